@@ -1,0 +1,3 @@
+package report
+
+var cargoFormat = format{name: "cargo"}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// Line is one line of a log after cleaning: without the runner's timestamp,
+// ANSI sequences, control characters, and valid UTF-8.
+type Line struct {
+	No   int    // 1-based in the input
+	Text string // cleaned
+	// Mark is the runner's own marking: "error", "warning", "notice",
+	// "command", "group", "endgroup", "debug", "section" or "".
+	// Text is then what stands behind the mark.
+	Mark string
+	Cut  int // bytes of the line that were left out
+}
+
+// clean makes a Line's Text of raw bytes. The common case (plain ASCII, no
+// escape) costs one scan and one string.
+func clean(raw []byte) (text, mark string) {
+	raw = trimTimestamp(raw)
+	if needsScrub(raw) {
+		raw = scrub(raw)
+		raw = trimTimestamp(raw) // a coloured prefix may hide one
+	}
+	if bytes.HasPrefix(raw, []byte("##[")) {
+		if i := bytes.IndexByte(raw, ']'); i > 0 && i < 20 {
+			return string(raw[i+1:]), string(raw[3:i])
+		}
+	}
+	if bytes.HasPrefix(raw, []byte("::")) {
+		if t, m, ok := workflowCommand(string(raw)); ok {
+			return t, m
+		}
+	}
+	return string(raw), ""
+}
+
+// workflowCommand reads "::error file=a,line=1::text" as printed by a step
+// whose commands were not processed.
+func workflowCommand(s string) (text, mark string, ok bool) {
+	rest := s[2:]
+	name, text, found := strings.Cut(rest, "::")
+	if !found {
+		return "", "", false
+	}
+	name, _, _ = strings.Cut(name, " ")
+	switch name {
+	case "error", "warning", "notice", "group", "endgroup", "debug":
+		return text, name, true
+	}
+	return "", "", false
+}
+
+// trimTimestamp removes what CI runners put before a line: GitHub's
+// "2024-01-02T03:04:05.1234567Z ", with or without the "job\tstep\t" that
+// `gh run view --log` adds.
+func trimTimestamp(b []byte) []byte {
+	if n := timestampLen(b); n > 0 {
+		return b[n:]
+	}
+	// gh run view --log: "job name\tstep name\t2024-…Z text"
+	if i := bytes.IndexByte(b, '\t'); i > 0 && i < 200 {
+		if j := bytes.IndexByte(b[i+1:], '\t'); j >= 0 && j < 200 {
+			rest := bytes.TrimPrefix(b[i+j+2:], []byte("\xEF\xBB\xBF"))
+			if n := timestampLen(rest); n > 0 {
+				return rest[n:]
+			}
+		}
+	}
+	return b
+}
+
+// timestampLen returns the length of a leading RFC 3339 time in UTC with
+// fraction, and the one space behind it, or 0. A time without a fraction is
+// left alone: programs print those themselves.
+func timestampLen(b []byte) int {
+	const layout = "dddd-dd-ddTdd:dd:dd."
+	if len(b) < len(layout)+2 {
+		return 0
+	}
+	for i := 0; i < len(layout); i++ {
+		c := b[i]
+		if layout[i] == 'd' {
+			if c < '0' || c > '9' {
+				return 0
+			}
+		} else if c != layout[i] {
+			return 0
+		}
+	}
+	i := len(layout)
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	if i-len(layout) < 6 || i >= len(b) || b[i] != 'Z' {
+		return 0
+	}
+	i++
+	if i < len(b) && b[i] == ' ' {
+		i++
+	}
+	return i
+}
+
+func needsScrub(b []byte) bool {
+	for _, c := range b {
+		if (c < 0x20 && c != '\t') || c >= 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// scrub removes ANSI escape sequences, applies carriage returns the way a
+// terminal shows them (the last non-empty part wins), drops control,
+// zero-width and bidi characters and replaces invalid UTF-8.
+func scrub(b []byte) []byte {
+	if i := bytes.LastIndexByte(bytes.TrimRight(b, "\r"), '\r'); i >= 0 {
+		if last := bytes.TrimRight(b[i+1:], "\r"); len(bytes.TrimSpace(last)) > 0 {
+			b = last
+		}
+	}
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); {
+		c := b[i]
+		switch {
+		case c == 0x1b:
+			i += escapeLen(b[i:])
+		case c == '\t' || (c >= 0x20 && c < 0x7f):
+			out = append(out, c)
+			i++
+		case c < 0x20 || c == 0x7f:
+			i++
+		default:
+			r, n := utf8.DecodeRune(b[i:])
+			if !Invisible(r) {
+				out = utf8.AppendRune(out, r)
+			}
+			i += n
+		}
+	}
+	return out
+}
+
+// escapeLen returns the length of the escape sequence at the start of b.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 1
+	}
+	switch b[1] {
+	case '[': // CSI: parameters, intermediates, one final byte
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				return i + 1
+			}
+			if b[i] < 0x20 || b[i] > 0x7e {
+				return i
+			}
+		}
+		return len(b)
+	case ']': // OSC: up to BEL or ST
+		for i := 2; i < len(b); i++ {
+			if b[i] == 0x07 {
+				return i + 1
+			}
+			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
+				return i + 2
+			}
+		}
+		return len(b)
+	case '(', ')':
+		return min(3, len(b))
+	}
+	return 2
+}
+
+// Invisible reports whether r shows nothing or changes the direction of what
+// follows: C1 controls, zero-width and bidirectional formatting characters,
+// variation tags. U+200D is kept out too: it joins emoji, but also hides text.
+func Invisible(r rune) bool {
+	switch {
+	case r >= 0x80 && r < 0xa0,
+		r == 0x00ad, r == 0x061c, r == 0x180e,
+		r >= 0x200b && r <= 0x200f,
+		r >= 0x2028 && r <= 0x202e,
+		r >= 0x2060 && r <= 0x206f,
+		r == 0xfeff,
+		r >= 0xfff9 && r <= 0xfffb,
+		r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Collector is a Sink that builds a Report in bounded memory: passing tests
+// are counted, failing ones kept up to Limits.Failing.
+type Collector struct {
+	Report Report
+	// OnTest, if set, is called with every test, also those that are only counted.
+	OnTest func(Test)
+
+	lim     Limits
+	dropped int
+}
+
+// NewCollector returns an empty Collector; zero limits take the defaults.
+func NewCollector(lim Limits) *Collector { return &Collector{lim: lim.withDefaults()} }
+
+// Test implements Sink.
+func (c *Collector) Test(t Test) {
+	t = c.bound(t)
+	n := &c.Report.Counts
+	n.Tests++
+	c.Report.Duration += t.Duration
+	switch t.Status {
+	case Passed:
+		n.Passed++
+	case Failed:
+		n.Failed++
+		c.keep(&c.Report.Failing, t)
+	case Skipped, Pending:
+		n.Skipped++
+	default:
+		n.Other++
+	}
+	if t.Flaky {
+		n.Flaky++
+		c.keep(&c.Report.Flaky, t)
+	}
+	if c.OnTest != nil {
+		c.OnTest(t)
+	}
+}
+
+func (c *Collector) bound(t Test) Test {
+	t.Name = CutText(t.Name, 2<<10)
+	t.Suite = CutText(t.Suite, 2<<10)
+	t.Message = CutText(t.Message, c.lim.Text)
+	t.Trace = CutText(t.Trace, c.lim.Text)
+	t.Output = CutText(t.Output, c.lim.Text)
+	t.Expected = CutText(t.Expected, c.lim.Text/4)
+	t.Actual = CutText(t.Actual, c.lim.Text/4)
+	return t
+}
+
+func (c *Collector) keep(to *[]Test, t Test) {
+	if len(*to) >= c.lim.Failing {
+		c.dropped++
+		return
+	}
+	// Past the first hundred, what is kept per failure shrinks, so that
+	// thousands of failures with long traces stay within tens of megabytes.
+	if len(*to) >= 100 {
+		t.Trace, t.Output = CutText(t.Trace, 2<<10), CutText(t.Output, 512)
+	}
+	*to = append(*to, t)
+}
+
+// Problem implements Sink.
+func (c *Collector) Problem(p Problem) {
+	if len(c.Report.Problems) >= c.lim.Failing {
+		c.dropped++
+		return
+	}
+	p.Message, p.Trace = CutText(p.Message, c.lim.Text), CutText(p.Trace, c.lim.Text)
+	c.Report.Problems = append(c.Report.Problems, p)
+}
+
+// Diagnostic implements Sink.
+func (c *Collector) Diagnostic(d Diagnostic) {
+	if len(c.Report.Diagnostics) >= c.lim.Failing {
+		c.dropped++
+		return
+	}
+	d.Message = CutText(d.Message, c.lim.Text)
+	c.Report.Diagnostics = append(c.Report.Diagnostics, d)
+}
+
+// Cut implements Sink.
+func (c *Collector) Cut(note string) {
+	if len(c.Report.Cut) < 50 {
+		c.Report.Cut = append(c.Report.Cut, note)
+	}
+}
+
+// Finish completes the report with what Read saw.
+func (c *Collector) Finish(info Info) *Report {
+	c.Report.Formats, c.Report.Lines, c.Report.Bytes = info.Formats, info.Lines, info.Bytes
+	if c.dropped > 0 {
+		c.Cut(fmt.Sprintf("%d further failures are counted but not listed (limit %d)", c.dropped, c.lim.Failing))
+		c.dropped = 0
+	}
+	return &c.Report
+}
+
+// Parse reads r into a Report. An input that is empty or in no known format
+// gives an error and, for ErrUnknownFormat, the report of what was seen.
+func Parse(r io.Reader, opt Options) (*Report, error) {
+	c := NewCollector(opt.Limits)
+	info, err := Read(r, opt, c)
+	rep := c.Finish(info)
+	if err != nil && !errors.Is(err, ErrUnknownFormat) {
+		return nil, err
+	}
+	return rep, err
+}
+
+// Merge adds other to r: the reports of several files of one run.
+func (r *Report) Merge(other *Report) {
+	r.Formats = appendNew(r.Formats, other.Formats)
+	r.Counts.Tests += other.Counts.Tests
+	r.Counts.Passed += other.Counts.Passed
+	r.Counts.Failed += other.Counts.Failed
+	r.Counts.Skipped += other.Counts.Skipped
+	r.Counts.Other += other.Counts.Other
+	r.Counts.Flaky += other.Counts.Flaky
+	r.Failing = append(r.Failing, other.Failing...)
+	r.Flaky = append(r.Flaky, other.Flaky...)
+	r.Problems = append(r.Problems, other.Problems...)
+	r.Diagnostics = append(r.Diagnostics, other.Diagnostics...)
+	r.Duration += other.Duration
+	r.Cut = append(r.Cut, other.Cut...)
+	r.Lines += other.Lines
+	r.Bytes += other.Bytes
+}
+
+func appendNew(to, from []string) []string {
+next:
+	for _, f := range from {
+		for _, t := range to {
+			if t == f {
+				continue next
+			}
+		}
+		to = append(to, f)
+	}
+	return to
+}

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A format is one kind of test output. To add one: write a file that holds its
+// parser, and name it in the table below. A document is read whole from its
+// first byte to its last; a console reads cleaned lines among other lines.
+// Exactly one of document and console is set.
+type format struct {
+	name string
+	// detect says how sure it is, 0 to 100, that a document with this decoded
+	// head is of this format. Documents only.
+	detect func(head []byte) int
+	// document reads the input to its end. It returns an error only for what
+	// makes the whole input unreadable as this format; a document that breaks
+	// off is a Problem of KindTruncated and no error.
+	document func(d *document) error
+	// console returns a fresh reader of lines.
+	console func(out Sink, lim Limits) console
+}
+
+// formats lists every known format; documents are tried in this order when
+// two are equally sure, consoles see each line in this order.
+var formats = []format{
+	junitFormat,
+	goTestJSONFormat,
+	goTestFormat,
+	pytestFormat,
+	jestFormat,
+	cargoFormat,
+}
+
+// console reads cleaned lines one by one. It must not claim what it cannot
+// recognise with certainty: every console sees every line of every log.
+type console interface {
+	// line takes one line. It returns true if the line certainly belongs to
+	// this format, which ends the line's way past later consoles.
+	line(l Line) bool
+	// end is called once after the last line; what is still open is emitted.
+	end()
+}
+
+// document is the input of a document format.
+type document struct {
+	in   *input
+	out  Sink
+	lim  Limits
+	base int // lines before the document's first, where it stands inside a log
+}
+
+// Names returns the names of all formats, sorted.
+func Names() []string {
+	names := make([]string, 0, len(formats))
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ErrUnknownFormat says that no format recognised anything in the input.
+var ErrUnknownFormat = errors.New("not readable as any known test output")
+
+// ErrEmpty says that the input holds no byte but white space.
+var ErrEmpty = errors.New("the input is empty")
+
+// Options steer Read. The zero value detects the format and uses DefaultLimits.
+type Options struct {
+	Format string     // a name of Names, or "" or "auto"
+	Limits Limits     // zero fields take the defaults
+	OnLine func(Line) // called with every cleaned line of a log, in order
+}
+
+// Info says what Read saw.
+type Info struct {
+	Formats []string // names of the formats that recognised something
+	Lines   int
+	Bytes   int64 // of the input, before decoding
+}
+
+// Read reads r to its end and hands what it finds to out. It returns ErrEmpty,
+// ErrUnknownFormat (wrapped), an unknown Options.Format, or an error of r.
+func Read(r io.Reader, opt Options, out Sink) (Info, error) {
+	lim := opt.Limits.withDefaults()
+	in := newInput(r)
+	head := in.head()
+	if len(strings.TrimSpace(string(head))) == 0 && len(head) < headSize {
+		return Info{Bytes: in.count.n}, ErrEmpty
+	}
+	f, err := choose(opt.Format, head)
+	if err != nil {
+		return Info{}, err
+	}
+	if f != nil && f.document != nil {
+		err := f.document(&document{in: in, out: out, lim: lim})
+		info := Info{Formats: []string{f.name}, Bytes: in.count.n}
+		if err != nil {
+			return info, fmt.Errorf("%s: %w", f.name, err)
+		}
+		return info, nil
+	}
+	lr := newLogReader(in, out, lim, opt.OnLine, f)
+	return lr.read()
+}
+
+// choose returns the format to read with; nil means: a log, all consoles.
+func choose(name string, head []byte) (*format, error) {
+	if name != "" && name != "auto" {
+		for i := range formats {
+			if formats[i].name == name {
+				return &formats[i], nil
+			}
+		}
+		return nil, fmt.Errorf("unknown format %q; known are: auto, %s", name, strings.Join(Names(), ", "))
+	}
+	best, sure := -1, 49
+	for i := range formats {
+		if formats[i].detect == nil {
+			continue
+		}
+		if n := formats[i].detect(head); n > sure {
+			best, sure = i, n
+		}
+	}
+	if best < 0 {
+		return nil, nil
+	}
+	return &formats[best], nil
+}

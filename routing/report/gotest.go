@@ -1,0 +1,3 @@
+package report
+
+var goTestFormat = format{name: "gotest"}

@@ -1,0 +1,3 @@
+package report
+
+var goTestJSONFormat = format{name: "gotest-json"}

@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// logReader reads a log line by line: it cleans each line, hands it to the
+// observer, to a document embedded in the log, and to the consoles.
+type logReader struct {
+	in       *input
+	out      *claimSink
+	lim      Limits
+	onLine   func(Line)
+	names    []string
+	consoles []console
+	embedded *embedded
+	cutLines int
+}
+
+// newLogReader returns a reader with the console of only, or all if it is nil.
+func newLogReader(in *input, out Sink, lim Limits, onLine func(Line), only *format) *logReader {
+	lr := &logReader{in: in, out: &claimSink{Sink: out}, lim: lim, onLine: onLine}
+	for i := range formats {
+		f := &formats[i]
+		if f.console == nil || (only != nil && only.name != f.name) {
+			continue
+		}
+		lr.names = append(lr.names, f.name)
+		lr.consoles = append(lr.consoles, f.console(lr.out.as(f.name), lim))
+	}
+	return lr
+}
+
+func (lr *logReader) read() (Info, error) {
+	var buf []byte
+	no := 0
+	for {
+		raw, cut, err := lr.in.line(lr.lim.Line, &buf)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return Info{Lines: no, Bytes: lr.in.count.n}, fmt.Errorf("reading line %d: %w", no+1, err)
+		}
+		no++
+		if cut > 0 {
+			lr.cutLines++
+		}
+		text, mark := clean(raw)
+		lr.take(Line{No: no, Text: text, Mark: mark, Cut: cut})
+	}
+	if lr.embedded != nil {
+		lr.embedded.close()
+	}
+	for _, c := range lr.consoles {
+		c.end()
+	}
+	if lr.cutLines > 0 {
+		lr.out.Cut(fmt.Sprintf("%d line(s) longer than %d bytes were cut", lr.cutLines, lr.lim.Line))
+	}
+	info := Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.count.n}
+	if len(info.Formats) == 0 {
+		return info, ErrUnknownFormat
+	}
+	return info, nil
+}
+
+func (lr *logReader) take(l Line) {
+	if lr.embedded != nil {
+		if lr.embedded.write(l.Text) {
+			return
+		}
+		lr.embedded = nil
+	}
+	if f := embeddedAt(l.Text); f != nil {
+		lr.embedded = openEmbedded(f, lr.out.as(f.name), lr.lim, l.No-1)
+		if lr.embedded.write(l.Text) {
+			return
+		}
+		lr.embedded = nil
+	}
+	for i, c := range lr.consoles {
+		if c.line(l) {
+			lr.out.claim(lr.names[i])
+			if r, ok := c.(rewriter); ok {
+				l.Text = r.shown()
+			}
+			break
+		}
+	}
+	if lr.onLine != nil {
+		lr.onLine(l)
+	}
+}
+
+// rewriter is a console whose lines wrap what a tool printed (go test -json).
+type rewriter interface {
+	// shown returns the text that the line last claimed stands for.
+	shown() string
+}
+
+// embeddedAt returns the document format that starts at this line of a log.
+func embeddedAt(text string) *format {
+	t := strings.TrimLeft(text, " \t")
+	if !strings.HasPrefix(t, "<?xml") && !strings.HasPrefix(t, "<testsuite") {
+		return nil
+	}
+	for i := range formats {
+		if d := formats[i].detect; d != nil && formats[i].document != nil && d([]byte(t)) >= 50 {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// embedded feeds the lines of a document that stands inside a log to its
+// parser, which runs in a goroutine of its own and stops at the document's end.
+type embedded struct {
+	w    *io.PipeWriter
+	done chan struct{}
+}
+
+func openEmbedded(f *format, out Sink, lim Limits, base int) *embedded {
+	r, w := io.Pipe()
+	e := &embedded{w: w, done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		d := &document{in: newInput(r), out: out, lim: lim, base: base}
+		if err := f.document(d); err != nil {
+			out.Cut(fmt.Sprintf("a %s document at line %d could not be read: %v", f.name, base+1, err))
+		}
+		_ = r.Close()
+	}()
+	return e
+}
+
+// write hands on one line; false means that the document ended before it.
+func (e *embedded) write(text string) bool {
+	if _, err := io.WriteString(e.w, text+"\n"); err != nil {
+		<-e.done
+		return false
+	}
+	return true
+}
+
+func (e *embedded) close() {
+	_ = e.w.Close()
+	<-e.done
+}
+
+// claimSink notes which formats recognised something.
+type claimSink struct {
+	Sink
+	names []string
+}
+
+func (s *claimSink) claim(name string) {
+	for _, n := range s.names {
+		if n == name {
+			return
+		}
+	}
+	s.names = append(s.names, name)
+}
+
+func (s *claimSink) as(name string) Sink { return namedSink{s, name} }
+
+type namedSink struct {
+	s    *claimSink
+	name string
+}
+
+func (n namedSink) Test(t Test)             { n.s.claim(n.name); n.s.Sink.Test(t) }
+func (n namedSink) Problem(p Problem)       { n.s.claim(n.name); n.s.Sink.Problem(p) }
+func (n namedSink) Diagnostic(d Diagnostic) { n.s.claim(n.name); n.s.Sink.Diagnostic(d) }
+func (n namedSink) Cut(note string)         { n.s.Sink.Cut(note) }

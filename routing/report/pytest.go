@@ -1,0 +1,3 @@
+package report
+
+var pytestFormat = format{name: "pytest"}
