@@ -1,0 +1,74 @@
+package routing
+
+import "fmt"
+
+// ActionKind is what a checkpoint needs next.
+type ActionKind string
+
+// The actions: the phases, and what is done between them.
+const (
+	ActionResearch  ActionKind = "research"
+	ActionPlan      ActionKind = "plan"
+	ActionImplement ActionKind = "implement"
+	ActionReview    ActionKind = "review"
+	ActionRework    ActionKind = "rework"
+	ActionManual    ActionKind = "manual"
+	ActionDone      ActionKind = "done"
+)
+
+// Priorities of actions; a lower number runs first.
+const (
+	PriorityRework = 450
+	PriorityPhase  = 500
+	PriorityManual = 9000
+)
+
+// Action is the next step of a checkpoint.
+type Action struct {
+	Kind     ActionKind `json:"kind"`
+	Priority int        `json:"priority"`
+	Phase    Phase      `json:"phase,omitempty"`
+	Reason   string     `json:"reason"`
+}
+
+// Assess returns what the checkpoint needs next: only its newest verdict
+// counts, and the breaker is asked before any rework.
+func Assess(cp Checkpoint, p Policy) Action {
+	limit := Limit(cp, p)
+	switch {
+	case cp.State == Completed || cp.Skipped:
+		return Action{ActionDone, PriorityManual, "", "passed"}
+	case cp.State == Escalated || cp.Paused:
+		return Action{ActionManual, PriorityManual, "", orElse(cp.LastError, "waits for a human")}
+	case cp.Waiting:
+		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("rework %d/%d waits for its call", cp.Reworks, limit)}
+	case cp.lastFailed() && !cp.reworked() && cp.Reworks >= limit:
+		return Action{ActionManual, PriorityManual, "", fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Reworks, limit)}
+	case cp.lastFailed() && !cp.reworked():
+		return Action{ActionRework, PriorityRework, lastPhase(cp), "the last verdict is a failure"}
+	}
+	for i, ph := range Phases() {
+		if !cp.Phases[ph] {
+			return Action{ActionKind(ph), PriorityPhase + i*100, ph, "not done yet"}
+		}
+	}
+	return Action{ActionReview, PriorityPhase + 300, Review, "delivered and not yet judged"}
+}
+
+func (cp Checkpoint) lastFailed() bool {
+	n := len(cp.Turns)
+	return n > 0 && cp.Turns[n-1].Kind != KindPass && cp.Turns[n-1].Lineage == cp.Lineage
+}
+
+// reworked reports whether the last failing verdict has been handed back.
+func (cp Checkpoint) reworked() bool {
+	n := len(cp.Turns)
+	return n > 0 && cp.Turns[n-1].Kind == KindRetry
+}
+
+func lastPhase(cp Checkpoint) Phase {
+	if n := len(cp.Turns); n > 0 && cp.Turns[n-1].Phase != "" {
+		return cp.Turns[n-1].Phase
+	}
+	return Implement
+}

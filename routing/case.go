@@ -1,0 +1,225 @@
+package routing
+
+import (
+	"sort"
+	"time"
+)
+
+// State is where a checkpoint stands. A retry is a transition, not a state.
+type State string
+
+// The states.
+const (
+	Pending    State = "pending"     // waits for the checkpoints it needs
+	InProgress State = "in_progress" // being worked on or reworked
+	Completed  State = "completed"   // passed; terminal for its commit
+	Escalated  State = "escalated"   // waits for a human
+)
+
+// Case is the routing state of one subject (a pull request, a branch, a port)
+// over all its checkpoints: the fold of the events of one ledger stream.
+// A Case is a value: Apply returns a new one and never changes the old.
+type Case struct {
+	Key         string                `json:"key"`
+	Version     int                   `json:"version"` // events folded
+	Checkpoints map[string]Checkpoint `json:"checkpoints"`
+	Pending     []Effect              `json:"pending,omitempty"` // effects decided and not yet done, oldest first
+	Done        map[string]string     `json:"done,omitempty"`    // effect slot → reference of what stands outside
+	Claim       *Claim                `json:"claim,omitempty"`
+	Opened      time.Time             `json:"opened"`
+	Updated     time.Time             `json:"updated"`
+	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
+}
+
+// Claim says which process carries out the pending effects, and until when the
+// others leave them to it.
+type Claim struct {
+	Owner string    `json:"owner"`
+	Until time.Time `json:"until"`
+}
+
+// Checkpoint is the state of one thing that has to pass.
+type Checkpoint struct {
+	Name       string              `json:"name"`
+	State      State               `json:"state"`
+	Limit      int                 `json:"limit"`   // reworks allowed, kept from when the lineage opened
+	Limited    bool                `json:"limited"` // Limit is set
+	Reworks    int                 `json:"refinement_count"`
+	Iterations []Iteration         `json:"refinement_iterations,omitempty"`
+	History    []Entry             `json:"routing_history,omitempty"`
+	Turns      []Turn              `json:"turns,omitempty"`
+	Lineage    int                 `json:"lineage"` // grows with every green and every reset
+	Runs       map[string]RunState `json:"runs,omitempty"`
+	Last       Run                 `json:"last"`               // newest run that decided something
+	Returned   map[string]int      `json:"returned,omitempty"` // commit → turn in which it was handed back, this lineage
+	Phases     map[Phase]bool      `json:"phases,omitempty"`   // what is done
+	LastError  string              `json:"last_error,omitempty"`
+	Green      string              `json:"green,omitempty"` // commit that passed last
+	Escalation *Escalation         `json:"escalation,omitempty"`
+	Paused     bool                `json:"paused,omitempty"` // by a human
+	Skipped    bool                `json:"skipped,omitempty"`
+	Held       []Verdict           `json:"held,omitempty"`    // verdicts of one run that wait for other checkpoints
+	Extra      int                 `json:"extra,omitempty"`   // turns granted by a human on top of Limit
+	Waiting    bool                `json:"waiting,omitempty"` // a manual rework waits for its call
+	Notes      []string            `json:"notes,omitempty"`   // refinement notes, oldest first
+	Opened     time.Time           `json:"opened"`
+	Updated    time.Time           `json:"updated"`
+}
+
+// RunState is what is known of one run: the verdicts of its parts and the
+// gravest decision taken on it.
+type RunState struct {
+	Parts    map[string]Verdict `json:"parts"`
+	Decision Decision           `json:"decision"`
+	Decided  bool               `json:"decided"`
+}
+
+// Iteration is one rework, as the source document's refinement_iterations.
+type Iteration struct {
+	Iteration      int       `json:"iteration"`
+	AgentType      Phase     `json:"agent_type"`
+	StartedAt      time.Time `json:"started_at"`
+	ReviewFeedback string    `json:"review_feedback"`
+	Result         string    `json:"result"` // in_progress, failed, success
+	Lineage        int       `json:"lineage"`
+}
+
+// Entry is one line of a checkpoint's routing history.
+type Entry struct {
+	Iteration int       `json:"iteration"` // 1 for the first run judged
+	Result    Kind      `json:"result"`
+	Reason    string    `json:"reason,omitempty"` // the class, "" for PASS
+	At        time.Time `json:"at"`
+}
+
+// Turn is one decision that was taken, with the verdict it was taken on.
+type Turn struct {
+	Lineage   int       `json:"lineage"`
+	Iteration int       `json:"iteration"` // reworks handed back, this one included
+	Kind      Kind      `json:"kind"`
+	Rule      string    `json:"rule"`
+	Reason    string    `json:"reason,omitempty"`
+	Phase     Phase     `json:"phase,omitempty"`
+	Verdict   Verdict   `json:"verdict"`
+	At        time.Time `json:"at"`
+}
+
+// Escalation is the open call for a human of a checkpoint.
+type Escalation struct {
+	Kind     Kind      `json:"kind"`
+	SHA      string    `json:"sha,omitempty"`
+	Reason   string    `json:"reason"`
+	OpenedAt time.Time `json:"opened_at"`
+}
+
+// clone returns a copy whose maps and slices may be changed.
+func (c Case) clone() Case {
+	cps := make(map[string]Checkpoint, len(c.Checkpoints))
+	for k, v := range c.Checkpoints {
+		cps[k] = v
+	}
+	c.Checkpoints = cps
+	done := make(map[string]string, len(c.Done))
+	for k, v := range c.Done {
+		done[k] = v
+	}
+	c.Done = done
+	c.Pending = append([]Effect(nil), c.Pending...)
+	return c
+}
+
+func (cp Checkpoint) clone() Checkpoint {
+	runs := make(map[string]RunState, len(cp.Runs)+1)
+	for k, v := range cp.Runs {
+		runs[k] = v
+	}
+	cp.Runs = runs
+	returned := make(map[string]int, len(cp.Returned)+1)
+	for k, v := range cp.Returned {
+		returned[k] = v
+	}
+	cp.Returned = returned
+	phases := make(map[Phase]bool, 4)
+	for k, v := range cp.Phases {
+		phases[k] = v
+	}
+	cp.Phases = phases
+	cp.Iterations = append([]Iteration(nil), cp.Iterations...)
+	cp.History = append([]Entry(nil), cp.History...)
+	cp.Turns = append([]Turn(nil), cp.Turns...)
+	cp.Notes = append([]string(nil), cp.Notes...)
+	return cp
+}
+
+// Story returns the turns of the lineage that the last turn belongs to.
+func (cp Checkpoint) Story() []Turn {
+	if len(cp.Turns) == 0 {
+		return nil
+	}
+	last := cp.Turns[len(cp.Turns)-1].Lineage
+	i := len(cp.Turns)
+	for i > 0 && cp.Turns[i-1].Lineage == last {
+		i--
+	}
+	return cp.Turns[i:]
+}
+
+// Names returns the names of the case's checkpoints, sorted.
+func (c Case) Names() []string { return sortedKeys(c.Checkpoints) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// unmetNeeds returns the checkpoints that name waits for.
+func (c Case) unmetNeeds(name string, p Policy) []string {
+	var out []string
+	for _, n := range p.Needs[name] {
+		cp, ok := c.Checkpoints[n]
+		if !ok || (cp.State != Completed && !cp.Skipped) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// holder returns the checkpoint whose escalation or pause also holds name, ""
+// if none does: name itself, one it needs (at any distance), or, with the
+// scope of a case, any.
+func (c Case) holder(name string, p Policy) string {
+	if cp := c.Checkpoints[name]; cp.halted() {
+		return name
+	}
+	if p.Scope == ScopeCase {
+		for _, n := range c.Names() {
+			if c.Checkpoints[n].halted() {
+				return n
+			}
+		}
+		return ""
+	}
+	seen := map[string]bool{name: true}
+	queue := append([]string(nil), p.Needs[name]...)
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		if c.Checkpoints[n].halted() {
+			return n
+		}
+		queue = append(queue, p.Needs[n]...)
+	}
+	return ""
+}
+
+func (cp Checkpoint) halted() bool {
+	return (cp.State == Escalated && !cp.Skipped) || cp.Paused
+}

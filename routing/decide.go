@@ -1,0 +1,390 @@
+package routing
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// situation is what a rule looks at: the case, the verdict as it came, the
+// verdict of its whole run, and what the ledger knows of that run.
+type situation struct {
+	c     Case
+	cp    Checkpoint
+	v     Verdict // as it came: one run, or one part
+	m     Verdict // of the whole run
+	run   RunState
+	p     Policy
+	limit int
+}
+
+type rule struct {
+	name   string
+	decide func(s situation) (Decision, bool)
+}
+
+// rules in their order; the first that applies wins. Above "pass" stand those
+// that keep a run from counting, below them the precedence of the acceptance
+// table: PASS > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY > RETRY.
+var rules = []rule{
+	{"repeat", decideRepeat},
+	{"judge-failed", decideErrored},
+	{"stale-commit", decideStaleCommit},
+	{"stale-run", decideStaleRun},
+	{"waiting-for-needs", decideNeeds},
+	{"held-by-escalation", decideHeld},
+	{"completed-commit", decideCompletedCommit},
+	{"matrix-incomplete", decideIncomplete},
+	{"run-already-decided", decideDecided},
+	{"pass", decidePass},
+	{"design", decideDesign},
+	{"environment", decideEnv},
+	{"timeout", decideTimeout},
+	{"criteria-unmet", decideUnmet},
+	{"unclear", decideUnclear},
+	{"same-commit", decideSameCommit},
+	{"limit-reached", decideLimit},
+	{"mendable", decideRetry},
+}
+
+// Decide returns what to do with verdict v of case c under policy p.
+// It is a pure function: replaying a ledger gives the same decisions.
+// The first rule that applies wins; see rules for their order.
+func Decide(c Case, v Verdict, p Policy, now time.Time) Decision {
+	if v.At.IsZero() {
+		v.At = now
+	}
+	s := situate(c, v, p)
+	for _, r := range rules {
+		if d, ok := r.decide(s); ok {
+			return complete(s, d, r.name)
+		}
+	}
+	return complete(s, escalate(KindUnclear, "no rule applies"), "no-rule") // unreachable: decideRetry takes all
+}
+
+// RuleNames returns the names of the rules in their order.
+func RuleNames() []string {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.name
+	}
+	return names
+}
+
+func situate(c Case, v Verdict, p Policy) situation {
+	cp := c.Checkpoints[v.Checkpoint]
+	run := cp.Runs[v.Run.Key()]
+	parts := []Verdict{v}
+	for _, k := range sortedKeys(run.Parts) {
+		if k != v.Run.Part {
+			parts = append(parts, run.Parts[k])
+		}
+	}
+	s := situation{c: c, cp: cp, v: v, m: merge(parts), run: run, p: p}
+	s.limit = Limit(cp, p)
+	return s
+}
+
+// Limit returns the number of reworks allowed now: the case's own override,
+// else what its lineage began with, else the policy's; and what a human granted
+// on top. It never exceeds HardCap.
+func Limit(cp Checkpoint, p Policy) int {
+	base := p.limit()
+	if cp.Limited && p.Override == nil {
+		base = cp.Limit
+	}
+	return min(base+cp.Extra, HardCap)
+}
+
+// complete fills in what every decision carries.
+func complete(s situation, d Decision, name string) Decision {
+	if d.Repeated {
+		return d
+	}
+	d.Rule = name
+	d.Verdict = s.m
+	d.Max = s.limit
+	if d.Iteration == 0 {
+		d.Iteration = s.cp.Reworks
+	}
+	if d.Kind.Escalates() {
+		d.NoNotify = !s.p.Notify
+		d.OnMax = OnMaxManual
+		if d.Kind == KindMaxRetry {
+			d.OnMax = s.p.OnMax
+		}
+		d.Phase = TargetPhase(s.m)
+	}
+	d.Effects = append(effects(s.c.Key, s.cp.Lineage, d), d.Effects...)
+	return d
+}
+
+func none(format string, a ...any) Decision {
+	return Decision{Kind: KindNone, Reason: fmt.Sprintf(format, a...)}
+}
+
+func escalate(k Kind, reason string) Decision { return Decision{Kind: k, Reason: reason} }
+
+// decideRepeat returns what was decided when this part of this run came first.
+func decideRepeat(s situation) (Decision, bool) {
+	if s.heldBefore() {
+		d := none("run %s waits already", s.v.Run.ID)
+		d.Repeated, d.Held, d.Iteration, d.Max, d.Rule, d.Verdict = true, true, s.cp.Reworks, s.limit, "repeat", s.m
+		return d, true
+	}
+	if _, seen := s.run.Parts[s.v.Run.Part]; !seen {
+		return Decision{}, false
+	}
+	d := s.run.Decision
+	d.Repeated, d.Verdict = true, s.m
+	return d, true
+}
+
+// heldBefore is true for a verdict that is held and must go on being so.
+func (s situation) heldBefore() bool {
+	for _, h := range s.cp.Held {
+		if h.Run.Key() == s.v.Run.Key() && h.Run.Part == s.v.Run.Part {
+			return len(s.c.unmetNeeds(s.v.Checkpoint, s.p)) > 0 || s.c.holder(s.v.Checkpoint, s.p) != ""
+		}
+	}
+	return false
+}
+
+// decideErrored: neither a failed judge nor a run of which a part has no
+// verdict yet says anything of the work, unless another part failed.
+func decideErrored(s situation) (Decision, bool) {
+	return none("the judge itself failed (%s); no turn is spent", orElse(s.v.Reason, orElse(s.m.Reason, "no reason given"))),
+		s.v.Result == Errored || s.m.Result == Errored
+}
+
+func decideStaleCommit(s situation) (Decision, bool) {
+	stale := s.v.Head != "" && s.v.Run.SHA != "" && s.v.Head != s.v.Run.SHA
+	return none("commit %s is no longer the head (%s)", short(s.v.Run.SHA), short(s.v.Head)), stale
+}
+
+// decideStaleRun refuses an attempt older than one seen, and, where the head
+// is not known, a run of another commit that began before the newest one.
+func decideStaleRun(s situation) (Decision, bool) {
+	last := s.cp.Last
+	if last.ID == "" || !s.v.Run.olderThan(last) || (s.v.Run.Repository != "" && last.Repository != "" && s.v.Run.Repository != last.Repository) {
+		return Decision{}, false
+	}
+	if last.ID == s.v.Run.ID {
+		return none("attempt %d is older than attempt %d", max(s.v.Run.Attempt, 1), max(last.Attempt, 1)), true
+	}
+	stale := s.v.Head == "" && s.v.Run.SHA != last.SHA
+	return none("run %s began before run %s, which was of another commit", s.v.Run.ID, last.ID), stale
+}
+
+func decideNeeds(s situation) (Decision, bool) {
+	needs := s.c.unmetNeeds(s.v.Checkpoint, s.p)
+	d := none("waits for %s", strings.Join(needs, ", "))
+	d.Held = true
+	return d, len(needs) > 0
+}
+
+// decideHeld lets nothing but a green run through while a human is awaited.
+func decideHeld(s situation) (Decision, bool) {
+	by := s.c.holder(s.v.Checkpoint, s.p)
+	if by == "" {
+		return Decision{}, false
+	}
+	if by == s.v.Checkpoint && s.rearmed() {
+		return Decision{}, false
+	}
+	green := s.m.Result == Pass && len(s.m.Unmet) == 0
+	if green && by == s.v.Checkpoint && !s.cp.Paused {
+		return Decision{}, false
+	}
+	d := none("%s waits for a human", by)
+	d.Again = by == s.v.Checkpoint && s.m.Result != Pass
+	d.Held = by != s.v.Checkpoint
+	return d, true
+}
+
+// rearmed is true when the limit that was used up has been raised since: by
+// the case's own override, as a human's act.
+func (s situation) rearmed() bool {
+	e := s.cp.Escalation
+	return !s.cp.Paused && e != nil && e.Kind == KindMaxRetry && s.p.Override != nil && s.cp.Reworks < s.limit
+}
+
+// decideCompletedCommit: completed is terminal for its commit. A failure of a
+// commit that passed is evidence of flakiness, not work for anyone.
+func decideCompletedCommit(s situation) (Decision, bool) {
+	same := s.cp.State == Completed && s.cp.Green != "" && s.cp.Green == s.v.Run.SHA
+	if !same || s.partOfGreenRun() {
+		return Decision{}, false
+	}
+	if s.m.Result == Pass {
+		return none("commit %s has passed before", short(s.v.Run.SHA)), true
+	}
+	return none("commit %s has passed before; passing and failing on one commit means flaky", short(s.v.Run.SHA)), true
+}
+
+// partOfGreenRun is true for a late failing leg of the very run that was taken
+// for green; it must not be swallowed.
+func (s situation) partOfGreenRun() bool {
+	return s.run.Decided && s.run.Decision.Kind == KindPass && s.m.Result != Pass
+}
+
+func decideIncomplete(s situation) (Decision, bool) {
+	have := len(s.run.Parts) + 1
+	waits := s.m.Result == Pass && len(s.m.Unmet) == 0 && have < s.v.Run.Parts
+	return none("%d of %d matrix jobs have reported", have, s.v.Run.Parts), waits
+}
+
+// decideDecided: a further part of a run adds its failures to the turn already
+// taken, unless it is graver than what was decided.
+func decideDecided(s situation) (Decision, bool) {
+	if !s.run.Decided || s.run.Decision.Kind == KindNone {
+		return Decision{}, false
+	}
+	before := gravityOf(s.run)
+	if gravity(s.m) > before && gravity(s.m) > gravity(Verdict{Result: Fail, Class: LogicError}) {
+		return Decision{}, false
+	}
+	if before <= gravity(Verdict{Result: Pass}) && gravity(s.m) > before {
+		return Decision{}, false
+	}
+	d := none("run %s is decided (%s); its failures were added", s.v.Run.ID, s.run.Decision.Kind)
+	d.Iteration, d.Again = s.run.Decision.Iteration, true
+	return d, true
+}
+
+func gravityOf(r RunState) int {
+	g := 0
+	for _, v := range r.Parts {
+		g = max(g, gravity(v))
+	}
+	return g
+}
+
+func decidePass(s situation) (Decision, bool) {
+	if s.m.Result != Pass || len(s.m.Unmet) > 0 {
+		return Decision{}, false
+	}
+	d := Decision{Kind: KindPass, Reason: passReason(s)}
+	after := s.c.clone()
+	cp := s.cp
+	cp.State = Completed
+	after.Checkpoints[s.v.Checkpoint] = cp
+	for _, dep := range s.p.dependents(s.v.Checkpoint) {
+		if len(after.unmetNeeds(dep, s.p)) == 0 && after.Checkpoints[dep].State != Completed {
+			d.Ready = append(d.Ready, dep)
+		}
+	}
+	d.Complete = after.allDone(s.p)
+	d.Verdict = s.m
+	d.Iteration = s.cp.Reworks
+	if s.p.Reviewer && s.p.RunReviewerOnPass && s.v.Review == nil {
+		d.Effects = append(d.Effects, Effect{
+			Kind: EffectReview, Key: fmt.Sprintf("%s/%s/%s/review", s.c.Key, s.v.Checkpoint, orElse(s.v.Run.SHA, s.v.Run.ID)),
+			Slot: s.v.Checkpoint + "/review", Checkpoint: s.v.Checkpoint, Iteration: s.cp.Reworks, SHA: s.v.Run.SHA,
+		})
+	}
+	return d, true
+}
+
+func passReason(s situation) string {
+	if s.v.Review != nil {
+		return "the review approved"
+	}
+	r := fmt.Sprintf("%d tests passed, none failed", s.m.Counts.Passed)
+	if s.cp.Reworks > 0 {
+		r += fmt.Sprintf(", after %d of %d reworks", s.cp.Reworks, s.limit)
+	}
+	return r
+}
+
+// allDone reports whether every checkpoint of the case has passed or was skipped.
+func (c Case) allDone(p Policy) bool {
+	names := p.Checkpoints
+	if len(names) == 0 {
+		names = c.Names()
+	}
+	for _, n := range names {
+		if cp := c.Checkpoints[n]; cp.State != Completed && !cp.Skipped {
+			return false
+		}
+	}
+	return true
+}
+
+func decideDesign(s situation) (Decision, bool) {
+	return escalate(KindDesign, orElse(s.m.Reason, "test and design contradict each other")),
+		s.m.Result == Fail && s.m.Class == DesignMismatch && s.p.EscalateOnDesign
+}
+
+func decideEnv(s situation) (Decision, bool) {
+	return escalate(KindEnv, orElse(s.m.Reason, "the environment failed, not the work")),
+		s.m.Result == Fail && s.m.Class == EnvIssue
+}
+
+// decideTimeout hands a timeout back while turns are left, then escalates.
+func decideTimeout(s situation) (Decision, bool) {
+	if s.m.Result != TimedOut && (s.m.Result != Fail || s.m.Class != Timeout) {
+		return Decision{}, false
+	}
+	if d, ok := decideSameCommit(s); ok {
+		return d, true
+	}
+	if s.cp.Reworks >= s.limit {
+		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d reworks", s.cp.Reworks, s.limit)), true
+	}
+	return retry(s), true
+}
+
+func decideUnmet(s situation) (Decision, bool) {
+	return escalate(KindUnclear, "the tests passed, but a criterion is not met: "+strings.Join(s.m.Unmet, "; ")),
+		s.m.Result == Pass
+}
+
+func decideUnclear(s situation) (Decision, bool) {
+	mendable := s.m.Class.Mendable() || (s.m.Class == DesignMismatch && !s.p.EscalateOnDesign)
+	return escalate(KindUnclear, orElse(s.m.Reason, "the run does not say what failed")),
+		s.m.Result != Fail || !mendable
+}
+
+// decideSameCommit: a turn is spent per failing commit. A second run of a
+// commit that was handed back brings its turn up to date.
+func decideSameCommit(s situation) (Decision, bool) {
+	n, back := s.cp.Returned[s.m.Run.SHA]
+	if s.m.Run.SHA == "" || !back {
+		if !s.run.Decided || s.run.Decision.Kind != KindRetry {
+			return Decision{}, false
+		}
+		n = s.run.Decision.Iteration
+	}
+	d := Decision{Kind: KindRetry, Iteration: n, Again: true, Phase: TargetPhase(s.m),
+		Reason: fmt.Sprintf("commit %s was handed back before (%d/%d); no new turn is spent", orElse(short(s.m.Run.SHA), "of run "+s.m.Run.ID), n, s.limit)}
+	return d, true
+}
+
+func decideLimit(s situation) (Decision, bool) {
+	return escalate(KindMaxRetry, fmt.Sprintf("still failing after %d of %d reworks", s.cp.Reworks, s.limit)),
+		s.cp.Reworks >= s.limit
+}
+
+func decideRetry(s situation) (Decision, bool) { return retry(s), true }
+
+func retry(s situation) Decision {
+	d := Decision{Kind: KindRetry, Iteration: s.cp.Reworks + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual}
+	d.Reason = orElse(s.m.Reason, string(s.m.Class)) + fmt.Sprintf("; handed back %d/%d", d.Iteration, s.limit)
+	return d
+}
+
+func orElse(s, t string) string {
+	if s != "" {
+		return s
+	}
+	return t
+}
+
+func short(sha string) string {
+	if len(sha) > 7 {
+		return sha[:7]
+	}
+	return sha
+}

@@ -1,0 +1,124 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is what the router chose.
+type Kind string
+
+// The decisions. None records a run and does nothing.
+const (
+	KindPass     Kind = "PASS"
+	KindRetry    Kind = "RETRY"
+	KindDesign   Kind = "ESCALATE_DESIGN"
+	KindEnv      Kind = "ESCALATE_ENV"
+	KindTimeout  Kind = "ESCALATE_TIMEOUT"
+	KindUnclear  Kind = "ESCALATE_UNCLEAR"
+	KindMaxRetry Kind = "ESCALATE_MAX_RETRY"
+	KindNone     Kind = "NONE"
+)
+
+// Escalates reports whether k calls a human.
+func (k Kind) Escalates() bool {
+	switch k {
+	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry:
+		return true
+	}
+	return false
+}
+
+// Decision is what is to be done about one verdict, with the rule and the
+// reason that chose it.
+type Decision struct {
+	Kind      Kind          `json:"kind"`
+	Rule      string        `json:"rule"`
+	Reason    string        `json:"reason"`
+	Iteration int           `json:"iteration"`       // reworks handed back, this one included
+	Max       int           `json:"max_iterations"`  // reworks allowed
+	Phase     Phase         `json:"phase,omitempty"` // where a rework goes back to
+	Verdict   Verdict       `json:"-"`               // of the whole run, its parts merged
+	Effects   []Effect      `json:"effects,omitempty"`
+	OnMax     OnMax         `json:"on_max,omitempty"`
+	Delay     time.Duration `json:"delay,omitempty"`     // waited before the hand-over
+	Ready     []string      `json:"ready,omitempty"`     // dependents that may start now
+	Complete  bool          `json:"complete,omitempty"`  // the whole case is complete
+	Repeated  bool          `json:"repeated,omitempty"`  // this run was decided before; nothing is recorded
+	Held      bool          `json:"held,omitempty"`      // the verdict waits for needed checkpoints
+	Manual    bool          `json:"manual,omitempty"`    // the rework waits for a call of its own
+	NoNotify  bool          `json:"no_notify,omitempty"` // an escalation that mentions nobody
+	Again     bool          `json:"again,omitempty"`     // brings a turn already taken up to date; no new turn
+}
+
+// EffectKind names one thing to be done outside.
+type EffectKind string
+
+// The effects.
+const (
+	EffectComment  EffectKind = "comment"  // bring the sticky comment up to date
+	EffectCheck    EffectKind = "check"    // bring the check run of the commit up to date
+	EffectHandover EffectKind = "handover" // hand the rework to the worker
+	EffectIssue    EffectKind = "issue"    // open or update the escalation issue
+	EffectClose    EffectKind = "close"    // close the escalation issues
+	EffectLabel    EffectKind = "label"    // bring the subject's labels up to date
+	EffectReview   EffectKind = "review"   // start the reviewer
+	EffectReady    EffectKind = "ready"    // start a dependent checkpoint
+)
+
+// Effect is one thing to be done outside, once. Key says what "once" means;
+// Slot says which earlier effects it supersedes: of one slot only the newest
+// that is not done is carried out.
+type Effect struct {
+	Kind       EffectKind `json:"kind"`
+	Key        string     `json:"key"`
+	Slot       string     `json:"slot"`
+	Checkpoint string     `json:"checkpoint"`
+	Iteration  int        `json:"iteration"`
+	SHA        string     `json:"sha,omitempty"`
+	Target     string     `json:"target,omitempty"` // e.g. the dependent, or the escalation's kind
+}
+
+// effectKey returns the key of an effect: case, checkpoint, turn and kind. The
+// turn is counted within a lineage, which a green run or a reset ends.
+func effectKey(caseKey, checkpoint string, lineage, iteration int, kind EffectKind) string {
+	return fmt.Sprintf("%s/%s/%d.%d/%s", caseKey, checkpoint, lineage, iteration, kind)
+}
+
+// effects returns the effects of a decision in the order they are carried out:
+// the feedback is sent before the worker is started again.
+func effects(caseKey string, lineage int, d Decision) []Effect {
+	v := d.Verdict
+	mk := func(kind EffectKind, target string) Effect {
+		slot := fmt.Sprintf("%s/%s", v.Checkpoint, kind)
+		switch kind {
+		case EffectCheck:
+			slot += "/" + v.Run.SHA
+		case EffectReady, EffectIssue:
+			slot += "/" + target
+		}
+		key := effectKey(caseKey, v.Checkpoint, lineage, d.Iteration, kind)
+		if target != "" {
+			key += "/" + target
+		}
+		return Effect{Kind: kind, Key: key, Slot: slot, Checkpoint: v.Checkpoint, Iteration: d.Iteration, SHA: v.Run.SHA, Target: target}
+	}
+	var out []Effect
+	switch {
+	case d.Kind == KindPass:
+		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""), mk(EffectClose, ""))
+		for _, r := range d.Ready {
+			out = append(out, mk(EffectReady, r))
+		}
+	case d.Kind == KindRetry:
+		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
+		if !d.Again && !d.Manual {
+			out = append(out, mk(EffectHandover, ""))
+		}
+	case d.Kind.Escalates():
+		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
+	case d.Again:
+		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+)
+
+// EventType names what happened.
+type EventType string
+
+// The events of a ledger stream.
+const (
+	EventRun    EventType = "run"    // a run was judged and decided
+	EventEffect EventType = "effect" // an effect was carried out
+	EventClaim  EventType = "claim"  // a process took over the pending effects
+	EventHuman  EventType = "human"  // a human acted
+)
+
+// HumanAction is what a human did to a checkpoint.
+type HumanAction string
+
+// The actions of a human.
+const (
+	HumanResume   HumanAction = "resume"   // go on; an escalation is resolved
+	HumanPause    HumanAction = "pause"    // stop until resumed
+	HumanReset    HumanAction = "reset"    // begin again with a count of zero
+	HumanExtend   HumanAction = "extend"   // N further turns
+	HumanSkip     HumanAction = "skip"     // do without this checkpoint
+	HumanHandover HumanAction = "handover" // hand over the rework that waits
+)
+
+// Event is one line of a ledger stream. Which fields are set depends on Type.
+type Event struct {
+	Type       EventType   `json:"type"`
+	At         time.Time   `json:"at"`
+	Case       string      `json:"case"`
+	Checkpoint string      `json:"checkpoint,omitempty"`
+	Verdict    *Verdict    `json:"verdict,omitempty"`  // run
+	Decision   *Decision   `json:"decision,omitempty"` // run
+	Claim      *Claim      `json:"claim,omitempty"`    // run, claim
+	Effect     *Effect     `json:"effect,omitempty"`   // effect
+	Ref        string      `json:"ref,omitempty"`      // effect: what stands outside, e.g. a comment's id
+	Action     HumanAction `json:"action,omitempty"`   // human
+	By         string      `json:"by,omitempty"`       // human
+	N          int         `json:"n,omitempty"`        // human: further turns
+	Note       string      `json:"note,omitempty"`
+}
+
+// RunEvent returns the event that records decision d on verdict v.
+func RunEvent(caseKey string, v Verdict, d Decision, now time.Time) Event {
+	if v.At.IsZero() {
+		v.At = now
+	}
+	return Event{Type: EventRun, At: now, Case: caseKey, Checkpoint: v.Checkpoint, Verdict: &v, Decision: &d}
+}
+
+// transitions lists where a state may go; anything else is refused.
+var transitions = map[State][]State{
+	"":         {Pending, InProgress},
+	Pending:    {Pending, InProgress},
+	InProgress: {InProgress, Completed, Escalated},
+	Escalated:  {Escalated, InProgress, Completed},
+	Completed:  {InProgress}, // a new commit, or a late failing part of the green run
+}
+
+// to returns cp in state next, or an error if that is not a transition.
+func (cp Checkpoint) to(next State) (Checkpoint, error) {
+	if cp.State == next {
+		return cp, nil
+	}
+	for _, ok := range transitions[cp.State] {
+		if ok == next {
+			cp.State = next
+			return cp, nil
+		}
+	}
+	return cp, fmt.Errorf("checkpoint %q: no transition from %q to %q", cp.Name, cp.State, next)
+}

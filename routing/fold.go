@@ -1,0 +1,368 @@
+package routing
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Fold returns the case of a ledger stream. An event that does not follow from
+// those before it is an error that names its place; the stream is then not one
+// that this package wrote.
+func Fold(key string, events []Event) (Case, error) {
+	c := Case{Key: key}
+	for i, e := range events {
+		next, err := c.Apply(e)
+		if err != nil {
+			return c, fmt.Errorf("event %d of case %s: %w", i+1, key, err)
+		}
+		c = next
+	}
+	return c, nil
+}
+
+// Apply returns the case after e.
+func (c Case) Apply(e Event) (Case, error) {
+	n := c.clone()
+	n.Version++
+	n.Updated = e.At
+	if n.Opened.IsZero() {
+		n.Opened = e.At
+	}
+	if e.Claim != nil {
+		claim := *e.Claim
+		n.Claim = &claim
+	}
+	switch e.Type {
+	case EventClaim:
+		return n, nil
+	case EventEffect:
+		return n.applyEffect(e)
+	case EventRun:
+		return n.applyRun(e)
+	case EventHuman:
+		return n.applyHuman(e)
+	}
+	return c, fmt.Errorf("unknown event type %q", e.Type)
+}
+
+func (c Case) applyEffect(e Event) (Case, error) {
+	if e.Effect == nil {
+		return c, fmt.Errorf("an effect event without effect")
+	}
+	kept := c.Pending[:0:0]
+	for _, p := range c.Pending {
+		if p.Key != e.Effect.Key {
+			kept = append(kept, p)
+		}
+	}
+	c.Pending = kept
+	if e.Ref != "" {
+		c.Done[e.Effect.Slot] = e.Ref
+	}
+	if len(c.Pending) == 0 {
+		c.Claim = nil
+	}
+	return c, nil
+}
+
+// queue adds effects, each in place of an earlier one of its slot.
+func (c *Case) queue(add []Effect) {
+	for _, e := range add {
+		kept := c.Pending[:0:0]
+		for _, p := range c.Pending {
+			if p.Slot != e.Slot {
+				kept = append(kept, p)
+			}
+		}
+		c.Pending = append(kept, e)
+	}
+}
+
+func (c Case) applyRun(e Event) (Case, error) {
+	if e.Verdict == nil || e.Decision == nil || e.Verdict.Checkpoint == "" {
+		return c, fmt.Errorf("a run event without checkpoint, verdict or decision")
+	}
+	v, d := *e.Verdict, *e.Decision
+	cp := c.Checkpoints[v.Checkpoint].clone()
+	if cp.Name == "" {
+		cp.Name, cp.Opened = v.Checkpoint, e.At
+	}
+	cp.Updated = e.At
+	var err error
+	if d.Held {
+		cp.hold(v)
+		if cp.State == "" {
+			cp, err = cp.to(Pending)
+		}
+	} else {
+		cp, err = cp.record(v, d, e.At)
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Checkpoints[cp.Name] = cp
+	c.queue(d.Effects)
+	c.Complete = d.Complete || (c.Complete && d.Kind == KindNone)
+	return c, nil
+}
+
+// hold keeps v until what it waits for is done; of an older run nothing stays.
+func (cp *Checkpoint) hold(v Verdict) {
+	kept := cp.Held[:0:0]
+	for _, h := range cp.Held {
+		if h.Run.Key() == v.Run.Key() && h.Run.Part != v.Run.Part {
+			kept = append(kept, h)
+		}
+	}
+	cp.Held = append(kept, v)
+}
+
+func (cp Checkpoint) unhold(v Verdict) []Verdict {
+	kept := cp.Held[:0:0]
+	for _, h := range cp.Held {
+		if h.Run.Key() != v.Run.Key() || h.Run.Part != v.Run.Part {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
+
+// record notes the run and carries out the decision on the state.
+func (cp Checkpoint) record(v Verdict, d Decision, at time.Time) (Checkpoint, error) {
+	cp.Held = cp.unhold(v)
+	rs := cp.Runs[v.Run.Key()]
+	parts := make(map[string]Verdict, len(rs.Parts)+1)
+	all := []Verdict{v}
+	for _, k := range sortedKeys(rs.Parts) {
+		parts[k] = rs.Parts[k]
+		if k != v.Run.Part {
+			all = append(all, rs.Parts[k])
+		}
+	}
+	parts[v.Run.Part] = slim(v)
+	rs.Parts = parts
+	stale := d.Rule == "stale-commit" || d.Rule == "stale-run"
+	if !rs.Decided || d.Kind != KindNone {
+		rs.Decision, rs.Decided = d, true
+		rs.Decision.Effects = nil
+	}
+	cp.Runs[v.Run.Key()] = rs
+	if stale || v.Result == Errored {
+		if cp.State == "" {
+			return cp.to(Pending)
+		}
+		return cp, nil
+	}
+	cp.Last = v.Run
+	d.Verdict = merge(all)
+	return cp.carry(d, at)
+}
+
+// slim drops from a verdict kept for merging what only its own turn shows.
+func slim(v Verdict) Verdict {
+	v.Notes = nil
+	return v
+}
+
+// carry applies a decision that counts.
+func (cp Checkpoint) carry(d Decision, at time.Time) (Checkpoint, error) {
+	cp.deliver(d.Verdict)
+	switch {
+	case d.Again:
+		cp.refresh(d)
+		if cp.State == "" {
+			return cp.to(InProgress)
+		}
+		return cp, nil
+	case d.Kind == KindPass:
+		return cp.pass(d, at)
+	case d.Kind == KindRetry:
+		return cp.retry(d, at)
+	case d.Kind.Escalates():
+		return cp.escalate(d, at)
+	case cp.State == "" || cp.State == Pending:
+		return cp.to(InProgress)
+	}
+	return cp, nil
+}
+
+// deliver marks the phases done that lead to a run: a run of a commit means
+// that its implementation was delivered.
+func (cp *Checkpoint) deliver(v Verdict) {
+	for _, p := range []Phase{Research, Plan, Implement} {
+		cp.Phases[p] = true
+	}
+	if v.Review != nil {
+		cp.Phases[Review] = true
+	}
+}
+
+// refresh brings the last turn's failures up to date without a new turn.
+func (cp *Checkpoint) refresh(d Decision) {
+	if n := len(cp.Turns); n > 0 && cp.Turns[n-1].Lineage == cp.Lineage {
+		cp.Turns[n-1].Verdict = d.Verdict
+	}
+}
+
+func (cp *Checkpoint) turn(d Decision, at time.Time) {
+	cp.Turns = append(cp.Turns, Turn{
+		Lineage: cp.Lineage, Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule,
+		Reason: d.Reason, Phase: d.Phase, Verdict: d.Verdict, At: at,
+	})
+	reason := string(d.Verdict.Class)
+	if d.Kind == KindPass {
+		reason = ""
+	} else if d.Verdict.Result == TimedOut || reason == "" {
+		reason = strings.ToUpper(string(d.Verdict.Result))
+	}
+	cp.History = append(cp.History, Entry{Iteration: len(cp.History) + 1, Result: d.Kind, Reason: reason, At: at})
+}
+
+func (cp *Checkpoint) closeIteration(result string) {
+	if n := len(cp.Iterations); n > 0 && cp.Iterations[n-1].Result == "in_progress" {
+		cp.Iterations[n-1].Result = result
+	}
+}
+
+func (cp Checkpoint) pass(d Decision, at time.Time) (Checkpoint, error) {
+	cp, err := cp.started()
+	if err != nil {
+		return cp, err
+	}
+	if cp, err = cp.to(Completed); err != nil {
+		return cp, err
+	}
+	cp.closeIteration("success")
+	cp.turn(d, at)
+	cp.LastError, cp.Escalation, cp.Waiting, cp.Skipped, cp.Paused = "", nil, false, false, false
+	cp.Green = d.Verdict.Run.SHA
+	cp.beginAgain()
+	return cp, nil
+}
+
+// beginAgain opens a new lineage: counts and the kept limit start afresh.
+func (cp *Checkpoint) beginAgain() {
+	cp.Lineage++
+	cp.Reworks, cp.Limit, cp.Limited, cp.Extra = 0, 0, false, 0
+	cp.Returned = map[string]int{}
+}
+
+// started moves a checkpoint that was not under way to in progress.
+func (cp Checkpoint) started() (Checkpoint, error) {
+	if cp.State == InProgress || cp.State == Escalated {
+		return cp, nil
+	}
+	return cp.to(InProgress)
+}
+
+func (cp Checkpoint) retry(d Decision, at time.Time) (Checkpoint, error) {
+	cp, err := cp.started()
+	if err == nil {
+		cp, err = cp.to(InProgress)
+	}
+	if err != nil {
+		return cp, err
+	}
+	cp.keepLimit(d)
+	cp.closeIteration("failed")
+	cp.Reworks = d.Iteration
+	cp.Escalation, cp.Waiting = nil, d.Manual
+	if sha := d.Verdict.Run.SHA; sha != "" {
+		cp.Returned[sha] = d.Iteration
+	}
+	for _, p := range d.Phase.from() {
+		cp.Phases[p] = false
+	}
+	cp.Iterations = append(cp.Iterations, Iteration{
+		Iteration: d.Iteration, AgentType: d.Phase, StartedAt: at,
+		ReviewFeedback: feedbackLine(d.Verdict), Result: "in_progress", Lineage: cp.Lineage,
+	})
+	cp.Notes = append(cp.Notes, fmt.Sprintf("Refinement %d/%d (%s): %s", d.Iteration, d.Max, d.Phase, feedbackLine(d.Verdict)))
+	cp.turn(d, at)
+	return cp, nil
+}
+
+// keepLimit snapshots the limit when a lineage's first turn is taken.
+func (cp *Checkpoint) keepLimit(d Decision) {
+	if !cp.Limited {
+		cp.Limit, cp.Limited = d.Max-cp.Extra, true
+	}
+}
+
+func feedbackLine(v Verdict) string {
+	if v.Review != nil {
+		return v.Review.Summary()
+	}
+	if v.Reason != "" {
+		return v.Reason
+	}
+	return fmt.Sprintf("%d of %d tests failed (%s)", v.Counts.Failed, v.Counts.Tests, v.Class)
+}
+
+func (cp Checkpoint) escalate(d Decision, at time.Time) (Checkpoint, error) {
+	cp, err := cp.started()
+	if err == nil {
+		cp, err = cp.to(Escalated)
+	}
+	if err != nil {
+		return cp, err
+	}
+	cp.keepLimit(d)
+	cp.closeIteration("failed")
+	cp.LastError = d.Reason
+	if d.Kind == KindMaxRetry {
+		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Reworks, d.Max)
+	}
+	cp.Skipped = d.OnMax == OnMaxSkip
+	cp.Escalation = &Escalation{Kind: d.Kind, SHA: d.Verdict.Run.SHA, Reason: d.Reason, OpenedAt: at}
+	cp.turn(d, at)
+	return cp, nil
+}
+
+func (c Case) applyHuman(e Event) (Case, error) {
+	cp, ok := c.Checkpoints[e.Checkpoint]
+	if !ok {
+		return c, fmt.Errorf("no checkpoint %q", e.Checkpoint)
+	}
+	cp = cp.clone()
+	cp.Updated = e.At
+	var err error
+	switch e.Action {
+	case HumanPause:
+		cp.Paused = true
+	case HumanSkip:
+		cp.Skipped, cp.Paused = true, false
+	case HumanResume, HumanReset, HumanExtend:
+		cp.Paused, cp.Escalation, cp.Skipped, cp.LastError = false, nil, false, ""
+		if cp.State == Escalated {
+			cp, err = cp.to(InProgress)
+		}
+		if e.Action == HumanReset {
+			cp.beginAgain()
+		}
+		if e.Action == HumanExtend {
+			cp.Extra += max(0, e.N)
+		}
+	case HumanHandover:
+		if !cp.Waiting {
+			return c, fmt.Errorf("checkpoint %q has no rework that waits", cp.Name)
+		}
+		cp.Waiting = false
+		c.queue([]Effect{handoverEffect(c.Key, cp)})
+	default:
+		err = fmt.Errorf("unknown action %q", e.Action)
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Checkpoints[cp.Name] = cp
+	return c, nil
+}
+
+func handoverEffect(key string, cp Checkpoint) Effect {
+	return Effect{
+		Kind: EffectHandover, Key: effectKey(key, cp.Name, cp.Lineage, cp.Reworks, EffectHandover),
+		Slot: cp.Name + "/" + string(EffectHandover), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+	}
+}

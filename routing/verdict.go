@@ -1,0 +1,126 @@
+package routing
+
+import (
+	"strconv"
+	"time"
+)
+
+// Result is what a run said of a checkpoint.
+type Result string
+
+// The results. Errored means that the judge itself failed: it says nothing of
+// the work.
+const (
+	Pass     Result = "pass"
+	Fail     Result = "fail"
+	TimedOut Result = "timeout"
+	Unclear  Result = "unclear"
+	Errored  Result = "error"
+)
+
+// Run names one run of a checkpoint. Repository, ID, Attempt and the
+// checkpoint together are what is counted once; Part is one leg of a matrix.
+type Run struct {
+	Repository string `json:"repository,omitempty"`
+	ID         string `json:"id"`
+	Attempt    int    `json:"attempt,omitempty"` // 1-based; 0 counts as 1
+	SHA        string `json:"sha,omitempty"`     // commit the run was of
+	Part       string `json:"part,omitempty"`    // matrix leg, "" where there is one
+	Parts      int    `json:"parts,omitempty"`   // legs expected, 0 counts as 1
+	URL        string `json:"url,omitempty"`
+	Job        string `json:"job,omitempty"`
+}
+
+// Key returns what the run is counted by, without its part.
+func (r Run) Key() string {
+	return r.Repository + "/" + r.ID + "/" + strconv.Itoa(max(r.Attempt, 1))
+}
+
+// olderThan reports whether r certainly began before s: run ids of GitHub grow.
+// Ids that are not numbers say nothing.
+func (r Run) olderThan(s Run) bool {
+	if r.ID == s.ID {
+		return max(r.Attempt, 1) < max(s.Attempt, 1)
+	}
+	a, errA := strconv.ParseUint(r.ID, 10, 64)
+	b, errB := strconv.ParseUint(s.ID, 10, 64)
+	return errA == nil && errB == nil && a < b
+}
+
+// Counts are the totals of a run's tests.
+type Counts struct {
+	Tests   int `json:"tests"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+	Flaky   int `json:"flaky,omitempty"`
+}
+
+// Verdict is what one run, or one part of it, said of a checkpoint.
+type Verdict struct {
+	Checkpoint string        `json:"checkpoint"`
+	Run        Run           `json:"run"`
+	Result     Result        `json:"result"`
+	Unmet      []string      `json:"unmet,omitempty"` // criteria that a pass does not meet
+	Class      Class         `json:"class,omitempty"` // of the decisive failure
+	Reason     string        `json:"reason,omitempty"`
+	Evidence   []Evidence    `json:"evidence,omitempty"`
+	Failures   []Failure     `json:"failures,omitempty"` // decisive first, cut to what the ledger holds
+	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
+	Counts     Counts        `json:"counts"`
+	Review     *ReviewResult `json:"review,omitempty"` // set when the verdict is a review's
+	Head       string        `json:"head,omitempty"`   // head commit of the subject when judged, "" if unknown
+	Notes      []string      `json:"notes,omitempty"`  // what was cut or could not be read
+	At         time.Time     `json:"at"`
+}
+
+// merge returns the verdict of a whole run from the verdicts of its parts: the
+// gravest result decides, in the order in which decisions take precedence.
+func merge(parts []Verdict) Verdict {
+	best := 0
+	for i := range parts {
+		if gravity(parts[i]) > gravity(parts[best]) {
+			best = i
+		}
+	}
+	v := parts[best]
+	v.Failures = append([]Failure(nil), v.Failures...)
+	for i, p := range parts {
+		if i == best {
+			continue
+		}
+		for _, f := range p.Failures {
+			f.Decisive = false
+			v.Failures = append(v.Failures, f)
+		}
+		v.Dropped += p.Dropped
+		v.Counts = v.Counts.add(p.Counts)
+		v.Unmet = append(v.Unmet, p.Unmet...)
+	}
+	return v
+}
+
+func (c Counts) add(d Counts) Counts {
+	return Counts{c.Tests + d.Tests, c.Passed + d.Passed, c.Failed + d.Failed, c.Skipped + d.Skipped, c.Flaky + d.Flaky}
+}
+
+// gravity orders verdicts of parts: a design or environment failure outranks a
+// timeout, that an unclear part, that a mendable failure, that a part whose judge
+// failed, and that a pass.
+func gravity(v Verdict) int {
+	switch {
+	case v.Result == Pass && len(v.Unmet) == 0:
+		return 1
+	case v.Result == Errored:
+		return 2
+	case v.Result == Fail && v.Class == DesignMismatch:
+		return 7
+	case v.Result == Fail && v.Class == EnvIssue:
+		return 6
+	case v.Result == TimedOut || v.Class == Timeout:
+		return 5
+	case v.Result == Fail && v.Class.Mendable():
+		return 3
+	}
+	return 4
+}
