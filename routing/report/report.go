@@ -6,7 +6,10 @@
 // how a format is registered and console.go for the shape of a console reader.
 package report
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Status is what a test ended with, in the terms of CTRF (ctrf.io).
 type Status string
@@ -67,6 +70,9 @@ type Test struct {
 func (t Test) FullName() string {
 	if t.Suite == "" {
 		return t.Name
+	}
+	if strings.HasSuffix(t.Suite, ".py") || strings.Contains(t.Suite, ".py::") {
+		return t.Suite + "::" + t.Name // a node id of pytest
 	}
 	return t.Suite + " > " + t.Name
 }

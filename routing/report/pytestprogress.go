@@ -1,0 +1,248 @@
+package report
+
+import "strings"
+
+// pytestStatuses are the words behind a node id with -v.
+var pytestStatuses = [...]string{"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "xfail", "xpass"}
+
+// progress takes a line before the first section.
+func (s *pytestSession) progress(no int, t string) bool {
+	if t == "" {
+		return false
+	}
+	if strings.HasPrefix(t, "Fatal Python error: ") {
+		s.fatal = &Problem{Kind: KindCrash, Name: s.running, Message: t, At: no}
+		return true
+	}
+	if s.fatal != nil && s.fatal.Kind == KindCrash && strings.HasPrefix(t, `  File "`) && len(s.fatal.Trace) < s.lim.Text {
+		s.fatal.Trace += t + "\n"
+		if file, line, _, ok := pytestLocation(t); ok && s.fatal.File == "" && !foreign(file) {
+			s.fatal.File, s.fatal.Line = file, line
+		}
+		return true
+	}
+	if strings.Contains(t, "::") && s.verboseLine(no, t) {
+		return true
+	}
+	if s.running != "" {
+		if st, ok := statusAlone(t); ok {
+			s.status(no, s.running, st)
+			return true
+		}
+	}
+	return s.fileProgress(t)
+}
+
+// verboseLine reads "id STATUS [ 50%]" and xdist's "[gw0] [ 50%] STATUS id".
+func (s *pytestSession) verboseLine(no int, t string) bool {
+	if strings.HasPrefix(t, "[gw") {
+		i := strings.IndexByte(t, ']')
+		rest := strings.TrimLeft(t[i+1:], " ")
+		if strings.HasPrefix(rest, "[") {
+			rest = strings.TrimLeft(rest[strings.IndexByte(rest, ']')+1:], " ")
+		}
+		st, id, ok := strings.Cut(rest, " ")
+		if !ok || !isStatus(st) {
+			return false
+		}
+		s.status(no, strings.TrimSpace(id), st)
+		return true
+	}
+	if t[0] == ' ' {
+		return false
+	}
+	t = trimPercent(t)
+	if id, st, ok := splitStatus(t); ok && isNodeID(id) {
+		s.status(no, id, st)
+		return true
+	}
+	if s.verbose || s.running == "" {
+		if id, _, _ := strings.Cut(t, " "); isNodeID(id) && (len(t) == len(id) || s.verbose) {
+			s.running = id
+			return true
+		}
+	}
+	return false
+}
+
+// trimPercent removes "[ 50%]" or "[12/340]" at the end.
+func trimPercent(t string) string {
+	if !strings.HasSuffix(t, "]") {
+		return t
+	}
+	i := strings.LastIndexByte(t, '[')
+	if i <= 0 || t[i-1] != ' ' {
+		return t
+	}
+	in := strings.TrimSpace(t[i+1 : len(t)-1])
+	_, rest, ok := leadingInt(in)
+	if ok && (rest == "%" || strings.HasPrefix(rest, "/")) {
+		return strings.TrimRight(t[:i], " ")
+	}
+	return t
+}
+
+// splitStatus cuts "id STATUS" or "id SKIPPED (reason)" at the status.
+func splitStatus(t string) (id, st string, ok bool) {
+	for _, w := range pytestStatuses {
+		if strings.HasSuffix(t, " "+w) {
+			return strings.TrimRight(t[:len(t)-len(w)-1], " "), w, true
+		}
+	}
+	if !strings.HasSuffix(t, ")") && !strings.HasSuffix(t, "...") {
+		return "", "", false
+	}
+	for _, w := range [...]string{" SKIPPED (", " XFAIL (", " XPASS (", " PASSED (", " FAILED (", " ERROR ("} {
+		if i := strings.Index(t, w); i > 0 {
+			return strings.TrimRight(t[:i], " "), w[1 : len(w)-2], true
+		}
+	}
+	return "", "", false
+}
+
+func isStatus(w string) bool {
+	for _, s := range pytestStatuses {
+		if s == w {
+			return true
+		}
+	}
+	return false
+}
+
+// statusAlone reads a status on a line of its own: the test printed something
+// between its name and its end. Its last output may stand before the status.
+func statusAlone(t string) (string, bool) {
+	t = trimPercent(t)
+	w, _, _ := strings.Cut(t, " ")
+	if isStatus(w) && (len(w) == len(t) || strings.HasPrefix(t[len(w):], " (")) {
+		return w, true
+	}
+	return "", false
+}
+
+// isNodeID recognises "path::name". The path has no space, the name may.
+func isNodeID(id string) bool {
+	i := strings.Index(id, "::")
+	if i <= 0 || i+2 >= len(id) {
+		return false
+	}
+	file := id[:i]
+	return !strings.ContainsAny(file, " \t\"'<>") && strings.Contains(file, ".")
+}
+
+// status takes the outcome of one test.
+func (s *pytestSession) status(no int, id, st string) {
+	s.verbose, s.running = true, ""
+	switch st {
+	case "PASSED", "XPASS", "xpass":
+		s.passed(no, id)
+	case "SKIPPED":
+		s.named.skipped++
+		s.emitNamed(no, id, Skipped, "")
+	case "XFAIL", "xfail":
+		s.named.xfailed++
+		s.emitNamed(no, id, Skipped, "")
+	case "RERUN":
+		s.rerun(id)
+	case "FAILED":
+		s.fail(no, id, "", "")
+		s.noteFile(fileOf(id), true)
+	case "ERROR":
+		s.fail(no, id, "error", "")
+	}
+}
+
+// fileProgress reads "tests/test_a.py ..F.s   [ 50%]" and its continuations.
+func (s *pytestSession) fileProgress(t string) bool {
+	if strings.HasSuffix(t, "%]") && isBareProgress(t) {
+		return true
+	}
+	if t[0] == ' ' || !strings.Contains(t, ".py ") {
+		return false
+	}
+	file, rest, _ := strings.Cut(trimPercent(t), " ")
+	if !strings.HasSuffix(file, ".py") || !onlyProgress(strings.TrimSpace(rest)) {
+		return false
+	}
+	s.noteFile(file, strings.Contains(rest, "F"))
+	return true
+}
+
+func (s *pytestSession) noteFile(file string, failed bool) {
+	if len(s.files) < 20000 {
+		s.files[file] = s.files[file] || failed
+	}
+}
+
+// splitNodeID cuts "id - message". Parameters may hold " - " themselves: a
+// cut inside an open bracket is none.
+func splitNodeID(s string) (id, msg string) {
+	if strings.HasPrefix(s, "[") { // pytest-subtests: "[i=1] path::test"
+		if i := strings.Index(s, "] "); i > 0 && strings.Contains(s[i:], "::") {
+			s = s[i+2:]
+		}
+	}
+	depth, from := 0, 0
+	for i := 0; i+3 <= len(s); i++ {
+		switch s[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth > 0 {
+				depth--
+			}
+		case ' ':
+			if s[i:i+3] != " - " {
+				continue
+			}
+			if depth == 0 {
+				return s[:i], s[i+3:]
+			}
+			if from == 0 {
+				from = i
+			}
+		}
+	}
+	// Unbalanced: a parameter with a single bracket. The last " - " behind a
+	// closing bracket is the cut, else the first.
+	if i := strings.LastIndex(s, "] - "); i > 0 {
+		return s[:i+1], s[i+4:]
+	}
+	if from > 0 && !strings.HasSuffix(s, "]") {
+		return s[:from], s[from+3:]
+	}
+	return s, ""
+}
+
+// suiteAndName cuts a node id at its last "::" outside the parameters.
+func suiteAndName(id string) (suite, name string) {
+	head := id
+	if i := strings.Index(id, "["); i > 0 && strings.HasSuffix(id, "]") {
+		head = id[:i]
+	}
+	i := strings.LastIndex(head, "::")
+	if i < 0 {
+		return "", id
+	}
+	return id[:i], id[i+2:]
+}
+
+func fileOf(id string) string {
+	file, _, found := strings.Cut(id, "::")
+	if !found && !strings.HasSuffix(id, ".py") {
+		return ""
+	}
+	return file
+}
+
+// domainOf returns what a block's header calls the test id.
+func domainOf(id string) string {
+	_, rest, found := strings.Cut(id, "::")
+	if !found {
+		return id
+	}
+	if i := strings.IndexByte(rest, '['); i >= 0 {
+		return strings.ReplaceAll(rest[:i], "::", ".") + rest[i:]
+	}
+	return strings.ReplaceAll(rest, "::", ".")
+}

@@ -1,0 +1,541 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// pytestSession reads one session, from its start to its line of totals.
+// Tests that failed are emitted at the end: their node ids, their traceback and
+// their one-line message stand in three places of the output.
+type pytestSession struct {
+	out    Sink
+	lim    Limits
+	anon   *anonymous
+	prefix string // before every line, from docker compose and the like
+	at     int    // line of the start
+	ended  bool
+	totals *pytestTotals
+
+	section  pytestSection
+	block    *pytestBlock
+	lineTB   []pytestPlace // --tb=line
+	blocks   int           // entries of FAILURES and ERRORS
+	depth    int           // sessions inside captured output
+	tests    []*pytestTest
+	byID     map[string]*pytestTest
+	byDomain map[string][]*pytestTest
+
+	files    map[string]bool // test files seen, true if one of their tests failed
+	running  string          // node id printed without a status
+	verbose  bool            // statuses are printed with node ids
+	named    pytestTotals    // emitted by name
+	reruns   map[string]int
+	problems int
+	coverage bool
+	collects int // collection errors named
+	fatal    *Problem
+	internal *kept
+	internAt int
+}
+
+type pytestSection int
+
+const (
+	pytestProgress pytestSection = iota
+	pytestFailures
+	pytestErrors
+	pytestQuietBlocks // PASSES, XFAILURES: blocks of tests that did not fail
+	pytestSummary
+	pytestRest // warnings, durations, what plugins print
+)
+
+// pytestTest is a test that failed, or what could not be collected.
+type pytestTest struct {
+	id      string // node id, "" if only the block's header is known
+	domain  string // what the header calls it: Class.test[param]
+	phase   string // "", "collect", "setup", "teardown", "error" (not yet known which)
+	short   string // message of the summary
+	at      int
+	block   *pytestBlock
+	skipped bool // taken back: a rerun passed
+}
+
+func newPytestSession(out Sink, lim Limits, anon *anonymous, prefix string, at int) *pytestSession {
+	return &pytestSession{
+		out: out, lim: lim, anon: anon, prefix: prefix, at: at,
+		byID: map[string]*pytestTest{}, byDomain: map[string][]*pytestTest{},
+		files: map[string]bool{}, reruns: map[string]int{},
+	}
+}
+
+// nest reports whether a session's start is what a test printed: tests of
+// pytest plugins run pytest, and failing ones show its output.
+func (s *pytestSession) nest(string) bool {
+	if s.depth == 0 && (s.block == nil || !s.block.captured) {
+		return false
+	}
+	s.depth++
+	return true
+}
+
+// line takes a line of the session.
+func (s *pytestSession) line(no int, t string) bool {
+	t = strings.TrimRight(t, " ")
+	if s.depth > 0 {
+		if title, ok := ruled(t, '='); ok {
+			if _, isTotal := parsePytestTotals(title); isTotal {
+				s.depth--
+			}
+		}
+		s.block.add(no, t)
+		return true
+	}
+	if len(t) > 0 {
+		switch t[0] {
+		case '=':
+			if title, ok := ruled(t, '='); ok {
+				return s.header(no, t, title)
+			}
+		case '!':
+			if title, ok := ruled(t, '!'); ok {
+				return s.interrupted(no, title)
+			}
+		case 'I':
+			if strings.HasPrefix(t, "INTERNALERROR>") {
+				return s.internalError(no, t)
+			}
+		case '+':
+			if title, ok := ruled(t, '+'); ok && title == "Timeout" {
+				return s.timeout(no)
+			}
+		}
+	}
+	if sum, ok := s.bareTotals(t); ok {
+		s.total(sum, no)
+		return true
+	}
+	if p, ok := s.wholeFailure(no, t); ok {
+		return s.whole(p)
+	}
+	switch s.section {
+	case pytestFailures, pytestErrors, pytestQuietBlocks:
+		return s.inBlocks(no, t)
+	case pytestSummary:
+		return s.inSummary(no, t)
+	case pytestProgress:
+		return s.progress(no, t)
+	}
+	return false
+}
+
+// bareTotals reads the last line as -q prints it.
+func (s *pytestSession) bareTotals(t string) (pytestTotals, bool) {
+	if t == "" || (t[0] < '0' || t[0] > '9') && !strings.HasPrefix(t, "no tests ran in ") {
+		return pytestTotals{}, false
+	}
+	sum, ok := parsePytestTotals(t)
+	if ok && s.block != nil && s.block.captured && sum.failed+sum.errors != s.blocks {
+		// What a test printed can only be taken for the end if nothing is missing.
+		return sum, false
+	}
+	return sum, ok
+}
+
+func (s *pytestSession) wholeFailure(no int, t string) (Problem, bool) {
+	if t == "" || t[0] != 'E' && t[0] != 'F' || s.block != nil && s.block.captured {
+		return Problem{}, false
+	}
+	return pytestUsage(t, no)
+}
+
+func (s *pytestSession) whole(p Problem) bool {
+	if p.Kind == KindCoverage {
+		if s.coverage {
+			return true
+		}
+		s.coverage = true
+	}
+	s.problem(p)
+	return true
+}
+
+func (s *pytestSession) problem(p Problem) {
+	s.problems++
+	s.out.Problem(p)
+}
+
+// header takes "==== title ====".
+func (s *pytestSession) header(no int, t, title string) bool {
+	if sum, ok := parsePytestTotals(title); ok {
+		s.closeBlock()
+		s.total(sum, no)
+		return true
+	}
+	next := pytestRest
+	switch {
+	case title == "FAILURES":
+		next = pytestFailures
+	case title == "ERRORS":
+		next = pytestErrors
+	case title == "PASSES", title == "XFAILURES", title == "XPASSES":
+		next = pytestQuietBlocks
+	case title == "short test summary info", title == "rerun test summary info":
+		next = pytestSummary
+	case s.block != nil && s.block.captured && !endsPytestBlocks(title):
+		s.block.add(no, t)
+		return true
+	}
+	s.closeBlock()
+	s.section = next
+	return true
+}
+
+// endsPytestBlocks recognises sections that certainly are pytest's own and not
+// part of what a test printed.
+func endsPytestBlocks(title string) bool {
+	for _, p := range [...]string{"warnings summary", "pytest-warning summary", "slowest ", "tests coverage"} {
+		if strings.HasPrefix(title, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *pytestSession) total(sum pytestTotals, _ int) {
+	s.totals, s.ended = &sum, true
+}
+
+// interrupted takes "!!!! title !!!!".
+func (s *pytestSession) interrupted(no int, title string) bool {
+	if s.block != nil && s.block.captured {
+		s.block.add(no, title)
+		return true
+	}
+	switch {
+	case strings.HasPrefix(title, "Interrupted: ") && strings.Contains(title, " during collection"),
+		strings.HasPrefix(title, "stopping after "),
+		strings.HasPrefix(title, "Interrupted: stopping after "),
+		strings.HasPrefix(title, "xdist.dsession.Interrupted: stopping after "):
+		return true // the failures themselves are named
+	}
+	s.closeBlock()
+	s.section = pytestRest
+	s.problem(Problem{Kind: KindExit, Name: "pytest", Message: title, At: no})
+	return true
+}
+
+func (s *pytestSession) internalError(no int, t string) bool {
+	if s.internal == nil {
+		s.internal, s.internAt = &kept{max: s.lim.Text}, no
+	}
+	s.internal.add(strings.TrimPrefix(strings.TrimPrefix(t, "INTERNALERROR>"), " "))
+	return true
+}
+
+// timeout takes pytest-timeout's banner. With its thread method the process
+// ends right after; with its signal method a test fails and says so.
+func (s *pytestSession) timeout(no int) bool {
+	if s.fatal == nil {
+		s.fatal = &Problem{Kind: KindTimeout, Name: s.running, Message: "pytest-timeout ended the session", At: no}
+	}
+	return true
+}
+
+// inSummary takes a line of "short test summary info".
+func (s *pytestSession) inSummary(no int, t string) bool {
+	word, rest, ok := strings.Cut(t, " ")
+	if !ok {
+		return false
+	}
+	if i := strings.IndexByte(word, '('); i > 0 { // SUBFAILED(i=1)
+		word = word[:i]
+	}
+	switch word {
+	case "FAILED", "FAIL", "SUBFAIL", "SUBFAILED":
+		id, msg := splitNodeID(rest)
+		s.fail(no, id, "", msg)
+	case "ERROR":
+		id, msg := splitNodeID(rest)
+		s.fail(no, id, "error", msg)
+	case "PASSED", "XPASS":
+		id, _ := splitNodeID(rest)
+		s.passed(no, id)
+	case "XFAIL":
+		id, msg := splitNodeID(rest)
+		if !s.verbose {
+			s.named.xfailed++
+			s.emitNamed(no, id, Skipped, msg)
+		}
+	case "RERUN":
+		id, _ := splitNodeID(rest)
+		if !s.verbose {
+			s.rerun(id)
+		}
+	case "SKIPPED", "SUBPASS", "SUBPASSED", "SUBSKIP", "SUBSKIPPED":
+		// "SKIPPED [2] tests/test_a.py:3: reason" names no test.
+	default:
+		return false
+	}
+	return true
+}
+
+// passed takes a test that passed by name. A RERUN before makes it flaky.
+func (s *pytestSession) passed(no int, id string) {
+	if s.verbose && s.section == pytestSummary {
+		return // known from the progress
+	}
+	s.named.passed++
+	t := Test{Status: Passed, At: no}
+	t.Suite, t.Name = suiteAndName(id)
+	t.File = fileOf(id)
+	if n := s.reruns[id]; n > 0 {
+		t.Flaky, t.Retries = true, n
+		delete(s.reruns, id)
+	}
+	s.out.Test(t)
+}
+
+func (s *pytestSession) emitNamed(no int, id string, st Status, msg string) {
+	t := Test{Status: st, At: no, File: fileOf(id), Message: msg}
+	t.Suite, t.Name = suiteAndName(id)
+	s.out.Test(t)
+}
+
+func (s *pytestSession) rerun(id string) {
+	if len(s.reruns) < s.lim.Failing || s.reruns[id] > 0 {
+		s.reruns[id]++
+	}
+}
+
+// fail notes that the test id failed. The phase is that of an ERROR.
+func (s *pytestSession) fail(no int, id, phase, msg string) *pytestTest {
+	if phase == "error" && !strings.Contains(id, "::") {
+		phase = "collect"
+	}
+	key := id + "\x00" + phaseKey(phase)
+	if t := s.byID[key]; t != nil {
+		if msg != "" {
+			t.short = msg
+		}
+		return t
+	}
+	domain := domainOf(id)
+	if phase == "collect" {
+		domain = id
+	}
+	if t := s.unmatched(domain, phase, func(t *pytestTest) bool { return t.id == "" && t.block.sawFile(fileOf(id)) },
+		func(t *pytestTest) bool { return t.id == "" }); t != nil {
+		t.id, t.short = id, msg
+		s.byID[key] = t
+		return t
+	}
+	t := &pytestTest{id: id, domain: domain, phase: phase, short: msg, at: no}
+	s.add(t)
+	s.byID[key] = t
+	return t
+}
+
+func phaseKey(phase string) string {
+	if phase == "" {
+		return ""
+	}
+	return "error"
+}
+
+func (s *pytestSession) add(t *pytestTest) {
+	if len(s.tests) >= 20*s.lim.Failing {
+		return // counted by the totals
+	}
+	s.tests = append(s.tests, t)
+	k := phaseKey(t.phase) + "\x00" + t.domain
+	s.byDomain[k] = append(s.byDomain[k], t)
+}
+
+// unmatched returns the first test of the domain that best accepts, else the
+// first that good accepts, and takes it off the list.
+func (s *pytestSession) unmatched(domain, phase string, best, good func(*pytestTest) bool) *pytestTest {
+	k := phaseKey(phase) + "\x00" + domain
+	list := s.byDomain[k]
+	for _, accept := range []func(*pytestTest) bool{best, good} {
+		for i, t := range list[:min(len(list), 50)] {
+			if accept(t) {
+				s.byDomain[k] = append(list[:i:i], list[i+1:]...)
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// finish emits what the session holds. complete says that its totals were read.
+func (s *pytestSession) finish(complete bool) {
+	s.closeBlock()
+	s.emitInternal()
+	s.attachPlaces()
+	failed, errors := 0, 0
+	for _, t := range s.tests {
+		if s.emit(t) {
+			if t.phase == "" {
+				failed++
+			} else {
+				errors++
+			}
+		}
+	}
+	for id, n := range s.reruns {
+		if s.byID[id+"\x00"] == nil && complete {
+			t := Test{Status: Passed, Flaky: true, Retries: n, File: fileOf(id)}
+			t.Suite, t.Name = suiteAndName(id)
+			s.out.Test(t)
+			s.named.passed++
+		}
+	}
+	if !complete {
+		s.truncated()
+		return
+	}
+	s.reconcile(failed, errors)
+}
+
+// reconcile makes the events agree with the totals pytest printed.
+func (s *pytestSession) reconcile(failed, errors int) {
+	sum := s.totals
+	s.anon.emit(s.out, sum.passed+sum.xpassed-s.named.passed, Test{Status: Passed})
+	s.anon.emit(s.out, sum.skipped-s.named.skipped+max(sum.xfailed-s.named.xfailed, 0), Test{Status: Skipped})
+	if n := sum.failed - failed; n > 0 {
+		s.problem(Problem{Kind: KindExit, Name: "pytest", At: s.at, Message: fmt.Sprintf("%d of %d failed tests are not named in the output", n, sum.failed)})
+	}
+	if n := sum.errors - errors; n > 0 {
+		s.problem(Problem{Kind: KindSetup, Name: "pytest", At: s.at, Message: fmt.Sprintf("%d of %d errors are not named in the output", n, sum.errors)})
+	}
+	nothing := sum.passed+sum.xpassed+sum.failed+sum.errors+sum.skipped+sum.xfailed == 0
+	if nothing && s.problems == 0 && !sum.collected {
+		s.problem(Problem{Kind: KindEmpty, Name: "pytest", At: s.at, Message: "no tests ran"})
+	}
+}
+
+// truncated reports a session without an end, and why if it says so.
+func (s *pytestSession) truncated() {
+	p := Problem{Kind: KindTruncated, Name: "pytest", At: s.at, Message: "the pytest session never ends"}
+	if s.fatal != nil {
+		p = *s.fatal
+		if p.Name == "" {
+			p.Name = "pytest"
+		}
+	}
+	if s.running != "" {
+		p.Message += ", while running " + s.running
+	}
+	s.problem(p)
+}
+
+func (s *pytestSession) emitInternal() {
+	if s.internal == nil {
+		return
+	}
+	trace := s.internal.String()
+	p := Problem{Kind: KindCrash, Name: "pytest", At: s.internAt, Trace: trace, Message: lastUnindented(trace)}
+	s.problem(p)
+	s.internal = nil
+}
+
+// lastUnindented returns the last line of a native traceback that is not
+// indented: the exception.
+func lastUnindented(trace string) string {
+	lines := strings.Split(trace, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := lines[i]; l != "" && l[0] != ' ' && !strings.HasPrefix(l, "Traceback") {
+			return l
+		}
+	}
+	return ""
+}
+
+// attachPlaces gives the lines of --tb=line to the failures without a block,
+// which stand in the same order.
+func (s *pytestSession) attachPlaces() {
+	i := 0
+	for _, t := range s.tests {
+		if t.phase != "" || t.block != nil || i >= len(s.lineTB) {
+			continue
+		}
+		p := s.lineTB[i]
+		i++
+		t.block = &pytestBlock{at: p.at, places: []pytestPlace{p}, message: p.what, text: kept{max: 64}, output: kept{max: 64}}
+	}
+}
+
+// emit hands on one failure: a failed test, or a problem if it is a file that
+// could not be collected. It reports whether it counts.
+func (s *pytestSession) emit(t *pytestTest) bool {
+	b := t.block
+	if b == nil {
+		b = &pytestBlock{at: t.at}
+	}
+	msg := b.summary(t.short)
+	place := b.place(fileOf(t.id))
+	if t.phase == "collect" {
+		name := t.id
+		if name == "" {
+			name = t.domain
+		}
+		s.problem(Problem{Kind: KindSetup, Name: name, File: firstNonEmpty(place.file, fileOf(name)), Line: place.line, Message: msg, Trace: b.text.String(), At: b.where(t.at)})
+		return true
+	}
+	id := t.id
+	if id == "" {
+		id = s.guessID(t)
+	}
+	out := Test{
+		Status: Failed, Kind: b.kind(msg, t.phase), Type: b.exception(place, msg), Message: msg,
+		File: firstNonEmpty(place.file, fileOf(id)), Line: place.line,
+		Trace: b.text.String(), Output: b.output.String(), At: b.where(t.at), Retries: s.reruns[t.id],
+	}
+	delete(s.reruns, t.id)
+	out.Suite, out.Name = suiteAndName(id)
+	if e, a, ok := splitAssertion(msg); ok {
+		out.Expected, out.Actual = e, a
+	}
+	s.out.Test(out)
+	return true
+}
+
+// guessID makes a node id of a block's header and the files of its traceback,
+// for versions and options that print no summary.
+func (s *pytestSession) guessID(t *pytestTest) string {
+	file := ""
+	for _, p := range t.block.places {
+		if s.files[p.file] {
+			file = p.file
+			break
+		}
+	}
+	for i := 0; file == "" && i < len(t.block.places); i++ {
+		base := path.Base(t.block.places[i].file)
+		if strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py") {
+			file = t.block.places[i].file
+		}
+	}
+	for i := 0; file == "" && i < len(t.block.places); i++ {
+		if !foreign(t.block.places[i].file) {
+			file = t.block.places[i].file
+		}
+	}
+	head, param := t.domain, ""
+	if i := strings.IndexByte(head, '['); i >= 0 {
+		head, param = head[:i], head[i:]
+	}
+	if file == "" {
+		return strings.ReplaceAll(head, ".", "::") + param
+	}
+	return file + "::" + strings.ReplaceAll(head, ".", "::") + param
+}
+
+func firstNonEmpty(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
