@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // the name git gives a blob, no protection
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// line is one line of a stored stream: an event, and the append it came with.
+type line struct {
+	routing.Event
+	Batch string `json:"batch,omitempty"`
+}
+
+// LineError says which line of a stored stream cannot be read.
+type LineError struct {
+	Line int // 1-based
+	Err  error
+}
+
+func (e *LineError) Error() string { return "line " + strconv.Itoa(e.Line) + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Located returns err as it is told to a human: with the file in front of the
+// line it names, and what to do about it.
+func Located(file string, err error) error {
+	var bad *LineError
+	if !errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return fmt.Errorf("%s:%d: %w; restore the file from its history or a copy, or delete that line: its event is then lost", file, bad.Line, bad.Err)
+}
+
+// Encode returns events as the lines that are appended to the stream of key, one
+// JSON object each. Batch, if any, is written into each line: it tells whose
+// append the lines were.
+func Encode(key, batch string, events []routing.Event) ([]byte, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	for i, e := range events {
+		switch e.Case {
+		case key:
+		case "":
+			e.Case = key
+		default:
+			return nil, fmt.Errorf("event %d for the stream of %q is of case %q", i+1, key, e.Case)
+		}
+		if err := enc.Encode(line{e, batch}); err != nil {
+			return nil, fmt.Errorf("event %d for the stream of %q: %w", i+1, key, err)
+		}
+	}
+	return buf.Bytes(), nil
+}
+
+// Decode returns the events of the stream of key from its lines. An error that
+// concerns one line is a *LineError.
+func Decode(key string, data []byte) ([]routing.Event, error) {
+	var events []routing.Event
+	for n := 1; len(data) > 0; n++ {
+		text, rest, whole := bytes.Cut(data, []byte("\n"))
+		e, err := decodeLine(text, whole)
+		if err == nil && e.Case != key {
+			err = fmt.Errorf("is of case %q, in the stream of %q", e.Case, key)
+		}
+		if err != nil {
+			return nil, &LineError{n, err}
+		}
+		events, data = append(events, e), rest
+	}
+	return events, nil
+}
+
+func decodeLine(text []byte, whole bool) (routing.Event, error) {
+	var l line
+	if !whole {
+		return l.Event, errors.New("the last line is not complete")
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l.Event, fmt.Errorf("is not an event: %w", err)
+	}
+	if l.Type == "" {
+		return l.Event, errors.New("is not an event: it has no type")
+	}
+	return l.Event, nil
+}
+
+// KeyIn returns the key that the first line of a stored stream names.
+func KeyIn(data []byte) (string, error) {
+	text, _, whole := bytes.Cut(data, []byte("\n"))
+	e, err := decodeLine(text, whole)
+	if err == nil {
+		err = CheckKey(e.Case)
+	}
+	if err != nil {
+		return "", &LineError{1, err}
+	}
+	return e.Case, nil
+}
+
+// ContentVersion returns the version of a stream that is stored as data: the
+// name git gives that content, so that a git server's own check compares it.
+func ContentVersion(data []byte) Version {
+	h := sha1.New() //nolint:gosec // see the import
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return Version(hex.EncodeToString(h.Sum(nil)))
+}
+
+// maxKey bounds a key's length in bytes.
+const maxKey = 1024
+
+// CheckKey returns an error if key cannot name a stream: it is empty, longer
+// than 1024 bytes, or no UTF-8.
+func CheckKey(key string) error {
+	switch {
+	case key == "":
+		return errors.New("a case's key is empty")
+	case len(key) > maxKey:
+		return fmt.Errorf("a case's key has %d bytes, %d are allowed: %.60q…", len(key), maxKey, key)
+	case !utf8.ValidString(key):
+		return fmt.Errorf("a case's key is not UTF-8: %q", key)
+	}
+	return nil
+}
