@@ -33,6 +33,7 @@ var formats = []format{
 	goTestFormat,
 	pytestFormat,
 	jestFormat,
+	vitestFormat,
 	cargoFormat,
 }
 
@@ -52,6 +53,8 @@ type document struct {
 	out  Sink
 	lim  Limits
 	base int // lines before the document's first, where it stands inside a log
+	// embedded says that log lines follow: the reader stops at the document's end.
+	embedded bool
 }
 
 // Names returns the names of all formats, sorted.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -127,7 +128,10 @@ func openEmbedded(f *format, out Sink, lim Limits, base int) *embedded {
 	e := &embedded{w: w, done: make(chan struct{})}
 	go func() {
 		defer close(e.done)
-		d := &document{in: newInput(r), out: out, lim: lim, base: base}
+		// No newInput: the lines are decoded, and its look ahead would swallow
+		// lines behind the document.
+		in := &input{br: bufio.NewReaderSize(r, headSize), count: &countingReader{r: r}}
+		d := &document{in: in, out: out, lim: lim, base: base, embedded: true}
 		if err := f.document(d); err != nil {
 			out.Cut(fmt.Sprintf("a %s document at line %d could not be read: %v", f.name, base+1, err))
 		}

@@ -1,0 +1,645 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// xmlReader reads XML token by token in bounded memory: text is kept only where
+// it is asked for and only up to a limit, so a system-out of a gigabyte costs
+// nothing (encoding/xml buffers each text whole). It never expands entities
+// beyond the five of XML and numeric ones and never opens anything outside.
+//
+// It forgives what test tools write in practice (a bare & or <, control
+// characters, wrong end tags) but says so in malformed, so that nobody takes a
+// damaged document for a complete one.
+type xmlReader struct {
+	br    *bufio.Reader
+	max   int // bytes kept of one tag
+	depth int // nesting at which the reader gives up
+	line  int // 1-based line of the next byte
+
+	stack     []string
+	attrs     []xmlAttr
+	tag       []byte
+	scratch   []byte
+	carry     []byte // an entity cut by the buffer's end
+	pending   bool   // the last start tag closed itself
+	recode    bool   // whether the declared encoding is to be applied
+	inLog     bool   // text between suites is given line by line
+	keep      *textBuf
+	malformed int // line of the first damage, 0 if none
+	damage    string
+}
+
+type xmlKind byte
+
+const (
+	xmlStart xmlKind = iota
+	xmlEnd
+	xmlText
+)
+
+// xmlToken is a start tag, an end tag, or text. Its attributes are those of
+// the reader and valid until the next token.
+type xmlToken struct {
+	kind xmlKind
+	name string // local name, without prefix
+	line int
+	// blank tells of text that it is only white space.
+	blank bool
+}
+
+type xmlAttr struct{ name, value string }
+
+func newXMLReader(br *bufio.Reader, lim Limits, base int, recode bool) *xmlReader {
+	return &xmlReader{br: br, max: lim.Line, depth: max(lim.Depth*4, 64), line: base + 1, recode: recode}
+}
+
+// attr returns the value of the attribute of the last start tag, "" if none.
+func (x *xmlReader) attr(name string) string {
+	for i := range x.attrs {
+		if x.attrs[i].name == name {
+			return x.attrs[i].value
+		}
+	}
+	return ""
+}
+
+func (x *xmlReader) spoil(line int, what string) {
+	if x.malformed == 0 {
+		x.malformed, x.damage = line, what
+	}
+}
+
+// next returns the next token. At the end of the input it returns io.EOF.
+func (x *xmlReader) next() (xmlToken, error) {
+	if x.pending {
+		x.pending = false
+		return x.pop(), nil
+	}
+	for {
+		blank, any, err := x.text()
+		if err != nil {
+			return xmlToken{}, err
+		}
+		if any && !blank {
+			// The "<" stays unread; the text is a token of its own.
+			return xmlToken{kind: xmlText, line: x.line}, nil
+		}
+		tok, ok, err := x.markup()
+		if err != nil || ok {
+			return tok, err
+		}
+	}
+}
+
+// text consumes up to the next "<" and appends to keep, if set.
+func (x *xmlReader) text() (blank, any bool, err error) {
+	blank = true
+	if x.inLog && x.keep == nil && len(x.stack) > 0 && strings.HasPrefix(x.stack[len(x.stack)-1], "testsuite") {
+		return x.textByLine()
+	}
+	for {
+		frag, err := x.br.ReadSlice('<')
+		end := err == nil
+		if end {
+			frag = frag[:len(frag)-1]
+			_ = x.br.UnreadByte()
+		}
+		if len(frag) > 0 {
+			any = true
+			if blank && len(bytes.TrimSpace(frag)) > 0 {
+				blank = false
+			}
+			x.line += bytes.Count(frag, newline)
+			if x.keep != nil {
+				x.addText(frag, end)
+			}
+		}
+		switch {
+		case end:
+			return blank, any, nil
+		case err == bufio.ErrBufferFull:
+			continue
+		}
+		x.carry = x.carry[:0]
+		if any && !blank && err == io.EOF {
+			return blank, any, nil
+		}
+		return blank, any, err
+	}
+}
+
+// textByLine is text that stops at the end of a line that is not blank: in a
+// log, what follows may be no part of the document.
+func (x *xmlReader) textByLine() (blank, any bool, err error) {
+	blank = true
+	for {
+		c, err := x.br.ReadByte()
+		switch {
+		case err != nil && !blank:
+			return blank, any, nil
+		case err != nil:
+			return blank, any, err
+		case c == '<':
+			return blank, any, x.br.UnreadByte()
+		case c == '\n':
+			x.line++
+			if !blank {
+				return blank, true, nil
+			}
+		case c > ' ':
+			blank = false
+		}
+		any = true
+	}
+}
+
+var newline = []byte{'\n'}
+
+// addText decodes entities of one piece of text; an entity that runs over the
+// end of the piece waits for the next.
+func (x *xmlReader) addText(frag []byte, last bool) {
+	if len(x.carry) > 0 {
+		x.carry = append(x.carry, frag...)
+		frag = x.carry
+	}
+	rest := 0
+	if !last {
+		if i := bytes.LastIndexByte(frag, '&'); i >= 0 && len(frag)-i < 12 && bytes.IndexByte(frag[i:], ';') < 0 {
+			rest = len(frag) - i
+		}
+	}
+	body := frag[:len(frag)-rest]
+	if bytes.IndexByte(body, '&') < 0 {
+		x.keep.add(body)
+	} else {
+		x.scratch = unescape(x.scratch[:0], body)
+		x.keep.add(x.scratch)
+	}
+	x.carry = append(x.carry[:0], frag[len(frag)-rest:]...)
+}
+
+// markup reads what starts with "<". ok is false for what is no token:
+// comments, declarations, CDATA (whose text is kept), a bare "<".
+func (x *xmlReader) markup() (tok xmlToken, ok bool, err error) {
+	line := x.line
+	head, err := x.br.Peek(2)
+	if err != nil {
+		if len(head) == 1 {
+			x.spoil(line, "it ends inside a tag")
+		}
+		return tok, false, io.EOF
+	}
+	switch c := head[1]; {
+	case c == '!':
+		return tok, false, x.bang()
+	case c == '?':
+		return tok, false, x.instruction()
+	case c == '/':
+		_, _ = x.br.Discard(2)
+		name, err := x.readTag()
+		if err != nil {
+			x.spoil(line, "it ends inside a tag")
+			return tok, false, io.EOF
+		}
+		return x.endTag(localName(bytes.TrimSpace(name)), line)
+	case isNameStart(c):
+		_, _ = x.br.Discard(1)
+		body, err := x.readTag()
+		if err != nil {
+			x.spoil(line, "it ends inside a tag")
+			return tok, false, io.EOF
+		}
+		return x.startTag(body, line)
+	}
+	_, _ = x.br.Discard(1)
+	if x.keep != nil {
+		x.keep.add(head[:1])
+	}
+	return tok, false, nil
+}
+
+func isNameStart(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == ':' || c >= 0x80
+}
+
+// readTag returns what stands up to the ">" that ends the tag, quotes heeded,
+// at most max bytes of it.
+func (x *xmlReader) readTag() ([]byte, error) {
+	x.tag = x.tag[:0]
+	var quote byte
+	for {
+		frag, err := x.br.ReadSlice('>')
+		if err != nil && err != bufio.ErrBufferFull {
+			x.line += bytes.Count(frag, newline)
+			return nil, io.ErrUnexpectedEOF
+		}
+		x.line += bytes.Count(frag, newline)
+		quote = quoteAfter(quote, frag)
+		if len(x.tag) < x.max {
+			x.tag = append(x.tag, frag[:min(len(frag), x.max-len(x.tag))]...)
+		}
+		if err == nil && quote == 0 {
+			return bytes.TrimSuffix(x.tag, []byte{'>'}), nil
+		}
+	}
+}
+
+// quoteAfter returns the quote that is open behind b if quote was before it.
+func quoteAfter(quote byte, b []byte) byte {
+	for {
+		if quote == 0 {
+			i := bytes.IndexAny(b, `"'`)
+			if i < 0 {
+				return 0
+			}
+			quote, b = b[i], b[i+1:]
+		}
+		i := bytes.IndexByte(b, quote)
+		if i < 0 {
+			return quote
+		}
+		quote, b = 0, b[i+1:]
+	}
+}
+
+func (x *xmlReader) startTag(body []byte, line int) (xmlToken, bool, error) {
+	if n := len(body); n > 0 && body[n-1] == '/' {
+		x.pending = true
+		body = body[:n-1]
+	}
+	i := bytes.IndexAny(body, " \t\r\n")
+	name := body
+	if i >= 0 {
+		name = body[:i]
+		body = body[i:]
+	} else {
+		body = nil
+	}
+	x.parseAttrs(body, line)
+	tok := xmlToken{kind: xmlStart, name: localName(name), line: line}
+	x.stack = append(x.stack, tok.name)
+	if len(x.stack) > x.depth {
+		x.spoil(line, "it nests too deep")
+		return tok, false, io.EOF
+	}
+	return tok, true, nil
+}
+
+func (x *xmlReader) parseAttrs(b []byte, line int) {
+	x.attrs = x.attrs[:0]
+	for {
+		b = bytes.TrimLeft(b, " \t\r\n")
+		if len(b) == 0 {
+			return
+		}
+		eq := bytes.IndexByte(b, '=')
+		if eq <= 0 {
+			x.spoil(line, "an attribute has no value")
+			return
+		}
+		name := bytes.TrimRight(b[:eq], " \t\r\n")
+		if bytes.ContainsAny(name, " \t\r\n\"'<") {
+			x.spoil(line, "an attribute is malformed")
+		}
+		b = bytes.TrimLeft(b[eq+1:], " \t\r\n")
+		if len(b) == 0 || b[0] != '"' && b[0] != '\'' {
+			x.spoil(line, "an attribute is not quoted")
+			return
+		}
+		end := bytes.IndexByte(b[1:], b[0])
+		val := b[1:]
+		if end >= 0 {
+			val, b = b[1:1+end], b[end+2:]
+		} else {
+			b = nil // the tag was cut
+		}
+		if bytes.IndexByte(val, '&') >= 0 {
+			x.scratch = unescape(x.scratch[:0], val)
+			val = x.scratch
+		}
+		x.attrs = append(x.attrs, xmlAttr{localName(name), string(val)})
+	}
+}
+
+// endTag closes the innermost element of that name and what is still open in it.
+func (x *xmlReader) endTag(name string, line int) (xmlToken, bool, error) {
+	n := len(x.stack)
+	if n > 0 && x.stack[n-1] == name {
+		tok := x.pop()
+		tok.line = line
+		return tok, true, nil
+	}
+	x.spoil(line, "</"+CutText(name, 40)+"> closes nothing that is open")
+	for i := n - 2; i >= 0; i-- {
+		if x.stack[i] == name {
+			x.stack = x.stack[:i]
+			return xmlToken{kind: xmlEnd, name: name, line: line}, true, nil
+		}
+	}
+	return xmlToken{}, false, nil
+}
+
+func (x *xmlReader) pop() xmlToken {
+	n := len(x.stack) - 1
+	tok := xmlToken{kind: xmlEnd, name: x.stack[n], line: x.line}
+	x.stack = x.stack[:n]
+	return tok
+}
+
+// skip reads to the end of the element that was just opened. An end tag that
+// closes an element further out ends it too.
+func (x *xmlReader) skip() error {
+	depth := len(x.stack) - 1
+	for len(x.stack) > depth {
+		if _, err := x.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content reads to the end of the element that was just opened and keeps its
+// text, that of child elements too, in buf.
+func (x *xmlReader) content(buf *textBuf) error {
+	buf.reset()
+	x.keep = buf
+	err := x.skip()
+	x.keep = nil
+	x.carry = x.carry[:0]
+	return err
+}
+
+// bang reads a comment, a CDATA section or a document type.
+func (x *xmlReader) bang() error {
+	line := x.line
+	head, _ := x.br.Peek(9)
+	var err error
+	switch {
+	case bytes.HasPrefix(head, []byte("<!--")):
+		_, _ = x.br.Discard(4)
+		err = x.until("-->", nil)
+	case bytes.Equal(head, []byte("<![CDATA[")):
+		_, _ = x.br.Discard(9)
+		err = x.until("]]>", x.keep)
+	default:
+		err = x.doctype()
+	}
+	if err != nil {
+		x.spoil(line, "it ends inside a comment, CDATA section or declaration")
+		return io.EOF
+	}
+	return nil
+}
+
+// until reads up to and with end, three bytes of which the last is ">", and
+// adds what stands before it to keep.
+func (x *xmlReader) until(end string, keep *textBuf) error {
+	var last [3]byte
+	for {
+		frag, err := x.br.ReadSlice('>')
+		if err != nil && err != bufio.ErrBufferFull {
+			if keep != nil {
+				keep.add(frag)
+			}
+			return io.ErrUnexpectedEOF
+		}
+		x.line += bytes.Count(frag, newline)
+		for _, c := range frag[max(0, len(frag)-3):] {
+			last[0], last[1], last[2] = last[1], last[2], c
+		}
+		if keep != nil {
+			keep.add(frag)
+		}
+		if err == nil && string(last[:]) == end {
+			if keep != nil {
+				keep.trim(len(end))
+			}
+			return nil
+		}
+	}
+}
+
+// doctype skips a document type with its internal subset. What it declares is
+// not used.
+func (x *xmlReader) doctype() error {
+	depth := 0
+	for {
+		c, err := x.br.ReadByte()
+		if err != nil {
+			return err
+		}
+		switch c {
+		case '\n':
+			x.line++
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return nil
+			}
+		}
+	}
+}
+
+// instruction reads "<?…?>". The encoding an XML declaration names is put to
+// use from there on, unless the input was decoded already.
+func (x *xmlReader) instruction() error {
+	var buf textBuf
+	buf.max = 1 << 10
+	line := x.line
+	_, _ = x.br.Discard(2)
+	for {
+		frag, err := x.br.ReadSlice('>')
+		if err != nil && err != bufio.ErrBufferFull {
+			x.spoil(line, "it ends inside a declaration")
+			return io.EOF
+		}
+		x.line += bytes.Count(frag, newline)
+		buf.add(frag)
+		if err == nil && bytes.HasSuffix(frag, []byte("?>")) {
+			break
+		}
+	}
+	if s := buf.String(); x.recode && strings.HasPrefix(s, "xml") {
+		x.recode = false
+		if dec := decoderOf(s); dec != nil {
+			x.br = bufio.NewReaderSize(dec.Reader(x.br), headSize)
+		}
+	}
+	return nil
+}
+
+// decoderOf returns the decoder for the encoding an XML declaration names, nil
+// for the Unicode ones (the input is decoded by its bytes) and unknown ones.
+func decoderOf(declaration string) *encoding.Decoder {
+	_, s, ok := strings.Cut(declaration, "encoding")
+	if !ok {
+		return nil
+	}
+	s = strings.TrimLeft(s, " \t\r\n=")
+	if len(s) < 2 || s[0] != '"' && s[0] != '\'' {
+		return nil
+	}
+	name, _, _ := strings.Cut(s[1:], s[:1])
+	name = strings.ToLower(strings.TrimSpace(name))
+	if strings.HasPrefix(name, "utf") || strings.HasPrefix(name, "ucs") || strings.HasPrefix(name, "iso-10646") || name == "us-ascii" || name == "ascii" {
+		return nil
+	}
+	e, err := htmlindex.Get(name)
+	if err != nil {
+		return nil
+	}
+	return e.NewDecoder()
+}
+
+var knownNames = map[string]string{}
+
+func init() {
+	for _, n := range []string{
+		"testsuites", "testsuite", "testcase", "failure", "error", "skipped", "system-out", "system-err", "properties", "property",
+		"name", "classname", "class", "time", "file", "line", "message", "type", "tests", "failures", "errors", "status", "result",
+		"value", "timestamp", "hostname", "id", "package", "assertions", "disabled", "url",
+	} {
+		knownNames[n] = n
+	}
+}
+
+// localName returns the name without its prefix, without an allocation for
+// the names that every report is full of.
+func localName(b []byte) string {
+	if i := bytes.LastIndexByte(b, ':'); i >= 0 {
+		b = b[i+1:]
+	}
+	if s, ok := knownNames[string(b)]; ok {
+		return s
+	}
+	return string(b)
+}
+
+// unescape appends b to out; it replaces the five entities of XML and numeric ones; any other stays
+// as it is written.
+func unescape(out, b []byte) []byte {
+	for {
+		i := bytes.IndexByte(b, '&')
+		if i < 0 {
+			return append(out, b...)
+		}
+		out, b = append(out, b[:i]...), b[i:]
+		end := bytes.IndexByte(b[:min(len(b), 12)], ';')
+		if end < 0 {
+			out, b = append(out, '&'), b[1:]
+			continue
+		}
+		if r, ok := entity(string(b[1:end])); ok {
+			out = utf8.AppendRune(out, r)
+		} else {
+			out = append(out, b[:end+1]...)
+		}
+		b = b[end+1:]
+	}
+}
+
+func entity(name string) (rune, bool) {
+	switch name {
+	case "lt":
+		return '<', true
+	case "gt":
+		return '>', true
+	case "amp":
+		return '&', true
+	case "quot":
+		return '"', true
+	case "apos":
+		return '\'', true
+	}
+	if len(name) < 2 || name[0] != '#' {
+		return 0, false
+	}
+	digits, base := name[1:], 10
+	if digits[0] == 'x' || digits[0] == 'X' {
+		digits, base = digits[1:], 16
+	}
+	n, err := strconv.ParseUint(digits, base, 32)
+	if err != nil || n > utf8.MaxRune {
+		return 0, false
+	}
+	return rune(n), true
+}
+
+// textBuf keeps the first and the last bytes of a text, each up to max.
+type textBuf struct {
+	max        int
+	head, tail []byte
+	dropped    int
+}
+
+func (t *textBuf) reset() { t.head, t.tail, t.dropped = t.head[:0], t.tail[:0], 0 }
+
+func (t *textBuf) add(b []byte) {
+	if room := t.max - len(t.head); room > 0 {
+		n := min(room, len(b))
+		t.head, b = append(t.head, b[:n]...), b[n:]
+	}
+	if len(b) > t.max {
+		t.dropped += len(t.tail) + len(b) - t.max
+		t.tail = append(t.tail[:0], b[len(b)-t.max:]...)
+		return
+	}
+	t.tail = append(t.tail, b...)
+	if over := len(t.tail) - 2*t.max; over > 0 {
+		over = len(t.tail) - t.max
+		t.dropped += over
+		t.tail = append(t.tail[:0], t.tail[over:]...)
+	}
+}
+
+// trim removes the last n bytes.
+func (t *textBuf) trim(n int) {
+	k := min(n, len(t.tail))
+	t.tail = t.tail[:len(t.tail)-k]
+	t.head = t.head[:max(0, len(t.head)-(n-k))]
+}
+
+func (t *textBuf) empty() bool { return len(t.head) == 0 }
+
+// String returns the text, valid UTF-8, with a note where bytes are missing.
+func (t *textBuf) String() string {
+	if t.dropped == 0 {
+		return cleanText(string(t.head) + string(t.tail))
+	}
+	return cleanText(string(t.head) + "\n[… " + strconv.Itoa(t.dropped) + " bytes left out …]\n" + string(t.tail))
+}
+
+// cleanText removes ANSI sequences, control and invisible characters and
+// carriage returns from a text of several lines.
+func cleanText(s string) string {
+	if !needsScrubText(s) {
+		return s
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		if b := []byte(l); needsScrub(b) {
+			lines[i] = string(scrub(b))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func needsScrubText(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c >= 0x7f {
+			return true
+		}
+	}
+	return false
+}
