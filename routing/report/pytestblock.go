@@ -141,17 +141,22 @@ func (b *pytestBlock) exception(_ pytestPlace, msg string) string {
 // isException recognises a dotted name that starts an exception's line.
 func isException(s string) bool {
 	head, _, _ := strings.Cut(s, ":")
-	if head == "" || len(head) > 200 {
+	if len(head) > 200 || !isDotted(head) {
 		return false
 	}
-	for i := 0; i < len(head); i++ {
-		c := head[i]
+	last := head[strings.LastIndexByte(head, '.')+1:]
+	return last != "" && (last[0] >= 'A' && last[0] <= 'Z' || strings.HasPrefix(last, "_") || last == "error")
+}
+
+// isDotted recognises names joined by dots.
+func isDotted(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
 		if c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
 			return false
 		}
 	}
-	last := head[strings.LastIndexByte(head, '.')+1:]
-	return last != "" && (last[0] >= 'A' && last[0] <= 'Z' || strings.HasPrefix(last, "_") || last == "error")
+	return s != ""
 }
 
 func (b *pytestBlock) kind(msg, phase string) Kind {
@@ -179,8 +184,12 @@ func firstLine(s string) string {
 
 // inBlocks takes a line of FAILURES, ERRORS or PASSES.
 func (s *pytestSession) inBlocks(no int, t string) bool {
-	if len(t) > 4 && t[0] == '_' {
-		if title, ok := ruled(t, '_'); ok && strings.Trim(title, "_ ") != "" {
+	if len(t) > 4 && (t[0] == '_' || t[0] == ' ') {
+		title, ok := ruled(t, '_')
+		if !ok {
+			title, ok = unruledHeader(t)
+		}
+		if ok && strings.Trim(title, "_ ") != "" {
 			s.closeBlock()
 			if strings.HasPrefix(title, "coverage: ") {
 				s.section = pytestRest
@@ -215,6 +224,23 @@ func (s *pytestSession) inBlocks(no int, t string) bool {
 	}
 	s.block.add(no, t)
 	return true
+}
+
+// unruledHeader reads a header that fills the line, which pytest before 4.0
+// printed without rules: " TestX.test_y[param] _".
+func unruledHeader(t string) (string, bool) {
+	title := strings.TrimSpace(strings.TrimSuffix(t, " _"))
+	if t[0] != ' ' || t[1] == ' ' || len(title) < 72 {
+		return "", false
+	}
+	i := strings.IndexByte(title, '[')
+	if i > 0 && !strings.HasSuffix(title, "]") {
+		return "", false
+	}
+	if i < 0 {
+		i = len(title)
+	}
+	return title, isDotted(title[:i]) && strings.Contains(title[:i], "test")
 }
 
 // closeBlock gives the open block to the test it is of.
