@@ -242,4 +242,3 @@ func syncDir(path string) error {
 	defer f.Close()
 	return f.Sync()
 }
-
