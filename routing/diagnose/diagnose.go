@@ -1,0 +1,322 @@
+// Package diagnose says what a run died of: it classifies what a report and a
+// log hold, names the failure that decided, and fingerprints each. It is pure;
+// its rules are data, see rules.yaml.
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/report"
+)
+
+// The results of a diagnosis.
+const (
+	Pass    = "pass"
+	Fail    = "fail"
+	Timeout = "timeout"
+	Unclear = "unclear"
+)
+
+// Options say what is known of a run beside its output.
+type Options struct {
+	Conclusion      string   // GitHub's: success, failure, timed_out, …; "" if unknown
+	ExitCode        *int     // of the command that ran the tests, nil if unknown
+	PassedElsewhere []string // full names of tests that passed in another attempt on the same commit
+	Tree            *Tree    // files of the repository; nil leaves paths as printed
+	Language        string   // of suggestions: "en" (default) or "ko"
+}
+
+// Line is a line of the input.
+type Line struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// Diagnosis is what a run said.
+type Diagnosis struct {
+	Result     string             `json:"verdict"` // Pass, Fail, Timeout or Unclear
+	Class      routing.Class      `json:"class"`   // of the decisive failure; "" on a pass
+	Reason     string             `json:"reason"`
+	Evidence   []routing.Evidence `json:"evidence"`
+	ErrorLines []Line             `json:"error_lines"` // best first, at most 20
+	Failures   []routing.Failure  `json:"failures"`
+	Counts     report.Counts      `json:"counts"`
+}
+
+const maxErrorLines = 20
+
+// Diagnose says what the run of rep and col died of. Either may be nil. Only
+// positive evidence makes a pass: tests that passed, none that failed, no
+// problem, and nothing at the end of the log that says otherwise.
+func Diagnose(rep *report.Report, col *Collector, opt Options) Diagnosis {
+	if rep == nil {
+		rep = &report.Report{}
+	}
+	if col == nil {
+		col = NewCollector(nil)
+	}
+	col.finish()
+	d := &diagnoser{rep: rep, col: col, opt: opt, judge: newJudge(col.rules, opt)}
+	d.block = col.decisiveBlock()
+	d.ranked = col.rank(d.block)
+	d.failures()
+	d.log()
+	d.decide()
+	return d.diagnosis()
+}
+
+type diagnoser struct {
+	rep    *report.Report
+	col    *Collector
+	opt    Options
+	judge  *judge
+	block  block
+	ranked []ranked
+	found  []found
+	out    Diagnosis
+}
+
+// found is a failure with where it stands in the input.
+type found struct {
+	routing.Failure
+	at     int
+	weight int // rank among failures of one class
+}
+
+// failures turns the report into failures and folds what says the same twice.
+func (d *diagnoser) failures() {
+	for _, t := range foldTests(d.rep.Failing) {
+		d.found = append(d.found, found{d.judge.test(t), t.At, 3})
+	}
+	real := len(d.found) > 0
+	for _, g := range d.rep.Diagnostics {
+		if g.Severity == report.SevError || g.Severity == "" {
+			d.found = append(d.found, found{d.judge.diagnostic(g), g.At, 2})
+			real = true
+		}
+	}
+	for _, p := range d.rep.Problems {
+		f := d.judge.problem(p)
+		if real && f.Class == routing.Unknown && (p.Kind == report.KindPackage || p.Kind == report.KindExit) {
+			continue // it failed because of what is listed
+		}
+		d.found = append(d.found, found{f, p.At, 1})
+	}
+	d.found = foldFailures(d.found)
+}
+
+// log adds a failure for the line of the log that decided, where the report
+// holds none, or where the machine stopped the run whatever tests said.
+func (d *diagnoser) log() {
+	r, ok := d.block.decide(d.ranked)
+	switch {
+	case ok && r.rule.Fatal && d.believed(r):
+	case d.hasClass():
+		return
+	case ok && d.believed(r):
+	case d.failed():
+		r, ok = d.bestLine()
+		if !ok {
+			return
+		}
+	default:
+		return
+	}
+	d.found = append(d.found, found{d.logFailure(r), r.no, 9})
+}
+
+func (d *diagnoser) hasClass() bool {
+	return slices.ContainsFunc(d.found, func(f found) bool { return f.Class != routing.Unknown })
+}
+
+// failed reports whether something beside the tests says that the run failed.
+func (d *diagnoser) failed() bool {
+	if d.opt.Conclusion == "failure" || d.opt.ExitCode != nil && *d.opt.ExitCode != 0 {
+		return true
+	}
+	return d.opt.Conclusion == "" && d.block.found
+}
+
+// believed reports whether a line may decide: in a run that failed always, in
+// one whose tests passed only what kills a run and stands at its very end.
+func (d *diagnoser) believed(r ranked) bool {
+	switch {
+	case d.failed() || d.opt.Conclusion == "timed_out":
+		return true
+	case d.opt.Conclusion != "":
+		return false
+	case d.rep.Green():
+		return r.rule.Fatal && d.col.last-r.no <= 50
+	}
+	return r.score >= 60
+}
+
+func (d *diagnoser) bestLine() (ranked, bool) {
+	for _, r := range d.ranked {
+		return r, true
+	}
+	return ranked{}, false
+}
+
+func (d *diagnoser) logFailure(r ranked) routing.Failure {
+	f := routing.Failure{Name: cutLine(strings.TrimSpace(r.text), 160), Kind: "log", Message: strings.TrimSpace(r.text)}
+	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.match}
+	if r.rule != nil {
+		x.signal = r.rule.ID
+		if r.rule.Class != "" {
+			x.class = r.rule.Class
+		}
+	}
+	return d.judge.complete(f, x, x.signal, r.text, r.no)
+}
+
+// decide marks the failure that stopped the run: the machine's own word if
+// there is one, else the first of the highest class in order of precedence.
+func (d *diagnoser) decide() {
+	best := -1
+	for i, f := range d.found {
+		if best < 0 || d.before(f, d.found[best]) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		d.found[best].Decisive = true
+	}
+}
+
+func (d *diagnoser) before(a, b found) bool {
+	if (a.weight == 9) != (b.weight == 9) {
+		return a.weight == 9
+	}
+	return rankOf(a.Class) < rankOf(b.Class)
+}
+
+func rankOf(c routing.Class) int { return slices.Index(routing.Classes(), c) }
+
+func (d *diagnoser) diagnosis() Diagnosis {
+	o := &d.out
+	o.Counts = d.rep.Counts
+	var decisive *routing.Failure
+	for i := range d.found {
+		o.Failures = append(o.Failures, d.found[i].Failure)
+		if d.found[i].Decisive {
+			decisive = &d.found[i].Failure
+		}
+	}
+	d.result(decisive)
+	if o.Result != Pass {
+		o.ErrorLines = d.errorLines()
+	}
+	return *o
+}
+
+// result sets the verdict, the class and the reason.
+func (d *diagnoser) result(f *routing.Failure) {
+	o := &d.out
+	switch {
+	case d.opt.Conclusion == "timed_out":
+		o.Result, o.Class, o.Reason = Timeout, routing.Timeout, "the run was stopped by its limit of time"
+		o.Evidence = []routing.Evidence{{Text: d.opt.Conclusion, Signal: "conclusion"}}
+	case f != nil && f.Class == routing.Timeout:
+		o.Result, o.Class = Timeout, f.Class
+	case f != nil && f.Class == routing.Unknown:
+		o.Result, o.Class = Unclear, f.Class
+	case f != nil:
+		o.Result, o.Class = Fail, f.Class
+	default:
+		d.withoutFailure()
+	}
+	if f != nil {
+		o.Evidence = append(o.Evidence, f.Evidence...)
+		if o.Reason == "" {
+			o.Reason = reason(*f, len(o.Failures))
+		}
+	}
+}
+
+func reason(f routing.Failure, n int) string {
+	what := f.Name
+	if f.Suite != "" {
+		what = f.Suite + " > " + f.Name
+	}
+	s := fmt.Sprintf("%s: %s", f.Class, cutLine(what, 200))
+	if len(f.Evidence) > 0 {
+		s += " (" + f.Evidence[0].Signal + ")"
+	}
+	if n > 1 {
+		s += fmt.Sprintf(", and %d more", n-1)
+	}
+	return s
+}
+
+// withoutFailure judges a run in which nothing was found to have failed.
+func (d *diagnoser) withoutFailure() {
+	o, c := &d.out, d.opt.Conclusion
+	o.Result, o.Class = Unclear, routing.Unknown
+	n := d.rep.Counts
+	switch {
+	case c != "" && c != "success":
+		o.Reason = "the run ended as " + c + " and its output does not say why"
+	case d.opt.ExitCode != nil && *d.opt.ExitCode != 0:
+		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *d.opt.ExitCode)
+	case n.Failed > 0 || len(d.rep.Problems) > 0:
+		o.Reason = "the report counts failures that it does not list"
+	case n.Tests == 0:
+		o.Reason = "no test ran, or none was reported"
+	case n.Passed == 0:
+		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
+	case c == "" && d.block.found:
+		o.Reason = "tests passed, but the log ends in a failure it does not explain"
+	default:
+		o.Result, o.Class = Pass, ""
+		o.Reason = fmt.Sprintf("%d of %d tests passed, none failed", n.Passed, n.Tests)
+		o.Evidence = []routing.Evidence{{Text: o.Reason, Signal: "counts"}}
+	}
+}
+
+// errorLines merges the lines of the failures with the ranked lines of the log.
+func (d *diagnoser) errorLines() []Line {
+	all := slices.Clone(d.ranked)
+	at := map[int]bool{}
+	for _, r := range all {
+		at[r.no] = true
+	}
+	for _, f := range d.found {
+		if f.at == 0 || at[f.at] || f.Kind == "log" {
+			continue
+		}
+		at[f.at] = true
+		all = append(all, ranked{candidate: candidate{no: f.at, text: firstText(oneLine(f.Message), f.Name)}, score: d.testScore(f)})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		return a.no - b.no
+	})
+	var out []Line
+	for _, r := range all {
+		if len(out) >= maxErrorLines {
+			break
+		}
+		out = append(out, Line{Line: r.no, Text: cutLine(r.text, 500)})
+	}
+	return out
+}
+
+func (d *diagnoser) testScore(f found) int {
+	n := 78
+	if f.Class == routing.Unknown {
+		n = 40
+	}
+	if f.Decisive {
+		n += 8
+	}
+	if d.block.found && f.at <= d.block.end {
+		n += 20
+	}
+	return n
+}

@@ -1,0 +1,195 @@
+package diagnose
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Location is a place in a file as a tool printed it.
+type Location struct {
+	File    string
+	Line    int
+	Func    string // "" where the tool does not say
+	Project bool   // not of a runtime, framework or dependency
+}
+
+// A frameForm is how one family of tools prints a place.
+type frameForm struct {
+	gate             string // must stand in the line
+	re               *regexp.Regexp
+	file, line, fn   int  // groups; 0: none
+	innermost        bool // the innermost frame is printed last
+	javaPackageGroup int
+}
+
+var frameForms = []frameForm{
+	{gate: `", line `, re: regexp.MustCompile(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: ".py:", re: regexp.MustCompile(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: "at ", re: regexp.MustCompile(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
+	{gate: ":line ", re: regexp.MustCompile(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
+	{gate: "at ", re: regexp.MustCompile(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
+	{gate: ".rb:", re: regexp.MustCompile(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
+	{gate: ".php", re: regexp.MustCompile(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
+	{gate: ".rs:", re: regexp.MustCompile(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
+	{gate: ".go:", re: regexp.MustCompile(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
+	{gate: ":", re: regexp.MustCompile(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
+	{gate: "(", re: regexp.MustCompile(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
+}
+
+// foreign are paths of code that nobody in the repository wrote.
+var foreign = regexp.MustCompile(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
+
+var foreignJava = regexp.MustCompile(`^(?:java|javax|jakarta|sun|jdk|com\.sun|kotlin|kotlinx|scala|groovy|org\.(?:junit|gradle|apache\.maven|mockito|hamcrest|testng|assertj|opentest4j|codehaus|springframework|hibernate|scalatest|spockframework|jboss|eclipse)|com\.intellij|junit|io\.netty|worker\.org\.gradle|reactor|android\.test|androidx\.test)\.`)
+
+// frameOf returns the place a line names.
+func frameOf(line string) (Location, *frameForm, bool) {
+	if len(line) > 2000 {
+		line = line[:2000]
+	}
+	for i := range frameForms {
+		f := &frameForms[i]
+		if !strings.Contains(line, f.gate) {
+			continue
+		}
+		if m := f.re.FindStringSubmatch(line); m != nil {
+			return f.location(m), f, true
+		}
+	}
+	return Location{}, nil, false
+}
+
+func (f *frameForm) location(m []string) Location {
+	n, _ := strconv.Atoi(m[f.line])
+	l := Location{File: strings.TrimPrefix(m[f.file], "file://"), Line: n}
+	if f.fn > 0 {
+		l.Func = m[f.fn]
+	}
+	l.Project = !foreign.MatchString(l.File)
+	if f.javaPackageGroup > 0 {
+		pkg := m[f.javaPackageGroup]
+		l.Project = !foreignJava.MatchString(pkg)
+		l.File = javaFile(pkg, l.File)
+	}
+	return l
+}
+
+// javaFile puts the package of "a.b.Cls." before the file's name.
+func javaFile(qualified, file string) string {
+	parts := strings.Split(strings.TrimSuffix(qualified, "."), ".")
+	pkg := parts[:len(parts)-1]
+	for i, p := range pkg { // an outer class ends the package
+		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {
+			pkg = pkg[:i]
+			break
+		}
+	}
+	return path.Join(append(slices.Clone(pkg), file)...)
+}
+
+// Related returns the places that f and text (a trace, an output) name, in
+// order of usefulness: f's own, then frames of the project from the innermost
+// outwards, then the rest. Each file and line stands once; at most 20.
+func Related(f routing.Failure, text string) []Location {
+	var own, project, rest []Location
+	if f.File != "" {
+		own = append(own, Location{File: f.File, Line: f.Line, Project: !foreign.MatchString(f.File)})
+	}
+	inner := false
+	lines := 0
+	for line := range strings.Lines(text) {
+		if lines++; lines > 2000 {
+			break
+		}
+		l, form, ok := frameOf(strings.TrimRight(line, "\r\n"))
+		if !ok {
+			continue
+		}
+		inner = inner || form.innermost
+		if l.Project {
+			project = append(project, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	if inner {
+		slices.Reverse(project)
+		slices.Reverse(rest)
+	}
+	return unique(slices.Concat(own, project, rest), 20)
+}
+
+func unique(all []Location, most int) []Location {
+	type key struct {
+		file string
+		line int
+	}
+	seen := map[key]bool{}
+	var out []Location
+	for _, l := range all {
+		k := key{l.File, l.Line}
+		if seen[k] || len(out) >= most {
+			continue
+		}
+		seen[k] = true
+		out = append(out, l)
+	}
+	return out
+}
+
+// trimTrace keeps of a trace what says why and where: the words of the error
+// and the frames of the project.
+func trimTrace(text string) string {
+	var out []string
+	dropped := false
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > 3000 {
+			break
+		}
+		line = strings.TrimRight(line, "\r\n")
+		l, _, ok := frameOf(line)
+		switch {
+		case ok && !l.Project:
+			dropped = true
+			continue
+		case dropped && !ok && strings.HasPrefix(line, "    ") && !strings.HasPrefix(strings.TrimSpace(line), "at "):
+			dropped = false // the source line of a frame that was left out
+			continue
+		case !ok && noiseFrame.MatchString(line):
+			continue
+		}
+		dropped = false
+		if strings.TrimSpace(line) == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, cutLine(line, 400))
+	}
+	return strings.TrimSpace(strings.Join(headAndTail(out, 16, 14), "\n"))
+}
+
+var noiseFrame = regexp.MustCompile(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
+
+func headAndTail(lines []string, head, tail int) []string {
+	if len(lines) <= head+tail+1 {
+		return lines
+	}
+	out := slices.Clone(lines[:head])
+	out = append(out, "[… "+strconv.Itoa(len(lines)-head-tail)+" lines left out …]")
+	return append(out, lines[len(lines)-tail:]...)
+}
+
+// cutLine cuts s to max bytes at a rune boundary.
+func cutLine(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && s[max]&0xC0 == 0x80 {
+		max--
+	}
+	return s[:max] + " […]"
+}

@@ -1,0 +1,105 @@
+package diagnose
+
+import (
+	"regexp"
+	"strings"
+)
+
+// masked stands for a secret.
+const masked = "***"
+
+// A secret is one kind of text that must not be shown. group is what is masked.
+type secret struct {
+	gates []string // lower case; one must stand in the text
+	re    *regexp.Regexp
+	group int
+	keep  func(string) bool // a match that is no secret
+}
+
+var secrets = []secret{
+	{gates: []string{"-----begin"}, re: regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
+	{gates: []string{"gh", "github_pat_"}, re: regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{22,255})`)},
+	{gates: []string{"glpat-"}, re: regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`)},
+	{gates: []string{"akia", "asia"}, re: regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
+	{gates: []string{"eyj"}, re: regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)},
+	{gates: []string{"xox", "hooks.slack.com"}, re: regexp.MustCompile(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}|hooks\.slack\.com/services/[A-Za-z0-9/]{20,}`)},
+	{gates: []string{"npm_"}, re: regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`)},
+	{gates: []string{"pypi-"}, re: regexp.MustCompile(`\bpypi-[A-Za-z0-9_-]{40,}`)},
+	{gates: []string{"sk-", "sk_live_", "rk_live_"}, re: regexp.MustCompile(`\b(?:sk-(?:proj-|ant-)?[A-Za-z0-9_-]{24,}|[sr]k_live_[A-Za-z0-9]{16,})`)},
+	{gates: []string{"aiza"}, re: regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}\b`)},
+	{gates: []string{"bearer ", "basic ", "token "}, re: regexp.MustCompile(`(?i)\b(?:bearer|authorization: ?(?:basic|token)|["']?authorization["']?\s*[:=]\s*["']?(?:basic|token)|basic)\s+([A-Za-z0-9+/=._~-]{12,})`), group: 1, keep: looksLikeWord},
+	{gates: []string{"://"}, re: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>]*:([^\s/@"'<>]+)@`), group: 1, keep: placeholderValue},
+	{gates: []string{"://"}, re: regexp.MustCompile(`https?://([A-Za-z0-9_-]{20,})@`), group: 1},
+	{gates: []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "private_key", "credential", "pwd", "passphrase", "auth_key", "client_key", "signature"},
+		re: regexp.MustCompile(`(?i)\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?key|client[_-]?key|credentials?|pwd)[\w-]*["']?\s*(?:=|:|=>|:=)\s*["']?([^\s"'` + "`" + `,;&<>(){}\[\]|]{8,})`), group: 1, keep: notASecret},
+}
+
+// Redact masks secrets in s: tokens of known shapes, private keys, JSON web
+// tokens, authorization headers, passwords in URLs, and values of names that
+// say they are secret. Code that merely speaks of secrets is left alone.
+func Redact(s string) string {
+	low := strings.ToLower(s)
+	for i := range secrets {
+		x := &secrets[i]
+		if !x.gate(low) {
+			continue
+		}
+		if out := x.mask(s); out != s {
+			s, low = out, strings.ToLower(out)
+		}
+	}
+	return s
+}
+
+func (x *secret) gate(low string) bool {
+	for _, g := range x.gates {
+		if strings.Contains(low, g) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *secret) mask(s string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range x.re.FindAllStringSubmatchIndex(s, -1) {
+		from, to := m[2*x.group], m[2*x.group+1]
+		if from < at || (x.keep != nil && x.keep(s[from:to])) {
+			continue
+		}
+		b.WriteString(s[at:from])
+		b.WriteString(masked)
+		at = to
+	}
+	if at == 0 {
+		return s
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// looksLikeWord is for what follows "Basic" or "Bearer" in prose.
+func looksLikeWord(v string) bool {
+	for i := 0; i < len(v); i++ {
+		c := v[i]
+		if !(c >= 'a' && c <= 'z' || c == '-' || c == '.') {
+			return false
+		}
+	}
+	return true
+}
+
+var placeholderRE = regexp.MustCompile(`(?i)^(?:\*+|x+|\.+|-+|<.*|\$.*|%.*|\{.*|process\.env.*|os\.(?:environ|getenv).*|env\..*|secrets\..*|null|none|nil|true|false|undefined|redacted|masked|changeme|change-me|example.*|your[-_].*|password\d*|passwd|secret|string|optional|required|placeholder|dummy.*|token)$`)
+
+func placeholderValue(v string) bool { return placeholderRE.MatchString(v) }
+
+// notASecret tells code from values: a type, a call, an identifier or path.
+func notASecret(v string) bool {
+	v = strings.TrimRight(v, ".:;)")
+	return placeholderValue(v) || identifier.MatchString(v) || len(v) < 8
+}
+
+// identifier is a name of a program, with dots: no digit followed by a letter
+// again, as random text has.
+var identifier = regexp.MustCompile(`^(?:[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:\.|::|->)?)+$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)

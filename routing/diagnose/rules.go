@@ -1,0 +1,334 @@
+package diagnose
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+//go:embed rules.yaml
+var rulesYAML []byte
+
+// Role is what a rule does with a line it matches.
+type Role string
+
+// The roles of a rule.
+const (
+	RoleError   Role = "error"   // the line says what failed
+	RoleStop    Role = "stop"    // the line says that the run or step ended in failure; last resort as an error line
+	RoleWrapper Role = "wrapper" // the line says that something else failed; last resort as an error line
+	RoleIgnore  Role = "ignore"  // the line is no error, whatever words it holds
+)
+
+// Scope is where a rule may be believed.
+type Scope string
+
+// The scopes of a rule. The text of a failing test counts for all of them.
+const (
+	ScopeLine    Scope = "line"    // any line of a log: its shape is evidence enough
+	ScopeBlock   Scope = "block"   // only inside the block that stopped the run
+	ScopeFailure Scope = "failure" // only the text of a failing test or problem
+)
+
+// Rule is one entry of rules.yaml. Rules are tried by falling priority; the
+// first that matches a line has it. Priority also ranks error lines.
+type Rule struct {
+	ID           string        `yaml:"id"`
+	Class        routing.Class `yaml:"class"` // "" for a rule that only finds lines
+	Priority     int           `yaml:"priority"`
+	Role         Role          `yaml:"role"`  // default RoleError
+	Scope        Scope         `yaml:"scope"` // default ScopeLine
+	Fatal        bool          `yaml:"fatal"` // stops a run by itself, whatever tests say
+	Assertion    bool          `yaml:"assertion"`
+	Pattern      string        `yaml:"pattern"`
+	Contains     []string      `yaml:"contains"` // any of; taken from the pattern if empty
+	Not          []string      `yaml:"not"`
+	Suggestion   string        `yaml:"suggestion"`
+	SuggestionKo string        `yaml:"suggestion_ko"`
+	Examples     struct {
+		Positive []string `yaml:"positive"`
+		Negative []string `yaml:"negative"`
+	} `yaml:"examples"`
+
+	re   *regexp.Regexp
+	not  []*regexp.Regexp
+	user bool
+}
+
+// UserRule is a rule of a repository's own configuration.
+type UserRule struct {
+	Name       string
+	Pattern    string // Go regexp, matched against one line
+	Class      routing.Class
+	Suggestion string // "" takes the class's own
+	Priority   int    // among the user's rules; higher first
+}
+
+// Rules is a compiled, immutable set of rules, safe for concurrent use.
+type Rules struct {
+	list   []*Rule
+	lits   *literals
+	always []uint64 // rules without a literal, tried on every line
+	words  int      // uint64s of a hit set
+	marked []uint64 // rules tried on lines the runner marked as error
+}
+
+var builtin = sync.OnceValues(func() ([]*Rule, error) {
+	var list []*Rule
+	dec := yaml.NewDecoder(strings.NewReader(string(rulesYAML)))
+	dec.KnownFields(true)
+	if err := dec.Decode(&list); err != nil {
+		return nil, fmt.Errorf("rules.yaml: %w", err)
+	}
+	var errs []error
+	for _, r := range list {
+		errs = append(errs, r.prepare())
+	}
+	return list, errors.Join(errs...)
+})
+
+var defaults = sync.OnceValue(func() *Rules {
+	r, err := Compile(nil)
+	if err != nil {
+		panic(err) // rules.yaml is part of the program; a test compiles it
+	}
+	return r
+})
+
+// Default returns the built-in rules.
+func Default() *Rules { return defaults() }
+
+// Compile returns the built-in rules behind those of the user. The error joins
+// one message per faulty rule, each naming the rule and what is wrong with it.
+func Compile(user []UserRule) (*Rules, error) {
+	base, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	own, err := compileUser(user)
+	if err != nil {
+		return nil, err
+	}
+	base = slices.Clone(base)
+	slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
+	return index(append(own, base...)), nil
+}
+
+func compileUser(user []UserRule) ([]*Rule, error) {
+	var errs []error
+	var own []*Rule
+	seen := map[string]bool{}
+	for i, u := range user {
+		name := u.Name
+		if name == "" {
+			name = fmt.Sprintf("#%d", i+1)
+			errs = append(errs, fmt.Errorf("rule %s: has no name", name))
+		}
+		if seen[u.Name] && u.Name != "" {
+			errs = append(errs, fmt.Errorf("rule %q: the name is used twice", name))
+		}
+		seen[u.Name] = true
+		r := &Rule{ID: name, Class: u.Class, Priority: u.Priority, Pattern: u.Pattern, Suggestion: u.Suggestion, SuggestionKo: u.Suggestion, Assertion: true, user: true}
+		if u.Class == "" {
+			errs = append(errs, fmt.Errorf("rule %q: has no class", name))
+		}
+		if err := r.prepare(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		own = append(own, r)
+	}
+	slices.SortStableFunc(own, func(a, b *Rule) int { return b.Priority - a.Priority })
+	return own, errors.Join(errs...)
+}
+
+// prepare checks r and compiles its patterns.
+func (r *Rule) prepare() error {
+	if r.ID == "" {
+		return fmt.Errorf("rule with pattern %q: has no id", r.Pattern)
+	}
+	if r.Class != "" && !r.Class.Valid() {
+		return fmt.Errorf("rule %q: unknown class %q; known are %v", r.ID, r.Class, routing.Classes())
+	}
+	if r.Class == routing.Flaky {
+		return fmt.Errorf("rule %q: class FLAKY takes a pass on the same commit, not a pattern", r.ID)
+	}
+	if r.Pattern == "" {
+		return fmt.Errorf("rule %q: has no pattern", r.ID)
+	}
+	if r.Role == "" {
+		r.Role = RoleError
+	}
+	if r.Scope == "" {
+		r.Scope = ScopeLine
+	}
+	if !slices.Contains([]Role{RoleError, RoleStop, RoleWrapper, RoleIgnore}, r.Role) {
+		return fmt.Errorf("rule %q: unknown role %q", r.ID, r.Role)
+	}
+	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure}, r.Scope) {
+		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
+	}
+	return r.compile()
+}
+
+func (r *Rule) compile() error {
+	re, err := regexp.Compile(r.Pattern)
+	if err != nil {
+		return fmt.Errorf("rule %q: %w", r.ID, err)
+	}
+	if re.MatchString("") {
+		return fmt.Errorf("rule %q: the pattern matches the empty line", r.ID)
+	}
+	r.re = re
+	for _, p := range r.Not {
+		n, err := regexp.Compile(p)
+		if err != nil {
+			return fmt.Errorf("rule %q: not: %w", r.ID, err)
+		}
+		r.not = append(r.not, n)
+	}
+	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
+		if err := checkTemplate(s); err != nil {
+			return fmt.Errorf("rule %q: %w", r.ID, err)
+		}
+	}
+	if len(r.Contains) == 0 {
+		r.Contains = literalsOf(r.Pattern)
+	}
+	return nil
+}
+
+// index builds the literal filter over the rules in their order.
+func index(list []*Rule) *Rules {
+	rs := &Rules{list: list, words: (len(list) + 63) / 64}
+	rs.always = make([]uint64, rs.words)
+	rs.marked = make([]uint64, rs.words)
+	words := map[string][]uint16{}
+	for i, r := range list {
+		if len(r.Contains) == 0 {
+			rs.always[i>>6] |= 1 << (i & 63)
+		}
+		for _, w := range r.Contains {
+			w = strings.ToLower(w)
+			words[w] = append(words[w], uint16(i))
+		}
+	}
+	rs.lits = newLiterals(words)
+	return rs
+}
+
+// scanned is how much of a line rules look at.
+const scanned = 4 << 10
+
+// match returns the first rule that has the text, and where its first group
+// (or the whole match) stands. hits is scratch of rs.words.
+func (rs *Rules) match(text string, hits []uint64, want func(*Rule) bool) (*Rule, string) {
+	if len(text) > scanned {
+		text = text[:scanned]
+	}
+	copy(hits, rs.always)
+	rs.lits.scan(text, hits)
+	for w, set := range hits {
+		for ; set != 0; set &= set - 1 {
+			r := rs.list[w<<6+bits.TrailingZeros64(set)]
+			if want != nil && !want(r) {
+				continue
+			}
+			if cap, ok := r.match(text); ok {
+				return r, cap
+			}
+		}
+	}
+	return nil, ""
+}
+
+func (r *Rule) match(text string) (string, bool) {
+	m := r.re.FindStringSubmatchIndex(text)
+	if m == nil {
+		return "", false
+	}
+	for _, n := range r.not {
+		if n.MatchString(text) {
+			return "", false
+		}
+	}
+	for g := 2; g+1 < len(m); g += 2 {
+		if m[g] >= 0 {
+			return text[m[g]:m[g+1]], true
+		}
+	}
+	return "", true
+}
+
+// literalsOf returns literals of which at least one stands in every text that
+// the pattern matches, ASCII case aside, or nil if none can be told.
+func literalsOf(pattern string) []string {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return required(re.Simplify())
+}
+
+func required(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		s := strings.ToLower(string(re.Rune))
+		if re.Flags&syntax.FoldCase != 0 && strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) >= 0 {
+			return nil
+		}
+		if len(s) < 2 {
+			return nil
+		}
+		return []string{s}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		return bestOf(re.Sub)
+	case syntax.OpAlternate:
+		var all []string
+		for _, s := range re.Sub {
+			w := required(s)
+			if w == nil {
+				return nil
+			}
+			all = append(all, w...)
+		}
+		return all
+	}
+	return nil
+}
+
+// bestOf returns the set of one part whose shortest literal is longest.
+func bestOf(parts []*syntax.Regexp) []string {
+	var best []string
+	long := 0
+	for _, p := range parts {
+		w := required(p)
+		if w == nil {
+			continue
+		}
+		short := len(slices.MinFunc(w, func(a, b string) int { return len(a) - len(b) }))
+		if len(w) > 24 {
+			short = 1
+		}
+		if short > long {
+			best, long = w, short
+		}
+	}
+	return best
+}

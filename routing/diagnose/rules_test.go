@@ -1,0 +1,169 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// TestRuleExamples runs every rule against the lines it names.
+func TestRuleExamples(t *testing.T) {
+	list, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range list {
+		t.Run(r.ID, func(t *testing.T) {
+			if seen[r.ID] {
+				t.Errorf("the id is used twice")
+			}
+			seen[r.ID] = true
+			if len(r.Examples.Positive) == 0 || len(r.Examples.Negative) == 0 {
+				t.Errorf("has no positive or no negative example")
+			}
+			if len(r.Contains) == 0 {
+				t.Errorf("has no literal: every line would pay for its regexp")
+			}
+			if r.Class != "" && r.Class != routing.Unknown && (r.Suggestion == "" || r.SuggestionKo == "") {
+				t.Errorf("has a class and no suggestion in both languages")
+			}
+			for _, s := range r.Examples.Positive {
+				if _, ok := r.match(s); !ok {
+					t.Errorf("does not match its own example %q", s)
+				}
+				if !gated(r, s) {
+					t.Errorf("contains hides its own example %q (%v)", s, r.Contains)
+				}
+			}
+			for _, s := range r.Examples.Negative {
+				if _, ok := r.match(s); ok {
+					t.Errorf("matches its negative example %q", s)
+				}
+			}
+		})
+	}
+}
+
+func gated(r *Rule, s string) bool {
+	for _, c := range r.Contains {
+		if strings.Contains(strings.ToLower(s), strings.ToLower(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestRulesDoNotHideEachOther checks that the positive examples of a rule that
+// carries a class are not taken by a rule that ignores them.
+func TestRulesDoNotHideEachOther(t *testing.T) {
+	rules := Default()
+	hits := make([]uint64, rules.words)
+	for _, r := range rules.list {
+		if r.Role != RoleError || r.Scope == ScopeFailure {
+			continue
+		}
+		for _, s := range r.Examples.Positive {
+			got, _ := rules.match(s, hits, logRule)
+			if got != nil && (got.Role == RoleStop || got.Role == RoleWrapper) {
+				got, _ = rules.match(s, hits, func(r *Rule) bool { return r.Role == RoleError })
+			}
+			if got == nil || got.Role == RoleIgnore || (r.Class != "" && got.Class != r.Class) {
+				t.Errorf("%s: example %q is taken by %v", r.ID, s, name(got))
+			}
+		}
+	}
+}
+
+func name(r *Rule) string {
+	if r == nil {
+		return "no rule"
+	}
+	return r.ID
+}
+
+func TestCompileErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rule UserRule
+		want []string
+	}{
+		{"bad regexp", UserRule{Name: "x", Pattern: "a(", Class: routing.EnvIssue}, []string{`rule "x"`, "missing closing )"}},
+		{"no name", UserRule{Pattern: "abc", Class: routing.EnvIssue}, []string{"rule #1", "has no name"}},
+		{"unknown class", UserRule{Name: "x", Pattern: "abc", Class: "ENV"}, []string{`rule "x"`, `unknown class "ENV"`}},
+		{"no class", UserRule{Name: "x", Pattern: "abc"}, []string{`rule "x"`, "has no class"}},
+		{"flaky", UserRule{Name: "x", Pattern: "abc", Class: routing.Flaky}, []string{`rule "x"`, "FLAKY"}},
+		{"empty line", UserRule{Name: "x", Pattern: "a*", Class: routing.EnvIssue}, []string{`rule "x"`, "matches the empty line"}},
+		{"no pattern", UserRule{Name: "x", Class: routing.EnvIssue}, []string{`rule "x"`, "no pattern"}},
+		{"placeholder", UserRule{Name: "x", Pattern: "abc", Class: routing.EnvIssue, Suggestion: "see {nowhere}"}, []string{`rule "x"`, "{nowhere}"}},
+	} {
+		_, err := Compile([]UserRule{c.rule})
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %q does not say %q", c.name, err, w)
+			}
+		}
+	}
+}
+
+func TestUserRulesComeFirstByPriority(t *testing.T) {
+	rules, err := Compile([]UserRule{
+		{Name: "low", Pattern: "No space left", Class: routing.Quality, Priority: 1},
+		{Name: "high", Pattern: "(?i)no SPACE", Class: routing.DesignMismatch, Priority: 5},
+		{Name: "wild", Pattern: "^.{3}$", Class: routing.Timeout, Priority: 9},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := make([]uint64, rules.words)
+	for text, want := range map[string]string{"x: No space left on device": "high", "abc": "wild", "No spa left": "no rule"} {
+		if r, _ := rules.match(text, hits, nil); name(r) != want {
+			t.Errorf("%q: got %s, want %s", text, name(r), want)
+		}
+	}
+}
+
+// TestLiterals compares the automaton with strings.Contains.
+func TestLiterals(t *testing.T) {
+	words := []string{"he", "she", "his", "hers", "error:", "err", "r:", "é!"}
+	m := map[string][]uint16{}
+	for i, w := range words {
+		m[w] = append(m[w], uint16(i))
+	}
+	l := newLiterals(m)
+	for _, s := range []string{"", "ushers", "USHERS", "ERROR: x", "eerrorr:", "hi s", "café!"} {
+		hits := make([]uint64, 1)
+		l.scan(s, hits)
+		for i, w := range words {
+			if got, want := hits[0]&(1<<i) != 0, strings.Contains(strings.ToLower(s), w); got != want {
+				t.Errorf("%q in %q: got %v, want %v", w, s, got, want)
+			}
+		}
+	}
+}
+
+func TestLiteralsOf(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`^foo bar`:                 "foo bar",
+		`(?i)Foo|BAR`:              "bar,foo",
+		`a+|foo`:                   "",
+		`\d+`:                      "",
+		`x?(?:needle|thread) here`: " here,needle,thread",
+		`.*`:                       "",
+	} {
+		got := literalsOf(pattern)
+		for _, g := range got {
+			if !strings.Contains(","+want+",", ","+g+",") {
+				t.Errorf("%s: got %q, want one of %q", pattern, got, want)
+			}
+		}
+		if (len(got) == 0) != (want == "") {
+			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		}
+	}
+}
