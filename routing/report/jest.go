@@ -207,7 +207,7 @@ func jsFrame(t string) (file string, line, col int, ok bool) {
 
 // jsError returns the type an error's first line starts with, "" if none.
 func jsError(msg string) string {
-	head := firstLine(msg)
+	head := headLine(msg)
 	i := strings.IndexByte(head, ':')
 	if i <= 0 || i > 80 {
 		return ""

@@ -213,7 +213,7 @@ func (r *jestRun) suiteFailed(b *jestBlock) {
 		return // again, in the summary
 	}
 	r.byKey[b.file] = &jestTest{}
-	msg := dedent(b.text.String())
+	msg := unindent(b.text.String())
 	p := Problem{Kind: suiteKind(msg), Name: b.file, File: b.file, Message: jestHead(msg), Trace: msg, At: b.at}
 	r.problem(r.place(p, b))
 }
@@ -432,7 +432,7 @@ func (r *jestRun) failedTest(t *jestTest) Test {
 	}
 	var traces []string
 	for _, b := range t.blocks {
-		traces = append(traces, dedent(b.text.String()))
+		traces = append(traces, unindent(b.text.String()))
 	}
 	out.At = t.blocks[0].at
 	text := traces[0]
@@ -459,7 +459,7 @@ func jestKind(msg string) (Kind, string) {
 		return KindTimeout, typ
 	case strings.HasPrefix(msg, "expect("), typ == "AssertionError", typ == "JestAssertionError",
 		strings.Contains(msg, "\nExpected") && strings.Contains(msg, "\nReceived"), strings.HasPrefix(msg, "assert"),
-		strings.Contains(firstLine(msg), "expect("):
+		strings.Contains(headLine(msg), "expect("):
 		return KindAssertion, typ
 	}
 	return KindError, typ
@@ -510,8 +510,8 @@ func jestPlace(text string) (file string, line, col int) {
 	return "", marked, 0
 }
 
-// dedent removes the indentation that all lines of a block share.
-func dedent(text string) string {
+// unindent removes the indentation that all lines of a block share.
+func unindent(text string) string {
 	lines := strings.Split(text, "\n")
 	least := 1 << 20
 	for _, l := range lines {

@@ -165,7 +165,7 @@ func (r *vitestRun) inSection(no int, t string) bool {
 func (r *vitestRun) closeBlock() {
 	text := ""
 	if r.block != nil {
-		text = dedent(r.block.String())
+		text = unindent(r.block.String())
 	}
 	if r.section == vitestUnhandled && r.block != nil {
 		r.unhandled(text)

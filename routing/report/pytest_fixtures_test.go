@@ -177,7 +177,7 @@ func TestConsolesOnFixtures(t *testing.T) {
 			t.Logf("SCORE %s %v found %d missed %d extra %d counts %+v problems %d", f.Set, info.Formats, len(found), len(missed), len(extra), rep.Counts, len(rep.Problems))
 			for _, p := range rep.Problems {
 				if p.Kind != KindSetup {
-					t.Logf("problem %s %s:%d %q at %d", p.Kind, p.File, p.Line, firstLine(p.Message), p.At)
+					t.Logf("problem %s %s:%d %q at %d", p.Kind, p.File, p.Line, headLine(p.Message), p.At)
 				}
 			}
 			if w, known := knownMismatch[f.File]; known {

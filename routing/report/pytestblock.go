@@ -169,7 +169,7 @@ func (b *pytestBlock) kind(msg, phase string) Kind {
 	case phase != "":
 		return KindSetup
 	case strings.HasPrefix(msg, "assert"), strings.HasPrefix(msg, "AssertionError"), strings.HasPrefix(msg, "Failed: "),
-		strings.HasPrefix(msg, "[XPASS(strict)]"), strings.Contains(firstLine(msg), "AssertionError"):
+		strings.HasPrefix(msg, "[XPASS(strict)]"), strings.Contains(headLine(msg), "AssertionError"):
 		return KindAssertion
 	case msg == "":
 		return ""
@@ -177,7 +177,7 @@ func (b *pytestBlock) kind(msg, phase string) Kind {
 	return KindError
 }
 
-func firstLine(s string) string {
+func headLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s
 }

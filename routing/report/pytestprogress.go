@@ -10,6 +10,9 @@ func (s *pytestSession) progress(no int, t string) bool {
 	if t == "" {
 		return false
 	}
+	if i := strings.Index(t, " Fatal Python error: "); i > 0 && isNodeID(strings.TrimSpace(t[:i])) {
+		s.running, t = strings.TrimSpace(t[:i]), t[i+1:]
+	}
 	if strings.HasPrefix(t, "Fatal Python error: ") {
 		s.fatal = &Problem{Kind: KindCrash, Name: s.running, Message: t, At: no}
 		return true

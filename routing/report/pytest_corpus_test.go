@@ -1,0 +1,193 @@
+package report
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var updateConsoles = flag.Bool("update-consoles", false, "write the expectations of the console corpus anew; read them before you commit")
+
+// consoleExpectation is what stands beside each *.txt of the corpus.
+type consoleExpectation struct {
+	Formats     []string
+	Counts      Counts
+	Green       bool
+	Failing     []expectedTest    `json:",omitempty"`
+	Flaky       []string          `json:",omitempty"`
+	Problems    []expectedProblem `json:",omitempty"`
+	Diagnostics []string          `json:",omitempty"`
+}
+
+type expectedTest struct {
+	Name, Kind, Place string
+	Type              string `json:",omitempty"`
+	Message           string
+	Expected, Actual  string `json:",omitempty"`
+	At                int
+	Trace, Output     string `json:",omitempty"` // first lines
+	Retries           int    `json:",omitempty"`
+}
+
+type expectedProblem struct {
+	Kind, Name, Place, Message string
+	At                         int
+}
+
+func expectationOf(r *Report) consoleExpectation {
+	e := consoleExpectation{Formats: r.Formats, Counts: r.Counts, Green: r.Green()}
+	for _, t := range r.Failing {
+		e.Failing = append(e.Failing, expectedTest{
+			Name: t.FullName(), Kind: string(t.Kind), Place: place(t.File, t.Line, t.Column), Type: t.Type, Message: t.Message,
+			Expected: t.Expected, Actual: t.Actual, At: t.At, Trace: headLine(t.Trace), Output: headLine(t.Output), Retries: t.Retries,
+		})
+	}
+	for _, t := range r.Flaky {
+		e.Flaky = append(e.Flaky, fmt.Sprintf("%s (%d retries)", t.FullName(), t.Retries))
+	}
+	for _, p := range r.Problems {
+		e.Problems = append(e.Problems, expectedProblem{string(p.Kind), p.Name, place(p.File, p.Line, p.Column), p.Message, p.At})
+	}
+	for _, d := range r.Diagnostics {
+		e.Diagnostics = append(e.Diagnostics, fmt.Sprintf("%s %s %s %s %s @%d", d.Tool, d.Severity, d.Code, place(d.File, d.Line, d.Column), d.Message, d.At))
+	}
+	return e
+}
+
+func place(file string, line, col int) string {
+	switch {
+	case line == 0:
+		return file
+	case col == 0:
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, col)
+}
+
+func corpus(t testing.TB, dirs ...string) []string {
+	t.Helper()
+	var files []string
+	for _, d := range dirs {
+		m, err := filepath.Glob(filepath.Join("testdata", d, "*.txt"))
+		if err != nil || len(m) == 0 && d != "jest" && d != "vitest" {
+			t.Fatalf("no corpus in testdata/%s: %v", d, err)
+		}
+		files = append(files, m...)
+	}
+	return files
+}
+
+// TestConsoleCorpus reads the recorded output of real tools and compares with
+// the expectation beside it, bare and inside a GitHub job log.
+func TestConsoleCorpus(t *testing.T) {
+	for _, file := range corpus(t, mine...) {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep, _ := readConsoles(t, string(b), mine...)
+			got := expectationOf(rep)
+			beside := strings.TrimSuffix(file, ".txt") + ".json"
+			if *updateConsoles {
+				writeExpectation(t, beside, got)
+			}
+			var want consoleExpectation
+			readExpectation(t, beside, &want)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %s\nwant %s", asJSON(got), asJSON(want))
+			}
+			inLog, _ := readConsoles(t, asJobLog(string(b)), mine...)
+			if e := expectationOf(inLog); !reflect.DeepEqual(e, want) {
+				t.Errorf("inside a job log:\ngot  %s\nwant %s", asJSON(e), asJSON(want))
+			}
+		})
+	}
+}
+
+func asJSON(v any) string {
+	b, _ := json.MarshalIndent(v, "", " ")
+	return string(b)
+}
+
+func writeExpectation(t *testing.T, file string, e consoleExpectation) {
+	t.Helper()
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readExpectation(t *testing.T, file string, e *consoleExpectation) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, e); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// asJobLog puts what GitHub and a terminal add to each line around it: a time,
+// carriage returns and colours.
+func asJobLog(text string) string {
+	var b strings.Builder
+	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		fmt.Fprintf(&b, "2026-01-02T03:04:%02d.1234567Z ", i%60)
+		if j := strings.IndexFunc(l, func(r rune) bool { return r != ' ' }); j >= 0 && i%2 == 0 {
+			l = l[:j] + "\x1b[31m\x1b[1m" + l[j:] + "\x1b[0m"
+		}
+		b.WriteString(l + "\r\n")
+	}
+	return b.String()
+}
+
+// TestTruncatedCorpusIsNotGreen cuts each recorded output at 20 places: what
+// is left is green only if it is a whole green run.
+func TestTruncatedCorpusIsNotGreen(t *testing.T) {
+	for _, file := range corpus(t, mine...) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < 20; i++ {
+			cut := string(b[:len(b)*i/20])
+			rep, _ := readConsoles(t, cut, mine...)
+			if rep.Green() && !wholeRun(cut) {
+				t.Errorf("%s cut at %d/20 is green; it ends with %q", file, i, cut[max(0, len(cut)-200):])
+			}
+		}
+	}
+}
+
+// wholeRun reports whether the text ends behind a tool's last totals.
+func wholeRun(text string) bool {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := strings.TrimSpace(lines[i])
+		switch {
+		case strings.HasPrefix(l, "test result: ok. "): // another binary may follow: no reader can know
+			return true
+		case strings.HasPrefix(l, "Tests:  "), strings.HasPrefix(l, "Tests  "), strings.HasPrefix(l, "Summary ["):
+			return true
+		case strings.HasPrefix(l, "=") && strings.Contains(l, " passed"):
+			return true
+		case strings.HasPrefix(l, "running "), strings.HasPrefix(l, "Running "), strings.HasPrefix(l, "Doc-tests "), strings.HasPrefix(l, "=== test session"):
+			return false
+		}
+	}
+	return false
+}
