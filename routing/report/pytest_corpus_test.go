@@ -18,13 +18,13 @@ type consoleExpectation struct {
 	Formats     []string
 	Counts      Counts
 	Green       bool
-	Failing     []expectedTest    `json:",omitempty"`
-	Flaky       []string          `json:",omitempty"`
-	Problems    []expectedProblem `json:",omitempty"`
-	Diagnostics []string          `json:",omitempty"`
+	Failing     []consoleTest    `json:",omitempty"`
+	Flaky       []string         `json:",omitempty"`
+	Problems    []consoleProblem `json:",omitempty"`
+	Diagnostics []string         `json:",omitempty"`
 }
 
-type expectedTest struct {
+type consoleTest struct {
 	Name, Kind, Place string
 	Type              string `json:",omitempty"`
 	Message           string
@@ -34,7 +34,7 @@ type expectedTest struct {
 	Retries           int    `json:",omitempty"`
 }
 
-type expectedProblem struct {
+type consoleProblem struct {
 	Kind, Name, Place, Message string
 	At                         int
 }
@@ -42,8 +42,8 @@ type expectedProblem struct {
 func expectationOf(r *Report) consoleExpectation {
 	e := consoleExpectation{Formats: r.Formats, Counts: r.Counts, Green: r.Green()}
 	for _, t := range r.Failing {
-		e.Failing = append(e.Failing, expectedTest{
-			Name: t.FullName(), Kind: string(t.Kind), Place: place(t.File, t.Line, t.Column), Type: t.Type, Message: t.Message,
+		e.Failing = append(e.Failing, consoleTest{
+			Name: t.FullName(), Kind: string(t.Kind), Place: consolePlace(t.File, t.Line, t.Column), Type: t.Type, Message: t.Message,
 			Expected: t.Expected, Actual: t.Actual, At: t.At, Trace: headLine(t.Trace), Output: headLine(t.Output), Retries: t.Retries,
 		})
 	}
@@ -51,15 +51,15 @@ func expectationOf(r *Report) consoleExpectation {
 		e.Flaky = append(e.Flaky, fmt.Sprintf("%s (%d retries)", t.FullName(), t.Retries))
 	}
 	for _, p := range r.Problems {
-		e.Problems = append(e.Problems, expectedProblem{string(p.Kind), p.Name, place(p.File, p.Line, p.Column), p.Message, p.At})
+		e.Problems = append(e.Problems, consoleProblem{string(p.Kind), p.Name, consolePlace(p.File, p.Line, p.Column), p.Message, p.At})
 	}
 	for _, d := range r.Diagnostics {
-		e.Diagnostics = append(e.Diagnostics, fmt.Sprintf("%s %s %s %s %s @%d", d.Tool, d.Severity, d.Code, place(d.File, d.Line, d.Column), d.Message, d.At))
+		e.Diagnostics = append(e.Diagnostics, fmt.Sprintf("%s %s %s %s %s @%d", d.Tool, d.Severity, d.Code, consolePlace(d.File, d.Line, d.Column), d.Message, d.At))
 	}
 	return e
 }
 
-func place(file string, line, col int) string {
+func consolePlace(file string, line, col int) string {
 	switch {
 	case line == 0:
 		return file
@@ -69,7 +69,7 @@ func place(file string, line, col int) string {
 	return fmt.Sprintf("%s:%d:%d", file, line, col)
 }
 
-func corpus(t testing.TB, dirs ...string) []string {
+func consoleFiles(t testing.TB, dirs ...string) []string {
 	t.Helper()
 	var files []string
 	for _, d := range dirs {
@@ -85,38 +85,38 @@ func corpus(t testing.TB, dirs ...string) []string {
 // TestConsoleCorpus reads the recorded output of real tools and compares with
 // the expectation beside it, bare and inside a GitHub job log.
 func TestConsoleCorpus(t *testing.T) {
-	for _, file := range corpus(t, mine...) {
+	for _, file := range consoleFiles(t, ownConsoles...) {
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			b, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rep, _ := readConsoles(t, string(b), mine...)
+			rep, _ := readConsoles(t, string(b), ownConsoles...)
 			got := expectationOf(rep)
 			beside := strings.TrimSuffix(file, ".txt") + ".json"
 			if *updateConsoles {
-				writeExpectation(t, beside, got)
+				writeConsoleExpectation(t, beside, got)
 			}
 			var want consoleExpectation
-			readExpectation(t, beside, &want)
+			readConsoleExpectation(t, beside, &want)
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %s\nwant %s", asJSON(got), asJSON(want))
+				t.Errorf("got  %s\nwant %s", consoleJSON(got), consoleJSON(want))
 			}
-			inLog, _ := readConsoles(t, asJobLog(string(b)), mine...)
+			inLog, _ := readConsoles(t, consoleInJobLog(string(b)), ownConsoles...)
 			if e := expectationOf(inLog); !reflect.DeepEqual(e, want) {
-				t.Errorf("inside a job log:\ngot  %s\nwant %s", asJSON(e), asJSON(want))
+				t.Errorf("inside a job log:\ngot  %s\nwant %s", consoleJSON(e), consoleJSON(want))
 			}
 		})
 	}
 }
 
-func asJSON(v any) string {
+func consoleJSON(v any) string {
 	b, _ := json.MarshalIndent(v, "", " ")
 	return string(b)
 }
 
-func writeExpectation(t *testing.T, file string, e consoleExpectation) {
+func writeConsoleExpectation(t *testing.T, file string, e consoleExpectation) {
 	t.Helper()
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -130,7 +130,7 @@ func writeExpectation(t *testing.T, file string, e consoleExpectation) {
 	}
 }
 
-func readExpectation(t *testing.T, file string, e *consoleExpectation) {
+func readConsoleExpectation(t *testing.T, file string, e *consoleExpectation) {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -141,9 +141,9 @@ func readExpectation(t *testing.T, file string, e *consoleExpectation) {
 	}
 }
 
-// asJobLog puts what GitHub and a terminal add to each line around it: a time,
+// consoleInJobLog puts what GitHub and a terminal add to each line around it: a time,
 // carriage returns and colours.
-func asJobLog(text string) string {
+func consoleInJobLog(text string) string {
 	var b strings.Builder
 	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		fmt.Fprintf(&b, "2026-01-02T03:04:%02d.1234567Z ", i%60)
@@ -158,14 +158,14 @@ func asJobLog(text string) string {
 // TestTruncatedCorpusIsNotGreen cuts each recorded output at 20 places: what
 // is left is green only if it is a whole green run.
 func TestTruncatedCorpusIsNotGreen(t *testing.T) {
-	for _, file := range corpus(t, mine...) {
+	for _, file := range consoleFiles(t, ownConsoles...) {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := 1; i < 20; i++ {
 			cut := string(b[:len(b)*i/20])
-			rep, _ := readConsoles(t, cut, mine...)
+			rep, _ := readConsoles(t, cut, ownConsoles...)
 			if rep.Green() && !wholeRun(cut) {
 				t.Errorf("%s cut at %d/20 is green; it ends with %q", file, i, cut[max(0, len(cut)-200):])
 			}

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// fixtures is the shared set of third-party logs; where it is not checked out
+// consoleFixtures is the shared set of third-party logs; where it is not checked out
 // there are fewer subtests.
-const fixtures = "../../../shared/fixtures"
+const consoleFixtures = "../../../shared/fixtures"
 
 type fixtureFile struct {
 	Set, File, Framework string
@@ -26,7 +26,7 @@ func fixtureFiles(t *testing.T, sets ...string) []fixtureFile {
 	t.Helper()
 	var all []fixtureFile
 	for _, set := range sets {
-		b, err := os.ReadFile(filepath.Join(fixtures, set, "manifest.json"))
+		b, err := os.ReadFile(filepath.Join(consoleFixtures, set, "manifest.json"))
 		if err != nil {
 			continue
 		}
@@ -42,7 +42,7 @@ func fixtureFiles(t *testing.T, sets ...string) []fixtureFile {
 	return all
 }
 
-func (f fixtureFile) path() string { return filepath.Join(fixtures, f.Set, f.File) }
+func (f fixtureFile) path() string { return filepath.Join(consoleFixtures, f.Set, f.File) }
 
 // onlyConsoles reads a file with the named consoles alone.
 func readConsoles(t *testing.T, text string, names ...string) (*Report, Info) {
@@ -64,7 +64,7 @@ func readConsoles(t *testing.T, text string, names ...string) (*Report, Info) {
 	return c.Finish(info), info
 }
 
-var mine = []string{"pytest", "jest", "vitest", "cargo"}
+var ownConsoles = []string{"pytest", "jest", "vitest", "cargo"}
 
 // failingNames returns the names of failing tests, and of files that could
 // not be collected or loaded as the test sets count them.
@@ -88,7 +88,7 @@ func failingNames(r *Report, files bool) []string {
 	return names
 }
 
-// foundMissedExtra compares names as the scorer of the fixtures does.
+// foundMissedExtra compares names as the scorer of the consoleFixtures does.
 func foundMissedExtra(got, want []string) (found, missed, extra []string) {
 	used := make([]bool, len(got))
 next:
@@ -116,19 +116,19 @@ next:
 
 var notWord = regexp.MustCompile(`[\W_]+`)
 
-func alnum(s string) string { return notWord.ReplaceAllString(strings.ToLower(s), "") }
+func onlyAlnum(s string) string { return notWord.ReplaceAllString(strings.ToLower(s), "") }
 
 func sameTest(p, e string) bool {
-	if alnum(p) == alnum(e) {
+	if onlyAlnum(p) == onlyAlnum(e) {
 		return true
 	}
 	pl, pc := splitTest(p)
 	el, ec := splitTest(e)
-	if alnum(pl) == alnum(el) {
-		a, b := alnum(pc), alnum(ec)
+	if onlyAlnum(pl) == onlyAlnum(el) {
+		a, b := onlyAlnum(pc), onlyAlnum(ec)
 		return a == "" || b == "" || strings.HasSuffix(a, b) || strings.HasSuffix(b, a)
 	}
-	a, b := alnum(p), alnum(e)
+	a, b := onlyAlnum(p), onlyAlnum(e)
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -158,7 +158,7 @@ func splitTest(n string) (leaf, class string) {
 	return n, ""
 }
 
-// TestConsolesOnFixtures reads the logs of the fixtures that hold output of
+// TestConsolesOnFixtures reads the logs of the consoleFixtures that hold output of
 // pytest, jest, vitest or cargo and compares the failing tests.
 func TestConsolesOnFixtures(t *testing.T) {
 	frameworks := map[string]bool{"python": true, "jest": true, "pytest -rA": true}
@@ -171,7 +171,7 @@ func TestConsolesOnFixtures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rep, info := readConsoles(t, string(b), mine...)
+			rep, info := readConsoles(t, string(b), ownConsoles...)
 			got := failingNames(rep, true)
 			found, missed, extra := foundMissedExtra(got, f.Expect.Failing)
 			t.Logf("SCORE %s %v found %d missed %d extra %d counts %+v problems %d", f.Set, info.Formats, len(found), len(missed), len(extra), rep.Counts, len(rep.Problems))
