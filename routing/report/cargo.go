@@ -34,6 +34,7 @@ type cargoConsole struct {
 	suiteAt  int
 	// announced says that the line before named a binary and nothing followed.
 	announced bool
+	ran       bool // a binary gave its result
 	bin       *libtest
 	next      nextest
 	failed    bool // the last binary, or one since, reported failures
@@ -98,6 +99,7 @@ func (c *cargoConsole) ends(t string) bool {
 
 func (c *cargoConsole) afterLine() {
 	if c.bin != nil && c.bin.done {
+		c.ran = true
 		c.failed = c.failed || c.bin.failures() > 0
 		c.bin.emit()
 		c.bin, c.suite = nil, ""
@@ -111,9 +113,9 @@ func (c *cargoConsole) closeAll() {
 	c.closeBinary(nil)
 	c.next.end()
 	if c.announced {
-		c.out.Problem(Problem{Kind: KindTruncated, Name: c.suite, Message: "the tests of " + c.suite + " never started", At: c.suiteAt})
+		c.out.Problem(Problem{Kind: KindTruncated, Name: c.suite, Message: "the tests of " + firstNonEmpty(c.suite, "a binary") + " never started", At: c.suiteAt})
 	}
-	c.announced = false
+	c.announced, c.ran = false, false
 	c.diag.open, c.suite, c.failed, c.first = false, "", false, Diagnostic{}
 }
 
@@ -149,8 +151,8 @@ func (c *cargoConsole) test(no int, t string) bool {
 	case strings.HasPrefix(t, "     Running "):
 		c.closeBinary(nil)
 		c.suite, c.suiteAt = runningSuite(strings.TrimPrefix(t, "     Running ")), no
-		c.announced = c.suite != ""
-		return c.announced
+		c.announced = !strings.Contains(t, "`") && (c.suite != "" || c.ran)
+		return c.suite != ""
 	case strings.HasPrefix(t, "   Doc-tests "):
 		c.closeBinary(nil)
 		c.suite, c.suiteAt = strings.TrimSpace(t[len("   Doc-tests "):]), no

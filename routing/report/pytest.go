@@ -23,11 +23,23 @@ type pytestConsole struct {
 	// conftest is open between "ImportError while loading conftest" and the
 	// line that says why; pytest ends there without a session.
 	conftest *Problem
+	// usage is open for the one line that may say what is wrong with it.
+	usage *Problem
 }
 
 func (c *pytestConsole) line(l Line) bool {
 	if c.conftest != nil && c.conftestLine(l) {
 		return true
+	}
+	if c.usage != nil {
+		p := *c.usage
+		c.usage = nil
+		if _, _, found := strings.Cut(l.Text, ": error: "); found {
+			p.Message += "\n" + l.Text
+			c.out.Problem(p)
+			return true
+		}
+		c.out.Problem(p)
 	}
 	if c.s != nil {
 		if stepOver(l) {
@@ -57,6 +69,9 @@ func (c *pytestConsole) line(l Line) bool {
 func (c *pytestConsole) end() {
 	if c.conftest != nil {
 		c.out.Problem(*c.conftest)
+	}
+	if c.usage != nil {
+		c.out.Problem(*c.usage)
 	}
 	c.close(false)
 }
@@ -98,6 +113,10 @@ func (c *pytestConsole) outside(l Line) bool {
 		return true
 	case t[0] == 'E' || t[0] == 'F':
 		if p, ok := pytestUsage(t, l.No); ok {
+			if strings.HasPrefix(t, "ERROR: usage: ") {
+				c.usage = &p
+				return true
+			}
 			c.out.Problem(p)
 			return true
 		}

@@ -113,6 +113,9 @@ func (b *pytestBlock) summary(short string) string {
 	if b.message != "" {
 		return strings.TrimSpace(b.message)
 	}
+	if short == "" && len(b.places) == 0 {
+		return headLine(strings.TrimSpace(b.text.String()))
+	}
 	return short
 }
 

@@ -496,9 +496,9 @@ func (s *pytestSession) emit(t *pytestTest) bool {
 	out := Test{
 		Status: Failed, Kind: b.kind(msg, t.phase), Type: b.exception(place, msg), Message: msg,
 		File: firstNonEmpty(place.file, fileOf(id)), Line: place.line,
-		Trace: b.text.String(), Output: b.output.String(), At: b.where(t.at), Retries: s.reruns[t.id],
+		Trace: b.text.String(), Output: b.output.String(), At: b.where(t.at), Retries: s.reruns[id],
 	}
-	delete(s.reruns, t.id)
+	delete(s.reruns, id)
 	out.Suite, out.Name = suiteAndName(id)
 	if e, a, ok := splitAssertion(msg); ok {
 		out.Expected, out.Actual = e, a
