@@ -38,7 +38,7 @@ type Line struct {
 // Diagnosis is what a run said.
 type Diagnosis struct {
 	Result     string             `json:"verdict"` // Pass, Fail, Timeout or Unclear
-	Class      routing.Class      `json:"class"`   // of the decisive failure; "" on a pass
+	Class      routing.Class      `json:"class"`   // of the decisive failure; on a pass "", or FLAKY if it took another attempt
 	Reason     string             `json:"reason"`
 	Evidence   []routing.Evidence `json:"evidence"`
 	ErrorLines []Line             `json:"error_lines"` // best first, at most 20
@@ -274,6 +274,19 @@ func (d *diagnoser) withoutFailure() {
 		o.Result, o.Class = Pass, ""
 		o.Reason = fmt.Sprintf("%d of %d tests passed, none failed", n.Passed, n.Tests)
 		o.Evidence = []routing.Evidence{{Text: o.Reason, Signal: "counts"}}
+		d.flaky()
+	}
+}
+
+// flaky marks a pass in which tests failed first and passed on a retry.
+func (d *diagnoser) flaky() {
+	if len(d.rep.Flaky) == 0 {
+		return
+	}
+	d.out.Class = routing.Flaky
+	d.out.Reason += fmt.Sprintf("; %d passed only on another attempt", len(d.rep.Flaky))
+	for _, t := range d.rep.Flaky[:min(10, len(d.rep.Flaky))] {
+		d.out.Evidence = append(d.out.Evidence, routing.Evidence{Line: t.At, Text: cutLine(t.FullName(), 300), Signal: "passed on the same commit"})
 	}
 }
 

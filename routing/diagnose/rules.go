@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +50,7 @@ type Rule struct {
 	Fatal        bool          `yaml:"fatal"` // stops a run by itself, whatever tests say
 	Assertion    bool          `yaml:"assertion"`
 	Pattern      string        `yaml:"pattern"`
-	Contains     []string      `yaml:"contains"` // any of; taken from the pattern if empty
+	Contains     []string      `yaml:"contains"` // any of, for an alternative that holds no literal itself
 	Not          []string      `yaml:"not"`
 	Suggestion   string        `yaml:"suggestion"`
 	SuggestionKo string        `yaml:"suggestion_ko"`
@@ -76,11 +75,11 @@ type UserRule struct {
 
 // Rules is a compiled, immutable set of rules, safe for concurrent use.
 type Rules struct {
-	list   []*Rule
-	lits   *literals
-	always []uint64 // rules without a literal, tried on every line
-	words  int      // uint64s of a hit set
-	marked []uint64 // rules tried on lines the runner marked as error
+	list     []*Rule
+	branches []branch // of all rules, in their order
+	lits     *literals
+	always   []uint64 // branches without a literal, tried on every line
+	words    int      // uint64s of a hit set
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -121,7 +120,7 @@ func Compile(user []UserRule) (*Rules, error) {
 	}
 	base = slices.Clone(base)
 	slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
-	return index(append(own, base...)), nil
+	return index(append(own, base...))
 }
 
 func compileUser(user []UserRule) ([]*Rule, error) {
@@ -202,29 +201,35 @@ func (r *Rule) compile() error {
 			return fmt.Errorf("rule %q: %w", r.ID, err)
 		}
 	}
-	if len(r.Contains) == 0 {
-		r.Contains = literalsOf(r.Pattern)
-	}
 	return nil
 }
 
 // index builds the literal filter over the rules in their order.
-func index(list []*Rule) *Rules {
-	rs := &Rules{list: list, words: (len(list) + 63) / 64}
+func index(list []*Rule) (*Rules, error) {
+	rs := &Rules{list: list}
+	for _, r := range list {
+		b, err := r.branches()
+		if err != nil {
+			return nil, fmt.Errorf("rule %q: %w", r.ID, err)
+		}
+		rs.branches = append(rs.branches, b...)
+	}
+	if len(rs.branches) > 1<<15 {
+		return nil, fmt.Errorf("too many rules: %d alternatives", len(rs.branches))
+	}
+	rs.words = (len(rs.branches) + 63) / 64
 	rs.always = make([]uint64, rs.words)
-	rs.marked = make([]uint64, rs.words)
 	words := map[string][]uint16{}
-	for i, r := range list {
-		if len(r.Contains) == 0 {
+	for i, b := range rs.branches {
+		if len(b.lits) == 0 {
 			rs.always[i>>6] |= 1 << (i & 63)
 		}
-		for _, w := range r.Contains {
-			w = strings.ToLower(w)
-			words[w] = append(words[w], uint16(i))
+		for _, l := range b.lits {
+			words[l.text] = append(words[l.text], uint16(i))
 		}
 	}
 	rs.lits = newLiterals(words)
-	return rs
+	return rs, nil
 }
 
 // scanned is how much of a line rules look at.
@@ -240,95 +245,14 @@ func (rs *Rules) match(text string, hits []uint64, want func(*Rule) bool) (*Rule
 	rs.lits.scan(text, hits)
 	for w, set := range hits {
 		for ; set != 0; set &= set - 1 {
-			r := rs.list[w<<6+bits.TrailingZeros64(set)]
-			if want != nil && !want(r) {
+			b := &rs.branches[w<<6+bits.TrailingZeros64(set)]
+			if want != nil && !want(b.rule) {
 				continue
 			}
-			if cap, ok := r.match(text); ok {
-				return r, cap
+			if group, ok := b.match(text); ok {
+				return b.rule, group
 			}
 		}
 	}
 	return nil, ""
-}
-
-func (r *Rule) match(text string) (string, bool) {
-	m := r.re.FindStringSubmatchIndex(text)
-	if m == nil {
-		return "", false
-	}
-	for _, n := range r.not {
-		if n.MatchString(text) {
-			return "", false
-		}
-	}
-	for g := 2; g+1 < len(m); g += 2 {
-		if m[g] >= 0 {
-			return text[m[g]:m[g+1]], true
-		}
-	}
-	return "", true
-}
-
-// literalsOf returns literals of which at least one stands in every text that
-// the pattern matches, ASCII case aside, or nil if none can be told.
-func literalsOf(pattern string) []string {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	return required(re.Simplify())
-}
-
-func required(re *syntax.Regexp) []string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		s := strings.ToLower(string(re.Rune))
-		if re.Flags&syntax.FoldCase != 0 && strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) >= 0 {
-			return nil
-		}
-		if len(s) < 2 {
-			return nil
-		}
-		return []string{s}
-	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return required(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		return bestOf(re.Sub)
-	case syntax.OpAlternate:
-		var all []string
-		for _, s := range re.Sub {
-			w := required(s)
-			if w == nil {
-				return nil
-			}
-			all = append(all, w...)
-		}
-		return all
-	}
-	return nil
-}
-
-// bestOf returns the set of one part whose shortest literal is longest.
-func bestOf(parts []*syntax.Regexp) []string {
-	var best []string
-	long := 0
-	for _, p := range parts {
-		w := required(p)
-		if w == nil {
-			continue
-		}
-		short := len(slices.MinFunc(w, func(a, b string) int { return len(a) - len(b) }))
-		if len(w) > 24 {
-			short = 1
-		}
-		if short > long {
-			best, long = w, short
-		}
-	}
-	return best
 }

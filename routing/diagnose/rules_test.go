@@ -23,36 +23,34 @@ func TestRuleExamples(t *testing.T) {
 			if len(r.Examples.Positive) == 0 || len(r.Examples.Negative) == 0 {
 				t.Errorf("has no positive or no negative example")
 			}
-			if len(r.Contains) == 0 {
-				t.Errorf("has no literal: every line would pay for its regexp")
+			alone, err := index([]*Rule{r})
+			if err != nil {
+				t.Fatal(err)
 			}
+			for _, b := range alone.branches {
+				if len(b.lits) == 0 {
+					t.Errorf("alternative %s has no literal: every line would pay for it", b.re)
+				}
+			}
+			hits := make([]uint64, alone.words)
 			if r.Class != "" && r.Class != routing.Unknown && (r.Suggestion == "" || r.SuggestionKo == "") {
 				t.Errorf("has a class and no suggestion in both languages")
 			}
 			for _, s := range r.Examples.Positive {
-				if _, ok := r.match(s); !ok {
-					t.Errorf("does not match its own example %q", s)
+				if !r.re.MatchString(s) {
+					t.Errorf("the pattern does not match its own example %q", s)
 				}
-				if !gated(r, s) {
-					t.Errorf("contains hides its own example %q (%v)", s, r.Contains)
+				if got, _ := alone.match(s, hits, nil); got == nil {
+					t.Errorf("does not match its own example %q", s)
 				}
 			}
 			for _, s := range r.Examples.Negative {
-				if _, ok := r.match(s); ok {
+				if got, _ := alone.match(s, hits, nil); got != nil {
 					t.Errorf("matches its negative example %q", s)
 				}
 			}
 		})
 	}
-}
-
-func gated(r *Rule, s string) bool {
-	for _, c := range r.Contains {
-		if strings.Contains(strings.ToLower(s), strings.ToLower(c)) {
-			return true
-		}
-	}
-	return false
 }
 
 // TestRulesDoNotHideEachOther checks that the positive examples of a rule that
@@ -147,23 +145,30 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-func TestLiteralsOf(t *testing.T) {
-	for pattern, want := range map[string]string{
-		`^foo bar`:                 "foo bar",
-		`(?i)Foo|BAR`:              "bar,foo",
-		`a+|foo`:                   "",
-		`\d+`:                      "",
-		`x?(?:needle|thread) here`: " here,needle,thread",
-		`.*`:                       "",
-	} {
-		got := literalsOf(pattern)
-		for _, g := range got {
-			if !strings.Contains(","+want+",", ","+g+",") {
-				t.Errorf("%s: got %q, want one of %q", pattern, got, want)
-			}
+// TestBranches checks that a pattern taken apart matches as the whole does.
+func TestBranches(t *testing.T) {
+	list, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range list {
+		lines = append(append(lines, r.Examples.Positive...), r.Examples.Negative...)
+	}
+	for _, r := range list {
+		plain := *r
+		plain.not = nil
+		alone, err := index([]*Rule{&plain})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if (len(got) == 0) != (want == "") {
-			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		hits := make([]uint64, alone.words)
+		for _, s := range lines {
+			got, _ := alone.match(s, hits, nil)
+			want := r.re.MatchString(s)
+			if len(s) > 0 && (got != nil) != want && len(r.Contains) == 0 {
+				t.Errorf("%s on %q: branches %v, pattern %v", r.ID, s, got != nil, want)
+			}
 		}
 	}
 }

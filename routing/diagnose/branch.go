@@ -1,0 +1,253 @@
+package diagnose
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// branch is one alternative of a rule's pattern. Patterns are long lists of
+// alternatives; taken apart, each has a literal of its own, and a line pays
+// only for the alternatives whose literal it holds.
+type branch struct {
+	rule *Rule
+	re   *regexp.Regexp
+	lits []literal // at least one stands in every match; none: always tried
+}
+
+// literal is text that stands in every match of a branch.
+type literal struct {
+	text   string // in lower case
+	exact  string // as it must stand, "" if case does not matter
+	prefix bool   // it stands at the start of the line
+}
+
+const (
+	maxBranches = 96
+	maxLiteral  = 14 // bytes of a literal that are looked for
+)
+
+// branches takes the pattern of r apart.
+func (r *Rule) branches() ([]branch, error) {
+	re, err := syntax.Parse(r.Pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	var out []branch
+	for _, alt := range spread(re.Simplify()) {
+		c, err := regexp.Compile(alt.String())
+		if err != nil {
+			return nil, err
+		}
+		b := branch{rule: r, re: c, lits: required(alt)}
+		if len(b.lits) == 0 || len(b.lits) > 64 {
+			b.lits = nil
+			for _, w := range r.Contains {
+				b.lits = append(b.lits, literal{text: strings.ToLower(w)})
+			}
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// spread distributes concatenation over alternation, up to maxBranches.
+func spread(re *syntax.Regexp) []*syntax.Regexp {
+	work := []*syntax.Regexp{re}
+	for {
+		next, changed := spreadOnce(work)
+		if !changed || len(next) > maxBranches {
+			return work
+		}
+		work = next
+	}
+}
+
+func spreadOnce(all []*syntax.Regexp) (out []*syntax.Regexp, changed bool) {
+	for _, re := range all {
+		if changed {
+			out = append(out, re)
+			continue
+		}
+		parts := alternatives(re)
+		changed = len(parts) > 1
+		out = append(out, parts...)
+	}
+	return out, changed
+}
+
+// alternatives returns re as alternatives: of itself, or of its first part
+// that has any and no literal of its own to stand for it.
+func alternatives(re *syntax.Regexp) []*syntax.Regexp {
+	switch re.Op {
+	case syntax.OpAlternate:
+		return re.Sub
+	case syntax.OpCapture:
+		return rewrap(re, alternatives(re.Sub[0]), 0)
+	case syntax.OpConcat:
+		for i, s := range re.Sub {
+			if lit := required(re); len(lit) == 1 && (lit[0].prefix || len(lit[0].text) >= 6) {
+				return []*syntax.Regexp{re}
+			}
+			if parts := alternatives(s); len(parts) > 1 {
+				return rewrap(re, parts, i)
+			}
+		}
+	}
+	return []*syntax.Regexp{re}
+}
+
+// rewrap puts each part in the place of re's i-th child.
+func rewrap(re *syntax.Regexp, parts []*syntax.Regexp, i int) []*syntax.Regexp {
+	if len(parts) < 2 {
+		return []*syntax.Regexp{re}
+	}
+	var out []*syntax.Regexp
+	for _, p := range parts {
+		c := *re
+		c.Sub = append([]*syntax.Regexp(nil), re.Sub...)
+		c.Sub[i] = p
+		out = append(out, flat(&c))
+	}
+	return out
+}
+
+// flat joins nested concatenations, so that a literal behind "^" is seen.
+func flat(re *syntax.Regexp) *syntax.Regexp {
+	if re.Op != syntax.OpConcat {
+		return re
+	}
+	var sub []*syntax.Regexp
+	for _, s := range re.Sub {
+		switch {
+		case s.Op == syntax.OpEmptyMatch:
+		case s.Op == syntax.OpConcat:
+			sub = append(sub, flat(s).Sub...)
+		default:
+			sub = append(sub, s)
+		}
+	}
+	c := *re
+	c.Sub = sub
+	return &c
+}
+
+// required returns literals of which at least one stands in every match.
+func required(re *syntax.Regexp) []literal {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return literalOf(re)
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		return requiredOfConcat(re.Sub)
+	case syntax.OpAlternate:
+		var all []literal
+		for _, s := range re.Sub {
+			w := required(s)
+			if w == nil {
+				return nil
+			}
+			all = append(all, w...)
+		}
+		return all
+	}
+	return nil
+}
+
+func literalOf(re *syntax.Regexp) []literal {
+	s := string(re.Rune)
+	fold := re.Flags&syntax.FoldCase != 0
+	if len(s) < 2 || fold && strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) >= 0 {
+		return nil
+	}
+	l := literal{exact: s}
+	if fold {
+		l.exact = ""
+	}
+	l.text = strings.ToLower(s)
+	if len(l.text) != len(s) {
+		return nil
+	}
+	if len(l.text) > maxLiteral {
+		l.text = l.text[:maxLiteral]
+	}
+	return []literal{l}
+}
+
+// requiredOfConcat takes the literal behind "^" if there is one, else the set
+// whose shortest literal is longest.
+func requiredOfConcat(parts []*syntax.Regexp) []literal {
+	var best []literal
+	long := 0
+	for i, p := range parts {
+		w := required(p)
+		if w == nil {
+			continue
+		}
+		if i == 1 && p.Op == syntax.OpLiteral && (parts[0].Op == syntax.OpBeginText || parts[0].Op == syntax.OpBeginLine) {
+			w[0].prefix = true
+			return w
+		}
+		short := len(w[0].text)
+		for _, l := range w[1:] {
+			short = min(short, len(l.text))
+		}
+		if len(w) > 8 {
+			short = 1
+		}
+		if short > long {
+			best, long = w, short
+		}
+	}
+	return best
+}
+
+// in reports whether the literal stands in text as it must; the automaton has
+// found it already, ASCII case aside.
+func (l literal) in(text string) bool {
+	switch {
+	case l.prefix && l.exact != "":
+		return strings.HasPrefix(text, l.exact)
+	case l.prefix:
+		return len(text) >= len(l.text) && strings.EqualFold(text[:len(l.text)], l.text)
+	case l.exact != "":
+		return strings.Contains(text, l.exact)
+	}
+	return true
+}
+
+// match returns where the branch's first group (or nothing) stands in text.
+func (b *branch) match(text string) (string, bool) {
+	if !b.possible(text) || !b.re.MatchString(text) {
+		return "", false
+	}
+	for _, n := range b.rule.not {
+		if n.MatchString(text) {
+			return "", false
+		}
+	}
+	m := b.re.FindStringSubmatchIndex(text)
+	for g := 2; g+1 < len(m); g += 2 {
+		if m[g] >= 0 {
+			return text[m[g]:m[g+1]], true
+		}
+	}
+	return "", true
+}
+
+func (b *branch) possible(text string) bool {
+	if len(b.lits) == 0 {
+		return true
+	}
+	for _, l := range b.lits {
+		if l.in(text) {
+			return true
+		}
+	}
+	return false
+}
