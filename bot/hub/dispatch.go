@@ -1,0 +1,100 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// Limits of repository_dispatch's client_payload and workflow_dispatch's inputs.
+const (
+	payloadFields = 10
+	payloadBytes  = 64 << 10
+	inputBytes    = 65_535
+)
+
+// DispatchWorkflow starts a workflow, named by file or id, on a branch or tag.
+// GitHub keeps no key of it: after an ambiguous error ask DispatchedSince.
+func (h *Hub) DispatchWorkflow(ctx context.Context, r Repo, workflow, ref string, inputs map[string]string) error {
+	op := opf("start workflow %q of %s", workflow, r)
+	in, size := make(map[string]any, len(inputs)), 0
+	for k, v := range inputs {
+		in[k] = v
+		size += len(k) + len(v)
+	}
+	switch {
+	case workflow == "" || workflow == "." || workflow == ".." || ref == "":
+		return failf(op, nil, "a workflow and a ref are needed")
+	case size > inputBytes:
+		return failf(op, ErrTooLarge, "the inputs have %d bytes, the limit is %d", size, inputBytes)
+	}
+	_, err := h.gh.Actions.CreateWorkflowDispatchEventByFileName(ctx, r.Owner, r.Name, url.PathEscape(workflow),
+		github.CreateWorkflowDispatchEventRequest{Ref: ref, Inputs: in})
+	return Wrap(op, err)
+}
+
+// RepositoryDispatch sends an event with payload, a JSON object of at most ten
+// fields and 64 KB. After an ambiguous error ask DispatchedSince.
+func (h *Hub) RepositoryDispatch(ctx context.Context, r Repo, event string, payload any) error {
+	op := opf("send event %q to %s", event, r)
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return failf(op, nil, "%v", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return failf(op, nil, "the payload is not an object")
+	}
+	switch {
+	case event == "" || len(event) > 100:
+		return failf(op, nil, "an event has 1 to 100 characters")
+	case len(fields) > payloadFields:
+		return failf(op, ErrTooLarge, "the payload has %d fields, the limit is %d", len(fields), payloadFields)
+	case len(data) >= payloadBytes:
+		return failf(op, ErrTooLarge, "the payload has %d bytes, the limit is %d", len(data), payloadBytes)
+	}
+	raw := json.RawMessage(data)
+	_, _, err = h.gh.Repositories.Dispatch(ctx, r.Owner, r.Name, github.DispatchRequestOptions{EventType: event, ClientPayload: &raw})
+	return Wrap(op, err)
+}
+
+// RerunFailed runs the failed jobs of a run again. One that runs again already
+// is no error.
+func (h *Hub) RerunFailed(ctx context.Context, r Repo, runID int64) error {
+	_, err := h.gh.Actions.RerunFailedJobsByID(ctx, r.Owner, r.Name, runID)
+	var res *github.ErrorResponse
+	if errors.As(err, &res) && res.Response.StatusCode == http.StatusForbidden && strings.Contains(res.Message, "already running") {
+		return nil
+	}
+	return Wrap(opf("run the failed jobs of run %d of %s again", runID, r), err)
+}
+
+// DispatchedSince reports whether an event started a run since then whose
+// title contains needle. The started workflow has to show it: run-name.
+func (h *Hub) DispatchedSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (bool, error) {
+	op := opf("look for a run of %s in %s", event, r)
+	if needle == "" {
+		return false, failf(op, nil, "nothing to look for")
+	}
+	since = since.UTC().Truncate(time.Second)
+	all, err := list(op, func(o github.ListOptions) (page[*github.WorkflowRun], *github.Response, error) {
+		l, res, err := h.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.Owner, r.Name, &github.ListWorkflowRunsOptions{Event: event,
+			Created: ">=" + since.Format(time.RFC3339), ListOptions: o})
+		if err != nil {
+			return page[*github.WorkflowRun]{}, res, err
+		}
+		return page[*github.WorkflowRun]{items: l.WorkflowRuns, total: total(l.TotalCount)}, res, nil
+	})
+	for _, x := range all {
+		if strings.Contains(x.GetDisplayTitle(), needle) && !x.GetCreatedAt().Time.Before(since) {
+			return true, nil
+		}
+	}
+	return false, err
+}
