@@ -37,7 +37,7 @@ func (c *Collector) Test(t Test) {
 	default:
 		n.Other++
 	}
-	if t.Flaky {
+	if t.Flaky && t.Status == Passed {
 		n.Flaky++
 		c.keep(&c.Report.Flaky, t)
 	}

@@ -1,3 +1,392 @@
 package report
 
-var goTestFormat = format{name: "gotest"}
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// goTestFormat reads the text of go test, verbose or not, of any version.
+var goTestFormat = format{
+	name:    "gotest",
+	console: func(out Sink, lim Limits) console { return newGoTest(out, lim) },
+}
+
+// goTestText reads one package after the other: go test prints the output of
+// each in one piece and its name last.
+type goTestText struct {
+	out    Sink
+	lim    Limits
+	runs   goRuns
+	p      *goPackage
+	cur    *goTest // what is printed belongs to it
+	seen   bool    // a certain line of the package was seen
+	result string  // PASS or FAIL on a line of its own
+	block  *goBuild
+	maybe  *goBuild // a head, not yet confirmed by a message
+	builds []*goBuild
+	at     int
+	bench  map[string]bool
+	failed bool // a package or test failed
+	ended  bool // a package ended
+}
+
+func newGoTest(out Sink, lim Limits) *goTestText {
+	g := &goTestText{out: out, lim: lim, runs: goRuns{out: out, lim: lim}}
+	g.reset()
+	return g
+}
+
+func (g *goTestText) reset() {
+	g.p = newGoPackage("", g.lim, 0)
+	g.cur, g.seen, g.result = nil, false, ""
+	g.bench = nil
+}
+
+var (
+	goResult  = regexp.MustCompile(`^( *)--- (PASS|FAIL|SKIP|BENCH): (\S.*?)(?: \((\d+(?:\.\d+)?)(?:s| seconds)\))?$`)
+	goInline  = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)(?:s| seconds)\)$`)
+	goPkgEnd  = regexp.MustCompile(`^(ok|FAIL)(\t| {2,}|\s)\s*([^\s\[\]()]+)\s+(\d+(?:\.\d+)?s|\(cached\)|\[build failed\]|\[setup failed\]|\[no tests? to run\]|\[no test files\]|\[no statements\])(?:\s.*)?$`)
+	goNoTests = regexp.MustCompile(`^\?\s+([^\s\[\]]+)\s+\[no test files\]$`)
+)
+
+func (g *goTestText) line(l Line) bool {
+	g.at = l.No
+	s := l.Text
+	if g.building(l) {
+		return true
+	}
+	if len(s) == 0 {
+		g.print(s)
+		return false
+	}
+	switch s[0] {
+	case '=':
+		if g.framing(s) {
+			return true
+		}
+	case '-', ' ':
+		if g.ending(s) {
+			return true
+		}
+	case 'o', 'F', '?':
+		if g.packageEnd(s) {
+			return true
+		}
+	case 'P':
+		if s == "PASS" && g.seen {
+			g.result, g.cur = s, nil
+			return true
+		}
+	case 'B':
+		if g.benchmark(s) {
+			return true
+		}
+	}
+	if g.inline(s) {
+		return true
+	}
+	g.print(s)
+	return false
+}
+
+func (g *goTestText) print(s string) {
+	g.p.print(g.cur, s, g.at)
+}
+
+// building reads "# package" blocks. The head alone proves nothing: a line
+// that begins with "# " is common.
+func (g *goTestText) building(l Line) bool {
+	s := l.Text
+	if b := newGoBuild(s, l.No, g.lim); b != nil {
+		if g.block != nil {
+			g.block.close(g.out)
+			g.block = nil
+		}
+		g.maybe = b
+		return false
+	}
+	b := g.block
+	if b == nil {
+		b = g.maybe
+	}
+	if b == nil {
+		return false
+	}
+	if b == g.maybe && !goVetHead.MatchString(s) && !goDiag.MatchString(s) {
+		g.maybe = nil
+		return false
+	}
+	if !b.line(s, l.No, g.out) {
+		b.close(g.out)
+		g.block = nil
+		return false
+	}
+	if b == g.maybe && !goVetHead.MatchString(s) {
+		g.block, g.maybe = b, nil
+		if len(g.builds) < g.lim.Failing {
+			g.builds = append(g.builds, b)
+		}
+	}
+	return true
+}
+
+// framing reads "=== RUN   Name" and its like.
+func (g *goTestText) framing(s string) bool {
+	rest, ok := strings.CutPrefix(s, "=== ")
+	if !ok {
+		return false
+	}
+	verb, name, _ := strings.Cut(rest, " ")
+	name = strings.TrimSpace(name)
+	switch verb {
+	case "RUN":
+		if name == "" || strings.Contains(name, " ") {
+			return false
+		}
+		g.begin()
+		g.cur = g.p.run(name, g.at)
+	case "CONT", "NAME":
+		if !g.seen {
+			return false
+		}
+		g.cur = nil
+		if name != "" {
+			g.cur = g.p.test(name, g.at)
+		}
+	case "PAUSE":
+		if !g.seen {
+			return false
+		}
+		g.cur = nil
+	case "ATTR":
+		return g.seen
+	default:
+		return false
+	}
+	return true
+}
+
+// begin notes the first certain line of a package. What stood before it,
+// except a panic, is not the package's.
+func (g *goTestText) begin() {
+	if !g.seen {
+		g.seen = true
+		g.p.at = g.at
+		if g.p.crashAt == 0 {
+			g.p.out.reset()
+		}
+	}
+}
+
+// ending reads "--- FAIL: Name (0.00s)", indented for subtests.
+func (g *goTestText) ending(s string) bool {
+	if !strings.Contains(s, "--- ") {
+		return false
+	}
+	m := goResult.FindStringSubmatch(s)
+	if m == nil || !endsTest(m[3], m[4]) {
+		return false
+	}
+	g.begin()
+	if m[2] == "BENCH" {
+		g.cur = nil
+		return true
+	}
+	g.ends(m[2], m[3], m[4])
+	return true
+}
+
+// endsTest reports whether name can be a test's. Only benchmarks end without
+// a time; names hold no spaces (testing replaces them).
+func endsTest(name, secs string) bool {
+	if strings.ContainsAny(name, " \t") {
+		return false
+	}
+	return secs != "" || strings.HasPrefix(name, "Benchmark")
+}
+
+func (g *goTestText) ends(what, name, secs string) {
+	if t := g.p.last[name]; t != nil && t.status != "" {
+		// A second run without "=== RUN" (-count, not verbose).
+		g.p.run(name, g.at)
+	}
+	t := g.p.test(name, g.at)
+	f, _ := strconv.ParseFloat(secs, 64)
+	d := time.Duration(f * float64(time.Second))
+	switch what {
+	case "PASS":
+		g.p.end(t, Passed, d, g.at)
+	case "FAIL":
+		g.p.end(t, Failed, d, g.at)
+		g.failed = true
+	case "SKIP":
+		g.p.end(t, Skipped, d, g.at)
+	}
+	g.cur = t // older versions and runs without -v print what it logged below
+}
+
+// inline finds the end of the running test behind what it printed without a
+// new line.
+func (g *goTestText) inline(s string) bool {
+	if len(g.p.tests) == 0 || !strings.Contains(s, "--- ") {
+		return false
+	}
+	m := goInline.FindStringSubmatchIndex(s)
+	if m == nil {
+		return false
+	}
+	name := s[m[4]:m[5]]
+	if t := g.p.last[name]; t == nil || t.status != "" {
+		return false
+	}
+	g.print(s[:m[0]])
+	g.ends(s[m[2]:m[3]], name, s[m[6]:m[7]])
+	return true
+}
+
+// benchmark reads the result of a benchmark, or its name on a line of its own,
+// which verbose runs print before it.
+func (g *goTestText) benchmark(s string) bool {
+	if m := benchLine.FindStringSubmatch(s); m != nil {
+		g.begin()
+		if t := g.p.last[m[1]]; t != nil && t.status == "" {
+			g.p.end(t, Passed, 0, g.at)
+		} else if !g.bench[m[1]] {
+			g.p.end(g.p.run(m[1], g.at), Passed, 0, g.at)
+		}
+		if g.bench == nil {
+			g.bench = map[string]bool{}
+		}
+		g.bench[strings.Clone(m[1])] = true
+		g.cur = nil
+		return true
+	}
+	return false
+}
+
+// packageEnd reads the line that ends a package: "ok", "FAIL" or "?".
+func (g *goTestText) packageEnd(s string) bool {
+	if s == "FAIL" {
+		if !g.seen && !g.ended {
+			return false
+		}
+		g.result, g.cur = s, nil
+		return true
+	}
+	if goNoTests.MatchString(s) {
+		return true
+	}
+	m := goPkgEnd.FindStringSubmatch(s)
+	if m == nil || !isGoPackage(m[3], m[2]) {
+		return false
+	}
+	g.ended = true
+	if strings.HasSuffix(m[4], " failed]") {
+		g.notBuilt(m[3], m[4])
+		return true
+	}
+	g.p.name, g.p.result = strings.Clone(m[3]), "pass"
+	if m[1] == "FAIL" {
+		g.p.result = "fail"
+	}
+	g.finish(true)
+	return true
+}
+
+// isGoPackage keeps out other tools' lines that begin with ok or FAIL: TAP
+// numbers its tests, Jest names source files.
+func isGoPackage(name, space string) bool {
+	if name[0] >= '0' && name[0] <= '9' && !strings.ContainsAny(name, "./") {
+		return false
+	}
+	if space != "\t" {
+		for _, ext := range [...]string{".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".vue", ".py", ".rb", ".php", ".t"} {
+			if strings.HasSuffix(name, ext) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// notBuilt ends a package that did not build or could not be loaded.
+func (g *goTestText) notBuilt(pkg, why string) {
+	g.failed = true
+	kind := KindBuild
+	if why == "[setup failed]" {
+		kind = KindSetup
+	}
+	if g.block != nil {
+		g.block.close(g.out)
+		g.block = nil
+	}
+	for _, b := range g.builds {
+		if !b.checked && (b.pkg == pkg || b.of == pkg) {
+			b.checked = true
+			g.out.Problem(b.problem(pkg, kind))
+			return
+		}
+	}
+	q := Problem{Kind: kind, Name: strings.Clone(pkg), At: g.at, Message: "the package does not build"}
+	if kind == KindSetup {
+		q.Message = "the package could not be set up"
+	}
+	g.out.Problem(q)
+}
+
+// finish ends the package.
+func (g *goTestText) finish(whole bool) {
+	p := g.p
+	if p.result == "fail" {
+		g.failed = true
+	}
+	p.settle(whole)
+	g.runs.take(p)
+	if p.result == "fail" && p.failedTests() == 0 {
+		g.out.Problem(p.problem(g.at))
+	}
+	g.reset()
+}
+
+func (g *goTestText) end() {
+	if g.block != nil {
+		g.block.close(g.out)
+	}
+	for _, b := range g.builds {
+		if !b.checked && b.errors > 0 {
+			g.failed = true
+			g.out.Problem(b.problem(b.pkg, KindBuild))
+		}
+	}
+	if g.seen && len(g.p.tests) > 0 {
+		g.unnamed()
+	}
+	g.runs.end()
+	if g.ended && g.result == "FAIL" && !g.failed {
+		g.out.Problem(Problem{Kind: KindExit, At: g.at, Message: "go test says FAIL and no package says why"})
+	}
+}
+
+// unnamed ends tests that no package line follows: a test binary that was run
+// by hand, or a log that breaks off.
+func (g *goTestText) unnamed() {
+	p := g.p
+	at := g.at
+	switch g.result {
+	case "PASS":
+		p.result = "pass"
+	case "FAIL":
+		p.result = "fail"
+	}
+	if p.result == "" && p.crashAt > 0 {
+		p.result = "fail"
+	}
+	if p.result != "" {
+		g.finish(true)
+		return
+	}
+	g.finish(false)
+	g.out.Problem(Problem{Kind: KindTruncated, At: at, Message: "the output of go test ends before its result"})
+}

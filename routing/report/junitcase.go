@@ -69,7 +69,7 @@ func (r *junitReader) named(tok xmlToken) Test {
 // junitCase gathers what one <testcase> holds.
 type junitCase struct {
 	t        Test
-	key      string // equal for reruns of one test, "" if that cannot be told
+	key      string         // equal for reruns of one test, "" if that cannot be told
 	failures []junitOutcome // failure, error
 	retries  []junitOutcome // flakyFailure, rerunFailure …
 	nretries int

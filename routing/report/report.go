@@ -63,6 +63,7 @@ type Test struct {
 	Output   string // what the test printed, cut to Limits.Text
 	Retries  int    // further attempts after the first
 	Flaky    bool   // failed and passed within this report
+	Parent   bool   // failed only because a subtest did, which is reported too
 	At       int    // 1-based line in the input where the failure (or the test) is reported, 0 if unknown
 }
 
