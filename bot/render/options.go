@@ -1,0 +1,130 @@
+package render
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Language is the language of the fixed texts.
+type Language string
+
+// The languages; any other counts as English.
+const (
+	English Language = "en"
+	Korean  Language = "ko"
+)
+
+// DefaultLimit is the size of a post in bytes. GitHub refuses bodies of more
+// than 65,536 characters, and counts them in its own way.
+const DefaultLimit = 60_000
+
+// Options are what a rendering needs besides the case. All fields may be empty.
+type Options struct {
+	ServerURL    string              // "" is https://github.com
+	Repo         string              // owner/name of the subject, "" is the run's
+	Language     Language            // of the fixed texts
+	Mention      string              // the one mention that stays live, e.g. "@octocat"
+	IssueURL     string              // of the escalation issue, once it is known
+	RunURL       string              // of the run, "" is the one the verdict names
+	Redact       func(string) string // removes secrets; applied before anything is cut
+	Limit        int                 // bytes, 0 is DefaultLimit
+	HandoverNote string              // how the rework is handed over, one sentence
+}
+
+func (o Options) limit() int {
+	if o.Limit <= 0 {
+		return DefaultLimit
+	}
+	return o.Limit
+}
+
+func (o Options) server() string {
+	u, err := url.Parse(o.ServerURL)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return "https://github.com"
+	}
+	return u.Scheme + "://" + u.Host + strings.TrimRight(path.Clean("/"+u.EscapedPath()), "/")
+}
+
+// redact cleans s and removes secrets: a secret split by an escape sequence is
+// whole again when it is looked for.
+func (o Options) redact(s string) string {
+	if s == "" {
+		return s
+	}
+	s = clean(s)
+	if o.Redact != nil {
+		s = clean(o.Redact(s))
+	}
+	return s
+}
+
+var (
+	repoName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
+	commitHash  = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+	mentionName = regexp.MustCompile(`^@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\[bot\])?(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?$`)
+)
+
+// mention returns the mentions of o that have the form of one, separated by spaces.
+func (o Options) mention() string {
+	var out []string
+	for _, m := range strings.Fields(o.Mention) {
+		if m = strings.TrimRight(m, ","); mentionName.MatchString(m) && len(m) <= 100 {
+			out = append(out, m)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// blob returns the address of a line of a file at a commit, "" if one of them
+// is not what it should be.
+func (o Options) blob(repo, sha, file string, line int) string {
+	if !repoName.MatchString(repo) || !commitHash.MatchString(sha) || !relative(file) {
+		return ""
+	}
+	parts := strings.Split(file, "/")
+	for i := range parts {
+		parts[i] = escapePath(parts[i])
+	}
+	u := o.server() + "/" + repo + "/blob/" + sha + "/" + strings.Join(parts, "/")
+	if line > 0 {
+		u += "#L" + strconv.Itoa(line)
+	}
+	return u
+}
+
+// relative reports whether file is a path within the repository.
+func relative(file string) bool {
+	return file != "" && len(file) <= 300 && path.Clean(file) == file && !path.IsAbs(file) && file != ".." &&
+		!strings.HasPrefix(file, "../") && !strings.ContainsAny(file, "\\\n\t:<>`") && clean(file) == file
+}
+
+// escapePath escapes more than url.PathEscape: a parenthesis would end a link.
+func escapePath(s string) string {
+	return strings.NewReplacer("(", "%28", ")", "%29", "'", "%27", "!", "%21", "*", "%2A", "@", "%40").Replace(url.PathEscape(s))
+}
+
+// address returns u if it is a page of the server, else "".
+func (o Options) address(u string) string {
+	p, err := url.Parse(u)
+	if err != nil || p.User != nil || len(u) > 400 {
+		return ""
+	}
+	s := p.String()
+	if !strings.HasPrefix(s, o.server()+"/") || strings.ContainsAny(s, " ()<>[]`\"'\\|@*") || clean(s) != s {
+		return ""
+	}
+	return s
+}
+
+// link returns a link whose text is safe Markdown, or the text if there is no
+// address.
+func link(md, address string) string {
+	if address == "" {
+		return md
+	}
+	return "[" + md + "](" + address + ")"
+}

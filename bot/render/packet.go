@@ -1,0 +1,155 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+)
+
+// PacketVersion is the version of the machine-readable packet. Fields are
+// added, never changed, within a version.
+const PacketVersion = 1
+
+type packet struct {
+	Switchback int             `json:"switchback"`
+	Case       string          `json:"case"`
+	Checkpoint string          `json:"checkpoint"`
+	Turn       int             `json:"turn"`
+	Max        int             `json:"max"`
+	SHA        string          `json:"sha"`
+	Run        packetRun       `json:"run"`
+	Decision   routing.Kind    `json:"decision"`
+	Rule       string          `json:"rule"`
+	Reason     string          `json:"reason"`
+	Phase      routing.Phase   `json:"phase"`
+	Class      routing.Class   `json:"class"`
+	Counts     routing.Counts  `json:"counts"`
+	Failures   []packetFailure `json:"failures"`
+	Omitted    int             `json:"omitted"` // failures not in here
+	Changed    packetChange    `json:"changed"`
+	History    []packetRow     `json:"history"`
+}
+
+type packetRun struct {
+	ID      string `json:"id"`
+	Attempt int    `json:"attempt"`
+	URL     string `json:"url"`
+}
+
+type packetFailure struct {
+	Name        string        `json:"name"`
+	Suite       string        `json:"suite"`
+	Class       routing.Class `json:"class"`
+	File        string        `json:"file"`
+	Line        int           `json:"line"`
+	Fingerprint string        `json:"fingerprint"`
+	Expected    string        `json:"expected"`
+	Actual      string        `json:"actual"`
+	Message     string        `json:"message"`
+	Suggestion  string        `json:"suggestion"`
+	Evidence    string        `json:"evidence"`
+	Trace       string        `json:"trace"`
+	Decisive    bool          `json:"decisive,omitempty"`
+	Flaky       bool          `json:"flaky,omitempty"`
+}
+
+type packetChange struct {
+	Fixed  []string `json:"fixed"`
+	Still  []string `json:"still"`
+	New    []string `json:"new"`
+	Unseen []string `json:"unseen"`
+}
+
+type packetRow struct {
+	Turn     int           `json:"turn"`
+	Decision routing.Kind  `json:"decision"`
+	Class    routing.Class `json:"class"`
+	SHA      string        `json:"sha"`
+	Failed   int           `json:"failed"`
+	At       time.Time     `json:"at"`
+}
+
+// Packet returns the newest turn of a checkpoint as one JSON document of at
+// most o.Limit bytes, the text of runs cleaned and redacted. A case without
+// the checkpoint gives a packet without failures.
+func Packet(c routing.Case, checkpoint string, o Options) []byte {
+	v := look(c, checkpoint, o)
+	limit := o.limit()
+	for n, text := len(v.turn.Verdict.Failures), 4000; ; n, text = n*2/3, max(60, text/2) {
+		b, _ := v.packet(n, text)
+		if len(b) <= limit || n == 0 {
+			return b
+		}
+	}
+}
+
+// packet returns the packet with at most n failures, each text cut to limit
+// bytes, and the number of failures left out.
+func (v view) packet(n, limit int) ([]byte, int) {
+	t := v.turn
+	p := packet{
+		Switchback: PacketVersion, Case: cut(v.c.Key, 300), Checkpoint: cut(v.name, 300), Turn: t.Iteration, Max: v.max,
+		SHA: t.Verdict.Run.SHA, Run: packetRun{t.Verdict.Run.ID, max(t.Verdict.Run.Attempt, 1), v.runURL()},
+		Decision: t.Kind, Rule: t.Rule, Reason: cut(t.Reason, max(limit, 200)), Phase: t.Phase, Class: t.Verdict.Class,
+		Counts: t.Verdict.Counts, Failures: []packetFailure{}, History: []packetRow{},
+	}
+	if !v.has {
+		p.Decision = routing.KindNone
+	}
+	n = min(n, len(t.Verdict.Failures))
+	for _, f := range decisiveFirst(t.Verdict.Failures)[:n] {
+		p.Failures = append(p.Failures, packFailure(f, limit))
+	}
+	p.Omitted = len(t.Verdict.Failures) - n + t.Verdict.Dropped
+	names := max(3, min(n, 50))
+	p.Changed = packetChange{few(v.delta.fixed, names), few(v.delta.still, names), few(v.delta.fresh, names), few(v.delta.unseen, names)}
+	for i, h := range v.story {
+		p.History = append(p.History, packetRow{i + 1, h.Kind, h.Verdict.Class, h.Verdict.Run.SHA, escalate.FailedCount(h.Verdict), h.At.UTC()})
+	}
+	if extra := len(p.History) - 20; extra > 0 {
+		p.History = p.History[extra:]
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(p); err != nil { // no field can fail to encode but a time beyond year 9999
+		return []byte(`{"switchback":1,"error":"this turn cannot be written as JSON"}`), len(t.Verdict.Failures)
+	}
+	return bytes.TrimSpace(b.Bytes()), len(t.Verdict.Failures) - n
+}
+
+func packFailure(f routing.Failure, limit int) packetFailure {
+	evidence := ""
+	if len(f.Evidence) > 0 {
+		evidence = f.Evidence[0].Text
+	}
+	return packetFailure{
+		Name: cut(f.Name, 300), Suite: cut(f.Suite, 200), Class: f.Class, File: cut(f.File, 300), Line: f.Line, Fingerprint: cut(f.Fingerprint, 100),
+		Expected: cutMiddle(f.Expected, limit/2), Actual: cutMiddle(f.Actual, limit/2), Message: cutMiddle(f.Message, limit),
+		Suggestion: cut(f.Suggestion, limit), Evidence: cut(evidence, limit/2), Trace: cutMiddle(f.Trace, limit),
+		Decisive: f.Decisive, Flaky: f.Flaky,
+	}
+}
+
+func decisiveFirst(fs []routing.Failure) []routing.Failure {
+	out := make([]routing.Failure, 0, len(fs))
+	for _, d := range []bool{true, false} {
+		for _, f := range fs {
+			if f.Decisive == d {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func few(names []string, n int) []string {
+	out := make([]string, 0, min(n, len(names)))
+	for _, s := range names[:min(n, len(names))] {
+		out = append(out, cut(s, 200))
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+package render
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// raw is text that came from a run. Printed by a template it shows as a code
+// span, which GitHub neither links nor formats; anything else has to be asked
+// for by name (prose, fence).
+type raw string
+
+// String returns r as a code span.
+func (r raw) String() string { return code(string(r)) }
+
+// clean drops what is not text: ANSI sequences, control, zero-width and
+// bidirectional characters, invalid UTF-8. Lines end in "\n". Our own markers
+// and other HTML comments are broken, so that no reader of the raw Markdown
+// takes them for real.
+func clean(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	s = stripEscapes(s)
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n").Replace(s)
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if invisible(r) {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.NewReplacer("<!--", "<!- -", "-->", "- ->").Replace(s)
+}
+
+// invisible reports whether r shows nothing or turns the direction of what
+// follows.
+func invisible(r rune) bool {
+	switch r {
+	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co) || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff
+}
+
+var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\x1b\\]|\u009d)[^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|\x1b[()][0-9A-Za-z]?|\x1b.?")
+
+func stripEscapes(s string) string {
+	if !strings.ContainsAny(s, "\x1b\u009b\u009d") {
+		return s
+	}
+	return escapes.ReplaceAllString(s, "")
+}
+
+// line makes one line of s: clean, runs of space folded, cut.
+func line(s string, limit int) string {
+	return cut(strings.Join(strings.Fields(clean(s)), " "), limit)
+}
+
+// cut returns at most limit bytes of s, ending at a rune and saying so.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return s[:runeStart(s, max(0, limit-len("…")))] + "…"
+}
+
+// runeStart returns the largest rune boundary of s that is at most i.
+func runeStart(s string, i int) int {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
+// cutMiddle keeps the head and the tail of a block of more than limit bytes.
+func cutMiddle(s string, limit int) string {
+	const gap = "\n…\n"
+	if len(s) <= limit {
+		return s
+	}
+	if limit < 4*len(gap) {
+		return cut(s, limit)
+	}
+	half := (limit - len(gap)) / 2
+	tail := len(s) - half
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:runeStart(s, half)] + gap + s[tail:]
+}
+
+const inlineLimit = 300
+
+// code returns s as a code span on one line, with more backticks around it
+// than stand in a row within it.
+func code(s string) string {
+	s = line(s, inlineLimit)
+	if s == "" {
+		return "–"
+	}
+	ticks := strings.Repeat("`", longestRun(s, '`')+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return ticks + s + ticks
+}
+
+// cell makes a cell of a table of Markdown that is already safe: a pipe would
+// end the cell even within a code span. One behind a backslash cannot be
+// escaped and is replaced.
+func cell(md string) string {
+	md = strings.ReplaceAll(md, "\n", " ")
+	var b strings.Builder
+	for i := 0; i < len(md); i++ {
+		switch {
+		case md[i] != '|':
+			b.WriteByte(md[i])
+		case i > 0 && md[i-1] == '\\':
+			b.WriteString("¦")
+		default:
+			b.WriteString(`\|`)
+		}
+	}
+	return b.String()
+}
+
+func longestRun(s string, c byte) int {
+	best, n := 0, 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != c {
+			n = 0
+			continue
+		}
+		n++
+		best = max(best, n)
+	}
+	return best
+}
+
+// plainWord is a word that no Markdown and no filter of GitHub reads anything
+// into. joined words of letters and digits may be a key of a tracker (JIRA-12).
+var (
+	plainWord   = regexp.MustCompile(`^["'(]*[\p{L}\p{M}\p{N}]+(?:['’·-][\p{L}\p{M}\p{N}]+)*["')]*[.,;:!?%…]*["')]*$`)
+	trackerKey  = regexp.MustCompile(`^["'(]*[A-Za-z]+-[0-9]+`)
+	hexWord     = regexp.MustCompile(`^["'(]*[0-9a-fA-F]{7,}`)
+	punctuation = regexp.MustCompile(`^(?:[.,;:!?)]{1,2}|\()$`)
+	listNumber  = regexp.MustCompile(`^[0-9]+[.)]$`)
+)
+
+func isPlain(w string) bool {
+	switch w {
+	case "–", "—", "→", "·", "…":
+		return true
+	}
+	return plainWord.MatchString(w) && !trackerKey.MatchString(w) && !hexWord.MatchString(w)
+}
+
+// prose returns a hostile sentence as Markdown on one line: plain words as they
+// are, whatever could be a mention, a link, a reference, HTML, a command or
+// formatting as a code span. Code spans of the sentence itself are kept.
+func prose(s string) string { return proseLimit(s, 1200) }
+
+func proseLimit(s string, limit int) string {
+	s = line(s, limit)
+	var out []string
+	for i, part := range strings.Split(s, "`") {
+		if i%2 == 1 {
+			if strings.TrimSpace(part) != "" {
+				out = append(out, code(part))
+			}
+			continue
+		}
+		out = append(out, words(part)...)
+	}
+	md := joinWords(out)
+	if f := strings.SplitN(md, " ", 2); listNumber.MatchString(f[0]) {
+		md = code(f[0]) + md[len(f[0]):]
+	}
+	if md == "" {
+		return "–"
+	}
+	return md
+}
+
+// words turns text into plain words and code spans, neighbouring code merged.
+func words(text string) []string {
+	var out, run []string
+	flush := func() {
+		if len(run) > 0 {
+			before, core, after := peel(strings.Join(run, " "))
+			out = append(out, before+code(core)+after)
+			run = nil
+		}
+	}
+	for _, w := range strings.Fields(text) {
+		if isPlain(w) || punctuation.MatchString(w) {
+			flush()
+			out = append(out, w)
+			continue
+		}
+		run = append(run, w)
+		if strings.ContainsAny(w[len(w)-1:], ",;:") {
+			flush()
+		}
+	}
+	flush()
+	return out
+}
+
+// peel takes the punctuation of the sentence from around a piece of code.
+func peel(w string) (before, core, after string) {
+	core = strings.TrimRight(w, ".,;:!?")
+	if core == "" {
+		return "", w, ""
+	}
+	after = w[len(core):]
+	open, shut := strings.HasPrefix(core, "("), strings.HasSuffix(core, ")")
+	inner := strings.TrimSuffix(strings.TrimPrefix(core, "("), ")")
+	if inner == "" || strings.Trim(inner, "()") == "" {
+		return "", core, after
+	}
+	if open && (shut || !strings.Contains(core, ")")) {
+		before, core = "(", core[1:]
+	}
+	if shut && (before != "" || !strings.Contains(core, "(")) {
+		core, after = core[:len(core)-1], ")"+after
+	}
+	return before, core, after
+}
+
+// joinWords puts a space between words, but none before punctuation that stood
+// right behind a code span.
+func joinWords(ws []string) string {
+	var b strings.Builder
+	for i, w := range ws {
+		if i > 0 && ws[i-1] != "(" && (w == "(" || !punctuation.MatchString(w)) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+// fence returns s as a fenced block that nothing within it can close. lang is
+// one of ours, never of the input.
+func fence(lang, s string) string {
+	s = strings.Trim(clean(s), "\n")
+	ticks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	return ticks + lang + "\n" + s + "\n" + ticks
+}
+
+// wrapLines cuts every line of s to limit bytes and s to n lines, the middle
+// left out.
+func wrapLines(s string, n, limit int) string {
+	lines := strings.Split(strings.Trim(clean(s), "\n"), "\n")
+	if len(lines) > n {
+		head := n * 2 / 3
+		kept := append([]string{}, lines[:head]...)
+		kept = append(kept, "…")
+		lines = append(kept, lines[len(lines)-(n-head):]...)
+	}
+	for i := range lines {
+		lines[i] = cut(strings.TrimRight(lines[i], " \t"), limit)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,194 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+)
+
+// view is one checkpoint of a case as of one of its turns, redacted, with what
+// all renderings share.
+type view struct {
+	c     routing.Case
+	cp    routing.Checkpoint
+	name  string         // of the checkpoint
+	story []routing.Turn // of the lineage, up to and with turn
+	turn  routing.Turn   // zero if there is none
+	has   bool           // there is a turn
+	max   int
+	delta delta
+	o     Options
+	lang  Language
+}
+
+// look returns the view of checkpoint as of its newest turn.
+func look(c routing.Case, checkpoint string, o Options) view {
+	cp := c.Checkpoints[checkpoint]
+	return lookAt(c, checkpoint, len(cp.Story())-1, o)
+}
+
+// lookAt returns the view as of turn i of the lineage; none if i is outside.
+func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
+	cp := c.Checkpoints[checkpoint]
+	v := view{c: c, cp: cp, name: o.redact(checkpoint), o: o, lang: o.Language}
+	story := cp.Story()
+	if i < 0 || i >= len(story) {
+		return v
+	}
+	v.max = escalate.MaxOf(cp, story[i], routing.DefaultPolicy())
+	for _, t := range story[:i+1] {
+		t.Reason = o.redact(t.Reason)
+		t.Verdict = o.verdict(t.Verdict)
+		v.story = append(v.story, t)
+	}
+	v.turn, v.has = v.story[i], true
+	if i > 0 {
+		v.delta = compare(v.story[i-1].Verdict, v.turn.Verdict)
+	}
+	return v
+}
+
+// verdict returns v with secrets removed from all that a run had a hand in.
+func (o Options) verdict(v routing.Verdict) routing.Verdict {
+	v.Reason = o.redact(v.Reason)
+	v.Unmet = o.all(v.Unmet)
+	v.Notes = o.all(v.Notes)
+	v.Evidence = o.evidence(v.Evidence)
+	fs := make([]routing.Failure, len(v.Failures))
+	for i, f := range v.Failures {
+		fs[i] = o.failure(f)
+	}
+	v.Failures = fs
+	return v
+}
+
+func (o Options) all(ss []string) []string {
+	out := make([]string, len(ss))
+	for i, s := range ss {
+		out[i] = o.redact(s)
+	}
+	return out
+}
+
+func (o Options) evidence(es []routing.Evidence) []routing.Evidence {
+	out := make([]routing.Evidence, len(es))
+	for i, e := range es {
+		out[i] = routing.Evidence{Line: e.Line, Text: o.redact(e.Text), Signal: o.redact(e.Signal)}
+	}
+	return out
+}
+
+func (o Options) failure(f routing.Failure) routing.Failure {
+	for _, s := range []*string{&f.Name, &f.Suite, &f.Fingerprint, &f.File, &f.Message, &f.Expected, &f.Actual, &f.Trace, &f.Suggestion} {
+		*s = o.redact(*s)
+	}
+	if !f.Class.Valid() {
+		f.Class = routing.Unknown
+	}
+	f.Evidence = o.evidence(f.Evidence)
+	if f.Excerpt != nil {
+		x := *f.Excerpt
+		x.File = o.redact(x.File)
+		x.Lines = strings.Split(o.redact(strings.Join(x.Lines, "\n")), "\n")
+		f.Excerpt = &x
+	}
+	return f
+}
+
+func (v view) repo() string {
+	if v.o.Repo != "" {
+		return v.o.Repo
+	}
+	return v.turn.Verdict.Run.Repository
+}
+
+// sha returns a commit as a short link, or in words where it is not known.
+func (v view) sha(sha string) string {
+	if sha == "" {
+		return v.lang.say("unknown")
+	}
+	s := code(short(sha))
+	if !repoName.MatchString(v.repo()) || !commitHash.MatchString(sha) {
+		return s
+	}
+	return link(s, v.o.server()+"/"+v.repo()+"/commit/"+sha)
+}
+
+func short(sha string) string {
+	if commitHash.MatchString(sha) {
+		return sha[:7]
+	}
+	return sha
+}
+
+// place returns file:line of a failure, linked at the run's commit.
+func (v view) place(f routing.Failure) string {
+	w := escalate.Where(f)
+	if w == "" {
+		return ""
+	}
+	return link(code(w), v.o.blob(v.repo(), v.turn.Verdict.Run.SHA, f.File, f.Line))
+}
+
+func (v view) runURL() string {
+	if u := v.o.address(v.o.RunURL); u != "" {
+		return u
+	}
+	return v.o.address(v.turn.Verdict.Run.URL)
+}
+
+// command returns a command that a person gives about this checkpoint, as code.
+func (v view) command(verb string) string {
+	return code(escalate.DefaultCommand + " " + verb + " " + v.name)
+}
+
+// group is a failure and those that share its fingerprint.
+type group struct {
+	routing.Failure
+	same []string // names of the others
+}
+
+// groups puts failures of one fingerprint together, the decisive one first and
+// those of one file next to each other.
+func groups(fs []routing.Failure) []group {
+	byPrint := map[string]int{}
+	var gs []group
+	for _, f := range fs {
+		if i, ok := byPrint[f.Fingerprint]; ok && f.Fingerprint != "" {
+			if f.Decisive && !gs[i].Decisive {
+				gs[i].same = append(gs[i].same, escalate.Name(gs[i].Failure))
+				gs[i].Failure = f
+				continue
+			}
+			gs[i].same = append(gs[i].same, escalate.Name(f))
+			continue
+		}
+		byPrint[f.Fingerprint] = len(gs)
+		gs = append(gs, group{Failure: f})
+	}
+	return byFile(gs)
+}
+
+func byFile(gs []group) []group {
+	var order []string
+	files := map[string][]group{}
+	add := func(g group) {
+		if _, ok := files[g.File]; !ok {
+			order = append(order, g.File)
+		}
+		files[g.File] = append(files[g.File], g)
+	}
+	for _, decisive := range []bool{true, false} {
+		for _, g := range gs {
+			if g.Decisive == decisive {
+				add(g)
+			}
+		}
+	}
+	out := make([]group, 0, len(gs))
+	for _, f := range order {
+		out = append(out, files[f]...)
+	}
+	return out
+}
