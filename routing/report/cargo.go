@@ -39,8 +39,8 @@ type cargoConsole struct {
 	next      nextest
 	failed    bool // the last binary, or one since, reported failures
 	// cause is open between "error: test failed" and what "Caused by:" says.
-	cause   *Problem
-	causeAt int
+	cause     *Problem
+	explained bool // the binary that cause is of reported failures
 }
 
 // rustcDiagnostic is a message whose place stands on the next line.
@@ -141,7 +141,6 @@ func (c *cargoConsole) closeBinary(why *Problem) {
 			p.Kind = KindCrash
 		}
 	}
-	c.failed = true
 	c.out.Problem(p)
 }
 
@@ -184,7 +183,8 @@ func (c *cargoConsole) test(no int, t string) bool {
 // startCause notes that cargo gave up on a binary. Its reason may follow.
 func (c *cargoConsole) startCause(no int, t string) {
 	c.closeCause()
-	c.cause, c.causeAt = &Problem{Kind: KindExit, Name: c.suite, Message: strings.TrimPrefix(t, "error: "), At: no}, no
+	c.explained, c.failed = c.failed, false
+	c.cause = &Problem{Kind: KindExit, Name: firstNonEmpty(c.suite, quotedBy(t, '`')), Message: strings.TrimPrefix(t, "error: "), At: no}
 }
 
 // causeLine reads "  process didn't exit successfully: `…` (signal: 6, SIGABRT: …)".
@@ -221,10 +221,9 @@ func (c *cargoConsole) closeCause() {
 			p.Kind = KindCrash
 		}
 		c.closeBinary(p)
-	case p.Kind == KindCrash || !c.failed:
+	case p.Kind == KindCrash || !c.explained:
 		c.out.Problem(*p)
 	}
-	c.failed = false
 }
 
 // runningTests reads "running 3 tests".

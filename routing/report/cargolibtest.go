@@ -447,14 +447,14 @@ func leftRight(msg string) (left, right string, ok bool) {
 	return left, right, hasL && hasR
 }
 
-// oldSide removes the backquotes and the comma of older versions.
+// oldSide removes the backquotes of versions before 1.73, and what followed them.
 func oldSide(s string) string {
-	s = strings.TrimSuffix(s, ",")
-	if len(s) >= 2 && s[0] == '`' && strings.HasSuffix(s, "`") {
-		return s[1 : len(s)-1]
+	if s == "" || s[0] != '`' {
+		return s
 	}
-	if len(s) >= 1 && s[0] == '`' {
-		s = s[1:]
+	s = s[1:]
+	if i := strings.Index(s, "`: "); i >= 0 {
+		return s[:i]
 	}
-	return s
+	return strings.TrimSuffix(strings.TrimSuffix(s, ","), "`")
 }

@@ -18,6 +18,7 @@ type nextest struct {
 	passed  int
 	retries map[string]int // failed attempts of tests not decided yet
 	sums    *nextestTotals
+	last    *nextestTest // named by the last line of a failure
 	block   *nextestTest
 	text    kept
 	problem bool
@@ -120,7 +121,7 @@ func nextestLine(t string) (status string, dur time.Duration, binary, name strin
 func (n *nextest) startBlock(t string) bool {
 	for _, w := range [...]string{"STDOUT:", "STDERR:", "OUTPUT:"} {
 		i := strings.Index(t, w)
-		if i < 0 || strings.Trim(t[:i], "-─ ") != "" && !strings.HasPrefix(t, "TRY ") || i == 0 {
+		if i <= 0 || !onlyRule(t[:i]) {
 			continue
 		}
 		binary, name, ok := strings.Cut(strings.Trim(t[i+len(w):], " -─"), " ")
@@ -131,13 +132,28 @@ func (n *nextest) startBlock(t string) bool {
 		return true
 	}
 	s := strings.TrimLeft(t, " ")
-	if len(t)-len(s) == 2 && (strings.HasPrefix(s, "stdout ─") || strings.HasPrefix(s, "stderr ─") || strings.HasPrefix(s, "output ─")) {
-		if n.block == nil && len(n.tests) > 0 {
-			n.enter(n.tests[len(n.tests)-1])
+	if len(t)-len(s) == 2 && (isNextestStream(s)) {
+		if n.block == nil && n.last != nil {
+			n.enter(n.last)
 		}
 		return true
 	}
 	return false
+}
+
+// onlyRule recognises what stands before STDOUT: a rule, and "TRY 1".
+func onlyRule(s string) bool {
+	s = strings.Trim(s, "-─ ")
+	rest, ok := strings.CutPrefix(s, "TRY ")
+	if ok {
+		_, s, _ = leadingInt(rest)
+	}
+	return strings.TrimSpace(s) == ""
+}
+
+func isNextestStream(s string) bool {
+	word, rule, _ := strings.Cut(s, " ")
+	return (word == "stdout" || word == "stderr" || word == "output") && rule != "" && strings.Trim(rule, "-─ ") == ""
 }
 
 func (n *nextest) into(key string) {
@@ -234,10 +250,11 @@ func (n *nextest) fail(_ int, key string, t *nextestTest) {
 		if n.sums == nil {
 			old.kind, old.status, old.duration = t.kind, t.status, t.duration
 		}
+		n.last = old
 		return
 	}
 	if len(n.tests) < 20*n.c.lim.Failing {
-		n.byName[key] = t
+		n.byName[key], n.last = t, t
 		n.tests = append(n.tests, t)
 	}
 }

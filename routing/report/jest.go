@@ -114,9 +114,9 @@ func startsJest(t string) bool {
 		return false
 	}
 	switch t[0] {
-	case 'P', 'F', ' ', 'R':
+	case 'P', 'F', ' ':
 		_, _, ok := jestFile(t)
-		return ok
+		return ok || strings.HasPrefix(t, jestRetries) || strings.HasPrefix(t, jestExit)
 	case 'T':
 		return isJestSuites(t)
 	case 'J':

@@ -5,6 +5,11 @@ import (
 	"strings"
 )
 
+const (
+	jestRetries = " LOGGING RETRY ERRORS "
+	jestExit    = "  ●  process.exit called with "
+)
+
 // jestRun reads one or more runs of Jest, one after the other.
 type jestRun struct {
 	out  Sink
@@ -23,6 +28,7 @@ type jestRun struct {
 	byKey    map[string]*jestTest
 	repeats  []*jestTest // blocks of a test that has one already
 	retried  map[string]int
+	retrying []jestRetry // logged before the header of their file
 	named    struct{ passed, skipped, todo int }
 	problems int
 	failed   struct{ suites, tests int } // by the totals
@@ -33,10 +39,16 @@ type jestTitle struct {
 	title  string
 }
 
+// jestRetry is a test whose failed attempts were logged.
+type jestRetry struct {
+	title string
+	n     int
+}
+
 type jestTest struct {
-	file, suite, name string
-	at                int
-	blocks            []*jestBlock
+	key, file, suite, name string
+	at                     int
+	blocks                 []*jestBlock
 }
 
 // jestBlock is what stands behind one "●".
@@ -45,7 +57,6 @@ type jestBlock struct {
 	file  string
 	at    int
 	text  kept
-	retry bool
 }
 
 func newJestRun(out Sink, lim Limits, anon *anonymous) *jestRun {
@@ -105,6 +116,22 @@ func (r *jestRun) line(l Line) bool {
 // has been dealt with.
 func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 	switch {
+	case strings.HasPrefix(t, jestRetries):
+		r.closeBlock()
+		r.begin(no)
+		if len(r.retrying) < r.lim.Failing {
+			r.retrying = append(r.retrying, jestRetry{title: strings.TrimSpace(t[len(jestRetries):])})
+		}
+		return true, true
+	case strings.HasPrefix(t, " RETRY ") && len(r.retrying) > 0:
+		r.retrying[len(r.retrying)-1].n++
+		return true, true
+	case strings.HasPrefix(t, " › ") && r.open: // " › 1 snapshot failed."
+		r.closeBlock()
+		return true, true
+	case strings.HasPrefix(t, jestExit):
+		r.begin(no)
+		return false, false
 	case t[0] == ' ' && len(t) > 1 && t[1] != 'P' && t[1] != 'F':
 		return false, false
 	case strings.HasPrefix(t, "● "):
@@ -114,6 +141,10 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 		r.closeBlock()
 		r.begin(no)
 		r.file, r.failing, r.inTree, r.tree = file, status == "FAIL", true, r.tree[:0]
+		for _, t := range r.retrying {
+			r.retried[file+"\x00"+t.title] += max(t.n, 1)
+		}
+		r.retrying = nil
 		return true, true
 	}
 	switch {
@@ -178,11 +209,7 @@ func (r *jestRun) problem(p Problem) {
 func (r *jestRun) startBlock(no int, title string) {
 	r.closeBlock()
 	r.inTree = false
-	b := &jestBlock{title: title, file: r.file, at: no, text: kept{max: r.lim.Text}}
-	if rest, ok := strings.CutPrefix(title, "LOGGING RETRY ERRORS "); ok {
-		b.title, b.retry = strings.TrimLeft(rest, " "), true
-	}
-	r.block = b
+	r.block = &jestBlock{title: strings.TrimLeft(title, " "), file: r.file, at: no, text: kept{max: r.lim.Text}}
 }
 
 func (r *jestRun) closeBlock() {
@@ -196,10 +223,6 @@ func (r *jestRun) closeBlock() {
 		r.problem(Problem{Kind: KindSetup, Name: "jest", Message: strings.TrimSpace(b.text.String()), At: b.at})
 	case strings.HasPrefix(b.title, "process.exit called with"):
 		r.problem(r.place(Problem{Kind: KindExit, Name: b.file, Message: b.title, Trace: b.text.String(), At: b.at}, b))
-	case b.retry:
-		if len(r.retried) < r.lim.Failing {
-			r.retried[b.file+"\x00"+b.title]++
-		}
 	case b.title == "Test suite failed to run":
 		r.suiteFailed(b)
 	case r.failing:
@@ -267,6 +290,7 @@ func (r *jestRun) add(key string, t *jestTest) {
 	if len(r.tests) >= 20*r.lim.Failing {
 		return
 	}
+	t.key = key
 	r.byKey[key] = t
 	r.tests = append(r.tests, t)
 }
@@ -426,7 +450,7 @@ func (r *jestRun) reconcile(sum *jestTotals) {
 // failedTest makes a Test of what the blocks of one failed test say.
 func (r *jestRun) failedTest(t *jestTest) Test {
 	out := Test{Status: Failed, Suite: t.suite, Name: t.name, File: t.file, At: t.at}
-	out.Retries = r.retried[t.file+"\x00"+strings.ReplaceAll(t.suite, " > ", " › ")+" › "+t.name]
+	out.Retries = r.retried[t.key]
 	if len(t.blocks) == 0 {
 		return out
 	}
@@ -445,10 +469,32 @@ func (r *jestRun) failedTest(t *jestTest) Test {
 			break
 		}
 	}
-	if e, a, ok := splitAssertion(out.Message); ok {
-		out.Expected, out.Actual = e, a
-	}
+	out.Expected, out.Actual = jestSides(out.Message)
 	return out
+}
+
+// jestSides returns what a matcher of Jest or Vitest says was expected and
+// received: "Expected substring: "a"" too, and the diff of a snapshot.
+func jestSides(msg string) (expected, actual string) {
+	var hasE, hasA bool
+	for _, l := range strings.Split(msg[:min(len(msg), 8<<10)], "\n") {
+		label, value, ok := strings.Cut(strings.TrimLeft(l, " "), ": ")
+		switch {
+		case !ok || len(label) > 40:
+		case !hasE && strings.HasPrefix(label, "Expected"):
+			expected, hasE = strings.TrimSpace(value), true
+		case !hasA && strings.HasPrefix(label, "Received"):
+			actual, hasA = strings.TrimSpace(value), true
+		}
+	}
+	if hasE && hasA {
+		return expected, actual
+	}
+	if strings.Contains(msg, " to be called ") || strings.Contains(msg, "toHaveBeenCalled") {
+		return "", "" // a list of calls is no value
+	}
+	expected, actual, _ = splitAssertion(strings.Replace(msg, "\n- Snapshot ", "\n- Expected ", 1))
+	return expected, actual
 }
 
 func jestKind(msg string) (Kind, string) {
@@ -500,6 +546,10 @@ func jestPlace(text string) (file string, line, col int) {
 			}
 		case marked == 0 && strings.HasPrefix(s, "> ") && isCodeFrame(s):
 			marked, _, _ = leadingInt(strings.TrimLeft(s[2:], " "))
+		case strings.HasPrefix(s, "File: "):
+			if f, n, c, ok := location(s[len("File: "):]); ok && c > 0 {
+				return f, n, c
+			}
 		case strings.Contains(s, " - error TS"):
 			loc, _, _ := strings.Cut(s, " - error TS")
 			if f, n, c, ok := location(loc); ok {

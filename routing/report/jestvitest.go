@@ -49,7 +49,9 @@ type vitestTest struct {
 	path, file, suite, name string
 	at                      int
 	text                    string
+	named                   bool
 	suiteOnly               bool // a file or a hook, not a test
+	repeats                 int  // further heads of the same name
 }
 
 func startsVitest(t string) bool {
@@ -203,17 +205,16 @@ func (r *vitestRun) failed(h vitestHead, text string) {
 	if i := strings.LastIndex(path, " [ "); i > 0 && strings.HasSuffix(path, " ]") {
 		path, suite = path[:i], true
 	}
-	t := r.test(path, h.at)
-	if t.text == "" {
-		t.text, t.at = text, h.at
+	if t := r.byName[path]; t != nil && t.named {
+		t.repeats++ // an attempt that a retry followed, or a test of the same name
+		return
 	}
+	t := r.test(path, h.at)
+	t.text, t.at, t.named = text, h.at, true
 	t.suiteOnly = suite
 }
 
 func (r *vitestRun) test(path string, at int) *vitestTest {
-	if t := r.byName[path]; t != nil && t.text == "" {
-		return t
-	}
 	t := &vitestTest{path: path, at: at}
 	t.file, t.suite, t.name = vitestPath(path)
 	if len(r.tests) < 20*r.lim.Failing {
@@ -428,13 +429,21 @@ func (r *vitestRun) emit() {
 		r.addMarks()
 	}
 	failed := 0
+	missing := r.missing()
 	for _, t := range r.tests {
 		if t.suiteOnly {
 			r.suite(t)
 			continue
 		}
-		failed++
-		r.out.Test(vitestFailed(t))
+		// The totals tell tests of the same name from attempts of one test.
+		twins := min(t.repeats, missing)
+		missing -= twins
+		failed += 1 + twins
+		out := vitestFailed(t)
+		out.Retries = t.repeats - twins
+		for i := 0; i <= twins; i++ {
+			r.out.Test(out)
+		}
 	}
 	if r.sum == nil {
 		if r.problems == 0 || r.files == nil {
@@ -446,14 +455,20 @@ func (r *vitestRun) emit() {
 }
 
 // needsMarks reports whether the progress knows failures that no block shows.
-func (r *vitestRun) needsMarks() bool {
-	n := 0
+func (r *vitestRun) needsMarks() bool { return r.sum == nil || r.missing() > 0 }
+
+// missing returns how many failed tests the totals count beyond those named.
+func (r *vitestRun) missing() int {
+	if r.sum == nil {
+		return 0
+	}
+	n := r.sum.failed
 	for _, t := range r.tests {
 		if !t.suiteOnly {
-			n++
+			n--
 		}
 	}
-	return r.sum == nil || n < r.sum.failed
+	return max(n, 0)
 }
 
 func (r *vitestRun) addMarks() {
@@ -513,9 +528,7 @@ func vitestFailed(t *vitestTest) Test {
 	if file, line, col := jestPlace(t.text); line > 0 {
 		out.File, out.Line, out.Column = firstNonEmpty(file, t.file), line, col
 	}
-	if e, a, ok := splitAssertion(out.Message); ok {
-		out.Expected, out.Actual = e, a
-	}
+	out.Expected, out.Actual = jestSides(out.Message)
 	return out
 }
 

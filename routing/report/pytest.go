@@ -220,8 +220,10 @@ func onlyProgress(s string) bool {
 }
 
 // quoted returns what stands between the first and the last single quote.
-func quoted(s string) string {
-	i, j := strings.IndexByte(s, '\''), strings.LastIndexByte(s, '\'')
+func quoted(s string) string { return quotedBy(s, '\'') }
+
+func quotedBy(s string, q byte) string {
+	i, j := strings.IndexByte(s, q), strings.LastIndexByte(s, q)
 	if i < 0 || j <= i {
 		return ""
 	}

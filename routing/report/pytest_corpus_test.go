@@ -74,7 +74,7 @@ func consoleFiles(t testing.TB, dirs ...string) []string {
 	var files []string
 	for _, d := range dirs {
 		m, err := filepath.Glob(filepath.Join("testdata", d, "*.txt"))
-		if err != nil || len(m) == 0 && d != "jest" && d != "vitest" {
+		if err != nil || len(m) == 0 {
 			t.Fatalf("no corpus in testdata/%s: %v", d, err)
 		}
 		files = append(files, m...)
@@ -191,3 +191,72 @@ func wholeRun(text string) bool {
 	}
 	return false
 }
+
+// fuzzConsole checks what must hold of any input: no panic, line numbers within
+// the input, no green report with a failing test.
+func fuzzConsole(f *testing.F, names ...string) {
+	for _, file := range consoleFiles(f, names...) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := NewCollector(Limits{Text: 4 << 10, Line: 8 << 10, Failing: 50})
+		lr := newLogReader(newInput(strings.NewReader(string(b))), c, c.lim, nil, &format{name: "none"})
+		for i := range formats {
+			for _, n := range names {
+				if formats[i].name == n {
+					con := formats[i].console(lr.out.as(n), c.lim)
+					limitAnonymous(con)
+					lr.names, lr.consoles = append(lr.names, n), append(lr.consoles, con)
+				}
+			}
+		}
+		info, err := lr.read()
+		if err != nil && len(info.Formats) > 0 {
+			t.Fatal(err)
+		}
+		rep := c.Finish(info)
+		if rep.Green() && len(rep.Failing) > 0 {
+			t.Errorf("green with %d failing tests", len(rep.Failing))
+		}
+		for _, at := range reportedLines(rep) {
+			if at < 0 || at > rep.Lines {
+				t.Errorf("line %d of %d", at, rep.Lines)
+			}
+		}
+	})
+}
+
+func reportedLines(r *Report) []int {
+	var at []int
+	for _, t := range append(r.Failing, r.Flaky...) {
+		at = append(at, t.At)
+		if t.Line < 0 || t.Column < 0 {
+			at = append(at, -1)
+		}
+	}
+	for _, p := range r.Problems {
+		at = append(at, p.At)
+	}
+	for _, d := range r.Diagnostics {
+		at = append(at, d.At)
+	}
+	return at
+}
+
+// limitAnonymous keeps a fuzzer from spending its time on totals of millions.
+func limitAnonymous(c console) {
+	switch c := c.(type) {
+	case *pytestConsole:
+		c.anon.left = 1000
+	case *cargoConsole:
+		c.anon.left = 1000
+	}
+}
+
+func FuzzPytest(f *testing.F) { fuzzConsole(f, "pytest") }
+func FuzzJest(f *testing.F)   { fuzzConsole(f, "jest", "vitest") }
+func FuzzCargo(f *testing.F)  { fuzzConsole(f, "cargo") }

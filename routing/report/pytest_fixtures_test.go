@@ -191,6 +191,31 @@ func TestConsolesOnFixtures(t *testing.T) {
 	}
 }
 
+// TestConsolesClaimNothingElse reads the logs of other tools: no reader of
+// this file may recognise anything in them.
+func TestConsolesClaimNothingElse(t *testing.T) {
+	sets := []string{"bugswarm_gha", "bugswarm_travis", "swebench_eval", "cidiff", "faultline_real", "go_logparser", "treeherder", "pytorch_classify", "structured", "errorformat", "gojunit", "gotestsum"}
+	for _, f := range fixtureFiles(t, sets...) {
+		t.Run(f.Set+"/"+f.File, func(t *testing.T) {
+			b, err := os.ReadFile(f.path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, info := readConsoles(t, string(b), ownConsoles...)
+			got := strings.Join(info.Formats, " ")
+			if want := claimed[f.File]; got != want && !(want == "" && strings.Contains("jest python pytest -rA", f.Framework) && f.Framework != "") {
+				t.Errorf("claimed by %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// claimed names the logs of other sets in which the tools do stand.
+var claimed = map[string]string{
+	"codecentric__spring-boot-admin__2003301608-orig.log": "jest", // Maven runs it
+	"artifact-detective__cargo-test-output.txt":           "cargo",
+}
+
 // knownMismatch names the logs on which the readers of this file cannot agree
 // with the manifest, and why.
 var knownMismatch = map[string]string{

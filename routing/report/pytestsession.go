@@ -427,7 +427,7 @@ func (s *pytestSession) truncated() {
 	}
 	if s.running != "" {
 		p.Message += ", while running " + s.running
-		if s.fatal != nil { // it is that test which ended the session
+		if p.Kind == KindTimeout { // it is that test which took too long
 			t := Test{Status: Failed, Kind: p.Kind, Message: s.fatal.Message, Trace: p.Trace, File: firstNonEmpty(p.File, fileOf(s.running)), Line: p.Line, At: p.At}
 			t.Suite, t.Name = suiteAndName(s.running)
 			s.out.Test(t)

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Makes the *.txt files of this directory with the cargo that is installed.
-# No network and no dependency is needed. Run it from this directory.
+# nextest_*.txt and old_panic.txt are written by hand in the shape of cargo-nextest
+# 0.9 and of Rust before 1.73. No network and no dependency is needed. Run it from
+# this directory.
 set -u
 out=$PWD
 work=/tmp/proj/cargo

@@ -1,16 +1,17 @@
 #!/bin/sh
-# Makes the *.txt files of this directory with a pinned Vitest from npm.
-# Run it from this directory.
+# Makes the *.txt files of this directory with a pinned Vitest from npm:
+# "make.sh" and "make.sh 2.1.9 v2_". Run it from this directory.
 set -u
-version=3.2.4
+version=${1:-3.2.4}
+prefix=${2:-}
 out=$PWD
-work=/tmp/proj/vitest
+work=/tmp/proj/vitest$prefix
 mkdir -p "$work"; cd "$work" || exit 1
 [ -d node_modules/vitest ] || { npm init -y >/dev/null && npm i -D "vitest@$version" "@vitest/coverage-v8@$version" >/dev/null; }
 rm -rf src; mkdir src
 export CI=true NO_COLOR=1 COLUMNS=80
-scrub() { sed -E 's#/tmp/proj/vitest#/proj#g; s# [0-9]+ms# 5ms#g; s#Start at .*#Start at  12:00:00#; s#Duration .*#Duration  300ms#'; }
-run() { name=$1; shift; npx vitest run "$@" 2>&1 | scrub > "$out/$name.txt"; }
+scrub() { sed -E 's#/tmp/proj/vitest(v2_)?#/proj#g; s# [0-9]+ms# 5ms#g; s#Start at .*#Start at  12:00:00#; s#Duration .*#Duration  300ms#'; }
+run() { name=$1; shift; npx vitest run "$@" 2>&1 | scrub | grep -v "^npm warn" > "$out/$prefix$name.txt"; }
 
 cat > src/ok.test.ts <<'T'
 import { describe, test, expect } from "vitest";
