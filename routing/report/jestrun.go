@@ -57,6 +57,7 @@ type jestBlock struct {
 	file  string
 	at    int
 	text  kept
+	flush bool // its lines are not indented
 }
 
 func newJestRun(out Sink, lim Limits, anon *anonymous) *jestRun {
@@ -103,7 +104,7 @@ func (r *jestRun) line(l Line) bool {
 		return true
 	}
 	if r.block != nil {
-		if t[0] == ' ' {
+		if t[0] == ' ' || r.block.flush {
 			r.block.text.add(t)
 			return true
 		}
@@ -190,6 +191,11 @@ func (r *jestRun) coverage(no int, t string) bool {
 
 // configBlock takes a "●" that is not of a test: it stands unindented.
 func (r *jestRun) configBlock(no int, t string) bool {
+	if r.open && r.failing && !strings.HasPrefix(t, "● Validation ") {
+		r.startBlock(no, t[len("● "):]) // quoted without its indentation
+		r.block.flush = true
+		return true
+	}
 	if !strings.HasPrefix(t, "● Validation Error:") {
 		return false
 	}

@@ -192,9 +192,9 @@ func wholeRun(text string) bool {
 	return false
 }
 
-// fuzzConsole checks what must hold of any input: no panic, line numbers within
+// fuzzOwnConsoles checks what must hold of any input: no panic, line numbers within
 // the input, no green report with a failing test.
-func fuzzConsole(f *testing.F, names ...string) {
+func fuzzOwnConsoles(f *testing.F, names ...string) {
 	for _, file := range consoleFiles(f, names...) {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -257,6 +257,6 @@ func limitAnonymous(c console) {
 	}
 }
 
-func FuzzPytest(f *testing.F) { fuzzConsole(f, "pytest") }
-func FuzzJest(f *testing.F)   { fuzzConsole(f, "jest", "vitest") }
-func FuzzCargo(f *testing.F)  { fuzzConsole(f, "cargo") }
+func FuzzPytest(f *testing.F) { fuzzOwnConsoles(f, "pytest") }
+func FuzzJest(f *testing.F)   { fuzzOwnConsoles(f, "jest", "vitest") }
+func FuzzCargo(f *testing.F)  { fuzzOwnConsoles(f, "cargo") }

@@ -202,7 +202,7 @@ func TestConsolesClaimNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, info := readConsoles(t, string(b), ownConsoles...)
-			got := strings.Join(info.Formats, " ")
+			got := strings.ReplaceAll(strings.Join(info.Formats, " "), "junit", "") // embedded, not a console
 			if want := claimed[f.File]; got != want && !(want == "" && strings.Contains("jest python pytest -rA", f.Framework) && f.Framework != "") {
 				t.Errorf("claimed by %q, want %q", got, want)
 			}
@@ -212,8 +212,34 @@ func TestConsolesClaimNothingElse(t *testing.T) {
 
 // claimed names the logs of other sets in which the tools do stand.
 var claimed = map[string]string{
-	"codecentric__spring-boot-admin__2003301608-orig.log": "jest", // Maven runs it
-	"artifact-detective__cargo-test-output.txt":           "cargo",
+	"gha_catchall_sigint.txt":                                        "pytest",
+	"pytest_failure.txt":                                             "pytest",
+	"unittest_failed_consistently.txt":                               "pytest",
+	"github-ctrlplusb-react-universally-503-s1-ddbf75180157ddd4.log": "jest",
+	"github-vuejs-vue-cli-2995-s1-e2ed57738bc10940.log":              "jest",
+	"codecentric__spring-boot-admin__2003301608-orig.log":            "jest", // Maven runs it
+	"artifact-detective__cargo-test-output.txt":                      "cargo",
+}
+
+// TestPytorchFragments reads logs that begin in the middle of a session.
+func TestPytorchFragments(t *testing.T) {
+	want := map[string]string{
+		"pytest_failure.txt":               "distributed/test_c10d_spawn_gloo.py::TestDistributedNNFunctionsGloo::test_all_gather",
+		"unittest_failed_consistently.txt": "dynamo/test_dynamic_shapes.py::DynamicShapesReproTests::test_vars_traced_correctly_under_compile_dynamic_shapes",
+	}
+	for _, f := range fixtureFiles(t, "pytorch_classify") {
+		if want[f.File] == "" {
+			continue
+		}
+		b, err := os.ReadFile(f.path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, _ := readConsoles(t, string(b), "pytest")
+		if got := failingNames(rep, false); len(got) == 0 || got[0] != want[f.File] {
+			t.Errorf("%s: failing %q, want first %q", f.File, got, want[f.File])
+		}
+	}
 }
 
 // knownMismatch names the logs on which the readers of this file cannot agree

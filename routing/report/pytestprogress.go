@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // pytestStatuses are the words behind a node id with -v.
 var pytestStatuses = [...]string{"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "xfail", "xpass"}
@@ -68,7 +71,7 @@ func (s *pytestSession) verboseLine(no int, t string) bool {
 	return false
 }
 
-// trimPercent removes "[ 50%]" or "[12/340]" at the end.
+// trimPercent removes "[ 50%]", "[12/340]" and a duration "[0.12s]" at the end.
 func trimPercent(t string) string {
 	if !strings.HasSuffix(t, "]") {
 		return t
@@ -79,10 +82,30 @@ func trimPercent(t string) string {
 	}
 	in := strings.TrimSpace(t[i+1 : len(t)-1])
 	_, rest, ok := leadingInt(in)
-	if ok && (rest == "%" || strings.HasPrefix(rest, "/")) {
+	switch {
+	case ok && (rest == "%" || strings.HasPrefix(rest, "/")):
+		return trimDuration(strings.TrimRight(t[:i], " "))
+	case ok && strings.HasSuffix(rest, "s"):
+		return trimDuration(t)
+	}
+	return t
+}
+
+// trimDuration removes "[0.12s]" at the end, which some projects add to a status.
+func trimDuration(t string) string {
+	i := strings.LastIndex(t, " [")
+	if i > 0 && isDuration(t[i+1:]) {
 		return strings.TrimRight(t[:i], " ")
 	}
 	return t
+}
+
+func isDuration(s string) bool {
+	if len(s) < 4 || s[0] != '[' || !strings.HasSuffix(s, "s]") {
+		return false
+	}
+	_, err := strconv.ParseFloat(s[1:len(s)-2], 64)
+	return err == nil
 }
 
 // splitStatus cuts "id STATUS" or "id SKIPPED (reason)" at the status.

@@ -252,6 +252,9 @@ func (s *pytestSession) inSummary(no int, t string) bool {
 	if i := strings.IndexByte(word, '('); i > 0 { // SUBFAILED(i=1)
 		word = word[:i]
 	}
+	if d, id, found := strings.Cut(rest, " "); found && isDuration(d) {
+		rest = id
+	}
 	switch word {
 	case "FAILED", "FAIL", "SUBFAIL", "SUBFAILED":
 		id, msg := splitNodeID(rest)
