@@ -13,6 +13,9 @@ type branch struct {
 	rule *Rule
 	re   *regexp.Regexp
 	lits []literal // at least one stands in every match; none: always tried
+	also []string  // all of these stand in every match, as they are
+	// first holds the bytes a match can start the line with; nil: any.
+	first *[256]bool
 }
 
 // literal is text that stands in every match of a branch.
@@ -40,6 +43,10 @@ func (r *Rule) branches() ([]branch, error) {
 			return nil, err
 		}
 		b := branch{rule: r, re: c, lits: required(alt)}
+		b.also = alsoRequired(alt)
+		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
+			b.first = set
+		}
 		if len(b.lits) == 0 || len(b.lits) > 64 {
 			b.lits = nil
 			for _, w := range r.Contains {
@@ -180,16 +187,17 @@ func literalOf(re *syntax.Regexp) []literal {
 }
 
 // requiredOfConcat takes the literal behind "^" if there is one, else the set
-// whose shortest literal is longest.
+// whose shortest literal is longest. Literals side by side are one.
 func requiredOfConcat(parts []*syntax.Regexp) []literal {
 	var best []literal
 	long := 0
-	for i, p := range parts {
-		w := required(p)
+	for i := 0; i < len(parts); i++ {
+		w, n := requiredAt(parts, i)
 		if w == nil {
+			i += n - 1
 			continue
 		}
-		if i == 1 && p.Op == syntax.OpLiteral && (parts[0].Op == syntax.OpBeginText || parts[0].Op == syntax.OpBeginLine) {
+		if i == 1 && len(w) == 1 && parts[1].Op == syntax.OpLiteral && begins(parts[0]) {
 			w[0].prefix = true
 			return w
 		}
@@ -203,8 +211,87 @@ func requiredOfConcat(parts []*syntax.Regexp) []literal {
 		if short > long {
 			best, long = w, short
 		}
+		i += n - 1
 	}
 	return best
+}
+
+func begins(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpBeginText || re.Op == syntax.OpBeginLine
+}
+
+// requiredAt returns what the part at i, or the run of literals that starts
+// there, requires, and how many parts that are.
+func requiredAt(parts []*syntax.Regexp, i int) ([]literal, int) {
+	if parts[i].Op != syntax.OpLiteral {
+		return required(parts[i]), 1
+	}
+	run := *parts[i]
+	run.Rune = nil
+	n := 0
+	for i+n < len(parts) && parts[i+n].Op == syntax.OpLiteral {
+		run.Rune = append(run.Rune, parts[i+n].Rune...)
+		run.Flags |= parts[i+n].Flags & syntax.FoldCase
+		n++
+	}
+	return literalOf(&run), n
+}
+
+// firstBytes adds to set the bytes a match of parts, which stand at the start
+// of the line, can begin with. It is not ok if that may be any.
+func firstBytes(parts []*syntax.Regexp, set *[256]bool) bool {
+	for _, p := range parts {
+		switch p.Op {
+		case syntax.OpBeginText, syntax.OpBeginLine, syntax.OpEmptyMatch:
+		case syntax.OpLiteral, syntax.OpCharClass:
+			return addFirst(p, set)
+		case syntax.OpCapture, syntax.OpPlus:
+			return firstBytes(p.Sub, set)
+		case syntax.OpConcat:
+			return firstBytes(p.Sub, set) // its parts may all be optional: see below
+		case syntax.OpQuest, syntax.OpStar:
+			if !firstBytes(p.Sub, set) {
+				return false
+			}
+		case syntax.OpAlternate:
+			for _, s := range p.Sub {
+				if !firstBytes([]*syntax.Regexp{s}, set) {
+					return false
+				}
+			}
+			return true
+		default:
+			return false
+		}
+	}
+	return false // everything was optional
+}
+
+func addFirst(p *syntax.Regexp, set *[256]bool) bool {
+	runes := p.Rune
+	if p.Op == syntax.OpLiteral {
+		runes = []rune{p.Rune[0], p.Rune[0]}
+	}
+	for i := 0; i+1 < len(runes); i += 2 {
+		for r := runes[i]; r <= runes[i+1]; r++ {
+			if r >= 0x80 {
+				for b := 0x80; b < 256; b++ {
+					set[b] = true
+				}
+				break
+			}
+			set[r] = true
+			if p.Flags&syntax.FoldCase != 0 {
+				set[strings.ToLower(string(r))[0]], set[strings.ToUpper(string(r))[0]] = true, true
+			}
+		}
+	}
+	return true
+}
+
+// anchored reports whether re matches at the start of a line only.
+func anchored(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpConcat && len(re.Sub) > 0 && begins(re.Sub[0])
 }
 
 // in reports whether the literal stands in text as it must; the automaton has
@@ -241,6 +328,14 @@ func (b *branch) match(text string) (string, bool) {
 }
 
 func (b *branch) possible(text string) bool {
+	if b.first != nil && (text == "" || !b.first[text[0]]) {
+		return false
+	}
+	for _, s := range b.also {
+		if !strings.Contains(text, s) {
+			return false
+		}
+	}
 	if len(b.lits) == 0 {
 		return true
 	}
@@ -250,4 +345,20 @@ func (b *branch) possible(text string) bool {
 		}
 	}
 	return false
+}
+
+// alsoRequired returns the literals whose case matters that stand in every match.
+func alsoRequired(re *syntax.Regexp) []string {
+	if re.Op != syntax.OpConcat {
+		return nil
+	}
+	var out []string
+	for i := 0; i < len(re.Sub); i++ {
+		w, n := requiredAt(re.Sub, i)
+		if len(w) == 1 && w[0].exact != "" {
+			out = append(out, w[0].exact)
+		}
+		i += n - 1
+	}
+	return out
 }

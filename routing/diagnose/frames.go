@@ -128,14 +128,20 @@ func unique(all []Location, most int) []Location {
 		file string
 		line int
 	}
-	seen := map[key]bool{}
+	seen := map[key]int{}
 	var out []Location
 	for _, l := range all {
 		k := key{l.File, l.Line}
-		if seen[k] || len(out) >= most {
+		if i, ok := seen[k]; ok {
+			if out[i].Func == "" {
+				out[i].Func = l.Func
+			}
 			continue
 		}
-		seen[k] = true
+		if len(out) >= most {
+			break
+		}
+		seen[k] = len(out)
 		out = append(out, l)
 	}
 	return out

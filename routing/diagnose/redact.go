@@ -13,7 +13,7 @@ type secret struct {
 	gates []string // lower case; one must stand in the text
 	re    *regexp.Regexp
 	group int
-	keep  func(string) bool // a match that is no secret
+	keep  func(before byte, v string) bool // a match that is no secret
 }
 
 var secrets = []secret{
@@ -65,7 +65,7 @@ func (x *secret) mask(s string) string {
 	at := 0
 	for _, m := range x.re.FindAllStringSubmatchIndex(s, -1) {
 		from, to := m[2*x.group], m[2*x.group+1]
-		if from < at || (x.keep != nil && x.keep(s[from:to])) {
+		if from < at || x.keep != nil && x.keep(s[max(0, from-1)], s[from:to]) {
 			continue
 		}
 		b.WriteString(s[at:from])
@@ -80,7 +80,7 @@ func (x *secret) mask(s string) string {
 }
 
 // looksLikeWord is for what follows "Basic" or "Bearer" in prose.
-func looksLikeWord(v string) bool {
+func looksLikeWord(_ byte, v string) bool {
 	for i := 0; i < len(v); i++ {
 		c := v[i]
 		if !(c >= 'a' && c <= 'z' || c == '-' || c == '.') {
@@ -92,14 +92,18 @@ func looksLikeWord(v string) bool {
 
 var placeholderRE = regexp.MustCompile(`(?i)^(?:\*+|x+|\.+|-+|<.*|\$.*|%.*|\{.*|process\.env.*|os\.(?:environ|getenv).*|env\..*|secrets\..*|null|none|nil|true|false|undefined|redacted|masked|changeme|change-me|example.*|your[-_].*|password\d*|passwd|secret|string|optional|required|placeholder|dummy.*|token)$`)
 
-func placeholderValue(v string) bool { return placeholderRE.MatchString(v) }
+func placeholderValue(_ byte, v string) bool { return placeholderRE.MatchString(v) }
 
 // notASecret tells code from values: a type, a call, an identifier or path.
-func notASecret(v string) bool {
+// What stands in quotes is a value, unless it is a placeholder.
+func notASecret(before byte, v string) bool {
 	v = strings.TrimRight(v, ".:;)")
-	return placeholderValue(v) || identifier.MatchString(v) || len(v) < 8
+	if len(v) < 8 || placeholderValue(before, v) {
+		return true
+	}
+	return before != '"' && before != '\'' && identifier.MatchString(v)
 }
 
-// identifier is a name of a program, with dots: no digit followed by a letter
-// again, as random text has.
-var identifier = regexp.MustCompile(`^(?:[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:\.|::|->)?)+$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)
+// identifier is a name of a program, with dots, or a number or path: random
+// text has digits between its letters.
+var identifier = regexp.MustCompile(`^[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:(?:\.|::|->)[A-Za-z_][A-Za-z_]*\d{0,3})*$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)
