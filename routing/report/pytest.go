@@ -1,9 +1,6 @@
 package report
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // pytestFormat reads what pytest prints on a terminal, at any verbosity that
 // prints a summary, also from xdist workers and several sessions in one log.
@@ -53,9 +50,11 @@ func (c *pytestConsole) line(l Line) bool {
 		if !mine {
 			return false
 		}
-		if title, ok := ruled(text, '='); ok && isPytestStart(title) && !c.s.nest(title) {
+		if title, ok := ruled(text, '='); ok && isPytestStart(title) && !c.s.nest() {
+			prefix := c.s.prefix
 			c.close(false)
-			return c.open(l, title)
+			c.start(prefix, l.No)
+			return true
 		}
 		claimed := c.s.line(l.No, text)
 		if c.s.ended {
@@ -104,7 +103,7 @@ func (c *pytestConsole) outside(l Line) bool {
 	case t[n-1] == 's' && t[0] >= '0' && t[0] <= '9':
 		if sum, ok := parsePytestTotals(t); ok && sum.decimals == 2 {
 			c.start("", l.No)
-			c.s.total(sum, l.No)
+			c.s.total(sum)
 			c.close(true)
 			return true
 		}
@@ -150,11 +149,6 @@ func (c *pytestConsole) openRuled(l Line) bool {
 		return c.s.line(l.No, text)
 	}
 	return false
-}
-
-func (c *pytestConsole) open(l Line, _ string) bool {
-	c.start("", l.No)
-	return true
 }
 
 func (c *pytestConsole) start(prefix string, at int) {
@@ -330,8 +324,4 @@ func (t *pytestTotals) add(n int, word string) bool {
 		return word != "" && !strings.ContainsAny(word, "0123456789:/()[]")
 	}
 	return true
-}
-
-func (t pytestTotals) String() string {
-	return fmt.Sprintf("%d failed, %d errors, %d passed", t.failed, t.errors, t.passed)
 }

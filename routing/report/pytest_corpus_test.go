@@ -155,6 +155,52 @@ func consoleInJobLog(text string) string {
 	return b.String()
 }
 
+// TestSessionsAddUp reads several sessions of one tool, and of several tools,
+// in one log: counts and problems add up.
+func TestSessionsAddUp(t *testing.T) {
+	var text strings.Builder
+	var counts Counts
+	problems, failing := 0, 0
+	for _, file := range consoleFiles(t, ownConsoles...) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString("##[group]Run the next step\n")
+		text.Write(b)
+		rep, _ := readConsoles(t, string(b), ownConsoles...)
+		c := rep.Counts
+		counts.Tests, counts.Passed, counts.Failed = counts.Tests+c.Tests, counts.Passed+c.Passed, counts.Failed+c.Failed
+		counts.Skipped, counts.Flaky = counts.Skipped+c.Skipped, counts.Flaky+c.Flaky
+		problems, failing = problems+len(rep.Problems), failing+len(rep.Failing)
+	}
+	rep, _ := readConsoles(t, text.String(), ownConsoles...)
+	if rep.Counts != counts || len(rep.Problems) != problems || len(rep.Failing) != failing {
+		t.Errorf("got %+v with %d problems and %d failing tests, want %+v with %d and %d", rep.Counts, len(rep.Problems), len(rep.Failing), counts, problems, failing)
+	}
+}
+
+// TestPrefixedOutput reads the corpus as docker compose and turbo show it.
+func TestPrefixedOutput(t *testing.T) {
+	for _, c := range []struct{ file, prefix string }{
+		{"testdata/pytest/failing.txt", "web_1  | "},
+		{"testdata/jest/failing.txt", "@scope/pkg:test: "},
+		{"testdata/jest/failing.txt", "[INFO] "},
+		{"testdata/vitest/v2_failing.txt", "pkg:test: "},
+	} {
+		b, err := os.ReadFile(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := readConsoles(t, string(b), ownConsoles...)
+		lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		got, _ := readConsoles(t, c.prefix+strings.Join(lines, "\n"+c.prefix)+"\n", ownConsoles...)
+		if e, w := expectationOf(got), expectationOf(want); !reflect.DeepEqual(e, w) {
+			t.Errorf("%s behind %q:\ngot  %s\nwant %s", c.file, c.prefix, consoleJSON(e), consoleJSON(w))
+		}
+	}
+}
+
 // TestTruncatedCorpusIsNotGreen cuts each recorded output at 20 places: what
 // is left is green only if it is a whole green run.
 func TestTruncatedCorpusIsNotGreen(t *testing.T) {

@@ -108,7 +108,7 @@ func (b *pytestBlock) where(at int) int {
 	return at
 }
 
-// text_ returns the message: the block's, else the summary's short one.
+// summary returns the message: the block's, else the short one of the summary.
 func (b *pytestBlock) summary(short string) string {
 	if b.message != "" {
 		return strings.TrimSpace(b.message)
@@ -121,7 +121,7 @@ func (b *pytestBlock) summary(short string) string {
 
 // exception returns the exception's type: the last place names it without its
 // module, the message with it.
-func (b *pytestBlock) exception(_ pytestPlace, msg string) string {
+func (b *pytestBlock) exception(msg string) string {
 	if n := len(b.places); n > 0 {
 		if w := b.places[n-1].what; w != "" && !strings.HasPrefix(w, "in ") {
 			w, _, _ = strings.Cut(w, ":")

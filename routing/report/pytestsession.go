@@ -53,13 +53,12 @@ const (
 
 // pytestTest is a test that failed, or what could not be collected.
 type pytestTest struct {
-	id      string // node id, "" if only the block's header is known
-	domain  string // what the header calls it: Class.test[param]
-	phase   string // "", "collect", "setup", "teardown", "error" (not yet known which)
-	short   string // message of the summary
-	at      int
-	block   *pytestBlock
-	skipped bool // taken back: a rerun passed
+	id     string // node id, "" if only the block's header is known
+	domain string // what the header calls it: Class.test[param]
+	phase  string // "", "collect", "setup", "teardown", "error" (not yet known which)
+	short  string // message of the summary
+	at     int
+	block  *pytestBlock
 }
 
 func newPytestSession(out Sink, lim Limits, anon *anonymous, prefix string, at int) *pytestSession {
@@ -72,7 +71,7 @@ func newPytestSession(out Sink, lim Limits, anon *anonymous, prefix string, at i
 
 // nest reports whether a session's start is what a test printed: tests of
 // pytest plugins run pytest, and failing ones show its output.
-func (s *pytestSession) nest(string) bool {
+func (s *pytestSession) nest() bool {
 	if s.depth == 0 && (s.block == nil || !s.block.captured) {
 		return false
 	}
@@ -113,7 +112,7 @@ func (s *pytestSession) line(no int, t string) bool {
 		}
 	}
 	if sum, ok := s.bareTotals(t); ok {
-		s.total(sum, no)
+		s.total(sum)
 		return true
 	}
 	if p, ok := s.wholeFailure(no, t); ok {
@@ -170,7 +169,7 @@ func (s *pytestSession) problem(p Problem) {
 func (s *pytestSession) header(no int, t, title string) bool {
 	if sum, ok := parsePytestTotals(title); ok {
 		s.closeBlock()
-		s.total(sum, no)
+		s.total(sum)
 		return true
 	}
 	next := pytestRest
@@ -203,7 +202,7 @@ func endsPytestBlocks(title string) bool {
 	return false
 }
 
-func (s *pytestSession) total(sum pytestTotals, _ int) {
+func (s *pytestSession) total(sum pytestTotals) {
 	s.totals, s.ended = &sum, true
 }
 
@@ -497,7 +496,7 @@ func (s *pytestSession) emit(t *pytestTest) bool {
 		id = s.guessID(t)
 	}
 	out := Test{
-		Status: Failed, Kind: b.kind(msg, t.phase), Type: b.exception(place, msg), Message: msg,
+		Status: Failed, Kind: b.kind(msg, t.phase), Type: b.exception(msg), Message: msg,
 		File: firstNonEmpty(place.file, fileOf(id)), Line: place.line,
 		Trace: b.text.String(), Output: b.output.String(), At: b.where(t.at), Retries: s.reruns[id],
 	}
