@@ -37,7 +37,7 @@ func (h *Hub) SyncLabels(ctx context.Context, r Repo, issue int, current []strin
 		if err := h.ensureLabels(ctx, r, missing); err != nil {
 			return false, Wrap(op, err)
 		}
-		if _, _, err := h.gh.Issues.AddLabelsToIssue(again(ctx), r.Owner, r.Name, issue, names(missing)); err != nil {
+		if err := h.addLabels(ctx, r, issue, names(missing)); err != nil {
 			return false, Wrap(op, err)
 		}
 	}
@@ -52,6 +52,17 @@ func (h *Hub) SyncLabels(ctx context.Context, r Repo, issue int, current []strin
 		changed = true
 	}
 	return changed || len(missing) > 0, nil
+}
+
+// addLabels sends an object: the bare array of go-github is not in GitHub's
+// description of the API.
+func (h *Hub) addLabels(ctx context.Context, r Repo, issue int, labels []string) error {
+	req, err := h.gh.NewRequest(http.MethodPost, opf("repos/%s/issues/%d/labels", r, issue), map[string]any{"labels": labels})
+	if err != nil {
+		return err
+	}
+	_, err = h.gh.Do(again(ctx), req, nil)
+	return err
 }
 
 func (h *Hub) labelsOf(ctx context.Context, r Repo, issue int) ([]string, error) {
@@ -87,23 +98,28 @@ func (h *Hub) ensureLabels(ctx context.Context, r Repo, specs []LabelSpec) error
 }
 
 func (h *Hub) ensureLabel(ctx context.Context, r Repo, l LabelSpec) error {
-	_, _, err := h.gh.Issues.GetLabel(ctx, r.Owner, r.Name, url.PathEscape(l.Name))
-	if err = Wrap(opf("read label %q", l.Name), err); !errors.Is(err, ErrNotFound) {
+	found, err := h.hasLabel(ctx, r, l.Name)
+	if found || err != nil {
 		return err
 	}
 	_, _, err = h.gh.Issues.CreateLabel(again(ctx), r.Owner, r.Name, &github.Label{Name: &l.Name,
 		Color: text(strings.TrimPrefix(l.Color, "#")), Description: text(l.Description)})
-	if exists(err) {
-		return nil
+	var e *Error
+	if err = Wrap(opf("make label %q", l.Name), err); errors.As(err, &e) && e.Status == http.StatusUnprocessableEntity {
+		// Somebody else made it in between, or it is invalid.
+		if found, err := h.hasLabel(ctx, r, l.Name); found || err != nil {
+			return err
+		}
 	}
-	return Wrap(opf("make label %q", l.Name), err)
+	return err
 }
 
-// exists reports that GitHub refused because the thing is there already.
-func exists(err error) bool {
-	var res *github.ErrorResponse
-	return errors.As(err, &res) && res.Response.StatusCode == http.StatusUnprocessableEntity &&
-		slices.ContainsFunc(res.Errors, func(e github.Error) bool { return e.Code == "already_exists" })
+func (h *Hub) hasLabel(ctx context.Context, r Repo, name string) (bool, error) {
+	_, _, err := h.gh.Issues.GetLabel(ctx, r.Owner, r.Name, url.PathEscape(name))
+	if err = Wrap(opf("read label %q", name), err); errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func names(specs []LabelSpec) []string {
