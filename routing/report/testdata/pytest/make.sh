@@ -9,7 +9,7 @@ rm -rf "$work"; mkdir -p "$work/tests"; cd "$work" || exit 1
 export COLUMNS=80 PYTHONDONTWRITEBYTECODE=1 NO_COLOR=1
 py="/usr/bin/python3 -m pytest -p no:cacheprovider"
 
-scrub() { sed -E 's#/tmp/proj/pytest#/proj#g; s# in [0-9]+\.[0-9]+s# in 0.05s#; s#0x[0-9a-f]{6,}#0x7f00#g; s#^plugins: .*#plugins: xdist, timeout, cov, rerunfailures#; s#/usr/lib/python3/dist-packages#/usr/lib/python3/dist-packages#g'; }
+scrub() { sed -E 's#/tmp/pytest-of-[a-z]+/pytest-[0-9]+#/scratch#g; s#/tmp/proj/pytest#/proj#g; s# in [0-9]+\.[0-9]+s# in 0.05s#; s#0x[0-9a-f]{6,}#0x7f00#g; s#^plugins: .*#plugins: xdist, timeout, cov, rerunfailures#; s#/usr/lib/python3/dist-packages#/usr/lib/python3/dist-packages#g'; }
 run() { name=$1; shift; "$@" 2>&1 | scrub > "$out/$name.txt"; }
 
 cat > tests/test_ok.py <<'T'
