@@ -236,6 +236,16 @@ func TestBranchRace(t *testing.T) {
 	}
 }
 
+// await waits until the hold is reached, or fails once the append has ended.
+func await(t *testing.T, hold *e2e.Hold, result <-chan error) {
+	t.Helper()
+	select {
+	case <-hold.Reached:
+	case err := <-result:
+		t.Fatalf("the append ended without the request to be held: %v", err)
+	}
+}
+
 // TestBranchMadeMeanwhile has another process make the branch after this one
 // found none.
 func TestBranchMadeMeanwhile(t *testing.T) {
@@ -249,7 +259,7 @@ func TestBranchMadeMeanwhile(t *testing.T) {
 		_, err := one.Append(t.Context(), "one", "", []routing.Event{ledgertest.Note("", "1")})
 		result <- err
 	}()
-	<-hold.Reached
+	await(t, hold, result)
 	if _, err := two.Append(t.Context(), "two", "", []routing.Event{ledgertest.Note("", "1")}); err != nil {
 		t.Error(err)
 	}
@@ -361,7 +371,7 @@ func TestLostAnswers(t *testing.T) {
 			}
 			result <- err
 		}()
-		<-hold.Reached
+		await(t, hold, result)
 		if err := ledgertest.AppendAnyhow(t.Context(), two, key, ledgertest.Note(key, "3")); err != nil {
 			t.Error(err)
 		}
@@ -383,7 +393,7 @@ func TestLostAnswers(t *testing.T) {
 			_, err := one.Append(t.Context(), key, v, []routing.Event{ledgertest.Note(key, "same")})
 			result <- err
 		}()
-		<-hold.Reached
+		await(t, hold, result)
 		if err := ledgertest.AppendAnyhow(t.Context(), two, key, ledgertest.Note(key, "same")); err != nil {
 			t.Error(err)
 		}

@@ -118,11 +118,9 @@ func (g *Git) makeBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var commit *github.Commit
-	err = g.patiently(ctx, func() (err error) {
-		commit, _, err = g.client.Git.CreateCommit(ctx, g.owner, g.repo, &github.Commit{
-			Message: github.String("Begin Switchback's ledger\n\n[skip ci]\n"), Tree: tree}, nil)
-		return err
+	var commit github.Commit
+	err = g.patiently(ctx, func() error {
+		return g.rootCommit(ctx, tree.GetSHA(), &commit)
 	})
 	if err != nil {
 		return err
@@ -136,5 +134,17 @@ func (g *Git) makeBranch(ctx context.Context) error {
 	if errors.As(err, &res) && res.Response.StatusCode == http.StatusUnprocessableEntity && strings.Contains(res.Message, "already exists") {
 		return nil
 	}
+	return err
+}
+
+// rootCommit makes a commit without parents. The library leaves out an empty
+// list of parents, which GitHub takes but not all that answer as GitHub does.
+func (g *Git) rootCommit(ctx context.Context, tree string, out *github.Commit) error {
+	body := map[string]any{"message": "Begin Switchback's ledger\n\n[skip ci]\n", "tree": tree, "parents": []string{}}
+	req, err := g.client.NewRequest(http.MethodPost, fmt.Sprintf("repos/%s/%s/git/commits", g.owner, g.repo), body)
+	if err != nil {
+		return err
+	}
+	_, err = g.client.Do(ctx, req, out)
 	return err
 }
