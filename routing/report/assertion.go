@@ -99,6 +99,7 @@ var assertionStyles = []assertionStyle{
 	{"want", regexp.MustCompile(`(?i)\bgot:? (.+?)[,;]? (?:but )?want(?:ed)?:? (.+)`), 2, 1},
 	{"got", regexp.MustCompile(`(?i)\bwant(?:ed)?:? (.+?)[,;]? (?:but )?got:? (.+)`), 1, 2},
 	{"want", regexp.MustCompile(` = (.+?)[,;] want(?:ed)? (.+)`), 2, 1},
+	{"want", regexp.MustCompile(` (\S+)[,;] want(?:ed)? (.+)`), 2, 1},
 	{"got", regexp.MustCompile(`(?i)\bexpected:? (?:to (?:get|be|have) )?(.+?)[,;]?(?: but| instead)? (?:I )?got:? (.+)`), 1, 2},
 	{"xpected", regexp.MustCompile(`\b[Gg]ot:? (.+?)[,;]? (?:but )?[Ee]xpected:? (.+)`), 2, 1},
 	{"actual", regexp.MustCompile(`(?i)\bexpected:? (.+?)[,;]? (?:but )?actual:? (.+)`), 1, 2},

@@ -30,6 +30,8 @@ type goTestText struct {
 	bench  map[string]bool
 	failed bool // a package or test failed
 	ended  bool // a package ended
+	sum    *goSummary
+	broken map[string]bool // packages for which a problem was given
 }
 
 func newGoTest(out Sink, lim Limits) *goTestText {
@@ -92,6 +94,9 @@ func (g *goTestText) line(l Line) bool {
 }
 
 func (g *goTestText) print(s string) {
+	if g.sum != nil && g.sum.line(s, g.at) {
+		return
+	}
 	g.p.print(g.cur, s, g.at)
 }
 
@@ -139,11 +144,17 @@ func (g *goTestText) framing(s string) bool {
 		return false
 	}
 	verb, name, _ := strings.Cut(rest, " ")
+	if g.summary(s) {
+		return true
+	}
 	name = strings.TrimSpace(name)
 	switch verb {
 	case "RUN":
 		if name == "" || strings.Contains(name, " ") {
 			return false
+		}
+		if g.sum.open() {
+			g.sum.p = nil
 		}
 		g.begin()
 		g.cur = g.p.run(name, g.at)
@@ -188,6 +199,9 @@ func (g *goTestText) ending(s string) bool {
 	m := goResult.FindStringSubmatch(s)
 	if m == nil || !endsTest(m[3], m[4]) {
 		return false
+	}
+	if g.sum.open() {
+		return true // the list repeats it
 	}
 	g.begin()
 	if m[2] == "BENCH" {
@@ -282,6 +296,9 @@ func (g *goTestText) packageEnd(s string) bool {
 	if m == nil || !isGoPackage(m[3], m[2]) {
 		return false
 	}
+	if g.sum.open() {
+		return true
+	}
 	g.ended = true
 	if strings.HasSuffix(m[4], " failed]") {
 		g.notBuilt(m[3], m[4])
@@ -325,7 +342,7 @@ func (g *goTestText) notBuilt(pkg, why string) {
 	for _, b := range g.builds {
 		if !b.checked && (b.pkg == pkg || b.of == pkg) {
 			b.checked = true
-			g.out.Problem(b.problem(pkg, kind))
+			g.problem(b.problem(pkg, kind))
 			return
 		}
 	}
@@ -333,6 +350,15 @@ func (g *goTestText) notBuilt(pkg, why string) {
 	if kind == KindSetup {
 		q.Message = "the package could not be set up"
 	}
+	g.problem(q)
+}
+
+// problem hands on why a package failed and remembers that it did.
+func (g *goTestText) problem(q Problem) {
+	if g.broken == nil {
+		g.broken = map[string]bool{}
+	}
+	g.broken[q.Name] = true
 	g.out.Problem(q)
 }
 
@@ -345,7 +371,7 @@ func (g *goTestText) finish(whole bool) {
 	p.settle(whole)
 	g.runs.take(p)
 	if p.result == "fail" && p.failedTests() == 0 {
-		g.out.Problem(p.problem(g.at))
+		g.problem(p.problem(g.at))
 	}
 	g.reset()
 }
@@ -362,6 +388,9 @@ func (g *goTestText) end() {
 	}
 	if g.seen && len(g.p.tests) > 0 {
 		g.unnamed()
+	}
+	if g.sum != nil {
+		g.summarised()
 	}
 	g.runs.end()
 	if g.ended && g.result == "FAIL" && !g.failed {

@@ -172,6 +172,14 @@ func TestGoText(t *testing.T) {
 					t.Errorf("%+v", d)
 				}
 			}},
+		{name: "gotestsum", in: "\u2713  example.com/b (cached)\n\u2716  example.com/a (12ms)\n\n=== Skipped\n=== SKIP: example.com/a TestS (0.00s)\n    a_test.go:1: not here\n\n=== Failed\n=== FAIL: example.com/a TestA/sub (0.00s)\n    a_test.go:9: got 1, want 2\n    --- FAIL: TestA/sub (0.00s)\n\n=== FAIL: example.com/a TestA (0.01s)\n\n=== FAIL: example.com/c  (0.00s)\npanic: no configuration\n\nDONE 9 tests, 1 skipped, 3 failures in 0.1s\n",
+			want: Counts{Tests: 2, Failed: 2}, problems: []Kind{KindCrash}, check: func(t *testing.T, r *Report) {
+				if f := r.Failing[0]; f.Message != "got 1, want 2" || f.Suite != "example.com/a" || !r.Failing[1].Parent {
+					t.Errorf("%+v", r.Failing)
+				}
+			}},
+		{name: "gotestsum after its verbose output", in: "=== RUN   TestA\n    a_test.go:9: wrong\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.1s\n\n=== Failed\n=== FAIL: example.com/a TestA (0.00s)\n    a_test.go:9: wrong\n\nDONE 1 tests, 1 failure in 0.1s\n",
+			want: Counts{Tests: 1, Failed: 1}},
 		{name: "killed", in: "=== RUN   TestA\nsignal: killed\nFAIL\ta\t9.1s\n", want: Counts{Tests: 1, Failed: 1}},
 	}
 	for _, tt := range tests {
@@ -321,7 +329,7 @@ func addGoSeeds(f *testing.F) {
 	}
 }
 
-func fuzzConsole(t *testing.T, format string, in []byte) {
+func fuzzGo(t *testing.T, format string, in []byte) {
 	lim := Limits{Line: 4 << 10, Text: 1 << 10, Failing: 50}
 	c := NewCollector(lim)
 	failed := 0
@@ -348,12 +356,12 @@ func fuzzConsole(t *testing.T, format string, in []byte) {
 
 func FuzzGoTestJSON(f *testing.F) {
 	addGoSeeds(f)
-	f.Fuzz(func(t *testing.T, in []byte) { fuzzConsole(t, "gotest-json", in) })
+	f.Fuzz(func(t *testing.T, in []byte) { fuzzGo(t, "gotest-json", in) })
 }
 
 func FuzzGoTest(f *testing.F) {
 	addGoSeeds(f)
-	f.Fuzz(func(t *testing.T, in []byte) { fuzzConsole(t, "gotest", in) })
+	f.Fuzz(func(t *testing.T, in []byte) { fuzzGo(t, "gotest", in) })
 }
 
 // goEvents returns go test -json of n tests in packages of a hundred.

@@ -11,6 +11,8 @@ var (
 	goPlace = regexp.MustCompile(`(?m)^\s*([^\s:]+\.go):(\d+): ?(.*)$`)
 	// goFrame is a place in a stack or a race report.
 	goFrame = regexp.MustCompile(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	// goCall is a line of a stack that names a function.
+	goCall = regexp.MustCompile(`^(?:created by )?[\w./*()-]+\.[\w.*()\[\]]+\([^ ]*(?:, [^ ]+)*\)$|^panic\(|^goroutine \d+ |^created by `)
 	// goFailureWord tells an error from a log where both are printed alike.
 	goFailureWord = regexp.MustCompile(`(?i)\b(?:got|want|expected|unexpected|fail(?:ed|ure|s)?|errors?|mismatch|invalid|cannot|can't|couldn't|should|must|not|wrong|differ|timed? ?out|panic|assertion)\b`)
 )
@@ -54,7 +56,7 @@ func (p *goPackage) explain(t *goTest, r *Test) {
 		r.Kind, r.Message = KindRace, "race detected during execution of test"
 		_, race, ok := strings.Cut(out, "WARNING: DATA RACE")
 		if !ok { // without -v it is printed before the test's own lines
-			_, race, _ = strings.Cut(p.out.String(), "WARNING: DATA RACE")
+			race = p.raceText.String()
 			r.Trace = strings.TrimSpace(r.Trace + "\n" + race)
 		}
 		r.File, r.Line = crashPlace(race)
@@ -76,29 +78,32 @@ func (p *goPackage) explain(t *goTest, r *Test) {
 	}
 }
 
-// goMessage finds the error among what a test logged: the last place whose
-// text reads like a failure, else the last place.
+// goMessage finds the error among what a test logged, for errors and logs look
+// alike: the first that states two sides, else the last whose text reads like
+// a failure, else the last.
 func goMessage(out string, r *Test) bool {
 	all := goPlace.FindAllStringSubmatchIndex(out, -1)
 	if len(all) == 0 {
 		return false
 	}
-	pick, text := -1, ""
-	for i := len(all) - 1; i >= 0; i-- {
+	pick, text, rank := -1, "", 0
+	for i := range all {
+		if i >= 20 && len(all)-i > 20 {
+			continue
+		}
 		end := len(out)
 		if i+1 < len(all) {
 			end = all[i+1][0]
 		}
 		msg := continued(out[all[i][0]:all[i][1]], out[all[i][6]:end])
-		if pick < 0 {
-			pick, text = i, msg
-		}
-		if _, _, ok := splitAssertion(msg); ok || goFailureWord.MatchString(msg) {
-			pick, text = i, msg
-			break
-		}
-		if len(all)-i > 20 {
-			break
+		_, _, sides := splitAssertion(msg)
+		switch {
+		case sides && rank < 3:
+			pick, text, rank = i, msg, 3
+		case !sides && rank <= 2 && goFailureWord.MatchString(msg):
+			pick, text, rank = i, msg, 2
+		case rank <= 1:
+			pick, text, rank = i, msg, 1
 		}
 	}
 	m := all[pick]

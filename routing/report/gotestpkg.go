@@ -25,9 +25,12 @@ type goPackage struct {
 	exit      string
 	listing   bool     // reading the list of running tests of a timeout
 	running   []string // that list
-	failedFor string   // FailedBuild
-	at        int      // line of the first event
-	result    string   // "pass", "fail", "skip", "" while it runs
+	stacks    goStacks // of the crash
+	raceText  textBuf  // the last report of the race detector
+	inRace    bool
+	failedFor string // FailedBuild
+	at        int    // line of the first event
+	result    string // "pass", "fail", "skip", "" while it runs
 }
 
 // goTest is one run of one test.
@@ -47,7 +50,7 @@ type goTest struct {
 
 func newGoPackage(name string, lim Limits, at int) *goPackage {
 	p := &goPackage{name: name, lim: lim, at: at, last: map[string]*goTest{}}
-	p.out.max, p.crash.max = lim.Text/2, lim.Text/2
+	p.out.max, p.crash.max, p.raceText.max = lim.Text/2, lim.Text/2, lim.Text/4
 	return p
 }
 
@@ -124,8 +127,13 @@ func (p *goPackage) watch(t *goTest, line string, at int) {
 	if p.crashAt > 0 {
 		if !isFraming(line) {
 			p.crash.addLine(line)
+			p.stacks.line(line)
 		}
 		p.list(line)
+	}
+	if p.inRace {
+		p.raceText.addLine(line)
+		p.inRace = !strings.HasPrefix(line, "==========")
 	}
 	if len(line) == 0 {
 		return
@@ -149,7 +157,9 @@ func (p *goPackage) watch(t *goTest, line string, at int) {
 		}
 	case 'W':
 		if line == "WARNING: DATA RACE" {
-			p.race = true
+			p.race, p.inRace = true, true
+			p.raceText.reset()
+			p.raceText.addLine(line)
 		}
 	case 'e', 's':
 		if strings.HasPrefix(line, "exit status ") || strings.HasPrefix(line, "signal: ") {
@@ -180,7 +190,7 @@ func (p *goPackage) alive() {
 		return
 	}
 	p.crash.reset()
-	p.crashAt, p.timedOut, p.listing, p.running = 0, false, false, nil
+	p.crashAt, p.timedOut, p.listing, p.running, p.stacks = 0, false, false, nil, goStacks{}
 	for _, t := range p.tests {
 		t.printed = false
 	}
@@ -200,70 +210,6 @@ func (p *goPackage) list(line string) {
 		}
 		p.running = append(p.running, strings.Clone(s))
 	}
-}
-
-// frameOf finds the tests that stand in a stack.
-var frameOf = regexp.MustCompile(`\.((?:Test|Benchmark|Fuzz|Example)\w*)(?:\.|\(| in goroutine|$)`)
-
-// culprits returns the tests that the crash names: those a timeout lists, else
-// those in the stack of the goroutine that died, else the one that printed it.
-func (p *goPackage) culprits() []*goTest {
-	var found []*goTest
-	add := func(t *goTest) {
-		for _, f := range found {
-			if f == t {
-				return
-			}
-		}
-		found = append(found, t)
-	}
-	for _, name := range p.running {
-		if t := p.test(name, p.crashAt); t.status != Passed {
-			add(t)
-		}
-	}
-	if len(p.running) > 0 {
-		return withoutParents(found)
-	}
-	stack := p.crash.String()
-	if i := strings.Index(stack, "\ngoroutine "); i >= 0 {
-		stack, _, _ = strings.Cut(stack[i+1:], "\n\n") // the one that died stands first
-	}
-	for _, m := range frameOf.FindAllStringSubmatch(stack, 50) {
-		for _, t := range p.tests {
-			root, _, _ := strings.Cut(t.name, "/")
-			if root == m[1] && (t.status == "" || t.status == Failed && !hasOwnMessage(t)) {
-				add(t)
-			}
-		}
-	}
-	if len(found) == 0 {
-		for _, t := range p.tests {
-			if t.printed && t.status != Passed {
-				add(t)
-			}
-		}
-	}
-	return withoutParents(found)
-}
-
-// withoutParents drops tests of which a subtest is in the list too.
-func withoutParents(tests []*goTest) []*goTest {
-	var leaves []*goTest
-	for _, t := range tests {
-		parent := false
-		for _, u := range tests {
-			parent = parent || strings.HasPrefix(u.name, t.name+"/")
-		}
-		if !parent {
-			leaves = append(leaves, t)
-		}
-	}
-	return leaves
-}
-
-func hasOwnMessage(t *goTest) bool {
-	return !t.printed && goPlace.Match(t.out.head)
 }
 
 // settle decides what became of tests that have no end of their own, and marks
@@ -349,7 +295,7 @@ func (p *goPackage) failedTests() int {
 // problem returns why a package failed that has no failing test.
 func (p *goPackage) problem(at int) Problem {
 	q := Problem{Kind: KindPackage, Name: p.name, At: at}
-	trace := strings.TrimSpace(p.out.String())
+	trace := lastLines(strings.TrimSpace(p.out.String()), 60)
 	switch {
 	case p.build:
 		q.Kind, q.Message = KindBuild, "the package does not build"
@@ -363,6 +309,7 @@ func (p *goPackage) problem(at int) Problem {
 		}
 		q.File, q.Line = crashPlace(trace)
 	case p.race:
+		trace = strings.TrimSpace(p.raceText.String())
 		q.Kind, q.Message = KindRace, "data race outside a test"
 		q.File, q.Line = crashPlace(trace)
 	default:
@@ -383,12 +330,25 @@ func lastWords(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0 && i > len(lines)-30; i-- {
 		s := strings.TrimSpace(lines[i])
-		if s == "" || s == "FAIL" || s == "PASS" || isFraming(s) || strings.HasPrefix(s, "FAIL\t") || strings.HasPrefix(s, "exit status ") || strings.HasPrefix(s, "coverage: ") || strings.HasPrefix(s, "FAIL ") {
+		if s == "" || goFrame.MatchString(lines[i]) || goCall.MatchString(s) || s == "FAIL" || s == "PASS" || isFraming(s) || strings.HasPrefix(s, "FAIL\t") || strings.HasPrefix(s, "exit status ") || strings.HasPrefix(s, "coverage: ") || strings.HasPrefix(s, "FAIL ") {
 			continue
 		}
 		return s
 	}
 	return ""
+}
+
+// lastLines returns the last n lines of s: before the first package of a log
+// stands what other steps printed.
+func lastLines(s string, n int) string {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '\n' {
+			if n--; n == 0 {
+				return s[i+1:]
+			}
+		}
+	}
+	return s
 }
 
 func firstLine(s string) string {
