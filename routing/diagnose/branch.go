@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 )
 
 // branch is one alternative of a rule's pattern. Patterns are long lists of
@@ -11,7 +12,9 @@ import (
 // only for the alternatives whose literal it holds.
 type branch struct {
 	rule *Rule
-	re   *regexp.Regexp
+	// re compiles the alternative when a line first holds its literal: most
+	// runs need a few of them.
+	re   func() *regexp.Regexp
 	lits []literal // at least one stands in every match; none: always tried
 	also []string  // all of these stand in every match, as they are
 	// first holds the bytes a match can start the line with; nil: any.
@@ -38,11 +41,8 @@ func (r *Rule) branches() ([]branch, error) {
 	}
 	var out []branch
 	for _, alt := range spread(re.Simplify()) {
-		c, err := regexp.Compile(alt.String())
-		if err != nil {
-			return nil, err
-		}
-		b := branch{rule: r, re: c, lits: required(alt)}
+		b := branch{rule: r, lits: required(alt)}
+		b.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
 		b.also = alsoRequired(alt)
 		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
 			b.first = set
@@ -310,7 +310,11 @@ func (l literal) in(text string) bool {
 
 // match returns where the branch's first group (or nothing) stands in text.
 func (b *branch) match(text string) (string, bool) {
-	if !b.possible(text) || !b.re.MatchString(text) {
+	if !b.possible(text) {
+		return "", false
+	}
+	re := b.re()
+	if !re.MatchString(text) {
 		return "", false
 	}
 	for _, n := range b.rule.not {
@@ -318,7 +322,7 @@ func (b *branch) match(text string) (string, bool) {
 			return "", false
 		}
 	}
-	m := b.re.FindStringSubmatchIndex(text)
+	m := re.FindStringSubmatchIndex(text)
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
 			return text[m[g]:m[g+1]], true

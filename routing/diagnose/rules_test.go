@@ -28,8 +28,9 @@ func TestRuleExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, b := range alone.branches {
+				b.re() // panics if it does not compile
 				if len(b.lits) == 0 {
-					t.Errorf("alternative %s has no literal: every line would pay for it", b.re)
+					t.Errorf("alternative %s has no literal: every line would pay for it", b.re())
 				}
 			}
 			hits := make([]uint64, alone.words)
@@ -122,6 +123,14 @@ func TestUserRulesComeFirstByPriority(t *testing.T) {
 	for text, want := range map[string]string{"x: No space left on device": "high", "abc": "wild", "No spa left": "no rule"} {
 		if r, _ := rules.match(text, hits, nil); name(r) != want {
 			t.Errorf("%q: got %s, want %s", text, name(r), want)
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if _, err := Compile(nil); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
