@@ -1,0 +1,64 @@
+# make demo    the story of three pull requests, in the terminal
+# make test    everything: vet, lint, unit, race, end to end
+# make help    the other targets
+
+GO ?= go
+BIN := $(CURDIR)/bin
+export CGO_ENABLED ?= 1
+
+.PHONY: help demo build test unit lint bench fuzz e2e e2e-tools schema clean
+
+help:
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
+
+demo: ## tell the story of three pull requests from recorded test output
+	@$(GO) run ./cmd/switchback demo
+
+build: ## build bin/switchback, static
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/switchback ./cmd/switchback
+
+test: e2e-tools lint unit ## everything
+	@echo "make test: all passed"
+
+# The bench's processes are shared by one package, so packages may run side by
+# side; -count=1 because a cached result proves nothing about today's bench.
+unit: build
+	$(GO) test -race -count=1 -timeout 18m ./...
+
+lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
+	@fmt=$$(gofmt -l bot cmd e2e routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
+	$(GO) vet ./...
+	$(BIN)/staticcheck ./...
+	$(BIN)/actionlint
+
+e2e: e2e-tools build ## the end-to-end tests alone
+	$(GO) test -count=1 -timeout 15m ./e2e/
+
+e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck e2e/node_modules/.package-lock.json
+
+$(BIN)/act: tools/go.sum
+	cd tools && CGO_ENABLED=0 $(GO) build -o $(BIN)/act github.com/nektos/act
+
+$(BIN)/actionlint: tools/go.sum
+	cd tools && CGO_ENABLED=0 $(GO) build -o $(BIN)/actionlint github.com/rhysd/actionlint/cmd/actionlint
+
+$(BIN)/staticcheck: tools/go.sum
+	cd tools && CGO_ENABLED=0 $(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+e2e/node_modules/.package-lock.json: e2e/package-lock.json
+	cd e2e && npm ci --no-progress
+	@touch $@
+
+bench: ## benchmarks of the readers and of diagnosis
+	$(GO) test -run '^$$' -bench . -benchmem ./routing/...
+
+FUZZTIME ?= 60s
+fuzz: ## every fuzz target for FUZZTIME (60s)
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done
+
+schema: ## write the JSON Schema of the configuration
+	$(GO) run ./cmd/switchback config schema > switchback.schema.json
+
+clean:
+	rm -rf bin e2e/node_modules

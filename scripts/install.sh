@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Puts the switchback binary on the runner and its path into the step's output
+# "path". Used by action.yml, on Linux, macOS and Windows (Git Bash).
+#
+# From a checkout of the action (uses: ./) it is built from source with the Go
+# that is there. Otherwise the release is downloaded, and its SHA-256 must be
+# the one in the release's checksums.txt.
+set -euo pipefail
+
+out="${RUNNER_TEMP:?RUNNER_TEMP is not set}/switchback-bin"
+mkdir -p "$out"
+exe=""
+case "$(uname -s)" in
+  Linux) os=linux ;;
+  Darwin) os=darwin ;;
+  MINGW* | MSYS* | CYGWIN*) os=windows exe=.exe ;;
+  *) echo "::error title=Switchback::no release for $(uname -s); build it from source" && exit 1 ;;
+esac
+case "$(uname -m)" in
+  x86_64 | amd64) arch=amd64 ;;
+  arm64 | aarch64) arch=arm64 ;;
+  *) echo "::error title=Switchback::no release for $(uname -m); build it from source" && exit 1 ;;
+esac
+bin="$out/switchback$exe"
+
+version="${WANTED:-}"
+[ -n "$version" ] || version="${ACTION_REF:-}"
+
+if [ -z "$version" ]; then
+  command -v go > /dev/null || { echo "::error title=Switchback::building from a checkout needs Go; add actions/setup-go, or set the input version" && exit 1; }
+  (cd "$ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -o "$bin" ./cmd/switchback)
+else
+  case "$version" in
+    v[0-9]*.[0-9]*.[0-9]*) ;;
+    *) echo "::error title=Switchback::$version is no release; use the action at a tag such as v1.2.3, or set the input version" && exit 1 ;;
+  esac
+  file="switchback_${version#v}_${os}_${arch}.tar.gz"
+  base="https://github.com/switchback-ci/switchback/releases/download/$version"
+  curl --fail --silent --show-error --location --retry 3 --output "$out/$file" "$base/$file"
+  curl --fail --silent --show-error --location --retry 3 --output "$out/checksums.txt" "$base/checksums.txt"
+  want="$(awk -v f="$file" '$2 == f || $2 == "*" f {print $1}' "$out/checksums.txt")"
+  if command -v sha256sum > /dev/null; then
+    have="$(sha256sum "$out/$file" | awk '{print $1}')"
+  else
+    have="$(shasum -a 256 "$out/$file" | awk '{print $1}')"
+  fi
+  if [ -z "$want" ] || [ "$want" != "$have" ]; then
+    echo "::error title=Switchback::the checksum of $file does not match the release's; nothing was run"
+    exit 1
+  fi
+  tar -xzf "$out/$file" -C "$out"
+fi
+echo "path=$bin" >> "$GITHUB_OUTPUT"
