@@ -21,7 +21,8 @@ const (
 // A Case is a value: Apply returns a new one and never changes the old.
 type Case struct {
 	Key         string                `json:"key"`
-	Version     int                   `json:"version"` // events folded
+	Version     int                   `json:"version"`    // events folded
+	Generation  int                   `json:"generation"` // events that change what is shown: runs and human acts
 	Checkpoints map[string]Checkpoint `json:"checkpoints"`
 	Pending     []Effect              `json:"pending,omitempty"` // effects decided and not yet done, oldest first
 	Done        map[string]string     `json:"done,omitempty"`    // effect slot → reference of what stands outside

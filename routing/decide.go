@@ -133,10 +133,14 @@ func decideRepeat(s situation) (Decision, bool) {
 		d.Repeated, d.Held, d.Iteration, d.Max, d.Rule, d.Verdict = true, true, s.cp.Reworks, s.limit, "repeat", s.m
 		return d, true
 	}
-	if _, seen := s.run.Parts[s.v.Run.Part]; !seen {
-		return Decision{}, false
+	before, seen := s.run.Parts[s.v.Run.Part]
+	if !seen || gravity(s.v) > gravity(before) {
+		return Decision{}, false // new, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
+	if d.Kind == KindPass && s.v.Result != Pass { // a leg that came too late to count
+		d = none("run %s is decided and superseded", s.v.Run.ID)
+	}
 	d.Repeated, d.Verdict = true, s.m
 	return d, true
 }

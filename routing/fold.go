@@ -39,8 +39,10 @@ func (c Case) Apply(e Event) (Case, error) {
 	case EventEffect:
 		return n.applyEffect(e)
 	case EventRun:
+		n.Generation++
 		return n.applyRun(e)
 	case EventHuman:
+		n.Generation++
 		return n.applyHuman(e)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)

@@ -1,0 +1,346 @@
+package action
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	githubactions "github.com/sethvargo/go-githubactions"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
+	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+)
+
+// Env is what the runner gives a step.
+type Env struct {
+	Getenv  func(string) string
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Version string
+	Now     func() time.Time
+}
+
+// face is one run of the Action.
+type face struct {
+	env    Env
+	gha    *githubactions.Action
+	in     Inputs
+	event  Event
+	repo   hub.Repo
+	hub    *hub.Hub
+	led    ledger.Ledger
+	config config.File
+	rules  *diagnose.Rules
+	log    *slog.Logger
+}
+
+// trigger is what a run of the Action is about: a judged run of a subject.
+type trigger struct {
+	subject    effect.Subject
+	checkpoint string
+	run        routing.Run
+	head       string
+	input      judge.Input
+	review     *routing.ReviewResult
+	labels     []string
+}
+
+// Run carries out the Action once. It returns the step's exit code: 0, or 1
+// for a decision that fail-on lists or work that could not be done, 2 for
+// wrong inputs or configuration.
+func Run(ctx context.Context, env Env) int {
+	f, err := newFace(env)
+	if err != nil {
+		fmt.Fprintf(env.Stdout, "::error title=Switchback::%s\n", escapeData(err.Error()))
+		return 2
+	}
+	code, err := f.run(ctx)
+	if err != nil {
+		f.failure(err)
+		var bad *config.Error
+		if errors.As(err, &bad) {
+			return 2
+		}
+		return max(code, 1)
+	}
+	return code
+}
+
+func newFace(env Env) (*face, error) {
+	a := githubactions.New(githubactions.WithGetenv(env.Getenv), githubactions.WithWriter(env.Stdout))
+	in, err := readInputs(a, env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	f := &face{env: env, gha: a, in: in, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	if f.repo, err = hub.ParseRepo(env.Getenv("GITHUB_REPOSITORY")); err != nil {
+		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)
+	}
+	if f.event, err = ReadEvent(env.Getenv("GITHUB_EVENT_PATH")); err != nil {
+		return nil, err
+	}
+	if in.Token == "" {
+		return nil, errors.New("no token; give the action `token: ${{ github.token }}` (its default) or set GITHUB_TOKEN")
+	}
+	f.hub, err = hub.New(hub.Options{
+		Token: in.Token, BaseURL: env.Getenv("GITHUB_API_URL"), Login: in.BotLogin, Log: f.log,
+		ContentInterval: f.interval(), MaxWait: time.Minute,
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.led = gitbranch.NewGit(f.hub.Client(), f.repo.Owner, f.repo.Name, in.LedgerBranch)
+	return f, nil
+}
+
+// interval is how far content-creating requests are apart. GitHub asks for a
+// second; a server of one's own may be asked more often.
+func (f *face) interval() time.Duration {
+	if d, err := time.ParseDuration(f.env.Getenv("SWITCHBACK_CONTENT_INTERVAL")); err == nil {
+		return d
+	}
+	return 0
+}
+
+func (f *face) run(ctx context.Context) (int, error) {
+	command := f.command()
+	if command == "" {
+		f.notice("nothing to do for event %q with action %q", f.env.Getenv("GITHUB_EVENT_NAME"), f.event.Action)
+		return 0, nil
+	}
+	if command == "sweep" {
+		return f.sweep(ctx)
+	}
+	if err := f.configure(ctx, command); err != nil {
+		return 2, err
+	}
+	var t *trigger
+	var err error
+	switch command {
+	case "step":
+		t, err = f.step(ctx)
+	case "workflow-run":
+		t, err = f.workflowRun(ctx)
+	case "review":
+		t, err = f.review(ctx)
+	}
+	if err != nil {
+		return 1, err
+	}
+	if t == nil {
+		return 0, nil
+	}
+	return f.route(ctx, *t)
+}
+
+// command returns what to do: as the input says, or by the event.
+func (f *face) command() string {
+	if f.in.Command != "auto" {
+		return f.in.Command
+	}
+	switch f.env.Getenv("GITHUB_EVENT_NAME") {
+	case "workflow_run":
+		if f.event.Action == "completed" {
+			return "workflow-run"
+		}
+		return ""
+	case "pull_request_review":
+		if f.event.Action == "submitted" {
+			return "review"
+		}
+		return ""
+	case "schedule", "workflow_dispatch":
+		if len(f.in.Reports) == 0 {
+			return "sweep"
+		}
+	}
+	return "step"
+}
+
+// configure reads the configuration: of the checkout where the step runs in
+// the workflow of the change itself, whose file the change could edit as well;
+// else from the default branch.
+func (f *face) configure(ctx context.Context, command string) error {
+	name := f.in.Config
+	if name == "" {
+		name = config.Path
+	}
+	var data []byte
+	var err error
+	if command == "step" {
+		data, err = os.ReadFile(f.path(name))
+		if errors.Is(err, os.ErrNotExist) && f.in.Config == "" {
+			err = nil
+		}
+	} else {
+		data, err = f.hub.File(ctx, f.repo, name, "")
+		if errors.Is(err, hub.ErrNotFound) && f.in.Config == "" {
+			err = nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading the configuration: %w", err)
+	}
+	if f.config, err = config.Parse(name, data); err != nil {
+		return err
+	}
+	f.rules, err = judge.Rules(f.config)
+	return err
+}
+
+// path resolves name below the workspace.
+func (f *face) path(name string) string {
+	ws := f.env.Getenv("GITHUB_WORKSPACE")
+	if ws == "" || strings.HasPrefix(name, "/") {
+		return name
+	}
+	return ws + string(os.PathSeparator) + name
+}
+
+// route sends the judged run down the pipeline and reports what came of it.
+func (f *face) route(ctx context.Context, t trigger) (int, error) {
+	out, err := f.judge(t)
+	if err != nil {
+		return 1, err
+	}
+	v := out.Verdict
+	v.Checkpoint, v.Run, v.Head = t.checkpoint, t.run, t.head
+	eff := &effect.GitHub{
+		Hub: f.hub, Repo: f.repo, Subject: t.subject, Config: f.config,
+		Render: f.renderOptions(t), Sleep: sleep,
+	}
+	line := f.line(eff)
+	policy := f.policies(t)
+	rec, err := line.Record(ctx, t.subject.Key(f.repo), v, policy)
+	readOnly := false
+	if err != nil {
+		if kind, _ := hub.Verdict(err); kind != hub.ReadOnly {
+			return 1, fmt.Errorf("recording the decision: %w", err)
+		}
+		if rec.Case, err = f.dry(ctx, t.subject.Key(f.repo), v, &rec.Decision, policy); err != nil {
+			return 1, err
+		}
+		readOnly = true
+	}
+	c := rec.Case
+	var stuck error
+	if !readOnly {
+		c, stuck = line.Carry(ctx, rec)
+		if kind, _ := hub.Verdict(stuck); stuck != nil && kind == hub.ReadOnly {
+			readOnly, stuck = true, nil
+		}
+	}
+	if err := f.tell(t, out, rec.Decision, c, readOnly); err != nil {
+		return 1, err
+	}
+	if stuck != nil {
+		return 1, stuck
+	}
+	if f.in.fails(rec.Decision) && !readOnly {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// dry decides without recording, for a token that may only read.
+func (f *face) dry(ctx context.Context, key string, v routing.Verdict, d *routing.Decision, policy pipeline.Policies) (routing.Case, error) {
+	events, _, err := f.led.Load(ctx, key)
+	if err != nil {
+		return routing.Case{}, fmt.Errorf("reading the ledger: %w", err)
+	}
+	c, err := routing.Fold(key, events)
+	if err != nil {
+		return c, err
+	}
+	*d = routing.Decide(c, v, policy(v.Checkpoint), f.now())
+	if d.Repeated {
+		return c, nil
+	}
+	return c.Apply(routing.RunEvent(key, v, *d, f.now()))
+}
+
+func (f *face) judge(t trigger) (judge.Output, error) {
+	if t.review != nil {
+		v := routing.ReviewVerdict(t.checkpoint, t.run, *t.review, f.config.Policy(t.checkpoint, "", nil).FailOn)
+		return judge.Output{Verdict: judge.Bound(judge.Redacted(v))}, nil
+	}
+	in := t.input
+	in.Rules, in.Criteria, in.Language = f.rules, f.config.CriteriaOf(t.checkpoint), f.config.Language
+	in.FailOn = f.config.Policy(t.checkpoint, "", nil).FailOn
+	return judge.Judge(in)
+}
+
+func (f *face) policies(t trigger) pipeline.Policies {
+	label := overrideLabel(t.labels)
+	return func(cp string) routing.Policy { return f.config.Policy(cp, t.subject.Ref(), label) }
+}
+
+// overrideLabel reads the label "switchback:max=5" of a pull request.
+func overrideLabel(labels []string) *int {
+	for _, l := range labels {
+		rest, ok := strings.CutPrefix(strings.ToLower(l), "switchback:max=")
+		if n, err := strconv.Atoi(rest); ok && err == nil && n >= 0 && n <= routing.HardCap {
+			return &n
+		}
+	}
+	return nil
+}
+
+func (f *face) renderOptions(t trigger) render.Options {
+	return render.Options{
+		ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language),
+		RunURL: t.run.URL, Redact: diagnose.Redact,
+	}
+}
+
+func (f *face) line(eff pipeline.Effector) *pipeline.Line {
+	ttl := 3 * time.Minute
+	if d, err := time.ParseDuration(f.env.Getenv("SWITCHBACK_CLAIM_TTL")); err == nil && d > 0 {
+		ttl = d
+	}
+	return &pipeline.Line{
+		Ledger: f.led, Effector: eff, Judge: effect.Judge, Owner: owner(f.env.Getenv), ClaimTTL: ttl,
+		Now: f.now, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
+	}
+}
+
+// owner names this process; a process that runs the same job again is another.
+func owner(getenv func(string) string) string {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	return fmt.Sprintf("run %s/%s job %s %s", getenv("GITHUB_RUN_ID"), getenv("GITHUB_RUN_ATTEMPT"), getenv("GITHUB_JOB"), hex.EncodeToString(b[:]))
+}
+
+func (f *face) now() time.Time {
+	if f.env.Now != nil {
+		return f.env.Now()
+	}
+	return time.Now()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,208 @@
+// Package action is the Action's face: it reads the runner's environment and
+// the event, judges what the run left behind, sends the verdict down the
+// pipeline, and writes outputs, annotations and the job summary.
+package action
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	githubactions "github.com/sethvargo/go-githubactions"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Inputs are the inputs of action.yml, read and checked.
+type Inputs struct {
+	Command      string   // auto, step, workflow-run, review, sweep
+	Reports      []string // globs of files, or of paths in artifacts
+	Checkpoint   string   // "" for the default of the event
+	Config       string   // path of the configuration, "" for the default
+	Token        string
+	FailOn       []string // decisions that fail the step
+	JobStatus    string   // success, failure, cancelled, or "" if unknown
+	Matrix       string   // the job's matrix values as JSON, "" or "null" if none
+	MatrixTotal  int      // jobs of the matrix
+	Workflows    []string // names of workflows looked at by workflow-run; empty: all
+	BotLogin     string   // login of the bot whose token is used, "" to find out
+	LedgerBranch string
+}
+
+// failOnNames are what fail-on may list, with the decisions they stand for.
+var failOnNames = map[string][]routing.Kind{
+	"retry":     {routing.KindRetry},
+	"design":    {routing.KindDesign},
+	"env":       {routing.KindEnv},
+	"timeout":   {routing.KindTimeout},
+	"unclear":   {routing.KindUnclear},
+	"max-retry": {routing.KindMaxRetry},
+	"escalate":  {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry},
+}
+
+// readInputs returns the inputs or an error that names the input and remedy.
+func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, error) {
+	get := func(name, def string) string {
+		if v := strings.TrimSpace(a.GetInput(name)); v != "" {
+			return v
+		}
+		return def
+	}
+	in := Inputs{
+		Command: get("command", "auto"), Checkpoint: get("checkpoint", ""), Config: get("config", ""),
+		Token: get("token", getenv("GITHUB_TOKEN")), JobStatus: get("job-status", ""), Matrix: get("matrix", ""),
+		BotLogin: get("bot-login", ""), LedgerBranch: get("ledger-branch", "switchback-ledger"),
+		Reports: list(get("reports", "")), Workflows: list(get("workflows", "")), FailOn: list(get("fail-on", "unclear")),
+	}
+	switch in.Command {
+	case "auto", "step", "workflow-run", "review", "sweep":
+	default:
+		return in, fmt.Errorf("input command is %q; it must be auto, step, workflow-run, review or sweep", in.Command)
+	}
+	for _, f := range in.FailOn {
+		if f != "never" && failOnNames[f] == nil {
+			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry", f)
+		}
+	}
+	if s := get("matrix-total", ""); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return in, fmt.Errorf("input matrix-total is %q; it must be a whole number from 1 on", s)
+		}
+		in.MatrixTotal = n
+	}
+	return in, nil
+}
+
+// list splits a value at line ends and commas that are not inside braces.
+func list(s string) []string {
+	var out []string
+	depth, start := 0, 0
+	flush := func(end int) {
+		if item := strings.TrimSpace(s[start:end]); item != "" {
+			out = append(out, item)
+		}
+		start = end + 1
+	}
+	for i, r := range s {
+		switch {
+		case r == '{':
+			depth++
+		case r == '}' && depth > 0:
+			depth--
+		case r == '\n' || (r == ',' && depth == 0):
+			flush(i)
+		}
+	}
+	flush(len(s))
+	return out
+}
+
+// fails reports whether decision d fails the step.
+func (in Inputs) fails(d routing.Decision) bool {
+	if d.Kind == routing.KindMaxRetry && d.OnMax == routing.OnMaxError {
+		return true
+	}
+	for _, f := range in.FailOn {
+		for _, k := range failOnNames[f] {
+			if d.Kind == k && !d.Repeated {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// part names the leg of a matrix from its values, in a stable order.
+func (in Inputs) part() string {
+	var m map[string]any
+	if in.Matrix == "" || in.Matrix == "null" || json.Unmarshal([]byte(in.Matrix), &m) != nil || len(m) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(m) // sorts keys
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// ReadEvent reads the event's payload; a missing file is an empty event.
+func ReadEvent(path string) (Event, error) {
+	var e Event
+	if path == "" {
+		return e, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return e, fmt.Errorf("the event (GITHUB_EVENT_PATH): %w", err)
+	}
+	if err := json.Unmarshal(b, &e); err != nil {
+		return e, fmt.Errorf("the event (GITHUB_EVENT_PATH) is no valid JSON: %w", err)
+	}
+	return e, nil
+}
+
+// Event is what is used of the payload of any event.
+type Event struct {
+	Action      string       `json:"action"`
+	PullRequest *PullRequest `json:"pull_request"`
+	WorkflowRun *WorkflowRun `json:"workflow_run"`
+	Review      *Review      `json:"review"`
+	Repository  struct {
+		DefaultBranch string `json:"default_branch"`
+	} `json:"repository"`
+}
+
+// PullRequest is a pull request in an event.
+type PullRequest struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	User   struct {
+		Login string `json:"login"`
+	} `json:"user"`
+	Head struct {
+		SHA  string `json:"sha"`
+		Ref  string `json:"ref"`
+		Repo *struct {
+			FullName string `json:"full_name"`
+		} `json:"repo"`
+	} `json:"head"`
+	Labels []struct {
+		Name string `json:"name"`
+	} `json:"labels"`
+}
+
+// WorkflowRun is a run in an event.
+type WorkflowRun struct {
+	ID         int64  `json:"id"`
+	Attempt    int    `json:"run_attempt"`
+	Name       string `json:"name"`
+	Path       string `json:"path"`
+	Event      string `json:"event"`
+	HeadSHA    string `json:"head_sha"`
+	HeadBranch string `json:"head_branch"`
+	HeadRepo   *struct {
+		FullName string `json:"full_name"`
+	} `json:"head_repository"`
+	Conclusion   string `json:"conclusion"`
+	Status       string `json:"status"`
+	URL          string `json:"html_url"`
+	PullRequests []struct {
+		Number int `json:"number"`
+	} `json:"pull_requests"`
+}
+
+// Review is a pull request review in an event.
+type Review struct {
+	ID       int64  `json:"id"`
+	State    string `json:"state"`
+	Body     string `json:"body"`
+	CommitID string `json:"commit_id"`
+	URL      string `json:"html_url"`
+	User     struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	} `json:"user"`
+}

@@ -1,0 +1,289 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+)
+
+// workflowRun is the Action as a workflow of its own on workflow_run: it runs
+// in the default branch's context and reads the run from outside; nothing of
+// the pull request is checked out or executed.
+func (f *face) workflowRun(ctx context.Context) (*trigger, error) {
+	e := f.event.WorkflowRun
+	if e == nil {
+		return nil, errors.New("the event has no workflow_run; use `on: workflow_run` with `types: [completed]`")
+	}
+	if !f.watches(e.Name) {
+		f.notice("workflow %q is not among the workflows looked at", e.Name)
+		return nil, nil
+	}
+	live, err := f.hub.Run(ctx, f.repo, e.ID, max(e.Attempt, 1))
+	if err != nil {
+		return nil, err
+	}
+	t := &trigger{checkpoint: f.in.Checkpoint}
+	if t.checkpoint == "" {
+		t.checkpoint = live.Name
+	}
+	if t.checkpoint == "" {
+		t.checkpoint = e.Name
+	}
+	t.run = routing.Run{
+		Repository: f.repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, URL: live.URL,
+	}
+	if err := f.subjectOfRun(ctx, live, t); err != nil {
+		return nil, err
+	}
+	t.input = judge.Input{Looked: f.in.Reports, Conclusion: live.Conclusion}
+	if live.Conclusion == "" {
+		t.input.Conclusion = e.Conclusion
+	}
+	if err := f.sourcesOfRun(ctx, live, t); err != nil {
+		return nil, err
+	}
+	t.input.ReadFile = func(p string) ([]byte, error) { return f.hub.File(ctx, f.headRepo(live), p, live.HeadSHA) }
+	if t.input.Conclusion != "success" {
+		t.input.Tree = f.treeOfRun(ctx, live)
+	}
+	return t, nil
+}
+
+func (f *face) watches(name string) bool {
+	for _, w := range f.in.Workflows {
+		if w == name {
+			return true
+		}
+	}
+	return len(f.in.Workflows) == 0
+}
+
+// headRepo is where the run's commit is: the fork, if it still exists.
+func (f *face) headRepo(r hub.WorkflowRun) hub.Repo {
+	if h, err := hub.ParseRepo(r.HeadRepo); err == nil {
+		return h
+	}
+	return f.repo
+}
+
+// subjectOfRun finds the pull request of a run; a fork's run names none.
+func (f *face) subjectOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) error {
+	t.subject = effect.Subject{Branch: r.HeadRef, DefaultBranch: f.event.Repository.DefaultBranch}
+	if r.Event != "pull_request" && r.Event != "pull_request_target" && len(r.PullRequests) == 0 && r.Event != "" {
+		return nil
+	}
+	var pr hub.PullRequest
+	var found bool
+	var err error
+	if len(r.PullRequests) > 0 {
+		pr, err = f.hub.PullRequest(ctx, f.repo, r.PullRequests[0])
+		found = err == nil
+	} else {
+		pr, found, err = f.hub.PullRequestOf(ctx, f.repo, r.HeadSHA, r.HeadRepo, r.HeadRef)
+	}
+	if err != nil {
+		return err
+	}
+	if !found {
+		f.notice("no open pull request has the head %s; the run is recorded for its branch", r.HeadSHA)
+		return nil
+	}
+	t.subject.Number, t.subject.Author, t.subject.Labels = pr.Number, pr.Author, pr.Labels
+	t.head, t.labels = pr.HeadSHA, pr.Labels
+	return nil
+}
+
+// sourcesOfRun takes reports from the run's artifacts, and the logs of its
+// jobs where no artifact holds one: those that failed, or all of a green run.
+func (f *face) sourcesOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) error {
+	if len(f.in.Reports) > 0 {
+		if err := f.artifactSources(ctx, r, t); err != nil {
+			return err
+		}
+	}
+	if len(t.input.Sources) > 0 && t.input.Conclusion == "success" {
+		return nil
+	}
+	jobs, err := f.hub.Jobs(ctx, f.repo, r.ID, max(r.Attempt, 1))
+	if err != nil {
+		return err
+	}
+	green := t.input.Conclusion == "success"
+	for _, j := range jobs {
+		failed := j.Conclusion != "success" && j.Conclusion != "skipped" && j.Conclusion != "neutral"
+		if (green && j.Conclusion != "success") || (!green && !failed) {
+			continue
+		}
+		if len(t.input.Sources) > 0 && green {
+			break
+		}
+		t.input.Sources = append(t.input.Sources, judge.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
+			return f.hub.JobLog(ctx, f.repo, j.ID)
+		}})
+	}
+	return nil
+}
+
+// artifactSources spools the matching files of all artifacts to the runner's
+// temporary folder; a path is matched as in the artifact and below its name.
+func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigger) error {
+	arts, err := f.hub.Artifacts(ctx, f.repo, r.ID)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(f.env.Getenv("RUNNER_TEMP"), "switchback-artifacts-")
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, a := range arts {
+		match := func(name string) bool { return f.wanted(name) || f.wanted(a.Name+"/"+name) }
+		err := f.hub.ArtifactFiles(ctx, f.repo, a, match, func(name string, rd io.Reader) error {
+			n++
+			file := filepath.Join(dir, strconv.Itoa(n))
+			if err := spool(file, rd); err != nil {
+				return err
+			}
+			t.input.Sources = append(t.input.Sources, judge.Source{Name: a.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
+			return nil
+		})
+		if err != nil {
+			// What cannot be read is said, and is never taken for a pass.
+			msg := err
+			t.input.Sources = append(t.input.Sources, judge.Source{Name: "artifact " + a.Name, Open: func() (io.ReadCloser, error) { return nil, msg }})
+		}
+	}
+	return nil
+}
+
+func (f *face) wanted(name string) bool {
+	for _, p := range f.in.Reports {
+		if ok, err := doublestar.Match(p, name); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+func spool(name string, r io.Reader) error {
+	w, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(w, r); err != nil {
+		_ = w.Close()
+		return err
+	}
+	return w.Close()
+}
+
+// review is the Action on a submitted pull request review.
+func (f *face) review(ctx context.Context) (*trigger, error) {
+	r, pr := f.event.Review, f.event.PullRequest
+	if r == nil || pr == nil {
+		return nil, errors.New("the event has no review; use `on: pull_request_review` with `types: [submitted]`")
+	}
+	result, decides := ReviewOf(*r)
+	if !decides {
+		f.notice("a review that only comments decides nothing")
+		return nil, nil
+	}
+	live, err := f.hub.PullRequest(ctx, f.repo, pr.Number)
+	if err != nil {
+		return nil, err
+	}
+	t := &trigger{checkpoint: f.in.Checkpoint, review: &result, labels: live.Labels, head: live.HeadSHA}
+	if t.checkpoint == "" {
+		t.checkpoint = f.config.Review.Checkpoint
+	}
+	if t.checkpoint == "" {
+		t.checkpoint = "review"
+	}
+	t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
+	t.run = routing.Run{Repository: f.repo.String(), ID: strconv.FormatInt(r.ID, 10), Attempt: 1, SHA: r.CommitID, URL: r.URL}
+	return t, nil
+}
+
+// sweep carries out what earlier runs decided and did not finish.
+func (f *face) sweep(ctx context.Context) (int, error) {
+	if err := f.configure(ctx, "sweep"); err != nil {
+		return 2, err
+	}
+	keys, err := f.led.Keys(ctx)
+	if err != nil {
+		return 1, fmt.Errorf("listing the ledger: %w", err)
+	}
+	var failed error
+	for _, key := range keys {
+		events, _, err := f.led.Load(ctx, key)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		c, err := routing.Fold(key, events)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if len(c.Pending) == 0 {
+			continue
+		}
+		if err := f.finish(ctx, c); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		f.notice("finished what was pending for %s", key)
+	}
+	if failed != nil {
+		return 1, failed
+	}
+	return 0, nil
+}
+
+// finish carries out the pending effects of one case.
+func (f *face) finish(ctx context.Context, c routing.Case) error {
+	subject, err := f.subjectOf(ctx, c.Key)
+	if err != nil {
+		return err
+	}
+	t := trigger{subject: subject, labels: subject.Labels}
+	eff := &effect.GitHub{Hub: f.hub, Repo: f.repo, Subject: subject, Config: f.config, Render: f.renderOptions(t), Sleep: sleep}
+	_, err = f.line(eff).Carry(ctx, pipeline.Recorded{Case: c})
+	return err
+}
+
+func (f *face) subjectOf(ctx context.Context, key string) (effect.Subject, error) {
+	s, err := effect.ParseSubject(f.repo, key)
+	if err != nil || s.Number == 0 {
+		return s, err
+	}
+	pr, err := f.hub.PullRequest(ctx, f.repo, s.Number)
+	if err != nil {
+		return s, err
+	}
+	s.Author, s.Branch, s.Labels, s.DefaultBranch = pr.Author, pr.HeadRef, pr.Labels, f.event.Repository.DefaultBranch
+	return s, nil
+}
+
+// treeOfRun lists the files of the run's commit; a truncated listing links
+// nothing, since a match in half a tree may be the wrong file.
+func (f *face) treeOfRun(ctx context.Context, r hub.WorkflowRun) *diagnose.Tree {
+	paths, truncated, err := f.hub.Tree(ctx, f.headRepo(r), r.HeadSHA)
+	if err != nil || truncated {
+		return nil
+	}
+	return diagnose.NewTree(paths)
+}

@@ -1,0 +1,191 @@
+// Package config reads .github/switchback.yml. Unknown keys and wrong values
+// are refused with file, line and remedy, all of them at once.
+package config
+
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Path is where the configuration stands in a repository.
+const Path = ".github/switchback.yml"
+
+// File is the configuration as written. A nil pointer means that the key is
+// absent and the default applies.
+type File struct {
+	Version       int                   `yaml:"version,omitempty" json:"version,omitempty" jsonschema:"enum=1,description=Version of this format."`
+	Language      string                `yaml:"language,omitempty" json:"language,omitempty" jsonschema:"enum=en,enum=ko,default=en,description=Language of comments and issues."`
+	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Reworks handed back before a human is called; 0 hands back nothing."`
+	OnMax         string                `yaml:"on_max,omitempty" json:"on_max,omitempty" jsonschema:"enum=manual,enum=error,enum=skip,default=manual,description=What happens when the reworks are used up: wait for a human or fail the check or skip the checkpoint."`
+	Breaker       *bool                 `yaml:"circuit_breaker,omitempty" json:"circuit_breaker,omitempty" jsonschema:"default=true,description=False lifts max_iterations to the hard cap of 10."`
+	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Waited before each hand-over."`
+	Design        *bool                 `yaml:"escalate_on_design_mismatch,omitempty" json:"escalate_on_design_mismatch,omitempty" jsonschema:"default=true,description=False hands a design mismatch back like any other failure."`
+	RunReviewer   *bool                 `yaml:"run_reviewer_on_pass,omitempty" json:"run_reviewer_on_pass,omitempty" jsonschema:"default=true,description=Start the reviewer when a checkpoint passes (where one is configured)."`
+	Notify        *bool                 `yaml:"notify_on_escalation,omitempty" json:"notify_on_escalation,omitempty" jsonschema:"default=true,description=False writes the report but mentions and assigns nobody."`
+	PauseScope    string                `yaml:"pause_scope,omitempty" json:"pause_scope,omitempty" jsonschema:"enum=checkpoint,enum=case,default=checkpoint,description=What an escalation pauses: the checkpoint and its dependents or the whole case."`
+	Mode          string                `yaml:"mode,omitempty" json:"mode,omitempty" jsonschema:"enum=auto,enum=manual,default=auto,description=Manual prepares each rework but hands it over only when called."`
+	MaxActions    *int                  `yaml:"max_actions,omitempty" json:"max_actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=50,description=Effects carried out in one run of the program."`
+	Checkpoints   map[string]Checkpoint `yaml:"checkpoints,omitempty" json:"checkpoints,omitempty" jsonschema:"description=Settings by name of checkpoint."`
+	Cases         map[string]Override   `yaml:"cases,omitempty" json:"cases,omitempty" jsonschema:"description=Overrides by case: '#12' for a pull request or '@main' for a branch."`
+	Handover      []Handover            `yaml:"handover,omitempty" json:"handover,omitempty" jsonschema:"description=How a rework reaches its worker; default: mention the author in the comment."`
+	Reviewer      *Handover             `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews what has passed."`
+	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
+	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a passing run must meet besides that nothing failed."`
+	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Rules of diagnosis of your own; they come before the built-in ones."`
+	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
+}
+
+// Checkpoint is the configuration of one checkpoint.
+type Checkpoint struct {
+	Needs         []string  `yaml:"needs,omitempty" json:"needs,omitempty" jsonschema:"description=Checkpoints that must have passed first."`
+	MaxIterations *int      `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Overrides max_iterations for this checkpoint."`
+	Criteria      *Criteria `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=Replaces criteria for this checkpoint."`
+	Start         *Handover `yaml:"start,omitempty" json:"start,omitempty" jsonschema:"description=Started when the checkpoints it needs have passed: a workflow or a repository_dispatch."`
+}
+
+// Override is what one case may have of its own.
+type Override struct {
+	MaxIterations *int `yaml:"max_iterations" json:"max_iterations" jsonschema:"minimum=0,maximum=10"`
+}
+
+// Handover is one way to reach a worker. Exactly one of Mention, Workflow,
+// Dispatch and Label is set.
+type Handover struct {
+	Mention  string            `yaml:"mention,omitempty" json:"mention,omitempty" jsonschema:"description=author or a login such as @claude. The author is mentioned in the comment; anyone else by a short comment of its own since an edit notifies nobody."`
+	Workflow string            `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of a workflow with workflow_dispatch."`
+	Ref      string            `yaml:"ref,omitempty" json:"ref,omitempty" jsonschema:"description=Branch or tag the workflow is dispatched on; default: the default branch."`
+	Inputs   map[string]string `yaml:"inputs,omitempty" json:"inputs,omitempty" jsonschema:"description=Further inputs of the workflow."`
+	Dispatch string            `yaml:"repository_dispatch,omitempty" json:"repository_dispatch,omitempty" jsonschema:"description=Event type of a repository_dispatch that carries the packet."`
+	Label    string            `yaml:"label,omitempty" json:"label,omitempty" jsonschema:"description=A label set on the pull request."`
+}
+
+// ReviewSettings say when a review fails.
+type ReviewSettings struct {
+	Checkpoint string         `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty" jsonschema:"default=review,description=Name of the checkpoint that reviews belong to."`
+	FailOn     map[string]int `yaml:"fail_on,omitempty" json:"fail_on,omitempty" jsonschema:"description=Number of issues of a severity from which a review fails; default blocker: 1 and critical: 1."`
+}
+
+// Criteria are what a run without failures must meet to pass.
+type Criteria struct {
+	RequireReport *bool `yaml:"require_report,omitempty" json:"require_report,omitempty" jsonschema:"default=true,description=False lets a run whose conclusion is success pass without any test report."`
+	MinTests      *int  `yaml:"min_tests,omitempty" json:"min_tests,omitempty" jsonschema:"minimum=0,description=Fewer tests than this are no pass."`
+	MaxSkipped    *int  `yaml:"max_skipped,omitempty" json:"max_skipped,omitempty" jsonschema:"minimum=0,description=More skipped tests than this are no pass."`
+	MaxFlaky      *int  `yaml:"max_flaky,omitempty" json:"max_flaky,omitempty" jsonschema:"minimum=0,description=More tests than this that passed only when repeated are no pass."`
+}
+
+// Rule is one rule of diagnosis.
+type Rule struct {
+	Name       string `yaml:"name" json:"name" jsonschema:"description=Shown as the signal of the evidence."`
+	Pattern    string `yaml:"pattern" json:"pattern" jsonschema:"description=Regular expression (RE2) matched against each line of a failure."`
+	Class      string `yaml:"class" json:"class" jsonschema:"enum=NOT_IMPLEMENTED,enum=LOGIC_ERROR,enum=TYPE_ERROR,enum=QUALITY,enum=DESIGN_MISMATCH,enum=ENV_ISSUE,enum=TIMEOUT,enum=UNKNOWN"`
+	Suggestion string `yaml:"suggestion,omitempty" json:"suggestion,omitempty" jsonschema:"description=What to do about it."`
+	Priority   int    `yaml:"priority,omitempty" json:"priority,omitempty" jsonschema:"description=A higher number is tried first among your own rules."`
+}
+
+// EscalationSettings say how a human is called.
+type EscalationSettings struct {
+	Assignees []string `yaml:"assignees,omitempty" json:"assignees,omitempty" jsonschema:"description=Logins to assign."`
+	Mention   string   `yaml:"mention,omitempty" json:"mention,omitempty" jsonschema:"description=A login or team to mention in the issue."`
+}
+
+// Duration is a time.Duration written as "5s" or "2m".
+type Duration time.Duration
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
+	v, err := time.ParseDuration(n.Value)
+	if err != nil || v < 0 {
+		return &yaml.TypeError{Errors: []string{lineError(n.Line, "%q is not a duration; write e.g. 5s or 2m", n.Value)}}
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Policy returns what the file means for a checkpoint of a case. label is the
+// override that a label on the pull request gives, nil if there is none.
+func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
+	p := routing.DefaultPolicy()
+	setInt(&p.Max, f.MaxIterations)
+	setBool(&p.Breaker, f.Breaker)
+	setBool(&p.EscalateOnDesign, f.Design)
+	setBool(&p.RunReviewerOnPass, f.RunReviewer)
+	setBool(&p.Notify, f.Notify)
+	setInt(&p.MaxActions, f.MaxActions)
+	if f.OnMax != "" {
+		p.OnMax = routing.OnMax(f.OnMax)
+	}
+	if f.PauseScope != "" {
+		p.Scope = routing.Scope(f.PauseScope)
+	}
+	if f.RetryDelay != nil {
+		p.RetryDelay = time.Duration(*f.RetryDelay)
+	}
+	p.Reviewer, p.Manual = f.Reviewer != nil, f.Mode == "manual"
+	if len(f.Review.FailOn) > 0 {
+		p.FailOn = routing.FailOn{}
+		for k, n := range f.Review.FailOn {
+			p.FailOn[routing.IssueSeverity(k)] = n
+		}
+	}
+	p.Needs = map[string][]string{}
+	for name, cp := range f.Checkpoints {
+		p.Checkpoints = append(p.Checkpoints, name)
+		if len(cp.Needs) > 0 {
+			p.Needs[name] = cp.Needs
+		}
+	}
+	setInt(&p.Max, f.Checkpoints[checkpoint].MaxIterations)
+	if o, ok := f.Cases[caseRef]; ok {
+		p.Override = o.MaxIterations
+	}
+	if label != nil {
+		p.Override = label
+	}
+	return p
+}
+
+// CriteriaOf returns the criteria of a checkpoint.
+func (f File) CriteriaOf(checkpoint string) Criteria {
+	if c := f.Checkpoints[checkpoint].Criteria; c != nil {
+		return *c
+	}
+	return f.Criteria
+}
+
+// Unmet returns which criteria counts does not meet, in words.
+func (c Criteria) Unmet(n routing.Counts) []string {
+	var out []string
+	if c.MinTests != nil && n.Tests < *c.MinTests {
+		out = append(out, sentence("%d tests ran, at least %d are wanted (min_tests)", n.Tests, *c.MinTests))
+	}
+	if c.MaxSkipped != nil && n.Skipped > *c.MaxSkipped {
+		out = append(out, sentence("%d tests were skipped, at most %d may be (max_skipped)", n.Skipped, *c.MaxSkipped))
+	}
+	if c.MaxFlaky != nil && n.Flaky > *c.MaxFlaky {
+		out = append(out, sentence("%d tests passed only when repeated, at most %d may (max_flaky)", n.Flaky, *c.MaxFlaky))
+	}
+	return out
+}
+
+// HandoversOrDefault returns the configured hand-overs, or to mention the author.
+func (f File) HandoversOrDefault() []Handover {
+	if len(f.Handover) == 0 {
+		return []Handover{{Mention: "author"}}
+	}
+	return f.Handover
+}
+
+func setInt(to *int, from *int) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func setBool(to *bool, from *bool) {
+	if from != nil {
+		*to = *from
+	}
+}

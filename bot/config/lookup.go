@@ -1,0 +1,162 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+func sentence(format string, a ...any) string { return fmt.Sprintf(format, a...) }
+
+// lineOf returns the line of what path leads to, or of the last part that exists.
+func lineOf(n *yaml.Node, path []any) int {
+	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		n = n.Content[0]
+	}
+	line := n.Line
+	for _, step := range path {
+		var next *yaml.Node
+		switch s := step.(type) {
+		case string:
+			for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == s {
+					line, next = n.Content[i].Line, n.Content[i+1]
+				}
+			}
+		case int:
+			if n.Kind == yaml.SequenceNode && s < len(n.Content) {
+				next = n.Content[s]
+				line = next.Line
+			}
+		}
+		if next == nil {
+			return line
+		}
+		n = next
+	}
+	return line
+}
+
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// keysOf returns the YAML keys of a type of this package by its name.
+func keysOf(typeName string) []string {
+	var out []string
+	var visit func(t reflect.Type)
+	seen := map[reflect.Type]bool{}
+	visit = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		for i := range t.NumField() {
+			if t.Name() == typeName {
+				name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+				out = append(out, name)
+			}
+			visit(t.Field(i).Type)
+		}
+	}
+	visit(reflect.TypeOf(File{}))
+	return out
+}
+
+func classNames() []string {
+	var out []string
+	for _, c := range routing.Classes() {
+		out = append(out, string(c))
+	}
+	return out
+}
+
+// nearest returns "did you mean …" for the closest of known, or lists them.
+func nearest(got string, known []string) string {
+	best, dist := "", 4
+	for _, k := range known {
+		if d := distance(strings.ToLower(got), strings.ToLower(k)); d < dist {
+			best, dist = k, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	if len(known) == 0 {
+		return "remove it"
+	}
+	return "known are " + strings.Join(known, ", ")
+}
+
+// distance is the Levenshtein distance of two short strings.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		prev := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := prev
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			prev = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// findCycle returns a circle of needs as names, the first repeated at the end.
+func findCycle(cps map[string]Checkpoint) []string {
+	const (
+		open = 1
+		done = 2
+	)
+	state := map[string]int{}
+	var stack []string
+	var visit func(n string) []string
+	visit = func(n string) []string {
+		if state[n] == done {
+			return nil
+		}
+		stack = append(stack, n)
+		if state[n] == open {
+			for i, s := range stack {
+				if s == n {
+					return append([]string(nil), stack[i:]...)
+				}
+			}
+		}
+		state[n] = open
+		for _, d := range cps[n].Needs {
+			if c := visit(d); c != nil {
+				return c
+			}
+		}
+		state[n] = done
+		stack = stack[:len(stack)-1]
+		return nil
+	}
+	for _, n := range keys(cps) {
+		if c := visit(n); c != nil {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+// Package effect carries out on GitHub what a case has decided, one effect at
+// a time: it renders the newest state and lets the hub bring GitHub to it.
+package effect
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/pipeline"
+)
+
+// Subject is what a case is about: a pull request, or a branch.
+type Subject struct {
+	Number        int // of the pull request, 0 for a branch
+	Author        string
+	Branch        string // the head branch
+	DefaultBranch string
+	Labels        []string // of the pull request as read last; nil if unknown
+}
+
+// Ref returns the subject's name within its repository: "#12" or "@main".
+func (s Subject) Ref() string {
+	if s.Number > 0 {
+		return "#" + strconv.Itoa(s.Number)
+	}
+	return "@" + s.Branch
+}
+
+// Key returns the key of the subject's case.
+func (s Subject) Key(r hub.Repo) string { return r.String() + s.Ref() }
+
+// ParseSubject reads the subject out of the key of a case of repository r.
+func ParseSubject(r hub.Repo, key string) (Subject, error) {
+	ref, ok := strings.CutPrefix(key, r.String())
+	if !ok {
+		return Subject{}, fmt.Errorf("case %q is not of repository %s", key, r)
+	}
+	if b, ok := strings.CutPrefix(ref, "@"); ok {
+		return Subject{Branch: b}, nil
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(ref, "#"))
+	if err != nil || n <= 0 || !strings.HasPrefix(ref, "#") {
+		return Subject{}, fmt.Errorf("case %q names neither a pull request nor a branch", key)
+	}
+	return Subject{Number: n}, nil
+}
+
+// Judge says what an error of an effect means for the pipeline.
+func Judge(err error) (pipeline.Outcome, time.Duration) {
+	if errors.Is(err, hub.ErrMoved) {
+		return pipeline.Gone, 0
+	}
+	switch kind, after := hub.Verdict(err); kind {
+	case hub.Later:
+		return pipeline.Later, after
+	case hub.Gone:
+		return pipeline.Gone, 0
+	}
+	return pipeline.Stop, 0
+}

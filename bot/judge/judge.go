@@ -1,0 +1,278 @@
+// Package judge turns what a run left behind (reports, logs, a conclusion)
+// into one verdict: it reads, diagnoses, asks the criteria, and cuts what is
+// kept to what a ledger and a comment can hold, with secrets redacted.
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/report"
+)
+
+// Source is one file of test output: a report, a captured log, a review.
+type Source struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// Input is what a run left behind.
+type Input struct {
+	Sources    []Source
+	Looked     []string // patterns that were looked for, shown when nothing was found
+	Format     string   // of all sources, "" or "auto" to detect
+	Conclusion string   // in GitHub's words, "" if unknown
+	Rules      *diagnose.Rules
+	Criteria   config.Criteria
+	FailOn     routing.FailOn
+	ReadFile   func(path string) ([]byte, error) // a file of the repository at the run's commit; may be nil
+	Tree       *diagnose.Tree                    // the repository's files; may be nil
+	Language   string                            // of suggestions
+	Limits     report.Limits
+	OnTest     func(report.Test) // called with every test of every source
+}
+
+// Output is the verdict and what it was made of.
+type Output struct {
+	Verdict   routing.Verdict // without checkpoint, run and head
+	Diagnosis diagnose.Diagnosis
+	Report    *report.Report
+}
+
+// Judge reads all sources and says what the run said. What cannot be read is
+// never taken for a pass: it stands in the verdict's notes and reason. The
+// error is of Input itself (an unknown format), not of what was read.
+func Judge(in Input) (Output, error) {
+	rules := in.Rules
+	if rules == nil {
+		rules = diagnose.Default()
+	}
+	col := diagnose.NewCollector(rules)
+	st := &state{in: in, col: col}
+	for _, s := range in.Sources {
+		if err := st.read(s); err != nil {
+			return Output{}, err
+		}
+	}
+	if st.review != nil {
+		v := routing.ReviewVerdict("", routing.Run{}, *st.review, in.FailOn)
+		v.Notes = st.notes
+		return Output{Verdict: Bound(Redacted(v)), Report: &report.Report{}}, nil
+	}
+	rep := st.merged()
+	diag := diagnose.Diagnose(rep, col, diagnose.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
+	v := st.verdict(rep, diag)
+	return Output{Verdict: Bound(Redacted(v)), Diagnosis: diag, Report: rep}, nil
+}
+
+type state struct {
+	in     Input
+	col    *diagnose.Collector
+	docs   []*report.Report // of documents made for machines
+	logs   []*report.Report // of consoles
+	found  int              // sources with something in them
+	unread []string         // why a source could not be used
+	notes  []string
+	review *routing.ReviewResult
+}
+
+func (st *state) read(s Source) error {
+	f, err := s.Open()
+	if err != nil {
+		st.problem(s.Name, "could not be opened: "+err.Error())
+		return nil
+	}
+	defer f.Close()
+	head, r := peek(f, 1<<20)
+	if rv, ok, err := asReview(head); err != nil {
+		st.problem(s.Name, "is no valid review: "+err.Error())
+		return nil
+	} else if ok {
+		st.found++
+		st.review = rv
+		return nil
+	}
+	c := report.NewCollector(st.in.Limits)
+	c.OnTest = st.in.OnTest
+	info, err := report.Read(r, report.Options{Format: st.in.Format, Limits: st.in.Limits, OnLine: st.col.Line}, c)
+	rep := c.Finish(info)
+	switch {
+	case errors.Is(err, report.ErrEmpty):
+		st.problem(s.Name, "is empty")
+		return nil
+	case errors.Is(err, report.ErrUnknownFormat):
+		st.notes = append(st.notes, fmt.Sprintf("%s holds no test output of a known format; it was read as a log", s.Name))
+	case err != nil && strings.HasPrefix(err.Error(), "unknown format"):
+		return err
+	case err != nil:
+		st.problem(s.Name, "could not be read: "+err.Error())
+	}
+	st.found++
+	for _, n := range rep.Cut {
+		st.notes = append(st.notes, s.Name+": "+n)
+	}
+	if machineMade(rep.Formats) {
+		st.docs = append(st.docs, rep)
+	} else {
+		st.logs = append(st.logs, rep)
+	}
+	return nil
+}
+
+func (st *state) problem(name, what string) {
+	st.unread = append(st.unread, name+" "+what)
+	st.notes = append(st.notes, name+" "+what)
+}
+
+// machineMade reports whether a report was written for machines; where one
+// exists, the same tests in a captured console are not counted again.
+func machineMade(formats []string) bool {
+	for _, f := range formats {
+		switch f {
+		case "junit", "gotest-json":
+			return true
+		}
+	}
+	return false
+}
+
+// merged joins the reports. Console output beside a machine-made report is
+// counted only for what that report does not know: failures it lacks.
+func (st *state) merged() *report.Report {
+	out := &report.Report{}
+	for _, r := range st.docs {
+		out.Merge(r)
+	}
+	if len(st.docs) == 0 {
+		for _, r := range st.logs {
+			out.Merge(r)
+		}
+		return out
+	}
+	silent := len(out.Failing) == 0
+	for _, r := range st.logs {
+		if !silent {
+			r.Counts, r.Failing, r.Flaky = report.Counts{}, nil, nil
+		} else {
+			r.Counts = report.Counts{Tests: r.Counts.Failed, Failed: r.Counts.Failed}
+			r.Flaky = nil
+		}
+		out.Merge(r)
+	}
+	return out
+}
+
+func (st *state) verdict(rep *report.Report, d diagnose.Diagnosis) routing.Verdict {
+	v := routing.Verdict{
+		Result: routing.Result(d.Result), Class: d.Class, Reason: d.Reason, Evidence: d.Evidence,
+		Failures: d.Failures, Notes: st.notes,
+		Counts: routing.Counts{Tests: rep.Counts.Tests, Passed: rep.Counts.Passed, Failed: rep.Counts.Failed, Skipped: rep.Counts.Skipped, Flaky: rep.Counts.Flaky},
+	}
+	st.missing(&v)
+	if v.Result == routing.Pass {
+		v.Unmet = st.in.Criteria.Unmet(v.Counts)
+	}
+	st.excerpts(v.Failures)
+	sortDecisive(v.Failures)
+	return v
+}
+
+// missing corrects the verdict where there was nothing, or not everything, to read.
+func (st *state) missing(v *routing.Verdict) {
+	optional := st.in.Criteria.RequireReport != nil && !*st.in.Criteria.RequireReport
+	nothing := st.found == 0
+	if nothing && optional && st.in.Conclusion == "success" && len(st.unread) == 0 {
+		v.Result, v.Class, v.Reason = routing.Pass, "", "the run's conclusion is success; no report is required"
+		return
+	}
+	switch {
+	case nothing && len(st.unread) > 0:
+		v.Reason = "no report could be read: " + strings.Join(st.unread, "; ")
+	case nothing:
+		v.Reason = "no test report was found"
+		if len(st.in.Looked) > 0 {
+			v.Reason += " (looked for " + strings.Join(st.in.Looked, ", ") + ")"
+		}
+	case len(st.unread) > 0 && v.Result == routing.Pass:
+		v.Reason = "what could be read passed, but " + strings.Join(st.unread, "; ")
+	default:
+		return
+	}
+	if v.Result == routing.Pass || (nothing && v.Result == routing.Fail && len(v.Failures) == 0) {
+		v.Result, v.Class = routing.Unclear, routing.Unknown
+	}
+}
+
+// excerpts takes the code around the places of the first failures.
+func (st *state) excerpts(fs []routing.Failure) {
+	const most = 20
+	taken := 0
+	for i := range fs {
+		f := &fs[i]
+		if st.in.ReadFile == nil || f.File == "" || f.Line <= 0 || taken >= most || strings.HasPrefix(f.File, "/") || strings.Contains(f.File, "..") {
+			continue
+		}
+		if content, err := st.in.ReadFile(f.File); err == nil {
+			f.Excerpt = diagnose.ExcerptOf(f.File, content, f.Line, 4)
+			taken++
+		}
+	}
+}
+
+// sortDecisive puts the decisive failure first and leaves the rest in order.
+func sortDecisive(fs []routing.Failure) {
+	for i := range fs {
+		if fs[i].Decisive && i > 0 {
+			d := fs[i]
+			copy(fs[1:i+1], fs[:i])
+			fs[0] = d
+			return
+		}
+	}
+}
+
+// peek returns the first bytes of r and a reader of all of it.
+func peek(r io.Reader, n int64) ([]byte, io.Reader) {
+	var head bytes.Buffer
+	_, err := io.CopyN(&head, r, 512)
+	if err == nil && bytes.HasPrefix(bytes.TrimSpace(head.Bytes()), []byte("{")) && bytes.Contains(head.Bytes(), []byte(`"decision"`)) {
+		_, _ = io.CopyN(&head, r, n)
+	}
+	return head.Bytes(), io.MultiReader(bytes.NewReader(head.Bytes()), r)
+}
+
+// asReview reads a structured review: an object with a decision and issues.
+func asReview(b []byte) (*routing.ReviewResult, bool, error) {
+	b = bytes.TrimSpace(b)
+	if !bytes.HasPrefix(b, []byte("{")) || !bytes.Contains(b, []byte(`"decision"`)) {
+		return nil, false, nil
+	}
+	var probe map[string]json.RawMessage
+	if json.Unmarshal(b, &probe) != nil || probe["decision"] == nil || (probe["issues"] == nil && probe["passed"] == nil) {
+		return nil, false, nil
+	}
+	var r routing.ReviewResult
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, false, err
+	}
+	if err := r.Validate(); err != nil {
+		return nil, false, err
+	}
+	return &r, true, nil
+}
+
+// Rules compiles the built-in rules of diagnosis with those of a configuration.
+func Rules(f config.File) (*diagnose.Rules, error) {
+	user := make([]diagnose.UserRule, 0, len(f.Rules))
+	for _, r := range f.Rules {
+		user = append(user, diagnose.UserRule{Name: r.Name, Pattern: r.Pattern, Class: routing.Class(r.Class), Suggestion: r.Suggestion, Priority: r.Priority})
+	}
+	return diagnose.Compile(user)
+}

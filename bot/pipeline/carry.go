@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// pollEvery is how often the end of another process's claim is looked for.
+const pollEvery = 2 * time.Second
+
+// tries is how often an effect is tried in one call of Carry.
+const tries = 4
+
+// Carry carries out every pending effect of a case: those of rec and those
+// that others left behind. It returns when nothing is pending, so that an
+// effect is lost neither with the process that decided it nor with this one.
+func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
+	if l.Effector == nil {
+		return rec.Case, nil
+	}
+	c, fresh := rec.Case, rec.fresh
+	limit, done := l.MaxActions, 0
+	if limit <= 0 {
+		limit = routing.DefaultMaxActions
+	}
+	for len(c.Pending) > 0 {
+		var err error
+		if l.heldByOther(c) {
+			if c, err = l.await(ctx, c); err != nil {
+				return c, err
+			}
+			fresh = nil
+			continue
+		}
+		if !l.mine(c) {
+			if c, err = l.takeOver(ctx, c.Key); err != nil {
+				return c, err
+			}
+			fresh = nil
+			continue
+		}
+		if done >= limit {
+			return c, &StuckError{c.Pending, ErrActionLimit}
+		}
+		var n int
+		if c, n, err = l.round(ctx, c, fresh, limit-done); err != nil {
+			return c, err
+		}
+		done += n
+		fresh = nil
+	}
+	return c, nil
+}
+
+// mine reports whether this process holds the claim for long enough to begin
+// another effect.
+func (l *Line) mine(c routing.Case) bool {
+	return c.Claim != nil && c.Claim.Owner == l.Owner && l.now().Add(l.ttl()/4).Before(c.Claim.Until)
+}
+
+// await waits until the claim of another process ends or its work is done.
+func (l *Line) await(ctx context.Context, c routing.Case) (routing.Case, error) {
+	wait := c.Claim.Until.Sub(l.now())
+	if err := l.sleep(ctx, min(max(wait, 50*time.Millisecond), pollEvery)); err != nil {
+		return c, err
+	}
+	return l.load(ctx, c.Key)
+}
+
+func (l *Line) load(ctx context.Context, key string) (routing.Case, error) {
+	events, _, err := l.Ledger.Load(ctx, key)
+	if err != nil {
+		return routing.Case{Key: key}, err
+	}
+	return routing.Fold(key, events)
+}
+
+// takeOver claims the pending effects, unless someone else did in between.
+func (l *Line) takeOver(ctx context.Context, key string) (routing.Case, error) {
+	return ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
+		if len(c.Pending) == 0 || l.heldByOther(c) {
+			return nil, nil
+		}
+		return []routing.Event{{Type: routing.EventClaim, At: l.now(), Case: key, Claim: l.claim()}}, nil
+	})
+}
+
+// round carries out the effects pending now and records them in one append.
+func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool, limit int) (routing.Case, int, error) {
+	var events []routing.Event
+	var stuck error
+	for _, e := range c.Pending {
+		if len(events) >= limit || !l.mine(c) {
+			break
+		}
+		ev, err := l.once(ctx, c, e, fresh[e.Key])
+		if err != nil {
+			stuck = errors.Join(stuck, &StuckError{[]routing.Effect{e}, err})
+			continue
+		}
+		events = append(events, ev)
+		if c, err = c.Apply(ev); err != nil {
+			return c, len(events), err
+		}
+	}
+	if len(events) > 0 {
+		var err error
+		key := c.Key
+		c, err = ledger.Update(ctx, l.Ledger, key, func(routing.Case) ([]routing.Event, error) { return events, nil })
+		if err != nil {
+			return c, len(events), err
+		}
+	}
+	return c, len(events), stuck
+}
+
+// once carries out one effect, waiting and trying again as the error says.
+func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
+	ev := routing.Event{Type: routing.EventEffect, Case: c.Key, Checkpoint: e.Checkpoint, Effect: &e}
+	for try := 1; ; try++ {
+		ref, err := l.Effector.Do(ctx, c, e, fresh && try == 1)
+		ev.At, ev.Ref = l.now(), ref
+		if err == nil {
+			return ev, nil
+		}
+		what, wait := Stop, time.Duration(0)
+		if l.Judge != nil {
+			what, wait = l.Judge(err)
+		}
+		l.log().Warn("effect not carried out", "case", c.Key, "effect", e.Key, "try", try, "err", err)
+		switch {
+		case what == Gone:
+			ev.Note = "gone: " + err.Error()
+			return ev, nil
+		case what == Stop || try == tries || ctx.Err() != nil:
+			return ev, err
+		}
+		if wait <= 0 {
+			wait = time.Duration(try) * time.Second
+		}
+		if err := l.sleep(ctx, wait); err != nil {
+			return ev, err
+		}
+	}
+}

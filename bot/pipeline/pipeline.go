@@ -1,0 +1,226 @@
+// Package pipeline is the one straight line from a verdict to its effects:
+// decide, record, carry out. The command line, the Action and the App are
+// faces of it.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Effector carries out one effect outside and returns a reference to what
+// stands there. It is idempotent by the effect's key; fresh says that no one
+// can have carried it out before, which saves looking.
+type Effector interface {
+	Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (ref string, err error)
+}
+
+// Outcome tells what to do after an error of an Effector.
+type Outcome int
+
+// The outcomes. Later keeps the effect for another try after a wait; Gone
+// means that what it was for does not exist any more; Stop keeps it and ends
+// this process's work.
+const (
+	Later Outcome = iota
+	Gone
+	Stop
+)
+
+// Line records verdicts in a ledger and carries out what was decided.
+type Line struct {
+	Ledger   ledger.Ledger
+	Effector Effector
+	// Judge says what an error of the Effector means and how long to wait.
+	Judge func(error) (Outcome, time.Duration)
+	// Owner names this process among those that may carry out effects.
+	Owner string
+	// ClaimTTL is how long others leave the effects to a process that claimed
+	// them, 0: two minutes. It is prolonged as long as the process works.
+	ClaimTTL time.Duration
+	Now      func() time.Time
+	Sleep    func(context.Context, time.Duration) error
+	Log      *slog.Logger
+	// MaxActions bounds the effects of one call of Carry, 0: routing's default.
+	MaxActions int
+}
+
+// Policies gives the policy of a checkpoint of the case.
+type Policies func(checkpoint string) routing.Policy
+
+// Recorded is what Record did.
+type Recorded struct {
+	Decision routing.Decision
+	Case     routing.Case
+	fresh    map[string]bool // keys of effects that no one else can have begun
+}
+
+// Record decides on v against the newest state of the case and appends the
+// decision, in one atomic step; a conflict decides again. Verdicts that waited
+// for what v completed are decided in the same step. A run decided before
+// appends nothing.
+func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy Policies) (Recorded, error) {
+	var rec Recorded
+	c, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
+		rec = Recorded{fresh: map[string]bool{}}
+		now := l.now()
+		d := routing.Decide(c, v, policy(v.Checkpoint), now)
+		rec.Decision = d
+		if d.Repeated {
+			return nil, nil
+		}
+		events := []routing.Event{routing.RunEvent(key, v, d, now)}
+		events, err := l.release(c, events, policy)
+		if err != nil {
+			return nil, err
+		}
+		l.claimInto(c, events, rec.fresh)
+		return events, nil
+	})
+	rec.Case = c
+	return rec, err
+}
+
+// Act appends what a human did, and decides what it released.
+func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Policies) (Recorded, error) {
+	var rec Recorded
+	e.Type, e.Case = routing.EventHuman, key
+	c, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
+		rec = Recorded{fresh: map[string]bool{}}
+		e.At = l.now()
+		events, err := l.release(c, []routing.Event{e}, policy)
+		if err != nil {
+			return nil, err
+		}
+		l.claimInto(c, events, rec.fresh)
+		return events, nil
+	})
+	rec.Case = c
+	return rec, err
+}
+
+// release decides the held verdicts that nothing holds any more.
+func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) ([]routing.Event, error) {
+	for _, e := range events {
+		next, err := c.Apply(e)
+		if err != nil {
+			return nil, err
+		}
+		c = next
+	}
+	for again := true; again; {
+		again = false
+		for _, name := range c.Names() {
+			for _, h := range c.Checkpoints[name].Held {
+				d := routing.Decide(c, h, policy(name), l.now())
+				if d.Held || d.Repeated {
+					continue
+				}
+				e := routing.RunEvent(c.Key, h, d, l.now())
+				next, err := c.Apply(e)
+				if err != nil {
+					return nil, err
+				}
+				c, events, again = next, append(events, e), true
+			}
+		}
+	}
+	return events, nil
+}
+
+// claimInto puts this process's claim on the first event if there is anything
+// to carry out and nobody else is at it, and notes which effects are fresh.
+func (l *Line) claimInto(c routing.Case, events []routing.Event, fresh map[string]bool) {
+	if l.Effector == nil || l.heldByOther(c) {
+		return
+	}
+	idle := len(c.Pending) == 0
+	found := false
+	for _, e := range events {
+		if e.Decision == nil {
+			continue
+		}
+		for _, ef := range e.Decision.Effects {
+			found = true
+			fresh[ef.Key] = idle
+		}
+	}
+	if found || !idle || hasHandover(events) {
+		events[0].Claim = l.claim()
+	}
+}
+
+func hasHandover(events []routing.Event) bool {
+	for _, e := range events {
+		if e.Type == routing.EventHuman {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Line) claim() *routing.Claim {
+	return &routing.Claim{Owner: l.Owner, Until: l.now().Add(l.ttl())}
+}
+
+func (l *Line) heldByOther(c routing.Case) bool {
+	return c.Claim != nil && c.Claim.Owner != l.Owner && l.now().Before(c.Claim.Until)
+}
+
+func (l *Line) ttl() time.Duration {
+	if l.ClaimTTL > 0 {
+		return l.ClaimTTL
+	}
+	return 2 * time.Minute
+}
+
+func (l *Line) now() time.Time {
+	if l.Now != nil {
+		return l.Now().UTC()
+	}
+	return time.Now().UTC()
+}
+
+func (l *Line) sleep(ctx context.Context, d time.Duration) error {
+	if l.Sleep != nil {
+		return l.Sleep(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (l *Line) log() *slog.Logger {
+	if l.Log != nil {
+		return l.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// ErrActionLimit says that a run of the program has carried out as many effects
+// as it may; the rest waits for the next.
+var ErrActionLimit = errors.New("the limit of actions for one run is reached; what is left is carried out by the next run")
+
+// StuckError says that effects stay pending, and why.
+type StuckError struct {
+	Pending []routing.Effect
+	Err     error
+}
+
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("%d effect(s) wait, the first is %s: %v", len(e.Pending), e.Pending[0].Key, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StuckError) Unwrap() error { return e.Err }

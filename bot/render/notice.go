@@ -1,0 +1,48 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Short posts of their own, each one paragraph and its marker (added by who
+// posts it).
+
+// Call returns the comment that calls a worker by a live mention: the edit of
+// the sticky comment notifies nobody. comment is the sticky comment's id, ""
+// if unknown.
+func Call(c routing.Case, e routing.Effect, o Options, comment string, number int) string {
+	cp := c.Checkpoints[e.Checkpoint]
+	where := o.Language.say("call.above")
+	if comment != "" {
+		where = fmt.Sprintf("[%s](%s/%s/pull/%d#issuecomment-%s)", o.Language.say("call.link"), o.server(), o.Repo, number, comment)
+	}
+	id := "call.rework"
+	switch e.Kind {
+	case routing.EffectReview:
+		id = "call.review"
+	case routing.EffectReady:
+		id = "call.ready"
+	}
+	return o.Mention + " " + o.Language.say(id, "cp", code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", code(e.Target))
+}
+
+func limitOf(cp routing.Checkpoint) int { return min(cp.Limit+cp.Extra, routing.HardCap) }
+
+// Mended returns the comment that closes an escalation: what passed, on which
+// commit, after how many reworks.
+func Mended(c routing.Case, checkpoint string, o Options) string {
+	cp := c.Checkpoints[checkpoint]
+	sha := o.Language.say("call.nocommit")
+	if cp.Green != "" {
+		sha = fmt.Sprintf("[`%s`](%s/%s/commit/%s)", cut(cp.Green, 7), o.server(), o.Repo, cp.Green)
+	}
+	return o.Language.say("call.mended", "cp", code(checkpoint), "sha", sha)
+}
+
+// Reopened returns the comment that goes with an escalation opened again.
+func Reopened(c routing.Case, checkpoint string, o Options) string {
+	return o.Language.say("call.reopened", "cp", code(checkpoint), "case", code(strings.TrimSpace(c.Key)))
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/judge"
+)
+
+func configCommand(s streams) *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "Check the configuration, or print its JSON Schema",
+		RunE: func(*cobra.Command, []string) error { return usage("name check or schema") }}
+	c.AddCommand(&cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Validate " + config.Path,
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := config.Path
+			if len(args) == 1 {
+				name = args[0]
+			}
+			f, err := loadConfig(name)
+			if err != nil {
+				return err
+			}
+			if _, err := judge.Rules(f); err != nil {
+				return failed(fmt.Errorf("%s: %w", name, err))
+			}
+			fmt.Fprintf(s.out, "%s is valid\n", name)
+			return nil
+		},
+	}, &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the configuration",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b, err := config.Schema()
+			if err != nil {
+				return failed(err)
+			}
+			_, err = s.out.Write(b)
+			return err
+		},
+	})
+	return c
+}
+
+func loadConfig(name string) (config.File, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return config.File{}, failed(err)
+	}
+	f, err := config.Parse(name, data)
+	if err != nil {
+		return config.File{}, failed(err)
+	}
+	return f, nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+)
+
+// diagnosis is what `diagnose -o json` prints; others rely on it.
+type diagnosis struct {
+	Verdict      routing.Result     `json:"verdict"`
+	Class        routing.Class      `json:"class"`
+	Reason       string             `json:"reason"`
+	Evidence     []routing.Evidence `json:"evidence"`
+	ErrorLines   []diagnose.Line    `json:"error_lines"`
+	FailingTests []failingTest      `json:"failing_tests"`
+	Counts       counts             `json:"counts"`
+	Notes        []string           `json:"notes,omitempty"`
+}
+
+type failingTest struct {
+	Name        string        `json:"name"`
+	Suite       string        `json:"suite"`
+	File        string        `json:"file"`
+	Line        int           `json:"line"`
+	Class       routing.Class `json:"class"`
+	Message     string        `json:"message"`
+	Fingerprint string        `json:"fingerprint"`
+}
+
+type counts struct {
+	Tests   int `json:"tests"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+func diagnoseCommand(s streams) *cobra.Command {
+	var output, conclusion, cfg, format string
+	c := &cobra.Command{
+		Use:   "diagnose [flags] FILE…|-",
+		Short: "Say what a run died of",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("name at least one file, or - for the standard input")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output != "json" && output != "text" {
+				return usage("-o is %q; it must be json or text", output)
+			}
+			if err := exist(s, args); err != nil {
+				return usage("%w", err)
+			}
+			f, err := readConfig(cfg)
+			if err != nil {
+				return err
+			}
+			rules, err := judge.Rules(f)
+			if err != nil {
+				return failed(err)
+			}
+			out, err := judge.Judge(judge.Input{Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
+			if err != nil {
+				return usage("%w", err)
+			}
+			return printDiagnosis(s, output, out)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "json", "json or text")
+	c.Flags().StringVar(&conclusion, "conclusion", "", "the run's conclusion in GitHub's words, if known")
+	c.Flags().StringVar(&cfg, "config", "", "configuration with rules of your own")
+	c.Flags().StringVar(&format, "format", "auto", "format of the input")
+	return c
+}
+
+func printDiagnosis(s streams, output string, o judge.Output) error {
+	v := o.Verdict
+	d := diagnosis{
+		Verdict: v.Result, Class: v.Class, Reason: v.Reason, Evidence: v.Evidence, ErrorLines: o.Diagnosis.ErrorLines, Notes: v.Notes,
+		Counts: counts{v.Counts.Tests, v.Counts.Passed, v.Counts.Failed, v.Counts.Skipped},
+	}
+	if d.Evidence == nil {
+		d.Evidence = []routing.Evidence{}
+	}
+	if d.ErrorLines == nil {
+		d.ErrorLines = []diagnose.Line{}
+	}
+	for i := range d.ErrorLines {
+		d.ErrorLines[i].Text = diagnose.Redact(d.ErrorLines[i].Text)
+	}
+	d.FailingTests = []failingTest{}
+	for _, f := range failingOf(o) {
+		d.FailingTests = append(d.FailingTests, failingTest{f.Name, f.Suite, f.File, f.Line, f.Class, f.Message, f.Fingerprint})
+	}
+	if output == "json" {
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(d); err != nil {
+			return failed(err)
+		}
+		return nil
+	}
+	fmt.Fprintf(s.out, "%s", d.Verdict)
+	if d.Class != "" {
+		fmt.Fprintf(s.out, " %s", d.Class)
+	}
+	fmt.Fprintf(s.out, ": %s\n", v.Reason)
+	for _, e := range d.Evidence {
+		fmt.Fprintf(s.out, "  line %d: %s  [%s]\n", e.Line, e.Text, e.Signal)
+	}
+	for _, f := range d.FailingTests {
+		fmt.Fprintf(s.out, "  %s %s%s\n", f.Class, joined(f.Suite, f.Name), place(f.File, f.Line))
+	}
+	for _, n := range d.Notes {
+		fmt.Fprintln(s.err, "note:", n)
+	}
+	return nil
+}
+
+// failingOf returns the failures that are tests: not diagnostics, not problems.
+func failingOf(o judge.Output) []routing.Failure {
+	var out []routing.Failure
+	for _, f := range o.Verdict.Failures {
+		if f.Kind != "diagnostic" && f.Kind != "problem" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func joined(suite, name string) string {
+	if suite == "" {
+		return name
+	}
+	return suite + " > " + name
+}
+
+// readConfig reads a configuration file; "" is the default configuration.
+func readConfig(name string) (config.File, error) {
+	if name == "" {
+		return config.File{}, nil
+	}
+	return loadConfig(name)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/ctrf"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/report"
+)
+
+func parseCommand(s streams) *cobra.Command {
+	var format, output string
+	c := &cobra.Command{
+		Use:   "parse [flags] FILE…|-",
+		Short: "Read test output and print one CTRF document",
+		Long: "Read test output in any known format and print one CTRF document (ctrf.io) on\n" +
+			"standard output. Exit code 0: read; 2: wrong usage; 3: an input is not readable\n" +
+			"as any known format (then nothing is printed on standard output).",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("name at least one file, or - for the standard input")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output != "ctrf" && output != "text" {
+				return usage("-o is %q; it must be ctrf or text", output)
+			}
+			if format != "auto" && !contains(report.Names(), format) {
+				return usage("--format is %q; known are auto, %s", format, strings.Join(report.Names(), ", "))
+			}
+			return runParse(s, format, output, args)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "auto", "format of the input: auto, "+strings.Join(report.Names(), ", "))
+	c.Flags().StringVarP(&output, "output", "o", "ctrf", "ctrf or text")
+	return c
+}
+
+func runParse(s streams, format, output string, files []string) error {
+	if err := exist(s, files); err != nil {
+		return usage("%w", err)
+	}
+	w, err := ctrf.NewWriter(report.DefaultLimits().Failing)
+	if err != nil {
+		return failed(err)
+	}
+	defer w.Close()
+	col := report.NewCollector(report.Limits{})
+	col.OnTest = w.Add
+	lines := diagnose.NewCollector(diagnose.Default())
+	var info report.Info
+	for _, f := range files {
+		one, err := parseOne(s, format, f, col, lines)
+		if err != nil {
+			return err
+		}
+		info.Lines, info.Bytes = info.Lines+one.Lines, info.Bytes+one.Bytes
+		for _, n := range one.Formats {
+			if !contains(info.Formats, n) {
+				info.Formats = append(info.Formats, n)
+			}
+		}
+	}
+	rep := col.Finish(info)
+	d := diagnose.Diagnose(rep, lines, diagnose.Options{})
+	if output == "text" {
+		return printReport(s, rep)
+	}
+	if err := w.Document(s.out, versionString(), rep, d.Failures); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+func parseOne(s streams, format, name string, col *report.Collector, lines *diagnose.Collector) (report.Info, error) {
+	r, err := open(s, name)
+	if err != nil {
+		return report.Info{}, usage("%w", err)
+	}
+	defer r.Close()
+	info, err := report.Read(r, report.Options{Format: format, OnLine: lines.Line}, col)
+	switch {
+	case errors.Is(err, report.ErrEmpty), errors.Is(err, report.ErrUnknownFormat):
+		return info, unreadable("%s: %w", name, err)
+	case err != nil:
+		return info, unreadable("%s: %w", name, err)
+	}
+	return info, nil
+}
+
+func printReport(s streams, rep *report.Report) error {
+	n := rep.Counts
+	fmt.Fprintf(s.out, "%s: %d tests, %d passed, %d failed, %d skipped", strings.Join(rep.Formats, "+"), n.Tests, n.Passed, n.Failed, n.Skipped)
+	if n.Flaky > 0 {
+		fmt.Fprintf(s.out, ", %d flaky", n.Flaky)
+	}
+	fmt.Fprintln(s.out)
+	for _, t := range rep.Failing {
+		fmt.Fprintf(s.out, "FAIL %s%s\n", t.FullName(), place(t.File, t.Line))
+		if t.Message != "" {
+			fmt.Fprintf(s.out, "     %s\n", strings.ReplaceAll(strings.TrimSpace(t.Message), "\n", "\n     "))
+		}
+	}
+	for _, p := range rep.Problems {
+		fmt.Fprintf(s.out, "%s %s%s: %s\n", strings.ToUpper(string(p.Kind)), p.Name, place(p.File, p.Line), p.Message)
+	}
+	for _, c := range rep.Cut {
+		fmt.Fprintln(s.err, "note:", c)
+	}
+	return nil
+}
+
+func place(file string, line int) string {
+	if file == "" {
+		return ""
+	}
+	if line == 0 {
+		return " (" + file + ")"
+	}
+	return fmt.Sprintf(" (%s:%d)", file, line)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

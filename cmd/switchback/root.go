@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the release build.
+var version = ""
+
+// streams are the standard streams, injected for tests.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// exitError ends the program with a code; its error, if any, is printed.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+// The exit codes: 1 for a finding or work that could not be done, 2 for wrong
+// usage, 3 for input that is not readable as any known format.
+func usage(format string, a ...any) error      { return &exitError{2, fmt.Errorf(format, a...)} }
+func failed(err error) error                   { return &exitError{1, err} }
+func unreadable(format string, a ...any) error { return &exitError{3, fmt.Errorf(format, a...)} }
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, s streams, getenv func(string) string) int {
+	root := &cobra.Command{
+		Use:               "switchback",
+		Short:             "Take failing CI back to whoever can mend it, a bounded number of times",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Version:           versionString(),
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
+	root.AddCommand(parseCommand(s), diagnoseCommand(s), routeCommand(s), showCommand(s),
+		caseCommand(s), configCommand(s), actionCommand(s, getenv), demoCommand(s))
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			fmt.Fprintln(s.err, "switchback:", exit.err)
+		}
+		return exit.code
+	}
+	fmt.Fprintln(s.err, "switchback:", err) // cobra's own: an unknown command, wrong arguments
+	return 2
+}
+
+func versionString() string {
+	if version != "" {
+		return version
+	}
+	if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" {
+		return bi.Main.Version
+	}
+	return "(devel)"
+}

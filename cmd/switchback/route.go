@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+)
+
+// routed is what `route -o json` prints; others rely on it.
+type routed struct {
+	Decision      routing.Kind   `json:"decision"`
+	Rule          string         `json:"rule"`
+	Reason        string         `json:"reason"`
+	Iteration     int            `json:"iteration"`
+	MaxIterations int            `json:"max_iterations"`
+	Verdict       routing.Result `json:"verdict"`
+	Class         routing.Class  `json:"class,omitempty"`
+	Phase         routing.Phase  `json:"phase,omitempty"`
+	Repeated      bool           `json:"repeated,omitempty"`
+	Failures      []routed1      `json:"failures"`
+	Effects       []effectOut    `json:"effects"`
+}
+
+type routed1 struct {
+	Name        string             `json:"name"`
+	Suite       string             `json:"suite,omitempty"`
+	Class       routing.Class      `json:"class"`
+	Evidence    []routing.Evidence `json:"evidence"`
+	Fingerprint string             `json:"fingerprint"`
+	File        string             `json:"file"`
+	Line        int                `json:"line"`
+	Message     string             `json:"message,omitempty"`
+}
+
+type effectOut struct {
+	Kind  routing.EffectKind `json:"kind"`
+	Key   string             `json:"key"`
+	Title string             `json:"title,omitempty"`
+	Body  string             `json:"body"`
+}
+
+type routeFlags struct {
+	key, checkpoint, run, sha, head, part, config, ledger, conclusion, output, url string
+	attempt, parts                                                                 int
+}
+
+func routeCommand(s streams) *cobra.Command {
+	var f routeFlags
+	c := &cobra.Command{
+		Use:   "route --case KEY --run ID [flags] FILE…",
+		Short: "Decide what to do about a run, against a ledger on disk",
+		Long: "Judge what a run left behind, decide against a ledger on disk and print the\n" +
+			"decision with its effects. Nothing but the ledger is touched.",
+		RunE: func(c *cobra.Command, args []string) error { return runRoute(c.Context(), s, f, args) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.key, "case", "", "the case, e.g. acme/app#12 (required)")
+	fl.StringVar(&f.checkpoint, "checkpoint", "ci", "the checkpoint of the case")
+	fl.StringVar(&f.run, "run", "", "the id of the run (required)")
+	fl.IntVar(&f.attempt, "attempt", 1, "the attempt of the run")
+	fl.StringVar(&f.sha, "sha", "", "the commit the run was of")
+	fl.StringVar(&f.head, "head", "", "the newest commit, if known: a run of another one is stale")
+	fl.StringVar(&f.part, "part", "", "the leg of a matrix that this is")
+	fl.IntVar(&f.parts, "parts", 1, "the number of legs")
+	fl.StringVar(&f.url, "url", "", "the address of the run")
+	fl.StringVar(&f.config, "config", "", "configuration file")
+	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
+	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion in GitHub's words")
+	fl.StringVarP(&f.output, "output", "o", "json", "json or text")
+	return c
+}
+
+func runRoute(ctx context.Context, s streams, f routeFlags, files []string) error {
+	switch {
+	case f.key == "":
+		return usage("--case is missing; name the case, e.g. --case acme/app#12")
+	case f.run == "":
+		return usage("--run is missing; give the id of the run")
+	case f.attempt < 1:
+		return usage("--attempt is %d; attempts count from 1", f.attempt)
+	case f.output != "json" && f.output != "text":
+		return usage("-o is %q; it must be json or text", f.output)
+	case !knownConclusion(f.conclusion):
+		return usage("--conclusion is %q; known are %s", f.conclusion, strings.Join(conclusions, ", "))
+	case len(files) == 0 && f.conclusion == "":
+		return usage("name the run's reports or logs, or give its --conclusion")
+	}
+	cfg, err := readConfig(f.config)
+	if err != nil {
+		return err
+	}
+	rules, err := judge.Rules(cfg)
+	if err != nil {
+		return failed(err)
+	}
+	led, err := ledger.Open(f.ledger)
+	if err != nil {
+		return failed(err)
+	}
+	out, err := judge.Judge(judge.Input{
+		Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
+		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, ReadFile: readWorkingFile,
+	})
+	if err != nil {
+		return usage("%w", err)
+	}
+	v := out.Verdict
+	v.Checkpoint, v.Head = f.checkpoint, f.head
+	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Part: f.part, Parts: f.parts, URL: f.url}
+	line := &pipeline.Line{Ledger: led}
+	rec, err := line.Record(ctx, f.key, v, policies(cfg, f.key))
+	if err != nil {
+		return failed(err)
+	}
+	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: diagnose.Redact, RunURL: f.url}
+	if f.output == "text" {
+		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
+		return nil
+	}
+	return printRouted(s, rec, v, o)
+}
+
+var conclusions = []string{"success", "failure", "cancelled", "timed_out", "skipped", "neutral", "action_required", "startup_failure", "stale"}
+
+func knownConclusion(c string) bool { return c == "" || contains(conclusions, c) }
+
+// caseRef is what stands behind the repository in the key of a case.
+var caseRef = regexp.MustCompile(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
+
+func repositoryOf(key string) string {
+	if m := caseRef.FindStringSubmatch(key); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func policies(cfg config.File, key string) pipeline.Policies {
+	ref := ""
+	if m := caseRef.FindStringSubmatch(key); m != nil {
+		ref = m[2]
+	}
+	return func(cp string) routing.Policy { return cfg.Policy(cp, ref, nil) }
+}
+
+// readWorkingFile reads a file below the working directory for excerpts.
+func readWorkingFile(name string) ([]byte, error) {
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.ReadFile(name)
+}
+
+func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.Options) error {
+	d := rec.Decision
+	r := routed{
+		Decision: d.Kind, Rule: d.Rule, Reason: d.Reason, Iteration: d.Iteration, MaxIterations: d.Max, Verdict: v.Result,
+		Class: v.Class, Phase: d.Phase, Repeated: d.Repeated, Failures: []routed1{}, Effects: []effectOut{},
+	}
+	for _, f := range v.Failures {
+		ev := f.Evidence
+		if ev == nil {
+			ev = []routing.Evidence{}
+		}
+		r.Failures = append(r.Failures, routed1{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message})
+	}
+	for _, e := range d.Effects {
+		r.Effects = append(r.Effects, show(rec.Case, e, o))
+	}
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+// show renders what an effect would post.
+func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
+	out := effectOut{Kind: e.Kind, Key: e.Key}
+	switch e.Kind {
+	case routing.EffectComment:
+		out.Body = render.Comment(c, e.Checkpoint, o)
+	case routing.EffectCheck:
+		k := render.Check(c, e.Checkpoint, e.SHA, o)
+		out.Title, out.Body = k.Title, k.Summary
+	case routing.EffectIssue:
+		out.Title, out.Body = render.IssueTitle(c, e.Checkpoint, o), render.IssueBody(c, e.Checkpoint, o)
+	case routing.EffectHandover, routing.EffectReview, routing.EffectReady:
+		o.Limit = 56 << 10
+		out.Body = string(render.Packet(c, e.Checkpoint, o))
+	case routing.EffectClose:
+		out.Body = render.Mended(c, e.Checkpoint, o)
+	case routing.EffectLabel:
+		out.Body = "-switchback:paused"
+		if c.Checkpoints[e.Checkpoint].State == routing.Escalated {
+			out.Body = "+switchback:paused"
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/switchback-ci/switchback/bot/judge"
+)
+
+// open returns the named file, or the standard input for "-".
+func open(s streams, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(s.in), nil
+	}
+	return os.Open(name)
+}
+
+func sources(s streams, files []string) []judge.Source {
+	out := make([]judge.Source, 0, len(files))
+	for _, f := range files {
+		name := f
+		if f == "-" {
+			name = "standard input"
+		}
+		out = append(out, judge.Source{Name: name, Open: func() (io.ReadCloser, error) { return open(s, f) }})
+	}
+	return out
+}
+
+// exist returns an error for the first file that cannot be opened: a wrong
+// path on the command line is a mistake, not a run without report.
+func exist(s streams, files []string) error {
+	for _, f := range files {
+		if f == "-" {
+			continue
+		}
+		r, err := os.Open(f)
+		if err != nil {
+			return err
+		}
+		st, err := r.Stat()
+		_ = r.Close()
+		if err != nil {
+			return err
+		}
+		if st.IsDir() {
+			return &os.PathError{Op: "read", Path: f, Err: errIsDir}
+		}
+	}
+	return nil
+}
+
+var errIsDir = errIsDirectory{}
+
+type errIsDirectory struct{}
+
+func (errIsDirectory) Error() string { return "is a directory; name the files in it" }

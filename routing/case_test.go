@@ -1,0 +1,342 @@
+package routing
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func effectKinds(d Decision) []EffectKind {
+	var out []EffectKind
+	for _, e := range d.Effects {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+func TestPass(t *testing.T) {
+	t.Run("S0-5 S0-46 PASS marks the checkpoint completed", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Pass, ""))
+		if got := w.c.Checkpoints["unit"].State; got != Completed {
+			t.Error(got)
+		}
+	})
+	t.Run("S0-6 S0-54 PASS starts the reviewer only where one is configured and wanted", func(t *testing.T) {
+		for _, c := range []struct{ configured, wanted, starts bool }{{true, true, true}, {true, false, false}, {false, true, false}} {
+			w := newWorld(t)
+			if !w.p.RunReviewerOnPass {
+				t.Error("run_reviewer_on_pass is true by default")
+			}
+			w.p.Reviewer, w.p.RunReviewerOnPass = c.configured, c.wanted
+			if got := hasEffect(w.judge(run(1, Pass, "")), EffectReview); got != c.starts {
+				t.Errorf("%+v: started %v", c, got)
+			}
+		}
+	})
+	t.Run("S0-6 a reviewer that fails does not undo PASS", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Pass, ""))
+		v := ReviewVerdict("review", Run{ID: "r1", SHA: run(1, Pass, "").Run.SHA}, ReviewResult{Decision: ReviewFailed}, w.p.FailOn)
+		if d := w.judge(v); d.Kind != KindNone || w.c.Checkpoints["unit"].State != Completed {
+			t.Errorf("%s, unit is %s", d.Kind, w.c.Checkpoints["unit"].State)
+		}
+	})
+	t.Run("S0-7 S0-45 PASS makes dependents ready and what they held goes on", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Needs = map[string][]string{"e2e": {"unit", "lint"}}
+		early := run(1, Fail, LogicError)
+		early.Checkpoint = "e2e"
+		if d := w.judge(early); d.Kind != KindNone || !d.Held || w.c.Checkpoints["e2e"].State != Pending {
+			t.Fatalf("%s held=%v state=%s", d.Kind, d.Held, w.c.Checkpoints["e2e"].State)
+		}
+		lint := run(1, Pass, "")
+		lint.Checkpoint = "lint"
+		if d := w.judge(lint); len(d.Ready) != 0 {
+			t.Errorf("ready too early: %v", d.Ready)
+		}
+		d := w.judge(run(1, Pass, ""))
+		if !reflect.DeepEqual(d.Ready, []string{"e2e"}) || !hasEffect(d, EffectReady) {
+			t.Errorf("ready %v, effects %v", d.Ready, effectKinds(d))
+		}
+		if d := w.judge(early); d.Kind != KindRetry || w.c.Checkpoints["e2e"].State != InProgress {
+			t.Errorf("the held verdict: %s, state %s", d.Kind, w.c.Checkpoints["e2e"].State)
+		}
+	})
+	t.Run("S0-8 PASS of the last checkpoint completes the case", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Checkpoints = []string{"unit", "lint"}
+		if d := w.judge(run(1, Pass, "")); d.Complete || w.c.Complete {
+			t.Error("complete before lint passed")
+		}
+		lint := run(1, Pass, "")
+		lint.Checkpoint = "lint"
+		if d := w.judge(lint); !d.Complete || !w.c.Complete {
+			t.Error("not complete")
+		}
+	})
+	t.Run("S0-35 a passing result makes no feedback and hands nothing over", func(t *testing.T) {
+		d := newWorld(t).judge(run(1, Pass, ""))
+		if hasEffect(d, EffectHandover) || hasEffect(d, EffectIssue) {
+			t.Error(effectKinds(d))
+		}
+	})
+	t.Run("S4-10 success clears last_error", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 0
+		w.judge(run(1, Fail, LogicError))
+		if w.c.Checkpoints["unit"].LastError == "" {
+			t.Fatal("no last_error")
+		}
+		w.judge(run(2, Pass, ""))
+		if got := w.c.Checkpoints["unit"].LastError; got != "" {
+			t.Error(got)
+		}
+	})
+	t.Run("green resets the count", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		w.judge(run(2, Pass, ""))
+		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 {
+			t.Errorf("%s %d", d.Kind, d.Iteration)
+		}
+	})
+}
+
+func TestRetry(t *testing.T) {
+	t.Run("S0-11 RETRY sends the feedback, counts, and only then starts the worker again", func(t *testing.T) {
+		w := newWorld(t)
+		d := w.judge(run(1, Fail, LogicError))
+		if want := []EffectKind{EffectComment, EffectCheck, EffectHandover}; !reflect.DeepEqual(effectKinds(d), want) {
+			t.Errorf("got %v", effectKinds(d))
+		}
+		if w.c.Checkpoints["unit"].Reworks != 1 {
+			t.Error("the increment is not recorded with the decision")
+		}
+	})
+	t.Run("S0-47 RETRY leaves the checkpoint in progress", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		w.judge(run(2, Fail, LogicError))
+		if got := w.c.Checkpoints["unit"].State; got != InProgress {
+			t.Error(got)
+		}
+	})
+	t.Run("S0-52 the retry delay is 5 s by default and stands in the decision", func(t *testing.T) {
+		if d := newWorld(t).judge(run(1, Fail, LogicError)); d.Delay != 5*time.Second {
+			t.Error(d.Delay)
+		}
+	})
+	t.Run("S0-32 a later turn overwrites no earlier one", func(t *testing.T) {
+		w := newWorld(t)
+		for n := 1; n <= 3; n++ {
+			v := run(n, Fail, LogicError)
+			v.Failures = []Failure{{Name: fmt.Sprint("test", n)}}
+			w.judge(v)
+		}
+		for i, turn := range w.c.Checkpoints["unit"].Turns {
+			if turn.Iteration != i+1 || turn.Verdict.Failures[0].Name != fmt.Sprint("test", i+1) {
+				t.Errorf("turn %d: %+v", i, turn)
+			}
+		}
+	})
+}
+
+func TestEscalated(t *testing.T) {
+	t.Run("S0-23 S0-48 S4-52 after an escalation nothing retries or advances until a human acts", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		for n := 2; n < 6; n++ {
+			if d := w.judge(run(n, Fail, LogicError)); d.Kind != KindNone || hasEffect(d, EffectHandover) {
+				t.Errorf("run %d: %s %v", n, d.Kind, effectKinds(d))
+			}
+		}
+		if cp := w.c.Checkpoints["unit"]; cp.State != Escalated || cp.Reworks != 0 {
+			t.Errorf("%s %d", cp.State, cp.Reworks)
+		}
+		w.human(HumanResume, 0)
+		if d := w.judge(run(6, Fail, LogicError)); d.Kind != KindRetry {
+			t.Errorf("after a human resumed: %s (%s)", d.Kind, d.Rule)
+		}
+	})
+	t.Run("S0-24 the pause covers the checkpoint and its dependents, or the whole case by configuration", func(t *testing.T) {
+		for _, c := range []struct {
+			scope      Scope
+			lint, docs Kind
+		}{{ScopeCheckpoint, KindNone, KindRetry}, {ScopeCase, KindNone, KindNone}} {
+			w := newWorld(t)
+			w.p.Scope = c.scope
+			w.p.Needs = map[string][]string{"lint": {"unit"}}
+			w.judge(run(1, Pass, ""))
+			w.judge(run(2, Fail, EnvIssue))
+			lint, docs := run(3, Fail, LogicError), run(3, Fail, LogicError)
+			lint.Checkpoint, docs.Checkpoint = "lint", "docs"
+			if got := kinds(w.judge(lint), w.judge(docs)); got[0] != c.lint || got[1] != c.docs {
+				t.Errorf("scope %s: %v", c.scope, got)
+			}
+		}
+	})
+	t.Run("S4-28 manual waits for a human", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 0
+		d := w.judge(run(1, Fail, LogicError))
+		if d.OnMax != OnMaxManual || w.c.Checkpoints["unit"].Skipped {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("S4-27 on_max is manual by default", func(t *testing.T) {
+		if DefaultPolicy().OnMax != OnMaxManual {
+			t.Error(DefaultPolicy().OnMax)
+		}
+	})
+	t.Run("S4-30 skip skips the checkpoint and the others go on", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max, w.p.OnMax = 0, OnMaxSkip
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		d := w.judge(run(1, Fail, LogicError))
+		if !hasEffect(d, EffectIssue) || !w.c.Checkpoints["unit"].Skipped {
+			t.Errorf("%v", effectKinds(d))
+		}
+		lint := run(1, Fail, LogicError)
+		lint.Checkpoint = "lint"
+		w.p.Max = 3
+		if d := w.judge(lint); d.Kind != KindRetry {
+			t.Errorf("lint: %s (%s)", d.Kind, d.Rule)
+		}
+	})
+	t.Run("S4-53 S4-69 others go on and cases do not interfere", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 0
+		w.judge(run(1, Fail, LogicError))
+		w.p.Max = 3
+		docs := run(1, Fail, LogicError)
+		docs.Checkpoint = "docs"
+		other := newWorld(t)
+		if got := kinds(w.judge(docs), other.judge(run(1, Fail, LogicError))); got[0] != KindRetry || got[1] != KindRetry {
+			t.Error(got)
+		}
+	})
+	t.Run("S0-55 notify_on_escalation false silences the notification and not the report", func(t *testing.T) {
+		if !DefaultPolicy().Notify {
+			t.Error("true by default")
+		}
+		w := newWorld(t)
+		w.p.Notify = false
+		if d := w.judge(run(1, Fail, EnvIssue)); !d.NoNotify || !hasEffect(d, EffectIssue) {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("S0-42 S0-13 S0-15 S0-16 every escalation makes a report, notifies and pauses", func(t *testing.T) {
+		for _, v := range []Verdict{run(1, Fail, EnvIssue), run(1, Fail, DesignMismatch), run(1, Unclear, Unknown), run(1, Fail, LogicError), run(1, TimedOut, Timeout)} {
+			w := newWorld(t)
+			w.p.Max = 0
+			d := w.judge(v)
+			if !hasEffect(d, EffectIssue) || !hasEffect(d, EffectLabel) || d.NoNotify || w.c.Checkpoints["unit"].State != Escalated {
+				t.Errorf("%s: %v", d.Kind, effectKinds(d))
+			}
+		}
+	})
+	t.Run("a pass while escalated closes the escalation", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		if d := w.judge(run(2, Pass, "")); d.Kind != KindPass || !hasEffect(d, EffectClose) || w.c.Checkpoints["unit"].Escalation != nil {
+			t.Errorf("%s %v", d.Kind, effectKinds(d))
+		}
+	})
+}
+
+func TestStates(t *testing.T) {
+	t.Run("S0-44 S0-49 only the listed transitions are taken", func(t *testing.T) {
+		all := []State{Pending, InProgress, Completed, Escalated}
+		allowed := map[[2]State]bool{
+			{Pending, InProgress}: true, {InProgress, Completed}: true, {InProgress, Escalated}: true,
+			{Escalated, InProgress}: true, {Escalated, Completed}: true, {Completed, InProgress}: true,
+		}
+		for _, from := range all {
+			for _, to := range all {
+				_, err := Checkpoint{Name: "x", State: from}.to(to)
+				if (err == nil) != (allowed[[2]State{from, to}] || from == to) {
+					t.Errorf("%s → %s: %v", from, to, err)
+				}
+			}
+		}
+	})
+	t.Run("S0-49 completed is terminal for its commit", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Pass, ""))
+		again := run(2, Fail, LogicError)
+		again.Run.SHA = run(1, Pass, "").Run.SHA
+		if d := w.judge(again); d.Kind != KindNone || w.c.Checkpoints["unit"].State != Completed {
+			t.Errorf("%s, %s", d.Kind, w.c.Checkpoints["unit"].State)
+		}
+	})
+	t.Run("an event that does not follow is refused with its place", func(t *testing.T) {
+		_, err := Fold("k", []Event{{Type: "party"}})
+		if err == nil || !strings.Contains(err.Error(), "event 1 of case k") {
+			t.Error(err)
+		}
+	})
+	t.Run("Apply leaves the old case as it was", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		before := w.c
+		cp := fmt.Sprintf("%+v", before.Checkpoints["unit"])
+		w.judge(run(2, Fail, LogicError))
+		if got := fmt.Sprintf("%+v", before.Checkpoints["unit"]); got != cp {
+			t.Errorf("changed:\n%s\n%s", cp, got)
+		}
+	})
+}
+
+func TestMetrics(t *testing.T) {
+	w := newWorld(t)
+	w.judge(run(1, Fail, NotImplemented))
+	w.now = w.now.Add(7 * time.Minute)
+	w.judge(run(2, Fail, LogicError))
+	w.now = w.now.Add(6 * time.Minute)
+	w.judge(run(3, Pass, ""))
+	m := w.c.Metrics("unit")
+	t.Run("S0-57 S0-61 metrics hold session, checkpoint, history, time and quality of every result", func(t *testing.T) {
+		if m.Session != "acme/app#1" || m.Checkpoint != "unit" || len(m.RoutingHistory) != 3 {
+			t.Errorf("%+v", m)
+		}
+	})
+	t.Run("S0-58 an entry holds iteration, result and reason, and PASS has no reason", func(t *testing.T) {
+		var got []string
+		for _, e := range m.RoutingHistory {
+			got = append(got, fmt.Sprint(e.Iteration, e.Result, e.Reason))
+		}
+		want := []string{"1RETRYNOT_IMPLEMENTED", "2RETRYLOGIC_ERROR", "3PASS"}
+		for i := range want {
+			if strings.ReplaceAll(got[i], " ", "") != want[i] {
+				t.Errorf("got %q, want %q", got[i], want[i])
+			}
+		}
+	})
+	t.Run("S0-59 total_time is a short duration", func(t *testing.T) {
+		if m.TotalTime != "15m" {
+			t.Error(m.TotalTime)
+		}
+		for d, want := range map[time.Duration]string{0: "0s", 59 * time.Second: "59s", 2*time.Hour + 5*time.Minute: "2h5m", 76 * time.Hour: "3d4h", 61 * time.Second: "1m"} {
+			if got := ShortDuration(d); got != want {
+				t.Errorf("%v: %s, want %s", d, got, want)
+			}
+		}
+	})
+	t.Run("S0-60 effective, ineffective, none", func(t *testing.T) {
+		if m.FeedbackQuality != "effective" {
+			t.Error(m.FeedbackQuality)
+		}
+		bad := newWorld(t)
+		bad.p.Max = 1
+		bad.judge(run(1, Fail, LogicError))
+		bad.judge(run(2, Fail, LogicError))
+		clean := newWorld(t)
+		clean.judge(run(1, Pass, ""))
+		if a, b := bad.c.Metrics("unit").FeedbackQuality, clean.c.Metrics("unit").FeedbackQuality; a != "ineffective" || b != "none" {
+			t.Error(a, b)
+		}
+	})
+}

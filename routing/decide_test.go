@@ -1,0 +1,433 @@
+package routing
+
+import (
+	"fmt"
+	"math/rand"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var t0 = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// world plays verdicts through Decide and Fold as the pipeline does.
+type world struct {
+	t      *testing.T
+	c      Case
+	p      Policy
+	events []Event
+	now    time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{t: t, c: Case{Key: "acme/app#1"}, p: DefaultPolicy(), now: t0}
+}
+
+func (w *world) add(e Event) {
+	w.t.Helper()
+	next, err := w.c.Apply(e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.c, w.events = next, append(w.events, e)
+}
+
+func (w *world) judge(v Verdict) Decision {
+	w.t.Helper()
+	w.now = w.now.Add(time.Minute)
+	if v.Checkpoint == "" {
+		v.Checkpoint = "unit"
+	}
+	d := Decide(w.c, v, w.p, w.now)
+	if !d.Repeated {
+		w.add(RunEvent(w.c.Key, v, d, w.now))
+	}
+	return d
+}
+
+func (w *world) human(a HumanAction, n int) {
+	w.t.Helper()
+	w.add(Event{Type: EventHuman, At: w.now, Case: w.c.Key, Checkpoint: "unit", Action: a, N: n, By: "mona"})
+}
+
+// run returns a verdict of run n, of a commit of its own.
+func run(n int, r Result, c Class) Verdict {
+	return Verdict{Result: r, Class: c, Run: Run{ID: fmt.Sprint(n), Attempt: 1, SHA: fmt.Sprintf("%040x", n)}, Counts: Counts{Tests: 3, Passed: 2, Failed: 1}}
+}
+
+func kinds(ds ...Decision) []Kind {
+	var out []Kind
+	for _, d := range ds {
+		out = append(out, d.Kind)
+	}
+	return out
+}
+
+func TestDecideOneDecision(t *testing.T) {
+	cases := []struct {
+		name string
+		v    Verdict
+		want Kind
+	}{
+		{"S0-3 pass with all criteria met is PASS", run(1, Pass, ""), KindPass},
+		{"S0-9 NOT_IMPLEMENTED below the limit is handed back", run(1, Fail, NotImplemented), KindRetry},
+		{"S0-9 LOGIC_ERROR below the limit is handed back", run(1, Fail, LogicError), KindRetry},
+		{"S0-9 TYPE_ERROR below the limit is handed back", run(1, Fail, TypeError), KindRetry},
+		{"QUALITY below the limit is handed back", run(1, Fail, Quality), KindRetry},
+		{"S0-13 S0-17 DESIGN_MISMATCH escalates on the first run", run(1, Fail, DesignMismatch), KindDesign},
+		{"S0-16 S0-17 ENV_ISSUE escalates on the first run", run(1, Fail, EnvIssue), KindEnv},
+		{"S0-20 a first timeout is handed back", run(1, TimedOut, Timeout), KindRetry},
+		{"S0-21 unclear escalates and is never handed back", run(1, Unclear, Unknown), KindUnclear},
+		{"S0-22 an unknown class counts as unclear", run(1, Fail, "SOMETHING"), KindUnclear},
+		{"S0-22 UNKNOWN counts as unclear", run(1, Fail, Unknown), KindUnclear},
+		{"an unknown result counts as unclear", run(1, "exploded", LogicError), KindUnclear},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if d := newWorld(t).judge(c.v); d.Kind != c.want {
+				t.Errorf("got %s (%s), want %s", d.Kind, d.Rule, c.want)
+			}
+		})
+	}
+	t.Run("S0-4 pass with an unmet criterion is unclear and never PASS", func(t *testing.T) {
+		v := run(1, Pass, "")
+		v.Unmet = []string{"coverage is 70 %, wanted 80 %"}
+		if d := newWorld(t).judge(v); d.Kind != KindUnclear {
+			t.Errorf("got %s", d.Kind)
+		}
+	})
+	t.Run("S0-1 S0-2 every result and class gives exactly one decision of the list", func(t *testing.T) {
+		known := map[Kind]bool{KindPass: true, KindRetry: true, KindDesign: true, KindEnv: true, KindTimeout: true, KindUnclear: true, KindMaxRetry: true}
+		for _, r := range []Result{Pass, Fail, TimedOut, Unclear} {
+			for _, cl := range Classes() {
+				if d := newWorld(t).judge(run(1, r, cl)); !known[d.Kind] {
+					t.Errorf("%s %s gave %q", r, cl, d.Kind)
+				}
+			}
+		}
+	})
+}
+
+func TestLimit(t *testing.T) {
+	for _, max := range []int{1, 3, 5} {
+		t.Run(fmt.Sprintf("S0-10 S0-15 S4-50 with max %d the failing run after %d reworks escalates", max, max), func(t *testing.T) {
+			w := newWorld(t)
+			w.p.Max = max
+			for n := 1; n <= max; n++ {
+				d := w.judge(run(n, Fail, LogicError))
+				if d.Kind != KindRetry || d.Iteration != n || d.Max != max {
+					t.Fatalf("run %d: %s %d/%d", n, d.Kind, d.Iteration, d.Max)
+				}
+			}
+			d := w.judge(run(max+1, Fail, LogicError))
+			if d.Kind != KindMaxRetry || d.Iteration != max {
+				t.Fatalf("got %s %d/%d", d.Kind, d.Iteration, d.Max)
+			}
+			cp := w.c.Checkpoints["unit"]
+			if cp.State != Escalated || cp.Reworks != max {
+				t.Errorf("state %s, reworks %d", cp.State, cp.Reworks)
+			}
+		})
+	}
+	t.Run("S0-51 S4-26 the default limit is 3", func(t *testing.T) {
+		if DefaultPolicy().Max != 3 {
+			t.Error(DefaultPolicy().Max)
+		}
+	})
+	t.Run("S4-35 a limit of 0 means no rework at all", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 0
+		if d := w.judge(run(1, Fail, LogicError)); d.Kind != KindMaxRetry {
+			t.Error(d.Kind)
+		}
+	})
+	t.Run("S4-32 S4-33 with the breaker off a hard cap of 10 remains", func(t *testing.T) {
+		if !DefaultPolicy().Breaker {
+			t.Error("the breaker is on by default")
+		}
+		w := newWorld(t)
+		w.p.Breaker = false
+		for n := 1; n <= 10; n++ {
+			if d := w.judge(run(n, Fail, LogicError)); d.Kind != KindRetry {
+				t.Fatalf("run %d: %s", n, d.Kind)
+			}
+		}
+		if d := w.judge(run(11, Fail, LogicError)); d.Kind != KindMaxRetry {
+			t.Error(d.Kind)
+		}
+	})
+	t.Run("S4-34 a case's own override replaces the limit", func(t *testing.T) {
+		w := newWorld(t)
+		five := 5
+		w.p.Override = &five
+		if d := w.judge(run(1, Fail, LogicError)); d.Max != 5 {
+			t.Error(d.Max)
+		}
+	})
+	t.Run("S4-55 S4-70 a case under way keeps its limit until its own override or a reset", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 1
+		w.judge(run(1, Fail, LogicError))
+		w.p.Max = 9
+		if d := w.judge(run(2, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 1 {
+			t.Errorf("a raised configuration reached a case under way: %s %d", d.Kind, d.Max)
+		}
+		five := 5
+		w.p.Override = &five
+		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 2 || d.Max != 5 {
+			t.Errorf("the override did not re-arm: %s %d/%d (%s)", d.Kind, d.Iteration, d.Max, d.Rule)
+		}
+		w.p.Override = nil
+		w.human(HumanReset, 0)
+		if d := w.judge(run(4, Fail, LogicError)); d.Iteration != 1 || d.Max != 9 {
+			t.Errorf("after a reset: %d/%d", d.Iteration, d.Max)
+		}
+	})
+	t.Run("S4-54 a reset re-enables an escalated checkpoint with a count of zero", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 1
+		w.judge(run(1, Fail, LogicError))
+		w.judge(run(2, Fail, LogicError))
+		w.human(HumanReset, 0)
+		cp := w.c.Checkpoints["unit"]
+		if cp.State != InProgress || cp.Reworks != 0 || cp.LastError != "" {
+			t.Errorf("%+v", cp)
+		}
+		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 {
+			t.Errorf("%s %d", d.Kind, d.Iteration)
+		}
+	})
+	t.Run("a human grants further turns", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 1
+		w.judge(run(1, Fail, LogicError))
+		w.judge(run(2, Fail, LogicError))
+		w.human(HumanExtend, 2)
+		got := kinds(w.judge(run(3, Fail, LogicError)), w.judge(run(4, Fail, LogicError)), w.judge(run(5, Fail, LogicError)))
+		if want := []Kind{KindRetry, KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
+func TestPrecedence(t *testing.T) {
+	t.Run("S0-19 DESIGN and ENV outrank a used-up limit, a timeout and an unclear run too", func(t *testing.T) {
+		for _, c := range []struct {
+			v    Verdict
+			want Kind
+		}{
+			{run(2, Pass, ""), KindPass},
+			{run(2, Fail, DesignMismatch), KindDesign},
+			{run(2, Fail, EnvIssue), KindEnv},
+			{run(2, TimedOut, Timeout), KindTimeout},
+			{run(2, Unclear, Unknown), KindUnclear},
+			{run(2, Fail, LogicError), KindMaxRetry},
+		} {
+			w := newWorld(t)
+			w.p.Max = 1
+			w.judge(run(1, Fail, LogicError))
+			if d := w.judge(c.v); d.Kind != c.want {
+				t.Errorf("%s %s: got %s, want %s", c.v.Result, c.v.Class, d.Kind, c.want)
+			}
+		}
+	})
+	t.Run("S0-20 a timeout is handed back below the limit and escalates as timeout at it", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 2
+		got := kinds(w.judge(run(1, TimedOut, Timeout)), w.judge(run(2, Fail, Timeout)), w.judge(run(3, TimedOut, Timeout)))
+		if want := []Kind{KindRetry, KindRetry, KindTimeout}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("S0-14 S0-53 escalate_on_design_mismatch false hands a design mismatch back up to the limit", func(t *testing.T) {
+		if !DefaultPolicy().EscalateOnDesign {
+			t.Error("default is true")
+		}
+		w := newWorld(t)
+		w.p.EscalateOnDesign, w.p.Max = false, 1
+		got := kinds(w.judge(run(1, Fail, DesignMismatch)), w.judge(run(2, Fail, DesignMismatch)))
+		if want := []Kind{KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("S0-18 ENV spends no turn and hands nothing over", func(t *testing.T) {
+		w := newWorld(t)
+		d := w.judge(run(1, Fail, EnvIssue))
+		if w.c.Checkpoints["unit"].Reworks != 0 || hasEffect(d, EffectHandover) {
+			t.Errorf("reworks %d, effects %v", w.c.Checkpoints["unit"].Reworks, d.Effects)
+		}
+	})
+}
+
+func hasEffect(d Decision, k EffectKind) bool {
+	for _, e := range d.Effects {
+		if e.Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCountOnce(t *testing.T) {
+	t.Run("S0-12 the increment is exactly 1 and the same run again does not increment", func(t *testing.T) {
+		w := newWorld(t)
+		first := w.judge(run(1, Fail, LogicError))
+		for range 5 {
+			d := w.judge(run(1, Fail, LogicError))
+			if !d.Repeated || d.Kind != first.Kind || d.Iteration != 1 {
+				t.Fatalf("%+v", d)
+			}
+		}
+		if got := w.c.Checkpoints["unit"].Reworks; got != 1 || len(w.events) != 1 {
+			t.Errorf("reworks %d, events %d", got, len(w.events))
+		}
+	})
+	t.Run("another run of a commit that was handed back spends no turn", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		again := run(2, Fail, TypeError)
+		again.Run.SHA = run(1, Fail, "").Run.SHA
+		d := w.judge(again)
+		if d.Kind != KindRetry || d.Iteration != 1 || hasEffect(d, EffectHandover) {
+			t.Errorf("%s %d %v", d.Kind, d.Iteration, d.Effects)
+		}
+	})
+	t.Run("an older attempt, an older run and a commit that is no longer the head decide nothing", func(t *testing.T) {
+		w := newWorld(t)
+		second := run(7, Fail, LogicError)
+		second.Run.Attempt = 2
+		w.judge(second)
+		older := run(7, Fail, LogicError)
+		head := run(9, Fail, LogicError)
+		head.Head = "ffff"
+		for _, v := range []Verdict{older, run(3, Fail, EnvIssue), head} {
+			if d := w.judge(v); d.Kind != KindNone || len(d.Effects) != 0 {
+				t.Errorf("run %s: %s %s", v.Run.ID, d.Kind, d.Rule)
+			}
+		}
+		if got := w.c.Checkpoints["unit"].Reworks; got != 1 {
+			t.Errorf("reworks %d", got)
+		}
+	})
+	t.Run("S4-47 a judge that failed triggers no rework and counts no iteration", func(t *testing.T) {
+		w := newWorld(t)
+		v := ReviewVerdict("unit", Run{ID: "1"}, ReviewResult{Decision: ReviewFailed}, w.p.FailOn)
+		d := w.judge(v)
+		if d.Kind != KindNone || w.c.Checkpoints["unit"].Reworks != 0 || len(w.c.Checkpoints["unit"].Iterations) != 0 {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+func TestMatrix(t *testing.T) {
+	part := func(v Verdict, name string, of int) Verdict {
+		v.Run.Part, v.Run.Parts = name, of
+		return v
+	}
+	t.Run("a green leg alone is no pass, the last one is", func(t *testing.T) {
+		w := newWorld(t)
+		got := kinds(w.judge(part(run(1, Pass, ""), "a", 2)), w.judge(part(run(1, Pass, ""), "b", 2)))
+		if want := []Kind{KindNone, KindPass}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("two failing legs of one run spend one turn and both are shown", func(t *testing.T) {
+		w := newWorld(t)
+		a, b := part(run(1, Fail, LogicError), "a", 3), part(run(1, Fail, LogicError), "b", 3)
+		a.Failures, b.Failures = []Failure{{Name: "x"}}, []Failure{{Name: "y"}}
+		w.judge(a)
+		d := w.judge(b)
+		cp := w.c.Checkpoints["unit"]
+		if cp.Reworks != 1 || len(cp.Turns) != 1 || len(cp.Turns[0].Verdict.Failures) != 2 || !hasEffect(d, EffectComment) {
+			t.Errorf("reworks %d turns %d effects %v", cp.Reworks, len(cp.Turns), d.Effects)
+		}
+	})
+	t.Run("a leg whose judge failed keeps a green run from passing", func(t *testing.T) {
+		w := newWorld(t)
+		got := kinds(w.judge(part(run(1, Errored, ""), "a", 2)), w.judge(part(run(1, Pass, ""), "b", 2)))
+		if want := []Kind{KindNone, KindNone}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("an environment failure in a later leg outranks the rework", func(t *testing.T) {
+		w := newWorld(t)
+		got := kinds(w.judge(part(run(1, Fail, LogicError), "a", 2)), w.judge(part(run(1, Fail, EnvIssue), "b", 2)))
+		if want := []Kind{KindRetry, KindEnv}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("a late failing leg of a run taken for green is not swallowed", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(part(run(1, Pass, ""), "a", 1))
+		if d := w.judge(part(run(1, Fail, LogicError), "b", 1)); d.Kind != KindRetry {
+			t.Errorf("got %s (%s)", d.Kind, d.Rule)
+		}
+	})
+}
+
+// TestProperty plays random sequences with repetitions, parts, stale runs and
+// human acts, and checks what must hold for any of them.
+func TestProperty(t *testing.T) {
+	results := []Result{Pass, Fail, Fail, Fail, TimedOut, Unclear, Errored}
+	for seed := range 400 {
+		rng := rand.New(rand.NewSource(int64(seed)))
+		w := newWorld(t)
+		w.p.Max = rng.Intn(5)
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		w.p.OnMax = []OnMax{OnMaxManual, OnMaxError, OnMaxSkip}[rng.Intn(3)]
+		var played []Verdict
+		counted := map[string]int{}
+		for range 60 {
+			v := run(1+rng.Intn(12), results[rng.Intn(len(results))], Classes()[rng.Intn(len(Classes()))])
+			v.Run.Attempt = 1 + rng.Intn(2)
+			v.Run.Parts = 1 + rng.Intn(2)
+			v.Run.Part = string(rune('a' + rng.Intn(v.Run.Parts)))
+			v.Checkpoint = []string{"unit", "unit", "lint"}[rng.Intn(3)]
+			if rng.Intn(4) == 0 && len(played) > 0 {
+				v = played[rng.Intn(len(played))]
+			}
+			played = append(played, v)
+			before := w.c.Checkpoints[v.Checkpoint]
+			d := w.judge(v)
+			after := w.c.Checkpoints[v.Checkpoint]
+			if after.Reworks > before.Reworks {
+				counted[v.Checkpoint+"|"+v.Run.Key()+fmt.Sprint(after.Lineage)]++
+				if after.Reworks != before.Reworks+1 {
+					t.Fatalf("seed %d: %d → %d", seed, before.Reworks, after.Reworks)
+				}
+			}
+			if after.Reworks > max(d.Max, after.Limit) || after.Reworks > HardCap {
+				t.Fatalf("seed %d: %d reworks of %d", seed, after.Reworks, d.Max)
+			}
+			if d.Kind == KindPass && v.Result != Pass {
+				t.Fatalf("seed %d: %s became a pass", seed, v.Result)
+			}
+			if rng.Intn(15) == 0 {
+				if _, ok := w.c.Checkpoints["unit"]; ok {
+					w.human([]HumanAction{HumanResume, HumanReset, HumanPause}[rng.Intn(3)], 0)
+				}
+			}
+		}
+		for k, n := range counted {
+			if n > 1 {
+				t.Fatalf("seed %d: run %s counted %d times", seed, k, n)
+			}
+		}
+		again, err := Fold(w.c.Key, w.events)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if !reflect.DeepEqual(again, w.c) {
+			t.Fatalf("seed %d: folding the ledger again gives another case", seed)
+		}
+	}
+	t.Run("S4-68 no sequence loops for ever and reworks stay within the limit", func(t *testing.T) {
+		w := newWorld(t)
+		for n := 1; n <= 100; n++ {
+			w.judge(run(n, Fail, LogicError))
+		}
+		if got := w.c.Checkpoints["unit"].Reworks; got != 3 {
+			t.Error(got)
+		}
+	})
+}
