@@ -289,8 +289,11 @@ func (g *goTestText) packageEnd(s string) bool {
 		g.result, g.cur = s, nil
 		return true
 	}
-	if goNoTests.MatchString(s) {
-		return true
+	switch {
+	case s[0] == '?':
+		return goNoTests.MatchString(s)
+	case !strings.HasPrefix(s, "ok") && !strings.HasPrefix(s, "FAIL"):
+		return false
 	}
 	m := goPkgEnd.FindStringSubmatch(s)
 	if m == nil || !isGoPackage(m[3], m[2]) {

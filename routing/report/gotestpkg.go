@@ -109,11 +109,18 @@ func (t *textBuf) addLine(s string) {
 }
 
 func (t *textBuf) addString(s string) {
-	if len(t.head)+len(s) <= t.max && len(t.tail) == 0 {
-		t.head = append(t.head, s...)
+	if n := min(t.max-len(t.head), len(s)); n > 0 {
+		t.head, s = append(t.head, s[:n]...), s[n:]
+	}
+	if s == "" {
 		return
 	}
-	t.add([]byte(s))
+	if len(s) > t.max {
+		t.dropped += len(s) - t.max
+		s = s[len(s)-t.max:]
+	}
+	t.tail = append(t.tail, s...)
+	t.shrink()
 }
 
 // isFraming reports whether a line is go test's own and no test's.

@@ -89,6 +89,9 @@ func readJUnit(d *document) error {
 	if _, err := d.in.br.Peek(1); !d.embedded && err != nil && err != io.EOF {
 		return err
 	}
+	if r.roots == 0 {
+		return fmt.Errorf("%w: it holds no <testsuite>", ErrUnknownFormat)
+	}
 	r.complain()
 	return nil
 }
@@ -105,8 +108,6 @@ func (r *junitReader) complain() {
 	case r.x.malformed > 0:
 		p.At = r.x.malformed
 		p.Message = fmt.Sprintf("the JUnit document is damaged at line %d: %s", p.At, r.x.damage)
-	case r.roots == 0:
-		p.Message = "the JUnit document holds no <testsuite>"
 	default:
 		return
 	}

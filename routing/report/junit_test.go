@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -279,6 +280,12 @@ func TestJUnitDialects(t *testing.T) {
 		{name: "namespaces", in: `<j:testsuite xmlns:j="u"><j:testcase name="a"><j:failure/></j:testcase></j:testsuite>`, want: Counts{Tests: 1, Failed: 1}},
 		{name: "two documents", in: "<?xml version=\"1.0\"?><testsuite><testcase name=\"a\"/></testsuite>\n<?xml version=\"1.0\"?>\n<testsuite><testcase name=\"b\"><error/></testcase></testsuite>", want: Counts{Tests: 2, Passed: 1, Failed: 1}},
 		{name: "encoding declared UTF-16", in: `<?xml version="1.0" encoding="UTF-16"?><testsuite><testcase name="ü"/></testsuite>`, want: Counts{Tests: 1, Passed: 1}},
+		{name: "UTF-16 with its mark", in: utf16LE("<?xml version='1.0' encoding='utf-16'?>\n<testsuite><testcase name='\u00fc'><failure message='\u00e4'/></testcase></testsuite>"), want: Counts{Tests: 1, Failed: 1},
+			check: func(t *testing.T, r *Report) {
+				if f := r.Failing[0]; f.Name != "ü" || f.Message != "ä" || f.At != 2 {
+					t.Errorf("%+v", f)
+				}
+			}},
 		{name: "latin-1", in: "<?xml version='1.0' encoding='ISO-8859-1'?><testsuite><testcase name='\xfc'><failure/></testcase></testsuite>", want: Counts{Tests: 1, Failed: 1},
 			check: func(t *testing.T, r *Report) {
 				if r.Failing[0].Name != "ü" {
@@ -322,6 +329,14 @@ func TestJUnitDialects(t *testing.T) {
 	}
 }
 
+func utf16LE(s string) string {
+	b := []byte{0xff, 0xfe}
+	for _, r := range s {
+		b = append(b, byte(r), byte(r>>8))
+	}
+	return string(b)
+}
+
 func TestJUnitPlaces(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -350,6 +365,15 @@ func TestJUnitPlaces(t *testing.T) {
 				t.Errorf("%s:%d, want %s:%d", f.File, f.Line, tt.file, tt.line)
 			}
 		})
+	}
+}
+
+func TestJUnitForced(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"plain text", "<html><body/></html>", "<a", "<?xml version='1.0'?>"} {
+		if _, err := Parse(strings.NewReader(in), Options{Format: "junit"}); !errors.Is(err, ErrUnknownFormat) {
+			t.Errorf("%q: %v", in, err)
+		}
 	}
 }
 

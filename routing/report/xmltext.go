@@ -101,8 +101,13 @@ func (t *textBuf) add(b []byte) {
 		return
 	}
 	t.tail = append(t.tail, b...)
-	if over := len(t.tail) - 2*t.max; over > 0 {
-		over = len(t.tail) - t.max
+	t.shrink()
+}
+
+// shrink cuts the tail to its last max bytes once it has twice that.
+func (t *textBuf) shrink() {
+	if len(t.tail) > 2*t.max {
+		over := len(t.tail) - t.max
 		t.dropped += over
 		t.tail = append(t.tail[:0], t.tail[over:]...)
 	}
