@@ -77,14 +77,14 @@ func (v view) head() string {
 	case v.turn.Kind == routing.KindPass:
 		return v.lang.say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
 	case v.turn.Kind.Escalates():
-		return v.lang.say("head.stop", "cp", cp, "kind", v.stopped())
+		return v.lang.say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
 	return v.lang.say("head.retry", "cp", cp, "n", v.turn.Iteration, "max", v.max)
 }
 
 // stopped is the kind of an escalation in words, without "escalated".
-func (v view) stopped() string {
-	k := v.lang.say("kind." + string(v.turn.Kind))
+func (v view) stopped(kind routing.Kind) string {
+	k := v.lang.say("kind." + string(kind))
 	if _, after, ok := strings.Cut(k, ": "); ok {
 		return after
 	}
@@ -110,7 +110,10 @@ func (v view) what() string {
 	}
 	fs := decisiveFirst(vd.Failures)
 	if len(fs) == 0 {
-		return join("**"+s+v.lang.say("what.end")+"**", v.reason())
+		if r := strings.TrimSpace(vd.Reason); r != "" {
+			return "**" + s + "**: " + sentence(prose(r))
+		}
+		return "**" + s + v.lang.say("what.end") + "**"
 	}
 	return "**" + s + "**" + v.lang.say("what.first", "what", code(escalate.Name(fs[0])), "did", v.did(fs[0]))
 }
@@ -127,13 +130,6 @@ func (v view) did(f routing.Failure) string {
 func isShort(s string) bool {
 	s = strings.TrimSpace(s)
 	return s != "" && len(s) <= 60 && !strings.Contains(s, "\n")
-}
-
-func (v view) reason() string {
-	if r := strings.TrimSpace(v.turn.Verdict.Reason); r != "" {
-		return sentence(prose(r))
-	}
-	return ""
 }
 
 // sentence ends md with a full stop.
@@ -205,12 +201,22 @@ func issueName(u string) string {
 	return code(u)
 }
 
-func (v view) onMax() routing.OnMax {
+func (v view) onMax() routing.OnMax { return v.decision().OnMax }
+
+// decision returns what was decided when the turn was taken: of the run it
+// shows, or where a newer run has taken that one's place, of the run that the
+// same turn was decided on.
+func (v view) decision() routing.Decision {
 	rs := v.cp.Runs[v.turn.Verdict.Run.Key()]
 	if rs.Decided && rs.Decision.Kind == v.turn.Kind {
-		return rs.Decision.OnMax
+		return rs.Decision
 	}
-	return ""
+	for _, rs := range v.cp.Runs {
+		if d := rs.Decision; rs.Decided && d.Kind == v.turn.Kind && d.Iteration == v.turn.Iteration && d.Reason == v.turn.Reason {
+			return d
+		}
+	}
+	return routing.Decision{}
 }
 
 // state says what has happened since the turn.
@@ -222,19 +228,27 @@ func (v view) state() string {
 		return v.lang.say("state.skipped")
 	case v.has && len(v.cp.Held) > 0:
 		return v.lang.say("state.held")
+	case v.newer():
+		return v.lang.say("state.newer")
 	case v.has && v.turn.Kind.Escalates() && v.cp.Escalation == nil && v.cp.State == routing.InProgress:
 		return v.lang.say("state.resumed")
 	}
 	return ""
 }
 
+// newer is true if a run that came after the escalation is what the turn shows.
+func (v view) newer() bool {
+	e := v.cp.Escalation
+	return v.has && v.turn.Kind.Escalates() && e != nil && e.SHA != "" && v.turn.Verdict.Run.SHA != "" && e.SHA != v.turn.Verdict.Run.SHA
+}
+
 // since says what changed since the turn before: a line of counts, then names.
 func (v view) since(n int) string {
 	d := v.delta
-	if !d.known || len(v.story) < 2 {
+	if !d.known {
 		return ""
 	}
-	head := "**" + v.lang.say("since", "n", len(v.story)-1) + "** "
+	head := "**" + v.lang.say("since", "n", v.base) + "** "
 	if len(d.fixed)+len(d.fresh)+len(d.unseen) == 0 && !anyDiffers(d) {
 		return head + v.lang.say("since.nothing")
 	}
@@ -267,6 +281,8 @@ func (v view) passed() string {
 	switch {
 	case vd.Review != nil:
 		return v.lang.say("pass.review", "sha", sha)
+	case vd.Counts.Skipped > 0:
+		return v.lang.say("pass.skipped", "passed", vd.Counts.Passed, "tests", vd.Counts.Tests, "skipped", vd.Counts.Skipped, "sha", sha)
 	case vd.Counts.Tests > 0:
 		return v.lang.say("pass.counts", "passed", vd.Counts.Passed, "tests", vd.Counts.Tests, "sha", sha)
 	}

@@ -54,7 +54,7 @@ func (l Language) sentence(s escalate.Sentence) string {
 // argument makes what fills a sentence safe.
 func argument(name, value string) string {
 	switch name {
-	case "n", "first", "last", "still", "new", "max":
+	case "n", "first", "last", "still", "new", "max", "stuck":
 		return value
 	case "suggestion", "reason", "unmet":
 		return prose(value)

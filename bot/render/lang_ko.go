@@ -55,7 +55,7 @@ var korean = map[string]string{
 	"ask.wait":    "이 재작업은 호출을 기다립니다: {handover}.",
 	"ask.waited":  "돌려보냈습니다. 다음 실행이 판정합니다.",
 
-	"since":          "{n}회차 이후:",
+	"since":          "{n}번째 실행 이후:",
 	"since.fixed":    "✅ 해결 {n}건",
 	"since.still":    "🔁 계속 실패 {n}건",
 	"since.new":      "🆕 새로운 실패 {n}건",
@@ -112,6 +112,7 @@ var korean = map[string]string{
 
 	"pass.fixed":    "그동안 해결: {names}.",
 	"pass.counts":   "{sha}에서 테스트 {tests}개 중 {passed}개 통과.",
+	"pass.skipped":  "{sha}에서 테스트 {tests}개 중 {passed}개 통과, {skipped}개 건너뜀.",
 	"pass.review":   "리뷰가 {sha}를 승인했습니다.",
 	"pass.plain":    "{sha} 실행이 통과했습니다.",
 	"stop.issue":    "리포트와 권장 조치: {link}.",
@@ -125,6 +126,7 @@ var korean = map[string]string{
 	"state.paused":  "사람이 일시 중지했습니다. {resume} 로 계속합니다.",
 	"state.skipped": "사람이 건너뛰었습니다.",
 	"state.held":    "더 새로운 실행이 다른 Checkpoint를 기다리고 있습니다. 아래는 마지막으로 알려진 내용입니다.",
+	"state.newer":   "아래는 더 새로운 실행의 실패입니다. 사람의 조치를 기다리는 중이라 돌려보내지 않았습니다.",
 	"state.resumed": "사람이 재개했습니다. 다음 실행이 판정합니다. 아래는 마지막으로 알려진 내용입니다.",
 	"none.held":     "실행이 다른 Checkpoint를 기다리고 있습니다.",
 	"none.empty":    "아직 판정된 실행이 없습니다.",
@@ -199,6 +201,7 @@ var koreanSentences = map[string]string{
 	"pattern.growing":     "늘어나고 있습니다. 처음 {first}건에서 지금 {last}건입니다. 재작업이 고치는 것보다 더 많이 깨뜨립니다.",
 	"pattern.files":       "실행마다 다른 파일에서 실패합니다: {files}.",
 	"pattern.new":         "실행마다 새로운 방식으로 실패하며, 되돌아온 실패는 없습니다.",
+	"pattern.stuck":       "막혔습니다. 마지막 {stuck}회 실행에서 같은 실패가 났고, 그 전에는 달랐습니다.",
 	"pattern.mixed":       "뚜렷한 패턴이 없습니다. 마지막 실행의 실패 중 {still}건은 직전 실행에도 있었고 {new}건은 새롭습니다.",
 	"pattern.unnamed":     "실패한 {n}회 실행에서 비교할 수 있는 실패가 나오지 않았습니다.",
 

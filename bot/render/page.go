@@ -160,7 +160,7 @@ func (v view) item(p *page, i int, g group, d detail) item {
 		trace = ""
 		p.cutTraces++
 	}
-	if msg := strings.TrimSpace(g.Message); msg != "" && msg != it.Name && !strings.Contains(trace, msg) {
+	if msg := strings.TrimSpace(g.Message); msg != "" && line(msg, inlineLimit) != line(escalate.Name(g.Failure), inlineLimit) && !strings.Contains(trace, msg) {
 		it.Said = v.said(msg, sides, d)
 	}
 	if strings.TrimSpace(trace) != "" {
@@ -242,14 +242,14 @@ func (v view) why(f routing.Failure, d detail) string {
 		if strings.TrimSpace(e.Text) == "" {
 			continue
 		}
-		s := "<sub>" + v.lang.say("fail.why", "class", "`"+string(f.Class)+"`") + " " + code(cut(e.Text, min(200, d.text)))
+		s := v.lang.say("fail.why", "class", "`"+string(f.Class)+"`") + " " + code(cut(e.Text, min(200, d.text)))
 		if e.Line > 0 {
 			s += ", " + v.lang.say("fail.line", "n", e.Line)
 		}
 		if e.Signal != "" {
 			s += " (" + code(cut(e.Signal, 80)) + ")"
 		}
-		return s + "</sub>"
+		return s
 	}
 	return ""
 }

@@ -20,11 +20,14 @@ func (r raw) String() string { return code(string(r)) }
 // and other HTML comments are broken, so that no reader of the raw Markdown
 // takes them for real.
 func clean(s string) string {
+	if isClean(s) {
+		return s
+	}
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	s = stripEscapes(s)
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n").Replace(s)
+	s = newlines.Replace(s)
 	s = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
@@ -34,7 +37,22 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return strings.NewReplacer("<!--", "<!- -", "-->", "- ->").Replace(s)
+	return comments.Replace(s)
+}
+
+var (
+	newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n")
+	comments = strings.NewReplacer("<!--", "<!- -", "-->", "- ->")
+)
+
+// isClean is the common case: printable ASCII without a comment.
+func isClean(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f {
+			return false
+		}
+	}
+	return !strings.Contains(s, "<!--") && !strings.Contains(s, "-->")
 }
 
 // invisible reports whether r shows nothing or turns the direction of what

@@ -18,6 +18,7 @@ type view struct {
 	has   bool           // there is a turn
 	max   int
 	delta delta
+	base  int // 1-based run of the story that delta is since, 0 for none
 	o     Options
 	lang  Language
 }
@@ -37,15 +38,42 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		return v
 	}
 	v.max = escalate.MaxOf(cp, story[i], routing.DefaultPolicy())
-	for _, t := range story[:i+1] {
+	for j, t := range story[:i+1] {
+		if j < i {
+			t.Verdict = slim(t.Verdict)
+		}
 		t.Reason = o.redact(t.Reason)
 		t.Verdict = o.verdict(t.Verdict)
 		v.story = append(v.story, t)
 	}
 	v.turn, v.has = v.story[i], true
-	if i > 0 {
-		v.delta = compare(v.story[i-1].Verdict, v.turn.Verdict)
+	if v.base = comparable(v.story[:i]); v.base > 0 {
+		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict)
 	}
+	return v
+}
+
+// comparable returns the 1-based place of the newest turn that failed by the
+// work itself: with a broken environment nothing can be compared.
+func comparable(story []routing.Turn) int {
+	for i := len(story); i > 0; i-- {
+		v := story[i-1].Verdict
+		if len(v.Failures) > 0 && v.Class != routing.EnvIssue && v.Result != routing.Pass {
+			return i
+		}
+	}
+	return 0
+}
+
+// slim drops from the verdict of an earlier turn the long texts that only the
+// newest shows.
+func slim(v routing.Verdict) routing.Verdict {
+	fs := make([]routing.Failure, len(v.Failures))
+	for i, f := range v.Failures {
+		f.Trace, f.Expected, f.Actual, f.Excerpt = "", "", "", nil
+		fs[i] = f
+	}
+	v.Failures = fs
 	return v
 }
 

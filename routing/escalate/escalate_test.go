@@ -58,6 +58,7 @@ func TestPattern(t *testing.T) {
 		{PatternGrowing, []routing.Verdict{run(1, L, "f#a"), run(2, L, "f#a", "f#b"), run(3, L, "f#a", "f#b", "f#c")}},
 		{PatternNew, []routing.Verdict{run(1, L, "f#a"), run(2, L, "f#b"), run(3, L, "f#c")}},
 		{PatternFiles, []routing.Verdict{run(1, L, "f#a"), run(2, L, "g#b"), run(3, L, "h#c")}},
+		{PatternStuck, []routing.Verdict{run(1, L, "f#a", "f#b"), run(2, L, "f#a"), run(3, L, "f#a")}},
 		{PatternMixed, []routing.Verdict{run(1, L, "f#a", "f#b"), run(2, L, "f#a", "f#c"), run(3, L, "f#c", "f#d")}},
 		{PatternUnnamed, []routing.Verdict{run(1, L, "f#a"), run(2, L)}},
 	} {

@@ -20,6 +20,7 @@ const (
 	PatternOscillating PatternKind = "oscillating" // A, B, A
 	PatternShrinking   PatternKind = "shrinking"   // fewer failures each time
 	PatternGrowing     PatternKind = "growing"     // more failures each time
+	PatternStuck       PatternKind = "stuck"       // equal fingerprints in the last runs only
 	PatternFiles       PatternKind = "files"       // another file each time
 	PatternNew         PatternKind = "new"         // other failures each time
 	PatternMixed       PatternKind = "mixed"
@@ -94,6 +95,8 @@ func patternOf(runs []prints, unnamed int) PatternKind {
 		return PatternShrinking
 	case each(runs, func(a, b prints) bool { return a.failed < b.failed && common(a.set, b.set) > 0 }):
 		return PatternGrowing
+	case equal(runs[len(runs)-1].set, runs[len(runs)-2].set):
+		return PatternStuck
 	case !allPairs(runs, func(a, b prints) bool { return common(a.set, b.set) == 0 }):
 		return PatternMixed
 	case allPairs(runs, func(a, b prints) bool {
@@ -151,7 +154,11 @@ func patternSentence(k PatternKind, runs []prints) Sentence {
 	if len(runs) > 1 {
 		still = common(last.set, runs[len(runs)-2].set)
 	}
-	return say("pattern."+string(k), "n", strconv.Itoa(len(runs)),
+	stuck := 1
+	for i := len(runs) - 1; i > 0 && equal(runs[i].set, runs[i-1].set); i-- {
+		stuck++
+	}
+	return say("pattern."+string(k), "stuck", strconv.Itoa(stuck), "n", strconv.Itoa(len(runs)),
 		"first", strconv.Itoa(first.failed), "last", strconv.Itoa(last.failed),
 		"still", strconv.Itoa(still), "new", strconv.Itoa(len(last.set)-still),
 		"files", fileList(runs))

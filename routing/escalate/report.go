@@ -79,7 +79,7 @@ func Build(c routing.Case, checkpoint string, p routing.Policy) Report {
 		r.History = append(r.History, row(i+1, t))
 	}
 	r.Trend, r.Pattern = Pattern(story)
-	r.Causes = causes(r, story, last)
+	r.Causes = causes(r, last)
 	r.Actions = actions(r, last)
 	return r
 }
@@ -154,7 +154,7 @@ func Where(f routing.Failure) string {
 }
 
 // causes derives what may lie behind, the best evidence first.
-func causes(r Report, story []routing.Turn, last routing.Turn) []Sentence {
+func causes(r Report, last routing.Turn) []Sentence {
 	v := last.Verdict
 	f, named := decisive(v)
 	var out []Sentence
@@ -170,7 +170,7 @@ func causes(r Report, story []routing.Turn, last routing.Turn) []Sentence {
 	case r.Kind == routing.KindUnclear:
 		out = append(out, say("cause.unclear", "reason", r.Reason))
 	}
-	out = append(out, trendCause(r, story, f, named)...)
+	out = append(out, trendCause(r, f, named)...)
 	if ev := evidence(v, f); ev != "" {
 		what := checkpointOr(f, named, r.Checkpoint)
 		out = append(out, say("cause.decisive", "what", what, "class", string(r.lastClass()), "evidence", ev))
@@ -182,11 +182,11 @@ func causes(r Report, story []routing.Turn, last routing.Turn) []Sentence {
 	return out
 }
 
-func trendCause(r Report, story []routing.Turn, f routing.Failure, named bool) []Sentence {
+func trendCause(r Report, f routing.Failure, named bool) []Sentence {
 	what := checkpointOr(f, named, r.Checkpoint)
 	switch r.Trend {
-	case PatternSame:
-		return []Sentence{say("cause.repeated", "what", what, "n", strconv.Itoa(len(story)))}
+	case PatternSame, PatternStuck:
+		return []Sentence{say("cause.repeated", "what", what, "n", r.Pattern.Arg("stuck"))}
 	case PatternOscillating:
 		return []Sentence{say("cause.oscillating", "what", what)}
 	case PatternGrowing:
@@ -248,7 +248,7 @@ func actions(r Report, last routing.Turn) Actions {
 	cmd := func(verb, tail string) string { return DefaultCommand + " " + verb + " " + r.Checkpoint + tail }
 	resume := []string{"resume", cmd("resume", "")}
 	a := Actions{Design: []Sentence{say("design.main", resume...)}}
-	if named {
+	if named && r.Kind != routing.KindEnv {
 		a.Design = append(a.Design, say("design.look", "what", Name(f)))
 	}
 	a.Environment = environment(r, v, f, resume)

@@ -16,6 +16,16 @@ type Sentence struct {
 
 func say(id string, args ...string) Sentence { return Sentence{ID: id, Args: args} }
 
+// Arg returns the value of an argument, "" if there is none.
+func (s Sentence) Arg(name string) string {
+	for i := 0; i+1 < len(s.Args); i += 2 {
+		if s.Args[i] == name {
+			return s.Args[i+1]
+		}
+	}
+	return ""
+}
+
 // String returns the sentence in English.
 func (s Sentence) String() string { return s.Fill(english[s.ID]) }
 
@@ -54,6 +64,7 @@ var english = map[string]string{
 	"pattern.growing":     "It grows: {first} failing at first, {last} now. The reworks break more than they mend.",
 	"pattern.files":       "Each failing run fails in a different file: {files}.",
 	"pattern.new":         "Each failing run fails in a new way; no failure came back.",
+	"pattern.stuck":       "It is stuck: the same failure in the last {stuck} failing runs; those before failed otherwise.",
 	"pattern.mixed":       "No clear pattern: {still} of the failures of the last run were there in the run before, {new} are new.",
 	"pattern.unnamed":     "The {n} failing runs named no failure that could be compared.",
 

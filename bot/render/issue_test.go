@@ -1,0 +1,100 @@
+package render
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+)
+
+func TestIssueGolden(t *testing.T) {
+	t.Parallel()
+	all := stories(t)
+	unfilled := regexp.MustCompile(`\{[a-z_]+\}|<no value>|%!`)
+	for _, name := range []string{"max_retry", "design", "env", "unclear", "timeout", "hostile", "nothing_known"} {
+		for _, l := range []Language{English, Korean} {
+			t.Run("S0-43 "+name+" "+string(l), func(t *testing.T) {
+				t.Parallel()
+				o := options()
+				o.Language = l
+				got := IssueBody(all[name], "unit", o)
+				inert(t, got, o)
+				if m := unfilled.FindString(got); m != "" {
+					t.Errorf("unfilled field %q", m)
+				}
+				if l == English && name != "hostile" {
+					golden(t, "issue_"+name+".md", got)
+				}
+				if l == Korean && name == "max_retry" {
+					golden(t, "issue_max_retry_ko.md", got)
+				}
+			})
+		}
+	}
+}
+
+func TestIssue(t *testing.T) {
+	t.Parallel()
+	all := stories(t)
+	o := options()
+	got := IssueBody(all["max_retry"], "unit", o)
+	o.Language = Korean
+	ko := IssueBody(all["max_retry"], "unit", o)
+	for id, ok := range map[string]bool{
+		"S0-36 title":                 IssueTitle(all["max_retry"], "unit", options()) == "⚠️ Escalation report — unit of #12",
+		"S0-36 title in Korean":       strings.HasPrefix(IssueTitle(all["max_retry"], "unit", o), "⚠️ 에스컬레이션 리포트 — "),
+		"S0-36 heading":               strings.HasPrefix(got, "## ⚠️ Escalation report\n") && strings.HasPrefix(ko, "## ⚠️ 에스컬레이션 리포트\n"),
+		"S0-37 basic table":           strings.Contains(got, "| Session | `acme/shop#12` |\n| Checkpoint | `unit` |\n| Attempts | 3/3 |\n| Reason for the escalation | "),
+		"S0-37 basic table in Korean": strings.Contains(ko, "| 항목 | 값 |") && strings.Contains(ko, "| 시도 횟수 | 3/3 |\n| 에스컬레이션 사유 | "),
+		"S0-38 one row per attempt":   strings.Count(got, "`test_") > 4 && strings.Contains(got, "| [4](https://github.com/acme/shop/actions/runs/7004) | escalated: turns used up | `LOGIC_ERROR` | 1 | `test_percent_coupon_is_capped` |"),
+		"S0-39 pattern":               strings.Contains(got, "### Pattern analysis\n\nIt is stuck: the same failure in the last 3"),
+		"S0-40 numbered causes":       strings.Contains(got, "### Probable causes\n\n1. "),
+		"S0-41 three sections":        strings.Contains(got, "**If the design has to be reviewed:**") && strings.Contains(got, "**If it is the environment:**") && strings.Contains(got, "**If a person has to step in:**"),
+		"S0-41 sections in Korean":    strings.Contains(ko, "**설계 재검토가 필요한 경우:**") && strings.Contains(ko, "**환경 문제인 경우:**") && strings.Contains(ko, "**수동 개입이 필요한 경우:**"),
+		"S0-42 a report for ENV":      strings.Contains(IssueBody(all["env"], "unit", options()), "| Attempts | 0/3 |"),
+		"the marker":                  strings.HasSuffix(got, Marker("acme/shop#12/unit/issue/ESCALATE_MAX_RETRY", all["max_retry"].Version)),
+	} {
+		t.Run(id, func(t *testing.T) {
+			if !ok {
+				t.Errorf("not in\n%s\n%s", got, ko)
+			}
+		})
+	}
+	t.Run("S0-55 notify false mentions nobody", func(t *testing.T) {
+		p := routing.DefaultPolicy()
+		p.Notify = false
+		c := play(t, p, runOf(1, routing.Fail, routing.EnvIssue, coupon()))
+		if got := IssueBody(c, "unit", options()); strings.Contains(got, "@author") {
+			t.Errorf("mentions\n%s", got)
+		}
+	})
+}
+
+func TestKoreanSentences(t *testing.T) {
+	t.Parallel()
+	hole := regexp.MustCompile(`\{[a-z]+\}`)
+	for _, id := range escalate.SentenceIDs() {
+		ko, ok := koreanSentences[id]
+		if !ok {
+			t.Errorf("no Korean %q", id)
+		}
+		en := map[string]bool{}
+		for _, h := range hole.FindAllString(escalate.English(id), -1) {
+			en[h] = true
+		}
+		for _, h := range hole.FindAllString(ko, -1) {
+			if !en[h] {
+				t.Errorf("%s: %s is in Korean only", id, h)
+			}
+			delete(en, h)
+		}
+		if len(en) > 0 {
+			t.Errorf("%s: %v is not in Korean", id, en)
+		}
+	}
+	if len(koreanSentences) != len(escalate.SentenceIDs()) {
+		t.Error("Korean has sentences that English has not")
+	}
+}

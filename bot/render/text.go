@@ -1,0 +1,148 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+)
+
+// terminal makes text of a run safe for a terminal, on one line.
+func terminal(s string) string { return line(s, 200) }
+
+// Text returns what a terminal says of a decision about slug, the name of the
+// case or checkpoint. It ends in a newline.
+func Text(slug string, d routing.Decision, o Options) string {
+	name := fmt.Sprintf("\"%s\"", strings.ReplaceAll(terminal(o.redact(slug)), `"`, `'`))
+	reason := terminal(o.redact(d.Reason))
+	var lines []string
+	switch {
+	case d.Repeated:
+		lines = []string{fmt.Sprintf("· %s: this run was decided before (%s)", name, d.Kind)}
+	case d.Kind == routing.KindRetry && d.Again:
+		lines = []string{fmt.Sprintf("⟳ Still reworking %s (iteration %d/%d, target: %s)", name, d.Iteration, d.Max, d.Phase), "  → " + reason}
+	case d.Kind == routing.KindRetry:
+		lines = reworking(name, d)
+	case d.Kind == routing.KindPass:
+		lines = passing(name, d)
+	case d.Kind == routing.KindMaxRetry:
+		lines = []string{fmt.Sprintf("🛑 Story %s reached max refinement attempts (%d/%d)", name, d.Iteration, d.Max), "   " + afterMax(d)}
+	case d.Kind.Escalates():
+		lines = []string{fmt.Sprintf("🛑 %s needs a person: %s (%d/%d)", name, d.Kind, d.Iteration, d.Max), "   " + reason, "   Manual intervention required"}
+	case d.Held:
+		lines = []string{fmt.Sprintf("⏸ %s waits: %s", name, reason)}
+	default:
+		lines = []string{fmt.Sprintf("· %s: nothing to do: %s", name, reason)}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func reworking(name string, d routing.Decision) []string {
+	lines := []string{
+		fmt.Sprintf("⟳ Reworking %s (iteration %d/%d, target: %s)", name, d.Iteration, d.Max, d.Phase),
+		fmt.Sprintf("  → Recorded refinement attempt %d", d.Iteration),
+		fmt.Sprintf("  → Added refinement iteration %d notes to story", d.Iteration),
+		fmt.Sprintf("  → Reset %s_complete flag for rework", d.Phase),
+	}
+	if d.Manual {
+		return append(lines, "  ↳ Waiting for its call before the rework is handed over")
+	}
+	return append(lines, fmt.Sprintf("  ↳ Triggering %s agent for refinement...", d.Phase))
+}
+
+func passing(name string, d routing.Decision) []string {
+	head := fmt.Sprintf("✔ %s passed", name)
+	if d.Iteration > 0 {
+		head += fmt.Sprintf(" after %d rework(s)", d.Iteration)
+	}
+	lines := []string{head}
+	for _, r := range d.Ready {
+		lines = append(lines, fmt.Sprintf("  → %q may start now", terminal(r)))
+	}
+	if d.Complete {
+		lines = append(lines, "  → Every checkpoint has passed")
+	}
+	return lines
+}
+
+func afterMax(d routing.Decision) string {
+	if d.OnMax == routing.OnMaxSkip {
+		return "Skipped; the others continue"
+	}
+	return "Manual intervention required"
+}
+
+// Details returns a case as a person reads it in a terminal: where each
+// checkpoint stands, its count of reworks, its turns and what is pending.
+func Details(c routing.Case, o Options) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", terminal(o.redact(c.Key)))
+	fmt.Fprintf(&b, "  events: %d", c.Version)
+	if !c.Updated.IsZero() {
+		fmt.Fprintf(&b, ", opened %s, updated %s", c.Opened.UTC().Format("2006-01-02 15:04"), c.Updated.UTC().Format("2006-01-02 15:04"))
+	}
+	if c.Complete {
+		b.WriteString(", complete")
+	}
+	b.WriteByte('\n')
+	for _, n := range c.Names() {
+		detailsOf(&b, c, n, o)
+	}
+	if len(c.Pending) > 0 {
+		fmt.Fprintf(&b, "\npending effects: %d\n", len(c.Pending))
+		for _, e := range c.Pending {
+			fmt.Fprintf(&b, "  %s %s\n", e.Kind, terminal(o.redact(e.Key)))
+		}
+	}
+	return b.String()
+}
+
+func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
+	cp := c.Checkpoints[name]
+	state := string(cp.State)
+	for _, s := range []struct {
+		on   bool
+		word string
+	}{{cp.Paused, "paused"}, {cp.Skipped, "skipped"}, {cp.Waiting, "waits for its call"}, {len(cp.Held) > 0, "a run is held"}} {
+		if s.on {
+			state += ", " + s.word
+		}
+	}
+	m := c.Metrics(name)
+	fmt.Fprintf(b, "\n%s: %s\n", terminal(o.redact(name)), state)
+	fmt.Fprintf(b, "  refinement count: %s\n", refinements(cp))
+	fmt.Fprintf(b, "  total time: %s, feedback: %s\n", m.TotalTime, m.FeedbackQuality)
+	if cp.LastError != "" {
+		fmt.Fprintf(b, "  last error: %s\n", terminal(o.redact(cp.LastError)))
+	}
+	for i, t := range cp.Turns {
+		fmt.Fprintf(b, "  %d. %s  %-18s", i+1, stamp(t), t.Kind)
+		if t.Kind != routing.KindPass {
+			fmt.Fprintf(b, " %-15s %d failing", orElse(string(t.Verdict.Class), string(t.Verdict.Result)), escalate.FailedCount(t.Verdict))
+		}
+		if t.Verdict.Run.SHA != "" {
+			fmt.Fprintf(b, "  %s", terminal(short(t.Verdict.Run.SHA)))
+		}
+		b.WriteByte('\n')
+		fs := decisiveFirst(t.Verdict.Failures)
+		for _, f := range fs[:min(len(fs), 5)] {
+			fmt.Fprintf(b, "       ✗ %s", terminal(o.redact(escalate.Name(f))))
+			if w := escalate.Where(f); w != "" {
+				fmt.Fprintf(b, "  %s", terminal(o.redact(w)))
+			}
+			b.WriteByte('\n')
+		}
+		if n := len(fs) + t.Verdict.Dropped - 5; n > 0 {
+			fmt.Fprintf(b, "       and %d more\n", n)
+		}
+	}
+}
+
+// refinements is the count of reworks of those allowed, as far as they are set.
+func refinements(cp routing.Checkpoint) string {
+	if !cp.Limited {
+		return fmt.Sprint(cp.Reworks)
+	}
+	return fmt.Sprintf("%d/%d", cp.Reworks, routing.Limit(cp, routing.Policy{}))
+}
