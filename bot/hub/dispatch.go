@@ -83,18 +83,24 @@ func (h *Hub) DispatchedSince(ctx context.Context, r Repo, event string, since t
 		return false, failf(op, nil, "nothing to look for")
 	}
 	since = since.UTC().Truncate(time.Second)
-	all, err := list(op, func(o github.ListOptions) (page[*github.WorkflowRun], *github.Response, error) {
-		l, res, err := h.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.Owner, r.Name, &github.ListWorkflowRunsOptions{Event: event,
-			Created: ">=" + since.Format(time.RFC3339), ListOptions: o})
+	// GitHub lists the newest first.
+	for n := 1; ; {
+		l, res, err := h.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.Owner, r.Name,
+			&github.ListWorkflowRunsOptions{Event: event, ListOptions: github.ListOptions{Page: n, PerPage: 100}})
 		if err != nil {
-			return page[*github.WorkflowRun]{}, res, err
+			return false, Wrap(op, err)
 		}
-		return page[*github.WorkflowRun]{items: l.WorkflowRuns, total: total(l.TotalCount)}, res, nil
-	})
-	for _, x := range all {
-		if strings.Contains(x.GetDisplayTitle(), needle) && !x.GetCreatedAt().Time.Before(since) {
-			return true, nil
+		for _, x := range l.WorkflowRuns {
+			if x.GetCreatedAt().Time.Before(since) {
+				return false, nil
+			}
+			if strings.Contains(x.GetDisplayTitle(), needle) {
+				return true, nil
+			}
 		}
+		if res.NextPage <= n {
+			return false, nil
+		}
+		n = res.NextPage
 	}
-	return false, err
 }

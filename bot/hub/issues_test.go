@@ -14,7 +14,7 @@ import (
 )
 
 func spec(title string) IssueSpec {
-	return IssueSpec{Title: title, Body: "body", Labels: []LabelSpec{{Name: "type: design/odd?", Color: "#d73a4a", Description: "d"}}}
+	return IssueSpec{Title: title, Body: "body", Labels: []LabelSpec{{Name: "type: design, odd?", Color: "#d73a4a", Description: "d"}}}
 }
 
 func TestUpsertIssue(t *testing.T) {
@@ -25,7 +25,7 @@ func TestUpsertIssue(t *testing.T) {
 	if err != nil || !created || i.State != "open" || i.Author != e2e.SwitchbackBot {
 		t.Fatalf("%+v, %v, %v", i, created, err)
 	}
-	if got := w.repo.IssueLabels(t, i.Number); !slices.Contains(got, "switchback") || !slices.Contains(got, "type: design/odd?") {
+	if got := w.repo.IssueLabels(t, i.Number); !slices.Contains(got, "switchback") || !slices.Contains(got, "type: design, odd?") {
 		t.Errorf("labels %q", got)
 	}
 	w.view.Reset()
@@ -214,13 +214,13 @@ func TestSyncLabels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	ctx, n := context.Background(), w.issue(t)
-	a, b, c := LabelSpec{Name: "a b/c?"}, LabelSpec{Name: "b", Color: "00ff00", Description: "d"}, LabelSpec{Name: "c"}
+	a, b, c := LabelSpec{Name: "a b: c?"}, LabelSpec{Name: "b", Color: "00ff00", Description: "d"}, LabelSpec{Name: "c"}
 	w.repo.Must(t, "POST", "/labels", map[string]any{"name": "b", "color": "ff0000"}, nil)
 	if changed, err := w.SyncLabels(ctx, w.r, n, nil, []LabelSpec{a, b}, []LabelSpec{c}); err != nil || !changed {
 		t.Errorf("%v, %v", changed, err)
 	}
 	w.view.Reset()
-	if changed, err := w.SyncLabels(ctx, w.r, n, []string{"A B/c?", "b"}, []LabelSpec{a, b}, []LabelSpec{c}); err != nil || changed || len(w.view.Requests()) != 0 {
+	if changed, err := w.SyncLabels(ctx, w.r, n, []string{"A B: c?", "b"}, []LabelSpec{a, b}, []LabelSpec{c}); err != nil || changed || len(w.view.Requests()) != 0 {
 		t.Errorf("%v, %v, %v", changed, err, w.view.Requests())
 	}
 	// What was read is stale: c is not there, a is.
