@@ -15,7 +15,7 @@ import (
 var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // live is what GitHub makes a link or a notification of in text that is not code.
-var live = regexp.MustCompile(`@[A-Za-z0-9]|#[0-9]|(?i)\bgh-[0-9]|\b[0-9a-f]{7,40}\b|https?:|www\.|<!--`)
+var live = regexp.MustCompile(`@[A-Za-z0-9]|#[0-9]|(?i)\bgh-[0-9]|\b[0-9a-f]{7,40}\b|https?:/|www\.[a-z]|<!--`)
 
 // ourHTML is all the HTML that our templates hold.
 var ourHTML = regexp.MustCompile(`^(?:</?details>|<summary>[^<>@#]*</summary>|<!-- switchback:v1 key=[A-Za-z0-9._/#:+%-]* gen=-?[0-9]+ -->)$`)

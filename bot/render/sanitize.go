@@ -37,13 +37,10 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return comments.Replace(s)
+	return strings.ReplaceAll(strings.ReplaceAll(s, "<!--", "<! --"), "-->", "-- >")
 }
 
-var (
-	newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n")
-	comments = strings.NewReplacer("<!--", "<!- -", "-->", "- ->")
-)
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n")
 
 // isClean is the common case: printable ASCII without a comment.
 func isClean(s string) bool {
@@ -164,8 +161,8 @@ func longestRun(s string, c byte) int {
 // into. joined words of letters and digits may be a key of a tracker (JIRA-12).
 var (
 	plainWord   = regexp.MustCompile(`^["'(]*[\p{L}\p{M}\p{N}]+(?:['’·-][\p{L}\p{M}\p{N}]+)*["')]*[.,;:!?%…]*["')]*$`)
-	trackerKey  = regexp.MustCompile(`^["'(]*[A-Za-z]+-[0-9]+`)
-	hexWord     = regexp.MustCompile(`^["'(]*[0-9a-fA-F]{7,}`)
+	trackerKey  = regexp.MustCompile(`[A-Za-z]-[0-9]`)
+	hexWord     = regexp.MustCompile(`[0-9a-fA-F]{7}`)
 	punctuation = regexp.MustCompile(`^(?:[.,;:!?)]{1,2}|\()$`)
 	listNumber  = regexp.MustCompile(`^[0-9]+[.)]$`)
 )

@@ -18,7 +18,7 @@ func TestProse(t *testing.T) {
 		"<img src=x> ![a](https://e.vil/p.png)":        "`<img src=x> ![a](https://e.vil/p.png)`",
 		"/merge this":                                  "`/merge` this",
 		"1. first":                                     "`1.` first",
-		"a <!-- switchback:v1 key=x gen=1 --> b":       "a `<!- - switchback:v1 key=x gen=1 - ->` b",
+		"a <!-- switchback:v1 key=x gen=1 --> b":       "a `<! -- switchback:v1 key=x gen=1 -- >` b",
 		"Raise it (timeout-minutes). Or not!":          "Raise it (timeout-minutes). Or not!",
 		"a missing (done()).":                          "a missing (`done()`).",
 		"a|b":                                          "`a|b`",
