@@ -310,9 +310,13 @@ func (d *diagnoser) errorLines() []Line {
 		}
 		return a.no - b.no
 	})
+	least := 1
+	if len(d.found) == 0 && !d.failed() {
+		least = 60 // nothing says that the run failed: no last words
+	}
 	var out []Line
 	for _, r := range all {
-		if len(out) >= maxErrorLines {
+		if len(out) >= maxErrorLines || r.score < least {
 			break
 		}
 		out = append(out, Line{Line: r.no, Text: cutLine(r.text, 500)})
