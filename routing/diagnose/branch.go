@@ -16,6 +16,7 @@ type branch struct {
 	// runs need a few of them.
 	re   func() *regexp.Regexp
 	lits []literal // at least one stands in every match; none: always tried
+	only bool      // the branch is nothing but its one literal: no regexp is run
 	also []string  // all of these stand in every match, as they are
 	// first holds the bytes a match can start the line with; nil: any.
 	first *[256]bool
@@ -44,6 +45,7 @@ func (r *Rule) branches() ([]branch, error) {
 		b := branch{rule: r, lits: required(alt)}
 		b.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
 		b.also = alsoRequired(alt)
+		b.only = alt.Op == syntax.OpLiteral && len(b.lits) == 1 && b.lits[0].exact == string(alt.Rune)
 		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
 			b.first = set
 		}
@@ -313,8 +315,7 @@ func (b *branch) match(text string) (string, bool) {
 	if !b.possible(text) {
 		return "", false
 	}
-	re := b.re()
-	if !re.MatchString(text) {
+	if !b.only && !b.re().MatchString(text) {
 		return "", false
 	}
 	for _, n := range b.rule.not {
@@ -322,7 +323,10 @@ func (b *branch) match(text string) (string, bool) {
 			return "", false
 		}
 	}
-	m := re.FindStringSubmatchIndex(text)
+	if b.only {
+		return "", true
+	}
+	m := b.re().FindStringSubmatchIndex(text)
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
 			return text[m[g]:m[g+1]], true
