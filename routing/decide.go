@@ -202,9 +202,20 @@ func decideHeld(s situation) (Decision, bool) {
 		return Decision{}, false
 	}
 	d := none("%s waits for a human", by)
-	d.Again = by == s.v.Checkpoint && s.m.Result != Pass
 	d.Held = by != s.v.Checkpoint
+	d.Again = !d.Held && s.m.Result != Pass && s.sameAsLastTurn()
+	d.Waits = !d.Held && !d.Again
 	return d, true
+}
+
+// sameAsLastTurn is true for a further verdict on what the last turn was about.
+func (s situation) sameAsLastTurn() bool {
+	n := len(s.cp.Turns)
+	if n == 0 {
+		return false
+	}
+	last := s.cp.Turns[n-1].Verdict.Run
+	return last.Key() == s.v.Run.Key() || (last.SHA != "" && last.SHA == s.v.Run.SHA)
 }
 
 // rearmed is true when the limit that was used up has been raised since: by

@@ -49,6 +49,7 @@ type Decision struct {
 	Manual    bool          `json:"manual,omitempty"`    // the rework waits for a call of its own
 	NoNotify  bool          `json:"no_notify,omitempty"` // an escalation that mentions nobody
 	Again     bool          `json:"again,omitempty"`     // brings a turn already taken up to date; no new turn
+	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited; the commit's check says so
 }
 
 // EffectKind names one thing to be done outside.
@@ -77,6 +78,7 @@ type Effect struct {
 	Iteration  int        `json:"iteration"`
 	SHA        string     `json:"sha,omitempty"`
 	Target     string     `json:"target,omitempty"` // e.g. the dependent, or the escalation's kind
+	Gen        int        `json:"gen,omitempty"`    // generation of the case that asked for it, set by the fold
 }
 
 // effectKey returns the key of an effect: case, checkpoint, turn and kind. The
@@ -101,6 +103,9 @@ func effects(caseKey string, lineage int, d Decision) []Effect {
 		if target != "" {
 			key += "/" + target
 		}
+		if kind == EffectCheck {
+			key += "/" + orElse(v.Run.SHA, v.Run.ID)
+		}
 		return Effect{Kind: kind, Key: key, Slot: slot, Checkpoint: v.Checkpoint, Iteration: d.Iteration, SHA: v.Run.SHA, Target: target}
 	}
 	var out []Effect
@@ -119,6 +124,8 @@ func effects(caseKey string, lineage int, d Decision) []Effect {
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
 	case d.Again:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
+	case d.Waits:
+		out = append(out, mk(EffectCheck, ""))
 	}
 	return out
 }

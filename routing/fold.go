@@ -54,7 +54,7 @@ func (c Case) applyEffect(e Event) (Case, error) {
 	}
 	kept := c.Pending[:0:0]
 	for _, p := range c.Pending {
-		if p.Key != e.Effect.Key {
+		if p.Key != e.Effect.Key || p.Gen > e.Effect.Gen { // asked for again since it was begun
 			kept = append(kept, p)
 		}
 	}
@@ -77,6 +77,7 @@ func (c *Case) queue(add []Effect) {
 				kept = append(kept, p)
 			}
 		}
+		e.Gen = c.Generation
 		c.Pending = append(kept, e)
 	}
 }

@@ -212,11 +212,10 @@ func TestAssess(t *testing.T) {
 	t.Run("S4-23 in manual mode each rework needs a call of its own", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Manual = true
-		d := w.judge(run(1, Fail, LogicError))
-		if hasEffect(d, EffectHandover) || !w.c.Checkpoints["unit"].Waiting {
+		if d := w.judge(run(1, Fail, LogicError)); hasEffect(d, EffectHandover) || !w.c.Checkpoints["unit"].Waiting {
 			t.Fatalf("%v", effectKinds(d))
 		}
-		for _, e := range d.Effects {
+		for _, e := range w.c.Pending {
 			w.add(Event{Type: EventEffect, Effect: &e, At: w.now})
 		}
 		w.human(HumanHandover, 0)

@@ -90,7 +90,7 @@ func openExisting(path string) (ledger.Ledger, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, failed(fmt.Errorf("the ledger: %w; name it with --ledger", err))
 	}
-	led, err := ledger.Open(path)
+	led, err := ledger.OpenPath(path)
 	if err != nil {
 		return nil, failed(err)
 	}

@@ -78,7 +78,7 @@ func demoCommand(s streams) *cobra.Command {
 }
 
 func runDemo(ctx context.Context, s streams, dir string, quiet bool) error {
-	led, err := ledger.Open(dir)
+	led, err := ledger.OpenPath(dir)
 	if err != nil {
 		return failed(err)
 	}

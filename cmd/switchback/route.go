@@ -106,7 +106,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return failed(err)
 	}
-	led, err := ledger.Open(f.ledger)
+	led, err := ledger.OpenPath(f.ledger)
 	if err != nil {
 		return failed(err)
 	}

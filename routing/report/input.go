@@ -171,4 +171,3 @@ func CutText(s string, max int) string {
 	}
 	return s[:head] + "\n[… " + strconv.Itoa(tail-head) + " bytes left out …]\n" + s[tail:]
 }
-

@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// end is the state of the world that a person sees after a story.
+type end struct {
+	comments, issues, labels, checks, ledger string
+}
+
+func (s *story) end() end {
+	s.t.Helper()
+	var e end
+	for _, c := range s.bot() {
+		e.comments += firstLine(c) + "\n"
+	}
+	for _, i := range s.r.Issues(s.t) {
+		if i.Number != s.number {
+			e.issues += fmt.Sprintf("%s %s %v\n", i.Title, i.State, names(i.Labels))
+		}
+	}
+	e.issues = strings.ReplaceAll(e.issues, fmt.Sprintf("#%d", s.number), "#n")
+	e.labels = fmt.Sprint(s.r.IssueLabels(s.t, s.number))
+	for _, c := range s.r.CheckRuns(s.t, s.sha) {
+		e.checks += c.Name + " " + c.Conclusion + "\n"
+	}
+	for _, ev := range s.events() {
+		if strings.HasPrefix(ev, "run:") {
+			e.ledger += ev + "\n"
+		}
+	}
+	return e
+}
+
+func firstLine(s string) string {
+	l, _, _ := strings.Cut(s, "\n")
+	return l
+}
+
+// chapters are runs that each do something else to the world. prepare plays
+// what comes before; report and in are those of the run that is killed.
+var chapters = []struct {
+	name    string
+	config  string
+	prepare func(s *story)
+	report  string
+	in      map[string]string
+}{
+	{"the first failure", "", func(*story) {}, failing("TestAdd"), nil},
+	{"a second failure", "", func(s *story) { s.run(failing("TestAdd"), nil); s.push() }, failing("TestSub"), nil},
+	{"an escalation", "", func(*story) {}, environment, nil},
+	{"a pass that closes an escalation", "", func(s *story) { s.run(environment, nil); s.push() }, passing, map[string]string{"job-status": "success"}},
+	{"a mention", "handover: [{mention: \"@claude\"}]\n", func(*story) {}, failing("TestAdd"), nil},
+}
+
+// TestKilled kills the Action between any two requests, before GitHub has seen
+// the request and after, runs it again, and compares the world with that of a
+// story in which nothing happened.
+func TestKilled(t *testing.T) {
+	for _, ch := range chapters {
+		t.Run(ch.name+" killed at any request leaves the world as if nothing had happened", func(t *testing.T) {
+			t.Parallel()
+			calm := newStory(t, ch.config)
+			ch.prepare(calm)
+			calm.run(ch.report, ch.in)
+			want := calm.end()
+			points := 0
+			for n := 1; ; n++ {
+				killed := false
+				for _, when := range []When{Before, After} {
+					s := newStory(t, ch.config)
+					ch.prepare(s)
+					a := s.action(ch.report, ch.in)
+					v := s.r.View()
+					a.Kill = v.HoldAt(n, when)
+					first := s.b.RunAction(t, a)
+					a.Kill.Release()
+					if !first.Killed {
+						continue
+					}
+					killed = true
+					points++
+					res := s.run(ch.report, ch.in)
+					if res.ExitCode != 0 {
+						t.Fatalf("request %d, %v: the second run exits %d\n%s\n%s", n, when, res.ExitCode, res.Stdout, res.Stderr)
+					}
+					if got := s.end(); got != want {
+						t.Errorf("killed at request %d (%v):\ngot  %+v\nwant %+v\n%s", n, when, got, want, list(v))
+					}
+					s.clean()
+				}
+				if !killed {
+					break
+				}
+			}
+			if points < 10 {
+				t.Errorf("only %d points were tried", points)
+			}
+			t.Logf("%d points", points)
+		})
+	}
+}
+
+func TestDelivered(t *testing.T) {
+	t.Run("S0-12 the same run delivered five times, one after the other, counts once", func(t *testing.T) {
+		s := newStory(t, "")
+		for range 5 {
+			s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY", "iteration": "1"})
+		}
+		if n, c := s.count("run"), len(s.bot()); n != 1 || c != 1 {
+			t.Errorf("%d runs recorded, %d comments", n, c)
+		}
+		s.clean()
+	})
+	t.Run("S0-12 the same run delivered five times at once counts once", func(t *testing.T) {
+		s := newStory(t, "")
+		s.atOnce(5, func(int) Action { return s.action(failing("TestAdd"), nil) })
+		if n, c, k := s.count("run"), len(s.bot()), len(s.r.CheckRuns(t, s.sha)); n != 1 || c != 1 || k != 1 {
+			t.Errorf("%d runs recorded, %d comments, %d checks", n, c, k)
+		}
+		s.clean()
+	})
+	t.Run("two jobs of one pull request at once have a comment each and lose nothing", func(t *testing.T) {
+		s := newStory(t, "")
+		s.atOnce(2, func(i int) Action {
+			return s.action(failing("TestAdd"), map[string]string{"checkpoint": fmt.Sprintf("job-%d", i)})
+		})
+		t.Log(list(s.view))
+		if n, c := s.count("run:RETRY"), len(s.bot()); n != 2 || c != 2 {
+			t.Errorf("%d runs recorded, %d comments", n, c)
+		}
+		s.clean()
+	})
+	t.Run("two failing legs of a matrix at once are one turn and one comment with both", func(t *testing.T) {
+		s := newStory(t, "")
+		s.atOnce(2, func(i int) Action {
+			return s.action(failing(fmt.Sprintf("TestLeg%d", i)), map[string]string{"matrix": fmt.Sprintf(`{"os":"%d"}`, i), "matrix-total": "2"})
+		})
+		bot := s.bot()
+		if len(bot) != 1 || !strings.Contains(bot[0], "TestLeg0") || !strings.Contains(bot[0], "TestLeg1") || !strings.Contains(bot[0], "1 of 3") {
+			t.Errorf("%q", bot)
+		}
+		s.clean()
+	})
+}
+
+// atOnce runs n steps side by side and fails the test for one that fails.
+func (s *story) atOnce(n int, action func(i int) Action) {
+	s.t.Helper()
+	var wg sync.WaitGroup
+	results := make([]Result, n)
+	for i := range n {
+		a := action(i)
+		wg.Go(func() { results[i] = s.b.RunAction(s.t, a) })
+	}
+	wg.Wait()
+	for i, res := range results {
+		if res.ExitCode != 0 {
+			s.t.Errorf("step %d exits %d\n%s\n%s", i, res.ExitCode, res.Stdout, res.Stderr)
+		}
+	}
+}
