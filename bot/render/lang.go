@@ -12,7 +12,7 @@ import (
 var messages = map[Language]map[string]string{English: english, Korean: korean}
 
 // say returns a fixed text with its {placeholders} filled; args are names and
-// values in turn. A raw value becomes code, everything else stands as it is.
+// values in turn. Values stand as they are: they are Markdown that is safe.
 func (l Language) say(id string, args ...any) string {
 	m, ok := messages[l]
 	if !ok {

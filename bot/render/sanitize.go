@@ -7,14 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// raw is text that came from a run. Printed by a template it shows as a code
-// span, which GitHub neither links nor formats; anything else has to be asked
-// for by name (prose, fence).
-type raw string
-
-// String returns r as a code span.
-func (r raw) String() string { return code(string(r)) }
-
 // clean drops what is not text: ANSI sequences, control, zero-width and
 // bidirectional characters, invalid UTF-8. Lines end in "\n". Our own markers
 // and other HTML comments are broken, so that no reader of the raw Markdown
