@@ -6,7 +6,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/report"
 )
 
-// foldTests drops a parent that says nothing of its own while one of its
+// foldTests drops a test that failed only because a subtest did, and a parent
+// that says nothing of its own while one of its
 // subtests ("Parent/sub" of the same suite) is listed.
 func foldTests(tests []report.Test) []report.Test {
 	type key struct{ suite, name string }
@@ -18,7 +19,7 @@ func foldTests(tests []report.Test) []report.Test {
 	}
 	out := make([]report.Test, 0, len(tests))
 	for _, t := range tests {
-		if parents[key{t.Suite, t.Name}] && !speaks(t) {
+		if parents[key{t.Suite, t.Name}] && (t.Parent || !speaks(t)) {
 			continue
 		}
 		out = append(out, t)

@@ -154,7 +154,7 @@ func TestGoText(t *testing.T) {
 			}},
 		{name: "a line that only looks like a panic", in: "=== RUN   TestA\npanic: recovered in the log\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:1: wrong\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\ta\t0.1s\n", want: Counts{Tests: 2, Passed: 1, Failed: 1},
 			check: func(t *testing.T, r *Report) {
-				if f := r.Failing[0]; f.Name != "TestB" || f.Kind != KindAssertion {
+				if f := r.Failing[0]; f.Name != "TestB" || f.Kind != KindError {
 					t.Errorf("%+v", f)
 				}
 			}},

@@ -62,9 +62,17 @@ func (p *goPackage) explain(t *goTest, r *Test) {
 		r.File, r.Line = crashPlace(race)
 		return
 	}
-	if testify(out, r) || goMessage(out, r) {
-		if r.Kind == "" {
-			r.Kind = KindAssertion
+	if testify(out, r) {
+		r.Kind = firstKind(r.Kind, KindAssertion)
+		return
+	}
+	if goMessage(out, r) {
+		// go test does not tell an expectation from an error that t.Fatal
+		// prints; only two sides that were compared make it one.
+		if r.Expected != "" || r.Actual != "" {
+			r.Kind = firstKind(r.Kind, KindAssertion)
+		} else {
+			r.Kind = firstKind(r.Kind, KindError)
 		}
 		return
 	}
@@ -236,4 +244,11 @@ func dedent(s string) string {
 		lines[i] = l[min(common, len(l)-len(strings.TrimLeft(l, " "))):]
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+func firstKind(a, b Kind) Kind {
+	if a != "" {
+		return a
+	}
+	return b
 }
