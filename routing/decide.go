@@ -306,7 +306,7 @@ func passReason(s situation) string {
 	if s.v.Review != nil {
 		return "the review approved"
 	}
-	r := fmt.Sprintf("%d tests passed, none failed", s.m.Counts.Passed)
+	r := orElse(s.m.Reason, fmt.Sprintf("%d tests passed, none failed", s.m.Counts.Passed))
 	if s.cp.Reworks > 0 {
 		r += fmt.Sprintf(", after %d of %d reworks", s.cp.Reworks, s.limit)
 	}

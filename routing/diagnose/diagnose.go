@@ -264,18 +264,29 @@ func (d *diagnoser) withoutFailure() {
 		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *d.opt.ExitCode)
 	case n.Failed > 0 || len(d.rep.Problems) > 0:
 		o.Reason = "the report counts failures that it does not list"
-	case n.Tests == 0:
+	case n.Tests+n.Groups == 0:
 		o.Reason = "no test ran, or none was reported"
-	case n.Passed == 0:
+	case n.Passed+n.Groups == 0:
 		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
 	case c == "" && d.block.found:
 		o.Reason = "tests passed, but the log ends in a failure it does not explain"
 	default:
 		o.Result, o.Class = Pass, ""
-		o.Reason = fmt.Sprintf("%d of %d tests passed, none failed", n.Passed, n.Tests)
+		o.Reason = passed(n)
 		o.Evidence = []routing.Evidence{{Text: o.Reason, Signal: "counts"}}
 		d.flaky()
 	}
+}
+
+// passed says what passed: tests, and packages whose tests were not named.
+func passed(n report.Counts) string {
+	switch {
+	case n.Groups == 0:
+		return fmt.Sprintf("%d of %d tests passed, none failed", n.Passed, n.Tests)
+	case n.Tests == 0:
+		return fmt.Sprintf("%d packages passed, none failed", n.Groups)
+	}
+	return fmt.Sprintf("%d of %d named tests and %d packages passed, none failed", n.Passed, n.Tests, n.Groups)
 }
 
 // flaky marks a pass in which tests failed first and passed on a retry.

@@ -143,7 +143,7 @@ func checkInvariants(t testing.TB, d Diagnosis) {
 	if decisive > 1 || decisive == 0 && len(d.Failures) > 0 {
 		t.Errorf("%d decisive failures of %d", decisive, len(d.Failures))
 	}
-	if d.Result == Pass && (len(d.Failures) > 0 || d.Counts.Passed == 0) {
+	if d.Result == Pass && (len(d.Failures) > 0 || d.Counts.Passed+d.Counts.Groups == 0) {
 		t.Errorf("a pass with %d failures and %d passed tests", len(d.Failures), d.Counts.Passed)
 	}
 	if d.Reason == "" || d.Result == "" || d.Result != Pass && !d.Class.Valid() {

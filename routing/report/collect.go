@@ -22,8 +22,12 @@ func NewCollector(lim Limits) *Collector { return &Collector{lim: lim.withDefaul
 
 // Test implements Sink.
 func (c *Collector) Test(t Test) {
-	t = c.bound(t)
 	n := &c.Report.Counts
+	if t.Kind == KindPackage && t.Status == Passed {
+		n.Groups++
+		return
+	}
+	t = c.bound(t)
 	n.Tests++
 	c.Report.Duration += t.Duration
 	switch t.Status {
@@ -128,6 +132,7 @@ func (r *Report) Merge(other *Report) {
 	r.Counts.Skipped += other.Counts.Skipped
 	r.Counts.Other += other.Counts.Other
 	r.Counts.Flaky += other.Counts.Flaky
+	r.Counts.Groups += other.Counts.Groups
 	r.Failing = append(r.Failing, other.Failing...)
 	r.Flaky = append(r.Flaky, other.Flaky...)
 	r.Problems = append(r.Problems, other.Problems...)

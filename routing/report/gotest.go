@@ -308,8 +308,11 @@ func (g *goTestText) packageEnd(s string) bool {
 		return true
 	}
 	g.p.name, g.p.result = strings.Clone(m[3]), "pass"
-	if m[1] == "FAIL" {
+	switch {
+	case m[1] == "FAIL":
 		g.p.result = "fail"
+	case !g.seen && !strings.HasPrefix(m[4], "[") && !strings.Contains(s, "[no tests to run]"):
+		g.out.Test(Test{Name: g.p.name, Status: Passed, Kind: KindPackage}) // without -v no test is named
 	}
 	g.finish(true)
 	return true

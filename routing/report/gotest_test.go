@@ -164,7 +164,7 @@ func TestGoText(t *testing.T) {
 					t.Errorf("%+v", f)
 				}
 			}},
-		{name: "warnings of cgo are no failure", in: "# github.com/x/sqlite3\nsqlite3.c:12:3: warning: unused variable\nok  \ta\t0.1s\n=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \tb\t0.1s\n", want: Counts{Tests: 1, Passed: 1}},
+		{name: "warnings of cgo are no failure", in: "# github.com/x/sqlite3\nsqlite3.c:12:3: warning: unused variable\nok  \ta\t0.1s\n=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \tb\t0.1s\n", want: Counts{Tests: 1, Passed: 1, Groups: 1}},
 		{name: "a dependency does not build", in: "# example.com/dep\ndep/a.go:3:2: undefined: x\nFAIL\texample.com/user [build failed]\nFAIL\n", problems: []Kind{KindBuild, KindBuild}},
 		{name: "multi-line compiler message", in: "# example.com/a\na.go:3:2: not enough arguments in call to f\n\thave ()\n\twant (int)\n", problems: []Kind{KindBuild},
 			check: func(t *testing.T, r *Report) {

@@ -37,7 +37,7 @@ const (
 	KindSetup     Kind = "setup"     // set-up, tear-down, fixture, import or collection failed
 	KindBuild     Kind = "build"     // the code under test or the test did not compile
 	KindRace      Kind = "race"      // a data race or sanitizer report
-	KindPackage   Kind = "package"   // a package or suite failed as a whole and no test says why
+	KindPackage   Kind = "package"   // a package or suite failed as a whole and no test says why; on a passed Test: Counts.Groups
 	KindTruncated Kind = "truncated" // the report ends before its end
 	KindEmpty     Kind = "empty"     // the report holds nothing
 	KindCoverage  Kind = "coverage"  // a threshold was missed
@@ -122,6 +122,9 @@ type Counts struct {
 	Skipped int `json:"skipped"` // skipped and pending
 	Other   int `json:"other,omitempty"`
 	Flaky   int `json:"flaky,omitempty"`
+	// Groups are packages or files that passed as a whole and whose tool did
+	// not name the tests in them: `ok  example.com/a  0.1s` of go test.
+	Groups int `json:"groups,omitempty"`
 }
 
 // Report is the parsed output of one run.
@@ -139,9 +142,9 @@ type Report struct {
 }
 
 // Green reports whether the report alone holds positive evidence of success:
-// at least one test passed, none failed and nothing outside the tests failed.
+// at least one test, or a package as a whole, passed, none failed and nothing outside the tests failed.
 func (r *Report) Green() bool {
-	return r.Counts.Passed > 0 && r.Counts.Failed == 0 && len(r.Problems) == 0
+	return r.Counts.Passed+r.Counts.Groups > 0 && r.Counts.Failed == 0 && len(r.Problems) == 0
 }
 
 // Sink takes what a format reads, in the order of the input.
