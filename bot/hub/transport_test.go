@@ -252,6 +252,12 @@ func TestGovernorHour(t *testing.T) {
 	c := &clock{}
 	g := newGovernor(Options{Now: c.now, Sleep: c.sleep})
 	for i := range perHour + 1 {
+		if i == perMinute && c.total() != 0 {
+			t.Errorf("waited %v for the first %d", c.total(), i)
+		}
+		if i == perMinute+1 && c.total() < 59*time.Second {
+			t.Errorf("waited %v only for write %d", c.total(), i)
+		}
 		release, err := g.acquire(context.Background(), 2*time.Minute)
 		if err == nil {
 			release()

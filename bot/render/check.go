@@ -92,8 +92,8 @@ func (v view) checkTitle() string {
 	return v.lang.say("check.retry", "n", v.turn.Iteration, "max", v.max, "what", v.lang.say("check.failures", "n", n))
 }
 
-// undecided is the check of a commit on which nothing was decided: neutral,
-// unless a run of it failed.
+// undecided is the check of a commit on which nothing was decided: a person is
+// awaited, a run of it failed, or it is neutral.
 func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 	r := CheckRun{Title: o.Language.say("check.none"), Conclusion: "neutral"}
 	reason := ""
@@ -110,6 +110,10 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 		}
 	}
 	r.Annotations = r.Annotations[:min(len(r.Annotations), MaxAnnotations)]
+	if cp.Escalation != nil && !cp.Skipped {
+		v := view{lang: o.Language}
+		r.Conclusion, r.Title = "action_required", o.Language.say("check.stop", "kind", v.stopped(cp.Escalation.Kind))
+	}
 	r.Summary = prose(o.redact(orElse(reason, o.Language.say("none.empty"))))
 	return r
 }

@@ -17,7 +17,7 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // its last line is the marker.
 func Comment(c routing.Case, checkpoint string, o Options) string {
 	v := look(c, checkpoint, o)
-	marker := Marker(CommentKey(c.Key, checkpoint), c.Version)
+	marker := Marker(CommentKey(c.Key, checkpoint), c.Generation)
 	return fit(o.limit(), func(d detail) string {
 		p := v.comment(d)
 		p.Marker = marker

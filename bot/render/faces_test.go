@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 	t.Run("S0-23 a failing run while a person is awaited asks for action", func(t *testing.T) {
 		t.Parallel()
 		c := play(t, P, runOf(1, F, routing.EnvIssue, coupon()), runOf(2, F, L, coupon()))
-		if r := Check(c, "unit", commit(2), options()); r.Conclusion != "action_required" || !strings.Contains(r.Summary, "those of a newer run") {
+		if r := Check(c, "unit", commit(2), options()); r.Conclusion != "action_required" || !strings.Contains(r.Summary, "waits for a human") {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -30,7 +30,7 @@ func IssueBody(c routing.Case, checkpoint string, o Options) string {
 	i := len(untilEscalation(c.Checkpoints[checkpoint].Story())) - 1
 	v := lookAt(c, checkpoint, i, o)
 	r := escalate.Build(v.redacted(), v.name, routing.DefaultPolicy())
-	marker := Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Version)
+	marker := Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation)
 	return fit(o.limit(), func(d detail) string {
 		p := v.issue(r, d)
 		p.Marker = marker
@@ -55,7 +55,7 @@ func untilEscalation(story []routing.Turn) []routing.Turn {
 func (v view) redacted() routing.Case {
 	cp := v.cp
 	cp.Turns = v.story
-	return routing.Case{Key: v.c.Key, Version: v.c.Version, Updated: v.c.Updated, Checkpoints: map[string]routing.Checkpoint{v.name: cp}}
+	return routing.Case{Key: v.c.Key, Version: v.c.Version, Generation: v.c.Generation, Updated: v.c.Updated, Checkpoints: map[string]routing.Checkpoint{v.name: cp}}
 }
 
 func (v view) issue(r escalate.Report, d detail) page {

@@ -189,4 +189,13 @@ var english = map[string]string{
 	"fb.earlier":     "Earlier feedback",
 	"fb.none":        "None: this is the first turn.",
 	"fb.look":        "Read the log of the run; it names no failure.",
+
+	"call.above":    "the comment above",
+	"call.link":     "the report",
+	"call.nocommit": "the newest commit",
+	"call.rework":   "{cp} failed and is handed back ({n}/{max}). What failed, why and what to do is in {where}.",
+	"call.review":   "{cp} passes; please review.",
+	"call.ready":    "{cp} passes, so {target} can start.",
+	"call.mended":   "{cp} passes on {sha}. Closing.",
+	"call.reopened": "{cp} of {case} fails again. Reopening.",
 }
