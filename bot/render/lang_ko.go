@@ -189,6 +189,15 @@ var korean = map[string]string{
 	"fb.earlier":     "이전 피드백",
 	"fb.none":        "없음: 첫 번째 시도입니다.",
 	"fb.look":        "실행 로그를 읽어 보세요. 실패한 테스트가 나와 있지 않습니다.",
+
+	"call.above":    "위의 댓글",
+	"call.link":     "보고서",
+	"call.nocommit": "최신 커밋",
+	"call.rework":   "{cp} 실패, 재작업 요청입니다 ({n}/{max}). 실패 내용, 원인, 조치는 {where}에 있습니다.",
+	"call.review":   "{cp} 통과; 리뷰를 부탁드립니다.",
+	"call.ready":    "{cp} 통과, {target} 시작 가능합니다.",
+	"call.mended":   "{cp} 통과: {sha}. 종료합니다.",
+	"call.reopened": "{case}의 {cp} 다시 실패. 다시 엽니다.",
 }
 
 // koreanSentences are the sentences of an escalation report.
@@ -234,13 +243,4 @@ var koreanSentences = map[string]string{
 	"manual.reset": "또는 횟수를 0으로 되돌려 다시 시작하세요: {reset}.",
 	"manual.skip":  "또는 건너뛰세요: {skip}.",
 	"manual.log":   "실행 로그를 읽어 보세요. 멈춘 원인이 결과에 나와 있지 않습니다.",
-
-	"call.above":    "위의 댓글",
-	"call.link":     "보고서",
-	"call.nocommit": "최신 커밋",
-	"call.rework":   "{cp} 실패, 재작업 요청입니다 ({n}/{max}). 실패 내용, 원인, 조치는 {where}에 있습니다.",
-	"call.review":   "{cp} 통과; 리뷰를 부탁드립니다.",
-	"call.ready":    "{cp} 통과, {target} 시작 가능합니다.",
-	"call.mended":   "{cp} 통과: {sha}. 종료합니다.",
-	"call.reopened": "{case}의 {cp} 다시 실패. 다시 엽니다.",
 }
