@@ -360,7 +360,28 @@ func (c Case) applyHuman(e Event) (Case, error) {
 		return c, err
 	}
 	c.Checkpoints[cp.Name] = cp
+	c.queue(c.humanEffects(cp, e.Action))
 	return c, nil
+}
+
+// humanEffects show what a human did: on the pull request, and on the issue
+// that called for it.
+func (c Case) humanEffects(cp Checkpoint, a HumanAction) []Effect {
+	kinds := []EffectKind{EffectComment, EffectLabel, EffectClose}
+	switch a {
+	case HumanHandover:
+		return nil
+	case HumanPause:
+		kinds = kinds[:2]
+	}
+	var out []Effect
+	for _, k := range kinds {
+		out = append(out, Effect{
+			Kind: k, Key: fmt.Sprintf("%s/%d", effectKey(c.Key, cp.Name, cp.Lineage, cp.Reworks, k), c.Generation),
+			Slot: cp.Name + "/" + string(k), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+		})
+	}
+	return out
 }
 
 func handoverEffect(key string, cp Checkpoint) Effect {

@@ -130,6 +130,9 @@ func (f *face) run(ctx context.Context) (int, error) {
 	if err := f.configure(ctx, command); err != nil {
 		return 2, err
 	}
+	if command == "answer" {
+		return f.answer(ctx)
+	}
 	var t *trigger
 	var err error
 	switch command {
@@ -163,6 +166,11 @@ func (f *face) command() string {
 	case "pull_request_review":
 		if f.event.Action == "submitted" {
 			return "review"
+		}
+		return ""
+	case "issue_comment":
+		if f.event.Action == "created" {
+			return "answer"
 		}
 		return ""
 	case "schedule", "workflow_dispatch":

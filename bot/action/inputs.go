@@ -17,7 +17,7 @@ import (
 
 // Inputs are the inputs of action.yml, read and checked.
 type Inputs struct {
-	Command      string   // auto, step, workflow-run, review, sweep
+	Command      string   // auto, step, workflow-run, review, answer, sweep
 	Reports      []string // globs of files, or of paths in artifacts
 	Checkpoint   string   // "" for the default of the event
 	Config       string   // path of the configuration, "" for the default
@@ -57,9 +57,9 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 		Reports: list(get("reports", "")), Workflows: list(get("workflows", "")), FailOn: list(get("fail-on", "unclear")),
 	}
 	switch in.Command {
-	case "auto", "step", "workflow-run", "review", "sweep":
+	case "auto", "step", "workflow-run", "review", "answer", "sweep":
 	default:
-		return in, fmt.Errorf("input command is %q; it must be auto, step, workflow-run, review or sweep", in.Command)
+		return in, fmt.Errorf("input command is %q; it must be auto, step, workflow-run, review, answer or sweep", in.Command)
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
@@ -150,6 +150,8 @@ type Event struct {
 	PullRequest *PullRequest `json:"pull_request"`
 	WorkflowRun *WorkflowRun `json:"workflow_run"`
 	Review      *Review      `json:"review"`
+	Comment     *Comment     `json:"comment"`
+	Issue       *Issue       `json:"issue"`
 	Repository  struct {
 		DefaultBranch string `json:"default_branch"`
 	} `json:"repository"`

@@ -197,5 +197,6 @@ var english = map[string]string{
 	"call.review":   "{cp} passes; please review.",
 	"call.ready":    "{cp} passes, so {target} can start.",
 	"call.mended":   "{cp} passes on {sha}. Closing.",
+	"call.resolved": "Resolved by a person; {cp} goes on. Closing.",
 	"call.reopened": "{cp} of {case} fails again. Reopening.",
 }

@@ -197,6 +197,7 @@ var korean = map[string]string{
 	"call.review":   "{cp} 통과; 리뷰를 부탁드립니다.",
 	"call.ready":    "{cp} 통과, {target} 시작 가능합니다.",
 	"call.mended":   "{cp} 통과: {sha}. 종료합니다.",
+	"call.resolved": "담당자가 해결했습니다; {cp} 계속합니다. 종료합니다.",
 	"call.reopened": "{case}의 {cp} 다시 실패. 다시 엽니다.",
 }
 

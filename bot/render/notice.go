@@ -31,10 +31,13 @@ func Call(c routing.Case, e routing.Effect, o Options, comment string, number in
 
 func limitOf(cp routing.Checkpoint) int { return min(cp.Limit+cp.Extra, routing.HardCap) }
 
-// Mended returns the comment that closes an escalation: what passed, on which
-// commit, after how many reworks.
+// Mended returns the comment that closes an escalation: what passed and on
+// which commit, or that a person resolved it.
 func Mended(c routing.Case, checkpoint string, o Options) string {
 	cp := c.Checkpoints[checkpoint]
+	if cp.State != routing.Completed {
+		return o.Language.say("call.resolved", "cp", code(checkpoint))
+	}
 	sha := o.Language.say("call.nocommit")
 	if cp.Green != "" {
 		sha = fmt.Sprintf("[`%s`](%s/%s/commit/%s)", cut(cp.Green, 7), o.server(), o.Repo, cp.Green)
