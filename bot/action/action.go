@@ -238,7 +238,7 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 	rec, err := line.Record(ctx, t.subject.Key(f.repo), v, policy)
 	readOnly := false
 	if err != nil {
-		if kind, _ := hub.Verdict(err); kind != hub.ReadOnly {
+		if !mayOnlyRead(err) {
 			return 1, fmt.Errorf("recording the decision: %w", err)
 		}
 		if rec.Case, err = f.dry(ctx, t.subject.Key(f.repo), v, &rec.Decision, policy); err != nil {
@@ -250,7 +250,7 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 	var stuck error
 	if !readOnly {
 		c, stuck = line.Carry(ctx, rec)
-		if kind, _ := hub.Verdict(stuck); stuck != nil && kind == hub.ReadOnly {
+		if mayOnlyRead(stuck) {
 			readOnly, stuck = true, nil
 		}
 	}
@@ -264,6 +264,13 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 		return 1, nil
 	}
 	return 0, nil
+}
+
+// mayOnlyRead reports whether GitHub refused err's request because the token
+// may not write. The ledger's errors are those of the client under the hub.
+func mayOnlyRead(err error) bool {
+	kind, _ := hub.Verdict(hub.Wrap("", err))
+	return kind == hub.ReadOnly
 }
 
 // dry decides without recording, for a token that may only read.

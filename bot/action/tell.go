@@ -15,7 +15,7 @@ import (
 )
 
 // ReadOnlySentence is what a run with a token that may only read is told to do.
-const ReadOnlySentence = "The token of this run may only read (as for a pull request from a fork), so nothing was posted or recorded: add a workflow `on: workflow_run` that uses Switchback, see the README."
+const ReadOnlySentence = "The token of this run may only read, so nothing was posted or recorded: give the job the permissions that the README lists, or, for pull requests from forks, add a workflow `on: workflow_run` that uses Switchback."
 
 // tell writes what the runner shows: log lines, annotations, outputs, the
 // feedback file, the CTRF report and the job summary.

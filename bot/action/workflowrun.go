@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -45,7 +47,7 @@ func (f *face) workflowRun(ctx context.Context) (*trigger, error) {
 	t.run = routing.Run{
 		Repository: f.repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, URL: live.URL,
 	}
-	if err := f.subjectOfRun(ctx, live, t); err != nil {
+	if ours, err := f.subjectOfRun(ctx, live, t); err != nil || !ours {
 		return nil, err
 	}
 	t.input = judge.Input{Looked: f.in.Reports, Conclusion: live.Conclusion}
@@ -79,31 +81,46 @@ func (f *face) headRepo(r hub.WorkflowRun) hub.Repo {
 	return f.repo
 }
 
-// subjectOfRun finds the pull request of a run; a fork's run names none.
-func (f *face) subjectOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) error {
+// subjectOfRun finds the pull request of a run, or takes its branch. It reports
+// false for a run that is nobody's: a pull request's run whose pull request has
+// moved on or is gone. A branch of a fork is never taken for one of the same
+// name here.
+func (f *face) subjectOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) (bool, error) {
 	t.subject = effect.Subject{Branch: r.HeadRef, DefaultBranch: f.event.Repository.DefaultBranch}
-	if r.Event != "pull_request" && r.Event != "pull_request_target" && len(r.PullRequests) == 0 && r.Event != "" {
-		return nil
+	ofPull := r.Event == "pull_request" || r.Event == "pull_request_target" || !strings.EqualFold(r.HeadRepo, f.repo.String())
+	if !ofPull && len(r.PullRequests) == 0 {
+		return true, nil
 	}
-	var pr hub.PullRequest
-	var found bool
-	var err error
-	if len(r.PullRequests) > 0 {
-		pr, err = f.hub.PullRequest(ctx, f.repo, r.PullRequests[0])
-		found = err == nil
-	} else {
-		pr, found, err = f.hub.PullRequestOf(ctx, f.repo, r.HeadSHA, r.HeadRepo, r.HeadRef)
-	}
+	pr, found, err := f.pullOfRun(ctx, r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !found {
-		f.notice("no open pull request has the head %s; the run is recorded for its branch", r.HeadSHA)
-		return nil
+		if ofPull {
+			f.notice("no pull request has the head %s of %s any more; the run is nobody's", r.HeadSHA, r.HeadRepo)
+		}
+		return !ofPull, nil
 	}
 	t.subject.Number, t.subject.Author, t.subject.Labels = pr.Number, pr.Author, pr.Labels
 	t.head, t.labels = pr.HeadSHA, pr.Labels
-	return nil
+	return true, nil
+}
+
+// pullOfRun returns the run's pull request. GitHub names those of forks and
+// upstreams among a run's, by their numbers there, and none for a fork's run.
+func (f *face) pullOfRun(ctx context.Context, r hub.WorkflowRun) (hub.PullRequest, bool, error) {
+	for _, n := range r.PullRequests {
+		pr, err := f.hub.PullRequest(ctx, f.repo, n)
+		switch {
+		case errors.Is(err, hub.ErrNotFound):
+			continue
+		case err != nil:
+			return pr, false, err
+		case strings.EqualFold(pr.HeadRepo, r.HeadRepo) && (pr.HeadRef == r.HeadRef || pr.HeadSHA == r.HeadSHA):
+			return pr, true, nil
+		}
+	}
+	return f.hub.PullRequestOf(ctx, f.repo, r.HeadSHA, r.HeadRepo, r.HeadRef)
 }
 
 // sourcesOfRun takes reports from the run's artifacts, and the logs of its
@@ -149,7 +166,7 @@ func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigge
 		return err
 	}
 	n := 0
-	for _, a := range arts {
+	for _, a := range newest(arts) {
 		match := func(name string) bool { return f.wanted(name) || f.wanted(a.Name+"/"+name) }
 		err := f.hub.ArtifactFiles(ctx, f.repo, a, match, func(name string, rd io.Reader) error {
 			n++
@@ -167,6 +184,22 @@ func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigge
 		}
 	}
 	return nil
+}
+
+// newest leaves one artifact of each name, the one made last: a run lists
+// those of its earlier attempts too.
+func newest(arts []hub.Artifact) []hub.Artifact {
+	var out []hub.Artifact
+	for _, a := range arts {
+		i := slices.IndexFunc(out, func(b hub.Artifact) bool { return b.Name == a.Name })
+		switch {
+		case i < 0:
+			out = append(out, a)
+		case a.ID > out[i].ID:
+			out[i] = a
+		}
+	}
+	return out
 }
 
 func (f *face) wanted(name string) bool {

@@ -175,7 +175,7 @@ func (st *state) verdict(rep *report.Report, d diagnose.Diagnosis) routing.Verdi
 		Failures: d.Failures, Notes: st.notes,
 		Counts: routing.Counts{Tests: rep.Counts.Tests, Passed: rep.Counts.Passed, Failed: rep.Counts.Failed, Skipped: rep.Counts.Skipped, Flaky: rep.Counts.Flaky},
 	}
-	st.missing(&v)
+	st.missing(&v, rep)
 	if v.Result == routing.Pass {
 		v.Unmet = st.in.Criteria.Unmet(v.Counts)
 	}
@@ -185,10 +185,10 @@ func (st *state) verdict(rep *report.Report, d diagnose.Diagnosis) routing.Verdi
 }
 
 // missing corrects the verdict where there was nothing, or not everything, to read.
-func (st *state) missing(v *routing.Verdict) {
+func (st *state) missing(v *routing.Verdict, rep *report.Report) {
 	optional := st.in.Criteria.RequireReport != nil && !*st.in.Criteria.RequireReport
 	nothing := st.found == 0
-	if nothing && optional && st.in.Conclusion == "success" && len(st.unread) == 0 {
+	if optional && st.in.Conclusion == "success" && len(st.unread) == 0 && (nothing || st.silent(v, rep)) {
 		v.Result, v.Class, v.Reason = routing.Pass, "", "the run's conclusion is success; no report is required"
 		return
 	}
@@ -208,6 +208,12 @@ func (st *state) missing(v *routing.Verdict) {
 	if v.Result == routing.Pass || (nothing && v.Result == routing.Fail && len(v.Failures) == 0) {
 		v.Result, v.Class = routing.Unclear, routing.Unknown
 	}
+}
+
+// silent reports whether only logs were read, and no test stands in them.
+func (st *state) silent(v *routing.Verdict, rep *report.Report) bool {
+	return len(st.docs) == 0 && v.Result == routing.Unclear && len(v.Failures) == 0 &&
+		rep.Counts.Tests+rep.Counts.Failed == 0 && len(rep.Problems) == 0
 }
 
 // excerpts takes the code around the places of the first failures.
