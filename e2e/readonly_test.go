@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// readOnly gives the story a token that may only read. Emulate lets such a
+// token write, so its writes are answered as GitHub answers them.
+func (s *story) readOnly() {
+	s.t.Helper()
+	read := map[string]string{}
+	for k := range allPermissions("read") {
+		read[k] = "read"
+	}
+	s.token = s.b.AppToken(s.t, ActionsAppID, s.r, read)
+	for _, m := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		s.view.Fault(Fault{Method: m, Times: -1, Status: 403, Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	for _, c := range []struct{ name, report, decision string }{
+		{"a failure", failing("TestAdd"), "RETRY"},
+		{"an environment failure", environment, "ESCALATE_ENV"},
+		{"a missing report", "", "ESCALATE_UNCLEAR"},
+		{"a pass", passing, "PASS"},
+	} {
+		t.Run(c.name+" under a read-only token is told in the job and posted nowhere", func(t *testing.T) {
+			s := newStory(t, "")
+			s.readOnly()
+			in := map[string]string{"fail-on": "escalate,retry"}
+			if c.decision == "PASS" {
+				in["job-status"] = "success"
+			}
+			res := s.run(c.report, in)
+			s.want(res, 0, map[string]string{"decision": c.decision})
+			const do = "on: workflow_run"
+			if n := strings.Count(res.Summary, do); n != 1 || !strings.Contains(res.Summary, c.decision) {
+				t.Errorf("the summary says what to do %d times:\n%s", n, res.Summary)
+			}
+			if n := strings.Count(res.Stdout, do); n != 1 {
+				t.Errorf("the log says what to do %d times:\n%s", n, res.Stdout)
+			}
+			if marked := strings.Contains(res.Stdout, "::error file=calc_test.go,line=7,"); marked != (c.decision == "RETRY") {
+				t.Errorf("annotations:\n%s", res.Stdout)
+			}
+			writes := 0
+			for _, q := range s.view.Content() {
+				writes++
+				if q.Status != 403 {
+					t.Errorf("written: %v", q)
+				}
+			}
+			if writes > 2 {
+				t.Errorf("%d writes were tried:\n%s", writes, list(s.view))
+			}
+			if len(s.bot()) != 0 || len(s.r.Issues(t)) != 0 || len(s.r.CheckRuns(t, s.sha)) != 0 {
+				t.Error("something was posted")
+			}
+			s.clean()
+		})
+	}
+	t.Run("a second turn under a read-only token counts from what was recorded", func(t *testing.T) {
+		s := newStory(t, "")
+		s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"iteration": "1"})
+		s.push()
+		s.readOnly()
+		s.want(s.run(failing("TestSub"), nil), 0, map[string]string{"decision": "RETRY", "iteration": "2"})
+		if n := s.count("run"); n != 1 {
+			t.Errorf("%d runs recorded", n)
+		}
+		s.clean()
+	})
+}
