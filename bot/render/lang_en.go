@@ -78,6 +78,7 @@ var english = map[string]string{
 	"fail.same.many": "The same failure also stops {n} others:",
 	"fail.code":      "{file} at {sha}:",
 	"fail.log":       "What the log says:",
+	"fail.samecode":  "The code is that of failure {n}.",
 	"fail.flaky":     "This one is flaky: it failed and passed on one commit.",
 	"more.one":       "1 more failure",
 	"more.many":      "{n} more failures",

@@ -78,6 +78,7 @@ var korean = map[string]string{
 	"fail.same.many": "같은 실패가 {n}건 더 있습니다:",
 	"fail.code":      "{sha}의 {file}:",
 	"fail.log":       "로그:",
+	"fail.samecode":  "코드는 실패 {n}과(와) 같습니다.",
 	"fail.flaky":     "불안정한 테스트입니다: 같은 커밋에서 실패하기도 통과하기도 했습니다.",
 	"more.one":       "실패 1건 더 보기",
 	"more.many":      "실패 {n}건 더 보기",

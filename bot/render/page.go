@@ -43,6 +43,7 @@ type page struct {
 	cutFull, cutNames, cutPacket             int
 	cutExcerpts, cutTraces                   int
 	cutText                                  bool
+	excerpts                                 map[string]int // file:line → number of the failure that shows it
 }
 
 // item is one failure in full.
@@ -167,9 +168,17 @@ func (v view) item(p *page, i int, g group, d detail) item {
 		it.Log = v.lang.say("fail.log") + "\n\n" + fence("text", wrapLines(cutMiddle(trace, d.text*2), d.lines, 300))
 	}
 	if x := g.Excerpt; x != nil && len(x.Lines) > 0 {
-		if i < d.excerpts {
+		at := fmt.Sprintf("%s:%d", x.File, x.Mark)
+		switch first, shown := p.excerpts[at]; {
+		case shown: // the same lines again would say nothing new
+			it.Code = v.lang.say("fail.samecode", "n", first)
+		case i < d.excerpts:
 			it.Code = v.excerpt(*x, d)
-		} else {
+			if p.excerpts == nil {
+				p.excerpts = map[string]int{}
+			}
+			p.excerpts[at] = it.N
+		default:
 			p.cutExcerpts++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ var stories = []struct {
 }
 
 func demoCommand(s streams) *cobra.Command {
-	var dir string
+	var dir, write string
 	var quiet bool
 	c := &cobra.Command{
 		Use:   "demo",
@@ -69,33 +70,42 @@ func demoCommand(s streams) *cobra.Command {
 				defer os.RemoveAll(tmp)
 				dir = tmp
 			}
-			return runDemo(c.Context(), s, dir, quiet)
+			d := &demo{s: s, quiet: quiet, write: write, now: time.Date(2026, 1, 12, 9, 0, 0, 0, time.UTC)}
+			return d.run(c.Context(), dir)
 		},
 	}
 	c.Flags().StringVar(&dir, "ledger", "", "keep the ledger in this directory (default: a temporary one)")
+	c.Flags().StringVar(&write, "write", "", "also write each post as a Markdown file into this directory")
 	c.Flags().BoolVar(&quiet, "quiet", false, "print the decisions without what would be posted")
 	return c
 }
 
-func runDemo(ctx context.Context, s streams, dir string, quiet bool) error {
+// demo plays the stories on a clock of its own.
+type demo struct {
+	s     streams
+	quiet bool
+	write string // directory for the posts, "" for none
+	now   time.Time
+	runs  int
+}
+
+func (d *demo) run(ctx context.Context, dir string) error {
 	led, err := ledger.OpenPath(dir)
 	if err != nil {
 		return failed(err)
 	}
-	now := time.Date(2026, 1, 12, 9, 0, 0, 0, time.UTC)
-	line := &pipeline.Line{Ledger: led, Now: func() time.Time { return now }}
-	run := 0
+	line := &pipeline.Line{Ledger: led, Now: func() time.Time { return d.now }}
 	for _, st := range stories {
-		banner(s.out, "═", st.title)
+		banner(d.s.out, "═", st.title)
 		for _, sc := range st.scenes {
-			run++
-			now = now.Add(17 * time.Minute)
-			if err := playScene(ctx, s, line, st.key, sc, run, quiet); err != nil {
+			d.runs++
+			d.now = d.now.Add(17 * time.Minute)
+			if err := d.play(ctx, line, st.key, sc); err != nil {
 				return failed(err)
 			}
 		}
 	}
-	banner(s.out, "═", "The ledger holds every event of it.")
+	banner(d.s.out, "═", "The ledger holds every event of it.")
 	keys, err := led.Keys(ctx)
 	if err != nil {
 		return failed(err)
@@ -109,13 +119,14 @@ func runDemo(ctx context.Context, s streams, dir string, quiet bool) error {
 		if err != nil {
 			return failed(err)
 		}
-		fmt.Fprintln(s.out, render.Details(c, render.Options{Redact: diagnose.Redact}))
+		c.Pending = nil // there is no GitHub here to carry anything out
+		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: diagnose.Redact}))
 	}
 	return nil
 }
 
-func playScene(ctx context.Context, s streams, line *pipeline.Line, key string, sc scene, n int, quiet bool) error {
-	banner(s.out, "─", sc.title)
+func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc scene) error {
+	banner(d.s.out, "─", sc.title)
 	out, err := judge.Judge(judge.Input{
 		Sources:    []judge.Source{{Name: sc.file, Open: func() (io.ReadCloser, error) { return recordings.Open("demo/" + sc.file) }}},
 		Conclusion: map[bool]string{true: "success", false: "failure"}[strings.Contains(sc.file, "pass")],
@@ -124,31 +135,52 @@ func playScene(ctx context.Context, s streams, line *pipeline.Line, key string, 
 	if err != nil {
 		return err
 	}
+	repo := repositoryOf(key)
 	v := out.Verdict
 	v.Checkpoint = "unit"
-	v.Run = routing.Run{Repository: repositoryOf(key), ID: fmt.Sprint(1000 + n), Attempt: 1, SHA: sc.sha, URL: fmt.Sprintf("https://github.com/%s/actions/runs/%d", repositoryOf(key), 1000+n)}
+	id := 1000 + d.runs
+	v.Run = routing.Run{Repository: repo, ID: fmt.Sprint(id), Attempt: 1, SHA: sc.sha, URL: fmt.Sprintf("https://github.com/%s/actions/runs/%d", repo, id)}
 	rec, err := line.Record(ctx, key, v, policies(config.File{}, key))
 	if err != nil {
 		return err
 	}
-	o := render.Options{Repo: repositoryOf(key), Mention: "@octocat", Redact: diagnose.Redact}
-	fmt.Fprintf(s.out, "%d tests: %d passed, %d failed, %d skipped; %s %s\n", v.Counts.Tests, v.Counts.Passed, v.Counts.Failed, v.Counts.Skipped, v.Result, v.Class)
-	fmt.Fprint(s.out, render.Text(key+"/unit", rec.Decision, o))
-	if quiet {
-		return nil
+	o := render.Options{Repo: repo, Redact: diagnose.Redact}
+	if rec.Decision.Kind == routing.KindRetry {
+		o.Mention = "@octocat"
 	}
+	fmt.Fprintf(d.s.out, "%d tests: %d passed, %d failed, %d skipped; %s %s\n", v.Counts.Tests, v.Counts.Passed, v.Counts.Failed, v.Counts.Skipped, v.Result, v.Class)
+	fmt.Fprint(d.s.out, render.Text(key+"/unit", rec.Decision, o))
 	for _, e := range rec.Decision.Effects {
-		if e.Kind != routing.EffectComment && e.Kind != routing.EffectIssue {
-			continue
+		if err := d.post(rec.Case, e, o); err != nil {
+			return err
 		}
-		shown := show(rec.Case, e, o)
-		what := "the sticky comment of the pull request"
-		if e.Kind == routing.EffectIssue {
-			what = "an issue: " + shown.Title
-		}
-		fmt.Fprintf(s.out, "\n┌ would post %s\n%s\n└\n", what, indent(shown.Body, "│ "))
 	}
 	return nil
+}
+
+// post prints, and on demand writes, what an effect would post.
+func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
+	what := ""
+	shown := show(c, e, o)
+	switch e.Kind {
+	case routing.EffectComment:
+		what = "the sticky comment of the pull request"
+	case routing.EffectIssue:
+		what = "an issue: " + shown.Title
+	default:
+		return nil
+	}
+	if !d.quiet {
+		fmt.Fprintf(d.s.out, "\n┌ would post %s\n%s\n└\n", what, indent(shown.Body, "│ "))
+	}
+	if d.write == "" {
+		return nil
+	}
+	if err := os.MkdirAll(d.write, 0o755); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%02d-%s.md", d.runs, e.Kind)
+	return os.WriteFile(filepath.Join(d.write, name), []byte(shown.Body+"\n"), 0o644)
 }
 
 // demoFile gives the demo's one file at any commit: the tests do not change.

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Makes the pictures of the documentation from the demo's own posts, so that
+# they stay true. Needs Go, npm and Chromium.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tmp="$(mktemp -d)"
+trap 'rm -rf "$tmp"' EXIT
+npm install --silent --no-save --prefix "$tmp" github-markdown-css@5.8.1
+style="$tmp/node_modules/github-markdown-css/github-markdown-light.css"
+go run ./cmd/switchback demo --quiet --write "$tmp/posts" > /dev/null
+shot() { # name, post, height
+  go run docs/pictures/render.go "$style" "$tmp/posts/$2" "$tmp/$1.html"
+  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --no-first-run --disable-background-networking \
+    --user-data-dir="$tmp/profile" --window-size="910,$3" --screenshot="docs/pictures/$1.png" "file://$tmp/$1.html" 2> /dev/null
+}
+shot rework-comment 02-comment.md 1180
+shot pass-comment 03-comment.md 420
+shot escalation-issue 08-issue.md 1500
