@@ -115,8 +115,8 @@ var assertionStyles = []assertionStyle{
 var (
 	expectedLabel = regexp.MustCompile(`(?i)^(?:E\s+)?[\s#>|]*(?:expected(?: value)?|want|wanted|expect)\s*:(?:\s|$|<)`)
 	actualLabel   = regexp.MustCompile(`(?i)^(?:E\s+)?[\s#>|]*(?:actual(?: value)?|got|received|but was|but|found|have)\s*:(?:\s|$|<)`)
-	leftLabel     = regexp.MustCompile("^(?:E\\s+)?[\\s#>|]*left\\s*:(?:\\s|$)")
-	rightLabel    = regexp.MustCompile("^(?:E\\s+)?[\\s#>|]*right\\s*:(?:\\s|$)")
+	leftLabel     = regexp.MustCompile(`^(?:E\s+)?[\s#>|]*left\s*:(?:\s|$)`)
+	rightLabel    = regexp.MustCompile(`^(?:E\s+)?[\s#>|]*right\s*:(?:\s|$)`)
 )
 
 // labelledSides reads sides that stand behind labels on lines of their own:

@@ -29,7 +29,6 @@ type nextestTest struct {
 	at           int
 	kind         Kind
 	status       string
-	retries      int
 	duration     time.Duration
 	text         string
 }

@@ -32,7 +32,6 @@ type pytestSession struct {
 	reruns   map[string]int
 	problems int
 	coverage bool
-	collects int // collection errors named
 	fatal    *Problem
 	internal *kept
 	internAt int

@@ -48,8 +48,6 @@ type xmlToken struct {
 	kind xmlKind
 	name string // local name, without prefix
 	line int
-	// blank tells of text that it is only white space.
-	blank bool
 }
 
 type xmlAttr struct{ name, value string }

@@ -120,8 +120,6 @@ func (t *textBuf) trim(n int) {
 	t.head = t.head[:max(0, len(t.head)-(n-k))]
 }
 
-func (t *textBuf) empty() bool { return len(t.head) == 0 }
-
 // String returns the text, valid UTF-8, with a note where bytes are missing.
 func (t *textBuf) String() string {
 	if t.dropped == 0 {
