@@ -222,7 +222,7 @@ func TestStory(t *testing.T) {
 	}
 	s.push()
 	s.want(s.run(passing, map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "PASS"})
-	t.Run("S4-73 S4-74 S4-80 one comment, edited, tells the whole story after the pass", func(t *testing.T) {
+	t.Run("one comment, edited, tells the whole story after the pass", func(t *testing.T) {
 		got := s.bot()
 		if len(got) != 1 || !strings.Contains(got[0], "✅") {
 			t.Fatalf("%q", got)
@@ -273,7 +273,7 @@ func TestEscalation(t *testing.T) {
 	last := s.run(failing("TestAdd"), nil)
 	s.want(last, 0, map[string]string{"decision": "ESCALATE_MAX_RETRY", "iteration": "3", "max-iterations": "3"})
 	issue := s.onlyIssue()
-	t.Run("S4-78 one issue, labelled, with the report, and the pull request paused", func(t *testing.T) {
+	t.Run("one issue, labelled, with the report, and the pull request paused", func(t *testing.T) {
 		if last.Outputs["escalation-issue"] != fmt.Sprint(issue.Number) {
 			t.Errorf("output %q, issue %d", last.Outputs["escalation-issue"], issue.Number)
 		}
