@@ -21,8 +21,13 @@ type format struct {
 	// makes the whole input unreadable as this format; a document that breaks
 	// off is a Problem of KindTruncated and no error.
 	document func(d *document) error
+	// leaves says that document reads no further than the document's end and
+	// sets document.lines: what stands behind it is read as a log. JSON documents.
+	leaves bool
 	// console returns a fresh reader of lines.
 	console func(out Sink, lim Limits) console
+	// machine says that a console's lines are written for machines: events.
+	machine bool
 }
 
 // formats lists every known format; documents are tried in this order when
@@ -35,6 +40,7 @@ var formats = []format{
 	jestFormat,
 	vitestFormat,
 	cargoFormat,
+	surefireFormat,
 }
 
 // console reads cleaned lines one by one. It must not claim what it cannot
@@ -55,6 +61,19 @@ type document struct {
 	base int // lines before the document's first, where it stands inside a log
 	// embedded says that log lines follow: the reader stops at the document's end.
 	embedded bool
+	lines    int // line ends up to the end of the document, for formats that leave the rest
+}
+
+// Machine reports whether the format name is written for machines, not for
+// people: a document, or a stream of events. Where both were read of one run,
+// it is the one to count.
+func Machine(name string) bool {
+	for i := range formats {
+		if formats[i].name == name {
+			return formats[i].document != nil || formats[i].machine
+		}
+	}
+	return false
 }
 
 // Names returns the names of all formats, sorted.
@@ -93,6 +112,9 @@ func Read(r io.Reader, opt Options, out Sink) (Info, error) {
 	lim := opt.Limits.withDefaults()
 	in := newInput(r)
 	head := in.head()
+	if len(head) == 0 && in.broken != nil {
+		return Info{}, in.broken
+	}
 	if len(strings.TrimSpace(string(head))) == 0 && len(head) < headSize {
 		return Info{Bytes: in.count.n}, ErrEmpty
 	}
@@ -100,7 +122,7 @@ func Read(r io.Reader, opt Options, out Sink) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	if f != nil && f.document != nil {
+	if f != nil && f.document != nil && !f.leaves {
 		err := f.document(&document{in: in, out: out, lim: lim})
 		info := Info{Formats: []string{f.name}, Bytes: in.count.n}
 		if err != nil {
@@ -108,7 +130,14 @@ func Read(r io.Reader, opt Options, out Sink) (Info, error) {
 		}
 		return info, nil
 	}
-	lr := newLogReader(in, out, lim, opt.OnLine, f)
+	var only *format
+	if opt.Format != "" && opt.Format != "auto" {
+		only = f
+	}
+	lr := newLogReader(in, out, lim, opt.OnLine, only)
+	if f != nil && f.leaves {
+		lr.first = f
+	}
 	return lr.read()
 }
 

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// jvmConsoles are the readers that the tests of this file are about.
+var jvmConsoles = []string{"surefire", "gradle", "ant", "junit-console", "testng", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "xctest", "robot", "mozilla", "bats"}
+
+func readFixture(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestJVMConsolesOnFixtures reads the real logs of builds with Maven, Gradle
+// and Ant, and of Firefox, and compares the failing tests.
+func TestJVMConsolesOnFixtures(t *testing.T) {
+	t.Parallel()
+	frameworks := map[string]bool{"maven": true, "gradle": true, "ant": true}
+	for _, f := range fixtureFiles(t, "bugswarm_gha", "bugswarm_travis", "treeherder") {
+		if !frameworks[f.Framework] && (f.Set != "treeherder" || f.Expect.Failing == nil) {
+			continue
+		}
+		t.Run(f.Set+"/"+f.File, func(t *testing.T) {
+			rep, info := readConsoles(t, readFixture(t, f.path()), jvmConsoles...)
+			found, missed, extra := foundMissedExtra(failingNames(rep, false), dedupNames(f.Expect.Failing))
+			t.Logf("SCORE %s %v found %d missed %d extra %d counts %+v", f.Set, info.Formats, len(found), len(missed), len(extra), rep.Counts)
+			for _, p := range rep.Problems {
+				t.Logf("problem %s %s %s:%d %q at %d", p.Kind, p.Name, p.File, p.Line, headLine(p.Message), p.At)
+			}
+			for _, f := range rep.Failing[:min(3, len(rep.Failing))] {
+				t.Logf("failing %s %s %s:%d %q", f.Kind, f.Type, f.File, f.Line, headLine(f.Message))
+			}
+			if why, known := jvmMismatch[f.File]; known {
+				t.Logf("known mismatch: %s", why)
+				return
+			}
+			if f.Expect.Complete != nil && !*f.Expect.Complete {
+				extra = nil
+			}
+			if len(missed) > 0 || len(extra) > 0 {
+				t.Errorf("missed %q\nextra %q", missed, extra)
+			}
+		})
+	}
+}
+
+// dedupNames leaves out names that the manifest lists more than once: they are
+// counted, not named again.
+func dedupNames(names []string) []string {
+	seen := map[string]int{}
+	var out []string
+	for _, n := range names {
+		if seen[n]++; seen[n] == 1 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+var jvmMismatch = map[string]string{}
