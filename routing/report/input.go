@@ -17,8 +17,9 @@ const headSize = 64 << 10
 // NUL bytes, whatever came in. Invalid UTF-8 becomes U+FFFD when a line or a
 // text is taken from it, never earlier, so that nothing is cut inside a rune.
 type input struct {
-	br    *bufio.Reader
-	count *countingReader
+	br     *bufio.Reader
+	count  *countingReader
+	broken error // what, other than the end, kept head from being longer
 }
 
 type countingReader struct {
@@ -107,7 +108,10 @@ func (f nulFilter) Read(p []byte) (int, error) {
 
 // head returns the first bytes of the decoded stream without consuming them.
 func (in *input) head() []byte {
-	h, _ := in.br.Peek(headSize)
+	h, err := in.br.Peek(headSize)
+	if err != io.EOF && err != bufio.ErrBufferFull {
+		in.broken = err
+	}
 	return h
 }
 
