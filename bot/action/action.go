@@ -16,6 +16,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/ctrf"
 	"github.com/switchback-ci/switchback/bot/effect"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/judge"
@@ -25,6 +26,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/report"
 )
 
 // Env is what the runner gives a step.
@@ -47,6 +49,7 @@ type face struct {
 	led    ledger.Ledger
 	config config.File
 	rules  *diagnose.Rules
+	tests  *ctrf.Writer // of the run being judged
 	log    *slog.Logger
 }
 
@@ -224,6 +227,9 @@ func (f *face) path(name string) string {
 // route sends the judged run down the pipeline and reports what came of it.
 func (f *face) route(ctx context.Context, t trigger) (int, error) {
 	out, err := f.judge(t)
+	if f.tests != nil {
+		defer f.tests.Close()
+	}
 	if err != nil {
 		return 1, err
 	}
@@ -298,6 +304,11 @@ func (f *face) judge(t trigger) (judge.Output, error) {
 	in := t.input
 	in.Rules, in.Criteria, in.Language = f.rules, f.config.CriteriaOf(t.checkpoint), f.config.Language
 	in.FailOn = f.config.Policy(t.checkpoint, "", nil).FailOn
+	var err error
+	if f.tests, err = ctrf.NewWriter(report.DefaultLimits().Failing); err != nil {
+		return judge.Output{}, err
+	}
+	f.tests.Redact, in.Tests = diagnose.Redact, f.tests
 	return judge.Judge(in)
 }
 

@@ -7,11 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/ctrf"
 	"github.com/switchback-ci/switchback/bot/judge"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/report"
 )
 
 // ReadOnlySentence is what a run with a token that may only read is told to do.
@@ -83,14 +81,9 @@ func (f *face) feedbackFile(c routing.Case, checkpoint string, n int, o render.O
 }
 
 func (f *face) reportFile(out judge.Output) (string, error) {
-	if out.Report == nil {
+	if out.Report == nil || f.tests == nil {
 		return "", nil
 	}
-	w, err := ctrf.NewWriter(report.DefaultLimits().Failing)
-	if err != nil {
-		return "", err
-	}
-	defer w.Close()
 	name := filepath.Join(f.temp(), "switchback", "ctrf-report.json")
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return "", err
@@ -99,7 +92,7 @@ func (f *face) reportFile(out judge.Output) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := w.Document(file, f.env.Version, out.Report, out.Verdict.Failures); err != nil {
+	if err := f.tests.Document(file, f.env.Version, out.Report, out.Diagnosis.Failures); err != nil {
 		_ = file.Close()
 		return "", err
 	}

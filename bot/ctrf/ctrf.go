@@ -17,17 +17,18 @@ import (
 
 // Test is one entry of results.tests.
 type Test struct {
-	Name     string `json:"name"`
-	Status   string `json:"status"`
-	Duration int64  `json:"duration"` // milliseconds
-	Suite    string `json:"suite,omitempty"`
-	Message  string `json:"message,omitempty"`
-	Trace    string `json:"trace,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	FilePath string `json:"filePath,omitempty"`
-	Retries  int    `json:"retries,omitempty"`
-	Flaky    bool   `json:"flaky,omitempty"`
-	Extra    *Extra `json:"extra,omitempty"`
+	Name      string   `json:"name"`
+	Status    string   `json:"status"`
+	Duration  int64    `json:"duration"`        // milliseconds
+	Suite     []string `json:"suite,omitempty"` // outermost first
+	Message   string   `json:"message,omitempty"`
+	Trace     string   `json:"trace,omitempty"`
+	Line      int      `json:"line,omitempty"`
+	RawStatus string   `json:"rawStatus,omitempty"`
+	FilePath  string   `json:"filePath,omitempty"`
+	Retries   int      `json:"retries,omitempty"`
+	Flaky     bool     `json:"flaky,omitempty"`
+	Extra     *Extra   `json:"extra,omitempty"`
 }
 
 // Extra is what Switchback adds to a test.
@@ -44,15 +45,26 @@ type Extra struct {
 
 // Writer spools tests and writes the document at the end.
 type Writer struct {
-	spool *os.File
-	w     *bufio.Writer
-	kept  int // failing tests seen; those the report keeps are written with their class
-	limit int
-	err   error
+	// Redact, if set, masks secrets in every text of a test.
+	Redact func(string) string
+
+	spool   *os.File
+	w       *bufio.Writer
+	kept    int // failing tests of this source; those its report keeps are written with their class
+	limit   int
+	size    int64
+	sources []source
+	err     error
+}
+
+// source is the part of the spool that holds the tests of one source.
+type source struct {
+	from  int64
+	leave bool
 }
 
 // NewWriter returns a Writer that keeps what it must in a temporary file.
-// limit is the number of failing tests that the report keeps.
+// limit is the number of failing tests that the report of a source keeps.
 func NewWriter(limit int) (*Writer, error) {
 	f, err := os.CreateTemp("", "switchback-ctrf-*")
 	if err != nil {
@@ -67,6 +79,16 @@ func (w *Writer) Close() error {
 	return os.Remove(w.spool.Name())
 }
 
+// Source begins the tests of another source, which has a report of its own.
+func (w *Writer) Source() {
+	w.sources = append(w.sources, source{from: w.size})
+	w.kept = 0
+}
+
+// Leave leaves out the tests of a source, counted from 0, of which another
+// source tells the same.
+func (w *Writer) Leave(n int) { w.sources[n].leave = true }
+
 // Add takes every test of the report as it is read.
 func (w *Writer) Add(t report.Test) {
 	if t.Status == report.Failed {
@@ -75,24 +97,70 @@ func (w *Writer) Add(t report.Test) {
 			return // written from the report, with its class
 		}
 	}
-	b, err := json.Marshal(entry(t))
-	if err == nil {
-		_, err = w.w.Write(append(b, '\n'))
-	}
-	if err != nil && w.err == nil {
+	b := append(mustJSON(w.masked(entry(t))), '\n')
+	w.size += int64(len(b))
+	if _, err := w.w.Write(b); err != nil && w.err == nil {
 		w.err = err
 	}
 }
 
 func entry(t report.Test) Test {
 	e := Test{
-		Name: t.Name, Suite: t.Suite, Status: string(t.Status), Duration: t.Duration.Milliseconds(),
+		Name: named(t.Name), Suite: suite(t.Suite), Duration: max(0, t.Duration.Milliseconds()),
 		FilePath: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, Retries: t.Retries, Flaky: t.Flaky,
 	}
-	if t.Status != report.Failed && t.Status != report.Skipped && !t.Flaky {
+	e.Status, e.RawStatus = status(t.Status)
+	if t.Status != report.Failed && t.Status != report.Skipped && t.Status != report.Pending && !t.Flaky {
 		e.Message, e.Trace = "", ""
 	}
 	return e
+}
+
+// status returns a status of the specification. A pending test is counted
+// with the skipped ones, and so is called one.
+func status(s report.Status) (status, raw string) {
+	switch s {
+	case report.Passed, report.Failed, report.Skipped:
+		return string(s), ""
+	case report.Pending:
+		return string(report.Skipped), string(s)
+	}
+	return string(report.Other), string(s)
+}
+
+// named gives a test without name one: the specification wants one.
+func named(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "(unnamed)"
+	}
+	return s
+}
+
+func suite(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, " > ")
+}
+
+func (w *Writer) masked(t Test) Test {
+	if w.Redact == nil {
+		return t
+	}
+	for _, s := range []*string{&t.Name, &t.Message, &t.Trace, &t.FilePath} {
+		*s = w.Redact(*s)
+	}
+	for i := range t.Suite {
+		t.Suite[i] = w.Redact(t.Suite[i])
+	}
+	if t.Extra != nil {
+		t.Extra.Expected, t.Extra.Actual = w.Redact(t.Extra.Expected), w.Redact(t.Extra.Actual)
+		t.Extra.Evidence = append([]routing.Evidence(nil), t.Extra.Evidence...)
+		for i := range t.Extra.Evidence {
+			t.Extra.Evidence[i].Text = w.Redact(t.Extra.Evidence[i].Text)
+		}
+	}
+	return t
 }
 
 // Document writes the document: failing tests and problems first, with what
@@ -106,6 +174,9 @@ func (w *Writer) Document(out io.Writer, version string, rep *report.Report, fai
 	}
 	bw := bufio.NewWriterSize(out, 1<<16)
 	tool := strings.Join(rep.Formats, "+")
+	if tool == "" {
+		tool = "unknown"
+	}
 	fmt.Fprintf(bw, "{\"reportFormat\":\"CTRF\",\"specVersion\":\"0.0.0\",\"results\":{\"tool\":%s,\"summary\":%s,\"tests\":[",
 		mustJSON(map[string]any{"name": tool, "version": version}), mustJSON(summary(rep)))
 	first := true
@@ -121,33 +192,48 @@ func (w *Writer) Document(out io.Writer, version string, rep *report.Report, fai
 	for _, t := range rep.Failing {
 		e := entry(t)
 		e.Extra = extra(t, byName)
-		emit(mustJSON(e))
+		if t.Parent && e.Extra.Class == "" {
+			e.Extra.ofSubtest(t, failures)
+		}
+		emit(mustJSON(w.masked(e)))
 	}
 	for _, p := range rep.Problems {
-		emit(mustJSON(problem(p, byName)))
+		emit(mustJSON(w.masked(problem(p, byName))))
 	}
-	if _, err := w.spool.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	sc := bufio.NewReaderSize(w.spool, 1<<16)
-	for {
-		line, err := sc.ReadBytes('\n')
-		if len(line) > 1 {
-			emit(line[:len(line)-1])
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if err := w.rest(emit); err != nil {
+		return fmt.Errorf("keeping tests: %w", err)
 	}
 	bw.WriteString("\n]")
-	if x := documentExtra(rep); x != nil {
+	if x := documentExtra(rep, w.Redact); x != nil {
 		fmt.Fprintf(bw, ",\"extra\":%s", mustJSON(x))
 	}
 	bw.WriteString("}}\n")
 	return bw.Flush()
+}
+
+// rest emits the spooled tests but those of sources that are left out.
+func (w *Writer) rest(emit func([]byte)) error {
+	if _, err := w.spool.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(w.spool, 1<<16)
+	at, n := int64(0), -1
+	for {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for n+1 < len(w.sources) && w.sources[n+1].from <= at {
+			n++
+		}
+		at += int64(len(line))
+		if n < 0 || !w.sources[n].leave {
+			emit(line[:len(line)-1])
+		}
+	}
 }
 
 // summary counts problems as failed: a reader that looks at nothing but the
@@ -161,7 +247,7 @@ func summary(rep *report.Report) map[string]any {
 	}
 }
 
-func documentExtra(rep *report.Report) map[string]any {
+func documentExtra(rep *report.Report, redact func(string) string) map[string]any {
 	x := map[string]any{}
 	if len(rep.Cut) > 0 {
 		x["cut"] = rep.Cut
@@ -170,12 +256,23 @@ func documentExtra(rep *report.Report) map[string]any {
 		x["problems"] = len(rep.Problems)
 	}
 	if len(rep.Diagnostics) > 0 {
-		x["diagnostics"] = rep.Diagnostics
+		x["diagnostics"] = maskedDiagnostics(rep.Diagnostics, redact)
 	}
 	if len(x) == 0 {
 		return nil
 	}
 	return x
+}
+
+func maskedDiagnostics(in []report.Diagnostic, redact func(string) string) []report.Diagnostic {
+	if redact == nil {
+		return in
+	}
+	out := append([]report.Diagnostic(nil), in...)
+	for i := range out {
+		out[i].Message = redact(out[i].Message)
+	}
+	return out
 }
 
 func index(fs []routing.Failure) map[string]*routing.Failure {
@@ -200,6 +297,18 @@ func extra(t report.Test, by map[string]*routing.Failure) *Extra {
 	return x
 }
 
+// ofSubtest gives a parent, which failed only because a subtest did, what was
+// found of its first failing subtest.
+func (x *Extra) ofSubtest(parent report.Test, fs []routing.Failure) {
+	for _, f := range fs {
+		if f.Suite == parent.Suite && strings.HasPrefix(f.Name, parent.Name+"/") {
+			x.Class, x.Fingerprint = f.Class, f.Fingerprint
+			x.Evidence = []routing.Evidence{{Text: f.Name, Signal: "subtest"}}
+			return
+		}
+	}
+}
+
 func problem(p report.Problem, by map[string]*routing.Failure) Test {
 	name := p.Name
 	if name == "" {
@@ -218,7 +327,7 @@ func problem(p report.Problem, by map[string]*routing.Failure) Test {
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only types of this package are marshalled
+		panic(err) // only texts, numbers and lists of them are marshalled
 	}
 	return b
 }

@@ -13,26 +13,28 @@ import (
 const (
 	mostBytes    = 64 << 10
 	mostFailures = 400
+	mostIssues   = 100
 )
 
 // Bound returns v cut to what a ledger keeps of one run: the least useful
 // first (excerpts, traces and texts of failures far from the decisive one),
 // then failures themselves, which are counted in Dropped.
 func Bound(v routing.Verdict) routing.Verdict {
-	if n := len(v.Failures); n > mostFailures {
-		v.Dropped += n - mostFailures
-		v.Failures = v.Failures[:mostFailures]
-	}
 	fs := append([]routing.Failure(nil), v.Failures...)
+	sortDecisive(fs)
+	if n := len(fs); n > mostFailures {
+		v.Dropped += n - mostFailures
+		fs = fs[:mostFailures]
+	}
 	for i := range fs {
 		cutFailure(&fs[i], 4<<10)
 	}
 	v.Failures = fs
-	v.Evidence = v.Evidence[:min(len(v.Evidence), 10)]
-	if len(v.Notes) > 20 {
-		v.Notes = v.Notes[:20]
-	}
-	for _, keep := range []struct{ full, text int }{{40, 1 << 10}, {20, 512}, {10, 256}, {5, 160}, {1, 120}} {
+	v.Reason = report.CutText(v.Reason, 2<<10)
+	v.Evidence = cutEvidence(v.Evidence, 10)
+	v.Notes, v.Unmet = cutTexts(v.Notes), cutTexts(v.Unmet)
+	v.Review = cutReview(v.Review)
+	for _, keep := range []struct{ full, text int }{{40, 1 << 10}, {20, 512}, {10, 256}, {5, 160}, {1, 120}, {0, 120}} {
 		if size(v) <= mostBytes {
 			return v
 		}
@@ -42,9 +44,7 @@ func Bound(v routing.Verdict) routing.Verdict {
 			}
 			fs[i].Excerpt, fs[i].Trace = nil, ""
 			cutFailure(&fs[i], keep.text)
-			if len(fs[i].Evidence) > 1 {
-				fs[i].Evidence = fs[i].Evidence[:1]
-			}
+			fs[i].Evidence = cutEvidence(fs[i].Evidence, 1)
 		}
 	}
 	for size(v) > mostBytes && len(v.Failures) > 1 {
@@ -52,18 +52,72 @@ func Bound(v routing.Verdict) routing.Verdict {
 		v.Dropped += len(v.Failures) - half
 		v.Failures = v.Failures[:half]
 	}
+	for v.Review != nil && size(v) > mostBytes && len(v.Review.Issues) > 1 {
+		v.Review.Issues = v.Review.Issues[:len(v.Review.Issues)/2]
+	}
+	if size(v) > mostBytes { // texts of nothing but characters that JSON escapes
+		v.Notes, v.Evidence = nil, cutEvidence(v.Evidence, 1)
+	}
 	return v
 }
 
 func cutFailure(f *routing.Failure, text int) {
 	f.Name, f.Suite = report.CutText(f.Name, 500), report.CutText(f.Suite, 500)
+	f.File, f.Fingerprint = report.CutText(f.File, 500), report.CutText(f.Fingerprint, 200)
 	f.Message, f.Trace = report.CutText(f.Message, text), report.CutText(f.Trace, text)
 	f.Expected, f.Actual = report.CutText(f.Expected, text/2), report.CutText(f.Actual, text/2)
 	f.Suggestion = report.CutText(f.Suggestion, 600)
-	f.Evidence = append([]routing.Evidence(nil), f.Evidence[:min(len(f.Evidence), 3)]...)
-	for i := range f.Evidence {
-		f.Evidence[i].Text = report.CutText(f.Evidence[i].Text, 300)
+	f.Evidence = cutEvidence(f.Evidence, 3)
+	if f.Excerpt != nil {
+		ex := *f.Excerpt
+		ex.File, ex.Lines = report.CutText(ex.File, 500), append([]string(nil), ex.Lines[:min(len(ex.Lines), 20)]...)
+		for i := range ex.Lines {
+			ex.Lines[i] = report.CutText(ex.Lines[i], 400)
+		}
+		f.Excerpt = &ex
 	}
+}
+
+func cutEvidence(ev []routing.Evidence, most int) []routing.Evidence {
+	out := append([]routing.Evidence(nil), ev[:min(len(ev), most)]...)
+	for i := range out {
+		out[i].Text, out[i].Signal = report.CutText(out[i].Text, 300), report.CutText(out[i].Signal, 200)
+	}
+	return out
+}
+
+// cutTexts keeps twenty texts of a sentence or two.
+func cutTexts(in []string) []string {
+	out := append([]string(nil), in[:min(len(in), 20)]...)
+	for i := range out {
+		out[i] = report.CutText(out[i], 500)
+	}
+	return out
+}
+
+// cutReview keeps the issues that decide: they come first by severity.
+func cutReview(r *routing.ReviewResult) *routing.ReviewResult {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	c.Feedback = report.CutText(c.Feedback, 4<<10)
+	c.Issues = nil
+	text := 1 << 10
+	if len(r.Issues) > 10 {
+		text = 160
+	}
+	for _, sev := range routing.IssueSeverities() {
+		for _, is := range r.Issues {
+			if is.Severity != sev || len(c.Issues) >= mostIssues {
+				continue
+			}
+			is.Category, is.File = report.CutText(is.Category, 100), report.CutText(is.File, 300)
+			is.Description, is.SuggestedFix = report.CutText(is.Description, text), report.CutText(is.SuggestedFix, text/2)
+			c.Issues = append(c.Issues, is)
+		}
+	}
+	return &c
 }
 
 func size(v routing.Verdict) int {
@@ -84,29 +138,46 @@ func Redacted(v routing.Verdict) routing.Verdict {
 		f := &fs[i]
 		f.Name, f.Suite, f.Message, f.Trace = r(f.Name), r(f.Suite), r(f.Message), r(f.Trace)
 		f.Expected, f.Actual, f.Suggestion = r(f.Expected), r(f.Actual), r(f.Suggestion)
+		f.File, f.Fingerprint = r(f.File), r(f.Fingerprint)
 		f.Evidence = redactEvidence(f.Evidence)
 		if f.Excerpt != nil {
 			ex := *f.Excerpt
-			ex.Lines = append([]string(nil), ex.Lines...)
-			for j := range ex.Lines {
-				ex.Lines[j] = r(ex.Lines[j])
-			}
+			ex.File, ex.Lines = r(ex.File), redactTexts(ex.Lines)
 			f.Excerpt = &ex
 		}
 	}
 	v.Failures = fs
-	notes := append([]string(nil), v.Notes...)
-	for i := range notes {
-		notes[i] = r(notes[i])
-	}
-	v.Notes = notes
+	v.Notes, v.Unmet = redactTexts(v.Notes), redactTexts(v.Unmet)
+	v.Review = redactReview(v.Review)
 	return v
+}
+
+func redactTexts(in []string) []string {
+	out := append([]string(nil), in...)
+	for i := range out {
+		out[i] = diagnose.Redact(out[i])
+	}
+	return out
 }
 
 func redactEvidence(ev []routing.Evidence) []routing.Evidence {
 	out := append([]routing.Evidence(nil), ev...)
 	for i := range out {
-		out[i].Text = diagnose.Redact(out[i].Text)
+		out[i].Text, out[i].Signal = diagnose.Redact(out[i].Text), diagnose.Redact(out[i].Signal)
 	}
 	return out
+}
+
+func redactReview(in *routing.ReviewResult) *routing.ReviewResult {
+	if in == nil {
+		return nil
+	}
+	out, r := *in, diagnose.Redact
+	out.Feedback = r(out.Feedback)
+	out.Issues = append([]routing.ReviewIssue(nil), in.Issues...)
+	for i := range out.Issues {
+		is := &out.Issues[i]
+		is.Category, is.Description, is.File, is.SuggestedFix = r(is.Category), r(is.Description), r(is.File), r(is.SuggestedFix)
+	}
+	return &out
 }

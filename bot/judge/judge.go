@@ -4,8 +4,6 @@
 package judge
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +34,14 @@ type Input struct {
 	Tree       *diagnose.Tree                    // the repository's files; may be nil
 	Language   string                            // of suggestions
 	Limits     report.Limits
-	OnTest     func(report.Test) // called with every test of every source
+	Tests      Tests // takes every test of every source; may be nil
+}
+
+// Tests takes the tests of all sources as they are read.
+type Tests interface {
+	Source()          // what is added from now on is the next source's
+	Add(report.Test)  // a test of the present source
+	Leave(source int) // source, counted from 0, says only what another one says
 }
 
 // Output is the verdict and what it was made of.
@@ -61,14 +66,12 @@ func Judge(in Input) (Output, error) {
 			return Output{}, err
 		}
 	}
-	if st.review != nil {
-		v := routing.ReviewVerdict("", routing.Run{}, *st.review, in.FailOn)
-		v.Notes = st.notes
-		return Output{Verdict: Bound(Redacted(v)), Report: &report.Report{}}, nil
+	if st.review != nil && len(st.docs)+len(st.logs) == 0 {
+		return Output{Verdict: Bound(Redacted(st.reviewOnly())), Report: &report.Report{}}, nil
 	}
 	rep := st.merged()
 	diag := diagnose.Diagnose(rep, col, diagnose.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
-	v := st.verdict(rep, diag)
+	v := st.withReview(st.verdict(rep, diag))
 	return Output{Verdict: Bound(Redacted(v)), Diagnosis: diag, Report: rep}, nil
 }
 
@@ -77,6 +80,8 @@ type state struct {
 	col    *diagnose.Collector
 	docs   []*report.Report // of documents made for machines
 	logs   []*report.Report // of consoles
+	logAt  []int            // of each of logs, which source it is
+	seen   int              // sources begun
 	found  int              // sources with something in them
 	unread []string         // why a source could not be used
 	notes  []string
@@ -96,11 +101,15 @@ func (st *state) read(s Source) error {
 		return nil
 	} else if ok {
 		st.found++
-		st.review = rv
+		st.addReview(*rv)
 		return nil
 	}
 	c := report.NewCollector(st.in.Limits)
-	c.OnTest = st.in.OnTest
+	if st.in.Tests != nil {
+		st.in.Tests.Source()
+		c.OnTest = st.in.Tests.Add
+	}
+	st.seen++
 	info, err := report.Read(r, report.Options{Format: st.in.Format, Limits: st.in.Limits, OnLine: st.col.Line}, c)
 	rep := c.Finish(info)
 	switch {
@@ -121,7 +130,7 @@ func (st *state) read(s Source) error {
 	if machineMade(rep.Formats) {
 		st.docs = append(st.docs, rep)
 	} else {
-		st.logs = append(st.logs, rep)
+		st.logs, st.logAt = append(st.logs, rep), append(st.logAt, st.seen-1)
 	}
 	return nil
 }
@@ -143,32 +152,6 @@ func machineMade(formats []string) bool {
 	return false
 }
 
-// merged joins the reports. Console output beside a machine-made report is
-// counted only for what that report does not know: failures it lacks.
-func (st *state) merged() *report.Report {
-	out := &report.Report{}
-	for _, r := range st.docs {
-		out.Merge(r)
-	}
-	if len(st.docs) == 0 {
-		for _, r := range st.logs {
-			out.Merge(r)
-		}
-		return out
-	}
-	silent := len(out.Failing) == 0
-	for _, r := range st.logs {
-		if !silent {
-			r.Counts, r.Failing, r.Flaky = report.Counts{}, nil, nil
-		} else {
-			r.Counts = report.Counts{Tests: r.Counts.Failed, Failed: r.Counts.Failed}
-			r.Flaky = nil
-		}
-		out.Merge(r)
-	}
-	return out
-}
-
 func (st *state) verdict(rep *report.Report, d diagnose.Diagnosis) routing.Verdict {
 	v := routing.Verdict{
 		Result: routing.Result(d.Result), Class: d.Class, Reason: d.Reason, Evidence: d.Evidence,
@@ -179,8 +162,8 @@ func (st *state) verdict(rep *report.Report, d diagnose.Diagnosis) routing.Verdi
 	if v.Result == routing.Pass {
 		v.Unmet = st.in.Criteria.Unmet(v.Counts)
 	}
-	st.excerpts(v.Failures)
 	sortDecisive(v.Failures)
+	st.excerpts(v.Failures)
 	return v
 }
 
@@ -194,9 +177,9 @@ func (st *state) missing(v *routing.Verdict, rep *report.Report) {
 	}
 	switch {
 	case nothing && len(st.unread) > 0:
-		v.Reason = "no report could be read: " + strings.Join(st.unread, "; ")
+		v.Reason = st.ended() + "no report could be read: " + strings.Join(st.unread, "; ")
 	case nothing:
-		v.Reason = "no test report was found"
+		v.Reason = st.ended() + "no test report was found"
 		if len(st.in.Looked) > 0 {
 			v.Reason += " (looked for " + strings.Join(st.in.Looked, ", ") + ")"
 		}
@@ -214,6 +197,14 @@ func (st *state) missing(v *routing.Verdict, rep *report.Report) {
 func (st *state) silent(v *routing.Verdict, rep *report.Report) bool {
 	return len(st.docs) == 0 && v.Result == routing.Unclear && len(v.Failures) == 0 &&
 		rep.Counts.Tests+rep.Counts.Failed == 0 && len(rep.Problems) == 0
+}
+
+// ended says how the run ended where that alone explains a missing report.
+func (st *state) ended() string {
+	if c := st.in.Conclusion; c != "" && c != "success" && c != "failure" {
+		return "the run ended as " + c + "; "
+	}
+	return ""
 }
 
 // excerpts takes the code around the places of the first failures.
@@ -242,36 +233,6 @@ func sortDecisive(fs []routing.Failure) {
 			return
 		}
 	}
-}
-
-// peek returns the first bytes of r and a reader of all of it.
-func peek(r io.Reader, n int64) ([]byte, io.Reader) {
-	var head bytes.Buffer
-	_, err := io.CopyN(&head, r, 512)
-	if err == nil && bytes.HasPrefix(bytes.TrimSpace(head.Bytes()), []byte("{")) && bytes.Contains(head.Bytes(), []byte(`"decision"`)) {
-		_, _ = io.CopyN(&head, r, n)
-	}
-	return head.Bytes(), io.MultiReader(bytes.NewReader(head.Bytes()), r)
-}
-
-// asReview reads a structured review: an object with a decision and issues.
-func asReview(b []byte) (*routing.ReviewResult, bool, error) {
-	b = bytes.TrimSpace(b)
-	if !bytes.HasPrefix(b, []byte("{")) || !bytes.Contains(b, []byte(`"decision"`)) {
-		return nil, false, nil
-	}
-	var probe map[string]json.RawMessage
-	if json.Unmarshal(b, &probe) != nil || probe["decision"] == nil || (probe["issues"] == nil && probe["passed"] == nil) {
-		return nil, false, nil
-	}
-	var r routing.ReviewResult
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, false, err
-	}
-	if err := r.Validate(); err != nil {
-		return nil, false, err
-	}
-	return &r, true, nil
 }
 
 // Rules compiles the built-in rules of diagnosis with those of a configuration.
