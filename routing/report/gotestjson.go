@@ -10,6 +10,7 @@ import (
 // also where other lines stand between them.
 var goTestJSONFormat = format{
 	name:    "gotest-json",
+	machine: true,
 	console: func(out Sink, lim Limits) console { return newGoTestJSON(out, lim) },
 }
 

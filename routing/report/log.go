@@ -18,11 +18,16 @@ type logReader struct {
 	consoles []console
 	embedded *embedded
 	cutLines int
+
+	only   *format // the format to read with, nil for all
+	first  *format // the JSON document that the input begins with
+	tried  bool    // the line in hand was looked at as the start of a JSON document
+	looked int64   // bytes looked at for such starts
 }
 
 // newLogReader returns a reader with the console of only, or all if it is nil.
 func newLogReader(in *input, out Sink, lim Limits, onLine func(Line), only *format) *logReader {
-	lr := &logReader{in: in, out: &claimSink{Sink: out}, lim: lim, onLine: onLine}
+	lr := &logReader{in: in, out: &claimSink{Sink: out}, lim: lim, onLine: onLine, only: only}
 	for i := range formats {
 		f := &formats[i]
 		if f.console == nil || (only != nil && only.name != f.name) {
@@ -38,6 +43,9 @@ func (lr *logReader) read() (Info, error) {
 	var buf []byte
 	no := 0
 	for {
+		if err := lr.jsonDocument(&no); err != nil {
+			return Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.count.n}, err
+		}
 		raw, cut, err := lr.in.line(lr.lim.Line, &buf)
 		if err == io.EOF {
 			break
@@ -75,7 +83,14 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	if f := embeddedAt(l.Text); f != nil {
+	f := embeddedAt(l.Text)
+	if f == nil && !lr.tried {
+		f = lr.jsonAhead(l.Text)
+	}
+	if f != nil {
+		if f.leaves {
+			lr.out.claim(f.name)
+		}
 		lr.embedded = openEmbedded(f, lr.out.as(f.name), lr.lim, l.No-1)
 		if lr.embedded.write(l.Text) {
 			return
