@@ -40,7 +40,9 @@ var formats = []format{
 	jestFormat,
 	vitestFormat,
 	cargoFormat,
+	unittestFormat,
 	surefireFormat,
+	gradleFormat,
 }
 
 // console reads cleaned lines one by one. It must not claim what it cannot
