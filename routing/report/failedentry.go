@@ -46,7 +46,11 @@ func (f *failedEntry) done() Test {
 		}
 	}
 	if t.Expected == "" && t.Actual == "" {
-		if e, a, ok := splitAssertion(text); ok {
+		sides := text
+		if head, _, found := strings.Cut(text, "+ expected - actual"); found && strings.Contains(head, "+ actual - expected") {
+			sides = head // mocha adds its own diff below node's
+		}
+		if e, a, ok := splitAssertion(sides); ok {
 			t.Expected, t.Actual = e, a
 		}
 	}

@@ -41,6 +41,7 @@ var formats = []format{
 	vitestFormat,
 	cargoFormat,
 	unittestFormat,
+	mochaFormat,
 	surefireFormat,
 	gradleFormat,
 }

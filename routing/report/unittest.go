@@ -48,6 +48,8 @@ type verboseTest struct {
 
 const unittestRule = 60 // characters of a rule at least; unittest has 70, trial 79
 
+func (c *unittestConsole) budget() *anonymous { return c.anon }
+
 func (c *unittestConsole) line(l Line) bool {
 	if stepOver(l) {
 		c.end()
