@@ -6,7 +6,7 @@ GO ?= go
 BIN := $(CURDIR)/bin
 export CGO_ENABLED ?= 1
 
-.PHONY: help demo build test unit lint bench fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit lint bench microbench fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -26,7 +26,7 @@ unit: build
 	$(GO) test -race -count=1 -timeout 18m ./...
 
 lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
-	@fmt=$$(gofmt -l bot cmd e2e routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
+	@fmt=$$(gofmt -l bot cmd e2e internal routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	$(GO) vet ./...
 	$(BIN)/staticcheck ./...
 	$(BIN)/actionlint
@@ -49,7 +49,10 @@ e2e/node_modules/.package-lock.json: e2e/package-lock.json
 	cd e2e && npm ci --no-progress
 	@touch $@
 
-bench: ## benchmarks of the readers and of diagnosis
+bench: ## measure side by side with other readers (BENCH=full: 1 GB, 1M tests)
+	@$(GO) build -o $(BIN)/bench/bench ./internal/bench && $(BIN)/bench/bench
+
+microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...
 
 FUZZTIME ?= 60s
