@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -15,39 +14,7 @@ import (
 var junitFormat = format{name: "junit", detect: detectJUnit, document: readJUnit}
 
 // detectJUnit looks for the root element behind declaration, comments and space.
-func detectJUnit(head []byte) int {
-	for {
-		head = bytes.TrimLeft(head, " \t\r\n\ufeff")
-		end := ""
-		switch {
-		case bytes.HasPrefix(head, []byte("<?")):
-			end = "?>"
-		case bytes.HasPrefix(head, []byte("<!--")):
-			end = "-->"
-		case bytes.HasPrefix(head, []byte("<!")):
-			end = ">"
-			if i, j := bytes.IndexByte(head, '['), bytes.IndexByte(head, '>'); i >= 0 && i < j {
-				end = "]>"
-			}
-		case bytes.HasPrefix(head, []byte("<")):
-			i := bytes.IndexAny(head, " \t\r\n/>")
-			if i < 0 {
-				i = len(head)
-			}
-			if n := localName(head[1:i]); n == "testsuites" || n == "testsuite" {
-				return 90
-			}
-			return 0
-		default:
-			return 0
-		}
-		i := bytes.Index(head, []byte(end))
-		if i < 0 {
-			return 0
-		}
-		head = head[i+len(end):]
-	}
-}
+var detectJUnit = detectRoot("testsuites", "testsuite")
 
 // junitReader is the state of one document.
 type junitReader struct {

@@ -120,7 +120,7 @@ type rewriter interface {
 // embeddedAt returns the document format that starts at this line of a log.
 func embeddedAt(text string) *format {
 	t := strings.TrimLeft(text, " \t")
-	if !strings.HasPrefix(t, "<?xml") && !strings.HasPrefix(t, "<testsuite") {
+	if len(t) < 5 || t[0] != '<' || !strings.HasPrefix(t, "<?xml") && !embeddedRoots[rootName(t)] {
 		return nil
 	}
 	for i := range formats {

@@ -29,6 +29,7 @@ type xmlReader struct {
 	pending   bool   // the last start tag closed itself
 	recode    bool   // whether the declared encoding is to be applied
 	inLog     bool   // text between suites is given line by line
+	byLine    bool   // so is text in the element being read, if inLog
 	keep      *textBuf
 	malformed int // line of the first damage, 0 if none
 	damage    string
@@ -97,7 +98,7 @@ func (x *xmlReader) next() (xmlToken, error) {
 // text consumes up to the next "<" and appends to keep, if set.
 func (x *xmlReader) text() (blank, any bool, err error) {
 	blank = true
-	if x.inLog && x.keep == nil && len(x.stack) > 0 && strings.HasPrefix(x.stack[len(x.stack)-1], "testsuite") {
+	if x.inLog && x.keep == nil && len(x.stack) > 0 && (x.byLine || strings.HasPrefix(x.stack[len(x.stack)-1], "testsuite")) {
 		return x.textByLine()
 	}
 	for {
