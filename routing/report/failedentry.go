@@ -77,12 +77,12 @@ func isStackFrame(s string) bool {
 	switch {
 	case s == "":
 		return false
-	case s[0] == 'a':
-		return strings.HasPrefix(s, "at ") && (strings.Contains(s, ":") || strings.HasSuffix(s, ")") || strings.HasSuffix(s, ">"))
-	case s[0] == '#':
-		return strings.HasPrefix(s, "# ") && strings.Contains(s, ".rb:")
-	case s[0] == 'F':
-		return strings.HasPrefix(s, `File "`)
+	case strings.HasPrefix(s, "at "):
+		return strings.Contains(s, ":") || strings.HasSuffix(s, ")") || strings.HasSuffix(s, ">")
+	case strings.HasPrefix(s, "# "):
+		return strings.Contains(s, ".rb:")
+	case strings.HasPrefix(s, `File "`):
+		return true
 	}
 	return strings.Contains(s, ".rb:") && strings.Contains(s, ":in ")
 }

@@ -10,7 +10,7 @@ import (
 // scriptConsoles are the consoles of interpreted languages' test tools whose
 // recorded output stands in testdata under their names.
 var scriptConsoles = []string{
-	"unittest", "mocha",
+	"unittest", "mocha", "rspec", "minitest",
 }
 
 // TestScriptCorpus reads the recorded output of real tools with every console
@@ -137,3 +137,5 @@ func fuzzScript(f *testing.F, name string) {
 
 func FuzzUnittest(f *testing.F) { fuzzScript(f, "unittest") }
 func FuzzMocha(f *testing.F)    { fuzzScript(f, "mocha") }
+func FuzzRSpec(f *testing.F)    { fuzzScript(f, "rspec") }
+func FuzzMinitest(f *testing.F) { fuzzScript(f, "minitest") }
