@@ -93,13 +93,18 @@ func (l *Line) takeOver(ctx context.Context, key string) (routing.Case, error) {
 func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool, limit int) (routing.Case, int, error) {
 	var events []routing.Event
 	var stuck error
+	silent := map[string]bool{} // checkpoints whose feedback could not be posted
 	for _, e := range c.Pending {
 		if len(events) >= limit || !l.mine(c) {
 			break
 		}
+		if e.Kind == routing.EffectHandover && silent[e.Checkpoint] {
+			continue // the worker is not started before the feedback is there
+		}
 		ev, err := l.once(ctx, c, e, fresh[e.Key])
 		if err != nil {
 			stuck = errors.Join(stuck, &StuckError{[]routing.Effect{e}, err})
+			silent[e.Checkpoint] = silent[e.Checkpoint] || e.Kind == routing.EffectComment
 			continue
 		}
 		events = append(events, ev)
@@ -118,9 +123,26 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 	return c, len(events), stuck
 }
 
+// superseded reports whether an effect that waited starts work that is over:
+// a rework of a turn that was passed or counted anew, a review of a red commit.
+func superseded(c routing.Case, e routing.Effect) bool {
+	cp := c.Checkpoints[e.Checkpoint]
+	switch e.Kind {
+	case routing.EffectHandover:
+		return cp.State != routing.InProgress || e.Iteration != cp.Reworks
+	case routing.EffectReview:
+		return cp.State != routing.Completed
+	}
+	return false
+}
+
 // once carries out one effect, waiting and trying again as the error says.
 func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
 	ev := routing.Event{Type: routing.EventEffect, Case: c.Key, Checkpoint: e.Checkpoint, Effect: &e}
+	if superseded(c, e) {
+		ev.At, ev.Note = l.now(), "superseded"
+		return ev, nil
+	}
 	for try := 1; ; try++ {
 		ref, err := l.Effector.Do(ctx, c, e, fresh && try == 1)
 		ev.At, ev.Ref = l.now(), ref

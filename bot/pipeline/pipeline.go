@@ -80,8 +80,7 @@ func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy
 		if err != nil {
 			return nil, err
 		}
-		l.claimInto(c, events, rec.fresh)
-		return events, nil
+		return events, l.claimInto(c, events, rec.fresh)
 	})
 	rec.Case = c
 	return rec, err
@@ -98,8 +97,7 @@ func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Poli
 		if err != nil {
 			return nil, err
 		}
-		l.claimInto(c, events, rec.fresh)
-		return events, nil
+		return events, l.claimInto(c, events, rec.fresh)
 	})
 	rec.Case = c
 	return rec, err
@@ -134,35 +132,30 @@ func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) 
 	return events, nil
 }
 
-// claimInto puts this process's claim on the first event if there is anything
-// to carry out and nobody else is at it, and notes which effects are fresh.
-func (l *Line) claimInto(c routing.Case, events []routing.Event, fresh map[string]bool) {
+// claimInto puts this process's claim on the first event if the events leave
+// anything to carry out and nobody else is at it, and notes which effects are
+// fresh: decided by these events, where nothing of their slot stands outside.
+func (l *Line) claimInto(c routing.Case, events []routing.Event, fresh map[string]bool) error {
 	if l.Effector == nil || l.heldByOther(c) {
-		return
+		return nil
 	}
-	idle := len(c.Pending) == 0
-	found := false
+	after := c
 	for _, e := range events {
-		if e.Decision == nil {
+		var err error
+		if after, err = after.Apply(e); err != nil {
+			return err
+		}
+		if e.Decision == nil || len(c.Pending) > 0 {
 			continue
 		}
 		for _, ef := range e.Decision.Effects {
-			found = true
-			fresh[ef.Key] = idle
+			fresh[ef.Key] = ef.Kind != routing.EffectCheck || c.Done[ef.Slot] == ""
 		}
 	}
-	if found || !idle || hasHandover(events) {
+	if len(after.Pending) > 0 {
 		events[0].Claim = l.claim()
 	}
-}
-
-func hasHandover(events []routing.Event) bool {
-	for _, e := range events {
-		if e.Type == routing.EventHuman {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 func (l *Line) claim() *routing.Claim {
