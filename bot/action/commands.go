@@ -19,6 +19,19 @@ func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
+// inert returns text of which the runner takes no line for a workflow command:
+// it looks for "::name" at a line's beginning, behind blanks too, and for the
+// older "##[name]" anywhere.
+func inert(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "##[", "## ["), "\n")
+	for i, l := range lines {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(l), "::"); ok {
+			lines[i] = ": :" + rest
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // setOutputs appends to the file of outputs, each value behind a delimiter of
 // its own that no value can hold: a constant one could be closed by a test's
 // name, and outputs of the attacker's choice would follow.

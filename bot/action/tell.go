@@ -2,6 +2,7 @@ package action
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,17 +20,17 @@ const ReadOnlySentence = "The token of this run may only read, so nothing was po
 // feedback file, the CTRF report and the job summary.
 func (f *face) tell(t trigger, out judge.Output, d routing.Decision, c routing.Case, readOnly bool) error {
 	o := f.renderOptions(t)
-	fmt.Fprint(f.env.Stdout, render.Text(t.subject.Key(f.repo)+"/"+t.checkpoint, d, o))
+	fmt.Fprint(f.env.Stdout, inert(render.Text(t.subject.Key(f.repo)+"/"+t.checkpoint, d, o)))
 	if readOnly {
 		fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData(ReadOnlySentence))
 		f.annotate(render.Check(c, t.checkpoint, t.run.SHA, o))
 	}
 	outputs := map[string]string{
 		"decision": string(d.Kind), "iteration": strconv.Itoa(d.Iteration), "max-iterations": strconv.Itoa(d.Max),
-		"class": string(out.Verdict.Class), "escalation-issue": issueNumber(c, t.checkpoint),
+		"class": string(out.Verdict.Class), "escalation-issue": issueNumber(c, t.checkpoint), "artifact-name": artifactName(t.run),
 	}
 	var err error
-	if d.Kind == routing.KindRetry {
+	if d.Kind == routing.KindRetry || addsToRework(d, c.Checkpoints[t.checkpoint]) {
 		if outputs["feedback-file"], err = f.feedbackFile(c, t.checkpoint, d.Iteration, o); err != nil {
 			return err
 		}
@@ -48,6 +49,27 @@ func (f *face) tell(t trigger, out judge.Output, d routing.Decision, c routing.C
 		note = "\n> [!NOTE]\n> " + note + "\n"
 	}
 	return f.summary(render.Summary(c, t.checkpoint, d, o) + note)
+}
+
+// addsToRework is true of a further leg of a run that was handed back: the
+// feedback has its failures too.
+func addsToRework(d routing.Decision, cp routing.Checkpoint) bool {
+	return d.Again && d.Iteration > 0 && cp.State == routing.InProgress
+}
+
+// artifactName names the artifact of a job, or of one leg of a matrix: two of
+// one name are an error in a run.
+func artifactName(r routing.Run) string {
+	name := fmt.Sprintf("switchback-feedback-%s-%d", r.ID, r.Attempt)
+	if r.Job != "" {
+		name += "-" + r.Job
+	}
+	if r.Part != "" {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(r.Part)) // never fails
+		name += fmt.Sprintf("-%08x", h.Sum32())
+	}
+	return name
 }
 
 // annotate prints a check's annotations as workflow commands, ten of them: as

@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// troubles are what GitHub, or the network on the way to it, may do to a
+// request.
+var troubles = []struct {
+	name  string
+	fault Fault
+}{
+	{"429 with Retry-After", RateLimited(429, time.Second)},
+	{"403 of the secondary limit", RateLimited(403, time.Second)},
+	{"500", Fault{Status: 500}},
+	{"502", Fault{Status: 502, Body: "<html>502 Bad Gateway</html>"}},
+	{"a connection lost before GitHub has seen the request", Fault{Drop: Before}},
+	{"a connection lost after GitHub has done it", Fault{Drop: After}},
+}
+
+// TestTrouble lets each request of a run go wrong in turn, in every way, and
+// compares the world with that of a run in which nothing went wrong.
+func TestTrouble(t *testing.T) {
+	for _, i := range []int{1, 2, 4} { // a second failure, an escalation, a mention
+		ch := chapters[i]
+		calm := newStory(t, ch.config)
+		ch.prepare(calm)
+		calm.view.Reset()
+		calm.run(ch.report, ch.in)
+		want, requests := calm.end(), len(calm.view.Requests())
+		for _, tr := range troubles {
+			t.Run(fmt.Sprintf("%s: %s at any request leaves the world as if nothing had happened", ch.name, tr.name), func(t *testing.T) {
+				if requests < 8 {
+					t.Fatalf("only %d requests", requests)
+				}
+				var wg sync.WaitGroup
+				for n := 1; n <= requests; n++ {
+					wg.Go(func() {
+						s := newStory(t, ch.config)
+						ch.prepare(s)
+						s.view.Reset()
+						f := tr.fault
+						f.Nth = n
+						s.view.Fault(f)
+						res := s.run(ch.report, ch.in)
+						if res.ExitCode != 0 {
+							t.Errorf("request %d: exit %d\n%s\n%s", n, res.ExitCode, res.Stdout, res.Stderr)
+						}
+						if got := s.end(); got != want {
+							t.Errorf("request %d:\ngot  %+v\nwant %+v\n%s", n, got, want, list(s.view))
+						}
+						s.checkTrouble(n, f)
+						s.clean()
+					})
+				}
+				wg.Wait()
+			})
+		}
+	}
+}
+
+// checkTrouble tests that the fault was done, and that a limit was waited out.
+func (s *story) checkTrouble(n int, f Fault) {
+	s.t.Helper()
+	all := s.view.Requests()
+	for i, q := range all {
+		if q.Fault == "" {
+			continue
+		}
+		if f.Header.Get("Retry-After") != "" && i+1 < len(all) && all[i+1].At.Sub(q.At) < time.Second {
+			s.t.Errorf("request %d: GitHub asked for a second of rest and got %v", n, all[i+1].At.Sub(q.At))
+		}
+		return
+	}
+	s.t.Errorf("request %d: nothing went wrong\n%s", n, list(s.view))
+}
