@@ -22,6 +22,31 @@ func (f *failure) jvm() Test {
 	return f.t
 }
 
+// attempts joins failures of equal names to one test with retries where they
+// are attempts of it: where it passed in the end, or where fewer failures are
+// stated than there are. Else they are runs of one test with different values.
+func attempts(tests []*failure, passed map[string]bool, stated int) []*failure {
+	first := make(map[string]*failure, len(tests))
+	var out []*failure
+	for _, f := range tests {
+		key := f.t.Suite + "\x00" + f.t.Name
+		old := first[key]
+		switch {
+		case old == nil:
+			first[key] = f
+			out = append(out, f)
+			if passed[key] {
+				f.t.Status, f.t.Flaky, f.t.Retries = Passed, true, 1
+			}
+		case old.t.Flaky || stated < len(tests):
+			old.t.Retries++
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // explainJVM fills in what a Java stack trace says: the type and message of
 // its first lines, the place, the two sides of an assertion.
 func explainJVM(t *Test, text string) {

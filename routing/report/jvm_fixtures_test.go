@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -64,12 +65,18 @@ func TestJVMConsolesOnFixtures(t *testing.T) {
 	}
 }
 
+// inParens is "method(com.x.Class)".
+var inParens = regexp.MustCompile(`^(.+)\(([\w$]+\.[\w.$]+)\)$`)
+
 // dedupNames leaves out names that the manifest lists more than once: they are
 // counted, not named again.
 func dedupNames(names []string) []string {
 	seen := map[string]int{}
 	var out []string
 	for _, n := range names {
+		if m := inParens.FindStringSubmatch(n); m != nil {
+			n = m[2] + " > " + m[1]
+		}
 		if seen[n]++; seen[n] == 1 {
 			out = append(out, n)
 		}

@@ -43,7 +43,6 @@ type surefireModule struct {
 	running string // of the last line that began one
 	sum     mavenTotals
 	tests   []*failure
-	byName  map[string]*failure
 	block   *failure
 	framed  bool // a stack frame of the block was seen
 	results bool // in the list at the end
@@ -54,7 +53,7 @@ type surefireModule struct {
 // mavenTotals is "Tests run: 3, Failures: 1, Errors: 0, Skipped: 0".
 type mavenTotals struct{ tests, failures, errors, skipped, flakes int }
 
-func (s *surefireConsole) reset() { s.module = surefireModule{byName: map[string]*failure{}} }
+func (s *surefireConsole) reset() { s.module = surefireModule{} }
 
 // mavenLevel takes off Maven's level and says which it was. Some log formats
 // put the time of day before it.
@@ -246,14 +245,8 @@ func (s *surefireConsole) header(t string) bool {
 		f.t.Kind = KindSetup
 	}
 	m.block, m.framed = f, false
-	key := suite + "\x00" + test
-	if old := m.byName[key]; old != nil {
-		old.t.Retries++ // run again, or a parameter without a name
-		return true
-	}
 	if len(m.tests) < s.lim.Failing {
 		m.tests = append(m.tests, f)
-		m.byName[key] = f
 	}
 	return true
 }
@@ -362,7 +355,7 @@ func (s *surefireConsole) endModule(mt *mavenTotals) {
 	m.adopt(s.lim)
 	failing := sum.failures + sum.errors
 	named := 0
-	for _, f := range m.tests {
+	for _, f := range attempts(m.tests, nil, failing) {
 		t := f.jvm()
 		if m.list.flaky[listKey(t.Suite, t.Name)] || mt != nil && failing == 0 {
 			t.Flaky, t.Status = true, Passed
@@ -379,7 +372,7 @@ func (s *surefireConsole) endModule(mt *mavenTotals) {
 	skipped := min(sum.skipped, max(sum.tests, 0))
 	s.anon.emit(s.out, sum.tests-skipped-max(failing, named), Test{Status: Passed, At: m.at})
 	s.anon.emit(s.out, skipped, Test{Status: Skipped, At: m.at})
-	if failing > named && !m.retried() {
+	if failing > max(named, len(m.tests)) {
 		s.problem(Problem{Kind: KindPackage, Name: firstOf(m.class, "surefire"), At: s.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", failing, named)})
 	}
 	if m.crash != nil {
@@ -389,15 +382,4 @@ func (s *surefireConsole) endModule(mt *mavenTotals) {
 		s.problem(Problem{Kind: KindTruncated, At: s.at, Message: "the output of Surefire ends before the totals of the module"})
 	}
 	s.reset()
-}
-
-// retried reports whether a test failed more than once: classes' lines then
-// count it as often, and only the module's totals are exact.
-func (m *surefireModule) retried() bool {
-	for _, f := range m.tests {
-		if f.t.Retries > 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -1,161 +1,145 @@
 package report
 
 import (
-	"maps"
-	"slices"
+	"fmt"
 	"strings"
 )
 
-// testngFormat reads testng-results.xml.
-var testngFormat = format{name: "testng", detect: detectRoot("testng-results"), document: readTestNG}
-
-type testngReader struct {
-	*xmlDoc
-	class    string
-	attempts map[string]int  // reruns of a method so far, in the class being read
-	lost     map[string]Test // the last attempt of each
+// testNGFormat reads the text reporter of TestNG, at any verbosity.
+var testNGFormat = format{
+	name:    "testng",
+	console: func(out Sink, lim Limits) console { return newTestNG(out, lim) },
 }
 
-func readTestNG(d *document) error {
-	r := &testngReader{xmlDoc: newXMLDoc(d, "TestNG"), attempts: map[string]int{}, lost: map[string]Test{}}
-	return r.roots(func(tok xmlToken) error {
-		failed, bad := r.failed, r.bad
-		want := declared(r.attr("failed"))
-		if err := r.children(r.part); err != nil {
-			return err
+// testNG holds tests back until TestNG's totals prove whose they are.
+type testNG struct {
+	out  Sink
+	lim  Limits
+	anon *anonymous
+
+	open   bool // [TestNG] Running:
+	at     int
+	tests  []*failure
+	cur    *failure
+	passed map[string]bool
+}
+
+func newTestNG(out Sink, lim Limits) *testNG {
+	return &testNG{out: out, lim: lim, anon: newAnonymous()}
+}
+
+func (n *testNG) line(l Line) bool {
+	if l.Mark != "" {
+		if stepOver(l) {
+			n.end()
 		}
-		r.shortfall("", tok.line, want, r.failed-failed+r.bad-bad)
-		return nil
-	}, "testng-results")
-}
-
-// part reads what stands above the methods.
-func (r *testngReader) part(tok xmlToken) error {
-	switch tok.name {
-	case "suite", "test":
-		return r.children(r.part)
-	case "class":
-		r.class = r.attr("name")
-		err := r.children(r.part)
-		r.flush()
-		return err
-	case "test-method":
-		return r.method(tok)
+		return false
 	}
-	return r.x.skip()
-}
-
-// testngMethod is one <test-method>.
-type testngMethod struct {
-	t       Test
-	status  string
-	config  bool
-	retried bool
-	params  []string
-	failing bool
-}
-
-func (r *testngReader) method(tok xmlToken) error {
-	m := testngMethod{
-		t:      Test{Name: r.attr("name"), Suite: r.class, At: tok.line, Duration: milliseconds(r.attr("duration-ms"))},
-		status: r.attr("status"), config: r.attr("is-config") == "true", retried: r.attr("retried") == "true",
-	}
-	err := r.children(func(tok xmlToken) error {
-		switch tok.name {
-		case "params":
-			return r.params(&m)
-		case "exception":
-			m.failing, m.t.At, m.t.Type = true, tok.line, r.attr("class")
-			return r.fields(map[string]*string{"message": &m.t.Message, "full-stacktrace": &m.t.Trace, "short-stacktrace": new(string)})
+	n.at = l.No
+	t := l.Text
+	if t == "" {
+		if n.cur != nil {
+			n.cur.text.add("")
 		}
-		return r.x.skip()
-	})
-	if err != nil && !(m.failing && m.status == "FAIL") {
-		return err
+		return false
 	}
-	if len(m.params) > 0 {
-		m.t.Name += "(" + CutText(strings.Join(m.params, ", "), 512) + ")"
-	}
-	r.finish(m)
-	return err
-}
-
-func (r *testngReader) params(m *testngMethod) error {
-	return r.children(func(tok xmlToken) error {
-		if tok.name != "param" {
-			return r.x.skip()
+	switch t[0] {
+	case '[':
+		if strings.HasPrefix(t, "[TestNG] Running:") {
+			n.open = true
+			return true
 		}
-		s, err := r.content()
-		if len(m.params) < 50 {
-			m.params = append(m.params, CutText(s, 200))
+	case '=':
+		if strings.TrimRight(t, "=") == "" && len(t) >= 40 {
+			n.cur = nil
+			return false
 		}
-		return err
-	})
-}
-
-func (r *testngReader) finish(m testngMethod) {
-	t := &m.t
-	switch m.status {
-	case "PASS", "SUCCESS":
-		t.Status = Passed
-	case "FAIL", "FAILURE":
-		t.Status = Failed
-	case "SUCCESS_PERCENTAGE_FAILURE":
-		t.Status = Passed // as many of its invocations passed as were asked for
-	case "SKIP":
-		t.Status = Skipped
-	default:
-		t.Status = Other
-	}
-	if m.config {
-		r.config(t)
-		return
-	}
-	if t.Status == Failed || m.retried {
-		if t.Message == "" && t.Trace == "" {
-			t.Message = firstOf(t.Type, "the test failed; the report says no more")
+	case 'T':
+		if strings.HasPrefix(t, "Total tests run: ") && strings.Contains(t, "Failures: ") && strings.Contains(t, "Skips: ") {
+			n.totals(t)
+			return true
 		}
-		r.explain(t)
-		if strings.HasSuffix(t.Type, "ThreadTimeoutException") {
-			t.Kind = KindTimeout
+	case 'P':
+		if rest, ok := strings.CutPrefix(t, "PASSED: "); ok {
+			n.cur = nil
+			if len(n.tests) > 0 && len(n.passed) < n.lim.Failing {
+				if n.passed == nil {
+					n.passed = map[string]bool{}
+				}
+				n.passed[strings.Clone(rest)] = true
+			}
+			return n.open
+		}
+	case 'F':
+		if rest, ok := strings.CutPrefix(t, "FAILED: "); ok {
+			n.start(rest, "")
+			return n.open
+		}
+		if rest, ok := strings.CutPrefix(t, "FAILED CONFIGURATION: "); ok {
+			n.start(rest, KindSetup)
+			return n.open
+		}
+	case 'S':
+		if strings.HasPrefix(t, "SKIPPED: ") || strings.HasPrefix(t, "SKIPPED CONFIGURATION: ") {
+			n.cur = nil
+			return n.open
 		}
 	}
-	if m.retried && len(r.lost) < holdTests {
-		r.attempts[t.Name]++
-		r.lost[t.Name] = *t
-		return
+	if n.cur != nil {
+		n.cur.text.add(t)
 	}
-	if n := r.attempts[t.Name]; n > 0 {
-		t.Retries = n
-		if t.Status == Passed {
-			first := r.lost[t.Name]
-			t.Flaky, t.Kind, t.Type, t.Message, t.Trace, t.File, t.Line, t.At = true, first.Kind, first.Type, first.Message, first.Trace, first.File, first.Line, first.At
+	return false
+}
+
+func (n *testNG) start(name string, kind Kind) {
+	suite := ""
+	base := name
+	if i := strings.IndexByte(base, '('); i > 0 {
+		base = base[:i]
+	}
+	if i := strings.LastIndexByte(base, '.'); i > 0 && isIdent(base, ".$") {
+		suite, name = name[:i], name[i+1:]
+	}
+	n.cur = newFailure(Test{Suite: suite, Name: name, Status: Failed, Kind: kind, At: n.at}, n.lim)
+	if len(n.tests) < n.lim.Failing {
+		n.tests = append(n.tests, n.cur)
+	}
+}
+
+// totals reads "Total tests run: 4, Passes: 2, Failures: 1, Skips: 1".
+func (n *testNG) totals(t string) {
+	total, _ := numAfter(t, "Total tests run:")
+	failed, _ := numAfter(t, "Failures:")
+	skipped, _ := numAfter(t, "Skips:")
+	named := 0
+	for _, f := range n.tests {
+		r := f.jvm()
+		if r.Kind == KindSetup {
+			n.out.Problem(Problem{Kind: KindSetup, Name: r.FullName(), File: r.File, Line: r.Line, Message: r.Message, Trace: r.Trace, At: r.At})
+			continue
 		}
-		delete(r.attempts, t.Name)
-		delete(r.lost, t.Name)
+		if named >= failed {
+			break
+		}
+		named++
+		n.out.Test(r)
 	}
-	if t.Status == Skipped {
-		t.Trace = ""
+	n.anon.emit(n.out, total-failed-skipped, Test{Status: Passed, At: n.at})
+	n.anon.emit(n.out, skipped, Test{Status: Skipped, At: n.at})
+	if failed > named {
+		n.out.Problem(Problem{Kind: KindPackage, Name: "testng", At: n.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", failed, named)})
 	}
-	r.test(*t)
+	n.clear()
 }
 
-// flush hands on attempts whose rerun is not there: the run ended in between.
-func (r *testngReader) flush() {
-	for _, name := range slices.Sorted(maps.Keys(r.lost)) {
-		t := r.lost[name]
-		t.Status, t.Retries = Failed, r.attempts[name]-1
-		r.test(t)
-	}
-	clear(r.attempts)
-	clear(r.lost)
-}
+func (n *testNG) clear() { n.open, n.tests, n.cur, n.passed = false, nil, nil, nil }
 
-// config takes a set-up or tear-down method, which is no test.
-func (r *testngReader) config(t *Test) {
-	if t.Status != Failed {
-		return
+func (n *testNG) end() {
+	if n.open {
+		for _, f := range n.tests {
+			n.out.Test(f.jvm())
+		}
+		n.out.Problem(Problem{Kind: KindTruncated, At: n.at, Message: "the output of TestNG ends before its totals"})
 	}
-	r.explain(t)
-	r.problem(Problem{Kind: KindSetup, Name: t.FullName(), File: t.File, Line: t.Line, Message: firstOf(t.Message, "a configuration method failed"), Trace: t.Trace, At: t.At})
+	n.clear()
 }
