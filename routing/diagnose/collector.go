@@ -98,7 +98,11 @@ func (c *Collector) take(l report.Line) {
 	if len(l.Text) < 3 {
 		return
 	}
-	r, m := c.rules.match(l.Text, c.hits, logRule)
+	c.rules.scan(l.Text, c.hits)
+	if l.Mark != "error" && !c.rules.speaks(l.Text, c.hits) {
+		return
+	}
+	r, m := c.rules.first(l.Text, c.hits, logRule)
 	switch {
 	case r == nil && l.Mark != "error":
 	case r == nil:
