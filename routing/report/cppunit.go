@@ -93,7 +93,7 @@ func (r *cppunitReader) test1(tok xmlToken, status Status) error {
 		return r.x.skip()
 	}
 	t := Test{Status: status, At: tok.line}
-	var name, typ, line, time, exception, trace string
+	var name, typ, line, time, exception, info, trace string
 	err := r.children(func(in xmlToken) error {
 		switch in.name {
 		case "Name":
@@ -107,7 +107,7 @@ func (r *cppunitReader) test1(tok xmlToken, status Status) error {
 		case "Location":
 			return r.fields(map[string]*string{"File": &t.File, "Line": &line})
 		case "Exception": // AUnit
-			return r.fields(map[string]*string{"Name": &exception, "Message": &t.Message, "Information": &t.Message, "Traceback": &trace})
+			return r.fields(map[string]*string{"Name": &exception, "Message": &exception, "Information": &info, "Traceback": &trace})
 		}
 		return r.x.skip()
 	})
@@ -115,11 +115,18 @@ func (r *cppunitReader) test1(tok xmlToken, status Status) error {
 		return err
 	}
 	name = strings.Join(strings.Fields(name), " ")
-	t.Suite, t.Name = splitScope(name)
+	if suite, routine, ok := strings.Cut(name, " : "); ok && r.label == "AUnit" {
+		t.Suite, t.Name = suite, routine
+	} else {
+		t.Suite, t.Name = splitScope(name)
+	}
 	t.Duration = seconds(time)
 	t.Line = max(0, declared(line))
 	if status == Failed {
 		t.Type, t.Trace, t.Kind = exception, trace, cppunitKind(typ)
+		if info != "" {
+			t.Message = strings.TrimPrefix(exception+": "+info, ": ")
+		}
 		if m := uncaughtType.FindStringSubmatch(t.Message); t.Type == "" && m != nil {
 			t.Type = m[1]
 		}

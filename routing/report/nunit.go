@@ -93,12 +93,13 @@ func (r nunitReader) suite(tok xmlToken) error {
 		return err
 	}
 	broken := hasAny(result, "Fail", "Error", "NotRunnable") || strings.HasPrefix(label, "Invalid")
-	atSetup := site == "SetUp" || site == "TearDown" || hasAny(o.message, "TestFixtureSetUp failed", "SetUp failed in")
-	if !broken || !(atSetup && site != "Parent" && site != "Child") && (r.failed > failed || r.bad > bad) {
+	// A suite that fails for its tests has no trace of its own.
+	atSetup := site == "SetUp" || site == "TearDown" || site == "" && o.trace != ""
+	if !broken || !atSetup && (r.failed > failed || r.bad > bad) {
 		return nil
 	}
 	p := Problem{Kind: KindPackage, Name: name, At: tok.line, Message: o.message, Trace: o.trace}
-	if atSetup || label != "" || o.trace != "" {
+	if atSetup || label != "" {
 		p.Kind = KindSetup
 	}
 	if p.Message == "" {

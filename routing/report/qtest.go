@@ -75,6 +75,9 @@ func (r qtestReader) function(tok xmlToken, class string) error {
 
 func (r qtestReader) incident(tok xmlToken, f *qtestFunction) error {
 	typ, file, line := r.attr("type"), r.attr("file"), declared(r.attr("line"))
+	if file == "Unknown file" {
+		file = ""
+	}
 	var tag, text string
 	err := r.fields(map[string]*string{"DataTag": &tag, "Description": &text})
 	if err != nil && typ == "pass" {
