@@ -50,7 +50,8 @@ type Writer struct {
 
 	spool   *os.File
 	w       *bufio.Writer
-	kept    int // failing tests of this source; those its report keeps are written with their class
+	line    []byte // scratch
+	kept    int    // failing tests of this source; those its report keeps are written with their class
 	limit   int
 	size    int64
 	sources []source
@@ -97,9 +98,14 @@ func (w *Writer) Add(t report.Test) {
 			return // written from the report, with its class
 		}
 	}
-	b := append(mustJSON(w.masked(entry(t))), '\n')
-	w.size += int64(len(b))
-	if _, err := w.w.Write(b); err != nil && w.err == nil {
+	if w.Redact == nil {
+		w.line = appendTest(w.line[:0], t)
+	} else {
+		w.line = append(w.line[:0], mustJSON(w.masked(entry(t)))...)
+	}
+	w.line = append(w.line, '\n')
+	w.size += int64(len(w.line))
+	if _, err := w.w.Write(w.line); err != nil && w.err == nil {
 		w.err = err
 	}
 }
@@ -110,11 +116,18 @@ func entry(t report.Test) Test {
 		FilePath: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, Retries: t.Retries, Flaky: t.Flaky,
 	}
 	e.Status, e.RawStatus = status(t.Status)
-	if t.Status != report.Failed && t.Status != report.Skipped && t.Status != report.Pending && !t.Flaky {
+	if !shows(t) {
 		e.Message, e.Trace = "", ""
 	}
 	return e
 }
+
+// shows reports whether the message of a test is worth a place.
+func shows(t report.Test) bool {
+	return t.Status == report.Failed || t.Status == report.Skipped || t.Status == report.Pending || t.Flaky
+}
+
+const suiteSeparator = " > "
 
 // status returns a status of the specification. A pending test is counted
 // with the skipped ones, and so is called one.
@@ -140,7 +153,7 @@ func suite(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(s, " > ")
+	return strings.Split(s, suiteSeparator)
 }
 
 func (w *Writer) masked(t Test) Test {

@@ -86,10 +86,9 @@ func sameMessage(a, b found) bool {
 	return x == y || strings.Contains(x, y) || strings.Contains(y, x)
 }
 
-func suitePath(s string) string {
-	s = strings.NewReplacer(".py", "", "::", "/", " > ", "/", " › ", "/", ".", "/", `\`, "/").Replace(s)
-	return strings.ToLower(s)
-}
+var suiteSeparators = strings.NewReplacer(".py", "", "::", "/", " > ", "/", " › ", "/", ".", "/", `\`, "/")
+
+func suitePath(s string) string { return strings.ToLower(suiteSeparators.Replace(s)) }
 
 func hasTail(s, tail string) bool {
 	return s == tail || tail != "" && strings.HasSuffix(s, "/"+tail)
