@@ -83,7 +83,7 @@ func (c *minitestConsole) line(l Line) bool {
 // a class's name, and ` FAIL["test_x", "TestY", 0.01]`.
 func (c *minitestConsole) reporter(no int, t string) bool {
 	if t[0] != ' ' {
-		if isRubyClass(t + ":") {
+		if t[0] >= 'A' && t[0] <= 'Z' && len(t) < 200 && strings.IndexByte(t, ' ') < 0 && isRubyClass(t+":") {
 			c.class = t
 		}
 		return false

@@ -10,7 +10,7 @@ import (
 // scriptConsoles are the consoles of interpreted languages' test tools whose
 // recorded output stands in testdata under their names.
 var scriptConsoles = []string{
-	"unittest", "mocha", "rspec", "minitest",
+	"unittest", "mocha", "rspec", "minitest", "phpunit", "pest",
 }
 
 // TestScriptCorpus reads the recorded output of real tools with every console
@@ -139,3 +139,5 @@ func FuzzUnittest(f *testing.F) { fuzzScript(f, "unittest") }
 func FuzzMocha(f *testing.F)    { fuzzScript(f, "mocha") }
 func FuzzRSpec(f *testing.F)    { fuzzScript(f, "rspec") }
 func FuzzMinitest(f *testing.F) { fuzzScript(f, "minitest") }
+func FuzzPHPUnit(f *testing.F)  { fuzzScript(f, "phpunit") }
+func FuzzPest(f *testing.F)     { fuzzScript(f, "pest") }
