@@ -201,7 +201,7 @@ func TestWorkflowMatrix(t *testing.T) {
 	})
 	t.Run("the legs upload artifacts of different names", func(t *testing.T) {
 		if found, err := os.ReadDir(uploads); err != nil || len(found) != 2 {
-			t.Errorf("%v %v", found, err)
+			t.Errorf("%v %v\n%s", found, err, res.Console)
 		}
 	})
 	s.clean()

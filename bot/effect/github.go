@@ -83,9 +83,17 @@ func (g *GitHub) comment(ctx context.Context, c routing.Case, e routing.Effect) 
 	o.IssueURL = issueURL(c, cp)
 	o.Mention = g.stickyMention(cp)
 	o.HandoverNote = g.note()
-	marker := render.Marker(render.CommentKey(c.Key, e.Checkpoint), c.Generation)
+	marker := render.Marker(render.CommentKey(c.Key, e.Checkpoint), generation(c))
 	id, _, err := g.Hub.UpsertComment(ctx, g.Repo, g.Subject.Number, marker, render.Comment(c, e.Checkpoint, o), ref)
 	return id, err
+}
+
+// generation orders the states of a case, also across ledgers: where the
+// ledger's branch was deleted the case begins again, and what it says then is
+// newer than what stands there.
+func generation(c routing.Case) int {
+	const bits = 12
+	return int(max(0, c.Opened.UnixMilli()))<<bits | min(c.Generation, 1<<bits-1)
 }
 
 func neverFailed(cp routing.Checkpoint) bool {
@@ -166,7 +174,7 @@ func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (s
 	kind, severity := escalate.TypeOf(routing.Kind(e.Target), classOf(cp))
 	spec.Labels = escalationLabels(string(kind), string(severity))
 	number, _, _ := strings.Cut(c.Done[e.Slot], " ")
-	marker := render.Marker(render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), c.Generation)
+	marker := render.Marker(render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), generation(c))
 	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
 	if errors.Is(err, hub.ErrMoved) && number != "" {
 		i, created, err = g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, "")
