@@ -3,6 +3,7 @@ package diagnose
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -63,26 +64,18 @@ func (r *Rule) branches() ([]branch, error) {
 // spread distributes concatenation over alternation, up to maxBranches.
 func spread(re *syntax.Regexp) []*syntax.Regexp {
 	work := []*syntax.Regexp{re}
-	for {
-		next, changed := spreadOnce(work)
-		if !changed || len(next) > maxBranches {
-			return work
-		}
-		work = next
-	}
-}
-
-func spreadOnce(all []*syntax.Regexp) (out []*syntax.Regexp, changed bool) {
-	for _, re := range all {
-		if changed {
-			out = append(out, re)
+	for i := 0; i < len(work); {
+		parts := alternatives(work[i])
+		if len(parts) < 2 {
+			i++
 			continue
 		}
-		parts := alternatives(re)
-		changed = len(parts) > 1
-		out = append(out, parts...)
+		if len(work)-1+len(parts) > maxBranches {
+			break
+		}
+		work = slices.Replace(work, i, i+1, parts...)
 	}
-	return out, changed
+	return work
 }
 
 // alternatives returns re as alternatives: of itself, or of its first part
@@ -94,10 +87,10 @@ func alternatives(re *syntax.Regexp) []*syntax.Regexp {
 	case syntax.OpCapture:
 		return rewrap(re, alternatives(re.Sub[0]), 0)
 	case syntax.OpConcat:
+		if lit := required(re); len(lit) == 1 && (lit[0].prefix || len(lit[0].text) >= 6) {
+			return []*syntax.Regexp{re}
+		}
 		for i, s := range re.Sub {
-			if lit := required(re); len(lit) == 1 && (lit[0].prefix || len(lit[0].text) >= 6) {
-				return []*syntax.Regexp{re}
-			}
 			if parts := alternatives(s); len(parts) > 1 {
 				return rewrap(re, parts, i)
 			}
@@ -319,7 +312,7 @@ func (b *branch) match(text string) (string, bool) {
 		return "", false
 	}
 	for _, n := range b.rule.not {
-		if n.MatchString(text) {
+		if n().MatchString(text) {
 			return "", false
 		}
 	}

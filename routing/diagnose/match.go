@@ -54,6 +54,11 @@ type trie struct {
 
 func newTrie(l *literals, words map[string][]uint16) *trie {
 	t := &trie{width: l.width}
+	states := 1
+	for w := range words {
+		states += len(w) // at most
+	}
+	t.next, t.out = make([]int32, 0, states*l.width), make([][]uint16, 0, states)
 	t.add()
 	for w, owners := range words {
 		s := int32(0)
@@ -71,8 +76,9 @@ func newTrie(l *literals, words map[string][]uint16) *trie {
 }
 
 func (t *trie) add() int32 {
-	for range t.width {
-		t.next = append(t.next, -1)
+	t.next = t.next[:len(t.next)+t.width]
+	for i := len(t.next) - t.width; i < len(t.next); i++ {
+		t.next[i] = -1
 	}
 	t.out = append(t.out, nil)
 	return int32(len(t.out) - 1)
@@ -82,11 +88,9 @@ func (t *trie) add() int32 {
 // longest proper suffix leads, and a state has the output of its suffixes.
 func (t *trie) link() {
 	fail := make([]int32, len(t.out))
-	queue := []int32{0}
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		t.order = append(t.order, s)
+	t.order = append(make([]int32, 0, len(t.out)), 0)
+	for i := 0; i < len(t.order); i++ {
+		s := t.order[i]
 		for c := 0; c < t.width; c++ {
 			at := int(s)*t.width + c
 			n := t.next[at]
@@ -100,7 +104,7 @@ func (t *trie) link() {
 			}
 			fail[n] = back
 			t.out[n] = append(t.out[n], t.out[back]...)
-			queue = append(queue, n)
+			t.order = append(t.order, n)
 		}
 	}
 }
@@ -124,11 +128,14 @@ func (l *literals) renumber(t *trie) {
 	l.next = make([]uint16, len(t.next))
 	l.out = make([][]uint16, len(t.out))
 	for s := range t.out {
-		o := slices.Clone(t.out[s])
-		slices.Sort(o)
-		l.out[to[s]] = slices.Compact(o)
-		for c := 0; c < t.width; c++ {
-			l.next[int(to[s])*t.width+c] = to[t.next[s*t.width+c]]
+		if o := t.out[s]; len(o) > 0 {
+			o = slices.Clone(o)
+			slices.Sort(o)
+			l.out[to[s]] = slices.Compact(o)
+		}
+		row := l.next[int(to[s])*t.width:][:t.width]
+		for c, n := range t.next[s*t.width:][:t.width] {
+			row[c] = to[n]
 		}
 	}
 }

@@ -59,8 +59,7 @@ type Rule struct {
 		Negative []string `yaml:"negative"`
 	} `yaml:"examples"`
 
-	re   *regexp.Regexp
-	not  []*regexp.Regexp
+	not  []func() *regexp.Regexp // compiled when first asked
 	user bool
 }
 
@@ -92,7 +91,7 @@ var builtin = sync.OnceValues(func() ([]*Rule, error) {
 	}
 	var errs []error
 	for _, r := range list {
-		errs = append(errs, r.prepare())
+		errs = append(errs, r.prepare()) // not its patterns: a test compiles them, a run a few
 	}
 	return list, errors.Join(errs...)
 })
@@ -142,7 +141,7 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 		if u.Class == "" {
 			errs = append(errs, fmt.Errorf("rule %q: has no class", name))
 		}
-		if err := r.prepare(); err != nil {
+		if err := errors.Join(r.prepare(), r.compile()); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -152,7 +151,7 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 	return own, errors.Join(errs...)
 }
 
-// prepare checks r and compiles its patterns.
+// prepare checks r but for its patterns.
 func (r *Rule) prepare() error {
 	if r.ID == "" {
 		return fmt.Errorf("rule with pattern %q: has no id", r.Pattern)
@@ -178,9 +177,18 @@ func (r *Rule) prepare() error {
 	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure}, r.Scope) {
 		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
 	}
-	return r.compile()
+	for _, p := range r.Not {
+		r.not = append(r.not, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(p) }))
+	}
+	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
+		if err := checkTemplate(s); err != nil {
+			return fmt.Errorf("rule %q: %w", r.ID, err)
+		}
+	}
+	return nil
 }
 
+// compile says whether the patterns of r are sound.
 func (r *Rule) compile() error {
 	re, err := regexp.Compile(r.Pattern)
 	if err != nil {
@@ -189,17 +197,9 @@ func (r *Rule) compile() error {
 	if re.MatchString("") {
 		return fmt.Errorf("rule %q: the pattern matches the empty line", r.ID)
 	}
-	r.re = re
 	for _, p := range r.Not {
-		n, err := regexp.Compile(p)
-		if err != nil {
+		if _, err := regexp.Compile(p); err != nil {
 			return fmt.Errorf("rule %q: not: %w", r.ID, err)
-		}
-		r.not = append(r.not, n)
-	}
-	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
-		if err := checkTemplate(s); err != nil {
-			return fmt.Errorf("rule %q: %w", r.ID, err)
 		}
 	}
 	return nil

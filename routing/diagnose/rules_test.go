@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +24,10 @@ func TestRuleExamples(t *testing.T) {
 			if len(r.Examples.Positive) == 0 || len(r.Examples.Negative) == 0 {
 				t.Errorf("has no positive or no negative example")
 			}
+			if err := r.compile(); err != nil {
+				t.Fatal(err)
+			}
+			re := regexp.MustCompile(r.Pattern)
 			alone, err := index([]*Rule{r})
 			if err != nil {
 				t.Fatal(err)
@@ -38,7 +43,7 @@ func TestRuleExamples(t *testing.T) {
 				t.Errorf("has a class and no suggestion in both languages")
 			}
 			for _, s := range r.Examples.Positive {
-				if !r.re.MatchString(s) {
+				if !re.MatchString(s) {
 					t.Errorf("the pattern does not match its own example %q", s)
 				}
 				if got, _ := alone.match(s, hits, nil); got == nil {
@@ -171,10 +176,10 @@ func TestBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits := make([]uint64, alone.words)
+		hits, re := make([]uint64, alone.words), regexp.MustCompile(r.Pattern)
 		for _, s := range lines {
 			got, _ := alone.match(s, hits, nil)
-			want := r.re.MatchString(s)
+			want := re.MatchString(s)
 			if len(s) > 0 && (got != nil) != want && len(r.Contains) == 0 {
 				t.Errorf("%s on %q: branches %v, pattern %v", r.ID, s, got != nil, want)
 			}
