@@ -55,6 +55,12 @@ bench: ## measure side by side with other readers (BENCH=full: 1 GB, 1M tests)
 microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...
 
+SHARED ?= ../shared
+score: ## score the readers on the recorded fixtures beside this checkout
+	$(GO) run ./internal/score $(SHARED)/fixtures bin/predictions.jsonl
+	@for t in score score_structured; do if [ -e $(SHARED)/tools/$$t.py ]; then \
+		python3 $(SHARED)/tools/$$t.py $(SHARED)/fixtures bin/predictions.jsonl > bin/$$t.json && echo "bin/$$t.json"; fi; done
+
 FUZZTIME ?= 60s
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \

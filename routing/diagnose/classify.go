@@ -88,6 +88,7 @@ var kindClass = map[report.Kind]routing.Class{
 	report.KindTimeout:   routing.Timeout,
 	report.KindBuild:     routing.TypeError,
 	report.KindCoverage:  routing.Quality,
+	report.KindLint:      routing.Quality,
 	report.KindSetup:     routing.Unknown,
 	report.KindPackage:   routing.Unknown,
 	report.KindTruncated: routing.Unknown,

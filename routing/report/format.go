@@ -47,6 +47,23 @@ var formats = []format{
 	qtestFormat,
 	valgrindFormat,
 	checkstyleFormat,
+	ctrfFormat,
+	jestJSONFormat,
+	playwrightJSONFormat,
+	mochawesomeFormat,
+	mochaJSONFormat,
+	rspecJSONFormat,
+	pytestJSONFormat,
+	cucumberJSONFormat,
+	ginkgoJSONFormat,
+	karmaJSONFormat,
+	testcafeJSONFormat,
+	sarifFormat,
+	mochaStreamFormat,
+	pytestReportLogFormat,
+	dartJSONFormat,
+	bazelBEPFormat,
+	libtestJSONFormat,
 	goTestJSONFormat,
 	goTestFormat,
 	pytestFormat,
@@ -55,8 +72,14 @@ var formats = []format{
 	cargoFormat,
 	unittestFormat,
 	mochaFormat,
+	rspecFormat,
+	minitestFormat,
 	surefireFormat,
 	gradleFormat,
+	junitConsoleFormat,
+	antFormat,
+	testNGFormat,
+	lintFormat,
 }
 
 // console reads cleaned lines one by one. It must not claim what it cannot
@@ -92,12 +115,14 @@ func Machine(name string) bool {
 	return false
 }
 
-// Names returns the names of all formats, sorted.
+// Names returns the names of all formats, sorted. A tool of errorformat whose
+// name another format has is read as "errorformat:NAME".
 func Names() []string {
 	names := make([]string, 0, len(formats))
 	for _, f := range formats {
 		names = append(names, f.name)
 	}
+	names = append(names, errorformatNames()...)
 	slices.Sort(names)
 	return names
 }
@@ -164,6 +189,9 @@ func choose(name string, head []byte) (*format, error) {
 			if formats[i].name == name {
 				return &formats[i], nil
 			}
+		}
+		if f := errorformats()[strings.TrimPrefix(name, "errorformat:")]; f != nil {
+			return f, nil
 		}
 		return nil, fmt.Errorf("unknown format %q; known are: auto, %s", name, strings.Join(Names(), ", "))
 	}

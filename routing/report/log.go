@@ -28,15 +28,25 @@ type logReader struct {
 // newLogReader returns a reader with the console of only, or all if it is nil.
 func newLogReader(in *input, out Sink, lim Limits, onLine func(Line), only *format) *logReader {
 	lr := &logReader{in: in, out: &claimSink{Sink: out}, lim: lim, onLine: onLine, only: only}
-	for i := range formats {
-		f := &formats[i]
-		if f.console == nil || (only != nil && only.name != f.name) {
-			continue
-		}
+	for _, f := range consolesOf(only) {
 		lr.names = append(lr.names, f.name)
 		lr.consoles = append(lr.consoles, f.console(lr.out.as(f.name), lim))
 	}
 	return lr
+}
+
+// consolesOf returns only, if it reads lines, or every format that does.
+func consolesOf(only *format) []*format {
+	var fs []*format
+	for i := range formats {
+		if formats[i].console != nil && only == nil {
+			fs = append(fs, &formats[i])
+		}
+	}
+	if only != nil && only.console != nil {
+		fs = append(fs, only)
+	}
+	return fs
 }
 
 func (lr *logReader) read() (Info, error) {

@@ -41,6 +41,7 @@ const (
 	KindTruncated Kind = "truncated" // the report ends before its end
 	KindEmpty     Kind = "empty"     // the report holds nothing
 	KindCoverage  Kind = "coverage"  // a threshold was missed
+	KindLint      Kind = "lint"      // a linter or formatter said that it failed
 	KindExit      Kind = "exit"      // the runner said it failed without naming a test
 )
 

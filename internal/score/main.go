@@ -1,0 +1,220 @@
+// Command score writes what this project reads from recorded test output, as
+// the scorers of the fixtures want it:
+//
+//	go run ./internal/score FIXTURES OUT.jsonl
+//
+// FIXTURES holds one folder per set, each with a manifest.json.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/report"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: score FIXTURES OUT.jsonl")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "score:", err)
+		os.Exit(1)
+	}
+}
+
+// prediction is one line of the output; a nil field is not predicted.
+type prediction struct {
+	Set         string                   `json:"set"`
+	File        string                   `json:"file"`
+	OK          bool                     `json:"ok"`
+	Result      routing.Result           `json:"result"`
+	Formats     []string                 `json:"formats"`
+	Tests       int                      `json:"tests"`
+	Passed      int                      `json:"passed"`
+	Failed      int                      `json:"failed"`
+	Skipped     int                      `json:"skipped"`
+	Failing     []string                 `json:"failing_tests"`
+	Lines       []diagnose.Line          `json:"error_lines"`
+	Class       routing.Class            `json:"class,omitempty"`
+	PerTest     map[string]routing.Class `json:"per_test_class"`
+	Diagnostics []diagnostic             `json:"diagnostics"`
+}
+
+type diagnostic struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Col     int    `json:"col,omitempty"`
+	Message string `json:"message"`
+}
+
+type entry struct {
+	File      string `json:"file"`
+	Tool      string `json:"tool"`
+	Numbering string `json:"line_numbering"`
+	Expect    struct {
+		Diagnostics []json.RawMessage `json:"diagnostics"`
+	} `json:"expect"`
+}
+
+func run(root, out string) error {
+	sets, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(sets)
+	f, err := os.Create(out)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	for _, m := range sets {
+		if err := writeSet(w, m); err != nil {
+			return fmt.Errorf("%s: %w", m, err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func writeSet(w io.Writer, manifest string) error {
+	data, err := os.ReadFile(manifest)
+	if err != nil {
+		return err
+	}
+	var m struct{ Files []entry }
+	if err := json.Unmarshal(data, &m); err != nil {
+		return err
+	}
+	dir := filepath.Dir(manifest)
+	enc := json.NewEncoder(w)
+	for _, e := range m.Files {
+		p, err := predict(dir, e)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.File, err)
+		}
+		if err := enc.Encode(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// predict judges one file as `switchback diagnose` does.
+func predict(dir string, e entry) (prediction, error) {
+	p := prediction{Set: filepath.Base(dir), File: e.File, Failing: []string{}, PerTest: map[string]routing.Class{}, Diagnostics: []diagnostic{}}
+	path := filepath.Join(dir, e.File)
+	out, err := judge.Judge(judge.Input{
+		Sources: []judge.Source{{Name: e.File, Open: func() (io.ReadCloser, error) { return open(path) }}},
+		Format:  formatOf(e),
+	})
+	if err != nil {
+		return p, err
+	}
+	rep := out.Report
+	p.Result, p.Class, p.Lines, p.Formats = out.Verdict.Result, out.Diagnosis.Class, out.Diagnosis.ErrorLines, rep.Formats
+	p.OK = len(rep.Formats) > 0
+	p.Tests, p.Passed, p.Failed, p.Skipped = rep.Counts.Tests, rep.Counts.Passed, rep.Counts.Failed, rep.Counts.Skipped
+	for _, t := range rep.Failing {
+		p.Failing = append(p.Failing, t.FullName())
+	}
+	for _, q := range rep.Problems {
+		if n := testOf(q); n != "" && !slices.Contains(p.Failing, n) {
+			p.Failing = append(p.Failing, n)
+		}
+	}
+	for _, f := range out.Diagnosis.Failures {
+		name := f.Name
+		if f.Suite != "" {
+			name = report.Test{Suite: f.Suite, Name: f.Name}.FullName()
+		}
+		p.PerTest[name] = f.Class
+	}
+	for _, d := range rep.Diagnostics {
+		p.Diagnostics = append(p.Diagnostics, diagnostic{d.File, d.Line, d.Column, d.Message})
+	}
+	if strings.Contains(e.Numbering, `\r`) {
+		err = renumber(path, p.Lines)
+	}
+	return p, err
+}
+
+// formatOf returns the format to read e with. The output of one linter is read
+// as what it is said to be; all else is for the detector.
+func formatOf(e entry) string {
+	if len(e.Expect.Diagnostics) > 0 && os.Getenv("SCORE_FORMAT") != "auto" && slices.Contains(report.Names(), e.Tool) {
+		return e.Tool
+	}
+	return "auto"
+}
+
+// testOf returns what a problem names if that is a test or a file of tests
+// that could not be set up or collected.
+func testOf(p report.Problem) string {
+	if p.Kind != report.KindSetup && p.Kind != report.KindCrash {
+		return ""
+	}
+	if strings.ContainsAny(p.Name, " \t") && !strings.Contains(p.Name, " > ") {
+		return ""
+	}
+	if strings.Contains(p.Name, "::") || strings.Contains(p.Name, " > ") || p.Kind == report.KindSetup && strings.Contains(filepath.Base(p.Name), ".") {
+		return p.Name
+	}
+	return ""
+}
+
+func open(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return f, err
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{z, f}, nil
+}
+
+// renumber changes line numbers to those of a reader for which a lone carriage
+// return ends a line too.
+func renumber(path string, lines []diagnose.Line) error {
+	r, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	added := []int{0} // lone carriage returns before the end of line n
+	n := 0
+	for l := range bytes.Lines(data) {
+		n += bytes.Count(l, []byte("\r"))
+		added = append(added, n)
+	}
+	for i, l := range lines {
+		if l.Line > 0 && l.Line < len(added) {
+			lines[i].Line += added[l.Line]
+		}
+	}
+	return nil
+}
