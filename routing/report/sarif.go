@@ -1,0 +1,396 @@
+package report
+
+import (
+	"net/url"
+	"strings"
+)
+
+// sarifFormat reads SARIF 2, the results of static analysis.
+var sarifFormat = format{
+	name: "sarif", document: readSARIF, leaves: true,
+	detect: detectJSON(`"runs"`, func(h jsonHead) bool {
+		return h.has("runs") && (h.has("runs[].tool") || h.has("runs[].results") || strings.Contains(strings.ToLower(h["$schema"]), "sarif"))
+	}),
+}
+
+// sarifRule is what a tool says of one of its rules.
+type sarifRule struct {
+	id, level string
+	messages  map[string]string
+	text      string
+}
+
+type sarifRun struct {
+	d         *document
+	r         *jsonReader
+	tool      string
+	rules     []sarifRule
+	index     map[string]int
+	artifacts []string
+	held      []sarifResult // read before the tool is known
+	done      bool          // the tool is known
+}
+
+// sarifResult is one result before its rule is looked up.
+type sarifResult struct {
+	d         Diagnostic
+	rule      int
+	level     string
+	kind      string
+	message   string // id of a message of the rule
+	args      []string
+	artifact  int
+	suppressd bool
+	absent    bool
+}
+
+func readSARIF(d *document) error {
+	return readJSON(d, "sarif", func(r *jsonReader) bool {
+		known := false
+		r.object(func(key string) {
+			if key == "runs" {
+				known = true
+				r.array(func() { (&sarifRun{d: d, r: r, index: map[string]int{}}).read() })
+			}
+		})
+		return known
+	})
+}
+
+func (s *sarifRun) read() {
+	r := s.r
+	r.object(func(key string) {
+		switch key {
+		case "tool":
+			s.readTool()
+			s.done = true
+			s.flush()
+		case "artifacts":
+			r.array(func() {
+				uri := ""
+				r.object(func(key string) {
+					if key == "location" {
+						uri, _ = s.artifact()
+					}
+				})
+				if len(s.artifacts) < 1<<17 {
+					s.artifacts = append(s.artifacts, uri)
+				}
+			})
+		case "results":
+			r.array(func() {
+				one, ok := s.result()
+				if !ok {
+					return
+				}
+				// A result may name its file by its place in a list behind it.
+				if !s.done || one.d.File == "" && one.artifact >= len(s.artifacts) {
+					if len(s.held) < s.d.lim.Failing {
+						s.held = append(s.held, one)
+						return
+					}
+				}
+				s.emit(one)
+			})
+		case "invocations":
+			r.array(func() { s.invocation() })
+		}
+	})
+	s.flush()
+}
+
+func (s *sarifRun) flush() {
+	for _, one := range s.held {
+		s.emit(one)
+	}
+	s.held = nil
+}
+
+func (s *sarifRun) readTool() {
+	r := s.r
+	r.object(func(key string) {
+		switch key {
+		case "driver":
+			s.component(true)
+		case "extensions":
+			r.array(func() { s.component(false) })
+		}
+	})
+}
+
+func (s *sarifRun) component(driver bool) {
+	r := s.r
+	r.object(func(key string) {
+		switch key {
+		case "name":
+			if name := r.short(200); driver {
+				s.tool = name
+			}
+		case "rules":
+			r.array(func() {
+				rule := s.rule()
+				if len(s.rules) >= 1<<16 {
+					return
+				}
+				if driver || rule.id != "" {
+					if _, ok := s.index[rule.id]; !ok {
+						s.index[rule.id] = len(s.rules)
+					}
+					s.rules = append(s.rules, rule)
+				}
+			})
+		}
+	})
+}
+
+func (s *sarifRun) rule() sarifRule {
+	var rule sarifRule
+	r := s.r
+	r.object(func(key string) {
+		switch key {
+		case "id":
+			rule.id = r.short(300)
+		case "defaultConfiguration":
+			r.object(func(key string) {
+				if key == "level" {
+					rule.level = r.short(20)
+				}
+			})
+		case "shortDescription":
+			rule.text = s.text()
+		case "messageStrings":
+			r.object(func(key string) {
+				if text := s.text(); len(rule.messages) < 50 {
+					if rule.messages == nil {
+						rule.messages = map[string]string{}
+					}
+					rule.messages[key] = CutText(text, 1000)
+				}
+			})
+		}
+	})
+	return rule
+}
+
+func (s *sarifRun) text() (text string) {
+	s.r.object(func(key string) {
+		if key == "text" {
+			text = s.r.short(2000)
+		}
+	})
+	return text
+}
+
+func (s *sarifRun) result() (sarifResult, bool) {
+	r := s.r
+	one := sarifResult{rule: -1, artifact: -1, d: Diagnostic{At: r.at()}}
+	first := true
+	whole := r.object(func(key string) {
+		switch key {
+		case "ruleId":
+			one.d.Code = r.short(300)
+		case "ruleIndex":
+			one.rule = r.int()
+		case "rule":
+			r.object(func(key string) {
+				switch key {
+				case "id":
+					one.d.Code = firstOf(one.d.Code, r.short(300))
+				case "index":
+					one.rule = r.int()
+				}
+			})
+		case "level":
+			one.level = r.short(20)
+		case "kind":
+			one.kind = r.short(40)
+		case "baselineState":
+			one.absent = r.short(40) == "absent"
+		case "message":
+			s.message(&one)
+		case "suppressions":
+			s.suppressions(&one)
+		case "locations":
+			r.array(func() {
+				if first {
+					s.location(&one)
+				}
+				first = false
+			})
+		}
+	})
+	return one, whole
+}
+
+func (s *sarifRun) message(one *sarifResult) {
+	r := s.r
+	r.object(func(key string) {
+		switch key {
+		case "text":
+			one.d.Message = r.str()
+		case "markdown":
+			if one.d.Message == "" {
+				one.d.Message = r.str()
+			}
+		case "id":
+			one.message = r.short(200)
+		case "arguments":
+			r.array(func() {
+				if a := r.short(500); len(one.args) < 20 {
+					one.args = append(one.args, a)
+				}
+			})
+		}
+	})
+}
+
+// suppressions: a result is suppressed if one stands there that was not
+// rejected and is not under review.
+func (s *sarifRun) suppressions(one *sarifResult) {
+	r := s.r
+	r.array(func() {
+		status := "accepted"
+		r.object(func(key string) {
+			switch key {
+			case "status":
+				status = r.short(40)
+			case "state": // before 2.1.0-rtm
+				status = r.short(40)
+			}
+		})
+		one.suppressd = one.suppressd || status == "accepted"
+	})
+}
+
+func (s *sarifRun) location(one *sarifResult) {
+	r := s.r
+	r.object(func(key string) {
+		if key != "physicalLocation" {
+			return
+		}
+		r.object(func(key string) {
+			switch key {
+			case "artifactLocation":
+				one.d.File, one.artifact = s.artifact()
+			case "region":
+				r.object(func(key string) {
+					switch key {
+					case "startLine":
+						one.d.Line = max(r.int(), 0)
+					case "startColumn":
+						one.d.Column = max(r.int(), 0)
+					}
+				})
+			}
+		})
+	})
+}
+
+func (s *sarifRun) artifact() (file string, index int) {
+	index = -1
+	r := s.r
+	r.object(func(key string) {
+		switch key {
+		case "uri":
+			file = sarifPath(r.short(2000))
+		case "index":
+			index = r.int()
+		}
+	})
+	return file, index
+}
+
+// sarifPath makes a path of a URI reference.
+func sarifPath(uri string) string {
+	rest := strings.TrimPrefix(uri, "file://")
+	if len(rest) > 2 && rest[0] == '/' && rest[2] == ':' && rest != uri {
+		rest = rest[1:] // file:///C:/a
+	}
+	if p, err := url.PathUnescape(rest); err == nil {
+		return p
+	}
+	return rest
+}
+
+// emit hands on a result that is a finding.
+func (s *sarifRun) emit(one sarifResult) {
+	if one.suppressd || one.absent || one.kind != "" && one.kind != "fail" && one.kind != "open" && one.kind != "review" {
+		return
+	}
+	var rule sarifRule
+	if i, ok := s.index[one.d.Code]; ok {
+		rule = s.rules[i]
+	} else if one.rule >= 0 && one.rule < len(s.rules) {
+		rule = s.rules[one.rule]
+	}
+	if one.artifact >= 0 && one.artifact < len(s.artifacts) && one.d.File == "" {
+		one.d.File = s.artifacts[one.artifact]
+	}
+	d := one.d
+	d.Tool, d.Code = s.tool, firstOf(d.Code, rule.id)
+	if d.Message == "" {
+		d.Message = sarifMessage(rule, one)
+	}
+	switch firstOf(one.level, rule.level, "warning") {
+	case "error":
+		d.Severity = SevError
+	case "note", "none":
+		d.Severity = SevNote
+	default:
+		d.Severity = SevWarning
+	}
+	s.d.out.Diagnostic(d)
+}
+
+// sarifMessage puts the arguments into the rule's message.
+func sarifMessage(rule sarifRule, one sarifResult) string {
+	text := firstOf(rule.messages[one.message], rule.text)
+	for i, a := range one.args {
+		if i > 9 {
+			break
+		}
+		text = strings.ReplaceAll(text, "{"+string(rune('0'+i))+"}", a)
+	}
+	return text
+}
+
+// invocation says if the tool itself failed.
+func (s *sarifRun) invocation() {
+	r := s.r
+	at := r.at()
+	ok := true
+	var notes []string
+	code := 0
+	whole := r.object(func(key string) {
+		switch key {
+		case "executionSuccessful", "toolExecutionSuccessful":
+			ok = r.truth()
+		case "exitCode":
+			code = r.int()
+		case "toolExecutionNotifications", "toolConfigurationNotifications":
+			r.array(func() {
+				level, text := "warning", ""
+				r.object(func(key string) {
+					switch key {
+					case "level":
+						level = r.short(20)
+					case "message":
+						text = s.text()
+					}
+				})
+				if level == "error" {
+					notes = keepSome(notes, text)
+				}
+			})
+		}
+	})
+	if !whole || ok {
+		return
+	}
+	msg := strings.Join(notes, "\n")
+	if msg == "" {
+		msg = "the tool says that it did not run successfully"
+	}
+	_ = code
+	s.d.out.Problem(Problem{Kind: KindExit, Name: firstOf(s.tool, "sarif"), At: at, Message: msg})
+}
