@@ -48,6 +48,11 @@ func hasTestRunParts(rest []byte) bool {
 // uncaughtType is the type CppUnit gives of an exception that a test let through.
 var uncaughtType = regexp.MustCompile(`(?m)^\s*-?\s*(?:uncaught exception of type|Uncaught exception of type)\s+(\S+)`)
 
+var (
+	cppunitExpected = regexp.MustCompile(`(?m)^\s*-\s*Expected\s*:(.*)$`)
+	cppunitActual   = regexp.MustCompile(`(?m)^\s*-\s*Actual\s*:(.*)$`)
+)
+
 type cppunitReader struct {
 	*xmlDoc
 	tests int
@@ -134,6 +139,7 @@ func (r *cppunitReader) test1(tok xmlToken, status Status) error {
 			t.Message = firstOf(exception, typ, "the test failed; the report says no more")
 		}
 		r.explain(&t)
+		t.sidesBy(cppunitExpected, cppunitActual)
 	}
 	r.tests++
 	r.test(t)

@@ -40,6 +40,7 @@ type junitSuite struct {
 	failures   int  // failing elements found inside, nested ones too
 	accounted  int  // declared failures already said to be missing further in
 	nested     bool
+	mute       int // cases skipped without a word: GoogleTest's, where the suite's set-up failed or skipped
 }
 
 func readJUnit(d *document) error {
@@ -209,6 +210,9 @@ func (r *junitReader) end(open int) {
 // there at all; a declared failure that is nowhere is a failure.
 func (r *junitReader) account(s *junitSuite) (missing int) {
 	missing = s.accounted
+	if s.mute > 0 && s.mute == s.cases {
+		r.d.out.Cut(fmt.Sprintf("line %d: every test of suite %q was skipped without a reason; GoogleTest does so when the set-up of the suite fails, too", s.line, CutText(r.path(), 200)))
+	}
 	if lost := s.bad - s.failures - s.accounted; lost > 0 {
 		missing += lost
 		r.d.out.Problem(Problem{

@@ -164,6 +164,9 @@ func (r *junitReader) finish(c *junitCase) {
 		r.countFailure()
 	case c.skipped != nil:
 		t.Status, t.Message = Skipped, c.skipped.message
+		if n := len(r.suites); n > 0 && t.Line > 0 && t.Message == t.File+":"+strconv.Itoa(t.Line) {
+			r.suites[n-1].mute++
+		}
 	case c.pending:
 		t.Status = Pending
 	case c.flaky:
@@ -240,7 +243,7 @@ func outcomeKind(o junitOutcome) Kind {
 		return KindTimeout
 	case strings.HasPrefix(msg, "failed on setup"), strings.HasPrefix(msg, "failed on teardown"), strings.HasPrefix(msg, "collection failure"), strings.HasPrefix(msg, "test setup failure"), strings.HasPrefix(msg, "test teardown failure"):
 		return KindSetup
-	case strings.HasSuffix(o.element, "rror"):
+	case strings.HasSuffix(o.element, "rror"), hasAny(msg, "c++ exception with description", "unknown c++ exception thrown", "seh exception with code"):
 		return KindError
 	case typ == "" || typ == "failure" || hasAny(typ, "assert", "expect", "comparison", "failed", "failure", "mismatch"):
 		if o.typ == "" && exceptionMessage.MatchString(o.message) && !hasAny(msg, "assert") {

@@ -81,6 +81,7 @@ func (r checkReader) testCase(tok xmlToken, suite string) error {
 	}
 	if t.Status == Failed {
 		r.explain(&t)
+		checkSides(&t)
 	}
 	r.test(t)
 	return err
@@ -101,4 +102,28 @@ func checkPlace(dir, place string) (string, int) {
 		file = path.Join(dir, file)
 	}
 	return file, n
+}
+
+// checkSides reads "Assertion 'a == b' failed: a == 1, b == 2"; the second is
+// the one expected.
+func checkSides(t *Test) {
+	rest, ok := strings.CutPrefix(t.Message, "Assertion '")
+	assertion, values, ok2 := strings.Cut(rest, "' failed: ")
+	if !ok || !ok2 {
+		return
+	}
+	for i := strings.Index(assertion, " == "); i > 0; {
+		a, b := assertion[:i], assertion[i+4:]
+		if v, ok := strings.CutPrefix(values, a+" == "); ok {
+			if j := strings.LastIndex(v, ", "+b+" == "); j >= 0 {
+				t.Actual, t.Expected = v[:j], v[j+len(b)+6:]
+				return
+			}
+		}
+		j := strings.Index(b, " == ")
+		if j < 0 {
+			return
+		}
+		i += 4 + j
+	}
 }

@@ -133,12 +133,17 @@ func embeddedAt(text string) *format {
 	if len(t) < 5 || t[0] != '<' || !strings.HasPrefix(t, "<?xml") && !embeddedRoots[rootName(t)] {
 		return nil
 	}
+	best, sure := (*format)(nil), 49
 	for i := range formats {
-		if d := formats[i].detect; d != nil && formats[i].document != nil && d([]byte(t)) >= 50 {
-			return &formats[i]
+		f := &formats[i]
+		if f.detect == nil || f.document == nil || f.leaves {
+			continue
+		}
+		if n := f.detect([]byte(t)); n > sure {
+			best, sure = f, n
 		}
 	}
-	return nil
+	return best
 }
 
 // embedded feeds the lines of a document that stands inside a log to its

@@ -49,13 +49,13 @@ func readNUnit2(d *document) error {
 }
 
 // nunitSuite is the suite around what is read.
-type nunitSuite struct{ name string }
+type nunitSuite struct{ name, space string }
 
 // part reads a suite or a case, or what holds them.
 func (r nunitReader) part(tok xmlToken, in nunitSuite) error {
 	switch tok.name {
 	case "test-suite":
-		return r.suite(tok)
+		return r.suite(tok, in)
 	case "test-case":
 		return r.testCase(tok, in)
 	case "results":
@@ -71,8 +71,17 @@ func (r nunitReader) outcome(o *nunitOutcome) error {
 	return r.fields(map[string]*string{"message": &o.message, "stack-trace": &o.trace})
 }
 
-func (r nunitReader) suite(tok xmlToken) error {
-	kind, name := r.attr("type"), firstOf(r.attr("fullname"), r.attr("name"))
+func (r nunitReader) suite(tok xmlToken, in nunitSuite) error {
+	kind, name := r.attr("type"), r.attr("fullname")
+	if name == "" { // NUnit 2 gives a part of the name on each level
+		if name = r.attr("name"); in.space != "" && len(in.space) < 1<<10 {
+			name = in.space + "." + name
+		}
+	}
+	space := ""
+	if kind == "Namespace" {
+		space = name
+	}
 	result, label, site := r.attr("result"), r.attr("label"), r.attr("site")
 	if result == "" && r.attr("success") == "False" {
 		result = "Failure" // NUnit 2.4
@@ -87,7 +96,7 @@ func (r nunitReader) suite(tok xmlToken) error {
 			}
 			return r.x.skip()
 		}
-		return r.part(tok, nunitSuite{name})
+		return r.part(tok, nunitSuite{name, space})
 	})
 	if err != nil {
 		return err

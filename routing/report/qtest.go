@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // qtestFormat reads the XML of QTestLib (-xml, -o file,xml). One test function
 // is one test, as on the command line; its data rows stand in its trace.
@@ -16,6 +19,11 @@ func detectQTest(head []byte) int {
 	}
 	return 0
 }
+
+var (
+	qtestExpected = regexp.MustCompile(`(?m)^\s*(?:Expected|Baseline)\s+\(.*\)\s*:(.*)$`)
+	qtestActual   = regexp.MustCompile(`(?m)^\s*Actual\s+\(.*\)\s*:(.*)$`)
+)
 
 type qtestReader struct{ *xmlDoc }
 
@@ -62,6 +70,7 @@ func (r qtestReader) function(tok xmlToken, class string) error {
 			t.Kind = KindSetup
 		}
 		r.explain(t)
+		t.sidesBy(qtestExpected, qtestActual)
 	case f.passed == 0 && f.skipped > 0:
 		t.Status = Skipped
 	case f.passed > 0:
@@ -75,8 +84,8 @@ func (r qtestReader) function(tok xmlToken, class string) error {
 
 func (r qtestReader) incident(tok xmlToken, f *qtestFunction) error {
 	typ, file, line := r.attr("type"), r.attr("file"), declared(r.attr("line"))
-	if file == "Unknown file" {
-		file = ""
+	if file == "Unknown file" || strings.HasSuffix(file, "qtestcase.cpp") {
+		file, line = "", 0
 	}
 	var tag, text string
 	err := r.fields(map[string]*string{"DataTag": &tag, "Description": &text})

@@ -245,6 +245,14 @@ func (r *xmlDoc) explain(t *Test) {
 	}
 }
 
+// sidesBy sets the sides of an assertion that a format words in its own way.
+func (t *Test) sidesBy(expected, actual *regexp.Regexp) {
+	e, a := expected.FindStringSubmatch(t.Message), actual.FindStringSubmatch(t.Message)
+	if e != nil && a != nil {
+		t.Expected, t.Actual = strings.TrimSpace(e[1]), strings.TrimSpace(a[1])
+	}
+}
+
 // dotNetType is the exception that .NET runners put before the message.
 var dotNetType = regexp.MustCompile(`^(?:(?:OneTime)?(?:SetUp|TearDown) ?: )?([A-Za-z_][\w.+` + "`" + `]*(?:Exception|Error)) ?: `)
 
