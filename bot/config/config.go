@@ -21,7 +21,7 @@ type File struct {
 	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Reworks handed back before a human is called; 0 hands back nothing."`
 	OnMax         string                `yaml:"on_max,omitempty" json:"on_max,omitempty" jsonschema:"enum=manual,enum=error,enum=skip,default=manual,description=What happens when the reworks are used up: wait for a human or fail the check or skip the checkpoint."`
 	Breaker       *bool                 `yaml:"circuit_breaker,omitempty" json:"circuit_breaker,omitempty" jsonschema:"default=true,description=False lifts max_iterations to the hard cap of 10."`
-	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Waited before each hand-over."`
+	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Waited before each hand-over; at most an hour."`
 	Design        *bool                 `yaml:"escalate_on_design_mismatch,omitempty" json:"escalate_on_design_mismatch,omitempty" jsonschema:"default=true,description=False hands a design mismatch back like any other failure."`
 	RunReviewer   *bool                 `yaml:"run_reviewer_on_pass,omitempty" json:"run_reviewer_on_pass,omitempty" jsonschema:"default=true,description=Start the reviewer when a checkpoint passes (where one is configured)."`
 	Notify        *bool                 `yaml:"notify_on_escalation,omitempty" json:"notify_on_escalation,omitempty" jsonschema:"default=true,description=False writes the report but mentions and assigns nobody."`
@@ -94,9 +94,18 @@ type EscalationSettings struct {
 // Duration is a time.Duration written as "5s" or "2m".
 type Duration time.Duration
 
+// longest is the longest time to wait: a runner is paid for all of it.
+const longest = time.Hour
+
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return &yaml.TypeError{Errors: []string{lineError(n.Line, "a list or mapping is not a duration; write e.g. 5s or 2m")}}
+	}
 	v, err := time.ParseDuration(n.Value)
+	if err == nil && v > longest {
+		return &yaml.TypeError{Errors: []string{lineError(n.Line, "%q is longer than an hour; the job waits that long", n.Value)}}
+	}
 	if err != nil || v < 0 {
 		return &yaml.TypeError{Errors: []string{lineError(n.Line, "%q is not a duration; write e.g. 5s or 2m", n.Value)}}
 	}

@@ -20,6 +20,9 @@ func lineOf(n *yaml.Node, path []any) int {
 	}
 	line := n.Line
 	for _, step := range path {
+		for n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
 		var next *yaml.Node
 		switch s := step.(type) {
 		case string:
@@ -40,6 +43,36 @@ func lineOf(n *yaml.Node, path []any) int {
 		n = next
 	}
 	return line
+}
+
+// find returns the node that path leads to, nil if there is none.
+func find(n *yaml.Node, path []any) *yaml.Node {
+	for _, step := range append([]any{0}, path...) {
+		for n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		var next *yaml.Node
+		switch s := step.(type) {
+		case string:
+			for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == s {
+					next = n.Content[i+1]
+				}
+			}
+		case int:
+			if n.Kind != yaml.MappingNode && s < len(n.Content) {
+				next = n.Content[s]
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		n = next
+	}
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
 }
 
 func keys[V any](m map[string]V) []string {
@@ -86,7 +119,10 @@ func classNames() []string {
 
 // nearest returns "did you mean …" for the closest of known, or lists them.
 func nearest(got string, known []string) string {
-	best, dist := "", 4
+	best, dist := "", min(4, len(got))
+	if len(got) > 64 || len(known) > 200 {
+		known = known[:min(len(known), 10)]
+	}
 	for _, k := range known {
 		if d := distance(strings.ToLower(got), strings.ToLower(k)); d < dist {
 			best, dist = k, d

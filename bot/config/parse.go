@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"sort"
 	"strconv"
@@ -54,25 +55,74 @@ func Parse(name string, data []byte) (File, error) {
 	if err := dec.Decode(&more); err == nil {
 		c.addLine(more.Line, "a second document; keep one, without ---")
 	}
-	_ = yaml.Unmarshal(data, &c.root)
-	if len(c.problems) == 0 {
+	if yaml.Unmarshal(data, &c.root) == nil {
+		c.values(&c.root, nil)
+		c.whole(&c.root, reflect.TypeOf(f))
 		c.check(f)
 	}
-	if len(c.problems) > 0 {
-		sort.SliceStable(c.problems, func(i, j int) bool { return c.problems[i].Line < c.problems[j].Line })
-		return File{}, &Error{c.problems}
-	}
-	return f, nil
+	return c.result(f)
 }
+
+// mostProblems is how many problems of a file are listed.
+const mostProblems = 50
 
 type checker struct {
 	name     string
 	root     yaml.Node
 	problems []Problem
+	more     int // problems beyond those
+}
+
+func (c *checker) result(f File) (File, error) {
+	if len(c.problems) == 0 {
+		return f, nil
+	}
+	sort.SliceStable(c.problems, func(i, j int) bool { return c.problems[i].Line < c.problems[j].Line })
+	if c.more > 0 {
+		c.problems = append(c.problems, Problem{c.name, 0, fmt.Sprintf("and %d further problems", c.more)})
+	}
+	return File{}, &Error{c.problems}
 }
 
 func (c *checker) addLine(line int, format string, a ...any) {
-	c.problems = append(c.problems, Problem{c.name, line, fmt.Sprintf(format, a...)})
+	if len(c.problems) >= mostProblems {
+		c.more++
+		return
+	}
+	c.problems = append(c.problems, Problem{c.name, line, shortened(fmt.Sprintf(format, a...))})
+}
+
+// shortened cuts a message that quotes much.
+func shortened(s string) string {
+	if len(s) <= 600 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:400], "") + " … " + strings.ToValidUTF8(s[len(s)-100:], "")
+}
+
+// values refuses keys without value, which read like a setting and are none.
+// A checkpoint may stand there by its name alone.
+func (c *checker) values(n *yaml.Node, path []string) {
+	if len(path) > 8 {
+		return
+	}
+	switch n.Kind {
+	case yaml.DocumentNode, yaml.SequenceNode:
+		for _, x := range n.Content {
+			c.values(x, path)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			k, v := n.Content[i], n.Content[i+1]
+			byName := len(path) == 1 && path[0] == "checkpoints"
+			input := len(path) > 0 && path[len(path)-1] == "inputs" // may well be empty
+			empty := v.Tag == "!!null" && !byName || v.Kind == yaml.ScalarNode && v.Value == "" && v.Tag == "!!str"
+			if empty && !input {
+				c.addLine(k.Line, "%q has no value; give it one or leave the key out", k.Value)
+			}
+			c.values(v, append(path[:len(path):len(path)], k.Value))
+		}
+	}
 }
 
 // add notes a problem at the line of the key or item that path leads to.
@@ -81,9 +131,10 @@ func (c *checker) add(path []any, format string, a ...any) {
 }
 
 var (
-	typeErrorRE = regexp.MustCompile(`^line (\d+): (.*)$`)
-	unknownRE   = regexp.MustCompile(`^field (\S+) not found in type config\.(\S+)$`)
-	wrongTypeRE = regexp.MustCompile("^cannot unmarshal !!(\\w+) `?(.*?)`? into (.*)$")
+	typeErrorRE = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
+	unknownRE   = regexp.MustCompile(`(?s)^field (.+) not found in type config\.(\S+)$`)
+	wrongTypeRE = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.*)$")
+	doubleRE    = regexp.MustCompile(`(?s)^mapping key (.+) already defined at line (\d+)$`)
 )
 
 func lineError(line int, format string, a ...any) string {
@@ -103,6 +154,10 @@ func (c *checker) decodeError(err error) {
 		return
 	}
 	for _, e := range te.Errors {
+		if len(c.problems) >= mostProblems {
+			c.more++
+			continue
+		}
 		m := typeErrorRE.FindStringSubmatch(e)
 		if m == nil {
 			c.addLine(0, "%s", e)
@@ -120,21 +175,28 @@ func explain(msg string) string {
 		return fmt.Sprintf("unknown key %q; %s", m[1], hint)
 	}
 	if m := wrongTypeRE.FindStringSubmatch(msg); m != nil {
-		return fmt.Sprintf("%q is not %s", m[2], article(m[3]))
+		what := fmt.Sprintf("%q", m[2])
+		if name, ok := map[string]string{"seq": "a list", "map": "a mapping"}[m[1]]; ok {
+			what = name
+		}
+		return fmt.Sprintf("%s is not %s", what, article(m[3]))
+	}
+	if m := doubleRE.FindStringSubmatch(msg); m != nil {
+		return fmt.Sprintf("key %s stands in line %s already; keep one of them", m[1], m[2])
 	}
 	return msg
 }
 
 func article(goType string) string {
 	switch {
-	case strings.HasSuffix(goType, "int"):
-		return "a whole number"
-	case strings.HasSuffix(goType, "bool"):
-		return "true or false"
 	case strings.HasPrefix(goType, "[]"):
 		return "a list; write each item on a line of its own with a leading dash"
 	case strings.HasPrefix(goType, "map"), strings.HasPrefix(goType, "config."):
 		return "a mapping of keys to values"
+	case strings.HasSuffix(goType, "int"):
+		return "a whole number"
+	case strings.HasSuffix(goType, "bool"):
+		return "true or false"
 	}
 	return "a text"
 }
@@ -155,10 +217,15 @@ func (c *checker) check(f File) {
 		if !regexp.MustCompile(`^(#\d+|@\S+)$`).MatchString(ref) {
 			c.add([]any{"cases", ref}, "case %q is neither a pull request (\"#12\") nor a branch (\"@main\")", ref)
 		}
+		if f.Cases[ref].MaxIterations == nil {
+			c.add([]any{"cases", ref}, "case %q overrides nothing; write max_iterations", ref)
+		}
 		c.limit([]any{"cases", ref, "max_iterations"}, f.Cases[ref].MaxIterations)
 	}
 	for i, h := range f.Handover {
-		c.handover([]any{"handover", i}, h)
+		if c.has(len(f.Handover), "handover") {
+			c.handover([]any{"handover", i}, h)
+		}
 	}
 	if f.Reviewer != nil {
 		c.handover([]any{"reviewer"}, *f.Reviewer)
@@ -186,7 +253,8 @@ func (c *checker) criteria(path []any, cr Criteria) {
 }
 
 func (c *checker) checkpoints(f File) {
-	for _, name := range keys(f.Checkpoints) {
+	names := keys(f.Checkpoints)
+	for _, name := range names {
 		cp := f.Checkpoints[name]
 		path := []any{"checkpoints", name}
 		c.limit(append(path, "max_iterations"), cp.MaxIterations)
@@ -197,18 +265,25 @@ func (c *checker) checkpoints(f File) {
 			c.handover(append(path, "start"), *cp.Start)
 		}
 		for i, n := range cp.Needs {
-			if _, ok := f.Checkpoints[n]; !ok {
-				c.add(append(path, "needs", i), "checkpoint %q needs %q, which is not among the checkpoints; %s", name, n, nearest(n, keys(f.Checkpoints)))
+			switch _, ok := f.Checkpoints[n]; {
+			case ok:
+			case len(c.problems) >= mostProblems:
+				c.more++
+			case c.has(len(cp.Needs), "checkpoints", name, "needs"):
+				c.add(append(path, "needs", i), "checkpoint %q needs %q, which is not among the checkpoints; %s", name, n, nearest(n, names))
 			}
 		}
 	}
 	if cycle := findCycle(f.Checkpoints); cycle != nil {
-		c.add([]any{"checkpoints", cycle[0], "needs"}, "the checkpoints need each other in a circle: %s", strings.Join(cycle, " → "))
+		c.add([]any{"checkpoints", cycle[0], "needs"}, "the checkpoints need each other in a circle: %s; remove one of these needs", strings.Join(cycle, " → "))
 	}
 }
 
 func (c *checker) rules(rules []Rule) {
 	seen := map[string]bool{}
+	if !c.has(len(rules), "rules") {
+		return
+	}
 	for i, r := range rules {
 		path := []any{"rules", i}
 		if strings.TrimSpace(r.Name) == "" {
@@ -218,7 +293,7 @@ func (c *checker) rules(rules []Rule) {
 		}
 		seen[r.Name] = true
 		if r.Pattern == "" {
-			c.add(path, "rule %q has no pattern", r.Name)
+			c.add(path, "rule %q has no pattern; give it a regular expression", r.Name)
 		} else if _, err := regexp.Compile(r.Pattern); err != nil {
 			c.add(append(path, "pattern"), "rule %q: %v; the syntax is RE2", r.Name, err)
 		}
@@ -228,6 +303,55 @@ func (c *checker) rules(rules []Rule) {
 			c.add(append(path, "class"), "rule %q: class %q is not known; %s", r.Name, r.Class, nearest(r.Class, classNames()))
 		}
 	}
+}
+
+// whole refuses fractions where a whole number is wanted, of which the decoder
+// would take the whole part without a word.
+func (c *checker) whole(n *yaml.Node, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case n.Kind == yaml.DocumentNode && len(n.Content) > 0:
+		c.whole(n.Content[0], t)
+	case n.Kind == yaml.ScalarNode && t.Kind() == reflect.Int && n.Tag == "!!float":
+		if len(n.Value) > 15 {
+			return // too large, which the decoder says
+		}
+		c.addLine(n.Line, "%q is not a whole number", n.Value)
+	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for _, x := range n.Content {
+			c.whole(x, t.Elem())
+		}
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if e := valueType(t, n.Content[i].Value); e != nil {
+				c.whole(n.Content[i+1], e)
+			}
+		}
+	}
+}
+
+// valueType returns the type of the value of a key, nil if t has no such key.
+func valueType(t reflect.Type, key string) reflect.Type {
+	switch t.Kind() {
+	case reflect.Map:
+		return t.Elem()
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name == key {
+				return t.Field(i).Type
+			}
+		}
+	}
+	return nil
+}
+
+// has reports whether the list that path leads to has n items: of a list with
+// items of a wrong type the others are no longer where they stand.
+func (c *checker) has(n int, path ...any) bool {
+	at := find(&c.root, path)
+	return at != nil && at.Kind == yaml.SequenceNode && len(at.Content) == n
 }
 
 func (c *checker) limit(path []any, n *int) {

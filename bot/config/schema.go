@@ -6,9 +6,22 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// JSONSchema implements the schema generator's interface: a Duration is a text.
+// JSONSchema implements the schema generator's interface: a Duration is a text
+// as time.ParseDuration takes it, or 0.
 func (Duration) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`, Examples: []any{"5s", "2m"}}
+	const pattern = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$|^[+-]?0$`
+	return &jsonschema.Schema{
+		AnyOf:    []*jsonschema.Schema{{Type: "string", Pattern: pattern}, {Const: 0}},
+		Examples: []any{"5s", "2m"},
+	}
+}
+
+// JSONSchemaExtend lets a checkpoint stand by its name alone.
+func (File) JSONSchemaExtend(s *jsonschema.Schema) {
+	cps, ok := s.Properties.Get("checkpoints")
+	if ok && cps.AdditionalProperties != nil {
+		cps.AdditionalProperties = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{cps.AdditionalProperties, {Type: "null"}}}
+	}
 }
 
 // Schema returns the JSON Schema of the configuration file.
