@@ -21,7 +21,9 @@ func readTestNG(d *document) error {
 	return r.roots(func(tok xmlToken) error {
 		failed, bad := r.failed, r.bad
 		want := declared(r.attr("failed"))
-		if err := r.children(r.part); err != nil {
+		err := r.children(r.part)
+		r.flush()
+		if err != nil {
 			return err
 		}
 		r.shortfall("", tok.line, want, r.failed-failed+r.bad-bad)

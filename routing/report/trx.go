@@ -32,6 +32,7 @@ type trxReader struct {
 	*xmlDoc
 	classes map[guid]string // of definitions that came before the results
 	names   map[string]string
+	wanted  map[guid]bool // ids whose class is asked for, nil for all
 	held    []trxHeld
 	bytes   int
 	defined bool     // definitions were read
@@ -81,6 +82,13 @@ func (r *trxReader) part(tok xmlToken) error {
 		return r.result(tok, 0)
 	case "TestDefinitions":
 		r.flushParent()
+		r.wanted = nil
+		if len(r.held) > 0 {
+			r.wanted = make(map[guid]bool, len(r.held))
+			for _, h := range r.held {
+				r.wanted[h.id] = true
+			}
+		}
 		err := r.children(r.definition)
 		r.defined = true
 		r.flush()
@@ -114,7 +122,7 @@ func (r *trxReader) definition(tok xmlToken) error {
 		}
 		return r.x.skip()
 	})
-	if class == "" || len(r.classes) >= trxClasses {
+	if class == "" || len(r.classes) >= trxClasses || r.wanted != nil && !r.wanted[id] {
 		return err
 	}
 	if c, ok := r.names[class]; ok {
@@ -252,6 +260,24 @@ func (r *trxReader) hold(h trxHeld) {
 	r.held = append(r.held, h)
 	r.bytes += len(h.t.Message) + len(h.t.Trace) + len(h.t.Output) + len(h.t.Name) + 400
 	if len(r.held) >= holdTests || r.bytes > holdBytes {
+		r.shed()
+	}
+}
+
+// shed hands on the passing tests that are held, and all if that is not enough.
+func (r *trxReader) shed() {
+	keep := r.held[:0]
+	r.bytes = 0
+	for _, h := range r.held {
+		if h.t.Status != Failed {
+			r.emit(h)
+			continue
+		}
+		keep = append(keep, h)
+		r.bytes += len(h.t.Message) + len(h.t.Trace) + len(h.t.Output) + len(h.t.Name) + 400
+	}
+	clear(r.held[len(keep):])
+	if r.held = keep; len(keep) > holdTests/2 || r.bytes > holdBytes/2 {
 		r.flush()
 	}
 }

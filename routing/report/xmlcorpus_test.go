@@ -142,8 +142,15 @@ func TestXMLInLog(t *testing.T) {
 	}
 }
 
-func FuzzXMLReport(f *testing.F) {
-	for file := range xmlFiles(f) {
+// fuzzXML reads what fuzzing makes of the reports of one folder as that format,
+// and inside a log.
+func fuzzXML(f *testing.F, dir string) {
+	format := xmlCorpus[dir]
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.xml"))
+	if err != nil || len(files) == 0 {
+		f.Fatal("no corpus", err)
+	}
+	for _, file := range files {
 		in, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
@@ -152,12 +159,31 @@ func FuzzXMLReport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		lim := Limits{Line: 4 << 10, Text: 1 << 10, Failing: 50, Depth: 20}
-		r, err := Parse(bytes.NewReader(in), Options{Limits: lim})
-		if err == nil && r.Green() && r.Counts.Failed > 0 {
-			t.Error("green with failures")
+		r, err := Parse(bytes.NewReader(in), Options{Limits: lim, Format: format})
+		if err == nil && r.Green() && (r.Counts.Failed > 0 || r.Counts.Passed == 0) {
+			t.Error("green")
 		}
-		if _, err := Parse(bytes.NewReader(append([]byte("a log\n"), in...)), Options{Limits: lim}); err != nil && r != nil && r.Counts.Failed > 0 {
-			_ = err
+		if err == nil {
+			for _, x := range r.Failing {
+				if len(x.Message) > lim.Text*2 || len(x.Trace) > lim.Text*3 {
+					t.Errorf("message of %d bytes, trace of %d", len(x.Message), len(x.Trace))
+				}
+			}
 		}
+		_, _ = Parse(bytes.NewReader(append([]byte("a log\n"), in...)), Options{Limits: lim})
 	})
 }
+
+func FuzzTRX(f *testing.F)        { fuzzXML(f, "trx") }
+func FuzzNUnit3(f *testing.F)     { fuzzXML(f, "nunit3") }
+func FuzzNUnit2(f *testing.F)     { fuzzXML(f, "nunit2") }
+func FuzzXUnitNet(f *testing.F)   { fuzzXML(f, "xunitnet") }
+func FuzzTestNGXML(f *testing.F)  { fuzzXML(f, "testngxml") }
+func FuzzRobot(f *testing.F)      { fuzzXML(f, "robot") }
+func FuzzCppUnit(f *testing.F)    { fuzzXML(f, "cppunit") }
+func FuzzAUnit(f *testing.F)      { fuzzXML(f, "aunit") }
+func FuzzCheck(f *testing.F)      { fuzzXML(f, "check") }
+func FuzzCUnit(f *testing.F)      { fuzzXML(f, "cunit") }
+func FuzzQTest(f *testing.F)      { fuzzXML(f, "qtest") }
+func FuzzValgrind(f *testing.F)   { fuzzXML(f, "valgrind") }
+func FuzzCheckstyle(f *testing.F) { fuzzXML(f, "checkstyle") }
