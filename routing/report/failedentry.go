@@ -50,6 +50,7 @@ func (f *failedEntry) done() Test {
 		if head, _, found := strings.Cut(text, "+ expected - actual"); found && strings.Contains(head, "+ actual - expected") {
 			sides = head // mocha adds its own diff below node's
 		}
+		sides, _, _ = strings.Cut(sides, "generatedMessage:") // node prints the error's fields
 		if e, a, ok := splitAssertion(sides); ok {
 			t.Expected, t.Actual = e, a
 		}
@@ -63,7 +64,7 @@ func failureHead(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		s := strings.TrimLeft(l, " \t")
-		if i > 0 && (isStackFrame(s) || isCodeFrame(s) || strings.HasPrefix(s, "+ expected") || strings.HasPrefix(s, "+ actual") || strings.HasPrefix(s, "--- ")) || i >= 20 {
+		if i > 0 && (isStackFrame(s) || isCodeFrame(s) || strings.HasPrefix(s, "+ expected") || strings.HasPrefix(s, "+ actual") || strings.HasPrefix(s, "--- ") || strings.HasPrefix(s, "Error Context: ") || strings.HasPrefix(s, "attachment #")) || i >= 20 {
 			lines = lines[:i]
 			break
 		}

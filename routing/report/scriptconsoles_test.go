@@ -10,7 +10,7 @@ import (
 // scriptConsoles are the consoles of interpreted languages' test tools whose
 // recorded output stands in testdata under their names.
 var scriptConsoles = []string{
-	"unittest", "mocha", "rspec", "minitest", "phpunit", "pest",
+	"unittest", "mocha", "rspec", "minitest", "phpunit", "pest", "tap", "node-test", "bun", "deno", "playwright",
 }
 
 // TestScriptCorpus reads the recorded output of real tools with every console
@@ -135,9 +135,14 @@ func fuzzScript(f *testing.F, name string) {
 	})
 }
 
-func FuzzUnittest(f *testing.F) { fuzzScript(f, "unittest") }
-func FuzzMocha(f *testing.F)    { fuzzScript(f, "mocha") }
-func FuzzRSpec(f *testing.F)    { fuzzScript(f, "rspec") }
-func FuzzMinitest(f *testing.F) { fuzzScript(f, "minitest") }
-func FuzzPHPUnit(f *testing.F)  { fuzzScript(f, "phpunit") }
-func FuzzPest(f *testing.F)     { fuzzScript(f, "pest") }
+func FuzzUnittest(f *testing.F)   { fuzzScript(f, "unittest") }
+func FuzzMocha(f *testing.F)      { fuzzScript(f, "mocha") }
+func FuzzRSpec(f *testing.F)      { fuzzScript(f, "rspec") }
+func FuzzMinitest(f *testing.F)   { fuzzScript(f, "minitest") }
+func FuzzPHPUnit(f *testing.F)    { fuzzScript(f, "phpunit") }
+func FuzzPest(f *testing.F)       { fuzzScript(f, "pest") }
+func FuzzTAP(f *testing.F)        { fuzzScript(f, "tap") }
+func FuzzNodeTest(f *testing.F)   { fuzzScript(f, "node-test") }
+func FuzzBun(f *testing.F)        { fuzzScript(f, "bun") }
+func FuzzDeno(f *testing.F)       { fuzzScript(f, "deno") }
+func FuzzPlaywright(f *testing.F) { fuzzScript(f, "playwright") }

@@ -1,0 +1,435 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// tapFormat reads TAP 12 to 14 with subtests and diagnostics, as tape, tap,
+// node, bats and perl print it, and what perl's prove makes of it.
+var tapFormat = format{
+	name: "tap",
+	console: func(out Sink, lim Limits) console {
+		return &tapConsole{out: out, lim: lim, anon: newAnonymous()}
+	},
+}
+
+// tapConsole reads streams one after the other. Tests that hold subtests are
+// no tests of their own unless none of their subtests says why they failed.
+type tapConsole struct {
+	out   Sink
+	lim   Limits
+	anon  *anonymous
+	prove proveRun
+
+	open    bool
+	version bool // "TAP version 13" was seen, so that anything inside is TAP
+	at      int
+	levels  []tapLevel // open levels, the outermost first
+	cur     *tapTest   // the test point whose diagnostics follow
+	yaml    *tapYAML
+	file    string // of prove -v
+}
+
+// tapLevel is one plan: the stream's or a subtest's.
+type tapLevel struct {
+	indent int
+	name   string // "# Subtest: name", if it was said before
+	group  string // tape's "# name" above its assertions
+	plan   int    // -1 before it was read
+	count  int
+	failed int
+	last   int // number of the last test point
+	kids   []*tapTest
+	tests  int // leaves below, for a parent to know that it has some
+}
+
+// tapTest is a test point that is kept until its level's name is known.
+type tapTest struct {
+	test     Test
+	path     []string // names of the levels above, the nearest first
+	diag     kept
+	stack    string
+	subtests bool // it has some
+	said     bool // they failed
+}
+
+// tapKept bounds the failing tests that wait for their parent's name.
+const tapKept = 2000
+
+func (c *tapConsole) budget() *anonymous { return c.anon }
+
+func (c *tapConsole) line(l Line) bool {
+	if stepOver(l) {
+		c.end()
+		return false
+	}
+	if l.Mark != "" {
+		return false
+	}
+	t := l.Text
+	if !c.open && !c.prove.active() {
+		// The first letters of what opens a stream: TAP, 1.., ok, not ok,
+		// Bail out, and a file that prove runs.
+		if len(t) < 4 || !tapOpens(t) && c.prove.diag == nil && !strings.Contains(t, " ..") {
+			return false
+		}
+	}
+	if c.yaml != nil && c.inYAML(t) {
+		return true
+	}
+	if c.proveLine(l.No, t) {
+		return true
+	}
+	s := strings.TrimLeft(t, " ")
+	indent := len(t) - len(s)
+	s = strings.TrimRight(s, " ")
+	if s == "" {
+		return false
+	}
+	return c.take(l.No, indent, s)
+}
+
+func tapOpens(t string) bool {
+	switch t[0] {
+	case 'T':
+		return strings.HasPrefix(t, "TAP version 1")
+	case '1':
+		return strings.HasPrefix(t, "1..")
+	case 'o':
+		return strings.HasPrefix(t, "ok 1 - ") || t == "ok 1"
+	case '#', ' ':
+		return strings.HasPrefix(t, "#   Failed test") || strings.HasPrefix(t, "    #   Failed test")
+	case 'n':
+		return strings.HasPrefix(t, "not ok 1")
+	case 'B':
+		return strings.HasPrefix(t, "Bail out!")
+	}
+	return false
+}
+
+func (c *tapConsole) take(no, indent int, s string) bool {
+	switch s[0] {
+	case 'T':
+		if indent == 0 && strings.HasPrefix(s, "TAP version 1") {
+			if c.open {
+				c.closeStream()
+			}
+			c.start(no)
+			c.version = true
+			return true
+		}
+		return c.open && strings.HasPrefix(s, "TAP version 1")
+	case '1', '0':
+		if n, why, ok := tapPlan(s); ok && (c.open || indent == 0) {
+			return c.planned(no, indent, n, why)
+		}
+	case 'o', 'n':
+		if p, ok := parseTAP(s); ok && (c.open || indent == 0 && p.number == 1) {
+			return c.point(no, indent, p)
+		}
+	case 'B':
+		if strings.HasPrefix(s, "Bail out!") && (c.open || indent == 0) {
+			c.bail(no, strings.TrimSpace(s[len("Bail out!"):]))
+			return true
+		}
+	case '-':
+		if s == "---" && c.cur != nil && c.open {
+			c.yaml = &tapYAML{indent: indent}
+			return true
+		}
+	case '#':
+		if c.open {
+			return c.comment(indent, s)
+		}
+	}
+	return false
+}
+
+func (c *tapConsole) start(no int) {
+	c.open, c.version, c.at = true, false, no
+	c.levels = append(c.levels[:0], tapLevel{plan: -1})
+}
+
+// tapPlan reads "1..5 # skip not here".
+func tapPlan(s string) (n int, why string, ok bool) {
+	rest, found := strings.CutPrefix(s, "1..")
+	if !found {
+		if rest, found = strings.CutPrefix(s, "0..0"); !found {
+			return 0, "", false
+		}
+		return 0, strings.TrimSpace(strings.TrimLeft(rest, " #")), rest == "" || rest[0] == ' '
+	}
+	n, rest, ok = leadingInt(rest)
+	if !ok || rest != "" && !strings.HasPrefix(rest, " #") {
+		return 0, "", false
+	}
+	return n, strings.TrimSpace(strings.TrimLeft(rest, " #")), true
+}
+
+// level returns the level of an indentation: the one that is open there, or a
+// new one. Deeper levels are left to wait for their parent's test point.
+func (c *tapConsole) level(indent int) *tapLevel {
+	for len(c.levels) > 1 && c.levels[len(c.levels)-1].indent > indent && !c.holds(indent) {
+		c.drop()
+	}
+	last := &c.levels[len(c.levels)-1]
+	if indent > last.indent && len(c.levels) < min(c.lim.Depth, 50) {
+		c.levels = append(c.levels, tapLevel{indent: indent, plan: -1})
+		last = &c.levels[len(c.levels)-1]
+	}
+	return last
+}
+
+// holds reports whether the innermost level is the child of the one at indent.
+func (c *tapConsole) holds(indent int) bool {
+	n := len(c.levels)
+	return n >= 2 && c.levels[n-2].indent == indent
+}
+
+// drop closes the innermost level without a test point of its own: what it
+// held goes to the level above.
+func (c *tapConsole) drop() {
+	n := len(c.levels) - 1
+	kid := c.levels[n]
+	c.levels = c.levels[:n]
+	c.give(&kid, kid.name)
+}
+
+// give hands the kept tests of a closed level to the innermost open one.
+func (c *tapConsole) give(kid *tapLevel, name string) {
+	up := &c.levels[len(c.levels)-1]
+	up.tests += kid.tests
+	for _, k := range kid.kids {
+		if name != "" {
+			k.path = append(k.path, name)
+		}
+		c.hold(up, k)
+	}
+}
+
+// hold keeps a failing test at its level; the outermost emits it.
+func (c *tapConsole) hold(lv *tapLevel, k *tapTest) {
+	if len(c.levels) == 1 || len(lv.kids) >= tapKept {
+		c.emit(k)
+		return
+	}
+	lv.kids = append(lv.kids, k)
+}
+
+func (c *tapConsole) planned(no, indent, n int, why string) bool {
+	if !c.open {
+		c.start(no)
+	}
+	if indent == 0 && len(c.levels) == 1 && c.levels[0].plan >= 0 && c.complete() {
+		c.closeStream() // another program's stream
+		c.start(no)
+	}
+	c.closePoint()
+	if indent > 0 && !c.version && len(c.levels) == 1 && c.levels[0].plan < 0 && c.levels[0].count == 0 {
+		return false
+	}
+	lv := c.level(indent)
+	c.at = no
+	if lv.plan >= 0 {
+		return true
+	}
+	lv.plan = n
+	sure := c.version || lv.count > 0
+	if n == 0 && len(c.levels) == 1 && strings.HasPrefix(strings.ToLower(why), "skip") {
+		c.anon.emit(c.out, 1, Test{Status: Skipped, Message: why, At: no, Name: firstNonEmpty(c.file, "all")})
+	}
+	return sure
+}
+
+func (c *tapConsole) complete() bool {
+	lv := &c.levels[0]
+	return lv.plan >= 0 && lv.count >= lv.plan
+}
+
+func (c *tapConsole) bail(no int, why string) {
+	c.closePoint()
+	for len(c.levels) > 1 {
+		c.drop()
+	}
+	c.out.Problem(Problem{Kind: KindExit, Name: firstNonEmpty(c.file, "tap"), Message: strings.TrimSpace("Bail out! " + why), At: no})
+	c.open = false
+	c.levels = c.levels[:0]
+}
+
+// comment takes "# Subtest: name", tape's "# name", and perl's diagnostics.
+func (c *tapConsole) comment(indent int, s string) bool {
+	text := strings.TrimPrefix(strings.TrimPrefix(s, "#"), " ")
+	if name, ok := strings.CutPrefix(text, "Subtest: "); ok {
+		c.closePoint()
+		c.subtest(indent, name)
+		return true
+	}
+	if c.cur != nil && (strings.HasPrefix(s, "#  ") || s == "#") {
+		c.cur.diag.add(text)
+		return true
+	}
+	if indent == 0 && len(c.levels) == 1 && !strings.HasPrefix(text, "Looks like ") && !strings.HasPrefix(text, "Tests were run") {
+		if c.cur != nil && !c.version { // bats: "# (in test file …"
+			c.cur.diag.add(text)
+			return true
+		}
+		c.closePoint()
+		c.levels[0].group = text
+	}
+	return c.version
+}
+
+// subtest opens the level that a comment announces: below it (node), or at its
+// own indentation (tap).
+func (c *tapConsole) subtest(indent int, name string) {
+	lv := c.level(indent)
+	switch {
+	case len(c.levels) > 1 && lv.count == 0 && lv.name == "" && lv.plan < 0 && lv.indent == indent && indent > 0 && c.levels[len(c.levels)-2].indent+4 == indent && lv.tests == 0 && !lv.announced():
+		lv.name = name
+	default:
+		if len(c.levels) < min(c.lim.Depth, 50) {
+			c.levels = append(c.levels, tapLevel{indent: indent + 4, plan: -1, name: name})
+		}
+	}
+}
+
+func (lv *tapLevel) announced() bool { return lv.group != "" }
+
+// point takes a test point.
+func (c *tapConsole) point(no, indent int, p tapPoint) bool {
+	if !c.open {
+		c.start(no)
+	}
+	c.closePoint()
+	if indent == 0 && len(c.levels) == 1 && p.number == 1 && c.levels[0].count > 0 && c.levels[0].last >= 1 {
+		c.closeStream() // numbers start anew: another program's stream
+		c.start(no)
+	}
+	var kid *tapLevel
+	lv := c.level(indent)
+	if n := len(c.levels); lv.indent > indent && n >= 2 && c.levels[n-2].indent == indent {
+		k := c.levels[n-1]
+		kid = &k
+		c.levels = c.levels[:n-1]
+		lv = &c.levels[n-2]
+		if kid.tests == 0 && kid.count == 0 && kid.plan < 0 {
+			kid = nil // announced only, a test without subtests
+		}
+	}
+	c.at = no
+	lv.count++
+	lv.last = p.number
+	if p.number == 0 {
+		lv.last = lv.count
+	}
+	return c.result(no, lv, kid, p)
+}
+
+func (c *tapConsole) result(no int, lv, kid *tapLevel, p tapPoint) bool {
+	name := p.name
+	if name == "" {
+		name = fmt.Sprintf("test %d", lv.last)
+	}
+	if kid != nil {
+		c.checkPlan(kid, name, no)
+		c.give(kid, name)
+	}
+	isLeaf := kid == nil || kid.tests == 0
+	t := Test{Name: name, Suite: lv.group, Status: p.status, Message: p.why, At: no}
+	if p.status != Failed {
+		if isLeaf {
+			lv.tests++
+			c.leaf(&tapTest{test: t})
+		}
+		return true
+	}
+	lv.failed++
+	said := kid != nil && kid.failed > 0 // its subtests say why
+	if !said {
+		lv.tests++
+	}
+	c.cur = &tapTest{test: t, diag: kept{max: c.lim.Text}, subtests: kid != nil, said: said}
+	return true
+}
+
+// leaf counts a test that did not fail; its names above are not kept.
+func (c *tapConsole) leaf(k *tapTest) {
+	k.test.File = c.file
+	if k.test.Suite == "" {
+		var names []string
+		for i := range c.levels {
+			if c.levels[i].name != "" {
+				names = append(names, c.levels[i].name)
+			}
+		}
+		k.test.Suite = strings.Join(names, " > ")
+	}
+	if !c.prove.active() {
+		c.out.Test(k.test)
+	}
+}
+
+// closePoint ends the diagnostics of the last failing test point.
+func (c *tapConsole) closePoint() {
+	k := c.cur
+	c.yaml = nil
+	if k == nil {
+		return
+	}
+	if k.said {
+		c.cur = nil
+		if t := k.test; t.Kind == KindSetup && !c.prove.active() {
+				c.out.Problem(Problem{Kind: KindSetup, Name: t.Name, File: t.File, Line: t.Line, Column: t.Column, Message: t.Message, Trace: k.stack, At: t.At})
+		}
+		return
+	}
+	if len(c.levels) > 1 {
+		c.cur = nil
+		lv := &c.levels[len(c.levels)-1]
+		c.hold(lv, k)
+		return
+	}
+	c.cur = nil
+	c.emit(k)
+}
+
+// checkPlan reports a subtest whose plan does not fit, if nothing failed in it.
+func (c *tapConsole) checkPlan(lv *tapLevel, name string, no int) {
+	if lv.plan >= 0 && lv.plan != lv.count && lv.failed == 0 {
+		c.out.Problem(Problem{Kind: KindExit, Name: name, Message: fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), At: no})
+	}
+}
+
+// closeStream ends a stream: its plan must be there and fit.
+func (c *tapConsole) closeStream() {
+	if !c.open {
+		return
+	}
+	c.closePoint()
+	for len(c.levels) > 1 {
+		c.drop()
+	}
+	lv := c.levels[0]
+	for _, k := range lv.kids {
+		c.emit(k)
+	}
+	name := firstNonEmpty(c.file, "tap")
+	switch {
+	case c.prove.active(): // prove says it itself
+	case lv.plan < 0 && (lv.count > 0 || c.version):
+		c.out.Problem(cutOff(name, "the TAP stream has no plan", c.at))
+	case lv.plan > lv.count && lv.count == 0 && !c.version: // "1..5" may be anything
+	case lv.plan > lv.count:
+		c.out.Problem(cutOff(name, fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), c.at))
+	case lv.plan < lv.count:
+		c.out.Problem(Problem{Kind: KindExit, Name: name, Message: fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), At: c.at})
+	}
+	c.open, c.version, c.levels = false, false, c.levels[:0]
+}
+
+func (c *tapConsole) end() {
+	c.closeStream()
+	c.endProve()
+	*c = tapConsole{out: c.out, lim: c.lim, anon: c.anon}
+}
