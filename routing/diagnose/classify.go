@@ -15,10 +15,12 @@ type judge struct {
 	hits  []uint64
 	opt   Options
 	flaky map[string]bool
+
+	frames frameMemo
 }
 
 func newJudge(rules *Rules, opt Options) *judge {
-	j := &judge{rules: rules, hits: make([]uint64, rules.words), opt: opt, flaky: map[string]bool{}}
+	j := &judge{rules: rules, hits: make([]uint64, rules.words), opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
 	for _, n := range opt.PassedElsewhere {
 		j.flaky[n] = true
 	}
@@ -222,8 +224,8 @@ func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = report.CutText(strings.TrimSpace(f.Message), 4<<10)
-	f.Trace = trimTrace(trace)
-	places := Related(f, trace)
+	f.Trace = trimTrace(trace, j.frames.read)
+	places := related(f, trace, j.frames.read)
 	frame := Location{File: f.File}
 	for _, p := range places {
 		if p.Project {

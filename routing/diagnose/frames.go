@@ -69,12 +69,13 @@ func (f *frameForm) location(m []string) Location {
 	if f.fn > 0 {
 		l.Func = m[f.fn]
 	}
-	l.Project = !foreign.MatchString(l.File)
 	if f.javaPackageGroup > 0 {
 		pkg := m[f.javaPackageGroup]
 		l.Project = !foreignJava.MatchString(pkg)
 		l.File = javaFile(pkg, l.File)
+		return l
 	}
+	l.Project = !foreign.MatchString(l.File)
 	return l
 }
 
@@ -94,7 +95,33 @@ func javaFile(qualified, file string) string {
 // Related returns the places that f and text (a trace, an output) name, in
 // order of usefulness: f's own, then frames of the project from the innermost
 // outwards, then the rest. Each file and line stands once; at most 20.
-func Related(f routing.Failure, text string) []Location {
+func Related(f routing.Failure, text string) []Location { return related(f, text, frameOf) }
+
+// A frameReader is frameOf, or one that remembers.
+type frameReader func(line string) (Location, *frameForm, bool)
+
+// frameMemo remembers the places of lines: a trace is read twice, and the
+// traces of a run share most of their frames.
+type frameMemo map[string]knownFrame
+
+type knownFrame struct {
+	at   Location
+	form *frameForm // nil: none
+}
+
+func (m frameMemo) read(line string) (Location, *frameForm, bool) {
+	k, ok := m[line]
+	if !ok {
+		k.at, k.form, _ = frameOf(line)
+		if len(m) >= 4096 {
+			clear(m)
+		}
+		m[line] = k
+	}
+	return k.at, k.form, k.form != nil
+}
+
+func related(f routing.Failure, text string, read frameReader) []Location {
 	var own, project, rest []Location
 	if f.File != "" {
 		own = append(own, Location{File: f.File, Line: f.Line, Project: !foreign.MatchString(f.File)})
@@ -105,7 +132,7 @@ func Related(f routing.Failure, text string) []Location {
 		if lines++; lines > 2000 {
 			break
 		}
-		l, form, ok := frameOf(strings.TrimRight(line, "\r\n"))
+		l, form, ok := read(strings.TrimRight(line, "\r\n"))
 		if !ok {
 			continue
 		}
@@ -149,7 +176,7 @@ func unique(all []Location, most int) []Location {
 
 // trimTrace keeps of a trace what says why and where: the words of the error
 // and the frames of the project.
-func trimTrace(text string) string {
+func trimTrace(text string, read frameReader) string {
 	var out []string
 	dropped := false
 	n := 0
@@ -158,7 +185,7 @@ func trimTrace(text string) string {
 			break
 		}
 		line = strings.TrimRight(line, "\r\n")
-		l, _, ok := frameOf(line)
+		l, _, ok := read(line)
 		switch {
 		case ok && !l.Project:
 			dropped = true

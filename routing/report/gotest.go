@@ -47,7 +47,6 @@ func (g *goTestText) reset() {
 }
 
 var (
-	goResult  = regexp.MustCompile(`^( *)--- (PASS|FAIL|SKIP|BENCH): (\S.*?)(?: \((\d+(?:\.\d+)?)(?:s| seconds)\))?$`)
 	goInline  = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)(?:s| seconds)\)$`)
 	goPkgEnd  = regexp.MustCompile(`^(ok|FAIL)(\t| {2,}|\s)\s*([^\s\[\]()]+)\s+(\d+(?:\.\d+)?s|\(cached\)|\[build failed\]|\[setup failed\]|\[no tests? to run\]|\[no test files\]|\[no statements\])(?:\s.*)?$`)
 	goNoTests = regexp.MustCompile(`^\?\s+([^\s\[\]]+)\s+\[no test files\]$`)
@@ -193,23 +192,63 @@ func (g *goTestText) begin() {
 
 // ending reads "--- FAIL: Name (0.00s)", indented for subtests.
 func (g *goTestText) ending(s string) bool {
-	if !strings.Contains(s, "--- ") {
-		return false
-	}
-	m := goResult.FindStringSubmatch(s)
-	if m == nil || !endsTest(m[3], m[4]) {
+	what, name, secs, ok := goResult(s)
+	if !ok || !endsTest(name, secs) {
 		return false
 	}
 	if g.sum.open() {
 		return true // the list repeats it
 	}
 	g.begin()
-	if m[2] == "BENCH" {
+	if what == "BENCH" {
 		g.cur = nil
 		return true
 	}
-	g.ends(m[2], m[3], m[4])
+	g.ends(what, name, secs)
 	return true
+}
+
+// goResult takes "    --- FAIL: Name (0.00s)" apart; secs is "" where no time
+// stands behind the name.
+func goResult(s string) (what, name, secs string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "--- ")
+	if !ok {
+		return "", "", "", false
+	}
+	what, name, ok = strings.Cut(rest, ": ")
+	switch what {
+	case "PASS", "FAIL", "SKIP", "BENCH":
+	default:
+		return "", "", "", false
+	}
+	if name == "" || strings.IndexByte(" \t\r\f\n", name[0]) >= 0 {
+		return "", "", "", false
+	}
+	if i := strings.LastIndex(name, " ("); ok && i > 0 {
+		in, closed := strings.CutSuffix(name[i+2:], " seconds)")
+		if !closed {
+			in, closed = strings.CutSuffix(name[i+2:], "s)")
+		}
+		if closed && isDecimal(in) {
+			name, secs = name[:i], in
+		}
+	}
+	return what, name, secs, ok
+}
+
+// isDecimal reports whether s is digits, or digits with one point between them.
+func isDecimal(s string) bool {
+	whole, part, point := strings.Cut(s, ".")
+	return isDigits(whole) && (!point || isDigits(part))
+}
+
+func isDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // endsTest reports whether name can be a test's. Only benchmarks end without
