@@ -27,7 +27,7 @@ var frameworkFrames = []string{
 
 // frameworkPaths are parts of paths that belong to a tool, not to the tests.
 var frameworkPaths = []string{
-	"node_modules/", "node:internal", "internal/", "site-packages/", "dist-packages/", "/vendor/", "/gems/", "/lib/ruby/", "/lib/python", "lib/elixir/",
+	"node_modules/", "__cypress/runner/", "node:internal", "internal/", "site-packages/", "dist-packages/", "/vendor/", "/gems/", "/lib/ruby/", "/lib/python", "lib/elixir/",
 	"/usr/lib/", "/usr/local/go/", "/src/testing/", "<frozen", "/rustc/", "phpunit/phpunit", "jest-circus", "mocha/lib", "/.cargo/registry/",
 }
 

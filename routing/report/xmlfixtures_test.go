@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +46,34 @@ func TestXMLFixtures(t *testing.T) {
 			for _, x := range r.Failing {
 				if x.Message == "" || x.At == 0 {
 					t.Errorf("%s has no message or no line: %+v", x.FullName(), x)
+				}
+			}
+		})
+	}
+}
+
+// TestXMLClaimsNoLog reads the logs of all sets: no line of them is the start
+// of a document of these formats.
+func TestXMLClaimsNoLog(t *testing.T) {
+	t.Parallel()
+	mine := map[string]bool{}
+	for _, name := range xmlCorpus {
+		mine[name] = name != "junit"
+	}
+	for _, f := range fixtureFiles(t, "bugswarm_gha", "bugswarm_travis", "swebench_eval", "cidiff", "faultline_real", "go_logparser", "treeherder", "pytorch_classify", "errorformat", "gojunit", "gotestsum") {
+		t.Run(f.Set+"/"+f.File, func(t *testing.T) {
+			t.Parallel()
+			in, err := os.ReadFile(f.path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := Read(bytes.NewReader(in), Options{}, NewCollector(Limits{}))
+			if err != nil && !errors.Is(err, ErrUnknownFormat) {
+				t.Fatal(err)
+			}
+			for _, name := range info.Formats {
+				if mine[name] {
+					t.Errorf("claimed by %s", name)
 				}
 			}
 		})
