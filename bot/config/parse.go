@@ -92,8 +92,9 @@ func (c *checker) addLine(line int, format string, a ...any) {
 	c.problems = append(c.problems, Problem{c.name, line, shortened(fmt.Sprintf(format, a...))})
 }
 
-// shortened cuts a message that quotes much.
+// shortened returns a message as one line, and cuts it where it quotes much.
 func shortened(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= 600 {
 		return s
 	}
@@ -133,7 +134,7 @@ func (c *checker) add(path []any, format string, a ...any) {
 var (
 	typeErrorRE = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
 	unknownRE   = regexp.MustCompile(`(?s)^field (.+) not found in type config\.(\S+)$`)
-	wrongTypeRE = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.*)$")
+	wrongTypeRE = regexp.MustCompile("(?s)^cannot unmarshal !!?(\\S*)(?: `(.*)`)? into (.*)$")
 	doubleRE    = regexp.MustCompile(`(?s)^mapping key (.+) already defined at line (\d+)$`)
 )
 
