@@ -33,6 +33,10 @@ func (f *face) step(ctx context.Context) (*trigger, error) {
 		if err != nil {
 			return nil, err
 		}
+		if live.State == "closed" {
+			f.notice("pull request #%d is closed", pr.Number)
+			return nil, nil
+		}
 		t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
 		t.run.SHA, t.head, t.labels = pr.Head.SHA, live.HeadSHA, live.Labels
 	} else {

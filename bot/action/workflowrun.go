@@ -57,7 +57,7 @@ func (f *face) workflowRun(ctx context.Context) (*trigger, error) {
 	if err := f.sourcesOfRun(ctx, live, t); err != nil {
 		return nil, err
 	}
-	t.input.ReadFile = func(p string) ([]byte, error) { return f.hub.File(ctx, f.headRepo(live), p, live.HeadSHA) }
+	t.input.ReadFile = remember(5, func(p string) ([]byte, error) { return f.hub.File(ctx, f.headRepo(live), p, live.HeadSHA) })
 	if t.input.Conclusion != "success" {
 		t.input.Tree = f.treeOfRun(ctx, live)
 	}
@@ -238,6 +238,10 @@ func (f *face) review(ctx context.Context) (*trigger, error) {
 	if err != nil {
 		return nil, err
 	}
+	if live.State == "closed" {
+		f.notice("pull request #%d is closed", pr.Number)
+		return nil, nil
+	}
 	t := &trigger{checkpoint: f.in.Checkpoint, review: &result, labels: live.Labels, head: live.HeadSHA}
 	if t.checkpoint == "" {
 		t.checkpoint = f.config.Review.Checkpoint
@@ -309,6 +313,26 @@ func (f *face) subjectOf(ctx context.Context, key string) (effect.Subject, error
 	}
 	s.Author, s.Branch, s.Labels, s.DefaultBranch = pr.Author, pr.HeadRef, pr.Labels, f.event.Repository.DefaultBranch
 	return s, nil
+}
+
+// remember reads each file once, and at most n files: each costs a request.
+func remember(n int, read func(string) ([]byte, error)) func(string) ([]byte, error) {
+	type answer struct {
+		data []byte
+		err  error
+	}
+	known := map[string]answer{}
+	return func(p string) ([]byte, error) {
+		a, ok := known[p]
+		if !ok && len(known) >= n {
+			return nil, fmt.Errorf("%s: no more files are read", p)
+		}
+		if !ok {
+			a.data, a.err = read(p)
+			known[p] = a
+		}
+		return a.data, a.err
+	}
 }
 
 // treeOfRun lists the files of the run's commit; a truncated listing links
