@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/config"
@@ -142,15 +143,7 @@ func (st *state) problem(name, what string) {
 
 // machineMade reports whether a report was written for machines; where one
 // exists, the same tests in a captured console are not counted again.
-func machineMade(formats []string) bool {
-	for _, f := range formats {
-		switch f {
-		case "junit", "gotest-json":
-			return true
-		}
-	}
-	return false
-}
+func machineMade(formats []string) bool { return slices.ContainsFunc(formats, report.Machine) }
 
 func (st *state) verdict(rep *report.Report, d diagnose.Diagnosis) routing.Verdict {
 	v := routing.Verdict{

@@ -3,7 +3,7 @@ package report
 import "strings"
 
 // checkstyleFormat reads Checkstyle's XML, in which many linters report too.
-var checkstyleFormat = format{name: "checkstyle", detect: detectRoot("checkstyle"), document: readCheckstyle}
+var checkstyleFormat = format{name: "checkstyle", detect: detectRoot("checkstyle"), document: readCheckstyle, lint: true}
 
 type checkstyleReader struct {
 	*xmlDoc

@@ -28,6 +28,8 @@ type format struct {
 	console func(out Sink, lim Limits) console
 	// machine says that a console's lines are written for machines: events.
 	machine bool
+	// lint says that a document holds diagnostics and no tests.
+	lint bool
 }
 
 // formats lists every known format; documents are tried in this order when
@@ -104,12 +106,12 @@ type document struct {
 }
 
 // Machine reports whether the format name is written for machines, not for
-// people: a document, or a stream of events. Where both were read of one run,
+// people: a document of tests, or a stream of events. Where both were read of one run,
 // it is the one to count.
 func Machine(name string) bool {
 	for i := range formats {
 		if formats[i].name == name {
-			return formats[i].document != nil || formats[i].machine
+			return (formats[i].document != nil || formats[i].machine) && !formats[i].lint
 		}
 	}
 	return false
