@@ -102,7 +102,7 @@ var kindClass = map[report.Kind]routing.Class{
 // assertion compares may hold any words, so there only rules that say they
 // hold for assertions count; a runner's own timeout needs no words.
 func (j *judge) byText(kind report.Kind, typ, message, trace, output string) (finding, bool) {
-	if kind == report.KindTimeout || kind == report.KindRace {
+	if kind == report.KindTimeout || kind == report.KindRace || kind == report.KindLint {
 		return finding{}, false
 	}
 	assertion := kind == report.KindAssertion || kind == "" && assertionType.MatchString(typ)
@@ -206,7 +206,7 @@ func (j *judge) diagnostic(d report.Diagnostic) routing.Failure {
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
 	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
 	switch {
-	case compilers.MatchString(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
+	case compilers.MatchString(d.Tool) || report.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
 		x.class = routing.TypeError
 	case d.Tool == "":
 		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)

@@ -93,7 +93,7 @@ func (d *diagnoser) failures() {
 	}
 	real := len(d.found) > 0
 	for _, g := range d.rep.Diagnostics {
-		if g.Severity == report.SevError || g.Severity == "" {
+		if (g.Severity == report.SevError || g.Severity == "") && !d.tolerated() {
 			d.found = append(d.found, found{d.judge.diagnostic(g), g.At, 2})
 			real = true
 		}
@@ -106,6 +106,13 @@ func (d *diagnoser) failures() {
 		d.found = append(d.found, found{f, p.At, 1})
 	}
 	d.found = foldFailures(d.found)
+}
+
+// tolerated reports whether errors of compilers and linters did not matter:
+// the run succeeded, tests passed and nothing else failed. A script may probe
+// a compiler, or look at a linter's findings and go on.
+func (d *diagnoser) tolerated() bool {
+	return d.opt.Conclusion == "success" && d.rep.Green()
 }
 
 // log adds a failure for the line of the log that decided, where the report

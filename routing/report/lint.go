@@ -44,7 +44,8 @@ type lintConsole struct {
 	said  map[string]bool // tools whose failing end was reported in this step
 }
 
-// lintSoft are findings without severity since the last end of a step.
+// lintSoft are the last tool's findings, errors or without severity, since the
+// last end of a step or of the tool itself.
 type lintSoft struct {
 	tool  string
 	count int
@@ -60,6 +61,7 @@ const (
 	waitCaret          // the column, by a caret
 	waitPlace          // the place, on a line of its own
 	waitText           // the message, on a line of its own
+	waitMore           // the rest of the message, in a table of phpcs
 )
 
 func (c *lintConsole) line(l Line) bool {
@@ -69,6 +71,9 @@ func (c *lintConsole) line(l Line) bool {
 		return false
 	}
 	t := l.Text
+	if strings.HasPrefix(t, "│ ") { // Terraform draws a box
+		t = t[len("│ "):]
+	}
 	if l.Mark != "" && l.Mark != "error" && l.Mark != "warning" && l.Mark != "group" {
 		return false
 	}
@@ -104,6 +109,7 @@ func (c *lintConsole) blank() {
 	if c.open != nil && c.wait == waitCaret {
 		c.flush()
 	}
+	c.before = ""
 	if c.headOf == "phpcs" || c.headOf == "phpstan" {
 		return // their tables have blank lines
 	}
@@ -146,6 +152,9 @@ func (c *lintConsole) emit(d Diagnostic) {
 		}
 		c.count[d.Tool]++
 	}
+	if d.Severity == SevError || d.Tool == "shellcheck" {
+		c.notice(d)
+	}
 	if d.Severity != SevError {
 		if c.warnings++; c.warnings > lintWarnings {
 			if c.warnings == lintWarnings+1 {
@@ -160,12 +169,17 @@ func (c *lintConsole) emit(d Diagnostic) {
 // emitSoft hands on a finding whose tool states no severity.
 func (c *lintConsole) emitSoft(d Diagnostic) {
 	d.Severity, d.At = SevWarning, c.no
+	c.notice(d)
+	c.emit(d)
+}
+
+// notice remembers a finding that is the reason if its step now fails.
+func (c *lintConsole) notice(d Diagnostic) {
 	if c.soft.count == 0 || c.soft.tool != d.Tool {
 		c.soft = lintSoft{tool: d.Tool, first: d}
 	}
 	c.soft.count++
 	c.soft.last = c.no
-	c.emit(d)
 }
 
 // fail reports that a tool itself said it failed, once per tool and step.
@@ -179,7 +193,7 @@ func (c *lintConsole) fail(tool, what string, at int) {
 	}
 	c.said[tool] = true
 	p := Problem{Kind: KindLint, Name: tool, Message: strings.TrimSpace(what), At: at}
-	if isCompiler(tool) {
+	if Compiler(tool) {
 		p.Kind = KindBuild
 	}
 	d, ok := c.first[tool]
@@ -235,6 +249,9 @@ func (c *lintConsole) complete(t string) bool {
 		c.flush()
 		return false
 	}
+	if i := strings.IndexByte(t, ']'); i > 3 && i < 10 && t[0] == '[' && c.wait == waitCaret && len(t) > i+2 {
+		t = t[i+2:] // sbt's level
+	}
 	s := strings.TrimLeft(t, " \t│|")
 	switch c.wait {
 	case waitCaret:
@@ -249,9 +266,18 @@ func (c *lintConsole) complete(t string) bool {
 		return false
 	case waitPlace:
 		return c.completePlace(s, t)
+	case waitMore:
+		if strings.HasPrefix(strings.TrimLeft(t, " "), "|") {
+			d.Message += " " + strings.TrimLeft(s, "| ")
+			return true
+		}
+		c.flush()
 	case waitText:
 		if t[0] == ' ' || t[0] == '\t' || d.Tool == "ansible-lint" {
 			d.Message = s
+			if sign, rest, ok := strings.Cut(s, " "); ok && d.Tool == "biome" {
+				d.Severity, d.Message = signs[sign], rest
+			}
 			if code, rest, ok := cutCode(s); ok {
 				d.Code, d.Message = code, rest
 			}
@@ -268,6 +294,13 @@ func (c *lintConsole) completePlace(s, t string) bool {
 	d := c.open
 	if rest, ok := strings.CutPrefix(s, "--> "); ok {
 		if f, line, col, ok := location(strings.TrimSpace(rest)); ok && line > 0 {
+			d.File, d.Line, d.Column = f, line, col
+			c.flush()
+			return true
+		}
+	}
+	if d.Tool == "esbuild" {
+		if f, line, col, ok := location(strings.TrimSuffix(s, ":")); ok && col > 0 {
 			d.File, d.Line, d.Column = f, line, col
 			c.flush()
 			return true

@@ -59,7 +59,7 @@ func (c *lintConsole) indented(t, mark string) bool {
 		c.fail("standard", "standard found problems", 0)
 		return true
 	case p.tool == "luacheck" && p.col > 0 && p.rest[0] == ':', strings.Contains(rest, "troessner/reek"):
-		return c.stated(d, rest, mark, true)
+		return c.stated(d, rest, mark, p)
 	case p.col > 0:
 		return c.explicit(d, rest, mark)
 	}
@@ -88,7 +88,7 @@ func (c *lintConsole) listed(s string) bool {
 			if len(msg) > 4 && msg[0] == '[' && msg[2] == ']' {
 				msg = msg[4:]
 			}
-			c.emit(Diagnostic{Tool: "phpcs", File: c.head, Line: line, Severity: grave, Message: msg})
+			c.hold(Diagnostic{Tool: "phpcs", File: c.head, Line: line, Severity: grave, Message: msg}, waitMore)
 			return true
 		}
 	case c.headOf == "phpstan" && strings.HasPrefix(rest, "  "):
@@ -102,13 +102,8 @@ func (c *lintConsole) listed(s string) bool {
 func (c *lintConsole) stylish(line, col int, s string) bool {
 	word, msg, ok := strings.Cut(s, " ")
 	sev := severities[word]
-	switch word {
-	case "✖", "×", "✘":
-		sev = SevError
-	case "⚠", "‼", "!":
-		sev = SevWarning
-	case "ℹ":
-		sev = SevNote
+	if sign, known := signs[word]; known {
+		sev = sign
 	}
 	if !ok || sev == "" {
 		return false
@@ -122,11 +117,14 @@ func (c *lintConsole) stylish(line, col int, s string) bool {
 	}
 	d := Diagnostic{Tool: c.headOf, File: c.head, Line: line, Column: col, Severity: sev, Message: strings.TrimSpace(msg)}
 	if i := strings.LastIndex(d.Message, "  "); i > 0 && !strings.Contains(d.Message[i+2:], " ") {
-		d.Code, d.Message = d.Message[i+2:], strings.TrimSpace(d.Message[:i])
+		d.Code, d.Message = strings.Trim(d.Message[i+2:], "()"), strings.TrimSpace(d.Message[:i])
 	}
 	c.emit(d)
 	return true
 }
+
+// signs are what tools draw for a severity.
+var signs = map[string]Severity{"✖": SevError, "×": SevError, "✘": SevError, "⚠": SevWarning, "‼": SevWarning, "!": SevWarning, "ℹ": SevNote, "i": SevNote}
 
 func stylishTool(tool, msg string) string {
 	switch tool {

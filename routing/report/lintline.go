@@ -34,7 +34,7 @@ func (c *lintConsole) placed(t, mark string) bool {
 		return false
 	case p.rest[0] == ':':
 		s := strings.TrimLeft(p.rest[1:], " \t")
-		return s != "" && (c.explicit(d, s, mark) || c.stated(d, s, mark, p.rest[1] == ' '))
+		return s != "" && (c.explicit(d, s, mark) || c.stated(d, s, mark, p))
 	case p.rest[0] == ' ':
 		return c.spaced(d, strings.TrimLeft(p.rest, " "), mark)
 	}
@@ -92,7 +92,7 @@ func explicitTool(d Diagnostic, s string) string {
 			return "golangci-lint"
 		}
 	case "ghc":
-		if strings.HasPrefix(s, "Suggestion:") || strings.HasPrefix(s, "Warning:") {
+		if strings.HasPrefix(s, "Suggestion:") || strings.HasPrefix(s, "Warning:") || strings.HasPrefix(s, "Error:") {
 			return "hlint"
 		}
 	}
@@ -100,30 +100,38 @@ func explicitTool(d Diagnostic, s string) string {
 }
 
 // stated takes a message behind "file:1:2:" that states no severity.
-func (c *lintConsole) stated(d Diagnostic, s, mark string, gap bool) bool {
+func (c *lintConsole) stated(d Diagnostic, s, mark string, p lintAt) bool {
 	code, msg, coded := cutCode(s)
 	switch {
-	case d.Tool == "rubocop" && len(s) > 3 && s[1] == ':' && strings.IndexByte("CWEFRI", s[0]) >= 0 && d.Column > 0:
+	case d.Tool == "rubocop" && len(s) > 3 && s[1] == ':' && strings.IndexByte("CWEFRI", s[0]) >= 0 && p.two:
 		d.Severity, d.Message = SevWarning, strings.TrimSpace(s[2:])
 		if s[0] == 'E' || s[0] == 'F' {
 			d.Severity = SevError
 		}
 		c.emit(d)
 		return true
-	case coded && (d.Column > 0 || s[0] == '[' || strings.Contains(s, "[bandit]")):
+	case coded && (p.two || s[0] == '[' || strings.Contains(s, "[bandit]")):
 		d.Code, d.Message = code, msg
 		d.Tool = codeTool(d, s)
-	case d.Tool == "go" && d.Column > 0:
+	case d.Tool == "go" && p.two:
 		d.Severity, d.Message = SevError, s
 		if i := strings.LastIndexByte(s, '('); i > 0 && strings.HasSuffix(s, ")") && !strings.Contains(s[i:], " ") {
 			d.Tool, d.Code = "golangci-lint", s[i+1:len(s)-1]
 			if isLetterCode(d.Code) {
 				d.Tool = "staticcheck"
 			}
+		} else if strings.Contains(s, " (Rule:G") {
+			d.Tool = "gosec"
 		}
 		c.emit(d)
 		return true
-	case d.Column > 0:
+	case strings.HasSuffix(s, "]") && (strings.Contains(s, " [Error/") || strings.Contains(s, " [Warning/")): // ESLint, unix
+		i := strings.LastIndex(s, " [")
+		word, code, _ := strings.Cut(strings.TrimSuffix(s[i+2:], "]"), "/")
+		d.Severity, d.Code, d.Message = severities[strings.ToLower(word)], code, s[:i]
+		c.emit(d)
+		return true
+	case p.two:
 		d.Message = s
 		d.Tool = namedTool(d.Tool, s)
 	case d.Tool == "rubocop" && strings.Contains(s, ": ") && strings.Contains(s, "troessner/reek"):
@@ -132,7 +140,7 @@ func (c *lintConsole) stated(d Diagnostic, s, mark string, gap bool) bool {
 		d.Tool, d.Message, d.Severity = "sorbet", s, SevError
 		c.emit(d)
 		return true
-	case d.Tool == "phpstan" && !gap:
+	case d.Tool == "phpstan" && p.rest[1] != ' ':
 		d.Message = s
 	default:
 		return false

@@ -9,6 +9,7 @@ type lintAt struct {
 	line, col int
 	rest      string // behind the place
 	tool      string // that its language suggests
+	two       bool   // a column is stated, be it 0
 	style     byte   // ':' f:1:2, '(' f(1,2), '[' f[1, 2] or f:[1,2]
 }
 
@@ -42,24 +43,40 @@ func lintPlace(t string) lintAt {
 }
 
 func colonPlace(t string, i int) lintAt {
-	tool, ok := sourceFile(t[:i])
-	if !ok {
-		return lintAt{}
-	}
-	p := lintAt{file: t[:i], tool: tool, style: ':'}
+	p := lintAt{file: t[:i], style: ':'}
 	p.line, p.rest, _ = leadingInt(t[i+1:])
 	if len(p.rest) > 1 && p.rest[0] == ':' {
 		if n, rest, isNum := leadingInt(p.rest[1:]); isNum {
-			p.col, p.rest = n, rest
+			p.col, p.rest, p.two = n, rest, true
 		}
 	}
-	if len(p.rest) > 1 && p.rest[0] == '-' { // gcc -fdiagnostics, pylint: end of the range
+	if len(p.rest) > 1 && p.rest[0] == '-' { // the end of the range
 		if _, rest, isNum := leadingInt(p.rest[1:]); isNum {
 			p.rest = rest
 		}
 	}
-	p.ok = p.line > 0
+	if p.line == 0 || len(p.rest) < 3 {
+		return lintAt{}
+	}
+	if p.tool, p.ok = sourceFile(p.file); !p.ok && p.two {
+		p.tool, p.ok = otherFile(p.file, p.rest)
+	}
 	return p
+}
+
+// otherFile takes a file of unknown kind where what stands behind its place
+// is certainly a compiler's or RuboCop's.
+func otherFile(f, rest string) (tool string, ok bool) {
+	if !strings.ContainsAny(f, "./") || strings.ContainsAny(f, " \t\"'`<>|*=,;{}()") {
+		return "", false
+	}
+	switch {
+	case strings.HasPrefix(rest, ": error: "), strings.HasPrefix(rest, ": fatal error: "):
+		return "", true
+	case len(rest) > 5 && rest[:2] == ": " && rest[3:5] == ": " && strings.IndexByte("CWEFRI", rest[2]) >= 0:
+		return "rubocop", true
+	}
+	return "", false
 }
 
 // bracketPlace reads what ends in a closing bracket at i-1.
@@ -154,8 +171,8 @@ func sourceFile(f string) (tool string, ok bool) {
 	return tool, true
 }
 
-// isCompiler reports whether errors of tool keep code from building.
-func isCompiler(tool string) bool {
+// Compiler reports whether errors of tool keep code from building.
+func Compiler(tool string) bool {
 	switch tool {
 	case "cc", "ld", "nvcc", "gfortran", "go", "rustc", "swiftc", "zig", "nim", "dmd", "v", "gnat", "javac", "kotlinc", "scalac", "groovyc", "gradle",
 		"tsc", "mypy", "pyright", "cython", "csc", "vbc", "fsc", "msbuild", "ghc", "ocaml", "elm", "elixirc", "erlc", "dart", "perl", "protoc", "cmake", "make", "solc",

@@ -129,6 +129,12 @@ func (c *lintConsole) summary(t string) bool {
 		return c.foundErrors(t)
 	case strings.HasPrefix(t, "FOUND ") && c.headOf == "phpcs":
 		if n, rest, ok := leadingInt(t[6:]); ok && n > 0 && strings.HasPrefix(rest, " ERROR") {
+			if c.count["phpcs"] == 0 && c.first == nil {
+				c.first, c.count = map[string]Diagnostic{}, map[string]int{}
+			}
+			if c.count["phpcs"] == 0 {
+				c.first["phpcs"] = Diagnostic{File: c.head, At: c.no}
+			}
 			c.fail("phpcs", t, 0)
 		}
 		return true

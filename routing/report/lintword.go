@@ -25,10 +25,17 @@ func (c *lintConsole) worded(t, mark string) bool {
 			return c.placed(rest, mark)
 		}
 	case 'c', '/':
-		return c.linker(t)
+		if c.linker(t) {
+			return true
+		}
 	}
 	if t[0] >= '0' && t[0] <= '9' || t[0] >= 0xe2 {
 		return c.counted(t)
+	}
+	if strings.HasSuffix(t, "━━━━") {
+		if f, _, ok := strings.Cut(t, " format ━"); ok {
+			return c.file("biome", f, SevError, "is not formatted")
+		}
 	}
 	if n := len(t); t[n-1] >= '0' && t[n-1] <= '9' {
 		return c.puppet(t)
@@ -44,8 +51,7 @@ func (c *lintConsole) lowerWord(t string) bool {
 	case strings.HasPrefix(t, "would reformat "):
 		return c.file("black", t[len("would reformat "):], SevError, "would be reformatted")
 	case strings.HasPrefix(t, "error: cannot format "):
-		f, why, ok := strings.Cut(t[len("error: cannot format "):], ": ")
-		return ok && c.file("black", f, SevError, "cannot format: "+why)
+		return c.cannotFormat(t[len("error: cannot format "):])
 	case strings.HasPrefix(t, "error file="), strings.HasPrefix(t, "warning file="):
 		return c.scalastyle(t)
 	case strings.HasPrefix(t, "error:/") && c.count["black"] > 0:
@@ -60,6 +66,23 @@ func (c *lintConsole) lowerWord(t string) bool {
 		}
 	}
 	return false
+}
+
+// cannotFormat reads black's "f.py: Cannot parse: 1:3: x = (".
+func (c *lintConsole) cannotFormat(s string) bool {
+	f, why, ok := strings.Cut(s, ": ")
+	if _, isFile := sourceFile(f); !ok || !isFile {
+		return false
+	}
+	d := Diagnostic{Tool: "black", File: f, Severity: SevError, Message: "cannot format: " + why}
+	if i := strings.Index(why, ": "); i > 0 && strings.HasPrefix(why, "Cannot parse") {
+		n, rest, isNum := leadingInt(why[i+2:])
+		if m, _, two := leadingInt(strings.TrimPrefix(rest, ":")); isNum && two {
+			d.Line, d.Column = n, m
+		}
+	}
+	c.emit(d)
+	return true
 }
 
 // file takes a finding about a file as a whole.
@@ -213,7 +236,6 @@ func (c *lintConsole) linker(t string) bool {
 			}
 			return c.undefined(t[i+2:])
 		}
-		return c.brakeman(t)
 	}
 	return false
 }
