@@ -107,7 +107,7 @@ func failureType(msg string) string {
 
 // failureKind tells a failed expectation from an error by type and message.
 func failureKind(typ, msg string) Kind {
-	head := headLine(msg)
+	head := strings.TrimPrefix(headLine(msg), "Error: ")
 	switch {
 	case strings.Contains(typ, "Timeout"), strings.HasPrefix(head, "Test timeout of "),
 		strings.Contains(head, "Timeout of ") && strings.Contains(head, "ms exceeded"):

@@ -10,7 +10,7 @@ import (
 // scriptConsoles are the consoles of interpreted languages' test tools whose
 // recorded output stands in testdata under their names.
 var scriptConsoles = []string{
-	"unittest", "mocha", "rspec", "minitest", "phpunit", "pest", "tap", "node-test", "bun", "deno", "playwright",
+	"unittest", "mocha", "rspec", "minitest", "phpunit", "pest", "tap", "node-test", "bun", "deno", "playwright", "exunit", "cucumber", "jasmine", "karma", "ava", "sympy",
 }
 
 // TestScriptCorpus reads the recorded output of real tools with every console
@@ -146,3 +146,9 @@ func FuzzNodeTest(f *testing.F)   { fuzzScript(f, "node-test") }
 func FuzzBun(f *testing.F)        { fuzzScript(f, "bun") }
 func FuzzDeno(f *testing.F)       { fuzzScript(f, "deno") }
 func FuzzPlaywright(f *testing.F) { fuzzScript(f, "playwright") }
+func FuzzExUnit(f *testing.F)     { fuzzScript(f, "exunit") }
+func FuzzCucumber(f *testing.F)   { fuzzScript(f, "cucumber") }
+func FuzzJasmine(f *testing.F)    { fuzzScript(f, "jasmine") }
+func FuzzKarma(f *testing.F)      { fuzzScript(f, "karma") }
+func FuzzAVA(f *testing.F)        { fuzzScript(f, "ava") }
+func FuzzSymPy(f *testing.F)      { fuzzScript(f, "sympy") }

@@ -380,7 +380,7 @@ func (c *tapConsole) closePoint() {
 	if k.said {
 		c.cur = nil
 		if t := k.test; t.Kind == KindSetup && !c.prove.active() {
-				c.out.Problem(Problem{Kind: KindSetup, Name: t.Name, File: t.File, Line: t.Line, Column: t.Column, Message: t.Message, Trace: k.stack, At: t.At})
+			c.out.Problem(Problem{Kind: KindSetup, Name: t.Name, File: t.File, Line: t.Line, Column: t.Column, Message: t.Message, Trace: k.stack, At: t.At})
 		}
 		return
 	}
