@@ -333,6 +333,9 @@ func problem(p report.Problem, by map[string]*routing.Failure) Test {
 	}
 	if f := by["\x00"+p.Name]; f != nil {
 		t.Extra.Class, t.Extra.Evidence, t.Extra.Fingerprint = f.Class, f.Evidence, f.Fingerprint
+	} else { // it failed because of what is listed: diagnosis has no more to say of it
+		t.Extra.Class = routing.Unknown
+		t.Extra.Evidence = []routing.Evidence{{Line: p.At, Text: p.Message, Signal: "kind:" + string(p.Kind)}}
 	}
 	return t
 }
