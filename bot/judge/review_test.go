@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -65,5 +66,37 @@ func TestRejectedAndFailingKeepsBoth(t *testing.T) {
 	v := run(t, Input{Sources: []Source{text("r.xml", redXML), review("REJECTED", issue("blocker", "design"))}}).Verdict
 	if len(v.Failures) != 2 || v.Failures[0].Name != "test_b" || !v.Failures[0].Decisive || v.Failures[1].Kind != "review" || v.Failures[1].Decisive {
 		t.Errorf("%+v", v.Failures)
+	}
+}
+
+func TestFailOn(t *testing.T) {
+	t.Parallel()
+	n := func(k int, sev string) Source {
+		return review("APPROVED", strings.TrimSuffix(strings.Repeat(issue(sev, "x")+",", k), ","))
+	}
+	for _, c := range []struct {
+		name, yaml string
+		review     Source
+		want       routing.Result
+	}{
+		{"S4-48 one blocker fails by default", "", n(1, "blocker"), routing.Fail},
+		{"S4-48 one critical fails by default", "", n(1, "critical"), routing.Fail},
+		{"S4-48 any number of major issues passes by default", "", n(20, "major"), routing.Pass},
+		{"S4-48 any number of minor issues passes by default", "", n(20, "minor"), routing.Pass},
+		{"S4-48 two major issues fail when configured so", "review: {fail_on: {major: 2}}", n(2, "major"), routing.Fail},
+		{"S4-48 one is then still below", "review: {fail_on: {major: 2}}", n(1, "major"), routing.Pass},
+		{"S4-48 what is configured replaces the default", "review: {fail_on: {critical: 2}}", n(1, "critical"), routing.Pass},
+		{"S4-48 zero means never", "review: {fail_on: {blocker: 0}}", n(5, "blocker"), routing.Pass},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := config.Parse("sb.yml", []byte(c.yaml))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := run(t, Input{Sources: []Source{c.review}, FailOn: f.Policy("review", "", nil).FailOn}).Verdict
+			if v.Result != c.want {
+				t.Errorf("%s (%s), want %s", v.Result, v.Reason, c.want)
+			}
+		})
 	}
 }

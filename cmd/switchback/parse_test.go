@@ -154,3 +154,50 @@ func TestParseBuildFailure(t *testing.T) {
 		t.Errorf("exit %d\n%s", r.code, r.out)
 	}
 }
+
+// S0-25 over a document and a console.
+func TestParseFailingCases(t *testing.T) {
+	t.Parallel()
+	junit := `<testsuite name="s"><testcase classname="shop.CartTest" name="sums"><failure type="java.lang.AssertionError" message="expected:&lt;3&gt; but was:&lt;4&gt;">java.lang.AssertionError: expected:&lt;3&gt; but was:&lt;4&gt;
+	at shop.CartTest.sums(CartTest.java:17)
+</failure></testcase><testcase classname="shop.CartTest" name="empty"/></testsuite>`
+	pytest := `============================= test session starts ==============================
+collected 2 items
+
+tests/test_cart.py F.                                                    [100%]
+
+=================================== FAILURES ===================================
+___________________________________ test_sum ___________________________________
+
+    def test_sum():
+>       assert add(1, 2) == 4
+E       assert 3 == 4
+E        +  where 3 = add(1, 2)
+
+tests/test_cart.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_cart.py::test_sum - assert 3 == 4
+========================= 1 failed, 1 passed in 0.05s ==========================
+`
+	for _, c := range []struct {
+		name, in, test, message, trace, file string
+		line                                 int
+	}{
+		{"S0-25 a report: failing case, message and stack trace", junit, "sums", "expected:<3> but was:<4>", "at shop.CartTest.sums(CartTest.java:17)", "", 0},
+		{"S0-25 a console: failing case, message and stack trace", pytest, "test_sum", "assert 3 == 4", "tests/test_cart.py:5: AssertionError", "tests/test_cart.py", 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := document(t, run(t, c.in, "parse", "-").out)
+			if s := d.Results.Summary; s.Tests != 2 || s.Passed != 1 || s.Failed != 1 {
+				t.Fatalf("%+v", s)
+			}
+			x := d.Results.Tests[0]
+			if x.Name != c.test || !strings.Contains(x.Message, c.message) || !strings.Contains(x.Trace, c.trace) {
+				t.Errorf("%+v", x)
+			}
+			if c.line != 0 && (x.FilePath != c.file || x.Line != c.line) {
+				t.Errorf("place %s:%d", x.FilePath, x.Line)
+			}
+		})
+	}
+}
