@@ -169,6 +169,10 @@ func (r nunitReader) testCase(tok xmlToken, in nunitSuite) error {
 // failed to NUnit; nothing was found out, as for those skipped. Those that it
 // could not run count as failed in its exit code.
 func nunitStatus(result, label, executed, success string) (Status, Kind) {
+	// Unity joins them: "Failed(Error)".
+	if r, l, ok := strings.Cut(strings.TrimSuffix(result, ")"), "("); ok {
+		result, label = r, firstOf(label, l)
+	}
 	switch result {
 	case "Passed", "Success", "Warning":
 		return Passed, ""

@@ -18,6 +18,7 @@ var updateXML = flag.Bool("update-xml", false, "write the expectations of the XM
 var xmlCorpus = map[string]string{
 	"check": "check", "cunit": "cunit", "cppunit": "cppunit", "aunit": "aunit", "qtest": "qtest", "valgrind": "valgrind", "nunit2": "nunit2",
 	"testngxml": "testng-xml", "gtestxml": "junit", "robot": "robot", "trx": "trx", "nunit3": "nunit3", "xunitnet": "xunit", "checkstyle": "checkstyle",
+	"ctestxml": "ctest-xml", "boostxml": "boost-xml", "catch2xml": "catch2-xml",
 }
 
 func xmlFiles(t testing.TB) map[string]string {
@@ -187,3 +188,6 @@ func FuzzCUnit(f *testing.F)      { fuzzXML(f, "cunit") }
 func FuzzQTest(f *testing.F)      { fuzzXML(f, "qtest") }
 func FuzzValgrind(f *testing.F)   { fuzzXML(f, "valgrind") }
 func FuzzCheckstyle(f *testing.F) { fuzzXML(f, "checkstyle") }
+func FuzzCTestXML(f *testing.F)   { fuzzXML(f, "ctestxml") }
+func FuzzBoostXML(f *testing.F)   { fuzzXML(f, "boostxml") }
+func FuzzCatch2XML(f *testing.F)  { fuzzXML(f, "catch2xml") }

@@ -46,7 +46,7 @@ func xmlRoot(head []byte) (name string, rest []byte) {
 // embeddedRoots are the root elements by which a line of a log starts a document.
 var embeddedRoots = map[string]bool{
 	"testsuites": true, "testsuite": true, "TestRun": true, "test-run": true, "test-results": true, "assemblies": true, "assembly": true,
-	"testng-results": true, "robot": true, "CUNIT_TEST_RUN_REPORT": true, "valgrindoutput": true, "checkstyle": true,
+	"testng-results": true, "robot": true, "CUNIT_TEST_RUN_REPORT": true, "valgrindoutput": true, "checkstyle": true, "TestLog": true, "Catch2TestRun": true, "Catch": true, "doctest": true,
 }
 
 // rootName returns the name of the tag that a line starts with.
@@ -172,6 +172,26 @@ func (r *xmlDoc) children(fn func(tok xmlToken) error) error {
 func (r *xmlDoc) content() (string, error) {
 	err := r.x.content(&r.text)
 	return strings.TrimSpace(r.text.String()), err
+}
+
+// ownText returns the text of the element just opened without that of its
+// children, trimmed and bounded.
+func (r *xmlDoc) ownText() (string, error) {
+	r.text.reset()
+	depth := len(r.x.stack) - 1
+	for len(r.x.stack) > depth {
+		r.x.keep = &r.text
+		tok, err := r.x.next()
+		r.x.keep = nil
+		r.x.carry = r.x.carry[:0]
+		if err == nil && tok.kind == xmlStart {
+			err = r.x.skip()
+		}
+		if err != nil {
+			return strings.TrimSpace(r.text.String()), err
+		}
+	}
+	return strings.TrimSpace(r.text.String()), nil
 }
 
 // into reads the text of the element just opened into s.
