@@ -58,6 +58,7 @@ type Checkpoint struct {
 	Green      string              `json:"green,omitempty"` // commit that passed last
 	Escalation *Escalation         `json:"escalation,omitempty"`
 	Paused     bool                `json:"paused,omitempty"` // by a human
+	Rebased    bool                `json:"rebased,omitempty"` // a human went on: the next green sets the number of tests anew
 	Skipped    bool                `json:"skipped,omitempty"`
 	Held       []Verdict           `json:"held,omitempty"`    // verdicts of one run that wait for other checkpoints
 	Extra      int                 `json:"extra,omitempty"`   // turns granted by a human on top of Limit

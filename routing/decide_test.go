@@ -108,6 +108,33 @@ func TestDecideOneDecision(t *testing.T) {
 	})
 }
 
+func TestDroppedTests(t *testing.T) {
+	green := func(n, tests int) Verdict {
+		v := run(n, Pass, "")
+		v.Counts = Counts{Tests: tests, Passed: tests}
+		return v
+	}
+	for _, c := range []struct {
+		was, is int
+		drop    float64
+		want    Kind
+	}{{100, 51, 0.5, KindPass}, {100, 49, 0.5, KindUnclear}, {100, 1, 0, KindPass}, {0, 5, 0.5, KindPass}, {10, 200, 0.5, KindPass}} {
+		w := newWorld(t)
+		w.p.MaxDrop = c.drop
+		w.judge(green(1, c.was))
+		if d := w.judge(green(2, c.is)); d.Kind != c.want {
+			t.Errorf("%+v: got %s (%s)", c, d.Kind, d.Reason)
+		}
+	}
+	w := newWorld(t)
+	w.judge(green(1, 100))
+	w.judge(green(2, 10))
+	w.human(HumanResume, 0)
+	if d := w.judge(green(3, 10)); d.Kind != KindPass {
+		t.Errorf("after a human went on: %s", d.Kind)
+	}
+}
+
 func TestLimit(t *testing.T) {
 	for _, max := range []int{1, 3, 5} {
 		t.Run(fmt.Sprintf("S0-10 S0-15 S4-50 with max %d the failing run after %d reworks escalates", max, max), func(t *testing.T) {

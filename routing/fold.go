@@ -238,7 +238,7 @@ func (cp Checkpoint) pass(d Decision, at time.Time) (Checkpoint, error) {
 	}
 	cp.closeIteration("success")
 	cp.turn(d, at)
-	cp.LastError, cp.Escalation, cp.Waiting, cp.Skipped, cp.Paused = "", nil, false, false, false
+	cp.LastError, cp.Escalation, cp.Waiting, cp.Skipped, cp.Paused, cp.Rebased = "", nil, false, false, false, false
 	cp.Green = d.Verdict.Run.SHA
 	cp.beginAgain()
 	return cp, nil
@@ -337,7 +337,7 @@ func (c Case) applyHuman(e Event) (Case, error) {
 	case HumanSkip:
 		cp.Skipped, cp.Paused = true, false
 	case HumanResume, HumanReset, HumanExtend:
-		cp.Paused, cp.Escalation, cp.Skipped, cp.LastError = false, nil, false, ""
+		cp.Paused, cp.Escalation, cp.Skipped, cp.LastError, cp.Rebased = false, nil, false, "", true
 		if cp.State == Escalated {
 			cp, err = cp.to(InProgress)
 		}

@@ -40,6 +40,7 @@ type Policy struct {
 	Needs             map[string][]string // checkpoint → checkpoints that must be completed first
 	Checkpoints       []string            // all that the case must complete; empty: those seen
 	FailOn            FailOn              // from how many issues a review fails
+	MaxDrop           float64             // share of tests that a green run may lack against the last green one, 0: any
 	Manual            bool                // a rework waits for a call of its own
 	MaxActions        int                 // effects carried out in one run of the program, 0: DefaultMaxActions
 }
@@ -52,7 +53,7 @@ func DefaultPolicy() Policy {
 	return Policy{
 		Max: 3, OnMax: OnMaxManual, Breaker: true, EscalateOnDesign: true,
 		RunReviewerOnPass: true, Notify: true, RetryDelay: 5 * time.Second,
-		Scope: ScopeCheckpoint, FailOn: FailOn{Blocker: 1, Critical: 1},
+		Scope: ScopeCheckpoint, FailOn: FailOn{Blocker: 1, Critical: 1}, MaxDrop: 0.5,
 	}
 }
 

@@ -73,6 +73,7 @@ type Criteria struct {
 	RequireReport *bool `yaml:"require_report,omitempty" json:"require_report,omitempty" jsonschema:"default=true,description=False lets a run whose conclusion is success pass without any test report."`
 	MinTests      *int  `yaml:"min_tests,omitempty" json:"min_tests,omitempty" jsonschema:"minimum=0,description=Fewer tests than this are no pass."`
 	MaxSkipped    *int  `yaml:"max_skipped,omitempty" json:"max_skipped,omitempty" jsonschema:"minimum=0,description=More skipped tests than this are no pass."`
+	MaxDrop       *int  `yaml:"max_drop,omitempty" json:"max_drop,omitempty" jsonschema:"minimum=0,maximum=100,default=50,description=Per cent of tests that a green run may lack against the last green one; 100 allows any."`
 	MaxFlaky      *int  `yaml:"max_flaky,omitempty" json:"max_flaky,omitempty" jsonschema:"minimum=0,description=More tests than this that passed only when repeated are no pass."`
 }
 
@@ -147,6 +148,12 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 		}
 	}
 	setInt(&p.Max, f.Checkpoints[checkpoint].MaxIterations)
+	if d := f.CriteriaOf(checkpoint).MaxDrop; d != nil {
+		p.MaxDrop = float64(*d) / 100
+		if *d == 100 {
+			p.MaxDrop = 0
+		}
+	}
 	if o, ok := f.Cases[caseRef]; ok {
 		p.Override = o.MaxIterations
 	}

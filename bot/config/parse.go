@@ -246,10 +246,13 @@ func (c *checker) criteria(path []any, cr Criteria) {
 	for _, k := range []struct {
 		name string
 		v    *int
-	}{{"min_tests", cr.MinTests}, {"max_skipped", cr.MaxSkipped}, {"max_flaky", cr.MaxFlaky}} {
+	}{{"min_tests", cr.MinTests}, {"max_skipped", cr.MaxSkipped}, {"max_flaky", cr.MaxFlaky}, {"max_drop", cr.MaxDrop}} {
 		if k.v != nil && *k.v < 0 {
 			c.add(append(path, k.name), "%s is %d; it must not be negative", k.name, *k.v)
 		}
+	}
+	if d := cr.MaxDrop; d != nil && *d > 100 {
+		c.add(append(path, "max_drop"), "max_drop is %d; it is per cent, 0 to 100", *d)
 	}
 }
 
