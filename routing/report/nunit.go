@@ -132,6 +132,7 @@ func (r nunitReader) testCase(tok xmlToken, in nunitSuite) error {
 	}
 	if t.Suite == "" {
 		t.Suite = in.name
+		t.Name = strings.TrimPrefix(t.Name, in.name+".")
 	}
 	result, label, site := r.attr("result"), r.attr("label"), r.attr("site")
 	executed, success := r.attr("executed"), r.attr("success")

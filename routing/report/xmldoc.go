@@ -316,7 +316,10 @@ func splitMember(full string) (class, name string) {
 		case c == '.' && depth == 0:
 			dot = i
 		case c == ' ' && depth == 0:
-			return cutMember(full, dot)
+			if strings.HasPrefix(full[i:], " (") { // arguments
+				return cutMember(full, dot)
+			}
+			return "", full // a sentence
 		}
 	}
 	return cutMember(full, dot)

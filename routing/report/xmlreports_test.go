@@ -51,6 +51,12 @@ func TestXMLReports(t *testing.T) {
 					t.Errorf("%+v", x)
 				}
 			}},
+		{name: "nunit2: a name with spaces", format: "nunit2", in: `<test-results><test-suite type="Namespace" name="N"><results><test-suite type="TestFixture" name="C"><results><test-case name="N.C.works with v1.2" executed="True" success="False"/></results></test-suite></results></test-suite></test-results>`,
+			want: Counts{Tests: 1, Failed: 1}, check: func(t *testing.T, r *Report) {
+				if x := r.Failing[0]; x.Suite != "N.C" || x.Name != "works with v1.2" {
+					t.Errorf("%+v", x)
+				}
+			}},
 		{name: "xunit: declares tests and holds none", format: "xunit", in: `<assemblies timestamp="x"><assembly name="a" total="3" failed="0"/></assemblies>`, problems: []Kind{KindTruncated}},
 		{name: "xunit: errors that are not given", format: "xunit", in: `<assemblies timestamp="x"><assembly name="a" total="1" failed="0" errors="1"><collection><test name="x" type="C" result="Pass"/></collection></assembly></assemblies>`,
 			want: Counts{Tests: 1, Passed: 1}, problems: []Kind{KindSetup}},
@@ -85,6 +91,12 @@ func TestXMLReports(t *testing.T) {
 		{name: "qtest: several documents in one file", format: "qtest", in: qtHead + `<TestFunction name="a"><Incident type="pass"/></TestFunction></TestCase>` + "\n<?xml version=\"1.0\"?>\n" + qtHead + `<TestFunction name="a"><Incident type="fail"/></TestFunction></TestCase>`,
 			want: Counts{Tests: 2, Passed: 1, Failed: 1}},
 		{name: "valgrind: it never ran", format: "valgrind", in: `<valgrindoutput><tool>memcheck</tool></valgrindoutput>`},
+		{name: "ctest: a report counts what was not run as failed", format: "ctest-xml", in: `<Site><Testing><TestList><Test>./a</Test></TestList><Test Status="notrun"><Name>a</Name><Results><NamedMeasurement type="text/string" name="Completion Status"><Value>Missing Configuration</Value></NamedMeasurement><Measurement><Value encoding="base64" compression="gzip">eJw=</Value></Measurement></Results></Test></Testing></Site>`,
+			want: Counts{Tests: 1, Failed: 1}},
+		{name: "boost: the report shows more failures than the log", format: "boost-xml", in: `<TestLog><TestSuite name="S"><TestCase name="a"><TestingTime>5</TestingTime></TestCase></TestSuite></TestLog><TestResult><TestSuite name="S" result="failed" assertions_failed="1"><TestCase name="a" result="failed"/></TestSuite></TestResult>`,
+			want: Counts{Tests: 1, Passed: 1}, problems: []Kind{KindPackage}},
+		{name: "catch2: the totals show more failures", format: "catch2-xml", in: `<Catch2TestRun name="t"><TestCase name="a"><OverallResult success="true"/></TestCase><OverallResultsCases successes="1" failures="1"/></Catch2TestRun>`,
+			want: Counts{Tests: 1, Passed: 1}, problems: []Kind{KindPackage}},
 		{name: "checkstyle: a file that cannot be read", format: "checkstyle", in: `<checkstyle><file name="a.java"><exception><![CDATA[no viable alternative
 	at x]]></exception></file></checkstyle>`, problems: []Kind{KindBuild}},
 	}
@@ -152,6 +164,8 @@ func TestSplitMember(t *testing.T) {
 		"N.C<A.B>.m<D.E>(1)":      {"N.C<A.B>", "m<D.E>(1)"},
 		"m":                       {"", "m"},
 		"a sentence. And another": {"", "a sentence. And another"},
+		"v1.2 works":              {"", "v1.2 works"},
+		"N.C.m (1,2.5)":           {"N.C", "m (1,2.5)"},
 		".":                       {"", "."},
 		"":                        {"", ""},
 	} {
