@@ -69,11 +69,16 @@ func (c *cucumberConsole) line(l Line) bool {
 // step follows scenarios and keeps what stands below one until it is known
 // whether it failed: "  Scenario: name   # features/a.feature:5".
 func (c *cucumberConsole) step(no int, t, s string) bool {
-	i := strings.LastIndex(s, " # ")
 	if s[0] == '#' && c.cur != nil {
 		return false
 	}
-	if i > 0 && (strings.HasPrefix(strings.TrimLeft(s, "0123456789) "), "Scenario")) {
+	i := -1
+	if s[0] == 'S' || s[0] >= '0' && s[0] <= '9' {
+		if strings.HasPrefix(strings.TrimLeft(s, "0123456789) "), "Scenario") {
+			i = strings.LastIndex(s, " # ")
+		}
+	}
+	if i > 0 {
 		place := strings.TrimPrefix(strings.Fields(s[i+3:] + " x")[0], "./")
 		if file, _, _, ok := location(place); ok && strings.HasSuffix(file, ".feature") {
 			if c.blocks == nil {

@@ -42,7 +42,7 @@ func (f *failedEntry) done() Test {
 	}
 	if t.Line == 0 {
 		if file, line := placeIn(text, "", ""); line > 0 && (t.File == "" || sameFile(file, t.File)) {
-			t.File, t.Line = file, line
+			t.File, t.Line = strings.TrimPrefix(file, "/./"), line // "webpack:///./a.js"
 		}
 	}
 	if t.Expected == "" && t.Actual == "" {

@@ -51,7 +51,7 @@ func (c *jasmineConsole) line(l Line) bool {
 		return false
 	}
 	switch {
-	case t[0] >= '0' && t[0] <= '9' && strings.Contains(t, " spec") && c.totals(l.No, t):
+	case t[0] >= '0' && t[0] <= '9' && (strings.Contains(t, " spec") || c.sure && strings.Contains(t, " assertion")) && c.totals(l.No, t):
 		return true
 	case t == "Failures:":
 		c.list, c.count = true, 0
@@ -72,7 +72,7 @@ func (c *jasmineConsole) inList(no int, t string) bool {
 		c.list = false
 		return false
 	}
-	if n, rest, ok := leadingInt(t); ok && strings.HasPrefix(rest, ") ") && n == c.count+1 {
+	if n, rest, ok := leadingInt(strings.TrimPrefix(t, "  ")); ok && strings.HasPrefix(rest, ") ") && n == c.count+1 {
 		c.closeEntry()
 		c.title, c.titleAt, c.suite = rest[2:], no, false
 		c.count++
@@ -83,7 +83,7 @@ func (c *jasmineConsole) inList(no int, t string) bool {
 		c.title, c.titleAt, c.suite = name, no, true
 		return c.sure
 	}
-	if t == "  Message:" && c.title != "" {
+	if (t == "  Message:" || t == "   Message:") && c.title != "" {
 		c.cur = newFailedEntry(c.lim, Test{Name: c.title, At: c.titleAt})
 		c.title, c.sure = "", true
 		return true
@@ -98,7 +98,7 @@ func (c *jasmineConsole) inList(no int, t string) bool {
 		c.closeEntry()
 		return false
 	}
-	if t != "  Message:" && t != "  Stack:" && strings.TrimSpace(t) != "at <Jasmine>" {
+	if s := strings.TrimSpace(t); s != "Message:" && s != "Stack:" && s != "Stacktrace:" && s != "at <Jasmine>" {
 		c.cur.add(t)
 	}
 	return true
@@ -138,11 +138,12 @@ func (c *jasmineConsole) totals(no int, t string) bool {
 	var specs, failures, pending int
 	ok := countedList(t, func(n int, word string) bool {
 		switch word {
-		case "spec", "specs":
+		case "spec", "specs", "test", "tests": // jasmine-node
 			specs = n
+		case "assertion", "assertions":
 		case "failure", "failures":
 			failures = n
-		case "pending spec", "pending specs":
+		case "pending spec", "pending specs", "skipped":
 			pending = n
 		default:
 			return false

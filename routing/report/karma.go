@@ -20,6 +20,16 @@ type karmaConsole struct {
 	browsers []karmaBrowser
 	cur      *failedEntry
 	at       int
+	sum      *karmaSummary
+	marks    int // one more than the lines "✖ name" since "START:", 0 before it
+}
+
+// karmaSummary is what karma-mocha-reporter ends with.
+type karmaSummary struct {
+	passed, skipped, failed, named int
+	list                           bool // below "FAILED TESTS:"
+	tree                           []nodeGroup
+	at                             int
 }
 
 // karmaBrowser is the last progress of one browser.
@@ -42,6 +52,12 @@ func (c *karmaConsole) line(l Line) bool {
 		return false
 	}
 	t := strings.TrimRight(l.Text, " ")
+	if c.sum != nil && t != "" {
+		if claimed, done := c.summary(l.No, t); done {
+			return claimed
+		}
+	}
+	c.mark(t)
 	if len(t) < 8 {
 		if c.cur != nil {
 			c.cur.add(t)
@@ -55,6 +71,11 @@ func (c *karmaConsole) line(l Line) bool {
 		}
 		return false
 	}
+	if t == "SUMMARY:" {
+		c.closeEntry()
+		c.sum = &karmaSummary{at: l.No}
+		return false
+	}
 	if i := strings.Index(t, "): Executed "); i > 0 && c.progress(l.No, t[:i+1], t[i+len("): Executed "):]) {
 		return true
 	}
@@ -62,6 +83,94 @@ func (c *karmaConsole) line(l Line) bool {
 		return true
 	}
 	return c.trouble(l.No, t)
+}
+
+// mark counts the failing lines of karma-mocha-reporter's tree.
+func (c *karmaConsole) mark(t string) {
+	switch {
+	case t == "START:":
+		c.marks = 1
+	case c.marks > 0 && strings.HasPrefix(strings.TrimLeft(t, " "), "✖ "):
+		c.marks++
+	}
+}
+
+// summary takes the lines of karma-mocha-reporter's end.
+func (c *karmaConsole) summary(no int, t string) (claimed, done bool) {
+	s := strings.TrimLeft(t, " ")
+	indent := len(t) - len(s)
+	u := c.sum
+	if mark, rest, ok := strings.Cut(t, " "); ok && indent == 0 {
+		if n, word, ok := counted(rest); ok && (strings.HasPrefix(word, "test ") || strings.HasPrefix(word, "tests ")) {
+			switch {
+			case mark == "✔" && strings.HasSuffix(word, " completed"):
+				u.passed = n
+				return true, true
+			case mark == "ℹ" && strings.HasSuffix(word, " skipped"):
+				u.skipped = n
+				return true, true
+			case mark == "✖" && strings.HasSuffix(word, " failed"):
+				u.failed = n
+				return true, true
+			}
+		}
+	}
+	if t == "FAILED TESTS:" && u.failed > 0 {
+		u.list = true
+		return true, true
+	}
+	if indent == 0 || !u.list {
+		c.closeSummary()
+		return false, false
+	}
+	if c.cur != nil && indent > u.tree[len(u.tree)-1].indent {
+		if karmaBrowserName(s+" ") == 0 { // the browsers it failed in
+			c.cur.add(t)
+		}
+		return true, true
+	}
+	if c.cur != nil && indent == u.tree[len(u.tree)-1].indent && !strings.HasPrefix(s, "✖ ") && c.cur.lines == 0 {
+		c.cur.add(t)
+		return true, true
+	}
+	return c.summaryTree(no, indent, s), true
+}
+
+func (c *karmaConsole) summaryTree(no, indent int, s string) bool {
+	u := c.sum
+	c.closeEntry()
+	for n := len(u.tree); n > 0 && u.tree[n-1].indent >= indent; n-- {
+		u.tree = u.tree[:n-1]
+	}
+	if name, ok := strings.CutPrefix(s, "✖ "); ok {
+		path := make([]string, len(u.tree))
+		for i, g := range u.tree {
+			path[i] = g.name
+		}
+		c.cur = newFailedEntry(c.lim, Test{Suite: strings.Join(path, " > "), Name: name, At: no})
+		u.named++
+	}
+	if len(u.tree) < 50 {
+		u.tree = append(u.tree, nodeGroup{indent, s})
+	}
+	return true
+}
+
+// closeSummary emits the totals, unless the browsers' own are known.
+func (c *karmaConsole) closeSummary() {
+	u := c.sum
+	c.closeEntry()
+	c.sum = nil
+	if u == nil || u.passed+u.skipped+u.failed == 0 || len(c.browsers) > 0 {
+		return
+	}
+	c.anon.emit(c.out, u.passed, Test{Status: Passed, At: u.at})
+	c.anon.emit(c.out, u.skipped, Test{Status: Skipped, At: u.at})
+	unnamed(c.out, "karma", u.failed, u.named, u.at)
+	if u.failed == 0 && c.marks > 1 {
+		c.out.Problem(cutOff("karma", "the summary ends before the number of failures", u.at))
+	}
+	c.marks = 0
 }
 
 // progress takes "3 of 3 (1 FAILED) (skipped 1) (0.01 secs / 0.002 secs)"; only
@@ -161,6 +270,10 @@ func (c *karmaConsole) closeEntry() {
 	if f == nil {
 		return
 	}
+	if c.sum != nil {
+		c.out.Test(f.done())
+		return
+	}
 	b := c.browser(f.test.Output)
 	f.test.Output = ""
 	b.named++
@@ -191,6 +304,7 @@ func (c *karmaConsole) flush(b *karmaBrowser) {
 }
 
 func (c *karmaConsole) end() {
+	c.closeSummary()
 	c.closeEntry()
 	for len(c.browsers) > 0 {
 		c.flush(&c.browsers[0])

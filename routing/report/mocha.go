@@ -105,10 +105,38 @@ func (c *mochaConsole) outside(no int, t string) bool {
 		return true
 	case s[0] == '(' && strings.HasPrefix(s, "(Attempt "):
 		c.attempt(s)
+	case strings.HasPrefix(s, "✔ "):
+		return c.oldTotals(no, s[len("✔ "):])
 	case strings.HasPrefix(s, "✖"):
-		c.cypressTable(no, strings.TrimSpace(s[len("✖"):]))
+		s = strings.TrimSpace(s[len("✖"):])
+		if c.oldTotals(no, s) {
+			return true
+		}
+		c.cypressTable(no, s)
 	}
 	return false
+}
+
+// oldTotals takes what mocha before 1.9 ended with: "✔ 5 tests complete (10ms)",
+// "✖ 2 of 5 tests failed:".
+func (c *mochaConsole) oldTotals(no int, s string) bool {
+	n, rest, ok := leadingInt(s)
+	if !ok {
+		return false
+	}
+	if (strings.HasPrefix(rest, " tests complete (") || strings.HasPrefix(rest, " test complete (")) && strings.HasSuffix(rest, ")") {
+		c.state, c.at, c.passing = mochaTotals, no, n
+		return true
+	}
+	if rest, ok = strings.CutPrefix(rest, " of "); !ok {
+		return false
+	}
+	all, rest, ok := leadingInt(rest)
+	if !ok || rest != " tests failed:" && rest != " test failed:" {
+		return false
+	}
+	c.state, c.at, c.passing, c.failed = mochaList, no, max(all-n, 0), n
+	return true
 }
 
 // isMochaPassing recognises what stands behind the number of passing tests.

@@ -2,7 +2,9 @@ package report
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -152,3 +154,29 @@ func FuzzJasmine(f *testing.F)    { fuzzScript(f, "jasmine") }
 func FuzzKarma(f *testing.F)      { fuzzScript(f, "karma") }
 func FuzzAVA(f *testing.F)        { fuzzScript(f, "ava") }
 func FuzzSymPy(f *testing.F)      { fuzzScript(f, "sympy") }
+
+// scriptAlso names recorded output of other tools in which one of these stands.
+var scriptAlso = map[string]string{}
+
+// TestScriptsClaimNoOther reads the recorded output of all other tools.
+func TestScriptsClaimNoOther(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no corpus", err)
+	}
+	for _, file := range files {
+		if slices.Contains(scriptConsoles, filepath.Base(filepath.Dir(file))) {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, info := readConsoles(t, string(b), scriptConsoles...)
+		for _, n := range info.Formats {
+			if slices.Contains(scriptConsoles, n) && scriptAlso[file] != n {
+				t.Errorf("%s is claimed by %s", file, n)
+			}
+		}
+	}
+}

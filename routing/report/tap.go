@@ -29,6 +29,14 @@ type tapConsole struct {
 	cur     *tapTest   // the test point whose diagnostics follow
 	yaml    *tapYAML
 	file    string // of prove -v
+	first   *tapFirst
+}
+
+// tapFirst is a point "ok 1 text" outside of any stream: it is one's first if
+// the second or a plan follows.
+type tapFirst struct {
+	no int
+	p  tapPoint
 }
 
 // tapLevel is one plan: the stream's or a subtest's.
@@ -71,7 +79,7 @@ func (c *tapConsole) line(l Line) bool {
 	if !c.open && !c.prove.active() {
 		// The first letters of what opens a stream: TAP, 1.., ok, not ok,
 		// Bail out, and a file that prove runs.
-		if len(t) < 4 || !tapOpens(t) && c.prove.diag == nil && !strings.Contains(t, " ..") {
+		if len(t) < 4 || !tapOpens(t) && c.first == nil && c.prove.diag == nil && !strings.Contains(t, " ..") {
 			return false
 		}
 	}
@@ -97,7 +105,7 @@ func tapOpens(t string) bool {
 	case '1':
 		return strings.HasPrefix(t, "1..")
 	case 'o':
-		return strings.HasPrefix(t, "ok 1 - ") || t == "ok 1"
+		return strings.HasPrefix(t, "ok 1")
 	case '#', ' ':
 		return strings.HasPrefix(t, "#   Failed test") || strings.HasPrefix(t, "    #   Failed test")
 	case 'n':
@@ -121,12 +129,33 @@ func (c *tapConsole) take(no, indent int, s string) bool {
 		}
 		return c.open && strings.HasPrefix(s, "TAP version 1")
 	case '1', '0':
+		if c.first != nil && !c.open && indent == 0 && strings.HasPrefix(s, "1..") {
+			c.replay()
+		}
 		if n, why, ok := tapPlan(s); ok && (c.open || indent == 0) {
 			return c.planned(no, indent, n, why)
 		}
 	case 'o', 'n':
-		if p, ok := parseTAP(s); ok && (c.open || indent == 0 && p.number == 1) {
+		p, ok := parseTAP(s)
+		switch {
+		case !ok:
+		case c.open:
 			return c.point(no, indent, p)
+		case indent != 0:
+		case p.number == 1 && p.status != Failed && !strings.HasPrefix(s, "ok 1 - "):
+			c.first = &tapFirst{no, p}
+		case p.number == 1:
+			return c.point(no, indent, p)
+		case p.number == 2 && c.first != nil && no-c.first.no < 1000:
+			c.replay()
+			return c.point(no, indent, p)
+		}
+	case 's': // testem
+		if rest, ok := strings.CutPrefix(s, "skip "); ok && c.open {
+			if p, ok := parseTAP("ok " + rest); ok && p.number == c.levels[0].last+1 {
+				p.status = Skipped
+				return c.point(no, indent, p)
+			}
 		}
 	case 'B':
 		if strings.HasPrefix(s, "Bail out!") && (c.open || indent == 0) {
@@ -149,6 +178,13 @@ func (c *tapConsole) take(no, indent int, s string) bool {
 func (c *tapConsole) start(no int) {
 	c.open, c.version, c.at = true, false, no
 	c.levels = append(c.levels[:0], tapLevel{plan: -1})
+}
+
+// replay takes the first point once it is certain to be one.
+func (c *tapConsole) replay() {
+	f := c.first
+	c.first = nil
+	c.point(f.no, 0, f.p)
 }
 
 // tapPlan reads "1..5 # skip not here".

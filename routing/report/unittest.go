@@ -105,6 +105,7 @@ func (c *unittestConsole) title(no int, t string) bool {
 	if t == "[FAIL]" || t == "[ERROR]" {
 		c.open(no, "")
 		c.trial = true
+		c.cur.test.Kind = KindAssertion
 		if t == "[ERROR]" {
 			c.cur.test.Kind = KindError
 		}
@@ -142,6 +143,9 @@ func (c *unittestConsole) open(no int, id string) {
 func unittestID(id string) (suite, name string) {
 	i := strings.Index(id, " (")
 	if i < 0 {
+		if dot := strings.LastIndexByte(id, '.'); dot > 0 && isDotted(id) { // nose and testtools
+			return id[:dot], id[dot+1:]
+		}
 		return "", id
 	}
 	j := strings.IndexByte(id[i:], ')')
@@ -215,7 +219,8 @@ func pythonException(text string) (msg, typ string) {
 		}
 		end := len(lines)
 		for k := i; k < len(lines); k++ {
-			if k > i && (lines[k] == "Stdout:" || lines[k] == "Stderr:" || strings.HasPrefix(lines[k], "-------------------- >> begin captured")) {
+			if k > i && (lines[k] == "Stdout:" || lines[k] == "Stderr:" || strings.HasPrefix(lines[k], "-------------------- >> begin captured") ||
+				strings.HasPrefix(lines[k], "Name ") && strings.Contains(lines[k], " Stmts ")) { // a table of coverage
 				end = k
 				break
 			}

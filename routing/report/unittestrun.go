@@ -180,12 +180,16 @@ func (c *unittestConsole) progress(no int, t string) bool {
 			return true
 		}
 	}
+	if !strings.Contains(t, " ...") {
+		if t[len(t)-1] == ')' && t[0] != ' ' && unittestVerbose(t) { // a docstring follows
+			c.running = t
+		}
+		return false
+	}
 	i := strings.LastIndex(t, " ... ")
 	if i < 0 {
-		if strings.HasSuffix(t, " ...") {
-			c.startVerbose(no, strings.TrimSpace(t[:len(t)-4]))
-		} else if t[len(t)-1] == ')' && unittestVerbose(t) { // a docstring follows
-			c.running = t
+		if id, ok := strings.CutSuffix(t, " ..."); ok && unittestVerbose(strings.TrimSpace(id)) {
+			c.running = strings.TrimSpace(id)
 		}
 		return false
 	}
@@ -199,12 +203,6 @@ func (c *unittestConsole) progress(no int, t string) bool {
 	return c.result(no, id, word)
 }
 
-func (c *unittestConsole) startVerbose(no int, id string) {
-	if unittestVerbose(id) {
-		c.running = id
-	}
-}
-
 func (c *unittestConsole) crash(no int, t string) {
 	c.fatal = &Problem{Kind: KindCrash, Name: c.running, Message: t, At: no}
 }
@@ -212,7 +210,7 @@ func (c *unittestConsole) crash(no int, t string) {
 // unittestVerbose recognises "test_x (pkg.Class)" with or without parameters.
 func unittestVerbose(id string) bool {
 	suite, name := unittestID(id)
-	return suite != "" && strings.Contains(suite, ".") && isDotted(unittestBase(name))
+	return suite != "" && strings.Contains(suite, ".") && strings.Contains(id, " (") && isDotted(unittestBase(name))
 }
 
 func (c *unittestConsole) result(no int, id, word string) bool {
