@@ -11,8 +11,8 @@ import (
 var cucumberJSONFormat = format{
 	name: "cucumber-json", document: readCucumberJSON, leaves: true,
 	detect: detectJSON(`"keyword"`, func(h jsonHead) bool {
-		return h.any("[].uri", "[].location", "[].name") && h.any("[].elements", "[].elements[].keyword") &&
-			(h.any("[].keyword", "[].elements[].steps", "[].elements[].type"))
+		// What names the feature may stand behind its elements.
+		return h.any("[].elements[].keyword", "[].keyword") && h.any("[].elements[].steps", "[].elements[].type", "[].elements")
 	}),
 }
 
@@ -262,10 +262,14 @@ func cucumberFailure(t *Test, e *cucumberElement) {
 	} else if i := cucumberTrace(text); i > 0 {
 		t.Message = strings.TrimSpace(text[:i])
 	}
+	if strings.HasPrefix(text, "Traceback (most recent call last)") {
+		t.Message = text[strings.LastIndexByte(text, '\n')+1:] // behave: the exception stands last
+		t.Type, _, _ = strings.Cut(t.Message, ":")
+	}
 	if t.Message == "" {
 		t.Message = firstOf(e.step, "the scenario") + ": " + e.status
 	}
-	t.Type = jsError(t.Message)
+	t.Type = firstOf(jsError(t.Message), t.Type)
 	head, last := headLine(t.Message), t.Message[strings.LastIndexByte(t.Message, '\n')+1:]
 	if i := strings.LastIndex(last, " ("); i >= 0 && strings.HasSuffix(last, ")") && !strings.ContainsAny(last[i+2:len(last)-1], " ,'\"") && hasAny(last[i:], "Error", "Exception", "::") {
 		t.Type = last[i+2 : len(last)-1] // Ruby: words (Class)
@@ -279,7 +283,7 @@ func cucumberFailure(t *Test, e *cucumberElement) {
 		t.Kind = KindSetup
 	case strings.Contains(head, "timed out, ensure the promise"), strings.Contains(head, "function timed out"):
 		t.Kind = KindTimeout
-	case hasAny(t.Type, "Assert", "Expectation", "ComparisonFailure") || t.Type == "" && t.Expected != "":
+	case strings.HasPrefix(head, "Assertion Failed:"), strings.HasPrefix(head, "ASSERT FAILED:"), hasAny(t.Type, "Assert", "Expectation", "ComparisonFailure") || t.Type == "" && t.Expected != "":
 		t.Kind = KindAssertion
 	case t.Type != "":
 		t.Kind = KindError

@@ -119,17 +119,40 @@ func (j *jestJSON) file() {
 			jsPlace(t, t.Trace)
 		}
 	})
-	if !whole || failed > 0 && execError == "" {
+	if !whole {
 		return
 	}
-	if status == "failed" || execError != "" || failing > failed {
+	blocks := jestSuiteBlocks(message)
+	for _, b := range blocks {
+		j.suite(name, b, at)
+	}
+	if len(blocks) == 0 && (execError != "" || failed == 0 && status == "failed" || failing > failed) {
 		j.suite(name, firstOf(message, execError), at)
 	}
 }
 
+// jestSuiteFailed is the title of a block about a file as a whole.
+const jestSuiteFailed = "● Test suite failed to run"
+
+// jestSuiteBlocks returns the blocks of a file's message that are about the
+// file: it could not be loaded, or a hook behind its tests failed.
+func jestSuiteBlocks(message string) []string {
+	_, rest, found := strings.Cut(message, jestSuiteFailed)
+	var blocks []string
+	for found && len(blocks) < maxOutcomes {
+		var block string
+		block, rest, found = strings.Cut(rest, jestSuiteFailed)
+		if i := strings.Index(block, "\n  ● "); i >= 0 {
+			block = block[:i]
+		}
+		blocks = append(blocks, strings.Trim(block, "\n"))
+	}
+	return blocks
+}
+
 // suite says that a file failed as a whole.
 func (j *jestJSON) suite(name, text string, at int) {
-	text = strings.TrimSpace(unindent(text))
+	text = strings.TrimSpace(unindent(text)) // of all its lines alike
 	p := Problem{Kind: suiteKind(text), Name: name, File: name, Message: firstOf(jestHead(text), "the test file failed, but none of its tests did"), Trace: text, At: at}
 	if f, l, c := jestPlace(text); l > 0 {
 		p.File, p.Line, p.Column = firstOf(f, name), l, c
@@ -200,7 +223,8 @@ func (j *jestJSON) test() (Test, bool) {
 	switch {
 	case t.Status == Failed:
 		jsFailures(&t, failures)
-	case t.Status == Passed && t.Retries > 0:
+	case t.Status == Passed && (t.Retries > 0 || len(failures) > 0):
+		t.Retries = max(t.Retries, len(failures)) // vitest leaves the failures of earlier attempts
 		t.Flaky = true
 		jsFailures(&t, append(retried, failures...))
 	}

@@ -51,8 +51,9 @@ func jsPlace(t *Test, text string) {
 func jsKind(kind Kind, msg string) Kind {
 	head := headLine(msg)
 	switch {
-	case strings.HasPrefix(head, "Test timeout of "), strings.Contains(head, "Timeout of ") && strings.Contains(head, "exceeded"),
-		strings.Contains(head, "Test timed out in "), strings.Contains(head, "Hook timed out in "), strings.Contains(head, "TestTimeoutError"):
+	case strings.HasPrefix(head, "Test timeout of "), strings.Contains(head, "Exceeded timeout of "), strings.Contains(head, "Timeout of ") && strings.Contains(head, "exceeded"),
+		strings.Contains(head, "Test timed out in "), strings.Contains(head, "Hook timed out in "), strings.Contains(head, "TestTimeoutError"),
+		head == "Error: STACK_TRACE_ERROR": // what vitest's JSON has of a test that ran too long
 		return KindTimeout
 	case kind == KindError && (strings.Contains(head, "AssertionError") || strings.Contains(head, "expect(")):
 		return KindAssertion

@@ -108,9 +108,26 @@ func karmaTest(r *jsonReader) (Test, bool) {
 	default:
 		t.Status = Failed
 		if len(logs) > 0 {
-			jsFailure(&t, logs[0])
+			jsFailure(&t, strings.ReplaceAll(logs[0], "\n    at <Jasmine>", ""))
+			t.File = karmaPath(t.File)
 			t.Trace = strings.Join(logs, "\n\n")
 		}
 	}
 	return t, true
+}
+
+// karmaPath makes a path of the address at which karma serves a file:
+// "http://localhost:9876/base/a.js?hash".
+func karmaPath(file string) string {
+	if !strings.HasPrefix(file, "http://") && !strings.HasPrefix(file, "https://") {
+		return file
+	}
+	file, _, _ = strings.Cut(file, "?")
+	if _, path, ok := strings.Cut(file, "/base/"); ok {
+		return path
+	}
+	if _, path, ok := strings.Cut(file, "/absolute/"); ok {
+		return "/" + path
+	}
+	return file
 }

@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // libtestJSONFormat reads what Rust's libtest prints with --format json, and
 // cargo-nextest with --message-format libtest-json or libtest-json-plus.
@@ -9,22 +12,25 @@ var libtestJSONFormat = format{
 	console: func(out Sink, lim Limits) console { return &libtestJSON{out: out, lim: lim} },
 }
 
-// libtestJSON reads the events of one test binary after another.
+// libtestJSON reads the events of test binaries: one after another, but those
+// that nextest runs with libtest-json-plus are mixed.
 type libtestJSON struct {
 	out Sink
 	lim Limits
 	r   jsonReader
 
 	announced string // by cargo: what it runs next
-	suite     string
-	open      bool
-	at        int
-	expect    int
-	running   map[string]int // line at which it started
-	failed    map[string]Test
-	order     []string // of failed
-	failures  int
-	tests     int
+	current   *libtestBinaryRun
+	named     map[string]*libtestBinaryRun // by "crate::binary", of nextest
+	failures  int                          // of the whole log
+}
+
+// libtestBinaryRun is a test binary that has not ended.
+type libtestBinaryRun struct {
+	suite           string
+	at, expect      int
+	running         map[string]int // line at which it started
+	failures, tests int
 }
 
 type libtestEvent struct {
@@ -48,7 +54,7 @@ func (b *libtestJSON) line(l Line) bool {
 		return false
 	}
 	if t[0] != '{' {
-		return false
+		return b.failures > 0 && b.current == nil && len(b.named) == 0 && libtestRerun(t)
 	}
 	head := t[:min(len(t), 200)]
 	if !strings.Contains(head, `"type"`) || !strings.Contains(t, `"event"`) {
@@ -65,6 +71,20 @@ func (b *libtestJSON) line(l Line) bool {
 		return b.testEvent(e, l.No)
 	}
 	return false
+}
+
+// libtestRerun recognises what cargo says of a binary whose tests failed: they
+// were named, so it tells nothing new.
+func libtestRerun(t string) bool {
+	if strings.HasPrefix(t, "error: test failed, to rerun pass") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(t, "error: ")
+	if !ok {
+		return false
+	}
+	_, rest, ok = leadingInt(rest)
+	return ok && (rest == " target failed:" || rest == " targets failed:")
 }
 
 // libtestBinary shortens "Running unittests src/lib.rs (target/…)" and
@@ -118,137 +138,143 @@ func (b *libtestJSON) event(l Line) (libtestEvent, bool) {
 }
 
 func (b *libtestJSON) suiteEvent(e libtestEvent, no int) bool {
+	key := ""
+	if e.crate != "" {
+		key = e.crate + "::" + e.binary
+	}
 	switch {
 	case e.event == "started" && e.hasCount:
-		b.end()
-		b.open, b.at, b.expect, b.failures, b.tests = true, no, e.count, 0, 0
-		b.suite, b.announced = b.announced, ""
-		if e.crate != "" {
-			b.suite = firstOf(e.binary, e.crate)
+		run := &libtestBinaryRun{at: no, expect: e.count, suite: firstOf(key, b.announced), running: map[string]int{}}
+		b.announced = ""
+		if key == "" {
+			b.broken(b.current)
+			b.current = run
+			return true
 		}
-		b.running, b.failed, b.order = map[string]int{}, map[string]Test{}, nil
+		if b.named == nil {
+			b.named = map[string]*libtestBinaryRun{}
+		}
+		if len(b.named) < b.lim.Failing {
+			b.broken(b.named[key])
+			b.named[key] = run
+		}
 		return true
-	case (e.event == "ok" || e.event == "failed") && e.hasPassed && b.open:
-		b.flush()
-		if e.event == "failed" {
-			missing(b.out, no, max(e.failed, 1), b.failures, firstOf(b.suite, "libtest"))
+	case (e.event == "ok" || e.event == "failed") && e.hasPassed:
+		run := b.current
+		if key != "" {
+			run = b.named[key]
 		}
-		b.open = false
+		if run == nil {
+			return false
+		}
+		if e.event == "failed" {
+			missing(b.out, no, max(e.failed, 1), run.failures, firstOf(run.suite, "libtest"))
+		}
+		if key == "" {
+			b.current = nil
+		}
+		delete(b.named, key)
 		return true
 	}
 	return false
 }
 
 func (b *libtestJSON) testEvent(e libtestEvent, no int) bool {
-	if e.name == "" {
-		return false
-	}
-	if !b.open {
-		return false
-	}
-	at := b.running[e.name]
-	if at == 0 {
-		at = no
-	}
-	t := Test{Suite: b.suite, Name: e.name, At: at, Duration: secs(e.seconds)}
-	base, again := libtestRetry(e.name)
-	t.Name = base
+	t := Test{At: no, Duration: secs(e.seconds)}
+	t.Name, t.Retries = libtestAttempts(e.name)
+	running := t.Name
+	run := b.current
 	// nextest names a test "crate::binary$path::of::test".
-	if bin, name, ok := strings.Cut(base, "$"); ok {
-		t.Suite, t.Name = bin, name
+	if binary, name, ok := strings.Cut(t.Name, "$"); ok {
+		t.Suite, t.Name = binary, name
+		if b.named[binary] != nil {
+			run = b.named[binary]
+		}
 	}
+	if run == nil || t.Name == "" {
+		return false
+	}
+	t.Suite = firstOf(t.Suite, run.suite)
 	switch e.event {
 	case "started":
-		b.running[e.name] = no
+		run.running[running] = no
 		return true
 	case "timeout":
 		return true // it runs longer than a minute; it may still pass
 	case "ok":
-		t.Status = Passed
-		if f, ok := b.failed[base]; ok && (again || f.Retries > 0) {
-			t.Flaky, t.Retries = true, f.Retries+1
-			t.Message, t.Trace, t.Kind, t.File, t.Line = f.Message, f.Trace, f.Kind, f.File, f.Line
-			delete(b.failed, base)
-		}
+		t.Status, t.Flaky = Passed, t.Retries > 0
 	case "ignored":
 		t.Status, t.Message = Skipped, e.message
 	case "failed":
-		b.fail(base, t, e, no)
+		t = b.failed(t, e)
+		run.failures++
+		b.failures++
 	default:
 		if !e.isBench {
 			return false
 		}
 		t.Status = Passed // {"type":"bench","name":…,"median":…}
 	}
-	delete(b.running, e.name)
-	if t.Status != "" {
-		b.tests++
-		b.out.Test(t)
-	}
+	delete(run.running, running)
+	run.tests++
+	b.out.Test(t)
 	return true
 }
 
-// fail holds a failed test until its binary ends: a retry may follow.
-func (b *libtestJSON) fail(base string, t Test, e libtestEvent, no int) {
-	text := strings.TrimSpace(e.stdout)
-	if text == "" {
-		text = e.message
+func (b *libtestJSON) failed(t Test, e libtestEvent) Test {
+	text := firstOf(strings.TrimSpace(e.stdout), e.message)
+	f := rustFailure(t.Suite, t.Name, text, t.At, false)
+	f.Duration, f.Retries = t.Duration, t.Retries
+	if f.Message == "" {
+		f.Message = strings.TrimPrefix(e.message, "note: ")
+		f.Kind = rustKind(f.Message, text)
 	}
-	f := rustFailure(t.Suite, t.Name, text, no, false)
-	f.Duration = t.Duration
 	if e.reason != "" {
 		f.Message = strings.TrimSpace(e.reason + "\n" + f.Message)
 		if strings.Contains(e.reason, "time limit") {
 			f.Kind = KindTimeout
 		}
 	}
-	if f.Message == "" {
-		f.Message = strings.TrimPrefix(e.message, "note: ")
-	}
-	if old, ok := b.failed[base]; ok {
-		f.Retries = old.Retries + 1
-	} else {
-		b.order = append(b.order, base)
-	}
-	b.failed[base] = f
-	if len(b.failed) > b.lim.Failing {
-		b.flush()
-	}
+	return f
 }
 
-// libtestRetry takes off the number of the attempt that nextest adds: "#2".
-func libtestRetry(name string) (base string, again bool) {
+// libtestAttempts takes off how often nextest tried the test: "name#3".
+func libtestAttempts(name string) (base string, retries int) {
 	i := strings.LastIndexByte(name, '#')
-	if i < 0 || !strings.Contains(name[:i], "$") || i+1 == len(name) || strings.Trim(name[i+1:], "0123456789") != "" {
-		return name, false
+	if i < 0 || !strings.Contains(name[:i], "$") {
+		return name, 0
 	}
-	return name[:i], true
+	n, rest, ok := leadingInt(name[i+1:])
+	if !ok || rest != "" || n < 2 {
+		return name, 0
+	}
+	return name[:i], n - 1
 }
 
-func (b *libtestJSON) flush() {
-	for _, name := range b.order {
-		if t, ok := b.failed[name]; ok {
-			b.failures++
-			b.tests++
-			b.out.Test(t)
-			delete(b.failed, name)
-		}
-	}
-	b.order = b.order[:0]
-}
-
-func (b *libtestJSON) end() {
-	if !b.open {
+// broken says that a binary did not end.
+func (b *libtestJSON) broken(run *libtestBinaryRun) {
+	if run == nil {
 		return
 	}
-	b.flush()
-	p := Problem{Kind: KindTruncated, Name: firstOf(b.suite, "libtest"), At: b.at,
-		Message: "the test binary ended before its tests did: " + plural(b.expect, "test") + " announced, " + plural(b.tests, "result") + " given"}
-	if len(b.running) == 1 {
-		for name := range b.running {
+	p := Problem{Kind: KindTruncated, Name: firstOf(run.suite, "libtest"), At: run.at,
+		Message: "the test binary ended before its tests did: " + plural(run.expect, "test") + " announced, " + plural(run.tests, "result") + " given"}
+	if len(run.running) == 1 {
+		for name := range run.running {
 			p.Kind, p.Message = KindCrash, p.Message+"; "+name+" was running"
 		}
 	}
 	b.out.Problem(p)
-	b.open = false
+}
+
+func (b *libtestJSON) end() {
+	b.broken(b.current)
+	var keys []string
+	for key := range b.named {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		b.broken(b.named[key])
+	}
+	b.current, b.named = nil, nil
 }

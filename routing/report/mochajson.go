@@ -201,7 +201,7 @@ func (m *mochaStream) pair(l Line, fn func()) bool {
 			fn()
 		}
 	})
-	return n == 2 && (m.r.err == nil || l.Cut > 0)
+	return n == 2 && (m.r.err == nil || l.Cut > 0) // a line that breaks off is none
 }
 
 func (m *mochaStream) start(l Line) bool {
@@ -226,7 +226,7 @@ func (m *mochaStream) finish(l Line) bool {
 		return false
 	}
 	tests, failures, pending := -1, 0, 0
-	m.pair(l, func() {
+	whole := m.pair(l, func() {
 		m.r.object(func(key string) {
 			switch key {
 			case "tests":
@@ -238,7 +238,7 @@ func (m *mochaStream) finish(l Line) bool {
 			}
 		})
 	})
-	if tests < 0 {
+	if tests < 0 || !whole {
 		return false
 	}
 	m.anon.emit(m.out, pending, Test{Status: Pending, Name: "(pending)", At: l.No})

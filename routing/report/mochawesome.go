@@ -42,12 +42,13 @@ func readMochawesome(d *document) error {
 
 func (m *mochawesome) suite(path, file string) {
 	r := m.r
+	outer := file
 	r.object(func(key string) {
 		switch key {
 		case "title":
 			path = joinPath(path, r.short(1000))
 		case "file", "fullFile":
-			if f := r.short(1000); f != "" && (file == "" || key == "file") {
+			if f := r.short(1000); f != "" && (key == "fullFile" || file == "" || file == outer) {
 				file = f
 			}
 		case "tests", "beforeHooks", "afterHooks":

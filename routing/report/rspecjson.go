@@ -70,7 +70,8 @@ func rspecJSONOutside(out Sink, at, n int, messages []string) {
 		}
 		p := Problem{Kind: KindSetup, Name: "rspec", Message: text, Trace: text, At: at}
 		if i := strings.LastIndex(head, " while loading "); i >= 0 {
-			p.Name = strings.TrimSuffix(head[i+len(" while loading "):], ".")
+			p.Name, _, _ = strings.Cut(head[i+len(" while loading "):]+" ", ". ")
+			p.Name = strings.TrimPrefix(strings.TrimSpace(p.Name), "./")
 			p.File = p.Name
 		}
 		if strings.Contains(text, "SyntaxError") {

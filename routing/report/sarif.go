@@ -359,27 +359,16 @@ func (s *sarifRun) invocation() {
 	r := s.r
 	at := r.at()
 	ok := true
-	var notes []string
-	code := 0
+	var notes []sarifResult
 	whole := r.object(func(key string) {
 		switch key {
 		case "executionSuccessful", "toolExecutionSuccessful":
 			ok = r.truth()
-		case "exitCode":
-			code = r.int()
 		case "toolExecutionNotifications", "toolConfigurationNotifications":
 			r.array(func() {
-				level, text := "warning", ""
-				r.object(func(key string) {
-					switch key {
-					case "level":
-						level = r.short(20)
-					case "message":
-						text = s.text()
-					}
-				})
-				if level == "error" {
-					notes = keepSome(notes, text)
+				n := s.notification()
+				if n.level == "error" && len(notes) < maxOutcomes {
+					notes = append(notes, n)
 				}
 			})
 		}
@@ -387,10 +376,33 @@ func (s *sarifRun) invocation() {
 	if !whole || ok {
 		return
 	}
-	msg := strings.Join(notes, "\n")
-	if msg == "" {
-		msg = "the tool says that it did not run successfully"
+	if len(notes) == 0 {
+		notes = []sarifResult{{d: Diagnostic{At: at, Message: "the tool says that it did not run successfully"}}}
 	}
-	_ = code
-	s.d.out.Problem(Problem{Kind: KindExit, Name: firstOf(s.tool, "sarif"), At: at, Message: msg})
+	for _, n := range notes {
+		s.d.out.Problem(Problem{Kind: KindExit, Name: firstOf(s.tool, "sarif"), File: n.d.File, Line: n.d.Line, Column: n.d.Column, At: n.d.At, Message: n.d.Message})
+	}
+}
+
+// notification is what a tool says of its own run.
+func (s *sarifRun) notification() sarifResult {
+	r := s.r
+	n := sarifResult{level: "warning", d: Diagnostic{At: r.at()}}
+	r.object(func(key string) {
+		switch key {
+		case "level":
+			n.level = r.short(20)
+		case "message":
+			n.d.Message = s.text()
+		case "locations":
+			first := true
+			r.array(func() {
+				if first {
+					s.location(&n)
+				}
+				first = false
+			})
+		}
+	})
+	return n
 }
