@@ -9,6 +9,7 @@ import (
 // (--build_event_json_file). A test is a target, as in Bazel's own summary.
 var bazelBEPFormat = format{
 	name: "bazel-bep", machine: true,
+	begins:  "{",
 	console: func(out Sink, lim Limits) console { return &bazelBEP{out: out, lim: lim} },
 }
 

@@ -66,10 +66,12 @@ func (c *cargoConsole) line(l Line) bool {
 		return false
 	}
 	c.announced = false
-	if i := strings.Index(t, " ... error: test failed, to rerun pass "); i > 5 && c.bin != nil && strings.HasPrefix(t, "test ") {
-		// The process died while it ran this test, before it ended the line.
-		c.bin.hold(l.No, trimTest(t[5:i]), "")
-		t = t[i+5:]
+	if c.bin != nil && strings.HasPrefix(t, "test ") {
+		if i := strings.Index(t, " ... error: test failed, to rerun pass "); i > 5 {
+			// The process died while it ran this test, before it ended the line.
+			c.bin.hold(l.No, trimTest(t[5:i]), "")
+			t = t[i+5:]
+		}
 	}
 	if c.next.line(l.No, t) {
 		return true

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
@@ -107,6 +108,20 @@ func timestampLen(b []byte) int {
 }
 
 func needsScrub(b []byte) bool {
+	// Eight bytes at a time: a high bit shows where one is below 0x20 or above
+	// 0x7e. Tabs show too and are told apart byte by byte.
+	const ones = 0x0101010101010101
+	for len(b) >= 8 {
+		x := binary.LittleEndian.Uint64(b)
+		if ((x-0x20*ones)|(x+ones)|x)&(0x80*ones) != 0 && odd(b[:8]) {
+			return true
+		}
+		b = b[8:]
+	}
+	return odd(b)
+}
+
+func odd(b []byte) bool {
 	for _, c := range b {
 		if (c < 0x20 && c != '\t') || c >= 0x7f {
 			return true

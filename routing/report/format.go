@@ -26,6 +26,11 @@ type format struct {
 	leaves bool
 	// console returns a fresh reader of lines.
 	console func(out Sink, lim Limits) console
+	// begins, if not empty, holds the bytes one of which every line that the
+	// console looks at begins with; it is not given others. That is for consoles
+	// for which such lines mean nothing in any state, JSON lines say: it spares
+	// each of them a call on every line of every log.
+	begins string
 	// machine says that a console's lines are written for machines: events.
 	machine bool
 	// lint says that a document holds diagnostics and no tests.

@@ -11,6 +11,7 @@ import (
 var goTestJSONFormat = format{
 	name:    "gotest-json",
 	machine: true,
+	begins:  "{",
 	console: func(out Sink, lim Limits) console { return newGoTestJSON(out, lim) },
 }
 

@@ -129,30 +129,42 @@ var jsonFirstKeys = map[string]bool{
 
 // startsJSONDocument reports whether text begins with a brace or bracket and a
 // key of jsonFirstKeys; undecided tells that text ends before the key does.
-func startsJSONDocument(text []byte) (yes, undecided bool) {
-	t := bytes.TrimLeft(text, " \t\r\n")
+func startsJSONDocument[T string | []byte](text T) (yes, undecided bool) {
+	t := text[spaceLen(text):]
 	if len(t) == 0 {
 		return false, true
 	}
 	if t[0] == '[' {
-		if t = bytes.TrimLeft(t[1:], " \t\r\n"); len(t) == 0 {
+		t = t[1:]
+		if t = t[spaceLen(t):]; len(t) == 0 {
 			return false, true
 		}
 	}
 	if t[0] != '{' {
 		return false, false
 	}
-	if t = bytes.TrimLeft(t[1:], " \t\r\n"); len(t) == 0 {
+	t = t[1:]
+	if t = t[spaceLen(t):]; len(t) == 0 {
 		return false, true
 	}
 	if t[0] != '"' {
 		return false, false
 	}
-	key, _, found := bytes.Cut(t[1:], []byte(`"`))
-	if !found {
-		return false, len(t) < 64
+	for i := 1; i < len(t); i++ {
+		if t[i] == '"' {
+			return jsonFirstKeys[string(t[1:i])], false
+		}
 	}
-	return jsonFirstKeys[string(key)], false
+	return false, len(t) < 64
+}
+
+// spaceLen returns the length of the white space of JSON that text begins with.
+func spaceLen[T string | []byte](text T) int {
+	i := 0
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n') {
+		i++
+	}
+	return i
 }
 
 // jsonDocumentAt returns the JSON document format that head begins with.

@@ -9,6 +9,7 @@ import (
 // cargo-nextest with --message-format libtest-json or libtest-json-plus.
 var libtestJSONFormat = format{
 	name: "libtest-json", machine: true,
+	begins:  "{ ",
 	console: func(out Sink, lim Limits) console { return &libtestJSON{out: out, lim: lim} },
 }
 

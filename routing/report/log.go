@@ -16,6 +16,8 @@ type logReader struct {
 	onLine   func(Line)
 	names    []string
 	consoles []console
+	takers   [256][]int // by a line's first byte: the consoles it is given to
+	blank    []int      // those that an empty line is given to
 	embedded *embedded
 	cutLines int
 
@@ -49,7 +51,27 @@ func consolesOf(only *format) []*format {
 	return fs
 }
 
+// dispatch notes which lines each console is given.
+func (lr *logReader) dispatch() {
+	begins := map[string]string{}
+	for i := range formats {
+		begins[formats[i].name] = formats[i].begins
+	}
+	for i := range lr.consoles {
+		with := begins[lr.names[i]]
+		for b := range lr.takers {
+			if with == "" || strings.IndexByte(with, byte(b)) >= 0 {
+				lr.takers[b] = append(lr.takers[b], i)
+			}
+		}
+		if with == "" {
+			lr.blank = append(lr.blank, i)
+		}
+	}
+}
+
 func (lr *logReader) read() (Info, error) {
+	lr.dispatch()
 	var buf []byte
 	no := 0
 	for {
@@ -107,8 +129,12 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	for i, c := range lr.consoles {
-		if c.line(l) {
+	takers := lr.blank
+	if l.Text != "" {
+		takers = lr.takers[l.Text[0]]
+	}
+	for _, i := range takers {
+		if c := lr.consoles[i]; c.line(l) {
 			lr.out.claim(lr.names[i])
 			if r, ok := c.(rewriter); ok {
 				l.Text = r.shown()

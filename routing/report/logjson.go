@@ -101,11 +101,11 @@ func (lr *logReader) jsonAhead(text string) *format {
 	if i == len(text) || text[i] != '{' && text[i] != '[' || !lr.mayLook() {
 		return nil
 	}
-	head := append([]byte(text[:min(len(text), headSize)]), '\n')
-	yes, undecided := startsJSONDocument(head)
+	yes, undecided := startsJSONDocument(text[:min(len(text), headSize)])
 	if !yes && !undecided {
 		return nil
 	}
+	head := append([]byte(text[:min(len(text), headSize)]), '\n')
 	raw, _ := lr.in.br.Peek(lookahead)
 	lr.looked += int64(len(raw))
 	for len(raw) > 0 {

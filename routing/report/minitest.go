@@ -109,8 +109,9 @@ func (c *minitestConsole) reporter(no int, t string) bool {
 	if !strings.HasSuffix(s, "s)") {
 		return false
 	}
-	for word, title := range map[string]string{" FAIL (": "Failure", " ERROR (": "Error", " PASS (": "", " SKIP (": ""} {
-		name, rest, ok := strings.Cut(s, word)
+	for _, w := range [...]struct{ word, title string }{{" FAIL (", "Failure"}, {" ERROR (", "Error"}, {" PASS (", ""}, {" SKIP (", ""}} {
+		title := w.title
+		name, rest, ok := strings.Cut(s, w.word)
 		if _, _, isNum := leadingInt(rest); !ok || !isNum || !strings.HasSuffix(name, " ") {
 			continue
 		}

@@ -15,6 +15,7 @@ var mochaJSONFormat = format{
 // mochaStreamFormat reads the lines of mocha --reporter json-stream.
 var mochaStreamFormat = format{
 	name: "mocha-json-stream", machine: true,
+	begins:  "[",
 	console: func(out Sink, lim Limits) console { return &mochaStream{out: out, lim: lim, anon: newAnonymous()} },
 }
 

@@ -8,6 +8,7 @@ import (
 // pytestReportLogFormat reads the lines that pytest-reportlog writes.
 var pytestReportLogFormat = format{
 	name: "pytest-reportlog", machine: true,
+	begins: "{",
 	console: func(out Sink, lim Limits) console {
 		return &reportLog{out: out, lim: lim, open: map[string]*reportLogTest{}, reruns: map[string]*reportLogTest{}}
 	},

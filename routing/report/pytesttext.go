@@ -109,6 +109,13 @@ func location(s string) (file string, line, col int, ok bool) {
 // stepOver reports whether l says that the step which printed what came before
 // has ended: nothing of a session that is still open can follow.
 func stepOver(l Line) bool {
+	if l.Mark == "" && (l.Text == "" || l.Text[0] != 'T') {
+		return false // nearly all lines; the rest is too long to be inlined
+	}
+	return endsStep(l)
+}
+
+func endsStep(l Line) bool {
 	switch l.Mark {
 	case "error":
 		return strings.HasPrefix(l.Text, "Process completed with exit code") ||
