@@ -174,28 +174,33 @@ func nunitStatus(result, label, executed, success string) (Status, Kind) {
 	if r, l, ok := strings.Cut(strings.TrimSuffix(result, ")"), "("); ok {
 		result, label = r, firstOf(label, l)
 	}
-	switch result {
-	case "Passed", "Success", "Warning":
+	notRun := strings.EqualFold(label, "Invalid") || strings.EqualFold(label, "NotRunnable")
+	switch strings.ToLower(result) {
+	case "passed", "success", "warning":
 		return Passed, ""
-	case "Failed", "Failure", "Error", "Cancelled", "NotRunnable", "Invalid":
+	case "notrunnable", "invalid":
+		return Failed, KindSetup
+	case "cancelled":
+		return Failed, KindTimeout
+	case "failed", "failure", "error":
 		switch {
-		case result == "NotRunnable" || result == "Invalid" || label == "Invalid" || label == "NotRunnable":
+		case notRun:
 			return Failed, KindSetup
-		case result == "Error" || label == "Error":
+		case strings.EqualFold(result, "Error") || label == "Error":
 			return Failed, KindError
-		case result == "Cancelled" || label == "Cancelled":
+		case label == "Cancelled":
 			return Failed, KindTimeout
 		}
 		return Failed, ""
-	case "Skipped", "Ignored", "Inconclusive", "Explicit":
+	case "skipped", "ignored", "inconclusive", "explicit":
 		return Skipped, ""
 	case "":
 		switch {
-		case executed == "False":
+		case strings.EqualFold(executed, "False"):
 			return Skipped, ""
-		case success == "True":
+		case strings.EqualFold(success, "True"):
 			return Passed, ""
-		case success == "False":
+		case strings.EqualFold(success, "False"):
 			return Failed, ""
 		}
 	}

@@ -147,7 +147,7 @@ func (r xunitReader) testCase(tok xmlToken, collection string) error {
 	t.Name = strings.TrimPrefix(t.Name, t.Suite+".")
 	t.File = r.attr("source-file")
 	t.Line = max(0, declared(r.attr("source-line")))
-	result := r.attr("result")
+	result := strings.ToLower(r.attr("result"))
 	var f xunitFailure
 	var reason, line, output string
 	failing := false
@@ -175,15 +175,15 @@ func (r xunitReader) testCase(tok xmlToken, collection string) error {
 		t.Line = n
 	}
 	switch {
-	case failing || result == "Fail":
+	case failing || strings.HasPrefix(result, "fail") || result == "error":
 		t.Status, t.Type, t.Message, t.Trace, t.Output = Failed, f.typ, f.message, f.trace, output
 		if t.Message == "" && t.Trace == "" {
 			t.Message = firstOf(t.Type, "the test failed; the report says no more")
 		}
 		r.explain(&t)
-	case result == "Pass":
+	case strings.HasPrefix(result, "pass"):
 		t.Status = Passed
-	case result == "Skip" || result == "NotRun":
+	case strings.HasPrefix(result, "skip") || result == "notrun":
 		t.Status, t.Message = Skipped, reason
 	}
 	r.test(t)
