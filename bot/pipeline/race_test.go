@@ -153,7 +153,7 @@ func (a *actor) sleep(_ context.Context, d time.Duration) error {
 // nothing is left to do and what is posted is the newest state.
 func TestAnyInterleaving(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(80) {
+	for seed := range uint64(40) {
 		interleave(t, seed)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
