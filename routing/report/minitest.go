@@ -9,7 +9,15 @@ import (
 var minitestFormat = format{
 	name: "minitest",
 	console: func(out Sink, lim Limits) console {
-		return &minitestConsole{out: out, lim: lim, anon: newAnonymous()}
+		anon := newAnonymous()
+		open := func() console { return &minitestConsole{out: out, lim: lim, anon: anon} }
+		return &behindPrefix{plain: open(), open: open,
+			starts: func(t string) bool {
+				return t == "# Running:" || t == "# Running tests:" || strings.HasPrefix(t, "Run options: ")
+			},
+			may: func(t string) bool {
+				return strings.Contains(t, " Run options: ") || strings.HasSuffix(t, "# Running:")
+			}}
 	},
 }
 

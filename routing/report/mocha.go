@@ -9,8 +9,19 @@ import (
 var mochaFormat = format{
 	name: "mocha",
 	console: func(out Sink, lim Limits) console {
-		return &mochaConsole{out: out, lim: lim, anon: newAnonymous()}
+		anon := newAnonymous()
+		open := func() console { return &mochaConsole{out: out, lim: lim, anon: anon} }
+		return &behindPrefix{plain: open(), open: open, starts: startsMocha, may: func(t string) bool { return strings.Contains(t, " passing (") }}
 	},
+}
+
+// startsMocha recognises "  3 passing (5ms)".
+func startsMocha(t string) bool {
+	if !strings.HasPrefix(t, " ") {
+		return false
+	}
+	_, rest, ok := leadingInt(strings.TrimSpace(t))
+	return ok && isMochaPassing(rest)
 }
 
 type mochaConsole struct {

@@ -8,7 +8,13 @@ import (
 var phpunitFormat = format{
 	name: "phpunit",
 	console: func(out Sink, lim Limits) console {
-		return &phpunitConsole{out: out, lim: lim, anon: newAnonymous()}
+		anon := newAnonymous()
+		open := func() console { return &phpunitConsole{out: out, lim: lim, anon: anon} }
+		return &behindPrefix{plain: open(), open: open,
+			starts: func(t string) bool {
+				return strings.HasPrefix(t, "PHPUnit ") && strings.Contains(t, " by Sebastian Bergmann")
+			},
+			may: func(t string) bool { return t[len(t)-1] == '.' && strings.Contains(t, "PHPUnit ") }}
 	},
 }
 

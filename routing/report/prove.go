@@ -197,7 +197,7 @@ func (c *tapConsole) proveSummary(no int, t, s string) bool {
 	case len(f.failed) > 0 && s != "" && s[0] >= '0' && s[0] <= '9': // a list that goes on
 		f.failed = append(f.failed, proveNumbers(s)...)
 	default:
-		return t[0] == ' '
+		return strings.HasPrefix(t, " ")
 	}
 	return true
 }

@@ -9,8 +9,18 @@ import (
 var rspecFormat = format{
 	name: "rspec",
 	console: func(out Sink, lim Limits) console {
-		return &rspecConsole{out: out, lim: lim, anon: newAnonymous()}
+		anon := newAnonymous()
+		open := func() console { return &rspecConsole{out: out, lim: lim, anon: anon} }
+		return &behindPrefix{plain: open(), open: open, starts: startsRSpec, may: func(t string) bool {
+			c := t[len(t)-1]
+			return (c == ':' || c == ')' || c == 's' || c == '.') && (strings.HasSuffix(t, " Failures:") || strings.Contains(t, "Finished in ") || strings.Contains(t, " Pending: (F") || strings.Contains(t, " An error occurred "))
+		}}
 	},
+}
+
+// startsRSpec recognises what opens a section or the totals.
+func startsRSpec(t string) bool {
+	return t == "Failures:" || strings.HasPrefix(t, "An error occurred ") || strings.HasPrefix(t, "Finished in ") || strings.HasPrefix(t, "Pending: (Failures listed here are expected")
 }
 
 type rspecConsole struct {

@@ -180,3 +180,28 @@ func TestScriptsClaimNoOther(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptsBehindPrefixes reads recorded output as docker compose and turbo
+// show it, beside another run's.
+func TestScriptsBehindPrefixes(t *testing.T) {
+	for _, c := range []struct{ file, prefix string }{
+		{"testdata/unittest/failing.txt", "web_1  | "},
+		{"testdata/unittest/green.txt", "web_1  | "},
+		{"testdata/mocha/failing.txt", "@scope/pkg:test: "},
+		{"testdata/mocha/green.txt", "[INFO] "},
+		{"testdata/rspec/failing.txt", "app-1  | "},
+		{"testdata/phpunit/failing.txt", "php_1 | "},
+		{"testdata/minitest/failing.txt", "web-1  | "},
+	} {
+		b, err := os.ReadFile(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := readConsoles(t, string(b), scriptConsoles...)
+		lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		got, _ := readConsoles(t, c.prefix+strings.Join(lines, "\n"+c.prefix)+"\n", scriptConsoles...)
+		if e, w := expectationOf(got), expectationOf(want); !reflect.DeepEqual(e, w) {
+			t.Errorf("%s behind %q:\ngot  %s\nwant %s", c.file, c.prefix, consoleJSON(e), consoleJSON(w))
+		}
+	}
+}

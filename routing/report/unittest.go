@@ -9,8 +9,18 @@ import (
 var unittestFormat = format{
 	name: "unittest",
 	console: func(out Sink, lim Limits) console {
-		return &unittestConsole{out: out, lim: lim, anon: newAnonymous()}
+		anon := newAnonymous()
+		open := func() console { return &unittestConsole{out: out, lim: lim, anon: anon} }
+		return &behindPrefix{plain: open(), open: open, starts: startsUnittest, may: func(t string) bool {
+			c := t[len(t)-1]
+			return (c == '=' || c == '-') && len(t) > unittestRule && t[len(t)-unittestRule] == c
+		}}
 	},
+}
+
+// startsUnittest recognises the rules before a block and before the totals.
+func startsUnittest(t string) bool {
+	return t != "" && (t[0] == '=' || t[0] == '-') && onlyOf(t, t[0], unittestRule)
 }
 
 // unittestConsole reads runs one after the other. A run is certain once a
