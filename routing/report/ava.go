@@ -18,6 +18,7 @@ type avaConsole struct {
 	anon *anonymous
 
 	failed []avaTest
+	from   int // the first of them without its block
 	rules  int // lines "─" seen
 	blank  int
 	cur    *avaTest
@@ -56,8 +57,8 @@ func (c *avaConsole) line(l Line) bool {
 		return c.body(t)
 	}
 	if i := strings.Index(s, " [fail]: "); i > 0 && i <= 5 {
-		if len(c.failed) < 20*c.lim.Failing {
-			c.failed = append(c.failed, avaTest{title: s[i+len(" [fail]: "):], f: newFailedEntry(c.lim, Test{At: l.No})})
+		if len(c.failed) < 5*c.lim.Failing {
+			c.failed = append(c.failed, avaTest{title: s[i+len(" [fail]: "):], f: newFailedEntry(c.lim.shrunk(len(c.failed)), Test{At: l.No})})
 		}
 		return true
 	}
@@ -88,7 +89,10 @@ func (c *avaConsole) body(t string) bool {
 
 // block opens what stands below a failing test's title.
 func (c *avaConsole) block(no int, s string) bool {
-	for i := range c.failed[:min(len(c.failed), 2000)] {
+	for c.from < len(c.failed) && c.failed[c.from].name != "" {
+		c.from++
+	}
+	for i := c.from; i < min(len(c.failed), c.from+50); i++ {
 		f := &c.failed[i]
 		if f.name == "" && (f.title == s || strings.HasPrefix(f.title, s+" ")) {
 			f.name = s

@@ -51,7 +51,7 @@ func (c *exunitConsole) line(l Line) bool {
 	case t[0] == ' ':
 		return c.indented(l.No, t)
 	case t[0] == '=' && strings.HasPrefix(t, "== Compilation error in file ") && strings.HasSuffix(t, " =="):
-		c.build = newFailedEntry(c.lim, Test{At: l.No, File: strings.TrimSuffix(t[len("== Compilation error in file "):], " ==")})
+		c.build = newFailedEntry(c.lim.shrunk(len(c.list)), Test{At: l.No, File: strings.TrimSuffix(t[len("== Compilation error in file "):], " ==")})
 		return true
 	case t[0] >= '0' && t[0] <= '9':
 		return c.totals(l.No, t)
@@ -96,7 +96,7 @@ func isElixir(file string) bool {
 func (c *exunitConsole) title(no int, s string) bool {
 	if module, ok := strings.CutSuffix(s, ": failure on setup_all callback, all tests have been invalidated"); ok {
 		c.closeEntry()
-		c.cur, c.module = newFailedEntry(c.lim, Test{Name: module, At: no}), true
+		c.cur, c.module = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Name: module, At: no}), true
 		return true
 	}
 	i := strings.LastIndex(s, " (")
@@ -104,7 +104,7 @@ func (c *exunitConsole) title(no int, s string) bool {
 		return false
 	}
 	c.closeEntry()
-	c.cur, c.module = newFailedEntry(c.lim, Test{Suite: s[i+2 : len(s)-1], Name: s[:i], At: no}), false
+	c.cur, c.module = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Suite: s[i+2 : len(s)-1], Name: s[:i], At: no}), false
 	return true
 }
 
@@ -117,7 +117,7 @@ func (c *exunitConsole) closeEntry() {
 		c.groups++
 		t := exunitTest(f)
 		c.out.Problem(Problem{Kind: KindSetup, Name: t.Name, File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
-	case len(c.list) >= 20*c.lim.Failing:
+	case len(c.list) >= 5*c.lim.Failing:
 		c.dropped++
 	default:
 		c.list = append(c.list, f)

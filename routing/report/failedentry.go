@@ -20,6 +20,15 @@ func newFailedEntry(lim Limits, t Test) *failedEntry {
 	return &failedEntry{test: t, text: kept{max: lim.Text}}
 }
 
+// shrunk returns limits for the n-th of entries that wait for their totals: past
+// the first hundred less is kept of each, as the Collector does.
+func (l Limits) shrunk(n int) Limits {
+	if n >= 100 {
+		l.Text = min(l.Text, 2<<10)
+	}
+	return l
+}
+
 func (f *failedEntry) add(t string) {
 	f.lines++
 	f.text.add(t)

@@ -84,7 +84,7 @@ func (c *jasmineConsole) inList(no int, t string) bool {
 		return c.sure
 	}
 	if (t == "  Message:" || t == "   Message:") && c.title != "" {
-		c.cur = newFailedEntry(c.lim, Test{Name: c.title, At: c.titleAt})
+		c.cur = newFailedEntry(c.lim.shrunk(len(c.entries)), Test{Name: c.title, At: c.titleAt})
 		c.title, c.sure = "", true
 		return true
 	}
@@ -106,7 +106,7 @@ func (c *jasmineConsole) inList(no int, t string) bool {
 
 func (c *jasmineConsole) closeEntry() {
 	if c.cur != nil {
-		if len(c.entries) < 20*c.lim.Failing {
+		if len(c.entries) < 5*c.lim.Failing {
 			c.entries = append(c.entries, jasmineEntry{c.cur, c.suite})
 		} else {
 			c.dropped++

@@ -195,7 +195,7 @@ func (c *minitestConsole) open(title string, t Test) {
 	}
 	c.isSoft = false
 	c.skipped = title != "Failure" && title != "Error"
-	c.cur = newFailedEntry(c.lim, t)
+	c.cur = newFailedEntry(c.lim.shrunk(len(c.list)+len(c.soft)), t)
 }
 
 // rubyTest reads "TestX#test_y" and "test_y(TestX)".
@@ -255,7 +255,7 @@ func (c *minitestConsole) closeEntry() {
 		}
 		return
 	}
-	if len(c.list) >= 20*c.lim.Failing {
+	if len(c.list) >= 5*c.lim.Failing {
 		c.dropped++
 		return
 	}

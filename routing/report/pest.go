@@ -90,7 +90,7 @@ func (c *pestConsole) heading(no, indent int, s string) bool {
 			return false
 		}
 		c.closeBlock()
-		c.cur = newFailedEntry(c.lim, Test{At: no, Name: rest})
+		c.cur = newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{At: no, Name: rest})
 		return true
 	case "Tests:":
 		return c.class != "" && c.totals(no, rest)
@@ -105,7 +105,7 @@ func (c *pestConsole) result(no int, s string) bool {
 		return false
 	}
 	c.at = no
-	if (mark == "⨯" || mark == "✘") && len(c.failed) < 20*c.lim.Failing {
+	if (mark == "⨯" || mark == "✘") && len(c.failed) < 5*c.lim.Failing {
 		if i := strings.LastIndexByte(name, ' '); i > 0 && strings.HasSuffix(name, "s") {
 			if _, _, isNum := leadingInt(name[i+1:]); isNum {
 				name = strings.TrimRight(name[:i], " ")
@@ -117,7 +117,7 @@ func (c *pestConsole) result(no int, s string) bool {
 }
 
 func (c *pestConsole) closeBlock() {
-	if c.cur != nil && len(c.blocks) < 20*c.lim.Failing {
+	if c.cur != nil && len(c.blocks) < 5*c.lim.Failing {
 		c.blocks = append(c.blocks, c.cur)
 	}
 	c.cur = nil
@@ -158,7 +158,7 @@ func (c *pestConsole) emit() (named int) {
 	c.closeBlock()
 	next := 0
 	for _, f := range c.failed {
-		e := newFailedEntry(c.lim, Test{})
+		e := newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{})
 		for i := next; i < len(c.blocks) && i < next+50; i++ {
 			title := c.blocks[i].test.Name
 			if rest, ok := strings.CutPrefix(title, f.class+" > "); ok && strings.HasPrefix(rest, strings.TrimSuffix(f.name, "…")) {

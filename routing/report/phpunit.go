@@ -144,7 +144,7 @@ func (c *phpunitConsole) body(no int, t string, blank bool) bool {
 		case "error", "PHPUnit error":
 			test.Kind = KindError
 		}
-		c.cur = newFailedEntry(c.lim, test)
+		c.cur = newFailedEntry(c.lim.shrunk(len(c.list)+len(c.dox)), test)
 		return true
 	}
 	if c.cur == nil {
@@ -178,7 +178,7 @@ func (c *phpunitConsole) closeEntry() {
 			c.dox = append(c.dox, f)
 		}
 	case c.section != "failure" && c.section != "error" && c.section != "PHPUnit error":
-	case len(c.list) >= 20*c.lim.Failing:
+	case len(c.list) >= 5*c.lim.Failing:
 		c.dropped++
 	default:
 		c.list = append(c.list, f)
@@ -250,7 +250,7 @@ func (c *phpunitConsole) testdox(no int, t string) bool {
 	case ok && mark == "✘" && c.class != "":
 		c.closeEntry()
 		c.inDox, c.started = true, true
-		c.cur = newFailedEntry(c.lim, Test{Suite: c.class, Name: name, At: no})
+		c.cur = newFailedEntry(c.lim.shrunk(len(c.list)+len(c.dox)), Test{Suite: c.class, Name: name, At: no})
 		return true
 	case ok && (mark == "✔" || mark == "↩" || mark == "∅" || mark == "☢" || mark == "⚠") && c.class != "":
 		c.closeEntry()

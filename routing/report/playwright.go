@@ -133,7 +133,7 @@ func playwrightTitle(s string) string {
 func (c *playwrightConsole) openBlock(no int, title string) {
 	c.cur, c.retry = c.blocks[title], true
 	if c.cur == nil {
-		c.cur, c.retry = newFailedEntry(c.lim, Test{At: no}), false
+		c.cur, c.retry = newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{At: no}), false
 		if len(c.blocks) < 5*c.lim.Failing {
 			c.blocks[title] = c.cur
 			c.order = append(c.order, title)
@@ -168,7 +168,7 @@ func (c *playwrightConsole) count(n int, word string) bool {
 func (c *playwrightConsole) test(title string) Test {
 	f := c.blocks[title]
 	if f == nil {
-		f = newFailedEntry(c.lim, Test{At: c.at})
+		f = newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{At: c.at})
 	}
 	parts := strings.Split(title, " › ")
 	project := ""

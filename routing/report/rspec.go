@@ -145,7 +145,7 @@ func (c *rspecConsole) errorOutside(no int, t string) bool {
 	}
 	c.open(rspecOutside)
 	c.sure = true
-	c.cur = newFailedEntry(c.lim, Test{Name: name, At: no, Kind: KindSetup})
+	c.cur = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Name: name, At: no, Kind: KindSetup})
 	return true
 }
 
@@ -155,7 +155,7 @@ func (c *rspecConsole) body(no int, t string) bool {
 	case rspecFailures:
 		if n, rest, ok := leadingInt(strings.TrimLeft(t, " ")); ok && t[0] == ' ' && strings.HasPrefix(rest, ") ") && n == len(c.list)+c.dropped+c.one()+1 {
 			c.closeEntry()
-			c.cur = newFailedEntry(c.lim, Test{Name: rest[2:], At: no})
+			c.cur = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Name: rest[2:], At: no})
 			return c.sure
 		}
 	case rspecPending:
@@ -204,7 +204,7 @@ func (c *rspecConsole) closeEntry() {
 			}
 		}
 		c.out.Problem(p)
-	case len(c.list) >= 20*c.lim.Failing:
+	case len(c.list) >= 5*c.lim.Failing:
 		c.dropped++
 	default:
 		c.list = append(c.list, f)
@@ -250,7 +250,7 @@ func (c *rspecConsole) example(no int, t string) bool {
 		return false
 	}
 	place = strings.Trim(place, "'")
-	if c.totals != nil && len(c.examples) < c.totals.failures && len(c.examples) < 20*c.lim.Failing {
+	if c.totals != nil && len(c.examples) < c.totals.failures && len(c.examples) < 5*c.lim.Failing {
 		c.examples = append(c.examples, rspecExample{place, strings.TrimSpace(title), no})
 		if len(c.examples) == c.totals.failures {
 			c.finish()

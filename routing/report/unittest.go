@@ -36,8 +36,11 @@ type unittestConsole struct {
 	dash    bool // the line before was a rule of "-"
 	trial   bool // the block is of Twisted's trial, which names its tests below
 	ids     []string
-	blocks  []*failedEntry
-	dropped int
+	blocks  int             // entries emitted
+	listed  map[string]bool // tests that an entry named
+	failing int             // tests among them, each once
+	unexpd  int             // unexpected successes
+	last    int             // line of the last entry
 
 	verbose     int    // lines "test_x (pkg.Class) ... ok" seen
 	verboseAt   int    // the last of them
@@ -104,7 +107,9 @@ func (c *unittestConsole) body(t string) {
 		return
 	}
 	if c.trial && isDotted(t) && strings.Count(t, ".") >= 2 {
-		c.ids = append(c.ids, t)
+		if len(c.ids) < 1000 {
+			c.ids = append(c.ids, t)
+		}
 		return
 	}
 	c.cur.add(t)
@@ -173,20 +178,37 @@ func (c *unittestConsole) closeBlock() {
 	if f == nil {
 		return
 	}
-	if len(c.blocks) >= 20*c.lim.Failing {
-		c.dropped++
-		return
-	}
 	if len(c.ids) == 0 {
-		c.blocks = append(c.blocks, f)
+		c.emit(unittestTest(f))
 		return
 	}
-	for _, id := range c.ids[:min(len(c.ids), 1000)] {
-		g := *f
+	t := unittestTest(f)
+	for _, id := range c.ids {
 		i := strings.LastIndexByte(id, '.')
-		g.test.Suite, g.test.Name = id[:i], id[i+1:]
-		c.blocks = append(c.blocks, &g)
+		t.Suite, t.Name = id[:i], id[i+1:]
+		c.emit(t)
 	}
+}
+
+// emit hands out an entry. Subtests of a test count once as failing.
+func (c *unittestConsole) emit(t Test) {
+	c.blocks++
+	c.last = max(c.last, t.At)
+	if t.Message == "unexpected success" {
+		c.unexpd++
+	}
+	if c.listed == nil {
+		c.listed = map[string]bool{}
+	}
+	if key := t.Suite + "\x00" + unittestBase(t.Name); !c.listed[key] {
+		if len(c.listed) < 20*c.lim.Failing {
+			c.listed[key] = true
+		}
+		if !unittestFixture(t.Name) {
+			c.failing++
+		}
+	}
+	c.out.Test(t)
 }
 
 // unittestTest completes a block. The exception is the last line of its text

@@ -10,7 +10,7 @@ func (c *unittestConsole) totals(no int, t string, dash bool) bool {
 	if !ok || !strings.HasPrefix(rest, " test") || !strings.Contains(rest, " in ") || !strings.HasSuffix(t, "s") {
 		return false
 	}
-	if !dash && c.cur == nil && len(c.blocks) == 0 && c.verbose == 0 {
+	if !dash && c.cur == nil && c.blocks == 0 && c.verbose == 0 {
 		return false
 	}
 	c.closeBlock()
@@ -72,63 +72,42 @@ func parseUnittestCounts(s string) unittestCounts {
 	return u
 }
 
-// finish emits a run. Without totals it was cut off.
+// finish ends a run. Without totals it was cut off: then the verbose lines
+// name what no block does.
 func (c *unittestConsole) finish(sum *unittestCounts) {
 	c.closeBlock()
-	at := max(c.ranAt, c.verboseAt)
-	failing, outside, unexpected := map[string]bool{}, 0, 0
-	listed := map[string]bool{}
-	for _, f := range c.blocks {
-		t := unittestTest(f)
-		at = max(at, t.At)
-		key := t.Suite + "\x00" + unittestBase(t.Name)
-		listed[key] = true
-		switch {
-		case unittestFixture(t.Name):
-			outside++
-		case t.Message == "unexpected success":
-			unexpected++
-			failing[key] = true
-		default:
-			failing[key] = true
-		}
-		c.out.Test(t)
-	}
 	for _, b := range c.bad {
 		t := Test{Status: Failed, Kind: KindError, At: b.at}
 		t.Suite, t.Name = unittestID(b.id)
-		key := t.Suite + "\x00" + unittestBase(t.Name)
-		if listed[key] || sum != nil && b.word != "unexpected success" {
+		if c.listed[t.Suite+"\x00"+unittestBase(t.Name)] || sum != nil && b.word != "unexpected success" {
 			continue
 		}
-		if b.word == "FAIL" || b.word == "unexpected success" {
+		if b.word != "ERROR" {
 			t.Kind = KindAssertion
 		}
 		if b.word == "unexpected success" {
 			t.Message = b.word
-			unexpected++
 		}
-		failing[key] = true
-		c.out.Test(t)
+		c.emit(t)
 	}
 	if c.fatal != nil {
 		c.out.Problem(*c.fatal)
 	}
-	c.emitCounts(sum, len(failing), len(c.blocks)+unexpected+c.dropped, unexpected, at)
-	*c = unittestConsole{out: c.out, lim: c.lim, anon: c.anon, ran: -1}
+	c.emitCounts(sum, max(c.ranAt, c.verboseAt, c.last))
+	*c = unittestConsole{out: c.out, lim: c.lim, anon: c.anon}
 }
 
-func (c *unittestConsole) emitCounts(sum *unittestCounts, failing, named, unexpected, at int) {
+func (c *unittestConsole) emitCounts(sum *unittestCounts, at int) {
 	switch {
 	case sum != nil:
 		if sum.failed {
-			unnamed(c.out, "unittest", max(sum.failures+sum.errors+sum.unexpected, 1), named, at)
+			unnamed(c.out, "unittest", max(sum.failures+sum.errors+sum.unexpected, 1), c.blocks, at)
 		}
 		skipped := sum.skipped + sum.expected
-		c.anon.emit(c.out, c.ran-failing-skipped-c.dropped-max(sum.unexpected-unexpected, 0), Test{Status: Passed, At: at})
+		c.anon.emit(c.out, c.ran-c.failing-skipped-max(sum.unexpected-c.unexpd, 0), Test{Status: Passed, At: at})
 		c.anon.emit(c.out, skipped, Test{Status: Skipped, At: at})
 	case c.fatal != nil:
-	case len(c.blocks) > 0, c.verbose > 1, c.verbose == 1 && c.running == "":
+	case c.blocks > 0, c.verbose > 1, c.verbose == 1 && c.running == "":
 		msg := "the run of unittest ends before its totals"
 		if c.running != "" {
 			msg += ", while running " + c.running
@@ -155,14 +134,14 @@ func unittestBase(name string) string {
 }
 
 func (c *unittestConsole) end() {
-	if c.cur != nil || len(c.blocks) > 0 || c.verbose > 0 || c.fatal != nil || c.ranAt > 0 {
+	if c.cur != nil || c.blocks > 0 || c.verbose > 0 || c.fatal != nil || c.ranAt > 0 {
 		if c.running != "" && c.verbose == 0 {
 			c.verbose = 1
 		}
 		c.finish(nil)
 		return
 	}
-	*c = unittestConsole{out: c.out, lim: c.lim, anon: c.anon, ran: -1}
+	*c = unittestConsole{out: c.out, lim: c.lim, anon: c.anon}
 }
 
 // progress takes a line of a verbose run: "test_x (pkg.Class.test_x) ... ok".
