@@ -219,6 +219,34 @@ func (j *judge) diagnostic(d report.Diagnostic) routing.Failure {
 
 var rustCode = regexp.MustCompile(`^E\d{4}$`)
 
+// place maps where f is to a file of the repository. A class may say more than
+// a base name in a stack trace; a file that no printed path names has no line.
+func (j *judge) place(f *routing.Failure) {
+	t := j.opt.Tree
+	if t == nil {
+		return
+	}
+	if f.File != "" {
+		if p, ok := t.Map(f.File); ok {
+			f.File = p
+			return
+		}
+		if strings.ContainsAny(f.File, `/\`) {
+			return
+		}
+	}
+	for part := range strings.SplitSeq(f.Suite, " > ") {
+		p, ok := t.MapClass(part)
+		if ok && (f.File == "" || strings.HasSuffix(p, "/"+f.File)) {
+			if f.File == "" {
+				f.Line = 0
+			}
+			f.File = p
+			return
+		}
+	}
+}
+
 // complete fills in what every failure has.
 func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
 	f.Class = x.class
@@ -238,11 +266,7 @@ func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int
 		}
 	}
 	f.Fingerprint = fingerprint(f, typ, frame)
-	if j.opt.Tree != nil && f.File != "" {
-		if p, ok := j.opt.Tree.Map(f.File); ok {
-			f.File = p
-		}
-	}
+	j.place(&f)
 	f.Suggestion = suggest(f, x.rule, x.match, j.opt.Language)
 	return f
 }
