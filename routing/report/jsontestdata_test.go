@@ -220,3 +220,11 @@ func TestJSONTruncated(t *testing.T) {
 		}
 	}
 }
+
+func TestMachineFormatsAreThoseOfTests(t *testing.T) {
+	for name, want := range map[string]bool{"junit": true, "gotest-json": true, "jest-json": true, "dart-json": true, "jest": false, "gotest": false, "sarif": false, "": false} {
+		if Machine(name) != want {
+			t.Errorf("Machine(%q) is %v", name, !want)
+		}
+	}
+}

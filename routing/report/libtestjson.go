@@ -9,7 +9,7 @@ import (
 // cargo-nextest with --message-format libtest-json or libtest-json-plus.
 var libtestJSONFormat = format{
 	name: "libtest-json", machine: true,
-	begins:  "{ ",
+	begins:  "{ e", // events, "     Running …" and "error: test failed, …" of cargo
 	console: func(out Sink, lim Limits) console { return &libtestJSON{out: out, lim: lim} },
 }
 
@@ -57,8 +57,8 @@ func (b *libtestJSON) line(l Line) bool {
 	if t[0] != '{' {
 		return b.failures > 0 && b.current == nil && len(b.named) == 0 && libtestRerun(t)
 	}
-	head := t[:min(len(t), 200)]
-	if !strings.Contains(head, `"type"`) || !strings.Contains(t, `"event"`) {
+	// Both libtest and nextest write the type first.
+	if !strings.HasPrefix(strings.TrimLeft(t[1:], " "), `"type"`) || !strings.Contains(t, `"event"`) {
 		return false
 	}
 	e, ok := b.event(l)
