@@ -14,17 +14,18 @@ import (
 	"unicode/utf8"
 )
 
+func escaped(s string) string {
+	var e strings.Builder
+	_ = xml.EscapeText(&e, []byte(s)) // a Builder takes everything
+	return e.String()
+}
+
 // reportOf is a JUnit report of failing tests with the given names and message.
 func reportOf(message string, testNames ...string) string {
 	var b strings.Builder
-	esc := func(s string) string {
-		var e strings.Builder
-		_ = xml.EscapeText(&e, []byte(s)) // a Builder takes everything
-		return e.String()
-	}
 	fmt.Fprintf(&b, `<testsuite name="calc" tests="%d" failures="%d">`, len(testNames), len(testNames))
 	for _, n := range testNames {
-		fmt.Fprintf(&b, `<testcase classname="calc" name="%s"><failure message="%s" type="AssertionError">%s</failure></testcase>`, esc(n), esc(message), esc(message))
+		fmt.Fprintf(&b, `<testcase classname="calc" name="%s"><failure message="%s" type="AssertionError">%s</failure></testcase>`, escaped(n), escaped(message), escaped(message))
 	}
 	return b.String() + "</testsuite>"
 }
@@ -101,8 +102,11 @@ func TestHostileNames(t *testing.T) {
 	}
 	t.Run("names in the log are no workflow commands", func(t *testing.T) {
 		for _, n := range hostileNames {
-			s := newStory(t, "max_iterations: 0\n")
-			res := s.run(reportOf("::stop-commands::x", n), nil)
+			s := newStory(t, "")
+			res := s.run(strings.ReplaceAll(environment, "TestStock", escaped(n)), nil)
+			if res.Outputs["decision"] != "ESCALATE_ENV" || !strings.Contains(res.Stdout, "ENV_ISSUE") { // it prints its reason
+				t.Errorf("%v\n%s", res.Outputs, res.Stdout)
+			}
 			for _, line := range strings.Split(res.Stdout+"\n"+res.Stderr, "\n") {
 				if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {
 					t.Errorf("%q makes the runner obey %q", n, line)
