@@ -21,6 +21,7 @@ type sympyConsole struct {
 	at    int
 	cur   *failedEntry
 	named int
+	rule  bool // the line before was a rule
 }
 
 func (c *sympyConsole) budget() *anonymous { return c.anon }
@@ -52,14 +53,20 @@ func (c *sympyConsole) line(l Line) bool {
 		return false
 	}
 	c.at = l.No
-	if title, ok := ruled(t, '_'); ok {
+	rule := c.rule
+	c.rule = onlyOf(t, '_', 60)
+	title, ok := ruled(t, '_')
+	if !ok && rule { // a title as long as the line has no rules around it
+		title, ok = strings.TrimSpace(t), true
+	}
+	if ok {
 		if file, name, found := strings.Cut(title, ".py:"); found && isDotted(name) {
 			c.closeEntry()
 			c.cur = newFailedEntry(c.lim, Test{Suite: file + ".py", Name: name, At: l.No})
 			return true
 		}
 	}
-	if c.cur != nil && c.cur.lines < failureLines && !onlyOf(t, '_', 60) {
+	if c.cur != nil && c.cur.lines < failureLines && !c.rule {
 		c.cur.add(t)
 		return true
 	}

@@ -74,7 +74,7 @@ func (c *unittestConsole) line(l Line) bool {
 	t := strings.TrimRight(l.Text, " ")
 	rule, dash := c.rule, c.dash
 	c.rule = len(t) >= unittestRule && t[0] == '=' && onlyOf(t, '=', unittestRule)
-	c.dash = len(t) >= unittestRule && t[0] == '-' && onlyOf(t, '-', unittestRule)
+	c.dash = len(t) >= unittestRule && t[0] == '-' && onlyOf(t, '-', unittestRule) || t == "Tests running..." // testtools
 	switch {
 	case c.rule:
 		c.closeBlock()
