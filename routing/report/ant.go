@@ -246,20 +246,25 @@ func (a *antConsole) testcase(t string) {
 func (a *antConsole) result(suite, name, secs, how string) {
 	s := &a.suite
 	s.test = ""
+	name = strings.TrimPrefix(name, suite+":") // of a process that died
+	whole := name == suite
+	if whole {
+		name = suite[strings.LastIndexByte(suite, '.')+1:]
+	}
 	t := Test{Suite: suite, Name: name, Status: Failed, Duration: spent(secs), At: a.at}
 	switch {
 	case how == "FAILED":
 		t.Kind = KindAssertion
 	case how == "Caused an ERROR":
 		t.Kind = KindError
-		if name == "warning" || name == "initializationError" || name == suite {
+		if name == "warning" || name == "initializationError" || whole {
 			t.Kind = KindSetup
 		}
 	default:
 		return // skipped: counted by the totals
 	}
-	if len(s.tests) < a.lim.Failing {
-		s.cur = newFailure(t, a.lim)
+	if len(s.tests) < 5*a.lim.Failing {
+		s.cur = newFailure(t, a.lim.shrunk(len(s.tests)))
 		s.tests = append(s.tests, s.cur)
 	}
 }
@@ -276,7 +281,13 @@ func (a *antConsole) flush() {
 			f.text = kept{max: a.lim.Text} // the message stands above the exception again
 			f.text.add(rest)
 		}
-		a.out.Test(f.jvm())
+		t := f.jvm()
+		if strings.HasPrefix(t.Message, "Forked Java VM exited abnormally") {
+			t.Kind = KindCrash
+		} else if strings.HasPrefix(t.Message, "Timeout occurred") {
+			t.Kind = KindTimeout
+		}
+		a.out.Test(t)
 	}
 	failing := s.sum.failures + s.sum.errors
 	a.anon.emit(a.out, s.sum.tests-s.sum.skipped-max(failing, len(s.tests)), Test{Suite: s.name, Status: Passed, At: s.at})

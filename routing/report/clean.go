@@ -59,7 +59,14 @@ func workflowCommand(s string) (text, mark string, ok bool) {
 // trimTimestamp removes what CI runners put before a line: GitHub's
 // "2024-01-02T03:04:05.1234567Z ", with or without the "job\tstep\t" that
 // `gh run view --log` adds.
+// Jenkins and Taskcluster set the time in brackets: "[2024-…Z] ", "[task 2024-…Z] ".
 func trimTimestamp(b []byte) []byte {
+	if len(b) > 0 && b[0] == '[' {
+		rest := bytes.TrimPrefix(b[1:], []byte("task "))
+		if n := bracketedLen(rest); n > 0 {
+			return rest[n:]
+		}
+	}
 	if n := timestampLen(b); n > 0 {
 		return b[n:]
 	}
@@ -73,6 +80,24 @@ func trimTimestamp(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// bracketedLen returns the length of a leading "2024-01-02T03:04:05.123Z] ", or 0.
+func bracketedLen(b []byte) int {
+	const layout = "dddd-dd-ddTdd:dd:dd.dddZ]"
+	if len(b) < len(layout) || b[len(layout)-1] != ']' {
+		return 0
+	}
+	for i := 0; i < len(layout); i++ {
+		c := b[i]
+		if layout[i] == 'd' && (c < '0' || c > '9') || layout[i] != 'd' && c != layout[i] {
+			return 0
+		}
+	}
+	if len(b) > len(layout) && b[len(layout)] == ' ' {
+		return len(layout) + 1
+	}
+	return len(layout)
 }
 
 // timestampLen returns the length of a leading RFC 3339 time in UTC with
@@ -107,6 +132,8 @@ func timestampLen(b []byte) int {
 	return i
 }
 
+var columnOne = []byte("\x1b[1G")
+
 func needsScrub(b []byte) bool {
 	// Eight bytes at a time: a high bit shows where one is below 0x20 or above
 	// 0x7e. Tabs show too and are told apart byte by byte.
@@ -137,6 +164,11 @@ func scrub(b []byte) []byte {
 	if i := bytes.LastIndexByte(bytes.TrimRight(b, "\r"), '\r'); i >= 0 {
 		if last := bytes.TrimRight(b[i+1:], "\r"); len(bytes.TrimSpace(last)) > 0 {
 			b = last
+		}
+	}
+	if i := bytes.LastIndex(b, columnOne); i >= 0 { // the cursor's way of a carriage return
+		if rest := b[i+len(columnOne):]; len(bytes.TrimSpace(rest)) > 0 {
+			b = rest
 		}
 	}
 	out := make([]byte, 0, len(b))

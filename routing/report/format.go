@@ -102,7 +102,19 @@ var formats = []format{
 	junitConsoleFormat,
 	antFormat,
 	testNGFormat,
+	mozlogFormat,
 	lintFormat,
+	ctestFormat,
+	gtestFormat,
+	catch2Format,
+	doctestFormat,
+	boostTestFormat,
+	batsFormat,
+	robotConsoleFormat,
+	dotnetFormat,
+	sbtFormat,
+	leiningenFormat,
+	xctestFormat,
 }
 
 // console reads cleaned lines one by one. It must not claim what it cannot

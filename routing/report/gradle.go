@@ -25,6 +25,7 @@ type gradleConsole struct {
 	diags diagnosticSet
 
 	seen   bool // a line that only Gradle prints
+	hinted bool // a line that Gradle might have printed
 	at     int
 	tests  []*failure          // failed since the last totals
 	byName map[string]*failure // of them
@@ -39,6 +40,7 @@ type gradleConsole struct {
 	failed int // tests and problems handed on in this build
 	ended  bool
 	wrong  *gradleWrong
+	carry  int // failing tests handed on at the build's end, before their totals
 	why    int // "What went wrong" blocks of this build
 }
 
@@ -75,7 +77,7 @@ func (g *gradleConsole) line(l Line) bool {
 	if g.marker(t) {
 		return true
 	}
-	return g.outcome(t) || g.seen && g.compiler(t)
+	return g.outcome(t) || (g.seen || g.hinted) && g.compiler(t)
 }
 
 func (g *gradleConsole) blank() {
@@ -120,10 +122,7 @@ func (g *gradleConsole) marker(t string) bool {
 			return true
 		}
 	case ':':
-		if g.seen && (isIdent(strings.Split(t[1:], " ")[0], ":-.")) {
-			g.task(t[1:])
-			return true
-		}
+		return g.oldTask(t[1:])
 	case 'W':
 		if strings.HasPrefix(t, "Welcome to Gradle ") {
 			g.begin()
@@ -157,6 +156,29 @@ func (g *gradleConsole) marker(t string) bool {
 	return false
 }
 
+// oldTask reads ":x:test" and ":x:test UP-TO-DATE" as Gradle 4 prints them.
+// Without an outcome such a line alone does not prove that Gradle runs.
+func (g *gradleConsole) oldTask(t string) bool {
+	name, outcome, _ := strings.Cut(t, " ")
+	if !isIdent(name, ":-.") {
+		// The first message stands behind the task on its line.
+		if i := strings.IndexByte(t, '/'); i > 0 && strings.Contains(t[:i], "compile") && isIdent(t[:i], ":-.") {
+			return g.compiler(t[i:])
+		}
+		return false
+	}
+	switch outcome {
+	case "UP-TO-DATE", "NO-SOURCE", "FAILED", "SKIPPED", "FROM-CACHE":
+		g.task(t)
+		return true
+	case "":
+		g.hinted = true
+		g.note(name, "")
+		return g.seen
+	}
+	return false
+}
+
 // begin notes a line that only Gradle prints; behind a build's end it opens the next.
 func (g *gradleConsole) begin() {
 	g.seen = true
@@ -171,6 +193,10 @@ func (g *gradleConsole) begin() {
 func (g *gradleConsole) task(t string) {
 	g.begin()
 	name, outcome, _ := strings.Cut(t, " ")
+	g.note(name, outcome)
+}
+
+func (g *gradleConsole) note(name, outcome string) {
 	if !isTestTask(name) || len(g.tasks) > 1<<12 {
 		return
 	}
@@ -187,7 +213,7 @@ func (g *gradleConsole) task(t string) {
 // isTestTask reports whether a task is of the kind that runs tests, by its name.
 func isTestTask(task string) bool {
 	name := task[strings.LastIndexByte(task, ':')+1:]
-	if strings.HasPrefix(name, "compile") || strings.HasPrefix(name, "process") || strings.HasPrefix(name, "generate") || strings.HasSuffix(name, "Classes") {
+	if strings.HasPrefix(name, "clean") || strings.HasPrefix(name, "compile") || strings.HasPrefix(name, "process") || strings.HasPrefix(name, "generate") || strings.HasSuffix(name, "Classes") {
 		return false
 	}
 	return name == "test" || strings.HasSuffix(name, "Test") || strings.HasSuffix(name, "UnitTest") || strings.HasPrefix(name, "test") && len(name) > 4 && name[4] >= 'A' && name[4] <= 'Z' && strings.HasSuffix(name, "UnitTest")
@@ -204,7 +230,9 @@ func (g *gradleConsole) totals(t string) bool {
 	if !ok {
 		return false
 	}
-	g.begin()
+	if !g.ended { // where the two streams mix, totals may follow the end
+		g.begin()
+	}
 	skipped, _ := numBefore(rest, " skipped")
 	g.flush(&gradleTotals{n, failed, skipped})
 	return true
@@ -234,7 +262,7 @@ func (g *gradleConsole) outcome(t string) bool {
 	i := strings.LastIndex(name, " > ")
 	if i <= 0 {
 		if how == "FAILED" && g.seen && isIdent(name, ".$ ") && name[0] >= 'A' {
-			g.maybe = newFailure(Test{Suite: name, Name: className(name), Status: Failed, Kind: KindSetup, At: g.at}, g.lim)
+			g.maybe = newFailure(Test{Suite: name, Name: className(name), Status: Failed, Kind: KindSetup, At: g.at}, g.lim.shrunk(len(g.tests)))
 		}
 		return false
 	}
@@ -248,7 +276,7 @@ func (g *gradleConsole) outcome(t string) bool {
 		if t0.Name == "initializationError" || t0.Name == "classMethod" || t0.Name == "executionError" {
 			t0.Kind = KindSetup
 		}
-		g.fail(newFailure(t0, g.lim))
+		g.fail(newFailure(t0, g.lim.shrunk(len(g.tests))))
 	case "PASSED":
 		if g.byName[t0.Suite+"\x00"+t0.Name] != nil && len(g.passed) < g.lim.Failing {
 			g.passed[strings.Clone(t0.Suite+"\x00"+t0.Name)] = true
@@ -282,7 +310,7 @@ func gradleSuite(s string) bool {
 // or a test that is run with several values.
 func (g *gradleConsole) fail(f *failure) {
 	g.block = f
-	if len(g.tests) < g.lim.Failing {
+	if len(g.tests) < 5*g.lim.Failing {
 		g.tests = append(g.tests, f)
 		g.byName[f.t.Suite+"\x00"+f.t.Name] = f
 	}
@@ -300,7 +328,7 @@ func (g *gradleConsole) logger(t string) bool {
 	if !ok || !g.seen || len(g.logged) >= g.lim.Failing {
 		return false
 	}
-	f := newFailure(Test{Name: name, Status: Failed, At: g.at}, g.lim)
+	f := newFailure(Test{Name: name, Status: Failed, At: g.at}, g.lim.shrunk(len(g.tests)))
 	f.t.Suite = g.class
 	g.logged = append(g.logged, f)
 	g.block = f
@@ -332,7 +360,11 @@ func (g *gradleConsole) flush(sum *gradleTotals) {
 			g.out.Test(f.jvm())
 		}
 	}
-	if sum != nil {
+	if sum == nil {
+		g.carry += named
+	} else {
+		named += g.carry
+		g.carry = 0
 		skipped := max(sum.skipped-g.named.skipped, 0)
 		g.anon.emit(g.out, sum.tests-sum.skipped-max(sum.failed, named)-g.named.passed, Test{Status: Passed, At: g.at})
 		g.anon.emit(g.out, skipped, Test{Status: Skipped, At: g.at})
@@ -361,9 +393,10 @@ func (g *gradleConsole) problem(p Problem) {
 
 // build reads how the build ended.
 func (g *gradleConsole) build(failed bool) bool {
-	if !g.seen {
+	if !g.seen && !g.hinted {
 		return false
 	}
+	g.seen = true
 	if g.ended {
 		return true
 	}

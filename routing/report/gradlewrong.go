@@ -40,9 +40,8 @@ func (g *gradleConsole) closeWrong() {
 		return
 	}
 	g.wrong = nil
-	g.flush(nil)
 	text := strings.TrimSpace(w.text.String())
-	if strings.Contains(text, "> There were failing tests") && g.failed > 0 {
+	if strings.Contains(text, "> There were failing tests") && g.failed+len(g.tests)+len(g.logged) > 0 {
 		return
 	}
 	p := Problem{Kind: gradleKind(w.task, text), Name: firstOf(w.task, "gradle"), Message: gradleReason(text), Trace: text, At: w.at}
@@ -56,7 +55,7 @@ func (g *gradleConsole) closeWrong() {
 	g.problem(p)
 }
 
-var gradleScript = regexp.MustCompile(`(?m)^(?:Build|Settings|Script|Initialization script) file '([^'\n]+)' line: (\d+)`)
+var gradleScript = regexp.MustCompile(`(?m)^\s*(?:[Bb]uild|Settings|Script|Initialization script) file '([^'\n]+)'(?: line)?: (\d+)`)
 
 // gradleReason returns the line behind ">", which says more than the first.
 func gradleReason(text string) string {

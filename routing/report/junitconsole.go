@@ -25,6 +25,8 @@ type junitConsole struct {
 	cur    *failure
 	tree   []Test // failing, by the tree, for where the list is missing
 	path   []string
+	shown  string         // --details=verbose: the node, what was caught, and where
+	caught *failure       // of it
 	sum    map[string]int // "tests found" and so on
 }
 
@@ -69,7 +71,11 @@ func (j *junitConsole) line(l Line) bool {
 		}
 		j.inList, j.cur = n > 0, nil
 		return true
+	case t[0] == 'T' && strings.HasPrefix(t, "Test plan execution started. Number of static tests: "):
+		j.open = true
+		return true
 	case t[0] == 'T' && strings.HasPrefix(t, "Test run finished after "):
+		j.shown, j.caught = "", nil
 		j.open, j.inList, j.cur = true, false, nil
 		return true
 	}
@@ -86,9 +92,9 @@ func (j *junitConsole) entry(t string) bool {
 	switch indent := len(t) - len(s); {
 	case indent == 2 && strings.Contains(s, ":"):
 		parts := splitJUnitPath(s)
-		f := newFailure(Test{Name: parts[len(parts)-1], Suite: strings.Join(parts[1:len(parts)-1], " > "), Status: Failed, At: j.at}, j.lim)
+		f := newFailure(Test{Name: parts[len(parts)-1], Suite: strings.Join(parts[1:len(parts)-1], " > "), Status: Failed, At: j.at}, j.lim.shrunk(len(j.tests)))
 		j.cur = f
-		if len(j.tests) < j.lim.Failing {
+		if len(j.tests) < 5*j.lim.Failing {
 			j.tests = append(j.tests, f)
 		}
 	case j.cur == nil:
@@ -100,10 +106,9 @@ func (j *junitConsole) entry(t string) bool {
 		t := &j.cur.t
 		t.Suite = strings.Clone(m[2])
 		if m[1] == "Class" {
-			t.Name, t.Kind = className(t.Suite), KindSetup
-		} else if !strings.HasPrefix(t.Name, m[3]) {
-			// The name shown, or the one of an invocation: "[1] 5".
-			t.Name = m[3] + " " + t.Name
+			t.Name, t.Kind = t.Suite[strings.LastIndexByte(t.Suite, '.')+1:], KindSetup
+		} else {
+			t.Name = junitMethod(m[3], t.Name)
 		}
 	default:
 		if !strings.Contains(s, " ") && strings.HasSuffix(s, ")") && strings.Contains(s, "(") {
@@ -112,6 +117,18 @@ func (j *junitConsole) entry(t string) bool {
 		j.cur.text.add(s)
 	}
 	return true
+}
+
+// junitMethod names a test by its method, which does not change with the
+// values; an invocation, shown as "[2] 3", becomes "method[2: 3]".
+func junitMethod(method, shown string) string {
+	if strings.HasPrefix(shown, method) || method == "" {
+		return shown
+	}
+	if n, rest, ok := strings.Cut(strings.TrimPrefix(shown, "["), "] "); ok && shown[0] == '[' && isIdent(n, "") {
+		return method + "[" + n + ": " + rest + "]"
+	}
+	return strings.Clone(method)
 }
 
 // splitJUnitPath splits "JUnit Jupiter:T:name()" at colons between names.
@@ -147,9 +164,12 @@ func (j *junitConsole) node(t string) bool {
 		k = i
 	}
 	if k < 0 || len(t) > 4<<10 {
-		return false
+		return j.open && j.detail(strings.TrimLeft(t, "│| "))
 	}
 	rest := t[k+w:]
+	if j.open {
+		j.shown = strings.Clone(rest)
+	}
 	m := junitMarks.FindStringSubmatchIndex(rest)
 	if m == nil {
 		return false
@@ -179,6 +199,32 @@ func (j *junitConsole) node(t string) bool {
 			msg = rest[m[4]:m[5]]
 		}
 		j.tree = append(j.tree, Test{Name: j.path[depth], Suite: strings.Trim(strings.Join(j.path[min(2, depth):depth], " > "), " >"), Status: Failed, Message: strings.Clone(msg), At: j.at})
+	}
+	return true
+}
+
+// detail reads what --details=verbose says of a node, the status last.
+func (j *junitConsole) detail(s string) bool {
+	switch {
+	case strings.HasPrefix(s, "source: "):
+		if m := junitSource.FindStringSubmatch(s[len("source: "):]); m != nil {
+			t := Test{Suite: m[2], Name: junitMethod(m[3], j.shown), Status: Failed, At: j.at}
+			if m[1] == "Class" {
+				t.Name, t.Kind = m[2][strings.LastIndexByte(m[2], '.')+1:], KindSetup
+			}
+			j.caught = newFailure(t, j.lim.shrunk(len(j.tests)))
+		}
+	case j.caught == nil:
+		return false
+	case strings.HasPrefix(s, "caught: "):
+		j.caught.text.add(s[len("caught: "):])
+	case strings.HasPrefix(s, "status: "):
+		if strings.HasSuffix(s, " FAILED") && len(j.tests) < 5*j.lim.Failing {
+			j.tests = append(j.tests, j.caught)
+		}
+		j.caught = nil
+	case strings.HasPrefix(s, "\tat ") || j.caught.text.head.Len() > 0 && !strings.HasPrefix(s, "duration: "):
+		j.caught.text.add(s)
 	}
 	return true
 }

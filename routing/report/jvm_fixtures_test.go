@@ -5,12 +5,13 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // jvmConsoles are the readers that the tests of this file are about.
-var jvmConsoles = []string{"surefire", "gradle", "ant", "junit-console", "testng", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "xctest", "robot", "mozilla", "bats"}
+var jvmConsoles = []string{"surefire", "gradle", "ant", "junit-console", "testng", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "doctest", "boost-test", "xctest", "robot-console", "mozlog", "bats"}
 
 func readFixture(t *testing.T, path string) string {
 	t.Helper()
@@ -85,3 +86,40 @@ func dedupNames(names []string) []string {
 }
 
 var jvmMismatch = map[string]string{}
+
+// TestJVMConsolesClaimNothingElse reads the logs of other tools: none of these
+// readers may recognise anything in them but what does stand there.
+func TestJVMConsolesClaimNothingElse(t *testing.T) {
+	t.Parallel()
+	sets := []string{"bugswarm_gha", "bugswarm_travis", "swebench_eval", "cidiff", "faultline_real", "go_logparser", "pytorch_classify", "structured", "errorformat", "gojunit", "gotestsum"}
+	for _, f := range fixtureFiles(t, sets...) {
+		t.Run(f.Set+"/"+f.File, func(t *testing.T) {
+			fi, err := os.Stat(f.path())
+			if err != nil || fi.IsDir() {
+				return
+			}
+			rep, info := readConsoles(t, readFixture(t, f.path()), jvmConsoles...)
+			var got []string
+			for _, n := range info.Formats {
+				if slices.Contains(jvmConsoles, n) && n != "mozlog" {
+					got = append(got, n)
+				}
+			}
+			text := readFixture(t, f.path())
+			for _, n := range got {
+				if sign := jvmSigns[n]; sign == nil || !sign.MatchString(text) {
+					t.Errorf("claimed by %s: %+v, failing %v, problems %+v", n, rep.Counts, failingNames(rep, false), rep.Problems)
+				}
+			}
+		})
+	}
+}
+
+// jvmSigns are what only logs hold in which the tool does stand.
+var jvmSigns = map[string]*regexp.Regexp{
+	"surefire": regexp.MustCompile(`Scanning for projects\.\.\.`),
+	"gradle":   regexp.MustCompile(`> Task :|Gradle Daemon`),
+	"ant":      regexp.MustCompile(`Buildfile: `),
+	"dotnet":   regexp.MustCompile(`\.csproj\]|MSBuild`),
+	"sbt":      regexp.MustCompile(`\[error\] \((?:compile|test)`),
+}

@@ -123,6 +123,10 @@ func (s *surefireConsole) line(l Line) bool {
 	} else if s.goal != nil && !s.goal.pending {
 		s.closeGoal()
 	}
+	if m.open && !m.results && isListHead(t) {
+		s.closeBlock()
+		m.results = true
+	}
 	if m.results {
 		return m.list.line(t, l.No, s.lim)
 	}
@@ -237,15 +241,15 @@ func (s *surefireConsole) header(t string) bool {
 	s.begin()
 	m := &s.module
 	suite, test := surefireName(name, m.class)
-	f := newFailure(Test{Suite: suite, Name: test, Status: Failed, Duration: spent(secs), At: s.at}, s.lim)
+	f := newFailure(Test{Suite: suite, Name: test, Status: Failed, Duration: spent(secs), At: s.at}, s.lim.shrunk(len(m.tests)))
 	if how == "FAILURE" {
 		f.t.Kind = KindAssertion
 	}
-	if test == suite || test == "initializationError" {
+	if name == suite || test == "initializationError" {
 		f.t.Kind = KindSetup
 	}
 	m.block, m.framed = f, false
-	if len(m.tests) < s.lim.Failing {
+	if len(m.tests) < 5*s.lim.Failing {
 		m.tests = append(m.tests, f)
 	}
 	return true
@@ -271,7 +275,7 @@ func surefireName(name, class string) (suite, test string) {
 		}
 		return "", name
 	case name == class:
-		return class, className(class)
+		return class, class[strings.LastIndexByte(class, '.')+1:]
 	case strings.HasPrefix(name, class+"."):
 		return class, name[len(class)+1:]
 	}
@@ -358,7 +362,7 @@ func (s *surefireConsole) endModule(mt *mavenTotals) {
 	for _, f := range attempts(m.tests, nil, failing) {
 		t := f.jvm()
 		if m.list.flaky[listKey(t.Suite, t.Name)] || mt != nil && failing == 0 {
-			t.Flaky, t.Status = true, Passed
+			t.Flaky, t.Status, t.Retries = true, Passed, max(t.Retries, 1)
 			if sum.tests > 0 {
 				sum.tests--
 				s.out.Test(t)

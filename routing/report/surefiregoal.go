@@ -110,6 +110,8 @@ func (s *surefireConsole) place(level, t string) bool {
 	switch {
 	case strings.HasSuffix(m[1], ".kt") || strings.HasSuffix(m[1], ".kts"):
 		tool = "kotlinc"
+	case m[len(m)-1][0] == '(' && tool == "javac":
+		tool = "checkstyle"
 	case !strings.HasSuffix(m[1], ".java") && tool == "javac":
 		tool = "maven"
 	}
@@ -159,6 +161,8 @@ func goalKind(goal, why string) Kind {
 		return KindSetup
 	case hasAny(goal, "compiler-plugin", "kotlin-maven-plugin", "scala-maven-plugin", "aspectj", "gmavenplus", "antlr", "protobuf-maven-plugin", "gwt-maven-plugin"):
 		return KindBuild
+	case strings.HasPrefix(why, "No tests were executed!") || strings.HasPrefix(why, "No tests matching pattern"):
+		return KindEmpty
 	case strings.Contains(goal, "jacoco") && strings.Contains(goal, ":check"):
 		return KindCoverage
 	}
@@ -186,7 +190,16 @@ func (s *surefireConsole) closeGoal() {
 	if p.Message != text {
 		p.Trace = text
 	}
-	if p.Kind == KindBuild {
+	if p.Kind == KindCrash || p.Kind == KindTimeout {
+		for _, line := range strings.Split(text, "\n") {
+			if isForkCrash(line) && !strings.HasPrefix(line, "Crashed tests:") {
+				p.Message = strings.TrimSpace(line)
+				break
+			}
+		}
+	}
+	if p.Kind == KindBuild && s.diags.first.Message != "" {
+		p.Message = s.diags.first.Message
 		s.diags.place(&p)
 	}
 	s.problem(p)

@@ -1,0 +1,441 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// dotnetFormat reads dotnet test (VSTest and the testing platform), the
+// consoles of xUnit.net and NUnit, and MSBuild's messages.
+var dotnetFormat = format{
+	name: "dotnet",
+	console: func(out Sink, lim Limits) console {
+		c := &countingSink{Sink: out}
+		d := &dotnetConsole{out: c, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: c, lim: lim}}
+		d.reset()
+		return d
+	},
+}
+
+type dotnetConsole struct {
+	out   *countingSink
+	lim   Limits
+	anon  *anonymous
+	diags diagnosticSet
+
+	at      int
+	seen    bool // a line that only these tools print
+	started bool // tests began; totals must follow
+	tests   []*failure
+	byName  map[string]*failure
+	cur     *failure
+	part    string // "Error Message:", "Stack Trace:" and so on
+	passed  int    // named
+	skipped int
+	sum     map[string]int // "Total tests: 3" and the lines below
+	sumAt   int
+	nunit   bool
+	counted bool // totals were read
+	failed  string
+}
+
+func (d *dotnetConsole) reset() {
+	*d = dotnetConsole{out: d.out, lim: d.lim, anon: d.anon, diags: d.diags, byName: map[string]*failure{}}
+}
+
+var (
+	dotnetResult = regexp.MustCompile(`^  (Failed|Passed|Skipped) (\S.*?)(?: \[((?:< )?[\d.,]+ ?m?s|[\d.]+ m(?:in)?(?: [\d.]+ s)?|\d+ h.*)\])?$`)
+	dotnetOld    = regexp.MustCompile(`^(Failed|Passed|Skipped)   (\S.*)$`)
+	dotnetMTP    = regexp.MustCompile(`^(failed|skipped) (\S.*?) \(((?:\d+[dhms]+ ?)+)\)$`)
+	dotnetSum    = regexp.MustCompile(`^(Failed|Passed|Skipped)!\s+- Failed:\s*(\d+), Passed:\s*(\d+), Skipped:\s*(\d+), Total:\s*(\d+)`)
+	dotnetTotals = regexp.MustCompile(`^Total tests: (\d+)\. Passed: (\d+)\. Failed: (\d+)\. Skipped: (\d+)\.`)
+	dotnetCount  = regexp.MustCompile(`^\s*(?:(Total tests|Passed|Failed|Skipped|total|failed|succeeded|skipped)): (\d+)$`)
+	xunitFail    = regexp.MustCompile(`^\[xUnit\.net \d\d:\d\d:\d\d\.\d+\]\s+(.+) \[(FAIL|SKIP)\]$`)
+	xunitBare    = regexp.MustCompile(`^    (\S.*) \[(FAIL|SKIP)\]$`)
+	xunitTotals  = regexp.MustCompile(`^\s+\S.*\s+Total: (\d+), Errors: (\d+), Failed: (\d+), Skipped: (\d+)(?:, Not Run: \d+)?, Time: `)
+	nunitEntry   = regexp.MustCompile(`^\d+\) (Failed|Error|Invalid|SetUp Error|TearDown Error|Failure|Ignored|Skipped|Explicit|Warning) : (\S.*)$`)
+	nunitTotals  = regexp.MustCompile(`^\s+Test Count: (\d+), (?:Passed|Pass): (\d+), (?:Failed|Fail): (\d+), (?:Warnings|Warn): (\d+), Inconclusive: (\d+), (?:Skipped|Skip): (\d+)`)
+	msbuildLine  = regexp.MustCompile(`^\s*(?:\d+>)?((?:[A-Za-z]:)?[^\s:(][^:(]*|[A-Za-z]:\\[^:(]*)\((\d+)(?:,(\d+))?(?:,\d+,\d+)?\): (error|warning) ([A-Z]+[a-z]*\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
+	msbuildTool  = regexp.MustCompile(`^\s*(?:\d+>)?(\S[^:]*\S)\s?: (error|warning) ((?:MSB|NU|NETSDK|CS|FS|BC|AD)\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
+)
+
+func (d *dotnetConsole) line(l Line) bool {
+	if l.Mark != "" && l.Mark != "error" && l.Mark != "warning" {
+		if stepOver(l) {
+			d.end()
+		}
+		return false
+	}
+	if stepOver(l) {
+		d.end()
+		return false
+	}
+	d.at = l.No
+	t := strings.TrimRight(l.Text, " ")
+	if t == "" {
+		d.blank()
+		return false
+	}
+	if t[len(t)-1] == ']' || strings.Contains(t, ": error ") || strings.Contains(t, ": warning ") {
+		if d.message(t) {
+			return true
+		}
+	}
+	if l.Mark != "" {
+		return false
+	}
+	switch t[0] {
+	case ' ', '\t':
+		return d.indented(t)
+	case '[':
+		if strings.HasPrefix(t, "[xUnit.net ") {
+			return d.xunitLine(t)
+		}
+	case 'F', 'P', 'S':
+		if d.capital(t) {
+			return true
+		}
+	case 'T':
+		if d.test(t) {
+			return true
+		}
+	case 'B':
+		if d.build(t) {
+			return true
+		}
+	case 'f', 's':
+		if m := dotnetMTP.FindStringSubmatch(t); m != nil && d.seen {
+			d.result(m[1], m[2], m[3])
+			d.part = "Error Message:"
+			return true
+		}
+	case 'R':
+		if strings.HasPrefix(t, "Running tests from ") && strings.HasSuffix(t, ")") {
+			d.begin()
+			return true
+		}
+	case 'A':
+		if strings.HasPrefix(t, "A total of ") && strings.HasSuffix(t, " test files matched the specified pattern.") {
+			d.begin()
+			return true
+		}
+	case 'N':
+		if strings.HasPrefix(t, "No test is available in ") || strings.HasPrefix(t, "No test matches the given testcase filter") {
+			d.seen = true
+			return true
+		}
+		if strings.HasPrefix(t, "NUnit Console ") {
+			d.seen, d.nunit = true, true
+			return true
+		}
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if m := nunitEntry.FindStringSubmatch(t); m != nil && d.seen {
+			d.nunitEntry(m)
+			return true
+		}
+	case '=':
+		if strings.HasPrefix(t, "=== TEST EXECUTION SUMMARY ===") {
+			d.seen, d.cur = true, nil
+			return true
+		}
+	}
+	if d.cur != nil && (d.nunit || d.part != "") {
+		d.cur.text.add(t)
+		return d.seen
+	}
+	return false
+}
+
+func (d *dotnetConsole) begin() {
+	d.seen, d.started, d.counted = true, true, false
+}
+
+func (d *dotnetConsole) blank() {
+	if d.cur != nil {
+		d.cur.text.add("")
+	}
+}
+
+// message reads "File.cs(12,5): error CS0103: text [/path/x.csproj]".
+func (d *dotnetConsole) message(t string) bool {
+	if len(t) > 4<<10 {
+		return false
+	}
+	if m := msbuildLine.FindStringSubmatch(t); m != nil {
+		if m[7] == "" && !hasAny(m[5], "CS", "FS", "BC", "MSB", "NU", "NETSDK", "AD", "CA", "IDE", "SA", "xUnit", "NUnit") {
+			return false // a compiler that prints alike, and no project behind it
+		}
+		x := Diagnostic{Tool: "msbuild", File: strings.TrimSpace(m[1]), Severity: SevError, Code: m[5], Message: m[6], At: d.at}
+		x.Line, _, _ = leadingInt(m[2])
+		x.Column, _, _ = leadingInt(m[3])
+		if m[4] == "warning" {
+			x.Severity = SevWarning
+		}
+		d.seen = true
+		d.diags.add(x)
+		return true
+	}
+	if m := msbuildTool.FindStringSubmatch(t); m != nil {
+		x := Diagnostic{Tool: "msbuild", File: firstOf(m[5], m[1]), Severity: SevError, Code: m[3], Message: m[4], At: d.at}
+		if m[2] == "warning" {
+			x.Severity = SevWarning
+		}
+		d.seen = true
+		d.diags.add(x)
+		return true
+	}
+	return false
+}
+
+// capital reads "Failed!  - Failed: 1, …", the old "Failed   Name", "Starting test execution".
+func (d *dotnetConsole) capital(t string) bool {
+	if strings.Contains(t[:min(len(t), 9)], "!") {
+		if m := dotnetSum.FindStringSubmatch(t); m != nil {
+			d.begin()
+			failed, _, _ := leadingInt(m[2])
+			passed, _, _ := leadingInt(m[3])
+			skipped, _, _ := leadingInt(m[4])
+			d.flush(&gradleTotals{passed + failed + skipped, failed, skipped})
+			return true
+		}
+	}
+	if strings.HasPrefix(t, "Starting test execution, please wait...") {
+		d.begin()
+		return true
+	}
+	if d.started {
+		if m := dotnetOld.FindStringSubmatch(t); m != nil {
+			d.result(m[1], m[2], "")
+			return true
+		}
+	}
+	return false
+}
+
+// test reads VSTest's own lines.
+func (d *dotnetConsole) test(t string) bool {
+	switch {
+	case strings.HasPrefix(t, "Test run for ") && strings.HasSuffix(t, ")"), t == "Test Run Successful.", t == "Test Run Failed.":
+		d.cur = nil
+		d.begin()
+		return true
+	case strings.HasPrefix(t, "The active test run was aborted. Reason: "):
+
+		d.begin()
+		d.out.Problem(Problem{Kind: KindCrash, Name: "testhost", Message: strings.Clone(t[len("The active test run was aborted. Reason: "):]), At: d.at})
+		return true
+	case t == "Test Run Aborted." || strings.HasPrefix(t, "Test Run Aborted with error"):
+		d.begin()
+		d.flush(nil)
+		d.counted = true
+		if d.out.failed == 0 {
+			d.out.Problem(Problem{Kind: KindCrash, Name: "testhost", Message: strings.Clone(t), At: d.at})
+		}
+		return true
+	case strings.HasPrefix(t, "Test run summary: "):
+		d.cur = nil
+		d.begin()
+		d.sum, d.sumAt = map[string]int{}, d.at
+		d.failed = strings.Clone(t[len("Test run summary: "):])
+		return true
+	case strings.HasPrefix(t, "Total tests: "):
+		if m := dotnetTotals.FindStringSubmatch(t); m != nil {
+			d.begin()
+			n, _, _ := leadingInt(m[1])
+			failed, _, _ := leadingInt(m[3])
+			skipped, _, _ := leadingInt(m[4])
+			d.flush(&gradleTotals{n, failed, skipped})
+			return true
+		}
+		if n, _ := numAfter(t, "Total tests: "); strings.HasSuffix(t, fmt.Sprint(n)) {
+			d.begin()
+			d.cur = nil
+			d.sum, d.sumAt = map[string]int{"total": n}, d.at
+			return true
+		}
+	case t == "Test Run Summary" && d.seen:
+		d.cur, d.nunit = nil, true
+		return true
+	}
+	return false
+}
+
+// build reads how MSBuild ended.
+func (d *dotnetConsole) build(t string) bool {
+	if !d.seen {
+		return false
+	}
+	if t == "Build FAILED." || strings.HasPrefix(t, "Build failed with ") {
+		if d.diags.errors > 0 || d.out.failed == 0 {
+			p := Problem{Kind: KindBuild, Name: "dotnet build", Message: strings.Clone(t), At: d.at}
+			if d.diags.first.Message != "" {
+				p.Message = d.diags.first.Code + ": " + d.diags.first.Message
+			}
+			d.diags.place(&p)
+			d.diags.errors = 0
+			d.out.Problem(p)
+		}
+		return true
+	}
+	return t == "Build succeeded."
+}
+
+// indented reads results and what explains them.
+func (d *dotnetConsole) indented(t string) bool {
+	if d.sum != nil && d.countLine(t) {
+		return true
+	}
+	if len(t) > 3 && t[2] != ' ' && t[0] == ' ' && t[1] == ' ' {
+		if m := dotnetResult.FindStringSubmatch(t); m != nil && (m[3] != "" || d.started) {
+			d.begin()
+			d.result(m[1], m[2], m[3])
+			return true
+		}
+		if d.cur != nil && t[len(t)-1] == ':' {
+			switch t {
+			case "  Error Message:", "  Stack Trace:", "  Standard Output Messages:", "  Standard Error Messages:", "  Attachments:", "  Debug Trace Messages:", "  TestContext Messages:":
+				d.part = strings.TrimSpace(t)
+				return true
+			}
+		}
+	}
+	if strings.HasSuffix(t, " [FAIL]") && len(t) > 5 && t[4] != ' ' {
+		if m := xunitBare.FindStringSubmatch(t); m != nil {
+			d.part = "xunit"
+			d.start(m[1], "")
+			return d.seen
+		}
+	}
+	if m := xunitTotals.FindStringSubmatch(t); strings.Contains(t, "Total: ") && m != nil {
+		n, _, _ := leadingInt(m[1])
+		failed, _, _ := leadingInt(m[3])
+		skipped, _, _ := leadingInt(m[4])
+		errors, _, _ := leadingInt(m[2])
+		d.seen = true
+		d.flush(&gradleTotals{n, failed, skipped})
+		if errors > 0 {
+			d.out.Problem(Problem{Kind: KindSetup, Name: "xunit", Message: fmt.Sprintf("%d error(s) outside the tests", errors), At: d.at})
+		}
+		return true
+	}
+	if d.nunit && strings.Contains(t, "Test Count: ") {
+		if m := nunitTotals.FindStringSubmatch(t); m != nil {
+			n, _, _ := leadingInt(m[1])
+			failed, _, _ := leadingInt(m[3])
+			inconclusive, _, _ := leadingInt(m[5])
+			skipped, _, _ := leadingInt(m[6])
+			d.sum, d.sumAt = map[string]int{"total": n, "failed": failed, "skipped": skipped + inconclusive, "nunit": 1}, d.at
+			d.started = true
+			return true
+		}
+	}
+	if d.cur == nil {
+		return false
+	}
+	switch d.part {
+	case "Standard Output Messages:", "Standard Error Messages:", "Attachments:", "Debug Trace Messages:", "TestContext Messages:":
+		if len(d.cur.t.Output) < 4<<10 {
+			d.cur.t.Output += strings.TrimSpace(t) + "\n"
+		}
+	default:
+		d.cur.text.add(t)
+	}
+	return d.seen
+}
+
+// countLine reads the lines below "Total tests: 3" or "Test run summary:".
+func (d *dotnetConsole) countLine(t string) bool {
+	m := dotnetCount.FindStringSubmatch(t)
+	if m == nil {
+		if s := strings.TrimSpace(t); strings.HasPrefix(s, "Total time:") || strings.HasPrefix(s, "duration:") {
+			d.summed()
+			return true
+		}
+		return false
+	}
+	n, _, _ := leadingInt(m[2])
+	d.sum[strings.ToLower(m[1])] = n
+	return true
+}
+
+// summed hands on the tests whose totals stand on lines of their own.
+func (d *dotnetConsole) summed() {
+	s := d.sum
+	d.sum = nil
+	d.flush(&gradleTotals{s["total"], s["failed"], s["skipped"]})
+}
+
+func (d *dotnetConsole) xunitLine(t string) bool {
+	d.seen = true
+	if m := xunitFail.FindStringSubmatch(t); m != nil {
+		if m[2] == "FAIL" {
+			d.start(m[1], "")
+			d.part, d.cur = "", nil // the text comes again below VSTest's own line
+		}
+		return true
+	}
+	if strings.HasSuffix(t, "Starting:") || strings.Contains(t, "  Starting:    ") {
+		d.begin()
+	}
+	return true
+}
+
+func (d *dotnetConsole) nunitEntry(m []string) {
+	d.nunit = true
+	d.cur = nil
+	switch m[1] {
+	case "Ignored", "Skipped", "Explicit", "Warning":
+		return
+	}
+	d.start(m[2], "")
+	if d.cur != nil && (strings.HasPrefix(m[1], "SetUp") || strings.HasPrefix(m[1], "TearDown")) {
+		d.cur.t.Kind = KindSetup
+	}
+	d.part = "nunit"
+}
+
+// result reads one test's result.
+func (d *dotnetConsole) result(how, name, took string) {
+	d.cur, d.part = nil, ""
+	switch strings.ToLower(how) {
+	case "passed":
+		d.passed++
+		suite, leaf := dotnetName(name)
+		d.out.Test(Test{Suite: suite, Name: leaf, Status: Passed, Duration: dotnetTime(took), At: d.at})
+	case "skipped":
+		d.skipped++
+		suite, leaf := dotnetName(name)
+		d.out.Test(Test{Suite: suite, Name: leaf, Status: Skipped, At: d.at})
+	case "failed":
+		d.start(name, took)
+	}
+}
+
+// start begins a failing test. xUnit names it before VSTest does.
+func (d *dotnetConsole) start(name, took string) {
+	if f := d.byName[name]; f != nil && f.text.head.Len() == 0 && len(f.text.tail) == 0 {
+		f.t.At, f.t.Duration = d.at, dotnetTime(took)
+		d.cur = f
+		return
+	}
+	suite, leaf := dotnetName(name)
+	f := newFailure(Test{Suite: suite, Name: leaf, Status: Failed, Duration: dotnetTime(took), At: d.at}, d.lim.shrunk(len(d.tests)))
+	d.cur = f
+	if len(d.tests) < 5*d.lim.Failing {
+		d.tests = append(d.tests, f)
+		d.byName[strings.Clone(name)] = f
+	}
+}
+
+// dotnetName splits "Ns.Class.Method(x: 1.5)" at the dot before the method.
+func dotnetName(s string) (suite, name string) {
+	base := s
+	if i := strings.IndexAny(s, "(<["); i > 0 {
+		base = s[:i]
+	}
+	if i := strings.LastIndexByte(base, '.'); i > 0 && !strings.Contains(base, " ") {
+		return s[:i], s[i+1:]
+	}
+	return "", s
+}
