@@ -10,21 +10,35 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// doctype skips a document type with its internal subset. What it declares is
-// not used.
+// doctype skips a document type with its internal subset: brackets inside
+// quotes and comments do not count. What it declares is not used.
 func (x *xmlReader) doctype() error {
-	depth := 0
+	depth, quote := 0, byte(0)
 	for {
 		c, err := x.br.ReadByte()
 		if err != nil {
 			return err
 		}
-		switch c {
-		case '\n':
+		if c == '\n' {
 			x.line++
-		case '<':
+		}
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '<':
+			if b, _ := x.br.Peek(3); string(b) == "!--" {
+				_, _ = x.br.Discard(3)
+				if err := x.until("-->", nil); err != nil {
+					return err
+				}
+				continue
+			}
 			depth++
-		case '>':
+		case c == '>':
 			if depth--; depth == 0 {
 				return nil
 			}

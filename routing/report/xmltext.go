@@ -22,7 +22,7 @@ func init() {
 // localName returns the name without its prefix, without an allocation for
 // the names that every report is full of.
 func localName(b []byte) string {
-	if i := bytes.LastIndexByte(b, ':'); i >= 0 {
+	if i := bytes.LastIndexByte(b, ':'); i > 0 && i < len(b)-1 {
 		b = b[i+1:]
 	}
 	if s, ok := knownNames[string(b)]; ok {
