@@ -157,11 +157,11 @@ func dartEntity(r *jsonReader, e *dartEvent, key string) {
 func (d *dartJSON) take(e dartEvent, no int) bool {
 	switch e.typ {
 	case "suite":
-		if len(d.suites) < 1<<20 {
+		if len(d.suites) < 1<<17 {
 			d.suites[e.id] = e.path
 		}
 	case "group":
-		if len(d.groups) < 1<<20 {
+		if len(d.groups) < 1<<17 {
 			d.groups[e.id] = dartGroup{e.name, e.parent}
 		}
 	case "testStart":

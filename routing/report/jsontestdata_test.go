@@ -228,3 +228,39 @@ func TestMachineFormatsAreThoseOfTests(t *testing.T) {
 		}
 	}
 }
+
+func TestPlaywrightInterrupted(t *testing.T) {
+	doc := `{"config":{"rootDir":"/p","projects":[{"name":""}]},"suites":[{"title":"a.spec.ts","file":"a.spec.ts","specs":[
+{"title":"x","ok":true,"tests":[{"expectedStatus":"passed","results":[{"status":"passed","duration":1,"errors":[]}],"status":"expected"}],"file":"a.spec.ts","line":1,"column":1},
+{"title":"y","ok":true,"tests":[{"expectedStatus":"passed","results":[{"status":"interrupted","duration":1,"errors":[]}],"status":"skipped"}],"file":"a.spec.ts","line":2,"column":1}]}],
+"errors":[],"stats":{"expected":1,"skipped":1,"unexpected":0,"flaky":0}}`
+	r := parseString(t, doc, Options{})
+	if r.Green() || r.Counts.Tests != 2 || r.Counts.Skipped != 1 || len(r.Problems) != 1 || r.Problems[0].Kind != KindTruncated {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestJSONTotalsHoldMoreThanIsNamed: totals that state more failures than the
+// document names make it incomplete, whatever the format.
+func TestJSONTotalsHoldMoreThanIsNamed(t *testing.T) {
+	for name, doc := range map[string]string{
+		"ctrf":            `{"results":{"tool":{"name":"x"},"summary":{"tests":2,"failed":1},"tests":[{"name":"a","status":"passed"}]}}`,
+		"jest-json":       `{"numFailedTests":1,"numTotalTests":2,"testResults":[{"name":"a","status":"passed","assertionResults":[{"title":"a","status":"passed"}]}]}`,
+		"mocha-json":      `{"stats":{"tests":2,"passes":1,"failures":1},"passes":[{"title":"a","fullTitle":"a"}],"failures":[]}`,
+		"mochawesome":     `{"stats":{"tests":2,"passes":1,"failures":1,"passPercent":50},"results":[{"title":"","tests":[{"title":"a","state":"passed","pass":true}]}]}`,
+		"rspec-json":      `{"version":"3","examples":[{"description":"a","full_description":"a","status":"passed"}],"summary":{"failure_count":1}}`,
+		"pytest-json":     `{"exitcode":1,"root":"/p","summary":{"failed":1},"tests":[{"nodeid":"a.py::a","outcome":"passed"}]}`,
+		"karma-json":      `{"browsers":{"1":{"lastResult":{}}},"result":{"1":[{"description":"a","success":true}]},"summary":{"failed":1,"disconnected":false}}`,
+		"testcafe-json":   `{"userAgents":[],"passed":1,"total":2,"skipped":0,"fixtures":[{"name":"f","path":"f.js","tests":[{"name":"a","errs":[]}]}]}`,
+		"playwright-json": `{"config":{"rootDir":"/p"},"suites":[{"title":"a","specs":[{"title":"a","tests":[{"expectedStatus":"passed","status":"expected","results":[]}]}]}],"stats":{"unexpected":1}}`,
+		"ginkgo-json":     `[{"SuitePath":"/p","SuiteSucceeded":false,"SpecReports":[{"LeafNodeType":"It","LeafNodeText":"a","State":"passed"}]}]`,
+	} {
+		r := parseString(t, doc, Options{})
+		if len(r.Formats) != 1 || r.Formats[0] != name {
+			t.Errorf("%s: read as %v", name, r.Formats)
+		}
+		if r.Green() || r.Counts.Passed != 1 || len(r.Problems) == 0 {
+			t.Errorf("%s: got %+v", name, r)
+		}
+	}
+}

@@ -16,8 +16,7 @@ type playwrightJSON struct {
 	projects   int
 	failed     int
 	unexpected int // as the totals say
-	errors     int
-	depth      int
+	broken     int // runs that were interrupted
 }
 
 func readPlaywrightJSON(d *document) error {
@@ -49,6 +48,10 @@ func readPlaywrightJSON(d *document) error {
 		})
 		if whole {
 			missing(d.out, at, p.unexpected, p.failed, "playwright")
+			if p.broken > 0 && p.failed == 0 {
+				// Playwright itself lists such tests as skipped.
+				d.out.Problem(Problem{Kind: KindTruncated, Name: "playwright", At: at, Message: "the run was interrupted while " + plural(p.broken, "test") + " ran"})
+			}
 		}
 		return known
 	})
@@ -74,7 +77,6 @@ func (p *playwrightJSON) problem() {
 	if out.File == "" {
 		out.File, out.Line, out.Column = jestPlace(text)
 	}
-	p.errors++
 	p.d.out.Problem(out)
 }
 
@@ -199,6 +201,9 @@ func (p *playwrightJSON) test() (Test, bool) {
 			r.array(func() {
 				runs++
 				st, err := p.result(&t)
+				if st == "interrupted" {
+					p.broken++
+				}
 				if last = st; st != "passed" && st != "skipped" {
 					failed, e = st, err
 				}
