@@ -62,7 +62,6 @@ type trigger struct {
 	input      judge.Input
 	review     *routing.ReviewResult
 	labels     []string
-	closed     bool // the pull request is closed: nothing to route
 }
 
 // Run carries out the Action once. It returns the step's exit code: 0, or 1
