@@ -156,8 +156,13 @@ func predict(dir string, e entry) (prediction, error) {
 // formatOf returns the format to read e with. The output of one linter is read
 // as what it is said to be; all else is for the detector.
 func formatOf(e entry) string {
-	if len(e.Expect.Diagnostics) > 0 && os.Getenv("SCORE_FORMAT") != "auto" && slices.Contains(report.Names(), e.Tool) {
-		return e.Tool
+	if len(e.Expect.Diagnostics) == 0 || os.Getenv("SCORE_FORMAT") == "auto" {
+		return "auto"
+	}
+	for _, name := range []string{"errorformat:" + e.Tool, e.Tool} {
+		if slices.Contains(report.Names(), name) {
+			return name
+		}
 	}
 	return "auto"
 }

@@ -239,13 +239,15 @@ func efmCode(t byte, n int) string {
 	return strconv.Itoa(n)
 }
 
-// errorformatNames returns the names that no format of ours has, sorted.
+// errorformatNames returns the names of the library's formats, those that a
+// format of ours has too as "errorformat:NAME".
 func errorformatNames() []string {
-	var names []string
+	names := make([]string, 0, len(errorformats()))
 	for name := range errorformats() {
-		if !slices.ContainsFunc(formats, func(f format) bool { return f.name == name }) {
-			names = append(names, name)
+		if slices.ContainsFunc(formats, func(f format) bool { return f.name == name }) {
+			name = "errorformat:" + name
 		}
+		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names

@@ -103,6 +103,7 @@ var formats = []format{
 	antFormat,
 	testNGFormat,
 	mozlogFormat,
+	mozlogFormat,
 	lintFormat,
 	ctestFormat,
 	gtestFormat,
