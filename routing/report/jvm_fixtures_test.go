@@ -118,7 +118,7 @@ func TestJVMConsolesClaimNothingElse(t *testing.T) {
 // jvmSigns are what only logs hold in which the tool does stand.
 var jvmSigns = map[string]*regexp.Regexp{
 	"surefire": regexp.MustCompile(`Scanning for projects\.\.\.`),
-	"gradle":   regexp.MustCompile(`> Task :|Gradle Daemon`),
+	"gradle":   regexp.MustCompile(`> Task :|Gradle Daemon|gradlew? `),
 	"ant":      regexp.MustCompile(`Buildfile: `),
 	"dotnet":   regexp.MustCompile(`\.csproj\]|MSBuild`),
 	"sbt":      regexp.MustCompile(`\[error\] \((?:compile|test)`),
