@@ -127,6 +127,7 @@ func TestReview(t *testing.T) {
 
 func TestReviewLimit(t *testing.T) {
 	s := newStory(t, "")
+	s.r.Grant(t, Writer, "push")
 	for n := 1; n <= 3; n++ {
 		s.want(s.review(Writer, changes, fmt.Sprintf("- critical (testing): still no test of case %d", n)), 0, map[string]string{"decision": "RETRY", "iteration": fmt.Sprint(n)})
 		s.push()
@@ -178,6 +179,7 @@ func TestReviewPhases(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStory(t, "")
+			s.r.Grant(t, Writer, "push")
 			res := s.review(Writer, changes, "- major ("+c.category+"): this is not it")
 			s.want(res, 0, map[string]string{"decision": "RETRY"})
 			if !strings.Contains(res.Stdout, "target: "+c.phase) || !strings.Contains(s.sticky(), c.phase) {
@@ -188,6 +190,7 @@ func TestReviewPhases(t *testing.T) {
 	}
 	t.Run("a structured review in the body is taken as it is", func(t *testing.T) {
 		s := newStory(t, "")
+		s.r.Grant(t, Writer, "push")
 		body := "My review:\n\n```json\n" + `{"passed": false, "decision": "REJECTED", "severity": "HIGH", "feedback": "not yet", "issues": [
   {"severity": "blocker", "category": "missing information", "description": "which currency?", "file": "calc.go", "line": 1, "suggestedFix": "ask the author"},
   {"severity": "minor", "category": "naming", "description": "x"}]}` + "\n```\n"
@@ -205,11 +208,13 @@ func TestReviewPhases(t *testing.T) {
 	})
 	t.Run("changes requested without a word are a rework all the same", func(t *testing.T) {
 		s := newStory(t, "")
+		s.r.Grant(t, Writer, "push")
 		s.want(s.review(Writer, changes, "no"), 0, map[string]string{"decision": "RETRY"})
 		s.clean()
 	})
 	t.Run("S4-47 a reviewer that failed itself costs no turn", func(t *testing.T) {
 		s := newStory(t, "")
+		s.r.Grant(t, Writer, "push")
 		res := s.run(`{"passed": false, "decision": "FAILED", "issues": [], "feedback": "the reviewer crashed"}`, map[string]string{"checkpoint": "review", "job-status": "failure"})
 		s.want(res, 0, map[string]string{"decision": "NONE", "iteration": "0"})
 		if len(s.bot()) != 0 || len(s.r.Issues(t)) != 0 {
@@ -219,6 +224,7 @@ func TestReviewPhases(t *testing.T) {
 	})
 	t.Run("S4-15 a review delivered again of a commit that was handed back costs no turn", func(t *testing.T) {
 		s := newStory(t, "")
+		s.r.Grant(t, Writer, "push")
 		s.review(Writer, changes, "- major (testing): none")
 		s.want(s.review(Writer, changes, "- major (testing): none at all"), 0, map[string]string{"decision": "RETRY", "iteration": "1"})
 		s.clean()
@@ -257,4 +263,20 @@ func (s *story) show(checkpoint string) shownCheckpoint {
 		s.t.Fatalf("%v\n%s%s", err, res.Stdout, res.Stderr)
 	}
 	return out.Checkpoints[checkpoint]
+}
+
+func TestReviewOfStrangers(t *testing.T) {
+	s := newStory(t, "review: {reviewers: [\"@"+Reader+"\"]}\n")
+	s.r.Grant(t, Writer, "push")
+	t.Run("anyone can approve on a public repository, and it does not count", func(t *testing.T) {
+		res := s.review(Stranger, approve, "looks good")
+		s.want(res, 0, nil)
+		if res.Outputs["decision"] != "" || len(s.events()) != 0 || !strings.Contains(res.Stdout, "does not count") {
+			t.Errorf("%v %v\n%s", res.Outputs, s.events(), res.Stdout)
+		}
+	})
+	t.Run("a reviewer the configuration names counts", func(t *testing.T) {
+		s.want(s.review(Reader, approve, "looks good"), 0, map[string]string{"decision": "PASS"})
+	})
+	s.clean()
 }

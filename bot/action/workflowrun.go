@@ -242,6 +242,9 @@ func (f *face) review(ctx context.Context) (*trigger, error) {
 		f.notice("pull request #%d is closed", pr.Number)
 		return nil, nil
 	}
+	if ok, err := f.mayReview(ctx, *r); err != nil || !ok {
+		return nil, err
+	}
 	t := &trigger{checkpoint: f.in.Checkpoint, review: &result, labels: live.Labels, head: live.HeadSHA}
 	if t.checkpoint == "" {
 		t.checkpoint = f.config.Review.Checkpoint
@@ -252,6 +255,26 @@ func (f *face) review(ctx context.Context) (*trigger, error) {
 	t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
 	t.run = routing.Run{Repository: f.repo.String(), ID: strconv.FormatInt(r.ID, 10), Attempt: 1, SHA: r.CommitID, URL: r.URL}
 	return t, nil
+}
+
+// mayReview reports whether a review counts: of people who may write, as
+// GitHub itself counts approvals, and of the reviewers the configuration names.
+// On a public repository anyone can approve.
+func (f *face) mayReview(ctx context.Context, r Review) (bool, error) {
+	for _, login := range f.config.Review.Reviewers {
+		if strings.EqualFold(strings.TrimPrefix(login, "@"), r.User.Login) {
+			return true, nil
+		}
+	}
+	may, err := f.hub.Permission(ctx, f.repo, r.User.Login)
+	if err != nil {
+		return false, err
+	}
+	if may != "admin" && may != "write" {
+		f.notice("the review of %s does not count: only those of people who may write, and of review.reviewers, do", r.User.Login)
+		return false, nil
+	}
+	return true, nil
 }
 
 // sweep carries out what earlier runs decided and did not finish.

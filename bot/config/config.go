@@ -65,6 +65,7 @@ type Handover struct {
 // ReviewSettings say when a review fails.
 type ReviewSettings struct {
 	Checkpoint string         `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty" jsonschema:"default=review,description=Name of the checkpoint that reviews belong to."`
+	Reviewers  []string       `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"description=Logins whose reviews count although they may not write: reviewing bots."`
 	FailOn     map[string]int `yaml:"fail_on,omitempty" json:"fail_on,omitempty" jsonschema:"description=Number of issues of a severity from which a review fails; default blocker: 1 and critical: 1."`
 }
 
