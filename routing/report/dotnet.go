@@ -77,7 +77,7 @@ func (d *dotnetConsole) line(l Line) bool {
 		d.blank()
 		return false
 	}
-	if t[len(t)-1] == ']' || strings.Contains(t, ": error ") || strings.Contains(t, ": warning ") {
+	if strings.Contains(t, ": error ") || strings.Contains(t, ": warning ") {
 		if d.message(t) {
 			return true
 		}
@@ -287,7 +287,9 @@ func (d *dotnetConsole) indented(t string) bool {
 		return true
 	}
 	if len(t) > 3 && t[2] != ' ' && t[0] == ' ' && t[1] == ' ' {
-		if m := dotnetResult.FindStringSubmatch(t); m != nil && (m[3] != "" || d.started) {
+		if !strings.HasPrefix(t, "  Failed ") && !strings.HasPrefix(t, "  Passed ") && !strings.HasPrefix(t, "  Skipped ") {
+			// no result
+		} else if m := dotnetResult.FindStringSubmatch(t); m != nil && (m[3] != "" || d.started) {
 			d.begin()
 			d.result(m[1], m[2], m[3])
 			return true
@@ -307,7 +309,10 @@ func (d *dotnetConsole) indented(t string) bool {
 			return d.seen
 		}
 	}
-	if m := xunitTotals.FindStringSubmatch(t); strings.Contains(t, "Total: ") && m != nil {
+	if !strings.Contains(t, "Total: ") {
+		return d.below(t)
+	}
+	if m := xunitTotals.FindStringSubmatch(t); m != nil {
 		n, _, _ := leadingInt(m[1])
 		failed, _, _ := leadingInt(m[3])
 		skipped, _, _ := leadingInt(m[4])
@@ -319,6 +324,11 @@ func (d *dotnetConsole) indented(t string) bool {
 		}
 		return true
 	}
+	return d.below(t)
+}
+
+// below reads NUnit's totals and the text below a failing test.
+func (d *dotnetConsole) below(t string) bool {
 	if d.nunit && strings.Contains(t, "Test Count: ") {
 		if m := nunitTotals.FindStringSubmatch(t); m != nil {
 			n, _, _ := leadingInt(m[1])

@@ -9,15 +9,16 @@ import (
 var gtestFormat = format{
 	name: "gtest",
 	console: func(out Sink, lim Limits) console {
-		return &gtestConsole{out: out, lim: lim}
+		return &gtestConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
 }
 
 // gtestConsole reads one test program after the other. Sharded runs and ctest
 // put "12: " before each line.
 type gtestConsole struct {
-	out Sink
-	lim Limits
+	out  Sink
+	lim  Limits
+	anon *anonymous // the passing tests of a brief run
 
 	open     bool
 	at       int
@@ -265,7 +266,7 @@ func explainCpp(t *Test, text string) {
 func (g *gtestConsole) counted(s Status, rest string) {
 	n, rest, ok := leadingInt(rest)
 	if ok && (rest == " test." || rest == " tests.") {
-		newAnonymous().emit(g.out, n, Test{Status: s, At: g.at})
+		g.anon.emit(g.out, n, Test{Status: s, At: g.at})
 	}
 }
 
@@ -320,5 +321,5 @@ func (g *gtestConsole) end() {
 		}
 		g.out.Problem(Problem{Kind: k, At: g.at, Message: "the output of the test program ends before its totals"})
 	}
-	*g = gtestConsole{out: g.out, lim: g.lim}
+	*g = gtestConsole{out: g.out, lim: g.lim, anon: g.anon}
 }
