@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the *.txt files of this directory with jasmine from npm, found in
-# $NODE_MODULES; karma*.txt are by hand: karma needs a browser.
+# $NODE_MODULES; node.txt (jasmine-node) is by hand.
 set -u
 out=$PWD
 work=/tmp/proj/jasmine

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the *.txt files of this directory with Debian's phpunit (9.6).
-# phpunit11.txt and pest.txt are by hand after the tools' documentation.
+# phpunit11.txt is by hand after its documentation.
 set -u
 out=$PWD
 work=/tmp/proj/phpunit

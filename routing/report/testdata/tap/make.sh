@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the *.txt files of this directory with tape, tap (npm, in
-# $NODE_MODULES), node's TAP reporter and perl's prove. bats.txt and tap14.txt
-# are by hand after the specification. Run it from this directory.
+# $NODE_MODULES), node's TAP reporter and perl's prove. bats.txt, tap14.txt,
+# short.txt, bailout.txt and testem.txt are by hand after the specification. Run it from this directory.
 set -u
 out=$PWD
 work=/tmp/proj/tap
