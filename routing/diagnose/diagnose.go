@@ -121,6 +121,7 @@ func (d *diagnoser) log() {
 	r, ok := d.block.decide(d.ranked)
 	switch {
 	case ok && r.rule.Fatal && d.believed(r):
+	case ok && d.environment(r) && d.believed(r):
 	case d.hasClass():
 		return
 	case ok && d.believed(r):
@@ -133,6 +134,17 @@ func (d *diagnoser) log() {
 		return
 	}
 	d.found = append(d.found, found{d.logFailure(r), r.no, 9})
+}
+
+// environment reports whether r names a fault of the environment for which the
+// code could not be built: a JDK too old, a dependency that was not fetched.
+// The compiler's errors then only follow from it.
+func (d *diagnoser) environment(r ranked) bool {
+	const certain = 90
+	return r.rule.Class == routing.EnvIssue && r.rule.Priority >= certain && len(d.found) > 0 &&
+		!slices.ContainsFunc(d.found, func(f found) bool {
+			return f.Kind != "diagnostic" && f.Kind != "problem" || f.Class != routing.TypeError && f.Class != routing.Unknown
+		})
 }
 
 func (d *diagnoser) hasClass() bool {

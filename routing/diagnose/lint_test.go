@@ -32,6 +32,8 @@ func TestLintRuns(t *testing.T) {
 		{"a compiler was probed", "a.c:1:2: error: 'x' undeclared\n" + step + passing, "success", Pass, ""},
 		{"warnings", "a.c:1:2: warning: unused\n" + passing, "", Pass, ""},
 		{"warnings alone", "a.c:1:2: warning: unused\n", "", Unclear, routing.Unknown},
+		{"a JDK too old", "[ERROR] COMPILATION ERROR : \n[ERROR] /p/A.java:[3,13] cannot access B\n[ERROR]   bad class file: /m/b.jar(B.class)\n[ERROR]     class file has wrong version 55.0, should be 52.0\n" + failing, "failure", Fail, routing.EnvIssue},
+		{"a type that is missing", "[ERROR] COMPILATION ERROR : \n[ERROR] /p/A.java:[3,13] cannot find symbol\n" + failing, "failure", Fail, routing.TypeError},
 		{"golangci-lint", "a.go:1:2: Error return value is not checked (errcheck)\n1 issues:\n* errcheck: 1\n" + failing, "failure", Fail, routing.Quality},
 	} {
 		d := diagnoseText(t, c.log, Options{Conclusion: c.conclusion})

@@ -24,6 +24,7 @@ type mozlogConsole struct {
 	failed map[string]int // index in tests
 	tests  []Test
 	more   int // failed tests past the limit
+	suite  int // line at which a suite started that has not ended
 }
 
 func (c *mozlogConsole) line(l Line) bool {
@@ -32,7 +33,7 @@ func (c *mozlogConsole) line(l Line) bool {
 		return false
 	}
 	switch b := t[0]; {
-	case b == '[' && strings.HasPrefix(t, "[task "), b >= '0' && b <= '9', b == 'T' && strings.HasPrefix(t, "TEST-"), b == 'R' && strings.HasPrefix(t, "REFTEST"), b == 'P' && strings.HasPrefix(t, "PROCESS-"), b == ' ':
+	case b == '[' && strings.HasPrefix(t, "[task "), b >= '0' && b <= '9', b == 'T' && strings.HasPrefix(t, "TEST-"), b == 'S' && strings.HasPrefix(t, "SUITE-"), b == 'R' && strings.HasPrefix(t, "REFTEST"), b == 'P' && strings.HasPrefix(t, "PROCESS-"), b == ' ':
 	default:
 		return false
 	}
@@ -43,7 +44,7 @@ func (c *mozlogConsole) line(l Line) bool {
 	}
 	if i < 0 {
 		if i = strings.Index(head, "PROCESS-CRASH | "); i < 0 {
-			return false
+			return c.suiteLine(l.No, head)
 		}
 	}
 	word, rest, ok := strings.Cut(t[i:], " | ")
@@ -56,6 +57,23 @@ func (c *mozlogConsole) line(l Line) bool {
 		return false
 	}
 	return c.event(l.No, word, strings.Clone(name), msg)
+}
+
+// suiteLine follows "SUITE-START | Running 12 tests" and "SUITE-END | took 3s".
+func (c *mozlogConsole) suiteLine(no int, head string) bool {
+	i := strings.Index(head, "SUITE-")
+	if i < 0 || i > 0 && head[i-1] != ' ' {
+		return false
+	}
+	switch {
+	case strings.HasPrefix(head[i:], "SUITE-START | Running "):
+		c.suite = no
+	case strings.HasPrefix(head[i:], "SUITE-END | took "):
+		c.suite = 0
+	default:
+		return false
+	}
+	return true
 }
 
 func (c *mozlogConsole) event(no int, word, name, msg string) bool {
@@ -159,6 +177,9 @@ func (c *mozlogConsole) end() {
 	}
 	if c.more > 0 {
 		c.out.Problem(Problem{Kind: KindExit, Name: "mozlog", Message: fmt.Sprintf("%d further unexpected results", c.more)})
+	}
+	if c.suite > 0 && unended == 0 {
+		c.out.Problem(Problem{Kind: KindTruncated, Name: "mozlog", Message: "the suite started and never ended", At: c.suite})
 	}
 	if unended > 0 {
 		c.out.Problem(Problem{Kind: KindTruncated, Name: first, Message: fmt.Sprintf("%d test(s) started and never ended; the first is %s", unended, first), At: c.open[first]})

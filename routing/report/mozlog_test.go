@@ -36,6 +36,15 @@ func TestMozlog(t *testing.T) {
 	if cut := readLint(t, at+"TEST-START | a\n"+at+"TEST-OK | a | took 1ms\n"+at+"TEST-START | b\n"); cut.Green() || len(cut.Problems) != 1 {
 		t.Errorf("%+v", cut)
 	}
+	whole := "SUITE-START | Running 2 tests\n" + at + "TEST-START | a\n" + at + "TEST-OK | a | took 1ms\n" + at + "TEST-START | b\n" + at + "TEST-OK | b | took 1ms\nSUITE-END | took 1s\n"
+	if !readLint(t, whole).Green() {
+		t.Error("a whole suite is not green")
+	}
+	for i := range 19 {
+		if n := len(whole) * (i + 1) / 20; readLint(t, whole[:n]).Green() {
+			t.Errorf("cut at %d it is green", n)
+		}
+	}
 	for _, s := range []string{"a TEST-START | b", "REFTEST-START | b", "1 BEST-TEST-OK | b", "TEST-START |", "TEST-OK without bars"} {
 		if r := readLint(t, s+"\n"); len(r.Formats) > 0 {
 			t.Errorf("%q is read as %v", s, r.Formats)
