@@ -186,7 +186,8 @@ func (c *ctestConsole) fail(t Test) {
 	f := newFailure(t, c.lim.shrunk(len(c.failing)))
 	c.cur = f
 	if c.above != nil {
-		f.text, c.above, c.cur = *c.above, nil, nil
+		f.says(c.above)
+		c.above, c.cur = nil, nil
 	}
 	if len(c.failing) < 5*c.lim.Failing {
 		c.failing = append(c.failing, f)

@@ -199,7 +199,7 @@ func (g *gtestConsole) failure(rest string) bool {
 		}
 		f = newFailure(Test{Suite: gtestSuite(name), Name: gtestName(name), Status: Failed, At: g.at}, g.lim)
 		if g.pre != nil {
-			f.text = *g.pre
+			f.says(g.pre)
 		}
 	}
 	g.pre = nil

@@ -16,6 +16,14 @@ func newFailure(t Test, lim Limits) *failure {
 	return &failure{t: t, text: kept{max: lim.Text / 2}}
 }
 
+// says adds lines that were read before the test was known. They are added one
+// by one: a kept text must not be copied.
+func (f *failure) says(k *kept) {
+	for _, line := range strings.Split(k.String(), "\n") {
+		f.text.add(line)
+	}
+}
+
 // jvm returns the test, explained by a Java stack trace.
 func (f *failure) jvm() Test {
 	explainJVM(&f.t, dedent(f.text.String()))
