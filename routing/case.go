@@ -57,7 +57,7 @@ type Checkpoint struct {
 	LastError  string              `json:"last_error,omitempty"`
 	Green      string              `json:"green,omitempty"` // commit that passed last
 	Escalation *Escalation         `json:"escalation,omitempty"`
-	Paused     bool                `json:"paused,omitempty"` // by a human
+	Paused     bool                `json:"paused,omitempty"`  // by a human
 	Rebased    bool                `json:"rebased,omitempty"` // a human went on: the next green sets the number of tests anew
 	Skipped    bool                `json:"skipped,omitempty"`
 	Held       []Verdict           `json:"held,omitempty"`    // verdicts of one run that wait for other checkpoints

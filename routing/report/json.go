@@ -207,20 +207,6 @@ func (r *jsonReader) comma() {
 	r.pos++
 }
 
-// objects calls fn for each key of each object of the next value, an array,
-// and end after each object that is complete.
-func (r *jsonReader) objects(begin func(), fn func(key string), end func()) {
-	r.array(func() {
-		if r.peek() != '{' {
-			return
-		}
-		begin()
-		if r.object(fn) {
-			end()
-		}
-	})
-}
-
 // key reads a key; keys seen before cost nothing.
 func (r *jsonReader) key() string {
 	r.pos++

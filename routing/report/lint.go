@@ -70,10 +70,7 @@ func (c *lintConsole) line(l Line) bool {
 		c.stepEnds(l)
 		return false
 	}
-	t := l.Text
-	if strings.HasPrefix(t, "│ ") { // Terraform draws a box
-		t = t[len("│ "):]
-	}
+	t := strings.TrimPrefix(l.Text, "│ ") // Terraform draws a box
 	if l.Mark != "" && l.Mark != "error" && l.Mark != "warning" && l.Mark != "group" {
 		return false
 	}

@@ -28,7 +28,6 @@ type pestConsole struct {
 type pestTest struct {
 	class, name string
 	at          int
-	used        bool
 }
 
 func (c *pestConsole) budget() *anonymous { return c.anon }

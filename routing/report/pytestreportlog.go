@@ -80,7 +80,6 @@ type reportLogEvent struct {
 	phase    pytestPhase
 	file     string
 	line     int
-	crash    pytestLong
 }
 
 func (g *reportLog) event(l Line) reportLogEvent {

@@ -50,7 +50,6 @@ func (s *sbtConsole) reset() {
 var (
 	scalaTotals = regexp.MustCompile(`^Tests: succeeded (\d+), failed (\d+), canceled (\d+), ignored (\d+), pending (\d+)`)
 	sbtTotals   = regexp.MustCompile(`^(Passed|Failed|Error): Total (\d+), Failed (\d+), Errors (\d+), Passed (\d+)(?:, (?:Skipped|Ignored|Canceled|Pending) \d+)*$`)
-	specsTotals = regexp.MustCompile(`^(\d+) examples?, (?:(\d+) expectations?, )?(\d+) failures?, (\d+) errors?`)
 	scalaPlace  = regexp.MustCompile(`\(([\w$-]+\.scala):(\d+)\)`)
 	munitFail   = regexp.MustCompile(`^==> X (\S.*?)  ?(\d+(?:\.\d+)?)s ?(.*)$`)
 	sbtJUnit    = regexp.MustCompile(`^Test ([\w.$]+)\.([^.\s]\S*) failed: (.*?)(?:, took ([\d.]+)(?: sec|s))?$`)
