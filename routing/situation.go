@@ -59,4 +59,3 @@ func (cp Checkpoint) dropped(v Verdict, p Policy) string {
 	}
 	return ""
 }
-
