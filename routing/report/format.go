@@ -103,7 +103,6 @@ var formats = []format{
 	antFormat,
 	testNGFormat,
 	mozlogFormat,
-	mozlogFormat,
 	lintFormat,
 	ctestFormat,
 	gtestFormat,
