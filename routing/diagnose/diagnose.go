@@ -65,7 +65,42 @@ func Diagnose(rep *report.Report, col *Collector, opt Options) Diagnosis {
 	d.failures()
 	d.log()
 	d.decide()
+	d.locate()
 	return d.diagnosis()
+}
+
+// locate corrects the line of evidence to that which holds its text: a runner
+// reports a failure (`--- FAIL`) near what the test said, not where it said it.
+func (d *diagnoser) locate() {
+	for i := range d.found {
+		f := &d.found[i]
+		for j := range f.Evidence {
+			n := d.lineOf(f.Evidence[j].Text, f.at)
+			if n == 0 {
+				continue
+			}
+			f.Evidence[j].Line = n
+			if j == 0 {
+				f.at = n
+			}
+		}
+	}
+}
+
+// lineOf returns the kept line nearest to at that holds text, 0 if none near does.
+func (d *diagnoser) lineOf(text string, at int) int {
+	const near = 500
+	text = strings.TrimSpace(text)
+	if at == 0 || len(text) < 4 {
+		return 0
+	}
+	best, dist := 0, near
+	for _, r := range d.ranked {
+		if n := max(r.no-at, at-r.no); n < dist && strings.Contains(r.text, text) {
+			best, dist = r.no, n
+		}
+	}
+	return best
 }
 
 type diagnoser struct {
