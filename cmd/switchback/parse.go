@@ -67,7 +67,7 @@ func runParse(s streams, format, output string, files []string) error {
 		}
 	}
 	rep := col.Finish(info)
-	d := diagnose.Diagnose(rep, lines, diagnose.Options{})
+	d := diagnose.Diagnose(rep, lines, diagnose.Options{Brief: true})
 	if output == "text" {
 		return printReport(s, rep)
 	}

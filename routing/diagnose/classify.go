@@ -143,7 +143,10 @@ func essence(kind report.Kind, typ, message, trace, output string) []string {
 		out = append(out, typ+": "+oneLine(message))
 	}
 	out = append(out, headLines(message, 12, nil)...)
-	shaped := errorShape.MatchString
+	// errorShape matches no stack frame of Java or JavaScript, of which traces are full.
+	shaped := func(s string) bool {
+		return !strings.HasPrefix(strings.TrimLeft(s, " \t"), "at ") && errorShape.MatchString(s)
+	}
 	if pytest := headLines(trace, 40, pytestLine.MatchString); len(pytest) > 0 {
 		out = append(out, pytest...)
 	} else {
@@ -252,7 +255,9 @@ func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = report.CutText(strings.TrimSpace(f.Message), 4<<10)
-	f.Trace = trimTrace(trace, j.frames.read)
+	if !j.opt.Brief {
+		f.Trace = trimTrace(trace, j.frames.read)
+	}
 	places := related(f, trace, j.frames.read)
 	frame := Location{File: f.File}
 	for _, p := range places {
@@ -267,6 +272,8 @@ func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int
 	}
 	f.Fingerprint = fingerprint(f, typ, frame)
 	j.place(&f)
-	f.Suggestion = suggest(f, x.rule, x.match, j.opt.Language)
+	if !j.opt.Brief {
+		f.Suggestion = suggest(f, x.rule, x.match, j.opt.Language)
+	}
 	return f
 }

@@ -27,6 +27,7 @@ type Options struct {
 	PassedElsewhere []string // full names of tests that passed in another attempt on the same commit
 	Tree            *Tree    // files of the repository; nil leaves paths as printed
 	Language        string   // of suggestions: "en" (default) or "ko"
+	Brief           bool     // class, evidence and fingerprint only: no trace and no suggestion
 }
 
 // Line is a line of the input.

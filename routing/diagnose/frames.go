@@ -44,7 +44,81 @@ var frameForms = []frameForm{
 // foreign are paths of code that nobody in the repository wrote.
 var foreign = regexp.MustCompile(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
 
-var foreignJava = regexp.MustCompile(`^(?:java|javax|jakarta|sun|jdk|com\.sun|kotlin|kotlinx|scala|groovy|org\.(?:junit|gradle|apache\.maven|mockito|hamcrest|testng|assertj|opentest4j|codehaus|springframework|hibernate|scalatest|spockframework|jboss|eclipse)|com\.intellij|junit|io\.netty|worker\.org\.gradle|reactor|android\.test|androidx\.test)\.`)
+// foreignJavaPackages are those of runtimes, frameworks and build tools.
+var foreignJavaPackages = []string{
+	"java.", "javax.", "jakarta.", "sun.", "jdk.", "com.sun.", "kotlin.", "kotlinx.", "scala.", "groovy.",
+	"org.junit.", "org.gradle.", "org.apache.maven.", "org.mockito.", "org.hamcrest.", "org.testng.", "org.assertj.", "org.opentest4j.",
+	"org.codehaus.", "org.springframework.", "org.hibernate.", "org.scalatest.", "org.spockframework.", "org.jboss.", "org.eclipse.",
+	"com.intellij.", "junit.", "io.netty.", "worker.org.gradle.", "reactor.", "android.test.", "androidx.test.",
+}
+
+func foreignJava(qualified string) bool {
+	for _, p := range foreignJavaPackages {
+		if strings.HasPrefix(qualified, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// javaFrame reads a line that begins with "at a.b.Cls.method(File.java:12)" as
+// the regexp of its form does: traces hold little else. What it does not know
+// is left to the regexp.
+func javaFrame(line string) (groups [5]string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), "at ")
+	if !ok {
+		return groups, false
+	}
+	open := strings.IndexByte(rest, '(')
+	if open < 0 {
+		return groups, false
+	}
+	dot := strings.LastIndexByte(rest[:open], '.')
+	if dot <= 0 || dot == open-1 || rest[0] == '.' || strings.Contains(rest[:open], "..") {
+		return groups, false
+	}
+	file, _, closed := strings.Cut(rest[open+1:], ")")
+	file, number, _ := strings.Cut(file, ":")
+	stem, ext, _ := strings.Cut(file, ".")
+	if !closed || stem == "" || number == "" ||
+		!allOf(rest[:dot], javaWord|javaDot) || !allOf(rest[dot+1:open], javaWord|javaAngle) || !allOf(stem, javaWord) || !allOf(number, javaDigit) {
+		return groups, false
+	}
+	switch ext {
+	case "java", "kt", "scala", "groovy":
+		return [5]string{"", rest[:dot+1], rest[dot+1 : open], file, number}, true
+	}
+	return groups, false
+}
+
+const (
+	javaLetter = 1 << iota
+	javaDigit
+	javaDot
+	javaAngle
+	javaWord = javaLetter | javaDigit
+)
+
+var javaClass = func() (c [256]uint8) {
+	for _, b := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$" {
+		c[b] = javaLetter
+	}
+	for _, b := range "0123456789" {
+		c[b] = javaDigit
+	}
+	c['.'], c['<'], c['>'] = javaDot, javaAngle, javaAngle
+	return c
+}()
+
+// allOf reports whether every byte of s is of one of the classes.
+func allOf(s string, classes uint8) bool {
+	for i := 0; i < len(s); i++ {
+		if javaClass[s[i]]&classes == 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // frameOf returns the place a line names.
 func frameOf(line string) (Location, *frameForm, bool) {
@@ -55,6 +129,11 @@ func frameOf(line string) (Location, *frameForm, bool) {
 		f := &frameForms[i]
 		if !strings.Contains(line, f.gate) {
 			continue
+		}
+		if f.javaPackageGroup > 0 {
+			if m, ok := javaFrame(line); ok {
+				return f.location(m[:]), f, true
+			}
 		}
 		if m := f.re.FindStringSubmatch(line); m != nil {
 			return f.location(m), f, true
@@ -71,7 +150,7 @@ func (f *frameForm) location(m []string) Location {
 	}
 	if f.javaPackageGroup > 0 {
 		pkg := m[f.javaPackageGroup]
-		l.Project = !foreignJava.MatchString(pkg)
+		l.Project = !foreignJava(pkg)
 		l.File = javaFile(pkg, l.File)
 		return l
 	}
