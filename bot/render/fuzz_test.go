@@ -63,7 +63,7 @@ func FuzzComment(f *testing.F) {
 		v := routing.Verdict{Checkpoint: checkpoint, Result: routing.Fail, Class: routing.LogicError, Reason: message, Failures: fs, Notes: []string{message}, Unmet: []string{name},
 			Run: routing.Run{Repository: name, ID: name, SHA: file, URL: trace}}
 		if checkpoint == "" {
-			t.Skip()
+			return
 		}
 		w := v
 		w.Run.ID, w.Run.SHA, w.Class = "2", commit(2), routing.DesignMismatch
