@@ -133,7 +133,7 @@ func TestReviewLimit(t *testing.T) {
 		s.push()
 	}
 	res := s.review(Writer, changes, "- critical (testing): no test")
-	t.Run("S4-50 S4-78 S4-13 after 3/3 the 4th failed review calls a human", func(t *testing.T) {
+	t.Run("S4-50 S4-78 S4-13 after 3 of 3 the 4th failed review calls a human", func(t *testing.T) {
 		s.want(res, 0, map[string]string{"decision": "ESCALATE_MAX_RETRY", "iteration": "3"})
 		s.onlyIssue()
 	})
