@@ -27,7 +27,7 @@ func (c *Collector) Test(t Test) {
 		n.Groups++
 		return
 	}
-	t = c.bound(t)
+	c.bound(&t)
 	n.Tests++
 	c.Report.Duration += t.Duration
 	switch t.Status {
@@ -50,15 +50,21 @@ func (c *Collector) Test(t Test) {
 	}
 }
 
-func (c *Collector) bound(t Test) Test {
-	t.Name = CutText(t.Name, 2<<10)
-	t.Suite = CutText(t.Suite, 2<<10)
-	t.Message = CutText(t.Message, c.lim.Text)
-	t.Trace = CutText(t.Trace, c.lim.Text)
-	t.Output = CutText(t.Output, c.lim.Text)
-	t.Expected = CutText(t.Expected, c.lim.Text/4)
-	t.Actual = CutText(t.Actual, c.lim.Text/4)
-	return t
+func (c *Collector) bound(t *Test) {
+	text := c.lim.Text
+	cutTo(&t.Name, 2<<10)
+	cutTo(&t.Suite, 2<<10)
+	cutTo(&t.Message, text)
+	cutTo(&t.Trace, text)
+	cutTo(&t.Output, text)
+	cutTo(&t.Expected, text/4)
+	cutTo(&t.Actual, text/4)
+}
+
+func cutTo(s *string, max int) {
+	if len(*s) > max {
+		*s = CutText(*s, max)
+	}
 }
 
 func (c *Collector) keep(to *[]Test, t Test) {

@@ -97,7 +97,8 @@ func (c *cucumberJSON) flush(held *junitHold, elements []cucumberElement, uri, n
 		if e.t.Line > 0 {
 			key = e.id + "\x00" + e.t.Name + "\x00" + strconv.Itoa(e.t.Line)
 		}
-		held.take(key, e.test(c))
+		t := e.test(c)
+		held.take(key, &t)
 	}
 	held.flush()
 }

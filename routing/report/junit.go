@@ -339,6 +339,12 @@ func meaningful(message, text, typ string) string {
 
 // seconds reads a duration: "1.5", "1,234.56", "0,5", "1.5s", "PT1.5S".
 func seconds(s string) time.Duration {
+	if f, ok := plainDecimal(s); ok {
+		if f <= 0 || f > 1e8 {
+			return 0
+		}
+		return time.Duration(f * float64(time.Second))
+	}
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return 0
@@ -361,6 +367,32 @@ func seconds(s string) time.Duration {
 		return 0
 	}
 	return time.Duration(f * float64(time.Second))
+}
+
+// plainDecimal reads "12" or "1.234" of at most 15 digits, for which one
+// division gives what strconv.ParseFloat does.
+func plainDecimal(s string) (float64, bool) {
+	if len(s) == 0 || len(s) > 16 {
+		return 0, false
+	}
+	var n uint64
+	digits, scale, point := 0, 1.0, false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9':
+			n = n*10 + uint64(c-'0')
+			digits++
+			if point {
+				scale *= 10
+			}
+		case c == '.' && !point:
+			point = true
+		default:
+			return 0, false
+		}
+	}
+	return float64(n) / scale, digits > 0 && digits <= 15
 }
 
 func hasAny(s string, words ...string) bool {

@@ -8,11 +8,14 @@ import (
 // testcase reads one <testcase> with all its outcomes.
 func (r *junitReader) testcase(tok xmlToken) error {
 	x := r.x
-	t := r.named(tok)
-	status := strings.ToLower(firstOf(x.attr("status"), x.attr("result")))
-	result := strings.ToLower(x.attr("result"))
-	success := strings.ToLower(firstOf(x.attr("success"), x.attr("passed")))
-	c := junitCase{t: t, key: r.key(t)}
+	var a caseAttrs
+	a.read(x.attrs)
+	status := strings.ToLower(firstOf(a.status, a.result))
+	result := strings.ToLower(a.result)
+	success := strings.ToLower(firstOf(a.success, a.passed))
+	var c junitCase
+	r.name(&c.t, tok, &a)
+	c.key = r.key(&c.t)
 	r.sysOut.reset()
 
 	depth := len(x.stack) - 1
@@ -37,18 +40,61 @@ func (r *junitReader) testcase(tok xmlToken) error {
 	return err
 }
 
-// named returns a test with what the attributes of its start tag say.
-func (r *junitReader) named(tok xmlToken) Test {
-	x := r.x
-	class := x.attr("classname")
-	// PHPUnit writes the class with its real separators in a second attribute.
-	if c := x.attr("class"); class == "" || strings.ReplaceAll(c, "\\", ".") == class && c != "" {
-		class = c
+// caseAttrs are the attributes of a test case in all dialects.
+type caseAttrs struct {
+	name, class, classname, time, file, filepath, line, lineno, id, status, result, success, passed string
+}
+
+// read takes the values of attrs; of several of one name the first counts.
+func (a *caseAttrs) read(attrs []xmlAttr) {
+	for i := len(attrs) - 1; i >= 0; i-- {
+		v := attrs[i].value
+		switch attrs[i].name {
+		case "name":
+			a.name = v
+		case "classname":
+			a.classname = v
+		case "time":
+			a.time = v
+		case "class":
+			a.class = v
+		case "file":
+			a.file = v
+		case "filepath":
+			a.filepath = v
+		case "line":
+			a.line = v
+		case "lineno":
+			a.lineno = v
+		case "id":
+			a.id = v
+		case "status":
+			a.status = v
+		case "result":
+			a.result = v
+		case "success":
+			a.success = v
+		case "passed":
+			a.passed = v
+		}
 	}
-	t := Test{Name: cleanText(x.attr("name")), Status: Passed, Duration: seconds(x.attr("time")), At: tok.line}
-	t.File = cleanText(firstOf(x.attr("file"), x.attr("filepath")))
-	if n, err := strconv.Atoi(firstOf(x.attr("line"), x.attr("lineno"))); err == nil && n > 0 {
-		t.Line = n
+}
+
+// name makes t a test with what the attributes of its start tag say.
+func (r *junitReader) name(t *Test, tok xmlToken, a *caseAttrs) {
+	class := a.classname
+	// PHPUnit writes the class with its real separators in a second attribute.
+	if class == "" || a.class != "" && strings.ReplaceAll(a.class, "\\", ".") == class {
+		class = a.class
+	}
+	t.Name, t.Status, t.Duration, t.At = cleanText(a.name), Passed, seconds(a.time), tok.line
+	if a.file != "" || a.filepath != "" {
+		t.File = cleanText(firstOf(a.file, a.filepath))
+	}
+	if line := firstOf(a.line, a.lineno); line != "" {
+		if n, err := strconv.Atoi(line); err == nil && n > 0 {
+			t.Line = n
+		}
 	}
 	if i := strings.LastIndexByte(t.File, ':'); i > 1 && t.Line == 0 { // ExUnit: file="a.exs:4"
 		if n, err := strconv.Atoi(t.File[i+1:]); err == nil && n > 0 {
@@ -57,13 +103,18 @@ func (r *junitReader) named(tok xmlToken) Test {
 	}
 	t.Suite = cleanText(class)
 	// mocha-junit-reporter puts the test's own title there.
-	if t.Suite == "" || t.Suite == t.Name || strings.HasSuffix(t.Name, " "+t.Suite) {
+	if t.Suite == "" || endsIn(t.Name, t.Suite) {
 		t.Suite = r.path()
 	}
 	if t.Name == "" {
-		t.Name = firstOf(x.attr("id"), t.Suite, "(no name)")
+		t.Name = firstOf(a.id, t.Suite, "(no name)")
 	}
-	return t
+}
+
+// endsIn reports whether name is words or ends in them.
+func endsIn(name, words string) bool {
+	before, ok := strings.CutSuffix(name, words)
+	return ok && (before == "" || before[len(before)-1] == ' ')
 }
 
 // junitCase gathers what one <testcase> holds.
@@ -183,7 +234,7 @@ func (r *junitReader) finish(c *junitCase) {
 	if n := len(r.suites); n > 0 {
 		r.suites[n-1].cases++
 	}
-	r.held.take(c.key, *t)
+	r.held.take(c.key, t)
 }
 
 // suiteFile takes the file of the suite for a test whose failure names none.
@@ -261,7 +312,7 @@ func outcomeKind(o junitOutcome) Kind {
 // test of t's name in its suite may be another test: parametrised tests often
 // share a name. It takes the same place stated for both, or pytest, where names
 // are unique.
-func (r *junitReader) key(t Test) string {
+func (r *junitReader) key(t *Test) string {
 	pytest := len(r.suites) > 0 && r.suites[len(r.suites)-1].name == "pytest"
 	if !pytest && (t.File == "" || t.Line == 0) {
 		return ""
@@ -283,21 +334,21 @@ const (
 	holdBytes = 8 << 20
 )
 
-func (h *junitHold) take(key string, t Test) {
+func (h *junitHold) take(key string, t *Test) {
 	if key == "" && len(h.tests) == 0 {
-		h.out.Test(t)
+		h.out.Test(*t)
 		return
 	}
 	if key != "" {
 		if h.index == nil {
 			h.index = map[string]int{}
 		}
-		if i, ok := h.index[key]; ok && mergeRerun(&h.tests[i], t) {
+		if i, ok := h.index[key]; ok && mergeRerun(&h.tests[i], *t) {
 			return
 		}
 		h.index[key] = len(h.tests)
 	}
-	h.tests = append(h.tests, t)
+	h.tests = append(h.tests, *t)
 	h.bytes += len(t.Message) + len(t.Trace) + len(t.Output) + 400
 	if len(h.tests) >= holdTests || h.bytes > holdBytes {
 		h.flush()

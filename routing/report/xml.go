@@ -23,6 +23,9 @@ type xmlReader struct {
 
 	stack     []string
 	attrs     []xmlAttr
+	values    []byte // of attrs, one behind the other
+	ends      []int  // of each in values
+	names     [64]xmlName
 	tag       []byte
 	scratch   []byte
 	carry     []byte // an entity cut by the buffer's end
@@ -78,6 +81,11 @@ func (x *xmlReader) next() (xmlToken, error) {
 	if x.pending {
 		x.pending = false
 		return x.pop(), nil
+	}
+	if x.keep == nil && !x.inLog {
+		if tok, ok := x.quick(); ok {
+			return tok, nil
+		}
 	}
 	for {
 		blank, any, err := x.text()

@@ -144,6 +144,19 @@ func cleanText(s string) string {
 }
 
 func needsScrubText(s string) bool {
+	// Eight bytes at a time as in needsScrub.
+	const ones = 0x0101010101010101
+	for len(s) >= 8 {
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if ((x-0x20*ones)|(x+ones)|x)&(0x80*ones) != 0 && oddText(s[:8]) {
+			return true
+		}
+		s = s[8:]
+	}
+	return oddText(s)
+}
+
+func oddText(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c >= 0x7f {
 			return true
