@@ -7,7 +7,8 @@ import (
 
 // antFormat reads the tasks of Ant: junit, junitlauncher, testng, javac.
 var antFormat = format{
-	name: "ant",
+	name:  "ant",
+	wakes: &wake{flush: "B", indent: "["},
 	console: func(out Sink, lim Limits) console {
 		c := &countingSink{Sink: out}
 		return &antConsole{out: c, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: c, lim: lim}, launcher: newJUnitConsole(c, lim), testng: newTestNG(c, lim)}
@@ -61,6 +62,10 @@ type antSuite struct {
 	test   string // of "Testcase: name took 0.1 sec"
 	secs   string
 	state  string // "Test x FAILED (crashed)"
+}
+
+func (a *antConsole) idle() bool {
+	return a.fail == nil && !a.seen && a.suite.name == ""
 }
 
 func (a *antConsole) line(l Line) bool {

@@ -6,7 +6,8 @@ import (
 
 // avaFormat reads AVA's default reporter.
 var avaFormat = format{
-	name: "ava",
+	name:  "ava",
+	wakes: &wake{indent: anyByte},
 	console: func(out Sink, lim Limits) console {
 		return &avaConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -33,6 +34,10 @@ type avaTest struct {
 }
 
 func (c *avaConsole) budget() *anonymous { return c.anon }
+
+func (c *avaConsole) idle() bool {
+	return c.rules == 0 && c.cur == nil && c.counts == nil && len(c.failed) == 0
+}
 
 func (c *avaConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -9,6 +9,7 @@ import (
 // batsFormat reads the pretty formatter of bats; its other one is TAP.
 var batsFormat = format{
 	name:    "bats",
+	wakes:   &wake{ends: "s"},
 	console: func(out Sink, lim Limits) console { return &batsConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
 
@@ -31,6 +32,10 @@ var (
 	batsPlace  = regexp.MustCompile(`in (?:test )?file (\S+), line (\d+)`)
 	batsTime   = regexp.MustCompile(` \[\d+\]$`)
 )
+
+func (b *batsConsole) idle() bool {
+	return !b.head && b.cur == nil
+}
 
 func (b *batsConsole) line(l Line) bool {
 	if l.Mark != "" {

@@ -16,6 +16,10 @@ type behindPrefix struct {
 	last   int // the run that took the last line
 }
 
+func (b *behindPrefix) idle() bool {
+	return len(b.runs) == 0 && b.plain.(sleeper).idle()
+}
+
 func (b *behindPrefix) line(l Line) bool {
 	if len(b.runs) == 0 {
 		if l.Mark != "" || len(l.Text) < 12 || !b.may(l.Text) || b.starts(l.Text) {

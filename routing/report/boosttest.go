@@ -8,6 +8,7 @@ import (
 // boostTestFormat reads the human-readable log of Boost.Test.
 var boostTestFormat = format{
 	name:    "boost-test",
+	wakes:   &wake{flush: "R"},
 	console: func(out Sink, lim Limits) console { return &boostConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
 
@@ -30,6 +31,10 @@ var (
 	boostEnd     = regexp.MustCompile(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
 	boostAbort   = regexp.MustCompile(`^\*\*\* (?:The test module "(.*)" was aborted)`)
 )
+
+func (b *boostConsole) idle() bool {
+	return !b.open && b.cur == nil
+}
 
 func (b *boostConsole) line(l Line) bool {
 	if l.Mark != "" {

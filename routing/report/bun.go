@@ -6,7 +6,8 @@ import (
 
 // bunFormat reads bun test.
 var bunFormat = format{
-	name: "bun",
+	name:  "bun",
+	wakes: &wake{flush: "b"},
 	console: func(out Sink, lim Limits) console {
 		return &bunConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -30,6 +31,10 @@ type bunConsole struct {
 }
 
 func (c *bunConsole) budget() *anonymous { return c.anon }
+
+func (c *bunConsole) idle() bool {
+	return !c.open
+}
 
 func (c *bunConsole) line(l Line) bool {
 	if stepOver(l) {

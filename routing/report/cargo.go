@@ -8,7 +8,8 @@ import (
 // cargoFormat reads what cargo test, cargo build, clippy and cargo nextest
 // print: rustc's diagnostics, libtest's results and nextest's.
 var cargoFormat = format{
-	name: "cargo",
+	name:  "cargo",
+	wakes: &wake{flush: "rew", indent: "RDS"},
 	console: func(out Sink, lim Limits) console {
 		c := &cargoConsole{out: out, lim: lim, anon: newAnonymous()}
 		c.next.c = c
@@ -47,6 +48,10 @@ type cargoConsole struct {
 type rustcDiagnostic struct {
 	open bool
 	d    Diagnostic
+}
+
+func (c *cargoConsole) idle() bool {
+	return c.bin == nil && !c.next.open && !c.diag.open && c.cause == nil && !c.announced
 }
 
 func (c *cargoConsole) line(l Line) bool {

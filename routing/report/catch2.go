@@ -8,7 +8,8 @@ import (
 
 // catch2Format reads the console reporter of Catch2, versions 1 to 3.
 var catch2Format = format{
-	name: "catch2",
+	name:  "catch2",
+	wakes: &wake{flush: "-.=~tAN", ends: "."},
 	console: func(out Sink, lim Limits) console {
 		return &catchConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -36,6 +37,10 @@ var (
 	catchHost   = regexp.MustCompile(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
 	catchFailed = regexp.MustCompile(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
 )
+
+func (c *catchConsole) idle() bool {
+	return !c.open && c.cur == nil
+}
 
 func (c *catchConsole) line(l Line) bool {
 	if l.Mark != "" {

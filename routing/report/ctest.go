@@ -8,6 +8,7 @@ import (
 // ctestFormat reads the console of CTest.
 var ctestFormat = format{
 	name:    "ctest",
+	wakes:   &wake{flush: digits + "TNt", indent: digits},
 	console: func(out Sink, lim Limits) console { return &ctestConsole{out: out, lim: lim} },
 }
 
@@ -27,6 +28,10 @@ type ctestConsole struct {
 	stated  int
 	running string // the last one that began
 	above   *kept  // with -V what a test prints stands above its result
+}
+
+func (c *ctestConsole) idle() bool {
+	return !c.open && !c.list && c.cur == nil && c.above == nil
 }
 
 func (c *ctestConsole) line(l Line) bool {

@@ -6,7 +6,8 @@ import (
 
 // cucumberFormat reads the consoles of Cucumber (Ruby, JavaScript, JVM) and behave.
 var cucumberFormat = format{
-	name: "cucumber",
+	name:  "cucumber",
+	wakes: &wake{flush: digits + "EFPSUW", indent: digits + "S"},
 	console: func(out Sink, lim Limits) console {
 		return &cucumberConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -32,6 +33,10 @@ type cucumberScenario struct {
 }
 
 func (c *cucumberConsole) budget() *anonymous { return c.anon }
+
+func (c *cucumberConsole) idle() bool {
+	return c.cur == nil && !c.listing
+}
 
 func (c *cucumberConsole) line(l Line) bool {
 	if stepOver(l) {

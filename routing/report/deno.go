@@ -6,7 +6,8 @@ import (
 
 // denoFormat reads deno test.
 var denoFormat = format{
-	name: "deno",
+	name:  "deno",
+	wakes: &wake{flush: "rUe"},
 	console: func(out Sink, lim Limits) console {
 		return &denoConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -35,6 +36,10 @@ const (
 )
 
 func (c *denoConsole) budget() *anonymous { return c.anon }
+
+func (c *denoConsole) idle() bool {
+	return !c.open && c.cur == nil
+}
 
 func (c *denoConsole) line(l Line) bool {
 	if stepOver(l) {

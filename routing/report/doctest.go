@@ -9,6 +9,7 @@ import (
 // doctestFormat reads the console of doctest, the C++ library.
 var doctestFormat = format{
 	name:    "doctest",
+	wakes:   &wake{flush: "["},
 	console: func(out Sink, lim Limits) console { return &doctestConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
 
@@ -29,6 +30,10 @@ type doctestConsole struct {
 }
 
 var doctestError = regexp.MustCompile(`^(\S.*?)(?::(\d+)|\((\d+)\)): (ERROR|FATAL ERROR): (.*)$`)
+
+func (d *doctestConsole) idle() bool {
+	return !d.open
+}
 
 func (d *doctestConsole) line(l Line) bool {
 	if l.Mark != "" {

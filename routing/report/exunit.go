@@ -6,7 +6,8 @@ import (
 
 // exunitFormat reads ExUnit (mix test), also of an umbrella project.
 var exunitFormat = format{
-	name: "exunit",
+	name:  "exunit",
+	wakes: &wake{flush: digits + "=F", indent: digits},
 	console: func(out Sink, lim Limits) console {
 		return &exunitConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -28,6 +29,10 @@ type exunitConsole struct {
 }
 
 func (c *exunitConsole) budget() *anonymous { return c.anon }
+
+func (c *exunitConsole) idle() bool {
+	return c.cur == nil && c.build == nil
+}
 
 func (c *exunitConsole) line(l Line) bool {
 	if stepOver(l) {

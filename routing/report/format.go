@@ -31,6 +31,8 @@ type format struct {
 	// for which such lines mean nothing in any state, JSON lines say: it spares
 	// each of them a call on every line of every log.
 	begins string
+	// wakes, if not nil, names the lines that can end the console's idleness.
+	wakes *wake
 	// machine says that a console's lines are written for machines: events.
 	machine bool
 	// lint says that a document holds diagnostics and no tests.

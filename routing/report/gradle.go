@@ -8,7 +8,8 @@ import (
 // gradleFormat reads what Gradle prints: tests, the compilers' messages, and
 // what went wrong.
 var gradleFormat = format{
-	name: "gradle",
+	name:  "gradle",
+	wakes: &wake{flush: digits + ">:WSF*B", indent: "T", ends: "DTR"},
 	console: func(out Sink, lim Limits) console {
 		g := &gradleConsole{out: out, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: out, lim: lim}}
 		g.reset()
@@ -46,6 +47,10 @@ type gradleConsole struct {
 
 func (g *gradleConsole) reset() {
 	*g = gradleConsole{out: g.out, lim: g.lim, anon: g.anon, diags: g.diags, byName: map[string]*failure{}, passed: map[string]bool{}, tasks: map[string]bool{}}
+}
+
+func (g *gradleConsole) idle() bool {
+	return !g.seen && !g.hinted && g.maybe == nil && g.wrong == nil && g.block == nil && g.class == ""
 }
 
 func (g *gradleConsole) line(l Line) bool {

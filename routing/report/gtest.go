@@ -7,7 +7,8 @@ import (
 
 // gtestFormat reads the console of GoogleTest.
 var gtestFormat = format{
-	name: "gtest",
+	name:  "gtest",
+	wakes: &wake{flush: digits + "[", ends: "eTS"},
 	console: func(out Sink, lim Limits) console {
 		return &gtestConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -31,6 +32,10 @@ type gtestConsole struct {
 	totals   bool            // "[==========] 3 tests … ran."
 	brief    bool            // only failures are shown
 	pre      *kept           // text of a failure that no RUN line announced
+}
+
+func (g *gtestConsole) idle() bool {
+	return !g.open && g.cur == nil && g.pre == nil
 }
 
 func (g *gtestConsole) line(l Line) bool {

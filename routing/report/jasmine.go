@@ -6,7 +6,8 @@ import (
 
 // jasmineFormat reads jasmine's console reporter.
 var jasmineFormat = format{
-	name: "jasmine",
+	name:  "jasmine",
+	wakes: &wake{flush: digits + "FI"},
 	console: func(out Sink, lim Limits) console {
 		return &jasmineConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -34,6 +35,10 @@ type jasmineEntry struct {
 }
 
 func (c *jasmineConsole) budget() *anonymous { return c.anon }
+
+func (c *jasmineConsole) idle() bool {
+	return !c.list && c.cur == nil
+}
 
 func (c *jasmineConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -5,7 +5,8 @@ import "strings"
 // jestFormat reads the default and the verbose reporter of Jest, also behind
 // the prefixes of docker compose, Maven, lerna, nx and turbo.
 var jestFormat = format{
-	name: "jest",
+	name:  "jest",
+	wakes: &wake{flush: "PFTJN\xe2", indent: anyByte, prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		return &prefixed{starts: startsJest, open: func() console { return newJestRun(out, lim, anon) }}
@@ -14,7 +15,8 @@ var jestFormat = format{
 
 // vitestFormat reads the default and the verbose reporter of Vitest.
 var vitestFormat = format{
-	name: "vitest",
+	name:  "vitest",
+	wakes: &wake{indent: "RD", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		return &prefixed{starts: startsVitest, open: func() console { return newVitestRun(out, lim, anon) }}
@@ -35,6 +37,8 @@ type prefixedRun struct {
 }
 
 const maxPrefixes = 64
+
+func (p *prefixed) idle() bool { return len(p.runs) == 0 }
 
 func (p *prefixed) line(l Line) bool {
 	if stepOver(l) {

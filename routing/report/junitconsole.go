@@ -10,6 +10,7 @@ import (
 // tree, its list of failures and its totals.
 var junitConsoleFormat = format{
 	name:    "junit-console",
+	wakes:   &wake{flush: "[TF+|'\xe2\xf0"},
 	console: func(out Sink, lim Limits) console { return newJUnitConsole(out, lim) },
 }
 
@@ -39,6 +40,10 @@ var (
 	junitSource = regexp.MustCompile(`^(Method|Class)Source \[className = '([^']*)'(?:, methodName = '([^']*)')?`)
 	junitMarks  = regexp.MustCompile(` (✔|✘|↷|■|\[OK\]|\[X\]|\[S\]|\[A\])(?: (.*))?$`)
 )
+
+func (j *junitConsole) idle() bool {
+	return !j.open && j.sum == nil && !j.inList && j.cur == nil && j.shown == "" && j.caught == nil
+}
 
 func (j *junitConsole) line(l Line) bool {
 	if l.Mark != "" {

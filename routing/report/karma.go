@@ -6,7 +6,8 @@ import (
 
 // karmaFormat reads Karma's progress and dots reporters.
 var karmaFormat = format{
-	name: "karma",
+	name:  "karma",
+	wakes: &wake{flush: "S", holds: '('},
 	console: func(out Sink, lim Limits) console {
 		return &karmaConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -42,6 +43,10 @@ type karmaBrowser struct {
 }
 
 func (c *karmaConsole) budget() *anonymous { return c.anon }
+
+func (c *karmaConsole) idle() bool {
+	return c.cur == nil && c.sum == nil && c.marks == 0
+}
 
 func (c *karmaConsole) line(l Line) bool {
 	if stepOver(l) {

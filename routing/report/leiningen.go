@@ -9,6 +9,7 @@ import (
 // leiningenFormat reads clojure.test, as leiningen and the Clojure CLI run it.
 var leiningenFormat = format{
 	name:    "leiningen",
+	wakes:   &wake{flush: digits + "lTFER"},
 	console: func(out Sink, lim Limits) console { return &cljConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
 
@@ -31,6 +32,10 @@ var (
 	cljRan  = regexp.MustCompile(`^Ran (\d+) tests containing (\d+) assertions\.$`)
 	cljSum  = regexp.MustCompile(`^(\d+) failures?, (\d+) errors?\.$`)
 )
+
+func (c *cljConsole) idle() bool {
+	return !c.open && c.cur == nil
+}
 
 func (c *cljConsole) line(l Line) bool {
 	if l.Mark != "" {

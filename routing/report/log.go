@@ -16,8 +16,8 @@ type logReader struct {
 	onLine   func(Line)
 	names    []string
 	consoles []console
-	takers   [256][]int // by a line's first byte: the consoles it is given to
-	blank    []int      // those that an empty line is given to
+	gate     gate
+	ungated  bool // every console is given every line it looks at
 	embedded *embedded
 	cutLines int
 
@@ -51,23 +51,22 @@ func consolesOf(only *format) []*format {
 	return fs
 }
 
-// dispatch notes which lines each console is given.
+// dispatch builds the gate.
 func (lr *logReader) dispatch() {
-	begins := map[string]string{}
+	lr.gate = gate{}
+	for i, name := range lr.names {
+		lr.gate.add(formatOf(name), lr.consoles[i], !lr.ungated)
+	}
+}
+
+// formatOf returns the format of that name, or one that states nothing.
+func formatOf(name string) *format {
 	for i := range formats {
-		begins[formats[i].name] = formats[i].begins
-	}
-	for i := range lr.consoles {
-		with := begins[lr.names[i]]
-		for b := range lr.takers {
-			if with == "" || strings.IndexByte(with, byte(b)) >= 0 {
-				lr.takers[b] = append(lr.takers[b], i)
-			}
-		}
-		if with == "" {
-			lr.blank = append(lr.blank, i)
+		if formats[i].name == name {
+			return &formats[i]
 		}
 	}
+	return &format{name: name}
 }
 
 func (lr *logReader) read() (Info, error) {
@@ -129,12 +128,12 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	takers := lr.blank
-	if l.Text != "" {
-		takers = lr.takers[l.Text[0]]
-	}
-	for _, i := range takers {
-		if c := lr.consoles[i]; c.line(l) {
+	for to := lr.gate.to(l); to != 0; {
+		i := next(&to)
+		c := lr.consoles[i]
+		mine := c.line(l)
+		lr.gate.after(i)
+		if mine {
 			lr.out.claim(lr.names[i])
 			if r, ok := c.(rewriter); ok {
 				l.Text = r.shown()

@@ -7,7 +7,8 @@ import (
 // minitestFormat reads minitest (plain, Rails, the reporters of
 // minitest-reporters that keep its list) and test-unit.
 var minitestFormat = format{
-	name: "minitest",
+	name:  "minitest",
+	wakes: &wake{flush: digits + capital + "=", indent: digits + "FE", ends: ")", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		open := func() console { return &minitestConsole{out: out, lim: lim, anon: anon} }
@@ -42,6 +43,10 @@ type minitestConsole struct {
 }
 
 func (c *minitestConsole) budget() *anonymous { return c.anon }
+
+func (c *minitestConsole) idle() bool {
+	return c.title == "" && c.cur == nil && !c.rule
+}
 
 func (c *minitestConsole) line(l Line) bool {
 	if stepOver(l) {

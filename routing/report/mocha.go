@@ -7,7 +7,8 @@ import (
 // mochaFormat reads what mocha's reporters end with: the totals and the
 // numbered list of failures; also under Cypress, Electron and Karma's mocha reporter.
 var mochaFormat = format{
-	name: "mocha",
+	name:  "mocha",
+	wakes: &wake{flush: "E", indent: anyByte, prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		open := func() console { return &mochaConsole{out: out, lim: lim, anon: anon} }
@@ -62,6 +63,10 @@ const (
 )
 
 func (c *mochaConsole) budget() *anonymous { return c.anon }
+
+func (c *mochaConsole) idle() bool {
+	return c.load == nil && c.state == mochaIdle
+}
 
 func (c *mochaConsole) line(l Line) bool {
 	if stepOver(l) {

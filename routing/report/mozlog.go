@@ -9,7 +9,8 @@ import (
 // reftest, xpcshell, web-platform-tests, marionette): "TEST-START | test",
 // "TEST-UNEXPECTED-FAIL | test | message", "TEST-OK | test | took 12ms".
 var mozlogFormat = format{
-	name: "mozlog",
+	name:   "mozlog",
+	begins: " [TSRP" + digits,
 	console: func(out Sink, lim Limits) console {
 		return &mozlogConsole{out: out, lim: lim, open: map[string]int{}, failed: map[string]int{}}
 	},

@@ -6,7 +6,8 @@ import (
 
 // nodeTestFormat reads the spec reporter of node:test.
 var nodeTestFormat = format{
-	name: "node-test",
+	name:  "node-test",
+	wakes: &wake{flush: "\xe2\xef", indent: "\xe2\xef"},
 	console: func(out Sink, lim Limits) console {
 		return &nodeTestConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -44,6 +45,10 @@ type nodeMarked struct {
 }
 
 func (c *nodeTestConsole) budget() *anonymous { return c.anon }
+
+func (c *nodeTestConsole) idle() bool {
+	return c.cur == nil && !c.list && c.totals == nil
+}
 
 func (c *nodeTestConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -7,7 +7,8 @@ import (
 
 // pestFormat reads Pest and "artisan test", whose printer is Collision's.
 var pestFormat = format{
-	name: "pest",
+	name:  "pest",
+	wakes: &wake{indent: capital},
 	console: func(out Sink, lim Limits) console {
 		return &pestConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -31,6 +32,10 @@ type pestTest struct {
 }
 
 func (c *pestConsole) budget() *anonymous { return c.anon }
+
+func (c *pestConsole) idle() bool {
+	return c.class == "" && c.cur == nil
+}
 
 func (c *pestConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -6,7 +6,8 @@ import (
 
 // phpunitFormat reads PHPUnit's default and testdox printers, ParaTest too.
 var phpunitFormat = format{
-	name: "phpunit",
+	name:  "phpunit",
+	wakes: &wake{flush: "PTOFEWN", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		open := func() console { return &phpunitConsole{out: out, lim: lim, anon: anon} }
@@ -40,6 +41,10 @@ type phpunitConsole struct {
 }
 
 func (c *phpunitConsole) budget() *anonymous { return c.anon }
+
+func (c *phpunitConsole) idle() bool {
+	return c.header == 0 && c.section == "" && c.verdict == ""
+}
 
 func (c *phpunitConsole) line(l Line) bool {
 	if stepOver(l) {

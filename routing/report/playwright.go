@@ -7,7 +7,8 @@ import (
 
 // playwrightFormat reads the list, line and dot reporters of Playwright Test.
 var playwrightFormat = format{
-	name: "playwright",
+	name:  "playwright",
+	wakes: &wake{flush: "RM"},
 	console: func(out Sink, lim Limits) console {
 		return &playwrightConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -35,6 +36,10 @@ type playwrightConsole struct {
 const playwrightRule = "──────"
 
 func (c *playwrightConsole) budget() *anonymous { return c.anon }
+
+func (c *playwrightConsole) idle() bool {
+	return c.planned == 0
+}
 
 func (c *playwrightConsole) line(l Line) bool {
 	if stepOver(l) {

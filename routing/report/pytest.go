@@ -5,7 +5,8 @@ import "strings"
 // pytestFormat reads what pytest prints on a terminal, at any verbosity that
 // prints a summary, also from xdist workers and several sessions in one log.
 var pytestFormat = format{
-	name: "pytest",
+	name:  "pytest",
+	wakes: &wake{flush: "IEF", ends: "=]s"},
 	console: func(out Sink, lim Limits) console {
 		return &pytestConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -22,6 +23,10 @@ type pytestConsole struct {
 	conftest *Problem
 	// usage is open for the one line that may say what is wrong with it.
 	usage *Problem
+}
+
+func (c *pytestConsole) idle() bool {
+	return c.conftest == nil && c.usage == nil && c.s == nil
 }
 
 func (c *pytestConsole) line(l Line) bool {

@@ -8,6 +8,7 @@ import (
 // robotConsoleFormat reads the console of Robot Framework (verbose).
 var robotConsoleFormat = format{
 	name:    "robot-console",
+	wakes:   &wake{flush: "=-"},
 	console: func(out Sink, lim Limits) console { return &robotConsole{out: out, lim: lim} },
 }
 
@@ -34,6 +35,10 @@ type robotResult struct {
 }
 
 var robotTotals = regexp.MustCompile(`^(\d+)(?: critical)? tests?(?: total)?, (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$`)
+
+func (r *robotConsole) idle() bool {
+	return !r.rule && !r.open && r.last == nil && r.head == ""
+}
 
 func (r *robotConsole) line(l Line) bool {
 	if l.Mark != "" {

@@ -7,7 +7,8 @@ import (
 // rspecFormat reads RSpec's progress and documentation formatters, also the
 // outputs of parallel_tests' processes one after the other.
 var rspecFormat = format{
-	name: "rspec",
+	name:  "rspec",
+	wakes: &wake{flush: "FPA", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		open := func() console { return &rspecConsole{out: out, lim: lim, anon: anon} }
@@ -61,6 +62,10 @@ type rspecExample struct {
 }
 
 func (c *rspecConsole) budget() *anonymous { return c.anon }
+
+func (c *rspecConsole) idle() bool {
+	return c.section == rspecNone && !c.finished && c.totals == nil
+}
 
 func (c *rspecConsole) line(l Line) bool {
 	if stepOver(l) {

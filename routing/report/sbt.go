@@ -8,7 +8,8 @@ import (
 // sbtFormat reads the tests that sbt runs (ScalaTest, specs2, MUnit, uTest,
 // JUnit), the compiler's messages, and ScalaTest's console without sbt.
 var sbtFormat = format{
-	name: "sbt",
+	name:  "sbt",
+	wakes: &wake{flush: "[RT=", holds: '*'},
 	console: func(out Sink, lim Limits) console {
 		c := &countingSink{Sink: out}
 		s := &sbtConsole{out: c, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: c, lim: lim}}
@@ -58,6 +59,10 @@ var (
 	scala3Error = regexp.MustCompile(`^-- (?:\[(E\d+)\] )?(.*?)(Error|Warning): (\S.*?):(\d+):(\d+) -*$`)
 	sbtTask     = regexp.MustCompile(`^\((.+?)\) (.+)$`)
 )
+
+func (s *sbtConsole) idle() bool {
+	return !s.seen && s.cur == nil
+}
 
 func (s *sbtConsole) line(l Line) bool {
 	if l.Mark != "" {

@@ -8,7 +8,8 @@ import (
 // surefireFormat reads what Maven prints: the tests of Surefire and Failsafe
 // (2.x and 3.x), compiler errors, and why a goal failed.
 var surefireFormat = format{
-	name: "surefire",
+	name:  "surefire",
+	wakes: &wake{flush: digits + "[TRB", indent: "T", holds: '<'},
 	console: func(out Sink, lim Limits) console {
 		s := &surefireConsole{out: out, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: out, lim: lim}}
 		s.reset()
@@ -72,6 +73,10 @@ func mavenLevel(t string) (level, rest string) {
 		}
 	}
 	return "", t
+}
+
+func (s *surefireConsole) idle() bool {
+	return !s.scanned && !s.module.open && !s.module.results && s.module.block == nil && s.goal == nil
 }
 
 func (s *surefireConsole) line(l Line) bool {

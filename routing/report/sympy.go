@@ -6,7 +6,8 @@ import (
 
 // sympyFormat reads SymPy's own runner, bin/test.
 var sympyFormat = format{
-	name: "sympy",
+	name:  "sympy",
+	wakes: &wake{flush: "="},
 	console: func(out Sink, lim Limits) console {
 		return &sympyConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -25,6 +26,10 @@ type sympyConsole struct {
 }
 
 func (c *sympyConsole) budget() *anonymous { return c.anon }
+
+func (c *sympyConsole) idle() bool {
+	return !c.open
+}
 
 func (c *sympyConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -8,7 +8,8 @@ import (
 // tapFormat reads TAP 12 to 14 with subtests and diagnostics, as tape, tap,
 // node, bats and perl print it, and what perl's prove makes of it.
 var tapFormat = format{
-	name: "tap",
+	name:  "tap",
+	wakes: &wake{flush: "T1o#nB", indent: "#", dots: true},
 	console: func(out Sink, lim Limits) console {
 		return &tapConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
@@ -66,6 +67,10 @@ type tapTest struct {
 const tapKept = 2000
 
 func (c *tapConsole) budget() *anonymous { return c.anon }
+
+func (c *tapConsole) idle() bool {
+	return !c.open && !c.prove.active() && c.first == nil && c.prove.diag == nil && c.yaml == nil
+}
 
 func (c *tapConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -8,6 +8,7 @@ import (
 // testNGFormat reads the text reporter of TestNG, at any verbosity.
 var testNGFormat = format{
 	name:    "testng",
+	wakes:   &wake{flush: "[TPFS="},
 	console: func(out Sink, lim Limits) console { return newTestNG(out, lim) },
 }
 
@@ -26,6 +27,10 @@ type testNG struct {
 
 func newTestNG(out Sink, lim Limits) *testNG {
 	return &testNG{out: out, lim: lim, anon: newAnonymous()}
+}
+
+func (n *testNG) idle() bool {
+	return n.cur == nil && !n.open && len(n.tests) == 0
 }
 
 func (n *testNG) line(l Line) bool {

@@ -7,7 +7,8 @@ import (
 // unittestFormat reads what Python's unittest prints, also through Django,
 // nose, tornado, unittest-xml-reporting and Twisted's trial.
 var unittestFormat = format{
-	name: "unittest",
+	name:  "unittest",
+	wakes: &wake{flush: "=-RTF", ends: ")", dots: true, prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		open := func() console { return &unittestConsole{out: out, lim: lim, anon: anon} }
@@ -62,6 +63,10 @@ type verboseTest struct {
 const unittestRule = 60 // characters of a rule at least; unittest has 70, trial 79
 
 func (c *unittestConsole) budget() *anonymous { return c.anon }
+
+func (c *unittestConsole) idle() bool {
+	return !c.rule && !c.dash && c.cur == nil && c.ranAt == 0 && c.fatal == nil
+}
 
 func (c *unittestConsole) line(l Line) bool {
 	if stepOver(l) {

@@ -8,7 +8,8 @@ import (
 
 // xctestFormat reads XCTest (swift test, xcodebuild) and Swift Testing.
 var xctestFormat = format{
-	name: "xctest",
+	name:  "xctest",
+	wakes: &wake{flush: "TF*/<e" + anyByte[0x80:]},
 	console: func(out Sink, lim Limits) console {
 		x := &xcConsole{out: &countingSink{Sink: out}, lim: lim, anon: newAnonymous()}
 		x.diags = diagnosticSet{out: x.out, lim: lim}
@@ -49,6 +50,10 @@ var (
 	swResult = regexp.MustCompile(`^\S+ +Test (.+?) (passed|failed|skipped)(?: after (\d+(?:\.\d+)?) seconds)?(?: with (\d+) (?:known )?issues?.*)?(?:: ".*")?\.?$`)
 	swRun    = regexp.MustCompile(`^\S+ +Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed) after `)
 )
+
+func (x *xcConsole) idle() bool {
+	return !x.open && !x.swiftOn && x.cur == nil && x.running == "" && !x.list && x.last == nil
+}
 
 func (x *xcConsole) line(l Line) bool {
 	if l.Mark != "" {
