@@ -1,6 +1,6 @@
 // Package ctrf writes a report as one document of the Common Test Report
-// Format (ctrf.io, specification 0.0.0), streaming: passing tests go to a
-// temporary file and are not held in memory.
+// Format (ctrf.io, specification 0.0.0), streaming: of passing tests a few
+// megabytes are held in memory and the rest goes to a temporary file.
 package ctrf
 
 import (
@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -48,12 +47,10 @@ type Writer struct {
 	// Redact, if set, masks secrets in every text of a test.
 	Redact func(string) string
 
-	spool   *os.File
-	w       *bufio.Writer
 	line    []byte // scratch
 	kept    int    // failing tests of this source; those its report keeps are written with their class
 	limit   int
-	size    int64
+	spool   spool
 	sources []source
 	err     error
 }
@@ -64,25 +61,16 @@ type source struct {
 	leave bool
 }
 
-// NewWriter returns a Writer that keeps what it must in a temporary file.
-// limit is the number of failing tests that the report of a source keeps.
-func NewWriter(limit int) (*Writer, error) {
-	f, err := os.CreateTemp("", "switchback-ctrf-*")
-	if err != nil {
-		return nil, err
-	}
-	return &Writer{spool: f, w: bufio.NewWriterSize(f, 1<<16), limit: limit}, nil
-}
+// NewWriter returns a Writer. limit is the number of failing tests that the
+// report of a source keeps.
+func NewWriter(limit int) *Writer { return &Writer{limit: limit, spool: spool{memory: inMemory}} }
 
-// Close removes the temporary file.
-func (w *Writer) Close() error {
-	_ = w.spool.Close()
-	return os.Remove(w.spool.Name())
-}
+// Close removes the temporary file, if there is one.
+func (w *Writer) Close() error { return w.spool.close() }
 
 // Source begins the tests of another source, which has a report of its own.
 func (w *Writer) Source() {
-	w.sources = append(w.sources, source{from: w.size})
+	w.sources = append(w.sources, source{from: w.spool.size})
 	w.kept = 0
 }
 
@@ -98,14 +86,13 @@ func (w *Writer) Add(t report.Test) {
 			return // written from the report, with its class
 		}
 	}
+	w.line = append(w.line[:0], ",\n"...)
 	if w.Redact == nil {
-		w.line = appendTest(w.line[:0], t)
+		w.line = appendTest(w.line, &t)
 	} else {
-		w.line = append(w.line[:0], mustJSON(w.masked(entry(t)))...)
+		w.line = append(w.line, mustJSON(w.masked(entry(t)))...)
 	}
-	w.line = append(w.line, '\n')
-	w.size += int64(len(w.line))
-	if _, err := w.w.Write(w.line); err != nil && w.err == nil {
+	if err := w.spool.write(w.line); err != nil && w.err == nil {
 		w.err = err
 	}
 }
@@ -116,14 +103,14 @@ func entry(t report.Test) Test {
 		FilePath: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, Retries: t.Retries, Flaky: t.Flaky,
 	}
 	e.Status, e.RawStatus = status(t.Status)
-	if !shows(t) {
+	if !shows(&t) {
 		e.Message, e.Trace = "", ""
 	}
 	return e
 }
 
 // shows reports whether the message of a test is worth a place.
-func shows(t report.Test) bool {
+func shows(t *report.Test) bool {
 	return t.Status == report.Failed || t.Status == report.Skipped || t.Status == report.Pending || t.Flaky
 }
 
@@ -179,9 +166,6 @@ func (w *Writer) masked(t Test) Test {
 // Document writes the document: failing tests and problems first, with what
 // diagnosis says of them, then all other tests in their order.
 func (w *Writer) Document(out io.Writer, version string, rep *report.Report, failures []routing.Failure) error {
-	if w.err == nil {
-		w.err = w.w.Flush()
-	}
 	if w.err != nil {
 		return fmt.Errorf("keeping tests: %w", w.err)
 	}
@@ -213,7 +197,7 @@ func (w *Writer) Document(out io.Writer, version string, rep *report.Report, fai
 	for _, p := range rep.Problems {
 		emit(mustJSON(w.masked(problem(p, byName))))
 	}
-	if err := w.rest(emit); err != nil {
+	if err := w.rest(bw, first); err != nil {
 		return fmt.Errorf("keeping tests: %w", err)
 	}
 	bw.WriteString("\n]")
@@ -224,29 +208,29 @@ func (w *Writer) Document(out io.Writer, version string, rep *report.Report, fai
 	return bw.Flush()
 }
 
-// rest emits the spooled tests but those of sources that are left out.
-func (w *Writer) rest(emit func([]byte)) error {
-	if _, err := w.spool.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	r := bufio.NewReaderSize(w.spool, 1<<16)
+// rest writes the spooled tests but those of sources that are left out. Each
+// stands behind the comma that parts it from the one before.
+func (w *Writer) rest(out *bufio.Writer, first bool) error {
 	at, n := int64(0), -1
-	for {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			return nil
+	return w.spool.each(func(p []byte) {
+		for len(p) > 0 {
+			for n+1 < len(w.sources) && w.sources[n+1].from <= at {
+				n++
+			}
+			part := p
+			if n+1 < len(w.sources) {
+				part = p[:min(int64(len(p)), w.sources[n+1].from-at)]
+			}
+			at, p = at+int64(len(part)), p[len(part):]
+			if n >= 0 && w.sources[n].leave {
+				continue
+			}
+			if first {
+				first, part = false, part[1:]
+			}
+			_, _ = out.Write(part) // Flush tells
 		}
-		if err != nil {
-			return err
-		}
-		for n+1 < len(w.sources) && w.sources[n+1].from <= at {
-			n++
-		}
-		at += int64(len(line))
-		if n < 0 || !w.sources[n].leave {
-			emit(line[:len(line)-1])
-		}
-	}
+	})
 }
 
 // summary counts problems as failed: a reader that looks at nothing but the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,10 +21,7 @@ import (
 func writer(t testing.TB, limit int) *Writer {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	w, err := NewWriter(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := NewWriter(limit)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
@@ -250,9 +248,8 @@ func (c *counting) Write(p []byte) (int, error) {
 
 func TestErrorsAreSaid(t *testing.T) {
 	w := writer(t, 1)
-	if err := w.spool.Close(); err != nil {
-		t.Fatal(err)
-	}
+	w.spool.memory = 1000
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	for range 2000 {
 		w.Add(report.Test{Name: strings.Repeat("x", 100), Status: report.Passed})
 	}
@@ -273,12 +270,51 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestCloseRemovesTheSpool(t *testing.T) {
 	w := writer(t, 1)
-	name := w.spool.Name()
+	w.spool.memory = 0
+	w.Add(report.Test{Name: "a", Status: report.Passed})
+	name := w.spool.file.Name()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is left: %v", name, err)
+	}
+}
+
+// TestSpoolSpills compares documents whose tests stood in memory, in the file
+// or in both, with and without a source that is left out.
+func TestSpoolSpills(t *testing.T) {
+	document := func(memory int64, leave int) string {
+		w := writer(t, 1)
+		w.spool.memory = memory
+		for s := range 3 {
+			w.Source()
+			for i := range 50 {
+				w.Add(report.Test{Name: fmt.Sprint(s, " ", i), Status: report.Passed})
+			}
+		}
+		if leave >= 0 {
+			w.Leave(leave)
+		}
+		var b strings.Builder
+		if err := w.Document(&b, "", &report.Report{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !json.Valid([]byte(b.String())) {
+			t.Errorf("memory %d, without source %d: no JSON", memory, leave)
+		}
+		return b.String()
+	}
+	for leave := -1; leave < 3; leave++ {
+		want := document(1<<20, leave)
+		if n := strings.Count(want, `"name":`); leave < 0 && n != 151 || leave >= 0 && n != 101 {
+			t.Errorf("without source %d: %d names", leave, n)
+		}
+		for _, memory := range []int64{0, 100, 2500, 5000} {
+			if got := document(memory, leave); got != want {
+				t.Errorf("memory %d, without source %d: the document differs", memory, leave)
+			}
+		}
 	}
 }
 

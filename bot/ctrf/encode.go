@@ -10,7 +10,7 @@ import (
 
 // appendTest appends what json.Marshal(entry(t)) gives, a test compares the
 // two, at a tenth of the price: a document of a million tests is little else.
-func appendTest(b []byte, t report.Test) []byte {
+func appendTest(b []byte, t *report.Test) []byte {
 	b = appendText(append(b, `{"name":`...), named(t.Name))
 	status, raw := status(t.Status)
 	b = appendText(append(b, `,"status":`...), status)

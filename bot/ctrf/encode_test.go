@@ -15,7 +15,7 @@ func FuzzAppendTest(f *testing.F) {
 	f.Add("é😀", "", "odd", "", "", "\xf0\x9f", int64(1999999), 0, 3, true)
 	f.Fuzz(func(t *testing.T, name, suite, status, message, trace, file string, d int64, line, retries int, flaky bool) {
 		x := report.Test{Name: name, Suite: suite, Status: report.Status(status), Message: message, Trace: trace, File: file, Duration: time.Duration(d), Line: line, Retries: retries, Flaky: flaky}
-		if got, want := string(appendTest(nil, x)), string(mustJSON(entry(x))); got != want {
+		if got, want := string(appendTest(nil, &x)), string(mustJSON(entry(x))); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})

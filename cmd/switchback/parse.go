@@ -45,17 +45,14 @@ func runParse(s streams, format, output string, files []string) error {
 	if err := exist(s, files); err != nil {
 		return usage("%w", err)
 	}
-	w, err := ctrf.NewWriter(report.DefaultLimits().Failing)
-	if err != nil {
-		return failed(err)
-	}
+	w := ctrf.NewWriter(report.DefaultLimits().Failing)
 	defer w.Close()
 	col := report.NewCollector(report.Limits{})
 	col.OnTest = w.Add
-	lines := diagnose.NewCollector(diagnose.Default())
+	var lines logLines
 	var info report.Info
 	for _, f := range files {
-		one, err := parseOne(s, format, f, col, lines)
+		one, err := parseOne(s, format, f, col, &lines)
 		if err != nil {
 			return err
 		}
@@ -67,9 +64,12 @@ func runParse(s streams, format, output string, files []string) error {
 		}
 	}
 	rep := col.Finish(info)
-	d := diagnose.Diagnose(rep, lines, diagnose.Options{Brief: true})
 	if output == "text" {
 		return printReport(s, rep)
+	}
+	var d diagnose.Diagnosis
+	if len(rep.Failing)+len(rep.Problems) > 0 {
+		d = diagnose.Diagnose(rep, lines.col, diagnose.Options{Brief: true})
 	}
 	if err := w.Document(s.out, versionString(), rep, d.Failures); err != nil {
 		return failed(err)
@@ -77,13 +77,24 @@ func runParse(s streams, format, output string, files []string) error {
 	return nil
 }
 
-func parseOne(s streams, format, name string, col *report.Collector, lines *diagnose.Collector) (report.Info, error) {
+// logLines begins to watch lines with the first: a document has none, and
+// compiling the rules takes longer than reading a small one.
+type logLines struct{ col *diagnose.Collector }
+
+func (c *logLines) take(l report.Line) {
+	if c.col == nil {
+		c.col = diagnose.NewCollector(nil)
+	}
+	c.col.Line(l)
+}
+
+func parseOne(s streams, format, name string, col *report.Collector, lines *logLines) (report.Info, error) {
 	r, err := open(s, name)
 	if err != nil {
 		return report.Info{}, usage("%w", err)
 	}
 	defer r.Close()
-	info, err := report.Read(r, report.Options{Format: format, OnLine: lines.Line}, col)
+	info, err := report.Read(r, report.Options{Format: format, OnLine: lines.take}, col)
 	switch {
 	case errors.Is(err, report.ErrEmpty), errors.Is(err, report.ErrUnknownFormat):
 		return info, unreadable("%s: %w", name, err)
