@@ -258,7 +258,11 @@ func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int
 	if !j.opt.Brief {
 		f.Trace = trimTrace(trace, j.frames.read)
 	}
-	places := related(f, trace, j.frames.read)
+	read := j.frames.read
+	if j.opt.Brief {
+		read = frameOf // each line is looked at once
+	}
+	places := related(f, trace, read)
 	frame := Location{File: f.File}
 	for _, p := range places {
 		if p.Project {

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -160,15 +159,30 @@ func (f *frameForm) location(m []string) Location {
 
 // javaFile puts the package of "a.b.Cls." before the file's name.
 func javaFile(qualified, file string) string {
-	parts := strings.Split(strings.TrimSuffix(qualified, "."), ".")
-	pkg := parts[:len(parts)-1]
-	for i, p := range pkg { // an outer class ends the package
-		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {
-			pkg = pkg[:i]
+	pkg := strings.TrimSuffix(qualified, ".")
+	pkg = pkg[:max(0, strings.LastIndexByte(pkg, '.'))]
+	for from := 0; from < len(pkg); { // an outer class ends the package
+		if pkg[from] >= 'A' && pkg[from] <= 'Z' {
+			pkg = pkg[:max(0, from-1)]
 			break
 		}
+		dot := strings.IndexByte(pkg[from:], '.')
+		if dot < 0 {
+			break
+		}
+		from += dot + 1
 	}
-	return path.Join(append(slices.Clone(pkg), file)...)
+	if pkg == "" {
+		return file
+	}
+	b := make([]byte, 0, len(pkg)+1+len(file))
+	b = append(append(append(b, pkg...), '/'), file...)
+	for i := range pkg {
+		if b[i] == '.' {
+			b[i] = '/'
+		}
+	}
+	return string(b)
 }
 
 // Related returns the places that f and text (a trace, an output) name, in
@@ -230,24 +244,23 @@ func related(f routing.Failure, text string, read frameReader) []Location {
 }
 
 func unique(all []Location, most int) []Location {
-	type key struct {
-		file string
-		line int
-	}
-	seen := map[key]int{}
 	var out []Location
+next:
 	for _, l := range all {
-		k := key{l.File, l.Line}
-		if i, ok := seen[k]; ok {
-			if out[i].Func == "" {
-				out[i].Func = l.Func
+		for i := range out {
+			if out[i].Line == l.Line && out[i].File == l.File {
+				if out[i].Func == "" {
+					out[i].Func = l.Func
+				}
+				continue next
 			}
-			continue
 		}
 		if len(out) >= most {
 			break
 		}
-		seen[k] = len(out)
+		if out == nil {
+			out = make([]Location, 0, min(most, len(all)))
+		}
 		out = append(out, l)
 	}
 	return out

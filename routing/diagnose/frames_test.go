@@ -43,3 +43,18 @@ func TestJavaFrame(t *testing.T) {
 		t.Errorf("%d frames were read", read)
 	}
 }
+
+func TestJavaFile(t *testing.T) {
+	for in, want := range map[string]string{
+		"com.example.app.FooTest.": "com/example/app/F.java",
+		"com.example.Outer.Inner.": "com/example/F.java",
+		"Foo.":                     "F.java",
+		"a.b.":                     "a/F.java",
+		"Outer.Inner.":             "F.java",
+		"a.Outer.":                 "a/F.java",
+	} {
+		if got := javaFile(in, "F.java"); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -300,8 +300,10 @@ func outcomeKind(o junitOutcome) Kind {
 		if o.typ == "" && exceptionMessage.MatchString(o.message) && !hasAny(msg, "assert") {
 			return KindError // pytest: every exception of the test itself is a <failure>
 		}
-		if _, _, compared := splitAssertion(o.message + "\n" + o.text); typ == "" && !compared && !hasAny(msg, "assert", "expect") {
-			return "" // go test and others write every failure so
+		if typ == "" && !hasAny(msg, "assert", "expect") {
+			if _, _, compared := splitAssertion(o.message + "\n" + o.text); !compared {
+				return "" // go test and others write every failure so
+			}
 		}
 		return KindAssertion
 	}
