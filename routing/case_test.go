@@ -65,6 +65,20 @@ func TestPass(t *testing.T) {
 			t.Errorf("the held verdict: %s, state %s", d.Kind, w.c.Checkpoints["e2e"].State)
 		}
 	})
+	t.Run("a held verdict of an older commit than has been judged since decides nothing", func(t *testing.T) {
+		for _, r := range []Result{Fail, Pass} {
+			w := newWorld(t)
+			w.p.Needs, w.p.Checkpoints = map[string][]string{"e2e": {"unit"}}, []string{"unit", "e2e"}
+			held := run(1, r, map[bool]Class{true: LogicError}[r == Fail])
+			held.Checkpoint, held.Head = "e2e", held.Run.SHA
+			w.judge(held)
+			w.judge(run(2, Pass, ""))
+			d := w.judge(held)
+			if cp := w.c.Checkpoints["e2e"]; d.Kind != KindNone || d.Rule != "stale-run" || len(cp.Held) != 0 || cp.Reworks != 0 || w.c.Complete {
+				t.Errorf("held %s: %s (%s), complete %v", r, d.Kind, d.Rule, w.c.Complete)
+			}
+		}
+	})
 	t.Run("S0-8 PASS of the last checkpoint completes the case", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Checkpoints = []string{"unit", "lint"}
@@ -204,6 +218,25 @@ func TestEscalated(t *testing.T) {
 		w.p.Max = 3
 		if d := w.judge(lint); d.Kind != KindRetry {
 			t.Errorf("lint: %s (%s)", d.Kind, d.Rule)
+		}
+	})
+	t.Run("S4-30 what is skipped is neither handed back nor escalated again, until it passes", func(t *testing.T) {
+		for name, skip := range map[string]func(*world){
+			"on_max":  func(w *world) { w.p.Max, w.p.OnMax = 0, OnMaxSkip; w.judge(run(1, Fail, LogicError)) },
+			"a human": func(w *world) { w.judge(run(1, Fail, LogicError)); w.human(HumanSkip, 0) },
+		} {
+			w := newWorld(t)
+			skip(w)
+			turns := len(w.c.Checkpoints["unit"].Turns)
+			for i, v := range []Verdict{run(2, Fail, LogicError), run(3, Fail, EnvIssue), run(4, Unclear, Unknown)} {
+				d := w.judge(v)
+				if cp := w.c.Checkpoints["unit"]; d.Kind != KindNone || d.Rule != "skipped" || !cp.Skipped || len(cp.Turns) != turns || !hasEffect(d, EffectCheck) {
+					t.Errorf("%s, run %d: %s (%s), skipped %v", name, i+2, d.Kind, d.Rule, cp.Skipped)
+				}
+			}
+			if d := w.judge(run(5, Pass, "")); d.Kind != KindPass || w.c.Checkpoints["unit"].Skipped {
+				t.Errorf("%s: %s (%s)", name, d.Kind, d.Rule)
+			}
 		}
 	})
 	t.Run("S4-53 S4-69 others go on and cases do not interfere", func(t *testing.T) {

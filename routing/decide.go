@@ -24,6 +24,7 @@ var rules = []rule{
 	{"completed-commit", decideCompletedCommit},
 	{"matrix-incomplete", decideIncomplete},
 	{"run-already-decided", decideDecided},
+	{"skipped", decideSkipped},
 	{"pass", decidePass},
 	{"design", decideDesign},
 	{"environment", decideEnv},
@@ -119,14 +120,34 @@ func decideRepeat(s situation) (Decision, bool) {
 	return d, true
 }
 
-// heldBefore is true for a verdict that is held and must go on being so.
-func (s situation) heldBefore() bool {
+// held is true for a verdict that was held when it came.
+func (s situation) held() bool {
 	for _, h := range s.cp.Held {
 		if h.Run.Key() == s.v.Run.Key() && h.Run.Part == s.v.Run.Part {
-			return len(s.c.unmetNeeds(s.v.Checkpoint, s.p)) > 0 || s.c.holder(s.v.Checkpoint, s.p) != ""
+			return true
 		}
 	}
 	return false
+}
+
+// heldBefore is true for a verdict that is held and must go on being so.
+func (s situation) heldBefore() bool {
+	return s.held() && (len(s.c.unmetNeeds(s.v.Checkpoint, s.p)) > 0 || s.c.holder(s.v.Checkpoint, s.p) != "")
+}
+
+// overtaken returns a run of another commit that certainly began after a held
+// one, of whatever checkpoint: the head that the held verdict knew is history.
+func (s situation) overtaken() (Run, bool) {
+	if !s.held() || s.v.Run.SHA == "" {
+		return Run{}, false
+	}
+	for _, n := range s.c.Names() {
+		last := s.c.Checkpoints[n].Last
+		if last.SHA != "" && last.SHA != s.v.Run.SHA && last.Repository == s.v.Run.Repository && s.v.Run.olderThan(last) {
+			return last, true
+		}
+	}
+	return Run{}, false
 }
 
 // decideErrored: neither a failed judge nor a run of which a part has no
@@ -141,9 +162,13 @@ func decideStaleCommit(s situation) (Decision, bool) {
 	return none("commit %s is no longer the head (%s)", short(s.v.Run.SHA), short(s.v.Head)), stale
 }
 
-// decideStaleRun refuses an attempt older than one seen, and, where the head
-// is not known, a run of another commit that began before the newest one.
+// decideStaleRun refuses an attempt older than one seen, a run that was held
+// until a newer commit had been judged, and, where the head is not known, a run
+// of another commit that began before the newest one.
 func decideStaleRun(s situation) (Decision, bool) {
+	if newer, ok := s.overtaken(); ok {
+		return none("run %s was held, and run %s of a newer commit has been judged since", s.v.Run.ID, newer.ID), true
+	}
 	last := s.cp.Last
 	if last.ID == "" || !s.v.Run.olderThan(last) || (s.v.Run.Repository != "" && last.Repository != "" && s.v.Run.Repository != last.Repository) {
 		return Decision{}, false
@@ -219,12 +244,8 @@ func (s situation) partOfGreenRun() bool {
 }
 
 func decideIncomplete(s situation) (Decision, bool) {
-	have := len(s.run.Parts)
-	if _, again := s.run.Parts[s.v.Run.Part]; !again {
-		have++
-	}
-	waits := s.m.Result == Pass && len(s.m.Unmet) == 0 && have < s.v.Run.Parts
-	return none("%d of %d matrix jobs have reported", have, s.v.Run.Parts), waits
+	waits := s.m.Result == Pass && len(s.m.Unmet) == 0 && !s.complete()
+	return none("%d of %d matrix jobs have reported", s.have, s.v.Run.Parts), waits
 }
 
 // decideDecided: a further part of a run adds its failures to the turn already
@@ -251,6 +272,15 @@ func gravityOf(r RunState) int {
 		g = max(g, gravity(v))
 	}
 	return g
+}
+
+// decideSkipped lets nothing but a green run through of a checkpoint that goes
+// on without: nobody is asked to mend it and nobody is called again.
+func decideSkipped(s situation) (Decision, bool) {
+	d := none("%s is skipped, until it passes or a human resumes it", s.v.Checkpoint)
+	d.Waits = true
+	green := s.m.Result == Pass && len(s.m.Unmet) == 0
+	return d, s.cp.Skipped && !green && !s.rearmed()
 }
 
 func decidePass(s situation) (Decision, bool) {

@@ -392,6 +392,52 @@ func TestMatrix(t *testing.T) {
 	})
 }
 
+// GitHub's "re-run failed jobs" starts only the legs that failed.
+func TestMatrixRunAgain(t *testing.T) {
+	leg := func(name string, attempt int, r Result) Verdict {
+		v := run(1, r, map[bool]Class{true: LogicError}[r == Fail])
+		v.Run.Part, v.Run.Parts, v.Run.Attempt = name, 3, attempt
+		return v
+	}
+	for _, c := range []struct {
+		name string
+		in   []Verdict
+		want []Kind
+	}{
+		{"the failed leg run again completes the matrix", []Verdict{leg("a", 1, Fail), leg("b", 1, Pass), leg("c", 1, Pass), leg("a", 2, Pass)}, []Kind{KindRetry, KindNone, KindNone, KindPass}},
+		{"green legs of two earlier attempts", []Verdict{leg("a", 1, Fail), leg("b", 1, Fail), leg("c", 1, Pass), leg("a", 2, Pass), leg("b", 2, Fail), leg("b", 3, Pass)}, []Kind{KindRetry, KindNone, KindNone, KindNone, KindRetry, KindPass}},
+		{"a leg that failed and was not run again keeps it open", []Verdict{leg("a", 1, Fail), leg("b", 1, Fail), leg("c", 1, Pass), leg("a", 2, Pass)}, []Kind{KindRetry, KindNone, KindNone, KindNone}},
+		{"a leg that failed in between counts, not its older green", []Verdict{leg("a", 1, Pass), leg("b", 1, Fail), leg("c", 1, Pass), leg("a", 2, Fail), leg("b", 3, Pass)}, []Kind{KindNone, KindRetry, KindNone, KindRetry, KindNone}},
+		{"a leg that fails after the others were taken over is not swallowed", []Verdict{leg("a", 1, Fail), leg("b", 1, Pass), leg("c", 1, Pass), leg("a", 2, Pass), leg("b", 2, Fail)}, []Kind{KindRetry, KindNone, KindNone, KindPass, KindRetry}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			var got []Kind
+			for _, v := range c.in {
+				got = append(got, w.judge(v).Kind)
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+			cp := w.c.Checkpoints["unit"]
+			if n := len(cp.Turns); cp.State == Completed && cp.Turns[n-1].Verdict.Counts.Tests != 9 {
+				t.Errorf("the green turn counts %+v, want the tests of all three legs", cp.Turns[n-1].Verdict.Counts)
+			}
+		})
+	}
+	t.Run("legs of another commit are not taken over", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(leg("a", 1, Fail))
+		w.judge(leg("b", 1, Pass))
+		w.judge(leg("c", 1, Pass))
+		other := leg("a", 2, Pass)
+		other.Run.SHA = "other"
+		if d := w.judge(other); d.Kind != KindNone {
+			t.Errorf("got %s (%s)", d.Kind, d.Rule)
+		}
+	})
+}
+
 // TestProperty plays random sequences with repetitions, parts, stale runs and
 // human acts, and checks what must hold for any of them.
 func TestProperty(t *testing.T) {

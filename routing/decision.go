@@ -49,7 +49,7 @@ type Decision struct {
 	Manual    bool          `json:"manual,omitempty"`    // the rework waits for a call of its own
 	NoNotify  bool          `json:"no_notify,omitempty"` // an escalation that mentions nobody
 	Again     bool          `json:"again,omitempty"`     // brings a turn already taken up to date; no new turn
-	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited; the commit's check says so
+	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
 
 // EffectKind names one thing to be done outside.

@@ -135,13 +135,10 @@ func (cp Checkpoint) unhold(v Verdict) []Verdict {
 func (cp Checkpoint) record(v Verdict, d Decision, at time.Time) (Checkpoint, error) {
 	cp.Held = cp.unhold(v)
 	rs := cp.Runs[v.Run.Key()]
+	all := append([]Verdict{v}, cp.others(v)...)
 	parts := make(map[string]Verdict, len(rs.Parts)+1)
-	all := []Verdict{v}
-	for _, k := range sortedKeys(rs.Parts) {
-		parts[k] = rs.Parts[k]
-		if k != v.Run.Part {
-			all = append(all, rs.Parts[k])
-		}
+	for k, p := range rs.Parts {
+		parts[k] = p
 	}
 	parts[v.Run.Part] = slim(v)
 	rs.Parts = parts

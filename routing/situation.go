@@ -10,6 +10,7 @@ type situation struct {
 	v     Verdict // as it came: one run, or one part
 	m     Verdict // of the whole run
 	run   RunState
+	have  int // parts of the run that have a verdict, this one included
 	p     Policy
 	limit int
 }
@@ -17,13 +18,8 @@ type situation struct {
 func situate(c Case, v Verdict, p Policy) situation {
 	cp := c.Checkpoints[v.Checkpoint]
 	run := cp.Runs[v.Run.Key()]
-	parts := []Verdict{v}
-	for _, k := range sortedKeys(run.Parts) {
-		if k != v.Run.Part {
-			parts = append(parts, run.Parts[k])
-		}
-	}
-	s := situation{c: c, cp: cp, v: v, m: merge(parts), run: run, p: p}
+	parts := append([]Verdict{v}, cp.others(v)...)
+	s := situation{c: c, cp: cp, v: v, m: merge(parts), run: run, have: len(parts), p: p}
 	s.limit = Limit(cp, p)
 	if drop := cp.dropped(s.m, p); drop != "" && s.complete() {
 		s.m.Unmet = append(append([]string(nil), s.m.Unmet...), drop)
@@ -31,14 +27,37 @@ func situate(c Case, v Verdict, p Policy) situation {
 	return s
 }
 
-// complete reports whether every part of the run has reported.
-func (s situation) complete() bool {
-	n := len(s.run.Parts)
-	if _, again := s.run.Parts[s.v.Run.Part]; !again {
-		n++
+// others returns the verdicts of the other parts of v's run. Where only some
+// legs of a matrix were run again, those are joined by the green legs of the
+// newest attempt before it that had them.
+func (cp Checkpoint) others(v Verdict) []Verdict {
+	newest := map[string]Verdict{}
+	for _, rs := range cp.Runs {
+		for part, p := range rs.Parts {
+			before, seen := newest[part]
+			if part != v.Run.Part && v.Run.again(p.Run) && (!seen || before.Run.olderThan(p.Run)) {
+				newest[part] = p
+			}
+		}
 	}
-	return n >= s.v.Run.Parts
+	out := make([]Verdict, 0, len(newest))
+	for _, part := range sortedKeys(newest) {
+		if p := newest[part]; p.Run.Key() == v.Run.Key() || gravity(p) == gravity(Verdict{Result: Pass}) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
+
+// again reports whether r is the run of p, or a later attempt of its matrix on
+// the same commit.
+func (r Run) again(p Run) bool {
+	return r.Key() == p.Key() ||
+		r.Repository == p.Repository && r.ID == p.ID && r.SHA == p.SHA && r.Parts > 1 && p.olderThan(r)
+}
+
+// complete reports whether every part of the run has reported.
+func (s situation) complete() bool { return s.have >= s.v.Run.Parts }
 
 // dropped says in words that a green run ran far fewer tests than the last
 // green one: tests that vanish are the quietest way to turn a run green.

@@ -148,7 +148,7 @@ func TestHeldIsReleasedInTheSameAppend(t *testing.T) {
 	l := line(led, w, newClock(), "a")
 	for i, cp := range []string{"deploy", "e2e", "unit"} {
 		v := passing(i + 1)
-		v.Checkpoint = cp
+		v.Checkpoint, v.Run.SHA = cp, "one commit"
 		rec, err := l.Record(t.Context(), key, v, policy)
 		if err != nil {
 			t.Fatal(err)

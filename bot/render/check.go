@@ -109,6 +109,9 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 			}
 		}
 	}
+	if cp.Skipped {
+		r.Conclusion = "neutral"
+	}
 	r.Annotations = r.Annotations[:min(len(r.Annotations), MaxAnnotations)]
 	if cp.Escalation != nil && !cp.Skipped {
 		v := view{lang: o.Language}
