@@ -12,6 +12,7 @@ import (
 type goPackage struct {
 	name  string
 	tests []*goTest          // in order of first sight
+	slab  []goTest           // of which the next ones are taken
 	last  map[string]*goTest // the latest run of each name
 	lim   Limits
 
@@ -72,7 +73,12 @@ func (p *goPackage) run(name string, at int) *goTest {
 }
 
 func (p *goPackage) add(name string, at int) *goTest {
-	t := &goTest{name: strings.Clone(name), at: at}
+	if len(p.slab) == 0 {
+		p.slab = make([]goTest, min(max(4, len(p.tests)), 64))
+	}
+	t := &p.slab[0]
+	p.slab = p.slab[1:]
+	t.name, t.at = strings.Clone(name), at
 	t.out.max = p.lim.Text / 4
 	p.tests = append(p.tests, t)
 	p.last[t.name] = t

@@ -21,14 +21,16 @@ type goWaiting struct {
 func (g *goRuns) take(p *goPackage) {
 	waiting := g.wait[p.name]
 	rerun := len(waiting) > 0 && len(p.tests) > 0
-	for _, t := range p.tests {
-		root, _, _ := strings.Cut(t.name, "/")
-		rerun = rerun && waiting[root] != nil
+	for i := 0; rerun && i < len(p.tests); i++ {
+		root, _, _ := strings.Cut(p.tests[i].name, "/")
+		rerun = waiting[root] != nil
 	}
-	both := map[string]bool{} // names that passed in a run of this package
-	for _, t := range p.tests {
-		if t.status == Passed {
-			both[t.name] = true
+	both := map[string]bool{} // names that passed in a run of this package, if any failed
+	if p.failedTests() > 0 {
+		for _, t := range p.tests {
+			if t.status == Passed {
+				both[t.name] = true
+			}
 		}
 	}
 	for _, t := range p.tests {

@@ -19,6 +19,7 @@ type logReader struct {
 	gate     gate
 	ungated  bool // every console is given every line it looks at
 	embedded *embedded
+	events   *goTestJSON // see goEvents
 	cutLines int
 
 	only   *format // the format to read with, nil for all
@@ -34,6 +35,7 @@ func newLogReader(in *input, out Sink, lim Limits, onLine func(Line), only *form
 		lr.names = append(lr.names, f.name)
 		lr.consoles = append(lr.consoles, f.console(lr.out.as(f.name), lim))
 	}
+	lr.events = eventsOf(lr.consoles)
 	return lr
 }
 
@@ -74,6 +76,7 @@ func (lr *logReader) read() (Info, error) {
 	var buf []byte
 	no := 0
 	for {
+		lr.goEvents(&no)
 		if err := lr.jsonDocument(&no); err != nil {
 			return Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.count.n}, err
 		}
