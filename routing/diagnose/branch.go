@@ -21,6 +21,7 @@ type branch struct {
 	also []string  // all of these stand in every match, as they are
 	// first holds the bytes a match can start the line with; nil: any.
 	first *[256]bool
+	lead  *lead // nil: none
 }
 
 // literal is text that stands in every match of a branch.
@@ -45,7 +46,7 @@ func (r *Rule) branches() ([]branch, error) {
 	for _, alt := range spread(re.Simplify()) {
 		b := branch{rule: r, lits: required(alt)}
 		b.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
-		b.also = alsoRequired(alt)
+		b.also, b.lead = alsoRequired(alt), leadOf(alt)
 		b.only = alt.Op == syntax.OpLiteral && len(b.lits) == 1 && b.lits[0].exact == string(alt.Rune)
 		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
 			b.first = set
@@ -308,7 +309,8 @@ func (b *branch) match(text string) (string, bool) {
 	if !b.possible(text) {
 		return "", false
 	}
-	if !b.only && !b.re().MatchString(text) {
+	m, in := b.find(text)
+	if m == nil {
 		return "", false
 	}
 	for _, n := range b.rule.not {
@@ -316,17 +318,26 @@ func (b *branch) match(text string) (string, bool) {
 			return "", false
 		}
 	}
-	if b.only {
-		return "", true
-	}
-	m := b.re().FindStringSubmatchIndex(text)
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
-			return text[m[g]:m[g+1]], true
+			return in[m[g]:m[g+1]], true
 		}
 	}
 	return "", true
 }
+
+// find returns the indexes of the first match and the text that they are in.
+func (b *branch) find(text string) (m []int, in string) {
+	switch {
+	case b.only:
+		return noGroups, text
+	case b.lead != nil && isASCII(text):
+		return b.lead.find(text)
+	}
+	return b.re().FindStringSubmatchIndex(text), text
+}
+
+var noGroups = []int{0, 0}
 
 func (b *branch) possible(text string) bool {
 	if b.first != nil && (text == "" || !b.first[text[0]]) {

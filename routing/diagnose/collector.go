@@ -98,6 +98,9 @@ func (c *Collector) take(l report.Line) {
 	if len(l.Text) < 3 {
 		return
 	}
+	if l.Mark != "error" && c.rules.silent(l.Text, c.hits) {
+		return
+	}
 	c.rules.scan(l.Text, c.hits)
 	if l.Mark != "error" && !c.rules.speaks(l.Text, c.hits) {
 		return

@@ -80,6 +80,12 @@ type Rules struct {
 	always   []uint64 // branches without a literal, tried on every line
 	ignoring []uint64 // branches of rules that say that a line is no error
 	words    int      // uint64s of a hit set
+
+	// What silent needs, of the branches that may say more.
+	may        *prefilter    // their literals but for those in starts
+	starts     [256][]uint16 // by a text's first byte: branches whose literals are too short to tell
+	longest    int           // bytes of the longest literal
+	unfiltered bool          // one has no literal
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -230,10 +236,38 @@ func index(list []*Rule) (*Rules, error) {
 		}
 		for _, l := range b.lits {
 			words[l.text] = append(words[l.text], uint16(i))
+			rs.longest = max(rs.longest, len(l.text))
 		}
 	}
-	rs.lits = newLiterals(words)
+	rs.lits, rs.may = newLiterals(words), new(prefilter)
+	for i := range rs.branches {
+		rs.filter(uint16(i))
+	}
 	return rs, nil
+}
+
+// filter puts branch i where silent finds it.
+func (rs *Rules) filter(i uint16) {
+	b := &rs.branches[i]
+	if b.rule.Role == RoleIgnore {
+		return
+	}
+	rs.unfiltered = rs.unfiltered || len(b.lits) == 0
+	if b.first != nil && len(b.lits) > 0 && !slices.ContainsFunc(b.lits, func(l literal) bool { return !l.prefix }) {
+		for c, may := range b.first {
+			if may {
+				rs.starts[c] = append(rs.starts[c], i)
+			}
+		}
+		return
+	}
+	for _, l := range b.lits {
+		if l.exact != "" {
+			rs.may.add(l.exact[:len(l.text)], false)
+			continue
+		}
+		rs.may.add(l.text, true)
+	}
 }
 
 // scanned is how much of a line rules look at.
@@ -251,6 +285,32 @@ func (rs *Rules) match(text string, hits []uint64, want func(*Rule) bool) (*Rule
 func (rs *Rules) scan(text string, hits []uint64) {
 	copy(hits, rs.always)
 	rs.lits.scan(text[:min(len(text), scanned)], hits)
+}
+
+// silent reports, cheaper than scan and speaks together, that no rule has the
+// text other than to say that it is no error. It may miss that. hits is scratch.
+func (rs *Rules) silent(text string, hits []uint64) bool {
+	const tries = 6
+	if rs.unfiltered || text == "" {
+		return false
+	}
+	text = text[:min(len(text), scanned)]
+	for _, i := range rs.starts[text[0]] {
+		if rs.branches[i].possible(text) {
+			return false
+		}
+	}
+	end, state := 0, rs.may.start
+	for range tries {
+		if end, state = rs.may.find(text, end+1, state); end < 0 {
+			return true
+		}
+		clear(hits)
+		if rs.lits.scan(text[max(0, end+1-rs.longest):end+1], hits) && rs.speaks(text, hits) {
+			return false
+		}
+	}
+	return false
 }
 
 // speaks reports whether any rule may have the text other than to say that it

@@ -166,31 +166,50 @@ func scrub(b []byte) []byte {
 			b = last
 		}
 	}
-	if i := bytes.LastIndex(b, columnOne); i >= 0 { // the cursor's way of a carriage return
-		if rest := b[i+len(columnOne):]; len(bytes.TrimSpace(rest)) > 0 {
-			b = rest
+	if bytes.IndexByte(b, 0x1b) >= 0 {
+		if i := bytes.LastIndex(b, columnOne); i >= 0 { // the cursor's way of a carriage return
+			if rest := b[i+len(columnOne):]; len(bytes.TrimSpace(rest)) > 0 {
+				b = rest
+			}
 		}
 	}
-	out := make([]byte, 0, len(b))
+	var out []byte // nil while all so far stays as it is
+	kept := 0      // what out holds ends here in b
 	for i := 0; i < len(b); {
-		c := b[i]
-		switch {
-		case c == 0x1b:
-			i += escapeLen(b[i:])
-		case c == '\t' || (c >= 0x20 && c < 0x7f):
-			out = append(out, c)
-			i++
-		case c < 0x20 || c == 0x7f:
-			i++
-		default:
-			r, n := utf8.DecodeRune(b[i:])
-			if !Invisible(r) {
+		n, shown := visible(b[i:])
+		if !shown {
+			if out == nil {
+				out = make([]byte, 0, len(b))
+			}
+			out = append(out, b[kept:i]...)
+			if r, _ := utf8.DecodeRune(b[i:]); r == utf8.RuneError && b[i] >= 0x80 && n == 1 {
 				out = utf8.AppendRune(out, r)
 			}
-			i += n
+			kept = i + n
 		}
+		i += n
 	}
-	return out
+	if out == nil {
+		return b
+	}
+	return append(out, b[kept:]...)
+}
+
+// visible returns the length of what stands at the start of b, a character or
+// an escape sequence, and whether it is shown as it is.
+func visible(b []byte) (n int, shown bool) {
+	switch c := b[0]; {
+	case c == '\t' || c >= 0x20 && c < 0x7f:
+		for n = 1; n < len(b) && b[n] >= 0x20 && b[n] < 0x7f; n++ {
+		}
+		return n, true
+	case c == 0x1b:
+		return escapeLen(b), false
+	case c < 0x80:
+		return 1, false
+	}
+	r, n := utf8.DecodeRune(b)
+	return n, !Invisible(r) && (r != utf8.RuneError || n > 1)
 }
 
 // escapeLen returns the length of the escape sequence at the start of b.

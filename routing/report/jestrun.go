@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ type jestRun struct {
 	failing  bool // the file's header said FAIL
 	summary  bool // in "Summary of all failing tests"
 	tree     []jestTitle
+	path     jestPath // of the tree
 	inTree   bool
 	block    *jestBlock
 	tests    []*jestTest
@@ -311,35 +313,54 @@ func (r *jestRun) treeLine(no int, t string) bool {
 		return true
 	}
 	name := rest
-	if i := strings.LastIndex(name, " ("); i > 0 && strings.HasSuffix(name, "s)") {
-		if _, _, isNum := leadingInt(name[i+2:]); isNum {
-			name = name[:i]
+	if strings.HasSuffix(name, "s)") {
+		if i := strings.LastIndex(name, " ("); i > 0 {
+			if _, _, isNum := leadingInt(name[i+2:]); isNum {
+				name = name[:i]
+			}
 		}
 	}
-	titles := make([]string, len(r.tree))
-	for i, n := range r.tree {
-		titles[i] = n.title
-	}
-	r.treeTest(no, st, strings.Join(titles, " › "), name)
+	r.treeTest(no, st, name)
 	return true
+}
+
+// treePath joins the titles of the tree as Jest does and as a suite is named.
+// Tests in a row mostly share them.
+func (r *jestRun) treePath() (path, suite string) {
+	p := &r.path
+	if !slices.EqualFunc(p.of, r.tree, func(s string, t jestTitle) bool { return s == t.title }) {
+		p.of = p.of[:0]
+		for _, t := range r.tree {
+			p.of = append(p.of, t.title)
+		}
+		p.path = strings.Join(p.of, " › ")
+		p.suite = strings.ReplaceAll(p.path, " › ", " > ")
+	}
+	return p.path, p.suite
 }
 
 var jestMarks = map[string]Status{
 	"✓": Passed, "√": Passed, "✕": Failed, "×": Failed, "○": Skipped, "✎": Pending,
 }
 
-func (r *jestRun) treeTest(no int, st Status, path, name string) {
-	title := name
-	if path != "" {
-		title = path + " › " + name
+func (r *jestRun) treeTest(no int, st Status, name string) {
+	path, suite := r.treePath()
+	key := func() string {
+		if path == "" {
+			return r.file + "\x00" + name
+		}
+		return r.file + "\x00" + path + " › " + name
 	}
-	t := Test{Status: st, Suite: strings.ReplaceAll(path, " › ", " > "), Name: name, File: r.file, At: no}
+	t := Test{Status: st, Suite: suite, Name: name, File: r.file, At: no}
 	switch st {
 	case Passed:
 		r.named.passed++
-		if n := r.retried[r.file+"\x00"+title]; n > 0 {
-			t.Flaky, t.Retries = true, n
-			delete(r.retried, r.file+"\x00"+title)
+		if len(r.retried) == 0 {
+			break
+		}
+		if k := key(); r.retried[k] > 0 {
+			t.Flaky, t.Retries = true, r.retried[k]
+			delete(r.retried, k)
 		}
 	case Skipped:
 		t.Name = strings.TrimPrefix(t.Name, "skipped ")
@@ -348,10 +369,16 @@ func (r *jestRun) treeTest(no int, st Status, path, name string) {
 		t.Name = strings.TrimPrefix(t.Name, "todo ")
 		r.named.todo++
 	default:
-		if key := r.file + "\x00" + title; r.byKey[key] == nil {
-			r.add(key, &jestTest{file: r.file, suite: t.Suite, name: name, at: no})
+		if k := key(); r.byKey[k] == nil {
+			r.add(k, &jestTest{file: r.file, suite: t.Suite, name: name, at: no})
 		}
 		return
 	}
 	r.out.Test(t)
+}
+
+// jestPath is the joined titles of a tree.
+type jestPath struct {
+	of          []string
+	path, suite string
 }

@@ -93,6 +93,9 @@ func trimPercent(t string) string {
 
 // trimDuration removes "[0.12s]" at the end, which some projects add to a status.
 func trimDuration(t string) string {
+	if !strings.HasSuffix(t, "s]") {
+		return t
+	}
 	i := strings.LastIndex(t, " [")
 	if i > 0 && isDuration(t[i+1:]) {
 		return strings.TrimRight(t[:i], " ")

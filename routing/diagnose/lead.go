@@ -1,0 +1,102 @@
+package diagnose
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+// lead is the literal that every match of a branch begins with. Go's regexp
+// tries each place of a text one after the other where case does not matter;
+// with a lead it is asked only where the literal stands.
+type lead struct {
+	text string // ASCII; in lower case if fold
+	fold bool
+	word bool // a word boundary stands before it
+	re   func() *regexp.Regexp
+}
+
+// leadOf returns the lead of alt, nil if it has none.
+func leadOf(alt *syntax.Regexp) *lead {
+	parts := []*syntax.Regexp{alt}
+	if alt.Op == syntax.OpConcat {
+		parts = flat(alt).Sub
+	}
+	l := &lead{}
+	if parts[0].Op == syntax.OpWordBoundary {
+		l.word, parts = true, parts[1:]
+	}
+	if len(parts) == 0 || parts[0].Op != syntax.OpLiteral || bounded(parts) {
+		return nil
+	}
+	l.text, l.fold = string(parts[0].Rune), parts[0].Flags&syntax.FoldCase != 0
+	if l.fold {
+		l.text = strings.ToLower(l.text)
+	}
+	if len(l.text) < 2 || !isASCII(l.text) {
+		return nil
+	}
+	rest := &syntax.Regexp{Op: syntax.OpConcat, Sub: parts}
+	l.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + rest.String() + `)`) })
+	return l
+}
+
+// bounded reports whether any of parts asks for the start of the text, which
+// the text cut at the lead would have elsewhere.
+func bounded(parts []*syntax.Regexp) bool {
+	for _, p := range parts {
+		if begins(p) || bounded(p.Sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the first match of the branch in text, which must be ASCII, as
+// FindStringSubmatch does, with the text that its indexes are in.
+func (l *lead) find(text string) (m []int, in string) {
+	for at := 0; ; at++ {
+		i := l.index(text[at:])
+		if i < 0 {
+			return nil, ""
+		}
+		at += i
+		if l.word && at > 0 && isWordByte(text[at-1]) == isWordByte(text[at]) || l.word && at == 0 && !isWordByte(text[0]) {
+			continue
+		}
+		if m = l.re().FindStringSubmatchIndex(text[at:]); m != nil {
+			return m, text[at:]
+		}
+	}
+}
+
+func (l *lead) index(s string) int {
+	if !l.fold {
+		return strings.Index(s, l.text)
+	}
+	lower, n := l.text[0], len(l.text)
+	upper := lower
+	if lower >= 'a' && lower <= 'z' {
+		upper ^= 0x20
+	}
+	for i := 0; i+n <= len(s); i++ {
+		if (s[i] == lower || s[i] == upper) && strings.EqualFold(s[i:i+n], l.text) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
