@@ -28,6 +28,7 @@ type goTestJSON struct {
 	failed   map[string]bool // builds that failed
 	event    goEvent
 	text     string
+	used     goUsed
 	last     *goPackage
 	lastTest *goTest
 }
@@ -110,7 +111,7 @@ func (g *goTestJSON) pkg(name string, at int) *goPackage {
 	p := g.open[name]
 	if p == nil {
 		name = strings.Clone(name)
-		p = newGoPackage(name, g.lim, at)
+		p = newGoPackageOf(&g.used, name, g.lim, at)
 		g.open[name] = p
 		g.order = append(g.order, name)
 	}
@@ -178,6 +179,7 @@ func (g *goTestJSON) build(e *goEvent, l Line) {
 func (g *goTestJSON) finish(p *goPackage, at int, whole bool) {
 	delete(g.open, p.name)
 	g.last, g.lastTest = nil, nil
+	defer g.used.give(p)
 	p.settle(whole)
 	g.runs.take(p)
 	if !whole {

@@ -11,8 +11,8 @@ import (
 // tests that did not end.
 type goPackage struct {
 	name  string
-	tests []*goTest          // in order of first sight
-	slab  []goTest           // of which the next ones are taken
+	tests []*goTest // in order of first sight
+	used  *goUsed
 	last  map[string]*goTest // the latest run of each name
 	lim   Limits
 
@@ -50,7 +50,16 @@ type goTest struct {
 }
 
 func newGoPackage(name string, lim Limits, at int) *goPackage {
-	p := &goPackage{name: name, lim: lim, at: at, last: map[string]*goTest{}}
+	return newGoPackageOf(new(goUsed), name, lim, at)
+}
+
+// newGoPackageOf is newGoPackage with memory of packages that ended.
+func newGoPackageOf(used *goUsed, name string, lim Limits, at int) *goPackage {
+	p := &goPackage{name: name, lim: lim, at: at, used: used}
+	p.tests, p.last = used.tests[:0], used.last
+	if used.tests, used.last = nil, nil; p.last == nil {
+		p.last = map[string]*goTest{}
+	}
 	p.out.max, p.crash.max, p.raceText.max = lim.Text/2, lim.Text/2, lim.Text/4
 	return p
 }
@@ -73,11 +82,7 @@ func (p *goPackage) run(name string, at int) *goTest {
 }
 
 func (p *goPackage) add(name string, at int) *goTest {
-	if len(p.slab) == 0 {
-		p.slab = make([]goTest, min(max(4, len(p.tests)), 64))
-	}
-	t := &p.slab[0]
-	p.slab = p.slab[1:]
+	t := p.used.take()
 	t.name, t.at = strings.Clone(name), at
 	t.out.max = p.lim.Text / 4
 	p.tests = append(p.tests, t)

@@ -78,29 +78,39 @@ type place struct {
 }
 
 func placeInLine(line, class string) (place, bool) {
-	if m := javaFrame.FindStringSubmatch(line); m != nil {
-		for _, p := range frameworkFrames {
-			if strings.HasPrefix(m[1], p) {
+	// Each look for a literal spares a regexp on nearly every line.
+	open := strings.IndexByte(line, '(') >= 0
+	if open && strings.Contains(line, "at ") {
+		if m := javaFrame.FindStringSubmatch(line); m != nil {
+			for _, p := range frameworkFrames {
+				if strings.HasPrefix(m[1], p) {
+					return place{}, false
+				}
+			}
+			return newPlace(m[2], m[3], class != "" && strings.HasPrefix(m[1], class) && strings.HasPrefix(m[1][len(class):], ".")), true
+		}
+	}
+	if strings.Contains(line, "File \"") {
+		if m := pythonFrame.FindStringSubmatch(line); m != nil {
+			if hasAny(m[1], frameworkPaths...) || strings.Contains(m[1], "/unittest/") {
 				return place{}, false
 			}
+			p := newPlace(m[1], m[2], false)
+			p.python = true
+			return p, true
 		}
-		return newPlace(m[2], m[3], class != "" && strings.HasPrefix(m[1], class+".")), true
 	}
-	if m := pythonFrame.FindStringSubmatch(line); m != nil {
-		if hasAny(m[1], frameworkPaths...) || strings.Contains(m[1], "/unittest/") {
-			return place{}, false
+	if strings.Contains(line, ":line ") {
+		if m := csharpFrame.FindStringSubmatch(line); m != nil {
+			return newPlace(m[1], m[2], false), true
 		}
-		p := newPlace(m[1], m[2], false)
-		p.python = true
-		return p, true
 	}
-	if m := csharpFrame.FindStringSubmatch(line); m != nil {
-		return newPlace(m[1], m[2], false), true
+	if open {
+		if m := msvcPlace.FindStringSubmatch(line); m != nil {
+			return newPlace(m[1], m[2], false), true
+		}
 	}
-	if m := msvcPlace.FindStringSubmatch(line); m != nil {
-		return newPlace(m[1], m[2], false), true
-	}
-	if strings.IndexByte(line, ':') < 0 || hasAny(line, frameworkPaths...) {
+	if !numbered(line) || hasAny(line, frameworkPaths...) {
 		return place{}, false
 	}
 	m := plainPlace.FindStringSubmatch(line)
@@ -111,6 +121,19 @@ func placeInLine(line, class string) (place, bool) {
 	trimmed := strings.TrimSpace(line)
 	sure := strings.HasSuffix(m[1], ".py") && strings.HasPrefix(trimmed, m[1]+":"+m[2]+": ") && !strings.Contains(trimmed, ": in ")
 	return newPlace(cleanPath(m[1]), m[2], sure), true
+}
+
+// numbered reports whether a digit stands behind a colon.
+func numbered(line string) bool {
+	for {
+		i := strings.IndexByte(line, ':')
+		if i < 0 || i+1 == len(line) {
+			return false
+		}
+		if line = line[i+1:]; line[0] >= '0' && line[0] <= '9' {
+			return true
+		}
+	}
 }
 
 // cleanPath takes off what bundlers put before a path.
