@@ -36,18 +36,21 @@ else
   esac
   file="switchback_${version#v}_${os}_${arch}.tar.gz"
   base="https://github.com/switchback-ci/switchback/releases/download/$version"
-  curl --fail --silent --show-error --location --retry 3 --output "$out/$file" "$base/$file"
-  curl --fail --silent --show-error --location --retry 3 --output "$out/checksums.txt" "$base/checksums.txt"
-  want="$(awk -v f="$file" '$2 == f || $2 == "*" f {print $1}' "$out/checksums.txt")"
+  # Within the folder: on Windows its name begins with a drive, which tar takes
+  # for a host, and holds backslashes, which sha256sum escapes.
+  cd "$out"
+  curl --fail --silent --show-error --location --retry 3 --output "$file" "$base/$file"
+  curl --fail --silent --show-error --location --retry 3 --output checksums.txt "$base/checksums.txt"
+  want="$(awk -v f="$file" '$2 == f || $2 == "*" f {print $1}' checksums.txt)"
   if command -v sha256sum > /dev/null; then
-    have="$(sha256sum "$out/$file" | awk '{print $1}')"
+    have="$(sha256sum "$file" | awk '{print $1}')"
   else
-    have="$(shasum -a 256 "$out/$file" | awk '{print $1}')"
+    have="$(shasum -a 256 "$file" | awk '{print $1}')"
   fi
   if [ -z "$want" ] || [ "$want" != "$have" ]; then
     echo "::error title=Switchback::the checksum of $file does not match the release's; nothing was run"
     exit 1
   fi
-  tar -xzf "$out/$file" -C "$out"
+  tar -xzf "$file"
 fi
 echo "path=$bin" >> "$GITHUB_OUTPUT"
