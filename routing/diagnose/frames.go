@@ -215,7 +215,8 @@ func (m frameMemo) read(line string) (Location, *frameForm, bool) {
 }
 
 func related(f routing.Failure, text string, read frameReader) []Location {
-	var own, project, rest []Location
+	var own, rest []Location
+	project := make([]Location, 0, 24)
 	if f.File != "" {
 		own = append(own, Location{File: f.File, Line: f.Line, Project: !foreign.MatchString(f.File)})
 	}
@@ -240,28 +241,32 @@ func related(f routing.Failure, text string, read frameReader) []Location {
 		slices.Reverse(project)
 		slices.Reverse(rest)
 	}
-	return unique(slices.Concat(own, project, rest), 20)
+	return unique(20, own, project, rest)
 }
 
-func unique(all []Location, most int) []Location {
+// unique returns the first most of the lists, each file and line once.
+func unique(most int, lists ...[]Location) []Location {
 	var out []Location
-next:
-	for _, l := range all {
-		for i := range out {
-			if out[i].Line == l.Line && out[i].File == l.File {
-				if out[i].Func == "" {
-					out[i].Func = l.Func
+	for _, list := range lists {
+	next:
+		for i := range list {
+			l := &list[i]
+			for k := range out {
+				if out[k].Line == l.Line && out[k].File == l.File {
+					if out[k].Func == "" {
+						out[k].Func = l.Func
+					}
+					continue next
 				}
-				continue next
 			}
+			if len(out) >= most {
+				return out
+			}
+			if out == nil {
+				out = make([]Location, 0, most+1)
+			}
+			out = append(out, *l)
 		}
-		if len(out) >= most {
-			break
-		}
-		if out == nil {
-			out = make([]Location, 0, min(most, len(all)))
-		}
-		out = append(out, l)
 	}
 	return out
 }
