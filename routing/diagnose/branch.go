@@ -314,7 +314,7 @@ func (b *branch) match(text string) (string, bool) {
 		return "", false
 	}
 	for _, n := range b.rule.not {
-		if n().MatchString(text) {
+		if n.in(text) {
 			return "", false
 		}
 	}

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -86,6 +87,42 @@ func (l *lead) index(s string) int {
 		}
 	}
 	return -1
+}
+
+// exception is a pattern that keeps a rule off a line.
+type exception struct {
+	re   func() *regexp.Regexp // compiled when first asked
+	lits []lead                // one of them stands in every match that is ASCII; none: not known
+}
+
+func newException(pattern string) *exception {
+	x := &exception{re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return x // compile tells
+	}
+	for _, l := range required(re.Simplify()) {
+		if !isASCII(l.text) {
+			x.lits = nil
+			return x
+		}
+		if l.exact != "" {
+			x.lits = append(x.lits, lead{text: l.exact})
+			continue
+		}
+		x.lits = append(x.lits, lead{text: l.text, fold: true})
+	}
+	return x
+}
+
+// in reports whether the pattern matches text.
+func (x *exception) in(text string) bool {
+	if len(x.lits) > 0 && isASCII(text) {
+		if !slices.ContainsFunc(x.lits, func(l lead) bool { return l.index(text) >= 0 }) {
+			return false
+		}
+	}
+	return x.re().MatchString(text)
 }
 
 func isWordByte(c byte) bool {

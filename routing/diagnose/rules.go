@@ -59,7 +59,7 @@ type Rule struct {
 		Negative []string `yaml:"negative"`
 	} `yaml:"examples"`
 
-	not  []func() *regexp.Regexp // compiled when first asked
+	not  []*exception
 	user bool
 }
 
@@ -184,7 +184,7 @@ func (r *Rule) prepare() error {
 		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
 	}
 	for _, p := range r.Not {
-		r.not = append(r.not, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(p) }))
+		r.not = append(r.not, newException(p))
 	}
 	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
 		if err := checkTemplate(s); err != nil {
