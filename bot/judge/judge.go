@@ -123,6 +123,9 @@ func (st *state) read(s Source) error {
 		return err
 	case err != nil:
 		st.problem(s.Name, "could not be read: "+err.Error())
+		if info.Bytes == 0 {
+			return nil
+		}
 	}
 	st.found++
 	for _, n := range rep.Cut {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -339,6 +340,15 @@ func TestExcerptsStayInTheRepository(t *testing.T) {
 			t.Errorf("asked for %s", p)
 			return nil, nil
 		}})
+	}
+}
+
+func TestUnreadableSourceIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := Source{Name: "reports", Open: func() (io.ReadCloser, error) { return os.Open(t.TempDir()) }}
+	v := run(t, Input{Sources: []Source{dir}, Conclusion: "success"}).Verdict
+	if v.Result != routing.Unclear || !strings.Contains(v.Reason, "no report could be read: reports could not be read") {
+		t.Errorf("%s: %s", v.Result, v.Reason)
 	}
 }
 

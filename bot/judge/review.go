@@ -3,6 +3,7 @@ package judge
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -35,6 +36,9 @@ func asReview(b []byte) (*routing.ReviewResult, bool, error) {
 	}
 	if err := r.Validate(); err != nil {
 		return nil, false, err
+	}
+	if r.Decision == routing.Approved && probe["passed"] != nil && !r.Passed {
+		return nil, false, errors.New("decision is APPROVED, but passed is false")
 	}
 	return &r, true, nil
 }

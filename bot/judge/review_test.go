@@ -37,6 +37,7 @@ func TestReviewFiles(t *testing.T) {
 		{"with a byte order mark", []Source{text("review.json", "\xef\xbb\xbf"+`{"decision":"REJECTED","issues":[`+issue("major", "x")+`]}`)}, "", routing.Fail, "1 major"},
 		{"an unknown decision", []Source{review("MAYBE", "")}, "success", routing.Unclear, `decision "MAYBE" is not one of APPROVED, REJECTED, FAILED`},
 		{"an unknown severity", []Source{review("APPROVED", issue("bad", "x"))}, "success", routing.Unclear, `issues[0].severity "bad"`},
+		{"approved and not passed", []Source{text("review.json", `{"passed":false,"decision":"APPROVED","issues":[]}`)}, "success", routing.Unclear, "decision is APPROVED, but passed is false"},
 		{"wrong types", []Source{text("review.json", `{"decision":"APPROVED","issues":"none"}`)}, "success", routing.Unclear, "is no valid review"},
 		{"truncated", []Source{text("review.json", `{"decision":"APPROVED","issues":[`)}, "success", routing.Unclear, ""},
 		{"approved, but the job failed", []Source{review("APPROVED", "")}, "failure", routing.Unclear, "the review approved, but the run ended as failure"},
