@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -218,10 +219,10 @@ func (f *face) configure(ctx context.Context, command string) error {
 // path resolves name below the workspace.
 func (f *face) path(name string) string {
 	ws := f.env.Getenv("GITHUB_WORKSPACE")
-	if ws == "" || strings.HasPrefix(name, "/") {
+	if ws == "" || filepath.IsAbs(name) {
 		return name
 	}
-	return ws + string(os.PathSeparator) + name
+	return filepath.Join(ws, name)
 }
 
 // route sends the judged run down the pipeline and reports what came of it.

@@ -36,7 +36,7 @@ func ReviewOf(r Review) (routing.ReviewResult, bool) {
 
 var (
 	jsonBlock = regexp.MustCompile("(?s)```(?:json)?\\s*\\n(\\{.*?\\})\\s*\\n```")
-	issueLine = regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?\**(blocker|critical|major|minor)\**\s*(?:\(([^)]*)\)|\[([^\]]*)\])?\**\s*:\**\s*(?:([\w./-]+\.\w+):(\d+):?\s+)?(.+)$`)
+	issueLine = regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?\**(blocker|critical|major|minor)\**\s*(?:\(([^)]*)\)|\[([^\]]*)\])?\**\s*:\**\s*(?:([\w./-]+\.\w+):(\d{1,9}):?\s+)?(.+)$`)
 )
 
 func structured(body string) (routing.ReviewResult, bool) {
