@@ -7,20 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// clean drops what is not text: ANSI sequences, control, zero-width and
-// bidirectional characters, invalid UTF-8. Lines end in "\n". Our own markers
-// and other HTML comments are broken, so that no reader of the raw Markdown
-// takes them for real.
+// clean drops what is not text, as Printable does. Our own markers and other
+// HTML comments are broken, so that no reader of the raw Markdown takes them for
+// real.
 func clean(s string) string {
 	if isClean(s) {
 		return s
 	}
+	return strings.ReplaceAll(strings.ReplaceAll(Printable(s), "<!--", "<! --"), "-->", "-- >")
+}
+
+// Printable returns s without what is not text: ANSI sequences, control,
+// zero-width and bidirectional characters, invalid UTF-8. Lines end in "\n".
+func Printable(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	s = stripEscapes(s)
 	s = newlines.Replace(s)
-	s = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
 		}
@@ -29,7 +34,6 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return strings.ReplaceAll(strings.ReplaceAll(s, "<!--", "<! --"), "-->", "-- >")
 }
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n")

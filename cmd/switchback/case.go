@@ -24,6 +24,9 @@ func showCommand(s streams) *cobra.Command {
 		Short: "Show a case's history, or list the cases of a ledger",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if output != "text" && output != "json" {
+				return usage("-o is %q; it must be text or json", output)
+			}
 			led, err := openExisting(path)
 			if err != nil {
 				return err

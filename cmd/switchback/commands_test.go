@@ -87,6 +87,47 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+// What goes to a terminal moves no cursor and turns no text around.
+func TestTextIsPrintable(t *testing.T) {
+	t.Parallel()
+	name := `T\u001b[31mX\u202e`
+	in := `{"Action":"run","Package":"p","Test":"` + name + `"}
+{"Action":"output","Package":"p","Test":"` + name + `","Output":"    a_test.go:3: \u001b]0;title\u0007 got 1, want 2\n"}
+{"Action":"fail","Package":"p","Test":"` + name + `"}
+{"Action":"fail","Package":"p"}
+`
+	for _, command := range []string{"parse", "diagnose"} {
+		r := run(t, in, command, "-o", "text", "-")
+		if r.code != 0 || strings.ContainsAny(r.out+r.err, "\x1b\x07\u202e") || !strings.Contains(r.out, "TX (a_test.go:3)") {
+			t.Errorf("%s: exit %d, %q %q", command, r.code, r.out, r.err)
+		}
+	}
+}
+
+func TestDiagnoseText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"1-not-implemented.txt": "fail NOT_IMPLEMENTED: example.com/shop > ", // the class stands there once
+		"3-pass.txt":            "pass: 5 of 6 tests passed, none failed\n",
+	} {
+		if r := run(t, "", "diagnose", "-o", "text", recorded(in)); !strings.HasPrefix(r.out, want) || strings.Contains(r.out, "line 0") {
+			t.Errorf("%s: %s", in, r.out)
+		}
+	}
+}
+
+func TestUnknownWordsAreUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"diagnose", "--conclusion", "ok", recorded("3-pass.txt")}, {"route", "--case", "a/b#1", "--run", "1", "--conclusion", "ok"},
+		{"show", "-o", "yaml", "a/b#1"}, {"parse", "-o", "yaml", "-"}, {"diagnose", "-o", "yaml", "-"},
+	} {
+		if r := run(t, "", args...); r.code != 2 || r.out != "" || !strings.Contains(r.err, args[2]) && !strings.Contains(r.err, "ok") {
+			t.Errorf("%v: exit %d, %q %q", args, r.code, r.out, r.err)
+		}
+	}
+}
+
 func TestDiagnoseShowsNoSecret(t *testing.T) {
 	t.Parallel()
 	secret := "ghp_" + strings.Repeat("aB3d", 9)

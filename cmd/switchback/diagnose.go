@@ -3,11 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 )
@@ -55,6 +58,9 @@ func diagnoseCommand(s streams) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output != "json" && output != "text" {
 				return usage("-o is %q; it must be json or text", output)
+			}
+			if !knownConclusion(conclusion) {
+				return usage("--conclusion is %q; known are %s", conclusion, strings.Join(conclusions, ", "))
 			}
 			if err := exist(s, args); err != nil {
 				return usage("%w", err)
@@ -108,21 +114,31 @@ func printDiagnosis(s streams, output string, o judge.Output) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(s.out, "%s", d.Verdict)
-	if d.Class != "" {
-		fmt.Fprintf(s.out, " %s", d.Class)
-	}
-	fmt.Fprintf(s.out, ": %s\n", v.Reason)
-	for _, e := range d.Evidence {
-		fmt.Fprintf(s.out, "  line %d: %s  [%s]\n", e.Line, e.Text, e.Signal)
-	}
-	for _, f := range d.FailingTests {
-		fmt.Fprintf(s.out, "  %s %s%s\n", f.Class, joined(f.Suite, f.Name), place(f.File, f.Line))
+	if _, err := io.WriteString(s.out, render.Printable(diagnosisText(d))); err != nil {
+		return failed(err)
 	}
 	for _, n := range d.Notes {
-		fmt.Fprintln(s.err, "note:", n)
+		fmt.Fprintln(s.err, "note:", render.Printable(n))
 	}
 	return nil
+}
+
+func diagnosisText(d diagnosis) string {
+	var b strings.Builder
+	b.WriteString(string(d.Verdict))
+	if d.Class != "" {
+		fmt.Fprintf(&b, " %s", d.Class)
+	}
+	fmt.Fprintf(&b, ": %s\n", strings.TrimPrefix(d.Reason, string(d.Class)+": "))
+	for _, e := range d.Evidence {
+		if e.Line > 0 {
+			fmt.Fprintf(&b, "  line %d: %s  [%s]\n", e.Line, e.Text, e.Signal)
+		}
+	}
+	for _, f := range d.FailingTests {
+		fmt.Fprintf(&b, "  %s %s%s\n", f.Class, joined(f.Suite, f.Name), place(f.File, f.Line))
+	}
+	return b.String()
 }
 
 // failingOf returns the failures that are tests: not diagnostics, not problems.

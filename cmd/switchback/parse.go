@@ -1,13 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/ctrf"
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/report"
 )
@@ -95,33 +96,37 @@ func parseOne(s streams, format, name string, col *report.Collector, lines *logL
 	}
 	defer r.Close()
 	info, err := report.Read(r, report.Options{Format: format, OnLine: lines.take}, col)
-	switch {
-	case errors.Is(err, report.ErrEmpty), errors.Is(err, report.ErrUnknownFormat):
-		return info, unreadable("%s: %w", name, err)
-	case err != nil:
-		return info, unreadable("%s: %w", name, err)
+	if err != nil {
+		return info, unreadable("%s: %w", sourceName(name), err)
 	}
 	return info, nil
 }
 
+// printReport writes to a terminal: what a test says of itself is made
+// printable as a whole, since nothing of it may move the cursor.
 func printReport(s streams, rep *report.Report) error {
+	var b strings.Builder
 	n := rep.Counts
-	fmt.Fprintf(s.out, "%s: %d tests, %d passed, %d failed, %d skipped", strings.Join(rep.Formats, "+"), n.Tests, n.Passed, n.Failed, n.Skipped)
+	fmt.Fprintf(&b, "%s: %d tests, %d passed, %d failed, %d skipped", strings.Join(rep.Formats, "+"), n.Tests, n.Passed, n.Failed, n.Skipped)
 	if n.Flaky > 0 {
-		fmt.Fprintf(s.out, ", %d flaky", n.Flaky)
+		fmt.Fprintf(&b, ", %d flaky", n.Flaky)
 	}
-	fmt.Fprintln(s.out)
+	b.WriteByte('\n')
 	for _, t := range rep.Failing {
-		fmt.Fprintf(s.out, "FAIL %s%s\n", t.FullName(), place(t.File, t.Line))
+		fmt.Fprintf(&b, "FAIL %s%s\n", t.FullName(), place(t.File, t.Line))
 		if t.Message != "" {
-			fmt.Fprintf(s.out, "     %s\n", strings.ReplaceAll(strings.TrimSpace(t.Message), "\n", "\n     "))
+			fmt.Fprintf(&b, "     %s\n", strings.ReplaceAll(strings.TrimSpace(t.Message), "\n", "\n     "))
 		}
 	}
 	for _, p := range rep.Problems {
-		fmt.Fprintf(s.out, "%s %s%s: %s\n", strings.ToUpper(string(p.Kind)), p.Name, place(p.File, p.Line), p.Message)
+		what := strings.TrimSpace(strings.ToUpper(string(p.Kind)) + " " + p.Name)
+		fmt.Fprintf(&b, "%s%s: %s\n", what, place(p.File, p.Line), p.Message)
+	}
+	if _, err := io.WriteString(s.out, render.Printable(b.String())); err != nil {
+		return failed(err)
 	}
 	for _, c := range rep.Cut {
-		fmt.Fprintln(s.err, "note:", c)
+		fmt.Fprintln(s.err, "note:", render.Printable(c))
 	}
 	return nil
 }

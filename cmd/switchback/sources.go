@@ -18,13 +18,16 @@ func open(s streams, name string) (io.ReadCloser, error) {
 func sources(s streams, files []string) []judge.Source {
 	out := make([]judge.Source, 0, len(files))
 	for _, f := range files {
-		name := f
-		if f == "-" {
-			name = "standard input"
-		}
-		out = append(out, judge.Source{Name: name, Open: func() (io.ReadCloser, error) { return open(s, f) }})
+		out = append(out, judge.Source{Name: sourceName(f), Open: func() (io.ReadCloser, error) { return open(s, f) }})
 	}
 	return out
+}
+
+func sourceName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
 }
 
 // exist returns an error for the first file that cannot be opened: a wrong
