@@ -11,11 +11,11 @@ import (
 )
 
 // readEvents returns what a log gives, with or without the short way.
-func readEvents(data []byte, short bool) []string {
+func readEvents(data []byte, only *format, short bool) []string {
 	e := &events{}
 	lr := newLogReader(newInput(bytes.NewReader(data)), e, DefaultLimits(), func(l Line) {
 		e.list = append(e.list, fmt.Sprintf("line %d %s %q", l.No, l.Mark, l.Text))
-	}, nil)
+	}, only)
 	if !short {
 		lr.events = nil
 	}
@@ -23,10 +23,10 @@ func readEvents(data []byte, short bool) []string {
 	return append(e.list, fmt.Sprintf("%+v %v", info, err))
 }
 
-func sameEvents(t *testing.T, data []byte) {
+func sameEvents(t *testing.T, data []byte, only *format) {
 	t.Helper()
-	got := readEvents(data, true)
-	want := readEvents(data, false)
+	got := readEvents(data, only, true)
+	want := readEvents(data, only, false)
 	if slices.Equal(got, want) {
 		return
 	}
@@ -42,7 +42,7 @@ func sameEvents(t *testing.T, data []byte) {
 func TestPlainEvents(t *testing.T) {
 	samples(t, func(name string, data []byte) {
 		if bytes.Contains(data[:min(len(data), 1<<20)], []byte(`"Action"`)) && len(data) < 8<<20 {
-			sameEvents(t, data)
+			sameEvents(t, data, nil)
 		}
 	})
 	for _, rest := range []string{
@@ -58,7 +58,7 @@ func TestPlainEvents(t *testing.T) {
 			fmt.Fprintf(&b, "{\"Action\":%q,\"Package\":\"p\",%s} \nnot an event\n", a, rest)
 		}
 		for end := b.Len(); end > b.Len()-200; end -= 7 {
-			sameEvents(t, []byte(b.String()[:end]))
+			sameEvents(t, []byte(b.String()[:end]), nil)
 		}
 	}
 }
@@ -70,5 +70,5 @@ func FuzzPlainEvents(f *testing.F) {
 			f.Add(b)
 		}
 	}
-	f.Fuzz(func(t *testing.T, in []byte) { sameEvents(t, in) })
+	f.Fuzz(func(t *testing.T, in []byte) { sameEvents(t, in, formatOf("gotest-json")) })
 }
