@@ -22,7 +22,7 @@ func (b *behindPrefix) idle() bool {
 
 func (b *behindPrefix) line(l Line) bool {
 	if len(b.runs) == 0 {
-		if l.Mark != "" || len(l.Text) < 12 || !b.may(l.Text) || b.starts(l.Text) {
+		if l.Mark != "" || len(l.Text) < 12 || outputPrefix(l.Text) == "" || !b.may(l.Text) || b.starts(l.Text) {
 			return b.plain.line(l)
 		}
 		if claimed, done := b.opens(l); done {

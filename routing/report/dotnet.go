@@ -77,7 +77,7 @@ func (d *dotnetConsole) line(l Line) bool {
 		d.blank()
 		return false
 	}
-	if strings.Contains(t, ": error ") || strings.Contains(t, ": warning ") {
+	if i := strings.IndexByte(t, ':'); i >= 0 && (strings.Contains(t[i:], ": error ") || strings.Contains(t[i:], ": warning ")) {
 		if d.message(t) {
 			return true
 		}

@@ -31,6 +31,9 @@ func (g *goTestText) summary(s string) bool {
 		}
 		return g.sum != nil
 	}
+	if !strings.HasPrefix(s, "=== FAIL: ") {
+		return false
+	}
 	m := goSumFail.FindStringSubmatch(s)
 	if m == nil {
 		return false

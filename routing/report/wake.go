@@ -13,7 +13,7 @@ type wake struct {
 	indent string // first bytes behind the indentation of those that are
 	ends   string // last bytes, spaces aside
 	holds  byte   // a byte that stands anywhere, 0 for none
-	dots   bool   // " .." stands anywhere
+	dots   bool   // ".." stands anywhere
 	prefix bool   // the line has what may be a tool's prefix, see outputPrefix
 }
 
@@ -124,7 +124,7 @@ func (g *gate) to(l Line) uint64 {
 		n--
 	}
 	m |= g.last[t[n-1]]
-	if g.dots&^m != 0 && strings.Contains(t, " ..") {
+	if g.dots&^m != 0 && strings.Contains(t, "..") {
 		m |= g.dots
 	}
 	for _, h := range g.holds {
