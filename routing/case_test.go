@@ -239,6 +239,24 @@ func TestEscalated(t *testing.T) {
 			}
 		}
 	})
+	t.Run("S0-23 a rework that waited for its call is not handed over after an escalation", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Manual, w.p.Max = true, 1
+		w.judge(run(1, Fail, LogicError))
+		w.judge(run(2, Fail, LogicError))
+		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "unit", Action: HumanHandover})
+		if w.c.Checkpoints["unit"].Waiting || err == nil {
+			t.Errorf("waiting %v, %v", w.c.Checkpoints["unit"].Waiting, err)
+		}
+	})
+	t.Run("a human who names no checkpoint of the case is told which there are", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "ci", Action: HumanResume})
+		if err == nil || err.Error() != `no checkpoint "ci"; known are unit` {
+			t.Error(err)
+		}
+	})
 	t.Run("S4-53 S4-69 others go on and cases do not interfere", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 0

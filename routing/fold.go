@@ -310,7 +310,7 @@ func (cp Checkpoint) escalate(d Decision, at time.Time) (Checkpoint, error) {
 	}
 	cp.keepLimit(d)
 	cp.closeIteration("failed")
-	cp.LastError = d.Reason
+	cp.LastError, cp.Waiting = d.Reason, false
 	if d.Kind == KindMaxRetry {
 		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Reworks, d.Max)
 	}
@@ -323,7 +323,7 @@ func (cp Checkpoint) escalate(d Decision, at time.Time) (Checkpoint, error) {
 func (c Case) applyHuman(e Event) (Case, error) {
 	cp, ok := c.Checkpoints[e.Checkpoint]
 	if !ok {
-		return c, fmt.Errorf("no checkpoint %q", e.Checkpoint)
+		return c, fmt.Errorf("no checkpoint %q; known are %s", e.Checkpoint, orElse(strings.Join(c.Names(), ", "), "none"))
 	}
 	cp = cp.clone()
 	cp.Updated = e.At
