@@ -63,7 +63,7 @@ func (f *face) answer(ctx context.Context) (int, error) {
 	for _, cmd := range cmds {
 		said = append(said, f.obey(ctx, key, checkpoint, cmd, c.User.Login, subject))
 	}
-	return 0, f.reply(ctx, is.Number, c.ID, strings.Join(said, "\n"))
+	return 0, f.reply(ctx, is.Number, c.ID, said...)
 }
 
 // caseOf returns the case a comment is about, and the checkpoint if the place
@@ -161,8 +161,9 @@ func pick(c routing.Case, name string) (string, error) {
 	return "", fmt.Errorf("name the checkpoint; there are `%s`", strings.Join(c.Names(), "`, `"))
 }
 
-func (f *face) reply(ctx context.Context, number int, comment int64, text string) error {
+func (f *face) reply(ctx context.Context, number int, comment int64, lines ...string) error {
 	id := strconv.FormatInt(comment, 10)
+	text := render.Reply(lines, f.renderOptions(trigger{}))
 	_, _, err := f.hub.PostOnce(ctx, f.repo, number, render.Marker(f.repo.String()+"/reply/"+id, 0), text, false)
 	return err
 }

@@ -49,3 +49,13 @@ func Mended(c routing.Case, checkpoint string, o Options) string {
 func Reopened(c routing.Case, checkpoint string, o Options) string {
 	return o.Language.say("call.reopened", "cp", code(checkpoint), "case", code(strings.TrimSpace(c.Key)))
 }
+
+// Reply returns the lines that answer commands of a comment. They hold words of
+// that comment and messages of errors, so each is hostile; their code spans stay.
+func Reply(lines []string, o Options) string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = prose(o.redact(l))
+	}
+	return strings.Join(out, "\n")
+}
