@@ -46,6 +46,7 @@ func (e *Error) Error() string {
 func Parse(name string, data []byte) (File, error) {
 	var f File
 	c := &checker{name: name}
+	rootErr := yaml.Unmarshal(data, &c.root)
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
@@ -55,9 +56,9 @@ func Parse(name string, data []byte) (File, error) {
 	if err := dec.Decode(&more); err == nil {
 		c.addLine(more.Line, "a second document; keep one, without ---")
 	}
-	if yaml.Unmarshal(data, &c.root) == nil {
+	if rootErr == nil {
 		c.values(&c.root, nil)
-		c.whole(&c.root, reflect.TypeOf(f))
+		c.whole(&c.root, reflect.TypeOf(f), "")
 		c.check(f)
 	}
 	return c.result(f)
@@ -165,8 +166,42 @@ func (c *checker) decodeError(err error) {
 			continue
 		}
 		n, _ := strconv.Atoi(m[1])
-		c.addLine(n, "%s", explain(m[2]))
+		text := explain(m[2])
+		if key := c.keyOf(n, m[2]); key != "" {
+			text = key + ": " + text
+		}
+		c.addLine(n, "%s", text)
 	}
+}
+
+// keyOf returns the key whose value on a line has the wrong type that msg
+// tells of, "" if it is none or one of several.
+func (c *checker) keyOf(line int, msg string) string {
+	m := wrongTypeRE.FindStringSubmatch(msg)
+	if m == nil {
+		return ""
+	}
+	kinds := map[string]yaml.Kind{"seq": yaml.SequenceNode, "map": yaml.MappingNode}
+	found, n := "", 0
+	var walk func(*yaml.Node)
+	walk = func(node *yaml.Node) {
+		for i, v := range node.Content {
+			walk(v)
+			if node.Kind != yaml.MappingNode || i%2 == 0 || v.Line != line {
+				continue
+			}
+			kind, nested := kinds[m[1]]
+			if nested && v.Kind == kind || !nested && v.Kind == yaml.ScalarNode && strings.HasPrefix(v.Value, strings.TrimSuffix(m[2], "...")) {
+				found = node.Content[i-1].Value
+				n++
+			}
+		}
+	}
+	walk(&c.root)
+	if n != 1 {
+		return ""
+	}
+	return found
 }
 
 // explain turns a message of the YAML decoder into one for people.
@@ -310,27 +345,27 @@ func (c *checker) rules(rules []Rule) {
 }
 
 // whole refuses fractions where a whole number is wanted, of which the decoder
-// would take the whole part without a word.
-func (c *checker) whole(n *yaml.Node, t reflect.Type) {
+// would take the whole part without a word. key is the one that n stands behind.
+func (c *checker) whole(n *yaml.Node, t reflect.Type, key string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch {
 	case n.Kind == yaml.DocumentNode && len(n.Content) > 0:
-		c.whole(n.Content[0], t)
+		c.whole(n.Content[0], t, "")
 	case n.Kind == yaml.ScalarNode && t.Kind() == reflect.Int && n.Tag == "!!float":
 		if len(n.Value) > 15 {
 			return // too large, which the decoder says
 		}
-		c.addLine(n.Line, "%q is not a whole number", n.Value)
+		c.addLine(n.Line, "%s: %q is not a whole number", key, n.Value)
 	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
 		for _, x := range n.Content {
-			c.whole(x, t.Elem())
+			c.whole(x, t.Elem(), key)
 		}
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if e := valueType(t, n.Content[i].Value); e != nil {
-				c.whole(n.Content[i+1], e)
+				c.whole(n.Content[i+1], e, n.Content[i].Value)
 			}
 		}
 	}
