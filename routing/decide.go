@@ -314,6 +314,9 @@ func passReason(s situation) string {
 		return "the review approved"
 	}
 	r := orElse(s.m.Reason, fmt.Sprintf("%d tests passed, none failed", s.m.Counts.Passed))
+	if n := s.m.Counts; s.have > 1 && n.Tests > 0 { // the reason is that of one leg
+		r = fmt.Sprintf("%d of %d tests passed in %d matrix jobs, none failed", n.Passed, n.Tests, s.have)
+	}
 	if s.cp.Reworks > 0 {
 		r += fmt.Sprintf(", after %d of %d reworks", s.cp.Reworks, s.limit)
 	}

@@ -358,6 +358,17 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
+	t.Run("the reason of a pass counts the tests of all legs", func(t *testing.T) {
+		w := newWorld(t)
+		a, b := part(run(1, Pass, ""), "a", 2), part(run(1, Pass, ""), "b", 2)
+		for _, v := range []*Verdict{&a, &b} {
+			v.Counts, v.Reason = Counts{Tests: 3, Passed: 3}, "3 of 3 tests passed, none failed"
+		}
+		w.judge(a)
+		if d := w.judge(b); d.Reason != "6 of 6 tests passed in 2 matrix jobs, none failed" {
+			t.Error(d.Reason)
+		}
+	})
 	t.Run("two failing legs of one run spend one turn and both are shown", func(t *testing.T) {
 		w := newWorld(t)
 		a, b := part(run(1, Fail, LogicError), "a", 3), part(run(1, Fail, LogicError), "b", 3)
