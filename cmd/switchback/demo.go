@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -87,7 +88,12 @@ type demo struct {
 	write string // directory for the posts, "" for none
 	now   time.Time
 	runs  int
+
+	packets int // comments printed: the packet for agents is printed once
 }
+
+// jsonBlock is the packet for agents at the end of a comment.
+var jsonBlock = regexp.MustCompile("(?s)```json\n.*?\n```")
 
 func (d *demo) run(ctx context.Context, dir string) error {
 	led, err := ledger.OpenPath(dir)
@@ -171,7 +177,14 @@ func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
 		return nil
 	}
 	if !d.quiet {
-		fmt.Fprintf(d.s.out, "\n┌ would post %s\n%s\n└\n", what, indent(shown.Body, "│ "))
+		body := shown.Body
+		if d.packets > 0 {
+			body = jsonBlock.ReplaceAllString(body, "```json\n… (as above)\n```")
+		}
+		if e.Kind == routing.EffectComment {
+			d.packets++
+		}
+		fmt.Fprintf(d.s.out, "\n┌ would post %s\n%s\n└\n", what, indent(body, "│ "))
 	}
 	if d.write == "" {
 		return nil

@@ -6,12 +6,11 @@ import "slices"
 // and without regard to ASCII case: an Aho-Corasick automaton as a dense
 // table. It is what lets most lines of a log pass without a regexp.
 type literals struct {
-	class   [256]uint8
-	width   int
-	next    []uint16   // state*width + class → state
-	out     [][]uint16 // per state: the owners of the literals that end here
-	longest int        // bytes of the longest word
-	first   uint16     // states from here on have output; see build
+	class [256]uint8
+	width int
+	next  []uint16   // state*width + class → state
+	out   [][]uint16 // per state: the owners of the literals that end here
+	first uint16     // states from here on have output; see build
 }
 
 // newLiterals builds the automaton. owners[i] lists who asked for words[i].
