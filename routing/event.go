@@ -1,7 +1,9 @@
 package routing
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -16,6 +18,30 @@ const (
 	EventHuman  EventType = "human"  // a human acted
 )
 
+// Registers are streams of a repository that are no case's: their events carry
+// Data, and each has a fold of its own. RegisterKey names them.
+const (
+	EventEscalation EventType = "escalation" // of the register of escalations
+	EventFeedback   EventType = "feedback"   // of the register of prompts and feedback
+)
+
+// The registers of a repository.
+const (
+	RegisterEscalations = "escalations"
+	RegisterFeedback    = "feedback"
+)
+
+// RegisterKey returns the ledger key of a repository's register: no case has
+// it, as a case's key goes on with # or @ behind the repository.
+func RegisterKey(repo, name string) string { return repo + "!" + name }
+
+// IsRegister reports whether key is that of a register and not of a case.
+func IsRegister(key string) bool {
+	_, rest, ok := strings.Cut(key, "/")
+	i := strings.IndexAny(rest, "#@!")
+	return ok && i >= 0 && rest[i] == '!'
+}
+
 // HumanAction is what a human did to a checkpoint.
 type HumanAction string
 
@@ -27,6 +53,12 @@ const (
 	HumanExtend   HumanAction = "extend"   // N further turns
 	HumanSkip     HumanAction = "skip"     // do without this checkpoint
 	HumanHandover HumanAction = "handover" // hand over the rework that waits
+
+	HumanPhase      HumanAction = "phase"      // send back to Phase
+	HumanRerun      HumanAction = "rerun"      // it was the environment: run again
+	HumanQuarantine HumanAction = "quarantine" // Test is flaky: its failures no longer count
+	HumanWontFix    HumanAction = "wont-fix"   // leave it as it is
+	HumanWrong      HumanAction = "wrong"      // the class was wrong, it is Class
 )
 
 // Event is one line of a ledger stream. Which fields are set depends on Type.
@@ -44,6 +76,16 @@ type Event struct {
 	By         string      `json:"by,omitempty"`       // human
 	N          int         `json:"n,omitempty"`        // human: further turns
 	Note       string      `json:"note,omitempty"`
+
+	// Of a human event: Answer names what the human wrote or ticked, and an
+	// answer counts once; SHA is the commit that it is bound to.
+	Answer string `json:"answer,omitempty"`
+	SHA    string `json:"sha,omitempty"`
+	Phase  Phase  `json:"phase,omitempty"`
+	Test   string `json:"test,omitempty"`
+	Class  Class  `json:"class,omitempty"`
+
+	Data json.RawMessage `json:"data,omitempty"` // of a register's event
 }
 
 // RunEvent returns the event that records decision d on verdict v.

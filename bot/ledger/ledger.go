@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -62,6 +63,36 @@ func Update(ctx context.Context, l Ledger, key string, fn func(routing.Case) ([]
 		}
 	}
 	return routing.Case{Key: key}, fmt.Errorf("case %s: given up after %d tries: %w", key, updateTries, err)
+}
+
+// Change is Update for a register: fn is given the events of the stream and
+// returns what to add. It may be called more than once and must have no effects.
+// Change returns all events, the new ones included.
+func Change(ctx context.Context, l Ledger, key string, fn func([]routing.Event) ([]routing.Event, error)) ([]routing.Event, error) {
+	for try := range updateTries {
+		if err := pause(ctx, try); err != nil {
+			return nil, err
+		}
+		old, seen, err := l.Load(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		add, err := fn(old)
+		if err != nil || len(add) == 0 {
+			return old, err
+		}
+		if add, err = asRecorded(key, add); err != nil {
+			return nil, err
+		}
+		_, err = l.Append(ctx, key, seen, add)
+		if err == nil {
+			return append(slices.Clip(old), add...), nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("register %s: given up after %d tries: %w", key, updateTries, ErrConflict)
 }
 
 func update(ctx context.Context, l Ledger, key string, fn func(routing.Case) ([]routing.Event, error)) (routing.Case, error) {
