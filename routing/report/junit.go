@@ -27,6 +27,8 @@ type junitReader struct {
 	last   string // file of a suite without cases of its own, see Cypress below
 	roots  int
 	deep   bool
+	short  junitShort // of the suites that ended
+	failed bool       // a suite, not a test
 }
 
 // junitSuite is an open <testsuite> or <testsuites>.
@@ -41,6 +43,7 @@ type junitSuite struct {
 	accounted  int  // declared failures already said to be missing further in
 	nested     bool
 	mute       int // cases skipped without a word: GoogleTest's, where the suite's set-up failed or skipped
+	junitTally
 }
 
 func readJUnit(d *document) error {
@@ -51,6 +54,7 @@ func readJUnit(d *document) error {
 	r.held.out = d.out
 	err := r.read()
 	r.held.flush()
+	r.tellShort(r.short)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -146,6 +150,7 @@ func (r *junitReader) open(tok xmlToken) {
 		tests: declared(x.attr("tests")), bad: -1,
 	}
 	s.file = firstOf(x.attr("file"), x.attr("filepath"))
+	s.declare(x)
 	for _, a := range [...]string{"failures", "errors"} {
 		if n := declared(x.attr(a)); n >= 0 {
 			s.bad = max(s.bad, 0) + n
@@ -153,6 +158,7 @@ func (r *junitReader) open(tok xmlToken) {
 	}
 	if n := len(r.suites); n > 0 {
 		r.suites[n-1].nested = true
+		s.loose = s.loose || r.suites[n-1].loose
 		if s.file == "" {
 			s.file = r.suites[n-1].file
 		}
@@ -200,37 +206,11 @@ func (r *junitReader) end(open int) {
 			p.cases += s.cases
 			p.failures += s.failures
 			p.accounted += missing
+			p.add(&s)
+		} else {
+			r.short.add(s.short)
 		}
 	}
-}
-
-// account compares what a suite declares with what it held and returns how
-// many declared failures are said to be missing. Declared totals of tests are
-// often wrong in real reports, so fewer tests are only a note, unless none are
-// there at all; a declared failure that is nowhere is a failure.
-func (r *junitReader) account(s *junitSuite) (missing int) {
-	missing = s.accounted
-	if s.mute > 0 && s.mute == s.cases {
-		r.d.out.Cut(fmt.Sprintf("line %d: every test of suite %q was skipped without a reason; GoogleTest does so when the set-up of the suite fails, too", s.line, CutText(r.path(), 200)))
-	}
-	if lost := s.bad - s.failures - s.accounted; lost > 0 {
-		missing += lost
-		r.d.out.Problem(Problem{
-			Kind: KindPackage, Name: r.path(), File: s.file, At: s.line,
-			Message: fmt.Sprintf("the suite declares %d failures and errors, but its test cases show %d", s.bad, s.failures),
-		})
-	}
-	switch {
-	case s.nested || s.tests <= s.cases:
-	case s.cases == 0 && s.bad <= 0 && missing == 0:
-		r.d.out.Problem(Problem{
-			Kind: KindTruncated, Name: r.path(), File: s.file, At: s.line,
-			Message: fmt.Sprintf("the suite declares %d tests and holds none", s.tests),
-		})
-	case s.cases > 0:
-		r.d.out.Cut(fmt.Sprintf("line %d: suite %q declares %d tests and holds %d", s.line, CutText(r.path(), 200), s.tests, s.cases))
-	}
-	return missing
 }
 
 // path returns the names of the open suites.
@@ -259,6 +239,7 @@ func (r *junitReader) suiteFailure(tok xmlToken) error {
 	o, err := r.outcome(tok)
 	s := &r.suites[len(r.suites)-1]
 	s.failures++
+	r.failed = true
 	p := Problem{Kind: KindPackage, Name: r.path(), File: s.file, At: tok.line, Message: o.message, Trace: o.text}
 	if tok.name == "error" || hasAny(strings.ToLower(o.message), "setup", "set-up", "beforeall", "before all", "before_all", "teardown", "afterall", "after all") {
 		p.Kind = KindSetup
