@@ -28,6 +28,7 @@ type goTestText struct {
 	builds []*goBuild
 	at     int
 	bench  map[string]bool
+	used   goUsed
 	failed bool // a package or test failed
 	ended  bool // a package ended
 	sum    *goSummary
@@ -41,7 +42,7 @@ func newGoTest(out Sink, lim Limits) *goTestText {
 }
 
 func (g *goTestText) reset() {
-	g.p = newGoPackage("", g.lim, 0)
+	g.p = newGoPackageOf(&g.used, "", g.lim, 0)
 	g.cur, g.seen, g.result = nil, false, ""
 	g.bench = nil
 }
@@ -152,6 +153,7 @@ func (g *goTestText) framing(s string) bool {
 		if name == "" || strings.Contains(name, " ") {
 			return false
 		}
+		name = ownName(name, s)
 		if g.sum.open() {
 			g.sum.p = nil
 		}
@@ -163,7 +165,7 @@ func (g *goTestText) framing(s string) bool {
 		}
 		g.cur = nil
 		if name != "" {
-			g.cur = g.p.test(name, g.at)
+			g.cur = g.p.test(ownName(name, s), g.at)
 		}
 	case "PAUSE":
 		if !g.seen {
@@ -261,11 +263,13 @@ func endsTest(name, secs string) bool {
 }
 
 func (g *goTestText) ends(what, name, secs string) {
-	if t := g.p.last[name]; t != nil && t.status != "" {
-		// A second run without "=== RUN" (-count, not verbose).
-		g.p.run(name, g.at)
+	t := g.p.latest(name)
+	switch {
+	case t == nil:
+		t = g.p.add(strings.Clone(name), g.at)
+	case t.status != "": // a second run without "=== RUN" (-count, not verbose)
+		t = g.p.run(strings.Clone(name), g.at)
 	}
-	t := g.p.test(name, g.at)
 	f, _ := strconv.ParseFloat(secs, 64)
 	d := time.Duration(f * float64(time.Second))
 	switch what {
@@ -291,7 +295,7 @@ func (g *goTestText) inline(s string) bool {
 		return false
 	}
 	name := s[m[4]:m[5]]
-	if t := g.p.last[name]; t == nil || t.status != "" {
+	if g.p.running(name) == nil {
 		return false
 	}
 	g.print(s[:m[0]])
@@ -304,15 +308,16 @@ func (g *goTestText) inline(s string) bool {
 func (g *goTestText) benchmark(s string) bool {
 	if m := benchLine.FindStringSubmatch(s); m != nil {
 		g.begin()
-		if t := g.p.last[m[1]]; t != nil && t.status == "" {
+		name := strings.Clone(m[1])
+		if t := g.p.running(name); t != nil {
 			g.p.end(t, Passed, 0, g.at)
-		} else if !g.bench[m[1]] {
-			g.p.end(g.p.run(m[1], g.at), Passed, 0, g.at)
+		} else if !g.bench[name] {
+			g.p.end(g.p.run(name, g.at), Passed, 0, g.at)
 		}
 		if g.bench == nil {
 			g.bench = map[string]bool{}
 		}
-		g.bench[strings.Clone(m[1])] = true
+		g.bench[name] = true
 		g.cur = nil
 		return true
 	}
@@ -418,6 +423,7 @@ func (g *goTestText) finish(whole bool) {
 	if p.result == "fail" && p.failedTests() == 0 {
 		g.problem(p.problem(g.at))
 	}
+	g.used.give(p)
 	g.reset()
 }
 

@@ -61,7 +61,7 @@ func (p *goPackage) culprits() []*goTest {
 			found = append(found, t)
 		}
 	}
-	names := p.running
+	names := p.timed
 	if len(names) == 0 {
 		names = p.stacks.dying
 		if p.timedOut {
@@ -72,7 +72,7 @@ func (p *goPackage) culprits() []*goTest {
 	for _, name := range names {
 		add(p.test(name, p.crashAt))
 	}
-	if len(found) == 0 && len(p.running) == 0 {
+	if len(found) == 0 && len(p.timed) == 0 {
 		for _, t := range p.tests {
 			if t.printed {
 				add(t)
@@ -87,7 +87,7 @@ func (p *goPackage) culprits() []*goTest {
 func (p *goPackage) namesakes(roots []string) []string {
 	var names []string
 	for _, r := range roots {
-		if p.last[r] == nil {
+		if p.latest(r) == nil {
 			names = append(names, r)
 			continue
 		}

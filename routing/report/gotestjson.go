@@ -55,6 +55,7 @@ func (g *goTestJSON) line(l Line) bool {
 			return false
 		}
 	}
+	e.Test = ownName(e.Test, l.Text)
 	g.text = ""
 	if e.hasOutput {
 		g.text, _ = clean(trimEOL(e.Output))
@@ -120,7 +121,7 @@ func (g *goTestJSON) pkg(name string, at int) *goPackage {
 }
 
 func (g *goTestJSON) test(p *goPackage, name string, at int) *goTest {
-	if t := g.lastTest; t != nil && t.name == name && p.last[name] == t {
+	if t := g.lastTest; t != nil && t.name == name {
 		return t
 	}
 	g.lastTest = p.test(name, at)

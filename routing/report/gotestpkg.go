@@ -13,7 +13,7 @@ type goPackage struct {
 	name  string
 	tests []*goTest // in order of first sight
 	used  *goUsed
-	last  map[string]*goTest // the latest run of each name
+	names goNames
 	lim   Limits
 
 	out       textBuf // printed outside tests
@@ -25,7 +25,7 @@ type goPackage struct {
 	setup     bool // [setup failed]
 	exit      string
 	listing   bool     // reading the list of running tests of a timeout
-	running   []string // that list
+	timed     []string // that list
 	stacks    goStacks // of the crash
 	raceText  textBuf  // the last report of the race detector
 	inRace    bool
@@ -56,25 +56,25 @@ func newGoPackage(name string, lim Limits, at int) *goPackage {
 // newGoPackageOf is newGoPackage with memory of packages that ended.
 func newGoPackageOf(used *goUsed, name string, lim Limits, at int) *goPackage {
 	p := &goPackage{name: name, lim: lim, at: at, used: used}
-	p.tests, p.last = used.tests[:0], used.last
-	if used.tests, used.last = nil, nil; p.last == nil {
-		p.last = map[string]*goTest{}
-	}
+	p.tests, p.names = used.tests[:0], used.names
+	used.tests, used.names = nil, goNames{}
 	p.out.max, p.crash.max, p.raceText.max = lim.Text/2, lim.Text/2, lim.Text/4
 	return p
 }
 
-// test returns the running test of that name, a new one if there is none.
+// test returns the latest test of that name, a new one if there is none. The
+// name is kept, and with it the text that it is a part of.
 func (p *goPackage) test(name string, at int) *goTest {
-	if t := p.last[name]; t != nil {
+	if t := p.latest(name); t != nil {
 		return t
 	}
 	return p.add(name, at)
 }
 
 // run begins a test. A name that ran to its end before begins again (-count).
+// The name is kept as by test.
 func (p *goPackage) run(name string, at int) *goTest {
-	if t := p.last[name]; t != nil && t.status == "" {
+	if t := p.running(name); t != nil {
 		return t
 	}
 	p.alive()
@@ -83,15 +83,16 @@ func (p *goPackage) run(name string, at int) *goTest {
 
 func (p *goPackage) add(name string, at int) *goTest {
 	t := p.used.take()
-	t.name, t.at = strings.Clone(name), at
+	t.name, t.at = name, at
 	t.out.max = p.lim.Text / 4
 	p.tests = append(p.tests, t)
-	p.last[t.name] = t
+	p.names.begins(t)
 	return t
 }
 
 // end ends a test. What a passing one printed is dropped.
 func (p *goPackage) end(t *goTest, s Status, d time.Duration, at int) {
+	p.names.ends(t)
 	t.status, t.dur, t.at = s, d, at
 	if s == Passed {
 		t.out = textBuf{}
@@ -208,7 +209,7 @@ func (p *goPackage) alive() {
 		return
 	}
 	p.crash.reset()
-	p.crashAt, p.timedOut, p.listing, p.running, p.stacks = 0, false, false, nil, goStacks{}
+	p.crashAt, p.timedOut, p.listing, p.timed, p.stacks = 0, false, false, nil, goStacks{}
 	for _, t := range p.tests {
 		t.printed = false
 	}
@@ -222,11 +223,11 @@ func (p *goPackage) list(line string) {
 		p.listing = true
 	case p.listing && s == "":
 		p.listing = false
-	case p.listing && len(p.running) < 1000:
+	case p.listing && len(p.timed) < 1000:
 		if i := strings.LastIndex(s, " ("); i > 0 {
 			s = s[:i]
 		}
-		p.running = append(p.running, strings.Clone(s))
+		p.timed = append(p.timed, strings.Clone(s))
 	}
 }
 
@@ -264,7 +265,7 @@ func (p *goPackage) settle(whole bool) {
 				break
 			}
 			name = name[:i]
-			if q := p.last[name]; q != nil && q != t && (q.status == Failed || q.status == Other) {
+			if q := p.latest(name); q != nil && q != t && (q.status == Failed || q.status == Other) {
 				q.parent, q.status = true, Failed
 			}
 		}
@@ -277,7 +278,7 @@ func (p *goPackage) settle(whole bool) {
 // input broke off, nobody knows.
 func (p *goPackage) unfinished(t *goTest, whole, named bool) {
 	root, _, _ := strings.Cut(t.name, "/")
-	if r := p.last[root]; r != nil && r != t && r.status == Passed || t.bench && p.result == "pass" {
+	if r := p.latest(root); r != nil && r != t && r.status == Passed || t.bench && p.result == "pass" {
 		t.status = Passed
 		return
 	}

@@ -25,8 +25,9 @@ func (g *goRuns) take(p *goPackage) {
 		root, _, _ := strings.Cut(p.tests[i].name, "/")
 		rerun = waiting[root] != nil
 	}
-	both := map[string]bool{} // names that passed in a run of this package, if any failed
+	var both map[string]bool // names that passed in a run of this package, if any failed
 	if p.failedTests() > 0 {
+		both = map[string]bool{}
 		for _, t := range p.tests {
 			if t.status == Passed {
 				both[t.name] = true

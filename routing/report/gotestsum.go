@@ -65,10 +65,7 @@ func (u *goSummary) begin(pkg, test, secs string, at int) {
 	if test == "" {
 		return
 	}
-	u.t = p.last[test]
-	if u.t == nil {
-		u.t = p.add(test, at)
-	}
+	u.t = p.test(strings.Clone(test), at)
 	f, _ := strconv.ParseFloat(secs, 64)
 	p.end(u.t, Failed, time.Duration(f*float64(time.Second)), at)
 }

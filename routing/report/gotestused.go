@@ -5,7 +5,7 @@ type goUsed struct {
 	free  []*goTest
 	slab  []goTest // of which the next ones are taken
 	tests []*goTest
-	last  map[string]*goTest
+	names goNames
 }
 
 // take returns an empty test.
@@ -33,7 +33,7 @@ func (u *goUsed) give(p *goPackage) {
 	}
 	u.free = append(u.free, p.tests...)
 	clear(p.tests)
-	clear(p.last)
-	u.tests, u.last = p.tests, p.last
-	p.tests, p.last = nil, nil
+	p.names.clear()
+	u.tests, u.names = p.tests, p.names
+	p.tests, p.names = nil, goNames{}
 }
