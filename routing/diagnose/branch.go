@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // branch is one alternative of a rule's pattern. Patterns are long lists of
@@ -16,6 +17,8 @@ type branch struct {
 	// re compiles the alternative when a line first holds its literal: most
 	// runs need a few of them.
 	re   func() *regexp.Regexp
+	dfa  func() *dfa
+	says bool      // what its first group holds is asked for
 	lits []literal // at least one stands in every match; none: always tried
 	only bool      // the branch is nothing but its one literal: no regexp is run
 	also []string  // all of these stand in every match, as they are
@@ -37,7 +40,7 @@ const (
 )
 
 // branches takes the pattern of r apart.
-func (r *Rule) branches() ([]branch, error) {
+func (r *Rule) branches(room *atomic.Int64) ([]branch, error) {
 	re, err := syntax.Parse(r.Pattern, syntax.Perl)
 	if err != nil {
 		return nil, err
@@ -46,7 +49,9 @@ func (r *Rule) branches() ([]branch, error) {
 	for _, alt := range spread(re.Simplify()) {
 		b := branch{rule: r, lits: required(alt)}
 		b.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
-		b.also, b.lead = alsoRequired(alt), leadOf(alt)
+		b.dfa = sync.OnceValue(func() *dfa { return newDFA(alt, false, room) })
+		b.says = alt.MaxCap() > 0 && r.Role != RoleIgnore
+		b.also, b.lead = alsoRequired(alt), leadOf(alt, room)
 		b.only = alt.Op == syntax.OpLiteral && len(b.lits) == 1 && b.lits[0].exact == string(alt.Rune)
 		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
 			b.first = set
@@ -309,8 +314,8 @@ func (b *branch) match(text string) (string, bool) {
 	if !b.possible(text) {
 		return "", false
 	}
-	m, in := b.find(text)
-	if m == nil {
+	ascii := isASCII(text)
+	if !b.matches(text, ascii) {
 		return "", false
 	}
 	for _, n := range b.rule.not {
@@ -318,6 +323,10 @@ func (b *branch) match(text string) (string, bool) {
 			return "", false
 		}
 	}
+	if !b.says {
+		return "", true
+	}
+	m, in := b.find(text, ascii)
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
 			return in[m[g]:m[g+1]], true
@@ -326,18 +335,28 @@ func (b *branch) match(text string) (string, bool) {
 	return "", true
 }
 
-// find returns the indexes of the first match and the text that they are in.
-func (b *branch) find(text string) (m []int, in string) {
+// matches reports whether the branch, whose literal stands in text, matches it.
+func (b *branch) matches(text string, ascii bool) bool {
 	switch {
 	case b.only:
-		return noGroups, text
-	case b.lead != nil && isASCII(text):
+		return true
+	case b.lead != nil && ascii:
+		return b.lead.matches(text)
+	}
+	yes, ok := b.dfa().match(text)
+	if !ok {
+		return b.re().MatchString(text)
+	}
+	return yes
+}
+
+// find returns the indexes of the first match and the text that they are in.
+func (b *branch) find(text string, ascii bool) (m []int, in string) {
+	if b.lead != nil && ascii {
 		return b.lead.find(text)
 	}
 	return b.re().FindStringSubmatchIndex(text), text
 }
-
-var noGroups = []int{0, 0}
 
 func (b *branch) possible(text string) bool {
 	if b.first != nil && (text == "" || !b.first[text[0]]) {

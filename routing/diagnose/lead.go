@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // lead is the literal that every match of a branch begins with. Go's regexp
@@ -16,10 +17,11 @@ type lead struct {
 	fold bool
 	word bool // a word boundary stands before it
 	re   func() *regexp.Regexp
+	dfa  func() *dfa
 }
 
 // leadOf returns the lead of alt, nil if it has none.
-func leadOf(alt *syntax.Regexp) *lead {
+func leadOf(alt *syntax.Regexp, room *atomic.Int64) *lead {
 	parts := []*syntax.Regexp{alt}
 	if alt.Op == syntax.OpConcat {
 		parts = flat(alt).Sub
@@ -40,6 +42,7 @@ func leadOf(alt *syntax.Regexp) *lead {
 	}
 	rest := &syntax.Regexp{Op: syntax.OpConcat, Sub: parts}
 	l.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + rest.String() + `)`) })
+	l.dfa = sync.OnceValue(func() *dfa { return newDFA(rest, true, room) })
 	return l
 }
 
@@ -57,19 +60,41 @@ func bounded(parts []*syntax.Regexp) bool {
 // find returns the first match of the branch in text, which must be ASCII, as
 // FindStringSubmatch does, with the text that its indexes are in.
 func (l *lead) find(text string) (m []int, in string) {
-	for at := 0; ; at++ {
-		i := l.index(text[at:])
-		if i < 0 {
-			return nil, ""
-		}
-		at += i
-		if l.word && at > 0 && isWordByte(text[at-1]) == isWordByte(text[at]) || l.word && at == 0 && !isWordByte(text[0]) {
-			continue
-		}
+	for at := l.next(text, 0); at >= 0; at = l.next(text, at+1) {
 		if m = l.re().FindStringSubmatchIndex(text[at:]); m != nil {
 			return m, text[at:]
 		}
 	}
+	return nil, ""
+}
+
+// matches reports whether find finds anything.
+func (l *lead) matches(text string) bool {
+	for at := l.next(text, 0); at >= 0; at = l.next(text, at+1) {
+		yes, ok := l.dfa().match(text[at:])
+		if !ok {
+			yes = l.re().MatchString(text[at:])
+		}
+		if yes {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns where in text, from at on, a match may begin, -1 if nowhere.
+func (l *lead) next(text string, at int) int {
+	for ; at < len(text); at++ {
+		i := l.index(text[at:])
+		if i < 0 {
+			return -1
+		}
+		at += i
+		if !l.word || isWordByte(text[at]) != (at > 0 && isWordByte(text[at-1])) {
+			return at
+		}
+	}
+	return -1
 }
 
 func (l *lead) index(s string) int {
@@ -92,16 +117,19 @@ func (l *lead) index(s string) int {
 // exception is a pattern that keeps a rule off a line.
 type exception struct {
 	re   func() *regexp.Regexp // compiled when first asked
-	lits []lead                // one of them stands in every match that is ASCII; none: not known
+	dfa  func() *dfa
+	lits []lead // one of them stands in every match that is ASCII; none: not known
 }
 
 func newException(pattern string) *exception {
-	x := &exception{re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
+	x := &exception{re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), dfa: func() *dfa { return nil }}
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return x // compile tells
 	}
-	for _, l := range required(re.Simplify()) {
+	re = re.Simplify()
+	x.dfa = sync.OnceValue(func() *dfa { return newDFA(re, false, newRoom()) })
+	for _, l := range required(re) {
 		if !isASCII(l.text) {
 			x.lits = nil
 			return x
@@ -122,7 +150,11 @@ func (x *exception) in(text string) bool {
 			return false
 		}
 	}
-	return x.re().MatchString(text)
+	yes, ok := x.dfa().match(text)
+	if !ok {
+		return x.re().MatchString(text)
+	}
+	return yes
 }
 
 func isWordByte(c byte) bool {

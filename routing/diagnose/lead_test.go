@@ -41,6 +41,9 @@ func TestLeadFindsWhatTheRegexpFinds(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("rule %s, %s\nline %q\ngot  %q\nwant %q", b.rule.ID, b.re(), text, got, want)
 			}
+			if yes := b.lead.matches(text); yes != (want != nil) {
+				t.Fatalf("rule %s, %s\nline %q\nmatches says %v", b.rule.ID, b.re(), text, yes)
+			}
 			if want != nil {
 				found++
 			}

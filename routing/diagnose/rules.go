@@ -214,8 +214,9 @@ func (r *Rule) compile() error {
 // index builds the literal filter over the rules in their order.
 func index(list []*Rule) (*Rules, error) {
 	rs := &Rules{list: list}
+	room := newRoom()
 	for _, r := range list {
-		b, err := r.branches()
+		b, err := r.branches(room)
 		if err != nil {
 			return nil, fmt.Errorf("rule %q: %w", r.ID, err)
 		}
