@@ -55,11 +55,13 @@ func (c *pytestConsole) line(l Line) bool {
 		if !mine {
 			return false
 		}
-		if title, ok := ruled(text, '='); ok && isPytestStart(title) && !c.s.nest() {
-			prefix := c.s.prefix
-			c.close(false)
-			c.start(prefix, l.No)
-			return true
+		if text != "" && text[0] == '=' {
+			if title, ok := ruled(text, '='); ok && isPytestStart(title) && !c.s.nest() {
+				prefix := c.s.prefix
+				c.close(false)
+				c.start(prefix, l.No)
+				return true
+			}
 		}
 		claimed := c.s.line(l.No, text)
 		if c.s.ended {

@@ -45,7 +45,8 @@ func (b *pytestBlock) add(no int, t string) {
 		b.native = true
 	}
 	if i := strings.Index(t, " crashed while running '"); i >= 0 && strings.HasPrefix(t, "worker ") {
-		b.crashed, b.message = quoted(t[i:]), t
+		b.message = strings.Clone(t)
+		b.crashed = quoted(b.message[i:])
 		return
 	}
 	if file, line, what, ok := pytestLocation(t); ok {
@@ -53,7 +54,7 @@ func (b *pytestBlock) add(no int, t string) {
 		return
 	}
 	if b.native && t[0] != ' ' && isException(t) {
-		b.message = CutText(t, b.text.max)
+		b.message = strings.Clone(CutText(t, b.text.max))
 	}
 }
 
@@ -63,7 +64,7 @@ func (b *pytestBlock) errorLine(t string) {
 	t = strings.TrimPrefix(t[1:], " ")
 	t = strings.TrimPrefix(strings.TrimPrefix(t, " "), " ")
 	if !b.inError {
-		b.message = strings.TrimLeft(t, " ")
+		b.message = strings.Clone(strings.TrimLeft(t, " "))
 	} else if len(b.message) < b.text.max {
 		b.message += "\n" + t
 	}
@@ -75,6 +76,7 @@ func (b *pytestBlock) addPlace(p pytestPlace) {
 		copy(b.places[pytestPlaces/2:], b.places[pytestPlaces/2+1:])
 		b.places = b.places[:pytestPlaces-1]
 	}
+	p.file, p.what = strings.Clone(p.file), strings.Clone(p.what)
 	b.places = append(b.places, p)
 }
 
@@ -201,13 +203,13 @@ func (s *pytestSession) inBlocks(no int, t string) bool {
 			if s.section != pytestQuietBlocks {
 				s.blocks++
 			}
-			s.block = &pytestBlock{at: no, header: title, text: kept{max: s.lim.Text}, output: kept{max: s.lim.Text}}
+			s.block = &pytestBlock{at: no, header: strings.Clone(title), text: kept{max: s.lim.Text}, output: kept{max: s.lim.Text}}
 			return true
 		}
 	}
 	if s.block == nil {
 		if file, line, what, ok := pytestLocation(t); ok && len(s.lineTB) < 20*s.lim.Failing && s.section == pytestFailures {
-			s.lineTB = append(s.lineTB, pytestPlace{file, line, CutText(what, 1<<10), no})
+			s.lineTB = append(s.lineTB, pytestPlace{strings.Clone(file), line, strings.Clone(CutText(what, 1<<10)), no})
 		}
 		return true
 	}

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// pytestStatuses are the words behind a node id with -v.
-var pytestStatuses = [...]string{"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "xfail", "xpass"}
-
 // progress takes a line before the first section.
 func (s *pytestSession) progress(no int, t string) bool {
 	if t == "" {
 		return false
+	}
+	if id, st, ok := s.plainStatus(t); ok {
+		s.status(no, id, st)
+		return true
 	}
 	if i := strings.Index(t, " Fatal Python error: "); i > 0 && isNodeID(strings.TrimSpace(t[:i])) {
 		s.running, t = strings.TrimSpace(t[:i]), t[i+1:]
@@ -37,6 +38,55 @@ func (s *pytestSession) progress(no int, t string) bool {
 		}
 	}
 	return s.fileProgress(t)
+}
+
+// plainStatus reads "id STATUS [ 50%]" where the id has no blank, which is what
+// nearly all lines of a long run are. It says yes only where verboseLine would
+// say the same.
+func (s *pytestSession) plainStatus(t string) (id, st string, ok bool) {
+	if t[0] == ' ' || t[0] == '[' {
+		return "", "", false
+	}
+	if t[len(t)-1] == ']' {
+		i := len(t) - 2
+		if i < 0 || t[i] != '%' {
+			return "", "", false
+		}
+		for i--; i >= 0 && t[i] >= '0' && t[i] <= '9'; i-- {
+		}
+		if i == len(t)-3 {
+			return "", "", false
+		}
+		for i >= 0 && t[i] == ' ' {
+			i--
+		}
+		if i < 1 || t[i] != '[' || t[i-1] != ' ' {
+			return "", "", false
+		}
+		t = trimSpaces(t[:i])
+	}
+	end := len(t)
+	for end > 0 && t[end-1] != ' ' {
+		end--
+	}
+	if end == 0 || !isStatus(t[end:]) {
+		return "", "", false
+	}
+	id = trimSpaces(t[:end])
+	if strings.IndexByte(id, ' ') >= 0 {
+		return "", "", false
+	}
+	i := strings.Index(id, "::")
+	if i <= 0 || i+2 >= len(id) {
+		return "", "", false
+	}
+	if id[:i] != s.lastFile {
+		if !isNodeID(id) {
+			return "", "", false
+		}
+		s.lastFile = strings.Clone(id[:i])
+	}
+	return id, t[end:], true
 }
 
 // verboseLine reads "id STATUS [ 50%]" and xdist's "[gw0] [ 50%] STATUS id".
@@ -113,10 +163,8 @@ func isDuration(s string) bool {
 
 // splitStatus cuts "id STATUS" or "id SKIPPED (reason)" at the status.
 func splitStatus(t string) (id, st string, ok bool) {
-	for _, w := range pytestStatuses {
-		if strings.HasSuffix(t, " "+w) {
-			return strings.TrimRight(t[:len(t)-len(w)-1], " "), w, true
-		}
+	if i := strings.LastIndexByte(t, ' '); i >= 0 && isStatus(t[i+1:]) {
+		return trimSpaces(t[:i]), t[i+1:], true
 	}
 	if !strings.HasSuffix(t, ")") && !strings.HasSuffix(t, "...") {
 		return "", "", false
@@ -129,11 +177,11 @@ func splitStatus(t string) (id, st string, ok bool) {
 	return "", "", false
 }
 
+// isStatus recognises the words behind a node id with -v.
 func isStatus(w string) bool {
-	for _, s := range pytestStatuses {
-		if s == w {
-			return true
-		}
+	switch w {
+	case "PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "xfail", "xpass":
+		return true
 	}
 	return false
 }
@@ -198,8 +246,13 @@ func (s *pytestSession) fileProgress(t string) bool {
 }
 
 func (s *pytestSession) noteFile(file string, failed bool) {
-	if len(s.files) < 20000 {
-		s.files[file] = s.files[file] || failed
+	if len(s.files) >= 20000 {
+		return
+	}
+	if was, known := s.files[file]; !known {
+		s.files[strings.Clone(file)] = failed
+	} else if failed && !was {
+		s.files[file] = true
 	}
 }
 
@@ -246,14 +299,17 @@ func splitNodeID(s string) (id, msg string) {
 // suiteAndName cuts a node id at its last "::" outside the parameters.
 func suiteAndName(id string) (suite, name string) {
 	head := id
-	if i := strings.Index(id, "["); i > 0 && strings.HasSuffix(id, "]") {
-		head = id[:i]
+	if strings.HasSuffix(id, "]") {
+		if i := strings.IndexByte(id, '['); i > 0 {
+			head = id[:i]
+		}
 	}
-	i := strings.LastIndex(head, "::")
-	if i < 0 {
-		return "", id
+	for i := len(head) - 2; i >= 0; i-- {
+		if head[i] == ':' && head[i+1] == ':' {
+			return id[:i], id[i+2:]
+		}
 	}
-	return id[:i], id[i+2:]
+	return "", id
 }
 
 func fileOf(id string) string {

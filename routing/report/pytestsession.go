@@ -27,6 +27,7 @@ type pytestSession struct {
 
 	files    map[string]bool // test files seen, true if one of their tests failed
 	running  string          // node id printed without a status
+	lastFile string          // of the last node id that was read
 	verbose  bool            // statuses are printed with node ids
 	named    pytestTotals    // emitted by name
 	reruns   map[string]int
@@ -78,7 +79,7 @@ func (s *pytestSession) nest() bool {
 
 // line takes a line of the session.
 func (s *pytestSession) line(no int, t string) bool {
-	t = strings.TrimRight(t, " ")
+	t = trimSpaces(t)
 	if s.depth > 0 {
 		if title, ok := ruled(t, '='); ok {
 			if _, isTotal := parsePytestTotals(title); isTotal {
@@ -108,12 +109,14 @@ func (s *pytestSession) line(no int, t string) bool {
 			}
 		}
 	}
-	if sum, ok := s.bareTotals(t); ok {
-		s.total(sum)
-		return true
-	}
-	if p, ok := s.wholeFailure(no, t); ok {
-		return s.whole(p)
+	if mayEndPytest(t) {
+		if sum, ok := s.bareTotals(t); ok {
+			s.total(sum)
+			return true
+		}
+		if p, ok := s.wholeFailure(no, t); ok {
+			return s.whole(p)
+		}
 	}
 	switch s.section {
 	case pytestFailures, pytestErrors, pytestQuietBlocks:
@@ -124,6 +127,11 @@ func (s *pytestSession) line(no int, t string) bool {
 		return s.progress(no, t)
 	}
 	return false
+}
+
+// mayEndPytest spares most lines the tests of bareTotals and wholeFailure.
+func mayEndPytest(t string) bool {
+	return t != "" && (t[0] >= '0' && t[0] <= '9' || t[0] == 'n' || t[0] == 'E' || t[0] == 'F')
 }
 
 // bareTotals reads the last line as -q prints it.
@@ -303,8 +311,10 @@ func (s *pytestSession) emitNamed(no int, id string, st Status, msg string) {
 }
 
 func (s *pytestSession) rerun(id string) {
-	if len(s.reruns) < s.lim.Failing || s.reruns[id] > 0 {
-		s.reruns[id]++
+	if n := s.reruns[id]; n > 0 {
+		s.reruns[id] = n + 1
+	} else if len(s.reruns) < s.lim.Failing {
+		s.reruns[strings.Clone(id)] = 1
 	}
 }
 
@@ -316,10 +326,11 @@ func (s *pytestSession) fail(no int, id, phase, msg string) *pytestTest {
 	key := id + "\x00" + phaseKey(phase)
 	if t := s.byID[key]; t != nil {
 		if msg != "" {
-			t.short = msg
+			t.short = strings.Clone(msg)
 		}
 		return t
 	}
+	id, msg = strings.Clone(id), strings.Clone(msg) // kept to the session's end
 	domain := domainOf(id)
 	if phase == "collect" {
 		domain = id

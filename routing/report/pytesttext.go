@@ -10,10 +10,11 @@ import (
 type kept struct {
 	max   int
 	head  strings.Builder
-	tail  []string
-	first int // of tail that is still kept
-	size  int // bytes kept in tail
-	lost  int // bytes left out
+	tail  []byte // lines behind the head, each after its line end
+	lens  []int  // of the lines in tail
+	off   int    // where in tail the first line is that is still kept
+	first int    // which of lens that is
+	lost  int    // bytes left out
 }
 
 func (k *kept) add(line string) {
@@ -25,16 +26,16 @@ func (k *kept) add(line string) {
 		k.head.WriteString(line)
 		return
 	}
-	k.tail = append(k.tail, line)
-	k.size += len(line) + 1
-	for k.size > k.max/4 && k.first < len(k.tail)-1 {
-		n := len(k.tail[k.first]) + 1
-		k.tail[k.first] = ""
-		k.size, k.lost, k.first = k.size-n, k.lost+n, k.first+1
+	k.tail = append(append(k.tail, '\n'), line...)
+	k.lens = append(k.lens, len(line)+1)
+	for len(k.tail)-k.off > k.max/4 && k.first < len(k.lens)-1 {
+		n := k.lens[k.first]
+		k.off, k.lost, k.first = k.off+n, k.lost+n, k.first+1
 	}
-	if k.first > 64 && k.first > len(k.tail)/2 {
-		k.tail = append(k.tail[:0:0], k.tail[k.first:]...)
-		k.first = 0
+	if k.first > 64 && k.first > len(k.lens)/2 {
+		k.tail = append(k.tail[:0], k.tail[k.off:]...)
+		k.lens = append(k.lens[:0], k.lens[k.first:]...)
+		k.off, k.first = 0, 0
 	}
 }
 
@@ -43,16 +44,21 @@ func (k *kept) String() string {
 	if k.lost > 0 {
 		s += "\n[… " + strconv.Itoa(k.lost) + " bytes left out …]"
 	}
-	for _, t := range k.tail[min(k.first, len(k.tail)):] {
-		s += "\n" + t
+	return strings.Trim(s+string(k.tail[k.off:]), "\n")
+}
+
+// trimSpaces is strings.TrimRight(s, " "), small enough to be inlined.
+func trimSpaces(s string) string {
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
 	}
-	return strings.Trim(s, "\n")
+	return s
 }
 
 // ruled reads a line like "==== title ====" and returns its title. The two
 // rules differ by one character at most, which ordinary text hardly does.
 func ruled(s string, c byte) (title string, ok bool) {
-	s = strings.TrimRight(s, " ")
+	s = trimSpaces(s)
 	n := len(s)
 	if n < 5 || s[0] != c || s[n-1] != c {
 		return "", false
