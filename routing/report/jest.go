@@ -87,7 +87,7 @@ func (p *prefixed) run(prefix string) console {
 			return r.run
 		}
 	}
-	p.runs = append(p.runs, prefixedRun{prefix, p.open()})
+	p.runs = append(p.runs, prefixedRun{strings.Clone(prefix), p.open()})
 	return p.runs[len(p.runs)-1].run
 }
 
@@ -101,11 +101,21 @@ func (p *prefixed) end() {
 // outputPrefix returns what may be a tool's prefix of a line: "pkg:test: ",
 // "@scope/pkg: ", "web_1  | ", "[INFO] ".
 func outputPrefix(t string) string {
-	for i := 1; i < min(len(t)-1, 80); i++ {
-		switch {
-		case t[i] == ':' && t[i+1] == ' ', t[i] == '|' && t[i+1] == ' ', t[i] == ']' && t[i+1] == ' ' && t[0] == '[':
-			return t[:i+2]
-		case t[i] == ' ' && (t[0] == ' ' || i+1 < len(t) && t[i+1] != ' ' && t[i+1] != '|'):
+	t = t[:min(len(t), 81)]
+	// What decides are the blanks and the bytes before them.
+	for j := 1; j < len(t); j++ {
+		n := strings.IndexByte(t[j:], ' ')
+		if n < 0 {
+			return ""
+		}
+		j += n
+		if j > 1 {
+			switch c := t[j-1]; {
+			case c == ':', c == '|', c == ']' && t[0] == '[':
+				return t[:j+1]
+			}
+		}
+		if j+1 >= len(t) || t[0] == ' ' || t[j+1] != ' ' && t[j+1] != '|' {
 			return ""
 		}
 	}
@@ -118,9 +128,20 @@ func startsJest(t string) bool {
 		return false
 	}
 	switch t[0] {
-	case 'P', 'F', ' ':
+	case 'P', 'F':
 		_, _, ok := jestFile(t)
-		return ok || strings.HasPrefix(t, jestRetries) || strings.HasPrefix(t, jestExit)
+		return ok
+	case ' ':
+		switch t[1] {
+		case 'P', 'F':
+			_, _, ok := jestFile(t)
+			return ok
+		case 'L':
+			return strings.HasPrefix(t, jestRetries)
+		case ' ':
+			return strings.HasPrefix(t, jestExit)
+		}
+		return false
 	case 'T':
 		return isJestSuites(t)
 	case 'J':
@@ -138,7 +159,11 @@ func isJestSuites(t string) bool {
 
 // jestFile reads "PASS src/a.test.js (5.3 s)", " FAIL   project  src/a.test.js".
 func jestFile(t string) (status, file string, ok bool) {
-	t = strings.TrimRight(strings.TrimPrefix(t, " "), " ")
+	t = strings.TrimPrefix(t, " ")
+	if len(t) < 8 || t[0] != 'P' && t[0] != 'F' {
+		return "", "", false
+	}
+	t = trimSpaces(t)
 	if len(t) < 8 || len(t) > 1<<12 || t[4] != ' ' {
 		return "", "", false
 	}

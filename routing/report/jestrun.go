@@ -1,9 +1,6 @@
 package report
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 const (
 	jestRetries = " LOGGING RETRY ERRORS "
@@ -23,6 +20,7 @@ type jestRun struct {
 	summary  bool // in "Summary of all failing tests"
 	tree     []jestTitle
 	path     jestPath // of the tree
+	joined   bool     // path is of the tree as it is now
 	inTree   bool
 	block    *jestBlock
 	tests    []*jestTest
@@ -33,11 +31,6 @@ type jestRun struct {
 	named    struct{ passed, skipped, todo int }
 	problems int
 	failed   struct{ suites, tests int } // by the totals
-}
-
-type jestTitle struct {
-	indent int
-	title  string
 }
 
 // jestRetry is a test whose failed attempts were logged.
@@ -87,15 +80,17 @@ func (r *jestRun) line(l Line) bool {
 	if l.Mark == "error" {
 		return false
 	}
-	t := strings.TrimRight(l.Text, " ")
+	t := trimSpaces(l.Text)
 	if len(t) == 0 {
 		if r.block != nil {
 			r.block.text.add("")
 		}
 		return false
 	}
-	if claimed, done := r.unindented(l.No, t); done {
-		return claimed
+	if len(t) < 2 || t[0] != ' ' || t[1] != ' ' || strings.HasPrefix(t, jestExit) {
+		if claimed, done := r.unindented(l.No, t); done {
+			return claimed
+		}
 	}
 	if !r.open {
 		return false
@@ -122,7 +117,7 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 		r.closeBlock()
 		r.begin(no)
 		if len(r.retrying) < r.lim.Failing {
-			r.retrying = append(r.retrying, jestRetry{title: strings.TrimSpace(t[len(jestRetries):])})
+			r.retrying = append(r.retrying, jestRetry{title: strings.Clone(strings.TrimSpace(t[len(jestRetries):]))})
 		}
 		return true, true
 	case strings.HasPrefix(t, " RETRY ") && len(r.retrying) > 0:
@@ -142,7 +137,8 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 	if status, file, ok := jestFile(t); ok {
 		r.closeBlock()
 		r.begin(no)
-		r.file, r.failing, r.inTree, r.tree = file, status == "FAIL", true, r.tree[:0]
+		r.file, r.failing, r.inTree, r.tree = strings.Clone(file), status == "FAIL", true, r.tree[:0]
+		r.joined = false
 		for _, t := range r.retrying {
 			r.retried[file+"\x00"+t.title] += max(t.n, 1)
 		}
@@ -216,7 +212,7 @@ func (r *jestRun) problem(p Problem) {
 func (r *jestRun) startBlock(no int, title string) {
 	r.closeBlock()
 	r.inTree = false
-	r.block = &jestBlock{title: strings.TrimLeft(title, " "), file: r.file, at: no, text: kept{max: r.lim.Text}}
+	r.block = &jestBlock{title: strings.Clone(strings.TrimLeft(title, " ")), file: r.file, at: no, text: kept{max: r.lim.Text}}
 }
 
 func (r *jestRun) closeBlock() {
@@ -292,93 +288,4 @@ func cutPath(title, sep string) (suite, name string) {
 		return "", title
 	}
 	return strings.ReplaceAll(title[:i], sep, " > "), title[i+len(sep):]
-}
-
-// treeLine takes a line of the tree that the verbose reporter prints.
-func (r *jestRun) treeLine(no int, t string) bool {
-	text := strings.TrimLeft(t, " ")
-	indent := len(t) - len(text)
-	if indent < 2 {
-		return false
-	}
-	for len(r.tree) > 0 && r.tree[len(r.tree)-1].indent >= indent {
-		r.tree = r.tree[:len(r.tree)-1]
-	}
-	mark, rest, _ := strings.Cut(text, " ")
-	st, ok := jestMarks[mark]
-	if !ok || rest == "" {
-		if len(r.tree) < 50 {
-			r.tree = append(r.tree, jestTitle{indent, CutText(text, 1<<10)})
-		}
-		return true
-	}
-	name := rest
-	if strings.HasSuffix(name, "s)") {
-		if i := strings.LastIndex(name, " ("); i > 0 {
-			if _, _, isNum := leadingInt(name[i+2:]); isNum {
-				name = name[:i]
-			}
-		}
-	}
-	r.treeTest(no, st, name)
-	return true
-}
-
-// treePath joins the titles of the tree as Jest does and as a suite is named.
-// Tests in a row mostly share them.
-func (r *jestRun) treePath() (path, suite string) {
-	p := &r.path
-	if !slices.EqualFunc(p.of, r.tree, func(s string, t jestTitle) bool { return s == t.title }) {
-		p.of = p.of[:0]
-		for _, t := range r.tree {
-			p.of = append(p.of, t.title)
-		}
-		p.path = strings.Join(p.of, " › ")
-		p.suite = strings.ReplaceAll(p.path, " › ", " > ")
-	}
-	return p.path, p.suite
-}
-
-var jestMarks = map[string]Status{
-	"✓": Passed, "√": Passed, "✕": Failed, "×": Failed, "○": Skipped, "✎": Pending,
-}
-
-func (r *jestRun) treeTest(no int, st Status, name string) {
-	path, suite := r.treePath()
-	key := func() string {
-		if path == "" {
-			return r.file + "\x00" + name
-		}
-		return r.file + "\x00" + path + " › " + name
-	}
-	t := Test{Status: st, Suite: suite, Name: name, File: r.file, At: no}
-	switch st {
-	case Passed:
-		r.named.passed++
-		if len(r.retried) == 0 {
-			break
-		}
-		if k := key(); r.retried[k] > 0 {
-			t.Flaky, t.Retries = true, r.retried[k]
-			delete(r.retried, k)
-		}
-	case Skipped:
-		t.Name = strings.TrimPrefix(t.Name, "skipped ")
-		r.named.skipped++
-	case Pending:
-		t.Name = strings.TrimPrefix(t.Name, "todo ")
-		r.named.todo++
-	default:
-		if k := key(); r.byKey[k] == nil {
-			r.add(k, &jestTest{file: r.file, suite: t.Suite, name: name, at: no})
-		}
-		return
-	}
-	r.out.Test(t)
-}
-
-// jestPath is the joined titles of a tree.
-type jestPath struct {
-	of          []string
-	path, suite string
 }
