@@ -1,6 +1,8 @@
 package render
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -97,8 +99,10 @@ func (v view) checkTitle() string {
 func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 	r := CheckRun{Title: o.Language.say("check.none"), Conclusion: "neutral"}
 	reason := ""
-	for _, rs := range cp.Runs {
-		for _, p := range rs.Parts {
+	for _, key := range slices.Sorted(maps.Keys(cp.Runs)) {
+		rs := cp.Runs[key]
+		for _, part := range slices.Sorted(maps.Keys(rs.Parts)) {
+			p := rs.Parts[part]
 			if p.Run.SHA != sha {
 				continue
 			}

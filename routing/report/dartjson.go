@@ -1,6 +1,8 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -304,7 +306,8 @@ func (d *dartJSON) loading(t Test) {
 // unfinished names the tests that did not end.
 func (d *dartJSON) unfinished() {
 	n := 0
-	for id, t := range d.running {
+	for _, id := range slices.Sorted(maps.Keys(d.running)) {
+		t := d.running[id]
 		delete(d.running, id)
 		if t.load {
 			continue

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -64,7 +66,8 @@ func (r *jestRun) finish(sum *jestTotals) {
 	for _, t := range r.tests {
 		r.out.Test(r.failedTest(t))
 	}
-	for key, n := range r.retried {
+	for _, key := range slices.Sorted(maps.Keys(r.retried)) {
+		n := r.retried[key]
 		file, title, _ := strings.Cut(key, "\x00")
 		if r.byKey[key] == nil && sum != nil {
 			t := Test{Status: Passed, Flaky: true, Retries: n, File: file}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +23,8 @@ func (s *pytestSession) finish(complete bool) {
 			}
 		}
 	}
-	for id, n := range s.reruns {
+	for _, id := range slices.Sorted(maps.Keys(s.reruns)) {
+		n := s.reruns[id]
 		if s.byID[id+"\x00"] == nil && complete {
 			t := Test{Status: Passed, Flaky: true, Retries: n, File: fileOf(id)}
 			t.Suite, t.Name = suiteAndName(id)

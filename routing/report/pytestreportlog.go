@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -240,7 +242,8 @@ func (g *reportLog) flush(broken bool) {
 		g.finish(id, run)
 	}
 	g.order = g.order[:0]
-	for id, run := range g.reruns {
+	for _, id := range slices.Sorted(maps.Keys(g.reruns)) {
+		run := g.reruns[id]
 		run.t.Status, run.t.Retries = Failed, run.retries
 		delete(g.reruns, id)
 		g.named = true
