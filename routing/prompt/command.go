@@ -1,8 +1,8 @@
-// Package prompt reads what people answer: commands in comments.
+// Package prompt is what people are asked and what they answer: boxes in the
+// body of an issue, and commands in comments.
 package prompt
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,84 +12,81 @@ import (
 // Prefix begins every command.
 const Prefix = "/switchback"
 
+// MostCommands is how many commands of one comment count.
+const MostCommands = 10
+
+// Questions are commands that change nothing and are answered by a reply.
+const (
+	AskStatus = "status"
+	AskHelp   = "help"
+)
+
 // Command is one command of a comment. Err is set if it was not understood.
 type Command struct {
-	Action     routing.HumanAction
-	N          int    // turns, of extend
-	Checkpoint string // "" if the command names none
-	Line       string // as written, for the reply
-	Err        error
+	Action     routing.HumanAction // "" for a question
+	Ask        string              // a question, "" for an action
+	N          int                 // turns, of retry
+	Phase      routing.Phase       // of phase
+	Test       string              // of quarantine, as written
+	Class      routing.Class       // of wrong
+	Checkpoint string              // "" if the command names none
+	Line       string              // as written, for the reply
+	Err        *Misread
 }
 
-// verbs are the commands and what they do.
-var verbs = map[string]routing.HumanAction{
-	"resume":   routing.HumanResume,
-	"reset":    routing.HumanReset,
-	"extend":   routing.HumanExtend,
-	"retry":    routing.HumanExtend,
-	"pause":    routing.HumanPause,
-	"skip":     routing.HumanSkip,
-	"handover": routing.HumanHandover,
+// verb is one command: its word, what follows it, and what it does.
+type verb struct {
+	word, args string
+	action     routing.HumanAction
+	hidden     bool // an older word for another
 }
 
-// Usage is what a command that was not understood is answered with.
-const Usage = "`/switchback resume | reset | extend [n] | pause | skip | handover [checkpoint]`, on a line of its own"
+var verbs = []verb{
+	{"retry", "[n]", routing.HumanExtend, false},
+	{"reset", "", routing.HumanReset, false},
+	{"phase", "plan|research|implement", routing.HumanPhase, false},
+	{"rerun", "", routing.HumanRerun, false},
+	{"quarantine", "TEST", routing.HumanQuarantine, false},
+	{"skip", "", routing.HumanSkip, false},
+	{"pause", "", routing.HumanPause, false},
+	{"resume", "", routing.HumanResume, false},
+	{"wont-fix", "", routing.HumanWontFix, false},
+	{"wrong", "CLASS", routing.HumanWrong, false},
+	{"handover", "", routing.HumanHandover, false},
+	{AskStatus, "", "", false},
+	{AskHelp, "", "", false},
+	{"extend", "[n]", routing.HumanExtend, true},
+	{"wontfix", "", routing.HumanWontFix, true},
+}
 
-// Commands returns the commands of a comment in their order. A command begins
-// its line; fenced and indented code, quotes and hidden comments hold none.
-func Commands(body string) []Command {
-	var out []Command
-	fence := ""
-	hidden := false
-	for _, line := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n") {
-		trimmed := strings.TrimLeft(line, " ")
-		indent := len(line) - len(trimmed)
-		if fence != "" {
-			if f := fenceOf(trimmed); strings.HasPrefix(f, fence) && strings.Trim(trimmed, "`~ ") == "" {
-				fence = ""
-			}
-			continue
-		}
-		if f := fenceOf(trimmed); f != "" && indent < 4 {
-			fence = f
-			continue
-		}
-		wasHidden := hidden
-		hidden = hiddenAfter(line, hidden)
-		if wasHidden || indent >= 4 || strings.HasPrefix(line, "\t") || len(out) >= 10 {
-			continue
-		}
-		if c, ok := parse(strings.TrimSpace(trimmed)); ok {
-			out = append(out, c)
+// Usages are the commands with what follows them, for help.
+func Usages() []string {
+	var out []string
+	for _, v := range verbs {
+		if !v.hidden {
+			out = append(out, strings.TrimSpace(v.word+" "+v.args))
 		}
 	}
 	return out
 }
 
-// fenceOf returns the run of backticks or tildes that begins s, if it is a fence.
-func fenceOf(s string) string {
-	for _, c := range []string{"`", "~"} {
-		n := len(s) - len(strings.TrimLeft(s, c))
-		if n >= 3 {
-			return s[:n]
-		}
-	}
-	return ""
-}
+// Usage lists the commands on one line.
+var Usage = "`" + Prefix + " " + strings.Join(Usages(), " | ") + "`"
 
-// hiddenAfter reports whether an HTML comment is open at the end of line.
-func hiddenAfter(line string, open bool) bool {
-	for {
-		mark := "<!--"
-		if open {
-			mark = "-->"
+// Commands returns the commands of a comment in their order, at most
+// MostCommands. A command begins its line; code, quotes and hidden comments
+// hold none.
+func Commands(body string) []Command {
+	var out []Command
+	live(split(body), func(_ int, line string) {
+		if len(out) == MostCommands {
+			return
 		}
-		_, rest, ok := strings.Cut(line, mark)
-		if !ok {
-			return open
+		if c, ok := parse(strings.TrimSpace(line)); ok {
+			out = append(out, c)
 		}
-		line, open = rest, !open
-	}
+	})
+	return out
 }
 
 func parse(line string) (Command, bool) {
@@ -97,27 +94,125 @@ func parse(line string) (Command, bool) {
 	if len(words) == 0 || !strings.EqualFold(words[0], Prefix) {
 		return Command{}, false
 	}
-	c := Command{Line: line, N: 1}
+	c := Command{Line: line}
 	if len(words) == 1 {
-		c.Err = fmt.Errorf("a command is missing; known are %s", Usage)
+		c.Err = &Misread{What: NoCommand, Nearest: Prefix + " " + AskHelp}
 		return c, true
 	}
-	action, ok := verbs[strings.ToLower(words[1])]
+	v, ok := verbOf(words[1])
 	if !ok {
-		c.Err = fmt.Errorf("%q is not a command; known are %s", words[1], Usage)
+		c.Err = &Misread{What: UnknownCommand, Word: words[1], Nearest: Prefix + " " + nearest(words[1], commandWords())}
 		return c, true
 	}
-	c.Action = action
-	rest := words[2:]
-	if action == routing.HumanExtend && len(rest) > 0 {
-		if n, err := strconv.Atoi(rest[0]); err == nil {
-			if n < 1 || n > routing.HardCap {
-				c.Err = fmt.Errorf("%d turns; it must be 1 to %d", n, routing.HardCap)
-				return c, true
-			}
-			c.N, rest = n, rest[1:]
+	c.Action = v.action
+	if v.action == "" {
+		c.Ask = v.word
+	}
+	c.arguments(words[2:])
+	return c, true
+}
+
+func verbOf(word string) (verb, bool) {
+	for _, v := range verbs {
+		if strings.EqualFold(v.word, word) {
+			return v, true
 		}
 	}
-	c.Checkpoint = strings.Join(rest, " ")
-	return c, true
+	return verb{}, false
+}
+
+func commandWords() []string {
+	out := make([]string, len(verbs))
+	for i, v := range verbs {
+		out[i] = v.word
+	}
+	return out
+}
+
+// arguments reads what follows the command's word: first what the command
+// needs, then the name of a checkpoint. What is quarantined may hold blanks, so
+// a checkpoint cannot follow it.
+func (c *Command) arguments(rest []string) {
+	switch c.Action {
+	case routing.HumanExtend:
+		rest = c.turns(rest)
+	case routing.HumanPhase:
+		rest = c.phase(rest)
+	case routing.HumanWrong:
+		rest = c.class(rest)
+	case routing.HumanQuarantine:
+		c.Test = bare(strings.Join(rest, " "))
+		if rest = nil; c.Test == "" {
+			c.Err = &Misread{What: NoTest, Nearest: Prefix + " quarantine TEST"}
+		}
+	}
+	c.Checkpoint = bare(strings.Join(rest, " "))
+}
+
+func (c *Command) turns(rest []string) []string {
+	c.N = 1
+	if len(rest) == 0 {
+		return rest
+	}
+	n, err := strconv.Atoi(rest[0])
+	if err != nil {
+		return rest // the name of a checkpoint
+	}
+	if n < 1 || n > routing.HardCap {
+		c.Err = &Misread{What: WrongTurns, Word: rest[0], Nearest: Prefix + " retry " + strconv.Itoa(max(1, min(n, routing.HardCap)))}
+	}
+	c.N = n
+	return rest[1:]
+}
+
+func (c *Command) phase(rest []string) []string {
+	known := []string{string(routing.Plan), string(routing.Research), string(routing.Implement)}
+	if len(rest) == 0 {
+		c.Err = &Misread{What: WrongPhase, Nearest: Prefix + " phase " + known[0]}
+		return nil
+	}
+	word := strings.ToLower(bare(rest[0]))
+	for _, k := range known {
+		if word == k {
+			c.Phase = routing.Phase(k)
+			return rest[1:]
+		}
+	}
+	c.Err = &Misread{What: WrongPhase, Word: rest[0], Nearest: Prefix + " phase " + nearest(word, known)}
+	return nil
+}
+
+func (c *Command) class(rest []string) []string {
+	var known []string
+	for _, k := range routing.Classes() {
+		if k != routing.Flaky && k != routing.Unknown {
+			known = append(known, string(k))
+		}
+	}
+	if len(rest) == 0 {
+		c.Err = &Misread{What: WrongClass, Nearest: Prefix + " wrong " + string(routing.LogicError)}
+		return nil
+	}
+	word := strings.ToUpper(strings.ReplaceAll(bare(rest[0]), "-", "_"))
+	for _, k := range known {
+		if word == k {
+			c.Class = routing.Class(k)
+			return rest[1:]
+		}
+	}
+	c.Err = &Misread{What: WrongClass, Word: rest[0], Nearest: Prefix + " wrong " + nearest(word, known)}
+	if word == string(routing.Flaky) {
+		c.Err.Nearest = Prefix + " quarantine TEST"
+	}
+	return nil
+}
+
+// bare takes a word out of the quotes or backticks a person may put around it.
+func bare(s string) string {
+	for _, q := range []string{"`", `"`, "'"} {
+		if len(s) > 1 && strings.HasPrefix(s, q) && strings.HasSuffix(s, q) {
+			return strings.TrimSpace(s[1 : len(s)-1])
+		}
+	}
+	return s
 }

@@ -1,0 +1,178 @@
+package prompt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Submit is the id of the box that sends the others.
+const Submit = "submit"
+
+// mostNamed is how many failing tests get a box of their own.
+const mostNamed = 5
+
+// moreTurns is how many turns the box to hand back grants.
+const moreTurns = 2
+
+// Box is one answer that a prompt offers. Its id stands hidden behind the text
+// and is the same in every language.
+type Box struct {
+	ID     string
+	Action routing.HumanAction
+	N      int           // turns
+	Phase  routing.Phase // of HumanPhase
+	Test   string        // of HumanQuarantine
+}
+
+// Offer returns the boxes for a checkpoint that waits after a decision of a
+// kind, the likeliest answer first. What cannot be done is not offered: turns
+// beyond the hard cap, to run a review again, to quarantine what is no test or
+// is quarantined already.
+func Offer(cp routing.Checkpoint, kind routing.Kind, quarantined []string) []Box {
+	var last routing.Verdict
+	if n := len(cp.Turns); n > 0 {
+		last = cp.Turns[n-1].Verdict
+	}
+	byID := map[string]Box{
+		"reset":          {Action: routing.HumanReset},
+		"phase:plan":     {Action: routing.HumanPhase, Phase: routing.Plan},
+		"phase:research": {Action: routing.HumanPhase, Phase: routing.Research},
+		"skip":           {Action: routing.HumanSkip},
+		"wont-fix":       {Action: routing.HumanWontFix},
+	}
+	retry := ""
+	if n := min(moreTurns, routing.HardCap-cp.Reworks); n > 0 {
+		retry = "retry:" + strconv.Itoa(n)
+		byID[retry] = Box{Action: routing.HumanExtend, N: n}
+	}
+	if last.Review == nil {
+		byID["rerun"] = Box{Action: routing.HumanRerun}
+	}
+	order := []string{retry, "reset", "phase:plan", "phase:research", "rerun"}
+	switch kind {
+	case routing.KindDesign:
+		order = []string{"phase:plan", "phase:research", retry, "reset", "rerun"}
+	case routing.KindEnv, routing.KindUnclear:
+		order = []string{"rerun", retry, "reset", "phase:plan", "phase:research"}
+	}
+	for _, t := range tests(last, quarantined) {
+		id := TestID(t)
+		byID[id] = Box{Action: routing.HumanQuarantine, Test: t}
+		order = append(order, id)
+	}
+	var out []Box
+	for _, id := range append(order, "skip", "wont-fix") {
+		if b, ok := byID[id]; ok {
+			b.ID = id
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// TestID is the id of the box that quarantines a test.
+func TestID(test string) string {
+	sum := sha256.Sum256([]byte(test))
+	return "quarantine:" + hex.EncodeToString(sum[:6])
+}
+
+// tests returns the names of the failing tests that get a box.
+func tests(v routing.Verdict, quarantined []string) []string {
+	var out []string
+	for _, f := range v.Failures {
+		isTest := f.Kind != "diagnostic" && f.Kind != "problem" && f.Name != ""
+		if isTest && len(out) < mostNamed && !slices.Contains(out, f.Name) && !slices.Contains(quarantined, f.Name) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// ContradictionError names two boxes that cannot both be done.
+type ContradictionError struct{ A, B Box }
+
+func (e *ContradictionError) Error() string {
+	return fmt.Sprintf("%s and %s contradict each other", e.A.ID, e.B.ID)
+}
+
+// ErrNothing says that only Submit is ticked.
+var ErrNothing = fmt.Errorf("no answer is ticked")
+
+// Choose returns the boxes of offered that an answer ticked, in the order in
+// which they are to be carried out. A checkpoint goes on in exactly one way: two
+// of retry, reset, phase, rerun, skip and wont-fix contradict each other, also
+// retry and reset, which both hand back but count differently. Tests may be
+// quarantined with any of them, and come first: what is left without them is
+// what goes on.
+func Choose(offered []Box, ticked []string) ([]Box, error) {
+	var out, ways []Box
+	for _, b := range offered {
+		switch {
+		case !slices.Contains(ticked, b.ID):
+		case b.Action == routing.HumanQuarantine:
+			out = append(out, b)
+		default:
+			ways = append(ways, b)
+		}
+	}
+	if len(ways) > 1 {
+		return nil, &ContradictionError{ways[0], ways[1]}
+	}
+	if len(ways) == 1 && len(out) > 0 && ways[0].Action == routing.HumanWontFix {
+		return nil, &ContradictionError{out[0], ways[0]}
+	}
+	if out = append(out, ways...); len(out) == 0 {
+		return nil, ErrNothing
+	}
+	return out, nil
+}
+
+// Event returns the event of a box for a checkpoint.
+func (b Box) Event(checkpoint string) routing.Event {
+	return routing.Event{Checkpoint: checkpoint, Action: b.Action, N: b.N, Phase: b.Phase, Test: b.Test}
+}
+
+// Event returns the event of a command for a checkpoint.
+func (c Command) Event(checkpoint string) routing.Event {
+	return routing.Event{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class}
+}
+
+// IDs returns the ids of boxes.
+func IDs(boxes []Box) []string {
+	out := make([]string, len(boxes))
+	for i, b := range boxes {
+		out[i] = b.ID
+	}
+	return out
+}
+
+// Nonce names a prompt: a short hash of the record it belongs to and of when
+// that was opened, so that a body copied from elsewhere is not taken for it.
+func Nonce(record, opened string) string {
+	sum := sha256.Sum256([]byte(record + "\x00" + opened))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Head returns the hidden line that a prompt begins with.
+func Head(nonce string, gen int, sha string) string {
+	if sha == "" {
+		sha = "-"
+	}
+	return fmt.Sprintf("<!-- switchback:prompt nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
+}
+
+// Line returns the line of a box with its text, which is safe Markdown on one
+// line.
+func Line(id, text string, ticked bool) string {
+	x := " "
+	if ticked {
+		x = "x"
+	}
+	return "- [" + x + "] " + strings.ReplaceAll(text, "\n", " ") + " <!-- sb:" + id + " -->"
+}

@@ -1,0 +1,70 @@
+package prompt
+
+import "strings"
+
+// live calls fn with the number and the text of each line of a post that is
+// text as GitHub renders it: not those of fenced or indented code, of raw HTML
+// code, or that begin within a hidden comment.
+func live(lines []string, fn func(i int, line string)) {
+	fence, hidden, raw := "", false, false
+	for i, line := range lines {
+		line = strings.TrimSuffix(line, "\r")
+		trimmed := strings.TrimLeft(line, " ")
+		indent := len(line) - len(trimmed)
+		if fence != "" {
+			if indent < 4 && strings.HasPrefix(fenceOf(trimmed), fence) && strings.Trim(trimmed, fence[:1]+" \t") == "" {
+				fence = ""
+			}
+			continue
+		}
+		if f := fenceOf(trimmed); f != "" && indent < 4 && !hidden && !raw {
+			fence = f
+			continue
+		}
+		begins := !hidden && !raw
+		hidden = hiddenAfter(line, hidden)
+		raw = rawAfter(trimmed, raw)
+		if begins && !raw && indent < 4 && !strings.HasPrefix(trimmed, "\t") {
+			fn(i, line)
+		}
+	}
+}
+
+// fenceOf returns the run of backticks or tildes that opens a fence, if s is
+// one: three backticks with a fourth behind them on the line are a code span.
+func fenceOf(s string) string {
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(s, c)
+		if n := len(s) - len(rest); n >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
+			return s[:n]
+		}
+	}
+	return ""
+}
+
+// hiddenAfter reports whether an HTML comment is open at the end of line.
+func hiddenAfter(line string, open bool) bool {
+	for {
+		mark := "<!--"
+		if open {
+			mark = "-->"
+		}
+		_, rest, ok := strings.Cut(line, mark)
+		if !ok {
+			return open
+		}
+		line, open = rest, !open
+	}
+}
+
+// rawAfter reports whether a block of preformatted HTML is open at the end of
+// a line.
+func rawAfter(line string, open bool) bool {
+	s := strings.ToLower(line)
+	if !open && !strings.HasPrefix(s, "<pre") && !strings.HasPrefix(s, "<code") {
+		return false
+	}
+	return !strings.Contains(s, "</pre>") && !strings.Contains(s, "</code>")
+}
+
+func split(body string) []string { return strings.Split(body, "\n") }
