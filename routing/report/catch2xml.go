@@ -13,17 +13,21 @@ type catch2XMLReader struct{ *xmlDoc }
 func readCatch2XML(d *document) error {
 	r := catch2XMLReader{newXMLDoc(d, "Catch2")}
 	return r.roots(func(tok xmlToken) error {
-		failed := r.failed
-		want := -1
+		failed, passed := r.failed, r.passed
+		want := catch2Totals{-1, -1}
 		err := r.children(func(tok xmlToken) error { return r.part(tok, &want, "") })
 		if err == nil {
-			r.shortfall("", tok.line, want, r.failed-failed)
+			r.shortfall("", tok.line, want.failed, r.failed-failed)
+			r.fewer("", tok.line, want.passed, r.passed-passed)
 		}
 		return err
 	}, "Catch2TestRun", "Catch", "doctest")
 }
 
-func (r catch2XMLReader) part(tok xmlToken, want *int, suite string) error {
+// catch2Totals are the test cases of a run, -1 where it does not say.
+type catch2Totals struct{ failed, passed int }
+
+func (r catch2XMLReader) part(tok xmlToken, want *catch2Totals, suite string) error {
 	switch tok.name {
 	case "Group", "TestSuite":
 		name := r.attr("name")
@@ -34,7 +38,7 @@ func (r catch2XMLReader) part(tok xmlToken, want *int, suite string) error {
 	case "TestCase":
 		return r.testCase(tok, suite)
 	case "OverallResultsCases", "OverallResultsTestCases": // the last is that of the whole run
-		*want = declared(r.attr("failures"))
+		*want = catch2Totals{declared(r.attr("failures")), declared(r.attr("successes"))}
 	}
 	return r.x.skip()
 }

@@ -86,6 +86,9 @@ func (r *cppunitReader) run(tok xmlToken) error {
 		return err
 	}
 	r.shortfall("", tok.line, declared(failed), r.failed-start)
+	if r.tests > before {
+		r.fewer("", tok.line, declared(tests), r.tests-before)
+	}
 	if n := declared(tests); n > 0 && r.tests == before {
 		r.problem(Problem{Kind: KindTruncated, At: tok.line, Message: "the report declares tests and holds none"})
 	}

@@ -16,17 +16,32 @@ func detectCTestXML(head []byte) int {
 	return 0
 }
 
-type ctestXMLReader struct{ *xmlDoc }
-
-func readCTestXML(d *document) error {
-	r := ctestXMLReader{newXMLDoc(d, "CTest")}
-	return r.roots(func(tok xmlToken) error { return r.children(r.part) }, "Site")
+type ctestXMLReader struct {
+	*xmlDoc
+	planned, listed int
 }
 
-func (r ctestXMLReader) part(tok xmlToken) error {
+func readCTestXML(d *document) error {
+	r := &ctestXMLReader{xmlDoc: newXMLDoc(d, "CTest")}
+	return r.roots(func(tok xmlToken) error {
+		r.planned, r.listed = 0, 0
+		err := r.children(r.part)
+		if err == nil {
+			r.fewer("", tok.line, r.planned, r.listed)
+		}
+		return err
+	}, "Site")
+}
+
+func (r *ctestXMLReader) part(tok xmlToken) error {
 	switch {
 	case tok.name == "Testing":
 		return r.children(r.part)
+	case tok.name == "TestList":
+		return r.children(func(xmlToken) error {
+			r.planned++
+			return r.x.skip()
+		})
 	case tok.name == "Test" && r.x.attr("Status") != "":
 		return r.testCase(tok)
 	}
@@ -36,7 +51,7 @@ func (r ctestXMLReader) part(tok xmlToken) error {
 // ctestResults are the measurements of one test.
 type ctestResults struct{ exit, value, reason, completion, time, output string }
 
-func (r ctestXMLReader) testCase(tok xmlToken) error {
+func (r *ctestXMLReader) testCase(tok xmlToken) error {
 	t := Test{At: tok.line}
 	status := r.attr("Status")
 	var m ctestResults
@@ -65,11 +80,12 @@ func (r ctestXMLReader) testCase(tok xmlToken) error {
 		t.Kind = ctestKind(status, m)
 		r.explain(&t)
 	}
+	r.listed++
 	r.test(t)
 	return err
 }
 
-func (r ctestXMLReader) measurement(tok xmlToken, m *ctestResults) error {
+func (r *ctestXMLReader) measurement(tok xmlToken, m *ctestResults) error {
 	into := map[string]*string{"Exit Code": &m.exit, "Exit Value": &m.value, "Fail Reason": &m.reason, "Completion Status": &m.completion, "Execution Time": &m.time}[r.x.attr("name")]
 	switch {
 	case tok.name == "Measurement":

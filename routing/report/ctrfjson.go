@@ -22,9 +22,10 @@ type ctrf struct {
 
 func readCTRF(d *document) error {
 	return readJSON(d, "ctrf", func(r *jsonReader) bool {
+		n := tallied(d)
 		c := &ctrf{d: d, r: r}
 		at := r.at()
-		declared := 0
+		declared, passed := 0, 0
 		whole := r.object(func(key string) {
 			if key != "results" {
 				return
@@ -40,8 +41,11 @@ func readCTRF(d *document) error {
 				case "summary":
 					c.known = true
 					r.object(func(key string) {
-						if key == "failed" {
+						switch key {
+						case "failed":
 							declared = r.int()
+						case "passed":
+							passed = r.int()
 						}
 					})
 				case "tests":
@@ -65,6 +69,7 @@ func readCTRF(d *document) error {
 		})
 		if whole {
 			missing(d.out, at, declared, c.failed, firstOf(c.tool, "ctrf"))
+			n.fewer(firstOf(c.tool, "ctrf"), at, passed, n.passed)
 		}
 		return c.known
 	})

@@ -106,12 +106,13 @@ func (r *cunitReader) summary() error {
 		if tok.name != "CUNIT_RUN_SUMMARY_RECORD" {
 			return r.x.skip()
 		}
-		var typ, failed, inactive string
-		err := r.fields(map[string]*string{"TYPE": &typ, "FAILED": &failed, "INACTIVE": &inactive})
+		var typ, failed, succeeded, inactive string
+		err := r.fields(map[string]*string{"TYPE": &typ, "FAILED": &failed, "SUCCEEDED": &succeeded, "INACTIVE": &inactive})
 		switch {
 		case err != nil:
 		case strings.HasPrefix(typ, "Test"):
 			r.shortfall("", tok.line, declared(failed), r.failed)
+			r.fewer("", tok.line, declared(succeeded), r.passed)
 		case strings.HasPrefix(typ, "Suite") && r.failed == 0 && r.bad == 0:
 			r.shortfall("", tok.line, declared(failed), 0)
 		}

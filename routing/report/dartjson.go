@@ -3,6 +3,7 @@ package report
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -27,6 +28,9 @@ type dartJSON struct {
 	running map[int]*dartTest
 	done    map[int]bool // failed tests whose late errors are known already
 	bad     int
+	planned int // tests of all suites
+	ended   int // tests that were not hidden
+	skips   int // a group that is skipped ends as one test
 }
 
 type dartGroup struct {
@@ -54,6 +58,8 @@ type dartEvent struct {
 	result, errorText, stack, message     string
 	hidden, skipped, isFailure            bool
 	success, hasSuccess                   bool
+	outer                                 bool // a group without one around it
+	count                                 int  // of its tests
 	protocol                              string
 }
 
@@ -127,7 +133,10 @@ func dartEntity(r *jsonReader, e *dartEvent, key string) {
 	case "suiteID":
 		e.suite = r.int()
 	case "parentID":
+		e.outer = r.peek() == 'n'
 		e.parent = r.int()
+	case "testCount":
+		e.count = r.int()
 	case "groupIDs":
 		r.array(func() {
 			if n := r.int(); len(e.groups) < 100 {
@@ -166,6 +175,9 @@ func (d *dartJSON) take(e dartEvent, no int) bool {
 		if len(d.groups) < 1<<17 {
 			d.groups[e.id] = dartGroup{e.name, e.parent}
 		}
+		if e.outer {
+			d.planned += max(e.count, 0)
+		}
 	case "testStart":
 		d.running[e.id] = d.start(e, no)
 	case "print":
@@ -184,6 +196,8 @@ func (d *dartJSON) take(e dartEvent, no int) bool {
 			d.problem(Problem{Kind: KindTruncated, Name: "dart", At: no, Message: "the run was ended before its tests did"})
 		case !e.success && d.bad == 0:
 			d.problem(Problem{Kind: KindExit, Name: "dart", At: no, Message: "the run failed, but no test did"})
+		case d.planned > d.ended && d.skips == 0:
+			incomplete(d.out, d.bad > 0, Problem{Name: "dart", At: no, Message: "the stream lists " + strconv.Itoa(d.ended) + " of " + plural(d.planned, "test")})
 		}
 	case "allSuites", "debug":
 	default:
@@ -270,6 +284,7 @@ func (d *dartJSON) finish(e dartEvent, no int) {
 		t.Status = Passed
 		if e.skipped {
 			t.Status = Skipped
+			d.skips++
 		}
 	case "failure", "error":
 		if len(d.done) < d.lim.Failing {
@@ -287,6 +302,7 @@ func (d *dartJSON) finish(e dartEvent, no int) {
 	default:
 		t.Status = Other
 	}
+	d.ended++
 	d.out.Test(t)
 }
 

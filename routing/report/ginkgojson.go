@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // ginkgoJSONFormat reads ginkgo --json-report.
 var ginkgoJSONFormat = format{
@@ -23,7 +26,7 @@ func ginkgoSuite(d *document, r *jsonReader) {
 	var path, name string
 	var reasons []string
 	succeeded, stated := false, false
-	bad := 0
+	bad, specs, total := 0, 0, 0
 	whole := r.object(func(key string) {
 		switch key {
 		case "SuitePath":
@@ -34,14 +37,27 @@ func ginkgoSuite(d *document, r *jsonReader) {
 			succeeded, stated = r.truth(), true
 		case "SpecialSuiteFailureReasons":
 			r.array(func() { reasons = keepSome(reasons, r.str()) })
+		case "PreRunStats":
+			r.object(func(key string) {
+				if key == "TotalSpecs" {
+					total = r.int()
+				}
+			})
 		case "SpecReports":
 			r.array(func() {
-				if ginkgoSpec(d, r) {
+				failed, spec := ginkgoSpec(d, r)
+				if failed {
 					bad++
+				}
+				if spec {
+					specs++
 				}
 			})
 		}
 	})
+	if whole && total > specs && specs > 0 {
+		incomplete(d.out, bad > 0 || stated && !succeeded, Problem{Name: firstOf(path, name), At: at, Message: "the suite lists " + strconv.Itoa(specs) + " of " + plural(total, "spec")})
+	}
 	if !whole || !stated || succeeded || bad > 0 && len(reasons) == 0 {
 		return
 	}
@@ -65,9 +81,9 @@ type ginkgoFailure struct {
 	line                                 int
 }
 
-// ginkgoSpec reads one report and tells whether it failed. Nodes around specs
-// (BeforeSuite and the like) are no tests.
-func ginkgoSpec(d *document, r *jsonReader) (failed bool) {
+// ginkgoSpec reads one report and tells whether it failed and whether it is of
+// a spec. Nodes around specs (BeforeSuite and the like) are no tests.
+func ginkgoSpec(d *document, r *jsonReader) (failed, spec bool) {
 	t := Test{At: r.at()}
 	var path []string
 	var node, state string
@@ -112,13 +128,13 @@ func ginkgoSpec(d *document, r *jsonReader) (failed bool) {
 	t.Suite = joinPath(path...)
 	t.Status = ginkgoStatus(state)
 	if t.Status == Other || !whole && t.Status != Failed {
-		return false
+		return false, false
 	}
 	if node != "It" && node != "" {
 		if t.Status == Failed {
 			d.out.Problem(Problem{Kind: KindSetup, Name: joinPath(node, t.Suite, t.Name), File: firstOf(f.file, t.File), Line: f.line, Message: f.text(), Trace: f.trace, At: t.At})
 		}
-		return t.Status == Failed
+		return t.Status == Failed, false
 	}
 	t.Name = firstOf(t.Name, joinPath(path...), "(no name)")
 	if attempts > 1 && flakes > 1 && repeats <= 1 {
@@ -134,7 +150,7 @@ func ginkgoSpec(d *document, r *jsonReader) (failed bool) {
 		t.Output = ""
 	}
 	d.out.Test(t)
-	return t.Status == Failed
+	return t.Status == Failed, true
 }
 
 func ginkgoStatus(state string) Status {

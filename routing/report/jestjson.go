@@ -32,11 +32,14 @@ func (j *jestJSON) read() bool {
 	r := j.r
 	at := r.at()
 	var known, interrupted, failure, stated bool
-	var failed, crashed int
+	var failed, passed, crashed int
+	n := tallied(j.d)
 	whole := r.object(func(key string) {
 		switch key {
 		case "numFailedTests":
 			failed, known = r.int(), true
+		case "numPassedTests":
+			passed = r.int()
 		case "numRuntimeErrorTestSuites":
 			crashed = r.int()
 		case "success":
@@ -58,6 +61,7 @@ func (j *jestJSON) read() bool {
 		missing(j.d.out, at, failed, j.failed, "jest")
 		j.problems++
 	}
+	n.fewer("jest", at, passed, n.passed)
 	if crashed > j.problems {
 		j.problem(Problem{Kind: KindSetup, Name: "jest", At: at, Message: plural(crashed, "test suite") + " failed to run"})
 	}

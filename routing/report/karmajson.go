@@ -24,7 +24,8 @@ func readKarmaJSON(d *document) error {
 	return readJSON(d, "karma-json", func(r *jsonReader) bool {
 		at := r.at()
 		var known, broken, disconnected bool
-		failed, declared, exit := 0, 0, 0
+		n := tallied(d)
+		failed, passed, declared, exit := 0, 0, 0, 0
 		whole := r.object(func(key string) {
 			switch key {
 			case "result":
@@ -47,6 +48,8 @@ func readKarmaJSON(d *document) error {
 					switch key {
 					case "failed":
 						declared = r.int()
+					case "success":
+						passed = r.int()
 					case "error":
 						broken = r.truth()
 					case "disconnected":
@@ -67,6 +70,7 @@ func readKarmaJSON(d *document) error {
 		case (broken || exit != 0) && failed == 0 && declared == 0:
 			d.out.Problem(Problem{Kind: KindExit, Name: "karma", At: at, Message: "karma failed, but no test did: an error outside the tests, or none ran"})
 		}
+		n.fewer("karma", at, passed, n.passed)
 		return known
 	})
 }

@@ -32,6 +32,7 @@ type libtestBinaryRun struct {
 	at, expect      int
 	running         map[string]int // line at which it started
 	failures, tests int
+	passed          int
 }
 
 type libtestEvent struct {
@@ -168,6 +169,9 @@ func (b *libtestJSON) suiteEvent(e libtestEvent, no int) bool {
 		if run == nil {
 			return false
 		}
+		if e.event == "ok" && e.passed > run.passed {
+			incomplete(b.out, run.failures > 0, Problem{Name: firstOf(run.suite, "libtest"), At: no, Message: fewerTests(run.passed, e.passed)})
+		}
 		if e.event == "failed" {
 			missing(b.out, no, max(e.failed, 1), run.failures, firstOf(run.suite, "libtest"))
 		}
@@ -204,6 +208,7 @@ func (b *libtestJSON) testEvent(e libtestEvent, no int) bool {
 		return true // it runs longer than a minute; it may still pass
 	case "ok":
 		t.Status, t.Flaky = Passed, t.Retries > 0
+		run.passed++
 	case "ignored":
 		t.Status, t.Message = Skipped, e.message
 	case "failed":

@@ -22,7 +22,8 @@ var mochaStreamFormat = format{
 func readMochaJSON(d *document) error {
 	return readJSON(d, "mocha-json", func(r *jsonReader) bool {
 		at := r.at()
-		declared, failed, seen := -1, 0, 0
+		n := tallied(d)
+		declared, passed, failed, seen := -1, 0, 0, 0
 		list := func(st Status) {
 			seen++
 			r.array(func() {
@@ -40,8 +41,11 @@ func readMochaJSON(d *document) error {
 			switch key {
 			case "stats":
 				r.object(func(key string) {
-					if key == "failures" {
+					switch key {
+					case "failures":
 						declared = r.int()
+					case "passes":
+						passed = r.int()
 					}
 				})
 			case "passes":
@@ -54,6 +58,7 @@ func readMochaJSON(d *document) error {
 		})
 		if whole {
 			missing(d.out, at, declared, failed, "mocha")
+			n.fewer("mocha", at, passed, n.passed)
 		}
 		return seen > 0 || declared >= 0
 	})
@@ -154,6 +159,7 @@ type mochaStream struct {
 	anon   *anonymous
 	open   bool // after start, before end
 	at     int
+	passed int
 	failed int
 	total  int
 }
@@ -188,6 +194,8 @@ func (m *mochaStream) line(l Line) bool {
 	test.At = l.No
 	if st == Failed {
 		m.failed++
+	} else {
+		m.passed++
 	}
 	m.out.Test(test)
 	return true
@@ -218,7 +226,7 @@ func (m *mochaStream) start(l Line) bool {
 		return false
 	}
 	m.end()
-	m.open, m.at, m.total, m.failed = true, l.No, total, 0
+	m.open, m.at, m.total, m.passed, m.failed = true, l.No, total, 0, 0
 	return true
 }
 
@@ -226,12 +234,14 @@ func (m *mochaStream) finish(l Line) bool {
 	if !m.open {
 		return false
 	}
-	tests, failures, pending := -1, 0, 0
+	tests, passes, failures, pending := -1, 0, 0, 0
 	whole := m.pair(l, func() {
 		m.r.object(func(key string) {
 			switch key {
 			case "tests":
 				tests = m.r.int()
+			case "passes":
+				passes = m.r.int()
 			case "failures":
 				failures = m.r.int()
 			case "pending":
@@ -244,6 +254,9 @@ func (m *mochaStream) finish(l Line) bool {
 	}
 	m.anon.emit(m.out, pending, Test{Status: Pending, Name: "(pending)", At: l.No})
 	missing(m.out, l.No, failures, m.failed, "mocha")
+	if passes > m.passed {
+		incomplete(m.out, failures+m.failed > 0, Problem{Name: "mocha", At: l.No, Message: fewerTests(m.passed, passes)})
+	}
 	m.open = false
 	return true
 }

@@ -16,16 +16,20 @@ type mochawesome struct {
 
 func readMochawesome(d *document) error {
 	return readJSON(d, "mochawesome", func(r *jsonReader) bool {
+		n := tallied(d)
 		m := &mochawesome{d: d, r: r}
 		at := r.at()
-		declared, known := 0, false
+		declared, passed, known := 0, 0, false
 		whole := r.object(func(key string) {
 			switch key {
 			case "stats":
 				known = true
 				r.object(func(key string) {
-					if key == "failures" {
+					switch key {
+					case "failures":
 						declared = r.int()
+					case "passes":
+						passed = r.int()
 					}
 				})
 			case "results":
@@ -35,6 +39,7 @@ func readMochawesome(d *document) error {
 		})
 		if whole {
 			missing(d.out, at, declared, m.failed, "mocha")
+			n.fewer("mocha", at, passed, n.passed)
 		}
 		return known
 	})

@@ -11,22 +11,26 @@ var nunit3Format = format{name: "nunit3", detect: detectRoot("test-run"), docume
 var nunit2Format = format{name: "nunit2", detect: detectRoot("test-results"), document: readNUnit2}
 
 // nunitReader is the state of one document of NUnit.
-type nunitReader struct{ *xmlDoc }
+type nunitReader struct {
+	*xmlDoc
+	cases *int // listed, whatever became of them
+}
 
 func readNUnit3(d *document) error {
-	r := nunitReader{newXMLDoc(d, "NUnit")}
+	r := nunitReader{newXMLDoc(d, "NUnit"), new(int)}
 	return r.roots(r.run, "test-run")
 }
 
 // run reads <test-run>, which holds suites of assemblies.
 func (r nunitReader) run(tok xmlToken) error {
-	failed, bad := r.failed, r.bad
-	declaredFailed, result := declared(r.attr("failed")), r.attr("result")
+	failed, passed, bad := r.failed, r.passed, r.bad
+	declaredFailed, declaredPassed, result := declared(r.attr("failed")), declared(r.attr("passed")), r.attr("result")
 	err := r.children(func(tok xmlToken) error { return r.part(tok, nunitSuite{}) })
 	if err != nil {
 		return err
 	}
 	r.shortfall("", tok.line, declaredFailed, r.failed-failed)
+	r.fewer("", tok.line, declaredPassed, r.passed-passed)
 	if strings.HasPrefix(result, "Failed") && r.failed == failed && r.bad == bad {
 		r.problem(Problem{Kind: KindExit, At: tok.line, Message: "the run's result is " + result + ", but no test says why"})
 	}
@@ -34,9 +38,10 @@ func (r nunitReader) run(tok xmlToken) error {
 }
 
 func readNUnit2(d *document) error {
-	r := nunitReader{newXMLDoc(d, "NUnit 2")}
+	r := nunitReader{newXMLDoc(d, "NUnit 2"), new(int)}
 	return r.roots(func(tok xmlToken) error {
-		failed, bad := r.failed, r.bad
+		failed, bad, listed := r.failed, r.bad, *r.cases
+		total := declared(r.attr("total"))
 		want := max(declared(r.attr("errors")), 0) + max(declared(r.attr("failures")), 0)
 		name := r.attr("name")
 		if err := r.children(func(tok xmlToken) error { return r.part(tok, nunitSuite{}) }); err != nil {
@@ -44,6 +49,8 @@ func readNUnit2(d *document) error {
 		}
 		// Set-up failures of a suite are counted among the failures.
 		r.shortfall(name, tok.line, want, r.failed-failed+r.bad-bad)
+		// Some count what was not run in the total, some do not.
+		r.fewer(name, tok.line, total, *r.cases-listed)
 		return nil
 	}, "test-results")
 }
@@ -162,6 +169,7 @@ func (r nunitReader) testCase(tok xmlToken, in nunitSuite) error {
 	} else {
 		t.Output, t.Trace = "", ""
 	}
+	*r.cases++
 	r.test(t)
 	return err
 }

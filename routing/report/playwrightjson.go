@@ -16,11 +16,14 @@ type playwrightJSON struct {
 	projects   int
 	failed     int
 	unexpected int // as the totals say
+	expected   int // as the totals say
+	passed     int // as expected, in the first run
 	broken     int // runs that were interrupted
 }
 
 func readPlaywrightJSON(d *document) error {
 	return readJSON(d, "playwright-json", func(r *jsonReader) bool {
+		n := tallied(d)
 		p := &playwrightJSON{d: d, r: r}
 		at := r.at()
 		known := false
@@ -40,14 +43,18 @@ func readPlaywrightJSON(d *document) error {
 				r.array(func() { p.problem() })
 			case "stats":
 				r.object(func(key string) {
-					if key == "unexpected" {
+					switch key {
+					case "unexpected":
 						p.unexpected = r.int()
+					case "expected":
+						p.expected = r.int()
 					}
 				})
 			}
 		})
 		if whole {
 			missing(d.out, at, p.unexpected, p.failed, "playwright")
+			n.fewer("playwright", at, p.expected, p.passed)
 			if p.broken > 0 && p.failed == 0 {
 				// Playwright itself lists such tests as skipped.
 				d.out.Problem(Problem{Kind: KindTruncated, Name: "playwright", At: at, Message: "the run was interrupted while " + plural(p.broken, "test") + " ran"})
@@ -216,6 +223,7 @@ func (p *playwrightJSON) test() (Test, bool) {
 	t.Retries = max(runs-1, 0)
 	switch status {
 	case "expected":
+		p.passed++
 		t.Status = Passed
 		if expected == "skipped" {
 			t.Status = Skipped

@@ -16,7 +16,8 @@ func readPytestJSON(d *document) error {
 	return readJSON(d, "pytest-json", func(r *jsonReader) bool {
 		at := r.at()
 		known := false
-		failed, declared, problems, tests, exit := 0, 0, 0, 0, 0
+		n := tallied(d)
+		failed, declared, passed, problems, tests, exit := 0, 0, 0, 0, 0, 0
 		whole := r.object(func(key string) {
 			switch key {
 			case "exitcode":
@@ -26,6 +27,8 @@ func readPytestJSON(d *document) error {
 					switch key {
 					case "failed", "error":
 						declared += r.int()
+					case "passed":
+						passed = r.int()
 					}
 				})
 			case "collectors":
@@ -55,6 +58,9 @@ func readPytestJSON(d *document) error {
 		}
 		if problems == 0 {
 			missing(d.out, at, declared, failed, "pytest")
+		}
+		if tests > 0 {
+			n.fewer("pytest", at, passed, n.passed)
 		}
 		if p, ok := pytestExit(exit, failed > 0 || problems > 0); ok {
 			p.At = at

@@ -28,6 +28,7 @@ type robotReader struct {
 	suites []robotSuite
 	held   []Test
 	bytes  int
+	before int  // tests that passed in documents before this one
 	fails  int  // failing tests, held ones too
 	rebot  bool // written by Rebot, which has put the failures of tear-downs into the tests
 }
@@ -37,7 +38,7 @@ type robotSuite struct{ name, source string }
 func readRobot(d *document) error {
 	r := &robotReader{xmlDoc: newXMLDoc(d, "Robot Framework")}
 	return r.roots(func(tok xmlToken) error {
-		r.fails, r.rebot = 0, strings.HasPrefix(r.attr("generator"), "Rebot")
+		r.before, r.fails, r.rebot = r.passed, 0, strings.HasPrefix(r.attr("generator"), "Rebot")
 		err := r.children(func(tok xmlToken) error {
 			switch tok.name {
 			case "suite":
@@ -312,10 +313,11 @@ func (r *robotReader) statistics() error {
 			return r.x.skip()
 		}
 		return r.children(func(tok xmlToken) error {
-			fail := declared(r.attr("fail"))
+			pass, fail := declared(r.attr("pass")), declared(r.attr("fail"))
 			name, err := r.content()
 			if name == "All Tests" || name == "" {
 				r.shortfall(name, tok.line, fail, r.fails)
+				r.fewer(name, tok.line, pass, r.passed-r.before)
 			}
 			return err
 		})

@@ -16,7 +16,8 @@ func readRSpecJSON(d *document) error {
 	return readJSON(d, "rspec-json", func(r *jsonReader) bool {
 		at := r.at()
 		known := false
-		failed, declared, outside, examples := 0, 0, 0, 0
+		n := tallied(d)
+		failed, declared, outside, examples, total := 0, 0, 0, 0, 0
 		var messages []string
 		whole := r.object(func(key string) {
 			switch key {
@@ -38,6 +39,8 @@ func readRSpecJSON(d *document) error {
 			case "summary":
 				r.object(func(key string) {
 					switch key {
+					case "example_count":
+						total = r.int()
 					case "failure_count":
 						declared = r.int()
 					case "errors_outside_of_examples_count":
@@ -53,6 +56,7 @@ func readRSpecJSON(d *document) error {
 		if outside > 0 {
 			rspecJSONOutside(d.out, at, outside, messages)
 		}
+		n.fewer("rspec", at, total, examples)
 		return known
 	})
 }

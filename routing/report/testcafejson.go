@@ -12,6 +12,7 @@ func readTestcafeJSON(d *document) error {
 	return readJSON(d, "testcafe-json", func(r *jsonReader) bool {
 		at := r.at()
 		known := false
+		n := tallied(d)
 		passed, total, skipped, failed := 0, 0, 0, 0
 		whole := r.object(func(key string) {
 			switch key {
@@ -29,6 +30,7 @@ func readTestcafeJSON(d *document) error {
 		if whole {
 			// Some versions count skipped tests in the total, some do not.
 			missing(d.out, at, total-passed-skipped, failed, "testcafe")
+			n.fewer("testcafe", at, passed, n.passed)
 		}
 		return known
 	})

@@ -19,14 +19,15 @@ type testngReader struct {
 func readTestNG(d *document) error {
 	r := &testngReader{xmlDoc: newXMLDoc(d, "TestNG"), lost: map[string][]Test{}}
 	return r.roots(func(tok xmlToken) error {
-		failed, bad := r.failed, r.bad
-		want := declared(r.attr("failed"))
+		failed, passed, bad := r.failed, r.passed, r.bad
+		want, wantPassed := declared(r.attr("failed")), declared(r.attr("passed"))
 		err := r.children(r.part)
 		r.flush()
 		if err != nil {
 			return err
 		}
 		r.shortfall("", tok.line, want, r.failed-failed+r.bad-bad)
+		r.fewer("", tok.line, wantPassed, r.passed-passed)
 		return nil
 	}, "testng-results")
 }

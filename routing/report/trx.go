@@ -37,6 +37,7 @@ type trxReader struct {
 	bytes   int
 	defined bool     // definitions were read
 	parent  *trxHeld // a data-driven test whose rows may follow
+	passing int      // passing results so far, parents of rows too
 	failing int      // failing tests so far, held ones and parents of rows too
 	summed  []trxSummary
 }
@@ -44,6 +45,7 @@ type trxReader struct {
 // trxSummary is what <ResultSummary> says, which stands before or behind the results.
 type trxSummary struct {
 	line, failed int
+	passed       int // -1 if not said
 	outcome      string
 	infos        []Problem
 }
@@ -62,7 +64,7 @@ func readTRX(d *document) error {
 	r := &trxReader{xmlDoc: newXMLDoc(d, "TRX")}
 	return r.roots(func(tok xmlToken) error {
 		r.classes, r.names, r.defined = map[guid]string{}, map[string]string{}, false
-		r.failing, r.summed = 0, nil
+		r.failing, r.passing, r.summed = 0, 0, nil
 		bad := r.bad
 		err := r.children(r.part)
 		r.flushParent()
@@ -164,6 +166,9 @@ func (r *trxReader) result(tok xmlToken, depth int) error {
 		return err
 	}
 	r.conclude(&h.t, outcome)
+	if h.t.Status == Passed {
+		r.passing++
+	}
 	switch {
 	case inner && (h.t.Status != Failed || r.failing > failing):
 		// Its rows are the tests; VSTest counts it as well.
@@ -303,10 +308,11 @@ func (r *trxReader) emit(h trxHeld) {
 
 // summary reads <ResultSummary>: counters, and what went wrong outside tests.
 func (r *trxReader) summary(tok xmlToken) error {
-	s := trxSummary{line: tok.line, outcome: r.attr("outcome")}
+	s := trxSummary{line: tok.line, outcome: r.attr("outcome"), passed: -1}
 	err := r.children(func(in xmlToken) error {
 		switch in.name {
 		case "Counters":
+			s.passed = declared(r.attr("passed"))
 			for _, a := range [...]string{"failed", "error", "timeout", "aborted"} {
 				s.failed += max(0, declared(r.attr(a)))
 			}
@@ -360,6 +366,7 @@ func (r *trxReader) conclusion(s trxSummary, bad int) {
 		r.problem(p)
 	}
 	r.shortfall("", s.line, s.failed, r.failing)
+	r.fewer("", s.line, s.passed, r.passing)
 	switch s.outcome {
 	case "Failed", "Error", "Aborted", "Timeout", "Disconnected", "PassedButRunAborted":
 		if r.failing == 0 && r.bad == bad {

@@ -85,6 +85,7 @@ type xmlDoc struct {
 	text   textBuf
 	seen   int // roots of the format
 	failed int // failing tests handed on
+	passed int // passing tests handed on
 	bad    int // problems handed on
 }
 
@@ -215,8 +216,11 @@ func (r *xmlDoc) fields(to map[string]*string) error {
 func (r *xmlDoc) attr(name string) string { return cleanText(r.x.attr(name)) }
 
 func (r *xmlDoc) test(t Test) {
-	if t.Status == Failed {
+	switch t.Status {
+	case Failed:
 		r.failed++
+	case Passed:
+		r.passed++
 	}
 	if t.Name == "" {
 		t.Name = firstOf(t.Suite, "(no name)")

@@ -44,7 +44,8 @@ func readXUnit(d *document) error {
 
 func (r xunitReader) assembly(tok xmlToken) error {
 	name := r.attr("name")
-	failed, bad := r.failed, r.bad
+	failed, passed, bad := r.failed, r.passed, r.bad
+	wantPassed := declared(r.attr("passed"))
 	wantFailed, wantErrors, total := declared(r.attr("failed")), declared(r.attr("errors")), declared(r.attr("total"))
 	tests := 0
 	err := r.children(func(tok xmlToken) error {
@@ -67,6 +68,9 @@ func (r xunitReader) assembly(tok xmlToken) error {
 	// Writers other than xUnit's own give a collection's failures only to the
 	// assembly or the reverse; the larger failure count is the one to explain.
 	r.shortfall(name, tok.line, wantFailed, r.failed-failed)
+	if tests > 0 {
+		r.fewer(name, tok.line, wantPassed, r.passed-passed)
+	}
 	if wantErrors > r.bad-bad && wantErrors > 0 && r.bad == bad {
 		r.problem(Problem{Kind: KindSetup, Name: name, At: tok.line, Message: "the assembly declares errors outside its tests, but does not say which"})
 	}
