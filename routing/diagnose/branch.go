@@ -309,30 +309,32 @@ func (l literal) in(text string) bool {
 	return true
 }
 
-// match returns where the branch's first group (or nothing) stands in text.
-func (b *branch) match(text string) (string, bool) {
-	if !b.possible(text) {
-		return "", false
-	}
-	ascii := isASCII(text)
-	if !b.matches(text, ascii) {
-		return "", false
+// has reports whether the branch matches text and its rule is not kept off it.
+func (b *branch) has(text string, ascii bool) bool {
+	if !b.possible(text) || !b.matches(text, ascii) {
+		return false
 	}
 	for _, n := range b.rule.not {
-		if n.in(text) {
-			return "", false
+		if n.in(text, ascii) {
+			return false
 		}
 	}
+	return true
+}
+
+// group returns where the first group of the branch stands in text, which it
+// matches; "" if it has none.
+func (b *branch) group(text string, ascii bool) string {
 	if !b.says {
-		return "", true
+		return ""
 	}
 	m, in := b.find(text, ascii)
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
-			return in[m[g]:m[g+1]], true
+			return in[m[g]:m[g+1]]
 		}
 	}
-	return "", true
+	return ""
 }
 
 // matches reports whether the branch, whose literal stands in text, matches it.

@@ -98,16 +98,14 @@ func (c *Collector) take(l report.Line) {
 	if len(l.Text) < 3 {
 		return
 	}
-	if l.Mark != "error" && c.rules.silent(l.Text, c.hits) {
+	var r *Rule
+	var m string
+	if l.Mark == "error" {
+		r, m = c.rules.match(l.Text, c.hits, logRule)
+	} else if r, m = c.rules.line(l.Text, c.hits); r == nil {
 		return
 	}
-	c.rules.scan(l.Text, c.hits)
-	if l.Mark != "error" && !c.rules.speaks(l.Text, c.hits) {
-		return
-	}
-	r, m := c.rules.first(l.Text, c.hits, logRule)
 	switch {
-	case r == nil && l.Mark != "error":
 	case r == nil:
 		c.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
 	case r.Role == RoleIgnore:

@@ -144,8 +144,8 @@ func newException(pattern string) *exception {
 }
 
 // in reports whether the pattern matches text.
-func (x *exception) in(text string) bool {
-	if len(x.lits) > 0 && isASCII(text) {
+func (x *exception) in(text string, ascii bool) bool {
+	if len(x.lits) > 0 && ascii {
 		if !slices.ContainsFunc(x.lits, func(l lead) bool { return l.index(text) >= 0 }) {
 			return false
 		}
