@@ -1,0 +1,87 @@
+-- The ledger as tables, for questions in SQL. Times are RFC 3339 in UTC; what
+-- is JSON is checked to be. A row's id is made of what it records, so that
+-- writing the same ledger again writes the same rows.
+
+CREATE TABLE IF NOT EXISTS audit_logs (
+    id          TEXT PRIMARY KEY,
+    date        TEXT NOT NULL CHECK (julianday(date) IS NOT NULL),
+    user_id     TEXT,                            -- who acted; null: the bot itself
+    session_id  TEXT NOT NULL,                   -- the case, or the workflow of a prompt
+    checkpoint  TEXT,
+    action      TEXT NOT NULL CHECK (action <> ''),
+    detail      TEXT NOT NULL CHECK (json_valid(detail))
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS user_feedback (
+    id               TEXT PRIMARY KEY CHECK (id GLOB 'FB-[0-9][0-9][0-9][0-9]*' AND substr(id, 4) NOT GLOB '*[^0-9]*'),
+    date             TEXT NOT NULL CHECK (julianday(date) IS NOT NULL),
+    user_id          TEXT,
+    feedback_text    TEXT NOT NULL CHECK (json_valid(feedback_text)
+        AND json_extract(feedback_text, '$.feedback_type') IN ('level_adjustment', 'suggestion_acceptance', 'free_text')
+        AND json_extract(feedback_text, '$.level_before') IN (10, 20, 30)
+        AND json_extract(feedback_text, '$.level_after') IN (10, 20, 30)),
+    source_ref_path  TEXT NOT NULL,
+    impact_domain    TEXT NOT NULL CHECK (impact_domain = 'workflow_optimization'),
+    impact_summary   TEXT NOT NULL,
+    reversibility    TEXT NOT NULL CHECK (reversibility IN ('High', 'Medium', 'Low')),
+    related_audit_id TEXT NOT NULL REFERENCES audit_logs (id)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS escalations (
+    id                TEXT PRIMARY KEY,
+    session_id        TEXT NOT NULL,             -- the case that opened it
+    port_id           TEXT,
+    type              TEXT NOT NULL CHECK (type IN ('general', 'blocked', 'decision', 'test_failure', 'token_exhausted',
+                                                    'timeout', 'conflict', 'dependency', 'quality', 'build_failure')),
+    severity          TEXT NOT NULL CHECK (severity IN ('low', 'medium', 'high', 'critical')),
+    title             TEXT NOT NULL,
+    description       TEXT NOT NULL,
+    context           TEXT NOT NULL CHECK (json_valid(context)),
+    suggested_actions TEXT NOT NULL CHECK (json_valid(suggested_actions) AND json_type(suggested_actions) = 'array'),
+    resolved_by       TEXT,
+    resolved_at       TEXT CHECK (resolved_at IS NULL OR julianday(resolved_at) IS NOT NULL),
+    created_at        TEXT NOT NULL CHECK (julianday(created_at) IS NOT NULL),
+    CHECK ((resolved_by IS NULL) = (resolved_at IS NULL))
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS direct_channels (
+    id         TEXT PRIMARY KEY,
+    session_a  TEXT NOT NULL,                    -- the implementing worker
+    session_b  TEXT NOT NULL,                    -- the testing worker
+    status     TEXT NOT NULL DEFAULT 'active',
+    created_at TEXT NOT NULL CHECK (julianday(created_at) IS NOT NULL)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS direct_messages (
+    id           TEXT PRIMARY KEY,
+    channel_id   TEXT NOT NULL REFERENCES direct_channels (id),
+    from_session TEXT NOT NULL,
+    to_session   TEXT NOT NULL,
+    message_type TEXT NOT NULL CHECK (message_type IN ('result', 'feedback', 'query')),
+    payload      TEXT CHECK (payload IS NULL OR json_valid(payload)),
+    delivered_at TEXT CHECK (delivered_at IS NULL OR julianday(delivered_at) IS NOT NULL),
+    created_at   TEXT NOT NULL CHECK (julianday(created_at) IS NOT NULL)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS routing_history (
+    id             TEXT PRIMARY KEY,
+    session_id     TEXT NOT NULL,                -- the case
+    checkpoint     TEXT NOT NULL,
+    iteration      INTEGER NOT NULL CHECK (iteration >= 1), -- 1 for the first run judged
+    lineage        INTEGER NOT NULL CHECK (lineage >= 0),   -- grows with every green run and reset
+    reworks        INTEGER NOT NULL CHECK (reworks >= 0),   -- handed back so far, this one included
+    result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
+                                                   'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY')),
+    reason         TEXT,                         -- the class, null for a pass
+    explanation    TEXT,
+    class          TEXT,
+    run_id         TEXT NOT NULL,
+    attempt        INTEGER NOT NULL CHECK (attempt >= 0),
+    sha            TEXT,
+    tests          INTEGER NOT NULL CHECK (tests >= 0),
+    failed         INTEGER NOT NULL CHECK (failed >= 0),
+    at             TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS routing_history_session ON routing_history (session_id, checkpoint, at);
+CREATE INDEX IF NOT EXISTS audit_logs_session ON audit_logs (session_id, date);
