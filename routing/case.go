@@ -30,6 +30,8 @@ type Case struct {
 	Opened      time.Time             `json:"opened"`
 	Updated     time.Time             `json:"updated"`
 	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
+	Answered    map[string]Answered   `json:"answered,omitempty"`
+	Quarantine  []Quarantined         `json:"quarantine,omitempty"` // tests whose failures do not count in this case
 }
 
 // Claim says which process carries out the pending effects, and until when the
@@ -66,6 +68,13 @@ type Checkpoint struct {
 	Notes      []string            `json:"notes,omitempty"`   // refinement notes, oldest first
 	Opened     time.Time           `json:"opened"`
 	Updated    time.Time           `json:"updated"`
+
+	Floor       int          `json:"floor,omitempty"`  // turns up to which a human granted, whatever the limit
+	Undone      int          `json:"undone,omitempty"` // turns that were taken back: their numbers are given again
+	Redo        *Redo        `json:"redo,omitempty"`   // the newest run is to be decided anew
+	WontFix     *Act         `json:"wont_fix,omitempty"`
+	Corrections []Correction `json:"corrections,omitempty"`
+	Acts        []Act        `json:"acts,omitempty"` // what humans did, oldest first
 }
 
 // RunState is what is known of one run: the verdicts of its parts and the
@@ -92,6 +101,7 @@ type Entry struct {
 	Result    Kind      `json:"result"`
 	Reason    string    `json:"reason,omitempty"` // the class, "" for PASS
 	At        time.Time `json:"at"`
+	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer
 }
 
 // Turn is one decision that was taken, with the verdict it was taken on.
@@ -104,6 +114,7 @@ type Turn struct {
 	Phase     Phase     `json:"phase,omitempty"`
 	Verdict   Verdict   `json:"verdict"`
 	At        time.Time `json:"at"`
+	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer; it counts for nothing
 }
 
 // Escalation is the open call for a human of a checkpoint.
@@ -127,6 +138,12 @@ func (c Case) clone() Case {
 	}
 	c.Done = done
 	c.Pending = append([]Effect(nil), c.Pending...)
+	answered := make(map[string]Answered, len(c.Answered)+1)
+	for k, v := range c.Answered {
+		answered[k] = v
+	}
+	c.Answered = answered
+	c.Quarantine = append([]Quarantined(nil), c.Quarantine...)
 	return c
 }
 
@@ -150,6 +167,8 @@ func (cp Checkpoint) clone() Checkpoint {
 	cp.History = append([]Entry(nil), cp.History...)
 	cp.Turns = append([]Turn(nil), cp.Turns...)
 	cp.Notes = append([]string(nil), cp.Notes...)
+	cp.Corrections = append([]Correction(nil), cp.Corrections...)
+	cp.Acts = append([]Act(nil), cp.Acts...)
 	return cp
 }
 

@@ -84,6 +84,8 @@ type Failure struct {
 	Suggestion  string     `json:"suggestion,omitempty"`
 	Decisive    bool       `json:"decisive,omitempty"` // what stopped the run
 	Flaky       bool       `json:"flaky,omitempty"`
+	Quarantined bool       `json:"quarantined,omitempty"` // it does not count, as a human or the configuration said
+	Was         Class      `json:"was,omitempty"`         // what Class was before a human corrected it
 }
 
 // Excerpt is a piece of a file of the repository at the run's commit.

@@ -15,6 +15,7 @@ type rule struct {
 // that keep a run from counting, below them the precedence of the acceptance
 // table: PASS > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY > RETRY.
 var rules = []rule{
+	{"answered", decideAnswered},
 	{"repeat", decideRepeat},
 	{"judge-failed", decideErrored},
 	{"stale-commit", decideStaleCommit},
@@ -46,7 +47,7 @@ func Decide(c Case, v Verdict, p Policy, now time.Time) Decision {
 	s := situate(c, v, p)
 	for _, r := range rules {
 		if d, ok := r.decide(s); ok {
-			return complete(s, d, r.name)
+			return complete(s, s.unchanged(d), r.name)
 		}
 	}
 	return complete(s, escalate(KindUnclear, "no rule applies"), "no-rule") // unreachable: decideRetry takes all
@@ -69,7 +70,7 @@ func Limit(cp Checkpoint, p Policy) int {
 	if cp.Limited && p.Override == nil {
 		base = cp.Limit
 	}
-	return min(base+cp.Extra, HardCap)
+	return min(max(base+cp.Extra, cp.Floor), HardCap)
 }
 
 // complete fills in what every decision carries.
@@ -80,6 +81,10 @@ func complete(s situation, d Decision, name string) Decision {
 	d.Rule = name
 	d.Verdict = s.m
 	d.Max = s.limit
+	d.Excused = s.excused
+	if s.redo != nil {
+		d.Redo = s.redo.Action
+	}
 	if d.Iteration == 0 {
 		d.Iteration = s.cp.Reworks
 	}
@@ -91,7 +96,7 @@ func complete(s situation, d Decision, name string) Decision {
 		}
 		d.Phase = TargetPhase(s.m)
 	}
-	d.Effects = append(effects(s.c.Key, s.cp.Lineage, d), d.Effects...)
+	d.Effects = append(effects(s.c.Key, s.cp, d), d.Effects...)
 	return d
 }
 
@@ -103,14 +108,17 @@ func escalate(k Kind, reason string) Decision { return Decision{Kind: k, Reason:
 
 // decideRepeat returns what was decided when this part of this run came first.
 func decideRepeat(s situation) (Decision, bool) {
+	if s.redo != nil {
+		return Decision{}, false
+	}
 	if s.heldBefore() {
 		d := none("run %s waits already", s.v.Run.ID)
 		d.Repeated, d.Held, d.Iteration, d.Max, d.Rule, d.Verdict = true, true, s.cp.Reworks, s.limit, "repeat", s.m
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
-	if !seen || gravity(s.v) > gravity(before) {
-		return Decision{}, false // new, or a second step of the same job that says worse
+	if !seen || s.held() || gravity(s.v) > gravity(before) {
+		return Decision{}, false // new, held until now, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
 	if d.Kind == KindPass && s.v.Result != Pass { // a leg that came too late to count

@@ -49,6 +49,8 @@ type Decision struct {
 	Manual    bool          `json:"manual,omitempty"`    // the rework waits for a call of its own
 	NoNotify  bool          `json:"no_notify,omitempty"` // an escalation that mentions nobody
 	Again     bool          `json:"again,omitempty"`     // brings a turn already taken up to date; no new turn
+	Redo      HumanAction   `json:"redo,omitempty"`      // a run decided anew, for what a human did
+	Excused   []string      `json:"excused,omitempty"`   // tests whose failures did not count, being in quarantine
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
 
@@ -65,6 +67,8 @@ const (
 	EffectLabel    EffectKind = "label"    // bring the subject's labels up to date
 	EffectReview   EffectKind = "review"   // start the reviewer
 	EffectReady    EffectKind = "ready"    // start a dependent checkpoint
+	EffectRerun    EffectKind = "rerun"    // run the failed jobs of the newest run again; Target is its id and attempt, "12/1"
+	EffectReact    EffectKind = "react"    // acknowledge a human's comment by a reaction; Target is its id
 )
 
 // Effect is one thing to be done outside, once. Key says what "once" means;
@@ -82,15 +86,21 @@ type Effect struct {
 }
 
 // effectKey returns the key of an effect: case, checkpoint, turn and kind. The
-// turn is counted within a lineage, which a green run or a reset ends.
-func effectKey(caseKey, checkpoint string, lineage, iteration int, kind EffectKind) string {
-	return fmt.Sprintf("%s/%s/%d.%d/%s", caseKey, checkpoint, lineage, iteration, kind)
+// turn is counted within a lineage, which a green run or a reset ends; a turn
+// whose number was given before, and taken back, has a key of its own.
+func effectKey(caseKey string, cp Checkpoint, iteration int, kind EffectKind) string {
+	turn := fmt.Sprintf("%d.%d", cp.Lineage, iteration)
+	if cp.Undone > 0 {
+		turn += fmt.Sprintf(".%d", cp.Undone)
+	}
+	return fmt.Sprintf("%s/%s/%s/%s", caseKey, cp.Name, turn, kind)
 }
 
 // effects returns the effects of a decision in the order they are carried out:
 // the feedback is sent before the worker is started again.
-func effects(caseKey string, lineage int, d Decision) []Effect {
+func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 	v := d.Verdict
+	cp.Name = v.Checkpoint // a first run has none yet
 	mk := func(kind EffectKind, target string) Effect {
 		slot := fmt.Sprintf("%s/%s", v.Checkpoint, kind)
 		switch kind {
@@ -99,7 +109,7 @@ func effects(caseKey string, lineage int, d Decision) []Effect {
 		case EffectReady, EffectIssue:
 			slot += "/" + target
 		}
-		key := effectKey(caseKey, v.Checkpoint, lineage, d.Iteration, kind)
+		key := effectKey(caseKey, cp, d.Iteration, kind)
 		if target != "" {
 			key += "/" + target
 		}

@@ -42,6 +42,9 @@ func (c Case) Apply(e Event) (Case, error) {
 		n.Generation++
 		return n.applyRun(e)
 	case EventHuman:
+		if _, known := n.Answered[e.Answer]; known {
+			return n, nil // an answer counts once
+		}
 		n.Generation++
 		return n.applyHuman(e)
 	}
@@ -95,11 +98,14 @@ func (c Case) applyRun(e Event) (Case, error) {
 	var err error
 	if d.Held {
 		cp.hold(v)
+		if v.Run.Key() != cp.Last.Key() {
+			cp.Redo = nil // a newer run waits, which is decided instead
+		}
 		if cp.State == "" {
 			cp, err = cp.to(Pending)
 		}
 	} else {
-		cp, err = cp.record(v, d, e.At)
+		cp, err = cp.record(v, d, e.At, c.treatment(d.Excused))
 	}
 	if err != nil {
 		return c, err
@@ -132,10 +138,16 @@ func (cp Checkpoint) unhold(v Verdict) []Verdict {
 }
 
 // record notes the run and carries out the decision on the state.
-func (cp Checkpoint) record(v Verdict, d Decision, at time.Time) (Checkpoint, error) {
+func (cp Checkpoint) record(v Verdict, d Decision, at time.Time, t treatment) (Checkpoint, error) {
 	cp.Held = cp.unhold(v)
+	if d.Redo != "" && !d.Again {
+		cp = cp.undone(d.Redo)
+	}
+	if d.Redo != "" || !cp.Paused {
+		cp.Redo = nil
+	}
 	rs := cp.Runs[v.Run.Key()]
-	all := append([]Verdict{v}, cp.others(v)...)
+	all := t.all(append([]Verdict{v}, cp.others(v)...))
 	parts := make(map[string]Verdict, len(rs.Parts)+1)
 	for k, p := range rs.Parts {
 		parts[k] = p
@@ -161,6 +173,7 @@ func (cp Checkpoint) record(v Verdict, d Decision, at time.Time) (Checkpoint, er
 
 // slim drops from a verdict kept for merging what only its own turn shows.
 func slim(v Verdict) Verdict {
+	v.Partial = v.Partial || len(v.Notes) > 0
 	v.Notes = nil
 	return v
 }
@@ -236,6 +249,7 @@ func (cp Checkpoint) pass(d Decision, at time.Time) (Checkpoint, error) {
 	cp.closeIteration("success")
 	cp.turn(d, at)
 	cp.LastError, cp.Escalation, cp.Waiting, cp.Skipped, cp.Paused, cp.Rebased = "", nil, false, false, false, false
+	cp.WontFix, cp.Redo = nil, nil
 	cp.Green = d.Verdict.Run.SHA
 	cp.beginAgain()
 	return cp, nil
@@ -244,7 +258,7 @@ func (cp Checkpoint) pass(d Decision, at time.Time) (Checkpoint, error) {
 // beginAgain opens a new lineage: counts and the kept limit start afresh.
 func (cp *Checkpoint) beginAgain() {
 	cp.Lineage++
-	cp.Reworks, cp.Limit, cp.Limited, cp.Extra = 0, 0, false, 0
+	cp.Reworks, cp.Limit, cp.Limited, cp.Extra, cp.Floor, cp.Undone = 0, 0, false, 0, 0, 0
 	cp.Returned = map[string]int{}
 }
 
@@ -267,7 +281,7 @@ func (cp Checkpoint) retry(d Decision, at time.Time) (Checkpoint, error) {
 	cp.keepLimit(d)
 	cp.closeIteration("failed")
 	cp.Reworks = d.Iteration
-	cp.Escalation, cp.Waiting = nil, d.Manual
+	cp.Escalation, cp.Waiting, cp.WontFix = nil, d.Manual, nil
 	if sha := d.Verdict.Run.SHA; sha != "" {
 		cp.Returned[sha] = d.Iteration
 	}
@@ -310,7 +324,7 @@ func (cp Checkpoint) escalate(d Decision, at time.Time) (Checkpoint, error) {
 	}
 	cp.keepLimit(d)
 	cp.closeIteration("failed")
-	cp.LastError, cp.Waiting = d.Reason, false
+	cp.LastError, cp.Waiting, cp.WontFix = d.Reason, false, nil
 	if d.Kind == KindMaxRetry {
 		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Reworks, d.Max)
 	}
@@ -318,72 +332,4 @@ func (cp Checkpoint) escalate(d Decision, at time.Time) (Checkpoint, error) {
 	cp.Escalation = &Escalation{Kind: d.Kind, SHA: d.Verdict.Run.SHA, Reason: d.Reason, OpenedAt: at}
 	cp.turn(d, at)
 	return cp, nil
-}
-
-func (c Case) applyHuman(e Event) (Case, error) {
-	cp, ok := c.Checkpoints[e.Checkpoint]
-	if !ok {
-		return c, fmt.Errorf("no checkpoint %q; known are %s", e.Checkpoint, orElse(strings.Join(c.Names(), ", "), "none"))
-	}
-	cp = cp.clone()
-	cp.Updated = e.At
-	var err error
-	switch e.Action {
-	case HumanPause:
-		cp.Paused = true
-	case HumanSkip:
-		cp.Skipped, cp.Paused = true, false
-	case HumanResume, HumanReset, HumanExtend:
-		cp.Paused, cp.Escalation, cp.Skipped, cp.LastError, cp.Rebased = false, nil, false, "", true
-		if cp.State == Escalated {
-			cp, err = cp.to(InProgress)
-		}
-		if e.Action == HumanReset {
-			cp.beginAgain()
-		}
-		if e.Action == HumanExtend {
-			cp.Extra += max(0, e.N)
-		}
-	case HumanHandover:
-		if !cp.Waiting {
-			return c, fmt.Errorf("checkpoint %q has no rework that waits", cp.Name)
-		}
-		cp.Waiting = false
-		c.queue([]Effect{handoverEffect(c.Key, cp)})
-	default:
-		err = fmt.Errorf("unknown action %q", e.Action)
-	}
-	if err != nil {
-		return c, err
-	}
-	c.Checkpoints[cp.Name] = cp
-	c.queue(c.humanEffects(cp, e.Action))
-	return c, nil
-}
-
-// humanEffects show what a human did: on the pull request, and on the issue
-// that called for it.
-func (c Case) humanEffects(cp Checkpoint, a HumanAction) []Effect {
-	kinds := []EffectKind{EffectComment, EffectLabel, EffectClose}
-	switch a {
-	case HumanHandover:
-		return nil
-	case HumanPause:
-		kinds = kinds[:2]
-	}
-	var out []Effect
-	for _, k := range kinds {
-		out = append(out, Effect{
-			Kind: k, Key: fmt.Sprintf("%s/%d", effectKey(c.Key, cp.Name, cp.Lineage, cp.Reworks, k), c.Generation),
-			Slot: cp.Name + "/" + string(k), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
-		})
-	}
-	return out
-}
-
-func handoverEffect(key string, cp Checkpoint) Effect {
-	return Effect{
-		Kind: EffectHandover, Key: effectKey(key, cp.Name, cp.Lineage, cp.Reworks, EffectHandover),
-		Slot: cp.Name + "/" + string(EffectHandover), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
-	}
 }

@@ -13,18 +13,42 @@ type situation struct {
 	have  int // parts of the run that have a verdict, this one included
 	p     Policy
 	limit int
+
+	redo    *Redo      // v is decided anew, for what a human did
+	before  Checkpoint // cp before what was decided on it was taken back
+	excused []string   // tests of the policy's quarantine that are among the failures
 }
 
 func situate(c Case, v Verdict, p Policy) situation {
 	cp := c.Checkpoints[v.Checkpoint]
-	run := cp.Runs[v.Run.Key()]
+	s := situation{v: v, p: p, before: cp}
+	if cp.redoes(v) {
+		s.redo = cp.Redo
+		cp = cp.undone(cp.Redo.Action)
+		c = c.clone()
+		c.Checkpoints[v.Checkpoint] = cp
+	}
 	parts := append([]Verdict{v}, cp.others(v)...)
-	s := situation{c: c, cp: cp, v: v, m: merge(parts), run: run, have: len(parts), p: p}
+	s.excused = excused(p.Quarantine, parts)
+	t := c.treatment(s.excused)
+	parts = t.all(parts)
+	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts), len(parts)
+	s.run = t.run(cp.Runs[v.Run.Key()])
 	s.limit = Limit(cp, p)
 	if drop := cp.dropped(s.m, p); drop != "" && s.complete() {
 		s.m.Unmet = append(append([]string(nil), s.m.Unmet...), drop)
 	}
 	return s
+}
+
+// run returns what is known of a run with its parts treated.
+func (t treatment) run(rs RunState) RunState {
+	parts := make(map[string]Verdict, len(rs.Parts))
+	for k, v := range rs.Parts {
+		parts[k] = t.of(v)
+	}
+	rs.Parts = parts
+	return rs
 }
 
 // others returns the verdicts of the other parts of v's run. Where only some

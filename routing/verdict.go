@@ -54,6 +54,8 @@ type Counts struct {
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
 	Flaky   int `json:"flaky,omitempty"`
+
+	Quarantined int `json:"quarantined,omitempty"` // failed, and not among Failed
 }
 
 // Verdict is what one run, or one part of it, said of a checkpoint.
@@ -68,9 +70,10 @@ type Verdict struct {
 	Failures   []Failure     `json:"failures,omitempty"` // decisive first, cut to what the ledger holds
 	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
 	Counts     Counts        `json:"counts"`
-	Review     *ReviewResult `json:"review,omitempty"` // set when the verdict is a review's
-	Head       string        `json:"head,omitempty"`   // head commit of the subject when judged, "" if unknown
-	Notes      []string      `json:"notes,omitempty"`  // what was cut or could not be read
+	Review     *ReviewResult `json:"review,omitempty"`  // set when the verdict is a review's
+	Head       string        `json:"head,omitempty"`    // head commit of the subject when judged, "" if unknown
+	Notes      []string      `json:"notes,omitempty"`   // what was cut or could not be read
+	Partial    bool          `json:"partial,omitempty"` // it had Notes, which are not kept
 	At         time.Time     `json:"at"`
 }
 
@@ -101,7 +104,7 @@ func merge(parts []Verdict) Verdict {
 }
 
 func (c Counts) add(d Counts) Counts {
-	return Counts{c.Tests + d.Tests, c.Passed + d.Passed, c.Failed + d.Failed, c.Skipped + d.Skipped, c.Flaky + d.Flaky}
+	return Counts{c.Tests + d.Tests, c.Passed + d.Passed, c.Failed + d.Failed, c.Skipped + d.Skipped, c.Flaky + d.Flaky, c.Quarantined + d.Quarantined}
 }
 
 // gravity orders verdicts of parts: a design or environment failure outranks a

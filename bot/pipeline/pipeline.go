@@ -58,6 +58,7 @@ type Policies func(checkpoint string) routing.Policy
 type Recorded struct {
 	Decision routing.Decision
 	Case     routing.Case
+	Repeated bool            // Act: the answer was taken before, nothing was appended
 	fresh    map[string]bool // keys of effects that no one else can have begun
 }
 
@@ -86,13 +87,21 @@ func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy
 	return rec, err
 }
 
-// Act appends what a human did, and decides what it released.
+// Act appends what a human did, and decides in the same atomic step what it
+// released. An answer that was taken before appends nothing; one that cannot be
+// taken is a *routing.StaleAnswerError or a *routing.RefusedError.
 func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Policies) (Recorded, error) {
 	var rec Recorded
 	e.Type, e.Case = routing.EventHuman, key
 	c, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
 		e.At = l.now()
+		if _, rec.Repeated = c.Answered[e.Answer]; rec.Repeated {
+			return nil, nil
+		}
+		if err := c.Admit(e); err != nil {
+			return nil, err
+		}
 		events, err := l.release(c, []routing.Event{e}, policy)
 		if err != nil {
 			return nil, err
@@ -103,7 +112,7 @@ func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Poli
 	return rec, err
 }
 
-// release decides the held verdicts that nothing holds any more.
+// release appends what follows from events by itself.
 func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) ([]routing.Event, error) {
 	for _, e := range events {
 		next, err := c.Apply(e)
@@ -112,24 +121,8 @@ func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) 
 		}
 		c = next
 	}
-	for again := true; again; {
-		again = false
-		for _, name := range c.Names() {
-			for _, h := range c.Checkpoints[name].Held {
-				d := routing.Decide(c, h, policy(name), l.now())
-				if d.Held || d.Repeated {
-					continue
-				}
-				e := routing.RunEvent(c.Key, h, d, l.now())
-				next, err := c.Apply(e)
-				if err != nil {
-					return nil, err
-				}
-				c, events, again = next, append(events, e), true
-			}
-		}
-	}
-	return events, nil
+	_, more, err := routing.Release(c, policy, l.now())
+	return append(events, more...), err
 }
 
 // claimInto puts this process's claim on the first event if the events leave

@@ -1,0 +1,403 @@
+package routing
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Answered is an answer that has been taken: who gave it, and what it did.
+type Answered struct {
+	Action HumanAction `json:"action"`
+	By     string      `json:"by,omitempty"`
+	At     time.Time   `json:"at"`
+}
+
+// Act is one thing that a human did to a checkpoint.
+type Act struct {
+	Action HumanAction `json:"action"`
+	By     string      `json:"by,omitempty"`
+	At     time.Time   `json:"at"`
+	N      int         `json:"n,omitempty"`
+	Phase  Phase       `json:"phase,omitempty"`
+	Test   string      `json:"test,omitempty"`
+	From   Class       `json:"from,omitempty"` // of wrong: what it was taken for
+	Class  Class       `json:"class,omitempty"`
+	SHA    string      `json:"sha,omitempty"` // the newest commit then
+}
+
+// Quarantined is a test whose failures do not count in a case, as a human said.
+type Quarantined struct {
+	Test string    `json:"test"`
+	By   string    `json:"by,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// Correction says that a failure was taken for the wrong class. Without a
+// fingerprint it is of its run only.
+type Correction struct {
+	Run         string    `json:"run"` // Run.Key of the run that was corrected
+	SHA         string    `json:"sha,omitempty"`
+	Fingerprint string    `json:"fingerprint,omitempty"`
+	From        Class     `json:"from"`
+	To          Class     `json:"to"`
+	By          string    `json:"by,omitempty"`
+	At          time.Time `json:"at"`
+}
+
+// StaleAnswerError says that an answer was given to another commit than the
+// checkpoint's newest.
+type StaleAnswerError struct {
+	Checkpoint string
+	SHA        string // of the answer
+	Newest     string
+}
+
+func (e *StaleAnswerError) Error() string {
+	return fmt.Sprintf("the answer is to commit %s, and %s of checkpoint %q has been judged since", short(e.SHA), short(e.Newest), e.Checkpoint)
+}
+
+// RefusedError says why a human's act is not possible now, in words for that
+// human.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+func refuse(format string, a ...any) error { return &RefusedError{fmt.Sprintf(format, a...)} }
+
+// Admit returns why a human's act cannot be taken now: a *StaleAnswerError or
+// a *RefusedError. An answer that was taken before is no error; it does nothing.
+// What a ledger holds was admitted when it was written, so Apply does not ask.
+func (c Case) Admit(e Event) error {
+	if _, known := c.Answered[e.Answer]; known {
+		return nil
+	}
+	cp, ok := c.Checkpoints[e.Checkpoint]
+	if !ok {
+		return c.unknown(e.Checkpoint)
+	}
+	if e.SHA != "" && cp.Last.SHA != "" && e.SHA != cp.Last.SHA {
+		return &StaleAnswerError{cp.Name, e.SHA, cp.Last.SHA}
+	}
+	switch e.Action {
+	case HumanExtend:
+		return cp.admitTurn()
+	case HumanPhase:
+		return c.admitPhase(cp, e.Phase)
+	case HumanRerun:
+		return cp.admitRerun()
+	case HumanWrong:
+		return c.admitWrong(cp, e.Class)
+	case HumanQuarantine:
+		if strings.TrimSpace(e.Test) == "" {
+			return refuse("name the test to put into quarantine")
+		}
+	case HumanWontFix:
+		if cp.State != Escalated {
+			return refuse("checkpoint %q is not escalated, so there is nothing that would not be fixed", cp.Name)
+		}
+	}
+	return nil
+}
+
+func (c Case) unknown(checkpoint string) error {
+	return refuse("no checkpoint %q; known are %s", checkpoint, orElse(strings.Join(c.Names(), ", "), "none"))
+}
+
+// admitTurn refuses a turn beyond the cap that no human lifts either.
+func (cp Checkpoint) admitTurn() error {
+	if cp.Reworks >= HardCap && !cp.Waiting {
+		return refuse("%d of at most %d reworks of checkpoint %q were handed back; reset it first", cp.Reworks, HardCap, cp.Name)
+	}
+	return nil
+}
+
+func (c Case) admitPhase(cp Checkpoint, p Phase) error {
+	switch p {
+	case Research, Plan, Implement:
+	default:
+		return refuse("%q is no phase that work is sent back to; there are %s, %s and %s", p, Research, Plan, Implement)
+	}
+	if v, ok := c.newest(cp); !ok || v.green() || cp.settled() {
+		return refuse("nothing of checkpoint %q failed, so there is nothing to send back", cp.Name)
+	}
+	return cp.admitTurn()
+}
+
+func (cp Checkpoint) admitRerun() error {
+	run := cp.Runs[cp.Last.Key()]
+	for _, p := range run.Parts {
+		if p.Review != nil {
+			return refuse("the newest verdict of checkpoint %q is a review, which cannot be run again", cp.Name)
+		}
+	}
+	if _, err := strconv.ParseInt(cp.Last.ID, 10, 64); err != nil || len(run.Parts) == 0 {
+		return refuse("no run of checkpoint %q is known that can be run again", cp.Name)
+	}
+	if cp.settled() {
+		return refuse("checkpoint %q has passed", cp.Name)
+	}
+	return nil
+}
+
+func (c Case) admitWrong(cp Checkpoint, to Class) error {
+	switch {
+	case !to.Valid():
+		return refuse("%q is no class; there are %s", to, classNames())
+	case to == Flaky || to == Unknown:
+		return refuse("%s is nothing that can be acted on; for a flaky test use `quarantine TEST`", to)
+	}
+	v, ok := c.newest(cp)
+	if !ok || v.Result == Pass || cp.settled() {
+		return refuse("the newest run of checkpoint %q has no failure whose class could be wrong", cp.Name)
+	}
+	if v.Class == to {
+		return refuse("it is taken for %s already", to)
+	}
+	return nil
+}
+
+func classNames() string {
+	var out []string
+	for _, k := range Classes() {
+		if k != Flaky && k != Unknown {
+			out = append(out, string(k))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// settled is true for a checkpoint that has passed, and of which no run has
+// been recorded since that waits to be decided.
+func (cp Checkpoint) settled() bool { return cp.State == Completed && !cp.onlyRecorded() }
+
+// onlyRecorded is true if the newest run came while the checkpoint waited for
+// a human, and was not decided.
+func (cp Checkpoint) onlyRecorded() bool {
+	d := cp.Runs[cp.Last.Key()].Decision
+	return d.Kind == KindNone && (d.Waits || d.Again)
+}
+
+func (c Case) applyHuman(e Event) (Case, error) {
+	cp, ok := c.Checkpoints[e.Checkpoint]
+	if !ok {
+		return c, c.unknown(e.Checkpoint)
+	}
+	was := cp
+	cp = cp.clone()
+	cp.Updated = e.At
+	act := Act{Action: e.Action, By: e.By, At: e.At, N: e.N, Phase: e.Phase, Test: e.Test, Class: e.Class, SHA: cp.Last.SHA}
+	switch e.Action {
+	case HumanPause:
+		cp.Paused = true
+	case HumanSkip:
+		cp.Skipped, cp.Paused, cp.WontFix = true, false, nil
+	case HumanResume, HumanReset, HumanExtend, HumanPhase, HumanRerun:
+		cp.goOn(e)
+	case HumanQuarantine:
+		c.quarantine(&cp, e)
+	case HumanWrong:
+		act.From = c.correct(&cp, e)
+	case HumanWontFix:
+		cp.WontFix = &act
+	case HumanHandover:
+		if !cp.Waiting {
+			return c, refuse("checkpoint %q has no rework that waits", cp.Name)
+		}
+		cp.Waiting = false
+		c.queue([]Effect{handoverEffect(c.Key, cp)})
+	default:
+		return c, fmt.Errorf("unknown action %q", e.Action)
+	}
+	cp.Acts = append(cp.Acts, act)
+	c.Checkpoints[cp.Name] = cp
+	if e.Answer != "" {
+		c.Answered[e.Answer] = Answered{e.Action, e.By, e.At}
+	}
+	c.queue(c.humanEffects(was, cp, e))
+	return c, nil
+}
+
+// goOn resolves what waited for a human. What was recorded in between, and
+// what the human hands back, is decided anew.
+func (cp *Checkpoint) goOn(e Event) {
+	redo := &Redo{Action: e.Action, Phase: e.Phase, By: e.By}
+	if cp.Escalation != nil {
+		redo.Resolved = cp.Escalation.Kind
+	}
+	cp.Paused, cp.Escalation, cp.Skipped, cp.LastError, cp.WontFix = false, nil, false, "", nil
+	if cp.State == Escalated {
+		cp.State = InProgress
+	}
+	recorded := cp.onlyRecorded()
+	again := recorded || cp.State != Completed
+	switch e.Action {
+	case HumanResume:
+		cp.Rebased = true
+		if cp.Redo != nil { // asked for while it was paused
+			return
+		}
+		again = recorded
+	case HumanRerun:
+		again = recorded
+	case HumanReset:
+		again = recorded || (again && cp.failed())
+		cp.Rebased, cp.Waiting = true, false
+		cp.beginAgain()
+	case HumanExtend:
+		cp.Extra += max(0, e.N)
+		cp.Floor = max(cp.Floor, cp.Reworks+max(1, e.N))
+	case HumanPhase:
+		cp.Floor = max(cp.Floor, cp.Reworks+1)
+	}
+	cp.Redo = nil
+	if again {
+		cp.ask(redo)
+	}
+}
+
+// failed reports whether the newest run is known and some part of it failed.
+func (cp Checkpoint) failed() bool {
+	for _, p := range cp.Runs[cp.Last.Key()].Parts {
+		if p.Result != Pass && p.Result != Errored {
+			return true
+		}
+	}
+	return false
+}
+
+// ask wants the newest run decided anew; one that is held is newer still, and
+// is decided when nothing holds it.
+func (cp *Checkpoint) ask(r *Redo) {
+	if len(cp.Runs[cp.Last.Key()].Parts) > 0 && len(cp.Held) == 0 {
+		cp.Redo = r
+	}
+}
+
+// quarantine takes a test out of the count; the newest run is decided anew if
+// the test failed in it.
+func (c *Case) quarantine(cp *Checkpoint, e Event) {
+	for _, q := range c.Quarantine {
+		if q.Test == e.Test {
+			return
+		}
+	}
+	c.Quarantine = append(c.Quarantine, Quarantined{e.Test, e.By, e.At})
+	for _, name := range c.Names() {
+		other := c.Checkpoints[name]
+		if name == cp.Name {
+			other = *cp
+		}
+		if other.settled() || !other.hasFailing(e.Test) {
+			continue
+		}
+		other.ask(&Redo{Action: e.Action, By: e.By})
+		if name == cp.Name {
+			*cp = other
+		}
+		c.Checkpoints[name] = other
+	}
+}
+
+func (cp Checkpoint) hasFailing(test string) bool {
+	for _, p := range cp.Runs[cp.Last.Key()].Parts {
+		for _, f := range p.Failures {
+			if f.IsTest(test) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// correct notes the right class of the newest run's decisive failures, and
+// returns what they were taken for.
+func (c Case) correct(cp *Checkpoint, e Event) Class {
+	v, ok := c.newest(*cp)
+	if !ok {
+		return ""
+	}
+	fix := Correction{Run: cp.Last.Key(), SHA: cp.Last.SHA, From: v.Class, To: e.Class, By: e.By, At: e.At}
+	prints := map[string]bool{}
+	for _, f := range v.Failures {
+		if f.Decisive && f.Class == v.Class && !f.Quarantined {
+			prints[f.Fingerprint] = true
+		}
+	}
+	if len(prints) == 0 {
+		prints[""] = true
+	}
+	for _, p := range sortedKeys(prints) {
+		fix.Fingerprint = p
+		cp.Corrections = append(cp.Corrections, fix)
+	}
+	cp.ask(&Redo{Action: e.Action, By: e.By})
+	return v.Class
+}
+
+// humanEffects show what a human did: on the pull request, on the check, and
+// on the issue that called for it.
+func (c Case) humanEffects(was, cp Checkpoint, e Event) []Effect {
+	mk := func(k EffectKind, slot string) Effect {
+		return Effect{
+			Kind: k, Key: fmt.Sprintf("%s/%d", effectKey(c.Key, cp, cp.Reworks, k), c.Generation),
+			Slot: cp.Name + "/" + slot, Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+		}
+	}
+	var out []Effect
+	show := func(kinds ...EffectKind) {
+		for _, k := range kinds {
+			slot := string(k)
+			if k == EffectCheck {
+				if cp.Last.SHA == "" {
+					continue
+				}
+				slot += "/" + cp.Last.SHA
+			}
+			out = append(out, mk(k, slot))
+		}
+	}
+	switch e.Action {
+	case HumanHandover:
+	case HumanPause:
+		show(EffectComment, EffectLabel)
+	case HumanQuarantine, HumanWrong:
+		show(EffectComment)
+		if was.Escalation != nil && cp.Redo != nil && !cp.Paused {
+			show(EffectLabel, EffectClose)
+		}
+	default:
+		show(EffectComment, EffectCheck, EffectLabel, EffectClose)
+	}
+	if e.Action == HumanRerun {
+		again := mk(EffectRerun, string(EffectRerun))
+		again.Target = fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
+		again.Key = fmt.Sprintf("%s/%s/%s/rerun", c.Key, cp.Name, cp.Last.Key())
+		out = append(out, again)
+	}
+	if id := commentOf(e.Answer); id != "" {
+		out = append(out, Effect{
+			Kind: EffectReact, Key: fmt.Sprintf("%s/react/%s", c.Key, id), Slot: "react/" + id, Checkpoint: cp.Name, Target: id,
+		})
+	}
+	return out
+}
+
+// commentOf returns the id of the comment that an answer was given by, "" if
+// it was given otherwise.
+func commentOf(answer string) string {
+	rest, ok := strings.CutPrefix(answer, "comment/")
+	if !ok {
+		return ""
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	return id
+}
+
+func handoverEffect(key string, cp Checkpoint) Effect {
+	return Effect{
+		Kind: EffectHandover, Key: effectKey(key, cp, cp.Reworks, EffectHandover),
+		Slot: cp.Name + "/" + string(EffectHandover), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+	}
+}

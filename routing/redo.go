@@ -1,0 +1,168 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+)
+
+// Redo says that the newest run of a checkpoint is to be decided anew, for what
+// a human did. It is set and carried out in one append, but for a checkpoint
+// that is paused, where it waits until that is resumed.
+type Redo struct {
+	Action   HumanAction `json:"action"`
+	Phase    Phase       `json:"phase,omitempty"`
+	By       string      `json:"by,omitempty"`
+	Resolved Kind        `json:"resolved,omitempty"` // the escalation that the act resolved
+}
+
+// Release returns the events that follow from the state of a case by
+// themselves, and the case after them: runs that a human's act has decided
+// anew, and verdicts that waited for what is done now.
+func Release(c Case, policy func(checkpoint string) Policy, now time.Time) (Case, []Event, error) {
+	var events []Event
+	for again := true; again; {
+		again = false
+		for _, name := range c.Names() {
+			for _, v := range c.due(name) {
+				d := Decide(c, v, policy(name), now)
+				if d.Repeated || d.Held {
+					continue
+				}
+				e := RunEvent(c.Key, v, d, now)
+				next, err := c.Apply(e)
+				if err != nil {
+					return c, events, err
+				}
+				c, events, again = next, append(events, e), true
+			}
+		}
+	}
+	return c, events, nil
+}
+
+// due returns the verdicts of a checkpoint that may be decided now.
+func (c Case) due(name string) []Verdict {
+	cp := c.Checkpoints[name]
+	if cp.Redo == nil || cp.Paused {
+		return cp.Held
+	}
+	parts := cp.Runs[cp.Last.Key()].Parts
+	t := c.treatment(nil)
+	best := ""
+	for i, p := range sortedKeys(parts) {
+		if i == 0 || gravity(t.of(parts[p])) > gravity(t.of(parts[best])) {
+			best = p
+		}
+	}
+	v := parts[best]
+	v.Head = "" // it was the head's when it was judged
+	return []Verdict{v}
+}
+
+// redoes reports whether v is the verdict that is to be decided anew.
+func (cp Checkpoint) redoes(v Verdict) bool {
+	_, known := cp.Runs[v.Run.Key()].Parts[v.Run.Part]
+	return cp.Redo != nil && !cp.Paused && known && v.Run.Key() == cp.Last.Key()
+}
+
+// undone returns cp as it was before its newest run was decided. A turn is
+// taken back only where the human said that the decision was wrong, or where
+// nobody has been started for it yet.
+func (cp Checkpoint) undone(a HumanAction) Checkpoint {
+	cp = cp.clone()
+	run := cp.Runs[cp.Last.Key()]
+	run.Decision, run.Decided = Decision{}, false
+	cp.Runs[cp.Last.Key()] = run
+	wrong := a == HumanWrong || a == HumanQuarantine
+	if wrong && cp.State == Escalated {
+		cp.State, cp.Escalation, cp.LastError, cp.WontFix, cp.Skipped = InProgress, nil, "", nil, false
+	}
+	if wrong || cp.Waiting {
+		cp.takeBack()
+	}
+	return cp
+}
+
+// takeBack undoes the newest turn, if it was a rework for the newest run.
+func (cp *Checkpoint) takeBack() {
+	if !cp.ofNewest(KindRetry) || cp.Turns[len(cp.Turns)-1].Iteration != cp.Reworks {
+		return
+	}
+	n := cp.Reworks
+	cp.Turns[len(cp.Turns)-1].Undone = true
+	if i := len(cp.History) - 1; i >= 0 {
+		cp.History[i].Undone = true
+	}
+	if i := len(cp.Iterations) - 1; i >= 0 && cp.Iterations[i].Iteration == n && cp.Iterations[i].Lineage == cp.Lineage {
+		cp.Iterations = cp.Iterations[:i]
+		cp.Notes = cp.Notes[:max(0, len(cp.Notes)-1)]
+	}
+	for sha, turn := range cp.Returned {
+		if turn == n {
+			delete(cp.Returned, sha)
+		}
+	}
+	cp.Reworks, cp.Waiting = n-1, false
+	cp.Undone++
+}
+
+// ofNewest reports whether the newest turn is a decision k on the newest run,
+// or on another of its commit.
+func (cp Checkpoint) ofNewest(k Kind) bool {
+	n := len(cp.Turns)
+	if n == 0 {
+		return false
+	}
+	t := cp.Turns[n-1]
+	same := t.Verdict.Run.Key() == cp.Last.Key() || (cp.Last.SHA != "" && t.Verdict.Run.SHA == cp.Last.SHA)
+	return same && t.Kind == k && t.Lineage == cp.Lineage && !t.Undone
+}
+
+// decideAnswered decides what a human handed back; a green run passes in any
+// case.
+func decideAnswered(s situation) (Decision, bool) {
+	if s.redo == nil || s.m.green() || s.m.Result == Errored {
+		return Decision{}, false
+	}
+	switch s.redo.Action {
+	case HumanRerun:
+		return none("its failed jobs are run again; that attempt decides"), true
+	case HumanReset:
+		timeout := s.m.Result == TimedOut || s.m.Class == Timeout
+		if !timeout && (s.m.Result != Fail || (!s.m.Class.Mendable() && s.m.Class != DesignMismatch)) {
+			return none("begun again by %s; the next run decides", orElse(s.redo.By, "a person")), true
+		}
+	case HumanExtend, HumanPhase:
+	default:
+		return Decision{}, false
+	}
+	if s.cp.Reworks >= s.limit {
+		return Decision{}, false
+	}
+	d := retry(s)
+	d.Manual = false // the answer was the call
+	if s.redo.Phase != "" {
+		d.Phase = s.redo.Phase
+	}
+	d.Reason = fmt.Sprintf("%s; handed back %d/%d by %s", orElse(s.m.Reason, string(s.m.Class)), d.Iteration, s.limit, orElse(s.redo.By, "a person"))
+	return d, true
+}
+
+// unchanged replaces a decision that says again what was decided: nobody is
+// started or called a second time for what stands already.
+func (s situation) unchanged(d Decision) Decision {
+	r, before := s.redo, s.before
+	switch {
+	case r == nil || d.Held:
+	case r.Action == HumanResume && d.Kind.Escalates() && d.Kind == r.Resolved:
+		return none("resumed by %s; the next run decides", orElse(r.By, "a person"))
+	case r.Action != HumanWrong && r.Action != HumanQuarantine:
+	case d.Kind == KindRetry && before.ofNewest(KindRetry) && before.Turns[len(before.Turns)-1].Phase == d.Phase:
+		d.Again, d.Iteration = true, before.Reworks
+		d.Reason = fmt.Sprintf("as decided before (%d/%d)", d.Iteration, s.limit)
+	case d.Kind.Escalates() && before.Escalation != nil && before.Escalation.Kind == d.Kind && before.ofNewest(d.Kind):
+		d = none("as decided before (%s)", d.Kind)
+		d.Again, d.Iteration = true, before.Reworks
+	}
+	return d
+}
