@@ -65,6 +65,18 @@ func (g *gaps) permission(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"permission": legacy, "role_name": role, "user": user})
 }
 
+// assignable says if an issue can be assigned to a user: to a collaborator.
+func (g *gaps) assignable(w http.ResponseWriter, r *http.Request) {
+	var repo struct{ Owner struct{ Login string } }
+	login := r.PathValue("login")
+	g.ask("/repos/"+repoName(r), &repo)
+	if strings.EqualFold(repo.Owner.Login, login) || g.ask("/repos/"+repoName(r)+"/collaborators/"+login+"/permission", nil) == http.StatusOK {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	fail(w, http.StatusNotFound, "Not Found")
+}
+
 // pullsOfCommit lists the open pull requests whose head, in this repository,
 // is the commit or contains it. Those from forks are not found here.
 func (g *gaps) pullsOfCommit(w http.ResponseWriter, r *http.Request) {

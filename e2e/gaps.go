@@ -67,6 +67,7 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("GET /user", g.user)
 	g.mux.HandleFunc("GET /installation/repositories", g.installationRepos)
 	g.mux.HandleFunc("GET "+repo+"/collaborators/{login}/permission", g.permission)
+	g.mux.HandleFunc("GET "+repo+"/assignees/{login}", g.assignable)
 	g.mux.HandleFunc("GET "+repo+"/issues/{number}", g.showIssue)
 	g.mux.HandleFunc("GET "+repo+"/commits/{sha}/pulls", g.pullsOfCommit)
 	g.mux.HandleFunc("PATCH "+repo+"/check-runs/{id}", g.editCheckRun)

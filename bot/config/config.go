@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
 )
 
 // Path is where the configuration stands in a repository.
@@ -89,8 +90,28 @@ type Rule struct {
 
 // EscalationSettings say how a human is called.
 type EscalationSettings struct {
-	Assignees []string `yaml:"assignees,omitempty" json:"assignees,omitempty" jsonschema:"description=Logins to assign."`
-	Mention   string   `yaml:"mention,omitempty" json:"mention,omitempty" jsonschema:"description=A login or team to mention in the issue."`
+	Assignees   []string        `yaml:"assignees,omitempty" json:"assignees,omitempty" jsonschema:"description=Logins to assign; default: the owners of the failing files that CODEOWNERS names and that can be assigned."`
+	Mention     string          `yaml:"mention,omitempty" json:"mention,omitempty" jsonschema:"description=A login or team to mention in the issue."`
+	MaxIssues   *int            `yaml:"max_issues,omitempty" json:"max_issues,omitempty" jsonschema:"minimum=1,maximum=50,default=10,description=New issues within an hour; what is beyond is listed in one summary issue."`
+	Quiet       *Duration       `yaml:"quiet,omitempty" json:"quiet,omitempty" jsonschema:"default=10m,description=How long after a green run closed an issue nothing of its kind is opened; at most an hour."`
+	AutoResolve map[string]bool `yaml:"auto_resolve,omitempty" json:"auto_resolve,omitempty" jsonschema:"description=By type of escalation: false leaves the issue open for a person to close when its case passes; default: true."`
+}
+
+// Limits returns what bounds the filing of escalations.
+func (e EscalationSettings) Limits() escalate.Limits {
+	l := escalate.Limits{MaxIssues: escalate.DefaultMaxIssues, Quiet: escalate.DefaultQuiet}
+	setInt(&l.MaxIssues, e.MaxIssues)
+	if e.Quiet != nil {
+		l.Quiet = time.Duration(*e.Quiet)
+	}
+	return l
+}
+
+// Resolves reports whether an escalation of a type is closed when its case
+// passes.
+func (e EscalationSettings) Resolves(t escalate.Type) bool {
+	yes, set := e.AutoResolve[string(t)]
+	return yes || !set
 }
 
 // Duration is a time.Duration written as "5s" or "2m".

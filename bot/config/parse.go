@@ -13,6 +13,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/switchback-ci/switchback/routing/escalate"
+
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -273,8 +275,22 @@ func (c *checker) check(f File) {
 		}
 	}
 	c.criteria([]any{"criteria"}, f.Criteria)
+	c.escalation(f.Escalation)
 	c.checkpoints(f)
 	c.rules(f.Rules)
+}
+
+func (c *checker) escalation(e EscalationSettings) {
+	if n := e.MaxIssues; n != nil && (*n < 1 || *n > 50) {
+		c.add([]any{"escalation", "max_issues"}, "max_issues is %d; it must be 1 to 50", *n)
+	}
+	var types []string
+	for _, t := range escalate.Types() {
+		types = append(types, string(t))
+	}
+	for _, t := range keys(e.AutoResolve) {
+		c.oneOf([]any{"escalation", "auto_resolve", t}, t, types...)
+	}
 }
 
 func (c *checker) criteria(path []any, cr Criteria) {

@@ -53,6 +53,8 @@ func TestProblems(t *testing.T) {
 		{"S0-56 a case that is none", "cases:\n  12: {max_iterations: 1}\n", []string{`2: case "12" is neither a pull request ("#12") nor a branch ("@main")`}},
 		{"S0-56 a case that overrides nothing", "cases:\n  \"#12\": {}\n", []string{`2: case "#12" overrides nothing; write max_iterations`}},
 		{"S0-56 actions", "max_actions: 0\n", []string{"1: max_actions is 0; it must be 1 to 1000"}},
+		{"S0-56 new issues", "escalation:\n  max_issues: 0\n", []string{"2: max_issues is 0; it must be 1 to 50"}},
+		{"S0-56 a type of escalation", "escalation:\n  auto_resolve: {tests: false}\n", []string{`2: tests is "tests"; it must be one of general`}},
 		{"S0-56 a duration without unit", "retry_delay: 5\n", []string{`1: "5" is not a duration; write e.g. 5s or 2m`}},
 		{"S0-56 a fraction inside a checkpoint", "checkpoints:\n  a:\n    criteria: {min_tests: 1.5}\nreview: {fail_on: {major: 0.5}}\n", []string{`3: min_tests: "1.5" is not a whole number`, `4: major: "0.5" is not a whole number`}},
 		{"S0-56 a negative duration", "retry_delay: -5s\n", []string{`1: "-5s" is not a duration`}},

@@ -24,6 +24,7 @@ type (
 	Issues interface {
 		UpsertIssue(ctx context.Context, r Repo, marker string, spec IssueSpec, ref string) (issue Issue, created bool, err error)
 		CloseIssue(ctx context.Context, r Repo, number int, comment, marker string) (closed bool, err error)
+		CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, marker string) (closed bool, err error)
 		ReopenIssue(ctx context.Context, r Repo, number int, comment, marker string) (reopened bool, err error)
 	}
 	// Starts begins other work.
@@ -118,6 +119,12 @@ func (d *DryRun) UpsertIssue(_ context.Context, r Repo, marker string, spec Issu
 // CloseIssue implements Issues.
 func (d *DryRun) CloseIssue(_ context.Context, r Repo, number int, comment, _ string) (bool, error) {
 	d.add(Planned{Op: "CloseIssue", Repo: r, Number: number, Body: comment})
+	return true, nil
+}
+
+// CloseIssueAs implements Issues.
+func (d *DryRun) CloseIssueAs(_ context.Context, r Repo, number int, reason, comment, _ string) (bool, error) {
+	d.add(Planned{Op: "CloseIssue", Repo: r, Number: number, Target: reason, Body: comment})
 	return true, nil
 }
 

@@ -19,6 +19,13 @@ type IssueSpec struct {
 	Title, Body string
 	Labels      []LabelSpec // Options.IssueLabel is added
 	Assignees   []string    // those GitHub refuses are left out
+
+	// Write makes the body out of the one that stands there, and so keeps what
+	// people ticked in it. nil: it is Body, whatever stands there.
+	Write func(live string) string
+	// Who returns the assignees where Assignees is empty; it is asked only when
+	// the issue is made. nil: nobody.
+	Who func() []string
 }
 
 // Issue is an issue as the API gives it now.
@@ -65,10 +72,10 @@ func (h *Hub) UpsertIssue(ctx context.Context, r Repo, marker string, spec Issue
 		return Issue{}, false, Wrap(op, err)
 	}
 	if known != nil {
-		issue, err = h.bringIssue(ctx, r, *known, m, body)
+		issue, err = h.bringIssue(ctx, r, *known, marker, spec)
 		return issue, false, Wrap(op, err)
 	}
-	issue, created, err = h.findOrFile(ctx, r, m, spec)
+	issue, created, err = h.findOrFile(ctx, r, m, marker, spec)
 	return issue, created, Wrap(op, err)
 }
 
@@ -93,14 +100,14 @@ func (h *Hub) knownIssue(ctx context.Context, r Repo, m mark, ref string) (*Issu
 	return &i, nil
 }
 
-func (h *Hub) findOrFile(ctx context.Context, r Repo, m mark, spec IssueSpec) (Issue, bool, error) {
+func (h *Hub) findOrFile(ctx context.Context, r Repo, m mark, marker string, spec IssueSpec) (Issue, bool, error) {
 	for n := 1; ; n++ {
 		mine, err := h.ownIssues(ctx, r, m)
 		if err != nil {
 			return Issue{}, false, err
 		}
 		if len(mine) > 0 {
-			i, err := h.keepOne(ctx, r, mine, m, spec.Body)
+			i, err := h.keepOne(ctx, r, mine, marker, spec)
 			return i, n > 1, err
 		}
 		i, err := h.file(ctx, r, spec)
@@ -146,9 +153,9 @@ func (h *Hub) ownIssues(ctx context.Context, r Repo, m mark) ([]Issue, error) {
 	return slices.CompactFunc(mine, func(a, b Issue) bool { return a.Number == b.Number }), nil
 }
 
-// keepOne brings the first of the bot's issues to body and closes other open
-// ones as duplicates.
-func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, m mark, body string) (Issue, error) {
+// keepOne brings the first of the bot's issues to its body and closes other
+// open ones as duplicates.
+func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, marker string, spec IssueSpec) (Issue, error) {
 	for _, dup := range mine[1:] {
 		if dup.State != "open" {
 			continue
@@ -165,19 +172,66 @@ func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, m mark, body st
 		}
 		keep = i
 	}
-	return h.bringIssue(ctx, r, keep, m, body)
+	return h.bringIssue(ctx, r, keep, marker, spec)
 }
 
-func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, m mark, body string) (Issue, error) {
-	have, _ := markOf(i.Body)
-	if !m.replaces(have.gen, i.Body, body) {
-		return i, nil
+// bringIssue writes the body over i's unless i says so already or is newer.
+func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, marker string, spec IssueSpec) (Issue, error) {
+	write := spec.Write
+	if write == nil {
+		write = func(string) string { return spec.Body }
 	}
-	if _, _, err := h.gh.Issues.Edit(ctx, r.Owner, r.Name, i.Number, &github.IssueRequest{Body: &body}); err != nil {
-		return Issue{}, moved(Wrap("edit", err))
+	i, _, err := h.rewrite(ctx, r, i, marker, write, func(m mark, live, body string) bool {
+		have, _ := markOf(live)
+		return m.replaces(have.gen, live, body)
+	}, spec.Write != nil)
+	return i, err
+}
+
+// RewriteIssue reads the body of an issue of the bot and brings it to what write
+// makes of it, below marker. Unlike UpsertIssue it also changes a body of
+// marker's own generation; one of a newer generation stays.
+func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, marker string, write func(live string) string) (issue Issue, changed bool, err error) {
+	op := opf("write issue %s#%d", r, number)
+	i, err := h.Issue(ctx, r, number)
+	if err != nil {
+		return i, false, Wrap(op, err)
 	}
-	i.Body = body
-	return i, nil
+	if login, err := h.Login(ctx); err != nil {
+		return i, false, Wrap(op, err)
+	} else if !strings.EqualFold(i.Author, login) {
+		return i, false, failf(op, nil, "it is %s's, not the bot's", i.Author)
+	}
+	i, changed, err = h.rewrite(ctx, r, i, marker, write, func(m mark, live, body string) bool {
+		have, _ := markOf(live)
+		return m.gen >= have.gen && !sameText(live, body)
+	}, true)
+	return i, changed, Wrap(op, err)
+}
+
+// rewrite is the one way in which the body of an issue is changed. GitHub takes
+// no condition with an edit, so somebody may write in between: with look the
+// body is read again, and if another took the place of ours it is made anew
+// out of that, once.
+func (h *Hub) rewrite(ctx context.Context, r Repo, i Issue, marker string, write func(live string) string, replaces func(m mark, live, body string) bool, look bool) (Issue, bool, error) {
+	for n := 1; ; n++ {
+		m, body, err := seal("", marker, write(i.Body))
+		if err != nil || !replaces(m, i.Body, body) {
+			return i, n > 1, err
+		}
+		if _, _, err := h.gh.Issues.Edit(ctx, r.Owner, r.Name, i.Number, &github.IssueRequest{Body: &body}); err != nil {
+			return Issue{}, n > 1, moved(Wrap("edit", err))
+		}
+		if !look {
+			i.Body = body
+			return i, true, nil
+		}
+		live, err := h.Issue(ctx, r, i.Number)
+		if err != nil || n == 2 || sameText(live.Body, body) {
+			return live, true, err
+		}
+		i = live
+	}
 }
 
 // file makes the issue. Nobody being assignable is no reason not to.
@@ -193,6 +247,9 @@ func (h *Hub) file(ctx context.Context, r Repo, spec IssueSpec) (Issue, error) {
 		return Issue{}, err
 	}
 	list := names(labels)
+	if len(spec.Assignees) == 0 && spec.Who != nil {
+		spec.Assignees = spec.Who()
+	}
 	req := &github.IssueRequest{Title: &spec.Title, Body: &spec.Body, Labels: &list}
 	if len(spec.Assignees) > 0 {
 		req.Assignees = &spec.Assignees
@@ -232,7 +289,12 @@ func refused(err error, field string) bool {
 // CloseIssue closes an issue of the bot and says why in a comment, once. One
 // that is closed already is left alone, comment and all.
 func (h *Hub) CloseIssue(ctx context.Context, r Repo, number int, comment, marker string) (closed bool, err error) {
-	err = h.turn(ctx, r, number, "closed", "completed", comment, marker, &closed)
+	return h.CloseIssueAs(ctx, r, number, "completed", comment, marker)
+}
+
+// CloseIssueAs is CloseIssue with a reason of its own: completed or not_planned.
+func (h *Hub) CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, marker string) (closed bool, err error) {
+	err = h.turn(ctx, r, number, "closed", reason, comment, marker, &closed)
 	return closed, Wrap(opf("close issue %s#%d", r, number), err)
 }
 
