@@ -47,8 +47,8 @@ type Writer struct {
 	// Redact, if set, masks secrets in every text of a test.
 	Redact func(string) string
 
-	line    []byte // scratch
-	kept    int    // failing tests of this source; those its report keeps are written with their class
+	packer  packer
+	kept    int // failing tests of this source; those its report keeps are written with their class
 	limit   int
 	spool   spool
 	sources []source
@@ -86,13 +86,8 @@ func (w *Writer) Add(t report.Test) {
 			return // written from the report, with its class
 		}
 	}
-	w.line = append(w.line[:0], ",\n"...)
-	if w.Redact == nil {
-		w.line = appendTest(w.line, &t)
-	} else {
-		w.line = append(w.line, mustJSON(w.masked(entry(t)))...)
-	}
-	if err := w.spool.write(w.line); err != nil && w.err == nil {
+	w.packer.Redact = w.Redact
+	if err := w.spool.write(w.packer.pack(&t)); err != nil && w.err == nil {
 		w.err = err
 	}
 }
@@ -208,29 +203,34 @@ func (w *Writer) Document(out io.Writer, version string, rep *report.Report, fai
 	return bw.Flush()
 }
 
-// rest writes the spooled tests but those of sources that are left out. Each
-// stands behind the comma that parts it from the one before.
+// rest writes the spooled tests but those of sources that are left out.
 func (w *Writer) rest(out *bufio.Writer, first bool) error {
 	at, n := int64(0), -1
-	return w.spool.each(func(p []byte) {
-		for len(p) > 0 {
+	var u unpacker
+	var cut records
+	err := w.spool.each(func(p []byte) error {
+		return cut.each(p, func(record []byte, length int64) error {
 			for n+1 < len(w.sources) && w.sources[n+1].from <= at {
 				n++
 			}
-			part := p
-			if n+1 < len(w.sources) {
-				part = p[:min(int64(len(p)), w.sources[n+1].from-at)]
+			at += length
+			b := out.AvailableBuffer()
+			if !first {
+				b = append(b, ',')
 			}
-			at, p = at+int64(len(part)), p[len(part):]
-			if n >= 0 && w.sources[n].leave {
-				continue
+			b, err := u.appendTest(append(b, '\n'), record)
+			if err != nil || n >= 0 && w.sources[n].leave {
+				return err
 			}
-			if first {
-				first, part = false, part[1:]
-			}
-			_, _ = out.Write(part) // Flush tells
-		}
+			first = false
+			_, _ = out.Write(b) // Flush tells
+			return nil
+		})
 	})
+	if err != nil {
+		return err
+	}
+	return cut.end()
 }
 
 // summary counts problems as failed: a reader that looks at nothing but the

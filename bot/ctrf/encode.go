@@ -1,60 +1,21 @@
 package ctrf
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/switchback-ci/switchback/routing/report"
 )
 
-// appendTest appends what json.Marshal(entry(t)) gives, a test compares the
-// two, at a tenth of the price: a document of a million tests is little else.
-func appendTest(b []byte, t *report.Test) []byte {
-	b = appendText(append(b, `{"name":`...), named(t.Name))
-	status, raw := status(t.Status)
-	b = appendText(append(b, `,"status":`...), status)
-	b = strconv.AppendInt(append(b, `,"duration":`...), max(0, t.Duration.Milliseconds()), 10)
-	if t.Suite != "" {
-		b = appendSuite(append(b, `,"suite":[`...), t.Suite)
-	}
-	if shows(t) {
-		b = appendField(b, `,"message":`, t.Message)
-		b = appendField(b, `,"trace":`, t.Trace)
-	}
-	b = appendNumber(b, `,"line":`, t.Line)
-	b = appendField(b, `,"rawStatus":`, raw)
-	b = appendField(b, `,"filePath":`, t.File)
-	b = appendNumber(b, `,"retries":`, t.Retries)
-	if t.Flaky {
-		b = append(b, `,"flaky":true`...)
-	}
-	return append(b, '}')
-}
-
-func appendSuite(b []byte, suite string) []byte {
+// appendSuite appends suite as the list of its parts, each masked by mask.
+func appendSuite(b []byte, suite string, mask func(string) string) []byte {
+	b = append(b, '[')
 	for {
 		part, rest, more := strings.Cut(suite, suiteSeparator)
-		b = appendText(b, part)
+		b = appendText(b, mask(part))
 		if !more {
 			return append(b, ']')
 		}
 		b, suite = append(b, ','), rest
 	}
-}
-
-func appendField(b []byte, key, value string) []byte {
-	if value == "" {
-		return b
-	}
-	return appendText(append(b, key...), value)
-}
-
-func appendNumber(b []byte, key string, n int) []byte {
-	if n == 0 {
-		return b
-	}
-	return strconv.AppendInt(append(b, key...), int64(n), 10)
 }
 
 // plain holds the bytes that stand in JSON as they are.

@@ -1,22 +1,102 @@
 package ctrf
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing/report"
 )
 
-// FuzzAppendTest compares the encoder made for tests with encoding/json.
-func FuzzAppendTest(f *testing.F) {
+// FuzzPack compares what is unpacked of packed tests with encoding/json: of a
+// test, of the same again, of one that differs in part, each behind the other.
+func FuzzPack(f *testing.F) {
 	f.Add("a", "b > c", "passed", "", "", "", int64(0), 0, 0, false)
 	f.Add("a\x00\x1f\x7f<>&\u2028\u2029\u2027\xff\xe2\x80", " > ", "failed", "m\n\r\t\b\f\"\\", "t", "f.go", int64(-5), 1, 2, true)
 	f.Add(" ", "x", "pending", "why", "", "", int64(1e10), -1, 0, false)
 	f.Add("é😀", "", "odd", "", "", "\xf0\x9f", int64(1999999), 0, 3, true)
+	f.Add("hush", "hush > a", "skipped", "hush", "hush", "hush", int64(1), 0, 0, false)
+	f.Add("", "", "", "", "", "", int64(1<<62), 1<<40, -7, true)
 	f.Fuzz(func(t *testing.T, name, suite, status, message, trace, file string, d int64, line, retries int, flaky bool) {
 		x := report.Test{Name: name, Suite: suite, Status: report.Status(status), Message: message, Trace: trace, File: file, Duration: time.Duration(d), Line: line, Retries: retries, Flaky: flaky}
-		if got, want := string(appendTest(nil, &x)), string(mustJSON(entry(x))); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+		y, z := x, x
+		y.Name, y.File, y.Status = name+"1", "", report.Passed
+		z.Suite, z.Flaky = name, !flaky
+		for _, redact := range []func(string) string{nil, func(s string) string { return strings.ReplaceAll(s, "hush", "") }} {
+			w := Writer{Redact: redact}
+			w.packer.Redact = redact
+			var u unpacker
+			for i, test := range []report.Test{x, x, y, z, report.Test{Status: report.Other}, x} {
+				rec := w.packer.pack(&test)
+				n, k := binary.Uvarint(rec)
+				if k <= 0 || int(n) != len(rec)-k {
+					t.Fatalf("%d: a record of %d bytes says %d", i, len(rec)-k, n)
+				}
+				got, err := u.appendTest(nil, rec[k:])
+				if want := mustJSON(w.masked(entry(test))); err != nil || string(got) != string(want) {
+					t.Errorf("%d: %v\ngot  %s\nwant %s", i, err, got, want)
+				}
+			}
 		}
 	})
+}
+
+// FuzzUnpack reads records that nobody wrote.
+func FuzzUnpack(f *testing.F) {
+	var p packer
+	f.Add(p.pack(&report.Test{Name: "a", Suite: "b > c", Status: report.Failed, Message: "m", Line: 3}))
+	f.Add(p.pack(&report.Test{Name: "ab", Status: "odd", Trace: "t", Retries: 2, Flaky: true}))
+	f.Add([]byte("\x05\xff\xff\xff\xff\xff"))
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var u unpacker
+		var r records
+		err := r.each(b, func(record []byte, length int64) error {
+			if length <= int64(len(record)) || length > int64(len(b)) {
+				t.Errorf("a record of %d bytes takes %d of %d", len(record), length, len(b))
+			}
+			_, err := u.appendTest(nil, record)
+			return err
+		})
+		if err != nil && !errors.Is(err, errSpool) {
+			t.Error(err)
+		}
+	})
+}
+
+// A spool that lost its end is an error, not a shorter document.
+func TestSpoolCutShort(t *testing.T) {
+	t.Parallel()
+	w := NewWriter(1)
+	w.Add(report.Test{Name: "a", Status: report.Passed})
+	w.Add(report.Test{Name: "b", Status: report.Passed})
+	last := len(w.spool.chunks) - 1
+	w.spool.chunks[last] = w.spool.chunks[last][:len(w.spool.chunks[last])-1]
+	if err := w.Document(io.Discard, "", &report.Report{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
+	}
+}
+
+func BenchmarkWriter(b *testing.B) {
+	tests := make([]report.Test, 10000)
+	for i := range tests {
+		tests[i] = report.Test{Name: fmt.Sprintf("handles orders %d", i), Suite: fmt.Sprintf("src/part%d/handler.test.js > handler %d", i/40, i/40), File: fmt.Sprintf("src/part%d/handler.test.js", i/40), Status: report.Passed, Duration: time.Duration(i%100) * time.Millisecond}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w := NewWriter(1)
+		for i := range tests {
+			w.Add(tests[i])
+		}
+		if err := w.Document(io.Discard, "", &report.Report{}, nil); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

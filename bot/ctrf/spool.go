@@ -44,9 +44,12 @@ func (s *spool) write(p []byte) error {
 }
 
 // each gives fn all that was written, piece by piece. It may be called again.
-func (s *spool) each(fn func(p []byte)) error {
+// It returns the first error of fn.
+func (s *spool) each(fn func(p []byte) error) error {
 	for _, c := range s.chunks {
-		fn(c)
+		if err := fn(c); err != nil {
+			return err
+		}
 	}
 	if s.file == nil {
 		return nil
@@ -60,7 +63,9 @@ func (s *spool) each(fn func(p []byte)) error {
 	b := make([]byte, chunk)
 	for {
 		n, err := s.file.Read(b)
-		fn(b[:n])
+		if err := fn(b[:n]); err != nil {
+			return err
+		}
 		if err == io.EOF {
 			return nil
 		}

@@ -1,0 +1,299 @@
+package ctrf
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/bits"
+	"strconv"
+
+	"github.com/switchback-ci/switchback/routing/report"
+)
+
+// packer writes tests into the spool as what differs from the test before:
+// tests come by the million, and most share their suite, their file and the
+// beginning of their name. What stands in a record is JSON already.
+//
+// A record is its length, then flags and the fields they announce, in the
+// order of the flags; lengths and numbers are varints.
+type packer struct {
+	Redact      func(string) string
+	name        []byte // in JSON, of the test before
+	suite, file string // of the test before, as it was given
+	begun       bool   // there was a test before
+	text        []byte // scratch
+	rec         []byte // scratch
+}
+
+// The flags of a record: a status, and the fields that it has.
+const (
+	packStatus   = 1<<3 - 1 // index in packed
+	packSuite    = 1 << 3   // another suite than the test before
+	packFile     = 1 << 4   // another file
+	packMessage  = 1 << 5
+	packTrace    = 1 << 6
+	packLine     = 1 << 7
+	packRetries  = 1 << 8
+	packFlaky    = 1 << 9
+	packRaw      = 1 << 10 // a raw status, which no status of ours is
+	recordLength = binary.MaxVarintLen64
+)
+
+// packed are the statuses by their number in a record; the last stands for all others.
+var packed = [...]report.Status{report.Passed, report.Failed, report.Skipped, report.Pending, report.Other, ""}
+
+// pack returns the record of t, valid until the next call. Together with the
+// records before it stands for what json.Marshal gives of the masked entry of t.
+func (p *packer) pack(t *report.Test) []byte {
+	flags, status := p.flags(t)
+	b := binary.AppendUvarint(append(p.rec[:0], make([]byte, recordLength)...), flags)
+	b = binary.AppendUvarint(b, uint64(max(0, t.Duration.Milliseconds())))
+	b = p.packName(b, t.Name)
+	if flags&packSuite != 0 {
+		p.text = p.text[:0]
+		if t.Suite != "" {
+			p.text = appendSuite(p.text, t.Suite, p.mask)
+		}
+		b, p.suite = p.packed(b), t.Suite
+	}
+	if flags&packFile != 0 {
+		p.text = p.text[:0]
+		if f := p.mask(t.File); f != "" {
+			p.text = appendText(p.text, f)
+		}
+		b, p.file = p.packed(b), t.File
+	}
+	if flags&packMessage != 0 {
+		b = p.packText(b, p.mask(t.Message))
+	}
+	if flags&packTrace != 0 {
+		b = p.packText(b, p.mask(t.Trace))
+	}
+	if flags&packLine != 0 {
+		b = binary.AppendVarint(b, int64(t.Line))
+	}
+	if flags&packRetries != 0 {
+		b = binary.AppendVarint(b, int64(t.Retries))
+	}
+	if flags&packRaw != 0 {
+		b = p.packText(b, status)
+	}
+	p.rec, p.begun = b, true
+	var n [recordLength]byte
+	k := binary.PutUvarint(n[:], uint64(len(b)-recordLength))
+	copy(b[recordLength-k:], n[:k])
+	return b[recordLength-k:]
+}
+
+func (p *packer) flags(t *report.Test) (flags uint64, raw string) {
+	_, raw = status(t.Status)
+	for flags < uint64(len(packed)-1) && packed[flags] != t.Status {
+		flags++
+	}
+	if flags == uint64(len(packed)-1) && raw != "" {
+		flags |= packRaw
+	}
+	set := func(has bool, f uint64) {
+		if has {
+			flags |= f
+		}
+	}
+	set(!p.begun || t.Suite != p.suite, packSuite)
+	set(!p.begun || t.File != p.file, packFile)
+	shown := shows(t)
+	set(shown && t.Message != "", packMessage)
+	set(shown && t.Trace != "", packTrace)
+	set(t.Line != 0, packLine)
+	set(t.Retries != 0, packRetries)
+	set(t.Flaky, packFlaky)
+	return flags, raw
+}
+
+func (p *packer) mask(s string) string {
+	if p.Redact == nil {
+		return s
+	}
+	return p.Redact(s)
+}
+
+// packName appends how much of the name is that of the test before, and the rest.
+func (p *packer) packName(b []byte, name string) []byte {
+	p.text = appendText(p.text[:0], p.mask(named(name)))
+	n := shared(p.name, p.text)
+	b = binary.AppendUvarint(b, uint64(n))
+	b = binary.AppendUvarint(b, uint64(len(p.text)-n))
+	p.name = append(p.name[:n], p.text[n:]...)
+	return append(b, p.text[n:]...)
+}
+
+// shared returns how many bytes a and b begin with alike.
+func shared(a, b []byte) int {
+	n := 0
+	for n+8 <= min(len(a), len(b)) {
+		if x := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); x != 0 {
+			return n + bits.TrailingZeros64(x)/8
+		}
+		n += 8
+	}
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func (p *packer) packText(b []byte, s string) []byte {
+	p.text = p.text[:0]
+	if s != "" {
+		p.text = appendText(p.text, s)
+	}
+	return p.packed(b)
+}
+
+// packed appends the text in hand.
+func (p *packer) packed(b []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(p.text))), p.text...)
+}
+
+// unpacker makes JSON of records, in their order.
+type unpacker struct {
+	name, suite, file []byte
+	b                 []byte // the record in hand
+	i                 int    // what was read of it
+	short             bool   // it ended too early
+}
+
+var errSpool = errors.New("what was kept of the tests does not read as it was written")
+
+// appendTest appends the JSON of the test of record.
+func (u *unpacker) appendTest(to, record []byte) ([]byte, error) {
+	u.b, u.i, u.short = record, 0, false
+	flags := u.number()
+	duration := u.number()
+	u.name = append(u.name[:min(u.number(), uint64(len(u.name)))], u.text()...)
+	if flags&packSuite != 0 {
+		u.suite = append(u.suite[:0], u.text()...)
+	}
+	if flags&packFile != 0 {
+		u.file = append(u.file[:0], u.text()...)
+	}
+	status, raw := status(packed[min(flags&packStatus, uint64(len(packed)-1))])
+	to = append(append(to, `{"name":`...), u.name...)
+	to = append(append(append(to, `,"status":"`...), status...), `","duration":`...)
+	to = strconv.AppendUint(to, duration, 10)
+	to = appendField(to, `,"suite":`, u.suite)
+	if flags&packMessage != 0 {
+		to = appendField(to, `,"message":`, u.text())
+	}
+	if flags&packTrace != 0 {
+		to = appendField(to, `,"trace":`, u.text())
+	}
+	line, retries := int64(0), int64(0)
+	if flags&packLine != 0 {
+		line = u.signed()
+	}
+	if flags&packRetries != 0 {
+		retries = u.signed()
+	}
+	to = appendNumber(to, `,"line":`, line)
+	switch {
+	case flags&packRaw != 0:
+		to = appendField(to, `,"rawStatus":`, u.text())
+	case raw != "":
+		to = append(append(append(to, `,"rawStatus":"`...), raw...), '"')
+	}
+	to = appendField(to, `,"filePath":`, u.file)
+	to = appendNumber(to, `,"retries":`, retries)
+	if flags&packFlaky != 0 {
+		to = append(to, `,"flaky":true`...)
+	}
+	if u.short || u.i < len(u.b) {
+		return to, errSpool
+	}
+	return append(to, '}'), nil
+}
+
+// number takes a number off the record, 0 from one that is too short.
+func (u *unpacker) number() uint64 {
+	if u.i < len(u.b) && u.b[u.i] < 0x80 {
+		u.i++
+		return uint64(u.b[u.i-1])
+	}
+	v, n := binary.Uvarint(u.b[u.i:])
+	return v * u.took(n)
+}
+
+func (u *unpacker) signed() int64 {
+	v, n := binary.Varint(u.b[u.i:])
+	return v * int64(u.took(n))
+}
+
+// took notes that a number took n bytes; it returns 0 if that is none.
+func (u *unpacker) took(n int) uint64 {
+	if n <= 0 {
+		u.i, u.short = len(u.b), true
+		return 0
+	}
+	u.i += n
+	return 1
+}
+
+func (u *unpacker) text() []byte {
+	n := u.number()
+	if n > uint64(len(u.b)-u.i) {
+		u.i, u.short = len(u.b), true
+		return nil
+	}
+	u.i += int(n)
+	return u.b[u.i-int(n) : u.i]
+}
+
+func appendField(b []byte, key string, json []byte) []byte {
+	if len(json) == 0 {
+		return b
+	}
+	return append(append(b, key...), json...)
+}
+
+func appendNumber(b []byte, key string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, key...), n, 10)
+}
+
+// records cuts what a spool gives into records.
+type records struct {
+	rest []byte // the beginning of a record, of a piece before
+}
+
+// each gives fn every record that ends in p, with its length in the spool.
+func (r *records) each(p []byte, fn func(record []byte, length int64) error) error {
+	if len(r.rest) > 0 {
+		r.rest = append(r.rest, p...)
+		p = r.rest
+	}
+	for {
+		n, k := binary.Uvarint(p)
+		if k < 0 {
+			return errSpool
+		}
+		if k == 0 || n > uint64(len(p)-k) {
+			break
+		}
+		end := k + int(n)
+		if err := fn(p[k:end], int64(end)); err != nil {
+			return err
+		}
+		p = p[end:]
+	}
+	r.rest = append(r.rest[:0], p...)
+	return nil
+}
+
+// end tells whether the last record was whole.
+func (r *records) end() error {
+	if len(r.rest) > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
