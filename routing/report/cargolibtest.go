@@ -322,4 +322,7 @@ func (b *libtest) emit() {
 	if n := b.sums.failed - len(b.tests); n > 0 {
 		b.out.Problem(Problem{Kind: KindExit, Name: b.suite, Message: "not every failed test is named in the output", At: b.at})
 	}
+	if s := b.sums; s.failed == 0 {
+		ranFewer(b.out, b.suite, b.at, s.passed+s.ignored+s.measured, b.expect)
+	}
 }

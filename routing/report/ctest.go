@@ -27,6 +27,7 @@ type ctestConsole struct {
 	summed  bool
 	stated  int
 	running string // the last one that began
+	nth, of int    // "2/3" of the last result
 	above   *kept  // with -V what a test prints stands above its result
 }
 
@@ -103,12 +104,16 @@ func (c *ctestConsole) begin() {
 
 // result reads "2/3 Test #2: name ......***Failed  Error text  0.01 sec".
 func (c *ctestConsole) result(s string) bool {
-	_, rest, _ := leadingInt(s)
+	nth, rest, _ := leadingInt(s)
 	if rest == "" || rest[0] != '/' {
 		return false
 	}
-	_, rest, ok := leadingInt(rest[1:])
-	return ok && strings.HasPrefix(rest, " Test ") && c.attempt(rest[1:])
+	of, rest, ok := leadingInt(rest[1:])
+	if !ok || !strings.HasPrefix(rest, " Test ") || !c.attempt(rest[1:]) {
+		return false
+	}
+	c.nth, c.of = nth, of
+	return true
 }
 
 // attempt reads the same without its number, as a repeated test is printed.
@@ -277,6 +282,8 @@ func (c *ctestConsole) finish() {
 			p.Name, p.Message = c.running, "the output of CTest ends while "+c.running+" runs"
 		}
 		c.out.Problem(p)
+	case named == 0 && c.stated <= 0:
+		ranFewer(c.out, "ctest", c.at, c.nth, c.of)
 	}
 	c.open = false
 }

@@ -177,7 +177,7 @@ func (c *cucumberConsole) totals(no int, t string) bool {
 }
 
 func (c *cucumberConsole) finish(no, all, passed int, rest string) bool {
-	var failed, skipped, undefined int
+	var failed, skipped, undefined, untested int
 	ok := countedList(strings.ReplaceAll(rest, "(", ""), func(n int, word string) bool {
 		switch strings.TrimRight(word, ")") {
 		case "passed":
@@ -186,8 +186,11 @@ func (c *cucumberConsole) finish(no, all, passed int, rest string) bool {
 			failed += n
 		case "error", "errored", "ambiguous":
 			failed += n
-		case "skipped", "untested":
+		case "skipped":
 			skipped += n
+		case "untested":
+			skipped += n
+			untested = n
 		case "undefined", "pending":
 			undefined += n
 		default:
@@ -208,6 +211,10 @@ func (c *cucumberConsole) finish(no, all, passed int, rest string) bool {
 	}
 	c.anon.emit(c.out, undefined, Test{Status: Pending, At: no})
 	unnamed(c.out, "cucumber", failed, len(c.failing), no)
+	if failed+len(c.failing) == 0 && passed > 0 {
+		// behave counts those that it did not come to.
+		ranFewer(c.out, "cucumber", no, passed+skipped+undefined-untested, passed+skipped+undefined)
+	}
 	*c = cucumberConsole{out: c.out, lim: c.lim, anon: c.anon}
 	return true
 }

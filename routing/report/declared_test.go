@@ -114,3 +114,48 @@ func TestFewerTestsThanDeclared(t *testing.T) {
 		})
 	}
 }
+
+// TestRanFewerThanPlanned reads consoles whose own totals are of fewer tests
+// than they set out to run, though nothing failed. Lines that a log lost are no
+// reason: the totals count.
+func TestRanFewerThanPlanned(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, in string
+		green    bool
+	}{
+		{"cargo test", "running 5 tests\ntest a ... ok\ntest b ... ok\ntest c ... ok\n\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.05s\n\n", false},
+		{"GoogleTest runs fewer than it set out to", "[==========] Running 5 tests from 1 test suite.\n[----------] 5 tests from A\n[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\n[       OK ] A.c (0 ms)\n[----------] 3 tests from A (0 ms total)\n\n[==========] 3 tests from 1 test suite ran. (6 ms total)\n[  PASSED  ] 3 tests.\n", false},
+		{"GoogleTest, a test neither passed nor failed", "[==========] Running 2 tests from 1 test suite.\n[----------] 2 tests from A\n[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b\n[----------] 2 tests from A (0 ms total)\n\n[==========] 2 tests from 1 test suite ran. (6 ms total)\n[  PASSED  ] 1 test.\n", false},
+		{"GoogleTest, fewer passed than ran", "[==========] Running 5 tests from 1 test suite.\n[----------] 5 tests from A\n[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\n[       OK ] A.c (0 ms)\n[----------] 5 tests from A (0 ms total)\n\n[==========] 5 tests from 1 test suite ran. (6 ms total)\n[  PASSED  ] 3 tests.\n", false},
+		{"cargo nextest", "    Starting 5 tests across 1 binary\n        PASS [   0.005s] switch tests::a\n        PASS [   0.005s] switch tests::b\n------------\n     Summary [   0.010s] 2/5 tests run: 2 passed, 0 skipped\n", false},
+		{"deno", "running 5 tests from ./green_test.ts\na ... ok (5ms)\nb ... ok (5ms)\n\nok | 2 passed | 0 failed (5ms)\n\n", false},
+		{"Playwright", "\nRunning 5 tests using 1 worker\n\n  ✓  1 [chromium] › a.spec.ts:1:42 › a (1.5s)\n  ✓  2 [chromium] › a.spec.ts:1:68 › b (1.5s)\n\n  2 passed (1.5s)\n", false},
+		{"Playwright, some did not run", "\nRunning 5 tests using 1 worker\n\n  ✓  1 [chromium] › a.spec.ts:1:42 › a (1.5s)\n  ✓  2 [chromium] › a.spec.ts:1:68 › b (1.5s)\n\n  3 did not run\n  2 passed (1.5s)\n", false},
+		{"CTest", "Test project /b\n    Start 1: a\n1/5 Test #1: a ...........................   Passed    0.00 sec\n    Start 2: b\n2/5 Test #2: b ...........................   Passed    0.00 sec\n\n100% tests passed, 0 tests failed out of 2\n\nTotal Test time (real) =   0.02 sec\n", false},
+		{"Karma", "Chrome Headless 114.0.5735.90 (Linux x86_64): Executed 2 of 5 SUCCESS (0.009 secs / 0.002 secs)\nTOTAL: 2 SUCCESS\n", false},
+		{"node:test", "✔ a (1.5ms)\n✔ b (1.5ms)\nℹ tests 5\nℹ suites 0\nℹ pass 2\nℹ fail 0\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\nℹ duration_ms 50\n", false},
+		{"Jest", "PASS src/ok.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       2 passed, 5 total\nSnapshots:   0 total\nTime:        0.5 s\nRan all test suites.\n", false},
+		{"Vitest", "\n RUN  v3.2.4 /proj\n\n ✓ src/ok.test.ts (2 tests) 5ms\n\n Test Files  1 passed (1)\n      Tests  2 passed (5)\n   Start at  12:00:00\n   Duration  300ms\n\n", false},
+		{"Robot", "==============================================================================\nCalc\n==============================================================================\nAdds                                                                  | PASS |\n------------------------------------------------------------------------------\nCalc                                                                  | PASS |\n5 tests, 2 passed, 0 failed\n==============================================================================\nOutput:  /work/output.xml\n", false},
+		{"ScalaTest, a suite aborted", "[info] GreenSpec:\n[info] - fine\n[info] Run completed in 212 milliseconds.\n[info] Total number of tests run: 1\n[info] Suites: completed 1, aborted 1\n[info] Tests: succeeded 1, failed 0, canceled 0, ignored 0, pending 0\n", false},
+		{"JUnit's launcher", "Test run finished after 2711 ms\n[         3 containers found      ]\n[         0 containers skipped    ]\n[         3 containers started    ]\n[         0 containers aborted    ]\n[         3 containers successful ]\n[         0 containers failed     ]\n[         5 tests found           ]\n[         0 tests skipped         ]\n[         2 tests started         ]\n[         0 tests aborted         ]\n[         2 tests successful      ]\n[         0 tests failed          ]\n\n", false},
+		{"behave was stopped", "Feature: G # green/g.feature:1\n\n  Scenario: ok       # green/g.feature:2\n    Given a number 1 # green/steps/s.py:2\n\nABORTED: By user.\n1 feature passed, 0 failed, 0 skipped, 1 untested\n1 scenario passed, 0 failed, 0 skipped, 2 untested\n2 steps passed, 0 failed, 0 skipped, 0 undefined, 3 untested\nTook 0m0.001s\n", false},
+		{"cargo test, lines were lost", "running 5 tests\ntest a ... ok\ntest b ... ok\ntest c ... ok\n\ntest result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.05s\n\n", true},
+		{"GoogleTest, lines were lost", "[==========] Running 5 tests from 1 test suite.\n[----------] 5 tests from A\n[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\n[       OK ] A.c (0 ms)\n[----------] 5 tests from A (0 ms total)\n\n[==========] 5 tests from 1 test suite ran. (6 ms total)\n[  PASSED  ] 5 tests.\n", true},
+		{"Karma skips", "Chrome Headless 114.0.5735.90 (Linux x86_64): Executed 2 of 5 (skipped 3) SUCCESS (0.009 secs / 0.002 secs)\nTOTAL: 2 SUCCESS\n", true},
+		{"Jest skips", "PASS src/ok.test.js\n\nTest Suites: 1 skipped, 1 passed, 1 of 2 total\nTests:       3 skipped, 2 passed, 5 total\nSnapshots:   0 total\nTime:        0.5 s\nRan all test suites.\n", true},
+		{"Vitest, a failure that was expected", "\n RUN  v3.2.4 /proj\n\n ✓ src/ok.test.ts (2 tests) 5ms\n\n Test Files  1 passed (1)\n      Tests  1 passed | 1 expected fail (2)\n   Start at  12:00:00\n   Duration  300ms\n\n", true},
+		{"GoogleTest skips", "[==========] Running 2 tests from 1 test suite.\n[----------] 2 tests from A\n[ RUN      ] A.a\n[       OK ] A.a (0 ms)\n[ RUN      ] A.b\n[  SKIPPED ] A.b (0 ms)\n[----------] 2 tests from A (0 ms total)\n\n[==========] 2 tests from 1 test suite ran. (6 ms total)\n[  PASSED  ] 1 test.\n[  SKIPPED ] 1 test, listed below:\n[  SKIPPED ] A.b\n", true},
+		{"JUnit's launcher, a class was aborted", "Test run finished after 2711 ms\n[         3 containers found      ]\n[         0 containers skipped    ]\n[         3 containers started    ]\n[         1 containers aborted    ]\n[         2 containers successful ]\n[         0 containers failed     ]\n[         5 tests found           ]\n[         0 tests skipped         ]\n[         2 tests started         ]\n[         0 tests aborted         ]\n[         2 tests successful      ]\n[         0 tests failed          ]\n\n", true},
+		{"cargo test ignores and measures", "running 3 tests\ntest a ... ok\ntest b ... ignored\ntest c ... bench:         100 ns/iter (+/- 1)\n\ntest result: ok. 1 passed; 0 failed; 1 ignored; 1 measured; 4 filtered out; finished in 0.05s\n\n", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := parseString(t, tt.in, Options{})
+			if r.Green() != tt.green || r.Counts.Passed == 0 {
+				t.Errorf("green %v: %+v, problems %+v", r.Green(), r.Counts, r.Problems)
+			}
+		})
+	}
+}

@@ -24,6 +24,7 @@ type denoConsole struct {
 	cur     *failedEntry
 	load    bool // the entry is of a module
 	named   int
+	planned int // tests of all modules
 	blank   bool
 }
 
@@ -61,7 +62,9 @@ func (c *denoConsole) line(l Line) bool {
 	switch t[0] {
 	case 'r':
 		if isDenoRunning(t) {
+			n, _, _ := counted(strings.TrimPrefix(t, "running "))
 			c.open, c.at = true, l.No
+			c.planned += n
 			return true
 		}
 	case 'U':
@@ -212,6 +215,9 @@ func (c *denoConsole) totals(no int, t string) bool {
 	unnamed(c.out, "deno", failed, c.named, no)
 	if failed == 0 && parts[0] == "FAILED" && c.named == 0 {
 		c.out.Problem(Problem{Kind: KindExit, Name: "deno", Message: t, At: no})
+	}
+	if failed == 0 && c.named == 0 {
+		ranFewer(c.out, "deno", no, passed+ignored, c.planned)
 	}
 	*c = denoConsole{out: c.out, lim: c.lim, anon: c.anon}
 	return true

@@ -31,6 +31,8 @@ type gtestConsole struct {
 	suites   []string        // that failed as a whole
 	totals   bool            // "[==========] 3 tests … ran."
 	brief    bool            // only failures are shown
+	ended    int             // tests that ran, as the totals say, -1 before them
+	shares   int             // of them, those that passed or were skipped
 	pre      *kept           // text of a failure that no RUN line announced
 }
 
@@ -74,13 +76,17 @@ func (g *gtestConsole) line(l Line) bool {
 	case "  FAILED  ":
 		return g.failure(rest)
 	case "  SKIPPED ":
-		if g.open && g.brief && g.totals {
-			g.counted(Skipped, rest)
+		if g.open && g.totals {
+			g.share(rest)
+			if g.brief {
+				g.counted(Skipped, rest)
+			}
 		}
 		return g.result(Skipped, rest)
 	case "  PASSED  ":
 		if g.open {
 			g.totals = true
+			g.share(rest)
 			if g.brief {
 				g.counted(Passed, rest)
 			}
@@ -92,7 +98,7 @@ func (g *gtestConsole) line(l Line) bool {
 
 func (g *gtestConsole) begin() {
 	if !g.open {
-		g.open, g.failed, g.summary, g.declared = true, map[string]bool{}, -1, -1
+		g.open, g.failed, g.summary, g.declared, g.ended = true, map[string]bool{}, -1, -1, -1
 	}
 }
 
@@ -116,6 +122,9 @@ func (g *gtestConsole) head(rest string) bool {
 	if g.open && strings.Contains(rest, " ran.") {
 		g.crash("")
 		g.totals = true
+		if n, _, ok := leadingInt(rest); ok {
+			g.ended = n
+		}
 		return true
 	}
 	return false
@@ -267,6 +276,13 @@ func explainCpp(t *Test, text string) {
 	}
 }
 
+// share reads "3 tests." and "2 tests, listed below:" behind the totals.
+func (g *gtestConsole) share(rest string) {
+	if n, rest, ok := leadingInt(rest); ok && (rest == " test." || rest == " tests." || strings.HasSuffix(rest, ", listed below:")) {
+		g.shares += n
+	}
+}
+
 // counted hands on what the end of a brief run counts: "3 tests."
 func (g *gtestConsole) counted(s Status, rest string) {
 	n, rest, ok := leadingInt(rest)
@@ -325,6 +341,11 @@ func (g *gtestConsole) end() {
 			k = KindCrash
 		}
 		g.out.Problem(Problem{Kind: k, At: g.at, Message: "the output of the test program ends before its totals"})
+	case g.ended < 0 || len(g.failed) > 0 || len(g.suites) > 0:
+	case g.declared > g.ended:
+		ranFewer(g.out, "gtest", g.at, g.ended, g.declared)
+	default:
+		ranFewer(g.out, "gtest", g.at, g.shares, g.ended)
 	}
 	*g = gtestConsole{out: g.out, lim: g.lim, anon: g.anon}
 }

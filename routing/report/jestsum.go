@@ -26,7 +26,7 @@ func suiteKind(msg string) Kind {
 }
 
 // jestTotals are the numbers of a line of totals.
-type jestTotals struct{ failed, passed, skipped, todo, total int }
+type jestTotals struct{ failed, passed, skipped, todo, total, sum int }
 
 // parseJestTotals reads "1 failed, 2 skipped, 3 todo, 4 passed, 10 total".
 func parseJestTotals(s string) jestTotals {
@@ -35,6 +35,9 @@ func parseJestTotals(s string) jestTotals {
 		n, word, ok := leadingInt(strings.TrimSpace(part))
 		if !ok {
 			continue
+		}
+		if strings.TrimSpace(word) != "total" {
+			t.sum += n
 		}
 		switch strings.TrimSpace(word) {
 		case "failed":
@@ -98,6 +101,9 @@ func (r *jestRun) reconcile(sum *jestTotals) {
 	}
 	if r.failed.suites > 0 && len(r.tests) == 0 && r.problems == 0 {
 		r.problem(Problem{Kind: KindPackage, Name: "jest", At: r.at, Message: fmt.Sprintf("%d test suites failed", r.failed.suites)})
+	}
+	if r.problems == 0 && len(r.tests) == 0 {
+		ranFewer(r.out, "jest", r.at, sum.sum, sum.total)
 	}
 	if sum.total == 0 && r.problems == 0 {
 		r.problem(Problem{Kind: KindEmpty, Name: "jest", At: r.at, Message: "no tests ran"})

@@ -6,7 +6,7 @@ import (
 )
 
 // vitestTotals are the numbers of "Tests  1 failed | 3 passed (4)".
-type vitestTotals struct{ failed, passed, skipped, todo, total int }
+type vitestTotals struct{ failed, passed, skipped, todo, total, sum int }
 
 // totals takes the lines of the summary.
 func (r *vitestRun) totals(no int, t string) bool {
@@ -47,6 +47,7 @@ func parseVitestTotals(s string) *vitestTotals {
 		if !ok {
 			continue
 		}
+		t.sum += n // also "1 expected fail"
 		switch strings.TrimSpace(word) {
 		case "failed":
 			t.failed = n
@@ -168,6 +169,10 @@ func (r *vitestRun) reconcile(failed int) {
 		r.problem(Problem{Kind: KindError, Name: "vitest", At: r.at, Message: fmt.Sprintf("%d unhandled errors", r.errors)})
 	case r.files.failed > 0:
 		r.problem(Problem{Kind: KindPackage, Name: "vitest", At: r.at, Message: fmt.Sprintf("%d test files failed", r.files.failed)})
+	case r.sum.total > r.sum.sum: // cancelled, or a worker died
+		ranFewer(r.out, "vitest", r.at, r.sum.sum, r.sum.total)
+	case r.files.total > r.files.sum:
+		r.problem(Problem{Kind: KindTruncated, Name: "vitest", At: r.at, Message: fmt.Sprintf("%d of %s ran", r.files.sum, plural(r.files.total, "test file"))})
 	case r.sum.passed+r.sum.failed+r.sum.skipped+r.sum.todo == 0:
 		r.problem(Problem{Kind: KindEmpty, Name: "vitest", At: r.at, Message: "no tests ran"})
 	}

@@ -272,6 +272,10 @@ func (j *junitConsole) finish() {
 	if stated := s["tests failed"] + s["containers failed"]; stated > failed+problems {
 		j.out.Problem(Problem{Kind: KindPackage, Name: "junit", At: j.at, Message: fmt.Sprintf("%d failure(s) stated, %d named", stated, failed+problems)})
 	}
+	if failed+problems+s["tests failed"]+s["containers failed"]+s["containers aborted"] == 0 {
+		// The tests of a container that is aborted are neither started nor skipped.
+		ranFewer(j.out, "junit", j.at, s["tests successful"]+s["tests skipped"]+s["tests aborted"], s["tests found"])
+	}
 	j.clear()
 }
 

@@ -258,6 +258,8 @@ func (c *nodeTestConsole) finish() {
 	unnamed(c.out, "node:test", c.totals["fail"]+c.totals["cancelled"], c.named+parents+c.outer, c.at)
 	if _, ok := c.totals["fail"]; !ok {
 		c.out.Problem(cutOff("node:test", "the totals of node:test are not complete", c.at))
+	} else if n := c.totals; n["fail"]+n["cancelled"]+c.named+parents+c.outer == 0 {
+		ranFewer(c.out, "node:test", c.at, n["pass"]+n["skipped"]+n["todo"], n["tests"])
 	}
 	*c = nodeTestConsole{out: c.out, lim: c.lim, anon: c.anon}
 }

@@ -199,7 +199,7 @@ func (c *playwrightConsole) test(title string) Test {
 
 // finish emits what the totals list; the blocks explain it.
 func (c *playwrightConsole) finish() {
-	failed := 0
+	failed, flaky := 0, 0
 	for _, title := range c.order {
 		if c.listed[title] == "" && !c.totals {
 			c.listed[title] = "failed" // cut off: no totals say otherwise
@@ -219,15 +219,21 @@ func (c *playwrightConsole) finish() {
 			t := c.test(title)
 			t.Status, t.Flaky, t.Retries = Passed, true, max(t.Retries, 1)
 			c.counts["flaky"]--
+			flaky++
 			c.out.Test(t)
 		}
 	}
+	flaky += max(c.counts["flaky"], 0)
 	c.anon.emit(c.out, c.counts["passed"]+max(c.counts["flaky"], 0), Test{Status: Passed, At: c.at})
 	c.anon.emit(c.out, c.counts["skipped"]+c.counts["did not run"], Test{Status: Skipped, At: c.at})
 	if n := c.counts["errors"]; n > 0 {
 		c.out.Problem(Problem{Kind: KindSetup, Name: "playwright", Message: fmt.Sprintf("%d error(s) were not a part of any test", n), At: c.at})
 	}
 	unnamed(c.out, "playwright", c.counts["failed"]+c.counts["interrupted"], failed, c.at)
+	if n := c.counts; c.totals && failed+n["failed"]+n["interrupted"]+n["errors"] == 0 {
+		// What did not run waits for a test that failed, or for a run that was stopped.
+		ranFewer(c.out, "playwright", c.at, n["passed"]+n["skipped"]+flaky, c.planned)
+	}
 	if !c.totals {
 		c.out.Problem(cutOff("playwright", fmt.Sprintf("Playwright was to run %d test(s); its output ends before the totals", c.planned), c.at))
 	}

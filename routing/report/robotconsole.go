@@ -150,6 +150,12 @@ func (r *robotConsole) totals(m []string) {
 	res := r.last
 	r.last = nil
 	failed, _, _ := leadingInt(m[3])
+	all, _, _ := leadingInt(m[1])
+	passed, _, _ := leadingInt(m[2])
+	skipped, _, _ := leadingInt(m[4])
+	if failed == 0 && res.status != "FAIL" {
+		ranFewer(r.out, "robot", res.at, passed+skipped, all)
+	}
 	text := strings.TrimSpace(strings.Join(res.text, "\n"))
 	if res.status == "FAIL" && failed == 0 {
 		r.out.Problem(Problem{Kind: KindSetup, Name: res.name, Message: firstOf(text, "the suite failed"), At: res.at})

@@ -37,6 +37,7 @@ type sbtConsole struct {
 	list    string
 	ran     bool
 	problem bool
+	aborted int // suites named as that
 }
 
 type scalaTitle struct {
@@ -102,6 +103,11 @@ func (s *sbtConsole) read(level, t string) bool {
 		if strings.HasPrefix(t, "Run completed in ") || strings.HasPrefix(t, "Run starting. Expected test count is:") {
 			s.seen, s.cur = true, nil
 			s.ran = s.ran || strings.HasPrefix(t, "Run starting")
+			return true
+		}
+	case 'S':
+		if _, n, ok := strings.Cut(t, ", aborted "); ok && s.seen && strings.HasPrefix(t, "Suites: completed ") {
+			s.abort(n)
 			return true
 		}
 	case 'T':
@@ -181,6 +187,7 @@ func (s *sbtConsole) tree(level, t string) bool {
 	if strings.HasSuffix(trimmed, "*** ABORTED ***") && s.seen {
 		name := strings.TrimSpace(strings.TrimSuffix(trimmed, "*** ABORTED ***"))
 		s.cur = nil
+		s.aborted++
 		s.out.Problem(Problem{Kind: KindSetup, Name: strings.Clone(name), Message: "the suite was aborted", At: s.at})
 		return true
 	}

@@ -27,6 +27,15 @@ func (s *sbtConsole) totals(m []string) {
 	s.flush(n(2), n(3)+n(4), max(n(2)-n(3)-n(4)-n(5), 0))
 }
 
+// abort reads how many suites were aborted.
+func (s *sbtConsole) abort(count string) {
+	n, _, _ := leadingInt(count)
+	if n > s.aborted {
+		s.out.Problem(Problem{Kind: KindSetup, Name: "sbt", At: s.at, Message: plural(n, "suite") + " aborted"})
+	}
+	s.aborted = 0
+}
+
 func (s *sbtConsole) flush(total, failed, skipped int) {
 	s.cur, s.path, s.suite = nil, nil, ""
 	for _, f := range s.tests {

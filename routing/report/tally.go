@@ -49,6 +49,15 @@ func (r *xmlDoc) fewer(name string, line, declared, found int) {
 	}
 }
 
+// ranFewer says so if fewer tests came to an end than a runner set out to run
+// and none of them failed. It takes the runner's own totals, not the lines that
+// name tests: of those a log may lose some.
+func ranFewer(out Sink, tool string, at, ran, planned int) {
+	if planned > ran {
+		out.Problem(Problem{Kind: KindTruncated, Name: tool, At: at, Message: fmt.Sprintf("%d of %s ran", ran, plural(planned, "test"))})
+	}
+}
+
 func fewerTests(listed, declared int) string {
 	return fmt.Sprintf("the report lists %d of %d tests that it says passed", listed, declared)
 }
