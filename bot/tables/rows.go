@@ -41,11 +41,14 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 		return err
 	}
 	for i, e := range events {
-		if r, ok, err := audit(key, i+1, e); err != nil {
-			return err
-		} else if ok {
-			rows["audit_logs"] = append(rows["audit_logs"], r)
+		if e.Type != routing.EventHuman {
+			continue
 		}
+		r, err := answer(key, i+1, e)
+		if err != nil {
+			return err
+		}
+		rows["answers"] = append(rows["answers"], r)
 	}
 	for _, name := range c.Names() {
 		for i, t := range c.Checkpoints[name].Turns {
@@ -61,33 +64,22 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 	return nil
 }
 
-// audit is the row of an event that decided something or that a human caused.
-func audit(key string, n int, e routing.Event) (row, bool, error) {
+// answer is the row of what a human decided, the n-th event of the case.
+func answer(key string, n int, e routing.Event) (row, error) {
 	detail := map[string]any{}
-	action := ""
-	switch {
-	case e.Type == routing.EventRun && e.Decision != nil && e.Verdict != nil:
-		d := e.Decision
-		action = string(d.Kind)
-		detail["rule"], detail["reason"], detail["run"], detail["sha"] = d.Rule, d.Reason, e.Verdict.Run.ID, e.Verdict.Run.SHA
-	case e.Type == routing.EventHuman:
-		action = string(e.Action)
-		for k, v := range map[string]string{"answer": e.Answer, "phase": string(e.Phase), "test": e.Test, "class": string(e.Class), "sha": e.SHA, "note": e.Note} {
-			if v != "" {
-				detail[k] = v
-			}
+	for k, v := range map[string]string{"answer": e.Answer, "phase": string(e.Phase), "test": e.Test, "class": string(e.Class), "sha": e.SHA, "note": e.Note} {
+		if v != "" {
+			detail[k] = v
 		}
-		if e.N != 0 {
-			detail["n"] = e.N
-		}
-	default:
-		return nil, false, nil
+	}
+	if e.N != 0 {
+		detail["n"] = e.N
 	}
 	data, err := json.Marshal(detail)
 	return row{
-		"id": fmt.Sprintf("%s/%d", key, n), "date": stamp(e.At), "user_id": null(e.By), "session_id": key,
-		"checkpoint": null(e.Checkpoint), "action": action, "detail": string(data),
-	}, err == nil, err
+		"id": fmt.Sprintf("%s/%d", key, n), "session_id": key, "checkpoint": e.Checkpoint, "action": string(e.Action),
+		"user_id": null(e.By), "detail": string(data), "at": stamp(e.At),
+	}, err
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -3,24 +3,32 @@
 -- writing the same ledger again writes the same rows.
 
 CREATE TABLE IF NOT EXISTS audit_logs (
-    id          TEXT PRIMARY KEY,
-    date        TEXT NOT NULL CHECK (julianday(date) IS NOT NULL),
-    user_id     TEXT,                            -- who acted; null: the bot itself
-    session_id  TEXT NOT NULL,                   -- the case, or the workflow of a prompt
-    checkpoint  TEXT,
-    action      TEXT NOT NULL CHECK (action <> ''),
-    detail      TEXT NOT NULL CHECK (json_valid(detail))
+    id                  TEXT PRIMARY KEY CHECK (id GLOB 'TASK-[0-9][0-9][0-9][0-9]*' AND substr(id, 6) NOT GLOB '*[^0-9]*'),
+    date                TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND julianday(date) IS NOT NULL),
+    task_name           TEXT NOT NULL CHECK (trim(task_name) <> ''),
+    mode                TEXT NOT NULL CHECK (trim(mode) <> ''),
+    action              TEXT NOT NULL CHECK (trim(action) <> ''),
+    input_path          TEXT,
+    output_path         TEXT,
+    script_path         TEXT,
+    status              TEXT NOT NULL CHECK (status IN ('success', 'fail', 'in_progress')),
+    notes               TEXT,
+    context_for_next    TEXT,
+    continuation_hint   TEXT,
+    transition_repeated INTEGER NOT NULL CHECK (transition_repeated IN (0, 1)),
+    transition_reuse    INTEGER NOT NULL CHECK (transition_reuse IN (0, 1)),
+    transition_decision INTEGER NOT NULL CHECK (transition_decision IN (0, 1))
 ) STRICT;
 
 CREATE TABLE IF NOT EXISTS user_feedback (
     id               TEXT PRIMARY KEY CHECK (id GLOB 'FB-[0-9][0-9][0-9][0-9]*' AND substr(id, 4) NOT GLOB '*[^0-9]*'),
-    date             TEXT NOT NULL CHECK (julianday(date) IS NOT NULL),
-    user_id          TEXT,
+    date             TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND julianday(date) IS NOT NULL),
+    user_id          TEXT,                       -- who answered; null: unknown
     feedback_text    TEXT NOT NULL CHECK (json_valid(feedback_text)
         AND json_extract(feedback_text, '$.feedback_type') IN ('level_adjustment', 'suggestion_acceptance', 'free_text')
         AND json_extract(feedback_text, '$.level_before') IN (10, 20, 30)
         AND json_extract(feedback_text, '$.level_after') IN (10, 20, 30)),
-    source_ref_path  TEXT NOT NULL,
+    source_ref_path  TEXT NOT NULL,              -- the report that people were asked about
     impact_domain    TEXT NOT NULL CHECK (impact_domain = 'workflow_optimization'),
     impact_summary   TEXT NOT NULL,
     reversibility    TEXT NOT NULL CHECK (reversibility IN ('High', 'Medium', 'Low')),
@@ -83,5 +91,15 @@ CREATE TABLE IF NOT EXISTS routing_history (
     at             TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS answers (             -- what people decided about cases
+    id         TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,                    -- the case
+    checkpoint TEXT NOT NULL,
+    action     TEXT NOT NULL CHECK (action <> ''),
+    user_id    TEXT,
+    detail     TEXT NOT NULL CHECK (json_valid(detail)),
+    at         TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
+) STRICT;
+
 CREATE INDEX IF NOT EXISTS routing_history_session ON routing_history (session_id, checkpoint, at);
-CREATE INDEX IF NOT EXISTS audit_logs_session ON audit_logs (session_id, date);
+CREATE INDEX IF NOT EXISTS answers_session ON answers (session_id, checkpoint, at);

@@ -73,9 +73,9 @@ func TestExport(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT group_concat(result, ' ') FROM (SELECT result FROM routing_history ORDER BY iteration)": "RETRY ESCALATE_MAX_RETRY",
 		"SELECT reason FROM routing_history WHERE iteration = 1":                                        "LOGIC_ERROR",
-		"SELECT user_id FROM audit_logs WHERE action = 'resume'":                                        "mona",
-		"SELECT json_extract(detail, '$.rule') FROM audit_logs WHERE action = 'ESCALATE_MAX_RETRY'":     "limit-reached",
-		"SELECT count(*) FROM audit_logs":                                                               "3",
+		"SELECT user_id||' '||checkpoint FROM answers WHERE action = 'resume'":                          "mona ci",
+		"SELECT explanation FROM routing_history WHERE iteration = 2":                                   "still failing after 1 of 1 reworks",
+		"SELECT count(*) FROM answers":                                                                  "1",
 	} {
 		if got := ask(t, db, query); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -158,26 +158,26 @@ func TestConstraints(t *testing.T) {
 			t.Fatalf("%s: %v", q, err)
 		}
 	}
-	must(`INSERT INTO audit_logs VALUES ('A1', '2026-01-01T00:00:00Z', NULL, 's', NULL, 'opened', '{}')`)
+	must(`INSERT INTO audit_logs VALUES ('TASK-0001', '2026-01-01', 't', 'm', 'a', NULL, NULL, NULL, 'success', NULL, NULL, NULL, 0, 0, 1)`)
 	must(`INSERT INTO direct_channels (id, session_a, session_b, created_at) VALUES ('c', 'impl', 'test', '2026-01-01T00:00:00Z')`)
-	const feedback = `INSERT INTO user_feedback VALUES ('%ID', '2026-01-01T00:00:00Z', NULL, '{"feedback_type":"%TYPE","level_before":%LEVEL,"level_after":20}', 'r', '%DOMAIN', 's', 'High', '%AUDIT')`
+	const feedback = `INSERT INTO user_feedback VALUES ('%ID', '2026-01-01', NULL, '{"feedback_type":"%TYPE","level_before":%LEVEL,"level_after":20}', 'r', '%DOMAIN', 's', 'High', '%AUDIT')`
 	fill := func(q string, pairs ...string) string {
 		return strings.NewReplacer("%ID", pairs[0], "%TYPE", pairs[1], "%LEVEL", pairs[2], "%DOMAIN", pairs[3], "%AUDIT", pairs[4]).Replace(q)
 	}
-	must(fill(feedback, "FB-0001", "free_text", "10", "workflow_optimization", "A1"))
+	must(fill(feedback, "FB-0001", "free_text", "10", "workflow_optimization", "TASK-0001"))
 	for name, q := range map[string]string{
-		"S1-19 an id that is none of the sequence": fill(feedback, "FB-x", "free_text", "10", "workflow_optimization", "A1"),
-		"S1-19 an id given twice":                  fill(feedback, "FB-0001", "free_text", "10", "workflow_optimization", "A1"),
-		"S1-29 another type of feedback":           fill(feedback, "FB-0002", "praise", "10", "workflow_optimization", "A1"),
-		"S1-31 a level that is none":               fill(feedback, "FB-0002", "free_text", "15", "workflow_optimization", "A1"),
-		"S1-31 a level that is no integer":         fill(feedback, "FB-0002", "free_text", `"10"`, "workflow_optimization", "A1"),
-		"S1-24 another domain":                     fill(feedback, "FB-0002", "free_text", "10", "other", "A1"),
-		"S1-27 an audit row that does not exist":   fill(feedback, "FB-0002", "free_text", "10", "workflow_optimization", "A2"),
+		"S1-19 an id that is none of the sequence": fill(feedback, "FB-x", "free_text", "10", "workflow_optimization", "TASK-0001"),
+		"S1-19 an id given twice":                  fill(feedback, "FB-0001", "free_text", "10", "workflow_optimization", "TASK-0001"),
+		"S1-29 another type of feedback":           fill(feedback, "FB-0002", "praise", "10", "workflow_optimization", "TASK-0001"),
+		"S1-31 a level that is none":               fill(feedback, "FB-0002", "free_text", "15", "workflow_optimization", "TASK-0001"),
+		"S1-31 a level that is no integer":         fill(feedback, "FB-0002", "free_text", `"10"`, "workflow_optimization", "TASK-0001"),
+		"S1-24 another domain":                     fill(feedback, "FB-0002", "free_text", "10", "other", "TASK-0001"),
+		"S1-27 an audit row that does not exist":   fill(feedback, "FB-0002", "free_text", "10", "workflow_optimization", "TASK-0002"),
 		"S2-7 another type of message":             `INSERT INTO direct_messages VALUES ('m', 'c', 'a', 'b', 'gossip', NULL, NULL, '2026-01-01T00:00:00Z')`,
 		"a message of no channel":                  `INSERT INTO direct_messages VALUES ('m', 'd', 'a', 'b', 'query', NULL, NULL, '2026-01-01T00:00:00Z')`,
 		"S2-62 another severity":                   `INSERT INTO escalations VALUES ('e', 's', NULL, 'blocked', 'awful', 't', 'd', '{}', '[]', NULL, NULL, '2026-01-01T00:00:00Z')`,
 		"S2-71 resolved by somebody at no time":    `INSERT INTO escalations VALUES ('e', 's', NULL, 'blocked', 'high', 't', 'd', '{}', '[]', 'mona', NULL, '2026-01-01T00:00:00Z')`,
-		"a time that is none":                      `INSERT INTO audit_logs VALUES ('A2', 'yesterday', NULL, 's', NULL, 'opened', '{}')`,
+		"a time that is none":                      `INSERT INTO audit_logs VALUES ('TASK-0002', 'yesterday', 't', 'm', 'a', NULL, NULL, NULL, 'success', NULL, NULL, NULL, 0, 0, 1)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := db.Exec(q); err == nil {
@@ -216,8 +216,8 @@ func TestExportRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "routing_history") || !strings.Contains(err.Error(), "not here") {
 			t.Errorf("%v", err)
 		}
-		if got := ask(t, db, "SELECT count(*) FROM audit_logs"); got != "0" {
-			t.Errorf("%s rows of audit_logs stayed", got)
+		if got := ask(t, db, "SELECT count(*) FROM escalations"); got != "0" {
+			t.Errorf("%s rows of escalations stayed", got)
 		}
 	})
 }

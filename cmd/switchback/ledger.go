@@ -26,14 +26,14 @@ func exportCommand(s streams) *cobra.Command {
 		Use:   "export --sqlite FILE [--ledger PATH]",
 		Short: "Write a ledger as tables of an SQLite database",
 		Long: `Write the tables audit_logs, user_feedback, escalations, direct_channels,
-direct_messages and routing_history of an SQLite database. All is written or
+direct_messages, routing_history and answers of an SQLite database. All is written or
 nothing, and writing the same ledger again changes nothing.
 
 The ledger of a repository is its branch switchback-ledger:
 
   git fetch origin switchback-ledger
   git worktree add ../ledger origin/switchback-ledger
-  switchback ledger export --ledger ../ledger --sqlite ledger.db`,
+  switchback ledger export --ledger ../ledger/cases --sqlite ledger.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sqlite == "" {
