@@ -52,6 +52,9 @@ func (r *Rule) branches(room *atomic.Int64) ([]branch, error) {
 		b.dfa = sync.OnceValue(func() *dfa { return newDFA(alt, false, room) })
 		b.says = alt.MaxCap() > 0 && r.Role != RoleIgnore
 		b.also, b.lead = alsoRequired(alt), leadOf(alt, room)
+		if len(b.lits) == 1 {
+			b.also = slices.DeleteFunc(b.also, func(s string) bool { return s == b.lits[0].exact })
+		}
 		b.only = alt.Op == syntax.OpLiteral && len(b.lits) == 1 && b.lits[0].exact == string(alt.Rune)
 		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
 			b.first = set
@@ -324,11 +327,12 @@ func (b *branch) has(text string, ascii bool) bool {
 
 // group returns where the first group of the branch stands in text, which it
 // matches; "" if it has none.
-func (b *branch) group(text string, ascii bool) string {
+func (b *branch) group(text string) string {
 	if !b.says {
 		return ""
 	}
-	m, in := b.find(text, ascii)
+	text = text[:min(len(text), scanned)]
+	m, in := b.find(text, isASCII(text))
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
 			return in[m[g]:m[g+1]]
@@ -364,20 +368,15 @@ func (b *branch) possible(text string) bool {
 	if b.first != nil && (text == "" || !b.first[text[0]]) {
 		return false
 	}
+	if len(b.lits) > 0 && !slices.ContainsFunc(b.lits, func(l literal) bool { return l.in(text) }) {
+		return false
+	}
 	for _, s := range b.also {
 		if !strings.Contains(text, s) {
 			return false
 		}
 	}
-	if len(b.lits) == 0 {
-		return true
-	}
-	for _, l := range b.lits {
-		if l.in(text) {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 // alsoRequired returns the literals whose case matters that stand in every match.

@@ -21,8 +21,9 @@ const (
 type candidate struct {
 	no    int
 	text  string
-	rule  *Rule // nil: only the runner's mark, or context
-	match string
+	rule  *Rule   // nil: only the runner's mark, or context
+	by    *branch // of rule, asked for what its group holds when that is needed
+	match string  // what it holds, where text was cut
 	mark  bool
 	base  int
 }
@@ -98,33 +99,50 @@ func (c *Collector) take(l report.Line) {
 	if len(l.Text) < 3 {
 		return
 	}
-	var r *Rule
-	var m string
+	var b *branch
 	if l.Mark == "error" {
-		r, m = c.rules.match(l.Text, c.hits, logRule)
-	} else if r, m = c.rules.line(l.Text, c.hits); r == nil {
+		b = c.rules.find(l.Text, c.hits, logRule)
+	} else if b = c.rules.line(l.Text, c.hits); b == nil {
 		return
 	}
 	switch {
-	case r == nil:
+	case b == nil:
 		c.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
-	case r.Role == RoleIgnore:
-	case r.Role == RoleStop:
+	case b.rule.Role == RoleIgnore:
+	case b.rule.Role == RoleStop:
 		c.classOfEnd(l)
-		c.stop(candidate{no: l.No, text: keep(l.Text), rule: r, match: keep(m), mark: l.Mark == "error", base: 8})
-	case r.Role == RoleWrapper:
+		c.stop(c.candidate(l, b, 8))
+	case b.rule.Role == RoleWrapper:
 		c.classOfEnd(l)
-		c.add(candidate{no: l.No, text: keep(l.Text), rule: r, base: 12})
+		c.add(candidate{no: l.No, text: keep(l.Text), rule: b.rule, base: 12})
 	default:
-		c.add(candidate{no: l.No, text: keep(l.Text), rule: r, match: keep(m), mark: l.Mark == "error", base: c.weight(r, l)})
+		c.add(c.candidate(l, b, c.weight(b.rule, l)))
 	}
+}
+
+func (c *Collector) candidate(l report.Line, b *branch, base int) candidate {
+	k := candidate{no: l.No, text: keep(l.Text), rule: b.rule, by: b, mark: l.Mark == "error", base: base}
+	if len(l.Text) > textKept {
+		k.by, k.match = nil, keep(b.group(l.Text))
+	}
+	return k
+}
+
+// said returns what the first group of the rule's pattern holds.
+func (k candidate) said() string {
+	if k.by == nil {
+		return k.match
+	}
+	return k.by.group(k.text)
 }
 
 // classOfEnd adds what the end itself tells: "exit code 137".
 func (c *Collector) classOfEnd(l report.Line) {
-	r, m := c.rules.match(l.Text, c.hits, func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
-	if r != nil {
-		c.add(candidate{no: l.No, text: keep(l.Text), rule: r, match: keep(m), base: r.Priority - 25})
+	b := c.rules.find(l.Text, c.hits, func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
+	if b != nil {
+		k := c.candidate(l, b, b.rule.Priority-25)
+		k.mark = false
+		c.add(k)
 	}
 }
 

@@ -218,7 +218,7 @@ func (d *diagnoser) bestLine() (ranked, bool) {
 
 func (d *diagnoser) logFailure(r ranked) routing.Failure {
 	f := routing.Failure{Name: cutLine(strings.TrimSpace(r.text), 160), Kind: "log", Message: strings.TrimSpace(r.text)}
-	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.match}
+	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.said()}
 	if r.rule != nil {
 		x.signal = r.rule.ID
 		if r.rule.Class != "" {

@@ -74,3 +74,38 @@ func (p *prefilter) find(s string, i int, state uint64) (int, uint64) {
 	}
 	return -1, state
 }
+
+// starts finds branches by the first two bytes of a text.
+type starts struct {
+	at   [1 << 14]uint16 // by two bytes of seven bits: 1 + index of lists
+	list [][]uint16
+}
+
+// add takes a literal of branch that stands at the start of a text.
+func (s *starts) add(l literal, branch uint16) {
+	w := l.exact
+	if w == "" {
+		w = l.text
+	}
+	for _, a := range cases(w[0], l.exact == "") {
+		for _, b := range cases(w[1], l.exact == "") {
+			at := &s.at[pair(a, b)]
+			if *at == 0 {
+				s.list = append(s.list, nil)
+				*at = uint16(len(s.list))
+			}
+			s.list[*at-1] = append(s.list[*at-1], branch)
+		}
+	}
+}
+
+// of returns the branches whose literal text may begin with.
+func (s *starts) of(text string) []uint16 {
+	if len(text) < 2 {
+		return nil
+	}
+	if at := s.at[pair(text[0], text[1])]; at > 0 {
+		return s.list[at-1]
+	}
+	return nil
+}

@@ -18,17 +18,17 @@ func TestLineSaysWhatMatchSays(t *testing.T) {
 	hits := make([]uint64, rs.words)
 	lines, silent := 0, 0
 	check := func(text string) {
-		r, m := rs.line(text, hits)
+		got := rs.line(text, hits)
 		lines++
-		if r == nil {
+		if got == nil {
 			silent++
 		}
-		want, group := rs.match(text, hits, logRule)
-		if want != nil && want.Role == RoleIgnore {
-			want, group = nil, ""
+		want := rs.find(text, hits, logRule)
+		if want != nil && want.rule.Role == RoleIgnore {
+			want = nil
 		}
-		if r != want || m != group {
-			t.Fatalf("%q: %+v, %q, want %+v, %q", text, r, m, want, group)
+		if got != want {
+			t.Fatalf("%q: %+v, want %+v", text, got, want)
 		}
 	}
 	for _, r := range rs.list {

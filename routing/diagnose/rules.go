@@ -84,10 +84,10 @@ type Rules struct {
 	// most that it is no error, loud all but those that say that. The rest is
 	// of those not aside.
 	aside, loud []uint64
-	may         *prefilter    // their literals but for those in starts
-	starts      [256][]uint16 // by a text's first byte: branches whose literals are too short to tell
-	longest     int           // bytes of the longest literal
-	unfiltered  bool          // one has no literal
+	may         *prefilter // their literals but for those in starts
+	starts      starts     // branches whose literals begin the line
+	longest     int        // bytes of the longest literal
+	unfiltered  bool       // one has no literal
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -260,10 +260,8 @@ func (rs *Rules) filter(i uint16) {
 	}
 	rs.unfiltered = rs.unfiltered || len(b.lits) == 0
 	if b.first != nil && len(b.lits) > 0 && !slices.ContainsFunc(b.lits, func(l literal) bool { return !l.prefix }) {
-		for c, may := range b.first {
-			if may {
-				rs.starts[c] = append(rs.starts[c], i)
-			}
+		for _, l := range b.lits {
+			rs.starts.add(l, i)
 		}
 		return
 	}
@@ -282,8 +280,27 @@ const scanned = 4 << 10
 // match returns the first rule that has the text, and where its first group
 // (or the whole match) stands. hits is scratch of rs.words.
 func (rs *Rules) match(text string, hits []uint64, want func(*Rule) bool) (*Rule, string) {
+	b := rs.find(text, hits, want)
+	if b == nil {
+		return nil, ""
+	}
+	return b.rule, b.group(text)
+}
+
+// find returns the first branch of a rule wanted that has the text.
+func (rs *Rules) find(text string, hits []uint64, want func(*Rule) bool) *branch {
 	rs.scan(text, hits)
-	return rs.first(text, hits, want)
+	text = text[:min(len(text), scanned)]
+	ascii := isASCII(text)
+	for w, set := range hits {
+		for ; set != 0; set &= set - 1 {
+			b := &rs.branches[w<<6+bits.TrailingZeros64(set)]
+			if (want == nil || want(b.rule)) && b.has(text, ascii) {
+				return b
+			}
+		}
+	}
+	return nil
 }
 
 // scan sets in hits the branches whose literal stands in text and those that
@@ -293,35 +310,31 @@ func (rs *Rules) scan(text string, hits []uint64) {
 	rs.lits.scan(text[:min(len(text), scanned)], hits)
 }
 
-// line returns what match does for a line of a log, nil too where the rule
+// line returns what find does for a line of a log, nil too where the rule
 // only says that the line is no error. Most lines hold no literal of a rule
 // that says more, which costs a nanosecond per byte. hits is scratch.
-func (rs *Rules) line(text string, hits []uint64) (*Rule, string) {
+func (rs *Rules) line(text string, hits []uint64) *branch {
 	text = text[:min(len(text), scanned)]
 	if !rs.heard(text, hits) {
-		return nil, ""
+		return nil
 	}
 	ascii := isASCII(text)
 	at := rs.firstOf(text, ascii, hits, rs.aside, len(rs.branches))
 	if at < 0 {
-		return nil, ""
+		return nil
 	}
 	// Only now what says that it is no error.
 	rs.scan(text, hits)
 	if rs.firstOf(text, ascii, hits, rs.loud, at) >= 0 {
-		return nil, ""
+		return nil
 	}
-	b := &rs.branches[at]
-	return b.rule, b.group(text, ascii)
+	return &rs.branches[at]
 }
 
 // heard sets in hits branches whose literal stands in text, among them those
 // of rules that may say more than that it is no error, if there are any.
 func (rs *Rules) heard(text string, hits []uint64) (any bool) {
 	const tries = 6
-	if text == "" {
-		return false
-	}
 	if rs.unfiltered {
 		rs.scan(text, hits)
 		return true
@@ -332,7 +345,7 @@ func (rs *Rules) heard(text string, hits []uint64) (any bool) {
 			any = true
 		}
 	}
-	for _, i := range rs.starts[text[0]] {
+	for _, i := range rs.starts.of(text) {
 		if rs.branches[i].possible(text) {
 			hear()
 			hits[i>>6] |= 1 << (i & 63)
@@ -365,22 +378,4 @@ func (rs *Rules) firstOf(text string, ascii bool, hits, not []uint64, end int) i
 		}
 	}
 	return -1
-}
-
-// first returns the first rule among hits that has the text.
-func (rs *Rules) first(text string, hits []uint64, want func(*Rule) bool) (*Rule, string) {
-	text = text[:min(len(text), scanned)]
-	ascii := isASCII(text)
-	for w, set := range hits {
-		for ; set != 0; set &= set - 1 {
-			b := &rs.branches[w<<6+bits.TrailingZeros64(set)]
-			if want != nil && !want(b.rule) {
-				continue
-			}
-			if b.has(text, ascii) {
-				return b.rule, b.group(text, ascii)
-			}
-		}
-	}
-	return nil, ""
 }
