@@ -61,7 +61,7 @@ func (c *avaConsole) line(l Line) bool {
 	if len(t)-len(s) != 2 {
 		return c.body(t)
 	}
-	if i := strings.Index(s, " [fail]: "); i > 0 && i <= 5 {
+	if i := strings.Index(s[:min(len(s), 5+len(" [fail]: "))], " [fail]: "); i > 0 {
 		if len(c.failed) < 5*c.lim.Failing {
 			c.failed = append(c.failed, avaTest{title: s[i+len(" [fail]: "):], f: newFailedEntry(c.lim.shrunk(len(c.failed)), Test{At: l.No})})
 		}

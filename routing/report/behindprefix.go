@@ -11,7 +11,7 @@ type behindPrefix struct {
 	plain  console
 	open   func() console
 	starts func(text string) bool // the line begins a tool's output; cheap
-	may    func(text string) bool // cheaper still: the line may end as such a line
+	may    func(text string) bool // the line may end as such a line; needs no prefix
 	runs   []prefixedRun
 	last   int // the run that took the last line
 }
@@ -22,7 +22,10 @@ func (b *behindPrefix) idle() bool {
 
 func (b *behindPrefix) line(l Line) bool {
 	if len(b.runs) == 0 {
-		if l.Mark != "" || len(l.Text) < 12 || outputPrefix(l.Text) == "" || !b.may(l.Text) || b.starts(l.Text) {
+		if l.Mark != "" || len(l.Text) < 12 {
+			return b.plain.line(l)
+		}
+		if n := len(outputPrefix(l.Text)); n == 0 || !b.starts(l.Text[n:]) || !b.may(l.Text) || b.starts(l.Text) {
 			return b.plain.line(l)
 		}
 		if claimed, done := b.opens(l); done {

@@ -57,6 +57,40 @@ func FuzzOutputPrefix(f *testing.F) {
 	})
 }
 
+func FuzzSaysError(f *testing.F) {
+	for _, s := range []string{"a.cs(1,2): error CS1: x", "MSBUILD : warning MSB1: x", ": error", ": warning", "a: error", "::: error x", ": errors : warning x", ":", "a:"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := saysError(s), strings.Contains(s, ": error ") || strings.Contains(s, ": warning "); got != want {
+			t.Errorf("%q: %v", s, got)
+		}
+	})
+}
+
+// BenchmarkJobLog measures all consoles on lines that are of no test.
+func BenchmarkJobLog(b *testing.B) {
+	in := strings.Repeat(`Get:12 http://archive.example.org/ubuntu noble/main amd64 libpart amd64 1.2-3ubuntu2 [34 kB]
+[INFO] Downloaded from central: https://repo.example.org/maven2/org/example/part/1.0/part-1.jar (12 kB at 2.1 MB/s)
+#7 12.345 Step 3/40 : RUN apt-get install -y part
+2026/01/02 03:04:05 INFO request served method=GET path=/v1/orders/7 status=200 bytes=123
+   Compiling part v0.1.0 (/home/runner/work/app/crates/part)
+[12/1000] Building CXX object src/CMakeFiles/app.dir/part.cpp.o
+cc -O2 -g -Wall -Iinclude -DVERSION=7 -c -o build/part.o src/part.c
+
+src/part.c:12:9: warning: unused variable 'n' [-Wunused-variable]
+        at org.example.part.Handler.invoke(Handler.java:123)
+  processed orders 12 of 34 in 7 ms, cache hit ratio 0.7, worker-3
+`, 1000)
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(strings.NewReader(in), Options{}, discard{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkConsoles measures what a console costs a line of its own format.
 func BenchmarkConsoles(b *testing.B) {
 	many := func(n int, format string) string {

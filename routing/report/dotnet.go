@@ -77,10 +77,8 @@ func (d *dotnetConsole) line(l Line) bool {
 		d.blank()
 		return false
 	}
-	if i := strings.IndexByte(t, ':'); i >= 0 && (strings.Contains(t[i:], ": error ") || strings.Contains(t[i:], ": warning ")) {
-		if d.message(t) {
-			return true
-		}
+	if saysError(t) && d.message(t) {
+		return true
 	}
 	if l.Mark != "" {
 		return false
@@ -105,7 +103,10 @@ func (d *dotnetConsole) line(l Line) bool {
 			return true
 		}
 	case 'f', 's':
-		if m := dotnetMTP.FindStringSubmatch(t); m != nil && d.seen {
+		if !d.seen {
+			break
+		}
+		if m := dotnetMTP.FindStringSubmatch(t); m != nil {
 			d.result(m[1], m[2], m[3])
 			d.part = "Error Message:"
 			return true
@@ -130,7 +131,10 @@ func (d *dotnetConsole) line(l Line) bool {
 			return true
 		}
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if m := nunitEntry.FindStringSubmatch(t); m != nil && d.seen {
+		if !d.seen {
+			break
+		}
+		if m := nunitEntry.FindStringSubmatch(t); m != nil {
 			d.nunitEntry(m)
 			return true
 		}
@@ -145,6 +149,20 @@ func (d *dotnetConsole) line(l Line) bool {
 		return d.seen
 	}
 	return false
+}
+
+// saysError finds ": error " or ": warning " in one pass over the colons.
+func saysError(t string) bool {
+	for {
+		i := strings.IndexByte(t, ':')
+		if i < 0 || i+len(": error ") > len(t) {
+			return false
+		}
+		t = t[i+1:]
+		if t[0] == ' ' && (t[1] == 'e' && strings.HasPrefix(t, " error ") || t[1] == 'w' && strings.HasPrefix(t, " warning ")) {
+			return true
+		}
+	}
 }
 
 func (d *dotnetConsole) begin() {

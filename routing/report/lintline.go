@@ -265,6 +265,9 @@ var severities = map[string]Severity{
 	"note": SevNote, "info": SevNote, "information": SevNote, "hint": SevNote, "suggestion": SevNote, "remark": SevNote, "ignore": SevNote, "help": SevNote,
 }
 
+// capitals are severities as Maven and loggers write them.
+var capitals = map[string]Severity{"INFO": SevNote, "WARN": SevWarning, "WARNING": SevWarning, "ERROR": SevError}
+
 // cutSeverity reads a severity and a code before a message: "error: m",
 // "fatal error C1083: m", "[warning] m", "Error - m", "error[E0308]: m".
 func cutSeverity(s string) (sev Severity, code, msg string, ok bool) {

@@ -288,7 +288,13 @@ func (c *lintConsole) levelled(t string) bool {
 	if word == "ant:checkstyle" {
 		return c.levelled(rest)
 	}
-	sev, ok := severities[strings.ToLower(word)]
+	sev, ok := severities[word]
+	if !ok {
+		sev, ok = capitals[word]
+	}
+	if !ok {
+		sev, ok = severities[strings.ToLower(word)]
+	}
 	if !ok {
 		return c.protolint(word, rest)
 	}

@@ -311,7 +311,7 @@ func isCodeLine(s string) bool {
 
 // totals takes "5 runs, 9 assertions, 1 failures, 0 errors, 0 skips".
 func (c *minitestConsole) totals(no int, t string) bool {
-	if !strings.Contains(t, " assertions, ") && !strings.Contains(t, " assertion, ") {
+	if _, _, ok := counted(t); !ok || !strings.Contains(t, " assertions, ") && !strings.Contains(t, " assertion, ") {
 		return false
 	}
 	var tests, failures, errors, skips int

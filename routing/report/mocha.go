@@ -21,7 +21,11 @@ func startsMocha(t string) bool {
 	if !strings.HasPrefix(t, " ") {
 		return false
 	}
-	_, rest, ok := leadingInt(strings.TrimSpace(t))
+	t = strings.TrimSpace(t)
+	if t == "" || t[0] < '0' || t[0] > '9' {
+		return false
+	}
+	_, rest, ok := leadingInt(t)
 	return ok && isMochaPassing(rest)
 }
 

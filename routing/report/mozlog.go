@@ -38,6 +38,9 @@ func (c *mozlogConsole) line(l Line) bool {
 	default:
 		return false
 	}
+	if strings.IndexByte(t[:min(len(t), 160)], '|') < 0 {
+		return false // all that follows has one behind its word
+	}
 	head := t[:min(len(t), 96)]
 	i := strings.Index(head, "TEST-")
 	if i > 0 && strings.HasPrefix(t[i-min(i, 3):], "REFTEST-") {
