@@ -1,5 +1,7 @@
 package diagnose
 
+import "strings"
+
 // prefilter tells in about a nanosecond per byte that none of many literals
 // stands in a text. It looks at pairs of bytes: each of eight groups of
 // literals is followed through the last pairs of its members, one lane of a
@@ -73,6 +75,52 @@ func (p *prefilter) find(s string, i int, state uint64) (int, uint64) {
 		last = b
 	}
 	return -1, state
+}
+
+// endings finds the literals that end at a place, by their last bytes.
+type endings [3]map[uint32][]ending // of literals of two, three and more bytes
+
+type ending struct {
+	text  string // in lower case if fold
+	fold  bool
+	owner uint16
+}
+
+// add takes a literal of branch.
+func (e *endings) add(w string, fold bool, branch uint16) {
+	k := min(len(w), 4)
+	if e[k-2] == nil {
+		e[k-2] = map[uint32][]ending{}
+	}
+	key := lastBytes(w, k)
+	e[k-2][key] = append(e[k-2][key], ending{w, fold, branch})
+}
+
+// find sets in hits the branches of the literals that end s and reports
+// whether there are any. groups are those of the prefilter that may have one.
+func (e *endings) find(s string, groups uint8, hits []uint64) (any bool) {
+	for k := 2; k <= min(4, len(s)); k++ {
+		if k < 4 && groups>>(k-2)&1 == 0 || k == 4 && groups>>2 == 0 {
+			continue
+		}
+		for _, l := range e[k-2][lastBytes(s, k)] {
+			if n := len(s) - len(l.text); n >= 0 && (s[n:] == l.text || l.fold && strings.EqualFold(s[n:], l.text)) {
+				hits[l.owner>>6] |= 1 << (l.owner & 63)
+				any = true
+			}
+		}
+	}
+	return any
+}
+
+// lastBytes returns the last n bytes of s, at most four, as one number that is
+// the same for upper and lower case.
+func lastBytes(s string, n int) uint32 {
+	var key uint32
+	for i := len(s) - n; i < len(s); i++ {
+		key = key<<8 | uint32(s[i]|0x20)
+	}
+	return key
 }
 
 // starts finds branches by the first two bytes of a text.

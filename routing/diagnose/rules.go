@@ -86,6 +86,7 @@ type Rules struct {
 	aside, loud []uint64
 	may         *prefilter // their literals but for those in starts
 	starts      starts     // branches whose literals begin the line
+	ends        endings    // what it takes for one
 	longest     int        // bytes of the longest literal
 	unfiltered  bool       // one has no literal
 }
@@ -266,11 +267,12 @@ func (rs *Rules) filter(i uint16) {
 		return
 	}
 	for _, l := range b.lits {
-		if l.exact != "" {
-			rs.may.add(l.exact[:len(l.text)], false)
-			continue
+		w, fold := l.text, l.exact == ""
+		if !fold {
+			w = l.exact[:len(l.text)]
 		}
-		rs.may.add(l.text, true)
+		rs.may.add(w, fold)
+		rs.ends.add(w, fold, i)
 	}
 }
 
@@ -333,31 +335,33 @@ func (rs *Rules) line(text string, hits []uint64) *branch {
 
 // heard sets in hits branches whose literal stands in text, among them those
 // of rules that may say more than that it is no error, if there are any.
-func (rs *Rules) heard(text string, hits []uint64) (any bool) {
-	const tries = 6
+func (rs *Rules) heard(text string, hits []uint64) (found bool) {
+	const tries = 32
 	if rs.unfiltered {
 		rs.scan(text, hits)
 		return true
 	}
+	cleared := false
 	hear := func() {
-		if !any {
+		if !cleared {
 			clear(hits)
-			any = true
+			cleared = true
 		}
 	}
 	for _, i := range rs.starts.of(text) {
 		if rs.branches[i].possible(text) {
 			hear()
+			found = true
 			hits[i>>6] |= 1 << (i & 63)
 		}
 	}
 	end, state := 0, rs.may.start
 	for range tries {
 		if end, state = rs.may.find(text, end+1, state); end < 0 {
-			return any
+			return found
 		}
 		hear()
-		rs.lits.scan(text[max(0, end+1-rs.longest):end+1], hits)
+		found = rs.ends.find(text[:end+1], uint8(state>>(8*(lanes-1))), hits) || found
 	}
 	rs.lits.scan(text[max(0, end+1-rs.longest):], hits)
 	return true
