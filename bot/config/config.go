@@ -37,6 +37,7 @@ type File struct {
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a passing run must meet besides that nothing failed."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Rules of diagnosis of your own; they come before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
+	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are asked about a cycle of optimization."`
 }
 
 // Checkpoint is the configuration of one checkpoint.

@@ -276,6 +276,7 @@ func (c *checker) check(f File) {
 	}
 	c.criteria([]any{"criteria"}, f.Criteria)
 	c.escalation(f.Escalation)
+	c.feedback(f.Feedback)
 	c.checkpoints(f)
 	c.rules(f.Rules)
 }
