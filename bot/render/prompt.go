@@ -19,12 +19,8 @@ func language(p hitl.Prompt) Language { return Language(p.Language) }
 
 // PromptTitle returns the title of the issue: plain text on one line.
 func PromptTitle(p hitl.Prompt, o Options) string {
-	return language(p).ask("title", "workflow", inertTitle(line(o.redact(p.Result.WorkflowName), 120)), "level", p.Result.AutomationLevel)
-}
-
-// inertTitle breaks what GitHub makes a mention or a reference of in a title.
-func inertTitle(s string) string {
-	return strings.NewReplacer("@", "@\u2060", "#", "#\u2060").Replace(s)
+	title := language(p).ask("title", "workflow", line(o.redact(p.Result.WorkflowName), 120), "level", p.Result.AutomationLevel)
+	return cut(strings.ReplaceAll(title, "@", "＠"), 200)
 }
 
 // PromptBody returns the issue that asks, without its marker: the result, the
