@@ -32,6 +32,7 @@ type gaps struct {
 	checkApp   map[string]int // check run's URL path → App that made it
 	hooks      map[string]func(Delivery) int
 	deliveries []*Delivery
+	reactions  map[string][]any // comment's URL path → reactions
 }
 
 type blob struct {
@@ -41,7 +42,7 @@ type blob struct {
 
 func newGaps(base, emulate string, t *tokens) *gaps {
 	g := &gaps{base: base, tokens: t, mux: http.NewServeMux(), nextID: 9_000_000, runs: map[string][]*Run{},
-		dispatches: map[string][]Dispatch{}, blobs: map[string]blob{}, checkApp: map[string]int{}, hooks: map[string]func(Delivery) int{}}
+		dispatches: map[string][]Dispatch{}, blobs: map[string]blob{}, checkApp: map[string]int{}, reactions: map[string][]any{}, hooks: map[string]func(Delivery) int{}}
 	to, _ := url.Parse(emulate) // made by Start
 	front, _ := url.Parse(base)
 	g.up = &httputil.ReverseProxy{
@@ -70,6 +71,8 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("GET "+repo+"/assignees/{login}", g.assignable)
 	g.mux.HandleFunc("GET "+repo+"/issues/{number}", g.showIssue)
 	g.mux.HandleFunc("GET "+repo+"/commits/{sha}/pulls", g.pullsOfCommit)
+	g.mux.HandleFunc("POST "+repo+"/issues/comments/{comment}/reactions", g.react)
+	g.mux.HandleFunc("GET "+repo+"/issues/comments/{comment}/reactions", g.listReactions)
 	g.mux.HandleFunc("PATCH "+repo+"/check-runs/{id}", g.editCheckRun)
 	g.mux.HandleFunc("POST "+repo+"/check-runs", g.needApp)
 	g.mux.HandleFunc("POST "+repo+"/dispatches", g.repositoryDispatch)

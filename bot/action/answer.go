@@ -92,7 +92,7 @@ func (f *face) caseOf(ctx context.Context, is Issue) (key, checkpoint string, er
 		return "", "", err
 	}
 	for _, k := range keys {
-		if cp, ok := strings.CutPrefix(rest, k+"/"); ok && len(k) > len(key) {
+		if cp, ok := strings.CutPrefix(rest, k+"/"); ok && !routing.IsRegister(k) && len(k) > len(key) {
 			key, checkpoint = k, cp
 		}
 	}

@@ -288,6 +288,9 @@ func (f *face) sweep(ctx context.Context) (int, error) {
 	}
 	var failed error
 	for _, key := range keys {
+		if routing.IsRegister(key) {
+			continue
+		}
 		events, _, err := f.led.Load(ctx, key)
 		if err != nil {
 			failed = errors.Join(failed, err)

@@ -35,6 +35,7 @@ type File struct {
 	Reviewer      *Handover             `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews what has passed."`
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a passing run must meet besides that nothing failed."`
+	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures count in no case; they are shown as quarantined."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Rules of diagnosis of your own; they come before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are asked about a cycle of optimization."`
@@ -156,6 +157,7 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 	if f.RetryDelay != nil {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
+	p.Quarantine = f.Quarantine
 	p.Reviewer, p.Manual = f.Reviewer != nil, f.Mode == "manual"
 	if len(f.Review.FailOn) > 0 {
 		p.FailOn = routing.FailOn{}

@@ -23,6 +23,7 @@ const PausedLabel = "switchback:paused"
 type Hub interface {
 	hub.Effects
 	DispatchedSince(ctx context.Context, r hub.Repo, event string, since time.Time, needle string) (bool, error)
+	Run(ctx context.Context, r hub.Repo, id int64, attempt int) (hub.WorkflowRun, error)
 }
 
 // GitHub carries out effects on one subject of one repository.
@@ -63,6 +64,10 @@ func (g *GitHub) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 			return g.handAll(ctx, c, e, []config.Handover{*s}, fresh)
 		}
 		return "", nil
+	case routing.EffectRerun:
+		return "", g.rerun(ctx, e)
+	case routing.EffectReact:
+		return "", g.react(ctx, e)
 	}
 	return "", fmt.Errorf("unknown effect %q", e.Kind)
 }

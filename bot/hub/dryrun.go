@@ -14,6 +14,7 @@ type (
 	Comments interface {
 		UpsertComment(ctx context.Context, r Repo, issue int, marker, body, ref string) (id string, changed bool, err error)
 		PostOnce(ctx context.Context, r Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error)
+		React(ctx context.Context, r Repo, comment int64) error
 	}
 	// Marks are what a list of pull requests shows of one.
 	Marks interface {
@@ -96,6 +97,12 @@ func (d *DryRun) UpsertComment(_ context.Context, r Repo, issue int, marker, bod
 // PostOnce implements Comments. It returns no id.
 func (d *DryRun) PostOnce(_ context.Context, r Repo, issue int, marker, body string, _ bool) (string, bool, error) {
 	return "", true, d.post("PostOnce", r, issue, marker, "", body)
+}
+
+// React implements Comments.
+func (d *DryRun) React(_ context.Context, r Repo, comment int64) error {
+	d.add(Planned{Op: "React", Repo: r, Target: strconv.FormatInt(comment, 10)})
+	return nil
 }
 
 // UpsertCheck implements Marks. It returns no id.

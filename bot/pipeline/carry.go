@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
@@ -124,12 +125,15 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 }
 
 // superseded reports whether an effect that waited starts work that is over:
-// a rework of a turn that was passed or counted anew, a review of a red commit.
+// a rework of a turn that was passed or counted anew, a review of a red commit,
+// another attempt of a run that is not the newest.
 func superseded(c routing.Case, e routing.Effect) bool {
 	cp := c.Checkpoints[e.Checkpoint]
 	switch e.Kind {
 	case routing.EffectHandover:
 		return cp.State != routing.InProgress || e.Iteration != cp.Reworks
+	case routing.EffectRerun:
+		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
 	case routing.EffectReview:
 		return cp.State != routing.Completed
 	}

@@ -37,7 +37,9 @@ func showCommand(s streams) *cobra.Command {
 					return failed(err)
 				}
 				for _, k := range keys {
-					fmt.Fprintln(s.out, k)
+					if !routing.IsRegister(k) {
+						fmt.Fprintln(s.out, k)
+					}
 				}
 				return nil
 			}
@@ -104,9 +106,9 @@ var humanActions = map[string]struct {
 	action routing.HumanAction
 	help   string
 }{
-	"resume":   {routing.HumanResume, "go on; an escalation is resolved"},
-	"reset":    {routing.HumanReset, "begin again with a count of zero"},
-	"extend":   {routing.HumanExtend, "grant further turns (--turns)"},
+	"resume":   {routing.HumanResume, "go on; an escalation is resolved, and a run that came meanwhile is decided"},
+	"reset":    {routing.HumanReset, "begin again with a count of zero; what failed last is handed back"},
+	"extend":   {routing.HumanExtend, "grant further turns (--turns), and hand back what failed last"},
 	"pause":    {routing.HumanPause, "stop until resumed"},
 	"skip":     {routing.HumanSkip, "do without this checkpoint"},
 	"handover": {routing.HumanHandover, "hand over the rework that waits (mode: manual)"},

@@ -197,20 +197,24 @@ func TestShowAndCase(t *testing.T) {
 		}
 		return r.out + r.err
 	}
-	if out := act(0, "extend", "--turns", "2"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "3/5") {
-		t.Errorf("extend:\n%s", out)
+	if out := act(0, "extend", "--turns", "2"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "4/5") {
+		t.Errorf("extend hands back at once:\n%s", out)
 	}
-	if a, _ := route(t, led, "--run", sha(10), "--sha", sha(11), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 4 || a.MaxIterations != 5 {
+	if a, _ := route(t, led, "--run", sha(10), "--sha", sha(11), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 5 || a.MaxIterations != 5 {
 		t.Errorf("after extend: %+v", a)
 	}
 	act(0, "pause")
 	if a, _ := route(t, led, "--run", sha(12), "--sha", sha(13), recorded("2-wrong-result.txt")); a.Decision != "NONE" {
 		t.Errorf("paused: %+v", a)
 	}
-	act(0, "resume")
+	if out := act(0, "resume"); !strings.Contains(out, "ci: escalated") {
+		t.Errorf("the run that came while it was paused is decided:\n%s", out)
+	}
 	t.Run("S4-54 a reset re-enables", func(t *testing.T) {
-		act(0, "reset")
-		if a, _ := route(t, led, "--run", sha(14), "--sha", sha(15), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 1 || a.MaxIterations != 3 {
+		if out := act(0, "reset"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "1/3") {
+			t.Errorf("reset hands back at once:\n%s", out)
+		}
+		if a, _ := route(t, led, "--run", sha(14), "--sha", sha(15), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 2 || a.MaxIterations != 3 {
 			t.Errorf("%+v", a)
 		}
 	})

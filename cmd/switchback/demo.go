@@ -117,6 +117,9 @@ func (d *demo) run(ctx context.Context, dir string) error {
 		return failed(err)
 	}
 	for _, k := range keys {
+		if routing.IsRegister(k) {
+			continue
+		}
 		events, _, err := led.Load(ctx, k)
 		if err != nil {
 			return failed(err)

@@ -1,0 +1,44 @@
+package effect
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// rerun runs the failed jobs of a run again, unless it has a newer attempt than
+// the one that the human answered to.
+func (g *GitHub) rerun(ctx context.Context, e routing.Effect) error {
+	id, attempt, err := target(e.Target)
+	if err != nil {
+		return err
+	}
+	live, err := g.Hub.Run(ctx, g.Repo, id, 0)
+	if err != nil || live.Attempt > attempt {
+		return err
+	}
+	return g.Hub.RerunFailed(ctx, g.Repo, id)
+}
+
+// target reads the id and the attempt of a run.
+func target(s string) (id int64, attempt int, err error) {
+	run, try, _ := strings.Cut(s, "/")
+	if id, err = strconv.ParseInt(run, 10, 64); err == nil {
+		attempt, err = strconv.Atoi(try)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("%q is no run and attempt: %w", s, err)
+	}
+	return id, attempt, nil
+}
+
+func (g *GitHub) react(ctx context.Context, e routing.Effect) error {
+	id, err := strconv.ParseInt(e.Target, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no comment: %w", e.Target, err)
+	}
+	return g.Hub.React(ctx, g.Repo, id)
+}
