@@ -39,6 +39,21 @@ type File struct {
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Rules of diagnosis of your own; they come before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are asked about a cycle of optimization."`
+	Answers       AnswerSettings        `yaml:"answers,omitempty" json:"answers,omitempty" jsonschema:"description=Who may answer prompts and give commands."`
+}
+
+// AnswerSettings say who may answer.
+type AnswerSettings struct {
+	Permission string `yaml:"permission,omitempty" json:"permission,omitempty" jsonschema:"enum=triage,enum=write,enum=maintain,enum=admin,default=write,description=What a person must at least be allowed in the repository for an answer to count."`
+	Apps       []int  `yaml:"apps,omitempty" json:"apps,omitempty" jsonschema:"description=Numeric ids of the Apps whose bots may answer; others are ignored."`
+}
+
+// PermissionOrDefault returns the least role of a person whose answers count.
+func (a AnswerSettings) PermissionOrDefault() string {
+	if a.Permission == "" {
+		return "write"
+	}
+	return a.Permission
 }
 
 // Checkpoint is the configuration of one checkpoint.

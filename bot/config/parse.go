@@ -279,6 +279,12 @@ func (c *checker) check(f File) {
 			c.add([]any{"review", "fail_on", sev}, "fail_on.%s is %d; it must be 0 (never) or more", sev, f.Review.FailOn[sev])
 		}
 	}
+	c.oneOf([]any{"answers", "permission"}, f.Answers.Permission, "triage", "write", "maintain", "admin")
+	for i, id := range f.Answers.Apps {
+		if id < 1 {
+			c.add([]any{"answers", "apps", i}, "%d is no id of an App; it is the number on its settings page", id)
+		}
+	}
 	c.criteria([]any{"criteria"}, f.Criteria)
 	c.escalation(f.Escalation)
 	c.feedback(f.Feedback)

@@ -114,14 +114,39 @@ func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m mark, c *github.
 	return mine, c, nil
 }
 
+// PostSeldom is PostOnce that also posts nothing if the bot posted a comment
+// whose marker's key begins with prefix after since.
+func (h *Hub) PostSeldom(ctx context.Context, r Repo, issue int, marker, body, prefix string, since time.Time) (posted bool, err error) {
+	recent, err := h.listOwn(ctx, r, issue, since, func(m mark, c *github.IssueComment) bool {
+		return strings.HasPrefix(m.key, prefix) && c.GetCreatedAt().After(since)
+	})
+	if err != nil || len(recent) > 0 {
+		return false, Wrap(opf("comment on %s#%d", r, issue), err)
+	}
+	_, posted, err = h.PostOnce(ctx, r, issue, marker, body, false)
+	return posted, err
+}
+
 // ownComments lists the bot's comments with m's key, oldest first.
 func (h *Hub) ownComments(ctx context.Context, r Repo, issue int, m mark) ([]*github.IssueComment, error) {
+	return h.listOwn(ctx, r, issue, time.Time{}, func(have mark, _ *github.IssueComment) bool { return have.key == m.key })
+}
+
+// listOwn lists the bot's comments that have a marker and match, oldest first;
+// only those changed after since, if that is set.
+func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, match func(mark, *github.IssueComment) bool) ([]*github.IssueComment, error) {
 	login, err := h.Login(ctx)
 	if err != nil {
 		return nil, err
 	}
+	opt := func(o github.ListOptions) *github.IssueListCommentsOptions {
+		if since.IsZero() {
+			return &github.IssueListCommentsOptions{ListOptions: o}
+		}
+		return &github.IssueListCommentsOptions{Since: &since, ListOptions: o}
+	}
 	all, err := list("list comments", func(o github.ListOptions) (page[*github.IssueComment], *github.Response, error) {
-		l, res, err := h.gh.Issues.ListComments(ctx, r.Owner, r.Name, issue, &github.IssueListCommentsOptions{ListOptions: o})
+		l, res, err := h.gh.Issues.ListComments(ctx, r.Owner, r.Name, issue, opt(o))
 		return page[*github.IssueComment]{items: l, total: -1}, res, err
 	})
 	if err != nil {
@@ -129,7 +154,7 @@ func (h *Hub) ownComments(ctx context.Context, r Repo, issue int, m mark) ([]*gi
 	}
 	mine := slices.DeleteFunc(all, func(c *github.IssueComment) bool {
 		have, ok := markOf(c.GetBody())
-		return !ok || have.key != m.key || !own(c.GetUser(), login)
+		return !ok || !match(have, c) || !own(c.GetUser(), login)
 	})
 	slices.SortFunc(mine, func(a, b *github.IssueComment) int { return int(a.GetID() - b.GetID()) })
 	return slices.CompactFunc(mine, func(a, b *github.IssueComment) bool { return a.GetID() == b.GetID() }), nil

@@ -304,3 +304,57 @@ func TestLogin(t *testing.T) {
 	}
 	wantComments(t, w, n, "two")
 }
+
+func TestPostSeldom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	n := w.issue(t)
+	post := func(key string, since time.Time) bool {
+		t.Helper()
+		posted, err := w.PostSeldom(context.Background(), w.r, n, marker("refused/7/"+key, 0), "no "+key, "refused/7/", since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return posted
+	}
+	hour := time.Now().Add(-time.Hour)
+	if !post("a", hour) || post("a", hour) || post("b", hour) {
+		t.Error("it is posted once within the time")
+	}
+	if post("a", time.Now().Add(time.Hour)) {
+		t.Error("what was posted under a key is posted again")
+	}
+	if !post("c", time.Now().Add(time.Hour)) {
+		t.Error("after the time another is not posted")
+	}
+	wantComments(t, w, n, "no a", "no c")
+}
+
+func TestRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ctx := context.Background()
+	for login, grant := range map[string]string{e2e.Writer: "push", e2e.Triager: "triage", e2e.Reader: "pull"} {
+		w.repo.Grant(t, login, grant)
+	}
+	for login, want := range map[string]string{e2e.Owner: "admin", e2e.Writer: "write", e2e.Triager: "triage", e2e.Reader: "read", e2e.Stranger: "read", "nobody-at-all": "none"} {
+		if got := ok(w.Role(ctx, w.r, login))(t); got != want {
+			t.Errorf("%s: %s, want %s", login, got, want)
+		}
+	}
+	if got := ok(w.Permission(ctx, w.r, e2e.Triager))(t); got != "read" {
+		t.Errorf("the older word for triage is read, not %s", got)
+	}
+	defer w.view.Fault(e2e.Fault{Path: regexp.MustCompile(`/permission$`), Status: 200, Body: `{"permission":"write","role_name":"Release manager"}`})()
+	if got := ok(w.Role(ctx, w.r, e2e.Writer))(t); got != "write" {
+		t.Errorf("a role of one's own: %s", got)
+	}
+	for _, c := range []struct {
+		have, want string
+		ok         bool
+	}{{"write", "write", true}, {"admin", "write", true}, {"triage", "write", false}, {"maintain", "triage", true}, {"none", "read", false}, {"odd", "read", false}, {"admin", "odd", false}} {
+		if Allows(c.have, c.want) != c.ok {
+			t.Errorf("%+v", c)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/escalate"
@@ -9,7 +10,15 @@ import (
 
 // messages are the fixed texts of all languages: id → template with
 // {placeholders}. Every language has the same ids and placeholders.
-var messages = map[Language]map[string]string{English: english, Korean: korean}
+var messages = map[Language]map[string]string{English: joined(english, englishAnswers), Korean: joined(korean, koreanAnswers)}
+
+func joined(texts ...map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, t := range texts {
+		maps.Copy(all, t)
+	}
+	return all
+}
 
 // say returns a fixed text with its {placeholders} filled; args are names and
 // values in turn. Values stand as they are: they are Markdown that is safe.

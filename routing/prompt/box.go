@@ -176,3 +176,23 @@ func Line(id, text string, ticked bool) string {
 	}
 	return "- [" + x + "] " + strings.ReplaceAll(text, "\n", " ") + " <!-- sb:" + id + " -->"
 }
+
+// Read returns the box of an id, without the test that an id of a quarantine
+// names. Of an unknown id only the ID is set.
+func Read(id string) Box {
+	b := Box{ID: id}
+	word, arg, _ := strings.Cut(id, ":")
+	switch word {
+	case "retry":
+		if n, err := strconv.Atoi(arg); err == nil {
+			b.Action, b.N = routing.HumanExtend, n
+		}
+	case "phase":
+		b.Action, b.Phase = routing.HumanPhase, routing.Phase(arg)
+	case "quarantine":
+		b.Action = routing.HumanQuarantine
+	case "reset", "rerun", "skip", "wont-fix":
+		b.Action = routing.HumanAction(word)
+	}
+	return b
+}
