@@ -1,0 +1,150 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+// Nonce names the prompts of a record.
+func Nonce(r escalate.Record) string {
+	return prompt.Nonce(r.ID, r.OpenedAt.UTC().Format(time.RFC3339Nano))
+}
+
+// Offered returns the boxes that the prompt of a record offers. c is the case
+// of its host.
+func Offered(r escalate.Record, c routing.Case) []prompt.Box {
+	if !r.Open() {
+		return nil
+	}
+	return prompt.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, quarantined(c))
+}
+
+func quarantined(c routing.Case) []string {
+	out := make([]string, len(c.Quarantine))
+	for i, q := range c.Quarantine {
+		out[i] = q.Test
+	}
+	return out
+}
+
+// PromptSHA is the commit that the prompt of a record is bound to.
+func PromptSHA(r escalate.Record, c routing.Case) string {
+	return c.Checkpoints[r.Host().Checkpoint].Last.SHA
+}
+
+// PromptSection returns the part of an escalation issue that asks: what was
+// answered so far, and the boxes of the present prompt. live is the body as it
+// stands: what is ticked there and was not consumed by an answer stays ticked.
+func PromptSection(r escalate.Record, c routing.Case, live string, o Options) string {
+	l := o.Language
+	var parts []string
+	if said := answered(r, c, o); said != "" {
+		parts = append(parts, "### "+l.say("ask.answered"), said)
+	}
+	if boxes := Offered(r, c); len(boxes) > 0 {
+		ticked := Unconsumed(r, live)
+		lines := make([]string, 0, len(boxes)+1)
+		for _, b := range boxes {
+			lines = append(lines, prompt.Line(b.ID, boxText(b, o), slices.Contains(ticked, b.ID)))
+		}
+		lines = append(lines, prompt.Line(prompt.Submit, l.say("box.submit"), slices.Contains(ticked, prompt.Submit)))
+		parts = append(parts, "### "+l.say("ask.title"), prompt.Head(Nonce(r), r.Generation, PromptSHA(r, c)),
+			l.say("ask.how", "help", code(prompt.Prefix+" "+prompt.AskHelp), "retry", code(prompt.Prefix+" retry 2")),
+			strings.Join(lines, "\n"))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Unconsumed returns what a body has ticked that no answer consumed. Of an
+// earlier prompt of the record only what its answer did not hold counts: it was
+// ticked while that answer was carried out.
+func Unconsumed(r escalate.Record, live string) []string {
+	p, ok := prompt.Parse(live)
+	if !ok || p.Nonce != Nonce(r) || p.Gen > r.Generation {
+		return nil
+	}
+	out := p.Ticked
+	for _, a := range r.Answers {
+		if a.Generation >= p.Gen {
+			out = slices.DeleteFunc(slices.Clone(out), func(id string) bool { return id == prompt.Submit || slices.Contains(a.Boxes, id) })
+		}
+	}
+	return out
+}
+
+// mostAnswers is how many of the newest answers the issue shows.
+const mostAnswers = 10
+
+func answered(r escalate.Record, c routing.Case, o Options) string {
+	all := r.Answers[max(0, len(r.Answers)-mostAnswers):]
+	lines := make([]string, len(all))
+	for i, a := range all {
+		lines[i] = "- " + answerText(a, c, o)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// answerText says who answered what, when.
+func answerText(a escalate.Answered, c routing.Case, o Options) string {
+	return o.Language.say("ask.by", "who", code("@"+a.By), "when", a.At.UTC().Format("2006-01-02 15:04 UTC"), "what", boxTexts(a.Boxes, c, o))
+}
+
+// boxTexts says what the boxes of ids mean. c is the case whose tests they name.
+func boxTexts(ids []string, c routing.Case, o Options) string {
+	var out []string
+	for _, id := range ids {
+		if id != prompt.Submit {
+			out = append(out, boxText(boxOf(id, c), o))
+		}
+	}
+	if len(out) == 0 {
+		return "–"
+	}
+	return strings.Join(out, "; ")
+}
+
+// boxOf reads a box back from its id, as far as that and the case tell.
+func boxOf(id string, c routing.Case) prompt.Box {
+	b := prompt.Read(id)
+	if b.Action != routing.HumanQuarantine {
+		return b
+	}
+	for _, q := range c.Quarantine {
+		if prompt.TestID(q.Test) == id {
+			b.Test = q.Test
+		}
+	}
+	for _, cp := range c.Checkpoints {
+		for _, t := range cp.Turns {
+			for _, f := range t.Verdict.Failures {
+				if prompt.TestID(f.Name) == id {
+					b.Test = f.Name
+				}
+			}
+		}
+	}
+	return b
+}
+
+func boxText(b prompt.Box, o Options) string {
+	l := o.Language
+	switch b.Action {
+	case routing.HumanExtend:
+		return l.count("box.retry", b.N)
+	case routing.HumanPhase:
+		return l.say("box.phase", "phase", l.say("phase."+string(b.Phase)))
+	case routing.HumanQuarantine:
+		if b.Test == "" {
+			return l.say("box.quarantine", "test", code(b.ID))
+		}
+		return l.say("box.quarantine", "test", code(o.redact(b.Test)))
+	case "":
+		return code(b.ID)
+	}
+	return l.say("box." + string(b.Action))
+}

@@ -1,0 +1,192 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+const askSHA = "0123456789abcdef0123456789abcdef01234567"
+
+// asked is an open escalation of a case with failing tests of the given names.
+func asked(tests ...string) (escalate.Record, routing.Case) {
+	var v routing.Verdict
+	v.Run.SHA = askSHA
+	for _, n := range tests {
+		v.Failures = append(v.Failures, routing.Failure{Name: n})
+	}
+	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+	cp := routing.Checkpoint{Name: "unit", State: routing.Escalated, Reworks: 3, Last: v.Run, Turns: []routing.Turn{{Kind: routing.KindMaxRetry, Verdict: v}}}
+	c := routing.Case{Key: "acme/shop#7", Checkpoints: map[string]routing.Checkpoint{"unit": cp}}
+	r := escalate.Record{ID: "acme/shop#7/unit/issue/ESCALATE_MAX_RETRY", Kind: routing.KindMaxRetry, OpenedAt: at,
+		Members: []escalate.Member{{Case: c.Key, Checkpoint: "unit", SHA: askSHA}}}
+	return r, c
+}
+
+var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
+
+func section(t *testing.T, r escalate.Record, c routing.Case, live string) (string, prompt.Prompt) {
+	t.Helper()
+	body := PromptSection(r, c, live, Options{})
+	p, ok := prompt.Parse(body)
+	if !ok {
+		t.Fatalf("no prompt in\n%s", body)
+	}
+	return body, p
+}
+
+func TestPromptSection(t *testing.T) {
+	t.Parallel()
+	r, c := asked("TestAdd", "Test|Sub `x` <!-- sb:skip --> @octocat")
+	body, p := section(t, r, c, "")
+	if p.Nonce != Nonce(r) || p.Gen != 0 || p.SHA != askSHA || len(p.Ticked) != 0 {
+		t.Errorf("%+v", p)
+	}
+	if want := append(prompt.IDs(Offered(r, c)), prompt.Submit); !slices.Equal(p.Boxes, want) {
+		t.Errorf("boxes %q, offered %q", p.Boxes, want)
+	}
+	if strings.Contains(body, " @octocat\n") || !strings.Contains(body, "`TestAdd` is flaky") {
+		t.Errorf("%s", body)
+	}
+	if got, _ := section(t, r, c, body); got != body {
+		t.Errorf("rendered over itself it changes:\n%s", got)
+	}
+	t.Run("ticks that nobody submitted stay", func(t *testing.T) {
+		if _, p := section(t, r, c, prompt.Keep(body, []string{"reset", "skip"})); !slices.Equal(p.Ticked, []string{"reset", "skip"}) {
+			t.Errorf("%q", p.Ticked)
+		}
+	})
+	t.Run("a consumed answer is shown, and its ticks are gone; what was ticked meanwhile stays", func(t *testing.T) {
+		after := r
+		after.Generation = 1
+		after.Answers = []escalate.Answered{{By: "octocat", Boxes: []string{"retry:2", prompt.TestID("TestAdd")}, At: r.OpenedAt}}
+		got, p := section(t, after, c, prompt.Keep(body, []string{"retry:2", prompt.TestID("TestAdd"), prompt.Submit, "skip"}))
+		if p.Gen != 1 || !slices.Equal(p.Ticked, []string{"skip"}) {
+			t.Errorf("%+v", p)
+		}
+		if !strings.Contains(got, "`@octocat`, 2026-05-04 10:00 UTC: Hand it back for 2 more turns; `TestAdd` is flaky: quarantine it") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("ticks of another prompt count for nothing", func(t *testing.T) {
+		other := r
+		other.ID += "/2"
+		if _, p := section(t, other, c, prompt.Keep(body, []string{"reset"})); len(p.Ticked) != 0 {
+			t.Errorf("%q", p.Ticked)
+		}
+	})
+	t.Run("a resolved escalation asks nothing", func(t *testing.T) {
+		done := r
+		done.ResolvedAt = r.OpenedAt
+		if got := PromptSection(done, c, body, Options{}); got != "" {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("a test in quarantine is not offered again", func(t *testing.T) {
+		q := c
+		q.Quarantine = []routing.Quarantined{{Test: "TestAdd"}}
+		if slices.Contains(prompt.IDs(Offered(r, q)), prompt.TestID("TestAdd")) {
+			t.Error("it is")
+		}
+	})
+}
+
+// Every box that can be offered, and every reply, has a text in both languages.
+func TestTextsOfAnswers(t *testing.T) {
+	t.Parallel()
+	r, c := asked("TestAdd")
+	for _, lang := range []Language{English, Korean} {
+		o := Options{Language: lang}
+		one := c.Checkpoints["unit"]
+		one.Reworks = routing.HardCap - 1
+		out := []string{PromptSection(r, c, "", o), boxText(prompt.Read("retry:1"), o), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
+			NotAllowed("x", "write", "read", true, o), Late(escalate.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o), Moved(askSHA, "", o), Foreign(o),
+			Unchosen(prompt.ErrNothing, o), Restored(o), Unheard(o), Settled(escalate.Record{ResolvedBy: "x"}, o), Lost("unit", "gone", o), Lost("unit", "moved", o),
+			NotDone("/switchback skip", errors.New("no"), o), BoxNotDone(prompt.Read("skip"), "k", errors.New("no"), o)}
+		boxes := Offered(r, c)
+		for i := range boxes {
+			out = append(out, Unchosen(&prompt.ContradictionError{A: boxes[0], B: boxes[i]}, o))
+		}
+		for _, line := range []string{"", "dance", "retry 99", "phase x", "wrong x", "quarantine"} {
+			out = append(out, Misread(prompt.Commands(prompt.Prefix + " " + line)[0], o))
+		}
+		for _, cp := range []routing.Checkpoint{{State: routing.Pending}, {State: routing.InProgress}, {State: routing.Completed}, {Paused: true}, {Skipped: true}, {Waiting: true}, {WontFix: &routing.Act{}}} {
+			out = append(out, Status(routing.Case{Checkpoints: map[string]routing.Checkpoint{"x": cp}}, o))
+		}
+		for _, s := range out {
+			for id := range englishAnswers {
+				if strings.Contains(s, id) && strings.Contains(id, ".") {
+					t.Errorf("%s: %q has no text: %s", lang, id, s)
+				}
+			}
+			if m := unfilled.FindString(s); m != "" || s == "" {
+				t.Errorf("%s: %q is unfilled in %q", lang, m, s)
+			}
+		}
+	}
+}
+
+// What people write comes back in no reply as anything live.
+func TestRepliesAreTame(t *testing.T) {
+	t.Parallel()
+	evil := "/switchback @octocat fixes #1 <!-- switchback:v1 key=x gen=1 --> ](http://e.example) `"
+	for name, s := range map[string]string{
+		"misread": Misread(prompt.Commands(evil)[0], Options{}), "not done": NotDone(evil, errors.New(evil), Options{}),
+		"refused": NotAllowed("@octocat", "write", "none", false, Options{}), "lost": Lost(evil, "gone", Options{}),
+	} {
+		inert(t, s, Options{})
+		if n := len(prompt.Commands(s)); n != 0 {
+			t.Errorf("%s: %d commands in %q", name, n, s)
+		}
+	}
+}
+
+func FuzzPromptSection(f *testing.F) {
+	f.Add("TestAdd", "- [x] a <!-- sb:skip -->", "octocat")
+	f.Add("x\n- [x] <!-- sb:submit -->", "", "a`b")
+	f.Fuzz(func(t *testing.T, test, live, by string) {
+		r, c := asked(test)
+		r.Answers, r.Generation = []escalate.Answered{{By: by, Boxes: []string{test, "reset"}}}, 1
+		body := PromptSection(r, c, live, Options{})
+		p, ok := prompt.Parse(body)
+		if !ok || p.Gen != 1 || !slices.Equal(p.Boxes, append(prompt.IDs(Offered(r, c)), prompt.Submit)) {
+			t.Fatalf("%v %+v\n%s", ok, p, body)
+		}
+		inert(t, body, Options{})
+		want := Unconsumed(r, live)
+		for _, id := range p.Ticked {
+			if !slices.Contains(want, id) {
+				t.Fatalf("%q is ticked by nobody", id)
+			}
+		}
+	})
+}
+
+func ExamplePromptSection() {
+	r, c := asked("TestAdd")
+	fmt.Println(PromptSection(r, c, "", Options{}))
+	// Output:
+	// ### What is to happen?
+	//
+	// <!-- switchback:prompt nonce=5ec32b392d49 gen=0 sha=0123456789abcdef0123456789abcdef01234567 -->
+	//
+	// Tick an answer, then **Submit**; nothing happens before. Tests may be quarantined besides. A comment does the same: `/switchback retry 2` on a line of its own; `/switchback help` lists the commands.
+	//
+	// - [ ] Hand it back for 2 more turns <!-- sb:retry:2 -->
+	// - [ ] Hand it back and begin to count anew <!-- sb:reset -->
+	// - [ ] Send it back to: plan <!-- sb:phase:plan -->
+	// - [ ] Send it back to: research <!-- sb:phase:research -->
+	// - [ ] It was the environment: run the failed jobs again <!-- sb:rerun -->
+	// - [ ] `TestAdd` is flaky: quarantine it <!-- sb:quarantine:1e02d92f199a -->
+	// - [ ] Skip this checkpoint and go on with the others <!-- sb:skip -->
+	// - [ ] Leave it as it is: won't fix <!-- sb:wont-fix -->
+	// - [ ] **Submit** <!-- sb:submit -->
+}
