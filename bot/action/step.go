@@ -104,8 +104,12 @@ func (f *face) glob() ([]string, error) {
 			if base != "." {
 				m = base + "/" + m
 			}
-			if !seen[m] {
-				seen[m] = true
+			path := m
+			if base == "." {
+				path = filepath.Join(root, m)
+			}
+			if path = judge.Resolved(path); !seen[path] {
+				seen[path] = true
 				out = append(out, m)
 			}
 		}

@@ -52,7 +52,7 @@ func runParse(s streams, format, output string, files []string) error {
 	col.OnTest = w.Add
 	var lines logLines
 	var info report.Info
-	for _, f := range files {
+	for _, f := range distinct(files) {
 		one, err := parseOne(s, format, f, col, &lines)
 		if err != nil {
 			return err

@@ -17,8 +17,25 @@ func open(s streams, name string) (io.ReadCloser, error) {
 
 func sources(s streams, files []string) []judge.Source {
 	out := make([]judge.Source, 0, len(files))
-	for _, f := range files {
+	for _, f := range distinct(files) {
 		out = append(out, judge.Source{Name: sourceName(f), Open: func() (io.ReadCloser, error) { return open(s, f) }})
+	}
+	return out
+}
+
+// distinct returns files without those that were named before, by whatever path.
+func distinct(files []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, f := range files {
+		path := f
+		if f != "-" {
+			path = judge.Resolved(f)
+		}
+		if !seen[path] {
+			seen[path] = true
+			out = append(out, f)
+		}
 	}
 	return out
 }
