@@ -118,6 +118,7 @@ func TestParseUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
 		"empty": "", "white space": " \n\n", "prose": "it works on my machine\n", "binary": "\x00\x01\x02\xff\xfe\x7f",
+		"zip": "PK\x03\x04\x14\x00", "bzip2": "BZh91AY&SY", "gzip cut off": "\x1f\x8b\x08\x00\x00\x00\x00\x00",
 		"JSON": `{"hello":"world"}`, "XML": `<?xml version="1.0"?><project/>`, "HTML": "<!doctype html><html><body>404</body></html>",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -181,13 +181,18 @@ type Options struct {
 type Info struct {
 	Formats []string // names of the formats that recognised something
 	Lines   int
-	Bytes   int64 // of the input, before decoding
+	Bytes   int64 // of the input, unpacked, before decoding
 }
 
-// Read reads r to its end and hands what it finds to out. It returns ErrEmpty,
-// ErrUnknownFormat (wrapped), an unknown Options.Format, or an error of r.
+// Read reads r to its end, unpacked if it is packed with gzip, and hands what
+// it finds to out. It returns ErrEmpty, ErrUnknownFormat or ErrPacked (wrapped),
+// an unknown Options.Format, or an error of r.
 func Read(r io.Reader, opt Options, out Sink) (Info, error) {
 	lim := opt.Limits.withDefaults()
+	r, err := unpack(r, maxUnpacked)
+	if err != nil {
+		return Info{}, err
+	}
 	in := newInput(r)
 	head := in.head()
 	if len(head) == 0 && in.broken != nil {
