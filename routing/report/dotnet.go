@@ -9,7 +9,8 @@ import (
 // dotnetFormat reads dotnet test (VSTest and the testing platform), the
 // consoles of xUnit.net and NUnit, and MSBuild's messages.
 var dotnetFormat = format{
-	name: "dotnet",
+	name:  "dotnet",
+	wakes: &wake{flush: "FPSTRAN=[", indent: "FPS", ends: "]", holds: ':'},
 	console: func(out Sink, lim Limits) console {
 		c := &countingSink{Sink: out}
 		d := &dotnetConsole{out: c, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: c, lim: lim}}
@@ -59,6 +60,10 @@ var (
 	msbuildLine  = regexp.MustCompile(`^\s*(?:\d+>)?((?:[A-Za-z]:)?[^\s:(][^:(]*|[A-Za-z]:\\[^:(]*)\((\d+)(?:,(\d+))?(?:,\d+,\d+)?\): (error|warning) ([A-Z]+[a-z]*\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
 	msbuildTool  = regexp.MustCompile(`^\s*(?:\d+>)?(\S[^:]*\S)\s?: (error|warning) ((?:MSB|NU|NETSDK|CS|FS|BC|AD)\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
 )
+
+func (d *dotnetConsole) idle() bool {
+	return !d.seen && !d.started && d.cur == nil && d.sum == nil
+}
 
 func (d *dotnetConsole) line(l Line) bool {
 	if l.Mark != "" && l.Mark != "error" && l.Mark != "warning" {
