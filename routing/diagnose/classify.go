@@ -131,8 +131,8 @@ func (j *judge) byText(kind report.Kind, typ, message, trace, output string) (fi
 
 var (
 	assertionType = regexp.MustCompile(`(?i)assert|comparison|expectation`)
-	errorShape    = regexp.MustCompile(`^\s*(?:E\s+)?(?:Caused by: |Suppressed: |panic: |fatal|error|Exception in thread|thread '.*panicked|not (?:yet )?implemented|\S+\.(?:go|rs|ts|tsx|js|java|kt|c|cc|cpp|h|py):|(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Timeout)\b)`)
-	pytestLine    = regexp.MustCompile(`^E\s+\S`)
+	errorShape    = mustQuick(`^\s*(?:E\s+)?(?:Caused by: |Suppressed: |panic: |fatal|error|Exception in thread|thread '.*panicked|not (?:yet )?implemented|\S+\.(?:go|rs|ts|tsx|js|java|kt|c|cc|cpp|h|py):|(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Timeout)\b)`)
+	pytestLine    = mustQuick(`^E\s+\S`)
 )
 
 // essence returns the lines of a failure that state the error, not the source

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,28 +19,28 @@ type Location struct {
 // A frameForm is how one family of tools prints a place.
 type frameForm struct {
 	gate             string // must stand in the line
-	re               *regexp.Regexp
+	re               *quick
 	file, line, fn   int  // groups; 0: none
 	innermost        bool // the innermost frame is printed last
 	javaPackageGroup int
 }
 
 var frameForms = []frameForm{
-	{gate: `", line `, re: regexp.MustCompile(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
-	{gate: ".py:", re: regexp.MustCompile(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
-	{gate: "at ", re: regexp.MustCompile(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
-	{gate: ":line ", re: regexp.MustCompile(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
-	{gate: "at ", re: regexp.MustCompile(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
-	{gate: ".rb:", re: regexp.MustCompile(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
-	{gate: ".php", re: regexp.MustCompile(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
-	{gate: ".rs:", re: regexp.MustCompile(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
-	{gate: ".go:", re: regexp.MustCompile(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
-	{gate: ":", re: regexp.MustCompile(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
-	{gate: "(", re: regexp.MustCompile(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
+	{gate: `", line `, re: mustQuick(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: ".py:", re: mustQuick(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: "at ", re: mustQuick(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
+	{gate: ":line ", re: mustQuick(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
+	{gate: "at ", re: mustQuick(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
+	{gate: ".rb:", re: mustQuick(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
+	{gate: ".php", re: mustQuick(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
+	{gate: ".rs:", re: mustQuick(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
+	{gate: ".go:", re: mustQuick(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
+	{gate: ":", re: mustQuick(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
+	{gate: "(", re: mustQuick(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
 }
 
 // foreign are paths of code that nobody in the repository wrote.
-var foreign = regexp.MustCompile(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
+var foreign = mustQuick(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
 
 // foreignJavaPackages are those of runtimes, frameworks and build tools.
 var foreignJavaPackages = []string{
@@ -302,7 +301,7 @@ func trimTrace(text string, read frameReader) string {
 	return strings.TrimSpace(strings.Join(headAndTail(out, 16, 14), "\n"))
 }
 
-var noiseFrame = regexp.MustCompile(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
+var noiseFrame = mustQuick(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
 
 func headAndTail(lines []string, head, tail int) []string {
 	if len(lines) <= head+tail+1 {
