@@ -22,17 +22,21 @@ type Line struct {
 // clean makes a Line's Text of raw bytes. The common case (plain ASCII, no
 // escape) costs one scan and one string.
 func clean(raw []byte) (text, mark string) {
-	raw = trimTimestamp(raw)
-	if needsScrub(raw) {
+	if allPlain(raw) {
+		raw = trimLeadingTime(raw)
+	} else if raw = trimTimestamp(raw); needsScrub(raw) {
 		raw = scrub(raw)
 		raw = trimTimestamp(raw) // a coloured prefix may hide one
 	}
-	if bytes.HasPrefix(raw, []byte("##[")) {
+	if len(raw) < 2 {
+		return string(raw), ""
+	}
+	switch {
+	case raw[0] == '#' && bytes.HasPrefix(raw, []byte("##[")):
 		if i := bytes.IndexByte(raw, ']'); i > 0 && i < 20 {
 			return string(raw[i+1:]), string(raw[3:i])
 		}
-	}
-	if bytes.HasPrefix(raw, []byte("::")) {
+	case raw[0] == ':' && raw[1] == ':':
 		if t, m, ok := workflowCommand(string(raw)); ok {
 			return t, m
 		}
@@ -61,14 +65,8 @@ func workflowCommand(s string) (text, mark string, ok bool) {
 // `gh run view --log` adds.
 // Jenkins and Taskcluster set the time in brackets: "[2024-…Z] ", "[task 2024-…Z] ".
 func trimTimestamp(b []byte) []byte {
-	if len(b) > 0 && b[0] == '[' {
-		rest := bytes.TrimPrefix(b[1:], []byte("task "))
-		if n := bracketedLen(rest); n > 0 {
-			return rest[n:]
-		}
-	}
-	if n := timestampLen(b); n > 0 {
-		return b[n:]
+	if rest := trimLeadingTime(b); len(rest) < len(b) {
+		return rest
 	}
 	// gh run view --log: "job name\tstep name\t2024-…Z text"
 	if i := bytes.IndexByte(b, '\t'); i > 0 && i < 200 {
@@ -78,6 +76,23 @@ func trimTimestamp(b []byte) []byte {
 				return rest[n:]
 			}
 		}
+	}
+	return b
+}
+
+// trimLeadingTime is trimTimestamp for lines without tabs.
+func trimLeadingTime(b []byte) []byte {
+	if len(b) == 0 {
+		return b
+	}
+	switch c := b[0]; {
+	case c == '[':
+		rest := bytes.TrimPrefix(b[1:], []byte("task "))
+		if n := bracketedLen(rest); n > 0 {
+			return rest[n:]
+		}
+	case c >= '0' && c <= '9':
+		return b[timestampLen(b):]
 	}
 	return b
 }
@@ -105,7 +120,7 @@ func bracketedLen(b []byte) int {
 // left alone: programs print those themselves.
 func timestampLen(b []byte) int {
 	const layout = "dddd-dd-ddTdd:dd:dd."
-	if len(b) < len(layout)+2 {
+	if len(b) < len(layout)+2 || b[4] != '-' {
 		return 0
 	}
 	for i := 0; i < len(layout); i++ {
@@ -133,6 +148,30 @@ func timestampLen(b []byte) int {
 }
 
 var columnOne = []byte("\x1b[1G")
+
+// allPlain reports whether b holds no byte but those of ASCII that show as they are.
+func allPlain(b []byte) bool {
+	// Eight bytes at a time: a high bit shows where one is below 0x20 or above
+	// 0x7e. The borrow of one such byte may hit others, but is then one already.
+	const ones = 0x0101010101010101
+	n := len(b)
+	if n < 8 {
+		for _, c := range b {
+			if c < 0x20 || c >= 0x7f {
+				return false
+			}
+		}
+		return true
+	}
+	var seen uint64
+	for i := 0; i < n-8; i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		seen |= (x - 0x20*ones) | (x + ones) | x
+	}
+	x := binary.LittleEndian.Uint64(b[n-8:])
+	seen |= (x - 0x20*ones) | (x + ones) | x
+	return seen&(0x80*ones) == 0
+}
 
 func needsScrub(b []byte) bool {
 	// Eight bytes at a time: a high bit shows where one is below 0x20 or above

@@ -26,6 +26,7 @@ type logReader struct {
 	first  *format // the JSON document that the input begins with
 	tried  bool    // the line in hand was looked at as the start of a JSON document
 	looked int64   // bytes looked at for such starts
+	peeked bool    // bytes were looked at since the last line was taken
 }
 
 // newLogReader returns a reader with the console of only, or all if it is nil.
@@ -76,6 +77,7 @@ func (lr *logReader) read() (Info, error) {
 	var buf []byte
 	no := 0
 	for {
+		lr.plainLines(&no)
 		lr.goEvents(&no)
 		if err := lr.jsonDocument(&no); err != nil {
 			return Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.count.n}, err
@@ -117,11 +119,8 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	f := embeddedAt(l.Text)
-	if f == nil && !lr.tried {
-		f = lr.jsonAhead(l.Text)
-	}
-	if f != nil {
+	lead := blanks(l.Text)
+	if f := lr.opens(l.Text, lead); f != nil {
 		if f.leaves {
 			lr.out.claim(f.name)
 		}
@@ -131,7 +130,7 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	for to := lr.gate.to(l); to != 0; {
+	for to := lr.gate.to(l, lead); to != 0; {
 		i := next(&to)
 		c := lr.consoles[i]
 		mine := c.line(l)
@@ -149,16 +148,41 @@ func (lr *logReader) take(l Line) {
 	}
 }
 
+// opens returns the format of the document that begins with this line, whose
+// first byte that is no blank stands at lead.
+func (lr *logReader) opens(text string, lead int) *format {
+	if lead == len(text) {
+		return nil
+	}
+	switch text[lead] {
+	case '<':
+		return embeddedAt(text[lead:])
+	case '{', '[':
+		if !lr.tried {
+			return lr.jsonAhead(text)
+		}
+	}
+	return nil
+}
+
+// blanks returns how many blanks and tabs t begins with.
+func blanks(t string) int {
+	i := 0
+	for i < len(t) && (t[i] == ' ' || t[i] == '\t') {
+		i++
+	}
+	return i
+}
+
 // rewriter is a console whose lines wrap what a tool printed (go test -json).
 type rewriter interface {
 	// shown returns the text that the line last claimed stands for.
 	shown() string
 }
 
-// embeddedAt returns the document format that starts at this line of a log.
-func embeddedAt(text string) *format {
-	t := strings.TrimLeft(text, " \t")
-	if len(t) < 5 || t[0] != '<' || !strings.HasPrefix(t, "<?xml") && !embeddedRoots[rootName(t)] {
+// embeddedAt returns the document format that starts with t, in a log.
+func embeddedAt(t string) *format {
+	if len(t) < 5 || !strings.HasPrefix(t, "<?xml") && !embeddedRoots[rootName(t)] {
 		return nil
 	}
 	best, sure := (*format)(nil), 49

@@ -91,14 +91,10 @@ func (lr *logReader) jsonStart() *format {
 // mayLook bounds the bytes looked at by the bytes read.
 func (lr *logReader) mayLook() bool { return lr.looked < 16<<20+lr.in.count.n/4 }
 
-// jsonAhead returns the format of a document whose first line text is, behind
-// a time stamp, say: the lines behind it are cleaned to be looked at.
+// jsonAhead returns the format of a document whose first line text is, which
+// opens an object or an array behind a time stamp, say: the lines behind it are cleaned to be looked at.
 func (lr *logReader) jsonAhead(text string) *format {
-	i := 0
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
-		i++
-	}
-	if i == len(text) || text[i] != '{' && text[i] != '[' || !lr.mayLook() {
+	if !lr.mayLook() {
 		return nil
 	}
 	yes, undecided := startsJSONDocument(text[:min(len(text), headSize)])
@@ -107,6 +103,7 @@ func (lr *logReader) jsonAhead(text string) *format {
 	}
 	head := append([]byte(text[:min(len(text), headSize)]), '\n')
 	raw, _ := lr.in.br.Peek(lookahead)
+	lr.peeked = true
 	lr.looked += int64(len(raw))
 	for len(raw) > 0 {
 		line, rest, found := bytes.Cut(raw, newline)

@@ -97,8 +97,9 @@ func set(to *[256]uint64, bytes string, me uint64) {
 	}
 }
 
-// to returns the consoles that l is given to.
-func (g *gate) to(l Line) uint64 {
+// to returns the consoles that l is given to. Its first byte that is no blank
+// stands at lead.
+func (g *gate) to(l Line, lead int) uint64 {
 	t := l.Text
 	looks := g.blank
 	if t != "" {
@@ -111,13 +112,12 @@ func (g *gate) to(l Line) uint64 {
 	if t == "" {
 		return m & looks
 	}
-	switch c := t[0]; c {
-	case ' ', '\t':
-		if s := strings.TrimLeft(t, " \t"); s != "" {
-			m |= g.indent[s[0]]
-		}
+	switch lead {
+	case 0:
+		m |= g.first[t[0]]
+	case len(t):
 	default:
-		m |= g.first[c]
+		m |= g.indent[t[lead]]
 	}
 	n := len(t)
 	for n > 1 && t[n-1] == ' ' {
