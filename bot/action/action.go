@@ -104,7 +104,7 @@ func newFace(env Env) (*face, error) {
 	}
 	f.hub, err = hub.New(hub.Options{
 		Token: in.Token, BaseURL: env.Getenv("GITHUB_API_URL"), Login: in.BotLogin, Log: f.log,
-		ContentInterval: f.interval(), MaxWait: time.Minute,
+		ContentInterval: f.interval(), MaxWait: time.Minute, IssueCap: 100, // the register counts over processes
 	})
 	if err != nil {
 		return nil, err
@@ -236,11 +236,7 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 	}
 	v := out.Verdict
 	v.Checkpoint, v.Run, v.Head = t.checkpoint, t.run, t.head
-	eff := &effect.GitHub{
-		Hub: f.hub, Repo: f.repo, Subject: t.subject, Config: f.config,
-		Render: f.renderOptions(t), Sleep: sleep,
-	}
-	line := f.line(eff)
+	line := f.line(f.effects(t))
 	policy := f.policies(t)
 	rec, err := line.Record(ctx, t.subject.Key(f.repo), v, policy)
 	readOnly := false

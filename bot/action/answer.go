@@ -125,8 +125,7 @@ func (f *face) obey(ctx context.Context, key, checkpoint string, cmd prompt.Comm
 		return "Not done: " + err.Error() + "."
 	}
 	t := trigger{subject: subject, labels: subject.Labels}
-	eff := &effect.GitHub{Hub: f.hub, Repo: f.repo, Subject: subject, Config: f.config, Render: f.renderOptions(t), Sleep: sleep}
-	line := f.line(eff)
+	line := f.line(f.effects(t))
 	rec, err := line.Act(ctx, key, routing.Event{Checkpoint: name, Action: cmd.Action, By: by, N: cmd.N}, f.policies(t))
 	if err == nil {
 		_, err = line.Carry(ctx, rec)

@@ -37,7 +37,7 @@ func (f *face) step(ctx context.Context) (*trigger, error) {
 			f.notice("pull request #%d is closed", pr.Number)
 			return nil, nil
 		}
-		t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
+		t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
 		t.run.SHA, t.head, t.labels = pr.Head.SHA, live.HeadSHA, live.Labels
 	} else {
 		t.subject = effect.Subject{Branch: get("GITHUB_REF_NAME"), DefaultBranch: f.event.Repository.DefaultBranch}

@@ -101,7 +101,7 @@ func (f *face) subjectOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) 
 		}
 		return !ofPull, nil
 	}
-	t.subject.Number, t.subject.Author, t.subject.Labels = pr.Number, pr.Author, pr.Labels
+	t.subject.Number, t.subject.Author, t.subject.Labels, t.subject.Base = pr.Number, pr.Author, pr.Labels, pr.BaseRef
 	t.head, t.labels = pr.HeadSHA, pr.Labels
 	return true, nil
 }
@@ -252,7 +252,7 @@ func (f *face) review(ctx context.Context) (*trigger, error) {
 	if t.checkpoint == "" {
 		t.checkpoint = "review"
 	}
-	t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
+	t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
 	t.run = routing.Run{Repository: f.repo.String(), ID: strconv.FormatInt(r.ID, 10), Attempt: 1, SHA: r.CommitID, URL: r.URL}
 	return t, nil
 }
@@ -323,8 +323,7 @@ func (f *face) finish(ctx context.Context, c routing.Case) error {
 		return err
 	}
 	t := trigger{subject: subject, labels: subject.Labels}
-	eff := &effect.GitHub{Hub: f.hub, Repo: f.repo, Subject: subject, Config: f.config, Render: f.renderOptions(t), Sleep: sleep}
-	_, err = f.line(eff).Carry(ctx, pipeline.Recorded{Case: c})
+	_, err = f.line(f.effects(t)).Carry(ctx, pipeline.Recorded{Case: c})
 	return err
 }
 
@@ -337,7 +336,7 @@ func (f *face) subjectOf(ctx context.Context, key string) (effect.Subject, error
 	if err != nil {
 		return s, err
 	}
-	s.Author, s.Branch, s.Labels, s.DefaultBranch = pr.Author, pr.HeadRef, pr.Labels, f.event.Repository.DefaultBranch
+	s.Author, s.Branch, s.Base, s.Labels, s.DefaultBranch = pr.Author, pr.HeadRef, pr.BaseRef, pr.Labels, f.event.Repository.DefaultBranch
 	return s, nil
 }
 

@@ -2,15 +2,14 @@ package effect
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strconv"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalate"
@@ -24,6 +23,9 @@ type Hub interface {
 	hub.Effects
 	DispatchedSince(ctx context.Context, r hub.Repo, event string, since time.Time, needle string) (bool, error)
 	Run(ctx context.Context, r hub.Repo, id int64, attempt int) (hub.WorkflowRun, error)
+	Issue(ctx context.Context, r hub.Repo, number int) (hub.Issue, error)
+	Contains(ctx context.Context, r hub.Repo, base, head string) (bool, error)
+	Owners(ctx context.Context, r hub.Repo, ref string, files []string) ([]string, error)
 }
 
 // GitHub carries out effects on one subject of one repository.
@@ -34,6 +36,27 @@ type GitHub struct {
 	Config  config.File
 	Render  render.Options // without what a single effect adds
 	Sleep   func(context.Context, time.Duration) error
+	Ledger  ledger.Ledger // holds the register of escalations
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	// Prompt returns the questions at the end of an escalation issue. live is
+	// the body that stands there, from which it keeps what people ticked. nil: none.
+	Prompt func(rec escalate.Record, host routing.Case, live string) string
+}
+
+func (g *GitHub) now() time.Time {
+	if g.Now != nil {
+		return g.Now().UTC()
+	}
+	return time.Now().UTC()
+}
+
+func (g *GitHub) log() *slog.Logger {
+	if g.Log != nil {
+		return g.Log
+	}
+	return slog.New(slog.DiscardHandler)
 }
 
 // Do implements pipeline.Effector.
@@ -161,48 +184,6 @@ func annotations(in []render.Annotation) []hub.Annotation {
 	return out
 }
 
-// issue opens or updates the escalation issue. Its reference is the number,
-// then the address: the comment links it.
-func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
-	cp := c.Checkpoints[e.Checkpoint]
-	o := g.Render
-	p := g.policy(e.Checkpoint)
-	spec := hub.IssueSpec{}
-	if p.Notify {
-		o.Mention = g.Config.Escalation.Mention
-		spec.Assignees = g.Config.Escalation.Assignees
-		if o.Mention != "" && !strings.HasPrefix(o.Mention, "@") {
-			o.Mention = "@" + o.Mention
-		}
-	}
-	spec.Title, spec.Body = render.IssueTitle(c, e.Checkpoint, o), render.IssueBody(c, e.Checkpoint, o)
-	kind, severity := escalate.TypeOf(routing.Kind(e.Target), classOf(cp))
-	spec.Labels = escalationLabels(string(kind), string(severity))
-	number, _, _ := strings.Cut(c.Done[e.Slot], " ")
-	marker := render.Marker(render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), generation(c))
-	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
-	if errors.Is(err, hub.ErrMoved) && number != "" {
-		i, created, err = g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, "")
-	}
-	if err != nil {
-		return "", err
-	}
-	if !created && i.State == "closed" && cp.State == routing.Escalated && i.ClosedByBot {
-		if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(c, e.Checkpoint, o), render.Marker(c.Key+"/"+e.Checkpoint+"/reopen/"+strconv.Itoa(c.Generation), 0)); err != nil {
-			return "", err
-		}
-	}
-	return strconv.Itoa(i.Number) + " " + i.URL, nil
-}
-
-// classOf returns the class of the newest turn.
-func classOf(cp routing.Checkpoint) routing.Class {
-	if n := len(cp.Turns); n > 0 {
-		return cp.Turns[n-1].Verdict.Class
-	}
-	return routing.Unknown
-}
-
 func escalationLabels(kind, severity string) []hub.LabelSpec {
 	colors := map[string]string{"critical": "b60205", "high": "d93f0b", "medium": "fbca04", "low": "c2e0c6"}
 	return []hub.LabelSpec{
@@ -223,31 +204,6 @@ func issueURL(c routing.Case, cp routing.Checkpoint) string {
 
 func issueSlot(checkpoint, kind string) string {
 	return checkpoint + "/" + string(routing.EffectIssue) + "/" + kind
-}
-
-// close closes every escalation issue of the checkpoint with what mended it.
-func (g *GitHub) close(ctx context.Context, c routing.Case, e routing.Effect) error {
-	prefix := issueSlot(e.Checkpoint, "")
-	slots := make([]string, 0, 2)
-	for slot := range c.Done {
-		if strings.HasPrefix(slot, prefix) {
-			slots = append(slots, slot)
-		}
-	}
-	slices.Sort(slots)
-	for _, slot := range slots {
-		number, _, _ := strings.Cut(c.Done[slot], " ")
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			continue
-		}
-		marker := render.Marker(e.Key+"/"+number, 0)
-		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Mended(c, e.Checkpoint, g.Render), marker)
-		if kind, _ := hub.Verdict(err); err != nil && kind != hub.Gone && !errors.Is(err, hub.ErrMoved) {
-			return err
-		}
-	}
-	return nil
 }
 
 // label shows on the pull request whether it waits for a human.

@@ -18,6 +18,7 @@ type Subject struct {
 	Number        int // of the pull request, 0 for a branch
 	Author        string
 	Branch        string // the head branch
+	Base          string // the branch that the pull request is to be merged into
 	DefaultBranch string
 	Labels        []string // of the pull request as read last; nil if unknown
 }
@@ -53,6 +54,10 @@ func ParseSubject(r hub.Repo, key string) (Subject, error) {
 func Judge(err error) (pipeline.Outcome, time.Duration) {
 	if errors.Is(err, hub.ErrMoved) {
 		return pipeline.Gone, 0
+	}
+	var early *WaitError
+	if errors.As(err, &early) {
+		return pipeline.Wait, 0
 	}
 	switch kind, after := hub.Verdict(err); kind {
 	case hub.Later:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
@@ -12,6 +13,9 @@ import (
 
 // pollEvery is how often the end of another process's claim is looked for.
 const pollEvery = 2 * time.Second
+
+// errWaits says that an effect is not to be carried out yet.
+var errWaits = errors.New("not yet")
 
 // tries is how often an effect is tried in one call of Carry.
 const tries = 4
@@ -48,13 +52,28 @@ func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
 			return c, &StuckError{c.Pending, ErrActionLimit}
 		}
 		var n int
-		if c, n, err = l.round(ctx, c, fresh, limit-done); err != nil {
+		waits := map[string]bool{}
+		if c, n, err = l.round(ctx, c, fresh, limit-done, waits); err != nil {
 			return c, err
+		}
+		if len(c.Pending) > 0 && !slices.ContainsFunc(c.Pending, func(e routing.Effect) bool { return !waits[e.Key] }) {
+			return l.giveBack(ctx, c)
 		}
 		done += n
 		fresh = nil
 	}
 	return c, nil
+}
+
+// giveBack ends this process's claim: what is pending waits for its time, and
+// whoever comes then need not wait for the claim as well.
+func (l *Line) giveBack(ctx context.Context, c routing.Case) (routing.Case, error) {
+	return ledger.Update(ctx, l.Ledger, c.Key, func(c routing.Case) ([]routing.Event, error) {
+		if c.Claim == nil || c.Claim.Owner != l.Owner {
+			return nil, nil
+		}
+		return []routing.Event{{Type: routing.EventClaim, At: l.now(), Case: c.Key, Claim: &routing.Claim{Owner: l.Owner, Until: l.now()}}}, nil
+	})
 }
 
 // mine reports whether this process holds the claim for long enough to begin
@@ -90,8 +109,9 @@ func (l *Line) takeOver(ctx context.Context, key string) (routing.Case, error) {
 	})
 }
 
-// round carries out the effects pending now and records them in one append.
-func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool, limit int) (routing.Case, int, error) {
+// round carries out the effects pending now and records them in one append. It
+// adds the keys of those that are to wait to waits.
+func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool, limit int, waits map[string]bool) (routing.Case, int, error) {
 	var events []routing.Event
 	var stuck error
 	silent := map[string]bool{} // checkpoints whose feedback could not be posted
@@ -103,6 +123,10 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 			continue // the worker is not started before the feedback is there
 		}
 		ev, err := l.once(ctx, c, e, fresh[e.Key])
+		if errors.Is(err, errWaits) {
+			waits[e.Key] = true
+			continue
+		}
 		if err != nil {
 			stuck = errors.Join(stuck, &StuckError{[]routing.Effect{e}, err})
 			silent[e.Checkpoint] = silent[e.Checkpoint] || e.Kind == routing.EffectComment
@@ -156,6 +180,10 @@ func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		what, wait := Stop, time.Duration(0)
 		if l.Judge != nil {
 			what, wait = l.Judge(err)
+		}
+		if what == Wait {
+			l.log().Info("effect waits", "case", c.Key, "effect", e.Key, "for", err)
+			return ev, errWaits
 		}
 		l.log().Warn("effect not carried out", "case", c.Key, "effect", e.Key, "try", try, "err", err)
 		switch {

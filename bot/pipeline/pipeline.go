@@ -26,11 +26,13 @@ type Outcome int
 
 // The outcomes. Later keeps the effect for another try after a wait; Gone
 // means that what it was for does not exist any more; Stop keeps it and ends
-// this process's work.
+// this process's work; Wait keeps it for a later run of the program, which is
+// no failure of this one.
 const (
 	Later Outcome = iota
 	Gone
 	Stop
+	Wait
 )
 
 // Line records verdicts in a ledger and carries out what was decided.

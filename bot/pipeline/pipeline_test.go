@@ -498,3 +498,41 @@ func TestWithoutEffectorNothingIsCarried(t *testing.T) {
 		t.Errorf("%v %v %v", err, c.Pending, c.Claim)
 	}
 }
+
+// An effect whose time has not come fails nothing, stays, and holds up neither
+// the others nor whoever comes next.
+func TestEffectThatWaits(t *testing.T) {
+	t.Parallel()
+	w, led, k := newWorld(), &ledger.Memory{}, newClock()
+	early := true
+	eff := effectorFunc(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+		if e.Kind == routing.EffectIssue && early {
+			return "", errStorage
+		}
+		return w.Do(ctx, c, e, fresh)
+	})
+	run := func(owner string) *Line {
+		l := line(led, eff, k, owner)
+		l.Judge = func(error) (Outcome, time.Duration) { return Wait, 0 }
+		return l
+	}
+	_, c := mustDeliver(t, run("a"), verdict(1, routing.Fail, routing.EnvIssue))
+	if got := strings.Join(w.calls, ","); got != "comment 0,check 0,label 0" || len(c.Pending) != 1 || c.Pending[0].Kind != routing.EffectIssue {
+		t.Fatalf("%s, pending %v", got, c.Pending)
+	}
+	if c.Claim != nil && k.Now().Before(c.Claim.Until) {
+		t.Errorf("the claim is kept: %+v", c.Claim)
+	}
+	early = false
+	before := k.Now()
+	if c, err := run("b").Carry(t.Context(), Recorded{Case: c}); err != nil || len(c.Pending) != 0 || !k.Now().Equal(before) {
+		t.Errorf("%v, pending %v, waited %v", err, c.Pending, k.Now().Sub(before))
+	}
+}
+
+// effectorFunc is a function as an Effector.
+type effectorFunc func(context.Context, routing.Case, routing.Effect, bool) (string, error)
+
+func (f effectorFunc) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+	return f(ctx, c, e, fresh)
+}

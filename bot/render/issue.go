@@ -30,13 +30,13 @@ func IssueBody(c routing.Case, checkpoint string, o Options) string {
 	i := len(untilEscalation(c.Checkpoints[checkpoint].Story())) - 1
 	v := lookAt(c, checkpoint, i, o)
 	r := escalate.Build(v.redacted(), v.name, routing.DefaultPolicy())
-	marker := Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation)
-	return fit(o.limit(), func(d detail) string {
+	marker := orElse(o.Shared.Marker, Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation))
+	return fit(o.limit()-len(o.Shared.Prompt), func(d detail) string {
 		p := v.issue(r, d)
 		p.Marker = marker
 		return p.print(v.lang, "issue")
 	}, func() string {
-		return "## " + v.lang.say("issue.title") + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + marker
+		return "## " + v.lang.say("issue.title") + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + paragraph(o.Shared.Prompt) + marker
 	})
 }
 
@@ -68,6 +68,16 @@ func (v view) issue(r escalate.Report, d detail) page {
 	if p.History == "" {
 		p.History = v.lang.say("issue.norows")
 	}
+	if u := v.o.address(v.o.Shared.CommentURL); u != "" {
+		p.History += "\n\n" + link(v.lang.say("held.comment"), u)
+	}
+	if s := v.later(); s != "" {
+		p.History += "\n\n" + s
+	}
+	if len(v.o.Shared.Members) > 1 {
+		p.Held = v.o.members(v.o.Shared.Members)
+	}
+	p.Prompt = v.o.Shared.Prompt
 	if m := v.o.mention(); m != "" && !v.silent() {
 		p.Ask = v.lang.say("issue.notify", "mention", m)
 	}
@@ -128,4 +138,12 @@ func bullets(items []string) string {
 		return ""
 	}
 	return "- " + strings.Join(items, "\n- ")
+}
+
+// paragraph is Markdown that others follow, or nothing.
+func paragraph(md string) string {
+	if md == "" {
+		return ""
+	}
+	return md + "\n\n"
 }

@@ -191,6 +191,20 @@ var english = map[string]string{
 	"fb.none":        "None: this is the first turn.",
 	"fb.look":        "Read the log of the run; it names no failure.",
 
+	"held.title":   "Also held by this",
+	"held.case":    "Case",
+	"held.newer":   "Since then {sha} failed as well ({n} failing); it was not handed back, since a person is awaited.",
+	"held.first":   "First: {first}.",
+	"held.comment": "The comment on the pull request, with the newest turn in full",
+	"fuse.title":   "🧯 Too many escalations at once",
+	"fuse.why":     "{n} new issues were filed within an hour, the most that may be: something common is likely to be broken. What is listed here got no issue of its own, and is paused and answered like all others.",
+	"fuse.how":     "Look for one cause first: a broken base branch, a runner, a registry. This list is kept up to date, and closed when all of it passes.",
+
+	"call.turns.one":  "after 1 rework",
+	"call.turns.many": "after {n} reworks",
+	"call.wontfix":    "{cp} is left as it is, as a person decided. Closing; a green run ends the pause.",
+	"call.leftover":   "{cp} of {case} passes; a person closes this one (`escalation.auto_resolve`).",
+
 	"call.above":    "the comment above",
 	"call.link":     "the report",
 	"call.nocommit": "the newest commit",

@@ -31,18 +31,40 @@ func Call(c routing.Case, e routing.Effect, o Options, comment string, number in
 
 func limitOf(cp routing.Checkpoint) int { return min(cp.Limit+cp.Extra, routing.HardCap) }
 
-// Mended returns the comment that closes an escalation: what passed and on
-// which commit, or that a person resolved it.
+// Mended returns the comment that closes an escalation: what passed, on which
+// commit and after how many reworks, or that a person resolved it.
 func Mended(c routing.Case, checkpoint string, o Options) string {
 	cp := c.Checkpoints[checkpoint]
-	if cp.State != routing.Completed {
+	switch {
+	case cp.WontFix != nil:
+		return o.Language.say("call.wontfix", "cp", code(checkpoint))
+	case cp.State != routing.Completed:
 		return o.Language.say("call.resolved", "cp", code(checkpoint))
 	}
 	sha := o.Language.say("call.nocommit")
 	if cp.Green != "" {
 		sha = fmt.Sprintf("[`%s`](%s/%s/commit/%s)", cut(cp.Green, 7), o.server(), o.Repo, cp.Green)
 	}
+	for i := len(cp.Turns) - 1; i >= 0; i-- {
+		t := cp.Turns[i]
+		if t.Kind != routing.KindPass {
+			continue
+		}
+		if t.Iteration > 0 {
+			sha += ", " + o.Language.count("call.turns", t.Iteration)
+		}
+		if u := o.address(t.Verdict.Run.URL); u != "" {
+			sha += " (" + link(o.Language.say("col.link"), u) + ")"
+		}
+		break
+	}
 	return o.Language.say("call.mended", "cp", code(checkpoint), "sha", sha)
+}
+
+// Leftover returns the comment on an escalation that passes and that a person
+// is to close.
+func Leftover(c routing.Case, checkpoint string, o Options) string {
+	return o.Language.say("call.leftover", "cp", code(checkpoint), "case", code(strings.TrimSpace(c.Key)))
 }
 
 // Reopened returns the comment that goes with an escalation opened again.

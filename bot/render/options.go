@@ -32,6 +32,7 @@ type Options struct {
 	Redact       func(string) string // removes secrets; applied before anything is cut
 	Limit        int                 // bytes, 0 is DefaultLimit
 	HandoverNote string              // how the rework is handed over, one sentence
+	Shared       Shared              // of an escalation issue
 }
 
 func (o Options) limit() int {

@@ -20,12 +20,7 @@ func parsePages(l Language) *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"say": func(id string) string { return l.say(id) },
 		// para is a paragraph, nothing if there is nothing to say.
-		"para": func(md string) string {
-			if md == "" {
-				return ""
-			}
-			return md + "\n\n"
-		},
+		"para": paragraph,
 	}).ParseFS(files, "templates/*.md.tmpl"))
 }
 
@@ -39,6 +34,7 @@ type page struct {
 	Basic, Pattern, Causes, Failing, Closes  string
 	Design, Environment, Manual              string
 	Facts, Suggestions, Earlier              string
+	Held, Prompt                             string
 	Counts, Decision                         string
 	cutFull, cutNames, cutPacket             int
 	cutExcerpts, cutTraces                   int

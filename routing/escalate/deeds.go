@@ -103,14 +103,14 @@ func (r Register) Settle(id string, now time.Time) ([]routing.Event, error) {
 	return r.checked(event(entry{Deed: deedSettle, ID: id}, now))
 }
 
-// Dismiss notes that a human closed the issue of a record: it stays closed for
-// the commit.
-func (r Register) Dismiss(id, sha, by string, now time.Time) ([]routing.Event, error) {
+// Dismiss notes that a human closed the issue of a record at a time: it stays
+// closed for the commit.
+func (r Register) Dismiss(id, sha, by string, at time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if ok && !rec.DismissedAt.IsZero() && rec.Dismissed == sha {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedDismiss, ID: id, SHA: sha, By: by}, now))
+	return r.checked(event(entry{Deed: deedDismiss, ID: id, SHA: sha, By: by}, at))
 }
 
 // Recall undoes Dismiss: a human opened the issue again, or a later commit

@@ -42,7 +42,8 @@ type Record struct {
 	Reopened    int       `json:"reopened,omitempty"`
 	Dismissed   string    `json:"dismissed,omitempty"` // commit for which a human closed it
 	DismissedAt time.Time `json:"dismissed_at,omitzero"`
-	Fuse        bool      `json:"fuse,omitempty"` // the summary of what was not filed one by one
+	RecalledAt  time.Time `json:"recalled_at,omitzero"` // when a closed issue was called upon again
+	Fuse        bool      `json:"fuse,omitempty"`       // the summary of what was not filed one by one
 }
 
 // Member is one checkpoint of a case that an escalation holds.
@@ -73,6 +74,7 @@ type How string
 const (
 	Passed   How = "passed"   // a green run
 	Released How = "released" // a human's answer
+	WontFix  How = "wont-fix" // a human leaves it as it is
 	Moved    How = "moved"    // to another record
 )
 
@@ -111,6 +113,17 @@ func (r Record) Host() Member {
 		return r.Left[n-1]
 	}
 	return Member{Case: r.Session, Checkpoint: r.Port}
+}
+
+// Newest is the member of the newest evidence.
+func (r Record) Newest() Member {
+	best := r.Host()
+	for _, m := range r.Members {
+		if m.At.After(best.At) {
+			best = m
+		}
+	}
+	return best
 }
 
 // Mark orders what the issue has said: a post of a larger mark is newer.

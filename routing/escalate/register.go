@@ -160,11 +160,12 @@ func (r Record) apply(en entry, at time.Time) (Record, error) {
 		}
 		r.ResolvedAt, r.ResolvedBy, r.Resolution, r.Fix, r.Settled = time.Time{}, "", "", "", false
 		r.Reopened++
+		r.RecalledAt = at
 		return r.join(en)
 	case deedDismiss:
 		r.Dismissed, r.DismissedAt = en.SHA, at
 	case deedRecall:
-		r.Dismissed, r.DismissedAt = "", time.Time{}
+		r.Dismissed, r.DismissedAt, r.RecalledAt = "", time.Time{}, at
 	case deedAnswer:
 		return r.answer(en)
 	case deedFanned:

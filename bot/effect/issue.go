@@ -1,0 +1,248 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+)
+
+// WaitError says that an effect is not to be carried out before a time.
+type WaitError struct{ Until time.Time }
+
+func (e *WaitError) Error() string {
+	return "an escalation of this kind was closed a moment ago; it is opened after " + e.Until.UTC().Format(time.RFC3339)
+}
+
+// issue brings the escalation issue that holds the checkpoint up to date, and
+// opens it where there is none. Its reference is the number, then the address:
+// the comment links it.
+func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
+	cp := c.Checkpoints[e.Checkpoint]
+	if cp.Escalation == nil || cp.WontFix != nil {
+		return c.Done[e.Slot], nil // it passed, or a human went on, before it was filed
+	}
+	for try := 1; ; try++ {
+		rec, before, placed, err := g.place(ctx, c, e)
+		if err != nil {
+			return "", err
+		}
+		if placed.Silent || rec.Gone && !placed.News {
+			return refOf(rec), nil
+		}
+		i, err := g.show(ctx, c, rec, placed)
+		if err != nil || !closedSince(i, rec) || try == 3 {
+			return refOfIssue(i), err
+		}
+		// A person closed it and nobody said so.
+		if _, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
+			return r.Dismiss(rec.ID, before.SHA, i.ClosedBy, i.ClosedAt)
+		}); err != nil {
+			return "", err
+		}
+	}
+}
+
+// closedSince reports whether a human closed the issue and the register does
+// not know of it. GitHub's times are whole seconds.
+func closedSince(i hub.Issue, rec escalate.Record) bool {
+	return i.State == "closed" && !i.ClosedByBot && i.ClosedAt.After(rec.RecalledAt.Truncate(time.Second))
+}
+
+func refOfIssue(i hub.Issue) string {
+	if i.Number == 0 {
+		return ""
+	}
+	return strconv.Itoa(i.Number) + " " + i.URL
+}
+
+func refOf(rec escalate.Record) string {
+	if rec.Number == 0 {
+		return ""
+	}
+	return strconv.Itoa(rec.Number) + " " + rec.URL
+}
+
+// place finds the record of the call in the register, or opens one. before is
+// the member that the record was about until then.
+func (g *GitHub) place(ctx context.Context, c routing.Case, e routing.Effect) (rec escalate.Record, before escalate.Member, placed escalate.Placed, err error) {
+	o := g.Render
+	call := escalate.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), render.IssueTitle(c, e.Checkpoint, o), g.policy(e.Checkpoint))
+	limits := g.Config.Escalation.Limits()
+	limits.FuseID = routing.RegisterKey(g.Repo.String(), routing.RegisterEscalations) + "/fuse"
+	contains := map[escalate.Ancestry]bool{}
+	for {
+		reg, err := g.change(ctx, func(r escalate.Register) (_ []routing.Event, err error) {
+			placed, err = r.Place(call, limits, contains, g.now())
+			if old, ok := r.ByID(placed.ID); ok {
+				before = old.Newest()
+			}
+			return placed.Events, err
+		})
+		switch {
+		case err != nil:
+			return rec, before, placed, err
+		case !placed.Wait.IsZero():
+			return rec, before, placed, &WaitError{placed.Wait}
+		case placed.Ask == nil:
+			rec, ok := reg.ByID(placed.ID)
+			if !ok {
+				err = fmt.Errorf("%s: %w", placed.ID, escalate.ErrUnknown)
+			}
+			return rec, before, placed, err
+		}
+		if contains[*placed.Ask], err = g.Hub.Contains(ctx, g.Repo, placed.Ask.Fix, placed.Ask.Head); err != nil {
+			return rec, before, placed, err
+		}
+	}
+}
+
+// show brings the issue of a record to what the record and its host say, and
+// returns it. One that a human closed since is left as it is.
+func (g *GitHub) show(ctx context.Context, c routing.Case, rec escalate.Record, placed escalate.Placed) (hub.Issue, error) {
+	if placed.Blown {
+		g.log().Error("too many new issues within an hour; what is beyond is listed in one", "case", c.Key, "issue", rec.Number, "cap", g.Config.Escalation.Limits().MaxIssues)
+	}
+	host, err := g.hostCase(ctx, c, rec)
+	if err != nil {
+		return hub.Issue{}, err
+	}
+	spec, marker := g.issueSpec(ctx, c, host, rec)
+	number := ""
+	if rec.Number > 0 {
+		number = strconv.Itoa(rec.Number)
+	}
+	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
+	if errors.Is(err, hub.ErrMoved) && number != "" {
+		if _, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Forget(rec.ID, g.now()) }); err != nil || !placed.News {
+			return hub.Issue{}, err
+		}
+		i, created, err = g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, "")
+	}
+	if err != nil {
+		return hub.Issue{}, err
+	}
+	if rec.Number != i.Number || rec.URL != i.URL || rec.Gone {
+		if _, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Filed(rec.ID, i.Number, i.URL, g.now()) }); err != nil {
+			return hub.Issue{}, err
+		}
+	}
+	if created || closedSince(i, rec) {
+		return i, nil
+	}
+	return i, g.bringState(ctx, rec, i)
+}
+
+// bringState opens the issue of a record that is open, and gives it the labels
+// of its type.
+func (g *GitHub) bringState(ctx context.Context, rec escalate.Record, i hub.Issue) error {
+	if i.State == "closed" {
+		m := rec.Newest()
+		marker := render.Marker(fmt.Sprintf("%s/reopen/%d/%d", rec.ID, rec.Reopened, rec.RecalledAt.UnixMilli()), 0)
+		if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), marker); err != nil {
+			return err
+		}
+	}
+	want := escalationLabels(string(rec.Type), string(rec.Severity))
+	var old []hub.LabelSpec
+	for _, l := range i.Labels {
+		stale := strings.HasPrefix(l, "escalation:") || strings.HasPrefix(l, "severity:")
+		if stale && l != want[1].Name && l != want[2].Name {
+			old = append(old, hub.LabelSpec{Name: l})
+		}
+	}
+	if i.Labels == nil {
+		i.Labels = []string{}
+	}
+	_, err := g.Hub.SyncLabels(ctx, g.Repo, i.Number, i.Labels, want, old)
+	return err
+}
+
+// hostCase returns the case that the issue's report is about: c where it is
+// c's, else as the ledger has it.
+func (g *GitHub) hostCase(ctx context.Context, c routing.Case, rec escalate.Record) (routing.Case, error) {
+	host := rec.Host()
+	if host.Case == c.Key {
+		return c, nil
+	}
+	events, _, err := g.Ledger.Load(ctx, host.Case)
+	if err != nil {
+		return c, err
+	}
+	return routing.Fold(host.Case, events)
+}
+
+// issueSpec is the issue of a record as it is wanted, and its marker.
+func (g *GitHub) issueSpec(ctx context.Context, c, host routing.Case, rec escalate.Record) (hub.IssueSpec, string) {
+	m := rec.Host()
+	p := g.policy(m.Checkpoint)
+	o := g.Render
+	if c.Key != host.Key {
+		o.RunURL = "" // of c's run
+	}
+	spec := hub.IssueSpec{Title: rec.Title, Labels: escalationLabels(string(rec.Type), string(rec.Severity))}
+	if p.Notify {
+		o.Mention = g.Config.Escalation.Mention
+		if o.Mention != "" && !strings.HasPrefix(o.Mention, "@") {
+			o.Mention = "@" + o.Mention
+		}
+		spec.Assignees = g.Config.Escalation.Assignees
+		spec.Who = func() []string { return g.owners(ctx, host.Checkpoints[m.Checkpoint]) }
+	}
+	o.Shared.Members = rec.Members
+	o.Shared.Marker = render.Marker(rec.ID, rec.Mark())
+	o.Shared.CommentURL = g.commentURL(host, m.Checkpoint)
+	spec.Write = func(live string) string {
+		o := o
+		if g.Prompt != nil {
+			o.Shared.Prompt = g.Prompt(rec, host, live)
+		}
+		if rec.Fuse {
+			return render.FuseBody(rec, g.Config.Escalation.Limits().MaxIssues, o)
+		}
+		return render.IssueBody(host, m.Checkpoint, o)
+	}
+	if rec.Fuse {
+		spec.Title = render.FuseTitle(o)
+	}
+	spec.Body = spec.Write("")
+	return spec, o.Shared.Marker
+}
+
+// commentURL is the address of the checkpoint's comment on its pull request.
+func (g *GitHub) commentURL(c routing.Case, checkpoint string) string {
+	id := c.Done[checkpoint+"/"+string(routing.EffectComment)]
+	s, err := ParseSubject(g.Repo, c.Key)
+	if id == "" || err != nil || s.Number == 0 {
+		return ""
+	}
+	server := strings.TrimRight(g.Render.ServerURL, "/")
+	if server == "" {
+		server = "https://github.com"
+	}
+	return fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", server, g.Repo, s.Number, id)
+}
+
+// owners are the people who own the failing files at the base branch. That
+// they are not known is no reason not to file.
+func (g *GitHub) owners(ctx context.Context, cp routing.Checkpoint) []string {
+	if len(cp.Turns) == 0 {
+		return nil
+	}
+	base := g.Subject.Base
+	if base == "" {
+		base = g.Subject.DefaultBranch
+	}
+	who, err := g.Hub.Owners(ctx, g.Repo, base, escalate.Files(cp.Turns[len(cp.Turns)-1].Verdict))
+	if err != nil {
+		g.log().Warn("the owners of the failing files are not known", "repo", g.Repo.String(), "err", err)
+	}
+	return who
+}
