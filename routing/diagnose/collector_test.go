@@ -3,6 +3,7 @@ package diagnose
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,11 +153,31 @@ func benchLogs(b *testing.B) map[string]string {
 	for i := range 20_000 {
 		fmt.Fprintf(&plain, "=== RUN   TestThing/case_%d\n    thing_test.go:%d: checked the value of the thing and its neighbours\n--- PASS: TestThing/case_%d (0.00s)\n[INFO] Downloading org/example/lib-%d.jar (12 kB at 3.4 MB/s)\n", i, i%300, i, i)
 	}
-	out := map[string]string{"passing": plain.String()}
+	out := map[string]string{"passing": plain.String(), "recorded": recordedLogs(b, "../report/testdata")}
+	if s := recordedLogs(b, filepath.Join(fixtures, "bugswarm_gha")); s != "" {
+		out["jobs"] = s
+	}
 	for _, p := range []string{"treeherder/asan_too_large.log", "cidiff/jodatime_2082.log"} {
 		if data, err := os.ReadFile(filepath.Join(fixtures, p)); err == nil {
 			out[filepath.Base(p)] = string(data)
 		}
 	}
 	return out
+}
+
+// recordedLogs returns all logs below root, one after the other.
+func recordedLogs(b *testing.B, root string) string {
+	var all strings.Builder
+	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".txt" && filepath.Ext(name) != ".log" {
+			return nil // there may be no fixtures here
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = report.Read(bytes.NewReader(data), report.Options{OnLine: func(l report.Line) { all.WriteString(l.Text + "\n") }}, report.NewCollector(report.Limits{}))
+		return nil
+	})
+	return all.String()
 }

@@ -297,7 +297,7 @@ func (rs *Rules) find(text string, hits []uint64, want func(*Rule) bool) *branch
 	for w, set := range hits {
 		for ; set != 0; set &= set - 1 {
 			b := &rs.branches[w<<6+bits.TrailingZeros64(set)]
-			if (want == nil || want(b.rule)) && b.has(text, ascii) {
+			if (want == nil || want(b.rule)) && b.has(text, ascii, false) {
 				return b
 			}
 		}
@@ -321,13 +321,13 @@ func (rs *Rules) line(text string, hits []uint64) *branch {
 		return nil
 	}
 	ascii := isASCII(text)
-	at := rs.firstOf(text, ascii, hits, rs.aside, len(rs.branches))
+	at := rs.firstOf(text, ascii, hits, rs.aside, len(rs.branches), true)
 	if at < 0 {
 		return nil
 	}
 	// Only now what says that it is no error.
 	rs.scan(text, hits)
-	if rs.firstOf(text, ascii, hits, rs.loud, at) >= 0 {
+	if rs.firstOf(text, ascii, hits, rs.loud, at, false) >= 0 {
 		return nil
 	}
 	return &rs.branches[at]
@@ -369,14 +369,14 @@ func (rs *Rules) heard(text string, hits []uint64) (found bool) {
 
 // firstOf returns the first branch among hits that has the text and is neither
 // in not nor at end or behind it, -1 if there is none.
-func (rs *Rules) firstOf(text string, ascii bool, hits, not []uint64, end int) int {
+func (rs *Rules) firstOf(text string, ascii bool, hits, not []uint64, end int, heard bool) int {
 	for w, set := range hits {
 		for set &^= not[w]; set != 0; set &= set - 1 {
 			i := w<<6 + bits.TrailingZeros64(set)
 			if i >= end {
 				return -1
 			}
-			if rs.branches[i].has(text, ascii) {
+			if rs.branches[i].has(text, ascii, heard) {
 				return i
 			}
 		}
