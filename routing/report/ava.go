@@ -7,11 +7,20 @@ import (
 // avaFormat reads AVA's default reporter.
 var avaFormat = format{
 	name:  "ava",
-	wakes: &wake{indent: anyByte},
+	wakes: &wake{indent: avaMarks},
 	console: func(out Sink, lim Limits) console {
 		return &avaConsole{out: out, lim: lim, anon: newAnonymous()}
 	},
 }
+
+// avaMarks are what the mark before a failed title may begin with: no letter
+// or digit but the x that stands for a cross, whatever the encoding made of it.
+var avaMarks = "x" + strings.Map(func(r rune) rune {
+	if strings.ContainsRune(digits+capital+strings.ToLower(capital), r) {
+		return -1
+	}
+	return r
+}, anyByte[:0x80]) + anyByte[0x80:]
 
 type avaConsole struct {
 	out  Sink
@@ -61,7 +70,7 @@ func (c *avaConsole) line(l Line) bool {
 	if len(t)-len(s) != 2 {
 		return c.body(t)
 	}
-	if i := strings.Index(s[:min(len(s), 5+len(" [fail]: "))], " [fail]: "); i > 0 {
+	if i := strings.Index(s[:min(len(s), 5+len(" [fail]: "))], " [fail]: "); i > 0 && strings.IndexByte(avaMarks, s[0]) >= 0 {
 		if len(c.failed) < 5*c.lim.Failing {
 			c.failed = append(c.failed, avaTest{title: s[i+len(" [fail]: "):], f: newFailedEntry(c.lim.shrunk(len(c.failed)), Test{At: l.No})})
 		}

@@ -6,7 +6,7 @@ import "strings"
 // the prefixes of docker compose, Maven, lerna, nx and turbo.
 var jestFormat = format{
 	name:  "jest",
-	wakes: &wake{flush: "PFTJN\xe2", indent: anyByte, prefix: true},
+	wakes: &wake{flush: "PFTJN\xe2", indent: "PFL\xe2", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		return &prefixed{starts: startsJest, open: func() console { return newJestRun(out, lim, anon) }}

@@ -10,6 +10,7 @@ import (
 var libtestJSONFormat = format{
 	name: "libtest-json", machine: true,
 	begins:  "{ e", // events, "     Running …" and "error: test failed, …" of cargo
+	wakes:   &wake{flush: "{e", indent: "RD"},
 	console: func(out Sink, lim Limits) console { return &libtestJSON{out: out, lim: lim} },
 }
 
@@ -43,6 +44,9 @@ type libtestEvent struct {
 	hasCount, hasPassed, isBench bool
 	crate, binary                string
 }
+
+// idle is always true: in no state does any other line mean anything.
+func (b *libtestJSON) idle() bool { return true }
 
 func (b *libtestJSON) line(l Line) bool {
 	t := l.Text

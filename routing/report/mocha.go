@@ -8,7 +8,7 @@ import (
 // numbered list of failures; also under Cypress, Electron and Karma's mocha reporter.
 var mochaFormat = format{
 	name:  "mocha",
-	wakes: &wake{flush: "E", indent: anyByte, prefix: true},
+	wakes: &wake{flush: "E", indent: digits + "E(\xe2", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
 		open := func() console { return &mochaConsole{out: out, lim: lim, anon: anon} }
