@@ -47,7 +47,26 @@ func (w *world) judge(v Verdict) Decision {
 
 func (w *world) human(a HumanAction, n int) {
 	w.t.Helper()
-	w.add(Event{Type: EventHuman, At: w.now, Case: w.c.Key, Checkpoint: "unit", Action: a, N: n, By: "mona"})
+	if err := w.act(Event{Action: a, N: n}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// act does what the pipeline does with an answer.
+func (w *world) act(e Event) error {
+	w.t.Helper()
+	e.Type, e.At, e.Case, e.By = EventHuman, w.now, w.c.Key, orElse(e.By, "mona")
+	e.Checkpoint = orElse(e.Checkpoint, "unit")
+	if err := w.c.Admit(e); err != nil {
+		return err
+	}
+	w.add(e)
+	next, events, err := Release(w.c, func(string) Policy { return w.p }, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.c, w.events = next, append(w.events, events...)
+	return nil
 }
 
 // run returns a verdict of run n, of a commit of its own.
@@ -206,7 +225,10 @@ func TestLimit(t *testing.T) {
 		}
 		w.p.Override = nil
 		w.human(HumanReset, 0)
-		if d := w.judge(run(4, Fail, LogicError)); d.Iteration != 1 || d.Max != 9 {
+		if cp := w.c.Checkpoints["unit"]; cp.Reworks != 1 || cp.Limit != 9 {
+			t.Errorf("after a reset: %d/%d", cp.Reworks, cp.Limit)
+		}
+		if d := w.judge(run(4, Fail, LogicError)); d.Iteration != 2 || d.Max != 9 {
 			t.Errorf("after a reset: %d/%d", d.Iteration, d.Max)
 		}
 	})
@@ -217,10 +239,10 @@ func TestLimit(t *testing.T) {
 		w.judge(run(2, Fail, LogicError))
 		w.human(HumanReset, 0)
 		cp := w.c.Checkpoints["unit"]
-		if cp.State != InProgress || cp.Reworks != 0 || cp.LastError != "" {
+		if last := cp.Turns[len(cp.Turns)-1]; cp.State != InProgress || cp.LastError != "" || cp.Reworks != 1 || last.Rule != "answered" || last.Iteration != 1 {
 			t.Errorf("%+v", cp)
 		}
-		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 {
+		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Iteration != 1 {
 			t.Errorf("%s %d", d.Kind, d.Iteration)
 		}
 	})
@@ -230,8 +252,11 @@ func TestLimit(t *testing.T) {
 		w.judge(run(1, Fail, LogicError))
 		w.judge(run(2, Fail, LogicError))
 		w.human(HumanExtend, 2)
-		got := kinds(w.judge(run(3, Fail, LogicError)), w.judge(run(4, Fail, LogicError)), w.judge(run(5, Fail, LogicError)))
-		if want := []Kind{KindRetry, KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
+		if cp := w.c.Checkpoints["unit"]; cp.State != InProgress || cp.Reworks != 2 {
+			t.Errorf("what failed last is handed back at once: %s, %d", cp.State, cp.Reworks)
+		}
+		got := kinds(w.judge(run(3, Fail, LogicError)), w.judge(run(4, Fail, LogicError)))
+		if want := []Kind{KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
 	})

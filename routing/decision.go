@@ -50,6 +50,7 @@ type Decision struct {
 	NoNotify  bool          `json:"no_notify,omitempty"` // an escalation that mentions nobody
 	Again     bool          `json:"again,omitempty"`     // brings a turn already taken up to date; no new turn
 	Redo      HumanAction   `json:"redo,omitempty"`      // a run decided anew, for what a human did
+	Kept      bool          `json:"kept,omitempty"`      // a run decided anew, as before: nothing is taken back
 	Excused   []string      `json:"excused,omitempty"`   // tests whose failures did not count, being in quarantine
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }

@@ -140,7 +140,7 @@ func (cp Checkpoint) unhold(v Verdict) []Verdict {
 // record notes the run and carries out the decision on the state.
 func (cp Checkpoint) record(v Verdict, d Decision, at time.Time, t treatment) (Checkpoint, error) {
 	cp.Held = cp.unhold(v)
-	if d.Redo != "" && !d.Again {
+	if d.Redo != "" && !d.Kept {
 		cp = cp.undone(d.Redo)
 	}
 	if d.Redo != "" || !cp.Paused {

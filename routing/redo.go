@@ -83,16 +83,22 @@ func (cp Checkpoint) undone(a HumanAction) Checkpoint {
 	return cp
 }
 
-// takeBack undoes the newest turn, if it was a rework for the newest run.
+// takeBack undoes what was decided on the newest run, and the turn if that was
+// a rework: also one that a graver part of the run has stopped since.
 func (cp *Checkpoint) takeBack() {
-	if !cp.ofNewest(KindRetry) || cp.Turns[len(cp.Turns)-1].Iteration != cp.Reworks {
-		return
+	for i := len(cp.Turns) - 1; i >= 0 && cp.ofNewest(cp.Turns[i]) && cp.Turns[i].Kind != KindPass; i-- {
+		t := cp.Turns[i]
+		if cp.Turns[i].Undone = true; i < len(cp.History) {
+			cp.History[i].Undone = true
+		}
+		if t.Kind == KindRetry && t.Iteration == cp.Reworks {
+			cp.takeBackTurn(t.Iteration)
+			return
+		}
 	}
-	n := cp.Reworks
-	cp.Turns[len(cp.Turns)-1].Undone = true
-	if i := len(cp.History) - 1; i >= 0 {
-		cp.History[i].Undone = true
-	}
+}
+
+func (cp *Checkpoint) takeBackTurn(n int) {
 	if i := len(cp.Iterations) - 1; i >= 0 && cp.Iterations[i].Iteration == n && cp.Iterations[i].Lineage == cp.Lineage {
 		cp.Iterations = cp.Iterations[:i]
 		cp.Notes = cp.Notes[:max(0, len(cp.Notes)-1)]
@@ -106,16 +112,21 @@ func (cp *Checkpoint) takeBack() {
 	cp.Undone++
 }
 
-// ofNewest reports whether the newest turn is a decision k on the newest run,
-// or on another of its commit.
-func (cp Checkpoint) ofNewest(k Kind) bool {
+// ofNewest reports whether a turn of this lineage is about the newest run, or
+// about another of its commit, and stands.
+func (cp Checkpoint) ofNewest(t Turn) bool {
+	r := t.Verdict.Run
+	same := r.Key() == cp.Last.Key() || (cp.Last.SHA != "" && r.SHA == cp.Last.SHA)
+	return same && t.Lineage == cp.Lineage && !t.Undone
+}
+
+// decidedOnNewest returns the newest turn if it is a decision k on the newest run.
+func (cp Checkpoint) decidedOnNewest(k Kind) (Turn, bool) {
 	n := len(cp.Turns)
-	if n == 0 {
-		return false
+	if n == 0 || cp.Turns[n-1].Kind != k || !cp.ofNewest(cp.Turns[n-1]) {
+		return Turn{}, false
 	}
-	t := cp.Turns[n-1]
-	same := t.Verdict.Run.Key() == cp.Last.Key() || (cp.Last.SHA != "" && t.Verdict.Run.SHA == cp.Last.SHA)
-	return same && t.Kind == k && t.Lineage == cp.Lineage && !t.Undone
+	return cp.Turns[n-1], true
 }
 
 // decideAnswered decides what a human handed back; a green run passes in any
@@ -151,18 +162,25 @@ func decideAnswered(s situation) (Decision, bool) {
 // unchanged replaces a decision that says again what was decided: nobody is
 // started or called a second time for what stands already.
 func (s situation) unchanged(d Decision) Decision {
-	r, before := s.redo, s.before
-	switch {
-	case r == nil || d.Held:
-	case r.Action == HumanResume && d.Kind.Escalates() && d.Kind == r.Resolved:
-		return none("resumed by %s; the next run decides", orElse(r.By, "a person"))
-	case r.Action != HumanWrong && r.Action != HumanQuarantine:
-	case d.Kind == KindRetry && before.ofNewest(KindRetry) && before.Turns[len(before.Turns)-1].Phase == d.Phase:
-		d.Again, d.Iteration = true, before.Reworks
-		d.Reason = fmt.Sprintf("as decided before (%d/%d)", d.Iteration, s.limit)
-	case d.Kind.Escalates() && before.Escalation != nil && before.Escalation.Kind == d.Kind && before.ofNewest(d.Kind):
-		d = none("as decided before (%s)", d.Kind)
-		d.Again, d.Iteration = true, before.Reworks
+	if s.redo == nil || d.Held {
+		return d
 	}
+	if s.redo.Action == HumanResume && d.Kind.Escalates() && d.Kind == s.redo.Resolved {
+		return none("resumed by %s; the next run decides", orElse(s.redo.By, "a person"))
+	}
+	if s.redo.Action != HumanWrong && s.redo.Action != HumanQuarantine {
+		return d
+	}
+	before := s.before
+	t, ok := before.decidedOnNewest(d.Kind)
+	switch {
+	case ok && d.Kind == KindRetry && (t.Phase == d.Phase || t.Rule == "answered"):
+		d.Reason = fmt.Sprintf("as decided before (%d/%d)", before.Reworks, s.limit)
+	case ok && d.Kind.Escalates() && before.Escalation != nil && before.Escalation.Kind == d.Kind:
+		d = none("as decided before (%s)", d.Kind)
+	default:
+		return d
+	}
+	d.Again, d.Kept, d.Iteration = true, true, before.Reworks
 	return d
 }

@@ -1,0 +1,133 @@
+package routing
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"testing"
+)
+
+// TestPropertyOfAnswers plays runs and everything a human can do in any order.
+// Granted is what the limit may be at most: what the lineage began with, and
+// what humans granted.
+func TestPropertyOfAnswers(t *testing.T) {
+	results := []Result{Pass, Fail, Fail, Fail, Fail, TimedOut, Unclear, Errored}
+	acts := []HumanAction{HumanResume, HumanReset, HumanPause, HumanExtend, HumanSkip, HumanPhase, HumanRerun, HumanQuarantine, HumanWontFix, HumanWrong, HumanHandover}
+	for seed := range 250 {
+		rng := rand.New(rand.NewSource(int64(seed)))
+		w := newWorld(t)
+		w.p.Max, w.p.Manual = rng.Intn(5), rng.Intn(4) == 0
+		w.p.OnMax = []OnMax{OnMaxManual, OnMaxError, OnMaxSkip}[rng.Intn(3)]
+		w.p.Scope = []Scope{ScopeCheckpoint, ScopeCase}[rng.Intn(2)]
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		granted := map[string]int{}
+		for step := range 80 {
+			before := w.c
+			if rng.Intn(3) == 0 && len(w.c.Checkpoints) > 0 {
+				names := w.c.Names()
+				e := Event{Checkpoint: names[rng.Intn(len(names))], Action: acts[rng.Intn(len(acts))], N: 1 + rng.Intn(3), Phase: []Phase{Research, Plan, Implement}[rng.Intn(3)],
+					Test: fmt.Sprint("T", rng.Intn(3)), Class: Classes()[rng.Intn(len(Classes()))], Answer: fmt.Sprint("comment/", rng.Intn(40), "/1")}
+				if e.Action == HumanHandover && !w.c.Checkpoints[e.Checkpoint].Waiting {
+					continue
+				}
+				_, known := w.c.Answered[e.Answer]
+				if w.act(e) == nil && !known {
+					granted[e.Checkpoint] += map[HumanAction]int{HumanExtend: e.N, HumanPhase: 1}[e.Action]
+				}
+				if known && w.c.Generation != before.Generation {
+					t.Fatalf("seed %d step %d: an answer counted twice", seed, step)
+				}
+			} else {
+				v := broken(1+rng.Intn(14), Classes()[rng.Intn(len(Classes()))], fmt.Sprint("T", rng.Intn(3)), fmt.Sprint("T", rng.Intn(3)))
+				if v.Result = results[rng.Intn(len(results))]; v.Result == Pass {
+					v.Failures, v.Class = nil, ""
+				}
+				v.Run.Attempt, v.Run.Parts = 1+rng.Intn(2), 1+rng.Intn(2)
+				v.Run.Part = string(rune('a' + rng.Intn(v.Run.Parts)))
+				v.Checkpoint = []string{"unit", "unit", "lint"}[rng.Intn(3)]
+				if d := w.judge(v); d.Kind == KindRetry && d.Iteration > d.Max {
+					t.Fatalf("seed %d step %d: turn %d of %d", seed, step, d.Iteration, d.Max)
+				}
+				w.settle()
+			}
+			checkStep(t, fmt.Sprintf("seed %d step %d", seed, step), w, before, granted)
+		}
+		again, err := Fold(w.c.Key, stored(t, w.events))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if a, b := asJSON(t, again), asJSON(t, w.c); a != b {
+			t.Fatalf("seed %d: folding the ledger again gives another case:\n%s\n%s", seed, a, b)
+		}
+	}
+}
+
+// settle is what the pipeline does behind a run: what it released is decided.
+func (w *world) settle() {
+	next, events, err := Release(w.c, func(string) Policy { return w.p }, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.c, w.events = next, append(w.events, events...)
+}
+
+func checkStep(t *testing.T, at string, w *world, before Case, granted map[string]int) {
+	t.Helper()
+	for _, name := range w.c.Names() {
+		cp, old := w.c.Checkpoints[name], before.Checkpoints[name]
+		if cp.Lineage != old.Lineage {
+			granted[name] = 0
+		}
+		if cp.Reworks > HardCap || cp.Reworks > w.p.Max+granted[name] {
+			t.Fatalf("%s: %d reworks of %s, %d allowed and %d granted", at, cp.Reworks, name, w.p.Max, granted[name])
+		}
+		spent := map[string]int{}
+		for _, e := range w.events {
+			d := e.Decision
+			switch {
+			case e.Checkpoint != name || d == nil:
+			case d.Redo != "": // a human's act
+				spent[e.Verdict.Run.Key()] = 0
+			case d.Kind == KindRetry && !d.Again:
+				spent[e.Verdict.Run.Key()]++
+			}
+		}
+		for run, n := range spent {
+			if n > 1 {
+				t.Fatalf("%s: run %s of %s spent %d turns without a human's act", at, run, name, n)
+			}
+		}
+		if cp.Redo != nil && !cp.Paused && w.c.holder(name, w.p) == "" && len(w.c.unmetNeeds(name, w.p)) == 0 {
+			t.Fatalf("%s: %s is left to be decided anew: %+v", at, name, cp.Redo)
+		}
+		if cp.Reworks != len(ofLineage(cp.Iterations, cp.Lineage)) {
+			t.Fatalf("%s: %d reworks of %s, %d iterations", at, cp.Reworks, name, len(ofLineage(cp.Iterations, cp.Lineage)))
+		}
+	}
+}
+
+func ofLineage(its []Iteration, n int) []Iteration {
+	var out []Iteration
+	for _, it := range its {
+		if it.Lineage == n {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+func stored(t *testing.T, events []Event) []Event {
+	var out []Event
+	if err := json.Unmarshal([]byte(asJSON(t, events)), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func asJSON(t *testing.T, v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

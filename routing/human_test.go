@@ -1,0 +1,439 @@
+package routing
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// broken returns a failing run n with one failure per name, the first decisive.
+func broken(n int, c Class, names ...string) Verdict {
+	v := run(n, Fail, c)
+	v.Counts = Counts{Tests: 9, Passed: 9 - len(names), Failed: len(names)}
+	for i, name := range names {
+		v.Failures = append(v.Failures, Failure{Name: name, Suite: "pkg", Class: c, Fingerprint: "fp-" + name, Decisive: i == 0, Kind: "assertion"})
+	}
+	return v
+}
+
+func (w *world) unit() Checkpoint { return w.c.Checkpoints["unit"] }
+
+func (w *world) lastTurn() Turn { return w.unit().Turns[len(w.unit().Turns)-1] }
+
+func (w *world) pending(k EffectKind) (Effect, bool) {
+	for _, e := range w.c.Pending {
+		if e.Kind == k {
+			return e, true
+		}
+	}
+	return Effect{}, false
+}
+
+func (w *world) must(e Event) {
+	w.t.Helper()
+	if err := w.act(e); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestHandBackAtOnce(t *testing.T) {
+	for name, v := range map[string]Verdict{
+		"design": run(1, Fail, DesignMismatch), "environment": run(1, Fail, EnvIssue), "unclear": run(1, Unclear, Unknown), "unmet": func() Verdict {
+			v := run(1, Pass, "")
+			v.Unmet = []string{"coverage"}
+			return v
+		}(),
+	} {
+		t.Run("S0-23 retry hands back an escalated verdict whatever its class was: "+name, func(t *testing.T) {
+			w := newWorld(t)
+			w.judge(v)
+			w.human(HumanExtend, 1)
+			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || cp.Escalation != nil || w.lastTurn().Rule != "answered" {
+				t.Errorf("%s %d %+v", cp.State, cp.Reworks, w.lastTurn())
+			}
+			if e, ok := w.pending(EffectHandover); !ok || e.Iteration != 1 {
+				t.Errorf("pending %v", w.c.Pending)
+			}
+			if _, ok := w.pending(EffectClose); !ok {
+				t.Error("the issue is not closed")
+			}
+		})
+	}
+	t.Run("S0-23 a verdict that came while a human was awaited is the one handed back", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		w.judge(run(2, Fail, LogicError))
+		w.human(HumanExtend, 1)
+		if got := w.lastTurn().Verdict.Run.ID; got != "2" {
+			t.Errorf("run %s was handed back", got)
+		}
+		if d := w.judge(run(2, Fail, LogicError)); !d.Repeated {
+			t.Errorf("delivered again: %s (%s)", d.Kind, d.Rule)
+		}
+	})
+	t.Run("S4-55 X-18 a phase grants the one turn it needs", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = 1
+		w.judge(run(1, Fail, LogicError))
+		w.judge(run(2, Fail, LogicError))
+		w.must(Event{Action: HumanPhase, Phase: Plan})
+		cp := w.unit()
+		if last := w.lastTurn(); last.Phase != Plan || last.Iteration != 2 || cp.Limit != 1 || Limit(cp, w.p) != 2 {
+			t.Errorf("%+v, limit %d", last, Limit(cp, w.p))
+		}
+		if want := map[Phase]bool{Research: true, Plan: false, Implement: false, Review: false}; !reflect.DeepEqual(cp.Phases, want) {
+			t.Error(cp.Phases)
+		}
+		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 2 {
+			t.Errorf("%s %d", d.Kind, d.Max)
+		}
+	})
+	t.Run("S4-54 a reset hands back what can be mended and waits otherwise", func(t *testing.T) {
+		for class, want := range map[Class]int{LogicError: 1, DesignMismatch: 1, Timeout: 1, EnvIssue: 0, Unknown: 0} {
+			w := newWorld(t)
+			w.judge(run(1, Fail, class))
+			w.human(HumanReset, 0)
+			if cp := w.unit(); cp.Reworks != want || cp.State != InProgress || cp.Escalation != nil {
+				t.Errorf("%s: %s %d", class, cp.State, cp.Reworks)
+			}
+		}
+	})
+	t.Run("S4-33 the hard cap holds against every answer but a reset", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Max = HardCap
+		for n := 1; n <= HardCap+1; n++ {
+			w.judge(run(n, Fail, LogicError))
+		}
+		for _, e := range []Event{{Action: HumanExtend, N: 3}, {Action: HumanPhase, Phase: Plan}} {
+			var refused *RefusedError
+			if err := w.act(e); !errors.As(err, &refused) || !strings.Contains(err.Error(), "reset it first") {
+				t.Errorf("%s: %v", e.Action, err)
+			}
+		}
+		w.human(HumanReset, 0)
+		if got := w.unit().Reworks; got != 1 {
+			t.Error(got)
+		}
+	})
+	t.Run("S4-23 a retry calls the rework that waits, and spends no second turn", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Manual = true
+		w.judge(run(1, Fail, LogicError))
+		w.human(HumanExtend, 1)
+		cp := w.unit()
+		if _, ok := w.pending(EffectHandover); !ok || cp.Reworks != 1 || cp.Waiting || len(cp.Iterations) != 1 {
+			t.Errorf("reworks %d, waiting %v, %v", cp.Reworks, cp.Waiting, w.c.Pending)
+		}
+	})
+}
+
+func TestResumeDecides(t *testing.T) {
+	t.Run("S0-23 a green run that came while it was paused passes when it is resumed", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		w.human(HumanPause, 0)
+		if d := w.judge(run(2, Pass, "")); d.Kind != KindNone {
+			t.Fatal(d.Kind)
+		}
+		w.human(HumanResume, 0)
+		if cp := w.unit(); cp.State != Completed || cp.Green != run(2, Pass, "").Run.SHA || !w.c.Complete {
+			t.Errorf("%s, green %q", cp.State, cp.Green)
+		}
+	})
+	t.Run("S4-53 what waited for it goes on with it", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		w.judge(run(1, Fail, LogicError))
+		w.human(HumanPause, 0)
+		w.judge(run(2, Pass, ""))
+		lint := run(2, Fail, LogicError)
+		lint.Checkpoint = "lint"
+		w.judge(lint)
+		w.human(HumanResume, 0)
+		if got := w.c.Checkpoints["lint"]; got.Reworks != 1 || len(got.Held) != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("S0-23 a run of another kind that came meanwhile is decided", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		w.judge(run(2, Fail, LogicError))
+		w.human(HumanResume, 0)
+		if cp := w.unit(); cp.Reworks != 1 || w.lastTurn().Verdict.Run.ID != "2" {
+			t.Errorf("%d %+v", cp.Reworks, w.lastTurn())
+		}
+	})
+	t.Run("S0-23 what was resolved is not called for again on old evidence", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		w.judge(run(2, Fail, EnvIssue))
+		w.human(HumanResume, 0)
+		if cp := w.unit(); cp.State != InProgress || cp.Escalation != nil || len(cp.Turns) != 1 {
+			t.Errorf("%s, %d turns", cp.State, len(cp.Turns))
+		}
+		if d := w.judge(run(3, Fail, EnvIssue)); d.Kind != KindEnv {
+			t.Errorf("new evidence: %s", d.Kind)
+		}
+	})
+	t.Run("all legs of a matrix that came while it was paused pass together", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, LogicError))
+		w.human(HumanPause, 0)
+		for _, part := range []string{"a", "b"} {
+			v := run(2, Pass, "")
+			v.Run.Part, v.Run.Parts = part, 2
+			w.judge(v)
+		}
+		w.human(HumanResume, 0)
+		if w.unit().State != Completed || w.lastTurn().Verdict.Counts.Tests != 6 {
+			t.Errorf("%s, %+v", w.unit().State, w.lastTurn().Verdict.Counts)
+		}
+	})
+}
+
+func TestRerun(t *testing.T) {
+	w := newWorld(t)
+	w.judge(run(7, Fail, EnvIssue))
+	w.must(Event{Action: HumanRerun, Answer: "comment/55/1"})
+	e, ok := w.pending(EffectRerun)
+	if !ok || e.Target != "7/1" || w.unit().State != InProgress || w.unit().Reworks != 0 {
+		t.Errorf("%+v, %s", w.c.Pending, w.unit().State)
+	}
+	if e, ok := w.pending(EffectReact); !ok || e.Target != "55" {
+		t.Errorf("a comment is answered by a reaction: %+v", e)
+	}
+	second := run(7, Fail, LogicError)
+	second.Run.Attempt = 2
+	if d := w.judge(second); d.Kind != KindRetry || d.Iteration != 1 {
+		t.Errorf("the next attempt: %s %d", d.Kind, d.Iteration)
+	}
+	if err := newReviewed(t).act(Event{Checkpoint: "review", Action: HumanRerun}); err == nil {
+		t.Error("a review was run again")
+	}
+}
+
+func newReviewed(t *testing.T) *world {
+	w := newWorld(t)
+	w.judge(review(1, rejected("testing")))
+	return w
+}
+
+func TestQuarantine(t *testing.T) {
+	t.Run("a run of which nothing else failed passes at once, and gives the turn back", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, LogicError, "TestFlaky"))
+		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		cp, last := w.unit(), w.lastTurn()
+		if cp.State != Completed || last.Kind != KindPass || !last.Verdict.Failures[0].Quarantined || !strings.Contains(last.Reason, "TestFlaky") {
+			t.Errorf("%s %+v", cp.State, last)
+		}
+		if !cp.Turns[0].Undone || len(cp.Iterations) != 0 {
+			t.Errorf("%+v", cp.Turns[0])
+		}
+		if d := w.judge(broken(2, LogicError, "TestFlaky")); d.Kind != KindPass {
+			t.Errorf("its next failure: %s (%s)", d.Kind, d.Rule)
+		}
+		if d := w.judge(broken(3, LogicError, "TestFlaky", "TestReal")); d.Kind != KindRetry || d.Verdict.Counts.Failed != 1 || d.Verdict.Counts.Quarantined != 1 {
+			t.Errorf("with another failure: %s %+v", d.Kind, d.Verdict.Counts)
+		}
+	})
+	for name, spoil := range map[string]func(*Verdict){
+		"another failure":          func(v *Verdict) { *v = broken(1, LogicError, "TestFlaky", "TestReal") },
+		"failures beyond the list": func(v *Verdict) { v.Dropped = 1 },
+		"failures not listed":      func(v *Verdict) { v.Counts.Failed = 2 },
+		"a report not read":        func(v *Verdict) { v.Notes = []string{"b.xml ends in the middle"} },
+		"no test but the build":    func(v *Verdict) { v.Failures[0].Kind = "build" },
+		"a run that was cut":       func(v *Verdict) { v.Result = TimedOut },
+	} {
+		t.Run("it does not pass with "+name, func(t *testing.T) {
+			w := newWorld(t)
+			v := broken(1, LogicError, "TestFlaky")
+			spoil(&v)
+			w.judge(v)
+			w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || len(cp.Turns) != 1 {
+				t.Errorf("%s, %d reworks, %d turns", cp.State, cp.Reworks, len(cp.Turns))
+			}
+		})
+	}
+	t.Run("by configuration, for all cases", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Quarantine = []string{"pkg.TestFlaky", "TestOther"}
+		d := w.judge(broken(1, LogicError, "TestFlaky"))
+		if d.Kind != KindPass || !reflect.DeepEqual(d.Excused, []string{"pkg.TestFlaky"}) || w.unit().State != Completed {
+			t.Errorf("%s %v", d.Kind, d.Excused)
+		}
+	})
+	t.Run("the gravest of the failures that are left decides", func(t *testing.T) {
+		w := newWorld(t)
+		v := broken(1, EnvIssue, "TestFlaky", "TestReal")
+		v.Failures[1].Class = LogicError
+		w.judge(v)
+		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || w.lastTurn().Verdict.Class != LogicError {
+			t.Errorf("%s %d %s", cp.State, cp.Reworks, w.lastTurn().Verdict.Class)
+		}
+	})
+	t.Run("a paused checkpoint stays paused and is decided when resumed", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, LogicError, "TestFlaky"))
+		w.human(HumanPause, 0)
+		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		if w.unit().State != InProgress {
+			t.Error(w.unit().State)
+		}
+		w.human(HumanResume, 0)
+		if w.unit().State != Completed {
+			t.Error(w.unit().State)
+		}
+	})
+	t.Run("every checkpoint in which the test failed is decided anew", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, LogicError, "TestFlaky"))
+		other := broken(1, LogicError, "TestFlaky")
+		other.Checkpoint = "race"
+		w.judge(other)
+		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		if w.unit().State != Completed || w.c.Checkpoints["race"].State != Completed {
+			t.Errorf("%s, %s", w.unit().State, w.c.Checkpoints["race"].State)
+		}
+	})
+}
+
+func TestWrong(t *testing.T) {
+	wrong := func(c Class) Event { return Event{Action: HumanWrong, Class: c} }
+	t.Run("a rework that was none is taken back and escalates as what it is", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, LogicError, "TestNet"))
+		first, _ := w.pending(EffectHandover)
+		w.must(wrong(EnvIssue))
+		cp := w.unit()
+		if cp.State != Escalated || cp.Escalation.Kind != KindEnv || cp.Reworks != 0 || len(cp.Iterations) != 0 || len(cp.Returned) != 0 {
+			t.Errorf("%s %+v reworks %d", cp.State, cp.Escalation, cp.Reworks)
+		}
+		want := Correction{Run: run(1, Fail, "").Run.Key(), SHA: run(1, Fail, "").Run.SHA, Fingerprint: "fp-TestNet", From: LogicError, To: EnvIssue, By: "mona", At: w.now}
+		if len(cp.Corrections) != 1 || cp.Corrections[0] != want {
+			t.Errorf("%+v", cp.Corrections)
+		}
+		w.human(HumanResume, 0)
+		if d := w.judge(broken(2, LogicError, "TestNet")); d.Kind != KindEnv {
+			t.Errorf("a later failure of that fingerprint: %s", d.Kind)
+		}
+		w.human(HumanResume, 0)
+		w.judge(broken(3, LogicError, "TestOther"))
+		if again, ok := w.pending(EffectHandover); !ok || again.Key == first.Key {
+			t.Errorf("the number is given again, the key is not: %q and %q", again.Key, first.Key)
+		}
+	})
+	t.Run("an escalation that was none is handed back and its issue closed", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, EnvIssue, "TestNet"))
+		w.must(wrong(LogicError))
+		_, closes := w.pending(EffectClose)
+		if _, ok := w.pending(EffectHandover); !ok || !closes || w.unit().State != InProgress || w.unit().Reworks != 1 {
+			t.Errorf("%v, %s", w.c.Pending, w.unit().State)
+		}
+	})
+	t.Run("a verdict without a failure is corrected for its run", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Unclear, Unknown))
+		w.must(wrong(LogicError))
+		if w.unit().Reworks != 1 || w.unit().Corrections[0].Fingerprint != "" {
+			t.Errorf("%d %+v", w.unit().Reworks, w.unit().Corrections)
+		}
+		if d := w.judge(run(2, Unclear, Unknown)); d.Kind != KindUnclear {
+			t.Errorf("another run: %s", d.Kind)
+		}
+	})
+	t.Run("what is decided as before starts nobody a second time", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, LogicError, "TestNet"))
+		first, _ := w.pending(EffectHandover)
+		w.must(wrong(TypeError))
+		again, _ := w.pending(EffectHandover)
+		if w.unit().Reworks != 1 || len(w.unit().Turns) != 1 || w.lastTurn().Verdict.Class != TypeError || again != first {
+			t.Errorf("%d %d %s %+v", w.unit().Reworks, len(w.unit().Turns), w.lastTurn().Verdict.Class, again)
+		}
+	})
+	t.Run("FLAKY and UNKNOWN are refused, and a green run", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(broken(1, LogicError, "TestNet"))
+		for _, c := range []Class{Flaky, Unknown, "NONSENSE", LogicError} {
+			var refused *RefusedError
+			if err := w.act(wrong(c)); !errors.As(err, &refused) || (c == Flaky && !strings.Contains(err.Error(), "quarantine TEST")) {
+				t.Errorf("%s: %v", c, err)
+			}
+		}
+		w.judge(run(2, Pass, ""))
+		if err := w.act(wrong(EnvIssue)); err == nil {
+			t.Error("a green run was corrected")
+		}
+	})
+}
+
+func TestWontFix(t *testing.T) {
+	w := newWorld(t)
+	if w.judge(run(1, Fail, LogicError)); w.act(Event{Action: HumanWontFix}) == nil {
+		t.Error("nothing is escalated")
+	}
+	w.judge(run(2, Fail, EnvIssue))
+	w.must(Event{Action: HumanWontFix})
+	t.Run("S4-28 S4-52 it stays escalated and nothing is retried", func(t *testing.T) {
+		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindNone || w.unit().State != Escalated || w.unit().WontFix == nil || w.unit().WontFix.By != "mona" {
+			t.Errorf("%s %s", d.Kind, w.unit().State)
+		}
+	})
+	t.Run("a retry undoes it", func(t *testing.T) {
+		w.human(HumanExtend, 1)
+		if w.unit().WontFix != nil || w.unit().Reworks != 2 {
+			t.Errorf("%+v %d", w.unit().WontFix, w.unit().Reworks)
+		}
+	})
+	t.Run("a green run passes it", func(t *testing.T) {
+		w.judge(run(4, Fail, EnvIssue))
+		w.must(Event{Action: HumanWontFix})
+		if d := w.judge(run(5, Pass, "")); d.Kind != KindPass || w.unit().WontFix != nil {
+			t.Errorf("%s %+v", d.Kind, w.unit().WontFix)
+		}
+	})
+}
+
+func TestAnswersCountOnce(t *testing.T) {
+	t.Run("a known answer does nothing", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		w.must(Event{Action: HumanExtend, N: 1, Answer: "comment/1/1"})
+		before := w.c
+		w.must(Event{Action: HumanExtend, N: 1, Answer: "comment/1/1", By: "lisa"})
+		before.Version++
+		before.Updated = w.c.Updated
+		if !reflect.DeepEqual(w.c, before) {
+			t.Error("it changed the case")
+		}
+		if a := w.c.Answered["comment/1/1"]; a.Action != HumanExtend || a.By != "mona" {
+			t.Errorf("%+v", a)
+		}
+	})
+	t.Run("an answer to another commit is refused", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		w.judge(run(2, Fail, EnvIssue))
+		var stale *StaleAnswerError
+		if err := w.act(Event{Action: HumanResume, SHA: run(1, Fail, "").Run.SHA}); !errors.As(err, &stale) || stale.Newest != run(2, Fail, "").Run.SHA {
+			t.Error(err)
+		}
+		w.must(Event{Action: HumanResume, SHA: run(2, Fail, "").Run.SHA})
+	})
+}
+
+func TestLedgerOfBefore(t *testing.T) {
+	t.Run("acts of a ledger in which nothing was decided at once fold as they did", func(t *testing.T) {
+		w := newWorld(t)
+		w.judge(run(1, Fail, EnvIssue))
+		w.add(Event{Type: EventHuman, At: w.now, Case: w.c.Key, Checkpoint: "unit", Action: HumanExtend, N: 1, By: "mona"})
+		if d := w.judge(run(2, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 || w.unit().Redo != nil {
+			t.Errorf("%s %d %+v", d.Kind, d.Iteration, w.unit().Redo)
+		}
+	})
+}
