@@ -21,7 +21,7 @@ func (s *story) end() end {
 	}
 	for _, i := range s.r.Issues(s.t) {
 		if i.Number != s.number {
-			e.issues += fmt.Sprintf("%s %s %v\n", i.Title, i.State, names(i.Labels))
+			e.issues += fmt.Sprintf("%s %s %v, several: %v\n", i.Title, i.State, names(i.Labels), strings.Contains(i.Body, "Also held by this"))
 		}
 	}
 	e.issues = strings.ReplaceAll(e.issues, fmt.Sprintf("#%d", s.number), "#n")
@@ -59,6 +59,9 @@ var chapters = []struct {
 	{"an escalation", "", func(*story) {}, environment, nil},
 	{"a pass that closes an escalation", "", func(s *story) { s.run(environment, nil); s.push() }, passing, map[string]string{"job-status": "success"}},
 	{"a mention", "handover: [{mention: \"@claude\"}]\n", func(*story) {}, failing("TestAdd"), nil},
+	{"an escalation that another pull request shares", "", func(s *story) { s.beside("other").run(environment, nil) }, environment, nil},
+	{"a pass that leaves a shared escalation to another", "", func(s *story) { s.run(environment, nil); s.beside("other").run(environment, nil); s.push() }, passing, map[string]string{"job-status": "success"}},
+	{"an escalation beyond the fuse", "escalation: {max_issues: 1}\n", func(s *story) { s.beside("other").run(broken("Far"), nil) }, environment, nil},
 }
 
 // TestKilled kills the Action between any two requests, before GitHub has seen
