@@ -83,6 +83,7 @@ var formats = []format{
 	vitestFormat,
 	cargoFormat,
 	unittestFormat,
+	junitTextFormat,
 	mochaFormat,
 	rspecFormat,
 	minitestFormat,

@@ -9,7 +9,7 @@ import (
 
 // jvmDirs are the directories of testdata that the readers named in
 // jvmConsoles are tested on.
-var jvmDirs = []string{"surefire", "gradle", "ant", "testng", "junit-console", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "doctest", "boost-test", "xctest", "robot-console", "bats"}
+var jvmDirs = []string{"surefire", "gradle", "ant", "testng", "junit-console", "junit-text", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "doctest", "boost-test", "xctest", "robot-console", "bats"}
 
 // TestJVMConsoleCorpus reads recorded output (where a directory has a make.sh
 // it is a real tool's, else it is written after the tool's documentation) and
@@ -65,7 +65,7 @@ func TestJVMConsolesTruncated(t *testing.T) {
 
 // endsRun reports whether a run of one of several in the file had ended.
 func endsRun(s string) bool {
-	for _, end := range []string{"[  PASSED  ]", "BUILD SUCCESSFUL", "BUILD SUCCESS", "test cases", "Passed!  -", "errors.", "Tests: succeeded", "SUITE-END"} {
+	for _, end := range []string{"[  PASSED  ]", "BUILD SUCCESSFUL", "BUILD SUCCESS", "test cases", "Passed!  -", "errors.", "Tests: succeeded", "SUITE-END", "OK ("} {
 		if strings.Contains(s, end) {
 			return true
 		}

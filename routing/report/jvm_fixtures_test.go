@@ -11,7 +11,7 @@ import (
 )
 
 // jvmConsoles are the readers that the tests of this file are about.
-var jvmConsoles = []string{"surefire", "gradle", "ant", "junit-console", "testng", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "doctest", "boost-test", "xctest", "robot-console", "mozlog", "bats"}
+var jvmConsoles = []string{"surefire", "gradle", "ant", "junit-console", "junit-text", "testng", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "doctest", "boost-test", "xctest", "robot-console", "mozlog", "bats"}
 
 func readFixture(t *testing.T, path string) string {
 	t.Helper()
@@ -117,9 +117,10 @@ func TestJVMConsolesClaimNothingElse(t *testing.T) {
 
 // jvmSigns are what only logs hold in which the tool does stand.
 var jvmSigns = map[string]*regexp.Regexp{
-	"surefire": regexp.MustCompile(`Scanning for projects\.\.\.`),
-	"gradle":   regexp.MustCompile(`> Task :|Gradle Daemon|gradlew? `),
-	"ant":      regexp.MustCompile(`Buildfile: `),
-	"dotnet":   regexp.MustCompile(`\.csproj\]|MSBuild`),
-	"sbt":      regexp.MustCompile(`\[error\] \((?:compile|test)`),
+	"surefire":   regexp.MustCompile(`Scanning for projects\.\.\.`),
+	"gradle":     regexp.MustCompile(`> Task :|Gradle Daemon|gradlew? `),
+	"ant":        regexp.MustCompile(`Buildfile: `),
+	"junit-text": regexp.MustCompile(`(?m)^OK \(\d+ tests\)\r?$`),
+	"dotnet":     regexp.MustCompile(`\.csproj\]|MSBuild`),
+	"sbt":        regexp.MustCompile(`\[error\] \((?:compile|test)`),
 }

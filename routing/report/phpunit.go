@@ -134,12 +134,16 @@ func (c *phpunitConsole) opens(t string) bool {
 	}
 	c.closeEntry()
 	c.section, c.want, c.seen, c.started, c.inDox = word, n, 0, true, false
-	return true
+	return c.header > 0 || len(c.list) > 0 // JUnit prints the same
 }
 
 func (c *phpunitConsole) body(no int, t string, blank bool) bool {
 	if n, rest, ok := leadingInt(t); ok && strings.HasPrefix(rest, ") ") && n == c.seen+1 && n <= c.want {
 		c.closeEntry()
+		if c.header == 0 && n == 1 && len(c.list) == 0 && !strings.Contains(rest, "::") && !strings.HasSuffix(rest, ".phpt") {
+			c.section, c.started = "", false // JUnit's list: name(class)
+			return false
+		}
 		c.seen = n
 		test := Test{At: no}
 		test.Suite, test.Name = phpTest(rest[2:])
