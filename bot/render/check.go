@@ -48,6 +48,12 @@ func Check(c routing.Case, checkpoint, sha string, o Options) CheckRun {
 
 func (v view) check(newest bool) CheckRun {
 	r := CheckRun{Conclusion: v.conclusion(), Title: v.checkTitle()}
+	if newest {
+		v.answered(&r)
+	}
+	if n := len(v.excused); n > 0 {
+		r.Title = v.lang.say("check.excused", "title", r.Title, "n", n)
+	}
 	v.o.Mention = "" // a check tells nobody
 	r.Summary = fit(min(v.o.limit(), checkSummaryLimit), func(d detail) string {
 		d.packet, d.packetText = 0, 0
@@ -55,7 +61,7 @@ func (v view) check(newest bool) CheckRun {
 		p.Packet, p.cutPacket = "", 0
 		p.Notes = v.notes(p)
 		if !newest {
-			p.State = ""
+			p.State, p.Acts = "", ""
 		}
 		return strings.TrimSpace(p.print(v.lang, "comment"))
 	}, func() string { return v.lang.say("note.cut", "what", v.lang.say("cut.all")) })
@@ -63,6 +69,19 @@ func (v view) check(newest bool) CheckRun {
 		r.Annotations = annotations(v.turn.Verdict.Failures)
 	}
 	return r
+}
+
+// answered brings the check of an escalation to what a person decided on it.
+func (v view) answered(r *CheckRun) {
+	switch {
+	case !v.turn.Kind.Escalates():
+	case v.cp.WontFix != nil:
+		r.Conclusion, r.Title = "failure", v.lang.say("check.wontfix", "kind", v.stopped(v.turn.Kind))
+	case v.cp.Skipped && v.onMax() != routing.OnMaxSkip:
+		r.Conclusion, r.Title = "neutral", v.lang.say("check.skipped")
+	case v.resumed():
+		r.Conclusion, r.Title = "failure", v.lang.say("check.resumed")
+	}
 }
 
 // conclusion is what the check ends with: an escalation asks for action, unless
@@ -120,6 +139,9 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 	if cp.Escalation != nil && !cp.Skipped {
 		v := view{lang: o.Language}
 		r.Conclusion, r.Title = "action_required", o.Language.say("check.stop", "kind", v.stopped(cp.Escalation.Kind))
+		if cp.WontFix != nil {
+			r.Conclusion, r.Title = "failure", o.Language.say("check.wontfix", "kind", v.stopped(cp.Escalation.Kind))
+		}
 	}
 	r.Summary = prose(o.redact(orElse(reason, o.Language.say("none.empty"))))
 	return r

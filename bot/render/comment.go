@@ -28,7 +28,7 @@ func Comment(c routing.Case, checkpoint string, o Options) string {
 }
 
 func (v view) comment(d detail) page {
-	p := page{Head: v.head(), State: v.state()}
+	p := page{Head: v.head(), State: v.state(), Excused: v.excusedText(), Acts: v.acts()}
 	switch {
 	case !v.has:
 		p.What = v.lang.say("none.empty")
@@ -222,6 +222,8 @@ func (v view) decision() routing.Decision {
 // state says what has happened since the turn.
 func (v view) state() string {
 	switch {
+	case v.cp.WontFix != nil:
+		return v.lang.say("state.wontfix", "who", v.who(v.cp.WontFix.By), "resume", v.command("resume"))
 	case v.cp.Paused:
 		return v.lang.say("state.paused", "resume", v.command("resume"))
 	case v.has && v.turn.Kind.Escalates() && v.cp.Skipped && v.onMax() != routing.OnMaxSkip:
@@ -230,7 +232,7 @@ func (v view) state() string {
 		return v.lang.say("state.held")
 	case v.newer():
 		return v.lang.say("state.newer")
-	case v.has && v.turn.Kind.Escalates() && v.cp.Escalation == nil && v.cp.State == routing.InProgress:
+	case v.resumed():
 		return v.lang.say("state.resumed")
 	}
 	return ""
@@ -295,7 +297,7 @@ func (v view) fixed() string {
 	var names []string
 	for _, t := range v.story {
 		for _, f := range t.Verdict.Failures {
-			if n := escalate.Name(f); t.Kind != routing.KindPass && !seen[n] {
+			if n := escalate.Name(f); t.Kind != routing.KindPass && !seen[n] && !contains(v.excused, n) {
 				seen[n] = true
 				names = append(names, n)
 			}

@@ -52,7 +52,7 @@ func turnOf(story []routing.Turn, n int) int {
 }
 
 func (v view) feedback(d detail) page {
-	p := page{Head: v.lang.say("fb.title", "cp", code(v.name), "n", v.turn.Iteration, "max", v.max), What: v.what()}
+	p := page{Head: v.lang.say("fb.title", "cp", code(v.name), "n", v.turn.Iteration, "max", v.max), What: v.what(), Excused: v.excusedText()}
 	if v.turn.Kind.Escalates() {
 		p.Head = v.head()
 	}

@@ -63,7 +63,7 @@ func (v view) issue(r escalate.Report, d detail) page {
 		Basic: v.basic(r), History: v.history(v.story, d.rows), Pattern: v.lang.sentence(r.Pattern),
 		Causes: numbered(v.sentences(r.Causes), v.lang.say("unknown")),
 		Design: bullets(v.sentences(r.Actions.Design)), Environment: bullets(v.sentences(r.Actions.Environment)),
-		Manual: bullets(v.sentences(r.Actions.Manual)), Closes: v.lang.say("issue.closes"),
+		Manual: bullets(v.sentences(r.Actions.Manual)), Excused: v.excusedText(), Acts: v.acts(), Closes: v.lang.say("issue.closes"),
 	}
 	if p.History == "" {
 		p.History = v.lang.say("issue.norows")

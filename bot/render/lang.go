@@ -10,7 +10,7 @@ import (
 
 // messages are the fixed texts of all languages: id → template with
 // {placeholders}. Every language has the same ids and placeholders.
-var messages = map[Language]map[string]string{English: joined(english, englishAnswers), Korean: joined(korean, koreanAnswers)}
+var messages = map[Language]map[string]string{English: joined(english, englishAnswers, actTexts[English]), Korean: joined(korean, koreanAnswers, actTexts[Korean])}
 
 func joined(texts ...map[string]string) map[string]string {
 	all := map[string]string{}

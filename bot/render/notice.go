@@ -29,7 +29,7 @@ func Call(c routing.Case, e routing.Effect, o Options, comment string, number in
 	return o.Mention + " " + o.Language.say(id, "cp", code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", code(e.Target))
 }
 
-func limitOf(cp routing.Checkpoint) int { return min(cp.Limit+cp.Extra, routing.HardCap) }
+func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }
 
 // Mended returns the comment that closes an escalation: what passed, on which
 // commit and after how many reworks, or that a person resolved it.

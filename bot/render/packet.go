@@ -28,7 +28,8 @@ type packet struct {
 	Class      routing.Class   `json:"class"`
 	Counts     routing.Counts  `json:"counts"`
 	Failures   []packetFailure `json:"failures"`
-	Omitted    int             `json:"omitted"` // failures not in here
+	Omitted    int             `json:"omitted"`               // failures not in here
+	Quarantine []string        `json:"quarantined,omitempty"` // names of failures that do not count
 	Changed    packetChange    `json:"changed"`
 	History    []packetRow     `json:"history"`
 }
@@ -105,6 +106,9 @@ func (v view) packet(n, limit int) ([]byte, int) {
 	}
 	p.Omitted = len(t.Verdict.Failures) - n + t.Verdict.Dropped
 	names := max(3, min(n, 50))
+	if len(v.excused) > 0 {
+		p.Quarantine = few(v.excused, names)
+	}
 	p.Changed = packetChange{few(v.delta.fixed, names), few(v.delta.still, names), few(v.delta.fresh, names), few(v.delta.unseen, names)}
 	for i, h := range v.story {
 		p.History = append(p.History, packetRow{i + 1, h.Kind, h.Verdict.Class, h.Verdict.Run.SHA, escalate.FailedCount(h.Verdict), h.At.UTC()})

@@ -27,6 +27,7 @@ func parsePages(l Language) *template.Template {
 // page is what the templates print: Markdown that is safe already.
 type page struct {
 	Head, What, State, Ask, Since            string
+	Excused, Acts                            string
 	Open, Folded                             []item
 	FoldedTitle, Names, NamesTitle           string
 	History, HistoryTitle                    string
@@ -204,6 +205,9 @@ func (v view) said(msg string, sides bool, d detail) string {
 
 func (v view) facts(f routing.Failure) string {
 	parts := []string{v.class(f.Class)}
+	if f.Was != "" {
+		parts = append(parts, v.lang.say("fail.was", "class", v.class1(f.Was)))
+	}
 	if pl := v.place(f); pl != "" {
 		parts = append(parts, pl)
 	}
@@ -231,6 +235,14 @@ func contains(ss []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// class1 is the id of a class.
+func (v view) class1(c routing.Class) string {
+	if !c.Valid() {
+		c = routing.Unknown
+	}
+	return string(c)
 }
 
 // class returns a class as its word and its id.
@@ -337,7 +349,11 @@ func (v view) turnRow(n int, t routing.Turn) string {
 			first = code(cut(escalate.Name(fs[0]), 80))
 		}
 	}
-	cells := []string{number, v.lang.say("kind." + string(t.Kind)), cls, failed, first, v.sha(t.Verdict.Run.SHA), stamp(t)}
+	kind := v.lang.say("kind." + string(t.Kind))
+	if t.Undone {
+		kind = v.lang.say("turn.undone", "kind", kind)
+	}
+	cells := []string{number, kind, cls, failed, first, v.sha(t.Verdict.Run.SHA), stamp(t)}
 	for i := range cells {
 		cells[i] = cell(cells[i])
 	}

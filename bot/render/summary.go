@@ -15,6 +15,7 @@ const summaryLimit = 200_000
 func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) string {
 	v := look(c, checkpoint, o)
 	v.turn = routing.Turn{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.redact(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
+	v.turn.Verdict.Failures, v.excused = counting(v.turn.Verdict.Failures)
 	v.max, v.has = d.Max, true
 	v.o.Mention = ""
 	if d.Kind == routing.KindNone || d.Repeated {
@@ -36,7 +37,7 @@ func (v view) summaryHead() string {
 }
 
 func (v view) summary(d routing.Decision, dt detail) page {
-	p := page{Head: v.summaryHead(), Counts: v.counts()}
+	p := page{Head: v.summaryHead(), Counts: v.counts(), Excused: v.excusedText(), Acts: v.acts()}
 	p.Decision = fmt.Sprintf("- **%s:** `%s` (%s, %s %s)\n- **%s:** %s\n- **%s:** %s",
 		v.lang.say("sum.decision"), d.Kind, v.lang.say("kind."+string(d.Kind)), v.lang.say("sum.rule"), code(d.Rule),
 		v.lang.say("sum.reason"), prose(v.turn.Reason), v.lang.say("sum.next"), v.next(d))

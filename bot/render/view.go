@@ -21,6 +21,8 @@ type view struct {
 	base  int // 1-based run of the story that delta is since, 0 for none
 	o     Options
 	lang  Language
+
+	excused []string // names of the turn's failures that are in quarantine
 }
 
 // look returns the view of checkpoint as of its newest turn.
@@ -44,6 +46,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		}
 		t.Reason = o.redact(t.Reason)
 		t.Verdict = o.verdict(t.Verdict)
+		t.Verdict.Failures, v.excused = counting(t.Verdict.Failures)
 		v.story = append(v.story, t)
 	}
 	v.turn, v.has = v.story[i], true

@@ -1,0 +1,58 @@
+package effect
+
+import (
+	"context"
+	"testing"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// runs is a hub that knows one run and comments.
+type runs struct {
+	Hub
+	attempt int
+	rerun   []int64
+	reacted []int64
+}
+
+func (r *runs) Run(_ context.Context, _ hub.Repo, id int64, _ int) (hub.WorkflowRun, error) {
+	return hub.WorkflowRun{ID: id, Attempt: r.attempt}, nil
+}
+
+func (r *runs) RerunFailed(_ context.Context, _ hub.Repo, id int64) error {
+	r.rerun = append(r.rerun, id)
+	r.attempt++
+	return nil
+}
+
+func (r *runs) React(_ context.Context, _ hub.Repo, id int64) error {
+	r.reacted = append(r.reacted, id)
+	return nil
+}
+
+func TestRerunOnce(t *testing.T) {
+	t.Parallel()
+	h := &runs{attempt: 1}
+	g := &GitHub{Hub: h, Repo: hub.Repo{Owner: "acme", Name: "app"}}
+	for range 3 { // as after a process that was ended before it recorded the effect
+		if _, err := g.Do(t.Context(), routing.Case{}, routing.Effect{Kind: routing.EffectRerun, Target: "42/1"}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.rerun) != 1 || h.rerun[0] != 42 {
+		t.Errorf("run again: %v", h.rerun)
+	}
+	if _, err := g.Do(t.Context(), routing.Case{}, routing.Effect{Kind: routing.EffectRerun, Target: "review"}, false); err == nil {
+		t.Error("no run was taken for one")
+	}
+}
+
+func TestReact(t *testing.T) {
+	t.Parallel()
+	h := &runs{}
+	g := &GitHub{Hub: h, Repo: hub.Repo{Owner: "acme", Name: "app"}}
+	if _, err := g.Do(t.Context(), routing.Case{}, routing.Effect{Kind: routing.EffectReact, Target: "77"}, false); err != nil || len(h.reacted) != 1 || h.reacted[0] != 77 {
+		t.Errorf("%v %v", h.reacted, err)
+	}
+}
