@@ -134,9 +134,25 @@ func (f *face) run(ctx context.Context) (int, error) {
 	if err := f.configure(ctx, command); err != nil {
 		return 2, err
 	}
-	if command == "answer" {
+	switch command {
+	case "answer":
 		return f.answer(ctx)
+	case "prompt":
+		return f.openPrompt(ctx)
 	}
+	var reentry error
+	if command == "workflow-run" {
+		reentry = f.reenter(ctx)
+	}
+	code, err := f.decide(ctx, command)
+	if reentry != nil {
+		return max(code, 1), errors.Join(reentry, err)
+	}
+	return code, err
+}
+
+// decide judges the run that the event is about, and routes it.
+func (f *face) decide(ctx context.Context, command string) (int, error) {
 	var t *trigger
 	var err error
 	switch command {
@@ -161,6 +177,9 @@ func (f *face) command() string {
 	if f.in.Command != "auto" {
 		return f.in.Command
 	}
+	if f.in.Result != "" {
+		return "prompt"
+	}
 	switch f.env.Getenv("GITHUB_EVENT_NAME") {
 	case "workflow_run":
 		if f.event.Action == "completed" {
@@ -174,6 +193,11 @@ func (f *face) command() string {
 		return ""
 	case "issue_comment":
 		if f.event.Action == "created" {
+			return "answer"
+		}
+		return ""
+	case "issues":
+		if f.event.Action == "edited" {
 			return "answer"
 		}
 		return ""
@@ -329,13 +353,17 @@ func (f *face) renderOptions(t trigger) render.Options {
 	}
 }
 
-func (f *face) line(eff pipeline.Effector) *pipeline.Line {
-	ttl := 3 * time.Minute
+// claimTTL is how long a process may be silent before another takes over.
+func (f *face) claimTTL() time.Duration {
 	if d, err := time.ParseDuration(f.env.Getenv("SWITCHBACK_CLAIM_TTL")); err == nil && d > 0 {
-		ttl = d
+		return d
 	}
+	return 3 * time.Minute
+}
+
+func (f *face) line(eff pipeline.Effector) *pipeline.Line {
 	return &pipeline.Line{
-		Ledger: f.led, Effector: eff, Judge: effect.Judge, Owner: owner(f.env.Getenv), ClaimTTL: ttl,
+		Ledger: f.led, Effector: eff, Judge: effect.Judge, Owner: owner(f.env.Getenv), ClaimTTL: f.claimTTL(),
 		Now: f.now, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
 	}
 }

@@ -21,6 +21,7 @@ type Comment struct {
 		Login string `json:"login"`
 		Type  string `json:"type"`
 	} `json:"user"`
+	CreatedAt string `json:"created_at"`
 }
 
 // Issue is an issue or pull request in an event.
@@ -31,11 +32,17 @@ type Issue struct {
 		Login string `json:"login"`
 	} `json:"user"`
 	PullRequest *struct{} `json:"pull_request"`
+	UpdatedAt   string    `json:"updated_at"`
 }
 
 // answer carries out the commands of a new comment on a pull request or on an
 // escalation issue, for people who may write to the repository.
 func (f *face) answer(ctx context.Context) (int, error) {
+	if ours, err := f.answerPrompt(ctx); err != nil {
+		return 1, err
+	} else if ours || f.event.Comment == nil && f.env.Getenv("GITHUB_EVENT_NAME") == "issues" {
+		return 0, nil
+	}
 	c, is := f.event.Comment, f.event.Issue
 	if c == nil || is == nil {
 		return 1, errors.New("the event has no comment; use `on: issue_comment` with `types: [created]`")

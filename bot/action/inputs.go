@@ -17,7 +17,7 @@ import (
 
 // Inputs are the inputs of action.yml, read and checked.
 type Inputs struct {
-	Command      string   // auto, step, workflow-run, review, answer, sweep
+	Command      string   // auto, step, workflow-run, review, answer, prompt, sweep
 	Reports      []string // globs of files, or of paths in artifacts
 	Checkpoint   string   // "" for the default of the event
 	Config       string   // path of the configuration, "" for the default
@@ -29,6 +29,7 @@ type Inputs struct {
 	Workflows    []string // names of workflows looked at by workflow-run; empty: all
 	BotLogin     string   // login of the bot whose token is used, "" to find out
 	LedgerBranch string
+	Result       string // path of a result that people are asked about
 }
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
@@ -54,12 +55,12 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 		Command: get("command", "auto"), Checkpoint: get("checkpoint", ""), Config: get("config", ""),
 		Token: get("token", getenv("GITHUB_TOKEN")), JobStatus: get("job-status", ""), Matrix: get("matrix", ""),
 		BotLogin: get("bot-login", ""), LedgerBranch: get("ledger-branch", "switchback-ledger"),
-		Reports: list(get("reports", "")), Workflows: list(get("workflows", "")), FailOn: list(get("fail-on", "unclear")),
+		Result: get("result", ""), Reports: list(get("reports", "")), Workflows: list(get("workflows", "")), FailOn: list(get("fail-on", "unclear")),
 	}
 	switch in.Command {
-	case "auto", "step", "workflow-run", "review", "answer", "sweep":
+	case "auto", "step", "workflow-run", "review", "answer", "prompt", "sweep":
 	default:
-		return in, fmt.Errorf("input command is %q; it must be auto, step, workflow-run, review, answer or sweep", in.Command)
+		return in, fmt.Errorf("input command is %q; it must be auto, step, workflow-run, review, answer, prompt or sweep", in.Command)
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
@@ -152,9 +153,25 @@ type Event struct {
 	Review      *Review      `json:"review"`
 	Comment     *Comment     `json:"comment"`
 	Issue       *Issue       `json:"issue"`
+	Sender      Sender       `json:"sender"`
+	Changes     Changes      `json:"changes"`
 	Repository  struct {
 		DefaultBranch string `json:"default_branch"`
 	} `json:"repository"`
+}
+
+// Sender is who an event is of.
+type Sender struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// Changes are what an edit changed; Body is nil if it is not among that.
+type Changes struct {
+	Body *struct {
+		From string `json:"from"`
+	} `json:"body"`
 }
 
 // PullRequest is a pull request in an event.
@@ -188,9 +205,14 @@ type WorkflowRun struct {
 	HeadRepo   *struct {
 		FullName string `json:"full_name"`
 	} `json:"head_repository"`
-	Conclusion   string `json:"conclusion"`
-	Status       string `json:"status"`
-	URL          string `json:"html_url"`
+	Conclusion string `json:"conclusion"`
+	Status     string `json:"status"`
+	URL        string `json:"html_url"`
+	Title      string `json:"display_title"`
+	UpdatedAt  string `json:"updated_at"`
+	Actor      struct {
+		Login string `json:"login"`
+	} `json:"actor"`
 	PullRequests []struct {
 		Number int `json:"number"`
 	} `json:"pull_requests"`

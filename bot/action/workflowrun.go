@@ -288,6 +288,9 @@ func (f *face) sweep(ctx context.Context) (int, error) {
 	}
 	var failed error
 	for _, key := range keys {
+		if key == routing.RegisterKey(f.repo.String(), routing.RegisterFeedback) {
+			failed = errors.Join(failed, f.sweepPrompts(ctx))
+		}
 		if routing.IsRegister(key) {
 			continue
 		}

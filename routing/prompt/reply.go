@@ -146,3 +146,21 @@ func BodyText(body string) string {
 	}
 	return trimLines(text)
 }
+
+// SwapText puts text in the place of what people wrote into a body, if that is
+// still was.
+func SwapText(body, was, text string) string {
+	plain := strings.ReplaceAll(body, "\r\n", "\n")
+	if was == text || BodyText(plain) != was {
+		return body
+	}
+	head, rest, ok := strings.Cut(plain, TextBegin)
+	_, tail, end := strings.Cut(rest, TextEnd)
+	if !ok || !end {
+		return body
+	}
+	if text != "" {
+		text = "\n" + text + "\n"
+	}
+	return head + TextBegin + "\n" + text + "\n" + TextEnd + tail
+}
