@@ -214,13 +214,19 @@ func (g *goTestText) ending(s string) bool {
 // stands behind the name.
 func goResult(s string) (what, name, secs string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "--- ")
-	if !ok {
+	if !ok || len(rest) < 4 {
 		return "", "", "", false
 	}
-	what, name, ok = strings.Cut(rest, ": ")
-	switch what {
+	n := 4
+	if rest[0] == 'B' {
+		n = min(5, len(rest))
+	}
+	switch what = rest[:n]; what {
 	case "PASS", "FAIL", "SKIP", "BENCH":
 	default:
+		return "", "", "", false
+	}
+	if name, ok = strings.CutPrefix(rest[n:], ": "); !ok {
 		return "", "", "", false
 	}
 	if name == "" || strings.IndexByte(" \t\r\f\n", name[0]) >= 0 {
@@ -256,7 +262,7 @@ func isDigits(s string) bool {
 // endsTest reports whether name can be a test's. Only benchmarks end without
 // a time; names hold no spaces (testing replaces them).
 func endsTest(name, secs string) bool {
-	if strings.ContainsAny(name, " \t") {
+	if strings.IndexByte(name, ' ') >= 0 || strings.IndexByte(name, '\t') >= 0 {
 		return false
 	}
 	return secs != "" || strings.HasPrefix(name, "Benchmark")
@@ -270,7 +276,10 @@ func (g *goTestText) ends(what, name, secs string) {
 	case t.status != "": // a second run without "=== RUN" (-count, not verbose)
 		t = g.p.run(strings.Clone(name), g.at)
 	}
-	f, _ := strconv.ParseFloat(secs, 64)
+	f, ok := plainDecimal(secs)
+	if !ok {
+		f, _ = strconv.ParseFloat(secs, 64)
+	}
 	d := time.Duration(f * float64(time.Second))
 	switch what {
 	case "PASS":

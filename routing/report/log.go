@@ -130,7 +130,14 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	for to := lr.gate.to(l, lead); to != 0; {
+	to, more := lr.gate.to(l, lead)
+	for {
+		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
+			to, more = to|lr.gate.woken(l.Text, more), 0
+		}
+		if to == 0 {
+			break
+		}
 		i := next(&to)
 		c := lr.consoles[i]
 		mine := c.line(l)

@@ -48,6 +48,7 @@ type gate struct {
 	holds    []holder
 	dots     uint64
 	prefix   uint64
+	slow     uint64      // those with holds, dots or prefix
 	looks    [256]uint64 // by a line's first byte, see format.begins
 	blank    uint64      // those that look at empty lines
 }
@@ -89,6 +90,9 @@ func (g *gate) add(f *format, c console, sleeps bool) {
 	if w.prefix {
 		g.prefix |= me
 	}
+	if w.holds != 0 || w.dots || w.prefix {
+		g.slow |= me
+	}
 }
 
 func set(to *[256]uint64, bytes string, me uint64) {
@@ -97,20 +101,21 @@ func set(to *[256]uint64, bytes string, me uint64) {
 	}
 }
 
-// to returns the consoles that l is given to. Its first byte that is no blank
-// stands at lead.
-func (g *gate) to(l Line, lead int) uint64 {
+// to returns the consoles that l is given to, and those for which only woken
+// tells: that takes longer, and most lines belong to a console before them.
+// The first byte of l that is no blank stands at lead.
+func (g *gate) to(l Line, lead int) (m, more uint64) {
 	t := l.Text
 	looks := g.blank
 	if t != "" {
 		looks = g.looks[t[0]]
 	}
 	if l.Mark != "" || stepOver(l) {
-		return looks
+		return looks, 0
 	}
-	m := g.awake
+	m = g.awake
 	if t == "" {
-		return m & looks
+		return m & looks, 0
 	}
 	switch lead {
 	case 0:
@@ -124,18 +129,23 @@ func (g *gate) to(l Line, lead int) uint64 {
 		n--
 	}
 	m |= g.last[t[n-1]]
-	if g.dots&^m != 0 && strings.Contains(t, "..") {
+	return m & looks, g.slow &^ m & looks
+}
+
+// woken returns those of the consoles more that t wakes.
+func (g *gate) woken(t string, more uint64) (m uint64) {
+	if g.dots&more != 0 && strings.Contains(t, "..") {
 		m |= g.dots
 	}
 	for _, h := range g.holds {
-		if h.mask&^m != 0 && strings.IndexByte(t, h.b) >= 0 {
+		if h.mask&more != 0 && strings.IndexByte(t, h.b) >= 0 {
 			m |= h.mask
 		}
 	}
-	if g.prefix&^m != 0 && outputPrefix(t) != "" {
+	if g.prefix&more != 0 && outputPrefix(t) != "" {
 		m |= g.prefix
 	}
-	return m & looks
+	return m & more
 }
 
 // after notes whether console i, which was given a line, is idle now.
