@@ -325,6 +325,8 @@ func (d *diagnoser) withoutFailure() {
 		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
 	case c == "" && d.block.found:
 		o.Reason = "tests passed, but the log ends in a failure it does not explain"
+	case c == "" && d.lastWords() != "":
+		o.Reason = "tests passed, but the last words of the log are: " + cutLine(d.lastWords(), 200)
 	default:
 		o.Result, o.Class = Pass, ""
 		o.Reason = passed(n)
