@@ -138,5 +138,9 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 	case d.Waits:
 		out = append(out, mk(EffectCheck, ""))
 	}
+	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {
+		// The report shows the newest evidence, and asks about its commit.
+		out = append([]Effect{mk(EffectIssue, string(cp.Escalation.Kind))}, out...)
+	}
 	return out
 }
