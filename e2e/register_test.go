@@ -113,6 +113,45 @@ func TestSharedIssue(t *testing.T) {
 	s.clean()
 }
 
+func TestSharedAtOnce(t *testing.T) {
+	s := newStory(t, "")
+	stories := []*story{s}
+	for n := 2; n <= 4; n++ {
+		stories = append(stories, s.beside(fmt.Sprint("branch-", n)))
+	}
+	actions := make([]Action, len(stories))
+	for i, o := range stories {
+		actions[i] = o.action(environment, nil)
+	}
+	s.atOnce(len(stories), func(i int) Action { return actions[i] })
+	all := s.issues()
+	if len(all) != 1 {
+		t.Fatalf("%d issues for one broken machine", len(all))
+	}
+	for _, o := range stories {
+		if c := o.bot(); !strings.Contains(all[0].Body, fmt.Sprintf("/pull/%d)", o.number)) || len(c) != 1 || !strings.Contains(c[0], fmt.Sprintf("/issues/%d", all[0].Number)) {
+			t.Errorf("#%d is not listed, or its comment does not link the issue: %q\n%s", o.number, c, all[0].Body)
+		}
+	}
+	t.Run("all pass at once and the issue is closed once", func(t *testing.T) {
+		for i, o := range stories {
+			o.pushTo([]string{"feature", "branch-2", "branch-3", "branch-4"}[i])
+			actions[i] = o.action(passing, map[string]string{"job-status": "success"})
+		}
+		s.atOnce(len(stories), func(i int) Action { return actions[i] })
+		n := 0
+		for _, c := range s.r.Comments(t, all[0].Number) {
+			if c.User.Login == ActionsBot {
+				n++
+			}
+		}
+		if got := s.states(); got != "closed" || n != 1 {
+			t.Errorf("%s, %d comments", got, n)
+		}
+	})
+	s.clean()
+}
+
 func TestFuse(t *testing.T) {
 	s := newStory(t, "escalation: {max_issues: 2}\n")
 	stories := []*story{s}

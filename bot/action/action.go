@@ -41,17 +41,18 @@ type Env struct {
 
 // face is one run of the Action.
 type face struct {
-	env    Env
-	gha    *githubactions.Action
-	in     Inputs
-	event  Event
-	repo   hub.Repo
-	hub    *hub.Hub
-	led    ledger.Ledger
-	config config.File
-	rules  *diagnose.Rules
-	tests  *ctrf.Writer // of the run being judged
-	log    *slog.Logger
+	env     Env
+	gha     *githubactions.Action
+	in      Inputs
+	event   Event
+	repo    hub.Repo
+	hub     *hub.Hub
+	led     ledger.Ledger
+	process string // names this process among those that file issues
+	config  config.File
+	rules   *diagnose.Rules
+	tests   *ctrf.Writer // of the run being judged
+	log     *slog.Logger
 }
 
 // trigger is what a run of the Action is about: a judged run of a subject.
@@ -92,7 +93,7 @@ func newFace(env Env) (*face, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &face{env: env, gha: a, in: in, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	f := &face{process: owner(env.Getenv), env: env, gha: a, in: in, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	if f.repo, err = hub.ParseRepo(env.Getenv("GITHUB_REPOSITORY")); err != nil {
 		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)
 	}

@@ -39,6 +39,8 @@ type GitHub struct {
 	Ledger  ledger.Ledger // holds the register of escalations
 	Now     func() time.Time
 	Log     *slog.Logger
+	Owner   string        // names this process among those that file issues
+	FileTTL time.Duration // how long others leave the filing of an issue to it, 0: two minutes
 
 	// Prompt returns the questions at the end of an escalation issue. live is
 	// the body that stands there, from which it keeps what people ticked. nil: none.

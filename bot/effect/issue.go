@@ -75,6 +75,7 @@ func refOf(rec escalate.Record) string {
 func (g *GitHub) place(ctx context.Context, c routing.Case, e routing.Effect) (rec escalate.Record, before escalate.Member, placed escalate.Placed, err error) {
 	o := g.Render
 	call := escalate.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), render.IssueTitle(c, e.Checkpoint, o), g.policy(e.Checkpoint))
+	call.Filer = g.filer()
 	limits := g.Config.Escalation.Limits()
 	limits.FuseID = routing.RegisterKey(g.Repo.String(), routing.RegisterEscalations) + "/fuse"
 	contains := map[escalate.Ancestry]bool{}
@@ -104,15 +105,56 @@ func (g *GitHub) place(ctx context.Context, c routing.Case, e routing.Effect) (r
 	}
 }
 
+// shows is how often an issue is written anew for what others record meanwhile.
+const shows = 4
+
 // show brings the issue of a record to what the record and its host say, and
 // returns it. One that a human closed since is left as it is.
 func (g *GitHub) show(ctx context.Context, c routing.Case, rec escalate.Record, placed escalate.Placed) (hub.Issue, error) {
 	if placed.Blown {
 		g.log().Error("too many new issues within an hour; what is beyond is listed in one", "case", c.Key, "issue", rec.Number, "cap", g.Config.Escalation.Limits().MaxIssues)
 	}
+	rec, err := g.claimFiling(ctx, rec)
+	for try := 1; err == nil; try++ {
+		var i hub.Issue
+		var created bool
+		if i, created, err = g.write(ctx, c, rec, placed.News); err != nil || i.Number == 0 {
+			return i, err
+		}
+		now, stale, err := g.filed(ctx, rec, i)
+		if err != nil {
+			return i, err
+		}
+		if stale && now.Open() && try < shows {
+			rec = now // others joined or left while it was written
+			continue
+		}
+		if created || closedSince(i, now) || !now.Open() {
+			return i, nil
+		}
+		return i, g.bringState(ctx, now, i)
+	}
+	return hub.Issue{}, err
+}
+
+// filed notes where the issue stands. stale is true if the record has moved on
+// since rec.
+func (g *GitHub) filed(ctx context.Context, rec escalate.Record, i hub.Issue) (now escalate.Record, stale bool, err error) {
+	reg, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
+		cur, _ := r.ByID(rec.ID)
+		stale = !cur.UpdatedAt.Equal(rec.UpdatedAt)
+		return r.Filed(rec.ID, i.Number, i.URL, g.now())
+	})
+	now, _ = reg.ByID(rec.ID)
+	return now, stale, err
+}
+
+// write makes the issue or brings it up to date. One that is gone is forgotten,
+// and made anew if there is news.
+func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalate.Record, news bool) (hub.Issue, bool, error) {
 	host, err := g.hostCase(ctx, c, rec)
 	if err != nil {
-		return hub.Issue{}, err
+		return hub.Issue{}, false, err
 	}
 	spec, marker := g.issueSpec(ctx, c, host, rec)
 	number := ""
@@ -120,33 +162,60 @@ func (g *GitHub) show(ctx context.Context, c routing.Case, rec escalate.Record, 
 		number = strconv.Itoa(rec.Number)
 	}
 	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
-	if errors.Is(err, hub.ErrMoved) && number != "" {
-		if _, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Forget(rec.ID, g.now()) }); err != nil || !placed.News {
-			return hub.Issue{}, err
+	if !errors.Is(err, hub.ErrMoved) || number == "" {
+		return i, created, err
+	}
+	reg, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Forget(rec.ID, g.now()) })
+	if err != nil || !news {
+		return hub.Issue{}, false, err
+	}
+	rec, _ = reg.ByID(rec.ID)
+	if rec, err = g.claimFiling(ctx, rec); err != nil {
+		return hub.Issue{}, false, err
+	}
+	if rec.Number > 0 {
+		number = strconv.Itoa(rec.Number)
+	} else {
+		number = ""
+	}
+	return g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
+}
+
+func (g *GitHub) filer() *escalate.Filer {
+	ttl := g.FileTTL
+	if ttl <= 0 {
+		ttl = 2 * time.Minute
+	}
+	return &escalate.Filer{Owner: g.Owner, Until: g.now().Add(ttl)}
+}
+
+// claimFiling makes sure that this process alone files the issue of rec: many
+// cases may fail the same way at once. While another files it, it waits, and
+// returns the record with the issue's number.
+func (g *GitHub) claimFiling(ctx context.Context, rec escalate.Record) (escalate.Record, error) {
+	for rec.Number == 0 {
+		f := g.filer()
+		reg, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.File(rec.ID, *f, g.now()) })
+		var busy *escalate.BusyError
+		switch {
+		case err == nil:
+			rec, _ = reg.ByID(rec.ID)
+			return rec, nil
+		case !errors.As(err, &busy):
+			return rec, err
 		}
-		i, created, err = g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, "")
-	}
-	if err != nil {
-		return hub.Issue{}, err
-	}
-	if rec.Number != i.Number || rec.URL != i.URL || rec.Gone {
-		if _, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Filed(rec.ID, i.Number, i.URL, g.now()) }); err != nil {
-			return hub.Issue{}, err
+		if err := g.Sleep(ctx, min(max(busy.Until.Sub(g.now()), 50*time.Millisecond), time.Second)); err != nil {
+			return rec, err
 		}
 	}
-	if created || closedSince(i, rec) {
-		return i, nil
-	}
-	return i, g.bringState(ctx, rec, i)
+	return rec, nil
 }
 
 // bringState opens the issue of a record that is open, and gives it the labels
 // of its type.
 func (g *GitHub) bringState(ctx context.Context, rec escalate.Record, i hub.Issue) error {
 	if i.State == "closed" {
-		m := rec.Newest()
-		marker := render.Marker(fmt.Sprintf("%s/reopen/%d/%d", rec.ID, rec.Reopened, rec.RecalledAt.UnixMilli()), 0)
-		if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), marker); err != nil {
+		if err := g.reopen(ctx, rec, i); err != nil {
 			return err
 		}
 	}
@@ -162,6 +231,21 @@ func (g *GitHub) bringState(ctx context.Context, rec escalate.Record, i hub.Issu
 		i.Labels = []string{}
 	}
 	_, err := g.Hub.SyncLabels(ctx, g.Repo, i.Number, i.Labels, want, old)
+	return err
+}
+
+// reopen opens the issue again, and closes it where the record was resolved in
+// the meantime.
+func (g *GitHub) reopen(ctx context.Context, rec escalate.Record, i hub.Issue) error {
+	m := rec.Newest()
+	marker := render.Marker(fmt.Sprintf("%s/reopen/%d/%d", rec.ID, rec.Reopened, rec.RecalledAt.UnixMilli()), 0)
+	if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), marker); err != nil {
+		return err
+	}
+	reg, err := Register(ctx, g.Ledger, g.Repo.String())
+	if now, ok := reg.ByID(rec.ID); err == nil && ok && !now.Open() {
+		_, err = g.Hub.CloseIssue(ctx, g.Repo, i.Number, "", "")
+	}
 	return err
 }
 

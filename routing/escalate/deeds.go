@@ -39,6 +39,28 @@ func (r Register) Filed(id string, number int, url string, now time.Time) ([]rou
 	return r.checked(event(entry{Deed: deedFiled, ID: id, Number: number, URL: url}, now))
 }
 
+// BusyError says that another process is filing the issue.
+type BusyError struct{ Until time.Time }
+
+func (e *BusyError) Error() string {
+	return "another process is filing the issue, until " + e.Until.UTC().Format(time.RFC3339)
+}
+
+// File claims the filing of a record's issue. Another process that has claimed
+// it is a *BusyError, until its time is over.
+func (r Register) File(id string, f Filer, now time.Time) ([]routing.Event, error) {
+	rec, ok := r.ByID(id)
+	switch {
+	case !ok:
+		return nil, ErrUnknown
+	case rec.Number > 0 || rec.Filer != nil && rec.Filer.Owner == f.Owner && now.Before(rec.Filer.Until):
+		return nil, nil
+	case rec.Filer != nil && rec.Filer.Owner != f.Owner && now.Before(rec.Filer.Until):
+		return nil, &BusyError{rec.Filer.Until}
+	}
+	return r.checked(event(entry{Deed: deedFiler, ID: id, Filer: &f}, now))
+}
+
 // Forget notes that the issue of a record is not there any more.
 func (r Register) Forget(id string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)

@@ -38,6 +38,7 @@ const (
 	deedOpen    deed = "open"    // Record
 	deedJoin    deed = "join"    // Member, Facts: new, or brought up to date
 	deedFiled   deed = "filed"   // Number, URL
+	deedFiler   deed = "filer"   // Filer
 	deedGone    deed = "gone"    // the issue is not there any more
 	deedLeave   deed = "leave"   // Member with LeftAt, How, By, Fix
 	deedResolve deed = "resolve" // By, Text, SHA
@@ -56,6 +57,7 @@ type entry struct {
 	Record     *Record   `json:"record,omitempty"`
 	Member     *Member   `json:"member,omitempty"`
 	Facts      *Facts    `json:"facts,omitempty"`
+	Filer      *Filer    `json:"filer,omitempty"`
 	Number     int       `json:"number,omitempty"`
 	URL        string    `json:"url,omitempty"`
 	By         string    `json:"by,omitempty"`
@@ -139,7 +141,9 @@ func (r Record) apply(en entry, at time.Time) (Record, error) {
 	case deedJoin:
 		return r.join(en)
 	case deedFiled:
-		r.Number, r.URL, r.Gone = en.Number, en.URL, false
+		r.Number, r.URL, r.Gone, r.Filer = en.Number, en.URL, false, nil
+	case deedFiler:
+		r.Filer = en.Filer
 	case deedGone:
 		r.Number, r.URL, r.Gone = 0, "", true
 	case deedLeave:

@@ -349,3 +349,24 @@ func TestRegisterRefuses(t *testing.T) {
 		t.Errorf("a clock that goes backwards: %+v", r)
 	}
 }
+
+func TestFiling(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	c := call(1, "a", "c1")
+	c.Filer = &Filer{"one", b.now.Add(time.Minute)}
+	id := b.place(c).ID
+	var busy *BusyError
+	if _, err := b.reg.File(id, Filer{"two", b.now.Add(time.Minute)}, b.now); !errors.As(err, &busy) {
+		t.Errorf("two file at once: %v", err)
+	}
+	if events, err := b.reg.File(id, Filer{"one", b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
+		t.Errorf("the one that opened it: %v %v", events, err)
+	}
+	b.now = b.now.Add(time.Hour)
+	b.do(b.reg.File(id, Filer{"two", b.now.Add(time.Minute)}, b.now))
+	b.do(b.reg.Filed(id, 7, "u", b.now))
+	if events, err := b.reg.File(id, Filer{"three", b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
+		t.Errorf("it is filed: %v %v", events, err)
+	}
+}
