@@ -54,7 +54,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
 	root.AddCommand(parseCommand(s), diagnoseCommand(s), routeCommand(s), showCommand(s),
-		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s))
+		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), promptCommand(s, getenv))
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
 	switch {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+)
+
+// The examples of docs/feedback.md are what people copy: they have to work.
+func TestFeedbackPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "feedback.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?s)```(json|yaml|console)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	if len(blocks["json"]) != 2 || len(blocks["yaml"]) != 3 || len(blocks["console"]) != 1 {
+		t.Fatalf("%d JSON, %d YAML, %d console", len(blocks["json"]), len(blocks["yaml"]), len(blocks["console"]))
+	}
+	if _, err := hitl.ParseResult("result.json", []byte(blocks["json"][0])); err != nil {
+		t.Error(err)
+	}
+	if f, err := config.Parse("switchback.yml", []byte(blocks["yaml"][2])); err != nil || !f.Feedback.Reenters() {
+		t.Errorf("%+v %v", f, err)
+	}
+	action, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known struct{ Inputs, Outputs map[string]any }
+	if err := yaml.Unmarshal(action, &known); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range blocks["yaml"][:2] {
+		var w struct {
+			Jobs map[string]struct {
+				Steps []struct{ With map[string]any }
+			}
+		}
+		if err := yaml.Unmarshal([]byte(b), &w); err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range w.Jobs {
+			for _, s := range j.Steps {
+				for in := range s.With {
+					if known.Inputs[in] == nil {
+						t.Errorf("action.yml has no input %s", in)
+					}
+				}
+			}
+		}
+	}
+	for _, out := range []string{"goal", "goal-file", "prompt-issue"} {
+		if known.Outputs[out] == nil {
+			t.Errorf("action.yml has no output %s", out)
+		}
+	}
+	dir, led := promptDir(t, blocks["json"][0])
+	id := ""
+	for _, line := range strings.Split(strings.TrimSpace(blocks["console"][0]), "\n") {
+		line, _, _ = strings.Cut(strings.TrimPrefix(line, "$ "), "   ") // without its remark
+		words := fieldsOf(strings.NewReplacer("feedback.jsonl", led+".jsonl", "ID", id, "goal.json", filepath.Join(dir, "goal.json"), "result.json", filepath.Join(dir, "result.json")+" --root "+dir).Replace(line))
+		if words[0] != "switchback" {
+			continue
+		}
+		r := run(t, "", words[1:]...)
+		if r.code != 0 {
+			t.Fatalf("%q: exit %d %s", line, r.code, r.err)
+		}
+		if id == "" {
+			var p prompted
+			decode(t, r.out, &p)
+			id = p.ID
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "goal.json"))
+	var want, have hitl.Goal
+	decode(t, blocks["json"][1], &want)
+	if err == nil {
+		decode(t, string(got), &have)
+	}
+	if err != nil || have.Line() != want.Line() {
+		t.Errorf("the page says %s, the commands give %s (%v)", want.Line(), have.Line(), err)
+	}
+}
+
+// fieldsOf splits a command line at blanks that are not quoted.
+func fieldsOf(line string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(line, -1) {
+		out = append(out, m[1]+m[2])
+	}
+	return out
+}

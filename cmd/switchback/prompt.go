@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/feedback"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+)
+
+type promptFlags struct {
+	result, root, repo, ledger, config, goal, level, text, by string
+	accept                                                    []string
+}
+
+// prompted is what the subcommands of prompt print of a prompt.
+type prompted struct {
+	ID       string             `json:"id"`
+	State    string             `json:"state"` // open, answered or timed_out
+	Deadline time.Time          `json:"deadline"`
+	Issue    int                `json:"issue,omitempty"`
+	URL      string             `json:"url,omitempty"`
+	Result   hitl.Result        `json:"result"`
+	Audit    string             `json:"audit"`
+	Feedback *hitl.UserFeedback `json:"user_feedback,omitempty"`
+	Goal     *hitl.Goal         `json:"goal,omitempty"`
+	Title    string             `json:"title,omitempty"`
+	Body     string             `json:"body,omitempty"`
+}
+
+func promptCommand(s streams, getenv func(string) string) *cobra.Command {
+	var f promptFlags
+	c := &cobra.Command{Use: "prompt", Short: "Ask people about a cycle of optimization, and take their answers",
+		RunE: func(*cobra.Command, []string) error { return usage("name open, answer, sweep or status") }}
+	open := &cobra.Command{
+		Use:   "open --result FILE [--ledger PATH]",
+		Short: "Ask about a result: on GitHub, or with --ledger against a ledger on disk",
+		Long: "Check a result and that its report exists, record the audit row and the prompt,\n" +
+			"and open the issue that asks. With --ledger nothing leaves this machine: the\n" +
+			"issue is printed. Without it GITHUB_TOKEN is used on GITHUB_REPOSITORY or --repo.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runPromptOpen(c.Context(), s, f, getenv) },
+	}
+	open.Flags().StringVar(&f.result, "result", "", "the result, a JSON file (required)")
+	open.Flags().StringVar(&f.root, "root", ".", "where the result's report_path begins")
+	answer := &cobra.Command{
+		Use:   "answer PROMPT --level keep|raise|lower --ledger PATH",
+		Short: "Record the answer to a prompt in a ledger on disk",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(c *cobra.Command, args []string) error { return runPromptAnswer(c.Context(), s, f, args[0]) },
+	}
+	fl := answer.Flags()
+	fl.StringVar(&f.level, "level", "", "keep, raise or lower (required)")
+	fl.StringSliceVar(&f.accept, "accept", nil, "suggestions to take up, by number or id, separated by commas")
+	fl.StringVar(&f.text, "text", "", "further remarks, carried over to the next cycle")
+	fl.StringVar(&f.by, "by", username(), "who answered")
+	fl.StringVar(&f.goal, "goal", "", "write goal.json here")
+	sweep := &cobra.Command{
+		Use:   "sweep --ledger PATH",
+		Short: "Time out the prompts of a ledger on disk that nobody answered",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d, err := localDesk(f, true)
+			if err != nil {
+				return err
+			}
+			ps, err := d.Sweep(c.Context())
+			if err != nil {
+				return failed(err)
+			}
+			return printPrompts(s, ps)
+		},
+	}
+	status := &cobra.Command{
+		Use:   "status --ledger PATH",
+		Short: "Print the prompts of a ledger on disk with their goals",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d, err := localDesk(f, true)
+			if err != nil {
+				return err
+			}
+			reg, err := d.Register(c.Context())
+			if err != nil {
+				return failed(err)
+			}
+			return printPrompts(s, reg.Prompts)
+		},
+	}
+	for _, sub := range []*cobra.Command{open, answer, sweep, status} {
+		sub.Flags().StringVar(&f.ledger, "ledger", "", "the ledger: a directory, or a file ending in .jsonl")
+		sub.Flags().StringVar(&f.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, with a ledger local/local")
+		sub.Flags().StringVar(&f.config, "config", "", "configuration file")
+		c.AddCommand(sub)
+	}
+	return c
+}
+
+func runPromptOpen(ctx context.Context, s streams, f promptFlags, getenv func(string) string) error {
+	if f.result == "" {
+		return usage("--result is missing; give the result's JSON file")
+	}
+	if f.ledger == "" {
+		return promptOnGitHub(ctx, s, f, getenv)
+	}
+	res, err := action.ReadResult(f.result, f.root)
+	if err != nil {
+		return failed(err)
+	}
+	d, err := localDesk(f, false)
+	if err != nil {
+		return err
+	}
+	p, err := d.Open(ctx, res)
+	if err != nil {
+		return failed(err)
+	}
+	out := shown(p)
+	out.Title, out.Body = render.PromptTitle(p, d.Render), render.PromptBody(p, d.Render)
+	return printJSON(s, out)
+}
+
+// promptOnGitHub opens the prompt as the Action does in a workflow.
+func promptOnGitHub(ctx context.Context, s streams, f promptFlags, getenv func(string) string) error {
+	file, err := filepath.Abs(f.result)
+	if err != nil {
+		return failed(err)
+	}
+	root, err := filepath.Abs(f.root)
+	if err != nil {
+		return failed(err)
+	}
+	set := map[string]string{"INPUT_COMMAND": "prompt", "INPUT_RESULT": file, "GITHUB_WORKSPACE": root}
+	if f.repo != "" {
+		set["GITHUB_REPOSITORY"] = f.repo
+	}
+	if f.config != "" {
+		set["INPUT_CONFIG"] = f.config // in the repository
+	}
+	code := action.Run(ctx, action.Env{Stdout: s.out, Stderr: s.err, Version: versionString(), Getenv: func(k string) string {
+		if v, ok := set[k]; ok {
+			return v
+		}
+		return getenv(k)
+	}})
+	if code != 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) error {
+	d, err := localDesk(f, true)
+	if err != nil {
+		return err
+	}
+	reg, err := d.Register(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	p, ok := reg.Prompt(id)
+	if !ok {
+		return failed(fmt.Errorf("there is no prompt %q; `switchback prompt status --ledger %s` lists those there are", id, f.ledger))
+	}
+	a, err := p.ParseAnswer(f.level, f.accept, f.text)
+	if err != nil {
+		return usage("%w; name one of --level keep, raise, lower, and suggestions by number or id", err)
+	}
+	now := time.Now()
+	out, p, err := d.Answer(ctx, id, hitl.Said{Answer: a, By: f.by, Source: "cli/" + now.UTC().Format(time.RFC3339Nano), At: now})
+	switch {
+	case err != nil:
+		return failed(err)
+	case out == hitl.Second:
+		return failed(fmt.Errorf("prompt %s was answered by %s before; that answer counts", id, p.Answered.By))
+	case out == hitl.Late:
+		return failed(fmt.Errorf("prompt %s timed out at %s; nothing is changed", id, p.Deadline().UTC().Format(time.RFC3339)))
+	}
+	if f.goal != "" {
+		if err := os.WriteFile(f.goal, p.Goal.JSON(), 0o644); err != nil {
+			return failed(err)
+		}
+	}
+	return printJSON(s, shown(p))
+}
+
+// localDesk handles prompts against a ledger on disk and posts nothing.
+func localDesk(f promptFlags, exists bool) (*feedback.Desk, error) {
+	if f.ledger == "" {
+		return nil, usage("--ledger is missing; on GitHub the Action does this")
+	}
+	cfg, err := readConfig(f.config)
+	if err != nil {
+		return nil, err
+	}
+	open := ledger.OpenPath
+	if exists {
+		open = openExisting
+	}
+	led, err := open(f.ledger)
+	if err != nil {
+		return nil, err
+	}
+	repo := f.repo
+	if repo == "" {
+		repo = "local/local"
+	}
+	return &feedback.Desk{
+		Ledger: led, Repo: repo, Config: cfg, Owner: "command line", Now: time.Now,
+		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: diagnose.Redact},
+	}, nil
+}
+
+func shown(p hitl.Prompt) prompted {
+	out := prompted{ID: p.ID, State: "open", Deadline: p.Deadline().UTC(), Issue: p.Number, URL: p.URL, Result: p.Result, Audit: p.Audit, Goal: p.Goal}
+	if p.TimedOut {
+		out.State = "timed_out"
+	}
+	if p.Answered != nil {
+		out.State, out.Feedback = "answered", &p.Answered.Feedback
+	}
+	return out
+}
+
+func printPrompts(s streams, ps []hitl.Prompt) error {
+	out := []prompted{}
+	for _, p := range ps {
+		out = append(out, shown(p))
+	}
+	return printJSON(s, out)
+}
+
+func printJSON(s streams, v any) error {
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return failed(err)
+	}
+	return nil
+}
