@@ -32,7 +32,7 @@ func (j *jestJSON) read() bool {
 	r := j.r
 	at := r.at()
 	var known, interrupted, failure, stated bool
-	var failed, passed, crashed int
+	var failed, passed, suites, crashed int
 	n := tallied(j.d)
 	whole := r.object(func(key string) {
 		switch key {
@@ -40,6 +40,8 @@ func (j *jestJSON) read() bool {
 			failed, known = r.int(), true
 		case "numPassedTests":
 			passed = r.int()
+		case "numFailedTestSuites":
+			suites = r.int()
 		case "numRuntimeErrorTestSuites":
 			crashed = r.int()
 		case "success":
@@ -64,6 +66,9 @@ func (j *jestJSON) read() bool {
 	n.fewer("jest", at, passed, n.passed)
 	if crashed > j.problems {
 		j.problem(Problem{Kind: KindSetup, Name: "jest", At: at, Message: plural(crashed, "test suite") + " failed to run"})
+	}
+	if suites > 0 && j.failed == 0 && j.problems == 0 {
+		j.problem(Problem{Kind: KindPackage, Name: "jest", At: at, Message: plural(suites, "test suite") + " failed, but none is named"})
 	}
 	if stated && failure && j.failed == 0 && j.problems == 0 {
 		kind, msg := KindExit, "the run failed, but no test and no suite did"

@@ -26,6 +26,7 @@ type tapConsole struct {
 	open    bool
 	version bool // "TAP version 13" was seen, so that anything inside is TAP
 	at      int
+	exited  string     // what Test::More says of the exit code
 	levels  []tapLevel // open levels, the outermost first
 	cur     *tapTest   // the test point whose diagnostics follow
 	yaml    *tapYAML
@@ -260,6 +261,9 @@ func (c *tapConsole) comment(indent int, s string) bool {
 		c.cur.diag.add(text)
 		return true
 	}
+	if indent == 0 && strings.HasPrefix(text, "Looks like your test exited with ") {
+		c.exited = text // Test::More; the results may all be fine
+	}
 	if indent == 0 && len(c.levels) == 1 && !strings.HasPrefix(text, "Looks like ") && !strings.HasPrefix(text, "Tests were run") {
 		if c.cur != nil && !c.version { // bats: "# (in test file …"
 			c.cur.diag.add(text)
@@ -368,8 +372,10 @@ func (c *tapConsole) closeStream() {
 		c.out.Problem(cutOff(name, fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), c.at))
 	case lv.plan < lv.count:
 		c.out.Problem(Problem{Kind: KindExit, Name: name, Message: fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), At: c.at})
+	case c.exited != "":
+		c.out.Problem(Problem{Kind: KindExit, Name: name, Message: c.exited, At: c.at})
 	}
-	c.open, c.version, c.levels = false, false, c.levels[:0]
+	c.open, c.version, c.exited, c.levels = false, false, "", c.levels[:0]
 }
 
 func (c *tapConsole) end() {
