@@ -161,7 +161,7 @@ func TestRedactedReachesEveryText(t *testing.T) {
 	own := map[string]bool{
 		".Checkpoint": true, ".Head": true, ".Result": true, ".Class": true,
 		".Run.Repository": true, ".Run.ID": true, ".Run.SHA": true, ".Run.Part": true, ".Run.URL": true, ".Run.Job": true,
-		".Failures.Class": true, ".Failures.Kind": true,
+		".Failures.Class": true, ".Failures.Was": true, ".Failures.Kind": true,
 		".Review.Decision": true, ".Review.Severity": true, ".Review.Issues.Severity": true,
 	}
 	var v routing.Verdict
