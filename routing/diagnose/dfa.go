@@ -114,16 +114,17 @@ func (d *dfa) classes() bool {
 
 // split gives intervals that lie in the same of sets the same class.
 func (d *dfa) split(sets [][]rune) bool {
-	classes := make([]int, len(d.bounds))
+	classes, in := make([]int, len(d.bounds)), make([]int, len(d.bounds))
+	var to []int
 	n := 1
 	for _, set := range sets {
-		in := make([]int, len(d.bounds))
+		clear(in)
 		for k := 0; k < len(set); k += 2 {
 			for i := d.interval(set[k]); i < len(d.bounds) && d.bounds[i] <= set[k+1]; i++ {
 				in[i] = 1
 			}
 		}
-		to := make([]int, 2*n)
+		to = append(to[:0], make([]int, 2*n)...)
 		n = 0
 		for i, c := range classes {
 			at := 2*c + in[i]
