@@ -210,3 +210,46 @@ func TestSentencesFillTheirPlaceholders(t *testing.T) {
 		t.Error("ids missing")
 	}
 }
+
+func TestTypesAndSeverities(t *testing.T) {
+	t.Parallel()
+	for id, typ := range map[string]Type{
+		"S2-55 general": General, "S2-55 blocked": Blocked, "S2-55 decision": NeedsDecision, "S2-56 test_failure": TestFailure,
+		"S2-57 token_exhausted": TokenExhausted, "S2-58 timeout": TimedOut, "S2-59 conflict": Conflict, "S2-60 dependency": Dependency,
+		"S2-61 quality": Quality, "S2-95 build_failure": BuildFailure,
+	} {
+		t.Run(id, func(t *testing.T) {
+			_, name, _ := strings.Cut(id, " ")
+			if !typ.Valid() || string(typ) != name {
+				t.Errorf("%q", typ)
+			}
+			// A register holds, resolves and tells apart each of them.
+			b := newBook(t)
+			c := call(1, "a", "c1")
+			c.Member.Type, c.Facts.Type = typ, typ
+			rec := b.place(c).ID
+			if r, ok := b.reg.ByID(rec); !ok || r.Type != typ || len(b.reg.Open("acme/shop#1", "unit")) != 1 {
+				t.Errorf("%+v", r)
+			}
+			other := c
+			other.Member.Case, other.Member.Type = "acme/shop#2", General
+			if typ == General {
+				other.Member.Type = Blocked
+			}
+			if got := b.place(other).ID; got == rec {
+				t.Error("shared with another type")
+			}
+		})
+	}
+	if len(Types()) != 10 {
+		t.Errorf("%d types", len(Types()))
+	}
+	t.Run("S2-62 severities", func(t *testing.T) {
+		if got := fmt.Sprint(Severities()); got != "[low medium high critical]" {
+			t.Error(got)
+		}
+		if Severity("grave").Valid() || Type("odd").Valid() {
+			t.Error("anything is valid")
+		}
+	})
+}
