@@ -212,9 +212,6 @@ func decideHeld(s situation) (Decision, bool) {
 	d.Held = by != s.v.Checkpoint
 	d.Again = !d.Held && s.m.Result != Pass && s.sameAsLastTurn()
 	d.Waits = !d.Held && !d.Again
-	if !d.Held {
-		d.Effects = s.evidence()
-	}
 	return d, true
 }
 
