@@ -33,6 +33,22 @@ func FuzzPytestPlainStatus(f *testing.F) {
 	})
 }
 
+// A test's name is the same whether its file was seen before or not.
+func FuzzPytestName(f *testing.F) {
+	for _, s := range []string{"a.py::b", "a.py::T::b", "a.py::b[c::d]", "a.py::[x]", "a.py:::b", "a[1].py::b[2]", "a.py::b[c", "a.py", "a.py::T::b[c::d] e"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		s := newPytestSession(NewCollector(Limits{}), DefaultLimits(), newAnonymous(), "", 1)
+		s.plainStatus(id + " PASSED")
+		var got Test
+		s.name(&got, id)
+		if suite, name := suiteAndName(id); got.Suite != suite || got.Name != name || got.File != fileOf(id) {
+			t.Errorf("%q: %q %q %q, want %q %q %q", id, got.Suite, got.Name, got.File, suite, name, fileOf(id))
+		}
+	})
+}
+
 func FuzzOutputPrefix(f *testing.F) {
 	for _, s := range []string{
 		"pkg:test: PASS", "@scope/pkg: x", "web_1  | x", "web |x", "[INFO] x", "[INFO x] y", "INFO] x", " a: b", ": a", "a b: c", "a  b", "a: ", "a:", "",

@@ -101,6 +101,13 @@ func (p *prefixed) end() {
 // outputPrefix returns what may be a tool's prefix of a line: "pkg:test: ",
 // "@scope/pkg: ", "web_1  | ", "[INFO] ".
 func outputPrefix(t string) string {
+	if len(t) > 1 && t[0] == ' ' && t[1] == ' ' {
+		return "" // inlined, for the many lines that are
+	}
+	return findPrefix(t)
+}
+
+func findPrefix(t string) string {
 	t = t[:min(len(t), 81)]
 	// What decides are the blanks and the bytes before them.
 	for j := 1; j < len(t); j++ {

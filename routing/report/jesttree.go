@@ -84,8 +84,15 @@ func jestMark(text string) (st Status, rest string) {
 	if text == "" || text[0] != 0xe2 && text[0] != 0xc3 {
 		return "", ""
 	}
-	mark, rest, _ := strings.Cut(text, " ")
-	switch mark {
+	n := 3
+	if text[0] == 0xc3 {
+		n = 2
+	}
+	if len(text) < n+2 || text[n] != ' ' {
+		return "", ""
+	}
+	rest = text[n+1:]
+	switch text[:n] {
 	case "✓", "√":
 		return Passed, rest
 	case "✕", "×":

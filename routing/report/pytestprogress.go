@@ -76,17 +76,42 @@ func (s *pytestSession) plainStatus(t string) (id, st string, ok bool) {
 	if strings.IndexByte(id, ' ') >= 0 {
 		return "", "", false
 	}
-	i := strings.Index(id, "::")
-	if i <= 0 || i+2 >= len(id) {
+	if s.inLastFile(id) {
+		return id, t[end:], true
+	}
+	if !isNodeID(id) {
 		return "", "", false
 	}
-	if id[:i] != s.lastFile {
-		if !isNodeID(id) {
-			return "", "", false
-		}
-		s.lastFile = strings.Clone(id[:i])
+	if file := fileOf(id); strings.IndexByte(file, '[') < 0 {
+		s.lastFile = strings.Clone(file)
 	}
 	return id, t[end:], true
+}
+
+// inLastFile reports whether the node id is one of a test in the file of the
+// last one. Tests in a row mostly are.
+func (s *pytestSession) inLastFile(id string) bool {
+	i := len(s.lastFile)
+	return i > 0 && len(id) > i+2 && id[i] == ':' && id[i+1] == ':' && id[:i] == s.lastFile
+}
+
+// name sets what the node id says of a test.
+func (s *pytestSession) name(t *Test, id string) {
+	if s.inLastFile(id) {
+		i := len(s.lastFile)
+		head := id[i+2:]
+		if head[len(head)-1] == ']' {
+			if j := strings.IndexByte(head, '['); j >= 0 {
+				head = head[:j]
+			}
+		}
+		if t.File = id[:i]; id[i+2] != ':' && !strings.Contains(head, "::") {
+			t.Suite, t.Name = id[:i], id[i+2:]
+			return
+		}
+	}
+	t.File = fileOf(id)
+	t.Suite, t.Name = suiteAndName(id)
 }
 
 // verboseLine reads "id STATUS [ 50%]" and xdist's "[gw0] [ 50%] STATUS id".

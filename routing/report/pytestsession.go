@@ -27,7 +27,7 @@ type pytestSession struct {
 
 	files    map[string]bool // test files seen, true if one of their tests failed
 	running  string          // node id printed without a status
-	lastFile string          // of the last node id that was read
+	lastFile string          // of the last plain node id; no bracket is in it
 	verbose  bool            // statuses are printed with node ids
 	named    pytestTotals    // emitted by name
 	reruns   map[string]int
@@ -295,8 +295,7 @@ func (s *pytestSession) passed(no int, id string) {
 	}
 	s.named.passed++
 	t := Test{Status: Passed, At: no}
-	t.Suite, t.Name = suiteAndName(id)
-	t.File = fileOf(id)
+	s.name(&t, id)
 	if n := s.reruns[id]; n > 0 {
 		t.Flaky, t.Retries = true, n
 		delete(s.reruns, id)
@@ -305,8 +304,8 @@ func (s *pytestSession) passed(no int, id string) {
 }
 
 func (s *pytestSession) emitNamed(no int, id string, st Status, msg string) {
-	t := Test{Status: st, At: no, File: fileOf(id), Message: msg}
-	t.Suite, t.Name = suiteAndName(id)
+	t := Test{Status: st, At: no, Message: msg}
+	s.name(&t, id)
 	s.out.Test(t)
 }
 
