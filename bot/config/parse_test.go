@@ -145,6 +145,9 @@ func TestFullExample(t *testing.T) {
 		p.Notify || p.Scope != routing.ScopeCase || !p.Manual || p.MaxActions != 20 || !p.Reviewer || p.Override != nil {
 		t.Errorf("policy %+v", p)
 	}
+	if !reflect.DeepEqual(p.Quarantine, []string{"TestUpload", "cart › totals"}) {
+		t.Errorf("quarantine %q", p.Quarantine)
+	}
 	if !reflect.DeepEqual(p.Needs, map[string][]string{"e2e": {"unit"}, "deploy": {"unit", "e2e"}}) || len(p.Checkpoints) != 3 {
 		t.Errorf("needs %v of %v", p.Needs, p.Checkpoints)
 	}

@@ -123,7 +123,7 @@ func TestRouteSequence(t *testing.T) {
 				{[]string{"--run", "101", "--sha", sha(1), "--head", sha(2), "--attempt", "2", wrong}, "NONE", "stale-commit", 2, ""},
 				{[]string{"--run", "103", "--sha", sha(3), wrong}, "RETRY", "mendable", 3, "comment check handover"},
 				{[]string{"--run", "104", "--sha", sha(4), wrong}, "ESCALATE_MAX_RETRY", "limit-reached", 3, "issue comment check label"},
-				{[]string{"--run", "105", "--sha", sha(5), wrong}, "NONE", "held-by-escalation", 3, "check"},
+				{[]string{"--run", "105", "--sha", sha(5), wrong}, "NONE", "held-by-escalation", 3, "issue check"},
 				{[]string{"--run", "106", "--sha", sha(6), pass}, "PASS", "pass", 3, "comment check label close"},
 				{[]string{"--run", "107", "--sha", sha(7), env}, "ESCALATE_ENV", "environment", 0, "issue comment check label"},
 				{[]string{"--run", "108", "--sha", sha(8), "--conclusion", "success", pass}, "PASS", "pass", 0, "comment check label close"},
