@@ -3,9 +3,11 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -148,7 +150,9 @@ func (s *story) bot() []string {
 func (s *story) events() []string {
 	s.t.Helper()
 	var out []string
-	for path, text := range s.r.Tree(s.t, "switchback-ledger") {
+	files := s.r.Tree(s.t, "switchback-ledger")
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		text := files[path]
 		if !strings.HasSuffix(path, ".jsonl") {
 			continue
 		}

@@ -107,6 +107,15 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, e routing.Effect, re
 		_, err := g.show(ctx, c, rec, escalate.Placed{ID: rec.ID})
 		return unlessGone(err)
 	}
+	if rec.Number == 0 && !rec.Gone { // filed by a process that ended before it said so?
+		i, found, err := g.Hub.FindIssue(ctx, g.Repo, render.Marker(rec.ID, rec.Mark()))
+		if err != nil {
+			return err
+		}
+		if found {
+			rec.Number = i.Number
+		}
+	}
 	if rec.Number > 0 {
 		marker := render.Marker(rec.ID+"/close/"+strconv.Itoa(rec.Reopened), 0)
 		reason := "completed"

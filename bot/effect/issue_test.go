@@ -25,7 +25,8 @@ type tracker struct {
 	issues []hub.Issue
 	posts  map[string]int // marker → comments
 	gone   map[int]bool
-	asked  int // assignees
+	asked  int  // assignees
+	lose   bool // the answer to the next filing
 }
 
 func newTracker() *tracker { return &tracker{posts: map[string]int{}, gone: map[int]bool{}} }
@@ -65,6 +66,10 @@ func (k *tracker) UpsertIssue(_ context.Context, _ hub.Repo, marker string, spec
 			i.Labels = append(i.Labels, l.Name)
 		}
 		k.issues = append(k.issues, i)
+		if k.lose {
+			k.lose = false
+			return hub.Issue{}, false, fmt.Errorf("killed")
+		}
 		return i, true, nil
 	}
 	i, err := k.find(number)
@@ -129,6 +134,16 @@ func (k *tracker) Issue(_ context.Context, _ hub.Repo, n int) (hub.Issue, error)
 		return hub.Issue{}, err
 	}
 	return *i, nil
+}
+
+func (k *tracker) FindIssue(_ context.Context, _ hub.Repo, marker string) (hub.Issue, bool, error) {
+	key, _, _ := render.ParseMarker(marker)
+	for _, i := range k.issues {
+		if have, _, _ := render.ParseMarker(i.Body); have == key {
+			return i, true, nil
+		}
+	}
+	return hub.Issue{}, false, nil
 }
 
 func (k *tracker) Contains(context.Context, hub.Repo, string, string) (bool, error) { return true, nil }
@@ -295,6 +310,18 @@ func TestIssueLife(t *testing.T) {
 		must(t, d.judge("", ""))
 		if d.c.Checkpoints["ci"].State != routing.Completed {
 			t.Errorf("%+v", d.c.Checkpoints["ci"].State)
+		}
+	})
+	t.Run("an issue filed by a process that was killed then is closed by the pass that follows", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		k.lose = true
+		if err := d.judge(routing.EnvIssue, "t"); err == nil {
+			t.Fatal("nothing was lost")
+		}
+		must(t, d.judge("", ""))
+		if i := k.issues[0]; len(k.issues) != 1 || i.State != "closed" {
+			t.Errorf("%+v", k.issues)
 		}
 	})
 	t.Run("the owners are asked for once, when the issue is made", func(t *testing.T) {

@@ -123,6 +123,21 @@ func (h *Hub) findOrFile(ctx context.Context, r Repo, m mark, marker string, spe
 	}
 }
 
+// FindIssue looks for the bot's issue with marker's key among all issues with
+// the label Options.IssueLabel, an open one before a closed one.
+func (h *Hub) FindIssue(ctx context.Context, r Repo, marker string) (issue Issue, found bool, err error) {
+	op := opf("find the issue of %s in %s", marker, r)
+	m, ok := markOf(marker)
+	if !ok {
+		return Issue{}, false, failf(op, nil, "%q is not a marker", marker)
+	}
+	mine, err := h.ownIssues(ctx, r, m)
+	if err != nil || len(mine) == 0 {
+		return Issue{}, false, Wrap(op, err)
+	}
+	return mine[0], true, nil
+}
+
 // ownIssues lists the bot's issues with m's key, open ones first, then oldest.
 func (h *Hub) ownIssues(ctx context.Context, r Repo, m mark) ([]Issue, error) {
 	login, err := h.Login(ctx)
