@@ -112,10 +112,15 @@ var humanActions = map[string]struct {
 	"pause":    {routing.HumanPause, "stop until resumed"},
 	"skip":     {routing.HumanSkip, "do without this checkpoint"},
 	"handover": {routing.HumanHandover, "hand over the rework that waits (mode: manual)"},
+
+	"phase":      {routing.HumanPhase, "send back to research, plan or implement (--phase)"},
+	"quarantine": {routing.HumanQuarantine, "a test is flaky (--test): its failures no longer count"},
+	"wont-fix":   {routing.HumanWontFix, "leave it as it is; an escalation is answered"},
+	"wrong":      {routing.HumanWrong, "the class was wrong, it is another (--class)"},
 }
 
 func caseCommand(s streams) *cobra.Command {
-	var path, key, checkpoint, cfg, by string
+	var path, key, checkpoint, cfg, by, phase, test, class string
 	var turns int
 	names := make([]string, 0, len(humanActions))
 	for n := range humanActions {
@@ -125,11 +130,11 @@ func caseCommand(s streams) *cobra.Command {
 	var long strings.Builder
 	long.WriteString("Record what a human decided about a case in a ledger on disk:\n\n")
 	for _, n := range names {
-		fmt.Fprintf(&long, "  %-9s %s\n", n, humanActions[n].help)
+		fmt.Fprintf(&long, "  %-10s %s\n", n, humanActions[n].help)
 	}
 	c := &cobra.Command{
 		Use:   "case ACTION --case KEY [flags]",
-		Short: "Resume, reset, extend, pause, skip or hand over a case",
+		Short: "Record what a human decided about a case",
 		Long:  long.String(),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -154,7 +159,14 @@ func caseCommand(s streams) *cobra.Command {
 				return err
 			}
 			line := &pipeline.Line{Ledger: led}
-			rec, err := line.Act(c.Context(), key, routing.Event{Checkpoint: checkpoint, Action: a.action, By: by, N: turns}, policies(f, key))
+			e := routing.Event{
+				Checkpoint: checkpoint, Action: a.action, By: by,
+				Phase: routing.Phase(phase), Test: test, Class: routing.Class(strings.ToUpper(class)),
+			}
+			if a.action == routing.HumanExtend {
+				e.N = turns
+			}
+			rec, err := line.Act(c.Context(), key, e, policies(f, key))
 			if err != nil {
 				return failed(err)
 			}
@@ -169,6 +181,9 @@ func caseCommand(s streams) *cobra.Command {
 	fl.StringVar(&cfg, "config", "", "configuration file")
 	fl.StringVar(&by, "by", username(), "who decided")
 	fl.IntVar(&turns, "turns", 1, "turns granted by extend")
+	fl.StringVar(&phase, "phase", "", "of phase: research, plan or implement")
+	fl.StringVar(&test, "test", "", "of quarantine: the test's name")
+	fl.StringVar(&class, "class", "", "of wrong: the right class")
 	return c
 }
 

@@ -218,6 +218,29 @@ func TestShowAndCase(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	})
+	if out := act(0, "wrong", "--class", "design_mismatch"); !strings.Contains(out, "ci: escalated") {
+		t.Errorf("wrong decides anew:\n%s", out)
+	}
+	act(0, "wont-fix")
+	if out := act(0, "phase", "--phase", "plan"); !strings.Contains(out, "ci: in_progress") {
+		t.Errorf("phase hands back at once:\n%s", out)
+	}
+	act(0, "quarantine", "--test", "TestFree")
+	for want, args := range map[string][]string{
+		"is no phase":               {"phase", "--phase", "review"},
+		"name the test":             {"quarantine"},
+		`"NICE" is no class`:        {"wrong", "--class", "nice"},
+		"nothing that would not be": {"wont-fix"},
+		"unknown action \"wrongs\"": nil,
+	} {
+		code := 1
+		if args == nil {
+			args, code = []string{"wrongs"}, 2
+		}
+		if out := act(code, args...); !strings.Contains(out, want) {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
 	act(0, "skip")
 	if out := act(1, "resume", "--checkpoint", "nope"); !strings.Contains(out, `no checkpoint "nope"`) {
 		t.Error(out)
@@ -225,8 +248,8 @@ func TestShowAndCase(t *testing.T) {
 	if out := act(1, "handover"); !strings.Contains(out, "no rework that waits") {
 		t.Error(out)
 	}
-	if n := strings.Count(snapshot(t, led), `"by":"me"`); n != 5 {
-		t.Errorf("%d acts of a human are recorded, want 5", n)
+	if n := strings.Count(snapshot(t, led), `"by":"me"`); n != 9 {
+		t.Errorf("%d acts of a human are recorded, want 9", n)
 	}
 }
 
