@@ -21,15 +21,7 @@ func Offered(r escalate.Record, c routing.Case) []prompt.Box {
 	if !r.Open() {
 		return nil
 	}
-	return prompt.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, quarantined(c))
-}
-
-func quarantined(c routing.Case) []string {
-	out := make([]string, len(c.Quarantine))
-	for i, q := range c.Quarantine {
-		out[i] = q.Test
-	}
-	return out
+	return prompt.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, c.Quarantine)
 }
 
 // PromptSHA is the commit that the prompt of a record is bound to.
@@ -99,36 +91,13 @@ func boxTexts(ids []string, c routing.Case, o Options) string {
 	var out []string
 	for _, id := range ids {
 		if id != prompt.Submit {
-			out = append(out, boxText(boxOf(id, c), o))
+			out = append(out, boxText(prompt.Recall(id, c), o))
 		}
 	}
 	if len(out) == 0 {
 		return "–"
 	}
 	return strings.Join(out, "; ")
-}
-
-// boxOf reads a box back from its id, as far as that and the case tell.
-func boxOf(id string, c routing.Case) prompt.Box {
-	b := prompt.Read(id)
-	if b.Action != routing.HumanQuarantine {
-		return b
-	}
-	for _, q := range c.Quarantine {
-		if prompt.TestID(q.Test) == id {
-			b.Test = q.Test
-		}
-	}
-	for _, cp := range c.Checkpoints {
-		for _, t := range cp.Turns {
-			for _, f := range t.Verdict.Failures {
-				if prompt.TestID(f.Name) == id {
-					b.Test = f.Name
-				}
-			}
-		}
-	}
-	return b
 }
 
 func boxText(b prompt.Box, o Options) string {

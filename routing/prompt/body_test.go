@@ -157,7 +157,7 @@ func TestOffer(t *testing.T) {
 		{Name: "TestC"}, {Name: "TestD"}, {Name: "TestE"}, {Name: "TestF"}, {Name: "TestG"},
 	}}}}}
 	offered := func(cp routing.Checkpoint, k routing.Kind) string {
-		return strings.Join(IDs(Offer(cp, k, []string{"TestB"})), " ")
+		return strings.Join(IDs(Offer(cp, k, []routing.Quarantined{{Test: "TestB"}})), " ")
 	}
 	var named []string
 	for _, n := range []string{"TestA", "TestC", "TestD", "TestE", "TestF"} {
@@ -213,4 +213,26 @@ func FuzzParseBody(f *testing.F) {
 			t.Fatalf("%+v", c)
 		}
 	})
+}
+
+func TestFindTest(t *testing.T) {
+	c := routing.Case{Checkpoints: map[string]routing.Checkpoint{"unit": {Turns: []routing.Turn{{Verdict: routing.Verdict{Failures: []routing.Failure{
+		{Name: "pkg/calc.TestAdd"}, {Name: "pkg/calc.TestSub"}, {Name: "other.TestSub"}, {Name: "TestX", Suite: "calc"}, {Name: "lint", Kind: "problem"},
+	}}}}}}}
+	for written, want := range map[string]string{
+		"pkg/calc.TestAdd": "pkg/calc.TestAdd", "TestAdd": "pkg/calc.TestAdd", "testadd": "pkg/calc.TestAdd", "calc.TestX": "calc.TestX",
+		"TestSub": "", "Add": "", "TestAdx": "", "lint": "", "": "",
+	} {
+		got, err := FindTest(c, "unit", written)
+		var unknown *UnknownTestError
+		if got != want || (want == "") != errors.As(err, &unknown) {
+			t.Errorf("%q: %q, %v", written, got, err)
+		}
+	}
+	if _, err := FindTest(c, "unit", "other.TestSob"); err == nil || !strings.Contains(err.Error(), "`other.TestSub`") {
+		t.Errorf("the nearest is not named: %v", err)
+	}
+	if b := Recall(TestID("TestX"), c); b.Test != "TestX" || b.Action != routing.HumanQuarantine {
+		t.Errorf("%+v", b)
+	}
 }

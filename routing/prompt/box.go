@@ -34,7 +34,7 @@ type Box struct {
 // kind, the likeliest answer first. What cannot be done is not offered: turns
 // beyond the hard cap, to run a review again, to quarantine what is no test or
 // is quarantined already.
-func Offer(cp routing.Checkpoint, kind routing.Kind, quarantined []string) []Box {
+func Offer(cp routing.Checkpoint, kind routing.Kind, quarantined []routing.Quarantined) []Box {
 	var last routing.Verdict
 	if n := len(cp.Turns); n > 0 {
 		last = cp.Turns[n-1].Verdict
@@ -83,11 +83,10 @@ func TestID(test string) string {
 }
 
 // tests returns the names of the failing tests that get a box.
-func tests(v routing.Verdict, quarantined []string) []string {
+func tests(v routing.Verdict, quarantined []routing.Quarantined) []string {
 	var out []string
 	for _, f := range v.Failures {
-		isTest := f.Kind != "diagnostic" && f.Kind != "problem" && f.Name != ""
-		if isTest && len(out) < mostNamed && !slices.Contains(out, f.Name) && !slices.Contains(quarantined, f.Name) {
+		if f.IsTest(f.Name) && len(out) < mostNamed && !slices.Contains(out, f.Name) && !slices.ContainsFunc(quarantined, func(q routing.Quarantined) bool { return f.IsTest(q.Test) }) {
 			out = append(out, f.Name)
 		}
 	}
@@ -195,4 +194,91 @@ func Read(id string) Box {
 		b.Action = routing.HumanAction(word)
 	}
 	return b
+}
+
+// Recall is Read that also finds the test, among the failures of the case and
+// its tests in quarantine.
+func Recall(id string, c routing.Case) Box {
+	b := Read(id)
+	if b.Action != routing.HumanQuarantine {
+		return b
+	}
+	for _, t := range append(Known(c, ""), inQuarantine(c)...) {
+		if TestID(t) == id {
+			b.Test = t
+		}
+	}
+	return b
+}
+
+func inQuarantine(c routing.Case) []string {
+	out := make([]string, len(c.Quarantine))
+	for i, q := range c.Quarantine {
+		out[i] = q.Test
+	}
+	return out
+}
+
+// Known returns the names of the tests that failed in a case, each once: of one
+// checkpoint, or with "" of all.
+func Known(c routing.Case, checkpoint string) []string {
+	var out []string
+	add := func(v routing.Verdict) {
+		for _, f := range v.Failures {
+			if f.IsTest(f.Name) && !slices.Contains(out, f.Name) {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	for _, name := range c.Names() {
+		if checkpoint != "" && name != checkpoint {
+			continue
+		}
+		cp := c.Checkpoints[name]
+		for _, p := range cp.Runs[cp.Last.Key()].Parts {
+			add(p)
+		}
+		for i := len(cp.Turns) - 1; i >= 0; i-- {
+			add(cp.Turns[i].Verdict)
+		}
+	}
+	return out
+}
+
+// UnknownTestError says that no test of a name failed, and which comes nearest.
+type UnknownTestError struct{ Test, Nearest string }
+
+func (e *UnknownTestError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("no failing test is called `%s`", e.Test)
+	}
+	return fmt.Sprintf("no failing test is called `%s`; the nearest is `%s`", e.Test, e.Nearest)
+}
+
+// FindTest returns the name of the failing test of a checkpoint that a person
+// means by written: the name itself, or, if only one fits, its last part or
+// another case of its letters. Else the error is an *UnknownTestError.
+func FindTest(c routing.Case, checkpoint, written string) (string, error) {
+	var fits []string
+	known := Known(c, checkpoint)
+	for _, name := range known {
+		low, want := strings.ToLower(name), strings.ToLower(written)
+		switch {
+		case name == written || failed(c.Checkpoints[checkpoint], written):
+			return written, nil
+		case low == want, want != "" && strings.HasSuffix(low, want) && len(low) > len(want) && strings.ContainsRune(" ./:>#›", rune(low[len(low)-len(want)-1])):
+			fits = append(fits, name)
+		}
+	}
+	if len(fits) == 1 {
+		return fits[0], nil
+	}
+	return "", &UnknownTestError{written, nearest(written, known)}
+}
+
+// failed reports whether a test of that name, which may hold its suite's,
+// failed in the newest turn.
+func failed(cp routing.Checkpoint, test string) bool {
+	n := len(cp.Turns)
+	return n > 0 && slices.ContainsFunc(cp.Turns[n-1].Verdict.Failures, func(f routing.Failure) bool { return f.IsTest(test) })
 }
