@@ -181,7 +181,11 @@ func (f *face) command() string {
 	if f.in.Result != "" {
 		return "prompt"
 	}
-	switch f.env.Getenv("GITHUB_EVENT_NAME") {
+	name := f.env.Getenv("GITHUB_EVENT_NAME")
+	if f.isAnswer(name) {
+		return "answer"
+	}
+	switch name {
 	case "workflow_run":
 		if f.event.Action == "completed" {
 			return "workflow-run"
@@ -192,15 +196,7 @@ func (f *face) command() string {
 			return "review"
 		}
 		return ""
-	case "issue_comment":
-		if f.event.Action == "created" {
-			return "answer"
-		}
-		return ""
-	case "issues":
-		if f.event.Action == "edited" {
-			return "answer"
-		}
+	case "issue_comment", "issues":
 		return ""
 	case "schedule", "workflow_dispatch":
 		if len(f.in.Reports) == 0 {

@@ -4,179 +4,170 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/escalate"
 )
 
 // Comment is a comment in an event.
 type Comment struct {
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
-	User struct {
-		Login string `json:"login"`
-		Type  string `json:"type"`
-	} `json:"user"`
+	ID        int64  `json:"id"`
+	Body      string `json:"body"`
+	User      Sender `json:"user"`
+	App       *App   `json:"performed_via_github_app"`
 	CreatedAt string `json:"created_at"`
 }
 
 // Issue is an issue or pull request in an event.
 type Issue struct {
-	Number int    `json:"number"`
-	Body   string `json:"body"`
-	User   struct {
-		Login string `json:"login"`
-	} `json:"user"`
+	Number      int       `json:"number"`
+	Body        string    `json:"body"`
+	User        Sender    `json:"user"`
 	PullRequest *struct{} `json:"pull_request"`
+	StateReason string    `json:"state_reason"`
 	UpdatedAt   string    `json:"updated_at"`
+	ClosedAt    string    `json:"closed_at"`
 }
 
-// answer carries out the commands of a new comment on a pull request or on an
-// escalation issue, for people who may write to the repository.
+// answer carries out what a person answered: by commands in a new comment, by
+// the boxes of an escalation issue, by closing or opening it, by the label that
+// pauses a pull request, or as feedback.
 func (f *face) answer(ctx context.Context) (int, error) {
 	if ours, err := f.answerPrompt(ctx); err != nil {
 		return 1, err
-	} else if ours || f.event.Comment == nil && f.env.Getenv("GITHUB_EVENT_NAME") == "issues" {
+	} else if ours {
 		return 0, nil
 	}
-	c, is := f.event.Comment, f.event.Issue
-	if c == nil || is == nil {
-		return 1, errors.New("the event has no comment; use `on: issue_comment` with `types: [created]`")
-	}
-	cmds := prompt.Commands(c.Body)
-	if len(cmds) == 0 || c.User.Type == "Bot" {
-		return 0, nil
-	}
-	key, checkpoint, err := f.caseOf(ctx, *is)
-	if err != nil || key == "" {
-		return 0, err
-	}
-	may, err := f.hub.Permission(ctx, f.repo, c.User.Login)
-	if err != nil {
-		return 1, err
-	}
-	if may != "admin" && may != "write" {
-		return 0, f.reply(ctx, is.Number, c.ID, fmt.Sprintf("Only people who may write to this repository can answer; `%s` has `%s`.", c.User.Login, may))
-	}
-	subject, err := f.subjectOf(ctx, key)
-	if err != nil {
-		return 1, err
-	}
-	var said []string
-	for _, cmd := range cmds {
-		said = append(said, f.obey(ctx, key, checkpoint, cmd, c.User.Login, subject))
-	}
-	return 0, f.reply(ctx, is.Number, c.ID, said...)
-}
-
-// caseOf returns the case a comment is about, and the checkpoint if the place
-// of the comment names one: the issue's marker, of an issue of our own.
-func (f *face) caseOf(ctx context.Context, is Issue) (key, checkpoint string, err error) {
-	if is.PullRequest != nil {
-		return effect.Subject{Number: is.Number}.Key(f.repo), "", nil
-	}
-	marked, _, ok := render.ParseMarker(is.Body)
-	if !ok {
-		return "", "", nil
-	}
-	login, err := f.hub.Login(ctx)
-	if err != nil || !strings.EqualFold(login, is.User.Login) {
-		return "", "", err
-	}
-	rest, _, ok := cutLast(marked, "/issue/")
-	if !ok {
-		return "", "", nil
-	}
-	// The reference (#12 or @branch) ends at the first slash behind the
-	// repository for a pull request; a branch's name may hold slashes, so the
-	// ledger is asked which of its cases it is.
-	keys, err := f.led.Keys(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	for _, k := range keys {
-		if cp, ok := strings.CutPrefix(rest, k+"/"); ok && !routing.IsRegister(k) && len(k) > len(key) {
-			key, checkpoint = k, cp
+	var err error
+	switch e := f.event; {
+	case e.Comment != nil && e.Issue != nil:
+		if e.Action == "created" {
+			err = f.comment(ctx, *e.Comment, *e.Issue)
 		}
+	case e.Issue != nil:
+		err = f.issueEvent(ctx, *e.Issue)
+	case e.PullRequest != nil && e.Label != nil:
+		err = f.pausedLabel(ctx, *e.PullRequest)
+	default:
+		err = errors.New("the event holds no answer; use `on: issue_comment` with `types: [created]` and `issues` with `types: [edited, closed, reopened, deleted, transferred]`")
 	}
-	return key, checkpoint, nil
+	if err != nil {
+		return 1, err
+	}
+	return 0, nil
 }
 
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
+// isAnswer reports whether an event of this name and action may hold an answer.
+func (f *face) isAnswer(event string) bool {
+	switch event + "/" + f.event.Action {
+	case "issue_comment/created", "issues/edited", "issues/closed", "issues/reopened", "issues/deleted", "issues/transferred":
+		return true
+	case "pull_request/labeled", "pull_request/unlabeled", "pull_request_target/labeled", "pull_request_target/unlabeled":
+		return len(f.in.Reports) == 0
 	}
-	return s[:i], s[i+len(sep):], true
+	return false
 }
 
-// obey carries out one command and returns what to reply.
-func (f *face) obey(ctx context.Context, key, checkpoint string, cmd prompt.Command, by string, subject effect.Subject) string {
-	if cmd.Err != nil {
-		return "Not understood: " + cmd.Err.Error() + "."
+func (f *face) issueEvent(ctx context.Context, is Issue) error {
+	if is.PullRequest != nil {
+		return nil
 	}
+	reg, err := f.register(ctx)
+	if err != nil {
+		return err
+	}
+	rec, ok := reg.ByNumber(is.Number)
+	if !ok {
+		return nil // none of ours
+	}
+	switch f.event.Action {
+	case "edited":
+		return f.edited(ctx, rec, is)
+	case "closed":
+		return f.closed(ctx, rec, is)
+	case "reopened":
+		return f.reopened(ctx, rec, is)
+	case "deleted", "transferred":
+		return f.lost(ctx, rec)
+	}
+	return nil
+}
+
+// register returns the register of escalations.
+func (f *face) register(ctx context.Context) (escalate.Register, error) {
+	reg, err := effect.Register(ctx, f.led, f.repo.String())
+	if err != nil {
+		err = fmt.Errorf("reading the register of escalations: %w", err)
+	}
+	return reg, err
+}
+
+// change appends to the register what fn makes of its newest state, and
+// returns it with that.
+func (f *face) change(ctx context.Context, fn func(escalate.Register) ([]routing.Event, error)) (escalate.Register, error) {
+	return effect.ChangeRegister(ctx, f.led, f.repo.String(), fn)
+}
+
+// load returns a case.
+func (f *face) load(ctx context.Context, key string) (routing.Case, error) {
 	events, _, err := f.led.Load(ctx, key)
 	if err != nil {
-		return "Not done: " + err.Error()
+		return routing.Case{Key: key}, fmt.Errorf("reading the ledger: %w", err)
 	}
-	c, err := routing.Fold(key, events)
+	return routing.Fold(key, events)
+}
+
+// act records what a person did to a case, and carries out what follows. An
+// answer that was taken before is carried out to its end, and is no error.
+func (f *face) act(ctx context.Context, key string, e routing.Event) (pipeline.Recorded, error) {
+	eff, t, err := f.effector(ctx, key)
 	if err != nil {
-		return "Not done: " + err.Error()
+		return pipeline.Recorded{}, err
 	}
-	name, err := pick(c, orElse(cmd.Checkpoint, checkpoint))
+	line := f.line(eff)
+	rec, err := line.Act(ctx, key, e, f.policies(t))
 	if err != nil {
-		return "Not done: " + err.Error() + "."
+		return rec, err
+	}
+	rec.Case, err = line.Carry(ctx, rec)
+	return rec, err
+}
+
+// effector carries out effects of a case.
+func (f *face) effector(ctx context.Context, key string) (*effect.GitHub, trigger, error) {
+	subject, err := f.subjectOf(ctx, key)
+	if err != nil {
+		return nil, trigger{}, err
 	}
 	t := trigger{subject: subject, labels: subject.Labels}
-	line := f.line(f.effects(t))
-	rec, err := line.Act(ctx, key, routing.Event{Checkpoint: name, Action: cmd.Action, By: by, N: cmd.N}, f.policies(t))
-	if err == nil {
-		_, err = line.Carry(ctx, rec)
-	}
-	if err != nil {
-		return "Not done: " + err.Error()
-	}
-	return fmt.Sprintf("Done: `%s` of `%s`.", cmd.Action, name)
+	return f.effects(t), t, nil
 }
 
-// pick returns the checkpoint that a command is about: the one it names, the
-// only one there is, or the only one that waits for a human.
-func pick(c routing.Case, name string) (string, error) {
-	if name != "" {
-		if _, ok := c.Checkpoints[name]; ok {
-			return name, nil
-		}
-		return "", fmt.Errorf("there is no checkpoint `%s`; there are `%s`", name, strings.Join(c.Names(), "`, `"))
+// reply posts once below an issue what an event is answered with.
+func (f *face) reply(ctx context.Context, number int, once string, lines ...string) error {
+	if len(lines) == 0 {
+		return nil
 	}
-	var waiting []string
-	for _, n := range c.Names() {
-		if cp := c.Checkpoints[n]; cp.State == routing.Escalated || cp.Paused || cp.Waiting {
-			waiting = append(waiting, n)
-		}
-	}
-	switch {
-	case len(waiting) == 1:
-		return waiting[0], nil
-	case len(c.Names()) == 1:
-		return c.Names()[0], nil
-	}
-	return "", fmt.Errorf("name the checkpoint; there are `%s`", strings.Join(c.Names(), "`, `"))
-}
-
-func (f *face) reply(ctx context.Context, number int, comment int64, lines ...string) error {
-	id := strconv.FormatInt(comment, 10)
-	text := render.Reply(lines, f.renderOptions(trigger{}))
-	_, _, err := f.hub.PostOnce(ctx, f.repo, number, render.Marker(f.repo.String()+"/reply/"+id, 0), text, false)
+	_, _, err := f.hub.PostOnce(ctx, f.repo, number, render.Marker(f.key("reply", once), 0), strings.Join(lines, "\n\n"), false)
 	return err
 }
 
-func orElse(s, t string) string {
-	if s != "" {
-		return s
+func (f *face) key(parts ...any) string {
+	key := f.repo.String()
+	for _, p := range parts {
+		key += "/" + fmt.Sprint(p)
 	}
-	return t
+	return key
+}
+
+// said reports whether err is a refusal that the person is told, and not a
+// failure of this run.
+func said(err error) bool {
+	var refused *routing.RefusedError
+	var stale *routing.StaleAnswerError
+	return errors.As(err, &refused) || errors.As(err, &stale)
 }

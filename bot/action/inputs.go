@@ -155,7 +155,10 @@ type Event struct {
 	Issue       *Issue       `json:"issue"`
 	Sender      Sender       `json:"sender"`
 	Changes     Changes      `json:"changes"`
-	Repository  struct {
+	Label       *struct {
+		Name string `json:"name"`
+	} `json:"label"`
+	Repository struct {
 		DefaultBranch string `json:"default_branch"`
 	} `json:"repository"`
 }
@@ -176,9 +179,10 @@ type Changes struct {
 
 // PullRequest is a pull request in an event.
 type PullRequest struct {
-	Number int    `json:"number"`
-	State  string `json:"state"`
-	User   struct {
+	Number    int    `json:"number"`
+	State     string `json:"state"`
+	UpdatedAt string `json:"updated_at"`
+	User      struct {
 		Login string `json:"login"`
 	} `json:"user"`
 	Head struct {

@@ -313,6 +313,9 @@ func (f *face) sweep(ctx context.Context) (int, error) {
 		}
 		f.notice("finished what was pending for %s", key)
 	}
+	if slices.Contains(keys, routing.RegisterKey(f.repo.String(), routing.RegisterEscalations)) {
+		failed = errors.Join(failed, f.sweepAnswers(ctx))
+	}
 	if failed != nil {
 		return 1, failed
 	}

@@ -25,6 +25,7 @@ type Hub interface {
 	Run(ctx context.Context, r hub.Repo, id int64, attempt int) (hub.WorkflowRun, error)
 	Issue(ctx context.Context, r hub.Repo, number int) (hub.Issue, error)
 	FindIssue(ctx context.Context, r hub.Repo, marker string) (hub.Issue, bool, error)
+	RewriteIssue(ctx context.Context, r hub.Repo, number int, marker string, write func(live string) string) (hub.Issue, bool, error)
 	Contains(ctx context.Context, r hub.Repo, base, head string) (bool, error)
 	Owners(ctx context.Context, r hub.Repo, ref string, files []string) ([]string, error)
 }

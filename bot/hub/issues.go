@@ -37,6 +37,7 @@ type Issue struct {
 	ClosedByBot        bool // closed, and by the bot itself
 	Labels             []string
 	CreatedAt          time.Time
+	UpdatedAt          time.Time
 	ClosedAt           time.Time
 }
 
@@ -348,7 +349,7 @@ func (h *Hub) setState(ctx context.Context, r Repo, number int, state, reason st
 
 func issueOf(i *github.Issue, login string) Issue {
 	out := Issue{Number: i.GetNumber(), URL: i.GetHTMLURL(), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(), StateReason: i.GetStateReason(),
-		Author: i.GetUser().GetLogin(), ClosedBy: i.GetClosedBy().GetLogin(), CreatedAt: i.GetCreatedAt().Time, ClosedAt: i.GetClosedAt().Time}
+		Author: i.GetUser().GetLogin(), ClosedBy: i.GetClosedBy().GetLogin(), CreatedAt: i.GetCreatedAt().Time, UpdatedAt: i.GetUpdatedAt().Time, ClosedAt: i.GetClosedAt().Time}
 	out.ClosedByBot = out.State == "closed" && own(i.ClosedBy, login)
 	for _, l := range i.Labels {
 		out.Labels = append(out.Labels, l.GetName())

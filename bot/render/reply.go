@@ -54,7 +54,7 @@ func shortSHA(sha string, o Options) string {
 	if sha == "" {
 		return o.Language.say("unknown")
 	}
-	return code(cut(sha, 7))
+	return code(sha[:min(7, len(sha))])
 }
 
 // Foreign says that the boxes of a body are not those of the prompt.

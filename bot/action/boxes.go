@@ -1,0 +1,226 @@
+package action
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+// edit is an edit of the body of an escalation issue.
+type edit struct {
+	rec     escalate.Record
+	is      Issue
+	who     standing
+	from    prompt.Prompt // before
+	to      prompt.Prompt // after
+	change  prompt.Change
+	broken  bool   // the edit took the prompt or the marker away
+	before  string // the body before
+	answers string // what the reply is about, for it to be posted once
+}
+
+// edited is an edit of the body by somebody. The answer is the body as this
+// event tells it: what others edit later cannot change it. Nothing is done
+// before Submit.
+func (f *face) edited(ctx context.Context, rec escalate.Record, is Issue) error {
+	if f.event.Changes.Body == nil {
+		return nil // the title
+	}
+	e := edit{rec: rec, is: is, before: f.event.Changes.Body.From}
+	e.from, _ = prompt.Parse(e.before)
+	var ok bool
+	e.to, ok = prompt.Parse(is.Body)
+	_, _, marked := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n"))
+	e.broken = rec.Open() && (!ok || !marked || !slices.Contains(e.to.Boxes, prompt.Submit))
+	e.change = prompt.Diff(e.from, e.to)
+	if e.change.Empty() && !e.broken {
+		return nil // text of their own
+	}
+	var err error
+	if e.who, err = f.sender(ctx, f.config.Answers.PermissionOrDefault()); err != nil || e.who.ignored {
+		return err
+	}
+	sum := sha256.Sum256([]byte(e.before + "\x00" + is.Body))
+	e.answers = fmt.Sprintf("edit/%d/%s/%d/%x", is.Number, is.UpdatedAt, e.who.id, sum[:4])
+	switch {
+	case !e.who.may:
+		return f.putBack(ctx, e)
+	case e.broken:
+		return f.restoreIssue(ctx, e)
+	case !e.to.Submitted():
+		return nil
+	}
+	return f.submitted(ctx, e)
+}
+
+// putBack undoes what somebody who may not answer did to the boxes.
+func (f *face) putBack(ctx context.Context, e edit) error {
+	var err error
+	if e.broken {
+		err = f.redraw(ctx, e.rec, e.orBefore)
+	} else {
+		err = f.touch(ctx, e.rec, func(live string) string {
+			if p, ok := prompt.Parse(live); !ok || p.Nonce != e.to.Nonce || p.Gen != e.to.Gen {
+				return live // an answer was taken since; those boxes are gone
+			}
+			return prompt.Undo(live, e.change)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return f.refuse(ctx, e.is.Number, e.who, true)
+}
+
+// orBefore returns a body whose ticks are to stay: the live one, or where the
+// prompt is gone from that the one before the edit.
+func (e edit) orBefore(live string) string {
+	if p, ok := prompt.Parse(live); ok && p.Nonce == render.Nonce(e.rec) {
+		return live
+	}
+	return e.before
+}
+
+// restoreIssue writes an issue anew out of the ledger whose questions were edited
+// away.
+func (f *face) restoreIssue(ctx context.Context, e edit) error {
+	if err := f.redraw(ctx, e.rec, e.orBefore); err != nil {
+		return err
+	}
+	return f.reply(ctx, e.is.Number, e.answers, render.Restored(f.words()))
+}
+
+// submitted takes an answer of somebody who may give it.
+func (f *face) submitted(ctx context.Context, e edit) error {
+	host, err := f.load(ctx, e.rec.Host().Case)
+	if err != nil {
+		return err
+	}
+	boxes, why := f.readAnswer(e, host)
+	if why == "" {
+		var late *escalate.AnsweredError
+		a := escalate.Answered{Generation: e.to.Gen, By: e.who.login, ByID: e.who.id, Boxes: prompt.IDs(boxes), SHA: e.to.SHA}
+		reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
+			if taken(r, e.rec.ID, a) {
+				return nil, nil // this very answer, delivered again
+			}
+			return r.Answer(e.rec.ID, a, f.now())
+		})
+		switch {
+		case errors.As(err, &late):
+			why = render.Late(late.First, host, f.words())
+		case errors.Is(err, escalate.ErrResolved):
+			why = render.Settled(e.rec, f.words())
+		case err != nil:
+			return err
+		default:
+			rec, _ := reg.ByID(e.rec.ID)
+			return f.fan(ctx, rec, a.Generation)
+		}
+	}
+	if err := f.unsubmit(ctx, e); err != nil {
+		return err
+	}
+	return f.reply(ctx, e.is.Number, e.answers, why)
+}
+
+// taken reports whether an answer is on record as it is.
+func taken(r escalate.Register, id string, a escalate.Answered) bool {
+	rec, ok := r.ByID(id)
+	return ok && slices.ContainsFunc(rec.Answers, func(b escalate.Answered) bool {
+		return b.Generation == a.Generation && b.By == a.By && slices.Equal(b.Boxes, a.Boxes)
+	})
+}
+
+// readAnswer returns the boxes that an answer chose, or why there are none.
+func (f *face) readAnswer(e edit, host routing.Case) ([]prompt.Box, string) {
+	o := f.words()
+	rec, asked := e.rec, prompt.Prompt{Nonce: render.Nonce(e.rec), Gen: e.rec.Generation, SHA: render.PromptSHA(e.rec, host)}
+	if e.to.Nonce != asked.Nonce || e.to.Gen > asked.Gen {
+		return nil, render.Foreign(o)
+	}
+	for _, a := range rec.Answers {
+		if a.Generation == e.to.Gen {
+			if boxes := recalled(e.to.Ticked, a.Boxes, host); a.By == e.who.login && len(boxes) > 0 {
+				return boxes, "" // perhaps this very answer: the register tells
+			}
+			return nil, render.Late(a, host, o)
+		}
+	}
+	switch {
+	case !rec.Open():
+		return nil, render.Settled(rec, o)
+	case e.to.SHA != asked.SHA:
+		return nil, render.Moved(e.to.SHA, asked.SHA, o)
+	}
+	boxes, err := prompt.Choose(render.Offered(rec, host), e.to.Ticked)
+	if err != nil {
+		return nil, render.Unchosen(err, o)
+	}
+	return boxes, ""
+}
+
+// recalled returns the boxes of an answer on record if all of them are ticked
+// and nothing else is.
+func recalled(ticked, boxes []string, host routing.Case) []prompt.Box {
+	n := 0
+	for _, id := range ticked {
+		if id != prompt.Submit {
+			n++
+		}
+	}
+	var out []prompt.Box
+	for _, id := range boxes {
+		if slices.Contains(ticked, id) {
+			out = append(out, prompt.Recall(id, host))
+		}
+	}
+	if len(out) != n || n != len(boxes) {
+		return nil
+	}
+	return out
+}
+
+// unsubmit takes the tick off Submit where the answer was refused, and brings
+// the report up to date, so that what is asked is asked about the newest
+// commit. Other ticks stay.
+func (f *face) unsubmit(ctx context.Context, e edit) error {
+	reg, err := f.register(ctx)
+	if err != nil {
+		return err
+	}
+	rec, ok := reg.ByID(e.rec.ID)
+	if !ok || !rec.Open() || rec.Number == 0 {
+		return nil
+	}
+	return f.redraw(ctx, rec, func(live string) string {
+		if p, ok := prompt.Parse(live); ok && p.Gen == e.to.Gen && p.Nonce == e.to.Nonce {
+			return prompt.Untick(live, prompt.Submit)
+		}
+		return live
+	})
+}
+
+// touch changes the body of a record's issue and leaves all else of it alone.
+func (f *face) touch(ctx context.Context, rec escalate.Record, fn func(live string) string) error {
+	_, _, err := f.hub.RewriteIssue(ctx, f.repo, rec.Number, render.Marker(rec.ID, rec.Mark()), fn)
+	return err
+}
+
+// redraw writes the issue of a record anew out of the ledger. What live makes
+// of the body that stands there says what stays ticked.
+func (f *face) redraw(ctx context.Context, rec escalate.Record, live func(body string) string) error {
+	eff, _, err := f.effector(ctx, rec.Host().Case)
+	if err != nil {
+		return err
+	}
+	return eff.Redraw(ctx, rec, live)
+}

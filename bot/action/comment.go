@@ -1,0 +1,220 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+// target is a checkpoint of a case that a command is about.
+type target struct{ key, checkpoint string }
+
+// comment carries out the commands of a new comment on a pull request or on an
+// escalation issue. What was done is answered by a reaction, which the case
+// asks for; only what was not is told.
+func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
+	cmds := prompt.Commands(c.Body)
+	if len(cmds) == 0 {
+		return nil
+	}
+	place, ours, err := f.placeOf(ctx, is)
+	if err != nil || !ours {
+		return err
+	}
+	who, err := f.sender(ctx, f.config.Answers.PermissionOrDefault())
+	switch {
+	case err != nil || who.ignored:
+		return err
+	case !who.may:
+		return f.refuse(ctx, is.Number, who, false)
+	}
+	var lines []string
+	for n, cmd := range cmds {
+		told, err := f.obey(ctx, place, cmd, who.login, fmt.Sprintf("comment/%d/%d", c.ID, n+1))
+		if err != nil {
+			return err
+		}
+		lines = append(lines, told...)
+	}
+	return f.reply(ctx, is.Number, fmt.Sprint(c.ID), lines...)
+}
+
+// place is where a comment stands: below a pull request, whose case is key, or
+// below the issue of a record.
+type place struct {
+	key    string
+	record escalate.Record
+}
+
+func (f *face) placeOf(ctx context.Context, is Issue) (place, bool, error) {
+	if is.PullRequest != nil {
+		return place{key: effect.Subject{Number: is.Number}.Key(f.repo)}, true, nil
+	}
+	reg, err := f.register(ctx)
+	if err != nil {
+		return place{}, false, err
+	}
+	rec, ok := reg.ByNumber(is.Number)
+	return place{record: rec}, ok, nil
+}
+
+// obey carries out one command and returns what is to be told. An error is a
+// failure of this run, which is to be repeated.
+func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer string) ([]string, error) {
+	o := f.words()
+	switch {
+	case cmd.Err != nil:
+		return []string{render.Misread(cmd, o)}, nil
+	case cmd.Ask == prompt.AskHelp:
+		return []string{render.Help(o)}, nil
+	case cmd.Ask == prompt.AskStatus:
+		return f.status(ctx, p)
+	}
+	targets, err := f.targets(ctx, p, cmd.Checkpoint)
+	if err != nil {
+		return []string{render.NotDone(cmd.Line, err, o)}, unless(err)
+	}
+	var lines []string
+	for _, t := range targets {
+		e := cmd.Event(t.checkpoint)
+		e.By, e.Answer = by, answer+"/"+t.checkpoint
+		if e.Action == routing.HumanQuarantine {
+			if e.Test, err = f.testOf(ctx, t, cmd.Test); err != nil {
+				lines = append(lines, render.NotDone(cmd.Line, err, o))
+				if failed := unless(err); failed != nil {
+					return nil, failed
+				}
+				continue
+			}
+		}
+		if _, err := f.act(ctx, t.key, e); err != nil {
+			if !said(err) {
+				return nil, err
+			}
+			lines = append(lines, render.NotDone(cmd.Line, err, o))
+		}
+	}
+	return lines, nil
+}
+
+// unless returns err if it is a failure of this run and not one that the
+// person is told.
+func unless(err error) error {
+	var unknown *prompt.UnknownTestError
+	var unclear *unclearError
+	if err == nil || said(err) || errors.As(err, &unknown) || errors.As(err, &unclear) {
+		return nil
+	}
+	return err
+}
+
+func (f *face) status(ctx context.Context, p place) ([]string, error) {
+	keys := []string{p.key}
+	if p.key == "" {
+		keys = nil
+		for _, t := range held(p.record) {
+			if len(keys) == 0 || keys[len(keys)-1] != t.key {
+				keys = append(keys, t.key)
+			}
+		}
+	}
+	var lines []string
+	for _, k := range keys {
+		c, err := f.load(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, render.Status(c, f.words()))
+	}
+	return lines, nil
+}
+
+func (f *face) testOf(ctx context.Context, t target, written string) (string, error) {
+	c, err := f.load(ctx, t.key)
+	if err != nil {
+		return "", err
+	}
+	return prompt.FindTest(c, t.checkpoint, written)
+}
+
+// targets returns what a command is about: on a pull request the checkpoint it
+// names or the one that waits, on an issue all that it holds, or those of the
+// name.
+func (f *face) targets(ctx context.Context, p place, name string) ([]target, error) {
+	if p.key != "" {
+		c, err := f.load(ctx, p.key)
+		if err != nil {
+			return nil, err
+		}
+		cp, err := pick(c, name)
+		return []target{{p.key, cp}}, err
+	}
+	var out []target
+	all := held(p.record)
+	for _, t := range all {
+		if name == "" || t.checkpoint == name {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		c, err := f.load(ctx, all[0].key)
+		if err != nil {
+			return nil, err
+		}
+		cp, err := pick(c, name)
+		return []target{{c.Key, cp}}, err
+	}
+	return out, nil
+}
+
+// held returns what a record holds, or what it held last.
+func held(r escalate.Record) []target {
+	members := r.Members
+	if len(members) == 0 {
+		members = []escalate.Member{r.Host()}
+	}
+	out := make([]target, len(members))
+	for i, m := range members {
+		out[i] = target{m.Case, m.Checkpoint}
+	}
+	return out
+}
+
+// unclearError says that a command does not tell which checkpoint it means.
+type unclearError struct{ why string }
+
+func (e *unclearError) Error() string { return e.why }
+
+// pick returns the checkpoint that a command is about: the one it names, the
+// only one there is, or the only one that waits for a human.
+func pick(c routing.Case, name string) (string, error) {
+	if len(c.Names()) == 0 {
+		return "", &unclearError{"no run of this case has been judged"}
+	}
+	if name != "" {
+		if _, ok := c.Checkpoints[name]; ok {
+			return name, nil
+		}
+		return "", &unclearError{fmt.Sprintf("there is no checkpoint `%s`; there are `%s`", name, strings.Join(c.Names(), "`, `"))}
+	}
+	var waiting []string
+	for _, n := range c.Names() {
+		if cp := c.Checkpoints[n]; cp.State == routing.Escalated || cp.Paused || cp.Waiting {
+			waiting = append(waiting, n)
+		}
+	}
+	switch {
+	case len(waiting) == 1:
+		return waiting[0], nil
+	case len(c.Names()) == 1:
+		return c.Names()[0], nil
+	}
+	return "", &unclearError{fmt.Sprintf("name the checkpoint; there are `%s`", strings.Join(c.Names(), "`, `"))}
+}

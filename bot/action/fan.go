@@ -1,0 +1,156 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+// fan carries a consumed answer to every case that the record held when it was
+// given. Each case takes it once, so a fan that was killed is done again from
+// the beginning.
+func (f *face) fan(ctx context.Context, rec escalate.Record, generation int) error {
+	i := slices.IndexFunc(rec.Answers, func(a escalate.Answered) bool { return a.Generation == generation })
+	if i < 0 {
+		return nil
+	}
+	a := rec.Answers[i]
+	var lines []string
+	for _, m := range addressed(rec, a) {
+		told, err := f.give(ctx, rec, m, a)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, told...)
+	}
+	if rec.Number > 0 {
+		once := fmt.Sprintf("answer/%s/%d", rec.ID, generation)
+		if err := gone(f.reply(ctx, rec.Number, once, lines...)); err != nil {
+			return err
+		}
+	}
+	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Fanned(rec.ID, generation, f.now()) })
+	if err != nil {
+		return err
+	}
+	if rec, _ = reg.ByID(rec.ID); !rec.Open() || rec.Number == 0 {
+		return nil
+	}
+	return gone(f.redraw(ctx, rec, func(live string) string { return live }))
+}
+
+// addressed are the members that an answer was about: those that the record
+// held when it was consumed, the host first.
+func addressed(rec escalate.Record, a escalate.Answered) []escalate.Member {
+	var out []escalate.Member
+	for _, m := range rec.Left {
+		if m.LeftAt.After(a.At) && m.How != escalate.Moved {
+			out = append(out, m)
+		}
+	}
+	for _, m := range rec.Members {
+		if !m.Opened.After(a.At) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// give carries an answer to one case, and returns what could not be done.
+func (f *face) give(ctx context.Context, rec escalate.Record, m escalate.Member, a escalate.Answered) ([]string, error) {
+	c, err := f.load(ctx, m.Case)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for n, id := range a.Boxes {
+		box := prompt.Recall(id, c)
+		if box.Action == routing.HumanQuarantine && box.Test == "" {
+			continue // a test of the host that did not fail here
+		}
+		e := box.Event(m.Checkpoint)
+		e.By, e.SHA = a.By, m.SHA
+		e.Answer = fmt.Sprintf("prompt/%s/%d/%d/%s", rec.ID, a.Generation, n+1, m.Checkpoint)
+		if a.SHA == c.Checkpoints[m.Checkpoint].Last.SHA {
+			e.SHA = a.SHA // the commit that was asked about
+		}
+		done, err := f.act(ctx, m.Case, e)
+		switch {
+		case err == nil:
+			c = done.Case
+		case !said(err):
+			return nil, err
+		case n > 0 && c.Checkpoints[m.Checkpoint].State == routing.Completed:
+			// What came before has made it pass: there is nothing left to hand back.
+		default:
+			lines = append(lines, render.BoxNotDone(box, m.Case, err, f.words()))
+		}
+	}
+	return lines, nil
+}
+
+// gone takes it for done that something is to be posted on an issue that is
+// not there any more.
+func gone(err error) error {
+	if kind, _ := hub.Verdict(err); err == nil || kind == hub.Gone || errors.Is(err, hub.ErrMoved) {
+		return nil
+	}
+	return err
+}
+
+// unheard is how long Submit stands ticked before it is taken for one whose
+// event was lost.
+const unheard = 5 * time.Minute
+
+// sweepAnswers finishes answers whose fan was killed, and looks after the open
+// issues: where Submit is ticked and its event was lost, nobody knows who
+// ticked it, so it is unticked and asked for again; where the questions were
+// edited away they are restored.
+func (f *face) sweepAnswers(ctx context.Context) error {
+	reg, err := f.register(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, rec := range reg.Records {
+		for _, a := range rec.Answers {
+			if !a.Fanned {
+				failed = errors.Join(failed, f.fan(ctx, rec, a.Generation))
+			}
+		}
+		if rec.Open() && rec.Number > 0 && rec.DismissedAt.IsZero() {
+			failed = errors.Join(failed, gone(f.lookAfter(ctx, rec)))
+		}
+	}
+	return failed
+}
+
+func (f *face) lookAfter(ctx context.Context, rec escalate.Record) error {
+	i, err := f.hub.Issue(ctx, f.repo, rec.Number)
+	if err != nil || i.State != "open" || f.now().Sub(i.UpdatedAt) < unheard {
+		return err
+	}
+	p, ok := prompt.Parse(i.Body)
+	once := fmt.Sprintf("sweep/%d/%d", rec.Number, i.UpdatedAt.Unix())
+	switch {
+	case !ok:
+		if err := f.redraw(ctx, rec, func(live string) string { return live }); err != nil {
+			return err
+		}
+		return f.reply(ctx, rec.Number, once, render.Restored(f.words()))
+	case p.Submitted():
+		if err := f.touch(ctx, rec, func(live string) string { return prompt.Untick(live, prompt.Submit) }); err != nil {
+			return err
+		}
+		return f.reply(ctx, rec.Number, once, render.Unheard(f.words()))
+	}
+	return nil
+}

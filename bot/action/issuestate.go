@@ -1,0 +1,143 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+)
+
+// closed is an escalation issue that a person closed: as completed, the cases
+// go on; as not planned, they are left as they are. It stays closed for its
+// commit.
+func (f *face) closed(ctx context.Context, rec escalate.Record, is Issue) error {
+	if !rec.Open() {
+		return nil
+	}
+	who, err := f.sender(ctx, f.config.Answers.PermissionOrDefault())
+	if err != nil || who.ignored {
+		return err
+	}
+	if !who.may {
+		marker := render.Marker(f.key("reply", fmt.Sprintf("close/%d/%s", is.Number, is.ClosedAt)), 0)
+		if _, err := f.hub.ReopenIssue(ctx, f.repo, is.Number, render.NotAllowed(who.login, who.want, who.have, true, f.words()), marker); err != nil {
+			return err
+		}
+		return nil
+	}
+	action := routing.HumanResume
+	if is.StateReason == "not_planned" || is.StateReason == "duplicate" {
+		action = routing.HumanWontFix
+	}
+	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
+		return r.Dismiss(rec.ID, rec.Host().SHA, who.login, f.now())
+	})
+	if err != nil {
+		return err
+	}
+	rec, _ = reg.ByID(rec.ID)
+	var lines []string
+	for _, m := range rec.Members {
+		e := routing.Event{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, is.ClosedAt, m.Checkpoint)}
+		if _, err := f.act(ctx, m.Case, e); err != nil {
+			if !said(err) {
+				return err
+			}
+			lines = append(lines, render.NotDone(string(action), err, f.words()))
+		}
+	}
+	return f.reply(ctx, is.Number, fmt.Sprintf("close/%d/%s", is.Number, is.ClosedAt), lines...)
+}
+
+// reopened is an issue that a person opened again: what is closed for its
+// commit is shown again; a resolved one holds nothing to answer.
+func (f *face) reopened(ctx context.Context, rec escalate.Record, is Issue) error {
+	who, err := f.sender(ctx, f.config.Answers.PermissionOrDefault())
+	if err != nil || who.ignored || !who.may {
+		return err
+	}
+	if !rec.Open() {
+		return f.reply(ctx, is.Number, fmt.Sprintf("reopen/%d/%s", is.Number, is.UpdatedAt), render.Settled(rec, f.words()))
+	}
+	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Recall(rec.ID, f.now()) })
+	if err != nil {
+		return err
+	}
+	rec, _ = reg.ByID(rec.ID)
+	return f.redraw(ctx, rec, func(live string) string { return live })
+}
+
+// lost is an issue that was deleted or transferred: its cases wait still, and
+// can be answered on their pull requests.
+func (f *face) lost(ctx context.Context, rec escalate.Record) error {
+	if _, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Forget(rec.ID, f.now()) }); err != nil {
+		return err
+	}
+	how := "gone"
+	if f.event.Action == "transferred" {
+		how = "moved"
+	}
+	for _, m := range rec.Members {
+		s, err := effect.ParseSubject(f.repo, m.Case)
+		if err != nil || s.Number == 0 {
+			continue
+		}
+		if err := gone(f.reply(ctx, s.Number, fmt.Sprintf("lost/%s/%d", rec.ID, rec.Number), render.Lost(m.Checkpoint, how, f.words()))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pausedLabel pauses a pull request on which a person put the label, and
+// resumes one from which they took it. Who may not gets it put back.
+func (f *face) pausedLabel(ctx context.Context, pr PullRequest) error {
+	if !strings.EqualFold(f.event.Label.Name, effect.PausedLabel) {
+		return nil
+	}
+	who, err := f.sender(ctx, "triage")
+	if err != nil || who.ignored {
+		return err
+	}
+	key := effect.Subject{Number: pr.Number}.Key(f.repo)
+	on := f.event.Action == "labeled"
+	if !who.may {
+		return f.relabel(ctx, pr.Number, !on)
+	}
+	c, err := f.load(ctx, key)
+	if err != nil {
+		return err
+	}
+	action := routing.HumanResume
+	if on {
+		action = routing.HumanPause
+	}
+	for _, name := range c.Names() {
+		cp := c.Checkpoints[name]
+		waits := cp.Paused || cp.State == routing.Escalated
+		if on == waits || cp.State == routing.Completed && on {
+			continue
+		}
+		e := routing.Event{Checkpoint: name, Action: action, By: who.login, Answer: fmt.Sprintf("label/%d/%s/%s/%s", pr.Number, f.event.Action, pr.UpdatedAt, name)}
+		if _, err := f.act(ctx, key, e); err != nil && !said(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *face) relabel(ctx context.Context, number int, on bool) error {
+	paused := []hub.LabelSpec{{Name: effect.PausedLabel, Color: "d4c5f9", Description: "Waits for a human; see the escalation"}}
+	var err error
+	if on {
+		_, err = f.hub.SyncLabels(ctx, f.repo, number, nil, paused, nil)
+	} else {
+		_, err = f.hub.SyncLabels(ctx, f.repo, number, nil, nil, paused)
+	}
+	return err
+}
