@@ -193,6 +193,7 @@ func (c Case) applyHuman(e Event) (Case, error) {
 		cp.Paused = true
 	case HumanSkip:
 		cp.Skipped, cp.Paused, cp.WontFix = true, false, nil
+		cp.Escalation = nil // nobody is called any more: a later failure opens no issue
 	case HumanResume, HumanReset, HumanExtend, HumanPhase, HumanRerun:
 		cp.goOn(e)
 	case HumanQuarantine:
