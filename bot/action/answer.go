@@ -66,8 +66,10 @@ func (f *face) isAnswer(event string) bool {
 	switch event + "/" + f.event.Action {
 	case "issue_comment/created", "issues/edited", "issues/closed", "issues/reopened", "issues/deleted", "issues/transferred":
 		return true
-	case "pull_request/labeled", "pull_request/unlabeled", "pull_request_target/labeled", "pull_request_target/unlabeled":
+	case "pull_request/labeled", "pull_request/unlabeled":
 		return len(f.in.Reports) == 0
+	case "pull_request_target/labeled", "pull_request_target/unlabeled":
+		return len(f.in.Reports) == 0 || f.event.Label != nil && strings.EqualFold(f.event.Label.Name, effect.PausedLabel)
 	}
 	return false
 }
