@@ -130,69 +130,65 @@ func (f *face) answerPrompt(ctx context.Context) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	who := f.event.Sender
-	if c := f.event.Comment; c != nil {
-		who.Login, who.Type = c.User.Login, c.User.Type
-	}
 	switch {
-	case who.Type == "Bot" || who.Login == "":
-		return true, nil // bots are no people, this one least of all
 	case f.event.Comment != nil:
-		return true, f.answerComment(ctx, d, p, who.Login)
+		return true, f.answerComment(ctx, d, p)
 	case f.event.Changes.Body != nil:
-		return true, f.answerEdit(ctx, d, p, who.Login)
+		return true, f.answerEdit(ctx, d, p)
 	}
 	return true, nil
 }
 
 // answerComment takes a comment for an answer, if it is one.
-func (f *face) answerComment(ctx context.Context, d *feedback.Desk, p hitl.Prompt, login string) error {
+func (f *face) answerComment(ctx context.Context, d *feedback.Desk, p hitl.Prompt) error {
 	c := f.event.Comment
 	a, is, bad := p.ReadComment(c.Body, f.event.Issue.Body)
 	if !is || f.event.Action != "created" {
 		return nil
 	}
-	source := "comment/" + strconv.FormatInt(c.ID, 10)
-	may, role, err := f.mayAnswer(ctx, login, f.config.Feedback.Role())
-	switch {
-	case err != nil:
+	who, err := f.sender(ctx, f.config.Feedback.Role())
+	if err != nil || who.ignored {
 		return err
-	case !may:
-		return d.Reply(ctx, p, source, render.PromptMayNot(p, login, f.config.Feedback.Role(), role, false, d.Render))
+	}
+	source := "comment/" + strconv.FormatInt(c.ID, 10)
+	switch {
+	case !who.may:
+		return f.refuse(ctx, p.Number, who, false)
 	case bad != nil:
 		return d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render))
 	}
-	return f.take(ctx, d, p, hitl.Said{Answer: a, By: login, Source: source, At: f.saidAt(c.CreatedAt)})
+	return f.take(ctx, d, p, hitl.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(c.CreatedAt)})
 }
 
 // answerEdit takes an edit of the prompt's body for an answer once Submit is
 // ticked in it; what somebody did who may not answer is put back.
-func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt, login string) error {
+func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt) error {
+	who, err := f.sender(ctx, f.config.Feedback.Role())
+	if err != nil || who.ignored {
+		return err
+	}
 	from, to := f.event.Changes.Body.From, f.event.Issue.Body
-	sum := sha256.Sum256([]byte(f.event.Issue.UpdatedAt + "\x00" + login + "\x00" + to))
+	sum := sha256.Sum256([]byte(f.event.Issue.UpdatedAt + "\x00" + who.login + "\x00" + to))
 	source := "body/" + hex.EncodeToString(sum[:8])
 	before, _ := prompt.Parse(from)
 	after, _ := prompt.Parse(to)
 	change := prompt.Diff(before, after)
 	touched := !change.Empty() || prompt.BodyText(from) != prompt.BodyText(to)
 	a, submitted, bad := p.ReadBody(to)
-	if !touched && !submitted {
-		return f.restore(ctx, d, p, source)
-	}
-	may, role, err := f.mayAnswer(ctx, login, f.config.Feedback.Role())
 	switch {
-	case err != nil:
-		return err
-	case !may && !touched:
+	case !touched && (!submitted || !who.may):
 		return f.restore(ctx, d, p, source)
-	case !may:
+	case !who.may:
 		err := d.Rewrite(ctx, p, func(live string) string {
+			if plain(live) == plain(to) { // nobody has written since: all of it, also what was deleted
+				return from
+			}
 			return prompt.SwapText(prompt.Undo(live, change), prompt.BodyText(to), prompt.BodyText(from))
 		})
 		if err != nil {
 			return err
 		}
-		return d.Reply(ctx, p, source, render.PromptMayNot(p, login, f.config.Feedback.Role(), role, true, d.Render))
+		return f.refuse(ctx, p.Number, who, true)
 	case !submitted:
 		return f.restore(ctx, d, p, source)
 	case bad != nil && p.Open():
@@ -203,8 +199,11 @@ func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt, 
 	case bad != nil:
 		a = hitl.Answer{} // too late, whatever it says
 	}
-	return f.take(ctx, d, p, hitl.Said{Answer: a, By: login, Source: source, At: f.saidAt(f.event.Issue.UpdatedAt)})
+	return f.take(ctx, d, p, hitl.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(f.event.Issue.UpdatedAt)})
 }
+
+// plain is a body whatever its line ends are.
+func plain(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 
 // restore puts the text of the issue back if its marker is gone: then it is no
 // longer what was asked. What is ticked stays.

@@ -48,8 +48,6 @@ var promptTexts = map[Language]map[string]string{
 		"refused.not-submitted":  "Nothing was recorded: the Submit box of your reply is not ticked.",
 		"second":                 "{who} answered before, at {at}; that answer counts and yours changes nothing.",
 		"late":                   "Thank you. The time for an answer was over at {deadline}, so this changes nothing; the goal is that of the timeout.",
-		"may.not":                "Only people with the role {want} in this repository or a higher one can answer; {who} has {have}. Nothing was recorded.",
-		"put.back":               "What was ticked is put back.",
 		"restored":               "The text of this issue is the question itself, so it was put back. Answer by ticking its boxes, or by a comment.",
 	},
 	Korean: {
@@ -92,8 +90,6 @@ var promptTexts = map[Language]map[string]string{
 		"refused.not-submitted":  "기록하지 않았습니다. 답글의 제출 항목이 선택되지 않았습니다.",
 		"second":                 "{at}에 {who} 님이 먼저 답변했습니다. 그 답변이 반영되며 이 답변은 아무것도 바꾸지 않습니다.",
 		"late":                   "감사합니다. 답변 시간은 {deadline}에 끝났으므로 이 답변은 아무것도 바꾸지 않습니다. 목표는 시간 초과 때의 것입니다.",
-		"may.not":                "이 저장소에서 {want} 이상의 역할을 가진 사람만 답변할 수 있습니다. {who} 님의 역할은 {have}입니다. 기록하지 않았습니다.",
-		"put.back":               "선택한 항목을 되돌렸습니다.",
 		"restored":               "이 이슈의 글은 질문 자체이므로 되돌렸습니다. 항목을 선택하거나 댓글로 답해 주세요.",
 	},
 }

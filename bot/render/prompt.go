@@ -214,14 +214,5 @@ func PromptLate(p hitl.Prompt, o Options) string {
 	return language(p).ask("late", "deadline", minute(p.Deadline()))
 }
 
-// PromptMayNot says that a person may not answer; want and have are roles.
-func PromptMayNot(p hitl.Prompt, login, want, have string, putBack bool, o Options) string {
-	s := language(p).ask("may.not", "who", code(o.redact(login)), "want", code(want), "have", code(have))
-	if putBack {
-		s += " " + language(p).ask("put.back")
-	}
-	return s
-}
-
 // PromptRestored says that the text of the issue was put back.
 func PromptRestored(p hitl.Prompt) string { return language(p).ask("restored") }

@@ -136,7 +136,7 @@ func TestPromptIsInert(t *testing.T) {
 	out.Goal, out.TimedOut = &goal, true
 	for name, md := range map[string]string{
 		"body": PromptBody(p, Options{}), "done": PromptDone(done, Options{}), "timed out": PromptDone(out, Options{}), "answered": PromptAnswered(done, Options{}),
-		"expired": PromptTimedOut(out, Options{}), "second": PromptSecond(done, Options{}), "may not": PromptMayNot(p, h.Name, "write", "read", true, Options{}),
+		"expired": PromptTimedOut(out, Options{}), "second": PromptSecond(done, Options{}),
 		"refused": PromptRefused(p, &hitl.Refused{Why: hitl.NoSuggestion, Words: texts}, Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
