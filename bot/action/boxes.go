@@ -169,11 +169,12 @@ func (f *face) readAnswer(e edit, host routing.Case) ([]prompt.Box, string) {
 }
 
 // recalled returns the boxes of an answer on record if all of them are ticked
-// and nothing else is.
+// and nothing else is but what did not count: tests in quarantine already.
 func recalled(ticked, boxes []string, host routing.Case) []prompt.Box {
 	n := 0
 	for _, id := range ticked {
-		if id != prompt.Submit {
+		still := slices.ContainsFunc(host.Quarantine, func(q routing.Quarantined) bool { return prompt.TestID(q.Test) == id })
+		if id != prompt.Submit && (slices.Contains(boxes, id) || !still) {
 			n++
 		}
 	}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+// writes selects requests that change something: between two of them a process
+// that is killed leaves the same world wherever that is.
+func writes(q Request) bool { return q.Method != "GET" }
+
+// TestAnswerKilled kills the Action at every write of a submitted answer,
+// before GitHub has seen it and after. Told again, or swept, the world is as if
+// nothing had happened.
+func TestAnswerKilled(t *testing.T) {
+	for _, again := range []string{"told again", "swept"} {
+		t.Run("an answer killed at any write and "+again+" is carried out once", func(t *testing.T) {
+			t.Parallel()
+			calm, issue := escalated(t, "")
+			calm.tell(calm.tick(Writer, issue.Number, "reset", prompt.Submit))
+			want := calm.world(issue.Number)
+			points := 0
+			for n := 1; ; n++ {
+				killed := false
+				for _, when := range []When{Before, After} {
+					s, issue := escalated(t, "")
+					event := s.tick(Writer, issue.Number, "reset", prompt.Submit)
+					a := s.told("issues", event)
+					a.Kill = s.r.View().HoldAt(n, when, writes)
+					first := s.b.RunAction(t, a)
+					a.Kill.Release()
+					if !first.Killed {
+						continue
+					}
+					killed = true
+					points++
+					if again == "told again" || s.count("human") == 0 && n == 1 && when == Before {
+						s.tell(event) // of what was never recorded the sweep knows nothing
+					} else {
+						s.want(s.b.RunAction(t, s.told("schedule", map[string]any{})), 0, nil)
+					}
+					if got := s.world(issue.Number); got != want {
+						t.Errorf("killed at write %d (%v):\ngot  %s\nwant %s", n, when, got, want)
+					}
+					s.clean()
+				}
+				if !killed {
+					break
+				}
+			}
+			if points < 8 {
+				t.Errorf("only %d points were tried", points)
+			}
+			t.Logf("%d points", points)
+		})
+	}
+}
+
+// world is what people see after an answer.
+func (s *story) world(issue int) string {
+	s.t.Helper()
+	return fmt.Sprint(s.end(), s.count("human"), s.issueNow(issue)["state"], len(s.replies(issue)), s.count("run:RETRY"))
+}
