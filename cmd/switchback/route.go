@@ -17,6 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/escalate"
 )
 
 // routed is what `route -o json` prints; others rely on it.
@@ -199,7 +200,9 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 		k := render.Check(c, e.Checkpoint, e.SHA, o)
 		out.Title, out.Body = k.Title, k.Summary
 	case routing.EffectIssue:
-		out.Title, out.Body = render.IssueTitle(c, e.Checkpoint, o), render.IssueBody(c, e.Checkpoint, o)
+		out.Title = render.IssueTitle(c, e.Checkpoint, o)
+		o.Shared.Prompt = questions(c, e, out.Title, o)
+		out.Body = render.IssueBody(c, e.Checkpoint, o)
 	case routing.EffectHandover, routing.EffectReview, routing.EffectReady:
 		o.Limit = 56 << 10
 		out.Body = string(render.Packet(c, e.Checkpoint, o))
@@ -212,4 +215,20 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 		}
 	}
 	return out
+}
+
+// questions are the boxes of an escalation issue of this case alone: the
+// repository's other escalations are not known here.
+func questions(c routing.Case, e routing.Effect, title string, o render.Options) string {
+	call := escalate.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
+	placed, err := escalate.Register{}.Place(call, escalate.Limits{}, nil, c.Updated)
+	if err != nil {
+		return ""
+	}
+	reg, err := escalate.FoldRegister(placed.Events)
+	if err != nil {
+		return ""
+	}
+	rec, _ := reg.ByID(placed.ID)
+	return render.PromptSection(rec, c, "", o)
 }
