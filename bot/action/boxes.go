@@ -126,10 +126,32 @@ func (f *face) submitted(ctx context.Context, e edit) error {
 			return f.fan(ctx, rec, a.Generation)
 		}
 	}
+	if rec, mine, err := f.twin(ctx, e); err != nil {
+		return err
+	} else if mine {
+		return f.fan(ctx, rec, e.to.Gen)
+	}
 	if err := f.unsubmit(ctx, e); err != nil {
 		return err
 	}
 	return f.reply(ctx, e.is.Number, e.answers, why)
+}
+
+// twin reports whether this very answer is on record by now: delivered twice,
+// the other delivery may have been carried out while this one was read.
+func (f *face) twin(ctx context.Context, e edit) (escalate.Record, bool, error) {
+	reg, err := f.register(ctx)
+	if err != nil {
+		return escalate.Record{}, false, err
+	}
+	rec, _ := reg.ByID(e.rec.ID)
+	host, err := f.load(ctx, e.rec.Host().Case)
+	for _, a := range rec.Answers {
+		if a.Generation == e.to.Gen && a.By == e.who.login && e.to.Nonce == render.Nonce(e.rec) {
+			return rec, len(recalled(e.to.Ticked, a.Boxes, host)) > 0, err
+		}
+	}
+	return rec, false, err
 }
 
 // taken reports whether an answer is on record as it is.
