@@ -23,12 +23,14 @@ const (
 const (
 	EventEscalation EventType = "escalation" // of the register of escalations
 	EventFeedback   EventType = "feedback"   // of the register of prompts and feedback
+	EventEdge       EventType = "edge"       // of the register of feedback between nodes of plans
 )
 
 // The registers of a repository.
 const (
 	RegisterEscalations = "escalations"
 	RegisterFeedback    = "feedback"
+	RegisterEdges       = "edges"
 )
 
 // RegisterKey returns the ledger key of a repository's register: no case has
