@@ -28,13 +28,13 @@ func (r Register) escalated(x Record) bool {
 // asked once; a human is called where there is none above the pair, where the
 // root was asked already, and where the chain would close or be too deep.
 func (r Register) escalation(g Graph, x Record) *Escalation {
-	closed := Register{r.Version, slices.Clone(r.Records)}
-	id := idOf(len(r.Records) + 2) // behind x
-	if i := closed.index(x.ID); i >= 0 {
-		closed.Records[i].Status = Failed
-		id = r.nextID()
+	id := r.nextID()
+	if id == x.ID { // a rejected one, not recorded yet
+		id = idOf(len(r.Records) + 2)
 	}
-	if root := rootFor(g, x); root != "" && closed.limit(x.Plan, x.Message.From, root, true) == nil {
+	// That x itself may still be open changes nothing: it leaves the sender, as
+	// the escalation does.
+	if root := rootFor(g, x); root != "" && r.limit(x.Plan, x.Message.From, root, true) == nil {
 		return &Escalation{Node: root, Feedback: id}
 	}
 	f := x.facts()
@@ -42,7 +42,7 @@ func (r Register) escalation(g Graph, x Record) *Escalation {
 }
 
 func rootFor(g Graph, x Record) string {
-	if g == nil || x.Escalates != "" || x.Message.To == g.Root() || !slices.Contains(Planners(g, x.Message.From), g.Root()) {
+	if g == nil || x.Message.To == g.Root() || !slices.Contains(Planners(g, x.Message.From), g.Root()) {
 		return ""
 	}
 	return g.Root()

@@ -230,6 +230,19 @@ func TestEscalation(t *testing.T) {
 			t.Errorf("escalations count as %d rounds", n)
 		}
 	})
+	t.Run("S3-40 an escalation goes where the rounds are used up", func(t *testing.T) {
+		b := newBook(t, g)
+		for range 2 {
+			b.round(b.queued(fix("service", "root")), true)
+		}
+		id := b.queued(fix("service", "model"))
+		b.round(id, false)
+		b.round(id, false)
+		if x := b.is(b.rec(id).Escalated.Feedback, Queued); x.Message.To != "root" || x.Round != 1 {
+			t.Errorf("%+v", x)
+		}
+		b.refused(fix("service", "root"), "Max feedback rounds (2) exceeded for service → root")
+	})
 	t.Run("S3-40 an escalation that would close a circle calls a human", func(t *testing.T) {
 		b := newBook(t, planOf("root", "root: a", "a: b"))
 		b.queued(fix("root", "a"))
