@@ -101,5 +101,27 @@ CREATE TABLE IF NOT EXISTS answers (             -- what people decided about ca
     at         TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS feedback_edges (      -- feedback between the nodes of plans, as it stands
+    id           TEXT PRIMARY KEY,               -- the register's key, /, and feedback_id
+    feedback_id  TEXT NOT NULL CHECK (feedback_id GLOB 'FB-[0-9][0-9][0-9]*' AND substr(feedback_id, 4) NOT GLOB '*[^0-9]*'),
+    plan         TEXT,
+    type         TEXT NOT NULL,                  -- of what was rejected it may be anything
+    source       TEXT NOT NULL,
+    target       TEXT NOT NULL,
+    round        INTEGER NOT NULL CHECK (round IN (0, 1, 2)), -- 0: rejected
+    status       TEXT NOT NULL CHECK (status IN ('queued', 'delivered', 'processing', 'verifying', 'resolved', 'failed', 'rejected')),
+    priority     TEXT,
+    message      TEXT NOT NULL,
+    refusal      TEXT,                           -- why it was rejected
+    escalates    TEXT,                           -- feedback_id of what led to it
+    timestamp    TEXT NOT NULL CHECK (julianday(timestamp) IS NOT NULL),
+    resolved_at  TEXT CHECK (resolved_at IS NULL OR julianday(resolved_at) IS NOT NULL),
+    failed_at    TEXT CHECK (failed_at IS NULL OR julianday(failed_at) IS NOT NULL),
+    CHECK ((status = 'resolved') = (resolved_at IS NOT NULL)),
+    CHECK ((status = 'failed') = (failed_at IS NOT NULL)),
+    CHECK ((status = 'rejected') = (refusal IS NOT NULL)),
+    CHECK (status = 'rejected' OR type IN ('FIX_REQUEST', 'CONTEXT_REQUEST', 'DEPENDENCY_MISSING', 'ARCHITECTURE_ISSUE'))
+) STRICT;
+
 CREATE INDEX IF NOT EXISTS routing_history_session ON routing_history (session_id, checkpoint, at);
 CREATE INDEX IF NOT EXISTS answers_session ON answers (session_id, checkpoint, at);

@@ -26,8 +26,8 @@ func exportCommand(s streams) *cobra.Command {
 		Use:   "export --sqlite FILE [--ledger PATH]",
 		Short: "Write a ledger as tables of an SQLite database",
 		Long: `Write the tables audit_logs, user_feedback, escalations, direct_channels,
-direct_messages, routing_history and answers of an SQLite database. All is written or
-nothing, and writing the same ledger again changes nothing.
+direct_messages, routing_history, answers and feedback_edges of an SQLite database. All
+is written or nothing, and writing the same ledger again changes nothing.
 
 The ledger of a repository is its branch switchback-ledger:
 

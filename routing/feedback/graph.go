@@ -46,3 +46,30 @@ func Ancestors(g Graph, node string) []string {
 func Planners(g Graph, node string) []string {
 	return up(g, node, func(n string) []string { return []string{g.Parent(n)} })
 }
+
+// Nodes is a Graph made of its links.
+type Nodes struct {
+	Top   string           // the root, "" if there is none
+	Links map[string]Links // of every node
+}
+
+// Links are what a node hangs on.
+type Links struct {
+	Parent    string   `json:"parent,omitempty"`
+	DependsOn []string `json:"depends_on,omitempty"`
+}
+
+// Has implements Graph.
+func (n Nodes) Has(node string) bool { _, ok := n.Links[node]; return ok }
+
+// Parent implements Graph.
+func (n Nodes) Parent(node string) string { return n.Links[node].Parent }
+
+// DependsOn implements Graph.
+func (n Nodes) DependsOn(node string) []string { return n.Links[node].DependsOn }
+
+// Root implements Graph.
+func (n Nodes) Root() string { return n.Top }
+
+// DefaultRoot is the name of the root of a plan that names none.
+const DefaultRoot = "workflow-root"
