@@ -63,7 +63,28 @@ func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, marker, body stri
 		}
 		return refOf(mine[0]), false, Wrap(op, err)
 	}
-	return refOf(c), true, nil
+	if fresh {
+		return refOf(c), true, nil
+	}
+	first, err := h.keepFirst(ctx, r, issue, m, c)
+	return refOf(first), first.GetID() == c.GetID(), Wrap(op, err)
+}
+
+// keepFirst looks whether another process posted the same while this one did,
+// and deletes all but the oldest. Whoever posted last sees every post, so one
+// stays, whichever order the requests take.
+func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m mark, c *github.IssueComment) (*github.IssueComment, error) {
+	mine, err := h.ownComments(ctx, r, issue, m)
+	if err != nil || len(mine) < 2 {
+		return c, err
+	}
+	for _, x := range mine[1:] {
+		_, err := h.gh.Issues.DeleteComment(ctx, r.Owner, r.Name, x.GetID())
+		if kind, _ := Verdict(Wrap("", err)); err != nil && kind != Gone {
+			return c, Wrap("delete the second of a post", err)
+		}
+	}
+	return mine[0], nil
 }
 
 // findOrPost returns the bot's comments with m's key, oldest first, or, if

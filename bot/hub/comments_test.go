@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -357,4 +358,29 @@ func TestRole(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+}
+
+// Two deliveries of one event answer it at the same time: each looks, finds
+// nothing and posts. One post stays.
+func TestPostOnceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	n := w.issue(t)
+	const posters, rounds = 3, 2
+	for round := range rounds {
+		ids := make(chan string, posters)
+		for range posters {
+			go func() {
+				id, _, err := w.PostOnce(context.Background(), w.r, n, marker(fmt.Sprintf("r%d", round), 0), "sorry", false)
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- id
+			}()
+		}
+		for range posters {
+			<-ids
+		}
+	}
+	wantComments(t, w, n, slices.Repeat([]string{"sorry"}, rounds)...)
 }
