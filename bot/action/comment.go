@@ -78,6 +78,11 @@ func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer
 		return f.status(ctx, p)
 	}
 	targets, err := f.targets(ctx, p, cmd.Checkpoint)
+	if other, ok := cmd.TurnsLast(); ok && unclear(err) {
+		if there, second := f.targets(ctx, p, other.Checkpoint); second == nil {
+			cmd, targets, err = other, there, nil
+		}
+	}
 	if err != nil {
 		return []string{render.NotDone(cmd.Line, err, o)}, unless(err)
 	}
@@ -108,11 +113,15 @@ func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer
 // person is told.
 func unless(err error) error {
 	var unknown *prompt.UnknownTestError
-	var unclear *unclearError
-	if err == nil || said(err) || errors.As(err, &unknown) || errors.As(err, &unclear) {
+	if err == nil || said(err) || errors.As(err, &unknown) || unclear(err) {
 		return nil
 	}
 	return err
+}
+
+func unclear(err error) bool {
+	var e *unclearError
+	return errors.As(err, &e)
 }
 
 func (f *face) status(ctx context.Context, p place) ([]string, error) {

@@ -255,7 +255,7 @@ var koreanSentences = map[string]string{
 	"manual.where": "{where} 의 {what} 부터 살펴보세요.",
 	"manual.fix":   "제안: {suggestion}",
 	"manual.push":  "직접 수정해서 푸시하세요. 통과하는 실행이 나오면 닫힙니다.",
-	"manual.more":  "또는 시도를 더 허용하세요: {extend}.",
+	"manual.more":  "또는 시도를 더 허용해 돌려보내세요: {retry}.",
 	"manual.reset": "또는 횟수를 0으로 되돌려 다시 시작하세요: {reset}.",
 	"manual.skip":  "또는 건너뛰세요: {skip}.",
 	"manual.log":   "실행 로그를 읽어 보세요. 멈춘 원인이 결과에 나와 있지 않습니다.",

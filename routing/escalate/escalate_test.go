@@ -112,7 +112,7 @@ func TestBuildAtTheLimit(t *testing.T) {
 		if len(a.Design) == 0 || len(a.Environment) == 0 || len(a.Manual) == 0 {
 			t.Fatalf("%+v", a)
 		}
-		if !strings.Contains(fmt.Sprint(a.Manual), "TestA at f:7") || !strings.Contains(fmt.Sprint(a.Manual), "/switchback extend unit 2") {
+		if !strings.Contains(fmt.Sprint(a.Manual), "TestA at f:7") || !strings.Contains(fmt.Sprint(a.Manual), "/switchback retry 2 unit") {
 			t.Errorf("manual %v", a.Manual)
 		}
 	})

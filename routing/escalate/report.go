@@ -245,8 +245,8 @@ func evidence(v routing.Verdict, f routing.Failure) string {
 func actions(r Report, last routing.Turn) Actions {
 	v := last.Verdict
 	f, named := decisive(v)
-	cmd := func(verb, tail string) string { return DefaultCommand + " " + verb + " " + r.Checkpoint + tail }
-	resume := []string{"resume", cmd("resume", "")}
+	cmd := func(verb string) string { return DefaultCommand + " " + verb + " " + r.Checkpoint }
+	resume := []string{"resume", cmd("resume")}
 	a := Actions{Design: []Sentence{say("design.main", resume...)}}
 	if named && r.Kind != routing.KindEnv {
 		a.Design = append(a.Design, say("design.look", "what", Name(f)))
@@ -254,7 +254,7 @@ func actions(r Report, last routing.Turn) Actions {
 	a.Environment = environment(r, v, f, resume)
 	a.Manual = manual(r.Kind, f, named)
 	a.Manual = append(a.Manual, say("manual.push"),
-		say("manual.more", "extend", cmd("extend", " 2")), say("manual.reset", "reset", cmd("reset", "")), say("manual.skip", "skip", cmd("skip", "")))
+		say("manual.more", "retry", cmd("retry 2")), say("manual.reset", "reset", cmd("reset")), say("manual.skip", "skip", cmd("skip")))
 	return a
 }
 

@@ -93,7 +93,7 @@ var english = map[string]string{
 	"manual.where": "Begin with {what} at {where}.",
 	"manual.fix":   "Suggested: {suggestion}",
 	"manual.push":  "Push a fix yourself: a green run closes this.",
-	"manual.more":  "Or grant further turns: {extend}.",
+	"manual.more":  "Or hand it back for further turns: {retry}.",
 	"manual.reset": "Or begin again with a count of zero: {reset}.",
 	"manual.skip":  "Or do without it: {skip}.",
 	"manual.log":   "Read the log of the run: what stopped it is not in its report.",

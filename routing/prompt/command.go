@@ -216,3 +216,19 @@ func bare(s string) string {
 	}
 	return s
 }
+
+// TurnsLast returns the command as it is meant if its number of turns stands
+// behind the checkpoint, "retry unit 2", which may as well be a checkpoint of
+// that name.
+func (c Command) TurnsLast() (Command, bool) {
+	i := strings.LastIndexByte(c.Checkpoint, ' ')
+	if c.Action != routing.HumanExtend || i < 0 {
+		return c, false
+	}
+	n, err := strconv.Atoi(c.Checkpoint[i+1:])
+	if err != nil || n < 1 || n > routing.HardCap {
+		return c, false
+	}
+	c.N, c.Checkpoint = n, strings.TrimSpace(c.Checkpoint[:i])
+	return c, true
+}

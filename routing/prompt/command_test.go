@@ -141,3 +141,20 @@ func ExampleCommands() {
 	// rerun <nil>
 	//  "rety" is not a command; the nearest command is "/switchback retry"
 }
+
+func TestTurnsLast(t *testing.T) {
+	for line, want := range map[string]string{
+		"/switchback retry unit 2":       "unit 2",
+		"/switchback retry unit tests 3": "unit tests 3",
+		"/switchback retry unit":         "",
+		"/switchback retry 2 unit":       "",
+		"/switchback retry unit 0":       "",
+		"/switchback retry unit 11":      "",
+		"/switchback skip unit 2":        "",
+	} {
+		c, ok := Commands(line)[0].TurnsLast()
+		if got := fmt.Sprintf("%s %d", c.Checkpoint, c.N); ok != (want != "") || ok && got != want {
+			t.Errorf("%s: %q, %v", line, got, ok)
+		}
+	}
+}
