@@ -39,6 +39,7 @@ type File struct {
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Rules of diagnosis of your own; they come before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are asked about a cycle of optimization."`
+	Ports         PortSettings          `yaml:"ports,omitempty" json:"ports,omitempty" jsonschema:"description=How a plan of ports is run."`
 	Answers       AnswerSettings        `yaml:"answers,omitempty" json:"answers,omitempty" jsonschema:"description=Who may answer prompts and give commands."`
 }
 

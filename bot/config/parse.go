@@ -288,6 +288,7 @@ func (c *checker) check(f File) {
 	c.criteria([]any{"criteria"}, f.Criteria)
 	c.escalation(f.Escalation)
 	c.feedback(f.Feedback)
+	c.ports(f.Ports)
 	c.checkpoints(f)
 	c.rules(f.Rules)
 }

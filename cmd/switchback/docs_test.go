@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/routing/port"
 	"github.com/switchback-ci/switchback/routing/prompt/hitl"
 )
 
@@ -101,4 +102,33 @@ func fieldsOf(line string) []string {
 		out = append(out, m[1]+m[2])
 	}
 	return out
+}
+
+// The examples of docs/ports.md are ports, its errors are those that are
+// printed, and its table names every key.
+func TestPortsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ports.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for i, m := range regexp.MustCompile("(?s)```(markdown|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		name := map[string]string{"markdown": "api.md", "yaml": "rest.yml"}[m[1]]
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(m[2]), 0o644); err != nil || i > 1 {
+			t.Fatal(err, i)
+		}
+	}
+	if r := run(t, "", "ports", "lint", dir); r.code != 0 || r.err != "" || !strings.Contains(r.out, "is valid: 3 ports, 3 dependencies, 3 levels") {
+		t.Errorf("exit %d %s%s", r.code, r.out, r.err)
+	}
+	broken := run(t, "", "ports", "lint", filepath.Join("testdata", "broken"))
+	if want := strings.ReplaceAll(broken.err, "testdata/broken/", "ports/"); !strings.Contains(string(page), "$ switchback ports lint ports\n"+want+"```") {
+		t.Errorf("the page does not show what is printed:\n%s", want)
+	}
+	for _, k := range port.Keys() {
+		if !strings.Contains(string(page), "`"+k+"`") {
+			t.Errorf("the page does not explain %s", k)
+		}
+	}
 }

@@ -162,6 +162,14 @@ func TestExitCodes(t *testing.T) {
 		{"config check nope.yml", 1, "nope.yml", false},
 		{"config schema", 0, "", true},
 		{"config schema x", 2, "unknown command", false},
+		{"matrix testdata/plan", 0, "", true},
+		{"matrix testdata/plan x", 2, "accepts at most 1 arg", false},
+		{"matrix nope", 1, "nope: there is no such folder or file", false},
+		{"matrix testdata/broken", 1, "testdata/broken/a.md:3: ", false},
+		{"matrix testdata/plan --state nope.json", 1, "nope.json", false},
+		{"ports", 2, "name lint, workflow or simulate", false},
+		{"ports lint testdata/plan", 0, "", true},
+		{"ports dance", 2, "unknown command", false},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()

@@ -23,9 +23,13 @@ type streams struct {
 type exitError struct {
 	code int
 	err  error
+	list error // printed as it is, each line a finding as FILE:LINE: MESSAGE
 }
 
 func (e *exitError) Error() string {
+	if e.list != nil {
+		return e.list.Error()
+	}
 	if e.err == nil {
 		return ""
 	}
@@ -34,9 +38,11 @@ func (e *exitError) Error() string {
 
 // The exit codes: 1 for a finding or work that could not be done, 2 for wrong
 // usage, 3 for input that is not readable as any known format.
-func usage(format string, a ...any) error      { return &exitError{2, fmt.Errorf(format, a...)} }
-func failed(err error) error                   { return &exitError{1, err} }
-func unreadable(format string, a ...any) error { return &exitError{3, fmt.Errorf(format, a...)} }
+func usage(format string, a ...any) error { return &exitError{code: 2, err: fmt.Errorf(format, a...)} }
+func failed(err error) error              { return &exitError{code: 1, err: err} }
+func unreadable(format string, a ...any) error {
+	return &exitError{code: 3, err: fmt.Errorf(format, a...)}
+}
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, s streams, getenv func(string) string) int {
@@ -54,13 +60,17 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
 	root.AddCommand(parseCommand(s), diagnoseCommand(s), routeCommand(s), showCommand(s),
-		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), promptCommand(s, getenv))
+		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), promptCommand(s, getenv),
+		matrixCommand(s), portsCommand(s))
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
+		if exit.list != nil {
+			fmt.Fprintln(s.err, exit.list)
+		}
 		if exit.err != nil {
 			fmt.Fprintln(s.err, "switchback:", exit.err)
 		}

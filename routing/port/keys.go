@@ -127,12 +127,12 @@ func (r *reader) texts(n *yaml.Node, key string) []string {
 	return out
 }
 
-var idRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var idRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$`)
 
 func (r *reader) id(n *yaml.Node, key string) string {
 	v, ok := r.text(n, key)
 	if ok && !idRE.MatchString(v) {
-		r.at(n, "%s is %q; use letters, digits, dots, underscores and hyphens, beginning with a letter or digit, at most 100", key, v)
+		r.at(n, "%s is %q; use letters, digits, dots, underscores and hyphens, beginning with a letter or digit, at most 80", key, v)
 		return ""
 	}
 	return v

@@ -89,7 +89,7 @@ func (c *checker) nodes() []node {
 			case d == s.ID:
 				c.add(s, s.deps[k], "port %q depends on itself; remove that", s.ID)
 			case !known:
-				c.add(s, s.deps[k], "port %q depends on %q, which is none of the ports; %s", s.ID, d, c.hint(d))
+				c.add(s, s.deps[k], "port %q depends on %q, which is none of the ports; %s", s.ID, d, c.hint(s, d))
 			default:
 				needs = append(needs, d)
 			}
@@ -101,15 +101,15 @@ func (c *checker) nodes() []node {
 	return out
 }
 
-// hint returns what may have been meant. Among many ports, or for many mistakes,
+// hint returns what a port may have meant by an id. Among many ports, or for many mistakes,
 // looking would take longer than all the rest.
-func (c *checker) hint(id string) string {
+func (c *checker) hint(s *Spec, id string) string {
 	if len(c.byID) > 500 || len(c.problems) > 500 {
 		return "write its port, or remove that"
 	}
-	ids := sortedKeys(c.byID)
+	ids := slices.DeleteFunc(sortedKeys(c.byID), func(k string) bool { return k == s.ID })
 	h := nearest(id, ids)
-	if len(ids) > 12 && strings.HasPrefix(h, "known are") {
+	if (len(ids) > 12 || len(ids) == 0) && strings.HasPrefix(h, "known are") {
 		return "write its port, or remove that"
 	}
 	return h
@@ -137,7 +137,7 @@ func (c *checker) parents() {
 			continue
 		}
 		if _, known := c.byID[s.Parent]; !known {
-			c.add(s, s.lineOf("parent"), "parent %q is none of the ports; %s", s.Parent, c.hint(s.Parent))
+			c.add(s, s.lineOf("parent"), "parent %q is none of the ports; %s", s.Parent, c.hint(s, s.Parent))
 			continue
 		}
 		c.lineage(i, done)

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// PortSettings say where the plan of ports is, and how it is run.
+type PortSettings struct {
+	Path           string   `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"default=ports,description=Folder or file of the plan in the repository."`
+	MaxConcurrency *int     `yaml:"max_concurrency,omitempty" json:"max_concurrency,omitempty" jsonschema:"minimum=1,maximum=256,default=3,description=Ports that run at once."`
+	Parallel       *bool    `yaml:"parallel,omitempty" json:"parallel,omitempty" jsonschema:"default=true,description=False runs one port at a time in the order of dependencies."`
+	Timeout        *Period  `yaml:"timeout_per_port,omitempty" json:"timeout_per_port,omitempty" jsonschema:"default=30m,description=Of a port that names none: a minute to 120h for all its turns together."`
+	MaxIterations  *int     `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Reworks of a port that names none; default: max_iterations of the whole file."`
+	RunsOn         []string `yaml:"runs_on,omitempty" json:"runs_on,omitempty" jsonschema:"description=Labels of the runner of a port that names none; default: ubuntu-latest."`
+}
+
+// Plan returns the settings of the plan of ports.
+func (f File) Plan() port.Settings {
+	s := port.DefaultSettings()
+	setInt(&s.MaxConcurrency, f.Ports.MaxConcurrency)
+	setBool(&s.Parallel, f.Ports.Parallel)
+	setInt(&s.MaxIterations, f.MaxIterations)
+	setInt(&s.MaxIterations, f.Ports.MaxIterations)
+	if f.Ports.Timeout != nil {
+		s.Timeout = time.Duration(*f.Ports.Timeout)
+	}
+	if len(f.Ports.RunsOn) > 0 {
+		s.RunsOn = f.Ports.RunsOn
+	}
+	return s
+}
+
+// PlanPath returns where the plan of ports is.
+func (f File) PlanPath() string {
+	if f.Ports.Path == "" {
+		return "ports"
+	}
+	return f.Ports.Path
+}
+
+// mostAtOnce is how many jobs of a matrix GitHub runs at most.
+const mostAtOnce = 256
+
+func (c *checker) ports(p PortSettings) {
+	if n := p.MaxConcurrency; n != nil && (*n < 1 || *n > mostAtOnce) {
+		c.add([]any{"ports", "max_concurrency"}, "max_concurrency is %d; it must be 1 to %d", *n, mostAtOnce)
+	}
+	c.limit([]any{"ports", "max_iterations"}, p.MaxIterations)
+	if t := p.Timeout; t != nil && time.Duration(*t) > 120*time.Hour {
+		c.add([]any{"ports", "timeout_per_port"}, "timeout_per_port is %s; a job takes 120h at most", time.Duration(*t))
+	}
+	if strings.HasPrefix(p.Path, "/") || strings.Contains(p.Path, `\`) || strings.HasPrefix(path.Clean(p.Path), "..") {
+		c.add([]any{"ports", "path"}, "path %q is outside of the repository; write it relative to the root, with /", p.Path)
+	}
+	for i, l := range p.RunsOn {
+		if strings.Contains(l, "${{") {
+			c.add([]any{"ports", "runs_on", i}, "runs_on has %q; write labels of a runner, expressions are not evaluated", l)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+func TestPorts(t *testing.T) {
+	t.Parallel()
+	t.Run("S2-49 S2-50 S2-51 the defaults: three at once, in parallel, thirty minutes each", func(t *testing.T) {
+		s := (File{}).Plan()
+		if s.MaxConcurrency != 3 || !s.Parallel || s.Timeout != 30*time.Minute || s.MaxIterations != 3 || (File{}).PlanPath() != "ports" || s.Validate() != nil {
+			t.Errorf("%+v", s)
+		}
+	})
+	f, _ := full(t)
+	want := port.Settings{MaxConcurrency: 8, Parallel: true, Timeout: 45 * time.Minute, MaxIterations: 2, RunsOn: []string{"self-hosted", "linux"}}
+	if got := f.Plan(); fmt.Sprint(got) != fmt.Sprint(want) || f.PlanPath() != "work/ports" {
+		t.Errorf("%+v", got)
+	}
+	f, err := Parse("sb.yml", []byte("max_iterations: 5\nports: {parallel: false}\n"))
+	if s := f.Plan(); err != nil || s.MaxIterations != 5 || s.Concurrency() != 1 {
+		t.Errorf("%+v %v", s, err)
+	}
+	for _, c := range []struct{ name, yaml, want string }{
+		{"S2-52 none at once", "ports:\n  max_concurrency: 0\n", "2: max_concurrency is 0; it must be 1 to 256"},
+		{"S2-52 less than none", "ports: {max_concurrency: -1}\n", "1: max_concurrency is -1; it must be 1 to 256"},
+		{"S0-56 too many reworks", "ports: {max_iterations: 11}\n", "1: max_iterations is 11"},
+		{"S0-56 a time that no job has", "ports: {timeout_per_port: 121h}\n", "1: timeout_per_port is 121h0m0s; a job takes 120h at most"},
+		{"S0-56 a path outside", "ports: {path: ../x}\n", `1: path "../x" is outside of the repository`},
+		{"S0-56 an expression as label", "ports: {runs_on: [\"${{ 1 }}\"]}\n", "1: runs_on has"},
+		{"S0-56 an unknown key", "ports: {max_concurency: 3}\n", `did you mean "max_concurrency"?`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := Parse("sb.yml", []byte(c.yaml)); err == nil || !strings.Contains(err.Error(), "sb.yml:") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// repository writes files below a new folder.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		write(t, root, name, text)
+	}
+	return root
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	full := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	root := repository(t, map[string]string{
+		"ports/a.md": "---\nid: a\n---\n", "ports/sub/b.YML": "id: b\ndepends_on: a\n", "ports/README.md": "# How\n", "ports/sub/readme.md": "---\nid: c\n---\n",
+		"ports/.git/x.yml": "nope", "ports/.x.md": "nope", "ports/x.json": "{", "one.yaml": "- id: x\n- id: y\n", "README.md": "# no port\n", "big.yml": strings.Repeat("#", maxFile+1),
+	})
+	for name, want := range map[string]string{"ports": "a c b", "one.yaml": "x y", "ports/a.md": "a"} {
+		p, err := Load(filepath.Join(root, name))
+		if got := strings.Join(p.Order(), " "); err != nil || got != want {
+			t.Errorf("%s: %q %v, want %q", name, got, err, want)
+		}
+	}
+	var wrong *port.Error
+	for name, want := range map[string]string{"README.md": "no front matter", "big.yml": "is longer than"} { // named itself, it is meant
+		if _, err := Load(filepath.Join(root, name)); !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Load(filepath.Join(root, "nope")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestHashes(t *testing.T) {
+	t.Parallel()
+	const a, b = "id: a\npaths: [src/**/*.go, doc, go.mod]\ntest: go test ./...\n", "---\nid: b\n---\nBrief.\n"
+	root := repository(t, map[string]string{"ports/a.yml": a, "ports/b.md": b, "src/x.go": "x", "src/deep/y.go": "y", "src/z.txt": "z", "doc/d.md": "d", "go.mod": "m", "other": "o"})
+	hashes := func() map[string]string {
+		t.Helper()
+		p, err := Load(filepath.Join(root, "ports"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := Hashes(root, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	before := hashes()
+	for _, c := range []struct {
+		name, file, text string
+		a, b             bool // whose content it is
+	}{
+		{"nothing", "src/x.go", "x", false, false},
+		{"a file of its paths", "src/x.go", "x2", true, false},
+		{"a file deep in them", "src/deep/y.go", "y2", true, false},
+		{"a new file", "src/deep/new.go", "n", true, false},
+		{"a file by its name", "go.mod", "m2", true, false},
+		{"a file in a folder that is named", "doc/more/e.md", "e", true, false},
+		{"a file of another kind", "src/z.txt", "z2", false, false},
+		{"a file elsewhere", "other", "o2", false, false},
+		{"a comment in the port", "ports/a.yml", "# why\n" + a, false, false},
+		{"its priority and status", "ports/a.yml", a + "priority: low\nstatus: in_progress\n", false, false},
+		{"its test", "ports/a.yml", strings.Replace(a, "./...", "./src/...", 1), true, false},
+		{"its brief", "ports/b.md", b + "More.\n", false, true},
+	} {
+		write(t, root, c.file, c.text)
+		after := hashes()
+		if (after["a"] != before["a"]) != c.a || (after["b"] != before["b"]) != c.b {
+			t.Errorf("%s: %v, before %v", c.name, after, before)
+		}
+		before = after
+	}
+	if err := os.Remove(filepath.Join(root, "doc", "d.md")); err != nil {
+		t.Fatal(err)
+	}
+	if after := hashes(); after["a"] == before["a"] || len(after["a"]) != 32 {
+		t.Errorf("a file that is gone: %v", after)
+	}
+	// A link stands for itself: what it leads to may be anywhere.
+	before = hashes()
+	if err := os.Symlink("/etc/hostname-that-is-not-there", filepath.Join(root, "src", "link.go")); err != nil {
+		t.Fatal(err)
+	}
+	if after := hashes(); after["a"] == before["a"] {
+		t.Error("a new link changes nothing")
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/plan"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+func matrixCommand(s streams) *cobra.Command {
+	var cfg, root, state string
+	var ready bool
+	c := &cobra.Command{
+		Use:   "matrix [PATH]",
+		Short: "Print a plan of ports as levels and as a job matrix",
+		Long: `Print a plan of ports as one JSON document on one line: its levels, and a matrix of
+the ports that need work, as strategy.matrix takes it.
+
+  levels        every port, strictly after all it depends on
+  matrix        the jobs; GitHub refuses an empty matrix, so ask "empty" first
+  shards        the same in parts below GitHub's 256 jobs
+  empty         true if nothing needs work
+  max_parallel  for strategy.max-parallel
+  blocked       ports that wait for one that failed or is held
+
+A state says what is known already: {"passed": {"api": "HASH"}, "failed": [], "running": []},
+with the hash that the matrix gave for the port. A port that passed at the same hash is
+left out. PATH is a folder or a file, by default ports.path of the configuration.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, set, _, err := loadPlan(cfg, args)
+			if err != nil {
+				return err
+			}
+			st, err := loadState(s, state)
+			if err != nil {
+				return err
+			}
+			hashes, err := plan.Hashes(root, p)
+			if err != nil {
+				return failed(err)
+			}
+			enc := json.NewEncoder(s.out)
+			enc.SetEscapeHTML(false)
+			return enc.Encode(p.Jobs(set, st, hashes, ready))
+		},
+	}
+	c.Flags().StringVar(&cfg, "config", "", "the configuration; default: "+config.Path+", if there is one")
+	c.Flags().StringVar(&root, "root", ".", "root of the repository, which the ports' paths are relative to")
+	c.Flags().StringVar(&state, "state", "", "JSON of what passed, failed or runs; - for the standard input")
+	c.Flags().BoolVar(&ready, "ready", false, "only ports all of whose dependencies have passed")
+	return c
+}
+
+// loadPlan reads the plan that args name, or the configuration does, with its
+// settings and its path.
+func loadPlan(cfg string, args []string) (port.Plan, port.Settings, string, error) {
+	var f config.File
+	var err error
+	if cfg != "" {
+		f, err = loadConfig(cfg)
+	} else if _, statErr := os.Stat(config.Path); statErr == nil {
+		f, err = loadConfig(config.Path)
+	}
+	if err != nil {
+		return port.Plan{}, port.Settings{}, "", err
+	}
+	name := f.PlanPath()
+	if len(args) == 1 {
+		name = args[0]
+	}
+	p, err := plan.Load(name)
+	var wrong *port.Error
+	switch {
+	case errors.As(err, &wrong):
+		return p, port.Settings{}, "", &exitError{code: 1, list: wrong}
+	case errors.Is(err, fs.ErrNotExist):
+		return p, port.Settings{}, "", failed(fmt.Errorf("%s: there is no such folder or file; name the plan, or set ports.path", name))
+	case err != nil:
+		return p, port.Settings{}, "", failed(err)
+	}
+	return p, f.Plan(), name, nil
+}
+
+func loadState(s streams, name string) (port.State, error) {
+	var st port.State
+	if name == "" {
+		return st, nil
+	}
+	in := s.in
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return st, failed(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	dec := json.NewDecoder(in)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&st); err != nil {
+		return st, failed(fmt.Errorf("the state in %s is not readable: %w", name, err))
+	}
+	return st, nil
+}
