@@ -128,6 +128,21 @@ func TestFixVerify(t *testing.T) {
 			t.Error("another node's, another plan's")
 		}
 	})
+	t.Run("S3-55 a node that asks is delivered all that is queued for it", func(t *testing.T) {
+		b := newBook(t, planOf("root", "test: model", "other: model", "model: base"))
+		b.queued(m)
+		b.queued(fix("other", "model"))
+		b.do(b.reg.Receive("p", "model", b.now))
+		b.is("FB-001", Processing)
+		b.is("FB-002", Processing)
+		if again, err := b.reg.Receive("p", "model", b.now); err != nil || again != nil {
+			t.Errorf("%v %v", again, err)
+		}
+		b.queued(fix("model", "base"))
+		b.queued(m)
+		b.do(b.reg.Receive("p", "model", b.now))
+		b.is("FB-004", Queued) // the model waits for its base
+	})
 	t.Run("S3-57 cleared only after it was used", func(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
@@ -162,7 +177,13 @@ func TestFixVerify(t *testing.T) {
 		if a := w[0].Answer; a == nil || w[0].Node != "test" || a.Answer != "pay(amount)" || a.By != "model" || a.RequestedInfo != "method name" || a.Files[0] != "pay.go" {
 			t.Errorf("%+v", w[0])
 		}
+		if a := b.reg.Answers("p", "test"); len(a) != 1 || a[0].Answer != "pay(amount)" || b.reg.Answers("p", "model") != nil {
+			t.Errorf("%+v", a)
+		}
 		b.do(b.reg.Verified(b.g, id, Outcome{OK: true}, b.now))
+		if b.reg.Answers("p", "test") != nil {
+			t.Error("answered for ever")
+		}
 		if x := b.is(id, Resolved); x.Answer() != "pay(amount)" {
 			t.Error(x.Answer())
 		}

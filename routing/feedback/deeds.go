@@ -242,3 +242,25 @@ func (o Outcome) kept() Outcome {
 	}
 	return o
 }
+
+// Receive delivers what is queued for a node that asks, and notes that it is at
+// all that stands with it. A node that waits for feedback of its own gets
+// nothing new until that is closed.
+func (r Register) Receive(plan, node string, now time.Time) ([]routing.Event, error) {
+	d := r.draft(now)
+	waits := r.sends(plan, node, "")
+	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Message.To == node }) {
+		if x.Status == Queued && !waits {
+			if err := d.put(x.entry(Delivered)); err != nil {
+				return nil, err
+			}
+			x.Status = Delivered
+		}
+		if x.Status == Delivered {
+			if err := d.put(x.entry(Processing)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d.events, nil
+}

@@ -93,6 +93,18 @@ func (x Record) answered() *Answered {
 	return &Answered{ID: x.ID, By: x.Message.To, RequestedInfo: x.Message.RequestedInfo, Answer: fix.Answer, Files: fix.Files}
 }
 
+// Answers returns the answers to the questions that a node asked and has not
+// yet made use of.
+func (r Register) Answers(plan, node string) []Answered {
+	var out []Answered
+	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Message.From == node && x.Status == Verifying }) {
+		if a := x.answered(); a != nil {
+			out = append(out, *a)
+		}
+	}
+	return out
+}
+
 // Held returns the open feedback that pauses a node: what the node or one of
 // its ancestors sent and has no result of. Nodes of other branches go on, the
 // target's other dependents among them.
