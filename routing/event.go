@@ -24,6 +24,7 @@ const (
 	EventEscalation EventType = "escalation" // of the register of escalations
 	EventFeedback   EventType = "feedback"   // of the register of prompts and feedback
 	EventEdge       EventType = "edge"       // of the register of feedback between nodes of plans
+	EventPort       EventType = "port"       // of the register of one port of a plan
 )
 
 // The registers of a repository.
@@ -31,11 +32,17 @@ const (
 	RegisterEscalations = "escalations"
 	RegisterFeedback    = "feedback"
 	RegisterEdges       = "edges"
+	RegisterPorts       = "ports" // one for each port: PortKey names it
 )
 
 // RegisterKey returns the ledger key of a repository's register: no case has
 // it, as a case's key goes on with # or @ behind the repository.
 func RegisterKey(repo, name string) string { return repo + "!" + name }
+
+// PortKey returns the ledger key of one port's register in a plan.
+func PortKey(repo, plan, port string) string {
+	return RegisterKey(repo, RegisterPorts+"/"+plan+"/"+port)
+}
 
 // IsRegister reports whether key is that of a register and not of a case.
 func IsRegister(key string) bool {

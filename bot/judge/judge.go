@@ -36,6 +36,10 @@ type Input struct {
 	Language   string                            // of suggestions
 	Limits     report.Limits
 	Tests      Tests // takes every test of every source; may be nil
+
+	// Ended is asked once the sources are read, for a run that is read while it
+	// goes on: its conclusion, and what else it left behind. May be nil.
+	Ended func() (conclusion string, left []Source)
 }
 
 // Tests takes the tests of all sources as they are read.
@@ -65,6 +69,16 @@ func Judge(in Input) (Output, error) {
 	for _, s := range in.Sources {
 		if err := st.read(s); err != nil {
 			return Output{}, err
+		}
+	}
+	if in.Ended != nil {
+		var left []Source
+		in.Conclusion, left = in.Ended()
+		st.in.Conclusion = in.Conclusion
+		for _, s := range left {
+			if err := st.read(s); err != nil {
+				return Output{}, err
+			}
 		}
 	}
 	if st.review != nil && len(st.docs)+len(st.logs) == 0 {

@@ -1,0 +1,159 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// The relay lets the commands of a worker speak to the process that runs it,
+// which alone has the ledger and its token: an agent needs neither. It listens on
+// the loopback interface only, and each session has a token of its own, so that a
+// worker can speak for itself alone.
+type relay struct {
+	desk    *Desk
+	channel string
+	tokens  map[string]string // session → token
+	raise   func(session string, r Raised) error
+	server  *http.Server
+	url     string
+}
+
+// Raised is what a worker says when it calls the operator.
+type Raised struct {
+	Type     escalate.Type     `json:"type"`
+	Severity escalate.Severity `json:"severity"`
+	Text     string            `json:"text"`
+}
+
+// Sent is what a worker gives to be sent.
+type Sent struct {
+	Type    port.MessageType `json:"type"`
+	Payload json.RawMessage  `json:"payload,omitempty"`
+}
+
+// mostRequest bounds a request, in bytes: a payload and what is around it.
+const mostRequest = 2 << 20
+
+func newRelay(d *Desk, l port.Loop, raise func(string, Raised) error) (*relay, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening for the workers: %w", err)
+	}
+	r := &relay{desk: d, channel: l.ChannelID, raise: raise, url: "http://" + ln.Addr().String(),
+		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /send", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
+		var in Sent
+		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, err
+		}
+		return r.desk.Send(ctx, port.Message{ChannelID: r.channel, From: session, Type: in.Type, Payload: in.Payload})
+	}))
+	mux.HandleFunc("POST /receive", r.handle(func(ctx context.Context, session string, _ []byte) (any, error) {
+		got, err := r.desk.Receive(ctx, r.channel, session)
+		return orNone(got), err
+	}))
+	mux.HandleFunc("POST /progress", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
+		var in port.Progress
+		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, err
+		}
+		in.Session = session
+		return in, r.desk.Progress(ctx, in)
+	}))
+	mux.HandleFunc("POST /escalate", r.handle(func(_ context.Context, session string, body []byte) (any, error) {
+		var in Raised
+		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, err
+		}
+		return in, r.raise(session, in)
+	}))
+	mux.HandleFunc("POST /feedback", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
+		f, err := port.ParseFeedback(body)
+		if err != nil {
+			return nil, err
+		}
+		return f, r.desk.Log(ctx, session, f)
+	}))
+	r.server = &http.Server{Handler: mux, ReadTimeout: time.Minute}
+	go func() { _ = r.server.Serve(ln) }() // ends with close
+	return r, nil
+}
+
+func (r *relay) close() { _ = r.server.Close() }
+
+func (r *relay) session(req *http.Request) (string, bool) {
+	given := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	for session, token := range r.tokens {
+		if subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1 {
+			return session, true
+		}
+	}
+	return "", false
+}
+
+func (r *relay) handle(fn func(context.Context, string, []byte) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		session, ok := r.session(req)
+		if !ok {
+			http.Error(w, "who asks is none of the two workers", http.StatusForbidden)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostRequest))
+		if err == nil {
+			var out any
+			if out, err = fn(req.Context(), session, body); err == nil {
+				_, _ = w.Write(asJSON(out))
+				return
+			}
+		}
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+}
+
+// Ask speaks to the process that runs the worker in whose environment this is:
+// url and token are its SWITCHBACK_CHANNEL_URL and SWITCHBACK_CHANNEL_TOKEN. The
+// answer, JSON, is returned.
+func Ask(ctx context.Context, url, token, what string, in any) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/"+what, bytes.NewReader(asJSON(in)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	// No proxy: the address is this machine's own.
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("the process that runs the port does not answer: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, errors.New(strings.TrimSpace(string(body)))
+	}
+	return body, nil
+}
+
+// orNone is s, written as [] where there is nothing.
+func orNone[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
