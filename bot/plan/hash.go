@@ -33,6 +33,12 @@ func Hashes(root string, p port.Plan) (map[string]string, error) {
 	return out, nil
 }
 
+// Hash returns the hash of one port's content, as Hashes does.
+func Hash(root string, spec port.Spec) (string, error) {
+	t := tree{root: root, sums: map[string]string{}}
+	return t.hash(spec)
+}
+
 // tree is the files of a repository, listed once, each read once.
 type tree struct {
 	root   string
@@ -110,7 +116,7 @@ func (t *tree) list() error {
 			return err
 		}
 		if d.IsDir() {
-			if d.Name() == ".git" {
+			if d.Name() == ".git" || d.Name() == ".switchback" { // what running a port leaves is not what it is about
 				return fs.SkipDir
 			}
 			return nil

@@ -32,6 +32,9 @@ func (t *Tape) Write(p []byte) (int, error) {
 		k := min(free, len(p))
 		t.head, p = append(t.head, p[:k]...), p[k:]
 	}
+	if len(t.ring) == 0 {
+		return n, nil
+	}
 	if len(p) > len(t.ring) {
 		p = p[len(p)-len(t.ring):]
 		t.next, t.full = 0, true // all of the ring is written anew

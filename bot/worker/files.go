@@ -1,0 +1,206 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// files are what is kept of a port below one folder, and what its workers are
+// told by. They are written anew for each turn, so that nothing hangs on what a
+// worker does to them.
+type files struct{ dir string }
+
+func (f files) path(name string) string { return filepath.Join(f.dir, name) }
+
+func (f files) write(name string, data []byte) error {
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(f.path(name), data, 0o644)
+}
+
+// turnFiles are the files of one worker in one turn.
+type turnFiles struct{ brief, feedback, feedbackJSON, result, tokens, reports, said string }
+
+// prepare writes the files of a worker's turn, and removes what an earlier
+// process left in their place.
+func (f files) prepare(spec port.Spec, l port.Loop, role port.Role, result []byte) (turnFiles, error) {
+	turn := strconv.Itoa(l.Turn)
+	t := turnFiles{brief: f.path("brief.md"), tokens: f.path("tokens-" + string(role) + "-" + turn)}
+	errs := []error{f.write("brief.md", []byte(spec.Brief+"\n")), remove(t.tokens)}
+	if l.Last != nil && l.CurrentTry > 0 {
+		t.feedback, t.feedbackJSON = f.path("feedback.md"), f.path("feedback.json")
+		errs = append(errs, f.write("feedback.md", []byte(FeedbackText(*l.Last, l.CurrentTry))), f.write("feedback.json", asJSON(l.Last)))
+	} else {
+		errs = append(errs, remove(f.path("feedback.md")), remove(f.path("feedback.json")))
+	}
+	if role == port.Test {
+		t.reports, t.said, t.result = f.path("reports-"+turn), f.path("said-"+turn+".json"), f.path("result-"+turn+".json")
+		if len(result) == 0 {
+			result = []byte("{}")
+		}
+		errs = append(errs, os.RemoveAll(t.reports), os.MkdirAll(t.reports, 0o755), remove(t.said), f.write(filepath.Base(t.result), result))
+	}
+	return t, errors.Join(errs...)
+}
+
+func remove(path string) error {
+	if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// environment returns the environment of a worker: the one it was given without
+// what the program and GitHub's runner keep for themselves, then the port's, then
+// what the worker is told.
+func (p *Pair) environment(l port.Loop, role port.Role, t turnFiles, r *relay) []string {
+	session := l.ImplSession
+	if role == port.Test {
+		session = l.TestSession
+	}
+	var out []string
+	for _, kv := range p.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		if up := strings.ToUpper(name); !strings.HasPrefix(up, "SWITCHBACK_") && !strings.HasPrefix(up, "INPUT_") {
+			out = append(out, kv)
+		}
+	}
+	for _, k := range sorted(p.Spec.Env) {
+		out = append(out, k+"="+p.Spec.Env[k])
+	}
+	self, _ := os.Executable() // without it a worker looks for the program in its PATH
+	for _, kv := range [][2]string{
+		{"PORT", p.Spec.ID}, {"PLAN", p.Plan}, {"ROLE", string(role)}, {"SESSION", session}, {"BIN", self}, {"BRIEF", t.brief},
+		{"TURN", strconv.Itoa(l.Turn)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
+		{"FEEDBACK", t.feedback}, {"FEEDBACK_JSON", t.feedbackJSON}, {"TOKENS_FILE", t.tokens}, {"TOKEN_BUDGET", strconv.FormatInt(l.TokenBudget, 10)},
+		{"RESULT_JSON", t.result}, {"REPORTS", t.reports}, {"TEST_FEEDBACK", t.said},
+		{"CHANNEL", l.ChannelID}, {"CHANNEL_URL", r.url}, {"CHANNEL_TOKEN", r.tokens[session]},
+	} {
+		out = append(out, "SWITCHBACK_"+kv[0]+"="+kv[1])
+	}
+	return out
+}
+
+func sorted(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// mostSaid bounds what a testing worker may say in its own words, in bytes.
+const mostSaid = 1 << 20
+
+// said returns the feedback that the testing worker wrote itself, nil if none.
+func said(path string) (*port.TestFeedback, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostSaid+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(strings.TrimSpace(string(data))) == 0:
+		return nil, nil
+	case len(data) > mostSaid:
+		return nil, fmt.Errorf("it has more than %d bytes", mostSaid)
+	}
+	fb, err := port.ParseFeedback(data)
+	if err != nil {
+		return nil, err
+	}
+	return masked(fb), nil
+}
+
+// masked returns feedback without secrets.
+func masked(f port.TestFeedback) *port.TestFeedback {
+	f.FailedTests, f.Suggestions = orNone(slices.Clone(f.FailedTests)), orNone(slices.Clone(f.Suggestions))
+	for i := range f.FailedTests {
+		t := &f.FailedTests[i]
+		for _, s := range []*string{&t.Name, &t.Expected, &t.Actual, &t.StackTrace, &t.SuggestedFix} {
+			*s = diagnose.Redact(*s)
+		}
+	}
+	for i := range f.Suggestions {
+		f.Suggestions[i] = diagnose.Redact(f.Suggestions[i])
+	}
+	return &f
+}
+
+// reports returns the files that a testing worker left in its folder of reports.
+func reports(dir string) []judge.Source {
+	const most = 1000
+	var out []judge.Source
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && len(out) < most {
+			name, _ := filepath.Rel(dir, path)
+			out = append(out, judge.Source{Name: filepath.ToSlash(name), Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+		}
+		return nil // what cannot be walked is not there
+	})
+	return out
+}
+
+// FeedbackText writes feedback for the implementing worker, as Markdown. What
+// the tests printed stands in fences.
+func FeedbackText(f port.TestFeedback, failures int) string {
+	var b strings.Builder
+	m := f.Metrics
+	fmt.Fprintf(&b, "# The tests failed (%d so far)\n\n%d tests: %d passed, %d failed, %d skipped.\n", failures, m.Total, m.Passed, m.Failed, m.Skipped)
+	for _, t := range f.FailedTests {
+		fmt.Fprintf(&b, "\n## %s\n", oneLine(t.Name))
+		if t.File != "" {
+			fmt.Fprintf(&b, "\nAt %s", oneLine(t.File))
+			if t.Line > 0 {
+				fmt.Fprintf(&b, ":%d", t.Line)
+			}
+			b.WriteString(".\n")
+		}
+		block(&b, "Expected", t.Expected)
+		block(&b, "Actual", t.Actual)
+		block(&b, "Trace", t.StackTrace)
+		if t.SuggestedFix != "" {
+			fmt.Fprintf(&b, "\nSuggested fix: %s\n", oneLine(t.SuggestedFix))
+		}
+	}
+	if len(f.Suggestions) > 0 {
+		b.WriteString("\n## Suggestions\n\n")
+		for _, s := range f.Suggestions {
+			fmt.Fprintf(&b, "- %s\n", oneLine(s))
+		}
+	}
+	return b.String()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(render.Printable(s)), " ") }
+
+func block(b *strings.Builder, name, text string) {
+	if text = strings.TrimRight(render.Printable(text), "\n"); text == "" {
+		return
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(b, "\n%s:\n\n%s\n%s\n%s\n", name, fence, text, fence)
+}

@@ -1,0 +1,227 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/plan"
+	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// Pair runs the two workers of one port in turn until the test passes or someone
+// else is needed.
+type Pair struct {
+	Desk     *Desk
+	Plan     string
+	Spec     port.Spec
+	Settings port.Settings
+	Build    string // the session of the build it belongs to
+	Root     string // where commands run
+	Dir      string // what is kept of the port, an absolute path
+	Env      []string
+	Me       port.Runner
+	Again    bool          // although the same content passed
+	Grace    time.Duration // between the signals that ask a worker to end and that end it
+
+	Rules    *diagnose.Rules // nil: those built in
+	Criteria config.Criteria
+	Language string
+
+	raises chan raising
+}
+
+type raising struct {
+	session string
+	Raised
+	answer chan error
+}
+
+// Check returns why a port cannot be run by commands.
+func Check(s port.Spec) error {
+	switch {
+	case s.Test == nil:
+		return fmt.Errorf("port %s has no test; without one nothing says that it is done", s.ID)
+	case s.Test.Workflow != "" || s.Impl != nil && s.Impl.Workflow != "":
+		return fmt.Errorf("port %s is done by a workflow that is dispatched, not by commands", s.ID)
+	case s.Status == port.Held || s.Status == port.Completed:
+		return fmt.Errorf("port %s is %s; set its status to pending to run it", s.ID, s.Status)
+	}
+	return nil
+}
+
+// Run runs the pair, or goes on with the one that a process before left, and
+// returns how it ended. A pass of the same content is returned as it is. When
+// ctx ends, the workers are ended and the pair has failed. The error says that
+// the port could not be run, or that the ledger could not be written; ErrBusy and
+// ErrTaken that another process runs it.
+func (p *Pair) Run(ctx context.Context) (port.Result, error) {
+	if err := Check(p.Spec); err != nil {
+		return port.Result{}, err
+	}
+	hash, err := plan.Hash(p.Root, p.Spec)
+	if err != nil {
+		return port.Result{}, err
+	}
+	j, passed, err := p.begin(ctx, hash)
+	if err != nil || passed {
+		if passed {
+			return *j.Result, p.keep(*j.Result)
+		}
+		return port.Result{}, err
+	}
+	p.raises = make(chan raising)
+	over := make(chan struct{})
+	defer close(over)
+	r, err := newRelay(p.Desk, *j.Loop, func(session string, x Raised) error {
+		q := raising{session, x, make(chan error, 1)}
+		select {
+		case p.raises <- q:
+			return <-q.answer
+		case <-over:
+			return errors.New("the pair has ended")
+		}
+	})
+	if err != nil {
+		return port.Result{}, err
+	}
+	defer r.close()
+	l := *j.Loop
+	for l.Status == port.Running {
+		role := port.Impl
+		if l.Phase == port.Testing {
+			role = port.Test
+		}
+		if l, err = p.turn(ctx, l, role, r); err != nil {
+			return port.Result{}, err
+		}
+	}
+	if j, err = p.Desk.Journal(context.WithoutCancel(ctx)); err != nil {
+		return port.Result{}, err
+	}
+	return *j.Result, p.keep(*j.Result)
+}
+
+func (p *Pair) keep(r port.Result) error { return files{p.Dir}.write("result.json", asJSON(r)) }
+
+// begin takes the port over from whoever ran it before, and begins a pair or
+// goes on with the one that is there.
+func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed bool, err error) {
+	var orphan *port.Spawn
+	j, _, err = p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
+		now := p.Desk.Now()
+		passed, orphan = false, j.Worker
+		switch {
+		case j.Loop != nil && j.Loop.Status == port.Running:
+			if j.Runner != nil {
+				if err := mayTake(p.Me, *j.Runner); err != nil {
+					return nil, err
+				}
+			}
+			l := j.Resumed(now)
+			return []port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}, {Kind: port.PairChanged, At: now, Pair: &l}}, nil
+		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == port.Success && !p.Again:
+			passed = true
+			return nil, nil
+		}
+		return p.first(j, now), nil
+	})
+	if err == nil && !passed {
+		endOrphans(p.Me, orphan)
+	}
+	return j, passed, err
+}
+
+// first are the events with which a pair begins.
+func (p *Pair) first(j port.Journal, now time.Time) []port.Event {
+	build := p.Build
+	if j.Pairs > 0 {
+		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
+	}
+	l, acts := port.NewLoop(build, p.Spec, p.Settings, now)
+	out := []port.Event{{Kind: port.RunnerChanged, Runner: &p.Me}}
+	operator, impl, test := port.PairSessions(build, p.Spec.ID)
+	for _, s := range []port.Session{{ID: build, Kind: port.BuildSession}, operator, impl, test} {
+		out = append(out, port.Event{Kind: port.SessionStart, Session: s.ID, Started: &s})
+	}
+	return append(out, p.events(l, acts, port.Journal{}, "", now)...)
+}
+
+// events are what a step of the pair is recorded as.
+func (p *Pair) events(l port.Loop, acts []port.Action, j port.Journal, hash string, now time.Time) []port.Event {
+	var out []port.Event
+	add := func(e port.Event) { e.At = now; out = append(out, e) }
+	channel := &port.Channel{ID: l.ChannelID, SessionA: l.ImplSession, SessionB: l.TestSession, Status: port.ChannelActive, CreatedAt: now}
+	for _, a := range acts {
+		switch a.Kind {
+		case port.OpenChannel:
+			add(port.Event{Kind: port.ChannelOpened, Session: l.Operator, Channel: channel})
+		case port.Send:
+			if a.Message.Type == port.FeedbackMessage {
+				add(port.Event{Kind: port.WorkerFeedback, Session: l.TestSession, Turn: l.CurrentTry, Feedback: l.Last})
+			}
+			add(port.Event{Kind: port.DirectMessage, Session: a.Message.From, Message: a.Message})
+		case port.CloseDown:
+			channel.Status = port.ChannelClosed
+			add(port.Event{Kind: port.ChannelShut, Session: l.Operator, Channel: channel})
+		case port.Escalate:
+			c := callOf(l, now)
+			add(port.Event{Kind: port.EscalationNew, Session: l.Operator, Call: &c})
+		}
+	}
+	add(p.progress(l))
+	changed := port.Event{Kind: port.PairChanged, At: now, Session: l.Operator, Pair: &l}
+	if l.Status == port.Running {
+		return append(out, changed)
+	}
+	r := l.Result(hash)
+	changed.Result = &r
+	out = append(out, changed)
+	if l.Status == port.Success {
+		for _, c := range j.Waiting() {
+			c.ResolvedBy, c.ResolvedAt = "switchback", now
+			add(port.Event{Kind: port.EscalationResolved, Session: l.Operator, Call: &c})
+		}
+	}
+	for _, s := range []string{l.ImplSession, l.TestSession, l.Operator} {
+		add(port.Event{Kind: port.SessionEnd, Session: s, Outcome: l.Outcome, Reason: l.Reason})
+	}
+	return out
+}
+
+func (p *Pair) progress(l port.Loop) port.Event {
+	session, task := l.ImplSession, fmt.Sprintf("turn %d of %d: %s", l.Turn, l.MaxRetries+1, l.Phase)
+	if l.Phase == port.Testing {
+		session = l.TestSession
+	}
+	if l.Status != port.Running {
+		session, task = l.Operator, "ended: "+string(l.Outcome)
+	}
+	return port.Event{Kind: port.WorkerProgress, Session: session,
+		Progress: &port.Progress{Session: session, Port: l.Port, Progress: l.Share(), Task: task, Tokens: l.Tokens}}
+}
+
+func callOf(l port.Loop, now time.Time) port.Call {
+	f := l.Escalation
+	return port.Call{ID: l.ID + "/escalation", Session: l.Operator, Port: l.Port, Type: f.Type, Severity: f.Severity, Title: f.Title, Text: f.Description,
+		Context:   map[string]any{"kind": f.Kind, "text": f.Context, "turns": l.CurrentTry, "tokens_used": l.Tokens},
+		Suggested: orNone(slices.Clone(f.Suggested)), CreatedAt: now}
+}
+
+// record appends events, unless another process has taken over. It is done even
+// if ctx has ended: what happened is to be known.
+func (p *Pair) record(ctx context.Context, fn func(port.Journal) []port.Event) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer stop()
+	_, _, err := p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
+		if j.Runner == nil || j.Runner.ID != p.Me.ID {
+			return nil, ErrTaken
+		}
+		return fn(j), nil
+	})
+	return err
+}

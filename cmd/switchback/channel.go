@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+type channelFlags struct {
+	portPlace
+	channel, session, kind, payload, severity, text, task string
+	progress                                              float64
+	tokens                                                int64
+}
+
+// relayed reports whether this runs in a worker of `port run`.
+func (f channelFlags) relayed(getenv func(string) string) bool {
+	return f.ledger == "" && getenv("SWITCHBACK_CHANNEL_URL") != ""
+}
+
+func ask(ctx context.Context, s streams, getenv func(string) string, what string, in any) error {
+	out, err := worker.Ask(ctx, getenv("SWITCHBACK_CHANNEL_URL"), getenv("SWITCHBACK_CHANNEL_TOKEN"), what, in)
+	if err != nil {
+		return failed(err)
+	}
+	_, err = s.out.Write(out)
+	return err
+}
+
+func channelCommand(s streams, getenv func(string) string) *cobra.Command {
+	var f channelFlags
+	c := &cobra.Command{
+		Use:   "channel",
+		Short: "Speak from one worker of a port to the other, or to whoever runs them",
+		Long: "In a worker that `switchback port run` has started nothing else need be given: the\n" +
+			"worker speaks for itself. Elsewhere --ledger, --port, --channel and --session name\n" +
+			"the journal of a port, and who speaks.",
+		RunE: func(*cobra.Command, []string) error { return usage("name send, receive, progress or escalate") },
+	}
+	send := &cobra.Command{Use: "send --type query [--payload JSON]", Short: "Send a message to the other worker", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runChannelSend(c.Context(), s, f, getenv) }}
+	send.Flags().StringVar(&f.kind, "type", "query", "result, feedback or query")
+	send.Flags().StringVar(&f.payload, "payload", "", "the message as JSON; - reads it from the standard input")
+	receive := &cobra.Command{Use: "receive", Short: "Print what this worker was sent and has not received yet, as JSON", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runChannelReceive(c.Context(), s, f, getenv) }}
+	progress := &cobra.Command{Use: "progress --progress 0.5 --task TEXT", Short: "Say how far this worker is", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p := port.Progress{Session: f.session, Progress: f.progress, Task: f.task, Tokens: f.tokens}
+			if err := p.Validate(); err != nil {
+				return usage("%w", err)
+			}
+			if f.relayed(getenv) {
+				return ask(c.Context(), s, getenv, "progress", p)
+			}
+			d, err := f.member(getenv)
+			if err != nil {
+				return err
+			}
+			if err := d.Progress(c.Context(), p); err != nil {
+				return failed(err)
+			}
+			return nil
+		}}
+	progress.Flags().Float64Var(&f.progress, "progress", 0, "0.0 to 1.0")
+	progress.Flags().StringVar(&f.task, "task", "", "what it is at")
+	progress.Flags().Int64Var(&f.tokens, "tokens", 0, "tokens used so far")
+	call := &cobra.Command{Use: "escalate --type blocked --text TEXT", Short: "Call a human: the pair ends, and is escalated", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !f.relayed(getenv) {
+				return usage("only a worker of `switchback port run` can end its pair; SWITCHBACK_CHANNEL_URL is not set")
+			}
+			if strings.TrimSpace(f.text) == "" {
+				return usage("--text is missing; say what a human is to know")
+			}
+			return ask(c.Context(), s, getenv, "escalate", worker.Raised{Type: escalate.Type(f.kind), Severity: escalate.Severity(f.severity), Text: f.text})
+		}}
+	call.Flags().StringVar(&f.kind, "type", "blocked", "type of the escalation")
+	call.Flags().StringVar(&f.severity, "severity", "medium", "low, medium, high or critical")
+	call.Flags().StringVar(&f.text, "text", "", "what a human is to know (required)")
+	for _, sub := range []*cobra.Command{send, receive, progress, call} {
+		f.flags(sub)
+		sub.Flags().StringVar(&f.port, "port", getenv("SWITCHBACK_PORT"), "the port")
+		sub.Flags().StringVar(&f.channel, "channel", getenv("SWITCHBACK_CHANNEL"), "the channel")
+		sub.Flags().StringVar(&f.session, "session", getenv("SWITCHBACK_SESSION"), "who speaks")
+		c.AddCommand(sub)
+	}
+	return c
+}
+
+// member opens the journal where a session speaks outside of `port run`.
+func (f channelFlags) member(getenv func(string) string) (*worker.Desk, error) {
+	for name, v := range map[string]string{"--port": f.port, "--session": f.session} {
+		if v == "" {
+			return nil, usage("%s is missing; a worker of `switchback port run` need not give it", name)
+		}
+	}
+	return f.desk(getenv)
+}
+
+func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(string) string) error {
+	payload := f.payload
+	if payload == "-" {
+		data, err := io.ReadAll(io.LimitReader(s.in, 2<<20))
+		if err != nil {
+			return failed(err)
+		}
+		payload = string(data)
+	}
+	if payload != "" && !json.Valid([]byte(payload)) {
+		return usage("--payload is no JSON: %.80q", payload)
+	}
+	kind := port.MessageType(f.kind)
+	if f.relayed(getenv) {
+		return ask(ctx, s, getenv, "send", worker.Sent{Type: kind, Payload: json.RawMessage(payload)})
+	}
+	d, err := f.member(getenv)
+	if err != nil {
+		return err
+	}
+	m, err := d.Send(ctx, port.Message{ChannelID: f.channel, From: f.session, Type: kind, Payload: json.RawMessage(payload)})
+	if err != nil {
+		return failed(fmt.Errorf("not sent: %w", err))
+	}
+	return printJSON(s, m)
+}
+
+func runChannelReceive(ctx context.Context, s streams, f channelFlags, getenv func(string) string) error {
+	if f.relayed(getenv) {
+		return ask(ctx, s, getenv, "receive", struct{}{})
+	}
+	d, err := f.member(getenv)
+	if err != nil {
+		return err
+	}
+	got, err := d.Receive(ctx, f.channel, f.session)
+	if err != nil {
+		return failed(err)
+	}
+	if got == nil {
+		got = []port.Message{}
+	}
+	return printJSON(s, got)
+}

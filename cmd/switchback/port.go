@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
+	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// portPlace says which port of which plan, and where its ledger is.
+type portPlace struct{ ledger, branch, repo, plan, port string }
+
+func (p *portPlace) flags(c *cobra.Command) {
+	c.Flags().StringVar(&p.ledger, "ledger", "", "the ledger: a directory, or a file ending in .jsonl; default: in a job the branch of the repository, else .switchback/ledger")
+	c.Flags().StringVar(&p.branch, "ledger-branch", "switchback-ledger", "the branch of the repository that is the ledger in a job")
+	c.Flags().StringVar(&p.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, else local/local")
+	c.Flags().StringVar(&p.plan, "plan", "ports", "the name of the plan in the ledger")
+}
+
+var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// desk opens the journal of a port.
+func (p portPlace) desk(getenv func(string) string) (*worker.Desk, error) {
+	if !planName.MatchString(p.plan) {
+		return nil, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
+	}
+	repo := p.repo
+	for _, other := range []string{getenv("GITHUB_REPOSITORY"), "local/local"} {
+		if repo == "" {
+			repo = other
+		}
+	}
+	r, err := hub.ParseRepo(repo)
+	if err != nil {
+		return nil, usage("--repo: %w", err)
+	}
+	led, err := p.open(r, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &worker.Desk{Ledger: led, Key: routing.PortKey(repo, p.plan, p.port), Port: p.port, Now: time.Now}, nil
+}
+
+func (p portPlace) open(r hub.Repo, getenv func(string) string) (ledger.Ledger, error) {
+	token := getenv("SWITCHBACK_GITHUB_TOKEN") // is kept from the workers
+	if token == "" {
+		token = getenv("GITHUB_TOKEN")
+	}
+	path := p.ledger
+	switch {
+	case path == "" && getenv("GITHUB_ACTIONS") == "true":
+		if token == "" {
+			return nil, usage("no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
+		}
+		h, err := hub.New(hub.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute})
+		if err != nil {
+			return nil, failed(err)
+		}
+		return gitbranch.NewGit(h.Client(), r.Owner, r.Name, p.branch), nil
+	case path == "":
+		path = filepath.Join(".switchback", "ledger")
+	}
+	led, err := ledger.OpenPath(path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return led, nil
+}
+
+type portFlags struct {
+	portPlace
+	ports, out, build, config string
+	again                     bool
+	grace                     time.Duration
+}
+
+func portCommand(s streams, getenv func(string) string) *cobra.Command {
+	c := &cobra.Command{Use: "port", Short: "Run one port of a plan, or show how it stands",
+		RunE: func(*cobra.Command, []string) error { return usage("name run or show") }}
+	var f portFlags
+	run := &cobra.Command{
+		Use:   "run ID",
+		Short: "Run the pair of a port: the work, its test, and back with feedback, until it passes",
+		Long: "Run the commands of a port, impl and then test, and hand what failed back to impl\n" +
+			"until the test passes, the reworks, the time or the tokens are used up, or a worker\n" +
+			"calls for help. What happens is recorded in the ledger and printed on the standard\n" +
+			"error, one JSON document a line; the result is printed on the standard output and\n" +
+			"kept in the file result.json below --out. A run that was killed goes on where it was.\n\n" +
+			"Exit codes: 0 passed, 1 anything else, 2 wrong usage.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.port = args[0]
+			return runPort(c.Context(), s, f, getenv)
+		},
+	}
+	f.flags(run)
+	run.Flags().StringVar(&f.ports, "ports", "", "the plan: a folder, or a file; default: ports.path of the configuration")
+	run.Flags().StringVar(&f.out, "out", "", "where logs, feedback and result are kept; default: .switchback/ports/PLAN/ID")
+	run.Flags().StringVar(&f.build, "build", "", "the name of the build it belongs to; default: the run of GitHub Actions, else the plan")
+	run.Flags().StringVar(&f.config, "config", "", "the configuration; default: "+config.Path+", if there is one")
+	run.Flags().BoolVar(&f.again, "again", false, "although the same content passed")
+	run.Flags().DurationVar(&f.grace, "grace", 10*time.Second, "between asking a worker's processes to end and ending them")
+	var at portPlace
+	show := &cobra.Command{
+		Use: "show ID", Short: "Print how a port stands, as JSON", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at.port = args[0]
+			d, err := at.desk(getenv)
+			if err != nil {
+				return err
+			}
+			j, err := d.Journal(c.Context())
+			if err != nil {
+				return failed(err)
+			}
+			if j.Loop == nil {
+				return failed(fmt.Errorf("port %q of plan %q was never run; see --plan, --repo and --ledger", at.port, at.plan))
+			}
+			return printJSON(s, j)
+		},
+	}
+	at.flags(show)
+	c.AddCommand(run, show)
+	return c
+}
+
+func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) string) error {
+	plan, settings, name, err := loadPlan(f.config, f.path())
+	if err != nil {
+		return err
+	}
+	spec, ok := plan.Port(f.port)
+	if !ok {
+		return usage("there is no port %q in %s; known are %s", f.port, name, someOf(plan.Order(), 20))
+	}
+	if err := worker.Check(spec); err != nil {
+		return usage("%w", err)
+	}
+	cfg, err := configOr(f.config)
+	if err != nil {
+		return err
+	}
+	rules, err := judge.Rules(cfg)
+	if err != nil {
+		return failed(err)
+	}
+	d, err := f.desk(getenv)
+	if err != nil {
+		return err
+	}
+	d.Tell = teller(s)
+	if f.out == "" {
+		f.out = filepath.Join(".switchback", "ports", f.plan, f.port)
+	}
+	dir, err := filepath.Abs(f.out)
+	if err != nil {
+		return failed(err)
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return failed(err)
+	}
+	pair := &worker.Pair{
+		Desk: d, Plan: f.plan, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
+		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, Grace: f.grace,
+		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
+	}
+	r, err := pair.Run(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	if err := portOutputs(getenv("GITHUB_OUTPUT"), r, filepath.Join(dir, "result.json")); err != nil {
+		return failed(err)
+	}
+	if err := printJSON(s, r); err != nil {
+		return err
+	}
+	if r.Status != port.Success {
+		return failed(fmt.Errorf("port %s: %s", r.Port, because(r)))
+	}
+	return nil
+}
+
+// path is the plan as it was named, if it was.
+func (f portFlags) path() []string {
+	if f.ports == "" {
+		return nil
+	}
+	return []string{f.ports}
+}
+
+// configOr reads the configuration that was named, or the repository's if there
+// is one.
+func configOr(name string) (config.File, error) {
+	if name == "" {
+		if _, err := os.Stat(config.Path); err != nil {
+			return config.File{}, nil
+		}
+		name = config.Path
+	}
+	return loadConfig(name)
+}
+
+func because(r port.Result) string {
+	if r.Reason == "" {
+		return string(r.Outcome)
+	}
+	return string(r.Outcome) + ": " + r.Reason
+}
+
+func buildName(f portFlags, getenv func(string) string) string {
+	switch {
+	case f.build != "":
+		return f.build
+	case getenv("GITHUB_ACTIONS") == "true" && getenv("GITHUB_RUN_ID") != "":
+		return "run-" + getenv("GITHUB_RUN_ID")
+	}
+	return f.plan
+}
+
+// teller prints events as they are recorded, one a line; payloads are not shown.
+func teller(s streams) func(port.Event) {
+	var mu sync.Mutex
+	return func(e port.Event) {
+		if e.Kind == port.PairChanged || e.Kind == port.RunnerChanged || e.Kind == port.Delivered {
+			return // the program's own
+		}
+		if e.Message != nil {
+			m := *e.Message
+			m.Payload = nil
+			e.Message = &m
+		}
+		e.At = e.At.UTC()
+		line, err := json.Marshal(e)
+		if err != nil {
+			return // unreachable: plain values
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(s.err, "%s\n", line)
+	}
+}
+
+// portOutputs appends the outputs of a step, if it is one.
+func portOutputs(file string, r port.Result, result string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "port=%s\nstatus=%s\noutcome=%s\nturns=%s\nresult-file=%s\n", r.Port, r.Status, r.Outcome, strconv.Itoa(r.Turns), strings.ReplaceAll(result, "\n", " "))
+	return errors.Join(err, f.Close())
+}
+
+func someOf(names []string, most int) string {
+	if len(names) == 0 {
+		return "none: the plan is empty"
+	}
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
