@@ -289,8 +289,14 @@ func (r *reader) command(n *yaml.Node, key string) *Command {
 	}
 	c := &Command{}
 	known := []string{"workflow", "ref", "inputs"}
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
+		if seen[k.Value] {
+			r.at(k, "%s has %q twice; keep one of them", key, k.Value)
+			continue
+		}
+		seen[k.Value] = true
 		switch k.Value {
 		case "workflow":
 			c.Workflow = r.workflow(v, key)
@@ -302,7 +308,7 @@ func (r *reader) command(n *yaml.Node, key string) *Command {
 			r.at(k, "%s has the unknown key %q; %s", key, k.Value, nearest(k.Value, known))
 		}
 	}
-	if c.Workflow == "" && !slices.ContainsFunc(n.Content, func(x *yaml.Node) bool { return x.Value == "workflow" }) {
+	if !seen["workflow"] {
 		r.at(n, "%s names no workflow; write workflow: FILE.yml, or a command as a text", key)
 	}
 	return c

@@ -126,7 +126,7 @@ parent: z
 		{"n.yml", []byte("id: n\nenv: &e {A: b}\n---\nid: o\nenv: *e\n")},
 		{"q.yml", []byte("id: q\ntitle: \"a\x00\"\n")},
 		{"r.md", []byte("---\nid: r\nbrief: x\n---\nbody\n")},
-		{"s.yml", []byte("id: s\n<<: {title: x}\ntimeout: -3m\npriority: 1.5\n")},
+		{"s.yml", []byte("id: s\n<<: {title: x}\ntimeout: -3m\npriority: 1.5\nimpl: {workflow: a.yml, workflow: b.yml}\n")},
 	}
 	_, err := Compile(files)
 	var e *Error
@@ -165,7 +165,7 @@ parent: z
 		`n.yml:5: *e: aliases are not supported`,
 		`q.yml:2: a NUL byte`,
 		`r.md:3: brief goes with YAML only`,
-		`s.yml:2: merging keys (<<) is not supported`, `s.yml:3: timeout is "-3m"`, `s.yml:4: priority is "1.5"`,
+		`s.yml:2: merging keys (<<) is not supported`, `s.yml:3: timeout is "-3m"`, `s.yml:4: priority is "1.5"`, `s.yml:5: impl has "workflow" twice`,
 	}
 	text := err.Error()
 	for _, w := range want {

@@ -104,7 +104,7 @@ func (c *checker) nodes() []node {
 // hint returns what a port may have meant by an id. Among many ports, or for many mistakes,
 // looking would take longer than all the rest.
 func (c *checker) hint(s *Spec, id string) string {
-	if len(c.byID) > 500 || len(c.problems) > 500 {
+	if len(c.byID) > 200 || len(c.problems) > 200 {
 		return "write its port, or remove that"
 	}
 	ids := slices.DeleteFunc(sortedKeys(c.byID), func(k string) bool { return k == s.ID })

@@ -43,7 +43,7 @@ func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
 	for _, e := range m.Matrix.Include {
 		has[e.ID] = true
 	}
-	jobs := yaml.Node{Kind: yaml.MappingNode}
+	jobs := make([]workflowJob, 0, len(m.Matrix.Include))
 	for _, e := range m.Matrix.Include {
 		j := workflowJob{Name: label(e.ID, e.Title), RunsOn: e.RunsOn, Minutes: e.Minutes, Steps: []workflowStep{
 			{Uses: "actions/checkout@v4"}, {Uses: o.Uses, With: map[string]string{"command": "port", "port": e.ID, "ports": o.Plan}}}}
@@ -55,13 +55,17 @@ func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
 				j.Needs = append(j.Needs, names[d])
 			}
 		}
-		var v yaml.Node
-		if err := v.Encode(j); err != nil {
-			return nil, err
-		}
-		jobs.Content = append(jobs.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: names[e.ID]}, &v)
+		jobs = append(jobs, j)
 	}
-	return written(o, m, &jobs)
+	var list yaml.Node // encoded at once: every call costs buffers of its own
+	if err := list.Encode(jobs); err != nil {
+		return nil, err
+	}
+	mapping := yaml.Node{Kind: yaml.MappingNode}
+	for i, e := range m.Matrix.Include {
+		mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: names[e.ID]}, list.Content[i])
+	}
+	return written(o, m, &mapping)
 }
 
 func written(o WorkflowOptions, m Matrix, jobs *yaml.Node) ([]byte, error) {
