@@ -78,7 +78,13 @@ func (p *prefilter) find(s string, i int, state uint64) (int, uint64) {
 }
 
 // endings finds the literals that end at a place, by their last bytes.
-type endings [3]map[uint32][]ending // of literals of two, three and more bytes
+type endings struct {
+	by   [3]map[uint32][]ending  // of literals of two, three and more bytes
+	some [3][1 << 12 / 64]uint64 // a bit for the place of each key
+}
+
+// place spreads the keys: most ends that are looked up have none.
+func place(key uint32) uint32 { return key * 0x9e3779b1 >> 20 }
 
 type ending struct {
 	text  string // in lower case if fold
@@ -89,11 +95,13 @@ type ending struct {
 // add takes a literal of branch.
 func (e *endings) add(w string, fold bool, branch uint16) {
 	k := min(len(w), 4)
-	if e[k-2] == nil {
-		e[k-2] = map[uint32][]ending{}
+	if e.by[k-2] == nil {
+		e.by[k-2] = map[uint32][]ending{}
 	}
 	key := lastBytes(w, k)
-	e[k-2][key] = append(e[k-2][key], ending{w, fold, branch})
+	e.by[k-2][key] = append(e.by[k-2][key], ending{w, fold, branch})
+	h := place(key)
+	e.some[k-2][h>>6] |= 1 << (h & 63)
 }
 
 // find sets in hits the branches of the literals that end s and reports
@@ -103,7 +111,11 @@ func (e *endings) find(s string, groups uint8, hits []uint64) (any bool) {
 		if k < 4 && groups>>(k-2)&1 == 0 || k == 4 && groups>>2 == 0 {
 			continue
 		}
-		for _, l := range e[k-2][lastBytes(s, k)] {
+		key := lastBytes(s, k)
+		if h := place(key); e.some[k-2][h>>6]>>(h&63)&1 == 0 {
+			continue
+		}
+		for _, l := range e.by[k-2][key] {
 			if n := len(s) - len(l.text); n >= 0 && (s[n:] == l.text || l.fold && strings.EqualFold(s[n:], l.text)) {
 				hits[l.owner>>6] |= 1 << (l.owner & 63)
 				any = true

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,6 +25,8 @@ type Line struct {
 func clean(raw []byte) (text, mark string) {
 	if allPlain(raw) {
 		raw = trimLeadingTime(raw)
+	} else if allShown(raw) {
+		raw = trimLeadingTime(trimLeadingTime(raw)) // twice, as below
 	} else if raw = trimTimestamp(raw); needsScrub(raw) {
 		raw = scrub(raw)
 		raw = trimTimestamp(raw) // a coloured prefix may hide one
@@ -171,6 +174,47 @@ func allPlain(b []byte) bool {
 	x := binary.LittleEndian.Uint64(b[n-8:])
 	seen |= (x - 0x20*ones) | (x + ones) | x
 	return seen&(0x80*ones) == 0
+}
+
+// allShown reports whether b is valid UTF-8 without tabs and all that scrub
+// changes. It may deny it of characters that are rare.
+func allShown(b []byte) bool {
+	const ones = 0x0101010101010101
+	for i := 0; i < len(b); {
+		if len(b)-i >= 8 {
+			x := binary.LittleEndian.Uint64(b[i:])
+			high := ((x - 0x20*ones) | (x + ones) | x) & (0x80 * ones)
+			if high == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(high) / 8 // below the first such byte nothing is borrowed
+		}
+		n := shownLen(b[i:])
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// shownLen returns the length of the character at the start of b, 0 if it may
+// be one that scrub changes. Invisible are none that begin with the bytes let through.
+func shownLen(b []byte) int {
+	switch c := b[0]; {
+	case c >= 0x20 && c < 0x7f:
+		return 1
+	case c >= 0xe2 && c <= 0xec:
+		if len(b) > 2 && b[1]&0xc0 == 0x80 && b[2]&0xc0 == 0x80 && (c > 0xe2 || b[1] > 0x81) {
+			return 3
+		}
+	case c >= 0xc3 && c <= 0xdf && c != 0xd8:
+		if len(b) > 1 && b[1]&0xc0 == 0x80 {
+			return 2
+		}
+	}
+	return 0
 }
 
 func needsScrub(b []byte) bool {

@@ -21,13 +21,16 @@ type Collector struct {
 func NewCollector(lim Limits) *Collector { return &Collector{lim: lim.withDefaults()} }
 
 // Test implements Sink.
-func (c *Collector) Test(t Test) {
+func (c *Collector) Test(t Test) { c.take(&t) }
+
+// take takes t, which it may cut.
+func (c *Collector) take(t *Test) {
 	n := &c.Report.Counts
 	if t.Kind == KindPackage && t.Status == Passed {
 		n.Groups++
 		return
 	}
-	c.bound(&t)
+	c.bound(t)
 	n.Tests++
 	c.Report.Duration += t.Duration
 	switch t.Status {
@@ -35,7 +38,7 @@ func (c *Collector) Test(t Test) {
 		n.Passed++
 	case Failed:
 		n.Failed++
-		c.keep(&c.Report.Failing, t)
+		c.keep(&c.Report.Failing, *t)
 	case Skipped, Pending:
 		n.Skipped++
 	default:
@@ -43,10 +46,10 @@ func (c *Collector) Test(t Test) {
 	}
 	if t.Flaky && t.Status == Passed {
 		n.Flaky++
-		c.keep(&c.Report.Flaky, t)
+		c.keep(&c.Report.Flaky, *t)
 	}
 	if c.OnTest != nil {
-		c.OnTest(t)
+		c.OnTest(*t)
 	}
 }
 

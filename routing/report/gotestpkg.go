@@ -116,6 +116,10 @@ func (p *goPackage) print(t *goTest, line string, at int) {
 }
 
 func (t *textBuf) addLine(s string) {
+	if len(t.head) == t.max && len(t.tail)+len(s) < 2*t.max {
+		t.tail = append(append(t.tail, s...), '\n') // as below
+		return
+	}
 	t.addString(s)
 	t.addString("\n")
 }

@@ -17,7 +17,8 @@ type logReader struct {
 	names    []string
 	consoles []console
 	gate     gate
-	ungated  bool // every console is given every line it looks at
+	ungated  bool   // every console is given every line it looks at
+	claimed  uint64 // consoles that claimed a line
 	embedded *embedded
 	events   *goTestJSON // see goEvents
 	cutLines int
@@ -143,7 +144,10 @@ func (lr *logReader) take(l Line) {
 		mine := c.line(l)
 		lr.gate.after(i)
 		if mine {
-			lr.out.claim(lr.names[i])
+			if bit := uint64(1) << i; lr.claimed&bit == 0 {
+				lr.claimed |= bit
+				lr.out.claim(lr.names[i])
+			}
 			if r, ok := c.(rewriter); ok {
 				l.Text = r.shown()
 			}
@@ -258,14 +262,30 @@ func (s *claimSink) claim(name string) {
 	s.names = append(s.names, name)
 }
 
-func (s *claimSink) as(name string) Sink { return namedSink{s, name} }
+func (s *claimSink) as(name string) Sink { return &namedSink{s: s, name: name} }
 
 type namedSink struct {
-	s    *claimSink
-	name string
+	s       *claimSink
+	name    string
+	claimed bool
 }
 
-func (n namedSink) Test(t Test)             { n.s.claim(n.name); n.s.Sink.Test(t) }
-func (n namedSink) Problem(p Problem)       { n.s.claim(n.name); n.s.Sink.Problem(p) }
-func (n namedSink) Diagnostic(d Diagnostic) { n.s.claim(n.name); n.s.Sink.Diagnostic(d) }
-func (n namedSink) Cut(note string)         { n.s.Sink.Cut(note) }
+func (n *namedSink) claim() {
+	if !n.claimed {
+		n.claimed = true
+		n.s.claim(n.name)
+	}
+}
+
+func (n *namedSink) Test(t Test) {
+	n.claim()
+	if c, ok := n.s.Sink.(*Collector); ok {
+		c.take(&t) // spares a copy
+		return
+	}
+	n.s.Sink.Test(t)
+}
+
+func (n *namedSink) Problem(p Problem)       { n.claim(); n.s.Sink.Problem(p) }
+func (n *namedSink) Diagnostic(d Diagnostic) { n.claim(); n.s.Sink.Diagnostic(d) }
+func (n *namedSink) Cut(note string)         { n.s.Sink.Cut(note) }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -52,6 +53,29 @@ func FuzzAllPlain(f *testing.F) {
 		}
 		if want && needsScrub(b) {
 			t.Errorf("%q would be scrubbed", b)
+		}
+	})
+}
+
+// FuzzClean compares the short ways of a line with the long way.
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{
+		"    ✓ adds (1 ms)", "2024-01-02T03:04:05.1234567Z ✓ a", "2024-01-02T03:04:05.1234567Z 2024-01-02T03:04:05.1234567Z é", "2024-01-02T03:04:05.1234567Z 2024-01-02T03:04:05.1234567Z 2024-01-02T03:04:05.1234567Z é",
+		"[2024-01-02T03:04:05.123Z] 日本語のテスト", "\u200b", "a\u202eb", "\u2060", "\u180e", "\u061c", "\u00ad", "\u0085", "\ufeffa", "\U0001f600", "\ud7ff",
+		"\xe2\x82", "\xe2\x82\xac", "\xe2\x28\xa1", "\xc3\x28", "\xc3", "\xed\xa0\x80", "é\tb", "é\rb", "é\x7f", "##[error]é", "::error::é", "12345678é2345678\x1b[0m",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if allShown(b) && (bytes.ContainsAny(b, "\t\x1b\r") || string(scrub(b)) != string(b)) {
+			t.Errorf("%q would be scrubbed to %q", b, scrub(b))
+		}
+		long := trimTimestamp(b)
+		if needsScrub(long) {
+			long = trimTimestamp(scrub(long))
+		}
+		if text, mark := clean(b); mark == "" && text != string(long) {
+			t.Errorf("%q: %q, the long way says %q", b, text, long)
 		}
 	})
 }
