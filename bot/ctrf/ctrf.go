@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/report"
@@ -125,6 +126,9 @@ func status(s report.Status) (status, raw string) {
 
 // named gives a test without name one: the specification wants one.
 func named(s string) string {
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf {
+		return s
+	}
 	if strings.TrimSpace(s) == "" {
 		return "(unnamed)"
 	}

@@ -246,7 +246,7 @@ func index(list []*Rule) (*Rules, error) {
 			rs.longest = max(rs.longest, len(l.text))
 		}
 	}
-	rs.lits, rs.may = newLiterals(words), new(prefilter)
+	rs.lits, rs.may = newLiterals(words), newPrefilter()
 	for i := range rs.branches {
 		rs.filter(uint16(i))
 	}
@@ -341,16 +341,13 @@ func (rs *Rules) heard(text string, hits []uint64) (found bool) {
 		rs.scan(text, hits)
 		return true
 	}
-	cleared := false
-	hear := func() {
-		if !cleared {
-			clear(hits)
-			cleared = true
-		}
-	}
+	clean := false
 	for _, i := range rs.starts.of(text) {
 		if rs.branches[i].possible(text) {
-			hear()
+			if !clean {
+				clear(hits)
+				clean = true
+			}
 			found = true
 			hits[i>>6] |= 1 << (i & 63)
 		}
@@ -360,8 +357,10 @@ func (rs *Rules) heard(text string, hits []uint64) (found bool) {
 		if end, state = rs.may.find(text, end+1, state); end < 0 {
 			return found
 		}
-		hear()
-		found = rs.ends.find(text[:end+1], uint8(state>>(8*(lanes-1))), hits) || found
+		found = rs.ends.find(text[:end+1], groups(state), hits, &clean) || found
+	}
+	if !clean {
+		clear(hits)
 	}
 	rs.lits.scan(text[max(0, end+1-rs.longest):], hits)
 	return true
