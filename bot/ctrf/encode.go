@@ -29,32 +29,12 @@ var plain = func() (p [256]bool) {
 	return p
 }()
 
-// plainLen returns how many of the first bytes of s stand in JSON as they are,
-// as far as eight at a time tell.
-func plainLen(s string) int {
-	const ones = 0x0101010101010101
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		t := s[i : i+8]
-		x := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
-			uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
-		// A high bit shows a byte below 0x20, above 0x7e, or one that is escaped;
-		// " and & are alike but for one bit, and so are < and >.
-		odd := (x - 0x20*ones) | (x + ones) | x |
-			((x | 0x04*ones) ^ 0x26*ones - ones) | ((x | 0x02*ones) ^ 0x3e*ones - ones) | (x ^ 0x5c*ones - ones)
-		if odd&(0x80*ones) != 0 {
-			break
-		}
-	}
-	return i
-}
-
 // appendText appends s as encoding/json writes it: <, > and & escaped, U+FFFD
 // for invalid UTF-8.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
-	for i := plainLen(s); i < len(s); {
+	for i := 0; i < len(s); {
 		c := s[i]
 		if plain[c] {
 			i++

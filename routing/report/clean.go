@@ -22,7 +22,9 @@ type Line struct {
 
 // clean makes a Line's Text of raw bytes. The common case (plain ASCII, no
 // escape) costs one scan and one string.
-func clean(raw []byte) (text, mark string) {
+func clean(raw []byte) (text, mark string) { return (*texts)(nil).clean(raw) }
+
+func (s *texts) clean(raw []byte) (text, mark string) {
 	if allPlain(raw) {
 		raw = trimLeadingTime(raw)
 	} else if allShown(raw) {
@@ -44,7 +46,30 @@ func clean(raw []byte) (text, mark string) {
 			return t, m
 		}
 	}
-	return string(raw), ""
+	return s.of(raw), ""
+}
+
+// texts makes strings of short lines, several in one piece of memory. Who keeps
+// one keeps the piece, which is no more than a long line would be.
+type texts struct{ piece strings.Builder }
+
+const (
+	pieceSize = 512
+	shortLine = 128
+)
+
+func (s *texts) of(b []byte) string {
+	// Lines of go test keep a name by the million.
+	if s == nil || len(b) > shortLine || b[0] == '=' || b[0] == '{' {
+		return string(b)
+	}
+	if s.piece.Cap()-s.piece.Len() < len(b) {
+		s.piece.Reset()
+		s.piece.Grow(pieceSize)
+	}
+	n := s.piece.Len()
+	_, _ = s.piece.Write(b)
+	return s.piece.String()[n:]
 }
 
 // workflowCommand reads "::error file=a,line=1::text" as printed by a step

@@ -54,6 +54,15 @@ var (
 )
 
 func (g *goTestText) line(l Line) bool {
+	if g.waits() && !goMeans(l.Text) {
+		g.at = l.No
+		g.p.out.addLine(l.Text) // what print does with it
+		return false
+	}
+	return g.look(l)
+}
+
+func (g *goTestText) look(l Line) bool {
 	g.at = l.No
 	s := l.Text
 	if g.building(l) {

@@ -22,6 +22,7 @@ type logReader struct {
 	embedded *embedded
 	events   *goTestJSON // see goEvents
 	cutLines int
+	texts    texts
 
 	only   *format // the format to read with, nil for all
 	first  *format // the JSON document that the input begins with

@@ -18,7 +18,7 @@ func (lr *logReader) plainLines(no *int) {
 		if n < 0 || n >= lr.lim.Line {
 			return
 		}
-		text, mark := clean(trimEOL(b[:n+1]))
+		text, mark := lr.texts.clean(trimEOL(b[:n+1]))
 		_, _ = lr.in.br.Discard(n + 1)
 		*no++
 		lr.tried, lr.peeked = false, false
