@@ -120,10 +120,10 @@ func said(path string) (*port.TestFeedback, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(strings.TrimSpace(string(data))) == 0:
-		return nil, nil
 	case len(data) > mostSaid:
 		return nil, fmt.Errorf("it has more than %d bytes", mostSaid)
+	case len(strings.TrimSpace(string(data))) == 0:
+		return nil, nil
 	}
 	fb, err := port.ParseFeedback(data)
 	if err != nil {

@@ -143,10 +143,10 @@ func (p *Pair) first(j port.Journal, now time.Time) []port.Event {
 		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
 	}
 	l, acts := port.NewLoop(build, p.Spec, p.Settings, now)
-	out := []port.Event{{Kind: port.RunnerChanged, Runner: &p.Me}}
+	out := []port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}}
 	operator, impl, test := port.PairSessions(build, p.Spec.ID)
 	for _, s := range []port.Session{{ID: build, Kind: port.BuildSession}, operator, impl, test} {
-		out = append(out, port.Event{Kind: port.SessionStart, Session: s.ID, Started: &s})
+		out = append(out, port.Event{Kind: port.SessionStart, At: now, Session: s.ID, Started: &s})
 	}
 	return append(out, p.events(l, acts, port.Journal{}, "", now)...)
 }

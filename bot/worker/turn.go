@@ -174,7 +174,7 @@ func (p *Pair) judge(ctx context.Context, c Command, t turnFiles, w *worked, beg
 		sources = []judge.Source{{Name: "what the test printed", Open: func() (io.ReadCloser, error) { return io.NopCloser(printed), nil }}}
 	}
 	read, err := judge.Judge(judge.Input{
-		Sources: sources, Rules: p.Rules, Criteria: p.Criteria, Language: p.Language, Looked: []string{"SWITCHBACK_REPORTS"},
+		Sources: sources, Rules: p.Rules, Criteria: p.Criteria, Language: p.Language, Looked: []string{"what the test printed", "files in SWITCHBACK_REPORTS"},
 		Ended: func() (string, []judge.Source) {
 			r.Close()
 			<-ran
