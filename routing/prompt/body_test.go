@@ -236,3 +236,16 @@ func TestFindTest(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// A turn beyond the hard cap is refused, so what takes one is not offered.
+func TestOfferAtTheHardCap(t *testing.T) {
+	for reworks, want := range map[int]bool{0: true, routing.HardCap - 1: true, routing.HardCap: false} {
+		got := false
+		for _, b := range Offer(routing.Checkpoint{Name: "unit", Reworks: reworks}, routing.KindMaxRetry, nil) {
+			got = got || b.Action == routing.HumanPhase || b.Action == routing.HumanExtend
+		}
+		if got != want {
+			t.Errorf("after %d reworks a further turn is offered: %v", reworks, got)
+		}
+	}
+}

@@ -50,6 +50,9 @@ func Offer(cp routing.Checkpoint, kind routing.Kind, quarantined []routing.Quara
 	if n := min(moreTurns, routing.HardCap-cp.Reworks); n > 0 {
 		retry = "retry:" + strconv.Itoa(n)
 		byID[retry] = Box{Action: routing.HumanExtend, N: n}
+	} else { // sending it back takes a turn as well
+		delete(byID, "phase:plan")
+		delete(byID, "phase:research")
 	}
 	if last.Review == nil {
 		byID["rerun"] = Box{Action: routing.HumanRerun}

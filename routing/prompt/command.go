@@ -5,6 +5,7 @@ package prompt
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -82,11 +83,24 @@ func Commands(body string) []Command {
 		if len(out) == MostCommands {
 			return
 		}
-		if c, ok := parse(strings.TrimSpace(line)); ok {
+		if c, ok := parse(visible(line)); ok {
 			out = append(out, c)
 		}
 	})
 	return out
+}
+
+// visible returns s without the blanks around it and around its first two
+// words, also those that do not show, as text copied from a page has.
+func visible(s string) string {
+	trim := func(s string) string {
+		return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
+	}
+	words := strings.SplitN(trim(s), " ", 3)
+	for i := range words {
+		words[i] = trim(words[i])
+	}
+	return strings.Join(words, " ")
 }
 
 func parse(line string) (Command, bool) {

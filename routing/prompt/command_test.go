@@ -34,6 +34,12 @@ func TestCommands(t *testing.T) {
 		{"not in indented code", "    /switchback reset\n\t/switchback reset", nil},
 		{"not in preformatted HTML", "<pre>\n/switchback skip\n</pre>\n/switchback reset", reset},
 		{"not in a hidden comment", "<!--\n/switchback reset\n-->\n/switchback skip", []Command{{Action: routing.HumanSkip}}},
+		{"behind code that shows how a comment begins", "the marker `<!--` is odd\n\n/switchback reset", reset},
+		{"behind a comment that its paragraph does not end, which is text", "it begins with <!-- and\nno more\n\n/switchback reset", reset},
+		{"not in a comment that begins within a line", "see <!-- this\n/switchback reset\n-->", nil},
+		{"behind a line that begins like preformatted HTML", "<prefix> is wrong, <codebase> too\n<codebase>\n/switchback reset", reset},
+		{"not in code that begins in a list", "- ```\n  /switchback skip\n  ```\n1. ```sh\n   /switchback skip\n   ```\n\n/switchback reset", reset},
+		{"with what copying from a page leaves", "\u200b/switchback reset\u200b\n\ufeff/switchback\u00a0skip", []Command{{Action: routing.HumanReset}, {Action: routing.HumanSkip}}},
 		{"not a longer word", "/switchbackreset\n/switchback2 reset", nil},
 	}
 	for _, c := range cases {

@@ -1,6 +1,9 @@
 package prompt
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // live calls fn with the number and the text of each line of a post that is
 // text as GitHub renders it: not those of fenced or indented code, of raw HTML
@@ -11,18 +14,18 @@ func live(lines []string, fn func(i int, line string)) {
 		line = strings.TrimSuffix(line, "\r")
 		trimmed := strings.TrimLeft(line, " ")
 		indent := len(line) - len(trimmed)
+		if f := fenceOf(listItem.ReplaceAllString(trimmed, "")); fence == "" && f != "" && indent < 4 && !hidden && !raw {
+			fence = f
+			continue
+		}
 		if fence != "" {
 			if indent < 4 && strings.HasPrefix(fenceOf(trimmed), fence) && strings.Trim(trimmed, fence[:1]+" \t") == "" {
 				fence = ""
 			}
 			continue
 		}
-		if f := fenceOf(trimmed); f != "" && indent < 4 && !hidden && !raw {
-			fence = f
-			continue
-		}
 		begins := !hidden && !raw
-		hidden = hiddenAfter(line, hidden)
+		hidden = hiddenAfter(line, hidden) && (hidden || strings.HasPrefix(trimmed, "<!--") || endsSoon(lines[i+1:]))
 		raw = rawAfter(trimmed, raw)
 		if begins && !raw && indent < 4 && !strings.HasPrefix(trimmed, "\t") {
 			fn(i, line)
@@ -42,12 +45,15 @@ func fenceOf(s string) string {
 	return ""
 }
 
-// hiddenAfter reports whether an HTML comment is open at the end of line.
+// hiddenAfter reports whether an HTML comment is open at the end of line. In a
+// code span none begins.
 func hiddenAfter(line string, open bool) bool {
 	for {
 		mark := "<!--"
 		if open {
 			mark = "-->"
+		} else {
+			line = codeSpan.ReplaceAllString(line, "")
 		}
 		_, rest, ok := strings.Cut(line, mark)
 		if !ok {
@@ -57,14 +63,35 @@ func hiddenAfter(line string, open bool) bool {
 	}
 }
 
+var (
+	codeSpan = regexp.MustCompile("``[^`]+``|`[^`]+`")
+	listItem = regexp.MustCompile(`^(?:(?:[-*+]|[0-9]{1,9}[.)]) {1,4})+`)
+)
+
+// endsSoon reports whether a comment that began within a paragraph ends within
+// it. One that does not is text.
+func endsSoon(lines []string) bool {
+	for _, l := range lines {
+		if strings.TrimSpace(l) == "" {
+			return false
+		}
+		if strings.Contains(l, "-->") {
+			return true
+		}
+	}
+	return false
+}
+
 // rawAfter reports whether a block of preformatted HTML is open at the end of
 // a line.
 func rawAfter(line string, open bool) bool {
 	s := strings.ToLower(line)
-	if !open && !strings.HasPrefix(s, "<pre") && !strings.HasPrefix(s, "<code") {
+	if !open && !rawTag.MatchString(s) {
 		return false
 	}
 	return !strings.Contains(s, "</pre>") && !strings.Contains(s, "</code>")
 }
+
+var rawTag = regexp.MustCompile(`^<(?:pre|code)(?:[ \t>]|$)`)
 
 func split(body string) []string { return strings.Split(body, "\n") }

@@ -30,9 +30,10 @@ type AnswerCommand struct {
 func ReadReply(comment, body string) Reply {
 	p, _ := Parse(comment)
 	r := Reply{Boxes: p.Boxes, Ticked: p.Ticked}
-	ours := map[string]bool{}
+	ours, quotes := map[string]bool{}, map[string]bool{}
 	for _, l := range split(body) {
 		ours[strings.TrimSpace(l)] = true
+		quotes[quoted(l)] = true
 	}
 	lines := split(strings.ReplaceAll(comment, "\r\n", "\n"))
 	drop := make([]bool, len(lines))
@@ -43,6 +44,10 @@ func ReadReply(comment, body string) Reply {
 			return
 		}
 		_, _, box := boxOf(line)
+		if q := strings.HasPrefix(strings.TrimSpace(line), ">"); q && (quoted(line) != "" || i > 0 && drop[i-1]) && quotes[quoted(line)] {
+			drop[i] = true
+			return
+		}
 		drop[i] = box || headOf(line) != nil || strings.TrimSpace(line) != "" && ours[strings.TrimSpace(line)]
 	})
 	var text []string
@@ -53,6 +58,18 @@ func ReadReply(comment, body string) Reply {
 	}
 	r.Text = trimLines(strings.Join(text, "\n"))
 	return r
+}
+
+var (
+	hiddenPart = regexp.MustCompile(`<!--.*?-->`)
+	tick       = regexp.MustCompile(`\[[ xX]\]`)
+)
+
+// quoted is a line of the body as "Quote reply" copies it: what is hidden is
+// gone, and the state of a box says nothing.
+func quoted(line string) string {
+	line = tick.ReplaceAllString(hiddenPart.ReplaceAllString(strings.TrimLeft(line, "> \t"), ""), "[ ]")
+	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(line)), " ")
 }
 
 var answerLine = regexp.MustCompile(`(?i)^ {0,3}` + regexp.QuoteMeta(Prefix) + `[ \t]+` + AnswerWord + `(?:[ \t]+|$)`)

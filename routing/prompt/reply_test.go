@@ -69,3 +69,19 @@ func TestSwapText(t *testing.T) {
 		})
 	}
 }
+
+func TestReadReplyQuotes(t *testing.T) {
+	t.Parallel()
+	body := "### Review\n\n1. Was **the level** right?\n   " + Line("level:raise", "Raise it", false) + "\n3. Anything?\n\n" + TextBegin + "\n\n" + TextEnd + "\n" + Line(Submit, "**Submit**", false)
+	for _, c := range []struct{ name, comment, text string }{
+		{"S1-17 the prompt quoted is not the free text", "> ### Review\n>\n> 1. Was the level right?\n>    - [x] Raise it\n>\n> - [ ] **Submit**\n\n/switchback answer raise\n\nMend X", "Mend X"},
+		{"S1-17 another's words quoted are", "> somebody said\n>\n> more\n\n/switchback answer raise\nI agree", "> somebody said\n>\n> more\n\nI agree"},
+		{"S1-17 code is, whatever it holds", "```\n> ### Review\n```\n/switchback answer raise", "```\n> ### Review\n```"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r := ReadReply(c.comment, body); r.Text != c.text || len(r.Commands) != 1 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
