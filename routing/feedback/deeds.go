@@ -30,10 +30,10 @@ type draft struct {
 }
 
 func (r Register) draft(now time.Time) *draft {
-	return &draft{Register: Register{r.Version, slices.Clone(r.Records)}, now: now}
+	return &draft{Register: r.own(), now: now}
 }
 
-func (d *draft) put(en entry) error {
+func (d *draft) note(en entry) error {
 	e := event(en, d.now)
 	if err := d.add(e); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (d *draft) queue(plan string, m Message, escalates string) error {
 	if x.Round > 1 {
 		en.Priority = m.Priority.Raised()
 	}
-	return d.put(en)
+	return d.note(en)
 }
 
 func (d *draft) reject(plan string, g Graph, m Message, ref *Refusal) (Sent, error) {
@@ -115,7 +115,7 @@ func (d *draft) reject(plan string, g Graph, m Message, ref *Refusal) (Sent, err
 	if ref.Why == Rounds && !d.escalated(x) {
 		en.Escalated = d.escalation(g, x)
 	}
-	if err := d.put(en); err != nil {
+	if err := d.note(en); err != nil {
 		return Sent{}, err
 	}
 	if err := d.follow(x, en.Escalated); err != nil {
@@ -131,7 +131,7 @@ func (r Register) to(id string, next Status, now time.Time) ([]routing.Event, er
 		return nil, ErrUnknown
 	}
 	d := r.draft(now)
-	if err := d.put(x.entry(next)); err != nil {
+	if err := d.note(x.entry(next)); err != nil {
 		return nil, err
 	}
 	return d.events, nil
@@ -205,7 +205,7 @@ func (r Register) end(g Graph, id string, is, next Status, o Outcome, now time.T
 			en.Escalated = d.escalation(g, x)
 		}
 	}
-	if err := d.put(en); err != nil {
+	if err := d.note(en); err != nil {
 		return nil, err
 	}
 	if err := d.follow(x, en.Escalated); err != nil {
@@ -227,7 +227,7 @@ func (r Register) Withdraw(id, why string, now time.Time) ([]routing.Event, erro
 	d := r.draft(now)
 	en := x.entry(Failed)
 	en.Withdrawn = cut(diagnose.Redact(why), maxText)
-	if err := d.put(en); err != nil {
+	if err := d.note(en); err != nil {
 		return nil, err
 	}
 	return d.events, nil
@@ -251,13 +251,13 @@ func (r Register) Receive(plan, node string, now time.Time) ([]routing.Event, er
 	waits := r.sends(plan, node, "")
 	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Message.To == node }) {
 		if x.Status == Queued && !waits {
-			if err := d.put(x.entry(Delivered)); err != nil {
+			if err := d.note(x.entry(Delivered)); err != nil {
 				return nil, err
 			}
 			x.Status = Delivered
 		}
 		if x.Status == Delivered {
-			if err := d.put(x.entry(Processing)); err != nil {
+			if err := d.note(x.entry(Processing)); err != nil {
 				return nil, err
 			}
 		}

@@ -107,7 +107,8 @@ func (r Register) Answers(plan, node string) []Answered {
 
 // Held returns the open feedback that pauses a node: what the node or one of
 // its ancestors sent and has no result of. Nodes of other branches go on, the
-// target's other dependents among them.
+// target's other dependents among them; the runs that Work returns are what the
+// pause is for, and begin all the same.
 func (r Register) Held(plan string, g Graph, node string) []Record {
 	above := map[string]bool{node: true}
 	for _, n := range Ancestors(g, node) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,40 @@ func (x Record) Answer() string {
 type Register struct {
 	Version int      // events folded
 	Records []Record // in the order they were sent
+
+	used map[pair]int // rounds
+	open chains
+}
+
+// own returns a register that may be changed without changing r.
+func (r Register) own() Register {
+	out := Register{r.Version, slices.Clone(r.Records), maps.Clone(r.used), r.open.clone()}
+	if out.used == nil {
+		out.used, out.open = map[pair]int{}, chains{map[spot][]spot{}, map[spot][]spot{}}
+	}
+	return out
+}
+
+// put sets record i, which may be a new one at the end, and what is known of
+// its edge.
+func (r *Register) put(i int, x Record) {
+	was := false
+	if i == len(r.Records) {
+		r.Records = append(r.Records, x)
+	} else {
+		was = r.Records[i].Status.Open()
+		r.Records[i] = x
+	}
+	switch is := x.Status.Open(); {
+	case is && !was:
+		r.open.join(x)
+	case was && !is:
+		r.open.cut(x)
+	}
+	if x.Escalates == "" && x.Round > 0 {
+		p := pair{x.Plan, x.Message.From, x.Message.To}
+		r.used[p] = max(r.used[p], x.Round)
+	}
 }
 
 // entry is the Data of an event: the line of the audit trail, without its
@@ -88,7 +123,7 @@ type entry struct {
 // FoldEdges returns the register of its events. An event that does not follow
 // from those before it is an error that names its place.
 func FoldEdges(events []routing.Event) (Register, error) {
-	var r Register
+	r := Register{}.own()
 	for i, e := range events {
 		if err := r.add(e); err != nil {
 			return r, fmt.Errorf("event %d of the register of edges: %w", i+1, err)
@@ -99,7 +134,7 @@ func FoldEdges(events []routing.Event) (Register, error) {
 
 // Apply returns the register after e.
 func (r Register) Apply(e routing.Event) (Register, error) {
-	next := Register{r.Version, slices.Clone(r.Records)}
+	next := r.own()
 	if err := next.add(e); err != nil {
 		return r, err
 	}
@@ -118,14 +153,14 @@ func (r *Register) add(e routing.Event) error {
 	at := e.At.UTC().Truncate(time.Second)
 	var err error
 	if en.ID == r.nextID() {
-		err = r.open(en, at)
+		err = r.begin(en, at)
 	} else if i := r.index(en.ID); i >= 0 {
 		var x Record
 		if x, err = r.Records[i].apply(en, at, r.Version); err == nil {
 			err = r.checkRound(x, r.Records[i])
 		}
 		if err == nil {
-			r.Records[i] = x
+			r.put(i, x)
 		}
 	} else {
 		err = ErrUnknown
@@ -159,8 +194,8 @@ func (r *Register) furtherRound(x Record) bool {
 	return r.Rounds(x.Plan, x.Message.From, x.Message.To) < MaxRounds
 }
 
-// open begins a record. The limits hold for whatever wrote the event.
-func (r *Register) open(en entry, at time.Time) error {
+// begin adds a record. The limits hold for whatever wrote the event.
+func (r *Register) begin(en entry, at time.Time) error {
 	if en.Message == nil || en.Status != Queued && en.Status != Rejected {
 		return errors.New("a feedback without its message, or without its beginning")
 	}
@@ -180,7 +215,7 @@ func (r *Register) open(en entry, at time.Time) error {
 		}
 		x.QueuedAt = at
 	}
-	r.Records = append(r.Records, x)
+	r.put(len(r.Records), x)
 	return nil
 }
 
