@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -230,4 +231,42 @@ func TestFeedbackCommands(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The examples of docs/edges.md are what people copy: they have to work, in the
+// order in which they stand.
+func TestEdgesPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "edges.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?s)```(json|console)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	if len(blocks["json"]) != 2 || len(blocks["console"]) != 1 {
+		t.Fatalf("%d JSON, %d console", len(blocks["json"]), len(blocks["console"]))
+	}
+	led := filepath.Join(t.TempDir(), "ledger")
+	files := map[string]string{"feedback.json": file(t, "feedback.json", blocks["json"][0]), "plan.json": file(t, "plan.json", blocks["json"][1])}
+	var said []string
+	for _, l := range strings.Split(strings.TrimSpace(blocks["console"][0]), "\n") {
+		l, _, _ = strings.Cut(strings.TrimPrefix(l, "$ switchback "), " #")
+		var args []string
+		for _, w := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(l, -1) {
+			if w = strings.Trim(w, `"`); files[w] != "" {
+				w = files[w]
+			}
+			args = append(args, w)
+		}
+		r := run(t, "", append(args, "--ledger", led)...)
+		if r.code != 0 {
+			t.Fatalf("%s: exit %d: %s", l, r.code, r.err)
+		}
+		said = append(said, r.out)
+	}
+	if len(said) != 6 || !strings.HasPrefix(said[0], "FB-001 queued at ") || !strings.HasPrefix(said[3], "FB-001 resolved") || strings.Count(said[4], "\n") != 5 || !strings.Contains(said[5], "100%") {
+		t.Errorf("%q", said)
+	}
 }
