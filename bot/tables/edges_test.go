@@ -27,7 +27,10 @@ func TestEdgeRows(t *testing.T) {
 		all = append(all, events...)
 	}
 	m := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "mend it"}
-	send := func(r edge.Register) ([]routing.Event, error) { s, err := r.Send("p", g, m, start); return s.Events, err }
+	send := func(r edge.Register) ([]routing.Event, error) {
+		s, err := r.Send("p", g, m, start)
+		return s.Events, err
+	}
 	step(send)
 	step(func(r edge.Register) ([]routing.Event, error) { return r.Deliver("FB-001", start) })
 	step(func(r edge.Register) ([]routing.Event, error) { return r.Begin("FB-001", start) })
