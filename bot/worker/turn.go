@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/judge"
 	"github.com/switchback-ci/switchback/bot/plan"
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/port"
 )
@@ -286,7 +287,7 @@ type implResult struct {
 }
 
 func (w worked) result(l port.Loop) implResult {
-	return implResult{l.Turn, w.took.Seconds(), w.tokens, diagnose.Redact(w.tape.End(keptSent)), w.tape.Total(), w.notes}
+	return implResult{l.Turn, w.took.Seconds(), w.tokens, render.Printable(diagnose.Redact(w.tape.End(keptSent))), w.tape.Total(), w.notes}
 }
 
 // resultOf returns what the implementing worker sent in the present turn.

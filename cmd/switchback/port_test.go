@@ -1,0 +1,404 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// greetTest passes once hello.txt says hello.
+const greetTest = `if [ "$(cat hello.txt 2>/dev/null)" = hello ]; then n=0; f=
+else n=1; f='<failure type="AssertionError" message="expected: hello but was: nothing">expected: hello but was: nothing</failure>'; fi
+echo "<testsuite name='greet' tests='1' failures='$n'><testcase classname='greet' name='says hello'>$f</testcase></testsuite>" > "$SWITCHBACK_REPORTS/junit.xml"
+exit $n
+`
+
+// thirdTurn does the work in its third turn.
+const thirdTurn = "echo $SWITCHBACK_TURN >> turns; [ $SWITCHBACK_TURN -lt 3 ] || echo hello > hello.txt\n"
+
+// portDir is a repository with one port, greet, whose commands are scripts.
+func portDir(t *testing.T, impl, test, keys string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"impl.sh": impl, "test.sh": test,
+		"ports/greet.md": "---\nid: greet\nimpl: sh impl.sh\ntest: sh test.sh\n" + keys + "---\nSay hello.\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// started is the program as a process of its own, in a folder.
+type started struct {
+	*exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+func start(t *testing.T, dir string, env []string, args ...string) *started {
+	t.Helper()
+	c := &started{Cmd: exec.Command(os.Args[0], args...)}
+	c.Dir = dir
+	c.Env = append(append(os.Environ(), "SWITCHBACK_RUN_MAIN=1", "GITHUB_ACTIONS=", "GITHUB_REPOSITORY=", "GITHUB_OUTPUT="), env...)
+	c.Cmd.Stdout, c.Cmd.Stderr = &c.stdout, &c.stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *started) end() int {
+	_ = c.Wait() // the code says it
+	return c.ProcessState.ExitCode()
+}
+
+func runIn(t *testing.T, dir string, env []string, args ...string) (port.Result, int, *started) {
+	t.Helper()
+	c := start(t, dir, env, args...)
+	code := c.end()
+	var r port.Result
+	_ = json.Unmarshal(c.stdout.Bytes(), &r) // empty where it printed none
+	return r, code, c
+}
+
+func journal(t *testing.T, dir string) port.Journal {
+	t.Helper()
+	var j port.Journal
+	_, code, c := runIn(t, dir, nil, "port", "show", "greet")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, &c.stderr)
+	}
+	decode(t, c.stdout.String(), &j)
+	return j
+}
+
+func readIn(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Error(err)
+	}
+	return string(data)
+}
+
+// awaited waits until a file has something in it, and returns that.
+func awaited(t *testing.T, dir, name string) string {
+	t.Helper()
+	for {
+		if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil && bytes.HasSuffix(data, []byte("\n")) {
+			return strings.TrimSpace(string(data))
+		}
+		if t.Context().Err() != nil {
+			t.Fatalf("%s was not written", name)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// lives reports whether a process is there and is more than an entry that
+// nobody has waited for.
+func lives(t *testing.T, pid string) bool {
+	t.Helper()
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if syscall.Kill(n, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err != nil || !strings.Contains(string(stat), ") Z ")
+}
+
+func TestPortRun(t *testing.T) {
+	t.Parallel()
+	dir := portDir(t, thirdTurn+"env > environment\n", greetTest, "env: {GREETING: hello}\n")
+	out := filepath.Join(dir, "outputs")
+	r, code, c := runIn(t, dir, []string{"SWITCHBACK_GITHUB_TOKEN=hidden-from-workers", "GITHUB_OUTPUT=" + out}, "port", "run", "greet")
+	if code != 0 || r.Status != port.Success || r.Turns != 3 {
+		t.Fatalf("exit %d %+v\n%s", code, r, &c.stderr)
+	}
+	t.Run("S2-87 S2-26 result, outputs and logs", func(t *testing.T) {
+		if got := readIn(t, dir, "outputs"); !strings.HasPrefix(got, "port=greet\nstatus=success\noutcome=success\nturns=3\nresult-file=") {
+			t.Error(got)
+		}
+		var kept port.Result
+		decode(t, readIn(t, dir, ".switchback/ports/ports/greet/result.json"), &kept)
+		if kept.Status != port.Success {
+			t.Errorf("%+v", kept)
+		}
+	})
+	t.Run("S2-74 S2-75 S2-76 S2-77 S2-78 S2-85 events, one a line, with their time, in order", func(t *testing.T) {
+		seen, last := map[port.EventKind]int{}, time.Time{}
+		for _, line := range strings.Split(strings.TrimSpace(c.stderr.String()), "\n") {
+			var e port.Event
+			decode(t, line, &e)
+			seen[e.Kind]++
+			if e.At.Before(last) || e.At.IsZero() {
+				t.Errorf("out of order: %s", line)
+			}
+			last = e.At
+		}
+		for k, n := range map[port.EventKind]int{port.SessionStart: 4, port.SessionEnd: 3, port.WorkerSpawn: 6, port.WorkerComplete: 6, port.WorkerFeedback: 2, port.DirectMessage: 5, port.WorkerProgress: 7} {
+			if seen[k] != n {
+				t.Errorf("%s: %d, want %d", k, seen[k], n)
+			}
+		}
+	})
+	t.Run("the worker has what is the port's, and nothing of the program's", func(t *testing.T) {
+		env := readIn(t, dir, "environment")
+		if strings.Contains(env, "hidden-from-workers") || !strings.Contains(env, "GREETING=hello\n") || !strings.Contains(env, "SWITCHBACK_FEEDBACK_JSON=/") {
+			t.Error(env)
+		}
+	})
+	t.Run("a second run of what passed does nothing", func(t *testing.T) {
+		if r, code, _ := runIn(t, dir, nil, "port", "run", "greet"); code != 0 || r.Turns != 3 || strings.Count(readIn(t, dir, "turns"), "\n") != 3 {
+			t.Errorf("exit %d %+v", code, r)
+		}
+		if _, code, _ := runIn(t, dir, nil, "port", "run", "--again", "greet"); code != 0 || strings.Count(readIn(t, dir, "turns"), "\n") != 4 {
+			t.Errorf("exit %d", code)
+		}
+	})
+}
+
+func TestPortRunGoesOn(t *testing.T) {
+	t.Parallel()
+	hang := "echo $SWITCHBACK_TURN >> turns\nif [ $SWITCHBACK_TURN = 2 ] && [ ! -f pid ]; then echo $$ > pid; sleep 1000; fi\n[ $SWITCHBACK_TURN -lt 3 ] || echo hello > hello.txt\n"
+	t.Run("S2-28 a run that was killed in its second turn goes on there", func(t *testing.T) {
+		t.Parallel()
+		dir := portDir(t, hang, greetTest, "")
+		c := start(t, dir, nil, "port", "run", "greet")
+		pid := awaited(t, dir, "pid")
+		if _, code, busy := runIn(t, dir, nil, "port", "run", "greet"); code != 1 || !strings.Contains(busy.stderr.String(), "another process runs this port") {
+			t.Errorf("two run one port: exit %d %s", code, &busy.stderr)
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		c.end()
+		r, code, c2 := runIn(t, dir, nil, "port", "run", "greet")
+		if code != 0 || r.Turns != 3 || r.Reworks != 2 || readIn(t, dir, "turns") != "1\n2\n2\n3\n" {
+			t.Errorf("exit %d %+v %q\n%s", code, r, readIn(t, dir, "turns"), &c2.stderr)
+		}
+		if runtime.GOOS == "linux" && lives(t, pid) {
+			t.Error("the worker of the killed run still works")
+		}
+		if j := journal(t, dir); j.Pairs != 1 || j.Loop.CurrentTry != 2 {
+			t.Errorf("%+v", j.Loop)
+		}
+	})
+	t.Run("S2-31 a run that is asked to end has failed, and its worker has ended", func(t *testing.T) {
+		t.Parallel()
+		dir := portDir(t, hang, greetTest, "")
+		c := start(t, dir, nil, "port", "run", "--grace", "100ms", "greet")
+		pid := awaited(t, dir, "pid")
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		var r port.Result
+		code := c.end()
+		decode(t, c.stdout.String(), &r)
+		if code != 1 || r.Status != port.Failed || r.Outcome != port.Broke || lives(t, pid) {
+			t.Errorf("exit %d %+v", code, r)
+		}
+	})
+}
+
+// However often the process is killed, and wherever: every failure counts once,
+// every message is there once, and it comes to the same end.
+func TestPortRunKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	dir := portDir(t, thirdTurn, greetTest, "")
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	kills := 0
+	for range 30 {
+		c := exec.Command(os.Args[0], "port", "run", "greet")
+		c.Dir, c.Env = dir, append(os.Environ(), "SWITCHBACK_RUN_MAIN=1", "GITHUB_ACTIONS=")
+		events, err := c.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(events)
+		for n := 1 + random.IntN(9); n > 0 && lines.Scan(); n-- {
+			continue
+		}
+		_ = c.Process.Kill() // it may have ended meanwhile
+		_ = c.Wait()
+		if c.ProcessState.ExitCode() < 0 {
+			kills++
+		}
+	}
+	if kills < 3 {
+		t.Fatalf("only %d runs were killed: the test shows nothing", kills)
+	}
+	r, code, c := runIn(t, dir, nil, "port", "run", "greet")
+	j := journal(t, dir)
+	if code != 0 || r.Status != port.Success || r.Turns != 3 || r.Reworks != 2 || j.Pairs != 1 {
+		t.Errorf("after %d kills: exit %d %+v, %d pairs\n%s", kills, code, r, j.Pairs, &c.stderr)
+	}
+	var ids []string
+	for _, m := range j.Mail.Messages {
+		ids = append(ids, strings.TrimPrefix(m.ID, "ports/greet/channel/"))
+	}
+	if got := strings.Join(ids, " "); got != "result/1 feedback/1 result/2 feedback/2 result/3" {
+		t.Error(got)
+	}
+}
+
+func TestPortRunRefuses(t *testing.T) {
+	t.Parallel()
+	dir := portDir(t, "true", greetTest, "")
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("others.yml", "- {id: a, impl: 'true'}\n- {id: b, test: {workflow: t.yml}}\n- {id: c, status: held, test: 'true'}\n")
+	write("broken.yml", "- {id: a, depends_on: [b]}\n- {id: b, depends_on: [a], timeout: soon}\n")
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"nobody", 2, `there is no port "nobody" in ports; known are greet`},
+		{"a --ports others.yml", 2, "has no test"},
+		{"b --ports others.yml", 2, "by a workflow that is dispatched"},
+		{"c --ports others.yml", 2, "is held"},
+		{"a --ports broken.yml", 1, "broken.yml:2: timeout is"},
+		{"a --ports broken.yml", 1, "a → b → a"},
+		{"a --ports none", 1, "no such folder or file"},
+		{"greet --plan ../x", 2, "--plan"},
+		{"greet --repo x", 2, "--repo"},
+		{"", 2, "accepts 1 arg"},
+	} {
+		_, code, p := runIn(t, dir, nil, append([]string{"port", "run"}, strings.Fields(c.args)...)...)
+		if code != c.code || !strings.Contains(p.stderr.String(), c.want) {
+			t.Errorf("%s: exit %d, want %d with %q\n%s", c.args, code, c.code, c.want, &p.stderr)
+		}
+	}
+	if _, code, p := runIn(t, dir, []string{"GITHUB_ACTIONS=true", "GITHUB_TOKEN="}, "port", "run", "greet"); code != 2 || !strings.Contains(p.stderr.String(), "no token for the ledger") {
+		t.Errorf("exit %d %s", code, &p.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".switchback")); err == nil {
+		t.Error("something was recorded")
+	}
+}
+
+func TestPortRunOfHostileWorkers(t *testing.T) {
+	t.Parallel()
+	t.Run("one that prints a gigabyte", func(t *testing.T) {
+		t.Parallel()
+		dir := portDir(t, "head -c 1000000000 /dev/zero; echo; echo the end\n"+thirdTurn, greetTest, "")
+		if err := os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("hello"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, code, c := runIn(t, dir, nil, "port", "run", "greet")
+		log := readIn(t, dir, ".switchback/ports/ports/greet/impl-1.log")
+		if code != 0 || r.Turns != 1 || len(log) > 2<<20 || !strings.HasSuffix(log, "the end\n") || !strings.Contains(log, "bytes are cut here") {
+			t.Errorf("exit %d, a log of %d bytes\n%s", code, len(log), &c.stderr)
+		}
+		if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" && usage.Maxrss > 256<<10 {
+			t.Errorf("%d KiB of memory", usage.Maxrss)
+		}
+	})
+	t.Run("S2-51 one that forks and hangs is ended with all its children, and what it printed is kept", func(t *testing.T) {
+		t.Parallel()
+		fork := "echo begun\nfor i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'trap \"\" TERM; echo $$ >> pids; while :; do sleep 1; done' & done\nwait\n"
+		if runtime.GOOS == "linux" {
+			fork = strings.Replace(fork, "sh -c", "setsid sh -c", 1)
+		}
+		dir := portDir(t, fork, greetTest, "timeout: 1500ms\n")
+		r, code, c := runIn(t, dir, nil, "port", "run", "--grace", "100ms", "greet")
+		if code != 1 || r.Outcome != port.TimedOut || readIn(t, dir, ".switchback/ports/ports/greet/impl-1.log") != "begun\n" {
+			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
+		}
+		all := strings.Fields(readIn(t, dir, "pids"))
+		for _, pid := range all {
+			if lives(t, pid) {
+				t.Errorf("process %s lives", pid)
+			}
+		}
+		if len(all) != 10 {
+			t.Errorf("%d children began", len(all))
+		}
+	})
+}
+
+func TestChannelCommands(t *testing.T) {
+	t.Parallel()
+	// The variable starts the program in the test's own binary.
+	speak := "SWITCHBACK_RUN_MAIN=1; export SWITCHBACK_RUN_MAIN\n"
+	t.Run("S2-14 S2-17 impl asks, test receives what it was sent, once", func(t *testing.T) {
+		t.Parallel()
+		dir := portDir(t, speak+`"$SWITCHBACK_BIN" channel send --type query --payload '{"text":"which greeting?"}' > sent
+"$SWITCHBACK_BIN" channel progress --progress 0.5 --task writing > /dev/null
+"$SWITCHBACK_BIN" channel send --type gossip 2> refused || echo exit $? >> refused
+echo hello > hello.txt
+`, speak+`"$SWITCHBACK_BIN" channel receive > received; "$SWITCHBACK_BIN" channel receive > again; `+greetTest, "")
+		if r, code, c := runIn(t, dir, nil, "port", "run", "greet"); code != 0 {
+			t.Fatalf("exit %d %+v\n%s", code, r, &c.stderr)
+		}
+		var got []port.Message
+		decode(t, readIn(t, dir, "received"), &got)
+		if len(got) != 2 || got[0].Type != port.QueryMessage || !strings.Contains(string(got[0].Payload), "which greeting?") || got[1].Type != port.ResultMessage || got[0].DeliveredAt.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		if again := strings.TrimSpace(readIn(t, dir, "again")); again != "[]" {
+			t.Error(again)
+		}
+		if refused := readIn(t, dir, "refused"); !strings.Contains(refused, "known are result, feedback, query") || !strings.Contains(refused, "exit 1") {
+			t.Error(refused)
+		}
+	})
+	t.Run("S2-15 a worker that is blocked calls a human", func(t *testing.T) {
+		t.Parallel()
+		dir := portDir(t, speak+`"$SWITCHBACK_BIN" channel escalate --type blocked --severity high --text "no key for the API"; sleep 1000`+"\n", greetTest, "")
+		r, code, c := runIn(t, dir, nil, "port", "run", "--grace", "100ms", "greet")
+		if code != 1 || r.Status != port.Raised || r.Call == nil || r.Call.Type != "blocked" || r.Call.Severity != "high" || !strings.Contains(r.Reason, "no key") {
+			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
+		}
+	})
+	t.Run("S2-16 S2-18 outside of a run, by the ledger", func(t *testing.T) {
+		t.Parallel()
+		dir := portDir(t, "echo hello > hello.txt", greetTest, "")
+		if _, code, _ := runIn(t, dir, nil, "port", "run", "greet"); code != 0 {
+			t.Fatal(code)
+		}
+		for args, want := range map[string]string{
+			"send --port greet --channel none --session x":                                  "no such channel",
+			"send --port greet --channel ports/greet/channel --session ports/greet/impl":    "the channel is closed",
+			"receive --port greet --channel ports/greet/channel --session ports/greet/impl": "the channel is closed",
+			"send --session x": "--port is missing",
+		} {
+			_, code, c := runIn(t, dir, nil, append([]string{"channel"}, strings.Fields(args)...)...)
+			if code == 0 || !strings.Contains(c.stderr.String(), want) {
+				t.Errorf("%s: exit %d %s", args, code, &c.stderr)
+			}
+		}
+	})
+}
