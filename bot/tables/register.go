@@ -20,6 +20,8 @@ func register(rows map[string][]row, key string, events []routing.Event) error {
 		return feedback(rows, key, events)
 	case events[0].Type == routing.EventEdge:
 		return edges(rows, key, events)
+	case events[0].Type == routing.EventPort:
+		return ports(rows, key, events)
 	}
 	return fmt.Errorf("%s: a register of %q is not known; a newer version of the program wrote it", key, events[0].Type)
 }

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,23 +13,6 @@ import (
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/port"
 )
-
-// hookInput is what an agent gives its hooks; other keys are passed over.
-type hookInput struct {
-	Session string          `json:"session_id"`
-	Payload json.RawMessage `json:"payload"`
-}
-
-type hookOutput struct {
-	Decision      string         `json:"decision"`
-	Notifications []notification `json:"notifications"`
-}
-
-type notification struct {
-	Level   string `json:"level"`
-	Title   string `json:"title"`
-	Message string `json:"message"`
-}
 
 type hookFlags struct {
 	portPlace
@@ -71,29 +51,17 @@ func runHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	in, fb, err := readHook(data)
+	if len(data) > mostHook {
+		return unreadable("test-feedback: the input has more than %d bytes", mostHook)
+	}
+	in, fb, err := port.ParseHook(data)
 	if err != nil {
 		return unreadable("test-feedback: %w", err)
 	}
-	if err := logHook(ctx, s, f, getenv, in.Session, fb); err != nil {
+	if err := logHook(ctx, s, f, getenv, in.SessionID, fb); err != nil {
 		return err
 	}
-	return printJSON(s, hookOutput{"approve", []notification{{"info", "Test Feedback", feedbackNote(fb, f.language)}}})
-}
-
-func readHook(data []byte) (hookInput, port.TestFeedback, error) {
-	var in hookInput
-	if len(data) > mostHook {
-		return in, port.TestFeedback{}, fmt.Errorf("the input has more than %d bytes", mostHook)
-	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return in, port.TestFeedback{}, fmt.Errorf("the input is not readable: %w", err)
-	}
-	if len(in.Payload) == 0 {
-		return in, port.TestFeedback{}, errors.New("the input has no payload; give the feedback as its value")
-	}
-	fb, err := port.ParseFeedback(in.Payload)
-	return in, fb, err
+	return printJSON(s, said(fb).Answer(f.language))
 }
 
 // logHook records the event where there is a journal, else prints it.
@@ -120,27 +88,12 @@ func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 	return nil
 }
 
-// feedbackNote says feedback in words.
-func feedbackNote(f port.TestFeedback, language string) string {
-	ko := language == "ko"
-	switch {
-	case f.Success && ko:
-		return "✅ 모든 테스트 통과\n"
-	case f.Success:
-		return "✅ All tests passed\n"
+// said is feedback as it may be shown: without secrets and what is not text.
+func said(f port.TestFeedback) port.TestFeedback {
+	f.FailedTests = slices.Clone(f.FailedTests)
+	for i := range f.FailedTests {
+		t := &f.FailedTests[i]
+		t.Name, t.SuggestedFix = render.Printable(diagnose.Redact(t.Name)), render.Printable(diagnose.Redact(t.SuggestedFix))
 	}
-	var b strings.Builder
-	b.WriteString(map[bool]string{true: "❌ 테스트 실패\n\n", false: "❌ Tests failed\n\n"}[ko])
-	for _, t := range f.FailedTests {
-		b.WriteString("- " + plainLine(t.Name))
-		if fix := plainLine(t.SuggestedFix); fix != "" {
-			b.WriteString(": " + fix)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-func plainLine(s string) string {
-	return strings.Join(strings.Fields(render.Printable(diagnose.Redact(s))), " ")
+	return f
 }

@@ -20,9 +20,9 @@ func TestHookTestFeedback(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := run(t, c.in, "hook", "test-feedback", "--language", c.language)
-			var out hookOutput
+			var out port.HookOutput
 			decode(t, r.out, &out)
-			if r.code != 0 || out.Decision != "approve" || len(out.Notifications) != 1 || out.Notifications[0] != (notification{"info", "Test Feedback", c.want}) {
+			if r.code != 0 || out.Decision != "approve" || len(out.Notifications) != 1 || out.Notifications[0] != (port.Notification{Level: "info", Title: "Test Feedback", Message: c.want}) {
 				t.Errorf("exit %d %+v", r.code, out)
 			}
 			var e port.Event
@@ -59,9 +59,9 @@ func TestHookTestFeedback(t *testing.T) {
 		}
 	})
 	for name, in := range map[string]string{
-		"no JSON": "{", "nothing": "", "no payload": `{"session_id":"s"}`, "a list": `[]`, "a payload of another kind": `{"payload":3}`,
-		"no success": `{"payload":{"failed_tests":[]}}`, "a contradiction": `{"payload":{"success":true,"failed_tests":[{"name":"x"}]}}`,
-		"a test without a name": `{"payload":{"success":false,"failed_tests":[{}]}}`, "null": `{"payload":null}`,
+		"no JSON": "{", "nothing": "", "no payload": `{"session_id":"s"}`, "no session": `{"payload":{"success":true}}`, "a list": `[]`, "a payload of another kind": `{"session_id":"s","payload":3}`,
+		"no success": `{"session_id":"s","payload":{"failed_tests":[]}}`, "a contradiction": `{"session_id":"s","payload":{"success":true,"failed_tests":[{"name":"x"}]}}`,
+		"a test without a name": `{"session_id":"s","payload":{"success":false,"failed_tests":[{}]}}`, "null": `{"session_id":"s","payload":null}`,
 	} {
 		t.Run("S2-38 malformed, "+name, func(t *testing.T) {
 			t.Parallel()
