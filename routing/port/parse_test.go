@@ -126,6 +126,8 @@ parent: z
 		{"n.yml", []byte("id: n\nenv: &e {A: b}\n---\nid: o\nenv: *e\n")},
 		{"q.yml", []byte("id: q\ntitle: \"a\x00\"\n")},
 		{"r.md", []byte("---\nid: r\nbrief: x\n---\nbody\n")},
+		{"t.md", []byte("---\nid: t\n  x: [\n---\n")},
+		{"u.yml", []byte("- id: u\n- title: x\n")},
 		{"s.yml", []byte("id: s\n<<: {title: x}\ntimeout: -3m\npriority: 1.5\nimpl: {workflow: a.yml, workflow: b.yml}\n")},
 	}
 	_, err := Compile(files)
@@ -165,6 +167,8 @@ parent: z
 		`n.yml:5: *e: aliases are not supported`,
 		`q.yml:2: a NUL byte`,
 		`r.md:3: brief goes with YAML only`,
+		`t.md:3: not valid YAML: mapping values are not allowed`,
+		`u.yml:2: id is missing`,
 		`s.yml:2: merging keys (<<) is not supported`, `s.yml:3: timeout is "-3m"`, `s.yml:4: priority is "1.5"`, `s.yml:5: impl has "workflow" twice`,
 	}
 	text := err.Error()
