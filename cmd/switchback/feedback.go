@@ -35,11 +35,11 @@ func feedbackCommand(s streams, getenv func(string) string) *cobra.Command {
 	var f feedbackFlags
 	c := &cobra.Command{Use: "feedback", Short: "Send feedback from a node of a plan to an earlier one, and see what became of it",
 		RunE: func(*cobra.Command, []string) error {
-			return usage("name send, receive, answer, done, list or stats")
+			return usage("name send, receive, answer, done, withdraw, list or stats")
 		}}
 	send, receive, answer := sendCommand(s, &f, getenv), receiveCommand(s, &f), answerCommand(s, &f)
-	done, list, stats := doneCommand(s, &f), listCommand(s, &f), statsCommand(s, &f)
-	for _, sub := range []*cobra.Command{send, receive, answer, done, list, stats} {
+	done, withdraw, list, stats := doneCommand(s, &f), withdrawCommand(s, &f), listCommand(s, &f), statsCommand(s, &f)
+	for _, sub := range []*cobra.Command{send, receive, answer, done, withdraw, list, stats} {
 		fl := sub.Flags()
 		fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
 		fl.StringVar(&f.build, "build", getenv("SWITCHBACK_BUILD"), "the build of the plan, whose rounds count for themselves (default $SWITCHBACK_BUILD)")
@@ -281,6 +281,21 @@ second round begins, or the feedback is escalated.`,
 	c.Flags().BoolVar(&f.failed, "failed", false, "the run failed")
 	c.Flags().StringVar(&f.summary, "summary", "", "what was done, or what failed")
 	c.Flags().StringArrayVar(&f.files, "file", nil, "a file that was changed (several times)")
+	return c
+}
+
+func withdrawCommand(s streams, f *feedbackFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "withdraw ID --why TEXT",
+		Short: "End feedback that cannot go on, as when its target is no longer in the plan",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return note(c.Context(), s, *f, args[0], func(r edge.Register, _ edge.Record) ([]routing.Event, error) {
+				return r.Withdraw(args[0], f.text, time.Now())
+			})
+		},
+	}
+	c.Flags().StringVar(&f.text, "why", "", "the reason (required)")
 	return c
 }
 

@@ -184,6 +184,17 @@ func TestFeedbackCommands(t *testing.T) {
 		d.says("FIX_REQUEST         1\nCONTEXT_REQUEST     0\nDEPENDENCY_MISSING  0\nARCHITECTURE_ISSUE  1\nRejected: 0\nOpen: 2\nFeedback success rate: 0%\nAverage rounds: n/a\n", d.feedback(0, "", "stats"))
 		d.says("Feedback success rate: n/a\nAverage rounds: n/a\n", d.feedback(0, "", "stats", "--build", "another"))
 	})
+	t.Run("what cannot go on is withdrawn", func(t *testing.T) {
+		d := newDesk(t)
+		d.feedback(0, paymentFeedback, "send", "-")
+		if r := d.feedback(1, "", "withdraw", "FB-001"); !strings.Contains(r.err, "for a reason") {
+			t.Errorf("%q", r.err)
+		}
+		d.says("FB-001 failed, round 1 of 2", d.feedback(0, "", "withdraw", "FB-001", "--why", "the port was taken out"))
+		if r := d.feedback(1, "", "withdraw", "FB-001", "--why", "again"); !strings.Contains(r.err, "is failed") {
+			t.Errorf("%q", r.err)
+		}
+	})
 	t.Run("the plan is a folder of ports", func(t *testing.T) {
 		d := newDesk(t)
 		d.plan = t.TempDir()
