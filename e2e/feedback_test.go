@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -154,6 +155,41 @@ func TestFeedbackComment(t *testing.T) {
 		}
 	})
 	s.clean()
+}
+
+func TestFeedbackEditedAway(t *testing.T) {
+	s := newAsking(t, "")
+	s.open()
+	t.Run("what somebody edits away of the questions is put back, what was ticked and written with it", func(t *testing.T) {
+		mine := func(b string) string {
+			return strings.Replace(tick("suggestion:cache", "level:lower")(b), "<!-- sb:text -->\n", "<!-- sb:text -->\n\nof my own\n", 1)
+		}
+		s.inside("issues", s.edit(Owner, mine), nil)
+		before := s.issue().Body
+		for name, edit := range map[string]func(string) string{
+			"all of it": func(string) string { return "" },
+			"a choice":  func(b string) string { return without(without(b, "sb:level:lower"), "/sb:text") },
+		} {
+			s.inside("issues", s.edit(Owner, edit), nil)
+			if body := s.issue().Body; body != before {
+				t.Errorf("%s: was\n%s\nis\n%s", name, before, body)
+			}
+		}
+	})
+	t.Run("a command that does not answer is told how to", func(t *testing.T) {
+		n := len(s.said())
+		s.inside("issue_comment", s.comment(Owner, "/switchback raise"), nil)
+		if said := s.said(); len(said) != n+1 || !strings.Contains(said[n], "`/switchback answer raise|lower|keep`") || !s.register().Prompts[0].Open() {
+			t.Errorf("%q", said[n:])
+		}
+	})
+	s.clean()
+}
+
+// without takes the line that holds part away.
+func without(body, part string) string {
+	lines := slices.DeleteFunc(strings.Split(body, "\n"), func(l string) bool { return strings.Contains(l, part) })
+	return strings.Join(lines, "\n")
 }
 
 func TestFeedbackResult(t *testing.T) {

@@ -215,7 +215,7 @@ func pick(c routing.Case, name string) (string, error) {
 	}
 	var waiting []string
 	for _, n := range c.Names() {
-		if cp := c.Checkpoints[n]; cp.State == routing.Escalated || cp.Paused || cp.Waiting {
+		if cp := c.Checkpoints[n]; cp.State == routing.Escalated && !cp.Skipped && cp.WontFix == nil || cp.Paused || cp.Waiting {
 			waiting = append(waiting, n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -143,7 +144,7 @@ func (f *face) answerPrompt(ctx context.Context) (bool, error) {
 func (f *face) answerComment(ctx context.Context, d *feedback.Desk, p hitl.Prompt) error {
 	c := f.event.Comment
 	a, is, bad := p.ReadComment(c.Body, f.event.Issue.Body)
-	if !is || f.event.Action != "created" {
+	if f.event.Action != "created" || !is && len(prompt.Commands(c.Body)) == 0 {
 		return nil
 	}
 	who, err := f.sender(ctx, f.config.Feedback.Role())
@@ -154,7 +155,12 @@ func (f *face) answerComment(ctx context.Context, d *feedback.Desk, p hitl.Promp
 	switch {
 	case !who.may:
 		return f.refuse(ctx, p.Number, who, false)
-	case bad != nil:
+	case !is && p.Open(): // a command, but none that answers
+		bad = &hitl.Refused{Why: hitl.NoLevel}
+	case !is:
+		a = hitl.Answer{} // too late, whatever it says
+	}
+	if bad != nil {
 		return d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render))
 	}
 	return f.take(ctx, d, p, hitl.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(c.CreatedAt)})
@@ -205,23 +211,51 @@ func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt) 
 // plain is a body whatever its line ends are.
 func plain(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 
-// restore puts the text of the issue back if its marker is gone: then it is no
-// longer what was asked. What is ticked stays.
+// restore puts the text of the issue back if a part of the questions is gone:
+// then it is no longer what was asked. What was ticked and written stays, also
+// what this edit took away.
 func (f *face) restore(ctx context.Context, d *feedback.Desk, p hitl.Prompt, source string) error {
-	if key, _, ok := render.ParseMarker(f.event.Issue.Body); ok && key == d.PromptKey(p.ID) {
+	is, from := f.event.Issue.Body, f.event.Changes.Body.From
+	key, _, ok := render.ParseMarker(strings.ReplaceAll(is, "\r\n", "\n"))
+	if ok && key == d.PromptKey(p.ID) && (!p.Open() || whole(p, is)) {
 		return nil
 	}
+	before, _ := prompt.Parse(from)
 	err := d.Rewrite(ctx, p, func(live string) string {
 		if !p.Open() {
 			return render.PromptDone(p, d.Render)
 		}
 		boxes, _ := prompt.Parse(live)
-		return prompt.SwapText(prompt.Keep(render.PromptBody(p, d.Render), boxes.Ticked), "", prompt.BodyText(live))
+		ticked := boxes.Ticked
+		for _, id := range before.Ticked {
+			if !slices.Contains(boxes.Boxes, id) {
+				ticked = append(ticked, id)
+			}
+		}
+		text := prompt.BodyText(live)
+		if !strings.Contains(live, prompt.TextBegin) || !strings.Contains(live, prompt.TextEnd) {
+			text = prompt.BodyText(from)
+		}
+		return prompt.SwapText(prompt.Keep(render.PromptBody(p, d.Render), ticked), "", text)
 	})
 	if err != nil {
 		return err
 	}
 	return d.Reply(ctx, p, source, render.PromptRestored(p))
+}
+
+// whole reports whether a body holds all that an answer is given by.
+func whole(p hitl.Prompt, body string) bool {
+	boxes, _ := prompt.Parse(body)
+	want := []string{prompt.Submit}
+	for _, c := range hitl.Choices {
+		want = append(want, hitl.LevelBox(c))
+	}
+	for _, s := range p.Result.Suggestions {
+		want = append(want, hitl.SuggestionBox(s))
+	}
+	return strings.Contains(body, prompt.TextBegin) && strings.Contains(body, prompt.TextEnd) &&
+		!slices.ContainsFunc(want, func(id string) bool { return !slices.Contains(boxes.Boxes, id) })
 }
 
 // take records an answer and says what became of it.

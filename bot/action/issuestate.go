@@ -120,7 +120,7 @@ func (f *face) pausedLabel(ctx context.Context, pr PullRequest) error {
 	for _, name := range c.Names() {
 		cp := c.Checkpoints[name]
 		waits := cp.Paused || cp.State == routing.Escalated
-		if on == waits || cp.State == routing.Completed && on {
+		if on == waits || cp.State == routing.Completed && on || cp.Skipped && !cp.Paused && !on { // done without is not paused
 			continue
 		}
 		e := routing.Event{Checkpoint: name, Action: action, By: who.login, Answer: fmt.Sprintf("label/%d/%s/%s/%s", pr.Number, f.event.Action, pr.UpdatedAt, name)}

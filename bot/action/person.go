@@ -35,15 +35,15 @@ func (f *face) sender(ctx context.Context, want string) (standing, error) {
 		return standing{ignored: true}, nil
 	}
 	s := standing{login: u.Login, id: u.ID, want: want}
-	if strings.EqualFold(u.Type, "Bot") || strings.HasSuffix(u.Login, "[bot]") {
-		s.may = f.allowed(u.ID) || f.event.Comment != nil && f.event.Comment.App != nil && f.allowed(f.event.Comment.App.ID)
-		s.ignored = !s.may
-		return s, nil
-	}
 	login, err := f.hub.Login(ctx)
 	if err != nil || strings.EqualFold(login, u.Login) {
 		s.ignored = true
 		return s, err
+	}
+	if strings.EqualFold(u.Type, "Bot") || strings.HasSuffix(u.Login, "[bot]") {
+		s.may = f.allowed(u.ID) || f.event.Comment != nil && f.event.Comment.App != nil && f.allowed(f.event.Comment.App.ID)
+		s.ignored = !s.may
+		return s, nil
 	}
 	s.may, s.have, err = f.mayAnswer(ctx, u.Login, want)
 	return s, err

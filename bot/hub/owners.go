@@ -57,14 +57,27 @@ func (h *Hub) ownerRules(ctx context.Context, r Repo, ref string) (codeowners.Ru
 		if err != nil {
 			return nil, err
 		}
-		rules, err := codeowners.ParseFile(bytes.NewReader(data))
-		if err != nil { // GitHub shows its errors to those who can mend it
-			h.o.Log.Warn("the owners of the code cannot be read", "repo", r.String(), "file", name, "err", err)
-			return nil, nil
+		rules, bad := rulesOf(data)
+		if bad != nil { // GitHub shows its errors to those who can mend it
+			h.o.Log.Warn("some owners of the code cannot be read", "repo", r.String(), "file", name, "err", bad)
 		}
 		return rules, nil
 	}
 	return nil, nil
+}
+
+// rulesOf reads a CODEOWNERS. As GitHub does it leaves out lines that it cannot
+// read; bad is the error of the first of them.
+func rulesOf(data []byte) (rules codeowners.Ruleset, bad error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	for _, line := range bytes.Split(data, []byte("\n")) {
+		one, err := codeowners.ParseFile(bytes.NewReader(line))
+		if err != nil && bad == nil {
+			bad = err
+		}
+		rules = append(rules, one...)
+	}
+	return rules, bad
 }
 
 // named returns the users that the rules name for files.

@@ -32,6 +32,23 @@ func TestOwnersNamed(t *testing.T) {
 	}
 }
 
+// GitHub leaves out lines that it cannot read, and takes the others.
+func TestOwnersOddLines(t *testing.T) {
+	t.Parallel()
+	rules, bad := rulesOf([]byte("\ufeff* @all\r\n[Section] @gitlab\n!neg.go @x\n*.go not-an-owner\n*.py @ann # why\n\n/문서/ @bob\na\\ b.txt @carl\nnobody.go"))
+	if bad == nil {
+		t.Error("no error is told")
+	}
+	for file, want := range map[string]string{"x.c": "all", "x.go": "all", "x.py": "ann", "a b.txt": "carl", "nobody.go": ""} {
+		if got := strings.Join(named(rules, []string{file}), " "); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+	if rules, bad := rulesOf([]byte("* @all\n")); bad != nil || len(rules) != 1 {
+		t.Errorf("%v %v", rules, bad)
+	}
+}
+
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
