@@ -26,6 +26,7 @@ type Pair struct {
 	Env      []string
 	Me       port.Runner
 	Again    bool          // although the same content passed
+	TakeOver bool          // although another process is recorded to run it
 	Grace    time.Duration // between the signals that ask a worker to end and that end it
 
 	Rules    *diagnose.Rules // nil: those built in
@@ -117,7 +118,7 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 		passed, orphan = false, j.Worker
 		switch {
 		case j.Loop != nil && j.Loop.Status == port.Running:
-			if j.Runner != nil {
+			if j.Runner != nil && !p.TakeOver {
 				if err := mayTake(p.Me, *j.Runner); err != nil {
 					return nil, err
 				}

@@ -88,7 +88,7 @@ func (p portPlace) open(r hub.Repo, getenv func(string) string) (ledger.Ledger, 
 type portFlags struct {
 	portPlace
 	ports, out, build, config string
-	again                     bool
+	again, takeOver           bool
 	grace                     time.Duration
 }
 
@@ -117,6 +117,7 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 	run.Flags().StringVar(&f.build, "build", "", "the name of the build it belongs to; default: the run of GitHub Actions, else the plan")
 	run.Flags().StringVar(&f.config, "config", "", "the configuration; default: "+config.Path+", if there is one")
 	run.Flags().BoolVar(&f.again, "again", false, "although the same content passed")
+	run.Flags().BoolVar(&f.takeOver, "take-over", false, "although another process is recorded to run it, which has ended")
 	run.Flags().DurationVar(&f.grace, "grace", 10*time.Second, "between asking a worker's processes to end and ending them")
 	var at portPlace
 	show := &cobra.Command{
@@ -180,10 +181,13 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	}
 	pair := &worker.Pair{
 		Desk: d, Plan: f.plan, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
-		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, Grace: f.grace,
+		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 	}
 	r, err := pair.Run(ctx)
+	if errors.Is(err, worker.ErrBusy) {
+		err = fmt.Errorf("%w; if it has ended, --take-over goes on where it was", err)
+	}
 	if err != nil {
 		return failed(err)
 	}
