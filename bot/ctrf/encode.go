@@ -29,6 +29,15 @@ var plain = func() (p [256]bool) {
 	return p
 }()
 
+func allPlain(b []byte) bool {
+	for _, c := range b {
+		if !plain[c] {
+			return false
+		}
+	}
+	return true
+}
+
 // appendText appends s as encoding/json writes it: <, > and & escaped, U+FFFD
 // for invalid UTF-8.
 func appendText(b []byte, s string) []byte {

@@ -18,6 +18,8 @@ func FuzzPack(f *testing.F) {
 	f.Add("a", "b > c", "passed", "", "", "", int64(0), 0, 0, false)
 	f.Add("a\x00\x1f\x7f<>&\u2028\u2029\u2027\xff\xe2\x80", " > ", "failed", "m\n\r\t\b\f\"\\", "t", "f.go", int64(-5), 1, 2, true)
 	f.Add(" ", "x", "pending", "why", "", "", int64(1e10), -1, 0, false)
+	f.Add("aé", "", "passed", "", "", "", int64(0), 0, 0, false)
+	f.Add("éa", "", "passed", "", "", "", int64(0), 0, 0, false)
 	f.Add("é😀", "", "odd", "", "", "\xf0\x9f", int64(1999999), 0, 3, true)
 	f.Add("hush", "hush > a", "skipped", "hush", "hush", "hush", int64(1), 0, 0, false)
 	f.Add("", "", "", "", "", "", int64(1<<62), 1<<40, -7, true)
@@ -30,7 +32,9 @@ func FuzzPack(f *testing.F) {
 			w := Writer{Redact: redact}
 			w.packer.Redact = redact
 			var u unpacker
-			for i, test := range []report.Test{x, x, y, z, report.Test{Status: report.Other}, x} {
+			cut := x
+			cut.Name = name[:len(name)/2] + "a" // perhaps inside a character
+			for i, test := range []report.Test{x, x, cut, x, y, z, report.Test{Status: report.Other}, x} {
 				rec := w.packer.pack(&test)
 				n, k := binary.Uvarint(rec)
 				if k <= 0 || int(n) != len(rec)-k {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/bits"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing/report"
 )
@@ -19,6 +20,7 @@ import (
 type packer struct {
 	Redact      func(string) string
 	name        []byte // in JSON, of the test before
+	asIs        bool   // name is what was given, between quotes
 	suite, file string // of the test before, as it was given
 	begun       bool   // there was a test before
 	text        []byte // scratch
@@ -122,7 +124,20 @@ func (p *packer) mask(s string) string {
 
 // packName appends how much of the name is that of the test before, and the rest.
 func (p *packer) packName(b []byte, name string) []byte {
-	p.text = appendText(p.text[:0], p.mask(named(name)))
+	name = p.mask(named(name))
+	if p.asIs {
+		p.text = append(p.text[:0], name...)
+		n := shared(p.name[1:len(p.name)-1], p.text)
+		// What is shared is written alike, unless it ends inside a character.
+		if rest := p.text[n:]; (n == 0 || name[n-1] < utf8.RuneSelf) && allPlain(rest) {
+			b = binary.AppendUvarint(b, uint64(1+n))
+			b = binary.AppendUvarint(b, uint64(len(rest)+1))
+			p.name = append(append(p.name[:1+n], rest...), '"')
+			return append(b, p.name[1+n:]...)
+		}
+	}
+	p.text = appendText(p.text[:0], name)
+	p.asIs = len(p.text) == len(name)+len(`""`) // what is not as it is, is longer
 	n := shared(p.name, p.text)
 	b = binary.AppendUvarint(b, uint64(n))
 	b = binary.AppendUvarint(b, uint64(len(p.text)-n))

@@ -51,6 +51,9 @@ func (p *prefixed) line(l Line) bool {
 	if p.starts(l.Text) {
 		return p.run("").line(l)
 	}
+	if len(p.runs) == 1 && p.runs[0].prefix == "" && strings.HasPrefix(l.Text, "  ") {
+		return p.runs[0].run.line(l) // has no prefix
+	}
 	for i := range p.runs {
 		r := &p.runs[i]
 		if r.prefix == "" {
