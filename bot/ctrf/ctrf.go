@@ -79,8 +79,8 @@ func (w *Writer) Source() {
 // source tells the same.
 func (w *Writer) Leave(n int) { w.sources[n].leave = true }
 
-// Add takes every test of the report as it is read.
-func (w *Writer) Add(t report.Test) {
+// Add takes every test of the report as it is read. It keeps nothing of t.
+func (w *Writer) Add(t *report.Test) {
 	if t.Status == report.Failed {
 		w.kept++
 		if w.kept <= w.limit {
@@ -88,7 +88,7 @@ func (w *Writer) Add(t report.Test) {
 		}
 	}
 	w.packer.Redact = w.Redact
-	if err := w.spool.write(w.packer.pack(&t)); err != nil && w.err == nil {
+	if err := w.spool.write(w.packer.pack(t)); err != nil && w.err == nil {
 		w.err = err
 	}
 }

@@ -172,7 +172,7 @@ func TestSourcesLeftOut(t *testing.T) {
 		for _, n := range []string{"a", "b", "", "c"} {
 			w.Source()
 			if n != "" {
-				w.Add(report.Test{Name: n, Status: report.Passed})
+				w.Add(&report.Test{Name: n, Status: report.Passed})
 			}
 		}
 		if leave >= 0 {
@@ -251,7 +251,7 @@ func TestErrorsAreSaid(t *testing.T) {
 	w.spool.memory = 1000
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	for range 2000 {
-		w.Add(report.Test{Name: strings.Repeat("x", 100), Status: report.Passed})
+		w.Add(&report.Test{Name: strings.Repeat("x", 100), Status: report.Passed})
 	}
 	if err := w.Document(io.Discard, "", &report.Report{}, nil); err == nil || !strings.Contains(err.Error(), "keeping tests") {
 		t.Errorf("a spool that is gone: %v", err)
@@ -271,7 +271,7 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 func TestCloseRemovesTheSpool(t *testing.T) {
 	w := writer(t, 1)
 	w.spool.memory = 0
-	w.Add(report.Test{Name: "a", Status: report.Passed})
+	w.Add(&report.Test{Name: "a", Status: report.Passed})
 	name := w.spool.file.Name()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestSpoolSpills(t *testing.T) {
 		for s := range 3 {
 			w.Source()
 			for i := range 50 {
-				w.Add(report.Test{Name: fmt.Sprint(s, " ", i), Status: report.Passed})
+				w.Add(&report.Test{Name: fmt.Sprint(s, " ", i), Status: report.Passed})
 			}
 		}
 		if leave >= 0 {

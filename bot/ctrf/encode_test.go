@@ -76,8 +76,8 @@ func FuzzUnpack(f *testing.F) {
 func TestSpoolCutShort(t *testing.T) {
 	t.Parallel()
 	w := NewWriter(1)
-	w.Add(report.Test{Name: "a", Status: report.Passed})
-	w.Add(report.Test{Name: "b", Status: report.Passed})
+	w.Add(&report.Test{Name: "a", Status: report.Passed})
+	w.Add(&report.Test{Name: "b", Status: report.Passed})
 	last := len(w.spool.chunks) - 1
 	w.spool.chunks[last] = w.spool.chunks[last][:len(w.spool.chunks[last])-1]
 	if err := w.Document(io.Discard, "", &report.Report{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -94,7 +94,7 @@ func BenchmarkWriter(b *testing.B) {
 	for b.Loop() {
 		w := NewWriter(1)
 		for i := range tests {
-			w.Add(tests[i])
+			w.Add(&tests[i])
 		}
 		if err := w.Document(io.Discard, "", &report.Report{}, nil); err != nil {
 			b.Fatal(err)

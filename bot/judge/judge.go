@@ -45,7 +45,7 @@ type Input struct {
 // Tests takes the tests of all sources as they are read.
 type Tests interface {
 	Source()          // what is added from now on is the next source's
-	Add(report.Test)  // a test of the present source
+	Add(*report.Test) // a test of the present source
 	Leave(source int) // source, counted from 0, says only what another one says
 }
 

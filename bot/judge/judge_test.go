@@ -235,10 +235,10 @@ type tests struct {
 	left map[int]bool
 }
 
-func (ts *tests) Source()           { ts.of = append(ts.of, nil) }
-func (ts *tests) Add(t report.Test) { ts.of[len(ts.of)-1] = append(ts.of[len(ts.of)-1], t.Name) }
-func (ts *tests) Leave(n int)       { ts.left[n] = true }
-func newTests() *tests              { return &tests{left: map[int]bool{}} }
+func (ts *tests) Source()            { ts.of = append(ts.of, nil) }
+func (ts *tests) Add(t *report.Test) { ts.of[len(ts.of)-1] = append(ts.of[len(ts.of)-1], t.Name) }
+func (ts *tests) Leave(n int)        { ts.left[n] = true }
+func newTests() *tests               { return &tests{left: map[int]bool{}} }
 
 func console(failures ...string) string {
 	s := "============================= test session starts ==============================\ncollected 9 items\n\n"

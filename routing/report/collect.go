@@ -10,10 +10,12 @@ import (
 // are counted, failing ones kept up to Limits.Failing.
 type Collector struct {
 	Report Report
-	// OnTest, if set, is called with every test, also those that are only counted.
-	OnTest func(Test)
+	// OnTest, if set, is called with every test, also those that are only
+	// counted. The test is its own until it returns.
+	OnTest func(*Test)
 
 	lim     Limits
+	now     Test // the test in hand
 	dropped int
 }
 
@@ -21,10 +23,13 @@ type Collector struct {
 func NewCollector(lim Limits) *Collector { return &Collector{lim: lim.withDefaults()} }
 
 // Test implements Sink.
-func (c *Collector) Test(t Test) { c.take(&t) }
+func (c *Collector) Test(t Test) {
+	c.now = t
+	c.take()
+}
 
-// take takes t, which it may cut.
-func (c *Collector) take(t *Test) {
+func (c *Collector) take() {
+	t := &c.now
 	n := &c.Report.Counts
 	if t.Kind == KindPackage && t.Status == Passed {
 		n.Groups++
@@ -49,7 +54,7 @@ func (c *Collector) take(t *Test) {
 		c.keep(&c.Report.Flaky, *t)
 	}
 	if c.OnTest != nil {
-		c.OnTest(*t)
+		c.OnTest(t)
 	}
 }
 

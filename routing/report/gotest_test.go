@@ -333,7 +333,7 @@ func fuzzGo(t *testing.T, format string, in []byte) {
 	lim := Limits{Line: 4 << 10, Text: 1 << 10, Failing: 50}
 	c := NewCollector(lim)
 	failed := 0
-	c.OnTest = func(x Test) {
+	c.OnTest = func(x *Test) {
 		if x.Status == Failed {
 			failed++
 		}

@@ -467,7 +467,7 @@ func FuzzJUnit(f *testing.F) {
 		lim := Limits{Line: 4 << 10, Text: 1 << 10, Failing: 50, Depth: 20}
 		failed := 0
 		c := NewCollector(lim)
-		c.OnTest = func(x Test) {
+		c.OnTest = func(x *Test) {
 			if x.Status == Failed {
 				failed++
 			}

@@ -20,7 +20,7 @@ func fuzzConsole(f *testing.F, name, dir string) {
 		lim := Limits{Text: 4 << 10, Failing: 50}
 		c := NewCollector(lim)
 		n := 0
-		c.OnTest = func(Test) { n++ }
+		c.OnTest = func(*Test) { n++ }
 		lr := newLogReader(newInput(strings.NewReader(text)), c, c.lim, nil, &format{name: "none"})
 		for i := range formats {
 			if formats[i].name == name {

@@ -13,7 +13,7 @@ import (
 func readAs(r io.Reader, lim Limits) string {
 	var b strings.Builder
 	c := NewCollector(lim)
-	c.OnTest = func(t Test) { fmt.Fprintf(&b, "test %+v\n", t) }
+	c.OnTest = func(t *Test) { fmt.Fprintf(&b, "test %+v\n", *t) }
 	info, err := Read(r, Options{Limits: lim, OnLine: func(l Line) { fmt.Fprintf(&b, "line %+v\n", l) }}, c)
 	rep := c.Finish(info)
 	fmt.Fprintf(&b, "%+v %v\n%+v\n%+v\n%+v\n", info, err, rep.Problems, rep.Diagnostics, rep.Cut)
