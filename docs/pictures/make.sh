@@ -13,6 +13,16 @@ shot() { # name, post, height
   chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --no-first-run --disable-background-networking \
     --user-data-dir="$tmp/profile" --window-size="910,$3" --screenshot="docs/pictures/$1.png" "file://$tmp/$1.html" 2> /dev/null
 }
+mkdir -p "$tmp/reports" && echo "# Level 20" > "$tmp/reports/level20_report.md"
+cat > "$tmp/result.json" << 'JSON'
+{"workflow_name": "nightly", "automation_level": 20, "report_path": "reports/level20_report.md", "run_id": "8123",
+ "suggestions": [{"id": "cache", "text": "Cache the Go modules between runs"}, {"id": "split", "text": "Split the integration tests into two jobs"},
+  {"id": "lint", "text": "Drop the second lint step"}]}
+JSON
+go build -o "$tmp/switchback" ./cmd/switchback
+(cd "$tmp" && ./switchback prompt open --result result.json --ledger feedback.jsonl) |
+  node -e 'process.stdout.write(JSON.parse(require("fs").readFileSync(0)).body)' > "$tmp/posts/prompt.md"
 shot rework-comment 02-comment.md 1180
 shot pass-comment 03-comment.md 420
-shot escalation-issue 08-issue.md 1500
+shot escalation-issue 08-issue.md 1750
+shot feedback-prompt prompt.md 700

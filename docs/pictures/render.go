@@ -38,6 +38,7 @@ func run(style, in, out string) error {
 		return err
 	}
 	page := fmt.Sprintf("<!doctype html><meta charset=utf-8><style>%s body{margin:0;padding:24px;max-width:860px}"+
-		".markdown-body{border:1px solid #d1d9e0;border-radius:6px;padding:16px}</style><article class=markdown-body>%s</article>", css, body.Bytes())
+		".markdown-body{border:1px solid #d1d9e0;border-radius:6px;padding:16px}"+
+		"li:has(>input){list-style:none}li>input{margin:0 .2em .25em -1.4em!important;vertical-align:middle}</style><article class=markdown-body>%s</article>", css, body.Bytes())
 	return os.WriteFile(out, []byte(page), 0o644)
 }
