@@ -141,6 +141,23 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, e routing.Effect, re
 	return err
 }
 
+// leave closes the issues of the records that the call moved out of, in favour
+// of that of to.
+func (g *GitHub) leave(ctx context.Context, recs []escalate.Record, to hub.Issue) error {
+	for _, rec := range recs {
+		if rec.Number > 0 && rec.Number != to.Number {
+			marker := render.Marker(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
+			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), marker); unlessGone(err) != nil {
+				return err
+			}
+		}
+		if _, err := g.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Settle(rec.ID, g.now()) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // closedBefore notes that a person had closed the issue before it was resolved:
 // for its commit it stays closed.
 func (g *GitHub) closedBefore(ctx context.Context, rec escalate.Record) error {

@@ -38,6 +38,9 @@ func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (s
 			return refOf(rec), nil
 		}
 		i, err := g.show(ctx, c, rec, placed)
+		if err == nil {
+			err = g.leave(ctx, placed.Left, i)
+		}
 		if err != nil || !closedSince(i, rec) || try == 3 {
 			return refOfIssue(i), err
 		}
@@ -93,6 +96,7 @@ func (g *GitHub) place(ctx context.Context, c routing.Case, e routing.Effect) (r
 		case !placed.Wait.IsZero():
 			return rec, before, placed, &WaitError{placed.Wait}
 		case placed.Ask == nil:
+			placed.Left = reg.LeftBehind(c.Key, e.Checkpoint)
 			rec, ok := reg.ByID(placed.ID)
 			if !ok {
 				err = fmt.Errorf("%s: %w", placed.ID, escalate.ErrUnknown)

@@ -160,10 +160,11 @@ type desk struct {
 	c   routing.Case
 	run int
 	now time.Time
+	cp  string // the checkpoint of the runs
 }
 
 func newDesk(t *testing.T, k *tracker, led ledger.Ledger, pr int) *desk {
-	d := &desk{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
+	d := &desk{t: t, cp: "ci", now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
 	d.g = &GitHub{Hub: k, Repo: hub.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
 		Now: func() time.Time { return d.now }, Sleep: func(context.Context, time.Duration) error { time.Sleep(10 * time.Microsecond); return nil }}
 	return d
@@ -173,15 +174,19 @@ func newDesk(t *testing.T, k *tracker, led ledger.Ledger, pr int) *desk {
 // for issues.
 func (d *desk) judge(class routing.Class, test string) error {
 	d.run++
-	v := routing.Verdict{Checkpoint: "ci", Run: routing.Run{Repository: "acme/app", ID: fmt.Sprint(d.run), SHA: fmt.Sprintf("%040x", d.run)}, Result: routing.Pass, Counts: routing.Counts{Tests: 2, Passed: 2}}
+	v := routing.Verdict{Checkpoint: d.cp, Run: routing.Run{Repository: "acme/app", ID: fmt.Sprint(d.run), SHA: fmt.Sprintf("%040x", d.run)}, Result: routing.Pass, Counts: routing.Counts{Tests: 2, Passed: 2}}
 	if class != "" {
 		v.Result, v.Class, v.Counts = routing.Fail, class, routing.Counts{Tests: 2, Passed: 1, Failed: 1}
 		v.Failures = []routing.Failure{{Name: test, Class: class, Fingerprint: "v1:" + test, Decisive: true}}
 	}
+	decision := routing.Decide(d.c, v, noTurns(""), d.now)
+	return d.apply(routing.RunEvent(d.c.Key, v, decision, d.now))
+}
+
+func noTurns(string) routing.Policy {
 	p := routing.DefaultPolicy()
 	p.Max = 0
-	decision := routing.Decide(d.c, v, p, d.now)
-	return d.apply(routing.RunEvent(d.c.Key, v, decision, d.now))
+	return p
 }
 
 func (d *desk) apply(e routing.Event) error {
@@ -253,7 +258,7 @@ func TestIssueLife(t *testing.T) {
 		}
 	}
 	human := func(d *desk, e routing.Event) routing.Event {
-		e.Type, e.At, e.Case, e.Checkpoint, e.By = routing.EventHuman, d.now, d.c.Key, "ci", "octocat"
+		e.Type, e.At, e.Case, e.Checkpoint, e.By = routing.EventHuman, d.now, d.c.Key, d.cp, "octocat"
 		return e
 	}
 	t.Run("the labels follow the type", func(t *testing.T) {
@@ -284,6 +289,28 @@ func TestIssueLife(t *testing.T) {
 		must(t, d.judge(routing.EnvIssue, "t"))
 		if i := k.issues[0]; i.State != "closed" || len(k.issues) != 1 {
 			t.Errorf("%+v", k.issues)
+		}
+	})
+	t.Run("S2-70 what becomes of a type that its case has an issue of goes there, and its own is closed", func(t *testing.T) {
+		k, led := newTracker(), &ledger.Memory{}
+		d := newDesk(t, k, led, 1)
+		must(t, d.judge(routing.LogicError, "t"))
+		d.cp = "lint"
+		must(t, d.judge(routing.EnvIssue, "u"))
+		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWrong, Class: routing.LogicError})))
+		_, events, err := routing.Release(d.c, noTurns, d.now)
+		must(t, err)
+		for _, e := range events {
+			must(t, d.apply(e))
+		}
+		reg, err := Register(t.Context(), led, "acme/app")
+		must(t, err)
+		open := reg.AllOpen()
+		if len(open) != 1 || len(open[0].Members) != 2 || len(k.issues) != 2 || k.issues[0].State != "open" || k.issues[1].State != "closed" {
+			t.Errorf("%+v\n%+v", open, k.issues)
+		}
+		if left := reg.LeftBehind(d.c.Key, "lint"); len(left) != 0 {
+			t.Errorf("not settled: %+v", left)
 		}
 	})
 	t.Run("who resolved it is on record", func(t *testing.T) {

@@ -75,6 +75,7 @@ type Placed struct {
 	Blown  bool            // it went to the summary, as too many issues were filed
 	Wait   time.Time       // nothing is filed before
 	Ask    *Ancestry       // to be answered before it can be placed
+	Left   []Record        // what it moved out of, whose issues are to be closed; see LeftBehind
 }
 
 // Ancestry asks whether commit Head contains commit Fix.
@@ -98,6 +99,13 @@ func (r Register) Place(c Call, l Limits, contains map[Ancestry]bool, now time.T
 	}
 	if rec, ok := p.shared(); ok {
 		return p.put(rec.ID, rec.Fuse, p.join(rec))
+	}
+	for _, rec := range p.reg.AllOpen() {
+		if rec.closedFor(p.call.Member) {
+			out, err := p.put(rec.ID, false, p.join(rec))
+			out.Silent = true
+			return out, err
+		}
 	}
 	if prev, ok := p.earlier(); ok {
 		out, done, err := p.again(prev)
@@ -144,8 +152,9 @@ func (p placing) shared() (Record, bool) {
 }
 
 // keep brings a member up to date where it is. One of several that became of
-// another type or group goes to a record of its own, and so does one whose
-// later commit does not contain what a human closed the record for.
+// another type goes to a record of its own, or to the one of that type that its
+// case has, and so does one whose later commit does not contain what a human
+// closed the record for.
 func (p placing) keep(rec Record) (Placed, error) {
 	m := p.call.Member
 	old := rec.Members[rec.member(m.Key())]
@@ -156,15 +165,24 @@ func (p placing) keep(rec Record) (Placed, error) {
 	if !rec.DismissedAt.IsZero() {
 		return p.dismissed(rec)
 	}
-	if other && old.Type != m.Type && len(rec.Members) > 1 {
+	if other && old.Type != m.Type && (len(rec.Members) > 1 || p.another(rec)) {
 		return p.move(rec)
 	}
 	return p.put(rec.ID, false, p.join(rec))
 }
 
+// another reports whether the case has an open record of the call's type
+// besides rec.
+func (p placing) another(rec Record) bool {
+	m := p.call.Member
+	return slices.ContainsFunc(p.reg.Open(m.Case, ""), func(o Record) bool {
+		return o.ID != rec.ID && o.Type == m.Type && !o.Fuse && o.DismissedAt.IsZero()
+	})
+}
+
 func (p placing) dismissed(rec Record) (Placed, error) {
 	m := p.call.Member
-	if !m.Opened.After(rec.DismissedAt) || m.SHA == rec.Dismissed {
+	if !m.Opened.After(rec.DismissedAt) || rec.closedFor(m) {
 		out, err := p.put(rec.ID, false, p.join(rec))
 		out.Silent = true
 		return out, err
@@ -217,12 +235,26 @@ func (p placing) earlier() (Record, bool) {
 	return best, best.ID != ""
 }
 
+// closedFor reports whether a human closed the issue of r when it was about the
+// failure of m: at the commit it was closed for, or at that of another case
+// that it held then.
+func (r Record) closedFor(m Member) bool {
+	if r.DismissedAt.IsZero() || m.SHA == "" {
+		return false
+	}
+	mine := func(l Member) bool {
+		return l.Key() == m.Key() && l.SHA == m.SHA && l.How != Moved && !l.LeftAt.Before(r.DismissedAt)
+	}
+	like := func(l Member) bool { return l.Key() == m.Key() || l.Group != "" && l.Group == m.Group }
+	return r.Dismissed == m.SHA && (slices.ContainsFunc(r.Members, like) || slices.ContainsFunc(r.Left, like)) || slices.ContainsFunc(r.Left, mine)
+}
+
 // again decides about a call that was resolved before; done is false where it
 // opens a record of its own.
 func (p placing) again(prev Record) (out Placed, done bool, err error) {
 	m := p.call.Member
 	reopen := event(entry{Deed: deedReopen, ID: prev.ID, Member: &m, Facts: &p.call.Facts}, p.now)
-	if !prev.DismissedAt.IsZero() && prev.Dismissed == m.SHA && m.SHA != "" {
+	if prev.closedFor(m) {
 		out, err = p.put(prev.ID, false, reopen)
 		out.Silent = true
 		return out, true, err

@@ -282,6 +282,19 @@ func (r Register) Open(caseKey, checkpoint string) []Record {
 	})
 }
 
+// LeftBehind returns the records that are resolved because a checkpoint of a
+// case moved out of them as the last, and whose issues do not show it yet.
+func (r Register) LeftBehind(caseKey, checkpoint string) []Record {
+	var out []Record
+	for _, x := range r.Records {
+		n := len(x.Left)
+		if !x.Open() && !x.Settled && n > 0 && x.Left[n-1].How == Moved && x.Left[n-1].Key() == caseKey+"/"+checkpoint {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // AllOpen returns the open records.
 func (r Register) AllOpen() []Record { return r.find(func(Record) bool { return true }) }
 

@@ -254,6 +254,41 @@ func TestReopening(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	})
+	t.Run("what a human closed is silent for the commit of each case that it held", func(t *testing.T) {
+		b := newBook(t)
+		id := b.place(call(1, "a", "c1")).ID
+		b.place(call(2, "a", "d1"))
+		b.do(b.reg.Dismiss(id, "c1", "octocat", b.now))
+		b.leave(id, 1, Released, "octocat", "c1")
+		b.leave(id, 2, Released, "octocat", "d1")
+		for range 2 { // a second run of the commit says no more
+			for pr, sha := range map[int]string{1: "c1", 2: "d1"} {
+				if p := b.place(call(pr, "a", sha)); !p.Silent || p.ID != id {
+					t.Errorf("#%d: %+v", pr, p)
+				}
+			}
+		}
+		if p := b.place(call(3, "a", "e1")); p.Silent {
+			t.Errorf("a case that it did not hold: %+v", p)
+		}
+		b.in[Ancestry{"c1", "d2"}] = true
+		if p := b.place(call(2, "a", "d2")); p.Silent {
+			t.Errorf("a later commit: %+v", p)
+		}
+	})
+	t.Run("S2-70 a checkpoint that becomes of another type joins the record of that type which its case has", func(t *testing.T) {
+		b := newBook(t)
+		id := b.place(call(1, "a", "c1")).ID
+		lint := call(1, "b", "c1")
+		lint.Member.Checkpoint, lint.Member.Type, lint.Facts.Type, lint.ID = "lint", Blocked, Blocked, "lint"
+		if p := b.place(lint); p.ID != "lint" {
+			t.Fatalf("%+v", p)
+		}
+		lint.Member.Type, lint.Facts.Type = TestFailure, TestFailure
+		if p := b.place(lint); p.ID != id || b.open() != 1 {
+			t.Errorf("%+v, %d open", p, b.open())
+		}
+	})
 	t.Run("an issue that is gone is filed again with new evidence only", func(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
