@@ -131,3 +131,45 @@ func TestSweptAnswers(t *testing.T) {
 	}
 	s.clean()
 }
+
+// What happened to an issue while no event was delivered is found by the sweep.
+func TestSweptStates(t *testing.T) {
+	sweep := func(s *story, at time.Duration) {
+		s.t.Helper()
+		s.want(s.within(s.told("schedule", map[string]any{}), at), 0, nil)
+	}
+	for reason, paused := range map[string]bool{"completed": false, "not_planned": true} {
+		t.Run("closed as "+reason, func(t *testing.T) {
+			s, issue := escalated(t, "")
+			s.r.Grant(t, Owner, "admin")
+			s.r.Must(t, "PATCH", fmt.Sprintf("/issues/%d", issue.Number), map[string]any{"state": "closed", "state_reason": reason}, nil)
+			sweep(s, 0)
+			if n := s.count("human"); n != 0 {
+				t.Errorf("%d human events while the event may be on its way", n)
+			}
+			sweep(s, time.Hour)
+			sweep(s, 2*time.Hour)
+			s.wantPaused(paused)
+			s.wantClosed(issue.Number, true)
+			if n := s.count("human"); n != 1 {
+				t.Errorf("%d human events", n)
+			}
+			s.clean()
+		})
+	}
+	t.Run("deleted", func(t *testing.T) {
+		s, issue := escalated(t, "")
+		defer s.view.Fault(Fault{Path: regexp.MustCompile(fmt.Sprintf("/issues/%d(/|$)", issue.Number)), Times: -1, Status: http.StatusGone})()
+		sweep(s, 0)
+		sweep(s, time.Hour)
+		n := 0
+		for _, c := range s.r.Comments(t, s.number) {
+			if strings.Contains(c.Body, "deleted") && strings.Contains(c.Body, "`/switchback retry 2`") {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("the pull request was told %d times", n)
+		}
+	})
+}

@@ -288,6 +288,22 @@ func TestBoxesRefused(t *testing.T) {
 	})
 }
 
+// A note at the very end stands behind the marker; it takes no question away.
+func TestNoteBehindTheMarker(t *testing.T) {
+	s, issue := escalated(t, "")
+	n := issue.Number
+	s.tell(s.edit(Writer, n, s.body(n)+"\n\nI look into it."))
+	if body := s.body(n); !strings.Contains(body, "I look into it.\n\n<!-- switchback:v1") || strings.Count(body, "<!-- switchback:v1") != 1 || len(s.replies(n)) != 0 {
+		t.Errorf("%q\n%s", s.replies(n), body)
+	}
+	s.tell(s.edit(Writer, n, prompt.Keep(s.body(n), []string{"reset", prompt.Submit})+"\n\nDone."))
+	if h := s.count("human"); h != 1 || len(s.replies(n)) != 0 {
+		t.Errorf("%d human events, %q", h, s.replies(n))
+	}
+	s.wantClosed(n, true)
+	s.clean()
+}
+
 func TestTwoAtOnce(t *testing.T) {
 	t.Run("the second of two answers is told who was first", func(t *testing.T) {
 		s, issue := escalated(t, "")

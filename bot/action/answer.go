@@ -94,7 +94,7 @@ func (f *face) issueEvent(ctx context.Context, is Issue) error {
 	case "reopened":
 		return f.reopened(ctx, rec, is)
 	case "deleted", "transferred":
-		return f.lost(ctx, rec)
+		return f.lost(ctx, rec, f.event.Action)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type edit struct {
 	from    prompt.Prompt // before
 	to      prompt.Prompt // after
 	change  prompt.Change
-	broken  bool   // the edit took the prompt or the marker away
+	broken  bool   // the edit took the questions away
 	before  string // the body before
 	answers string // what the reply is about, for it to be posted once
 }
@@ -39,9 +39,10 @@ func (f *face) edited(ctx context.Context, rec escalate.Record, is Issue) error 
 	var ok bool
 	e.to, ok = prompt.Parse(is.Body)
 	_, _, marked := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n"))
-	e.broken = rec.Open() && (!ok || !marked || !slices.Contains(e.to.Boxes, prompt.Submit))
+	e.broken = rec.Open() && (!ok || !slices.Contains(e.to.Boxes, prompt.Submit))
 	e.change = prompt.Diff(e.from, e.to)
-	if e.change.Empty() && !e.broken {
+	unmarked := rec.Open() && !marked && !e.broken // text of their own behind the marker
+	if e.change.Empty() && !e.broken && !unmarked {
 		return nil // text of their own
 	}
 	var err error
@@ -55,10 +56,24 @@ func (f *face) edited(ctx context.Context, rec escalate.Record, is Issue) error 
 		return f.putBack(ctx, e)
 	case e.broken:
 		return f.restoreIssue(ctx, e)
-	case !e.to.Submitted():
+	case unmarked:
+		if err := f.touch(ctx, rec, func(live string) string { return withoutMarker(live, rec.ID) }); err != nil {
+			return err
+		}
+	}
+	if !e.to.Submitted() {
 		return nil
 	}
 	return f.submitted(ctx, e)
+}
+
+// withoutMarker takes the marker of a record out of a body: who writes the body
+// puts it on the last line again.
+func withoutMarker(body, id string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(body, "\n"), func(l string) bool {
+		key, _, ok := render.ParseMarker(l)
+		return ok && key == id
+	}), "\n")
 }
 
 // putBack undoes what somebody who may not answer did to the boxes.
@@ -183,11 +198,26 @@ func (f *face) readAnswer(e edit, host routing.Case) ([]prompt.Box, string) {
 	case e.to.SHA != asked.SHA:
 		return nil, render.Moved(e.to.SHA, asked.SHA, o)
 	}
-	boxes, err := prompt.Choose(render.Offered(rec, host), e.to.Ticked)
+	boxes, err := prompt.Choose(offered(rec, host, e.to.Ticked), e.to.Ticked)
 	if err != nil {
 		return nil, render.Unchosen(err, o)
 	}
 	return boxes, ""
+}
+
+// offered returns what the prompt of a record offers, and the tests ticked that
+// it offered before another leg of the run named more of them.
+func offered(rec escalate.Record, host routing.Case, ticked []string) []prompt.Box {
+	out := render.Offered(rec, host)
+	for _, id := range ticked {
+		b := prompt.Recall(id, host)
+		named := slices.ContainsFunc(out, func(o prompt.Box) bool { return o.ID == id })
+		done := slices.ContainsFunc(host.Quarantine, func(q routing.Quarantined) bool { return q.Test == b.Test })
+		if b.Action == routing.HumanQuarantine && b.Test != "" && !named && !done {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // recalled returns the boxes of an answer on record if all of them are ticked

@@ -113,7 +113,8 @@ const unheard = 5 * time.Minute
 // sweepAnswers finishes answers whose fan was killed, and looks after the open
 // issues: where Submit is ticked and its event was lost, nobody knows who
 // ticked it, so it is unticked and asked for again; where the questions were
-// edited away they are restored.
+// edited away they are restored; one that was closed or deleted unheard is taken
+// for what it is.
 func (f *face) sweepAnswers(ctx context.Context) error {
 	reg, err := f.register(ctx)
 	if err != nil {
@@ -126,7 +127,7 @@ func (f *face) sweepAnswers(ctx context.Context) error {
 				failed = errors.Join(failed, f.fan(ctx, rec, a.Generation))
 			}
 		}
-		if rec.Open() && rec.Number > 0 && rec.DismissedAt.IsZero() {
+		if rec.Open() && rec.Number > 0 {
 			failed = errors.Join(failed, gone(f.lookAfter(ctx, rec)))
 		}
 	}
@@ -135,8 +136,15 @@ func (f *face) sweepAnswers(ctx context.Context) error {
 
 func (f *face) lookAfter(ctx context.Context, rec escalate.Record) error {
 	i, err := f.hub.Issue(ctx, f.repo, rec.Number)
-	if err != nil || i.State != "open" || f.now().Sub(i.UpdatedAt) < unheard {
+	switch {
+	case errors.Is(err, hub.ErrMoved):
+		return f.lost(ctx, rec, "deleted")
+	case err != nil || f.now().Sub(i.UpdatedAt) < unheard:
 		return err
+	case i.State == "closed" && !i.ClosedByBot:
+		return f.shutUnheard(ctx, rec, i)
+	case i.State != "open" || !rec.DismissedAt.IsZero():
+		return nil
 	}
 	p, ok := prompt.Parse(i.Body)
 	once := fmt.Sprintf("sweep/%d/%d", rec.Number, i.UpdatedAt.Unix())

@@ -3,7 +3,9 @@ package action
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/effect"
 	"github.com/switchback-ci/switchback/bot/hub"
@@ -23,15 +25,20 @@ func (f *face) closed(ctx context.Context, rec escalate.Record, is Issue) error 
 	if err != nil || who.ignored {
 		return err
 	}
+	return f.shut(ctx, rec, who, is.ClosedAt, is.StateReason)
+}
+
+// shut carries out that somebody closed the issue of a record at a time, as
+// GitHub writes it, for a reason.
+func (f *face) shut(ctx context.Context, rec escalate.Record, who standing, at, reason string) error {
+	once := fmt.Sprintf("close/%d/%s", rec.Number, at)
 	if !who.may {
-		marker := render.Marker(f.key("reply", fmt.Sprintf("close/%d/%s", is.Number, is.ClosedAt)), 0)
-		if _, err := f.hub.ReopenIssue(ctx, f.repo, is.Number, render.NotAllowed(who.login, who.want, who.have, true, f.words()), marker); err != nil {
-			return err
-		}
-		return nil
+		marker := render.Marker(f.key("reply", once), 0)
+		_, err := f.hub.ReopenIssue(ctx, f.repo, rec.Number, render.NotAllowed(who.login, who.want, who.have, true, f.words()), marker)
+		return err
 	}
 	action := routing.HumanResume
-	if is.StateReason == "not_planned" || is.StateReason == "duplicate" {
+	if reason == "not_planned" || reason == "duplicate" {
 		action = routing.HumanWontFix
 	}
 	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
@@ -40,10 +47,13 @@ func (f *face) closed(ctx context.Context, rec escalate.Record, is Issue) error 
 	if err != nil {
 		return err
 	}
-	rec, _ = reg.ByID(rec.ID)
+	now, _ := reg.ByID(rec.ID)
 	var lines []string
-	for _, m := range rec.Members {
-		e := routing.Event{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, is.ClosedAt, m.Checkpoint)}
+	for _, m := range now.Members {
+		if !rec.Holds(m.Case, m.Checkpoint) {
+			continue // it called since
+		}
+		e := routing.Event{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, at, m.Checkpoint)}
 		if _, err := f.act(ctx, m.Case, e); err != nil {
 			if !said(err) {
 				return err
@@ -51,7 +61,22 @@ func (f *face) closed(ctx context.Context, rec escalate.Record, is Issue) error 
 			lines = append(lines, render.NotDone(string(action), err, f.words()))
 		}
 	}
-	return f.reply(ctx, is.Number, fmt.Sprintf("close/%d/%s", is.Number, is.ClosedAt), lines...)
+	return f.reply(ctx, rec.Number, once, lines...)
+}
+
+// shutUnheard is an issue that was closed without anybody saying so to this
+// bot: who closed it is asked for now. What called since is none of theirs.
+func (f *face) shutUnheard(ctx context.Context, rec escalate.Record, i hub.Issue) error {
+	rec.Members = slices.DeleteFunc(slices.Clone(rec.Members), func(m escalate.Member) bool { return m.Opened.After(i.ClosedAt) })
+	if len(rec.Members) == 0 || i.ClosedBy == "" || strings.HasSuffix(i.ClosedBy, "[bot]") {
+		return nil
+	}
+	who := standing{login: i.ClosedBy, want: f.config.Answers.PermissionOrDefault()}
+	var err error
+	if who.may, who.have, err = f.mayAnswer(ctx, who.login, who.want); err != nil {
+		return err
+	}
+	return f.shut(ctx, rec, who, i.ClosedAt.UTC().Format(time.RFC3339), i.StateReason)
 }
 
 // reopened is an issue that a person opened again: what is closed for its
@@ -74,12 +99,12 @@ func (f *face) reopened(ctx context.Context, rec escalate.Record, is Issue) erro
 
 // lost is an issue that was deleted or transferred: its cases wait still, and
 // can be answered on their pull requests.
-func (f *face) lost(ctx context.Context, rec escalate.Record) error {
+func (f *face) lost(ctx context.Context, rec escalate.Record, action string) error {
 	if _, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Forget(rec.ID, f.now()) }); err != nil {
 		return err
 	}
 	how := "gone"
-	if f.event.Action == "transferred" {
+	if action == "transferred" {
 		how = "moved"
 	}
 	for _, m := range rec.Members {
