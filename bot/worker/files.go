@@ -67,10 +67,7 @@ func remove(path string) error {
 // what the program and GitHub's runner keep for themselves, then the port's, then
 // what the worker is told.
 func (p *Pair) environment(l port.Loop, role port.Role, t turnFiles, r *relay) []string {
-	session := l.ImplSession
-	if role == port.Test {
-		session = l.TestSession
-	}
+	session := sessionOf(l, role)
 	var out []string
 	for _, kv := range p.Env {
 		name, _, _ := strings.Cut(kv, "=")

@@ -34,6 +34,7 @@ type Pair struct {
 	Language string
 
 	raises chan raising
+	mark   string // of the worker that is begun next
 }
 
 type raising struct {
@@ -93,11 +94,7 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	defer r.close()
 	l := *j.Loop
 	for l.Status == port.Running {
-		role := port.Impl
-		if l.Phase == port.Testing {
-			role = port.Test
-		}
-		if l, err = p.turn(ctx, l, role, r); err != nil {
+		if l, err = p.turn(ctx, l, roleOf(l), r); err != nil {
 			return port.Result{}, err
 		}
 	}
@@ -113,6 +110,7 @@ func (p *Pair) keep(r port.Result) error { return files{p.Dir}.write("result.jso
 // goes on with the one that is there.
 func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed bool, err error) {
 	var orphan *port.Spawn
+	p.mark = newID()
 	j, _, err = p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
 		now := p.Desk.Now()
 		passed, orphan = false, j.Worker
@@ -124,7 +122,7 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 				}
 			}
 			l := j.Resumed(now)
-			return []port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}, {Kind: port.PairChanged, At: now, Pair: &l}}, nil
+			return append([]port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}, {Kind: port.PairChanged, At: now, Pair: &l}}, p.spawn(l, now)...), nil
 		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == port.Success && !p.Again:
 			passed = true
 			return nil, nil
@@ -177,7 +175,7 @@ func (p *Pair) events(l port.Loop, acts []port.Action, j port.Journal, hash stri
 	add(p.progress(l))
 	changed := port.Event{Kind: port.PairChanged, At: now, Session: l.Operator, Pair: &l}
 	if l.Status == port.Running {
-		return append(out, changed)
+		return append(append(out, changed), p.spawn(l, now)...)
 	}
 	r := l.Result(hash)
 	changed.Result = &r
@@ -192,6 +190,38 @@ func (p *Pair) events(l port.Loop, acts []port.Action, j port.Journal, hash stri
 		add(port.Event{Kind: port.SessionEnd, Session: s, Outcome: l.Outcome, Reason: l.Reason})
 	}
 	return out
+}
+
+// spawn is the worker that is begun next. It is recorded with the step before it,
+// as every append takes its time, and before it runs, so that it can be found.
+func (p *Pair) spawn(l port.Loop, now time.Time) []port.Event {
+	role := roleOf(l)
+	if p.command(role) == nil {
+		return nil
+	}
+	return []port.Event{{Kind: port.WorkerSpawn, At: now, Session: sessionOf(l, role), Turn: l.Turn, Spawn: &port.Spawn{Role: role, Mark: p.mark, Host: p.Me.Host}}}
+}
+
+// roleOf is whose turn it is.
+func roleOf(l port.Loop) port.Role {
+	if l.Phase == port.Testing {
+		return port.Test
+	}
+	return port.Impl
+}
+
+func sessionOf(l port.Loop, role port.Role) string {
+	if role == port.Test {
+		return l.TestSession
+	}
+	return l.ImplSession
+}
+
+func (p *Pair) command(role port.Role) *port.Command {
+	if role == port.Test {
+		return p.Spec.Test
+	}
+	return p.Spec.Impl
 }
 
 func (p *Pair) progress(l port.Loop) port.Event {

@@ -43,12 +43,9 @@ type worked struct {
 
 // turn runs one worker, and takes the pair on.
 func (p *Pair) turn(ctx context.Context, l port.Loop, role port.Role, r *relay) (port.Loop, error) {
-	session, command := l.ImplSession, p.Spec.Impl
-	if role == port.Test {
-		session, command = l.TestSession, p.Spec.Test
-	}
+	command := p.command(role)
 	if ctx.Err() != nil {
-		return p.settle(ctx, l, role, worked{broken: p.cancelled(l)})
+		return p.settle(ctx, l, role, worked{broken: p.cancelled(l), tape: NewTape(0, 0)})
 	}
 	var result []byte
 	if role == port.Test {
@@ -65,13 +62,7 @@ func (p *Pair) turn(ctx context.Context, l port.Loop, role port.Role, r *relay) 
 	if command == nil { // nothing is to be done: the content is tested as it is
 		return p.settle(ctx, l, role, worked{tape: NewTape(0, 0)})
 	}
-	mark := newID()
-	if err := p.record(ctx, func(port.Journal) []port.Event {
-		return []port.Event{{Kind: port.WorkerSpawn, Session: session, Turn: l.Turn, Spawn: &port.Spawn{Role: role, Mark: mark, Host: p.Me.Host}}}
-	}); err != nil {
-		return l, err
-	}
-	w := p.watch(ctx, l, role, t, Command{Lines: command.Run, Dir: p.Root, Env: p.environment(l, role, t, r), Mark: mark, Grace: p.Grace})
+	w := p.watch(ctx, l, role, t, Command{Lines: command.Run, Dir: p.Root, Env: p.environment(l, role, t, r), Mark: p.mark, Grace: p.Grace})
 	name := fmt.Sprintf("%s-%d.log", role, l.Turn)
 	if err := (files{p.Dir}).write(name, []byte(diagnose.Redact(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
@@ -222,13 +213,11 @@ func (p *Pair) settle(ctx context.Context, l port.Loop, role port.Role, w worked
 			return l, err
 		}
 	}
+	p.mark = newID()
 	err = p.record(ctx, func(j port.Journal) []port.Event {
 		var out []port.Event
-		if w.tape != nil {
-			session := l.ImplSession
-			if role == port.Test {
-				session = l.TestSession
-			}
+		if p.command(role) != nil {
+			session := sessionOf(l, role)
 			out = append(out, port.Event{Kind: port.WorkerComplete, At: now, Session: session, Turn: l.Turn, Exit: w.exit(role)})
 		}
 		return append(out, p.events(s.Loop, s.acts, j, hash, now)...)

@@ -70,7 +70,8 @@ func (p portPlace) open(r hub.Repo, getenv func(string) string) (ledger.Ledger, 
 		if token == "" {
 			return nil, usage("no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
 		}
-		h, err := hub.New(hub.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute})
+		interval, _ := time.ParseDuration(getenv("SWITCHBACK_CONTENT_INTERVAL")) // 0: as GitHub asks for
+		h, err := hub.New(hub.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
 		if err != nil {
 			return nil, failed(err)
 		}
