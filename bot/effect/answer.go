@@ -6,21 +6,29 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 )
 
 // rerun runs the failed jobs of a run again, unless it has a newer attempt than
-// the one that the human answered to.
+// the one that the human answered to. Where GitHub refuses, as for a run of more
+// than a month ago, whoever waits for it is told: to ask again would not help.
 func (g *GitHub) rerun(ctx context.Context, e routing.Effect) error {
 	id, attempt, err := target(e.Target)
 	if err != nil {
 		return err
 	}
 	live, err := g.Hub.Run(ctx, g.Repo, id, 0)
-	if err != nil || live.Attempt > attempt {
+	if err == nil && live.Attempt <= attempt {
+		err = g.Hub.RerunFailed(ctx, g.Repo, id)
+	}
+	if kind, _ := hub.Verdict(err); err == nil || kind == hub.Later || g.Subject.Number == 0 {
 		return err
 	}
-	return g.Hub.RerunFailed(ctx, g.Repo, id)
+	g.log().Warn("the failed jobs are not run again", "repo", g.Repo.String(), "run", id, "err", err)
+	_, _, err = g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, render.Marker(e.Key+"/refused", 0), render.NotRerun(id, err, g.Render), false)
+	return err
 }
 
 // target reads the id and the attempt of a run.

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/bot/hub"
@@ -14,6 +15,13 @@ type runs struct {
 	attempt int
 	rerun   []int64
 	reacted []int64
+	refuses error
+	posts   []string
+}
+
+func (r *runs) PostOnce(_ context.Context, _ hub.Repo, _ int, marker, body string, _ bool) (string, bool, error) {
+	r.posts = append(r.posts, marker+" "+body)
+	return "", true, nil
 }
 
 func (r *runs) Run(_ context.Context, _ hub.Repo, id int64, _ int) (hub.WorkflowRun, error) {
@@ -21,6 +29,9 @@ func (r *runs) Run(_ context.Context, _ hub.Repo, id int64, _ int) (hub.Workflow
 }
 
 func (r *runs) RerunFailed(_ context.Context, _ hub.Repo, id int64) error {
+	if r.refuses != nil {
+		return r.refuses
+	}
 	r.rerun = append(r.rerun, id)
 	r.attempt++
 	return nil
@@ -45,6 +56,20 @@ func TestRerunOnce(t *testing.T) {
 	}
 	if _, err := g.Do(t.Context(), routing.Case{}, routing.Effect{Kind: routing.EffectRerun, Target: "review"}, false); err == nil {
 		t.Error("no run was taken for one")
+	}
+}
+
+// A refusal for good is told on the pull request, and not tried for ever.
+func TestRerunRefused(t *testing.T) {
+	t.Parallel()
+	again := routing.Effect{Kind: routing.EffectRerun, Key: "acme/app#1/ci/42/1/rerun", Target: "42/1"}
+	for kind, told := range map[hub.Kind]bool{hub.Fail: true, hub.Gone: true, hub.ReadOnly: true, hub.Later: false} {
+		h := &runs{attempt: 1, refuses: &hub.Error{Kind: kind, Message: "it was created over a month ago"}}
+		g := &GitHub{Hub: h, Repo: hub.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 1}}
+		_, err := g.Do(t.Context(), routing.Case{}, again, false)
+		if (err == nil) != told || (len(h.posts) == 1) != told || told && !strings.Contains(h.posts[0], "over a month ago") {
+			t.Errorf("%s: %v, %q", kind, err, h.posts)
+		}
 	}
 }
 

@@ -87,6 +87,15 @@ func Lost(checkpoint, how string, o Options) string {
 	return o.Language.say("reply.lost."+how, "cp", code(o.redact(checkpoint)), "retry", code(prompt.Prefix+" retry 2"), "help", code(prompt.Prefix+" "+prompt.AskHelp))
 }
 
+// NotRerun says that GitHub refused to run the failed jobs of a run again.
+func NotRerun(run int64, err error, o Options) string {
+	id := code(fmt.Sprint(run))
+	if u := o.address(fmt.Sprintf("%s/%s/actions/runs/%d", o.server(), o.Repo, run)); u != "" && o.Repo != "" {
+		id = link(id, u)
+	}
+	return o.Language.say("reply.notrerun", "run", id, "why", prose(o.redact(err.Error())), "help", code(prompt.Prefix+" "+prompt.AskHelp))
+}
+
 // Help lists the commands.
 func Help(o Options) string {
 	var b strings.Builder
