@@ -74,6 +74,9 @@ func (cp Checkpoint) undone(a HumanAction) Checkpoint {
 	run.Decision, run.Decided = Decision{}, false
 	cp.Runs[cp.Last.Key()] = run
 	wrong := a == HumanWrong || a == HumanQuarantine
+	if wrong && cp.leftAlone() {
+		return cp
+	}
 	if wrong && cp.State == Escalated {
 		cp.State, cp.Escalation, cp.LastError, cp.WontFix, cp.Skipped = InProgress, nil, "", nil, false
 	}
@@ -81,6 +84,12 @@ func (cp Checkpoint) undone(a HumanAction) Checkpoint {
 		cp.takeBack()
 	}
 	return cp
+}
+
+// leftAlone reports whether a human does without the checkpoint, or leaves it
+// as it is. What is said of its failures changes that only if it passes then.
+func (cp Checkpoint) leftAlone() bool {
+	return cp.State == Escalated && (cp.WontFix != nil || cp.Skipped && cp.Escalation == nil)
 }
 
 // takeBack undoes what was decided on the newest run, and the turn if that was
