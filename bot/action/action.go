@@ -136,6 +136,8 @@ func (f *face) run(ctx context.Context) (int, error) {
 		return 2, err
 	}
 	switch command {
+	case "plan", "matrix", "port", "collect":
+		return f.ports(ctx, command)
 	case "answer":
 		return f.answer(ctx)
 	case "prompt":
@@ -216,12 +218,13 @@ func (f *face) configure(ctx context.Context, command string) error {
 	}
 	var data []byte
 	var err error
-	if command == "step" {
+	switch command {
+	case "step", "plan", "matrix", "port", "collect":
 		data, err = os.ReadFile(f.path(name))
 		if errors.Is(err, os.ErrNotExist) && f.in.Config == "" {
 			err = nil
 		}
-	} else {
+	default:
 		data, err = f.hub.File(ctx, f.repo, name, "")
 		if errors.Is(err, hub.ErrNotFound) && f.in.Config == "" {
 			err = nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 // Inputs are the inputs of action.yml, read and checked.
 type Inputs struct {
-	Command      string   // auto, step, workflow-run, review, answer, prompt, sweep
+	Command      string   // one of commands
 	Reports      []string // globs of files, or of paths in artifacts
 	Checkpoint   string   // "" for the default of the event
 	Config       string   // path of the configuration, "" for the default
@@ -30,7 +31,11 @@ type Inputs struct {
 	BotLogin     string   // login of the bot whose token is used, "" to find out
 	LedgerBranch string
 	Result       string // path of a result that people are asked about
+	Ports        PortInputs
 }
+
+// commands are what the input command may be.
+var commands = []string{"auto", "step", "workflow-run", "review", "answer", "prompt", "sweep", "plan", "matrix", "port", "collect"}
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
 var failOnNames = map[string][]routing.Kind{
@@ -57,10 +62,12 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 		BotLogin: get("bot-login", ""), LedgerBranch: get("ledger-branch", "switchback-ledger"),
 		Result: get("result", ""), Reports: list(get("reports", "")), Workflows: list(get("workflows", "")), FailOn: list(get("fail-on", "unclear")),
 	}
-	switch in.Command {
-	case "auto", "step", "workflow-run", "review", "answer", "prompt", "sweep":
-	default:
-		return in, fmt.Errorf("input command is %q; it must be auto, step, workflow-run, review, answer, prompt or sweep", in.Command)
+	if !slices.Contains(commands, in.Command) {
+		return in, fmt.Errorf("input command is %q; it must be one of %s", in.Command, strings.Join(commands, ", "))
+	}
+	var err error
+	if in.Ports, err = readPortInputs(get); err != nil {
+		return in, err
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
@@ -147,14 +154,15 @@ func ReadEvent(path string) (Event, error) {
 
 // Event is what is used of the payload of any event.
 type Event struct {
-	Action      string       `json:"action"`
-	PullRequest *PullRequest `json:"pull_request"`
-	WorkflowRun *WorkflowRun `json:"workflow_run"`
-	Review      *Review      `json:"review"`
-	Comment     *Comment     `json:"comment"`
-	Issue       *Issue       `json:"issue"`
-	Sender      Sender       `json:"sender"`
-	Changes     Changes      `json:"changes"`
+	Action      string          `json:"action"`
+	PullRequest *PullRequest    `json:"pull_request"`
+	WorkflowRun *WorkflowRun    `json:"workflow_run"`
+	Review      *Review         `json:"review"`
+	Comment     *Comment        `json:"comment"`
+	Issue       *Issue          `json:"issue"`
+	Sender      Sender          `json:"sender"`
+	Changes     Changes         `json:"changes"`
+	Inputs      json.RawMessage `json:"inputs"` // of workflow_dispatch
 	Label       *struct {
 		Name string `json:"name"`
 	} `json:"label"`

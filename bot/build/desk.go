@@ -1,0 +1,282 @@
+// Package build walks through a plan of ports in rounds: it hands out the ports
+// that are ready, takes in what came of them, and shows how the plan stands in an
+// issue. What it knows stands in a ledger, so that any run can go on.
+package build
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// Issues is what a Desk does to issues.
+type Issues interface {
+	Issue(ctx context.Context, r hub.Repo, number int) (hub.Issue, error)
+	UpsertIssue(ctx context.Context, r hub.Repo, marker string, spec hub.IssueSpec, ref string) (hub.Issue, bool, error)
+	SyncLabels(ctx context.Context, r hub.Repo, issue int, current []string, add, remove []hub.LabelSpec) (bool, error)
+	PostOnce(ctx context.Context, r hub.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
+	CloseIssueAs(ctx context.Context, r hub.Repo, number int, reason, comment, marker string) (bool, error)
+	ReopenIssue(ctx context.Context, r hub.Repo, number int, comment, marker string) (bool, error)
+}
+
+// Starts is how a Desk goes on in another run.
+type Starts interface {
+	DispatchWorkflow(ctx context.Context, r hub.Repo, workflow, ref string, inputs map[string]string) error
+	DispatchedSince(ctx context.Context, r hub.Repo, event string, since time.Time, needle string) (bool, error)
+}
+
+// Desk is where a build of a plan is run from.
+type Desk struct {
+	Ledger   ledger.Ledger
+	Issues   Issues // nil: the plan is not shown
+	Starts   Starts
+	Repo     hub.Repo
+	Name     string // of the plan, in the ledger
+	Plan     port.Plan
+	Settings port.Settings
+	Hashes   map[string]string
+	Render   render.Options
+	Run      string // of GitHub Actions
+	Attempt  int
+	URL      string // of the run
+	Most     int    // jobs of a round, port.ShardSize if 0
+	Now      func() time.Time
+}
+
+// Round is what is to be run next.
+type Round struct {
+	port.Matrix
+	Build string
+	Level int  // the number of the round, counted from 1 in a build
+	More  bool // ports are left that may still run, those of the matrix included
+	Board port.Board
+}
+
+// Key is the ledger key of the plan's register.
+func (d *Desk) Key() string { return routing.PlanKey(d.Repo.String(), d.Name) }
+
+// Register reads the register.
+func (d *Desk) Register(ctx context.Context) (port.Register, error) {
+	return d.change(ctx, func(port.Register) ([]routing.Event, error) { return nil, nil })
+}
+
+func (d *Desk) change(ctx context.Context, step func(port.Register) ([]routing.Event, error)) (port.Register, error) {
+	events, err := ledger.Change(ctx, d.Ledger, d.Key(), func(old []routing.Event) ([]routing.Event, error) {
+		r, err := port.FoldRegister(old)
+		if err != nil {
+			return nil, err
+		}
+		add, err := step(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range add {
+			if r, err = r.Apply(e); err != nil {
+				return nil, err
+			}
+		}
+		return add, nil
+	})
+	if err != nil {
+		return port.Register{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
+	}
+	return port.FoldRegister(events)
+}
+
+// Begin goes on with a build, or, with "" or if another has begun since, begins
+// one, and hands out what is ready. What an earlier run handed out and never
+// took in is taken in first.
+func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
+	reg, err := d.Register(ctx)
+	if err != nil {
+		return Round{}, err
+	}
+	heard, err := d.hear(ctx, reg, func(k port.Known) bool { return k.Standing == port.IsRunning })
+	if err != nil {
+		return Round{}, err
+	}
+	if reg, err = d.end(ctx, heard); err != nil {
+		return Round{}, err
+	}
+	if own := d.own(); build == "" || build != reg.Build.ID {
+		reg, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+			if r.Build.ID == own { // this very step, again
+				return nil, nil
+			}
+			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now()})}, nil
+		})
+		if err != nil {
+			return Round{}, err
+		}
+	}
+	return d.hand(ctx, reg, reg.Build.Rounds+1)
+}
+
+// own is the name of a build that this run begins.
+func (d *Desk) own() string {
+	if d.Attempt > 1 {
+		return fmt.Sprintf("run-%s-%d", d.Run, d.Attempt)
+	}
+	return "run-" + d.Run
+}
+
+// Collect takes in what came of the rounds of a build up to level, and hands
+// out the next one. It may be done again. A build that is not the newest is an
+// error.
+func (d *Desk) Collect(ctx context.Context, build string, level int) (Round, error) {
+	reg, err := d.collect(ctx, build, level)
+	if err != nil {
+		return Round{}, err
+	}
+	return d.hand(ctx, reg, level+1)
+}
+
+// CollectAll takes in what came of every port that ran in this run, as a
+// workflow does that has no rounds, and hands out nothing.
+func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
+	own := d.own()
+	reg, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+		if r.Build.ID == own {
+			return nil, nil
+		}
+		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now()}
+		r.Build = b
+		return []routing.Event{r.Begin(b), r.Hand(d.Plan.Jobs(d.Settings, d.Plan.State(r, d.Hashes), d.Hashes, false).Matrix.Include, 1, d.Run, d.URL, d.Now())}, nil
+	})
+	if err != nil {
+		return Round{}, err
+	}
+	if reg, err = d.collect(ctx, own, reg.Build.Rounds); err != nil {
+		return Round{}, err
+	}
+	return d.round(reg, reg.Build.Rounds+1), nil
+}
+
+func (d *Desk) collect(ctx context.Context, build string, level int) (port.Register, error) {
+	reg, err := d.Register(ctx)
+	if err != nil {
+		return reg, err
+	}
+	if reg.Build.ID != build {
+		return reg, fmt.Errorf("build %s of plan %s: %w (%s)", build, d.Name, port.ErrNoBuild, reg.Build.ID)
+	}
+	heard, err := d.hear(ctx, reg, func(k port.Known) bool {
+		if k.Build != build || k.Round > level {
+			return false
+		}
+		return k.Standing == port.IsRunning || k.Standing != port.IsPassed && k.Run == d.Run && d.Attempt > 1
+	})
+	if err != nil {
+		return reg, err
+	}
+	return d.end(ctx, heard)
+}
+
+// hear reads the journals of those ports that which chooses, and returns what
+// is known of them then.
+func (d *Desk) hear(ctx context.Context, reg port.Register, which func(port.Known) bool) (map[string]port.Known, error) {
+	heard := map[string]port.Known{}
+	for id, k := range reg.Ports {
+		if !which(k) {
+			continue
+		}
+		events, _, err := d.Ledger.Load(ctx, routing.PortKey(d.Repo.String(), d.Name, id))
+		if err != nil {
+			return nil, fmt.Errorf("the journal of port %s: %w", id, err)
+		}
+		j, err := port.FoldJournal(events)
+		if err != nil {
+			return nil, fmt.Errorf("the journal of port %s: %w", id, err)
+		}
+		if now := k.Heard(j); now != k {
+			heard[id] = now
+		}
+	}
+	return heard, nil
+}
+
+func (d *Desk) end(ctx context.Context, heard map[string]port.Known) (port.Register, error) {
+	return d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+		add := map[string]port.Known{}
+		for id, k := range heard {
+			if have := r.Ports[id]; have != k && have.Build == k.Build && have.Round == k.Round {
+				add[id] = k
+			}
+		}
+		if len(add) == 0 {
+			return nil, nil
+		}
+		return []routing.Event{r.End(add, d.Now())}, nil
+	})
+}
+
+// hand hands out a round, unless that is done already.
+func (d *Desk) hand(ctx context.Context, reg port.Register, level int) (Round, error) {
+	build := reg.Build.ID
+	var out Round
+	reg, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+		if r.Build.ID != build {
+			return nil, port.ErrNoBuild
+		}
+		out = d.round(r, level)
+		fresh := slices.DeleteFunc(slices.Clone(out.Matrix.Matrix.Include), func(e port.Entry) bool {
+			k := r.Ports[e.ID]
+			return k.Build == build && k.Standing == port.IsRunning && k.Run == d.Run
+		})
+		if len(fresh) == 0 {
+			return nil, nil
+		}
+		return []routing.Event{r.Hand(fresh, level, d.Run, d.URL, d.Now())}, nil
+	})
+	if err != nil {
+		return Round{}, err
+	}
+	out.Board = d.Plan.Board(d.Settings, reg, d.Hashes)
+	return out, nil
+}
+
+func (d *Desk) round(r port.Register, level int) Round {
+	most := d.Most
+	if most <= 0 {
+		most = port.ShardSize
+	}
+	m := d.Plan.Round(d.Settings, r, d.Hashes, level, most)
+	m.Empty = len(m.Matrix.Include) == 0
+	return Round{Matrix: m, Build: r.Build.ID, Level: level, More: !m.Empty, Board: d.Plan.Board(d.Settings, r, d.Hashes)}
+}
+
+// GoOn takes in what came of a level, hands out nothing, and, if ports are left,
+// starts the workflow on ref anew, which goes on with the build. A run is started
+// once: a dispatch whose answer was lost is looked for by its key, which the
+// workflow shows in its run-name.
+func (d *Desk) GoOn(ctx context.Context, build string, level int, workflow, ref string, inputs map[string]string) (Round, error) {
+	reg, err := d.collect(ctx, build, level)
+	if err != nil {
+		return Round{}, err
+	}
+	out := d.round(reg, level+1)
+	if out.Empty {
+		return out, nil
+	}
+	key := fmt.Sprintf("%s/%d", build, level+1)
+	before, asked := reg.Sent[key]
+	if asked {
+		if there, err := d.Starts.DispatchedSince(ctx, d.Repo, "workflow_dispatch", before, key); err != nil || there {
+			return out, err
+		}
+	} else if _, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) { return []routing.Event{r.Send(key, d.Now())}, nil }); err != nil {
+		return out, err
+	}
+	all := map[string]string{"build": key}
+	for k, v := range inputs {
+		all[k] = v
+	}
+	return out, d.Starts.DispatchWorkflow(ctx, d.Repo, workflow, ref, all)
+}

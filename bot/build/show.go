@@ -1,0 +1,114 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// label is what the issue of a plan carries besides the label of all issues that
+// the bot files.
+var label = hub.LabelSpec{Name: "switchback:plan", Color: "1d76db", Description: "How a plan of ports stands"}
+
+// statusLabels are carried while some port stands so; passed once all do.
+var statusLabels = []struct {
+	standing port.Standing
+	label    hub.LabelSpec
+}{
+	{port.IsRunning, hub.LabelSpec{Name: "ports:running", Color: "0969da", Description: "Ports of the plan are being worked on"}},
+	{port.IsEscalated, hub.LabelSpec{Name: "ports:escalated", Color: "8250df", Description: "A port of the plan needs a human"}},
+	{port.IsFailed, hub.LabelSpec{Name: "ports:failed", Color: "cf222e", Description: "A port of the plan could not be run to its end"}},
+	{port.IsBlocked, hub.LabelSpec{Name: "ports:blocked", Color: "6e7781", Description: "Ports of the plan wait for one that did not pass"}},
+	{port.IsPassed, hub.LabelSpec{Name: "ports:passed", Color: "1a7f37", Description: "Every port of the plan has passed"}},
+}
+
+// labels returns the status labels that a board has, and those it has not.
+func labels(b port.Board) (add, remove []hub.LabelSpec) {
+	_, passed := b.Done()
+	for _, s := range statusLabels {
+		if has := b.Counts[s.standing] > 0; has && (s.standing != port.IsPassed || passed) {
+			add = append(add, s.label)
+		} else {
+			remove = append(remove, s.label)
+		}
+	}
+	return add, remove
+}
+
+// Show brings the plan's issue to how the plan stands now, and calls a human to
+// what is escalated, once each time. It returns the issue's number, 0 for a plan
+// without ports. An issue that was deleted or transferred is filed anew. Once all
+// has passed it is closed; one that a person closed stays closed.
+func (d *Desk) Show(ctx context.Context) (int, error) {
+	if d.Issues == nil || d.Plan.Len() == 0 {
+		return 0, nil
+	}
+	reg, err := d.Register(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b := d.Plan.Board(d.Settings, reg, d.Hashes)
+	add, remove := labels(b)
+	spec := hub.IssueSpec{Title: render.PlanTitle(d.Name, d.Render), Body: render.PlanBody(d.Name, b, d.Render), Labels: append([]hub.LabelSpec{label}, add...)}
+	// The register grows with every change, so an older state never replaces a newer.
+	marker := render.Marker(d.Key(), reg.Version)
+	ref := ""
+	if reg.Issue > 0 {
+		ref = strconv.Itoa(reg.Issue)
+	}
+	issue, _, err := d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, ref)
+	if errors.Is(err, hub.ErrMoved) {
+		issue, _, err = d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, "")
+	}
+	if err != nil {
+		return 0, err
+	}
+	if issue.Number != reg.Issue {
+		if _, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+			return []routing.Event{r.Show(issue.Number, d.Now())}, nil
+		}); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := d.Issues.SyncLabels(ctx, d.Repo, issue.Number, issue.Labels, add, remove); err != nil {
+		return 0, err
+	}
+	if err := d.call(ctx, issue.Number, b); err != nil {
+		return 0, err
+	}
+	return issue.Number, d.close(ctx, issue, b)
+}
+
+// call says in a comment what is escalated, once for each pair that was.
+func (d *Desk) call(ctx context.Context, issue int, b port.Board) error {
+	for _, r := range b.Rows {
+		if r.Standing != port.IsEscalated {
+			continue
+		}
+		marker := render.Marker(d.Key()+"/call/"+r.Pair, 0)
+		if _, _, err := d.Issues.PostOnce(ctx, d.Repo, issue, marker, render.PlanCall(r, d.Render), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) close(ctx context.Context, issue hub.Issue, b port.Board) error {
+	_, passed := b.Done()
+	var err error
+	switch {
+	case passed && issue.State == "open":
+		_, err = d.Issues.CloseIssueAs(ctx, d.Repo, issue.Number, "completed", "", "")
+	case !passed && issue.State == "closed":
+		var live hub.Issue // a listing does not say who closed it
+		if live, err = d.Issues.Issue(ctx, d.Repo, issue.Number); err == nil && live.ClosedByBot {
+			_, err = d.Issues.ReopenIssue(ctx, d.Repo, issue.Number, "", "")
+		}
+	}
+	return err
+}

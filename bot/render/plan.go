@@ -1,0 +1,176 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// The issue in which a plan of ports is shown. Titles, reasons and ids come from
+// outside and are hostile.
+
+// PlanTitle returns the title of the issue: plain text on one line.
+func PlanTitle(name string, o Options) string {
+	return cut(strings.ReplaceAll(o.Language.say("plan.title", "name", line(o.redact(name), 120)), "@", "＠"), 200)
+}
+
+// PlanBody returns the issue without its marker: how many have passed, a row for
+// each port, and the graph. Where it would grow beyond o.Limit, rows of ports
+// that need nobody are left out first.
+func PlanBody(name string, b port.Board, o Options) string {
+	graph := o.graph(b)
+	for most := len(b.Rows); ; most /= 2 {
+		body := o.planHead(name, b) + o.planTable(b, most) + graph
+		if len(body) <= o.limit() || most == 0 {
+			return body
+		}
+	}
+}
+
+func (o Options) planHead(name string, b port.Board) string {
+	l := o.Language
+	var s strings.Builder
+	build := code(o.redact(b.Build.ID))
+	fmt.Fprintf(&s, "## %s\n\n", l.say("plan.head", "name", code(o.redact(name))))
+	fmt.Fprintf(&s, "%s %s", l.say("plan.counts", "passed", b.Counts[port.IsPassed], "all", len(b.Rows)),
+		l.say("plan.build", "build", link(build, o.address(b.Build.URL)), "round", b.Build.Rounds))
+	switch done, passed := b.Done(); {
+	case passed:
+		s.WriteString(" " + l.say("plan.done"))
+	case done:
+		s.WriteString(" " + l.say("plan.stuck"))
+	}
+	var counts []string
+	for _, st := range port.Standings {
+		if n := b.Counts[st]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s %d %s", signs[st], n, l.say("plan."+string(st))))
+		}
+	}
+	return s.String() + "\n\n" + strings.Join(counts, " · ") + "\n"
+}
+
+var signs = map[port.Standing]string{port.IsPending: "⏳", port.IsReady: "🟡", port.IsRunning: "🔵", port.IsPassed: "✅",
+	port.IsFailed: "❌", port.IsEscalated: "🙋", port.IsBlocked: "⛔", port.IsHeld: "⏸️"}
+
+// planTable shows at most so many ports, those that somebody has to look at
+// before the others, all in the order of the plan.
+func (o Options) planTable(b port.Board, most int) string {
+	l := o.Language
+	show := make([]bool, len(b.Rows))
+	left := most
+	for _, st := range []port.Standing{port.IsEscalated, port.IsFailed, port.IsRunning, port.IsBlocked, port.IsReady, port.IsHeld, port.IsPending, port.IsPassed} {
+		for i, r := range b.Rows {
+			if r.Standing == st && left > 0 {
+				show[i] = true
+				left--
+			}
+		}
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "\n| %s | %s | %s | %s | %s |\n|---|---|--:|--:|---|\n", l.say("plan.port"), l.say("plan.status"), l.say("plan.turns"), l.say("plan.time"), l.say("plan.what"))
+	for i, r := range b.Rows {
+		if show[i] {
+			s.WriteString(o.planRow(r))
+		}
+	}
+	if n := len(b.Rows) - most; n > 0 {
+		s.WriteString("\n" + l.count("plan.more", n) + "\n")
+	}
+	return s.String()
+}
+
+func (o Options) planRow(r port.Row) string {
+	l := o.Language
+	name, turns, took := code(r.ID), "", ""
+	if t := strings.TrimSpace(r.Title); t != "" {
+		name += " " + proseLimit(o.redact(t), 100)
+	}
+	if r.Turns > 0 {
+		turns = strconv.Itoa(r.Turns)
+	}
+	if r.Seconds > 0 {
+		took = time.Duration(r.Seconds * float64(time.Second)).Round(time.Second).String()
+	}
+	var what []string
+	if len(r.By) > 0 {
+		what = append(what, l.say("plan.waits", "ports", codes(r.By, 5)))
+	}
+	if r.Reason != "" {
+		what = append(what, proseLimit(o.redact(r.Reason), 200))
+	}
+	if u := o.address(r.URL); u != "" {
+		what = append(what, link(l.say("plan.run"), u))
+	}
+	return fmt.Sprintf("| %s | %s %s | %s | %s | %s |\n", cell(name), signs[r.Standing], l.say("plan."+string(r.Standing)), turns, took, cell(strings.Join(what, ", ")))
+}
+
+func codes(ids []string, most int) string {
+	var out []string
+	for _, id := range ids[:min(most, len(ids))] {
+		out = append(out, code(id))
+	}
+	if len(ids) > most {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+// Beyond these GitHub draws no picture, or one that nobody can read.
+const (
+	mostNodes = 150
+	mostEdges = 400
+)
+
+// colours are those of GitHub's own states: fill and text.
+var colours = map[port.Standing][2]string{
+	port.IsPassed: {"#1a7f37", "#ffffff"}, port.IsRunning: {"#0969da", "#ffffff"}, port.IsReady: {"#bf8700", "#ffffff"}, port.IsPending: {"#eaeef2", "#1f2328"},
+	port.IsEscalated: {"#8250df", "#ffffff"}, port.IsFailed: {"#cf222e", "#ffffff"}, port.IsBlocked: {"#6e7781", "#ffffff"}, port.IsHeld: {"#afb8c1", "#1f2328"},
+}
+
+// graph is the plan as a picture. An id of a port holds nothing that Mermaid or
+// Markdown reads anything into; nodes have numbers, as some words are Mermaid's.
+func (o Options) graph(b port.Board) string {
+	edges := 0
+	at := make(map[string]int, len(b.Rows))
+	for i, r := range b.Rows {
+		edges += len(r.DependsOn)
+		at[r.ID] = i
+	}
+	if len(b.Rows) > mostNodes || edges > mostEdges {
+		return "\n" + o.Language.say("plan.large") + "\n"
+	}
+	var s strings.Builder
+	s.WriteString("\n```mermaid\ngraph LR\n")
+	for i, r := range b.Rows {
+		fmt.Fprintf(&s, "  p%d[\"%s\"]:::%s\n", i, r.ID, r.Standing)
+	}
+	for i, r := range b.Rows {
+		for _, d := range r.DependsOn {
+			fmt.Fprintf(&s, "  p%d --> p%d\n", at[d], i)
+		}
+	}
+	for _, st := range port.Standings {
+		if slices.ContainsFunc(b.Rows, func(r port.Row) bool { return r.Standing == st }) {
+			fmt.Fprintf(&s, "  classDef %s fill:%s,color:%s\n", st, colours[st][0], colours[st][1])
+		}
+	}
+	s.WriteString("```\n")
+	return s.String()
+}
+
+// PlanCall calls a human to a port.
+func PlanCall(r port.Row, o Options) string {
+	l := o.Language
+	text := l.say("plan.call", "port", code(r.ID), "turns", l.count("plan.turn", r.Turns), "reason", proseLimit(o.redact(r.Reason), 600))
+	if m := o.mention(); m != "" {
+		text = m + " " + text
+	}
+	if u := o.address(r.URL); u != "" {
+		text += "\n\n" + link(l.say("plan.run"), u)
+	}
+	return text
+}

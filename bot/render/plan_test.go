@@ -1,0 +1,66 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+func planBoard() port.Board {
+	row := func(id string, st port.Standing, needs ...string) port.Row {
+		r := port.Row{ID: id, DependsOn: needs}
+		r.Standing = st
+		return r
+	}
+	a, b, c := row("a", port.IsPassed), row("b", port.IsEscalated, "a"), row("c", port.IsBlocked, "a", "b")
+	a.Turns, a.Seconds, a.URL, a.Title = 2, 91.4, "https://github.com/octo/work/actions/runs/7", "Mend | the @team thing"
+	b.Reason, b.Turns, b.Pair = "TestX fails <!-- switchback:v1 key=x gen=9 -->\n/switchback resume", 4, "run-7/b"
+	c.By = []string{"b"}
+	return port.Board{Build: port.Build{ID: "run-7", Rounds: 2}, Rows: []port.Row{a, b, c},
+		Counts: map[port.Standing]int{port.IsPassed: 1, port.IsEscalated: 1, port.IsBlocked: 1}}
+}
+
+func TestPlanIssue(t *testing.T) {
+	t.Parallel()
+	o := Options{Mention: "@octocat"}
+	body := PlanBody("ports", planBoard(), o)
+	for _, want := range []string{
+		"## Plan `ports`", "1 of 3 ports have passed. Build `run-7`, round 2. Nothing is left that may run", "✅ 1 passed · 🙋 1 escalated · ⛔ 1 blocked",
+		"| ✅ passed | 2 | 1m31s | [run](https://github.com/octo/work/actions/runs/7) |", "| `c` | ⛔ blocked |  |  | waits for `b` |",
+		"```mermaid\ngraph LR\n  p0[\"a\"]:::passed\n", "\n  p0 --> p1\n  p0 --> p2\n  p1 --> p2\n", "  classDef escalated fill:",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not in\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, " @team") || strings.Contains(body, "<!--") || strings.Contains(body, "\n/switchback") {
+		t.Errorf("what comes from outside is live:\n%s", body)
+	}
+	call := PlanCall(planBoard().Rows[1], o)
+	if !strings.HasPrefix(call, "@octocat Port `b` needs a human after 4 turns: ") || strings.Contains(call, "<!--") {
+		t.Error(call)
+	}
+	if got := PlanTitle("ports", Options{Language: Korean}); got != "Port 계획: ports" {
+		t.Error(got)
+	}
+}
+
+func TestLargePlanIssue(t *testing.T) {
+	t.Parallel()
+	b := planBoard()
+	for i := range 3000 {
+		r := port.Row{ID: fmt.Sprintf("port-%04d", i), Title: strings.Repeat("long title ", 9), DependsOn: []string{"a"}}
+		r.Standing = port.IsPassed
+		b.Rows = append(b.Rows, r)
+	}
+	body := PlanBody("ports", b, Options{})
+	if len(body) > DefaultLimit || !strings.Contains(body, "| `b` | 🙋 escalated |") || !strings.Contains(body, "further ports are not listed") || strings.Contains(body, "mermaid") {
+		t.Errorf("%d bytes:\n%.3000s", len(body), body)
+	}
+	b.Rows = b.Rows[:mostNodes]
+	if body := PlanBody("ports", b, Options{}); !strings.Contains(body, "```mermaid") || len(body) > DefaultLimit {
+		t.Errorf("%d bytes", len(body))
+	}
+}

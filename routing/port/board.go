@@ -1,0 +1,122 @@
+package port
+
+import (
+	"slices"
+	"time"
+)
+
+// State returns what a register says of the ports of a plan, as a matrix is made
+// of it. In the newest build a port has one result: what its work changed does
+// not make it run again. A pass of an earlier build holds for its content alone,
+// and what else an earlier build left is tried again.
+func (p Plan) State(r Register, hash map[string]string) State {
+	st := State{Passed: map[string]string{}}
+	for _, id := range p.ids {
+		k, ok := r.Ports[id]
+		now := ok && k.Build == r.Build.ID
+		switch {
+		case !ok:
+		case k.Standing == IsPassed && now:
+			st.Passed[id] = hash[id]
+		case k.Standing == IsPassed:
+			st.Passed[id] = k.Hash
+		case now && k.Standing == IsRunning:
+			st.Running = append(st.Running, id)
+		case now:
+			st.Failed = append(st.Failed, id)
+		}
+	}
+	return st
+}
+
+// Row is how one port of a plan stands.
+type Row struct {
+	Known
+	ID, Title string
+	Level     int
+	DependsOn []string
+	By        []string // which of its dependencies block it
+}
+
+// Board is how a plan stands: a row for every port, level by level, in the order
+// in which they begin.
+type Board struct {
+	Build  Build
+	Rows   []Row
+	Counts map[Standing]int
+}
+
+// Done reports whether nothing is left that may still run, and passed whether
+// every port has passed.
+func (b Board) Done() (done, passed bool) {
+	left := b.Counts[IsPending] + b.Counts[IsReady] + b.Counts[IsRunning]
+	return left == 0, b.Counts[IsPassed] == len(b.Rows)
+}
+
+// Board returns how the ports of a plan stand.
+func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
+	st := p.State(r, hash)
+	done, stopped := p.progress(st, hash)
+	by := map[string][]string{}
+	for _, b := range p.Blocked(stopped) {
+		by[b.ID] = b.By
+	}
+	b := Board{Build: r.Build, Counts: map[Standing]int{}}
+	for _, n := range p.order() {
+		row := Row{Known: r.Ports[p.ids[n]], ID: p.ids[n], Title: p.specs[n].Title, Level: int(p.level[n]), DependsOn: p.named(p.deps.of(n)), By: by[p.ids[n]]}
+		row.Standing = p.standing(n, row, r, done)
+		switch row.Standing {
+		case IsPending, IsReady, IsBlocked, IsHeld: // what an earlier build left says nothing now
+			row.Known = Known{Standing: row.Standing}
+		}
+		b.Counts[row.Standing]++
+		b.Rows = append(b.Rows, row)
+	}
+	return b
+}
+
+func (p Plan) standing(n int32, row Row, r Register, done []bool) Standing {
+	switch {
+	case done[n]:
+		return IsPassed
+	case row.Known.Build == r.Build.ID && row.Known.Standing != "" && row.Known.Standing != IsPassed:
+		return row.Known.Standing
+	case p.specs[n].Status == Held:
+		return IsHeld
+	case len(row.By) > 0:
+		return IsBlocked
+	case p.free(n, done):
+		return IsReady
+	}
+	return IsPending
+}
+
+// Round returns the jobs of a round of the newest build, at most so many: what
+// was handed out for that round and has not passed, as a job that runs again
+// finds it, and what is ready. They are ordered by priority, then by how long the
+// chain behind them is.
+func (p Plan) Round(s Settings, r Register, hash map[string]string, round, most int) Matrix {
+	st := p.State(r, hash)
+	again := func(id string) bool {
+		k := r.Ports[id]
+		return k.Build == r.Build.ID && k.Round == round && k.Standing != IsPassed
+	}
+	st.Failed = slices.DeleteFunc(st.Failed, again)
+	st.Running = slices.DeleteFunc(st.Running, again)
+	m := p.Jobs(s, st, hash, true)
+	tail := p.tails(p.durations(r.Times()))
+	slices.SortStableFunc(m.Matrix.Include, func(a, b Entry) int { return p.sooner(p.number[a.ID], p.number[b.ID], tail) })
+	m.Matrix.Include = m.Matrix.Include[:min(most, len(m.Matrix.Include))]
+	return m
+}
+
+// Times returns how long the ports of a register took.
+func (r Register) Times() map[string]time.Duration {
+	out := map[string]time.Duration{}
+	for id, k := range r.Ports {
+		if k.Seconds > 0 {
+			out[id] = time.Duration(k.Seconds * float64(time.Second))
+		}
+	}
+	return out
+}

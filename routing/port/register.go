@@ -1,0 +1,209 @@
+package port
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Register is what is known of the ports of a plan: the fold of its stream. How
+// the pair of a port goes stands in that port's own stream; here is what came
+// of it. It is a value: no method changes it.
+type Register struct {
+	Version int // events folded
+	Build   Build
+	Ports   map[string]Known
+	Sent    map[string]time.Time // dispatches of the build, by key
+	Issue   int                  // where it is shown, 0 if nowhere yet
+}
+
+// Build is one walk through a plan. It may take several runs: where one ends,
+// the next goes on.
+type Build struct {
+	ID     string    `json:"id"`
+	Run    string    `json:"run_id,omitempty"` // of GitHub Actions, that began it
+	URL    string    `json:"url,omitempty"`    // of that
+	At     time.Time `json:"at"`
+	Rounds int       `json:"-"` // handed out so far
+}
+
+// Known is what is known of one port.
+type Known struct {
+	Standing Standing `json:"standing"` // running, passed, failed or escalated
+	Hash     string   `json:"hash"`     // of the content that was handed out, or that passed
+	Build    string   `json:"build"`
+	Round    int      `json:"round"`
+	Run      string   `json:"run_id,omitempty"` // that it was handed out in
+	URL      string   `json:"url,omitempty"`    // of that
+	Turns    int      `json:"turns,omitempty"`
+	Seconds  float64  `json:"seconds,omitempty"`
+	Tokens   int64    `json:"tokens_used,omitempty"`
+	Reason   string   `json:"reason,omitempty"` // why it has not passed
+	Pair     string   `json:"pair,omitempty"`   // id of the loop that ended so
+}
+
+// Standing is how a port of a plan stands.
+type Standing string
+
+// The standings. The register knows running, passed, failed and escalated; the
+// others follow from the plan.
+const (
+	IsPending   Standing = "pending"   // waits for what it depends on
+	IsReady     Standing = "ready"     // may begin
+	IsRunning   Standing = "running"   // handed out, and not heard of since
+	IsPassed    Standing = "passed"    //
+	IsFailed    Standing = "failed"    // its runner broke, or it was cancelled
+	IsEscalated Standing = "escalated" // a human is called
+	IsBlocked   Standing = "blocked"   // something it depends on did not pass, or is held
+	IsHeld      Standing = "held"      // its file says so
+)
+
+// Standings are all of them, in the order in which people are told.
+var Standings = []Standing{IsPassed, IsRunning, IsReady, IsPending, IsEscalated, IsFailed, IsBlocked, IsHeld}
+
+// ErrNoBuild says that something is told of a build that is not the newest.
+var ErrNoBuild = errors.New("another build has begun since")
+
+// deed is what an event of the register says happened.
+type deed string
+
+const (
+	deedBegin deed = "begin" // Begun: what failed in earlier builds may be tried again
+	deedHand  deed = "hand"  // Ports are running
+	deedEnd   deed = "end"   // Ports have ended
+	deedSend  deed = "send"  // the next run of the build was asked for, under Key
+	deedShow  deed = "show"  // Issue
+)
+
+// planEntry is the Data of an event of the register.
+type planEntry struct {
+	Deed  deed             `json:"deed"`
+	Build string           `json:"build"`
+	Begun *Build           `json:"begun,omitempty"`
+	Ports map[string]Known `json:"ports,omitempty"`
+	Key   string           `json:"key,omitempty"`
+	Issue int              `json:"issue,omitempty"`
+}
+
+func (e planEntry) event(now time.Time) routing.Event {
+	return routing.Event{Type: routing.EventPlan, At: now, Data: encode(e)}
+}
+
+// FoldRegister returns the register of its events. An event that does not
+// follow from those before it is an error that names its place.
+func FoldRegister(events []routing.Event) (Register, error) {
+	r := Register{Ports: map[string]Known{}, Sent: map[string]time.Time{}}
+	for i, e := range events {
+		next, err := r.Apply(e)
+		if err != nil {
+			return r, fmt.Errorf("event %d of the register of the plan: %w", i+1, err)
+		}
+		r = next
+	}
+	return r, nil
+}
+
+// Apply returns the register after e.
+func (r Register) Apply(e routing.Event) (Register, error) {
+	if e.Type != routing.EventPlan {
+		return r, fmt.Errorf("unknown event type %q", e.Type)
+	}
+	var in planEntry
+	if err := json.Unmarshal(e.Data, &in); err != nil {
+		return r, fmt.Errorf("unreadable: %w", err)
+	}
+	next := r
+	next.Version++
+	if in.Deed == deedBegin {
+		if in.Begun == nil || in.Begun.ID == "" || in.Begun.ID == r.Build.ID {
+			return r, fmt.Errorf("build %q cannot begin", in.Build)
+		}
+		next.Build, next.Sent = *in.Begun, map[string]time.Time{}
+		return next, nil
+	}
+	if in.Build != r.Build.ID {
+		return r, fmt.Errorf("%s of build %q: %w", in.Deed, in.Build, ErrNoBuild)
+	}
+	switch in.Deed {
+	case deedHand, deedEnd:
+		next.Ports = maps.Clone(r.Ports)
+		for id, k := range in.Ports {
+			if in.Deed == deedHand {
+				next.Build.Rounds = max(next.Build.Rounds, k.Round)
+			} else if k.Standing == IsRunning {
+				return r, fmt.Errorf("port %q ended and is %s", id, k.Standing)
+			}
+			next.Ports[id] = k
+		}
+	case deedSend:
+		next.Sent = maps.Clone(r.Sent)
+		next.Sent[in.Key] = e.At
+	case deedShow:
+		next.Issue = in.Issue
+	default:
+		return r, fmt.Errorf("unknown deed %q", in.Deed)
+	}
+	return next, nil
+}
+
+// Begin begins a build.
+func (r Register) Begin(b Build) routing.Event {
+	return planEntry{Deed: deedBegin, Build: b.ID, Begun: &b}.event(b.At)
+}
+
+// Hand hands ports out to the jobs of a run.
+func (r Register) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
+	in := planEntry{Deed: deedHand, Build: r.Build.ID, Ports: map[string]Known{}}
+	for _, e := range entries {
+		in.Ports[e.ID] = Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url}
+	}
+	return in.event(now)
+}
+
+// End records what came of ports.
+func (r Register) End(ports map[string]Known, now time.Time) routing.Event {
+	return planEntry{Deed: deedEnd, Build: r.Build.ID, Ports: ports}.event(now)
+}
+
+// Send records that the next run of the build is asked for.
+func (r Register) Send(key string, now time.Time) routing.Event {
+	return planEntry{Deed: deedSend, Build: r.Build.ID, Key: key}.event(now)
+}
+
+// Show records the issue in which the plan is shown.
+func (r Register) Show(issue int, now time.Time) routing.Event {
+	return planEntry{Deed: deedShow, Build: r.Build.ID, Issue: issue}.event(now)
+}
+
+// Heard returns what is known of a port that was handed out once its own
+// journal is read. A port whose job left no word there has failed.
+func (k Known) Heard(j Journal) Known {
+	out := k
+	l := j.Loop
+	if l != nil {
+		out.Turns, out.Tokens, out.Pair = l.Turn, l.Tokens, l.ID
+	}
+	ours := l != nil && j.Runner != nil && j.Runner.Run == k.Run
+	switch {
+	case j.Passed != "" && (ours && l.Status == Success || j.Passed == k.Hash):
+		out.Standing, out.Hash, out.Reason = IsPassed, j.Passed, ""
+	case !ours:
+		out.Standing, out.Turns, out.Tokens, out.Pair = IsFailed, 0, 0, ""
+		out.Reason = "its job was cancelled, or ended before the port began"
+	case l.Status == Running:
+		out.Standing = IsFailed
+		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Turn)
+	case l.Status == Raised:
+		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.lastFailure())
+	default:
+		out.Standing, out.Reason = IsFailed, l.Reason
+	}
+	if l != nil && out.Pair != "" && !l.EndedAt.IsZero() {
+		out.Seconds = l.EndedAt.Sub(l.StartedAt).Seconds()
+	}
+	return out
+}
