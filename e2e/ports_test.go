@@ -1,15 +1,21 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/port"
 )
 
 // cloneStub stands where actions/checkout@v4 would be fetched from: it clones
@@ -45,6 +51,14 @@ if [ "$got" -eq 3 ]; then
 fi
 printf -- '--- FAIL: TestWork (0.00s)\n    work_test.go:7: got %s, want 3\nFAIL\nFAIL\texample.com/work\t0.01s\nFAIL\n' "$got"
 exit 1
+`
+
+// secretScript is a worker that does its work only if it is told the secret
+// meant for it, and no other.
+const secretScript = `[ "$AGENT_KEY" = hush-hush ] || exit 1
+if env | grep -q '^GITHUB_TOKEN=\|^INPUT_\|^SWITCHBACK_GITHUB_TOKEN='; then exit 1; fi
+echo "$AGENT_KEY"
+echo 3 > a.txt
 `
 
 // good is a port that passes at once.
@@ -92,7 +106,7 @@ func (p *build) run(t *testing.T, id int64, inputs map[string]any, kill *Hold) (
 	uploads := t.TempDir()
 	return p.b.RunAct(t, Act{
 		Files: p.files, Workflow: ".github/workflows/ports.yml", Repo: p.r, Token: p.token, Event: "workflow_dispatch", Payload: map[string]any{"inputs": inputs, "ref": "refs/heads/main"},
-		RunID: id, Local: p.local, Kill: kill, Timeout: 2 * time.Minute,
+		RunID: id, Secrets: map[string]string{"WORKER_ENV": "AGENT_KEY=hush-hush"}, Local: p.local, Kill: kill, Timeout: 2 * time.Minute,
 		Env: map[string]string{"ORIGIN": p.origin, "UPLOADS": uploads, "SWITCHBACK_CONTENT_INTERVAL": "1ms", "GITHUB_REF": "refs/heads/main",
 			"GITHUB_WORKFLOW_REF": p.r.FullName + "/.github/workflows/ports.yml@refs/heads/main"},
 	}), uploads
@@ -127,19 +141,245 @@ func (p *build) clean(t *testing.T) {
 	}
 }
 
+// journal reads what the ledger holds of a port.
+func (p *build) journal(t *testing.T, plan, id string) port.Journal {
+	t.Helper()
+	key := routing.PortKey(p.r.FullName, plan, id)
+	text := ""
+	for name, data := range p.r.Tree(t, "switchback-ledger") {
+		if strings.HasSuffix(name, "/"+ledger.FileName(key)) {
+			text = data
+		}
+	}
+	events, err := ledger.Decode(key, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := port.FoldJournal(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
 func TestPorts(t *testing.T) {
 	p := newBuild(t, map[string]string{
 		"ports/a.yml": good("a"), "ports/b.yml": good("b"),
 		"ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
 		"ports/d.yml": good("d", "a", "b", "c"), "ports/e.yml": good("e", "d"),
 		"ports/x.yml": "id: x\nmax_iterations: 1\nimpl: echo 7 > x.txt\ntest: sh test.sh\n", "ports/y.yml": good("y", "x"),
+		".github/switchback.yml": "escalation: {mention: \"@writer\"}\n",
 	})
 	res, uploads := p.run(t, 501, nil, nil)
-	t.Logf("act took %v, jobs %v", res.Took, res.Jobs)
-	p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "ready", "x": "escalated 2", "y": "blocked"}, res)
-	_ = uploads
+	t.Logf("act took %v", res.Took)
+	t.Run("S2-41 S2-42 S2-44 A and B, then C, then D, as far as the file reaches", func(t *testing.T) {
+		p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "ready", "x": "escalated 2", "y": "blocked"}, res)
+		begun := func(id string) time.Time { return p.journal(t, "ports", id).Loop.StartedAt }
+		ended := func(id string) time.Time { return p.journal(t, "ports", id).Loop.EndedAt }
+		if begun("c").Before(ended("a")) || begun("c").Before(ended("b")) || begun("d").Before(ended("c")) {
+			t.Errorf("C began before its level, or D before C")
+		}
+	})
+	t.Run("S2-25 S2-27 C fails twice, and passes by what the feedback file says", func(t *testing.T) {
+		j := p.journal(t, "ports", "c")
+		if j.Loop.Turn != 3 || j.Loop.Status != port.Success || !strings.HasPrefix(j.Loop.ID, "run-501/") {
+			t.Errorf("%+v", j.Loop)
+		}
+	})
+	t.Run("S2-29 X is escalated, and people are called once", func(t *testing.T) {
+		issue := p.issue(t, "ports")
+		comments := p.r.Comments(t, issue.Number)
+		if len(comments) != 1 || !strings.HasPrefix(comments[0].Body, "@writer Port `x` needs a human after 2 turns") {
+			t.Errorf("%+v", comments)
+		}
+		labels := p.r.IssueLabels(t, issue.Number)
+		slices.Sort(labels)
+		if want := []string{"ports:blocked", "ports:escalated", "switchback", "switchback:plan"}; !slices.Equal(labels, want) {
+			t.Errorf("%v, want %v", labels, want)
+		}
+	})
+	t.Run("a port that does not pass fails its job and no other", func(t *testing.T) {
+		if res.ExitCode == 0 || strings.Count(res.Console, "switchback: port x: escalated") != 1 || strings.Count(res.Console, "switchback: port ") != 1 {
+			t.Errorf("exit %d\n%s", res.ExitCode, res.Console)
+		}
+	})
+	t.Run("the graph is shown", func(t *testing.T) {
+		if body := p.issue(t, "ports").Body; !strings.Contains(body, "```mermaid\ngraph LR\n") || strings.Count(body, " --> ") != 6 {
+			t.Errorf("%s", body)
+		}
+	})
+	t.Run("what a port left is uploaded", func(t *testing.T) {
+		if got := readAll(filepath.Join(uploads, "switchback-port-ports-c", "ports", "c", "result.json")); !strings.Contains(got, `"turns": 3`) {
+			t.Errorf("%q", got)
+		}
+	})
+	p.goesOn(t)
 	p.clean(t)
 }
 
-var _ = os.Stat
-var _ = exec.Command
+// goesOn runs what the first run dispatched.
+func (p *build) goesOn(t *testing.T) {
+	t.Helper()
+	var sent []Dispatch
+	for _, d := range p.r.Dispatches() {
+		if d.Kind == "workflow_dispatch" {
+			sent = append(sent, d)
+		}
+	}
+	if len(sent) != 1 || sent[0].Name != "ports.yml" || sent[0].Ref != "main" {
+		t.Fatalf("%+v", sent)
+	}
+	inputs, _ := sent[0].Body["inputs"].(map[string]any)
+	if inputs["build"] != "run-501/4" {
+		t.Fatalf("%+v", sent[0].Body)
+	}
+	t.Run("beyond the static depth the workflow starts itself, and goes on with the build", func(t *testing.T) {
+		res, _ := p.run(t, 502, inputs, nil)
+		p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "passed 1", "x": "escalated 2", "y": "blocked"}, res)
+		if res.Jobs["level-1"] != "success" || res.Jobs["collect-1"] != "success" || res.Jobs["level-2"] == "success" {
+			t.Errorf("%v", res.Jobs)
+		}
+		if e, d := p.journal(t, "ports", "e"), p.journal(t, "ports", "d"); e.Runner.Run != "502" || d.Runner.Run != "501" || d.Pairs != 1 {
+			t.Errorf("e was run by %+v, d by %+v", e.Runner, d.Runner)
+		}
+		if n := len(p.r.Issues(t)); n != 1 {
+			t.Errorf("%d issues", n)
+		}
+	})
+}
+
+func (p *build) issue(t *testing.T, plan string) Issue {
+	t.Helper()
+	for _, i := range p.r.Issues(t) {
+		if strings.HasSuffix(i.Title, ": "+plan) {
+			return i
+		}
+	}
+	t.Fatalf("plan %s has no issue", plan)
+	return Issue{}
+}
+
+// spawned reports whether a request records that the n-th worker of a port begins.
+func spawned(id string, n int) func(Request) bool {
+	return func(q Request) bool {
+		var in struct{ Content []byte }
+		if q.Method != "PUT" || json.Unmarshal(q.Body, &in) != nil {
+			return false
+		}
+		text := string(in.Content)
+		return strings.Contains(text, `"port_id":"`+id+`"`) && strings.Count(text, `"event":"worker.spawn"`) == n
+	}
+}
+
+func TestPortsKilled(t *testing.T) {
+	p := newBuild(t, map[string]string{"ports/a.yml": good("a"), "ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n", "ports/d.yml": good("d", "a", "c")})
+	res, _ := p.run(t, 601, nil, p.view.HoldAt(1, After, spawned("c", 3)))
+	if !res.Killed {
+		t.Fatalf("nobody was killed\n%s\n%s", res.Console, res.Stderr)
+	}
+	if j := p.journal(t, "ports", "c"); j.Loop.Status != port.Running || j.Loop.Turn != 2 {
+		t.Fatalf("killed at %+v", j.Loop)
+	}
+	a := p.journal(t, "ports", "a")
+	res, _ = p.run(t, 602, nil, nil)
+	t.Run("a second run goes on from where the killed one was", func(t *testing.T) {
+		p.want(t, "ports", map[string]string{"a": "passed 1", "c": "passed 3", "d": "passed 1"}, res)
+		j := p.journal(t, "ports", "c")
+		if j.Pairs != 1 || j.Loop.ID != "run-601/c" || j.Loop.CurrentTry != 2 || j.Runner.Run != "602" {
+			t.Errorf("%d pairs, %+v, run by %+v", j.Pairs, j.Loop, j.Runner)
+		}
+	})
+	t.Run("what had passed is not run again", func(t *testing.T) {
+		if j := p.journal(t, "ports", "a"); a.Passed == "" || j.Pairs != 1 || j.Runner.Run != "601" || !j.Updated.Equal(a.Updated) {
+			t.Errorf("%+v", j)
+		}
+	})
+	t.Run("a plan that has passed is closed", func(t *testing.T) {
+		if i := p.issue(t, "ports"); i.State != "closed" {
+			t.Errorf("%+v", i)
+		}
+	})
+	p.clean(t)
+}
+
+func TestTwoPlansAtOnce(t *testing.T) {
+	p := newBuild(t, map[string]string{
+		"plans/one/a.yml": "id: a\nimpl: sh secret.sh\ntest: sh test.sh\n", "secret.sh": secretScript, "plans/one/b.yml": good("b", "a"),
+		"plans/two/a.yml": good("a"), "plans/two/b.yml": "id: b\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
+	})
+	var both sync.WaitGroup
+	results := map[string]*ActResult{"one": {}, "two": {}}
+	for i, name := range []string{"one", "two"} {
+		both.Go(func() { *results[name], _ = p.run(t, int64(701+i), map[string]any{"ports": "plans/" + name}, nil) })
+	}
+	both.Wait()
+	p.want(t, "plans-one", map[string]string{"a": "passed 1", "b": "passed 1"}, *results["one"])
+	p.want(t, "plans-two", map[string]string{"a": "passed 1", "b": "passed 3"}, *results["two"])
+	if strings.Contains(results["one"].Console, "hush-hush") {
+		t.Error("a secret is printed")
+	}
+	if n := len(p.r.Issues(t)); n != 2 {
+		t.Errorf("%d issues", n)
+	}
+	p.clean(t)
+}
+
+// TestManyPorts plans 300 ports: GitHub takes 256 jobs of a matrix.
+func TestManyPorts(t *testing.T) {
+	b := Start(t)
+	r := b.NewRepo(t, nil)
+	ws := t.TempDir()
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, "- {id: p%03d, test: sh test.sh, timeout: %dm}\n", i, 10+i)
+	}
+	write(t, ws, "ports.yml", text.String())
+	bin, err := switchback()
+	if err != nil {
+		t.Fatal(err)
+	}
+	act := func(command string, run int64) (Result, []int) {
+		t.Helper()
+		res := b.RunAction(t, Action{Binary: bin, Args: []string{"action"}, Repo: r, Token: b.AppToken(t, ActionsAppID, r, nil), Event: "push", RunID: run, Workspace: ws,
+			Inputs: map[string]string{"command": command, "ports": "ports.yml", "max-parallel": "20"}, Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"}})
+		var m port.Include
+		if err := json.Unmarshal([]byte(res.Outputs["matrix"]), &m); err != nil || res.ExitCode != 0 || res.Outputs["empty"] != "false" || res.Outputs["max-parallel"] != "20" {
+			t.Fatalf("%v %+v", err, res)
+		}
+		sizes := []int{len(m.Include)}
+		if first := m.Include[0]; first.Minutes != 20 || first.ID != "p000" {
+			t.Errorf("%+v", first)
+		}
+		if s := res.Outputs["shards"]; s != "" {
+			var shards []port.Include
+			if err := json.Unmarshal([]byte(s), &shards); err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range shards {
+				sizes = append(sizes, len(x.Include))
+			}
+		}
+		return res, sizes
+	}
+	t.Run("all of them in parts that GitHub takes", func(t *testing.T) {
+		if _, sizes := act("matrix", 801); !slices.Equal(sizes, []int{150, 150, 150}) {
+			t.Error(sizes)
+		}
+	})
+	t.Run("a level has as many as GitHub takes, and its matrix is small enough for an output", func(t *testing.T) {
+		res, sizes := act("plan", 802)
+		if !slices.Equal(sizes, []int{255}) || res.Outputs["more"] != "true" || res.Outputs["level"] != "1" || res.Outputs["build"] != "run-802" || len(res.Outputs["matrix"]) > 500_000 {
+			t.Errorf("%v, %d bytes", sizes, len(res.Outputs["matrix"]))
+		}
+	})
+	t.Run("the workflow that is written of them is one that actionlint takes", func(t *testing.T) {
+		gen, err := exec.Command(bin, "ports", "workflow", filepath.Join(ws, "ports.yml")).Output()
+		if err != nil || strings.Count(string(gen), "command: port\n") != 300 || strings.Count(string(gen), "command: collect\n") != 1 {
+			t.Fatalf("%v %d bytes", err, len(gen))
+		}
+		lint := exec.Command(b.Tool(t, "actionlint"), "-shellcheck=", write(t, ws, "plan.yml", string(gen)), filepath.Join(b.Root, ".github", "workflows", "ports.yml"))
+		if out, err := lint.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%.2000s", err, out)
+		}
+	})
+}

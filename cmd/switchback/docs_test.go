@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -113,7 +114,9 @@ func TestPortsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for i, m := range regexp.MustCompile("(?s)```(markdown|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+	head, actions, _ := strings.Cut(string(page), "\n## In GitHub Actions\n")
+	callsPorts(t, actions)
+	for i, m := range regexp.MustCompile("(?s)```(markdown|yaml)\n(.*?)```").FindAllStringSubmatch(head, -1) {
 		name := map[string]string{"markdown": "api.md", "yaml": "rest.yml"}[m[1]]
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(m[2]), 0o644); err != nil || i > 1 {
 			t.Fatal(err, i)
@@ -129,6 +132,59 @@ func TestPortsPage(t *testing.T) {
 	for _, k := range port.Keys() {
 		if !strings.Contains(string(page), "`"+k+"`") {
 			t.Errorf("the page does not explain %s", k)
+		}
+	}
+}
+
+// callsPorts checks that the workflow on a page gives ports.yml inputs and secrets
+// that it has, and the permissions that its jobs ask for.
+func callsPorts(t *testing.T, page string) {
+	t.Helper()
+	m := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(page)
+	file, err := os.ReadFile(filepath.Join("..", "..", ".github", "workflows", "ports.yml"))
+	if err != nil || m == nil {
+		t.Fatal(err, m)
+	}
+	type jobs map[string]struct {
+		Uses          string
+		With, Secrets map[string]string
+		Permissions   map[string]string
+	}
+	var caller struct {
+		On struct {
+			Dispatch struct{ Inputs map[string]any } `yaml:"workflow_dispatch"`
+		}
+		Permissions map[string]string
+		Jobs        jobs
+	}
+	var called struct {
+		On struct {
+			Call struct{ Inputs, Secrets map[string]any } `yaml:"workflow_call"`
+		}
+		Jobs jobs
+	}
+	if err := errors.Join(yaml.Unmarshal([]byte(m[1]), &caller), yaml.Unmarshal(file, &called)); err != nil {
+		t.Fatal(err)
+	}
+	j := caller.Jobs["ports"]
+	if !strings.HasPrefix(j.Uses, "switchback-ci/switchback/.github/workflows/ports.yml@v") || caller.On.Dispatch.Inputs["build"] == nil || j.With["build"] == "" {
+		t.Errorf("the workflow does not go on: %+v", caller)
+	}
+	for name := range j.With {
+		if called.On.Call.Inputs[name] == nil {
+			t.Errorf("ports.yml has no input %s", name)
+		}
+	}
+	for name := range j.Secrets {
+		if called.On.Call.Secrets[name] == nil {
+			t.Errorf("ports.yml has no secret %s", name)
+		}
+	}
+	for name, c := range called.Jobs {
+		for scope, level := range c.Permissions {
+			if caller.Permissions[scope] != level {
+				t.Errorf("job %s wants %s: %s", name, scope, level)
+			}
 		}
 	}
 }

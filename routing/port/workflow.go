@@ -18,6 +18,7 @@ type WorkflowOptions struct {
 type workflowJob struct {
 	Name    string         `yaml:"name"`
 	Needs   []string       `yaml:"needs,omitempty"`
+	If      string         `yaml:"if,omitempty"`
 	RunsOn  any            `yaml:"runs-on"`
 	Minutes int            `yaml:"timeout-minutes"`
 	Steps   []workflowStep `yaml:"steps"`
@@ -30,9 +31,9 @@ type workflowStep struct {
 
 // Workflow writes a plan as a workflow with one job for each port, whose needs
 // are the port's dependencies: a job starts as soon as those have passed, and is
-// skipped if one of them fails. Ports that are completed, held, or wait for one
-// that is held have no job. A plan without any job is an error, as GitHub takes
-// no workflow without one.
+// skipped if one of them fails. A last job takes in what came of them, and shows
+// it. Ports that are completed, held, or wait for one that is held have no job. A
+// plan without any job is an error, as GitHub takes no workflow without one.
 func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
 	m := p.Jobs(s, State{}, nil, false)
 	if m.Empty {
@@ -43,7 +44,9 @@ func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
 	for _, e := range m.Matrix.Include {
 		has[e.ID] = true
 	}
-	jobs := make([]workflowJob, 0, len(m.Matrix.Include))
+	jobs := make([]workflowJob, 0, len(m.Matrix.Include)+1)
+	collect := workflowJob{Name: "collect", If: "${{ !cancelled() }}", RunsOn: "ubuntu-latest", Minutes: 15, Steps: []workflowStep{
+		{Uses: "actions/checkout@v4"}, {Uses: o.Uses, With: map[string]string{"command": "collect", "ports": o.Plan}}}}
 	for _, e := range m.Matrix.Include {
 		j := workflowJob{Name: label(e.ID, e.Title), RunsOn: e.RunsOn, Minutes: e.Minutes, Steps: []workflowStep{
 			{Uses: "actions/checkout@v4"}, {Uses: o.Uses, With: map[string]string{"command": "port", "port": e.ID, "ports": o.Plan}}}}
@@ -55,8 +58,9 @@ func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
 				j.Needs = append(j.Needs, names[d])
 			}
 		}
-		jobs = append(jobs, j)
+		jobs, collect.Needs = append(jobs, j), append(collect.Needs, names[e.ID])
 	}
+	jobs = append(jobs, collect)
 	var list yaml.Node // encoded at once: every call costs buffers of its own
 	if err := list.Encode(jobs); err != nil {
 		return nil, err
@@ -65,6 +69,8 @@ func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
 	for i, e := range m.Matrix.Include {
 		mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: names[e.ID]}, list.Content[i])
 	}
+	// A port's job begins with "port-".
+	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "collect"}, list.Content[len(jobs)-1])
 	return written(o, m, &mapping)
 }
 

@@ -37,6 +37,10 @@ func TestWorkflowNames(t *testing.T) {
 	if err := yaml.Unmarshal(out, &w); err != nil {
 		t.Fatalf("%v in\n%s", err, out)
 	}
+	last := w.Jobs["collect"]
+	if delete(w.Jobs, "collect"); len(last.Needs) != p.Len() || last.Steps[1].With["command"] != "collect" {
+		t.Errorf("the last job does not wait for all: %+v", last)
+	}
 	if w.Name != "true" || len(w.Jobs) != p.Len() {
 		t.Errorf("%v with %d jobs of %d ports:\n%s", w.Name, len(w.Jobs), p.Len(), out)
 	}
