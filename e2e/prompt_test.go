@@ -288,6 +288,21 @@ func TestBoxesRefused(t *testing.T) {
 	})
 }
 
+// Where the tests in quarantine were all that failed, nothing is handed back, and
+// no turns are granted to what may fail later.
+func TestQuarantineIsEnough(t *testing.T) {
+	s, issue := escalated(t, "")
+	s.tell(s.tick(Writer, issue.Number, prompt.TestID("TestAdd"), "retry:2", prompt.Submit))
+	if h, p := s.count("human"), s.count("run:PASS"); h != 1 || p != 1 || len(s.replies(issue.Number)) != 0 {
+		t.Errorf("%d human events, %d passes, %q", h, p, s.replies(issue.Number))
+	}
+	s.wantClosed(issue.Number, true)
+	s.push()
+	s.want(s.run(failing("TestSub"), nil), 0, map[string]string{"decision": "RETRY"})
+	s.wantComment("1 of 1")
+	s.clean()
+}
+
 // A note at the very end stands behind the marker; it takes no question away.
 func TestNoteBehindTheMarker(t *testing.T) {
 	s, issue := escalated(t, "")

@@ -76,6 +76,9 @@ func (f *face) give(ctx context.Context, rec escalate.Record, m escalate.Member,
 		if box.Action == routing.HumanQuarantine && box.Test == "" {
 			continue // a test of the host that did not fail here
 		}
+		if n > 0 && box.Action != routing.HumanSkip && c.Checkpoints[m.Checkpoint].State == routing.Completed {
+			continue // what came before has made it pass: there is nothing left to hand back
+		}
 		e := box.Event(m.Checkpoint)
 		e.By, e.SHA = a.By, m.SHA
 		e.Answer = fmt.Sprintf("prompt/%s/%d/%d/%s", rec.ID, a.Generation, n+1, m.Checkpoint)
@@ -88,8 +91,6 @@ func (f *face) give(ctx context.Context, rec escalate.Record, m escalate.Member,
 			c = done.Case
 		case !said(err):
 			return nil, err
-		case n > 0 && c.Checkpoints[m.Checkpoint].State == routing.Completed:
-			// What came before has made it pass: there is nothing left to hand back.
 		default:
 			lines = append(lines, render.BoxNotDone(box, m.Case, err, f.words()))
 		}

@@ -75,7 +75,7 @@ func (v view) issue(r escalate.Report, d detail) page {
 		p.History += "\n\n" + s
 	}
 	if len(v.o.Shared.Members) > 1 {
-		p.Held = v.o.members(v.o.Shared.Members)
+		p.Held = v.o.members(v.o.Shared.Members, most*d.rows/ladder[0].rows)
 	}
 	p.Prompt = v.o.Shared.Prompt
 	if m := v.o.mention(); m != "" && !v.silent() {

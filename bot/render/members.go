@@ -17,18 +17,18 @@ type Shared struct {
 	CommentURL string            // of the comment on the pull request
 }
 
-// most is the number of members that are listed one by one.
+// most is the largest number of members that are listed one by one.
 const most = 50
 
-// members is the table of what an issue holds.
-func (o Options) members(ms []escalate.Member) string {
+// members is the table of what an issue holds, at most n of it one by one.
+func (o Options) members(ms []escalate.Member, n int) string {
 	v := view{o: o, lang: o.Language}
 	var b strings.Builder
 	b.WriteString(v.row("held.case", "issue.cp", "col.commit", "col.first", "col.time"))
 	b.WriteString("|---|---|---|---|---|\n")
 	for i, m := range ms {
-		if i == most {
-			fmt.Fprintf(&b, "| %s | | | | |\n", o.Language.say("list.more", "n", len(ms)-most))
+		if i == n {
+			fmt.Fprintf(&b, "| %s | | | | |\n", o.Language.say("list.more", "n", len(ms)-n))
 			break
 		}
 		v.turn.Verdict.Run = routing.Run{Repository: repoOf(m.Case)}
@@ -116,13 +116,22 @@ func sortedParts(m map[string]routing.Verdict) []string {
 // by one.
 func FuseTitle(o Options) string { return o.Language.say("fuse.title") }
 
-// FuseBody returns the issue of a blown fuse: why it is one, and all that waits.
+// FuseBody returns the issue of a blown fuse: why it is one, and all that waits,
+// as much of it as fits.
 func FuseBody(r escalate.Record, limit int, o Options) string {
+	for n := most; ; n /= 2 {
+		if s := fuseBody(r, limit, n, o); len(s) <= o.limit() || n == 0 {
+			return s
+		}
+	}
+}
+
+func fuseBody(r escalate.Record, limit, n int, o Options) string {
 	parts := []string{"## " + o.Language.say("fuse.title")}
 	if m := o.mention(); m != "" {
 		parts = append(parts, o.Language.say("issue.notify", "mention", m))
 	}
-	parts = append(parts, o.Language.say("fuse.why", "n", limit), "### "+o.Language.say("held.title"), o.members(r.Members),
+	parts = append(parts, o.Language.say("fuse.why", "n", limit), "### "+o.Language.say("held.title"), o.members(r.Members, n),
 		o.Language.say("fuse.how"))
 	if o.Shared.Prompt != "" {
 		parts = append(parts, o.Shared.Prompt)

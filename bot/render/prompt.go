@@ -137,12 +137,22 @@ func responder(p hitl.Prompt, o Options) string {
 	return code(o.redact(p.Answered.By))
 }
 
-// PromptAnswered acknowledges the answer with what was understood.
+// PromptAnswered acknowledges the answer with what was understood, as much of
+// it as fits.
 func PromptAnswered(p hitl.Prompt, o Options) string {
+	for part := 1; ; part *= 2 {
+		if s := promptAnswered(p, o, part); len(s) <= o.limit() || part > 16 {
+			return s
+		}
+	}
+}
+
+// promptAnswered shows one part in so many of what is long.
+func promptAnswered(p hitl.Prompt, o Options, part int) string {
 	l, a := language(p), p.Answered
 	var yes, no []string
 	for i, s := range p.Result.Suggestions {
-		item := fmt.Sprintf("(%d) %s", i+1, proseLimit(o.redact(s.Text), 200))
+		item := fmt.Sprintf("(%d) %s", i+1, proseLimit(o.redact(s.Text), 200/part))
 		if slices.Contains(a.Answer.Accepted, s.ID) {
 			yes = append(yes, item)
 		} else {
@@ -160,14 +170,14 @@ func PromptAnswered(p hitl.Prompt, o Options) string {
 	fmt.Fprintf(&b, "- %s\n", l.ask("ack.level", "before", p.Result.AutomationLevel, "after", a.Goal.NextAutomationLevel, "choice", l.ask(string(a.Answer.Level))))
 	fmt.Fprintf(&b, "- %s\n- %s\n", l.ask("ack.accepted", "list", list(yes)), l.ask("ack.rejected", "list", list(no)))
 	if strings.TrimSpace(a.Answer.FreeText) != "" {
-		fmt.Fprintf(&b, "\n%s\n\n%s\n", l.ask("ack.text"), fence("text", wrapLines(o.redact(a.Answer.FreeText), 100, 300)))
+		fmt.Fprintf(&b, "\n%s\n\n%s\n", l.ask("ack.text"), fence("text", wrapLines(o.redact(a.Answer.FreeText), 100/part, 300)))
 	}
-	fmt.Fprintf(&b, "\n%s\n\n%s\n", l.ask("ack.row", "id", code(a.Feedback.ID), "audit", code(p.Audit)), goalBlock(a.Goal, o))
+	fmt.Fprintf(&b, "\n%s\n\n%s\n", l.ask("ack.row", "id", code(a.Feedback.ID), "audit", code(p.Audit)), goalBlock(a.Goal, 120/part, o))
 	return b.String()
 }
 
-func goalBlock(g hitl.Goal, o Options) string {
-	return fence("json", wrapLines(o.redact(string(g.JSON())), 120, 400))
+func goalBlock(g hitl.Goal, lines int, o Options) string {
+	return fence("json", wrapLines(o.redact(string(g.JSON())), lines, 400))
 }
 
 // PromptReminder returns the n-th reminder.
@@ -186,7 +196,7 @@ func PromptReminder(p hitl.Prompt, n int, o Options) string {
 
 // PromptTimedOut says that nobody answered, and what follows.
 func PromptTimedOut(p hitl.Prompt, o Options) string {
-	return language(p).ask("expired", "level", p.Result.AutomationLevel) + "\n\n" + goalBlock(*p.Goal, o)
+	return language(p).ask("expired", "level", p.Result.AutomationLevel) + "\n\n" + goalBlock(*p.Goal, 120, o)
 }
 
 // PromptRefused says why nothing was recorded of an answer.

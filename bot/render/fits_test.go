@@ -1,0 +1,48 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+)
+
+// What is posted whole must fit: GitHub's client would be cut off at the end,
+// where the questions and the marker stand.
+func TestLongestPostsFit(t *testing.T) {
+	t.Parallel()
+	r := hitl.Result{WorkflowName: "N", AutomationLevel: 20, ReportPath: "a"}
+	a := hitl.Answer{Level: hitl.Raise, FreeText: strings.Repeat(strings.Repeat("가x", 160)+"\n", 120)}
+	for i := range 100 {
+		a.Accepted = append(a.Accepted, fmt.Sprint("s", i))
+		r.Suggestions = append(r.Suggestions, hitl.Suggestion{ID: a.Accepted[i], Text: strings.Repeat("@a/b `x` <!-- ", 70)})
+	}
+	f, g, err := hitl.Converge(r, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := hitl.Prompt{ID: "p", Opened: hitl.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
+		Answered: &hitl.Answered{Answer: a, By: "x", Goal: g, Feedback: hitl.NewUserFeedback(1, time.Now(), "x", "", r, f, "TASK-0001")}}
+	ticks := strings.Repeat("`|", 120)
+	rec := escalate.Record{Fuse: true}
+	for i := range 80 {
+		rec.Members = append(rec.Members, escalate.Member{Case: "acme/app@" + ticks + fmt.Sprint(i), Checkpoint: ticks, SHA: strings.Repeat("a", 40), RunURL: "https://github.com/acme/app/actions/runs/1", First: ticks, At: time.Now()})
+	}
+	o := Options{Repo: "acme/app"}
+	o.Shared.Prompt = strings.Repeat("p", 20_000) + "\n" + prompt.Line(prompt.Submit, "S", false)
+	o.Shared.Marker = Marker("k", 1)
+	for name, s := range map[string]string{
+		"question": PromptBody(p, o), "done": PromptDone(p, o), "answer": PromptAnswered(p, o), "timeout": PromptTimedOut(p, o), "summary": FuseBody(rec, 10, o),
+	} {
+		if len(s) > o.limit() || strings.Count(s, "\n```")%2 != 0 {
+			t.Errorf("%s: %d bytes of %d", name, len(s), o.limit())
+		}
+	}
+	if s := FuseBody(rec, 10, o); !strings.HasSuffix(s, o.Shared.Prompt+"\n\n"+o.Shared.Marker) {
+		t.Errorf("%s", s[max(0, len(s)-300):])
+	}
+}
