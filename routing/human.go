@@ -46,26 +46,6 @@ type Correction struct {
 	At          time.Time `json:"at"`
 }
 
-// StaleAnswerError says that an answer was given to another commit than the
-// checkpoint's newest.
-type StaleAnswerError struct {
-	Checkpoint string
-	SHA        string // of the answer
-	Newest     string
-}
-
-func (e *StaleAnswerError) Error() string {
-	return fmt.Sprintf("the answer is to commit %s, and %s of checkpoint %q has been judged since", short(e.SHA), short(e.Newest), e.Checkpoint)
-}
-
-// RefusedError says why a human's act is not possible now, in words for that
-// human.
-type RefusedError struct{ Reason string }
-
-func (e *RefusedError) Error() string { return e.Reason }
-
-func refuse(format string, a ...any) error { return &RefusedError{fmt.Sprintf(format, a...)} }
-
 // Admit returns why a human's act cannot be taken now: a *StaleAnswerError or
 // a *RefusedError. An answer that was taken before is no error; it does nothing.
 // What a ledger holds was admitted when it was written, so Apply does not ask.

@@ -197,21 +197,29 @@ func held(r escalate.Record) []target {
 }
 
 // unclearError says that a command does not tell which checkpoint it means.
-type unclearError struct{ why string }
+type unclearError struct {
+	format string
+	args   []any
+}
 
-func (e *unclearError) Error() string { return e.why }
+func (e *unclearError) Error() string { return fmt.Sprintf(e.format, e.args...) }
+
+// Refusal is that of routing.RefusedError.
+func (e *unclearError) Refusal() (format string, args []any) { return e.format, e.args }
+
+func unsure(format string, a ...any) error { return &unclearError{format, a} }
 
 // pick returns the checkpoint that a command is about: the one it names, the
 // only one there is, or the only one that waits for a human.
 func pick(c routing.Case, name string) (string, error) {
 	if len(c.Names()) == 0 {
-		return "", &unclearError{"no run of this case has been judged"}
+		return "", unsure("no run of this case has been judged")
 	}
 	if name != "" {
 		if _, ok := c.Checkpoints[name]; ok {
 			return name, nil
 		}
-		return "", &unclearError{fmt.Sprintf("there is no checkpoint `%s`; there are `%s`", name, strings.Join(c.Names(), "`, `"))}
+		return "", unsure("there is no checkpoint `%s`; there are `%s`", name, strings.Join(c.Names(), "`, `"))
 	}
 	var waiting []string
 	for _, n := range c.Names() {
@@ -225,5 +233,5 @@ func pick(c routing.Case, name string) (string, error) {
 	case len(c.Names()) == 1:
 		return c.Names()[0], nil
 	}
-	return "", &unclearError{fmt.Sprintf("name the checkpoint; there are `%s`", strings.Join(c.Names(), "`, `"))}
+	return "", unsure("name the checkpoint; there are `%s`", strings.Join(c.Names(), "`, `"))
 }

@@ -32,12 +32,12 @@ func Misread(c prompt.Command, o Options) string {
 
 // NotDone says that a command or box was understood and refused.
 func NotDone(what string, err error, o Options) string {
-	return o.Language.say("reply.notdone", "what", code(o.redact(what)), "why", prose(o.redact(err.Error())))
+	return o.Language.say("reply.notdone", "what", code(o.redact(what)), "why", prose(o.redact(why(err, o))))
 }
 
 // BoxNotDone is NotDone of a box, for one of the cases an escalation holds.
 func BoxNotDone(b prompt.Box, caseKey string, err error, o Options) string {
-	return o.Language.say("reply.boxnotdone", "what", boxText(b, o), "case", code(caseKey), "why", prose(o.redact(err.Error())))
+	return o.Language.say("reply.boxnotdone", "what", boxText(b, o), "case", code(caseKey), "why", prose(o.redact(why(err, o))))
 }
 
 // Late says that another answer came first.

@@ -1,0 +1,48 @@
+package render
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+// Every reason that a person is told has Korean words, with the same values.
+func TestReasonsInKorean(t *testing.T) {
+	t.Parallel()
+	call := regexp.MustCompile(`(?:refuse|unsure)\(("(?:[^"\\]|\\.)*")`)
+	verb := regexp.MustCompile(`%(?:\[[0-9]\])?[a-z]`)
+	used := map[string]bool{}
+	for _, file := range []string{"../../routing/human.go", "../action/comment.go"} {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range call.FindAllStringSubmatch(string(src), -1) {
+			english, err := strconv.Unquote(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			used[english] = true
+			if ko, ok := koreanReasons[english]; !ok || len(verb.FindAllString(ko, -1)) != len(verb.FindAllString(english, -1)) {
+				t.Errorf("%q: %q", english, ko)
+			}
+		}
+	}
+	if len(used) != len(koreanReasons) {
+		t.Errorf("%d reasons, %d of them in use", len(koreanReasons), len(used))
+	}
+	ko := Options{Language: Korean}
+	for _, err := range []error{
+		&routing.RefusedError{Format: "%d of at most %d reworks of checkpoint %q were handed back; reset it first", Args: []any{10, 10, "unit"}},
+		&routing.StaleAnswerError{Checkpoint: "unit", SHA: "0123456789", Newest: "abcdef0123"}, &prompt.UnknownTestError{Test: "T"}, &prompt.UnknownTestError{Test: "T", Nearest: "U"},
+	} {
+		if s := NotDone("/switchback retry", err, ko); strings.Contains(s, "%!") || strings.Contains(s, "handed back") || !strings.Contains(s, "니다") {
+			t.Errorf("%v: %s", err, s)
+		}
+	}
+}
