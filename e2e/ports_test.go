@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -100,16 +99,39 @@ func newBuild(t *testing.T, ports map[string]string) *build {
 	return p
 }
 
+// callerWorkflow calls the reusable workflow as docs/ports.md says.
+const callerWorkflow = `name: Plan
+on: push
+jobs:
+  ports:
+    uses: ./.github/workflows/ports.yml
+    with:
+      ports: plans/two
+      max-parallel: "2"
+      setup: echo 3 > setup.txt
+    secrets:
+      WORKER_ENV: |
+        AGENT_KEY=${{ secrets.AGENT_KEY }}
+`
+
 // run runs the workflow as run id, with inputs if a dispatch gave some.
 func (p *build) run(t *testing.T, id int64, inputs map[string]any, kill *Hold) (ActResult, string) {
 	t.Helper()
+	a, uploads := p.act(t, id)
+	a.Workflow, a.Event, a.Payload, a.Kill = ".github/workflows/ports.yml", "workflow_dispatch", map[string]any{"inputs": inputs, "ref": "refs/heads/main"}, kill
+	return p.b.RunAct(t, a), uploads
+}
+
+// act is what all runs of workflows have in common.
+func (p *build) act(t *testing.T, id int64) (Act, string) {
+	t.Helper()
 	uploads := t.TempDir()
-	return p.b.RunAct(t, Act{
-		Files: p.files, Workflow: ".github/workflows/ports.yml", Repo: p.r, Token: p.token, Event: "workflow_dispatch", Payload: map[string]any{"inputs": inputs, "ref": "refs/heads/main"},
-		RunID: id, Secrets: map[string]string{"WORKER_ENV": "AGENT_KEY=hush-hush"}, Local: p.local, Kill: kill, Timeout: 2 * time.Minute,
+	return Act{
+		Files: p.files, Repo: p.r, Token: p.token, RunID: id, Local: p.local, Timeout: 2 * time.Minute,
+		Secrets: map[string]string{"WORKER_ENV": "AGENT_KEY=hush-hush", "AGENT_KEY": "hush-hush"},
 		Env: map[string]string{"ORIGIN": p.origin, "UPLOADS": uploads, "SWITCHBACK_CONTENT_INTERVAL": "1ms", "GITHUB_REF": "refs/heads/main",
 			"GITHUB_WORKFLOW_REF": p.r.FullName + "/.github/workflows/ports.yml@refs/heads/main"},
-	}), uploads
+	}, uploads
 }
 
 // standings reads how the ports stand from the plan's issue: "a passed 1".
@@ -304,82 +326,47 @@ func TestPortsKilled(t *testing.T) {
 
 func TestTwoPlansAtOnce(t *testing.T) {
 	p := newBuild(t, map[string]string{
-		"plans/one/a.yml": "id: a\nimpl: sh secret.sh\ntest: sh test.sh\n", "secret.sh": secretScript, "plans/one/b.yml": good("b", "a"),
-		"plans/two/a.yml": good("a"), "plans/two/b.yml": "id: b\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
+		"plans/one/a.yml": "id: a\nimpl: sh secret.sh\ntest: sh test.sh\n", "secret.sh": secretScript, "plans/one/b.yml": good("b"), "plans/one/c.yml": good("c"),
+		"plans/two/a.yml": "id: a\nimpl: [sh secret.sh, cp setup.txt a.txt]\ntest: sh test.sh\n", "plans/two/b.yml": "id: b\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
+		".github/workflows/caller.yml": callerWorkflow,
 	})
 	var both sync.WaitGroup
-	results := map[string]*ActResult{"one": {}, "two": {}}
-	for i, name := range []string{"one", "two"} {
-		both.Go(func() { *results[name], _ = p.run(t, int64(701+i), map[string]any{"ports": "plans/" + name}, nil) })
-	}
+	var one, two ActResult
+	both.Go(func() { one, _ = p.run(t, 701, map[string]any{"ports": "plans/one", "max-parallel": "1"}, nil) })
+	both.Go(func() {
+		a, _ := p.act(t, 702)
+		a.Workflow, a.Event = ".github/workflows/caller.yml", "push"
+		two = p.b.RunAct(t, a)
+	})
 	both.Wait()
-	p.want(t, "plans-one", map[string]string{"a": "passed 1", "b": "passed 1"}, *results["one"])
-	p.want(t, "plans-two", map[string]string{"a": "passed 1", "b": "passed 3"}, *results["two"])
-	if strings.Contains(results["one"].Console, "hush-hush") {
-		t.Error("a secret is printed")
-	}
+	t.Run("a plan that is dispatched", func(t *testing.T) {
+		p.want(t, "plans-one", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 1"}, one)
+	})
+	t.Run("a plan whose workflow is called by another, with setup and secrets", func(t *testing.T) {
+		p.want(t, "plans-two", map[string]string{"a": "passed 1", "b": "passed 3"}, two)
+	})
+	t.Run("S2-43 S2-50 no more at once than max-parallel", func(t *testing.T) {
+		var all []*port.Loop
+		for _, id := range []string{"a", "b", "c"} {
+			all = append(all, p.journal(t, "plans-one", id).Loop)
+		}
+		slices.SortFunc(all, func(a, b *port.Loop) int { return a.StartedAt.Compare(b.StartedAt) })
+		for i := range len(all) - 1 {
+			if all[i+1].StartedAt.Before(all[i].EndedAt) {
+				t.Errorf("%s began before %s had ended", all[i+1].Port, all[i].Port)
+			}
+		}
+	})
+	t.Run("a secret of the workers is told to them alone", func(t *testing.T) {
+		for _, res := range []ActResult{one, two} {
+			if strings.Contains(res.Console, "hush-hush") {
+				t.Errorf("it is printed:\n%s", res.Console)
+			}
+		}
+	})
 	if n := len(p.r.Issues(t)); n != 2 {
 		t.Errorf("%d issues", n)
 	}
+	t.Logf("%d requests for 5 ports of two plans in 7 turns", len(p.view.Requests()))
 	p.clean(t)
-}
-
-// TestManyPorts plans 300 ports: GitHub takes 256 jobs of a matrix.
-func TestManyPorts(t *testing.T) {
-	b := Start(t)
-	r := b.NewRepo(t, nil)
-	ws := t.TempDir()
-	var text strings.Builder
-	for i := range 300 {
-		fmt.Fprintf(&text, "- {id: p%03d, test: sh test.sh, timeout: %dm}\n", i, 10+i)
-	}
-	write(t, ws, "ports.yml", text.String())
-	bin, err := switchback()
-	if err != nil {
-		t.Fatal(err)
-	}
-	act := func(command string, run int64) (Result, []int) {
-		t.Helper()
-		res := b.RunAction(t, Action{Binary: bin, Args: []string{"action"}, Repo: r, Token: b.AppToken(t, ActionsAppID, r, nil), Event: "push", RunID: run, Workspace: ws,
-			Inputs: map[string]string{"command": command, "ports": "ports.yml", "max-parallel": "20"}, Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"}})
-		var m port.Include
-		if err := json.Unmarshal([]byte(res.Outputs["matrix"]), &m); err != nil || res.ExitCode != 0 || res.Outputs["empty"] != "false" || res.Outputs["max-parallel"] != "20" {
-			t.Fatalf("%v %+v", err, res)
-		}
-		sizes := []int{len(m.Include)}
-		if first := m.Include[0]; first.Minutes != 20 || first.ID != "p000" {
-			t.Errorf("%+v", first)
-		}
-		if s := res.Outputs["shards"]; s != "" {
-			var shards []port.Include
-			if err := json.Unmarshal([]byte(s), &shards); err != nil {
-				t.Fatal(err)
-			}
-			for _, x := range shards {
-				sizes = append(sizes, len(x.Include))
-			}
-		}
-		return res, sizes
-	}
-	t.Run("all of them in parts that GitHub takes", func(t *testing.T) {
-		if _, sizes := act("matrix", 801); !slices.Equal(sizes, []int{150, 150, 150}) {
-			t.Error(sizes)
-		}
-	})
-	t.Run("a level has as many as GitHub takes, and its matrix is small enough for an output", func(t *testing.T) {
-		res, sizes := act("plan", 802)
-		if !slices.Equal(sizes, []int{255}) || res.Outputs["more"] != "true" || res.Outputs["level"] != "1" || res.Outputs["build"] != "run-802" || len(res.Outputs["matrix"]) > 500_000 {
-			t.Errorf("%v, %d bytes", sizes, len(res.Outputs["matrix"]))
-		}
-	})
-	t.Run("the workflow that is written of them is one that actionlint takes", func(t *testing.T) {
-		gen, err := exec.Command(bin, "ports", "workflow", filepath.Join(ws, "ports.yml")).Output()
-		if err != nil || strings.Count(string(gen), "command: port\n") != 300 || strings.Count(string(gen), "command: collect\n") != 1 {
-			t.Fatalf("%v %d bytes", err, len(gen))
-		}
-		lint := exec.Command(b.Tool(t, "actionlint"), "-shellcheck=", write(t, ws, "plan.yml", string(gen)), filepath.Join(b.Root, ".github", "workflows", "ports.yml"))
-		if out, err := lint.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%.2000s", err, out)
-		}
-	})
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -110,7 +112,7 @@ func (f *face) ports(ctx context.Context, command string) (int, error) {
 // builder returns the desk of the plan in the checkout.
 func (f *face) builder() (*build.Desk, error) {
 	file, name := f.planPath()
-	p, err := plan.Load(f.path(file))
+	p, err := plan.Load(f.here(file))
 	var wrong *port.Error
 	switch {
 	case errors.As(err, &wrong):
@@ -138,6 +140,20 @@ func (f *face) builder() (*build.Desk, error) {
 		Ledger: f.led, Issues: f.hub, Starts: f.hub, Repo: f.repo, Name: name, Plan: p, Settings: settings, Hashes: hashes, Render: o,
 		Run: run.ID, Attempt: run.Attempt, URL: run.URL, Now: f.now,
 	}, nil
+}
+
+// here returns a path of the workspace as it is from the working directory, if it
+// is below that: so people know it.
+func (f *face) here(name string) string {
+	full := f.path(name)
+	wd, err := os.Getwd()
+	if err != nil {
+		return full
+	}
+	if rel, err := filepath.Rel(wd, full); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return full
 }
 
 // goOn takes in the last level that the workflow has, and starts it again.
