@@ -249,3 +249,36 @@ func TestOfferAtTheHardCap(t *testing.T) {
 		}
 	}
 }
+
+// A prompt is bound to the newest commit, so it offers the tests that fail there.
+func TestOfferOfTheNewestRun(t *testing.T) {
+	fails := func(id string, names ...string) routing.Verdict {
+		v := routing.Verdict{Run: routing.Run{ID: id, Attempt: 1}}
+		for _, n := range names {
+			v.Failures = append(v.Failures, routing.Failure{Name: n})
+		}
+		return v
+	}
+	cp := routing.Checkpoint{Name: "unit", Turns: []routing.Turn{{Verdict: fails("1", "TestOld", "TestBoth")}}, Last: routing.Run{ID: "1", Attempt: 1}}
+	offered := func() (out []string) {
+		for _, b := range Offer(cp, routing.KindMaxRetry, nil) {
+			if b.Test != "" {
+				out = append(out, b.Test)
+			}
+		}
+		return out
+	}
+	if got := offered(); !slices.Equal(got, []string{"TestOld", "TestBoth"}) {
+		t.Errorf("%v", got)
+	}
+	newer := fails("2", "TestBoth", "TestNew")
+	cp.Last = newer.Run
+	cp.Runs = map[string]routing.RunState{newer.Run.Key(): {Parts: map[string]routing.Verdict{"": newer}}}
+	if got := offered(); !slices.Equal(got, []string{"TestBoth", "TestNew"}) {
+		t.Errorf("of a newer run that waits: %v", got)
+	}
+	cp.Runs = nil
+	if got := offered(); !slices.Equal(got, []string{"TestOld", "TestBoth"}) {
+		t.Errorf("of one that names no test: %v", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +65,7 @@ func Offer(cp routing.Checkpoint, kind routing.Kind, quarantined []routing.Quara
 	case routing.KindEnv, routing.KindUnclear:
 		order = []string{"rerun", retry, "reset", "phase:plan", "phase:research"}
 	}
-	for _, t := range tests(last, quarantined) {
+	for _, t := range tests(asked(cp, last), quarantined) {
 		id := TestID(t)
 		byID[id] = Box{Action: routing.HumanQuarantine, Test: t}
 		order = append(order, id)
@@ -85,10 +86,30 @@ func TestID(test string) string {
 	return "quarantine:" + hex.EncodeToString(sum[:6])
 }
 
+// asked returns the failures that a prompt asks about: those of the newest run,
+// as the prompt is bound to its commit, or where it has none those of the turn
+// that called.
+func asked(cp routing.Checkpoint, turn routing.Verdict) []routing.Failure {
+	if cp.Last.Key() == turn.Run.Key() {
+		return turn.Failures
+	}
+	var out []routing.Failure
+	parts := cp.Runs[cp.Last.Key()].Parts
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if p := parts[name]; p.Result != routing.Pass {
+			out = append(out, p.Failures...)
+		}
+	}
+	if len(out) == 0 {
+		return turn.Failures
+	}
+	return out
+}
+
 // tests returns the names of the failing tests that get a box.
-func tests(v routing.Verdict, quarantined []routing.Quarantined) []string {
+func tests(failures []routing.Failure, quarantined []routing.Quarantined) []string {
 	var out []string
-	for _, f := range v.Failures {
+	for _, f := range failures {
 		if f.IsTest(f.Name) && len(out) < mostNamed && !slices.Contains(out, f.Name) && !slices.ContainsFunc(quarantined, func(q routing.Quarantined) bool { return f.IsTest(q.Test) }) {
 			out = append(out, f.Name)
 		}
