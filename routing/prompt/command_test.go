@@ -164,3 +164,21 @@ func TestTurnsLast(t *testing.T) {
 		}
 	}
 }
+
+// A quote's paragraph goes on in the lines below it, as GitHub shows it.
+func TestQuoteGoesOn(t *testing.T) {
+	for body, want := range map[string]int{
+		"> they said\n/switchback resume":               0,
+		"> they said\nand more\n/switchback resume":     0,
+		"> they said\n\n/switchback resume":             1,
+		">\n/switchback resume":                         1,
+		"> they said\n- a list\n\n/switchback resume":   1,
+		"> they said\n```\ncode\n```\n/switchback skip": 1,
+		"> they said\n# Mine\n/switchback resume":       1,
+		"words\n/switchback resume":                     1,
+	} {
+		if got := len(Commands(body)); got != want {
+			t.Errorf("%q holds %d commands, want %d", body, got, want)
+		}
+	}
+}

@@ -7,15 +7,16 @@ import (
 
 // live calls fn with the number and the text of each line of a post that is
 // text as GitHub renders it: not those of fenced or indented code, of raw HTML
-// code, or that begin within a hidden comment.
+// code, of a quote's paragraph below its mark, or that begin within a hidden comment.
 func live(lines []string, fn func(i int, line string)) {
 	fence, hidden, raw := "", false, false
+	quoted := false // a quote's paragraph goes on in the lines below it
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\r")
 		trimmed := strings.TrimLeft(line, " ")
 		indent := len(line) - len(trimmed)
 		if f := fenceOf(listItem.ReplaceAllString(trimmed, "")); fence == "" && f != "" && indent < 4 && !hidden && !raw {
-			fence = f
+			fence, quoted = f, false
 			continue
 		}
 		if fence != "" {
@@ -27,11 +28,20 @@ func live(lines []string, fn func(i int, line string)) {
 		begins := !hidden && !raw
 		hidden = hiddenAfter(line, hidden) && (hidden || strings.HasPrefix(trimmed, "<!--") || endsSoon(lines[i+1:]))
 		raw = rawAfter(trimmed, raw)
-		if begins && !raw && indent < 4 && !strings.HasPrefix(trimmed, "\t") {
+		switch {
+		case indent < 4 && strings.HasPrefix(trimmed, ">"):
+			quoted = strings.Trim(trimmed, "> \t") != ""
+		case strings.TrimSpace(line) == "" || blockStart.MatchString(trimmed):
+			quoted = false
+		}
+		if begins && !raw && indent < 4 && !strings.HasPrefix(trimmed, "\t") && (!quoted || strings.HasPrefix(trimmed, ">")) {
 			fn(i, line)
 		}
 	}
 }
+
+// blockStart matches what ends a paragraph by beginning something else.
+var blockStart = regexp.MustCompile(`^(?:(?:[-*+]|1[.)])(?: |$)|#{1,6}(?: |$)|<|(?:[-*_] *){3,}$)`)
 
 // fenceOf returns the run of backticks or tildes that opens a fence, if s is
 // one: three backticks with a fourth behind them on the line are a code span.
