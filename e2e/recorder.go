@@ -60,6 +60,7 @@ type recorder struct {
 	requests []*Request
 	faults   []*faultState
 	holds    []*Hold
+	shapes   map[string]int // requests seen, by shape
 }
 
 func newRecorder(prism, gaps string, t *tokens) *recorder {
@@ -74,7 +75,7 @@ func newRecorder(prism, gaps string, t *tokens) *recorder {
 			ModifyResponse: unpackRedirect,
 		}
 	}
-	return &recorder{tokens: t, direct: to(gaps), checks: to(prism)}
+	return &recorder{tokens: t, direct: to(gaps), checks: to(prism), shapes: map[string]int{}}
 }
 
 // redirectHeader carries a redirect through prism, which would follow it.
@@ -138,7 +139,11 @@ func (rec *recorder) answer(w http.ResponseWriter, r *http.Request, q *Request, 
 		return
 	}
 	buf := &answer{header: http.Header{}}
-	rec.checks.ServeHTTP(buf, checkable(r))
+	if rec.worthChecking(q) {
+		rec.checks.ServeHTTP(buf, checkable(r))
+	} else {
+		rec.direct.ServeHTTP(buf, r.Clone(context.WithoutCancel(r.Context())))
+	}
 	rec.finish(q, buf)
 	if hold != nil && hold.when == After && !rec.held(hold, r, q) {
 		drop(w)
