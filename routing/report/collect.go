@@ -122,7 +122,26 @@ func (c *Collector) Finish(info Info) *Report {
 		c.Cut(fmt.Sprintf("%d further failures are counted but not listed (limit %d)", c.dropped, c.lim.Failing))
 		c.dropped = 0
 	}
+	if info.Lines > 0 {
+		c.within(info.Lines)
+	}
 	return &c.Report
+}
+
+// within keeps what was found within the log's lines: a document inside a log
+// that breaks off does so behind the end of its last line, where there is none.
+func (c *Collector) within(last int) {
+	for _, ts := range [][]Test{c.Report.Failing, c.Report.Flaky} {
+		for i := range ts {
+			ts[i].At = min(ts[i].At, last)
+		}
+	}
+	for i := range c.Report.Problems {
+		c.Report.Problems[i].At = min(c.Report.Problems[i].At, last)
+	}
+	for i := range c.Report.Diagnostics {
+		c.Report.Diagnostics[i].At = min(c.Report.Diagnostics[i].At, last)
+	}
 }
 
 // Parse reads r into a Report. An input that is empty or in no known format

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 )
 
 // logReader reads a log line by line: it cleans each line, hands it to the
@@ -216,32 +215,17 @@ func embeddedAt(t string) *format {
 type embedded struct {
 	w    *io.PipeWriter
 	done chan struct{}
-	last atomic.Int64 // line of the log that was written last
 }
-
-// inLog hands on what a document inside a log holds. One that breaks off does
-// so behind the end of its last line, where the log has no line.
-type inLog struct {
-	Sink
-	e *embedded
-}
-
-func (s inLog) at(n int) int { return min(n, int(s.e.last.Load())) }
-
-func (s inLog) Test(t Test)             { t.At = s.at(t.At); s.Sink.Test(t) }
-func (s inLog) Problem(p Problem)       { p.At = s.at(p.At); s.Sink.Problem(p) }
-func (s inLog) Diagnostic(d Diagnostic) { d.At = s.at(d.At); s.Sink.Diagnostic(d) }
 
 func openEmbedded(f *format, out Sink, lim Limits, base int) *embedded {
 	r, w := io.Pipe()
 	e := &embedded{w: w, done: make(chan struct{})}
-	e.last.Store(int64(base))
 	go func() {
 		defer close(e.done)
 		// No newInput: the lines are decoded, and its look ahead would swallow
 		// lines behind the document.
 		in := &input{br: bufio.NewReaderSize(r, headSize), count: &countingReader{r: r}}
-		d := &document{in: in, out: inLog{out, e}, lim: lim, base: base, embedded: true}
+		d := &document{in: in, out: out, lim: lim, base: base, embedded: true}
 		if err := f.document(d); err != nil {
 			out.Cut(fmt.Sprintf("a %s document at line %d could not be read: %v", f.name, base+1, err))
 		}
@@ -252,7 +236,6 @@ func openEmbedded(f *format, out Sink, lim Limits, base int) *embedded {
 
 // write hands on one line; false means that the document ended before it.
 func (e *embedded) write(text string) bool {
-	e.last.Add(1)
 	if _, err := io.WriteString(e.w, text+"\n"); err != nil {
 		<-e.done
 		return false
