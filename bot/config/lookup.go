@@ -124,7 +124,7 @@ func nearest(got string, known []string) string {
 		known = known[:min(len(known), 10)]
 	}
 	for _, k := range known {
-		if d := distance(strings.ToLower(got), strings.ToLower(k)); d < dist {
+		if d := routing.Distance(strings.ToLower(got), strings.ToLower(k)); d < dist {
 			best, dist = k, d
 		}
 	}
@@ -135,27 +135,6 @@ func nearest(got string, known []string) string {
 		return "remove it"
 	}
 	return "known are " + strings.Join(known, ", ")
-}
-
-// distance is the Levenshtein distance of two short strings.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		prev := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := prev
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			prev = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // findCycle returns a circle of needs as names, the first repeated at the end.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -20,7 +22,7 @@ func nearest(got string, known []string) string {
 	best, least := "", min(4, len(got))
 	if len(got) <= 64 {
 		for _, k := range known {
-			if d := distance(strings.ToLower(got), strings.ToLower(k)); d < least {
+			if d := routing.Distance(strings.ToLower(got), strings.ToLower(k)); d < least {
 				best, least = k, d
 			}
 		}
@@ -29,25 +31,4 @@ func nearest(got string, known []string) string {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	return "known are " + strings.Join(known, ", ")
-}
-
-// distance is the Levenshtein distance of two short strings.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		prev := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := prev
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			prev = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

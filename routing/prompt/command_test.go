@@ -107,7 +107,7 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"스킵", "스컵", 1}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
+		if got := routing.Distance(c.a, c.b); got != c.want || routing.Distance(c.b, c.a) != c.want {
 			t.Errorf("%s → %s: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
