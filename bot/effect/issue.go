@@ -54,9 +54,10 @@ func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (s
 }
 
 // closedSince reports whether a human closed the issue and the register does
-// not know of it. GitHub's times are whole seconds.
+// not know of it: within one second it may have been closed and called upon
+// again. GitHub's times are whole seconds.
 func closedSince(i hub.Issue, rec escalate.Record) bool {
-	return i.State == "closed" && !i.ClosedByBot && i.ClosedAt.After(rec.RecalledAt.Truncate(time.Second))
+	return i.State == "closed" && !i.ClosedByBot && !i.ClosedAt.Equal(rec.ClosedAt) && i.ClosedAt.After(rec.RecalledAt.Truncate(time.Second))
 }
 
 func refOfIssue(i hub.Issue) string {

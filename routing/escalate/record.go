@@ -43,6 +43,7 @@ type Record struct {
 	Reopened    int       `json:"reopened,omitempty"`
 	Dismissed   string    `json:"dismissed,omitempty"` // commit for which a human closed it
 	DismissedAt time.Time `json:"dismissed_at,omitzero"`
+	ClosedAt    time.Time `json:"closed_at,omitzero"`   // when a human closed it the last time that is known
 	RecalledAt  time.Time `json:"recalled_at,omitzero"` // when a closed issue was called upon again
 	Fuse        bool      `json:"fuse,omitempty"`       // the summary of what was not filed one by one
 }

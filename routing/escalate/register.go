@@ -167,7 +167,7 @@ func (r Record) apply(en entry, at time.Time) (Record, error) {
 		r.RecalledAt = at
 		return r.join(en)
 	case deedDismiss:
-		r.Dismissed, r.DismissedAt = en.SHA, at
+		r.Dismissed, r.DismissedAt, r.ClosedAt = en.SHA, at, at
 	case deedRecall:
 		r.Dismissed, r.DismissedAt, r.RecalledAt = "", time.Time{}, at
 	case deedAnswer:
