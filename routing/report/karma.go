@@ -81,7 +81,7 @@ func (c *karmaConsole) line(l Line) bool {
 		c.sum = &karmaSummary{at: l.No}
 		return false
 	}
-	if i := strings.Index(t, "): Executed "); i > 0 && c.progress(l.No, t[:i+1], t[i+len("): Executed "):]) {
+	if i := strings.Index(t, "): Executed "); i > 0 && strings.IndexByte(t[:i], '(') > 0 && c.progress(l.No, t[:i+1], t[i+len("): Executed "):]) {
 		return true
 	}
 	if name, ok := strings.CutSuffix(t, " FAILED"); ok && c.failed(l.No, name) {
