@@ -34,6 +34,15 @@ type Options struct {
 	Storage *http.Client // fetches what the API redirects to; it must add no credentials
 	Login   string       // the bot's own login, if known
 
+	// Tokens gives the token of each request in Token's place: one that ends
+	// and is made anew. An error of it that is an *Error is returned as it is.
+	Tokens func(context.Context) (string, error)
+	// CacheBytes is how much of what was read is kept to ask GitHub only if it
+	// changed, which costs nothing of the rate limit; 0 means nothing.
+	CacheBytes int
+	// Observe is told of each answer of the API. It must not block.
+	Observe func(Answer)
+
 	ContentInterval time.Duration // between two writes; 0 means 1 s, negative none
 	MaxWait         time.Duration // for a rate limit, per request; 0 means 2 min
 	Limits          Limits        // of artifacts
@@ -71,8 +80,11 @@ func New(o Options) (*Hub, error) {
 	if o.HTTP != nil && o.HTTP.Transport != nil {
 		rt = o.HTTP.Transport
 	}
+	if o.CacheBytes > 0 {
+		rt = newUnchanged(rt, o.CacheBytes)
+	}
 	h := &Hub{o: o, login: o.Login, labels: map[string]bool{}, storage: o.Storage}
-	h.tr = &transport{base: rt, api: base, token: o.Token, gov: newGovernor(o), maxWait: o.MaxWait, now: o.Now, sleep: o.Sleep, log: o.Log}
+	h.tr = &transport{base: rt, api: base, token: o.Token, tokens: o.Tokens, observe: o.Observe, gov: newGovernor(o), maxWait: o.MaxWait, now: o.Now, sleep: o.Sleep, log: o.Log}
 	h.gh = github.NewClient(&http.Client{Transport: h.tr, CheckRedirect: h.tr.redirect})
 	h.gh.BaseURL, h.gh.UserAgent = base, "switchback"
 	return h, nil

@@ -31,6 +31,8 @@ type transport struct {
 	base    http.RoundTripper
 	api     *url.URL
 	token   string
+	tokens  func(context.Context) (string, error) // in token's place
+	observe func(Answer)
 	gov     *governor
 	maxWait time.Duration
 	now     func() time.Time
@@ -142,6 +144,10 @@ func unsent(err error, ambiguous bool, faults int) error {
 
 // send sends one copy of req and says whether any of it may have arrived.
 func (t *transport) send(req *http.Request, body []byte) (*http.Response, bool, error) {
+	token, err := t.tokenFor(req.Context())
+	if err != nil {
+		return nil, false, err
+	}
 	var wrote atomic.Bool
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		WroteHeaderField: func(string, []string) { wrote.Store(true) },
@@ -153,11 +159,21 @@ func (t *transport) send(req *http.Request, body []byte) (*http.Response, bool, 
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		out.Body, _ = out.GetBody()
 	}
-	if t.token != "" {
-		out.Header.Set("Authorization", "Bearer "+t.token)
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := t.base.RoundTrip(out)
+	if err == nil && t.observe != nil {
+		t.observe(answerOf(res))
+	}
 	return res, wrote.Load(), err
+}
+
+func (t *transport) tokenFor(ctx context.Context) (string, error) {
+	if t.tokens == nil {
+		return t.token, nil
+	}
+	return t.tokens(ctx)
 }
 
 func bodyOf(req *http.Request) ([]byte, error) {
