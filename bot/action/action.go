@@ -53,6 +53,7 @@ type face struct {
 	rules   *diagnose.Rules
 	tests   *ctrf.Writer // of the run being judged
 	log     *slog.Logger
+	app     *inside // in the App; nil in the Action
 }
 
 // trigger is what a run of the Action is about: a judged run of a subject.
@@ -129,13 +130,15 @@ func (f *face) run(ctx context.Context) (int, error) {
 		f.notice("nothing to do for event %q with action %q", f.env.Getenv("GITHUB_EVENT_NAME"), f.event.Action)
 		return 0, nil
 	}
-	if command == "sweep" {
-		return f.sweep(ctx)
-	}
 	if err := f.configure(ctx, command); err != nil {
 		return 2, err
 	}
+	if f.config.Acts == config.ActsApp {
+		return f.beside(ctx, command)
+	}
 	switch command {
+	case "sweep":
+		return f.sweepAll(ctx)
 	case "plan", "matrix", "port", "collect":
 		return f.ports(ctx, command)
 	case "answer":
@@ -162,6 +165,9 @@ func (f *face) decide(ctx context.Context, command string) (int, error) {
 	case "step":
 		t, err = f.step(ctx)
 	case "workflow-run":
+		if len(f.in.Reports) == 0 {
+			f.in.Reports = f.config.Reports
+		}
 		t, err = f.workflowRun(ctx)
 	case "review":
 		t, err = f.review(ctx)
@@ -265,13 +271,16 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 	rec, err := line.Record(ctx, t.subject.Key(f.repo), v, policy)
 	readOnly := false
 	if err != nil {
-		if !mayOnlyRead(err) {
+		if !mayOnlyRead(err) || f.app != nil {
 			return 1, fmt.Errorf("recording the decision: %w", err)
 		}
 		if rec.Case, err = f.dry(ctx, t.subject.Key(f.repo), v, &rec.Decision, policy); err != nil {
 			return 1, err
 		}
 		readOnly = true
+	}
+	if f.app != nil {
+		return 0, f.carry(ctx, line, rec, v.Class)
 	}
 	c := rec.Case
 	var stuck error
@@ -363,8 +372,8 @@ func (f *face) claimTTL() time.Duration {
 
 func (f *face) line(eff pipeline.Effector) *pipeline.Line {
 	return &pipeline.Line{
-		Ledger: f.led, Effector: eff, Judge: effect.Judge, Owner: owner(f.env.Getenv), ClaimTTL: f.claimTTL(),
-		Now: f.now, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
+		Ledger: f.led, Effector: f.counted(eff), Judge: effect.Judge, Owner: owner(f.env.Getenv), ClaimTTL: f.claimTTL(),
+		Now: f.now, Sleep: f.pause, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
 	}
 }
 
@@ -380,15 +389,4 @@ func (f *face) now() time.Time {
 		return f.env.Now()
 	}
 	return time.Now()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -11,7 +11,7 @@ import (
 func (f *face) effects(t trigger) *effect.GitHub {
 	o := f.renderOptions(t)
 	return &effect.GitHub{
-		Hub: f.hub, Repo: f.repo, Subject: t.subject, Config: f.config, Render: o, Sleep: sleep,
+		Hub: f.hub, Repo: f.repo, Subject: t.subject, Config: f.config, Render: o, Sleep: f.delay,
 		Ledger: f.led, Now: f.now, Log: f.log, Owner: f.process, FileTTL: f.claimTTL(),
 		Prompt: func(rec escalate.Record, host routing.Case, live string) string {
 			return render.PromptSection(rec, host, live, o)

@@ -160,6 +160,8 @@ type Event struct {
 	Review      *Review         `json:"review"`
 	Comment     *Comment        `json:"comment"`
 	Issue       *Issue          `json:"issue"`
+	CheckRun    *CheckRun       `json:"check_run"`
+	CheckSuite  *CheckSuite     `json:"check_suite"`
 	Sender      Sender          `json:"sender"`
 	Changes     Changes         `json:"changes"`
 	Inputs      json.RawMessage `json:"inputs"` // of workflow_dispatch
@@ -190,6 +192,7 @@ type PullRequest struct {
 	Number    int    `json:"number"`
 	State     string `json:"state"`
 	UpdatedAt string `json:"updated_at"`
+	ClosedAt  string `json:"closed_at"`
 	User      struct {
 		Login string `json:"login"`
 	} `json:"user"`

@@ -145,6 +145,10 @@ func (f *face) summary(text string) error {
 }
 
 func (f *face) notice(format string, a ...any) {
+	if f.app != nil {
+		f.log.Info(fmt.Sprintf(format, a...))
+		return
+	}
 	fmt.Fprintf(f.env.Stdout, "::notice title=Switchback::%s\n", escapeData(fmt.Sprintf(format, a...)))
 }
 

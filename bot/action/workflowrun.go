@@ -277,11 +277,8 @@ func (f *face) mayReview(ctx context.Context, r Review) (bool, error) {
 	return true, nil
 }
 
-// sweep carries out what earlier runs decided and did not finish.
-func (f *face) sweep(ctx context.Context) (int, error) {
-	if err := f.configure(ctx, "sweep"); err != nil {
-		return 2, err
-	}
+// sweepAll carries out what earlier runs decided and did not finish.
+func (f *face) sweepAll(ctx context.Context) (int, error) {
 	keys, err := f.led.Keys(ctx)
 	if err != nil {
 		return 1, fmt.Errorf("listing the ledger: %w", err)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalate"
 )
@@ -13,6 +15,12 @@ func (c *checker) check(f File) {
 	c.oneOf([]any{"on_max"}, f.OnMax, "manual", "error", "skip")
 	c.oneOf([]any{"pause_scope"}, f.PauseScope, "checkpoint", "case")
 	c.oneOf([]any{"mode"}, f.Mode, "auto", "manual")
+	c.oneOf([]any{"acts"}, f.Acts, ActsAction, ActsApp)
+	for i, glob := range f.Reports {
+		if strings.TrimSpace(glob) == "" || !doublestar.ValidatePattern(glob) {
+			c.add([]any{"reports", i}, "reports[%d] is %q, which is no pattern of files; write e.g. \"**/junit*.xml\"", i, glob)
+		}
+	}
 	if f.Version != 0 && f.Version != 1 {
 		c.add([]any{"version"}, "version %d is not known; write 1 or leave it out", f.Version)
 	}

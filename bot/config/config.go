@@ -40,8 +40,17 @@ type File struct {
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are asked about a cycle of optimization."`
 	Ports         PortSettings          `yaml:"ports,omitempty" json:"ports,omitempty" jsonschema:"description=How a plan of ports is run."`
+	Acts          string                `yaml:"acts,omitempty" json:"acts,omitempty" jsonschema:"enum=action,enum=app,description=Who acts where both the Action and the App are installed; default: the Action where it has recorded cases and else the App."`
+	Reports       []string              `yaml:"reports,omitempty" json:"reports,omitempty" jsonschema:"description=Globs of the report files in a run's artifacts: for the App and for the Action on workflow_run; the input reports goes before it."`
+	Workflows     []string              `yaml:"workflows,omitempty" json:"workflows,omitempty" jsonschema:"description=Names of the workflows whose runs the App judges; default: all."`
 	Answers       AnswerSettings        `yaml:"answers,omitempty" json:"answers,omitempty" jsonschema:"description=Who may answer prompts and give commands."`
 }
+
+// What Acts may be.
+const (
+	ActsAction = "action"
+	ActsApp    = "app"
+)
 
 // AnswerSettings say who may answer.
 type AnswerSettings struct {

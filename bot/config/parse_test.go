@@ -55,6 +55,8 @@ func TestProblems(t *testing.T) {
 		{"S0-56 iterations of a case", "cases:\n  \"#1\":\n    max_iterations: 12\n", []string{"3: max_iterations is 12"}},
 		{"S0-56 a case that is none", "cases:\n  12: {max_iterations: 1}\n", []string{`2: case "12" is neither a pull request ("#12") nor a branch ("@main")`}},
 		{"S0-56 a case that overrides nothing", "cases:\n  \"#12\": {}\n", []string{`2: case "#12" overrides nothing; write max_iterations`}},
+		{"acts", "acts: both\n", []string{"1: acts is \"both\"; it must be one of action, app"}},
+		{"reports", "reports:\n  - a/*.xml\n  - 'a/[b'\n", []string{`3: reports[1] is "a/[b", which is no pattern of files`}},
 		{"S0-56 actions", "max_actions: 0\n", []string{"1: max_actions is 0; it must be 1 to 1000"}},
 		{"S0-56 new issues", "escalation:\n  max_issues: 0\n", []string{"2: max_issues is 0; it must be 1 to 50"}},
 		{"S0-56 a type of escalation", "escalation:\n  auto_resolve: {tests: false}\n", []string{`2: tests is "tests"; it must be one of general`}},

@@ -1,0 +1,37 @@
+package action
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/ledger"
+)
+
+func TestDeliverIncomplete(t *testing.T) {
+	t.Parallel()
+	w := Work{Repo: hub.Repo{Owner: "octo", Name: "app"}, Ledger: &ledger.Memory{}}
+	for event, payload := range map[string]string{
+		"workflow_run":        `{"action":"completed"}`,
+		"check_run":           `{"action":"rerequested"}`,
+		"check_suite":         `{"action":"rerequested"}`,
+		"pull_request":        `{"action":"closed","pull_request":{}}`,
+		"pull_request_review": `{"action":"submitted","pull_request":{"number":1}}`,
+		"issues":              `{"action":"edited"}`,
+		"issue_comment":       `{"action":"created","issue":{"number":3}}`,
+		"push":                `{"ref":`,
+	} {
+		if _, err := Deliver(t.Context(), w, event, []byte(payload)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", event, err)
+		}
+	}
+	for event, payload := range map[string]string{
+		"workflow_run": `{"action":"requested","workflow_run":{"id":5}}`,
+		"check_run":    `{"action":"created","check_run":{}}`,
+		"star":         `{"action":"created"}`,
+	} {
+		if left, err := Deliver(t.Context(), w, event, []byte(payload)); err != nil || left != nil {
+			t.Errorf("%s is not left alone: %v %v", event, left, err)
+		}
+	}
+}
