@@ -113,7 +113,15 @@ func (t *tree) list() error {
 	t.listed = true
 	err := filepath.WalkDir(t.root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return err
+			if p == t.root {
+				return err
+			}
+			// What a container left of another user is of no concern unless
+			// a glob names it; reading it says then what is wrong.
+			if rel, err := filepath.Rel(t.root, p); err == nil {
+				t.files = append(t.files, filepath.ToSlash(rel))
+			}
+			return fs.SkipDir
 		}
 		if d.IsDir() {
 			if d.Name() == ".git" || d.Name() == ".switchback" { // what running a port leaves is not what it is about
@@ -153,6 +161,9 @@ func (t *tree) sum(name string) (string, error) {
 		}
 		fmt.Fprintf(h, "link to %s", to)
 	} else {
+		if info.IsDir() {
+			return "", fmt.Errorf("%s: the folder cannot be read; its paths name it", name)
+		}
 		f, err := os.Open(full)
 		if err != nil {
 			return "", err

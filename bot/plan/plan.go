@@ -4,6 +4,8 @@ package plan
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -21,70 +23,122 @@ const maxFile = 1 << 20
 
 // Load reads the plan in a folder, and all below it, or in one file. Files that
 // begin with a dot, that are neither Markdown nor YAML, and READMEs without front
-// matter are no ports. The error is a *port.Error if the plan is wrong.
+// matter are no ports. The error is a *port.Error if the plan is wrong, with all
+// that is wrong: what cannot be read, and what the rest says.
 func Load(name string) (port.Plan, error) {
-	files, err := read(name)
+	files, wrong, err := read(name)
 	if err != nil {
 		return port.Plan{}, err
 	}
-	return port.Compile(files)
+	p, err := port.Compile(files)
+	if len(wrong) == 0 {
+		return p, err
+	}
+	var more *port.Error
+	if errors.As(err, &more) {
+		wrong = append(wrong, more.Problems...)
+		slices.SortStableFunc(wrong, func(a, b port.Problem) int {
+			return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		})
+	}
+	return port.Plan{}, &port.Error{Problems: wrong}
 }
 
-func read(name string) ([]port.File, error) {
+// read returns the files of a plan, and what is wrong with those that cannot be
+// read.
+func read(name string) (out []port.File, wrong []port.Problem, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if !info.IsDir() {
-		data, err := content(name)
-		return []port.File{{Name: filepath.ToSlash(name), Data: data}}, err
-	}
-	var out []port.File
-	var wrong []port.Problem
-	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+	take := func(p string, needed bool) {
+		data, err := content(p)
+		stem, _, _ := strings.Cut(strings.ToLower(filepath.Base(p)), ".")
 		switch {
 		case err != nil:
+			wrong = append(wrong, port.Problem{File: filepath.ToSlash(p), Message: err.Error()})
+		case needed || stem != "readme" || port.HasFrontMatter(data):
+			out = append(out, port.File{Name: filepath.ToSlash(p), Data: data})
+		}
+	}
+	if !info.IsDir() {
+		take(name, true)
+		return out, wrong, nil
+	}
+	if info, err = os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 { // it would be walked as if it were empty
+		return nil, []port.Problem{{File: filepath.ToSlash(name), Message: "is a link; name the folder that it leads to"}}, nil
+	}
+	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+		if p == name {
 			return err
-		case p != name && strings.HasPrefix(d.Name(), "."):
+		}
+		why := unfit(p, d, err)
+		switch {
+		case strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-			return nil
-		case d.IsDir() || !slices.Contains([]string{".md", ".markdown", ".yml", ".yaml"}, strings.ToLower(path.Ext(d.Name()))):
-			return nil
-		case !d.Type().IsRegular():
-			wrong = append(wrong, port.Problem{File: filepath.ToSlash(p), Message: "is no file but a link; put the port itself here"})
-			return nil
-		}
-		data, err := content(p)
-		if err != nil {
-			return err
-		}
-		if stem, _, _ := strings.Cut(strings.ToLower(d.Name()), "."); stem != "readme" || port.HasFrontMatter(data) {
-			out = append(out, port.File{Name: filepath.ToSlash(p), Data: data})
+		case why != "":
+			wrong = append(wrong, port.Problem{File: filepath.ToSlash(p), Message: why})
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case !d.IsDir() && isPort(d.Name()):
+			take(p, false)
 		}
 		return nil
 	})
-	if err == nil && len(wrong) > 0 {
-		return nil, &port.Error{Problems: wrong}
-	}
-	return out, err
+	return out, wrong, err
 }
 
-// content returns a file of a plan, which is small.
+// isPort reports whether a file is one of a plan by its name.
+func isPort(name string) bool {
+	return slices.Contains([]string{".md", ".markdown", ".yml", ".yaml"}, strings.ToLower(path.Ext(name)))
+}
+
+// unfit says why a file or folder in a plan cannot be taken, "" if it can. A link
+// would let a plan say other things than its repository does.
+func unfit(p string, d fs.DirEntry, err error) string {
+	switch {
+	case err != nil:
+		return reason(err)
+	case d.Type()&fs.ModeSymlink != 0:
+		if info, err := os.Stat(p); isPort(d.Name()) || err == nil && info.IsDir() {
+			return "is a link; put the port itself here"
+		}
+	case !d.IsDir() && !d.Type().IsRegular() && isPort(d.Name()):
+		return "is no file; put the port itself here"
+	}
+	return ""
+}
+
+// reason is an error without the name of the file, which stands before it.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return "cannot be read: " + pe.Err.Error()
+	}
+	return "cannot be read: " + err.Error()
+}
+
+// content returns a file of a plan, which is small. What is no file, such as a
+// pipe, is not opened: that might wait forever. The error is a sentence about the file.
 func content(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("is no file; put the port itself here")
+	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(reason(err))
 	}
 	defer f.Close()
 	var b bytes.Buffer
 	n, err := io.Copy(&b, io.LimitReader(bufio.NewReader(f), maxFile+1))
 	if err != nil {
-		return nil, err
+		return nil, errors.New(reason(err))
 	}
 	if n > maxFile {
-		return nil, &port.Error{Problems: []port.Problem{{File: filepath.ToSlash(name), Message: fmt.Sprintf("is longer than %d bytes; a port is a short text", maxFile)}}}
+		return nil, fmt.Errorf("is longer than %d bytes; a port is a short text", maxFile)
 	}
 	return b.Bytes(), nil
 }

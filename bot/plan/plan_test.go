@@ -54,6 +54,45 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// Whatever is in the way of one file, the others are read, and everything is
+// told at once.
+func TestLoadTellsAllThatIsWrong(t *testing.T) {
+	t.Parallel()
+	root := repository(t, map[string]string{
+		"ports/a.yml": "id: a\ndepends_on: [a]\n", "ports/big.yml": strings.Repeat("#", maxFile+1), "ports/z.md": "", "ports/.hidden/x.yml": "nope",
+		"ports/tab.yml": "id: t\n\ttitle: x\n", "ports/latin.md": "---\nid: l\n---\nCaf\xe9\n", "elsewhere/p.yml": "id: p\n", "ports/dir.md/b.yml": "id: b\n",
+	})
+	dir := filepath.Join(root, "ports")
+	for link, to := range map[string]string{"link.md": "/etc/hostname", "folder": filepath.Join(root, "elsewhere"), "picture.png": "/nowhere", ".dot": "/etc", "gone.yml": "/nowhere"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Load(dir)
+	if err == nil {
+		t.Fatal("it is taken")
+	}
+	base := filepath.ToSlash(dir) + "/"
+	want := `a.yml:2: port "a" depends on itself; remove that
+big.yml: is longer than 1048576 bytes; a port is a short text
+folder: is a link; put the port itself here
+gone.yml: is a link; put the port itself here
+latin.md:4: byte 0xe9 is no text; write the file in UTF-8
+link.md: is a link; put the port itself here
+tab.yml:2: not valid YAML: found a tab character that violates indentation; indent with spaces, YAML takes no tabs, and quote a text that begins with @, ` + "`" + ` or %
+z.md:1: no front matter; begin the file with a line ---, the keys (id: …), and a line ---`
+	if got := strings.ReplaceAll(err.Error(), base, ""); got != want {
+		t.Errorf("it says\n%s\nwant\n%s", got, want)
+	}
+	link := filepath.Join(root, "linked")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(link); err == nil || !strings.Contains(err.Error(), "linked: is a link; name the folder") {
+		t.Error(err)
+	}
+}
+
 func TestHashes(t *testing.T) {
 	t.Parallel()
 	const a, b = "id: a\npaths: [src/**/*.go, doc, go.mod]\ntest: go test ./...\n", "---\nid: b\n---\nBrief.\n"

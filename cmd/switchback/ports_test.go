@@ -132,7 +132,7 @@ func TestLint(t *testing.T) {
 	if err := os.Symlink(one, link); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, "", "ports", "lint", filepath.Dir(link)); r.code != 1 || !strings.Contains(r.err, "l.md: is no file but a link") {
+	if r := run(t, "", "ports", "lint", filepath.Dir(link)); r.code != 1 || !strings.Contains(r.err, "l.md: is a link") {
 		t.Errorf("exit %d %s", r.code, r.err)
 	}
 }

@@ -86,6 +86,11 @@ func (r *reader) text(n *yaml.Node, key string) (string, bool) {
 		r.at(n, "%s is %s; write a text", key, kindOf(n))
 		return "", false
 	}
+	if strings.ContainsRune(n.Value, 0) {
+		// No environment and no command line can hold one.
+		r.at(n, "%s is %s, which has a NUL; leave it out", key, kindOf(n))
+		return "", false
+	}
 	return n.Value, true
 }
 
@@ -177,6 +182,12 @@ func (r *reader) whole(n *yaml.Node, key string, least, most int64, remedy strin
 
 func (r *reader) dependsOn(s *Spec, n *yaml.Node) {
 	seen := map[string]bool{}
+	if n.Kind == yaml.ScalarNode && strings.ContainsAny(n.Value, ", ") {
+		if names := strings.FieldsFunc(n.Value, func(c rune) bool { return c == ',' || c == ' ' }); !slices.ContainsFunc(names, func(v string) bool { return !idRE.MatchString(v) }) {
+			r.at(n, "depends_on is %s, which is one text; write a list: [%s]", kindOf(n), strings.Join(names, ", "))
+			return
+		}
+	}
 	for _, x := range r.list(n, "depends_on") {
 		v := r.id(x, "an item of depends_on")
 		if v == "" || seen[v] {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -25,8 +26,8 @@ type File struct {
 func Parse(f File) ([]Spec, []Problem) {
 	r := &reader{file: f.Name}
 	data := bytes.TrimPrefix(f.Data, []byte("\xef\xbb\xbf"))
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		r.add(1+bytes.Count(data[:i], []byte("\n")), "a NUL byte; a port is a text in UTF-8")
+	if i := notText(data); i >= 0 {
+		r.add(1+bytes.Count(data[:i], []byte("\n")), "byte 0x%02x is no text; write the file in UTF-8", data[i])
 		return nil, r.problems
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
@@ -38,6 +39,19 @@ func Parse(f File) ([]Spec, []Problem) {
 		r.add(0, "is neither Markdown (.md) nor YAML (.yml, .yaml)")
 	}
 	return r.specs, r.problems
+}
+
+// notText returns where the first byte is that is no part of a text in UTF-8,
+// -1 if there is none.
+func notText(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == 0 || r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
 }
 
 type reader struct {
@@ -138,7 +152,11 @@ func (r *reader) documents(data []byte, each func(*yaml.Node)) {
 			if line > 0 {
 				line += r.offset
 			}
-			r.add(line, "not valid YAML: %s", m[2])
+			remedy := ""
+			if strings.Contains(m[2], "tab character") || strings.Contains(m[2], "cannot start any token") {
+				remedy = "; indent with spaces, YAML takes no tabs, and quote a text that begins with @, ` or %"
+			}
+			r.add(line, "not valid YAML: %s%s", m[2], remedy)
 			return
 		}
 		if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
