@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,24 +22,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger/ledgertest"
 	"github.com/switchback-ci/switchback/routing"
 )
-
-// alternating is several handles of one ledger, as several processes have them.
-type alternating struct {
-	handles []ledger.Ledger
-	n       atomic.Uint32
-}
-
-func (a *alternating) next() ledger.Ledger { return a.handles[int(a.n.Add(1))%len(a.handles)] }
-
-func (a *alternating) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
-	return a.next().Load(ctx, key)
-}
-
-func (a *alternating) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
-	return a.next().Append(ctx, key, seen, events)
-}
-
-func (a *alternating) Keys(ctx context.Context) ([]string, error) { return a.next().Keys(ctx) }
 
 func opened(tb testing.TB, open func(string) (*ledger.Dir, error), path string) *ledger.Dir {
 	tb.Helper()
@@ -60,7 +41,7 @@ func TestDir(t *testing.T) {
 			t.Parallel()
 			ledgertest.Run(t, func(tb testing.TB) ledger.Ledger {
 				path := filepath.Join(tb.TempDir(), "made", "on demand")
-				return &alternating{handles: []ledger.Ledger{opened(tb, open, path), opened(tb, open, path)}}
+				return ledgertest.Alternate(opened(tb, open, path), opened(tb, open, path))
 			})
 		})
 	}

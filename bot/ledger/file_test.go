@@ -21,7 +21,7 @@ func TestFile(t *testing.T) {
 			}
 			return l
 		}
-		return &alternating{handles: []ledger.Ledger{open(), open()}}
+		return ledgertest.Alternate(open(), open())
 	})
 }
 

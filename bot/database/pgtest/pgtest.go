@@ -1,0 +1,205 @@
+// Package pgtest gives tests a PostgreSQL of their own: one throw-away cluster
+// for each test process, which ends with it, and in it a database for each test.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// cluster is the one of this process.
+var cluster = sync.OnceValues(start)
+
+var databases atomic.Int64
+
+// URL returns the URL of a new, empty database. The test fails if the machine
+// has no PostgreSQL.
+func URL(tb testing.TB) string {
+	tb.Helper()
+	c, err := cluster()
+	if err != nil {
+		tb.Fatalf("a PostgreSQL for this test: %v", err)
+	}
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := c.run(tb.Context(), "CREATE DATABASE "+name); err != nil {
+		tb.Fatal(err)
+	}
+	return c.url(name)
+}
+
+// Durable makes the cluster write through to the disk, which it otherwise does
+// not: for benchmarks, as a test kills its clients and not the server.
+func Durable(tb testing.TB) {
+	tb.Helper()
+	c, err := cluster()
+	if err == nil {
+		err = errors.Join(c.run(tb.Context(), "ALTER SYSTEM SET fsync = on"), c.run(tb.Context(), "SELECT pg_reload_conf()"))
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+type server struct {
+	port int
+	end  *os.File // the watchdog ends the cluster when this process's end of the pipe is closed
+}
+
+func (s *server) url(name string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: name, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+func (s *server) run(ctx context.Context, text string) error {
+	c, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, text)
+	return errors.Join(err, c.Close(ctx))
+}
+
+// start makes a cluster and starts it.
+func start() (*server, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := folder()
+	if err != nil {
+		return nil, err
+	}
+	end, err := watch(bin, dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if out, err := asServer(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	// In the file and not on the command line, where Durable could not change it.
+	if err := settle(filepath.Join(data, "postgresql.conf"), "fsync = off"); err != nil {
+		return nil, err
+	}
+	log := filepath.Join(dir, "log")
+	for try := 1; ; try++ {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300", port)
+		err = asServer(filepath.Join(bin, "pg_ctl"), "-D", data, "-o", options, "-l", log, "-t", "120", "-w", "start").Run()
+		if err == nil {
+			return &server{port, end}, nil
+		}
+		if try == 5 { // another process may have taken the port
+			text, _ := os.ReadFile(log)
+			return nil, fmt.Errorf("pg_ctl start: %w: %s", err, text)
+		}
+	}
+}
+
+// settle adds a line to the server's configuration.
+func settle(file, line string) error {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// programs returns the folder of initdb and pg_ctl, which Debian keeps out of
+// PATH; the newest, if there are several.
+func programs() (string, error) {
+	if p, err := exec.LookPath("initdb"); err == nil {
+		if p, err = filepath.EvalSymlinks(p); err == nil {
+			return filepath.Dir(p), nil
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		return "", errors.New("initdb is neither in PATH nor in /usr/lib/postgresql/*/bin; install PostgreSQL (Debian: apt-get install postgresql)")
+	}
+	newest, version := "", -1.0
+	for _, f := range found {
+		dir := filepath.Dir(f)
+		if v, err := strconv.ParseFloat(filepath.Base(filepath.Dir(dir)), 64); err == nil && v > version {
+			newest, version = dir, v
+		}
+	}
+	if newest == "" {
+		newest = filepath.Dir(found[0])
+	}
+	return newest, nil
+}
+
+// folder makes the cluster's folder, which belongs to whom the server runs as.
+func folder() (string, error) {
+	root := ""
+	if os.Geteuid() == 0 {
+		root = "/tmp" // TMPDIR may lie where only root gets to
+	}
+	dir, err := os.MkdirTemp(root, "switchback-pg-")
+	if err != nil || os.Geteuid() != 0 {
+		return dir, err
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return "", fmt.Errorf("PostgreSQL does not run as root: %w", err)
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chown(dir, uid, -1)
+}
+
+// asServer is a command run as the user that the server may run as.
+func asServer(name string, args ...string) *exec.Cmd {
+	if os.Geteuid() == 0 {
+		name, args = "runuser", append([]string{"-u", "postgres", "--", name}, args...)
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir = "/"
+	return cmd
+}
+
+// watch starts the process that ends the cluster and removes its folder once
+// this process is no more, however it ended. It returns what must stay open.
+func watch(bin, dir string) (*os.File, error) {
+	ended, end, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer ended.Close()
+	cmd := asServer("sh", "-c", `cat; "$1/pg_ctl" -D "$2/data" -m immediate -t 60 stop; rm -rf "$2"`, "sh", bin, dir)
+	cmd.Stdin = ended
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go cmd.Wait() //nolint:errcheck // it outlives this process
+	return end, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
