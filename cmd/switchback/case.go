@@ -3,14 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/user"
 	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -27,7 +25,7 @@ func showCommand(s streams) *cobra.Command {
 			if output != "text" && output != "json" {
 				return usage("-o is %q; it must be text or json", output)
 			}
-			led, err := openExisting(path)
+			led, err := openExisting(c.Context(), path)
 			if err != nil {
 				return err
 			}
@@ -48,7 +46,7 @@ func showCommand(s streams) *cobra.Command {
 				return failed(err)
 			}
 			if len(events) == 0 {
-				return failed(fmt.Errorf("no case %q in %s; `switchback show --ledger %s` lists those there are", args[0], path, path))
+				return failed(fmt.Errorf("no case %q in %s; `switchback show --ledger %s` lists those there are", args[0], named(path), named(path)))
 			}
 			cs, err := routing.Fold(args[0], events)
 			if err != nil {
@@ -61,7 +59,7 @@ func showCommand(s streams) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&path, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
+	c.Flags().StringVar(&path, "ledger", ".switchback/ledger", ledgerHelp)
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	return c
 }
@@ -87,19 +85,6 @@ func printCase(s streams, c routing.Case) error {
 		return failed(err)
 	}
 	return nil
-}
-
-// openExisting opens a ledger that must be there: a typing error in its path
-// must not look like an empty history.
-func openExisting(path string) (ledger.Ledger, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, failed(fmt.Errorf("the ledger: %w; name it with --ledger", err))
-	}
-	led, err := ledger.OpenPath(path)
-	if err != nil {
-		return nil, failed(err)
-	}
-	return led, nil
 }
 
 var humanActions = map[string]struct {
@@ -154,7 +139,7 @@ func caseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			led, err := openExisting(path)
+			led, err := openExisting(c.Context(), path)
 			if err != nil {
 				return err
 			}
@@ -175,7 +160,7 @@ func caseCommand(s streams) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&path, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
+	fl.StringVar(&path, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVar(&key, "case", "", "the case (required)")
 	fl.StringVar(&checkpoint, "checkpoint", "ci", "the checkpoint of the case")
 	fl.StringVar(&cfg, "config", "", "configuration file")

@@ -60,7 +60,7 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 			if f.relayed(getenv) {
 				return ask(c.Context(), s, getenv, "progress", p)
 			}
-			d, err := f.member(getenv)
+			d, err := f.member(c.Context(), getenv)
 			if err != nil {
 				return err
 			}
@@ -96,13 +96,13 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 }
 
 // member opens the journal where a session speaks outside of `port run`.
-func (f channelFlags) member(getenv func(string) string) (*worker.Desk, error) {
+func (f channelFlags) member(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
 	for name, v := range map[string]string{"--port": f.port, "--session": f.session} {
 		if v == "" {
 			return nil, usage("%s is missing; a worker of `switchback port run` need not give it", name)
 		}
 	}
-	return f.desk(getenv)
+	return f.desk(ctx, getenv)
 }
 
 func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(string) string) error {
@@ -121,7 +121,7 @@ func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(
 	if f.relayed(getenv) {
 		return ask(ctx, s, getenv, "send", worker.Sent{Type: kind, Payload: json.RawMessage(payload)})
 	}
-	d, err := f.member(getenv)
+	d, err := f.member(ctx, getenv)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func runChannelReceive(ctx context.Context, s streams, f channelFlags, getenv fu
 	if f.relayed(getenv) {
 		return ask(ctx, s, getenv, "receive", struct{}{})
 	}
-	d, err := f.member(getenv)
+	d, err := f.member(ctx, getenv)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func feedbackCommand(s streams, getenv func(string) string) *cobra.Command {
 	done, withdraw, list, stats := doneCommand(s, &f), withdrawCommand(s, &f), listCommand(s, &f), statsCommand(s, &f)
 	for _, sub := range []*cobra.Command{send, receive, answer, done, withdraw, list, stats} {
 		fl := sub.Flags()
-		fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
+		fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 		fl.StringVar(&f.build, "build", getenv("SWITCHBACK_BUILD"), "the build of the plan, whose rounds count for themselves (default $SWITCHBACK_BUILD)")
 		fl.StringVar(&f.repo, "repo", orDefault(getenv("GITHUB_REPOSITORY"), "local/local"), "the repository, owner/name")
 		fl.StringVarP(&f.output, "output", "o", "text", "text or json")
@@ -121,9 +121,9 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string) err
 	if err != nil {
 		return failed(err)
 	}
-	led, err := ledger.OpenPath(f.ledger)
+	led, err := openLedger(ctx, f.ledger)
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	var out edge.Sent
 	now := time.Now()
@@ -218,7 +218,7 @@ type received struct {
 }
 
 func runReceive(ctx context.Context, s streams, f feedbackFlags, node string) error {
-	led, err := openExisting(f.ledger)
+	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func withdrawCommand(s streams, f *feedbackFlags) *cobra.Command {
 
 // note changes one feedback and says what became of it.
 func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(edge.Register, edge.Record) ([]routing.Event, error)) error {
-	led, err := openExisting(f.ledger)
+	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func printAudit(s streams, events []routing.Event) error {
 
 // edgeEvents returns the events of the register of edges.
 func edgeEvents(ctx context.Context, f feedbackFlags) ([]routing.Event, error) {
-	led, err := openExisting(f.ledger)
+	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return nil, err
 	}

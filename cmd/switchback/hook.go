@@ -75,7 +75,7 @@ func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 		if f.port == "" {
 			return usage("--port is missing; it names the journal that the event goes to")
 		}
-		d, err := f.desk(getenv)
+		d, err := f.desk(ctx, getenv)
 		if err != nil {
 			return err
 		}

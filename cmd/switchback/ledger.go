@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/tables"
 )
 
@@ -13,10 +14,10 @@ func ledgerCommand(s streams) *cobra.Command {
 		Use:   "ledger",
 		Short: "Take a ledger elsewhere",
 		RunE: func(*cobra.Command, []string) error {
-			return usage("name what to do with the ledger: export")
+			return usage("name what to do with the ledger: export or copy")
 		},
 	}
-	c.AddCommand(exportCommand(s))
+	c.AddCommand(exportCommand(s), copyCommand(s))
 	return c
 }
 
@@ -33,13 +34,13 @@ The ledger of a repository is its branch switchback-ledger:
 
   git fetch origin switchback-ledger
   git worktree add ../ledger origin/switchback-ledger
-  switchback ledger export --ledger ../ledger/cases --sqlite ledger.db`,
+  switchback ledger export --ledger ../ledger --sqlite ledger.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sqlite == "" {
 				return usage("--sqlite is missing; it names the database to write")
 			}
-			led, err := openExisting(path)
+			led, err := openExisting(c.Context(), path)
 			if err != nil {
 				return err
 			}
@@ -53,7 +54,46 @@ The ledger of a repository is its branch switchback-ledger:
 			return nil
 		},
 	}
-	c.Flags().StringVar(&path, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
+	c.Flags().StringVar(&path, "ledger", ".switchback/ledger", ledgerHelp)
 	c.Flags().StringVar(&sqlite, "sqlite", "", "the database to write (required)")
 	return c
+}
+
+func copyCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "copy FROM TO",
+		Short: "Copy a ledger into another, say a branch's into the App's database",
+		Long: `Add to the ledger TO what the ledger FROM has and TO has not, and compare what was
+written. Each is a directory, a file ending in .jsonl, sqlite:FILE, or postgres://…
+
+Copying again adds nothing, so a copy can be broken off and begun anew. A case that
+says something else in TO is an error, and is left as it is; one that went on there,
+or is only there, stays.
+
+The ledger of a repository is its branch switchback-ledger:
+
+  git fetch origin switchback-ledger
+  git worktree add ../ledger origin/switchback-ledger
+  switchback ledger copy ../ledger sqlite:data/switchback.db`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			from, err := openExisting(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			to, err := openLedger(c.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			n, err := ledger.Copy(c.Context(), from, to)
+			if err != nil {
+				return failed(err)
+			}
+			if n.Streams == 0 {
+				return failed(fmt.Errorf("%s has no case: name the folder that has a folder cases in it", named(args[0])))
+			}
+			fmt.Fprintf(s.out, "%d streams of %d events, %d of them new\n", n.Streams, n.Events, n.Added)
+			return nil
+		},
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/switchback-ci/switchback/bot/database/pgtest"
 )
 
 func TestLedgerExport(t *testing.T) {
@@ -35,5 +37,78 @@ func TestLedgerExport(t *testing.T) {
 		if r := run(t, "", c.args...); r.code != c.code || !strings.Contains(r.err, c.says) || r.out != "" {
 			t.Errorf("%s: exit %d, said %q, printed %q", name, r.code, r.err, r.out)
 		}
+	}
+}
+
+// A ledger of any form is copied to any other, and the cases decide there as
+// they would have here.
+func TestLedgerCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from := filepath.Join(dir, "branch")
+	route := func(led, sha string, want int) {
+		t.Helper()
+		if r := run(t, "", "route", "--ledger", led, "--case", "acme/app#1", "--run", sha, "--sha", sha, recorded("1-not-implemented.txt")); r.code != want {
+			t.Fatalf("route in %s: exit %d: %s", led, r.code, r.err)
+		}
+	}
+	shown := func(led string) string {
+		t.Helper()
+		r := run(t, "", "show", "--ledger", led, "acme/app#1")
+		if r.code != 0 || r.out == "" {
+			t.Fatalf("show in %s: exit %d: %s", led, r.code, r.err)
+		}
+		return r.out
+	}
+	copied := func(a, b, says string) {
+		t.Helper()
+		if r := run(t, "", "ledger", "copy", a, b); r.code != 0 || r.out != says+"\n" {
+			t.Fatalf("copy to %s: exit %d: %q, want %q; %s", b, r.code, r.out, says, r.err)
+		}
+	}
+	route(from, "a1", 0)
+	targets := []string{"sqlite:" + filepath.Join(dir, "new", "l.db"), pgtest.URL(t), filepath.Join(dir, "l.jsonl")}
+	last := from
+	for _, to := range targets { // each from the one before
+		copied(last, to, "1 streams of 1 events, 1 of them new")
+		copied(last, to, "1 streams of 1 events, 0 of them new")
+		if shown(to) != shown(from) {
+			t.Errorf("%s shows\n%s\nwant\n%s", to, shown(to), shown(from))
+		}
+		last = to
+	}
+	copied(last, from, "1 streams of 1 events, 0 of them new")
+	route(from, "b2", 0)
+	for _, to := range targets[:2] {
+		copied(from, to, "1 streams of 2 events, 1 of them new")
+		route(to, "c3", 0)
+		copied(from, to, "1 streams of 2 events, 0 of them new") // went on by itself
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "new", "*")); err != nil || len(files) != 1 {
+		t.Errorf("left beside the database: %q, %v", files, err)
+	}
+	route(from, "d4", 0)
+	for name, c := range map[string]struct {
+		code int
+		says string
+		args []string
+	}{
+		"nothing":       {2, "accepts 2 arg", []string{"copy", from}},
+		"no source":     {1, "name it with --ledger", []string{"copy", from + "x", from}},
+		"empty source":  {1, "has a folder cases in it", []string{"copy", filepath.Join(from, "cases"), filepath.Join(dir, "other")}},
+		"another story": {1, "stream acme/app#1: event 3 is another in the target", []string{"copy", from, targets[0]}},
+		"no database":   {1, "no such file", []string{"copy", targets[0] + "x", targets[1]}},
+	} {
+		if r := run(t, "", append([]string{"ledger"}, c.args...)...); r.code != c.code || !strings.Contains(r.err, c.says) || r.out != "" {
+			t.Errorf("%s: exit %d, said %q, printed %q", name, r.code, r.err, r.out)
+		}
+	}
+}
+
+func TestPasswordIsNotShown(t *testing.T) {
+	t.Parallel()
+	led := strings.Replace(pgtest.URL(t), "postgres@", "postgres:sesame@", 1)
+	if r := run(t, "", "show", "--ledger", led, "nowhere#1"); r.code != 1 || !strings.Contains(r.err, "no case") || strings.Contains(r.err+r.out, "sesame") {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 }

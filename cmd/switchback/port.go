@@ -29,7 +29,7 @@ import (
 type portPlace struct{ ledger, branch, repo, plan, port string }
 
 func (p *portPlace) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.ledger, "ledger", "", "the ledger: a directory, or a file ending in .jsonl; default: in a job the branch of the repository, else .switchback/ledger")
+	c.Flags().StringVar(&p.ledger, "ledger", "", ledgerHelp+"; default: in a job the branch of the repository, else .switchback/ledger")
 	c.Flags().StringVar(&p.branch, "ledger-branch", "switchback-ledger", "the branch of the repository that is the ledger in a job")
 	c.Flags().StringVar(&p.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, else local/local")
 	c.Flags().StringVar(&p.plan, "plan", "ports", "the name of the plan in the ledger")
@@ -38,7 +38,7 @@ func (p *portPlace) flags(c *cobra.Command) {
 var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // desk opens the journal of a port.
-func (p portPlace) desk(getenv func(string) string) (*worker.Desk, error) {
+func (p portPlace) desk(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
 	if !planName.MatchString(p.plan) {
 		return nil, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
 	}
@@ -52,14 +52,14 @@ func (p portPlace) desk(getenv func(string) string) (*worker.Desk, error) {
 	if err != nil {
 		return nil, usage("--repo: %w", err)
 	}
-	led, err := p.open(r, getenv)
+	led, err := p.open(ctx, r, getenv)
 	if err != nil {
 		return nil, err
 	}
 	return &worker.Desk{Ledger: led, Key: routing.PortKey(repo, p.plan, p.port), Port: p.port, Now: time.Now}, nil
 }
 
-func (p portPlace) open(r hub.Repo, getenv func(string) string) (ledger.Ledger, error) {
+func (p portPlace) open(ctx context.Context, r hub.Repo, getenv func(string) string) (ledger.Ledger, error) {
 	token := getenv("SWITCHBACK_GITHUB_TOKEN") // is kept from the workers
 	if token == "" {
 		token = getenv("GITHUB_TOKEN")
@@ -79,11 +79,7 @@ func (p portPlace) open(r hub.Repo, getenv func(string) string) (ledger.Ledger, 
 	case path == "":
 		path = filepath.Join(".switchback", "ledger")
 	}
-	led, err := ledger.OpenPath(path)
-	if err != nil {
-		return nil, failed(err)
-	}
-	return led, nil
+	return openLedger(ctx, path)
 }
 
 type portFlags struct {
@@ -125,7 +121,7 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 		Use: "show ID", Short: "Print how a port stands, as JSON", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			at.port = args[0]
-			d, err := at.desk(getenv)
+			d, err := at.desk(c.Context(), getenv)
 			if err != nil {
 				return err
 			}
@@ -164,7 +160,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	d, err := f.desk(getenv)
+	d, err := f.desk(ctx, getenv)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/feedback"
-	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/prompt/hitl"
@@ -70,7 +69,7 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 		Short: "Time out the prompts of a ledger on disk that nobody answered",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := localDesk(f, true)
+			d, err := localDesk(c.Context(), f, true)
 			if err != nil {
 				return err
 			}
@@ -86,7 +85,7 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 		Short: "Print the prompts of a ledger on disk with their goals",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := localDesk(f, true)
+			d, err := localDesk(c.Context(), f, true)
 			if err != nil {
 				return err
 			}
@@ -98,7 +97,7 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 		},
 	}
 	for _, sub := range []*cobra.Command{open, answer, sweep, status} {
-		sub.Flags().StringVar(&f.ledger, "ledger", "", "the ledger: a directory, or a file ending in .jsonl")
+		sub.Flags().StringVar(&f.ledger, "ledger", "", ledgerHelp)
 		sub.Flags().StringVar(&f.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, with a ledger local/local")
 		sub.Flags().StringVar(&f.config, "config", "", "configuration file")
 		c.AddCommand(sub)
@@ -117,7 +116,7 @@ func runPromptOpen(ctx context.Context, s streams, f promptFlags, getenv func(st
 	if err != nil {
 		return failed(err)
 	}
-	d, err := localDesk(f, false)
+	d, err := localDesk(ctx, f, false)
 	if err != nil {
 		return err
 	}
@@ -160,7 +159,7 @@ func promptOnGitHub(ctx context.Context, s streams, f promptFlags, getenv func(s
 }
 
 func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) error {
-	d, err := localDesk(f, true)
+	d, err := localDesk(ctx, f, true)
 	if err != nil {
 		return err
 	}
@@ -170,7 +169,7 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 	}
 	p, ok := reg.Prompt(id)
 	if !ok {
-		return failed(fmt.Errorf("there is no prompt %q; `switchback prompt status --ledger %s` lists those there are", id, f.ledger))
+		return failed(fmt.Errorf("there is no prompt %q; `switchback prompt status --ledger %s` lists those there are", id, named(f.ledger)))
 	}
 	a, err := p.ParseAnswer(f.level, f.accept, f.text)
 	if err != nil {
@@ -195,7 +194,7 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 }
 
 // localDesk handles prompts against a ledger on disk and posts nothing.
-func localDesk(f promptFlags, exists bool) (*feedback.Desk, error) {
+func localDesk(ctx context.Context, f promptFlags, exists bool) (*feedback.Desk, error) {
 	if f.ledger == "" {
 		return nil, usage("--ledger is missing; on GitHub the Action does this")
 	}
@@ -203,11 +202,11 @@ func localDesk(f promptFlags, exists bool) (*feedback.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	open := ledger.OpenPath
+	open := openLedger
 	if exists {
 		open = openExisting
 	}
-	led, err := open(f.ledger)
+	led, err := open(ctx, f.ledger)
 	if err != nil {
 		return nil, err
 	}

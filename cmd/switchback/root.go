@@ -63,7 +63,11 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), promptCommand(s, getenv),
 		matrixCommand(s), portsCommand(s), feedbackCommand(s, getenv))
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv))
+	ctx, opened := closing(ctx)
 	err := root.ExecuteContext(ctx)
+	if e := opened.close(); e != nil && err == nil {
+		err = failed(e)
+	}
 	var exit *exitError
 	switch {
 	case err == nil:

@@ -12,7 +12,6 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/judge"
-	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -78,7 +77,7 @@ func routeCommand(s streams) *cobra.Command {
 	fl.IntVar(&f.parts, "parts", 1, "the number of legs")
 	fl.StringVar(&f.url, "url", "", "the address of the run")
 	fl.StringVar(&f.config, "config", "", "configuration file")
-	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", "the ledger: a directory, or a file ending in .jsonl")
+	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion in GitHub's words")
 	fl.StringVarP(&f.output, "output", "o", "json", "json or text")
 	return c
@@ -107,9 +106,9 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return failed(err)
 	}
-	led, err := ledger.OpenPath(f.ledger)
+	led, err := openLedger(ctx, f.ledger)
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	out, err := judge.Judge(judge.Input{
 		Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),

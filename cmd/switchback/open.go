@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+)
+
+// ledgerHelp says what --ledger takes.
+const ledgerHelp = "the ledger: a directory, a file ending in .jsonl, sqlite:FILE, or postgres://…"
+
+// openLedger opens the ledger that a command line names, and makes it if there
+// is none. It is closed when the command has ended.
+func openLedger(ctx context.Context, where string) (ledger.Ledger, error) {
+	return openNamed(ctx, where, true)
+}
+
+// openExisting opens a ledger that must be there: a typing error in its path
+// must not look like an empty history.
+func openExisting(ctx context.Context, where string) (ledger.Ledger, error) {
+	if !sqlledger.Names(where) {
+		if _, err := os.Stat(where); err != nil {
+			return nil, failed(fmt.Errorf("the ledger: %w; name it with --ledger", err))
+		}
+	}
+	return openNamed(ctx, where, false)
+}
+
+func openNamed(ctx context.Context, where string, create bool) (ledger.Ledger, error) {
+	if !sqlledger.Names(where) {
+		led, err := ledger.OpenPath(where)
+		if err != nil {
+			return nil, failed(err)
+		}
+		return led, nil
+	}
+	led, err := sqlledger.Open(ctx, where, create)
+	if err != nil {
+		return nil, failed(fmt.Errorf("the ledger: %w", err))
+	}
+	if o, ok := ctx.Value(openedKey{}).(*opened); ok {
+		o.all = append(o.all, led)
+	}
+	return led, nil
+}
+
+// named is a ledger's name as it may be shown: without a password.
+func named(where string) string {
+	if u, err := url.Parse(where); err == nil && sqlledger.Names(where) {
+		return u.Redacted()
+	}
+	return where
+}
+
+// opened is what a command opened and leaves to be closed.
+type opened struct{ all []io.Closer }
+
+type openedKey struct{}
+
+// closing returns a context with a place for what a command opens.
+func closing(ctx context.Context) (context.Context, *opened) {
+	o := new(opened)
+	return context.WithValue(ctx, openedKey{}, o), o
+}
+
+func (o *opened) close() error {
+	var errs []error
+	for _, c := range o.all {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
