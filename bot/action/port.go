@@ -3,6 +3,7 @@ package action
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/port"
 )
 
 // port runs the pair of one port as a process of its own, `port run`, whose
@@ -54,6 +57,10 @@ func (f *face) port(ctx context.Context) (int, error) {
 	stdout.flush()
 	stderr.flush()
 	var exit *exec.ExitError
+	if errors.As(err, &exit) && in.Build != "" && paused(filepath.Join(out, "result.json")) {
+		f.notice("port %s waits for feedback that it sent; a later round runs it again", in.Port)
+		return 0, nil
+	}
 	if errors.As(err, &exit) {
 		return max(1, exit.ExitCode()), nil // it has said why
 	}
@@ -61,6 +68,14 @@ func (f *face) port(ctx context.Context) (int, error) {
 		return 1, fmt.Errorf("running port %s: %w", in.Port, err)
 	}
 	return 0, nil
+}
+
+// paused reports whether a port ended because it waits for feedback. Only where
+// rounds follow is that no failure of its job.
+func paused(result string) bool {
+	var r port.Result
+	data, err := os.ReadFile(result)
+	return err == nil && json.Unmarshal(data, &r) == nil && r.Status == port.Paused
 }
 
 // withoutInputs returns an environment without the token and the inputs of the

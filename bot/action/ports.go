@@ -60,16 +60,7 @@ func (f *face) planPath() (file, name string) {
 		file = f.config.PlanPath()
 	}
 	if name == "" {
-		name = strings.TrimLeft(strings.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {
-				return r
-			}
-			return '-'
-		}, path.Clean(file)), "._-")
-		name = name[:min(100, len(name))]
-	}
-	if name == "" {
-		name = "ports"
+		name = plan.Name(file)
 	}
 	return file, name
 }

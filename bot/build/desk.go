@@ -46,6 +46,7 @@ type Desk struct {
 	Run      string // of GitHub Actions
 	Attempt  int
 	URL      string // of the run
+	ID       string // of a build that it begins, if no run names it
 	Most     int    // jobs of a round, port.ShardSize if 0
 	Now      func() time.Time
 }
@@ -106,11 +107,15 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 		return Round{}, err
 	}
 	if own := d.own(); build == "" || build != reg.Build.ID {
+		feedback, err := d.goesOn(ctx, reg, own)
+		if err != nil {
+			return Round{}, err
+		}
 		reg, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) {
 			if r.Build.ID == own { // this very step, again
 				return nil, nil
 			}
-			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now()})}, nil
+			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback})}, nil
 		})
 		if err != nil {
 			return Round{}, err
@@ -121,6 +126,9 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 
 // own is the name of a build that this run begins.
 func (d *Desk) own() string {
+	if d.ID != "" {
+		return d.ID
+	}
 	if d.Attempt > 1 {
 		return fmt.Sprintf("run-%s-%d", d.Run, d.Attempt)
 	}
@@ -142,11 +150,19 @@ func (d *Desk) Collect(ctx context.Context, build string, level int) (Round, err
 // workflow does that has no rounds, and hands out nothing.
 func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
 	own := d.own()
-	reg, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+	reg, err := d.Register(ctx)
+	if err != nil {
+		return Round{}, err
+	}
+	feedback, err := d.goesOn(ctx, reg, own)
+	if err != nil {
+		return Round{}, err
+	}
+	reg, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) {
 		if r.Build.ID == own {
 			return nil, nil
 		}
-		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now()}
+		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback}
 		r.Build = b
 		return []routing.Event{r.Begin(b), r.Hand(d.Plan.Jobs(d.Settings, d.Plan.State(r, d.Hashes), d.Hashes, false).Matrix.Include, 1, d.Run, d.URL, d.Now())}, nil
 	})
@@ -154,6 +170,9 @@ func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
 		return Round{}, err
 	}
 	if reg, err = d.collect(ctx, own, reg.Build.Rounds); err != nil {
+		return Round{}, err
+	}
+	if reg.Edges, err = d.deliver(ctx, reg); err != nil {
 		return Round{}, err
 	}
 	return d.round(reg, reg.Build.Rounds+1), nil
@@ -195,8 +214,14 @@ func (d *Desk) hear(ctx context.Context, reg port.Register, which func(port.Know
 		if err != nil {
 			return nil, fmt.Errorf("the journal of port %s: %w", id, err)
 		}
-		if now := k.Heard(j); now != k {
+		now := k.Heard(j)
+		if now != k {
 			heard[id] = now
+		}
+		if j.Loop != nil && now.Pair == j.Loop.ID {
+			if err := d.book(reg).Settle(ctx, *j.Loop, j.Output()); err != nil {
+				return nil, fmt.Errorf("the feedback that port %s ran for: %w", id, err)
+			}
 		}
 	}
 	return heard, nil
@@ -213,7 +238,7 @@ func (d *Desk) end(ctx context.Context, heard map[string]port.Known) (port.Regis
 		if len(add) == 0 {
 			return nil, nil
 		}
-		return []routing.Event{r.End(add, d.Now())}, nil
+		return []routing.Event{r.End(d.Plan.As(add), d.Now())}, nil
 	})
 }
 
@@ -221,10 +246,15 @@ func (d *Desk) end(ctx context.Context, heard map[string]port.Known) (port.Regis
 func (d *Desk) hand(ctx context.Context, reg port.Register, level int) (Round, error) {
 	build := reg.Build.ID
 	var out Round
-	reg, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+	open, err := d.deliver(ctx, reg)
+	if err != nil {
+		return Round{}, err
+	}
+	reg, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) {
 		if r.Build.ID != build {
 			return nil, port.ErrNoBuild
 		}
+		r.Edges = open
 		out = d.round(r, level)
 		fresh := slices.DeleteFunc(slices.Clone(out.Matrix.Matrix.Include), func(e port.Entry) bool {
 			k := r.Ports[e.ID]
@@ -238,6 +268,7 @@ func (d *Desk) hand(ctx context.Context, reg port.Register, level int) (Round, e
 	if err != nil {
 		return Round{}, err
 	}
+	reg.Edges = open
 	out.Board = d.Plan.Board(d.Settings, reg, d.Hashes)
 	return out, nil
 }
@@ -259,6 +290,9 @@ func (d *Desk) round(r port.Register, level int) Round {
 func (d *Desk) GoOn(ctx context.Context, build string, level int, workflow, ref string, inputs map[string]string) (Round, error) {
 	reg, err := d.collect(ctx, build, level)
 	if err != nil {
+		return Round{}, err
+	}
+	if reg.Edges, err = d.deliver(ctx, reg); err != nil {
 		return Round{}, err
 	}
 	out := d.round(reg, level+1)

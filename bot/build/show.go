@@ -21,6 +21,7 @@ var statusLabels = []struct {
 	label    hub.LabelSpec
 }{
 	{port.IsRunning, hub.LabelSpec{Name: "ports:running", Color: "0969da", Description: "Ports of the plan are being worked on"}},
+	{port.IsPaused, hub.LabelSpec{Name: "ports:paused", Color: "bf3989", Description: "Ports of the plan wait for feedback that one of them sent"}},
 	{port.IsEscalated, hub.LabelSpec{Name: "ports:escalated", Color: "8250df", Description: "A port of the plan needs a human"}},
 	{port.IsFailed, hub.LabelSpec{Name: "ports:failed", Color: "cf222e", Description: "A port of the plan could not be run to its end"}},
 	{port.IsBlocked, hub.LabelSpec{Name: "ports:blocked", Color: "6e7781", Description: "Ports of the plan wait for one that did not pass"}},
@@ -50,6 +51,9 @@ func (d *Desk) Show(ctx context.Context) (int, error) {
 	}
 	reg, err := d.Register(ctx)
 	if err != nil {
+		return 0, err
+	}
+	if reg.Edges, err = d.open(ctx, reg); err != nil {
 		return 0, err
 	}
 	b := d.Plan.Board(d.Settings, reg, d.Hashes)

@@ -18,6 +18,21 @@ import (
 	"github.com/switchback-ci/switchback/routing/port"
 )
 
+// Name returns the name that a plan has in the ledger if it is given none: its
+// path, with hyphens.
+func Name(file string) string {
+	name := strings.TrimLeft(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, path.Clean(filepath.ToSlash(file))), "._-")
+	if name = name[:min(100, len(name))]; name == "" {
+		return "ports"
+	}
+	return name
+}
+
 // maxFile is the length of a file of a plan in bytes.
 const maxFile = 1 << 20
 

@@ -30,6 +30,11 @@ var planTexts = map[Language]map[string]string{
 		"plan.escalated": "escalated",
 		"plan.blocked":   "blocked",
 		"plan.held":      "held",
+		"plan.paused":    "paused",
+		"plan.edge":      "{id}: {from} waits for {to} ({type}, round {round} of {of})",
+		"plan.replan":    "{id}: {from} waits for a change of the plan ({type}): {text}",
+		"plan.for":       "runs for {id} of {from}",
+		"plan.verifies":  "verifies {id}",
 	},
 	Korean: {
 		"plan.title":     "Port 계획: {name}",
@@ -59,5 +64,10 @@ var planTexts = map[Language]map[string]string{
 		"plan.escalated": "에스컬레이션",
 		"plan.blocked":   "막힘",
 		"plan.held":      "보류",
+		"plan.paused":    "일시 중지",
+		"plan.edge":      "{id}: {from}이(가) {to}을(를) 기다림 ({type}, {of}라운드 중 {round}라운드)",
+		"plan.replan":    "{id}: {from}이(가) 계획 변경을 기다림 ({type}): {text}",
+		"plan.for":       "{from}의 {id} 처리 중",
+		"plan.verifies":  "{id} 검증 중",
 	},
 }

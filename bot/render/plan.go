@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/routing/feedback"
 	"github.com/switchback-ci/switchback/routing/port"
 )
 
@@ -54,7 +55,7 @@ func (o Options) planHead(name string, b port.Board) string {
 }
 
 var signs = map[port.Standing]string{port.IsPending: "⏳", port.IsReady: "🟡", port.IsRunning: "🔵", port.IsPassed: "✅",
-	port.IsFailed: "❌", port.IsEscalated: "🙋", port.IsBlocked: "⛔", port.IsHeld: "⏸️"}
+	port.IsFailed: "❌", port.IsEscalated: "🙋", port.IsBlocked: "⛔", port.IsPaused: "🔁", port.IsHeld: "⏸️"}
 
 // planTable shows at most so many ports, those that somebody has to look at
 // before the others, all in the order of the plan.
@@ -62,7 +63,7 @@ func (o Options) planTable(b port.Board, most int) string {
 	l := o.Language
 	show := make([]bool, len(b.Rows))
 	left := most
-	for _, st := range []port.Standing{port.IsEscalated, port.IsFailed, port.IsRunning, port.IsBlocked, port.IsReady, port.IsHeld, port.IsPending, port.IsPassed} {
+	for _, st := range []port.Standing{port.IsEscalated, port.IsFailed, port.IsPaused, port.IsRunning, port.IsBlocked, port.IsReady, port.IsHeld, port.IsPending, port.IsPassed} {
 		for i, r := range b.Rows {
 			if r.Standing == st && left > 0 {
 				show[i] = true
@@ -99,13 +100,42 @@ func (o Options) planRow(r port.Row) string {
 	if len(r.By) > 0 {
 		what = append(what, l.say("plan.waits", "ports", codes(r.By, 5)))
 	}
-	if r.Reason != "" {
+	what = append(what, o.edges(r)...)
+	if r.Reason != "" && r.Standing != port.IsPaused {
 		what = append(what, proseLimit(o.redact(r.Reason), 200))
 	}
 	if u := o.address(r.URL); u != "" {
 		what = append(what, link(l.say("plan.run"), u))
 	}
 	return fmt.Sprintf("| %s | %s %s | %s | %s | %s |\n", cell(name), signs[r.Standing], l.say("plan."+string(r.Standing)), turns, took, cell(strings.Join(what, ", ")))
+}
+
+// mostShown is how many feedbacks are told of one port.
+const mostShown = 3
+
+// edges says what feedback a port waits for, or what it runs for.
+func (o Options) edges(r port.Row) []string {
+	l := o.Language
+	var out []string
+	switch r.Standing {
+	case port.IsPaused:
+		for _, x := range r.Waits[:min(mostShown, len(r.Waits))] {
+			if x.To == feedback.DefaultRoot {
+				out = append(out, l.say("plan.replan", "id", x.ID, "from", code(x.From), "type", string(x.Type), "text", proseLimit(o.redact(x.Text), 200)))
+				continue
+			}
+			out = append(out, l.say("plan.edge", "id", x.ID, "from", code(x.From), "to", code(x.To), "type", string(x.Type), "round", x.Round, "of", feedback.MaxRounds))
+		}
+	case port.IsRunning, port.IsReady:
+		for _, x := range r.For[:min(mostShown, len(r.For))] {
+			if x.From == r.ID {
+				out = append(out, l.say("plan.verifies", "id", x.ID))
+				continue
+			}
+			out = append(out, l.say("plan.for", "id", x.ID, "from", code(x.From)))
+		}
+	}
+	return out
 }
 
 func codes(ids []string, most int) string {
@@ -128,7 +158,7 @@ const (
 // colours are those of GitHub's own states: fill and text.
 var colours = map[port.Standing][2]string{
 	port.IsPassed: {"#1a7f37", "#ffffff"}, port.IsRunning: {"#0969da", "#ffffff"}, port.IsReady: {"#bf8700", "#ffffff"}, port.IsPending: {"#eaeef2", "#1f2328"},
-	port.IsEscalated: {"#8250df", "#ffffff"}, port.IsFailed: {"#cf222e", "#ffffff"}, port.IsBlocked: {"#6e7781", "#ffffff"}, port.IsHeld: {"#afb8c1", "#1f2328"},
+	port.IsPaused: {"#bf3989", "#ffffff"}, port.IsEscalated: {"#8250df", "#ffffff"}, port.IsFailed: {"#cf222e", "#ffffff"}, port.IsBlocked: {"#6e7781", "#ffffff"}, port.IsHeld: {"#afb8c1", "#1f2328"},
 }
 
 // graph is the plan as a picture. An id of a port holds nothing that Mermaid or
@@ -151,6 +181,13 @@ func (o Options) graph(b port.Board) string {
 	for i, r := range b.Rows {
 		for _, d := range r.DependsOn {
 			fmt.Fprintf(&s, "  p%d --> p%d\n", at[d], i)
+		}
+	}
+	for i, r := range b.Rows {
+		for _, x := range r.Waits {
+			if to, ok := at[x.To]; ok && x.From == r.ID {
+				fmt.Fprintf(&s, "  p%d -. %s .-> p%d\n", i, x.ID, to)
+			}
 		}
 	}
 	for _, st := range port.Standings {

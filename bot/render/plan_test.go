@@ -47,6 +47,29 @@ func TestPlanIssue(t *testing.T) {
 	}
 }
 
+func TestPausedPlanIssue(t *testing.T) {
+	t.Parallel()
+	b := planBoard()
+	wait := []port.Edge{{ID: "FB-001", From: "b", To: "a", Type: "FIX_REQUEST", Round: 1}, {ID: "FB-002", From: "b", To: "workflow-root", Type: "DEPENDENCY_MISSING", Round: 1, Text: "no Refund @team"}}
+	b.Rows[0].Standing, b.Rows[0].For = port.IsRunning, wait[:1]
+	for _, r := range []*port.Row{&b.Rows[1], &b.Rows[2]} {
+		r.Standing, r.Waits, r.By = port.IsPaused, wait, nil
+	}
+	b.Counts = map[port.Standing]int{port.IsRunning: 1, port.IsPaused: 2}
+	body := PlanBody("ports", b, Options{})
+	for _, want := range []string{
+		"🔵 1 running · 🔁 2 paused", "| 🔁 paused | 4 |  | FB-001: `b` waits for `a` (FIX_REQUEST, round 1 of 2), FB-002: `b` waits for a change of the plan (DEPENDENCY_MISSING): no Refund ",
+		"runs for FB-001 of `b`, [run]", "\n  p1 -. FB-001 .-> p0\n", "  classDef paused fill:",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not in\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, " @team") || strings.Count(body, "-.") != 1 {
+		t.Errorf("what comes from outside is live, or an edge is drawn twice:\n%s", body)
+	}
+}
+
 func TestLargePlanIssue(t *testing.T) {
 	t.Parallel()
 	b := planBoard()

@@ -141,7 +141,7 @@ func TestRelay(t *testing.T) {
 	d := mailDesk(t)
 	raised := make(chan Raised, 1)
 	l := port.Loop{ID: "o", ChannelID: "c", ImplSession: "impl", TestSession: "test", Status: port.Running}
-	r, err := newRelay(d, l, func(session string, x Raised) error {
+	r, err := newRelay(d, l, nil, func(session string, x Raised) error {
 		if !x.Type.Valid() {
 			return errors.New("no such type")
 		}

@@ -36,13 +36,13 @@ type turnFiles struct{ brief, feedback, feedbackJSON, result, tokens, reports, s
 
 // prepare writes the files of a worker's turn, and removes what an earlier
 // process left in their place.
-func (f files) prepare(spec port.Spec, l port.Loop, role port.Role, result []byte) (turnFiles, error) {
+func (f files) prepare(spec port.Spec, l port.Loop, role port.Role, result []byte, feedback string, feedbackJSON []byte) (turnFiles, error) {
 	turn := strconv.Itoa(l.Turn)
 	t := turnFiles{brief: f.path("brief.md"), tokens: f.path("tokens-" + string(role) + "-" + turn)}
 	errs := []error{f.write("brief.md", []byte(spec.Brief+"\n")), remove(t.tokens)}
-	if l.Last != nil && l.CurrentTry > 0 {
+	if feedback != "" {
 		t.feedback, t.feedbackJSON = f.path("feedback.md"), f.path("feedback.json")
-		errs = append(errs, f.write("feedback.md", []byte(FeedbackText(*l.Last, l.CurrentTry))), f.write("feedback.json", asJSON(l.Last)))
+		errs = append(errs, f.write("feedback.md", []byte(feedback)), f.write("feedback.json", feedbackJSON))
 	} else {
 		errs = append(errs, remove(f.path("feedback.md")), remove(f.path("feedback.json")))
 	}
@@ -80,7 +80,7 @@ func (p *Pair) environment(l port.Loop, role port.Role, t turnFiles, r *relay) [
 	}
 	self, _ := os.Executable() // without it a worker looks for the program in its PATH
 	for _, kv := range [][2]string{
-		{"PORT", p.Spec.ID}, {"PLAN", p.Plan}, {"ROLE", string(role)}, {"SESSION", session}, {"BIN", self}, {"BRIEF", t.brief},
+		{"PORT", p.Spec.ID}, {"PLAN", p.Plan}, {"BUILD", p.buildName()}, {"ROLE", string(role)}, {"SESSION", session}, {"BIN", self}, {"BRIEF", t.brief},
 		{"TURN", strconv.Itoa(l.Turn)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
 		{"FEEDBACK", t.feedback}, {"FEEDBACK_JSON", t.feedbackJSON}, {"TOKENS_FILE", t.tokens}, {"TOKEN_BUDGET", strconv.FormatInt(l.TokenBudget, 10)},
 		{"RESULT_JSON", t.result}, {"REPORTS", t.reports}, {"TEST_FEEDBACK", t.said},

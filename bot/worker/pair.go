@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/edges"
 	"github.com/switchback-ci/switchback/bot/plan"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/port"
@@ -20,9 +21,10 @@ type Pair struct {
 	Plan     string
 	Spec     port.Spec
 	Settings port.Settings
-	Build    string // the session of the build it belongs to
-	Root     string // where commands run
-	Dir      string // what is kept of the port, an absolute path
+	Build    string      // the session of the build it belongs to
+	Edges    *edges.Book // feedback between the ports of the plan; nil: none
+	Root     string      // where commands run
+	Dir      string      // what is kept of the port, an absolute path
 	Env      []string
 	Me       port.Runner
 	Again    bool          // although the same content passed
@@ -33,6 +35,7 @@ type Pair struct {
 	Criteria config.Criteria
 	Language string
 
+	edges  *errands
 	raises chan raising
 	mark   string // of the worker that is begun next
 }
@@ -69,6 +72,9 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	if err != nil {
 		return port.Result{}, err
 	}
+	if p.edges, err = p.errands(ctx); err != nil {
+		return port.Result{}, err
+	}
 	j, passed, err := p.begin(ctx, hash)
 	if err != nil || passed {
 		if passed {
@@ -79,7 +85,7 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	p.raises = make(chan raising)
 	over := make(chan struct{})
 	defer close(over)
-	r, err := newRelay(p.Desk, *j.Loop, func(session string, x Raised) error {
+	r, err := newRelay(p.Desk, *j.Loop, p.edges.routes(p.Spec.ID), func(session string, x Raised) error {
 		q := raising{session, x, make(chan error, 1)}
 		select {
 		case p.raises <- q:
@@ -94,11 +100,23 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	defer r.close()
 	l := *j.Loop
 	for l.Status == port.Running {
-		if l, err = p.turn(ctx, l, roleOf(l), r); err != nil {
+		why, err := p.waits(ctx, p.edges)
+		if err != nil {
+			return port.Result{}, err
+		}
+		if why != "" {
+			l, err = p.pause(ctx, l, why)
+		} else {
+			l, err = p.turn(ctx, l, roleOf(l), r)
+		}
+		if err != nil {
 			return port.Result{}, err
 		}
 	}
 	if j, err = p.Desk.Journal(context.WithoutCancel(ctx)); err != nil {
+		return port.Result{}, err
+	}
+	if err := p.settleEdges(ctx, j); err != nil {
 		return port.Result{}, err
 	}
 	return *j.Result, p.keep(*j.Result)
@@ -122,8 +140,9 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 				}
 			}
 			l := j.Resumed(now)
+			l.Errands = p.edges.Errands
 			return append([]port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}, {Kind: port.PairChanged, At: now, Pair: &l}}, p.spawn(l, now)...), nil
-		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == port.Success && !p.Again:
+		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == port.Success && !p.Again && len(p.edges.Errands) == 0:
 			passed = true
 			return nil, nil
 		}
@@ -142,6 +161,7 @@ func (p *Pair) first(j port.Journal, now time.Time) []port.Event {
 		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
 	}
 	l, acts := port.NewLoop(build, p.Spec, p.Settings, now)
+	l.Errands = p.edges.Errands
 	out := []port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}}
 	operator, impl, test := port.PairSessions(build, p.Spec.ID)
 	for _, s := range []port.Session{{ID: build, Kind: port.BuildSession}, operator, impl, test} {

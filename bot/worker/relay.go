@@ -46,7 +46,7 @@ type Sent struct {
 // mostRequest bounds a request, in bytes: a payload and what is around it.
 const mostRequest = 2 << 20
 
-func newRelay(d *Desk, l port.Loop, raise func(string, Raised) error) (*relay, error) {
+func newRelay(d *Desk, l port.Loop, edges map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listening for the workers: %w", err)
@@ -54,6 +54,9 @@ func newRelay(d *Desk, l port.Loop, raise func(string, Raised) error) (*relay, e
 	r := &relay{desk: d, channel: l.ChannelID, raise: raise, url: "http://" + ln.Addr().String(),
 		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}}
 	mux := http.NewServeMux()
+	for pattern, fn := range edges {
+		mux.HandleFunc(pattern, r.handle(fn))
+	}
 	mux.HandleFunc("POST /send", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
 		var in Sent
 		if err := json.Unmarshal(body, &in); err != nil {
@@ -124,12 +127,16 @@ func (r *relay) handle(fn func(context.Context, string, []byte) (any, error)) ht
 }
 
 // Ask speaks to the process that runs the worker in whose environment this is:
-// url and token are its SWITCHBACK_CHANNEL_URL and SWITCHBACK_CHANNEL_TOKEN. The
-// answer, JSON, is returned.
+// url and token are its SWITCHBACK_CHANNEL_URL and SWITCHBACK_CHANNEL_TOKEN. What
+// is asked is written as JSON, bytes as they are. The answer, JSON, is returned.
 func Ask(ctx context.Context, url, token, what string, in any) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/"+what, bytes.NewReader(asJSON(in)))
+	body, raw := in.([]byte)
+	if !raw {
+		body = asJSON(in)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/"+what, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +147,7 @@ func Ask(ctx context.Context, url, token, what string, in any) ([]byte, error) {
 		return nil, fmt.Errorf("the process that runs the port does not answer: %w", err)
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
+	body, err = io.ReadAll(res.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type worked struct {
 	tape   *Tape
 	judged *port.TestFeedback // of a testing worker
 	broken *step              // it was ended, and the pair stands so
+	waits  string             // it sent feedback, for which the port waits
 }
 
 // turn runs one worker, and takes the pair on.
@@ -55,7 +56,8 @@ func (p *Pair) turn(ctx context.Context, l port.Loop, role port.Role, r *relay) 
 		}
 		result = resultOf(j, l)
 	}
-	t, err := files{p.Dir}.prepare(p.Spec, l, role, result)
+	feedback, feedbackJSON := p.edges.feed(l, p.Root)
+	t, err := files{p.Dir}.prepare(p.Spec, l, role, result, feedback, feedbackJSON)
 	if err != nil {
 		return l, err
 	}
@@ -66,6 +68,11 @@ func (p *Pair) turn(ctx context.Context, l port.Loop, role port.Role, r *relay) 
 	name := fmt.Sprintf("%s-%d.log", role, l.Turn)
 	if err := (files{p.Dir}).write(name, []byte(diagnose.Redact(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
+	}
+	if w.broken == nil && w.err == nil && (w.judged == nil || !w.judged.Success) {
+		if w.waits, err = p.waits(ctx, p.edges); err != nil {
+			return l, err
+		}
 	}
 	return p.settle(ctx, l, role, w)
 }
@@ -232,6 +239,8 @@ func (p *Pair) next(l port.Loop, role port.Role, w worked, now time.Time) (step,
 	switch {
 	case w.broken != nil:
 		return *w.broken, nil
+	case w.waits != "":
+		s.Loop, s.acts, err = l.Pause(w.waits, w.tokens, now)
 	case w.err != nil:
 		s.Loop, s.acts, err = l.Break("the runner failed: "+w.err.Error(), now)
 	case role == port.Test:

@@ -12,13 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/edges"
+	"github.com/switchback-ci/switchback/bot/worker"
 	"github.com/switchback-ci/switchback/routing"
 	edge "github.com/switchback-ci/switchback/routing/feedback"
 )
 
 type feedbackFlags struct {
-	ledger, plan, build, repo, output string
+	ledger, plan, ports, build, repo, output string
+
+	relayed bool // a worker of `port run`: it asks the process that runs it
 
 	from, to, kind, message, priority, fix, action, info, trace, key string // send
 	artifacts                                                        []string
@@ -37,18 +40,21 @@ func feedbackCommand(s streams, getenv func(string) string) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return usage("name send, receive, answer, done, withdraw, list or stats")
 		}}
-	send, receive, answer := sendCommand(s, &f, getenv), receiveCommand(s, &f), answerCommand(s, &f)
+	send, receive, answer := sendCommand(s, &f, getenv), receiveCommand(s, &f, getenv), answerCommand(s, &f, getenv)
 	done, withdraw, list, stats := doneCommand(s, &f), withdrawCommand(s, &f), listCommand(s, &f), statsCommand(s, &f)
 	for _, sub := range []*cobra.Command{send, receive, answer, done, withdraw, list, stats} {
 		fl := sub.Flags()
 		fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
-		fl.StringVar(&f.build, "build", getenv("SWITCHBACK_BUILD"), "the build of the plan, whose rounds count for themselves (default $SWITCHBACK_BUILD)")
+		fl.StringVar(&f.build, "build", getenv("SWITCHBACK_BUILD"), "the build of the plan, whose rounds count for themselves (default $SWITCHBACK_BUILD, else the newest that the ledger knows)")
+		fl.StringVar(&f.plan, "plan", "ports", "the plan: its name in the ledger, or its path, a folder of ports or a JSON file of nodes")
+		fl.StringVar(&f.ports, "ports", "", "the plan's path, where --plan is its name; default: ports.path of the configuration")
 		fl.StringVar(&f.repo, "repo", orDefault(getenv("GITHUB_REPOSITORY"), "local/local"), "the repository, owner/name")
 		fl.StringVarP(&f.output, "output", "o", "text", "text or json")
+		sub.PreRunE = func(c *cobra.Command, _ []string) error {
+			f.relayed = !c.Flags().Changed("ledger") && getenv("SWITCHBACK_CHANNEL_URL") != ""
+			return f.place()
+		}
 		c.AddCommand(sub)
-	}
-	for _, sub := range []*cobra.Command{send, done} {
-		sub.Flags().StringVar(&f.plan, "plan", "ports", "the plan: a folder of ports, or a JSON file of nodes")
 	}
 	return c
 }
@@ -65,7 +71,8 @@ func sendCommand(s streams, f *feedbackFlags, getenv func(string) string) *cobra
 		Use:   "send [FILE|-]",
 		Short: "Queue feedback for an ancestor: a JSON message, or one made of flags",
 		Long: `Queue feedback for a node that the sender depends on, a parent of it, or the root.
-The message is a JSON file, the standard input (-), or made of flags:
+The message is a JSON file, the standard input (-), or made of flags. A worker of a
+port need name neither itself nor a plan or a ledger.
 
   switchback feedback send --from test-payment --to create-payment --type FIX_REQUEST \
     --message "email may be empty" --fix "validate that email is there" --artifact spec/payment_spec.rb:42
@@ -79,7 +86,7 @@ is recorded as rejected, and the exit code is 1.`,
 					return usage("--%s belongs into the message of %s; give a message as a file or by flags, not both", name, sourceName(args[0]))
 				}
 			}
-			return runSend(c.Context(), s, *f, args)
+			return runSend(c.Context(), s, *f, args, getenv)
 		},
 	}
 	fl := c.Flags()
@@ -100,16 +107,7 @@ is recorded as rejected, and the exit code is 1.`,
 // messageFlags make up a message.
 var messageFlags = []string{"from", "to", "type", "message", "priority", "fix", "action", "info", "trace", "key", "artifact"}
 
-// sent is what send prints as JSON.
-type sent struct {
-	ID         string           `json:"feedback_id"`
-	Status     edge.Status      `json:"status"`
-	Round      int              `json:"round"`
-	Refusal    *edge.Refusal    `json:"refusal,omitempty"`
-	Escalation *edge.Escalation `json:"escalation,omitempty"`
-}
-
-func runSend(ctx context.Context, s streams, f feedbackFlags, args []string) error {
+func runSend(ctx context.Context, s streams, f feedbackFlags, args []string, getenv func(string) string) error {
 	if err := checkOutput(f.output); err != nil {
 		return err
 	}
@@ -117,29 +115,19 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string) err
 	if err != nil {
 		return err
 	}
-	g, err := readPlan(f.plan)
-	if err != nil {
-		return failed(err)
+	out, err := sendMessage(ctx, f, data, getenv)
+	if exit := (*exitError)(nil); errors.As(err, &exit) {
+		return exit
 	}
-	led, err := openLedger(ctx, f.ledger)
-	if err != nil {
-		return err
-	}
-	var out edge.Sent
-	now := time.Now()
-	_, err = changeEdges(ctx, led, f, func(r edge.Register) (_ []routing.Event, err error) {
-		out, err = r.SendJSON(f.build, g, data, now)
-		return out.Events, err
-	})
 	if err != nil {
 		return failed(err)
 	}
 	if f.output == "json" {
-		if err := printJSON(s, sent{out.ID, out.Status, out.Round, out.Refusal, out.Escalation}); err != nil {
+		if err := printJSON(s, out); err != nil {
 			return err
 		}
 	} else if out.Refusal == nil {
-		fmt.Fprintf(s.out, "%s %s at %s, round %d of %d\n", out.ID, out.Status, now.UTC().Format(time.RFC3339), out.Round, edge.MaxRounds)
+		fmt.Fprintf(s.out, "%s %s at %s, round %d of %d\n", out.ID, out.Status, out.At.Format(time.RFC3339), out.Round, edge.MaxRounds)
 	}
 	if out.Refusal == nil {
 		return nil
@@ -153,6 +141,36 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string) err
 		fmt.Fprintln(s.err, "switchback: a human has to decide")
 	}
 	return &exitError{code: 1}
+}
+
+func sendMessage(ctx context.Context, f feedbackFlags, data []byte, getenv func(string) string) (edges.Sent, error) {
+	var out edges.Sent
+	if f.relayed {
+		return out, relay(ctx, getenv, "edges/send", data, &out)
+	}
+	g, err := readPlan(f.path())
+	if err != nil {
+		return out, err
+	}
+	led, err := openLedger(ctx, f.ledger)
+	if err != nil {
+		return out, err
+	}
+	book, err := f.book(ctx, led)
+	if err != nil {
+		return out, err
+	}
+	book.Plan = g
+	return book.Send(ctx, data)
+}
+
+// relay asks the process that runs the worker in which this is.
+func relay(ctx context.Context, getenv func(string) string, what string, in, out any) error {
+	data, err := worker.Ask(ctx, getenv("SWITCHBACK_CHANNEL_URL"), getenv("SWITCHBACK_CHANNEL_TOKEN"), what, in)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, out)
 }
 
 // messageOf returns the message as JSON.
@@ -184,64 +202,65 @@ func messageOf(s streams, f feedbackFlags, args []string) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// changeEdges changes the register of edges and returns it.
-func changeEdges(ctx context.Context, led ledger.Ledger, f feedbackFlags, fn func(edge.Register) ([]routing.Event, error)) (edge.Register, error) {
-	events, err := ledger.Change(ctx, led, routing.RegisterKey(f.repo, routing.RegisterEdges), func(old []routing.Event) ([]routing.Event, error) {
-		r, err := edge.FoldEdges(old)
-		if err != nil {
-			return nil, err
-		}
-		return fn(r)
-	})
-	if err != nil {
-		return edge.Register{}, err
-	}
-	return edge.FoldEdges(events)
-}
-
-func receiveCommand(s streams, f *feedbackFlags) *cobra.Command {
+func receiveCommand(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "receive NODE",
+		Use:   "receive [NODE]",
 		Short: "Print the feedback that a node is to act on, and the answers to its questions, as JSON",
 		Long: `Deliver what is queued for a node and print it, with the answers to the node's own
 questions, as one JSON object. It is printed again until it is noted as done, so that
-a run that is lost loses nothing.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return runReceive(c.Context(), s, *f, args[0]) },
+a run that is lost loses nothing. A worker of a port is given what its port runs for.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			node := getenv("SWITCHBACK_PORT")
+			if len(args) == 1 {
+				node = args[0]
+			}
+			switch {
+			case f.relayed && node != getenv("SWITCHBACK_PORT"):
+				return usage("a worker of port %s receives what is for that port; name none, or a ledger with --ledger", getenv("SWITCHBACK_PORT"))
+			case node == "":
+				return usage("name the node that is to receive")
+			}
+			return runReceive(c.Context(), s, *f, node, getenv)
+		},
 	}
 }
 
-// received is what receive prints.
-type received struct {
-	Feedback []edge.Handover `json:"feedback"`
-	Answers  []edge.Answered `json:"answers"`
-}
-
-func runReceive(ctx context.Context, s streams, f feedbackFlags, node string) error {
+func runReceive(ctx context.Context, s streams, f feedbackFlags, node string, getenv func(string) string) error {
+	var out edges.Received
+	if f.relayed {
+		if err := relay(ctx, getenv, "edges/receive", struct{}{}, &out); err != nil {
+			return failed(err)
+		}
+		return printJSON(s, out)
+	}
 	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return err
 	}
-	r, err := changeEdges(ctx, led, f, func(r edge.Register) ([]routing.Event, error) { return r.Receive(f.build, node, time.Now()) })
+	book, err := f.book(ctx, led)
+	if err == nil {
+		out, err = book.Receive(ctx, node)
+	}
 	if err != nil {
 		return failed(err)
-	}
-	out := received{Feedback: r.For(f.build, node), Answers: r.Answers(f.build, node)}
-	if out.Feedback == nil {
-		out.Feedback = []edge.Handover{}
-	}
-	if out.Answers == nil {
-		out.Answers = []edge.Answered{}
 	}
 	return printJSON(s, out)
 }
 
-func answerCommand(s streams, f *feedbackFlags) *cobra.Command {
+func answerCommand(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "answer ID --text TEXT",
 		Short: "Answer a CONTEXT_REQUEST; the sender then runs again with the answer",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.relayed {
+				var x edge.Record
+				if err := relay(c.Context(), getenv, "edges/answer", worker.AnswerGiven{ID: args[0], Text: f.text, Files: f.files}, &x); err != nil {
+					return failed(err)
+				}
+				return say(s, x)
+			}
 			return note(c.Context(), s, *f, args[0], func(r edge.Register, _ edge.Record) ([]routing.Event, error) {
 				return r.Answer(args[0], f.text, f.files, time.Now())
 			})
@@ -262,7 +281,7 @@ verified it is the sender's: if it passed the feedback is resolved, if it failed
 second round begins, or the feedback is escalated.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			g, err := readPlan(f.plan)
+			g, err := readPlan(f.path())
 			if err != nil {
 				return failed(err)
 			}
@@ -305,7 +324,11 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 	if err != nil {
 		return err
 	}
-	r, err := changeEdges(ctx, led, f, func(r edge.Register) ([]routing.Event, error) {
+	book, err := f.book(ctx, led)
+	if err != nil {
+		return failed(err)
+	}
+	r, err := book.Change(ctx, func(r edge.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
 			return nil, fmt.Errorf("%s: %w; `switchback feedback list` names those there are", id, edge.ErrUnknown)
@@ -316,6 +339,11 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 		return failed(err)
 	}
 	x, _ := r.ByID(id)
+	return say(s, x)
+}
+
+// say prints what became of a feedback.
+func say(s streams, x edge.Record) error {
 	fmt.Fprintf(s.out, "%s %s, round %d of %d\n", x.ID, x.Status, x.Round, edge.MaxRounds)
 	if e := x.Escalated; e != nil && e.Node != "" {
 		fmt.Fprintf(s.out, "escalated to %s as %s\n", plain(e.Node), e.Feedback)

@@ -38,7 +38,7 @@ func runList(ctx context.Context, s streams, f feedbackFlags) error {
 	if f.typ != "" && !edge.Type(f.typ).Valid() {
 		return usage("--type is none of %s", wordsOf(edge.Types()))
 	}
-	events, err := edgeEvents(ctx, f)
+	events, err := edgeEvents(ctx, &f)
 	if err != nil {
 		return err
 	}
@@ -116,11 +116,16 @@ func printAudit(s streams, events []routing.Event) error {
 }
 
 // edgeEvents returns the events of the register of edges.
-func edgeEvents(ctx context.Context, f feedbackFlags) ([]routing.Event, error) {
+func edgeEvents(ctx context.Context, f *feedbackFlags) ([]routing.Event, error) {
 	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return nil, err
 	}
+	book, err := f.book(ctx, led)
+	if err != nil {
+		return nil, failed(err)
+	}
+	f.build = book.Build
 	events, _, err := led.Load(ctx, routing.RegisterKey(f.repo, routing.RegisterEdges))
 	if err != nil {
 		return nil, failed(err)
@@ -156,7 +161,7 @@ func runStats(ctx context.Context, s streams, f feedbackFlags) error {
 	if err := checkOutput(f.output); err != nil {
 		return err
 	}
-	events, err := edgeEvents(ctx, f)
+	events, err := edgeEvents(ctx, &f)
 	if err != nil {
 		return err
 	}

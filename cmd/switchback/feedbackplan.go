@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/switchback-ci/switchback/bot/edges"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/plan"
 	edge "github.com/switchback-ci/switchback/routing/feedback"
 )
@@ -19,6 +23,53 @@ type planFile struct {
 		ID string `json:"id"`
 		edge.Links
 	} `json:"nodes"`
+}
+
+// place takes apart what --plan says: a name in the ledger, or, as long as there
+// is such a file or folder, a path.
+func (f *feedbackFlags) place() error {
+	if f.ports == "" {
+		if name, file := planNamed(f.plan); file != "" {
+			f.plan, f.ports = name, file
+		} else if _, err := os.Stat(f.plan); err == nil {
+			f.plan, f.ports = plan.Name(f.plan), f.plan
+		}
+	}
+	if !planName.MatchString(f.plan) {
+		return usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100, or a path", f.plan)
+	}
+	return nil
+}
+
+// path is where the plan is.
+func (f *feedbackFlags) path() string {
+	if f.ports != "" {
+		return f.ports
+	}
+	if cfg, err := configOr(""); err == nil {
+		return cfg.PlanPath()
+	}
+	return "ports"
+}
+
+// book is the feedback of the build that is meant: the one that is named, else
+// the newest of the plan, else all that was sent under no build.
+func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (edges.Book, error) {
+	b := edges.Book{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
+	if f.build == "" {
+		var err error
+		b.Build, err = feedbackOf(ctx, led, f.repo, f.plan, "")
+		return b, err
+	}
+	r, err := b.Register(ctx)
+	if err != nil {
+		return b, err
+	}
+	// A build's own name is the shorter one.
+	if full := edges.Of(f.plan, f.build); !r.Knows(f.build) && r.Knows(full) {
+		b.Build = full
+	}
+	return b, nil
 }
 
 // readPlan returns the graph of a plan: ports, or a JSON file of nodes.
@@ -33,11 +84,7 @@ func readPlan(name string) (edge.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := edge.Nodes{Top: edge.DefaultRoot, Links: map[string]edge.Links{}}
-	for _, s := range p.Ports() {
-		g.Links[s.ID] = edge.Links{Parent: s.Parent, DependsOn: s.DependsOn}
-	}
-	return g, nil
+	return p, nil
 }
 
 func readNodes(name string) (edge.Graph, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,10 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/edges"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/judge"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
+	"github.com/switchback-ci/switchback/bot/plan"
 	"github.com/switchback-ci/switchback/bot/worker"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/port"
@@ -32,22 +35,27 @@ func (p *portPlace) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.ledger, "ledger", "", ledgerHelp+"; default: in a job the branch of the repository, else .switchback/ledger")
 	c.Flags().StringVar(&p.branch, "ledger-branch", "switchback-ledger", "the branch of the repository that is the ledger in a job")
 	c.Flags().StringVar(&p.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, else local/local")
-	c.Flags().StringVar(&p.plan, "plan", "ports", "the name of the plan in the ledger")
+	c.Flags().StringVar(&p.plan, "plan", "ports", "the plan: its name in the ledger, or its path")
+}
+
+// planNamed takes a plan that was given by its path apart: its name in the ledger is
+// returned, and its path, "" if it was given by its name.
+func planNamed(given string) (name, file string) {
+	if strings.ContainsAny(given, `/\`) || slices.Contains([]string{".md", ".markdown", ".yml", ".yaml", ".json"}, strings.ToLower(filepath.Ext(given))) {
+		return plan.Name(given), given
+	}
+	return given, ""
 }
 
 var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // desk opens the journal of a port.
 func (p portPlace) desk(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
+	p.plan, _ = planNamed(p.plan)
 	if !planName.MatchString(p.plan) {
 		return nil, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
 	}
-	repo := p.repo
-	for _, other := range []string{getenv("GITHUB_REPOSITORY"), "local/local"} {
-		if repo == "" {
-			repo = other
-		}
-	}
+	repo := p.repository(getenv)
 	r, err := hub.ParseRepo(repo)
 	if err != nil {
 		return nil, usage("--repo: %w", err)
@@ -57,6 +65,13 @@ func (p portPlace) desk(ctx context.Context, getenv func(string) string) (*worke
 		return nil, err
 	}
 	return &worker.Desk{Ledger: led, Key: routing.PortKey(repo, p.plan, p.port), Port: p.port, Now: time.Now}, nil
+}
+
+func (p portPlace) repository(getenv func(string) string) string {
+	if p.repo != "" {
+		return p.repo
+	}
+	return orDefault(getenv("GITHUB_REPOSITORY"), "local/local")
 }
 
 func (p portPlace) open(ctx context.Context, r hub.Repo, getenv func(string) string) (ledger.Ledger, error) {
@@ -109,7 +124,7 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 		},
 	}
 	f.flags(run)
-	run.Flags().StringVar(&f.ports, "ports", "", "the plan: a folder, or a file; default: ports.path of the configuration")
+	run.Flags().StringVar(&f.ports, "ports", "", "the plan: a folder, or a file; default: what --plan names, or ports.path of the configuration")
 	run.Flags().StringVar(&f.out, "out", "", "where logs, feedback and result are kept; default: .switchback/ports/PLAN/ID")
 	run.Flags().StringVar(&f.build, "build", "", "the name of the build it belongs to; default: the run of GitHub Actions, else the plan")
 	run.Flags().StringVar(&f.config, "config", "", "the configuration; default: "+config.Path+", if there is one")
@@ -141,6 +156,13 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 }
 
 func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) string) error {
+	var file string
+	if f.plan, file = planNamed(f.plan); file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return usage("--plan: %w; name the plan as it is in the ledger, or its path", err)
+		}
+		f.ports = orDefault(f.ports, file)
+	}
 	plan, settings, name, err := loadPlan(f.config, f.path())
 	if err != nil {
 		return err
@@ -176,8 +198,12 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
+	book, err := f.book(ctx, d.Ledger, plan, getenv)
+	if err != nil {
+		return failed(err)
+	}
 	pair := &worker.Pair{
-		Desk: d, Plan: f.plan, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
+		Desk: d, Plan: f.plan, Edges: book, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
 		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 	}
@@ -225,6 +251,42 @@ func because(r port.Result) string {
 		return string(r.Outcome)
 	}
 	return string(r.Outcome) + ": " + r.Reason
+}
+
+// book is the feedback between the ports of the plan: that of the build that the
+// port belongs to.
+func (f portFlags) book(ctx context.Context, led ledger.Ledger, p port.Plan, getenv func(string) string) (*edges.Book, error) {
+	repo := f.repository(getenv)
+	own := f.build
+	if own == "" && getenv("GITHUB_ACTIONS") == "true" {
+		own = buildName(f, getenv)
+	}
+	name, err := feedbackOf(ctx, led, repo, f.plan, f.build)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" && own != "" {
+		name = edges.Of(f.plan, own)
+	}
+	return &edges.Book{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
+}
+
+// feedbackOf returns under what name the feedback of a build of a plan stands, as
+// the register of the plan knows it: "" if it is not the newest build, or none was
+// begun. Without a build the newest is meant.
+func feedbackOf(ctx context.Context, led ledger.Ledger, repo, plan, build string) (string, error) {
+	events, _, err := led.Load(ctx, routing.PlanKey(repo, plan))
+	if err != nil {
+		return "", err
+	}
+	r, err := port.FoldRegister(events)
+	if err != nil {
+		return "", fmt.Errorf("the register of plan %s: %w", plan, err)
+	}
+	if build != "" && build != r.Build.ID {
+		return "", nil
+	}
+	return r.Build.Feedback, nil
 }
 
 func buildName(f portFlags, getenv func(string) string) string {

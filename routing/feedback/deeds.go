@@ -59,7 +59,9 @@ type Sent struct {
 
 // Send queues a message along a plan's graph, whatever is running. In this
 // order it is validated, its target found, and the limits asked; what fails is
-// recorded as rejected. A sending whose key the plan knows is not repeated.
+// recorded as rejected. A sending whose key the plan knows is not repeated. Who
+// verifies and sends the same kind of thing to the same target again has found
+// that it did not help: the next round begins, or none is left.
 func (r Register) Send(plan string, g Graph, m Message, now time.Time) (Sent, error) {
 	m = m.kept()
 	for _, x := range r.Records {
@@ -72,6 +74,9 @@ func (r Register) Send(plan string, g Graph, m Message, now time.Time) (Sent, er
 		ref = findTarget(g, m)
 	}
 	if ref == nil {
+		if s, ok, err := r.again(plan, g, m, now); ok || err != nil {
+			return s, err
+		}
 		ref = r.limit(plan, m.From, m.To, false)
 	}
 	d := r.draft(now)

@@ -3,6 +3,8 @@ package port
 import (
 	"slices"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 // State returns what a register says of the ports of a plan, as a matrix is made
@@ -10,18 +12,23 @@ import (
 // not make it run again. A pass of an earlier build holds for its content alone,
 // and what else an earlier build left is tried again.
 func (p Plan) State(r Register, hash map[string]string) State {
-	st := State{Passed: map[string]string{}}
-	for _, id := range p.ids {
+	st := State{Passed: map[string]string{}, edges: r.Edges}
+	for n, id := range p.ids {
 		k, ok := r.Ports[id]
 		now := ok && k.Build == r.Build.ID
 		switch {
 		case !ok:
+		case k.Standing == IsPassed && now && k.Spec != "" && k.Spec != p.specs[n].Digest() && k.Runs < routing.HardCap: // it was planned anew
 		case k.Standing == IsPassed && now:
 			st.Passed[id] = hash[id]
 		case k.Standing == IsPassed:
 			st.Passed[id] = k.Hash
 		case now && k.Standing == IsRunning:
 			st.Running = append(st.Running, id)
+			if k.Passed {
+				st.Passed[id] = hash[id]
+			}
+		case now && (k.Standing == IsPaused || k.Standing == IsEscalated && r.Edges.sent(id)): // it goes on once its feedback is settled
 		case now:
 			st.Failed = append(st.Failed, id)
 		}
@@ -36,6 +43,8 @@ type Row struct {
 	Level     int
 	DependsOn []string
 	By        []string // which of its dependencies block it
+	Waits     []Edge   // open feedback, its own or of what it depends on, that pauses it
+	For       []Edge   // open feedback that it is asked for, or verifies
 }
 
 // Board is how a plan stands: a row for every port, level by level, in the order
@@ -57,6 +66,7 @@ func (b Board) Done() (done, passed bool) {
 func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
 	st := p.State(r, hash)
 	done, stopped := p.progress(st, hash)
+	paused := p.paused(r.Edges)
 	by := map[string][]string{}
 	for _, b := range p.Blocked(stopped) {
 		by[b.ID] = b.By
@@ -64,8 +74,13 @@ func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
 	b := Board{Build: r.Build, Counts: map[Standing]int{}}
 	for _, n := range p.order() {
 		row := Row{Known: r.Ports[p.ids[n]], ID: p.ids[n], Title: p.specs[n].Title, Level: int(p.level[n]), DependsOn: p.named(p.deps.of(n)), By: by[p.ids[n]]}
+		row.Waits, row.For = paused[n], r.Edges.about(row.ID)
 		row.Standing = p.standing(n, row, r, done)
 		switch row.Standing {
+		case IsPaused:
+			if row.Known.Build != r.Build.ID {
+				row.Known = Known{Standing: row.Standing}
+			}
 		case IsPending, IsReady, IsBlocked, IsHeld: // what an earlier build left says nothing now
 			row.Known = Known{Standing: row.Standing}
 		}
@@ -76,10 +91,17 @@ func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
 }
 
 func (p Plan) standing(n int32, row Row, r Register, done []bool) Standing {
+	now := row.Known.Build == r.Build.ID
 	switch {
+	case now && row.Known.Standing == IsRunning:
+		return IsRunning
+	case p.due(n, r.Edges) && p.free(n, done) && !(now && row.Known.Standing == IsFailed):
+		return IsReady
+	case len(row.Waits) > 0 && (!done[n] || r.Edges.sent(row.ID)) && !(now && row.Known.Standing == IsFailed):
+		return IsPaused
 	case done[n]:
 		return IsPassed
-	case row.Known.Build == r.Build.ID && row.Known.Standing != "" && row.Known.Standing != IsPassed:
+	case now && row.Known.Standing != "" && row.Known.Standing != IsPassed && row.Known.Standing != IsPaused:
 		return row.Known.Standing
 	case p.specs[n].Status == Held:
 		return IsHeld

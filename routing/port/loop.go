@@ -17,6 +17,7 @@ const (
 	Success LoopStatus = "success"
 	Failed  LoopStatus = "failed"    // cancelled, or its runner broke: it says nothing of the work
 	Raised  LoopStatus = "escalated" // a human is called
+	Paused  LoopStatus = "paused"    // it waits for feedback that it sent
 )
 
 // Outcome is how a pair ended.
@@ -29,6 +30,7 @@ const (
 	UsedUp      Outcome = "escalated"
 	TimedOut    Outcome = "timeout"
 	OutOfTokens Outcome = "token"
+	Waiting     Outcome = "waiting"
 )
 
 // Phase is which worker of a pair is at work.
@@ -65,6 +67,7 @@ type Loop struct {
 	EndedAt     time.Time       `json:"ended_at,omitzero"`
 	Last        *TestFeedback   `json:"last_feedback,omitempty"`
 	Escalation  *escalate.Facts `json:"escalation,omitempty"`
+	Errands     []Errand        `json:"errands,omitempty"` // feedback that it runs for
 }
 
 // Action is one thing that the operator of a pair is to do.

@@ -14,6 +14,8 @@ type State struct {
 	Passed  map[string]string `json:"passed"`  // port → hash of the content that passed
 	Failed  []string          `json:"failed"`  // ended without passing, for good
 	Running []string          `json:"running"` // begun and not ended
+
+	edges Edges // open feedback
 }
 
 // Entry is one job of a matrix.
@@ -48,9 +50,16 @@ type Matrix struct {
 // Jobs returns the ports that still need work. hash is the content of each: its
 // file, and the files under its paths. A port that passed with the same content
 // is left out; so is what failed, what runs, what is held, and what is blocked.
-// With ready, only the ports all of whose dependencies have passed are taken.
+// With ready, only the ports all of whose dependencies have passed are taken. What
+// open feedback pauses is left out, and a port that is to run for feedback is
+// taken although it passed.
 func (p Plan) Jobs(s Settings, st State, hash map[string]string, ready bool) Matrix {
 	done, stopped := p.progress(st, hash)
+	paused := p.paused(st.edges)
+	through := slices.Clone(done) // what lets others run
+	for n := range paused {
+		through[n] = false
+	}
 	m := Matrix{Levels: p.Levels(), Matrix: Include{[]Entry{}}, Shards: []Include{}, Blocked: p.Blocked(stopped), MaxParallel: s.Concurrency()}
 	away := map[string]bool{}
 	for _, id := range slices.Concat(stopped, st.Running) {
@@ -60,7 +69,11 @@ func (p Plan) Jobs(s Settings, st State, hash map[string]string, ready bool) Mat
 		away[b.ID] = true
 	}
 	for _, n := range p.order() {
-		if id := p.ids[n]; done[n] || away[id] || ready && !p.free(n, done) {
+		id, free, skip := p.ids[n], through, done[n] || len(paused[n]) > 0
+		if p.due(n, st.edges) {
+			free, skip = done, false
+		}
+		if skip || away[id] || ready && !p.free(n, free) {
 			continue
 		}
 		m.Matrix.Include = append(m.Matrix.Include, p.entry(n, s, hash))

@@ -19,6 +19,7 @@ type Register struct {
 	Ports   map[string]Known
 	Sent    map[string]time.Time // dispatches of the build, by key
 	Issue   int                  // where it is shown, 0 if nowhere yet
+	Edges   Edges                // of the build; not of its stream, but of whoever reads both
 }
 
 // Build is one walk through a plan. It may take several runs: where one ends,
@@ -29,11 +30,13 @@ type Build struct {
 	URL    string    `json:"url,omitempty"`    // of that
 	At     time.Time `json:"at"`
 	Rounds int       `json:"-"` // handed out so far
+
+	Feedback string `json:"feedback,omitempty"` // under which its feedback stands in the register of edges
 }
 
 // Known is what is known of one port.
 type Known struct {
-	Standing Standing `json:"standing"` // running, passed, failed or escalated
+	Standing Standing `json:"standing"` // running, passed, paused, failed or escalated
 	Hash     string   `json:"hash"`     // of the content that was handed out, or that passed
 	Build    string   `json:"build"`
 	Round    int      `json:"round"`
@@ -44,12 +47,16 @@ type Known struct {
 	Tokens   int64    `json:"tokens_used,omitempty"`
 	Reason   string   `json:"reason,omitempty"` // why it has not passed
 	Pair     string   `json:"pair,omitempty"`   // id of the loop that ended so
+	Spec     string   `json:"spec,omitempty"`   // how the port was written when it ended so: Spec.Digest
+	Runs     int      `json:"runs,omitempty"`   // in the build
+	Passed   bool     `json:"passed,omitempty"` // it runs again for feedback: for what depends on it its pass holds
+	After    string   `json:"after,omitempty"`  // the pair that had ended when it was handed out again
 }
 
 // Standing is how a port of a plan stands.
 type Standing string
 
-// The standings. The register knows running, passed, failed and escalated; the
+// The standings. The register knows running, passed, paused, failed and escalated; the
 // others follow from the plan.
 const (
 	IsPending   Standing = "pending"   // waits for what it depends on
@@ -60,10 +67,11 @@ const (
 	IsEscalated Standing = "escalated" // a human is called
 	IsBlocked   Standing = "blocked"   // something it depends on did not pass, or is held
 	IsHeld      Standing = "held"      // its file says so
+	IsPaused    Standing = "paused"    // it, or what it depends on, waits for feedback that was sent
 )
 
 // Standings are all of them, in the order in which people are told.
-var Standings = []Standing{IsPassed, IsRunning, IsReady, IsPending, IsEscalated, IsFailed, IsBlocked, IsHeld}
+var Standings = []Standing{IsPassed, IsRunning, IsPaused, IsReady, IsPending, IsEscalated, IsFailed, IsBlocked, IsHeld}
 
 // ErrNoBuild says that something is told of a build that is not the newest.
 var ErrNoBuild = errors.New("another build has begun since")
@@ -159,9 +167,25 @@ func (r Register) Begin(b Build) routing.Event {
 func (r Register) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
 	in := planEntry{Deed: deedHand, Build: r.Build.ID, Ports: map[string]Known{}}
 	for _, e := range entries {
-		in.Ports[e.ID] = Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url}
+		k := Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url, Runs: 1}
+		_, due := r.Edges.Due[e.ID]
+		if old := r.Ports[e.ID]; due || old.Build == k.Build {
+			k.again(old, due)
+		}
+		in.Ports[e.ID] = k
 	}
 	return in.event(now)
+}
+
+// again is what a port that is handed out another time keeps of what it was.
+func (k *Known) again(old Known, due bool) {
+	if old.Build == k.Build {
+		k.Runs = old.Runs + 1
+	}
+	if old.Standing != IsFailed && old.Standing != IsRunning {
+		k.After = old.Pair
+	}
+	k.Passed = due && (old.Standing == IsPassed || old.Passed)
 }
 
 // End records what came of ports.
@@ -187,9 +211,12 @@ func (k Known) Heard(j Journal) Known {
 	if l != nil {
 		out.Turns, out.Tokens, out.Pair = l.Turn, l.Tokens, l.ID
 	}
-	ours := l != nil && j.Runner != nil && j.Runner.Run == k.Run
+	ours := l != nil && j.Runner != nil && j.Runner.Run == k.Run && (k.After == "" || k.After != l.ID)
+	out.Passed = false
 	switch {
-	case j.Passed != "" && (ours && l.Status == Success || j.Passed == k.Hash):
+	case ours && l.Status == Paused:
+		out.Standing, out.Reason = IsPaused, l.Reason
+	case j.Passed != "" && (ours && l.Status == Success || k.After == "" && j.Passed == k.Hash):
 		out.Standing, out.Hash, out.Reason = IsPassed, j.Passed, ""
 	case !ours:
 		out.Standing, out.Turns, out.Tokens, out.Pair = IsFailed, 0, 0, ""
