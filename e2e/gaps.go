@@ -33,6 +33,7 @@ type gaps struct {
 	hooks      map[string]func(Delivery) int
 	deliveries []*Delivery
 	reactions  map[string][]any // comment's URL path → reactions
+	manifests  []*Manifest
 }
 
 type blob struct {
@@ -95,6 +96,9 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("GET "+repo+"/actions/artifacts", g.listAllArtifacts)
 	g.mux.HandleFunc("GET "+repo+"/actions/artifacts/{artifact}", g.showArtifact)
 	g.mux.HandleFunc("GET "+repo+"/actions/artifacts/{artifact}/zip", g.artifactZip)
+	g.mux.HandleFunc("POST /settings/apps/new", g.newApp)
+	g.mux.HandleFunc("POST /organizations/{org}/settings/apps/new", g.newApp)
+	g.mux.HandleFunc("POST /app-manifests/{code}/conversions", g.convert)
 	g.mux.HandleFunc("GET /app/hook/deliveries", g.listDeliveries)
 	g.mux.HandleFunc("GET /app/hook/deliveries/{delivery}", g.showDelivery)
 	g.mux.HandleFunc("POST /app/hook/deliveries/{delivery}/attempts", g.redeliver)

@@ -64,6 +64,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		matrixCommand(s), portsCommand(s), feedbackCommand(s, getenv))
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv))
 	ctx, opened := closing(ctx)
+	root.AddCommand(setupCommand(s, getenv))
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {
 		err = failed(e)
