@@ -228,8 +228,12 @@ func (g *gaps) record(r *http.Request, d Dispatch) {
 	id, _ := g.tokens.who(r.Header.Get("Authorization"))
 	d.Login = id.Login
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.dispatches[repoName(r)] = append(g.dispatches[repoName(r)], d)
+	begin := g.begins[repoName(r)]
+	g.mu.Unlock()
+	if begin != nil {
+		begin(d)
+	}
 }
 
 func (g *gaps) repositoryDispatch(w http.ResponseWriter, r *http.Request) {

@@ -28,6 +28,7 @@ type gaps struct {
 	nextID     int64
 	runs       map[string][]*Run // by repository, one element per attempt
 	dispatches map[string][]Dispatch
+	begins     map[string]func(Dispatch) // by repository
 	blobs      map[string]blob
 	checkApp   map[string]int // check run's URL path → App that made it
 	hooks      map[string]func(Delivery) int
@@ -43,7 +44,7 @@ type blob struct {
 
 func newGaps(base, emulate string, t *tokens) *gaps {
 	g := &gaps{base: base, tokens: t, mux: http.NewServeMux(), nextID: 9_000_000, runs: map[string][]*Run{},
-		dispatches: map[string][]Dispatch{}, blobs: map[string]blob{}, checkApp: map[string]int{}, reactions: map[string][]any{}, hooks: map[string]func(Delivery) int{}}
+		dispatches: map[string][]Dispatch{}, begins: map[string]func(Dispatch){}, blobs: map[string]blob{}, checkApp: map[string]int{}, reactions: map[string][]any{}, hooks: map[string]func(Delivery) int{}}
 	to, _ := url.Parse(emulate) // made by Start
 	front, _ := url.Parse(base)
 	g.up = &httputil.ReverseProxy{

@@ -17,6 +17,7 @@ type Run struct {
 	Attempt    int
 	Number     int
 	Name       string // of the workflow
+	Title      string // as its run-name makes it; default Name
 	Path       string // of the workflow file
 	Event      string
 	HeadSHA    string
@@ -27,6 +28,7 @@ type Run struct {
 	Actor      string
 	Pulls      []int // as GitHub gives them: none for a fork
 	Started    time.Time
+	Ended      time.Time // default: a minute after Started
 	Jobs       []Job
 	Artifacts  []Artifact // of the run, whatever attempt
 
@@ -75,6 +77,7 @@ func (g *gaps) addRun(repo string, run Run) *Run {
 		}
 	}
 	def(&run.Name, "CI")
+	def(&run.Title, run.Name)
 	def(&run.Path, ".github/workflows/ci.yml")
 	def(&run.Event, "pull_request")
 	def(&run.HeadRepo, repo)
@@ -94,6 +97,51 @@ func (g *gaps) addRun(repo string, run Run) *Run {
 	}
 	g.runs[repo] = append(g.runs[repo], &run)
 	return &run
+}
+
+// setRun changes a run. Those who read it keep what they have.
+func (g *gaps) setRun(repo string, id int64, change func(*Run)) *Run {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, run := range g.runs[repo] {
+		if run.ID != id {
+			continue
+		}
+		next := *run
+		next.Jobs, next.Artifacts = slices.Clone(run.Jobs), slices.Clone(run.Artifacts)
+		change(&next)
+		for _, n := range [][]*int64{jobIDs(next.Jobs), artifactIDs(next.Artifacts)} {
+			for _, at := range n {
+				if *at == 0 {
+					g.nextID++
+					*at = g.nextID
+				}
+			}
+		}
+		for j := range next.Jobs {
+			next.Jobs[j].Status = next.Status
+			if next.Jobs[j].Conclusion == "" {
+				next.Jobs[j].Conclusion = next.Conclusion
+			}
+		}
+		g.runs[repo][i] = &next
+		return &next
+	}
+	return nil
+}
+
+func jobIDs(jobs []Job) (out []*int64) {
+	for i := range jobs {
+		out = append(out, &jobs[i].ID)
+	}
+	return out
+}
+
+func artifactIDs(all []Artifact) (out []*int64) {
+	for i := range all {
+		out = append(out, &all[i].ID)
+	}
+	return out
 }
 
 func (g *gaps) attempts(repo string) []*Run {

@@ -15,6 +15,14 @@ func orNil(s string) any {
 	return s
 }
 
+// ended is when a run was last heard of: a minute after it began, if it does not say.
+func (r *Run) ended() time.Time {
+	if r.Ended.IsZero() {
+		return r.Started.Add(time.Minute)
+	}
+	return r.Ended
+}
+
 // runJSON is a run as the API and the workflow_run event give it.
 func (g *gaps) runJSON(run *Run) map[string]any {
 	var repo, head, actor map[string]any
@@ -42,10 +50,10 @@ func (g *gaps) runJSON(run *Run) map[string]any {
 	}
 	return map[string]any{
 		"id": run.ID, "name": run.Name, "node_id": fmt.Sprint("WFR_", run.ID), "head_branch": orNil(run.HeadBranch), "head_sha": run.HeadSHA,
-		"path": run.Path, "display_title": run.Name, "run_number": run.Number, "run_attempt": run.Attempt, "event": run.Event,
+		"path": run.Path, "display_title": run.Title, "run_number": run.Number, "run_attempt": run.Attempt, "event": run.Event,
 		"status": run.Status, "conclusion": conclusion, "workflow_id": wf, "check_suite_id": run.ID + 1, "check_suite_node_id": "CS",
 		"url": at, "html_url": fmt.Sprintf("%s/%s/actions/runs/%d", g.base, run.repo, run.ID), "pull_requests": pulls,
-		"created_at": stamp(run.Started), "updated_at": stamp(run.Started.Add(time.Minute)), "run_started_at": stamp(run.Started),
+		"created_at": stamp(run.Started), "updated_at": stamp(run.ended()), "run_started_at": stamp(run.Started),
 		"actor": actor, "triggering_actor": actor, "jobs_url": at + "/jobs", "logs_url": at + "/logs", "artifacts_url": at + "/artifacts",
 		"check_suite_url": fmt.Sprintf("%s/repos/%s/check-suites/%d", g.base, run.repo, run.ID+1), "cancel_url": at + "/cancel", "rerun_url": at + "/rerun",
 		"previous_attempt_url": nil, "workflow_url": fmt.Sprintf("%s/repos/%s/actions/workflows/%d", g.base, run.repo, wf),

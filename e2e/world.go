@@ -170,6 +170,19 @@ func (r *Repo) Comment(tb testing.TB, login string, number int, body string) int
 // run it returns has its ids; use its ID for the next attempt.
 func (r *Repo) AddRun(run Run) *Run { return r.bench.gaps.addRun(r.FullName, run) }
 
+// OnDispatch lets fn do what GitHub does with whatever is asked to start from
+// now on, before who asked is answered.
+func (r *Repo) OnDispatch(fn func(Dispatch)) {
+	r.bench.gaps.mu.Lock()
+	defer r.bench.gaps.mu.Unlock()
+	r.bench.gaps.begins[r.FullName] = fn
+}
+
+// SetRun changes a run that was added.
+func (r *Repo) SetRun(id int64, change func(*Run)) *Run {
+	return r.bench.gaps.setRun(r.FullName, id, change)
+}
+
 // RunPayload is the run as a workflow_run event's payload gives it; action is
 // requested, in_progress or completed.
 func (r *Repo) RunPayload(run *Run, action string) map[string]any {

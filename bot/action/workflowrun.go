@@ -139,11 +139,7 @@ func (f *face) sourcesOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) 
 		return err
 	}
 	green := t.input.Conclusion == "success"
-	for _, j := range jobs {
-		failed := j.Conclusion != "success" && j.Conclusion != "skipped" && j.Conclusion != "neutral"
-		if (green && j.Conclusion != "success") || (!green && !failed) {
-			continue
-		}
+	for _, j := range hub.Telling(jobs, green) {
 		if len(t.input.Sources) > 0 && green {
 			break
 		}
@@ -166,7 +162,7 @@ func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigge
 		return err
 	}
 	n := 0
-	for _, a := range newest(arts) {
+	for _, a := range hub.Newest(arts) {
 		match := func(name string) bool { return f.wanted(name) || f.wanted(a.Name+"/"+name) }
 		err := f.hub.ArtifactFiles(ctx, f.repo, a, match, func(name string, rd io.Reader) error {
 			n++
@@ -184,22 +180,6 @@ func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigge
 		}
 	}
 	return nil
-}
-
-// newest leaves one artifact of each name, the one made last: a run lists
-// those of its earlier attempts too.
-func newest(arts []hub.Artifact) []hub.Artifact {
-	var out []hub.Artifact
-	for _, a := range arts {
-		i := slices.IndexFunc(out, func(b hub.Artifact) bool { return b.Name == a.Name })
-		switch {
-		case i < 0:
-			out = append(out, a)
-		case a.ID > out[i].ID:
-			out[i] = a
-		}
-	}
-	return out
 }
 
 func (f *face) wanted(name string) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -53,6 +54,22 @@ func (h *Hub) Artifacts(ctx context.Context, r Repo, runID int64) ([]Artifact, e
 		}
 		return p, res, nil
 	})
+}
+
+// Newest leaves one artifact of each name, the one made last: a run lists
+// those of its earlier attempts too.
+func Newest(arts []Artifact) []Artifact {
+	var out []Artifact
+	for _, a := range arts {
+		i := slices.IndexFunc(out, func(b Artifact) bool { return b.Name == a.Name })
+		switch {
+		case i < 0:
+			out = append(out, a)
+		case a.ID > out[i].ID:
+			out[i] = a
+		}
+	}
+	return out
 }
 
 // ArtifactFiles gives every file of a whose name match takes to fn, in the

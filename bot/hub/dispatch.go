@@ -104,3 +104,50 @@ func (h *Hub) DispatchedSince(ctx context.Context, r Repo, event string, since t
 		n = res.NextPage
 	}
 }
+
+// DispatchedRun returns the newest run of a workflow, named by file, that a
+// workflow_dispatch started since then and whose title contains needle, and
+// false if there is none (yet: GitHub takes a moment to list it).
+func (h *Hub) DispatchedRun(ctx context.Context, r Repo, workflow string, since time.Time, needle string) (WorkflowRun, bool, error) {
+	op := opf("look for a run of %s in %s", workflow, r)
+	if needle == "" {
+		return WorkflowRun{}, false, failf(op, nil, "nothing to look for")
+	}
+	since = since.UTC().Truncate(time.Second)
+	for n := 1; ; {
+		l, res, err := h.gh.Actions.ListWorkflowRunsByFileName(ctx, r.Owner, r.Name, url.PathEscape(workflow),
+			&github.ListWorkflowRunsOptions{Event: "workflow_dispatch", ListOptions: github.ListOptions{Page: n, PerPage: 100}})
+		if err != nil {
+			return WorkflowRun{}, false, Wrap(op, err)
+		}
+		for _, x := range l.WorkflowRuns {
+			if x.GetCreatedAt().Time.Before(since) {
+				return WorkflowRun{}, false, nil
+			}
+			if strings.Contains(x.GetDisplayTitle(), needle) {
+				return runOf(x), true, nil
+			}
+		}
+		if res.NextPage <= n {
+			return WorkflowRun{}, false, nil
+		}
+		n = res.NextPage
+	}
+}
+
+// CancelRun asks a run to end. One that has ended already is no error.
+func (h *Hub) CancelRun(ctx context.Context, r Repo, runID int64) error {
+	_, err := h.gh.Actions.CancelWorkflowRunByID(ctx, r.Owner, r.Name, runID)
+	var taken *github.AcceptedError // as GitHub answers it
+	var res *github.ErrorResponse
+	if errors.As(err, &taken) || errors.As(err, &res) && res.Response.StatusCode == http.StatusConflict {
+		return nil
+	}
+	return Wrap(opf("cancel run %d of %s", runID, r), err)
+}
+
+// DefaultBranch returns the name of a repository's default branch.
+func (h *Hub) DefaultBranch(ctx context.Context, r Repo) (string, error) {
+	x, _, err := h.gh.Repositories.Get(ctx, r.Owner, r.Name)
+	return x.GetDefaultBranch(), Wrap(opf("read repository %s", r), err)
+}

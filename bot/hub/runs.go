@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type WorkflowRun struct {
 	URL          string
 	CreatedAt    time.Time
 	StartedAt    time.Time // of this attempt
+	UpdatedAt    time.Time // once completed, about when that was
 	PullRequests []int     // none for a fork: see PullRequestOf
 }
 
@@ -70,13 +72,21 @@ func (h *Hub) Run(ctx context.Context, r Repo, id int64, attempt int) (WorkflowR
 		return WorkflowRun{}, Wrap(op, err)
 	}
 	path, _, _ := strings.Cut(x.Path, "@") // a required workflow's has a ref
-	out := WorkflowRun{ID: x.GetID(), Attempt: x.GetRunAttempt(), Name: x.GetName(), Title: x.GetDisplayTitle(), WorkflowPath: path,
+	out := runOf(&x.WorkflowRun)
+	out.WorkflowPath = path
+	return out, nil
+}
+
+// runOf returns a run without its workflow's path.
+func runOf(x *github.WorkflowRun) WorkflowRun {
+	out := WorkflowRun{ID: x.GetID(), Attempt: x.GetRunAttempt(), Name: x.GetName(), Title: x.GetDisplayTitle(),
 		Event: x.GetEvent(), HeadSHA: x.GetHeadSHA(), HeadRef: x.GetHeadBranch(), HeadRepo: x.GetHeadRepository().GetFullName(),
-		Status: x.GetStatus(), Conclusion: x.GetConclusion(), URL: x.GetHTMLURL(), CreatedAt: x.GetCreatedAt().Time, StartedAt: x.GetRunStartedAt().Time}
+		Status: x.GetStatus(), Conclusion: x.GetConclusion(), URL: x.GetHTMLURL(),
+		CreatedAt: x.GetCreatedAt().Time, StartedAt: x.GetRunStartedAt().Time, UpdatedAt: x.GetUpdatedAt().Time}
 	for _, p := range x.PullRequests {
 		out.PullRequests = append(out.PullRequests, p.GetNumber())
 	}
-	return out, nil
+	return out
 }
 
 // Jobs lists all jobs of an attempt; attempt 0 is the latest.
@@ -98,6 +108,15 @@ func (h *Hub) Jobs(ctx context.Context, r Repo, runID int64, attempt int) ([]Job
 			p.items = append(p.items, job(j))
 		}
 		return p, res, nil
+	})
+}
+
+// Telling returns the jobs whose logs say how a run ended: those that failed, or
+// all that did their work if none did.
+func Telling(jobs []Job, green bool) []Job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool {
+		failed := j.Conclusion != "success" && j.Conclusion != "skipped" && j.Conclusion != "neutral"
+		return green && j.Conclusion != "success" || !green && !failed
 	})
 }
 

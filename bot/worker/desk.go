@@ -166,3 +166,31 @@ func asJSON(v any) []byte {
 	}
 	return append(b, '\n')
 }
+
+// Feedback returns what a turn of the newest pair failed with, or, with turn 0,
+// the last one that did; nil if there is none.
+func (d *Desk) Feedback(ctx context.Context, turn int) (*port.TestFeedback, error) {
+	events, _, err := d.Ledger.Load(ctx, d.Key)
+	if err != nil {
+		return nil, err
+	}
+	var out *port.TestFeedback
+	pair, before := "", 0
+	for _, stored := range events {
+		e, ok, err := port.Recorded(stored)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Key, err)
+		}
+		if !ok || e.Pair == nil {
+			continue
+		}
+		if e.Pair.ID != pair {
+			pair, before, out = e.Pair.ID, 0, nil
+		}
+		if n := e.Pair.CurrentTry; n > before && (turn == 0 || n == turn) {
+			out = e.Pair.Last
+		}
+		before = e.Pair.CurrentTry
+	}
+	return out, nil
+}

@@ -113,7 +113,12 @@ func said(path string) (*port.TestFeedback, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostSaid+1))
+	return saidIn(f)
+}
+
+// saidIn reads feedback in the testing worker's own words, nil if it is empty.
+func saidIn(r io.Reader) (*port.TestFeedback, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostSaid+1))
 	switch {
 	case err != nil:
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/edges"
+	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/plan"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/port"
@@ -31,13 +32,19 @@ type Pair struct {
 	TakeOver bool          // although another process is recorded to run it
 	Grace    time.Duration // between the signals that ask a worker to end and that end it
 
+	Workflows *Workflows       // where workers that are workflows run; nil: nowhere
+	Expect    string           // the key of the dispatch that is to be at work, else ErrNotAwaited; "" for whatever is
+	Heard     *hub.WorkflowRun // the run of that, once it has ended
+
 	Rules    *diagnose.Rules // nil: those built in
 	Criteria config.Criteria
 	Language string
 
 	edges  *errands
 	raises chan raising
-	mark   string // of the worker that is begun next
+	mark   string      // of the worker that is begun next
+	worker *port.Spawn // that is at work, as it is recorded
+	since  time.Time   // of the last event that is recorded
 }
 
 type raising struct {
@@ -46,13 +53,14 @@ type raising struct {
 	answer chan error
 }
 
-// Check returns why a port cannot be run by commands.
-func Check(s port.Spec) error {
+// Check returns why a port cannot be run; workflows says whether workflows can be
+// dispatched.
+func Check(s port.Spec, workflows bool) error {
 	switch {
 	case s.Test == nil:
 		return fmt.Errorf("port %s has no test; without one nothing says that it is done", s.ID)
-	case s.Test.Workflow != "" || s.Impl != nil && s.Impl.Workflow != "":
-		return fmt.Errorf("port %s is done by a workflow that is dispatched, not by commands", s.ID)
+	case !workflows && (s.Test.Workflow != "" || s.Impl != nil && s.Impl.Workflow != ""):
+		return fmt.Errorf("port %s is done by a workflow that is dispatched; set SWITCHBACK_GITHUB_TOKEN to a token that may start it (actions: write), and name the repository with --repo", s.ID)
 	case s.Status == port.Held || s.Status == port.Completed:
 		return fmt.Errorf("port %s is %s; set its status to pending to run it", s.ID, s.Status)
 	}
@@ -63,9 +71,10 @@ func Check(s port.Spec) error {
 // returns how it ended. A pass of the same content is returned as it is. When
 // ctx ends, the workers are ended and the pair has failed. The error says that
 // the port could not be run, or that the ledger could not be written; ErrBusy and
-// ErrTaken that another process runs it.
+// ErrTaken that another process runs it. A pair that still runs is one whose
+// worker is a workflow that is not waited for.
 func (p *Pair) Run(ctx context.Context) (port.Result, error) {
-	if err := Check(p.Spec); err != nil {
+	if err := Check(p.Spec, p.Workflows != nil); err != nil {
 		return port.Result{}, err
 	}
 	hash, err := plan.Hash(p.Root, p.Spec)
@@ -104,10 +113,13 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 		if err != nil {
 			return port.Result{}, err
 		}
-		if why != "" {
+		if why != "" && !p.dispatched(p.worker, l) {
 			l, err = p.pause(ctx, l, why)
 		} else {
 			l, err = p.turn(ctx, l, roleOf(l), r)
+		}
+		if errors.Is(err, errLeft) {
+			return l.Result(""), p.keep(l.Result(""))
 		}
 		if err != nil {
 			return port.Result{}, err
@@ -132,6 +144,9 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 	j, _, err = p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
 		now := p.Desk.Now()
 		passed, orphan = false, j.Worker
+		if err := p.expected(j); err != nil {
+			return nil, err
+		}
 		switch {
 		case j.Loop != nil && j.Loop.Status == port.Running:
 			if j.Runner != nil && !p.TakeOver {
@@ -141,7 +156,11 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 			}
 			l := j.Resumed(now)
 			l.Errands = p.edges.Errands
-			return append([]port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}, {Kind: port.PairChanged, At: now, Pair: &l}}, p.spawn(l, now)...), nil
+			out := []port.Event{{Kind: port.RunnerChanged, At: now, Runner: p.taking(j)}, {Kind: port.PairChanged, At: now, Pair: &l}}
+			if p.dispatched(j.Worker, l) {
+				return out, nil // it is at work
+			}
+			return append(out, p.spawn(l, now)...), nil
 		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == port.Success && !p.Again && len(p.edges.Errands) == 0:
 			passed = true
 			return nil, nil
@@ -150,6 +169,7 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 	})
 	if err == nil && !passed {
 		endOrphans(p.Me, orphan)
+		p.worker, p.since = j.Worker, j.Updated
 	}
 	return j, passed, err
 }
@@ -216,10 +236,16 @@ func (p *Pair) events(l port.Loop, acts []port.Action, j port.Journal, hash stri
 // as every append takes its time, and before it runs, so that it can be found.
 func (p *Pair) spawn(l port.Loop, now time.Time) []port.Event {
 	role := roleOf(l)
-	if p.command(role) == nil {
+	c := p.command(role)
+	if c == nil {
 		return nil
 	}
-	return []port.Event{{Kind: port.WorkerSpawn, At: now, Session: sessionOf(l, role), Turn: l.Turn, Spawn: &port.Spawn{Role: role, Mark: p.mark, Host: p.Me.Host}}}
+	w := &port.Spawn{Role: role, Mark: p.mark, Host: p.Me.Host}
+	if c.Workflow != "" {
+		w = &port.Spawn{Role: role, Mark: p.mark, Workflow: c.Workflow, At: now,
+			Key: port.Dispatch{Plan: p.Plan, Port: p.Spec.ID, Role: role, Turn: l.Turn, Mark: p.mark}.Key()}
+	}
+	return []port.Event{{Kind: port.WorkerSpawn, At: now, Session: sessionOf(l, role), Turn: l.Turn, Spawn: w}}
 }
 
 // roleOf is whose turn it is.
@@ -268,11 +294,14 @@ func callOf(l port.Loop, now time.Time) port.Call {
 func (p *Pair) record(ctx context.Context, fn func(port.Journal) []port.Event) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer stop()
-	_, _, err := p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
+	j, _, err := p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
 		if j.Runner == nil || j.Runner.ID != p.Me.ID {
 			return nil, ErrTaken
 		}
 		return fn(j), nil
 	})
+	if err == nil {
+		p.worker, p.since = j.Worker, j.Updated
+	}
 	return err
 }

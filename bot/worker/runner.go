@@ -27,7 +27,7 @@ func Self(getenv func(string) string) port.Runner {
 // mayTake returns why me may not go on with what other runs.
 func mayTake(me, other port.Runner) error {
 	switch {
-	case me.ID == other.ID:
+	case me.ID == other.ID || other.Left:
 		return nil
 	case me.Run != "" && other.Run != "" && me.Run != other.Run:
 		// Runs are numbered as they begin. Whoever is older finds out when it

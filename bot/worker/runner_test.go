@@ -87,17 +87,19 @@ func TestCheck(t *testing.T) {
 	run := &port.Command{Run: []string{"true"}}
 	away := &port.Command{Workflow: "x.yml"}
 	for want, s := range map[string]port.Spec{
-		"has no test":             {ID: "a", Impl: run},
-		"that is dispatched, not": {ID: "a", Impl: away, Test: run},
-		"is dispatched":           {ID: "a", Impl: run, Test: away},
-		"is held":                 {ID: "a", Test: run, Status: port.Held},
-		"is completed":            {ID: "a", Test: run, Status: port.Completed},
+		"has no test":    {ID: "a", Impl: run},
+		"actions: write": {ID: "a", Impl: away, Test: run},
+		"is dispatched":  {ID: "a", Impl: run, Test: away},
+		"is held":        {ID: "a", Test: run, Status: port.Held},
+		"is completed":   {ID: "a", Test: run, Status: port.Completed},
 	} {
-		if err := Check(s); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Check(s, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := Check(port.Spec{ID: "a", Test: run}); err != nil {
-		t.Error(err)
+	for _, s := range []port.Spec{{ID: "a", Test: run}, {ID: "a", Impl: away, Test: run}, {ID: "a", Impl: away, Test: away}} {
+		if err := Check(s, true); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -40,6 +40,8 @@ type worked struct {
 	judged *port.TestFeedback // of a testing worker
 	broken *step              // it was ended, and the pair stands so
 	waits  string             // it sent feedback, for which the port waits
+	rested time.Duration      // since it ended, in which nobody was at work
+	url    string             // of the run, if it is a workflow
 }
 
 // turn runs one worker, and takes the pair on.
@@ -64,12 +66,24 @@ func (p *Pair) turn(ctx context.Context, l port.Loop, role port.Role, r *relay) 
 	if command == nil { // nothing is to be done: the content is tested as it is
 		return p.settle(ctx, l, role, worked{tape: NewTape(0, 0)})
 	}
-	w := p.watch(ctx, l, role, t, Command{Lines: command.Run, Dir: p.Root, Env: p.environment(l, role, t, r), Mark: p.mark, Grace: p.Grace})
+	if command.Workflow != "" {
+		w, err := p.remote(ctx, l, role, command)
+		if err != nil {
+			return l, err
+		}
+		return p.keepLog(ctx, l, role, w)
+	}
+	return p.keepLog(ctx, l, role, p.watch(ctx, l, role, t, Command{Lines: command.Run, Dir: p.Root, Env: p.environment(l, role, t, r), Mark: p.mark, Grace: p.Grace}))
+}
+
+// keepLog keeps what a worker printed, and settles its turn.
+func (p *Pair) keepLog(ctx context.Context, l port.Loop, role port.Role, w worked) (port.Loop, error) {
 	name := fmt.Sprintf("%s-%d.log", role, l.Turn)
 	if err := (files{p.Dir}).write(name, []byte(diagnose.Redact(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
 	}
 	if w.broken == nil && w.err == nil && (w.judged == nil || !w.judged.Success) {
+		var err error
 		if w.waits, err = p.waits(ctx, p.edges); err != nil {
 			return l, err
 		}
@@ -210,7 +224,7 @@ func failing(why string) port.TestFeedback {
 // settle records how a worker ended, and what the pair does then.
 func (p *Pair) settle(ctx context.Context, l port.Loop, role port.Role, w worked) (port.Loop, error) {
 	now := p.Desk.Now()
-	s, err := p.next(l, role, w, now)
+	s, err := p.next(l.Rested(w.rested), role, w, now)
 	if err != nil {
 		return l, err
 	}
@@ -253,7 +267,7 @@ func (p *Pair) next(l port.Loop, role port.Role, w worked, now time.Time) (step,
 }
 
 func (w worked) exit(role port.Role) *port.Exit {
-	e := &port.Exit{Role: role, Code: w.Code, Reason: w.Reason, Seconds: w.took.Seconds(), Tokens: w.tokens, Printed: w.tape.Total(), Cut: w.tape.Cut()}
+	e := &port.Exit{Role: role, Code: w.Code, Reason: w.Reason, Seconds: w.took.Seconds(), Tokens: w.tokens, Printed: w.tape.Total(), Cut: w.tape.Cut(), URL: w.url}
 	e.OK = w.Code == 0 && w.err == nil && w.broken == nil && (w.judged == nil || w.judged.Success)
 	reasons := w.notes
 	if w.broken != nil && w.broken.Reason != "" {
@@ -267,6 +281,9 @@ func (w worked) exit(role port.Role) *port.Exit {
 
 // why says why a worker failed, with the last line that it printed.
 func (w worked) why() string {
+	if w.url != "" {
+		return w.Reason // the log of a run ends with the runner's words
+	}
 	lines := strings.Split(strings.TrimSpace(w.tape.End(500)), "\n")
 	if last := oneLine(diagnose.Redact(lines[len(lines)-1])); last != "" && w.Code != 0 {
 		return w.Reason + ", and its last words are: " + last
@@ -282,10 +299,11 @@ type implResult struct {
 	Output  string   `json:"output"` // the end of it
 	Printed int64    `json:"printed"`
 	Notes   []string `json:"notes,omitempty"`
+	URL     string   `json:"url,omitempty"` // of the run, if it is a workflow
 }
 
 func (w worked) result(l port.Loop) implResult {
-	return implResult{l.Turn, w.took.Seconds(), w.tokens, render.Printable(diagnose.Redact(w.tape.End(keptSent))), w.tape.Total(), w.notes}
+	return implResult{l.Turn, w.took.Seconds(), w.tokens, render.Printable(diagnose.Redact(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
 }
 
 // resultOf returns what the implementing worker sent in the present turn.

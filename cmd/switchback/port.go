@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,46 +52,52 @@ var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // desk opens the journal of a port.
 func (p portPlace) desk(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
-	p.plan, _ = planNamed(p.plan)
-	if !planName.MatchString(p.plan) {
-		return nil, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
-	}
-	repo := p.repository(getenv)
-	r, err := hub.ParseRepo(repo)
-	if err != nil {
-		return nil, usage("--repo: %w", err)
-	}
-	led, err := p.open(ctx, r, getenv)
-	if err != nil {
-		return nil, err
-	}
-	return &worker.Desk{Ledger: led, Key: routing.PortKey(repo, p.plan, p.port), Port: p.port, Now: time.Now}, nil
+	d, _, _, err := p.deskAt(ctx, getenv)
+	return d, err
 }
 
 func (p portPlace) repository(getenv func(string) string) string {
-	if p.repo != "" {
-		return p.repo
-	}
-	return orDefault(getenv("GITHUB_REPOSITORY"), "local/local")
+	return cmp.Or(p.repo, getenv("GITHUB_REPOSITORY"), "local/local")
 }
 
-func (p portPlace) open(ctx context.Context, r hub.Repo, getenv func(string) string) (ledger.Ledger, error) {
-	token := getenv("SWITCHBACK_GITHUB_TOKEN") // is kept from the workers
-	if token == "" {
-		token = getenv("GITHUB_TOKEN")
+// deskAt opens the journal of a port. gh is GitHub, if there is a token for it.
+func (p portPlace) deskAt(ctx context.Context, getenv func(string) string) (d *worker.Desk, gh *hub.Hub, repo hub.Repo, err error) {
+	p.plan, _ = planNamed(p.plan)
+	if !planName.MatchString(p.plan) {
+		return nil, nil, repo, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
 	}
+	name := p.repository(getenv)
+	if repo, err = hub.ParseRepo(name); err != nil {
+		return nil, nil, repo, usage("--repo: %w", err)
+	}
+	if gh, err = github(name, getenv); err != nil {
+		return nil, nil, repo, failed(err)
+	}
+	led, err := p.open(ctx, repo, gh, getenv)
+	if err != nil {
+		return nil, nil, repo, err
+	}
+	return &worker.Desk{Ledger: led, Key: routing.PortKey(name, p.plan, p.port), Port: p.port, Now: time.Now}, gh, repo, nil
+}
+
+// github returns GitHub, nil without a token or a repository of its own.
+func github(repo string, getenv func(string) string) (*hub.Hub, error) {
+	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // the first is kept from the workers
+	if token == "" || repo == "local/local" {
+		return nil, nil
+	}
+	interval, _ := time.ParseDuration(getenv("SWITCHBACK_CONTENT_INTERVAL")) // 0: as GitHub asks for
+	return hub.New(hub.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
+}
+
+func (p portPlace) open(ctx context.Context, r hub.Repo, gh *hub.Hub, getenv func(string) string) (ledger.Ledger, error) {
 	path := p.ledger
 	switch {
 	case path == "" && getenv("GITHUB_ACTIONS") == "true":
-		if token == "" {
+		if gh == nil {
 			return nil, usage("no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
 		}
-		interval, _ := time.ParseDuration(getenv("SWITCHBACK_CONTENT_INTERVAL")) // 0: as GitHub asks for
-		h, err := hub.New(hub.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
-		if err != nil {
-			return nil, failed(err)
-		}
-		return gitbranch.NewGit(h.Client(), r.Owner, r.Name, p.branch), nil
+		return gitbranch.NewGit(gh.Client(), r.Owner, r.Name, p.branch), nil
 	case path == "":
 		path = filepath.Join(".switchback", "ledger")
 	}
@@ -106,7 +113,7 @@ type portFlags struct {
 
 func portCommand(s streams, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{Use: "port", Short: "Run one port of a plan, or show how it stands",
-		RunE: func(*cobra.Command, []string) error { return usage("name run or show") }}
+		RunE: func(*cobra.Command, []string) error { return usage("name run, show or feedback") }}
 	var f portFlags
 	run := &cobra.Command{
 		Use:   "run ID",
@@ -115,7 +122,8 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 			"until the test passes, the reworks, the time or the tokens are used up, or a worker\n" +
 			"calls for help. What happens is recorded in the ledger and printed on the standard\n" +
 			"error, one JSON document a line; the result is printed on the standard output and\n" +
-			"kept in the file result.json below --out. A run that was killed goes on where it was.\n\n" +
+			"kept in the file result.json below --out. A run that was killed goes on where it was.\n" +
+			"Workers that are workflows are dispatched with the token in SWITCHBACK_GITHUB_TOKEN.\n\n" +
 			"Exit codes: 0 passed, 1 anything else, 2 wrong usage.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -151,7 +159,7 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 		},
 	}
 	at.flags(show)
-	c.AddCommand(run, show)
+	c.AddCommand(run, show, portFeedback(s, getenv))
 	return c
 }
 
@@ -171,9 +179,6 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if !ok {
 		return usage("there is no port %q in %s; known are %s", f.port, name, someOf(plan.Order(), 20))
 	}
-	if err := worker.Check(spec); err != nil {
-		return usage("%w", err)
-	}
 	cfg, err := configOr(f.config)
 	if err != nil {
 		return err
@@ -182,9 +187,12 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	d, err := f.desk(ctx, getenv)
+	d, gh, repo, err := f.deskAt(ctx, getenv)
 	if err != nil {
 		return err
+	}
+	if err := worker.Check(spec, gh != nil); err != nil {
+		return usage("%w", err)
 	}
 	d.Tell = teller(s)
 	if f.out == "" {
@@ -206,6 +214,9 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		Desk: d, Plan: f.plan, Edges: book, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
 		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
+	}
+	if gh != nil {
+		pair.Workflows = worker.WorkflowsOf(gh, repo, getenv)
 	}
 	r, err := pair.Run(ctx)
 	if errors.Is(err, worker.ErrBusy) {

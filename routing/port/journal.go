@@ -18,6 +18,7 @@ const (
 	SessionStart       EventKind = "session.start"
 	SessionEnd         EventKind = "session.end"
 	WorkerSpawn        EventKind = "worker.spawn"
+	WorkerDispatch     EventKind = "worker.dispatch"
 	WorkerComplete     EventKind = "worker.complete"
 	WorkerProgress     EventKind = "worker.progress"
 	WorkerFeedback     EventKind = "worker.feedback"
@@ -40,7 +41,7 @@ type Event struct {
 	Session  string        `json:"session_id,omitempty"`
 	Port     string        `json:"port_id,omitempty"`
 	Started  *Session      `json:"session,omitempty"`   // session.start
-	Spawn    *Spawn        `json:"spawn,omitempty"`     // worker.spawn
+	Spawn    *Spawn        `json:"spawn,omitempty"`     // worker.spawn, worker.dispatch
 	Exit     *Exit         `json:"exit,omitempty"`      // worker.complete
 	Progress *Progress     `json:"progress,omitempty"`  // worker.progress
 	Feedback *TestFeedback `json:"feedback,omitempty"`  // worker.feedback, test_feedback
@@ -61,6 +62,12 @@ type Spawn struct {
 	Role Role   `json:"role"`
 	Mark string `json:"mark"` // in the environment of all its processes
 	Host string `json:"host"`
+
+	// Of a worker that is a workflow.
+	Workflow string    `json:"workflow,omitempty"` // its file
+	Key      string    `json:"key,omitempty"`      // of the dispatch; see DispatchKey
+	At       time.Time `json:"at,omitzero"`        // since when the runner may send it, and nobody else
+	Sent     bool      `json:"sent,omitempty"`     // GitHub took it
 }
 
 // Exit is how a worker ended.
@@ -73,6 +80,7 @@ type Exit struct {
 	Tokens  int64   `json:"tokens_used"`
 	Printed int64   `json:"printed"` // bytes
 	Cut     int64   `json:"cut,omitempty"`
+	URL     string  `json:"url,omitempty"` // of the run, if it is a workflow
 }
 
 // Progress is how far a port is.
@@ -119,6 +127,11 @@ type Runner struct {
 	Born    string `json:"born,omitempty"` // what tells the process from a later one of its number
 	Run     string `json:"run_id,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
+
+	// Of one that does not wait for workers that are workflows.
+	Events bool   `json:"events,omitempty"` // whoever hears of their end goes on
+	Left   bool   `json:"left,omitempty"`   // it has ended, and one of them is at work
+	Of     string `json:"of,omitempty"`     // the run that the port was handed out to, where that is not Run
 }
 
 // Journal is what the stream of one port says.
@@ -248,9 +261,13 @@ func (j Journal) Waiting() []Call {
 }
 
 // Resumed returns a running pair as it goes on after a break: the time since the
-// last event, in which nobody ran it, does not count.
+// last event, in which nobody ran it, does not count. A workflow that was
+// dispatched runs on meanwhile.
 func (j Journal) Resumed(now time.Time) Loop {
 	l := *j.Loop
+	if j.Worker != nil && j.Worker.Sent {
+		return l
+	}
 	if gone := now.Sub(j.Updated); gone > 0 {
 		l.StartedAt = l.StartedAt.Add(gone)
 	}

@@ -314,7 +314,7 @@ func (r *reader) command(n *yaml.Node, key string) *Command {
 		case "ref":
 			c.Ref, _ = r.text(v, key+".ref")
 		case "inputs":
-			c.Inputs = r.mapping(v, key+".inputs", func(*yaml.Node) bool { return true })
+			c.Inputs = r.inputs(v, key+".inputs")
 		default:
 			r.at(k, "%s has the unknown key %q; %s", key, k.Value, nearest(k.Value, known))
 		}
@@ -323,6 +323,21 @@ func (r *reader) command(n *yaml.Node, key string) *Command {
 		r.at(n, "%s names no workflow; write workflow: FILE.yml, or a command as a text", key)
 	}
 	return c
+}
+
+// inputs reads what a workflow is given besides what every worker is given.
+func (r *reader) inputs(n *yaml.Node, key string) map[string]string {
+	in := r.mapping(n, key, func(k *yaml.Node) bool {
+		if slices.Contains(ownInputs, k.Value) {
+			r.at(k, "%s sets %q, which is set for every worker; give it another name", key, k.Value)
+			return false
+		}
+		return true
+	})
+	if most := mostInputs - len(ownInputs); len(in) > most {
+		r.at(n, "%s has %d inputs; GitHub takes %d, of which %d are set for every worker, so that %d are left", key, len(in), mostInputs, len(ownInputs), most)
+	}
+	return in
 }
 
 var workflowRE = regexp.MustCompile(`^[^/\\\s]+\.ya?ml$`)

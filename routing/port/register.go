@@ -211,7 +211,7 @@ func (k Known) Heard(j Journal) Known {
 	if l != nil {
 		out.Turns, out.Tokens, out.Pair = l.Turn, l.Tokens, l.ID
 	}
-	ours := l != nil && j.Runner != nil && j.Runner.Run == k.Run && (k.After == "" || k.After != l.ID)
+	ours := l != nil && j.Runner != nil && (j.Runner.Run == k.Run || j.Runner.Of != "" && j.Runner.Of == k.Run) && (k.After == "" || k.After != l.ID)
 	out.Passed = false
 	switch {
 	case ours && l.Status == Paused:
@@ -221,6 +221,8 @@ func (k Known) Heard(j Journal) Known {
 	case !ours:
 		out.Standing, out.Turns, out.Tokens, out.Pair = IsFailed, 0, 0, ""
 		out.Reason = "its job was cancelled, or ended before the port began"
+	case l.Status == Running && j.Runner.Events:
+		return k // a workflow is at work, and its end will be heard of
 	case l.Status == Running:
 		out.Standing = IsFailed
 		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Turn)
