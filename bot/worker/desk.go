@@ -20,6 +20,9 @@ import (
 // ErrTaken says that another process has taken over what this one ran.
 var ErrTaken = errors.New("another process has taken over this port")
 
+// ErrLost says that the ledger no longer has what this process recorded in it.
+var ErrLost = errors.New("the ledger has nothing of this port any more; was it removed, by a worker perhaps? Keep it where workers do not clean up, with --ledger, and run the port again")
+
 // Desk keeps the journal of one port in a ledger. It is safe for use by many
 // goroutines and processes.
 type Desk struct {

@@ -24,11 +24,62 @@ type files struct{ dir string }
 
 func (f files) path(name string) string { return filepath.Join(f.dir, name) }
 
+// write replaces a file, whatever a worker has put in its place: what is written
+// into a pipe or a link waits forever, or goes elsewhere.
 func (f files) write(name string, data []byte) error {
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+	if err := f.make(); err != nil {
 		return err
 	}
-	return os.WriteFile(f.path(name), data, 0o644)
+	t, err := os.CreateTemp(f.dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = t.Write(data)
+	err = errors.Join(err, t.Chmod(0o644), t.Close())
+	if err == nil {
+		if err = os.Rename(t.Name(), f.path(name)); err != nil { // a folder is in its place
+			err = errors.Join(os.RemoveAll(f.path(name)), os.Rename(t.Name(), f.path(name)))
+		}
+	}
+	if err != nil {
+		_ = os.Remove(t.Name()) // why it was not written is said
+	}
+	return err
+}
+
+// make makes the folder again, also where a worker left something else.
+func (f files) make() error {
+	if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
+		_ = os.Remove(f.dir) // what is not there need not be removed
+	}
+	return os.MkdirAll(f.dir, 0o755)
+}
+
+// openFile opens a file that a worker wrote. What is none, such as a pipe, is
+// refused: to read it might never end.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		kind := "something else"
+		switch m := info.Mode(); {
+		case m.IsDir():
+			kind = "a folder"
+		case m&fs.ModeNamedPipe != 0:
+			kind = "a pipe"
+		case m&fs.ModeDevice != 0:
+			kind = "a device"
+		}
+		err = fmt.Errorf("%s is %s, not a file", filepath.Base(path), kind)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // turnFiles are the files of one worker in one turn.
@@ -105,7 +156,7 @@ const mostSaid = 1 << 20
 
 // said returns the feedback that the testing worker wrote itself, nil if none.
 func said(path string) (*port.TestFeedback, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -131,7 +182,45 @@ func saidIn(r io.Reader) (*port.TestFeedback, error) {
 	if err != nil {
 		return nil, err
 	}
-	return masked(fb), nil
+	return bounded(masked(fb)), nil
+}
+
+// mostFeedback bounds the feedback that is recorded and sent, in bytes of its
+// JSON, as the judge bounds what it reads.
+const mostFeedback = 64 << 10
+
+// bounded cuts feedback that says more than can be handed on: first its longest
+// texts, then the last of its tests and suggestions.
+func bounded(f *port.TestFeedback) *port.TestFeedback {
+	size := func() int { return len(asJSON(f)) }
+	tests, hints := len(f.FailedTests), len(f.Suggestions)
+	for most := 16 << 10; most >= 256 && size() > mostFeedback; most /= 2 {
+		for i := range f.FailedTests {
+			t := &f.FailedTests[i]
+			for _, s := range []*string{&t.Name, &t.Expected, &t.Actual, &t.StackTrace, &t.SuggestedFix, &t.File} {
+				*s = cut(*s, most)
+			}
+		}
+		for i := range f.Suggestions {
+			f.Suggestions[i] = cut(f.Suggestions[i], most)
+		}
+	}
+	for size() > mostFeedback {
+		f.FailedTests, f.Suggestions = f.FailedTests[:(len(f.FailedTests)+1)/2], f.Suggestions[:len(f.Suggestions)/2]
+	}
+	if n := tests - len(f.FailedTests) + hints - len(f.Suggestions); n > 0 {
+		f.Suggestions = append(f.Suggestions, fmt.Sprintf("%d more failed tests and suggestions are left out here", n))
+	}
+	return f
+}
+
+// cut returns the first bytes of a text, whole characters, and says that it is cut.
+func cut(s string, most int) string {
+	const mark = " […]"
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-len(mark)], "") + mark
 }
 
 // masked returns feedback without secrets.
@@ -156,11 +245,26 @@ func reports(dir string) []judge.Source {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && len(out) < most {
 			name, _ := filepath.Rel(dir, path)
-			out = append(out, judge.Source{Name: filepath.ToSlash(name), Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+			out = append(out, judge.Source{Name: filepath.ToSlash(name), Open: func() (io.ReadCloser, error) { return openReport(path) }})
 		}
 		return nil // what cannot be walked is not there
 	})
 	return out
+}
+
+// mostReport bounds what is read of one report, in bytes. A file may be said to be
+// of any length and take no room.
+const mostReport = 1 << 30
+
+func openReport(path string) (io.ReadCloser, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.Size() > mostReport {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("it has more than %d bytes", mostReport))
+	}
+	return f, nil
 }
 
 // FeedbackText writes feedback for the implementing worker, as Markdown. What

@@ -295,7 +295,10 @@ func (p *Pair) record(ctx context.Context, fn func(port.Journal) []port.Event) e
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer stop()
 	j, _, err := p.Desk.Record(ctx, func(j port.Journal) ([]port.Event, error) {
-		if j.Runner == nil || j.Runner.ID != p.Me.ID {
+		if j.Runner == nil {
+			return nil, ErrLost
+		}
+		if j.Runner.ID != p.Me.ID {
 			return nil, ErrTaken
 		}
 		return fn(j), nil

@@ -63,7 +63,7 @@ func (c Command) line(ctx context.Context, line string) (Ended, error) {
 	cmd.Stdout, cmd.Stderr = w, w
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { askGroup(cmd.Process.Pid, c.Mark); return nil }
-	cmd.WaitDelay = c.Grace // then the first process is killed, and below all others
+	cmd.WaitDelay = max(c.Grace, time.Millisecond) // 0 would wait forever; then the first process is killed, and below all others
 	err = cmd.Start()
 	w.Close()
 	if err != nil {

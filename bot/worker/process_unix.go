@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// nonblocking lets a pipe be opened that nobody writes to.
+const nonblocking = syscall.O_NONBLOCK
+
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // askGroup asks all processes of a worker to end.

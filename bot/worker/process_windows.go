@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// nonblocking is nothing: a folder of Windows holds no pipes.
+const nonblocking = 0
+
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -11,8 +11,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/escalate"
 	"github.com/switchback-ci/switchback/routing/port"
 )
@@ -28,6 +31,35 @@ type relay struct {
 	raise   func(session string, r Raised) error
 	server  *http.Server
 	url     string
+
+	mu    sync.Mutex
+	spent map[string]spending // session → what it recorded
+}
+
+// spending is what a worker has recorded by itself.
+type spending struct{ times, bytes int }
+
+// What one worker may record by itself while one process runs its pair. Every append
+// reads the stream, and in a job it is a request to GitHub: a worker that speaks without end
+// would keep the port, and all that comes after it in the ledger, from going on.
+const (
+	mostTimes = 300
+	mostBytes = 16 << 20
+)
+
+// spend counts a request of a session, and refuses the one too many.
+func (r *relay) spend(session string, n int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.spent[session]
+	if s.times++; s.times > mostTimes {
+		return fmt.Errorf("this worker has sent %d messages and reports of progress, which is the most; say less, less often", mostTimes)
+	}
+	if s.bytes += n; s.bytes > mostBytes {
+		return fmt.Errorf("with this one the messages of this worker have more than %d bytes, which is the most; put what is long into a file and send its name", mostBytes)
+	}
+	r.spent[session] = s
+	return nil
 }
 
 // Raised is what a worker says when it calls the operator.
@@ -46,13 +78,22 @@ type Sent struct {
 // mostRequest bounds a request, in bytes: a payload and what is around it.
 const mostRequest = 2 << 20
 
+// What is kept of a worker's words for people, in bytes.
+const (
+	mostTask = 500
+	mostText = 8 << 10
+)
+
+// shown is a worker's text as people may see it.
+func shown(s string, most int) string { return cut(render.Printable(diagnose.Redact(s)), most) }
+
 func newRelay(d *Desk, l port.Loop, edges map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listening for the workers: %w", err)
 	}
 	r := &relay{desk: d, channel: l.ChannelID, raise: raise, url: "http://" + ln.Addr().String(),
-		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}}
+		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}, spent: map[string]spending{}}
 	mux := http.NewServeMux()
 	for pattern, fn := range edges {
 		mux.HandleFunc(pattern, r.handle(fn))
@@ -60,6 +101,9 @@ func newRelay(d *Desk, l port.Loop, edges map[string]func(context.Context, strin
 	mux.HandleFunc("POST /send", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
 		var in Sent
 		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, err
+		}
+		if err := r.spend(session, len(body)); err != nil {
 			return nil, err
 		}
 		return r.desk.Send(ctx, port.Message{ChannelID: r.channel, From: session, Type: in.Type, Payload: in.Payload})
@@ -73,7 +117,10 @@ func newRelay(d *Desk, l port.Loop, edges map[string]func(context.Context, strin
 		if err := json.Unmarshal(body, &in); err != nil {
 			return nil, err
 		}
-		in.Session = session
+		if err := r.spend(session, len(body)); err != nil {
+			return nil, err
+		}
+		in.Session, in.Task = session, oneLine(shown(in.Task, mostTask))
 		return in, r.desk.Progress(ctx, in)
 	}))
 	mux.HandleFunc("POST /escalate", r.handle(func(_ context.Context, session string, body []byte) (any, error) {
@@ -81,6 +128,7 @@ func newRelay(d *Desk, l port.Loop, edges map[string]func(context.Context, strin
 		if err := json.Unmarshal(body, &in); err != nil {
 			return nil, err
 		}
+		in.Text = shown(in.Text, mostText)
 		return in, r.raise(session, in)
 	}))
 	mux.HandleFunc("POST /feedback", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
@@ -88,6 +136,10 @@ func newRelay(d *Desk, l port.Loop, edges map[string]func(context.Context, strin
 		if err != nil {
 			return nil, err
 		}
+		if err := r.spend(session, len(body)); err != nil {
+			return nil, err
+		}
+		f = *bounded(masked(f))
 		return f, r.desk.Log(ctx, session, f)
 	}))
 	r.server = &http.Server{Handler: mux, ReadTimeout: time.Minute}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -21,7 +20,7 @@ const mostTokensRead = 1 << 20
 // input_tokens and output_tokens. A file that is not there is 0; what cannot be
 // read is an error, with the sum of what can.
 func readTokens(path string) (int64, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

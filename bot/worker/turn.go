@@ -61,7 +61,7 @@ func (p *Pair) turn(ctx context.Context, l port.Loop, role port.Role, r *relay) 
 	feedback, feedbackJSON := p.edges.feed(l, p.Root)
 	t, err := files{p.Dir}.prepare(p.Spec, l, role, result, feedback, feedbackJSON)
 	if err != nil {
-		return l, err
+		return p.settle(ctx, l, role, worked{err: err, tape: NewTape(0, 0)})
 	}
 	if command == nil { // nothing is to be done: the content is tested as it is
 		return p.settle(ctx, l, role, worked{tape: NewTape(0, 0)})
@@ -230,8 +230,11 @@ func (p *Pair) settle(ctx context.Context, l port.Loop, role port.Role, w worked
 	}
 	hash := ""
 	if s.Status == port.Success {
-		if hash, err = plan.Hash(p.Root, p.Spec); err != nil {
-			return l, err
+		if hash, err = plan.Hash(p.Root, p.Spec); err != nil { // what passed is not known
+			w.err = fmt.Errorf("the files of the port cannot be read: %w", err)
+			if s, err = p.next(l, role, w, now); err != nil {
+				return l, err
+			}
 		}
 	}
 	p.mark = newID()

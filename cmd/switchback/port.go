@@ -164,6 +164,9 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 }
 
 func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) string) error {
+	if f.grace < 0 {
+		return usage("--grace is %s; it must be 0 or more", f.grace)
+	}
 	var file string
 	if f.plan, file = planNamed(f.plan); file != "" {
 		if _, err := os.Stat(file); err != nil {
