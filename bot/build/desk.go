@@ -55,9 +55,11 @@ type Desk struct {
 type Round struct {
 	port.Matrix
 	Build string
-	Level int  // the number of the round, counted from 1 in a build
-	More  bool // ports are left that may still run, those of the matrix included
-	Board port.Board
+	// Feedback is under what the feedback of the build stands in the register of edges.
+	Feedback string
+	Level    int  // the number of the round, counted from 1 in a build
+	More     bool // ports are left that may still run, those of the matrix included
+	Board    port.Board
 }
 
 // Key is the ledger key of the plan's register.
@@ -99,7 +101,7 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
-	heard, err := d.hear(ctx, reg, func(k port.Known) bool { return k.Standing == port.IsRunning })
+	heard, err := d.hear(ctx, reg, func(_ string, k port.Known) bool { return k.Standing == port.IsRunning })
 	if err != nil {
 		return Round{}, err
 	}
@@ -186,7 +188,7 @@ func (d *Desk) collect(ctx context.Context, build string, level int) (port.Regis
 	if reg.Build.ID != build {
 		return reg, fmt.Errorf("build %s of plan %s: %w (%s)", build, d.Name, port.ErrNoBuild, reg.Build.ID)
 	}
-	heard, err := d.hear(ctx, reg, func(k port.Known) bool {
+	heard, err := d.hear(ctx, reg, func(_ string, k port.Known) bool {
 		if k.Build != build || k.Round > level {
 			return false
 		}
@@ -200,10 +202,10 @@ func (d *Desk) collect(ctx context.Context, build string, level int) (port.Regis
 
 // hear reads the journals of those ports that which chooses, and returns what
 // is known of them then.
-func (d *Desk) hear(ctx context.Context, reg port.Register, which func(port.Known) bool) (map[string]port.Known, error) {
+func (d *Desk) hear(ctx context.Context, reg port.Register, which func(string, port.Known) bool) (map[string]port.Known, error) {
 	heard := map[string]port.Known{}
 	for id, k := range reg.Ports {
-		if !which(k) {
+		if !which(id, k) {
 			continue
 		}
 		events, _, err := d.Ledger.Load(ctx, routing.PortKey(d.Repo.String(), d.Name, id))
@@ -280,7 +282,7 @@ func (d *Desk) round(r port.Register, level int) Round {
 	}
 	m := d.Plan.Round(d.Settings, r, d.Hashes, level, most)
 	m.Empty = len(m.Matrix.Include) == 0
-	return Round{Matrix: m, Build: r.Build.ID, Level: level, More: !m.Empty, Board: d.Plan.Board(d.Settings, r, d.Hashes)}
+	return Round{Matrix: m, Build: r.Build.ID, Feedback: r.Build.Feedback, Level: level, More: !m.Empty, Board: d.Plan.Board(d.Settings, r, d.Hashes)}
 }
 
 // GoOn takes in what came of a level, hands out nothing, and, if ports are left,

@@ -167,7 +167,7 @@ func TestExitCodes(t *testing.T) {
 		{"matrix nope", 1, "nope: there is no such folder or file", false},
 		{"matrix testdata/broken", 1, "testdata/broken/a.md:3: ", false},
 		{"matrix testdata/plan --state nope.json", 1, "nope.json", false},
-		{"ports", 2, "name lint, workflow or simulate", false},
+		{"ports", 2, "name run, show, lint, workflow or simulate", false},
 		{"ports lint testdata/plan", 0, "", true},
 		{"ports dance", 2, "unknown command", false},
 	} {

@@ -155,7 +155,14 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 			if j.Loop == nil {
 				return failed(fmt.Errorf("port %q of plan %q was never run; see --plan, --repo and --ledger", at.port, at.plan))
 			}
-			return printJSON(s, j)
+			x, err := at.edges(c.Context(), d.Ledger, getenv)
+			if err != nil {
+				return failed(err)
+			}
+			return printJSON(s, struct {
+				port.Journal
+				Feedback []port.Edge `json:"feedback,omitempty"` // open, from the port or to it
+			}{j, x})
 		},
 	}
 	at.flags(show)
@@ -283,6 +290,21 @@ func (f portFlags) book(ctx context.Context, led ledger.Ledger, p port.Plan, get
 		name = edges.Of(f.plan, own)
 	}
 	return &edges.Book{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
+}
+
+// edges returns the open feedback of the newest build that a port sent or is sent.
+func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]port.Edge, error) {
+	b := edges.Book{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
+	name, _ := planNamed(p.plan)
+	var err error
+	if b.Build, err = feedbackOf(ctx, led, b.Repo, name, ""); err != nil {
+		return nil, err
+	}
+	r, err := b.Register(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(port.EdgesOf(r, b.Build).Open, func(x port.Edge) bool { return x.From != p.port && x.To != p.port }), nil
 }
 
 // feedbackOf returns under what name the feedback of a build of a plan stands, as

@@ -9,10 +9,10 @@ import (
 	"github.com/switchback-ci/switchback/routing/port"
 )
 
-func portsCommand(s streams) *cobra.Command {
-	c := &cobra.Command{Use: "ports", Short: "Check a plan of ports, write it as a workflow, or simulate plans", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return usage("name lint, workflow or simulate") }}
-	c.AddCommand(lintCommand(s), workflowCommand(s), simulateCommand(s))
+func portsCommand(s streams, getenv func(string) string) *cobra.Command {
+	c := &cobra.Command{Use: "ports", Short: "Run a plan of ports, show how it stands, check it, write it as a workflow, or simulate plans", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return usage("name run, show, lint, workflow or simulate") }}
+	c.AddCommand(walkCommand(s, getenv), standsCommand(s, getenv), lintCommand(s), workflowCommand(s), simulateCommand(s))
 	return c
 }
 

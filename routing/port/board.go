@@ -39,20 +39,21 @@ func (p Plan) State(r Register, hash map[string]string) State {
 // Row is how one port of a plan stands.
 type Row struct {
 	Known
-	ID, Title string
-	Level     int
-	DependsOn []string
-	By        []string // which of its dependencies block it
-	Waits     []Edge   // open feedback, its own or of what it depends on, that pauses it
-	For       []Edge   // open feedback that it is asked for, or verifies
+	ID        string   `json:"id"`
+	Title     string   `json:"title,omitempty"`
+	Level     int      `json:"level"`
+	DependsOn []string `json:"depends_on,omitempty"`
+	By        []string `json:"by,omitempty"`    // which of its dependencies block it
+	Waits     []Edge   `json:"waits,omitempty"` // open feedback, its own or of what it depends on, that pauses it
+	For       []Edge   `json:"for,omitempty"`   // open feedback that it is asked for, or verifies
 }
 
 // Board is how a plan stands: a row for every port, level by level, in the order
 // in which they begin.
 type Board struct {
-	Build  Build
-	Rows   []Row
-	Counts map[Standing]int
+	Build  Build            `json:"build"`
+	Rows   []Row            `json:"ports"`
+	Counts map[Standing]int `json:"counts"`
 }
 
 // Done reports whether nothing is left that may still run, and passed whether
