@@ -61,6 +61,28 @@ func TestManyPorts(t *testing.T) {
 			t.Errorf("%v, %d bytes", sizes, len(res.Outputs["matrix"]))
 		}
 	})
+	t.Run("10,000 ports do not break the outputs of a job", func(t *testing.T) {
+		var all strings.Builder
+		for i := range 10_000 {
+			fmt.Fprintf(&all, "- {id: p%05d, test: sh test.sh, timeout: 10m, title: %q}\n", i, strings.Repeat("long ", 5))
+		}
+		write(t, ws, "many.yml", all.String())
+		for i, command := range []string{"matrix", "plan"} {
+			res := b.RunAction(t, Action{Binary: bin, Args: []string{"action"}, Repo: r, Token: b.AppToken(t, ActionsAppID, r, nil), Event: "push", RunID: int64(803 + i), Workspace: ws,
+				Inputs: map[string]string{"command": command, "ports": "many.yml"}, Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"}})
+			var m port.Include
+			if err := json.Unmarshal([]byte(res.Outputs["matrix"]), &m); err != nil || res.ExitCode != 0 || res.Outputs["more"] != "true" || len(m.Include) < 250 || len(m.Include) > 255 {
+				t.Errorf("%s: exit %d, %v, %d entries\n%.2000s%.2000s", command, res.ExitCode, err, len(m.Include), res.Stdout, res.Stderr)
+			}
+			total := 0
+			for _, v := range res.Outputs {
+				total += len(v)
+			}
+			if total > 1<<19 || res.Outputs["shards"] != "" || command == "matrix" && !strings.Contains(res.Stdout, "::warning title=Switchback::the plan is too long for the outputs of a job") {
+				t.Errorf("%s: %d bytes of outputs\n%.2000s", command, total, res.Stdout)
+			}
+		}
+	})
 	t.Run("the workflow that is written of them is one that actionlint takes", func(t *testing.T) {
 		gen, err := exec.Command(bin, "ports", "workflow", filepath.Join(ws, "ports.yml")).Output()
 		if err != nil || strings.Count(string(gen), "command: port\n") != 300 || strings.Count(string(gen), "command: collect\n") != 1 {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/switchback-ci/switchback/bot/build"
 	"github.com/switchback-ci/switchback/bot/plan"
@@ -194,6 +195,9 @@ func (f *face) tellRound(d *build.Desk, r build.Round, issue int) error {
 	if issue > 0 {
 		outputs["plan-issue"] = strconv.Itoa(issue)
 	}
+	if n := outputLength(outputs); n > mostOutput {
+		return tooLong(n)
+	}
 	if err := setOutputs(f.env.Getenv("GITHUB_OUTPUT"), outputs); err != nil {
 		return err
 	}
@@ -212,16 +216,43 @@ func (f *face) matrix(ctx context.Context, d *build.Desk) (int, error) {
 	st.Failed, st.Running = nil, nil // what did not pass is to be done
 	m := d.Plan.Jobs(d.Settings, st, d.Hashes, false)
 	outputs := map[string]string{"empty": strconv.FormatBool(m.Empty), "more": strconv.FormatBool(len(m.Shards) > 1), "max-parallel": strconv.Itoa(m.MaxParallel)}
-	first := port.Include{Include: []port.Entry{}}
-	if len(m.Shards) > 0 {
-		first = m.Shards[0]
+	parts := make([]port.Include, len(m.Shards))
+	for i := range parts {
+		parts[i] = m.Shard(i)
 	}
-	for name, v := range map[string]any{"matrix": first, "shards": m.Shards, "levels": m.Levels} {
+	for name, v := range map[string]any{"matrix": m.Shard(0), "shards": parts, "levels": m.Levels} {
 		if outputs[name], err = oneLine(v); err != nil {
 			return 1, err
 		}
 	}
+	if outputLength(outputs) > mostOutput {
+		outputs["shards"], outputs["levels"] = "", ""
+		fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData(fmt.Sprintf("the plan is too long for the outputs of a job: "+
+			"shards and levels are left empty, and matrix holds the first %d of %d ports. The command plan hands out one level after the other, without such a bound",
+			len(m.Shard(0).Include), len(m.Matrix.Include))))
+	}
+	if n := outputLength(outputs); n > mostOutput {
+		return 1, tooLong(n)
+	}
 	return 0, setOutputs(f.env.Getenv("GITHUB_OUTPUT"), outputs)
+}
+
+// mostOutput is how much the outputs of a job may hold, in the units of UTF-16
+// that GitHub counts: 1 MiB, less some for what else the job has.
+const mostOutput = 500_000
+
+func outputLength(values map[string]string) int {
+	n := 0
+	for _, v := range values {
+		for _, r := range v {
+			n += utf16.RuneLen(r)
+		}
+	}
+	return n
+}
+
+func tooLong(n int) error {
+	return fmt.Errorf("the matrix of the next ports has %d characters, and GitHub takes %d as the outputs of a job; shorten labels in runs_on, or the paths of the plan's files", n, mostOutput)
 }
 
 func oneLine(v any) (string, error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -172,6 +173,8 @@ const (
 	around    = 2 // lines before and after
 	mostLines = 40
 	mostLine  = 300 // bytes
+
+	mostSearched = 16 << 20 // of a file, in bytes
 )
 
 // excerpt returns the lines that an artifact names, each with its number, "" if
@@ -182,7 +185,7 @@ func excerpt(root string, a feedback.Artifact) string {
 		return ""
 	}
 	defer dir.Close()
-	f, err := dir.Open(a.Path)
+	f, err := dir.OpenFile(a.Path, os.O_RDONLY|nonblocking, 0) // a pipe would be waited for
 	if err != nil {
 		return ""
 	}
@@ -191,7 +194,7 @@ func excerpt(root string, a feedback.Artifact) string {
 		return ""
 	}
 	var b strings.Builder
-	lines := bufio.NewReader(f)
+	lines := bufio.NewReader(io.LimitReader(f, mostSearched))
 	first, last := a.Line-around, min(a.End+around, a.Line-around+mostLines)
 	for n := 1; n <= last; n++ {
 		text, err := lines.ReadString('\n')

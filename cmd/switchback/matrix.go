@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -17,6 +18,7 @@ import (
 func matrixCommand(s streams) *cobra.Command {
 	var cfg, root, state string
 	var ready bool
+	var shard int
 	c := &cobra.Command{
 		Use:   "matrix [PATH]",
 		Short: "Print a plan of ports as levels and as a job matrix",
@@ -25,7 +27,8 @@ the ports that need work, as strategy.matrix takes it.
 
   levels        every port, strictly after all it depends on
   matrix        the jobs; GitHub refuses an empty matrix, so ask "empty" first
-  shards        the same in parts below GitHub's 256 jobs
+  shards        which entries of include are a part below GitHub's 256 jobs, each as
+                [FROM, TO), counted from 0; --shard 2 prints the second part alone
   empty         true if nothing needs work
   max_parallel  for strategy.max-parallel
   blocked       ports that wait for one that failed or is held
@@ -34,7 +37,7 @@ A state says what is known already: {"passed": {"api": "HASH"}, "failed": [], "r
 with the hash that the matrix gave for the port. A port that passed at the same hash is
 left out. PATH is a folder or a file, by default ports.path of the configuration.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			p, set, _, err := loadPlan(cfg, args)
 			if err != nil {
 				return err
@@ -47,14 +50,22 @@ left out. PATH is a folder or a file, by default ports.path of the configuration
 			if err != nil {
 				return failed(err)
 			}
+			m := p.Jobs(set, st, hashes, ready)
+			if c.Flags().Changed("shard") {
+				if shard < 1 || shard > max(1, len(m.Shards)) {
+					return usage("--shard is %d; the jobs have %d shards, counted from 1", shard, len(m.Shards))
+				}
+				m.Matrix = m.Shard(shard - 1)
+			}
 			enc := json.NewEncoder(s.out)
 			enc.SetEscapeHTML(false)
-			return enc.Encode(p.Jobs(set, st, hashes, ready))
+			return enc.Encode(m)
 		},
 	}
 	c.Flags().StringVar(&cfg, "config", "", "the configuration; default: "+config.Path+", if there is one")
 	c.Flags().StringVar(&root, "root", ".", "root of the repository, which the ports' paths are relative to")
 	c.Flags().StringVar(&state, "state", "", "JSON of what passed, failed or runs; - for the standard input")
+	c.Flags().IntVar(&shard, "shard", 0, "only this part of the jobs in matrix, counted from 1")
 	c.Flags().BoolVar(&ready, "ready", false, "only ports all of whose dependencies have passed")
 	return c
 }
@@ -107,6 +118,9 @@ func loadState(s streams, name string) (port.State, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&st); err != nil {
 		return st, failed(fmt.Errorf("the state in %s is not readable: %w", name, err))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return st, failed(fmt.Errorf("the state in %s is not readable: something follows the JSON object", name))
 	}
 	return st, nil
 }

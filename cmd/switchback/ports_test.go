@@ -70,7 +70,7 @@ func TestMatrix(t *testing.T) {
 		}
 	})
 	t.Run("a state that is not readable", func(t *testing.T) {
-		for _, st := range []string{"{", `{"pased":{}}`, "[]"} {
+		for _, st := range []string{"{", `{"pased":{}}`, "[]", "{} {}", "{}]"} {
 			if r := run(t, st, "matrix", dir, "--state", "-"); r.code != 1 || !strings.Contains(r.err, "is not readable") || r.out != "" {
 				t.Errorf("%s: exit %d %s", st, r.code, r.err)
 			}
@@ -80,6 +80,30 @@ func TestMatrix(t *testing.T) {
 		r := run(t, "", "matrix", t.TempDir())
 		if r.code != 0 || r.err != "" || !strings.HasPrefix(r.out, `{"levels":[],"matrix":{"include":[]},"shards":[],"empty":true,`) {
 			t.Errorf("exit %d %s%s", r.code, r.out, r.err)
+		}
+	})
+	t.Run("10,000 ports are said once, and in parts that GitHub takes", func(t *testing.T) {
+		var text strings.Builder
+		for i := range 10_000 {
+			fmt.Fprintf(&text, "- {id: p%05d, test: x}\n", i)
+		}
+		many := file(t, "many.yml", text.String())
+		r := run(t, "", "matrix", many)
+		var m port.Matrix
+		decode(t, r.out, &m)
+		if r.code != 0 || len(m.Matrix.Include) != 10_000 || len(m.Shards) != 40 || m.Shards[1] != (port.Range{250, 500}) || strings.Count(r.out, `"id":"p00300"`) != 1 {
+			t.Errorf("exit %d, %d bytes, %v", r.code, len(r.out), m.Shards)
+		}
+		r = run(t, "", "matrix", many, "--shard", "2")
+		var one port.Matrix
+		decode(t, r.out, &one)
+		if r.code != 0 || !reflect.DeepEqual(one.Matrix, m.Shard(1)) || len(one.Shards) != 40 {
+			t.Errorf("exit %d, %d entries", r.code, len(one.Matrix.Include))
+		}
+		for _, n := range []string{"0", "41", "-1"} {
+			if r := run(t, "", "matrix", many, "--shard", n); r.code != 2 || !strings.Contains(r.err, "the jobs have 40 shards, counted from 1") || r.out != "" {
+				t.Errorf("%s: exit %d %s", n, r.code, r.err)
+			}
 		}
 	})
 	t.Run("S2-49 S2-50 the configuration says how many at once", func(t *testing.T) {

@@ -36,12 +36,16 @@ type Include struct {
 	Include []Entry `json:"include"`
 }
 
+// Range is a part of a matrix's entries: from the first, counted from 0, to
+// before the second.
+type Range [2]int
+
 // Matrix is a plan as jobs. GitHub refuses a matrix without entries, so Empty
 // is to be asked first.
 type Matrix struct {
 	Levels      [][]string `json:"levels"` // of all ports
 	Matrix      Include    `json:"matrix"` // every port that needs work
-	Shards      []Include  `json:"shards"` // the same in parts that GitHub takes
+	Shards      []Range    `json:"shards"` // which of its entries are a part that GitHub takes
 	Empty       bool       `json:"empty"`
 	MaxParallel int        `json:"max_parallel"`
 	Blocked     []Block    `json:"blocked"` // never run, as something they depend on failed or is held
@@ -60,7 +64,7 @@ func (p Plan) Jobs(s Settings, st State, hash map[string]string, ready bool) Mat
 	for n := range paused {
 		through[n] = false
 	}
-	m := Matrix{Levels: p.Levels(), Matrix: Include{[]Entry{}}, Shards: []Include{}, Blocked: p.Blocked(stopped), MaxParallel: s.Concurrency()}
+	m := Matrix{Levels: p.Levels(), Matrix: Include{[]Entry{}}, Shards: []Range{}, Blocked: p.Blocked(stopped), MaxParallel: s.Concurrency()}
 	away := map[string]bool{}
 	for _, id := range slices.Concat(stopped, st.Running) {
 		away[id] = true
@@ -79,7 +83,7 @@ func (p Plan) Jobs(s Settings, st State, hash map[string]string, ready bool) Mat
 		m.Matrix.Include = append(m.Matrix.Include, p.entry(n, s, hash))
 	}
 	m.Empty = len(m.Matrix.Include) == 0
-	m.Shards = shards(m.Matrix.Include, ShardSize)
+	m.Shards = shards(len(m.Matrix.Include), ShardSize)
 	if m.Blocked == nil {
 		m.Blocked = []Block{}
 	}
@@ -120,9 +124,19 @@ const longestJob = 6 * time.Hour
 func (p Plan) entry(n int32, s Settings, hash map[string]string) Entry {
 	spec := p.specs[n]
 	return Entry{
-		ID: spec.ID, Title: spec.Title, Level: int(p.level[n]), Priority: spec.Priority, RunsOn: s.Labels(spec),
+		ID: spec.ID, Title: shortTitle(spec.Title), Level: int(p.level[n]), Priority: spec.Priority, RunsOn: s.Labels(spec),
 		Minutes: s.JobMinutes(spec), Turns: s.Turns(spec), File: spec.File, Hash: hash[spec.ID],
 	}
+}
+
+// shortTitle cuts a title to what tells one job from another: a matrix is the
+// output of a job, which GitHub bounds.
+func shortTitle(s string) string {
+	const most = 120 // characters
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
 }
 
 // Labels returns the labels of the runner of a port.
@@ -161,12 +175,21 @@ func (s Settings) JobMinutes(spec Spec) int {
 	return int((limit + jobOverhead + time.Minute - 1) / time.Minute)
 }
 
-// shards cuts entries into parts of nearly one length, none above most.
-func shards(all []Entry, most int) []Include {
-	parts := (len(all) + most - 1) / most
-	out := make([]Include, parts)
+// Shard returns a part of the matrix, counted from 0. There is none beyond the
+// last: it is empty.
+func (m Matrix) Shard(n int) Include {
+	if n < 0 || n >= len(m.Shards) {
+		return Include{[]Entry{}}
+	}
+	return Include{m.Matrix.Include[m.Shards[n][0]:m.Shards[n][1]]}
+}
+
+// shards cuts so many entries into parts of nearly one length, none above most.
+func shards(all, most int) []Range {
+	parts := (all + most - 1) / most
+	out := make([]Range, parts)
 	for i := range parts {
-		out[i].Include = all[i*len(all)/parts : (i+1)*len(all)/parts]
+		out[i] = Range{i * all / parts, (i + 1) * all / parts}
 	}
 	return out
 }

@@ -271,7 +271,8 @@ func TestShards(t *testing.T) {
 		}
 		m := plan(t, lines...).Jobs(DefaultSettings(), State{}, nil, false)
 		var all []Entry
-		for _, s := range m.Shards {
+		for i := range m.Shards {
+			s := m.Shard(i)
 			if len(s.Include) == 0 || len(s.Include) >= 256 {
 				t.Errorf("%d ports: a shard of %d", size, len(s.Include))
 			}
@@ -281,5 +282,11 @@ func TestShards(t *testing.T) {
 			!slices.EqualFunc(all, m.Matrix.Include, func(a, b Entry) bool { return a.ID == b.ID }) {
 			t.Errorf("%d ports: %d shards of %d jobs", size, len(m.Shards), len(all))
 		}
+		if none := m.Shard(want); none.Include == nil || len(none.Include) > 0 || len(m.Shard(-1).Include) > 0 {
+			t.Errorf("%d ports: there is a shard beyond the last", size)
+		}
+	}
+	if got := shortTitle(strings.Repeat("é", 200)); len([]rune(got)) != 120 || !strings.HasSuffix(got, "é…") {
+		t.Errorf("%q", got)
 	}
 }
