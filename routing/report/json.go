@@ -284,6 +284,9 @@ func (r *jsonReader) skip() {
 	}
 }
 
+// longestNumber is how many bytes a number may have.
+const longestNumber = 400
+
 // word passes over a number or a word in a value that nobody reads.
 func (r *jsonReader) word() {
 	n := 0
@@ -299,7 +302,7 @@ func (r *jsonReader) word() {
 	if r.err == io.ErrUnexpectedEOF && n > 0 && r.depth == 0 && len(r.stack) == 0 {
 		r.err = nil
 	}
-	if n == 0 || n > 400 {
+	if n == 0 || n > longestNumber {
 		r.spoil("neither a value nor the end of one")
 	}
 }

@@ -148,7 +148,7 @@ func (r *jsonReader) literal() string {
 	for r.more() {
 		c := r.win[r.pos]
 		if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
-			if len(b) > 400 {
+			if len(b) >= longestNumber {
 				r.spoil("a number without an end")
 				return ""
 			}
