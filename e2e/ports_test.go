@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/feedback"
 	"github.com/switchback-ci/switchback/routing/port"
 )
 
@@ -58,6 +59,22 @@ const secretScript = `[ "$AGENT_KEY" = hush-hush ] || exit 1
 if env | grep -q '^GITHUB_TOKEN=\|^INPUT_\|^SWITCHBACK_GITHUB_TOKEN='; then exit 1; fi
 echo "$AGENT_KEY"
 echo 3 > a.txt
+`
+
+// mendScript is a port that another asks to mend its work. It then asks that one
+// back, which waits for it, and hands its work on as a push would.
+const mendScript = `echo 3 > m.txt
+if [ -n "$SWITCHBACK_FEEDBACK" ]; then
+  grep -q 'write m-mended' "$SWITCHBACK_FEEDBACK" || exit 1
+  "$SWITCHBACK_BIN" feedback send --to n --type FIX_REQUEST --message "it is you" --fix "mend it" 2> refused && exit 1
+  grep -q 'Feedback cycle detected: n → m → n' refused || exit 1
+  cd "$ORIGIN" && touch m-mended && git add m-mended && git -c user.name=m -c user.email=m@example.com commit -q -m mended
+fi
+`
+
+// findScript is the port that finds m to be wrong.
+const findScript = `if [ -f m-mended ]; then echo 3 > n.txt; exit 0; fi
+"$SWITCHBACK_BIN" feedback send --to m --type FIX_REQUEST --message "m-mended is missing" --fix "write m-mended"
 `
 
 // good is a port that passes at once.
@@ -166,7 +183,16 @@ func (p *build) clean(t *testing.T) {
 // journal reads what the ledger holds of a port.
 func (p *build) journal(t *testing.T, plan, id string) port.Journal {
 	t.Helper()
-	key := routing.PortKey(p.r.FullName, plan, id)
+	j, err := port.FoldJournal(p.stream(t, routing.PortKey(p.r.FullName, plan, id)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// stream reads a stream of the ledger.
+func (p *build) stream(t *testing.T, key string) []routing.Event {
+	t.Helper()
 	text := ""
 	for name, data := range p.r.Tree(t, "switchback-ledger") {
 		if strings.HasSuffix(name, "/"+ledger.FileName(key)) {
@@ -177,11 +203,7 @@ func (p *build) journal(t *testing.T, plan, id string) port.Journal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := port.FoldJournal(events)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return events
 }
 
 func TestPorts(t *testing.T) {
@@ -190,12 +212,14 @@ func TestPorts(t *testing.T) {
 		"ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
 		"ports/d.yml": good("d", "a", "b", "c"), "ports/e.yml": good("e", "d"),
 		"ports/x.yml": "id: x\nmax_iterations: 1\nimpl: echo 7 > x.txt\ntest: sh test.sh\n", "ports/y.yml": good("y", "x"),
+		"ports/m.yml": "id: m\nparent: n\nimpl: sh mend.sh\ntest: sh test.sh\n", "mend.sh": mendScript,
+		"ports/n.yml": "id: n\ndepends_on: m\nimpl: sh find.sh\ntest: sh test.sh\n", "find.sh": findScript,
 		".github/switchback.yml": "escalation: {mention: \"@writer\"}\n",
 	})
 	res, uploads := p.run(t, 501, nil, nil)
 	t.Logf("act took %v", res.Took)
 	t.Run("S2-41 S2-42 S2-44 A and B, then C, then D, as far as the file reaches", func(t *testing.T) {
-		p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "ready", "x": "escalated 2", "y": "blocked"}, res)
+		p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "ready", "m": "passed 1", "n": "ready", "x": "escalated 2", "y": "blocked"}, res)
 		begun := func(id string) time.Time { return p.journal(t, "ports", id).Loop.StartedAt }
 		ended := func(id string) time.Time { return p.journal(t, "ports", id).Loop.EndedAt }
 		if begun("c").Before(ended("a")) || begun("c").Before(ended("b")) || begun("d").Before(ended("c")) {
@@ -221,12 +245,12 @@ func TestPorts(t *testing.T) {
 		}
 	})
 	t.Run("a port that does not pass fails its job and no other", func(t *testing.T) {
-		if res.ExitCode == 0 || strings.Count(res.Console, "switchback: port x: escalated") != 1 || strings.Count(res.Console, "switchback: port ") != 1 {
+		if res.ExitCode == 0 || strings.Count(res.Console, "switchback: port x: escalated") != 1 || strings.Count(res.Console, "switchback: port ") != 2 {
 			t.Errorf("exit %d\n%s", res.ExitCode, res.Console)
 		}
 	})
 	t.Run("the graph is shown", func(t *testing.T) {
-		if body := p.issue(t, "ports").Body; !strings.Contains(body, "```mermaid\ngraph LR\n") || strings.Count(body, " --> ") != 6 {
+		if body := p.issue(t, "ports").Body; !strings.Contains(body, "```mermaid\ngraph LR\n") || strings.Count(body, " --> ") != 7 {
 			t.Errorf("%s", body)
 		}
 	})
@@ -235,8 +259,37 @@ func TestPorts(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+	t.Run("N asks M to mend its work: N waits, no job fails for it, and M runs again (S3-44 S3-55 S3-68)", func(t *testing.T) {
+		m, n := p.journal(t, "ports", "m"), p.journal(t, "ports", "n")
+		if m.Pairs != 2 || len(m.Loop.Errands) != 1 || n.Loop.Status != port.Paused || res.Jobs["level-2"] != "success" || !strings.Contains(res.Console, "switchback: port n: waiting: it waits for feedback FB-001 to m (FIX_REQUEST, round 1 of 2)") {
+			t.Errorf("%+v\n%+v\n%v", m.Loop, n.Loop, res.Jobs)
+		}
+		if all := p.feedback(t); len(all) != 2 || all[0].Status != feedback.Verifying || all[0].Plan != "ports/run-501" {
+			t.Errorf("%+v", all)
+		}
+	})
+	t.Run("M may not ask N while N waits for it (S3-36)", func(t *testing.T) {
+		if x := p.feedback(t)[1]; x.Status != feedback.Rejected || x.Refusal.Why != feedback.Cycle {
+			t.Errorf("%+v", x)
+		}
+	})
 	p.goesOn(t)
+	t.Run("N runs again in the next run, and resolves it (S3-46 S3-47)", func(t *testing.T) {
+		if x := p.feedback(t)[0]; x.Status != feedback.Resolved || x.Round != 1 {
+			t.Errorf("%+v", x)
+		}
+	})
 	p.clean(t)
+}
+
+// feedback reads what the ledger holds of feedback between ports.
+func (p *build) feedback(t *testing.T) []feedback.Record {
+	t.Helper()
+	r, err := feedback.FoldEdges(p.stream(t, routing.RegisterKey(p.r.FullName, routing.RegisterEdges)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Records
 }
 
 // goesOn runs what the first run dispatched.
@@ -257,7 +310,7 @@ func (p *build) goesOn(t *testing.T) {
 	}
 	t.Run("beyond the static depth the workflow starts itself, and goes on with the build", func(t *testing.T) {
 		res, _ := p.run(t, 502, inputs, nil)
-		p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "passed 1", "x": "escalated 2", "y": "blocked"}, res)
+		p.want(t, "ports", map[string]string{"a": "passed 1", "b": "passed 1", "c": "passed 3", "d": "passed 1", "e": "passed 1", "m": "passed 1", "n": "passed 1", "x": "escalated 2", "y": "blocked"}, res)
 		if res.Jobs["level-1"] != "success" || res.Jobs["collect-1"] != "success" || res.Jobs["level-2"] == "success" {
 			t.Errorf("%v", res.Jobs)
 		}
