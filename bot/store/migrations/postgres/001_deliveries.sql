@@ -1,0 +1,20 @@
+-- What GitHub delivered, each delivery once. Times are Unix milliseconds.
+
+CREATE TABLE delivery (
+    id           text COLLATE "C" PRIMARY KEY, -- X-GitHub-Delivery
+    hook         bigint NOT NULL,
+    installation bigint NOT NULL,
+    event        text NOT NULL,
+    action       text NOT NULL,
+    received_at  bigint NOT NULL,
+    payload      bytea,                        -- null once it is no longer kept
+    encoding     text NOT NULL CHECK (encoding IN ('', 'gzip')),
+    state        text NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'poison')),
+    attempts     integer NOT NULL DEFAULT 0,
+    error        text NOT NULL DEFAULT '',     -- of the last attempt
+    next_at      bigint,                       -- of later and failed: not before
+    changed_at   bigint NOT NULL
+);
+
+ALTER TABLE delivery ALTER COLUMN payload SET STORAGE EXTERNAL; -- what is large is compressed already
+CREATE INDEX delivery_state ON delivery (state, changed_at);

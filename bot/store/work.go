@@ -1,0 +1,317 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// Verdict says what an error of the work on a delivery means.
+type Verdict string
+
+// The verdicts. Any other is VerdictFail.
+const (
+	VerdictLater Verdict = "later" // try again after a time, however often within three days
+	VerdictGone  Verdict = "gone"  // what it is about is not there, and waiting will not help
+	VerdictFail  Verdict = "fail"  // try again, Attempts times in all
+)
+
+// Work says how the deliveries are worked on. Zero fields have defaults.
+type Work struct {
+	// Handle works on one delivery. It may be called again for one that it was
+	// done with, if the process is killed just then, and for several at once.
+	Handle func(ctx context.Context, d Delivery) error
+	// Verdict judges an error of Handle; the duration is the least to wait before
+	// the next attempt, 0 if that is not known. Nil: all are VerdictFail.
+	Verdict func(error) (Verdict, time.Duration)
+	Workers *river.Workers // of further kinds of jobs; nil: none
+	// Periodic jobs, each with a worker among Workers.
+	Periodic []*river.PeriodicJob
+	AtOnce   int           // jobs, default 8
+	Timeout  time.Duration // of one attempt, default 5 minutes
+	// Backoff is how long to wait after the n-th attempt, 1 for the first.
+	// Default: n⁴ seconds, at most an hour, and a tenth of it by chance.
+	Backoff func(n int) time.Duration
+	// How long the payloads of what is done are kept, default 7 days, and how
+	// long what is known of it, default 90.
+	KeepPayloads, KeepRows time.Duration
+	Log                    *slog.Logger // default: none
+}
+
+const (
+	day      = 24 * time.Hour
+	patience = 3 * day          // of Later, from when the delivery came
+	tending  = time.Minute      // between looks after what killed processes left
+	grace    = 10 * time.Second // for recording what came of work that was cut off
+	maxError = 4 << 10          // bytes of an error that is stored
+)
+
+func (w Work) withDefaults() Work {
+	def := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	def(&w.Timeout, 5*time.Minute)
+	def(&w.KeepPayloads, 7*day)
+	def(&w.KeepRows, 90*day)
+	if w.AtOnce == 0 {
+		w.AtOnce = 8
+	}
+	if w.Backoff == nil {
+		w.Backoff = backoff
+	}
+	if w.Verdict == nil {
+		w.Verdict = func(error) (Verdict, time.Duration) { return VerdictFail, 0 }
+	}
+	if w.Workers == nil {
+		w.Workers = river.NewWorkers()
+	}
+	if w.Log == nil {
+		w.Log = silent
+	}
+	return w
+}
+
+func backoff(n int) time.Duration {
+	d := min(time.Duration(n*n*n*n)*time.Second, time.Hour)
+	return d + mathrand.N(d/10+1)
+}
+
+// NextRetry implements river.ClientRetryPolicy.
+func (w Work) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().UTC().Add(w.Backoff(job.Attempt))
+}
+
+// Start begins to work, in the background and until Stop or Close, whatever
+// becomes of ctx. What a process that was killed had begun is begun again.
+func (s *Store) Start(ctx context.Context, w Work) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != nil {
+		return errors.New("the store works already")
+	}
+	w = w.withDefaults()
+	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w}); err != nil {
+		return err
+	}
+	id := "switchback-" + rand.Text()
+	if err := s.jobs.present(ctx, id); err != nil {
+		return fmt.Errorf("the queue: %w", err)
+	}
+	if err := s.tend(ctx, w); err != nil {
+		s.jobs.leave()
+		return err
+	}
+	c, err := s.jobs.work(context.WithoutCancel(ctx), &river.Config{
+		ID: id, Logger: w.Log, RetryPolicy: w, Workers: w.Workers, PeriodicJobs: w.Periodic,
+		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(storable)},
+		Queues:     map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}},
+		JobTimeout: w.Timeout, RescueStuckJobsAfter: w.Timeout + time.Minute,
+		FetchCooldown: 50 * time.Millisecond, FetchPollInterval: 250 * time.Millisecond,
+		CompletedJobRetentionPeriod: time.Hour, // the table of deliveries remembers
+	})
+	if err != nil {
+		s.jobs.leave()
+		return fmt.Errorf("the queue: %w", err)
+	}
+	stopped := make(chan struct{})
+	var tending sync.WaitGroup
+	tending.Go(func() { s.tendOn(w, stopped) })
+	s.client, s.untend = c, func() {
+		close(stopped)
+		tending.Wait()
+		s.jobs.leave()
+	}
+	return nil
+}
+
+// Stop takes up no more work and waits for what is under way. When ctx ends
+// first, that is cut off, recorded as it then stands, and begun again later.
+func (s *Store) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		return nil
+	}
+	err := s.client.Stop(ctx)
+	if ctx.Err() != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		err = s.client.StopAndCancel(last)
+	}
+	s.untend()
+	s.client = nil
+	return err
+}
+
+// tendOn looks every minute after what killed processes left.
+func (s *Store) tendOn(w Work, stopped <-chan struct{}) {
+	t := time.NewTicker(tending)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-stopped:
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), tending)
+		if err := s.tend(ctx, w); err != nil {
+			w.Log.Error("looking after the queue", "error", err)
+		}
+		cancel()
+	}
+}
+
+// tend gives back the jobs of killed processes, marks the deliveries whose job
+// River gave up, and prunes.
+func (s *Store) tend(ctx context.Context, w Work) error {
+	if err := s.jobs.revive(ctx); err != nil {
+		return fmt.Errorf("the queue: %w", err)
+	}
+	now := time.Now()
+	err := s.jobs.tx(ctx, func(t tx) error {
+		_, err := t.exec(ctx, `UPDATE delivery SET state = 'poison', next_at = NULL, changed_at = $1,
+			error = CASE WHEN error = '' THEN 'the work on it was given up without a word of why' ELSE error END
+			WHERE state IN ('received', 'working', 'later', 'failed') AND id IN (
+				SELECT args ->> 'delivery' FROM river_job WHERE kind = 'delivery' AND state IN ('discarded', 'cancelled'))`, millis(now))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deliveries: %w", err)
+	}
+	return s.Prune(ctx, now.Add(-w.KeepPayloads), now.Add(-w.KeepRows))
+}
+
+// worker is River's worker for deliveries.
+type worker struct {
+	river.WorkerDefaults[deliveryArgs]
+	s   *Store
+	how Work
+}
+
+// NextRetry implements river.Worker: as the client's policy says.
+func (w *worker) NextRetry(*river.Job[deliveryArgs]) time.Time { return time.Time{} }
+
+// Timeout implements river.Worker: as the client's configuration says.
+func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 0 }
+
+// Work implements river.Worker. How the delivery stands is recorded before River
+// is told: killed in between, River begins again, finds it so, and is content.
+func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
+	id := job.Args.Delivery
+	if job.Attempt > job.MaxAttempts {
+		err := fmt.Errorf("the process ended %d times while it was worked on", job.MaxAttempts)
+		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
+	}
+	d, tries, ok, err := w.begin(ctx, id)
+	if err != nil || !ok {
+		return err
+	}
+	err = w.handle(ctx, d)
+	if err == nil {
+		return w.record(ctx, id, Done, nil, time.Time{})
+	}
+	verdict, after := w.how.Verdict(err)
+	now := time.Now()
+	switch {
+	case verdict == VerdictGone:
+		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
+	case verdict == VerdictLater && now.Sub(job.CreatedAt) > patience:
+		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
+	case verdict == VerdictLater:
+		if after <= 0 {
+			after = w.how.Backoff(tries)
+		}
+		if err := w.record(ctx, id, Waiting, err, now.Add(after)); err != nil {
+			return err
+		}
+		return river.JobSnooze(after)
+	case job.Attempt >= job.MaxAttempts:
+		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), err)
+	}
+	return errors.Join(w.record(ctx, id, Failed, err, w.how.NextRetry(job.JobRow)), err)
+}
+
+// storable makes what a worker of any kind says storable: a U+0000 in one error
+// keeps River from recording on PostgreSQL what came of all jobs beside it.
+func storable(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
+	err := work(ctx)
+	if err == nil || clean(err.Error()) == err.Error() {
+		return err
+	}
+	said := errors.New(clean(err.Error()))
+	if cancelled := (*rivertype.JobCancelError)(nil); errors.As(err, &cancelled) {
+		return river.JobCancel(said)
+	}
+	if snoozed := (*rivertype.JobSnoozeError)(nil); errors.As(err, &snoozed) {
+		return snoozed
+	}
+	return said
+}
+
+// clean returns a text as both databases take it, and not more than 4 KiB.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s[:min(len(s), maxError)], ""), "\x00", "")
+}
+
+// begin records that the work begins, and returns the delivery and how often it
+// has begun. It is not ok if there is nothing left to do.
+func (w *worker) begin(ctx context.Context, id string) (d Delivery, tries int, ok bool, err error) {
+	var received int64
+	var encoding string
+	d.ID = id
+	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1, next_at = NULL, changed_at = $2
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')
+		RETURNING hook, installation, event, action, received_at, payload, encoding, attempts`, id, millis(time.Now())).
+		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &tries)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, 0, false, nil
+	}
+	if err == nil {
+		d.ReceivedAt = fromMillis(received)
+		d.Payload, err = unpack(d.Payload, encoding)
+	}
+	return d, tries, err == nil, err
+}
+
+// handle calls Handle, of which a panic is an error.
+func (w *worker) handle(ctx context.Context, d Delivery) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.how.Log.Error("panic", "delivery", d.ID, "value", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return w.how.Handle(ctx, d)
+}
+
+// record records how a delivery stands, also when ctx has ended.
+func (w *worker) record(ctx context.Context, id string, state State, cause error, next time.Time) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	text, at := "", sql.NullInt64{}
+	if cause != nil {
+		text = clean(cause.Error())
+	}
+	if !next.IsZero() {
+		at = sql.NullInt64{Int64: millis(next), Valid: true}
+	}
+	_, err := w.s.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')`, id, string(state), text, at, millis(time.Now()))
+	if err != nil {
+		return fmt.Errorf("recording how the delivery stands: %w", err)
+	}
+	return nil
+}
