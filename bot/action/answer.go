@@ -114,8 +114,11 @@ func (f *face) change(ctx context.Context, fn func(escalate.Register) ([]routing
 	return effect.ChangeRegister(ctx, f.led, f.repo.String(), fn)
 }
 
-// load returns a case.
+// load returns a case; of what belongs to a plan only its key.
 func (f *face) load(ctx context.Context, key string) (routing.Case, error) {
+	if routing.IsRegister(key) { // of a plan
+		return routing.Case{Key: key}, nil
+	}
 	events, _, err := f.led.Load(ctx, key)
 	if err != nil {
 		return routing.Case{Key: key}, fmt.Errorf("reading the ledger: %w", err)
@@ -126,6 +129,9 @@ func (f *face) load(ctx context.Context, key string) (routing.Case, error) {
 // act records what a person did to a case, and carries out what follows. An
 // answer that was taken before is carried out to its end, and is no error.
 func (f *face) act(ctx context.Context, key string, e routing.Event) (pipeline.Recorded, error) {
+	if routing.IsRegister(key) {
+		return pipeline.Recorded{Case: routing.Case{Key: key}}, f.actOnPlan(ctx, key, e)
+	}
 	eff, t, err := f.effector(ctx, key)
 	if err != nil {
 		return pipeline.Recorded{}, err
@@ -141,9 +147,12 @@ func (f *face) act(ctx context.Context, key string, e routing.Event) (pipeline.R
 
 // effector carries out effects of a case.
 func (f *face) effector(ctx context.Context, key string) (*effect.GitHub, trigger, error) {
-	subject, err := f.subjectOf(ctx, key)
-	if err != nil {
-		return nil, trigger{}, err
+	var subject effect.Subject
+	if !routing.IsRegister(key) {
+		var err error
+		if subject, err = f.subjectOf(ctx, key); err != nil {
+			return nil, trigger{}, err
+		}
 	}
 	t := trigger{subject: subject, labels: subject.Labels}
 	return f.effects(t), t, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/effect"
@@ -25,9 +26,16 @@ func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
 		return nil
 	}
 	place, ours, err := f.placeOf(ctx, is)
-	if err != nil || !ours {
+	if err != nil {
 		return err
 	}
+	if !ours { // from anywhere a plan may be named
+		cmds = slices.DeleteFunc(cmds, func(c prompt.Command) bool { return c.Feedback == nil || c.Feedback.Plan == "" })
+	}
+	if len(cmds) == 0 {
+		return nil
+	}
+	place.comment = c.ID
 	who, err := f.sender(ctx, f.config.Answers.PermissionOrDefault())
 	switch {
 	case err != nil || who.ignored:
@@ -46,11 +54,13 @@ func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
 	return f.reply(ctx, is.Number, fmt.Sprint(c.ID), lines...)
 }
 
-// place is where a comment stands: below a pull request, whose case is key, or
-// below the issue of a record.
+// place is where a comment stands: below a pull request, whose case is key, below
+// the issue of a record, or below that of a plan.
 type place struct {
-	key    string
-	record escalate.Record
+	key     string
+	record  escalate.Record
+	plan    string
+	comment int64
 }
 
 func (f *face) placeOf(ctx context.Context, is Issue) (place, bool, error) {
@@ -61,8 +71,11 @@ func (f *face) placeOf(ctx context.Context, is Issue) (place, bool, error) {
 	if err != nil {
 		return place{}, false, err
 	}
-	rec, ok := reg.ByNumber(is.Number)
-	return place{record: rec}, ok, nil
+	if rec, ok := reg.ByNumber(is.Number); ok {
+		return place{record: rec}, true, nil
+	}
+	plan, err := f.planOf(ctx, is)
+	return place{plan: plan}, plan != "", err
 }
 
 // obey carries out one command and returns what is to be told. An error is a
@@ -76,6 +89,10 @@ func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer
 		return []string{render.Help(o)}, nil
 	case cmd.Ask == prompt.AskStatus:
 		return f.status(ctx, p)
+	case cmd.Tell == prompt.TellFeedback:
+		return f.send(ctx, p, cmd, answer)
+	case cmd.Tell != "" && !p.asks():
+		return []string{render.NotAsked(cmd, o)}, nil
 	}
 	targets, err := f.targets(ctx, p, cmd.Checkpoint)
 	if other, ok := cmd.TurnsLast(); ok && unclear(err) {
@@ -87,7 +104,9 @@ func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer
 		return []string{render.NotDone(cmd.Line, err, o)}, unless(err)
 	}
 	var lines []string
+	react := false // a case asks for that itself
 	for _, t := range targets {
+		react = react || routing.IsRegister(t.key)
 		e := cmd.Event(t.checkpoint)
 		e.By, e.Answer = by, answer+"/"+t.checkpoint
 		if e.Action == routing.HumanQuarantine {
@@ -105,6 +124,9 @@ func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer
 			}
 			lines = append(lines, render.NotDone(cmd.Line, err, o))
 		}
+	}
+	if react && len(lines) == 0 {
+		return nil, f.hub.React(ctx, f.repo, p.comment)
 	}
 	return lines, nil
 }
@@ -125,6 +147,9 @@ func unclear(err error) bool {
 }
 
 func (f *face) status(ctx context.Context, p place) ([]string, error) {
+	if plan := p.planName(); plan != "" {
+		return f.planStatus(ctx, plan)
+	}
 	keys := []string{p.key}
 	if p.key == "" {
 		keys = nil
@@ -164,6 +189,9 @@ func (f *face) targets(ctx context.Context, p place, name string) ([]target, err
 		}
 		cp, err := pick(c, name)
 		return []target{{p.key, cp}}, err
+	}
+	if p.plan != "" {
+		return f.portTargets(ctx, p.plan, name)
 	}
 	var out []target
 	all := held(p.record)

@@ -129,6 +129,8 @@ func (f *face) builder() (*build.Desk, error) {
 	o := f.renderOptions(trigger{})
 	o.Mention = f.config.Escalation.Mention
 	return &build.Desk{
+		Start:  f.starts(),
+		Calls:  f.effects(trigger{}),
 		Ledger: f.led, Issues: f.hub, Starts: f.hub, Repo: f.repo, Name: name, Plan: p, Settings: settings, Hashes: hashes, Render: o,
 		Run: run.ID, Attempt: run.Attempt, URL: run.URL, Now: f.now,
 	}, nil
@@ -152,8 +154,7 @@ func (f *face) here(name string) string {
 func (f *face) goOn(ctx context.Context, d *build.Desk) (build.Round, error) {
 	file := f.in.Ports.Dispatch
 	if file == "self" {
-		at, _, _ := strings.Cut(f.env.Getenv("GITHUB_WORKFLOW_REF"), "@")
-		if file = path.Base(at); file == "." || file == "/" {
+		if file = f.ownWorkflow(); file == "" {
 			return build.Round{}, errors.New("input dispatch is self, but GITHUB_WORKFLOW_REF does not say which workflow this is; name its file")
 		}
 	}
@@ -165,6 +166,25 @@ func (f *face) goOn(ctx context.Context, d *build.Desk) (build.Round, error) {
 		f.notice("ports are left; %s goes on in another run", file)
 	}
 	return r, err
+}
+
+// ownWorkflow is the file of the workflow that this run is of, "" if that is not
+// known.
+func (f *face) ownWorkflow() string {
+	at, _, _ := strings.Cut(f.env.Getenv("GITHUB_WORKFLOW_REF"), "@")
+	if file := path.Base(at); file != "." && file != "/" {
+		return file
+	}
+	return ""
+}
+
+// starts is how a build like this one is begun by a dispatch.
+func (f *face) starts() *port.Start {
+	file, ref := f.ownWorkflow(), f.env.Getenv("GITHUB_REF")
+	if file == "" || !strings.HasPrefix(ref, "refs/heads/") {
+		return nil
+	}
+	return &port.Start{Workflow: file, Ref: ref, Inputs: f.dispatched()}
 }
 
 // dispatched are the inputs that this run was started with, if it was.

@@ -21,7 +21,6 @@ type Issues interface {
 	Issue(ctx context.Context, r hub.Repo, number int) (hub.Issue, error)
 	UpsertIssue(ctx context.Context, r hub.Repo, marker string, spec hub.IssueSpec, ref string) (hub.Issue, bool, error)
 	SyncLabels(ctx context.Context, r hub.Repo, issue int, current []string, add, remove []hub.LabelSpec) (bool, error)
-	PostOnce(ctx context.Context, r hub.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
 	CloseIssueAs(ctx context.Context, r hub.Repo, number int, reason, comment, marker string) (bool, error)
 	ReopenIssue(ctx context.Context, r hub.Repo, number int, comment, marker string) (bool, error)
 }
@@ -37,6 +36,7 @@ type Desk struct {
 	Ledger   ledger.Ledger
 	Issues   Issues // nil: the plan is not shown
 	Starts   Starts
+	Calls    Calls // nil: nobody is called
 	Repo     hub.Repo
 	Name     string // of the plan, in the ledger
 	Plan     port.Plan
@@ -45,9 +45,10 @@ type Desk struct {
 	Render   render.Options
 	Run      string // of GitHub Actions
 	Attempt  int
-	URL      string // of the run
-	ID       string // of a build that it begins, if no run names it
-	Most     int    // jobs of a round, port.ShardSize if 0
+	URL      string      // of the run
+	Start    *port.Start // how another build is begun, nil if it cannot be
+	ID       string      // of a build that it begins, if no run names it
+	Most     int         // jobs of a round, port.ShardSize if 0
 	Now      func() time.Time
 }
 
@@ -117,7 +118,7 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 			if r.Build.ID == own { // this very step, again
 				return nil, nil
 			}
-			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback})}, nil
+			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start})}, nil
 		})
 		if err != nil {
 			return Round{}, err
@@ -164,7 +165,7 @@ func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
 		if r.Build.ID == own {
 			return nil, nil
 		}
-		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback}
+		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start}
 		r.Build = b
 		return []routing.Event{r.Begin(b), r.Hand(d.Plan.Jobs(d.Settings, d.Plan.State(r, d.Hashes), d.Hashes, false).Matrix.Include, 1, d.Run, d.URL, d.Now())}, nil
 	})
@@ -262,10 +263,11 @@ func (d *Desk) hand(ctx context.Context, reg port.Register, level int) (Round, e
 			k := r.Ports[e.ID]
 			return k.Build == build && k.Standing == port.IsRunning && k.Run == d.Run
 		})
-		if len(fresh) == 0 {
-			return nil, nil
+		add := r.Read(d.Plan.Links(), d.Now())
+		if len(fresh) > 0 {
+			add = append(add, r.Hand(fresh, level, d.Run, d.URL, d.Now()))
 		}
-		return []routing.Event{r.Hand(fresh, level, d.Run, d.URL, d.Now())}, nil
+		return add, nil
 	})
 	if err != nil {
 		return Round{}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,12 +18,11 @@ import (
 
 // world is GitHub as far as a Desk sees it.
 type world struct {
-	issues   []hub.Issue
-	comments map[string]string // by marker
-	labels   []string
-	starts   []string // build inputs of dispatches
-	shown    []string // builds whose runs show them
-	lost     error    // the answer of a dispatch
+	issues []hub.Issue
+	labels []string
+	starts []string // build inputs of dispatches
+	shown  []string // builds whose runs show them
+	lost   error    // the answer of a dispatch
 }
 
 func (w *world) Issue(_ context.Context, _ hub.Repo, n int) (hub.Issue, error) {
@@ -56,12 +54,6 @@ func (w *world) SyncLabels(_ context.Context, _ hub.Repo, _ int, _ []string, add
 		}
 	}
 	return true, nil
-}
-
-func (w *world) PostOnce(_ context.Context, _ hub.Repo, _ int, marker, body string, _ bool) (string, bool, error) {
-	_, there := w.comments[marker]
-	w.comments[marker] = body
-	return "1", !there, nil
 }
 
 func (w *world) CloseIssueAs(_ context.Context, _ hub.Repo, n int, _, _, _ string) (bool, error) {
@@ -99,7 +91,7 @@ func newSite(t *testing.T, text string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, led: &ledger.Memory{}, world: &world{comments: map[string]string{}}, plan: p, hash: map[string]string{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	s := &site{t: t, led: &ledger.Memory{}, world: &world{}, plan: p, hash: map[string]string{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	for _, id := range p.Order() {
 		s.hash[id] = "h-" + id
 	}
@@ -314,9 +306,6 @@ func TestShow(t *testing.T) {
 	}
 	show(1, "ports:blocked", "ports:escalated")
 	show(1, "ports:blocked", "ports:escalated")
-	if got := slices.Collect(maps.Values(s.world.comments)); len(got) != 1 || !strings.Contains(got[0], "`a`") || !strings.Contains(got[0], "4 turns") {
-		t.Errorf("a human is called once: %q", got)
-	}
 	if len(s.world.issues) != 1 || !strings.Contains(s.world.issues[0].Body, "| `c` | ⛔ blocked |") {
 		t.Errorf("%+v", s.world.issues)
 	}

@@ -41,8 +41,8 @@ func labels(b port.Board) (add, remove []hub.LabelSpec) {
 	return add, remove
 }
 
-// Show brings the plan's issue to how the plan stands now, and calls a human to
-// what is escalated, once each time. It returns the issue's number, 0 for a plan
+// Show calls people to what waits for them, and brings the plan's issue to how the
+// plan stands now. It returns the issue's number, 0 for a plan
 // without ports. An issue that was deleted or transferred is filed anew. Once all
 // has passed it is closed; one that a person closed stays closed.
 func (d *Desk) Show(ctx context.Context) (int, error) {
@@ -57,6 +57,7 @@ func (d *Desk) Show(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	b := d.Plan.Board(d.Settings, reg, d.Hashes)
+	called := d.call(ctx, reg, b) // what is not told now is told with the next round
 	add, remove := labels(b)
 	spec := hub.IssueSpec{Title: render.PlanTitle(d.Name, d.Render), Body: render.PlanBody(d.Name, b, d.Render), Labels: append([]hub.LabelSpec{label}, add...)}
 	// The register grows with every change, so an older state never replaces a newer.
@@ -82,24 +83,7 @@ func (d *Desk) Show(ctx context.Context) (int, error) {
 	if _, err := d.Issues.SyncLabels(ctx, d.Repo, issue.Number, issue.Labels, add, remove); err != nil {
 		return 0, err
 	}
-	if err := d.call(ctx, issue.Number, b); err != nil {
-		return 0, err
-	}
-	return issue.Number, d.close(ctx, issue, b)
-}
-
-// call says in a comment what is escalated, once for each pair that was.
-func (d *Desk) call(ctx context.Context, issue int, b port.Board) error {
-	for _, r := range b.Rows {
-		if r.Standing != port.IsEscalated {
-			continue
-		}
-		marker := render.Marker(d.Key()+"/call/"+r.Pair, 0)
-		if _, _, err := d.Issues.PostOnce(ctx, d.Repo, issue, marker, render.PlanCall(r, d.Render), false); err != nil {
-			return err
-		}
-	}
-	return nil
+	return issue.Number, errors.Join(d.close(ctx, issue, b), called)
 }
 
 func (d *Desk) close(ctx context.Context, issue hub.Issue, b port.Board) error {

@@ -47,8 +47,12 @@ func (g *GitHub) close(ctx context.Context, c routing.Case, e routing.Effect) er
 			return err
 		}
 	}
+	bye := farewell{comment: render.Mended(c, e.Checkpoint, g.Render), reason: "completed"}
+	if c.Checkpoints[e.Checkpoint].WontFix != nil {
+		bye.reason = "not_planned"
+	}
 	for _, rec := range reg.Records {
-		if err := g.after(ctx, c, e, rec); err != nil {
+		if err := g.after(ctx, c, e.Checkpoint, rec, bye); err != nil {
 			return err
 		}
 	}
@@ -91,14 +95,17 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 	return err
 }
 
+// farewell is what an issue is closed with.
+type farewell struct{ comment, reason string }
+
 // after brings the issue of a record that the checkpoint has left up to date.
 // What was done before a process was killed is done again, and changes nothing.
-func (g *GitHub) after(ctx context.Context, c routing.Case, e routing.Effect, rec escalate.Record) error {
+func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, rec escalate.Record, bye farewell) error {
 	left := slices.ContainsFunc(rec.Left, func(m escalate.Member) bool {
-		return m.Case == c.Key && m.Checkpoint == e.Checkpoint && m.How != escalate.Moved
+		return m.Case == c.Key && m.Checkpoint == checkpoint && m.How != escalate.Moved
 	})
 	switch {
-	case !left || rec.Holds(c.Key, e.Checkpoint) || !rec.Open() && rec.Settled:
+	case !left || rec.Holds(c.Key, checkpoint) || !rec.Open() && rec.Settled:
 		return nil
 	case rec.Open():
 		if rec.Number == 0 || rec.Gone || !rec.DismissedAt.IsZero() {
@@ -118,11 +125,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, e routing.Effect, re
 	}
 	if rec.Number > 0 {
 		marker := render.Marker(rec.ID+"/close/"+strconv.Itoa(rec.Reopened), 0)
-		reason := "completed"
-		if c.Checkpoints[e.Checkpoint].WontFix != nil {
-			reason = "not_planned"
-		}
-		closed, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, reason, render.Mended(c, e.Checkpoint, g.Render), marker)
+		closed, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, bye.reason, bye.comment, marker)
 		if unlessGone(err) != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +30,18 @@ func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (s
 	if cp.Escalation == nil || cp.WontFix != nil {
 		return c.Done[e.Slot], nil // it passed, or a human went on, before it was filed
 	}
+	o := g.Render
+	call := escalate.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), render.IssueTitle(c, e.Checkpoint, o), g.policy(e.Checkpoint))
+	return g.call(ctx, c, call, g.Config.Escalation.Limits())
+}
+
+// call brings the issue that a call belongs to up to date, and opens it where
+// there is none. c is the case that calls.
+func (g *GitHub) call(ctx context.Context, c routing.Case, call escalate.Call, limits escalate.Limits) (string, error) {
+	call.Filer = g.filer()
+	limits.FuseID = routing.RegisterKey(g.Repo.String(), routing.RegisterEscalations) + "/fuse"
 	for try := 1; ; try++ {
-		rec, before, placed, err := g.place(ctx, c, e)
+		rec, before, placed, err := g.place(ctx, call, limits)
 		if err != nil {
 			return "", err
 		}
@@ -76,12 +87,7 @@ func refOf(rec escalate.Record) string {
 
 // place finds the record of the call in the register, or opens one. before is
 // the member that the record was about until then.
-func (g *GitHub) place(ctx context.Context, c routing.Case, e routing.Effect) (rec escalate.Record, before escalate.Member, placed escalate.Placed, err error) {
-	o := g.Render
-	call := escalate.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), render.IssueTitle(c, e.Checkpoint, o), g.policy(e.Checkpoint))
-	call.Filer = g.filer()
-	limits := g.Config.Escalation.Limits()
-	limits.FuseID = routing.RegisterKey(g.Repo.String(), routing.RegisterEscalations) + "/fuse"
+func (g *GitHub) place(ctx context.Context, call escalate.Call, limits escalate.Limits) (rec escalate.Record, before escalate.Member, placed escalate.Placed, err error) {
 	contains := map[escalate.Ancestry]bool{}
 	for {
 		reg, err := g.change(ctx, func(r escalate.Register) (_ []routing.Event, err error) {
@@ -97,7 +103,7 @@ func (g *GitHub) place(ctx context.Context, c routing.Case, e routing.Effect) (r
 		case !placed.Wait.IsZero():
 			return rec, before, placed, &WaitError{placed.Wait}
 		case placed.Ask == nil:
-			placed.Left = reg.LeftBehind(c.Key, e.Checkpoint)
+			placed.Left = reg.LeftBehind(call.Member.Case, call.Member.Checkpoint)
 			rec, ok := reg.ByID(placed.ID)
 			if !ok {
 				err = fmt.Errorf("%s: %w", placed.ID, escalate.ErrUnknown)
@@ -224,11 +230,11 @@ func (g *GitHub) bringState(ctx context.Context, rec escalate.Record, i hub.Issu
 			return err
 		}
 	}
-	want := escalationLabels(string(rec.Type), string(rec.Severity))
+	want := labelsOf(rec)
 	var old []hub.LabelSpec
 	for _, l := range i.Labels {
 		stale := strings.HasPrefix(l, "escalation:") || strings.HasPrefix(l, "severity:")
-		if stale && l != want[1].Name && l != want[2].Name {
+		if stale && !slices.ContainsFunc(want, func(w hub.LabelSpec) bool { return w.Name == l }) {
 			old = append(old, hub.LabelSpec{Name: l})
 		}
 	}
@@ -254,29 +260,33 @@ func (g *GitHub) reopen(ctx context.Context, rec escalate.Record, i hub.Issue) e
 	return err
 }
 
-// hostCase returns the case that the issue's report is about: c where it is
-// c's, else as the ledger has it.
-func (g *GitHub) hostCase(ctx context.Context, c routing.Case, rec escalate.Record) (routing.Case, error) {
-	host := rec.Host()
-	if host.Case == c.Key {
-		return c, nil
+// hostCase returns what the issue's report is about: c where it is c's, else as
+// the ledger has it.
+func (g *GitHub) hostCase(ctx context.Context, c routing.Case, rec escalate.Record) (host, error) {
+	m := rec.Host()
+	if routing.IsRegister(m.Case) {
+		return g.planHost(ctx, m, rec)
 	}
-	events, _, err := g.Ledger.Load(ctx, host.Case)
+	if m.Case == c.Key {
+		return host{Case: c}, nil
+	}
+	events, _, err := g.Ledger.Load(ctx, m.Case)
 	if err != nil {
-		return c, err
+		return host{Case: c}, err
 	}
-	return routing.Fold(host.Case, events)
+	c, err = routing.Fold(m.Case, events)
+	return host{Case: c}, err
 }
 
 // issueSpec is the issue of a record as it is wanted, and its marker.
-func (g *GitHub) issueSpec(ctx context.Context, c, host routing.Case, rec escalate.Record) (hub.IssueSpec, string) {
+func (g *GitHub) issueSpec(ctx context.Context, c routing.Case, host host, rec escalate.Record) (hub.IssueSpec, string) {
 	m := rec.Host()
 	p := g.policy(m.Checkpoint)
 	o := g.Render
 	if c.Key != host.Key {
 		o.RunURL = "" // of c's run
 	}
-	spec := hub.IssueSpec{Title: rec.Title, Labels: escalationLabels(string(rec.Type), string(rec.Severity))}
+	spec := hub.IssueSpec{Title: rec.Title, Labels: labelsOf(rec)}
 	if p.Notify {
 		o.Mention = g.Config.Escalation.Mention
 		if o.Mention != "" && !strings.HasPrefix(o.Mention, "@") {
@@ -287,16 +297,21 @@ func (g *GitHub) issueSpec(ctx context.Context, c, host routing.Case, rec escala
 	}
 	o.Shared.Members = rec.Members
 	o.Shared.Marker = render.Marker(rec.ID, rec.Mark())
-	o.Shared.CommentURL = g.commentURL(host, m.Checkpoint)
+	o.Shared.CommentURL = g.commentURL(host.Case, m.Checkpoint)
 	spec.Write = func(live string) string {
 		o := o
 		if g.Prompt != nil {
-			o.Shared.Prompt = g.Prompt(rec, host, live)
+			o.Shared.Prompt = g.Prompt(rec, host.Case, live)
 		}
-		if rec.Fuse {
+		switch {
+		case rec.Fuse:
 			return render.FuseBody(rec, g.Config.Escalation.Limits().MaxIssues, o)
+		case host.port != nil:
+			return render.PortBody(*host.port, o)
+		case host.asks != nil:
+			return render.PlanningBody(*host.asks, o)
 		}
-		return render.IssueBody(host, m.Checkpoint, o)
+		return render.IssueBody(host.Case, m.Checkpoint, o)
 	}
 	if rec.Fuse {
 		spec.Title = render.FuseTitle(o)

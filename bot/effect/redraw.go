@@ -15,7 +15,7 @@ func (g *GitHub) Redraw(ctx context.Context, rec escalate.Record, live func(body
 	if err != nil {
 		return err
 	}
-	spec, marker := g.issueSpec(ctx, host, host, rec)
+	spec, marker := g.issueSpec(ctx, host.Case, host, rec)
 	_, _, err = g.Hub.RewriteIssue(ctx, g.Repo, rec.Number, marker, func(body string) string { return spec.Write(live(body)) })
 	return err
 }

@@ -21,6 +21,12 @@ func Offered(r escalate.Record, c routing.Case) []prompt.Box {
 	if !r.Open() {
 		return nil
 	}
+	if _, _, port := routing.ParsePortKey(r.Host().Case); port {
+		return prompt.OfferPort(r.Host().Gen)
+	}
+	if _, _, asks := routing.ParseEdgeKey(r.Host().Case); asks {
+		return prompt.OfferPlanning(r.Kind == routing.KindUnclear)
+	}
 	return prompt.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, c.Quarantine)
 }
 
@@ -45,8 +51,12 @@ func PromptSection(r escalate.Record, c routing.Case, live string, o Options) st
 			lines = append(lines, prompt.Line(b.ID, boxText(b, o), slices.Contains(ticked, b.ID)))
 		}
 		lines = append(lines, prompt.Line(prompt.Submit, l.say("box.submit"), slices.Contains(ticked, prompt.Submit)))
+		how := "ask.how"
+		if routing.IsRegister(r.Host().Case) {
+			how = "ask.how.plan"
+		}
 		parts = append(parts, "### "+l.say("ask.title"), prompt.Head(Nonce(r), r.Generation, PromptSHA(r, c)),
-			l.say("ask.how", "help", code(prompt.Prefix+" "+prompt.AskHelp), "retry", code(prompt.Prefix+" retry 2")),
+			l.say(how, "help", code(prompt.Prefix+" "+prompt.AskHelp), "retry", code(prompt.Prefix+" retry 2")),
 			strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
@@ -102,6 +112,9 @@ func boxTexts(ids []string, c routing.Case, o Options) string {
 
 func boxText(b prompt.Box, o Options) string {
 	l := o.Language
+	if text := "box." + b.ID; l.has(text) {
+		return l.say(text)
+	}
 	switch b.Action {
 	case routing.HumanExtend:
 		return l.count("box.retry", b.N)

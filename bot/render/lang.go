@@ -10,7 +10,7 @@ import (
 
 // messages are the fixed texts of all languages: id → template with
 // {placeholders}. Every language has the same ids and placeholders.
-var messages = map[Language]map[string]string{English: joined(english, englishAnswers, actTexts[English], planTexts[English]), Korean: joined(korean, koreanAnswers, actTexts[Korean], planTexts[Korean])}
+var messages = map[Language]map[string]string{English: joined(english, englishAnswers, actTexts[English], planTexts[English], portTexts[English]), Korean: joined(korean, koreanAnswers, actTexts[Korean], planTexts[Korean], portTexts[Korean])}
 
 func joined(texts ...map[string]string) map[string]string {
 	all := map[string]string{}
@@ -36,6 +36,12 @@ func (l Language) say(id string, args ...any) string {
 		pairs = append(pairs, "{"+fmt.Sprint(args[i])+"}", fmt.Sprint(args[i+1]))
 	}
 	return strings.NewReplacer(pairs...).Replace(tmpl)
+}
+
+// has reports whether there is a fixed text of an id.
+func (l Language) has(id string) bool {
+	_, ok := messages[English][id]
+	return ok
 }
 
 // count returns id+".one" for 1, else id+".many", with {n} filled.

@@ -104,6 +104,13 @@ func (o Options) planRow(r port.Row) string {
 	if r.Reason != "" && r.Standing != port.IsPaused {
 		what = append(what, proseLimit(o.redact(r.Reason), 200))
 	}
+	if a := r.Decided; a != nil {
+		what = append(what, l.say("port.decidedby", "what", l.say("port."+string(a.Action)), "who", code("@"+o.redact(a.By))))
+	}
+	if r.Issue > 0 {
+		issue := fmt.Sprintf("#%d", r.Issue)
+		what = append(what, link(issue, o.address(fmt.Sprintf("%s/%s/issues/%d", o.server(), o.Repo, r.Issue))))
+	}
 	if u := o.address(r.URL); u != "" {
 		what = append(what, link(l.say("plan.run"), u))
 	}
@@ -197,17 +204,4 @@ func (o Options) graph(b port.Board) string {
 	}
 	s.WriteString("```\n")
 	return s.String()
-}
-
-// PlanCall calls a human to a port.
-func PlanCall(r port.Row, o Options) string {
-	l := o.Language
-	text := l.say("plan.call", "port", code(r.ID), "turns", l.count("plan.turn", r.Turns), "reason", proseLimit(o.redact(r.Reason), 600))
-	if m := o.mention(); m != "" {
-		text = m + " " + text
-	}
-	if u := o.address(r.URL); u != "" {
-		text += "\n\n" + link(l.say("plan.run"), u)
-	}
-	return text
 }

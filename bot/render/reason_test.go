@@ -14,10 +14,10 @@ import (
 // Every reason that a person is told has Korean words, with the same values.
 func TestReasonsInKorean(t *testing.T) {
 	t.Parallel()
-	call := regexp.MustCompile(`(?:refuse|unsure)\(("(?:[^"\\]|\\.)*")`)
+	call := regexp.MustCompile(`(?:(?:refuse|unsure)\(|RefusedError\{Format: )("(?:[^"\\]|\\.)*")`)
 	verb := regexp.MustCompile(`%(?:\[[0-9]\])?[a-z]`)
 	used := map[string]bool{}
-	for _, file := range []string{"../../routing/human.go", "../action/comment.go"} {
+	for _, file := range []string{"../../routing/human.go", "../../routing/port/answer.go", "../../routing/feedback/planning.go", "../action/comment.go", "../action/plans.go", "../action/send.go"} {
 		src, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -181,6 +181,7 @@ func (p *Pair) first(j port.Journal, now time.Time) []port.Event {
 		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
 	}
 	l, acts := port.NewLoop(build, p.Spec, p.Settings, now)
+	l = l.GoOn(j)
 	l.Errands = p.edges.Errands
 	out := []port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}}
 	operator, impl, test := port.PairSessions(build, p.Spec.ID)

@@ -10,13 +10,19 @@ import (
 // State returns what a register says of the ports of a plan, as a matrix is made
 // of it. In the newest build a port has one result: what its work changed does
 // not make it run again. A pass of an earlier build holds for its content alone,
-// and what else an earlier build left is tried again.
+// and what else an earlier build left is tried again. What people skip counts as
+// passed, and what they leave as it is has failed for good.
 func (p Plan) State(r Register, hash map[string]string) State {
 	st := State{Passed: map[string]string{}, edges: r.Edges}
 	for n, id := range p.ids {
 		k, ok := r.Ports[id]
 		now := ok && k.Build == r.Build.ID
+		decided, human := r.stands(id, hash[id])
 		switch {
+		case human && k.Standing != IsRunning && k.Standing != IsPassed && decided.Action == routing.HumanSkip:
+			st.Passed[id] = hash[id]
+		case human && k.Standing != IsRunning && k.Standing != IsPassed:
+			st.Failed = append(st.Failed, id)
 		case !ok:
 		case k.Standing == IsPassed && now && k.Spec != "" && k.Spec != p.specs[n].Digest() && k.Runs < routing.HardCap: // it was planned anew
 		case k.Standing == IsPassed && now:
@@ -43,9 +49,11 @@ type Row struct {
 	Title     string   `json:"title,omitempty"`
 	Level     int      `json:"level"`
 	DependsOn []string `json:"depends_on,omitempty"`
-	By        []string `json:"by,omitempty"`    // which of its dependencies block it
-	Waits     []Edge   `json:"waits,omitempty"` // open feedback, its own or of what it depends on, that pauses it
-	For       []Edge   `json:"for,omitempty"`   // open feedback that it is asked for, or verifies
+	By        []string `json:"by,omitempty"`      // which of its dependencies block it
+	Waits     []Edge   `json:"waits,omitempty"`   // open feedback, its own or of what it depends on, that pauses it
+	For       []Edge   `json:"for,omitempty"`     // open feedback that it is asked for, or verifies
+	Decided   *Answer  `json:"decided,omitempty"` // a human skips it, or leaves it as it is
+	Issue     int      `json:"issue,omitempty"`   // where people are called to it; for whoever knows
 }
 
 // Board is how a plan stands: a row for every port, level by level, in the order
@@ -77,6 +85,12 @@ func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
 		row := Row{Known: r.Ports[p.ids[n]], ID: p.ids[n], Title: p.specs[n].Title, Level: int(p.level[n]), DependsOn: p.named(p.deps.of(n)), By: by[p.ids[n]]}
 		row.Waits, row.For = paused[n], r.Edges.about(row.ID)
 		row.Standing = p.standing(n, row, r, done)
+		if a, ok := r.stands(row.ID, hash[row.ID]); ok && row.Known.Standing != IsRunning && r.Ports[row.ID].Standing != IsPassed {
+			row.Decided = &a
+			if !done[n] {
+				row.Standing = IsHeld
+			}
+		}
 		switch row.Standing {
 		case IsPaused:
 			if row.Known.Build != r.Build.ID {
@@ -122,7 +136,8 @@ func (p Plan) Round(s Settings, r Register, hash map[string]string, round, most 
 	st := p.State(r, hash)
 	again := func(id string) bool {
 		k := r.Ports[id]
-		return k.Build == r.Build.ID && k.Round == round && k.Standing != IsPassed
+		_, human := r.stands(id, hash[id])
+		return k.Build == r.Build.ID && k.Round == round && k.Standing != IsPassed && !human
 	}
 	st.Failed = slices.DeleteFunc(st.Failed, again)
 	st.Running = slices.DeleteFunc(st.Running, again)

@@ -13,7 +13,7 @@ import (
 // EventKind names what happened while a port ran.
 type EventKind string
 
-// What happens while a port runs. The last two are for whoever runs it.
+// What happens while a port runs. Pair and runner are for whoever runs it.
 const (
 	SessionStart       EventKind = "session.start"
 	SessionEnd         EventKind = "session.end"
@@ -31,6 +31,7 @@ const (
 	EscalationResolved EventKind = "escalation.resolved"
 	PairChanged        EventKind = "pair"
 	RunnerChanged      EventKind = "runner"
+	HumanAnswered      EventKind = "human"
 )
 
 // Event is one thing that happened while a port ran. Which fields are set
@@ -52,6 +53,7 @@ type Event struct {
 	Pair     *Loop         `json:"pair,omitempty"`      // pair
 	Result   *Result       `json:"result,omitempty"`    // pair, once it ended
 	Runner   *Runner       `json:"runner,omitempty"`    // runner
+	Answer   *Answer       `json:"answer,omitempty"`    // human
 	Reason   string        `json:"reason,omitempty"`    // session.end
 	Outcome  Outcome       `json:"outcome,omitempty"`   // session.end
 	Turn     int           `json:"iteration,omitempty"` // of a worker, counted from 1
@@ -136,14 +138,15 @@ type Runner struct {
 
 // Journal is what the stream of one port says.
 type Journal struct {
-	Loop    *Loop   `json:"pair,omitempty"` // the newest, nil before the first
-	Pairs   int     `json:"pairs"`          // begun so far
-	Runner  *Runner `json:"runner,omitempty"`
-	Worker  *Spawn  `json:"worker,omitempty"` // begun, and not said to have ended
-	Mail    Mail    `json:"mail"`
-	Calls   []Call  `json:"escalations,omitempty"`
-	Result  *Result `json:"result,omitempty"` // of the newest pair that ended
-	Passed  string  `json:"passed,omitempty"` // hash of the content that passed last
+	Loop    *Loop    `json:"pair,omitempty"` // the newest, nil before the first
+	Pairs   int      `json:"pairs"`          // begun so far
+	Runner  *Runner  `json:"runner,omitempty"`
+	Worker  *Spawn   `json:"worker,omitempty"` // begun, and not said to have ended
+	Mail    Mail     `json:"mail"`
+	Calls   []Call   `json:"escalations,omitempty"`
+	Answers []Answer `json:"answers,omitempty"` // of people, in their order
+	Result  *Result  `json:"result,omitempty"`  // of the newest pair that ended
+	Passed  string   `json:"passed,omitempty"`  // hash of the content that passed last
 	Updated time.Time
 }
 
@@ -189,6 +192,8 @@ func (j *Journal) Apply(e Event) error {
 		j.pair(*e.Pair, e.Result)
 	case e.Kind == RunnerChanged:
 		j.Runner = e.Runner
+	case e.Answer != nil:
+		j.Answers = append(slices.Clip(j.Answers), *e.Answer)
 	case e.Spawn != nil:
 		j.Worker = e.Spawn
 	case e.Exit != nil:

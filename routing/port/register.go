@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/feedback"
 )
 
 // Register is what is known of the ports of a plan: the fold of its stream. How
@@ -17,9 +18,11 @@ type Register struct {
 	Version int // events folded
 	Build   Build
 	Ports   map[string]Known
-	Sent    map[string]time.Time // dispatches of the build, by key
-	Issue   int                  // where it is shown, 0 if nowhere yet
-	Edges   Edges                // of the build; not of its stream, but of whoever reads both
+	Sent    map[string]time.Time      // dispatches of the build, by key
+	Issue   int                       // where it is shown, 0 if nowhere yet
+	Graph   map[string]feedback.Links // the plan as the newest build knows it
+	Answers map[string]Answer         // of people: the newest of each port
+	Edges   Edges                     // of the build; not of its stream, but of whoever reads both
 }
 
 // Build is one walk through a plan. It may take several runs: where one ends,
@@ -32,6 +35,15 @@ type Build struct {
 	Rounds int       `json:"-"` // handed out so far
 
 	Feedback string `json:"feedback,omitempty"` // under which its feedback stands in the register of edges
+
+	Start *Start `json:"start,omitempty"` // how another build is begun, nil if not by a workflow
+}
+
+// Start is a workflow that begins a build when it is dispatched.
+type Start struct {
+	Workflow string            `json:"workflow"` // its file
+	Ref      string            `json:"ref"`
+	Inputs   map[string]string `json:"inputs,omitempty"`
 }
 
 // Known is what is known of one port.
@@ -85,6 +97,9 @@ const (
 	deedEnd   deed = "end"   // Ports have ended
 	deedSend  deed = "send"  // the next run of the build was asked for, under Key
 	deedShow  deed = "show"  // Issue
+	deedGraph deed = "graph" // Graph: the plan was read
+	deedTurn  deed = "turn"  // Ports are in another turn
+	deedHuman deed = "human" // Port, Answer; of any build
 )
 
 // planEntry is the Data of an event of the register.
@@ -95,6 +110,10 @@ type planEntry struct {
 	Ports map[string]Known `json:"ports,omitempty"`
 	Key   string           `json:"key,omitempty"`
 	Issue int              `json:"issue,omitempty"`
+
+	Graph  map[string]feedback.Links `json:"graph,omitempty"`
+	Port   string                    `json:"port,omitempty"`
+	Answer *Answer                   `json:"answer,omitempty"`
 }
 
 func (e planEntry) event(now time.Time) routing.Event {
@@ -104,7 +123,7 @@ func (e planEntry) event(now time.Time) routing.Event {
 // FoldRegister returns the register of its events. An event that does not
 // follow from those before it is an error that names its place.
 func FoldRegister(events []routing.Event) (Register, error) {
-	r := Register{Ports: map[string]Known{}, Sent: map[string]time.Time{}}
+	r := Register{Ports: map[string]Known{}, Sent: map[string]time.Time{}, Answers: map[string]Answer{}}
 	for i, e := range events {
 		next, err := r.Apply(e)
 		if err != nil {
@@ -133,6 +152,14 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 		next.Build, next.Sent = *in.Begun, map[string]time.Time{}
 		return next, nil
 	}
+	if in.Deed == deedHuman {
+		if in.Port == "" || in.Answer == nil {
+			return r, errors.New("an answer of nobody, or about nothing")
+		}
+		next.Answers = maps.Clone(r.Answers)
+		next.Answers[in.Port] = *in.Answer
+		return next, nil
+	}
 	if in.Build != r.Build.ID {
 		return r, fmt.Errorf("%s of build %q: %w", in.Deed, in.Build, ErrNoBuild)
 	}
@@ -152,6 +179,16 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 		next.Sent[in.Key] = e.At
 	case deedShow:
 		next.Issue = in.Issue
+	case deedGraph:
+		next.Graph = in.Graph
+	case deedTurn:
+		next.Ports = maps.Clone(r.Ports)
+		for id, k := range in.Ports {
+			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Turns > have.Turns {
+				have.Turns = k.Turns
+				next.Ports[id] = have
+			}
+		}
 	default:
 		return r, fmt.Errorf("unknown deed %q", in.Deed)
 	}

@@ -163,7 +163,7 @@ func (b Box) Event(checkpoint string) routing.Event {
 
 // Event returns the event of a command for a checkpoint.
 func (c Command) Event(checkpoint string) routing.Event {
-	return routing.Event{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class}
+	return routing.Event{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
 }
 
 // IDs returns the ids of boxes.
@@ -203,7 +203,7 @@ func Line(id, text string, ticked bool) string {
 // Read returns the box of an id, without the test that an id of a quarantine
 // names. Of an unknown id only the ID is set.
 func Read(id string) Box {
-	b := Box{ID: id}
+	b := Box{ID: id, Action: planBoxes[id]}
 	word, arg, _ := strings.Cut(id, ":")
 	switch word {
 	case "retry":
@@ -297,7 +297,7 @@ func FindTest(c routing.Case, checkpoint, written string) (string, error) {
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	return "", &UnknownTestError{written, nearest(written, known)}
+	return "", &UnknownTestError{written, Nearest(written, known)}
 }
 
 // failed reports whether a test of that name, which may hold its suite's,

@@ -22,16 +22,27 @@ const (
 	AskHelp   = "help"
 )
 
+// Of the issues of plans: commands that are followed by a text.
+const (
+	TellFeedback = "feedback" // from one port to another
+	TellPlanned  = "planned"  // the plan was changed as asked
+	TellAnswer   = "answer"   // to a question; of a prompt of a cycle see Reply
+	TellDeclined = "declined" // it is not changed
+)
+
 // Command is one command of a comment. Err is set if it was not understood.
 type Command struct {
-	Action     routing.HumanAction // "" for a question
+	Action     routing.HumanAction // "" for a question and for feedback
 	Ask        string              // a question, "" for an action
+	Tell       string              // a command that is followed by a text, "" for another
 	N          int                 // turns, of retry
 	Phase      routing.Phase       // of phase
 	Test       string              // of quarantine, as written
 	Class      routing.Class       // of wrong
 	Checkpoint string              // "" if the command names none
 	Line       string              // as written, for the reply
+	Text       string              // of planned, answer and declined: what follows, lines and all
+	Feedback   *Feedback           // of feedback
 	Err        *Misread
 }
 
@@ -54,6 +65,10 @@ var verbs = []verb{
 	{"wont-fix", "", routing.HumanWontFix, false},
 	{"wrong", "CLASS", routing.HumanWrong, false},
 	{"handover", "", routing.HumanHandover, false},
+	{TellFeedback, "TYPE to:PORT …", "", false},
+	{TellPlanned, "[TEXT]", routing.HumanResume, false},
+	{TellAnswer, "TEXT", routing.HumanResume, false},
+	{TellDeclined, "[TEXT]", routing.HumanWontFix, false},
 	{AskStatus, "", "", false},
 	{AskHelp, "", "", false},
 	{"extend", "[n]", routing.HumanExtend, true},
@@ -76,17 +91,28 @@ var Usage = "`" + Prefix + " " + strings.Join(Usages(), " | ") + "`"
 
 // Commands returns the commands of a comment in their order, at most
 // MostCommands. A command begins its line; code, quotes and hidden comments
-// hold none.
+// hold none. Some are followed by a text, on their line and below.
 func Commands(body string) []Command {
+	lines := split(strings.ReplaceAll(body, "\r\n", "\n"))
 	var out []Command
-	live(split(body), func(_ int, line string) {
-		if len(out) == MostCommands {
-			return
-		}
+	var parts []below
+	live(lines, func(i int, line string) {
+		n := len(parts)
 		if c, ok := parse(visible(line)); ok {
-			out = append(out, c)
+			out, parts = append(out, c), append(parts, below{at: i})
+		} else if n > 0 {
+			parts[n-1].lines = append(parts[n-1].lines, numbered{i, line})
 		}
 	})
+	out = out[:min(len(out), MostCommands)]
+	for n := range out {
+		end := len(lines)
+		if n+1 < len(parts) {
+			end = parts[n+1].at
+		}
+		parts[n].raw = strings.Join(lines[parts[n].at+1:end], "\n")
+		out[n].tell(parts[n])
+	}
 	return out
 }
 
@@ -115,11 +141,15 @@ func parse(line string) (Command, bool) {
 	}
 	v, ok := verbOf(words[1])
 	if !ok {
-		c.Err = &Misread{What: UnknownCommand, Word: words[1], Nearest: Prefix + " " + nearest(words[1], commandWords())}
+		c.Err = &Misread{What: UnknownCommand, Word: words[1], Nearest: Prefix + " " + Nearest(words[1], commandWords())}
 		return c, true
 	}
 	c.Action = v.action
-	if v.action == "" {
+	switch {
+	case tells(v.word):
+		c.Tell = v.word
+		return c, true
+	case v.action == "":
 		c.Ask = v.word
 	}
 	c.arguments(words[2:])
@@ -192,7 +222,7 @@ func (c *Command) phase(rest []string) []string {
 			return rest[1:]
 		}
 	}
-	c.Err = &Misread{What: WrongPhase, Word: rest[0], Nearest: Prefix + " phase " + nearest(word, known)}
+	c.Err = &Misread{What: WrongPhase, Word: rest[0], Nearest: Prefix + " phase " + Nearest(word, known)}
 	return nil
 }
 
@@ -214,7 +244,7 @@ func (c *Command) class(rest []string) []string {
 			return rest[1:]
 		}
 	}
-	c.Err = &Misread{What: WrongClass, Word: rest[0], Nearest: Prefix + " wrong " + nearest(word, known)}
+	c.Err = &Misread{What: WrongClass, Word: rest[0], Nearest: Prefix + " wrong " + Nearest(word, known)}
 	if word == string(routing.Flaky) {
 		c.Err.Nearest = Prefix + " quarantine TEST"
 	}

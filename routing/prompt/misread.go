@@ -18,6 +18,8 @@ const (
 	WrongPhase     Reason = "phase"
 	WrongClass     Reason = "class"
 	NoTest         Reason = "test"
+	NoType         Reason = "type"
+	NoText         Reason = "text"
 )
 
 // Misread says that a command was not understood. Word is what was written,
@@ -32,6 +34,7 @@ func (m *Misread) Error() string {
 	what := map[Reason]string{
 		NoCommand: "a command is missing", UnknownCommand: "is not a command", WrongTurns: "is no number of turns",
 		WrongPhase: "is no phase", WrongClass: "is no class", NoTest: "the name of a test is missing",
+		NoType: "the type of the feedback is missing", NoText: "the text is missing",
 	}[m.What]
 	if m.Word != "" {
 		what = fmt.Sprintf("%q %s", m.Word, what)
@@ -39,9 +42,9 @@ func (m *Misread) Error() string {
 	return fmt.Sprintf("%s; the nearest command is %q", what, m.Nearest)
 }
 
-// nearest returns the word of known that the fewest single edits make out of
+// Nearest returns the word of known that the fewest single edits make out of
 // word; of several the first.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	word = strings.ToLower(word)
 	best, cost := "", -1
 	for _, k := range known {

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/prompt"
+)
+
+func TestPortIssue(t *testing.T) {
+	t.Parallel()
+	p := newPlanStory(t, twoPorts, "escalation: {mention: \"@writer\", assignees: [writer]}\n")
+	p.walks("model")
+	issue := p.one("Escalation report")
+	t.Run("S2-29 S2-63 S2-65 a port whose reworks are used up has one labelled issue with its report", func(t *testing.T) {
+		labels := p.r.IssueLabels(t, issue.Number)
+		slices.Sort(labels)
+		if !slices.Equal(labels, []string{"escalation:test_failure", "severity:high", "switchback"}) {
+			t.Errorf("%v", labels)
+		}
+		for _, want := range []string{"@writer", "Port `model` needs a human after 2 turns", "| 1/1 |", "`TestWork`", "got 2, want 3", "<!-- sb:retry:2 -->", "<!-- sb:again -->", "<!-- sb:as-passed -->", "<!-- sb:wont-fix -->", "**Submit**"} {
+			if !strings.Contains(issue.Body, want) {
+				t.Errorf("%q is not in\n%s", want, issue.Body)
+			}
+		}
+		if !strings.Contains(p.row("model"), fmt.Sprintf("#%d", issue.Number)) {
+			t.Errorf("the plan's issue does not lead there: %s", p.row("model"))
+		}
+	})
+	t.Run("S2-70 a build that fails again changes that issue and files none", func(t *testing.T) {
+		p.walks("model")
+		if n := len(p.titled("Escalation report")); n != 1 {
+			t.Errorf("%d issues", n)
+		}
+	})
+	t.Run("a stranger's command is refused", func(t *testing.T) {
+		p.want(p.say(Stranger, issue.Number, "/switchback reset"), 0, nil)
+		if got := p.last(issue.Number); !strings.Contains(got, "Only people with") || len(p.journal("model").Answers) != 0 {
+			t.Error(got)
+		}
+	})
+	t.Run("a command that is none of a port's is told which are", func(t *testing.T) {
+		p.want(p.say(Writer, issue.Number, "/switchback phase plan"), 0, nil)
+		if got := p.last(issue.Number); !strings.Contains(got, "nothing that can be done with a port") {
+			t.Error(got)
+		}
+	})
+	t.Run("S2-71 an answer resolves it, says who, starts the next build once, and gives the turns it names", func(t *testing.T) {
+		p.tell(p.tick(Writer, issue.Number, "retry:2"))
+		submit := p.tick(Writer, issue.Number, prompt.Submit)
+		p.tell(submit)
+		p.wantClosed(issue.Number, true)
+		comments, starts := len(p.r.Comments(t, issue.Number)), p.starts()
+		p.tell(submit)
+		j := p.journal("model")
+		if len(j.Answers) != 1 || len(j.Waiting()) != 0 || j.Calls[len(j.Calls)-1].ResolvedBy != Writer {
+			t.Errorf("%+v", j)
+		}
+		if len(starts) != 1 || !strings.HasPrefix(starts[0], "ports.yml main next/") || len(p.r.Comments(t, issue.Number)) != comments || len(p.starts()) != 1 {
+			t.Errorf("%q, then %q", starts, p.starts())
+		}
+		p.walks("model")
+		if l := p.journal("model").Loop; l.CurrentTry != 4 || l.Turn != 4 {
+			t.Errorf("%d failures in turn %d, want 4 in 4", l.CurrentTry, l.Turn)
+		}
+	})
+	second := p.titled("Escalation report")[1]
+	t.Run("a command on the plan's issue skips the port, which counts as passed", func(t *testing.T) {
+		plan := p.one("Plan of ports").Number
+		id, res := p.comment(Writer, plan, "/switchback skip model")
+		p.want(res, 0, nil)
+		p.wantClosed(second.Number, true)
+		if got := p.r.Reactions(t, id); len(got) != 1 || got[0].Content != "+1" {
+			t.Errorf("%+v %s", got, p.last(plan))
+		}
+		p.walks("refunds")
+		if row := p.row("model"); !strings.Contains(row, "✅ passed") || !strings.Contains(row, "`@writer` decided") {
+			t.Error(row)
+		}
+	})
+	t.Run("where the next build cannot be started, that is said on the plan's issue", func(t *testing.T) {
+		if got := p.last(p.one("Plan of ports").Number); strings.Contains(got, "could not be started") {
+			t.Error(got)
+		}
+	})
+	third := p.one("port refunds")
+	t.Run("wont-fix leaves it blocked, and nothing of it runs again", func(t *testing.T) {
+		p.want(p.say(Writer, third.Number, "/switchback wont-fix"), 0, nil)
+		if got := p.issueNow(third.Number)["state_reason"]; got != "not_planned" {
+			t.Errorf("closed as %v", got)
+		}
+		p.walks()
+		if row := p.row("refunds"); !strings.Contains(row, "⏸️ held") {
+			t.Error(row)
+		}
+	})
+	t.Run("S2-72 a reset runs it again, and a pass closes what is open", func(t *testing.T) {
+		p.want(p.say(Writer, p.one("Plan of ports").Number, "/switchback reset refunds"), 0, nil)
+		p.walks("refunds")
+		again := p.titled("port refunds")
+		if len(again) != 2 {
+			t.Fatalf("%d issues", len(again))
+		}
+		write(t, p.ws, "right.txt", "")
+		p.walks("refunds")
+		p.wantClosed(again[1].Number, true)
+		if got := p.last(again[1].Number); !strings.Contains(got, "Port `refunds` has passed") {
+			t.Error(got)
+		}
+	})
+	p.clean()
+}
