@@ -24,7 +24,7 @@ func NotSent(c prompt.Command, s feedback.Sent, nearest string, o Options) strin
 	l := o.Language
 	var why []string
 	for _, t := range s.Refusal.Lines() {
-		why = append(why, proseLimit(o.redact(t), 600)+".")
+		why = append(why, code(cut(line(o.redact(t), 700), 600))+".")
 	}
 	if nearest != "" {
 		why = append(why, l.say("edge.nearest", "word", code(o.redact(nearest))))
