@@ -309,3 +309,43 @@ func TestPortRunRefuses(t *testing.T) {
 		t.Error("something was recorded")
 	}
 }
+
+// An agent that runs in a pair calls the hook, and is answered.
+func TestHookInAPair(t *testing.T) {
+	t.Parallel()
+	dir := portDir(t, "true", `echo '{"session_id": "agent-7", "payload": {"success": false, "failed_tests": [{"name": "sum", "suggested_fix": "add"}]}}' |
+  SWITCHBACK_RUN_MAIN=1 "$SWITCHBACK_BIN" hook test-feedback > answer
+echo '{"session_id": "agent-7", "payload": {}}' | SWITCHBACK_RUN_MAIN=1 "$SWITCHBACK_BIN" hook test-feedback 2> refused
+SWITCHBACK_RUN_MAIN=1 "$SWITCHBACK_BIN" hook test-feedbak < /dev/null > unknown 2>&1
+echo hello > hello.txt
+`+greetTest, "")
+	_, code, c := runIn(t, dir, nil, "port", "run", "greet")
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, &c.stderr)
+	}
+	t.Run("S2-32 the entry answers an agent, and refuses what is none", func(t *testing.T) {
+		var out port.HookOutput
+		decode(t, readIn(t, dir, "answer"), &out)
+		if out.Decision != "approve" || len(out.Notifications) != 1 || !strings.Contains(out.Notifications[0].Message, "- sum: add") {
+			t.Errorf("%+v", out)
+		}
+		if got := readIn(t, dir, "refused"); !strings.Contains(got, `write "success": true or false`) {
+			t.Error(got)
+		}
+		if got := readIn(t, dir, "unknown"); !strings.Contains(got, "test-feedback") {
+			t.Error(got)
+		}
+	})
+	t.Run("S2-33 the event is logged, once, with its feedback", func(t *testing.T) {
+		var logged []port.Event
+		for _, line := range strings.Split(strings.TrimSpace(c.stderr.String()), "\n") {
+			var e port.Event
+			if decode(t, line, &e); e.Kind == port.TestFeedbackLogged {
+				logged = append(logged, e)
+			}
+		}
+		if len(logged) != 1 || logged[0].Session != "ports/greet/test" || logged[0].Port != "greet" || logged[0].At.IsZero() || logged[0].Feedback.FailedTests[0].Name != "sum" {
+			t.Errorf("%+v", logged)
+		}
+	})
+}
