@@ -42,7 +42,9 @@ func (p *portPlace) flags(c *cobra.Command) {
 // planNamed takes a plan that was given by its path apart: its name in the ledger is
 // returned, and its path, "" if it was given by its name.
 func planNamed(given string) (name, file string) {
-	if strings.ContainsAny(given, `/\`) || slices.Contains([]string{".md", ".markdown", ".yml", ".yaml", ".json"}, strings.ToLower(filepath.Ext(given))) {
+	_, err := os.Stat(given)
+	isFile := err == nil && slices.Contains([]string{".md", ".markdown", ".yml", ".yaml", ".json"}, strings.ToLower(filepath.Ext(given)))
+	if strings.ContainsAny(given, `/\`) || isFile {
 		return plan.Name(given), given
 	}
 	return given, ""
