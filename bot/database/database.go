@@ -54,8 +54,8 @@ func OpenFile(ctx context.Context, path string, create bool) (*DB, error) {
 	}
 	// WAL lets readers read while one writes. FULL, because in WAL mode anything
 	// less may lose the last commits in a power cut.
-	uri := fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate",
-		escape(path), busy.Milliseconds())
+	uri := fmt.Sprintf("%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate",
+		URI(path), busy.Milliseconds())
 	write, err := sql.Open("sqlite", uri)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -107,18 +107,35 @@ func prepare(path string, create bool) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	return errors.Join(check(f), f.Close())
+}
+
+// CheckFile refuses a file that is something else than an SQLite database. One
+// that does not exist, or is empty, becomes one.
+func CheckFile(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(check(f), f.Close())
+}
+
+func check(f *os.File) error {
 	const magic = "SQLite format 3\x00"
 	head := make([]byte, len(magic))
 	if n, _ := f.Read(head); n > 0 && string(head[:n]) != magic {
-		return fmt.Errorf("%s is no SQLite database; name another file, or remove this one", path)
+		return fmt.Errorf("%s is no SQLite database; name another file, or remove this one", f.Name())
 	}
 	return nil
 }
 
-// escape makes a path part of a URI file name of SQLite.
-func escape(path string) string {
-	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+// URI returns the name of a file as SQLite takes it with parameters, which
+// follow a question mark.
+func URI(path string) string {
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 // IsPostgres reports whether a text is the URL of a PostgreSQL database.

@@ -215,7 +215,7 @@ func (s *Store) Again(ctx context.Context, id string) error {
 		if n == 0 {
 			return fmt.Errorf("%s: %w", id, ErrNotAgain)
 		}
-		// The old job's end must not be taken for the new one's.
+		// Nobody shall take the old job's end for the new one's.
 		if _, err := t.exec(ctx, "DELETE FROM river_job WHERE kind = 'delivery' AND state <> 'running' AND args ->> 'delivery' = $1", id); err != nil {
 			return err
 		}

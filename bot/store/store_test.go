@@ -65,7 +65,7 @@ func (p place) raw(t *testing.T) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", p.url
 	if p.url == "" {
-		driver, source = "sqlite", "file:"+filepath.Join(p.dir, "switchback.db")+"?_pragma=busy_timeout(10000)"
+		driver, source = "sqlite", database.URI(filepath.Join(p.dir, "switchback.db"))+"?_pragma=busy_timeout(10000)"
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
@@ -99,7 +99,7 @@ func accept(t *testing.T, s *store.Store, d store.Delivery) {
 // eventually asks until ok says so.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 2000 {
+	for range 12000 {
 		if ok() {
 			return
 		}

@@ -52,7 +52,7 @@ type Work struct {
 const (
 	day      = 24 * time.Hour
 	patience = 3 * day          // of Later, from when the delivery came
-	tending  = time.Minute      // between looks after what killed processes left
+	tending  = 15 * time.Second // between looks after what killed processes left
 	grace    = 10 * time.Second // for recording what came of work that was cut off
 	maxError = 4 << 10          // bytes of an error that is stored
 )
@@ -156,7 +156,7 @@ func (s *Store) Stop(ctx context.Context) error {
 	return err
 }
 
-// tendOn looks every minute after what killed processes left.
+// tendOn looks again and again after what killed processes left.
 func (s *Store) tendOn(w Work, stopped <-chan struct{}) {
 	t := time.NewTicker(tending)
 	defer t.Stop()
@@ -185,7 +185,9 @@ func (s *Store) tend(ctx context.Context, w Work) error {
 		_, err := t.exec(ctx, `UPDATE delivery SET state = 'poison', next_at = NULL, changed_at = $1,
 			error = CASE WHEN error = '' THEN 'the work on it was given up without a word of why' ELSE error END
 			WHERE state IN ('received', 'working', 'later', 'failed') AND id IN (
-				SELECT args ->> 'delivery' FROM river_job WHERE kind = 'delivery' AND state IN ('discarded', 'cancelled'))`, millis(now))
+				SELECT args ->> 'delivery' FROM river_job WHERE kind = 'delivery' AND state IN ('discarded', 'cancelled'))
+			AND NOT EXISTS (SELECT 1 FROM river_job WHERE kind = 'delivery' AND args ->> 'delivery' = delivery.id
+				AND state NOT IN ('discarded', 'cancelled', 'completed'))`, millis(now))
 		return err
 	})
 	if err != nil {

@@ -9,12 +9,10 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"sort"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver "sqlite", without cgo
-
+	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/ledger"
 )
 
@@ -43,10 +41,10 @@ func Export(ctx context.Context, led ledger.Ledger, file string) ([]Count, error
 	if err != nil {
 		return nil, err
 	}
-	if err := isDatabase(file); err != nil {
+	if err := database.CheckFile(file); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", "file:"+escape(file)+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", database.URI(file)+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -55,30 +53,6 @@ func Export(ctx context.Context, led ledger.Ledger, file string) ([]Count, error
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return counts, nil
-}
-
-// isDatabase refuses a file that is something else before it is touched.
-func isDatabase(file string) error {
-	f, err := os.Open(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	const magic = "SQLite format 3\x00"
-	head := make([]byte, len(magic))
-	n, _ := f.Read(head)
-	if n > 0 && string(head[:n]) != magic {
-		return fmt.Errorf("%s is no SQLite database; name another file, or remove this one", file)
-	}
-	return nil
-}
-
-// escape makes a path part of a URI file name of SQLite.
-func escape(path string) string {
-	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 func write(ctx context.Context, db *sql.DB, rows map[string][]row) ([]Count, error) {

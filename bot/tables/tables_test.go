@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/routing"
@@ -45,7 +46,7 @@ func lived(t *testing.T) ledger.Ledger {
 // open returns the database for questions.
 func open(t *testing.T, file string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=foreign_keys(1)")
+	db, err := sql.Open("sqlite", database.URI(file)+"?_pragma=foreign_keys(1)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, escape(file))
+	db := open(t, file)
 	for query, want := range map[string]string{
 		"SELECT group_concat(result, ' ') FROM (SELECT result FROM routing_history ORDER BY iteration)": "RETRY ESCALATE_MAX_RETRY",
 		"SELECT reason FROM routing_history WHERE iteration = 1":                                        "LOGIC_ERROR",

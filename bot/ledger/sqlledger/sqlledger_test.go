@@ -54,7 +54,7 @@ func raw(t *testing.T, where string) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", where
 	if path, ok := strings.CutPrefix(where, "sqlite:"); ok {
-		driver, source = "sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+		driver, source = "sqlite", database.URI(path)
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {

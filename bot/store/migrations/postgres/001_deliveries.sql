@@ -18,3 +18,4 @@ CREATE TABLE delivery (
 
 ALTER TABLE delivery ALTER COLUMN payload SET STORAGE EXTERNAL; -- what is large is compressed already
 CREATE INDEX delivery_state ON delivery (state, changed_at);
+CREATE INDEX delivery_kept ON delivery (changed_at) WHERE state IN ('done', 'gone') AND payload IS NOT NULL; -- to be pruned

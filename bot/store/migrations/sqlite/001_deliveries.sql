@@ -17,3 +17,4 @@ CREATE TABLE delivery (
 ) STRICT;
 
 CREATE INDEX delivery_state ON delivery (state, changed_at);
+CREATE INDEX delivery_kept ON delivery (changed_at) WHERE state IN ('done', 'gone') AND payload IS NOT NULL; -- to be pruned
