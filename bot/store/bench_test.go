@@ -14,16 +14,19 @@ import (
 	"github.com/switchback-ci/switchback/bot/store"
 )
 
-// BenchmarkAccept stores deliveries of 20 KB from 64 callers at once, through to
-// the disk, and reports how many a second, and how long the slowest hundredth
-// waits. Beside it nobody works on them, or they are worked on.
+// BenchmarkAccept stores deliveries of 20 KB from callers that send one after
+// the other, through to the disk, and reports how many a second, and how long
+// the slowest hundredth waits. Beside it nobody works on them, or all are.
 func BenchmarkAccept(b *testing.B) {
 	pgtest.Durable(b)
 	for name, empty := range places {
-		for _, working := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/working=%v", name, working), func(b *testing.B) {
+		for _, as := range []struct {
+			callers int
+			working bool
+		}{{64, false}, {64, true}, {8, false}, {8, true}} {
+			b.Run(fmt.Sprintf("%s/callers=%d/working=%v", name, as.callers, as.working), func(b *testing.B) {
 				s := empty(b).opened(b)
-				if working {
+				if as.working {
 					if err := s.Start(context.Background(), store.Work{Handle: func(context.Context, store.Delivery) error { return nil }}); err != nil {
 						b.Fatal(err)
 					}
@@ -34,7 +37,7 @@ func BenchmarkAccept(b *testing.B) {
 				var waits []time.Duration
 				var wg sync.WaitGroup
 				b.ResetTimer()
-				for range 64 {
+				for range as.callers {
 					wg.Go(func() {
 						var mine []time.Duration
 						for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
