@@ -82,10 +82,33 @@ func (g *gaps) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	var doc any
 	if json.Unmarshal(body, &doc) == nil {
 		g.correct(doc)
+		g.tellBefore(doc)
 		body = marshal(doc)
 	}
 	g.deliver(p.Repository.FullName, r.Header.Get("X-GitHub-Event"), body)
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// tellBefore puts the body before an edit into the event of it: emulate only
+// says that there was one.
+func (g *gaps) tellBefore(doc any) {
+	m, _ := doc.(map[string]any)
+	issue, _ := m["issue"].(map[string]any)
+	if issue == nil || m["comment"] != nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := pathOf(issue["url"])
+	body, _ := issue["body"].(string)
+	before, known := g.bodies[key]
+	g.bodies[key] = body
+	if changes, _ := m["changes"].(map[string]any); changes != nil && known {
+		delete(changes, "body")
+		if before != body {
+			changes["body"] = map[string]any{"from": before}
+		}
+	}
 }
 
 func (g *gaps) deliver(repo, event string, body []byte) Delivery {
@@ -118,11 +141,9 @@ func post(url string, d Delivery) int {
 	if err != nil {
 		return http.StatusBadGateway
 	}
-	mac := hmac.New(sha256.New, []byte(WebhookSecret))
-	mac.Write(d.Body)
 	req.Header = http.Header{"Content-Type": {"application/json"}, "User-Agent": {"GitHub-Hookshot/bench"}, "X-Github-Event": {d.Event},
 		"X-Github-Delivery": {d.GUID}, "X-Github-Hook-Installation-Target-Id": {strconv.Itoa(SwitchbackAppID)},
-		"X-Github-Hook-Installation-Target-Type": {"integration"}, "X-Hub-Signature-256": {"sha256=" + hex.EncodeToString(mac.Sum(nil))}}
+		"X-Github-Hook-Installation-Target-Type": {"integration"}, "X-Hub-Signature-256": {sign(WebhookSecret, d.Body)}}
 	res, err := hookClient.Do(req)
 	if err != nil {
 		return http.StatusBadGateway
@@ -130,6 +151,13 @@ func post(url string, d Delivery) int {
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body)
 	return res.StatusCode
+}
+
+// sign returns the signature of a body.
+func sign(secret string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
 func (g *gaps) jwtOnly(w http.ResponseWriter, r *http.Request) bool {

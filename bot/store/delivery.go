@@ -21,6 +21,9 @@ type Delivery struct {
 	Action       string // of the payload, "" if it has none
 	ReceivedAt   time.Time
 	Payload      []byte
+	// Lane is what deliveries have in common that are about the same subject; ""
+	// for one that has nothing in common with others.
+	Lane string
 }
 
 // State says how far the work on a delivery has come.
@@ -73,7 +76,7 @@ func pack(d Delivery) (row, error) {
 	if d.ID == "" {
 		return row{}, fmt.Errorf("%w: it has no id", ErrInvalid)
 	}
-	for name, s := range map[string]string{"id": d.ID, "event": d.Event, "action": d.Action} {
+	for name, s := range map[string]string{"id": d.ID, "event": d.Event, "action": d.Action, "lane": d.Lane} {
 		if len(s) > maxText || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 			return row{}, fmt.Errorf("%w: its %s is no text of at most %d bytes: %.60q", ErrInvalid, name, maxText, s)
 		}

@@ -24,6 +24,7 @@ type queue interface {
 	committers() int // batches at once
 	accept(ctx context.Context, rows []row) (fresh map[string]bool, err error)
 	tx(ctx context.Context, fn func(tx) error) error
+	enqueue(ctx context.Context, jobs []river.InsertManyParams) error
 	work(ctx context.Context, c *river.Config) (client, error)
 	// present says until leave is called that this process works as the client id.
 	present(ctx context.Context, id string) error
@@ -85,6 +86,12 @@ func (r rivers[T]) migrate(ctx context.Context) error {
 		return fmt.Errorf("%w: River's tables are at %d, known are %d; run the version of switchback that made them or a later one", database.ErrNewer, at, known)
 	}
 	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// enqueue puts other jobs than those of deliveries into the queue.
+func (r rivers[T]) enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
+	_, err := r.client.InsertMany(ctx, jobs)
 	return err
 }
 

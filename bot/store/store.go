@@ -62,8 +62,19 @@ var ErrInUse = errors.New("another switchback works in this data directory; stop
 // a PostgreSQL that several processes may share, or, if url is empty, an SQLite
 // file in the folder dir, which is made, and which one process has at a time.
 func Open(ctx context.Context, url, dir string) (*Store, error) {
+	return begin(ctx, url, dir, true)
+}
+
+// OpenBeside is Open for looking at what is there while another process works
+// on it. Of an SQLite file that does not exist it makes none; Start is not to be
+// called.
+func OpenBeside(ctx context.Context, url, dir string) (*Store, error) {
+	return begin(ctx, url, dir, false)
+}
+
+func begin(ctx context.Context, url, dir string, alone bool) (*Store, error) {
 	s := &Store{in: make(chan *pending), closing: make(chan struct{})}
-	if err := s.open(ctx, url, dir); err != nil {
+	if err := s.open(ctx, url, dir, alone); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
 	for range s.jobs.committers() {
@@ -72,7 +83,7 @@ func Open(ctx context.Context, url, dir string) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, url, dir string) (err error) {
+func (s *Store) open(ctx context.Context, url, dir string, alone bool) (err error) {
 	if url != "" {
 		if s.db, err = database.OpenURL(ctx, url); err != nil {
 			return err
@@ -82,10 +93,12 @@ func (s *Store) open(ctx context.Context, url, dir string) (err error) {
 		}
 		s.jobs, err = newPostgres(s.db)
 	} else {
-		if err := s.take(ctx, dir); err != nil {
-			return err
+		if alone {
+			if err := s.take(ctx, dir); err != nil {
+				return err
+			}
 		}
-		if s.db, err = database.OpenFile(ctx, filepath.Join(dir, fileName), true); err != nil {
+		if s.db, err = database.OpenFile(ctx, filepath.Join(dir, fileName), alone); err != nil {
 			return err
 		}
 		s.jobs, err = newSQLite(s.db)

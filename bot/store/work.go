@@ -22,9 +22,10 @@ type Verdict string
 
 // The verdicts. Any other is VerdictFail.
 const (
-	VerdictLater Verdict = "later" // try again after a time, however often within three days
-	VerdictGone  Verdict = "gone"  // what it is about is not there, and waiting will not help
-	VerdictFail  Verdict = "fail"  // try again, Attempts times in all
+	VerdictLater  Verdict = "later"  // try again after a time, however often within three days
+	VerdictGone   Verdict = "gone"   // what it is about is not there, and waiting will not help
+	VerdictFail   Verdict = "fail"   // try again, Attempts times in all
+	VerdictPoison Verdict = "poison" // it would be the same each time: a human has to look
 )
 
 // Work says how the deliveries are worked on. Zero fields have defaults.
@@ -230,7 +231,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	switch {
 	case verdict == VerdictGone:
 		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
-	case verdict == VerdictLater && now.Sub(job.CreatedAt) > patience:
+	case verdict == VerdictPoison, verdict == VerdictLater && now.Sub(job.CreatedAt) > patience:
 		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
 	case verdict == VerdictLater:
 		if after <= 0 {
@@ -276,8 +277,8 @@ func (w *worker) begin(ctx context.Context, id string) (d Delivery, tries int, o
 	d.ID = id
 	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1, next_at = NULL, changed_at = $2
 		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')
-		RETURNING hook, installation, event, action, received_at, payload, encoding, attempts`, id, millis(time.Now())).
-		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &tries)
+		RETURNING hook, installation, event, action, received_at, payload, encoding, lane, attempts`, id, millis(time.Now())).
+		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Lane, &tries)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, 0, false, nil
 	}

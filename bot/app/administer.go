@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/hub"
+)
+
+// notice is what is read of an event about installations and repositories.
+type notice struct {
+	Added []struct {
+		ID       int64  `json:"id"`
+		FullName string `json:"full_name"`
+	} `json:"repositories_added"`
+	Removed []struct {
+		ID int64 `json:"id"`
+	} `json:"repositories_removed"`
+}
+
+// administer does what is to be done about an event that is not about a case.
+// Nothing is deleted by it: a ledger stays, also of a repository that the App
+// lost, and is gone on with if that comes back.
+func (f *offices) administer(ctx context.Context, d delivery) (done bool, err error) {
+	switch d.Event {
+	case "installation":
+		return true, f.installation(ctx, d)
+	case "installation_repositories":
+		return true, f.chosen(ctx, d)
+	case "installation_target":
+		return true, nil // names are looked up when they are met
+	case "repository":
+		return true, f.repositoryEvent(ctx, d)
+	case "push":
+		f.stale(d.repositoryID)
+		return true, nil
+	}
+	return false, nil
+}
+
+func (f *offices) installation(ctx context.Context, d delivery) error {
+	if d.Installation <= 0 {
+		return fmt.Errorf("%w: no installation", action.ErrMalformed)
+	}
+	f.forget(d.Installation) // a new token says what is so now: suspended, or with other permissions
+	if d.Action == "deleted" {
+		return f.store.LoseInstallation(ctx, d.Installation)
+	}
+	return nil
+}
+
+// chosen are repositories that were added to an installation or taken from it.
+func (f *offices) chosen(ctx context.Context, d delivery) error {
+	var n notice
+	if err := json.Unmarshal(d.Payload, &n); err != nil {
+		return fmt.Errorf("%w: %w", action.ErrMalformed, err)
+	}
+	f.forget(d.Installation) // its token is for the repositories of before
+	for _, r := range n.Removed {
+		if err := f.store.LoseRepository(ctx, r.ID); err != nil {
+			return err
+		}
+	}
+	for _, r := range n.Added {
+		if _, known, err := f.store.Repository(ctx, r.ID); err != nil || !known {
+			if err != nil {
+				return err
+			}
+			continue // a row is made when something happens there
+		}
+		if _, err := hub.ParseRepo(r.FullName); err != nil {
+			return fmt.Errorf("%w: %w", action.ErrMalformed, err)
+		}
+		if err := f.store.MoveRepository(ctx, r.ID, d.Installation, r.FullName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *offices) repositoryEvent(ctx context.Context, d delivery) error {
+	f.stale(d.repositoryID)
+	r, known, err := f.store.Repository(ctx, d.repositoryID)
+	switch {
+	case err != nil || !known:
+		return err
+	case d.Action == "deleted":
+		return f.store.LoseRepository(ctx, d.repositoryID)
+	case d.Action == "renamed", d.Action == "transferred":
+		_, err = f.follow(ctx, r, d)
+	}
+	return err
+}

@@ -1,0 +1,17 @@
+package app
+
+import (
+	"context"
+
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+// OpenStore opens the database that the flags and the environment name. The
+// App's credentials are not needed, and the server may run.
+func OpenStore(ctx context.Context, flags map[string]string, getenv func(string) string) (*store.Store, error) {
+	s, err := load(flags, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return store.OpenBeside(ctx, s.Database, s.Data)
+}

@@ -1,0 +1,231 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+// offices are the repositories that the App works in, each with whom it speaks
+// as, where it records and what its configuration says.
+type offices struct {
+	app       *hub.App
+	appID     int64
+	login     string // of the App's bot
+	serverURL string
+	name      string // of this process
+	store     *store.Store
+	settings  Settings
+	metrics   *metrics
+	log       *slog.Logger
+
+	mu     sync.Mutex
+	hubs   map[int64]*hub.Hub
+	plates map[int64]plate
+}
+
+// plate is what the default branch of a repository says, as it was read last.
+type plate struct {
+	config config.File
+	acts   bool
+	until  time.Time
+}
+
+// remembered is how long a configuration is used without asking again. A push
+// to the default branch ends it in the process that hears of it.
+const remembered = time.Minute
+
+// office is one repository that is worked in.
+type office struct {
+	*offices
+	repo hub.Repo
+	hub  *hub.Hub
+	book *books
+	plate
+}
+
+// speaker returns the Hub of an installation. There is one of each, so that one
+// governor sees all that is written.
+func (f *offices) speaker(installation int64) (*hub.Hub, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if h := f.hubs[installation]; h != nil {
+		return h, nil
+	}
+	h, err := f.app.Installation(installation, hub.Options{
+		Login: f.login, Log: f.log.With("installation", installation), ContentInterval: f.settings.Interval,
+		MaxWait: 10 * time.Second, IssueCap: 100, CacheBytes: f.settings.Cache << 20, Observe: f.metrics.answered(installation),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.hubs == nil {
+		f.hubs = map[int64]*hub.Hub{}
+	}
+	f.hubs[installation] = h
+	return h, nil
+}
+
+// forget ends what is kept of an installation: its tokens are no longer good.
+func (f *offices) forget(installation int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.hubs, installation)
+}
+
+// stale lets the configuration of a repository be read again.
+func (f *offices) stale(repository int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.plates, repository)
+}
+
+// open returns the office that a delivery is about.
+func (f *offices) open(ctx context.Context, d delivery) (*office, error) {
+	if d.repositoryID <= 0 {
+		return nil, fmt.Errorf("%w: no repository", action.ErrMalformed)
+	}
+	if _, err := hub.ParseRepo(d.repository); err != nil {
+		return nil, fmt.Errorf("%w: %w", action.ErrMalformed, err)
+	}
+	r, known, err := f.store.Repository(ctx, d.repositoryID)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		if d.Installation <= 0 {
+			return nil, fmt.Errorf("%w: no installation", action.ErrMalformed)
+		}
+		if r, err = f.settle(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	if r.Name != d.repository || r.Installation != d.Installation && d.Installation > 0 {
+		if r, err = f.follow(ctx, r, d); err != nil {
+			return nil, err
+		}
+	}
+	return f.office(ctx, r)
+}
+
+// settle makes the row of a repository that was not known, once GitHub has
+// said that there is one: anything of a signed payload may be out of date.
+func (f *offices) settle(ctx context.Context, d delivery) (store.Repository, error) {
+	h, err := f.speaker(d.Installation)
+	if err != nil {
+		return store.Repository{}, err
+	}
+	now, err := h.RepositoryByID(ctx, d.repositoryID)
+	if err != nil {
+		return store.Repository{}, err
+	}
+	return f.store.AddRepository(ctx, d.repositoryID, d.Installation, now.String())
+}
+
+// follow finds out what a repository is called now, and of whose installation
+// it is: a delivery tells another, and may be older or newer than what is known.
+func (f *offices) follow(ctx context.Context, r store.Repository, d delivery) (store.Repository, error) {
+	var failed error
+	for _, installation := range []int64{d.Installation, r.Installation} {
+		if installation <= 0 {
+			continue
+		}
+		h, err := f.speaker(installation)
+		if err != nil {
+			return r, err
+		}
+		now, err := h.RepositoryByID(ctx, r.ID)
+		if kind, _ := hub.Verdict(err); kind == hub.Gone {
+			failed = err
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		if now.String() != r.Name {
+			f.log.Info("the repository has another name", "repository", now.String(), "before", r.Name)
+		}
+		r.Name, r.Installation = now.String(), installation
+		return r, f.store.MoveRepository(ctx, r.ID, installation, r.Name)
+	}
+	return r, failed
+}
+
+func (f *offices) office(ctx context.Context, r store.Repository) (*office, error) {
+	repo, err := hub.ParseRepo(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.speaker(r.Installation)
+	if err != nil {
+		return nil, err
+	}
+	o := &office{offices: f, repo: repo, hub: h}
+	o.book = newBooks(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.Client(), repo.Owner, repo.Name, ""))
+	if err := o.look(ctx, r); err != nil {
+		return nil, err
+	}
+	if o.acts && o.config.Acts == config.ActsApp && !r.Imported {
+		n, err := importBooks(ctx, o.book)
+		if err != nil {
+			return nil, hub.Wrap("take over the Action's ledger", err)
+		}
+		if n > 0 {
+			f.log.Info("took over the Action's ledger", "repository", r.Name, "streams", n)
+		}
+		return o, f.store.ImportedRepository(ctx, r.ID)
+	}
+	return o, nil
+}
+
+// look reads the configuration of the default branch, and who acts.
+func (o *office) look(ctx context.Context, r store.Repository) error {
+	o.mu.Lock()
+	p, ok := o.plates[r.ID]
+	o.mu.Unlock()
+	if ok && time.Now().Before(p.until) {
+		o.plate = p
+		return nil
+	}
+	data, err := o.hub.File(ctx, o.repo, config.Path, "")
+	if err != nil && !errors.Is(err, hub.ErrNotFound) {
+		return err
+	}
+	if p.config, err = config.Parse(config.Path, data); err != nil {
+		return err
+	}
+	p.acts = p.config.Acts != config.ActsAction
+	if p.config.Acts == "" {
+		theirs, err := recordedByAction(ctx, o.book)
+		if err != nil {
+			return hub.Wrap("look for the Action's ledger", err)
+		}
+		p.acts = !theirs
+	}
+	p.until = time.Now().Add(remembered)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.plates == nil {
+		o.plates = map[int64]plate{}
+	}
+	o.plates[r.ID], o.plate = p, p
+	return nil
+}
+
+// work is what the core is given for a delivery.
+func (o *office) work(d delivery, log *slog.Logger) action.Work {
+	return action.Work{
+		AppID: o.appID, Repo: o.repo, Hub: o.hub, Ledger: o.book, Config: o.config, ServerURL: o.serverURL,
+		Name: "app " + o.name + " delivery " + d.ID, ClaimTTL: o.settings.Claim, Log: log, Received: d.ReceivedAt,
+		Decided: o.metrics.decided, Done: o.metrics.done,
+	}
+}

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+const (
+	// reading bounds the bytes of bodies that are read at once.
+	reading = 8 * store.MaxPayload
+	// answerIn is how long a delivery is tried to be kept: GitHub gives ten
+	// seconds for all of it.
+	answerIn = 8 * time.Second
+	// longestID bounds the id of a delivery; GitHub's have 36 characters.
+	longestID = 100
+)
+
+// receiver takes webhooks. A delivery is answered with 202 when it is stored or
+// is none that anything is done about, and never later than GitHub waits.
+type receiver struct {
+	secrets []string
+	accept  func(ctx context.Context, d store.Delivery) (fresh bool, err error)
+	login   func() string // of the App's bot, "" as long as it is unknown
+	now     func() time.Time
+	log     *slog.Logger
+	metrics *metrics
+	room    *semaphore.Weighted
+}
+
+func newReceiver(secrets []string, login func() string, accept func(context.Context, store.Delivery) (bool, error), m *metrics, log *slog.Logger) *receiver {
+	return &receiver{secrets: secrets, login: login, accept: accept, now: time.Now, log: log, metrics: m, room: semaphore.NewWeighted(reading)}
+}
+
+// ServeHTTP implements http.Handler. The signature is checked before anything
+// of the body is looked at; who has no right one learns nothing.
+func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := rc.now()
+	event := r.Header.Get("X-GitHub-Event")
+	status, outcome := rc.receive(w, r, event)
+	if status != http.StatusAccepted {
+		event = "" // anybody may have sent it, under any name
+	}
+	rc.metrics.delivered(event, outcome, rc.now().Sub(began))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if status == http.StatusUnauthorized {
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]string{"delivery": outcome})
+}
+
+func (rc *receiver) receive(w http.ResponseWriter, r *http.Request, event string) (status int, outcome string) {
+	sums, ok := signatures(r.Header.Values("X-Hub-Signature-256"))
+	if !ok {
+		return http.StatusUnauthorized, "unsigned"
+	}
+	if r.ContentLength > store.MaxPayload {
+		return http.StatusRequestEntityTooLarge, "too large"
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), answerIn)
+	defer cancel()
+	size := r.ContentLength
+	if size < 0 {
+		size = store.MaxPayload
+	}
+	if rc.room.Acquire(ctx, size) != nil {
+		return http.StatusServiceUnavailable, "busy"
+	}
+	defer rc.room.Release(size)
+	body, err := read(w, r)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge, "too large"
+	case err != nil:
+		return http.StatusBadRequest, "cut off"
+	case !signed(body, sums, rc.secrets):
+		return http.StatusUnauthorized, "wrong signature"
+	}
+	return rc.store(ctx, r, event, body)
+}
+
+// store keeps a delivery that is GitHub's.
+func (rc *receiver) store(ctx context.Context, r *http.Request, event string, body []byte) (status int, outcome string) {
+	id := r.Header.Get("X-GitHub-Delivery")
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "" && kind != "application/json" {
+		return http.StatusUnsupportedMediaType, "not application/json"
+	}
+	if event == "" || id == "" || len(event) > longestID || len(id) > longestID || strings.ContainsFunc(event+id, unfit) {
+		return http.StatusBadRequest, "without event or id"
+	}
+	hook, _ := strconv.ParseInt(r.Header.Get("X-GitHub-Hook-ID"), 10, 64) // 0 if unknown
+	d := opened(store.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
+	if !d.wanted(rc.login()) {
+		return http.StatusAccepted, "ignored"
+	}
+	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
+	fresh, err := rc.accept(ctx, d.Delivery)
+	switch {
+	case err != nil:
+		log.Error("a delivery could not be stored; GitHub keeps it, to be sent again", "err", err)
+		return http.StatusServiceUnavailable, "not stored"
+	case !fresh:
+		log.Info("delivered again")
+		return http.StatusAccepted, "repeated"
+	}
+	log.Info("delivered")
+	return http.StatusAccepted, "accepted"
+}
+
+func unfit(r rune) bool { return r <= ' ' || r > '~' }
+
+// read reads all of a body, into as much as it says that it is.
+func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	var buf bytes.Buffer
+	if r.ContentLength > 0 {
+		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := io.Copy(&buf, http.MaxBytesReader(w, r.Body, store.MaxPayload))
+	return buf.Bytes(), err
+}
+
+// signatures reads the header's sums. It is not ok if there is none.
+func signatures(headers []string) ([][]byte, bool) {
+	if len(headers) != 1 {
+		return nil, false
+	}
+	hexed, ok := strings.CutPrefix(headers[0], "sha256=")
+	sum, err := hex.DecodeString(hexed)
+	return [][]byte{sum}, ok && err == nil && len(sum) == sha256.Size
+}
+
+// signed reports whether a body was signed with one of the secrets. How long it
+// takes does not depend on which, nor on how much of a sum is right.
+func signed(body []byte, sums [][]byte, secrets []string) bool {
+	good := false
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write(body)
+		want := mac.Sum(nil)
+		for _, sum := range sums {
+			good = hmac.Equal(sum, want) || good
+		}
+	}
+	return good && len(secrets) > 0
+}

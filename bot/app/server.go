@@ -1,0 +1,189 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+// WebhookPath is where webhooks are taken, below the server's address.
+const WebhookPath = "/webhook"
+
+// server is `switchback serve`.
+type server struct {
+	settings Settings
+	log      *slog.Logger
+	metrics  *metrics
+	store    *store.Store
+	worker   *worker
+	offices  *offices
+	login    atomic.Pointer[string] // of the App's bot, once it is known
+	working  atomic.Bool            // the queue works
+	stopping atomic.Bool
+}
+
+// Serve takes webhooks and works on them until ctx ends. Then it takes no more,
+// lets what is being worked on come to its end within the grace, and returns;
+// hard ends that at once. What is not done by then is done after the next start.
+func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logger) (err error) {
+	name := processName()
+	log = log.With("process", name)
+	v := &server{settings: s, log: log, metrics: newMetrics()}
+	app, err := hub.NewApp(s.App.ID, []byte(s.App.PrivateKey.Reveal()), s.App.APIURL())
+	if err != nil {
+		return err
+	}
+	if v.store, err = store.Open(ctx, s.Database, s.Data); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.store.Close()) }()
+	v.offices = &offices{app: app, appID: s.App.ID, login: s.App.Bot(), serverURL: s.App.WebURL(), name: name,
+		store: v.store, settings: s, metrics: v.metrics, log: log}
+	v.worker = &worker{store: v.store, offices: v.offices, metrics: v.metrics, log: log}
+	v.metrics.registry.MustRegister(&depth{v.store})
+	return v.run(ctx, hard, agent(version))
+}
+
+// run serves until ctx ends, and stops.
+func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
+	l, err := net.Listen("tcp", v.settings.Listen)
+	if err != nil {
+		return err
+	}
+	web := &http.Server{Handler: v.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
+	failed := make(chan error, 2)
+	go func() { failed <- web.Serve(l) }()
+	v.log.Info("listening", "address", l.Addr().String(), version)
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		if err := v.start(ctx); err != nil && ctx.Err() == nil {
+			failed <- err
+		}
+	}()
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	<-started
+	return errors.Join(err, v.stop(hard, web))
+}
+
+// start begins to work once GitHub has said who this App is. Webhooks are taken
+// meanwhile.
+func (v *server) start(ctx context.Context) error {
+	for n := 1; v.offices.login == ""; n++ {
+		slug, err := v.offices.app.Slug(ctx)
+		if err == nil && slug != "" {
+			v.offices.login = slug + "[bot]"
+			continue
+		}
+		if kind, _ := hub.Verdict(err); kind != hub.Later && err != nil {
+			return fmt.Errorf("GitHub does not know the App %d at %s: %w", v.settings.App.ID, v.settings.App.APIURL(), err)
+		}
+		v.log.Warn("GitHub could not be asked who this App is; asked again", "err", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(min(time.Second<<min(n, 5), 30*time.Second)):
+		}
+	}
+	login := v.offices.login
+	v.login.Store(&login)
+	err := v.store.Start(ctx, store.Work{
+		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.sweepers(), Periodic: timers(v.settings.Sweep),
+		Verdict: func(err error) (store.Verdict, time.Duration) {
+			what, after, _ := verdict(err)
+			return what, after
+		},
+	})
+	if err != nil {
+		return err
+	}
+	v.working.Store(true)
+	v.log.Info("working", "bot", v.offices.login)
+	return nil
+}
+
+// stop takes no more webhooks, and ends the work within the grace.
+func (v *server) stop(hard context.Context, web *http.Server) error {
+	v.stopping.Store(true)
+	v.log.Info("stopping", "grace", v.settings.Grace)
+	ctx, cancel := context.WithTimeout(hard, v.settings.Grace)
+	defer cancel()
+	err := web.Shutdown(ctx)
+	if err != nil {
+		err = web.Close()
+	}
+	if v.working.Swap(false) {
+		if stopped := v.store.Stop(ctx); stopped != nil || ctx.Err() != nil {
+			v.log.Warn("the grace is over; what was being worked on is done again after the next start", "err", stopped)
+		}
+	}
+	v.log.Info("stopped")
+	return err
+}
+
+func (v *server) bot() string {
+	if p := v.login.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+func (v *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST "+WebhookPath, newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", v.ready)
+	mux.Handle("GET /metrics", v.metrics.handler())
+	return mux
+}
+
+// ready says whether webhooks can be kept and are worked on.
+func (v *server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	_, err := v.store.Counts(ctx)
+	switch {
+	case v.stopping.Load():
+		answer(w, http.StatusServiceUnavailable, "stopping")
+	case err != nil:
+		v.log.Warn("not ready", "err", err)
+		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+	case !v.working.Load():
+		answer(w, http.StatusServiceUnavailable, "the queue does not work")
+	default:
+		answer(w, http.StatusOK, "ready")
+	}
+}
+
+func answer(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": text})
+}
+
+// processName names this process among all replicas and all starts.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil || len(host) > 60 {
+		host = "host"
+	}
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), hex.EncodeToString(b[:]))
+}

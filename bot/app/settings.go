@@ -1,0 +1,207 @@
+// Package app is the App's face: it takes GitHub's webhooks, keeps them until
+// they are worked on, and lets the same core decide that the Action runs.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/app/credentials"
+)
+
+// Settings say how the server runs. Each is a flag of `switchback serve` and an
+// environment variable; the flag goes before.
+type Settings struct {
+	Listen   string        // address that is listened on
+	Data     string        // data directory
+	Database string        // URL of a PostgreSQL database; "" is SQLite in Data
+	Workers  int           // deliveries worked on at once
+	Grace    time.Duration // what work may take after the first signal to stop
+	Sweep    time.Duration // between two looks for what the time brings about
+	Claim    time.Duration // how long a replica that fell silent holds a case
+	Interval time.Duration // between two writes to GitHub of one installation
+	Cache    int           // MiB of answers kept per installation
+	Level    string        // debug, info, warn, error
+	Format   string        // of the log: text or json
+
+	App credentials.App
+}
+
+// Setting is one of Settings as people give it.
+type Setting struct {
+	Flag, Env, Default, Usage string
+
+	set func(*Settings, string) error
+	get func(Settings) string
+}
+
+// All returns the settings in the order in which they are shown.
+func All() []Setting {
+	return []Setting{
+		text("listen", "SWITCHBACK_LISTEN", ":8080", "address to listen on", func(s *Settings) *string { return &s.Listen }),
+		text("data", credentials.EnvData, "", "data directory; default: .switchback in the home directory", func(s *Settings) *string { return &s.Data }),
+		{Flag: "database-url", Env: "SWITCHBACK_DATABASE_URL", Usage: "URL of a PostgreSQL database; default: SQLite in the data directory",
+			set: func(s *Settings, v string) error { s.Database = v; return nil }, get: func(s Settings) string { return masked(s.Database) }},
+		number("workers", "SWITCHBACK_WORKERS", "8", "deliveries worked on at once", 1, 1000, func(s *Settings) *int { return &s.Workers }),
+		span("grace", "SWITCHBACK_GRACE", "30s", "what work may take to end after the first signal to stop", 0, func(s *Settings) *time.Duration { return &s.Grace }),
+		span("sweep", "SWITCHBACK_SWEEP", "10m", "between two looks for reminders, timeouts and what was left undone", time.Second, func(s *Settings) *time.Duration { return &s.Sweep }),
+		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that fell silent holds a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
+		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "between two writes to GitHub of one installation; GitHub asks for a second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
+		number("cache", "SWITCHBACK_CACHE_MB", "16", "MiB of GitHub's answers kept per installation", 0, 4096, func(s *Settings) *int { return &s.Cache }),
+		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
+		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", func(s *Settings) *string { return &s.Format }, "text", "json"),
+	}
+}
+
+func text(flag, env, def, usage string, at func(*Settings) *string) Setting {
+	return Setting{flag, env, def, usage, func(s *Settings, v string) error { *at(s) = v; return nil }, func(s Settings) string { return *at(&s) }}
+}
+
+func choice(flag, env, def string, at func(*Settings) *string, all ...string) Setting {
+	set := func(s *Settings, v string) error {
+		for _, c := range all {
+			if v == c {
+				*at(s) = v
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is none of %s", v, strings.Join(all, ", "))
+	}
+	return Setting{flag, env, def, "one of " + strings.Join(all, ", "), set, func(s Settings) string { return *at(&s) }}
+}
+
+func number(flag, env, def, usage string, low, high int, at func(*Settings) *int) Setting {
+	set := func(s *Settings, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("%q is no whole number from %d to %d", v, low, high)
+		}
+		*at(s) = n
+		return nil
+	}
+	return Setting{flag, env, def, usage, set, func(s Settings) string { return strconv.Itoa(*at(&s)) }}
+}
+
+func span(flag, env, def, usage string, low time.Duration, at func(*Settings) *time.Duration) Setting {
+	set := func(s *Settings, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < low {
+			return fmt.Errorf("%q is no duration of at least %v; write e.g. 30s or 5m", v, low)
+		}
+		*at(s) = d
+		return nil
+	}
+	return Setting{flag, env, def, usage, set, func(s Settings) string { return at(&s).String() }}
+}
+
+// Load reads the settings and the App's credentials. Flags are those given on
+// the command line, by name. The error names every setting that is wrong.
+func Load(flags map[string]string, getenv func(string) string) (Settings, error) {
+	s, wrong := load(flags, getenv)
+	var err error
+	if s.App, err = credentials.Load(s.Data, getenv); err != nil {
+		wrong = errors.Join(wrong, err)
+	}
+	return s, wrong
+}
+
+// load is Load without the credentials.
+func load(flags map[string]string, getenv func(string) string) (Settings, error) {
+	var s Settings
+	var wrong []error
+	for _, x := range All() {
+		value, from := x.Default, x.Env
+		if v := getenv(x.Env); v != "" {
+			value = v
+		}
+		if v, ok := flags[x.Flag]; ok {
+			value, from = v, "--"+x.Flag
+		}
+		if err := x.set(&s, value); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", from, err))
+		}
+	}
+	if s.Data == "" {
+		s.Data = credentials.DataDir(getenv)
+	}
+	return s, errors.Join(wrong...)
+}
+
+// Print writes the settings as lines of an environment, secrets masked.
+func (s Settings) Print(w io.Writer) error {
+	var b strings.Builder
+	for _, x := range All() {
+		fmt.Fprintf(&b, "%s=%s\n", x.Env, x.get(s))
+	}
+	fmt.Fprintf(&b, "%s=%d\n%s=%s\n", credentials.EnvAppID, s.App.ID, credentials.EnvGitHubURL, s.App.WebURL())
+	fmt.Fprintf(&b, "%s=%v\n%s=%v\n%s=%v\n", credentials.EnvPrivateKey, s.App.PrivateKey,
+		credentials.EnvWebhookSecret, s.App.WebhookSecret, credentials.EnvOldWebhookSecret, s.App.OldWebhookSecret)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// masked returns the URL of a database without its password, and without the
+// parameters that may hold one.
+func masked(s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return "[unreadable]"
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(strings.ToLower(name), "password") {
+			q.Set(name, "xxxxx")
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.Redacted()
+}
+
+// Logger returns the log that the settings ask for.
+func (s Settings) Logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.Level)) // one of those that All lists
+	o := &slog.HandlerOptions{Level: level}
+	if s.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// agent tells what this is on which system, for the log.
+func agent(version string) slog.Attr {
+	return slog.String("version", version+" "+runtime.GOOS+"/"+runtime.GOARCH)
+}
+
+// quiet returns a log of what is at least a warning, or all if it is asked for
+// everything: the queue tells of itself every few seconds.
+func quiet(log *slog.Logger) *slog.Logger {
+	if log.Enabled(context.Background(), slog.LevelDebug) {
+		return log
+	}
+	return slog.New(warnings{log.Handler()})
+}
+
+type warnings struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs implements slog.Handler.
+func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Handler.WithAttrs(a)} }
+
+// WithGroup implements slog.Handler.
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }

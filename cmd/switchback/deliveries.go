@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/app"
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+func deliveriesCommand(s streams, getenv func(string) string) *cobra.Command {
+	var state, output string
+	var limit int
+	c := &cobra.Command{
+		Use:   "deliveries",
+		Short: "Show the webhooks that the App keeps, and why any of them cannot be worked on",
+		Long: `Show webhooks that the App keeps, those that changed last first. What is poison is not
+tried again until it is retried:
+
+  switchback deliveries --state poison
+  switchback deliveries retry ID`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if output != "text" && output != "json" {
+				return usage("--output is %q; it must be text or json", output)
+			}
+			if !slices.Contains(deliveryStates, store.State(state)) {
+				return usage("--state is %q; it must be one of %v", state, deliveryStates)
+			}
+			return withStore(c, getenv, func(d *store.Store) error {
+				list, err := d.List(c.Context(), store.State(state), limit)
+				if err != nil {
+					return err
+				}
+				if output == "json" {
+					return json.NewEncoder(s.out).Encode(list)
+				}
+				w := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+				for _, x := range list {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%d attempts\t%s\n", x.ReceivedAt.Format(time.RFC3339), x.ID, x.State, x.Event, x.Action, x.Attempts, onLine(x.Error))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	c.PersistentFlags().String("data", "", "data directory (SWITCHBACK_DATA)")
+	c.PersistentFlags().String("database-url", "", "URL of a PostgreSQL database (SWITCHBACK_DATABASE_URL)")
+	c.Flags().StringVar(&state, "state", string(store.Poison), "received, working, later, failed, done, gone or poison")
+	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	c.Flags().IntVar(&limit, "limit", 50, "how many at most")
+	c.AddCommand(&cobra.Command{
+		Use:   "retry ID…",
+		Short: "Let poison deliveries be worked on again",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, ids []string) error {
+			return withStore(c, getenv, func(d *store.Store) error {
+				for _, id := range ids {
+					if err := d.Again(c.Context(), id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	})
+	return c
+}
+
+var deliveryStates = []store.State{store.Received, store.Working, store.Waiting, store.Failed, store.Done, store.Gone, store.Poison}
+
+// onLine is an error on one line: it may quote what was sent.
+func onLine(s string) string {
+	if s == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func withStore(c *cobra.Command, getenv func(string) string, do func(*store.Store) error) error {
+	d, err := app.OpenStore(c.Context(), given(c.Flags()), getenv)
+	if err != nil {
+		return failed(err)
+	}
+	err = do(d)
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return nil
+}

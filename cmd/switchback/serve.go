@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchback-ci/switchback/bot/app"
+)
+
+func serveCommand(s streams, getenv func(string) string) *cobra.Command {
+	var show bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the GitHub App: take webhooks and act on them",
+		Long: `Take GitHub's webhooks at /webhook, keep them in a database until they are worked on,
+and do in every repository of the App what the Action does in one. SQLite in the data
+directory serves one process; several share a PostgreSQL database.
+
+The first signal to stop (SIGTERM, SIGINT) ends the taking of webhooks and lets what is
+being worked on come to its end; a second one ends at once. Nothing is lost by either.
+
+/healthz answers while the process lives, /readyz while it can keep webhooks and works
+on them, and /metrics is for Prometheus.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			set, err := app.Load(given(c.Flags()), getenv)
+			if show {
+				if printed := set.Print(s.out); printed != nil {
+					return failed(printed)
+				}
+			}
+			switch {
+			case err != nil:
+				return usage("%w", err)
+			case show:
+				return nil
+			}
+			if getenv("GOGC") == "" && getenv("GOMEMLIMIT") == "" { // what main set is for short runs
+				debug.SetGCPercent(100)
+				debug.SetMemoryLimit(math.MaxInt64)
+			}
+			if err := app.Serve(c.Context(), secondSignal(c.Context()), set, versionString(), set.Logger(s.err)); err != nil {
+				return failed(err)
+			}
+			return nil
+		},
+	}
+	settingFlags(c.Flags())
+	c.Flags().BoolVar(&show, "print-config", false, "print the configuration, secrets masked, and end")
+	return c
+}
+
+// settingFlags adds a flag for each setting of the App.
+func settingFlags(f *pflag.FlagSet) {
+	for _, x := range app.All() {
+		f.String(x.Flag, x.Default, x.Usage+" ("+x.Env+")")
+	}
+}
+
+// given returns the flags that stand on the command line.
+func given(f *pflag.FlagSet) map[string]string {
+	out := map[string]string{}
+	f.Visit(func(x *pflag.Flag) { out[x.Name] = x.Value.String() })
+	return out
+}
+
+// secondSignal returns a context that ends with the next signal after ctx has
+// ended with the first.
+func secondSignal(ctx context.Context) context.Context {
+	hard, end := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		<-ctx.Done()
+		ch := make(chan os.Signal, 1)
+		signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+		<-ch
+		end()
+	}()
+	return hard
+}
