@@ -230,6 +230,7 @@ func TestPortByWorkflowsKilled(t *testing.T) {
 	// The first turn has all kinds of writes that the others have.
 	for n := 1; n <= 12; n++ { // by turns before GitHub has seen a write, and after
 		t.Run(fmt.Sprintf("killed at write %d, no turn is dispatched twice", n), func(t *testing.T) {
+			t.Parallel()
 			j := newAgentJob(t, remotePort, second)
 			a := j.a
 			a.Kill = j.r.View().HoldAt(n, []When{Before, After}[n%2], writes)
@@ -259,8 +260,12 @@ runs:
 func TestAgentWorkflowOfThePage(t *testing.T) {
 	j := newAgentJob(t, remotePort, nil)
 	_, page, _ := strings.Cut(readAll(filepath.Join(j.b.Root, "docs", "ports.md")), "\n## Workers that are workflows\n")
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page, 2)
-	agent := blocks[1][1]
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page, 3)
+	agent, dir := blocks[1][1], t.TempDir()
+	lint := exec.Command(j.b.Tool(t, "actionlint"), "-shellcheck=", write(t, dir, "agent.yml", agent), write(t, dir, "on.yml", blocks[2][1]))
+	if out, err := lint.CombinedOutput(); err != nil || !strings.Contains(blocks[2][1], "command: port-event") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	write(t, j.a.Workspace, "ports.yml", blocks[0][1])
 	files := map[string]string{
 		".github/workflows/agent.yml": agent, "README.md": "x\n",

@@ -141,6 +141,8 @@ func (f *face) run(ctx context.Context) (int, error) {
 		return f.sweepAll(ctx)
 	case "plan", "matrix", "port", "collect":
 		return f.ports(ctx, command)
+	case "port-event":
+		return f.portEvent(ctx)
 	case "answer":
 		return f.answer(ctx)
 	case "prompt":
@@ -225,7 +227,7 @@ func (f *face) configure(ctx context.Context, command string) error {
 	var data []byte
 	var err error
 	switch command {
-	case "step", "plan", "matrix", "port", "collect":
+	case "step", "plan", "matrix", "port", "collect", "port-event":
 		data, err = os.ReadFile(f.path(name))
 		if errors.Is(err, os.ErrNotExist) && f.in.Config == "" {
 			err = nil

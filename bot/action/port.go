@@ -30,32 +30,11 @@ func (f *face) port(ctx context.Context) (int, error) {
 	for _, s := range secrets {
 		fmt.Fprintf(f.env.Stdout, "::add-mask::%s\n", escapeData(s))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return 1, err
-	}
-	file, name := f.planPath()
-	out := filepath.Join(f.temp(), "switchback-port", name, in.Port)
-	args := []string{"port", "run", in.Port, "--ports", file, "--plan", name, "--repo", f.repo.String(), "--ledger-branch", f.in.LedgerBranch, "--out", out}
-	if in.Build != "" {
-		args = append(args, "--build", in.Build)
-	}
-	if f.in.Config != "" {
-		args = append(args, "--config", f.in.Config)
-	}
+	_, name := f.planPath()
 	if err := setOutputs(f.env.Getenv("GITHUB_OUTPUT"), map[string]string{"port-artifact": "switchback-port-" + name + "-" + in.Port}); err != nil {
 		return 1, err
 	}
-	c := exec.CommandContext(ctx, self, args...)
-	c.Dir = f.path(".")
-	c.Env = append(withoutInputs(os.Environ()), append(env, "SWITCHBACK_GITHUB_TOKEN="+f.in.Token)...)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	c.WaitDelay = 30 * time.Second // to end its workers and say so
-	stdout, stderr := &inertLines{w: f.env.Stdout}, &inertLines{w: f.env.Stderr}
-	c.Stdout, c.Stderr = stdout, stderr
-	err = c.Run()
-	stdout.flush()
-	stderr.flush()
+	out, err := f.runPort(ctx, in.Port, in.Build, env)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && in.Build != "" && paused(filepath.Join(out, "result.json")) {
 		f.notice("port %s waits for feedback that it sent; a later round runs it again", in.Port)
@@ -68,6 +47,35 @@ func (f *face) port(ctx context.Context) (int, error) {
 		return 1, fmt.Errorf("running port %s: %w", in.Port, err)
 	}
 	return 0, nil
+}
+
+// runPort runs `port run` with more arguments, and returns where it keeps what it
+// leaves.
+func (f *face) runPort(ctx context.Context, id, build string, env []string, more ...string) (out string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, name := f.planPath()
+	out = filepath.Join(f.temp(), "switchback-port", name, id)
+	args := []string{"port", "run", id, "--ports", file, "--plan", name, "--repo", f.repo.String(), "--ledger-branch", f.in.LedgerBranch, "--out", out}
+	if build != "" {
+		args = append(args, "--build", build)
+	}
+	if f.in.Config != "" {
+		args = append(args, "--config", f.in.Config)
+	}
+	c := exec.CommandContext(ctx, self, append(args, more...)...)
+	c.Dir = f.path(".")
+	c.Env = append(withoutInputs(os.Environ()), append(env, "SWITCHBACK_GITHUB_TOKEN="+f.in.Token)...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = 30 * time.Second // to end its workers and say so
+	stdout, stderr := &inertLines{w: f.env.Stdout}, &inertLines{w: f.env.Stderr}
+	c.Stdout, c.Stderr = stdout, stderr
+	err = c.Run()
+	stdout.flush()
+	stderr.flush()
+	return out, err
 }
 
 // paused reports whether a port ended because it waits for feedback. Only where

@@ -75,6 +75,11 @@ func (f *face) ports(ctx context.Context, command string) (int, error) {
 	if err != nil {
 		return 2, err
 	}
+	if command != "matrix" && f.config.Ports.Drive == "events" {
+		if _, err := f.awaited(ctx, d); err != nil { // the next event, or the next round, goes on with it
+			fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData(err.Error()))
+		}
+	}
 	var r build.Round
 	in := f.in.Ports
 	switch {

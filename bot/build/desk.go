@@ -303,18 +303,22 @@ func (d *Desk) GoOn(ctx context.Context, build string, level int, workflow, ref 
 	if out.Empty {
 		return out, nil
 	}
-	key := fmt.Sprintf("%s/%d", build, level+1)
+	return out, d.start(ctx, reg, fmt.Sprintf("%s/%d", build, level+1), workflow, ref, inputs)
+}
+
+// start starts the workflow that goes on with a build, once by its key.
+func (d *Desk) start(ctx context.Context, reg port.Register, key, workflow, ref string, inputs map[string]string) error {
 	before, asked := reg.Sent[key]
 	if asked {
 		if there, err := d.Starts.DispatchedSince(ctx, d.Repo, "workflow_dispatch", before, key); err != nil || there {
-			return out, err
+			return err
 		}
-	} else if _, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) { return []routing.Event{r.Send(key, d.Now())}, nil }); err != nil {
-		return out, err
+	} else if _, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) { return []routing.Event{r.Send(key, d.Now())}, nil }); err != nil {
+		return err
 	}
 	all := map[string]string{"build": key}
 	for k, v := range inputs {
 		all[k] = v
 	}
-	return out, d.Starts.DispatchWorkflow(ctx, d.Repo, workflow, ref, all)
+	return d.Starts.DispatchWorkflow(ctx, d.Repo, workflow, ref, all)
 }

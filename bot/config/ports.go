@@ -16,6 +16,7 @@ type PortSettings struct {
 	Timeout        *Period  `yaml:"timeout_per_port,omitempty" json:"timeout_per_port,omitempty" jsonschema:"default=30m,description=Of a port that names none: a minute to 120h for all its turns together."`
 	MaxIterations  *int     `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Reworks of a port that names none; default: max_iterations of the whole file."`
 	RunsOn         []string `yaml:"runs_on,omitempty" json:"runs_on,omitempty" jsonschema:"description=Labels of the runner of a port that names none; default: ubuntu-latest."`
+	Drive          string   `yaml:"drive,omitempty" json:"drive,omitempty" jsonschema:"enum=wait,enum=events,default=wait,description=How a port whose workers are workflows goes on: its job waits for them; or ends and whoever hears of their end goes on."`
 }
 
 // Plan returns the settings of the plan of ports.
@@ -55,6 +56,9 @@ func (c *checker) ports(p PortSettings) {
 	}
 	if strings.HasPrefix(p.Path, "/") || strings.Contains(p.Path, `\`) || strings.HasPrefix(path.Clean(p.Path), "..") {
 		c.add([]any{"ports", "path"}, "path %q is outside of the repository; write it relative to the root, with /", p.Path)
+	}
+	if p.Drive != "" && p.Drive != "wait" && p.Drive != "events" {
+		c.add([]any{"ports", "drive"}, "drive is %q; write wait or events", p.Drive)
 	}
 	for i, l := range p.RunsOn {
 		if strings.Contains(l, "${{") {

@@ -33,6 +33,7 @@ func TestPorts(t *testing.T) {
 		{"S0-56 a time that no job has", "ports: {timeout_per_port: 121h}\n", "1: timeout_per_port is 121h0m0s; a job takes 120h at most"},
 		{"S0-56 a path outside", "ports: {path: ../x}\n", `1: path "../x" is outside of the repository`},
 		{"S0-56 an expression as label", "ports: {runs_on: [\"${{ 1 }}\"]}\n", "1: runs_on has"},
+		{"S0-56 another way to go on", "ports: {drive: poll}\n", `1: drive is "poll"; write wait or events`},
 		{"S0-56 an unknown key", "ports: {max_concurency: 3}\n", `did you mean "max_concurrency"?`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -45,6 +45,7 @@ type Pair struct {
 	mark   string      // of the worker that is begun next
 	worker *port.Spawn // that is at work, as it is recorded
 	since  time.Time   // of the last event that is recorded
+	ref    string      // that workflows run on whose command names none
 }
 
 type raising struct {
@@ -169,7 +170,7 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 	})
 	if err == nil && !passed {
 		endOrphans(p.Me, orphan)
-		p.worker, p.since = j.Worker, j.Updated
+		p.worker, p.since, p.ref = j.Worker, j.Updated, j.Runner.Ref
 	}
 	return j, passed, err
 }
@@ -183,7 +184,7 @@ func (p *Pair) first(j port.Journal, now time.Time) []port.Event {
 	l, acts := port.NewLoop(build, p.Spec, p.Settings, now)
 	l = l.GoOn(j)
 	l.Errands = p.edges.Errands
-	out := []port.Event{{Kind: port.RunnerChanged, At: now, Runner: &p.Me}}
+	out := []port.Event{{Kind: port.RunnerChanged, At: now, Runner: p.me()}}
 	operator, impl, test := port.PairSessions(build, p.Spec.ID)
 	for _, s := range []port.Session{{ID: build, Kind: port.BuildSession}, operator, impl, test} {
 		out = append(out, port.Event{Kind: port.SessionStart, At: now, Session: s.ID, Started: &s})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -51,23 +52,39 @@ const skew = 10 * time.Minute
 
 // expected returns why the pair does not wait for what Expect says.
 func (p *Pair) expected(j port.Journal) error {
-	switch {
+	switch h := p.Heard; {
 	case p.Expect == "":
 		return nil
 	case j.Loop == nil || j.Loop.Status != port.Running || j.Worker == nil || j.Worker.Key != p.Expect:
 		return fmt.Errorf("%s: %w", p.Expect, ErrNotAwaited)
 	case j.Runner == nil || !j.Runner.Events:
 		return fmt.Errorf("%s: %w: its job does", p.Expect, ErrNotAwaited)
+	case h != nil && (h.Event != "workflow_dispatch" || path.Base(h.WorkflowPath) != j.Worker.Workflow || !strings.EqualFold(h.HeadRepo, p.Workflows.Repo.String()) || !strings.Contains(h.Title, p.Expect)):
+		return fmt.Errorf("%s: %w: run %d is none of %s", p.Expect, ErrNotAwaited, h.ID, j.Worker.Workflow) // whoever may name a run may write anything there
 	}
 	return nil
+}
+
+// Away reports whether all workers of a port are workflows.
+func Away(s port.Spec) bool {
+	return s.Test != nil && s.Test.Workflow != "" && (s.Impl == nil || s.Impl.Workflow != "")
 }
 
 // taking is who runs the pair from now on. Whoever goes on with it because of an
 // event does so for the run that the port was handed out to.
 func (p *Pair) taking(j port.Journal) *port.Runner {
-	me := p.Me
+	me := p.me()
 	if p.Expect != "" && j.Runner != nil {
-		me.Of = cmp.Or(j.Runner.Of, j.Runner.Run)
+		me.Of, me.Ref = cmp.Or(j.Runner.Of, j.Runner.Run), j.Runner.Ref
+	}
+	return me
+}
+
+// me is this process as it runs a pair by itself.
+func (p *Pair) me() *port.Runner {
+	me := p.Me
+	if p.Workflows != nil {
+		me.Events, me.Ref = p.Workflows.Leave, p.Workflows.Ref
 	}
 	return &me
 }
@@ -207,7 +224,7 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 		}
 	}
 	a.fresh = false
-	ref := cmp.Or(a.c.Ref, x.Ref)
+	ref := cmp.Or(a.c.Ref, a.ref)
 	sctx, stop := context.WithTimeout(ctx, a.claim()/2)
 	defer stop()
 	var err error

@@ -111,6 +111,7 @@ type portFlags struct {
 	ports, out, build, config string
 	again, takeOver           bool
 	grace                     time.Duration
+	portDrive
 }
 
 func portCommand(s streams, getenv func(string) string) *cobra.Command {
@@ -141,6 +142,7 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 	run.Flags().BoolVar(&f.again, "again", false, "although the same content passed")
 	run.Flags().BoolVar(&f.takeOver, "take-over", false, "although another process is recorded to run it, which has ended")
 	run.Flags().DurationVar(&f.grace, "grace", 10*time.Second, "between asking a worker's processes to end and ending them")
+	f.portDrive.driveFlags(run)
 	var at portPlace
 	show := &cobra.Command{
 		Use: "show ID", Short: "Print how a port stands, as JSON", Args: cobra.ExactArgs(1),
@@ -227,10 +229,14 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 	}
-	if gh != nil {
-		pair.Workflows = worker.WorkflowsOf(gh, repo, getenv)
+	if err := f.driven(ctx, pair, gh, repo, cfg, getenv); err != nil {
+		return err
 	}
 	r, err := pair.Run(ctx)
+	if f.heard != "" && notOurs(err) {
+		fmt.Fprintf(s.err, "switchback: nothing to do: %v\n", err)
+		return nil
+	}
 	if errors.Is(err, worker.ErrBusy) {
 		err = fmt.Errorf("%w; if it has ended, --take-over goes on where it was", err)
 	}
@@ -243,7 +249,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err := printJSON(s, r); err != nil {
 		return err
 	}
-	if r.Status != port.Success {
+	if r.Status != port.Success && r.Status != port.Running && f.heard == "" {
 		return failed(fmt.Errorf("port %s: %s", r.Port, because(r)))
 	}
 	return nil

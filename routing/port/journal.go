@@ -134,6 +134,7 @@ type Runner struct {
 	Events bool   `json:"events,omitempty"` // whoever hears of their end goes on
 	Left   bool   `json:"left,omitempty"`   // it has ended, and one of them is at work
 	Of     string `json:"of,omitempty"`     // the run that the port was handed out to, where that is not Run
+	Ref    string `json:"ref,omitempty"`    // that workflows run on whose command names none
 }
 
 // Journal is what the stream of one port says.
