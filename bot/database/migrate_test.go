@@ -102,10 +102,12 @@ func TestEncodingIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Write.ExecContext(ctx, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0"); err != nil {
+	where, how, _ := strings.Cut(url, "?")
+	name := where[strings.LastIndex(where, "/")+1:] + "_latin"
+	if _, err := db.Write.ExecContext(ctx, "CREATE DATABASE "+name+" ENCODING 'LATIN1' TEMPLATE template0"); err != nil {
 		t.Fatal(err)
 	}
-	latin := url[:strings.LastIndex(url, "/")] + "/latin?sslmode=disable"
+	latin := where + "_latin?" + how
 	if _, err := database.OpenURL(ctx, latin); err == nil || !strings.Contains(err.Error(), "its encoding is LATIN1") {
 		t.Errorf("OpenURL = %v", err)
 	}
