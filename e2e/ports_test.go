@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/feedback"
 	"github.com/switchback-ci/switchback/routing/port"
@@ -59,22 +58,6 @@ const secretScript = `[ "$AGENT_KEY" = hush-hush ] || exit 1
 if env | grep -q '^GITHUB_TOKEN=\|^INPUT_\|^SWITCHBACK_GITHUB_TOKEN='; then exit 1; fi
 echo "$AGENT_KEY"
 echo 3 > a.txt
-`
-
-// mendScript is a port that another asks to mend its work. It then asks that one
-// back, which waits for it, and hands its work on as a push would.
-const mendScript = `echo 3 > m.txt
-if [ -n "$SWITCHBACK_FEEDBACK" ]; then
-  grep -q 'write m-mended' "$SWITCHBACK_FEEDBACK" || exit 1
-  "$SWITCHBACK_BIN" feedback send --to n --type FIX_REQUEST --message "it is you" --fix "mend it" 2> refused && exit 1
-  grep -q 'Feedback cycle detected: n → m → n' refused || exit 1
-  cd "$ORIGIN" && touch m-mended && git add m-mended && git -c user.name=m -c user.email=m@example.com commit -q -m mended
-fi
-`
-
-// findScript is the port that finds m to be wrong.
-const findScript = `if [ -f m-mended ]; then echo 3 > n.txt; exit 0; fi
-"$SWITCHBACK_BIN" feedback send --to m --type FIX_REQUEST --message "m-mended is missing" --fix "write m-mended"
 `
 
 // good is a port that passes at once.
@@ -190,22 +173,6 @@ func (p *build) journal(t *testing.T, plan, id string) port.Journal {
 	return j
 }
 
-// stream reads a stream of the ledger.
-func (p *build) stream(t *testing.T, key string) []routing.Event {
-	t.Helper()
-	text := ""
-	for name, data := range p.r.Tree(t, "switchback-ledger") {
-		if strings.HasSuffix(name, "/"+ledger.FileName(key)) {
-			text = data
-		}
-	}
-	events, err := ledger.Decode(key, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return events
-}
-
 func TestPorts(t *testing.T) {
 	p := newBuild(t, map[string]string{
 		"ports/a.yml": good("a"), "ports/b.yml": good("b"),
@@ -280,16 +247,6 @@ func TestPorts(t *testing.T) {
 		}
 	})
 	p.clean(t)
-}
-
-// feedback reads what the ledger holds of feedback between ports.
-func (p *build) feedback(t *testing.T) []feedback.Record {
-	t.Helper()
-	r, err := feedback.FoldEdges(p.stream(t, routing.RegisterKey(p.r.FullName, routing.RegisterEdges)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Records
 }
 
 // goesOn runs what the first run dispatched.

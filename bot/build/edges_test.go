@@ -87,7 +87,9 @@ func asked(t *testing.T, kind feedback.Type, to string) (*site, *Desk, Round) {
 	s.send("check", to, kind)
 	s.worked("1", "check", port.Paused, true)
 	s.worked("1", "view", port.Success, true)
-	r, err = d.Collect(t.Context(), r.Build, r.Level)
+	if r, err = d.Collect(t.Context(), r.Build, r.Level); err != nil {
+		t.Fatal(err)
+	}
 	return s, d, r
 }
 

@@ -110,7 +110,7 @@ func (p Plan) standing(n int32, row Row, r Register, done []bool) Standing {
 	switch {
 	case now && row.Known.Standing == IsRunning:
 		return IsRunning
-	case p.due(n, r.Edges) && p.free(n, done) && !(now && row.Known.Standing == IsFailed):
+	case p.due(n, r.Edges) && p.free(n, done) && len(row.By) == 0 && !(now && (row.Known.Standing == IsFailed || row.Known.Standing == IsEscalated && !r.Edges.sent(row.ID))):
 		return IsReady
 	case len(row.Waits) > 0 && (!done[n] || r.Edges.sent(row.ID)) && !(now && row.Known.Standing == IsFailed):
 		return IsPaused

@@ -257,3 +257,89 @@ func TestPausedIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestBuildsWithFeedbackEnd plays random plans whose ports send random feedback.
+// Whatever they do a build comes to an end, and what it leaves waits for people,
+// or for a port that did not pass.
+func TestBuildsWithFeedbackEnd(t *testing.T) {
+	t.Parallel()
+	kinds := feedback.Types()
+	sent := 0
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 7))
+		var lines []string
+		n := 2 + rnd.IntN(9)
+		for i := range n {
+			line := fmt.Sprintf("p%d:", i)
+			for j := range i {
+				if rnd.IntN(3) == 0 {
+					line += fmt.Sprintf(" p%d", j)
+				}
+			}
+			lines = append(lines, line)
+		}
+		w := newEdgeWalk(t, lines...)
+		for i := range w.p.specs {
+			if at := w.p.number[fmt.Sprintf("p%d", rnd.IntN(n))]; int(at) != i && rnd.IntN(3) == 0 {
+				w.p.specs[i].Parent = w.p.ids[at]
+			}
+		}
+		round, runs := 1, map[string]int{}
+		for {
+			ids := strings.Fields(w.runs(round))
+			if len(ids) == 0 {
+				break
+			}
+			if round++; round > 2000 {
+				t.Fatalf("seed %d does not end: %v", seed, runs)
+			}
+			for _, id := range ids {
+				runs[id]++
+				if up := feedback.Ancestors(w.p, id); len(up) > 0 && rnd.IntN(3) == 0 {
+					s, err := w.reg.Send("b", w.p, feedback.Message{From: id, To: up[rnd.IntN(len(up))], Type: kinds[rnd.IntN(len(kinds))], Text: fmt.Sprint(runs), Priority: feedback.Low,
+						SuggestedFix: "x", SuggestedAction: "x", RequestedInfo: "x"}, w.now)
+					if w.edge(s.Events, err); s.Refusal == nil {
+						sent++
+					}
+				}
+				switch {
+				case len(w.reg.Waiting("b", id)) > 0:
+					w.ends(id, Paused)
+				case rnd.IntN(5) == 0:
+					w.ends(id, []LoopStatus{Raised, Failed}[rnd.IntN(2)])
+				default:
+					w.ends(id, Success)
+				}
+			}
+		}
+		standing := map[string]Standing{w.p.Root(): IsPaused}
+		blocked := map[string][]string{}
+		board := w.p.Board(DefaultSettings(), w.r, w.hash)
+		for _, r := range board.Rows {
+			standing[r.ID], blocked[r.ID] = r.Standing, r.By
+		}
+		notPassed := func(id string) bool { return standing[id] != IsPassed }
+		for _, r := range board.Rows {
+			switch r.Standing {
+			case IsPending, IsReady, IsRunning:
+				t.Errorf("seed %d: %s is left %s", seed, r.ID, r.Standing)
+			case IsPaused:
+				for _, x := range r.Waits {
+					if x.From == r.ID && x.Status != feedback.Verifying && standing[x.To] == IsPassed && len(blocked[x.To]) == 0 && !slices.ContainsFunc(w.p.DependsOn(x.To), notPassed) {
+						t.Errorf("seed %d: %s waits for what may run: %+v", seed, r.ID, x)
+					}
+				}
+				if !slices.ContainsFunc(r.Waits, func(x Edge) bool {
+					return x.Status != feedback.Verifying || standing[x.From] != IsPassed && x.From != r.ID
+				}) {
+					if len(r.By) == 0 && !slices.ContainsFunc(r.DependsOn, notPassed) {
+						t.Errorf("seed %d: %s waits for nothing: %+v", seed, r.ID, r.Waits)
+					}
+				}
+			}
+		}
+	}
+	if sent < 100 {
+		t.Errorf("only %d feedbacks were sent", sent)
+	}
+}
