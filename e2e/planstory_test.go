@@ -20,6 +20,8 @@ type planStory struct {
 	run   int64
 	build string
 	level string
+
+	workflow string // its file
 }
 
 // twoPorts is a plan whose first port never passes unless right.txt is there.
@@ -45,7 +47,7 @@ func newPlanStory(t *testing.T, plan, config string) *planStory {
 	s := newStory(t, config)
 	s.r.Grant(t, Writer, "push")
 	s.r.Commit(t, "main", "plan", map[string]string{".github/workflows/ports.yml": "name: Ports\non: workflow_dispatch\njobs: {}\n"})
-	p := &planStory{story: s, ws: t.TempDir(), run: 5000}
+	p := &planStory{story: s, ws: t.TempDir(), run: 5000, workflow: "ports.yml"}
 	write(t, p.ws, "ports.yml", plan)
 	write(t, p.ws, "test.sh", modelTest)
 	write(t, mkdir(t, p.ws, ".github"), "switchback.yml", s.config)
@@ -65,7 +67,7 @@ func (p *planStory) step(command string, in map[string]string) Action {
 	}
 	return Action{Binary: bin, Args: []string{"action"}, Repo: p.r, Token: p.token, Event: "push", RunID: p.run, Workspace: p.ws, Inputs: inputs,
 		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_CLAIM_TTL": "2s", "GITHUB_REF": "refs/heads/main",
-			"GITHUB_WORKFLOW_REF": p.r.FullName + "/.github/workflows/ports.yml@refs/heads/main"}}
+			"GITHUB_WORKFLOW_REF": p.r.FullName + "/.github/workflows/" + p.workflow + "@refs/heads/main"}}
 }
 
 // does runs a step, which has to succeed, and returns the ports it hands out.

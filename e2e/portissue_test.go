@@ -12,7 +12,14 @@ import (
 func TestPortIssue(t *testing.T) {
 	t.Parallel()
 	p := newPlanStory(t, twoPorts, "escalation: {mention: \"@writer\", assignees: [writer]}\n")
-	p.walks("model")
+	p.does(p.step("plan", nil))
+	p.b.RunAction(t, p.step("port", map[string]string{"port": "model"}))
+	t.Run("S2-96 how a port ended is shown before its round ends", func(t *testing.T) {
+		if row := p.row("model"); !strings.Contains(row, "🙋 escalated | 2 |") {
+			t.Error(row)
+		}
+	})
+	p.does(p.step("collect", map[string]string{"level": p.level}))
 	issue := p.one("Escalation report")
 	t.Run("S2-29 S2-63 S2-65 a port whose reworks are used up has one labelled issue with its report", func(t *testing.T) {
 		labels := p.r.IssueLabels(t, issue.Number)
@@ -80,24 +87,24 @@ func TestPortIssue(t *testing.T) {
 			t.Error(row)
 		}
 	})
-	t.Run("where the next build cannot be started, that is said on the plan's issue", func(t *testing.T) {
-		if got := p.last(p.one("Plan of ports").Number); strings.Contains(got, "could not be started") {
-			t.Error(got)
-		}
-	})
 	third := p.one("port refunds")
 	t.Run("wont-fix leaves it blocked, and nothing of it runs again", func(t *testing.T) {
 		p.want(p.say(Writer, third.Number, "/switchback wont-fix"), 0, nil)
 		if got := p.issueNow(third.Number)["state_reason"]; got != "not_planned" {
 			t.Errorf("closed as %v", got)
 		}
+		p.workflow = "gone.yml"
 		p.walks()
 		if row := p.row("refunds"); !strings.Contains(row, "⏸️ held") {
 			t.Error(row)
 		}
 	})
 	t.Run("S2-72 a reset runs it again, and a pass closes what is open", func(t *testing.T) {
-		p.want(p.say(Writer, p.one("Plan of ports").Number, "/switchback reset refunds"), 0, nil)
+		plan := p.one("Plan of ports").Number
+		p.want(p.say(Writer, plan, "/switchback reset refunds"), 0, nil)
+		if got := p.last(plan); !strings.Contains(got, "could not be started from here") {
+			t.Errorf("the workflow is gone, and that is not said: %s", got)
+		}
 		p.walks("refunds")
 		again := p.titled("port refunds")
 		if len(again) != 2 {

@@ -71,8 +71,10 @@ func (f *face) runPort(ctx context.Context, id, build string, env []string, more
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 30 * time.Second // to end its workers and say so
 	stdout, stderr := &inertLines{w: f.env.Stdout}, &inertLines{w: f.env.Stderr}
-	c.Stdout, c.Stderr = stdout, stderr
+	live := f.live(ctx, id, build)
+	c.Stdout, c.Stderr = stdout, io.MultiWriter(stderr, live)
 	err = c.Run()
+	live.end()
 	stdout.flush()
 	stderr.flush()
 	return out, err

@@ -24,8 +24,7 @@ type Calls interface {
 }
 
 // call brings the issues of the ports and of the feedback that wait for people to
-// how the plan stands, and notes in b where they are. One that cannot be brought
-// there keeps none of the others.
+// how the plan stands. One that cannot be brought there keeps none of the others.
 func (d *Desk) call(ctx context.Context, reg port.Register, b port.Board) error {
 	if d.Calls == nil {
 		return nil
@@ -38,15 +37,7 @@ func (d *Desk) call(ctx context.Context, reg port.Register, b port.Board) error 
 	if err != nil {
 		return err
 	}
-	err = errors.Join(d.release(ctx, esc, b, asks, all), d.callForPorts(ctx, esc, b), d.askPlanner(ctx, esc, asks))
-	if now, failed := d.Calls.Register(ctx); failed == nil {
-		for i, row := range b.Rows {
-			for _, rec := range now.Open(d.portKey(row.ID), row.ID) {
-				b.Rows[i].Issue = rec.Number
-			}
-		}
-	}
-	return err
+	return errors.Join(d.release(ctx, esc, b, asks, all), d.callForPorts(ctx, esc, b), d.askPlanner(ctx, esc, asks))
 }
 
 func (d *Desk) portKey(id string) string { return routing.PortKey(d.Repo.String(), d.Name, id) }

@@ -58,32 +58,42 @@ func (d *Desk) Show(ctx context.Context) (int, error) {
 	}
 	b := d.Plan.Board(d.Settings, reg, d.Hashes)
 	called := d.call(ctx, reg, b) // what is not told now is told with the next round
-	add, remove := labels(b)
-	spec := hub.IssueSpec{Title: render.PlanTitle(d.Name, d.Render), Body: render.PlanBody(d.Name, b, d.Render), Labels: append([]hub.LabelSpec{label}, add...)}
-	// The register grows with every change, so an older state never replaces a newer.
-	marker := render.Marker(d.Key(), reg.Version)
-	ref := ""
-	if reg.Issue > 0 {
-		ref = strconv.Itoa(reg.Issue)
-	}
-	issue, _, err := d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, ref)
-	if errors.Is(err, hub.ErrMoved) {
-		issue, _, err = d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, "")
-	}
+	calls, err := d.lead(ctx, b)
 	if err != nil {
 		return 0, err
 	}
-	if issue.Number != reg.Issue {
-		if _, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) {
-			return []routing.Event{r.Show(issue.Number, d.Now())}, nil
-		}); err != nil {
-			return 0, err
-		}
+	issue, err := d.draw(ctx, reg, b, calls)
+	if err != nil {
+		return 0, err
 	}
+	add, remove := labels(b)
 	if _, err := d.Issues.SyncLabels(ctx, d.Repo, issue.Number, issue.Labels, add, remove); err != nil {
 		return 0, err
 	}
 	return issue.Number, errors.Join(d.close(ctx, issue, b), called)
+}
+
+// draw brings the body of the plan's issue to how the plan stands, and files the
+// issue where there is none.
+func (d *Desk) draw(ctx context.Context, reg port.Register, b port.Board, calls int) (hub.Issue, error) {
+	add, _ := labels(b)
+	spec := hub.IssueSpec{Title: render.PlanTitle(d.Name, d.Render), Body: render.PlanBody(d.Name, b, d.Render), Labels: append([]hub.LabelSpec{label}, add...)}
+	ref := ""
+	if reg.Issue > 0 {
+		ref = strconv.Itoa(reg.Issue)
+	}
+	marker := d.marker(reg, calls)
+	issue, _, err := d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, ref)
+	if errors.Is(err, hub.ErrMoved) {
+		issue, _, err = d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, "")
+	}
+	if err != nil || issue.Number == reg.Issue {
+		return issue, err
+	}
+	_, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) {
+		return []routing.Event{r.Show(issue.Number, d.Now())}, nil
+	})
+	return issue, err
 }
 
 func (d *Desk) close(ctx context.Context, issue hub.Issue, b port.Board) error {
