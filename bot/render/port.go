@@ -267,7 +267,7 @@ func (o Options) tried(all []feedback.Attempt, s shown) string {
 	for _, a := range all {
 		said := a.Fix.Summary
 		if a.Verify != nil {
-			said = strings.TrimSpace(said + "\n" + a.Verify.Summary + "\n" + a.Verify.Trace)
+			said = strings.TrimSpace(said + "; " + a.Verify.Summary + "\n" + a.Verify.Trace)
 		}
 		lines = append(lines, o.Language.say("planning.tried", "n", a.Round, "what", proseLimit(o.redact(said), max(100, s.text/8))))
 	}
