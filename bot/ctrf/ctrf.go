@@ -212,13 +212,15 @@ func (w *Writer) rest(out *bufio.Writer, first bool) error {
 	at, n := int64(0), -1
 	var u unpacker
 	var cut records
+	const room = 1 << 16
+	text := make([]byte, 0, room+room/4)
 	err := w.spool.each(func(p []byte) error {
 		return cut.each(p, func(record []byte, length int64) error {
 			for n+1 < len(w.sources) && w.sources[n+1].from <= at {
 				n++
 			}
 			at += length
-			b := out.AvailableBuffer()
+			b := text
 			if !first {
 				b = append(b, ',')
 			}
@@ -227,10 +229,14 @@ func (w *Writer) rest(out *bufio.Writer, first bool) error {
 				return err
 			}
 			first = false
-			_, _ = out.Write(b) // Flush tells
+			if text = b; len(b) >= room {
+				_, _ = out.Write(b) // Flush tells
+				text = b[:0]
+			}
 			return nil
 		})
 	})
+	_, _ = out.Write(text)
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,9 @@ var plain = func() (p [256]bool) {
 	return p
 }()
 
-func allPlain(b []byte) bool {
-	for _, c := range b {
-		if !plain[c] {
+func allPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !plain[s[i]] {
 			return false
 		}
 	}

@@ -47,6 +47,11 @@ var packed = [...]report.Status{report.Passed, report.Failed, report.Skipped, re
 // pack returns the record of t, valid until the next call. Together with the
 // records before it stands for what json.Marshal gives of the masked entry of t.
 func (p *packer) pack(t *report.Test) []byte {
+	if p.asIs && p.Redact == nil && t.Status == report.Passed && !t.Flaky && t.Line == 0 && t.Retries == 0 && t.Suite == p.suite && t.File == p.file {
+		if b := p.packSame(t.Name, t.Duration.Milliseconds()); b != nil {
+			return b
+		}
+	}
 	flags, status := p.flags(t)
 	b := append(p.rec[:0], "          "...) // room for the length
 	b = binary.AppendUvarint(b, flags)
@@ -82,10 +87,37 @@ func (p *packer) pack(t *report.Test) []byte {
 		b = p.packText(b, status)
 	}
 	p.rec, p.begun = b, true
+	if n := len(b) - recordLength; n < 0x80 {
+		b[recordLength-1] = byte(n)
+		return b[recordLength-1:]
+	}
 	var n [recordLength]byte
 	k := binary.PutUvarint(n[:], uint64(len(b)-recordLength))
 	copy(b[recordLength-k:], n[:k])
 	return b[recordLength-k:]
+}
+
+// packSame is pack for nearly all tests: one that passed, has what the test
+// before has and a plain name that is no longer than most; nil for others.
+func (p *packer) packSame(name string, duration int64) []byte {
+	if uint64(duration) >= 0x80 || len(name) >= 0x70 || name == "" || name[0] <= ' ' || name[0] >= utf8.RuneSelf {
+		return nil
+	}
+	n := shared(p.name[1:len(p.name)-1], name)
+	if n > 0 && name[n-1] >= utf8.RuneSelf || n >= 0x70 {
+		return nil
+	}
+	rest := name[n:]
+	b := append(p.rec[:0], byte(5+len(rest)), 0, byte(duration), byte(1+n), byte(len(rest)+1))
+	for i := 0; i < len(rest); i++ {
+		if !plain[rest[i]] {
+			return nil
+		}
+	}
+	b = append(append(b, rest...), '"')
+	p.name = append(p.name[:1+n], b[5:]...)
+	p.rec = b
+	return b
 }
 
 func (p *packer) flags(t *report.Test) (flags uint64, raw string) {
@@ -126,14 +158,13 @@ func (p *packer) mask(s string) string {
 func (p *packer) packName(b []byte, name string) []byte {
 	name = p.mask(named(name))
 	if p.asIs {
-		p.text = append(p.text[:0], name...)
-		n := shared(p.name[1:len(p.name)-1], p.text)
+		n := shared(p.name[1:len(p.name)-1], name)
 		// What is shared is written alike, unless it ends inside a character.
-		if rest := p.text[n:]; (n == 0 || name[n-1] < utf8.RuneSelf) && allPlain(rest) {
+		if rest := name[n:]; (n == 0 || name[n-1] < utf8.RuneSelf) && allPlain(rest) {
 			b = binary.AppendUvarint(b, uint64(1+n))
 			b = binary.AppendUvarint(b, uint64(len(rest)+1))
 			p.name = append(append(p.name[:1+n], rest...), '"')
-			return append(b, p.name[1+n:]...)
+			return append(append(b, rest...), '"')
 		}
 	}
 	p.text = appendText(p.text[:0], name)
@@ -146,18 +177,23 @@ func (p *packer) packName(b []byte, name string) []byte {
 }
 
 // shared returns how many bytes a and b begin with alike.
-func shared(a, b []byte) int {
-	n := 0
-	for n+8 <= min(len(a), len(b)) {
-		if x := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); x != 0 {
+func shared[T []byte | string](a []byte, b T) int {
+	n, least := 0, min(len(a), len(b))
+	for ; n+8 <= least; n += 8 {
+		if x := eight(a[n:]) ^ eight(b[n:]); x != 0 {
 			return n + bits.TrailingZeros64(x)/8
 		}
-		n += 8
 	}
-	for n < min(len(a), len(b)) && a[n] == b[n] {
+	for n < least && a[n] == b[n] {
 		n++
 	}
 	return n
+}
+
+// eight returns the first eight bytes of b, the first in the lowest.
+func eight[T []byte | string](b T) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 func (p *packer) packText(b []byte, s string) []byte {
@@ -186,12 +222,20 @@ var errSpool = errors.New("what was kept of the tests does not read as it was wr
 
 // appendTest appends the JSON of the test of record.
 func (u *unpacker) appendTest(to, record []byte) ([]byte, error) {
+	if len(record) > 4 && record[0] == 0 && (record[1]|record[2]|record[3]) < 0x80 && len(record) == 4+int(record[3]) && int(record[2]) <= len(u.name) {
+		// Nearly all, by a shorter way: a test like the one before, its numbers of one byte.
+		u.name = append(u.name[:record[2]], record[4:]...)
+		return u.appendSame(to, uint64(record[1])), nil
+	}
 	u.b, u.i, u.short = record, 0, false
 	flags := u.number()
 	duration := u.number()
 	u.name = append(u.name[:min(u.number(), uint64(len(u.name)))], u.text()...)
 	if flags == 0 {
-		return u.appendSame(to, duration)
+		if u.short || u.i < len(u.b) {
+			return to, errSpool
+		}
+		return u.appendSame(to, duration), nil
 	}
 	u.ends = u.ends[:0]
 	if flags&packSuite != 0 {
@@ -238,17 +282,14 @@ func (u *unpacker) appendTest(to, record []byte) ([]byte, error) {
 
 // appendSame is appendTest for a test that passed and has no more than its
 // name, its duration and what the test before has.
-func (u *unpacker) appendSame(to []byte, duration uint64) ([]byte, error) {
-	if u.short || u.i < len(u.b) {
-		return to, errSpool
-	}
+func (u *unpacker) appendSame(to []byte, duration uint64) []byte {
 	if len(u.ends) == 0 {
 		u.ends = appendField(appendField(u.ends, `,"suite":`, u.suite), `,"filePath":`, u.file)
 		u.ends = append(u.ends, '}')
 	}
 	to = append(append(to, `{"name":`...), u.name...)
 	to = strconv.AppendUint(append(to, `,"status":"passed","duration":`...), duration, 10)
-	return append(to, u.ends...), nil
+	return append(to, u.ends...)
 }
 
 // number takes a number off the record, 0 from one that is too short.
@@ -312,7 +353,13 @@ func (r *records) each(p []byte, fn func(record []byte, length int64) error) err
 		p = r.rest
 	}
 	for {
-		n, k := binary.Uvarint(p)
+		var n uint64
+		k := 1
+		if len(p) > 0 && p[0] < 0x80 {
+			n = uint64(p[0])
+		} else {
+			n, k = binary.Uvarint(p)
+		}
 		if k < 0 {
 			return errSpool
 		}

@@ -20,7 +20,7 @@ type judge struct {
 }
 
 func newJudge(rules *Rules, opt Options) *judge {
-	j := &judge{rules: rules, hits: make([]uint64, rules.words), opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+	j := &judge{rules: rules, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
 	for _, n := range opt.PassedElsewhere {
 		j.flaky[n] = true
 	}
@@ -117,7 +117,7 @@ func (j *judge) byText(kind report.Kind, typ, message, trace, output string) (fi
 	}
 	var best finding
 	for _, text := range essence(kind, typ, message, trace, output) {
-		r, m := j.rules.match(text, j.hits, want)
+		r, m := j.rules.match(text, j.rules.scratch(&j.hits), want)
 		if r == nil || best.rule != nil && (best.rule.user || !r.user && r.Priority <= best.rule.Priority) {
 			continue
 		}
@@ -213,7 +213,7 @@ func (j *judge) diagnostic(d report.Diagnostic) routing.Failure {
 		x.class = routing.TypeError
 	case d.Tool == "":
 		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)
-		if r, m := j.rules.match(line, j.hits, func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); r != nil {
+		if r, m := j.rules.match(line, j.rules.scratch(&j.hits), func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); r != nil {
 			x = finding{class: r.Class, rule: r, match: m, signal: r.ID, text: d.Message}
 		}
 	}

@@ -49,7 +49,7 @@ type step struct {
 // say what the run died of, in bounded memory. It is used by one goroutine.
 type Collector struct {
 	rules *Rules
-	hits  []uint64
+	hits  []uint64 // see Rules.scratch
 
 	steps  []*step
 	cur    *step
@@ -57,6 +57,7 @@ type Collector struct {
 	stops  []stop
 	recent [recentLines]report.Line
 	n      int // lines put in recent
+	at     int // where the next one goes
 	lines  int
 	last   int // number of the last line seen
 
@@ -71,7 +72,7 @@ func NewCollector(rules *Rules) *Collector {
 	if rules == nil {
 		rules = Default()
 	}
-	c := &Collector{rules: rules, hits: make([]uint64, rules.words)}
+	c := &Collector{rules: rules}
 	c.begin(false)
 	return c
 }
@@ -89,11 +90,13 @@ func (c *Collector) Line(l report.Line) {
 
 // take looks at one line that is no step header.
 func (c *Collector) take(l report.Line) {
-	if c.structure(l) {
-		return
-	}
-	if l.Mark == "warning" || l.Mark == "notice" || l.Mark == "debug" || l.Mark == "command" {
-		return
+	if l.Mark != "" || len(l.Text) > 0 && (l.Text[0] == 'P' || l.Text[0] == 't' || l.Text[0] == 's') {
+		if c.structure(l) {
+			return
+		}
+		if l.Mark == "warning" || l.Mark == "notice" || l.Mark == "debug" || l.Mark == "command" {
+			return
+		}
 	}
 	c.remember(l)
 	if len(l.Text) < 3 {
@@ -101,8 +104,8 @@ func (c *Collector) take(l report.Line) {
 	}
 	var b *branch
 	if l.Mark == "error" {
-		b = c.rules.find(l.Text, c.hits, logRule)
-	} else if b = c.rules.line(l.Text, c.hits); b == nil {
+		b = c.rules.find(l.Text, c.rules.scratch(&c.hits), logRule)
+	} else if b = c.rules.line(l.Text, c.rules.scratch(&c.hits)); b == nil {
 		return
 	}
 	switch {
@@ -138,7 +141,7 @@ func (k candidate) said() string {
 
 // classOfEnd adds what the end itself tells: "exit code 137".
 func (c *Collector) classOfEnd(l report.Line) {
-	b := c.rules.find(l.Text, c.hits, func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
+	b := c.rules.find(l.Text, c.rules.scratch(&c.hits), func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
 	if b != nil {
 		k := c.candidate(l, b, b.rule.Priority-25)
 		k.mark = false
@@ -286,8 +289,11 @@ func (c *Collector) stop(k candidate) {
 }
 
 func (c *Collector) remember(l report.Line) {
-	c.recent[c.n%recentLines] = l
+	c.recent[c.at] = l
 	c.n++
+	if c.at++; c.at == recentLines {
+		c.at = 0
+	}
 }
 
 // context returns the last lines before this one, oldest first.

@@ -37,7 +37,7 @@ func TestDFAMatchesWhatRegexpMatches(t *testing.T) {
 // examples of all rules.
 func TestRulesMatchAsRegexpsDo(t *testing.T) {
 	t.Parallel()
-	rs := Default()
+	rs := Default().ready()
 	var texts []string
 	for _, r := range rs.list {
 		texts = append(texts, slices.Concat(r.Examples.Positive, r.Examples.Negative)...)

@@ -162,6 +162,11 @@ func isWordByte(c byte) bool {
 }
 
 func isASCII(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if eight(s)&(0x80*ones) != 0 {
+			return false
+		}
+	}
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			return false

@@ -15,7 +15,7 @@ import (
 // line in which its literal may stand, both ways.
 func TestLeadFindsWhatTheRegexpFinds(t *testing.T) {
 	t.Parallel()
-	rs := Default()
+	rs := Default().ready()
 	found, seen := 0, map[string]bool{}
 	check := func(text string) {
 		text = text[:min(len(text), 600)]

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing/report"
@@ -14,7 +15,7 @@ import (
 // own examples with the prefilter and without.
 func TestLineSaysWhatMatchSays(t *testing.T) {
 	t.Parallel()
-	rs := Default()
+	rs := Default().ready()
 	hits := make([]uint64, rs.words)
 	lines, silent := 0, 0
 	check := func(text string) {
@@ -54,4 +55,36 @@ func TestLineSaysWhatMatchSays(t *testing.T) {
 	if silent == 0 || lines == silent {
 		t.Errorf("says nothing of %d of %d lines", silent, lines)
 	}
+}
+
+// FuzzPrefilter compares the search of several bytes at a time with one by one.
+func FuzzPrefilter(f *testing.F) {
+	p := newPrefilter()
+	for _, w := range []string{"ab", "abba", "cab", "failed", "abcabcabca"} {
+		p.add(w, false)
+		p.add(strings.ToUpper(w), true)
+	}
+	p.ready()
+	for _, s := range []string{"", "a", "ab", "xab", "abba", "aFailedab", "abcabcabcabcaBCABCA", "\xe1\xe2ab\xffcab", strings.Repeat("abcab ", 9) + "Failed"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		slow := p.start
+		for at, state := 0, p.start; ; {
+			want := -1
+			for i := at + 1; i < len(s) && want < 0; i++ {
+				slow = slow<<8 | p.pairs[pair(s[i-1], s[i])]
+				if slow < 0xff<<56 {
+					want = i
+				}
+			}
+			at, state = p.find(s, at+1, state)
+			if at != want || state != slow {
+				t.Fatalf("%q: finds an end at %d in state %x, one by one at %d in %x", s, at, state, want, slow)
+			}
+			if at < 0 {
+				return
+			}
+		}
+	})
 }

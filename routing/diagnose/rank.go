@@ -160,7 +160,7 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 	if b.stop != nil {
 		lines = b.stop.context
 	}
-	para := paragraph(lines, c.rules, c.hits)
+	para := c.paragraph(lines)
 	var out []ranked
 	for i, l := range para {
 		score := 30 - i
@@ -174,7 +174,7 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 
 // paragraph returns the last lines up to a blank one, at most eight, without
 // those that rules call wrappers or no errors.
-func paragraph(lines []report.Line, rules *Rules, hits []uint64) []report.Line {
+func (c *Collector) paragraph(lines []report.Line) []report.Line {
 	var out []report.Line
 	for i := len(lines) - 1; i >= 0 && len(out) < 8; i-- {
 		l := lines[i]
@@ -184,7 +184,7 @@ func paragraph(lines []report.Line, rules *Rules, hits []uint64) []report.Line {
 			}
 			continue
 		}
-		if r, _ := rules.match(l.Text, hits, logRule); r != nil && r.Role != RoleError {
+		if r, _ := c.rules.match(l.Text, c.rules.scratch(&c.hits), logRule); r != nil && r.Role != RoleError {
 			continue
 		}
 		out = append(out, l)

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"math/bits"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,13 +71,19 @@ type UserRule struct {
 	Priority   int    // among the user's rules; higher first
 }
 
-// Rules is a compiled, immutable set of rules, safe for concurrent use.
+// Rules is an immutable set of rules, safe for concurrent use. What finds the
+// rule of a text is built when the first text asks: a run whose tests passed
+// has none.
 type Rules struct {
+	own  []*Rule // the user's, in their order
+	once sync.Once
+	err  error // of the index
+
 	list     []*Rule
-	branches []branch // of all rules, in their order
-	lits     *literals
-	always   []uint64 // branches without a literal, tried on every line
-	words    int      // uint64s of a hit set
+	branches []branch         // of all rules, in their order
+	lits     func() *literals // built when a line first needs all that stand in it
+	always   []uint64         // branches without a literal, tried on every line
+	words    int              // uint64s of a hit set
 
 	// What line needs: aside are the branches that say of a line of a log at
 	// most that it is no error, loud all but those that say that. The rest is
@@ -105,31 +110,58 @@ var builtin = sync.OnceValues(func() ([]*Rule, error) {
 	return list, errors.Join(errs...)
 })
 
-var defaults = sync.OnceValue(func() *Rules {
-	r, err := Compile(nil)
-	if err != nil {
-		panic(err) // rules.yaml is part of the program; a test compiles it
-	}
-	return r
-})
+var defaults = new(Rules)
 
 // Default returns the built-in rules.
-func Default() *Rules { return defaults() }
+func Default() *Rules { return defaults }
 
 // Compile returns the built-in rules behind those of the user. The error joins
 // one message per faulty rule, each naming the rule and what is wrong with it.
 func Compile(user []UserRule) (*Rules, error) {
-	base, err := builtin()
-	if err != nil {
-		return nil, err
-	}
 	own, err := compileUser(user)
 	if err != nil {
 		return nil, err
 	}
-	base = slices.Clone(base)
-	slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
-	return index(append(own, base...))
+	if len(own) == 0 {
+		return Default(), nil
+	}
+	rs := &Rules{own: own}
+	if err := rs.build(); err != nil {
+		return nil, err
+	}
+	return rs, nil
+}
+
+// build makes the index, once.
+func (rs *Rules) build() error {
+	rs.once.Do(func() {
+		base, err := builtin()
+		if err != nil {
+			rs.err = err
+			return
+		}
+		base = slices.Clone(base)
+		slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
+		rs.err = rs.index(append(slices.Clone(rs.own), base...))
+	})
+	return rs.err
+}
+
+// ready returns rs with its index.
+func (rs *Rules) ready() *Rules {
+	if err := rs.build(); err != nil {
+		panic(err) // of the built-in rules alone, which a test builds; Compile tells of others
+	}
+	return rs
+}
+
+// scratch returns hits, which it makes when they are first asked for. Whoever
+// asks the rules of a text has them from here.
+func (rs *Rules) scratch(hits *[]uint64) []uint64 {
+	if *hits == nil {
+		*hits = make([]uint64, rs.ready().words)
+	}
+	return *hits
 }
 
 func compileUser(user []UserRule) ([]*Rule, error) {
@@ -215,22 +247,21 @@ func (r *Rule) compile() error {
 }
 
 // index builds the literal filter over the rules in their order.
-func index(list []*Rule) (*Rules, error) {
-	rs := &Rules{list: list}
+func (rs *Rules) index(list []*Rule) error {
+	rs.list = list
 	room := newRoom()
 	for _, r := range list {
 		b, err := r.branches(room)
 		if err != nil {
-			return nil, fmt.Errorf("rule %q: %w", r.ID, err)
+			return fmt.Errorf("rule %q: %w", r.ID, err)
 		}
 		rs.branches = append(rs.branches, b...)
 	}
 	if len(rs.branches) > 1<<15 {
-		return nil, fmt.Errorf("too many rules: %d alternatives", len(rs.branches))
+		return fmt.Errorf("too many rules: %d alternatives", len(rs.branches))
 	}
 	rs.words = (len(rs.branches) + 63) / 64
 	rs.always, rs.aside, rs.loud = make([]uint64, rs.words), make([]uint64, rs.words), make([]uint64, rs.words)
-	words := map[string][]uint16{}
 	for i, b := range rs.branches {
 		if b.rule.Role == RoleIgnore || !logRule(b.rule) {
 			rs.aside[i>>6] |= 1 << (i & 63)
@@ -242,15 +273,25 @@ func index(list []*Rule) (*Rules, error) {
 			rs.always[i>>6] |= 1 << (i & 63)
 		}
 		for _, l := range b.lits {
-			words[l.text] = append(words[l.text], uint16(i))
 			rs.longest = max(rs.longest, len(l.text))
 		}
 	}
-	rs.lits, rs.may = newLiterals(words), newPrefilter()
+	rs.lits, rs.may = sync.OnceValue(rs.literals), newPrefilter()
 	for i := range rs.branches {
 		rs.filter(uint16(i))
 	}
-	return rs, nil
+	rs.may.ready()
+	return nil
+}
+
+func (rs *Rules) literals() *literals {
+	words := map[string][]uint16{}
+	for i, b := range rs.branches {
+		for _, l := range b.lits {
+			words[l.text] = append(words[l.text], uint16(i))
+		}
+	}
+	return newLiterals(words)
 }
 
 // filter puts branch i where heard finds it.
@@ -274,111 +315,4 @@ func (rs *Rules) filter(i uint16) {
 		rs.may.add(w, fold)
 		rs.ends.add(w, fold, i)
 	}
-}
-
-// scanned is how much of a line rules look at.
-const scanned = 4 << 10
-
-// match returns the first rule that has the text, and where its first group
-// (or the whole match) stands. hits is scratch of rs.words.
-func (rs *Rules) match(text string, hits []uint64, want func(*Rule) bool) (*Rule, string) {
-	b := rs.find(text, hits, want)
-	if b == nil {
-		return nil, ""
-	}
-	return b.rule, b.group(text)
-}
-
-// find returns the first branch of a rule wanted that has the text.
-func (rs *Rules) find(text string, hits []uint64, want func(*Rule) bool) *branch {
-	rs.scan(text, hits)
-	text = text[:min(len(text), scanned)]
-	ascii := isASCII(text)
-	for w, set := range hits {
-		for ; set != 0; set &= set - 1 {
-			b := &rs.branches[w<<6+bits.TrailingZeros64(set)]
-			if (want == nil || want(b.rule)) && b.has(text, ascii, false) {
-				return b
-			}
-		}
-	}
-	return nil
-}
-
-// scan sets in hits the branches whose literal stands in text and those that
-// have none.
-func (rs *Rules) scan(text string, hits []uint64) {
-	copy(hits, rs.always)
-	rs.lits.scan(text[:min(len(text), scanned)], hits)
-}
-
-// line returns what find does for a line of a log, nil too where the rule
-// only says that the line is no error. Most lines hold no literal of a rule
-// that says more, which costs a nanosecond per byte. hits is scratch.
-func (rs *Rules) line(text string, hits []uint64) *branch {
-	text = text[:min(len(text), scanned)]
-	if !rs.heard(text, hits) {
-		return nil
-	}
-	ascii := isASCII(text)
-	at := rs.firstOf(text, ascii, hits, rs.aside, len(rs.branches), true)
-	if at < 0 {
-		return nil
-	}
-	// Only now what says that it is no error.
-	rs.scan(text, hits)
-	if rs.firstOf(text, ascii, hits, rs.loud, at, false) >= 0 {
-		return nil
-	}
-	return &rs.branches[at]
-}
-
-// heard sets in hits branches whose literal stands in text, among them those
-// of rules that may say more than that it is no error, if there are any.
-func (rs *Rules) heard(text string, hits []uint64) (found bool) {
-	const tries = 32
-	if rs.unfiltered {
-		rs.scan(text, hits)
-		return true
-	}
-	clean := false
-	for _, i := range rs.starts.of(text) {
-		if rs.branches[i].possible(text) {
-			if !clean {
-				clear(hits)
-				clean = true
-			}
-			found = true
-			hits[i>>6] |= 1 << (i & 63)
-		}
-	}
-	end, state := 0, rs.may.start
-	for range tries {
-		if end, state = rs.may.find(text, end+1, state); end < 0 {
-			return found
-		}
-		found = rs.ends.find(text[:end+1], groups(state), hits, &clean) || found
-	}
-	if !clean {
-		clear(hits)
-	}
-	rs.lits.scan(text[max(0, end+1-rs.longest):], hits)
-	return true
-}
-
-// firstOf returns the first branch among hits that has the text and is neither
-// in not nor at end or behind it, -1 if there is none.
-func (rs *Rules) firstOf(text string, ascii bool, hits, not []uint64, end int, heard bool) int {
-	for w, set := range hits {
-		for set &^= not[w]; set != 0; set &= set - 1 {
-			i := w<<6 + bits.TrailingZeros64(set)
-			if i >= end {
-				return -1
-			}
-			if rs.branches[i].has(text, ascii, heard) {
-				return i
-			}
-		}
-	}
-	return -1
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/report"
 )
 
 // TestRuleExamples runs every rule against the lines it names.
@@ -62,7 +63,7 @@ func TestRuleExamples(t *testing.T) {
 // TestRulesDoNotHideEachOther checks that the positive examples of a rule that
 // carries a class are not taken by a rule that ignores them.
 func TestRulesDoNotHideEachOther(t *testing.T) {
-	rules := Default()
+	rules := Default().ready()
 	hits := make([]uint64, rules.words)
 	for _, r := range rules.list {
 		if r.Role != RoleError || r.Scope == ScopeFailure {
@@ -134,9 +135,29 @@ func TestUserRulesComeFirstByPriority(t *testing.T) {
 
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
-		if _, err := Compile(nil); err != nil {
+		if err := new(Rules).build(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// index returns rules that are those of list alone.
+func index(list []*Rule) (*Rules, error) {
+	rs := &Rules{}
+	return rs, rs.index(list)
+}
+
+func TestRulesAreBuiltWhenATextAsks(t *testing.T) {
+	rs := new(Rules)
+	c := NewCollector(rs)
+	rep := &report.Report{Formats: []string{"junit"}, Counts: report.Counts{Tests: 1, Passed: 1}}
+	Diagnose(rep, c, Options{})
+	if rs.branches != nil {
+		t.Error("a report of passing tests has the rules built")
+	}
+	c.Line(report.Line{No: 1, Text: "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"})
+	if rs.branches == nil || len(c.cur.head) != 1 {
+		t.Errorf("the line of a log is not looked at: %d rules, %d candidates", len(rs.branches), len(c.cur.head))
 	}
 }
 

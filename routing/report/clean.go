@@ -59,8 +59,7 @@ const (
 )
 
 func (s *texts) of(b []byte) string {
-	// Lines of go test keep a name by the million.
-	if s == nil || len(b) > shortLine || b[0] == '=' || b[0] == '{' {
+	if s == nil || len(b) > shortLine || b[0] == '{' { // names in events are kept by the million
 		return string(b)
 	}
 	if s.piece.Cap()-s.piece.Len() < len(b) {
@@ -88,100 +87,14 @@ func workflowCommand(s string) (text, mark string, ok bool) {
 	return "", "", false
 }
 
-// trimTimestamp removes what CI runners put before a line: GitHub's
-// "2024-01-02T03:04:05.1234567Z ", with or without the "job\tstep\t" that
-// `gh run view --log` adds.
-// Jenkins and Taskcluster set the time in brackets: "[2024-…Z] ", "[task 2024-…Z] ".
-func trimTimestamp(b []byte) []byte {
-	if rest := trimLeadingTime(b); len(rest) < len(b) {
-		return rest
-	}
-	// gh run view --log: "job name\tstep name\t2024-…Z text"
-	if i := bytes.IndexByte(b, '\t'); i > 0 && i < 200 {
-		if j := bytes.IndexByte(b[i+1:], '\t'); j >= 0 && j < 200 {
-			rest := bytes.TrimPrefix(b[i+j+2:], []byte("\xEF\xBB\xBF"))
-			if n := timestampLen(rest); n > 0 {
-				return rest[n:]
-			}
-		}
-	}
-	return b
-}
-
-// trimLeadingTime is trimTimestamp for lines without tabs.
-func trimLeadingTime(b []byte) []byte {
-	if len(b) == 0 {
-		return b
-	}
-	switch c := b[0]; {
-	case c == '[':
-		rest := bytes.TrimPrefix(b[1:], []byte("task "))
-		if n := bracketedLen(rest); n > 0 {
-			return rest[n:]
-		}
-	case c >= '0' && c <= '9':
-		return b[timestampLen(b):]
-	}
-	return b
-}
-
-// bracketedLen returns the length of a leading "2024-01-02T03:04:05.123Z] ", or 0.
-func bracketedLen(b []byte) int {
-	const layout = "dddd-dd-ddTdd:dd:dd.dddZ]"
-	if len(b) < len(layout) || b[len(layout)-1] != ']' {
-		return 0
-	}
-	for i := 0; i < len(layout); i++ {
-		c := b[i]
-		if layout[i] == 'd' && (c < '0' || c > '9') || layout[i] != 'd' && c != layout[i] {
-			return 0
-		}
-	}
-	if len(b) > len(layout) && b[len(layout)] == ' ' {
-		return len(layout) + 1
-	}
-	return len(layout)
-}
-
-// timestampLen returns the length of a leading RFC 3339 time in UTC with
-// fraction, and the one space behind it, or 0. A time without a fraction is
-// left alone: programs print those themselves.
-func timestampLen(b []byte) int {
-	const layout = "dddd-dd-ddTdd:dd:dd."
-	if len(b) < len(layout)+2 || b[4] != '-' {
-		return 0
-	}
-	for i := 0; i < len(layout); i++ {
-		c := b[i]
-		if layout[i] == 'd' {
-			if c < '0' || c > '9' {
-				return 0
-			}
-		} else if c != layout[i] {
-			return 0
-		}
-	}
-	i := len(layout)
-	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
-		i++
-	}
-	if i-len(layout) < 6 || i >= len(b) || b[i] != 'Z' {
-		return 0
-	}
-	i++
-	if i < len(b) && b[i] == ' ' {
-		i++
-	}
-	return i
-}
-
 var columnOne = []byte("\x1b[1G")
+
+const ones = 0x0101010101010101
 
 // allPlain reports whether b holds no byte but those of ASCII that show as they are.
 func allPlain(b []byte) bool {
 	// Eight bytes at a time: a high bit shows where one is below 0x20 or above
 	// 0x7e. The borrow of one such byte may hit others, but is then one already.
-	const ones = 0x0101010101010101
 	n := len(b)
 	if n < 8 {
 		for _, c := range b {
@@ -204,10 +117,14 @@ func allPlain(b []byte) bool {
 // allShown reports whether b is valid UTF-8 without tabs and all that scrub
 // changes. It may deny it of characters that are rare.
 func allShown(b []byte) bool {
-	const ones = 0x0101010101010101
 	for i := 0; i < len(b); {
-		if len(b)-i >= 8 {
-			x := binary.LittleEndian.Uint64(b[i:])
+		if len(b) >= 8 {
+			var x uint64
+			if rest := len(b) - i; rest >= 8 {
+				x = binary.LittleEndian.Uint64(b[i:])
+			} else { // with blanks behind it
+				x = binary.LittleEndian.Uint64(b[len(b)-8:])>>(64-8*rest) | (0x20*ones)<<(8*rest)
+			}
 			high := ((x - 0x20*ones) | (x + ones) | x) & (0x80 * ones)
 			if high == 0 {
 				i += 8
@@ -245,7 +162,6 @@ func shownLen(b []byte) int {
 func needsScrub(b []byte) bool {
 	// Eight bytes at a time: a high bit shows where one is below 0x20 or above
 	// 0x7e. Tabs show too and are told apart byte by byte.
-	const ones = 0x0101010101010101
 	for len(b) >= 8 {
 		x := binary.LittleEndian.Uint64(b)
 		if ((x-0x20*ones)|(x+ones)|x)&(0x80*ones) != 0 && odd(b[:8]) {

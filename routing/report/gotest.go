@@ -65,6 +65,9 @@ func (g *goTestText) line(l Line) bool {
 func (g *goTestText) look(l Line) bool {
 	g.at = l.No
 	s := l.Text
+	if len(s) > len(goRun) && s[:len(goRun)] == goRun && g.block == nil && g.maybe == nil && g.starts(s) {
+		return true
+	}
 	if g.building(l) {
 		return true
 	}
@@ -144,61 +147,6 @@ func (g *goTestText) building(l Line) bool {
 		}
 	}
 	return true
-}
-
-// framing reads "=== RUN   Name" and its like.
-func (g *goTestText) framing(s string) bool {
-	rest, ok := strings.CutPrefix(s, "=== ")
-	if !ok {
-		return false
-	}
-	verb, name, _ := strings.Cut(rest, " ")
-	if g.summary(s) {
-		return true
-	}
-	name = strings.TrimSpace(name)
-	switch verb {
-	case "RUN":
-		if name == "" || strings.Contains(name, " ") {
-			return false
-		}
-		name = ownName(name, s)
-		if g.sum.open() {
-			g.sum.p = nil
-		}
-		g.begin()
-		g.cur = g.p.run(name, g.at)
-	case "CONT", "NAME":
-		if !g.seen {
-			return false
-		}
-		g.cur = nil
-		if name != "" {
-			g.cur = g.p.test(ownName(name, s), g.at)
-		}
-	case "PAUSE":
-		if !g.seen {
-			return false
-		}
-		g.cur = nil
-	case "ATTR":
-		return g.seen
-	default:
-		return false
-	}
-	return true
-}
-
-// begin notes the first certain line of a package. What stood before it,
-// except a panic, is not the package's.
-func (g *goTestText) begin() {
-	if !g.seen {
-		g.seen = true
-		g.p.at = g.at
-		if g.p.crashAt == 0 {
-			g.p.out.reset()
-		}
-	}
 }
 
 // ending reads "--- FAIL: Name (0.00s)", indented for subtests.
@@ -299,7 +247,7 @@ func (g *goTestText) packageEnd(s string) bool {
 	case !strings.HasPrefix(s, "ok") && !strings.HasPrefix(s, "FAIL"):
 		return false
 	}
-	m := goPkgEnd.FindStringSubmatch(s)
+	m := goEnd(s)
 	if m == nil || !isGoPackage(m[3], m[2]) {
 		return false
 	}

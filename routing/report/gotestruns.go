@@ -9,6 +9,7 @@ type goRuns struct {
 	lim  Limits
 	wait map[string]map[string]*goWaiting // package, name
 	list []*goWaiting
+	now  Test // the test in hand, of those that passed
 }
 
 type goWaiting struct {
@@ -35,6 +36,12 @@ func (g *goRuns) take(p *goPackage) {
 		}
 	}
 	for _, t := range p.tests {
+		if t.status == Passed && !rerun {
+			r := &g.now // as goTestOf; no other field of it is ever set
+			r.Name, r.Suite, r.Status, r.Duration, r.At, r.Kind, r.Parent = t.name, p.name, Passed, t.dur, t.at, t.kind, t.parent && !t.panicked
+			hand(g.out, r)
+			continue
+		}
 		r := p.goTestOf(t)
 		r.Parent = t.parent && !t.panicked
 		switch {

@@ -28,6 +28,7 @@ type jestRun struct {
 	repeats  []*jestTest // blocks of a test that has one already
 	retried  map[string]int
 	retrying []jestRetry // logged before the header of their file
+	now      Test        // the test in hand
 	named    struct{ passed, skipped, todo int }
 	problems int
 	failed   struct{ suites, tests int } // by the totals

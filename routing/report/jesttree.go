@@ -113,7 +113,8 @@ func (r *jestRun) treeTest(no int, st Status, name string) {
 		}
 		return r.file + "\x00" + path + " › " + name
 	}
-	t := Test{Status: st, Suite: suite, Name: name, File: r.file, At: no}
+	t := &r.now // no other field of it is ever set
+	t.Status, t.Suite, t.Name, t.File, t.At, t.Flaky, t.Retries = st, suite, name, r.file, no, false, 0
 	switch st {
 	case Passed:
 		r.named.passed++
@@ -136,7 +137,7 @@ func (r *jestRun) treeTest(no int, st Status, name string) {
 		}
 		return
 	}
-	r.out.Test(t)
+	hand(r.out, t)
 }
 
 // jestPath is the joined titles of a tree.

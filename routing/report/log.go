@@ -10,19 +10,20 @@ import (
 // logReader reads a log line by line: it cleans each line, hands it to the
 // observer, to a document embedded in the log, and to the consoles.
 type logReader struct {
-	in       *input
-	out      *claimSink
-	lim      Limits
-	onLine   func(Line)
-	names    []string
-	consoles []console
-	gate     gate
-	ungated  bool   // every console is given every line it looks at
-	claimed  uint64 // consoles that claimed a line
-	embedded *embedded
-	events   *goTestJSON // see goEvents
-	cutLines int
-	texts    texts
+	in        *input
+	out       *claimSink
+	lim       Limits
+	onLine    func(Line)
+	names     []string
+	consoles  []console
+	gate      gate
+	rewriters []rewriter // of the consoles, nil for those that are none
+	ungated   bool       // every console is given every line it looks at
+	claimed   uint64     // consoles that claimed a line
+	embedded  *embedded
+	events    *goTestJSON // see goEvents
+	cutLines  int
+	texts     texts
 
 	only   *format // the format to read with, nil for all
 	first  *format // the JSON document that the input begins with
@@ -58,9 +59,10 @@ func consolesOf(only *format) []*format {
 
 // dispatch builds the gate.
 func (lr *logReader) dispatch() {
-	lr.gate = gate{}
+	lr.gate, lr.rewriters = gate{}, make([]rewriter, len(lr.consoles))
 	for i, name := range lr.names {
 		lr.gate.add(formatOf(name), lr.consoles[i], !lr.ungated)
+		lr.rewriters[i], _ = lr.consoles[i].(rewriter)
 	}
 }
 
@@ -149,7 +151,7 @@ func (lr *logReader) take(l Line) {
 				lr.claimed |= bit
 				lr.out.claim(lr.names[i])
 			}
-			if r, ok := c.(rewriter); ok {
+			if r := lr.rewriters[i]; r != nil {
 				l.Text = r.shown()
 			}
 			break
@@ -163,9 +165,13 @@ func (lr *logReader) take(l Line) {
 // opens returns the format of the document that begins with this line, whose
 // first byte that is no blank stands at lead.
 func (lr *logReader) opens(text string, lead int) *format {
-	if lead == len(text) {
-		return nil
+	if lead == len(text) || text[lead] != '<' && text[lead]|0x20 != '{' {
+		return nil // inlined, for nearly all lines
 	}
+	return lr.opening(text, lead)
+}
+
+func (lr *logReader) opening(text string, lead int) *format {
 	switch text[lead] {
 	case '<':
 		return embeddedAt(text[lead:])
@@ -282,10 +288,23 @@ func (n *namedSink) Test(t Test) {
 	n.claim()
 	if c, ok := n.s.Sink.(*Collector); ok {
 		c.now = t // spares a copy
-		c.take()
+		c.take(&c.now)
 		return
 	}
 	n.s.Sink.Test(t)
+}
+
+// hand gives out a test without copying it. It is out's own until hand
+// returns, and then has the fields that it had, but for texts that were cut.
+func hand(out Sink, t *Test) {
+	if n, ok := out.(*namedSink); ok {
+		if c, ok := n.s.Sink.(*Collector); ok {
+			n.claim()
+			c.take(t)
+			return
+		}
+	}
+	out.Test(*t)
 }
 
 func (n *namedSink) Problem(p Problem)       { n.claim(); n.s.Sink.Problem(p) }

@@ -36,6 +36,7 @@ type pytestSession struct {
 	fatal    *Problem
 	internal *kept
 	internAt int
+	now      Test // the test in hand
 }
 
 type pytestSection int
@@ -294,13 +295,14 @@ func (s *pytestSession) passed(no int, id string) {
 		return // known from the progress
 	}
 	s.named.passed++
-	t := Test{Status: Passed, At: no}
-	s.name(&t, id)
-	if n := s.reruns[id]; n > 0 {
-		t.Flaky, t.Retries = true, n
+	t := &s.now // no other field of it is ever set
+	t.Status, t.At, t.Flaky, t.Retries = Passed, no, false, 0
+	s.name(t, id)
+	if len(s.reruns) > 0 && s.reruns[id] > 0 {
+		t.Flaky, t.Retries = true, s.reruns[id]
 		delete(s.reruns, id)
 	}
-	s.out.Test(t)
+	hand(s.out, t)
 }
 
 func (s *pytestSession) emitNamed(no int, id string, st Status, msg string) {
