@@ -1,13 +1,27 @@
-# The command line as a static binary in an empty image, as a user without rights.
+# The program as a static binary in an empty image, as a user without rights.
+#
+#   docker build --build-arg VERSION=v1.2.3 -t switchback .
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /switchback ./cmd/switchback
+ARG VERSION=""
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /switchback ./cmd/switchback
+# What an empty image lacks: a place for the data that its user may write to,
+# and one for what a delivery unpacks.
+RUN install -d -m 0700 /root-of-image/data && install -d -m 1777 /root-of-image/tmp
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /switchback /switchback
+COPY --from=build --chown=65532:65532 /root-of-image/ /
+ENV SWITCHBACK_DATA=/data
+VOLUME /data
 USER 65532:65532
+EXPOSE 8080
+# There is no shell and no curl: the program asks itself.
+HEALTHCHECK --interval=15s --timeout=6s --start-period=30s --retries=3 CMD ["/switchback", "healthcheck"]
+STOPSIGNAL SIGTERM
 ENTRYPOINT ["/switchback"]
+CMD ["serve"]

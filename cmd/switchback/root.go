@@ -64,7 +64,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		matrixCommand(s), portsCommand(s, getenv), feedbackCommand(s, getenv))
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv))
 	ctx, opened := closing(ctx)
-	root.AddCommand(setupCommand(s, getenv))
+	root.AddCommand(setupCommand(s, getenv), healthcheckCommand(s, getenv))
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {
 		err = failed(e)

@@ -65,7 +65,7 @@ func runSetup(ctx context.Context, s streams, o setup.Options, listen string) er
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.Serve(l) }()
 	defer h.Close()
-	fmt.Fprintf(s.out, "Open this page in a browser that is signed in to GitHub:\n\n  http://%s%s\n\n", l.Addr(), srv.Path())
+	fmt.Fprintf(s.out, "Open this page in a browser that is signed in to GitHub:\n\n  http://%s%s\n\n", opensAt(l.Addr()), srv.Path())
 	select {
 	case <-srv.Done():
 	case err := <-stopped:
@@ -92,4 +92,13 @@ func runSetup(ctx context.Context, s streams, o setup.Options, listen string) er
 	app, path := srv.App()
 	fmt.Fprintf(s.out, "The App %s (%d) is created; its credentials are kept in %s.\n\n  to run it:     %s\n  to install it: %s\n", app.Name, app.ID, path, setup.Serve(o.Dir), setup.Install(app))
 	return nil
+}
+
+// opensAt is the address at which what listens on a can be opened.
+func opensAt(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	return net.JoinHostPort(reachable(host), port)
 }
