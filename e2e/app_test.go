@@ -68,7 +68,7 @@ func (s *served) heard(event, action, login string) Delivery {
 	s.app.Until("the App hears of "+event, func() bool {
 		for _, d := range s.r.Deliveries() {
 			var p struct{ Sender struct{ Login string } }
-			if json.Unmarshal(d.Body, &p) == nil && d.Event == event && d.Action == action && p.Sender.Login == login {
+			if json.Unmarshal(d.Body, &p) == nil && d.Event == event && d.Action == action && d.Status == http.StatusAccepted && p.Sender.Login == login {
 				last = d
 			}
 		}

@@ -44,6 +44,9 @@ func written(repo, key string) bool {
 
 // Load implements ledger.Ledger.
 func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
+	if err := b.check(key); err != nil {
+		return nil, "", err
+	}
 	if written(b.repo, key) {
 		return b.branch.Load(ctx, key)
 	}
@@ -57,11 +60,17 @@ func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.V
 
 // Append implements ledger.Ledger.
 func (b *books) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
+	if err := b.check(key); err != nil {
+		return seen, err
+	}
 	if written(b.repo, key) {
 		return b.branch.Append(ctx, key, seen, events)
 	}
 	if b.repo == b.name {
 		return b.own.Append(ctx, key, seen, events)
+	}
+	if _, err := ledger.Encode(key, "", events); err != nil {
+		return seen, err // rename would make events of other streams this one's
 	}
 	events, err := rename(events, key, b.kept(key), b.now, b.name)
 	if err != nil {
@@ -95,12 +104,17 @@ func (b *books) Keys(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
+// check refuses the stream of another repository.
+func (b *books) check(key string) error {
+	if rest, ok := strings.CutPrefix(key, b.repo); !ok || rest == "" || !strings.Contains("#@!", rest[:1]) {
+		return fmt.Errorf("%q is no stream of %s", key, b.repo)
+	}
+	return nil
+}
+
 // kept is the key under which a stream of the repository is kept.
 func (b *books) kept(key string) string {
-	if rest, ok := strings.CutPrefix(key, b.repo); ok {
-		return b.name + rest
-	}
-	return key
+	return b.name + strings.TrimPrefix(key, b.repo)
 }
 
 // rename gives the events of the stream from as those of the stream to, with
@@ -133,7 +147,7 @@ func importBooks(ctx context.Context, b *books) (streams int, err error) {
 		return 0, fmt.Errorf("reading the ledger's branch: %w", err)
 	}
 	for _, key := range keys {
-		if written(b.repo, key) || !strings.HasPrefix(key, b.repo) {
+		if b.check(key) != nil || written(b.repo, key) {
 			continue
 		}
 		events, _, err := b.branch.Load(ctx, key)
@@ -155,6 +169,6 @@ func importBooks(ctx context.Context, b *books) (streams int, err error) {
 func recordedByAction(ctx context.Context, b *books) (bool, error) {
 	keys, err := b.branch.Keys(ctx)
 	return slices.ContainsFunc(keys, func(k string) bool {
-		return strings.HasPrefix(k, b.repo) && !routing.IsRegister(k)
+		return b.check(k) == nil && !routing.IsRegister(k)
 	}), err
 }

@@ -36,7 +36,8 @@ const (
 type receiver struct {
 	secrets []string
 	accept  func(ctx context.Context, d store.Delivery) (fresh bool, err error)
-	login   func() string // of the App's bot, "" as long as it is unknown
+	login   func() string          // of the App's bot, "" as long as it is unknown
+	pushed  func(repository int64) // to the default branch, at once: what comes next is of the new configuration
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
@@ -44,7 +45,7 @@ type receiver struct {
 }
 
 func newReceiver(secrets []string, login func() string, accept func(context.Context, store.Delivery) (bool, error), m *metrics, log *slog.Logger) *receiver {
-	return &receiver{secrets: secrets, login: login, accept: accept, now: time.Now, log: log, metrics: m, room: semaphore.NewWeighted(reading)}
+	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, now: time.Now, log: log, metrics: m, room: semaphore.NewWeighted(reading)}
 }
 
 // ServeHTTP implements http.Handler. The signature is checked before anything
@@ -109,6 +110,9 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 	d := opened(store.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
 	if !d.wanted(rc.login()) {
 		return http.StatusAccepted, "ignored"
+	}
+	if event == "push" {
+		rc.pushed(d.repositoryID)
 	}
 	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
 	fresh, err := rc.accept(ctx, d.Delivery)

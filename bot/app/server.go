@@ -146,7 +146,9 @@ func (v *server) bot() string {
 
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST "+WebhookPath, newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log))
+	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log)
+	hooks.pushed = v.offices.stale
+	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)
 	mux.Handle("GET /metrics", v.metrics.handler())

@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+func signature(secret, body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// taken is what was accepted.
+type taken struct {
+	got []store.Delivery
+	err error
+}
+
+func (k *taken) accept(_ context.Context, d store.Delivery) (bool, error) {
+	if k.err != nil {
+		return false, k.err
+	}
+	for _, have := range k.got {
+		if have.ID == d.ID {
+			return false, nil
+		}
+	}
+	k.got = append(k.got, d)
+	return true, nil
+}
+
+func newTestReceiver(k *taken) *receiver {
+	return newReceiver([]string{"new", "old"}, func() string { return "switchback[bot]" }, k.accept, newMetrics(), slog.New(slog.DiscardHandler))
+}
+
+func ask(t *testing.T, rc *receiver, event, id, body string) (int, string) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/webhook", strings.NewReader(body))
+	r.Header.Set("X-GitHub-Event", event)
+	r.Header.Set("X-GitHub-Delivery", id)
+	r.Header.Set("X-Hub-Signature-256", signature("old", body))
+	w := httptest.NewRecorder()
+	rc.ServeHTTP(w, r)
+	return w.Code, strings.TrimSpace(w.Body.String())
+}
+
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	k := &taken{}
+	rc := newTestReceiver(k)
+	const run = `{"action":"completed","installation":{"id":3},"repository":{"id":5,"full_name":"octo/app","default_branch":"main"},"workflow_run":{"pull_requests":[{"number":12}]}}`
+	for _, c := range []struct{ event, id, body, want string }{
+		{"workflow_run", "1", run, "accepted"},
+		{"workflow_run", "1", run, "repeated"},
+		{"workflow_run", "2", strings.Replace(run, "completed", "requested", 1), "ignored"},
+		{"star", "3", run, "ignored"},
+		{"push", "4", `{"ref":"refs/heads/main","repository":{"id":5,"default_branch":"main"}}`, "accepted"},
+		{"push", "5", `{"ref":"refs/heads/other","repository":{"id":5,"default_branch":"main"}}`, "ignored"},
+		{"issue_comment", "6", `{"action":"created","sender":{"login":"Switchback[bot]"}}`, "ignored"},
+		{"workflow_run", "7", strings.Replace(run, "{", `{"sender":{"login":"switchback[bot]"},`, 1), "accepted"},
+		{"issues", "8", `{"action":`, "accepted"}, // to be shown
+	} {
+		if code, answer := ask(t, rc, c.event, c.id, c.body); code != http.StatusAccepted || !strings.Contains(answer, c.want) {
+			t.Errorf("%s %s: %d %s, want %s", c.event, c.id, code, answer, c.want)
+		}
+	}
+	if d := k.got[0]; d.Installation != 3 || d.Lane != "5#12" || d.Action != "completed" || string(d.Payload) != run || d.ReceivedAt.IsZero() {
+		t.Errorf("%+v", d)
+	}
+	k.err = errors.New("the disk is full")
+	if code, answer := ask(t, rc, "workflow_run", "9", run); code != http.StatusServiceUnavailable || strings.Contains(answer, "disk") {
+		t.Errorf("%d %s", code, answer)
+	}
+}
+
+// unread fails the test when anything of a body is read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, io.EOF
+}
+
+func TestReceiveReadsNothingUnsigned(t *testing.T) {
+	t.Parallel()
+	rc := newTestReceiver(&taken{})
+	for _, header := range []string{"", "sha1=00", "sha256=", "sha256=zz", "sha256=" + strings.Repeat("0", 62), strings.Repeat("0", 64)} {
+		r := httptest.NewRequest(http.MethodPost, "/webhook", unread{t})
+		r.Header.Set("X-Hub-Signature-256", header)
+		w := httptest.NewRecorder()
+		rc.ServeHTTP(w, r)
+		if w.Code != http.StatusUnauthorized || w.Body.Len() != 0 {
+			t.Errorf("%q: %d %q", header, w.Code, w.Body)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "/webhook", unread{t})
+	r.Header.Set("X-Hub-Signature-256", signature("new", ""))
+	r.ContentLength = store.MaxPayload + 1
+	w := httptest.NewRecorder()
+	rc.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Error(w.Code)
+	}
+}
+
+func TestReceiveWithoutLength(t *testing.T) {
+	t.Parallel()
+	rc := newTestReceiver(&taken{})
+	r := httptest.NewRequest(http.MethodPost, "/webhook", io.LimitReader(endless{}, store.MaxPayload+1))
+	r.ContentLength = -1
+	r.Header.Set("X-Hub-Signature-256", signature("new", ""))
+	w := httptest.NewRecorder()
+	rc.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Error(w.Code)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestSignedWithNoSecret(t *testing.T) {
+	t.Parallel()
+	sums, ok := signatures([]string{signature("", "x")})
+	if !ok || signed([]byte("x"), sums, nil) {
+		t.Error("a server without a secret takes what is signed with none")
+	}
+}
+
+func FuzzOpened(f *testing.F) {
+	f.Add("workflow_run", []byte(`{"action":"completed","repository":{"id":1,"full_name":"o/r"},"workflow_run":{"head_branch":"x"}}`))
+	f.Add("push", []byte(`{"ref":"refs/heads/main","repository":{"default_branch":"main"}}`))
+	f.Add("issues", []byte("{\"action\":\"\x00\xff\"}"))
+	f.Fuzz(func(t *testing.T, event string, payload []byte) {
+		d := opened(store.Delivery{ID: "1", Event: event, Payload: payload})
+		if d.wanted("x") && (len(d.Lane) > 255 || len(d.Action) > 255 || strings.ContainsRune(d.Lane+d.Action, 0)) {
+			t.Errorf("%+v cannot be stored", d)
+		}
+	})
+}

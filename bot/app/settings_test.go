@@ -1,0 +1,126 @@
+package app
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+func environment(t *testing.T, more ...string) func(string) string {
+	t.Helper()
+	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{
+		"SWITCHBACK_DATA": t.TempDir(), "SWITCHBACK_APP_ID": "7", "SWITCHBACK_WEBHOOK_SECRET": "hush hush",
+		"SWITCHBACK_PRIVATE_KEY": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})),
+	}
+	for i := 0; i < len(more); i += 2 {
+		env[more[i]] = more[i+1]
+	}
+	return func(name string) string { return env[name] }
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	env := environment(t, "SWITCHBACK_WORKERS", "3", "SWITCHBACK_GRACE", "5s", "SWITCHBACK_DATABASE_URL", "postgres://me:very%20secret@db/x?sslpassword=too")
+	s, err := Load(map[string]string{"workers": "4"}, env)
+	if err != nil || s.Workers != 4 || s.Grace != 5*time.Second || s.Listen != ":8080" || s.App.ID != 7 {
+		t.Fatalf("%+v %v", s, err)
+	}
+	var b strings.Builder
+	if err := s.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"SWITCHBACK_WORKERS=4\n", "SWITCHBACK_APP_ID=7\n", "SWITCHBACK_DATABASE_URL=postgres://me:xxxxx@db/x", "SWITCHBACK_PRIVATE_KEY=[secret]\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	for _, secret := range []string{"hush", "very", "too", "BEGIN", "MII"} {
+		if strings.Contains(b.String(), secret) {
+			t.Errorf("%q is in\n%s", secret, b.String())
+		}
+	}
+}
+
+func TestSettingsWrong(t *testing.T) {
+	t.Parallel()
+	_, err := Load(map[string]string{"grace": "long"}, environment(t, "SWITCHBACK_WORKERS", "0", "SWITCHBACK_LOG_FORMAT", "xml", "SWITCHBACK_APP_ID", "x"))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{`SWITCHBACK_WORKERS: "0" is no whole number from 1 to 1000`, `--grace: "long"`, `SWITCHBACK_LOG_FORMAT: "xml" is none of text, json`, "SWITCHBACK_APP_ID"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in\n%v", want, err)
+		}
+	}
+}
+
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/app.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range All() {
+		row := fmt.Sprintf("| `--%s` | `%s` |", x.Flag, x.Env)
+		if x.Default != "" {
+			row += fmt.Sprintf(" `%s` |", x.Default)
+		}
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/app.md lacks %s", row)
+		}
+	}
+	m := newMetrics()
+	m.delivered("push", "accepted", 0)
+	m.worked("push", "done", 0)
+	m.done("comment", nil)
+	m.errors.WithLabelValues("x").Inc()
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "switchback_") && !strings.Contains(string(page), f.GetName()) {
+			t.Errorf("docs/app.md lacks %s", f.GetName())
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err   error
+		want  store.Verdict
+		after time.Duration
+	}{
+		{fmt.Errorf("x: %w", action.ErrMalformed), store.VerdictPoison, 0},
+		{&hub.Error{Kind: hub.Later, After: time.Hour}, store.VerdictLater, time.Hour},
+		{&hub.Error{Kind: hub.Later}, store.VerdictFail, 0},
+		{&hub.Error{Kind: hub.Gone}, store.VerdictGone, 0},
+		{&hub.Error{Kind: hub.ReadOnly}, store.VerdictLater, whileReadOnly},
+		{&hub.Error{Kind: hub.Fail}, store.VerdictFail, 0},
+		{&config.Error{}, store.VerdictLater, whileWrong},
+		{fmt.Errorf("x: %w", hub.ErrSuspended), store.VerdictLater, whileSuspended},
+		{&busyError{"1#2"}, store.VerdictLater, whileBusy},
+		{errors.New("anything"), store.VerdictFail, 0},
+	} {
+		if v, after, kind := verdict(c.err); v != c.want || after != c.after || kind == "" {
+			t.Errorf("%v: %s after %v (%s), want %s after %v", c.err, v, after, kind, c.want, c.after)
+		}
+	}
+}
