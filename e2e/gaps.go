@@ -73,6 +73,7 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("GET "+repo+"/collaborators/{login}/permission", g.permission)
 	g.mux.HandleFunc("GET "+repo+"/assignees/{login}", g.assignable)
 	g.mux.HandleFunc("GET "+repo+"/issues/{number}", g.showIssue)
+	g.mux.HandleFunc("GET "+repo+"/issues/comments", g.repoComments)
 	g.mux.HandleFunc("GET "+repo+"/commits/{sha}/pulls", g.pullsOfCommit)
 	g.mux.HandleFunc("POST "+repo+"/issues/comments/{comment}/reactions", g.react)
 	g.mux.HandleFunc("GET "+repo+"/issues/comments/{comment}/reactions", g.listReactions)

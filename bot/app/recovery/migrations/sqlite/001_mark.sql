@@ -1,0 +1,6 @@
+-- How far was looked for what the App was not told.
+
+CREATE TABLE recovery_mark (
+    name  TEXT PRIMARY KEY CHECK (name <> ''),   -- what was looked at
+    value TEXT NOT NULL                          -- up to when, as GitHub tells the time
+) STRICT;
