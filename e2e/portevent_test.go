@@ -14,7 +14,6 @@ import (
 type eventJob struct {
 	*agentJob
 	next int64 // number of the next run
-	ran  []*Run
 }
 
 const eventPorts = `- id: greet
