@@ -17,11 +17,15 @@ type clock struct {
 	mu    sync.Mutex
 	skip  time.Duration
 	slept []time.Duration
+	still time.Time // if set, time passes in sleep only
 }
 
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.still.IsZero() {
+		return c.still.Add(c.skip)
+	}
 	return time.Now().Add(c.skip)
 }
 
