@@ -41,9 +41,14 @@ func TestAppBesideTheAction(t *testing.T) {
 	})
 	t.Run("the App goes on with the Action's ledger", func(t *testing.T) {
 		tell(second)
-		s.wantSticky("2 of 2", "TestAdd")
+		if got := s.bot(); len(got) != 1 || !strings.Contains(got[0], "2 of 2") || len(s.mine(s.number)) != 0 {
+			t.Errorf("%q %q", got, s.mine(s.number))
+		}
+		before := s.world()
 		tell(first) // of a commit left behind, counted by the Action
-		s.wantSticky("2 of 2")
+		if after := s.world(); after != before {
+			t.Error(after)
+		}
 	})
 	t.Run("the button of a check judges the newest attempt", func(t *testing.T) {
 		next := *second
@@ -53,7 +58,9 @@ func TestAppBesideTheAction(t *testing.T) {
 		check := s.checkOf(SwitchbackAppID)
 		s.r.Send(t, "check_run", map[string]any{"action": "rerequested", "check_run": check})
 		s.app.Idle()
-		s.wantSticky("✅")
+		if got := s.bot(); len(got) != 1 || !strings.Contains(got[0], "✅") {
+			t.Errorf("%q", got)
+		}
 		if c := s.checkOf(SwitchbackAppID); c["conclusion"] != "success" {
 			t.Errorf("%v", c["conclusion"])
 		}
@@ -89,6 +96,39 @@ func TestAppClosedPullRequest(t *testing.T) {
 			t.Errorf("%s %s", i.State, i.StateReason)
 		}
 		s.twice(d)
+	})
+	s.clean()
+}
+
+// A repository that is renamed keeps its cases, also for deliveries of before.
+func TestAppRenamedRepository(t *testing.T) {
+	s := newServed(t, appConfig)
+	s.ran(failing("TestAdd"), "failure")
+	s.wantSticky("1 of 1")
+	old := s.r.FullName
+	var now map[string]any
+	s.r.Must(t, "PATCH", "", map[string]any{"name": s.r.Name + "-renamed"}, &now)
+	s.r.Name, s.r.FullName = s.r.Name+"-renamed", old+"-renamed"
+	s.view = s.r.View()
+	s.r.Deliver(s.app.URL + "/webhook")
+	s.r.Send(t, "repository", map[string]any{"action": "renamed", "changes": map[string]any{"repository": map[string]any{"name": map[string]any{"from": old}}}})
+	s.app.Idle()
+	s.push()
+	run := s.ranOn(s.r, "feature", failing("TestAdd"))
+	run.Name, run.Pulls = "unit", []int{s.number}
+	payload := s.r.RunPayload(s.r.AddRun(run), "completed")
+	before, _ := payload["repository"].(map[string]any)
+	before["full_name"] = old // sent before GitHub had renamed it
+	before["id"] = s.r.ID
+	s.r.Send(t, "workflow_run", payload)
+	s.app.Idle()
+	t.Run("the next run is the second of the same case", func(t *testing.T) {
+		if i := s.onlyIssue(); i.State != "open" || !strings.Contains(i.Body, "1/1") {
+			t.Errorf("%+v", i)
+		}
+		if got := s.mine(s.number); len(got) != 1 || !strings.Contains(got[0], "/"+s.r.FullName+"/issues/") {
+			t.Errorf("%q", got)
+		}
 	})
 	s.clean()
 }

@@ -62,7 +62,7 @@ func (f *offices) speaker(installation int64) (*hub.Hub, error) {
 		return h, nil
 	}
 	h, err := f.app.Installation(installation, hub.Options{
-		Login: f.login, Log: f.log.With("installation", installation), ContentInterval: f.settings.Interval,
+		Login: f.login, Former: []string{hub.ActionsBot}, Log: f.log.With("installation", installation), ContentInterval: f.settings.Interval,
 		MaxWait: 10 * time.Second, IssueCap: 100, CacheBytes: f.settings.Cache << 20, Observe: f.metrics.answered(installation),
 	})
 	if err != nil {

@@ -175,7 +175,7 @@ func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, m
 	}
 	mine := slices.DeleteFunc(all, func(c *github.IssueComment) bool {
 		have, ok := markOf(c.GetBody())
-		return !ok || !match(have, c) || !own(c.GetUser(), login)
+		return !ok || !match(have, c) || !h.mine(c.GetUser().GetLogin(), login)
 	})
 	slices.SortFunc(mine, func(a, b *github.IssueComment) int { return int(a.GetID() - b.GetID()) })
 	return slices.CompactFunc(mine, func(a, b *github.IssueComment) bool { return a.GetID() == b.GetID() }), nil
@@ -200,7 +200,7 @@ func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m mark, ref s
 		return nil, err
 	}
 	have, ok := markOf(c.GetBody())
-	if ok && have.key != m.key || !own(c.GetUser(), login) || !strings.HasSuffix(c.GetIssueURL(), "/"+strconv.Itoa(issue)) {
+	if ok && !sameKey(have.key, m.key) || !h.mine(c.GetUser().GetLogin(), login) || !strings.HasSuffix(c.GetIssueURL(), "/"+strconv.Itoa(issue)) {
 		return nil, nil
 	}
 	return c, nil

@@ -33,6 +33,7 @@ type Options struct {
 	HTTP    *http.Client // its Transport carries API requests, e.g. one that signs them for an installation
 	Storage *http.Client // fetches what the API redirects to; it must add no credentials
 	Login   string       // the bot's own login, if known
+	Former  []string     // logins under which the bot posted before: those posts are its own still
 
 	// Tokens gives the token of each request in Token's place: one that ends
 	// and is made anew. An error of it that is an *Error is returned as it is.

@@ -95,7 +95,7 @@ func (h *Hub) knownIssue(ctx context.Context, r Repo, m mark, ref string) (*Issu
 		return nil, err
 	}
 	have, ok := markOf(i.Body)
-	if ok && have.key != m.key || !strings.EqualFold(i.Author, login) {
+	if ok && !sameKey(have.key, m.key) || !h.mine(i.Author, login) {
 		return nil, nil
 	}
 	return &i, nil
@@ -156,7 +156,7 @@ func (h *Hub) ownIssues(ctx context.Context, r Repo, m mark) ([]Issue, error) {
 	var mine []Issue
 	for _, x := range all {
 		have, ok := markOf(x.GetBody())
-		if ok && have.key == m.key && own(x.GetUser(), login) && !x.IsPullRequest() {
+		if ok && have.key == m.key && h.mine(x.GetUser().GetLogin(), login) && !x.IsPullRequest() {
 			mine = append(mine, issueOf(x, login))
 		}
 	}
@@ -215,7 +215,7 @@ func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, marker strin
 	}
 	if login, err := h.Login(ctx); err != nil {
 		return i, false, Wrap(op, err)
-	} else if !strings.EqualFold(i.Author, login) {
+	} else if !h.mine(i.Author, login) {
 		return i, false, failf(op, nil, "it is %s's, not the bot's", i.Author)
 	}
 	i, changed, err = h.rewrite(ctx, r, i, marker, write, func(m mark, live, body string) bool {
@@ -329,7 +329,7 @@ func (h *Hub) turn(ctx context.Context, r Repo, number int, state, reason, comme
 	}
 	if login, err := h.Login(ctx); err != nil {
 		return err
-	} else if !strings.EqualFold(i.Author, login) {
+	} else if !h.mine(i.Author, login) {
 		return failf("", nil, "it is %s's, not the bot's", i.Author)
 	}
 	if comment != "" {

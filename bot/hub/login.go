@@ -3,13 +3,14 @@ package hub
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
 )
 
-// actionsBot posts what is posted with a workflow's GITHUB_TOKEN.
-const actionsBot = "github-actions[bot]"
+// ActionsBot posts what is posted with a workflow's GITHUB_TOKEN.
+const ActionsBot = "github-actions[bot]"
 
 // Login returns the login under which this Hub's posts appear. Unless Options
 // said so it asks GET /user, which installation tokens may not, then the
@@ -36,7 +37,7 @@ func (h *Hub) Login(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if login == "" {
-		login = actionsBot
+		login = ActionsBot
 	}
 	return h.learn(login), nil
 }
@@ -64,6 +65,12 @@ func (h *Hub) viewer(ctx context.Context) (string, error) {
 	}
 	_, err = h.gh.Do(again(ctx), req, &out)
 	return out.Data.Viewer.Login, Wrap(op, err)
+}
+
+// mine reports whether a login is the bot's, or one under which it posted before.
+func (h *Hub) mine(author, login string) bool {
+	return author != "" && (strings.EqualFold(author, login) ||
+		slices.ContainsFunc(h.o.Former, func(f string) bool { return strings.EqualFold(f, author) }))
 }
 
 // own reports whether user is the bot itself.

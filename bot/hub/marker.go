@@ -44,6 +44,19 @@ func markOf(text string) (mark, bool) {
 	return m, key != "" && !strings.Contains(key, "--")
 }
 
+// sameKey reports whether two keys mean one thing of a repository, of which one
+// may be from before it was renamed. It is for posts that are known by their
+// number: an issue that was transferred is found under another.
+func sameKey(a, b string) bool {
+	rest := func(key string) string {
+		if i := strings.IndexAny(key, "#@!"); i >= 0 {
+			return key[i:]
+		}
+		return key
+	}
+	return a == b || rest(a) == rest(b)
+}
+
 func cutSuffix(s, suffix string, ok bool) (string, bool) {
 	if !ok {
 		return "", false

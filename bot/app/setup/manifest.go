@@ -55,6 +55,7 @@ func Subscriptions() []Subscription {
 		{"pull_request_review", "A review asks for changes or approves."},
 		{"issues", "A box was ticked on an escalation, or its issue closed or opened again."},
 		{"issue_comment", "Somebody answers with a command such as /switchback resume."},
+		{"push", "The default branch may have another configuration."},
 		{"repository", "A repository has another name or owner, and keeps its history."},
 	}
 }
