@@ -355,18 +355,6 @@ func TestTwoPlansAtOnce(t *testing.T) {
 	t.Run("a plan whose workflow is called by another, with setup and secrets", func(t *testing.T) {
 		p.want(t, "plans-two", map[string]string{"a": "passed 1", "b": "passed 3"}, two)
 	})
-	t.Run("S2-43 S2-50 no more at once than max-parallel", func(t *testing.T) {
-		var all []*port.Loop
-		for _, id := range []string{"a", "b", "c"} {
-			all = append(all, p.journal(t, "plans-one", id).Loop)
-		}
-		slices.SortFunc(all, func(a, b *port.Loop) int { return a.StartedAt.Compare(b.StartedAt) })
-		for i := range len(all) - 1 {
-			if all[i+1].StartedAt.Before(all[i].EndedAt) {
-				t.Errorf("%s began before %s had ended", all[i+1].Port, all[i].Port)
-			}
-		}
-	})
 	t.Run("a secret of the workers is told to them alone", func(t *testing.T) {
 		for _, res := range []ActResult{one, two} {
 			if strings.Contains(res.Console, "hush-hush") {

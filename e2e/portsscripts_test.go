@@ -56,6 +56,23 @@ func TestPortsIntegration(t *testing.T) {
 			}
 		}
 	})
+	t.Run("never more at once than max-parallel (S2-43)", func(t *testing.T) {
+		var all []*port.Loop
+		for _, id := range []string{"one", "two", "loop", "fail", "used", "slow", "help", "next"} {
+			all = append(all, p.journal(t, "ports", id).Loop)
+		}
+		for _, a := range all {
+			var with []string // that run as a begins, itself among them
+			for _, b := range all {
+				if !b.StartedAt.After(a.StartedAt) && b.EndedAt.After(a.StartedAt) {
+					with = append(with, b.Port)
+				}
+			}
+			if len(with) > 2 {
+				t.Errorf("%v at once", with)
+			}
+		}
+	})
 	t.Run("test_feedback_loop, a failing test is handed back until it passes (S2-92)", func(t *testing.T) {
 		j := p.journal(t, "ports", "loop")
 		var sent []string
