@@ -72,26 +72,27 @@ func (d *Desk) Register(ctx context.Context) (port.Register, error) {
 }
 
 func (d *Desk) change(ctx context.Context, step func(port.Register) ([]routing.Event, error)) (port.Register, error) {
-	events, err := ledger.Change(ctx, d.Ledger, d.Key(), func(old []routing.Event) ([]routing.Event, error) {
-		r, err := port.FoldRegister(old)
-		if err != nil {
+	var r port.Register
+	known := 0 // events that r is the fold of
+	events, err := ledger.Change(ctx, d.Ledger, d.Key(), func(old []routing.Event) (_ []routing.Event, err error) {
+		if r, err = port.FoldRegister(old); err != nil {
 			return nil, err
 		}
+		known = len(old)
 		add, err := step(r)
-		if err != nil {
+		if err != nil || len(add) == 0 {
 			return nil, err
 		}
-		for _, e := range add {
-			if r, err = r.Apply(e); err != nil {
-				return nil, err
-			}
-		}
-		return add, nil
+		_, err = r.With(add) // what does not follow is not written
+		return add, err
 	})
+	if err == nil && len(events) > known {
+		r, err = r.With(events[known:])
+	}
 	if err != nil {
 		return port.Register{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
 	}
-	return port.FoldRegister(events)
+	return r, nil
 }
 
 // Begin goes on with a build, or, with "" or if another has begun since, begins

@@ -122,77 +122,99 @@ func (e planEntry) event(now time.Time) routing.Event {
 
 // FoldRegister returns the register of its events. An event that does not
 // follow from those before it is an error that names its place.
-func FoldRegister(events []routing.Event) (Register, error) {
-	r := Register{Ports: map[string]Known{}, Sent: map[string]time.Time{}, Answers: map[string]Answer{}}
+func FoldRegister(events []routing.Event) (Register, error) { return Register{}.With(events) }
+
+// With returns the register after events that follow. It costs one copy of r,
+// however many they are.
+func (r Register) With(events []routing.Event) (Register, error) {
+	next := r.own()
 	for i, e := range events {
-		next, err := r.Apply(e)
-		if err != nil {
-			return r, fmt.Errorf("event %d of the register of the plan: %w", i+1, err)
+		if err := next.add(e); err != nil {
+			return next, fmt.Errorf("event %d of the register of the plan: %w", r.Version+i+1, err)
 		}
-		r = next
 	}
-	return r, nil
+	return next, nil
 }
 
 // Apply returns the register after e.
 func (r Register) Apply(e routing.Event) (Register, error) {
+	next := r.own()
+	if err := next.add(e); err != nil {
+		return r, err
+	}
+	return next, nil
+}
+
+// own returns a register that may be changed without changing r.
+func (r Register) own() Register {
+	out := r
+	out.Ports, out.Sent, out.Answers = maps.Clone(r.Ports), maps.Clone(r.Sent), maps.Clone(r.Answers)
+	if out.Ports == nil {
+		out.Ports = map[string]Known{}
+	}
+	if out.Sent == nil {
+		out.Sent = map[string]time.Time{}
+	}
+	if out.Answers == nil {
+		out.Answers = map[string]Answer{}
+	}
+	return out
+}
+
+// add changes r, which must be the caller's own. After an error it is of no use.
+func (r *Register) add(e routing.Event) error {
 	if e.Type != routing.EventPlan {
-		return r, fmt.Errorf("unknown event type %q", e.Type)
+		return fmt.Errorf("unknown event type %q", e.Type)
 	}
 	var in planEntry
 	if err := json.Unmarshal(e.Data, &in); err != nil {
-		return r, fmt.Errorf("unreadable: %w", err)
+		return fmt.Errorf("unreadable: %w", err)
 	}
-	next := r
-	next.Version++
+	r.Version++
 	if in.Deed == deedBegin {
 		if in.Begun == nil || in.Begun.ID == "" || in.Begun.ID == r.Build.ID {
-			return r, fmt.Errorf("build %q cannot begin", in.Build)
+			return fmt.Errorf("build %q cannot begin", in.Build)
 		}
-		next.Build, next.Sent = *in.Begun, map[string]time.Time{}
-		return next, nil
+		r.Build, r.Sent = *in.Begun, map[string]time.Time{}
+		return nil
 	}
 	if in.Deed == deedHuman {
 		if in.Port == "" || in.Answer == nil {
-			return r, errors.New("an answer of nobody, or about nothing")
+			return errors.New("an answer of nobody, or about nothing")
 		}
-		next.Answers = maps.Clone(r.Answers)
-		next.Answers[in.Port] = *in.Answer
-		return next, nil
+		r.Answers[in.Port] = *in.Answer
+		return nil
 	}
 	if in.Build != r.Build.ID {
-		return r, fmt.Errorf("%s of build %q: %w", in.Deed, in.Build, ErrNoBuild)
+		return fmt.Errorf("%s of build %q: %w", in.Deed, in.Build, ErrNoBuild)
 	}
 	switch in.Deed {
 	case deedHand, deedEnd:
-		next.Ports = maps.Clone(r.Ports)
 		for id, k := range in.Ports {
 			if in.Deed == deedHand {
-				next.Build.Rounds = max(next.Build.Rounds, k.Round)
+				r.Build.Rounds = max(r.Build.Rounds, k.Round)
 			} else if k.Standing == IsRunning {
-				return r, fmt.Errorf("port %q ended and is %s", id, k.Standing)
+				return fmt.Errorf("port %q ended and is %s", id, k.Standing)
 			}
-			next.Ports[id] = k
+			r.Ports[id] = k
 		}
 	case deedSend:
-		next.Sent = maps.Clone(r.Sent)
-		next.Sent[in.Key] = e.At
+		r.Sent[in.Key] = e.At
 	case deedShow:
-		next.Issue = in.Issue
+		r.Issue = in.Issue
 	case deedGraph:
-		next.Graph = in.Graph
+		r.Graph = in.Graph
 	case deedTurn:
-		next.Ports = maps.Clone(r.Ports)
 		for id, k := range in.Ports {
 			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Turns > have.Turns {
 				have.Turns = k.Turns
-				next.Ports[id] = have
+				r.Ports[id] = have
 			}
 		}
 	default:
-		return r, fmt.Errorf("unknown deed %q", in.Deed)
+		return fmt.Errorf("unknown deed %q", in.Deed)
 	}
-	return next, nil
+	return nil
 }
 
 // Begin begins a build.

@@ -174,6 +174,46 @@ func TestRegisterOfAPlan(t *testing.T) {
 	})
 }
 
+// TestRegisterFolds is not parallel, as it counts what is allocated.
+func TestRegisterFolds(t *testing.T) {
+	ends := func(n int) []routing.Event {
+		r, _ := FoldRegister(nil)
+		b := Build{ID: "run-1", At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+		events := []routing.Event{r.Begin(b)}
+		r.Build = b
+		for i := range n {
+			events = append(events, r.End(map[string]Known{fmt.Sprintf("p%d", i): {Standing: IsPassed, Build: b.ID, Round: 1}}, b.At))
+		}
+		return events
+	}
+	allocated := func(events []routing.Event) float64 {
+		return testing.AllocsPerRun(1, func() {
+			if _, err := FoldRegister(events); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	t.Run("each event costs the same, however many ports there are", func(t *testing.T) {
+		if few, many := allocated(ends(250)), allocated(ends(2000)); many > 16*few {
+			t.Errorf("8 times as many events take %.0f allocations instead of %.0f", many, few)
+		}
+	})
+	t.Run("what follows leaves the register as it was", func(t *testing.T) {
+		events := ends(3)
+		r, err := FoldRegister(events[:2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := r.With(events[2:])
+		if err != nil || len(next.Ports) != 3 || next.Version != 4 || len(r.Ports) != 1 || r.Version != 2 {
+			t.Errorf("%v: %+v after %+v", err, next, r)
+		}
+		if _, err := r.With([]routing.Event{events[2], {Type: "else"}}); err == nil || !strings.Contains(err.Error(), "event 4 ") || len(r.Ports) != 1 {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 func TestRegisterRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWalk(t, "a:")
