@@ -160,6 +160,28 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 			t.Errorf("nothing is open, and the rounds do not begin anew: %+v", r)
 		}
 	})
+	t.Run("a target that is killed twice at it goes on with its pair, though it passed before (S3-44 S3-57)", func(t *testing.T) {
+		s, _, _ := asked(t, feedback.FixRequest, "model")
+		for _, run := range []string{"2", "3", "4"} {
+			d := s.desk(run, 1)
+			r, err := d.Begin(ctx, "")
+			s.is(r, err, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
+			if run == "2" {
+				s.worked(run, "model", port.Running, false)
+			}
+			j, err := d.journal(ctx, "model")
+			if err != nil {
+				t.Fatal(err)
+			}
+			reg, err := d.Register(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k := reg.Ports["model"]; k.After == j.Loop.ID || k.After == "" {
+				t.Errorf("run %s takes the end of %s, which still runs, for an older one: %+v", run, j.Loop.ID, k)
+			}
+		}
+	})
 	t.Run("what is left at the last level is gone on with in another run", func(t *testing.T) {
 		s, d, r := asked(t, feedback.FixRequest, "model")
 		s.worked("1", "model", port.Success, true)

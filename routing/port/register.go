@@ -241,8 +241,11 @@ func (k *Known) again(old Known, due bool) {
 	if old.Build == k.Build {
 		k.Runs = old.Runs + 1
 	}
-	if old.Standing != IsFailed && old.Standing != IsRunning {
+	switch {
+	case old.Standing != IsFailed && old.Standing != IsRunning:
 		k.After = old.Pair
+	case due: // it was killed at the feedback, perhaps before its pair began
+		k.After = old.After
 	}
 	k.Passed = due && (old.Standing == IsPassed || old.Passed)
 }
@@ -275,7 +278,7 @@ func (k Known) Heard(j Journal) Known {
 	switch {
 	case ours && l.Status == Paused:
 		out.Standing, out.Reason = IsPaused, l.Reason
-	case j.Passed != "" && (ours && l.Status == Success || k.After == "" && j.Passed == k.Hash):
+	case l != nil && l.Status == Success && j.Passed != "" && (ours || k.After == "" && j.Passed == k.Hash): // not while a newer pair is at work
 		out.Standing, out.Hash, out.Reason = IsPassed, j.Passed, ""
 	case !ours:
 		out.Standing, out.Turns, out.Tokens, out.Pair = IsFailed, 0, 0, ""

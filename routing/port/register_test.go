@@ -263,6 +263,8 @@ func TestHeard(t *testing.T) {
 		"escalated in an earlier run":     {Journal{Loop: loop(Raised, 4, "used up"), Runner: theirs}, IsFailed, 0, "its job was cancelled, or ended before the port began"},
 		"broke":                           {Journal{Loop: loop(Failed, 1, "it was cancelled"), Runner: ours}, IsFailed, 1, "it was cancelled"},
 		"killed":                          {Journal{Loop: loop(Running, 2, ""), Runner: ours}, IsFailed, 2, "its job ended in turn 2; the next build goes on from there"},
+		"killed at feedback after a pass": {Journal{Loop: loop(Running, 2, ""), Runner: ours, Passed: "h"}, IsFailed, 2, "its job ended in turn 2; the next build goes on from there"},
+		"broke at feedback after a pass":  {Journal{Loop: loop(Failed, 1, "it was cancelled"), Runner: ours, Passed: "h"}, IsFailed, 1, "it was cancelled"},
 		"no word":                         {Journal{}, IsFailed, 0, "its job was cancelled, or ended before the port began"},
 	} {
 		got := k.Heard(c.j)
