@@ -116,7 +116,7 @@ func TestVerdict(t *testing.T) {
 		{&hub.Error{Kind: hub.Fail}, store.VerdictFail, 0},
 		{&config.Error{}, store.VerdictLater, whileWrong},
 		{fmt.Errorf("x: %w", hub.ErrSuspended), store.VerdictLater, whileSuspended},
-		{&busyError{"1#2"}, store.VerdictLater, whileBusy},
+		{&busyError{"1#2", 1}, store.VerdictLater, whileBusy},
 		{errors.New("anything"), store.VerdictFail, 0},
 	} {
 		if v, after, kind := verdict(c.err); v != c.want || after != c.after || kind == "" {

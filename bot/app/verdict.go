@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/action"
@@ -37,7 +38,7 @@ func verdict(err error) (v store.Verdict, after time.Duration, kind string) {
 	case errors.As(err, &early):
 		return store.VerdictLater, max(time.Until(early.Until), time.Second), "early"
 	case errors.As(err, &busy):
-		return store.VerdictLater, whileBusy, "busy"
+		return store.VerdictLater, whileBusy + rand.N(busy.spread), "busy"
 	case errors.Is(err, ledger.ErrConflict):
 		return store.VerdictLater, whileBusy, "conflict"
 	case errors.Is(err, context.Canceled): // the server stops

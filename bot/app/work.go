@@ -28,7 +28,10 @@ type worker struct {
 const most = 50
 
 // busyError says that another delivery of a lane is being worked on.
-type busyError struct{ lane string }
+type busyError struct {
+	lane   string
+	spread time.Duration // over which those that wait come back
+}
 
 func (e *busyError) Error() string { return "another delivery of " + e.lane + " is being worked on" }
 
@@ -36,7 +39,11 @@ func (e *busyError) Error() string { return "another delivery of " + e.lane + " 
 func (w *worker) handle(ctx context.Context, s store.Delivery) error {
 	d := opened(s)
 	if !w.enter(d.Lane) {
-		return &busyError{d.Lane}
+		spread := time.Second
+		if d.Event == "workflow_run" {
+			spread = 10 * time.Second // whoever works there does this one as well
+		}
+		return &busyError{d.Lane, spread}
 	}
 	defer w.leave(d.Lane)
 	began := time.Now()
@@ -69,17 +76,29 @@ func (w *worker) carryOut(ctx context.Context, d delivery, log *slog.Logger) (no
 	if !o.acts {
 		return "the Action acts here", nil
 	}
-	batch := []delivery{d}
 	if d.Event == "workflow_run" {
-		if batch, err = w.together(ctx, d); err != nil {
-			return "", err
-		}
+		return "", w.runs(ctx, o, d, log)
 	}
-	return "", w.deliver(ctx, o, d, batch, log)
+	return "", w.deliver(ctx, o, d, []delivery{d}, log)
 }
 
-// together returns d with the other runs of its lane that wait, oldest first.
-func (w *worker) together(ctx context.Context, d delivery) ([]delivery, error) {
+// runs works on a run with all others of its lane that wait, and on those that
+// came meanwhile, until none is left: their own jobs find the lane taken.
+func (w *worker) runs(ctx context.Context, o *office, d delivery, log *slog.Logger) error {
+	seen := map[string]bool{d.ID: true} // what failed is for its own job
+	batch, err := w.together(ctx, d, seen)
+	for err == nil && len(batch) > 0 {
+		if err = w.deliver(ctx, o, d, batch, log); err == nil {
+			d.ID = "" // it is done
+			batch, err = w.together(ctx, d, seen)
+		}
+	}
+	return err
+}
+
+// together returns d, unless it is done, with the other runs of its lane that
+// wait and were not seen yet, oldest first.
+func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool) ([]delivery, error) {
 	waiting, err := w.store.Lane(ctx, d.Lane, d.Event, most)
 	if err != nil {
 		return nil, err
@@ -87,9 +106,13 @@ func (w *worker) together(ctx context.Context, d delivery) ([]delivery, error) {
 	var batch []delivery
 	for _, s := range waiting {
 		x := opened(s)
-		if x.ID != d.ID && x.repositoryID == d.repositoryID && x.Installation == d.Installation && x.Action != unreadable {
+		if !seen[x.ID] && x.repositoryID == d.repositoryID && x.Installation == d.Installation && x.Action != unreadable {
 			batch = append(batch, x)
+			seen[x.ID] = true
 		}
+	}
+	if d.ID == "" {
+		return batch, nil
 	}
 	at := slices.IndexFunc(batch, func(x delivery) bool { return x.ReceivedAt.After(d.ReceivedAt) })
 	if at < 0 {
@@ -120,6 +143,8 @@ func (w *worker) deliver(ctx context.Context, o *office, d delivery, batch []del
 			done = append(done, x.ID)
 		case x.ID == d.ID:
 			failed = err
+		default:
+			log.Info("not done together with others; its own job tries again", "of", x.ID, "err", err)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
