@@ -3,9 +3,12 @@ package action
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/routing"
 )
 
 func TestDeliverIncomplete(t *testing.T) {
@@ -33,5 +36,28 @@ func TestDeliverIncomplete(t *testing.T) {
 		if left, err := Deliver(t.Context(), w, event, []byte(payload)); err != nil || left != nil {
 			t.Errorf("%s is not left alone: %v %v", event, left, err)
 		}
+	}
+}
+
+// What is to be done a while after a delivery came is done then, however often
+// the work on it begins again.
+func TestDelayInTheApp(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	f := func(after time.Duration) *face {
+		return &face{app: &inside{Work: Work{Received: at}}, env: Env{Now: func() time.Time { return at.Add(after) }}}
+	}
+	kind, wait := hub.Verdict(f(10*time.Second).delay(t.Context(), time.Minute))
+	if kind != hub.Later || wait != 50*time.Second {
+		t.Errorf("%s after %v", kind, wait)
+	}
+	for _, after := range []time.Duration{time.Minute, time.Hour} {
+		if err := f(after).delay(t.Context(), time.Minute); err != nil {
+			t.Errorf("%v later: %v", after, err)
+		}
+	}
+	stuck := &pipeline.StuckError{Pending: []routing.Effect{{}}, Err: f(0).pause(t.Context(), time.Minute)}
+	if kind, wait := hub.Verdict(stuck); kind != hub.Later || wait != time.Minute {
+		t.Errorf("%s after %v", kind, wait)
 	}
 }
