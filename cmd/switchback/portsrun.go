@@ -60,6 +60,9 @@ port are kept below .switchback/ports/PLAN/ID.
 Exit codes: 0 every port has passed, 1 anything else, 2 wrong usage.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("max-parallel") && f.most < 1 {
+				return usage("--max-parallel is %d; it must be at least 1", f.most)
+			}
 			f.named(c, args)
 			return runWalk(c.Context(), s, f, getenv)
 		},
@@ -118,9 +121,6 @@ func (f *walkFlags) builder(ctx context.Context, getenv func(string) string) (*b
 	if f.plan = orDefault(f.plan, plan.Name(file)); !planName.MatchString(f.plan) {
 		return nil, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", f.plan)
 	}
-	if f.most < 0 {
-		return nil, usage("--max-parallel is %d; it must be at least 1", f.most)
-	}
 	if f.most > 0 {
 		settings.MaxConcurrency, settings.Parallel = f.most, true
 	}
@@ -158,7 +158,7 @@ func runWalk(ctx context.Context, s streams, f walkFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	unlock, err := alone(dir, f.plan)
+	unlock, err := alone(filepath.Join(".switchback", "ports", f.plan), f.plan) // wherever logs are kept: the ports work here
 	if err != nil {
 		return failed(err)
 	}

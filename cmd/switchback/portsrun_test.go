@@ -128,9 +128,11 @@ sleep 0.2; rmdir $s; echo $SWITCHBACK_PORT >> order
 			c := start(t, dir, nil, "ports", "run", "--grace", "1s")
 			awaited(t, dir, "pid")
 			if sig == syscall.SIGINT {
-				second := start(t, dir, nil, "ports", "run")
-				if code := second.end(); code != 1 || !strings.Contains(second.stderr.String(), "another process runs plan ports here") {
-					t.Errorf("exit %d: %s", code, &second.stderr)
+				for _, args := range [][]string{{"ports", "run"}, {"ports", "run", "--out", "elsewhere"}} {
+					second := start(t, dir, nil, args...)
+					if code := second.end(); code != 1 || !strings.Contains(second.stderr.String(), "another process runs plan ports here") {
+						t.Errorf("%q: exit %d: %s", args, code, &second.stderr)
+					}
 				}
 			}
 			if err := c.Process.Signal(sig); err != nil {
@@ -170,6 +172,7 @@ sleep 0.2; rmdir $s; echo $SWITCHBACK_PORT >> order
 			args []string
 		}{
 			{2, "--max-parallel is -1", []string{"run", "--max-parallel", "-1", "none"}},
+			{2, "--max-parallel is 0; it must be at least 1", []string{"run", "--max-parallel", "0", "none"}},
 			{2, "text or json", []string{"run", "-o", "xml"}},
 			{2, "--repo", []string{"run", "--repo", "x", "none"}},
 			{2, "--plan is", []string{"show", "--plan", "a b", "none"}},
