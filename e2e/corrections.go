@@ -24,7 +24,8 @@ func (g *gaps) user(w http.ResponseWriter, r *http.Request) {
 
 // installationRepos lists the repositories of Owner: all that tests have made.
 func (g *gaps) installationRepos(w http.ResponseWriter, r *http.Request) {
-	if id, _ := g.tokens.who(r.Header.Get("Authorization")); id.App == 0 {
+	id, _ := g.tokens.who(r.Header.Get("Authorization"))
+	if id.App == 0 {
 		fail(w, http.StatusForbidden, "You must authenticate with an installation access token in order to list repositories for an installation.")
 		return
 	}
@@ -35,6 +36,15 @@ func (g *gaps) installationRepos(w http.ResponseWriter, r *http.Request) {
 		if all = append(all, some...); len(some) < 100 {
 			break
 		}
+	}
+	g.mu.Lock()
+	chosen := g.chosen
+	g.mu.Unlock()
+	if id.App == SwitchbackAppID && len(chosen) > 0 {
+		all = slices.DeleteFunc(all, func(repo any) bool {
+			m, _ := repo.(map[string]any)
+			return !slices.Contains(chosen, fmt.Sprint(m["full_name"]))
+		})
 	}
 	page, link := paginate(r, g.base, all)
 	w.Header()["Link"] = link

@@ -36,6 +36,7 @@ type gaps struct {
 	reactions  map[string][]any  // comment's URL path → reactions
 	bodies     map[string]string // issue's URL path → its body as an event told it last
 	manifests  []*Manifest
+	chosen     []string // repositories that the Switchback App is installed in; none stands for all
 }
 
 type blob struct {

@@ -43,6 +43,7 @@ func (b *Bench) Serve(t testing.TB, bin, database string, env ...string) *Served
 		"SWITCHBACK_APP_ID=" + strconv.Itoa(SwitchbackAppID), "SWITCHBACK_PRIVATE_KEY=" + b.AppPrivateKey(),
 		"SWITCHBACK_WEBHOOK_SECRET=" + WebhookSecret, "SWITCHBACK_GITHUB_URL=" + b.URL,
 		"SWITCHBACK_CONTENT_INTERVAL=1ms", "SWITCHBACK_CLAIM_TTL=2s",
+		"SWITCHBACK_RECOVER=0", // it would find what other tests left behind; see Repo.Alone
 	}, env...)
 	s.Start()
 	t.Cleanup(func() {

@@ -39,6 +39,22 @@ func (r *Repo) Deliver(url string) {
 	r.bench.gaps.hooks[r.FullName] = func(d Delivery) int { return post(url, d) }
 }
 
+// Alone installs the Switchback App in this repository, and in others that are
+// named, until the test ends: what other tests left behind is not to be found.
+func (r *Repo) Alone(tb testing.TB, others ...*Repo) {
+	choose := func(repos ...string) {
+		r.bench.gaps.mu.Lock()
+		defer r.bench.gaps.mu.Unlock()
+		r.bench.gaps.chosen = repos
+	}
+	names := []string{r.FullName}
+	for _, o := range others {
+		names = append(names, o.FullName)
+	}
+	choose(names...)
+	tb.Cleanup(func() { choose() })
+}
+
 // Send sends one webhook of the given event, as if GitHub did, and returns
 // the delivery. The payload gets the installation, repository and sender it
 // does not have yet.
@@ -184,6 +200,9 @@ func (g *gaps) listDeliveries(w http.ResponseWriter, r *http.Request) {
 	out := []any{}
 	for _, d := range slices.Backward(g.deliveries) {
 		ok := d.Status >= 200 && d.Status < 400
+		if len(g.chosen) > 0 && !slices.Contains(g.chosen, d.Repo) {
+			continue
+		}
 		if cursor != 0 && d.ID > cursor || status == "failure" && ok || status == "success" && !ok {
 			continue
 		}

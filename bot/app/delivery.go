@@ -44,8 +44,13 @@ func (d delivery) wanted(login string) bool {
 	if login != "" && strings.EqualFold(d.sender, login) && slices.Contains(ownIgnored, d.Event) {
 		return false
 	}
-	actions, ok := wantedActions[d.Event]
-	return ok && !d.otherBranch && (actions == nil || d.Action == unreadable || slices.Contains(actions, d.Action))
+	return !d.otherBranch && wantedEvent(d.Event, d.Action)
+}
+
+// wantedEvent reports whether anything is done about deliveries of an event.
+func wantedEvent(event, action string) bool {
+	actions, ok := wantedActions[event]
+	return ok && (actions == nil || action == unreadable || slices.Contains(actions, action))
 }
 
 // unreadable is the action of a payload that is malformed.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/store"
 	"github.com/switchback-ci/switchback/routing"
@@ -27,6 +28,8 @@ type metrics struct {
 	remaining  *prometheus.GaugeVec
 	errors     *prometheus.CounterVec
 	coalesced  prometheus.Counter
+	looks      *prometheus.CounterVec
+	recovered  *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -48,9 +51,11 @@ func newMetrics() *metrics {
 		errors: counter("errors_total", "Work that could not be done, by what the error means.", "kind"),
 		coalesced: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "switchback", Name: "deliveries_overtaken_total",
 			Help: "Deliveries that were recorded and posted nothing, because a newer one of their case waited."}),
+		looks:     counter("recovery_looks_total", "Looks for what the App was not told, by whether all could be looked at.", "outcome"),
+		recovered: counter("recovered_total", "What was found that the App was not told: deliveries asked for again, runs and commands.", "kind"),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.answer, m.work, m.decisions, m.effects, m.requests, m.remaining, m.errors, m.coalesced)
+		m.deliveries, m.answer, m.work, m.decisions, m.effects, m.requests, m.remaining, m.errors, m.coalesced, m.looks, m.recovered)
 	return m
 }
 
@@ -83,6 +88,18 @@ func (m *metrics) done(kind routing.EffectKind, err error) {
 		outcome = string(k)
 	}
 	m.effects.WithLabelValues(string(kind), outcome).Inc()
+}
+
+// looked counts a look for what was missed, and what it found.
+func (m *metrics) looked(f recovery.Found, err error) {
+	outcome := "done"
+	if err != nil {
+		outcome = "partly"
+	}
+	m.looks.WithLabelValues(outcome).Inc()
+	for kind, n := range map[string]int{"delivery": f.Asked, "run": f.Runs, "command": f.Commands} {
+		m.recovered.WithLabelValues(kind).Add(float64(n))
+	}
 }
 
 func (m *metrics) answered(installation int64) func(hub.Answer) {

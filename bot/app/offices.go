@@ -160,7 +160,8 @@ func (f *offices) follow(ctx context.Context, r store.Repository, d delivery) (s
 	return r, failed
 }
 
-func (f *offices) office(ctx context.Context, r store.Repository) (*office, error) {
+// enter returns the office of a repository, of which nothing was read yet.
+func (f *offices) enter(r store.Repository) (*office, error) {
 	repo, err := hub.ParseRepo(r.Name)
 	if err != nil {
 		return nil, err
@@ -171,6 +172,14 @@ func (f *offices) office(ctx context.Context, r store.Repository) (*office, erro
 	}
 	o := &office{offices: f, repo: repo, hub: h}
 	o.book = newBooks(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.Client(), repo.Owner, repo.Name, ""))
+	return o, nil
+}
+
+func (f *offices) office(ctx context.Context, r store.Repository) (*office, error) {
+	o, err := f.enter(r)
+	if err != nil {
+		return nil, err
+	}
 	if err := o.look(ctx, r); err != nil {
 		return nil, err
 	}

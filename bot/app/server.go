@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/store"
 )
@@ -45,13 +46,16 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	if v.store, err = store.Open(ctx, s.Database, s.Data); err != nil {
+	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
 	v.offices = &offices{app: app, appID: s.App.ID, login: s.App.Bot(), serverURL: s.App.WebURL(), name: name,
 		store: v.store, settings: s, metrics: v.metrics, log: log}
-	v.worker = &worker{store: v.store, offices: v.offices, metrics: v.metrics, log: log}
+	v.worker = &worker{store: v.store, offices: v.offices, metrics: v.metrics, log: log, serving: ctx}
+	if v.worker.rec, err = v.recovery(); err != nil {
+		return err
+	}
 	v.metrics.registry.MustRegister(&depth{v.store})
 	return v.run(ctx, hard, agent(version))
 }
@@ -104,7 +108,7 @@ func (v *server) start(ctx context.Context) error {
 	login := v.offices.login
 	v.login.Store(&login)
 	err := v.store.Start(ctx, store.Work{
-		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.sweepers(), Periodic: timers(v.settings.Sweep),
+		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.sweepers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
 		Verdict: func(err error) (store.Verdict, time.Duration) {
 			what, after, _ := verdict(err)
 			return what, after

@@ -26,6 +26,7 @@ type Settings struct {
 	Workers  int           // deliveries worked on at once
 	Grace    time.Duration // what work may take after the first signal to stop
 	Sweep    time.Duration // between two looks for what the time brings about
+	Recover  time.Duration // between two looks for what was missed, 0 for none
 	Claim    time.Duration // how long a replica that fell silent holds a case
 	Interval time.Duration // between two writes to GitHub of one installation
 	Cache    int           // MiB of answers kept per installation
@@ -53,6 +54,7 @@ func All() []Setting {
 		number("workers", "SWITCHBACK_WORKERS", "8", "deliveries worked on at once", 1, 1000, func(s *Settings) *int { return &s.Workers }),
 		span("grace", "SWITCHBACK_GRACE", "30s", "what work may take to end after the first signal to stop", 0, func(s *Settings) *time.Duration { return &s.Grace }),
 		span("sweep", "SWITCHBACK_SWEEP", "10m", "between two looks for reminders, timeouts and what was left undone", time.Second, func(s *Settings) *time.Duration { return &s.Sweep }),
+		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "between two looks for what GitHub could not tell of, the first at the start; 0 for none", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
 		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that fell silent holds a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
 		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "between two writes to GitHub of one installation; GitHub asks for a second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
 		number("cache", "SWITCHBACK_CACHE_MB", "16", "MiB of GitHub's answers kept per installation", 0, 4096, func(s *Settings) *int { return &s.Cache }),
@@ -100,6 +102,22 @@ func span(flag, env, def, usage string, low time.Duration, at func(*Settings) *t
 		return nil
 	}
 	return Setting{flag, env, def, usage, set, func(s Settings) string { return at(&s).String() }}
+}
+
+// orOff is a span that may be 0, too.
+func orOff(x Setting) Setting {
+	set := x.set
+	x.set = func(s *Settings, v string) error {
+		err := set(s, v)
+		if d, perr := time.ParseDuration(v); perr == nil && d == 0 {
+			return nil // as it is
+		}
+		if err != nil {
+			return fmt.Errorf("%w, and 0 for none", err)
+		}
+		return nil
+	}
+	return x
 }
 
 // Load reads the settings and the App's credentials. Flags are those given on

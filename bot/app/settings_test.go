@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/store"
@@ -63,6 +64,14 @@ func TestSettingsWrong(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
+	for given, want := range map[string]time.Duration{"": 5 * time.Minute, "0": 0, "0s": 0, "90s": 90 * time.Second} {
+		if s, err := Load(nil, environment(t, "SWITCHBACK_RECOVER", given)); err != nil || s.Recover != want {
+			t.Errorf("%q: %v %v", given, s.Recover, err)
+		}
+	}
+	if _, err := Load(map[string]string{"recover": "10ms"}, environment(t)); err == nil || !strings.Contains(err.Error(), `--recover: "10ms" is no duration of at least 1s`) {
+		t.Error(err)
+	}
 	for _, want := range []string{`SWITCHBACK_WORKERS: "0" is no whole number from 1 to 1000`, `--grace: "long"`, `SWITCHBACK_LOG_FORMAT: "xml" is none of text, json`, "SWITCHBACK_APP_ID"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
@@ -90,6 +99,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	m.worked("push", "done", 0)
 	m.done("comment", nil)
 	m.errors.WithLabelValues("x").Inc()
+	m.looked(recovery.Found{}, nil)
 	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)

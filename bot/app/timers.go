@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -29,15 +28,24 @@ func (sweepOne) Kind() string { return "sweep_repository" }
 // InsertOpts implements river.JobArgsWithInsertOpts: there is one that is not
 // done, and what it leaves is for the next period's.
 func (sweepOne) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{MaxAttempts: 1, Priority: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled}}}
+	return river.InsertOpts{MaxAttempts: 1, Priority: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: notDone}}
 }
 
-// timers are the jobs that the time begins.
-func timers(every time.Duration) []*river.PeriodicJob {
-	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(every), func() (river.JobArgs, *river.InsertOpts) {
-		return sweepAll{}, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: every}}
+// notDone are the states of a job that is still to be done.
+var notDone = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning,
+	rivertype.JobStateRetryable, rivertype.JobStateScheduled}
+
+// timers are the jobs that the time begins, by the process that leads the others.
+func timers(s Settings) []*river.PeriodicJob {
+	all := []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(s.Sweep), func() (river.JobArgs, *river.InsertOpts) {
+		return sweepAll{}, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: s.Sweep}}
 	}, nil)}
+	if s.Recover > 0 {
+		all = append(all, river.NewPeriodicJob(river.PeriodicInterval(s.Recover), func() (river.JobArgs, *river.InsertOpts) {
+			return recoverAll{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true}))
+	}
+	return all
 }
 
 // sweepers are the workers of those jobs.
@@ -57,6 +65,7 @@ func (w *worker) sweepers() *river.Workers {
 	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, job *river.Job[sweepOne]) error {
 		return w.sweep(ctx, job.Args.Repository)
 	}))
+	river.AddWorker(all, river.WorkFunc(w.recover))
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/store"
 )
 
@@ -19,6 +20,8 @@ type worker struct {
 	offices *offices
 	metrics *metrics
 	log     *slog.Logger
+	rec     *recovery.Recovery // looks for what was missed
+	serving context.Context    // ends with the first signal to stop
 
 	mu    sync.Mutex
 	lanes map[string]bool // being worked in by this process

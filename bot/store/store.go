@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,8 +63,9 @@ var ErrInUse = errors.New("another switchback works in this data directory; stop
 // Open opens the App's database and brings its tables up to date: that of url,
 // a PostgreSQL that several processes may share, or, if url is empty, an SQLite
 // file in the folder dir, which is made, and which one process has at a time.
-func Open(ctx context.Context, url, dir string) (*Store, error) {
-	return begin(ctx, url, dir, true)
+// The tables of further lines are brought up to date with its own.
+func Open(ctx context.Context, url, dir string, further ...database.Line) (*Store, error) {
+	return begin(ctx, url, dir, true, further...)
 }
 
 // OpenBeside is Open for looking at what is there while another process works
@@ -72,9 +75,9 @@ func OpenBeside(ctx context.Context, url, dir string) (*Store, error) {
 	return begin(ctx, url, dir, false)
 }
 
-func begin(ctx context.Context, url, dir string, alone bool) (*Store, error) {
+func begin(ctx context.Context, url, dir string, alone bool, further ...database.Line) (*Store, error) {
 	s := &Store{in: make(chan *pending), closing: make(chan struct{})}
-	if err := s.open(ctx, url, dir, alone); err != nil {
+	if err := s.open(ctx, url, dir, alone, further); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
 	for range s.jobs.committers() {
@@ -83,7 +86,7 @@ func begin(ctx context.Context, url, dir string, alone bool) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, url, dir string, alone bool) (err error) {
+func (s *Store) open(ctx context.Context, url, dir string, alone bool, further []database.Line) (err error) {
 	if url != "" {
 		if s.db, err = database.OpenURL(ctx, url); err != nil {
 			return err
@@ -106,7 +109,7 @@ func (s *Store) open(ctx context.Context, url, dir string, alone bool) (err erro
 	if err != nil {
 		return err
 	}
-	return s.db.Migrate(ctx, s.jobs.migrate, sqlledger.Line(), line())
+	return s.db.Migrate(ctx, s.jobs.migrate, append([]database.Line{sqlledger.Line(), line()}, further...)...)
 }
 
 // take makes the data directory and locks it.
@@ -154,6 +157,9 @@ func (s *Store) Close() error {
 // Ledger returns the ledger in the database.
 func (s *Store) Ledger() ledger.Ledger { return sqlledger.New(s.db) }
 
+// Database returns the database, for the tables of the further lines of Open.
+func (s *Store) Database() *database.DB { return s.db }
+
 const columns = "id, hook, installation, event, action, received_at, state, attempts, error, next_at, changed_at, payload IS NOT NULL"
 
 // Find returns how a delivery stands; there is none if ok is false.
@@ -163,6 +169,26 @@ func (s *Store) Find(ctx context.Context, id string) (st Status, ok bool, err er
 		return Status{}, false, err
 	}
 	return list[0], true, nil
+}
+
+// Stored returns which of the deliveries of these ids are known, however they stand.
+func (s *Store) Stored(ctx context.Context, ids []string) (map[string]bool, error) {
+	const atOnce = 500 // parameters of one statement
+	out := map[string]bool{}
+	for some := range slices.Chunk(ids, atOnce) {
+		args, marks := make([]any, len(some)), make([]string, len(some))
+		for i, id := range some {
+			args[i], marks[i] = id, fmt.Sprintf("$%d", i+1)
+		}
+		list, err := s.list(ctx, "SELECT "+columns+" FROM delivery WHERE id IN ("+strings.Join(marks, ", ")+")", args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range list {
+			out[st.ID] = true
+		}
+	}
+	return out, nil
 }
 
 // List returns at most n deliveries in a state, those that changed last first.

@@ -39,8 +39,11 @@ type Work struct {
 	Workers *river.Workers // of further kinds of jobs; nil: none
 	// Periodic jobs, each with a worker among Workers.
 	Periodic []*river.PeriodicJob
-	AtOnce   int           // jobs, default 8
-	Timeout  time.Duration // of one attempt, default 5 minutes
+	// Aside are further queues. Of each, one job at a time is worked on beside
+	// those of AtOnce, which one that takes long so holds up nothing of.
+	Aside   []string
+	AtOnce  int           // jobs, default 8
+	Timeout time.Duration // of one attempt, default 5 minutes
 	// Backoff is how long to wait after the n-th attempt, 1 for the first.
 	// Default: n⁴ seconds, at most an hour, and a tenth of it by chance.
 	Backoff func(n int) time.Duration
@@ -107,6 +110,10 @@ func (s *Store) Start(ctx context.Context, w Work) error {
 	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w}); err != nil {
 		return err
 	}
+	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
+	for _, name := range w.Aside {
+		queues[name] = river.QueueConfig{MaxWorkers: 1}
+	}
 	id := "switchback-" + rand.Text()
 	if err := s.jobs.present(ctx, id); err != nil {
 		return fmt.Errorf("the queue: %w", err)
@@ -118,7 +125,7 @@ func (s *Store) Start(ctx context.Context, w Work) error {
 	c, err := s.jobs.work(context.WithoutCancel(ctx), &river.Config{
 		ID: id, Logger: w.Log, RetryPolicy: w, Workers: w.Workers, PeriodicJobs: w.Periodic,
 		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(storable)},
-		Queues:     map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}},
+		Queues:     queues,
 		JobTimeout: w.Timeout, RescueStuckJobsAfter: w.Timeout + time.Minute,
 		FetchCooldown: 50 * time.Millisecond, FetchPollInterval: 250 * time.Millisecond,
 		CompletedJobRetentionPeriod: time.Hour, // the table of deliveries remembers

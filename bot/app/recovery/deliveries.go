@@ -17,10 +17,13 @@ type missing struct {
 	first            time.Time // when it was tried first
 	attempts         int
 	again            time.Time // when GitHub last tried it because it was asked to
+	taken            bool      // an attempt was answered with success
 }
 
 // Deliveries asks GitHub again for the App's deliveries that something is to be
-// done about and that were not taken in, the oldest first. It looks back to
+// done about and that were not taken in, the oldest first: those that no server
+// answered with success, which it also does to what it has no use for, and that
+// are not stored. It looks back to
 // where all was well the last time, or as far as GitHub keeps them. A delivery
 // that fails again is asked for less and less often.
 func (r *Recovery) Deliveries(ctx context.Context) (Found, error) {
@@ -81,7 +84,11 @@ func (r *Recovery) lost(ctx context.Context, since time.Time) (out []missing, do
 		}
 	}
 	ids := make([]string, 0, len(found))
-	for id := range found {
+	for id, m := range found {
+		if m.taken {
+			delete(found, id)
+			continue
+		}
 		ids = append(ids, id)
 	}
 	stored, err := r.Inbox.Stored(ctx, ids)
@@ -107,6 +114,7 @@ func (m *missing) with(d hub.HookDelivery) *missing {
 	}
 	m.first = d.At
 	m.attempts++
+	m.taken = m.taken || d.OK
 	if d.Redelivery && d.At.After(m.again) {
 		m.again = d.At
 	}

@@ -55,6 +55,7 @@ const (
 	mostPages     = 50  // of deliveries
 	mostAsked     = 100 // deliveries asked for again
 	mostRepos     = 200 // looked into
+	mostRefused   = 3   // of an installation, in which GitHub can do nothing just now
 	mostRunPages  = 10  // of one repository
 	mostNotePages = 10  // of its comments
 )

@@ -15,8 +15,17 @@ func TestAttemptsOfADelivery(t *testing.T) {
 	for _, d := range []hub.HookDelivery{{ID: 9, At: at(9), Redelivery: true}, {ID: 5, At: at(5), Redelivery: true}, {ID: 1, At: at(1)}} {
 		m = m.with(d)
 	}
-	if m.ID != 9 || m.attempts != 3 || !m.first.Equal(at(1)) || !m.again.Equal(at(9)) {
+	if m.ID != 9 || m.attempts != 3 || !m.first.Equal(at(1)) || !m.again.Equal(at(9)) || m.taken {
 		t.Errorf("%+v", m)
+	}
+	for _, ok := range [][]bool{{true, false}, {false, true}, {true}} {
+		var m *missing
+		for _, ok := range ok {
+			m = m.with(hub.HookDelivery{OK: ok})
+		}
+		if !m.taken {
+			t.Errorf("%v is not taken", ok)
+		}
 	}
 }
 

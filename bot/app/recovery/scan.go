@@ -20,20 +20,23 @@ import (
 // commands that were given since the last look, and that nobody told of. The
 // first look into a repository finds nothing: what was before the App came is
 // not its affair. Where nothing happened it costs two requests a repository,
-// which a Hub that keeps answers makes for free.
+// which a Hub that keeps answers makes for free. What goes wrong in one
+// repository does not keep the others from being looked into; an installation
+// that can be asked nothing just now is left for the next look.
 func (r *Recovery) Scan(ctx context.Context) (Found, error) {
 	all, failed := r.repositories(ctx)
-	if stop(failed) {
-		return Found{}, failed
-	}
 	var f Found
 	looked := 0
+	refused := map[int64]int{}
 	for range all {
 		repo := all[r.turn%len(all)]
 		r.turn = (r.turn + 1) % len(all)
+		if refused[repo.Installation] >= mostRefused {
+			continue
+		}
 		g, ours, err := r.scan(ctx, repo)
 		f.Runs, f.Commands = f.Runs+g.Runs, f.Commands+g.Commands
-		kind, _ := hub.Verdict(err)
+		kind, after := hub.Verdict(err)
 		if kind == hub.Gone {
 			r.log().Info("cannot be looked into", "repository", repo.Repo, "error", err) // a moment ago it was there
 			continue
@@ -42,7 +45,13 @@ func (r *Recovery) Scan(ctx context.Context) (Found, error) {
 		if ours {
 			looked++
 		}
-		if ctx.Err() != nil || kind == hub.Later || looked == mostRepos {
+		if kind == hub.Later {
+			refused[repo.Installation]++
+			if after > 0 {
+				refused[repo.Installation] = mostRefused // a rate limit is the whole installation's
+			}
+		}
+		if ctx.Err() != nil || looked == mostRepos {
 			break
 		}
 	}

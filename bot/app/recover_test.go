@@ -1,0 +1,48 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/switchback-ci/switchback/bot/app/recovery"
+	"github.com/switchback-ci/switchback/bot/database/pgtest"
+	"github.com/switchback-ci/switchback/bot/store"
+)
+
+func TestOneLookAtATime(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{"SQLite": "", "PostgreSQL": pgtest.URL(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := store.Open(t.Context(), url, t.TempDir(), recovery.Line())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			for range 3 { // processes that lead, one after another
+				if err := s.Enqueue(t.Context(), recoverAll{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var n int
+			err = s.Database().Read.QueryRowContext(t.Context(), "SELECT count(*) FROM river_job WHERE kind = 'recover' AND queue = $1", asideQueue).Scan(&n)
+			if err != nil || n != 1 {
+				t.Errorf("%d jobs: %v", n, err)
+			}
+		})
+	}
+}
+
+func TestWantedEvents(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		event, action string
+		want          bool
+	}{
+		{"workflow_run", "completed", true}, {"workflow_run", "requested", false}, {"push", "", true}, {"star", "created", false},
+		{"issue_comment", "created", true}, {"issue_comment", "edited", false},
+	} {
+		if got := wantedEvent(c.event, c.action); got != c.want {
+			t.Errorf("%s %s: %v", c.event, c.action, got)
+		}
+	}
+}
