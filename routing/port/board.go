@@ -31,7 +31,7 @@ func (p Plan) State(r Register, hash map[string]string) State {
 			st.Passed[id] = k.Hash
 		case now && k.Standing == IsRunning:
 			st.Running = append(st.Running, id)
-			if k.Passed {
+			if k.Passed && !r.Edges.settled(id) {
 				st.Passed[id] = hash[id]
 			}
 		case now && (k.Standing == IsPaused || k.Standing == IsEscalated && r.Edges.sent(id)): // it goes on once its feedback is settled

@@ -45,6 +45,14 @@ func (e Edges) sent(id string) bool {
 	return slices.ContainsFunc(e.Open, func(x Edge) bool { return x.From == id })
 }
 
+// settled reports whether nothing is left that a port that runs for feedback would
+// run for: its pair has ended, well or not, which the register of the plan is yet to
+// be told.
+func (e Edges) settled(id string) bool {
+	_, due := e.Due[id]
+	return e.Due != nil && !due
+}
+
 // about returns the open feedback that a port is asked for, or verifies.
 func (e Edges) about(id string) []Edge {
 	var out []Edge

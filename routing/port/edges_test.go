@@ -132,6 +132,23 @@ func TestEdgesOfABuild(t *testing.T) {
 		}
 		w.is(4, "")
 	})
+	t.Run("a target whose end is not taken in yet holds up its sender (S3-45)", func(t *testing.T) {
+		for status, want := range map[LoopStatus]string{Raised: "", Success: "check"} {
+			w := newEdgeWalk(t, "model", "check: model")
+			w.is(1, "model")
+			w.ends("model", Success)
+			w.is(2, "check")
+			w.send("check", "model", feedback.FixRequest)
+			w.ends("check", Paused)
+			w.is(3, "model")
+			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Turn: 1, Errands: ErrandsOf(w.reg, "b", "model")}
+			w.edge(l.Settle(w.reg, w.p, "", w.now)) // by the process that ran the pair
+			w.is(4, "")
+			k := w.r.Ports["model"].Heard(Journal{Loop: &l, Passed: "h-model", Runner: &Runner{Run: "1"}})
+			w.do(w.r.End(w.p.As(map[string]Known{"model": k}), w.now))
+			w.is(4, want)
+		}
+	})
 	t.Run("a failed verification begins round 2, and its failure is the root's (S3-48 S3-49 S3-39)", func(t *testing.T) {
 		w := newEdgeWalk(t, "model", "check: model")
 		w.is(1, "model")
