@@ -6,7 +6,7 @@ GO ?= go
 BIN := $(CURDIR)/bin
 export CGO_ENABLED ?= 1
 
-.PHONY: help demo build test unit lint bench microbench fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit lint bench load microbench fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ e2e/node_modules/.package-lock.json: e2e/package-lock.json
 
 bench: ## measure side by side with other readers (BENCH=full: 1 GB, 1M tests)
 	@$(GO) build -o $(BIN)/bench/bench ./internal/bench && $(BIN)/bench/bench
+
+load: ## measure what the App bears (LOAD=full: longer, 100,000 cases)
+	@$(GO) run ./internal/load
 
 microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/internal/peak"
 )
 
 func main() {
@@ -232,7 +234,7 @@ func (b *bench) once(args []string) (spent, error) {
 	if code := c.ProcessState.ExitCode(); code > 1 || code == 1 && filepath.Base(args[0]) == "joshdk" {
 		return spent{}, fmt.Errorf("exit code %d", code)
 	}
-	return spent{wall.Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), peak(c.ProcessState)}, nil
+	return spent{wall.Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), peak.KiB(c.ProcessState)}, nil
 }
 
 // cpu returns the processor's name where the system tells it.

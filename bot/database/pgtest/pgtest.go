@@ -29,28 +29,39 @@ var databases atomic.Int64
 // has no PostgreSQL.
 func URL(tb testing.TB) string {
 	tb.Helper()
-	c, err := cluster()
+	url, err := New(tb.Context())
 	if err != nil {
 		tb.Fatalf("a PostgreSQL for this test: %v", err)
 	}
-	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := c.run(tb.Context(), "CREATE DATABASE "+name); err != nil {
-		tb.Fatal(err)
+	return url
+}
+
+// New is URL for programs that are no tests.
+func New(ctx context.Context) (string, error) {
+	c, err := cluster()
+	if err != nil {
+		return "", err
 	}
-	return c.url(name)
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	return c.url(name), c.run(ctx, "CREATE DATABASE "+name)
 }
 
 // Durable makes the cluster write through to the disk, which it otherwise does
 // not: for benchmarks, as a test kills its clients and not the server.
 func Durable(tb testing.TB) {
 	tb.Helper()
-	c, err := cluster()
-	if err == nil {
-		err = errors.Join(c.run(tb.Context(), "ALTER SYSTEM SET fsync = on"), c.run(tb.Context(), "SELECT pg_reload_conf()"))
-	}
-	if err != nil {
+	if err := Sync(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// Sync is Durable for programs that are no tests.
+func Sync(ctx context.Context) error {
+	c, err := cluster()
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.run(ctx, "ALTER SYSTEM SET fsync = on"), c.run(ctx, "SELECT pg_reload_conf()"))
 }
 
 type server struct {

@@ -1,6 +1,7 @@
 //go:build unix
 
-package main
+// Package peak tells how much memory a process took, for the measurements.
+package peak
 
 import (
 	"os"
@@ -8,8 +9,8 @@ import (
 	"syscall"
 )
 
-// peak returns the largest resident set of a process that has ended, in KiB.
-func peak(p *os.ProcessState) int64 {
+// KiB returns the largest resident set of a process that has ended, in KiB.
+func KiB(p *os.ProcessState) int64 {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0

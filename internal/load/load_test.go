@@ -1,0 +1,21 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+// The program itself works: every delivery that it sends is taken and done, and
+// its GitHub knows all that it is asked.
+func TestLoad(t *testing.T) {
+	l := load{dir: t.TempDir(), burst: 20, callers: 4, rate: 20, span: time.Second, runs: 4, levels: []int{50}, probes: 4, limit: 2 * time.Minute}
+	if err := l.build(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.bear(t.Context(), place{name: "SQLite", replicas: 1}, map[string]float64{}); err != nil {
+		t.Error(err)
+	}
+	if err := l.grow(t.Context(), place{name: "SQLite", replicas: 1}); err != nil {
+		t.Error(err)
+	}
+}
