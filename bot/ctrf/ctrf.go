@@ -79,7 +79,8 @@ func (w *Writer) Source() {
 // source tells the same.
 func (w *Writer) Leave(n int) { w.sources[n].leave = true }
 
-// Add takes every test of the report as it is read. It keeps nothing of t.
+// Add takes every test of the report as it is read. It keeps nothing of t but
+// texts, until the next comes.
 func (w *Writer) Add(t *report.Test) {
 	if t.Status == report.Failed {
 		w.kept++
@@ -88,9 +89,22 @@ func (w *Writer) Add(t *report.Test) {
 		}
 	}
 	w.packer.Redact = w.Redact
-	if err := w.spool.write(w.packer.pack(t)); err != nil && w.err == nil {
+	err := w.put(t)
+	if err != nil && w.err == nil {
 		w.err = err
 	}
+}
+
+func (w *Writer) put(t *report.Test) error {
+	b, err := w.spool.room(sameRecord)
+	if err != nil {
+		return err
+	}
+	if b = w.packer.appendSame(b, t); b != nil {
+		w.spool.took(b)
+		return nil
+	}
+	return w.spool.write(w.packer.pack(t))
 }
 
 func entry(t report.Test) Test {
@@ -209,32 +223,35 @@ func (w *Writer) Document(out io.Writer, version string, rep *report.Report, fai
 
 // rest writes the spooled tests but those of sources that are left out.
 func (w *Writer) rest(out *bufio.Writer, first bool) error {
-	at, n := int64(0), -1
+	n := -1
 	var u unpacker
 	var cut records
 	const room = 1 << 16
 	text := make([]byte, 0, room+room/4)
 	err := w.spool.each(func(p []byte) error {
-		return cut.each(p, func(record []byte, length int64) error {
-			for n+1 < len(w.sources) && w.sources[n+1].from <= at {
+		for cut.take(p); ; {
+			for n+1 < len(w.sources) && w.sources[n+1].from <= cut.at {
 				n++
 			}
-			at += length
-			b := text
-			if !first {
-				b = append(b, ',')
-			}
-			b, err := u.appendTest(append(b, '\n'), record)
-			if err != nil || n >= 0 && w.sources[n].leave {
+			record, err := cut.next()
+			if record == nil || err != nil {
 				return err
 			}
-			first = false
+			b, err := u.appendTest(text, record)
+			if err != nil {
+				return err
+			}
+			if n >= 0 && w.sources[n].leave {
+				continue
+			}
+			if first {
+				b, first = append(b[:0], b[len(","):]...), false
+			}
 			if text = b; len(b) >= room {
 				_, _ = out.Write(b) // Flush tells
 				text = b[:0]
 			}
-			return nil
-		})
+		}
 	})
 	_, _ = out.Write(text)
 	if err != nil {

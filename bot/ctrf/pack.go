@@ -19,8 +19,9 @@ import (
 // order of the flags; lengths and numbers are varints.
 type packer struct {
 	Redact      func(string) string
-	name        []byte // in JSON, of the test before
-	asIs        bool   // name is what was given, between quotes
+	last        string // name of the test before, if JSON has it as it is
+	asIs        bool   // last is that name, and name is out of date
+	name        []byte // in JSON, of the test before, unless asIs
 	suite, file string // of the test before, as it was given
 	begun       bool   // there was a test before
 	text        []byte // scratch
@@ -47,11 +48,6 @@ var packed = [...]report.Status{report.Passed, report.Failed, report.Skipped, re
 // pack returns the record of t, valid until the next call. Together with the
 // records before it stands for what json.Marshal gives of the masked entry of t.
 func (p *packer) pack(t *report.Test) []byte {
-	if p.asIs && p.Redact == nil && t.Status == report.Passed && !t.Flaky && t.Line == 0 && t.Retries == 0 && t.Suite == p.suite && t.File == p.file {
-		if b := p.packSame(t.Name, t.Duration.Milliseconds()); b != nil {
-			return b
-		}
-	}
 	flags, status := p.flags(t)
 	b := append(p.rec[:0], "          "...) // room for the length
 	b = binary.AppendUvarint(b, flags)
@@ -97,26 +93,38 @@ func (p *packer) pack(t *report.Test) []byte {
 	return b[recordLength-k:]
 }
 
-// packSame is pack for nearly all tests: one that passed, has what the test
-// before has and a plain name that is no longer than most; nil for others.
-func (p *packer) packSame(name string, duration int64) []byte {
-	if uint64(duration) >= 0x80 || len(name) >= 0x70 || name == "" || name[0] <= ' ' || name[0] >= utf8.RuneSelf {
+// sameRecord is the most that appendSame appends.
+const sameRecord = 0x80
+
+// appendSame is pack for nearly all tests: one that passed, has what the test
+// before has and a plain name that is no longer than most. It appends the
+// record to b, which has room for it; nil for others.
+func (p *packer) appendSame(b []byte, t *report.Test) []byte {
+	if !p.asIs || p.Redact != nil || t.Status != report.Passed || t.Flaky || t.Line != 0 || t.Retries != 0 || t.Suite != p.suite || t.File != p.file {
 		return nil
 	}
-	n := shared(p.name[1:len(p.name)-1], name)
+	name, duration := t.Name, uint64(t.Duration.Milliseconds())
+	if duration >= 0x80 || len(name) >= 0x70 || name == "" || name[0] <= ' ' || name[0] >= utf8.RuneSelf {
+		return nil
+	}
+	n := shared(p.last, name)
 	if n > 0 && name[n-1] >= utf8.RuneSelf || n >= 0x70 {
 		return nil
 	}
 	rest := name[n:]
-	b := append(p.rec[:0], byte(5+len(rest)), 0, byte(duration), byte(1+n), byte(len(rest)+1))
+	b = append(b, byte(5+len(rest)), 0, byte(duration), byte(1+n), byte(len(rest)+1))
+	at := len(b)
+	b = b[:at+len(rest)+1]
+	to := b[at:]
 	for i := 0; i < len(rest); i++ {
-		if !plain[rest[i]] {
+		c := rest[i]
+		if !plain[c] {
 			return nil
 		}
+		to[i] = c
 	}
-	b = append(append(b, rest...), '"')
-	p.name = append(p.name[:1+n], b[5:]...)
-	p.rec = b
+	to[len(rest)] = '"'
+	p.last = name
 	return b
 }
 
@@ -158,17 +166,21 @@ func (p *packer) mask(s string) string {
 func (p *packer) packName(b []byte, name string) []byte {
 	name = p.mask(named(name))
 	if p.asIs {
-		n := shared(p.name[1:len(p.name)-1], name)
+		n := shared(p.last, name)
 		// What is shared is written alike, unless it ends inside a character.
 		if rest := name[n:]; (n == 0 || name[n-1] < utf8.RuneSelf) && allPlain(rest) {
 			b = binary.AppendUvarint(b, uint64(1+n))
 			b = binary.AppendUvarint(b, uint64(len(rest)+1))
-			p.name = append(append(p.name[:1+n], rest...), '"')
+			p.last = name
 			return append(append(b, rest...), '"')
 		}
 	}
+	if p.asIs {
+		p.name = append(append(append(p.name[:0], '"'), p.last...), '"')
+	}
 	p.text = appendText(p.text[:0], name)
 	p.asIs = len(p.text) == len(name)+len(`""`) // what is not as it is, is longer
+	p.last = name
 	n := shared(p.name, p.text)
 	b = binary.AppendUvarint(b, uint64(n))
 	b = binary.AppendUvarint(b, uint64(len(p.text)-n))
@@ -177,7 +189,7 @@ func (p *packer) packName(b []byte, name string) []byte {
 }
 
 // shared returns how many bytes a and b begin with alike.
-func shared[T []byte | string](a []byte, b T) int {
+func shared[T []byte | string](a, b T) int {
 	n, least := 0, min(len(a), len(b))
 	for ; n+8 <= least; n += 8 {
 		if x := eight(a[n:]) ^ eight(b[n:]); x != 0 {
@@ -211,26 +223,34 @@ func (p *packer) packed(b []byte) []byte {
 
 // unpacker makes JSON of records, in their order.
 type unpacker struct {
-	name, suite, file []byte
-	ends              []byte // what appendSame ends with, empty until it is known
-	b                 []byte // the record in hand
-	i                 int    // what was read of it
-	short             bool   // it ended too early
+	name        []byte // behind begins
+	suite, file []byte
+	ends        []byte // what appendSame ends with, empty until it is known
+	b           []byte // the record in hand
+	i           int    // what was read of it
+	short       bool   // it ended too early
 }
 
 var errSpool = errors.New("what was kept of the tests does not read as it was written")
 
-// appendTest appends the JSON of the test of record.
+// begins stands before the name of a test: a comma that parts it from the one
+// before, a new line, and the key.
+const begins = ",\n{\"name\":"
+
+// appendTest appends what begins and the JSON of the test of record.
 func (u *unpacker) appendTest(to, record []byte) ([]byte, error) {
-	if len(record) > 4 && record[0] == 0 && (record[1]|record[2]|record[3]) < 0x80 && len(record) == 4+int(record[3]) && int(record[2]) <= len(u.name) {
+	if u.name == nil {
+		u.name = []byte(begins)
+	}
+	if len(record) > 4 && record[0] == 0 && (record[1]|record[2]|record[3]) < 0x80 && len(record) == 4+int(record[3]) && len(begins)+int(record[2]) <= len(u.name) {
 		// Nearly all, by a shorter way: a test like the one before, its numbers of one byte.
-		u.name = append(u.name[:record[2]], record[4:]...)
+		u.name = append(u.name[:len(begins)+int(record[2])], record[4:]...)
 		return u.appendSame(to, uint64(record[1])), nil
 	}
 	u.b, u.i, u.short = record, 0, false
 	flags := u.number()
 	duration := u.number()
-	u.name = append(u.name[:min(u.number(), uint64(len(u.name)))], u.text()...)
+	u.name = append(u.name[:len(begins)+int(min(u.number(), uint64(len(u.name)-len(begins))))], u.text()...)
 	if flags == 0 {
 		if u.short || u.i < len(u.b) {
 			return to, errSpool
@@ -245,7 +265,7 @@ func (u *unpacker) appendTest(to, record []byte) ([]byte, error) {
 		u.file = append(u.file[:0], u.text()...)
 	}
 	status, raw := status(packed[min(flags&packStatus, uint64(len(packed)-1))])
-	to = append(append(to, `{"name":`...), u.name...)
+	to = append(to, u.name...)
 	to = append(append(append(to, `,"status":"`...), status...), `","duration":`...)
 	to = strconv.AppendUint(to, duration, 10)
 	to = appendField(to, `,"suite":`, u.suite)
@@ -287,7 +307,7 @@ func (u *unpacker) appendSame(to []byte, duration uint64) []byte {
 		u.ends = appendField(appendField(u.ends, `,"suite":`, u.suite), `,"filePath":`, u.file)
 		u.ends = append(u.ends, '}')
 	}
-	to = append(append(to, `{"name":`...), u.name...)
+	to = append(to, u.name...)
 	to = strconv.AppendUint(append(to, `,"status":"passed","duration":`...), duration, 10)
 	return append(to, u.ends...)
 }
@@ -343,37 +363,46 @@ func appendNumber(b []byte, key string, n int64) []byte {
 
 // records cuts what a spool gives into records.
 type records struct {
+	p    []byte // what is still to be cut
 	rest []byte // the beginning of a record, of a piece before
+	at   int64  // where p begins in the spool
 }
 
-// each gives fn every record that ends in p, with its length in the spool.
-func (r *records) each(p []byte, fn func(record []byte, length int64) error) error {
+// take gives the next piece of the spool, once next has no more of the one before.
+func (r *records) take(p []byte) {
 	if len(r.rest) > 0 {
 		r.rest = append(r.rest, p...)
 		p = r.rest
 	}
-	for {
-		var n uint64
-		k := 1
-		if len(p) > 0 && p[0] < 0x80 {
-			n = uint64(p[0])
-		} else {
-			n, k = binary.Uvarint(p)
-		}
-		if k < 0 {
-			return errSpool
-		}
-		if k == 0 || n > uint64(len(p)-k) {
-			break
-		}
-		end := k + int(n)
-		if err := fn(p[k:end], int64(end)); err != nil {
-			return err
-		}
-		p = p[end:]
+	r.p = p
+}
+
+// next returns the next record, which is nil if none ends in the piece in hand.
+func (r *records) next() ([]byte, error) {
+	if p := r.p; len(p) > 0 && p[0] < 0x80 && int(p[0]) < len(p) {
+		end := 1 + int(p[0])
+		r.p = p[end:]
+		r.at += int64(end)
+		return p[1:end], nil
 	}
-	r.rest = append(r.rest[:0], p...)
-	return nil
+	return r.long()
+}
+
+// long is next for a record that is long or not whole.
+func (r *records) long() ([]byte, error) {
+	n, k := binary.Uvarint(r.p)
+	if k < 0 {
+		return nil, errSpool
+	}
+	if k == 0 || n > uint64(len(r.p)-k) {
+		r.rest, r.p = append(r.rest[:0], r.p...), nil
+		return nil, nil
+	}
+	end := k + int(n)
+	record := r.p[k:end]
+	r.p = r.p[end:]
+	r.at += int64(end)
+	return record, nil
 }
 
 // end tells whether the last record was whole.

@@ -1,7 +1,6 @@
 package ctrf
 
 import (
-	"bufio"
 	"io"
 	"os"
 )
@@ -16,31 +15,59 @@ const (
 type spool struct {
 	memory int64 // bytes held before a file is begun
 	size   int64
-	chunks [][]byte
-	file   *os.File
-	w      *bufio.Writer
+	chunks [][]byte // full ones in memory
+	file   *os.File // what stands behind them
+	last   []byte   // what stands behind all that
+}
+
+// room returns the chunk in hand, to which up to n bytes can be appended
+// without moving it; took gives it back.
+func (s *spool) room(n int) ([]byte, error) {
+	if s.file == nil && s.size+int64(n) > s.memory {
+		f, err := os.CreateTemp("", "switchback-ctrf-*")
+		if err != nil {
+			return nil, err
+		}
+		s.chunks, s.file, s.last = append(s.chunks, s.last), f, nil
+	}
+	if len(s.last)+n > cap(s.last) {
+		if err := s.next(n); err != nil {
+			return nil, err
+		}
+	}
+	return s.last, nil
+}
+
+// next puts the chunk in hand away and begins one with room for n bytes.
+func (s *spool) next(n int) error {
+	switch {
+	case len(s.last) == 0:
+	case s.file == nil:
+		s.chunks, s.last = append(s.chunks, s.last), nil
+	default:
+		if _, err := s.file.Write(s.last); err != nil {
+			return err
+		}
+		s.last = s.last[:0]
+	}
+	if n > cap(s.last) {
+		s.last = make([]byte, 0, max(chunk, n))
+	}
+	return nil
+}
+
+// took takes the chunk in hand back, to which something was appended.
+func (s *spool) took(b []byte) {
+	s.size += int64(len(b) - len(s.last))
+	s.last = b
 }
 
 func (s *spool) write(p []byte) error {
-	if s.file == nil && s.size+int64(len(p)) > s.memory {
-		f, err := os.CreateTemp("", "switchback-ctrf-*")
-		if err != nil {
-			return err
-		}
-		s.file, s.w = f, bufio.NewWriterSize(f, chunk)
+	b, err := s.room(len(p))
+	if err == nil {
+		s.took(append(b, p...))
 	}
-	s.size += int64(len(p))
-	if s.file != nil {
-		_, err := s.w.Write(p)
-		return err
-	}
-	n := len(s.chunks) - 1
-	if n < 0 || len(s.chunks[n])+len(p) > cap(s.chunks[n]) {
-		s.chunks = append(s.chunks, make([]byte, 0, max(chunk, len(p))))
-		n++
-	}
-	s.chunks[n] = append(s.chunks[n], p...)
-	return nil
+	return err
 }
 
 // each gives fn all that was written, piece by piece. It may be called again.
@@ -51,12 +78,16 @@ func (s *spool) each(fn func(p []byte) error) error {
 			return err
 		}
 	}
-	if s.file == nil {
-		return nil
+	if s.file != nil {
+		if err := s.spilled(fn); err != nil {
+			return err
+		}
 	}
-	if err := s.w.Flush(); err != nil {
-		return err
-	}
+	return fn(s.last)
+}
+
+// spilled gives fn what stands in the file.
+func (s *spool) spilled(fn func(p []byte) error) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
