@@ -2,10 +2,10 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazy"
 	"github.com/switchback-ci/switchback/routing/report"
 )
 
@@ -130,7 +130,7 @@ func (j *judge) byText(kind report.Kind, typ, message, trace, output string) (fi
 }
 
 var (
-	assertionType = regexp.MustCompile(`(?i)assert|comparison|expectation`)
+	assertionType = lazy.New(`(?i)assert|comparison|expectation`)
 	errorShape    = mustQuick(`^\s*(?:E\s+)?(?:Caused by: |Suppressed: |panic: |fatal|error|Exception in thread|thread '.*panicked|not (?:yet )?implemented|\S+\.(?:go|rs|ts|tsx|js|java|kt|c|cc|cpp|h|py):|(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Timeout)\b)`)
 	pytestLine    = mustQuick(`^E\s+\S`)
 )
@@ -201,7 +201,7 @@ func (j *judge) problem(p report.Problem) routing.Failure {
 }
 
 // compilers are tools whose errors are type errors, not matters of quality.
-var compilers = regexp.MustCompile(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
+var compilers = lazy.New(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
 
 // diagnostic makes a failure of an error of a compiler or linter.
 func (j *judge) diagnostic(d report.Diagnostic) routing.Failure {
@@ -220,7 +220,7 @@ func (j *judge) diagnostic(d report.Diagnostic) routing.Failure {
 	return j.complete(f, x, d.Code, "", d.At)
 }
 
-var rustCode = regexp.MustCompile(`^E\d{4}$`)
+var rustCode = lazy.New(`^E\d{4}$`)
 
 // place maps where f is to a file of the repository. A class may say more than
 // a base name in a stack trace; a file that no printed path names has no line.

@@ -1,19 +1,20 @@
 package diagnose
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"sync"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // quick is a regexp asked of many texts of which it matches few.
 type quick struct {
-	re  *regexp.Regexp
+	re  *lazy.Regexp
 	dfa func() *dfa
 }
 
 func mustQuick(pattern string) *quick {
-	return &quick{re: regexp.MustCompile(pattern), dfa: sync.OnceValue(func() *dfa {
+	return &quick{re: lazy.New(pattern), dfa: sync.OnceValue(func() *dfa {
 		re, err := syntax.Parse(pattern, syntax.Perl)
 		if err != nil {
 			return nil // MustCompile told

@@ -2,17 +2,17 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // placeholder is {name} in a suggestion. A part in [[double brackets]] is left
 // out as a whole if one of its placeholders is empty.
 var (
-	placeholder = regexp.MustCompile(`\{[a-z0-9_]+\}`)
-	optional    = regexp.MustCompile(`\[\[.*?\]\]`)
+	placeholder = lazy.New(`\{[a-z0-9_]+\}`)
+	optional    = lazy.New(`\[\[.*?\]\]`)
 )
 
 var placeholders = map[string]bool{

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // assertionWindow bounds how much of a text is searched for the two sides of
@@ -57,66 +58,66 @@ func mayAssert(text string) bool {
 // assertionStyle is one sentence in which a library states both sides.
 type assertionStyle struct {
 	needs            string // must occur, "" for no condition
-	re               *regexp.Regexp
+	re               *lazy.Regexp
 	expected, actual int // submatch
 }
 
 // assertionStyles are tried in order; the stricter stand before the looser.
 var assertionStyles = []assertionStyle{
 	// JUnit, Kotlin, Jest-like ports: expected: <a> but was: <b>
-	{"but was", regexp.MustCompile(`(?is)expected:?\s*(?:same:)?\s*<(.*?)>\s*but was(?: not)?:?\s*<(.*?)>(?:\s|$|[.,)])`), 1, 2},
-	{"but was", regexp.MustCompile(`(?i)expected:?\s+(\S.*?),?\s+but was:?\s+(.+)`), 1, 2},
+	{"but was", lazy.New(`(?is)expected:?\s*(?:same:)?\s*<(.*?)>\s*but was(?: not)?:?\s*<(.*?)>(?:\s|$|[.,)])`), 1, 2},
+	{"but was", lazy.New(`(?i)expected:?\s+(\S.*?),?\s+but was:?\s+(.+)`), 1, 2},
 	// TestNG: expected [a] but found [b]
-	{"but found", regexp.MustCompile(`(?is)expected \[(.*?)\] but found \[(.*?)\]`), 1, 2},
+	{"but found", lazy.New(`(?is)expected \[(.*?)\] but found \[(.*?)\]`), 1, 2},
 	// MSTest: Expected:<1>. Actual:<2>.
-	{"Actual:<", regexp.MustCompile(`(?s)Expected:<(.*?)>(?: \([^)]*\))?\. Actual:<(.*?)>`), 1, 2},
+	{"Actual:<", lazy.New(`(?s)Expected:<(.*?)>(?: \([^)]*\))?\. Actual:<(.*?)>`), 1, 2},
 	// PHPUnit
-	{"matches expected", regexp.MustCompile(`Failed asserting that (.+?) matches expected (.+?)\.?(?:\n|$)`), 2, 1},
-	{"is identical to", regexp.MustCompile(`Failed asserting that (.+?) is identical to (.+?)\.?(?:\n|$)`), 2, 1},
-	{"Failed asserting that", regexp.MustCompile(`Failed asserting that (.+?) is (true|false|null|empty)\.?(?:\n|$)`), 2, 1},
+	{"matches expected", lazy.New(`Failed asserting that (.+?) matches expected (.+?)\.?(?:\n|$)`), 2, 1},
+	{"is identical to", lazy.New(`Failed asserting that (.+?) is identical to (.+?)\.?(?:\n|$)`), 2, 1},
+	{"Failed asserting that", lazy.New(`Failed asserting that (.+?) is (true|false|null|empty)\.?(?:\n|$)`), 2, 1},
 	// Cypress: expected X to have text 'a', but the text was 'b'
-	{"but the ", regexp.MustCompile(`expected .+? to (?:have|contain|be) \w+ (.+?), but the \w+ was (.+)`), 1, 2},
+	{"but the ", lazy.New(`expected .+? to (?:have|contain|be) \w+ (.+?), but the \w+ was (.+)`), 1, 2},
 	// XCTest
-	{"is not equal to", regexp.MustCompile(`\("(.*?)"\) is not equal to \("(.*?)"\)`), 2, 1},
+	{"is not equal to", lazy.New(`\("(.*?)"\) is not equal to \("(.*?)"\)`), 2, 1},
 	// Gomega: Expected\n    <int>: 1\nto equal\n    <int>: 2
-	{"\nto ", regexp.MustCompile(`Expected\n\s+((?s:.+?))\nto (?:equal|be (?:identical|equivalent) to|deep equal|match JSON of|match)\n\s+(.+)`), 2, 1},
+	{"\nto ", lazy.New(`Expected\n\s+((?s:.+?))\nto (?:equal|be (?:identical|equivalent) to|deep equal|match JSON of|match)\n\s+(.+)`), 2, 1},
 	// AssertJ before 3.21: Expecting:\n <a>\nto be equal to:\n <b>
-	{"Expecting", regexp.MustCompile(`(?s)Expecting(?: actual)?:\s*\n\s*(.+?)\s*\n\s*to be (?:equal to|the same instance as):?\s*\n\s*(.+?)\s*\n`), 2, 1},
+	{"Expecting", lazy.New(`(?s)Expecting(?: actual)?:\s*\n\s*(.+?)\s*\n\s*to be (?:equal to|the same instance as):?\s*\n\s*(.+?)\s*\n`), 2, 1},
 	// GoogleTest: both values, or what they are, on lines of their own
-	{"Expected equality of these values", regexp.MustCompile(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
-	{"Expected equality of these values", regexp.MustCompile(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}(.*)`), 1, 2},
-	{"Expected equality of these values", regexp.MustCompile(`Expected equality of these values:\n {2}(.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
-	{"Expected equality of these values", regexp.MustCompile(`Expected equality of these values:\n {2}(.*)\n {2}(.*)`), 1, 2},
+	{"Expected equality of these values", lazy.New(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
+	{"Expected equality of these values", lazy.New(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}(.*)`), 1, 2},
+	{"Expected equality of these values", lazy.New(`Expected equality of these values:\n {2}(.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
+	{"Expected equality of these values", lazy.New(`Expected equality of these values:\n {2}(.*)\n {2}(.*)`), 1, 2},
 	// Catch2: with expansion:\n  1 == 2
-	{"with expansion", regexp.MustCompile(`with expansion:\s*\n\s*(.+?) == (.+)`), 2, 1},
+	{"with expansion", lazy.New(`with expansion:\s*\n\s*(.+?) == (.+)`), 2, 1},
 	// node:assert: 1 !== 2, 1 == 2 on a line of its own
-	{"xpected values", regexp.MustCompile(`Expected values to be (?:strictly|loosely)? ?(?:deep-)?equal:\n\n(.+?) !==? (.+)`), 2, 1},
+	{"xpected values", lazy.New(`Expected values to be (?:strictly|loosely)? ?(?:deep-)?equal:\n\n(.+?) !==? (.+)`), 2, 1},
 	// Chai, Jasmine, Vitest: expected 1 to equal 2
-	{"xpected ", regexp.MustCompile(`[Ee]xpected (.+?) to (?:strictly |deeply |loosely )?(?:equal|eql|be equal to|deep equal|be) (?:to )?(.+?)(?: // .*)?\.?(?:\n|$)`), 2, 1},
+	{"xpected ", lazy.New(`[Ee]xpected (.+?) to (?:strictly |deeply |loosely )?(?:equal|eql|be equal to|deep equal|be) (?:to )?(.+?)(?: // .*)?\.?(?:\n|$)`), 2, 1},
 	// ScalaTest
-	{"did not equal", regexp.MustCompile(`(\S.*?) did not equal (.+?)(?: \(\S+:\d+\))?(?:\n|$)`), 2, 1},
+	{"did not equal", lazy.New(`(\S.*?) did not equal (.+?)(?: \(\S+:\d+\))?(?:\n|$)`), 2, 1},
 	// Go: expected X, got Y; got X, want Y; want X, got Y; F() = X, want Y
-	{"want", regexp.MustCompile(`(?i)\bgot:? (.+?)[,;]? (?:but )?want(?:ed)?:? (.+)`), 2, 1},
-	{"got", regexp.MustCompile(`(?i)\bwant(?:ed)?:? (.+?)[,;]? (?:but )?got:? (.+)`), 1, 2},
-	{"want", regexp.MustCompile(` = (.+?)[,;] want(?:ed)? (.+)`), 2, 1},
-	{"want", regexp.MustCompile(` (\S+)[,;] want(?:ed)? (.+)`), 2, 1},
-	{"got", regexp.MustCompile(`(?i)\bexpected:? (?:to (?:get|be|have) )?(.+?)[,;]?(?: but| instead)? (?:I )?got:? (.+)`), 1, 2},
-	{"xpected", regexp.MustCompile(`\b[Gg]ot:? (.+?)[,;]? (?:but )?[Ee]xpected:? (.+)`), 2, 1},
-	{"actual", regexp.MustCompile(`(?i)\bexpected:? (.+?)[,;]? (?:but )?actual:? (.+)`), 1, 2},
-	{"received", regexp.MustCompile(`(?i)\bexpected:? (.+?)[,;]? (?:but )?received:? (.+)`), 1, 2},
+	{"want", lazy.New(`(?i)\bgot:? (.+?)[,;]? (?:but )?want(?:ed)?:? (.+)`), 2, 1},
+	{"got", lazy.New(`(?i)\bwant(?:ed)?:? (.+?)[,;]? (?:but )?got:? (.+)`), 1, 2},
+	{"want", lazy.New(` = (.+?)[,;] want(?:ed)? (.+)`), 2, 1},
+	{"want", lazy.New(` (\S+)[,;] want(?:ed)? (.+)`), 2, 1},
+	{"got", lazy.New(`(?i)\bexpected:? (?:to (?:get|be|have) )?(.+?)[,;]?(?: but| instead)? (?:I )?got:? (.+)`), 1, 2},
+	{"xpected", lazy.New(`\b[Gg]ot:? (.+?)[,;]? (?:but )?[Ee]xpected:? (.+)`), 2, 1},
+	{"actual", lazy.New(`(?i)\bexpected:? (.+?)[,;]? (?:but )?actual:? (.+)`), 1, 2},
+	{"received", lazy.New(`(?i)\bexpected:? (.+?)[,;]? (?:but )?received:? (.+)`), 1, 2},
 	// gotest.tools: assertion failed: 1 (x int) != 2 (y int)
-	{"assertion failed:", regexp.MustCompile(`assertion failed: (.+?) (?:\(.*?\) )?!= (.+?)(?: \([^()]*\))?(?:\n|$)`), 2, 1},
+	{"assertion failed:", lazy.New(`assertion failed: (.+?) (?:\(.*?\) )?!= (.+?)(?: \([^()]*\))?(?:\n|$)`), 2, 1},
 	// pytest, unittest
-	{"assert ", regexp.MustCompile(`(?m)(?:^E\s+(?:AssertionError: )?|^|AssertionError: )assert (.+?) == (.+)$`), 2, 1},
-	{"!=", regexp.MustCompile(`(?m)AssertionError: (?:\w+ differ: )?(.+?) != (.+)$`), 2, 1},
-	{"!=", regexp.MustCompile(`(?m)\A(?:\w+ differ: )?(\S.*?) !==? (.+)$`), 2, 1},
+	{"assert ", lazy.New(`(?m)(?:^E\s+(?:AssertionError: )?|^|AssertionError: )assert (.+?) == (.+)$`), 2, 1},
+	{"!=", lazy.New(`(?m)AssertionError: (?:\w+ differ: )?(.+?) != (.+)$`), 2, 1},
+	{"!=", lazy.New(`(?m)\A(?:\w+ differ: )?(\S.*?) !==? (.+)$`), 2, 1},
 }
 
 var (
-	expectedLabel = regexp.MustCompile(`(?i)^(?:E\s+)?[\s#>|]*(?:expected(?: value)?|want|wanted|expect)\s*:(?:\s|$|<)`)
-	actualLabel   = regexp.MustCompile(`(?i)^(?:E\s+)?[\s#>|]*(?:actual(?: value)?|got|received|but was|but|found|have)\s*:(?:\s|$|<)`)
-	leftLabel     = regexp.MustCompile(`^(?:E\s+)?[\s#>|]*left\s*:(?:\s|$)`)
-	rightLabel    = regexp.MustCompile(`^(?:E\s+)?[\s#>|]*right\s*:(?:\s|$)`)
+	expectedLabel = lazy.New(`(?i)^(?:E\s+)?[\s#>|]*(?:expected(?: value)?|want|wanted|expect)\s*:(?:\s|$|<)`)
+	actualLabel   = lazy.New(`(?i)^(?:E\s+)?[\s#>|]*(?:actual(?: value)?|got|received|but was|but|found|have)\s*:(?:\s|$|<)`)
+	leftLabel     = lazy.New(`^(?:E\s+)?[\s#>|]*left\s*:(?:\s|$)`)
+	rightLabel    = lazy.New(`^(?:E\s+)?[\s#>|]*right\s*:(?:\s|$)`)
 )
 
 // labelledSides reads sides that stand behind labels on lines of their own:

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // batsFormat reads the pretty formatter of bats; its other one is TAP.
@@ -28,9 +29,9 @@ type batsConsole struct {
 }
 
 var (
-	batsTotals = regexp.MustCompile(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?$`)
-	batsPlace  = regexp.MustCompile(`in (?:test )?file (\S+), line (\d+)`)
-	batsTime   = regexp.MustCompile(` \[\d+\]$`)
+	batsTotals = lazy.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?$`)
+	batsPlace  = lazy.New(`in (?:test )?file (\S+), line (\d+)`)
+	batsTime   = lazy.New(` \[\d+\]$`)
 )
 
 func (b *batsConsole) idle() bool {

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // boostTestFormat reads the human-readable log of Boost.Test.
@@ -26,10 +27,10 @@ type boostConsole struct {
 }
 
 var (
-	boostRunning = regexp.MustCompile(`^Running (\d+) test cases?\.\.\.$`)
-	boostError   = regexp.MustCompile(`^(.+?)\((\d+)\): (fatal error|error): in "([^"]+)": (.+)$`)
-	boostEnd     = regexp.MustCompile(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
-	boostAbort   = regexp.MustCompile(`^\*\*\* (?:The test module "(.*)" was aborted)`)
+	boostRunning = lazy.New(`^Running (\d+) test cases?\.\.\.$`)
+	boostError   = lazy.New(`^(.+?)\((\d+)\): (fatal error|error): in "([^"]+)": (.+)$`)
+	boostEnd     = lazy.New(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
+	boostAbort   = lazy.New(`^\*\*\* (?:The test module "(.*)" was aborted)`)
 )
 
 func (b *boostConsole) idle() bool {
@@ -50,6 +51,9 @@ func (b *boostConsole) line(l Line) bool {
 	}
 	switch t[0] {
 	case 'R':
+		if !strings.HasPrefix(t, "Running ") {
+			break
+		}
 		if m := boostRunning.FindStringSubmatch(t); m != nil {
 			b.end()
 			b.open, b.byKey = true, map[string]*failure{}

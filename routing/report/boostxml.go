@@ -2,8 +2,9 @@ package report
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // boostXMLFormat reads the XML log of Boost.Test (--log_format=XML), its XML
@@ -22,8 +23,8 @@ func detectBoostXML(head []byte) int {
 
 // The two sides of "check a == b has failed [1 != 2]".
 var (
-	boostExpected = regexp.MustCompile(`(?s) has failed \[.+? != (.+)\]`)
-	boostActual   = regexp.MustCompile(`(?s) has failed \[(.+?) != .+\]`)
+	boostExpected = lazy.New(`(?s) has failed \[.+? != (.+)\]`)
+	boostActual   = lazy.New(`(?s) has failed \[(.+?) != .+\]`)
 )
 
 type boostXMLReader struct {

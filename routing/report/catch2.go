@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // catch2Format reads the console reporter of Catch2, versions 1 to 3.
@@ -34,8 +35,8 @@ type catchConsole struct {
 }
 
 var (
-	catchHost   = regexp.MustCompile(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
-	catchFailed = regexp.MustCompile(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
+	catchHost   = lazy.New(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
+	catchFailed = lazy.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
 )
 
 func (c *catchConsole) idle() bool {

@@ -104,39 +104,57 @@ func allPlain(b []byte) bool {
 		}
 		return true
 	}
-	var seen uint64
-	for i := 0; i < n-8; i += 8 {
+	x := binary.LittleEndian.Uint64(b)
+	seen := (x - 0x20*ones) | (x + ones) | x
+	if seen&(0x80*ones) != 0 {
+		return false // marks of tests stand at the start
+	}
+	for i := 8; i < n-8; i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		seen |= (x - 0x20*ones) | (x + ones) | x
 	}
-	x := binary.LittleEndian.Uint64(b[n-8:])
+	x = binary.LittleEndian.Uint64(b[n-8:])
 	seen |= (x - 0x20*ones) | (x + ones) | x
 	return seen&(0x80*ones) == 0
+}
+
+// plainPart returns how many bytes at the start of b are of ASCII and show as
+// they are.
+func plainPart(b []byte) int {
+	// Eight bytes at a time, as allPlain. No byte is borrowed of those before it.
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if high := ((x - 0x20*ones) | (x + ones) | x) & (0x80 * ones); high != 0 {
+			return i + bits.TrailingZeros64(high)/8
+		}
+	}
+	if i > 0 && i < len(b) { // the last ones, with blanks behind them
+		rest := len(b) - i
+		x := binary.LittleEndian.Uint64(b[len(b)-8:])>>(64-8*rest) | (0x20*ones)<<(8*rest)
+		if high := ((x - 0x20*ones) | (x + ones) | x) & (0x80 * ones); high != 0 {
+			return i + bits.TrailingZeros64(high)/8
+		}
+		return len(b)
+	}
+	for i < len(b) && b[i] >= 0x20 && b[i] < 0x7f {
+		i++
+	}
+	return i
 }
 
 // allShown reports whether b is valid UTF-8 without tabs and all that scrub
 // changes. It may deny it of characters that are rare.
 func allShown(b []byte) bool {
-	for i := 0; i < len(b); {
-		if len(b) >= 8 {
-			var x uint64
-			if rest := len(b) - i; rest >= 8 {
-				x = binary.LittleEndian.Uint64(b[i:])
-			} else { // with blanks behind it
-				x = binary.LittleEndian.Uint64(b[len(b)-8:])>>(64-8*rest) | (0x20*ones)<<(8*rest)
-			}
-			high := ((x - 0x20*ones) | (x + ones) | x) & (0x80 * ones)
-			if high == 0 {
-				i += 8
-				continue
-			}
-			i += bits.TrailingZeros64(high) / 8 // below the first such byte nothing is borrowed
-		}
+	for i := plainPart(b); i < len(b); {
 		n := shownLen(b[i:])
 		if n == 0 {
 			return false
 		}
 		i += n
+		if i < len(b) && b[i] < 0x80 { // most words are all ASCII or all not
+			i += plainPart(b[i:])
+		}
 	}
 	return true
 }

@@ -2,8 +2,9 @@ package report
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // cppunitFormat reads what CppUnit's XmlOutputter writes, and CUTE and others after it.
@@ -46,11 +47,11 @@ func hasTestRunParts(rest []byte) bool {
 }
 
 // uncaughtType is the type CppUnit gives of an exception that a test let through.
-var uncaughtType = regexp.MustCompile(`(?m)^\s*-?\s*(?:uncaught exception of type|Uncaught exception of type)\s+(\S+)`)
+var uncaughtType = lazy.New(`(?m)^\s*-?\s*(?:uncaught exception of type|Uncaught exception of type)\s+(\S+)`)
 
 var (
-	cppunitExpected = regexp.MustCompile(`(?m)^\s*-\s*Expected\s*:(.*)$`)
-	cppunitActual   = regexp.MustCompile(`(?m)^\s*-\s*Actual\s*:(.*)$`)
+	cppunitExpected = lazy.New(`(?m)^\s*-\s*Expected\s*:(.*)$`)
+	cppunitActual   = lazy.New(`(?m)^\s*-\s*Actual\s*:(.*)$`)
 )
 
 type cppunitReader struct {

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // doctestFormat reads the console of doctest, the C++ library.
@@ -29,7 +30,7 @@ type doctestConsole struct {
 	subs  []string
 }
 
-var doctestError = regexp.MustCompile(`^(\S.*?)(?::(\d+)|\((\d+)\)): (ERROR|FATAL ERROR): (.*)$`)
+var doctestError = lazy.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (ERROR|FATAL ERROR): (.*)$`)
 
 func (d *doctestConsole) idle() bool {
 	return !d.open

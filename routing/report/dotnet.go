@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // dotnetFormat reads dotnet test (VSTest and the testing platform), the
@@ -46,19 +47,19 @@ func (d *dotnetConsole) reset() {
 }
 
 var (
-	dotnetResult = regexp.MustCompile(`^  (Failed|Passed|Skipped) (\S.*?)(?: \[((?:< )?[\d.,]+ ?m?s|[\d.]+ m(?:in)?(?: [\d.]+ s)?|\d+ h.*)\])?$`)
-	dotnetOld    = regexp.MustCompile(`^(Failed|Passed|Skipped)   (\S.*)$`)
-	dotnetMTP    = regexp.MustCompile(`^(failed|skipped) (\S.*?) \(((?:\d+[dhms]+ ?)+)\)$`)
-	dotnetSum    = regexp.MustCompile(`^(Failed|Passed|Skipped)!\s+- Failed:\s*(\d+), Passed:\s*(\d+), Skipped:\s*(\d+), Total:\s*(\d+)`)
-	dotnetTotals = regexp.MustCompile(`^Total tests: (\d+)\. Passed: (\d+)\. Failed: (\d+)\. Skipped: (\d+)\.`)
-	dotnetCount  = regexp.MustCompile(`^\s*(?:(Total tests|Passed|Failed|Skipped|total|failed|succeeded|skipped)): (\d+)$`)
-	xunitFail    = regexp.MustCompile(`^\[xUnit\.net \d\d:\d\d:\d\d\.\d+\]\s+(.+) \[(FAIL|SKIP)\]$`)
-	xunitBare    = regexp.MustCompile(`^    (\S.*) \[(FAIL|SKIP)\]$`)
-	xunitTotals  = regexp.MustCompile(`^\s+\S.*\s+Total: (\d+), Errors: (\d+), Failed: (\d+), Skipped: (\d+)(?:, Not Run: \d+)?, Time: `)
-	nunitEntry   = regexp.MustCompile(`^\d+\) (Failed|Error|Invalid|SetUp Error|TearDown Error|Failure|Ignored|Skipped|Explicit|Warning) : (\S.*)$`)
-	nunitTotals  = regexp.MustCompile(`^\s+Test Count: (\d+), (?:Passed|Pass): (\d+), (?:Failed|Fail): (\d+), (?:Warnings|Warn): (\d+), Inconclusive: (\d+), (?:Skipped|Skip): (\d+)`)
-	msbuildLine  = regexp.MustCompile(`^\s*(?:\d+>)?((?:[A-Za-z]:)?[^\s:(][^:(]*|[A-Za-z]:\\[^:(]*)\((\d+)(?:,(\d+))?(?:,\d+,\d+)?\): (error|warning) ([A-Z]+[a-z]*\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
-	msbuildTool  = regexp.MustCompile(`^\s*(?:\d+>)?(\S[^:]*\S)\s?: (error|warning) ((?:MSB|NU|NETSDK|CS|FS|BC|AD)\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
+	dotnetResult = lazy.New(`^  (Failed|Passed|Skipped) (\S.*?)(?: \[((?:< )?[\d.,]+ ?m?s|[\d.]+ m(?:in)?(?: [\d.]+ s)?|\d+ h.*)\])?$`)
+	dotnetOld    = lazy.New(`^(Failed|Passed|Skipped)   (\S.*)$`)
+	dotnetMTP    = lazy.New(`^(failed|skipped) (\S.*?) \(((?:\d+[dhms]+ ?)+)\)$`)
+	dotnetSum    = lazy.New(`^(Failed|Passed|Skipped)!\s+- Failed:\s*(\d+), Passed:\s*(\d+), Skipped:\s*(\d+), Total:\s*(\d+)`)
+	dotnetTotals = lazy.New(`^Total tests: (\d+)\. Passed: (\d+)\. Failed: (\d+)\. Skipped: (\d+)\.`)
+	dotnetCount  = lazy.New(`^\s*(?:(Total tests|Passed|Failed|Skipped|total|failed|succeeded|skipped)): (\d+)$`)
+	xunitFail    = lazy.New(`^\[xUnit\.net \d\d:\d\d:\d\d\.\d+\]\s+(.+) \[(FAIL|SKIP)\]$`)
+	xunitBare    = lazy.New(`^    (\S.*) \[(FAIL|SKIP)\]$`)
+	xunitTotals  = lazy.New(`^\s+\S.*\s+Total: (\d+), Errors: (\d+), Failed: (\d+), Skipped: (\d+)(?:, Not Run: \d+)?, Time: `)
+	nunitEntry   = lazy.New(`^\d+\) (Failed|Error|Invalid|SetUp Error|TearDown Error|Failure|Ignored|Skipped|Explicit|Warning) : (\S.*)$`)
+	nunitTotals  = lazy.New(`^\s+Test Count: (\d+), (?:Passed|Pass): (\d+), (?:Failed|Fail): (\d+), (?:Warnings|Warn): (\d+), Inconclusive: (\d+), (?:Skipped|Skip): (\d+)`)
+	msbuildLine  = lazy.New(`^\s*(?:\d+>)?((?:[A-Za-z]:)?[^\s:(][^:(]*|[A-Za-z]:\\[^:(]*)\((\d+)(?:,(\d+))?(?:,\d+,\d+)?\): (error|warning) ([A-Z]+[a-z]*\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
+	msbuildTool  = lazy.New(`^\s*(?:\d+>)?(\S[^:]*\S)\s?: (error|warning) ((?:MSB|NU|NETSDK|CS|FS|BC|AD)\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
 )
 
 func (d *dotnetConsole) idle() bool {

@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // dotnetTime reads "12 ms", "< 1 ms", "1 s", "1 m 2 s", "1s 234ms".
@@ -18,9 +19,9 @@ func dotnetTime(s string) time.Duration {
 }
 
 var (
-	dotnetType  = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Exception|Error)) ?: (.*)$`)
-	xunitPlace  = regexp.MustCompile(`(?m)^\s*(\S+\.(?:cs|fs|vb))\((\d+),\d+\): at `)
-	dotnetAfter = regexp.MustCompile(`(?s)\n\s*Stack Trace:\n.*$`)
+	dotnetType  = lazy.New(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Exception|Error)) ?: (.*)$`)
+	xunitPlace  = lazy.New(`(?m)^\s*(\S+\.(?:cs|fs|vb))\((\d+),\d+\): at `)
+	dotnetAfter = lazy.New(`(?s)\n\s*Stack Trace:\n.*$`)
 )
 
 // explainDotnet fills in what the text of a failure says.

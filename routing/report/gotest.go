@@ -1,10 +1,11 @@
 package report
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // goTestFormat reads the text of go test, verbose or not, of any version.
@@ -48,9 +49,9 @@ func (g *goTestText) reset() {
 }
 
 var (
-	goInline  = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)(?:s| seconds)\)$`)
-	goPkgEnd  = regexp.MustCompile(`^(ok|FAIL)(\t| {2,}|\s)\s*([^\s\[\]()]+)\s+(\d+(?:\.\d+)?s|\(cached\)|\[build failed\]|\[setup failed\]|\[no tests? to run\]|\[no test files\]|\[no statements\])(?:\s.*)?$`)
-	goNoTests = regexp.MustCompile(`^\?\s+([^\s\[\]]+)\s+\[no test files\]$`)
+	goInline  = lazy.New(`--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)(?:s| seconds)\)$`)
+	goPkgEnd  = lazy.New(`^(ok|FAIL)(\t| {2,}|\s)\s*([^\s\[\]()]+)\s+(\d+(?:\.\d+)?s|\(cached\)|\[build failed\]|\[setup failed\]|\[no tests? to run\]|\[no test files\]|\[no statements\])(?:\s.*)?$`)
+	goNoTests = lazy.New(`^\?\s+([^\s\[\]]+)\s+\[no test files\]$`)
 )
 
 func (g *goTestText) line(l Line) bool {
@@ -195,7 +196,7 @@ func (g *goTestText) ends(what, name, secs string) {
 // inline finds the end of the running test behind what it printed without a
 // new line.
 func (g *goTestText) inline(s string) bool {
-	if len(g.p.tests) == 0 || !strings.Contains(s, "--- ") {
+	if len(g.p.tests) == 0 || s == "" || s[len(s)-1] != ')' || !strings.Contains(s, "--- ") {
 		return false
 	}
 	m := goInline.FindStringSubmatchIndex(s)

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // goBuild is one block of compiler, vet or loader messages about one package:
@@ -20,10 +21,10 @@ type goBuild struct {
 }
 
 var (
-	goBuildHead = regexp.MustCompile(`^# ([\w.~@+!/-]+)(?: \[([\w.~@+!/-]+)\])?$`)
-	goVetHead   = regexp.MustCompile(`^# \[([\w.~@+!/ -]+)\]$`)
-	goDiag      = regexp.MustCompile(`^(vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|s|c|h|cc|cpp|cxx|m|y|mod|work)):(\d+)(?::(\d+))?: (.+)$`)
-	linkerError = regexp.MustCompile(`(?i)undefined reference|: error: |^error: |signal: killed|cannot find -l|relocation target .* not defined|import cycle not allowed|build constraints exclude`)
+	goBuildHead = lazy.New(`^# ([\w.~@+!/-]+)(?: \[([\w.~@+!/-]+)\])?$`)
+	goVetHead   = lazy.New(`^# \[([\w.~@+!/ -]+)\]$`)
+	goDiag      = lazy.New(`^(vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|s|c|h|cc|cpp|cxx|m|y|mod|work)):(\d+)(?::(\d+))?: (.+)$`)
+	linkerError = lazy.New(`(?i)undefined reference|: error: |^error: |signal: killed|cannot find -l|relocation target .* not defined|import cycle not allowed|build constraints exclude`)
 )
 
 // newGoBuild begins a block if line is the head of one.

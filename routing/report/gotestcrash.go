@@ -1,12 +1,13 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // frameOf finds a test in a line of a stack.
-var frameOf = regexp.MustCompile(`\.((?:Test|Benchmark|Fuzz|Example)\w*)(?:\.|\(| in goroutine|$)`)
+var frameOf = lazy.New(`\.((?:Test|Benchmark|Fuzz|Example)\w*)(?:\.|\(| in goroutine|$)`)
 
 // goStacks reads the stacks that a dying process prints, line by line, for the
 // tests in them.

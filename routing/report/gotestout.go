@@ -1,20 +1,21 @@
 package report
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 var (
 	// goPlace is what testing prints before a log or error: file, line, text.
-	goPlace = regexp.MustCompile(`(?m)^\s*([^\s:]+\.go):(\d+): ?(.*)$`)
+	goPlace = lazy.New(`(?m)^\s*([^\s:]+\.go):(\d+): ?(.*)$`)
 	// goFrame is a place in a stack or a race report.
-	goFrame = regexp.MustCompile(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goFrame = lazy.New(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
 	// goCall is a line of a stack that names a function.
-	goCall = regexp.MustCompile(`^(?:created by )?[\w./*()-]+\.[\w.*()\[\]]+\([^ ]*(?:, [^ ]+)*\)$|^panic\(|^goroutine \d+ |^created by `)
+	goCall = lazy.New(`^(?:created by )?[\w./*()-]+\.[\w.*()\[\]]+\([^ ]*(?:, [^ ]+)*\)$|^panic\(|^goroutine \d+ |^created by `)
 	// goFailureWord tells an error from a log where both are printed alike.
-	goFailureWord = regexp.MustCompile(`(?i)\b(?:got|want|expected|unexpected|fail(?:ed|ure|s)?|errors?|mismatch|invalid|cannot|can't|couldn't|should|must|not|wrong|differ|timed? ?out|panic|assertion)\b`)
+	goFailureWord = lazy.New(`(?i)\b(?:got|want|expected|unexpected|fail(?:ed|ure|s)?|errors?|mismatch|invalid|cannot|can't|couldn't|should|must|not|wrong|differ|timed? ?out|panic|assertion)\b`)
 )
 
 // goTestOf makes a Test of what is known of t at the end of its package.
@@ -141,7 +142,7 @@ func continued(first, text string) string {
 	return strings.TrimSpace(strings.Join(lines[:n], "\n"))
 }
 
-var testifyLabel = regexp.MustCompile(`^\s*(Error Trace|Error|Test|Messages):\s*(.*)$`)
+var testifyLabel = lazy.New(`^\s*(Error Trace|Error|Test|Messages):\s*(.*)$`)
 
 // testify reads the block that testify prints.
 func testify(out string, r *Test) bool {

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // goPackage is one run of one package's tests, as far as it was read. The text
@@ -196,7 +197,7 @@ func (p *goPackage) watch(t *goTest, line string, at int) {
 }
 
 // benchLine is the result of a benchmark.
-var benchLine = regexp.MustCompile(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+[\d.e+]+ ns/op`)
+var benchLine = lazy.New(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+[\d.e+]+ ns/op`)
 
 func (p *goPackage) crashed(t *goTest, line string, at int) {
 	p.crashAt = max(at, 1)

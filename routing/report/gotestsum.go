@@ -1,10 +1,11 @@
 package report
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // goSummary is the list of failures that gotestsum prints at its end, whatever
@@ -20,7 +21,7 @@ type goSummary struct {
 	t     *goTest // nil where the package itself failed
 }
 
-var goSumFail = regexp.MustCompile(`^=== FAIL: (\S+) (\S*) \((?:re-run \d+\) \()?(\d+(?:\.\d+)?)s\)$`)
+var goSumFail = lazy.New(`^=== FAIL: (\S+) (\S*) \((?:re-run \d+\) \()?(\d+(?:\.\d+)?)s\)$`)
 
 // summary begins one entry of gotestsum's list. Skipped tests stand there too;
 // what follows them is of no interest.

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // gradleWrong is the text below "* What went wrong:".
@@ -55,7 +56,7 @@ func (g *gradleConsole) closeWrong() {
 	g.problem(p)
 }
 
-var gradleScript = regexp.MustCompile(`(?m)^\s*(?:[Bb]uild|Settings|Script|Initialization script) file '([^'\n]+)'(?: line)?: (\d+)`)
+var gradleScript = lazy.New(`(?m)^\s*(?:[Bb]uild|Settings|Script|Initialization script) file '([^'\n]+)'(?: line)?: (\d+)`)
 
 // gradleReason returns the line behind ">", which says more than the first.
 func gradleReason(text string) string {
@@ -93,9 +94,9 @@ func gradleKind(task, text string) Kind {
 }
 
 var (
-	javacLine   = regexp.MustCompile(`^((?:[A-Za-z]:)?[^\s:][^:]*\.(?:java|groovy|scala|kt|aj)):(\d+): (error: |warning: )?(.+)$`)
-	kotlincLine = regexp.MustCompile(`^([ewi]): (?:file://)?((?:[A-Za-z]:)?[^:]+\.kts?):(?: \((\d+), (\d+)\):|(\d+):(\d+):?) (.+)$`)
-	groovyLine  = regexp.MustCompile(`^((?:[A-Za-z]:)?[^\s:][^:]*\.groovy): (\d+): (.+)$`)
+	javacLine   = lazy.New(`^((?:[A-Za-z]:)?[^\s:][^:]*\.(?:java|groovy|scala|kt|aj)):(\d+): (error: |warning: )?(.+)$`)
+	kotlincLine = lazy.New(`^([ewi]): (?:file://)?((?:[A-Za-z]:)?[^:]+\.kts?):(?: \((\d+), (\d+)\):|(\d+):(\d+):?) (.+)$`)
+	groovyLine  = lazy.New(`^((?:[A-Za-z]:)?[^\s:][^:]*\.groovy): (\d+): (.+)$`)
 )
 
 // compiler reads the messages of javac, kotlinc and groovyc.

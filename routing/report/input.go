@@ -37,14 +37,14 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // one by NUL bytes in every other place of the first bytes.
 func newInput(r io.Reader) *input {
 	c := &countingReader{r: r}
-	br := bufio.NewReaderSize(c, headSize)
+	br := bufio.NewReaderSize(c, 4<<10) // what is read into a larger buffer passes it by
 	head, _ := br.Peek(1024)
 	var dec io.Reader = br
 	switch enc := sniff(head); enc {
 	case "utf-16le":
-		dec = transform.NewReader(br, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+		dec = transform.NewReader(bufio.NewReaderSize(br, headSize), unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
 	case "utf-16be":
-		dec = transform.NewReader(br, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
+		dec = transform.NewReader(bufio.NewReaderSize(br, headSize), unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
 	case "utf-8-bom":
 		_, _ = br.Discard(3)
 	}

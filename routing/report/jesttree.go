@@ -41,7 +41,7 @@ func (r *jestRun) treeLine(no int, t string) bool {
 func trimJestTime(name string) string {
 	if strings.HasSuffix(name, "s)") {
 		if i := lastParen(name); i > 0 {
-			if _, _, isNum := leadingInt(name[i+2:]); isNum {
+			if c := name[i+2]; c >= '0' && c <= '9' { // at least "s)" stands there
 				return name[:i]
 			}
 		}

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // junitConsoleFormat reads the console launcher of the JUnit platform: its
@@ -36,9 +37,9 @@ func newJUnitConsole(out Sink, lim Limits) *junitConsole {
 }
 
 var (
-	junitCount  = regexp.MustCompile(`^\[\s*(\d+) (tests|containers) (found|skipped|started|aborted|successful|failed)\s*\]$`)
-	junitSource = regexp.MustCompile(`^(Method|Class)Source \[className = '([^']*)'(?:, methodName = '([^']*)')?`)
-	junitMarks  = regexp.MustCompile(` (✔|✘|↷|■|\[OK\]|\[X\]|\[S\]|\[A\])(?: (.*))?$`)
+	junitCount  = lazy.New(`^\[\s*(\d+) (tests|containers) (found|skipped|started|aborted|successful|failed)\s*\]$`)
+	junitSource = lazy.New(`^(Method|Class)Source \[className = '([^']*)'(?:, methodName = '([^']*)')?`)
+	junitMarks  = lazy.New(` (✔|✘|↷|■|\[OK\]|\[X\]|\[S\]|\[A\])(?: (.*))?$`)
 )
 
 func (j *junitConsole) idle() bool {

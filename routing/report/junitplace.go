@@ -2,20 +2,21 @@ package report
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // exceptionMessage is "SomeError: text" as pytest gives it.
-var exceptionMessage = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)|^Exception: `)
+var exceptionMessage = lazy.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)|^Exception: `)
 
 var (
-	javaFrame   = regexp.MustCompile(`^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)`)
-	pythonFrame = regexp.MustCompile(`^\s*File "([^"]+)", line (\d+)`)
-	csharpFrame = regexp.MustCompile(` in (.+\.\w+):line (\d+)`)
-	msvcPlace   = regexp.MustCompile(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
-	plainPlace  = regexp.MustCompile(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
+	javaFrame   = lazy.New(`^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)`)
+	pythonFrame = lazy.New(`^\s*File "([^"]+)", line (\d+)`)
+	csharpFrame = lazy.New(` in (.+\.\w+):line (\d+)`)
+	msvcPlace   = lazy.New(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
+	plainPlace  = lazy.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
 )
 
 // frameworkFrames are the packages whose frames say nothing about the place.

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // junitTextFormat reads JUnit's own text runners: org.junit.runner.JUnitCore,
@@ -41,14 +42,14 @@ const (
 )
 
 var (
-	junitTextVersion = regexp.MustCompile(`^JUnit version \d[\w.-]*$`)
-	junitTextTime    = regexp.MustCompile(`^Time: \d[\d.,]*$`)
-	junitTextOK      = regexp.MustCompile(`^OK \((\d+) tests?\)$`)
-	junitTextTotals  = regexp.MustCompile(`^Tests run: (\d+),  Failures: (\d+)(?:,  Errors: (\d+))?$`)
-	junitTextFailed  = regexp.MustCompile(`^There (?:was|were) (\d+) (?:failure|error)s?:$`)
+	junitTextVersion = lazy.New(`^JUnit version \d[\w.-]*$`)
+	junitTextTime    = lazy.New(`^Time: \d[\d.,]*$`)
+	junitTextOK      = lazy.New(`^OK \((\d+) tests?\)$`)
+	junitTextTotals  = lazy.New(`^Tests run: (\d+),  Failures: (\d+)(?:,  Errors: (\d+))?$`)
+	junitTextFailed  = lazy.New(`^There (?:was|were) (\d+) (?:failure|error)s?:$`)
 	// JUnit 3 writes the exception behind the name.
-	junitTextOld   = regexp.MustCompile(`^(.+?)\(([\w.$]+)\)([\w$]+\.[\w.$]+(?:: .*)?)$`)
-	junitTextEntry = regexp.MustCompile(`^(.+)\(([^()]+)\)$`)
+	junitTextOld   = lazy.New(`^(.+?)\(([\w.$]+)\)([\w$]+\.[\w.$]+(?:: .*)?)$`)
+	junitTextEntry = lazy.New(`^(.+)\(([^()]+)\)$`)
 )
 
 func (j *junitText) budget() *anonymous { return j.anon }

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // leiningenFormat reads clojure.test, as leiningen and the Clojure CLI run it.
@@ -28,9 +29,9 @@ type cljConsole struct {
 }
 
 var (
-	cljFail = regexp.MustCompile(`^(FAIL|ERROR) in (?:\((.+)\) )?\(([^()]*?):(-?\d+)\)$`)
-	cljRan  = regexp.MustCompile(`^Ran (\d+) tests containing (\d+) assertions\.$`)
-	cljSum  = regexp.MustCompile(`^(\d+) failures?, (\d+) errors?\.$`)
+	cljFail = lazy.New(`^(FAIL|ERROR) in (?:\((.+)\) )?\(([^()]*?):(-?\d+)\)$`)
+	cljRan  = lazy.New(`^Ran (\d+) tests containing (\d+) assertions\.$`)
+	cljSum  = lazy.New(`^(\d+) failures?, (\d+) errors?\.$`)
 )
 
 func (c *cljConsole) idle() bool {

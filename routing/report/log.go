@@ -30,6 +30,7 @@ type logReader struct {
 	tried  bool    // the line in hand was looked at as the start of a JSON document
 	looked int64   // bytes looked at for such starts
 	peeked bool    // bytes were looked at since the last line was taken
+	behind int     // bytes of lines that were taken and are still buffered
 }
 
 // newLogReader returns a reader with the console of only, or all if it is nil.
@@ -145,8 +146,10 @@ func (lr *logReader) take(l Line) {
 		i := next(&to)
 		c := lr.consoles[i]
 		mine := c.line(l)
-		lr.gate.after(i)
-		if mine {
+		if !mine {
+			lr.gate.after(i)
+		} else {
+			lr.gate.claimed(i)
 			if bit := uint64(1) << i; lr.claimed&bit == 0 {
 				lr.claimed |= bit
 				lr.out.claim(lr.names[i])

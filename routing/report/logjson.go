@@ -102,6 +102,7 @@ func (lr *logReader) jsonAhead(text string) *format {
 		return nil
 	}
 	head := append([]byte(text[:min(len(text), headSize)]), '\n')
+	lr.catchUp()
 	raw, _ := lr.in.br.Peek(lookahead)
 	lr.peeked = true
 	lr.looked += int64(len(raw))

@@ -9,6 +9,7 @@ func (lr *logReader) plainLines(no *int) {
 	if lr.first != nil {
 		return
 	}
+	defer lr.catchUp()
 	b, _ := lr.in.br.Peek(lr.in.br.Buffered())
 	for len(b) > 0 {
 		if lr.embedded == nil && mayOpenJSON(b) {
@@ -19,7 +20,7 @@ func (lr *logReader) plainLines(no *int) {
 			return
 		}
 		text, mark := lr.texts.clean(trimEOL(b[:n+1]))
-		_, _ = lr.in.br.Discard(n + 1)
+		lr.behind += n + 1
 		*no++
 		lr.tried, lr.peeked = false, false
 		lr.take(Line{No: *no, Text: text, Mark: mark})
@@ -28,6 +29,12 @@ func (lr *logReader) plainLines(no *int) {
 		}
 		b = b[n+1:]
 	}
+}
+
+// catchUp discards the lines that were taken from the buffer.
+func (lr *logReader) catchUp() {
+	_, _ = lr.in.br.Discard(lr.behind) // they are buffered
+	lr.behind = 0
 }
 
 // mayOpenJSON reports whether goEvents or jsonStart may find something in b,

@@ -48,8 +48,8 @@ func FuzzAllPlain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		want := !strings.ContainsFunc(string(b), func(r rune) bool { return r < 0x20 || r >= 0x7f })
-		if got := allPlain(b); got != want {
-			t.Errorf("%q: %v", b, got)
+		if got, part := allPlain(b), plainPart(b) == len(b); got != want || part != want {
+			t.Errorf("%q: %v, %v", b, got, part)
 		}
 		if want && needsScrub(b) {
 			t.Errorf("%q would be scrubbed", b)

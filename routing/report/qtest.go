@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // qtestFormat reads the XML of QTestLib (-xml, -o file,xml). One test function
@@ -21,8 +22,8 @@ func detectQTest(head []byte) int {
 }
 
 var (
-	qtestExpected = regexp.MustCompile(`(?m)^\s*(?:Expected|Baseline)\s+\(.*\)\s*:(.*)$`)
-	qtestActual   = regexp.MustCompile(`(?m)^\s*Actual\s+\(.*\)\s*:(.*)$`)
+	qtestExpected = lazy.New(`(?m)^\s*(?:Expected|Baseline)\s+\(.*\)\s*:(.*)$`)
+	qtestActual   = lazy.New(`(?m)^\s*Actual\s+\(.*\)\s*:(.*)$`)
 )
 
 type qtestReader struct{ *xmlDoc }

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // robotConsoleFormat reads the console of Robot Framework (verbose).
@@ -34,7 +35,7 @@ type robotResult struct {
 	text         []string
 }
 
-var robotTotals = regexp.MustCompile(`^(\d+)(?: critical)? tests?(?: total)?, (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$`)
+var robotTotals = lazy.New(`^(\d+)(?: critical)? tests?(?: total)?, (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$`)
 
 func (r *robotConsole) idle() bool {
 	return !r.rule && !r.open && r.last == nil && r.head == ""

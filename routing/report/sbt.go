@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // sbtFormat reads the tests that sbt runs (ScalaTest, specs2, MUnit, uTest,
@@ -50,15 +51,15 @@ func (s *sbtConsole) reset() {
 }
 
 var (
-	scalaTotals = regexp.MustCompile(`^Tests: succeeded (\d+), failed (\d+), canceled (\d+), ignored (\d+), pending (\d+)`)
-	sbtTotals   = regexp.MustCompile(`^(Passed|Failed|Error): Total (\d+), Failed (\d+), Errors (\d+), Passed (\d+)(?:, (?:Skipped|Ignored|Canceled|Pending) \d+)*$`)
-	scalaPlace  = regexp.MustCompile(`\(([\w$-]+\.scala):(\d+)\)`)
-	munitFail   = regexp.MustCompile(`^==> X (\S.*?)  ?(\d+(?:\.\d+)?)s ?(.*)$`)
-	sbtJUnit    = regexp.MustCompile(`^Test ([\w.$]+)\.([^.\s]\S*) failed: (.*?)(?:, took ([\d.]+)(?: sec|s))?$`)
-	utestFail   = regexp.MustCompile(`^X ([\w.$]+(?:\.[^.]+)+) (\d+)ms ?$`)
-	sbtError    = regexp.MustCompile(`^((?:[A-Za-z]:)?/[^:]+\.(?:scala|java|sbt|sc)):(\d+)(?::(\d+))?: (?:error: )?(.+)$`)
-	scala3Error = regexp.MustCompile(`^-- (?:\[(E\d+)\] )?(.*?)(Error|Warning): (\S.*?):(\d+):(\d+) -*$`)
-	sbtTask     = regexp.MustCompile(`^\((.+?)\) (.+)$`)
+	scalaTotals = lazy.New(`^Tests: succeeded (\d+), failed (\d+), canceled (\d+), ignored (\d+), pending (\d+)`)
+	sbtTotals   = lazy.New(`^(Passed|Failed|Error): Total (\d+), Failed (\d+), Errors (\d+), Passed (\d+)(?:, (?:Skipped|Ignored|Canceled|Pending) \d+)*$`)
+	scalaPlace  = lazy.New(`\(([\w$-]+\.scala):(\d+)\)`)
+	munitFail   = lazy.New(`^==> X (\S.*?)  ?(\d+(?:\.\d+)?)s ?(.*)$`)
+	sbtJUnit    = lazy.New(`^Test ([\w.$]+)\.([^.\s]\S*) failed: (.*?)(?:, took ([\d.]+)(?: sec|s))?$`)
+	utestFail   = lazy.New(`^X ([\w.$]+(?:\.[^.]+)+) (\d+)ms ?$`)
+	sbtError    = lazy.New(`^((?:[A-Za-z]:)?/[^:]+\.(?:scala|java|sbt|sc)):(\d+)(?::(\d+))?: (?:error: )?(.+)$`)
+	scala3Error = lazy.New(`^-- (?:\[(E\d+)\] )?(.*?)(Error|Warning): (\S.*?):(\d+):(\d+) -*$`)
+	sbtTask     = lazy.New(`^\((.+?)\) (.+)$`)
 )
 
 func (s *sbtConsole) idle() bool {

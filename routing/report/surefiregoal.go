@@ -1,8 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // goalFailure is why a goal of Maven failed, while the lines that say it go on.
@@ -14,9 +15,9 @@ type goalFailure struct {
 }
 
 var (
-	mavenPlace = regexp.MustCompile(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.\w+):\[(\d+)(?:,(\d+))?\] (.+)$`)
-	mavenKt    = regexp.MustCompile(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.kts?): \((\d+), (\d+)\) (.+)$`)
-	mavenScala = regexp.MustCompile(`^(?:file://)?((?:[A-Za-z]:)?/[^\s:\[\]][^:\[\]]*\.scala):(\d+): (?:error: )?(.+)$`)
+	mavenPlace = lazy.New(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.\w+):\[(\d+)(?:,(\d+))?\] (.+)$`)
+	mavenKt    = lazy.New(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.kts?): \((\d+), (\d+)\) (.+)$`)
+	mavenScala = lazy.New(`^(?:file://)?((?:[A-Za-z]:)?/[^\s:\[\]][^:\[\]]*\.scala):(\d+): (?:error: )?(.+)$`)
 )
 
 // plugin reads the lines of level error and warning that are not of a test.

@@ -3,10 +3,11 @@ package report
 import (
 	"bytes"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // trxFormat reads the results files of Visual Studio: MSTest, and any .NET
@@ -376,7 +377,7 @@ func (r *trxReader) conclusion(s trxSummary, bad int) {
 }
 
 // msTestType is the exception that MSTest puts into the message.
-var msTestType = regexp.MustCompile(`(?:threw exception:|Exception thrown:)\s*\n?\s*([A-Za-z_][\w.+]*(?:Exception|Error)):`)
+var msTestType = lazy.New(`(?:threw exception:|Exception thrown:)\s*\n?\s*([A-Za-z_][\w.+]*(?:Exception|Error)):`)
 
 // clock reads a duration as .NET writes it: [days.]hours:minutes:seconds.
 func clock(s string) time.Duration {

@@ -161,6 +161,10 @@ func (g *gate) after(i int) {
 	}
 }
 
+// claimed notes that console i claimed a line. It is taken for awake, which is
+// never wrong: more lines follow that are its own.
+func (g *gate) claimed(i int) { g.awake |= 1 << i }
+
 // next takes the first console off the set m.
 func next(m *uint64) int {
 	i := bits.TrailingZeros64(*m)

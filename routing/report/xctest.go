@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // xctestFormat reads XCTest (swift test, xcodebuild) and Swift Testing.
@@ -42,13 +43,13 @@ func (x *xcConsole) reset() {
 }
 
 var (
-	xcCase   = regexp.MustCompile(`^Test [Cc]ase '(.+?)' (started|passed|failed|skipped)(?: (?:at|on) .*?)?(?: \((\d+(?:\.\d+)?) seconds\))?\.?$`)
-	xcError  = regexp.MustCompile(`^(\S.*?|<unknown>):(\d+): error: (-\[.+?\]|[\w.]+) : (.*)$`)
-	xcDiag   = regexp.MustCompile(`^(/\S.*?\.(?:swift|m|mm|h|c|cpp)):(\d+):(\d+): (error|warning): (.+)$`)
-	xcSum    = regexp.MustCompile(`^\s*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures? \((\d+) unexpected\) in `)
-	swIssue  = regexp.MustCompile(`^\S+ +Test (.+?) recorded an issue(?: with (?:\d+ )?arguments? (.+?))? at (\S+?):(\d+)(?::(\d+))?: (.*)$`)
-	swResult = regexp.MustCompile(`^\S+ +Test (.+?) (passed|failed|skipped)(?: after (\d+(?:\.\d+)?) seconds)?(?: with (\d+) (?:known )?issues?.*)?(?:: ".*")?\.?$`)
-	swRun    = regexp.MustCompile(`^\S+ +Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed) after `)
+	xcCase   = lazy.New(`^Test [Cc]ase '(.+?)' (started|passed|failed|skipped)(?: (?:at|on) .*?)?(?: \((\d+(?:\.\d+)?) seconds\))?\.?$`)
+	xcError  = lazy.New(`^(\S.*?|<unknown>):(\d+): error: (-\[.+?\]|[\w.]+) : (.*)$`)
+	xcDiag   = lazy.New(`^(/\S.*?\.(?:swift|m|mm|h|c|cpp)):(\d+):(\d+): (error|warning): (.+)$`)
+	xcSum    = lazy.New(`^\s*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures? \((\d+) unexpected\) in `)
+	swIssue  = lazy.New(`^\S+ +Test (.+?) recorded an issue(?: with (?:\d+ )?arguments? (.+?))? at (\S+?):(\d+)(?::(\d+))?: (.*)$`)
+	swResult = lazy.New(`^\S+ +Test (.+?) (passed|failed|skipped)(?: after (\d+(?:\.\d+)?) seconds)?(?: with (\d+) (?:known )?issues?.*)?(?:: ".*")?\.?$`)
+	swRun    = lazy.New(`^\S+ +Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed) after `)
 )
 
 func (x *xcConsole) idle() bool {

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazy"
 )
 
 // xmlRoot returns the local name of the root element of the XML document that
@@ -270,7 +271,7 @@ func (r *xmlDoc) explain(t *Test) {
 }
 
 // sidesBy sets the sides of an assertion that a format words in its own way.
-func (t *Test) sidesBy(expected, actual *regexp.Regexp) {
+func (t *Test) sidesBy(expected, actual *lazy.Regexp) {
 	e, a := expected.FindStringSubmatch(t.Message), actual.FindStringSubmatch(t.Message)
 	if e != nil && a != nil {
 		t.Expected, t.Actual = strings.TrimSpace(e[1]), strings.TrimSpace(a[1])
@@ -278,7 +279,7 @@ func (t *Test) sidesBy(expected, actual *regexp.Regexp) {
 }
 
 // dotNetType is the exception that .NET runners put before the message.
-var dotNetType = regexp.MustCompile(`^(?:(?:OneTime)?(?:SetUp|TearDown) ?: )?([A-Za-z_][\w.+` + "`" + `]*(?:Exception|Error)) ?: `)
+var dotNetType = lazy.New(`^(?:(?:OneTime)?(?:SetUp|TearDown) ?: )?([A-Za-z_][\w.+` + "`" + `]*(?:Exception|Error)) ?: `)
 
 // statedKind says what the type and the first words of the message state.
 func (t *Test) statedKind() Kind {
