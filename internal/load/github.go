@@ -74,6 +74,9 @@ func (g *github) routes() http.Handler {
 	answer("POST /app/installations/{id}/access_tokens", 201, func(*http.Request) any {
 		return object("token", "ghs_load", "expires_at", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 	})
+	for _, path := range []string{"/app/hook/deliveries", "/app/installations"} { // nothing went untold
+		answer("GET "+path, 200, func(*http.Request) any { return []any{} })
+	}
 	answer("GET /repositories/{id}", 200, func(*http.Request) any { return repository() })
 	answer("GET "+repo, 200, func(*http.Request) any { return repository() })
 	answer("GET "+repo+"/contents/.github/switchback.yml", 200, func(*http.Request) any {
