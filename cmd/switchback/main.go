@@ -12,7 +12,7 @@ import (
 
 // heap is the heap at which the collector works harder: with the program
 // itself, a run stays below 64 MiB.
-const heap = 40 << 20
+const heap = 33 << 20
 
 func main() {
 	// A run is short and keeps little: at Go's own setting a tenth of it goes
