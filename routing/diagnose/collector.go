@@ -99,7 +99,7 @@ func (c *Collector) take(l report.Line) {
 		}
 	}
 	c.remember(l)
-	if len(l.Text) < 3 {
+	if len(l.Text) < 3 || l.Passing {
 		return
 	}
 	var b *branch

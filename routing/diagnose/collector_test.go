@@ -181,3 +181,19 @@ func recordedLogs(b *testing.B, root string) string {
 	})
 	return all.String()
 }
+
+// TestPassingTestIsNoEvidence: the name of a test that passed says nothing of
+// what went wrong, however it sounds.
+func TestPassingTestIsNoEvidence(t *testing.T) {
+	for _, passing := range []bool{false, true} {
+		c := NewCollector(nil)
+		c.Line(report.Line{No: 1, Text: "Error: connect ECONNREFUSED 127.0.0.1:5432", Passing: passing})
+		n := 0
+		for _, s := range c.steps {
+			n += len(s.head) + len(s.tail)
+		}
+		if (n == 0) != passing {
+			t.Errorf("passing %v: %d lines are kept", passing, n)
+		}
+	}
+}

@@ -18,6 +18,9 @@ type Line struct {
 	// Text is then what stands behind the mark.
 	Mark string
 	Cut  int // bytes of the line that were left out
+	// Passing says that a console took the line for the start or the pass of a
+	// test, and for nothing else: no word in it says what went wrong.
+	Passing bool
 }
 
 // clean makes a Line's Text of raw bytes. The common case (plain ASCII, no

@@ -67,6 +67,7 @@ func (g *goTestText) look(l Line) bool {
 	g.at = l.No
 	s := l.Text
 	if len(s) > len(goRun) && s[:len(goRun)] == goRun && g.block == nil && g.maybe == nil && g.starts(s) {
+		passing(g.out)
 		return true
 	}
 	if g.building(l) {
@@ -165,6 +166,9 @@ func (g *goTestText) ending(s string) bool {
 		return true
 	}
 	g.ends(what, name, secs)
+	if what == "PASS" {
+		passing(g.out)
+	}
 	return true
 }
 

@@ -136,6 +136,7 @@ func (lr *logReader) take(l Line) {
 		lr.embedded = nil
 	}
 	to, more := lr.gate.to(l, lead)
+	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
 	for {
 		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
 			to, more = to|lr.gate.woken(l.Text, more), 0
@@ -150,6 +151,7 @@ func (lr *logReader) take(l Line) {
 			lr.gate.after(i)
 		} else {
 			lr.gate.claimed(i)
+			l.Passing = lr.out.passing && !lr.out.other
 			if bit := uint64(1) << i; lr.claimed&bit == 0 {
 				lr.claimed |= bit
 				lr.out.claim(lr.names[i])
@@ -261,6 +263,26 @@ func (e *embedded) close() {
 type claimSink struct {
 	Sink
 	names []string
+
+	at             int  // the line that is read
+	passing, other bool // it starts or passes a test; it says something else
+}
+
+// saw notes what a line said of a test.
+func (s *claimSink) saw(t *Test) {
+	switch {
+	case t.Status != Passed:
+		s.other = true
+	case t.At == s.at:
+		s.passing = true
+	}
+}
+
+// passing notes that the line being read starts or passes a test.
+func passing(out Sink) {
+	if n, ok := out.(*namedSink); ok {
+		n.s.passing = true
+	}
 }
 
 func (s *claimSink) claim(name string) {
@@ -289,6 +311,7 @@ func (n *namedSink) claim() {
 
 func (n *namedSink) Test(t Test) {
 	n.claim()
+	n.s.saw(&t)
 	if c, ok := n.s.Sink.(*Collector); ok {
 		c.now = t // spares a copy
 		c.take(&c.now)
@@ -303,6 +326,7 @@ func hand(out Sink, t *Test) {
 	if n, ok := out.(*namedSink); ok {
 		if c, ok := n.s.Sink.(*Collector); ok {
 			n.claim()
+			n.s.saw(t)
 			c.take(t)
 			return
 		}
@@ -310,6 +334,6 @@ func hand(out Sink, t *Test) {
 	out.Test(*t)
 }
 
-func (n *namedSink) Problem(p Problem)       { n.claim(); n.s.Sink.Problem(p) }
-func (n *namedSink) Diagnostic(d Diagnostic) { n.claim(); n.s.Sink.Diagnostic(d) }
+func (n *namedSink) Problem(p Problem)       { n.claim(); n.s.other = true; n.s.Sink.Problem(p) }
+func (n *namedSink) Diagnostic(d Diagnostic) { n.claim(); n.s.other = true; n.s.Sink.Diagnostic(d) }
 func (n *namedSink) Cut(note string)         { n.s.Sink.Cut(note) }
