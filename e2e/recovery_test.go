@@ -199,6 +199,7 @@ func TestRecovery(t *testing.T) {
 
 	t.Run("deliveries to a server that was down are asked for again", func(t *testing.T) {
 		s := newStory(t, "")
+		s.r.Alone(t) // there may be more of other tests than one look takes
 		p := newPostbox(s)
 		rec, later := recovered(t, s, p)
 		p.up(true)
@@ -245,6 +246,7 @@ func TestRecovery(t *testing.T) {
 	})
 	t.Run("what GitHub does not know to be lost is found", func(t *testing.T) {
 		s := newStory(t, "")
+		s.r.Alone(t) // there may be more of other tests than one look takes
 		p := newPostbox(s)
 		rec, later := recovered(t, s, p)
 		old := s.fails("TestOld") // before the App came
