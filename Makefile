@@ -6,7 +6,7 @@ GO ?= go
 BIN := $(CURDIR)/bin
 export CGO_ENABLED ?= 1
 
-.PHONY: help demo build test unit lint bench load microbench fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit unit-race unit-e2e lint bench load microbench fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -20,12 +20,19 @@ build: ## build bin/switchback, static
 test: e2e-tools lint unit ## everything
 	@echo "make test: all passed"
 
+# The end-to-end tests wait more than they compute: they run beside the others,
+# and more at once than there are cores.
+unit: build
+	@$(MAKE) --no-print-directory -j 2 unit-race unit-e2e
+
 # -count=1 because a cached result proves nothing about today's bench. The
 # end-to-end tests run the program as a process of its own: the race detector
 # would watch the bench, at twice the time, but where the Action runs inside.
-unit: build
+unit-race:
 	$(GO) test -race -count=1 -timeout 15m $$($(GO) list ./... | grep -v /e2e$$)
-	$(GO) test -count=1 -timeout 15m ./e2e/
+
+unit-e2e:
+	$(GO) test -count=1 -parallel 4 -timeout 18m ./e2e/
 	$(GO) test -race -count=1 -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
 
 lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
@@ -35,7 +42,7 @@ lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
 	$(BIN)/actionlint
 
 e2e: e2e-tools build ## the end-to-end tests alone
-	$(GO) test -count=1 -timeout 15m ./e2e/
+	$(GO) test -count=1 -parallel 4 -timeout 18m ./e2e/
 
 e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck e2e/node_modules/.package-lock.json
 
