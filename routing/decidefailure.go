@@ -1,0 +1,83 @@
+package routing
+
+import (
+	"fmt"
+	"strings"
+)
+
+func decideDesign(s situation) (Decision, bool) {
+	return escalate(KindDesign, orElse(s.m.Reason, "test and design contradict each other")),
+		s.m.Result == Fail && s.m.Class == DesignMismatch && s.p.EscalateOnDesign
+}
+
+func decideEnv(s situation) (Decision, bool) {
+	return escalate(KindEnv, orElse(s.m.Reason, "the environment failed, not the work")),
+		s.m.Result == Fail && s.m.Class == EnvIssue
+}
+
+// decideTimeout hands a timeout back while turns are left, then escalates.
+func decideTimeout(s situation) (Decision, bool) {
+	if s.m.Result != TimedOut && (s.m.Result != Fail || s.m.Class != Timeout) {
+		return Decision{}, false
+	}
+	if d, ok := decideSameCommit(s); ok {
+		return d, true
+	}
+	if s.cp.Reworks >= s.limit {
+		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d reworks", s.cp.Reworks, s.limit)), true
+	}
+	return retry(s), true
+}
+
+func decideUnmet(s situation) (Decision, bool) {
+	return escalate(KindUnclear, "the tests passed, but a criterion is not met: "+strings.Join(s.m.Unmet, "; ")),
+		s.m.Result == Pass
+}
+
+func decideUnclear(s situation) (Decision, bool) {
+	mendable := s.m.Class.Mendable() || (s.m.Class == DesignMismatch && !s.p.EscalateOnDesign)
+	return escalate(KindUnclear, orElse(s.m.Reason, "the run does not say what failed")),
+		s.m.Result != Fail || !mendable
+}
+
+// decideSameCommit: a turn is spent per failing commit. A second run of a
+// commit that was handed back brings its turn up to date.
+func decideSameCommit(s situation) (Decision, bool) {
+	n, back := s.cp.Returned[s.m.Run.SHA]
+	if s.m.Run.SHA == "" || !back {
+		if !s.run.Decided || s.run.Decision.Kind != KindRetry {
+			return Decision{}, false
+		}
+		n = s.run.Decision.Iteration
+	}
+	d := Decision{Kind: KindRetry, Iteration: n, Again: true, Phase: TargetPhase(s.m),
+		Reason: fmt.Sprintf("commit %s was handed back before (%d/%d); no new turn is spent", orElse(short(s.m.Run.SHA), "of run "+s.m.Run.ID), n, s.limit)}
+	return d, true
+}
+
+func decideLimit(s situation) (Decision, bool) {
+	return escalate(KindMaxRetry, fmt.Sprintf("still failing after %d of %d reworks", s.cp.Reworks, s.limit)),
+		s.cp.Reworks >= s.limit
+}
+
+func decideRetry(s situation) (Decision, bool) { return retry(s), true }
+
+func retry(s situation) Decision {
+	d := Decision{Kind: KindRetry, Iteration: s.cp.Reworks + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual}
+	d.Reason = orElse(s.m.Reason, string(s.m.Class)) + fmt.Sprintf("; handed back %d/%d", d.Iteration, s.limit)
+	return d
+}
+
+func orElse(s, t string) string {
+	if s != "" {
+		return s
+	}
+	return t
+}
+
+func short(sha string) string {
+	if len(sha) > 7 {
+		return sha[:7]
+	}
+	return sha
+}
