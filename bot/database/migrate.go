@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,15 @@ type Line struct {
 	// Files has a folder for each Kind, in which the migrations are numbered from
 	// 001 without a gap, as in 001_events.sql.
 	Files fs.FS
+}
+
+// Embedded is the line whose files are in the folder migrations of a package.
+func Embedded(name string, files embed.FS) Line {
+	sub, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // unreachable: the name is valid
+	}
+	return Line{Name: name, Files: sub}
 }
 
 // ErrNewer says that a database was made by a newer program.

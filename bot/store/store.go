@@ -9,7 +9,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,13 +26,7 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-func line() database.Line {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return database.Line{Name: "app", Files: files}
-}
+func line() database.Line { return database.Embedded("app", migrations) }
 
 // Store is the App's database.
 type Store struct {

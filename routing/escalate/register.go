@@ -107,6 +107,22 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 	return next, nil
 }
 
+// Filed returns the issue that an event of the register gives to the escalation
+// of an id; other events have the number 0.
+func Filed(e routing.Event) (id string, number int, url string, err error) {
+	var en entry
+	if e.Type != routing.EventEscalation {
+		return "", 0, "", fmt.Errorf("unknown event type %q", e.Type)
+	}
+	if err := json.Unmarshal(e.Data, &en); err != nil {
+		return "", 0, "", fmt.Errorf("unreadable: %w", err)
+	}
+	if en.Deed != deedFiled {
+		return en.ID, 0, "", nil
+	}
+	return en.ID, en.Number, en.URL, nil
+}
+
 // later returns at, or just after old if that is not before it: the order of
 // events counts, not the clocks of those who wrote them.
 func later(old, at time.Time) time.Time {

@@ -74,6 +74,13 @@ func StatsOf(records []Record) Stats {
 		s.Total++
 		s.ByType[x.Message.Type]++
 	}
+	return s.Over(rounds)
+}
+
+// Over returns the figures with the rates that follow from their counts, and from the
+// rounds that all resolved feedback took together.
+func (s Stats) Over(rounds int) Stats {
+	s.SuccessRate, s.AverageRounds = nil, nil
 	if s.Total > 0 {
 		rate := s.Resolved * 100 / s.Total
 		s.SuccessRate = &rate

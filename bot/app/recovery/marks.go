@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/switchback-ci/switchback/bot/database"
 )
@@ -15,13 +14,7 @@ import (
 var migrations embed.FS
 
 // Line is the migrations of the table that Table keeps its marks in.
-func Line() database.Line {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return database.Line{Name: "recovery", Files: files}
-}
+func Line() database.Line { return database.Embedded("recovery", migrations) }
 
 // Table keeps marks in a database that Line was brought to.
 type Table struct{ DB *database.DB }

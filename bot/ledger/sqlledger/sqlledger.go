@@ -12,7 +12,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,13 +27,10 @@ import (
 var migrations embed.FS
 
 // Line is the migrations of the ledger's tables.
-func Line() database.Line {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return database.Line{Name: "ledger", Files: files}
-}
+func Line() database.Line { return database.Embedded("ledger", migrations) }
+
+// ErrDamaged says that what the database holds is no stream.
+var ErrDamaged = errors.New("restore the database from a copy")
 
 // Ledger is a ledger in a database.
 type Ledger struct{ db *database.DB }
@@ -86,7 +82,7 @@ func (l *Ledger) Load(ctx context.Context, key string) ([]routing.Event, ledger.
 	n := bytes.Count(lines, []byte("\n"))
 	events, err := ledger.Decode(key, lines)
 	if err != nil {
-		return nil, "", fmt.Errorf("the stream of %s, event by event a line: %w; restore the database from a copy", key, err)
+		return nil, "", fmt.Errorf("the stream of %s, event by event a line: %w; %w", key, err, ErrDamaged)
 	}
 	return events, version(n), nil
 }
@@ -107,7 +103,7 @@ func (l *Ledger) lines(ctx context.Context, key string) ([]byte, error) {
 			return nil, err
 		}
 		if seq != n {
-			return nil, fmt.Errorf("event %d is missing; restore the database from a copy", n)
+			return nil, fmt.Errorf("event %d is missing; %w", n, ErrDamaged)
 		}
 		buf.Write(event)
 		buf.WriteByte('\n')
@@ -197,7 +193,7 @@ func (l *Ledger) Keys(ctx context.Context) ([]string, error) {
 		if err := rows.Scan(&key); err != nil {
 			return nil, err
 		}
-		keys = append(keys, unstored.Replace(key))
+		keys = append(keys, Key(key))
 	}
 	return keys, told(ctx, "list", "the ledger", rows.Err())
 }
@@ -209,6 +205,9 @@ var (
 )
 
 func stored(key string) string { return escaped.Replace(key) }
+
+// Key returns the key of a stream as the tables hold it.
+func Key(stored string) string { return unstored.Replace(stored) }
 
 // version returns the version of a stream with n events.
 func version(n int) ledger.Version { return ledger.Version(strconv.Itoa(n)) }

@@ -1,0 +1,372 @@
+package feed_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/database/pgtest"
+	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/internal/sample"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/live"
+)
+
+// on runs a check on a new database of each kind; again opens it once more, as
+// another process would.
+func on(t *testing.T, check func(t *testing.T, db *database.DB, again func() *database.DB)) {
+	for _, kind := range []database.Kind{database.SQLite, database.Postgres} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			where := filepath.Join(t.TempDir(), "feed.db")
+			if kind == database.Postgres {
+				where = pgtest.URL(t)
+			}
+			again := func() *database.DB { return opened(t, kind, where) }
+			check(t, again(), again)
+		})
+	}
+}
+
+func opened(t testing.TB, kind database.Kind, where string) *database.DB {
+	t.Helper()
+	var db *database.DB
+	var err error
+	if kind == database.Postgres {
+		db, err = database.OpenURL(context.Background(), where)
+	} else {
+		db, err = database.OpenFile(context.Background(), where, true)
+	}
+	if err == nil {
+		err = db.Migrate(context.Background(), nil, sqlledger.Line(), feed.Line())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+var end = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+func streams(n int) []sample.Stream {
+	return slices.Collect(sample.Cases(sample.Options{Seed: 7, Cases: n, End: end}))
+}
+
+// want are the events that the streams make, whatever the order among streams.
+func want(t *testing.T, all []sample.Stream) map[string][]live.Event {
+	t.Helper()
+	out := map[string][]live.Event{}
+	for _, s := range all {
+		events, err := live.Since(s.Key, s.Events, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[s.Key] = events
+	}
+	return out
+}
+
+// all reads the whole feed, stream by stream, and fails unless its ids ascend.
+func all(t *testing.T, f *feed.Feed) map[string][]live.Event {
+	t.Helper()
+	out := map[string][]live.Event{}
+	last := int64(0)
+	for {
+		events, err := f.After(t.Context(), last, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(events) == 0 {
+			return out
+		}
+		for _, e := range events {
+			if e.ID <= last {
+				t.Fatalf("event %d after %d", e.ID, last)
+			}
+			last = e.ID
+			e.ID = 0
+			out[e.Stream] = append(out[e.Stream], e)
+		}
+	}
+}
+
+func same(t *testing.T, got, want map[string][]live.Event) {
+	t.Helper()
+	for key, events := range want {
+		for i := range events {
+			events[i].At = events[i].At.Truncate(time.Millisecond)
+		}
+		if !reflect.DeepEqual(got[key], events) {
+			t.Fatalf("%s:\n%s\nwant\n%s", key, text(got[key]), text(events))
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d streams, want %d", len(got), len(want))
+	}
+}
+
+func text(v any) string {
+	b, _ := json.MarshalIndent(v, "", " ")
+	return string(b)
+}
+
+// Many write to the ledger at once, in small steps, while several processes take in:
+// every change is told once, in the order of its stream (S2-85).
+func TestEveryChangeOnce(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, db *database.DB, again func() *database.DB) {
+		made := streams(30)
+		ctx, stop := context.WithCancel(t.Context())
+		var taking sync.WaitGroup
+		for range 3 {
+			f := feed.New(again())
+			taking.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler)) })
+		}
+		led := sqlledger.New(db)
+		var writing sync.WaitGroup
+		errs := make(chan error, len(made))
+		for w := range 6 {
+			writing.Go(func() {
+				for i := w; i < len(made); i += 6 {
+					if err := write(t.Context(), led, made[i]); err != nil {
+						errs <- err
+					}
+				}
+			})
+		}
+		writing.Wait()
+		close(errs)
+		for err := range errs {
+			t.Fatal(err)
+		}
+		f := feed.New(db)
+		expected := want(t, made)
+		total := 0
+		for _, events := range expected {
+			total += len(events)
+		}
+		n := 0
+		for _, err := range f.Follow(t.Context(), 0) { // ends when all have come; the test's own time limit is the other end
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n == total {
+				break
+			}
+		}
+		stop()
+		taking.Wait()
+		if err := f.CatchUp(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		same(t, all(t, f), expected)
+		tables(t, f, made)
+	})
+}
+
+func write(ctx context.Context, led ledger.Ledger, s sample.Stream) error {
+	var seen ledger.Version
+	for i := 0; i < len(s.Events); i += 2 {
+		var err error
+		if seen, err = led.Append(ctx, s.Key, seen, s.Events[i:min(i+2, len(s.Events))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables fails the test unless the tables say of the streams what their cases say.
+func tables(t *testing.T, f *feed.Feed, made []sample.Stream) {
+	t.Helper()
+	ctx := t.Context()
+	states, runs, wrong := map[feed.State]int{}, 0, 0
+	for _, s := range made {
+		for _, e := range s.Events {
+			if e.Type == routing.EventRun {
+				runs++
+			} else if e.Action == routing.HumanWrong {
+				wrong++
+			}
+		}
+	}
+	rows, err := f.Cases(ctx, nil, nil, feed.NewestFirst, 0, len(made)+1)
+	if err != nil || len(rows) != len(made) {
+		t.Fatalf("%d rows of %d cases, %v", len(rows), len(made), err)
+	}
+	for _, r := range rows {
+		states[r.State]++
+	}
+	if got, err := f.InStates(ctx, nil); err != nil || !reflect.DeepEqual(nonzero(got), states) {
+		t.Errorf("%v %v, want %v", got, err, states)
+	}
+	if states[feed.Completed] == 0 {
+		t.Errorf("%v shows too little", states)
+	}
+	rules, err := f.Rules(ctx, nil, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, w := 0, 0
+	for _, r := range rules {
+		n, w = n+r.N, w+r.Wrong
+	}
+	if n != runs || w != wrong || wrong == 0 {
+		t.Errorf("%d decisions of which %d wrong, want %d and %d", n, w, runs, wrong)
+	}
+	clusters, err := f.Clusters(ctx, nil, 0, 100)
+	if err != nil || len(clusters) < 5 {
+		t.Fatalf("%d clusters, %v", len(clusters), err)
+	}
+	for _, c := range clusters {
+		seen, err := f.Seen(ctx, nil, c.Fingerprint, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, runs, flaky := 0, 0, 0
+		for _, s := range seen {
+			if s.Mended.IsZero() {
+				open++
+			}
+			runs, flaky = runs+s.Runs, flaky+s.Flaky
+		}
+		if len(seen) != c.Cases || open != c.Open || runs != c.Runs || flaky != c.Flaky {
+			t.Errorf("%s: %d cases, %d open, %d runs, %d flaky; its failures say %d, %d, %d, %d", c.Name, c.Cases, c.Open, c.Runs, c.Flaky, len(seen), open, runs, flaky)
+		}
+	}
+}
+
+func nonzero(m map[feed.State]int) map[feed.State]int {
+	out := map[feed.State]int{}
+	for k, v := range m {
+		if v != 0 {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// A ledger that was there before the feed is taken in, step by step or whole.
+func TestTakenInLater(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
+		made, f := streams(16), feed.New(db)
+		for i, s := range made {
+			for n := range s.Events {
+				if i%4 == 0 || n == len(s.Events)-1 {
+					if _, err := f.Add(t.Context(), s.Key, s.Events[:n+1]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if n, err := f.Add(t.Context(), s.Key, s.Events[:len(s.Events)/2]); n != 0 || err != nil {
+				t.Errorf("an older state makes %d events, %v", n, err)
+			}
+		}
+		same(t, all(t, f), want(t, made))
+		tables(t, f, made)
+		if list, err := f.Cases(t.Context(), []string{"acme/other"}, nil, feed.NewestFirst, 0, 9); len(list) != 0 || err != nil {
+			t.Errorf("%d cases of a repository without any, %v", len(list), err)
+		}
+	})
+}
+
+// Those who come late, go and come again are told everything once; who does not
+// listen is left alone.
+func TestHub(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
+		ctx, stop := context.WithCancel(t.Context())
+		f := feed.New(db)
+		log := slog.New(slog.DiscardHandler)
+		h := feed.NewHub(f, func(e live.Event) []byte { return fmt.Append(nil, e.ID) })
+		var running sync.WaitGroup
+		running.Go(func() { h.Run(ctx, log) })
+		made := streams(40)
+		add := func(list []sample.Stream) {
+			for _, s := range list {
+				if _, err := f.Add(ctx, s.Key, s.Events); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		add(made[:20])
+		yes := func(live.Event) bool { return true }
+		slow, err := h.Listen(ctx, 0, yes, func(feed.Told) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var listening sync.WaitGroup
+		go add(made[20:])
+		total := 0
+		for _, events := range want(t, made) {
+			total += len(events)
+		}
+		for i := range 8 {
+			listening.Go(func() {
+				after, n := int64(0), 0
+				take := func(e feed.Told) error {
+					if e.ID <= after || string(e.Text) != fmt.Sprint(e.ID) {
+						t.Errorf("event %d (%s) after %d", e.ID, e.Text, after)
+					}
+					after = e.ID
+					n++
+					return nil
+				}
+				for n < total {
+					c, err := h.Listen(ctx, after, yes, take)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for here := 0; n < total && here < 100*(i+1); here++ { // then it goes, and comes again
+						e, ok := <-c.C
+						if !ok {
+							break
+						}
+						_ = take(e)
+					}
+					h.Leave(c)
+				}
+				if n != total {
+					t.Errorf("told %d of %d", n, total)
+				}
+			})
+		}
+		listening.Wait()
+		for i := range 3000 { // more than anybody is waited for
+			if slow.Slow {
+				break
+			}
+			s := sample.Stream{Key: fmt.Sprintf("acme/more#%d", i), Events: made[0].Events}
+			for n := range s.Events {
+				s.Events[n].Case = s.Key
+			}
+			if _, err := f.Add(ctx, s.Key, s.Events); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range slow.C {
+		}
+		if !slow.Slow || h.Clients() != 0 {
+			t.Errorf("slow %v, %d clients", slow.Slow, h.Clients())
+		}
+		stop()
+		running.Wait()
+		if c, err := h.Listen(t.Context(), 0, yes, func(feed.Told) error { return nil }); err != nil {
+			t.Error(err)
+		} else if _, ok := <-c.C; ok {
+			t.Error("told after its end")
+		}
+	})
+}

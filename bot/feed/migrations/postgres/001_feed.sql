@@ -1,0 +1,140 @@
+-- What is shown of the ledger: made from it, and never read to decide anything.
+
+CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events which are not taken in
+    id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- one for each append: who takes in what it sees, takes away no other's
+    stream bigint NOT NULL
+);
+INSERT INTO feed_news (stream) SELECT id FROM ledger_stream;
+CREATE FUNCTION feed_hear() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO feed_news (stream) SELECT DISTINCT stream FROM added;
+    NOTIFY switchback_ledger;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION feed_hear();
+
+CREATE TABLE feed_stream (
+    key  text COLLATE "C" PRIMARY KEY,
+    seen bigint NOT NULL                -- its events that were taken in
+);
+
+CREATE TABLE feed_event (                -- in the order in which everybody is told
+    id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at      bigint NOT NULL,            -- ms
+    repo    text COLLATE "C" NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    port    text COLLATE "C" NOT NULL,
+    type    text COLLATE "C" NOT NULL,
+    stream  text COLLATE "C" NOT NULL,
+    data    text COLLATE "C" NOT NULL                -- JSON
+);
+CREATE INDEX feed_event_stream ON feed_event (stream, id);
+CREATE INDEX feed_event_at ON feed_event (at);
+
+CREATE TABLE feed_case (
+    key         text COLLATE "C" PRIMARY KEY,
+    repo        text COLLATE "C" NOT NULL,
+    subject     text COLLATE "C" NOT NULL,           -- #12, @main
+    state       text COLLATE "C" NOT NULL,           -- pending, in_progress, escalated, paused, completed
+    since       bigint NOT NULL,        -- ms; in this state
+    opened      bigint NOT NULL,
+    updated     bigint NOT NULL,
+    checkpoint  text COLLATE "C" NOT NULL,           -- that state is because of
+    decision    text COLLATE "C" NOT NULL,           -- its newest
+    rule        text COLLATE "C" NOT NULL,
+    class       text COLLATE "C" NOT NULL,
+    reason      text COLLATE "C" NOT NULL,
+    reworks     bigint NOT NULL,        -- of that checkpoint
+    most        bigint NOT NULL,
+    checkpoints text COLLATE "C" NOT NULL            -- JSON: name → state
+);
+CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
+CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
+
+CREATE TABLE feed_state (                -- how many cases are in each state
+    repo  text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    n     bigint NOT NULL,
+    PRIMARY KEY (repo, state)
+);
+
+CREATE TABLE feed_count (                -- decisions
+    repo     text COLLATE "C" NOT NULL,
+    hour     bigint NOT NULL,           -- since 1970
+    decision text COLLATE "C" NOT NULL,
+    rule     text COLLATE "C" NOT NULL,
+    class    text COLLATE "C" NOT NULL,
+    n        bigint NOT NULL,
+    wrong    bigint NOT NULL,           -- of which a human said that the class was wrong
+    PRIMARY KEY (repo, hour, decision, rule, class)
+);
+
+CREATE TABLE feed_failure (
+    fingerprint text COLLATE "C" NOT NULL,
+    key         text COLLATE "C" NOT NULL,           -- of the case
+    checkpoint  text COLLATE "C" NOT NULL,
+    repo        text COLLATE "C" NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    suite       text COLLATE "C" NOT NULL,
+    file        text COLLATE "C" NOT NULL,
+    class       text COLLATE "C" NOT NULL,
+    first       bigint NOT NULL,
+    last        bigint NOT NULL,
+    runs        bigint NOT NULL,        -- in which it was
+    flaky       bigint NOT NULL,        -- of which it was flaky in
+    mended      bigint NOT NULL,        -- ms; 0: it still fails
+    turn        bigint NOT NULL,        -- reworks handed back when it was mended
+    PRIMARY KEY (fingerprint, key, checkpoint)
+);
+CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, mended);
+
+CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository
+    fingerprint text COLLATE "C" NOT NULL,
+    repo        text COLLATE "C" NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    suite       text COLLATE "C" NOT NULL,
+    file        text COLLATE "C" NOT NULL,
+    class       text COLLATE "C" NOT NULL,
+    first       bigint NOT NULL,
+    last        bigint NOT NULL,
+    cases       bigint NOT NULL,
+    runs        bigint NOT NULL,
+    flaky       bigint NOT NULL,
+    open        bigint NOT NULL,        -- cases in which it still fails
+    PRIMARY KEY (fingerprint, repo)
+);
+CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC);
+CREATE INDEX feed_cluster_all ON feed_cluster (last DESC);
+
+CREATE TABLE feed_plan (
+    key     text COLLATE "C" PRIMARY KEY,
+    repo    text COLLATE "C" NOT NULL,
+    plan    text COLLATE "C" NOT NULL,
+    build   text COLLATE "C" NOT NULL,
+    updated bigint NOT NULL,
+    data    text COLLATE "C" NOT NULL                -- JSON: PlanState
+);
+CREATE INDEX feed_plan_updated ON feed_plan (repo, updated DESC);
+
+CREATE TABLE feed_port (
+    key     text COLLATE "C" PRIMARY KEY,
+    repo    text COLLATE "C" NOT NULL,
+    plan    text COLLATE "C" NOT NULL,
+    port    text COLLATE "C" NOT NULL,
+    updated bigint NOT NULL,
+    waits   bigint NOT NULL,            -- ms since a human is called, 0 if none is
+    data    text COLLATE "C" NOT NULL                -- JSON: PortState
+);
+CREATE INDEX feed_port_plan ON feed_port (repo, plan);
+
+CREATE TABLE feed_edge (                 -- feedback between ports
+    repo     text COLLATE "C" NOT NULL,
+    type     text COLLATE "C" NOT NULL,
+    open     bigint NOT NULL,
+    resolved bigint NOT NULL,
+    failed   bigint NOT NULL,
+    rejected bigint NOT NULL,
+    rounds   bigint NOT NULL,           -- of what was resolved, together
+    PRIMARY KEY (repo, type)
+);

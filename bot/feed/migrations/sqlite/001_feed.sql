@@ -1,0 +1,133 @@
+-- What is shown of the ledger: made from it, and never read to decide anything.
+
+CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events which are not taken in
+    stream INTEGER PRIMARY KEY
+) STRICT;
+INSERT INTO feed_news (stream) SELECT id FROM ledger_stream;
+CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event
+BEGIN INSERT INTO feed_news (stream) VALUES (NEW.stream) ON CONFLICT (stream) DO NOTHING; END;
+
+CREATE TABLE feed_stream (
+    key  TEXT PRIMARY KEY,
+    seen INTEGER NOT NULL                -- its events that were taken in
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE feed_event (                -- in the order in which everybody is told
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    at      INTEGER NOT NULL,            -- ms
+    repo    TEXT NOT NULL,
+    session TEXT NOT NULL,
+    port    TEXT NOT NULL,
+    type    TEXT NOT NULL,
+    stream  TEXT NOT NULL,
+    data    TEXT NOT NULL                -- JSON
+) STRICT;
+CREATE INDEX feed_event_stream ON feed_event (stream, id);
+CREATE INDEX feed_event_at ON feed_event (at);
+
+CREATE TABLE feed_case (
+    key         TEXT PRIMARY KEY,
+    repo        TEXT NOT NULL,
+    subject     TEXT NOT NULL,           -- #12, @main
+    state       TEXT NOT NULL,           -- pending, in_progress, escalated, paused, completed
+    since       INTEGER NOT NULL,        -- ms; in this state
+    opened      INTEGER NOT NULL,
+    updated     INTEGER NOT NULL,
+    checkpoint  TEXT NOT NULL,           -- that state is because of
+    decision    TEXT NOT NULL,           -- its newest
+    rule        TEXT NOT NULL,
+    class       TEXT NOT NULL,
+    reason      TEXT NOT NULL,
+    reworks     INTEGER NOT NULL,        -- of that checkpoint
+    most        INTEGER NOT NULL,
+    checkpoints TEXT NOT NULL            -- JSON: name → state
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
+CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
+
+CREATE TABLE feed_state (                -- how many cases are in each state
+    repo  TEXT NOT NULL,
+    state TEXT NOT NULL,
+    n     INTEGER NOT NULL,
+    PRIMARY KEY (repo, state)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE feed_count (                -- decisions
+    repo     TEXT NOT NULL,
+    hour     INTEGER NOT NULL,           -- since 1970
+    decision TEXT NOT NULL,
+    rule     TEXT NOT NULL,
+    class    TEXT NOT NULL,
+    n        INTEGER NOT NULL,
+    wrong    INTEGER NOT NULL,           -- of which a human said that the class was wrong
+    PRIMARY KEY (repo, hour, decision, rule, class)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE feed_failure (
+    fingerprint TEXT NOT NULL,
+    key         TEXT NOT NULL,           -- of the case
+    checkpoint  TEXT NOT NULL,
+    repo        TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    suite       TEXT NOT NULL,
+    file        TEXT NOT NULL,
+    class       TEXT NOT NULL,
+    first       INTEGER NOT NULL,
+    last        INTEGER NOT NULL,
+    runs        INTEGER NOT NULL,        -- in which it was
+    flaky       INTEGER NOT NULL,        -- of which it was flaky in
+    mended      INTEGER NOT NULL,        -- ms; 0: it still fails
+    turn        INTEGER NOT NULL,        -- reworks handed back when it was mended
+    PRIMARY KEY (fingerprint, key, checkpoint)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, mended);
+
+CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository
+    fingerprint TEXT NOT NULL,
+    repo        TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    suite       TEXT NOT NULL,
+    file        TEXT NOT NULL,
+    class       TEXT NOT NULL,
+    first       INTEGER NOT NULL,
+    last        INTEGER NOT NULL,
+    cases       INTEGER NOT NULL,
+    runs        INTEGER NOT NULL,
+    flaky       INTEGER NOT NULL,
+    open        INTEGER NOT NULL,        -- cases in which it still fails
+    PRIMARY KEY (fingerprint, repo)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC);
+CREATE INDEX feed_cluster_all ON feed_cluster (last DESC);
+
+CREATE TABLE feed_plan (
+    key     TEXT PRIMARY KEY,
+    repo    TEXT NOT NULL,
+    plan    TEXT NOT NULL,
+    build   TEXT NOT NULL,
+    updated INTEGER NOT NULL,
+    data    TEXT NOT NULL                -- JSON: PlanState
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feed_plan_updated ON feed_plan (repo, updated DESC);
+
+CREATE TABLE feed_port (
+    key     TEXT PRIMARY KEY,
+    repo    TEXT NOT NULL,
+    plan    TEXT NOT NULL,
+    port    TEXT NOT NULL,
+    updated INTEGER NOT NULL,
+    waits   INTEGER NOT NULL,            -- ms since a human is called, 0 if none is
+    data    TEXT NOT NULL                -- JSON: PortState
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feed_port_plan ON feed_port (repo, plan);
+
+CREATE TABLE feed_edge (                 -- feedback between ports
+    repo     TEXT NOT NULL,
+    type     TEXT NOT NULL,
+    open     INTEGER NOT NULL,
+    resolved INTEGER NOT NULL,
+    failed   INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    rounds   INTEGER NOT NULL,           -- of what was resolved, together
+    PRIMARY KEY (repo, type)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,178 @@
+package live_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/internal/sample"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/live"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// work is the stream of a port whose worker tells of itself, fails, is told what
+// failed, calls a human and is answered.
+func work() []routing.Event {
+	at := noon
+	var out []routing.Event
+	add := func(e port.Event) {
+		at = at.Add(time.Second)
+		e.At = at
+		out = append(out, e.Record())
+	}
+	operator, impl, test := port.PairSessions("b1", "api")
+	loop := port.Loop{ID: "l1", Port: "api", Operator: operator.ID, Status: port.Running, Turn: 1, Phase: port.Implementing, MaxRetries: 3, StartedAt: at}
+	add(port.Event{Kind: port.SessionStart, Session: operator.ID, Started: &operator})
+	add(port.Event{Kind: port.PairChanged, Pair: &loop})
+	add(port.Event{Kind: port.RunnerChanged, Runner: &port.Runner{ID: "r"}})
+	add(port.Event{Kind: port.WorkerSpawn, Session: impl.ID, Turn: 1, Spawn: &port.Spawn{Role: port.Impl, Mark: "m", Host: "h"}})
+	add(port.Event{Kind: port.WorkerProgress, Session: impl.ID, Progress: &port.Progress{Session: impl.ID, Port: "api", Progress: 0.5, Task: "handlers", Tokens: 1200}})
+	add(port.Event{Kind: port.WorkerComplete, Session: impl.ID, Turn: 1, Exit: &port.Exit{Role: port.Impl, OK: true}})
+	loop.Phase = port.Testing
+	add(port.Event{Kind: port.PairChanged, Pair: &loop})
+	add(port.Event{Kind: port.PairChanged, Pair: &loop}) // nothing new
+	add(port.Event{Kind: port.WorkerFeedback, Session: test.ID, Feedback: &port.TestFeedback{FailedTests: []port.FailedTest{{Name: "TestGet"}}}})
+	add(port.Event{Kind: port.ChannelOpened, Channel: &port.Channel{ID: "c", SessionA: impl.ID, SessionB: test.ID, CreatedAt: at}})
+	add(port.Event{Kind: port.DirectMessage, Session: test.ID, Message: &port.Message{ID: "m1", ChannelID: "c", From: test.ID, To: impl.ID, Type: "test_feedback", CreatedAt: at}})
+	call := port.Call{ID: "e1", Session: operator.ID, Port: "api", Type: escalate.Conflict, Title: "two ports own a file", CreatedAt: at}
+	add(port.Event{Kind: port.EscalationNew, Session: operator.ID, Call: &call})
+	call.ResolvedBy, call.ResolvedAt = "ana", at.Add(time.Minute)
+	add(port.Event{Kind: port.EscalationResolved, Session: operator.ID, Call: &call})
+	add(port.Event{Kind: port.SessionEnd, Session: operator.ID, Outcome: port.Succeeded})
+	return out
+}
+
+func types(events []live.Event) string {
+	var out []string
+	for _, e := range events {
+		out = append(out, string(e.Type))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestOfAPort(t *testing.T) {
+	key := routing.PortKey("acme/shop", "ports", "api")
+	events, err := live.Since(key, work(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("S2-74 S2-75 S2-76 S2-77 S2-78 S2-79 S2-80 each change has the name of the document, in order", func(t *testing.T) {
+		const want = "session.start pair worker.spawn worker.progress worker.complete pair worker.feedback direct.message escalation.new escalation.resolved session.end"
+		if got := types(events); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	})
+	t.Run("S2-81 worker.progress has its fields and no others", func(t *testing.T) {
+		const want = `{"session_id":"b1/api/impl","port_id":"api","progress":0.5,"current_task":"handlers","tokens_used":1200}`
+		if got := string(events[3].Data); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	})
+	t.Run("S2-82 progress outside of 0.0 to 1.0 is refused", func(t *testing.T) {
+		for _, p := range []float64{-0.01, 1.01} {
+			bad := port.Event{Kind: port.WorkerProgress, At: noon, Progress: &port.Progress{Progress: p}}
+			if _, err := port.FoldJournal([]routing.Event{bad.Record()}); err == nil {
+				t.Errorf("%v was taken", p)
+			}
+		}
+	})
+	t.Run("S2-83 an event is of its session and of those above it", func(t *testing.T) {
+		e := events[3]
+		for session, want := range map[string]bool{"b1": true, "b1/api": true, "b1/api/impl": true, "b1/api/test": false, "b": false, "b1/ap": false} {
+			if e.Of(session) != want {
+				t.Errorf("of %s: %v", session, !want)
+			}
+		}
+	})
+	t.Run("S2-85 every event has its time, and none is told twice", func(t *testing.T) {
+		for i, e := range events {
+			if e.At.IsZero() || i > 0 && e.At.Before(events[i-1].At) {
+				t.Errorf("%d: %v", i, e.At)
+			}
+		}
+		inSteps(t, key, work(), events)
+	})
+}
+
+// inSteps fails the test unless the events come out the same when the stream is
+// read as it grows.
+func inSteps(t *testing.T, key string, stream []routing.Event, want []live.Event) {
+	t.Helper()
+	var got []live.Event
+	for n := range stream {
+		more, err := live.Since(key, stream[:n+1], n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, more...)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s\nwant\n%s", types(got), types(want))
+	}
+}
+
+func TestOfCases(t *testing.T) {
+	seen := map[live.Type]bool{}
+	for s := range sample.Cases(sample.Options{Seed: 3, Cases: 80, End: noon}) {
+		events, err := live.Since(s.Key, s.Events, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inSteps(t, s.Key, s.Events, events)
+		var open, calls int
+		for _, e := range events {
+			seen[e.Type] = true
+			switch e.Type {
+			case live.SessionStart:
+				open++
+			case live.SessionEnd:
+				open--
+			case live.EscalationNew:
+				calls++
+			case live.EscalationResolved:
+				calls--
+			}
+			if open < 0 || open > 1 || calls < 0 || e.Repo != live.Repo(s.Key) || e.Session != s.Key || !json.Valid(e.Data) {
+				t.Fatalf("%s: %d open, %d calls at %+v", s.Key, open, calls, e)
+			}
+		}
+		c, err := routing.Fold(s.Key, s.Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting := 0
+		for _, cp := range c.Checkpoints {
+			if cp.State == routing.Escalated && !cp.Skipped {
+				waiting++
+			}
+		}
+		if calls != waiting || (open == 0) != c.Complete {
+			t.Errorf("%s: %d calls told, %d wait; open %d, complete %v", s.Key, calls, waiting, open, c.Complete)
+		}
+	}
+	for _, want := range []live.Type{live.RunJudged, live.WorkerFeedback, live.HumanActed, live.EffectDone} {
+		if !seen[want] {
+			t.Errorf("no %s among %v", want, seen)
+		}
+	}
+}
+
+func TestStrange(t *testing.T) {
+	if events, err := live.Since("acme/shop!unheard-of", []routing.Event{{Type: "x"}}, 0); len(events) != 0 || err != nil {
+		t.Errorf("%v %v", events, err)
+	}
+	if _, err := live.Since("acme/shop#1", nil, 1); err == nil {
+		t.Error("more seen than there is")
+	}
+	for key, want := range map[string]string{"acme/shop#1": "acme/shop", "acme/shop@main": "acme/shop", "acme/shop!edges": "acme/shop", "acme/a#b!c": "acme/a", "odd": "odd"} {
+		if got := live.Repo(key); got != want {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
