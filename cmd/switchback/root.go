@@ -60,7 +60,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
 	root.AddCommand(parseCommand(s), diagnoseCommand(s), routeCommand(s), showCommand(s),
-		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), promptCommand(s, getenv),
+		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), dashboardCommand(s), promptCommand(s, getenv),
 		matrixCommand(s), portsCommand(s, getenv), feedbackCommand(s, getenv))
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv))
 	ctx, opened := closing(ctx)

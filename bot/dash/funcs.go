@@ -1,0 +1,105 @@
+package dash
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/live"
+)
+
+func repoOf(key string) string { return live.Repo(key) }
+
+// link is a page that all others lead to.
+type link struct{ Path, Title string }
+
+var navigation = []link{{"/", "Overview"}, {"/cases", "Cases"}, {"/plans", "Plans"}, {"/failures", "Failures"}, {"/rules", "Rules"}, {"/feedback", "Feedback"}}
+
+// funcs are for the templates.
+func (s *Server) funcs() template.FuncMap {
+	return template.FuncMap{
+		"nav":      func() []link { return navigation },
+		"time":     moment,
+		"ago":      func(t time.Time) string { return routing.ShortDuration(s.o.Now().Sub(t)) },
+		"state":    stateName,
+		"decision": decisionName,
+		"class":    func(c routing.Class) string { return words(string(c)) },
+		"casePath": s.casePath,
+		"subject":  s.subject,
+		"repo":     s.o.Names.Now,
+		"percent":  func(part, whole int) string { return percent(part, whole) },
+		"join":     strings.Join,
+		"short":    short,
+	}
+}
+
+// moment is a time as the reader's zone has it, with script; without, it is UTC.
+func moment(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2006-01-02 15:04 UTC"))) //nolint:gosec // digits alone
+}
+
+// stateName is a state for people.
+func stateName(s feed.State) string {
+	switch s {
+	case feed.Escalated:
+		return "waits for a human"
+	case feed.Paused:
+		return "paused"
+	case feed.InProgress:
+		return "being worked on"
+	case feed.Waiting:
+		return "waits for others"
+	case feed.Completed:
+		return "passed"
+	}
+	return string(s)
+}
+
+// decisionName is a decision for people.
+func decisionName(k routing.Kind) string {
+	switch k {
+	case routing.KindPass:
+		return "passed"
+	case routing.KindRetry:
+		return "handed back"
+	case routing.KindNone:
+		return "recorded only"
+	case routing.KindDesign:
+		return "escalated: design"
+	case routing.KindEnv:
+		return "escalated: environment"
+	case routing.KindTimeout:
+		return "escalated: timeout"
+	case routing.KindUnclear:
+		return "escalated: unclear"
+	case routing.KindMaxRetry:
+		return "escalated: turns used up"
+	}
+	return string(k)
+}
+
+// words writes LOGIC_ERROR as logic error.
+func words(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%d%%", int(math.Floor(100*float64(part)/float64(whole))))
+}
+
+// short is the beginning of a commit's name.
+func short(sha string) string {
+	if len(sha) > 7 {
+		return sha[:7]
+	}
+	return sha
+}

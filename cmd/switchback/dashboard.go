@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/dash"
+	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+func dashboardCommand(s streams) *cobra.Command {
+	var where, listen string
+	c := &cobra.Command{
+		Use:   "dashboard --ledger DIR",
+		Short: "Show a ledger as pages, on this machine and without sign-in",
+		Long: "Show the cases, plans, failures and rules of a ledger as pages that follow it live.\n" +
+			"Only this machine may look. `switchback serve` shows the same pages to whoever\nsigns in with GitHub.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return dashboard(c.Context(), s, where, listen)
+		},
+	}
+	c.Flags().StringVar(&where, "ledger", "", "the ledger: a directory, a file, or a database")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8766", "address of this machine to listen on")
+	_ = c.MarkFlagRequired("ledger")
+	return c
+}
+
+func dashboard(ctx context.Context, s streams, where, listen string) (err error) {
+	if host, _, err := net.SplitHostPort(listen); err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return usage("--listen %q is no address of this machine alone; write e.g. 127.0.0.1:8766", listen)
+	}
+	led, err := openExisting(ctx, where)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "switchback-dashboard-")
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	db, err := database.OpenFile(ctx, filepath.Join(dir, "feed.db"), true)
+	if err != nil {
+		return failed(err)
+	}
+	defer db.Close()
+	if err := db.Migrate(ctx, nil, sqlledger.Line(), feed.Line()); err != nil {
+		return failed(err)
+	}
+	f := feed.New(db)
+	keys, err := led.Keys(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	for _, k := range keys {
+		events, _, err := led.Load(ctx, k)
+		if err != nil {
+			return failed(err)
+		}
+		if _, err := f.Add(ctx, k, events); err != nil {
+			return failed(err)
+		}
+	}
+	pages, err := dash.New(dash.Options{Feed: f, Gate: dash.Local{}, GitHub: "https://github.com", Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
+		events, _, err := led.Load(ctx, key)
+		return events, err
+	}})
+	if err != nil {
+		return failed(err)
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return failed(err)
+	}
+	fmt.Fprintf(s.out, "Open http://%s\n", l.Addr())
+	web := &http.Server{Handler: pages, ReadHeaderTimeout: 5 * time.Second}
+	go func() { <-ctx.Done(); _ = web.Close() }()
+	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return failed(err)
+	}
+	return nil
+}

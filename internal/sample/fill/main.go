@@ -1,0 +1,52 @@
+// Command fill writes a sample ledger, to be looked at:
+//
+//	go run ./internal/sample/fill -cases 400 sqlite:/tmp/sample.db
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/internal/sample"
+)
+
+func main() {
+	cases := flag.Int("cases", 400, "how many cases")
+	seed := flag.Uint64("seed", 1, "of what is made")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "fill: name one ledger: a directory, or sqlite:FILE")
+		os.Exit(2)
+	}
+	if err := fill(context.Background(), flag.Arg(0), sample.Options{Seed: *seed, Cases: *cases, End: time.Now()}); err != nil {
+		fmt.Fprintln(os.Stderr, "fill:", err)
+		os.Exit(1)
+	}
+}
+
+func fill(ctx context.Context, where string, o sample.Options) error {
+	var led ledger.Ledger
+	var err error
+	if strings.HasPrefix(where, "sqlite:") {
+		db, err := sqlledger.Open(ctx, where, true)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		led = db
+	} else if led, err = ledger.OpenPath(where); err != nil {
+		return err
+	}
+	for s := range sample.Cases(o) {
+		if _, err := led.Append(ctx, s.Key, "", s.Events); err != nil {
+			return err
+		}
+	}
+	return nil
+}
