@@ -82,6 +82,9 @@ func complete(s situation, d Decision, name string) Decision {
 	d.Verdict = s.m
 	d.Max = s.limit
 	d.Excused = s.excused
+	if s.p.Labelled {
+		d.Label = s.p.Override
+	}
 	if s.redo != nil {
 		d.Redo = s.redo.Action
 	}

@@ -52,6 +52,7 @@ type Decision struct {
 	Redo      HumanAction   `json:"redo,omitempty"`      // a run decided anew, for what a human did
 	Kept      bool          `json:"kept,omitempty"`      // a run decided anew, as before: nothing is taken back
 	Excused   []string      `json:"excused,omitempty"`   // tests whose failures did not count, being in quarantine
+	Label     *int          `json:"label,omitempty"`     // the limit that a label of the case gave, which stands nowhere else
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
 

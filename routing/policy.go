@@ -29,6 +29,7 @@ const HardCap = 10
 type Policy struct {
 	Max               int           // reworks handed back, 0 to HardCap
 	Override          *int          // of this case (a label or configuration), replaces Max and the snapshot
+	Labelled          bool          // Override is a label's, which no configuration holds
 	OnMax             OnMax         // what happens when turns are used up
 	Breaker           bool          // false: HardCap instead of Max
 	EscalateOnDesign  bool          // false: a design mismatch is handed back like a logic error

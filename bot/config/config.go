@@ -208,7 +208,7 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 		p.Override = o.MaxIterations
 	}
 	if label != nil {
-		p.Override = label
+		p.Override, p.Labelled = label, true
 	}
 	return p
 }

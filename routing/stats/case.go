@@ -1,0 +1,261 @@
+package stats
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// place is where something is counted: one key of each dimension.
+type place struct {
+	checkpoint, rule, class, signal string
+	at                              time.Time
+}
+
+// turn is what is remembered of a turn beside the turn itself.
+type turn struct {
+	place
+	redone bool // decided for what a human did
+	wrong  bool // a human said that its class was wrong
+}
+
+// counter counts one stream.
+type counter struct {
+	t      *Tally
+	g      *Groups
+	seen   map[*Figures]bool // that have counted this case
+	c      routing.Case
+	turns  map[string][]turn   // by checkpoint, as its Turns
+	humans map[string][]int    // by checkpoint: how many turns there were when a human acted
+	runs   map[[2]string]place // by checkpoint and run
+}
+
+// addCase counts a case. The figures of a run belong to the window of when it
+// was recorded.
+func (t *Tally) addCase(key string, events []routing.Event) error {
+	n := &counter{t: t, seen: map[*Figures]bool{}, c: routing.Case{Key: key}, turns: map[string][]turn{}, humans: map[string][]int{}, runs: map[[2]string]place{}}
+	one := New(t.Window) // of an unreadable stream nothing is counted
+	n.g, n.t = one.repo(RepositoryOf(key)), one
+	for i, e := range events {
+		if e.Type == routing.EventHuman {
+			n.human(e)
+		}
+		before := len(n.c.Checkpoints[e.Checkpoint].Turns)
+		next, err := n.c.Apply(e)
+		if err != nil {
+			return fmt.Errorf("event %d of case %s: %w", i+1, key, err)
+		}
+		n.c = next
+		if e.Type == routing.EventRun {
+			n.run(e, before)
+		}
+	}
+	for _, name := range n.c.Names() {
+		n.story(name)
+	}
+	t.Merge(one)
+	return nil
+}
+
+// count calls fn with the figures of a place, if it is in the window.
+func (n *counter) count(p place, fn func(*Figures)) {
+	if !n.t.Window.Holds(p.at) {
+		return
+	}
+	for _, f := range []*Figures{
+		n.g.Total, n.g.at(ByCheckpoint, p.checkpoint), n.g.at(ByRule, p.rule), n.g.at(ByClass, p.class), n.g.at(BySignal, p.signal),
+		n.t.day(p.at.UTC().Format(time.DateOnly)),
+	} {
+		if !n.seen[f] {
+			n.seen[f] = true
+			f.Cases++
+		}
+		fn(f)
+	}
+}
+
+// human remembers where a human acted, and what was said to be wrong.
+func (n *counter) human(e routing.Event) {
+	if _, known := n.c.Answered[e.Answer]; known {
+		return
+	}
+	turns := n.turns[e.Checkpoint]
+	n.humans[e.Checkpoint] = append(n.humans[e.Checkpoint], len(turns))
+	if e.Action == routing.HumanWrong && len(turns) > 0 {
+		turns[len(turns)-1].wrong = true
+	}
+}
+
+// run counts a run's decision, and remembers the turn that it took.
+func (n *counter) run(e routing.Event, before int) {
+	v, d := *e.Verdict, *e.Decision
+	cp := n.c.Checkpoints[v.Checkpoint]
+	taken := len(cp.Turns) > before
+	judged := v
+	if taken {
+		judged = cp.Turns[len(cp.Turns)-1].Verdict // of the whole run, as it counted
+	}
+	p := place{v.Checkpoint, d.Rule, class(judged), signal(judged), e.At}
+	if taken {
+		n.turns[v.Checkpoint] = append(n.turns[v.Checkpoint], turn{place: p, redone: d.Redo != ""})
+	}
+	n.count(p, func(f *Figures) { f.decide(d.Kind, 1) })
+	id := [2]string{v.Checkpoint, v.Run.Key()}
+	if _, known := n.runs[id]; !known {
+		n.runs[id] = p
+		n.count(p, func(f *Figures) { f.Runs++ })
+	}
+	if flaky(v, d) {
+		n.count(p, func(f *Figures) { f.Flaky++ })
+	}
+}
+
+func class(v routing.Verdict) string {
+	if v.Class == "" {
+		return None
+	}
+	return string(v.Class)
+}
+
+// signal returns what the class was concluded from.
+func signal(v routing.Verdict) string {
+	if len(v.Evidence) > 0 && v.Evidence[0].Signal != "" {
+		return v.Evidence[0].Signal
+	}
+	for _, f := range v.Failures {
+		if f.Decisive && len(f.Evidence) > 0 && f.Evidence[0].Signal != "" {
+			return f.Evidence[0].Signal
+		}
+	}
+	return None
+}
+
+// flaky reports whether a run is evidence of flakiness: a test passed when it
+// was repeated, or its commit has passed and failed.
+func flaky(v routing.Verdict, d routing.Decision) bool {
+	return v.Counts.Flaky > 0 || v.Class == routing.Flaky || d.Rule == "completed-commit" && v.Result != routing.Pass ||
+		slices.ContainsFunc(v.Failures, func(f routing.Failure) bool { return f.Flaky })
+}
+
+// trouble is what began with a failing turn.
+type trouble struct {
+	place
+	from    int // its first turn
+	reworks int
+	called  bool
+}
+
+// story counts what a checkpoint's turns came to.
+func (n *counter) story(name string) {
+	cp := n.c.Checkpoints[name]
+	n.quality(name, cp)
+	var now *trouble
+	for i, t := range cp.Turns {
+		is := n.turns[name][i]
+		if t.Undone {
+			n.count(is.place, func(f *Figures) { f.TakenBack++ })
+		}
+		if t.Kind == routing.KindPass {
+			n.passed(name, i, is, t, now)
+			now = nil
+			continue
+		}
+		if !is.redone {
+			n.count(is.place, func(f *Figures) { f.Failing++; f.Wrong += one(is.wrong) })
+		}
+		if now == nil {
+			now = &trouble{place: is.place, from: i}
+		}
+		if !t.Undone && t.Kind == routing.KindRetry {
+			now.reworks++
+			n.handedBack(cp, i, is.place)
+		}
+		now.called = now.called || t.Kind.Escalates()
+	}
+	if now != nil {
+		n.settle(name, *now, len(cp.Turns), nil)
+	}
+}
+
+// quality counts whether a checkpoint's feedback was effective, where its
+// newest failing turn is counted, as of its last event.
+func (n *counter) quality(name string, cp routing.Checkpoint) {
+	p := place{checkpoint: name, rule: None, class: None, signal: None}
+	for i, t := range cp.Turns {
+		if t.Kind != routing.KindPass || p.rule == None {
+			p = n.turns[name][i].place
+		}
+	}
+	p.at = cp.Updated
+	is := n.c.Metrics(name).FeedbackQuality
+	n.count(p, func(f *Figures) {
+		f.Effective += one(is == "effective")
+		f.Ineffective += one(is == "ineffective")
+		f.NoFeedback += one(is == "none")
+	})
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func (n *counter) passed(name string, i int, is turn, t routing.Turn, now *trouble) {
+	if now == nil {
+		n.count(is.place, func(f *Figures) { f.First++ })
+		return
+	}
+	n.settle(name, *now, i, &t)
+}
+
+// settle counts a trouble that ended with the turn green, which is the one
+// numbered end, or has not ended yet.
+func (n *counter) settle(name string, is trouble, end int, green *routing.Turn) {
+	acted := slices.ContainsFunc(n.humans[name], func(at int) bool { return at > is.from && at <= end })
+	n.count(is.place, func(f *Figures) {
+		f.Troubles++
+		f.Called += one(is.called || acted)
+		if green == nil {
+			return
+		}
+		f.Green++
+		f.Alone += one(!is.called && !acted)
+		f.Turns.add(int64(is.reworks), 1)
+		f.Time.add(Rounded(green.At.Sub(is.at)), 1)
+	})
+}
+
+// handedBack counts a hand-back that was followed by a turn on another commit.
+func (n *counter) handedBack(cp routing.Checkpoint, i int, p place) {
+	back := cp.Turns[i].Verdict
+	for _, t := range cp.Turns[i+1:] {
+		next := t.Verdict
+		if t.Undone || next.Run.SHA == back.Run.SHA {
+			continue
+		}
+		same := sameFailures(back, next)
+		n.count(p, func(f *Figures) { f.Followed++; f.Unchanged += one(same) })
+		return
+	}
+}
+
+func sameFailures(a, b routing.Verdict) bool {
+	x, y := prints(a), prints(b)
+	return len(x) > 0 && a.Dropped == b.Dropped && maps.Equal(x, y)
+}
+
+// prints are the fingerprints of the failures that count.
+func prints(v routing.Verdict) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range v.Failures {
+		if !f.Quarantined {
+			out[f.Fingerprint] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"fmt"
+
+	"github.com/switchback-ci/switchback/routing"
+	edge "github.com/switchback-ci/switchback/routing/feedback"
+)
+
+// Edges are counts over feedback between the ports of plans.
+type Edges struct {
+	ByType                           map[edge.Type]int
+	Open, Resolved, Failed, Rejected int
+	Rounds                           int // of those that are resolved, together
+}
+
+// addEdges counts the feedback of a register that was sent in the window.
+func (t *Tally) addEdges(key string, events []routing.Event) error {
+	reg, err := edge.FoldEdges(events)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	e := t.edge(RepositoryOf(key))
+	for _, x := range reg.Records {
+		if !t.Window.Holds(x.SentAt) {
+			continue
+		}
+		switch {
+		case x.Status == edge.Rejected:
+			e.Rejected++
+			continue
+		case x.Status.Open():
+			e.Open++
+		case x.Status == edge.Failed:
+			e.Failed++
+		case x.Status == edge.Resolved:
+			e.Resolved++
+			e.Rounds += x.Round
+		}
+		e.ByType[x.Message.Type]++
+	}
+	return nil
+}
+
+func (e *Edges) merge(o *Edges, sign int) {
+	for k, n := range o.ByType {
+		if e.ByType[k] += sign * n; e.ByType[k] == 0 {
+			delete(e.ByType, k)
+		}
+	}
+	e.Open, e.Resolved, e.Failed = e.Open+sign*o.Open, e.Resolved+sign*o.Resolved, e.Failed+sign*o.Failed
+	e.Rejected, e.Rounds = e.Rejected+sign*o.Rejected, e.Rounds+sign*o.Rounds
+}
+
+// Stats returns the counts with their rates, as of one register.
+func (e *Edges) Stats() edge.Stats {
+	s := edge.Stats{ByType: e.ByType, Open: e.Open, Resolved: e.Resolved, Failed: e.Failed, Rejected: e.Rejected}
+	s.Total = s.Open + s.Resolved + s.Failed
+	if rate, ok := share(s.Resolved, s.Total); ok {
+		s.SuccessRate = &rate
+	}
+	if s.Resolved > 0 {
+		mean := float64(e.Rounds) / float64(s.Resolved)
+		s.AverageRounds = &mean
+	}
+	return s
+}

@@ -1,0 +1,140 @@
+package stats
+
+import (
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	edge "github.com/switchback-ci/switchback/routing/feedback"
+)
+
+// Row is the figures of one key as they are shown. Shares are whole percent,
+// rounded down, and nil where there is nothing to have a share of.
+type Row struct {
+	Key         string               `json:"key,omitempty"`
+	Cases       int                  `json:"cases"`
+	Runs        int                  `json:"runs"`
+	Passes      int                  `json:"passes"`
+	Reworks     int                  `json:"reworks"`
+	Escalations int                  `json:"escalations"`
+	ByType      map[routing.Kind]int `json:"escalations_by_type"`
+	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
+	TakenBack   int                  `json:"taken_back"`
+	Flaky       int                  `json:"flaky_runs"`
+
+	Failing   int  `json:"failing_runs_acted_upon"`
+	Wrong     int  `json:"marked_wrong"`
+	Precision *int `json:"precision_percent"`
+
+	Followed       int  `json:"hand_backs_followed"`
+	Unchanged      int  `json:"hand_backs_that_changed_nothing"`
+	UnchangedShare *int `json:"changed_nothing_percent"`
+
+	Troubles   int  `json:"troubles"`
+	Green      int  `json:"mended"`
+	Alone      int  `json:"mended_without_human"`
+	Called     int  `json:"with_human"`
+	AloneShare *int `json:"without_human_percent"`
+	First      int  `json:"green_at_once"`
+
+	Turns Values `json:"turns_to_green"`
+	Time  Values `json:"seconds_to_green"`
+
+	Effective   int `json:"feedback_effective"`
+	Ineffective int `json:"feedback_ineffective"`
+	NoFeedback  int `json:"feedback_none"`
+}
+
+// Values is a spread as it is shown; nil where it has no values.
+type Values struct {
+	N      int      `json:"n"`
+	Mean   *float64 `json:"mean"`
+	Median *int64   `json:"median"`
+	P90    *int64   `json:"p90"`
+}
+
+func values(s Spread) Values {
+	v := Values{N: s.N()}
+	if mean, ok := s.Mean(); ok {
+		v.Mean = &mean
+	}
+	if x, ok := s.Percentile(50); ok {
+		v.Median = &x
+	}
+	if x, ok := s.Percentile(90); ok {
+		v.P90 = &x
+	}
+	return v
+}
+
+// Row returns the figures as they are shown.
+func (f *Figures) Row(key string) Row {
+	r := Row{
+		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Reworks: f.Reworks(), Escalations: f.Escalations(),
+		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], TakenBack: f.TakenBack, Flaky: f.Flaky,
+		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
+		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
+		Troubles: f.Troubles, Green: f.Green, Alone: f.Alone, Called: f.Called, AloneShare: percent(f.AloneShare()), First: f.First,
+		Turns: values(f.Turns), Time: values(f.Time),
+		Effective: f.Effective, Ineffective: f.Ineffective, NoFeedback: f.NoFeedback,
+	}
+	for _, k := range Escalating() {
+		r.ByType[k] = f.Decisions[k]
+	}
+	return r
+}
+
+func percent(n int, ok bool) *int {
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
+// Escalating lists the decisions that call a human.
+func Escalating() []routing.Kind {
+	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry}
+}
+
+// Table is the rows of one dimension, sorted by key.
+type Table struct {
+	Dimension Dimension `json:"dimension"`
+	Rows      []Row     `json:"rows"`
+}
+
+// Report is a tally as it is shown.
+type Report struct {
+	Since        *time.Time `json:"since"`
+	Until        *time.Time `json:"until"`
+	Total        Row        `json:"total"`
+	Repositories []Row      `json:"repositories"`
+	Tables       []Table    `json:"tables"`
+	Edges        edge.Stats `json:"feedback_edges"`
+}
+
+// Report returns the tally as it is shown.
+func (t *Tally) Report() Report {
+	all := t.All()
+	r := Report{Total: all.Total.Row(""), Repositories: []Row{}, Tables: all.Tables(), Edges: t.Edges()}
+	for at, to := range map[*time.Time]**time.Time{&t.Window.Since: &r.Since, &t.Window.Until: &r.Until} {
+		if !at.IsZero() {
+			*to = at
+		}
+	}
+	for _, repo := range t.Repositories() {
+		r.Repositories = append(r.Repositories, t.Of(repo).Total.Row(repo))
+	}
+	return r
+}
+
+// Tables returns the rows of each dimension.
+func (g *Groups) Tables() []Table {
+	var out []Table
+	for _, d := range Dimensions() {
+		t := Table{Dimension: d, Rows: []Row{}}
+		for _, key := range g.Keys(d) {
+			t.Rows = append(t.Rows, g.By[d][key].Row(key))
+		}
+		out = append(out, t)
+	}
+	return out
+}

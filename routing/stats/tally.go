@@ -1,0 +1,196 @@
+// Package stats makes figures of what a ledger holds: per repository, class,
+// rule, signal, checkpoint and day. It is pure and takes one stream at a time,
+// so it holds no more than the figures; they are additive, so that neither the
+// order of the streams matters nor where they were counted, and that a stream
+// which went on can be counted anew in place of what it was.
+package stats
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	edge "github.com/switchback-ci/switchback/routing/feedback"
+)
+
+// Dimension is what figures are grouped by.
+type Dimension string
+
+// The dimensions.
+const (
+	ByClass      Dimension = "class"      // of the decisive failure, "-" where none is
+	ByRule       Dimension = "rule"       // the rule that decided
+	BySignal     Dimension = "signal"     // what the class was concluded from, "-" where nothing was
+	ByCheckpoint Dimension = "checkpoint" // what has to pass
+	ByDay        Dimension = "day"        // 2006-01-02 in UTC; not kept per repository
+)
+
+// Dimensions lists the dimensions in the order in which they are shown.
+func Dimensions() []Dimension {
+	return []Dimension{ByClass, ByRule, BySignal, ByCheckpoint, ByDay}
+}
+
+// None is the key of what has no class or no signal.
+const None = "-"
+
+// Window is the time that is looked at: from Since on and before Until. A zero
+// time is no bound. A trouble belongs to when it began.
+type Window struct{ Since, Until time.Time }
+
+// Holds reports whether at is in the window.
+func (w Window) Holds(at time.Time) bool {
+	return (w.Since.IsZero() || !at.Before(w.Since)) && (w.Until.IsZero() || at.Before(w.Until))
+}
+
+// Groups are the figures of one repository, or of all.
+type Groups struct {
+	Total *Figures
+	By    map[Dimension]map[string]*Figures
+}
+
+func newGroups() *Groups {
+	return &Groups{Total: new(Figures), By: map[Dimension]map[string]*Figures{}}
+}
+
+// Keys returns what there are figures of in a dimension, sorted.
+func (g *Groups) Keys(d Dimension) []string { return slices.Sorted(maps.Keys(g.By[d])) }
+
+func (g *Groups) at(d Dimension, key string) *Figures {
+	if g.By[d] == nil {
+		g.By[d] = map[string]*Figures{}
+	}
+	if g.By[d][key] == nil {
+		g.By[d][key] = new(Figures)
+	}
+	return g.By[d][key]
+}
+
+func (g *Groups) merge(o *Groups, sign int) {
+	g.Total.merge(o.Total, sign)
+	for d, keys := range o.By {
+		for key, f := range keys {
+			to := g.at(d, key)
+			if to.merge(f, sign); to.empty() {
+				delete(g.By[d], key)
+			}
+		}
+	}
+}
+
+// Tally is figures over any number of streams.
+type Tally struct {
+	Window Window
+
+	repos map[string]*Groups
+	days  map[string]*Figures // of all repositories
+	edges map[string]*Edges
+}
+
+// New returns a tally of nothing.
+func New(w Window) *Tally {
+	return &Tally{Window: w, repos: map[string]*Groups{}, days: map[string]*Figures{}, edges: map[string]*Edges{}}
+}
+
+// RepositoryOf returns the repository of a stream's key.
+func RepositoryOf(key string) string {
+	owner, rest, ok := strings.Cut(key, "/")
+	if !ok {
+		return key
+	}
+	if i := strings.IndexAny(rest, "#@!"); i >= 0 {
+		rest = rest[:i]
+	}
+	return owner + "/" + rest
+}
+
+// Merge adds what o counted. Both are of the same window.
+func (t *Tally) Merge(o *Tally) { t.merge(o, 1) }
+
+// Take takes away what o counted, which was counted in t.
+func (t *Tally) Take(o *Tally) { t.merge(o, -1) }
+
+func (t *Tally) merge(o *Tally, sign int) {
+	for repo, g := range o.repos {
+		to := t.repo(repo)
+		if to.merge(g, sign); to.Total.empty() {
+			delete(t.repos, repo)
+		}
+	}
+	for day, f := range o.days {
+		to := t.day(day)
+		if to.merge(f, sign); to.empty() {
+			delete(t.days, day)
+		}
+	}
+	for repo, e := range o.edges {
+		t.edge(repo).merge(e, sign)
+	}
+}
+
+func (t *Tally) repo(name string) *Groups {
+	if t.repos[name] == nil {
+		t.repos[name] = newGroups()
+	}
+	return t.repos[name]
+}
+
+func (t *Tally) day(key string) *Figures {
+	if t.days[key] == nil {
+		t.days[key] = new(Figures)
+	}
+	return t.days[key]
+}
+
+func (t *Tally) edge(repo string) *Edges {
+	if t.edges[repo] == nil {
+		t.edges[repo] = &Edges{ByType: map[edge.Type]int{}}
+	}
+	return t.edges[repo]
+}
+
+// Repositories returns those of which anything was counted, sorted.
+func (t *Tally) Repositories() []string { return slices.Sorted(maps.Keys(t.repos)) }
+
+// Of returns the figures of a repository; they are empty if there are none.
+func (t *Tally) Of(repo string) *Groups {
+	if g := t.repos[repo]; g != nil {
+		return g
+	}
+	return newGroups()
+}
+
+// All returns the figures of all repositories together.
+func (t *Tally) All() *Groups {
+	all := newGroups()
+	for _, g := range t.repos {
+		all.merge(g, 1)
+	}
+	all.By[ByDay] = map[string]*Figures{}
+	for day, f := range t.days {
+		all.By[ByDay][day] = f.clone()
+	}
+	return all
+}
+
+// Edges returns the figures of the feedback between the ports of plans.
+func (t *Tally) Edges() edge.Stats {
+	sum := &Edges{ByType: map[edge.Type]int{}}
+	for _, e := range t.edges {
+		sum.merge(e, 1)
+	}
+	return sum.Stats()
+}
+
+// Add counts a stream, which is a case's or a register's. Registers of which
+// there are no figures count nothing. A stream is to be added once.
+func (t *Tally) Add(key string, events []routing.Event) error {
+	switch {
+	case !routing.IsRegister(key):
+		return t.addCase(key, events)
+	case len(events) > 0 && events[0].Type == routing.EventEdge:
+		return t.addEdges(key, events)
+	}
+	return nil
+}
