@@ -63,6 +63,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), dashboardCommand(s), promptCommand(s, getenv),
 		matrixCommand(s), portsCommand(s, getenv), feedbackCommand(s, getenv))
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv))
+	root.AddCommand(ledgerStatsCommand(s))
 	ctx, opened := closing(ctx)
 	root.AddCommand(setupCommand(s, getenv), healthcheckCommand(s, getenv))
 	err := root.ExecuteContext(ctx)

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,15 +110,15 @@ func (w *walker) follows(e routing.Event) bool {
 	if e.Type != routing.EventRun || e.Decision == nil || e.Verdict == nil || e.Decision.Held {
 		return false // what goes on waiting is recorded only when it comes
 	}
+	// What came again is of another time than what was kept.
+	v, cp := e.Verdict, w.was.Checkpoints[e.Verdict.Checkpoint]
 	if e.Decision.Redo != "" {
-		return true
+		kept, known := cp.Runs[v.Run.Key()].Parts[v.Run.Part]
+		return known && kept.At.Equal(v.At)
 	}
-	for _, h := range w.was.Checkpoints[e.Verdict.Checkpoint].Held {
-		if h.Run.Key() == e.Verdict.Run.Key() && h.Run.Part == e.Verdict.Run.Part && h.At.Equal(e.Verdict.At) {
-			return true // one that came again has another time
-		}
-	}
-	return false
+	return slices.ContainsFunc(cp.Held, func(h routing.Verdict) bool {
+		return h.Run.Key() == v.Run.Key() && h.Run.Part == v.Run.Part && h.At.Equal(v.At)
+	})
 }
 
 // arrive notes that a run came.

@@ -1,0 +1,111 @@
+package stats
+
+import (
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	edge "github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/routing/routingtest"
+)
+
+// sent is the register of feedback that three nodes sent to another: one is
+// resolved, one is open, one was refused.
+func sent(t *testing.T) []routing.Event {
+	t.Helper()
+	g := edge.Nodes{Top: "root", Links: map[string]edge.Links{"test": {DependsOn: []string{"model"}}, "lint": {DependsOn: []string{"model"}}, "model": {}}}
+	var all []routing.Event
+	at := routingtest.Start
+	step := func(fn func(edge.Register) ([]routing.Event, error)) {
+		t.Helper()
+		reg, err := edge.FoldEdges(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := fn(reg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, at = append(all, events...), at.Add(time.Hour)
+	}
+	send := func(m edge.Message) func(edge.Register) ([]routing.Event, error) {
+		return func(r edge.Register) ([]routing.Event, error) {
+			s, err := r.Send("p", g, m, at)
+			return s.Events, err
+		}
+	}
+	fix := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "mend it"}
+	step(send(fix))
+	step(func(r edge.Register) ([]routing.Event, error) { return r.Deliver("FB-001", at) })
+	step(func(r edge.Register) ([]routing.Event, error) { return r.Begin("FB-001", at) })
+	step(func(r edge.Register) ([]routing.Event, error) {
+		return r.Processed(g, "FB-001", edge.Outcome{OK: true}, at)
+	})
+	step(func(r edge.Register) ([]routing.Event, error) {
+		return r.Verified(g, "FB-001", edge.Outcome{OK: true}, at)
+	})
+	fix.From = "lint"
+	step(send(fix))
+	fix.To = "nobody"
+	step(send(fix))
+	return all
+}
+
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	events := sent(t)
+	all := New(Window{})
+	t.Run("S3-79 no records, no rates", func(t *testing.T) {
+		if s := all.Edges(); s.Success() != "n/a" || s.Average() != "n/a" {
+			t.Errorf("%+v", s)
+		}
+	})
+	for _, repo := range []string{"acme/app", "acme/lib"} {
+		if err := all.Add(routing.RegisterKey(repo, routing.RegisterEdges), events); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := all.Edges()
+	t.Run("S3-76 the count by type, over repositories", func(t *testing.T) {
+		if s.ByType[edge.FixRequest] != 4 || s.Total != 4 || s.Open != 2 || s.Resolved != 2 || s.Rejected != 2 {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("S3-77 the success rate in whole percent", func(t *testing.T) {
+		if s.Success() != "50%" {
+			t.Error(s.Success())
+		}
+	})
+	t.Run("S3-78 the average rounds of what is resolved", func(t *testing.T) {
+		if s.Average() != "1" {
+			t.Error(s.Average())
+		}
+	})
+	t.Run("of one register they are those of the register", func(t *testing.T) {
+		one := New(Window{})
+		if err := one.Add(routing.RegisterKey("acme/app", routing.RegisterEdges), events); err != nil {
+			t.Fatal(err)
+		}
+		reg, err := edge.FoldEdges(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := asJSON(t, one.Edges()), asJSON(t, edge.StatsOf(reg.Records)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+	t.Run("by when it was sent", func(t *testing.T) {
+		late := New(Window{Since: routingtest.Start.Add(time.Hour)})
+		if err := late.Add(routing.RegisterKey("acme/app", routing.RegisterEdges), events); err != nil {
+			t.Fatal(err)
+		}
+		if s := late.Edges(); s.Total != 1 || s.Resolved != 0 || s.Rejected != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("other registers count nothing", func(t *testing.T) {
+		if err := New(Window{}).Add(routing.PortKey("acme/app", "p", "x"), []routing.Event{{Type: routing.EventPort}}); err != nil {
+			t.Error(err)
+		}
+	})
+}
