@@ -15,6 +15,10 @@ func (s *story) say(login string, number int, text string) Result {
 
 func (s *story) comment(login string, number int, text string) (id int64, res Result) {
 	s.t.Helper()
+	if s.by != nil {
+		s.tells("the comment", by("issue_comment", "created", login), func() { id = s.r.Comment(s.t, login, number, text) })
+		return id, Result{}
+	}
 	id = s.r.Comment(s.t, login, number, text)
 	return id, s.b.RunAction(s.t, s.told("issue_comment", map[string]any{
 		"action": "created", "issue": s.issueNow(number), "sender": s.user(login),
@@ -50,15 +54,17 @@ func (s *story) last(number int) string {
 	s.t.Helper()
 	out := ""
 	for _, c := range s.r.Comments(s.t, number) {
-		if c.User.Login == ActionsBot {
+		if c.User.Login == s.login() {
 			out = c.Body
 		}
 	}
 	return out
 }
 
-func TestAnswer(t *testing.T) {
-	s := newStory(t, "")
+func TestAnswer(t *testing.T) { both(t, testAnswer) }
+
+func testAnswer(t *testing.T, begin begin) {
+	s := begin(t, "")
 	s.r.Grant(t, Writer, "push")
 	s.want(s.run(environment, nil), 0, map[string]string{"decision": "ESCALATE_ENV"})
 	issue := s.onlyIssue()

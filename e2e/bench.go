@@ -60,6 +60,7 @@ type Bench struct {
 	servers  []*http.Server
 	mu       sync.Mutex
 	repos    int
+	ends     []func() // of what outlives the test that began it
 }
 
 var shared struct {
@@ -215,6 +216,9 @@ func (b *Bench) stop() {
 		if s.Shutdown(ctx) != nil {
 			_ = s.Close()
 		}
+	}
+	for _, end := range b.ends {
+		end()
 	}
 	for _, c := range b.children {
 		c.kill()

@@ -6,7 +6,9 @@ import (
 )
 
 // Every command, from comment to effect.
-func TestCommandsToEffect(t *testing.T) {
+func TestCommandsToEffect(t *testing.T) { both(t, testCommandsToEffect) }
+
+func testCommandsToEffect(t *testing.T, begin begin) {
 	for _, c := range []struct {
 		line  string
 		onPR  bool
@@ -35,7 +37,7 @@ func TestCommandsToEffect(t *testing.T) {
 	} {
 		t.Run("S0-48 "+strings.ReplaceAll(c.line, "/", " "), func(t *testing.T) {
 			t.Parallel()
-			s, issue := escalated(t, "")
+			s, issue := begin.escalated(t, "")
 			at := issue.Number
 			if c.onPR {
 				at = s.number
@@ -57,8 +59,10 @@ func TestCommandsToEffect(t *testing.T) {
 	}
 }
 
-func TestCommandsRefused(t *testing.T) {
-	s, issue := escalated(t, "answers: {permission: maintain}\n")
+func TestCommandsRefused(t *testing.T) { both(t, testCommandsRefused) }
+
+func testCommandsRefused(t *testing.T, begin begin) {
+	s, issue := begin.escalated(t, "answers: {permission: maintain}\n")
 	said := func(login, text string) string {
 		t.Helper()
 		before := len(s.replies(issue.Number))

@@ -36,6 +36,7 @@ type gaps struct {
 	reactions  map[string][]any  // comment's URL path → reactions
 	bodies     map[string]string // issue's URL path → its body as an event told it last
 	manifests  []*Manifest
+	installs   installs
 	chosen     []string // repositories that the Switchback App is installed in; none stands for all
 }
 
@@ -71,6 +72,8 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("POST /_bench/webhook", g.takeWebhook)
 	g.mux.HandleFunc("GET /user", g.user)
 	g.mux.HandleFunc("GET /installation/repositories", g.installationRepos)
+	g.mux.HandleFunc("POST /app/installations/{installation}/access_tokens", g.accessToken)
+	g.mux.HandleFunc("GET "+repo+"/installation", g.showInstallation)
 	g.mux.HandleFunc("GET "+repo+"/collaborators/{login}/permission", g.permission)
 	g.mux.HandleFunc("GET "+repo+"/assignees/{login}", g.assignable)
 	g.mux.HandleFunc("GET "+repo+"/issues/{number}", g.showIssue)
@@ -113,6 +116,10 @@ func (g *gaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := r.Header.Get("Authorization")
 	if _, ok := g.tokens.who(h); h != "" && !ok && !strings.Contains(h, " eyJ") && !strings.HasPrefix(r.URL.Path, "/_bench/") {
 		fail(w, http.StatusUnauthorized, "Bad credentials")
+		return
+	}
+	if status, why := g.barred(r); why != "" {
+		fail(w, status, why)
 		return
 	}
 	if long := tooLong(r); long != "" {

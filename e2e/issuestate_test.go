@@ -12,13 +12,15 @@ import (
 	"github.com/switchback-ci/switchback/routing/prompt"
 )
 
-func TestIssueState(t *testing.T) {
+func TestIssueState(t *testing.T) { both(t, testIssueState) }
+
+func testIssueState(t *testing.T, begin begin) {
 	shut := func(s *story, login string, n int, reason string) Result {
-		s.r.Must(s.t, "PATCH", fmt.Sprintf("/issues/%d", n), map[string]any{"state": "closed", "state_reason": reason}, nil)
+		s.change(login, "closed", n, map[string]any{"state": "closed", "state_reason": reason})
 		return s.tell(s.issueEvent("closed", login, n, nil))
 	}
 	t.Run("closed as completed, the case goes on", func(t *testing.T) {
-		s, issue := escalated(t, "")
+		s, issue := begin.escalated(t, "")
 		shut(s, Writer, issue.Number, "completed")
 		s.wantPaused(false)
 		s.wantClosed(issue.Number, true)
@@ -28,7 +30,7 @@ func TestIssueState(t *testing.T) {
 		s.clean()
 	})
 	t.Run("closed as not planned, it is left as it is", func(t *testing.T) {
-		s, issue := escalated(t, "")
+		s, issue := begin.escalated(t, "")
 		shut(s, Writer, issue.Number, "not_planned")
 		s.wantPaused(true)
 		s.wantClosed(issue.Number, true)
@@ -38,7 +40,7 @@ func TestIssueState(t *testing.T) {
 		s.clean()
 	})
 	t.Run("closed by somebody who may not, it is opened again", func(t *testing.T) {
-		s, issue := escalated(t, "")
+		s, issue := begin.escalated(t, "")
 		shut(s, Triager, issue.Number, "completed")
 		s.wantPaused(true)
 		s.wantClosed(issue.Number, false)
@@ -49,7 +51,7 @@ func TestIssueState(t *testing.T) {
 	})
 	for _, how := range []string{"deleted", "transferred"} {
 		t.Run(how+", the pull request says how to answer, and can", func(t *testing.T) {
-			s, issue := escalated(t, "")
+			s, issue := begin.escalated(t, "")
 			event := s.issueEvent(how, Writer, issue.Number, nil)
 			defer s.view.Fault(Fault{Path: regexp.MustCompile(fmt.Sprintf("/issues/%d(/|$)", issue.Number)), Times: -1, Status: http.StatusGone})()
 			s.tell(event)
@@ -70,8 +72,10 @@ func TestIssueState(t *testing.T) {
 	}
 }
 
-func TestPausedLabel(t *testing.T) {
-	s := newStory(t, "")
+func TestPausedLabel(t *testing.T) { both(t, testPausedLabel) }
+
+func testPausedLabel(t *testing.T, begin begin) {
+	s := begin(t, "")
 	s.r.Grant(t, Triager, "triage")
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
 	label := func(action, login string) {
@@ -84,6 +88,10 @@ func TestPausedLabel(t *testing.T) {
 		}
 		e := s.event()
 		e["action"], e["label"], e["sender"] = action, map[string]any{"name": "switchback:paused"}, s.user(login)
+		if s.by != nil {
+			s.sends("pull_request", e)
+			return
+		}
 		s.want(s.b.RunAction(t, s.told("pull_request_target", e)), 0, nil)
 	}
 	t.Run("put on by somebody who may triage, it pauses", func(t *testing.T) {

@@ -33,8 +33,21 @@ func (s *story) edit(login string, number int, body string) map[string]any {
 	before := s.body(number)
 	// Who may edit is GitHub's affair; here everybody can, so that a tick by
 	// somebody who may not answer is tried as well.
-	s.r.Must(s.t, "PATCH", fmt.Sprintf("/issues/%d", number), map[string]any{"body": body}, nil)
+	s.change(login, "edited", number, map[string]any{"body": body})
 	return s.issueEvent("edited", login, number, map[string]any{"changes": map[string]any{"body": map[string]any{"from": before}}})
+}
+
+// change changes the issue as login. Where the App acts, it was told of it then.
+func (s *story) change(login, action string, number int, to map[string]any) {
+	s.t.Helper()
+	do := func() {
+		s.b.must(s.t, s.b.UserToken(login), "PATCH", fmt.Sprintf("/repos/%s/issues/%d", s.r.FullName, number), to, nil)
+	}
+	if s.by == nil {
+		do()
+		return
+	}
+	s.tells(action, by("issues", action, login), do)
 }
 
 func (s *story) issueEvent(action, login string, number int, more map[string]any) map[string]any {
@@ -54,6 +67,9 @@ func (s *story) body(number int) string {
 // tell runs the Action on an event of an issue.
 func (s *story) tell(event map[string]any) Result {
 	s.t.Helper()
+	if s.by != nil {
+		return s.sends("issues", event)
+	}
 	res := s.b.RunAction(s.t, s.told("issues", event))
 	if res.ExitCode != 0 {
 		s.t.Fatalf("exit %d\n%s\n%s", res.ExitCode, res.Stdout, res.Stderr)
@@ -73,7 +89,13 @@ func (s *story) prompt(number int) prompt.Prompt {
 // escalated is a story whose turns are used up, with its issue. max is 1.
 func escalated(t testing.TB, config string) (*story, Issue) {
 	t.Helper()
-	s := newStory(t, "max_iterations: 1\n"+config)
+	return begin(newStory).escalated(t, config)
+}
+
+// escalated is the same through a face.
+func (b begin) escalated(t testing.TB, config string) (*story, Issue) {
+	t.Helper()
+	s := b(t, "max_iterations: 1\n"+config)
 	s.r.Grant(t, Writer, "push")
 	s.r.Grant(t, Triager, "triage")
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
@@ -88,7 +110,7 @@ func (s *story) replies(number int) []string {
 	s.t.Helper()
 	var out []string
 	for _, c := range s.r.Comments(s.t, number) {
-		if c.User.Login == ActionsBot && (strings.Contains(c.Body, "/reply/") || strings.Contains(c.Body, "/refused/")) {
+		if c.User.Login == s.login() && (strings.Contains(c.Body, "/reply/") || strings.Contains(c.Body, "/refused/")) {
 			out = append(out, c.Body)
 		}
 	}
@@ -129,7 +151,9 @@ func (s *story) within(a Action, skew time.Duration) Result {
 }
 
 // Every box, from tick to effect.
-func TestBoxes(t *testing.T) {
+func TestBoxes(t *testing.T) { both(t, testBoxes) }
+
+func testBoxes(t *testing.T, begin begin) {
 	for _, c := range []struct {
 		box    string
 		closed bool
@@ -162,7 +186,7 @@ func TestBoxes(t *testing.T) {
 	} {
 		t.Run("S0-23 S0-48 "+c.box+" from tick to effect", func(t *testing.T) {
 			t.Parallel()
-			s, issue := escalated(t, "")
+			s, issue := begin.escalated(t, "")
 			event := s.tick(Writer, issue.Number, c.box)
 			s.tell(event)
 			if n := s.count("human"); n != 0 || !slices.Equal(s.prompt(issue.Number).Ticked, []string{c.box}) {
@@ -290,8 +314,10 @@ func TestBoxesRefused(t *testing.T) {
 
 // Where the tests in quarantine were all that failed, nothing is handed back, and
 // no turns are granted to what may fail later.
-func TestQuarantineIsEnough(t *testing.T) {
-	s, issue := escalated(t, "")
+func TestQuarantineIsEnough(t *testing.T) { both(t, testQuarantineIsEnough) }
+
+func testQuarantineIsEnough(t *testing.T, begin begin) {
+	s, issue := begin.escalated(t, "")
 	s.tell(s.tick(Writer, issue.Number, prompt.TestID("TestAdd"), "retry:2", prompt.Submit))
 	if h, p := s.count("human"), s.count("run:PASS"); h != 1 || p != 1 || len(s.replies(issue.Number)) != 0 {
 		t.Errorf("%d human events, %d passes, %q", h, p, s.replies(issue.Number))
@@ -304,8 +330,10 @@ func TestQuarantineIsEnough(t *testing.T) {
 }
 
 // A note at the very end stands behind the marker; it takes no question away.
-func TestNoteBehindTheMarker(t *testing.T) {
-	s, issue := escalated(t, "")
+func TestNoteBehindTheMarker(t *testing.T) { both(t, testNoteBehindTheMarker) }
+
+func testNoteBehindTheMarker(t *testing.T, begin begin) {
+	s, issue := begin.escalated(t, "")
 	n := issue.Number
 	s.tell(s.edit(Writer, n, s.body(n)+"\n\nI look into it."))
 	if body := s.body(n); !strings.Contains(body, "I look into it.\n\n<!-- switchback:v1") || strings.Count(body, "<!-- switchback:v1") != 1 || len(s.replies(n)) != 0 {

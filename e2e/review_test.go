@@ -3,21 +3,31 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 // review submits a review as login and runs the Action on its event.
 func (s *story) review(login, event, body string) Result {
 	s.t.Helper()
 	var rv map[string]any
-	s.b.must(s.t, s.b.UserToken(login), "POST", fmt.Sprintf("/repos/%s/pulls/%d/reviews", s.r.FullName, s.number),
-		map[string]any{"event": event, "body": body, "commit_id": s.sha}, &rv)
+	do := func() {
+		s.b.must(s.t, s.b.UserToken(login), "POST", fmt.Sprintf("/repos/%s/pulls/%d/reviews", s.r.FullName, s.number),
+			map[string]any{"event": event, "body": body, "commit_id": s.sha}, &rv)
+	}
+	if s.by != nil {
+		s.tells("the review", by("pull_request_review", "submitted", login), do)
+		return s.outcome(func(e routing.Event) bool { return e.Verdict.Review != nil })
+	}
+	do()
 	rv["state"], rv["commit_id"] = strings.ToLower(fmt.Sprint(rv["state"])), s.sha // as in GitHub's payload
-	a := s.action("", map[string]string{"reports": "", "checkpoint": "", "job-status": "success"})
-	a.Event = "pull_request_review"
 	payload := s.event()
 	payload["action"], payload["review"] = "submitted", rv
+	a := s.action("", map[string]string{"reports": "", "checkpoint": "", "job-status": "success"})
+	a.Event = "pull_request_review"
 	a.Payload = payload
 	return s.b.RunAction(s.t, a)
 }
@@ -125,8 +135,10 @@ func TestReview(t *testing.T) {
 	s.clean()
 }
 
-func TestReviewLimit(t *testing.T) {
-	s := newStory(t, "")
+func TestReviewLimit(t *testing.T) { both(t, testReviewLimit) }
+
+func testReviewLimit(t *testing.T, begin begin) {
+	s := begin(t, "")
 	s.r.Grant(t, Writer, "push")
 	for n := 1; n <= 3; n++ {
 		s.want(s.review(Writer, changes, fmt.Sprintf("- critical (testing): still no test of case %d", n)), 0, map[string]string{"decision": "RETRY", "iteration": fmt.Sprint(n)})
@@ -144,7 +156,7 @@ func TestReviewLimit(t *testing.T) {
 		}
 	})
 	t.Run("S4-66 the log says so", func(t *testing.T) {
-		if !strings.Contains(res.Stdout, "reached max refinement attempts (3/3)") || !strings.Contains(res.Stdout, "Manual intervention required") {
+		if !s.logged(res, "reached max refinement attempts (3/3)", "Manual intervention required") {
 			t.Error(res.Stdout)
 		}
 	})
@@ -171,25 +183,27 @@ func TestReviewLimit(t *testing.T) {
 	s.clean()
 }
 
-func TestReviewPhases(t *testing.T) {
+func TestReviewPhases(t *testing.T) { both(t, testReviewPhases) }
+
+func testReviewPhases(t *testing.T, begin begin) {
 	for _, c := range []struct{ name, category, phase string }{
 		{"S4-56 a missing requirement goes back to research", "requirements", "research"},
 		{"S4-57 a wrong approach goes back to the plan", "approach", "plan"},
 		{"S4-58 security goes back to the implementation", "security", "implement"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStory(t, "")
+			s := begin(t, "")
 			s.r.Grant(t, Writer, "push")
 			res := s.review(Writer, changes, "- major ("+c.category+"): this is not it")
 			s.want(res, 0, map[string]string{"decision": "RETRY"})
-			if !strings.Contains(res.Stdout, "target: "+c.phase) || !strings.Contains(s.sticky(), c.phase) {
+			if !s.logged(res, "target: "+c.phase) || !strings.Contains(s.sticky(), c.phase) {
 				t.Errorf("%s\n%s", res.Stdout, s.sticky())
 			}
 			s.clean()
 		})
 	}
 	t.Run("a structured review in the body is taken as it is", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.r.Grant(t, Writer, "push")
 		body := "My review:\n\n```json\n" + `{"passed": false, "decision": "REJECTED", "severity": "HIGH", "feedback": "not yet", "issues": [
   {"severity": "blocker", "category": "missing information", "description": "which currency?", "file": "calc.go", "line": 1, "suggestedFix": "ask the author"},
@@ -201,19 +215,19 @@ func TestReviewPhases(t *testing.T) {
 				t.Errorf("%q is not in\n%s", want, s.sticky())
 			}
 		}
-		if cp := s.show("review"); !strings.Contains(res.Stdout, "target: research") || cp.Iterations[0].ReviewFeedback != "Review failed: 1 blocker(s), 1 minor" {
+		if cp := s.show("review"); !s.logged(res, "target: research") || cp.Iterations[0].ReviewFeedback != "Review failed: 1 blocker(s), 1 minor" {
 			t.Errorf("%s\n%+v", res.Stdout, cp)
 		}
 		s.clean()
 	})
 	t.Run("changes requested without a word are a rework all the same", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.r.Grant(t, Writer, "push")
 		s.want(s.review(Writer, changes, "no"), 0, map[string]string{"decision": "RETRY"})
 		s.clean()
 	})
 	t.Run("S4-47 a reviewer that failed itself costs no turn", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.r.Grant(t, Writer, "push")
 		res := s.run(`{"passed": false, "decision": "FAILED", "issues": [], "feedback": "the reviewer crashed"}`, map[string]string{"checkpoint": "review", "job-status": "failure"})
 		s.want(res, 0, map[string]string{"decision": "NONE", "iteration": "0"})
@@ -223,7 +237,7 @@ func TestReviewPhases(t *testing.T) {
 		s.clean()
 	})
 	t.Run("S4-15 a review delivered again of a commit that was handed back costs no turn", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.r.Grant(t, Writer, "push")
 		s.review(Writer, changes, "- major (testing): none")
 		s.want(s.review(Writer, changes, "- major (testing): none at all"), 0, map[string]string{"decision": "RETRY", "iteration": "1"})
@@ -248,6 +262,9 @@ func (s *story) show(checkpoint string) shownCheckpoint {
 	dir := s.t.TempDir()
 	key := fmt.Sprintf("%s#%d", s.r.FullName, s.number)
 	var file string
+	if s.by != nil {
+		file = "sqlite:" + filepath.Join(s.by.dir, "switchback.db")
+	}
 	for path, text := range s.r.Tree(s.t, "switchback-ledger") {
 		if strings.HasSuffix(path, fmt.Sprintf("=%d.jsonl", s.number)) {
 			file = write(s.t, dir, "ledger.jsonl", text)
@@ -265,13 +282,15 @@ func (s *story) show(checkpoint string) shownCheckpoint {
 	return out.Checkpoints[checkpoint]
 }
 
-func TestReviewOfStrangers(t *testing.T) {
-	s := newStory(t, "review: {reviewers: [\"@"+Reader+"\"]}\n")
+func TestReviewOfStrangers(t *testing.T) { both(t, testReviewOfStrangers) }
+
+func testReviewOfStrangers(t *testing.T, begin begin) {
+	s := begin(t, "review: {reviewers: [\"@"+Reader+"\"]}\n")
 	s.r.Grant(t, Writer, "push")
 	t.Run("anyone can approve on a public repository, and it does not count", func(t *testing.T) {
 		res := s.review(Stranger, approve, "looks good")
 		s.want(res, 0, nil)
-		if res.Outputs["decision"] != "" || len(s.events()) != 0 || !strings.Contains(res.Stdout, "does not count") {
+		if res.Outputs["decision"] != "" || len(s.events()) != 0 || !s.logged(res, "does not count") {
 			t.Errorf("%v %v\n%s", res.Outputs, s.events(), res.Stdout)
 		}
 	})

@@ -35,7 +35,20 @@ type Served struct {
 // the test.
 func (b *Bench) Serve(t testing.TB, bin, database string, env ...string) *Served {
 	t.Helper()
-	s := &Served{t: t, b: b, dir: t.TempDir(), port: freePort()}
+	s := b.prepare(t, bin, database, t.TempDir(), env...)
+	s.Start()
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			t.Logf("the server's log:\n%s", s.Log())
+		}
+	})
+	return s
+}
+
+// prepare is Serve without starting it, with dir as its folder.
+func (b *Bench) prepare(t testing.TB, bin, database, dir string, env ...string) *Served {
+	s := &Served{t: t, b: b, dir: dir, port: freePort()}
 	s.URL = "http://127.0.0.1:" + strconv.Itoa(s.port)
 	s.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "TMPDIR=" + os.TempDir(), "SWITCHBACK_BINARY=" + bin,
@@ -45,13 +58,6 @@ func (b *Bench) Serve(t testing.TB, bin, database string, env ...string) *Served
 		"SWITCHBACK_CONTENT_INTERVAL=1ms", "SWITCHBACK_CLAIM_TTL=2s",
 		"SWITCHBACK_RECOVER=0", // it would find what other tests left behind; see Repo.Alone
 	}, env...)
-	s.Start()
-	t.Cleanup(func() {
-		s.Kill()
-		if t.Failed() {
-			t.Logf("the server's log:\n%s", s.Log())
-		}
-	})
 	return s
 }
 

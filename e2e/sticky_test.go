@@ -12,7 +12,7 @@ func (s *story) botComment() Comment {
 	s.t.Helper()
 	var mine []Comment
 	for _, c := range s.r.Comments(s.t, s.number) {
-		if c.User.Login == ActionsBot {
+		if c.User.Login == s.login() {
 			mine = append(mine, c)
 		}
 	}
@@ -27,7 +27,9 @@ func marker(body string) string {
 	return body[strings.LastIndexByte(body, '\n')+1:]
 }
 
-func TestCommentOfPeople(t *testing.T) {
+func TestCommentOfPeople(t *testing.T) { both(t, testCommentOfPeople) }
+
+func testCommentOfPeople(t *testing.T, begin begin) {
 	next := func(s *story) {
 		s.push()
 		s.want(s.run(failing("TestNext"), nil), 0, map[string]string{"decision": "RETRY", "iteration": "2"})
@@ -40,7 +42,7 @@ func TestCommentOfPeople(t *testing.T) {
 		s.r.Must(s.t, "PATCH", fmt.Sprintf("/issues/comments/%d", s.botComment().ID), map[string]any{"body": body}, nil)
 	}
 	t.Run("a person's edit stays until the next turn, which says what is true then", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.run(failing("TestAdd"), nil)
 		edit(s, "I know, see chat.\n\n"+marker(s.botComment().Body))
 		s.run(failing("TestAdd"), nil) // delivered again
@@ -50,13 +52,13 @@ func TestCommentOfPeople(t *testing.T) {
 		next(s)
 	})
 	t.Run("a comment whose marker was edited away is the bot's still", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.run(failing("TestAdd"), nil)
 		edit(s, "nothing to see")
 		next(s)
 	})
 	t.Run("a deleted comment is posted anew by the next turn, once", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.run(failing("TestAdd"), nil)
 		s.r.Must(t, "DELETE", fmt.Sprintf("/issues/comments/%d", s.botComment().ID), nil, nil)
 		s.run(failing("TestAdd"), nil) // delivered again: what a person deleted stays deleted
@@ -66,7 +68,7 @@ func TestCommentOfPeople(t *testing.T) {
 		next(s)
 	})
 	t.Run("a stranger who quotes the marker changes nothing", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		s.run(failing("TestAdd"), nil)
 		quote := "I am the bot\n\n" + marker(s.botComment().Body)
 		s.r.Comment(t, Stranger, s.number, quote)
@@ -77,7 +79,7 @@ func TestCommentOfPeople(t *testing.T) {
 		}
 	})
 	t.Run("a stranger who was there first with the marker changes nothing", func(t *testing.T) {
-		s := newStory(t, "")
+		s := begin(t, "")
 		quote := fmt.Sprintf("First!\n\n<!-- switchback:v1 key=%s#%d/unit/comment gen=99999999999999 -->", s.r.FullName, s.number)
 		s.r.Comment(t, Stranger, s.number, quote)
 		s.run(failing("TestAdd"), nil)
@@ -131,7 +133,7 @@ func TestIssueOfPeople(t *testing.T) {
 		s.want(s.run(passing, map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "PASS"})
 		n := 0
 		for _, c := range s.r.Comments(t, s.onlyIssue().Number) {
-			if c.User.Login == ActionsBot {
+			if c.User.Login == s.login() {
 				n++
 			}
 		}

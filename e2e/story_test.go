@@ -38,6 +38,7 @@ type story struct {
 	sha    string
 	view   *View
 	config string
+	by     *Served // the App, where that acts; nil where the Action does
 }
 
 func newStory(t testing.TB, config string) *story {
@@ -111,13 +112,16 @@ func (s *story) action(report string, in map[string]string) Action {
 
 func (s *story) run(report string, in map[string]string) Result {
 	s.t.Helper()
+	if s.by != nil {
+		return s.ranInApp(report, in)
+	}
 	return s.b.RunAction(s.t, s.action(report, in))
 }
 
-// want checks outputs of a step.
+// want checks outputs of a step, and how it exits; the App has no steps that exit.
 func (s *story) want(res Result, code int, outputs map[string]string) {
 	s.t.Helper()
-	bad := res.ExitCode != code
+	bad := s.by == nil && res.ExitCode != code
 	for k, v := range outputs {
 		bad = bad || res.Outputs[k] != v
 	}
@@ -139,17 +143,27 @@ func (s *story) bot() []string {
 	s.t.Helper()
 	var out []string
 	for _, c := range s.r.Comments(s.t, s.number) {
-		if c.User.Login == ActionsBot {
+		if c.User.Login == s.login() {
 			out = append(out, c.Body)
 		}
 	}
 	return out
 }
 
-// events returns the types of the events of the pull request's ledger file.
+// events returns the types of the events that are recorded.
 func (s *story) events() []string {
 	s.t.Helper()
 	var out []string
+	if s.by != nil {
+		for _, e := range s.recorded() {
+			kind := string(e.Type)
+			if e.Decision != nil {
+				kind += ":" + string(e.Decision.Kind)
+			}
+			out = append(out, kind)
+		}
+		return out
+	}
 	files := s.r.Tree(s.t, "switchback-ledger")
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		text := files[path]
@@ -268,8 +282,10 @@ func list(v *View) string {
 	return b.String()
 }
 
-func TestEscalation(t *testing.T) {
-	s := newStory(t, "")
+func TestEscalation(t *testing.T) { both(t, testEscalation) }
+
+func testEscalation(t *testing.T, begin begin) {
+	s := begin(t, "")
 	for n := 1; n <= 3; n++ {
 		s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY", "iteration": fmt.Sprint(n)})
 		s.push()
@@ -278,7 +294,7 @@ func TestEscalation(t *testing.T) {
 	s.want(last, 0, map[string]string{"decision": "ESCALATE_MAX_RETRY", "iteration": "3", "max-iterations": "3"})
 	issue := s.onlyIssue()
 	t.Run("one issue, labelled, with the report, and the pull request paused", func(t *testing.T) {
-		if last.Outputs["escalation-issue"] != fmt.Sprint(issue.Number) {
+		if s.by == nil && last.Outputs["escalation-issue"] != fmt.Sprint(issue.Number) {
 			t.Errorf("output %q, issue %d", last.Outputs["escalation-issue"], issue.Number)
 		}
 		for _, l := range []string{"switchback", "escalation:test_failure", "severity:high"} {
@@ -337,7 +353,9 @@ func contains(list []string, x string) bool {
 	return false
 }
 
-func TestOneRun(t *testing.T) {
+func TestOneRun(t *testing.T) { both(t, testOneRun) }
+
+func testOneRun(t *testing.T, begin begin) {
 	cases := []struct {
 		name, report string
 		in           map[string]string
@@ -354,7 +372,7 @@ func TestOneRun(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStory(t, "")
+			s := begin(t, "")
 			s.want(s.run(c.report, c.in), c.code, map[string]string{"decision": c.want})
 			if strings.HasPrefix(c.want, "ESCALATE") {
 				s.onlyIssue()

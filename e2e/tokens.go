@@ -17,10 +17,12 @@ import (
 	"time"
 )
 
-// identity is who a token speaks for. App is 0 for a user's own token.
+// identity is who a token speaks for. App is 0 for a user's own token, Install
+// unless it is of an installation that Install added.
 type identity struct {
-	Login string
-	App   int
+	Login   string
+	App     int
+	Install int
 }
 
 // tokens knows every token of the bench. Emulate takes an unknown token for

@@ -60,7 +60,7 @@ func (r *Repo) Alone(tb testing.TB, others ...*Repo) {
 // does not have yet.
 func (r *Repo) Send(tb testing.TB, event string, payload map[string]any) Delivery {
 	tb.Helper()
-	full := map[string]any{"installation": map[string]any{"id": appByID(SwitchbackAppID).installation, "node_id": "MDIzOkluc3Q="}}
+	full := map[string]any{"installation": r.bench.gaps.installed(r.FullName)}
 	var repo, sender map[string]any
 	r.get(tb, "", &repo)
 	r.bench.must(tb, r.token, "GET", "/users/"+Owner, nil, &sender)
@@ -99,6 +99,9 @@ func (g *gaps) takeWebhook(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(body, &doc) == nil {
 		g.correct(doc)
 		g.tellBefore(doc)
+		if m, ok := doc.(map[string]any); ok && p.Repository.FullName != "" {
+			m["installation"] = g.installed(p.Repository.FullName)
+		}
 		body = marshal(doc)
 	}
 	g.deliver(p.Repository.FullName, r.Header.Get("X-GitHub-Event"), body)
