@@ -118,8 +118,10 @@ func New(o Options) (*Server, error) {
 		s.pages[base] = t
 	}
 	for pattern, h := range map[string]handler{
-		"GET /{$}":   s.overview,
-		"GET /cases": s.cases,
+		"GET /{$}":                        s.overview,
+		"GET /cases":                      s.cases,
+		"GET /plans":                      s.plans,
+		"GET /plan/{owner}/{repo}/{plan}": s.plan,
 	} {
 		s.page(pattern, h)
 	}
@@ -267,6 +269,12 @@ func (s *Server) casePath(key string) string {
 	repo := repoOf(key)
 	subject := strings.TrimPrefix(key[len(repo):], "#")
 	return "/case/" + escapePath(s.o.Names.Now(repo)+"/"+subject)
+}
+
+// planPath is the page of a plan, behind /plan/.
+func (s *Server) planPath(key string) string {
+	plan, _ := routing.ParsePlanKey(key)
+	return escapePath(s.o.Names.Now(repoOf(key)) + "/" + plan)
 }
 
 func escapePath(p string) string {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/feedback"
 )
 
 // Graph is ports and what they depend on. The ports are numbered by priority,
@@ -245,4 +247,20 @@ func (g Graph) Blocked(failed []string) []Block {
 		}
 	}
 	return out
+}
+
+// GraphOf returns the graph of links as a register keeps them. What is named and is
+// not among them is left out; priorities are not known.
+func GraphOf(links map[string]feedback.Links) Graph {
+	nodes := make([]node, 0, len(links))
+	for id, l := range links {
+		n := node{id: id}
+		for _, d := range l.DependsOn {
+			if _, known := links[d]; known && d != id && !slices.Contains(n.needs, d) {
+				n.needs = append(n.needs, d)
+			}
+		}
+		nodes = append(nodes, n)
+	}
+	return newGraph(nodes)
 }
