@@ -19,6 +19,7 @@ import (
 type Request struct {
 	Seq        int // of all requests of the process, from 1
 	At         time.Time
+	Ended      time.Time // when it was answered; zero if it never was
 	Method     string
 	Path       string // without /api/v3
 	Query      string
@@ -170,7 +171,7 @@ func (rec *recorder) finish(q *Request, a *answer) {
 	a.header.Del("sl-violations")
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	q.Status = a.status
+	q.Status, q.Ended = a.status, time.Now()
 	for _, f := range found {
 		if len(f.Location) == 0 || f.Location[0] != "request" {
 			continue // of an answer, which is emulate's; there are thousands

@@ -53,8 +53,8 @@ type office struct {
 	plate
 }
 
-// speaker returns the Hub of an installation. There is one of each, so that one
-// governor sees all that is written.
+// speaker returns the Hub of an installation. There is one of each in a process,
+// and one ration for all processes.
 func (f *offices) speaker(installation int64) (*hub.Hub, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,6 +64,7 @@ func (f *offices) speaker(installation int64) (*hub.Hub, error) {
 	h, err := f.app.Installation(installation, hub.Options{
 		Login: f.login, Former: []string{hub.ActionsBot}, Log: f.log.With("installation", installation), ContentInterval: f.settings.Interval,
 		MaxWait: 10 * time.Second, IssueCap: 100, CacheBytes: f.settings.Cache << 20, Observe: f.metrics.answered(installation),
+		Ration: rationOf(f.store, fmt.Sprintf("installation %d", installation)), Holder: holder(f.store, f.name), Rates: f.settings.Limits,
 	})
 	if err != nil {
 		return nil, err

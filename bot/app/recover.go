@@ -32,7 +32,8 @@ func (recoverAll) InsertOpts() river.InsertOpts {
 // recovery looks for what this server was not told.
 func (v *server) recovery() (*recovery.Recovery, error) {
 	self, err := v.offices.app.Self(hub.Options{Log: v.log, ContentInterval: v.settings.Interval, MaxWait: 10 * time.Second,
-		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0)})
+		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0),
+		Ration: rationOf(v.store, "app"), Holder: holder(v.store, v.offices.name), Rates: v.settings.Limits})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/ration/sqlration"
 	"github.com/switchback-ci/switchback/bot/store"
 )
 
@@ -46,7 +47,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line()); err != nil {
+	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line(), sqlration.Line()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/app/credentials"
+	"github.com/switchback-ci/switchback/bot/ration"
 )
 
 // Settings say how the server runs. Each is a flag of `switchback serve` and an
@@ -29,6 +30,7 @@ type Settings struct {
 	Recover  time.Duration // between two looks for what was missed, 0 for none
 	Claim    time.Duration // how long a replica that fell silent holds a case
 	Interval time.Duration // between two writes to GitHub of one installation
+	Limits   ration.Limits // of all that is asked of GitHub for one installation
 	Cache    int           // MiB of answers kept per installation
 	Level    string        // debug, info, warn, error
 	Format   string        // of the log: text or json
@@ -57,6 +59,8 @@ func All() []Setting {
 		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "between two looks for what GitHub could not tell of, the first at the start; 0 for none", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
 		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that fell silent holds a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
 		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "between two writes to GitHub of one installation; GitHub asks for a second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
+		{"limits", "SWITCHBACK_LIMITS", ration.GitHub().String(), "what GitHub lets through for one installation: requests that create content over a short and a long time, points, and requests under way",
+			func(s *Settings, v string) (err error) { s.Limits, err = ration.Parse(v); return err }, func(s Settings) string { return s.Limits.String() }},
 		number("cache", "SWITCHBACK_CACHE_MB", "16", "MiB of GitHub's answers kept per installation", 0, 4096, func(s *Settings) *int { return &s.Cache }),
 		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
 		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", func(s *Settings) *string { return &s.Format }, "text", "json"),

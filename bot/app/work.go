@@ -72,6 +72,9 @@ func (w *worker) carryOut(ctx context.Context, d delivery, log *slog.Logger) (no
 	if done, err := w.offices.administer(ctx, d); err != nil || done {
 		return "", err
 	}
+	if err := w.offices.room(ctx, d.Installation); err != nil {
+		return "", err
+	}
 	o, err := w.offices.open(ctx, d)
 	if err != nil {
 		return "", err
@@ -82,7 +85,7 @@ func (w *worker) carryOut(ctx context.Context, d delivery, log *slog.Logger) (no
 	if d.Event == "workflow_run" {
 		return "", w.runs(ctx, o, d, log)
 	}
-	return "", w.deliver(ctx, o, d, []delivery{d}, log)
+	return "", w.deliver(ctx, o, d, []delivery{d}, nil, log)
 }
 
 // runs works on a run with all others of its lane that wait, and on those that
@@ -91,7 +94,7 @@ func (w *worker) runs(ctx context.Context, o *office, d delivery, log *slog.Logg
 	seen := map[string]bool{d.ID: true} // what failed is for its own job
 	batch, err := w.together(ctx, d, seen)
 	for err == nil && len(batch) > 0 {
-		if err = w.deliver(ctx, o, d, batch, log); err == nil {
+		if err = w.deliver(ctx, o, d, batch, seen, log); err == nil {
 			d.ID = "" // it is done
 			batch, err = w.together(ctx, d, seen)
 		}
@@ -124,28 +127,54 @@ func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool)
 	return slices.Insert(batch, at, d), nil
 }
 
-// deliver hands a batch to the core. All but the last run are recorded only;
-// what they left to be posted is posted once, in its newest state. Nothing is
-// done before that: a process that ends in between begins again, and what is
-// recorded is not recorded twice. What goes wrong with another than d is left to
-// its own job.
-func (w *worker) deliver(ctx context.Context, o *office, d delivery, batch []delivery, log *slog.Logger) error {
-	var done, left []string
-	var failed error
+// deliver hands a batch to the core. Where there are several, or others write,
+// they are recorded only; what they left to be posted is posted once, in its
+// newest state, when it is its turn: what came of the lane meanwhile, and was
+// not seen yet, is recorded before. Nothing is done before that: a process that
+// ends in between begins again, and what is recorded is not recorded twice. What
+// goes wrong with another than d is left to its own job.
+func (w *worker) deliver(ctx context.Context, o *office, d delivery, batch []delivery, seen map[string]bool, log *slog.Logger) error {
+	t := catch{hold: len(batch) > 1 || seen != nil && o.hub.Busy()}
+	if err := w.record(ctx, o, d, batch, &t, log); err != nil {
+		return err
+	}
+	if len(t.left) > 0 {
+		if err := w.post(ctx, o, d, seen, &t, log); err != nil {
+			return errors.Join(t.failed, err)
+		}
+	}
+	if len(t.left) > 0 && len(t.done) > 1 {
+		w.metrics.coalesced.Add(float64(len(t.done) - len(t.left)))
+	}
+	if len(t.done) == 0 {
+		return t.failed
+	}
+	return errors.Join(t.failed, w.store.Finish(ctx, t.done...))
+}
+
+// catch is what came of deliveries that were taken together.
+type catch struct {
+	hold       bool
+	done, left []string // deliveries; cases with effects to be posted
+	failed     error    // of the one that they were taken with
+}
+
+// record hands deliveries to the core. It fails if the process is told to stop.
+func (w *worker) record(ctx context.Context, o *office, d delivery, batch []delivery, t *catch, log *slog.Logger) error {
 	for _, x := range batch {
 		job := o.work(x, log)
-		job.Hold = len(batch) > 1
+		job.Hold = t.hold
 		keys, err := action.Deliver(ctx, job, x.Event, x.Payload)
 		for _, k := range keys {
-			if !slices.Contains(left, k) {
-				left = append(left, k)
+			if !slices.Contains(t.left, k) {
+				t.left = append(t.left, k)
 			}
 		}
 		switch {
 		case err == nil:
-			done = append(done, x.ID)
+			t.done = append(t.done, x.ID)
 		case x.ID == d.ID:
-			failed = err
+			t.failed = err
 		default:
 			log.Info("not done together with others; its own job tries again", "of", x.ID, "err", err)
 		}
@@ -153,18 +182,36 @@ func (w *worker) deliver(ctx context.Context, o *office, d delivery, batch []del
 			return ctx.Err()
 		}
 	}
-	for _, key := range left {
-		if err := action.Finish(ctx, o.work(d, log.With("case", key)), key); err != nil {
-			return errors.Join(failed, err)
+	return nil
+}
+
+// post posts what was left, and what was left by those that came until now.
+func (w *worker) post(ctx context.Context, o *office, d delivery, seen map[string]bool, t *catch, log *slog.Logger) error {
+	leave, err := o.hub.Desk(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for seen != nil {
+		x := d
+		x.ID = "" // it is recorded
+		more, err := w.together(ctx, x, seen)
+		if err != nil {
+			return err
+		}
+		if len(more) == 0 {
+			break
+		}
+		if err := w.record(ctx, o, d, more, t, log); err != nil {
+			return err
 		}
 	}
-	if len(left) > 0 && len(done) > 1 {
-		w.metrics.coalesced.Add(float64(len(done) - len(left)))
+	for _, key := range t.left {
+		if err := action.Finish(ctx, o.work(d, log.With("case", key)), key); err != nil {
+			return err
+		}
 	}
-	if len(done) == 0 {
-		return failed
-	}
-	return errors.Join(failed, w.store.Finish(ctx, done...))
+	return nil
 }
 
 // enter takes a lane for this process, unless it is taken.

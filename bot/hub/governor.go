@@ -3,107 +3,306 @@ package hub
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/switchback-ci/switchback/bot/ration"
 )
 
-// GitHub's limits on requests that create content.
-// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-const (
-	perMinute = 80
-	perHour   = 500
-)
+// unasked is when those come back who could not ask for leave, and as much
+// again by chance.
+const unasked = 5 * time.Second
 
-// governor lets one write at a time through, spaced and counted, and holds
-// everything back while GitHub wants to be left alone.
+// detached bounds what is still told to the ration when nobody waits for it.
+const detached = 5 * time.Second
+
+// governor asks the ration for leave before anything is sent: for reads a
+// portion of points at a time, for each write the turn. Writes of a process go
+// out one at a time, and so do those of all who share the ration.
 type governor struct {
-	turn     chan struct{}
-	interval time.Duration
-	now      func() time.Time
-	sleep    func(context.Context, time.Duration) error
+	ration ration.Keeper
+	limits ration.Limits
+	holder string
+	now    func() time.Time
+	sleep  func(context.Context, time.Duration) error
+
+	turn   chan struct{} // of this process's writes
+	asking chan struct{} // one asks for points, for all
+	desk   chan struct{} // see Hub.Desk
 
 	mu      sync.Mutex
-	sent    []time.Time // writes of the last hour
-	blocked time.Time   // nothing is sent before
+	blocked time.Time     // nothing is sent before
+	left    int           // points
+	until   time.Time     // they are good
+	spent   int           // of the last portion
+	seats   int           // requests that may be under way
+	under   int           // requests that are
+	freed   chan struct{} // closed when one ends
+	writers int           // that have the turn or wait for it
 }
 
 func newGovernor(o Options) *governor {
-	return &governor{turn: make(chan struct{}, 1), interval: max(0, o.ContentInterval), now: o.Now, sleep: o.Sleep}
+	g := &governor{ration: o.Ration, limits: o.Rates, holder: o.Holder, now: o.Now, sleep: o.Sleep,
+		turn: make(chan struct{}, 1), asking: make(chan struct{}, 1), desk: make(chan struct{}, 1), freed: make(chan struct{})}
+	if g.limits == (ration.Limits{}) {
+		g.limits = ration.GitHub()
+	}
+	g.limits.Interval = max(0, o.ContentInterval)
+	if g.ration == nil {
+		g.ration = &ration.Local{Now: o.Now}
+	}
+	if g.holder == "" {
+		g.holder = ration.Alone
+	}
+	return g
 }
 
-// acquire waits for the turn to write, at most budget beyond the writes before
-// it, and returns what gives the turn back.
-func (g *governor) acquire(ctx context.Context, budget time.Duration) (release func(), err error) {
-	select {
-	case g.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// creates reports whether GitHub may count a request as one that creates
+// content. It does not say which it does: taken for it is every write but those
+// that take away, or that only start something.
+func creates(method, path string) bool {
+	if !writes(method) || method == http.MethodDelete {
+		return false
 	}
-	release = func() { <-g.turn }
-	if d := g.due(); d > budget {
-		release()
-		return nil, &Error{Kind: Later, After: d, Message: fmt.Sprintf("%d writes an hour and %d a minute are used up", perHour, perMinute)}
-	} else if d > 0 {
-		if err := g.sleep(ctx, d); err != nil {
-			release()
-			return nil, err
+	for _, start := range []string{"/rerun", "/rerun-failed-jobs", "/dispatches", "/attempts"} {
+		if strings.HasSuffix(path, start) {
+			return false
 		}
 	}
-	g.mu.Lock()
-	g.sent = append(g.sent, g.now())
-	g.mu.Unlock()
-	return release, nil
+	return true
 }
 
-// due returns how long the next write has to wait.
-func (g *governor) due() time.Duration {
+// enter waits until a request may be sent, at most budget beyond the writes of
+// this process before it, and returns how long it waited, and what is to be
+// called when the request was answered.
+func (g *governor) enter(ctx context.Context, method, path string, budget time.Duration) (leave func(), waited time.Duration, err error) {
+	if writes(method) && !strings.HasSuffix(path, "/graphql") {
+		return g.write(ctx, creates(method, path), budget)
+	}
+	return g.read(ctx, budget)
+}
+
+func (g *governor) read(ctx context.Context, budget time.Duration) (leave func(), waited time.Duration, err error) {
+	for {
+		wait, freed, ok := g.take()
+		if ok {
+			return g.leave, waited, nil
+		}
+		if freed != nil {
+			select {
+			case <-freed:
+				continue
+			case <-ctx.Done():
+				return nil, waited, ctx.Err()
+			}
+		}
+		if wait == 0 {
+			if wait, err = g.refill(ctx); err != nil {
+				return nil, waited, err
+			}
+		}
+		if err := g.wait(ctx, wait, budget, &waited); err != nil {
+			return nil, waited, err
+		}
+	}
+}
+
+// take takes a point and a seat of what this process has. If it has none it
+// says how long all are held back, or what is closed when a seat is free;
+// neither if it has to ask.
+func (g *governor) take() (wait time.Duration, freed <-chan struct{}, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	for len(g.sent) > 0 && now.Sub(g.sent[0]) >= time.Hour {
-		g.sent = g.sent[1:]
+	switch {
+	case now.Before(g.blocked):
+		return g.blocked.Sub(now), nil, false
+	case g.left < ration.Point || !now.Before(g.until):
+		return 0, nil, false
+	case g.under >= g.seats:
+		return 0, g.freed, false
 	}
-	n, wait := len(g.sent), time.Duration(0)
-	after := func(back int, d time.Duration) {
-		if n >= back {
-			wait = max(wait, g.sent[n-back].Add(d).Sub(now))
-		}
-	}
-	after(1, g.interval)
-	after(perMinute, time.Minute)
-	after(perHour, time.Hour)
-	return wait
+	g.left -= ration.Point
+	g.spent += ration.Point
+	g.under++
+	return 0, nil, true
 }
 
-// block holds all requests back for d.
-func (g *governor) block(d time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if until := g.now().Add(d); until.After(g.blocked) {
-		g.blocked = until
+// refill asks for points, unless another has just done so. It returns how long
+// there are none.
+func (g *governor) refill(ctx context.Context) (wait time.Duration, err error) {
+	select {
+	case g.asking <- struct{}{}:
+		defer func() { <-g.asking }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
 	}
-}
-
-// gate waits while requests are held back, at most budget, and returns how
-// long it waited.
-func (g *governor) gate(ctx context.Context, budget time.Duration) (time.Duration, error) {
 	g.mu.Lock()
-	until := g.blocked
-	d := until.Sub(g.now())
-	g.mu.Unlock()
-	if until.IsZero() || d <= 0 {
+	began := g.now()
+	if g.left >= ration.Point && began.Before(g.until) {
+		g.mu.Unlock()
 		return 0, nil
 	}
-	if d > budget {
-		return 0, &Error{Kind: Later, After: d, Message: "rate limit"}
-	}
-	if err := g.sleep(ctx, d); err != nil {
+	// As many again as were used: who reads a little leaves the others theirs.
+	ask := ration.Ask{Holder: g.holder, Spent: g.spent, InUse: g.under, Want: max(2*g.spent, 2*ration.WritePoints)}
+	g.left = 0
+	g.mu.Unlock()
+	var l ration.Leave
+	if err := g.update(ctx, func(now time.Time, s *ration.State) { l = s.Read(now, g.limits, ask) }); err != nil {
 		return 0, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.blocked.Equal(until) {
-		g.blocked = time.Time{}
+	g.spent, g.left, g.until, g.seats = 0, l.Points, began.Add(l.Life), l.Seats
+	return l.Wait, nil
+}
+
+// leave ends a request.
+func (g *governor) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under--
+	close(g.freed)
+	g.freed = make(chan struct{})
+}
+
+func (g *governor) write(ctx context.Context, content bool, budget time.Duration) (leave func(), waited time.Duration, err error) {
+	g.writing(1)
+	select {
+	case g.turn <- struct{}{}:
+	case <-ctx.Done():
+		g.writing(-1)
+		return nil, 0, ctx.Err()
 	}
-	return d, nil
+	for {
+		wait, err := g.askTurn(ctx, content)
+		if err == nil && wait == 0 {
+			stop := make(chan struct{})
+			go g.renew(stop)
+			return func() {
+				close(stop)
+				g.done(ctx)
+				g.leave()
+				<-g.turn
+				g.writing(-1)
+			}, waited, nil
+		}
+		if err == nil {
+			err = g.wait(ctx, wait, budget, &waited)
+		}
+		if err != nil {
+			<-g.turn
+			g.writing(-1)
+			return nil, waited, err
+		}
+	}
+}
+
+// askTurn takes a seat and asks for the turn among all who share the ration.
+func (g *governor) askTurn(ctx context.Context, content bool) (wait time.Duration, err error) {
+	g.mu.Lock()
+	if now := g.now(); now.Before(g.blocked) {
+		defer g.mu.Unlock()
+		return g.blocked.Sub(now), nil
+	}
+	g.under++
+	ask := ration.Ask{Holder: g.holder, InUse: g.under, Content: content}
+	g.mu.Unlock()
+	var l ration.Leave
+	err = g.update(ctx, func(now time.Time, s *ration.State) { l = s.Write(now, g.limits, ask) })
+	if err != nil || l.Wait > 0 {
+		g.leave()
+		return l.Wait, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.seats = l.Seats
+	return 0, nil
+}
+
+// renew prolongs the turn until stop is closed.
+func (g *governor) renew(stop <-chan struct{}) {
+	t := time.NewTicker(ration.TurnLease / 3)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			g.tell(context.Background(), func(now time.Time, s *ration.State) { s.Renew(now, g.holder) })
+		case <-stop:
+			return
+		}
+	}
+}
+
+// done gives the turn back. If that fails it ends by itself.
+func (g *governor) done(ctx context.Context) {
+	g.tell(ctx, func(now time.Time, s *ration.State) { s.Done(now, g.limits, g.holder) })
+}
+
+func (g *governor) writing(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writers += n
+}
+
+// wait waits for d, or returns the error that says when to come back if it has
+// waited for more than budget then.
+func (g *governor) wait(ctx context.Context, d, budget time.Duration, waited *time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	if *waited+d > budget {
+		return g.putOff(ctx, d)
+	}
+	if err := g.sleep(ctx, d); err != nil {
+		return err
+	}
+	*waited += d
+	return nil
+}
+
+// putOff returns the error of who does not wait for d.
+func (g *governor) putOff(ctx context.Context, d time.Duration) error {
+	e := &Error{Kind: Later, After: d, Message: fmt.Sprintf("the limits are used up: %v", g.limits)}
+	g.mu.Lock()
+	if g.now().Before(g.blocked) {
+		e.Message = "rate limit"
+	}
+	g.mu.Unlock()
+	if err := g.update(ctx, func(now time.Time, s *ration.State) { e.After = s.PutOff(now, g.limits, d) }); err != nil {
+		return err
+	}
+	return e
+}
+
+// block holds all requests back for d, those of others who share the ration, too.
+func (g *governor) block(ctx context.Context, d time.Duration) {
+	g.mu.Lock()
+	if until := g.now().Add(d); until.After(g.blocked) {
+		g.blocked = until
+	}
+	g.mu.Unlock()
+	g.tell(ctx, func(now time.Time, s *ration.State) { s.Block(now, d) })
+}
+
+// tell is update for what is said and not asked for.
+func (g *governor) tell(ctx context.Context, step func(time.Time, *ration.State)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detached)
+	defer cancel()
+	_ = g.ration.Update(ctx, step) // whoever asks next learns that it does not answer
+}
+
+// update asks the ration. Who cannot ask is to come back.
+func (g *governor) update(ctx context.Context, step func(time.Time, *ration.State)) error {
+	err := g.ration.Update(ctx, step)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return &Error{Kind: Later, After: unasked + rand.N(unasked), Message: tidy("nobody can be asked for leave to send: " + err.Error())}
 }

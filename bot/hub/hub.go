@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/switchback-ci/switchback/bot/ration"
 )
 
 // DefaultURL is the API of github.com.
@@ -43,6 +45,12 @@ type Options struct {
 	CacheBytes int
 	// Observe is told of each answer of the API. It must not block.
 	Observe func(Answer)
+
+	// Ration says whether anything may be sent, for all who speak as this identity;
+	// nil means that this Hub is alone. Holder names this process among them.
+	Ration ration.Keeper
+	Holder string
+	Rates  ration.Limits // what may be sent, but for the interval; zero means GitHub's
 
 	ContentInterval time.Duration // between two writes; 0 means 1 s, negative none
 	MaxWait         time.Duration // for a rate limit, per request; 0 means 2 min

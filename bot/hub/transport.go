@@ -69,27 +69,27 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := req.Context()
-	if writes(req.Method) && !strings.HasSuffix(req.URL.Path, "/graphql") {
-		release, err := t.gov.acquire(ctx, t.maxWait)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-	}
-	return t.persist(ctx, req, body)
+	return t.persist(req.Context(), req, body)
 }
 
 func (t *transport) persist(ctx context.Context, req *http.Request, body []byte) (*http.Response, error) {
 	budget := t.maxWait
 	faults, waits := 0, 0
 	for {
-		waited, err := t.gov.gate(ctx, budget)
-		if err != nil {
-			return nil, err
+		// First, so that leave to send is not kept while a token is made.
+		token, err := t.tokenFor(ctx)
+		var res *http.Response
+		sent := false
+		if err == nil {
+			var leave func()
+			var waited time.Duration
+			if leave, waited, err = t.gov.enter(ctx, req.Method, req.URL.Path, budget); err != nil {
+				return nil, err
+			}
+			budget -= waited
+			res, sent, err = t.send(req, body, token)
+			leave()
 		}
-		budget -= waited
-		res, sent, err := t.send(req, body)
 		switch {
 		case err != nil:
 			faults++
@@ -103,7 +103,7 @@ func (t *transport) persist(ctx context.Context, req *http.Request, body []byte)
 			waits++
 			d := t.retryAfter(res)
 			discard(res)
-			t.gov.block(d)
+			t.gov.block(ctx, d)
 			t.log.Warn("rate limit", "method", req.Method, "path", req.URL.Path, "status", res.StatusCode, "wait", d)
 			if waits >= limited {
 				return nil, &Error{Kind: Later, After: d, Status: res.StatusCode, Message: "rate limit"}
@@ -120,7 +120,7 @@ func (t *transport) persist(ctx context.Context, req *http.Request, body []byte)
 			}
 			discard(res)
 		default:
-			t.remember(res)
+			t.remember(ctx, res)
 			return res, nil
 		}
 		t.log.Info("again", "method", req.Method, "path", req.URL.Path, "try", faults+1)
@@ -143,11 +143,7 @@ func unsent(err error, ambiguous bool, faults int) error {
 }
 
 // send sends one copy of req and says whether any of it may have arrived.
-func (t *transport) send(req *http.Request, body []byte) (*http.Response, bool, error) {
-	token, err := t.tokenFor(req.Context())
-	if err != nil {
-		return nil, false, err
-	}
+func (t *transport) send(req *http.Request, body []byte, token string) (*http.Response, bool, error) {
 	var wrote atomic.Bool
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		WroteHeaderField: func(string, []string) { wrote.Store(true) },
@@ -244,12 +240,12 @@ func reset(res *http.Response) time.Time {
 
 // remember holds the next requests back if this answer used up the limit.
 // go-github would refuse them on its own instead of waiting, so it is not told.
-func (t *transport) remember(res *http.Response) {
+func (t *transport) remember(ctx context.Context, res *http.Response) {
 	if res.Header.Get("X-Ratelimit-Remaining") != "0" {
 		return
 	}
 	if at := reset(res); !at.IsZero() && res.Header.Get("X-Ratelimit-Resource") != "search" {
-		t.gov.block(max(0, at.Sub(t.now())+time.Second))
+		t.gov.block(ctx, max(0, at.Sub(t.now())+time.Second))
 	}
 	res.Header.Del("X-Ratelimit-Reset")
 }
