@@ -120,6 +120,7 @@ func New(o Options) (*Server, error) {
 	for pattern, h := range map[string]handler{
 		"GET /{$}":                        s.overview,
 		"GET /cases":                      s.cases,
+		"GET /case/{path...}":             s.oneCase,
 		"GET /plans":                      s.plans,
 		"GET /plan/{owner}/{repo}/{plan}": s.plan,
 	} {

@@ -27,7 +27,7 @@ func (s *Server) funcs() template.FuncMap {
 		"ago":      func(t time.Time) string { return routing.ShortDuration(s.o.Now().Sub(t)) },
 		"state":    stateName,
 		"decision": decisionName,
-		"class":    func(c routing.Class) string { return words(string(c)) },
+		"class":    func(c routing.Class) string { return words(oneLine(string(c))) },
 		"casePath": s.casePath,
 		"planPath": s.planPath,
 		"github":   func() string { return s.o.GitHub },
@@ -42,6 +42,12 @@ func (s *Server) funcs() template.FuncMap {
 		"percent":  func(part, whole int) string { return percent(part, whole) },
 		"join":     strings.Join,
 		"short":    short,
+		"line":     oneLine,
+		"text":     block,
+		"excerpt":  excerpt,
+		"title":    failureTitle,
+		"result":   resultName,
+		"turned":   func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
 	}
 }
 
@@ -110,4 +116,39 @@ func short(sha string) string {
 		return sha[:7]
 	}
 	return sha
+}
+
+// resultName is a result for people.
+func resultName(r routing.Result) string {
+	switch r {
+	case routing.Pass:
+		return "passed"
+	case routing.Fail:
+		return "failed"
+	case routing.TimedOut:
+		return "ran out of time"
+	case routing.Unclear:
+		return "unclear"
+	case routing.Errored:
+		return "could not be judged"
+	}
+	return oneLine(string(r))
+}
+
+// failureTitle is what a failure is called.
+func failureTitle(f routing.Failure) string {
+	return orElse(oneLine(f.Name), orElse(oneLine(f.Suite), orElse(oneLine(f.Message), "without a name")))
+}
+
+// excerpt is a piece of code with its line numbers, the failing one marked.
+func excerpt(e *routing.Excerpt) string {
+	var b strings.Builder
+	for i, l := range e.Lines {
+		at := " "
+		if e.Start+i == e.Mark {
+			at = ">"
+		}
+		fmt.Fprintf(&b, "%s %5d  %s\n", at, e.Start+i, l)
+	}
+	return block(b.String())
 }

@@ -23,8 +23,8 @@ const (
 // States are all of them, the gravest first.
 var States = []State{Escalated, Paused, InProgress, Waiting, Completed}
 
-// stateOf returns how a checkpoint stands, and since when.
-func stateOf(cp routing.Checkpoint) (State, time.Time) {
+// StateOf returns how a checkpoint stands, and since when.
+func StateOf(cp routing.Checkpoint) (State, time.Time) {
 	switch {
 	case cp.Skipped || cp.State == routing.Completed:
 		return Completed, cp.Updated
@@ -40,13 +40,13 @@ func stateOf(cp routing.Checkpoint) (State, time.Time) {
 	return Waiting, cp.Updated
 }
 
-// standing returns how a case stands, and the checkpoint that says so.
-func standing(c routing.Case) (State, routing.Checkpoint, time.Time) {
+// Standing returns how a case stands, the checkpoint that says so, and since when.
+func Standing(c routing.Case) (State, routing.Checkpoint, time.Time) {
 	at := len(States)
 	var which routing.Checkpoint
 	var since time.Time
 	for _, name := range c.Names() {
-		s, from := stateOf(c.Checkpoints[name])
+		s, from := StateOf(c.Checkpoints[name])
 		for i := range at {
 			if States[i] == s {
 				at, which, since = i, c.Checkpoints[name], from
@@ -87,10 +87,10 @@ func (w writer) routed(events []routing.Event, seen int) error {
 
 // row brings the row of a case up to date.
 func (w writer) row(c routing.Case) error {
-	state, cp, since := standing(c)
+	state, cp, since := Standing(c)
 	states := map[string]State{}
 	for name, x := range c.Checkpoints {
-		states[name], _ = stateOf(x)
+		states[name], _ = StateOf(x)
 	}
 	names, err := json.Marshal(states)
 	if err != nil {

@@ -42,6 +42,8 @@
     if (at && at.textContent !== text) at.textContent = text;
   }
 
+  // What a reader has opened stays open when the page is fetched again.
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, at) => !(name === 'open' && at.tagName === 'DETAILS');
   document.addEventListener('DOMContentLoaded', () => ready(document));
   document.addEventListener('htmx:afterSettle', () => ready(document));
   let broken = false;
