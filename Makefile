@@ -6,7 +6,7 @@ GO ?= go
 BIN := $(CURDIR)/bin
 export CGO_ENABLED ?= 1
 
-.PHONY: help demo build test unit unit-race unit-e2e lint bench load microbench fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit unit-race unit-e2e lint bench load burst microbench fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -64,6 +64,10 @@ bench: ## measure side by side with other readers (BENCH=full: 1 GB, 1M tests)
 
 load: ## measure what the App bears (LOAD=full: longer, 100,000 cases)
 	@$(GO) run ./internal/load
+
+BURST ?= 1000
+burst: e2e-tools ## fail BURST (1000) pull requests at once, and look at what GitHub sees
+	BURST=$(BURST) $(GO) test -count=1 -timeout 90m -v -run TestBurst ./e2e/
 
 microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...

@@ -21,7 +21,7 @@ import (
 )
 
 // load is how much is sent. A failed run is two writes to GitHub, of which an
-// installation gets 80 a minute from each server: more than 40 runs would measure
+// installation gets 80 a minute from all servers: more than 40 runs would measure
 // that limit.
 type load struct {
 	bin, dir string

@@ -79,6 +79,7 @@ func serve(bin string, p place, g *github, n int) (*server, error) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir(), "SWITCHBACK_DATA=" + p.dir, "SWITCHBACK_DATABASE_URL=" + p.database,
 		"SWITCHBACK_LISTEN=" + address, "SWITCHBACK_APP_ID=1", "SWITCHBACK_PRIVATE_KEY=" + pem, "SWITCHBACK_WEBHOOK_SECRET=" + secret,
 		"SWITCHBACK_GITHUB_URL=" + g.url, "SWITCHBACK_CONTENT_INTERVAL=1ms",
+		"SWITCHBACK_LIMITS=points=100000/1m", // reads are not what is measured
 	}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
