@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/hub"
@@ -11,13 +13,13 @@ import (
 
 // notice is what is read of an event about installations and repositories.
 type notice struct {
-	Added []struct {
-		ID       int64  `json:"id"`
-		FullName string `json:"full_name"`
-	} `json:"repositories_added"`
-	Removed []struct {
-		ID int64 `json:"id"`
-	} `json:"repositories_removed"`
+	All     []named `json:"repositories"` // of a new installation
+	Added   []named `json:"repositories_added"`
+	Removed []named `json:"repositories_removed"`
+}
+
+type named struct {
+	ID int64 `json:"id"`
 }
 
 // administer does what is to be done about an event that is not about a case.
@@ -45,35 +47,40 @@ func (f *offices) installation(ctx context.Context, d delivery) error {
 		return fmt.Errorf("%w: no installation", action.ErrMalformed)
 	}
 	f.forget(d.Installation) // a new token says what is so now: suspended, or with other permissions
-	if d.Action == "deleted" {
+	switch d.Action {
+	case "deleted":
 		return f.store.LoseInstallation(ctx, d.Installation)
+	case "created":
+		return f.met(ctx, d)
+	case "unsuspend", "new_permissions_accepted":
+		return f.store.Hurry(ctx, d.Installation)
 	}
 	return nil
 }
 
 // chosen are repositories that were added to an installation or taken from it.
 func (f *offices) chosen(ctx context.Context, d delivery) error {
+	f.forget(d.Installation) // its token is for the repositories of before
+	return f.met(ctx, d)
+}
+
+// met looks after the known repositories that a notice names, whichever way: it
+// may be older than another, so GitHub is asked what is so now. Of one that is
+// not known a row is made when something happens there.
+func (f *offices) met(ctx context.Context, d delivery) error {
 	var n notice
 	if err := json.Unmarshal(d.Payload, &n); err != nil {
 		return fmt.Errorf("%w: %w", action.ErrMalformed, err)
 	}
-	f.forget(d.Installation) // its token is for the repositories of before
-	for _, r := range n.Removed {
-		if err := f.store.LoseRepository(ctx, r.ID); err != nil {
+	for _, x := range slices.Concat(n.All, n.Added, n.Removed) {
+		r, known, err := f.store.Repository(ctx, x.ID)
+		if err != nil {
 			return err
 		}
-	}
-	for _, r := range n.Added {
-		if _, known, err := f.store.Repository(ctx, r.ID); err != nil || !known {
-			if err != nil {
-				return err
-			}
-			continue // a row is made when something happens there
+		if !known {
+			continue
 		}
-		if _, err := hub.ParseRepo(r.FullName); err != nil {
-			return fmt.Errorf("%w: %w", action.ErrMalformed, err)
-		}
-		if err := f.store.MoveRepository(ctx, r.ID, d.Installation, r.FullName); err != nil {
+		if _, err := f.follow(ctx, r, d); err != nil && !errors.Is(err, hub.ErrNotFound) {
 			return err
 		}
 	}
@@ -90,6 +97,8 @@ func (f *offices) repositoryEvent(ctx context.Context, d delivery) error {
 		return f.store.LoseRepository(ctx, d.repositoryID)
 	case d.Action == "renamed", d.Action == "transferred":
 		_, err = f.follow(ctx, r, d)
+	case d.Action == "unarchived":
+		err = f.store.Hurry(ctx, r.Installation)
 	}
 	return err
 }

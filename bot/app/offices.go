@@ -110,7 +110,7 @@ func (f *offices) open(ctx context.Context, d delivery) (*office, error) {
 			return nil, err
 		}
 	}
-	if r.Name != d.repository || r.Installation != d.Installation && d.Installation > 0 {
+	if r.Gone || r.Name != d.repository || r.Installation != d.Installation && d.Installation > 0 {
 		if r, err = f.follow(ctx, r, d); err != nil {
 			return nil, err
 		}
@@ -134,7 +134,29 @@ func (f *offices) settle(ctx context.Context, d delivery) (store.Repository, err
 
 // follow finds out what a repository is called now, and of whose installation
 // it is: a delivery tells another, and may be older or newer than what is known.
+// One that the App is not installed in any more is ErrNotFound, and is left.
 func (f *offices) follow(ctx context.Context, r store.Repository, d delivery) (store.Repository, error) {
+	now, err := f.called(ctx, r, d)
+	if err == nil {
+		// Whoever is installed anywhere reads what is public: only the App itself
+		// is told where it is installed.
+		r.Installation, err = f.app.InstallationOf(ctx, now)
+	}
+	if errors.Is(err, hub.ErrNotFound) {
+		return r, errors.Join(err, f.store.LoseRepository(ctx, r.ID))
+	}
+	if err != nil {
+		return r, err
+	}
+	if now.String() != r.Name {
+		f.log.Info("the repository has another name", "repository", now.String(), "before", r.Name)
+	}
+	r.Name, r.Gone = now.String(), false
+	return r, f.store.MoveRepository(ctx, r.ID, r.Installation, r.Name)
+}
+
+// called returns what a repository is called now.
+func (f *offices) called(ctx context.Context, r store.Repository, d delivery) (hub.Repo, error) {
 	var failed error
 	for _, installation := range []int64{d.Installation, r.Installation} {
 		if installation <= 0 {
@@ -142,23 +164,18 @@ func (f *offices) follow(ctx context.Context, r store.Repository, d delivery) (s
 		}
 		h, err := f.speaker(installation)
 		if err != nil {
-			return r, err
+			return hub.Repo{}, err
 		}
 		now, err := h.RepositoryByID(ctx, r.ID)
-		if kind, _ := hub.Verdict(err); kind == hub.Gone {
-			failed = err
+		if kind, _ := hub.Verdict(err); kind == hub.Gone || errors.Is(err, hub.ErrSuspended) {
+			if failed == nil || kind != hub.Gone {
+				failed = err // of the two, the one that may come right
+			}
 			continue
 		}
-		if err != nil {
-			return r, err
-		}
-		if now.String() != r.Name {
-			f.log.Info("the repository has another name", "repository", now.String(), "before", r.Name)
-		}
-		r.Name, r.Installation = now.String(), installation
-		return r, f.store.MoveRepository(ctx, r.ID, installation, r.Name)
+		return now, err
 	}
-	return r, failed
+	return hub.Repo{}, failed
 }
 
 // enter returns the office of a repository, of which nothing was read yet.

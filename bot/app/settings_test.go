@@ -126,6 +126,7 @@ func TestVerdict(t *testing.T) {
 		{&hub.Error{Kind: hub.Fail}, store.VerdictFail, 0},
 		{&config.Error{}, store.VerdictLater, whileWrong},
 		{fmt.Errorf("x: %w", hub.ErrSuspended), store.VerdictLater, whileSuspended},
+		{fmt.Errorf("x: %w", hub.ErrArchived), store.VerdictLater, whileArchived},
 		{&busyError{"1#2", 1}, store.VerdictLater, whileBusy},
 		{errors.New("anything"), store.VerdictFail, 0},
 	} {

@@ -17,6 +17,7 @@ import (
 // What is waited where nobody says how long.
 const (
 	whileSuspended = 15 * time.Minute // somebody may let the App work again
+	whileArchived  = time.Hour        // somebody may take the repository out of the archive
 	whileReadOnly  = 15 * time.Minute // somebody may give the App the permission
 	whileWrong     = 10 * time.Minute // somebody may mend the configuration
 	whileBusy      = time.Second      // the case is being worked on
@@ -35,6 +36,8 @@ func verdict(err error) (v store.Verdict, after time.Duration, kind string) {
 		return store.VerdictLater, whileWrong, "configuration"
 	case errors.Is(err, hub.ErrSuspended):
 		return store.VerdictLater, whileSuspended, "suspended"
+	case errors.Is(err, hub.ErrArchived):
+		return store.VerdictLater, whileArchived, "archived"
 	case errors.As(err, &early):
 		return store.VerdictLater, max(time.Until(early.Until), time.Second), "early"
 	case errors.As(err, &busy):

@@ -33,6 +33,7 @@ var (
 	ErrTooLarge   = errors.New("too large")
 	ErrUnsafe     = errors.New("unsafe archive")
 	ErrIssueCap   = errors.New("too many new issues")
+	ErrArchived   = errors.New("the repository is archived")
 )
 
 // Error is what every method of Hub returns when work was not done.
@@ -129,6 +130,10 @@ func answered(op string, r *github.ErrorResponse) *Error {
 	switch s := r.Response.StatusCode; {
 	case s == http.StatusForbidden && strings.Contains(r.Message, "Resource not accessible by"):
 		e.Kind, e.err = ReadOnly, ErrReadOnly
+	case s == http.StatusForbidden && strings.Contains(r.Message, "installation has been suspended"):
+		e.err = ErrSuspended // the token was made before
+	case s == http.StatusForbidden && strings.Contains(r.Message, "was archived so is read-only"):
+		e.err = ErrArchived
 	case s == http.StatusNotFound, s == http.StatusGone, s == http.StatusConflict && read: // 409: an empty repository
 		e.Kind, e.err = Gone, ErrNotFound
 	case s == http.StatusMovedPermanently:

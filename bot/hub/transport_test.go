@@ -258,6 +258,8 @@ func TestVerdict(t *testing.T) {
 		{403, `{"message":"Resource not accessible by integration"}`, ReadOnly, ErrReadOnly},
 		{403, `{"message":"Resource not accessible by personal access token"}`, ReadOnly, ErrReadOnly},
 		{403, `{"message":"Must have admin rights"}`, Fail, nil},
+		{403, `{"message":"This installation has been suspended"}`, Fail, ErrSuspended},
+		{403, `{"message":"Repository was archived so is read-only."}`, Fail, ErrArchived},
 		{403, `{"message":"You have exceeded a secondary rate limit"}`, Later, nil},
 		{404, ``, Gone, ErrNotFound},
 		{410, ``, Gone, ErrNotFound},

@@ -75,3 +75,30 @@ func (s *Store) Enqueue(ctx context.Context, jobs ...river.JobArgs) error {
 	}
 	return nil
 }
+
+// Hurry lets the deliveries of an installation that wait be tried again now: what
+// they wait for may have come.
+func (s *Store) Hurry(ctx context.Context, installation int64) error {
+	const those = `kind = 'delivery' AND args ->> 'delivery' IN (SELECT id FROM delivery WHERE installation = $1 AND state = 'later')`
+	// River is told that a delivery waits a moment after that is recorded.
+	for range 20 {
+		var noting int
+		err := s.jobs.tx(ctx, func(t tx) error {
+			// A job is due from when it was made: both databases keep that in a form of their own.
+			_, err := t.exec(ctx, "UPDATE river_job SET state = 'available', scheduled_at = created_at WHERE state = 'scheduled' AND "+those, installation)
+			return err
+		})
+		if err == nil {
+			err = s.db.Read.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE state = 'running' AND "+those, installation).Scan(&noting)
+		}
+		if err != nil || noting == 0 {
+			return told("deliveries", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return nil
+}

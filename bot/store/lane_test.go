@@ -180,3 +180,33 @@ func TestRepositories(t *testing.T) {
 		want(5, store.Repository{ID: 5, Installation: 3, Name: "acme/tool", Ledger: "octo/app", Imported: true})
 	})
 }
+
+func TestHurry(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, p place) {
+		s := p.opened(t)
+		d := delivery("suspended", 10)
+		accept(t, s, d)
+		tries := make(chan struct{}, 9)
+		start(t, s, store.Work{
+			Handle: func(context.Context, store.Delivery) error {
+				tries <- struct{}{}
+				if len(tries) > 1 {
+					return nil
+				}
+				return errors.New("suspended")
+			},
+			Verdict: func(error) (store.Verdict, time.Duration) { return store.VerdictLater, time.Hour },
+		})
+		reaches(t, s, d.ID, store.Waiting)
+		for _, installation := range []int64{d.Installation + 1, d.Installation} {
+			if n := len(tries); n != 1 {
+				t.Errorf("tried %d times before its installation is let go on", n)
+			}
+			if err := s.Hurry(t.Context(), installation); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reaches(t, s, d.ID, store.Done)
+	})
+}
