@@ -115,12 +115,26 @@ func (f *Feed) tell(ctx context.Context, tx *sql.Tx, events []live.Event) error 
 	return err
 }
 
-// Prune drops the events of before a time. The tables stay, and so does the ledger.
+// Prune drops the events of before a time, but for the newest one, which says how far
+// the feed is. The tables stay, and so does the ledger.
 func (f *Feed) Prune(ctx context.Context, before time.Time) error {
-	return f.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM feed_event WHERE at < $1", millis(before))
-		return err
-	})
+	for {
+		var n int64
+		err := f.db.Tx(ctx, func(tx *sql.Tx) error {
+			done, err := tx.ExecContext(ctx, `DELETE FROM feed_event WHERE id IN (SELECT id FROM feed_event
+				WHERE at < $1 AND id < (SELECT max(id) FROM feed_event) ORDER BY at LIMIT $2)`, millis(before), page)
+			if err == nil {
+				n, err = done.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("drop old events: %w", err)
+		}
+		if n < page {
+			return nil
+		}
+	}
 }
 
 func millis(t time.Time) int64 {

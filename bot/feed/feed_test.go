@@ -3,7 +3,6 @@ package feed_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"reflect"
@@ -277,96 +276,6 @@ func TestTakenInLater(t *testing.T) {
 		tables(t, f, made)
 		if list, err := f.Cases(t.Context(), []string{"acme/other"}, nil, feed.NewestFirst, 0, 9); len(list) != 0 || err != nil {
 			t.Errorf("%d cases of a repository without any, %v", len(list), err)
-		}
-	})
-}
-
-// Those who come late, go and come again are told everything once; who does not
-// listen is left alone.
-func TestHub(t *testing.T) {
-	t.Parallel()
-	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
-		ctx, stop := context.WithCancel(t.Context())
-		f := feed.New(db)
-		log := slog.New(slog.DiscardHandler)
-		h := feed.NewHub(f, func(e live.Event) []byte { return fmt.Append(nil, e.ID) })
-		var running sync.WaitGroup
-		running.Go(func() { h.Run(ctx, log) })
-		made := streams(40)
-		add := func(list []sample.Stream) {
-			for _, s := range list {
-				if _, err := f.Add(ctx, s.Key, s.Events); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		add(made[:20])
-		yes := func(live.Event) bool { return true }
-		slow, err := h.Listen(ctx, 0, yes, func(feed.Told) error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		var listening sync.WaitGroup
-		go add(made[20:])
-		total := 0
-		for _, events := range want(t, made) {
-			total += len(events)
-		}
-		for i := range 8 {
-			listening.Go(func() {
-				after, n := int64(0), 0
-				take := func(e feed.Told) error {
-					if e.ID <= after || string(e.Text) != fmt.Sprint(e.ID) {
-						t.Errorf("event %d (%s) after %d", e.ID, e.Text, after)
-					}
-					after = e.ID
-					n++
-					return nil
-				}
-				for n < total {
-					c, err := h.Listen(ctx, after, yes, take)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					for here := 0; n < total && here < 100*(i+1); here++ { // then it goes, and comes again
-						e, ok := <-c.C
-						if !ok {
-							break
-						}
-						_ = take(e)
-					}
-					h.Leave(c)
-				}
-				if n != total {
-					t.Errorf("told %d of %d", n, total)
-				}
-			})
-		}
-		listening.Wait()
-		for i := range 3000 { // more than anybody is waited for
-			if slow.Slow {
-				break
-			}
-			s := sample.Stream{Key: fmt.Sprintf("acme/more#%d", i), Events: made[0].Events}
-			for n := range s.Events {
-				s.Events[n].Case = s.Key
-			}
-			if _, err := f.Add(ctx, s.Key, s.Events); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for range slow.C {
-		}
-		if !slow.Slow || h.Clients() != 0 {
-			t.Errorf("slow %v, %d clients", slow.Slow, h.Clients())
-		}
-		stop()
-		running.Wait()
-		if c, err := h.Listen(t.Context(), 0, yes, func(feed.Told) error { return nil }); err != nil {
-			t.Error(err)
-		} else if _, ok := <-c.C; ok {
-			t.Error("told after its end")
 		}
 	})
 }

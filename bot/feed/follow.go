@@ -64,22 +64,39 @@ func (f *Feed) events(ctx context.Context, where string, args ...any) ([]live.Ev
 // them fails; that error is the last that it yields.
 func (f *Feed) Follow(ctx context.Context, after int64) iter.Seq2[live.Event, error] {
 	return func(yield func(live.Event, error) bool) {
+		for events, err := range f.batches(ctx, after) {
+			if err != nil {
+				yield(live.Event{}, err)
+				return
+			}
+			for _, e := range events {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// batches is Follow, by as many as there are at once.
+func (f *Feed) batches(ctx context.Context, after int64) iter.Seq2[[]live.Event, error] {
+	return func(yield func([]live.Event, error) bool) {
 		for {
 			rung := f.wake.rung()
 			events, err := f.After(ctx, after, page)
 			if err != nil {
 				if ctx.Err() == nil {
-					yield(live.Event{}, err)
+					yield(nil, err)
 				}
 				return
 			}
-			for _, e := range events {
-				if after = e.ID; !yield(e, nil) {
+			if n := len(events); n > 0 {
+				if after = events[n-1].ID; !yield(events, nil) {
 					return
 				}
-			}
-			if len(events) == page {
-				continue
+				if n == page {
+					continue
+				}
 			}
 			wait := time.NewTimer(f.rest())
 			select {

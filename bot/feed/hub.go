@@ -4,57 +4,55 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sort"
 	"sync"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing/live"
 )
 
-const (
-	kept = 4096 // newest events that are held for those who come
-	lag  = 1024 // events that a client may be behind before it is left alone
-)
+// kept is how many of the newest events are held for those who listen.
+const kept = 4096
 
-// ErrSlow says that a client did not take its events in time. It may come again and
-// go on where it was.
-var ErrSlow = errors.New("too slow: come again with the id of the last event that was taken")
+// Now is the place behind the newest event there is.
+const Now int64 = -1
+
+var (
+	// ErrSlow says that a client did not take its events in time. It may come again
+	// and go on where it was.
+	ErrSlow = errors.New("too slow: come again with the id of the last event that was taken")
+	// ErrEnded says that the Hub tells nothing more.
+	ErrEnded = errors.New("no more events are told here")
+)
 
 // Told is an event as everybody is told it.
 type Told struct {
 	live.Event
-	Text []byte // the event in the form that New Hub's encode gives it; shared, not to be changed
+	Text []byte // the event in the form that NewHub's encode gives it; shared, not to be changed
 }
 
-// Hub reads the feed once and tells all who listen. A slow client does not hold up
-// the others: it is left alone.
+// Hub reads the feed once for all who listen. They take the events from it at their
+// own pace, and so do not hold each other up; who is too far behind is let go.
 type Hub struct {
 	feed   *Feed
 	encode func(live.Event) []byte
+	moved  *bell // rung when there is something new, or nothing more
+	keep   int   // newest events that are held
 
 	mu      sync.Mutex
-	ring    []Told // newest events, oldest first
+	ring    []Told // newest events, oldest first; only added to, so that others may keep parts of it
 	from    int64  // everything behind this place is in ring
-	clients map[*Client]struct{}
-	ready   bool // from is known
+	ready   bool   // from is known
 	ended   bool
-}
-
-// Client is one who listens.
-type Client struct {
-	C    <-chan Told // closed when the client is left alone, or the Hub ended
-	Slow bool        // it was left alone; to be read once C is closed
-
-	c    chan Told
-	want func(live.Event) bool
+	clients int
 }
 
 // NewHub returns a Hub whose events are encoded once for everybody.
 func NewHub(f *Feed, encode func(live.Event) []byte) *Hub {
-	return &Hub{feed: f, encode: encode, clients: map[*Client]struct{}{}}
+	return &Hub{feed: f, encode: encode, moved: newBell(), keep: kept}
 }
 
-// Run reads the feed until ctx ends. Those who listen are told from here on; what was
-// before they read from the feed.
+// Run reads the feed until ctx ends.
 func (h *Hub) Run(ctx context.Context, log *slog.Logger) {
 	defer h.end()
 	for ctx.Err() == nil {
@@ -70,145 +68,196 @@ func (h *Hub) Run(ctx context.Context, log *slog.Logger) {
 }
 
 func (h *Hub) read(ctx context.Context) error {
-	h.mu.Lock()
-	from, ready := h.from, h.ready
-	if n := len(h.ring); n > 0 {
-		from = h.ring[n-1].ID
-	}
-	h.mu.Unlock()
+	from, ready := h.last()
 	if !ready {
 		last, err := h.feed.Last(ctx)
 		if err != nil {
 			return err
 		}
+		from = last
 		h.mu.Lock()
-		h.from, h.ready, from = last, true, last
+		h.from, h.ready = last, true
 		h.mu.Unlock()
+		h.moved.ring()
 	}
-	for e, err := range h.feed.Follow(ctx, from) {
+	for events, err := range h.feed.batches(ctx, from) {
 		if err != nil {
 			return err
 		}
-		h.tell(Told{e, h.encode(e)})
+		told := make([]Told, len(events))
+		for i, e := range events {
+			told[i] = Told{e, h.encode(e)}
+		}
+		h.tell(told)
 	}
 	return nil
 }
 
-func (h *Hub) tell(e Told) {
+func (h *Hub) tell(told []Told) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ring = append(h.ring, e); len(h.ring) >= 2*kept { // dropped by halves, so that it costs little
-		h.from = h.ring[kept-1].ID
-		h.ring = append([]Told(nil), h.ring[kept:]...)
+	h.ring = append(h.ring, told...)
+	if n := len(h.ring) - h.keep; n >= h.keep { // dropped by halves, so that it costs little
+		h.from = h.ring[n-1].ID
+		h.ring = append([]Told(nil), h.ring[n:]...)
 	}
-	for c := range h.clients {
-		if !c.want(e.Event) {
-			continue
-		}
-		select {
-		case c.c <- e:
-		default:
-			c.Slow = true
-			h.leave(c)
-		}
-	}
+	h.mu.Unlock()
+	h.moved.ring()
 }
 
-// Listen tells a client of the events that it wants, those behind a place first. What
-// the Hub does not hold any more is read from the feed and given to early, whose
-// error ends Listen. Leave ends it.
-func (h *Hub) Listen(ctx context.Context, after int64, want func(live.Event) bool, early func(Told) error) (*Client, error) {
-	for {
-		if c, ok := h.join(after, want); ok {
-			return c, nil
-		}
-		events, err := h.feed.After(ctx, after, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range events {
-			after = e.ID
-			if want(e) {
-				if err := early(Told{e, h.encode(e)}); err != nil {
-					return nil, err
-				}
-			}
-		}
-		if len(events) == 0 { // behind the end: of another database, or of one that the Hub has not read yet
-			rung := h.feed.wake.rung()
-			if last, err := h.feed.Last(ctx); err != nil {
-				return nil, err
-			} else if after > last {
-				after = last
-				continue
-			}
-			select {
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-rung:
-			case <-time.After(h.feed.rest()):
-			}
-		}
-	}
-}
-
-// join adds a client, if all that it has not seen is at hand.
-func (h *Hub) join(after int64, want func(live.Event) bool) (*Client, bool) {
+// last returns the place up to which the feed was read, and whether it was.
+func (h *Hub) last() (int64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	last := h.from
 	if n := len(h.ring); n > 0 {
-		last = h.ring[n-1].ID
+		return h.ring[n-1].ID, true
 	}
-	if !h.ready || after < h.from || after > last {
-		return nil, false
-	}
-	c := &Client{c: make(chan Told, lag), want: want}
-	c.C = c.c
-	if h.ended {
-		close(c.c)
-		return c, true
-	}
-	for _, e := range h.ring {
-		if e.ID <= after || !want(e.Event) {
-			continue
-		}
-		select {
-		case c.c <- e:
-		default:
-			return nil, false // too many to be held for it: they are read
-		}
-	}
-	h.clients[c] = struct{}{}
-	return c, true
-}
-
-// Leave ends what a client is told.
-func (h *Hub) Leave(c *Client) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.leave(c)
-}
-
-func (h *Hub) leave(c *Client) {
-	if _, there := h.clients[c]; there {
-		delete(h.clients, c)
-		close(c.c)
-	}
+	return h.from, h.ready
 }
 
 // Clients returns how many listen.
 func (h *Hub) Clients() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.clients)
+	return h.clients
 }
 
 func (h *Hub) end() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.ended = true
-	for c := range h.clients {
-		h.leave(c)
+	h.mu.Unlock()
+	h.moved.ring()
+}
+
+// Client is one who listens. It is used by one goroutine.
+type Client struct {
+	// Astray says that the place it asked for is behind the end of the feed, and so
+	// of another one: it begins with the present instead.
+	Astray bool
+
+	hub    *Hub
+	at     int64
+	caught bool // up with what the Hub holds
+	left   bool
+}
+
+// Join returns a client that is told of everything behind a place, or behind Now.
+// Leave ends it.
+func (h *Hub) Join(ctx context.Context, after int64) (*Client, error) {
+	for {
+		moved := h.moved.rung()
+		if h.over() {
+			return nil, ErrEnded
+		}
+		if _, ready := h.last(); ready {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-moved:
+		}
 	}
+	c := &Client{hub: h, at: after}
+	if last, _ := h.last(); after < 0 || after > last {
+		now, err := h.feed.Last(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.Astray = after > now
+		if after < 0 || c.Astray {
+			c.at = max(now, last) // what was pruned was there
+			c.Astray = c.Astray && after > c.at
+		}
+	}
+	h.mu.Lock()
+	h.clients++
+	h.mu.Unlock()
+	return c, nil
+}
+
+func (h *Hub) over() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ended
+}
+
+// Leave ends what a client is told.
+func (c *Client) Leave() {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	if !c.left {
+		c.left = true
+		c.hub.clients--
+	}
+}
+
+// At returns the place up to which the client was told everything.
+func (c *Client) At() int64 { return c.at }
+
+// Next waits for events and returns what has come since the last call, oldest first;
+// nothing if tick comes before. It returns ErrSlow when the client has fallen too far
+// behind, and ErrEnded at the Hub's end.
+func (c *Client) Next(ctx context.Context, tick <-chan time.Time) ([]Told, error) {
+	for {
+		moved := c.hub.moved.rung()
+		told, held, err := c.held()
+		if err != nil {
+			return nil, err
+		}
+		if !held {
+			if told, err = c.early(ctx); err != nil {
+				return nil, err
+			}
+			if len(told) == 0 { // all that is in between was pruned
+				c.hub.mu.Lock()
+				c.at = max(c.at, c.hub.from)
+				c.hub.mu.Unlock()
+				continue
+			}
+		}
+		if len(told) > 0 {
+			c.at = told[len(told)-1].ID
+			return told, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick:
+			return nil, nil
+		case <-moved:
+		}
+	}
+}
+
+// held returns the next events that the Hub holds, unless those before them have to
+// be read.
+func (c *Client) held() ([]Told, bool, error) {
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.ended:
+		return nil, false, ErrEnded
+	case c.at < h.from && c.caught:
+		return nil, false, ErrSlow
+	case c.at < h.from:
+		return nil, false, nil
+	}
+	c.caught = true
+	i := sort.Search(len(h.ring), func(i int) bool { return h.ring[i].ID > c.at })
+	n := min(i+page, len(h.ring))
+	return h.ring[i:n:n], true, nil
+}
+
+// early reads events that the Hub does not hold any more.
+func (c *Client) early(ctx context.Context) ([]Told, error) {
+	events, err := c.hub.feed.After(ctx, c.at, page)
+	if err != nil {
+		return nil, err
+	}
+	told := make([]Told, len(events))
+	for i, e := range events {
+		told[i] = Told{e, c.hub.encode(e)}
+	}
+	return told, nil
 }

@@ -1,0 +1,520 @@
+package sse_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/feed/sse"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/internal/sample"
+	"github.com/switchback-ci/switchback/routing/live"
+)
+
+// house is a feed that is told at an address.
+type house struct {
+	feed *feed.Feed
+	hub  *feed.Hub
+	h    *sse.Handler
+	url  string
+	stop func() // of the Hub
+
+	ended atomic.Bool
+}
+
+func newHouse(t testing.TB, change func(*sse.Handler)) *house {
+	t.Helper()
+	db, err := database.OpenFile(t.Context(), filepath.Join(t.TempDir(), "feed.db"), true)
+	if err == nil {
+		err = db.Migrate(t.Context(), nil, sqlledger.Line(), feed.Line())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := feed.New(db)
+	x := &house{feed: f, hub: feed.NewHub(f, sse.Frame)}
+	x.h = &sse.Handler{Hub: x.hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
+	if change != nil {
+		change(x.h)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { x.hub.Run(ctx, slog.New(slog.DiscardHandler)) })
+	x.stop = func() { x.ended.Store(true); stop(); running.Wait() }
+	web := httptest.NewUnstartedServer(x.h)
+	web.Config.ReadTimeout, web.Config.WriteTimeout = time.Second, time.Second // as a server has them: a stream goes on
+	web.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // the kernel's would take megabytes for one that is stuck
+		return ctx
+	}
+	web.Start()
+	x.url = web.URL
+	t.Cleanup(func() { x.stop(); web.Close(); _ = db.Close() })
+	return x
+}
+
+func (x *house) add(t testing.TB, list ...sample.Stream) {
+	t.Helper()
+	for _, s := range list {
+		if _, err := x.feed.Add(context.Background(), s.Key, s.Events); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// frame is one block of a stream.
+type frame struct {
+	id, event, data string
+	comment, retry  bool
+}
+
+// client reads a stream.
+type client struct {
+	res *http.Response
+	in  *bufio.Reader
+	id  string // the last
+}
+
+func (x *house) get(t testing.TB, query, last string) *client {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.url+"/events?"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return &client{res: res, in: bufio.NewReader(res.Body)}
+}
+
+// next reads a block, as a browser does.
+func (c *client) next() (frame, error) {
+	var f frame
+	for {
+		line, err := c.in.ReadString('\n')
+		if err != nil {
+			return f, err
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch name {
+		case "":
+			if line == "\n" {
+				return f, nil
+			}
+			f.comment = true
+		case "id":
+			f.id, c.id = value, value
+		case "event":
+			f.event = value
+		case "data":
+			f.data = value
+		case "retry":
+			f.retry = true
+		}
+	}
+}
+
+// events reads n events.
+func (c *client) events(t testing.TB, n int) []live.Event {
+	t.Helper()
+	var out []live.Event
+	for len(out) < n {
+		f, err := c.next()
+		if err != nil {
+			t.Fatalf("after %d events: %v", len(out), err)
+		}
+		if f.data == "" {
+			continue
+		}
+		var e live.Event
+		if err := json.Unmarshal([]byte(f.data), &e); err != nil {
+			t.Fatalf("%v: %s", err, f.data)
+		}
+		if f.id != strconv.FormatInt(e.ID, 10) || f.event != string(e.Type) || e.At.IsZero() {
+			t.Fatalf("%+v", f)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func cases(n int) []sample.Stream {
+	return slices.Collect(sample.Cases(sample.Options{Seed: 3, Cases: n, End: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}))
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// kept reads the feed itself.
+func (x *house) kept(t testing.TB) []live.Event {
+	t.Helper()
+	var out []live.Event
+	for {
+		after := int64(0)
+		if len(out) > 0 {
+			after = out[len(out)-1].ID
+		}
+		list, err := x.feed.After(t.Context(), after, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) == 0 {
+			return out
+		}
+		out = append(out, list...)
+	}
+}
+
+func ids(list []live.Event) []int64 {
+	out := make([]int64, len(list))
+	for i, e := range list {
+		out[i] = e.ID
+	}
+	return out
+}
+
+func TestStream(t *testing.T) {
+	t.Parallel()
+	made := cases(12)
+	t.Run("goes on from Last-Event-ID, before after, and without either with the present", func(t *testing.T) {
+		t.Parallel()
+		x := newHouse(t, nil)
+		x.add(t, made[:6]...)
+		now := x.get(t, "", "")
+		first, err := now.next()
+		if err != nil || !first.retry || first.id == "" || first.data != "" {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		x.add(t, made[6:]...)
+		all := ids(x.kept(t))
+		n := slices.Index(all, mustInt(t, first.id)) + 1
+		if got := ids(now.events(t, len(all)-n)); !slices.Equal(got, all[n:]) {
+			t.Errorf("from the present: %v, want %v", got, all[n:])
+		}
+		for query, last := range map[string]string{"after=0": "", "after=7": "0", "repo=": "0"} {
+			if strings.HasPrefix(query, "repo") {
+				query = ""
+			}
+			if got := ids(x.get(t, query, last).events(t, len(all))); !slices.Equal(got, all) {
+				t.Errorf("%q, %q: %v", query, last, got)
+			}
+		}
+		if ct := now.res.Header.Get("Content-Type"); ct != "text/event-stream" {
+			t.Error(ct)
+		}
+	})
+	t.Run("a subscription per session, with those below it (S2-83)", func(t *testing.T) {
+		t.Parallel()
+		x := newHouse(t, nil)
+		x.add(t, made...)
+		want := map[string][]int64{}
+		for _, e := range x.kept(t) {
+			want["session="+url.QueryEscape(e.Session)] = append(want["session="+url.QueryEscape(e.Session)], e.ID)
+			want["repo="+e.Repo] = append(want["repo="+e.Repo], e.ID)
+		}
+		for query, list := range want {
+			if got := ids(x.get(t, "after=0&"+query, "").events(t, len(list))); !slices.Equal(got, list) {
+				t.Errorf("%s: %v, want %v", query, got, list)
+			}
+		}
+	})
+	t.Run("has signs of life that say where to go on", func(t *testing.T) {
+		t.Parallel()
+		x := newHouse(t, func(h *sse.Handler) { h.Beat = 5 * time.Millisecond })
+		c := x.get(t, "repo=no/one&after=0", "")
+		x.add(t, made...)
+		all := ids(x.kept(t))
+		last := fmt.Sprint(all[len(all)-1])
+		for c.id != last {
+			f, err := c.next()
+			if err != nil || f.data != "" {
+				t.Fatalf("%+v, %v", f, err)
+			}
+		}
+		for beats := 0; beats < 250; { // longer than the server's own time limits
+			if f, err := c.next(); err != nil {
+				t.Fatal(err)
+			} else if f.comment {
+				beats++
+			}
+		}
+	})
+	t.Run("says that a place is none of this feed", func(t *testing.T) {
+		t.Parallel()
+		x := newHouse(t, nil)
+		x.add(t, made...)
+		all := x.kept(t)
+		f, err := x.get(t, "after=99999999", "").next()
+		if want := fmt.Sprint(all[len(all)-1].ID); err != nil || f.event != sse.Reset || f.id != want {
+			t.Errorf("%+v, %v, want id %s", f, err, want)
+		}
+	})
+	t.Run("ends when nothing more is told", func(t *testing.T) {
+		t.Parallel()
+		x := newHouse(t, nil)
+		c := x.get(t, "", "")
+		if _, err := c.next(); err != nil {
+			t.Fatal(err)
+		}
+		x.stop()
+		if f, err := c.next(); err == nil {
+			t.Errorf("%+v", f)
+		}
+		if code := x.get(t, "", "").res.StatusCode; code != http.StatusServiceUnavailable {
+			t.Error(code)
+		}
+	})
+	t.Run("refuses what is no place, who may see nothing, and too many", func(t *testing.T) {
+		t.Parallel()
+		var denied atomic.Bool
+		x := newHouse(t, func(h *sse.Handler) {
+			h.Most = 1
+			h.See = func(*http.Request) (sse.View, error) {
+				if denied.Load() {
+					return nil, errors.New("signed out")
+				}
+				return sse.All, nil
+			}
+		})
+		for query, code := range map[string]int{"after=x": 400, "after=-1": 400, "after=9223372036854775808": 400} {
+			if got := x.get(t, query, "").res.StatusCode; got != code {
+				t.Errorf("%s: %d", query, got)
+			}
+		}
+		c := x.get(t, "", "")
+		if _, err := c.next(); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.get(t, "", "").res.StatusCode; got != http.StatusServiceUnavailable {
+			t.Error(got)
+		}
+		denied.Store(true)
+		if got := x.get(t, "", "").res.StatusCode; got != http.StatusForbidden {
+			t.Error(got)
+		}
+	})
+}
+
+func mustInt(t *testing.T, s string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Whatever is asked for, nothing of a repository that may not be seen is told, under no
+// name, also after it may not be seen any more; the rest is told whole.
+func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
+	made := cases(40)
+	names := []string{"acme/shop", "acme/stock", "acme/web", "acme/billing"}
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 1))
+			view := map[string]string{}
+			for _, n := range names {
+				if r.IntN(2) == 0 {
+					view[n] = n
+					if r.IntN(2) == 0 {
+						view[n] = strings.Replace(n, "acme/", "new/", 1)
+					}
+				}
+			}
+			x := newHouse(t, func(h *sse.Handler) {
+				h.Beat = 5 * time.Millisecond
+				h.See = func(*http.Request) (sse.View, error) {
+					return func(kept string) (string, bool) { now, ok := view[kept]; return now, ok }, nil
+				}
+			})
+			half := r.IntN(len(made))
+			x.add(t, made[:half]...)
+			repo, query := names[r.IntN(len(names))], "after=0"
+			if r.IntN(2) == 0 {
+				query += "&repo=" + repo
+			} else {
+				repo = ""
+			}
+			c := x.get(t, query, "")
+			x.add(t, made[half:]...)
+			var want []live.Event
+			all := x.kept(t)
+			for _, e := range all {
+				now, ok := view[e.Repo]
+				if !ok || repo != "" && now != repo {
+					continue
+				}
+				rest := strings.TrimPrefix(e.Stream, e.Repo)
+				if now != e.Repo {
+					e.Repo, e.Stream, e.Session = now, now+rest, now+rest // of a case
+				}
+				want = append(want, e)
+			}
+			for i, e := range c.events(t, len(want)) {
+				if got, w := fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", want[i]); got != w {
+					t.Fatalf("%s\nwant\n%s", got, w)
+				}
+			}
+			for last := fmt.Sprint(all[len(all)-1].ID); c.id != last; { // up to the end, nothing else
+				if f, err := c.next(); err != nil || f.data != "" {
+					t.Fatalf("%+v, %v", f, err)
+				}
+			}
+		})
+	}
+}
+
+func TestRightsEnd(t *testing.T) {
+	t.Parallel()
+	var signedIn, may atomic.Bool
+	signedIn.Store(true)
+	may.Store(true)
+	x := newHouse(t, func(h *sse.Handler) {
+		h.Beat, h.Again = 5*time.Millisecond, time.Millisecond
+		h.See = func(*http.Request) (sse.View, error) {
+			if !signedIn.Load() {
+				return nil, errors.New("signed out")
+			}
+			ok := may.Load()
+			return func(kept string) (string, bool) { return kept, ok }, nil
+		}
+	})
+	c := x.get(t, "after=0", "")
+	made := cases(2)
+	x.add(t, made[0])
+	c.events(t, len(x.kept(t)))
+	may.Store(false)
+	for beats := 0; beats < 2; { // the second was written after See was asked
+		if f, err := c.next(); err != nil {
+			t.Fatal(err)
+		} else if f.comment {
+			beats++
+		}
+	}
+	x.add(t, made[1])
+	all := x.kept(t)
+	for c.id != fmt.Sprint(all[len(all)-1].ID) {
+		if f, err := c.next(); err != nil || f.data != "" {
+			t.Fatalf("%+v, %v", f, err)
+		}
+	}
+	signedIn.Store(false)
+	for {
+		if _, err := c.next(); err != nil {
+			break // the test's own time limit is the other end
+		}
+	}
+}
+
+// One client takes nothing. It is let go, and fifty others are told everything.
+func TestStuckClient(t *testing.T) {
+	t.Parallel()
+	x := newHouse(t, func(h *sse.Handler) { h.Write = time.Second })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	fmt.Fprintf(conn, "GET /events?after=0 HTTP/1.1\r\nHost: x\r\n\r\n")
+	made := cases(60)
+	x.add(t, made[0])
+	others := make([]*client, 50)
+	for i := range others {
+		others[i] = x.get(t, "after=0", "")
+	}
+	stop := make(chan struct{})
+	var adding sync.WaitGroup
+	adding.Go(func() {
+		for i := 0; ; i++ { // until the stuck one is gone
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			s := made[i%len(made)]
+			s.Events = slices.Clone(s.Events)
+			s.Key = fmt.Sprintf("acme/more#%d", i)
+			for n := range s.Events {
+				s.Events[n].Case = s.Key
+			}
+			if _, err := x.feed.Add(context.Background(), s.Key, s.Events); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Millisecond) // the others share the machine
+		}
+	})
+	var reading sync.WaitGroup
+	var mu sync.Mutex
+	got := make([][]int64, len(others))
+	for i, c := range others {
+		reading.Go(func() {
+			for {
+				f, err := c.next()
+				if t.Context().Err() != nil || err != nil && x.ended.Load() {
+					return
+				}
+				if err != nil { // too slow, on a machine with much else to do: it comes again
+					c = x.get(t, "", or(c.id, "0"))
+					continue
+				}
+				if f.data != "" {
+					n, _ := strconv.ParseInt(f.id, 10, 64)
+					mu.Lock()
+					got[i] = append(got[i], n)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for x.hub.Clients() > len(others) { // the test's own time limit is the other end
+		time.Sleep(10 * time.Millisecond)
+	}
+	close(stop)
+	adding.Wait()
+	all := ids(x.kept(t))
+	for i := range others {
+		for told := 0; told < len(all); time.Sleep(5 * time.Millisecond) {
+			mu.Lock()
+			told = len(got[i])
+			mu.Unlock()
+		}
+	}
+	x.stop()
+	reading.Wait()
+	for i, list := range got {
+		if !slices.Equal(list, all) {
+			t.Errorf("client %d was told %d of %d", i, len(list), len(all))
+		}
+	}
+}
