@@ -51,3 +51,39 @@ func (h *Hub) Tree(ctx context.Context, r Repo, sha string) (paths []string, tru
 	}
 	return paths, t.GetTruncated(), nil
 }
+
+// TreeFile is a file of a commit.
+type TreeFile struct {
+	Path   string
+	Object string // git's id of its content
+	Link   bool
+	Size   int // bytes
+}
+
+// Files lists the files of a commit. A list that GitHub cuts is ErrIncomplete.
+func (h *Hub) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, error) {
+	op := fmt.Sprintf("list the files of %s at %s", r, commit)
+	if !isSHA(commit) {
+		return nil, failf(op, nil, "not a commit")
+	}
+	t, _, err := h.gh.Git.GetTree(ctx, r.Owner, r.Name, commit, true)
+	if err != nil {
+		return nil, Wrap(op, err)
+	}
+	if t.GetTruncated() {
+		return nil, failf(op, ErrIncomplete, "the repository has more files than GitHub lists at once")
+	}
+	var out []TreeFile
+	for _, e := range t.Entries {
+		if e.GetType() == "blob" {
+			out = append(out, TreeFile{e.GetPath(), e.GetSHA(), e.GetMode() == "120000", e.GetSize()})
+		}
+	}
+	return out, nil
+}
+
+// Head returns the commit that a branch is at.
+func (h *Hub) Head(ctx context.Context, r Repo, branch string) (string, error) {
+	ref, _, err := h.gh.Git.GetRef(ctx, r.Owner, r.Name, "heads/"+branch)
+	return ref.GetObject().GetSHA(), Wrap(opf("read the branch %s of %s", branch, r), err)
+}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,6 +23,10 @@ import (
 // priority say when it is done, not what, and do not count; neither do comments.
 func Hashes(root string, p port.Plan) (map[string]string, error) {
 	t := tree{root: root, sums: map[string]string{}}
+	return t.hashes(p)
+}
+
+func (t *tree) hashes(p port.Plan) (map[string]string, error) {
 	out := map[string]string{}
 	for _, spec := range p.Ports() {
 		sum, err := t.hash(spec)
@@ -153,26 +158,43 @@ func (t *tree) sum(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h := sha256.New()
-	if info.Mode()&fs.ModeSymlink != 0 {
-		to, err := os.Readlink(full)
-		if err != nil {
-			return "", err
+	link := info.Mode()&fs.ModeSymlink != 0
+	var object string
+	switch {
+	case link:
+		var to string
+		if to, err = os.Readlink(full); err == nil {
+			object, err = blob(strings.NewReader(to), int64(len(to)))
 		}
-		fmt.Fprintf(h, "link to %s", to)
-	} else {
-		if info.IsDir() {
-			return "", fmt.Errorf("%s: the folder cannot be read; its paths name it", name)
-		}
-		f, err := os.Open(full)
-		if err != nil {
-			return "", err
-		}
-		defer f.Close()
-		if _, err := io.Copy(h, f); err != nil {
-			return "", err
+	case info.IsDir():
+		err = fmt.Errorf("%s: the folder cannot be read; its paths name it", name)
+	default:
+		var f *os.File
+		if f, err = os.Open(full); err == nil {
+			defer f.Close()
+			object, err = blob(f, info.Size())
 		}
 	}
-	t.sums[name] = hex.EncodeToString(h.Sum(nil))
+	if err != nil {
+		return "", err
+	}
+	t.sums[name] = sumOf(object, link)
 	return t.sums[name], nil
+}
+
+// sumOf is the sum of a file whose content is an object of git.
+func sumOf(object string, link bool) string {
+	if link {
+		return "link " + object
+	}
+	return object
+}
+
+// blob returns the id that git gives to a content. So whoever has only git's list
+// of a commit's files, and none of them, sums up the same.
+func blob(r io.Reader, size int64) (string, error) {
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	_, err := io.Copy(h, r)
+	return hex.EncodeToString(h.Sum(nil)), err
 }

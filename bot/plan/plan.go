@@ -36,6 +36,12 @@ func Name(file string) string {
 // maxFile is the length of a file of a plan in bytes.
 const maxFile = 1 << 20
 
+// What is said of files that are none of a plan's.
+var (
+	errLong = fmt.Errorf("is longer than %d bytes; a port is a short text", maxFile)
+	errLink = errors.New("is a link; put the port itself here")
+)
+
 // Load reads the plan in a folder, and all below it, or in one file. Files that
 // begin with a dot, that are neither Markdown nor YAML, and READMEs without front
 // matter are no ports. The error is a *port.Error if the plan is wrong, with all
@@ -45,6 +51,10 @@ func Load(name string) (port.Plan, error) {
 	if err != nil {
 		return port.Plan{}, err
 	}
+	return compile(files, wrong)
+}
+
+func compile(files []port.File, wrong []port.Problem) (port.Plan, error) {
 	p, err := port.Compile(files)
 	if len(wrong) == 0 {
 		return p, err
@@ -68,11 +78,10 @@ func read(name string) (out []port.File, wrong []port.Problem, err error) {
 	}
 	take := func(p string, needed bool) {
 		data, err := content(p)
-		stem, _, _ := strings.Cut(strings.ToLower(filepath.Base(p)), ".")
 		switch {
 		case err != nil:
 			wrong = append(wrong, port.Problem{File: filepath.ToSlash(p), Message: err.Error()})
-		case needed || stem != "readme" || port.HasFrontMatter(data):
+		case needed || holds(p, data):
 			out = append(out, port.File{Name: filepath.ToSlash(p), Data: data})
 		}
 	}
@@ -106,6 +115,12 @@ func read(name string) (out []port.File, wrong []port.Problem, err error) {
 	return out, wrong, err
 }
 
+// holds reports whether a file of a plan's folder holds ports, by its content.
+func holds(name string, data []byte) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(filepath.Base(name)), ".")
+	return stem != "readme" || port.HasFrontMatter(data)
+}
+
 // isPort reports whether a file is one of a plan by its name.
 func isPort(name string) bool {
 	return slices.Contains([]string{".md", ".markdown", ".yml", ".yaml"}, strings.ToLower(path.Ext(name)))
@@ -119,7 +134,7 @@ func unfit(p string, d fs.DirEntry, err error) string {
 		return reason(err)
 	case d.Type()&fs.ModeSymlink != 0:
 		if info, err := os.Stat(p); isPort(d.Name()) || err == nil && info.IsDir() {
-			return "is a link; put the port itself here"
+			return errLink.Error()
 		}
 	case !d.IsDir() && !d.Type().IsRegular() && isPort(d.Name()):
 		return "is no file; put the port itself here"
@@ -153,7 +168,7 @@ func content(name string) ([]byte, error) {
 		return nil, errors.New(reason(err))
 	}
 	if n > maxFile {
-		return nil, fmt.Errorf("is longer than %d bytes; a port is a short text", maxFile)
+		return nil, errLong
 	}
 	return b.Bytes(), nil
 }

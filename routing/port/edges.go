@@ -126,6 +126,17 @@ func (s Spec) Digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// Digest tells a plan from one that says something else. Comments do not count, nor
+// in which file a port stands.
+func (p Plan) Digest() string {
+	text, err := json.Marshal(p.specs)
+	if err != nil {
+		panic(err) // unreachable: plain values
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
 // As returns what is known of ports with how they are written now.
 func (p Plan) As(known map[string]Known) map[string]Known {
 	out := make(map[string]Known, len(known))
