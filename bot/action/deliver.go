@@ -31,6 +31,9 @@ type Work struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 
+	// Plans keeps plans of ports between deliveries; it may be nil.
+	Plans *PlanCache
+
 	// Received is when the delivery came. What is to be done a while after it,
 	// such as a hand-over, is done when that has passed since.
 	Received time.Time
@@ -68,6 +71,8 @@ func Deliver(ctx context.Context, w Work, event string, payload []byte) (left []
 		return nil, fmt.Errorf("%w: it lacks what the event %s is about", ErrMalformed, event)
 	case event == "check_run" || event == "check_suite":
 		return f.app.left, f.rerequested(ctx)
+	case event == "push":
+		return nil, f.pushed(ctx)
 	case event == "pull_request" && f.event.Action == "closed":
 		return nil, f.ended(ctx)
 	case command == "answer":
@@ -78,6 +83,9 @@ func Deliver(ctx context.Context, w Work, event string, payload []byte) (left []
 	}
 	var reentry error
 	if command == "workflow-run" {
+		if ours, err := f.workerEnded(ctx); ours || err != nil {
+			return nil, err
+		}
 		reentry = f.reenter(ctx)
 	}
 	_, err = f.decide(ctx, command)
@@ -107,7 +115,7 @@ func Sweep(ctx context.Context, w Work) error {
 	}
 	defer done()
 	_, err = f.sweepAll(ctx)
-	return err
+	return errors.Join(err, f.sweepPorts(ctx))
 }
 
 // inside is the state of a delivery within the App's face.

@@ -9,6 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/effect"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/plan"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -92,6 +93,10 @@ func (f *face) beside(ctx context.Context, command string) (int, error) {
 		return f.ports(ctx, command)
 	case "prompt":
 		return f.openPrompt(ctx)
+	case "port-event":
+		if _, name := f.planPath(); name != plan.Name(f.config.PlanPath()) { // the App knows that of the configuration
+			return f.portEvent(ctx)
+		}
 	}
 	f.notice("the configuration says `acts: app`: the App does the work of command %s here", command)
 	return 0, nil

@@ -165,6 +165,8 @@ type Event struct {
 	Sender      Sender          `json:"sender"`
 	Changes     Changes         `json:"changes"`
 	Inputs      json.RawMessage `json:"inputs"` // of workflow_dispatch
+	Before      string          `json:"before"` // of push: the commit that the branch was at
+	After       string          `json:"after"`  // of push: the commit that it is at
 	Label       *struct {
 		Name string `json:"name"`
 	} `json:"label"`

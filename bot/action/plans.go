@@ -132,13 +132,21 @@ func (f *face) journal(ctx context.Context, key, id string, a port.Answer) (j po
 // for each answer, and not if a build has begun since. Where that is not possible
 // it is said on the plan's issue, and the build that somebody starts takes it up.
 func (f *face) nextBuild(ctx context.Context, plan string, reg port.Register, answer string, begun bool) error {
-	s := reg.Build.Start
+	sum := sha256.Sum256([]byte(answer))
+	once := hex.EncodeToString(sum[:6])
+	if f.app != nil {
+		if done, err := f.nextServed(ctx, plan, reg, "next-"+once, begun); done || err != nil {
+			return err
+		}
+	}
+	s, key := reg.Build.Start, "next/"+once
 	if s == nil || begun {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(answer))
-	key := "next/" + hex.EncodeToString(sum[:6])
 	if before, asked := reg.Sent[key]; asked {
+		if left := f.claimTTL() - f.now().Sub(before); f.app != nil && left > 0 {
+			return &hub.Error{Kind: hub.Later, After: left, Op: "start " + s.Workflow, Message: "another process may have begun that"}
+		}
 		if there, err := f.hub.DispatchedSince(ctx, f.repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}

@@ -36,8 +36,7 @@ func (f *offices) administer(ctx context.Context, d delivery) (done bool, err er
 	case "repository":
 		return true, f.repositoryEvent(ctx, d)
 	case "push":
-		f.stale(d.repositoryID)
-		return true, nil
+		f.stale(d.repositoryID) // it may have another configuration, and another plan
 	}
 	return false, nil
 }

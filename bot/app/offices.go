@@ -31,6 +31,8 @@ type offices struct {
 	mu     sync.Mutex
 	hubs   map[int64]*hub.Hub
 	plates map[int64]plate
+
+	plans action.PlanCache
 }
 
 // plate is what the default branch of a repository says, as it was read last.
@@ -252,7 +254,7 @@ func (o *office) look(ctx context.Context, r store.Repository) error {
 func (o *office) work(d delivery, log *slog.Logger) action.Work {
 	return action.Work{
 		AppID: o.appID, Repo: o.repo, Hub: o.hub, Ledger: o.book, Config: o.config, ServerURL: o.serverURL,
-		Name: "app " + o.name + " delivery " + d.ID, ClaimTTL: o.settings.Claim, Log: log, Received: d.ReceivedAt,
+		Name: "app " + o.name + " delivery " + d.ID, ClaimTTL: o.settings.Claim, Log: log, Received: d.ReceivedAt, Plans: &o.plans,
 		Decided: o.metrics.decided, Done: o.metrics.done,
 	}
 }

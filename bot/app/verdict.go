@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/routing/port"
 )
 
 // What is waited where nobody says how long.
@@ -27,12 +28,13 @@ const (
 // and what the error is called in the metrics.
 func verdict(err error) (v store.Verdict, after time.Duration, kind string) {
 	var wrong *config.Error
+	var unplanned *port.Error // a plan that says something wrong
 	var early *effect.WaitError
 	var busy *busyError
 	switch {
 	case errors.Is(err, action.ErrMalformed):
 		return store.VerdictPoison, 0, "malformed"
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &unplanned):
 		return store.VerdictLater, whileWrong, "configuration"
 	case errors.Is(err, hub.ErrSuspended):
 		return store.VerdictLater, whileSuspended, "suspended"

@@ -50,6 +50,10 @@ type Desk struct {
 	ID       string      // of a build that it begins, if no run names it
 	Most     int         // jobs of a round, port.ShardSize if 0
 	Now      func() time.Time
+
+	// Claim is how long what a process has begun on GitHub is left to it by others; 0:
+	// no others are there.
+	Claim time.Duration
 }
 
 // Round is what is to be run next.
@@ -119,7 +123,7 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 			if r.Build.ID == own { // this very step, again
 				return nil, nil
 			}
-			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start})}, nil
+			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start, Plan: d.Plan.Digest()})}, nil
 		})
 		if err != nil {
 			return Round{}, err
@@ -166,7 +170,7 @@ func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
 		if r.Build.ID == own {
 			return nil, nil
 		}
-		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start}
+		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start, Plan: d.Plan.Digest()}
 		r.Build = b
 		return []routing.Event{r.Begin(b), r.Hand(d.Plan.Jobs(d.Settings, d.Plan.State(r, d.Hashes), d.Hashes, false).Matrix.Include, 1, d.Run, d.URL, d.Now())}, nil
 	})
@@ -311,10 +315,13 @@ func (d *Desk) GoOn(ctx context.Context, build string, level int, workflow, ref 
 func (d *Desk) start(ctx context.Context, reg port.Register, key, workflow, ref string, inputs map[string]string) error {
 	before, asked := reg.Sent[key]
 	if asked {
+		if err := d.claimed(before, "start "+workflow); err != nil {
+			return err
+		}
 		if there, err := d.Starts.DispatchedSince(ctx, d.Repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}
-	} else if _, err := d.change(ctx, func(r port.Register) ([]routing.Event, error) { return []routing.Event{r.Send(key, d.Now())}, nil }); err != nil {
+	} else if err := d.ask(ctx, key, "start "+workflow); err != nil {
 		return err
 	}
 	all := map[string]string{"build": key}

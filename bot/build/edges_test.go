@@ -169,7 +169,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 			if run == "2" {
 				s.worked(run, "model", port.Running, false)
 			}
-			j, err := d.journal(ctx, "model")
+			j, err := d.Journal(ctx, "model")
 			if err != nil {
 				t.Fatal(err)
 			}

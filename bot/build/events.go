@@ -26,7 +26,7 @@ func (d *Desk) Awaited(ctx context.Context) ([]Awaited, error) {
 		if reg.Ports[id].Standing != port.IsRunning {
 			continue
 		}
-		j, err := d.journal(ctx, id)
+		j, err := d.Journal(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +37,8 @@ func (d *Desk) Awaited(ctx context.Context) ([]Awaited, error) {
 	return out, nil
 }
 
-func (d *Desk) journal(ctx context.Context, id string) (port.Journal, error) {
+// Journal reads the journal of a port.
+func (d *Desk) Journal(ctx context.Context, id string) (port.Journal, error) {
 	events, _, err := d.Ledger.Load(ctx, routing.PortKey(d.Repo.String(), d.Name, id))
 	if err != nil {
 		return port.Journal{}, fmt.Errorf("the journal of port %s: %w", id, err)

@@ -82,6 +82,11 @@ func (d *Desk) draw(ctx context.Context, reg port.Register, b port.Board, calls 
 	if reg.Issue > 0 {
 		ref = strconv.Itoa(reg.Issue)
 	}
+	if reg.Issue == 0 && d.Claim > 0 {
+		if err := d.files(ctx); err != nil {
+			return hub.Issue{}, err
+		}
+	}
 	marker := d.marker(reg, calls)
 	issue, _, err := d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, ref)
 	if errors.Is(err, hub.ErrMoved) {

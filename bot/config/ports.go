@@ -17,6 +17,8 @@ type PortSettings struct {
 	MaxIterations  *int     `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Reworks of a port that names none; default: max_iterations of the whole file."`
 	RunsOn         []string `yaml:"runs_on,omitempty" json:"runs_on,omitempty" jsonschema:"description=Labels of the runner of a port that names none; default: ubuntu-latest."`
 	Drive          string   `yaml:"drive,omitempty" json:"drive,omitempty" jsonschema:"enum=wait,enum=events,default=wait,description=How a port whose workers are workflows goes on: its job waits for them; or ends and whoever hears of their end goes on."`
+	Start          string   `yaml:"start,omitempty" json:"start,omitempty" jsonschema:"enum=none,enum=push,default=none,description=Whether the App starts a build when a push to the default branch changes the plan."`
+	Workflow       string   `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of the workflow that runs the plan; the App starts it where a runner is needed. Default: the one that ran it last."`
 }
 
 // Plan returns the settings of the plan of ports.
@@ -59,6 +61,12 @@ func (c *checker) ports(p PortSettings) {
 	}
 	if p.Drive != "" && p.Drive != "wait" && p.Drive != "events" {
 		c.add([]any{"ports", "drive"}, "drive is %q; write wait or events", p.Drive)
+	}
+	if p.Start != "" && p.Start != "none" && p.Start != "push" {
+		c.add([]any{"ports", "start"}, "start is %q; write none or push", p.Start)
+	}
+	if w := p.Workflow; w != "" && (path.Base(w) != w || path.Ext(w) != ".yml" && path.Ext(w) != ".yaml") {
+		c.add([]any{"ports", "workflow"}, "workflow is %q; write the name of a file below .github/workflows, e.g. plan.yml", w)
 	}
 	for i, l := range p.RunsOn {
 		if strings.Contains(l, "${{") {

@@ -34,6 +34,8 @@ func TestPorts(t *testing.T) {
 		{"S0-56 a path outside", "ports: {path: ../x}\n", `1: path "../x" is outside of the repository`},
 		{"S0-56 an expression as label", "ports: {runs_on: [\"${{ 1 }}\"]}\n", "1: runs_on has"},
 		{"S0-56 another way to go on", "ports: {drive: poll}\n", `1: drive is "poll"; write wait or events`},
+		{"S0-56 another start", "ports: {start: tag}\n", `1: start is "tag"; write none or push`},
+		{"S0-56 a workflow's path", "ports: {workflow: .github/workflows/plan.yml}\n", `1: workflow is ".github/workflows/plan.yml"; write the name of a file below .github/workflows`},
 		{"S0-56 an unknown key", "ports: {max_concurency: 3}\n", `did you mean "max_concurrency"?`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

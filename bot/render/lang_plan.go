@@ -34,6 +34,10 @@ var planTexts = map[Language]map[string]string{
 		"plan.replan":    "{id}: {from} waits for a change of the plan ({type}): {text}",
 		"plan.for":       "runs for {id} of {from}",
 		"plan.verifies":  "verifies {id}",
+		"plan.notbegun":  "The plan was not started",
+		"plan.wrong":     "The plan {name} says something that cannot be run. Mend it, and push it again:",
+		"plan.norunner":  "Plan {name} has workers that are commands, for which a runner is needed, and it is not known which workflow runs it. Name its file in `.github/switchback.yml`, as `ports: {workflow: plan.yml}`, or make all workers workflows, with `ports: {drive: events}`. Then push the plan again.",
+		"plan.cannot":    "The workflow that runs the plan could not be started: {why} It needs `workflow_dispatch` with the input `build` on the default branch, and the App `actions: write`.",
 	},
 	Korean: {
 		"plan.title":     "Port 계획: {name}",
@@ -67,5 +71,9 @@ var planTexts = map[Language]map[string]string{
 		"plan.replan":    "{id}: {from}이(가) 계획 변경을 기다림 ({type}): {text}",
 		"plan.for":       "{from}의 {id} 처리 중",
 		"plan.verifies":  "{id} 검증 중",
+		"plan.notbegun":  "계획을 시작하지 않았습니다",
+		"plan.wrong":     "계획 {name}에 실행할 수 없는 내용이 있습니다. 고친 뒤 다시 푸시하세요:",
+		"plan.norunner":  "계획 {name}에는 러너가 필요한 명령 워커가 있지만, 어떤 워크플로가 계획을 실행하는지 알 수 없습니다. `.github/switchback.yml`에 `ports: {workflow: plan.yml}`로 파일 이름을 적거나, `ports: {drive: events}`와 함께 모든 워커를 워크플로로 만든 뒤 계획을 다시 푸시하세요.",
+		"plan.cannot":    "계획을 실행하는 워크플로를 시작하지 못했습니다: {why} 기본 브랜치의 그 워크플로에 입력 `build`가 있는 `workflow_dispatch`가, App에는 `actions: write`가 필요합니다.",
 	},
 }

@@ -32,9 +32,14 @@ type Pair struct {
 	TakeOver bool          // although another process is recorded to run it
 	Grace    time.Duration // between the signals that ask a worker to end and that end it
 
+	// Hash returns the hash of a port's content; nil: that of the files below Root.
+	Hash func(port.Spec) (string, error)
+
 	Workflows *Workflows       // where workers that are workflows run; nil: nowhere
 	Expect    string           // the key of the dispatch that is to be at work, else ErrNotAwaited; "" for whatever is
 	Heard     *hub.WorkflowRun // the run of that, once it has ended
+	Handed    *port.Known      // as what the port was handed out: a pair is begun once for it; nil: for nothing
+	Silent    time.Duration    // after which a process that goes on by events counts as ended, wherever it is; 0: never
 
 	Rules    *diagnose.Rules // nil: those built in
 	Criteria config.Criteria
@@ -78,7 +83,7 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	if err := Check(p.Spec, p.Workflows != nil); err != nil {
 		return port.Result{}, err
 	}
-	hash, err := plan.Hash(p.Root, p.Spec)
+	hash, err := p.hash()
 	if err != nil {
 		return port.Result{}, err
 	}
@@ -95,19 +100,21 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	p.raises = make(chan raising)
 	over := make(chan struct{})
 	defer close(over)
-	r, err := newRelay(p.Desk, *j.Loop, p.edges.routes(p.Spec.ID), func(session string, x Raised) error {
-		q := raising{session, x, make(chan error, 1)}
-		select {
-		case p.raises <- q:
-			return <-q.answer
-		case <-over:
-			return errors.New("the pair has ended")
+	var r *relay
+	if !Away(p.Spec) { // the channel is for commands
+		if r, err = newRelay(p.Desk, *j.Loop, p.edges.routes(p.Spec.ID), func(session string, x Raised) error {
+			q := raising{session, x, make(chan error, 1)}
+			select {
+			case p.raises <- q:
+				return <-q.answer
+			case <-over:
+				return errors.New("the pair has ended")
+			}
+		}); err != nil {
+			return port.Result{}, err
 		}
-	})
-	if err != nil {
-		return port.Result{}, err
+		defer r.close()
 	}
-	defer r.close()
 	l := *j.Loop
 	for l.Status == port.Running {
 		why, err := p.waits(ctx, p.edges)
@@ -135,6 +142,19 @@ func (p *Pair) Run(ctx context.Context) (port.Result, error) {
 	return *j.Result, p.keep(*j.Result)
 }
 
+func (p *Pair) hash() (string, error) {
+	if p.Hash != nil {
+		return p.Hash(p.Spec)
+	}
+	return plan.Hash(p.Root, p.Spec)
+}
+
+// silent reports whether who runs the pair has recorded nothing for so long that it
+// has ended.
+func (p *Pair) silent(j port.Journal, now time.Time) bool {
+	return p.Silent > 0 && j.Runner.Events && now.Sub(j.Updated) >= p.Silent
+}
+
 func (p *Pair) keep(r port.Result) error { return files{p.Dir}.write("result.json", asJSON(r)) }
 
 // begin takes the port over from whoever ran it before, and begins a pair or
@@ -150,7 +170,7 @@ func (p *Pair) begin(ctx context.Context, hash string) (j port.Journal, passed b
 		}
 		switch {
 		case j.Loop != nil && j.Loop.Status == port.Running:
-			if j.Runner != nil && !p.TakeOver {
+			if j.Runner != nil && !p.TakeOver && !p.silent(j, now) {
 				if err := mayTake(p.Me, *j.Runner); err != nil {
 					return nil, err
 				}

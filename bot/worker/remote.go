@@ -45,6 +45,10 @@ type Workflows struct {
 	First  time.Duration // between two looks at a run, longer with each; 0: 5 seconds
 	Most   time.Duration // at most; 0: a minute
 	Leave  bool          // do not wait: whoever hears of the end goes on
+
+	// Patience is how long is waited on the spot for what is over soon, such as another
+	// process's dispatch; longer it is a *hub.Error of kind Later. 0: as long as it takes.
+	Patience time.Duration
 }
 
 // skew is how far the clocks of this machine and of GitHub may be apart.
@@ -53,6 +57,8 @@ const skew = 10 * time.Minute
 // expected returns why the pair does not wait for what Expect says.
 func (p *Pair) expected(j port.Journal) error {
 	switch h := p.Heard; {
+	case p.Expect == "" && p.Handed != nil && p.Handed.Begun(j):
+		return fmt.Errorf("port %s: %w: it was begun", p.Spec.ID, ErrNotAwaited)
 	case p.Expect == "":
 		return nil
 	case j.Loop == nil || j.Loop.Status != port.Running || j.Worker == nil || j.Worker.Key != p.Expect:
@@ -104,6 +110,7 @@ type await struct {
 	fresh bool // this process recorded that it dispatches, and nobody can have
 	run   hub.WorkflowRun
 	left  bool
+	later error // of GitHub's, in the newest step
 }
 
 // remote dispatches a workflow, once, and waits for the end of its run. It asks
@@ -116,7 +123,7 @@ func (p *Pair) remote(ctx context.Context, l port.Loop, role port.Role, c *port.
 		return worked{}, fmt.Errorf("port %s: a workflow is at work that nobody recorded", l.Port) // unreachable: the step before did
 	}
 	a := &await{Pair: p, loop: l, role: role, c: c, fresh: p.worker.Mark == p.mark && !p.worker.Sent}
-	wait := newBackoff(p.Workflows)
+	wait, began := newBackoff(p.Workflows), time.Now()
 	for {
 		again, w, err := a.step(ctx)
 		if w != nil || err != nil {
@@ -126,10 +133,25 @@ func (p *Pair) remote(ctx context.Context, l port.Loop, role port.Role, c *port.
 			return a.ended(s), nil
 		}
 		if p.Workflows.Leave && p.worker.Sent {
-			return worked{}, a.leave(ctx)
+			if err := a.leave(ctx); a.later == nil || p.Workflows.Patience == 0 || !errors.Is(err, errLeft) {
+				return worked{}, err
+			}
+			return worked{}, a.later // who heard of the end is to hear of it again
 		}
-		sleep(ctx, a.before(max(wait.next(), again)))
+		d := a.before(max(wait.next(), again))
+		if x := p.Workflows; x.Patience > 0 && time.Since(began)+d > x.Patience {
+			return worked{}, a.giveUp(ctx, d)
+		}
+		sleep(ctx, d)
 	}
+}
+
+// giveUp lets whoever comes back after a time go on.
+func (a *await) giveUp(ctx context.Context, after time.Duration) error {
+	if err := a.leave(ctx); !errors.Is(err, errLeft) {
+		return err
+	}
+	return &hub.Error{Kind: hub.Later, After: max(after, time.Second), Op: "go on with port " + a.Spec.ID, Message: "its workflow is not dispatched yet"}
 }
 
 // before returns a time to wait that does not go beyond the pair's own.
@@ -150,7 +172,7 @@ func orZeroWorked(w *worked) worked {
 // step looks for the run, or sends the dispatch. It returns what the worker
 // left once it has ended, and how long to wait at least until the next step.
 func (a *await) step(ctx context.Context) (again time.Duration, w *worked, err error) {
-	if ctx.Err() != nil {
+	if a.later = nil; ctx.Err() != nil {
 		return 0, nil, nil
 	}
 	if !a.fresh {
@@ -207,6 +229,7 @@ func (a *await) trouble(ctx context.Context, err error) (time.Duration, *worked,
 	case err == nil || ctx.Err() != nil:
 		return 0, nil, nil
 	case kind == hub.Later:
+		a.later = err
 		return max(after, time.Second), nil, nil
 	}
 	return 0, &worked{err: err, tape: NewTape(0, 0), url: a.run.URL}, nil

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/judge"
-	"github.com/switchback-ci/switchback/bot/plan"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/diagnose"
 	"github.com/switchback-ci/switchback/routing/port"
@@ -230,7 +229,7 @@ func (p *Pair) settle(ctx context.Context, l port.Loop, role port.Role, w worked
 	}
 	hash := ""
 	if s.Status == port.Success {
-		if hash, err = plan.Hash(p.Root, p.Spec); err != nil { // what passed is not known
+		if hash, err = p.hash(); err != nil { // what passed is not known
 			w.err = fmt.Errorf("the files of the port cannot be read: %w", err)
 			if s, err = p.next(l, role, w, now); err != nil {
 				return l, err

@@ -23,6 +23,8 @@ type Register struct {
 	Graph   map[string]feedback.Links // the plan as the newest build knows it
 	Answers map[string]Answer         // of people: the newest of each port
 	Edges   Edges                     // of the build; not of its stream, but of whoever reads both
+
+	Begun map[string]bool // builds, by id, the newest among them
 }
 
 // Build is one walk through a plan. It may take several runs: where one ends,
@@ -37,6 +39,9 @@ type Build struct {
 	Feedback string `json:"feedback,omitempty"` // under which its feedback stands in the register of edges
 
 	Start *Start `json:"start,omitempty"` // how another build is begun, nil if not by a workflow
+
+	Plan   string `json:"plan,omitempty"`   // Plan.Digest of what it began with
+	Served bool   `json:"served,omitempty"` // a server drives it, by what it hears; no run of a workflow does
 }
 
 // Start is a workflow that begins a build when it is dispatched.
@@ -158,6 +163,9 @@ func (r Register) own() Register {
 	if out.Answers == nil {
 		out.Answers = map[string]Answer{}
 	}
+	if out.Begun = maps.Clone(r.Begun); out.Begun == nil {
+		out.Begun = map[string]bool{}
+	}
 	return out
 }
 
@@ -176,6 +184,7 @@ func (r *Register) add(e routing.Event) error {
 			return fmt.Errorf("build %q cannot begin", in.Build)
 		}
 		r.Build, r.Sent = *in.Begun, map[string]time.Time{}
+		r.Begun[r.Build.ID] = true
 		return nil
 	}
 	if in.Deed == deedHuman {
@@ -265,6 +274,12 @@ func (r Register) Show(issue int, now time.Time) routing.Event {
 	return planEntry{Deed: deedShow, Build: r.Build.ID, Issue: issue}.event(now)
 }
 
+// Begun reports whether the newest pair of a port's journal is one of those whom
+// it was handed out to.
+func (k Known) Begun(j Journal) bool {
+	return j.Loop != nil && j.Runner != nil && (j.Runner.Run == k.Run || j.Runner.Of != "" && j.Runner.Of == k.Run) && (k.After == "" || k.After != j.Loop.ID)
+}
+
 // Heard returns what is known of a port that was handed out once its own
 // journal is read. A port whose job left no word there has failed.
 func (k Known) Heard(j Journal) Known {
@@ -273,7 +288,7 @@ func (k Known) Heard(j Journal) Known {
 	if l != nil {
 		out.Turns, out.Tokens, out.Pair = l.Turn, l.Tokens, l.ID
 	}
-	ours := l != nil && j.Runner != nil && (j.Runner.Run == k.Run || j.Runner.Of != "" && j.Runner.Of == k.Run) && (k.After == "" || k.After != l.ID)
+	ours := k.Begun(j)
 	out.Passed = false
 	switch {
 	case ours && l.Status == Paused:

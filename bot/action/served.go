@@ -1,0 +1,173 @@
+package action
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/switchback-ci/switchback/bot/build"
+	"github.com/switchback-ci/switchback/bot/plan"
+	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/routing/port"
+)
+
+// served is the plan of the repository as the App drives it: read from a commit of a
+// branch, without a checkout.
+type served struct {
+	*build.Desk
+	branch string
+	commit string
+	files  plan.Commit
+}
+
+// servedPlan reads the plan as it is on a branch, "" for the default one. The error
+// is a *port.Error if it is wrong, and fs.ErrNotExist if there is none.
+func (f *face) servedPlan(ctx context.Context, branch string) (*served, error) {
+	if branch == "" {
+		branch = f.event.Repository.DefaultBranch
+	}
+	var err error
+	if branch == "" {
+		if branch, err = f.hub.DefaultBranch(ctx, f.repo); err != nil {
+			return nil, err
+		}
+	}
+	_, name := f.planPath()
+	s := &served{branch: branch, Desk: &build.Desk{Ledger: f.led, Issues: f.hub, Starts: f.hub, Calls: f.effects(trigger{}), Repo: f.repo, Name: name,
+		Settings: f.config.Plan(), Render: f.renderOptions(trigger{}), Claim: f.claimTTL(), Now: f.now}}
+	s.Render.Mention = f.config.Escalation.Mention
+	if s.commit, err = f.hub.Head(ctx, f.repo, branch); err != nil {
+		return nil, err
+	}
+	if s.files, err = f.commitFiles(ctx, s.commit); err != nil {
+		return s, err
+	}
+	if s.Plan, err = f.app.Plans.load(ctx, f, s.commit, s.files); err != nil {
+		return s, err
+	}
+	s.Hashes, err = s.files.Hashes(s.Plan)
+	return s, err
+}
+
+func (f *face) commitFiles(ctx context.Context, commit string) (plan.Commit, error) {
+	all, err := f.hub.Files(ctx, f.repo, commit)
+	out := make(plan.Commit, len(all))
+	for i, x := range all {
+		out[i] = plan.Entry(x)
+	}
+	return out, err
+}
+
+// away reports whether all workers of a plan are workflows, so that no runner is
+// needed to drive it.
+func away(p port.Plan) bool {
+	return p.Len() > 0 && !slices.ContainsFunc(p.Ports(), func(s port.Spec) bool {
+		return s.Status != port.Held && s.Status != port.Completed && !worker.Away(s)
+	})
+}
+
+// drives reports whether the App drives the builds of a plan itself.
+func (f *face) drives(p port.Plan) bool { return f.config.Ports.Drive == "events" && away(p) }
+
+// PlanCache keeps the plans that were read last, so that their files are asked for
+// again only when they have changed. It is safe for use by many; nil keeps nothing.
+type PlanCache struct {
+	mu    sync.Mutex
+	plans map[string]cachedPlan // by repository and path
+}
+
+type cachedPlan struct {
+	files string // what they are
+	plan  port.Plan
+}
+
+// mostPlans is how many plans are kept.
+const mostPlans = 64
+
+// load returns the plan that stands in the files of a commit.
+func (c *PlanCache) load(ctx context.Context, f *face, commit string, all plan.Commit) (port.Plan, error) {
+	file, _ := f.planPath()
+	key, files := f.repo.String()+"!"+file, planFiles(all.Files(file))
+	if c != nil {
+		c.mu.Lock()
+		have, ok := c.plans[key]
+		c.mu.Unlock()
+		if ok && have.files == files {
+			return have.plan, nil
+		}
+	}
+	p, err := all.Load(file, func(e plan.Entry) ([]byte, error) { return f.hub.File(ctx, f.repo, e.Path, commit) })
+	if err != nil || c == nil {
+		return p, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.plans == nil || len(c.plans) >= mostPlans {
+		c.plans = map[string]cachedPlan{}
+	}
+	c.plans[key] = cachedPlan{files, p}
+	return p, nil
+}
+
+// planFiles tells the files of a plan from others.
+func planFiles(all plan.Commit) string {
+	h := sha256.New()
+	for _, e := range all {
+		fmt.Fprintf(h, "%q %s %v\n", e.Path, e.Object, e.Link)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// nextServed begins the next build of a plan that the App drives, which takes up what
+// was decided, unless one has begun since, and goes on with it. done is false if the
+// App does not drive it.
+func (f *face) nextServed(ctx context.Context, name string, reg port.Register, key string, begun bool) (done bool, err error) {
+	if _, own := f.planPath(); !reg.Build.Served || name != own {
+		return false, nil
+	}
+	s, err := f.servedPlan(ctx, "")
+	if err != nil || !f.drives(s.Plan) {
+		return false, err
+	}
+	if !begun {
+		if err := s.BeginServed(ctx, key, nil); err != nil {
+			return true, err
+		}
+	}
+	return true, f.drive(ctx, s, nil, false)
+}
+
+// sweepPorts looks after the ports of the plan: those whose workers have ended or are
+// over their time, which nobody said, those that were handed out and not begun, and
+// those that are ready.
+func (f *face) sweepPorts(ctx context.Context) error {
+	_, name := f.planPath()
+	reg, err := f.planRegister(ctx, name)
+	if err != nil || reg.Build.ID == "" || !reg.Build.Served && f.config.Ports.Drive != "events" {
+		return err
+	}
+	s, err := f.servedPlan(ctx, branchOf(reg))
+	if err != nil {
+		return err
+	}
+	if reg.Build.Served {
+		return f.drive(ctx, s, nil, true)
+	}
+	all, err := s.Awaited(ctx)
+	if err != nil {
+		return err
+	}
+	var went []string
+	for _, a := range all {
+		j, jerr := s.Journal(ctx, a.Port)
+		if jerr == nil {
+			jerr = f.stepPort(ctx, s, reg, build.Served{ID: a.Port, Known: reg.Ports[a.Port], Journal: j}, nil)
+		}
+		err, went = errors.Join(err, jerr), append(went, a.Port)
+	}
+	return errors.Join(err, f.portsEnded(ctx, s.Desk, went, s.branch))
+}
