@@ -43,7 +43,7 @@ func Mended(c routing.Case, checkpoint string, o Options) string {
 	}
 	sha := o.Language.say("call.nocommit")
 	if cp.Green != "" {
-		sha = fmt.Sprintf("[`%s`](%s/%s/commit/%s)", cut(cp.Green, 7), o.server(), o.Repo, cp.Green)
+		sha = link(code(short(cp.Green)), fmt.Sprintf("%s/%s/commit/%s", o.server(), o.Repo, cp.Green))
 	}
 	for i := len(cp.Turns) - 1; i >= 0; i-- {
 		t := cp.Turns[i]
