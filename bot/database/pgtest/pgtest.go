@@ -64,9 +64,38 @@ func Sync(ctx context.Context) error {
 	return errors.Join(c.run(ctx, "ALTER SYSTEM SET fsync = on"), c.run(ctx, "SELECT pg_reload_conf()"))
 }
 
+// Own is a cluster for one test alone, which may be interrupted.
+type Own struct{ c *server }
+
+// NewOwn starts a cluster of the test's own. It ends with the test.
+func NewOwn(tb testing.TB) *Own {
+	tb.Helper()
+	c, err := start()
+	if err != nil {
+		tb.Fatalf("a PostgreSQL for this test: %v", err)
+	}
+	tb.Cleanup(func() {
+		if err := c.end.Close(); err != nil { // the watchdog does the rest
+			tb.Error(err)
+		}
+	})
+	return &Own{c}
+}
+
+// URL returns the URL of the cluster's database "postgres".
+func (o *Own) URL() string { return o.c.url("postgres") }
+
+// Crash ends the server as a crash does: all connections break, nothing is
+// written any more, and the next start recovers from the log.
+func (o *Own) Crash() error { return o.c.control("-m", "immediate", "stop") }
+
+// Start starts the server again and waits until it takes connections.
+func (o *Own) Start() error { return o.c.begin() }
+
 type server struct {
-	port int
-	end  *os.File // the watchdog ends the cluster when this process's end of the pipe is closed
+	bin, dir string
+	port     int
+	end      *os.File // the watchdog ends the cluster when this process's end of the pipe is closed
 }
 
 func (s *server) url(name string) string {
@@ -105,22 +134,31 @@ func start() (*server, error) {
 	if err := settle(filepath.Join(data, "postgresql.conf"), "fsync = off"); err != nil {
 		return nil, err
 	}
-	log := filepath.Join(dir, "log")
+	s := &server{bin: bin, dir: dir, end: end}
 	for try := 1; ; try++ {
-		port, err := freePort()
-		if err != nil {
+		if s.port, err = freePort(); err != nil {
 			return nil, err
 		}
-		options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300", port)
-		err = asServer(filepath.Join(bin, "pg_ctl"), "-D", data, "-o", options, "-l", log, "-t", "120", "-w", "start").Run()
-		if err == nil {
-			return &server{port, end}, nil
-		}
-		if try == 5 { // another process may have taken the port
-			text, _ := os.ReadFile(log)
-			return nil, fmt.Errorf("pg_ctl start: %w: %s", err, text)
+		if err = s.begin(); err == nil || try == 5 { // another process may have taken the port
+			return s, err
 		}
 	}
+}
+
+// begin starts the server at its port.
+func (s *server) begin() error {
+	return s.control("-o", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300", s.port),
+		"-l", filepath.Join(s.dir, "log"), "start")
+}
+
+// control runs pg_ctl and waits for what it is to do.
+func (s *server) control(args ...string) error {
+	args = append([]string{"-D", filepath.Join(s.dir, "data"), "-t", "120", "-w"}, args...)
+	if err := asServer(filepath.Join(s.bin, "pg_ctl"), args...).Run(); err != nil {
+		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		return fmt.Errorf("pg_ctl %s: %w: %s", args[len(args)-1], err, text)
+	}
+	return nil
 }
 
 // settle adds a line to the server's configuration.

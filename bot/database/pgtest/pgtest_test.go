@@ -91,3 +91,29 @@ func ask(t *testing.T, url, text string, to any) {
 		t.Fatal(err)
 	}
 }
+
+// What was committed is there after a crash, and the server at its place.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	own := pgtest.NewOwn(t)
+	c, err := pgx.Connect(t.Context(), own.URL())
+	if err == nil {
+		_, err = c.Exec(t.Context(), "CREATE TABLE kept AS SELECT 7 AS n")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if c.Ping(t.Context()) == nil {
+		t.Error("a server that ended takes connections")
+	}
+	if err := own.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if ask(t, own.URL(), "SELECT n FROM kept", &n); n != 7 {
+		t.Errorf("%d is kept", n)
+	}
+}
