@@ -38,7 +38,7 @@ func (v *server) recovery() (*recovery.Recovery, error) {
 		return nil, err
 	}
 	return &recovery.Recovery{App: self, Installation: v.offices.speaker, Wanted: wantedEvent, Inbox: inbox{v.store}, Log: v.log,
-		Marks: recovery.Table{DB: v.store.Database()}, Ledger: v.offices.recorded}, nil
+		Interval: 2 * v.settings.Recover, Marks: recovery.Table{DB: v.store.Database()}, Ledger: v.offices.recorded}, nil
 }
 
 // recover does the work of a recoverAll. It ends with the first signal to stop:

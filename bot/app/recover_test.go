@@ -1,10 +1,16 @@
 package app
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"testing"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/database/pgtest"
+	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/store"
 )
 
@@ -44,5 +50,27 @@ func TestWantedEvents(t *testing.T) {
 		if got := wantedEvent(c.event, c.action); got != c.want {
 			t.Errorf("%s %s: %v", c.event, c.action, got)
 		}
+	}
+}
+
+func TestAskedAgainAfterTwoLooks(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := hub.NewApp(1, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}), "http://127.0.0.1:1/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), "", t.TempDir(), recovery.Line())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	v := &server{settings: Settings{Recover: time.Second}, store: s, metrics: newMetrics(), offices: &offices{app: app}}
+	r, err := v.recovery()
+	if err != nil || r.Interval != 2*time.Second {
+		t.Errorf("every %v: %v", r.Interval, err)
 	}
 }
