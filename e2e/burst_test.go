@@ -198,9 +198,6 @@ func (u *burst) check(began time.Time) {
 		if short > l.Short.N || long > l.Long.N || spent > l.Points.N || under > l.AtOnce {
 			t.Errorf("%d and %d of content, %d points, %d at once; the limits are %v", short, long, spent, under, l)
 		}
-		if short < l.Short.N*3/4 {
-			t.Errorf("only %d of %v: the limits were not reached", short, l.Short)
-		}
 	})
 	first := map[string]string{} // what was posted first, by pull request
 	for _, q := range all {
