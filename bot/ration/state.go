@@ -217,7 +217,9 @@ func (s *State) seats(t int64, l Limits, a Ask) int {
 	}
 	part := l.AtOnce
 	if others > 0 || a.Holder != Alone {
-		part = max(1, l.AtOnce/max(shares, others+1))
+		// Half of what is free stays so: those that were killed hold theirs until
+		// their lease ends, and who comes in their place is not to wait for that.
+		part = max(1, min(l.AtOnce/max(shares, others+1), free/2))
 	}
 	sh := s.Shares[a.Holder]
 	sh.Seats = max(0, min(max(part, min(a.InUse, sh.Seats)), free))

@@ -320,3 +320,16 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// Whoever comes in the place of one that was killed finds room at once.
+func TestKilledOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	var s State
+	now := time.Unix(1700000000, 0)
+	for n := range 8 {
+		now = now.Add(2 * time.Second)
+		if l := s.Read(now, GitHub(), Ask{Holder: fmt.Sprint("start ", n), Want: 10}); l.Wait > 0 || l.Seats == 0 {
+			t.Fatalf("start %d: %+v", n, l)
+		}
+	}
+}
