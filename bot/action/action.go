@@ -145,6 +145,8 @@ func (f *face) run(ctx context.Context) (int, error) {
 		return f.portEvent(ctx)
 	case "answer":
 		return f.answer(ctx)
+	case "replay":
+		return f.replay(ctx)
 	case "prompt":
 		return f.openPrompt(ctx)
 	}
@@ -241,7 +243,7 @@ func (f *face) configure(ctx context.Context, command string) error {
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	if f.config, err = config.Parse(name, data); err != nil {
+	if f.config, err = config.Parse(name, data); err != nil && command != "replay" { // which may mend it
 		return err
 	}
 	f.rules, err = judge.Rules(f.config)

@@ -75,6 +75,9 @@ func Deliver(ctx context.Context, w Work, event string, payload []byte) (left []
 		return nil, f.pushed(ctx)
 	case event == "pull_request" && f.event.Action == "closed":
 		return nil, f.ended(ctx)
+	case f.mayReplay(event):
+		_, err = f.replay(ctx)
+		return nil, err
 	case command == "answer":
 		_, err = f.answer(ctx)
 		return f.app.left, err

@@ -24,7 +24,7 @@ var wantedActions = map[string][]string{
 	"workflow_run":              {"completed"},
 	"check_run":                 {"rerequested"},
 	"check_suite":               {"rerequested"},
-	"pull_request":              {"labeled", "unlabeled", "closed"},
+	"pull_request":              {"labeled", "unlabeled", "closed", "opened", "synchronize", "reopened"},
 	"pull_request_review":       {"submitted"},
 	"issues":                    {"edited", "closed", "reopened", "deleted", "transferred"},
 	"issue_comment":             {"created"},

@@ -45,6 +45,22 @@ func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, marker, body
 	return id, changed || c != nil, Wrap(op, err)
 }
 
+// ReviseComment is UpsertComment for a comment that is not posted if it is not
+// there; found says whether it is.
+func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, marker, body string) (found bool, err error) {
+	op := opf("comment on %s#%d", r, issue)
+	m, body, err := seal(op, marker, body)
+	if err != nil {
+		return false, err
+	}
+	mine, err := h.ownComments(ctx, r, issue, m)
+	if err != nil || len(mine) == 0 {
+		return false, Wrap(op, err)
+	}
+	_, _, err = h.collapse(ctx, r, mine, m, body)
+	return true, Wrap(op, err)
+}
+
 // PostOnce posts body unless the bot already posted a comment with marker's
 // key. With fresh the caller knows that it did not, and the listing is saved.
 func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error) {

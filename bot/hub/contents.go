@@ -12,6 +12,12 @@ import (
 // File reads one file at a ref (a branch, tag or commit; "" is the default
 // branch). What is not a file is ErrNotFound. GitHub gives up to 100 MB.
 func (h *Hub) File(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
+	return h.FileUpTo(ctx, r, name, ref, 100<<20)
+}
+
+// FileUpTo is File for one that is expected to be small: a larger one than most
+// bytes is ErrTooLarge.
+func (h *Hub) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s at %s", name, r, ref)
 	if name == "" || path.IsAbs(name) || path.Clean(name) != name || strings.HasPrefix(name, "..") {
 		return nil, failf(op, nil, "not a path inside a repository")
@@ -22,6 +28,8 @@ func (h *Hub) File(ctx context.Context, r Repo, name, ref string) ([]byte, error
 		return nil, Wrap(op, err)
 	case f == nil || f.GetType() != "file":
 		return nil, &Error{Kind: Gone, Op: op, Message: "not a file", err: ErrNotFound}
+	case f.GetSize() > most:
+		return nil, failf(op, ErrTooLarge, "it has %d bytes, at most %d are read", f.GetSize(), most)
 	case f.GetEncoding() == "none": // over 1 MB
 		data, _, err := h.gh.Git.GetBlobRaw(ctx, r.Owner, r.Name, f.GetSHA())
 		return data, Wrap(op, err)

@@ -110,3 +110,13 @@ func pullRequest(r Repo, p *github.PullRequest) PullRequest {
 func isSHA(s string) bool {
 	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
+
+// MergeBase returns the commit from which head went away from base, which are
+// branches or commits of r, or a commit of a fork that a pull request of r has.
+func (h *Hub) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
+	c, _, err := h.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return "", Wrap(opf("compare %s with %s in %s", base, head, r), err)
+	}
+	return c.GetMergeBaseCommit().GetSHA(), nil
+}

@@ -10,7 +10,7 @@ import (
 
 // messages are the fixed texts of all languages: id → template with
 // {placeholders}. Every language has the same ids and placeholders.
-var messages = map[Language]map[string]string{English: joined(english, englishAnswers, actTexts[English], planTexts[English], portTexts[English]), Korean: joined(korean, koreanAnswers, actTexts[Korean], planTexts[Korean], portTexts[Korean])}
+var messages = map[Language]map[string]string{English: joined(english, englishAnswers, actTexts[English], replayTexts[English], planTexts[English], portTexts[English]), Korean: joined(korean, koreanAnswers, actTexts[Korean], replayTexts[Korean], planTexts[Korean], portTexts[Korean])}
 
 func joined(texts ...map[string]string) map[string]string {
 	all := map[string]string{}

@@ -37,7 +37,8 @@ func (e *exitError) Error() string {
 }
 
 // The exit codes: 1 for a finding or work that could not be done, 2 for wrong
-// usage, 3 for input that is not readable as any known format.
+// usage, 3 for input that is not readable as any known format, 4 for a
+// difference that a replay was asked to tell by its code.
 func usage(format string, a ...any) error { return &exitError{code: 2, err: fmt.Errorf(format, a...)} }
 func failed(err error) error              { return &exitError{code: 1, err: err} }
 func unreadable(format string, a ...any) error {
@@ -63,7 +64,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), dashboardCommand(s), promptCommand(s, getenv),
 		matrixCommand(s), portsCommand(s, getenv), feedbackCommand(s, getenv))
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv))
-	root.AddCommand(ledgerStatsCommand(s))
+	root.AddCommand(ledgerStatsCommand(s), replayCommand(s))
 	ctx, opened := closing(ctx)
 	root.AddCommand(setupCommand(s, getenv), healthcheckCommand(s, getenv))
 	err := root.ExecuteContext(ctx)

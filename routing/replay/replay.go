@@ -202,7 +202,10 @@ func (s *Sum) count(d Difference) {
 
 // Sorted returns s with its changes in their order.
 func (s Sum) Sorted() Sum {
-	s.Changes = slices.Clone(s.Changes)
+	s.Changes = append([]Change{}, s.Changes...)
+	if s.Matrix == nil {
+		s.Matrix = map[routing.Kind]map[routing.Kind]int{}
+	}
 	slices.SortFunc(s.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Old.String(), b.Old.String()), cmp.Compare(a.New.String(), b.New.String()))
 	})

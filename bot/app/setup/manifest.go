@@ -51,7 +51,7 @@ type Subscription struct {
 func Subscriptions() []Subscription {
 	return []Subscription{
 		{"workflow_run", "A run has finished, and is judged."},
-		{"pull_request", "The label switchback:paused was put on or taken off, or it was closed."},
+		{"pull_request", "The label switchback:paused was put on or taken off, it was closed, or its commits may change the configuration."},
 		{"pull_request_review", "A review asks for changes or approves."},
 		{"issues", "A box was ticked on an escalation, or its issue closed or opened again."},
 		{"issue_comment", "Somebody answers with a command such as /switchback resume."},
