@@ -6,7 +6,7 @@ GO ?= go
 BIN := $(CURDIR)/bin
 export CGO_ENABLED ?= 1
 
-.PHONY: help demo build test unit unit-race unit-e2e lint bench load burst microbench fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit unit-race unit-e2e lint bench load burst soak microbench fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ load: ## measure what the App bears (LOAD=full: longer, 100,000 cases)
 BURST ?= 1000
 burst: e2e-tools ## fail BURST (1000) pull requests at once, and look at what GitHub sees
 	BURST=$(BURST) $(GO) test -count=1 -timeout 90m -v -run TestBurst ./e2e/
+
+soak: e2e-tools ## kill servers 200 times under deliveries while GitHub fails (SOAK_SEED, SOAK_KILLS, SOAK_PULLS)
+	SOAK=full $(GO) test -count=1 -v -timeout 6h -run 'TestSoak$$' ./e2e/
 
 microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...

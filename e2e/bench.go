@@ -73,11 +73,23 @@ var shared struct {
 // the test if a tool is missing or a server does not start; it never skips.
 func Start(tb testing.TB) *Bench {
 	tb.Helper()
-	shared.once.Do(func() { shared.bench, shared.err = start() })
+	shared.once.Do(func() { shared.bench, shared.err = start(true) })
 	if shared.err != nil {
 		tb.Fatalf("bench: %v", shared.err)
 	}
 	return shared.bench
+}
+
+// StartAlone starts a bench of the test's own, which ends with the test: for an
+// App that looks into all repositories it finds. It has no validator.
+func StartAlone(tb testing.TB) *Bench {
+	tb.Helper()
+	b, err := start(false)
+	if err != nil {
+		tb.Fatalf("bench: %v", err)
+	}
+	tb.Cleanup(b.stop)
+	return b
 }
 
 // Main runs the tests of m, stops the bench and returns the exit code.
@@ -90,7 +102,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-func start() (b *Bench, err error) {
+func start(validated bool) (b *Bench, err error) {
 	b = &Bench{}
 	defer func() {
 		if err != nil {
@@ -106,11 +118,11 @@ func start() (b *Bench, err error) {
 	if b.tokens, err = newTokens(); err != nil {
 		return nil, err
 	}
-	return b, b.serve()
+	return b, b.serve(validated)
 }
 
-// serve starts the four servers, upstream last, and waits until they answer.
-func (b *Bench) serve() error {
+// serve starts the servers, upstream last, and waits until they answer.
+func (b *Bench) serve(validated bool) error {
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -119,15 +131,21 @@ func (b *Bench) serve() error {
 	if err != nil {
 		return errors.Join(err, front.Close())
 	}
-	emulate, prism := freePort(), freePort()
+	emulate, prism, checks := freePort(), freePort(), ""
+	if validated {
+		checks = "http://127.0.0.1:" + strconv.Itoa(prism)
+	}
 	b.URL = "http://" + front.Addr().String()
 	b.gaps = newGaps(b.URL, "http://127.0.0.1:"+strconv.Itoa(emulate), b.tokens)
-	b.rec = newRecorder("http://127.0.0.1:"+strconv.Itoa(prism), "http://"+back.Addr().String(), b.tokens)
+	b.rec = newRecorder(checks, "http://"+back.Addr().String(), b.tokens)
 	b.listen(front, b.rec)
 	b.listen(back, b.gaps)
 	hook := "http://" + back.Addr().String() + "/_bench/webhook"
 	if err := b.startEmulate(emulate, hook); err != nil {
 		return err
+	}
+	if !validated {
+		return nil
 	}
 	return b.startPrism(prism, "http://"+back.Addr().String())
 }

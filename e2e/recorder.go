@@ -55,11 +55,12 @@ func (q Request) String() string {
 type recorder struct {
 	tokens *tokens
 	direct *httputil.ReverseProxy // to the gaps server
-	checks *httputil.ReverseProxy // to prism
+	checks *httputil.ReverseProxy // to prism; nil without it
 
 	mu       sync.Mutex
 	requests []*Request
 	faults   []*faultState
+	trouble  *Trouble
 	holds    []*Hold
 	shapes   map[string]int // requests seen, by shape
 }
@@ -76,7 +77,11 @@ func newRecorder(prism, gaps string, t *tokens) *recorder {
 			ModifyResponse: unpackRedirect,
 		}
 	}
-	return &recorder{tokens: t, direct: to(gaps), checks: to(prism), shapes: map[string]int{}}
+	rec := &recorder{tokens: t, direct: to(gaps), shapes: map[string]int{}}
+	if prism != "" {
+		rec.checks = to(prism)
+	}
+	return rec
 }
 
 // redirectHeader carries a redirect through prism, which would follow it.
@@ -128,6 +133,9 @@ func (rec *recorder) arrive(r *http.Request, body []byte) (*Request, *Hold, *Fau
 			fault = &f.Fault
 		}
 	}
+	if fault == nil && rec.trouble != nil {
+		fault = rec.trouble.next()
+	}
 	return q, hold, fault
 }
 
@@ -148,6 +156,10 @@ func (rec *recorder) answer(w http.ResponseWriter, r *http.Request, q *Request, 
 	rec.finish(q, buf)
 	if hold != nil && hold.when == After && !rec.held(hold, r, q) {
 		drop(w)
+		return
+	}
+	if fault != nil && fault.Late {
+		rec.fail(w, q, fault)
 		return
 	}
 	if fault != nil && fault.Drop == After {

@@ -65,6 +65,13 @@ func (b *Bench) prepare(t testing.TB, bin, database, dir string, env ...string) 
 // Start starts the process again after it has ended, and waits until it works.
 func (s *Served) Start() {
 	s.t.Helper()
+	s.Launch()
+	s.Ready()
+}
+
+// Launch starts the process again after it has ended.
+func (s *Served) Launch() {
+	s.t.Helper()
 	bin := ""
 	for _, e := range s.env {
 		if v, ok := strings.CutPrefix(e, "SWITCHBACK_BINARY="); ok {
@@ -88,6 +95,11 @@ func (s *Served) Start() {
 		_ = cmd.Wait() // how it ended is in cmd
 		close(gone)
 	}()
+}
+
+// Ready waits until the process works.
+func (s *Served) Ready() {
+	s.t.Helper()
 	s.Until("it works", func() bool {
 		res, err := hookClient.Get(s.URL + "/readyz")
 		if err != nil {

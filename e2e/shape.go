@@ -18,6 +18,9 @@ const (
 
 // worthChecking reports whether prism is to see q.
 func (rec *recorder) worthChecking(q *Request) bool {
+	if rec.checks == nil {
+		return false
+	}
 	s := shapeOf(q)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()

@@ -90,6 +90,7 @@ type Fault struct {
 
 	Delay  time.Duration // waits first; alone, the request then goes on
 	Status int           // answers with this, without forwarding
+	Late   bool          // forwards first, and then answers with Status
 	Header http.Header
 	Body   string // of the answer; "" means a JSON message
 	Drop   When   // ends the connection
@@ -144,9 +145,15 @@ func (rec *recorder) faulty(w http.ResponseWriter, r *http.Request, q *Request, 
 		drop(w)
 		return false
 	}
-	if f.Status == 0 {
+	if f.Status == 0 || f.Late {
 		return true
 	}
+	rec.fail(w, q, f)
+	return false
+}
+
+// fail answers with the status of f.
+func (rec *recorder) fail(w http.ResponseWriter, q *Request, f *Fault) {
 	rec.note(q, f.Status, "answered by a fault")
 	maps.Copy(w.Header(), f.Header)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -156,7 +163,6 @@ func (rec *recorder) faulty(w http.ResponseWriter, r *http.Request, q *Request, 
 		body = fmt.Sprintf(`{"message":%q}`, http.StatusText(f.Status))
 	}
 	_, _ = w.Write([]byte(body))
-	return false
 }
 
 // Hold is a point at which a request is held, for the test to kill its client.

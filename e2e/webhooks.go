@@ -34,9 +34,15 @@ var hookClient = &http.Client{Timeout: 10 * time.Second} // GitHub's own limit
 // Deliver sends the repository's webhooks to url from now on, signed with
 // WebhookSecret. An empty url loses them; they can be asked for again.
 func (r *Repo) Deliver(url string) {
+	r.deliver(func(d Delivery) int { return post(url, d) })
+}
+
+// deliver gives the repository's webhooks to a function from now on, which
+// returns the receiver's answer.
+func (r *Repo) deliver(to func(Delivery) int) {
 	r.bench.gaps.mu.Lock()
 	defer r.bench.gaps.mu.Unlock()
-	r.bench.gaps.hooks[r.FullName] = func(d Delivery) int { return post(url, d) }
+	r.bench.gaps.hooks[r.FullName] = to
 }
 
 // Alone installs the Switchback App in this repository, and in others that are
