@@ -1,43 +1,70 @@
 package dash
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// chart is what came out of runs, day by day. Without script it is a table.
+// chart is what came out of runs, day by day: a drawing of bars, and a table.
 type chart struct {
-	Days []day
+	Days                []chartDay
+	Bars                []bar
+	Ticks               []tick
+	Width, Height       int
+	Left, Right, Bottom int
+	Total               int
 }
 
-type day struct {
+// chartDay is what runs came to on a day.
+type chartDay struct {
 	Day                          time.Time // its beginning, UTC
 	Passed, Handed, Called, Else int
 }
 
-// JSON is the chart's data for the script: seconds, and one list for each line.
-func (c chart) JSON() (string, error) {
-	data := [5][]int64{{}, {}, {}, {}, {}}
-	for _, d := range c.Days {
-		for i, n := range []int64{d.Day.Unix(), int64(d.Passed), int64(d.Handed), int64(d.Called), int64(d.Else)} {
-			data[i] = append(data[i], n)
-		}
-	}
-	b, err := json.Marshal(data)
-	return string(b), err
+// Sum is all that was decided on the day.
+func (d chartDay) Sum() int { return d.Passed + d.Handed + d.Called + d.Else }
+
+// bar is one day's, its parts from the ground up.
+type bar struct {
+	Day              time.Time
+	X, Middle, Width int
+	Top, Sum         int
+	Parts            []part
 }
 
-func chartOf(list []feed.Outcome) chart {
-	var c chart
+type part struct {
+	Kind, Text string
+	Y, Height  int
+	N          int
+}
+
+// tick is a line across the drawing.
+type tick struct{ Y, N int }
+
+// The size of the drawing, in units of its own.
+const (
+	chartWidth, chartHeight = 720, 240
+	chartLeft, chartRight   = 48, 712
+	chartTop, chartBottom   = 20, 210
+)
+
+// chartOf draws the days from one to another, both included.
+func chartOf(list []feed.Outcome, from, to time.Time) chart {
+	c := chart{Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartRight, Bottom: chartBottom}
+	const whole = 24 * time.Hour
+	at := map[int64]int{}
+	for day := from.UTC().Truncate(whole); !day.After(to); day = day.Add(whole) {
+		at[day.Unix()] = len(c.Days)
+		c.Days = append(c.Days, chartDay{Day: day})
+	}
 	for _, o := range list {
-		at := o.Hour.Truncate(24 * time.Hour)
-		if n := len(c.Days); n == 0 || !c.Days[n-1].Day.Equal(at) {
-			c.Days = append(c.Days, day{Day: at})
+		i, shown := at[o.Day.Unix()]
+		if !shown {
+			continue
 		}
-		d := &c.Days[len(c.Days)-1]
+		d := &c.Days[i]
 		switch {
 		case o.Decision == routing.KindPass:
 			d.Passed += o.N
@@ -49,5 +76,49 @@ func chartOf(list []feed.Outcome) chart {
 			d.Else += o.N
 		}
 	}
+	most := 0
+	for _, d := range c.Days {
+		most = max(most, d.Sum())
+		c.Total += d.Sum()
+	}
+	c.draw(most)
 	return c
+}
+
+func (c *chart) draw(most int) {
+	each := stride(most)
+	top := max(each, (most+each-1)/each*each)
+	height := func(n int) int { return n * (chartBottom - chartTop) / top }
+	for n := 0; n <= top; n += each {
+		c.Ticks = append(c.Ticks, tick{chartBottom - height(n), n})
+	}
+	wide := (chartRight - chartLeft) / max(1, len(c.Days))
+	for i, d := range c.Days {
+		b := bar{Day: d.Day, X: chartLeft + i*wide + wide/6, Width: wide * 2 / 3, Middle: chartLeft + i*wide + wide/2, Sum: d.Sum(), Top: chartBottom}
+		sum := 0
+		for _, p := range []part{{Kind: "passed", Text: "passed", N: d.Passed}, {Kind: "handed", Text: "handed back", N: d.Handed},
+			{Kind: "called", Text: "escalated", N: d.Called}, {Kind: "else", Text: "recorded only", N: d.Else}} {
+			if p.N == 0 {
+				continue
+			}
+			low := chartBottom - height(sum)
+			sum += p.N
+			p.Y = chartBottom - height(sum)
+			p.Height = low - p.Y
+			b.Top = p.Y
+			b.Parts = append(b.Parts, p)
+		}
+		c.Bars = append(c.Bars, b)
+	}
+}
+
+// stride is how much lies between two lines, of which there are at most five.
+func stride(most int) int {
+	for each := 1; ; each *= 10 {
+		for _, k := range []int{1, 2, 5} {
+			if most <= 5*k*each {
+				return k * each
+			}
+		}
+	}
 }

@@ -121,6 +121,10 @@ func New(o Options) (*Server, error) {
 		"GET /{$}":                        s.overview,
 		"GET /cases":                      s.cases,
 		"GET /case/{path...}":             s.oneCase,
+		"GET /failures":                   s.failures,
+		"GET /failure/{fingerprint}":      s.failure,
+		"GET /rules":                      s.rules,
+		"GET /feedback":                   s.feedback,
 		"GET /plans":                      s.plans,
 		"GET /plan/{owner}/{repo}/{plan}": s.plan,
 	} {
@@ -141,6 +145,7 @@ type Page struct {
 	Title string
 	Live  []string // names of the events after which it is fetched again; none: it stands
 	Query string   // of the events that it hears, e.g. repo=acme/shop
+	Picks bool     // a reader can choose one of several repositories
 	Body  any
 }
 
@@ -150,14 +155,20 @@ type frame struct {
 	Viewer Viewer
 	Repo   string // what is looked at alone, "" if all
 	Path   string
+	Picker picker
 	Error  string
 }
 
 func (s *Server) page(pattern string, h handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v := r.Context().Value(viewerKey{}).(Viewer)
+		may := v.Repos
 		v.Repos = s.only(v, r)
 		p, err := h(v, r)
+		f := frame{Page: p, Viewer: v}
+		if err == nil && p.Picks {
+			f.Picker, err = s.picker(r, may)
+		}
 		switch {
 		case errors.Is(err, ErrNotFound):
 			s.fail(w, r, http.StatusNotFound, "There is no such page, or it is of a repository that you cannot see.")
@@ -166,7 +177,7 @@ func (s *Server) page(pattern string, h handler) {
 			s.o.Log.Error("no page", "path", r.URL.Path, "err", err)
 			s.fail(w, r, http.StatusInternalServerError, "The page could not be made. The server's log says why.")
 		default:
-			s.show(w, r, http.StatusOK, frame{Page: p, Viewer: v})
+			s.show(w, r, http.StatusOK, f)
 		}
 	})
 }
@@ -185,7 +196,7 @@ func (s *Server) only(v Viewer, r *http.Request) []string {
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, f frame) {
-	f.Path, f.Repo = r.URL.Path, r.URL.Query().Get("repo")
+	f.Path, f.Repo = r.URL.Path, oneLine(r.URL.Query().Get("repo"))
 	var b bytes.Buffer
 	if err := s.pages[f.Name].Execute(&b, f); err != nil {
 		s.o.Log.Error("no page", "path", r.URL.Path, "err", err)

@@ -47,6 +47,8 @@ func (s *Server) funcs() template.FuncMap {
 		"excerpt":  excerpt,
 		"title":    failureTitle,
 		"result":   resultName,
+		"cluster":  clusterTitle,
+		"every":    func(k, n int) bool { return n%k == 0 },
 		"turned":   func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
 	}
 }

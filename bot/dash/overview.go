@@ -1,10 +1,10 @@
 package dash
 
 import (
+	"html/template"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
+	"slices"
 
 	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/routing/live"
@@ -18,9 +18,14 @@ var caseEvents = []string{string(live.SessionStart), string(live.SessionEnd), st
 type overview struct {
 	States  []stateCount
 	Waiting []feed.Case
+	More    int // cases that wait and are not shown
 	Calling []feed.Port
 	Recent  []feed.Case
+	Cases   int
+	Windows []choice
+	Window  string
 	Chart   chart
+	Green   feed.Green
 }
 
 type stateCount struct {
@@ -29,9 +34,8 @@ type stateCount struct {
 }
 
 const (
-	few      = 10
-	perPage  = 50
-	lastDays = 7 * 24 * time.Hour
+	few     = 10
+	perPage = 50
 )
 
 func (s *Server) overview(v Viewer, r *http.Request) (Page, error) {
@@ -43,22 +47,30 @@ func (s *Server) overview(v Viewer, r *http.Request) (Page, error) {
 	}
 	for _, st := range feed.States {
 		b.States = append(b.States, stateCount{st, states[st]})
+		b.Cases += states[st]
 	}
 	if b.Waiting, err = s.o.Feed.Cases(ctx, v.Repos, []feed.State{feed.Escalated}, feed.LongestWait, 0, few); err != nil {
 		return Page{}, err
 	}
+	b.More = states[feed.Escalated] - len(b.Waiting)
 	if b.Calling, err = s.o.Feed.Calling(ctx, v.Repos, few); err != nil {
 		return Page{}, err
 	}
 	if b.Recent, err = s.o.Feed.Cases(ctx, v.Repos, []feed.State{feed.InProgress, feed.Paused, feed.Waiting}, feed.NewestFirst, 0, few); err != nil {
 		return Page{}, err
 	}
-	outcomes, err := s.o.Feed.Outcomes(ctx, v.Repos, s.o.Now().Add(-lastDays))
+	var at span
+	at, b.Windows = window(r, spans[:2]...)
+	from := s.from(at.days)
+	outcomes, err := s.o.Feed.Outcomes(ctx, v.Repos, from)
 	if err != nil {
 		return Page{}, err
 	}
-	b.Chart = chartOf(outcomes)
-	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: onlyRepo(r), Body: b}, nil
+	b.Window, b.Chart = at.title, chartOf(outcomes, from, s.o.Now())
+	if b.Green, err = s.o.Feed.Greens(ctx, v.Repos, from); err != nil {
+		return Page{}, err
+	}
+	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: onlyRepo(r), Picks: true, Body: b}, nil
 }
 
 // onlyRepo is the query of the events of the one repository that is looked at.
@@ -72,18 +84,23 @@ func onlyRepo(r *http.Request) string {
 // list is a page of a list of cases.
 type list struct {
 	State      feed.State
+	States     []choice
 	Cases      []feed.Case
-	Prev, Next string // query of the page before and behind, "" if none
+	Prev, Next template.URL // query of the page before and behind, "" if none
 }
 
 func (s *Server) cases(v Viewer, r *http.Request) (Page, error) {
-	q := r.URL.Query()
-	n, _ := strconv.Atoi(q.Get("page"))
-	n = min(max(n, 1), 1_000_000)
+	n := pageOf(r)
+	b := list{State: feed.State(r.URL.Query().Get("state"))}
 	var states []feed.State
-	b := list{State: feed.State(q.Get("state"))}
-	if b.State != "" {
+	if slices.Contains(feed.States, b.State) {
 		states = []feed.State{b.State}
+	} else {
+		b.State = ""
+	}
+	b.States = []choice{{with(r, "state", ""), "all", b.State == ""}}
+	for _, st := range feed.States {
+		b.States = append(b.States, choice{with(r, "state", string(st)), stateName(st), b.State == st})
 	}
 	order := feed.NewestFirst
 	if b.State == feed.Escalated {
@@ -93,15 +110,7 @@ func (s *Server) cases(v Viewer, r *http.Request) (Page, error) {
 	if b.Cases, err = s.o.Feed.Cases(r.Context(), v.Repos, states, order, (n-1)*perPage, perPage+1); err != nil {
 		return Page{}, err
 	}
-	page := func(n int) string {
-		q.Set("page", strconv.Itoa(n))
-		return q.Encode()
-	}
-	if n > 1 {
-		b.Prev = page(n - 1)
-	}
-	if len(b.Cases) > perPage {
-		b.Cases, b.Next = b.Cases[:perPage], page(n+1)
-	}
-	return Page{Name: "cases", Title: "Cases", Live: caseEvents, Query: onlyRepo(r), Body: b}, nil
+	b.Prev, b.Next = pages(r, n, len(b.Cases) > perPage)
+	b.Cases = b.Cases[:min(len(b.Cases), perPage)]
+	return Page{Name: "cases", Title: "Cases", Live: caseEvents, Query: onlyRepo(r), Picks: true, Body: b}, nil
 }

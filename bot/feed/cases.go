@@ -75,6 +75,9 @@ func (w writer) routed(events []routing.Event, seen int) error {
 			if err := w.count(c, e); err != nil {
 				return err
 			}
+			if err := w.green(c, e); err != nil {
+				return err
+			}
 			known.see(next, e)
 		}
 		c = next
@@ -161,7 +164,42 @@ func (w writer) count(was routing.Case, e routing.Event) error {
 }
 
 func (w writer) counted(at time.Time, k routing.Kind, rule string, class routing.Class, n, wrong int) error {
-	return w.exec(`INSERT INTO feed_count (repo, hour, decision, rule, class, n, wrong) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (repo, hour, decision, rule, class) DO UPDATE SET n = feed_count.n + excluded.n, wrong = feed_count.wrong + excluded.wrong`,
-		w.repo, at.Unix()/3600, string(k), rule, string(class), n, wrong)
+	return w.exec(`INSERT INTO feed_count (repo, day, decision, rule, class, n, wrong) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (repo, day, decision, rule, class) DO UPDATE SET n = feed_count.n + excluded.n, wrong = feed_count.wrong + excluded.wrong`,
+		w.repo, day(at), string(k), rule, string(class), n, wrong)
+}
+
+// green counts a checkpoint that failed and now passes.
+func (w writer) green(was routing.Case, e routing.Event) error {
+	if e.Type != routing.EventRun || e.Decision.Kind != routing.KindPass || e.Decision.Again {
+		return nil
+	}
+	cp := was.Checkpoints[e.Verdict.Checkpoint]
+	var first, before time.Time
+	turns, human := 0, 0
+	for i := len(cp.Turns) - 1; i >= 0; i-- {
+		t := cp.Turns[i]
+		if t.Kind == routing.KindPass {
+			before = t.At
+			break
+		}
+		if first = t.At; t.Undone {
+			continue
+		}
+		if t.Kind == routing.KindRetry {
+			turns++
+		} else if t.Kind.Escalates() {
+			human = 1
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	for _, a := range cp.Acts {
+		if a.At.After(before) {
+			human = 1
+		}
+	}
+	return w.exec(`INSERT INTO feed_green (repo, day, turns, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (repo, day, turns, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), turns, human, step(e.At.Sub(first)))
 }

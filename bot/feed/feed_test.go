@@ -223,7 +223,7 @@ func tables(t *testing.T, f *feed.Feed, made []sample.Stream) {
 	if n != runs || w != wrong || wrong == 0 {
 		t.Errorf("%d decisions of which %d wrong, want %d and %d", n, w, runs, wrong)
 	}
-	clusters, err := f.Clusters(ctx, nil, 0, 100)
+	clusters, err := f.Clusters(ctx, feed.Wanted{}, 0, 100)
 	if err != nil || len(clusters) < 5 {
 		t.Fatalf("%d clusters, %v", len(clusters), err)
 	}

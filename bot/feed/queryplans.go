@@ -95,10 +95,11 @@ func (f *Feed) ports(ctx context.Context, q *query, where string) ([]Port, error
 	return out, err
 }
 
-// Edges are the figures over feedback between ports, by type.
-func (f *Feed) Edges(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, error) {
+// Edges are the figures over feedback between ports, by type and together.
+func (f *Feed) Edges(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, feedback.Stats, error) {
 	var q query
 	out := map[feedback.Type]feedback.Stats{}
+	all, taken := feedback.Stats{ByType: map[feedback.Type]int{}}, 0
 	err := f.each(ctx, "feedback", &q, `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_edge
 		WHERE `+q.repos(repos)+" GROUP BY type", func(rows *sql.Rows) error {
 		var t feedback.Type
@@ -110,7 +111,10 @@ func (f *Feed) Edges(ctx context.Context, repos []string) (map[feedback.Type]fee
 		s.Total = s.Open + s.Resolved + s.Failed
 		s.ByType = map[feedback.Type]int{t: s.Total}
 		out[t] = s.Over(rounds)
+		all.Total, all.Open, all.Resolved = all.Total+s.Total, all.Open+s.Open, all.Resolved+s.Resolved
+		all.Failed, all.Rejected, all.ByType[t] = all.Failed+s.Failed, all.Rejected+s.Rejected, s.Total
+		taken += rounds
 		return nil
 	})
-	return out, err
+	return out, all.Over(taken), err
 }

@@ -21,6 +21,7 @@ type Options struct {
 	Repos []string      // default: a few of acme's
 	End   time.Time     // when the newest events are
 	Span  time.Duration // over which the cases are spread, default 30 days
+	Own   bool          // every third failure is one that no other case has
 }
 
 // Stream is one stream of a ledger.
@@ -68,7 +69,7 @@ func Cases(o Options) iter.Seq[Stream] {
 			r := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 			repo := o.Repos[r.IntN(len(o.Repos))]
 			start := o.End.Add(-time.Duration(r.Int64N(int64(o.Span))))
-			if !yield(one(r, repo, i+1, start, o.End)) {
+			if !yield(one(r, repo, i+1, start, o)) {
 				return
 			}
 		}
@@ -87,16 +88,22 @@ type maker struct {
 }
 
 // one makes a case that starts at a time, as far as it is at the end.
-func one(r *rand.Rand, repo string, n int, start, end time.Time) Stream {
+func one(r *rand.Rand, repo string, n int, start time.Time, o Options) Stream {
+	end := o.End
 	m := &maker{r: r, repo: repo, n: n, at: start.UTC().Truncate(time.Second), c: routing.Case{Key: fmt.Sprintf("%s#%d", repo, n)}}
 	names := checkpoints[:1+r.IntN(len(checkpoints))]
 	left := map[string][]trouble{}
 	for _, name := range names {
 		for range r.IntN(4) {
-			left[name] = append(left[name], troubles[r.IntN(len(troubles))])
+			t := troubles[r.IntN(len(troubles))]
+			if o.Own && r.IntN(3) == 0 {
+				t.name = fmt.Sprint(t.name, "/", n)
+			}
+			left[name] = append(left[name], t)
 		}
 	}
-	for !m.c.Complete && len(m.out) < 80 && m.at.Before(end) {
+	alone := r.IntN(8) == 0 // nobody answers its calls
+	for !m.c.Complete && len(m.out) < 80 && m.at.Before(end) && !(alone && m.calls()) {
 		sha := m.sha()
 		for _, name := range names {
 			m.run(name, sha, left[name])
@@ -105,13 +112,25 @@ func one(r *rand.Rand, repo string, n int, start, end time.Time) Stream {
 			break
 		}
 		for _, name := range names {
-			m.answer(name, left)
+			if !alone {
+				m.answer(name, left)
+			}
 			if k := len(left[name]); k > 0 && r.IntN(3) > 0 {
 				left[name] = left[name][:k-1] // the worker mends one
 			}
 		}
 	}
 	return Stream{m.c.Key, m.out}
+}
+
+// calls reports whether a human is called.
+func (m *maker) calls() bool {
+	for _, cp := range m.c.Checkpoints {
+		if cp.State == routing.Escalated && !cp.Skipped {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *maker) sha() string {
@@ -162,7 +181,11 @@ func (m *maker) run(name, sha string, left []trouble) {
 	m.add(routing.RunEvent(m.c.Key, v, d, m.at))
 	for _, e := range append([]routing.Effect(nil), m.c.Pending...) {
 		m.at = m.at.Add(time.Second)
-		m.add(routing.Event{Type: routing.EventEffect, At: m.at, Case: m.c.Key, Checkpoint: e.Checkpoint, Effect: &e, Ref: fmt.Sprint(90_000 + 100*m.n + len(m.out))})
+		ref := fmt.Sprint(90_000 + 100*m.n + len(m.out))
+		if e.Kind == routing.EffectIssue {
+			ref += " https://github.com/" + m.repo + "/issues/" + ref
+		}
+		m.add(routing.Event{Type: routing.EventEffect, At: m.at, Case: m.c.Key, Checkpoint: e.Checkpoint, Effect: &e, Ref: ref})
 	}
 }
 

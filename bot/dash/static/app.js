@@ -1,4 +1,4 @@
-// What pages do beyond being read: times in the reader's zone, the chart, and a word
+// What pages do beyond being read: times in the reader's zone, and a word
 // about whether changes are heard. They are whole without it.
 'use strict';
 (function () {
@@ -14,28 +14,7 @@
     }
   }
 
-  const plots = new Map();
-  const lines = [['Passed', '--good'], ['Handed back', '--accent'], ['Escalated', '--bad'], ['Recorded only', '--line']];
-
-  function charts(root) {
-    const style = getComputedStyle(document.documentElement);
-    for (const at of root.querySelectorAll('[data-chart]')) {
-      if (at.dataset.shown === at.dataset.chart && at.firstChild) continue;
-      const data = JSON.parse(at.dataset.chart);
-      at.dataset.shown = at.dataset.chart;
-      plots.get(at)?.destroy();
-      at.textContent = '';
-      if (!data[0].length) continue;
-      const bars = uPlot.paths.bars({ size: [0.18, 24] });
-      const axis = { stroke: style.getPropertyValue('--text'), grid: { stroke: style.getPropertyValue('--soft') } };
-      plots.set(at, new uPlot({
-        width: at.clientWidth || 600, height: 220, axes: [axis, axis],
-        series: [{}].concat(lines.map(([label, color]) => ({ label, stroke: style.getPropertyValue(color), fill: style.getPropertyValue(color), paths: bars }))),
-      }, data, at));
-    }
-  }
-
-  function ready(root) { times(root); charts(root); }
+  function ready(root) { times(root); }
 
   function link(text) {
     const at = document.getElementById('link');
@@ -53,11 +32,4 @@
     broken = false;
   });
   document.addEventListener('htmx:sseError', () => { broken = true; link('Not connected; trying again'); });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    for (const at of document.querySelectorAll('[data-chart]')) delete at.dataset.shown;
-    charts(document);
-  });
-  addEventListener('resize', () => {
-    for (const [at, p] of plots) p.setSize({ width: at.clientWidth, height: 220 });
-  });
 })();

@@ -48,6 +48,10 @@ func fill(ctx context.Context, where string, o sample.Options) error {
 			return err
 		}
 	}
+	edges := sample.Edges(sample.EdgeOptions{Seed: o.Seed, Repo: "acme/shop", N: 30, Start: o.End.Add(-48 * time.Hour)})
+	if _, err := led.Append(ctx, edges.Key, "", edges.Events); err != nil {
+		return err
+	}
 	for i, n := range []int{24, 9} {
 		for _, s := range sample.Plan(sample.PlanOptions{Seed: o.Seed, Repo: "acme/shop", Name: fmt.Sprint("plan-", i+1), Ports: n, Begun: n * 2 / 3, Start: o.End.Add(-3 * time.Hour)}) {
 			if _, err := led.Append(ctx, s.Key, "", s.Events); err != nil {

@@ -51,6 +51,9 @@ CREATE TABLE feed_case (
 );
 CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
 CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
+CREATE INDEX feed_case_since ON feed_case (state, since, key);
+CREATE INDEX feed_case_updated ON feed_case (updated DESC, key);
+CREATE INDEX feed_case_repo ON feed_case (repo, updated DESC, key);
 
 CREATE TABLE feed_state (                -- how many cases are in each state
     repo  text COLLATE "C" NOT NULL,
@@ -61,13 +64,23 @@ CREATE TABLE feed_state (                -- how many cases are in each state
 
 CREATE TABLE feed_count (                -- decisions
     repo     text COLLATE "C" NOT NULL,
-    hour     bigint NOT NULL,           -- since 1970
+    day      bigint NOT NULL,           -- since 1970, UTC
     decision text COLLATE "C" NOT NULL,
     rule     text COLLATE "C" NOT NULL,
     class    text COLLATE "C" NOT NULL,
     n        bigint NOT NULL,
     wrong    bigint NOT NULL,           -- of which a human said that the class was wrong
-    PRIMARY KEY (repo, hour, decision, rule, class)
+    PRIMARY KEY (repo, day, decision, rule, class)
+);
+
+CREATE TABLE feed_green (                -- checkpoints that failed and then passed
+    repo  text COLLATE "C" NOT NULL,
+    day   bigint NOT NULL,              -- on which they passed
+    turns bigint NOT NULL,              -- handed back until then
+    human bigint NOT NULL,              -- 1 if a human was called or acted
+    took  bigint NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
+    n     bigint NOT NULL,
+    PRIMARY KEY (repo, day, turns, human, took)
 );
 
 CREATE TABLE feed_failure (
@@ -88,6 +101,7 @@ CREATE TABLE feed_failure (
     PRIMARY KEY (fingerprint, key, checkpoint)
 );
 CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, mended);
+CREATE INDEX feed_failure_last ON feed_failure (fingerprint, last DESC, key, checkpoint);
 
 CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository
     fingerprint text COLLATE "C" NOT NULL,
@@ -104,8 +118,8 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     open        bigint NOT NULL,        -- cases in which it still fails
     PRIMARY KEY (fingerprint, repo)
 );
-CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC);
-CREATE INDEX feed_cluster_all ON feed_cluster (last DESC);
+CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
+CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint);
 
 CREATE TABLE feed_plan (
     key     text COLLATE "C" PRIMARY KEY,

@@ -44,6 +44,9 @@ CREATE TABLE feed_case (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
 CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
+CREATE INDEX feed_case_since ON feed_case (state, since, key);
+CREATE INDEX feed_case_updated ON feed_case (updated DESC, key);
+CREATE INDEX feed_case_repo ON feed_case (repo, updated DESC, key);
 
 CREATE TABLE feed_state (                -- how many cases are in each state
     repo  TEXT NOT NULL,
@@ -54,13 +57,23 @@ CREATE TABLE feed_state (                -- how many cases are in each state
 
 CREATE TABLE feed_count (                -- decisions
     repo     TEXT NOT NULL,
-    hour     INTEGER NOT NULL,           -- since 1970
+    day      INTEGER NOT NULL,           -- since 1970, UTC
     decision TEXT NOT NULL,
     rule     TEXT NOT NULL,
     class    TEXT NOT NULL,
     n        INTEGER NOT NULL,
     wrong    INTEGER NOT NULL,           -- of which a human said that the class was wrong
-    PRIMARY KEY (repo, hour, decision, rule, class)
+    PRIMARY KEY (repo, day, decision, rule, class)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE feed_green (                -- checkpoints that failed and then passed
+    repo  TEXT NOT NULL,
+    day   INTEGER NOT NULL,              -- on which they passed
+    turns INTEGER NOT NULL,              -- handed back until then
+    human INTEGER NOT NULL,              -- 1 if a human was called or acted
+    took  INTEGER NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
+    n     INTEGER NOT NULL,
+    PRIMARY KEY (repo, day, turns, human, took)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE feed_failure (
@@ -81,6 +94,7 @@ CREATE TABLE feed_failure (
     PRIMARY KEY (fingerprint, key, checkpoint)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, mended);
+CREATE INDEX feed_failure_last ON feed_failure (fingerprint, last DESC, key, checkpoint);
 
 CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository
     fingerprint TEXT NOT NULL,
@@ -97,8 +111,8 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     open        INTEGER NOT NULL,        -- cases in which it still fails
     PRIMARY KEY (fingerprint, repo)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC);
-CREATE INDEX feed_cluster_all ON feed_cluster (last DESC);
+CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
+CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint);
 
 CREATE TABLE feed_plan (
     key     TEXT PRIMARY KEY,
