@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
 	"github.com/switchback-ci/switchback/bot/store"
 )
 
@@ -16,6 +17,7 @@ type delivery struct {
 	repository   string // "owner/name" at the time
 	sender       string // login of who did it
 	otherBranch  bool   // a push that is not to the default branch
+	ledgerBranch bool   // a push of what a workflow recorded
 }
 
 // wantedActions are the events that something is done about, with their
@@ -101,6 +103,7 @@ func opened(s store.Delivery) delivery {
 	d.repositoryID, d.repository = h.Repository.ID, clip(h.Repository.FullName)
 	d.sender = h.Sender.Login
 	d.otherBranch = s.Event == "push" && h.Ref != "refs/heads/"+h.Repository.DefaultBranch
+	d.ledgerBranch = s.Event == "push" && h.Ref == "refs/heads/"+gitbranch.Branch
 	return d
 }
 

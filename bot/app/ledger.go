@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -22,6 +24,10 @@ type books struct {
 	branch ledger.Ledger
 	now    *regexp.Regexp // repo, where it is a name and not a part of one
 	then   *regexp.Regexp
+
+	shown func(context.Context, feed.Stream) // is told of what is written to the branch; nil: nobody
+	mu    sync.Mutex
+	reads map[string]readStream
 }
 
 var _ ledger.Ledger = (*books)(nil)
@@ -48,7 +54,11 @@ func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.V
 		return nil, "", err
 	}
 	if written(b.repo, key) {
-		return b.branch.Load(ctx, key)
+		events, v, err := b.branch.Load(ctx, key)
+		if err == nil {
+			b.read(key, v, events)
+		}
+		return events, v, err
 	}
 	events, v, err := b.own.Load(ctx, b.kept(key))
 	if err != nil || b.repo == b.name {
@@ -64,7 +74,11 @@ func (b *books) Append(ctx context.Context, key string, seen ledger.Version, eve
 		return seen, err
 	}
 	if written(b.repo, key) {
-		return b.branch.Append(ctx, key, seen, events)
+		now, err := b.branch.Append(ctx, key, seen, events)
+		if err == nil {
+			b.show(ctx, key, seen, now, events)
+		}
+		return now, err
 	}
 	if b.repo == b.name {
 		return b.own.Append(ctx, key, seen, events)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/switchback-ci/switchback/bot/app/recovery"
+	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/store"
 	"github.com/switchback-ci/switchback/routing"
@@ -110,6 +111,12 @@ func (m *metrics) answered(installation int64) func(hub.Answer) {
 			m.remaining.WithLabelValues(id, a.Resource).Set(float64(a.Remaining))
 		}
 	}
+}
+
+// listening tells how many streams of events are open.
+func listening(h *feed.Hub) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "switchback_event_streams", Help: "Streams of live events that are open."},
+		func() float64 { return float64(h.Clients()) })
 }
 
 // depth tells of the queue when it is asked.

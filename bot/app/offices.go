@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
 	"github.com/switchback-ci/switchback/bot/store"
@@ -27,6 +28,7 @@ type offices struct {
 	settings  Settings
 	metrics   *metrics
 	log       *slog.Logger
+	shown     func(context.Context, feed.Stream) // is told of what is written to a branch
 
 	mu     sync.Mutex
 	hubs   map[int64]*hub.Hub
@@ -192,6 +194,7 @@ func (f *offices) enter(r store.Repository) (*office, error) {
 	}
 	o := &office{offices: f, repo: repo, hub: h}
 	o.book = newBooks(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.Client(), repo.Owner, repo.Name, ""))
+	o.book.shown = f.shown
 	return o, nil
 }
 

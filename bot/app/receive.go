@@ -38,6 +38,7 @@ type receiver struct {
 	accept  func(ctx context.Context, d store.Delivery) (fresh bool, err error)
 	login   func() string          // of the App's bot, "" as long as it is unknown
 	pushed  func(repository int64) // to the default branch, at once: what comes next is of the new configuration
+	written func(repository int64) // to the ledger's branch
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
@@ -45,7 +46,7 @@ type receiver struct {
 }
 
 func newReceiver(secrets []string, login func() string, accept func(context.Context, store.Delivery) (bool, error), m *metrics, log *slog.Logger) *receiver {
-	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, now: time.Now, log: log, metrics: m, room: semaphore.NewWeighted(reading)}
+	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, written: func(int64) {}, now: time.Now, log: log, metrics: m, room: semaphore.NewWeighted(reading)}
 }
 
 // ServeHTTP implements http.Handler. The signature is checked before anything
@@ -108,6 +109,9 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 	}
 	hook, _ := strconv.ParseInt(r.Header.Get("X-GitHub-Hook-ID"), 10, 64) // 0 if unknown
 	d := opened(store.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
+	if d.ledgerBranch {
+		rc.written(d.repositoryID)
+	}
 	if !d.wanted(rc.login()) {
 		return http.StatusAccepted, "ignored"
 	}

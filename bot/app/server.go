@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/app/recovery"
+	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ration/sqlration"
 	"github.com/switchback-ci/switchback/bot/store"
@@ -31,6 +32,7 @@ type server struct {
 	store    *store.Store
 	worker   *worker
 	offices  *offices
+	live     *lively
 	login    atomic.Pointer[string] // of the App's bot, once it is known
 	working  atomic.Bool            // the queue works
 	stopping atomic.Bool
@@ -47,17 +49,19 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line(), sqlration.Line()); err != nil {
+	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line(), sqlration.Line(), feed.Line()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
 	v.offices = &offices{app: app, appID: s.App.ID, login: s.App.Bot(), serverURL: s.App.WebURL(), name: name,
 		store: v.store, settings: s, metrics: v.metrics, log: log}
-	v.worker = &worker{store: v.store, offices: v.offices, metrics: v.metrics, log: log, serving: ctx}
+	v.live = newLively(feed.New(v.store.Database()), v.offices, s.Events, log)
+	v.offices.shown = v.live.shown
+	v.worker = &worker{live: v.live, store: v.store, offices: v.offices, metrics: v.metrics, log: log, serving: ctx}
 	if v.worker.rec, err = v.recovery(); err != nil {
 		return err
 	}
-	v.metrics.registry.MustRegister(&depth{v.store})
+	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.hub))
 	return v.run(ctx, hard, agent(version))
 }
 
@@ -69,6 +73,9 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	}
 	web := &http.Server{Handler: v.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
+	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // also of what is done while it stops
+	defer v.live.run(telling, ctx)()
+	defer end()
 	failed := make(chan error, 2)
 	go func() { failed <- web.Serve(l) }()
 	v.log.Info("listening", "address", l.Addr().String(), version)
@@ -108,6 +115,7 @@ func (v *server) start(ctx context.Context) error {
 	}
 	login := v.offices.login
 	v.login.Store(&login)
+	close(v.live.begun)
 	err := v.store.Start(ctx, store.Work{
 		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.sweepers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
 		Verdict: func(err error) (store.Verdict, time.Duration) {
@@ -152,7 +160,7 @@ func (v *server) bot() string {
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log)
-	hooks.pushed = v.offices.stale
+	hooks.pushed, hooks.written = v.offices.stale, v.live.pushed
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)

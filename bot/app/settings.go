@@ -31,6 +31,7 @@ type Settings struct {
 	Claim    time.Duration // how long a replica that fell silent holds a case
 	Interval time.Duration // between two writes to GitHub of one installation
 	Limits   ration.Limits // of all that is asked of GitHub for one installation
+	Events   time.Duration // for which what is told of changes is kept
 	Cache    int           // MiB of answers kept per installation
 	Level    string        // debug, info, warn, error
 	Format   string        // of the log: text or json
@@ -62,6 +63,7 @@ func All() []Setting {
 		{"limits", "SWITCHBACK_LIMITS", ration.GitHub().String(), "what GitHub lets through for one installation: requests that create content over a short and a long time, points, and requests under way",
 			func(s *Settings, v string) (err error) { s.Limits, err = ration.Parse(v); return err }, func(s Settings) string { return s.Limits.String() }},
 		number("cache", "SWITCHBACK_CACHE_MB", "16", "MiB of GitHub's answers kept per installation", 0, 4096, func(s *Settings) *int { return &s.Cache }),
+		span("events-kept", "SWITCHBACK_EVENTS_KEPT", "336h", "how long the events are kept from which a client goes on", time.Hour, func(s *Settings) *time.Duration { return &s.Events }),
 		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
 		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", func(s *Settings) *string { return &s.Format }, "text", "json"),
 	}

@@ -80,6 +80,9 @@ func (w *worker) sweep(ctx context.Context, repository int64) error {
 	if err == nil && o.acts {
 		err = action.Sweep(ctx, o.work(delivery{Delivery: store.Delivery{ID: "sweep"}}, log))
 	}
+	if err == nil {
+		err = w.live.look(ctx, repository)
+	}
 	if err != nil {
 		_, _, kind := verdict(err)
 		w.metrics.errors.WithLabelValues(kind).Inc()

@@ -17,6 +17,7 @@ import (
 // worker works on deliveries.
 type worker struct {
 	store   *store.Store
+	live    *lively
 	offices *offices
 	metrics *metrics
 	log     *slog.Logger

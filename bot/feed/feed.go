@@ -6,10 +6,14 @@ package feed
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/database"
@@ -36,6 +40,20 @@ func New(db *database.DB) *Feed {
 	return &Feed{db: db, ledger: sqlledger.New(db), wake: newBell()}
 }
 
+// Beside returns the feed in a database that an App keeps, or nil if there is none. It
+// changes nothing, so that the App may run.
+func Beside(ctx context.Context, db *database.DB) (*Feed, error) {
+	there := "SELECT count(*) FROM sqlite_master WHERE name = 'feed_event'"
+	if db.Kind == database.Postgres {
+		there = "SELECT count(to_regclass('feed_event'))"
+	}
+	var n int
+	if err := db.Read.QueryRowContext(ctx, there).Scan(&n); err != nil || n == 0 {
+		return nil, err
+	}
+	return New(db), nil
+}
+
 // turn is the advisory lock of whoever takes in: events get their places in the
 // order in which they can be seen.
 const turn = 0x5b_feed
@@ -52,16 +70,38 @@ func (f *Feed) write(ctx context.Context, fn func(*sql.Tx) error) error {
 	})
 }
 
+// Stream is a stream as it is taken in.
+type Stream struct {
+	Key    string
+	Events []routing.Event // all of it
+	State  string          // in which the stream is in a ledger that is not the database's own; see Mirror
+}
+
 // Add takes in what a stream has beyond what was taken in before, and returns how
 // many events it made. Streams of another ledger than the database's own are taken
 // in by it. All of it is taken in or, on an error, nothing.
-func (f *Feed) Add(ctx context.Context, key string, events []routing.Event) (n int, err error) {
+func (f *Feed) Add(ctx context.Context, key string, events []routing.Event) (int, error) {
+	return f.Fill(ctx, []Stream{{Key: key, Events: events}})
+}
+
+// Fill is Add for several streams. What they changed is told in the order in which it
+// happened.
+func (f *Feed) Fill(ctx context.Context, streams []Stream) (n int, err error) {
 	err = f.write(ctx, func(tx *sql.Tx) error {
-		n, err = f.take(ctx, tx, key, events)
-		return err
+		var told []live.Event
+		for _, s := range streams {
+			events, err := f.take(ctx, tx, s)
+			if err != nil {
+				return fmt.Errorf("feed of %s: %w", s.Key, err)
+			}
+			told = append(told, events...)
+		}
+		slices.SortStableFunc(told, func(a, b live.Event) int { return a.At.Compare(b.At) })
+		n = len(told)
+		return f.tell(ctx, tx, told)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("feed of %s: %w", key, err)
+		return 0, err
 	}
 	if n > 0 {
 		f.wake.ring()
@@ -69,29 +109,49 @@ func (f *Feed) Add(ctx context.Context, key string, events []routing.Event) (n i
 	return n, nil
 }
 
-// take takes in one stream.
-func (f *Feed) take(ctx context.Context, tx *sql.Tx, key string, events []routing.Event) (int, error) {
+// take takes in one stream, and returns what is to be told of it.
+func (f *Feed) take(ctx context.Context, tx *sql.Tx, s Stream) ([]live.Event, error) {
+	if len(s.Events) == 0 {
+		return nil, nil
+	}
 	var seen int
-	err := tx.QueryRowContext(ctx, "SELECT seen FROM feed_stream WHERE key = $1", text(key)).Scan(&seen)
+	var was string
+	err := tx.QueryRowContext(ctx, "SELECT seen, head FROM feed_stream WHERE key = $1", text(s.Key)).Scan(&seen, &was)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
+		return nil, err
 	}
-	if len(events) <= seen {
-		return 0, nil // an older state of it
-	}
-	told, err := live.Since(key, events, seen)
+	head, err := head(s.Events)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := f.show(ctx, tx, key, events, seen); err != nil {
-		return 0, err
+	if seen > 0 && was != head {
+		if !routing.IsRegister(s.Key) {
+			return nil, errors.New("it has another beginning than before")
+		}
+		seen = 0 // a branch that was made anew, or has another repository's place
 	}
-	if err := f.tell(ctx, tx, told); err != nil {
-		return 0, err
+	var told []live.Event
+	if len(s.Events) > seen {
+		if told, err = live.Since(s.Key, s.Events, seen); err != nil {
+			return nil, err
+		}
+		if err := f.show(ctx, tx, s.Key, s.Events, seen); err != nil {
+			return nil, err
+		}
+	} else if s.State == "" || len(s.Events) < seen {
+		return nil, nil // an older state of it
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO feed_stream (key, seen) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET seen = excluded.seen",
-		text(key), len(events))
-	return len(told), err
+	_, err = tx.ExecContext(ctx, `INSERT INTO feed_stream (key, seen, head, state) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (key) DO UPDATE SET seen = excluded.seen, head = excluded.head, state = excluded.state`,
+		text(s.Key), len(s.Events), head, text(s.State))
+	return told, err
+}
+
+// head names the first event of a stream.
+func head(events []routing.Event) (string, error) {
+	data, err := json.Marshal(events[0])
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8]), err
 }
 
 // tell gives events their places.

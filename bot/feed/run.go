@@ -109,7 +109,11 @@ func (f *Feed) one(ctx context.Context, tx *sql.Tx, key string, log *slog.Logger
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
 		return err
 	}
-	if _, err := f.take(ctx, tx, key, events); err != nil {
+	told, err := f.take(ctx, tx, Stream{Key: key, Events: events})
+	if err == nil {
+		err = f.tell(ctx, tx, told)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}

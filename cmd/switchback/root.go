@@ -66,7 +66,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv))
 	root.AddCommand(ledgerStatsCommand(s), replayCommand(s))
 	ctx, opened := closing(ctx)
-	root.AddCommand(setupCommand(s, getenv), healthcheckCommand(s, getenv))
+	root.AddCommand(setupCommand(s, getenv), healthcheckCommand(s, getenv), eventsCommand(s))
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {
 		err = failed(e)

@@ -78,6 +78,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many streams of events are open", http.StatusServiceUnavailable)
 		return
 	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Time{}) // the server's would end the stream
 	c, err := h.Hub.Join(r.Context(), after)
 	if err != nil {
 		w.Header().Set("Retry-After", "2")
@@ -92,7 +94,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	s := &stream{h: h, c: c, see: see, seen: time.Now(), repos: q["repo"], session: q.Get("session"), w: w, rc: http.NewResponseController(w)}
+	s := &stream{h: h, c: c, see: see, seen: time.Now(), repos: q["repo"], session: q.Get("session"), w: w, rc: rc}
 	log := h.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -142,9 +144,6 @@ type stream struct {
 
 // run tells events until the client goes, or is let go.
 func (s *stream) run(r *http.Request) error {
-	if err := s.rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err // the server's would end the stream
-	}
 	// All come again at once when a server has ended: not all in one moment. The id is
 	// where to go on if no event comes before the next break.
 	fmt.Fprintf(&s.buf, "retry: %d\nid: %d\n", 1000+rand.IntN(2000), s.c.At())

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -45,7 +46,7 @@ type Git struct {
 	last map[string]content // what was read last of a case, for Append to add to
 }
 
-var _ ledger.Ledger = (*Git)(nil)
+var _ ledger.Watched = (*Git)(nil)
 
 // content is a file as it was read. The zero content is that of no file.
 type content struct {
@@ -118,6 +119,16 @@ func (g *Git) Append(ctx context.Context, key string, seen ledger.Version, event
 // Keys implements ledger.Ledger. It is one request, and another for each key
 // too long to be in its file's name.
 func (g *Git) Keys(ctx context.Context) ([]string, error) {
+	states, err := g.States(ctx)
+	if len(states) == 0 || err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(states)), nil
+}
+
+// States implements ledger.Watched with the name that git gives each file's content,
+// at the price of Keys.
+func (g *Git) States(ctx context.Context) (map[string]string, error) {
 	var tree *github.Tree
 	err := g.patiently(ctx, func() (err error) {
 		tree, _, err = g.client.Git.GetTree(ctx, g.owner, g.repo, url.PathEscape(g.branch), true)
@@ -131,7 +142,7 @@ func (g *Git) Keys(ctx context.Context) ([]string, error) {
 	case tree.GetTruncated():
 		return nil, fmt.Errorf("%s has more files than GitHub lists: move old cases to another branch", g.name(casesDir))
 	}
-	var keys []string
+	out := map[string]string{}
 	for _, e := range tree.Entries {
 		dir, name := path.Split(e.GetPath())
 		key, ours := ledger.KeyOf(name)
@@ -143,10 +154,9 @@ func (g *Git) Keys(ctx context.Context) ([]string, error) {
 				return nil, err
 			}
 		}
-		keys = append(keys, key)
+		out[key] = e.GetSHA()
 	}
-	slices.Sort(keys)
-	return keys, nil
+	return out, nil
 }
 
 func (g *Git) keyIn(ctx context.Context, file string) (string, error) {

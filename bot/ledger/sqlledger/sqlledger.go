@@ -67,6 +67,9 @@ func Open(ctx context.Context, where string, create bool) (*Ledger, error) {
 	return New(db), nil
 }
 
+// Database returns the database, for what else is kept in it.
+func (l *Ledger) Database() *database.DB { return l.db }
+
 // Close closes the database.
 func (l *Ledger) Close() error { return l.db.Close() }
 

@@ -15,8 +15,10 @@ CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event REFERENCING NEW TABLE AS 
     FOR EACH STATEMENT EXECUTE FUNCTION feed_hear();
 
 CREATE TABLE feed_stream (
-    key  text COLLATE "C" PRIMARY KEY,
-    seen bigint NOT NULL                -- its events that were taken in
+    key   text COLLATE "C" PRIMARY KEY,
+    seen  bigint NOT NULL,              -- its events that were taken in
+    head  text COLLATE "C" NOT NULL,    -- of its first event: another one is another stream
+    state text COLLATE "C" NOT NULL     -- in which it was, if it is of another ledger than this database's
 );
 
 CREATE TABLE feed_event (                -- in the order in which everybody is told

@@ -8,8 +8,10 @@ CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event
 BEGIN INSERT INTO feed_news (stream) VALUES (NEW.stream) ON CONFLICT (stream) DO NOTHING; END;
 
 CREATE TABLE feed_stream (
-    key  TEXT PRIMARY KEY,
-    seen INTEGER NOT NULL                -- its events that were taken in
+    key   TEXT PRIMARY KEY,
+    seen  INTEGER NOT NULL,              -- its events that were taken in
+    head  TEXT NOT NULL,                 -- of its first event: another one is another stream
+    state TEXT NOT NULL                  -- in which it was, if it is of another ledger than this database's
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE feed_event (                -- in the order in which everybody is told
