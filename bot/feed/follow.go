@@ -118,7 +118,7 @@ func (f *Feed) rest() time.Duration {
 	if f.db.Kind == database.SQLite {
 		return glance
 	}
-	return doze
+	return f.doze
 }
 
 // query collects the arguments of a statement.

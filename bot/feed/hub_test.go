@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/database/pgtest"
 	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 	"github.com/switchback-ci/switchback/internal/sample"
 	"github.com/switchback-ci/switchback/routing/live"
 )
@@ -209,4 +211,59 @@ func TestPrune(t *testing.T) {
 			c.Leave()
 		}
 	})
+}
+
+// Of two processes on one PostgreSQL each tells what the other took in, because the
+// database says so: neither looks by itself.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	made := streams(10)
+	total := 0
+	for _, events := range want(t, made) {
+		total += len(events)
+	}
+	var hubs []*feed.Hub
+	var f *feed.Feed
+	var running sync.WaitGroup
+	for range 2 {
+		f = feed.New(opened(t, database.Postgres, url))
+		f.Doze()
+		h, _ := told(t, f)
+		running.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler)) })
+		hubs = append(hubs, h)
+	}
+	db := opened(t, database.Postgres, url)
+	for _, s := range made {
+		if err := write(t.Context(), sqlledger.New(db), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids [][]int64
+	for _, h := range hubs {
+		c, err := h.Join(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for len(got) < total {
+			list, err := c.Next(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range list {
+				got = append(got, e.ID)
+			}
+		}
+		c.Leave()
+		ids = append(ids, got)
+	}
+	if !slices.Equal(ids[0], ids[1]) {
+		t.Errorf("%v\n%v", ids[0], ids[1])
+	}
+	same(t, all(t, f), want(t, made))
+	stop()
+	running.Wait()
 }

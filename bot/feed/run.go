@@ -15,7 +15,7 @@ import (
 const (
 	atOnce = 100                    // streams taken in by one transaction
 	share  = 100 * time.Millisecond // after which a transaction lets others write
-	glance = 100 * time.Millisecond // between two looks into SQLite, which tells of nothing
+	glance = 25 * time.Millisecond  // between two looks into SQLite, which tells of nothing
 	doze   = time.Second            // between two looks into PostgreSQL, which tells of most
 	recoil = 5 * time.Second        // after an error
 )
@@ -26,7 +26,7 @@ func (f *Feed) Run(ctx context.Context, log *slog.Logger) {
 	heard := f.hear(ctx, log)
 	for ctx.Err() == nil {
 		n, err := f.catchUp(ctx, log)
-		wait := doze
+		wait := f.doze
 		switch {
 		case err != nil && ctx.Err() == nil:
 			log.Warn("the feed falls behind", "err", err)
@@ -195,6 +195,11 @@ func (f *Feed) listen(ctx context.Context, heard chan<- struct{}) error {
 		if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 			return err
 		}
+	}
+	f.wake.ring() // what came before it listened
+	select {
+	case heard <- struct{}{}:
+	default:
 	}
 	for {
 		n, err := conn.WaitForNotification(ctx)
