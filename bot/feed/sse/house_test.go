@@ -39,6 +39,12 @@ type house struct {
 
 func newHouse(t testing.TB, change func(*sse.Handler)) *house {
 	t.Helper()
+	return newHouseWithin(t, time.Minute, change)
+}
+
+// newHouseWithin is newHouse with the server's own limit to a request and its answer.
+func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)) *house {
+	t.Helper()
 	db, err := database.OpenFile(t.Context(), filepath.Join(t.TempDir(), "feed.db"), true)
 	if err == nil {
 		err = db.Migrate(t.Context(), nil, sqlledger.Line(), feed.Line())
@@ -57,7 +63,7 @@ func newHouse(t testing.TB, change func(*sse.Handler)) *house {
 	running.Go(func() { x.hub.Run(ctx, slog.New(slog.DiscardHandler)) })
 	x.stop = func() { x.ended.Store(true); stop(); running.Wait() }
 	web := httptest.NewUnstartedServer(x.h)
-	web.Config.ReadTimeout, web.Config.WriteTimeout = time.Second, time.Second // as a server has them: a stream goes on
+	web.Config.ReadTimeout, web.Config.WriteTimeout = limit, limit // as a server has them: a stream goes on
 	web.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // the kernel's would take megabytes for one that is stuck
 		return ctx

@@ -66,7 +66,7 @@ func TestStream(t *testing.T) {
 	})
 	t.Run("has signs of life that say where to go on", func(t *testing.T) {
 		t.Parallel()
-		x := newHouse(t, func(h *sse.Handler) { h.Beat = 5 * time.Millisecond })
+		x := newHouseWithin(t, time.Second, func(h *sse.Handler) { h.Beat = 5 * time.Millisecond })
 		c := x.get(t, "repo=no/one&after=0", "")
 		x.add(t, made...)
 		all := ids(x.kept(t))
