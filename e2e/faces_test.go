@@ -44,41 +44,47 @@ var sharedApp struct {
 // newAppStory is newStory with the App in the Action's place.
 func newAppStory(t testing.TB, config string) *story {
 	t.Helper()
+	s := newStory(t, "reports: [\"**/report.xml\"]\n"+config)
+	s.join()
+	return s
+}
+
+// join installs the App in the story's repository: from now on it is told of it.
+func (s *story) join() {
+	s.t.Helper()
 	x := &sharedApp
 	x.once.Do(func() {
 		bin, err := switchback()
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
-		b := Start(t)
-		app := b.prepare(t, bin, "", mkdir(t, b.dir, "app"))
+		b := Start(s.t)
+		app := b.prepare(s.t, bin, "", mkdir(s.t, b.dir, "app"))
 		app.Start()
 		b.ends = append(b.ends, app.Kill)
-		if x.store, err = store.OpenBeside(t.Context(), "", app.dir); err != nil {
-			t.Fatal(err)
+		if x.store, err = store.OpenBeside(s.t.Context(), "", app.dir); err != nil {
+			s.t.Fatal(err)
 		}
 		x.app = app
 	})
 	if x.app == nil {
-		t.Fatal("the server did not start; the test that began it says why")
+		s.t.Fatal("the server did not start; the test that began it says why")
 	}
-	s := newStory(t, "reports: [\"**/report.xml\"]\n"+config)
 	app := *x.app
-	app.t = t
+	app.t = s.t
 	s.by = &app
-	t.Cleanup(func() {
+	s.t.Cleanup(func() {
 		s.r.Deliver("")
-		if t.Failed() {
+		if s.t.Failed() {
 			for _, line := range strings.SplitAfter(app.Log(), "\n") {
 				if strings.Contains(line, s.r.FullName+" ") {
-					t.Log(line)
+					s.t.Log(line)
 				}
 			}
 		}
 	})
 	s.r.Install(firstInstall + int(s.r.ID)) // one of its own: the server writes no more than GitHub lets each
 	s.r.Deliver(app.URL + "/webhook")
-	return s
 }
 
 // login is that of the bot that speaks in the story.

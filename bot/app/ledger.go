@@ -168,6 +168,10 @@ func importBooks(ctx context.Context, b *books) (streams int, err error) {
 		if err != nil {
 			return streams, fmt.Errorf("reading the ledger's branch: %w", err)
 		}
+		if len(events) == 0 {
+			// To go on without it would lose it: the branch is read once.
+			return streams, fmt.Errorf("reading the ledger's branch: it lists %s, and does not have it", key)
+		}
 		switch _, err = b.Append(ctx, key, "", events); {
 		case errors.Is(err, ledger.ErrConflict):
 		case err != nil:

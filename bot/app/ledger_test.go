@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -106,5 +107,21 @@ func TestImport(t *testing.T) {
 	if keys, _ := own.Keys(t.Context()); len(keys) != 3 {
 		data, _ := json.Marshal(keys)
 		t.Errorf("taken over are %s", data)
+	}
+}
+
+// listing is a branch that lists a stream which it does not give.
+type listing struct {
+	ledger.Ledger
+	key string
+}
+
+func (l listing) Keys(context.Context) ([]string, error) { return []string{l.key}, nil }
+
+func TestImportLosesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBooks("octo/app", "octo/app", &ledger.Memory{}, listing{&ledger.Memory{}, "octo/app#1"})
+	if n, err := importBooks(t.Context(), b); err == nil || n != 0 || !strings.Contains(err.Error(), "octo/app#1") {
+		t.Errorf("%d streams, %v", n, err)
 	}
 }

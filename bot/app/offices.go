@@ -41,7 +41,15 @@ type offices struct {
 type plate struct {
 	config config.File
 	acts   bool
+	read   time.Time // when it was begun to be read
 	until  time.Time
+}
+
+// good reports whether a plate serves for what came at a time. That others act
+// is known of what came before it was read: what is left to them is done with,
+// and a process need not have heard of the push that changed it.
+func (p plate) good(came, now time.Time) bool {
+	return now.Before(p.until) && (p.acts || came.Before(p.read))
 }
 
 // remembered is how long a configuration is used without asking again. A push
@@ -119,7 +127,7 @@ func (f *offices) open(ctx context.Context, d delivery) (*office, error) {
 			return nil, err
 		}
 	}
-	return f.office(ctx, r)
+	return f.office(ctx, r, d.ReceivedAt)
 }
 
 // settle makes the row of a repository that was not known, once GitHub has
@@ -198,12 +206,13 @@ func (f *offices) enter(r store.Repository) (*office, error) {
 	return o, nil
 }
 
-func (f *offices) office(ctx context.Context, r store.Repository) (*office, error) {
+// office returns the office of a repository for what came at a time.
+func (f *offices) office(ctx context.Context, r store.Repository, came time.Time) (*office, error) {
 	o, err := f.enter(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.look(ctx, r); err != nil {
+	if err := o.look(ctx, r, came); err != nil {
 		return nil, err
 	}
 	if o.acts && o.config.Acts == config.ActsApp && !r.Imported {
@@ -219,15 +228,18 @@ func (f *offices) office(ctx context.Context, r store.Repository) (*office, erro
 	return o, nil
 }
 
-// look reads the configuration of the default branch, and who acts.
-func (o *office) look(ctx context.Context, r store.Repository) error {
+// look reads the configuration of the default branch, and who acts, unless that
+// is known for what came at a time.
+func (o *office) look(ctx context.Context, r store.Repository, came time.Time) error {
 	o.mu.Lock()
 	p, ok := o.plates[r.ID]
 	o.mu.Unlock()
-	if ok && time.Now().Before(p.until) {
+	now := time.Now()
+	if ok && p.good(came, now) {
 		o.plate = p
 		return nil
 	}
+	p.read = now
 	data, err := o.hub.File(ctx, o.repo, config.Path, "")
 	if err != nil && !errors.Is(err, hub.ErrNotFound) {
 		return err

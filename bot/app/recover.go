@@ -87,7 +87,7 @@ func (f *offices) recorded(ctx context.Context, x recovery.Repository) (ledger.L
 	}
 	o, err := f.enter(r)
 	if err == nil {
-		err = o.look(ctx, r)
+		err = o.look(ctx, r, time.Now())
 	}
 	if err != nil || !o.acts {
 		return nil, err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -76,7 +77,7 @@ func (w *worker) sweep(ctx context.Context, repository int64) error {
 		return err
 	}
 	log := w.log.With("repository", r.Name, "work", "sweep")
-	o, err := w.offices.office(ctx, r)
+	o, err := w.offices.office(ctx, r, time.Now())
 	if err == nil && o.acts {
 		err = action.Sweep(ctx, o.work(delivery{Delivery: store.Delivery{ID: "sweep"}}, log))
 	}
