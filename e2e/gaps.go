@@ -36,6 +36,7 @@ type gaps struct {
 	reactions  map[string][]any  // comment's URL path → reactions
 	bodies     map[string]string // issue's URL path → its body as an event told it last
 	manifests  []*Manifest
+	oauth      oauth
 	installs   installs
 	chosen     []string // repositories that the Switchback App is installed in; none stands for all
 }
@@ -106,6 +107,7 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("POST /settings/apps/new", g.newApp)
 	g.mux.HandleFunc("POST /organizations/{org}/settings/apps/new", g.newApp)
 	g.mux.HandleFunc("POST /app-manifests/{code}/conversions", g.convert)
+	g.oauthRoutes()
 	g.mux.HandleFunc("GET /app/hook/deliveries", g.listDeliveries)
 	g.mux.HandleFunc("GET /app/hook/deliveries/{delivery}", g.showDelivery)
 	g.mux.HandleFunc("POST /app/hook/deliveries/{delivery}/attempts", g.redeliver)
@@ -311,6 +313,13 @@ func fail(w http.ResponseWriter, status int, message string) {
 }
 
 func repoName(r *http.Request) string { return r.PathValue("owner") + "/" + r.PathValue("repo") }
+
+// body reads a request's body, which can be read once more.
+func body(r *http.Request) ([]byte, error) {
+	data, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	return data, err
+}
 
 func readJSON(r *http.Request, out any) error {
 	data, err := io.ReadAll(r.Body)

@@ -19,6 +19,7 @@ type Manifest struct {
 		URL    string
 		Active bool
 	} `json:"hook_attributes"`
+	Callbacks   []string          `json:"callback_urls"`
 	Permissions map[string]string `json:"default_permissions"`
 	Events      []string          `json:"default_events"`
 

@@ -97,7 +97,7 @@ func unpackRedirect(r *http.Response) error {
 }
 
 func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/_bench/") || strings.HasSuffix(r.URL.Path, "/settings/apps/new") { // the bench's own, and pages
+	if strings.HasPrefix(r.URL.Path, "/_bench/") || strings.HasSuffix(r.URL.Path, "/settings/apps/new") || strings.HasPrefix(r.URL.Path, "/login/oauth/") { // the bench's own, and pages
 		rec.direct.ServeHTTP(w, r)
 		return
 	}

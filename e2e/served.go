@@ -55,6 +55,7 @@ func (b *Bench) prepare(t testing.TB, bin, database, dir string, env ...string) 
 		"SWITCHBACK_DATA=" + s.dir, "SWITCHBACK_DATABASE_URL=" + database, "SWITCHBACK_LISTEN=127.0.0.1:" + strconv.Itoa(s.port),
 		"SWITCHBACK_APP_ID=" + strconv.Itoa(SwitchbackAppID), "SWITCHBACK_PRIVATE_KEY=" + b.AppPrivateKey(),
 		"SWITCHBACK_WEBHOOK_SECRET=" + WebhookSecret, "SWITCHBACK_GITHUB_URL=" + b.URL,
+		"SWITCHBACK_CLIENT_ID=" + SwitchbackClientID, "SWITCHBACK_CLIENT_SECRET=" + SwitchbackClientSecret, "SWITCHBACK_PUBLIC_URL=" + s.URL,
 		"SWITCHBACK_CONTENT_INTERVAL=1ms", "SWITCHBACK_CLAIM_TTL=2s",
 		"SWITCHBACK_LIMITS=points=9000/1m", // the bench answers faster than GitHub
 		"SWITCHBACK_RECOVER=0",             // it would find what other tests left behind; see Repo.Alone

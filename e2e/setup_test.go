@@ -203,7 +203,7 @@ func TestSetup(t *testing.T) {
 	if m.Org != "acme" || got["id"] != float64(m.ID) || got["webhook_secret"] != m.Secret || got["client_secret"] != m.ClientSecret || got["private_key"] != s.b.AppPrivateKey() {
 		t.Errorf("%+v\n%v", m, got)
 	}
-	if m.Public == nil || *m.Public || !m.Hook.Active || m.Hook.URL != "https://switchback.acme.test/webhook" {
+	if m.Public == nil || *m.Public || !m.Hook.Active || m.Hook.URL != "https://switchback.acme.test/webhook" || !slices.Equal(m.Callbacks, []string{"https://switchback.acme.test/sign-in/callback"}) {
 		t.Errorf("%+v", m)
 	}
 	for _, secret := range []string{m.Secret, m.ClientSecret, m.Code, "PRIVATE KEY"} {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/app/recovery"
+	"github.com/switchback-ci/switchback/bot/dash/signin"
 	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ration/sqlration"
@@ -33,6 +34,7 @@ type server struct {
 	worker   *worker
 	offices  *offices
 	live     *lively
+	shown    *pages                 // nil if none are served
 	login    atomic.Pointer[string] // of the App's bot, once it is known
 	working  atomic.Bool            // the queue works
 	stopping atomic.Bool
@@ -49,7 +51,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line(), sqlration.Line(), feed.Line()); err != nil {
+	if v.store, err = store.Open(ctx, s.Database, s.Data, recovery.Line(), sqlration.Line(), feed.Line(), signin.Line()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
@@ -62,6 +64,9 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 		return err
 	}
 	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.hub))
+	if v.shown, err = v.pages(); err != nil {
+		return err
+	}
 	return v.run(ctx, hard, agent(version))
 }
 
@@ -74,8 +79,11 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	web := &http.Server{Handler: v.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
 	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // also of what is done while it stops
-	defer v.live.run(telling, ctx)()
+	serving, over := context.WithCancel(ctx)                       // also ended by what ends the server before its time
+	defer v.live.run(telling, serving)()
+	defer v.shown.run(serving)()
 	defer end()
+	defer over()
 	failed := make(chan error, 2)
 	go func() { failed <- web.Serve(l) }()
 	v.log.Info("listening", "address", l.Addr().String(), version)
@@ -91,6 +99,7 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	case err = <-failed:
 	}
 	<-started
+	over()
 	return errors.Join(err, v.stop(hard, web))
 }
 
@@ -165,6 +174,9 @@ func (v *server) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)
 	mux.Handle("GET /metrics", v.metrics.handler())
+	if v.shown != nil {
+		mux.Handle("/", v.shown)
+	}
 	return mux
 }
 

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,12 +37,18 @@ type Settings struct {
 	Level    string        // debug, info, warn, error
 	Format   string        // of the log: text or json
 
+	Dashboard string        // whether pages are served: auto, on, off
+	Public    string        // address at which people see the server; "" as setup kept it
+	NoSignIn  bool          // whether who is on this machine may see everything
+	Access    time.Duration // how long what GitHub said somebody may see is kept
+
 	App credentials.App
 }
 
 // Setting is one of Settings as people give it.
 type Setting struct {
 	Flag, Env, Default, Usage string
+	Switch                    bool // as a flag, it needs no value
 
 	set func(*Settings, string) error
 	get func(Settings) string
@@ -60,20 +67,34 @@ func All() []Setting {
 		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "between two looks for what GitHub could not tell of, the first at the start; 0 for none", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
 		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that fell silent holds a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
 		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "between two writes to GitHub of one installation; GitHub asks for a second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
-		{"limits", "SWITCHBACK_LIMITS", ration.GitHub().String(), "what GitHub lets through for one installation: requests that create content over a short and a long time, points, and requests under way",
-			func(s *Settings, v string) (err error) { s.Limits, err = ration.Parse(v); return err }, func(s Settings) string { return s.Limits.String() }},
+		{Flag: "limits", Env: "SWITCHBACK_LIMITS", Default: ration.GitHub().String(), Usage: "what GitHub lets through for one installation: requests that create content over a short and a long time, points, and requests under way",
+			set: func(s *Settings, v string) (err error) { s.Limits, err = ration.Parse(v); return err }, get: func(s Settings) string { return s.Limits.String() }},
 		number("cache", "SWITCHBACK_CACHE_MB", "16", "MiB of GitHub's answers kept per installation", 0, 4096, func(s *Settings) *int { return &s.Cache }),
 		span("events-kept", "SWITCHBACK_EVENTS_KEPT", "336h", "how long the events are kept from which a client goes on", time.Hour, func(s *Settings) *time.Duration { return &s.Events }),
-		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
-		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", func(s *Settings) *string { return &s.Format }, "text", "json"),
+		choice("dashboard", "SWITCHBACK_DASHBOARD", "auto", "whether pages are served on which people watch what is done; auto: if it is known who may look", func(s *Settings) *string { return &s.Dashboard }, "auto", "on", "off"),
+		text("public-url", "SWITCHBACK_PUBLIC_URL", "", "address at which people see the server, as https://switchback.example.com; default: as setup was told", func(s *Settings) *string { return &s.Public }),
+		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "show the pages without sign-in to whoever is on this machine; only with a loopback address as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
+		span("access", "SWITCHBACK_ACCESS", "2m", "how long what GitHub said somebody may see is taken for true", time.Second, func(s *Settings) *time.Duration { return &s.Access }),
+		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", "", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
+		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", "", func(s *Settings) *string { return &s.Format }, "text", "json"),
 	}
 }
 
 func text(flag, env, def, usage string, at func(*Settings) *string) Setting {
-	return Setting{flag, env, def, usage, func(s *Settings, v string) error { *at(s) = v; return nil }, func(s Settings) string { return *at(&s) }}
+	return Setting{Flag: flag, Env: env, Default: def, Usage: usage, set: func(s *Settings, v string) error { *at(s) = v; return nil }, get: func(s Settings) string { return *at(&s) }}
 }
 
-func choice(flag, env, def string, at func(*Settings) *string, all ...string) Setting {
+func onOff(flag, env, usage string, at func(*Settings) *bool) Setting {
+	set := func(s *Settings, v string) (err error) {
+		if *at(s), err = strconv.ParseBool(v); err != nil {
+			return fmt.Errorf("%q is neither true nor false", v)
+		}
+		return nil
+	}
+	return Setting{Flag: flag, Env: env, Default: "false", Usage: usage, Switch: true, set: set, get: func(s Settings) string { return strconv.FormatBool(*at(&s)) }}
+}
+
+func choice(flag, env, def, usage string, at func(*Settings) *string, all ...string) Setting {
 	set := func(s *Settings, v string) error {
 		for _, c := range all {
 			if v == c {
@@ -83,7 +104,10 @@ func choice(flag, env, def string, at func(*Settings) *string, all ...string) Se
 		}
 		return fmt.Errorf("%q is none of %s", v, strings.Join(all, ", "))
 	}
-	return Setting{flag, env, def, "one of " + strings.Join(all, ", "), set, func(s Settings) string { return *at(&s) }}
+	if usage != "" {
+		usage = "; " + usage
+	}
+	return Setting{Flag: flag, Env: env, Default: def, Usage: "one of " + strings.Join(all, ", ") + usage, set: set, get: func(s Settings) string { return *at(&s) }}
 }
 
 func number(flag, env, def, usage string, low, high int, at func(*Settings) *int) Setting {
@@ -95,7 +119,7 @@ func number(flag, env, def, usage string, low, high int, at func(*Settings) *int
 		*at(s) = n
 		return nil
 	}
-	return Setting{flag, env, def, usage, set, func(s Settings) string { return strconv.Itoa(*at(&s)) }}
+	return Setting{Flag: flag, Env: env, Default: def, Usage: usage, set: set, get: func(s Settings) string { return strconv.Itoa(*at(&s)) }}
 }
 
 func span(flag, env, def, usage string, low time.Duration, at func(*Settings) *time.Duration) Setting {
@@ -107,7 +131,7 @@ func span(flag, env, def, usage string, low time.Duration, at func(*Settings) *t
 		*at(s) = d
 		return nil
 	}
-	return Setting{flag, env, def, usage, set, func(s Settings) string { return at(&s).String() }}
+	return Setting{Flag: flag, Env: env, Default: def, Usage: usage, set: set, get: func(s Settings) string { return at(&s).String() }}
 }
 
 // orOff is a span that may be 0, too.
@@ -134,7 +158,8 @@ func Load(flags map[string]string, getenv func(string) string) (Settings, error)
 	if s.App, err = credentials.Load(s.Data, getenv); err != nil {
 		wrong = errors.Join(wrong, err)
 	}
-	return s, wrong
+	s.Public = cmp.Or(s.Public, s.App.Server)
+	return s, errors.Join(wrong, s.checkDashboard())
 }
 
 // load is Load without the credentials.
@@ -168,6 +193,7 @@ func (s Settings) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "%s=%d\n%s=%s\n", credentials.EnvAppID, s.App.ID, credentials.EnvGitHubURL, s.App.WebURL())
 	fmt.Fprintf(&b, "%s=%v\n%s=%v\n%s=%v\n", credentials.EnvPrivateKey, s.App.PrivateKey,
 		credentials.EnvWebhookSecret, s.App.WebhookSecret, credentials.EnvOldWebhookSecret, s.App.OldWebhookSecret)
+	fmt.Fprintf(&b, "%s=%s\n%s=%v\n", credentials.EnvClientID, s.App.ClientID, credentials.EnvClientSecret, s.App.ClientSecret)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

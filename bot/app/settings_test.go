@@ -135,3 +135,48 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+func TestDashboardSettings(t *testing.T) {
+	t.Parallel()
+	known := []string{"SWITCHBACK_CLIENT_ID", "Iv1.x", "SWITCHBACK_CLIENT_SECRET", "hush", "SWITCHBACK_PUBLIC_URL", "https://x.example.com"}
+	for _, c := range []struct {
+		name  string
+		flags map[string]string
+		env   []string
+		on    bool
+		why   string // of an error, or of there being none
+		bad   bool
+	}{
+		{"all is known", nil, known, true, "", false},
+		{"nothing is known", nil, nil, false, "without SWITCHBACK_CLIENT_ID, SWITCHBACK_CLIENT_SECRET, SWITCHBACK_PUBLIC_URL", false},
+		{"the address is not known", nil, known[:4], false, "without SWITCHBACK_PUBLIC_URL", false},
+		{"the address is not encrypted", map[string]string{"public-url": "http://x.example.com"}, known, false, "not encrypted", false},
+		{"asked for, but nothing is known", map[string]string{"dashboard": "on"}, nil, false, "--dashboard on: nobody could sign in", true},
+		{"not wanted", map[string]string{"dashboard": "off"}, known, false, "", false},
+		{"no such word", map[string]string{"dashboard": "maybe"}, known, true, `"maybe" is none of`, true},
+		{"without sign-in on this machine", map[string]string{"no-sign-in": "true", "listen": "127.0.0.1:8080"}, nil, true, "", false},
+		{"without sign-in on this machine, by name", map[string]string{"no-sign-in": "true", "listen": "localhost:8080"}, nil, true, "", false},
+		{"without sign-in on this machine, IPv6", map[string]string{"no-sign-in": "true", "listen": "[::1]:8080"}, nil, true, "", false},
+		{"without sign-in on all addresses", map[string]string{"no-sign-in": "true"}, known, true, `--no-sign-in: ":8080" is open to other machines`, true},
+		{"without sign-in on 0.0.0.0", map[string]string{"listen": "0.0.0.0:8080"}, append(known, "SWITCHBACK_NO_SIGN_IN", "true"), true, "--listen 127.0.0.1:8080", true},
+		{"without sign-in on another address", map[string]string{"no-sign-in": "true", "listen": "10.0.0.7:80"}, nil, true, "open to other machines", true},
+		{"neither yes nor no", map[string]string{"no-sign-in": "perhaps"}, known, true, "neither true nor false", true},
+	} {
+		s, err := Load(c.flags, environment(t, c.env...))
+		on, why := s.dashboard()
+		if c.bad {
+			if err == nil || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil || on != c.on || !strings.Contains(why, c.why) || (c.why == "") != (why == "") {
+			t.Errorf("%s: %v %q %v", c.name, on, why, err)
+		}
+	}
+	s, err := Load(nil, environment(t, known...))
+	var b strings.Builder
+	if err != nil || s.Print(&b) != nil || strings.Contains(b.String(), "hush") || !strings.Contains(b.String(), "SWITCHBACK_CLIENT_ID=Iv1.x\nSWITCHBACK_CLIENT_SECRET=[secret]\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

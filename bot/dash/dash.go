@@ -88,6 +88,8 @@ type Server struct {
 	o     Options
 	mux   *http.ServeMux
 	pages map[string]*template.Template
+
+	origin http.CrossOriginProtection
 }
 
 // New returns the pages.
@@ -232,6 +234,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Cache-Control", "no-store")
+	if err := s.origin.Check(r); err != nil {
+		http.Error(w, "another site asked for that", http.StatusForbidden)
+		return
+	}
 	if s.o.Gate.Serve(w, r) {
 		return
 	}
@@ -246,6 +252,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case !ok:
 		s.o.Gate.SignIn(w, r)
+		return
+	}
+	if !v.asked(w, r) {
+		http.Error(w, "no page of this server asked for that; load the page again", http.StatusForbidden)
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), viewerKey{}, v))

@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/app"
 	"github.com/switchback-ci/switchback/bot/app/credentials"
 	"github.com/switchback-ci/switchback/bot/app/setup"
+	"github.com/switchback-ci/switchback/bot/dash/signin"
 )
 
 // service is what is read of a service of compose.yaml.
@@ -92,7 +93,9 @@ func TestCompose(t *testing.T) {
 	} else {
 		knownCommand(t, got)
 	}
-	if proxy := c.Configs["proxy"].Content; !strings.Contains(proxy, "handle /webhook {") || strings.Contains(proxy, "metrics") {
+	proxy := c.Configs["proxy"].Content
+	if !strings.Contains(proxy, "handle /webhook {") || !strings.Contains(proxy, "@inside path /metrics /metrics/* /healthz /readyz\n") ||
+		!strings.Contains(proxy, "handle @inside {\n    respond 404\n  }") {
 		t.Errorf("the proxy passes on something else:\n%s", proxy)
 	}
 }
@@ -159,6 +162,9 @@ func TestSetupTellsWhereServeListens(t *testing.T) {
 	t.Parallel()
 	if setup.WebhookPath != app.WebhookPath {
 		t.Errorf("setup says %s, serve listens at %s", setup.WebhookPath, app.WebhookPath)
+	}
+	if setup.CallbackPath != signin.CallbackPath {
+		t.Errorf("setup says %s, people come back to %s", setup.CallbackPath, signin.CallbackPath)
 	}
 	r := run(t, "", "serve", "--help")
 	for _, flag := range []string{"--data ", "--listen "} { // as setup and compose.yaml say

@@ -26,6 +26,9 @@ directory serves one process; several share a PostgreSQL database.
 The first signal to stop (SIGTERM, SIGINT) ends the taking of webhooks and lets what is
 being worked on come to its end; a second one ends at once. Nothing is lost by either.
 
+Whoever signs in with GitHub watches on pages, at /, what happens in the repositories
+that they may read there.
+
 /healthz answers while the process lives, /readyz while it can keep webhooks and works
 on them, and /metrics is for Prometheus.`,
 		Args: cobra.NoArgs,
@@ -61,6 +64,9 @@ on them, and /metrics is for Prometheus.`,
 func settingFlags(f *pflag.FlagSet) {
 	for _, x := range app.All() {
 		f.String(x.Flag, x.Default, x.Usage+" ("+x.Env+")")
+		if x.Switch {
+			f.Lookup(x.Flag).NoOptDefVal = "true"
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ type App struct {
 	Name          string `json:"name,omitempty"`
 	URL           string `json:"html_url,omitempty"` // of its page
 	GitHub        string `json:"github,omitempty"`   // where people see GitHub; "" means DefaultGitHub
+	Server        string `json:"server,omitempty"`   // where people and GitHub see the server, if setup was told
 	ClientID      string `json:"client_id,omitempty"`
 	ClientSecret  Secret `json:"client_secret,omitempty"`
 	PrivateKey    Secret `json:"private_key"` // PEM

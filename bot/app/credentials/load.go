@@ -10,13 +10,15 @@ import (
 	"strings"
 )
 
-// The environment variables that Load reads. Each but the id and the address
+// The environment variables that Load reads. Each but the ids and the address
 // may also be given as the path of a file, by its name with _FILE behind it.
 const (
 	EnvAppID            = "SWITCHBACK_APP_ID"
 	EnvPrivateKey       = "SWITCHBACK_PRIVATE_KEY"
 	EnvWebhookSecret    = "SWITCHBACK_WEBHOOK_SECRET"
 	EnvOldWebhookSecret = "SWITCHBACK_WEBHOOK_SECRET_OLD"
+	EnvClientID         = "SWITCHBACK_CLIENT_ID"
+	EnvClientSecret     = "SWITCHBACK_CLIENT_SECRET"
 	EnvGitHubURL        = "SWITCHBACK_GITHUB_URL"
 )
 
@@ -85,7 +87,7 @@ func override(a *App, getenv func(string) string) (given bool, err error) {
 	for _, v := range []struct {
 		name string
 		into *Secret
-	}{{EnvPrivateKey, &a.PrivateKey}, {EnvWebhookSecret, &a.WebhookSecret}, {EnvOldWebhookSecret, &a.OldWebhookSecret}} {
+	}{{EnvPrivateKey, &a.PrivateKey}, {EnvWebhookSecret, &a.WebhookSecret}, {EnvOldWebhookSecret, &a.OldWebhookSecret}, {EnvClientSecret, &a.ClientSecret}} {
 		s, err := variable(v.name, getenv)
 		if err != nil {
 			return false, err
@@ -96,6 +98,9 @@ func override(a *App, getenv func(string) string) (given bool, err error) {
 	}
 	if s := getenv(EnvPrivateKey); s != "" && !strings.Contains(s, "\n") {
 		a.PrivateKey = Secret(strings.ReplaceAll(s, `\n`, "\n")) // as files of variables write it
+	}
+	if s := strings.TrimSpace(getenv(EnvClientID)); s != "" {
+		a.ClientID = s
 	}
 	if s := strings.TrimSpace(getenv(EnvGitHubURL)); s != "" {
 		if a.GitHub, err = ParseGitHub(s); err != nil {

@@ -15,8 +15,12 @@ import (
 	"unicode/utf8"
 )
 
-// WebhookPath is where the server takes webhooks, below its address.
-const WebhookPath = "/webhook"
+// Where the server takes webhooks, and whom GitHub sends back who signed in there,
+// below its address.
+const (
+	WebhookPath  = "/webhook"
+	CallbackPath = "/sign-in/callback"
+)
 
 // A Grant is a permission of the App, and what it is for.
 type Grant struct {
@@ -108,7 +112,7 @@ func (w Wish) Manifest(back string) (string, error) {
 	data, err := json.Marshal(map[string]any{
 		"name": w.Name, "url": w.Server, "description": "Takes failing CI back to whoever can mend it, a bounded number of times.",
 		"hook_attributes": map[string]any{"url": w.Server + WebhookPath, "active": true},
-		"redirect_url":    back, "public": false, "default_permissions": permissions, "default_events": events,
+		"redirect_url":    back, "callback_urls": []string{w.Server + CallbackPath}, "public": false, "default_permissions": permissions, "default_events": events,
 	})
 	return string(data), err
 }

@@ -199,7 +199,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request) {
 		s.show(w, http.StatusBadGateway, page{Title: "GitHub did not give the App away", Retry: true, Apps: s.appsPage(), Errors: advice(err)})
 		return
 	}
-	a := credentials.App{ID: made.ID, Slug: made.Slug, Name: made.Name, URL: made.URL, GitHub: s.o.GitHub, ClientID: made.ClientID,
+	a := credentials.App{ID: made.ID, Slug: made.Slug, Name: made.Name, URL: made.URL, GitHub: s.o.GitHub, Server: s.p.Wish.Server, ClientID: made.ClientID,
 		ClientSecret: credentials.Secret(made.ClientSecret), PrivateKey: credentials.Secret(made.PrivateKey), WebhookSecret: credentials.Secret(made.WebhookSecret)}
 	if s.path, err = credentials.Save(ctx, s.o.Dir, a, s.o.Force); err != nil {
 		s.o.Log.Error("the App exists, but its credentials could not be kept", "app", a, "error", err)
