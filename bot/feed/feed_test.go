@@ -3,6 +3,7 @@ package feed_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"reflect"
@@ -276,6 +277,69 @@ func TestTakenInLater(t *testing.T) {
 		tables(t, f, made)
 		if list, err := f.Cases(t.Context(), []string{"acme/other"}, nil, feed.NewestFirst, 0, 9); len(list) != 0 || err != nil {
 			t.Errorf("%d cases of a repository without any, %v", len(list), err)
+		}
+	})
+}
+
+// Cases and failures come in their order however many repositories and states are asked for.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
+		var repos []string
+		for i := range 14 {
+			repos = append(repos, fmt.Sprintf("acme/r%02d", i))
+		}
+		f := feed.New(db)
+		for s := range sample.Cases(sample.Options{Seed: 9, Cases: 80, End: end, Repos: repos}) {
+			if _, err := f.Add(t.Context(), s.Key, s.Events); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := f.Cases(t.Context(), nil, nil, feed.NewestFirst, 0, 100)
+		if err != nil || len(all) != 80 {
+			t.Fatalf("%d cases, %v", len(all), err)
+		}
+		for _, of := range [][]string{nil, repos[:1], repos[:3], repos[:12], {}} {
+			for _, states := range [][]feed.State{nil, {feed.Completed}, {feed.Completed, feed.Escalated}} {
+				var want []string
+				for _, c := range all {
+					if (of == nil || slices.Contains(of, c.Repo)) && (states == nil || slices.Contains(states, c.State)) {
+						want = append(want, c.Key)
+					}
+				}
+				for _, order := range []feed.Order{feed.NewestFirst, feed.LongestWait} {
+					var got []feed.Case
+					for skip := 0; ; skip += 7 {
+						part, err := f.Cases(t.Context(), of, states, order, skip, 7)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if got = append(got, part...); len(part) < 7 {
+							break
+						}
+					}
+					if !slices.IsSortedFunc(got, func(a, b feed.Case) int {
+						if order == feed.LongestWait {
+							return a.Since.Compare(b.Since)
+						}
+						return b.Updated.Compare(a.Updated)
+					}) {
+						t.Errorf("%v %v: not the %s first", of, states, order)
+					}
+					if len(got) != len(want) {
+						t.Errorf("%v %v %s: %d cases, want %d", of, states, order, len(got), len(want))
+					}
+				}
+			}
+			whole, err := f.Clusters(t.Context(), feed.Wanted{Repos: of}, 0, 100)
+			if err != nil || (len(whole) == 0) != (of != nil && len(of) == 0) {
+				t.Fatalf("%d clusters of %v, %v", len(whole), of, err)
+			}
+			for i, c := range whole {
+				if i > 0 && c.Last.After(whole[i-1].Last) || slices.ContainsFunc(whole[:i], func(o feed.Cluster) bool { return o.Fingerprint == c.Fingerprint }) {
+					t.Errorf("%v: %s stands in the wrong place", of, c.Name)
+				}
+			}
 		}
 	})
 }

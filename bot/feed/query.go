@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -39,33 +40,71 @@ const (
 	LongestWait Order = "longest" // that stand so for the longest time
 )
 
+// apart is up to how many repositories are read one by one, each in the order of an
+// index, rather than all together.
+const apart = 10
+
 // Cases returns at most n cases in some states, after skipping some.
 func (f *Feed) Cases(ctx context.Context, repos []string, states []State, order Order, skip, n int) ([]Case, error) {
 	var q query
-	where := q.repos(repos)
-	if len(states) == 1 {
-		where += " AND state = " + q.arg(string(states[0]))
-	}
-	by := "updated DESC, key"
+	at, by := "updated", "updated DESC, key"
 	if order == LongestWait {
-		by = "since, key"
+		at, by = "since", "since, key"
 	}
-	from := fmt.Sprintf("SELECT %s FROM feed_case WHERE %s", caseColumns, where)
-	if len(states) > 1 { // each by its index
-		parts := make([]string, len(states))
-		for i, s := range states {
-			parts[i] = fmt.Sprintf("SELECT * FROM (%s AND state = %s ORDER BY %s LIMIT %d) AS s%d", from, q.arg(string(s)), by, skip+n, i)
-		}
-		from = strings.Join(parts, " UNION ALL ")
+	var parts []string
+	for _, where := range q.parts(repos, states) {
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT key, %s FROM feed_case%s WHERE %s ORDER BY %s LIMIT %d) AS part%d",
+			at, f.inOrder(repos, states, order), where, by, skip+n, len(parts)))
 	}
 	var out []Case
-	err := f.each(ctx, "cases", &q, fmt.Sprintf("%s ORDER BY %s LIMIT %d OFFSET %d", from, by, n, skip),
+	if len(parts) == 0 {
+		return out, nil
+	}
+	err := f.each(ctx, "cases", &q, fmt.Sprintf("SELECT %s FROM feed_case WHERE key IN (SELECT key FROM (%s) AS found ORDER BY %s LIMIT %d OFFSET %d) ORDER BY %[3]s",
+		caseColumns, strings.Join(parts, " UNION ALL "), by, n, skip),
 		func(rows *sql.Rows) error {
 			c, err := scanCase(rows)
 			out = append(out, c)
 			return err
 		})
 	return out, err
+}
+
+// parts returns conditions that have the cases of some repositories in some states
+// between them, each such that an index has its rows in order.
+func (q *query) parts(repos []string, states []State) []string {
+	var ofRepos []string
+	if repos == nil || len(repos) > apart {
+		ofRepos = []string{q.repos(repos)}
+	} else {
+		for _, r := range repos {
+			ofRepos = append(ofRepos, "repo = "+q.arg(r))
+		}
+	}
+	if len(states) == 0 {
+		return ofRepos
+	}
+	var out []string
+	for _, r := range ofRepos {
+		for _, s := range states {
+			out = append(out, r+" AND state = "+q.arg(string(s)))
+		}
+	}
+	return out
+}
+
+// inOrder has SQLite, which knows nothing of how much there is, read the cases of many
+// repositories in their order rather than find and sort them.
+func (f *Feed) inOrder(repos []string, states []State, order Order) string {
+	switch {
+	case f.db.Kind != database.SQLite || len(repos) <= apart:
+		return ""
+	case len(states) == 0:
+		return " INDEXED BY feed_case_updated"
+	case order == LongestWait:
+		return " INDEXED BY feed_case_since"
+	}
+	return " INDEXED BY feed_case_all"
 }
 
 func scanCase(rows *sql.Rows) (Case, error) {

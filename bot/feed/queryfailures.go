@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -22,7 +23,7 @@ type Cluster struct {
 // Wanted says which clusters are wanted; empty fields want all.
 type Wanted struct {
 	Repos []string // nil are all
-	Text  string   // in the name, the suite or the file, in any case
+	Text  string   // in the name, the suite or the file, in any case of ASCII
 	Class routing.Class
 }
 
@@ -30,20 +31,27 @@ type Wanted struct {
 // seen first.
 func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
 	var q query
+	from, like := "feed_cluster c", "ILIKE"
+	if f.db.Kind == database.SQLite {
+		like = "LIKE" // of any case
+		if len(w.Repos) != 1 {
+			from += " INDEXED BY feed_cluster_all" // it knows nothing of how much there is, and would find and sort all
+		}
+	}
 	// A cluster has its place by its last row: rows are read in their order, and each but
 	// the last of a cluster is left out.
 	where := q.repos(w.Repos)
-	where += " AND NOT EXISTS (SELECT 1 FROM feed_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
-		q.repos(w.Repos) + ")"
 	if w.Class != "" {
 		where += " AND class = " + q.arg(string(w.Class))
 	}
 	if w.Text != "" {
-		like := " LIKE " + q.arg("%"+likely.Replace(strings.ToLower(w.Text))+"%") + " ESCAPE '!'"
-		where += " AND (lower(name)" + like + " OR lower(suite)" + like + " OR lower(file)" + like + ")"
+		is := " " + like + " " + q.arg("%"+likely.Replace(w.Text)+"%") + " ESCAPE '!'"
+		where += " AND (name" + is + " OR suite" + is + " OR file" + is + ")"
 	}
+	where += " AND NOT EXISTS (SELECT 1 FROM feed_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
+		q.repos(w.Repos) + ")"
 	var prints []string
-	err := f.each(ctx, "failures", &q, fmt.Sprintf("SELECT fingerprint FROM feed_cluster c WHERE %s ORDER BY last DESC, fingerprint LIMIT %d OFFSET %d", where, n, skip),
+	err := f.each(ctx, "failures", &q, fmt.Sprintf("SELECT fingerprint FROM %s WHERE %s ORDER BY last DESC, fingerprint LIMIT %d OFFSET %d", from, where, n, skip),
 		func(rows *sql.Rows) error {
 			var p string
 			err := rows.Scan(&p)

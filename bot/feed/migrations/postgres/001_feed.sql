@@ -54,6 +54,7 @@ CREATE TABLE feed_case (
 CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
 CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
 CREATE INDEX feed_case_since ON feed_case (state, since, key);
+CREATE INDEX feed_case_waits ON feed_case (repo, state, since, key);
 CREATE INDEX feed_case_updated ON feed_case (updated DESC, key);
 CREATE INDEX feed_case_repo ON feed_case (repo, updated DESC, key);
 

@@ -47,6 +47,7 @@ CREATE TABLE feed_case (
 CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
 CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
 CREATE INDEX feed_case_since ON feed_case (state, since, key);
+CREATE INDEX feed_case_waits ON feed_case (repo, state, since, key);
 CREATE INDEX feed_case_updated ON feed_case (updated DESC, key);
 CREATE INDEX feed_case_repo ON feed_case (repo, updated DESC, key);
 
@@ -114,7 +115,7 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     PRIMARY KEY (fingerprint, repo)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
-CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint);
+CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint, repo, class, name, suite, file); -- all that is searched
 
 CREATE TABLE feed_plan (
     key     TEXT PRIMARY KEY,
