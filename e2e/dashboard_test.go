@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/ledger"
+	team "github.com/switchback-ci/switchback/internal/sample"
+)
+
+// shown is `switchback dashboard` over a ledger.
+type shown struct {
+	t   testing.TB
+	dir string
+	led ledger.Ledger
+	url string
+	cmd *exec.Cmd
+}
+
+// newShown makes a ledger of a team's, and shows it.
+func newShown(t testing.TB) *shown {
+	t.Helper()
+	s := &shown{t: t, dir: filepath.Join(t.TempDir(), "ledger"), url: fmt.Sprintf("http://127.0.0.1:%d", freePort())}
+	led, err := ledger.OpenPath(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.led = led
+	for one := range team.Cases(team.Options{Seed: 5, Cases: 60, End: time.Now()}) {
+		s.add(one)
+	}
+	for _, one := range team.Plan(team.PlanOptions{Seed: 1, Repo: "acme/shop", Name: "orders", Ports: 14, Begun: 9, Start: time.Now().Add(-time.Hour)}) {
+		s.add(one)
+	}
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+// add appends what a stream has beyond what is in the ledger.
+func (s *shown) add(one team.Stream) {
+	s.t.Helper()
+	have, seen, err := s.led.Load(context.Background(), one.Key)
+	if err == nil {
+		_, err = s.led.Append(context.Background(), one.Key, seen, one.Events[len(have):])
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *shown) start() {
+	s.t.Helper()
+	bin, err := switchback()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.cmd = exec.Command(bin, "dashboard", "--ledger", s.dir, "--listen", strings.TrimPrefix(s.url, "http://"))
+	s.cmd.Stderr = os.Stderr
+	if err := startCmd(s.cmd); err != nil {
+		s.t.Fatal(err)
+	}
+	for try := 0; ; try++ {
+		res, err := http.Get(s.url + "/plans")
+		if err == nil {
+			res.Body.Close()
+			return
+		}
+		if try == 600 {
+			s.t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (s *shown) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// pages are all pages, by a name for people.
+func (s *shown) pages(t *testing.T, tab *Tab) map[string]string {
+	t.Helper()
+	out := map[string]string{"overview": "/", "cases": "/cases", "waiting": "/cases?state=escalated", "one repository": "/?repo=acme/shop", "plans": "/plans",
+		"plan": "/plan/acme/shop/orders", "failures": "/failures", "rules": "/rules", "feedback": "/feedback"}
+	for name, from := range map[string]string{"case": "/cases", "failure": "/failures"} {
+		tab.Open(s.url + from)
+		href := ""
+		tab.do("attribute", map[string]any{"at": `main tbody a[href^="/` + name + `/"]`, "name": "href"}, &href)
+		out[name] = href
+	}
+	return out
+}
+
+func TestDashboardPages(t *testing.T) {
+	t.Parallel()
+	s := newShown(t)
+	b := NewBrowser(t)
+	tab := b.Tab(t, "reader", nil)
+	plain := b.Tab(t, "plain", map[string]any{"script": false})
+	for name, path := range s.pages(t, tab) {
+		t.Run(name, func(t *testing.T) {
+			tab, plain := *tab, *plain
+			tab.tb, plain.tb = t, t
+			tab.Errors()
+			tab.Look(1280, 900, "light")
+			if code := tab.Open(s.url + path); code != http.StatusOK {
+				t.Fatalf("%s: %d", path, code)
+			}
+			for _, look := range []struct {
+				width  int
+				scheme string
+			}{{1280, "light"}, {1280, "dark"}, {360, "light"}, {360, "dark"}} {
+				tab.Look(look.width, 800, look.scheme)
+				if v := tab.Axe(); len(v) > 0 {
+					t.Errorf("%d wide, %s: %s", look.width, look.scheme, strings.Join(v, "\n"))
+				}
+				if n := tab.Overflow(); n > 0 {
+					t.Errorf("%d wide: %d pixels do not fit", look.width, n)
+				}
+			}
+			if dir := os.Getenv("PICTURES"); dir != "" {
+				tab.Picture(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+"-phone.png"), false)
+				tab.Look(1280, 900, "light")
+				tab.Picture(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".png"), true)
+			}
+			if e := tab.Errors(); len(e) > 0 {
+				t.Errorf("the console says %q", e)
+			}
+			if o := tab.Origins(); len(o) != 1 || o[0] != s.url {
+				t.Errorf("asked of %q", o)
+			}
+			tab.Press("Tab")
+			if f := tab.Focused(); f != "Skip to the content" {
+				t.Errorf("the first key leads to %q", f)
+			}
+			plain.Open(s.url + path)
+			if zone, utc := tab.Text("main time"), plain.Text("main time"); utc != "" && (!strings.Contains(utc, "UTC") || strings.Contains(zone, "UTC")) {
+				t.Errorf("times are %.60q, and without script %.60q", zone, utc)
+			}
+			for _, at := range []string{"main h1", "main h2", "main tbody th", "main tbody td:first-of-type"} {
+				if with, without := tab.Count(at), plain.Count(at); with != without || at == "main h1" && with != 1 {
+					t.Errorf("%d %s, and without script %d", with, at, without)
+				}
+			}
+		})
+	}
+}
