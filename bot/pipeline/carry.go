@@ -17,6 +17,10 @@ const pollEvery = 2 * time.Second
 // errWaits says that an effect is not to be carried out yet.
 var errWaits = errors.New("not yet")
 
+// longest is how often a claim is renewed for one effect: three times as long as a
+// claim.
+const longest = 9
+
 // tries is how often an effect is tried in one call of Carry.
 const tries = 4
 
@@ -122,7 +126,7 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 		if e.Kind == routing.EffectHandover && silent[e.Checkpoint] {
 			continue // the worker is not started before the feedback is there
 		}
-		ev, err := l.once(ctx, c, e, fresh[e.Key])
+		ev, err := l.held(ctx, c, e, fresh[e.Key])
 		if errors.Is(err, errWaits) {
 			waits[e.Key] = true
 			continue
@@ -146,6 +150,45 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 		}
 	}
 	return c, len(events), stuck
+}
+
+// held is once, while this process's claim is kept up.
+func (l *Line) held(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
+	defer l.hold(ctx, c.Key)()
+	return l.once(ctx, c, e, fresh)
+}
+
+// hold renews this process's claim while an effect takes long, as with a GitHub that
+// answers slowly: nobody else shall begin what is still under way. An effect that never
+// ends is left to others in the end.
+func (l *Line) hold(ctx context.Context, key string) (release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(l.ttl() / 3)
+		defer t.Stop()
+		for range longest {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			_, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
+				if c.Claim == nil || c.Claim.Owner != l.Owner || len(c.Pending) == 0 {
+					return nil, nil
+				}
+				return []routing.Event{{Type: routing.EventClaim, At: l.now(), Case: key, Claim: l.claim()}}, nil
+			})
+			if err != nil && ctx.Err() == nil {
+				l.log().Warn("claim not renewed", "case", key, "err", err)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // superseded reports whether an effect that waited starts work that is over:

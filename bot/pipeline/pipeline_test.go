@@ -437,6 +437,34 @@ func TestClaimIsProlonged(t *testing.T) {
 	}
 }
 
+// While an effect takes long its claim is renewed, so that nobody else begins it; once
+// it is over nothing is renewed any more.
+func TestClaimIsRenewed(t *testing.T) {
+	t.Parallel()
+	led, k, w := &ledger.Memory{}, newClock(), newWorld()
+	first := true
+	slow := effector(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+		for until := c.Claim.Until; first; {
+			_ = k.Sleep(ctx, time.Second)
+			time.Sleep(time.Millisecond)
+			if _, now := load(t, led); now.Claim.Until.After(until) {
+				first = false
+			}
+		}
+		return w.Do(ctx, c, e, fresh)
+	})
+	l := line(led, slow, k, "a")
+	l.ClaimTTL = 60 * time.Millisecond
+	mustDeliver(t, l, failing(1))
+	if strings.Join(w.calls, ",") != "comment 1,check 1,handover 1" {
+		t.Error(w.calls)
+	}
+	events, c := load(t, led)
+	if c.Claim != nil || events[len(events)-1].Type != routing.EventEffect {
+		t.Errorf("at its end: %+v", events[len(events)-1])
+	}
+}
+
 type effector func(context.Context, routing.Case, routing.Effect, bool) (string, error)
 
 func (f effector) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
