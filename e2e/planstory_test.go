@@ -22,6 +22,7 @@ type planStory struct {
 	level string
 
 	workflow string // its file
+	main     string // commit that the plan is read from
 }
 
 // twoPorts is a plan whose first port never passes unless right.txt is there.
@@ -47,7 +48,7 @@ func newPlanStory(t *testing.T, plan, config string) *planStory {
 	s := newStory(t, config)
 	s.r.Grant(t, Writer, "push")
 	s.r.Commit(t, "main", "plan", map[string]string{".github/workflows/ports.yml": "name: Ports\non: workflow_dispatch\njobs: {}\n"})
-	p := &planStory{story: s, ws: t.TempDir(), run: 5000, workflow: "ports.yml"}
+	p := &planStory{story: s, ws: t.TempDir(), run: 5000, workflow: "ports.yml", main: s.r.SHA(t, "main")}
 	write(t, p.ws, "ports.yml", plan)
 	write(t, p.ws, "test.sh", modelTest)
 	write(t, mkdir(t, p.ws, ".github"), "switchback.yml", s.config)
@@ -65,7 +66,7 @@ func (p *planStory) step(command string, in map[string]string) Action {
 	for k, v := range in {
 		inputs[k] = v
 	}
-	return Action{Binary: bin, Args: []string{"action"}, Repo: p.r, Token: p.token, Event: "push", RunID: p.run, Workspace: p.ws, Inputs: inputs,
+	return Action{Binary: bin, Args: []string{"action"}, Repo: p.r, Token: p.token, Event: "push", SHA: p.main, RunID: p.run, Workspace: p.ws, Inputs: inputs,
 		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_CLAIM_TTL": "2s", "GITHUB_REF": "refs/heads/main",
 			"GITHUB_WORKFLOW_REF": p.r.FullName + "/.github/workflows/" + p.workflow + "@refs/heads/main"}}
 }
@@ -166,6 +167,21 @@ func (p *planStory) row(id string) string {
 	}
 	p.t.Fatalf("no row of %s", id)
 	return ""
+}
+
+// check is the check of the newest build.
+func (p *planStory) check() CheckRun {
+	p.t.Helper()
+	var newest CheckRun
+	for _, c := range p.r.CheckRuns(p.t, p.main) {
+		if strings.HasSuffix(c.ExternalID, p.build+"/check") {
+			if newest.ID != 0 {
+				p.t.Errorf("two checks of build %s", p.build)
+			}
+			newest = c
+		}
+	}
+	return newest
 }
 
 // starts are the builds that were asked for by dispatches.

@@ -13,6 +13,11 @@ func TestPortIssue(t *testing.T) {
 	t.Parallel()
 	p := newPlanStory(t, twoPorts, "escalation: {mention: \"@writer\", assignees: [writer]}\n")
 	p.does(p.step("plan", nil))
+	t.Run("S2-96 the check of the commit shows how far the build is", func(t *testing.T) {
+		if c := p.check(); c.Status != "in_progress" || c.Output.Title != "0 of 2 ports have passed. · 1 running" || !strings.Contains(c.Output.Summary, "mermaid") {
+			t.Errorf("%+v", c)
+		}
+	})
 	p.b.RunAction(t, p.step("port", map[string]string{"port": "model"}))
 	t.Run("S2-96 how a port ended is shown before its round ends", func(t *testing.T) {
 		if row := p.row("model"); !strings.Contains(row, "🙋 escalated | 2 |") {
@@ -20,6 +25,11 @@ func TestPortIssue(t *testing.T) {
 		}
 	})
 	p.does(p.step("collect", map[string]string{"level": p.level}))
+	t.Run("its check asks for action", func(t *testing.T) {
+		if c := p.check(); c.Status != "completed" || c.Conclusion != "action_required" || c.Name != "switchback / plan ports.yml" {
+			t.Errorf("%+v", c)
+		}
+	})
 	issue := p.one("Escalation report")
 	t.Run("S2-29 S2-63 S2-65 a port whose reworks are used up has one labelled issue with its report", func(t *testing.T) {
 		labels := p.r.IssueLabels(t, issue.Number)

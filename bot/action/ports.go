@@ -136,7 +136,7 @@ func (f *face) builder() (*build.Desk, error) {
 	return &build.Desk{
 		Start:  f.starts(),
 		Calls:  f.effects(trigger{}),
-		Ledger: f.led, Issues: f.hub, Starts: f.hub, Repo: f.repo, Name: name, Plan: p, Settings: settings, Hashes: hashes, Render: o,
+		Ledger: f.led, Issues: f.hub, Starts: f.hub, Checks: f.hub, Repo: f.repo, Name: name, Plan: p, SHA: f.env.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
 		Run: run.ID, Attempt: run.Attempt, URL: run.URL, Now: f.now,
 	}, nil
 }

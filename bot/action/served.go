@@ -37,12 +37,13 @@ func (f *face) servedPlan(ctx context.Context, branch string) (*served, error) {
 		}
 	}
 	_, name := f.planPath()
-	s := &served{branch: branch, Desk: &build.Desk{Ledger: f.led, Issues: f.hub, Starts: f.hub, Calls: f.effects(trigger{}), Repo: f.repo, Name: name,
+	s := &served{branch: branch, Desk: &build.Desk{Ledger: f.led, Issues: f.hub, Starts: f.hub, Checks: f.hub, Calls: f.effects(trigger{}), Repo: f.repo, Name: name,
 		Settings: f.config.Plan(), Render: f.renderOptions(trigger{}), Claim: f.claimTTL(), Now: f.now}}
 	s.Render.Mention = f.config.Escalation.Mention
 	if s.commit, err = f.hub.Head(ctx, f.repo, branch); err != nil {
 		return nil, err
 	}
+	s.SHA = s.commit
 	if s.files, err = f.commitFiles(ctx, s.commit); err != nil {
 		return s, err
 	}

@@ -36,7 +36,8 @@ type Desk struct {
 	Ledger   ledger.Ledger
 	Issues   Issues // nil: the plan is not shown
 	Starts   Starts
-	Calls    Calls // nil: nobody is called
+	Checks   Checks // nil: it is not shown on commits
+	Calls    Calls  // nil: nobody is called
 	Repo     hub.Repo
 	Name     string // of the plan, in the ledger
 	Plan     port.Plan
@@ -46,6 +47,7 @@ type Desk struct {
 	Run      string // of GitHub Actions
 	Attempt  int
 	URL      string      // of the run
+	SHA      string      // commit that the plan was read from, "" if unknown
 	Start    *port.Start // how another build is begun, nil if it cannot be
 	ID       string      // of a build that it begins, if no run names it
 	Most     int         // jobs of a round, port.ShardSize if 0
@@ -123,7 +125,7 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 			if r.Build.ID == own { // this very step, again
 				return nil, nil
 			}
-			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start, Plan: d.Plan.Digest()})}, nil
+			return []routing.Event{r.Begin(port.Build{ID: own, Run: d.Run, URL: d.URL, SHA: d.SHA, At: d.Now(), Feedback: feedback, Start: d.Start, Plan: d.Plan.Digest()})}, nil
 		})
 		if err != nil {
 			return Round{}, err
@@ -170,7 +172,7 @@ func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
 		if r.Build.ID == own {
 			return nil, nil
 		}
-		b := port.Build{ID: own, Run: d.Run, URL: d.URL, At: d.Now(), Feedback: feedback, Start: d.Start, Plan: d.Plan.Digest()}
+		b := port.Build{ID: own, Run: d.Run, URL: d.URL, SHA: d.SHA, At: d.Now(), Feedback: feedback, Start: d.Start, Plan: d.Plan.Digest()}
 		r.Build = b
 		return []routing.Event{r.Begin(b), r.Hand(d.Plan.Jobs(d.Settings, d.Plan.State(r, d.Hashes), d.Hashes, false).Matrix.Include, 1, d.Run, d.URL, d.Now())}, nil
 	})

@@ -35,7 +35,7 @@ func (d *Desk) BeginServed(ctx context.Context, id string, refuse func(port.Regi
 		if r.Begun[id] || refuse != nil && refuse(r) {
 			return nil, nil
 		}
-		b := port.Build{ID: id, URL: d.URL, At: d.Now(), Feedback: feedback, Start: r.Build.Start, Plan: d.Plan.Digest(), Served: true}
+		b := port.Build{ID: id, URL: d.URL, SHA: d.SHA, At: d.Now(), Feedback: feedback, Start: r.Build.Start, Plan: d.Plan.Digest(), Served: true}
 		return []routing.Event{r.Begin(b)}, nil
 	})
 	return err

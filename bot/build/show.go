@@ -92,7 +92,10 @@ func (d *Desk) draw(ctx context.Context, reg port.Register, b port.Board, calls 
 	if errors.Is(err, hub.ErrMoved) {
 		issue, _, err = d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, "")
 	}
-	if err != nil || issue.Number == reg.Issue {
+	if err != nil {
+		return issue, err
+	}
+	if err := d.check(ctx, reg, b); err != nil || issue.Number == reg.Issue {
 		return issue, err
 	}
 	_, err = d.change(ctx, func(r port.Register) ([]routing.Event, error) {

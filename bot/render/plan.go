@@ -19,6 +19,17 @@ func PlanTitle(name string, o Options) string {
 	return cut(strings.ReplaceAll(o.Language.say("plan.title", "name", line(o.redact(name), 120)), "@", "＠"), 200)
 }
 
+// PlanProgress says in a line how far a plan is: plain text.
+func PlanProgress(b port.Board, o Options) string {
+	out := o.Language.say("plan.counts", "passed", b.Counts[port.IsPassed], "all", len(b.Rows))
+	for _, st := range []port.Standing{port.IsRunning, port.IsEscalated, port.IsFailed, port.IsPaused} {
+		if n := b.Counts[st]; n > 0 {
+			out += fmt.Sprintf(" · %d %s", n, o.Language.say("plan."+string(st)))
+		}
+	}
+	return out
+}
+
 // PlanBody returns the issue without its marker: how many have passed, a row for
 // each port, and the graph. Where it would grow beyond o.Limit, rows of ports
 // that need nobody are left out first.

@@ -33,6 +33,7 @@ type Build struct {
 	ID     string    `json:"id"`
 	Run    string    `json:"run_id,omitempty"` // of GitHub Actions, that began it
 	URL    string    `json:"url,omitempty"`    // of that
+	SHA    string    `json:"sha,omitempty"`    // commit that the plan was read from
 	At     time.Time `json:"at"`
 	Rounds int       `json:"-"` // handed out so far
 

@@ -97,6 +97,7 @@ func written(o WorkflowOptions, m Matrix, jobs *yaml.Node) ([]byte, error) {
 permissions:
   actions: write # workflows that a port dispatches
   contents: write # the ledger, a branch named switchback-ledger
+  checks: write # how far the plan is, on its commit
   issues: write # the tracking issue, escalations
 concurrency:
   group: switchback-ports-${{ github.workflow }}-${{ github.ref }}
