@@ -31,12 +31,9 @@ type Wanted struct {
 // seen first.
 func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
 	var q query
-	from, like := "feed_cluster c", "ILIKE"
-	if f.db.Kind == database.SQLite {
-		like = "LIKE" // of any case
-		if len(w.Repos) != 1 {
-			from += " INDEXED BY feed_cluster_all" // it knows nothing of how much there is, and would find and sort all
-		}
+	from := "feed_cluster c"
+	if f.db.Kind == database.SQLite && len(w.Repos) != 1 {
+		from += " INDEXED BY feed_cluster_all" // it knows nothing of how much there is, and would find and sort all
 	}
 	// A cluster has its place by its last row: rows are read in their order, and each but
 	// the last of a cluster is left out.
@@ -45,8 +42,12 @@ func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, 
 		where += " AND class = " + q.arg(string(w.Class))
 	}
 	if w.Text != "" {
-		is := " " + like + " " + q.arg("%"+likely.Replace(w.Text)+"%") + " ESCAPE '!'"
-		where += " AND (name" + is + " OR suite" + is + " OR file" + is + ")"
+		is := " LIKE " + q.arg("%"+likely.Replace(w.Text)+"%") + " ESCAPE '!'"
+		if f.db.Kind == database.SQLite { // whose LIKE is of any case
+			where += " AND (name" + is + " OR suite" + is + " OR file" + is + ")"
+		} else {
+			where += " AND sought" + is
+		}
 	}
 	where += " AND NOT EXISTS (SELECT 1 FROM feed_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
 		q.repos(w.Repos) + ")"
@@ -64,8 +65,14 @@ func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, 
 	return f.clusters(ctx, w.Repos, prints)
 }
 
-// likely escapes what LIKE reads anything into.
-var likely = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+// likely escapes what LIKE reads anything into, and makes letters of ASCII small.
+var likely = func() *strings.Replacer {
+	pairs := []string{"!", "!!", "%", "!%", "_", "!_"}
+	for c := 'A'; c <= 'Z'; c++ {
+		pairs = append(pairs, string(c), string(c+'a'-'A'))
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 // Cluster returns what is known of a fingerprint; nothing is if ok is false.
 func (f *Feed) Cluster(ctx context.Context, repos []string, fingerprint string) (c Cluster, ok bool, err error) {

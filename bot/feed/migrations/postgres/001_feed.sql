@@ -119,6 +119,7 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     runs        bigint NOT NULL,
     flaky       bigint NOT NULL,
     open        bigint NOT NULL,        -- cases in which it still fails
+    sought      text COLLATE "C" GENERATED ALWAYS AS (lower(name || ' ' || suite || ' ' || file)) STORED,
     PRIMARY KEY (fingerprint, repo)
 );
 CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
