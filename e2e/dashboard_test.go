@@ -13,6 +13,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	team "github.com/switchback-ci/switchback/internal/sample"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/port"
 )
 
 // shown is `switchback dashboard` over a ledger.
@@ -36,7 +38,7 @@ func newShown(t testing.TB) *shown {
 	for one := range team.Cases(team.Options{Seed: 5, Cases: 60, End: time.Now()}) {
 		s.add(one)
 	}
-	for _, one := range team.Plan(team.PlanOptions{Seed: 1, Repo: "acme/shop", Name: "orders", Ports: 14, Begun: 9, Start: time.Now().Add(-time.Hour)}) {
+	for _, one := range team.Plan(team.PlanOptions{Seed: 1, Repo: "acme/shop", Name: "orders", Ports: 14, Begun: 9, Start: time.Now().Add(-24 * time.Hour)}) {
 		s.add(one)
 	}
 	s.start()
@@ -151,5 +153,68 @@ func TestDashboardPages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestDashboardLive(t *testing.T) {
+	t.Parallel()
+	s := newShown(t)
+	tab := NewBrowser(t).Tab(t, "reader", nil)
+	tab.Open(s.url + "/plan/acme/shop/orders")
+	tab.Wait("#link", "Live")
+	var all team.Stream // a port that runs
+	for _, one := range team.Plan(team.PlanOptions{Seed: 1, Repo: "acme/shop", Name: "orders", Ports: 14, Begun: 9}) {
+		all = one
+	}
+	_, id, _ := routing.ParsePortKey(all.Key)
+	bar := fmt.Sprintf("[id=\"port-%s\"] progress", id)
+	progress := func(share float64, task string) {
+		t.Helper()
+		have, seen, err := s.led.Load(t.Context(), all.Key)
+		if err != nil || len(have) == 0 {
+			t.Fatal(err, len(have))
+		}
+		e := port.Event{Kind: port.WorkerProgress, At: time.Now(), Session: "b/" + id + "/impl", Port: id,
+			Progress: &port.Progress{Session: "b/" + id + "/impl", Port: id, Progress: share, Task: task, Tokens: 9}}
+		if _, err := s.led.Append(t.Context(), all.Key, seen, []routing.Event{e.Record()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("S2-96 a bar moves while the page is looked at, and what the reader opened stays", func(t *testing.T) {
+		began := time.Now()
+		progress(0.91, "the last handlers")
+		tab.Wait(`[id="port-`+id+`"]`, "91%")
+		t.Logf("seen after %v", time.Since(began))
+		var value string
+		if tab.do("attribute", map[string]any{"at": bar, "name": "value"}, &value); value != "91" {
+			t.Errorf("the bar is at %s", value)
+		}
+		tab.Wait("main", "is at 91%: the last handlers")
+	})
+	t.Run("of many changes at once the last is shown", func(t *testing.T) {
+		for i := range 12 {
+			progress(0.92, fmt.Sprint("step ", i))
+		}
+		tab.Wait("main", "is at 92%: step 11")
+	})
+	t.Run("after a kill and a start the page goes on by itself, and nothing is lost or told twice", func(t *testing.T) {
+		s.kill()
+		tab.Wait("#link", "Not connected")
+		progress(0.95, "while nobody listened")
+		s.start()
+		tab.Wait("main", "is at 95%: while nobody listened")
+		tab.Wait("#link", "Live")
+		progress(0.97, "and after")
+		tab.Wait("main", "is at 97%: and after")
+		for _, text := range []string{"while nobody listened", "step 11", "and after"} {
+			if n := strings.Count(tab.Text("main .news"), text); n != 1 {
+				t.Errorf("%q stands there %d times", text, n)
+			}
+		}
+	})
+	for _, e := range tab.Errors() {
+		if !strings.Contains(e, "ERR_") && !strings.Contains(e, "htmx:sse") { // that it was not connected is said, too
+			t.Errorf("the console says %q", e)
+		}
 	}
 }

@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/dash"
-	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/feed"
-	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/bot/feed/sse"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -41,41 +39,26 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	if host, _, err := net.SplitHostPort(listen); err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return usage("--listen %q is no address of this machine alone; write e.g. 127.0.0.1:8766", listen)
 	}
-	led, err := openExisting(ctx, where)
+	w, err := openFeed(ctx, s, where)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "switchback-dashboard-")
-	if err != nil {
-		return failed(err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	db, err := database.OpenFile(ctx, filepath.Join(dir, "feed.db"), true)
-	if err != nil {
-		return failed(err)
-	}
-	defer db.Close()
-	if err := db.Migrate(ctx, nil, sqlledger.Line(), feed.Line()); err != nil {
-		return failed(err)
-	}
-	f := feed.New(db)
-	keys, err := led.Keys(ctx)
-	if err != nil {
-		return failed(err)
-	}
-	for _, k := range keys {
-		events, _, err := led.Load(ctx, k)
-		if err != nil {
-			return failed(err)
-		}
-		if _, err := f.Add(ctx, k, events); err != nil {
-			return failed(err)
-		}
-	}
-	pages, err := dash.New(dash.Options{Feed: f, Gate: dash.Local{}, GitHub: "https://github.com", Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
-		events, _, err := led.Load(ctx, key)
-		return events, err
-	}})
+	defer func() { err = errors.Join(err, w.done()) }()
+	defer w.follow(ctx)()
+	log := slog.New(slog.NewTextHandler(s.err, nil))
+	hub := feed.NewHub(w.feed, sse.Frame)
+	telling, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); hub.Run(telling, log) }()
+	defer func() { stop(); <-ended }()
+	pages, err := dash.New(dash.Options{
+		Feed: w.feed, Gate: dash.Local{}, GitHub: "https://github.com", Log: log,
+		Events: &sse.Handler{Hub: hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
+		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
+			events, _, err := w.led.Load(ctx, key)
+			return events, err
+		},
+	})
 	if err != nil {
 		return failed(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 	"github.com/switchback-ci/switchback/routing/live"
 )
@@ -61,25 +62,22 @@ happened: the same ledger gives the same ids, a ledger that has grown may not.`,
 
 // events prints events.
 func events(ctx context.Context, s streams, o eventsFlags) (err error) {
-	f, mirror, done, err := openFeed(ctx, s, o.ledger)
+	w, err := openFeed(ctx, s, o.ledger)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	last, err := f.Last(ctx)
+	defer func() { err = errors.Join(err, w.done()) }()
+	last, err := w.feed.Last(ctx)
 	if err != nil {
 		return failed(err)
 	}
-	if o.follow && mirror != nil {
-		following, stop := context.WithCancel(ctx)
-		ended := make(chan struct{})
-		go func() { defer close(ended); mirror.Run(following, followEvery) }()
-		defer func() { stop(); <-ended }()
+	if o.follow {
+		defer w.follow(ctx)()
 	}
 	if !o.follow && o.after >= last {
 		return nil
 	}
-	for e, err := range f.Follow(ctx, o.after) {
+	for e, err := range w.feed.Follow(ctx, o.after) {
 		if err != nil {
 			return failed(err)
 		}
@@ -114,39 +112,57 @@ func (o eventsFlags) print(w io.Writer, e live.Event) error {
 // followEvery is between two looks at a ledger that tells of nothing.
 const followEvery = 300 * time.Millisecond
 
+// watched is a ledger with its feed.
+type watched struct {
+	led    ledger.Ledger
+	feed   *feed.Feed
+	mirror *feed.Mirror // keeps the feed up with the ledger; nil where the App does
+	done   func() error
+}
+
 // openFeed opens the feed of a ledger: the one that an App keeps beside it, or one made
-// from it in a place of its own, which mirror keeps up with it. Done ends it.
-func openFeed(ctx context.Context, s streams, where string) (f *feed.Feed, mirror *feed.Mirror, done func() error, err error) {
-	led, err := openExisting(ctx, where)
-	if err != nil {
-		return nil, nil, nil, err
+// from it in a place of its own, which a mirror keeps up with it.
+func openFeed(ctx context.Context, s streams, where string) (w watched, err error) {
+	if w.led, err = openExisting(ctx, where); err != nil {
+		return w, err
 	}
-	if l, ok := led.(*sqlledger.Ledger); ok {
-		kept, err := feed.Beside(ctx, l.Database())
-		if err != nil {
-			return nil, nil, nil, failed(err)
+	if l, ok := w.led.(*sqlledger.Ledger); ok {
+		if w.feed, err = feed.Beside(ctx, l.Database()); err != nil {
+			return w, failed(err)
 		}
-		if kept != nil {
-			return kept, nil, func() error { return nil }, nil
+		if w.feed != nil {
+			w.done = func() error { return nil }
+			return w, nil
 		}
 	}
-	dir, err := os.MkdirTemp("", "switchback-events-")
+	dir, err := os.MkdirTemp("", "switchback-feed-")
 	if err != nil {
-		return nil, nil, nil, failed(err)
+		return w, failed(err)
 	}
 	db, err := database.OpenFile(ctx, filepath.Join(dir, "feed.db"), true)
 	if err != nil {
-		return nil, nil, nil, failed(errors.Join(err, os.RemoveAll(dir)))
+		return w, failed(errors.Join(err, os.RemoveAll(dir)))
 	}
-	done = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
+	w.done = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
 	err = db.Migrate(ctx, nil, sqlledger.Line(), feed.Line())
 	if err == nil {
-		f = feed.New(db)
-		mirror = feed.NewMirror(f, led, "", slog.New(slog.NewTextHandler(s.err, nil)))
-		_, err = mirror.Look(ctx)
+		w.feed = feed.New(db)
+		w.mirror = feed.NewMirror(w.feed, w.led, "", slog.New(slog.NewTextHandler(s.err, nil)))
+		_, err = w.mirror.Look(ctx)
 	}
 	if err != nil {
-		return nil, nil, nil, failed(errors.Join(err, done()))
+		return w, failed(errors.Join(err, w.done()))
 	}
-	return f, mirror, done, nil
+	return w, nil
+}
+
+// follow keeps the feed up with the ledger until stop is called.
+func (w watched) follow(ctx context.Context) (stop func()) {
+	if w.mirror == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.mirror.Run(ctx, followEvery) }()
+	return func() { cancel(); <-ended }
 }

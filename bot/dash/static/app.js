@@ -25,11 +25,40 @@
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, at) => !(name === 'open' && at.tagName === 'DETAILS');
   document.addEventListener('DOMContentLoaded', () => ready(document));
   document.addEventListener('htmx:afterSettle', () => ready(document));
+
+  // The page is fetched again at a change, at most twice a second, and once more after
+  // the last of many.
+  let waits = false, again = false;
+  function refresh() {
+    if (waits) { again = true; return; }
+    waits = true;
+    htmx.trigger('#main', 'refresh');
+    setTimeout(() => {
+      waits = false;
+      if (again) { again = false; refresh(); }
+    }, 500);
+  }
+
+  // A connection that breaks is made again by the browser, which says what it heard
+  // last; one that was refused is not, so it is asked for anew.
   let broken = false;
-  document.addEventListener('htmx:sseOpen', () => {
-    link('Live');
-    if (broken) htmx.trigger(document.body, 'reload'); // what came meanwhile is shown
-    broken = false;
-  });
-  document.addEventListener('htmx:sseError', () => { broken = true; link('Not connected; trying again'); });
+  function listen() {
+    const live = document.getElementById('live');
+    if (!live) return;
+    const source = new EventSource(live.dataset.events);
+    for (const name of live.dataset.names.split(' ').concat('reset')) source.addEventListener(name, refresh);
+    source.onopen = () => {
+      link('Live');
+      if (broken) refresh(); // what came meanwhile is shown
+      broken = false;
+    };
+    source.onerror = () => {
+      broken = true;
+      link('Not connected; trying again');
+      if (source.readyState === EventSource.CLOSED) setTimeout(listen, 2000 + 3000 * Math.random());
+    };
+    addEventListener('pagehide', () => source.close(), { once: true });
+  }
+  document.addEventListener('DOMContentLoaded', listen);
+  addEventListener('pageshow', (e) => { if (e.persisted) { listen(); refresh(); } });
 })();
