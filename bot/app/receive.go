@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -77,19 +76,15 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request, event string
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerIn)
 	defer cancel()
-	size := r.ContentLength
-	if size < 0 {
-		size = store.MaxPayload
-	}
-	if rc.room.Acquire(ctx, size) != nil {
-		return http.StatusServiceUnavailable, "busy"
-	}
-	defer rc.room.Release(size)
-	body, err := read(w, r)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerIn)) // a recorder of a test has none
+	body, taken, err := rc.read(ctx, w, r)
+	defer rc.room.Release(taken)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, "too large"
+	case errors.Is(err, errNoRoom):
+		return http.StatusServiceUnavailable, "busy"
 	case err != nil:
 		return http.StatusBadRequest, "cut off"
 	case !signed(body, sums, rc.secrets):
@@ -134,14 +129,43 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 
 func unfit(r rune) bool { return r <= ' ' || r > '~' }
 
-// read reads all of a body, into as much as it says that it is.
-func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+// errNoRoom says that too much is being read already.
+var errNoRoom = errors.New("no room to read a body")
+
+// firstRead is how much of a body is made room for at first.
+const firstRead = 64 << 10
+
+// read reads all of a body, and returns how many bytes of the room it has taken.
+// Room is taken for what has come, not for what is announced: whoever announces
+// much and sends nothing, which needs no secret, keeps nobody else out.
+func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, taken int64, err error) {
+	from := http.MaxBytesReader(w, r.Body, store.MaxPayload)
+	most := int64(store.MaxPayload)
+	if r.ContentLength >= 0 {
+		most = r.ContentLength
 	}
-	_, err := io.Copy(&buf, http.MaxBytesReader(w, r.Body, store.MaxPayload))
-	return buf.Bytes(), err
+	most++ // to see the end
+	for {
+		if int64(len(body)) == most {
+			return nil, taken, &http.MaxBytesError{Limit: most - 1} // more than was announced
+		}
+		if len(body) == cap(body) {
+			next := min(max(firstRead, 2*taken), most)
+			if rc.room.Acquire(ctx, next-taken) != nil {
+				return nil, taken, errNoRoom
+			}
+			taken = next
+			body = append(make([]byte, 0, next), body...)
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, taken, nil
+		case err != nil:
+			return nil, taken, err
+		}
+	}
 }
 
 // signatures reads the header's sums. It is not ok if there is none.

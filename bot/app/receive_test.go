@@ -156,3 +156,60 @@ func TestOpenedCanBeStored(t *testing.T) {
 		}
 	}
 }
+
+func TestReceiveAllSizes(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, firstRead - 1, firstRead, firstRead + 1, 5*firstRead - 1, 5 * firstRead, store.MaxPayload} {
+		for _, known := range []bool{true, false} {
+			rc := newTestReceiver(&taken{})
+			r := httptest.NewRequest(http.MethodPost, "/webhook", io.LimitReader(strings.NewReader(strings.Repeat("x", n)), int64(n)))
+			r.ContentLength = -1
+			if known {
+				r.ContentLength = int64(n)
+			}
+			body, took, err := rc.read(t.Context(), httptest.NewRecorder(), r)
+			if err != nil || len(body) != n || took > max(firstRead, 2*int64(n)) || known && took > int64(n)+1 {
+				t.Errorf("%d bytes: %d were read, with room for %d: %v", n, len(body), took, err)
+			}
+		}
+	}
+}
+
+// Whoever announces much and sends nothing keeps nobody else out.
+func TestReceiveKeepsRoom(t *testing.T) {
+	t.Parallel()
+	rc := newTestReceiver(&taken{})
+	ends := make(chan *io.PipeWriter, 100)
+	begun, done := make(chan struct{}), make(chan int, 100)
+	for range 100 {
+		body, end := io.Pipe()
+		ends <- end
+		go func() {
+			r := httptest.NewRequest(http.MethodPost, "/webhook", body)
+			r.ContentLength = store.MaxPayload
+			r.Header.Set("X-Hub-Signature-256", signature("new", ""))
+			w := httptest.NewRecorder()
+			rc.ServeHTTP(w, r)
+			done <- w.Code
+		}()
+		go func() {
+			_, _ = end.Write([]byte("{")) // returns when it was read
+			begun <- struct{}{}
+		}()
+	}
+	for range 100 {
+		<-begun
+	}
+	if code, answer := ask(t, rc, "workflow_run", "1", `{"action":"completed"}`); code != http.StatusAccepted {
+		t.Errorf("%d %s", code, answer)
+	}
+	for range 100 {
+		_ = (<-ends).CloseWithError(io.ErrUnexpectedEOF)
+		if code := <-done; code != http.StatusBadRequest {
+			t.Errorf("one that was cut off is answered with %d", code)
+		}
+	}
+	if !rc.room.TryAcquire(reading) {
+		t.Error("not all room was given back")
+	}
+}
