@@ -81,7 +81,7 @@ func TestBranchIsShown(t *testing.T) {
 	if n, again := look(b), look(b); n != 1 || again != 0 {
 		t.Errorf("%d told, then %d", n, again)
 	}
-	if v, err = b.Append(t.Context(), key, v, []routing.Event{progress(key, "b1/a/impl", 3)}); err != nil { // not read before
+	if _, err = b.Append(t.Context(), key, v, []routing.Event{progress(key, "b1/a/impl", 3)}); err != nil { // not read before
 		t.Fatal(err)
 	}
 	if n := look(b); n != 1 {

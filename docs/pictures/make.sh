@@ -26,3 +26,20 @@ shot rework-comment 02-comment.md 1180
 shot pass-comment 03-comment.md 420
 shot escalation-issue 08-issue.md 1750
 shot feedback-prompt prompt.md 700
+
+# The dashboard over a sample ledger.
+go run ./internal/sample/fill -cases 300 "$tmp/ledger"
+"$tmp/switchback" dashboard --ledger "$tmp/ledger" --listen 127.0.0.1:18766 > "$tmp/dashboard.log" &
+dashboard=$!
+trap 'kill "$dashboard" 2> /dev/null; rm -rf "$tmp"' EXIT
+until curl -sf -o /dev/null http://127.0.0.1:18766/; do sleep 0.2; done
+page() { # name, path, height
+  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --no-first-run --disable-background-networking \
+    --user-data-dir="$tmp/profile" --window-size="1200,$3" --screenshot="docs/pictures/$1.png" "http://127.0.0.1:18766$2" 2> /dev/null
+}
+case="$(curl -s 'http://127.0.0.1:18766/cases?state=escalated' | grep -o '/case/[^"]*' | head -n 1)"
+page dashboard / 1500
+page plan /plan/acme/shop/plan-1 780
+page case "$case" 1100
+page failures /failures 900
+page rules /rules 900

@@ -53,7 +53,7 @@ func fill(ctx context.Context, where string, o sample.Options) error {
 		return err
 	}
 	for i, n := range []int{24, 9} {
-		for _, s := range sample.Plan(sample.PlanOptions{Seed: o.Seed, Repo: "acme/shop", Name: fmt.Sprint("plan-", i+1), Ports: n, Begun: n * 2 / 3, Start: o.End.Add(-3 * time.Hour)}) {
+		for _, s := range sample.Plan(sample.PlanOptions{Seed: o.Seed, Repo: "acme/shop", Name: fmt.Sprint("plan-", i+1), Ports: n, Begun: n * 2 / 3, Start: o.End.Add(-10 * time.Hour)}) {
 			if _, err := led.Append(ctx, s.Key, "", s.Events); err != nil {
 				return err
 			}
