@@ -44,7 +44,7 @@ const (
 	PlanPort        Type = "plan.port"        // a port of a plan stands otherwise than before
 	FeedbackChanged Type = "feedback.changed" // a feedback between ports stands otherwise than before
 	EscalationIssue Type = "escalation.issue" // an escalation has its issue
-	PromptChanged   Type = "prompt.changed"   // people are asked, have answered, or did not in time
+	PromptChanged   Type = "prompt.changed"   // people are asked, have answered, did not in time, or what they said goes into the next cycle
 )
 
 // Event is one change of state.

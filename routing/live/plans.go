@@ -151,13 +151,13 @@ func (n *teller) plan(name string, events []routing.Event, seen int) error {
 			n.tell(PlanStart, e.At, next.Build.ID, "", Built{name, next.Build.ID, next.Build.URL})
 		}
 		for _, id := range slices.Sorted(maps.Keys(next.Ports)) {
-			if was, is := r.Ports[id], next.Ports[id]; was.Standing != is.Standing || was.Turns != is.Turns || was.Round != is.Round {
+			if was, is := r.Ports[id], next.Ports[id]; stands(was) != stands(is) {
 				n.tell(PlanPort, e.At, next.Build.ID+"/"+id, id, Stands{name, is.Standing, was.Standing, is.Turns, is.Reason, is.URL})
 			}
 		}
 		if a, before := next.Answers, r.Answers; len(a) > 0 {
 			for _, id := range slices.Sorted(maps.Keys(a)) {
-				if old, there := before[id]; !there || !old.At.Equal(a[id].At) {
+				if old, there := before[id]; !there || !old.At.Equal(a[id].At) || old.ID != a[id].ID { // GitHub's times are whole seconds
 					n.tell(HumanActed, e.At, next.Build.ID+"/"+id, id, a[id])
 				}
 			}
@@ -165,6 +165,12 @@ func (n *teller) plan(name string, events []routing.Event, seen int) error {
 		r = next
 	}
 	return nil
+}
+
+// stands is what of a port makes another event: one that is handed out anew runs
+// elsewhere, though it was running before as well.
+func stands(k port.Known) port.Known {
+	return port.Known{Standing: k.Standing, Build: k.Build, Round: k.Round, Run: k.Run, Runs: k.Runs, Turns: k.Turns}
 }
 
 // edges tells of the feedback between ports.
@@ -209,10 +215,17 @@ func (n *teller) prompts(events []routing.Event, seen int) error {
 		if r, err = r.Apply(en); err != nil {
 			return fmt.Errorf("event %d of %s: %w", seen+i+1, n.key, err)
 		}
+		changed := []string{en.Prompt}
 		switch en.Kind {
 		case hitl.EntryOpened, hitl.EntryAnswered, hitl.EntryReminded, hitl.EntryTimedOut:
-			p := Prompted{Prompt: en.Prompt, Change: en.Kind}
-			if q, ok := r.Prompt(en.Prompt); ok {
+		case hitl.EntryReentered:
+			changed = en.Reentry.Prompts
+		default:
+			continue
+		}
+		for _, id := range changed {
+			p := Prompted{Prompt: id, Change: en.Kind}
+			if q, ok := r.Prompt(id); ok {
 				p.Number, p.URL = q.Number, q.URL
 			}
 			n.tell(PromptChanged, e.At, n.key, "", p)
