@@ -91,7 +91,8 @@ func (v *server) pages() (*pages, error) {
 	}
 	led := v.store.Ledger()
 	var err error
-	events := &sse.Handler{Hub: v.live.hub, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log}
+	events := &sse.Handler{Hub: v.live.hub, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
+		Who: func(r *http.Request) string { return dash.ViewerOf(r).Login }}
 	p.Handler, err = dash.New(dash.Options{Feed: v.live.feed, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := led.Load(ctx, key)

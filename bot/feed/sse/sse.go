@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/feed"
@@ -45,7 +46,39 @@ type Handler struct {
 	Again time.Duration // between two questions to See, default 1 min
 	Write time.Duration // after which a client that takes nothing is let go, default 10 s
 	Most  int           // streams at once, default 5000
-	Log   *slog.Logger
+	// Who says who makes a request. Each is how many streams one may have at once, default
+	// 200, so that nobody takes them all; without Who, only Most counts.
+	Who  func(*http.Request) string
+	Each int
+	Log  *slog.Logger
+
+	mu  sync.Mutex
+	has map[string]int // streams of each
+}
+
+// enter takes one of the streams that somebody may have, and reports whether there
+// was one. Each that was taken is given back by leave.
+func (h *Handler) enter(r *http.Request) (leave func(), ok bool) {
+	if h.Who == nil {
+		return func() {}, true
+	}
+	who := h.Who(r)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.has[who] >= or(h.Each, 200) {
+		return nil, false
+	}
+	if h.has == nil {
+		h.has = map[string]int{}
+	}
+	h.has[who]++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.has[who]--; h.has[who] == 0 {
+			delete(h.has, who)
+		}
+	}, true
 }
 
 // Frame returns an event as it is told.
@@ -78,6 +111,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many streams of events are open", http.StatusServiceUnavailable)
 		return
 	}
+	leave, ok := h.enter(r)
+	if !ok {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "you have too many streams of events open; close some pages", http.StatusTooManyRequests)
+		return
+	}
+	defer leave()
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{}) // the server's would end the stream
 	c, err := h.Hub.Join(r.Context(), after)
