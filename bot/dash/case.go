@@ -83,7 +83,7 @@ func (s *Server) oneCase(v Viewer, r *http.Request) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	return Page{Name: "case", Title: oneLine(s.subject(key)), Live: caseEventsAll, Query: url.Values{"session": {key}}.Encode(),
+	return Page{Name: "case", Title: oneLine(s.subject(key)), Live: caseEventsAll, Query: url.Values{"session": {s.subject(key)}}.Encode(),
 		Body: s.caseView(st, r.URL.Query().Get("all") != "")}, nil
 }
 

@@ -66,7 +66,7 @@ func draw(ports []portRow) drawing {
 		for i, p := range list {
 			row[p.ID] = float64(i) - float64(len(list)-1)/2
 			b := box{portRow: p, X: l * (boxWidth + gapX), Y: i * (boxHeight + gapY), Width: boxWidth, Height: boxHeight,
-				Bar: int(p.Progress * boxWidth), Label: cut(p.ID)}
+				Bar: int(p.Progress * boxWidth), Label: cut(oneLine(p.ID))}
 			at[p.ID] = b
 			d.Width, d.Height = max(d.Width, b.X+boxWidth), max(d.Height, b.Y+boxHeight)
 		}

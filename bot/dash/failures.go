@@ -40,7 +40,7 @@ func (s *Server) failures(v Viewer, r *http.Request) (Page, error) {
 	}
 	b.Prev, b.Next = pages(r, n, len(b.Clusters) > perPage)
 	b.Clusters = b.Clusters[:min(len(b.Clusters), perPage)]
-	return Page{Name: "failures", Title: "Failures", Live: failureEvents, Query: onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "failures", Title: "Failures", Live: failureEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }
 
 // failure is the page of one cluster.

@@ -36,5 +36,5 @@ func (s *Server) feedback(v Viewer, r *http.Request) (Page, error) {
 	for _, t := range feedback.Types() {
 		b.Rows = append(b.Rows, edgeRow{t, edgeTexts[t], byType[t]})
 	}
-	return Page{Name: "feedback", Title: "Feedback", Live: []string{string(live.FeedbackChanged)}, Query: onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "feedback", Title: "Feedback", Live: []string{string(live.FeedbackChanged)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }

@@ -70,13 +70,14 @@ func (s *Server) overview(v Viewer, r *http.Request) (Page, error) {
 	if b.Green, err = s.o.Feed.Greens(ctx, v.Repos, from); err != nil {
 		return Page{}, err
 	}
-	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }
 
 // onlyRepo is the query of the events of the one repository that is looked at.
-func onlyRepo(r *http.Request) string {
+// They are told under its present name, a link may have another one.
+func (s *Server) onlyRepo(r *http.Request) string {
 	if repo := r.URL.Query().Get("repo"); repo != "" {
-		return url.Values{"repo": {repo}}.Encode()
+		return url.Values{"repo": {s.o.Names.Now(s.o.Names.Kept(repo))}}.Encode()
 	}
 	return ""
 }
@@ -112,5 +113,5 @@ func (s *Server) cases(v Viewer, r *http.Request) (Page, error) {
 	}
 	b.Prev, b.Next = pages(r, n, len(b.Cases) > perPage)
 	b.Cases = b.Cases[:min(len(b.Cases), perPage)]
-	return Page{Name: "cases", Title: "Cases", Live: caseEvents, Query: onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "cases", Title: "Cases", Live: caseEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }

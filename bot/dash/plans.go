@@ -2,6 +2,7 @@ package dash
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -46,7 +47,7 @@ func (s *Server) plans(v Viewer, r *http.Request) (Page, error) {
 		}
 		rows = append(rows, row)
 	}
-	return Page{Name: "plans", Title: "Plans", Live: planEvents, Query: onlyRepo(r), Body: rows}, nil
+	return Page{Name: "plans", Title: "Plans", Live: planEvents, Query: s.onlyRepo(r), Body: rows}, nil
 }
 
 // walk is a plan as it stands.
@@ -172,7 +173,7 @@ func (s *Server) plan(v Viewer, r *http.Request) (Page, error) {
 		return Page{}, err
 	}
 	slices.Reverse(b.Edges)
-	return Page{Name: "plan", Title: s.o.Names.Now(repo) + ": " + name, Live: planEvents, Query: "repo=" + s.o.Names.Now(repo), Body: b}, nil
+	return Page{Name: "plan", Title: s.o.Names.Now(repo) + ": " + name, Live: planEvents, Query: url.Values{"repo": {s.o.Names.Now(repo)}}.Encode(), Body: b}, nil
 }
 
 func orNotFound(err error) error {

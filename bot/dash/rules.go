@@ -124,5 +124,5 @@ func (s *Server) rules(v Viewer, r *http.Request) (Page, error) {
 	if n := len(b.Rows); b.Rows[n-1].Name == "no-rule" && b.Rows[n-1].N == 0 {
 		b.Rows = b.Rows[:n-1] // it is never reached
 	}
-	return Page{Name: "rules", Title: "Rules", Live: []string{string(live.RunJudged), string(live.HumanActed)}, Query: onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "rules", Title: "Rules", Live: []string{string(live.RunJudged), string(live.HumanActed)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }

@@ -1,6 +1,10 @@
 package dash
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -43,4 +47,28 @@ func cutAt(s string, limit int) string {
 		i--
 	}
 	return s[:i] + "…"
+}
+
+// some names the first of a list, each in one line.
+func some(list []string) string {
+	var out []string
+	for _, s := range list[:min(len(list), mostNamed)] {
+		out = append(out, oneLine(s))
+	}
+	if more := len(list) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+var plainName = regexp.MustCompile(`^[\w./-]{1,100}$`)
+
+// anchor is a name as part of an id on a page: itself, or its digest if it has anything
+// odd, for links to it would be written otherwise.
+func anchor(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:8])
 }
