@@ -27,8 +27,9 @@ type load struct {
 	bin, dir string
 	burst    int           // deliveries sent at full speed
 	callers  int           // at once, at full speed
-	rate     float64       // deliveries a second otherwise
-	span     time.Duration // of that
+	rate     float64       // deliveries a second at a rate
+	high     float64       // and at a high one
+	span     time.Duration // of each
 	runs     int           // failed runs that are judged
 	levels   []int         // cases in the ledger
 	probes   int           // runs measured at each level
@@ -38,7 +39,7 @@ type load struct {
 func main() {
 	full := flag.Bool("full", os.Getenv("LOAD") == "full", "longer, and up to 100,000 cases")
 	only := flag.String("only", "", "measure only places whose name contains this")
-	l := load{callers: 32, burst: 1000, rate: 50, span: 5 * time.Second, runs: 30, levels: []int{100, 10_000}, probes: 25, limit: time.Minute}
+	l := load{callers: 32, burst: 1000, rate: 50, high: 300, span: 5 * time.Second, runs: 30, levels: []int{100, 10_000}, probes: 25, limit: time.Minute}
 	flag.Parse()
 	if *full {
 		l.burst, l.rate, l.span = 20_000, 100, time.Minute
@@ -60,8 +61,8 @@ func (l load) main(ctx context.Context, only string) (err error) {
 	if err := pgtest.Sync(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("%d cores, %s, load average %s before; deliveries at full speed from %d callers, %.0f a second for %v, %d failed runs.\n\n",
-		runtime.NumCPU(), runtime.Version(), average(), l.callers, l.rate, l.span, l.runs)
+	fmt.Printf("%d cores, %s, load average %s before; deliveries at full speed from %d callers, %.0f and %.0f a second for %v, %d failed runs.\n\n",
+		runtime.NumCPU(), runtime.Version(), average(), l.callers, l.rate, l.high, l.span, l.runs)
 	fmt.Println("| database | sent | MB | accepted/s | × SQLite | p50 ms | p99 ms | all done after, s | done/s | CPU ms each | peak MiB each |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	base := map[string]float64{}
 	for n := range 4 {
@@ -144,6 +145,7 @@ func (l load) bear(ctx context.Context, p place, base map[string]float64) error 
 		make func(int64) (delivery, error)
 	}{
 		{"at a rate", int(l.rate * l.span.Seconds()), l.rate, small},
+		{"at a high rate", int(l.high * l.span.Seconds()), l.high, small},
 		{"full speed", l.burst, 0, small},
 		{"failed runs", l.runs, 0, func(n int64) (delivery, error) { return failed(n, 1) }},
 	} {
