@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/edges"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
@@ -176,7 +176,7 @@ func (f *face) actOnFeedback(ctx context.Context, plan, id string, e routing.Eve
 		return err
 	}
 	taken := false
-	edges, err := effect.ChangeEdges(ctx, f.led, f.repo.String(), func(r feedback.Register) ([]routing.Event, error) {
+	edges, err := edges.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
 			return nil, &routing.RefusedError{Format: "there is no feedback %q", Args: []any{id}}

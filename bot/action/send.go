@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/edges"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/feedback"
@@ -121,7 +121,7 @@ func (f *face) send(ctx context.Context, p place, cmd prompt.Command, key string
 	}
 	m.Key = key
 	var sent feedback.Sent
-	_, err = effect.ChangeEdges(ctx, f.led, f.repo.String(), func(r feedback.Register) (_ []routing.Event, err error) {
+	_, err = edges.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) (_ []routing.Event, err error) {
 		sent, err = r.SendOnce(reg.Build.Feedback, reg.Nodes(), m, f.now())
 		return sent.Events, err
 	})
@@ -191,7 +191,7 @@ func (f *face) planStatus(ctx context.Context, plan string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	edges, err := effect.Edges(ctx, f.led, f.repo.String())
+	edges, err := edges.All(f.led, f.repo.String()).Register(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ type Book struct {
 	Now    func() time.Time
 }
 
+// All is the book of a repository's register alone, of no build.
+func All(led ledger.Ledger, repo string) Book { return Book{Ledger: led, Repo: repo} }
+
 // Register reads the register of edges of the repository, of all builds.
 func (b Book) Register(ctx context.Context) (feedback.Register, error) {
 	return b.Change(ctx, func(feedback.Register) ([]routing.Event, error) { return nil, nil })
@@ -31,17 +34,7 @@ func (b Book) Register(ctx context.Context) (feedback.Register, error) {
 // Change asks fn what to add to the register, appends that, and returns the
 // register with it. On a conflict fn is asked again, so it must have no effects.
 func (b Book) Change(ctx context.Context, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
-	events, err := ledger.Change(ctx, b.Ledger, routing.RegisterKey(b.Repo, routing.RegisterEdges), func(old []routing.Event) ([]routing.Event, error) {
-		r, err := feedback.FoldEdges(old)
-		if err != nil {
-			return nil, err
-		}
-		return fn(r)
-	})
-	if err != nil {
-		return feedback.Register{}, err
-	}
-	return feedback.FoldEdges(events)
+	return ledger.ChangeFold(ctx, b.Ledger, routing.RegisterKey(b.Repo, routing.RegisterEdges), feedback.FoldEdges, fn)
 }
 
 // Sent is what a sending came to, as it is told to the sender.

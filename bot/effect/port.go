@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/switchback-ci/switchback/bot/edges"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -29,7 +30,7 @@ func (g *GitHub) planHost(ctx context.Context, m escalate.Member, rec escalate.R
 		if !ok {
 			return h, fmt.Errorf("%q names neither a case nor a port nor feedback", m.Case)
 		}
-		reg, err := Edges(ctx, g.Ledger, g.Repo.String())
+		reg, err := edges.All(g.Ledger, g.Repo.String()).Register(ctx)
 		if err != nil {
 			return h, err
 		}

@@ -95,6 +95,23 @@ func Change(ctx context.Context, l Ledger, key string, fn func([]routing.Event) 
 	return nil, fmt.Errorf("register %s: given up after %d tries: %w", key, updateTries, ErrConflict)
 }
 
+// ChangeFold is Change for a register that fold makes of its events: fn is given the
+// register, and the register with what was added is returned.
+func ChangeFold[R any](ctx context.Context, l Ledger, key string, fold func([]routing.Event) (R, error), fn func(R) ([]routing.Event, error)) (R, error) {
+	events, err := Change(ctx, l, key, func(old []routing.Event) ([]routing.Event, error) {
+		r, err := fold(old)
+		if err != nil {
+			return nil, err
+		}
+		return fn(r)
+	})
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return fold(events)
+}
+
 func update(ctx context.Context, l Ledger, key string, fn func(routing.Case) ([]routing.Event, error)) (routing.Case, error) {
 	old, seen, err := l.Load(ctx, key)
 	if err != nil {
