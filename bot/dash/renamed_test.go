@@ -151,3 +151,21 @@ func TestHostilePlan(t *testing.T) {
 		t.Error("the page does not say what it leaves out, or what happened")
 	}
 }
+
+// A plan whose ports wait for each other is one that somebody wrote into the branch.
+func TestCircularPlan(t *testing.T) {
+	t.Parallel()
+	var r port.Register
+	plan := []routing.Event{r.Begin(port.Build{ID: "b1", At: noon})}
+	r, err := port.FoldRegister(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan = append(plan, r.Read(map[string]feedback.Links{"root": {}, "a": {DependsOn: []string{"root", "b"}}, "b": {DependsOn: []string{"a"}}}, noon)...)
+	d := watched(t, nil, sample.Stream{Key: routing.PlanKey("acme/shop", "p"), Events: plan})
+	for _, path := range []string{"/plans", "/plan/acme/shop/p"} {
+		if code, page := get(t, d, path); code != http.StatusOK || !strings.Contains(page, "ready") {
+			t.Errorf("%s: %d %s", path, code, page)
+		}
+	}
+}

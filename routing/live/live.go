@@ -71,8 +71,10 @@ func Since(key string, events []routing.Event, seen int) ([]Event, error) {
 	if seen < 0 || seen > len(events) {
 		return nil, fmt.Errorf("%s has %d events, of which %d cannot have been seen", key, len(events), seen)
 	}
-	err := n.stream(events, seen)
-	return n.out, err
+	if err := n.stream(events, seen); err != nil {
+		return n.out, err
+	}
+	return n.out, n.wrong
 }
 
 // Repo returns the repository that a stream is of.
@@ -88,6 +90,7 @@ func Repo(key string) string {
 type teller struct {
 	key, repo string
 	out       []Event
+	wrong     error // the first that could not be told
 }
 
 func (n *teller) stream(events []routing.Event, seen int) error {
@@ -111,11 +114,18 @@ func (n *teller) stream(events []routing.Event, seen int) error {
 	return n.routed(events, seen)
 }
 
-// tell adds an event.
+// tell adds an event. What JSON cannot say, such as a year of five digits, is in no
+// stream of ours, but anybody who may write to the branch of a ledger can put it there.
 func (n *teller) tell(t Type, at time.Time, session, port string, data any) {
 	text, err := json.Marshal(data)
+	if err == nil {
+		_, err = at.UTC().MarshalText()
+	}
 	if err != nil {
-		panic(err) // unreachable: plain values
+		if n.wrong == nil {
+			n.wrong = fmt.Errorf("%s of %s cannot be told: %w", t, n.key, err)
+		}
+		return
 	}
 	n.out = append(n.out, Event{Type: t, At: at.UTC(), Repo: n.repo, Session: session, Port: port, Stream: n.key, Data: text})
 }

@@ -142,19 +142,24 @@ func (g Graph) Level(id string) int {
 	return int(g.level[n])
 }
 
-// order returns the numbers level by level.
+// order returns the numbers level by level, without ports that have none: those in a
+// circle, and what depends on them.
 func (g Graph) order() []int32 {
 	start := make([]int, g.depth+1)
 	for _, l := range g.level {
-		start[l+1]++
+		if l >= 0 {
+			start[l+1]++
+		}
 	}
 	for i := range g.depth {
 		start[i+1] += start[i]
 	}
-	out := make([]int32, len(g.ids))
+	out := make([]int32, start[g.depth])
 	for n, l := range g.level {
-		out[start[l]] = int32(n)
-		start[l]++
+		if l >= 0 {
+			out[start[l]] = int32(n)
+			start[l]++
+		}
 	}
 	return out
 }

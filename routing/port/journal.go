@@ -290,5 +290,8 @@ func (l Loop) Share() float64 {
 	if l.Phase == Testing {
 		done++
 	}
+	if steps <= 0 || done < 0 {
+		return 0 // no pair of ours: what a branch holds may be anything
+	}
 	return min(1, float64(done)/float64(steps))
 }

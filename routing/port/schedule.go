@@ -76,7 +76,7 @@ func (g Graph) CriticalPath(recorded map[string]time.Duration) Path {
 		out.Ports = append(out.Ports, g.ids[at])
 		next := int32(-1)
 		for _, d := range g.outs.of(at) {
-			if next < 0 || tail[d] > tail[next] {
+			if g.level[d] >= 0 && (next < 0 || tail[d] > tail[next]) { // a circle has no end
 				next = d
 			}
 		}
