@@ -33,7 +33,7 @@ func (f *face) fan(ctx context.Context, rec escalate.Record, generation int) err
 	}
 	if rec.Number > 0 {
 		once := fmt.Sprintf("answer/%s/%d", rec.ID, generation)
-		if err := gone(f.reply(ctx, rec.Number, once, lines...)); err != nil {
+		if err := f.gone(ctx, f.reply(ctx, rec.Number, once, lines...)); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func (f *face) fan(ctx context.Context, rec escalate.Record, generation int) err
 	if rec, _ = reg.ByID(rec.ID); !rec.Open() || rec.Number == 0 {
 		return nil
 	}
-	return gone(f.redraw(ctx, rec, func(live string) string { return live }))
+	return f.gone(ctx, f.redraw(ctx, rec, func(live string) string { return live }))
 }
 
 // addressed are the members that an answer was about: those that the record
@@ -99,9 +99,10 @@ func (f *face) give(ctx context.Context, rec escalate.Record, m escalate.Member,
 }
 
 // gone takes it for done that something is to be posted on an issue that is
-// not there any more.
-func gone(err error) error {
-	if kind, _ := hub.Verdict(err); err == nil || kind == hub.Gone || errors.Is(err, hub.ErrMoved) {
+// not there any more, as long as its repository is.
+func (f *face) gone(ctx context.Context, err error) error {
+	err = f.hub.Absent(ctx, f.repo, err)
+	if kind, _ := hub.Verdict(err); err == nil || !errors.Is(err, hub.ErrAbsent) && (kind == hub.Gone || errors.Is(err, hub.ErrMoved)) {
 		return nil
 	}
 	return err
@@ -129,7 +130,7 @@ func (f *face) sweepAnswers(ctx context.Context) error {
 			}
 		}
 		if rec.Open() && rec.Number > 0 {
-			failed = errors.Join(failed, gone(f.lookAfter(ctx, rec)))
+			failed = errors.Join(failed, f.gone(ctx, f.lookAfter(ctx, rec)))
 		}
 	}
 	return failed

@@ -112,7 +112,7 @@ func (f *face) lost(ctx context.Context, rec escalate.Record, action string) err
 		if err != nil || s.Number == 0 {
 			continue
 		}
-		if err := gone(f.reply(ctx, s.Number, fmt.Sprintf("lost/%s/%d", rec.ID, rec.Number), render.Lost(m.Checkpoint, how, f.words()))); err != nil {
+		if err := f.gone(ctx, f.reply(ctx, s.Number, fmt.Sprintf("lost/%s/%d", rec.ID, rec.Number), render.Lost(m.Checkpoint, how, f.words()))); err != nil {
 			return err
 		}
 	}

@@ -161,7 +161,7 @@ func (f *face) nextBuild(ctx context.Context, plan string, reg port.Register, an
 	if kind, _ := hub.Verdict(err); err == nil || kind == hub.Later || reg.Issue == 0 {
 		return err
 	}
-	return gone(f.reply(ctx, reg.Issue, key, render.NotStarted(err, f.words())))
+	return f.gone(ctx, f.reply(ctx, reg.Issue, key, render.NotStarted(err, f.words())))
 }
 
 // actOnFeedback takes what people say of feedback that goes to the root of a plan.

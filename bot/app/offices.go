@@ -167,6 +167,16 @@ func (f *offices) follow(ctx context.Context, r store.Repository, d delivery) (s
 	return r, f.store.MoveRepository(ctx, r.ID, r.Installation, r.Name)
 }
 
+// left reports whether err comes from that the App was taken from a repository without
+// a word, and notes it then: that was told while no server ran.
+func (f *offices) left(ctx context.Context, r store.Repository, err error) bool {
+	if kind, _ := hub.Verdict(err); kind != hub.Gone && kind != hub.ReadOnly {
+		return false
+	}
+	_, err = f.follow(ctx, r, delivery{})
+	return errors.Is(err, hub.ErrNotFound)
+}
+
 // called returns what a repository is called now.
 func (f *offices) called(ctx context.Context, r store.Repository, d delivery) (hub.Repo, error) {
 	var failed error
@@ -241,7 +251,7 @@ func (o *office) look(ctx context.Context, r store.Repository, came time.Time) e
 	}
 	p.read = now
 	data, err := o.hub.File(ctx, o.repo, config.Path, "")
-	if err != nil && !errors.Is(err, hub.ErrNotFound) {
+	if err = o.hub.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, hub.ErrAbsent) || !errors.Is(err, hub.ErrNotFound)) {
 		return err
 	}
 	if p.config, err = config.Parse(config.Path, data); err != nil {

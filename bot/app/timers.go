@@ -84,6 +84,10 @@ func (w *worker) sweep(ctx context.Context, repository int64) error {
 	if err == nil {
 		err = w.live.look(ctx, repository)
 	}
+	if w.offices.left(ctx, r, err) {
+		log.Info("the App does not work there any more, though nobody told", "err", err)
+		return nil
+	}
 	if err != nil {
 		_, _, kind := verdict(err)
 		w.metrics.errors.WithLabelValues(kind).Inc()

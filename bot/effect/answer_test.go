@@ -42,6 +42,8 @@ func (r *runs) React(_ context.Context, _ hub.Repo, id int64) error {
 	return nil
 }
 
+func (r *runs) Absent(_ context.Context, _ hub.Repo, err error) error { return err }
+
 func TestRerunOnce(t *testing.T) {
 	t.Parallel()
 	h := &runs{attempt: 1}

@@ -83,11 +83,11 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 	}
 	i, err := g.Hub.Issue(ctx, g.Repo, rec.Number)
 	if err != nil {
-		return unlessGone(err)
+		return g.unlessGone(ctx, err)
 	}
 	if i.State != "closed" {
 		_, _, err = g.Hub.PostOnce(ctx, g.Repo, rec.Number, render.Marker(e.Key+"/passes", 0), render.Leftover(c, e.Checkpoint, g.Render), false)
-		return unlessGone(err)
+		return g.unlessGone(ctx, err)
 	}
 	_, err = g.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
 		return r.Leave(rec.ID, c.Key, e.Checkpoint, escalate.Released, i.ClosedBy, c.Checkpoints[e.Checkpoint].Green, g.now())
@@ -112,7 +112,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 			return nil
 		}
 		_, err := g.show(ctx, c, rec, escalate.Placed{ID: rec.ID})
-		return unlessGone(err)
+		return g.unlessGone(ctx, err)
 	}
 	if rec.Number == 0 && !rec.Gone { // filed by a process that ended before it said so?
 		i, found, err := g.Hub.FindIssue(ctx, g.Repo, render.Marker(rec.ID, rec.Mark()))
@@ -126,7 +126,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 	if rec.Number > 0 {
 		marker := render.Marker(rec.ID+"/close/"+strconv.Itoa(rec.Reopened), 0)
 		closed, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, bye.reason, bye.comment, marker)
-		if unlessGone(err) != nil {
+		if g.unlessGone(ctx, err) != nil {
 			return err
 		}
 		if err == nil && !closed {
@@ -150,7 +150,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalate.Record, to hub.Issue
 	for _, rec := range recs {
 		if rec.Number > 0 && rec.Number != to.Number {
 			marker := render.Marker(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
-			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), marker); unlessGone(err) != nil {
+			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), marker); g.unlessGone(ctx, err) != nil {
 				return err
 			}
 		}
@@ -166,7 +166,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalate.Record, to hub.Issue
 func (g *GitHub) closedBefore(ctx context.Context, rec escalate.Record) error {
 	i, err := g.Hub.Issue(ctx, g.Repo, rec.Number)
 	if err != nil || i.State != "closed" || i.ClosedByBot || !rec.DismissedAt.IsZero() {
-		return unlessGone(err)
+		return g.unlessGone(ctx, err)
 	}
 	_, err = g.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
 		return r.Dismiss(rec.ID, rec.Host().SHA, i.ClosedBy, i.ClosedAt)
@@ -195,15 +195,21 @@ func (g *GitHub) unregistered(ctx context.Context, c routing.Case, e routing.Eff
 			continue
 		}
 		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Mended(c, e.Checkpoint, g.Render), render.Marker(e.Key+"/"+number, 0))
-		if unlessGone(err) != nil {
+		if g.unlessGone(ctx, err) != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func unlessGone(err error) error {
-	if kind, _ := hub.Verdict(err); err == nil || kind == hub.Gone || errors.Is(err, hub.ErrMoved) {
+// unlessGone takes it for done that something is to be done about an issue that is
+// not there any more, as long as its repository is.
+func (g *GitHub) unlessGone(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = g.Hub.Absent(ctx, g.Repo, err)
+	if kind, _ := hub.Verdict(err); !errors.Is(err, hub.ErrAbsent) && (kind == hub.Gone || errors.Is(err, hub.ErrMoved)) {
 		return nil
 	}
 	return err

@@ -28,6 +28,7 @@ type Hub interface {
 	RewriteIssue(ctx context.Context, r hub.Repo, number int, marker string, write func(live string) string) (hub.Issue, bool, error)
 	Contains(ctx context.Context, r hub.Repo, base, head string) (bool, error)
 	Owners(ctx context.Context, r hub.Repo, ref string, files []string) ([]string, error)
+	Absent(ctx context.Context, r hub.Repo, err error) error
 }
 
 // GitHub carries out effects on one subject of one repository.
@@ -65,6 +66,14 @@ func (g *GitHub) log() *slog.Logger {
 
 // Do implements pipeline.Effector.
 func (g *GitHub) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+	ref, err := g.do(ctx, c, e, fresh)
+	if err != nil {
+		err = g.Hub.Absent(ctx, g.Repo, err)
+	}
+	return ref, err
+}
+
+func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
 	switch e.Kind {
 	case routing.EffectComment:
 		return g.comment(ctx, c, e)

@@ -148,6 +148,8 @@ func (k *tracker) FindIssue(_ context.Context, _ hub.Repo, marker string) (hub.I
 
 func (k *tracker) Contains(context.Context, hub.Repo, string, string) (bool, error) { return true, nil }
 
+func (k *tracker) Absent(_ context.Context, _ hub.Repo, err error) error { return err }
+
 func (k *tracker) Owners(context.Context, hub.Repo, string, []string) ([]string, error) {
 	k.asked++
 	return nil, nil

@@ -50,8 +50,12 @@ func ParseSubject(r hub.Repo, key string) (Subject, error) {
 	return Subject{Number: n}, nil
 }
 
-// Judge says what an error of an effect means for the pipeline.
+// Judge says what an error of an effect means for the pipeline. What is to be done in
+// a repository that is not there is left to be done: the bot may be let in again.
 func Judge(err error) (pipeline.Outcome, time.Duration) {
+	if errors.Is(err, hub.ErrAbsent) {
+		return pipeline.Stop, 0
+	}
 	if errors.Is(err, hub.ErrMoved) {
 		return pipeline.Gone, 0
 	}

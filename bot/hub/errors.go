@@ -26,6 +26,7 @@ const (
 // What errors.Is can find in an error of this package.
 var (
 	ErrNotFound   = errors.New("not found")
+	ErrAbsent     = fmt.Errorf("the repository is %w", ErrNotFound) // all of it, for this identity
 	ErrReadOnly   = errors.New("the token may not write")
 	ErrMoved      = errors.New("the issue was transferred or deleted")
 	ErrIncomplete = errors.New("the listing is incomplete")

@@ -110,3 +110,25 @@ func (h *Hub) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
 	}
 	return r, nil
 }
+
+// Absent returns err, an error of something in a repository. If that is not there, it
+// asks for the repository itself: while there is none for this identity, as where the
+// App was taken from it, nothing can be said of what is in it, and the error is
+// ErrAbsent. If GitHub does not say, it is the error of the question.
+func (h *Hub) Absent(ctx context.Context, r Repo, err error) error {
+	if kind, _ := Verdict(err); kind != Gone && !errors.Is(err, ErrMoved) || errors.Is(err, ErrAbsent) {
+		return err
+	}
+	_, _, asked := h.gh.Repositories.Get(ctx, r.Owner, r.Name)
+	asked = Wrap("look for "+r.String(), asked)
+	var e *Error
+	if errors.Is(asked, ErrNotFound) && errors.As(asked, &e) {
+		c := *e
+		c.err = ErrAbsent
+		return &c
+	}
+	if asked != nil {
+		return asked
+	}
+	return err
+}
