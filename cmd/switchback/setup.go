@@ -40,7 +40,7 @@ within the hour.`,
 	f.StringVar(&o.Wish.Org, "org", "", "the organisation that is to own the App; without it you do")
 	f.StringVar(&o.Wish.Name, "name", "", "the App's name")
 	f.StringVar(&o.Wish.Server, "url", "", "where GitHub can reach the server, as https://switchback.example.com")
-	f.BoolVar(&o.Wish.Dispatch, "repository-dispatch", false, "ask for the permission to hand over by repository_dispatch")
+	f.BoolVar(&o.Wish.Dispatch, "repository-dispatch", false, "ask for the permission to write contents: to hand over by repository_dispatch, and to drive ports and prompts")
 	f.BoolVar(&o.Force, "force", false, "put the new App in the place of one that is kept already; the old one's file is kept beside it")
 	return c
 }

@@ -29,10 +29,10 @@ type Grant struct {
 
 // Grants are all that the App may do, the least with which it does its work.
 func Grants(dispatch bool) []Grant {
-	contents := Grant{"contents", "Contents", "read", "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line. Nothing is ever written."}
+	contents := Grant{"contents", "Contents", "read", "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line. Nothing is written."}
 	if dispatch {
 		contents.Level = "write"
-		contents.Why = "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line; and to send repository_dispatch, for which GitHub asks for write."
+		contents.Why = "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line; to send repository_dispatch, for which GitHub asks for write; and to drive ports and prompts, whose ledger is the branch switchback-ledger. Nothing else is written."
 	}
 	return []Grant{
 		{"actions", "Actions", "write", "To read the runs, logs and artifacts that are judged; to run failed jobs again and to start the workflow that a failure is handed to."},

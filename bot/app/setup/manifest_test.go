@@ -53,6 +53,9 @@ func TestGrantsSayWhy(t *testing.T) {
 			if g.Key == "contents" && (g.Level == "write") != dispatch {
 				t.Errorf("contents: %s", g.Level)
 			}
+			if g.Key == "contents" && dispatch != strings.Contains(g.Why, "ports and prompts") {
+				t.Errorf("contents: %s", g.Why)
+			}
 		}
 	}
 	for _, s := range Subscriptions() {
