@@ -25,6 +25,7 @@ type Issues interface {
 	RewriteIssue(ctx context.Context, r hub.Repo, number int, marker string, write func(live string) string) (hub.Issue, bool, error)
 	CloseIssueAs(ctx context.Context, r hub.Repo, number int, reason, comment, marker string) (bool, error)
 	PostOnce(ctx context.Context, r hub.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
+	Absent(ctx context.Context, r hub.Repo, err error) error
 }
 
 // Starts is how a Desk begins the next cycle.
@@ -242,7 +243,10 @@ func (d *Desk) do(ctx context.Context, p hitl.Prompt, work string, fresh bool) (
 	default:
 		err = fmt.Errorf("%q is no work that is known", work)
 	}
-	if errors.Is(err, hub.ErrMoved) || errors.Is(err, hub.ErrNotFound) {
+	if err != nil {
+		err = d.Issues.Absent(ctx, repo, err)
+	}
+	if !errors.Is(err, hub.ErrAbsent) && (errors.Is(err, hub.ErrMoved) || errors.Is(err, hub.ErrNotFound)) {
 		return "gone", "", nil // the issue was deleted or transferred: there is nobody to tell
 	}
 	return ref, "", err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing/prompt/hitl"
 )
@@ -269,4 +270,21 @@ func TestPacket(t *testing.T) {
 			t.Errorf("%d goals, %d more", len(p.Goals), p.More)
 		}
 	})
+}
+
+// What was to be posted while the App was not installed is posted when it is again.
+func TestAnswerWhileTheRepositoryIsAway(t *testing.T) {
+	t.Parallel()
+	m := &mortal{world: newWorld(), led: &ledger.Memory{}}
+	if err := chapters[0].do(t, desk(m, "one", begin)); err != nil {
+		t.Fatal(err)
+	}
+	d := desk(m, "two", begin.Add(time.Hour))
+	d.Issues = away{m}
+	if err := chapters[2].do(t, d); !errors.Is(err, hub.ErrAbsent) {
+		t.Errorf("%v", err)
+	}
+	if _, err := desk(m, "three", begin.Add(41*time.Hour)).Sweep(t.Context()); err != nil || m.posts == 0 || m.issues[0].State != "closed" {
+		t.Errorf("%d comments, %+v: %v", m.posts, m.issues, err)
+	}
 }

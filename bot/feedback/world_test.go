@@ -184,3 +184,14 @@ func (w *world) state(r hitl.Register) string {
 	}
 	return b.String()
 }
+
+func (m *mortal) Absent(_ context.Context, _ hub.Repo, err error) error { return err }
+
+// away are the issues of a repository that the App was taken from.
+type away struct{ *mortal }
+
+func (away) PostOnce(context.Context, hub.Repo, int, string, string, bool) (string, bool, error) {
+	return "", false, hub.ErrMoved
+}
+
+func (away) Absent(context.Context, hub.Repo, error) error { return hub.ErrAbsent }
