@@ -120,7 +120,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{fmt.Errorf("x: %w", action.ErrMalformed), store.VerdictPoison, 0},
 		{&hub.Error{Kind: hub.Later, After: time.Hour}, store.VerdictLater, time.Hour},
-		{&hub.Error{Kind: hub.Later}, store.VerdictFail, 0},
+		{&hub.Error{Kind: hub.Later}, store.VerdictLater, 0},
 		{&hub.Error{Kind: hub.Gone}, store.VerdictGone, 0},
 		{&hub.Error{Kind: hub.ReadOnly}, store.VerdictLater, whileReadOnly},
 		{&hub.Error{Kind: hub.Fail}, store.VerdictFail, 0},

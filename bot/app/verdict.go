@@ -54,9 +54,7 @@ func verdict(err error) (v store.Verdict, after time.Duration, kind string) {
 	k, after := hub.Verdict(err)
 	switch k {
 	case hub.Later:
-		if after > 0 {
-			return store.VerdictLater, after, string(k)
-		}
+		return store.VerdictLater, after, string(k) // nobody knows for how long GitHub is away
 	case hub.Gone:
 		return store.VerdictGone, 0, string(k)
 	case hub.ReadOnly:

@@ -48,13 +48,22 @@ func app(name, work string) error {
 	switch work {
 	case "count":
 		err = s.Start(ctx, counting(s))
+	case "beside": // nothing is done in time before the process ends
+		err = s.Start(ctx, store.Work{Handle: func(_ context.Context, d store.Delivery) error {
+			time.Sleep(50 * time.Millisecond)
+			if d.ID == "deadly" {
+				os.Exit(7)
+			}
+			time.Sleep(200 * time.Millisecond)
+			return nil
+		}})
 	case "die":
 		err = s.Start(ctx, store.Work{Handle: func(context.Context, store.Delivery) error { os.Exit(7); return nil }})
 	}
 	if err != nil {
 		return err
 	}
-	if work == "die" {
+	if work == "die" || work == "beside" {
 		select {}
 	}
 	var wg sync.WaitGroup
@@ -243,5 +252,36 @@ func TestDeadlyDelivery(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 		reaches(t, s, "harmless", store.Done)
+	})
+}
+
+// What is worked on beside a delivery that ends the process is done all the same.
+func TestBesideADeadlyDelivery(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		ids := []string{"a", "b", "deadly", "c", "d"}
+		for _, id := range ids {
+			accept(t, s, delivery(id, 1))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for range store.Attempts {
+			p.run(t, "victim", "beside", 0)
+		}
+		s = p.opened(t)
+		start(t, s, quickly(func(context.Context, store.Delivery) error { return nil }))
+		for _, id := range ids {
+			want := store.Done
+			if id == "deadly" {
+				want = store.Poison
+			}
+			reaches(t, s, id, want)
+		}
+		if err := s.Again(t.Context(), "deadly"); err != nil {
+			t.Fatal(err)
+		}
+		reaches(t, s, "deadly", store.Done)
 	})
 }

@@ -47,13 +47,18 @@ type deliveryArgs struct {
 // Kind implements river.JobArgs.
 func (deliveryArgs) Kind() string { return "delivery" }
 
-// Attempts is how often the work on a delivery is begun before it is Poison.
+// Attempts is how often the work on a delivery fails, or ends the process, before it
+// is Poison.
 const Attempts = 10
+
+// begins is how often River begins a job at most: no bound, for attempts are counted
+// with the delivery.
+const begins = 1 << 14
 
 func jobsOf(ids []string) []river.InsertManyParams {
 	var out []river.InsertManyParams
 	for _, id := range ids {
-		out = append(out, river.InsertManyParams{Args: deliveryArgs{id}, InsertOpts: &river.InsertOpts{MaxAttempts: Attempts}})
+		out = append(out, river.InsertManyParams{Args: deliveryArgs{id}, InsertOpts: &river.InsertOpts{MaxAttempts: begins}})
 	}
 	return out
 }

@@ -239,7 +239,7 @@ var ErrNotAgain = errors.New("no such delivery that was given up and whose paylo
 // all its attempts.
 func (s *Store) Again(ctx context.Context, id string) error {
 	return s.jobs.tx(ctx, func(t tx) error {
-		n, err := t.exec(ctx, `UPDATE delivery SET state = 'received', next_at = NULL, changed_at = $2
+		n, err := t.exec(ctx, `UPDATE delivery SET state = 'received', next_at = NULL, changed_at = $2, failures = 0, delays = 0, kills = 0
 			WHERE id = $1 AND state IN ('poison', 'gone') AND payload IS NOT NULL`, id, millis(time.Now()))
 		if err != nil {
 			return err

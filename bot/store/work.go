@@ -15,6 +15,7 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+	"golang.org/x/sync/semaphore"
 )
 
 // Verdict says what an error of the work on a delivery means.
@@ -59,6 +60,10 @@ const (
 	tending  = 15 * time.Second // between looks after what killed processes left
 	grace    = 10 * time.Second // for recording what came of work that was cut off
 	maxError = 4 << 10          // bytes of an error that is stored
+
+	longestDelay = 10 * time.Minute // between attempts at what GitHub, or the network, may allow any time
+	suspicious   = 3                // processes that ended over a delivery before that is worked on alone
+	everyone     = 1 << 20          // more than are worked on at once
 )
 
 func (w Work) withDefaults() Work {
@@ -107,7 +112,7 @@ func (s *Store) Start(ctx context.Context, w Work) error {
 		return errors.New("the store works already")
 	}
 	w = w.withDefaults()
-	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w}); err != nil {
+	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w, room: semaphore.NewWeighted(everyone)}); err != nil {
 		return err
 	}
 	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
@@ -207,25 +212,43 @@ func (s *Store) tend(ctx context.Context, w Work) error {
 // worker is River's worker for deliveries.
 type worker struct {
 	river.WorkerDefaults[deliveryArgs]
-	s   *Store
-	how Work
+	s    *Store
+	how  Work
+	room *semaphore.Weighted // one each, everyone for one that is to be alone
 }
 
-// NextRetry implements river.Worker: as the client's policy says.
-func (w *worker) NextRetry(*river.Job[deliveryArgs]) time.Time { return time.Time{} }
+// NextRetry implements river.Worker. It is asked only where the database failed.
+func (w *worker) NextRetry(job *river.Job[deliveryArgs]) time.Time {
+	return time.Now().UTC().Add(min(w.how.Backoff(job.Attempt), longestDelay))
+}
 
 // Timeout implements river.Worker: as the client's configuration says.
 func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 0 }
 
 // Work implements river.Worker. How the delivery stands is recorded before River
 // is told: killed in between, River begins again, finds it so, and is content.
+// River counts none of the attempts: they are counted with the delivery.
 func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	id := job.Args.Delivery
-	if job.Attempt > job.MaxAttempts {
-		err := fmt.Errorf("the process ended %d times while it was worked on", job.MaxAttempts)
+	kills, err := w.kills(ctx, id)
+	if err != nil {
+		return err
+	}
+	if kills >= Attempts {
+		err := fmt.Errorf("the process ended %d times while it was worked on", kills)
 		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
 	}
-	d, tries, ok, err := w.begin(ctx, id)
+	// One over which processes ended is worked on while no other is: so it is seen
+	// which of them ends the process, and those that were only beside it are done.
+	part := int64(1)
+	if kills >= suspicious {
+		part = everyone
+	}
+	if w.room.Acquire(ctx, part) != nil {
+		return river.JobSnooze(time.Second)
+	}
+	defer w.room.Release(part)
+	d, n, ok, err := w.begin(ctx, id)
 	if err != nil || !ok {
 		return err
 	}
@@ -238,20 +261,37 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	switch {
 	case verdict == VerdictGone:
 		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
-	case verdict == VerdictPoison, verdict == VerdictLater && now.Sub(job.CreatedAt) > patience:
+	case verdict == VerdictPoison, verdict == VerdictLater && now.Sub(job.CreatedAt) > patience, verdict != VerdictLater && n.failures+1 >= Attempts:
 		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
-	case verdict == VerdictLater:
-		if after <= 0 {
-			after = w.how.Backoff(tries)
-		}
-		if err := w.record(ctx, id, Waiting, err, now.Add(after)); err != nil {
-			return err
-		}
-		return river.JobSnooze(after)
-	case job.Attempt >= job.MaxAttempts:
-		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), err)
 	}
-	return errors.Join(w.record(ctx, id, Failed, err, w.how.NextRetry(job.JobRow)), err)
+	state := Waiting
+	switch {
+	case verdict != VerdictLater:
+		state, after = Failed, w.how.Backoff(n.failures+1)
+	case after <= 0:
+		after = min(w.how.Backoff(n.delays+1), longestDelay)
+		err = &delayed{err}
+	}
+	if err := w.record(ctx, id, state, err, now.Add(after)); err != nil {
+		return err
+	}
+	return river.JobSnooze(after)
+}
+
+// delayed is an error of a delivery that is put off for a time that nobody said.
+type delayed struct{ error }
+
+// counts are what the attempts at a delivery came to.
+type counts struct{ failures, delays int }
+
+// kills returns over how many attempts at a delivery the process ended: an attempt
+// that nothing came of, while another begins, is one.
+func (w *worker) kills(ctx context.Context, id string) (n int, err error) {
+	err = w.s.db.Read.QueryRowContext(ctx, "SELECT kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END FROM delivery WHERE id = $1", id).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return n, told("delivery", err)
 }
 
 // storable makes what a worker of any kind says storable: a U+0000 in one error
@@ -276,24 +316,25 @@ func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s[:min(len(s), maxError)], ""), "\x00", "")
 }
 
-// begin records that the work begins, and returns the delivery and how often it
-// has begun. It is not ok if there is nothing left to do.
-func (w *worker) begin(ctx context.Context, id string) (d Delivery, tries int, ok bool, err error) {
+// begin records that the work begins, and returns the delivery and what the attempts
+// before came to. It is not ok if there is nothing left to do.
+func (w *worker) begin(ctx context.Context, id string) (d Delivery, n counts, ok bool, err error) {
 	var received int64
 	var encoding string
 	d.ID = id
-	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1, next_at = NULL, changed_at = $2
+	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1,
+		kills = kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END, next_at = NULL, changed_at = $2
 		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')
-		RETURNING hook, installation, event, action, received_at, payload, encoding, lane, attempts`, id, millis(time.Now())).
-		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Lane, &tries)
+		RETURNING hook, installation, event, action, received_at, payload, encoding, lane, failures, delays`, id, millis(time.Now())).
+		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Lane, &n.failures, &n.delays)
 	if errors.Is(err, sql.ErrNoRows) {
-		return d, 0, false, nil
+		return d, n, false, nil
 	}
 	if err == nil {
 		d.ReceivedAt = fromMillis(received)
 		d.Payload, err = unpack(d.Payload, encoding)
 	}
-	return d, tries, err == nil, err
+	return d, n, err == nil, err
 }
 
 // handle calls Handle, of which a panic is an error.
@@ -318,8 +359,15 @@ func (w *worker) record(ctx context.Context, id string, state State, cause error
 	if !next.IsZero() {
 		at = sql.NullInt64{Int64: millis(next), Valid: true}
 	}
-	_, err := w.s.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5
-		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')`, id, string(state), text, at, millis(time.Now()))
+	failed, put := 0, 0
+	if state == Failed {
+		failed = 1
+	}
+	if late := (*delayed)(nil); errors.As(cause, &late) {
+		put = 1
+	}
+	_, err := w.s.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')`, id, string(state), text, at, millis(time.Now()), failed, put)
 	if err != nil {
 		return fmt.Errorf("recording how the delivery stands: %w", err)
 	}
