@@ -44,11 +44,12 @@ func (w *Walk) Go(ctx context.Context) (port.Board, error) {
 	for {
 		if err == nil {
 			w.tell(r.Board)
+			build := r.Build // r moves on while they run
 			for _, e := range r.Matrix.Matrix.Include {
 				spec, _ := d.Plan.Port(e.ID) // of the plan that the round was made of
 				book := edges.Book{Ledger: d.Ledger, Repo: d.Repo.String(), Build: r.Feedback, Plan: d.Plan, Now: d.Now}
 				running++
-				go func() { done <- ended{spec.ID, w.Run(ctx, r.Build, spec, book)} }()
+				go func() { done <- ended{spec.ID, w.Run(ctx, build, spec, book)} }()
 			}
 		}
 		if running == 0 {

@@ -126,7 +126,7 @@ func text(v any) string {
 func TestEveryChangeOnce(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, again func() *database.DB) {
-		made := streams(30)
+		made := streams(18)
 		ctx, stop := context.WithCancel(t.Context())
 		var taking sync.WaitGroup
 		for range 3 {
