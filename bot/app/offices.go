@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type offices struct {
 
 	mu     sync.Mutex
 	hubs   map[int64]*hub.Hub
+	asked  []int64 // installations of hubs, the one that was asked for last at the end
 	plates map[int64]plate
 
 	plans action.PlanCache
@@ -65,12 +67,17 @@ type office struct {
 	plate
 }
 
+// mostHubs bounds how many installations answers of GitHub, and tokens, are kept of. Who
+// is asked for again after that is asked GitHub for anew; the ration is in the database.
+const mostHubs = 32
+
 // speaker returns the Hub of an installation. There is one of each in a process,
 // and one ration for all processes.
 func (f *offices) speaker(installation int64) (*hub.Hub, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if h := f.hubs[installation]; h != nil {
+		f.asked = append(slices.DeleteFunc(f.asked, func(id int64) bool { return id == installation }), installation)
 		return h, nil
 	}
 	h, err := f.app.Installation(installation, hub.Options{
@@ -85,6 +92,10 @@ func (f *offices) speaker(installation int64) (*hub.Hub, error) {
 		f.hubs = map[int64]*hub.Hub{}
 	}
 	f.hubs[installation] = h
+	if f.asked = append(f.asked, installation); len(f.asked) > mostHubs {
+		delete(f.hubs, f.asked[0])
+		f.asked = f.asked[1:]
+	}
 	return h, nil
 }
 
@@ -93,6 +104,7 @@ func (f *offices) forget(installation int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.hubs, installation)
+	f.asked = slices.DeleteFunc(f.asked, func(id int64) bool { return id == installation })
 }
 
 // stale lets the configuration of a repository be read again.

@@ -55,14 +55,7 @@ func TestWantedEvents(t *testing.T) {
 
 func TestAskedAgainAfterTwoLooks(t *testing.T) {
 	t.Parallel()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	app, err := hub.NewApp(1, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}), "http://127.0.0.1:1/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := someApp(t)
 	s, err := store.Open(t.Context(), "", t.TempDir(), recovery.Line())
 	if err != nil {
 		t.Fatal(err)
@@ -73,4 +66,18 @@ func TestAskedAgainAfterTwoLooks(t *testing.T) {
 	if err != nil || r.Interval != 2*time.Second {
 		t.Errorf("every %v: %v", r.Interval, err)
 	}
+}
+
+// someApp is an App that GitHub does not know.
+func someApp(t *testing.T) *hub.App {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := hub.NewApp(1, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}), "http://127.0.0.1:1/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return app
 }
