@@ -15,6 +15,7 @@ func writes(q Request) bool { return q.Method != "GET" }
 // before GitHub has seen it and after. Told again, or swept, the world is as if
 // nothing had happened.
 func TestAnswerKilled(t *testing.T) {
+	t.Parallel()
 	for _, again := range []string{"told again", "swept"} {
 		t.Run("an answer killed at any write and "+again+" is carried out once", func(t *testing.T) {
 			t.Parallel()

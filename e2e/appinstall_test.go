@@ -20,10 +20,13 @@ func (s *story) stands(d Delivery) store.Status {
 }
 
 // comes waits until a delivery is as it is wanted.
-func (s *story) comes(d Delivery, state store.State) store.Status {
+func (s *story) comes(d Delivery, state store.State) (st store.Status) {
 	s.t.Helper()
-	s.by.Until(fmt.Sprintf("%s %s is %s", d.Event, d.Action, state), func() bool { return s.stands(d).State == state })
-	return s.stands(d)
+	s.by.Until(fmt.Sprintf("%s %s is %s", d.Event, d.Action, state), func() bool {
+		st = s.stands(d) // one that waits for another of its lane is at work soon
+		return st.State == state && !strings.Contains(st.Error, "is being worked on")
+	})
+	return st
 }
 
 // failsInApp sends a run of the head commit that failed, and does not wait.
@@ -56,6 +59,7 @@ func (s *story) turn(n int) {
 }
 
 func TestAppInstallation(t *testing.T) {
+	t.Parallel()
 	t.Run("suspended, nothing is written, and with the end of that the work goes on", func(t *testing.T) {
 		t.Parallel()
 		s := newAppStory(t, "")

@@ -23,6 +23,7 @@ type begin func(t testing.TB, config string) *story
 // App. What people see in the end, and what is recorded, is the same.
 func both(t *testing.T, scenario func(t *testing.T, begin begin)) {
 	t.Helper()
+	t.Parallel()
 	for _, face := range []struct {
 		name  string
 		begin begin

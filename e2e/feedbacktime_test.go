@@ -101,6 +101,7 @@ func TestFeedbackReentry(t *testing.T) {
 }
 
 func TestFeedbackKilled(t *testing.T) {
+	t.Parallel()
 	// after puts a repository into the state of which a chapter tells.
 	chapters := []struct {
 		name  string
