@@ -32,7 +32,7 @@ unit-race:
 	$(GO) test -race -count=1 -timeout 15m $$($(GO) list ./... | grep -v /e2e$$)
 
 unit-e2e:
-	$(GO) test -count=1 -parallel 4 -timeout 18m ./e2e/
+	$(GO) test -count=1 -parallel 6 -timeout 18m ./e2e/
 	$(GO) test -race -count=1 -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
 
 lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
@@ -42,7 +42,7 @@ lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
 	$(BIN)/actionlint
 
 e2e: e2e-tools build ## the end-to-end tests alone
-	$(GO) test -count=1 -parallel 4 -timeout 18m ./e2e/
+	$(GO) test -count=1 -parallel 6 -timeout 18m ./e2e/
 
 e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck e2e/node_modules/.package-lock.json
 
