@@ -91,8 +91,8 @@ func TestOfPrompts(t *testing.T) {
 			}
 			return r
 		}
-		r := add(hitl.Register{}.Open("p1", hitl.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77"}, "en", 72*time.Hour, "me", noon))
-		r = add(hitl.Done("p1", hitl.WorkIssue, "101", "https://github.com/acme/shop/issues/101"))
+		add(hitl.Register{}.Open("p1", hitl.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77"}, "en", 72*time.Hour, "me", noon))
+		r := add(hitl.Done("p1", hitl.WorkIssue, "101", "https://github.com/acme/shop/issues/101"))
 		_, answered, err := r.Answer("p1", hitl.Said{Answer: hitl.Answer{Level: hitl.Keep, FreeText: "look again"}, By: "ana", Source: "comment/1", At: noon}, "me", noon)
 		if err != nil {
 			t.Fatal(err)
