@@ -28,7 +28,7 @@ func newLost(t *testing.T, env ...string) *lost {
 	s.r.Grant(t, Writer, "push")
 	mend := func() {}
 	if len(env) > 0 {
-		broken := s.b.NewRepo(t, map[string]string{"README.md": "GitHub fails here\n"})
+		broken := s.b.NewRepo(t, nil) // a push that nobody takes would be asked for again and again
 		mend = broken.View().Fault(Fault{Status: http.StatusBadGateway, Times: -1})
 		s.r.Alone(t, broken)
 	}

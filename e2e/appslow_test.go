@@ -75,6 +75,7 @@ func TestAppStrangers(t *testing.T) {
 	run := s.ranOn(s.r, "feature", failing("TestAdd"))
 	run.Name, run.Pulls = "unit", []int{s.number}
 	of := s.r.RunPayload(s.r.AddRun(run), "completed")
+	never := s.b.NewRepo(t, nil) // the App was told nothing of it
 	for name, c := range map[string]struct {
 		change func(p map[string]any)
 		want   store.State
@@ -82,7 +83,10 @@ func TestAppStrangers(t *testing.T) {
 		"a repository that GitHub does not have": {func(p map[string]any) {
 			p["repository"] = map[string]any{"id": 987654321, "full_name": Owner + "/never-was", "default_branch": "main"}
 		}, store.Gone},
-		"an installation of another App":    {func(p map[string]any) { p["installation"] = map[string]any{"id": 77} }, store.Gone},
+		"an installation of another App": {func(p map[string]any) {
+			p["installation"] = map[string]any{"id": 77}
+			p["repository"] = map[string]any{"id": never.ID, "full_name": never.FullName, "default_branch": "main"}
+		}, store.Gone},
 		"an installation that is no number": {func(p map[string]any) { p["installation"] = map[string]any{"id": "77"} }, store.Poison},
 		"no repository":                     {func(p map[string]any) { delete(p, "repository") }, store.Poison},
 	} {
