@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/switchback-ci/switchback/bot/app/recovery"
+	"github.com/switchback-ci/switchback/bot/dash"
 	"github.com/switchback-ci/switchback/bot/feed"
 	"github.com/switchback-ci/switchback/bot/hub"
 	"github.com/switchback-ci/switchback/bot/store"
@@ -62,6 +66,41 @@ func newMetrics() *metrics {
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// here is handler for who asks from this machine. To all others there is nothing:
+// what listens there is open to the world.
+func (m *metrics) here() http.Handler {
+	h := m.handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok, _ := (dash.Local{}).Viewer(r); !ok {
+			http.NotFound(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// scraped serves the metrics on an address of their own until it is told to end, if
+// the settings name one.
+func (v *server) scraped() (end func(), err error) {
+	if v.settings.Metrics == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", v.settings.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", v.metrics.handler())
+	web := v.web(mux)
+	go func() {
+		if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			v.log.Error("metrics are not served any more", "err", err)
+		}
+	}()
+	v.log.Info("metrics", "address", l.Addr().String())
+	return func() { _ = web.Close() }, nil
 }
 
 // delivered counts an answer. The event is GitHub's, or "" where it is not

@@ -76,8 +76,12 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	if err != nil {
 		return err
 	}
-	web := &http.Server{Handler: v.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
+	web := v.web(v.routes())
+	scraped, err := v.scraped()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer scraped()
 	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // also of what is done while it stops
 	serving, over := context.WithCancel(ctx)                       // also ended by what ends the server before its time
 	defer v.live.run(telling, serving)()
@@ -101,6 +105,12 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	<-started
 	over()
 	return errors.Join(err, v.stop(hard, web))
+}
+
+// web returns a server with the limits of all that this process listens on.
+func (v *server) web(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
 }
 
 // start begins to work once GitHub has said who this App is. Webhooks are taken
@@ -173,7 +183,9 @@ func (v *server) routes() http.Handler {
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)
-	mux.Handle("GET /metrics", v.metrics.handler())
+	if v.settings.Metrics == "" {
+		mux.Handle("GET /metrics", v.metrics.here())
+	}
 	if v.shown != nil {
 		mux.Handle("/", v.shown)
 	}

@@ -42,6 +42,8 @@ type Settings struct {
 	NoSignIn  bool          // whether who is on this machine may see everything
 	Access    time.Duration // how long what GitHub said somebody may see is kept
 
+	Metrics string // address on which metrics are served to everybody; "" for this machine alone, on Listen
+
 	App credentials.App
 }
 
@@ -75,6 +77,7 @@ func All() []Setting {
 		text("public-url", "SWITCHBACK_PUBLIC_URL", "", "address at which people see the server, as https://switchback.example.com; default: as setup was told", func(s *Settings) *string { return &s.Public }),
 		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "show the pages without sign-in to whoever is on this machine; only with a loopback address as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
 		span("access", "SWITCHBACK_ACCESS", "2m", "how long what GitHub said somebody may see is taken for true", time.Second, func(s *Settings) *time.Duration { return &s.Access }),
+		text("metrics-listen", "SWITCHBACK_METRICS_LISTEN", "", "address to serve /metrics on, to whoever reaches it; default: on --listen, to this machine alone", func(s *Settings) *string { return &s.Metrics }),
 		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", "", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
 		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", "", func(s *Settings) *string { return &s.Format }, "text", "json"),
 	}

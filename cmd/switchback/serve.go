@@ -30,7 +30,8 @@ Whoever signs in with GitHub watches on pages, at /, what happens in the reposit
 that they may read there.
 
 /healthz answers while the process lives, /readyz while it can keep webhooks and works
-on them, and /metrics is for Prometheus.`,
+on them, and /metrics is for Prometheus on this machine, or on another one by an address
+of its own (--metrics-listen).`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			set, err := app.Load(given(c.Flags()), getenv)
