@@ -54,6 +54,7 @@ jobs:
 `
 
 func TestBenchAct(t *testing.T) {
+	t.Parallel()
 	b := Start(t)
 	r := b.NewRepo(t, nil)
 	v := r.View()

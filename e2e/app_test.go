@@ -132,6 +132,7 @@ func (s *served) reviewed(login, event, body string) Delivery {
 }
 
 func TestAppStory(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, appConfig)
 	s.twice(s.ran(failing("TestAdd"), "failure"))
 	s.wantSticky("1 of 1", "TestAdd")

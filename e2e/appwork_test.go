@@ -50,6 +50,7 @@ func (s *served) called() {
 }
 
 func TestAppKilled(t *testing.T) {
+	t.Parallel()
 	const config = "reports: [\"**/report.xml\"]\nmax_iterations: 0\n"
 	s := newServed(t, config)
 	for i, p := range []struct {

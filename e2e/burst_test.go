@@ -243,6 +243,7 @@ func (u *burst) run() {
 }
 
 func TestBurst(t *testing.T) {
+	t.Parallel()
 	t.Run("one process with SQLite", func(t *testing.T) {
 		n, limits := burstSize(10, "content=6/2s,60/30s points=600/15s at-once=8")
 		newBurst(t, []string{""}, n, limits).run()

@@ -44,6 +44,7 @@ jobs:
 // TestWorkflowFeedback runs both workflows of the documentation's kind with a
 // real runner.
 func TestWorkflowFeedback(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.r.Grant(t, Writer, "push")
 	files := map[string]string{"result.json": resultJSON, "optimizer/level20_report.md": "# Level 20\n"}

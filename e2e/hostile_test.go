@@ -69,6 +69,7 @@ var live = regexp.MustCompile(`(?i)@everyone|@octo\b[^ ]|(fixes|closes) +#?\w*/?
 var code = regexp.MustCompile("(?ms)^(`{3,}|~{3,}).*?^(`{3,}|~{3,})$|(`+)[^\n]*?[^`\n](`+)")
 
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, decision string }{{"a comment", "RETRY"}, {"an issue", "ESCALATE_MAX_RETRY"}} {
 		t.Run("hostile names in "+c.name+" are shown and do nothing", func(t *testing.T) {
 			config := ""
@@ -185,6 +186,7 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestHostileFiles(t *testing.T) {
+	t.Parallel()
 	wide := func(s string) string {
 		out := []byte{0xff, 0xfe}
 		for _, u := range utf16.Encode([]rune(s)) {

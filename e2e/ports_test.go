@@ -174,6 +174,7 @@ func (p *build) journal(t *testing.T, plan, id string) port.Journal {
 }
 
 func TestPorts(t *testing.T) {
+	t.Parallel()
 	p := newBuild(t, map[string]string{
 		"ports/a.yml": good("a"), "ports/b.yml": good("b"),
 		"ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
@@ -304,6 +305,7 @@ func spawned(id string, n int) func(Request) bool {
 }
 
 func TestPortsKilled(t *testing.T) {
+	t.Parallel()
 	p := newBuild(t, map[string]string{"ports/a.yml": good("a"), "ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n", "ports/d.yml": good("d", "a", "c")})
 	res, _ := p.run(t, 601, nil, p.view.HoldAt(1, After, spawned("c", 3)))
 	if !res.Killed {
@@ -335,6 +337,7 @@ func TestPortsKilled(t *testing.T) {
 }
 
 func TestTwoPlansAtOnce(t *testing.T) {
+	t.Parallel()
 	p := newBuild(t, map[string]string{
 		"plans/one/a.yml": "id: a\nimpl: sh secret.sh\ntest: sh test.sh\n", "secret.sh": secretScript, "plans/one/b.yml": good("b"), "plans/one/c.yml": good("c"),
 		"plans/two/a.yml": "id: a\nimpl: [sh secret.sh, cp setup.txt a.txt]\ntest: sh test.sh\n", "plans/two/b.yml": "id: b\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",

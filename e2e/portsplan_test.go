@@ -15,6 +15,7 @@ import (
 
 // TestManyPorts plans 300 ports: GitHub takes 256 jobs of a matrix.
 func TestManyPorts(t *testing.T) {
+	t.Parallel()
 	b := Start(t)
 	r := b.NewRepo(t, nil)
 	ws := t.TempDir()

@@ -20,6 +20,7 @@ echo 3 > "$1.txt"
 // TestPortsIntegration is test/integration/workflow_test.sh of the document, as a
 // workflow: its three scripts are ports of one plan.
 func TestPortsIntegration(t *testing.T) {
+	t.Parallel()
 	meet := t.TempDir()
 	meeting := func(id, other string) string {
 		return fmt.Sprintf("id: %s\npriority: critical\ntimeout: 2m\nmax_iterations: 0\nimpl: sh meet.sh %s %s %s\ntest: sh test.sh\n", id, id, meet, other)

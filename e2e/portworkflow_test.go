@@ -258,6 +258,7 @@ runs:
 
 // The workflow of docs/ports.md is what people copy: it has to do the work.
 func TestAgentWorkflowOfThePage(t *testing.T) {
+	t.Parallel()
 	j := newAgentJob(t, remotePort, nil)
 	_, page, _ := strings.Cut(readAll(filepath.Join(j.b.Root, "docs", "ports.md")), "\n## Workers that are workflows\n")
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page, 3)

@@ -116,6 +116,7 @@ jobs:
 `
 
 func TestWorkflowStep(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	res, uploads := s.workflow(t, "pull_request", stepWorkflow, s.event(), map[string]string{"results/report.xml": failing("TestAdd"), "calc_test.go": calcTest})
 	t.Logf("act took %v", res.Took)
@@ -179,6 +180,7 @@ jobs:
 `
 
 func TestWorkflowMatrix(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	res, uploads := s.workflow(t, "pull_request", matrixWorkflow, s.event(), map[string]string{"results/0.xml": failing("TestLinux"), "results/1.xml": failing("TestMac")})
 	t.Logf("act took %v", res.Took)
@@ -226,6 +228,7 @@ jobs:
 `
 
 func TestWorkflowGreenMatrix(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	res, _ := s.workflow(t, "pull_request", greenMatrix, s.event(), map[string]string{"results/0.xml": passing})
 	t.Run("a matrix passes when its last leg has", func(t *testing.T) {
@@ -256,6 +259,7 @@ jobs:
 `
 
 func TestWorkflowRun(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	f := s.fork("feature")
 	run := s.r.AddRun(s.ranOn(f, "feature", failing("TestAdd")))
