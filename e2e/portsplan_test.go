@@ -158,7 +158,7 @@ func TestPlanKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, when := range []When{Before, After} {
+	for _, when := range sides(2) {
 		points := 0
 		for n := 1; ; n++ {
 			r := b.NewRepo(t, nil)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,6 +140,31 @@ func TestEveryPage(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Many people look at once, and see what each would see alone. `make test` runs this
+// one under the race detector.
+func TestPagesAtOnce(t *testing.T) {
+	t.Parallel()
+	d := watched(t, nil, team(20)...)
+	paths := []string{"/", "/cases", "/plans", "/plan/acme/shop/p", "/failures", "/rules", "/feedback", "/case/acme/shop/1"}
+	var seen [4][]string
+	var all sync.WaitGroup
+	for i := range seen {
+		seen[i] = make([]string, len(paths))
+		all.Go(func() {
+			for n := range paths {
+				at := (n + 2*i) % len(paths)
+				_, seen[i][at] = get(t, d, paths[at])
+			}
+		})
+	}
+	all.Wait()
+	for n, path := range paths {
+		if _, alone := get(t, d, path); len(alone) < 500 || seen[0][n] != alone || seen[1][n] != alone || seen[2][n] != alone || seen[3][n] != alone {
+			t.Errorf("%s is another page when many ask for it", path)
+		}
+	}
 }
 
 // Nobody sees anything of a repository that they may not see, on any page, whatever
