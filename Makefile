@@ -5,8 +5,10 @@
 GO ?= go
 BIN := $(CURDIR)/bin
 # Nothing needs C but the race detector. One setting for all else, so that what
-# one step has compiled the next one need not.
+# one step has compiled the next one need not, wherever its checkout is: workflows
+# of the end-to-end tests build the program in one of their own.
 export CGO_ENABLED := 0
+export GOFLAGS := -trimpath
 
 .PHONY: help demo build test unit race plain unit-e2e lint bench load burst soak microbench fuzz e2e e2e-tools schema clean
 

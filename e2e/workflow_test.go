@@ -46,7 +46,7 @@ func checkoutOf(t *testing.T, b *Bench, files map[string]string) (map[string]str
 // goEnv lets Go build in a step: the modules and the cache of this machine.
 func goEnv(t *testing.T) map[string]string {
 	t.Helper()
-	env := map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off", "SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_CLAIM_TTL": "2s"}
+	env := map[string]string{"GOFLAGS": "-mod=mod -trimpath", "GOPROXY": "off", "SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_CLAIM_TTL": "2s"}
 	for _, k := range []string{"GOMODCACHE", "GOCACHE", "GOROOT"} {
 		out, err := exec.Command("go", "env", k).Output()
 		if err != nil {

@@ -28,7 +28,7 @@ version="${WANTED:-}"
 
 if [ -z "$version" ]; then
   command -v go > /dev/null || { echo "::error title=Switchback::building from a checkout needs Go; add actions/setup-go, or set the input version" && exit 1; }
-  (cd "$ACTION_PATH" && CGO_ENABLED=0 go build -o "$bin" ./cmd/switchback)
+  (cd "$ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -o "$bin" ./cmd/switchback)
 else
   case "$version" in
     v[0-9]*.[0-9]*.[0-9]*) ;;

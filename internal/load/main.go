@@ -93,7 +93,7 @@ func (l load) main(ctx context.Context, only string) (err error) {
 // build builds the program that is measured.
 func (l *load) build() error {
 	l.bin = filepath.Join(l.dir, "switchback")
-	build := exec.Command("go", "build", "-o", l.bin, "github.com/switchback-ci/switchback/cmd/switchback")
+	build := exec.Command("go", "build", "-trimpath", "-o", l.bin, "github.com/switchback-ci/switchback/cmd/switchback")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
