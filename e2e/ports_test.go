@@ -305,7 +305,6 @@ func spawned(id string, n int) func(Request) bool {
 }
 
 func TestPortsKilled(t *testing.T) {
-	t.Parallel()
 	p := newBuild(t, map[string]string{"ports/a.yml": good("a"), "ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n", "ports/d.yml": good("d", "a", "c")})
 	res, _ := p.run(t, 601, nil, p.view.HoldAt(1, After, spawned("c", 3)))
 	if !res.Killed {

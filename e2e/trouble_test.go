@@ -32,7 +32,7 @@ func TestTrouble(t *testing.T) {
 		calm := newStory(t, ch.config)
 		ch.prepare(calm)
 		calm.view.Reset()
-		calm.run(ch.report, ch.in)
+		calm.b.RunAction(t, unhurried(calm.action(ch.report, ch.in)))
 		want, requests := calm.end(), len(calm.view.Requests())
 		for way, tr := range troubles {
 			t.Run(fmt.Sprintf("%s: %s at any request leaves the world as if nothing had happened", ch.name, tr.name), func(t *testing.T) {
@@ -51,9 +51,7 @@ func TestTrouble(t *testing.T) {
 						f := tr.fault
 						f.Nth = n
 						s.view.Fault(f)
-						a := s.action(ch.report, ch.in)
-						a.Env["SWITCHBACK_CLAIM_TTL"] = "10m" // the renewal of a claim may be on its way when GitHub asks for rest
-						res := s.b.RunAction(t, a)
+						res := s.b.RunAction(t, unhurried(s.action(ch.report, ch.in)))
 						if res.ExitCode != 0 {
 							t.Errorf("request %d: exit %d\n%s\n%s", n, res.ExitCode, res.Stdout, res.Stderr)
 						}
@@ -68,6 +66,13 @@ func TestTrouble(t *testing.T) {
 			})
 		}
 	}
+}
+
+// unhurried lets an Action renew no claim meanwhile: that is a request more or less, and
+// may be on its way when GitHub asks for rest.
+func unhurried(a Action) Action {
+	a.Env["SWITCHBACK_CLAIM_TTL"] = "10m"
+	return a
 }
 
 // checkTrouble tests that the fault was done, and that a limit was waited out.

@@ -110,7 +110,7 @@ func (x *house) get(t testing.TB, query, last string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	return &client{res: res, in: bufio.NewReader(res.Body)}
+	return &client{res: res, in: bufio.NewReader(res.Body), id: last}
 }
 
 // next reads a block, as a browser does.
@@ -125,11 +125,12 @@ func (c *client) next() (frame, error) {
 		switch name {
 		case "":
 			if line == "\n" {
+				c.id = or(f.id, c.id) // as a browser: what was cut off was not told
 				return f, nil
 			}
 			f.comment = true
 		case "id":
-			f.id, c.id = value, value
+			f.id = value
 		case "event":
 			f.event = value
 		case "data":
