@@ -305,7 +305,9 @@ func spawned(id string, n int) func(Request) bool {
 }
 
 func TestPortsKilled(t *testing.T) {
-	p := newBuild(t, map[string]string{"ports/a.yml": good("a"), "ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n", "ports/d.yml": good("d", "a", "c")})
+	// The worker takes a while: that it began is written before that it ended, and it is
+	// killed before its work, which ends with its job, is done.
+	p := newBuild(t, map[string]string{"ports/a.yml": good("a"), "ports/c.yml": "id: c\ndepends_on: a\nimpl: sleep 2; sh worker.sh\ntest: sh test.sh\n", "ports/d.yml": good("d", "a", "c")})
 	res, _ := p.run(t, 601, nil, p.view.HoldAt(1, After, spawned("c", 3)))
 	if !res.Killed {
 		t.Fatalf("nobody was killed\n%s\n%s", res.Console, res.Stderr)
