@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // writes selects requests that change something: between two of them a process
@@ -30,14 +30,14 @@ func TestAnswerKilled(t *testing.T) {
 		t.Run("an answer killed at any write and "+again+" is carried out once", func(t *testing.T) {
 			t.Parallel()
 			calm, issue := escalated(t, "")
-			calm.tell(calm.tick(Writer, issue.Number, "reset", prompt.Submit))
+			calm.tell(calm.tick(Writer, issue.Number, "reset", answers.Submit))
 			want := calm.world(issue.Number)
 			points := 0
 			for n := 1; ; n++ {
 				killed := false
 				for _, when := range sides(n) {
 					s, issue := escalated(t, "")
-					event := s.tick(Writer, issue.Number, "reset", prompt.Submit)
+					event := s.tick(Writer, issue.Number, "reset", answers.Submit)
 					a := s.told("issues", event)
 					a.Kill = s.r.View().HoldAt(n, when, writes)
 					first := s.b.RunAction(t, a)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 // The App is taken from a repository while it posts there, and no server runs when
@@ -24,7 +24,7 @@ func TestAppTakenAwayUnheard(t *testing.T) {
 	s.app.Kill()
 	h.Release()
 	s.app.Start()
-	st, err := store.OpenBeside(t.Context(), "", s.app.dir)
+	st, err := queue.OpenBeside(t.Context(), "", s.app.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

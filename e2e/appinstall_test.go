@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 // stands returns how the App stands with a delivery.
-func (s *story) stands(d Delivery) store.Status {
+func (s *story) stands(d Delivery) queue.Status {
 	s.t.Helper()
 	st, known, err := sharedApp.store.Find(s.t.Context(), d.GUID)
 	if err != nil || !known {
@@ -20,7 +20,7 @@ func (s *story) stands(d Delivery) store.Status {
 }
 
 // comes waits until a delivery is as it is wanted.
-func (s *story) comes(d Delivery, state store.State) (st store.Status) {
+func (s *story) comes(d Delivery, state queue.State) (st queue.Status) {
 	s.t.Helper()
 	s.by.Until(fmt.Sprintf("%s %s is %s", d.Event, d.Action, state), func() bool {
 		st = s.stands(d) // one that waits for another of its lane is at work soon
@@ -46,7 +46,7 @@ func (s *story) administers(event, action string, installation int, more map[str
 		payload[k] = v
 	}
 	d := s.r.Send(s.t, event, payload)
-	s.comes(d, store.Done)
+	s.comes(d, queue.Done)
 	return d
 }
 
@@ -71,7 +71,7 @@ func TestAppInstallation(t *testing.T) {
 		s.push()
 		before := s.view.Content()
 		first := s.failsInApp("TestSub")
-		if st := s.comes(first, store.Waiting); !strings.Contains(st.Error, "suspended") {
+		if st := s.comes(first, queue.Waiting); !strings.Contains(st.Error, "suspended") {
 			t.Errorf("%+v", st)
 		}
 		s.administers("installation", "suspend", id, nil)
@@ -79,7 +79,7 @@ func TestAppInstallation(t *testing.T) {
 		s.by.Until("the comment waits", func() bool {
 			for _, d := range s.r.Deliveries() {
 				if d.Event == "issue_comment" && d.Status == http.StatusAccepted && by("issue_comment", "created", Owner)(d) {
-					return s.stands(d).State == store.Waiting
+					return s.stands(d).State == queue.Waiting
 				}
 			}
 			return false
@@ -110,7 +110,7 @@ func TestAppInstallation(t *testing.T) {
 		s.administers("installation", "deleted", id, map[string]any{"repository": nil})
 		s.push()
 		lost := s.failsInApp("TestSub") // from before, and late
-		if st := s.comes(lost, store.Gone); st.Attempts != 1 {
+		if st := s.comes(lost, queue.Gone); st.Attempts != 1 {
 			t.Errorf("tried %d times", st.Attempts)
 		}
 		s.r.Install(next)
@@ -130,7 +130,7 @@ func TestAppInstallation(t *testing.T) {
 		s.r.Install(0)
 		s.administers("installation_repositories", "removed", id, map[string]any{"repositories_removed": one})
 		s.push()
-		s.comes(s.failsInApp("TestSub"), store.Gone) // its number is another installation's, for the App has none here
+		s.comes(s.failsInApp("TestSub"), queue.Gone) // its number is another installation's, for the App has none here
 		s.turn(1)
 		s.r.Install(id)
 		s.administers("installation_repositories", "added", id, map[string]any{"repositories_added": one})
@@ -195,7 +195,7 @@ func TestAppInstallation(t *testing.T) {
 		id := firstInstall + int(s.r.ID)
 		gone := s.view.Fault(Fault{Method: "POST", Times: -1, Status: http.StatusForbidden, Body: `{"message":"Repository was archived so is read-only."}`})
 		d := s.failsInApp("TestAdd")
-		if st := s.comes(d, store.Waiting); !strings.Contains(st.Error, "archived") || len(s.bot()) != 0 {
+		if st := s.comes(d, queue.Waiting); !strings.Contains(st.Error, "archived") || len(s.bot()) != 0 {
 			t.Errorf("%+v %q", st, s.bot())
 		}
 		s.administers("repository", "archived", id, nil)
@@ -220,10 +220,10 @@ func TestAppInstallation(t *testing.T) {
 		comment := s.r.Send(t, "issue_comment", s.said(Owner, "/switchback help"))
 		s.r.Must(t, "DELETE", "", nil, nil)
 		h.Release()
-		s.comes(comment, store.Gone)
+		s.comes(comment, queue.Gone)
 		s.by.Until("the run is over", func() bool {
 			st := s.stands(d).State
-			return st == store.Gone || st == store.Done
+			return st == queue.Gone || st == queue.Done
 		})
 		p := map[string]any{"action": "deleted", "installation": map[string]any{"id": id}, "repository": map[string]any{"id": s.r.ID, "full_name": s.r.FullName},
 			"sender": map[string]any{"login": Owner}}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // servedPlan is a plan whose workers are workflows, and that the App drives by what it
@@ -154,9 +154,9 @@ func (p *servedPlan) stands() string {
 	return strings.Join(out, ", ")
 }
 
-func (p *servedPlan) register() port.Register {
+func (p *servedPlan) register() plan.Register {
 	p.t.Helper()
-	reg, err := port.FoldRegister(p.stream(routing.PlanKey(p.r.FullName, "ports.yml")))
+	reg, err := plan.FoldRegister(p.stream(routing.PlanKey(p.r.FullName, "ports.yml")))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // model fails its first test and passes when it was told what failed; api fails until
@@ -208,7 +208,7 @@ func TestAppPlanOfTheAction(t *testing.T) {
 	t.Run("the App takes the port on, and starts the workflow of the plan once (S2-25)", func(t *testing.T) {
 		j.r.Send(t, "workflow_run", j.r.RunPayload(j.agents()[3], "completed"))
 		app.Idle()
-		j.standsAs(port.Success, twoTurns)
+		j.standsAs(plan.Success, twoTurns)
 		if got := j.plans(); len(got) != 1 || got[0] != "run-700/greet-1" {
 			t.Errorf("the plan goes on with %v", got)
 		}

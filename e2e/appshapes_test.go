@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 const contradiction = `<testsuite name="calc" tests="2" failures="1"><testcase classname="calc" name="TestFine"/><testcase classname="calc" name="TestSpec"><failure message="response body does not conform to the OpenAPI schema" type="AssertionError">calc_test.go:7: response body does not conform to the OpenAPI schema</failure></testcase></testsuite>`
@@ -23,7 +23,7 @@ func testDesign(t *testing.T, begin begin) {
 	}
 	s.wantPaused(true)
 	t.Run("a human sends it back to the plan, and the rework goes on", func(t *testing.T) {
-		s.tell(s.tick(Writer, issue.Number, "phase:plan", prompt.Submit))
+		s.tell(s.tick(Writer, issue.Number, "phase:plan", answers.Submit))
 		s.wantClosed(issue.Number, true)
 		s.wantPaused(false)
 		s.wantComment("**plan**")

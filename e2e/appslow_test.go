@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 // dial opens a connection to the server and sends the beginning of a request.
@@ -38,7 +38,7 @@ func TestAppSlow(t *testing.T) {
 	for range half {
 		slow = append(slow, s.dial("POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: sha256="))
 		// Its length is all that it may be: eight of them would be all that is read at once.
-		slow = append(slow, s.dial(fmt.Sprintf("POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: sha256=%064d\r\nContent-Length: %d\r\n\r\n{", 0, store.MaxPayload)))
+		slow = append(slow, s.dial(fmt.Sprintf("POST /webhook HTTP/1.1\r\nHost: x\r\nX-Hub-Signature-256: sha256=%064d\r\nContent-Length: %d\r\n\r\n{", 0, queue.MaxPayload)))
 	}
 	t.Run("beside slow senders others are served", func(t *testing.T) {
 		s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
@@ -78,17 +78,17 @@ func TestAppStrangers(t *testing.T) {
 	never := s.b.NewRepo(t, nil) // the App was told nothing of it
 	for name, c := range map[string]struct {
 		change func(p map[string]any)
-		want   store.State
+		want   queue.State
 	}{
 		"a repository that GitHub does not have": {func(p map[string]any) {
 			p["repository"] = map[string]any{"id": 987654321, "full_name": Owner + "/never-was", "default_branch": "main"}
-		}, store.Gone},
+		}, queue.Gone},
 		"an installation of another App": {func(p map[string]any) {
 			p["installation"] = map[string]any{"id": 77}
 			p["repository"] = map[string]any{"id": never.ID, "full_name": never.FullName, "default_branch": "main"}
-		}, store.Gone},
-		"an installation that is no number": {func(p map[string]any) { p["installation"] = map[string]any{"id": "77"} }, store.Poison},
-		"no repository":                     {func(p map[string]any) { delete(p, "repository") }, store.Poison},
+		}, queue.Gone},
+		"an installation that is no number": {func(p map[string]any) { p["installation"] = map[string]any{"id": "77"} }, queue.Poison},
+		"no repository":                     {func(p map[string]any) { delete(p, "repository") }, queue.Poison},
 	} {
 		t.Run("a delivery of "+name+" ends as "+string(c.want), func(t *testing.T) {
 			id := "stranger-" + randomHex(8)
@@ -138,7 +138,7 @@ func TestAppStrangers(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		s.comes(d, store.Done)
+		s.comes(d, queue.Done)
 		if n := s.by.Metric("switchback_deliveries_total", `outcome="repeated"`, `event="workflow_run"`) - repeated; n < 999 {
 			t.Errorf("%v were repeated", n)
 		}
@@ -179,7 +179,7 @@ func TestAppOddValues(t *testing.T) {
 	}
 	s.by.Until("all have come to an end", func() bool { // none of them waits for better times
 		return !slices.ContainsFunc(sent, func(d Delivery) bool {
-			return !slices.Contains([]store.State{store.Done, store.Gone, store.Poison}, s.stands(d).State)
+			return !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.Poison}, s.stands(d).State)
 		})
 	})
 	if log := s.by.Log(); strings.Contains(log, "panic") {

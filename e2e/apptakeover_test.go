@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // takenOver is a repository that the Action leaves to the App: one pull request
@@ -96,7 +96,7 @@ func (x *takenOver) fails() {
 func TestAppTakesOver(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(x *takenOver){
-		"a box":     func(x *takenOver) { x.tick(Writer, x.issue.Number, "retry:2", prompt.Submit) },
+		"a box":     func(x *takenOver) { x.tick(Writer, x.issue.Number, "retry:2", answers.Submit) },
 		"a command": func(x *takenOver) { x.say(Writer, x.issue.Number, "/switchback retry 2") },
 	} {
 		t.Run("the Action's escalation, answered by "+name+", is carried on by the App", func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 // asking is a repository in which people are asked about a result.
@@ -168,7 +168,7 @@ func (s *asking) said() []string {
 }
 
 // register returns the register as the ledger's branch holds it.
-func (s *asking) register() hitl.Register {
+func (s *asking) register() survey.Register {
 	s.t.Helper()
 	var events []routing.Event
 	for path, text := range s.r.Tree(s.t, "switchback-ledger") {
@@ -183,7 +183,7 @@ func (s *asking) register() hitl.Register {
 			events = append(events, e)
 		}
 	}
-	r, err := hitl.Fold(events)
+	r, err := survey.Fold(events)
 	if err != nil {
 		s.t.Fatal(err)
 	}

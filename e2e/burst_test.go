@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/database/pgtest"
-	"github.com/switchback-ci/switchback/bot/ration"
+	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 )
 
 // burst is many pull requests of one installation that fail at once.
@@ -23,7 +23,7 @@ type burst struct {
 	b      *Bench
 	r      *Repo
 	apps   []*Served
-	limits ration.Limits
+	limits ratelimit.Limits
 	pulls  []int // their numbers
 	shas   []string
 	view   *View
@@ -47,7 +47,7 @@ func newBurst(t *testing.T, databases []string, n int, limits string) *burst {
 		t.Fatal(err)
 	}
 	u := &burst{t: t, b: Start(t)}
-	if u.limits, err = ration.Parse(limits); err != nil {
+	if u.limits, err = ratelimit.Parse(limits); err != nil {
 		t.Fatal(err)
 	}
 	u.r = u.b.NewRepo(t, map[string]string{"calc_test.go": calcTest, ".github/switchback.yml": "reports: [\"**/report.xml\"]\nmax_iterations: 9\nretry_delay: 0s\nacts: app\n"})
@@ -152,9 +152,9 @@ func most(all []Request, span time.Duration, count func(Request) int) (top int) 
 
 func points(q Request) int {
 	if q.Content() {
-		return ration.WritePoints
+		return ratelimit.WritePoints
 	}
-	return ration.Point
+	return ratelimit.Point
 }
 
 func content(q Request) int {

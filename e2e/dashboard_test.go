@@ -14,7 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	team "github.com/switchback-ci/switchback/internal/sample"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // shown is `switchback dashboard` over a ledger.
@@ -174,8 +174,8 @@ func TestDashboardLive(t *testing.T) {
 		if err != nil || len(have) == 0 {
 			t.Fatal(err, len(have))
 		}
-		e := port.Event{Kind: port.WorkerProgress, At: time.Now(), Session: "b/" + id + "/impl", Port: id,
-			Progress: &port.Progress{Session: "b/" + id + "/impl", Port: id, Progress: share, Task: task, Tokens: 9}}
+		e := plan.Event{Kind: plan.WorkerProgress, At: time.Now(), Session: "b/" + id + "/impl", Port: id,
+			Progress: &plan.Progress{Session: "b/" + id + "/impl", Port: id, Progress: share, Task: task, Tokens: 9}}
 		if _, err := s.led.Append(t.Context(), all.Key, seen, []routing.Event{e.Record()}); err != nil {
 			t.Fatal(err)
 		}

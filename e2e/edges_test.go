@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // okScript is a test that passes, as a report says.
@@ -63,7 +63,7 @@ func (s *site) ports(code int, want ...string) string {
 	if got != code {
 		s.t.Fatalf("exit %d, want %d\n%s\n%s", got, code, out, errs)
 	}
-	var b port.Board
+	var b plan.Board
 	if err := json.Unmarshal([]byte(out), &b); err != nil {
 		s.t.Fatal(err, out)
 	}

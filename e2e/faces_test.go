@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -39,7 +39,7 @@ func both(t *testing.T, scenario func(t *testing.T, begin begin)) {
 var sharedApp struct {
 	once  sync.Once
 	app   *Served
-	store *store.Store
+	store *queue.Store
 }
 
 // newAppStory is newStory with the App in the Action's place.
@@ -63,7 +63,7 @@ func (s *story) join() {
 		app := b.prepare(s.t, bin, "", mkdir(s.t, b.dir, "app"))
 		app.Start()
 		b.ends = append(b.ends, app.Kill)
-		if x.store, err = store.OpenBeside(s.t.Context(), "", app.dir); err != nil {
+		if x.store, err = queue.OpenBeside(s.t.Context(), "", app.dir); err != nil {
 			s.t.Fatal(err)
 		}
 		x.app = app
@@ -108,7 +108,7 @@ func (s *story) settled() {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			if known && !slices.Contains([]store.State{store.Done, store.Gone, store.Poison}, st.State) {
+			if known && !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.Poison}, st.State) {
 				waits = fmt.Sprintf("%s %s %s: %s %s", d.Event, d.Action, d.GUID, st.State, st.Error)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // crowd is people who tick, untick and submit on one issue, and the bot that is
@@ -26,7 +26,7 @@ type crowd struct {
 }
 
 func (c *crowd) act() {
-	p, _ := prompt.Parse(c.body(c.number))
+	p, _ := answers.Parse(c.body(c.number))
 	boxes := slices.DeleteFunc(slices.Clone(p.Boxes), func(id string) bool { return !strings.HasPrefix(id, "quarantine:") })
 	if len(boxes) == 0 {
 		c.t.Fatal("no test is left to quarantine")
@@ -35,13 +35,13 @@ func (c *crowd) act() {
 	who := []string{Writer, Owner}[c.rng.IntN(2)]
 	switch n := c.rng.IntN(10); {
 	case n < 4:
-		c.note(who, prompt.Keep(c.body(c.number), []string{box}), func() { c.ticked[box] = true })
+		c.note(who, answers.Keep(c.body(c.number), []string{box}), func() { c.ticked[box] = true })
 	case n < 5:
-		c.note(who, prompt.Untick(c.body(c.number), box), func() { delete(c.ticked, box) })
+		c.note(who, answers.Untick(c.body(c.number), box), func() { delete(c.ticked, box) })
 	case n < 7:
-		c.note(who, prompt.Keep(c.body(c.number), []string{prompt.Submit}), func() {})
+		c.note(who, answers.Keep(c.body(c.number), []string{answers.Submit}), func() {})
 	case n < 8: // somebody who may not, alone: what they tick is put back before others see it
-		if e := c.change(Triager, prompt.Keep(c.body(c.number), []string{box})); e != nil {
+		if e := c.change(Triager, answers.Keep(c.body(c.number), []string{box})); e != nil {
 			c.run(e)
 		}
 	default:
@@ -168,10 +168,10 @@ func (c *crowd) check(round int) {
 	}
 	done := map[string]bool{}
 	for _, test := range tests {
-		if done[prompt.TestID(test)] {
+		if done[answers.TestID(test)] {
 			c.t.Errorf("round %d: %s was answered twice", round, test)
 		}
-		done[prompt.TestID(test)] = true
+		done[answers.TestID(test)] = true
 	}
 	for _, id := range taken {
 		if !done[id] {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 func TestIssueState(t *testing.T) { both(t, testIssueState) }
@@ -122,7 +122,7 @@ func TestSweptAnswers(t *testing.T) {
 		t.Helper()
 		s.want(s.within(s.told("schedule", map[string]any{}), at), 0, nil)
 	}
-	s.tick(Writer, n, "reset", prompt.Submit)
+	s.tick(Writer, n, "reset", answers.Submit)
 	sweep(0)
 	if p := s.prompt(n); !p.Submitted() {
 		t.Error("Submit was unticked while its event may be on its way")

@@ -9,8 +9,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // edges reads the register of feedback between ports.
@@ -156,7 +156,7 @@ func TestPlanningIssue(t *testing.T) {
 	})
 	t.Run("S3-46 S3-47 S3-61 the plan was changed: the sender runs again, and the feedback is resolved", func(t *testing.T) {
 		p.tell(p.tick(Writer, asks.Number, "planned"))
-		submit := p.tick(Writer, asks.Number, prompt.Submit)
+		submit := p.tick(Writer, asks.Number, answers.Submit)
 		starts := len(p.starts())
 		for range 2 {
 			p.tell(submit)

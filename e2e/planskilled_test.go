@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // stands is what people see of a plan, and what its registers say.
@@ -95,7 +95,7 @@ func TestIssuesOfPlansKilled(t *testing.T) {
 	t.Run("S3-46 an answer to a planning request is carried out once", func(t *testing.T) {
 		t.Parallel()
 		everyWrite(t, called, func(p *planStory) Action {
-			return p.told("issues", p.tick(Writer, p.one("refunds asks").Number, "planned", prompt.Submit))
+			return p.told("issues", p.tick(Writer, p.one("refunds asks").Number, "planned", answers.Submit))
 		})
 	})
 }

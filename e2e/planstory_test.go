@@ -10,7 +10,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // planStory is a plan whose steps run one by one, as the jobs of its workflow do.
@@ -79,7 +79,7 @@ func (p *planStory) does(a Action) []string {
 		p.t.Fatalf("exit %d\n%s\n%s", res.ExitCode, res.Stdout, res.Stderr)
 	}
 	p.build, p.level = res.Outputs["build"], res.Outputs["level"]
-	var m port.Include
+	var m plan.Include
 	if err := json.Unmarshal([]byte(res.Outputs["matrix"]), &m); err != nil {
 		p.t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (p *planStory) walks(want ...string) {
 }
 
 // journal reads what the ledger holds of a port.
-func (p *planStory) journal(id string) port.Journal {
+func (p *planStory) journal(id string) plan.Journal {
 	p.t.Helper()
 	key := routing.PortKey(p.r.FullName, "ports.yml", id)
 	for name, text := range p.r.Tree(p.t, "switchback-ledger") {
@@ -127,13 +127,13 @@ func (p *planStory) journal(id string) port.Journal {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		j, err := port.FoldJournal(events)
+		j, err := plan.FoldJournal(events)
 		if err != nil {
 			p.t.Fatal(err)
 		}
 		return j
 	}
-	return port.Journal{}
+	return plan.Journal{}
 }
 
 // titled returns the issues whose title holds a part.

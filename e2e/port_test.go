@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // portJob is a job that runs one port of a repository, whose ledger is a branch.
@@ -40,7 +40,7 @@ exit $n`)
 }
 
 // journal reads the port's stream from the branch.
-func (j *portJob) journal() port.Journal {
+func (j *portJob) journal() plan.Journal {
 	j.t.Helper()
 	var events []routing.Event
 	for path, text := range j.r.Tree(j.t, "switchback-ledger") {
@@ -55,7 +55,7 @@ func (j *portJob) journal() port.Journal {
 			events = append(events, e)
 		}
 	}
-	out, err := port.FoldJournal(events)
+	out, err := plan.FoldJournal(events)
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (j *portJob) passed(res Result) {
 	for _, m := range jr.Mail.Messages {
 		ids = append(ids, strings.TrimPrefix(m.ID, jr.Loop.ChannelID+"/"))
 	}
-	if got := strings.Join(ids, " "); got != "result/1 feedback/1 result/2 feedback/2 result/3" || jr.Pairs != 1 || jr.Loop.CurrentTry != 2 || jr.Loop.Status != port.Success {
+	if got := strings.Join(ids, " "); got != "result/1 feedback/1 result/2 feedback/2 result/3" || jr.Pairs != 1 || jr.Loop.CurrentTry != 2 || jr.Loop.Status != plan.Success {
 		j.t.Errorf("%d pairs, %+v, messages %s", jr.Pairs, jr.Loop, got)
 	}
 	for _, v := range j.r.View().Violations() {

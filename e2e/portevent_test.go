@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // eventJob is a plan of a port whose workers are workflows that nobody waits for,
@@ -105,7 +105,7 @@ func (j *eventJob) turns() string {
 	return strings.Join(out, ", ")
 }
 
-func (j *eventJob) standsAs(status port.LoopStatus, turns string) *port.Loop {
+func (j *eventJob) standsAs(status plan.LoopStatus, turns string) *plan.Loop {
 	j.t.Helper()
 	jr := j.journal()
 	if got := j.turns(); jr.Loop.Status != status || got != turns || jr.Pairs != 1 || jr.Loop.ID != "run-700/greet" {
@@ -132,7 +132,7 @@ func TestPortByEvents(t *testing.T) {
 	t.Run("S2-25 S2-28 each end of a run takes the port on by one step, however often and in whatever order it is heard of", func(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "", second)
-		j.standsAs(port.Running, "impl 0")
+		j.standsAs(plan.Running, "impl 0")
 		for n, turns := range []string{"impl 0, test 0", "impl 0, test 0, impl 1", twoTurns, twoTurns} {
 			run := j.agents()[n]
 			j.hear(run)
@@ -144,9 +144,9 @@ func TestPortByEvents(t *testing.T) {
 					t.Errorf("%s%s", res.Stdout, res.Stderr)
 				}
 			}
-			status := port.Running
+			status := plan.Running
 			if n == 3 {
-				status = port.Success
+				status = plan.Success
 			}
 			j.standsAs(status, turns)
 		}
@@ -169,7 +169,7 @@ func TestPortByEvents(t *testing.T) {
 		for n := range 4 {
 			j.hear(j.agents()[n])
 		}
-		j.standsAs(port.Raised, twoTurns)
+		j.standsAs(plan.Raised, twoTurns)
 		issues := j.r.Issues(t)
 		if len(issues) == 0 || !strings.Contains(issues[0].Body, "escalated") || len(j.plans()) != 0 {
 			t.Errorf("%+v %v", issues, j.plans())
@@ -182,7 +182,7 @@ func TestPortByEvents(t *testing.T) {
 		if res.Outputs["empty"] != "true" || !strings.Contains(j.r.Issues(t)[0].Body, "running") {
 			t.Errorf("%v", res.Outputs)
 		}
-		j.standsAs(port.Running, "impl 0")
+		j.standsAs(plan.Running, "impl 0")
 		if l := j.r.IssueLabels(t, j.r.Issues(t)[0].Number); !contains(l, "ports:running") {
 			t.Errorf("%v", l)
 		}
@@ -191,11 +191,11 @@ func TestPortByEvents(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "timeout: 2s", func(map[string]any) Run { return Run{Status: "in_progress"} })
 		for range 100 {
-			if j.sweep(); j.journal().Loop.Status != port.Running {
+			if j.sweep(); j.journal().Loop.Status != plan.Running {
 				break
 			}
 		}
-		if l := j.standsAs(port.Raised, "impl 0"); l.Outcome != port.TimedOut || j.cancelled() != 1 {
+		if l := j.standsAs(plan.Raised, "impl 0"); l.Outcome != plan.TimedOut || j.cancelled() != 1 {
 			t.Errorf("%+v, %d cancelled", l, j.cancelled())
 		}
 	})
@@ -203,7 +203,7 @@ func TestPortByEvents(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "", func(map[string]any) Run { return Run{Conclusion: "cancelled", Artifacts: report(true)} })
 		j.hear(j.agents()[0])
-		j.standsAs(port.Failed, "impl 0")
+		j.standsAs(plan.Failed, "impl 0")
 	})
 	t.Run("a lost event is made up for by the schedule", func(t *testing.T) {
 		t.Parallel()
@@ -211,7 +211,7 @@ func TestPortByEvents(t *testing.T) {
 		for range 4 {
 			j.sweep()
 		}
-		j.standsAs(port.Success, twoTurns)
+		j.standsAs(plan.Success, twoTurns)
 	})
 	t.Run("whoever may name a run takes no port on by that", func(t *testing.T) {
 		t.Parallel()
@@ -231,7 +231,7 @@ func TestPortByEvents(t *testing.T) {
 			run.Conclusion, run.HeadSHA, run.HeadBranch = "success", j.r.SHA(t, "main"), "main"
 			j.hear(j.r.AddRun(run))
 		}
-		j.standsAs(port.Running, "impl 0")
+		j.standsAs(plan.Running, "impl 0")
 	})
 }
 
@@ -249,11 +249,11 @@ func TestPortByEventsKilled(t *testing.T) {
 				t.Fatalf("it ended before\n%s", res.Stderr)
 			}
 			for range 5 {
-				if j.sweep(); j.journal().Loop.Status != port.Running {
+				if j.sweep(); j.journal().Loop.Status != plan.Running {
 					break
 				}
 			}
-			j.standsAs(port.Success, twoTurns)
+			j.standsAs(plan.Success, twoTurns)
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 func TestPortIssue(t *testing.T) {
@@ -66,7 +66,7 @@ func TestPortIssue(t *testing.T) {
 	})
 	t.Run("S2-71 an answer resolves it, says who, starts the next build once, and gives the turns it names", func(t *testing.T) {
 		p.tell(p.tick(Writer, issue.Number, "retry:2"))
-		submit := p.tick(Writer, issue.Number, prompt.Submit)
+		submit := p.tick(Writer, issue.Number, answers.Submit)
 		p.tell(submit)
 		p.wantClosed(issue.Number, true)
 		comments, starts := len(p.r.Comments(t, issue.Number)), p.starts()

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // cloneStub stands where actions/checkout@v4 would be fetched from: it clones
@@ -164,9 +164,9 @@ func (p *build) clean(t *testing.T) {
 }
 
 // journal reads what the ledger holds of a port.
-func (p *build) journal(t *testing.T, plan, id string) port.Journal {
+func (p *build) journal(t *testing.T, planName, id string) plan.Journal {
 	t.Helper()
-	j, err := port.FoldJournal(p.stream(t, routing.PortKey(p.r.FullName, plan, id)))
+	j, err := plan.FoldJournal(p.stream(t, routing.PortKey(p.r.FullName, planName, id)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestPorts(t *testing.T) {
 	})
 	t.Run("S2-25 S2-27 C fails twice, and passes by what the feedback file says", func(t *testing.T) {
 		j := p.journal(t, "ports", "c")
-		if j.Loop.Turn != 3 || j.Loop.Status != port.Success || !strings.HasPrefix(j.Loop.ID, "run-501/") {
+		if j.Loop.Turn != 3 || j.Loop.Status != plan.Success || !strings.HasPrefix(j.Loop.ID, "run-501/") {
 			t.Errorf("%+v", j.Loop)
 		}
 	})
@@ -229,7 +229,7 @@ func TestPorts(t *testing.T) {
 	})
 	t.Run("N asks M to mend its work: N waits, no job fails for it, and M runs again (S3-44 S3-55 S3-68)", func(t *testing.T) {
 		m, n := p.journal(t, "ports", "m"), p.journal(t, "ports", "n")
-		if m.Pairs != 2 || len(m.Loop.Errands) != 1 || n.Loop.Status != port.Paused || res.Jobs["level-2"] != "success" || !strings.Contains(res.Console, "switchback: port n: waiting: it waits for feedback FB-001 to m (FIX_REQUEST, round 1 of 2)") {
+		if m.Pairs != 2 || len(m.Loop.Errands) != 1 || n.Loop.Status != plan.Paused || res.Jobs["level-2"] != "success" || !strings.Contains(res.Console, "switchback: port n: waiting: it waits for feedback FB-001 to m (FIX_REQUEST, round 1 of 2)") {
 			t.Errorf("%+v\n%+v\n%v", m.Loop, n.Loop, res.Jobs)
 		}
 		if all := p.feedback(t); len(all) != 2 || all[0].Status != feedback.Verifying || all[0].Plan != "ports/run-501" {
@@ -281,14 +281,14 @@ func (p *build) goesOn(t *testing.T) {
 	})
 }
 
-func (p *build) issue(t *testing.T, plan string) Issue {
+func (p *build) issue(t *testing.T, planName string) Issue {
 	t.Helper()
 	for _, i := range p.r.Issues(t) {
-		if strings.HasSuffix(i.Title, ": "+plan) {
+		if strings.HasSuffix(i.Title, ": "+planName) {
 			return i
 		}
 	}
-	t.Fatalf("plan %s has no issue", plan)
+	t.Fatalf("plan %s has no issue", planName)
 	return Issue{}
 }
 
@@ -312,7 +312,7 @@ func TestPortsKilled(t *testing.T) {
 	if !res.Killed {
 		t.Fatalf("nobody was killed\n%s\n%s", res.Console, res.Stderr)
 	}
-	if j := p.journal(t, "ports", "c"); j.Loop.Status != port.Running || j.Loop.Turn != 2 {
+	if j := p.journal(t, "ports", "c"); j.Loop.Status != plan.Running || j.Loop.Turn != 2 {
 		t.Fatalf("killed at %+v", j.Loop)
 	}
 	a := p.journal(t, "ports", "a")

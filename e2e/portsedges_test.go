@@ -6,7 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // mendScript is a port that another asks to mend its work. It then asks that one

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // TestManyPorts plans 300 ports: GitHub takes 256 jobs of a matrix.
@@ -32,7 +32,7 @@ func TestManyPorts(t *testing.T) {
 		t.Helper()
 		res := b.RunAction(t, Action{Binary: bin, Args: []string{"action"}, Repo: r, Token: b.AppToken(t, ActionsAppID, r, nil), Event: "push", RunID: run, Workspace: ws,
 			Inputs: map[string]string{"command": command, "ports": "ports.yml", "max-parallel": "20"}, Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"}})
-		var m port.Include
+		var m plan.Include
 		if err := json.Unmarshal([]byte(res.Outputs["matrix"]), &m); err != nil || res.ExitCode != 0 || res.Outputs["empty"] != "false" || res.Outputs["max-parallel"] != "20" {
 			t.Fatalf("%v %+v", err, res)
 		}
@@ -41,7 +41,7 @@ func TestManyPorts(t *testing.T) {
 			t.Errorf("%+v", first)
 		}
 		if s := res.Outputs["shards"]; s != "" {
-			var shards []port.Include
+			var shards []plan.Include
 			if err := json.Unmarshal([]byte(s), &shards); err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestManyPorts(t *testing.T) {
 		for i, command := range []string{"matrix", "plan"} {
 			res := b.RunAction(t, Action{Binary: bin, Args: []string{"action"}, Repo: r, Token: b.AppToken(t, ActionsAppID, r, nil), Event: "push", RunID: int64(803 + i), Workspace: ws,
 				Inputs: map[string]string{"command": command, "ports": "many.yml"}, Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"}})
-			var m port.Include
+			var m plan.Include
 			if err := json.Unmarshal([]byte(res.Outputs["matrix"]), &m); err != nil || res.ExitCode != 0 || res.Outputs["more"] != "true" || len(m.Include) < 250 || len(m.Include) > 255 {
 				t.Errorf("%s: exit %d, %v, %d entries\n%.2000s%.2000s", command, res.ExitCode, err, len(m.Include), res.Stdout, res.Stderr)
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // meetScript is a worker that goes on only once another one runs as well.
@@ -52,13 +52,13 @@ func TestPortsIntegration(t *testing.T) {
 	}
 	t.Run("test_parallel_execution, two ports wait for each other while both run (S2-91)", func(t *testing.T) {
 		for _, id := range []string{"one", "two"} {
-			if l := p.journal(t, "ports", id).Loop; l.Status != port.Success {
+			if l := p.journal(t, "ports", id).Loop; l.Status != plan.Success {
 				t.Errorf("%s: %+v\n%s", id, l, res.Console)
 			}
 		}
 	})
 	t.Run("never more at once than max-parallel (S2-43)", func(t *testing.T) {
-		var all []*port.Loop
+		var all []*plan.Loop
 		for _, id := range []string{"one", "two", "loop", "fail", "used", "slow", "help", "next"} {
 			all = append(all, p.journal(t, "ports", id).Loop)
 		}
@@ -80,7 +80,7 @@ func TestPortsIntegration(t *testing.T) {
 		for _, m := range j.Mail.Messages {
 			sent = append(sent, string(m.Type))
 		}
-		if j.Loop.Status != port.Success || j.Loop.CurrentTry != 2 || strings.Join(sent, " ") != "result feedback result feedback result" {
+		if j.Loop.Status != plan.Success || j.Loop.CurrentTry != 2 || strings.Join(sent, " ") != "result feedback result feedback result" {
 			t.Errorf("%+v, %v", j.Loop, sent)
 		}
 	})

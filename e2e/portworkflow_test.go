@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // agentJob is a port whose workers are workflows, and what GitHub does with them.
@@ -108,13 +108,13 @@ func second(in map[string]any) Run {
 	return done
 }
 
-func (j *agentJob) want(res Result, status port.LoopStatus, outcome port.Outcome, dispatches string) port.Journal {
+func (j *agentJob) want(res Result, status plan.LoopStatus, outcome plan.Outcome, dispatches string) plan.Journal {
 	j.t.Helper()
 	jr := j.journal()
 	if got := j.roles(); jr.Loop == nil || jr.Loop.Status != status || jr.Loop.Outcome != outcome || got != dispatches || jr.Pairs != 1 {
 		j.t.Errorf("exit %d, %+v, dispatched %s\n%s", res.ExitCode, jr.Loop, got, res.Stderr)
 	}
-	if (res.ExitCode == 0) != (status == port.Success) {
+	if (res.ExitCode == 0) != (status == plan.Success) {
 		j.t.Errorf("exit %d\n%s", res.ExitCode, res.Stderr)
 	}
 	for _, v := range j.r.View().Violations() {
@@ -129,12 +129,12 @@ func TestPortByWorkflows(t *testing.T) {
 	t.Run("S2-25 S2-28 impl and test as workflows, and the feedback of the first turn to the second", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort, second)
-		jr := j.want(j.b.RunAction(t, j.a), port.Success, port.Succeeded, twoTurns)
+		jr := j.want(j.b.RunAction(t, j.a), plan.Success, plan.Succeeded, twoTurns)
 		in := j.dispatched()
 		if jr.Loop.Tokens != 14 || in[0]["brief"] != "Say hello." || in[0]["model"] != "small" || in[0]["feedback"] != "" || in[1]["model"] != nil || in[2]["build"] != "run-700" {
 			t.Errorf("%+v %v", jr.Loop, in)
 		}
-		var fb port.TestFeedback
+		var fb plan.TestFeedback
 		if err := json.Unmarshal([]byte(in[2]["feedback"].(string)), &fb); err != nil || len(fb.FailedTests) != 1 || fb.FailedTests[0].Actual != "Hello" {
 			t.Errorf("%v %+v", err, fb)
 		}
@@ -151,7 +151,7 @@ func TestPortByWorkflows(t *testing.T) {
 			}
 			return Run{Conclusion: "failure", Jobs: []Job{{Name: "test", Log: "2026-01-01T00:00:00.0000000Z --- FAIL: TestGreet (0.00s)\n2026-01-01T00:00:00.0000000Z     greet_test.go:7: got Hello\n2026-01-01T00:00:00.0000000Z FAIL\n"}}}
 		})
-		jr := j.want(j.b.RunAction(t, j.a), port.Raised, port.UsedUp, twoTurns+", impl 2, test 2")
+		jr := j.want(j.b.RunAction(t, j.a), plan.Raised, plan.UsedUp, twoTurns+", impl 2, test 2")
 		if len(jr.Loop.Last.FailedTests) != 1 || jr.Loop.Last.FailedTests[0].Name != "TestGreet" || len(jr.Waiting()) != 1 {
 			t.Errorf("%+v", jr.Loop.Last)
 		}
@@ -164,7 +164,7 @@ func TestPortByWorkflows(t *testing.T) {
 			}
 			return Run{Conclusion: "success", Artifacts: report(true)}
 		})
-		j.want(j.b.RunAction(t, j.a), port.Success, port.Succeeded, "impl 0, impl 1, test 1")
+		j.want(j.b.RunAction(t, j.a), plan.Success, plan.Succeeded, "impl 0, impl 1, test 1")
 		if fb := fmt.Sprint(j.dispatched()[1]["feedback"]); !strings.Contains(fb, "its last words are: no key for the API") {
 			t.Errorf("%s", fb)
 		}
@@ -178,7 +178,7 @@ func TestPortByWorkflows(t *testing.T) {
 			}
 			return Run{Conclusion: "success"}
 		}
-		j.want(j.b.RunAction(t, j.a), port.Success, port.Succeeded, "impl 0, impl 1")
+		j.want(j.b.RunAction(t, j.a), plan.Success, plan.Succeeded, "impl 0, impl 1")
 	})
 	t.Run("a cancelled run is a failed port, never a pass", func(t *testing.T) {
 		t.Parallel()
@@ -188,14 +188,14 @@ func TestPortByWorkflows(t *testing.T) {
 			}
 			return Run{Conclusion: "success"}
 		})
-		if jr := j.want(j.b.RunAction(t, j.a), port.Failed, port.Broke, "impl 0, test 0"); !strings.Contains(jr.Loop.Reason, "ended as cancelled") {
+		if jr := j.want(j.b.RunAction(t, j.a), plan.Failed, plan.Broke, "impl 0, test 0"); !strings.Contains(jr.Loop.Reason, "ended as cancelled") {
 			t.Errorf("%s", jr.Loop.Reason)
 		}
 	})
 	t.Run("S2-30 a run that is still at work when the time is over is cancelled", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort+"timeout: 2s\n", func(map[string]any) Run { return Run{Status: "in_progress"} })
-		jr := j.want(j.b.RunAction(t, j.a), port.Raised, port.TimedOut, "impl 0")
+		jr := j.want(j.b.RunAction(t, j.a), plan.Raised, plan.TimedOut, "impl 0")
 		if j.cancelled() != 1 || !strings.Contains(jr.Loop.Reason, "Its run was still at work: http") {
 			t.Errorf("%d cancelled, %s", j.cancelled(), jr.Loop.Reason)
 		}
@@ -203,7 +203,7 @@ func TestPortByWorkflows(t *testing.T) {
 	t.Run("a run that never shows the key ends with the time, and it is said what to do", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort+"timeout: 2s\n", func(map[string]any) Run { return Run{Conclusion: "success", Title: "Agent"} })
-		jr := j.want(j.b.RunAction(t, j.a), port.Raised, port.TimedOut, "impl 0")
+		jr := j.want(j.b.RunAction(t, j.a), plan.Raised, plan.TimedOut, "impl 0")
 		if !strings.Contains(jr.Loop.Reason, "no run of it shows the key ports/greet/impl/1/") || !strings.Contains(jr.Loop.Escalation.Suggested[0], "run-name: ${{ inputs.key }}") {
 			t.Errorf("%s %q", jr.Loop.Reason, jr.Loop.Escalation.Suggested)
 		}
@@ -211,7 +211,7 @@ func TestPortByWorkflows(t *testing.T) {
 	t.Run("a workflow that is not there is said at once", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, strings.ReplaceAll(remotePort, "agent.yml", "gone.yml"), nil)
-		if jr := j.want(j.b.RunAction(t, j.a), port.Failed, port.Broke, ""); !strings.Contains(jr.Loop.Reason, `start workflow "gone.yml"`) {
+		if jr := j.want(j.b.RunAction(t, j.a), plan.Failed, plan.Broke, ""); !strings.Contains(jr.Loop.Reason, `start workflow "gone.yml"`) {
 			t.Errorf("%s", jr.Loop.Reason)
 		}
 	})
@@ -222,7 +222,7 @@ func TestPortByWorkflows(t *testing.T) {
 		v.Fault(Fault{Method: "GET", Path: regexp.MustCompile(`/actions/workflows/agent.yml/runs`), Status: 502, Times: 4})
 		v.Fault(Fault{Method: "POST", Path: regexp.MustCompile(`/dispatches$`), Drop: After}) // it started, and the answer is lost
 		v.Fault(Fault{Method: "GET", Path: regexp.MustCompile(`/artifacts$`), Status: 500, Times: 4})
-		j.want(j.b.RunAction(t, j.a), port.Success, port.Succeeded, twoTurns)
+		j.want(j.b.RunAction(t, j.a), plan.Success, plan.Succeeded, twoTurns)
 	})
 }
 
@@ -240,7 +240,7 @@ func TestPortByWorkflowsKilled(t *testing.T) {
 				t.Fatalf("it ended before\n%s", first.Stderr)
 			}
 			a.Kill, a.RunID = nil, 701
-			j.want(j.b.RunAction(t, a), port.Success, port.Succeeded, twoTurns)
+			j.want(j.b.RunAction(t, a), plan.Success, plan.Succeeded, twoTurns)
 		})
 	}
 }
@@ -311,7 +311,7 @@ func TestAgentWorkflowOfThePage(t *testing.T) {
 	j.a.Timeout = 2 * time.Minute
 	res := j.b.RunAction(t, j.a)
 	working.Wait()
-	jr := j.want(res, port.Success, port.Succeeded, twoTurns)
+	jr := j.want(res, plan.Success, plan.Succeeded, twoTurns)
 	text, err := exec.Command("git", "-C", origin, "show", "main:greeting.txt").CombinedOutput()
 	if err != nil || string(text) != "hello\n" || jr.Loop.Tokens != 240 {
 		t.Errorf("%v %s %+v", err, text, jr.Loop)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/action"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // tick edits the issue's body as login: ids are ticked, each by an edit of its
@@ -18,7 +18,7 @@ func (s *story) tick(login string, number int, ids ...string) map[string]any {
 	var event map[string]any
 	for _, id := range ids {
 		body := s.body(number)
-		next := prompt.Keep(body, []string{id})
+		next := answers.Keep(body, []string{id})
 		if next == body {
 			s.t.Fatalf("no box %q to tick in\n%s", id, body)
 		}
@@ -77,9 +77,9 @@ func (s *story) tell(event map[string]any) Result {
 	return res
 }
 
-func (s *story) prompt(number int) prompt.Prompt {
+func (s *story) prompt(number int) answers.Prompt {
 	s.t.Helper()
-	p, ok := prompt.Parse(s.body(number))
+	p, ok := answers.Parse(s.body(number))
 	if !ok {
 		s.t.Fatalf("no prompt in\n%s", s.body(number))
 	}
@@ -169,7 +169,7 @@ func testBoxes(t *testing.T, begin begin) {
 				t.Errorf("dispatches %+v", d)
 			}
 		}},
-		{prompt.TestID("TestAdd"), true, false, func(t *testing.T, s *story) {
+		{answers.TestID("TestAdd"), true, false, func(t *testing.T, s *story) {
 			if n := s.count("run:PASS"); n != 1 {
 				t.Errorf("%d passes in %v", n, s.events())
 			}
@@ -193,7 +193,7 @@ func testBoxes(t *testing.T, begin begin) {
 				t.Errorf("before Submit: %d human events, ticked %q", n, s.prompt(issue.Number).Ticked)
 			}
 			s.view.Reset()
-			submit := s.tick(Writer, issue.Number, prompt.Submit)
+			submit := s.tick(Writer, issue.Number, answers.Submit)
 			s.tell(submit)
 			t.Logf("%d requests", len(s.view.Requests()))
 			s.wantClosed(issue.Number, c.closed)
@@ -235,13 +235,13 @@ func TestBoxesRefused(t *testing.T) {
 				t.Errorf("generation %d", p.Gen)
 			}
 		}
-		clear := func() { s.edit(Writer, n, prompt.Untick(s.body(n), s.prompt(n).Boxes...)) }
+		clear := func() { s.edit(Writer, n, answers.Untick(s.body(n), s.prompt(n).Boxes...)) }
 		t.Run("Submit alone", func(t *testing.T) {
-			s.tell(s.tick(Writer, n, prompt.Submit))
+			s.tell(s.tick(Writer, n, answers.Submit))
 			want(t, nil, "only **Submit** is ticked")
 		})
 		t.Run("contradicting boxes", func(t *testing.T) {
-			s.tell(s.tick(Writer, n, "skip", "reset", prompt.Submit))
+			s.tell(s.tick(Writer, n, "skip", "reset", answers.Submit))
 			want(t, []string{"reset", "skip"}, "contradict each other")
 			clear()
 		})
@@ -251,33 +251,33 @@ func TestBoxesRefused(t *testing.T) {
 			want(t, []string{"reset"}, "has `triage`. What was changed is put back")
 		})
 		t.Run("and their Submit too, without another reply within the hour", func(t *testing.T) {
-			s.tell(s.tick(Triager, n, prompt.Submit))
+			s.tell(s.tick(Triager, n, answers.Submit))
 			want(t, []string{"reset"}, "")
 		})
 		t.Run("and what they unticked", func(t *testing.T) {
-			s.tell(s.edit(Stranger, n, prompt.Untick(s.body(n), "reset")))
+			s.tell(s.edit(Stranger, n, answers.Untick(s.body(n), "reset")))
 			want(t, []string{"reset"}, "`stranger` has `read`")
 			clear()
 		})
 		t.Run("a bot's tick is ignored, whatever it is called", func(t *testing.T) {
-			e := s.tick(Writer, n, "reset", prompt.Submit)
+			e := s.tick(Writer, n, "reset", answers.Submit)
 			for _, u := range []map[string]any{{"login": "octo-robot[bot]", "id": 4711, "type": "Bot"}, {"login": ActionsBot, "id": 41898282, "type": "Bot"}} {
 				e["sender"] = u
 				s.tell(e)
-				want(t, []string{"reset", prompt.Submit}, "")
+				want(t, []string{"reset", answers.Submit}, "")
 			}
 			clear()
 		})
 		t.Run("a prompt of another escalation", func(t *testing.T) {
 			p := s.prompt(n)
-			s.tell(s.edit(Writer, n, prompt.Keep(strings.Replace(s.body(n), "nonce="+p.Nonce, "nonce=ffffffffffff", 1), []string{"reset", prompt.Submit})))
+			s.tell(s.edit(Writer, n, answers.Keep(strings.Replace(s.body(n), "nonce="+p.Nonce, "nonce=ffffffffffff", 1), []string{"reset", answers.Submit})))
 			want(t, nil, "not those of this escalation")
 		})
 		t.Run("an answer about another commit is not taken, and its ticks stay", func(t *testing.T) {
 			s.push()
 			s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "NONE"})
 			old := strings.Replace(s.body(n), "sha="+s.sha, "sha="+strings.Repeat("0", 40), 1)
-			s.tell(s.edit(Writer, n, prompt.Keep(old, []string{"reset", prompt.Submit})))
+			s.tell(s.edit(Writer, n, answers.Keep(old, []string{"reset", answers.Submit})))
 			want(t, []string{"reset"}, "the newest commit is `"+s.sha[:7]+"`")
 			if p := s.prompt(n); p.SHA != s.sha {
 				t.Errorf("the prompt is about %s, not %s", p.SHA, s.sha)
@@ -318,7 +318,7 @@ func TestQuarantineIsEnough(t *testing.T) { both(t, testQuarantineIsEnough) }
 
 func testQuarantineIsEnough(t *testing.T, begin begin) {
 	s, issue := begin.escalated(t, "")
-	s.tell(s.tick(Writer, issue.Number, prompt.TestID("TestAdd"), "retry:2", prompt.Submit))
+	s.tell(s.tick(Writer, issue.Number, answers.TestID("TestAdd"), "retry:2", answers.Submit))
 	if h, p := s.count("human"), s.count("run:PASS"); h != 1 || p != 1 || len(s.replies(issue.Number)) != 0 {
 		t.Errorf("%d human events, %d passes, %q", h, p, s.replies(issue.Number))
 	}
@@ -339,7 +339,7 @@ func testNoteBehindTheMarker(t *testing.T, begin begin) {
 	if body := s.body(n); !strings.Contains(body, "I look into it.\n\n<!-- switchback:v1") || strings.Count(body, "<!-- switchback:v1") != 1 || len(s.replies(n)) != 0 {
 		t.Errorf("%q\n%s", s.replies(n), body)
 	}
-	s.tell(s.edit(Writer, n, prompt.Keep(s.body(n), []string{"reset", prompt.Submit})+"\n\nDone."))
+	s.tell(s.edit(Writer, n, answers.Keep(s.body(n), []string{"reset", answers.Submit})+"\n\nDone."))
 	if h := s.count("human"); h != 1 || len(s.replies(n)) != 0 {
 		t.Errorf("%d human events, %q", h, s.replies(n))
 	}
@@ -352,9 +352,9 @@ func TestTwoAtOnce(t *testing.T) {
 		s, issue := escalated(t, "")
 		n := issue.Number
 		s.r.Grant(t, Owner, "admin")
-		first := s.tick(Writer, n, "wont-fix", prompt.Submit)
+		first := s.tick(Writer, n, "wont-fix", answers.Submit)
 		// The second was looking at the boxes as they were before.
-		second := s.edit(Owner, n, prompt.Keep(prompt.Untick(s.body(n), "wont-fix"), []string{"skip", prompt.Submit}))
+		second := s.edit(Owner, n, answers.Keep(answers.Untick(s.body(n), "wont-fix"), []string{"skip", answers.Submit}))
 		s.tell(first)
 		s.tell(second)
 		got := s.replies(n)
@@ -367,13 +367,13 @@ func TestTwoAtOnce(t *testing.T) {
 		s, issue := escalated(t, "")
 		n := issue.Number
 		s.r.Must(t, "PATCH", fmt.Sprintf("/issues/%d", n), map[string]any{"body": s.body(n)}, nil)
-		submit := s.tick(Writer, n, prompt.TestID("TestAdd"), prompt.Submit)
+		submit := s.tick(Writer, n, answers.TestID("TestAdd"), answers.Submit)
 		s.push()
 		s.run(failing("TestAdd", "TestSub"), nil) // a newer commit: the answer is stale, the issue stays open
-		s.edit(Owner, n, prompt.Keep(s.body(n), []string{"skip"}))
+		s.edit(Owner, n, answers.Keep(s.body(n), []string{"skip"}))
 		s.tell(submit)
 		p := s.prompt(n)
-		if !slices.Contains(p.Ticked, "skip") || slices.Contains(p.Ticked, prompt.Submit) {
+		if !slices.Contains(p.Ticked, "skip") || slices.Contains(p.Ticked, answers.Submit) {
 			t.Errorf("ticked %q", p.Ticked)
 		}
 	})

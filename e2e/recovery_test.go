@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/app/recovery"
 	"github.com/switchback-ci/switchback/bot/database"
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
+	"github.com/switchback-ci/switchback/bot/server/recovery"
 )
 
 // postbox is what a server of webhooks took in: it keeps deliveries by their id,
@@ -122,11 +122,11 @@ func wantedHere(event, action string) bool {
 // recovered is a recovery that looks after the story's repository alone.
 func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Duration) {
 	t.Helper()
-	app, err := hub.NewApp(SwitchbackAppID, []byte(s.b.AppPrivateKey()), s.b.URL)
+	app, err := github.NewApp(SwitchbackAppID, []byte(s.b.AppPrivateKey()), s.b.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := hub.Options{ContentInterval: -1, CacheBytes: 8 << 20}
+	o := github.Options{ContentInterval: -1, CacheBytes: 8 << 20}
 	self, err := app.Self(o)
 	if err != nil {
 		t.Fatal(err)
@@ -140,10 +140,10 @@ func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Du
 		t.Fatal(err)
 	}
 	later := new(time.Duration)
-	hubs := map[int64]*hub.Hub{}
+	hubs := map[int64]*github.Hub{}
 	return &recovery.Recovery{App: self, Inbox: p, Marks: recovery.Table{DB: db}, Grace: -1, Wanted: wantedHere,
 		Now: func() time.Time { return time.Now().Add(*later) },
-		Installation: func(id int64) (*hub.Hub, error) {
+		Installation: func(id int64) (*github.Hub, error) {
 			if hubs[id] == nil {
 				if hubs[id], err = app.Installation(id, o); err != nil {
 					return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // deliveryRow is how a delivery stands in the App's database.
@@ -139,7 +139,7 @@ func (s *soak) recorded(b *strings.Builder, db *database.DB) error {
 		}
 		var folded any
 		if strings.HasSuffix(key, "!"+routing.RegisterEscalations) {
-			folded, err = escalate.FoldRegister(events)
+			folded, err = escalation.FoldRegister(events)
 		} else {
 			folded, err = routing.Fold(key, events)
 		}

@@ -16,18 +16,18 @@ import (
 
 	githubactions "github.com/sethvargo/go-githubactions"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/ctrf"
-	"github.com/switchback-ci/switchback/bot/effect"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
 	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // Env is what the runner gives a step.
@@ -45,12 +45,12 @@ type face struct {
 	gha     *githubactions.Action
 	in      Inputs
 	event   Event
-	repo    hub.Repo
-	hub     *hub.Hub
+	repo    github.Repo
+	hub     *github.Hub
 	led     ledger.Ledger
 	process string // names this process among those that file issues
 	config  config.File
-	rules   *diagnose.Rules
+	rules   *diagnosis.Rules
 	tests   *ctrf.Writer // of the run being judged
 	log     *slog.Logger
 	app     *inside // in the App; nil in the Action
@@ -62,7 +62,7 @@ type trigger struct {
 	checkpoint string
 	run        routing.Run
 	head       string
-	input      judge.Input
+	input      analysis.Input
 	review     *routing.ReviewResult
 	labels     []string
 }
@@ -95,7 +95,7 @@ func newFace(env Env) (*face, error) {
 		return nil, err
 	}
 	f := &face{process: owner(env.Getenv), env: env, gha: a, in: in, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if f.repo, err = hub.ParseRepo(env.Getenv("GITHUB_REPOSITORY")); err != nil {
+	if f.repo, err = github.ParseRepo(env.Getenv("GITHUB_REPOSITORY")); err != nil {
 		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)
 	}
 	if f.event, err = ReadEvent(env.Getenv("GITHUB_EVENT_PATH")); err != nil {
@@ -104,7 +104,7 @@ func newFace(env Env) (*face, error) {
 	if in.Token == "" {
 		return nil, errors.New("no token; give the action `token: ${{ github.token }}` (its default) or set GITHUB_TOKEN")
 	}
-	f.hub, err = hub.New(hub.Options{
+	f.hub, err = github.New(github.Options{
 		Token: in.Token, BaseURL: env.Getenv("GITHUB_API_URL"), Login: in.BotLogin, Log: f.log,
 		ContentInterval: f.interval(), MaxWait: time.Minute, IssueCap: 100, // the register counts over processes
 	})
@@ -236,7 +236,7 @@ func (f *face) configure(ctx context.Context, command string) error {
 		}
 	default:
 		data, err = f.hub.File(ctx, f.repo, name, "")
-		if errors.Is(err, hub.ErrNotFound) && f.in.Config == "" {
+		if errors.Is(err, github.ErrNotFound) && f.in.Config == "" {
 			err = nil
 		}
 	}
@@ -246,7 +246,7 @@ func (f *face) configure(ctx context.Context, command string) error {
 	if f.config, err = config.Parse(name, data); err != nil && command != "replay" { // which may mend it
 		return err
 	}
-	f.rules, err = judge.Rules(f.config)
+	f.rules, err = analysis.Rules(f.config)
 	return err
 }
 
@@ -309,8 +309,8 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 // mayOnlyRead reports whether GitHub refused err's request because the token
 // may not write. The ledger's errors are those of the client under the hub.
 func mayOnlyRead(err error) bool {
-	kind, _ := hub.Verdict(hub.Wrap("", err))
-	return kind == hub.ReadOnly
+	kind, _ := github.Verdict(github.Wrap("", err))
+	return kind == github.ReadOnly
 }
 
 // dry decides without recording, for a token that may only read.
@@ -330,17 +330,17 @@ func (f *face) dry(ctx context.Context, key string, v routing.Verdict, d *routin
 	return c.Apply(routing.RunEvent(key, v, *d, f.now()))
 }
 
-func (f *face) judge(t trigger) (judge.Output, error) {
+func (f *face) judge(t trigger) (analysis.Output, error) {
 	if t.review != nil {
 		v := routing.ReviewVerdict(t.checkpoint, t.run, *t.review, f.config.Policy(t.checkpoint, "", nil).FailOn)
-		return judge.Output{Verdict: judge.Bound(judge.Redacted(v))}, nil
+		return analysis.Output{Verdict: analysis.Bound(analysis.Redacted(v))}, nil
 	}
 	in := t.input
 	in.Rules, in.Criteria, in.Language = f.rules, f.config.CriteriaOf(t.checkpoint), f.config.Language
 	in.FailOn = f.config.Policy(t.checkpoint, "", nil).FailOn
-	f.tests = ctrf.NewWriter(report.DefaultLimits().Failing)
-	f.tests.Redact, in.Tests = diagnose.Redact, f.tests
-	return judge.Judge(in)
+	f.tests = ctrf.NewWriter(testreport.DefaultLimits().Failing)
+	f.tests.Redact, in.Tests = diagnosis.Redact, f.tests
+	return analysis.Judge(in)
 }
 
 func (f *face) policies(t trigger) pipeline.Policies {
@@ -362,7 +362,7 @@ func overrideLabel(labels []string) *int {
 func (f *face) renderOptions(t trigger) render.Options {
 	return render.Options{
 		ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language),
-		RunURL: t.run.URL, Redact: diagnose.Redact,
+		RunURL: t.run.URL, Redact: diagnosis.Redact,
 	}
 }
 

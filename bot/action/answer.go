@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/effect"
 	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Comment is a comment in an event.
@@ -100,7 +100,7 @@ func (f *face) issueEvent(ctx context.Context, is Issue) error {
 }
 
 // register returns the register of escalations.
-func (f *face) register(ctx context.Context) (escalate.Register, error) {
+func (f *face) register(ctx context.Context) (escalation.Register, error) {
 	reg, err := effect.Register(ctx, f.led, f.repo.String())
 	if err != nil {
 		err = fmt.Errorf("reading the register of escalations: %w", err)
@@ -110,7 +110,7 @@ func (f *face) register(ctx context.Context) (escalate.Register, error) {
 
 // change appends to the register what fn makes of its newest state, and
 // returns it with that.
-func (f *face) change(ctx context.Context, fn func(escalate.Register) ([]routing.Event, error)) (escalate.Register, error) {
+func (f *face) change(ctx context.Context, fn func(escalation.Register) ([]routing.Event, error)) (escalation.Register, error) {
 	return effect.ChangeRegister(ctx, f.led, f.repo.String(), fn)
 }
 

@@ -10,18 +10,18 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // edit is an edit of the body of an escalation issue.
 type edit struct {
-	rec     escalate.Record
+	rec     escalation.Record
 	is      Issue
 	who     standing
-	from    prompt.Prompt // before
-	to      prompt.Prompt // after
-	change  prompt.Change
+	from    answers.Prompt // before
+	to      answers.Prompt // after
+	change  answers.Change
 	broken  bool   // the edit took the questions away
 	before  string // the body before
 	answers string // what the reply is about, for it to be posted once
@@ -30,17 +30,17 @@ type edit struct {
 // edited is an edit of the body by somebody. The answer is the body as this
 // event tells it: what others edit later cannot change it. Nothing is done
 // before Submit.
-func (f *face) edited(ctx context.Context, rec escalate.Record, is Issue) error {
+func (f *face) edited(ctx context.Context, rec escalation.Record, is Issue) error {
 	if f.event.Changes.Body == nil {
 		return nil // the title
 	}
 	e := edit{rec: rec, is: is, before: f.event.Changes.Body.From}
-	e.from, _ = prompt.Parse(e.before)
+	e.from, _ = answers.Parse(e.before)
 	var ok bool
-	e.to, ok = prompt.Parse(is.Body)
+	e.to, ok = answers.Parse(is.Body)
 	_, _, marked := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n"))
-	e.broken = rec.Open() && (!ok || !slices.Contains(e.to.Boxes, prompt.Submit))
-	e.change = prompt.Diff(e.from, e.to)
+	e.broken = rec.Open() && (!ok || !slices.Contains(e.to.Boxes, answers.Submit))
+	e.change = answers.Diff(e.from, e.to)
 	unmarked := rec.Open() && !marked && !e.broken // text of their own behind the marker
 	if e.change.Empty() && !e.broken && !unmarked {
 		return nil // text of their own
@@ -83,10 +83,10 @@ func (f *face) putBack(ctx context.Context, e edit) error {
 		err = f.redraw(ctx, e.rec, e.orBefore)
 	} else {
 		err = f.touch(ctx, e.rec, func(live string) string {
-			if p, ok := prompt.Parse(live); !ok || p.Nonce != e.to.Nonce || p.Gen != e.to.Gen {
+			if p, ok := answers.Parse(live); !ok || p.Nonce != e.to.Nonce || p.Gen != e.to.Gen {
 				return live // an answer was taken since; those boxes are gone
 			}
-			return prompt.Undo(live, e.change)
+			return answers.Undo(live, e.change)
 		})
 	}
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *face) putBack(ctx context.Context, e edit) error {
 // orBefore returns a body whose ticks are to stay: the live one, or where the
 // prompt is gone from that the one before the edit.
 func (e edit) orBefore(live string) string {
-	if p, ok := prompt.Parse(live); ok && p.Nonce == render.Nonce(e.rec) {
+	if p, ok := answers.Parse(live); ok && p.Nonce == render.Nonce(e.rec) {
 		return live
 	}
 	return e.before
@@ -121,9 +121,9 @@ func (f *face) submitted(ctx context.Context, e edit) error {
 	}
 	boxes, why := f.readAnswer(e, host)
 	if why == "" {
-		var late *escalate.AnsweredError
-		a := escalate.Answered{Generation: e.to.Gen, By: e.who.login, ByID: e.who.id, Boxes: prompt.IDs(boxes), SHA: e.to.SHA}
-		reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
+		var late *escalation.AnsweredError
+		a := escalation.Answered{Generation: e.to.Gen, By: e.who.login, ByID: e.who.id, Boxes: answers.IDs(boxes), SHA: e.to.SHA}
+		reg, err := f.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
 			if taken(r, e.rec.ID, a) {
 				return nil, nil // this very answer, delivered again
 			}
@@ -132,7 +132,7 @@ func (f *face) submitted(ctx context.Context, e edit) error {
 		switch {
 		case errors.As(err, &late):
 			why = render.Late(late.First, host, f.words())
-		case errors.Is(err, escalate.ErrResolved):
+		case errors.Is(err, escalation.ErrResolved):
 			why = render.Settled(e.rec, f.words())
 		case err != nil:
 			return err
@@ -154,10 +154,10 @@ func (f *face) submitted(ctx context.Context, e edit) error {
 
 // twin reports whether this very answer is on record by now: delivered twice,
 // the other delivery may have been carried out while this one was read.
-func (f *face) twin(ctx context.Context, e edit) (escalate.Record, bool, error) {
+func (f *face) twin(ctx context.Context, e edit) (escalation.Record, bool, error) {
 	reg, err := f.register(ctx)
 	if err != nil {
-		return escalate.Record{}, false, err
+		return escalation.Record{}, false, err
 	}
 	rec, _ := reg.ByID(e.rec.ID)
 	host, err := f.load(ctx, e.rec.Host().Case)
@@ -170,17 +170,17 @@ func (f *face) twin(ctx context.Context, e edit) (escalate.Record, bool, error) 
 }
 
 // taken reports whether an answer is on record as it is.
-func taken(r escalate.Register, id string, a escalate.Answered) bool {
+func taken(r escalation.Register, id string, a escalation.Answered) bool {
 	rec, ok := r.ByID(id)
-	return ok && slices.ContainsFunc(rec.Answers, func(b escalate.Answered) bool {
+	return ok && slices.ContainsFunc(rec.Answers, func(b escalation.Answered) bool {
 		return b.Generation == a.Generation && b.By == a.By && slices.Equal(b.Boxes, a.Boxes)
 	})
 }
 
 // readAnswer returns the boxes that an answer chose, or why there are none.
-func (f *face) readAnswer(e edit, host routing.Case) ([]prompt.Box, string) {
+func (f *face) readAnswer(e edit, host routing.Case) ([]answers.Box, string) {
 	o := f.words()
-	rec, asked := e.rec, prompt.Prompt{Nonce: render.Nonce(e.rec), Gen: e.rec.Generation, SHA: render.PromptSHA(e.rec, host)}
+	rec, asked := e.rec, answers.Prompt{Nonce: render.Nonce(e.rec), Gen: e.rec.Generation, SHA: render.PromptSHA(e.rec, host)}
 	if e.to.Nonce != asked.Nonce || e.to.Gen > asked.Gen {
 		return nil, render.Foreign(o)
 	}
@@ -198,7 +198,7 @@ func (f *face) readAnswer(e edit, host routing.Case) ([]prompt.Box, string) {
 	case e.to.SHA != asked.SHA:
 		return nil, render.Moved(e.to.SHA, asked.SHA, o)
 	}
-	boxes, err := prompt.Choose(offered(rec, host, e.to.Ticked), e.to.Ticked)
+	boxes, err := answers.Choose(offered(rec, host, e.to.Ticked), e.to.Ticked)
 	if err != nil {
 		return nil, render.Unchosen(err, o)
 	}
@@ -207,11 +207,11 @@ func (f *face) readAnswer(e edit, host routing.Case) ([]prompt.Box, string) {
 
 // offered returns what the prompt of a record offers, and the tests ticked that
 // it offered before another leg of the run named more of them.
-func offered(rec escalate.Record, host routing.Case, ticked []string) []prompt.Box {
+func offered(rec escalation.Record, host routing.Case, ticked []string) []answers.Box {
 	out := render.Offered(rec, host)
 	for _, id := range ticked {
-		b := prompt.Recall(id, host)
-		named := slices.ContainsFunc(out, func(o prompt.Box) bool { return o.ID == id })
+		b := answers.Recall(id, host)
+		named := slices.ContainsFunc(out, func(o answers.Box) bool { return o.ID == id })
 		done := slices.ContainsFunc(host.Quarantine, func(q routing.Quarantined) bool { return q.Test == b.Test })
 		if b.Action == routing.HumanQuarantine && b.Test != "" && !named && !done {
 			out = append(out, b)
@@ -222,18 +222,18 @@ func offered(rec escalate.Record, host routing.Case, ticked []string) []prompt.B
 
 // recalled returns the boxes of an answer on record if all of them are ticked
 // and nothing else is but what did not count: tests in quarantine already.
-func recalled(ticked, boxes []string, host routing.Case) []prompt.Box {
+func recalled(ticked, boxes []string, host routing.Case) []answers.Box {
 	n := 0
 	for _, id := range ticked {
-		still := slices.ContainsFunc(host.Quarantine, func(q routing.Quarantined) bool { return prompt.TestID(q.Test) == id })
-		if id != prompt.Submit && (slices.Contains(boxes, id) || !still) {
+		still := slices.ContainsFunc(host.Quarantine, func(q routing.Quarantined) bool { return answers.TestID(q.Test) == id })
+		if id != answers.Submit && (slices.Contains(boxes, id) || !still) {
 			n++
 		}
 	}
-	var out []prompt.Box
+	var out []answers.Box
 	for _, id := range boxes {
 		if slices.Contains(ticked, id) {
-			out = append(out, prompt.Recall(id, host))
+			out = append(out, answers.Recall(id, host))
 		}
 	}
 	if len(out) != n || n != len(boxes) {
@@ -255,22 +255,22 @@ func (f *face) unsubmit(ctx context.Context, e edit) error {
 		return nil
 	}
 	return f.redraw(ctx, rec, func(live string) string {
-		if p, ok := prompt.Parse(live); ok && p.Gen == e.to.Gen && p.Nonce == e.to.Nonce {
-			return prompt.Untick(live, prompt.Submit)
+		if p, ok := answers.Parse(live); ok && p.Gen == e.to.Gen && p.Nonce == e.to.Nonce {
+			return answers.Untick(live, answers.Submit)
 		}
 		return live
 	})
 }
 
 // touch changes the body of a record's issue and leaves all else of it alone.
-func (f *face) touch(ctx context.Context, rec escalate.Record, fn func(live string) string) error {
+func (f *face) touch(ctx context.Context, rec escalation.Record, fn func(live string) string) error {
 	_, _, err := f.hub.RewriteIssue(ctx, f.repo, rec.Number, render.Marker(rec.ID, rec.Mark()), fn)
 	return err
 }
 
 // redraw writes the issue of a record anew out of the ledger. What live makes
 // of the body that stands there says what stays ticked.
-func (f *face) redraw(ctx context.Context, rec escalate.Record, live func(body string) string) error {
+func (f *face) redraw(ctx context.Context, rec escalation.Record, live func(body string) string) error {
 	eff, _, err := f.effector(ctx, rec.Host().Case)
 	if err != nil {
 		return err

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // target is a checkpoint of a case that a command is about.
@@ -21,7 +21,7 @@ type target struct{ key, checkpoint string }
 // escalation issue. What was done is answered by a reaction, which the case
 // asks for; only what was not is told.
 func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
-	cmds := prompt.Commands(c.Body)
+	cmds := answers.Commands(c.Body)
 	if len(cmds) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
 		return err
 	}
 	if !ours { // from anywhere a plan may be named
-		cmds = slices.DeleteFunc(cmds, func(c prompt.Command) bool { return c.Feedback == nil || c.Feedback.Plan == "" })
+		cmds = slices.DeleteFunc(cmds, func(c answers.Command) bool { return c.Feedback == nil || c.Feedback.Plan == "" })
 	}
 	if len(cmds) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
 // the issue of a record, or below that of a plan.
 type place struct {
 	key     string
-	record  escalate.Record
+	record  escalation.Record
 	plan    string
 	comment int64
 }
@@ -80,16 +80,16 @@ func (f *face) placeOf(ctx context.Context, is Issue) (place, bool, error) {
 
 // obey carries out one command and returns what is to be told. An error is a
 // failure of this run, which is to be repeated.
-func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer string) ([]string, error) {
+func (f *face) obey(ctx context.Context, p place, cmd answers.Command, by, answer string) ([]string, error) {
 	o := f.words()
 	switch {
 	case cmd.Err != nil:
 		return []string{render.Misread(cmd, o)}, nil
-	case cmd.Ask == prompt.AskHelp:
+	case cmd.Ask == answers.AskHelp:
 		return []string{render.Help(o)}, nil
-	case cmd.Ask == prompt.AskStatus:
+	case cmd.Ask == answers.AskStatus:
 		return f.status(ctx, p)
-	case cmd.Tell == prompt.TellFeedback:
+	case cmd.Tell == answers.TellFeedback:
 		return f.send(ctx, p, cmd, answer)
 	case cmd.Tell != "" && !p.asks():
 		return []string{render.NotAsked(cmd, o)}, nil
@@ -134,7 +134,7 @@ func (f *face) obey(ctx context.Context, p place, cmd prompt.Command, by, answer
 // unless returns err if it is a failure of this run and not one that the
 // person is told.
 func unless(err error) error {
-	var unknown *prompt.UnknownTestError
+	var unknown *answers.UnknownTestError
 	if err == nil || said(err) || errors.As(err, &unknown) || unclear(err) {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (f *face) testOf(ctx context.Context, t target, written string) (string, er
 	if err != nil {
 		return "", err
 	}
-	return prompt.FindTest(c, t.checkpoint, written)
+	return answers.FindTest(c, t.checkpoint, written)
 }
 
 // targets returns what a command is about: on a pull request the checkpoint it
@@ -212,10 +212,10 @@ func (f *face) targets(ctx context.Context, p place, name string) ([]target, err
 }
 
 // held returns what a record holds, or what it held last.
-func held(r escalate.Record) []target {
+func held(r escalation.Record) []target {
 	members := r.Members
 	if len(members) == 0 {
-		members = []escalate.Member{r.Host()}
+		members = []escalation.Member{r.Host()}
 	}
 	out := make([]target, len(members))
 	for i, m := range members {

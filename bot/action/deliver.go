@@ -10,9 +10,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -21,8 +21,8 @@ import (
 // as, where it records, and what the repository's default branch says.
 type Work struct {
 	AppID     int64 // of the GitHub App, 0 if unknown
-	Repo      hub.Repo
-	Hub       *hub.Hub
+	Repo      github.Repo
+	Hub       *github.Hub
 	Ledger    ledger.Ledger
 	Config    config.File
 	ServerURL string // where people see GitHub, "" for github.com
@@ -138,7 +138,7 @@ func (w Work) face(event string, payload []byte) (*face, func(), error) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	var err error
-	if f.rules, err = judge.Rules(w.Config); err != nil {
+	if f.rules, err = analysis.Rules(w.Config); err != nil {
 		return nil, nil, err
 	}
 	dir, err := os.MkdirTemp("", "switchback-delivery-")
@@ -160,7 +160,7 @@ func (w Work) face(event string, payload []byte) (*face, func(), error) {
 // comes back.
 func (f *face) pause(ctx context.Context, d time.Duration) error {
 	if f.app != nil && d > patience {
-		return &hub.Error{Kind: hub.Later, After: d, Message: "waits for its time"}
+		return &github.Error{Kind: github.Later, After: d, Message: "waits for its time"}
 	}
 	return sleep(ctx, d)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/routing"
@@ -13,7 +13,7 @@ import (
 
 func TestDeliverIncomplete(t *testing.T) {
 	t.Parallel()
-	w := Work{Repo: hub.Repo{Owner: "octo", Name: "app"}, Ledger: &ledger.Memory{}}
+	w := Work{Repo: github.Repo{Owner: "octo", Name: "app"}, Ledger: &ledger.Memory{}}
 	for event, payload := range map[string]string{
 		"workflow_run":        `{"action":"completed"}`,
 		"check_run":           `{"action":"rerequested"}`,
@@ -47,8 +47,8 @@ func TestDelayInTheApp(t *testing.T) {
 	f := func(after time.Duration) *face {
 		return &face{app: &inside{Work: Work{Received: at}}, env: Env{Now: func() time.Time { return at.Add(after) }}}
 	}
-	kind, wait := hub.Verdict(f(10*time.Second).delay(t.Context(), time.Minute))
-	if kind != hub.Later || wait != 50*time.Second {
+	kind, wait := github.Verdict(f(10*time.Second).delay(t.Context(), time.Minute))
+	if kind != github.Later || wait != 50*time.Second {
 		t.Errorf("%s after %v", kind, wait)
 	}
 	for _, after := range []time.Duration{time.Minute, time.Hour} {
@@ -57,7 +57,7 @@ func TestDelayInTheApp(t *testing.T) {
 		}
 	}
 	stuck := &pipeline.StuckError{Pending: []routing.Effect{{}}, Err: f(0).pause(t.Context(), time.Minute)}
-	if kind, wait := hub.Verdict(stuck); kind != hub.Later || wait != time.Minute {
+	if kind, wait := github.Verdict(stuck); kind != github.Later || wait != time.Minute {
 		t.Errorf("%s after %v", kind, wait)
 	}
 }

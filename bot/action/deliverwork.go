@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/effect"
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/pipeline"
-	"github.com/switchback-ci/switchback/bot/plan"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -94,7 +94,7 @@ func (f *face) beside(ctx context.Context, command string) (int, error) {
 	case "prompt":
 		return f.openPrompt(ctx)
 	case "port-event":
-		if _, name := f.planPath(); name != plan.Name(f.config.PlanPath()) { // the App knows that of the configuration
+		if _, name := f.planPath(); name != planfile.Name(f.config.PlanPath()) { // the App knows that of the configuration
 			return f.portEvent(ctx)
 		}
 	}
@@ -192,7 +192,7 @@ func (f *face) again(ctx context.Context, t target, sha string) error {
 	if id, attempt, err := runOf(cp.Last); err == nil && !review && cp.Last.SHA == sha {
 		live, err := f.hub.Run(ctx, f.repo, id, 0)
 		switch {
-		case errors.Is(err, hub.ErrNotFound): // GitHub keeps runs for a while only
+		case errors.Is(err, github.ErrNotFound): // GitHub keeps runs for a while only
 		case err != nil:
 			return err
 		case live.Status != "completed":

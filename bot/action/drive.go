@@ -8,25 +8,25 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/build"
-	"github.com/switchback-ci/switchback/bot/edges"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // ended is a run of a worker of which the App has heard that it has ended.
 type ended struct {
-	port.Dispatch
-	run hub.WorkflowRun
+	plan.Dispatch
+	run github.WorkflowRun
 }
 
 // workerEnded goes on with the port whose worker's run the event says has ended. It is
 // false for a run that is none of a port's.
 func (f *face) workerEnded(ctx context.Context) (bool, error) {
 	e := f.event.WorkflowRun
-	d, ours := port.FindDispatch(e.Title)
+	d, ours := plan.FindDispatch(e.Title)
 	if !ours || e.Event != "workflow_dispatch" || f.event.Action != "completed" {
 		return false, nil
 	}
@@ -55,7 +55,7 @@ func (f *face) workerEnded(ctx context.Context) (bool, error) {
 }
 
 // branchOf is the branch that the workflow of a plan runs on, "" for the default one.
-func branchOf(reg port.Register) string {
+func branchOf(reg plan.Register) string {
 	if s := reg.Build.Start; s != nil && !reg.Build.Served {
 		return strings.TrimPrefix(s.Ref, "refs/heads/")
 	}
@@ -64,13 +64,13 @@ func branchOf(reg port.Register) string {
 
 // goOnWithBuild takes a port on that the workflow of the plan has handed out, and
 // starts that workflow if the port's end left something to do.
-func (f *face) goOnWithBuild(ctx context.Context, s *served, reg port.Register, h *ended) error {
+func (f *face) goOnWithBuild(ctx context.Context, s *served, reg plan.Register, h *ended) error {
 	j, err := s.Journal(ctx, h.Port)
 	if err != nil {
 		return err
 	}
 	if j.Worker != nil && j.Worker.Key == h.Key() {
-		if err := f.stepPort(ctx, s, reg, build.Served{ID: h.Port, Known: reg.Ports[h.Port], Journal: j}, h); err != nil {
+		if err := f.stepPort(ctx, s, reg, plans.Served{ID: h.Port, Known: reg.Ports[h.Port], Journal: j}, h); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (f *face) goOnWithBuild(ctx context.Context, s *served, reg port.Register, 
 		return err
 	}
 	// Killed before, it is known to have ended, and the plan's workflow was not started.
-	if reg, err = s.Register(ctx); err != nil || reg.Ports[h.Port].Standing == port.IsRunning || reg.Ports[h.Port].Build != reg.Build.ID {
+	if reg, err = s.Register(ctx); err != nil || reg.Ports[h.Port].Standing == plan.IsRunning || reg.Ports[h.Port].Build != reg.Build.ID {
 		return err
 	}
 	_, err = s.Resume(ctx, h.Port, "", "")
@@ -129,14 +129,14 @@ func (f *face) drive(ctx context.Context, s *served, h *ended, look bool) error 
 
 // wants reports whether a port that is handed out is to be gone on with: it was not
 // begun, or its worker not dispatched, or its worker has ended, or may have.
-func (f *face) wants(x build.Served, h *ended, look bool) bool {
+func (f *face) wants(x plans.Served, h *ended, look bool) bool {
 	w := x.Journal.Worker
 	return look || !x.Known.Begun(x.Journal) || w == nil || !w.Sent || h != nil && w.Key == h.Key()
 }
 
 // stepPort takes a port on by one step: it begins its pair, or takes in what its worker
 // left, and dispatches the next worker. It waits for none.
-func (f *face) stepPort(ctx context.Context, s *served, reg port.Register, x build.Served, h *ended) error {
+func (f *face) stepPort(ctx context.Context, s *served, reg plan.Register, x plans.Served, h *ended) error {
 	spec, ok := s.Plan.Port(x.ID)
 	if !ok {
 		return nil // what is no longer in the plan is not gone on with
@@ -159,7 +159,7 @@ func (f *face) stepPort(ctx context.Context, s *served, reg port.Register, x bui
 	_, err := p.Run(context.WithoutCancel(ctx))
 	switch {
 	case errors.Is(err, worker.ErrBusy) && heard:
-		return &hub.Error{Kind: hub.Later, After: f.claimTTL(), Op: "go on with port " + x.ID, Message: "another process is at it"}
+		return &github.Error{Kind: github.Later, After: f.claimTTL(), Op: "go on with port " + x.ID, Message: "another process is at it"}
 	case errors.Is(err, worker.ErrBusy), errors.Is(err, worker.ErrNotAwaited), errors.Is(err, worker.ErrTaken), errors.Is(err, worker.ErrLost):
 		f.log.Info("the port is another's to go on with", "port", x.ID, "why", err)
 		return nil
@@ -170,13 +170,13 @@ func (f *face) stepPort(ctx context.Context, s *served, reg port.Register, x bui
 }
 
 // pair is the pair of a port whose workers are workflows, as this process takes it on.
-func (f *face) pair(s *served, reg port.Register, x build.Served, spec port.Spec) *worker.Pair {
+func (f *face) pair(s *served, reg plan.Register, x plans.Served, spec plan.Spec) *worker.Pair {
 	me := worker.Self(f.env.Getenv)
 	me.Run = x.Known.Run
 	ref := cmp.Or(branchOf(reg), s.branch)
 	return &worker.Pair{
 		Desk:  &worker.Desk{Ledger: f.led, Key: routing.PortKey(f.repo.String(), s.Name, x.ID), Port: x.ID, Now: f.now},
-		Edges: &edges.Book{Ledger: f.led, Repo: f.repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: f.now},
+		Edges: &requests.Book{Ledger: f.led, Repo: f.repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: f.now},
 		Plan:  s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: f.claimTTL(),
 		Root: f.temp(), Dir: filepath.Join(f.temp(), "port", x.ID), Rules: f.rules, Criteria: f.config.CriteriaOf(x.ID), Language: f.config.Language,
 		Workflows: &worker.Workflows{Remote: f.hub, Repo: f.repo, Ref: "refs/heads/" + ref, Claim: f.claimTTL(), Leave: true, Patience: patience},

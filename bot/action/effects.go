@@ -1,10 +1,10 @@
 package action
 
 import (
-	"github.com/switchback-ci/switchback/bot/effect"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // effects carries out what is decided about the subject of t.
@@ -13,7 +13,7 @@ func (f *face) effects(t trigger) *effect.GitHub {
 	return &effect.GitHub{
 		Hub: f.hub, Repo: f.repo, Subject: t.subject, Config: f.config, Render: o, Sleep: f.delay,
 		Ledger: f.led, Now: f.now, Log: f.log, Owner: f.process, FileTTL: f.claimTTL(),
-		Prompt: func(rec escalate.Record, host routing.Case, live string) string {
+		Prompt: func(rec escalation.Record, host routing.Case, live string) string {
 			return render.PromptSection(rec, host, live, o)
 		},
 	}

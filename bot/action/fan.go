@@ -7,18 +7,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // fan carries a consumed answer to every case that the record held when it was
 // given. Each case takes it once, so a fan that was killed is done again from
 // the beginning.
-func (f *face) fan(ctx context.Context, rec escalate.Record, generation int) error {
-	i := slices.IndexFunc(rec.Answers, func(a escalate.Answered) bool { return a.Generation == generation })
+func (f *face) fan(ctx context.Context, rec escalation.Record, generation int) error {
+	i := slices.IndexFunc(rec.Answers, func(a escalation.Answered) bool { return a.Generation == generation })
 	if i < 0 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (f *face) fan(ctx context.Context, rec escalate.Record, generation int) err
 			return err
 		}
 	}
-	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Fanned(rec.ID, generation, f.now()) })
+	reg, err := f.change(ctx, func(r escalation.Register) ([]routing.Event, error) { return r.Fanned(rec.ID, generation, f.now()) })
 	if err != nil {
 		return err
 	}
@@ -49,10 +49,10 @@ func (f *face) fan(ctx context.Context, rec escalate.Record, generation int) err
 
 // addressed are the members that an answer was about: those that the record
 // held when it was consumed, the host first.
-func addressed(rec escalate.Record, a escalate.Answered) []escalate.Member {
-	var out []escalate.Member
+func addressed(rec escalation.Record, a escalation.Answered) []escalation.Member {
+	var out []escalation.Member
 	for _, m := range rec.Left {
-		if m.LeftAt.After(a.At) && m.How != escalate.Moved {
+		if m.LeftAt.After(a.At) && m.How != escalation.Moved {
 			out = append(out, m)
 		}
 	}
@@ -65,14 +65,14 @@ func addressed(rec escalate.Record, a escalate.Answered) []escalate.Member {
 }
 
 // give carries an answer to one case, and returns what could not be done.
-func (f *face) give(ctx context.Context, rec escalate.Record, m escalate.Member, a escalate.Answered) ([]string, error) {
+func (f *face) give(ctx context.Context, rec escalation.Record, m escalation.Member, a escalation.Answered) ([]string, error) {
 	c, err := f.load(ctx, m.Case)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
 	for n, id := range a.Boxes {
-		box := prompt.Recall(id, c)
+		box := answers.Recall(id, c)
 		if box.Action == routing.HumanQuarantine && box.Test == "" {
 			continue // a test of the host that did not fail here
 		}
@@ -102,7 +102,7 @@ func (f *face) give(ctx context.Context, rec escalate.Record, m escalate.Member,
 // not there any more, as long as its repository is.
 func (f *face) gone(ctx context.Context, err error) error {
 	err = f.hub.Absent(ctx, f.repo, err)
-	if kind, _ := hub.Verdict(err); err == nil || !errors.Is(err, hub.ErrAbsent) && (kind == hub.Gone || errors.Is(err, hub.ErrMoved)) {
+	if kind, _ := github.Verdict(err); err == nil || !errors.Is(err, github.ErrAbsent) && (kind == github.Gone || errors.Is(err, github.ErrMoved)) {
 		return nil
 	}
 	return err
@@ -136,10 +136,10 @@ func (f *face) sweepAnswers(ctx context.Context) error {
 	return failed
 }
 
-func (f *face) lookAfter(ctx context.Context, rec escalate.Record) error {
+func (f *face) lookAfter(ctx context.Context, rec escalation.Record) error {
 	i, err := f.hub.Issue(ctx, f.repo, rec.Number)
 	switch {
-	case errors.Is(err, hub.ErrMoved):
+	case errors.Is(err, github.ErrMoved):
 		return f.lost(ctx, rec, "deleted")
 	case err != nil || f.now().Sub(i.UpdatedAt) < unheard:
 		return err
@@ -148,7 +148,7 @@ func (f *face) lookAfter(ctx context.Context, rec escalate.Record) error {
 	case i.State != "open" || !rec.DismissedAt.IsZero():
 		return nil
 	}
-	p, ok := prompt.Parse(i.Body)
+	p, ok := answers.Parse(i.Body)
 	once := fmt.Sprintf("sweep/%d/%d", rec.Number, i.UpdatedAt.Unix())
 	switch {
 	case !ok:
@@ -157,7 +157,7 @@ func (f *face) lookAfter(ctx context.Context, rec escalate.Record) error {
 		}
 		return f.reply(ctx, rec.Number, once, render.Restored(f.words()))
 	case p.Submitted():
-		if err := f.touch(ctx, rec, func(live string) string { return prompt.Untick(live, prompt.Submit) }); err != nil {
+		if err := f.touch(ctx, rec, func(live string) string { return answers.Untick(live, answers.Submit) }); err != nil {
 			return err
 		}
 		return f.reply(ctx, rec.Number, once, render.Unheard(f.words()))

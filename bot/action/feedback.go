@@ -14,15 +14,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/feedback"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/prompt"
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/bot/surveys"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 // desk is where feedback prompts are handled.
-func (f *face) desk() *feedback.Desk {
-	return &feedback.Desk{
+func (f *face) desk() *surveys.Desk {
+	return &surveys.Desk{
 		Ledger: f.led, Issues: f.hub, Starts: f.hub, Repo: f.repo.String(), Config: f.config, Render: f.renderOptions(trigger{}),
 		DefaultBranch: f.event.Repository.DefaultBranch, Owner: owner(f.env.Getenv), TTL: f.claimTTL(), Now: f.now,
 	}
@@ -59,17 +59,17 @@ func (f *face) openPrompt(ctx context.Context) (int, error) {
 // ReadResult reads the result in a file and makes sure that its report exists
 // below root, "" for the working directory: people are asked about something
 // that they can read.
-func ReadResult(file, root string) (hitl.Result, error) {
+func ReadResult(file, root string) (survey.Result, error) {
 	r, err := os.Open(file)
 	if err != nil {
-		return hitl.Result{}, fmt.Errorf("the result: %w", err)
+		return survey.Result{}, fmt.Errorf("the result: %w", err)
 	}
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, largestResult))
 	if err != nil {
-		return hitl.Result{}, fmt.Errorf("the result: %w", err)
+		return survey.Result{}, fmt.Errorf("the result: %w", err)
 	}
-	res, err := hitl.ParseResult(file, data)
+	res, err := survey.ParseResult(file, data)
 	if err != nil {
 		return res, err
 	}
@@ -82,14 +82,14 @@ func ReadResult(file, root string) (hitl.Result, error) {
 	}
 	defer below.Close()
 	if st, err := below.Stat(filepath.FromSlash(res.ReportPath)); err != nil || st.IsDir() {
-		return res, &hitl.FieldError{File: file, Key: "report_path", Problem: fmt.Sprintf("there is no file %q below %s; write the report first, people are asked about it", res.ReportPath, root)}
+		return res, &survey.FieldError{File: file, Key: "report_path", Problem: fmt.Sprintf("there is no file %q below %s; write the report first, people are asked about it", res.ReportPath, root)}
 	}
 	return res, nil
 }
 
 // tellGoals writes the goals of prompts that are closed: each as a file, and
 // the first as outputs.
-func (f *face) tellGoals(ps ...hitl.Prompt) error {
+func (f *face) tellGoals(ps ...survey.Prompt) error {
 	outputs := map[string]string{}
 	for _, p := range ps {
 		if _, told := outputs["prompt-issue"]; !told && p.Number > 0 {
@@ -141,10 +141,10 @@ func (f *face) answerPrompt(ctx context.Context) (bool, error) {
 }
 
 // answerComment takes a comment for an answer, if it is one.
-func (f *face) answerComment(ctx context.Context, d *feedback.Desk, p hitl.Prompt) error {
+func (f *face) answerComment(ctx context.Context, d *surveys.Desk, p survey.Prompt) error {
 	c := f.event.Comment
 	a, is, bad := p.ReadComment(c.Body, f.event.Issue.Body)
-	if f.event.Action != "created" || !is && len(prompt.Commands(c.Body)) == 0 {
+	if f.event.Action != "created" || !is && len(answers.Commands(c.Body)) == 0 {
 		return nil
 	}
 	who, err := f.sender(ctx, f.config.Feedback.Role())
@@ -156,19 +156,19 @@ func (f *face) answerComment(ctx context.Context, d *feedback.Desk, p hitl.Promp
 	case !who.may:
 		return f.refuse(ctx, p.Number, who, false)
 	case !is && p.Open(): // a command, but none that answers
-		bad = &hitl.Refused{Why: hitl.NoLevel}
+		bad = &survey.Refused{Why: survey.NoLevel}
 	case !is:
-		a = hitl.Answer{} // too late, whatever it says
+		a = survey.Answer{} // too late, whatever it says
 	}
 	if bad != nil {
 		return d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render))
 	}
-	return f.take(ctx, d, p, hitl.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(c.CreatedAt)})
+	return f.take(ctx, d, p, survey.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(c.CreatedAt)})
 }
 
 // answerEdit takes an edit of the prompt's body for an answer once Submit is
 // ticked in it; what somebody did who may not answer is put back.
-func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt) error {
+func (f *face) answerEdit(ctx context.Context, d *surveys.Desk, p survey.Prompt) error {
 	who, err := f.sender(ctx, f.config.Feedback.Role())
 	if err != nil || who.ignored {
 		return err
@@ -176,10 +176,10 @@ func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt) 
 	from, to := f.event.Changes.Body.From, f.event.Issue.Body
 	sum := sha256.Sum256([]byte(f.event.Issue.UpdatedAt + "\x00" + who.login + "\x00" + to))
 	source := "body/" + hex.EncodeToString(sum[:8])
-	before, _ := prompt.Parse(from)
-	after, _ := prompt.Parse(to)
-	change := prompt.Diff(before, after)
-	touched := !change.Empty() || prompt.BodyText(from) != prompt.BodyText(to)
+	before, _ := answers.Parse(from)
+	after, _ := answers.Parse(to)
+	change := answers.Diff(before, after)
+	touched := !change.Empty() || answers.BodyText(from) != answers.BodyText(to)
 	a, submitted, bad := p.ReadBody(to)
 	switch {
 	case !touched && (!submitted || !who.may):
@@ -189,7 +189,7 @@ func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt) 
 			if plain(live) == plain(to) { // nobody has written since: all of it, also what was deleted
 				return from
 			}
-			return prompt.SwapText(prompt.Undo(live, change), prompt.BodyText(to), prompt.BodyText(from))
+			return answers.SwapText(answers.Undo(live, change), answers.BodyText(to), answers.BodyText(from))
 		})
 		if err != nil {
 			return err
@@ -201,11 +201,11 @@ func (f *face) answerEdit(ctx context.Context, d *feedback.Desk, p hitl.Prompt) 
 		if err := d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render)); err != nil {
 			return err
 		}
-		return d.Rewrite(ctx, p, func(live string) string { return prompt.Untick(live, prompt.Submit) })
+		return d.Rewrite(ctx, p, func(live string) string { return answers.Untick(live, answers.Submit) })
 	case bad != nil:
-		a = hitl.Answer{} // too late, whatever it says
+		a = survey.Answer{} // too late, whatever it says
 	}
-	return f.take(ctx, d, p, hitl.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(f.event.Issue.UpdatedAt)})
+	return f.take(ctx, d, p, survey.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(f.event.Issue.UpdatedAt)})
 }
 
 // plain is a body whatever its line ends are.
@@ -214,29 +214,29 @@ func plain(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r
 // restore puts the text of the issue back if a part of the questions is gone:
 // then it is no longer what was asked. What was ticked and written stays, also
 // what this edit took away.
-func (f *face) restore(ctx context.Context, d *feedback.Desk, p hitl.Prompt, source string) error {
+func (f *face) restore(ctx context.Context, d *surveys.Desk, p survey.Prompt, source string) error {
 	is, from := f.event.Issue.Body, f.event.Changes.Body.From
 	key, _, ok := render.ParseMarker(strings.ReplaceAll(is, "\r\n", "\n"))
 	if ok && key == d.PromptKey(p.ID) && (!p.Open() || whole(p, is)) {
 		return nil
 	}
-	before, _ := prompt.Parse(from)
+	before, _ := answers.Parse(from)
 	err := d.Rewrite(ctx, p, func(live string) string {
 		if !p.Open() {
 			return render.PromptDone(p, d.Render)
 		}
-		boxes, _ := prompt.Parse(live)
+		boxes, _ := answers.Parse(live)
 		ticked := boxes.Ticked
 		for _, id := range before.Ticked {
 			if !slices.Contains(boxes.Boxes, id) {
 				ticked = append(ticked, id)
 			}
 		}
-		text := prompt.BodyText(live)
-		if !strings.Contains(live, prompt.TextBegin) || !strings.Contains(live, prompt.TextEnd) {
-			text = prompt.BodyText(from)
+		text := answers.BodyText(live)
+		if !strings.Contains(live, answers.TextBegin) || !strings.Contains(live, answers.TextEnd) {
+			text = answers.BodyText(from)
 		}
-		return prompt.SwapText(prompt.Keep(render.PromptBody(p, d.Render), ticked), "", text)
+		return answers.SwapText(answers.Keep(render.PromptBody(p, d.Render), ticked), "", text)
 	})
 	if err != nil {
 		return err
@@ -245,29 +245,29 @@ func (f *face) restore(ctx context.Context, d *feedback.Desk, p hitl.Prompt, sou
 }
 
 // whole reports whether a body holds all that an answer is given by.
-func whole(p hitl.Prompt, body string) bool {
-	boxes, _ := prompt.Parse(body)
-	want := []string{prompt.Submit}
-	for _, c := range hitl.Choices {
-		want = append(want, hitl.LevelBox(c))
+func whole(p survey.Prompt, body string) bool {
+	boxes, _ := answers.Parse(body)
+	want := []string{answers.Submit}
+	for _, c := range survey.Choices {
+		want = append(want, survey.LevelBox(c))
 	}
 	for _, s := range p.Result.Suggestions {
-		want = append(want, hitl.SuggestionBox(s))
+		want = append(want, survey.SuggestionBox(s))
 	}
-	return strings.Contains(body, prompt.TextBegin) && strings.Contains(body, prompt.TextEnd) &&
+	return strings.Contains(body, answers.TextBegin) && strings.Contains(body, answers.TextEnd) &&
 		!slices.ContainsFunc(want, func(id string) bool { return !slices.Contains(boxes.Boxes, id) })
 }
 
 // take records an answer and says what became of it.
-func (f *face) take(ctx context.Context, d *feedback.Desk, p hitl.Prompt, said hitl.Said) error {
+func (f *face) take(ctx context.Context, d *surveys.Desk, p survey.Prompt, said survey.Said) error {
 	out, p, err := d.Answer(ctx, p.ID, said)
 	if err != nil {
 		return err
 	}
 	switch out {
-	case hitl.Second:
+	case survey.Second:
 		return d.Reply(ctx, p, said.Source, render.PromptSecond(p, d.Render))
-	case hitl.Late:
+	case survey.Late:
 		err = d.Reply(ctx, p, said.Source, render.PromptLate(p, d.Render))
 	}
 	return errors.Join(err, f.tellGoals(p))
@@ -299,14 +299,14 @@ func (f *face) reenter(ctx context.Context) error {
 	if e == nil || !f.config.Feedback.Reenters() {
 		return nil
 	}
-	run := hitl.Completed{ID: strconv.FormatInt(e.ID, 10), Workflow: e.Name}
+	run := survey.Completed{ID: strconv.FormatInt(e.ID, 10), Workflow: e.Name}
 	run.At, _ = time.Parse(time.RFC3339, e.UpdatedAt) // zero if unknown
 	if e.Event == "workflow_dispatch" || e.Event == "repository_dispatch" {
 		login, err := f.hub.Login(ctx)
 		if err != nil {
 			return err
 		}
-		run.Own = feedback.Own(e.Event, e.Title, e.Actor.Login, login)
+		run.Own = surveys.Own(e.Event, e.Title, e.Actor.Login, login)
 	}
 	started, err := f.desk().Reenter(ctx, run)
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/effect"
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // closed is an escalation issue that a person closed: as completed, the cases
 // go on; as not planned, they are left as they are. It stays closed for its
 // commit.
-func (f *face) closed(ctx context.Context, rec escalate.Record, is Issue) error {
+func (f *face) closed(ctx context.Context, rec escalation.Record, is Issue) error {
 	if !rec.Open() {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (f *face) closed(ctx context.Context, rec escalate.Record, is Issue) error 
 
 // shut carries out that somebody closed the issue of a record at a time, as
 // GitHub writes it, for a reason.
-func (f *face) shut(ctx context.Context, rec escalate.Record, who standing, at, reason string) error {
+func (f *face) shut(ctx context.Context, rec escalation.Record, who standing, at, reason string) error {
 	once := fmt.Sprintf("close/%d/%s", rec.Number, at)
 	if !who.may {
 		marker := render.Marker(f.key("reply", once), 0)
@@ -41,7 +41,7 @@ func (f *face) shut(ctx context.Context, rec escalate.Record, who standing, at, 
 	if reason == "not_planned" || reason == "duplicate" {
 		action = routing.HumanWontFix
 	}
-	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) {
+	reg, err := f.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
 		return r.Dismiss(rec.ID, rec.Host().SHA, who.login, f.now())
 	})
 	if err != nil {
@@ -66,8 +66,8 @@ func (f *face) shut(ctx context.Context, rec escalate.Record, who standing, at, 
 
 // shutUnheard is an issue that was closed without anybody saying so to this
 // bot: who closed it is asked for now. What called since is none of theirs.
-func (f *face) shutUnheard(ctx context.Context, rec escalate.Record, i hub.Issue) error {
-	rec.Members = slices.DeleteFunc(slices.Clone(rec.Members), func(m escalate.Member) bool { return m.Opened.After(i.ClosedAt) })
+func (f *face) shutUnheard(ctx context.Context, rec escalation.Record, i github.Issue) error {
+	rec.Members = slices.DeleteFunc(slices.Clone(rec.Members), func(m escalation.Member) bool { return m.Opened.After(i.ClosedAt) })
 	if len(rec.Members) == 0 || i.ClosedBy == "" || strings.HasSuffix(i.ClosedBy, "[bot]") {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (f *face) shutUnheard(ctx context.Context, rec escalate.Record, i hub.Issue
 
 // reopened is an issue that a person opened again: what is closed for its
 // commit is shown again; a resolved one holds nothing to answer.
-func (f *face) reopened(ctx context.Context, rec escalate.Record, is Issue) error {
+func (f *face) reopened(ctx context.Context, rec escalation.Record, is Issue) error {
 	who, err := f.sender(ctx, f.config.Answers.PermissionOrDefault())
 	if err != nil || who.ignored || !who.may {
 		return err
@@ -89,7 +89,7 @@ func (f *face) reopened(ctx context.Context, rec escalate.Record, is Issue) erro
 	if !rec.Open() {
 		return f.reply(ctx, is.Number, fmt.Sprintf("reopen/%d/%s", is.Number, is.UpdatedAt), render.Settled(rec, f.words()))
 	}
-	reg, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Recall(rec.ID, f.now()) })
+	reg, err := f.change(ctx, func(r escalation.Register) ([]routing.Event, error) { return r.Recall(rec.ID, f.now()) })
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (f *face) reopened(ctx context.Context, rec escalate.Record, is Issue) erro
 
 // lost is an issue that was deleted or transferred: its cases wait still, and
 // can be answered on their pull requests.
-func (f *face) lost(ctx context.Context, rec escalate.Record, action string) error {
-	if _, err := f.change(ctx, func(r escalate.Register) ([]routing.Event, error) { return r.Forget(rec.ID, f.now()) }); err != nil {
+func (f *face) lost(ctx context.Context, rec escalation.Record, action string) error {
+	if _, err := f.change(ctx, func(r escalation.Register) ([]routing.Event, error) { return r.Forget(rec.ID, f.now()) }); err != nil {
 		return err
 	}
 	how := "gone"
@@ -157,7 +157,7 @@ func (f *face) pausedLabel(ctx context.Context, pr PullRequest) error {
 }
 
 func (f *face) relabel(ctx context.Context, number int, on bool) error {
-	paused := []hub.LabelSpec{{Name: effect.PausedLabel, Color: "d4c5f9", Description: "Waits for a human; see the escalation"}}
+	paused := []github.LabelSpec{{Name: effect.PausedLabel, Color: "d4c5f9", Description: "Waits for a human; see the escalation"}}
 	var err error
 	if on {
 		_, err = f.hub.SyncLabels(ctx, f.repo, number, nil, paused, nil)

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // liveTurns shows the turns of a port in the plan's issue as the port tells them:
@@ -50,8 +50,8 @@ func (l *liveTurns) Write(p []byte) (int, error) {
 			break
 		}
 		l.rest = rest
-		var e port.Event
-		if bytes.Contains(line, []byte(`"pair"`)) && json.Unmarshal(line, &e) == nil && e.Pair != nil && e.Pair.Status == port.Running && e.Pair.Turn > l.turn {
+		var e plan.Event
+		if bytes.Contains(line, []byte(`"pair"`)) && json.Unmarshal(line, &e) == nil && e.Pair != nil && e.Pair.Status == plan.Running && e.Pair.Turn > l.turn {
 			l.turn = e.Pair.Turn
 			l.tell(l.turn)
 		}

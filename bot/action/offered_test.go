@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // A test that was ticked is quarantined also if more have failed since, so that
@@ -18,14 +18,14 @@ func TestTickedTestIsKept(t *testing.T) {
 		fs = append(fs, routing.Failure{Name: fmt.Sprint("Test", n)})
 	}
 	host := routing.Case{Key: "acme/app#1", Checkpoints: map[string]routing.Checkpoint{"ci": {Name: "ci", Turns: []routing.Turn{{Verdict: routing.Verdict{Failures: fs}}}}}}
-	rec := escalate.Record{Members: []escalate.Member{{Case: host.Key, Checkpoint: "ci"}}, Kind: routing.KindMaxRetry}
-	ticked := []string{prompt.TestID("Test7"), prompt.TestID("Foreign"), "reset", prompt.Submit}
-	boxes, err := prompt.Choose(offered(rec, host, ticked), ticked)
+	rec := escalation.Record{Members: []escalation.Member{{Case: host.Key, Checkpoint: "ci"}}, Kind: routing.KindMaxRetry}
+	ticked := []string{answers.TestID("Test7"), answers.TestID("Foreign"), "reset", answers.Submit}
+	boxes, err := answers.Choose(offered(rec, host, ticked), ticked)
 	if err != nil || len(boxes) != 2 || boxes[0].Test != "Test7" || boxes[1].Action != routing.HumanReset {
 		t.Errorf("%+v %v", boxes, err)
 	}
 	host.Quarantine = []routing.Quarantined{{Test: "Test7"}}
-	if boxes, err := prompt.Choose(offered(rec, host, ticked), ticked); err != nil || len(boxes) != 1 {
+	if boxes, err := answers.Choose(offered(rec, host, ticked), ticked); err != nil || len(boxes) != 1 {
 		t.Errorf("%+v %v", boxes, err)
 	}
 }

@@ -8,55 +8,55 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/edges"
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // actOnPlan records what a person decided about a port, or about feedback that
 // people were asked to act on, and carries out what follows. An answer that was
 // taken before is carried out to its end.
 func (f *face) actOnPlan(ctx context.Context, key string, e routing.Event) error {
-	if plan, id, ok := routing.ParsePortKey(key); ok {
-		return f.actOnPort(ctx, plan, id, e)
+	if planName, id, ok := routing.ParsePortKey(key); ok {
+		return f.actOnPort(ctx, planName, id, e)
 	}
-	if plan, id, ok := routing.ParseEdgeKey(key); ok {
-		return f.actOnFeedback(ctx, plan, id, e)
+	if planName, id, ok := routing.ParseEdgeKey(key); ok {
+		return f.actOnFeedback(ctx, planName, id, e)
 	}
 	return fmt.Errorf("%q is nothing that can be decided about", key)
 }
 
 // planRegister reads the register of a plan.
-func (f *face) planRegister(ctx context.Context, plan string) (port.Register, error) {
-	return f.changePlan(ctx, plan, func(port.Register) []routing.Event { return nil })
+func (f *face) planRegister(ctx context.Context, planName string) (plan.Register, error) {
+	return f.changePlan(ctx, planName, func(plan.Register) []routing.Event { return nil })
 }
 
-func (f *face) changePlan(ctx context.Context, plan string, step func(port.Register) []routing.Event) (port.Register, error) {
-	events, err := ledger.Change(ctx, f.led, routing.PlanKey(f.repo.String(), plan), func(old []routing.Event) ([]routing.Event, error) {
-		r, err := port.FoldRegister(old)
+func (f *face) changePlan(ctx context.Context, planName string, step func(plan.Register) []routing.Event) (plan.Register, error) {
+	events, err := ledger.Change(ctx, f.led, routing.PlanKey(f.repo.String(), planName), func(old []routing.Event) ([]routing.Event, error) {
+		r, err := plan.FoldRegister(old)
 		if err != nil {
 			return nil, err
 		}
 		return step(r), nil
 	})
 	if err != nil {
-		return port.Register{}, fmt.Errorf("the register of plan %s: %w", plan, err)
+		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", planName, err)
 	}
-	return port.FoldRegister(events)
+	return plan.FoldRegister(events)
 }
 
-func (f *face) actOnPort(ctx context.Context, plan, id string, e routing.Event) error {
-	reg, err := f.planRegister(ctx, plan)
+func (f *face) actOnPort(ctx context.Context, planName, id string, e routing.Event) error {
+	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return err
 	}
-	key := routing.PortKey(f.repo.String(), plan, id)
-	a := port.Answer{ID: e.Answer, Action: e.Action, N: e.N, By: e.By, At: f.now().UTC(), Hash: reg.Ports[id].Hash}
+	key := routing.PortKey(f.repo.String(), planName, id)
+	a := plan.Answer{ID: e.Answer, Action: e.Action, N: e.N, By: e.By, At: f.now().UTC(), Hash: reg.Ports[id].Hash}
 	j, fresh, err := f.journal(ctx, key, id, a)
 	if err != nil {
 		return err
@@ -66,21 +66,21 @@ func (f *face) actOnPort(ctx context.Context, plan, id string, e routing.Event) 
 			return err
 		}
 	}
-	i := slices.IndexFunc(j.Answers, func(x port.Answer) bool { return x.ID == a.ID })
+	i := slices.IndexFunc(j.Answers, func(x plan.Answer) bool { return x.ID == a.ID })
 	if a = j.Answers[i]; i < len(j.Answers)-1 || j.Loop.ID != a.Pair {
 		return nil // delivered again, and overtaken since
 	}
-	if reg, err = f.changePlan(ctx, plan, func(r port.Register) []routing.Event { return r.Decided(id, a) }); err != nil {
+	if reg, err = f.changePlan(ctx, planName, func(r plan.Register) []routing.Event { return r.Decided(id, a) }); err != nil {
 		return err
 	}
 	if a.Action != routing.HumanWontFix {
-		if err := f.nextBuild(ctx, plan, reg, a.ID, reg.Build.At.After(a.At)); err != nil {
+		if err := f.nextBuild(ctx, planName, reg, a.ID, reg.Build.At.After(a.At)); err != nil {
 			return err
 		}
 	}
-	how := escalate.Released
+	how := escalation.Released
 	if a.Action == routing.HumanWontFix {
-		how = escalate.WontFix
+		how = escalation.WontFix
 	}
 	return f.effects(trigger{}).Release(ctx, key, id, how, a.By, render.PortDecided(id, a, f.words()))
 }
@@ -93,7 +93,7 @@ func (f *face) released(ctx context.Context, key string) (bool, error) {
 		return false, err
 	}
 	for _, rec := range reg.Records {
-		of := func(m escalate.Member) bool { return m.Case == key }
+		of := func(m escalation.Member) bool { return m.Case == key }
 		if slices.ContainsFunc(rec.Members, of) || !rec.Open() && !rec.Settled && slices.ContainsFunc(rec.Left, of) {
 			return false, nil
 		}
@@ -103,9 +103,9 @@ func (f *face) released(ctx context.Context, key string) (bool, error) {
 
 // journal records an answer in the journal of a port, and returns that; fresh is
 // false if it was taken before.
-func (f *face) journal(ctx context.Context, key, id string, a port.Answer) (j port.Journal, fresh bool, err error) {
+func (f *face) journal(ctx context.Context, key, id string, a plan.Answer) (j plan.Journal, fresh bool, err error) {
 	events, err := ledger.Change(ctx, f.led, key, func(old []routing.Event) ([]routing.Event, error) {
-		j, err := port.FoldJournal(old)
+		j, err := plan.FoldJournal(old)
 		if err != nil {
 			return nil, err
 		}
@@ -124,18 +124,18 @@ func (f *face) journal(ctx context.Context, key, id string, a port.Answer) (j po
 	if err != nil {
 		return j, false, err
 	}
-	j, err = port.FoldJournal(events)
+	j, err = plan.FoldJournal(events)
 	return j, fresh, err
 }
 
 // nextBuild starts the workflow of the plan, which takes up what was decided: once
 // for each answer, and not if a build has begun since. Where that is not possible
 // it is said on the plan's issue, and the build that somebody starts takes it up.
-func (f *face) nextBuild(ctx context.Context, plan string, reg port.Register, answer string, begun bool) error {
+func (f *face) nextBuild(ctx context.Context, planName string, reg plan.Register, answer string, begun bool) error {
 	sum := sha256.Sum256([]byte(answer))
 	once := hex.EncodeToString(sum[:6])
 	if f.app != nil {
-		if done, err := f.nextServed(ctx, plan, reg, "next-"+once, begun); done || err != nil {
+		if done, err := f.nextServed(ctx, planName, reg, "next-"+once, begun); done || err != nil {
 			return err
 		}
 	}
@@ -145,12 +145,12 @@ func (f *face) nextBuild(ctx context.Context, plan string, reg port.Register, an
 	}
 	if before, asked := reg.Sent[key]; asked {
 		if left := f.claimTTL() - f.now().Sub(before); f.app != nil && left > 0 {
-			return &hub.Error{Kind: hub.Later, After: left, Op: "start " + s.Workflow, Message: "another process may have begun that"}
+			return &github.Error{Kind: github.Later, After: left, Op: "start " + s.Workflow, Message: "another process may have begun that"}
 		}
 		if there, err := f.hub.DispatchedSince(ctx, f.repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}
-	} else if _, err := f.changePlan(ctx, plan, func(r port.Register) []routing.Event { return []routing.Event{r.Send(key, f.now())} }); err != nil {
+	} else if _, err := f.changePlan(ctx, planName, func(r plan.Register) []routing.Event { return []routing.Event{r.Send(key, f.now())} }); err != nil {
 		return err
 	}
 	in := map[string]string{"build": key}
@@ -158,7 +158,7 @@ func (f *face) nextBuild(ctx context.Context, plan string, reg port.Register, an
 		in[k] = v
 	}
 	err := f.hub.DispatchWorkflow(ctx, f.repo, s.Workflow, strings.TrimPrefix(s.Ref, "refs/heads/"), in)
-	if kind, _ := hub.Verdict(err); err == nil || kind == hub.Later || reg.Issue == 0 {
+	if kind, _ := github.Verdict(err); err == nil || kind == github.Later || reg.Issue == 0 {
 		return err
 	}
 	return f.gone(ctx, f.reply(ctx, reg.Issue, key, render.NotStarted(err, f.words())))
@@ -166,17 +166,17 @@ func (f *face) nextBuild(ctx context.Context, plan string, reg port.Register, an
 
 // actOnFeedback takes what people say of feedback that goes to the root of a plan.
 // The first answer counts.
-func (f *face) actOnFeedback(ctx context.Context, plan, id string, e routing.Event) error {
+func (f *face) actOnFeedback(ctx context.Context, planName, id string, e routing.Event) error {
 	if e.Action != routing.HumanResume && e.Action != routing.HumanWontFix {
 		return &routing.RefusedError{Format: "`%s` is nothing that can be done with feedback; there are `planned`, `answer` and `declined`", Args: []any{string(e.Action)}}
 	}
-	key := routing.EdgeKey(f.repo.String(), plan, id)
-	reg, err := f.planRegister(ctx, plan)
+	key := routing.EdgeKey(f.repo.String(), planName, id)
+	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return err
 	}
 	taken := false
-	edges, err := edges.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
+	edges, err := requests.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
 			return nil, &routing.RefusedError{Format: "there is no feedback %q", Args: []any{id}}
@@ -198,12 +198,12 @@ func (f *face) actOnFeedback(ctx context.Context, plan, id string, e routing.Eve
 			return err
 		}
 	}
-	if err := f.nextBuild(ctx, plan, reg, e.Answer, false); err != nil {
+	if err := f.nextBuild(ctx, planName, reg, e.Answer, false); err != nil {
 		return err
 	}
-	how := escalate.Released
+	how := escalation.Released
 	if e.Action == routing.HumanWontFix {
-		how = escalate.WontFix
+		how = escalation.WontFix
 	}
 	return f.effects(trigger{}).Release(ctx, key, x.Message.From, how, e.By, render.PlanningDone(x, e.By, f.words()))
 }

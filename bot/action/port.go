@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // port runs the pair of one port as a process of its own, `port run`, whose
@@ -83,9 +83,9 @@ func (f *face) runPort(ctx context.Context, id, build string, env []string, more
 // paused reports whether a port ended because it waits for feedback. Only where
 // rounds follow is that no failure of its job.
 func paused(result string) bool {
-	var r port.Result
+	var r plan.Result
 	data, err := os.ReadFile(result)
-	return err == nil && json.Unmarshal(data, &r) == nil && r.Status == port.Paused
+	return err == nil && json.Unmarshal(data, &r) == nil && r.Status == plan.Paused
 }
 
 // withoutInputs returns an environment without the token and the inputs of the

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/switchback-ci/switchback/bot/build"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // portEvent goes on with ports whose workers are workflows and whose jobs do not
@@ -17,10 +17,10 @@ import (
 func (f *face) portEvent(ctx context.Context) (int, error) {
 	_, name := f.planPath()
 	e := f.event.WorkflowRun
-	var heard port.Dispatch
+	var heard plan.Dispatch
 	if e != nil {
 		ours := false
-		heard, ours = port.FindDispatch(e.Title)
+		heard, ours = plan.FindDispatch(e.Title)
 		switch {
 		case e.Event != "workflow_dispatch" || !ours:
 			f.notice("run %q is no worker of a port", e.Title)
@@ -43,14 +43,14 @@ func (f *face) portEvent(ctx context.Context) (int, error) {
 		went, err = f.awaited(ctx, d)
 	} else {
 		ref, went = e.HeadBranch, []string{heard.Port}
-		err = f.goOnWith(ctx, d, build.Awaited{Port: heard.Port, Key: heard.Key()}, "--heard-run", strconv.FormatInt(e.ID, 10))
+		err = f.goOnWith(ctx, d, plans.Awaited{Port: heard.Port, Key: heard.Key()}, "--heard-run", strconv.FormatInt(e.ID, 10))
 	}
 	return 0, errors.Join(err, f.portsEnded(ctx, d, went, ref))
 }
 
 // awaited goes on with all ports whose workflow has ended or whose time is over:
 // an event may be lost, and time makes none.
-func (f *face) awaited(ctx context.Context, d *build.Desk) ([]string, error) {
+func (f *face) awaited(ctx context.Context, d *plans.Desk) ([]string, error) {
 	all, err := d.Awaited(ctx)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (f *face) awaited(ctx context.Context, d *build.Desk) ([]string, error) {
 	return went, err
 }
 
-func (f *face) goOnWith(ctx context.Context, d *build.Desk, a build.Awaited, more ...string) error {
+func (f *face) goOnWith(ctx context.Context, d *plans.Desk, a plans.Awaited, more ...string) error {
 	if _, ok := d.Plan.Port(a.Port); !ok {
 		f.notice("port %s is no longer in the plan", a.Port)
 		return nil
@@ -80,7 +80,7 @@ func (f *face) goOnWith(ctx context.Context, d *build.Desk, a build.Awaited, mor
 
 // portsEnded takes in which ports have ended, shows the plan, and starts its workflow
 // for what is ready then.
-func (f *face) portsEnded(ctx context.Context, d *build.Desk, went []string, ref string) error {
+func (f *face) portsEnded(ctx context.Context, d *plans.Desk, went []string, ref string) error {
 	ended, err := d.Ended(ctx, went)
 	if err != nil || len(ended) == 0 {
 		return err

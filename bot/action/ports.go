@@ -15,10 +15,10 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/switchback-ci/switchback/bot/build"
-	"github.com/switchback-ci/switchback/bot/plan"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // PortInputs are the inputs of the commands plan, matrix, port and collect.
@@ -61,7 +61,7 @@ func (f *face) planPath() (file, name string) {
 		file = f.config.PlanPath()
 	}
 	if name == "" {
-		name = plan.Name(file)
+		name = planfile.Name(file)
 	}
 	return file, name
 }
@@ -80,7 +80,7 @@ func (f *face) ports(ctx context.Context, command string) (int, error) {
 			fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData(err.Error()))
 		}
 	}
-	var r build.Round
+	var r plans.Round
 	in := f.in.Ports
 	switch {
 	case command == "matrix":
@@ -107,10 +107,10 @@ func (f *face) ports(ctx context.Context, command string) (int, error) {
 }
 
 // builder returns the desk of the plan in the checkout.
-func (f *face) builder() (*build.Desk, error) {
+func (f *face) builder() (*plans.Desk, error) {
 	file, name := f.planPath()
-	p, err := plan.Load(f.here(file))
-	var wrong *port.Error
+	p, err := planfile.Load(f.here(file))
+	var wrong *plan.Error
 	switch {
 	case errors.As(err, &wrong):
 		for _, x := range wrong.Problems[:min(10, len(wrong.Problems))] { // as many as GitHub shows of one step
@@ -122,7 +122,7 @@ func (f *face) builder() (*build.Desk, error) {
 	case err != nil:
 		return nil, err
 	}
-	hashes, err := plan.Hashes(f.path("."), p)
+	hashes, err := planfile.Hashes(f.path("."), p)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (f *face) builder() (*build.Desk, error) {
 	run := f.ownRun()
 	o := f.renderOptions(trigger{})
 	o.Mention = f.config.Escalation.Mention
-	return &build.Desk{
+	return &plans.Desk{
 		Start:  f.starts(),
 		Calls:  f.effects(trigger{}),
 		Ledger: f.led, Issues: f.hub, Starts: f.hub, Checks: f.hub, Repo: f.repo, Name: name, Plan: p, SHA: f.env.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
@@ -156,11 +156,11 @@ func (f *face) here(name string) string {
 }
 
 // goOn takes in the last level that the workflow has, and starts it again.
-func (f *face) goOn(ctx context.Context, d *build.Desk) (build.Round, error) {
+func (f *face) goOn(ctx context.Context, d *plans.Desk) (plans.Round, error) {
 	file := f.in.Ports.Dispatch
 	if file == "self" {
 		if file = f.ownWorkflow(); file == "" {
-			return build.Round{}, errors.New("input dispatch is self, but GITHUB_WORKFLOW_REF does not say which workflow this is; name its file")
+			return plans.Round{}, errors.New("input dispatch is self, but GITHUB_WORKFLOW_REF does not say which workflow this is; name its file")
 		}
 	}
 	r, err := d.GoOn(ctx, f.in.Ports.Build, f.in.Ports.Level, file, f.env.Getenv("GITHUB_REF"), f.dispatched())
@@ -184,12 +184,12 @@ func (f *face) ownWorkflow() string {
 }
 
 // starts is how a build like this one is begun by a dispatch.
-func (f *face) starts() *port.Start {
+func (f *face) starts() *plan.Start {
 	file, ref := f.ownWorkflow(), f.env.Getenv("GITHUB_REF")
 	if file == "" || !strings.HasPrefix(ref, "refs/heads/") {
 		return nil
 	}
-	return &port.Start{Workflow: file, Ref: ref, Inputs: f.dispatched()}
+	return &plan.Start{Workflow: file, Ref: ref, Inputs: f.dispatched()}
 }
 
 // dispatched are the inputs that this run was started with, if it was.
@@ -208,7 +208,7 @@ func (f *face) dispatched() map[string]string {
 }
 
 // tellRound writes a round's outputs and the job summary.
-func (f *face) tellRound(d *build.Desk, r build.Round, issue int) error {
+func (f *face) tellRound(d *plans.Desk, r plans.Round, issue int) error {
 	matrix, err := oneLine(r.Matrix.Matrix)
 	if err != nil {
 		return err
@@ -227,12 +227,12 @@ func (f *face) tellRound(d *build.Desk, r build.Round, issue int) error {
 		return err
 	}
 	b := r.Board
-	fmt.Fprintf(f.env.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[port.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
+	fmt.Fprintf(f.env.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[plan.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
 	return f.summary(render.PlanBody(d.Name, b, d.Render))
 }
 
 // matrix writes the ports that need work, and records nothing.
-func (f *face) matrix(ctx context.Context, d *build.Desk) (int, error) {
+func (f *face) matrix(ctx context.Context, d *plans.Desk) (int, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return 1, err
@@ -241,7 +241,7 @@ func (f *face) matrix(ctx context.Context, d *build.Desk) (int, error) {
 	st.Failed, st.Running = nil, nil // what did not pass is to be done
 	m := d.Plan.Jobs(d.Settings, st, d.Hashes, false)
 	outputs := map[string]string{"empty": strconv.FormatBool(m.Empty), "more": strconv.FormatBool(len(m.Shards) > 1), "max-parallel": strconv.Itoa(m.MaxParallel)}
-	parts := make([]port.Include, len(m.Shards))
+	parts := make([]plan.Include, len(m.Shards))
 	for i := range parts {
 		parts[i] = m.Shard(i)
 	}

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/hub"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // mergeQueue is the bot that pushes what people have GitHub merge.
@@ -24,7 +24,7 @@ func (f *face) pushed(ctx context.Context) error {
 		return nil
 	}
 	s, err := f.servedPlan(ctx, "")
-	var wrong *port.Error
+	var wrong *plan.Error
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -50,7 +50,7 @@ func (f *face) pushed(ctx context.Context) error {
 		return f.startWorkflow(ctx, s, id+"/"+digest)
 	}
 	s.URL = f.address("commit", s.commit)
-	if err := s.BeginServed(ctx, id, func(r port.Register) bool { return r.Build.Plan == digest }); err != nil {
+	if err := s.BeginServed(ctx, id, func(r plan.Register) bool { return r.Build.Plan == digest }); err != nil {
 		return err
 	}
 	return f.drive(ctx, s, nil, false)
@@ -63,7 +63,7 @@ func (f *face) changed(ctx context.Context, s *served) (bool, error) {
 		return true, nil
 	}
 	before, err := f.commitFiles(ctx, f.event.Before)
-	if kind, _ := hub.Verdict(err); kind == hub.Gone {
+	if kind, _ := github.Verdict(err); kind == github.Gone {
 		return true, nil
 	} else if err != nil {
 		return false, err
@@ -81,23 +81,23 @@ func (f *face) changed(ctx context.Context, s *served) (bool, error) {
 // startWorkflow starts the workflow that runs the plan, as a runner is needed for it.
 func (f *face) startWorkflow(ctx context.Context, s *served, key string) error {
 	file, err := s.Begins(ctx, key, f.config.Ports.Workflow, s.branch)
-	kind, _ := hub.Verdict(err)
+	kind, _ := github.Verdict(err)
 	switch {
 	case err == nil && file == "":
 		return f.planWrong(ctx, s, render.PlanNeedsRunner(s.Name, f.words()), nil)
-	case err != nil && kind != hub.Later && kind != hub.ReadOnly:
+	case err != nil && kind != github.Later && kind != github.ReadOnly:
 		return f.planWrong(ctx, s, render.PlanCannotStart(err, f.words()), nil)
 	}
 	return err
 }
 
 // planWrong says at the commit why the plan was not started.
-func (f *face) planWrong(ctx context.Context, s *served, text string, all []port.Problem) error {
-	c := hub.Check{Name: render.PlanTitle(s.Name, f.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
+func (f *face) planWrong(ctx context.Context, s *served, text string, all []plan.Problem) error {
+	c := github.Check{Name: render.PlanTitle(s.Name, f.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
 		Title: render.PlanNotStarted(f.words()), Summary: text}
 	for _, p := range all {
 		line := max(1, p.Line)
-		c.Annotations = append(c.Annotations, hub.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: render.Printable(p.Message)})
+		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: render.Printable(p.Message)})
 	}
 	_, err := f.hub.UpsertCheck(ctx, f.repo, s.commit, c, false)
 	return err

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/effect"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/bot/whatif"
-	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/bot/replays"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/replay"
 )
 
@@ -28,8 +28,8 @@ const (
 	replayedAgain = 3    // times that a pull request which moves on is looked at
 )
 
-// replays are the actions of a pull request that may change what it changes.
-var replays = []string{"opened", "synchronize", "reopened"}
+// replayActions are the actions of a pull request that may change what it changes.
+var replayActions = []string{"opened", "synchronize", "reopened"}
 
 // replay says in one comment what the configuration of a pull request would
 // have decided, if it changes that. The head's file is only parsed.
@@ -65,7 +65,7 @@ func (f *face) replay(ctx context.Context) (int, error) {
 
 // replayOf does it for a pull request as it was read. It is bad if its
 // configuration cannot be read.
-func (f *face) replayOf(ctx context.Context, pr hub.PullRequest) (bad bool, err error) {
+func (f *face) replayOf(ctx context.Context, pr github.PullRequest) (bad bool, err error) {
 	key := effect.Subject{Number: pr.Number}.Key(f.repo)
 	name := f.in.Config
 	if name == "" {
@@ -73,13 +73,13 @@ func (f *face) replayOf(ctx context.Context, pr hub.PullRequest) (bad bool, err 
 	}
 	shown := render.Replay{File: name, SHA: pr.HeadSHA}
 	data, changed, err := f.configured(ctx, pr, name)
-	if large := errors.Is(err, hub.ErrTooLarge); large {
+	if large := errors.Is(err, github.ErrTooLarge); large {
 		shown.Problems = []string{fmt.Sprintf("%s: larger than %d KiB; a configuration of that size is not read", name, mostConfig>>10)}
 	} else if err != nil {
 		return false, err
 	}
 	marker := render.Marker(render.ReplayKey(key), 0)
-	o := render.Options{ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language), Redact: diagnose.Redact}
+	o := render.Options{ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language), Redact: diagnosis.Redact}
 	if !changed && f.event.Action == "opened" {
 		return false, nil // there is no comment yet
 	}
@@ -104,7 +104,7 @@ func (f *face) replayOf(ctx context.Context, pr hub.PullRequest) (bad bool, err 
 
 // configured returns the configuration at the head of a pull request, nil if
 // there is none, and whether the pull request changes it.
-func (f *face) configured(ctx context.Context, pr hub.PullRequest, name string) (data []byte, changed bool, err error) {
+func (f *face) configured(ctx context.Context, pr github.PullRequest, name string) (data []byte, changed bool, err error) {
 	if data, err = f.atHead(ctx, pr, name); err != nil {
 		return nil, true, err
 	}
@@ -113,14 +113,14 @@ func (f *face) configured(ctx context.Context, pr hub.PullRequest, name string) 
 		return data, false, nil // as of most pull requests: no more is asked
 	}
 	from, err := f.hub.MergeBase(ctx, f.repo, pr.BaseRef, pr.HeadSHA)
-	if errors.Is(err, hub.ErrNotFound) {
+	if errors.Is(err, github.ErrNotFound) {
 		from, err = pr.BaseRef, nil // no common history that GitHub knows
 	}
 	if err != nil {
 		return nil, false, err
 	}
 	was, err := f.small(ctx, f.repo, name, from)
-	if errors.Is(err, hub.ErrTooLarge) {
+	if errors.Is(err, github.ErrTooLarge) {
 		return data, true, nil
 	}
 	return data, !bytes.Equal(was, data), err
@@ -128,12 +128,12 @@ func (f *face) configured(ctx context.Context, pr hub.PullRequest, name string) 
 
 // atHead reads a file of the head. GitHub gives a fork's commit in the
 // repository too, once the pull request is open; else the fork is asked.
-func (f *face) atHead(ctx context.Context, pr hub.PullRequest, name string) ([]byte, error) {
+func (f *face) atHead(ctx context.Context, pr github.PullRequest, name string) ([]byte, error) {
 	data, err := f.small(ctx, f.repo, name, pr.HeadSHA)
 	if err != nil || data != nil || !pr.Fork {
 		return data, err
 	}
-	fork, err := hub.ParseRepo(pr.HeadRepo)
+	fork, err := github.ParseRepo(pr.HeadRepo)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the fork was deleted
 	}
@@ -141,17 +141,17 @@ func (f *face) atHead(ctx context.Context, pr hub.PullRequest, name string) ([]b
 }
 
 // small reads a file of a configuration's size, nil if there is none.
-func (f *face) small(ctx context.Context, r hub.Repo, name, ref string) ([]byte, error) {
+func (f *face) small(ctx context.Context, r github.Repo, name, ref string) ([]byte, error) {
 	data, err := f.hub.FileUpTo(ctx, r, name, ref, mostConfig)
-	if errors.Is(err, hub.ErrNotFound) {
+	if errors.Is(err, github.ErrNotFound) {
 		return nil, nil
 	}
 	return data, err
 }
 
 // whatIf decides the recorded runs again under a configuration.
-func (f *face) whatIf(ctx context.Context, shown *render.Replay, pr hub.PullRequest, name string, data []byte) error {
-	q := whatif.Question{Most: mostOnBranch}
+func (f *face) whatIf(ctx context.Context, shown *render.Replay, pr github.PullRequest, name string, data []byte) error {
+	q := replays.Question{Most: mostOnBranch}
 	if f.app != nil {
 		q.Most = mostInStore
 	}
@@ -159,14 +159,14 @@ func (f *face) whatIf(ctx context.Context, shown *render.Replay, pr hub.PullRequ
 		return nil
 	}
 	base, err := f.small(ctx, f.repo, name, pr.BaseRef)
-	if err != nil && !errors.Is(err, hub.ErrTooLarge) {
+	if err != nil && !errors.Is(err, github.ErrTooLarge) {
 		return err
 	}
 	if old, problems := readable(name, base); err == nil && len(problems) == 0 {
 		q.Old = &old
 	}
 	shown.Recorded, shown.Unreadable = q.Old == nil, q.Old == nil
-	rep, err := whatif.Ask(ctx, f.led, q, func(_ string, r replay.Result) error {
+	rep, err := replays.Ask(ctx, f.led, q, func(_ string, r replay.Result) error {
 		room := max(0, mostShown-len(shown.Differences))
 		shown.Differences = append(shown.Differences, r.Differences[:min(room, len(r.Differences))]...)
 		return nil
@@ -185,7 +185,7 @@ func (f *face) whatIf(ctx context.Context, shown *render.Replay, pr hub.PullRequ
 func readable(name string, data []byte) (config.File, []string) {
 	c, err := config.Parse(name, data)
 	if err == nil {
-		if _, err = judge.Rules(c); err == nil {
+		if _, err = analysis.Rules(c); err == nil {
 			return c, nil
 		}
 	}
@@ -221,5 +221,5 @@ func (f *face) postReplay(ctx context.Context, number int, marker, body string) 
 
 // mayReplay reports whether an event may change what a pull request changes.
 func (f *face) mayReplay(event string) bool {
-	return event == "pull_request" && slices.Contains(replays, f.event.Action)
+	return event == "pull_request" && slices.Contains(replayActions, f.event.Action)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/ctrf/ctrftest"
-	"github.com/switchback-ci/switchback/bot/judge"
 )
 
 // The report output is a whole CTRF document: with the tests that passed, each
@@ -19,10 +19,10 @@ func TestReportFile(t *testing.T) {
 	log := "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n"
 	dir := t.TempDir()
 	f := &face{env: Env{Version: "v1", Getenv: func(k string) string { return map[string]string{"RUNNER_TEMP": dir}[k] }}}
-	source := func(name, s string) judge.Source {
-		return judge.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}
+	source := func(name, s string) analysis.Source {
+		return analysis.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}
 	}
-	out, err := f.judge(trigger{checkpoint: "ci", input: judge.Input{Sources: []judge.Source{source("log", log), source("r.xml", xml)}}})
+	out, err := f.judge(trigger{checkpoint: "ci", input: analysis.Input{Sources: []analysis.Source{source("log", log), source("r.xml", xml)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/edges"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // planOf returns the plan that an issue shows, "" if it is none's. What the issue
@@ -20,8 +20,8 @@ import (
 func (f *face) planOf(ctx context.Context, is Issue) (string, error) {
 	var names []string
 	if key, _, ok := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n")); ok {
-		if plan, ok := routing.ParsePlanKey(key); ok {
-			names = append(names, plan)
+		if planName, ok := routing.ParsePlanKey(key); ok {
+			names = append(names, planName)
 		}
 	}
 	if len(names) == 0 {
@@ -30,14 +30,14 @@ func (f *face) planOf(ctx context.Context, is Issue) (string, error) {
 			return "", fmt.Errorf("listing the ledger: %w", err)
 		}
 		for _, k := range keys {
-			if plan, ok := routing.ParsePlanKey(k); ok {
-				names = append(names, plan)
+			if planName, ok := routing.ParsePlanKey(k); ok {
+				names = append(names, planName)
 			}
 		}
 	}
-	for _, plan := range names {
-		if reg, err := f.planRegister(ctx, plan); err != nil || reg.Issue == is.Number {
-			return plan, err
+	for _, planName := range names {
+		if reg, err := f.planRegister(ctx, planName); err != nil || reg.Issue == is.Number {
+			return planName, err
 		}
 	}
 	return "", nil
@@ -55,23 +55,23 @@ func (p place) planName() string {
 	if p.plan != "" {
 		return p.plan
 	}
-	if plan, _, ok := routing.ParsePortKey(p.record.Host().Case); ok {
-		return plan
+	if planName, _, ok := routing.ParsePortKey(p.record.Host().Case); ok {
+		return planName
 	}
-	plan, _, _ := routing.ParseEdgeKey(p.record.Host().Case)
-	return plan
+	planName, _, _ := routing.ParseEdgeKey(p.record.Host().Case)
+	return planName
 }
 
 // portTargets returns the port of a plan that a command names, or the only one
 // that waits for a human.
-func (f *face) portTargets(ctx context.Context, plan, name string) ([]target, error) {
-	reg, err := f.planRegister(ctx, plan)
+func (f *face) portTargets(ctx context.Context, planName, name string) ([]target, error) {
+	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return nil, err
 	}
 	var waiting []string
 	for _, id := range slices.Sorted(maps.Keys(reg.Ports)) {
-		if reg.Ports[id].Standing == port.IsEscalated {
+		if reg.Ports[id].Standing == plan.IsEscalated {
 			waiting = append(waiting, id)
 		}
 	}
@@ -82,36 +82,36 @@ func (f *face) portTargets(ctx context.Context, plan, name string) ([]target, er
 	case name == "":
 		return nil, unsure("name the port; there are `%s`", strings.Join(known[:min(len(known), 30)], "`, `"))
 	case !slices.Contains(known, name):
-		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, prompt.Nearest(name, known))
+		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, answers.Nearest(name, known))
 	}
-	return []target{{routing.PortKey(f.repo.String(), plan, name), name}}, nil
+	return []target{{routing.PortKey(f.repo.String(), planName, name), name}}, nil
 }
 
 // send queues the feedback of a comment, once, and has the plan's next build take
 // it up.
-func (f *face) send(ctx context.Context, p place, cmd prompt.Command, key string) ([]string, error) {
+func (f *face) send(ctx context.Context, p place, cmd answers.Command, key string) ([]string, error) {
 	o := f.words()
-	m, plan := cmd.Feedback.Message, cmd.Feedback.Plan
-	if plan == "" {
-		plan = p.planName()
+	m, planName := cmd.Feedback.Message, cmd.Feedback.Plan
+	if planName == "" {
+		planName = p.planName()
 	}
-	if plan == "" {
+	if planName == "" {
 		return []string{render.NoPlan(cmd, "", o)}, nil
 	}
-	reg, err := f.planRegister(ctx, plan)
+	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return nil, err
 	}
 	if reg.Build.ID == "" || len(reg.Graph) == 0 {
-		return []string{render.NoPlan(cmd, plan, o)}, nil
+		return []string{render.NoPlan(cmd, planName, o)}, nil
 	}
-	if _, id, ok := routing.ParsePortKey(p.record.Host().Case); ok && m.From == "" && plan == p.planName() {
+	if _, id, ok := routing.ParsePortKey(p.record.Host().Case); ok && m.From == "" && planName == p.planName() {
 		m.From = id
 	}
 	known := slices.Sorted(maps.Keys(reg.Graph))
 	if m.From == "" && m.To != "" {
 		if m.To != feedback.DefaultRoot && !slices.Contains(known, m.To) {
-			return []string{render.NoPort(cmd, m.To, prompt.Nearest(m.To, known), o)}, nil
+			return []string{render.NoPort(cmd, m.To, answers.Nearest(m.To, known), o)}, nil
 		}
 		from := senders(reg.Nodes(), m.To)
 		if len(from) != 1 {
@@ -121,7 +121,7 @@ func (f *face) send(ctx context.Context, p place, cmd prompt.Command, key string
 	}
 	m.Key = key
 	var sent feedback.Sent
-	_, err = edges.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) (_ []routing.Event, err error) {
+	_, err = requests.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) (_ []routing.Event, err error) {
 		sent, err = r.SendOnce(reg.Build.Feedback, reg.Nodes(), m, f.now())
 		return sent.Events, err
 	})
@@ -129,7 +129,7 @@ func (f *face) send(ctx context.Context, p place, cmd prompt.Command, key string
 		return nil, err
 	}
 	if sent.Refusal == nil || sent.Escalation != nil && sent.Escalation.Node != "" {
-		if err := f.nextBuild(ctx, plan, reg, key, sent.Status != feedback.Queued && sent.Refusal == nil); err != nil {
+		if err := f.nextBuild(ctx, planName, reg, key, sent.Status != feedback.Queued && sent.Refusal == nil); err != nil {
 			return nil, err
 		}
 	}
@@ -168,30 +168,30 @@ func nearestOf(m feedback.Message, known []string) string {
 	}
 	switch {
 	case !m.Type.Valid():
-		return prompt.Nearest(string(m.Type), words(feedback.Types()))
+		return answers.Nearest(string(m.Type), words(feedback.Types()))
 	case !m.Priority.Valid():
 		var all []string
 		for _, p := range feedback.Priorities() {
 			all = append(all, string(p))
 		}
-		return prompt.Nearest(string(m.Priority), all)
+		return answers.Nearest(string(m.Priority), all)
 	}
 	known = append(slices.Clip(known), feedback.DefaultRoot)
 	for _, id := range []string{m.To, m.From} {
 		if id != "" && !slices.Contains(known, id) {
-			return prompt.Nearest(id, known)
+			return answers.Nearest(id, known)
 		}
 	}
 	return ""
 }
 
 // planStatus says how a plan stands, and what feedback of it is open.
-func (f *face) planStatus(ctx context.Context, plan string) ([]string, error) {
-	reg, err := f.planRegister(ctx, plan)
+func (f *face) planStatus(ctx context.Context, planName string) ([]string, error) {
+	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return nil, err
 	}
-	edges, err := edges.All(f.led, f.repo.String()).Register(ctx)
+	edges, err := requests.All(f.led, f.repo.String()).Register(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -201,5 +201,5 @@ func (f *face) planStatus(ctx context.Context, plan string) ([]string, error) {
 			open = append(open, x)
 		}
 	}
-	return []string{render.PlanStatus(plan, reg, open, f.words())}, nil
+	return []string{render.PlanStatus(planName, reg, open, f.words())}, nil
 }

@@ -9,19 +9,19 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/switchback-ci/switchback/bot/build"
-	"github.com/switchback-ci/switchback/bot/plan"
-	"github.com/switchback-ci/switchback/bot/worker"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // served is the plan of the repository as the App drives it: read from a commit of a
 // branch, without a checkout.
 type served struct {
-	*build.Desk
+	*plans.Desk
 	branch string
 	commit string
-	files  plan.Commit
+	files  planfile.Commit
 }
 
 // servedPlan reads the plan as it is on a branch, "" for the default one. The error
@@ -37,7 +37,7 @@ func (f *face) servedPlan(ctx context.Context, branch string) (*served, error) {
 		}
 	}
 	_, name := f.planPath()
-	s := &served{branch: branch, Desk: &build.Desk{Ledger: f.led, Issues: f.hub, Starts: f.hub, Checks: f.hub, Calls: f.effects(trigger{}), Repo: f.repo, Name: name,
+	s := &served{branch: branch, Desk: &plans.Desk{Ledger: f.led, Issues: f.hub, Starts: f.hub, Checks: f.hub, Calls: f.effects(trigger{}), Repo: f.repo, Name: name,
 		Settings: f.config.Plan(), Render: f.renderOptions(trigger{}), Claim: f.claimTTL(), Now: f.now}}
 	s.Render.Mention = f.config.Escalation.Mention
 	if s.commit, err = f.hub.Head(ctx, f.repo, branch); err != nil {
@@ -54,25 +54,25 @@ func (f *face) servedPlan(ctx context.Context, branch string) (*served, error) {
 	return s, err
 }
 
-func (f *face) commitFiles(ctx context.Context, commit string) (plan.Commit, error) {
+func (f *face) commitFiles(ctx context.Context, commit string) (planfile.Commit, error) {
 	all, err := f.hub.Files(ctx, f.repo, commit)
-	out := make(plan.Commit, len(all))
+	out := make(planfile.Commit, len(all))
 	for i, x := range all {
-		out[i] = plan.Entry(x)
+		out[i] = planfile.Entry(x)
 	}
 	return out, err
 }
 
 // away reports whether all workers of a plan are workflows, so that no runner is
 // needed to drive it.
-func away(p port.Plan) bool {
-	return p.Len() > 0 && !slices.ContainsFunc(p.Ports(), func(s port.Spec) bool {
-		return s.Status != port.Held && s.Status != port.Completed && !worker.Away(s)
+func away(p plan.Plan) bool {
+	return p.Len() > 0 && !slices.ContainsFunc(p.Ports(), func(s plan.Spec) bool {
+		return s.Status != plan.Held && s.Status != plan.Completed && !worker.Away(s)
 	})
 }
 
 // drives reports whether the App drives the builds of a plan itself.
-func (f *face) drives(p port.Plan) bool { return f.config.Ports.Drive == "events" && away(p) }
+func (f *face) drives(p plan.Plan) bool { return f.config.Ports.Drive == "events" && away(p) }
 
 // PlanCache keeps the plans that were read last, so that their files are asked for
 // again only when they have changed. It is safe for use by many; nil keeps nothing.
@@ -83,14 +83,14 @@ type PlanCache struct {
 
 type cachedPlan struct {
 	files string // what they are
-	plan  port.Plan
+	plan  plan.Plan
 }
 
 // mostPlans is how many plans are kept.
 const mostPlans = 64
 
 // load returns the plan that stands in the files of a commit.
-func (c *PlanCache) load(ctx context.Context, f *face, commit string, all plan.Commit) (port.Plan, error) {
+func (c *PlanCache) load(ctx context.Context, f *face, commit string, all planfile.Commit) (plan.Plan, error) {
 	file, _ := f.planPath()
 	key, files := f.repo.String()+"!"+file, planFiles(all.Files(file))
 	if c != nil {
@@ -101,7 +101,7 @@ func (c *PlanCache) load(ctx context.Context, f *face, commit string, all plan.C
 			return have.plan, nil
 		}
 	}
-	p, err := all.Load(file, func(e plan.Entry) ([]byte, error) { return f.hub.File(ctx, f.repo, e.Path, commit) })
+	p, err := all.Load(file, func(e planfile.Entry) ([]byte, error) { return f.hub.File(ctx, f.repo, e.Path, commit) })
 	if err != nil || c == nil {
 		return p, err
 	}
@@ -115,7 +115,7 @@ func (c *PlanCache) load(ctx context.Context, f *face, commit string, all plan.C
 }
 
 // planFiles tells the files of a plan from others.
-func planFiles(all plan.Commit) string {
+func planFiles(all planfile.Commit) string {
 	h := sha256.New()
 	for _, e := range all {
 		fmt.Fprintf(h, "%q %s %v\n", e.Path, e.Object, e.Link)
@@ -126,7 +126,7 @@ func planFiles(all plan.Commit) string {
 // nextServed begins the next build of a plan that the App drives, which takes up what
 // was decided, unless one has begun since, and goes on with it. done is false if the
 // App does not drive it.
-func (f *face) nextServed(ctx context.Context, name string, reg port.Register, key string, begun bool) (done bool, err error) {
+func (f *face) nextServed(ctx context.Context, name string, reg plan.Register, key string, begun bool) (done bool, err error) {
 	if _, own := f.planPath(); !reg.Build.Served || name != own {
 		return false, nil
 	}
@@ -166,7 +166,7 @@ func (f *face) sweepPorts(ctx context.Context) error {
 	for _, a := range all {
 		j, jerr := s.Journal(ctx, a.Port)
 		if jerr == nil {
-			jerr = f.stepPort(ctx, s, reg, build.Served{ID: a.Port, Known: reg.Ports[a.Port], Journal: j}, nil)
+			jerr = f.stepPort(ctx, s, reg, plans.Served{ID: a.Port, Known: reg.Ports[a.Port], Journal: j}, nil)
 		}
 		err, went = errors.Join(err, jerr), append(went, a.Port)
 	}

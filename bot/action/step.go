@@ -11,16 +11,16 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/switchback-ci/switchback/bot/effect"
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/analysis"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
 
 // step is the Action as a step after the tests of the job it runs in.
 func (f *face) step(ctx context.Context) (*trigger, error) {
 	get := f.env.Getenv
-	t := &trigger{checkpoint: f.in.Checkpoint, input: judge.Input{Looked: f.in.Reports, Conclusion: conclusionOf(f.in.JobStatus)}}
+	t := &trigger{checkpoint: f.in.Checkpoint, input: analysis.Input{Looked: f.in.Reports, Conclusion: conclusionOf(f.in.JobStatus)}}
 	if t.checkpoint == "" {
 		t.checkpoint = get("GITHUB_JOB")
 	}
@@ -48,10 +48,10 @@ func (f *face) step(ctx context.Context) (*trigger, error) {
 		return nil, err
 	}
 	for _, name := range files {
-		t.input.Sources = append(t.input.Sources, judge.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(f.path(name)) }})
+		t.input.Sources = append(t.input.Sources, analysis.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(f.path(name)) }})
 	}
 	t.input.ReadFile = func(p string) ([]byte, error) { return readBelow(get("GITHUB_WORKSPACE"), p) }
-	t.input.Tree = diagnose.NewTree(treeOf(get("GITHUB_WORKSPACE")))
+	t.input.Tree = diagnosis.NewTree(treeOf(get("GITHUB_WORKSPACE")))
 	return t, nil
 }
 
@@ -108,7 +108,7 @@ func (f *face) glob() ([]string, error) {
 			if base == "." {
 				path = filepath.Join(root, m)
 			}
-			if path = judge.Resolved(path); !seen[path] {
+			if path = analysis.Resolved(path); !seen[path] {
 				seen[path] = true
 				out = append(out, m)
 			}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -18,7 +18,7 @@ const ReadOnlySentence = "The token of this run may only read, so nothing was po
 
 // tell writes what the runner shows: log lines, annotations, outputs, the
 // feedback file, the CTRF report and the job summary.
-func (f *face) tell(t trigger, out judge.Output, d routing.Decision, c routing.Case, readOnly bool) error {
+func (f *face) tell(t trigger, out analysis.Output, d routing.Decision, c routing.Case, readOnly bool) error {
 	o := f.renderOptions(t)
 	fmt.Fprint(f.env.Stdout, inert(render.Text(t.subject.Key(f.repo)+"/"+t.checkpoint, d, o)))
 	if readOnly {
@@ -102,7 +102,7 @@ func (f *face) feedbackFile(c routing.Case, checkpoint string, n int, o render.O
 	return name, os.WriteFile(name, []byte(render.Feedback(c, checkpoint, n, o)), 0o644)
 }
 
-func (f *face) reportFile(out judge.Output) (string, error) {
+func (f *face) reportFile(out analysis.Output) (string, error) {
 	if out.Report == nil || f.tests == nil {
 		return "", nil
 	}

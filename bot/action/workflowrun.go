@@ -13,12 +13,12 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/switchback-ci/switchback/bot/effect"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/analysis"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
 
 // workflowRun is the Action as a workflow of its own on workflow_run: it runs
@@ -50,7 +50,7 @@ func (f *face) workflowRun(ctx context.Context) (*trigger, error) {
 	if ours, err := f.subjectOfRun(ctx, live, t); err != nil || !ours {
 		return nil, err
 	}
-	t.input = judge.Input{Looked: f.in.Reports, Conclusion: live.Conclusion}
+	t.input = analysis.Input{Looked: f.in.Reports, Conclusion: live.Conclusion}
 	if live.Conclusion == "" {
 		t.input.Conclusion = e.Conclusion
 	}
@@ -74,8 +74,8 @@ func (f *face) watches(name string) bool {
 }
 
 // headRepo is where the run's commit is: the fork, if it still exists.
-func (f *face) headRepo(r hub.WorkflowRun) hub.Repo {
-	if h, err := hub.ParseRepo(r.HeadRepo); err == nil {
+func (f *face) headRepo(r github.WorkflowRun) github.Repo {
+	if h, err := github.ParseRepo(r.HeadRepo); err == nil {
 		return h
 	}
 	return f.repo
@@ -85,7 +85,7 @@ func (f *face) headRepo(r hub.WorkflowRun) hub.Repo {
 // false for a run that is nobody's: a pull request's run whose pull request has
 // moved on or is gone. A branch of a fork is never taken for one of the same
 // name here.
-func (f *face) subjectOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) (bool, error) {
+func (f *face) subjectOfRun(ctx context.Context, r github.WorkflowRun, t *trigger) (bool, error) {
 	t.subject = effect.Subject{Branch: r.HeadRef, DefaultBranch: f.event.Repository.DefaultBranch}
 	ofPull := r.Event == "pull_request" || r.Event == "pull_request_target" || !strings.EqualFold(r.HeadRepo, f.repo.String())
 	if !ofPull && len(r.PullRequests) == 0 {
@@ -108,11 +108,11 @@ func (f *face) subjectOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) 
 
 // pullOfRun returns the run's pull request. GitHub names those of forks and
 // upstreams among a run's, by their numbers there, and none for a fork's run.
-func (f *face) pullOfRun(ctx context.Context, r hub.WorkflowRun) (hub.PullRequest, bool, error) {
+func (f *face) pullOfRun(ctx context.Context, r github.WorkflowRun) (github.PullRequest, bool, error) {
 	for _, n := range r.PullRequests {
 		pr, err := f.hub.PullRequest(ctx, f.repo, n)
 		switch {
-		case errors.Is(err, hub.ErrNotFound):
+		case errors.Is(err, github.ErrNotFound):
 			continue
 		case err != nil:
 			return pr, false, err
@@ -125,7 +125,7 @@ func (f *face) pullOfRun(ctx context.Context, r hub.WorkflowRun) (hub.PullReques
 
 // sourcesOfRun takes reports from the run's artifacts, and the logs of its
 // jobs where no artifact holds one: those that failed, or all of a green run.
-func (f *face) sourcesOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) error {
+func (f *face) sourcesOfRun(ctx context.Context, r github.WorkflowRun, t *trigger) error {
 	if len(f.in.Reports) > 0 {
 		if err := f.artifactSources(ctx, r, t); err != nil {
 			return err
@@ -139,11 +139,11 @@ func (f *face) sourcesOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) 
 		return err
 	}
 	green := t.input.Conclusion == "success"
-	for _, j := range hub.Telling(jobs, green) {
+	for _, j := range github.Telling(jobs, green) {
 		if len(t.input.Sources) > 0 && green {
 			break
 		}
-		t.input.Sources = append(t.input.Sources, judge.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
+		t.input.Sources = append(t.input.Sources, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
 			return f.hub.JobLog(ctx, f.repo, j.ID)
 		}})
 	}
@@ -152,7 +152,7 @@ func (f *face) sourcesOfRun(ctx context.Context, r hub.WorkflowRun, t *trigger) 
 
 // artifactSources spools the matching files of all artifacts to the runner's
 // temporary folder; a path is matched as in the artifact and below its name.
-func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigger) error {
+func (f *face) artifactSources(ctx context.Context, r github.WorkflowRun, t *trigger) error {
 	arts, err := f.hub.Artifacts(ctx, f.repo, r.ID)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigge
 		return err
 	}
 	n := 0
-	for _, a := range hub.Newest(arts) {
+	for _, a := range github.Newest(arts) {
 		match := func(name string) bool { return f.wanted(name) || f.wanted(a.Name+"/"+name) }
 		err := f.hub.ArtifactFiles(ctx, f.repo, a, match, func(name string, rd io.Reader) error {
 			n++
@@ -170,13 +170,13 @@ func (f *face) artifactSources(ctx context.Context, r hub.WorkflowRun, t *trigge
 			if err := spool(file, rd); err != nil {
 				return err
 			}
-			t.input.Sources = append(t.input.Sources, judge.Source{Name: a.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
+			t.input.Sources = append(t.input.Sources, analysis.Source{Name: a.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
 			return nil
 		})
 		if err != nil {
 			// What cannot be read is said, and is never taken for a pass.
 			msg := err
-			t.input.Sources = append(t.input.Sources, judge.Source{Name: "artifact " + a.Name, Open: func() (io.ReadCloser, error) { return nil, msg }})
+			t.input.Sources = append(t.input.Sources, analysis.Source{Name: "artifact " + a.Name, Open: func() (io.ReadCloser, error) { return nil, msg }})
 		}
 	}
 	return nil
@@ -345,10 +345,10 @@ func remember(n int, read func(string) ([]byte, error)) func(string) ([]byte, er
 
 // treeOfRun lists the files of the run's commit; a truncated listing links
 // nothing, since a match in half a tree may be the wrong file.
-func (f *face) treeOfRun(ctx context.Context, r hub.WorkflowRun) *diagnose.Tree {
+func (f *face) treeOfRun(ctx context.Context, r github.WorkflowRun) *diagnosis.Tree {
 	paths, truncated, err := f.hub.Tree(ctx, f.headRepo(r), r.HeadSHA)
 	if err != nil || truncated {
 		return nil
 	}
-	return diagnose.NewTree(paths)
+	return diagnosis.NewTree(paths)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 func (c *checker) check(f File) {
@@ -75,7 +75,7 @@ func (c *checker) escalation(e EscalationSettings) {
 		c.add([]any{"escalation", "max_issues"}, "max_issues is %d; it must be 1 to 50", *n)
 	}
 	var types []string
-	for _, t := range escalate.Types() {
+	for _, t := range escalation.Types() {
 		types = append(types, string(t))
 	}
 	for _, t := range keys(e.AutoResolve) {

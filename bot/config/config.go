@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Path is where the configuration stands in a repository.
@@ -125,8 +125,8 @@ type EscalationSettings struct {
 }
 
 // Limits returns what bounds the filing of escalations.
-func (e EscalationSettings) Limits() escalate.Limits {
-	l := escalate.Limits{MaxIssues: escalate.DefaultMaxIssues, Quiet: escalate.DefaultQuiet}
+func (e EscalationSettings) Limits() escalation.Limits {
+	l := escalation.Limits{MaxIssues: escalation.DefaultMaxIssues, Quiet: escalation.DefaultQuiet}
 	setInt(&l.MaxIssues, e.MaxIssues)
 	if e.Quiet != nil {
 		l.Quiet = time.Duration(*e.Quiet)
@@ -136,7 +136,7 @@ func (e EscalationSettings) Limits() escalate.Limits {
 
 // Resolves reports whether an escalation of a type is closed when its case
 // passes.
-func (e EscalationSettings) Resolves(t escalate.Type) bool {
+func (e EscalationSettings) Resolves(t escalation.Type) bool {
 	yes, set := e.AutoResolve[string(t)]
 	return yes || !set
 }

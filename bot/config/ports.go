@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // PortSettings say where the plan of ports is, and how it is run.
@@ -22,8 +22,8 @@ type PortSettings struct {
 }
 
 // Plan returns the settings of the plan of ports.
-func (f File) Plan() port.Settings {
-	s := port.DefaultSettings()
+func (f File) Plan() plan.Settings {
+	s := plan.DefaultSettings()
 	setInt(&s.MaxConcurrency, f.Ports.MaxConcurrency)
 	setBool(&s.Parallel, f.Ports.Parallel)
 	setInt(&s.MaxIterations, f.MaxIterations)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func TestPorts(t *testing.T) {
@@ -18,7 +18,7 @@ func TestPorts(t *testing.T) {
 		}
 	})
 	f, _ := full(t)
-	want := port.Settings{MaxConcurrency: 8, Parallel: true, Timeout: 45 * time.Minute, MaxIterations: 2, RunsOn: []string{"self-hosted", "linux"}}
+	want := plan.Settings{MaxConcurrency: 8, Parallel: true, Timeout: 45 * time.Minute, MaxIterations: 2, RunsOn: []string{"self-hosted", "linux"}}
 	if got := f.Plan(); fmt.Sprint(got) != fmt.Sprint(want) || f.PlanPath() != "work/ports" {
 		t.Errorf("%+v", got)
 	}

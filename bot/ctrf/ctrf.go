@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // Test is one entry of results.tests.
@@ -81,8 +81,8 @@ func (w *Writer) Leave(n int) { w.sources[n].leave = true }
 
 // Add takes every test of the report as it is read. It keeps nothing of t but
 // texts, until the next comes.
-func (w *Writer) Add(t *report.Test) {
-	if t.Status == report.Failed {
+func (w *Writer) Add(t *testreport.Test) {
+	if t.Status == testreport.Failed {
 		w.kept++
 		if w.kept <= w.limit {
 			return // written from the report, with its class
@@ -95,7 +95,7 @@ func (w *Writer) Add(t *report.Test) {
 	}
 }
 
-func (w *Writer) put(t *report.Test) error {
+func (w *Writer) put(t *testreport.Test) error {
 	b, err := w.spool.room(sameRecord)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (w *Writer) put(t *report.Test) error {
 	return w.spool.write(w.packer.pack(t))
 }
 
-func entry(t report.Test) Test {
+func entry(t testreport.Test) Test {
 	e := Test{
 		Name: named(t.Name), Suite: suite(t.Suite), Duration: max(0, t.Duration.Milliseconds()),
 		FilePath: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, Retries: t.Retries, Flaky: t.Flaky,
@@ -120,22 +120,22 @@ func entry(t report.Test) Test {
 }
 
 // shows reports whether the message of a test is worth a place.
-func shows(t *report.Test) bool {
-	return t.Status == report.Failed || t.Status == report.Skipped || t.Status == report.Pending || t.Flaky
+func shows(t *testreport.Test) bool {
+	return t.Status == testreport.Failed || t.Status == testreport.Skipped || t.Status == testreport.Pending || t.Flaky
 }
 
 const suiteSeparator = " > "
 
 // status returns a status of the specification. A pending test is counted
 // with the skipped ones, and so is called one.
-func status(s report.Status) (status, raw string) {
+func status(s testreport.Status) (status, raw string) {
 	switch s {
-	case report.Passed, report.Failed, report.Skipped:
+	case testreport.Passed, testreport.Failed, testreport.Skipped:
 		return string(s), ""
-	case report.Pending:
-		return string(report.Skipped), string(s)
+	case testreport.Pending:
+		return string(testreport.Skipped), string(s)
 	}
-	return string(report.Other), string(s)
+	return string(testreport.Other), string(s)
 }
 
 // named gives a test without name one: the specification wants one.
@@ -178,7 +178,7 @@ func (w *Writer) masked(t Test) Test {
 
 // Document writes the document: failing tests and problems first, with what
 // diagnosis says of them, then all other tests in their order.
-func (w *Writer) Document(out io.Writer, version string, rep *report.Report, failures []routing.Failure) error {
+func (w *Writer) Document(out io.Writer, version string, rep *testreport.Report, failures []routing.Failure) error {
 	if w.err != nil {
 		return fmt.Errorf("keeping tests: %w", w.err)
 	}
@@ -262,7 +262,7 @@ func (w *Writer) rest(out *bufio.Writer, first bool) error {
 
 // summary counts problems as failed: a reader that looks at nothing but the
 // summary must not take a build failure for green.
-func summary(rep *report.Report) map[string]any {
+func summary(rep *testreport.Report) map[string]any {
 	n := rep.Counts
 	p := len(rep.Problems)
 	return map[string]any{
@@ -271,7 +271,7 @@ func summary(rep *report.Report) map[string]any {
 	}
 }
 
-func documentExtra(rep *report.Report, redact func(string) string) map[string]any {
+func documentExtra(rep *testreport.Report, redact func(string) string) map[string]any {
 	x := map[string]any{}
 	if len(rep.Cut) > 0 {
 		x["cut"] = rep.Cut
@@ -288,11 +288,11 @@ func documentExtra(rep *report.Report, redact func(string) string) map[string]an
 	return x
 }
 
-func maskedDiagnostics(in []report.Diagnostic, redact func(string) string) []report.Diagnostic {
+func maskedDiagnostics(in []testreport.Diagnostic, redact func(string) string) []testreport.Diagnostic {
 	if redact == nil {
 		return in
 	}
-	out := append([]report.Diagnostic(nil), in...)
+	out := append([]testreport.Diagnostic(nil), in...)
 	for i := range out {
 		out[i].Message = redact(out[i].Message)
 	}
@@ -310,7 +310,7 @@ func index(fs []routing.Failure) map[string]*routing.Failure {
 	return m
 }
 
-func extra(t report.Test, by map[string]*routing.Failure) *Extra {
+func extra(t testreport.Test, by map[string]*routing.Failure) *Extra {
 	x := &Extra{Expected: t.Expected, Actual: t.Actual, Kind: string(t.Kind)}
 	if f := by[t.Suite+"\x00"+t.Name]; f != nil {
 		x.Class, x.Evidence, x.Fingerprint = f.Class, f.Evidence, f.Fingerprint
@@ -323,7 +323,7 @@ func extra(t report.Test, by map[string]*routing.Failure) *Extra {
 
 // ofSubtest gives a parent, which failed only because a subtest did, what was
 // found of its first failing subtest.
-func (x *Extra) ofSubtest(parent report.Test, fs []routing.Failure) {
+func (x *Extra) ofSubtest(parent testreport.Test, fs []routing.Failure) {
 	for _, f := range fs {
 		if f.Suite == parent.Suite && strings.HasPrefix(f.Name, parent.Name+"/") {
 			x.Class, x.Fingerprint = f.Class, f.Fingerprint
@@ -333,13 +333,13 @@ func (x *Extra) ofSubtest(parent report.Test, fs []routing.Failure) {
 	}
 }
 
-func problem(p report.Problem, by map[string]*routing.Failure) Test {
+func problem(p testreport.Problem, by map[string]*routing.Failure) Test {
 	name := p.Name
 	if name == "" {
 		name = string(p.Kind)
 	}
 	t := Test{
-		Name: fmt.Sprintf("%s [%s]", name, p.Kind), Status: string(report.Failed), Message: p.Message, Trace: p.Trace,
+		Name: fmt.Sprintf("%s [%s]", name, p.Kind), Status: string(testreport.Failed), Message: p.Message, Trace: p.Trace,
 		FilePath: p.File, Line: p.Line, Extra: &Extra{Synthetic: true, Kind: string(p.Kind)},
 	}
 	if f := by["\x00"+p.Name]; f != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ctrf/ctrftest"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 func writer(t testing.TB, limit int) *Writer {
@@ -26,7 +26,7 @@ func writer(t testing.TB, limit int) *Writer {
 	return w
 }
 
-func document(t testing.TB, w *Writer, rep *report.Report, fs []routing.Failure) ctrftest.Document {
+func document(t testing.TB, w *Writer, rep *testreport.Report, fs []routing.Failure) ctrftest.Document {
 	t.Helper()
 	var b bytes.Buffer
 	if err := w.Document(&b, "v1", rep, fs); err != nil {
@@ -49,29 +49,29 @@ func names(d ctrftest.Document) string {
 
 func TestDocument(t *testing.T) {
 	w := writer(t, 10)
-	col := report.NewCollector(report.Limits{})
+	col := testreport.NewCollector(testreport.Limits{})
 	col.OnTest = w.Add
-	for _, x := range []report.Test{
-		{Name: "a", Suite: "pkg > Cart", Status: report.Passed, Duration: 1500 * time.Microsecond, Message: "not shown", Output: "not shown"},
-		{Name: "b", Suite: "pkg", Status: report.Failed, Kind: report.KindAssertion, File: "b.go", Line: 3, Message: "no", Trace: "b.go:3", Expected: "1", Actual: "2"},
-		{Name: "c", Status: report.Skipped, Message: "on Windows"},
-		{Name: "d", Status: report.Pending},
-		{Name: "e", Status: report.Other},
-		{Name: "f", Status: report.Passed, Flaky: true, Retries: 2},
-		{Name: "", Status: report.Passed},
+	for _, x := range []testreport.Test{
+		{Name: "a", Suite: "pkg > Cart", Status: testreport.Passed, Duration: 1500 * time.Microsecond, Message: "not shown", Output: "not shown"},
+		{Name: "b", Suite: "pkg", Status: testreport.Failed, Kind: testreport.KindAssertion, File: "b.go", Line: 3, Message: "no", Trace: "b.go:3", Expected: "1", Actual: "2"},
+		{Name: "c", Status: testreport.Skipped, Message: "on Windows"},
+		{Name: "d", Status: testreport.Pending},
+		{Name: "e", Status: testreport.Other},
+		{Name: "f", Status: testreport.Passed, Flaky: true, Retries: 2},
+		{Name: "", Status: testreport.Passed},
 		{Name: "g", Status: "strange"},
-		{Name: "h", Status: report.Passed, Duration: -time.Second},
+		{Name: "h", Status: testreport.Passed, Duration: -time.Second},
 	} {
 		col.Test(x)
 	}
-	col.Problem(report.Problem{Kind: report.KindBuild, Name: "pkg2", File: "x.go", Line: 9, Message: "undefined: y"})
-	col.Problem(report.Problem{Kind: report.KindTruncated})
-	col.Diagnostic(report.Diagnostic{Tool: "vet", File: "x.go", Line: 1, Message: "unused"})
+	col.Problem(testreport.Problem{Kind: testreport.KindBuild, Name: "pkg2", File: "x.go", Line: 9, Message: "undefined: y"})
+	col.Problem(testreport.Problem{Kind: testreport.KindTruncated})
+	col.Diagnostic(testreport.Diagnostic{Tool: "vet", File: "x.go", Line: 1, Message: "unused"})
 	fs := []routing.Failure{
 		{Name: "b", Suite: "pkg", Class: routing.LogicError, Fingerprint: "v1:1", Evidence: []routing.Evidence{{Line: 4, Text: "no", Signal: "kind:assertion"}}},
 		{Name: "pkg2", Class: routing.TypeError, Fingerprint: "v1:2"},
 	}
-	rep := col.Finish(report.Info{Formats: []string{"gotest", "junit"}})
+	rep := col.Finish(testreport.Info{Formats: []string{"gotest", "junit"}})
 	d := document(t, w, rep, fs)
 	if got, want := names(d), "b,pkg2 [build],truncated [truncated],a,c,d,e,f,(unnamed),g,h"; got != want {
 		t.Errorf("order %s, want failing first: %s", got, want)
@@ -104,7 +104,7 @@ func TestDocument(t *testing.T) {
 }
 
 func TestEmptyReportIsValid(t *testing.T) {
-	d := document(t, writer(t, 1), &report.Report{}, nil)
+	d := document(t, writer(t, 1), &testreport.Report{}, nil)
 	if len(d.Results.Tests) != 0 || d.Results.Tool.Name == "" {
 		t.Errorf("%+v", d)
 	}
@@ -117,14 +117,14 @@ func TestHostileTexts(t *testing.T) {
 		`"}]}}`, "a\nb\r\n{", "\x00\x01\x1b[31m", "\xff\xfe broken \xc3", "</script><!-- -->", `\u0000\`, "\u2028\u2029", "🙂" + strings.Repeat("x", 1<<16), "\"\\\n\t",
 	} {
 		w := writer(t, 10)
-		col := report.NewCollector(report.Limits{})
+		col := testreport.NewCollector(testreport.Limits{})
 		col.OnTest = w.Add
-		col.Test(report.Test{Name: s, Suite: s, Status: report.Passed, File: s})
-		col.Test(report.Test{Name: s, Suite: s, Status: report.Failed, File: s, Message: s, Trace: s, Expected: s, Actual: s})
-		col.Problem(report.Problem{Kind: report.KindCrash, Name: s, Message: s, Trace: s, File: s})
-		col.Diagnostic(report.Diagnostic{File: s, Message: s})
+		col.Test(testreport.Test{Name: s, Suite: s, Status: testreport.Passed, File: s})
+		col.Test(testreport.Test{Name: s, Suite: s, Status: testreport.Failed, File: s, Message: s, Trace: s, Expected: s, Actual: s})
+		col.Problem(testreport.Problem{Kind: testreport.KindCrash, Name: s, Message: s, Trace: s, File: s})
+		col.Diagnostic(testreport.Diagnostic{File: s, Message: s})
 		col.Cut(s)
-		d := document(t, w, col.Finish(report.Info{Formats: []string{s}}), []routing.Failure{{Name: s, Suite: s, Class: routing.LogicError, Evidence: []routing.Evidence{{Text: s}}}})
+		d := document(t, w, col.Finish(testreport.Info{Formats: []string{s}}), []routing.Failure{{Name: s, Suite: s, Class: routing.LogicError, Evidence: []routing.Evidence{{Text: s}}}})
 		if len(d.Results.Tests) != 3 || (len(s) < 100 && d.Results.Tests[0].Message != string([]rune(s))) {
 			t.Errorf("%q: %d tests, message %q", s[:min(len(s), 20)], len(d.Results.Tests), d.Results.Tests[0].Message)
 		}
@@ -134,11 +134,11 @@ func TestHostileTexts(t *testing.T) {
 // A parent that failed only because of a subtest has the subtest's class.
 func TestParent(t *testing.T) {
 	w := writer(t, 10)
-	col := report.NewCollector(report.Limits{})
+	col := testreport.NewCollector(testreport.Limits{})
 	col.OnTest = w.Add
-	col.Test(report.Test{Name: "TestA", Suite: "p", Status: report.Failed, Parent: true})
-	col.Test(report.Test{Name: "TestA/x", Suite: "p", Status: report.Failed})
-	d := document(t, w, col.Finish(report.Info{}), []routing.Failure{
+	col.Test(testreport.Test{Name: "TestA", Suite: "p", Status: testreport.Failed, Parent: true})
+	col.Test(testreport.Test{Name: "TestA/x", Suite: "p", Status: testreport.Failed})
+	d := document(t, w, col.Finish(testreport.Info{}), []routing.Failure{
 		{Name: "TestAB/x", Suite: "p", Class: routing.TypeError, Fingerprint: "v1:other"},
 		{Name: "TestA/x", Suite: "p", Class: routing.LogicError, Fingerprint: "v1:x"},
 	})
@@ -150,13 +150,13 @@ func TestParent(t *testing.T) {
 // More failing tests than the report keeps are listed all the same.
 func TestMoreFailingThanKept(t *testing.T) {
 	w := writer(t, 3)
-	col := report.NewCollector(report.Limits{Failing: 3})
+	col := testreport.NewCollector(testreport.Limits{Failing: 3})
 	col.OnTest = w.Add
 	for i := range 7 {
-		col.Test(report.Test{Name: fmt.Sprint("f", i), Status: report.Failed})
-		col.Test(report.Test{Name: fmt.Sprint("p", i), Status: report.Passed})
+		col.Test(testreport.Test{Name: fmt.Sprint("f", i), Status: testreport.Failed})
+		col.Test(testreport.Test{Name: fmt.Sprint("p", i), Status: testreport.Passed})
 	}
-	d := document(t, w, col.Finish(report.Info{}), nil)
+	d := document(t, w, col.Finish(testreport.Info{}), nil)
 	if got, want := names(d), "f0,f1,f2,p0,p1,p2,f3,p3,f4,p4,f5,p5,f6,p6"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -172,14 +172,14 @@ func TestSourcesLeftOut(t *testing.T) {
 		for _, n := range []string{"a", "b", "", "c"} {
 			w.Source()
 			if n != "" {
-				w.Add(&report.Test{Name: n, Status: report.Passed})
+				w.Add(&testreport.Test{Name: n, Status: testreport.Passed})
 			}
 		}
 		if leave >= 0 {
 			w.Leave(leave)
 		}
 		n := strings.Count(want, ",") + 1
-		if got := names(document(t, w, &report.Report{Counts: report.Counts{Tests: n, Passed: n}}, nil)); got != want {
+		if got := names(document(t, w, &testreport.Report{Counts: testreport.Counts{Tests: n, Passed: n}}, nil)); got != want {
 			t.Errorf("without %d: %s, want %s", leave, got, want)
 		}
 	}
@@ -188,16 +188,16 @@ func TestSourcesLeftOut(t *testing.T) {
 func TestRedact(t *testing.T) {
 	w := writer(t, 5)
 	w.Redact = func(s string) string { return strings.ReplaceAll(s, "hush", "***") }
-	col := report.NewCollector(report.Limits{})
+	col := testreport.NewCollector(testreport.Limits{})
 	col.OnTest = w.Add
-	for _, st := range []report.Status{report.Passed, report.Failed, report.Skipped} {
-		col.Test(report.Test{Name: "hush", Suite: "hush > hush", Status: st, File: "hush", Message: "hush", Trace: "hush", Expected: "hush", Actual: "hush"})
+	for _, st := range []testreport.Status{testreport.Passed, testreport.Failed, testreport.Skipped} {
+		col.Test(testreport.Test{Name: "hush", Suite: "hush > hush", Status: st, File: "hush", Message: "hush", Trace: "hush", Expected: "hush", Actual: "hush"})
 	}
-	col.Problem(report.Problem{Kind: report.KindBuild, Name: "hush", Message: "hush", Trace: "hush"})
-	col.Diagnostic(report.Diagnostic{Message: "hush"})
+	col.Problem(testreport.Problem{Kind: testreport.KindBuild, Name: "hush", Message: "hush", Trace: "hush"})
+	col.Diagnostic(testreport.Diagnostic{Message: "hush"})
 	fs := []routing.Failure{{Name: "hush", Suite: "hush > hush", Class: routing.LogicError, Evidence: []routing.Evidence{{Text: "hush"}}}}
 	var b bytes.Buffer
-	if err := w.Document(&b, "", col.Finish(report.Info{}), fs); err != nil || strings.Contains(b.String(), "hush") {
+	if err := w.Document(&b, "", col.Finish(testreport.Info{}), fs); err != nil || strings.Contains(b.String(), "hush") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	if !strings.Contains(b.String(), "LOGIC_ERROR") || fs[0].Evidence[0].Text != "hush" {
@@ -208,7 +208,7 @@ func TestRedact(t *testing.T) {
 // Passing tests are not held in memory.
 func TestMemoryIsBounded(t *testing.T) {
 	w := writer(t, 10)
-	col := report.NewCollector(report.Limits{})
+	col := testreport.NewCollector(testreport.Limits{})
 	col.OnTest = w.Add
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -216,10 +216,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	const n = 100_000
 	out := strings.Repeat("printed by a passing test ", 200)
 	for i := range n {
-		col.Test(report.Test{Name: fmt.Sprintf("TestNumber%06d", i), Suite: "example.com/a/long/name/of/a/package", Status: report.Passed, File: "a_test.go", Output: out})
+		col.Test(testreport.Test{Name: fmt.Sprintf("TestNumber%06d", i), Suite: "example.com/a/long/name/of/a/package", Status: testreport.Passed, File: "a_test.go", Output: out})
 	}
 	counter := &counting{}
-	if err := w.Document(counter, "", col.Finish(report.Info{Formats: []string{"gotest"}}), nil); err != nil {
+	if err := w.Document(counter, "", col.Finish(testreport.Info{Formats: []string{"gotest"}}), nil); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()
@@ -251,13 +251,13 @@ func TestErrorsAreSaid(t *testing.T) {
 	w.spool.memory = 1000
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	for range 2000 {
-		w.Add(&report.Test{Name: strings.Repeat("x", 100), Status: report.Passed})
+		w.Add(&testreport.Test{Name: strings.Repeat("x", 100), Status: testreport.Passed})
 	}
-	if err := w.Document(io.Discard, "", &report.Report{}, nil); err == nil || !strings.Contains(err.Error(), "keeping tests") {
+	if err := w.Document(io.Discard, "", &testreport.Report{}, nil); err == nil || !strings.Contains(err.Error(), "keeping tests") {
 		t.Errorf("a spool that is gone: %v", err)
 	}
 	w = writer(t, 1)
-	if err := w.Document(broken{}, "", &report.Report{}, nil); !errors.Is(err, errBroken) {
+	if err := w.Document(broken{}, "", &testreport.Report{}, nil); !errors.Is(err, errBroken) {
 		t.Errorf("an output that breaks: %v", err)
 	}
 }
@@ -271,7 +271,7 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 func TestCloseRemovesTheSpool(t *testing.T) {
 	w := writer(t, 1)
 	w.spool.memory = 0
-	w.Add(&report.Test{Name: "a", Status: report.Passed})
+	w.Add(&testreport.Test{Name: "a", Status: testreport.Passed})
 	name := w.spool.file.Name()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -290,14 +290,14 @@ func TestSpoolSpills(t *testing.T) {
 		for s := range 3 {
 			w.Source()
 			for i := range 50 {
-				w.Add(&report.Test{Name: fmt.Sprint(s, " ", i), Status: report.Passed})
+				w.Add(&testreport.Test{Name: fmt.Sprint(s, " ", i), Status: testreport.Passed})
 			}
 		}
 		if leave >= 0 {
 			w.Leave(leave)
 		}
 		var b strings.Builder
-		if err := w.Document(&b, "", &report.Report{}, nil); err != nil {
+		if err := w.Document(&b, "", &testreport.Report{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !json.Valid([]byte(b.String())) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // FuzzPack compares what is unpacked of packed tests with encoding/json: of a
@@ -24,9 +24,9 @@ func FuzzPack(f *testing.F) {
 	f.Add("hush", "hush > a", "skipped", "hush", "hush", "hush", int64(1), 0, 0, false)
 	f.Add("", "", "", "", "", "", int64(1<<62), 1<<40, -7, true)
 	f.Fuzz(func(t *testing.T, name, suite, status, message, trace, file string, d int64, line, retries int, flaky bool) {
-		x := report.Test{Name: name, Suite: suite, Status: report.Status(status), Message: message, Trace: trace, File: file, Duration: time.Duration(d), Line: line, Retries: retries, Flaky: flaky}
+		x := testreport.Test{Name: name, Suite: suite, Status: testreport.Status(status), Message: message, Trace: trace, File: file, Duration: time.Duration(d), Line: line, Retries: retries, Flaky: flaky}
 		y, z := x, x
-		y.Name, y.File, y.Status = name+"1", "", report.Passed
+		y.Name, y.File, y.Status = name+"1", "", testreport.Passed
 		z.Suite, z.Flaky = name, !flaky
 		for _, redact := range []func(string) string{nil, func(s string) string { return strings.ReplaceAll(s, "hush", "") }} {
 			w := Writer{Redact: redact}
@@ -34,7 +34,7 @@ func FuzzPack(f *testing.F) {
 			var u unpacker
 			cut := x
 			cut.Name = name[:len(name)/2] + "a" // perhaps inside a character
-			for i, test := range []report.Test{x, x, cut, x, y, z, report.Test{Status: report.Other}, x} {
+			for i, test := range []testreport.Test{x, x, cut, x, y, z, testreport.Test{Status: testreport.Other}, x} {
 				rec := w.packer.appendSame(make([]byte, 0, sameRecord), &test)
 				if rec == nil {
 					rec = w.packer.pack(&test)
@@ -55,8 +55,8 @@ func FuzzPack(f *testing.F) {
 // FuzzUnpack reads records that nobody wrote.
 func FuzzUnpack(f *testing.F) {
 	var p packer
-	f.Add(p.pack(&report.Test{Name: "a", Suite: "b > c", Status: report.Failed, Message: "m", Line: 3}))
-	f.Add(p.pack(&report.Test{Name: "ab", Status: "odd", Trace: "t", Retries: 2, Flaky: true}))
+	f.Add(p.pack(&testreport.Test{Name: "a", Suite: "b > c", Status: testreport.Failed, Message: "m", Line: 3}))
+	f.Add(p.pack(&testreport.Test{Name: "ab", Status: "odd", Trace: "t", Retries: 2, Flaky: true}))
 	f.Add([]byte("\x05\xff\xff\xff\xff\xff"))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -83,18 +83,18 @@ func FuzzUnpack(f *testing.F) {
 func TestSpoolCutShort(t *testing.T) {
 	t.Parallel()
 	w := NewWriter(1)
-	w.Add(&report.Test{Name: "a", Status: report.Passed})
-	w.Add(&report.Test{Name: "b", Status: report.Passed})
+	w.Add(&testreport.Test{Name: "a", Status: testreport.Passed})
+	w.Add(&testreport.Test{Name: "b", Status: testreport.Passed})
 	w.spool.last = w.spool.last[:len(w.spool.last)-1]
-	if err := w.Document(io.Discard, "", &report.Report{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := w.Document(io.Discard, "", &testreport.Report{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
 }
 
 func BenchmarkWriter(b *testing.B) {
-	tests := make([]report.Test, 10000)
+	tests := make([]testreport.Test, 10000)
 	for i := range tests {
-		tests[i] = report.Test{Name: fmt.Sprintf("handles orders %d", i), Suite: fmt.Sprintf("src/part%d/handler.test.js > handler %d", i/40, i/40), File: fmt.Sprintf("src/part%d/handler.test.js", i/40), Status: report.Passed, Duration: time.Duration(i%100) * time.Millisecond}
+		tests[i] = testreport.Test{Name: fmt.Sprintf("handles orders %d", i), Suite: fmt.Sprintf("src/part%d/handler.test.js > handler %d", i/40, i/40), File: fmt.Sprintf("src/part%d/handler.test.js", i/40), Status: testreport.Passed, Duration: time.Duration(i%100) * time.Millisecond}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -102,7 +102,7 @@ func BenchmarkWriter(b *testing.B) {
 		for i := range tests {
 			w.Add(&tests[i])
 		}
-		if err := w.Document(io.Discard, "", &report.Report{}, nil); err != nil {
+		if err := w.Document(io.Discard, "", &testreport.Report{}, nil); err != nil {
 			b.Fatal(err)
 		}
 		if err := w.Close(); err != nil {

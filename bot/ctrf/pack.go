@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // packer writes tests into the spool as what differs from the test before:
@@ -42,11 +42,11 @@ const (
 )
 
 // packed are the statuses by their number in a record; the last stands for all others.
-var packed = [...]report.Status{report.Passed, report.Failed, report.Skipped, report.Pending, report.Other, ""}
+var packed = [...]testreport.Status{testreport.Passed, testreport.Failed, testreport.Skipped, testreport.Pending, testreport.Other, ""}
 
 // pack returns the record of t, valid until the next call. Together with the
 // records before it stands for what json.Marshal gives of the masked entry of t.
-func (p *packer) pack(t *report.Test) []byte {
+func (p *packer) pack(t *testreport.Test) []byte {
 	flags, status := p.flags(t)
 	b := append(p.rec[:0], "          "...) // room for the length
 	b = binary.AppendUvarint(b, flags)
@@ -98,8 +98,8 @@ const sameRecord = 0x80
 // appendSame is pack for nearly all tests: one that passed, has what the test
 // before has and a plain name that is no longer than most. It appends the
 // record to b, which has room for it; nil for others.
-func (p *packer) appendSame(b []byte, t *report.Test) []byte {
-	if !p.asIs || p.Redact != nil || t.Status != report.Passed || t.Flaky || t.Line != 0 || t.Retries != 0 || t.Suite != p.suite || t.File != p.file {
+func (p *packer) appendSame(b []byte, t *testreport.Test) []byte {
+	if !p.asIs || p.Redact != nil || t.Status != testreport.Passed || t.Flaky || t.Line != 0 || t.Retries != 0 || t.Suite != p.suite || t.File != p.file {
 		return nil
 	}
 	name, duration := t.Name, uint64(t.Duration.Milliseconds())
@@ -127,8 +127,8 @@ func (p *packer) appendSame(b []byte, t *report.Test) []byte {
 	return b
 }
 
-func (p *packer) flags(t *report.Test) (flags uint64, raw string) {
-	if t.Status == report.Passed && !t.Flaky && p.begun && t.Line == 0 && t.Retries == 0 && t.Suite == p.suite && t.File == p.file {
+func (p *packer) flags(t *testreport.Test) (flags uint64, raw string) {
+	if t.Status == testreport.Passed && !t.Flaky && p.begun && t.Line == 0 && t.Retries == 0 && t.Suite == p.suite && t.File == p.file {
 		return 0, "" // nearly all tests; packed[0] is Passed
 	}
 	_, raw = status(t.Status)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // star is a plan in which every node depends on the hub.

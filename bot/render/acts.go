@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // actsShown is how many acts of people are listed, the newest.
@@ -112,7 +112,7 @@ func (v view) excusedText() string {
 func counting(fs []routing.Failure) (left []routing.Failure, excused []string) {
 	for _, f := range fs {
 		if f.Quarantined {
-			excused = append(excused, escalate.Name(f))
+			excused = append(excused, escalation.Name(f))
 			continue
 		}
 		left = append(left, f)

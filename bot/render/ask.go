@@ -6,39 +6,39 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Nonce names the prompts of a record.
-func Nonce(r escalate.Record) string {
-	return prompt.Nonce(r.ID, r.OpenedAt.UTC().Format(time.RFC3339Nano))
+func Nonce(r escalation.Record) string {
+	return answers.Nonce(r.ID, r.OpenedAt.UTC().Format(time.RFC3339Nano))
 }
 
 // Offered returns the boxes that the prompt of a record offers. c is the case
 // of its host.
-func Offered(r escalate.Record, c routing.Case) []prompt.Box {
+func Offered(r escalation.Record, c routing.Case) []answers.Box {
 	if !r.Open() {
 		return nil
 	}
 	if _, _, port := routing.ParsePortKey(r.Host().Case); port {
-		return prompt.OfferPort(r.Host().Gen)
+		return answers.OfferPort(r.Host().Gen)
 	}
 	if _, _, asks := routing.ParseEdgeKey(r.Host().Case); asks {
-		return prompt.OfferPlanning(r.Kind == routing.KindUnclear)
+		return answers.OfferPlanning(r.Kind == routing.KindUnclear)
 	}
-	return prompt.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, c.Quarantine)
+	return answers.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, c.Quarantine)
 }
 
 // PromptSHA is the commit that the prompt of a record is bound to.
-func PromptSHA(r escalate.Record, c routing.Case) string {
+func PromptSHA(r escalation.Record, c routing.Case) string {
 	return c.Checkpoints[r.Host().Checkpoint].Last.SHA
 }
 
 // PromptSection returns the part of an escalation issue that asks: what was
 // answered so far, and the boxes of the present prompt. live is the body as it
 // stands: what is ticked there and was not consumed by an answer stays ticked.
-func PromptSection(r escalate.Record, c routing.Case, live string, o Options) string {
+func PromptSection(r escalation.Record, c routing.Case, live string, o Options) string {
 	l := o.Language
 	var parts []string
 	if said := answered(r, c, o); said != "" {
@@ -48,15 +48,15 @@ func PromptSection(r escalate.Record, c routing.Case, live string, o Options) st
 		ticked := Unconsumed(r, live)
 		lines := make([]string, 0, len(boxes)+1)
 		for _, b := range boxes {
-			lines = append(lines, prompt.Line(b.ID, boxText(b, o), slices.Contains(ticked, b.ID)))
+			lines = append(lines, answers.Line(b.ID, boxText(b, o), slices.Contains(ticked, b.ID)))
 		}
-		lines = append(lines, prompt.Line(prompt.Submit, l.say("box.submit"), slices.Contains(ticked, prompt.Submit)))
+		lines = append(lines, answers.Line(answers.Submit, l.say("box.submit"), slices.Contains(ticked, answers.Submit)))
 		how := "ask.how"
 		if routing.IsRegister(r.Host().Case) {
 			how = "ask.how.plan"
 		}
-		parts = append(parts, "### "+l.say("ask.title"), prompt.Head(Nonce(r), r.Generation, PromptSHA(r, c)),
-			l.say(how, "help", code(prompt.Prefix+" "+prompt.AskHelp), "retry", code(prompt.Prefix+" retry 2")),
+		parts = append(parts, "### "+l.say("ask.title"), answers.Head(Nonce(r), r.Generation, PromptSHA(r, c)),
+			l.say(how, "help", code(answers.Prefix+" "+answers.AskHelp), "retry", code(answers.Prefix+" retry 2")),
 			strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
@@ -65,15 +65,15 @@ func PromptSection(r escalate.Record, c routing.Case, live string, o Options) st
 // Unconsumed returns what a body has ticked that no answer consumed. Of an
 // earlier prompt of the record only what its answer did not hold counts: it was
 // ticked while that answer was carried out.
-func Unconsumed(r escalate.Record, live string) []string {
-	p, ok := prompt.Parse(live)
+func Unconsumed(r escalation.Record, live string) []string {
+	p, ok := answers.Parse(live)
 	if !ok || p.Nonce != Nonce(r) || p.Gen > r.Generation {
 		return nil
 	}
 	out := p.Ticked
 	for _, a := range r.Answers {
 		if a.Generation >= p.Gen {
-			out = slices.DeleteFunc(slices.Clone(out), func(id string) bool { return id == prompt.Submit || slices.Contains(a.Boxes, id) })
+			out = slices.DeleteFunc(slices.Clone(out), func(id string) bool { return id == answers.Submit || slices.Contains(a.Boxes, id) })
 		}
 	}
 	return out
@@ -82,7 +82,7 @@ func Unconsumed(r escalate.Record, live string) []string {
 // mostAnswers is how many of the newest answers the issue shows.
 const mostAnswers = 10
 
-func answered(r escalate.Record, c routing.Case, o Options) string {
+func answered(r escalation.Record, c routing.Case, o Options) string {
 	all := r.Answers[max(0, len(r.Answers)-mostAnswers):]
 	lines := make([]string, len(all))
 	for i, a := range all {
@@ -92,7 +92,7 @@ func answered(r escalate.Record, c routing.Case, o Options) string {
 }
 
 // answerText says who answered what, when.
-func answerText(a escalate.Answered, c routing.Case, o Options) string {
+func answerText(a escalation.Answered, c routing.Case, o Options) string {
 	return o.Language.say("ask.by", "who", code("@"+a.By), "when", a.At.UTC().Format("2006-01-02 15:04 UTC"), "what", boxTexts(a.Boxes, c, o))
 }
 
@@ -100,8 +100,8 @@ func answerText(a escalate.Answered, c routing.Case, o Options) string {
 func boxTexts(ids []string, c routing.Case, o Options) string {
 	var out []string
 	for _, id := range ids {
-		if id != prompt.Submit {
-			out = append(out, boxText(prompt.Recall(id, c), o))
+		if id != answers.Submit {
+			out = append(out, boxText(answers.Recall(id, c), o))
 		}
 	}
 	if len(out) == 0 {
@@ -110,7 +110,7 @@ func boxTexts(ids []string, c routing.Case, o Options) string {
 	return strings.Join(out, "; ")
 }
 
-func boxText(b prompt.Box, o Options) string {
+func boxText(b answers.Box, o Options) string {
 	l := o.Language
 	if text := "box." + b.ID; l.has(text) {
 		return l.say(text)

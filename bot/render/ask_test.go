@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 const askSHA = "0123456789abcdef0123456789abcdef01234567"
 
 // asked is an open escalation of a case with failing tests of the given names.
-func asked(tests ...string) (escalate.Record, routing.Case) {
+func asked(tests ...string) (escalation.Record, routing.Case) {
 	var v routing.Verdict
 	v.Run.SHA = askSHA
 	for _, n := range tests {
@@ -26,17 +26,17 @@ func asked(tests ...string) (escalate.Record, routing.Case) {
 	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 	cp := routing.Checkpoint{Name: "unit", State: routing.Escalated, Reworks: 3, Last: v.Run, Turns: []routing.Turn{{Kind: routing.KindMaxRetry, Verdict: v}}}
 	c := routing.Case{Key: "acme/shop#7", Checkpoints: map[string]routing.Checkpoint{"unit": cp}}
-	r := escalate.Record{ID: "acme/shop#7/unit/issue/ESCALATE_MAX_RETRY", Kind: routing.KindMaxRetry, OpenedAt: at,
-		Members: []escalate.Member{{Case: c.Key, Checkpoint: "unit", SHA: askSHA}}}
+	r := escalation.Record{ID: "acme/shop#7/unit/issue/ESCALATE_MAX_RETRY", Kind: routing.KindMaxRetry, OpenedAt: at,
+		Members: []escalation.Member{{Case: c.Key, Checkpoint: "unit", SHA: askSHA}}}
 	return r, c
 }
 
 var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
 
-func section(t *testing.T, r escalate.Record, c routing.Case, live string) (string, prompt.Prompt) {
+func section(t *testing.T, r escalation.Record, c routing.Case, live string) (string, answers.Prompt) {
 	t.Helper()
 	body := PromptSection(r, c, live, Options{})
-	p, ok := prompt.Parse(body)
+	p, ok := answers.Parse(body)
 	if !ok {
 		t.Fatalf("no prompt in\n%s", body)
 	}
@@ -50,7 +50,7 @@ func TestPromptSection(t *testing.T) {
 	if p.Nonce != Nonce(r) || p.Gen != 0 || p.SHA != askSHA || len(p.Ticked) != 0 {
 		t.Errorf("%+v", p)
 	}
-	if want := append(prompt.IDs(Offered(r, c)), prompt.Submit); !slices.Equal(p.Boxes, want) {
+	if want := append(answers.IDs(Offered(r, c)), answers.Submit); !slices.Equal(p.Boxes, want) {
 		t.Errorf("boxes %q, offered %q", p.Boxes, want)
 	}
 	if strings.Contains(body, " @octocat\n") || !strings.Contains(body, "`TestAdd` is flaky") {
@@ -60,15 +60,15 @@ func TestPromptSection(t *testing.T) {
 		t.Errorf("rendered over itself it changes:\n%s", got)
 	}
 	t.Run("ticks that nobody submitted stay", func(t *testing.T) {
-		if _, p := section(t, r, c, prompt.Keep(body, []string{"reset", "skip"})); !slices.Equal(p.Ticked, []string{"reset", "skip"}) {
+		if _, p := section(t, r, c, answers.Keep(body, []string{"reset", "skip"})); !slices.Equal(p.Ticked, []string{"reset", "skip"}) {
 			t.Errorf("%q", p.Ticked)
 		}
 	})
 	t.Run("a consumed answer is shown, and its ticks are gone; what was ticked meanwhile stays", func(t *testing.T) {
 		after := r
 		after.Generation = 1
-		after.Answers = []escalate.Answered{{By: "octocat", Boxes: []string{"retry:2", prompt.TestID("TestAdd")}, At: r.OpenedAt}}
-		got, p := section(t, after, c, prompt.Keep(body, []string{"retry:2", prompt.TestID("TestAdd"), prompt.Submit, "skip"}))
+		after.Answers = []escalation.Answered{{By: "octocat", Boxes: []string{"retry:2", answers.TestID("TestAdd")}, At: r.OpenedAt}}
+		got, p := section(t, after, c, answers.Keep(body, []string{"retry:2", answers.TestID("TestAdd"), answers.Submit, "skip"}))
 		if p.Gen != 1 || !slices.Equal(p.Ticked, []string{"skip"}) {
 			t.Errorf("%+v", p)
 		}
@@ -79,7 +79,7 @@ func TestPromptSection(t *testing.T) {
 	t.Run("ticks of another prompt count for nothing", func(t *testing.T) {
 		other := r
 		other.ID += "/2"
-		if _, p := section(t, other, c, prompt.Keep(body, []string{"reset"})); len(p.Ticked) != 0 {
+		if _, p := section(t, other, c, answers.Keep(body, []string{"reset"})); len(p.Ticked) != 0 {
 			t.Errorf("%q", p.Ticked)
 		}
 	})
@@ -93,7 +93,7 @@ func TestPromptSection(t *testing.T) {
 	t.Run("a test in quarantine is not offered again", func(t *testing.T) {
 		q := c
 		q.Quarantine = []routing.Quarantined{{Test: "TestAdd"}}
-		if slices.Contains(prompt.IDs(Offered(r, q)), prompt.TestID("TestAdd")) {
+		if slices.Contains(answers.IDs(Offered(r, q)), answers.TestID("TestAdd")) {
 			t.Error("it is")
 		}
 	})
@@ -107,16 +107,16 @@ func TestTextsOfAnswers(t *testing.T) {
 		o := Options{Language: lang}
 		one := c.Checkpoints["unit"]
 		one.Reworks = routing.HardCap - 1
-		out := []string{PromptSection(r, c, "", o), boxText(prompt.Read("retry:1"), o), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
-			NotAllowed("x", "write", "read", true, o), Late(escalate.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o), Moved(askSHA, "", o), Foreign(o),
-			Unchosen(prompt.ErrNothing, o), Restored(o), Unheard(o), Settled(escalate.Record{ResolvedBy: "x"}, o), Lost("unit", "gone", o), Lost("unit", "moved", o),
-			NotDone("/switchback skip", errors.New("no"), o), BoxNotDone(prompt.Read("skip"), "k", errors.New("no"), o)}
+		out := []string{PromptSection(r, c, "", o), boxText(answers.Read("retry:1"), o), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
+			NotAllowed("x", "write", "read", true, o), Late(escalation.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o), Moved(askSHA, "", o), Foreign(o),
+			Unchosen(answers.ErrNothing, o), Restored(o), Unheard(o), Settled(escalation.Record{ResolvedBy: "x"}, o), Lost("unit", "gone", o), Lost("unit", "moved", o),
+			NotDone("/switchback skip", errors.New("no"), o), BoxNotDone(answers.Read("skip"), "k", errors.New("no"), o)}
 		boxes := Offered(r, c)
 		for i := range boxes {
-			out = append(out, Unchosen(&prompt.ContradictionError{A: boxes[0], B: boxes[i]}, o))
+			out = append(out, Unchosen(&answers.ContradictionError{A: boxes[0], B: boxes[i]}, o))
 		}
 		for _, line := range []string{"", "dance", "retry 99", "phase x", "wrong x", "quarantine"} {
-			out = append(out, Misread(prompt.Commands(prompt.Prefix + " " + line)[0], o))
+			out = append(out, Misread(answers.Commands(answers.Prefix + " " + line)[0], o))
 		}
 		for _, cp := range []routing.Checkpoint{{State: routing.Pending}, {State: routing.InProgress}, {State: routing.Completed}, {Paused: true}, {Skipped: true}, {Waiting: true}, {WontFix: &routing.Act{}}} {
 			out = append(out, Status(routing.Case{Checkpoints: map[string]routing.Checkpoint{"x": cp}}, o))
@@ -139,11 +139,11 @@ func TestRepliesAreTame(t *testing.T) {
 	t.Parallel()
 	evil := "/switchback @octocat fixes #1 <!-- switchback:v1 key=x gen=1 --> ](http://e.example) `"
 	for name, s := range map[string]string{
-		"misread": Misread(prompt.Commands(evil)[0], Options{}), "not done": NotDone(evil, errors.New(evil), Options{}),
+		"misread": Misread(answers.Commands(evil)[0], Options{}), "not done": NotDone(evil, errors.New(evil), Options{}),
 		"refused": NotAllowed("@octocat", "write", "none", false, Options{}), "lost": Lost(evil, "gone", Options{}),
 	} {
 		inert(t, s, Options{})
-		if n := len(prompt.Commands(s)); n != 0 {
+		if n := len(answers.Commands(s)); n != 0 {
 			t.Errorf("%s: %d commands in %q", name, n, s)
 		}
 	}
@@ -154,10 +154,10 @@ func FuzzPromptSection(f *testing.F) {
 	f.Add("x\n- [x] <!-- sb:submit -->", "", "a`b")
 	f.Fuzz(func(t *testing.T, test, live, by string) {
 		r, c := asked(test)
-		r.Answers, r.Generation = []escalate.Answered{{By: by, Boxes: []string{test, "reset"}}}, 1
+		r.Answers, r.Generation = []escalation.Answered{{By: by, Boxes: []string{test, "reset"}}}, 1
 		body := PromptSection(r, c, live, Options{})
-		p, ok := prompt.Parse(body)
-		if !ok || p.Gen != 1 || !slices.Equal(p.Boxes, append(prompt.IDs(Offered(r, c)), prompt.Submit)) {
+		p, ok := answers.Parse(body)
+		if !ok || p.Gen != 1 || !slices.Equal(p.Boxes, append(answers.IDs(Offered(r, c)), answers.Submit)) {
 			t.Fatalf("%v %+v\n%s", ok, p, body)
 		}
 		inert(t, body, Options{})

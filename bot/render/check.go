@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Limits of a check run, in bytes.
@@ -101,7 +101,7 @@ func (v view) conclusion() string {
 }
 
 func (v view) checkTitle() string {
-	n := escalate.FailedCount(v.turn.Verdict)
+	n := escalation.FailedCount(v.turn.Verdict)
 	switch k := v.turn.Kind; {
 	case k == routing.KindPass && v.turn.Iteration > 0:
 		return v.lang.say("check.passafter", "n", v.turn.Iteration)
@@ -162,7 +162,7 @@ func annotations(fs []routing.Failure) []Annotation {
 			continue
 		}
 		seen[at] = true
-		a := Annotation{Path: f.File, Line: f.Line, Level: "failure", Title: line(escalate.Name(f), 200), Message: annotationText(f), Raw: cutMiddle(clean(f.Trace), 4000)}
+		a := Annotation{Path: f.File, Line: f.Line, Level: "failure", Title: line(escalation.Name(f), 200), Message: annotationText(f), Raw: cutMiddle(clean(f.Trace), 4000)}
 		if f.Flaky || f.Class == routing.Flaky {
 			a.Level = "warning"
 		}

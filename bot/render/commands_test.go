@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 var offered = regexp.MustCompile("`(/switchback [^`]+)`")
@@ -26,7 +26,7 @@ func TestOfferedCommands(t *testing.T) {
 		}
 		for _, m := range offered.FindAllStringSubmatch(string(data), -1) {
 			n++
-			cmds := prompt.Commands(m[1])
+			cmds := answers.Commands(m[1])
 			if len(cmds) != 1 || cmds[0].Err != nil {
 				t.Errorf("%s proposes %q, which is read as %+v", file, m[1], cmds)
 				continue

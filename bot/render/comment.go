@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // CommentKey is the key of the sticky comment of a checkpoint.
@@ -98,7 +98,7 @@ func (v view) what() string {
 	if len(vd.Unmet) > 0 && vd.Result == routing.Pass {
 		return v.lang.say("what.unmet", "unmet", prose(strings.Join(vd.Unmet, "; ")))
 	}
-	n := escalate.FailedCount(vd)
+	n := escalation.FailedCount(vd)
 	var s string
 	switch {
 	case n == 0:
@@ -115,7 +115,7 @@ func (v view) what() string {
 		}
 		return "**" + s + v.lang.say("what.end") + "**"
 	}
-	return "**" + s + "**" + v.lang.say("what.first", "what", code(escalate.Name(fs[0])), "did", v.did(fs[0]))
+	return "**" + s + "**" + v.lang.say("what.first", "what", code(escalation.Name(fs[0])), "did", v.did(fs[0]))
 }
 
 // did says in a few words how a failure failed.
@@ -297,7 +297,7 @@ func (v view) fixed() string {
 	var names []string
 	for _, t := range v.story {
 		for _, f := range t.Verdict.Failures {
-			if n := escalate.Name(f); t.Kind != routing.KindPass && !seen[n] && !contains(v.excused, n) {
+			if n := escalation.Name(f); t.Kind != routing.KindPass && !seen[n] && !contains(v.excused, n) {
 				seen[n] = true
 				names = append(names, n)
 			}

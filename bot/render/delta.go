@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // delta is what changed from one turn to the next. Names are raw.
@@ -36,7 +36,7 @@ func compare(before, now routing.Verdict) delta {
 				k, old, ok = k2, was[k2], true
 			}
 		}
-		name := escalate.Name(f)
+		name := escalation.Name(f)
 		switch {
 		case !ok:
 			d.fresh = append(d.fresh, name)
@@ -59,16 +59,16 @@ func (d *delta) gone(before, now routing.Verdict, met map[string]bool) {
 		}
 		met[k] = true
 		if reached(now, f) {
-			d.fixed = append(d.fixed, escalate.Name(f))
+			d.fixed = append(d.fixed, escalation.Name(f))
 		} else {
-			d.unseen = append(d.unseen, escalate.Name(f))
+			d.unseen = append(d.unseen, escalation.Name(f))
 		}
 	}
 }
 
 func testKey(f routing.Failure) string {
 	if f.Name == "" {
-		return "print:" + escalate.Identity(f)
+		return "print:" + escalation.Identity(f)
 	}
 	return f.Suite + "\x00" + f.Name
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Feedback returns feedback.md of one failing iteration of the lineage, 1 for
@@ -95,7 +95,7 @@ func (v view) earlier(d detail) string {
 		s := fmt.Sprintf("%d. %s", i+1, v.lang.say("kind."+string(t.Kind)))
 		fs := decisiveFirst(t.Verdict.Failures)
 		for _, f := range fs[:min(len(fs), 3)] {
-			s += fmt.Sprintf("\n   - %s: %s", code(escalate.Name(f)), proseLimit(orElse(f.Suggestion, f.Message), min(300, d.text)))
+			s += fmt.Sprintf("\n   - %s: %s", code(escalation.Name(f)), proseLimit(orElse(f.Suggestion, f.Message), min(300, d.text)))
 		}
 		if len(fs) == 0 {
 			s += "\n   - " + proseLimit(orElse(t.Verdict.Reason, t.Reason), 300)

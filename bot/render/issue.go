@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // IssueKey is the key of the escalation issue of a kind of a checkpoint.
@@ -29,7 +29,7 @@ func IssueTitle(c routing.Case, checkpoint string, o Options) string {
 func IssueBody(c routing.Case, checkpoint string, o Options) string {
 	i := len(untilEscalation(c.Checkpoints[checkpoint].Story())) - 1
 	v := lookAt(c, checkpoint, i, o)
-	r := escalate.Build(v.redacted(), v.name, routing.DefaultPolicy())
+	r := escalation.Build(v.redacted(), v.name, routing.DefaultPolicy())
 	marker := orElse(o.Shared.Marker, Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation))
 	return fit(o.limit()-len(o.Shared.Prompt), func(d detail) string {
 		p := v.issue(r, d)
@@ -58,7 +58,7 @@ func (v view) redacted() routing.Case {
 	return routing.Case{Key: v.c.Key, Version: v.c.Version, Generation: v.c.Generation, Updated: v.c.Updated, Checkpoints: map[string]routing.Checkpoint{v.name: cp}}
 }
 
-func (v view) issue(r escalate.Report, d detail) page {
+func (v view) issue(r escalation.Report, d detail) page {
 	p := page{
 		Basic: v.basic(r), History: v.history(v.story, d.rows), Pattern: v.lang.sentence(r.Pattern),
 		Causes: numbered(v.sentences(r.Causes), v.lang.say("unknown")),
@@ -104,7 +104,7 @@ func (v view) silent() bool {
 }
 
 // basic is the table of the report's first section.
-func (v view) basic(r escalate.Report) string {
+func (v view) basic(r escalation.Report) string {
 	commit := v.lang.say("unknown")
 	if v.has {
 		commit = v.sha(v.turn.Verdict.Run.SHA)
@@ -125,7 +125,7 @@ func (v view) basic(r escalate.Report) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func (v view) sentences(ss []escalate.Sentence) []string {
+func (v view) sentences(ss []escalation.Sentence) []string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
 		out[i] = v.lang.sentence(s)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 func TestIssueGolden(t *testing.T) {
@@ -75,13 +75,13 @@ func TestIssue(t *testing.T) {
 func TestKoreanSentences(t *testing.T) {
 	t.Parallel()
 	hole := regexp.MustCompile(`\{[a-z]+\}`)
-	for _, id := range escalate.SentenceIDs() {
+	for _, id := range escalation.SentenceIDs() {
 		ko, ok := koreanSentences[id]
 		if !ok {
 			t.Errorf("no Korean %q", id)
 		}
 		en := map[string]bool{}
-		for _, h := range hole.FindAllString(escalate.English(id), -1) {
+		for _, h := range hole.FindAllString(escalation.English(id), -1) {
 			en[h] = true
 		}
 		for _, h := range hole.FindAllString(ko, -1) {
@@ -94,7 +94,7 @@ func TestKoreanSentences(t *testing.T) {
 			t.Errorf("%s: %v is not in Korean", id, en)
 		}
 	}
-	if len(koreanSentences) != len(escalate.SentenceIDs()) {
+	if len(koreanSentences) != len(escalation.SentenceIDs()) {
 		t.Error("Korean has sentences that English has not")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // messages are the fixed texts of all languages: id → template with
@@ -54,12 +54,12 @@ func (l Language) count(id string, n int, args ...any) string {
 }
 
 // sentence returns a sentence of an escalation report in the language.
-func (l Language) sentence(s escalate.Sentence) string {
-	tmpl := escalate.English(s.ID)
+func (l Language) sentence(s escalation.Sentence) string {
+	tmpl := escalation.English(s.ID)
 	if l == Korean {
 		tmpl = koreanSentences[s.ID]
 	}
-	safe := escalate.Sentence{ID: s.ID}
+	safe := escalation.Sentence{ID: s.ID}
 	for i := 0; i+1 < len(s.Args); i += 2 {
 		safe.Args = append(safe.Args, s.Args[i], argument(s.Args[i], s.Args[i+1]))
 	}

@@ -6,22 +6,22 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Shared is what an escalation issue shows besides the report of one case.
 type Shared struct {
-	Members    []escalate.Member // that the issue holds; listed where there are several
-	Prompt     string            // the questions, as Markdown
-	Marker     string            // last line, "" is that of the case's own issue
-	CommentURL string            // of the comment on the pull request
+	Members    []escalation.Member // that the issue holds; listed where there are several
+	Prompt     string              // the questions, as Markdown
+	Marker     string              // last line, "" is that of the case's own issue
+	CommentURL string              // of the comment on the pull request
 }
 
 // most is the largest number of members that are listed one by one.
 const most = 50
 
 // members is the table of what an issue holds, at most n of it one by one.
-func (o Options) members(ms []escalate.Member, n int) string {
+func (o Options) members(ms []escalation.Member, n int) string {
 	v := view{o: o, lang: o.Language}
 	var b strings.Builder
 	b.WriteString(v.row("held.case", "issue.cp", "col.commit", "col.first", "col.time"))
@@ -85,9 +85,9 @@ func (v view) later() string {
 			continue
 		}
 		red = true
-		failed += escalate.FailedCount(p)
+		failed += escalation.FailedCount(p)
 		if first == "" {
-			first = escalate.First(p)
+			first = escalation.First(p)
 		}
 	}
 	if !red {
@@ -118,7 +118,7 @@ func FuseTitle(o Options) string { return o.Language.say("fuse.title") }
 
 // FuseBody returns the issue of a blown fuse: why it is one, and all that waits,
 // as much of it as fits.
-func FuseBody(r escalate.Record, limit int, o Options) string {
+func FuseBody(r escalation.Record, limit int, o Options) string {
 	for n := most; ; n /= 2 {
 		if s := fuseBody(r, limit, n, o); len(s) <= o.limit() || n == 0 {
 			return s
@@ -126,7 +126,7 @@ func FuseBody(r escalate.Record, limit int, o Options) string {
 	}
 }
 
-func fuseBody(r escalate.Record, limit, n int, o Options) string {
+func fuseBody(r escalation.Record, limit, n int, o Options) string {
 	parts := []string{"## " + o.Language.say("fuse.title")}
 	if m := o.mention(); m != "" {
 		parts = append(parts, o.Language.say("issue.notify", "mention", m))

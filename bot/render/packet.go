@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // PacketVersion is the version of the machine-readable packet. Fields are
@@ -111,7 +111,7 @@ func (v view) packet(n, limit int) ([]byte, int) {
 	}
 	p.Changed = packetChange{few(v.delta.fixed, names), few(v.delta.still, names), few(v.delta.fresh, names), few(v.delta.unseen, names)}
 	for i, h := range v.story {
-		p.History = append(p.History, packetRow{i + 1, h.Kind, h.Verdict.Class, h.Verdict.Run.SHA, escalate.FailedCount(h.Verdict), h.At.UTC()})
+		p.History = append(p.History, packetRow{i + 1, h.Kind, h.Verdict.Class, h.Verdict.Run.SHA, escalation.FailedCount(h.Verdict), h.At.UTC()})
 	}
 	if extra := len(p.History) - 20; extra > 0 {
 		p.History = p.History[extra:]

@@ -7,7 +7,7 @@ import (
 	"text/template"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 //go:embed templates/*.md.tmpl
@@ -128,7 +128,7 @@ func (v view) rest(p *page, gs []group, d detail) {
 		if i == d.names {
 			break
 		}
-		fmt.Fprintf(&b, "- %s · %s", code(escalate.Name(g.Failure)), v.class(g.Class))
+		fmt.Fprintf(&b, "- %s · %s", code(escalation.Name(g.Failure)), v.class(g.Class))
 		if pl := v.place(g.Failure); pl != "" {
 			b.WriteString(" · " + pl)
 		}
@@ -145,7 +145,7 @@ func (v view) rest(p *page, gs []group, d detail) {
 
 // item shows failure i in detail d.
 func (v view) item(p *page, i int, g group, d detail) item {
-	it := item{N: i + 1, Name: code(escalate.Name(g.Failure)), Facts: v.facts(g.Failure)}
+	it := item{N: i + 1, Name: code(escalation.Name(g.Failure)), Facts: v.facts(g.Failure)}
 	if g.Suggestion != "" {
 		it.Do = "**" + v.lang.say("fail.do") + "** " + proseLimit(g.Suggestion, d.text)
 	}
@@ -158,7 +158,7 @@ func (v view) item(p *page, i int, g group, d detail) item {
 		trace = ""
 		p.cutTraces++
 	}
-	if msg := strings.TrimSpace(g.Message); msg != "" && line(msg, inlineLimit) != line(escalate.Name(g.Failure), inlineLimit) && !strings.Contains(trace, msg) {
+	if msg := strings.TrimSpace(g.Message); msg != "" && line(msg, inlineLimit) != line(escalation.Name(g.Failure), inlineLimit) && !strings.Contains(trace, msg) {
 		it.Said = v.said(msg, sides, d)
 	}
 	if strings.TrimSpace(trace) != "" {
@@ -215,7 +215,7 @@ func (v view) facts(f routing.Failure) string {
 		parts = append(parts, code(f.Suite))
 	}
 	if v.delta.known {
-		name := escalate.Name(f)
+		name := escalation.Name(f)
 		switch {
 		case contains(v.delta.fresh, name):
 			parts = append(parts, "🆕 "+v.lang.say("list.new"))
@@ -344,9 +344,9 @@ func (v view) turnRow(n int, t routing.Turn) string {
 			c = routing.Unknown
 		}
 		cls = "`" + string(c) + "`"
-		failed = fmt.Sprint(escalate.FailedCount(t.Verdict))
+		failed = fmt.Sprint(escalation.FailedCount(t.Verdict))
 		if fs := decisiveFirst(t.Verdict.Failures); len(fs) > 0 {
-			first = code(cut(escalate.Name(fs[0]), 80))
+			first = code(cut(escalation.Name(fs[0]), 80))
 		}
 	}
 	kind := v.lang.say("kind." + string(t.Kind))

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // The issue in which a plan of ports is shown. Titles, reasons and ids come from
@@ -20,9 +20,9 @@ func PlanTitle(name string, o Options) string {
 }
 
 // PlanProgress says in a line how far a plan is: plain text.
-func PlanProgress(b port.Board, o Options) string {
-	out := o.Language.say("plan.counts", "passed", b.Counts[port.IsPassed], "all", len(b.Rows))
-	for _, st := range []port.Standing{port.IsRunning, port.IsEscalated, port.IsFailed, port.IsPaused} {
+func PlanProgress(b plan.Board, o Options) string {
+	out := o.Language.say("plan.counts", "passed", b.Counts[plan.IsPassed], "all", len(b.Rows))
+	for _, st := range []plan.Standing{plan.IsRunning, plan.IsEscalated, plan.IsFailed, plan.IsPaused} {
 		if n := b.Counts[st]; n > 0 {
 			out += fmt.Sprintf(" · %d %s", n, o.Language.say("plan."+string(st)))
 		}
@@ -33,7 +33,7 @@ func PlanProgress(b port.Board, o Options) string {
 // PlanBody returns the issue without its marker: how many have passed, a row for
 // each port, and the graph. Where it would grow beyond o.Limit, rows of ports
 // that need nobody are left out first.
-func PlanBody(name string, b port.Board, o Options) string {
+func PlanBody(name string, b plan.Board, o Options) string {
 	graph := o.graph(b)
 	for most := len(b.Rows); ; most /= 2 {
 		body := o.planHead(name, b) + o.planTable(b, most) + graph
@@ -43,12 +43,12 @@ func PlanBody(name string, b port.Board, o Options) string {
 	}
 }
 
-func (o Options) planHead(name string, b port.Board) string {
+func (o Options) planHead(name string, b plan.Board) string {
 	l := o.Language
 	var s strings.Builder
 	build := code(o.redact(b.Build.ID))
 	fmt.Fprintf(&s, "## %s\n\n", l.say("plan.head", "name", code(o.redact(name))))
-	fmt.Fprintf(&s, "%s %s", l.say("plan.counts", "passed", b.Counts[port.IsPassed], "all", len(b.Rows)),
+	fmt.Fprintf(&s, "%s %s", l.say("plan.counts", "passed", b.Counts[plan.IsPassed], "all", len(b.Rows)),
 		l.say("plan.build", "build", link(build, o.address(b.Build.URL)), "round", b.Build.Rounds))
 	switch done, passed := b.Done(); {
 	case passed:
@@ -57,7 +57,7 @@ func (o Options) planHead(name string, b port.Board) string {
 		s.WriteString(" " + l.say("plan.stuck"))
 	}
 	var counts []string
-	for _, st := range port.Standings {
+	for _, st := range plan.Standings {
 		if n := b.Counts[st]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%s %d %s", signs[st], n, l.say("plan."+string(st))))
 		}
@@ -65,16 +65,16 @@ func (o Options) planHead(name string, b port.Board) string {
 	return s.String() + "\n\n" + strings.Join(counts, " · ") + "\n"
 }
 
-var signs = map[port.Standing]string{port.IsPending: "⏳", port.IsReady: "🟡", port.IsRunning: "🔵", port.IsPassed: "✅",
-	port.IsFailed: "❌", port.IsEscalated: "🙋", port.IsBlocked: "⛔", port.IsPaused: "🔁", port.IsHeld: "⏸️"}
+var signs = map[plan.Standing]string{plan.IsPending: "⏳", plan.IsReady: "🟡", plan.IsRunning: "🔵", plan.IsPassed: "✅",
+	plan.IsFailed: "❌", plan.IsEscalated: "🙋", plan.IsBlocked: "⛔", plan.IsPaused: "🔁", plan.IsHeld: "⏸️"}
 
 // planTable shows at most so many ports, those that somebody has to look at
 // before the others, all in the order of the plan.
-func (o Options) planTable(b port.Board, most int) string {
+func (o Options) planTable(b plan.Board, most int) string {
 	l := o.Language
 	show := make([]bool, len(b.Rows))
 	left := most
-	for _, st := range []port.Standing{port.IsEscalated, port.IsFailed, port.IsPaused, port.IsRunning, port.IsBlocked, port.IsReady, port.IsHeld, port.IsPending, port.IsPassed} {
+	for _, st := range []plan.Standing{plan.IsEscalated, plan.IsFailed, plan.IsPaused, plan.IsRunning, plan.IsBlocked, plan.IsReady, plan.IsHeld, plan.IsPending, plan.IsPassed} {
 		for i, r := range b.Rows {
 			if r.Standing == st && left > 0 {
 				show[i] = true
@@ -95,7 +95,7 @@ func (o Options) planTable(b port.Board, most int) string {
 	return s.String()
 }
 
-func (o Options) planRow(r port.Row) string {
+func (o Options) planRow(r plan.Row) string {
 	l := o.Language
 	name, turns, took := code(r.ID), "", ""
 	if t := strings.TrimSpace(r.Title); t != "" {
@@ -112,7 +112,7 @@ func (o Options) planRow(r port.Row) string {
 		what = append(what, l.say("plan.waits", "ports", codes(r.By, 5)))
 	}
 	what = append(what, o.edges(r)...)
-	if r.Reason != "" && r.Standing != port.IsPaused {
+	if r.Reason != "" && r.Standing != plan.IsPaused {
 		what = append(what, proseLimit(o.redact(r.Reason), 200))
 	}
 	if a := r.Decided; a != nil {
@@ -132,11 +132,11 @@ func (o Options) planRow(r port.Row) string {
 const mostShown = 3
 
 // edges says what feedback a port waits for, or what it runs for.
-func (o Options) edges(r port.Row) []string {
+func (o Options) edges(r plan.Row) []string {
 	l := o.Language
 	var out []string
 	switch r.Standing {
-	case port.IsPaused:
+	case plan.IsPaused:
 		for _, x := range r.Waits[:min(mostShown, len(r.Waits))] {
 			if x.To == feedback.DefaultRoot {
 				out = append(out, l.say("plan.replan", "id", x.ID, "from", code(x.From), "type", string(x.Type), "text", proseLimit(o.redact(x.Text), 200)))
@@ -144,7 +144,7 @@ func (o Options) edges(r port.Row) []string {
 			}
 			out = append(out, l.say("plan.edge", "id", x.ID, "from", code(x.From), "to", code(x.To), "type", string(x.Type), "round", x.Round, "of", feedback.MaxRounds))
 		}
-	case port.IsRunning, port.IsReady:
+	case plan.IsRunning, plan.IsReady:
 		for _, x := range r.For[:min(mostShown, len(r.For))] {
 			if x.From == r.ID {
 				out = append(out, l.say("plan.verifies", "id", x.ID))
@@ -174,14 +174,14 @@ const (
 )
 
 // colours are those of GitHub's own states: fill and text.
-var colours = map[port.Standing][2]string{
-	port.IsPassed: {"#1a7f37", "#ffffff"}, port.IsRunning: {"#0969da", "#ffffff"}, port.IsReady: {"#bf8700", "#ffffff"}, port.IsPending: {"#eaeef2", "#1f2328"},
-	port.IsPaused: {"#bf3989", "#ffffff"}, port.IsEscalated: {"#8250df", "#ffffff"}, port.IsFailed: {"#cf222e", "#ffffff"}, port.IsBlocked: {"#6e7781", "#ffffff"}, port.IsHeld: {"#afb8c1", "#1f2328"},
+var colours = map[plan.Standing][2]string{
+	plan.IsPassed: {"#1a7f37", "#ffffff"}, plan.IsRunning: {"#0969da", "#ffffff"}, plan.IsReady: {"#bf8700", "#ffffff"}, plan.IsPending: {"#eaeef2", "#1f2328"},
+	plan.IsPaused: {"#bf3989", "#ffffff"}, plan.IsEscalated: {"#8250df", "#ffffff"}, plan.IsFailed: {"#cf222e", "#ffffff"}, plan.IsBlocked: {"#6e7781", "#ffffff"}, plan.IsHeld: {"#afb8c1", "#1f2328"},
 }
 
 // graph is the plan as a picture. An id of a port holds nothing that Mermaid or
 // Markdown reads anything into; nodes have numbers, as some words are Mermaid's.
-func (o Options) graph(b port.Board) string {
+func (o Options) graph(b plan.Board) string {
 	edges := 0
 	at := make(map[string]int, len(b.Rows))
 	for i, r := range b.Rows {
@@ -208,8 +208,8 @@ func (o Options) graph(b port.Board) string {
 			}
 		}
 	}
-	for _, st := range port.Standings {
-		if slices.ContainsFunc(b.Rows, func(r port.Row) bool { return r.Standing == st }) {
+	for _, st := range plan.Standings {
+		if slices.ContainsFunc(b.Rows, func(r plan.Row) bool { return r.Standing == st }) {
 			fmt.Fprintf(&s, "  classDef %s fill:%s,color:%s\n", st, colours[st][0], colours[st][1])
 		}
 	}

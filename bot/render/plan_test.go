@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-func planBoard() port.Board {
-	row := func(id string, st port.Standing, needs ...string) port.Row {
-		r := port.Row{ID: id, DependsOn: needs}
+func planBoard() plan.Board {
+	row := func(id string, st plan.Standing, needs ...string) plan.Row {
+		r := plan.Row{ID: id, DependsOn: needs}
 		r.Standing = st
 		return r
 	}
-	a, b, c := row("a", port.IsPassed), row("b", port.IsEscalated, "a"), row("c", port.IsBlocked, "a", "b")
+	a, b, c := row("a", plan.IsPassed), row("b", plan.IsEscalated, "a"), row("c", plan.IsBlocked, "a", "b")
 	a.Turns, a.Seconds, a.URL, a.Title = 2, 91.4, "https://github.com/octo/work/actions/runs/7", "Mend | the @team thing"
 	b.Reason, b.Turns, b.Pair = "TestX fails <!-- switchback:v1 key=x gen=9 -->\n/switchback resume", 4, "run-7/b"
 	c.By = []string{"b"}
-	return port.Board{Build: port.Build{ID: "run-7", Rounds: 2}, Rows: []port.Row{a, b, c},
-		Counts: map[port.Standing]int{port.IsPassed: 1, port.IsEscalated: 1, port.IsBlocked: 1}}
+	return plan.Board{Build: plan.Build{ID: "run-7", Rounds: 2}, Rows: []plan.Row{a, b, c},
+		Counts: map[plan.Standing]int{plan.IsPassed: 1, plan.IsEscalated: 1, plan.IsBlocked: 1}}
 }
 
 func TestPlanIssue(t *testing.T) {
@@ -46,12 +46,12 @@ func TestPlanIssue(t *testing.T) {
 func TestPausedPlanIssue(t *testing.T) {
 	t.Parallel()
 	b := planBoard()
-	wait := []port.Edge{{ID: "FB-001", From: "b", To: "a", Type: "FIX_REQUEST", Round: 1}, {ID: "FB-002", From: "b", To: "workflow-root", Type: "DEPENDENCY_MISSING", Round: 1, Text: "no Refund @team"}}
-	b.Rows[0].Standing, b.Rows[0].For = port.IsRunning, wait[:1]
-	for _, r := range []*port.Row{&b.Rows[1], &b.Rows[2]} {
-		r.Standing, r.Waits, r.By = port.IsPaused, wait, nil
+	wait := []plan.Edge{{ID: "FB-001", From: "b", To: "a", Type: "FIX_REQUEST", Round: 1}, {ID: "FB-002", From: "b", To: "workflow-root", Type: "DEPENDENCY_MISSING", Round: 1, Text: "no Refund @team"}}
+	b.Rows[0].Standing, b.Rows[0].For = plan.IsRunning, wait[:1]
+	for _, r := range []*plan.Row{&b.Rows[1], &b.Rows[2]} {
+		r.Standing, r.Waits, r.By = plan.IsPaused, wait, nil
 	}
-	b.Counts = map[port.Standing]int{port.IsRunning: 1, port.IsPaused: 2}
+	b.Counts = map[plan.Standing]int{plan.IsRunning: 1, plan.IsPaused: 2}
 	body := PlanBody("ports", b, Options{})
 	for _, want := range []string{
 		"🔵 1 running · 🔁 2 paused", "| 🔁 paused | 4 |  | FB-001: `b` waits for `a` (FIX_REQUEST, round 1 of 2), FB-002: `b` waits for a change of the plan (DEPENDENCY_MISSING): no Refund ",
@@ -70,8 +70,8 @@ func TestLargePlanIssue(t *testing.T) {
 	t.Parallel()
 	b := planBoard()
 	for i := range 3000 {
-		r := port.Row{ID: fmt.Sprintf("port-%04d", i), Title: strings.Repeat("long title ", 9), DependsOn: []string{"a"}}
-		r.Standing = port.IsPassed
+		r := plan.Row{ID: fmt.Sprintf("port-%04d", i), Title: strings.Repeat("long title ", 9), DependsOn: []string{"a"}}
+		r.Standing = plan.IsPassed
 		b.Rows = append(b.Rows, r)
 	}
 	body := PlanBody("ports", b, Options{})

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // What is said at a commit of a plan that was not started. Messages quote the plan's
@@ -14,7 +14,7 @@ import (
 func PlanNotStarted(o Options) string { return o.Language.say("plan.notbegun") }
 
 // PlanWrong says what is wrong with the files of a plan.
-func PlanWrong(name string, all []port.Problem, o Options) string {
+func PlanWrong(name string, all []plan.Problem, o Options) string {
 	var b strings.Builder
 	b.WriteString(o.Language.say("plan.wrong", "name", code(o.redact(name))) + "\n")
 	const most = 50

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // The issues of plans: of a port that calls a human, and of feedback that people
@@ -18,14 +18,14 @@ import (
 // PortReport is what the escalation issue of a port is about.
 type PortReport struct {
 	Plan, Port string
-	Journal    port.Journal
-	Attempts   []port.Attempt // that failed, the oldest first
-	Record     escalate.Record
+	Journal    plan.Journal
+	Attempts   []plan.Attempt // that failed, the oldest first
+	Record     escalation.Record
 }
 
 // PortTitle returns the title of the escalation issue of a port: plain text on
 // one line. key is that of the port's stream.
-func PortTitle(key string, t escalate.Type, o Options) string {
+func PortTitle(key string, t escalation.Type, o Options) string {
 	plan, id, _ := routing.ParsePortKey(key)
 	of := o.Language.say("port.of", "port", line(o.redact(id), 80), "plan", line(o.redact(plan), 80), "type", string(t))
 	return cut(strings.ReplaceAll(o.Language.say("issue.title")+" — "+of, "@", "＠"), 200)
@@ -93,7 +93,7 @@ func (o Options) pairs(rows [][2]string) string {
 }
 
 // attempts is the history of turns, the newest s.rows of it.
-func (o Options) attempts(all []port.Attempt, s shown) string {
+func (o Options) attempts(all []plan.Attempt, s shown) string {
 	l := o.Language
 	if len(all) == 0 {
 		return l.say("issue.norows")
@@ -118,7 +118,7 @@ func (o Options) attempts(all []port.Attempt, s shown) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func (o Options) failedTests(all []port.FailedTest, s shown) string {
+func (o Options) failedTests(all []plan.FailedTest, s shown) string {
 	l := o.Language
 	var parts []string
 	for _, t := range all[:min(len(all), s.tests)] {
@@ -162,7 +162,7 @@ func (o Options) proses(texts []string) []string {
 }
 
 // PortPassed is what the issue of a port is closed with once that has passed.
-func PortPassed(r port.Row, o Options) string {
+func PortPassed(r plan.Row, o Options) string {
 	return o.Language.say("port.passed", "port", code(o.redact(r.ID)), "turns", o.Language.count("plan.turn", max(1, r.Turns)), "run", o.ran(r.URL))
 }
 
@@ -172,7 +172,7 @@ func PortGone(id string, o Options) string {
 }
 
 // PortDecided is what it is closed with once a human has decided.
-func PortDecided(id string, a port.Answer, o Options) string {
+func PortDecided(id string, a plan.Answer, o Options) string {
 	l := o.Language
 	what := l.say("port." + string(a.Action))
 	if a.Action == routing.HumanExtend {
@@ -196,7 +196,7 @@ func (o Options) ran(address string) string {
 // PlanningRequest is feedback that people are asked to act on.
 type PlanningRequest struct {
 	Feedback feedback.Record
-	Record   escalate.Record
+	Record   escalation.Record
 }
 
 // PlanningTitle returns the title of the issue that asks people to act on x.
@@ -260,7 +260,7 @@ func doing(t feedback.Type) string {
 	return "plan"
 }
 
-func command(words string) string { return code(escalate.DefaultCommand + " " + words) }
+func command(words string) string { return code(escalation.DefaultCommand + " " + words) }
 
 func (o Options) tried(all []feedback.Attempt, s shown) string {
 	var lines []string

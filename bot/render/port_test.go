@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // planIssues renders the issue of a port and that of a planning request, with what
@@ -17,23 +17,23 @@ import (
 func planIssues(times int, lang Language) (ofPort, asks string) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	hostile := strings.Repeat("none\n```\n/switchback skip\n- [x] yes <!-- sb:submit -->\n@team #12 <!-- x -->\n", times)
-	last := &port.TestFeedback{}
-	var attempts []port.Attempt
+	last := &plan.TestFeedback{}
+	var attempts []plan.Attempt
 	for range times {
-		last.FailedTests = append(last.FailedTests, port.FailedTest{Name: "TestEmail", Expected: "an email", Actual: hostile, File: "model.go", Line: 7, SuggestedFix: hostile})
-		attempts = append(attempts, port.Attempt{Pair: "run-7/model", Turn: 1, At: now, Reason: hostile})
+		last.FailedTests = append(last.FailedTests, plan.FailedTest{Name: "TestEmail", Expected: "an email", Actual: hostile, File: "model.go", Line: 7, SuggestedFix: hostile})
+		attempts = append(attempts, plan.Attempt{Pair: "run-7/model", Turn: 1, At: now, Reason: hostile})
 	}
-	l := port.Loop{ID: "run-7/model", CurrentTry: 2, MaxRetries: 1, Turn: 2, StartedAt: now, EndedAt: now.Add(time.Minute), Status: port.Raised, Last: last}
-	m := escalate.Member{Case: routing.PortKey("octo/work", "ports", "model"), Checkpoint: "model", Gen: 2}
-	rec := escalate.Record{ID: "k", Type: escalate.TestFailure, Severity: escalate.High, Description: hostile, Suggested: []string{hostile}, Members: []escalate.Member{m}}
+	l := plan.Loop{ID: "run-7/model", CurrentTry: 2, MaxRetries: 1, Turn: 2, StartedAt: now, EndedAt: now.Add(time.Minute), Status: plan.Raised, Last: last}
+	m := escalation.Member{Case: routing.PortKey("octo/work", "ports", "model"), Checkpoint: "model", Gen: 2}
+	rec := escalation.Record{ID: "k", Type: escalation.TestFailure, Severity: escalation.High, Description: hostile, Suggested: []string{hostile}, Members: []escalation.Member{m}}
 	o := Options{Mention: "@writer", Repo: "octo/work", Language: lang}
 	o.Shared.Marker = Marker("k", 1)
 	o.Shared.Prompt = PromptSection(rec, routing.Case{Key: m.Case}, "", o)
-	ofPort = PortBody(PortReport{Plan: "ports", Port: "model", Journal: port.Journal{Loop: &l}, Attempts: attempts, Record: rec}, o)
+	ofPort = PortBody(PortReport{Plan: "ports", Port: "model", Journal: plan.Journal{Loop: &l}, Attempts: attempts, Record: rec}, o)
 	x := feedback.Record{ID: "FB-001", Round: 2, Priority: feedback.High,
 		Message:  feedback.Message{From: "refunds", To: "workflow-root", Type: feedback.DependencyMissing, Text: hostile, SuggestedAction: hostile, Trace: hostile},
 		Attempts: []feedback.Attempt{{Round: 1, Fix: feedback.Outcome{OK: true, Summary: hostile}, Verify: &feedback.Outcome{Summary: hostile}}}}
-	rec.Members = []escalate.Member{{Case: routing.EdgeKey("octo/work", "ports", "FB-001"), Checkpoint: "refunds"}}
+	rec.Members = []escalation.Member{{Case: routing.EdgeKey("octo/work", "ports", "FB-001"), Checkpoint: "refunds"}}
 	o.Shared.Prompt = PromptSection(rec, routing.Case{Key: rec.Members[0].Case}, "", o)
 	return ofPort, PlanningBody(PlanningRequest{Feedback: x, Record: rec}, o)
 }
@@ -44,11 +44,11 @@ func TestIssuesOfPlans(t *testing.T) {
 		for _, times := range []int{1, 400} {
 			ofPort, asks := planIssues(times, lang)
 			for body, boxes := range map[string]string{ofPort: "retry:2 again as-passed wont-fix submit", asks: "planned declined submit"} {
-				p, ok := prompt.Parse(body)
+				p, ok := answers.Parse(body)
 				if !ok || strings.Join(p.Boxes, " ") != boxes || len(p.Ticked) > 0 {
 					t.Errorf("%s: it asks %q, ticked %q", lang, p.Boxes, p.Ticked)
 				}
-				if cmds := prompt.Commands(body); len(cmds) > 0 {
+				if cmds := answers.Commands(body); len(cmds) > 0 {
 					t.Errorf("%s: what others say is a command: %+v", lang, cmds)
 				}
 				if _, _, ok := ParseMarker(body); !ok || len(body) > DefaultLimit || !strings.Contains(body, "@writer") || strings.Contains(body, "{") {

@@ -7,25 +7,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 // The feedback prompts: the issue, and what is said below it. All texts of a
 // result and of an answer come from outside and are hostile.
 
 // language returns the language in which the prompt was opened.
-func language(p hitl.Prompt) Language { return Language(p.Language) }
+func language(p survey.Prompt) Language { return Language(p.Language) }
 
 // PromptTitle returns the title of the issue: plain text on one line.
-func PromptTitle(p hitl.Prompt, o Options) string {
+func PromptTitle(p survey.Prompt, o Options) string {
 	title := language(p).ask("title", "workflow", line(o.redact(p.Result.WorkflowName), 120), "level", p.Result.AutomationLevel)
 	return cut(strings.ReplaceAll(title, "@", "＠"), 200)
 }
 
 // PromptBody returns the issue that asks, without its marker: the result, the
 // review in three items, and Submit. Suggestions are shortened until it fits.
-func PromptBody(p hitl.Prompt, o Options) string {
+func PromptBody(p survey.Prompt, o Options) string {
 	for limit := longestSuggestion; ; limit /= 2 {
 		body := promptBody(p, o, limit)
 		if len(body) <= o.limit() || limit < 40 {
@@ -36,33 +36,33 @@ func PromptBody(p hitl.Prompt, o Options) string {
 
 const longestSuggestion = 1200
 
-func promptBody(p hitl.Prompt, o Options, limit int) string {
+func promptBody(p survey.Prompt, o Options, limit int) string {
 	l := language(p)
 	var b strings.Builder
 	resultBlock(&b, p, o)
 	fmt.Fprintf(&b, "\n### %s\n\n1. %s\n", l.ask("review"), l.ask("ask.level"))
-	for _, c := range hitl.Choices {
-		fmt.Fprintf(&b, "   %s\n", prompt.Line(hitl.LevelBox(c), l.ask(string(c)), false))
+	for _, c := range survey.Choices {
+		fmt.Fprintf(&b, "   %s\n", answers.Line(survey.LevelBox(c), l.ask(string(c)), false))
 	}
 	fmt.Fprintf(&b, "2. %s\n", suggestionsAsked(p))
 	for i, s := range p.Result.Suggestions {
 		text := fmt.Sprintf("(%d) %s", i+1, proseLimit(o.redact(s.Text), limit))
-		fmt.Fprintf(&b, "   %s\n", prompt.Line(hitl.SuggestionBox(s), text, false))
+		fmt.Fprintf(&b, "   %s\n", answers.Line(survey.SuggestionBox(s), text, false))
 	}
-	fmt.Fprintf(&b, "3. %s\n\n%s\n\n%s\n\n", l.ask("ask.text"), prompt.TextBegin, prompt.TextEnd)
-	b.WriteString(prompt.Line(prompt.Submit, l.ask("submit"), false) + "\n\n")
+	fmt.Fprintf(&b, "3. %s\n\n%s\n\n%s\n\n", l.ask("ask.text"), answers.TextBegin, answers.TextEnd)
+	b.WriteString(answers.Line(answers.Submit, l.ask("submit"), false) + "\n\n")
 	fmt.Fprintf(&b, "%s\n\n%s\n", l.ask("how", "command", code(exampleCommand(p))), l.ask("until", "deadline", minute(p.Deadline()), "level", p.Result.AutomationLevel))
 	return b.String()
 }
 
-func suggestionsAsked(p hitl.Prompt) string {
+func suggestionsAsked(p survey.Prompt) string {
 	if len(p.Result.Suggestions) == 0 {
 		return language(p).ask("ask.none")
 	}
 	return language(p).ask("ask.accept")
 }
 
-func resultBlock(b *strings.Builder, p hitl.Prompt, o Options) {
+func resultBlock(b *strings.Builder, p survey.Prompt, o Options) {
 	l := language(p)
 	fmt.Fprintf(b, "### %s\n\n", l.ask("result"))
 	fmt.Fprintf(b, "- %s: %s\n", l.ask("workflow"), code(o.redact(p.Result.WorkflowName)))
@@ -74,8 +74,8 @@ func resultBlock(b *strings.Builder, p hitl.Prompt, o Options) {
 }
 
 // exampleCommand is an answer to this very prompt.
-func exampleCommand(p hitl.Prompt) string {
-	cmd := prompt.Prefix + " " + prompt.AnswerWord + " raise"
+func exampleCommand(p survey.Prompt) string {
+	cmd := answers.Prefix + " " + answers.AnswerWord + " raise"
 	switch n := len(p.Result.Suggestions); {
 	case n >= 3:
 		cmd += " accept 1,3"
@@ -89,7 +89,7 @@ func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " 
 
 // PromptDone returns the issue once it is answered or timed out: what was asked,
 // what was said, and no boxes to tick.
-func PromptDone(p hitl.Prompt, o Options) string {
+func PromptDone(p survey.Prompt, o Options) string {
 	for limit := longestSuggestion; ; limit /= 2 {
 		body := promptDone(p, o, limit)
 		if len(body) <= o.limit() || limit < 40 {
@@ -98,7 +98,7 @@ func PromptDone(p hitl.Prompt, o Options) string {
 	}
 }
 
-func promptDone(p hitl.Prompt, o Options, limit int) string {
+func promptDone(p survey.Prompt, o Options, limit int) string {
 	l := language(p)
 	var b strings.Builder
 	if p.Answered != nil {
@@ -108,7 +108,7 @@ func promptDone(p hitl.Prompt, o Options, limit int) string {
 	}
 	resultBlock(&b, p, o)
 	fmt.Fprintf(&b, "\n### %s\n\n1. %s\n", l.ask("review"), l.ask("ask.level"))
-	for _, c := range hitl.Choices {
+	for _, c := range survey.Choices {
 		fmt.Fprintf(&b, "   - %s %s\n", sign(p.Answered != nil && p.Answered.Answer.Level == c), l.ask(string(c)))
 	}
 	fmt.Fprintf(&b, "2. %s\n", suggestionsAsked(p))
@@ -130,7 +130,7 @@ func sign(yes bool) string {
 	return "☐"
 }
 
-func responder(p hitl.Prompt, o Options) string {
+func responder(p survey.Prompt, o Options) string {
 	if p.Answered == nil || p.Answered.By == "" {
 		return language(p).ask("nobody")
 	}
@@ -139,7 +139,7 @@ func responder(p hitl.Prompt, o Options) string {
 
 // PromptAnswered acknowledges the answer with what was understood, as much of
 // it as fits.
-func PromptAnswered(p hitl.Prompt, o Options) string {
+func PromptAnswered(p survey.Prompt, o Options) string {
 	for part := 1; ; part *= 2 {
 		if s := promptAnswered(p, o, part); len(s) <= o.limit() || part > 16 {
 			return s
@@ -148,7 +148,7 @@ func PromptAnswered(p hitl.Prompt, o Options) string {
 }
 
 // promptAnswered shows one part in so many of what is long.
-func promptAnswered(p hitl.Prompt, o Options, part int) string {
+func promptAnswered(p survey.Prompt, o Options, part int) string {
 	l, a := language(p), p.Answered
 	var yes, no []string
 	for i, s := range p.Result.Suggestions {
@@ -176,12 +176,12 @@ func promptAnswered(p hitl.Prompt, o Options, part int) string {
 	return b.String()
 }
 
-func goalBlock(g hitl.Goal, lines int, o Options) string {
+func goalBlock(g survey.Goal, lines int, o Options) string {
 	return fence("json", wrapLines(o.redact(string(g.JSON())), lines, 400))
 }
 
 // PromptReminder returns the n-th reminder.
-func PromptReminder(p hitl.Prompt, n int, o Options) string {
+func PromptReminder(p survey.Prompt, n int, o Options) string {
 	l := language(p)
 	id := "remind.1"
 	if n > 1 {
@@ -195,14 +195,14 @@ func PromptReminder(p hitl.Prompt, n int, o Options) string {
 }
 
 // PromptTimedOut says that nobody answered, and what follows.
-func PromptTimedOut(p hitl.Prompt, o Options) string {
+func PromptTimedOut(p survey.Prompt, o Options) string {
 	return language(p).ask("expired", "level", p.Result.AutomationLevel) + "\n\n" + goalBlock(*p.Goal, 120, o)
 }
 
 // PromptRefused says why nothing was recorded of an answer.
-func PromptRefused(p hitl.Prompt, err error, o Options) string {
+func PromptRefused(p survey.Prompt, err error, o Options) string {
 	l := language(p)
-	var r *hitl.Refused
+	var r *survey.Refused
 	if !errors.As(err, &r) {
 		return prose(o.redact(err.Error()))
 	}
@@ -211,18 +211,18 @@ func PromptRefused(p hitl.Prompt, err error, o Options) string {
 		words = append(words, code(o.redact(w)))
 	}
 	return l.ask("refused."+string(r.Why), "words", strings.Join(words, ", "), "most", len(p.Result.Suggestions),
-		"command", code(prompt.Prefix+" "+prompt.AnswerWord+" raise|lower|keep"))
+		"command", code(answers.Prefix+" "+answers.AnswerWord+" raise|lower|keep"))
 }
 
 // PromptSecond says that another answer came first.
-func PromptSecond(p hitl.Prompt, o Options) string {
+func PromptSecond(p survey.Prompt, o Options) string {
 	return language(p).ask("second", "who", responder(p, o), "at", minute(p.ClosedAt))
 }
 
 // PromptLate says that an answer came after the timeout.
-func PromptLate(p hitl.Prompt, o Options) string {
+func PromptLate(p survey.Prompt, o Options) string {
 	return language(p).ask("late", "deadline", minute(p.Deadline()))
 }
 
 // PromptRestored says that the text of the issue was put back.
-func PromptRestored(p hitl.Prompt) string { return language(p).ask("restored") }
+func PromptRestored(p survey.Prompt) string { return language(p).ask("restored") }

@@ -7,22 +7,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/prompt"
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-func feedbackPrompt(language string) hitl.Prompt {
-	return hitl.Prompt{ID: "0123456789ab", OpenedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Number: 7, Opened: hitl.Opened{
+func feedbackPrompt(language string) survey.Prompt {
+	return survey.Prompt{ID: "0123456789ab", OpenedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Number: 7, Opened: survey.Opened{
 		Audit: "TASK-0001", Language: language, Timeout: 72 * time.Hour,
-		Result: hitl.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "optimizer/level20_report.md", RunID: "77",
-			Suggestions: []hitl.Suggestion{{ID: "cache", Text: "Cache the modules"}, {ID: "split", Text: "Split the suite"}}},
+		Result: survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "optimizer/level20_report.md", RunID: "77",
+			Suggestions: []survey.Suggestion{{ID: "cache", Text: "Cache the modules"}, {ID: "split", Text: "Split the suite"}}},
 	}}
 }
 
-func replied(p hitl.Prompt, a hitl.Answer) hitl.Prompt {
-	f, g, _ := hitl.Converge(p.Result, a)
-	row := hitl.NewUserFeedback(1, p.OpenedAt, "octo", p.Language, p.Result, f, p.Audit)
-	p.Answered, p.Goal, p.ClosedAt = &hitl.Answered{Answer: a, By: "octo", Source: "comment/1", Feedback: row, Goal: g}, &g, p.OpenedAt.Add(time.Hour)
+func replied(p survey.Prompt, a survey.Answer) survey.Prompt {
+	f, g, _ := survey.Converge(p.Result, a)
+	row := survey.NewUserFeedback(1, p.OpenedAt, "octo", p.Language, p.Result, f, p.Audit)
+	p.Answered, p.Goal, p.ClosedAt = &survey.Answered{Answer: a, By: "octo", Source: "comment/1", Feedback: row, Goal: g}, &g, p.OpenedAt.Add(time.Hour)
 	return p
 }
 
@@ -65,15 +65,15 @@ func TestPromptBody(t *testing.T) {
 		}
 	})
 	t.Run("S1-6 item 3 takes text that may be left out", func(t *testing.T) {
-		wantLines(t, body, prompt.TextBegin, prompt.TextEnd)
+		wantLines(t, body, answers.TextBegin, answers.TextEnd)
 		p := feedbackPrompt("en")
 		a, _, err := p.ReadBody(strings.NewReplacer("[ ] Appropriate", "[x] Appropriate", "[ ] **Submit**", "[x] **Submit**").Replace(body))
-		if err != nil || a.Level != hitl.Keep || a.FreeText != "" {
+		if err != nil || a.Level != survey.Keep || a.FreeText != "" {
 			t.Errorf("%+v %v", a, err)
 		}
 	})
 	t.Run("S1-8 there is a Submit box", func(t *testing.T) {
-		if p, _ := prompt.Parse(body); !slices.Equal(p.Boxes, []string{"level:keep", "level:raise", "level:lower", "suggestion:cache", "suggestion:split", "submit"}) {
+		if p, _ := answers.Parse(body); !slices.Equal(p.Boxes, []string{"level:keep", "level:raise", "level:lower", "suggestion:cache", "suggestion:split", "submit"}) {
 			t.Errorf("%q", p.Boxes)
 		}
 	})
@@ -86,7 +86,7 @@ func TestPromptBody(t *testing.T) {
 
 func TestPromptNotes(t *testing.T) {
 	t.Parallel()
-	p := replied(feedbackPrompt("ko"), hitl.Answer{Level: hitl.Raise, Accepted: []string{"cache"}, FreeText: "다시 봐 주세요"})
+	p := replied(feedbackPrompt("ko"), survey.Answer{Level: survey.Raise, Accepted: []string{"cache"}, FreeText: "다시 봐 주세요"})
 	t.Run("S1-25 the acknowledgement in Korean says what was understood", func(t *testing.T) {
 		got := PromptAnswered(p, Options{})
 		for _, w := range []string{"20 → 30 (상향 권장)", "(1) Cache the modules", "(2) Split the suite", "다시 봐 주세요", "`FB-0001`", `"next_automation_level": 30`} {
@@ -96,9 +96,9 @@ func TestPromptNotes(t *testing.T) {
 		}
 	})
 	t.Run("S1-7 every refusal has its words in both languages", func(t *testing.T) {
-		for _, why := range []hitl.Why{hitl.NoLevel, hitl.SeveralLevels, hitl.NoSuggestion, hitl.NotSubmitted} {
-			en := PromptRefused(feedbackPrompt("en"), &hitl.Refused{Why: why, Words: []string{"@x"}}, Options{})
-			ko := PromptRefused(feedbackPrompt("ko"), &hitl.Refused{Why: why, Words: []string{"@x"}}, Options{})
+		for _, why := range []survey.Why{survey.NoLevel, survey.SeveralLevels, survey.NoSuggestion, survey.NotSubmitted} {
+			en := PromptRefused(feedbackPrompt("en"), &survey.Refused{Why: why, Words: []string{"@x"}}, Options{})
+			ko := PromptRefused(feedbackPrompt("ko"), &survey.Refused{Why: why, Words: []string{"@x"}}, Options{})
 			if len(en) < 20 || len(ko) < 20 || en == ko || unfilled.MatchString(en+ko) {
 				t.Errorf("%s: %q %q", why, en, ko)
 			}
@@ -125,31 +125,31 @@ func TestPromptIsInert(t *testing.T) {
 	h := hostile()
 	p := feedbackPrompt("en")
 	p.Result.WorkflowName, p.Result.ReportPath, p.Result.RunID = h.Name, h.File, h.Suite
-	texts := []string{h.Name, h.Message, h.Trace, h.Suggestion, "x <!-- sb:submit -->", "- [x] y <!-- sb:level:raise -->", "a\n- [x] z <!-- sb:level:raise -->", prompt.TextEnd}
+	texts := []string{h.Name, h.Message, h.Trace, h.Suggestion, "x <!-- sb:submit -->", "- [x] y <!-- sb:level:raise -->", "a\n- [x] z <!-- sb:level:raise -->", answers.TextEnd}
 	p.Result.Suggestions = nil
 	for i, s := range texts {
-		p.Result.Suggestions = append(p.Result.Suggestions, hitl.Suggestion{ID: string(rune('a' + i)), Text: s})
+		p.Result.Suggestions = append(p.Result.Suggestions, survey.Suggestion{ID: string(rune('a' + i)), Text: s})
 	}
-	done := replied(p, hitl.Answer{Level: hitl.Keep, Accepted: []string{"a"}, FreeText: strings.Join(texts, "\n")})
+	done := replied(p, survey.Answer{Level: survey.Keep, Accepted: []string{"a"}, FreeText: strings.Join(texts, "\n")})
 	out := p
-	goal := hitl.TimedOut(p.Result, "en")
+	goal := survey.TimedOut(p.Result, "en")
 	out.Goal, out.TimedOut = &goal, true
 	for name, md := range map[string]string{
 		"body": PromptBody(p, Options{}), "done": PromptDone(done, Options{}), "timed out": PromptDone(out, Options{}), "answered": PromptAnswered(done, Options{}),
 		"expired": PromptTimedOut(out, Options{}), "second": PromptSecond(done, Options{}),
-		"refused": PromptRefused(p, &hitl.Refused{Why: hitl.NoSuggestion, Words: texts}, Options{}),
+		"refused": PromptRefused(p, &survey.Refused{Why: survey.NoSuggestion, Words: texts}, Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if boxes, _ := prompt.Parse(md); len(boxes.Ticked) != 0 {
+			if boxes, _ := answers.Parse(md); len(boxes.Ticked) != 0 {
 				t.Errorf("ticked by a text: %q\n%s", boxes.Ticked, md)
 			}
-			if n := strings.Count(md, prompt.TextEnd); n > 1 {
+			if n := strings.Count(md, answers.TextEnd); n > 1 {
 				t.Errorf("%d ends of the text", n)
 			}
 			inert(t, boxMarks.ReplaceAllString(md, ""), Options{})
 		})
 	}
-	if boxes, _ := prompt.Parse(PromptBody(p, Options{})); len(boxes.Boxes) != 3+len(texts)+1 {
+	if boxes, _ := answers.Parse(PromptBody(p, Options{})); len(boxes.Boxes) != 3+len(texts)+1 {
 		t.Errorf("boxes %q", boxes.Boxes)
 	}
 	if title := PromptTitle(p, Options{}); strings.ContainsAny(title, "\n@") || len(title) > 200 {
@@ -162,14 +162,14 @@ func TestPromptFits(t *testing.T) {
 	p := feedbackPrompt("ko")
 	p.Result.Suggestions = nil
 	for i := range 100 {
-		p.Result.Suggestions = append(p.Result.Suggestions, hitl.Suggestion{ID: "s" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Text: strings.Repeat("`a` b@c ", 120)})
+		p.Result.Suggestions = append(p.Result.Suggestions, survey.Suggestion{ID: "s" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Text: strings.Repeat("`a` b@c ", 120)})
 	}
-	for name, md := range map[string]string{"body": PromptBody(p, Options{}), "done": PromptDone(replied(p, hitl.Answer{Level: hitl.Keep, FreeText: strings.Repeat("x\n", 60_000)}), Options{})} {
+	for name, md := range map[string]string{"body": PromptBody(p, Options{}), "done": PromptDone(replied(p, survey.Answer{Level: survey.Keep, FreeText: strings.Repeat("x\n", 60_000)}), Options{})} {
 		if len(md) > DefaultLimit {
 			t.Errorf("%s has %d bytes", name, len(md))
 		}
 	}
-	if boxes, _ := prompt.Parse(PromptBody(p, Options{})); len(boxes.Boxes) != 104 {
+	if boxes, _ := answers.Parse(PromptBody(p, Options{})); len(boxes.Boxes) != 104 {
 		t.Errorf("%d boxes", len(boxes.Boxes))
 	}
 }

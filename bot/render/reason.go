@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // koreanReasons say why something was refused, by the English of it.
@@ -50,7 +50,7 @@ func why(err error, o Options) string {
 		Refusal() (format string, args []any)
 	}
 	var stale *routing.StaleAnswerError
-	var unknown *prompt.UnknownTestError
+	var unknown *answers.UnknownTestError
 	switch {
 	case errors.As(err, &refused):
 		format, args := refused.Refusal()

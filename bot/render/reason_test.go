@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
 )
 
 // Every reason that a person is told has Korean words, with the same values.
@@ -17,7 +17,7 @@ func TestReasonsInKorean(t *testing.T) {
 	call := regexp.MustCompile(`(?:(?:refuse|unsure)\(|RefusedError\{Format: )("(?:[^"\\]|\\.)*")`)
 	verb := regexp.MustCompile(`%(?:\[[0-9]\])?[a-z]`)
 	used := map[string]bool{}
-	for _, file := range []string{"../../routing/human.go", "../../routing/port/answer.go", "../../routing/feedback/planning.go", "../action/comment.go", "../action/plans.go", "../action/send.go"} {
+	for _, file := range []string{"../../routing/human.go", "../../routing/plan/answer.go", "../../routing/plan/feedback/planning.go", "../action/comment.go", "../action/plans.go", "../action/send.go"} {
 		src, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestReasonsInKorean(t *testing.T) {
 	ko := Options{Language: Korean}
 	for _, err := range []error{
 		&routing.RefusedError{Format: "%d of at most %d reworks of checkpoint %q were handed back; reset it first", Args: []any{10, 10, "unit"}},
-		&routing.StaleAnswerError{Checkpoint: "unit", SHA: "0123456789", Newest: "abcdef0123"}, &prompt.UnknownTestError{Test: "T"}, &prompt.UnknownTestError{Test: "T", Nearest: "U"},
+		&routing.StaleAnswerError{Checkpoint: "unit", SHA: "0123456789", Newest: "abcdef0123"}, &answers.UnknownTestError{Test: "T"}, &answers.UnknownTestError{Test: "T", Nearest: "U"},
 	} {
 		if s := NotDone("/switchback retry", err, ko); strings.Contains(s, "%!") || strings.Contains(s, "handed back") || !strings.Contains(s, "니다") {
 			t.Errorf("%v: %s", err, s)

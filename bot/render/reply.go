@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/prompt"
+	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // Replies to people, each safe Markdown on a paragraph or more. What comes from
@@ -24,10 +24,10 @@ func NotAllowed(login, want, have string, putBack bool, o Options) string {
 }
 
 // Misread says that a command was not understood, and which is nearest.
-func Misread(c prompt.Command, o Options) string {
+func Misread(c answers.Command, o Options) string {
 	m := c.Err
 	what := o.Language.say("misread."+string(m.What), "word", code(o.redact(m.Word)))
-	return o.Language.say("reply.misread", "line", code(o.redact(c.Line)), "what", what, "nearest", code(m.Nearest), "help", code(prompt.Prefix+" "+prompt.AskHelp))
+	return o.Language.say("reply.misread", "line", code(o.redact(c.Line)), "what", what, "nearest", code(m.Nearest), "help", code(answers.Prefix+" "+answers.AskHelp))
 }
 
 // NotDone says that a command or box was understood and refused.
@@ -36,12 +36,12 @@ func NotDone(what string, err error, o Options) string {
 }
 
 // BoxNotDone is NotDone of a box, for one of the cases an escalation holds.
-func BoxNotDone(b prompt.Box, caseKey string, err error, o Options) string {
+func BoxNotDone(b answers.Box, caseKey string, err error, o Options) string {
 	return o.Language.say("reply.boxnotdone", "what", boxText(b, o), "case", code(caseKey), "why", prose(o.redact(why(err, o))))
 }
 
 // Late says that another answer came first.
-func Late(first escalate.Answered, c routing.Case, o Options) string {
+func Late(first escalation.Answered, c routing.Case, o Options) string {
 	return o.Language.say("reply.late", "first", answerText(first, c, o))
 }
 
@@ -63,7 +63,7 @@ func Foreign(o Options) string { return o.Language.say("reply.foreign") }
 // Unchosen says why boxes were not carried out: prompt.ErrNothing or a
 // *prompt.ContradictionError.
 func Unchosen(err error, o Options) string {
-	var clash *prompt.ContradictionError
+	var clash *answers.ContradictionError
 	if errors.As(err, &clash) {
 		return o.Language.say("reply.clash", "a", boxText(clash.A, o), "b", boxText(clash.B, o))
 	}
@@ -77,14 +77,14 @@ func Restored(o Options) string { return o.Language.say("reply.restored") }
 func Unheard(o Options) string { return o.Language.say("reply.unheard") }
 
 // Settled says that an escalation is resolved and nothing waits for an answer.
-func Settled(r escalate.Record, o Options) string {
+func Settled(r escalation.Record, o Options) string {
 	return o.Language.say("reply.settled", "who", code(r.ResolvedBy), "when", r.ResolvedAt.UTC().Format(time.DateOnly))
 }
 
 // Lost says on a pull request that the issue of its escalation is gone, and how
 // to answer without it.
 func Lost(checkpoint, how string, o Options) string {
-	return o.Language.say("reply.lost."+how, "cp", code(o.redact(checkpoint)), "retry", code(prompt.Prefix+" retry 2"), "help", code(prompt.Prefix+" "+prompt.AskHelp))
+	return o.Language.say("reply.lost."+how, "cp", code(o.redact(checkpoint)), "retry", code(answers.Prefix+" retry 2"), "help", code(answers.Prefix+" "+answers.AskHelp))
 }
 
 // NotRerun says that GitHub refused to run the failed jobs of a run again.
@@ -93,16 +93,16 @@ func NotRerun(run int64, err error, o Options) string {
 	if u := o.address(fmt.Sprintf("%s/%s/actions/runs/%d", o.server(), o.Repo, run)); u != "" && o.Repo != "" {
 		id = link(id, u)
 	}
-	return o.Language.say("reply.notrerun", "run", id, "why", prose(o.redact(err.Error())), "help", code(prompt.Prefix+" "+prompt.AskHelp))
+	return o.Language.say("reply.notrerun", "run", id, "why", prose(o.redact(err.Error())), "help", code(answers.Prefix+" "+answers.AskHelp))
 }
 
 // Help lists the commands.
 func Help(o Options) string {
 	var b strings.Builder
 	b.WriteString(o.Language.say("help.title") + "\n\n| | |\n|---|---|\n")
-	for _, u := range prompt.Usages() {
+	for _, u := range answers.Usages() {
 		word, _, _ := strings.Cut(u, " ")
-		fmt.Fprintf(&b, "| %s | %s |\n", cell(code(prompt.Prefix+" "+u)), cell(o.Language.say("help."+word)))
+		fmt.Fprintf(&b, "| %s | %s |\n", cell(code(answers.Prefix+" "+u)), cell(o.Language.say("help."+word)))
 	}
 	b.WriteString("\n" + o.Language.say("help.end"))
 	return b.String()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/stats"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // terminal makes text of a run safe for a terminal, on one line.
@@ -119,7 +119,7 @@ func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
 	for i, t := range cp.Turns {
 		fmt.Fprintf(b, "  %d. %s  %-18s", i+1, stamp(t), t.Kind)
 		if t.Kind != routing.KindPass {
-			fmt.Fprintf(b, " %-15s %d failing", orElse(string(t.Verdict.Class), string(t.Verdict.Result)), escalate.FailedCount(t.Verdict))
+			fmt.Fprintf(b, " %-15s %d failing", orElse(string(t.Verdict.Class), string(t.Verdict.Result)), escalation.FailedCount(t.Verdict))
 		}
 		if t.Verdict.Run.SHA != "" {
 			fmt.Fprintf(b, "  %s", terminal(short(t.Verdict.Run.SHA)))
@@ -127,8 +127,8 @@ func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
 		b.WriteByte('\n')
 		fs := decisiveFirst(t.Verdict.Failures)
 		for _, f := range fs[:min(len(fs), 5)] {
-			fmt.Fprintf(b, "       ✗ %s", terminal(o.redact(escalate.Name(f))))
-			if w := escalate.Where(f); w != "" {
+			fmt.Fprintf(b, "       ✗ %s", terminal(o.redact(escalation.Name(f))))
+			if w := escalation.Where(f); w != "" {
 				fmt.Fprintf(b, "  %s", terminal(o.redact(w)))
 			}
 			b.WriteByte('\n')

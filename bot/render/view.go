@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // view is one checkpoint of a case as of one of its turns, redacted, with what
@@ -39,7 +39,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	if i < 0 || i >= len(story) {
 		return v
 	}
-	v.max = escalate.MaxOf(cp, story[i], routing.DefaultPolicy())
+	v.max = escalation.MaxOf(cp, story[i], routing.DefaultPolicy())
 	for j, t := range story[:i+1] {
 		if j < i {
 			t.Verdict = slim(t.Verdict)
@@ -155,7 +155,7 @@ func short(sha string) string {
 
 // place returns file:line of a failure, linked at the run's commit.
 func (v view) place(f routing.Failure) string {
-	w := escalate.Where(f)
+	w := escalation.Where(f)
 	if w == "" {
 		return ""
 	}
@@ -171,7 +171,7 @@ func (v view) runURL() string {
 
 // command returns a command that a person gives about this checkpoint, as code.
 func (v view) command(verb string) string {
-	return code(escalate.DefaultCommand + " " + verb + " " + v.name)
+	return code(escalation.DefaultCommand + " " + verb + " " + v.name)
 }
 
 // group is a failure and those that share its fingerprint.
@@ -188,11 +188,11 @@ func groups(fs []routing.Failure) []group {
 	for _, f := range fs {
 		if i, ok := byPrint[f.Fingerprint]; ok && f.Fingerprint != "" {
 			if f.Decisive && !gs[i].Decisive {
-				gs[i].same = append(gs[i].same, escalate.Name(gs[i].Failure))
+				gs[i].same = append(gs[i].same, escalation.Name(gs[i].Failure))
 				gs[i].Failure = f
 				continue
 			}
-			gs[i].same = append(gs[i].same, escalate.Name(f))
+			gs[i].same = append(gs[i].same, escalation.Name(f))
 			continue
 		}
 		byPrint[f.Fingerprint] = len(gs)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/worker"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
+	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 type channelFlags struct {
@@ -53,7 +53,7 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return runChannelReceive(c.Context(), s, f, getenv) }}
 	progress := &cobra.Command{Use: "progress --progress 0.5 --task TEXT", Short: "Say how far this worker is", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p := port.Progress{Session: f.session, Progress: f.progress, Task: f.task, Tokens: f.tokens}
+			p := plan.Progress{Session: f.session, Progress: f.progress, Task: f.task, Tokens: f.tokens}
 			if err := p.Validate(); err != nil {
 				return usage("%w", err)
 			}
@@ -80,7 +80,7 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 			if strings.TrimSpace(f.text) == "" {
 				return usage("--text is missing; say what a human is to know")
 			}
-			return ask(c.Context(), s, getenv, "escalate", worker.Raised{Type: escalate.Type(f.kind), Severity: escalate.Severity(f.severity), Text: f.text})
+			return ask(c.Context(), s, getenv, "escalate", worker.Raised{Type: escalation.Type(f.kind), Severity: escalation.Severity(f.severity), Text: f.text})
 		}}
 	call.Flags().StringVar(&f.kind, "type", "blocked", "type of the escalation")
 	call.Flags().StringVar(&f.severity, "severity", "medium", "low, medium, high or critical")
@@ -117,7 +117,7 @@ func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(
 	if payload != "" && !json.Valid([]byte(payload)) {
 		return usage("--payload is no JSON: %.80q", payload)
 	}
-	kind := port.MessageType(f.kind)
+	kind := plan.MessageType(f.kind)
 	if f.relayed(getenv) {
 		return ask(ctx, s, getenv, "send", worker.Sent{Type: kind, Payload: json.RawMessage(payload)})
 	}
@@ -125,7 +125,7 @@ func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(
 	if err != nil {
 		return err
 	}
-	m, err := d.Send(ctx, port.Message{ChannelID: f.channel, From: f.session, Type: kind, Payload: json.RawMessage(payload)})
+	m, err := d.Send(ctx, plan.Message{ChannelID: f.channel, From: f.session, Type: kind, Payload: json.RawMessage(payload)})
 	if err != nil {
 		return failed(fmt.Errorf("not sent: %w", err))
 	}
@@ -145,7 +145,7 @@ func runChannelReceive(ctx context.Context, s streams, f channelFlags, getenv fu
 		return failed(err)
 	}
 	if got == nil {
-		got = []port.Message{}
+		got = []plan.Message{}
 	}
 	return printJSON(s, got)
 }

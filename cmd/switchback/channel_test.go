@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func TestChannelCommands(t *testing.T) {
@@ -23,9 +23,9 @@ echo hello > hello.txt
 		if r, code, c := runIn(t, dir, nil, "port", "run", "greet"); code != 0 {
 			t.Fatalf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
-		var got []port.Message
+		var got []plan.Message
 		decode(t, readIn(t, dir, "received"), &got)
-		if len(got) != 2 || got[0].Type != port.QueryMessage || !strings.Contains(string(got[0].Payload), "which greeting?") || got[1].Type != port.ResultMessage || got[0].DeliveredAt.IsZero() {
+		if len(got) != 2 || got[0].Type != plan.QueryMessage || !strings.Contains(string(got[0].Payload), "which greeting?") || got[1].Type != plan.ResultMessage || got[0].DeliveredAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		if again := strings.TrimSpace(readIn(t, dir, "again")); again != "[]" {
@@ -39,7 +39,7 @@ echo hello > hello.txt
 		t.Parallel()
 		dir := portDir(t, speak+`"$SWITCHBACK_BIN" channel escalate --type blocked --severity high --text "no key for the API"; sleep 1000`+"\n", greetTest, "")
 		r, code, c := runIn(t, dir, nil, "port", "run", "--grace", "100ms", "greet")
-		if code != 1 || r.Status != port.Raised || r.Call == nil || r.Call.Type != "blocked" || r.Call.Severity != "high" || !strings.Contains(r.Reason, "no key") {
+		if code != 1 || r.Status != plan.Raised || r.Call == nil || r.Call.Type != "blocked" || r.Call.Severity != "high" || !strings.Contains(r.Reason, "no key") {
 			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
 	})

@@ -28,7 +28,7 @@ func TestDiagnoseKeys(t *testing.T) {
 	hasKeys(t, "an error line", string(raw.ErrorLines[0]), "line", "text")
 	hasKeys(t, "a failing test", string(raw.FailingTests[0]), "name", "suite", "file", "line", "class", "message")
 	hasKeys(t, "counts", string(raw.Counts), "tests", "passed", "failed", "skipped")
-	var d diagnosis
+	var d diagnosisJSON
 	decode(t, r.out, &d)
 	if d.Verdict != "fail" || d.Class != "ENV_ISSUE" || d.Counts.Tests != 6 || d.Counts.Failed != 1 || d.FailingTests[0].Name != "TestStock" || d.FailingTests[0].Line != 44 {
 		t.Errorf("%+v", d)
@@ -70,7 +70,7 @@ func TestDiagnose(t *testing.T) {
 		{"prose", "all is well\n", []string{"-"}, "unclear", "UNKNOWN"},
 	} {
 		r := run(t, c.in, append([]string{"diagnose"}, c.args...)...)
-		var d diagnosis
+		var d diagnosisJSON
 		decode(t, r.out, &d)
 		if r.code != 0 || string(d.Verdict) != c.verdict || string(d.Class) != c.class {
 			t.Errorf("%s: exit %d, %s %s (%s)", c.name, r.code, d.Verdict, d.Class, d.Reason)

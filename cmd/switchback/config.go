@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/judge"
 )
 
 func configCommand(s streams) *cobra.Command {
@@ -26,7 +26,7 @@ func configCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := judge.Rules(f); err != nil {
+			if _, err := analysis.Rules(f); err != nil {
 				return failed(fmt.Errorf("%s: %w", name, err))
 			}
 			fmt.Fprintf(s.out, "%s is valid\n", name)

@@ -11,10 +11,10 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/switchback-ci/switchback/bot/app"
-	"github.com/switchback-ci/switchback/bot/app/credentials"
-	"github.com/switchback-ci/switchback/bot/app/setup"
-	"github.com/switchback-ci/switchback/bot/dash/signin"
+	"github.com/switchback-ci/switchback/bot/server"
+	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/server/setup"
+	"github.com/switchback-ci/switchback/bot/web/signin"
 )
 
 // service is what is read of a service of compose.yaml.
@@ -160,8 +160,8 @@ func knownVariable(t *testing.T, name string) {
 // What setup tells GitHub is where serve listens.
 func TestSetupTellsWhereServeListens(t *testing.T) {
 	t.Parallel()
-	if setup.WebhookPath != app.WebhookPath {
-		t.Errorf("setup says %s, serve listens at %s", setup.WebhookPath, app.WebhookPath)
+	if setup.WebhookPath != server.WebhookPath {
+		t.Errorf("setup says %s, serve listens at %s", setup.WebhookPath, server.WebhookPath)
 	}
 	if setup.CallbackPath != signin.CallbackPath {
 		t.Errorf("setup says %s, people come back to %s", setup.CallbackPath, signin.CallbackPath)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/dash"
-	"github.com/switchback-ci/switchback/bot/feed"
-	"github.com/switchback-ci/switchback/bot/feed/sse"
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/web"
+	"github.com/switchback-ci/switchback/bot/web/sse"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -46,13 +46,13 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	defer func() { err = errors.Join(err, w.done()) }()
 	defer w.follow(ctx)()
 	log := slog.New(slog.NewTextHandler(s.err, nil))
-	hub := feed.NewHub(w.feed, sse.Frame)
+	hub := eventstream.NewHub(w.feed, sse.Frame)
 	telling, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() { defer close(ended); hub.Run(telling, log) }()
 	defer func() { stop(); <-ended }()
-	pages, err := dash.New(dash.Options{
-		Feed: w.feed, Gate: dash.Local{}, GitHub: "https://github.com", Log: log,
+	pages, err := web.New(web.Options{
+		Feed: w.feed, Gate: web.Local{}, GitHub: "https://github.com", Log: log,
 		Events: &sse.Handler{Hub: hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := w.led.Load(ctx, key)

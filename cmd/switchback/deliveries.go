@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/app"
-	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/bot/server"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 func deliveriesCommand(s streams, getenv func(string) string) *cobra.Command {
@@ -29,11 +29,11 @@ tried again until it is retried:
 			if output != "text" && output != "json" {
 				return usage("--output is %q; it must be text or json", output)
 			}
-			if !slices.Contains(deliveryStates, store.State(state)) {
+			if !slices.Contains(deliveryStates, queue.State(state)) {
 				return usage("--state is %q; it must be one of %v", state, deliveryStates)
 			}
-			return withStore(c, getenv, func(d *store.Store) error {
-				list, err := d.List(c.Context(), store.State(state), limit)
+			return withStore(c, getenv, func(d *queue.Store) error {
+				list, err := d.List(c.Context(), queue.State(state), limit)
 				if err != nil {
 					return err
 				}
@@ -50,7 +50,7 @@ tried again until it is retried:
 	}
 	c.PersistentFlags().String("data", "", "data directory (SWITCHBACK_DATA)")
 	c.PersistentFlags().String("database-url", "", "URL of a PostgreSQL database (SWITCHBACK_DATABASE_URL)")
-	c.Flags().StringVar(&state, "state", string(store.Poison), "received, working, later, failed, done, gone or poison")
+	c.Flags().StringVar(&state, "state", string(queue.Poison), "received, working, later, failed, done, gone or poison")
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	c.Flags().IntVar(&limit, "limit", 50, "how many at most")
 	c.AddCommand(&cobra.Command{
@@ -58,7 +58,7 @@ tried again until it is retried:
 		Short: "Let poison deliveries be worked on again",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return withStore(c, getenv, func(d *store.Store) error {
+			return withStore(c, getenv, func(d *queue.Store) error {
 				for _, id := range ids {
 					if err := d.Again(c.Context(), id); err != nil {
 						return err
@@ -71,7 +71,7 @@ tried again until it is retried:
 	return c
 }
 
-var deliveryStates = []store.State{store.Received, store.Working, store.Waiting, store.Failed, store.Done, store.Gone, store.Poison}
+var deliveryStates = []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Done, queue.Gone, queue.Poison}
 
 // onLine is an error on one line: it may quote what was sent.
 func onLine(s string) string {
@@ -81,8 +81,8 @@ func onLine(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-func withStore(c *cobra.Command, getenv func(string) string, do func(*store.Store) error) error {
-	d, err := app.OpenStore(c.Context(), given(c.Flags()), getenv)
+func withStore(c *cobra.Command, getenv func(string) string, do func(*queue.Store) error) error {
+	d, err := server.OpenStore(c.Context(), given(c.Flags()), getenv)
 	if err != nil {
 		return failed(err)
 	}

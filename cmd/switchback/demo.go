@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/judge"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
 
 // recordings are the output of the real go test; demo/record.sh made them.
@@ -129,15 +129,15 @@ func (d *demo) run(ctx context.Context, dir string) error {
 			return failed(err)
 		}
 		c.Pending = nil // there is no GitHub here to carry anything out
-		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: diagnose.Redact}))
+		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: diagnosis.Redact}))
 	}
 	return nil
 }
 
 func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc scene) error {
 	banner(d.s.out, "─", sc.title)
-	out, err := judge.Judge(judge.Input{
-		Sources:    []judge.Source{{Name: sc.file, Open: func() (io.ReadCloser, error) { return recordings.Open("demo/" + sc.file) }}},
+	out, err := analysis.Judge(analysis.Input{
+		Sources:    []analysis.Source{{Name: sc.file, Open: func() (io.ReadCloser, error) { return recordings.Open("demo/" + sc.file) }}},
 		Conclusion: map[bool]string{true: "success", false: "failure"}[strings.Contains(sc.file, "pass")],
 		ReadFile:   demoFile,
 	})
@@ -153,7 +153,7 @@ func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc sce
 	if err != nil {
 		return err
 	}
-	o := render.Options{Repo: repo, Redact: diagnose.Redact}
+	o := render.Options{Repo: repo, Redact: diagnosis.Redact}
 	if rec.Decision.Kind == routing.KindRetry {
 		o.Mention = "@octocat"
 	}

@@ -8,20 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/judge"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
 
-// diagnosis is what `diagnose -o json` prints; others rely on it.
-type diagnosis struct {
+// diagnosisJSON is what `diagnose -o json` prints; others rely on it.
+type diagnosisJSON struct {
 	Verdict      routing.Result     `json:"verdict"`
 	Class        routing.Class      `json:"class"`
 	Reason       string             `json:"reason"`
 	Evidence     []routing.Evidence `json:"evidence"`
-	ErrorLines   []diagnose.Line    `json:"error_lines"`
+	ErrorLines   []diagnosis.Line   `json:"error_lines"`
 	FailingTests []failingTest      `json:"failing_tests"`
 	Counts       counts             `json:"counts"`
 	Notes        []string           `json:"notes,omitempty"`
@@ -69,11 +69,11 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, err := judge.Rules(f)
+			rules, err := analysis.Rules(f)
 			if err != nil {
 				return failed(err)
 			}
-			out, err := judge.Judge(judge.Input{Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
+			out, err := analysis.Judge(analysis.Input{Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
 			if err != nil {
 				return usage("%w", err)
 			}
@@ -87,9 +87,9 @@ func diagnoseCommand(s streams) *cobra.Command {
 	return c
 }
 
-func printDiagnosis(s streams, output string, o judge.Output) error {
+func printDiagnosis(s streams, output string, o analysis.Output) error {
 	v := o.Verdict
-	d := diagnosis{
+	d := diagnosisJSON{
 		Verdict: v.Result, Class: v.Class, Reason: v.Reason, Evidence: v.Evidence, ErrorLines: o.Diagnosis.ErrorLines, Notes: v.Notes,
 		Counts: counts{v.Counts.Tests, v.Counts.Passed, v.Counts.Failed, v.Counts.Skipped},
 	}
@@ -97,10 +97,10 @@ func printDiagnosis(s streams, output string, o judge.Output) error {
 		d.Evidence = []routing.Evidence{}
 	}
 	if d.ErrorLines == nil {
-		d.ErrorLines = []diagnose.Line{}
+		d.ErrorLines = []diagnosis.Line{}
 	}
 	for i := range d.ErrorLines {
-		d.ErrorLines[i].Text = diagnose.Redact(d.ErrorLines[i].Text)
+		d.ErrorLines[i].Text = diagnosis.Redact(d.ErrorLines[i].Text)
 	}
 	d.FailingTests = []failingTest{}
 	for _, f := range failingOf(o) {
@@ -123,7 +123,7 @@ func printDiagnosis(s streams, output string, o judge.Output) error {
 	return nil
 }
 
-func diagnosisText(d diagnosis) string {
+func diagnosisText(d diagnosisJSON) string {
 	var b strings.Builder
 	b.WriteString(string(d.Verdict))
 	if d.Class != "" {
@@ -142,7 +142,7 @@ func diagnosisText(d diagnosis) string {
 }
 
 // failingOf returns the failures that are tests: not diagnostics, not problems.
-func failingOf(o judge.Output) []routing.Failure {
+func failingOf(o analysis.Output) []routing.Failure {
 	var out []routing.Failure
 	for _, f := range o.Verdict.Failures {
 		if f.Kind != "diagnostic" && f.Kind != "problem" {

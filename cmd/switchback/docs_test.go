@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/routing/port"
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 // The examples of docs/feedback.md are what people copy: they have to work.
@@ -29,7 +29,7 @@ func TestFeedbackPage(t *testing.T) {
 	if len(blocks["json"]) != 2 || len(blocks["yaml"]) != 3 || len(blocks["console"]) != 1 {
 		t.Fatalf("%d JSON, %d YAML, %d console", len(blocks["json"]), len(blocks["yaml"]), len(blocks["console"]))
 	}
-	if _, err := hitl.ParseResult("result.json", []byte(blocks["json"][0])); err != nil {
+	if _, err := survey.ParseResult("result.json", []byte(blocks["json"][0])); err != nil {
 		t.Error(err)
 	}
 	if f, err := config.Parse("switchback.yml", []byte(blocks["yaml"][2])); err != nil || !f.Feedback.Reenters() {
@@ -86,7 +86,7 @@ func TestFeedbackPage(t *testing.T) {
 		}
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "goal.json"))
-	var want, have hitl.Goal
+	var want, have survey.Goal
 	decode(t, blocks["json"][1], &want)
 	if err == nil {
 		decode(t, string(got), &have)
@@ -129,7 +129,7 @@ func TestPortsPage(t *testing.T) {
 	if want := strings.ReplaceAll(broken.err, "testdata/broken/", "ports/"); !strings.Contains(string(page), "$ switchback ports lint ports\n"+want+"```") {
 		t.Errorf("the page does not show what is printed:\n%s", want)
 	}
-	for _, k := range port.Keys() {
+	for _, k := range plan.Keys() {
 		if !strings.Contains(string(page), "`"+k+"`") {
 			t.Errorf("the page does not explain %s", k)
 		}

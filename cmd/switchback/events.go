@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/database"
-	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
-	"github.com/switchback-ci/switchback/routing/live"
+	"github.com/switchback-ci/switchback/routing/activity"
 )
 
 // eventsFlags are what is wanted of the events.
@@ -93,11 +93,11 @@ func events(ctx context.Context, s streams, o eventsFlags) (err error) {
 	return nil // interrupted
 }
 
-func (o eventsFlags) wants(e live.Event) bool {
+func (o eventsFlags) wants(e activity.Event) bool {
 	return (len(o.repos) == 0 || slices.Contains(o.repos, e.Repo)) && (o.session == "" || e.Of(o.session))
 }
 
-func (o eventsFlags) print(w io.Writer, e live.Event) error {
+func (o eventsFlags) print(w io.Writer, e activity.Event) error {
 	if o.output == "text" {
 		_, err := fmt.Fprintf(w, "%d  %s  %-20s %s  %s\n", e.ID, e.At.Format(time.RFC3339), e.Type, e.Session, e.Data)
 		return err
@@ -115,8 +115,8 @@ const followEvery = 300 * time.Millisecond
 // watched is a ledger with its feed.
 type watched struct {
 	led    ledger.Ledger
-	feed   *feed.Feed
-	mirror *feed.Mirror // keeps the feed up with the ledger; nil where the App does
+	feed   *eventstream.Feed
+	mirror *eventstream.Mirror // keeps the feed up with the ledger; nil where the App does
 	done   func() error
 }
 
@@ -127,7 +127,7 @@ func openFeed(ctx context.Context, s streams, where string) (w watched, err erro
 		return w, err
 	}
 	if l, ok := w.led.(*sqlledger.Ledger); ok {
-		if w.feed, err = feed.Beside(ctx, l.Database()); err != nil {
+		if w.feed, err = eventstream.Beside(ctx, l.Database()); err != nil {
 			return w, failed(err)
 		}
 		if w.feed != nil {
@@ -144,10 +144,10 @@ func openFeed(ctx context.Context, s streams, where string) (w watched, err erro
 		return w, failed(errors.Join(err, os.RemoveAll(dir)))
 	}
 	w.done = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
-	err = db.Migrate(ctx, nil, sqlledger.Line(), feed.Line())
+	err = db.Migrate(ctx, nil, sqlledger.Line(), eventstream.Line())
 	if err == nil {
-		w.feed = feed.New(db)
-		w.mirror = feed.NewMirror(w.feed, w.led, "", slog.New(slog.NewTextHandler(s.err, nil)))
+		w.feed = eventstream.New(db)
+		w.mirror = eventstream.NewMirror(w.feed, w.led, "", slog.New(slog.NewTextHandler(s.err, nil)))
 		_, err = w.mirror.Look(ctx)
 	}
 	if err != nil {

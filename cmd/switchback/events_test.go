@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/database"
-	"github.com/switchback-ci/switchback/bot/feed"
+	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 	"github.com/switchback-ci/switchback/internal/sample"
-	"github.com/switchback-ci/switchback/routing/live"
+	"github.com/switchback-ci/switchback/routing/activity"
 )
 
 // ran runs a command that must not fail, and returns the lines that it prints.
@@ -44,7 +44,7 @@ func TestEventsOfALedger(t *testing.T) {
 		if _, err := led.Append(t.Context(), s.Key, "", s.Events); err != nil {
 			t.Fatal(err)
 		}
-		told, err := live.Since(s.Key, s.Events, 0)
+		told, err := activity.Since(s.Key, s.Events, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestEventsOfALedger(t *testing.T) {
 	if len(lines) != total {
 		t.Fatalf("%d lines, want %d", len(lines), total)
 	}
-	all := make([]live.Event, total)
+	all := make([]activity.Event, total)
 	for i, l := range lines {
 		if err := json.Unmarshal([]byte(l), &all[i]); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestEventsOfALedger(t *testing.T) {
 		t.Errorf("%d after 10", len(rest))
 	}
 	of := made[2].Key
-	for i, l := range ran(t, "events", "--ledger", where, "--session", of, "--repo", live.Repo(of), "-o", "text") {
+	for i, l := range ran(t, "events", "--ledger", where, "--session", of, "--repo", activity.Repo(of), "-o", "text") {
 		if !strings.Contains(l, of) {
 			t.Errorf("%d: %s", i, l)
 		}
@@ -85,7 +85,7 @@ func TestEventsOfALedger(t *testing.T) {
 			_ = w.Close()
 		}()
 		in := bufio.NewReader(r)
-		take := func() (e live.Event) {
+		take := func() (e activity.Event) {
 			t.Helper()
 			line, err := in.ReadBytes('\n')
 			if err == nil {
@@ -105,7 +105,7 @@ func TestEventsOfALedger(t *testing.T) {
 			if _, err := led.Append(ctx, s.Key, "", s.Events); err != nil {
 				t.Fatal(err)
 			}
-			told, _ := live.Since(s.Key, s.Events, 0)
+			told, _ := activity.Since(s.Key, s.Events, 0)
 			for i, want := range told {
 				if e := take(); e.Stream != s.Key || e.Type != want.Type || !bytes.Equal(e.Data, want.Data) {
 					t.Errorf("%s, event %d: %+v", s.Key, i+1, e)
@@ -126,13 +126,13 @@ func TestEventsOfAnApp(t *testing.T) {
 	where := filepath.Join(t.TempDir(), "switchback.db")
 	db, err := database.OpenFile(t.Context(), where, true)
 	if err == nil {
-		err = db.Migrate(t.Context(), nil, sqlledger.Line(), feed.Line())
+		err = db.Migrate(t.Context(), nil, sqlledger.Line(), eventstream.Line())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	f := feed.New(db)
+	f := eventstream.New(db)
 	for s := range sample.Cases(sample.Options{Seed: 5, Cases: 3, End: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}) {
 		if _, err := f.Add(t.Context(), s.Key, s.Events); err != nil { // not in order of time
 			t.Fatal(err)

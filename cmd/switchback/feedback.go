@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/edges"
-	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 type feedbackFlags struct {
@@ -143,8 +143,8 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string, get
 	return &exitError{code: 1}
 }
 
-func sendMessage(ctx context.Context, f feedbackFlags, data []byte, getenv func(string) string) (edges.Sent, error) {
-	var out edges.Sent
+func sendMessage(ctx context.Context, f feedbackFlags, data []byte, getenv func(string) string) (requests.Sent, error) {
+	var out requests.Sent
 	if f.relayed {
 		return out, relay(ctx, getenv, "edges/send", data, &out)
 	}
@@ -227,7 +227,7 @@ a run that is lost loses nothing. A worker of a port is given what its port runs
 }
 
 func runReceive(ctx context.Context, s streams, f feedbackFlags, node string, getenv func(string) string) error {
-	var out edges.Received
+	var out requests.Received
 	if f.relayed {
 		if err := relay(ctx, getenv, "edges/receive", struct{}{}, &out); err != nil {
 			return failed(err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/bot/edges"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 const paymentPlan = `{"root": "workflow-root", "nodes": [
@@ -84,7 +84,7 @@ func TestFeedbackAcrossProcesses(t *testing.T) {
 			t.Fatal("it passes before anything was mended")
 		}
 		d.says("FB-001 queued at ", d.feedback(0, paymentFeedback, "send", "-"))
-		var got edges.Received
+		var got requests.Received
 		decode(t, d.feedback(0, "", "receive", "create-payment-model").out, &got)
 		if len(got.Feedback) != 1 || got.Feedback[0].Round != 1 || got.Feedback[0].Files[0] != "spec/models/payment_spec.rb" {
 			t.Fatalf("%+v", got)
@@ -122,7 +122,7 @@ func TestFeedbackCommands(t *testing.T) {
 			d.feedback(0, "", "done", "FB-001", "--summary", "tried")
 			d.says(want, d.feedback(0, "", "done", "FB-001", "--failed", "--summary", "expected it to fail"))
 		}
-		var got edges.Received
+		var got requests.Received
 		decode(t, d.feedback(0, "", "receive", "workflow-root").out, &got)
 		if h := got.Feedback; len(h) != 1 || h[0].Type != edge.ArchitectureIssue || len(h[0].Earlier) != 2 || h[0].Earlier[1].Trace != "expected it to fail" {
 			t.Errorf("%+v", got)
@@ -132,7 +132,7 @@ func TestFeedbackCommands(t *testing.T) {
 		if r.out != "" || r.err != want {
 			t.Errorf("%q", r.err)
 		}
-		var s edges.Sent
+		var s requests.Sent
 		decode(t, d.feedback(0, paymentFeedback, "send", "-o", "json", "--build", "another", "-").out, &s)
 		if s.Round != 1 || s.Status != edge.Queued || s.ID != "FB-004" {
 			t.Errorf("another build: %+v", s)
@@ -145,7 +145,7 @@ func TestFeedbackCommands(t *testing.T) {
 		d.feedback(0, "", "receive", "create-payment-model")
 		d.feedback(1, "", "done", "FB-001")
 		d.says("FB-001 verifying", d.feedback(0, "", "answer", "FB-001", "--text", "pay(amount)"))
-		var got edges.Received
+		var got requests.Received
 		decode(t, d.feedback(0, "", "receive", "create-refunds").out, &got)
 		if len(got.Feedback) != 0 || len(got.Answers) != 1 || got.Answers[0].Answer != "pay(amount)" || got.Answers[0].RequestedInfo != "method name" {
 			t.Errorf("%+v", got)

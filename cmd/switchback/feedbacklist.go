@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 func listCommand(s streams, f *feedbackFlags) *cobra.Command {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/edges"
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/plan"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // planFile is a plan as JSON.
@@ -32,7 +32,7 @@ func (f *feedbackFlags) place() error {
 		if name, file := planNamed(f.plan); file != "" {
 			f.plan, f.ports = name, file
 		} else if _, err := os.Stat(f.plan); err == nil {
-			f.plan, f.ports = plan.Name(f.plan), f.plan
+			f.plan, f.ports = planfile.Name(f.plan), f.plan
 		}
 	}
 	if !planName.MatchString(f.plan) {
@@ -54,8 +54,8 @@ func (f *feedbackFlags) path() string {
 
 // book is the feedback of the build that is meant: the one that is named, else
 // the newest of the plan, else all that was sent under no build.
-func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (edges.Book, error) {
-	b := edges.Book{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
+func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.Book, error) {
+	b := requests.Book{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
 	if f.build == "" {
 		var err error
 		b.Build, err = feedbackOf(ctx, led, f.repo, f.plan, "")
@@ -66,7 +66,7 @@ func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (edges.Book
 		return b, err
 	}
 	// A build's own name is the shorter one.
-	if full := edges.Of(f.plan, f.build); !r.Knows(f.build) && r.Knows(full) {
+	if full := requests.Of(f.plan, f.build); !r.Knows(f.build) && r.Knows(full) {
 		b.Build = full
 	}
 	return b, nil
@@ -80,7 +80,7 @@ func readPlan(name string) (edge.Graph, error) {
 	if strings.EqualFold(filepath.Ext(name), ".json") {
 		return readNodes(name)
 	}
-	p, err := plan.Load(name)
+	p, err := planfile.Load(name)
 	if err != nil {
 		return nil, err
 	}

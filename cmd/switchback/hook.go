@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/bot/worker"
-	"github.com/switchback-ci/switchback/routing/diagnose"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 type hookFlags struct {
@@ -54,7 +54,7 @@ func runHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 	if len(data) > mostHook {
 		return unreadable("test-feedback: the input has more than %d bytes", mostHook)
 	}
-	in, fb, err := port.ParseHook(data)
+	in, fb, err := plan.ParseHook(data)
 	if err != nil {
 		return unreadable("test-feedback: %w", err)
 	}
@@ -65,7 +65,7 @@ func runHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 }
 
 // logHook records the event where there is a journal, else prints it.
-func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) string, session string, fb port.TestFeedback) error {
+func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) string, session string, fb plan.TestFeedback) error {
 	switch url := getenv("SWITCHBACK_CHANNEL_URL"); {
 	case f.ledger == "" && url != "":
 		if _, err := worker.Ask(ctx, url, getenv("SWITCHBACK_CHANNEL_TOKEN"), "feedback", fb); err != nil {
@@ -83,17 +83,17 @@ func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 			return failed(err)
 		}
 	default:
-		teller(s)(port.Event{Kind: port.TestFeedbackLogged, At: time.Now(), Session: session, Port: f.port, Feedback: &fb})
+		teller(s)(plan.Event{Kind: plan.TestFeedbackLogged, At: time.Now(), Session: session, Port: f.port, Feedback: &fb})
 	}
 	return nil
 }
 
 // said is feedback as it may be shown: without secrets and what is not text.
-func said(f port.TestFeedback) port.TestFeedback {
+func said(f plan.TestFeedback) plan.TestFeedback {
 	f.FailedTests = slices.Clone(f.FailedTests)
 	for i := range f.FailedTests {
 		t := &f.FailedTests[i]
-		t.Name, t.SuggestedFix = render.Printable(diagnose.Redact(t.Name)), render.Printable(diagnose.Redact(t.SuggestedFix))
+		t.Name, t.SuggestedFix = render.Printable(diagnosis.Redact(t.Name)), render.Printable(diagnosis.Redact(t.SuggestedFix))
 	}
 	return f
 }

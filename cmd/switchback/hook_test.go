@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func TestHookTestFeedback(t *testing.T) {
@@ -20,14 +20,14 @@ func TestHookTestFeedback(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := run(t, c.in, "hook", "test-feedback", "--language", c.language)
-			var out port.HookOutput
+			var out plan.HookOutput
 			decode(t, r.out, &out)
-			if r.code != 0 || out.Decision != "approve" || len(out.Notifications) != 1 || out.Notifications[0] != (port.Notification{Level: "info", Title: "Test Feedback", Message: c.want}) {
+			if r.code != 0 || out.Decision != "approve" || len(out.Notifications) != 1 || out.Notifications[0] != (plan.Notification{Level: "info", Title: "Test Feedback", Message: c.want}) {
 				t.Errorf("exit %d %+v", r.code, out)
 			}
-			var e port.Event
+			var e plan.Event
 			decode(t, r.err, &e)
-			if e.Kind != port.TestFeedbackLogged || e.Session != "s" || e.Feedback == nil {
+			if e.Kind != plan.TestFeedbackLogged || e.Session != "s" || e.Feedback == nil {
 				t.Errorf("S2-33: %s", r.err)
 			}
 		})
@@ -51,7 +51,7 @@ func TestHookTestFeedback(t *testing.T) {
 		if err != nil || len(events) != 1 {
 			t.Fatalf("%d events, %v", len(events), err)
 		}
-		if e, ours, err := port.Recorded(events[0]); err != nil || !ours || e.Kind != port.TestFeedbackLogged || e.Session != "s" || len(e.Feedback.FailedTests) != 2 {
+		if e, ours, err := plan.Recorded(events[0]); err != nil || !ours || e.Kind != plan.TestFeedbackLogged || e.Session != "s" || len(e.Feedback.FailedTests) != 2 {
 			t.Errorf("%+v %v", e, err)
 		}
 		if r := run(t, failing, "hook", "test-feedback", "--ledger", led); r.code != 2 || !strings.Contains(r.err, "--port") {

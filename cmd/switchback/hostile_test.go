@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // speaks is a worker that says all that is wrong, and then too much.
@@ -52,40 +52,40 @@ func TestPortRunOfBadFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, impl, test string
-		status           port.LoopStatus
+		status           plan.LoopStatus
 		want             string // in what was printed
 	}{
-		{"a pipe for the tokens", `mkfifo "$SWITCHBACK_TOKENS_FILE"`, says, port.Success, "tokens-impl-1 is a pipe, not a file"},
-		{"a link to a pipe for the tokens", `mkfifo pipe; ln -s "$PWD/pipe" "$SWITCHBACK_TOKENS_FILE"`, says, port.Success, "tokens-impl-1 is a pipe, not a file"},
-		{"a device for the tokens", `ln -s /dev/zero "$SWITCHBACK_TOKENS_FILE"`, says, port.Success, "tokens-impl-1 is a device, not a file"},
-		{"a folder for the tokens", `mkdir "$SWITCHBACK_TOKENS_FILE"`, says, port.Success, "tokens-impl-1 is a folder, not a file"},
-		{"half a line of tokens", `printf '{"total_to' > "$SWITCHBACK_TOKENS_FILE"`, says, port.Success, "line 1 of the tokens file is"},
-		{"a pipe for the feedback", "true", `mkfifo "$SWITCHBACK_TEST_FEEDBACK"`, port.Raised, "said-1.json is a pipe, not a file"},
-		{"a device for the feedback", "true", `ln -s /dev/zero "$SWITCHBACK_TEST_FEEDBACK"`, port.Raised, "said-1.json is a device, not a file"},
-		{"a folder for the feedback", "true", `mkdir "$SWITCHBACK_TEST_FEEDBACK"`, port.Raised, "said-1.json is a folder, not a file"},
-		{"truncated feedback", "true", `printf '{"success": tr' > "$SWITCHBACK_TEST_FEEDBACK"`, port.Raised, "the feedback is not readable"},
-		{"pipes among the reports, and a link to one", "true", `cd "$SWITCHBACK_REPORTS"; mkfifo a.xml; ln -s a.xml b.xml; ln -s /dev/zero c.xml; mkdir d.xml`, port.Raised, "no test report"},
-		{"a report that is said to be endless", "true", `truncate -s 1T "$SWITCHBACK_REPORTS/r.xml"`, port.Raised, "it has more than 1073741824 bytes"},
-		{"half a report", "true", `echo '<testsuite name="x" tests="2"><testcase name="a"' > "$SWITCHBACK_REPORTS/r.xml"`, port.Raised, ""},
-		{"pipes where the program writes", `cd .switchback/ports/ports/greet; for f in impl-1.log test-1.log result-1.json result.json brief.md; do rm -rf $f; mkfifo $f; done`, says, port.Success, ""},
-		{"folders where the program writes", `cd .switchback/ports/ports/greet; for f in impl-1.log test-1.log result-1.json result.json brief.md; do rm -rf $f; mkdir -p $f/full; done`, says, port.Success, ""},
+		{"a pipe for the tokens", `mkfifo "$SWITCHBACK_TOKENS_FILE"`, says, plan.Success, "tokens-impl-1 is a pipe, not a file"},
+		{"a link to a pipe for the tokens", `mkfifo pipe; ln -s "$PWD/pipe" "$SWITCHBACK_TOKENS_FILE"`, says, plan.Success, "tokens-impl-1 is a pipe, not a file"},
+		{"a device for the tokens", `ln -s /dev/zero "$SWITCHBACK_TOKENS_FILE"`, says, plan.Success, "tokens-impl-1 is a device, not a file"},
+		{"a folder for the tokens", `mkdir "$SWITCHBACK_TOKENS_FILE"`, says, plan.Success, "tokens-impl-1 is a folder, not a file"},
+		{"half a line of tokens", `printf '{"total_to' > "$SWITCHBACK_TOKENS_FILE"`, says, plan.Success, "line 1 of the tokens file is"},
+		{"a pipe for the feedback", "true", `mkfifo "$SWITCHBACK_TEST_FEEDBACK"`, plan.Raised, "said-1.json is a pipe, not a file"},
+		{"a device for the feedback", "true", `ln -s /dev/zero "$SWITCHBACK_TEST_FEEDBACK"`, plan.Raised, "said-1.json is a device, not a file"},
+		{"a folder for the feedback", "true", `mkdir "$SWITCHBACK_TEST_FEEDBACK"`, plan.Raised, "said-1.json is a folder, not a file"},
+		{"truncated feedback", "true", `printf '{"success": tr' > "$SWITCHBACK_TEST_FEEDBACK"`, plan.Raised, "the feedback is not readable"},
+		{"pipes among the reports, and a link to one", "true", `cd "$SWITCHBACK_REPORTS"; mkfifo a.xml; ln -s a.xml b.xml; ln -s /dev/zero c.xml; mkdir d.xml`, plan.Raised, "no test report"},
+		{"a report that is said to be endless", "true", `truncate -s 1T "$SWITCHBACK_REPORTS/r.xml"`, plan.Raised, "it has more than 1073741824 bytes"},
+		{"half a report", "true", `echo '<testsuite name="x" tests="2"><testcase name="a"' > "$SWITCHBACK_REPORTS/r.xml"`, plan.Raised, ""},
+		{"pipes where the program writes", `cd .switchback/ports/ports/greet; for f in impl-1.log test-1.log result-1.json result.json brief.md; do rm -rf $f; mkfifo $f; done`, says, plan.Success, ""},
+		{"folders where the program writes", `cd .switchback/ports/ports/greet; for f in impl-1.log test-1.log result-1.json result.json brief.md; do rm -rf $f; mkdir -p $f/full; done`, says, plan.Success, ""},
 		{"links out of the folder where the program writes", `cd .switchback/ports/ports/greet; for f in impl-1.log test-1.log result.json; do ln -s ../../../../precious $f; done; echo mine > ../../../../precious`,
-			`[ "$(cat precious)" = mine ] && ` + says, port.Success, ""},
-		{"a file in place of its folder", `rm -r .switchback/ports/ports/greet; echo x > .switchback/ports/ports/greet`, says, port.Success, ""},
-		{"a file in place of the folder above it", `rm -r .switchback/ports; echo x > .switchback/ports`, says, port.Failed, "the runner failed: "},
-		{"a brief that it changed", `echo other > "$SWITCHBACK_BRIEF"`, `[ "$(head -n 1 "$SWITCHBACK_BRIEF")" = "Say hello." ] && ` + says, port.Success, ""},
-		{"standard output that it closed", `exec >&- 2>&-; sleep 0.1; true`, `exec >&- 2>&-; ` + says, port.Success, ""},
-		{"nothing, as it is not found", "exec nowhere-to-be-found", says, port.Raised, "not found"},
-		{"nothing, as it is not executable", ": > tool; exec ./tool", says, port.Raised, "ermission denied"},
-		{"an end by a signal", "kill -9 $$", says, port.Raised, "exit code 137"},
-		{"what is no text", `head -c 100000 /dev/urandom; printf '\033[31m\0\377'`, "head -c 100000 /dev/urandom; " + says, port.Success, ""},
-		{"feedback longer than a message may be", "true", `{ printf '{"success": false, "failed_tests": [{"name": "long", "stack_trace": "'; head -c 900000 /dev/zero | tr '\0' '<'; printf '"}]}'; } > "$SWITCHBACK_TEST_FEEDBACK"`, port.Raised, "long"},
+			`[ "$(cat precious)" = mine ] && ` + says, plan.Success, ""},
+		{"a file in place of its folder", `rm -r .switchback/ports/ports/greet; echo x > .switchback/ports/ports/greet`, says, plan.Success, ""},
+		{"a file in place of the folder above it", `rm -r .switchback/ports; echo x > .switchback/ports`, says, plan.Failed, "the runner failed: "},
+		{"a brief that it changed", `echo other > "$SWITCHBACK_BRIEF"`, `[ "$(head -n 1 "$SWITCHBACK_BRIEF")" = "Say hello." ] && ` + says, plan.Success, ""},
+		{"standard output that it closed", `exec >&- 2>&-; sleep 0.1; true`, `exec >&- 2>&-; ` + says, plan.Success, ""},
+		{"nothing, as it is not found", "exec nowhere-to-be-found", says, plan.Raised, "not found"},
+		{"nothing, as it is not executable", ": > tool; exec ./tool", says, plan.Raised, "ermission denied"},
+		{"an end by a signal", "kill -9 $$", says, plan.Raised, "exit code 137"},
+		{"what is no text", `head -c 100000 /dev/urandom; printf '\033[31m\0\377'`, "head -c 100000 /dev/urandom; " + says, plan.Success, ""},
+		{"feedback longer than a message may be", "true", `{ printf '{"success": false, "failed_tests": [{"name": "long", "stack_trace": "'; head -c 900000 /dev/zero | tr '\0' '<'; printf '"}]}'; } > "$SWITCHBACK_TEST_FEEDBACK"`, plan.Raised, "long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := portDir(t, c.impl, c.test, "max_iterations: 1\ntimeout: 2m\n")
 			r, _, p := runIn(t, dir, nil, "port", "run", "greet", "--grace", "0s")
-			if r.Status != c.status && !(r.Status == "" && strings.Contains(p.stderr.String(), c.want)) || !strings.Contains(p.stderr.String(), c.want) || r.Outcome == port.TimedOut {
+			if r.Status != c.status && !(r.Status == "" && strings.Contains(p.stderr.String(), c.want)) || !strings.Contains(p.stderr.String(), c.want) || r.Outcome == plan.TimedOut {
 				t.Errorf("%+v\n%s", r, &p.stderr)
 			}
 			if j := journal(t, dir); j.Loop.Status != c.status {
@@ -123,7 +123,7 @@ func TestPortRunOfHostileWorkers(t *testing.T) {
 		t.Parallel()
 		dir := portDir(t, "trap '' TERM; echo $$ > pid; while :; do sleep 1; done", greetTest, "timeout: 1s\n")
 		r, code, c := runIn(t, dir, nil, "port", "run", "--grace", "0s", "greet")
-		if code != 1 || r.Outcome != port.TimedOut || lives(t, awaited(t, dir, "pid")) {
+		if code != 1 || r.Outcome != plan.TimedOut || lives(t, awaited(t, dir, "pid")) {
 			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
 	})
@@ -159,7 +159,7 @@ while [ ! -s pids ]; do sleep 0.01; done
 		t.Parallel()
 		dir := portDir(t, "true", `rm -rf "$PWD"; `+says, "paths: ['**']\n")
 		led, out := filepath.Join(t.TempDir(), "ledger"), t.TempDir()
-		if r, code, c := runIn(t, dir, nil, "port", "run", "greet", "--ledger", led, "--out", out); code != 1 || r.Status != port.Failed || !strings.Contains(r.Reason, "the runner failed: ") {
+		if r, code, c := runIn(t, dir, nil, "port", "run", "greet", "--ledger", led, "--out", out); code != 1 || r.Status != plan.Failed || !strings.Contains(r.Reason, "the runner failed: ") {
 			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
 	})
@@ -187,7 +187,7 @@ while [ ! -s pids ]; do sleep 0.01; done
 			t.Fatal("curl is missing")
 		}
 		r, code, c := runIn(t, dir, nil, "port", "run", "greet")
-		if code != 0 || r.Status != port.Success {
+		if code != 0 || r.Status != plan.Success {
 			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
 		answers := readIn(t, dir, "answers")
@@ -210,7 +210,7 @@ while [ ! -s pids ]; do sleep 0.01; done
 		}
 		dir := portDir(t, fork, greetTest, "timeout: 1500ms\n")
 		r, code, c := runIn(t, dir, nil, "port", "run", "--grace", "100ms", "greet")
-		if code != 1 || r.Outcome != port.TimedOut || readIn(t, dir, ".switchback/ports/ports/greet/impl-1.log") != "begun\n" {
+		if code != 1 || r.Outcome != plan.TimedOut || readIn(t, dir, ".switchback/ports/ports/greet/impl-1.log") != "begun\n" {
 			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
 		all := strings.Fields(readIn(t, dir, "pids"))

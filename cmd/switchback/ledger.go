@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/export"
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/tables"
 )
 
 func ledgerCommand(s streams) *cobra.Command {
@@ -44,7 +44,7 @@ The ledger of a repository is its branch switchback-ledger:
 			if err != nil {
 				return err
 			}
-			counts, err := tables.Export(c.Context(), led, sqlite)
+			counts, err := export.Export(c.Context(), led, sqlite)
 			if err != nil {
 				return failed(err)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/plan"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func matrixCommand(s streams) *cobra.Command {
@@ -46,7 +46,7 @@ left out. PATH is a folder or a file, by default ports.path of the configuration
 			if err != nil {
 				return err
 			}
-			hashes, err := plan.Hashes(root, p)
+			hashes, err := planfile.Hashes(root, p)
 			if err != nil {
 				return failed(err)
 			}
@@ -72,7 +72,7 @@ left out. PATH is a folder or a file, by default ports.path of the configuration
 
 // loadPlan reads the plan that args name, or the configuration does, with its
 // settings and its path.
-func loadPlan(cfg string, args []string) (port.Plan, port.Settings, string, error) {
+func loadPlan(cfg string, args []string) (plan.Plan, plan.Settings, string, error) {
 	var f config.File
 	var err error
 	if cfg != "" {
@@ -81,27 +81,27 @@ func loadPlan(cfg string, args []string) (port.Plan, port.Settings, string, erro
 		f, err = loadConfig(config.Path)
 	}
 	if err != nil {
-		return port.Plan{}, port.Settings{}, "", err
+		return plan.Plan{}, plan.Settings{}, "", err
 	}
 	name := f.PlanPath()
 	if len(args) == 1 {
 		name = args[0]
 	}
-	p, err := plan.Load(name)
-	var wrong *port.Error
+	p, err := planfile.Load(name)
+	var wrong *plan.Error
 	switch {
 	case errors.As(err, &wrong):
-		return p, port.Settings{}, "", &exitError{code: 1, list: wrong}
+		return p, plan.Settings{}, "", &exitError{code: 1, list: wrong}
 	case errors.Is(err, fs.ErrNotExist):
-		return p, port.Settings{}, "", failed(fmt.Errorf("%s: there is no such folder or file; name the plan, or set ports.path", name))
+		return p, plan.Settings{}, "", failed(fmt.Errorf("%s: there is no such folder or file; name the plan, or set ports.path", name))
 	case err != nil:
-		return p, port.Settings{}, "", failed(err)
+		return p, plan.Settings{}, "", failed(err)
 	}
 	return p, f.Plan(), name, nil
 }
 
-func loadState(s streams, name string) (port.State, error) {
-	var st port.State
+func loadState(s streams, name string) (plan.State, error) {
+	var st plan.State
 	if name == "" {
 		return st, nil
 	}

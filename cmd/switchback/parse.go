@@ -9,8 +9,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ctrf"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/diagnose"
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 func parseCommand(s streams) *cobra.Command {
@@ -31,13 +31,13 @@ func parseCommand(s streams) *cobra.Command {
 			if output != "ctrf" && output != "text" {
 				return usage("-o is %q; it must be ctrf or text", output)
 			}
-			if format != "auto" && !contains(report.Names(), format) {
-				return usage("--format is %q; known are auto, %s", format, strings.Join(report.Names(), ", "))
+			if format != "auto" && !contains(testreport.Names(), format) {
+				return usage("--format is %q; known are auto, %s", format, strings.Join(testreport.Names(), ", "))
 			}
 			return runParse(s, format, output, args)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "auto", "format of the input: auto, "+strings.Join(report.Names(), ", "))
+	c.Flags().StringVar(&format, "format", "auto", "format of the input: auto, "+strings.Join(testreport.Names(), ", "))
 	c.Flags().StringVarP(&output, "output", "o", "ctrf", "ctrf or text")
 	return c
 }
@@ -46,12 +46,12 @@ func runParse(s streams, format, output string, files []string) error {
 	if err := exist(s, files); err != nil {
 		return usage("%w", err)
 	}
-	w := ctrf.NewWriter(report.DefaultLimits().Failing)
+	w := ctrf.NewWriter(testreport.DefaultLimits().Failing)
 	defer w.Close()
-	col := report.NewCollector(report.Limits{})
+	col := testreport.NewCollector(testreport.Limits{})
 	col.OnTest = w.Add
 	var lines logLines
-	var info report.Info
+	var info testreport.Info
 	for _, f := range distinct(files) {
 		one, err := parseOne(s, format, f, col, &lines)
 		if err != nil {
@@ -68,9 +68,9 @@ func runParse(s streams, format, output string, files []string) error {
 	if output == "text" {
 		return printReport(s, rep)
 	}
-	var d diagnose.Diagnosis
+	var d diagnosis.Diagnosis
 	if len(rep.Failing)+len(rep.Problems) > 0 {
-		d = diagnose.Diagnose(rep, lines.col, diagnose.Options{Brief: true})
+		d = diagnosis.Diagnose(rep, lines.col, diagnosis.Options{Brief: true})
 	}
 	if err := w.Document(s.out, versionString(), rep, d.Failures); err != nil {
 		return failed(err)
@@ -80,22 +80,22 @@ func runParse(s streams, format, output string, files []string) error {
 
 // logLines begins to watch lines with the first: a document has none, and
 // compiling the rules takes longer than reading a small one.
-type logLines struct{ col *diagnose.Collector }
+type logLines struct{ col *diagnosis.Collector }
 
-func (c *logLines) take(l report.Line) {
+func (c *logLines) take(l testreport.Line) {
 	if c.col == nil {
-		c.col = diagnose.NewCollector(nil)
+		c.col = diagnosis.NewCollector(nil)
 	}
 	c.col.Line(l)
 }
 
-func parseOne(s streams, format, name string, col *report.Collector, lines *logLines) (report.Info, error) {
+func parseOne(s streams, format, name string, col *testreport.Collector, lines *logLines) (testreport.Info, error) {
 	r, err := open(s, name)
 	if err != nil {
-		return report.Info{}, usage("%w", err)
+		return testreport.Info{}, usage("%w", err)
 	}
 	defer r.Close()
-	info, err := report.Read(r, report.Options{Format: format, OnLine: lines.take}, col)
+	info, err := testreport.Read(r, testreport.Options{Format: format, OnLine: lines.take}, col)
 	if err != nil {
 		return info, unreadable("%s: %w", sourceName(name), err)
 	}
@@ -104,7 +104,7 @@ func parseOne(s streams, format, name string, col *report.Collector, lines *logL
 
 // printReport writes to a terminal: what a test says of itself is made
 // printable as a whole, since nothing of it may move the cursor.
-func printReport(s streams, rep *report.Report) error {
+func printReport(s streams, rep *testreport.Report) error {
 	var b strings.Builder
 	n := rep.Counts
 	fmt.Fprintf(&b, "%s: %d tests, %d passed, %d failed, %d skipped", strings.Join(rep.Formats, "+"), n.Tests, n.Passed, n.Failed, n.Skipped)

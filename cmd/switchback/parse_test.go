@@ -57,7 +57,7 @@ func TestParsePrintsCTRF(t *testing.T) {
 // tests have a class, evidence and a fingerprint each.
 func TestParseOfEveryRecording(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../routing/report/testdata/*/*.txt")
+	files, err := filepath.Glob("../../routing/testreport/testdata/*/*.txt")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d recordings, %v", len(files), err)
 	}

@@ -17,16 +17,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/edges"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
-	"github.com/switchback-ci/switchback/bot/plan"
-	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // portPlace says which port of which plan, and where its ledger is.
@@ -45,7 +45,7 @@ func planNamed(given string) (name, file string) {
 	_, err := os.Stat(given)
 	isFile := err == nil && slices.Contains([]string{".md", ".markdown", ".yml", ".yaml", ".json"}, strings.ToLower(filepath.Ext(given)))
 	if strings.ContainsAny(given, `/\`) || isFile {
-		return plan.Name(given), given
+		return planfile.Name(given), given
 	}
 	return given, ""
 }
@@ -63,16 +63,16 @@ func (p portPlace) repository(getenv func(string) string) string {
 }
 
 // deskAt opens the journal of a port. gh is GitHub, if there is a token for it.
-func (p portPlace) deskAt(ctx context.Context, getenv func(string) string) (d *worker.Desk, gh *hub.Hub, repo hub.Repo, err error) {
+func (p portPlace) deskAt(ctx context.Context, getenv func(string) string) (d *worker.Desk, gh *github.Hub, repo github.Repo, err error) {
 	p.plan, _ = planNamed(p.plan)
 	if !planName.MatchString(p.plan) {
 		return nil, nil, repo, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
 	}
 	name := p.repository(getenv)
-	if repo, err = hub.ParseRepo(name); err != nil {
+	if repo, err = github.ParseRepo(name); err != nil {
 		return nil, nil, repo, usage("--repo: %w", err)
 	}
-	if gh, err = github(name, getenv); err != nil {
+	if gh, err = githubClient(name, getenv); err != nil {
 		return nil, nil, repo, failed(err)
 	}
 	led, err := p.open(ctx, repo, gh, getenv)
@@ -82,17 +82,17 @@ func (p portPlace) deskAt(ctx context.Context, getenv func(string) string) (d *w
 	return &worker.Desk{Ledger: led, Key: routing.PortKey(name, p.plan, p.port), Port: p.port, Now: time.Now}, gh, repo, nil
 }
 
-// github returns GitHub, nil without a token or a repository of its own.
-func github(repo string, getenv func(string) string) (*hub.Hub, error) {
+// githubClient returns GitHub, nil without a token or a repository of its own.
+func githubClient(repo string, getenv func(string) string) (*github.Hub, error) {
 	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // the first is kept from the workers
 	if token == "" || repo == "local/local" {
 		return nil, nil
 	}
 	interval, _ := time.ParseDuration(getenv("SWITCHBACK_CONTENT_INTERVAL")) // 0: as GitHub asks for
-	return hub.New(hub.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
+	return github.New(github.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
 }
 
-func (p portPlace) open(ctx context.Context, r hub.Repo, gh *hub.Hub, getenv func(string) string) (ledger.Ledger, error) {
+func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Hub, getenv func(string) string) (ledger.Ledger, error) {
 	path := p.ledger
 	switch {
 	case path == "" && getenv("GITHUB_ACTIONS") == "true":
@@ -164,8 +164,8 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 				return failed(err)
 			}
 			return printJSON(s, struct {
-				port.Journal
-				Feedback []port.Edge `json:"feedback,omitempty"` // open, from the port or to it
+				plan.Journal
+				Feedback []plan.Edge `json:"feedback,omitempty"` // open, from the port or to it
 			}{j, x})
 		},
 	}
@@ -185,19 +185,19 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		}
 		f.ports = orDefault(f.ports, file)
 	}
-	plan, settings, name, err := loadPlan(f.config, f.path())
+	ports, settings, name, err := loadPlan(f.config, f.path())
 	if err != nil {
 		return err
 	}
-	spec, ok := plan.Port(f.port)
+	spec, ok := ports.Port(f.port)
 	if !ok {
-		return usage("there is no port %q in %s; known are %s", f.port, name, someOf(plan.Order(), 20))
+		return usage("there is no port %q in %s; known are %s", f.port, name, someOf(ports.Order(), 20))
 	}
 	cfg, err := configOr(f.config)
 	if err != nil {
 		return err
 	}
-	rules, err := judge.Rules(cfg)
+	rules, err := analysis.Rules(cfg)
 	if err != nil {
 		return failed(err)
 	}
@@ -220,7 +220,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	book, err := f.book(ctx, d.Ledger, plan, getenv)
+	book, err := f.book(ctx, d.Ledger, ports, getenv)
 	if err != nil {
 		return failed(err)
 	}
@@ -249,7 +249,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err := printJSON(s, r); err != nil {
 		return err
 	}
-	if r.Status != port.Success && r.Status != port.Running && f.heard == "" {
+	if r.Status != plan.Success && r.Status != plan.Running && f.heard == "" {
 		return failed(fmt.Errorf("port %s: %s", r.Port, because(r)))
 	}
 	return nil
@@ -275,7 +275,7 @@ func configOr(name string) (config.File, error) {
 	return loadConfig(name)
 }
 
-func because(r port.Result) string {
+func because(r plan.Result) string {
 	if r.Reason == "" {
 		return string(r.Outcome)
 	}
@@ -284,7 +284,7 @@ func because(r port.Result) string {
 
 // book is the feedback between the ports of the plan: that of the build that the
 // port belongs to.
-func (f portFlags) book(ctx context.Context, led ledger.Ledger, p port.Plan, getenv func(string) string) (*edges.Book, error) {
+func (f portFlags) book(ctx context.Context, led ledger.Ledger, p plan.Plan, getenv func(string) string) (*requests.Book, error) {
 	repo := f.repository(getenv)
 	own := f.build
 	if own == "" && getenv("GITHUB_ACTIONS") == "true" {
@@ -295,14 +295,14 @@ func (f portFlags) book(ctx context.Context, led ledger.Ledger, p port.Plan, get
 		return nil, err
 	}
 	if name == "" && own != "" {
-		name = edges.Of(f.plan, own)
+		name = requests.Of(f.plan, own)
 	}
-	return &edges.Book{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
+	return &requests.Book{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
 }
 
 // edges returns the open feedback of the newest build that a port sent or is sent.
-func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]port.Edge, error) {
-	b := edges.Book{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
+func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.Edge, error) {
+	b := requests.Book{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
 	name, _ := planNamed(p.plan)
 	var err error
 	if b.Build, err = feedbackOf(ctx, led, b.Repo, name, ""); err != nil {
@@ -312,20 +312,20 @@ func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(str
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(port.EdgesOf(r, b.Build).Open, func(x port.Edge) bool { return x.From != p.port && x.To != p.port }), nil
+	return slices.DeleteFunc(plan.EdgesOf(r, b.Build).Open, func(x plan.Edge) bool { return x.From != p.port && x.To != p.port }), nil
 }
 
 // feedbackOf returns under what name the feedback of a build of a plan stands, as
 // the register of the plan knows it: "" if it is not the newest build, or none was
 // begun. Without a build the newest is meant.
-func feedbackOf(ctx context.Context, led ledger.Ledger, repo, plan, build string) (string, error) {
-	events, _, err := led.Load(ctx, routing.PlanKey(repo, plan))
+func feedbackOf(ctx context.Context, led ledger.Ledger, repo, name, build string) (string, error) {
+	events, _, err := led.Load(ctx, routing.PlanKey(repo, name))
 	if err != nil {
 		return "", err
 	}
-	r, err := port.FoldRegister(events)
+	r, err := plan.FoldRegister(events)
 	if err != nil {
-		return "", fmt.Errorf("the register of plan %s: %w", plan, err)
+		return "", fmt.Errorf("the register of plan %s: %w", name, err)
 	}
 	if build != "" && build != r.Build.ID {
 		return "", nil
@@ -344,10 +344,10 @@ func buildName(f portFlags, getenv func(string) string) string {
 }
 
 // teller prints events as they are recorded, one a line; payloads are not shown.
-func teller(s streams) func(port.Event) {
+func teller(s streams) func(plan.Event) {
 	var mu sync.Mutex
-	return func(e port.Event) {
-		if e.Kind == port.PairChanged || e.Kind == port.RunnerChanged || e.Kind == port.Delivered {
+	return func(e plan.Event) {
+		if e.Kind == plan.PairChanged || e.Kind == plan.RunnerChanged || e.Kind == plan.Delivered {
 			return // the program's own
 		}
 		if e.Message != nil {
@@ -367,7 +367,7 @@ func teller(s streams) func(port.Event) {
 }
 
 // portOutputs appends the outputs of a step, if it is one.
-func portOutputs(file string, r port.Result, result string) error {
+func portOutputs(file string, r plan.Result, result string) error {
 	if file == "" {
 		return nil
 	}

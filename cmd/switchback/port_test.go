@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // greetTest passes once hello.txt says hello.
@@ -72,18 +72,18 @@ func (c *started) end() int {
 	return c.ProcessState.ExitCode()
 }
 
-func runIn(t *testing.T, dir string, env []string, args ...string) (port.Result, int, *started) {
+func runIn(t *testing.T, dir string, env []string, args ...string) (plan.Result, int, *started) {
 	t.Helper()
 	c := start(t, dir, env, args...)
 	code := c.end()
-	var r port.Result
+	var r plan.Result
 	_ = json.Unmarshal(c.stdout.Bytes(), &r) // empty where it printed none
 	return r, code, c
 }
 
-func journal(t *testing.T, dir string) port.Journal {
+func journal(t *testing.T, dir string) plan.Journal {
 	t.Helper()
-	var j port.Journal
+	var j plan.Journal
 	_, code, c := runIn(t, dir, nil, "port", "show", "greet")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, &c.stderr)
@@ -135,23 +135,23 @@ func TestPortRun(t *testing.T) {
 	dir := portDir(t, thirdTurn+"env > environment\n", greetTest, "env: {GREETING: hello}\n")
 	out := filepath.Join(dir, "outputs")
 	r, code, c := runIn(t, dir, []string{"SWITCHBACK_GITHUB_TOKEN=hidden-from-workers", "GITHUB_OUTPUT=" + out}, "port", "run", "greet")
-	if code != 0 || r.Status != port.Success || r.Turns != 3 {
+	if code != 0 || r.Status != plan.Success || r.Turns != 3 {
 		t.Fatalf("exit %d %+v\n%s", code, r, &c.stderr)
 	}
 	t.Run("S2-87 S2-26 result, outputs and logs", func(t *testing.T) {
 		if got := readIn(t, dir, "outputs"); !strings.HasPrefix(got, "port=greet\nstatus=success\noutcome=success\nturns=3\nresult-file=") {
 			t.Error(got)
 		}
-		var kept port.Result
+		var kept plan.Result
 		decode(t, readIn(t, dir, ".switchback/ports/ports/greet/result.json"), &kept)
-		if kept.Status != port.Success {
+		if kept.Status != plan.Success {
 			t.Errorf("%+v", kept)
 		}
 	})
 	t.Run("S2-74 S2-75 S2-76 S2-77 S2-78 S2-85 events, one a line, with their time, in order", func(t *testing.T) {
-		seen, last := map[port.EventKind]int{}, time.Time{}
+		seen, last := map[plan.EventKind]int{}, time.Time{}
 		for _, line := range strings.Split(strings.TrimSpace(c.stderr.String()), "\n") {
-			var e port.Event
+			var e plan.Event
 			decode(t, line, &e)
 			seen[e.Kind]++
 			if e.At.Before(last) || e.At.IsZero() {
@@ -159,7 +159,7 @@ func TestPortRun(t *testing.T) {
 			}
 			last = e.At
 		}
-		for k, n := range map[port.EventKind]int{port.SessionStart: 4, port.SessionEnd: 3, port.WorkerSpawn: 6, port.WorkerComplete: 6, port.WorkerFeedback: 2, port.DirectMessage: 5, port.WorkerProgress: 7} {
+		for k, n := range map[plan.EventKind]int{plan.SessionStart: 4, plan.SessionEnd: 3, plan.WorkerSpawn: 6, plan.WorkerComplete: 6, plan.WorkerFeedback: 2, plan.DirectMessage: 5, plan.WorkerProgress: 7} {
 			if seen[k] != n {
 				t.Errorf("%s: %d, want %d", k, seen[k], n)
 			}
@@ -215,10 +215,10 @@ func TestPortRunGoesOn(t *testing.T) {
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		var r port.Result
+		var r plan.Result
 		code := c.end()
 		decode(t, c.stdout.String(), &r)
-		if code != 1 || r.Status != port.Failed || r.Outcome != port.Broke || lives(t, pid) {
+		if code != 1 || r.Status != plan.Failed || r.Outcome != plan.Broke || lives(t, pid) {
 			t.Errorf("exit %d %+v", code, r)
 		}
 	})
@@ -258,7 +258,7 @@ func TestPortRunKilledAnywhere(t *testing.T) {
 	}
 	r, code, c := runIn(t, dir, nil, "port", "run", "greet")
 	j := journal(t, dir)
-	if code != 0 || r.Status != port.Success || r.Turns != 3 || r.Reworks != 2 || j.Pairs != 1 {
+	if code != 0 || r.Status != plan.Success || r.Turns != 3 || r.Reworks != 2 || j.Pairs != 1 {
 		t.Errorf("after %d kills: exit %d %+v, %d pairs\n%s", kills, code, r, j.Pairs, &c.stderr)
 	}
 	var ids []string
@@ -324,7 +324,7 @@ echo hello > hello.txt
 		t.Fatalf("exit %d\n%s", code, &c.stderr)
 	}
 	t.Run("S2-32 the entry answers an agent, and refuses what is none", func(t *testing.T) {
-		var out port.HookOutput
+		var out plan.HookOutput
 		decode(t, readIn(t, dir, "answer"), &out)
 		if out.Decision != "approve" || len(out.Notifications) != 1 || !strings.Contains(out.Notifications[0].Message, "- sum: add") {
 			t.Errorf("%+v", out)
@@ -337,10 +337,10 @@ echo hello > hello.txt
 		}
 	})
 	t.Run("S2-33 the event is logged, once, with its feedback", func(t *testing.T) {
-		var logged []port.Event
+		var logged []plan.Event
 		for _, line := range strings.Split(strings.TrimSpace(c.stderr.String()), "\n") {
-			var e port.Event
-			if decode(t, line, &e); e.Kind == port.TestFeedbackLogged {
+			var e plan.Event
+			if decode(t, line, &e); e.Kind == plan.TestFeedbackLogged {
 				logged = append(logged, e)
 			}
 		}

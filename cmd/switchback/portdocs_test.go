@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // The example of docs/ports.md is what people copy: it has to come to the end
@@ -46,7 +46,7 @@ func TestRunningAPortPage(t *testing.T) {
 			t.Errorf("the page shows %q, the command prints\n%s", line, &c.stdout)
 		}
 	}
-	if j := journal(t, dir); j.Loop.Status != port.Success {
+	if j := journal(t, dir); j.Loop.Status != plan.Success {
 		t.Errorf("%+v", j.Loop)
 	}
 	t.Run("every variable and every outcome stands on the page", func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestRunningAPortPage(t *testing.T) {
 				t.Errorf("SWITCHBACK_%s is not told of", n[1])
 			}
 		}
-		for _, o := range []port.Outcome{port.Succeeded, port.Broke, port.UsedUp, port.TimedOut, port.OutOfTokens} {
+		for _, o := range []plan.Outcome{plan.Succeeded, plan.Broke, plan.UsedUp, plan.TimedOut, plan.OutOfTokens} {
 			if !strings.Contains(section, "`"+string(o)+"`") {
 				t.Errorf("outcome %s is not told of", o)
 			}

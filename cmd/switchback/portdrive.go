@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 )
 
 // portDrive says how a port whose workers are workflows goes on.
@@ -27,7 +27,7 @@ func (d *portDrive) driveFlags(c *cobra.Command) {
 
 // driven lets a pair wait for workflows, or leave while one is at work. A pair
 // that has a command waits.
-func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *hub.Hub, repo hub.Repo, cfg config.File, getenv func(string) string) error {
+func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *github.Hub, repo github.Repo, cfg config.File, getenv func(string) string) error {
 	drive := cmp.Or(d.drive, cfg.Ports.Drive, "wait")
 	switch {
 	case drive != "wait" && drive != "events":

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func portsCommand(s streams, getenv func(string) string) *cobra.Command {
@@ -28,7 +28,7 @@ func lintCommand(s streams) *cobra.Command {
 				return err
 			}
 			for _, x := range p.Ports() {
-				if x.Test == nil && x.Status != port.Completed {
+				if x.Test == nil && x.Status != plan.Completed {
 					fmt.Fprintf(s.err, "%s:%d: note: port %q has no test; nothing can show that it is done\n", x.File, x.Line, x.ID)
 				}
 			}
@@ -45,7 +45,7 @@ const actionVersion = "switchback-ci/switchback@v1.0.0"
 
 func workflowCommand(s streams) *cobra.Command {
 	var cfg string
-	o := port.WorkflowOptions{}
+	o := plan.WorkflowOptions{}
 	c := &cobra.Command{
 		Use:   "workflow [PATH]",
 		Short: "Write a plan as a static workflow, a job for each port",
@@ -76,7 +76,7 @@ skipped.
 }
 
 func simulateCommand(s streams) *cobra.Command {
-	sim := port.DefaultSimulation()
+	sim := plan.DefaultSimulation()
 	c := &cobra.Command{
 		Use:   "simulate",
 		Short: "Play random plans, and compare their schedules with the lower bound",
@@ -100,7 +100,7 @@ plan both are within a factor of two: the hard case. The same seed plays the sam
 			if sim.Rounds < 1 || sim.Rounds > 1000 {
 				return usage("--rounds is %d; it must be 1 to 1000", sim.Rounds)
 			}
-			return port.WriteTrials(s.out, sim.Run())
+			return plan.WriteTrials(s.out, sim.Run())
 		},
 	}
 	c.Flags().Uint64Var(&sim.Seed, "seed", sim.Seed, "seed of the random plans")

@@ -13,7 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -30,13 +30,13 @@ func TestMatrix(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	matrix := func(t *testing.T, in string, args ...string) (port.Matrix, string) {
+	matrix := func(t *testing.T, in string, args ...string) (plan.Matrix, string) {
 		t.Helper()
 		r := run(t, in, append([]string{"matrix", dir}, args...)...)
 		if r.code != 0 || strings.Count(r.out, "\n") != 1 {
 			t.Fatalf("exit %d: %s%s", r.code, r.out, r.err)
 		}
-		var m port.Matrix
+		var m plan.Matrix
 		decode(t, r.out, &m)
 		return m, r.out
 	}
@@ -56,7 +56,7 @@ func TestMatrix(t *testing.T) {
 	t.Run("what passed at the same content is left out, until it changes", func(t *testing.T) {
 		m, _ := matrix(t, "")
 		passed := map[string]string{"A": m.Matrix.Include[0].Hash, "B": "of other content"}
-		st, err := json.Marshal(port.State{Passed: passed})
+		st, err := json.Marshal(plan.State{Passed: passed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,13 +89,13 @@ func TestMatrix(t *testing.T) {
 		}
 		many := file(t, "many.yml", text.String())
 		r := run(t, "", "matrix", many)
-		var m port.Matrix
+		var m plan.Matrix
 		decode(t, r.out, &m)
-		if r.code != 0 || len(m.Matrix.Include) != 10_000 || len(m.Shards) != 40 || m.Shards[1] != (port.Range{250, 500}) || strings.Count(r.out, `"id":"p00300"`) != 1 {
+		if r.code != 0 || len(m.Matrix.Include) != 10_000 || len(m.Shards) != 40 || m.Shards[1] != (plan.Range{250, 500}) || strings.Count(r.out, `"id":"p00300"`) != 1 {
 			t.Errorf("exit %d, %d bytes, %v", r.code, len(r.out), m.Shards)
 		}
 		r = run(t, "", "matrix", many, "--shard", "2")
-		var one port.Matrix
+		var one plan.Matrix
 		decode(t, r.out, &one)
 		if r.code != 0 || !reflect.DeepEqual(one.Matrix, m.Shard(1)) || len(one.Shards) != 40 {
 			t.Errorf("exit %d, %d entries", r.code, len(one.Matrix.Include))

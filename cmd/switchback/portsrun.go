@@ -13,16 +13,16 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/build"
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/edges"
-	"github.com/switchback-ci/switchback/bot/hub"
-	"github.com/switchback-ci/switchback/bot/judge"
-	"github.com/switchback-ci/switchback/bot/plan"
-	"github.com/switchback-ci/switchback/bot/worker"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // walkFlags are those of ports run and ports show.
@@ -112,27 +112,27 @@ func (f *walkFlags) named(c *cobra.Command, args []string) {
 }
 
 // builder opens the desk of the plan.
-func (f *walkFlags) builder(ctx context.Context, getenv func(string) string) (*build.Desk, error) {
+func (f *walkFlags) builder(ctx context.Context, getenv func(string) string) (*plans.Desk, error) {
 	p, settings, file, err := loadPlan(f.config, portFlags{ports: f.path}.path())
 	if err != nil {
 		return nil, err
 	}
 	f.path = file
-	if f.plan = orDefault(f.plan, plan.Name(file)); !planName.MatchString(f.plan) {
+	if f.plan = orDefault(f.plan, planfile.Name(file)); !planName.MatchString(f.plan) {
 		return nil, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", f.plan)
 	}
 	if f.most > 0 {
 		settings.MaxConcurrency, settings.Parallel = f.most, true
 	}
-	hashes, err := plan.Hashes(".", p)
+	hashes, err := planfile.Hashes(".", p)
 	if err != nil {
 		return nil, failed(err)
 	}
-	r, err := hub.ParseRepo(f.repository(getenv))
+	r, err := github.ParseRepo(f.repository(getenv))
 	if err != nil {
 		return nil, usage("--repo: %w", err)
 	}
-	gh, err := github(r.String(), getenv)
+	gh, err := githubClient(r.String(), getenv)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -143,7 +143,7 @@ func (f *walkFlags) builder(ctx context.Context, getenv func(string) string) (*b
 	if gh != nil {
 		f.workflows = worker.WorkflowsOf(gh, r, getenv)
 	}
-	return &build.Desk{Ledger: led, Repo: r, Name: f.plan, Plan: p, Settings: settings, Hashes: hashes, ID: build.LocalBuild(time.Now(), os.Getpid()), Now: time.Now}, nil
+	return &plans.Desk{Ledger: led, Repo: r, Name: f.plan, Plan: p, Settings: settings, Hashes: hashes, ID: plans.LocalBuild(time.Now(), os.Getpid()), Now: time.Now}, nil
 }
 
 func runWalk(ctx context.Context, s streams, f walkFlags, getenv func(string) string) error {
@@ -175,7 +175,7 @@ func runWalk(ctx context.Context, s streams, f walkFlags, getenv func(string) st
 		return err
 	}
 	if _, passed := b.Done(); !passed {
-		return failed(fmt.Errorf("%d of %d ports have passed%s", b.Counts[port.IsPassed], len(b.Rows), f.remedy(ctx, b)))
+		return failed(fmt.Errorf("%d of %d ports have passed%s", b.Counts[plan.IsPassed], len(b.Rows), f.remedy(ctx, b)))
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func alone(dir, plan string) (func(), error) {
 }
 
 // remedy says what a human can do where nothing is left that may run.
-func (f walkFlags) remedy(ctx context.Context, b port.Board) string {
+func (f walkFlags) remedy(ctx context.Context, b plan.Board) string {
 	if ctx.Err() != nil {
 		return "; it was interrupted, and the next run goes on"
 	}
@@ -212,12 +212,12 @@ func (f walkFlags) remedy(ctx context.Context, b port.Board) string {
 }
 
 // walk makes what runs the plan.
-func (f walkFlags) walk(s streams, d *build.Desk, dir string, getenv func(string) string) (*build.Walk, error) {
+func (f walkFlags) walk(s streams, d *plans.Desk, dir string, getenv func(string) string) (*plans.Walk, error) {
 	cfg, err := configOr(f.config)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := judge.Rules(cfg)
+	rules, err := analysis.Rules(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +225,11 @@ func (f walkFlags) walk(s streams, d *build.Desk, dir string, getenv func(string
 	if err != nil {
 		return nil, err
 	}
-	var tell func(port.Event)
+	var tell func(plan.Event)
 	if f.events {
 		tell = teller(s)
 	}
-	run := func(ctx context.Context, name string, spec port.Spec, book edges.Book) error {
+	run := func(ctx context.Context, name string, spec plan.Spec, book requests.Book) error {
 		desk := &worker.Desk{Ledger: d.Ledger, Key: routing.PortKey(d.Repo.String(), f.plan, spec.ID), Port: spec.ID, Now: time.Now, Tell: tell}
 		pair := &worker.Pair{
 			Desk: desk, Plan: f.plan, Edges: &book, Spec: spec, Settings: d.Settings, Build: name, Root: root, Dir: filepath.Join(dir, spec.ID),
@@ -239,28 +239,28 @@ func (f walkFlags) walk(s streams, d *build.Desk, dir string, getenv func(string
 		return err
 	}
 	specs, hashes := d.Plan.Ports(), d.Hashes
-	read := func() (port.Plan, map[string]string, error) {
-		p, err := plan.Load(f.path)
+	read := func() (plan.Plan, map[string]string, error) {
+		p, err := planfile.Load(f.path)
 		if err != nil || reflect.DeepEqual(p.Ports(), specs) {
 			return p, hashes, err
 		}
 		specs = p.Ports()
-		hashes, err = plan.Hashes(".", p)
+		hashes, err = planfile.Hashes(".", p)
 		return p, hashes, err
 	}
-	return &build.Walk{Desk: d, Run: run, Read: read, Tell: boardTeller(s)}, nil
+	return &plans.Walk{Desk: d, Run: run, Read: read, Tell: boardTeller(s)}, nil
 }
 
 // boardTeller prints what changed between one state of a plan and the next.
-func boardTeller(s streams) func(port.Board) {
+func boardTeller(s streams) func(plan.Board) {
 	before := map[string]string{}
-	return func(b port.Board) {
+	return func(b plan.Board) {
 		for _, r := range b.Rows {
 			now := string(r.Standing)
 			if what := strings.Join(rowText(r), "; "); what != "" {
 				now += ": " + what
 			}
-			if old := before[r.ID]; old != now && (old != "" || r.Standing != port.IsPending) {
+			if old := before[r.ID]; old != now && (old != "" || r.Standing != plan.IsPending) {
 				fmt.Fprintf(s.err, "%s %s %s\n", time.Now().Format(time.TimeOnly), r.ID, now)
 			}
 			before[r.ID] = now
@@ -269,13 +269,13 @@ func boardTeller(s streams) func(port.Board) {
 }
 
 // rowText says what is to be known of a port that has not passed.
-func rowText(r port.Row) []string {
+func rowText(r plan.Row) []string {
 	var out []string
 	if len(r.By) > 0 {
 		out = append(out, "waits for "+strings.Join(r.By, ", "))
 	}
 	for _, x := range r.Waits {
-		if r.Standing != port.IsPaused {
+		if r.Standing != plan.IsPaused {
 			break
 		}
 		to := x.To
@@ -286,20 +286,20 @@ func rowText(r port.Row) []string {
 	}
 	for _, x := range r.For {
 		switch {
-		case r.Standing != port.IsRunning:
+		case r.Standing != plan.IsRunning:
 		case x.From == r.ID:
 			out = append(out, "verifies "+x.ID)
 		default:
 			out = append(out, fmt.Sprintf("works at %s of %s", x.ID, x.From))
 		}
 	}
-	if r.Reason != "" && r.Standing != port.IsPaused {
+	if r.Reason != "" && r.Standing != plan.IsPaused {
 		out = append(out, plain(r.Reason))
 	}
 	return out
 }
 
-func printBoard(s streams, b port.Board, output string) error {
+func printBoard(s streams, b plan.Board, output string) error {
 	if output == "json" {
 		return printJSON(s, b)
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // walkDir is a repository with a plan.
@@ -42,7 +42,7 @@ func walked(t *testing.T, dir string, code int, args ...string) (string, *starte
 
 func boardOf(t *testing.T, text string) string {
 	t.Helper()
-	var b port.Board
+	var b plan.Board
 	decode(t, text, &b)
 	var out []string
 	for _, r := range b.Rows {

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/action"
-	"github.com/switchback-ci/switchback/bot/feedback"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/diagnose"
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/bot/surveys"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 type promptFlags struct {
@@ -24,17 +24,17 @@ type promptFlags struct {
 
 // prompted is what the subcommands of prompt print of a prompt.
 type prompted struct {
-	ID       string             `json:"id"`
-	State    string             `json:"state"` // open, answered or timed_out
-	Deadline time.Time          `json:"deadline"`
-	Issue    int                `json:"issue,omitempty"`
-	URL      string             `json:"url,omitempty"`
-	Result   hitl.Result        `json:"result"`
-	Audit    string             `json:"audit"`
-	Feedback *hitl.UserFeedback `json:"user_feedback,omitempty"`
-	Goal     *hitl.Goal         `json:"goal,omitempty"`
-	Title    string             `json:"title,omitempty"`
-	Body     string             `json:"body,omitempty"`
+	ID       string               `json:"id"`
+	State    string               `json:"state"` // open, answered or timed_out
+	Deadline time.Time            `json:"deadline"`
+	Issue    int                  `json:"issue,omitempty"`
+	URL      string               `json:"url,omitempty"`
+	Result   survey.Result        `json:"result"`
+	Audit    string               `json:"audit"`
+	Feedback *survey.UserFeedback `json:"user_feedback,omitempty"`
+	Goal     *survey.Goal         `json:"goal,omitempty"`
+	Title    string               `json:"title,omitempty"`
+	Body     string               `json:"body,omitempty"`
 }
 
 func promptCommand(s streams, getenv func(string) string) *cobra.Command {
@@ -176,13 +176,13 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 		return usage("%w; name one of --level keep, raise, lower, and suggestions by number or id", err)
 	}
 	now := time.Now()
-	out, p, err := d.Answer(ctx, id, hitl.Said{Answer: a, By: f.by, Source: "cli/" + now.UTC().Format(time.RFC3339Nano), At: now})
+	out, p, err := d.Answer(ctx, id, survey.Said{Answer: a, By: f.by, Source: "cli/" + now.UTC().Format(time.RFC3339Nano), At: now})
 	switch {
 	case err != nil:
 		return failed(err)
-	case out == hitl.Second:
+	case out == survey.Second:
 		return failed(fmt.Errorf("prompt %s was answered by %s before; that answer counts", id, p.Answered.By))
-	case out == hitl.Late:
+	case out == survey.Late:
 		return failed(fmt.Errorf("prompt %s timed out at %s; nothing is changed", id, p.Deadline().UTC().Format(time.RFC3339)))
 	}
 	if f.goal != "" {
@@ -194,7 +194,7 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 }
 
 // localDesk handles prompts against a ledger on disk and posts nothing.
-func localDesk(ctx context.Context, f promptFlags, exists bool) (*feedback.Desk, error) {
+func localDesk(ctx context.Context, f promptFlags, exists bool) (*surveys.Desk, error) {
 	if f.ledger == "" {
 		return nil, usage("--ledger is missing; on GitHub the Action does this")
 	}
@@ -214,13 +214,13 @@ func localDesk(ctx context.Context, f promptFlags, exists bool) (*feedback.Desk,
 	if repo == "" {
 		repo = "local/local"
 	}
-	return &feedback.Desk{
+	return &surveys.Desk{
 		Ledger: led, Repo: repo, Config: cfg, Owner: "command line", Now: time.Now,
-		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: diagnose.Redact},
+		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: diagnosis.Redact},
 	}, nil
 }
 
-func shown(p hitl.Prompt) prompted {
+func shown(p survey.Prompt) prompted {
 	out := prompted{ID: p.ID, State: "open", Deadline: p.Deadline().UTC(), Issue: p.Number, URL: p.URL, Result: p.Result, Audit: p.Audit, Goal: p.Goal}
 	if p.TimedOut {
 		out.State = "timed_out"
@@ -231,7 +231,7 @@ func shown(p hitl.Prompt) prompted {
 	return out
 }
 
-func printPrompts(s streams, ps []hitl.Prompt) error {
+func printPrompts(s streams, ps []survey.Prompt) error {
 	out := []prompted{}
 	for _, p := range ps {
 		out = append(out, shown(p))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/prompt/hitl"
+	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 const resultOfNightly = `{"workflow_name":"Nightly","automation_level":20,"report_path":"optimizer/level20_report.md","run_id":"77",
@@ -50,7 +50,7 @@ func TestPrompt(t *testing.T) {
 	t.Run("S1-18 S1-33 S1-34 an answer is recorded and writes goal.json", func(t *testing.T) {
 		decode(t, r.out, &p)
 		data, err := os.ReadFile(goal)
-		var g hitl.Goal
+		var g survey.Goal
 		if r.code != 0 || err != nil || json.Unmarshal(data, &g) != nil || g.NextAutomationLevel != 30 || !slices.Equal(g.OptimizationDirectives, []string{"Split the suite"}) || !slices.Equal(g.CarryOverIssues, []string{"more"}) {
 			t.Errorf("exit %d %s\n%s", r.code, r.err, data)
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/bot/whatif"
-	"github.com/switchback-ci/switchback/routing/diagnose"
+	"github.com/switchback-ci/switchback/bot/replays"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/replay"
 )
 
@@ -52,7 +52,7 @@ carried on how, and what recorded runs cannot show.`,
 type replayed struct {
 	Config  string `json:"config"`
 	Against string `json:"against"`
-	whatif.Report
+	replays.Report
 	Differences []replay.Difference `json:"differences"`
 	Left        []replay.Left       `json:"left_out"`
 }
@@ -64,7 +64,7 @@ func runReplay(ctx context.Context, s streams, f replayFlags) error {
 	case !slices.Contains([]string{"text", "json", "markdown"}, f.output):
 		return usage("-o is %q; it must be text, json or markdown", f.output)
 	}
-	q := whatif.Question{}
+	q := replays.Question{}
 	var err error
 	if q.New, err = loadConfig(f.config); err != nil {
 		return err
@@ -82,7 +82,7 @@ func runReplay(ctx context.Context, s streams, f replayFlags) error {
 	}
 	debug.SetMemoryLimit(statsMemory)
 	out := replayed{Config: f.config, Against: f.against, Differences: []replay.Difference{}, Left: []replay.Left{}}
-	out.Report, err = whatif.Ask(ctx, led, q, func(_ string, r replay.Result) error {
+	out.Report, err = replays.Ask(ctx, led, q, func(_ string, r replay.Result) error {
 		if f.output == "text" {
 			return printResult(s.out, r)
 		}
@@ -126,7 +126,7 @@ func (r replayed) print(s streams, format string, f config.File) error {
 	}
 	text := render.ReplaySum(shown)
 	if format == "markdown" {
-		text = render.ReplayComment(shown, render.Options{Language: render.Language(f.Language), Redact: diagnose.Redact})
+		text = render.ReplayComment(shown, render.Options{Language: render.Language(f.Language), Redact: diagnosis.Redact})
 	} else if r.Sum.Differing+r.Sum.Left > 0 {
 		text = "\n" + text
 	}

@@ -48,8 +48,8 @@ var roomRules = []roomRule{
 		return ""
 	},
 	func(s source, in string) string {
-		if strings.HasPrefix(in, "github.com/google/go-github/") && s.pkg != "bot/hub" && s.pkg != "bot/ledger/gitbranch" {
-			return "only bot/hub and bot/ledger/gitbranch know GitHub's client"
+		if strings.HasPrefix(in, "github.com/google/go-github/") && s.pkg != "bot/github" && s.pkg != "bot/ledger/gitbranch" {
+			return "only bot/github and bot/ledger/gitbranch know GitHub's client"
 		}
 		return ""
 	},
@@ -228,22 +228,22 @@ func TestRoomRulesRefuse(t *testing.T) {
 	for _, c := range []struct {
 		file, src, want string
 	}{
-		{"routing/x.go", "package routing\nimport _ \"" + modulePath + "bot/hub\"", "the core knows nothing"},
-		{"routing/report/x_test.go", "package report\nimport _ \"" + modulePath + "bot/hub\"", "the core knows nothing"},
-		{"routing/report/x.go", "package report\nimport _ \"" + modulePath + "cmd/switchback\"", "the core knows nothing"},
-		{"bot/app/x.go", "package app\nimport _ \"" + modulePath + "cmd/switchback\"", "bot does not know"},
-		{"routing/x.go", "package routing\nimport _ \"" + modulePath + "routing/port\"", "the root of the core imports none"},
-		{"bot/render/x.go", "package render\nimport _ \"github.com/google/go-github/v60/github\"", "only bot/hub"},
-		{"cmd/switchback/x.go", "package main\nimport _ \"github.com/google/go-github/v99/github\"", "only bot/hub"},
+		{"routing/x.go", "package routing\nimport _ \"" + modulePath + "bot/github\"", "the core knows nothing"},
+		{"routing/testreport/x_test.go", "package report\nimport _ \"" + modulePath + "bot/github\"", "the core knows nothing"},
+		{"routing/testreport/x.go", "package report\nimport _ \"" + modulePath + "cmd/switchback\"", "the core knows nothing"},
+		{"bot/server/x.go", "package app\nimport _ \"" + modulePath + "cmd/switchback\"", "bot does not know"},
+		{"routing/x.go", "package routing\nimport _ \"" + modulePath + "routing/plan\"", "the root of the core imports none"},
+		{"bot/render/x.go", "package render\nimport _ \"github.com/google/go-github/v60/github\"", "only bot/github"},
+		{"cmd/switchback/x.go", "package main\nimport _ \"github.com/google/go-github/v99/github\"", "only bot/github"},
 		{"routing/x.go", "package routing\nimport _ \"net\"", "no network"},
-		{"routing/port/x.go", "package port\nimport _ \"net/http\"", "no network"},
-		{"routing/port/x.go", "package port\nimport _ \"os\"", "no network"},
-		{"routing/port/x.go", "package port\nimport _ \"context\"", "no network"},
+		{"routing/plan/x.go", "package port\nimport _ \"net/http\"", "no network"},
+		{"routing/plan/x.go", "package port\nimport _ \"os\"", "no network"},
+		{"routing/plan/x.go", "package port\nimport _ \"context\"", "no network"},
 		{"routing/x.go", "package routing\nimport \"time\"\nvar t = time.Now()", "line 3 asks the clock"},
 		{"routing/x.go", "package routing\nimport clk \"time\"\nvar t = clk.Now", "line 3 asks the clock"},
 		{"bot/util/x.go", "package util", `"util"`},
 		{"bot/x/x.go", "package helpers", `"helpers"`},
-		{"bot/hub/x.go", "package hub\nimport _ \"" + modulePath + "e2e\"", "nothing but tests stands on the bench"},
+		{"bot/github/x.go", "package hub\nimport _ \"" + modulePath + "e2e\"", "nothing but tests stands on the bench"},
 	} {
 		s, err := readSource(c.file, []byte(c.src))
 		if err != nil {
@@ -254,15 +254,15 @@ func TestRoomRulesRefuse(t *testing.T) {
 		}
 	}
 	circle := []source{
-		{file: "routing/port/a.go", pkg: "routing/port", name: "port", imports: []string{"routing/prompt"}},
-		{file: "routing/prompt/a_test.go", pkg: "routing/prompt", name: "prompt", imports: []string{"routing/port"}},
+		{file: "routing/plan/a.go", pkg: "routing/plan", name: "port", imports: []string{"routing/answers"}},
+		{file: "routing/answers/a_test.go", pkg: "routing/answers", name: "prompt", imports: []string{"routing/plan"}},
 	}
 	if got := roomBreaches(circle); len(got) != 2 {
 		t.Errorf("a circle is not refused: %q", got)
 	}
 	fine := []source{
-		{file: "routing/a_test.go", pkg: "routing", name: "routing", imports: []string{"os", "routing/report"}, clock: []int{3}},
-		{file: "bot/hub/a.go", pkg: "bot/hub", name: "hub", imports: []string{"github.com/google/go-github/v60/github", "net/http", "routing"}},
+		{file: "routing/a_test.go", pkg: "routing", name: "routing", imports: []string{"os", "routing/testreport"}, clock: []int{3}},
+		{file: "bot/github/a.go", pkg: "bot/github", name: "hub", imports: []string{"github.com/google/go-github/v60/github", "net/http", "routing"}},
 	}
 	if got := roomBreaches(fine); len(got) != 0 {
 		t.Errorf("what is allowed is refused: %q", got)

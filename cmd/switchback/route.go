@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/judge"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
-	"github.com/switchback-ci/switchback/routing/escalate"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // routed is what `route -o json` prints; others rely on it.
@@ -102,7 +102,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return err
 	}
-	rules, err := judge.Rules(cfg)
+	rules, err := analysis.Rules(cfg)
 	if err != nil {
 		return failed(err)
 	}
@@ -110,7 +110,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return err
 	}
-	out, err := judge.Judge(judge.Input{
+	out, err := analysis.Judge(analysis.Input{
 		Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
 		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, ReadFile: readWorkingFile,
 	})
@@ -125,7 +125,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return failed(err)
 	}
-	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: diagnose.Redact, RunURL: f.url}
+	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: diagnosis.Redact, RunURL: f.url}
 	if f.output == "text" {
 		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
 		return nil
@@ -219,12 +219,12 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 // questions are the boxes of an escalation issue of this case alone: the
 // repository's other escalations are not known here.
 func questions(c routing.Case, e routing.Effect, title string, o render.Options) string {
-	call := escalate.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
-	placed, err := escalate.Register{}.Place(call, escalate.Limits{}, nil, c.Updated)
+	call := escalation.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
+	placed, err := escalation.Register{}.Place(call, escalation.Limits{}, nil, c.Updated)
 	if err != nil {
 		return ""
 	}
-	reg, err := escalate.FoldRegister(placed.Events)
+	reg, err := escalation.FoldRegister(placed.Events)
 	if err != nil {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchback-ci/switchback/bot/app"
+	"github.com/switchback-ci/switchback/bot/server"
 )
 
 func serveCommand(s streams, getenv func(string) string) *cobra.Command {
@@ -34,7 +34,7 @@ on them, and /metrics is for Prometheus on this machine, or on another one by an
 of its own (--metrics-listen).`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			set, err := app.Load(given(c.Flags()), getenv)
+			set, err := server.Load(given(c.Flags()), getenv)
 			if show {
 				if printed := set.Print(s.out); printed != nil {
 					return failed(printed)
@@ -50,7 +50,7 @@ of its own (--metrics-listen).`,
 				debug.SetGCPercent(100)
 				debug.SetMemoryLimit(math.MaxInt64)
 			}
-			if err := app.Serve(c.Context(), secondSignal(c.Context()), set, versionString(), set.Logger(s.err)); err != nil {
+			if err := server.Serve(c.Context(), secondSignal(c.Context()), set, versionString(), set.Logger(s.err)); err != nil {
 				return failed(err)
 			}
 			return nil
@@ -63,7 +63,7 @@ of its own (--metrics-listen).`,
 
 // settingFlags adds a flag for each setting of the App.
 func settingFlags(f *pflag.FlagSet) {
-	for _, x := range app.All() {
+	for _, x := range server.All() {
 		f.String(x.Flag, x.Default, x.Usage+" ("+x.Env+")")
 		if x.Switch {
 			f.Lookup(x.Flag).NoOptDefVal = "true"

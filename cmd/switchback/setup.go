@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/app/credentials"
-	"github.com/switchback-ci/switchback/bot/app/setup"
+	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/server/setup"
 )
 
 func setupCommand(s streams, getenv func(string) string) *cobra.Command {

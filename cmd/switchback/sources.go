@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/analysis"
 )
 
 // open returns the named file, or the standard input for "-".
@@ -15,10 +15,10 @@ func open(s streams, name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-func sources(s streams, files []string) []judge.Source {
-	out := make([]judge.Source, 0, len(files))
+func sources(s streams, files []string) []analysis.Source {
+	out := make([]analysis.Source, 0, len(files))
 	for _, f := range distinct(files) {
-		out = append(out, judge.Source{Name: sourceName(f), Open: func() (io.ReadCloser, error) { return open(s, f) }})
+		out = append(out, analysis.Source{Name: sourceName(f), Open: func() (io.ReadCloser, error) { return open(s, f) }})
 	}
 	return out
 }
@@ -30,7 +30,7 @@ func distinct(files []string) []string {
 	for _, f := range files {
 		path := f
 		if f != "-" {
-			path = judge.Resolved(f)
+			path = analysis.Resolved(f)
 		}
 		if !seen[path] {
 			seen[path] = true

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/database/pgtest"
-	"github.com/switchback-ci/switchback/bot/store"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 // load is how much is sent. A failed run is two writes to GitHub, of which an
@@ -182,13 +182,13 @@ func (l load) bear(ctx context.Context, p place, base map[string]float64) error 
 
 // complete checks that so many deliveries were done and no other is there.
 func (p place) complete(ctx context.Context, want int) error {
-	s, err := store.OpenBeside(ctx, p.database, p.dir)
+	s, err := queue.OpenBeside(ctx, p.database, p.dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	counts, err := s.Counts(ctx)
-	if err == nil && (len(counts) != 1 || counts[store.Done] != want) {
+	if err == nil && (len(counts) != 1 || counts[queue.Done] != want) {
 		err = fmt.Errorf("%d deliveries were accepted, and there are %v", want, counts)
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // EdgeOptions say what feedback between ports is made.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalate"
-	"github.com/switchback-ci/switchback/routing/feedback"
-	"github.com/switchback-ci/switchback/routing/port"
+	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // PlanOptions say what plan is made.
@@ -41,43 +41,43 @@ func Plan(o PlanOptions) []Stream {
 		at = at.Add(least + time.Duration(r.Int64N(int64(more))))
 		return at
 	}
-	build := port.Build{ID: "b-" + o.Name, Run: "81", URL: "https://github.com/" + o.Repo + "/actions/runs/81", At: at}
-	reg, plan := port.Register{}, []routing.Event{}
+	build := plan.Build{ID: "b-" + o.Name, Run: "81", URL: "https://github.com/" + o.Repo + "/actions/runs/81", At: at}
+	reg, stream := plan.Register{}, []routing.Event{}
 	add := func(events ...routing.Event) {
 		var err error
 		if reg, err = reg.With(events); err != nil {
 			panic(err) // a fault of this package
 		}
-		plan = append(plan, events...)
+		stream = append(stream, events...)
 	}
 	add(reg.Begin(build))
 	add(reg.Read(links, next(time.Second, time.Second))...)
 	var out []Stream
-	for n, id := range port.GraphOf(links).Order() {
+	for n, id := range plan.GraphOf(links).Order() {
 		if n == o.Begun {
 			break
 		}
-		add(reg.Hand([]port.Entry{{ID: id, Hash: fmt.Sprint("h", n)}}, 1, "81", build.URL, next(time.Second, time.Minute)))
-		how := port.IsPassed
+		add(reg.Hand([]plan.Entry{{ID: id, Hash: fmt.Sprint("h", n)}}, 1, "81", build.URL, next(time.Second, time.Minute)))
+		how := plan.IsPassed
 		switch left := o.Begun - n; {
 		case left == 3:
-			how = port.IsEscalated
+			how = plan.IsEscalated
 		case left < 3:
-			how = port.IsRunning
+			how = plan.IsRunning
 		}
 		s, took := journal(r, o, build.ID, id, at, how)
 		out = append(out, s)
-		if how != port.IsRunning {
+		if how != plan.IsRunning {
 			k := reg.Ports[id]
 			k.Standing, k.Turns, k.Seconds, k.Tokens = how, 1+r.IntN(2), took.Seconds(), int64(4000+r.IntN(90000))
-			if how == port.IsEscalated {
+			if how == plan.IsEscalated {
 				k.Reason = "two ports own one file"
 			}
 			at = at.Add(took)
-			add(reg.End(map[string]port.Known{id: k}, at))
+			add(reg.End(map[string]plan.Known{id: k}, at))
 		}
 	}
-	return append([]Stream{{routing.PlanKey(o.Repo, o.Name), plan}}, out...)
+	return append([]Stream{{routing.PlanKey(o.Repo, o.Name), stream}}, out...)
 }
 
 // portName is what a port is called.
@@ -91,40 +91,40 @@ func portName(n int) string {
 }
 
 // journal makes the stream of one port.
-func journal(r *rand.Rand, o PlanOptions, build, id string, at time.Time, how port.Standing) (Stream, time.Duration) {
-	operator, impl, test := port.PairSessions(build, id)
+func journal(r *rand.Rand, o PlanOptions, build, id string, at time.Time, how plan.Standing) (Stream, time.Duration) {
+	operator, impl, test := plan.PairSessions(build, id)
 	start := at
 	var out []routing.Event
-	add := func(e port.Event) {
+	add := func(e plan.Event) {
 		at = at.Add(time.Duration(20+r.IntN(200)) * time.Second)
 		e.At, e.Port = at, id
 		out = append(out, e.Record())
 	}
-	l := port.Loop{ID: "l-" + id, Port: id, Operator: operator.ID, ImplSession: impl.ID, TestSession: test.ID, MaxRetries: 3, Status: port.Running,
-		Turn: 1, Phase: port.Implementing, StartedAt: at}
-	pair := func() { p := l; add(port.Event{Kind: port.PairChanged, Session: operator.ID, Pair: &p}) }
-	add(port.Event{Kind: port.SessionStart, Session: operator.ID, Started: &operator})
+	l := plan.Loop{ID: "l-" + id, Port: id, Operator: operator.ID, ImplSession: impl.ID, TestSession: test.ID, MaxRetries: 3, Status: plan.Running,
+		Turn: 1, Phase: plan.Implementing, StartedAt: at}
+	pair := func() { p := l; add(plan.Event{Kind: plan.PairChanged, Session: operator.ID, Pair: &p}) }
+	add(plan.Event{Kind: plan.SessionStart, Session: operator.ID, Started: &operator})
 	pair()
-	add(port.Event{Kind: port.WorkerSpawn, Session: impl.ID, Turn: 1, Spawn: &port.Spawn{Role: port.Impl, Mark: "m", Host: "runner"}})
-	add(port.Event{Kind: port.WorkerProgress, Session: impl.ID, Progress: &port.Progress{Session: impl.ID, Port: id,
+	add(plan.Event{Kind: plan.WorkerSpawn, Session: impl.ID, Turn: 1, Spawn: &plan.Spawn{Role: plan.Impl, Mark: "m", Host: "runner"}})
+	add(plan.Event{Kind: plan.WorkerProgress, Session: impl.ID, Progress: &plan.Progress{Session: impl.ID, Port: id,
 		Progress: float64(10+r.IntN(80)) / 100, Task: "writes " + id, Tokens: int64(1000 + r.IntN(9000))}})
-	if how == port.IsRunning {
+	if how == plan.IsRunning {
 		return Stream{routing.PortKey(o.Repo, o.Name, id), out}, at.Sub(start)
 	}
-	add(port.Event{Kind: port.WorkerComplete, Session: impl.ID, Turn: 1, Exit: &port.Exit{Role: port.Impl, OK: true, Seconds: 40, Tokens: 5000}})
-	l.Phase = port.Testing
+	add(plan.Event{Kind: plan.WorkerComplete, Session: impl.ID, Turn: 1, Exit: &plan.Exit{Role: plan.Impl, OK: true, Seconds: 40, Tokens: 5000}})
+	l.Phase = plan.Testing
 	pair()
-	add(port.Event{Kind: port.WorkerSpawn, Session: test.ID, Turn: 1, Spawn: &port.Spawn{Role: port.Test, Mark: "m", Host: "runner"}})
-	add(port.Event{Kind: port.WorkerFeedback, Session: test.ID, Feedback: &port.TestFeedback{Success: how == port.IsPassed}})
+	add(plan.Event{Kind: plan.WorkerSpawn, Session: test.ID, Turn: 1, Spawn: &plan.Spawn{Role: plan.Test, Mark: "m", Host: "runner"}})
+	add(plan.Event{Kind: plan.WorkerFeedback, Session: test.ID, Feedback: &plan.TestFeedback{Success: how == plan.IsPassed}})
 	l.EndedAt = at
-	if how == port.IsEscalated {
-		add(port.Event{Kind: port.EscalationNew, Session: operator.ID, Call: &port.Call{ID: "e-" + id, Session: operator.ID, Port: id,
-			Type: escalate.Conflict, Title: "two ports own one file", CreatedAt: at}})
-		l.Status, l.Outcome, l.Reason = port.Raised, port.UsedUp, "two ports own one file"
+	if how == plan.IsEscalated {
+		add(plan.Event{Kind: plan.EscalationNew, Session: operator.ID, Call: &plan.Call{ID: "e-" + id, Session: operator.ID, Port: id,
+			Type: escalation.Conflict, Title: "two ports own one file", CreatedAt: at}})
+		l.Status, l.Outcome, l.Reason = plan.Raised, plan.UsedUp, "two ports own one file"
 	} else {
-		l.Status, l.Outcome = port.Success, port.Succeeded
+		l.Status, l.Outcome = plan.Success, plan.Succeeded
 	}
 	pair()
-	add(port.Event{Kind: port.SessionEnd, Session: operator.ID, Outcome: l.Outcome})
+	add(plan.Event{Kind: plan.SessionEnd, Session: operator.ID, Outcome: l.Outcome})
 	return Stream{routing.PortKey(o.Repo, o.Name, id), out}, at.Sub(start)
 }

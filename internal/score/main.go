@@ -18,10 +18,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/judge"
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnose"
-	"github.com/switchback-ci/switchback/routing/report"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 func main() {
@@ -47,7 +47,7 @@ type prediction struct {
 	Failed      int                      `json:"failed"`
 	Skipped     int                      `json:"skipped"`
 	Failing     []string                 `json:"failing_tests"`
-	Lines       []diagnose.Line          `json:"error_lines"`
+	Lines       []diagnosis.Line         `json:"error_lines"`
 	Class       routing.Class            `json:"class,omitempty"`
 	PerTest     map[string]routing.Class `json:"per_test_class"`
 	Diagnostics []diagnostic             `json:"diagnostics"`
@@ -118,8 +118,8 @@ func writeSet(w io.Writer, manifest string) error {
 func predict(dir string, e entry) (prediction, error) {
 	p := prediction{Set: filepath.Base(dir), File: e.File, Failing: []string{}, PerTest: map[string]routing.Class{}, Diagnostics: []diagnostic{}}
 	path := filepath.Join(dir, e.File)
-	out, err := judge.Judge(judge.Input{
-		Sources: []judge.Source{{Name: e.File, Open: func() (io.ReadCloser, error) { return open(path) }}},
+	out, err := analysis.Judge(analysis.Input{
+		Sources: []analysis.Source{{Name: e.File, Open: func() (io.ReadCloser, error) { return open(path) }}},
 		Format:  formatOf(e),
 	})
 	if err != nil {
@@ -140,7 +140,7 @@ func predict(dir string, e entry) (prediction, error) {
 	for _, f := range out.Diagnosis.Failures {
 		name := f.Name
 		if f.Suite != "" {
-			name = report.Test{Suite: f.Suite, Name: f.Name}.FullName()
+			name = testreport.Test{Suite: f.Suite, Name: f.Name}.FullName()
 		}
 		p.PerTest[name] = f.Class
 	}
@@ -160,7 +160,7 @@ func formatOf(e entry) string {
 		return "auto"
 	}
 	for _, name := range []string{"errorformat:" + e.Tool, e.Tool} {
-		if slices.Contains(report.Names(), name) {
+		if slices.Contains(testreport.Names(), name) {
 			return name
 		}
 	}
@@ -169,14 +169,14 @@ func formatOf(e entry) string {
 
 // testOf returns what a problem names if that is a test or a file of tests
 // that could not be set up or collected.
-func testOf(p report.Problem) string {
-	if p.Kind != report.KindSetup && p.Kind != report.KindCrash {
+func testOf(p testreport.Problem) string {
+	if p.Kind != testreport.KindSetup && p.Kind != testreport.KindCrash {
 		return ""
 	}
 	if strings.ContainsAny(p.Name, " \t") && !strings.Contains(p.Name, " > ") {
 		return ""
 	}
-	if strings.Contains(p.Name, "::") || strings.Contains(p.Name, " > ") || p.Kind == report.KindSetup && strings.Contains(filepath.Base(p.Name), ".") {
+	if strings.Contains(p.Name, "::") || strings.Contains(p.Name, " > ") || p.Kind == testreport.KindSetup && strings.Contains(filepath.Base(p.Name), ".") {
 		return p.Name
 	}
 	return ""
@@ -199,7 +199,7 @@ func open(path string) (io.ReadCloser, error) {
 
 // renumber changes line numbers to those of a reader for which a lone carriage
 // return ends a line too.
-func renumber(path string, lines []diagnose.Line) error {
+func renumber(path string, lines []diagnosis.Line) error {
 	r, err := open(path)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // Edges are counts over feedback between the ports of plans.

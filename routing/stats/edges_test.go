@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/routingtest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // Row is the figures of one key as they are shown. Shares are whole percent,

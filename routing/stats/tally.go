@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/feedback"
+	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // Dimension is what figures are grouped by.

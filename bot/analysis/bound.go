@@ -1,0 +1,183 @@
+package analysis
+
+import (
+	"encoding/json"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// What is kept of one verdict in a ledger: eleven turns of a case together
+// stay below the megabyte that GitHub's contents API returns in one answer.
+const (
+	mostBytes    = 64 << 10
+	mostFailures = 400
+	mostIssues   = 100
+)
+
+// Bound returns v cut to what a ledger keeps of one run: the least useful
+// first (excerpts, traces and texts of failures far from the decisive one),
+// then failures themselves, which are counted in Dropped.
+func Bound(v routing.Verdict) routing.Verdict {
+	fs := append([]routing.Failure(nil), v.Failures...)
+	sortDecisive(fs)
+	if n := len(fs); n > mostFailures {
+		v.Dropped += n - mostFailures
+		fs = fs[:mostFailures]
+	}
+	for i := range fs {
+		cutFailure(&fs[i], 4<<10)
+	}
+	v.Failures = fs
+	v.Reason = testreport.CutText(v.Reason, 2<<10)
+	v.Evidence = cutEvidence(v.Evidence, 10)
+	v.Notes, v.Unmet = cutTexts(v.Notes), cutTexts(v.Unmet)
+	v.Review = cutReview(v.Review)
+	for _, keep := range []struct{ full, text int }{{40, 1 << 10}, {20, 512}, {10, 256}, {5, 160}, {1, 120}, {0, 120}} {
+		if size(v) <= mostBytes {
+			return v
+		}
+		for i := range fs {
+			if i < keep.full {
+				continue
+			}
+			fs[i].Excerpt, fs[i].Trace = nil, ""
+			cutFailure(&fs[i], keep.text)
+			fs[i].Evidence = cutEvidence(fs[i].Evidence, 1)
+		}
+	}
+	for size(v) > mostBytes && len(v.Failures) > 1 {
+		half := len(v.Failures) / 2
+		v.Dropped += len(v.Failures) - half
+		v.Failures = v.Failures[:half]
+	}
+	for v.Review != nil && size(v) > mostBytes && len(v.Review.Issues) > 1 {
+		v.Review.Issues = v.Review.Issues[:len(v.Review.Issues)/2]
+	}
+	if size(v) > mostBytes { // texts of nothing but characters that JSON escapes
+		v.Notes, v.Evidence = nil, cutEvidence(v.Evidence, 1)
+	}
+	return v
+}
+
+func cutFailure(f *routing.Failure, text int) {
+	f.Name, f.Suite = testreport.CutText(f.Name, 500), testreport.CutText(f.Suite, 500)
+	f.File, f.Fingerprint = testreport.CutText(f.File, 500), testreport.CutText(f.Fingerprint, 200)
+	f.Message, f.Trace = testreport.CutText(f.Message, text), testreport.CutText(f.Trace, text)
+	f.Expected, f.Actual = testreport.CutText(f.Expected, text/2), testreport.CutText(f.Actual, text/2)
+	f.Suggestion = testreport.CutText(f.Suggestion, 600)
+	f.Evidence = cutEvidence(f.Evidence, 3)
+	if f.Excerpt != nil {
+		ex := *f.Excerpt
+		ex.File, ex.Lines = testreport.CutText(ex.File, 500), append([]string(nil), ex.Lines[:min(len(ex.Lines), 20)]...)
+		for i := range ex.Lines {
+			ex.Lines[i] = testreport.CutText(ex.Lines[i], 400)
+		}
+		f.Excerpt = &ex
+	}
+}
+
+func cutEvidence(ev []routing.Evidence, most int) []routing.Evidence {
+	out := append([]routing.Evidence(nil), ev[:min(len(ev), most)]...)
+	for i := range out {
+		out[i].Text, out[i].Signal = testreport.CutText(out[i].Text, 300), testreport.CutText(out[i].Signal, 200)
+	}
+	return out
+}
+
+// cutTexts keeps twenty texts of a sentence or two.
+func cutTexts(in []string) []string {
+	out := append([]string(nil), in[:min(len(in), 20)]...)
+	for i := range out {
+		out[i] = testreport.CutText(out[i], 500)
+	}
+	return out
+}
+
+// cutReview keeps the issues that decide: they come first by severity.
+func cutReview(r *routing.ReviewResult) *routing.ReviewResult {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	c.Feedback = testreport.CutText(c.Feedback, 4<<10)
+	c.Issues = nil
+	text := 1 << 10
+	if len(r.Issues) > 10 {
+		text = 160
+	}
+	for _, sev := range routing.IssueSeverities() {
+		for _, is := range r.Issues {
+			if is.Severity != sev || len(c.Issues) >= mostIssues {
+				continue
+			}
+			is.Category, is.File = testreport.CutText(is.Category, 100), testreport.CutText(is.File, 300)
+			is.Description, is.SuggestedFix = testreport.CutText(is.Description, text), testreport.CutText(is.SuggestedFix, text/2)
+			c.Issues = append(c.Issues, is)
+		}
+	}
+	return &c
+}
+
+func size(v routing.Verdict) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}
+
+// Redacted returns v with secrets masked in every text that came from the run.
+func Redacted(v routing.Verdict) routing.Verdict {
+	r := diagnosis.Redact
+	v.Reason = r(v.Reason)
+	v.Evidence = redactEvidence(v.Evidence)
+	fs := append([]routing.Failure(nil), v.Failures...)
+	for i := range fs {
+		f := &fs[i]
+		f.Name, f.Suite, f.Message, f.Trace = r(f.Name), r(f.Suite), r(f.Message), r(f.Trace)
+		f.Expected, f.Actual, f.Suggestion = r(f.Expected), r(f.Actual), r(f.Suggestion)
+		f.File, f.Fingerprint = r(f.File), r(f.Fingerprint)
+		f.Evidence = redactEvidence(f.Evidence)
+		if f.Excerpt != nil {
+			ex := *f.Excerpt
+			ex.File, ex.Lines = r(ex.File), redactTexts(ex.Lines)
+			f.Excerpt = &ex
+		}
+	}
+	v.Failures = fs
+	v.Notes, v.Unmet = redactTexts(v.Notes), redactTexts(v.Unmet)
+	v.Review = redactReview(v.Review)
+	return v
+}
+
+func redactTexts(in []string) []string {
+	out := append([]string(nil), in...)
+	for i := range out {
+		out[i] = diagnosis.Redact(out[i])
+	}
+	return out
+}
+
+func redactEvidence(ev []routing.Evidence) []routing.Evidence {
+	out := append([]routing.Evidence(nil), ev...)
+	for i := range out {
+		out[i].Text, out[i].Signal = diagnosis.Redact(out[i].Text), diagnosis.Redact(out[i].Signal)
+	}
+	return out
+}
+
+func redactReview(in *routing.ReviewResult) *routing.ReviewResult {
+	if in == nil {
+		return nil
+	}
+	out, r := *in, diagnosis.Redact
+	out.Feedback = r(out.Feedback)
+	out.Issues = append([]routing.ReviewIssue(nil), in.Issues...)
+	for i := range out.Issues {
+		is := &out.Issues[i]
+		is.Category, is.Description, is.File, is.SuggestedFix = r(is.Category), r(is.Description), r(is.File), r(is.SuggestedFix)
+	}
+	return &out
+}

@@ -1,0 +1,255 @@
+// Package judge turns what a run left behind (reports, logs, a conclusion)
+// into one verdict: it reads, diagnoses, asks the criteria, and cuts what is
+// kept to what a ledger and a comment can hold, with secrets redacted.
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// Source is one file of test output: a report, a captured log, a review.
+type Source struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// Input is what a run left behind.
+type Input struct {
+	Sources    []Source
+	Looked     []string // patterns that were looked for, shown when nothing was found
+	Format     string   // of all sources, "" or "auto" to detect
+	Conclusion string   // in GitHub's words, "" if unknown
+	Rules      *diagnosis.Rules
+	Criteria   config.Criteria
+	FailOn     routing.FailOn
+	ReadFile   func(path string) ([]byte, error) // a file of the repository at the run's commit; may be nil
+	Tree       *diagnosis.Tree                   // the repository's files; may be nil
+	Language   string                            // of suggestions
+	Limits     testreport.Limits
+	Tests      Tests // takes every test of every source; may be nil
+
+	// Ended is asked once the sources are read, for a run that is read while it
+	// goes on: its conclusion, and what else it left behind. May be nil.
+	Ended func() (conclusion string, left []Source)
+}
+
+// Tests takes the tests of all sources as they are read.
+type Tests interface {
+	Source()              // what is added from now on is the next source's
+	Add(*testreport.Test) // a test of the present source
+	Leave(source int)     // source, counted from 0, says only what another one says
+}
+
+// Output is the verdict and what it was made of.
+type Output struct {
+	Verdict   routing.Verdict // without checkpoint, run and head
+	Diagnosis diagnosis.Diagnosis
+	Report    *testreport.Report
+}
+
+// Judge reads all sources and says what the run said. What cannot be read is
+// never taken for a pass: it stands in the verdict's notes and reason. The
+// error is of Input itself (an unknown format), not of what was read.
+func Judge(in Input) (Output, error) {
+	rules := in.Rules
+	if rules == nil {
+		rules = diagnosis.Default()
+	}
+	col := diagnosis.NewCollector(rules)
+	st := &state{in: in, col: col}
+	for _, s := range in.Sources {
+		if err := st.read(s); err != nil {
+			return Output{}, err
+		}
+	}
+	if in.Ended != nil {
+		var left []Source
+		in.Conclusion, left = in.Ended()
+		st.in.Conclusion = in.Conclusion
+		for _, s := range left {
+			if err := st.read(s); err != nil {
+				return Output{}, err
+			}
+		}
+	}
+	if st.review != nil && len(st.docs)+len(st.logs) == 0 {
+		return Output{Verdict: Bound(Redacted(st.reviewOnly())), Report: &testreport.Report{}}, nil
+	}
+	rep := st.merged()
+	diag := diagnosis.Diagnose(rep, col, diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
+	v := st.withReview(st.verdict(rep, diag))
+	return Output{Verdict: Bound(Redacted(v)), Diagnosis: diag, Report: rep}, nil
+}
+
+type state struct {
+	in     Input
+	col    *diagnosis.Collector
+	docs   []*testreport.Report // of documents made for machines
+	logs   []*testreport.Report // of consoles
+	logAt  []int                // of each of logs, which source it is
+	seen   int                  // sources begun
+	found  int                  // sources with something in them
+	unread []string             // why a source could not be used
+	notes  []string
+	review *routing.ReviewResult
+}
+
+func (st *state) read(s Source) error {
+	f, err := s.Open()
+	if err != nil {
+		st.problem(s.Name, "could not be opened: "+err.Error())
+		return nil
+	}
+	defer f.Close()
+	head, r := peek(f, 1<<20)
+	if rv, ok, err := asReview(head); err != nil {
+		st.problem(s.Name, "is no valid review: "+err.Error())
+		return nil
+	} else if ok {
+		st.found++
+		st.addReview(*rv)
+		return nil
+	}
+	c := testreport.NewCollector(st.in.Limits)
+	if st.in.Tests != nil {
+		st.in.Tests.Source()
+		c.OnTest = st.in.Tests.Add
+	}
+	st.seen++
+	info, err := testreport.Read(r, testreport.Options{Format: st.in.Format, Limits: st.in.Limits, OnLine: st.col.Line}, c)
+	rep := c.Finish(info)
+	switch {
+	case errors.Is(err, testreport.ErrEmpty):
+		st.problem(s.Name, "is empty")
+		return nil
+	case errors.Is(err, testreport.ErrUnknownFormat):
+		st.notes = append(st.notes, fmt.Sprintf("%s holds no test output of a known format; it was read as a log", s.Name))
+	case err != nil && strings.HasPrefix(err.Error(), "unknown format"):
+		return err
+	case err != nil:
+		st.problem(s.Name, "could not be read: "+err.Error())
+		if info.Bytes == 0 {
+			return nil
+		}
+	}
+	st.found++
+	for _, n := range rep.Cut {
+		st.notes = append(st.notes, s.Name+": "+n)
+	}
+	if machineMade(rep.Formats) {
+		st.docs = append(st.docs, rep)
+	} else {
+		st.logs, st.logAt = append(st.logs, rep), append(st.logAt, st.seen-1)
+	}
+	return nil
+}
+
+func (st *state) problem(name, what string) {
+	st.unread = append(st.unread, name+" "+what)
+	st.notes = append(st.notes, name+" "+what)
+}
+
+// machineMade reports whether a report was written for machines; where one
+// exists, the same tests in a captured console are not counted again.
+func machineMade(formats []string) bool { return slices.ContainsFunc(formats, testreport.Machine) }
+
+func (st *state) verdict(rep *testreport.Report, d diagnosis.Diagnosis) routing.Verdict {
+	v := routing.Verdict{
+		Result: routing.Result(d.Result), Class: d.Class, Reason: d.Reason, Evidence: d.Evidence,
+		Failures: d.Failures, Notes: st.notes,
+		Counts: routing.Counts{Tests: rep.Counts.Tests, Passed: rep.Counts.Passed, Failed: rep.Counts.Failed, Skipped: rep.Counts.Skipped, Flaky: rep.Counts.Flaky},
+	}
+	st.missing(&v, rep)
+	if v.Result == routing.Pass {
+		v.Unmet = st.in.Criteria.Unmet(v.Counts)
+	}
+	sortDecisive(v.Failures)
+	st.excerpts(v.Failures)
+	return v
+}
+
+// missing corrects the verdict where there was nothing, or not everything, to read.
+func (st *state) missing(v *routing.Verdict, rep *testreport.Report) {
+	optional := st.in.Criteria.RequireReport != nil && !*st.in.Criteria.RequireReport
+	nothing := st.found == 0
+	if optional && st.in.Conclusion == "success" && len(st.unread) == 0 && (nothing || st.silent(v, rep)) {
+		v.Result, v.Class, v.Reason = routing.Pass, "", "the run's conclusion is success; no report is required"
+		return
+	}
+	switch {
+	case nothing && len(st.unread) > 0:
+		v.Reason = st.ended() + "no report could be read: " + strings.Join(st.unread, "; ")
+	case nothing:
+		v.Reason = st.ended() + "no test report was found"
+		if len(st.in.Looked) > 0 {
+			v.Reason += " (looked for " + strings.Join(st.in.Looked, ", ") + ")"
+		}
+	case len(st.unread) > 0 && v.Result == routing.Pass:
+		v.Reason = "what could be read passed, but " + strings.Join(st.unread, "; ")
+	default:
+		return
+	}
+	if v.Result == routing.Pass || (nothing && v.Result == routing.Fail && len(v.Failures) == 0) {
+		v.Result, v.Class = routing.Unclear, routing.Unknown
+	}
+}
+
+// silent reports whether only logs were read, and no test stands in them.
+func (st *state) silent(v *routing.Verdict, rep *testreport.Report) bool {
+	return len(st.docs) == 0 && v.Result == routing.Unclear && len(v.Failures) == 0 &&
+		rep.Counts.Tests+rep.Counts.Failed == 0 && len(rep.Problems) == 0
+}
+
+// ended says how the run ended where that alone explains a missing report.
+func (st *state) ended() string {
+	if c := st.in.Conclusion; c != "" && c != "success" && c != "failure" {
+		return "the run ended as " + c + "; "
+	}
+	return ""
+}
+
+// excerpts takes the code around the places of the first failures.
+func (st *state) excerpts(fs []routing.Failure) {
+	const most = 20
+	taken := 0
+	for i := range fs {
+		f := &fs[i]
+		if st.in.ReadFile == nil || f.File == "" || f.Line <= 0 || taken >= most || strings.HasPrefix(f.File, "/") || strings.Contains(f.File, "..") {
+			continue
+		}
+		if content, err := st.in.ReadFile(f.File); err == nil {
+			f.Excerpt = diagnosis.ExcerptOf(f.File, content, f.Line, 4)
+			taken++
+		}
+	}
+}
+
+// sortDecisive puts the decisive failure first and leaves the rest in order.
+func sortDecisive(fs []routing.Failure) {
+	for i := range fs {
+		if fs[i].Decisive && i > 0 {
+			d := fs[i]
+			copy(fs[1:i+1], fs[:i])
+			fs[0] = d
+			return
+		}
+	}
+}
+
+// Rules compiles the built-in rules of diagnosis with those of a configuration.
+func Rules(f config.File) (*diagnosis.Rules, error) {
+	user := make([]diagnosis.UserRule, 0, len(f.Rules))
+	for _, r := range f.Rules {
+		user = append(user, diagnosis.UserRule{Name: r.Name, Pattern: r.Pattern, Class: routing.Class(r.Class), Suggestion: r.Suggestion, Priority: r.Priority})
+	}
+	return diagnosis.Compile(user)
+}

@@ -1,0 +1,205 @@
+package eventstream
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/activity"
+)
+
+// State is how a case stands.
+type State string
+
+// The states. A case stands as the gravest of its checkpoints does.
+const (
+	Escalated  State = "escalated" // waits for a human
+	Paused     State = "paused"    // a human stopped it
+	InProgress State = "in_progress"
+	Waiting    State = "pending" // waits for other checkpoints
+	Completed  State = "completed"
+)
+
+// States are all of them, the gravest first.
+var States = []State{Escalated, Paused, InProgress, Waiting, Completed}
+
+// StateOf returns how a checkpoint stands, and since when.
+func StateOf(cp routing.Checkpoint) (State, time.Time) {
+	switch {
+	case cp.Skipped || cp.State == routing.Completed:
+		return Completed, cp.Updated
+	case cp.State == routing.Escalated && cp.Escalation != nil:
+		return Escalated, cp.Escalation.OpenedAt
+	case cp.State == routing.Escalated:
+		return Escalated, cp.Updated
+	case cp.Paused:
+		return Paused, cp.Updated
+	case cp.State == routing.InProgress:
+		return InProgress, cp.Updated
+	}
+	return Waiting, cp.Updated
+}
+
+// Standing returns how a case stands, the checkpoint that says so, and since when.
+func Standing(c routing.Case) (State, routing.Checkpoint, time.Time) {
+	at := len(States)
+	var which routing.Checkpoint
+	var since time.Time
+	for _, name := range c.Names() {
+		s, from := StateOf(c.Checkpoints[name])
+		for i := range at {
+			if States[i] == s {
+				at, which, since = i, c.Checkpoints[name], from
+			}
+		}
+	}
+	if at == len(States) {
+		return Waiting, which, c.Opened
+	}
+	return States[at], which, since
+}
+
+// routed shows a case.
+func (w writer) routed(events []routing.Event, seen int) error {
+	c := routing.Case{Key: w.key}
+	known, err := w.failures()
+	if err != nil {
+		return err
+	}
+	for i, e := range events {
+		next, err := c.Apply(e)
+		if err != nil {
+			return err
+		}
+		if i >= seen {
+			if err := w.count(c, e); err != nil {
+				return err
+			}
+			if err := w.green(c, e); err != nil {
+				return err
+			}
+			known.see(next, e)
+		}
+		c = next
+	}
+	if err := w.clusters(known); err != nil {
+		return err
+	}
+	return w.row(c)
+}
+
+// row brings the row of a case up to date.
+func (w writer) row(c routing.Case) error {
+	state, cp, since := Standing(c)
+	states := map[string]State{}
+	for name, x := range c.Checkpoints {
+		states[name], _ = StateOf(x)
+	}
+	names, err := json.Marshal(states)
+	if err != nil {
+		return err
+	}
+	var newest routing.Turn
+	for _, t := range cp.Turns {
+		if !t.Undone {
+			newest = t
+		}
+	}
+	var before string
+	var from int64
+	rows, err := w.tx.QueryContext(w.ctx, "SELECT state, since FROM feed_case WHERE key = $1", text(w.key))
+	if err != nil {
+		return err
+	}
+	if rows.Next() {
+		err = rows.Scan(&before, &from)
+	}
+	if rows.Close(); err != nil {
+		return err
+	}
+	if before == string(state) && state != Escalated {
+		since = fromMillis(from) // since it came to stand so, whatever happened after
+	}
+	if before != string(state) {
+		if before != "" {
+			if err := w.exec("UPDATE feed_state SET n = n - 1 WHERE repo = $1 AND state = $2", w.repo, before); err != nil {
+				return err
+			}
+		}
+		err := w.exec("INSERT INTO feed_state (repo, state, n) VALUES ($1, $2, 1) ON CONFLICT (repo, state) DO UPDATE SET n = feed_state.n + 1", w.repo, string(state))
+		if err != nil {
+			return err
+		}
+	}
+	reason := newest.Reason
+	if cp.Escalation != nil && state == Escalated {
+		reason = cp.Escalation.Reason
+	}
+	return w.exec(`INSERT INTO feed_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, reworks, most, checkpoints)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		ON CONFLICT (key) DO UPDATE SET state = excluded.state, since = excluded.since, updated = excluded.updated, checkpoint = excluded.checkpoint,
+		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, reworks = excluded.reworks,
+		most = excluded.most, checkpoints = excluded.checkpoints`,
+		w.key, w.repo, w.key[len(activity.Repo(w.key)):], string(state), millis(since), millis(c.Opened), millis(c.Updated), cp.Name,
+		string(newest.Kind), newest.Rule, string(newest.Verdict.Class), reason, cp.Reworks, cp.Limit+cp.Extra, string(names))
+}
+
+// count counts a decision, and that a human said it was wrong.
+func (w writer) count(was routing.Case, e routing.Event) error {
+	switch {
+	case e.Type == routing.EventRun:
+		return w.counted(e.At, e.Decision.Kind, e.Decision.Rule, e.Verdict.Class, 1, 0)
+	case e.Type == routing.EventHuman && e.Action == routing.HumanWrong:
+		if _, known := was.Answered[e.Answer]; known {
+			return nil
+		}
+		turns := was.Checkpoints[e.Checkpoint].Turns
+		for i := len(turns) - 1; i >= 0; i-- {
+			if t := turns[i]; !t.Undone {
+				return w.counted(t.At, t.Kind, t.Rule, t.Verdict.Class, 0, 1)
+			}
+		}
+	}
+	return nil
+}
+
+func (w writer) counted(at time.Time, k routing.Kind, rule string, class routing.Class, n, wrong int) error {
+	return w.exec(`INSERT INTO feed_count (repo, day, decision, rule, class, n, wrong) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (repo, day, decision, rule, class) DO UPDATE SET n = feed_count.n + excluded.n, wrong = feed_count.wrong + excluded.wrong`,
+		w.repo, day(at), string(k), rule, string(class), n, wrong)
+}
+
+// green counts a checkpoint that failed and now passes.
+func (w writer) green(was routing.Case, e routing.Event) error {
+	if e.Type != routing.EventRun || e.Decision.Kind != routing.KindPass || e.Decision.Again {
+		return nil
+	}
+	cp := was.Checkpoints[e.Verdict.Checkpoint]
+	var first, before time.Time
+	turns, human := 0, 0
+	for i := len(cp.Turns) - 1; i >= 0; i-- {
+		t := cp.Turns[i]
+		if t.Kind == routing.KindPass {
+			before = t.At
+			break
+		}
+		if first = t.At; t.Undone {
+			continue
+		}
+		if t.Kind == routing.KindRetry {
+			turns++
+		} else if t.Kind.Escalates() {
+			human = 1
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	for _, a := range cp.Acts {
+		if a.At.After(before) {
+			human = 1
+		}
+	}
+	return w.exec(`INSERT INTO feed_green (repo, day, turns, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (repo, day, turns, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), turns, human, step(e.At.Sub(first)))
+}

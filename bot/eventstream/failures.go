@@ -1,0 +1,132 @@
+package eventstream
+
+import (
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// place is where a failure is seen.
+type place struct{ fingerprint, checkpoint string }
+
+// failing is one failure of a case.
+type failing struct {
+	name, suite, file string
+	class             routing.Class
+	first, last       time.Time
+	runs, flaky       int
+	mended            time.Time // zero: it still fails
+	turn              int       // reworks handed back when it was mended
+}
+
+// failures are those of a case: as they were, and as they are.
+type failures struct {
+	was map[place]failing
+	is  map[place]failing
+}
+
+// failures reads what is known of the case's failures.
+func (w writer) failures() (failures, error) {
+	k := failures{map[place]failing{}, map[place]failing{}}
+	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, mended, turn
+		FROM feed_failure WHERE key = $1`, text(w.key))
+	if err != nil {
+		return k, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p place
+		var x failing
+		var first, last, mended int64
+		if err := rows.Scan(&p.fingerprint, &p.checkpoint, &x.name, &x.suite, &x.file, &x.class, &first, &last, &x.runs, &x.flaky, &mended, &x.turn); err != nil {
+			return k, err
+		}
+		x.first, x.last, x.mended = fromMillis(first), fromMillis(last), fromMillis(mended)
+		k.was[p], k.is[p] = x, x
+	}
+	return k, rows.Err()
+}
+
+// see takes in a run. A failure is mended by a run of its checkpoint that passes, or
+// that was whole and does not have it.
+func (k failures) see(c routing.Case, e routing.Event) {
+	if e.Type != routing.EventRun || e.Decision.Repeated || e.Decision.Rule == "stale-commit" || e.Decision.Rule == "stale-run" {
+		return
+	}
+	v := *e.Verdict
+	here := map[place]bool{}
+	for _, f := range v.Failures {
+		p := place{text(f.Fingerprint), text(v.Checkpoint)}
+		if f.Fingerprint == "" || here[p] {
+			continue
+		}
+		here[p] = true
+		x, known := k.is[p]
+		if !known {
+			x.first = e.At
+		}
+		x.name, x.suite, x.file, x.class = f.Name, f.Suite, f.File, f.Class
+		x.last, x.mended, x.turn = e.At, time.Time{}, 0
+		x.runs++
+		if f.Flaky || f.Class == routing.Flaky {
+			x.flaky++
+		}
+		if v.Result == routing.Pass { // it failed and passed in one run
+			x.mended, x.turn = e.At, c.Checkpoints[v.Checkpoint].Reworks
+		}
+		k.is[p] = x
+	}
+	whole := v.Run.Part == "" && v.Run.Parts <= 1 && v.Dropped == 0 && (v.Result == routing.Fail || v.Result == routing.Pass)
+	if e.Decision.Kind != routing.KindPass && !whole {
+		return
+	}
+	for p, x := range k.is {
+		if p.checkpoint == text(v.Checkpoint) && !here[p] && x.mended.IsZero() {
+			x.mended, x.turn = e.At, e.Decision.Iteration
+			k.is[p] = x
+		}
+	}
+}
+
+// clusters writes what changed of the case's failures, and of the clusters they are in.
+func (w writer) clusters(k failures) error {
+	for p, is := range k.is {
+		was, known := k.was[p]
+		if known && was == is {
+			continue
+		}
+		err := w.exec(`INSERT INTO feed_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, mended, turn)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+			ON CONFLICT (fingerprint, key, checkpoint) DO UPDATE SET name = excluded.name, suite = excluded.suite, file = excluded.file,
+			class = excluded.class, last = excluded.last, runs = excluded.runs, flaky = excluded.flaky, mended = excluded.mended, turn = excluded.turn`,
+			p.fingerprint, w.key, p.checkpoint, w.repo, is.name, is.suite, is.file, string(is.class), millis(is.first), millis(is.last), is.runs, is.flaky,
+			millis(is.mended), is.turn)
+		if err != nil {
+			return err
+		}
+		cases, open := 0, 0
+		if !known {
+			cases = 1
+		} else if was.mended.IsZero() {
+			open--
+		}
+		if is.mended.IsZero() {
+			open++
+		}
+		least, most := "min", "max" // of two values, in SQLite
+		if w.postgres {
+			least, most = "least", "greatest"
+		}
+		err = w.exec(`INSERT INTO feed_cluster (fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+			ON CONFLICT (fingerprint, repo) DO UPDATE SET name = excluded.name, suite = excluded.suite, file = excluded.file, class = excluded.class,
+			first = `+least+`(feed_cluster.first, excluded.first), last = `+most+`(feed_cluster.last, excluded.last),
+			cases = feed_cluster.cases + excluded.cases, runs = feed_cluster.runs + excluded.runs, flaky = feed_cluster.flaky + excluded.flaky,
+			open = feed_cluster.open + excluded.open`,
+			p.fingerprint, w.repo, is.name, is.suite, is.file, string(is.class), millis(is.first), millis(is.last), cases, is.runs-was.runs, is.flaky-was.flaky, open)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

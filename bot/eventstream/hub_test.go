@@ -1,0 +1,269 @@
+package eventstream_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/database/pgtest"
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/internal/sample"
+	"github.com/switchback-ci/switchback/routing/activity"
+)
+
+// told runs a Hub until the test ends, or until what is returned is called.
+func told(t *testing.T, f *eventstream.Feed) (*eventstream.Hub, func()) {
+	h := eventstream.NewHub(f, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
+	h.Keep(600)
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { h.Run(ctx, slog.New(slog.DiscardHandler)) })
+	end := func() { stop(); running.Wait() }
+	t.Cleanup(end)
+	return h, end
+}
+
+func add(t *testing.T, f *eventstream.Feed, list []sample.Stream) {
+	for _, s := range list {
+		if _, err := f.Add(context.Background(), s.Key, s.Events); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Those who come late, go and come again are told everything once and in order; who
+// does not take it is let go, and holds up nobody (S2-85).
+func TestHub(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
+		f := eventstream.New(db)
+		h, end := told(t, f)
+		made := streams(40)
+		add(t, f, made[:20])
+		slow, err := h.Join(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go add(t, f, made[20:])
+		total := 0
+		for _, events := range want(t, made) {
+			total += len(events)
+		}
+		var listening sync.WaitGroup
+		for i := range 8 {
+			listening.Go(func() {
+				after, n := int64(0), 0
+				for n < total {
+					c, err := h.Join(t.Context(), after)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for here := 0; n < total && here <= 100*i; { // then it goes, and comes again
+						list, err := c.Next(t.Context(), nil)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						for _, e := range list {
+							if e.ID <= after || string(e.Text) != fmt.Sprint(e.ID) {
+								t.Errorf("event %d (%s) after %d", e.ID, e.Text, after)
+							}
+							after = e.ID
+						}
+						n, here = n+len(list), here+len(list)
+					}
+					if c.At() != after {
+						t.Errorf("at %d, told up to %d", c.At(), after)
+					}
+					c.Leave()
+				}
+				if n != total {
+					t.Errorf("told %d of %d", n, total)
+				}
+			})
+		}
+		listening.Wait()
+		for err == nil { // up to the present, then no more
+			var list []eventstream.Told
+			if list, err = slow.Next(t.Context(), over()); len(list) == 0 {
+				break
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := slices.MaxFunc(made, func(a, b sample.Stream) int { return len(a.Events) - len(b.Events) })
+		for i, last := 0, slow.At(); last < slow.At()+1300; i++ { // more than anybody is waited for
+			add(t, f, []sample.Stream{renamed(long, fmt.Sprintf("acme/more#%d", i))})
+			if last, err = f.Last(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waitFor(t, h, f)
+		at := slow.At()
+		if list, err := slow.Next(t.Context(), nil); !errors.Is(err, eventstream.ErrSlow) || slow.At() != at {
+			t.Errorf("%d events, %v, want %v", len(list), err, eventstream.ErrSlow)
+		}
+		slow.Leave()
+		slow.Leave()
+		if n := h.Clients(); n != 0 {
+			t.Errorf("%d clients", n)
+		}
+		c, err := h.Join(t.Context(), eventstream.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go end()
+		if list, err := c.Next(t.Context(), nil); !errors.Is(err, eventstream.ErrEnded) {
+			t.Errorf("%d events after its end, %v", len(list), err)
+		}
+	})
+}
+
+// over is a tick that has come.
+func over() <-chan time.Time {
+	c := make(chan time.Time, 1)
+	c <- time.Time{}
+	return c
+}
+
+// renamed is a stream under another key.
+func renamed(s sample.Stream, key string) sample.Stream {
+	s.Key, s.Events = key, slices.Clone(s.Events)
+	for n := range s.Events {
+		s.Events[n].Case = key
+	}
+	return s
+}
+
+// waitFor returns when the Hub has read all of the feed.
+func waitFor(t *testing.T, h *eventstream.Hub, f *eventstream.Feed) {
+	t.Helper()
+	last, err := f.Last(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := h.Join(t.Context(), last-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Leave()
+	for c.At() < last {
+		if _, err := c.Next(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is old goes, and who was there before it is told the rest.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
+		f := eventstream.New(db)
+		add(t, f, streams(30))
+		last, err := f.Last(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		middle := end.Add(-10 * 24 * time.Hour)
+		if err := f.Prune(t.Context(), middle); err != nil {
+			t.Fatal(err)
+		}
+		left, err := f.After(t.Context(), 0, int(last))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range left {
+			if e.At.Before(middle) && e.ID < last {
+				t.Errorf("%d of %v is left", e.ID, e.At)
+			}
+		}
+		n := len(left)
+		if n == 0 || n >= int(last) {
+			t.Errorf("%d of %d are left", n, last)
+		}
+		if err := f.Prune(t.Context(), end.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := f.Last(t.Context()); now != last || err != nil {
+			t.Errorf("the feed is at %d, was at %d, %v", now, last, err)
+		}
+		h, _ := told(t, f)
+		for after, astray := range map[int64]bool{0: false, last: false, last + 1: true} {
+			c, err := h.Join(t.Context(), after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Astray != astray {
+				t.Errorf("after %d: astray %v", after, c.Astray)
+			}
+			if list, err := c.Next(t.Context(), over()); err != nil || c.At() != last || after >= last && len(list) > 0 {
+				t.Errorf("after %d: %d events, at %d, %v", after, len(list), c.At(), err)
+			}
+			c.Leave()
+		}
+	})
+}
+
+// Of two processes on one PostgreSQL each tells what the other took in, because the
+// database says so: neither looks by itself.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	made := streams(10)
+	total := 0
+	for _, events := range want(t, made) {
+		total += len(events)
+	}
+	var hubs []*eventstream.Hub
+	var f *eventstream.Feed
+	var running sync.WaitGroup
+	for range 2 {
+		f = eventstream.New(opened(t, database.Postgres, url))
+		f.Doze()
+		h, _ := told(t, f)
+		running.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler)) })
+		hubs = append(hubs, h)
+	}
+	db := opened(t, database.Postgres, url)
+	for _, s := range made {
+		if err := write(t.Context(), sqlledger.New(db), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids [][]int64
+	for _, h := range hubs {
+		c, err := h.Join(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for len(got) < total {
+			list, err := c.Next(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range list {
+				got = append(got, e.ID)
+			}
+		}
+		c.Leave()
+		ids = append(ids, got)
+	}
+	if !slices.Equal(ids[0], ids[1]) {
+		t.Errorf("%v\n%v", ids[0], ids[1])
+	}
+	same(t, all(t, f), want(t, made))
+	stop()
+	running.Wait()
+}

@@ -1,0 +1,148 @@
+package eventstream
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Every query is of some repositories, by the names under which their streams are
+// kept; nil are all.
+
+// Case is a row of the cases.
+type Case struct {
+	Key, Repo, Subject     string
+	State                  State
+	Since, Opened, Updated time.Time
+	Checkpoint             string // that State is because of
+	Decision               routing.Kind
+	Rule                   string
+	Class                  routing.Class
+	Reason                 string
+	Reworks, Max           int
+	Checkpoints            map[string]State
+}
+
+const caseColumns = "key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, reworks, most, checkpoints"
+
+// Order is an order of cases.
+type Order string
+
+// The orders.
+const (
+	NewestFirst Order = "newest"  // that changed last
+	LongestWait Order = "longest" // that stand so for the longest time
+)
+
+// apart is up to how many repositories are read one by one, each in the order of an
+// index, rather than all together.
+const apart = 10
+
+// Cases returns at most n cases in some states, after skipping some.
+func (f *Feed) Cases(ctx context.Context, repos []string, states []State, order Order, skip, n int) ([]Case, error) {
+	var q query
+	at, by := "updated", "updated DESC, key"
+	if order == LongestWait {
+		at, by = "since", "since, key"
+	}
+	var parts []string
+	for _, where := range q.parts(repos, states) {
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT key, %s FROM feed_case%s WHERE %s ORDER BY %s LIMIT %d) AS part%d",
+			at, f.inOrder(repos, states, order), where, by, skip+n, len(parts)))
+	}
+	var out []Case
+	if len(parts) == 0 {
+		return out, nil
+	}
+	err := f.each(ctx, "cases", &q, fmt.Sprintf("SELECT %s FROM feed_case WHERE key IN (SELECT key FROM (%s) AS found ORDER BY %s LIMIT %d OFFSET %d) ORDER BY %[3]s",
+		caseColumns, strings.Join(parts, " UNION ALL "), by, n, skip),
+		func(rows *sql.Rows) error {
+			c, err := scanCase(rows)
+			out = append(out, c)
+			return err
+		})
+	return out, err
+}
+
+// parts returns conditions that have the cases of some repositories in some states
+// between them, each such that an index has its rows in order.
+func (q *query) parts(repos []string, states []State) []string {
+	var ofRepos []string
+	if repos == nil || len(repos) > apart {
+		ofRepos = []string{q.repos(repos)}
+	} else {
+		for _, r := range repos {
+			ofRepos = append(ofRepos, "repo = "+q.arg(r))
+		}
+	}
+	if len(states) == 0 {
+		return ofRepos
+	}
+	var out []string
+	for _, r := range ofRepos {
+		for _, s := range states {
+			out = append(out, r+" AND state = "+q.arg(string(s)))
+		}
+	}
+	return out
+}
+
+// inOrder has SQLite, which knows nothing of how much there is, read the cases of many
+// repositories in their order rather than find and sort them.
+func (f *Feed) inOrder(repos []string, states []State, order Order) string {
+	switch {
+	case f.db.Kind != database.SQLite || len(repos) <= apart:
+		return ""
+	case len(states) == 0:
+		return " INDEXED BY feed_case_updated"
+	case order == LongestWait:
+		return " INDEXED BY feed_case_since"
+	}
+	return " INDEXED BY feed_case_all"
+}
+
+func scanCase(rows *sql.Rows) (Case, error) {
+	var c Case
+	var since, opened, updated int64
+	var names string
+	err := rows.Scan(&c.Key, &c.Repo, &c.Subject, &c.State, &since, &opened, &updated, &c.Checkpoint, &c.Decision, &c.Rule, &c.Class,
+		&c.Reason, &c.Reworks, &c.Max, &names)
+	if err != nil {
+		return c, err
+	}
+	c.Since, c.Opened, c.Updated = fromMillis(since), fromMillis(opened), fromMillis(updated)
+	return c, json.Unmarshal([]byte(names), &c.Checkpoints)
+}
+
+// InStates returns how many cases are in each state.
+func (f *Feed) InStates(ctx context.Context, repos []string) (map[State]int, error) {
+	var q query
+	out := map[State]int{}
+	err := f.each(ctx, "cases", &q, "SELECT state, sum(n) FROM feed_state WHERE "+q.repos(repos)+" GROUP BY state", func(rows *sql.Rows) error {
+		var s State
+		var n int
+		err := rows.Scan(&s, &n)
+		out[s] = n
+		return err
+	})
+	return out, err
+}
+
+// Repos returns which of the repositories have cases, sorted.
+func (f *Feed) Repos(ctx context.Context, repos []string) ([]string, error) {
+	var q query
+	var out []string
+	err := f.each(ctx, "repositories", &q, "SELECT DISTINCT repo FROM feed_state WHERE "+q.repos(repos)+" ORDER BY repo", func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		out = append(out, name)
+		return err
+	})
+	return out, err
+}

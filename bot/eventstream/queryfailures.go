@@ -1,0 +1,160 @@
+package eventstream
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Cluster is what is known of the failures with one fingerprint.
+type Cluster struct {
+	Fingerprint, Name, Suite, File string
+	Class                          routing.Class
+	Repos                          []string // where it was seen, sorted
+	First, Last                    time.Time
+	Cases, Runs, Flaky, Open       int
+}
+
+// Wanted says which clusters are wanted; empty fields want all.
+type Wanted struct {
+	Repos []string // nil are all
+	Text  string   // in the name, the suite or the file, in any case of ASCII
+	Class routing.Class
+}
+
+// Clusters returns at most n clusters across repositories, after skipping some, the last
+// seen first.
+func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
+	var q query
+	from := "feed_cluster c"
+	if f.db.Kind == database.SQLite && len(w.Repos) != 1 {
+		from += " INDEXED BY feed_cluster_all" // it knows nothing of how much there is, and would find and sort all
+	}
+	// A cluster has its place by its last row: rows are read in their order, and each but
+	// the last of a cluster is left out.
+	where := q.repos(w.Repos)
+	if w.Class != "" {
+		where += " AND class = " + q.arg(string(w.Class))
+	}
+	if w.Text != "" {
+		is := " LIKE " + q.arg("%"+likely.Replace(w.Text)+"%") + " ESCAPE '!'"
+		if f.db.Kind == database.SQLite { // whose LIKE is of any case
+			where += " AND (name" + is + " OR suite" + is + " OR file" + is + ")"
+		} else {
+			where += " AND sought" + is
+		}
+	}
+	where += " AND NOT EXISTS (SELECT 1 FROM feed_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
+		q.repos(w.Repos) + ")"
+	var prints []string
+	err := f.each(ctx, "failures", &q, fmt.Sprintf("SELECT fingerprint FROM %s WHERE %s ORDER BY last DESC, fingerprint LIMIT %d OFFSET %d", from, where, n, skip),
+		func(rows *sql.Rows) error {
+			var p string
+			err := rows.Scan(&p)
+			prints = append(prints, p)
+			return err
+		})
+	if err != nil || len(prints) == 0 {
+		return nil, err
+	}
+	return f.clusters(ctx, w.Repos, prints)
+}
+
+// likely escapes what LIKE reads anything into, and makes letters of ASCII small.
+var likely = func() *strings.Replacer {
+	pairs := []string{"!", "!!", "%", "!%", "_", "!_"}
+	for c := 'A'; c <= 'Z'; c++ {
+		pairs = append(pairs, string(c), string(c+'a'-'A'))
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+// Cluster returns what is known of a fingerprint; nothing is if ok is false.
+func (f *Feed) Cluster(ctx context.Context, repos []string, fingerprint string) (c Cluster, ok bool, err error) {
+	list, err := f.clusters(ctx, repos, []string{fingerprint})
+	if err != nil || list[0].Repos == nil {
+		return Cluster{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// clusters returns what is known of fingerprints, in their order.
+func (f *Feed) clusters(ctx context.Context, repos, prints []string) ([]Cluster, error) {
+	out, at := make([]Cluster, len(prints)), map[string]int{}
+	for i, p := range prints {
+		out[i].Fingerprint, at[text(p)] = p, i
+	}
+	var q query
+	where := q.repos(repos) + " AND fingerprint " + q.in(prints)
+	err := f.each(ctx, "failures", &q, `SELECT fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open FROM feed_cluster
+		WHERE `+where+" ORDER BY fingerprint, repo", func(rows *sql.Rows) error {
+		var one Cluster
+		var repo string
+		var first, last int64
+		err := rows.Scan(&one.Fingerprint, &repo, &one.Name, &one.Suite, &one.File, &one.Class, &first, &last, &one.Cases, &one.Runs, &one.Flaky, &one.Open)
+		if err != nil {
+			return err
+		}
+		one.First, one.Last = fromMillis(first), fromMillis(last)
+		out[at[one.Fingerprint]].add(one, repo)
+		return nil
+	})
+	return out, err
+}
+
+func (c *Cluster) add(one Cluster, repo string) {
+	if c.First.IsZero() || one.First.Before(c.First) {
+		c.First = one.First
+	}
+	if !one.Last.Before(c.Last) {
+		c.Last, c.Name, c.Suite, c.File, c.Class = one.Last, one.Name, one.Suite, one.File, one.Class
+	}
+	c.Repos = append(c.Repos, repo)
+	c.Cases += one.Cases
+	c.Runs += one.Runs
+	c.Flaky += one.Flaky
+	c.Open += one.Open
+}
+
+// Seen is one failure of a cluster in a case.
+type Seen struct {
+	Key, Repo, Checkpoint, Name string
+	First, Last, Mended         time.Time // Mended is zero while it still fails
+	Runs, Flaky, Turn           int       // Turn: reworks handed back when it was mended
+}
+
+// Seen returns at most n places in which a failure was seen, the last first.
+func (f *Feed) Seen(ctx context.Context, repos []string, fingerprint string, n int) ([]Seen, error) {
+	var q query
+	where := "fingerprint = " + q.arg(fingerprint) + " AND " + q.repos(repos)
+	var out []Seen
+	err := f.each(ctx, "failures", &q, fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, mended, runs, flaky, turn FROM feed_failure
+		WHERE %s ORDER BY last DESC, key, checkpoint LIMIT %d`, where, n), func(rows *sql.Rows) error {
+		var s Seen
+		var first, last, mended int64
+		err := rows.Scan(&s.Key, &s.Repo, &s.Checkpoint, &s.Name, &first, &last, &mended, &s.Runs, &s.Flaky, &s.Turn)
+		s.First, s.Last, s.Mended = fromMillis(first), fromMillis(last), fromMillis(mended)
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// MendedBy returns how many failures of a cluster were mended after how many hand-overs.
+func (f *Feed) MendedBy(ctx context.Context, repos []string, fingerprint string) (map[int]int, error) {
+	var q query
+	where := "fingerprint = " + q.arg(fingerprint) + " AND mended > 0 AND " + q.repos(repos)
+	out := map[int]int{}
+	err := f.each(ctx, "failures", &q, "SELECT turn, count(*) FROM feed_failure WHERE "+where+" GROUP BY turn", func(rows *sql.Rows) error {
+		var turn, n int
+		err := rows.Scan(&turn, &n)
+		out[turn] = n
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,120 @@
+package eventstream
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
+)
+
+// Plan is a plan of ports.
+type Plan struct {
+	Key, Repo, Name, Build string
+	Updated                time.Time
+	PlanState
+}
+
+// Plans returns at most n plans, those that changed last first.
+func (f *Feed) Plans(ctx context.Context, repos []string, n int) ([]Plan, error) {
+	var q query
+	return f.plans(ctx, &q, fmt.Sprintf("%s ORDER BY updated DESC, key LIMIT %d", q.repos(repos), n))
+}
+
+// Plan returns a plan by the key of its stream; there is none if ok is false.
+func (f *Feed) Plan(ctx context.Context, key string) (p Plan, ok bool, err error) {
+	var q query
+	list, err := f.plans(ctx, &q, "key = "+q.arg(key))
+	if err != nil || len(list) == 0 {
+		return Plan{}, false, err
+	}
+	return list[0], true, nil
+}
+
+func (f *Feed) plans(ctx context.Context, q *query, where string) ([]Plan, error) {
+	var out []Plan
+	err := f.each(ctx, "plans", q, "SELECT key, repo, plan, build, updated, data FROM feed_plan WHERE "+where, func(rows *sql.Rows) error {
+		var p Plan
+		var updated int64
+		var data []byte
+		if err := rows.Scan(&p.Key, &p.Repo, &p.Name, &p.Build, &updated, &data); err != nil {
+			return err
+		}
+		p.Updated = fromMillis(updated)
+		if err := json.Unmarshal(data, &p.PlanState); err != nil {
+			return err
+		}
+		out = append(out, p)
+		return nil
+	})
+	return out, err
+}
+
+// Port is one port of a plan.
+type Port struct {
+	Key, Repo, Plan, ID string
+	Updated, Waits      time.Time // Waits: since when a human is called, zero if none is
+	PortState
+}
+
+// Ports returns the ports of a plan that have begun, by id.
+func (f *Feed) Ports(ctx context.Context, repo, plan string) (map[string]Port, error) {
+	var q query
+	list, err := f.ports(ctx, &q, "repo = "+q.arg(repo)+" AND plan = "+q.arg(plan))
+	out := make(map[string]Port, len(list))
+	for _, p := range list {
+		out[p.ID] = p
+	}
+	return out, err
+}
+
+// Calling returns at most n ports that wait for a human, those that wait longest first.
+func (f *Feed) Calling(ctx context.Context, repos []string, n int) ([]Port, error) {
+	var q query
+	return f.ports(ctx, &q, fmt.Sprintf("%s AND waits > 0 ORDER BY waits, key LIMIT %d", q.repos(repos), n))
+}
+
+func (f *Feed) ports(ctx context.Context, q *query, where string) ([]Port, error) {
+	var out []Port
+	err := f.each(ctx, "ports", q, "SELECT key, repo, plan, port, updated, waits, data FROM feed_port WHERE "+where, func(rows *sql.Rows) error {
+		var p Port
+		var updated, waits int64
+		var data []byte
+		if err := rows.Scan(&p.Key, &p.Repo, &p.Plan, &p.ID, &updated, &waits, &data); err != nil {
+			return err
+		}
+		p.Updated, p.Waits = fromMillis(updated), fromMillis(waits)
+		if err := json.Unmarshal(data, &p.PortState); err != nil {
+			return err
+		}
+		out = append(out, p)
+		return nil
+	})
+	return out, err
+}
+
+// Edges are the figures over feedback between ports, by type and together.
+func (f *Feed) Edges(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, feedback.Stats, error) {
+	var q query
+	out := map[feedback.Type]feedback.Stats{}
+	all, taken := feedback.Stats{ByType: map[feedback.Type]int{}}, 0
+	err := f.each(ctx, "feedback", &q, `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_edge
+		WHERE `+q.repos(repos)+" GROUP BY type", func(rows *sql.Rows) error {
+		var t feedback.Type
+		var s feedback.Stats
+		var rounds int
+		if err := rows.Scan(&t, &s.Open, &s.Resolved, &s.Failed, &s.Rejected, &rounds); err != nil {
+			return err
+		}
+		s.Total = s.Open + s.Resolved + s.Failed
+		s.ByType = map[feedback.Type]int{t: s.Total}
+		out[t] = s.Over(rounds)
+		all.Total, all.Open, all.Resolved = all.Total+s.Total, all.Open+s.Open, all.Resolved+s.Resolved
+		all.Failed, all.Rejected, all.ByType[t] = all.Failed+s.Failed, all.Rejected+s.Rejected, s.Total
+		taken += rounds
+		return nil
+	})
+	return out, all.Over(taken), err
+}

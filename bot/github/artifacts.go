@@ -1,0 +1,133 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// Limits bounds what is taken from one artifact. Zero means the default.
+type Limits struct {
+	Download int64 // bytes of the archive; 256 MiB
+	File     int64 // bytes of one file, unpacked; 256 MiB
+	Total    int64 // bytes of all files taken, unpacked; 1 GiB
+	Files    int   // in the archive, taken or not; 10,000
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Download = cmp.Or(l.Download, 256<<20)
+	l.File = cmp.Or(l.File, 256<<20)
+	l.Total = cmp.Or(l.Total, 1<<30)
+	l.Files = cmp.Or(l.Files, 10_000)
+	return l
+}
+
+// Artifact is a file a run left behind: always a zip archive.
+type Artifact struct {
+	ID        int64
+	Name      string
+	Size      int64 // of the archive, in bytes
+	Expired   bool
+	CreatedAt time.Time // tells the attempts of a run apart
+}
+
+// Artifacts lists all artifacts of a run, of whatever attempt.
+func (h *Hub) Artifacts(ctx context.Context, r Repo, runID int64) ([]Artifact, error) {
+	return list(fmt.Sprintf("list the artifacts of run %d of %s", runID, r), func(o github.ListOptions) (page[Artifact], *github.Response, error) {
+		l, res, err := h.gh.Actions.ListWorkflowRunArtifacts(ctx, r.Owner, r.Name, runID, &o)
+		if err != nil {
+			return page[Artifact]{}, res, err
+		}
+		p := page[Artifact]{total: -1}
+		if l.TotalCount != nil {
+			p.total = int(*l.TotalCount)
+		}
+		for _, a := range l.Artifacts {
+			p.items = append(p.items, Artifact{ID: a.GetID(), Name: a.GetName(), Size: a.GetSizeInBytes(), Expired: a.GetExpired(), CreatedAt: a.GetCreatedAt().Time})
+		}
+		return p, res, nil
+	})
+}
+
+// Newest leaves one artifact of each name, the one made last: a run lists
+// those of its earlier attempts too.
+func Newest(arts []Artifact) []Artifact {
+	var out []Artifact
+	for _, a := range arts {
+		i := slices.IndexFunc(out, func(b Artifact) bool { return b.Name == a.Name })
+		switch {
+		case i < 0:
+			out = append(out, a)
+		case a.ID > out[i].ID:
+			out[i] = a
+		}
+	}
+	return out
+}
+
+// ArtifactFiles gives every file of a whose name match takes to fn, in the
+// archive's order. The archive is hostile: one with an unsafe name, a link, a
+// name twice, or too much in it is refused as a whole before fn is called
+// (ErrUnsafe, ErrTooLarge); one that turns out larger than it said ends fn's
+// reader with that error, and ArtifactFiles returns it whatever fn did with it.
+func (h *Hub) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match func(name string) bool, fn func(name string, r io.Reader) error) error {
+	op := fmt.Sprintf("read artifact %q of %s", a.Name, r)
+	limits := h.o.Limits
+	switch {
+	case a.Expired:
+		return &Error{Kind: Gone, Op: op, Message: "it has expired", err: ErrNotFound}
+	case a.Size > limits.Download:
+		return failf(op, ErrTooLarge, "the archive has %d bytes, the limit is %d", a.Size, limits.Download)
+	}
+	f, err := os.CreateTemp("", "switchback-artifact-*.zip")
+	if err != nil {
+		return Wrap(op, err)
+	}
+	defer func() {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	}()
+	size, err := h.fetch(ctx, op, fmt.Sprintf("repos/%s/actions/artifacts/%d/zip", r, a.ID), f)
+	if err != nil {
+		return err
+	}
+	return unpack(f, size, limits, match, fn, op)
+}
+
+// fetch downloads path into f, again from the start if the connection breaks.
+func (h *Hub) fetch(ctx context.Context, op, path string, f *os.File) (int64, error) {
+	limit := h.o.Limits.Download
+	for n := 1; ; n++ {
+		body, err := h.download(ctx, op, path)
+		if err != nil {
+			return 0, err
+		}
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			err = f.Truncate(0)
+		}
+		if err != nil {
+			_ = body.Close()
+			return 0, Wrap(op, err)
+		}
+		size, err := io.Copy(f, io.LimitReader(body, limit+1))
+		_ = body.Close()
+		switch {
+		case err == nil && size > limit:
+			return 0, failf(op, ErrTooLarge, "the archive has more than %d bytes", limit)
+		case err == nil:
+			return size, nil
+		case n == tries || ctx.Err() != nil || errors.As(err, new(*os.PathError)):
+			return 0, Wrap(op, errors.New(network(err)))
+		}
+		if err := h.o.Sleep(ctx, backoff(n)); err != nil {
+			return 0, Wrap(op, err)
+		}
+	}
+}

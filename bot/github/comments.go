@@ -1,0 +1,263 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// settle is how long GitHub gets to show a post it did not confirm.
+const settle = 2 * time.Second
+
+// UpsertComment brings the bot's comment with marker's key on an issue or pull
+// request to body and returns its id. ref is that id if it is known, or "";
+// a comment that is gone is looked for by listing. Only comments whose author
+// is the bot and whose last line is a marker with the key are meant; of several
+// the oldest stays. A comment of the same or a newer generation is left alone.
+// If the listing fails or is incomplete nothing is posted.
+func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, marker, body, ref string) (id string, changed bool, err error) {
+	op := opf("comment on %s#%d", r, issue)
+	m, body, err := seal(op, marker, body)
+	if err != nil {
+		return "", false, err
+	}
+	if ref != "" {
+		c, err := h.knownComment(ctx, r, issue, m, ref)
+		if err == nil && c != nil {
+			changed, err := h.bring(ctx, r, c, m, body)
+			if kind, _ := Verdict(err); kind != Gone {
+				return ref, changed, Wrap(op, err)
+			}
+		} else if err != nil {
+			return "", false, Wrap(op, err)
+		}
+	}
+	mine, c, err := h.findOrPost(ctx, r, issue, m, body, false)
+	if err != nil || len(mine) == 0 {
+		return refOf(c), c != nil, Wrap(op, err)
+	}
+	id, changed, err = h.collapse(ctx, r, mine, m, body)
+	return id, changed || c != nil, Wrap(op, err)
+}
+
+// ReviseComment is UpsertComment for a comment that is not posted if it is not
+// there; found says whether it is.
+func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, marker, body string) (found bool, err error) {
+	op := opf("comment on %s#%d", r, issue)
+	m, body, err := seal(op, marker, body)
+	if err != nil {
+		return false, err
+	}
+	mine, err := h.ownComments(ctx, r, issue, m)
+	if err != nil || len(mine) == 0 {
+		return false, Wrap(op, err)
+	}
+	_, _, err = h.collapse(ctx, r, mine, m, body)
+	return true, Wrap(op, err)
+}
+
+// PostOnce posts body unless the bot already posted a comment with marker's
+// key. With fresh the caller knows that it did not, and the listing is saved.
+func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error) {
+	op := opf("comment on %s#%d", r, issue)
+	m, body, err := seal(op, marker, body)
+	if err != nil {
+		return "", false, err
+	}
+	mine, c, err := h.findOrPost(ctx, r, issue, m, body, fresh)
+	if err != nil {
+		return "", false, Wrap(op, err)
+	}
+	if len(mine) > 0 {
+		if c != nil { // posted under a login whose older posts were overlooked
+			_, err = h.gh.Issues.DeleteComment(ctx, r.Owner, r.Name, c.GetID())
+		}
+		return refOf(mine[0]), false, Wrap(op, err)
+	}
+	if fresh {
+		return refOf(c), true, nil
+	}
+	first, err := h.keepFirst(ctx, r, issue, m, c)
+	return refOf(first), first.GetID() == c.GetID(), Wrap(op, err)
+}
+
+// keepFirst looks whether another process posted the same while this one did,
+// and deletes all but the oldest. Whoever posted last sees every post, so one
+// stays, whichever order the requests take.
+func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m mark, c *github.IssueComment) (*github.IssueComment, error) {
+	mine, err := h.ownComments(ctx, r, issue, m)
+	if err != nil || len(mine) < 2 {
+		return c, err
+	}
+	for _, x := range mine[1:] {
+		_, err := h.gh.Issues.DeleteComment(ctx, r.Owner, r.Name, x.GetID())
+		if kind, _ := Verdict(Wrap("", err)); err != nil && kind != Gone {
+			return c, Wrap("delete the second of a post", err)
+		}
+	}
+	return mine[0], nil
+}
+
+// findOrPost returns the bot's comments with m's key, oldest first, or, if
+// there are none, the one it posted. After a post of unknown outcome it looks
+// again before it posts again. It returns both if the bot turns out to have
+// another login than was thought, and had posted before under that.
+func (h *Hub) findOrPost(ctx context.Context, r Repo, issue int, m mark, body string, fresh bool) ([]*github.IssueComment, *github.IssueComment, error) {
+	for n := 1; ; n++ {
+		if !fresh || n > 1 {
+			mine, err := h.ownComments(ctx, r, issue, m)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case len(mine) == 1 && n > 1:
+				return nil, mine[0], nil // the post of unknown outcome
+			case len(mine) > 0:
+				return mine, nil, nil
+			}
+		}
+		c, _, err := h.gh.Issues.CreateComment(ctx, r.Owner, r.Name, issue, &github.IssueComment{Body: &body})
+		if err == nil {
+			return h.confirm(ctx, r, issue, m, c)
+		}
+		if err = Wrap("post", err); !Ambiguous(err) || n == tries || ctx.Err() != nil {
+			return nil, nil, err
+		}
+		if err := h.o.Sleep(ctx, settle); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// confirm learns from a new comment under which login the bot posts. If that
+// was thought to be another, its older comments were overlooked.
+func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m mark, c *github.IssueComment) ([]*github.IssueComment, *github.IssueComment, error) {
+	h.mu.Lock()
+	known := h.login
+	h.mu.Unlock()
+	if known == "" || c.GetUser().GetLogin() == "" || own(c.GetUser(), known) {
+		return nil, c, nil
+	}
+	h.o.Log.Warn("posts appear under another login", "expected", known, "login", c.GetUser().GetLogin())
+	h.learn(c.GetUser().GetLogin())
+	mine, err := h.ownComments(ctx, r, issue, m)
+	if err != nil || len(mine) <= 1 {
+		return nil, c, err
+	}
+	return mine, c, nil
+}
+
+// PostSeldom is PostOnce that also posts nothing if the bot posted a comment
+// whose marker's key begins with prefix after since.
+func (h *Hub) PostSeldom(ctx context.Context, r Repo, issue int, marker, body, prefix string, since time.Time) (posted bool, err error) {
+	recent, err := h.listOwn(ctx, r, issue, since, func(m mark, c *github.IssueComment) bool {
+		return strings.HasPrefix(m.key, prefix) && c.GetCreatedAt().After(since)
+	})
+	if err != nil || len(recent) > 0 {
+		return false, Wrap(opf("comment on %s#%d", r, issue), err)
+	}
+	_, posted, err = h.PostOnce(ctx, r, issue, marker, body, false)
+	return posted, err
+}
+
+// ownComments lists the bot's comments with m's key, oldest first.
+func (h *Hub) ownComments(ctx context.Context, r Repo, issue int, m mark) ([]*github.IssueComment, error) {
+	return h.listOwn(ctx, r, issue, time.Time{}, func(have mark, _ *github.IssueComment) bool { return have.key == m.key })
+}
+
+// listOwn lists the bot's comments that have a marker and match, oldest first;
+// only those changed after since, if that is set.
+func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, match func(mark, *github.IssueComment) bool) ([]*github.IssueComment, error) {
+	login, err := h.Login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opt := func(o github.ListOptions) *github.IssueListCommentsOptions {
+		if since.IsZero() {
+			return &github.IssueListCommentsOptions{ListOptions: o}
+		}
+		return &github.IssueListCommentsOptions{Since: &since, ListOptions: o}
+	}
+	all, err := list("list comments", func(o github.ListOptions) (page[*github.IssueComment], *github.Response, error) {
+		l, res, err := h.gh.Issues.ListComments(ctx, r.Owner, r.Name, issue, opt(o))
+		return page[*github.IssueComment]{items: l, total: -1}, res, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	mine := slices.DeleteFunc(all, func(c *github.IssueComment) bool {
+		have, ok := markOf(c.GetBody())
+		return !ok || !match(have, c) || !h.mine(c.GetUser().GetLogin(), login)
+	})
+	slices.SortFunc(mine, func(a, b *github.IssueComment) int { return int(a.GetID() - b.GetID()) })
+	return slices.CompactFunc(mine, func(a, b *github.IssueComment) bool { return a.GetID() == b.GetID() }), nil
+}
+
+// knownComment reads the comment the ledger knows. It is nil if it is gone, or
+// is not the bot's, or of another issue or key. One without a marker is the
+// bot's still: somebody edited it away.
+func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m mark, ref string) (*github.IssueComment, error) {
+	id, err := number("read comment", ref)
+	if err != nil {
+		return nil, nil // not a reference: as if it were unknown
+	}
+	login, err := h.Login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := h.gh.Issues.GetComment(ctx, r.Owner, r.Name, id)
+	if err = Wrap("read comment", err); errors.Is(err, ErrNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	have, ok := markOf(c.GetBody())
+	if ok && !sameKey(have.key, m.key) || !h.mine(c.GetUser().GetLogin(), login) || !strings.HasSuffix(c.GetIssueURL(), "/"+strconv.Itoa(issue)) {
+		return nil, nil
+	}
+	return c, nil
+}
+
+// bring writes body over c unless c says so already or is newer.
+func (h *Hub) bring(ctx context.Context, r Repo, c *github.IssueComment, m mark, body string) (bool, error) {
+	have, _ := markOf(c.GetBody())
+	if !m.replaces(have.gen, c.GetBody(), body) {
+		return false, nil
+	}
+	_, _, err := h.gh.Issues.EditComment(ctx, r.Owner, r.Name, c.GetID(), &github.IssueComment{Body: &body})
+	return err == nil, Wrap("edit", err)
+}
+
+// collapse keeps the oldest of the bot's comments, at body, and deletes the
+// others. If one of them is newer than body it leaves all alone: the run that
+// wrote it will see to them.
+func (h *Hub) collapse(ctx context.Context, r Repo, mine []*github.IssueComment, m mark, body string) (id string, changed bool, err error) {
+	for _, c := range mine {
+		if have, _ := markOf(c.GetBody()); have.gen > m.gen {
+			return refOf(c), false, nil
+		}
+	}
+	changed, err = h.bring(ctx, r, mine[0], m, body)
+	if err != nil {
+		return "", false, err
+	}
+	for _, c := range mine[1:] {
+		_, err := h.gh.Issues.DeleteComment(ctx, r.Owner, r.Name, c.GetID())
+		if err = Wrap("delete a duplicate", err); err != nil && !errors.Is(err, ErrNotFound) {
+			return "", changed, err
+		}
+		changed = true
+	}
+	return refOf(mine[0]), changed, nil
+}
+
+func refOf(c *github.IssueComment) string {
+	if c == nil {
+		return ""
+	}
+	return strconv.FormatInt(c.GetID(), 10)
+}

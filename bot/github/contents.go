@@ -1,0 +1,97 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// File reads one file at a ref (a branch, tag or commit; "" is the default
+// branch). What is not a file is ErrNotFound. GitHub gives up to 100 MB.
+func (h *Hub) File(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
+	return h.FileUpTo(ctx, r, name, ref, 100<<20)
+}
+
+// FileUpTo is File for one that is expected to be small: a larger one than most
+// bytes is ErrTooLarge.
+func (h *Hub) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) ([]byte, error) {
+	op := fmt.Sprintf("read %s of %s at %s", name, r, ref)
+	if name == "" || path.IsAbs(name) || path.Clean(name) != name || strings.HasPrefix(name, "..") {
+		return nil, failf(op, nil, "not a path inside a repository")
+	}
+	f, _, _, err := h.gh.Repositories.GetContents(ctx, r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
+	switch {
+	case err != nil:
+		return nil, Wrap(op, err)
+	case f == nil || f.GetType() != "file":
+		return nil, &Error{Kind: Gone, Op: op, Message: "not a file", err: ErrNotFound}
+	case f.GetSize() > most:
+		return nil, failf(op, ErrTooLarge, "it has %d bytes, at most %d are read", f.GetSize(), most)
+	case f.GetEncoding() == "none": // over 1 MB
+		data, _, err := h.gh.Git.GetBlobRaw(ctx, r.Owner, r.Name, f.GetSHA())
+		return data, Wrap(op, err)
+	}
+	text, err := f.GetContent()
+	if err != nil {
+		return nil, failf(op, nil, "%v", err)
+	}
+	return []byte(text), nil
+}
+
+// Tree lists the files of a commit or tree. GitHub cuts the list of a very
+// large one and truncated says so.
+func (h *Hub) Tree(ctx context.Context, r Repo, sha string) (paths []string, truncated bool, err error) {
+	op := fmt.Sprintf("list the files of %s at %s", r, sha)
+	if !isSHA(sha) {
+		return nil, false, failf(op, nil, "not a commit")
+	}
+	t, _, err := h.gh.Git.GetTree(ctx, r.Owner, r.Name, sha, true)
+	if err != nil {
+		return nil, false, Wrap(op, err)
+	}
+	for _, e := range t.Entries {
+		if e.GetType() == "blob" {
+			paths = append(paths, e.GetPath())
+		}
+	}
+	return paths, t.GetTruncated(), nil
+}
+
+// TreeFile is a file of a commit.
+type TreeFile struct {
+	Path   string
+	Object string // git's id of its content
+	Link   bool
+	Size   int // bytes
+}
+
+// Files lists the files of a commit. A list that GitHub cuts is ErrIncomplete.
+func (h *Hub) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, error) {
+	op := fmt.Sprintf("list the files of %s at %s", r, commit)
+	if !isSHA(commit) {
+		return nil, failf(op, nil, "not a commit")
+	}
+	t, _, err := h.gh.Git.GetTree(ctx, r.Owner, r.Name, commit, true)
+	if err != nil {
+		return nil, Wrap(op, err)
+	}
+	if t.GetTruncated() {
+		return nil, failf(op, ErrIncomplete, "the repository has more files than GitHub lists at once")
+	}
+	var out []TreeFile
+	for _, e := range t.Entries {
+		if e.GetType() == "blob" {
+			out = append(out, TreeFile{e.GetPath(), e.GetSHA(), e.GetMode() == "120000", e.GetSize()})
+		}
+	}
+	return out, nil
+}
+
+// Head returns the commit that a branch is at.
+func (h *Hub) Head(ctx context.Context, r Repo, branch string) (string, error) {
+	ref, _, err := h.gh.Git.GetRef(ctx, r.Owner, r.Name, "heads/"+branch)
+	return ref.GetObject().GetSHA(), Wrap(opf("read the branch %s of %s", branch, r), err)
+}

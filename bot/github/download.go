@@ -1,0 +1,101 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// JobLog opens the log of a job, which the caller closes. A job that never
+// started has none: ErrNotFound. It may be of any size.
+func (h *Hub) JobLog(ctx context.Context, r Repo, jobID int64) (io.ReadCloser, error) {
+	return h.download(ctx, fmt.Sprintf("read the log of job %d of %s", jobID, r), fmt.Sprintf("repos/%s/actions/jobs/%d/logs", r, jobID))
+}
+
+// download opens what the API redirects path to. The storage signs its
+// addresses for a minute or so, thus every try asks for a new one.
+func (h *Hub) download(ctx context.Context, op, path string) (io.ReadCloser, error) {
+	for n := 1; ; n++ {
+		body, err := h.downloadOnce(ctx, op, path)
+		if kind, _ := Verdict(err); kind != Later || n == tries || ctx.Err() != nil || sentByAPI(err) {
+			return body, err
+		}
+		if err := h.o.Sleep(ctx, backoff(n)); err != nil {
+			return nil, Wrap(op, err)
+		}
+	}
+}
+
+// errStorage marks what went wrong behind the redirect.
+var errStorage = errors.New("storage")
+
+// sentByAPI reports that the transport has made its tries already.
+func sentByAPI(err error) bool { return err != nil && !errors.Is(err, errStorage) }
+
+func (h *Hub) downloadOnce(ctx context.Context, op, path string) (io.ReadCloser, error) {
+	to, err := h.location(ctx, op, path)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
+	if err != nil {
+		return nil, failf(op, nil, "%v", network(err))
+	}
+	res, err := h.storage.Do(req)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, Wrap(op, ctx.Err())
+	case err != nil:
+		return nil, &Error{Kind: Later, Op: op, Message: network(err), err: errStorage}
+	case res.StatusCode == http.StatusOK:
+		return res.Body, nil
+	}
+	discard(res)
+	e := &Error{Kind: Fail, Op: op, Status: res.StatusCode, Message: "the storage refused", err: errStorage}
+	switch s := res.StatusCode; {
+	case s == http.StatusNotFound, s == http.StatusGone:
+		e.Kind, e.err = Gone, ErrNotFound
+	case s >= 500, s == http.StatusTooManyRequests:
+		e.Kind = Later
+	}
+	return nil, e
+}
+
+// location asks the API for path and returns where it redirects to.
+func (h *Hub) location(ctx context.Context, op, path string) (*url.URL, error) {
+	for range 3 {
+		req, err := h.gh.NewRequest(http.MethodGet, path, nil)
+		if err != nil {
+			return nil, failf(op, nil, "%v", network(err))
+		}
+		res, err := h.tr.RoundTrip(req.WithContext(ctx))
+		if err != nil {
+			return nil, Wrap(op, err)
+		}
+		if res.StatusCode < 300 || res.StatusCode > 399 {
+			err := github.CheckResponse(res)
+			discard(res)
+			if err == nil {
+				err = failf("", nil, "no redirect (HTTP %d)", res.StatusCode)
+			}
+			return nil, Wrap(op, err)
+		}
+		discard(res)
+		to, err := req.URL.Parse(res.Header.Get("Location"))
+		switch {
+		case err != nil || to.Host == "":
+			return nil, failf(op, nil, "a redirect to nowhere")
+		case to.Scheme != "https" && to.Scheme != h.tr.api.Scheme:
+			return nil, failf(op, nil, "a redirect from %s to %s", h.tr.api.Scheme, to.Scheme)
+		case to.Host != h.tr.api.Host || to.Scheme != h.tr.api.Scheme:
+			return to, nil
+		}
+		path = to.String() // the repository was renamed
+	}
+	return nil, failf(op, nil, "too many redirects")
+}

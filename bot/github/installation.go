@@ -1,0 +1,134 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/google/go-github/v60/github"
+)
+
+// ErrSuspended says that the installation is suspended: its owner may let it
+// work again.
+var ErrSuspended = errors.New("the installation is suspended")
+
+// App speaks to GitHub as a GitHub App itself, and makes the Hubs that speak
+// as its installations. It is safe for concurrent use.
+type App struct {
+	base  string
+	tr    *ghinstallation.AppsTransport
+	gh    *github.Client
+	plain http.RoundTripper
+}
+
+// NewApp returns the App of an id with its private key in PEM form. baseURL is
+// the address of the API, "" that of github.com. It sends nothing yet.
+func NewApp(id int64, privateKey []byte, baseURL string) (*App, error) {
+	if baseURL == "" {
+		baseURL = DefaultURL
+	}
+	base := strings.TrimRight(baseURL, "/")
+	u, err := url.Parse(base + "/")
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("hub: %q is not the address of an API", baseURL)
+	}
+	a := &App{base: base, plain: plainTransport()}
+	if a.tr, err = ghinstallation.NewAppsTransport(a.plain, id, privateKey); err != nil {
+		return nil, errors.New("hub: the App's private key cannot be read") // the cause might quote it
+	}
+	a.tr.BaseURL = base
+	a.gh = github.NewClient(&http.Client{Transport: a.tr})
+	a.gh.BaseURL, a.gh.UserAgent = u, "switchback"
+	return a, nil
+}
+
+// Slug returns the App's slug, which names its bot: SLUG[bot].
+func (a *App) Slug(ctx context.Context) (string, error) {
+	app, _, err := a.gh.Apps.Get(ctx, "")
+	if err != nil {
+		return "", Wrap("ask which App this is", err)
+	}
+	return app.GetSlug(), nil
+}
+
+// InstallationOf returns the installation of the App that a repository belongs
+// to; ErrNotFound if there is none.
+func (a *App) InstallationOf(ctx context.Context, r Repo) (int64, error) {
+	i, _, err := a.gh.Apps.FindRepositoryInstallation(ctx, r.Owner, r.Name)
+	return i.GetID(), Wrap("find the installation of "+r.String(), err)
+}
+
+// Installation returns a Hub that speaks as an installation of the App. Its
+// tokens are made when they are needed and kept as long as they are good. A
+// Hub whose installation was deleted returns errors that are ErrNotFound, one
+// whose installation is suspended ErrSuspended.
+func (a *App) Installation(id int64, o Options) (*Hub, error) {
+	t := ghinstallation.NewFromAppsTransport(a.tr, id)
+	t.BaseURL = a.base
+	o.BaseURL, o.HTTP, o.Token = a.base, &http.Client{Transport: a.plain}, ""
+	o.Tokens = func(ctx context.Context) (string, error) {
+		token, err := t.Token(ctx)
+		return token, tokenError(id, err)
+	}
+	return New(o)
+}
+
+// tokenError says what it means that an installation gets no token.
+func tokenError(id int64, err error) error {
+	var h *ghinstallation.HTTPError
+	if err == nil || !errors.As(err, &h) || h.Response == nil {
+		return err
+	}
+	_ = h.Response.Body.Close()
+	e := &Error{Kind: Later, Op: fmt.Sprintf("get a token for installation %d", id), Status: h.Response.StatusCode, Message: http.StatusText(h.Response.StatusCode)}
+	switch s := h.Response.StatusCode; {
+	case s == http.StatusNotFound, s == http.StatusGone:
+		e.Kind, e.err, e.Message = Gone, ErrNotFound, "there is no such installation"
+	case s == http.StatusForbidden && h.Response.Header.Get("Retry-After") == "":
+		e.Kind, e.err, e.Message = Fail, ErrSuspended, "the installation is suspended"
+	case s == http.StatusUnauthorized:
+		e.Kind, e.Message = Fail, "GitHub does not know the App by its id and private key"
+	}
+	return e
+}
+
+// RepositoryByID returns the name a repository has now, whatever it was called
+// before. It is ErrNotFound for one that is gone or that the token may not see.
+func (h *Hub) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
+	op := fmt.Sprintf("read repository %d", id)
+	x, _, err := h.gh.Repositories.GetByID(ctx, id)
+	if err != nil {
+		return Repo{}, Wrap(op, err)
+	}
+	r, err := ParseRepo(x.GetFullName())
+	if err != nil {
+		return Repo{}, failf(op, nil, "%v", err)
+	}
+	return r, nil
+}
+
+// Absent returns err, an error of something in a repository. If that is not there, it
+// asks for the repository itself: while there is none for this identity, as where the
+// App was taken from it, nothing can be said of what is in it, and the error is
+// ErrAbsent. If GitHub does not say, it is the error of the question.
+func (h *Hub) Absent(ctx context.Context, r Repo, err error) error {
+	if kind, _ := Verdict(err); kind != Gone && !errors.Is(err, ErrMoved) || errors.Is(err, ErrAbsent) {
+		return err
+	}
+	_, _, asked := h.gh.Repositories.Get(ctx, r.Owner, r.Name)
+	asked = Wrap("look for "+r.String(), asked)
+	var e *Error
+	if errors.Is(asked, ErrNotFound) && errors.As(asked, &e) {
+		c := *e
+		c.err = ErrAbsent
+		return &c
+	}
+	if asked != nil {
+		return asked
+	}
+	return err
+}

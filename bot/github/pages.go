@@ -1,0 +1,37 @@
+package github
+
+import "github.com/google/go-github/v60/github"
+
+const maxPages = 1000
+
+// page is what one request of a listing gave. Total is what GitHub says there
+// is in all, -1 if it does not say.
+type page[T any] struct {
+	items []T
+	total int
+}
+
+// list reads all pages of a listing. One that ends before the page GitHub
+// called the last, or with fewer items than it counted, is ErrIncomplete:
+// who decides on it would post twice.
+func list[T any](op string, fetch func(github.ListOptions) (page[T], *github.Response, error)) ([]T, error) {
+	var out []T
+	last := 1
+	for n := 1; ; {
+		p, res, err := fetch(github.ListOptions{Page: n, PerPage: 100})
+		if err != nil {
+			return nil, Wrap(op, err)
+		}
+		out = append(out, p.items...)
+		last = max(last, res.LastPage)
+		switch {
+		case res.NextPage == 0 && (n < last || len(out) < p.total):
+			return nil, &Error{Kind: Later, Op: op, Message: "the listing ended early", err: ErrIncomplete}
+		case res.NextPage == 0:
+			return out, nil
+		case res.NextPage <= n || res.NextPage > maxPages:
+			return nil, &Error{Kind: Later, Op: op, Message: "the listing does not end", err: ErrIncomplete}
+		}
+		n = res.NextPage
+	}
+}

@@ -1,0 +1,122 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// PullRequest is a pull request as the API gives it now.
+type PullRequest struct {
+	Number           int
+	HeadSHA, HeadRef string
+	HeadRepo         string // "owner/name"; "" if the fork was deleted
+	BaseSHA, BaseRef string
+	Author, Title    string
+	State            string // open or closed
+	Draft, Merged    bool
+	Labels           []string
+	Fork             bool // the head is not in the repository itself
+}
+
+// PullRequest reads one pull request.
+func (h *Hub) PullRequest(ctx context.Context, r Repo, number int) (PullRequest, error) {
+	p, _, err := h.gh.PullRequests.Get(ctx, r.Owner, r.Name, number)
+	if err != nil {
+		return PullRequest{}, Wrap(fmt.Sprintf("read pull request %s#%d", r, number), err)
+	}
+	return pullRequest(r, p), nil
+}
+
+// PullRequestOf finds the pull request whose head is exactly headSHA of
+// headRepo ("owner/name"): the event of a run from a fork does not name it. It
+// is not found if it has moved on; nothing is guessed. An open one goes before
+// a closed one, and several open ones are ErrSeveral.
+func (h *Hub) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, headRef string) (PullRequest, bool, error) {
+	op := fmt.Sprintf("find the pull request of %s in %s", headSHA, r)
+	if !isSHA(headSHA) {
+		return PullRequest{}, false, failf(op, nil, "%q is not a commit", headSHA)
+	}
+	same := func(p PullRequest) bool { return p.HeadSHA == headSHA && sameRepo(p.HeadRepo, headRepo) }
+	linked, err := h.pullsOfCommit(ctx, r, headSHA)
+	if err != nil {
+		return PullRequest{}, false, err
+	}
+	linked = slices.DeleteFunc(linked, func(p PullRequest) bool { return !same(p) })
+	found := slices.DeleteFunc(slices.Clone(linked), func(p PullRequest) bool { return p.State != "open" })
+	owner, _, ok := strings.Cut(headRepo, "/")
+	if len(found) == 0 && ok && headRef != "" {
+		if found, err = h.pullsOfHead(ctx, r, owner+":"+headRef); err != nil {
+			return PullRequest{}, false, err
+		}
+		found = slices.DeleteFunc(found, func(p PullRequest) bool { return !same(p) })
+	}
+	if len(found) == 0 {
+		found = linked // closed ones
+	}
+	switch len(found) {
+	case 0:
+		return PullRequest{}, false, nil
+	case 1:
+		return found[0], true, nil
+	}
+	return PullRequest{}, false, failf(op, ErrSeveral, "%d pull requests have this head", len(found))
+}
+
+// pullsOfCommit returns none where GitHub does not know the commit.
+func (h *Hub) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
+	out, err := list("list the pull requests of "+sha, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
+		l, res, err := h.gh.PullRequests.ListPullRequestsWithCommit(ctx, r.Owner, r.Name, sha, &o)
+		return pullRequests(r, l), res, err
+	})
+	var e *Error
+	if errors.As(err, &e) && (e.Kind == Gone || e.Status == http.StatusUnprocessableEntity) {
+		return nil, nil
+	}
+	return out, err
+}
+
+func (h *Hub) pullsOfHead(ctx context.Context, r Repo, head string) ([]PullRequest, error) {
+	return list("list the pull requests of "+head, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
+		l, res, err := h.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: "open", Head: head, ListOptions: o})
+		return pullRequests(r, l), res, err
+	})
+}
+
+func pullRequests(r Repo, l []*github.PullRequest) page[PullRequest] {
+	p := page[PullRequest]{total: -1}
+	for _, x := range l {
+		p.items = append(p.items, pullRequest(r, x))
+	}
+	return p
+}
+
+func pullRequest(r Repo, p *github.PullRequest) PullRequest {
+	out := PullRequest{Number: p.GetNumber(), HeadSHA: p.GetHead().GetSHA(), HeadRef: p.GetHead().GetRef(),
+		HeadRepo: p.GetHead().GetRepo().GetFullName(), BaseSHA: p.GetBase().GetSHA(), BaseRef: p.GetBase().GetRef(),
+		Author: p.GetUser().GetLogin(), Title: p.GetTitle(), State: p.GetState(), Draft: p.GetDraft(), Merged: p.GetMerged() || p.MergedAt != nil}
+	out.Fork = !sameRepo(out.HeadRepo, r.String())
+	for _, l := range p.Labels {
+		out.Labels = append(out.Labels, l.GetName())
+	}
+	return out
+}
+
+func isSHA(s string) bool {
+	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// MergeBase returns the commit from which head went away from base, which are
+// branches or commits of r, or a commit of a fork that a pull request of r has.
+func (h *Hub) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
+	c, _, err := h.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return "", Wrap(opf("compare %s with %s in %s", base, head, r), err)
+	}
+	return c.GetMergeBaseCommit().GetSHA(), nil
+}

@@ -1,0 +1,77 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// Account is a user of GitHub.
+type Account struct {
+	ID     int64
+	Login  string
+	Avatar string // address of a picture, "" if there is none
+}
+
+// Me returns whose token this is. Installation tokens are nobody's: an error.
+func (h *Hub) Me(ctx context.Context) (Account, error) {
+	const op = "ask who signs in"
+	u, _, err := h.gh.Users.Get(ctx, "")
+	if err != nil {
+		return Account{}, Wrap(op, err)
+	}
+	if u.GetID() == 0 || u.GetLogin() == "" {
+		return Account{}, failf(op, nil, "GitHub does not say who it is")
+	}
+	return Account{u.GetID(), u.GetLogin(), u.GetAvatarURL()}, nil
+}
+
+// Readable returns the ids of the repositories that the user of this token has
+// been given the right to read, among those of the App that the token was made
+// for. An installation that refuses to tell, such as one whose organisation wants
+// another sign-in first, gives none.
+func (h *Hub) Readable(ctx context.Context) ([]int64, error) {
+	all, err := list("list the installations that a user may see", func(o github.ListOptions) (page[*github.Installation], *github.Response, error) {
+		some, res, err := h.gh.Apps.ListUserInstallations(ctx, &o)
+		return page[*github.Installation]{some, -1}, res, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, i := range all {
+		op := fmt.Sprintf("list the repositories of installation %d that a user may see", i.GetID())
+		repos, err := list(op, func(o github.ListOptions) (page[*github.Repository], *github.Response, error) {
+			some, res, err := h.gh.Apps.ListUserRepos(ctx, i.GetID(), &o)
+			if err != nil {
+				return page[*github.Repository]{}, res, err
+			}
+			return page[*github.Repository]{some.Repositories, some.GetTotalCount()}, res, nil
+		})
+		if hidden(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range repos {
+			ids = append(ids, r.GetID())
+		}
+	}
+	return ids, nil
+}
+
+// hidden reports whether GitHub said that there is nothing to be seen.
+func hidden(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind != Later && (e.Status == http.StatusForbidden || e.Status == http.StatusNotFound)
+}
+
+// Unauthorized reports whether GitHub does not take the token, or not any more.
+func Unauthorized(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
+}

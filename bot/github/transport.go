@@ -1,0 +1,264 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// tries is how often a request is sent at most because of faults. Rate limits
+// are bounded by the time they cost, and by limited.
+const (
+	tries   = 3
+	limited = 6
+)
+
+// transport is under go-github: it adds the token, for the API's host only,
+// asks the governor before it sends, waits for rate limits and repeats what
+// may be repeated. A POST whose outcome is unknown is never repeated here.
+type transport struct {
+	base    http.RoundTripper
+	api     *url.URL
+	token   string
+	tokens  func(context.Context) (string, error) // in token's place
+	observe func(Answer)
+	gov     *governor
+	maxWait time.Duration
+	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
+	log     *slog.Logger
+}
+
+type repeatKey struct{}
+
+// again marks requests that may be repeated whatever their method; once marks
+// those that may not.
+func again(ctx context.Context) context.Context { return context.WithValue(ctx, repeatKey{}, true) }
+func once(ctx context.Context) context.Context  { return context.WithValue(ctx, repeatKey{}, false) }
+
+func repeatable(req *http.Request) bool {
+	if v, ok := req.Context().Value(repeatKey{}).(bool); ok {
+		return v
+	}
+	return req.Method != http.MethodPost
+}
+
+func writes(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
+}
+
+// RoundTrip sends req until it is answered with something other than a rate
+// limit or a fault of GitHub's. What it returns as an error is an *Error or
+// the context's.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != t.api.Host || req.URL.Scheme != t.api.Scheme {
+		return nil, failf("", nil, "%s is not the API", req.URL.Host)
+	}
+	body, err := bodyOf(req)
+	if err != nil {
+		return nil, err
+	}
+	return t.persist(req.Context(), req, body)
+}
+
+func (t *transport) persist(ctx context.Context, req *http.Request, body []byte) (*http.Response, error) {
+	budget := t.maxWait
+	faults, waits := 0, 0
+	for {
+		// First, so that leave to send is not kept while a token is made.
+		token, err := t.tokenFor(ctx)
+		var res *http.Response
+		sent := false
+		if err == nil {
+			var leave func()
+			var waited time.Duration
+			if leave, waited, err = t.gov.enter(ctx, req.Method, req.URL.Path, budget); err != nil {
+				return nil, err
+			}
+			budget -= waited
+			res, sent, err = t.send(req, body, token)
+			leave()
+		}
+		switch {
+		case err != nil:
+			faults++
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if e := unsent(err, sent && !repeatable(req), faults); e != nil {
+				return nil, e
+			}
+		case t.isLimit(res):
+			waits++
+			d := t.retryAfter(res)
+			discard(res)
+			t.gov.block(ctx, d)
+			t.log.Warn("rate limit", "method", req.Method, "path", req.URL.Path, "status", res.StatusCode, "wait", d)
+			if waits >= limited {
+				return nil, &Error{Kind: Later, After: d, Status: res.StatusCode, Message: "rate limit"}
+			}
+			continue
+		case res.StatusCode >= 500:
+			faults++
+			if !repeatable(req) {
+				discard(res)
+				return nil, &Error{Kind: Later, Ambiguous: true, Status: res.StatusCode, Message: http.StatusText(res.StatusCode)}
+			}
+			if faults >= tries {
+				return res, nil
+			}
+			discard(res)
+		default:
+			t.remember(ctx, res)
+			return res, nil
+		}
+		t.log.Info("again", "method", req.Method, "path", req.URL.Path, "try", faults+1)
+		if err := t.sleep(ctx, backoff(faults)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// unsent returns the error to give up with, or nil to try again.
+func unsent(err error, ambiguous bool, faults int) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	if ambiguous || faults >= tries {
+		return &Error{Kind: Later, Ambiguous: ambiguous, Message: network(err)}
+	}
+	return nil
+}
+
+// send sends one copy of req and says whether any of it may have arrived.
+func (t *transport) send(req *http.Request, body []byte, token string) (*http.Response, bool, error) {
+	var wrote atomic.Bool
+	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		WroteHeaderField: func(string, []string) { wrote.Store(true) },
+		WroteHeaders:     func() { wrote.Store(true) },
+	})
+	out := req.Clone(ctx)
+	if body != nil {
+		// With GetBody net/http itself repeats what it wrote nothing of.
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		out.Body, _ = out.GetBody()
+	}
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := t.base.RoundTrip(out)
+	if err == nil && t.observe != nil {
+		t.observe(answerOf(res))
+	}
+	return res, wrote.Load(), err
+}
+
+func (t *transport) tokenFor(ctx context.Context) (string, error) {
+	if t.tokens == nil {
+		return t.token, nil
+	}
+	return t.tokens(ctx)
+}
+
+func bodyOf(req *http.Request) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	return io.ReadAll(req.Body)
+}
+
+func discard(res *http.Response) {
+	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+	_ = res.Body.Close()
+}
+
+func backoff(n int) time.Duration {
+	d := 500 * time.Millisecond << min(n-1, 6)
+	return d/2 + rand.N(d)
+}
+
+// isLimit reports whether an answer says "slow down". The request was not
+// carried out then.
+func (t *transport) isLimit(res *http.Response) bool {
+	switch res.StatusCode {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusForbidden:
+	default:
+		return false
+	}
+	if res.Header.Get("Retry-After") != "" || res.Header.Get("X-Ratelimit-Remaining") == "0" {
+		return true
+	}
+	head, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	rest := res.Body
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), rest), rest}
+	text := strings.ToLower(string(head))
+	return err == nil && (strings.Contains(text, "secondary rate limit") || strings.Contains(text, "abuse detection") || strings.Contains(text, "api rate limit exceeded"))
+}
+
+// retryAfter returns how long GitHub wants to be left alone: at least a
+// second, and a minute where it does not say.
+func (t *transport) retryAfter(res *http.Response) time.Duration {
+	if v := res.Header.Get("Retry-After"); v != "" {
+		if n, err := strconv.Atoi(v); err == nil {
+			return max(time.Second, time.Duration(n)*time.Second)
+		}
+		if at, err := http.ParseTime(v); err == nil {
+			return max(time.Second, at.Sub(t.now()))
+		}
+	}
+	if at := reset(res); !at.IsZero() && res.Header.Get("X-Ratelimit-Remaining") == "0" {
+		return max(time.Second, at.Sub(t.now())+time.Second)
+	}
+	return time.Minute
+}
+
+func reset(res *http.Response) time.Time {
+	n, err := strconv.ParseInt(res.Header.Get("X-Ratelimit-Reset"), 10, 64)
+	if err != nil || n <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(n, 0)
+}
+
+// remember holds the next requests back if this answer used up the limit.
+// go-github would refuse them on its own instead of waiting, so it is not told.
+func (t *transport) remember(ctx context.Context, res *http.Response) {
+	if res.Header.Get("X-Ratelimit-Remaining") != "0" {
+		return
+	}
+	if at := reset(res); !at.IsZero() && res.Header.Get("X-Ratelimit-Resource") != "search" {
+		t.gov.block(ctx, max(0, at.Sub(t.now())+time.Second))
+	}
+	res.Header.Del("X-Ratelimit-Reset")
+}
+
+var issuePath = regexp.MustCompile(`/issues/\d+$`)
+
+// redirect follows redirects of the API to itself, for a repository that was
+// renamed. A transferred issue is not followed, nor is a write that would turn
+// into a read, nor anything to another host.
+func (t *transport) redirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) > 5 || req.Method != first.Method || req.URL.Host != t.api.Host || req.URL.Scheme != t.api.Scheme || issuePath.MatchString(first.URL.Path) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}

@@ -1,0 +1,374 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+const secret = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
+
+// fakeHub speaks to a server that answers as no part of the bench can.
+func fakeHub(t *testing.T, c *clock, h http.HandlerFunc, edit ...func(*Options)) *Hub {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	o := options(c, s.URL, secret)
+	o.Login = "bot[bot]"
+	for _, f := range edit {
+		f(&o)
+	}
+	hub, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hub
+}
+
+var repo = Repo{"o", "r"}
+
+func TestTokenStaysWithTheAPI(t *testing.T) {
+	t.Parallel()
+	var leaked atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" || strings.Contains(fmt.Sprint(r.Header), secret) {
+			leaked.Add(1)
+		}
+		fmt.Fprint(w, "log")
+	}))
+	defer other.Close()
+	to := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) + "/blob?sig=secretsignature"
+	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+secret {
+			t.Errorf("no token: %v", r.URL)
+		}
+		http.Redirect(w, r, to, http.StatusFound)
+	})
+	body := ok(h.JobLog(context.Background(), repo, 1))(t)
+	if data, _ := io.ReadAll(body); string(data) != "log" {
+		t.Errorf("log %q", data)
+	}
+	body.Close()
+	// An API answer that redirects elsewhere is not followed at all.
+	_, err := h.PullRequest(context.Background(), repo, 1)
+	wantKind(t, err, Fail)
+	if leaked.Load() != 0 {
+		t.Errorf("the token reached another host %d times", leaked.Load())
+	}
+	other.Close()
+	_, err = h.JobLog(context.Background(), repo, 1)
+	if wantKind(t, err, Later); strings.Contains(err.Error(), "secretsignature") {
+		t.Errorf("signed address in %v", err)
+	}
+	req, _ := http.NewRequest("GET", "https://example.com/", nil)
+	if _, err := h.tr.RoundTrip(req); err == nil {
+		t.Error("sent to another host")
+	}
+}
+
+func TestRenamedRepository(t *testing.T) {
+	t.Parallel()
+	var posts atomic.Int32
+	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/repos/o/r/"):
+			code := http.StatusMovedPermanently
+			if r.Method != http.MethodGet {
+				code = http.StatusTemporaryRedirect
+			}
+			http.Redirect(w, r, strings.Replace(r.URL.String(), "/repos/o/r/", "/repositories/5/", 1), code)
+		case r.Method == http.MethodPost:
+			posts.Add(1)
+			data, _ := io.ReadAll(r.Body)
+			if !strings.Contains(string(data), "text") || r.Header.Get("Authorization") == "" {
+				t.Errorf("body %q", data)
+			}
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"id":1,"user":{"login":"bot[bot]"}}`)
+		default:
+			fmt.Fprint(w, `[]`)
+		}
+	})
+	if ref, _, err := h.UpsertComment(context.Background(), repo, 1, marker("k", 1), "text", ""); err != nil || ref != "1" || posts.Load() != 1 {
+		t.Errorf("%q, %v, %d posts", ref, err, posts.Load())
+	}
+	gone := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == "/elsewhere" {
+			t.Error("a write became a read")
+		}
+		http.Redirect(w, r, "/elsewhere", http.StatusMovedPermanently)
+	})
+	_, _, err := gone.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	wantKind(t, err, Gone)
+}
+
+// TestCutAnswer: GitHub did it, but the answer ends in the middle.
+func TestCutAnswer(t *testing.T) {
+	t.Parallel()
+	var posts atomic.Int32
+	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posts.Add(1)
+			w.Header().Set("Content-Length", "500")
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"id":1,`)
+			return
+		}
+		if posts.Load() == 0 {
+			fmt.Fprint(w, `[]`)
+			return
+		}
+		fmt.Fprintf(w, `[{"id":1,"user":{"login":"Bot[bot]"},"body":%q}]`, "text\n\n"+marker("k", 1))
+	})
+	ref, changed, err := h.UpsertComment(context.Background(), repo, 1, marker("k", 1), "text", "")
+	if err != nil || !changed || ref != "1" || posts.Load() != 1 {
+		t.Errorf("%q, %v, %v, %d posts", ref, changed, err, posts.Load())
+	}
+}
+
+// TestNeverConnected: a POST of which nothing was sent is repeated.
+func TestNeverConnected(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	h := fakeHub(t, &clock{}, nil, func(o *Options) {
+		o.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if calls.Add(1) < 3 {
+				return nil, errors.New("dial tcp: no route; Authorization: Bearer " + secret)
+			}
+			return &http.Response{StatusCode: 201, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"id":4}`)), Request: r}, nil
+		})}
+	})
+	ref, posted, err := h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	if err != nil || !posted || ref != "4" || calls.Load() != 3 {
+		t.Errorf("%q, %v, %v, %d calls", ref, posted, err, calls.Load())
+	}
+	calls.Store(-9)
+	_, _, err = h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	wantKind(t, err, Later)
+	if strings.Contains(err.Error(), secret) || Ambiguous(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestRateLimitUsedUp(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	var calls atomic.Int32
+	h := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			w.Header().Set("X-RateLimit-Remaining", "0")
+			w.Header().Set("X-RateLimit-Limit", "5000")
+			w.Header().Set("X-RateLimit-Reset", fmt.Sprint(c.now().Add(time.Minute).Unix()))
+		}
+		fmt.Fprint(w, `{"id":1}`)
+	})
+	ok(h.Run(context.Background(), repo, 1, 0))(t)
+	ok(h.Run(context.Background(), repo, 1, 0))(t)
+	if d := c.total(); d < 55*time.Second || d > 65*time.Second {
+		t.Errorf("waited %v", d)
+	}
+	for name, head := range map[string]http.Header{
+		"reset":      {"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {fmt.Sprint(c.now().Add(time.Hour).Unix())}},
+		"retry-date": {"Retry-After": {c.now().Add(time.Hour).UTC().Format(http.TimeFormat)}},
+		"seconds":    {"Retry-After": {"3600"}},
+	} {
+		h := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) {
+			for k, v := range head {
+				w.Header()[k] = v
+			}
+			w.WriteHeader(http.StatusForbidden)
+		})
+		_, err := h.Run(context.Background(), repo, 1, 0)
+		if after := wantKind(t, err, Later); after < 59*time.Minute || after > 61*time.Minute {
+			t.Errorf("%s: after %v", name, after)
+		}
+	}
+	forever := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	_, err := forever.Run(context.Background(), repo, 1, 0)
+	wantKind(t, err, Later)
+}
+
+func TestGovernor(t *testing.T) {
+	t.Parallel()
+	c := &clock{still: time.Now()}
+	var inFlight, most atomic.Int32
+	var mu sync.Mutex
+	var at []time.Time
+	h := fakeHub(t, c, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			n := inFlight.Add(1)
+			most.Store(max(most.Load(), n))
+			mu.Lock()
+			at = append(at, c.now())
+			mu.Unlock()
+			inFlight.Add(-1)
+		}
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"id":1}`)
+	}, func(o *Options) { o.ContentInterval = 0 })
+	var wg sync.WaitGroup
+	for range 90 {
+		wg.Go(func() {
+			if _, _, err := h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d writes at once", most.Load())
+	}
+	for i := 1; i < len(at); i++ {
+		if d := at[i].Sub(at[i-1]); d < time.Second {
+			t.Errorf("writes %d and %d are %v apart", i-1, i, d)
+		}
+		if i >= 80 && at[i].Sub(at[i-80]) < time.Minute {
+			t.Errorf("80 writes within %v", at[i].Sub(at[i-80]))
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+		want   Kind
+		is     error
+	}{
+		{401, `{"message":"Bad credentials"}`, Fail, nil},
+		{403, `{"message":"Resource not accessible by integration"}`, ReadOnly, ErrReadOnly},
+		{403, `{"message":"Resource not accessible by personal access token"}`, ReadOnly, ErrReadOnly},
+		{403, `{"message":"Must have admin rights"}`, Fail, nil},
+		{403, `{"message":"This installation has been suspended"}`, Fail, ErrSuspended},
+		{403, `{"message":"Repository was archived so is read-only."}`, Fail, ErrArchived},
+		{403, `{"message":"You have exceeded a secondary rate limit"}`, Later, nil},
+		{404, ``, Gone, ErrNotFound},
+		{410, ``, Gone, ErrNotFound},
+		{409, `{"message":"Git Repository is empty."}`, Gone, ErrNotFound},
+		{422, `{"message":"Validation Failed","errors":[{"message":"body is too long"}]}`, Fail, nil},
+		{429, ``, Later, nil},
+		{500, `<html>`, Later, nil},
+		{503, ``, Later, nil},
+		{200, `{"id":`, Later, nil},
+	} {
+		h := fakeHub(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		})
+		_, err := h.Run(context.Background(), repo, 1, 0)
+		if wantKind(t, err, c.want); c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%d: %v", c.status, err)
+		}
+		if c.status == 422 && !strings.Contains(err.Error(), "body is too long") {
+			t.Errorf("%v", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	h := fakeHub(t, &clock{}, func(http.ResponseWriter, *http.Request) {})
+	_, err := h.Run(ctx, repo, 1, 0)
+	if wantKind(t, err, Later); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if kind, _ := Verdict(nil); kind != "" {
+		t.Errorf("nil: %q", kind)
+	}
+	if kind, _ := Verdict(errors.New("other")); kind != Fail {
+		t.Errorf("other: %q", kind)
+	}
+}
+
+// TestNothingLeaks: neither errors nor log lines hold the token.
+func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
+	var buf strings.Builder
+	var mu sync.Mutex
+	log := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return buf.Write(p)
+	}), nil))
+	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/repos/o/r/actions/runs/1":
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(429)
+		case "/repos/o/r/actions/runs/2":
+			conn, _, _ := http.NewResponseController(w).Hijack()
+			conn.Close()
+		default:
+			w.WriteHeader(422)
+			fmt.Fprintf(w, `{"message":"see https://u:p@example.com/x?sig=abc&se=1 and %s and github_pat_11ABCDEFG0123456789_x\nAuthorization: token 0123456789abcdef0123"}`, secret)
+		}
+	}, func(o *Options) { o.Log = log })
+	for id := range int64(4) {
+		_, err := h.Run(context.Background(), repo, id, 0)
+		for _, bad := range []string{secret, "sig=abc", "github_pat_11", ":p@", "0123456789abcdef0123"} {
+			if err == nil || strings.Contains(err.Error(), bad) || strings.Contains(buf.String(), bad) {
+				t.Errorf("%q in %v or in %s", bad, err, buf.String())
+			}
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("several lines: %q", err)
+		}
+	}
+	if buf.Len() == 0 {
+		t.Error("nothing was logged")
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (f writer) Write(p []byte) (int, error) { return f(p) }
+
+func TestEnterpriseServer(t *testing.T) {
+	t.Parallel()
+	var paths []string
+	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.URL.Path)
+		if r.URL.Path == "/api/graphql" {
+			fmt.Fprint(w, `{"data":{"viewer":{"login":"app[bot]"}}}`)
+			return
+		}
+		w.WriteHeader(403)
+		fmt.Fprint(w, `{"message":"Resource not accessible by integration"}`)
+	}, func(o *Options) { o.BaseURL += "/api/v3"; o.Login = "" })
+	if login := ok(h.Login(context.Background()))(t); login != "app[bot]" || fmt.Sprint(paths) != "[/api/v3/user /api/graphql]" {
+		t.Errorf("%q after %v", login, paths)
+	}
+}
+
+func TestWrapOfTheClient(t *testing.T) {
+	t.Parallel()
+	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
+	_, _, err := h.Client().Git.GetRef(context.Background(), "o", "r", "heads/x")
+	if err = Wrap("read the ledger", err); !errors.Is(err, ErrNotFound) || !strings.HasPrefix(err.Error(), "read the ledger: ") {
+		t.Errorf("%v", err)
+	}
+	if Wrap("x", nil) != nil {
+		t.Error("made an error of none")
+	}
+	var rate error = &github.RateLimitError{Rate: github.Rate{Reset: github.Timestamp{Time: time.Now().Add(time.Hour)}}, Response: &http.Response{}}
+	if after := wantKind(t, Wrap("x", rate), Later); after < 59*time.Minute {
+		t.Errorf("after %v", after)
+	}
+}

@@ -1,0 +1,382 @@
+package effect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalation"
+)
+
+// tracker is a hub that holds issues in memory, each request at once. Filing
+// takes two steps, listing and creating, between which others come.
+type tracker struct {
+	Hub
+	mu     sync.Mutex
+	issues []github.Issue
+	posts  map[string]int // marker → comments
+	gone   map[int]bool
+	asked  int  // assignees
+	lose   bool // the answer to the next filing
+}
+
+func newTracker() *tracker { return &tracker{posts: map[string]int{}, gone: map[int]bool{}} }
+
+func (k *tracker) find(number int) (*github.Issue, error) {
+	for i := range k.issues {
+		if k.issues[i].Number == number && !k.gone[number] {
+			return &k.issues[i], nil
+		}
+	}
+	return nil, github.ErrMoved
+}
+
+func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
+	key, gen, _ := render.ParseMarker(marker)
+	number, _ := strconv.Atoi(ref)
+	k.mu.Lock()
+	if number == 0 {
+		for _, i := range k.issues {
+			if have, _, _ := render.ParseMarker(i.Body); have == key && !k.gone[i.Number] {
+				number = i.Number
+			}
+		}
+	}
+	k.mu.Unlock()
+	if number == 0 {
+		time.Sleep(time.Microsecond) // lets others in: the listing is old when the issue is made
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if number == 0 {
+		if spec.Who != nil && len(spec.Assignees) == 0 {
+			spec.Who()
+		}
+		i := github.Issue{Number: len(k.issues) + 1, URL: "https://github.com/acme/app/issues/" + fmt.Sprint(len(k.issues)+1), Title: spec.Title, Body: spec.Write(""), State: "open"}
+		for _, l := range spec.Labels {
+			i.Labels = append(i.Labels, l.Name)
+		}
+		k.issues = append(k.issues, i)
+		if k.lose {
+			k.lose = false
+			return github.Issue{}, false, fmt.Errorf("killed")
+		}
+		return i, true, nil
+	}
+	i, err := k.find(number)
+	if err != nil {
+		return github.Issue{}, false, err
+	}
+	if _, have, _ := render.ParseMarker(i.Body); gen > have {
+		i.Body = spec.Write(i.Body)
+	}
+	return *i, false, nil
+}
+
+func (k *tracker) state(number int, state, reason, marker string) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i, err := k.find(number)
+	if err != nil || i.State == state {
+		return false, err
+	}
+	i.State, i.StateReason, i.ClosedByBot = state, reason, state == "closed"
+	if marker != "" {
+		k.posts[marker]++
+	}
+	return true, nil
+}
+
+func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _, marker string) (bool, error) {
+	return k.state(n, "closed", "completed", marker)
+}
+
+func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason, _, marker string) (bool, error) {
+	return k.state(n, "closed", reason, marker)
+}
+
+func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _, marker string) (bool, error) {
+	return k.state(n, "open", "reopened", marker)
+}
+
+func (k *tracker) SyncLabels(_ context.Context, _ github.Repo, n int, _ []string, add, remove []github.LabelSpec) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i, err := k.find(n)
+	if err != nil {
+		return false, err
+	}
+	for _, l := range remove {
+		i.Labels = slices.DeleteFunc(i.Labels, func(s string) bool { return s == l.Name })
+	}
+	for _, l := range add {
+		if !slices.Contains(i.Labels, l.Name) {
+			i.Labels = append(i.Labels, l.Name)
+		}
+	}
+	return true, nil
+}
+
+func (k *tracker) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i, err := k.find(n)
+	if err != nil {
+		return github.Issue{}, err
+	}
+	return *i, nil
+}
+
+func (k *tracker) FindIssue(_ context.Context, _ github.Repo, marker string) (github.Issue, bool, error) {
+	key, _, _ := render.ParseMarker(marker)
+	for _, i := range k.issues {
+		if have, _, _ := render.ParseMarker(i.Body); have == key {
+			return i, true, nil
+		}
+	}
+	return github.Issue{}, false, nil
+}
+
+func (k *tracker) Contains(context.Context, github.Repo, string, string) (bool, error) {
+	return true, nil
+}
+
+func (k *tracker) Absent(_ context.Context, _ github.Repo, err error) error { return err }
+
+func (k *tracker) Owners(context.Context, github.Repo, string, []string) ([]string, error) {
+	k.asked++
+	return nil, nil
+}
+
+// desk is one pull request whose effects go to a tracker.
+type desk struct {
+	t   *testing.T
+	g   *GitHub
+	c   routing.Case
+	run int
+	now time.Time
+	cp  string // the checkpoint of the runs
+}
+
+func newDesk(t *testing.T, k *tracker, led ledger.Ledger, pr int) *desk {
+	d := &desk{t: t, cp: "ci", now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
+	d.g = &GitHub{Hub: k, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
+		Now: func() time.Time { return d.now }, Sleep: func(context.Context, time.Duration) error { time.Sleep(10 * time.Microsecond); return nil }}
+	return d
+}
+
+// judge decides a run of class, or a green one, and carries out what it means
+// for issues.
+func (d *desk) judge(class routing.Class, test string) error {
+	d.run++
+	v := routing.Verdict{Checkpoint: d.cp, Run: routing.Run{Repository: "acme/app", ID: fmt.Sprint(d.run), SHA: fmt.Sprintf("%040x", d.run)}, Result: routing.Pass, Counts: routing.Counts{Tests: 2, Passed: 2}}
+	if class != "" {
+		v.Result, v.Class, v.Counts = routing.Fail, class, routing.Counts{Tests: 2, Passed: 1, Failed: 1}
+		v.Failures = []routing.Failure{{Name: test, Class: class, Fingerprint: "v1:" + test, Decisive: true}}
+	}
+	decision := routing.Decide(d.c, v, noTurns(""), d.now)
+	return d.apply(routing.RunEvent(d.c.Key, v, decision, d.now))
+}
+
+func noTurns(string) routing.Policy {
+	p := routing.DefaultPolicy()
+	p.Max = 0
+	return p
+}
+
+func (d *desk) apply(e routing.Event) error {
+	next, err := ledger.Update(d.t.Context(), d.g.Ledger, d.c.Key, func(routing.Case) ([]routing.Event, error) { return []routing.Event{e}, nil })
+	if err != nil {
+		return err
+	}
+	d.c = next
+	for _, e := range next.Pending {
+		ref := ""
+		if e.Kind == routing.EffectIssue || e.Kind == routing.EffectClose {
+			if ref, err = d.g.Do(d.t.Context(), d.c, e, false); err != nil {
+				return err
+			}
+		}
+		done := routing.Event{Type: routing.EventEffect, At: d.now, Case: d.c.Key, Checkpoint: "ci", Effect: &e, Ref: ref}
+		if d.c, err = ledger.Update(d.t.Context(), d.g.Ledger, d.c.Key, func(routing.Case) ([]routing.Event, error) { return []routing.Event{done}, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Many cases fail the same way at once, and pass at once, in any order of
+// their requests: one issue, that lists all, closed once.
+func TestManyCallAtOnce(t *testing.T) {
+	t.Parallel()
+	for round := range 60 {
+		k, led := newTracker(), &ledger.Memory{}
+		const cases = 6
+		desks := make([]*desk, cases)
+		for i := range desks {
+			desks[i] = newDesk(t, k, led, i+1)
+		}
+		all := func(do func(*desk) error) {
+			var wg sync.WaitGroup
+			for _, d := range desks {
+				wg.Go(func() {
+					if err := do(d); err != nil {
+						t.Errorf("round %d, %s: %v", round, d.c.Key, err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		all(func(d *desk) error { return d.judge(routing.EnvIssue, "t") })
+		if len(k.issues) != 1 {
+			t.Fatalf("round %d: %d issues", round, len(k.issues))
+		}
+		for i := range desks {
+			if !strings.Contains(k.issues[0].Body, fmt.Sprintf("/pull/%d)", i+1)) {
+				t.Fatalf("round %d: #%d is not listed in\n%s", round, i+1, k.issues[0].Body)
+			}
+		}
+		all(func(d *desk) error { return d.judge("", "") })
+		reg, err := Register(t.Context(), led, "acme/app")
+		if err != nil || k.issues[0].State != "closed" || len(k.posts) != 1 || len(reg.AllOpen()) != 0 || !reg.Records[0].Settled {
+			t.Fatalf("round %d: %v, issue %s, posts %v, %d open", round, err, k.issues[0].State, k.posts, len(reg.AllOpen()))
+		}
+	}
+}
+
+func TestIssueLife(t *testing.T) {
+	t.Parallel()
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	human := func(d *desk, e routing.Event) routing.Event {
+		e.Type, e.At, e.Case, e.Checkpoint, e.By = routing.EventHuman, d.now, d.c.Key, d.cp, "octocat"
+		return e
+	}
+	t.Run("the labels follow the type", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		must(t, d.judge(routing.LogicError, "t"))
+		if !slices.Contains(k.issues[0].Labels, "escalation:test_failure") {
+			t.Fatal(k.issues[0].Labels)
+		}
+		cp := d.c.Checkpoints["ci"]
+		cp.Turns = slices.Clone(cp.Turns)
+		cp.Turns[0].Verdict.Class, cp.Turns[0].Kind = routing.DesignMismatch, routing.KindDesign
+		d.c.Checkpoints["ci"], d.c.Generation = cp, d.c.Generation+1
+		_, err := d.g.Do(t.Context(), d.c, routing.Effect{Kind: routing.EffectIssue, Checkpoint: "ci", Target: string(routing.KindDesign), Slot: "s"}, false)
+		must(t, err)
+		if l := k.issues[0].Labels; len(k.issues) != 1 || slices.Contains(l, "escalation:test_failure") || !slices.Contains(l, "escalation:decision") || !slices.Contains(l, "severity:high") {
+			t.Errorf("%d issues, %v", len(k.issues), l)
+		}
+	})
+	t.Run("won't fix closes as not planned and calls no more", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWontFix})))
+		if i := k.issues[0]; i.State != "closed" || i.StateReason != "not_planned" {
+			t.Fatalf("%+v", i)
+		}
+		must(t, d.judge(routing.EnvIssue, "t"))
+		if i := k.issues[0]; i.State != "closed" || len(k.issues) != 1 {
+			t.Errorf("%+v", k.issues)
+		}
+	})
+	t.Run("S2-70 what becomes of a type that its case has an issue of goes there, and its own is closed", func(t *testing.T) {
+		k, led := newTracker(), &ledger.Memory{}
+		d := newDesk(t, k, led, 1)
+		must(t, d.judge(routing.LogicError, "t"))
+		d.cp = "lint"
+		must(t, d.judge(routing.EnvIssue, "u"))
+		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWrong, Class: routing.LogicError})))
+		_, events, err := routing.Release(d.c, noTurns, d.now)
+		must(t, err)
+		for _, e := range events {
+			must(t, d.apply(e))
+		}
+		reg, err := Register(t.Context(), led, "acme/app")
+		must(t, err)
+		open := reg.AllOpen()
+		if len(open) != 1 || len(open[0].Members) != 2 || len(k.issues) != 2 || k.issues[0].State != "open" || k.issues[1].State != "closed" {
+			t.Errorf("%+v\n%+v", open, k.issues)
+		}
+		if left := reg.LeftBehind(d.c.Key, "lint"); len(left) != 0 {
+			t.Errorf("not settled: %+v", left)
+		}
+	})
+	t.Run("who resolved it is on record", func(t *testing.T) {
+		k, led := newTracker(), &ledger.Memory{}
+		d := newDesk(t, k, led, 1)
+		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.apply(human(d, routing.Event{Action: routing.HumanResume})))
+		reg, err := Register(t.Context(), led, "acme/app")
+		must(t, err)
+		if r := reg.Records[0]; r.ResolvedBy != "octocat" || r.ResolvedAt.IsZero() || r.Resolution != string(escalation.Released) || k.issues[0].State != "closed" {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("an issue that is gone ends nothing", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		must(t, d.judge(routing.EnvIssue, "t"))
+		k.gone[1] = true
+		must(t, d.judge(routing.EnvIssue, "t")) // new evidence
+		if len(k.issues) != 2 {
+			t.Fatalf("%d issues", len(k.issues))
+		}
+		k.gone[2] = true
+		must(t, d.judge("", ""))
+		if d.c.Checkpoints["ci"].State != routing.Completed {
+			t.Errorf("%+v", d.c.Checkpoints["ci"].State)
+		}
+	})
+	t.Run("an issue filed by a process that was killed then is closed by the pass that follows", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		k.lose = true
+		if err := d.judge(routing.EnvIssue, "t"); err == nil {
+			t.Fatal("nothing was lost")
+		}
+		must(t, d.judge("", ""))
+		if i := k.issues[0]; len(k.issues) != 1 || i.State != "closed" {
+			t.Errorf("%+v", k.issues)
+		}
+	})
+	t.Run("the owners are asked for once, when the issue is made", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.judge(routing.EnvIssue, "t"))
+		if k.asked != 1 {
+			t.Errorf("asked %d times", k.asked)
+		}
+	})
+	t.Run("the prompt is made out of the body that stands there", func(t *testing.T) {
+		k := newTracker()
+		d := newDesk(t, k, &ledger.Memory{}, 1)
+		var seen []string
+		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) string {
+			seen = append(seen, live)
+			return "- [ ] ask " + rec.ID + " of " + host.Key
+		}
+		must(t, d.judge(routing.EnvIssue, "t"))
+		k.issues[0].Body = "[x] " + k.issues[0].Body
+		must(t, d.judge(routing.EnvIssue, "t"))
+		if !slices.ContainsFunc(seen, func(s string) bool { return strings.HasPrefix(s, "[x]") }) || !strings.Contains(k.issues[0].Body, "- [ ] ask acme/app#1/ci/issue/ESCALATE_ENV of acme/app#1") {
+			t.Errorf("%q\n%s", seen, k.issues[0].Body)
+		}
+	})
+}

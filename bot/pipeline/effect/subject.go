@@ -1,0 +1,73 @@
+// Package effect carries out on GitHub what a case has decided, one effect at
+// a time: it renders the newest state and lets the hub bring GitHub to it.
+package effect
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/pipeline"
+)
+
+// Subject is what a case is about: a pull request, or a branch.
+type Subject struct {
+	Number        int // of the pull request, 0 for a branch
+	Author        string
+	Branch        string // the head branch
+	Base          string // the branch that the pull request is to be merged into
+	DefaultBranch string
+	Labels        []string // of the pull request as read last; nil if unknown
+}
+
+// Ref returns the subject's name within its repository: "#12" or "@main".
+func (s Subject) Ref() string {
+	if s.Number > 0 {
+		return "#" + strconv.Itoa(s.Number)
+	}
+	return "@" + s.Branch
+}
+
+// Key returns the key of the subject's case.
+func (s Subject) Key(r github.Repo) string { return r.String() + s.Ref() }
+
+// ParseSubject reads the subject out of the key of a case of repository r.
+func ParseSubject(r github.Repo, key string) (Subject, error) {
+	ref, ok := strings.CutPrefix(key, r.String())
+	if !ok {
+		return Subject{}, fmt.Errorf("case %q is not of repository %s", key, r)
+	}
+	if b, ok := strings.CutPrefix(ref, "@"); ok {
+		return Subject{Branch: b}, nil
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(ref, "#"))
+	if err != nil || n <= 0 || !strings.HasPrefix(ref, "#") {
+		return Subject{}, fmt.Errorf("case %q names neither a pull request nor a branch", key)
+	}
+	return Subject{Number: n}, nil
+}
+
+// Judge says what an error of an effect means for the pipeline. What is to be done in
+// a repository that is not there is left to be done: the bot may be let in again.
+func Judge(err error) (pipeline.Outcome, time.Duration) {
+	if errors.Is(err, github.ErrAbsent) {
+		return pipeline.Stop, 0
+	}
+	if errors.Is(err, github.ErrMoved) {
+		return pipeline.Gone, 0
+	}
+	var early *WaitError
+	if errors.As(err, &early) {
+		return pipeline.Wait, 0
+	}
+	switch kind, after := github.Verdict(err); kind {
+	case github.Later:
+		return pipeline.Later, after
+	case github.Gone:
+		return pipeline.Gone, 0
+	}
+	return pipeline.Stop, 0
+}

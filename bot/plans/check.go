@@ -1,0 +1,43 @@
+package plans
+
+import (
+	"context"
+
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing/plan"
+)
+
+// Checks is what a Desk does to checks.
+type Checks interface {
+	UpsertCheck(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
+}
+
+// check shows on the commit of a build how far it is, with the same text as the
+// plan's issue. A build whose commit is not known has none, and neither has one whose
+// token may not write checks: the issue says the same.
+func (d *Desk) check(ctx context.Context, reg plan.Register, b plan.Board) error {
+	if d.Checks == nil || reg.Build.SHA == "" {
+		return nil
+	}
+	c := github.Check{
+		Name: "switchback / plan " + d.Name, ExternalID: d.Key() + "/" + reg.Build.ID + "/check", Status: "in_progress",
+		Title: render.PlanProgress(b, d.Render), Summary: render.PlanBody(d.Name, b, d.Render), DetailsURL: reg.Build.URL,
+	}
+	if done, passed := b.Done(); done {
+		c.Status = "completed"
+		switch {
+		case passed:
+			c.Conclusion = "success"
+		case b.Counts[plan.IsEscalated]+b.Counts[plan.IsPaused] > 0:
+			c.Conclusion = "action_required"
+		default:
+			c.Conclusion = "failure"
+		}
+	}
+	_, err := d.Checks.UpsertCheck(ctx, d.Repo, reg.Build.SHA, c, false)
+	if kind, _ := github.Verdict(err); kind == github.ReadOnly || kind == github.Gone { // the commit may be gone as well
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+// Package plan reads the files of a plan, and says what content a port is about.
+package planfile
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/plan"
+)
+
+// Name returns the name that a plan has in the ledger if it is given none: its
+// path, with hyphens.
+func Name(file string) string {
+	name := strings.TrimLeft(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, path.Clean(filepath.ToSlash(file))), "._-")
+	if name = name[:min(100, len(name))]; name == "" {
+		return "ports"
+	}
+	return name
+}
+
+// maxFile is the length of a file of a plan in bytes.
+const maxFile = 1 << 20
+
+// What is said of files that are none of a plan's.
+var (
+	errLong = fmt.Errorf("is longer than %d bytes; a port is a short text", maxFile)
+	errLink = errors.New("is a link; put the port itself here")
+)
+
+// Load reads the plan in a folder, and all below it, or in one file. Files that
+// begin with a dot, that are neither Markdown nor YAML, and READMEs without front
+// matter are no ports. The error is a *port.Error if the plan is wrong, with all
+// that is wrong: what cannot be read, and what the rest says.
+func Load(name string) (plan.Plan, error) {
+	files, wrong, err := read(name)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return compile(files, wrong)
+}
+
+func compile(files []plan.File, wrong []plan.Problem) (plan.Plan, error) {
+	p, err := plan.Compile(files)
+	if len(wrong) == 0 {
+		return p, err
+	}
+	var more *plan.Error
+	if errors.As(err, &more) {
+		wrong = append(wrong, more.Problems...)
+		slices.SortStableFunc(wrong, func(a, b plan.Problem) int {
+			return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		})
+	}
+	return plan.Plan{}, &plan.Error{Problems: wrong}
+}
+
+// read returns the files of a plan, and what is wrong with those that cannot be
+// read.
+func read(name string) (out []plan.File, wrong []plan.Problem, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	take := func(p string, needed bool) {
+		data, err := content(p)
+		switch {
+		case err != nil:
+			wrong = append(wrong, plan.Problem{File: filepath.ToSlash(p), Message: err.Error()})
+		case needed || holds(p, data):
+			out = append(out, plan.File{Name: filepath.ToSlash(p), Data: data})
+		}
+	}
+	if !info.IsDir() {
+		take(name, true)
+		return out, wrong, nil
+	}
+	if info, err = os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 { // it would be walked as if it were empty
+		return nil, []plan.Problem{{File: filepath.ToSlash(name), Message: "is a link; name the folder that it leads to"}}, nil
+	}
+	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+		if p == name {
+			return err
+		}
+		why := unfit(p, d, err)
+		switch {
+		case strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case why != "":
+			wrong = append(wrong, plan.Problem{File: filepath.ToSlash(p), Message: why})
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case !d.IsDir() && isPort(d.Name()):
+			take(p, false)
+		}
+		return nil
+	})
+	return out, wrong, err
+}
+
+// holds reports whether a file of a plan's folder holds ports, by its content.
+func holds(name string, data []byte) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(filepath.Base(name)), ".")
+	return stem != "readme" || plan.HasFrontMatter(data)
+}
+
+// isPort reports whether a file is one of a plan by its name.
+func isPort(name string) bool {
+	return slices.Contains([]string{".md", ".markdown", ".yml", ".yaml"}, strings.ToLower(path.Ext(name)))
+}
+
+// unfit says why a file or folder in a plan cannot be taken, "" if it can. A link
+// would let a plan say other things than its repository does.
+func unfit(p string, d fs.DirEntry, err error) string {
+	switch {
+	case err != nil:
+		return reason(err)
+	case d.Type()&fs.ModeSymlink != 0:
+		if info, err := os.Stat(p); isPort(d.Name()) || err == nil && info.IsDir() {
+			return errLink.Error()
+		}
+	case !d.IsDir() && !d.Type().IsRegular() && isPort(d.Name()):
+		return "is no file; put the port itself here"
+	}
+	return ""
+}
+
+// reason is an error without the name of the file, which stands before it.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return "cannot be read: " + pe.Err.Error()
+	}
+	return "cannot be read: " + err.Error()
+}
+
+// content returns a file of a plan, which is small. What is no file, such as a
+// pipe, is not opened: that might wait forever. The error is a sentence about the file.
+func content(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("is no file; put the port itself here")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, errors.New(reason(err))
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	n, err := io.Copy(&b, io.LimitReader(bufio.NewReader(f), maxFile+1))
+	if err != nil {
+		return nil, errors.New(reason(err))
+	}
+	if n > maxFile {
+		return nil, errLong
+	}
+	return b.Bytes(), nil
+}

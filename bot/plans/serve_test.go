@@ -1,0 +1,145 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/plan"
+)
+
+const wide = "- {id: a, test: {workflow: w.yml}}\n- {id: b, test: {workflow: w.yml}}\n- {id: c, test: {workflow: w.yml}}\n- {id: d, depends_on: [a], test: {workflow: w.yml}}\n"
+
+// Many processes hand out at once: together no more than may run, and each port once.
+func TestHandReadyTogether(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newSite(t, wide)
+	desks := make([]*Desk, 8)
+	for i := range desks {
+		desks[i] = s.desk("", 1)
+		desks[i].Settings.MaxConcurrency = 2
+	}
+	var all sync.WaitGroup
+	handed := make([]int, len(desks))
+	for i, d := range desks {
+		all.Go(func() {
+			if err := d.BeginServed(ctx, "push-1", nil); err != nil {
+				t.Error(err)
+			}
+			var err error
+			if handed[i], err = d.HandReady(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	sum := 0
+	for _, n := range handed {
+		sum += n
+	}
+	reg, out, err := desks[0].Served(ctx)
+	if err != nil || sum != 2 || len(out) != 2 || len(reg.Begun) != 1 || !reg.Build.Served || reg.Build.Plan != s.plan.Digest() {
+		t.Fatalf("%v: %d handed out, %+v, builds %v", err, sum, out, reg.Begun)
+	}
+}
+
+func TestBeginServedOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newSite(t, wide).desk("", 1)
+	for _, id := range []string{"push-1", "push-1", "next-2", "push-1", "next-2"} {
+		if err := d.BeginServed(ctx, id, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.BeginServed(ctx, "push-3", func(r plan.Register) bool { return r.Build.ID == "next-2" }); err != nil {
+		t.Fatal(err)
+	}
+	reg, err := d.Register(ctx)
+	if err != nil || reg.Build.ID != "next-2" || len(reg.Begun) != 2 {
+		t.Errorf("%v %+v", err, reg.Build)
+	}
+}
+
+// What goes on from a build before is not begun again, and a port that is no longer in
+// the plan takes nobody's place.
+func TestServedAfterAnotherBuild(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newSite(t, wide)
+	d := s.desk("", 1)
+	d.Settings.MaxConcurrency = 1
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(d.BeginServed(ctx, "push-1", nil))
+	if n, err := d.HandReady(ctx); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	_, out, err := d.Served(ctx)
+	must(err)
+	loop, _ := plan.NewLoop("push-1", plan.Spec{ID: "a"}, d.Settings, s.now)
+	record := func(events ...plan.Event) {
+		t.Helper()
+		_, err := ledger.Change(ctx, s.led, d.portKey("a"), func([]routing.Event) (add []routing.Event, _ error) {
+			for _, e := range events {
+				add = append(add, e.Record())
+			}
+			return add, nil
+		})
+		must(err)
+	}
+	record(plan.Event{Kind: plan.RunnerChanged, Runner: &plan.Runner{ID: "1", Run: out[0].Known.Run, Events: true}}, plan.Event{Kind: plan.PairChanged, Pair: &loop})
+	if _, out, err = d.Served(ctx); err != nil || len(out) != 1 || !out[0].Known.Begun(out[0].Journal) || out[0].Ended() {
+		t.Fatalf("%v %+v", err, out)
+	}
+	must(d.BeginServed(ctx, "push-2", nil))
+	if n, err := d.HandReady(ctx); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, out, err = d.Served(ctx); err != nil || len(out) != 1 || out[0].ID != "a" || out[0].Known.Begun(out[0].Journal) || out[0].Journal.Loop.Status != plan.Running {
+		t.Fatalf("%v %+v", err, out)
+	}
+	without, err := plan.Compile([]plan.File{{Name: "ports.yml", Data: []byte(strings.Replace(wide[strings.Index(wide, "\n")+1:], "depends_on: [a], ", "", 1))}})
+	must(err)
+	d.Plan = without
+	if n, err := d.HandReady(ctx); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+}
+
+// Whoever has begun something on GitHub is left to it for the time of a claim.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newSite(t, wide)
+	d := s.desk("", 1)
+	d.Claim, d.Issues = time.Minute, nil
+	s.world.lost = &github.Error{Kind: github.Later, Message: "cut off"}
+	var e *github.Error
+	if _, err := d.Begins(ctx, "push-1/x", "plan.yml", "main"); !errors.As(err, &e) || e.After != 0 {
+		t.Fatal(err)
+	}
+	s.world.lost = nil
+	if _, err := d.Begins(ctx, "push-1/x", "plan.yml", "main"); !errors.As(err, &e) || e.Kind != github.Later || e.After <= 0 || len(s.world.starts) != 1 {
+		t.Fatalf("%v %q", err, s.world.starts)
+	}
+	s.now = s.now.Add(time.Minute)
+	s.world.shown = []string{"push-1/x"}
+	if file, err := d.Begins(ctx, "push-1/x", "plan.yml", "main"); err != nil || file != "plan.yml" || len(s.world.starts) != 1 {
+		t.Errorf("%v %q", err, s.world.starts)
+	}
+	if file, err := d.Begins(ctx, "push-2/x", "", "main"); err != nil || file != "" {
+		t.Errorf("%s %v", file, err)
+	}
+}

@@ -1,0 +1,293 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
+)
+
+// errands are the feedback between ports that a pair has to do with: what it runs
+// for, and what it sent.
+type errands struct {
+	book *requests.Book // nil: the pair has none
+	requests.Before
+	sent chan struct{} // has one while a worker may have sent something
+}
+
+// noted says that a worker sent something.
+func (e *errands) noted() {
+	select {
+	case e.sent <- struct{}{}:
+	default:
+	}
+}
+
+// errands settles what the pair before left, and asks for feedback before anybody
+// acts.
+func (p *Pair) errands(ctx context.Context) (*errands, error) {
+	e := &errands{book: p.Edges, sent: make(chan struct{}, 1)}
+	if p.Edges == nil {
+		return e, nil
+	}
+	j, err := p.Desk.Journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.settleEdges(ctx, j); err != nil {
+		return nil, err
+	}
+	if e.Before, err = p.Edges.Before(ctx, p.Spec.ID); err != nil {
+		return nil, fmt.Errorf("feedback to port %s: %w", p.Spec.ID, err)
+	}
+	return e, nil
+}
+
+// settleEdges notes what the newest pair came to, for the feedback it ran for.
+func (p *Pair) settleEdges(ctx context.Context, j plan.Journal) error {
+	if p.Edges == nil || j.Loop == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer stop()
+	if err := p.Edges.Settle(ctx, *j.Loop, j.Output()); err != nil {
+		return fmt.Errorf("the feedback that port %s ran for: %w", p.Spec.ID, err)
+	}
+	return nil
+}
+
+// waits returns why the pair is to stop, "" if it is not: it sent feedback, and
+// the target has not run.
+func (p *Pair) waits(ctx context.Context, e *errands) (string, error) {
+	select {
+	case <-e.sent:
+	default:
+		if len(e.Waits) == 0 {
+			return "", nil
+		}
+	}
+	all, err := p.Edges.Waiting(context.WithoutCancel(ctx), p.Spec.ID)
+	if err != nil {
+		return "", fmt.Errorf("feedback of port %s: %w", p.Spec.ID, err)
+	}
+	if e.Waits = all; len(all) == 0 {
+		return "", nil
+	}
+	return plan.WaitsFor(all), nil
+}
+
+// pause ends a pair before its next worker begins.
+func (p *Pair) pause(ctx context.Context, l plan.Loop, why string) (plan.Loop, error) {
+	now := p.Desk.Now()
+	nl, acts, err := l.Pause(why, 0, now)
+	if err != nil {
+		return l, err
+	}
+	return nl, p.record(ctx, func(j plan.Journal) []plan.Event { return p.events(nl, acts, j, "", now) })
+}
+
+// fed is the feedback of a turn as a worker reads it: what its own test said, and
+// what other ports want.
+type fed struct {
+	plan.TestFeedback
+	Edges *requests.Received `json:"edges,omitempty"`
+}
+
+// feed returns the feedback of a turn, as Markdown and as JSON, "" if there is
+// none. A port is handed what others want in each turn, until it is done.
+func (e *errands) feed(l plan.Loop, root string) (text string, data []byte) {
+	var out fed
+	last := l.Last != nil && l.CurrentTry > 0
+	if last {
+		out.TestFeedback = *l.Last
+		text = FeedbackText(*l.Last, l.CurrentTry)
+	}
+	if len(e.Feedback) == 0 && len(e.Answers) == 0 {
+		if !last {
+			return "", nil
+		}
+		return text, asJSON(out)
+	}
+	out.FailedTests, out.Suggestions = orNone(out.FailedTests), orNone(out.Suggestions)
+	out.Edges = &requests.Received{Feedback: orNone(e.Feedback), Answers: orNone(e.Answers)}
+	for _, h := range e.Feedback {
+		for _, s := range []string{h.SuggestedFix, h.SuggestedAction, h.RequestedInfo} {
+			if s != "" {
+				out.Suggestions = append(out.Suggestions, s)
+			}
+		}
+	}
+	return edgesText(*out.Edges, root) + text, asJSON(out)
+}
+
+// edgesText writes what other ports want, and what they answered, as Markdown.
+func edgesText(r requests.Received, root string) string {
+	var b strings.Builder
+	for _, h := range r.Feedback {
+		fmt.Fprintf(&b, "# Feedback from %s: %s (%s, round %d of %d, %s)\n", oneLine(h.From), h.Type, h.ID, h.Round, feedback.MaxRounds, h.Priority)
+		block(&b, "What is wrong", h.Text)
+		block(&b, "Suggested fix", h.SuggestedFix)
+		block(&b, "Suggested action", h.SuggestedAction)
+		block(&b, "Asked for", h.RequestedInfo)
+		if h.Type == feedback.ContextRequest {
+			fmt.Fprintf(&b, "\nAnswer with `\"$SWITCHBACK_BIN\" feedback answer %s --text TEXT`.\n", h.ID)
+		}
+		for _, a := range h.Artifacts {
+			block(&b, "At "+oneLine(a.String()), excerpt(root, a))
+		}
+		block(&b, "Trace", h.Trace)
+		if len(h.Files) > 0 {
+			fmt.Fprintf(&b, "\nFiles it is about: %s\n", oneLine(strings.Join(h.Files, ", ")))
+		}
+		for _, x := range h.Earlier {
+			fmt.Fprintf(&b, "\n## Round %d was tried before (%s)\n", x.Round, x.ID)
+			block(&b, "What was done", x.Fix)
+			block(&b, "What failed then", x.Trace)
+		}
+		b.WriteString("\n")
+	}
+	for _, a := range r.Answers {
+		fmt.Fprintf(&b, "# Answer of %s (%s)\n", oneLine(a.By), a.ID)
+		block(&b, "Asked for", a.RequestedInfo)
+		block(&b, "Answer", a.Answer)
+		if len(a.Files) > 0 {
+			fmt.Fprintf(&b, "\nFiles: %s\n", oneLine(strings.Join(a.Files, ", ")))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// What is shown of a file that feedback names.
+const (
+	around    = 2 // lines before and after
+	mostLines = 40
+	mostLine  = 300 // bytes
+
+	mostSearched = 16 << 20 // of a file, in bytes
+)
+
+// excerpt returns the lines that an artifact names, each with its number, "" if
+// they are not there. A link that leads out of the repository is not followed.
+func excerpt(root string, a feedback.Artifact) string {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return ""
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(a.Path, os.O_RDONLY|nonblocking, 0) // a pipe would be waited for
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	var b strings.Builder
+	lines := bufio.NewReader(io.LimitReader(f, mostSearched))
+	first, last := a.Line-around, min(a.End+around, a.Line-around+mostLines)
+	for n := 1; n <= last; n++ {
+		text, err := lines.ReadString('\n')
+		if n >= first && (err == nil || text != "") {
+			text = strings.TrimRight(text, "\r\n")
+			fmt.Fprintf(&b, "%d: %s\n", n, strings.ToValidUTF8(text[:min(len(text), mostLine)], "\uFFFD"))
+		}
+		if err != nil {
+			break
+		}
+	}
+	return b.String()
+}
+
+// signed returns a message as its port's. Without a key it gets one, so that the
+// same worker says the same thing once, however often it sends it. What is no
+// message is left as it is: it is to be recorded as rejected.
+func (e *errands) signed(body []byte, id, session string) ([]byte, error) {
+	var m map[string]any
+	if json.Unmarshal(body, &m) != nil || m == nil {
+		return body, nil
+	}
+	for _, name := range []string{"from_node", "source"} {
+		if s, _ := m[name].(string); strings.TrimSpace(s) != "" {
+			if s = strings.TrimSpace(s); s != id {
+				return nil, fmt.Errorf("a worker of port %s speaks for that port, not for %q", id, s)
+			}
+		} else {
+			delete(m, name)
+		}
+	}
+	if m["source"] == nil {
+		m["from_node"] = id
+	}
+	if s, _ := m["key"].(string); m["key"] == nil || s == "" {
+		sum := sha256.Sum256(fmt.Append(asJSON(m), session, e.Errands))
+		m["key"] = "switchback/" + hex.EncodeToString(sum[:12])
+	}
+	return asJSON(m), nil
+}
+
+// AnswerGiven is what a worker answers to a question of another port.
+type AnswerGiven struct {
+	ID    string   `json:"feedback_id"`
+	Text  string   `json:"text"`
+	Files []string `json:"files,omitempty"`
+}
+
+// routes are what the workers may ask of the feedback between ports: each speaks
+// for its own port alone.
+func (e *errands) routes(id string) map[string]func(context.Context, string, []byte) (any, error) {
+	book := func() (*requests.Book, error) {
+		if e.book == nil {
+			return nil, fmt.Errorf("port %s belongs to no plan that feedback could go along", id)
+		}
+		return e.book, nil
+	}
+	return map[string]func(context.Context, string, []byte) (any, error){
+		"POST /edges/send": func(ctx context.Context, session string, body []byte) (any, error) {
+			b, err := book()
+			if err != nil {
+				return nil, err
+			}
+			if body, err = e.signed(body, id, session); err != nil {
+				return nil, err
+			}
+			defer e.noted()
+			return b.Send(ctx, body)
+		},
+		"POST /edges/receive": func(ctx context.Context, _ string, _ []byte) (any, error) {
+			if _, err := book(); err != nil {
+				return nil, err
+			}
+			return requests.Received{Feedback: orNone(e.Feedback), Answers: orNone(e.Answers)}, nil
+		},
+		"POST /edges/answer": func(ctx context.Context, _ string, body []byte) (any, error) {
+			b, err := book()
+			if err != nil {
+				return nil, err
+			}
+			var in AnswerGiven
+			if err := json.Unmarshal(body, &in); err != nil {
+				return nil, err
+			}
+			return b.Answer(ctx, id, in.ID, in.Text, in.Files)
+		},
+	}
+}
+
+// buildName is how a worker names the build in commands about feedback.
+func (p *Pair) buildName() string {
+	if p.Edges == nil {
+		return ""
+	}
+	return p.Edges.Build
+}

@@ -1,0 +1,237 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/bot/analysis"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/plan"
+)
+
+// WorkerArtifact is the name of the artifact in which a workflow leaves what a
+// command would write to its files, or what the names of several begin with: the
+// folder reports, and the files tokens and test-feedback.json.
+const WorkerArtifact = "switchback-worker"
+
+// take reads what a run that has ended left. Only success, failure and a time
+// limit of its own say something of the work.
+func (a *await) take(ctx context.Context) (worked, error) {
+	run, now := a.run, a.Desk.Now()
+	w := worked{tape: NewTape(keptHead, keptTail), url: run.URL, took: max(0, run.UpdatedAt.Sub(run.StartedAt))}
+	w.rested = min(max(0, now.Sub(run.UpdatedAt)), max(0, now.Sub(a.since)))
+	switch run.Conclusion {
+	case "success":
+	case "failure", "timed_out":
+		w.Ended = Ended{1, fmt.Sprintf("its run %s ended as %s", run.URL, run.Conclusion)}
+	default:
+		l, acts, err := a.loop.Break(fmt.Sprintf("the run %s of its worker ended as %s", run.URL, run.Conclusion), now)
+		w.broken = &step{l, acts}
+		return w, err
+	}
+	left, err := a.artifacts(ctx, &w)
+	if err != nil {
+		return w, err
+	}
+	if a.role == plan.Test {
+		return w, a.judgeRun(ctx, &w, left)
+	}
+	if w.Code != 0 {
+		return w, a.lastWords(ctx, &w)
+	}
+	return w, nil
+}
+
+// leftBehind is what a run left in its artifact.
+type leftBehind struct {
+	reports []analysis.Source
+	said    *plan.TestFeedback
+	bad     error // why what it said is of no use
+}
+
+// artifacts reads what the run left behind. What is there and cannot be read is
+// no report that passes.
+func (a *await) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
+	var out leftBehind
+	all, err := a.Workflows.Remote.Artifacts(ctx, a.Workflows.Repo, a.run.ID)
+	if err != nil {
+		return out, err
+	}
+	dir := filepath.Join(a.Dir, "reports-"+strconv.Itoa(a.loop.Turn))
+	n := 0
+	for _, art := range github.Newest(all) {
+		if art.Name != WorkerArtifact && !strings.HasPrefix(art.Name, WorkerArtifact+"-") {
+			continue
+		}
+		err := a.Workflows.Remote.ArtifactFiles(ctx, a.Workflows.Repo, art, func(name string) bool {
+			return name == "tokens" || a.role == plan.Test && (name == "test-feedback.json" || strings.HasPrefix(name, "reports/"))
+		}, func(name string, r io.Reader) error {
+			switch {
+			case name == "tokens":
+				used, err := sumTokens(io.LimitReader(r, mostTokensRead))
+				if err != nil {
+					w.notes = append(w.notes, err.Error())
+				}
+				w.tokens = plus(w.tokens, used)
+				return nil
+			case name == "test-feedback.json":
+				out.said, out.bad = saidIn(r)
+				return nil
+			}
+			n++
+			file := filepath.Join(dir, strconv.Itoa(n)+path.Ext(name))
+			if err := spool(file, r); err != nil {
+				return err
+			}
+			out.reports = append(out.reports, analysis.Source{Name: art.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
+			return nil
+		})
+		if kind, _ := github.Verdict(err); kind == github.Later {
+			return out, err
+		} else if err != nil {
+			w.notes = append(w.notes, err.Error())
+			out.reports = append(out.reports, analysis.Source{Name: "artifact " + art.Name, Open: func() (io.ReadCloser, error) { return nil, err }})
+		}
+	}
+	return out, nil
+}
+
+func spool(file string, r io.Reader) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
+}
+
+// judgeRun judges the run of a testing worker: by its reports, and by the logs
+// of its jobs where it left none or failed.
+func (a *await) judgeRun(ctx context.Context, w *worked, left leftBehind) error {
+	sources := left.reports
+	var later error
+	if green := w.Code == 0; !green || len(sources) == 0 {
+		logs, err := a.logs(ctx, green, w.tape, &later)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, logs...)
+	}
+	read, err := analysis.Judge(analysis.Input{Sources: sources, Conclusion: a.run.Conclusion, Rules: a.Rules, Criteria: a.Criteria, Language: a.Language,
+		Looked: []string{"reports/ in the artifact " + WorkerArtifact, "the logs of the jobs"}})
+	if err = errors.Join(err, later); err != nil {
+		return err
+	}
+	f := a.feedback(left, *w, plan.FeedbackOf(read.Verdict, w.took))
+	w.judged = &f
+	return nil
+}
+
+// feedback is what the testing worker said itself, if it did, else what was read.
+func (p *Pair) feedback(left leftBehind, w worked, read plan.TestFeedback) plan.TestFeedback {
+	switch {
+	case left.bad != nil:
+		return failing("the testing worker's own feedback is of no use: " + left.bad.Error())
+	case left.said != nil && left.said.Success && w.Code != 0:
+		return failing("the testing worker says that all passed, but " + w.Reason)
+	case left.said != nil:
+		return *left.said
+	}
+	return read
+}
+
+// logs are the logs of the jobs that say how the run ended; what is read of them
+// goes onto the tape as well. An error that may be over later is told to later.
+func (a *await) logs(ctx context.Context, green bool, tape *Tape, later *error) ([]analysis.Source, error) {
+	x := a.Workflows
+	jobs, err := x.Remote.Jobs(ctx, x.Repo, a.run.ID, a.run.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	var out []analysis.Source
+	for _, j := range github.Telling(jobs, green) {
+		out = append(out, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
+			r, err := x.Remote.JobLog(ctx, x.Repo, j.ID)
+			if err != nil {
+				if kind, _ := github.Verdict(err); kind == github.Later {
+					*later = err
+				}
+				return nil, err
+			}
+			return struct {
+				io.Reader
+				io.Closer
+			}{io.TeeReader(r, tape), r}, nil
+		}})
+	}
+	return out, nil
+}
+
+// lastWords adds to the reason of a failed run what its log says last.
+func (a *await) lastWords(ctx context.Context, w *worked) error {
+	var later error
+	logs, err := a.logs(ctx, false, w.tape, &later)
+	if err != nil {
+		return err
+	}
+	for _, s := range logs {
+		r, err := s.Open()
+		if err != nil {
+			w.notes = append(w.notes, err.Error())
+			continue
+		}
+		_, err = io.Copy(io.Discard, r)
+		r.Close()
+		if err != nil {
+			w.notes = append(w.notes, err.Error())
+		}
+	}
+	if later != nil {
+		return later
+	}
+	if words := lastOfLog(w.tape.End(keptSent)); words != "" {
+		w.Reason += ", and its last words are: " + oneLine(diagnosis.Redact(words))
+	}
+	return nil
+}
+
+// stampRE is the time before every line of a log of GitHub Actions.
+var stampRE = regexp.MustCompile(`^\x{feff}?\d{4}-\d\d-\d\dT[\d:.]+Z `)
+
+// lastOfLog returns the last line before the runner says that a step failed, or
+// the last of all: behind it the runner tidies up.
+func lastOfLog(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(stampRE.ReplaceAllString(lines[i], ""))
+	}
+	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+	for i, l := range slices.Backward(lines) {
+		said, failed := strings.CutPrefix(l, "##[error]")
+		switch {
+		case !failed:
+			continue
+		case !strings.HasPrefix(said, "Process completed with exit code"):
+			return said
+		case i > 0:
+			return strings.TrimPrefix(lines[i-1], "##[error]")
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1]
+}

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/web"
+	"github.com/switchback-ci/switchback/bot/web/signin"
+	"github.com/switchback-ci/switchback/bot/web/sse"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// checkDashboard returns what is wrong about who may look.
+func (s Settings) checkDashboard() error {
+	var errs []error
+	if s.NoSignIn && !loopback(s.Listen) {
+		errs = append(errs, fmt.Errorf("--no-sign-in: %q is open to other machines, and they would see everything; listen on this machine alone, e.g. --listen 127.0.0.1:8080", s.Listen))
+	}
+	if s.Dashboard == "on" {
+		if _, why := s.dashboard(); why != "" {
+			errs = append(errs, fmt.Errorf("--dashboard on: %s", why))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// dashboard reports whether pages are served, and why they are not where that was
+// not asked for.
+func (s Settings) dashboard() (on bool, why string) {
+	if s.Dashboard == "off" || s.NoSignIn {
+		return s.Dashboard != "off", ""
+	}
+	var missing []string
+	if s.App.ClientID == "" {
+		missing = append(missing, credentials.EnvClientID)
+	}
+	if s.App.ClientSecret == "" {
+		missing = append(missing, credentials.EnvClientSecret)
+	}
+	if s.Public == "" {
+		missing = append(missing, "SWITCHBACK_PUBLIC_URL")
+	} else if _, err := signin.ParsePublic(s.Public); err != nil {
+		return false, "--public-url: " + err.Error()
+	}
+	if len(missing) > 0 {
+		return false, "nobody could sign in without " + strings.Join(missing, ", ")
+	}
+	return true, ""
+}
+
+// loopback reports whether an address to listen on is of this machine alone.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
+
+// pages are what people watch what is done on.
+type pages struct {
+	http.Handler
+	gate *signin.Gate // nil if there is no sign-in
+}
+
+// pages returns the pages; nil if there are none.
+func (v *server) pages() (*pages, error) {
+	on, why := v.settings.dashboard()
+	if !on {
+		if why != "" {
+			v.log.Info("no dashboard", "because", why)
+		}
+		return nil, nil
+	}
+	p := &pages{}
+	known := &names{store: v.store, log: v.log}
+	var gate web.Gate = web.Local{}
+	if !v.settings.NoSignIn {
+		app := v.settings.App
+		var err error
+		p.gate, err = signin.New(signin.Options{DB: v.store.Database(), ClientID: app.ClientID, ClientSecret: app.ClientSecret.Reveal(), GitHub: app.WebURL(), API: app.APIURL(),
+			Public: v.settings.Public, Repositories: known.of, Fresh: v.settings.Access, Log: v.log})
+		if err != nil {
+			return nil, err
+		}
+		gate = p.gate
+	}
+	led := v.store.Ledger()
+	var err error
+	events := &sse.Handler{Hub: v.live.hub, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
+		Who: func(r *http.Request) string { return web.ViewerOf(r).Login }}
+	p.Handler, err = web.New(web.Options{Feed: v.live.feed, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
+		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
+			events, _, err := led.Load(ctx, key)
+			return events, err
+		}})
+	return p, err
+}
+
+// seenBy says of events what the gate says of pages. It is asked again while a stream
+// of them goes on, so that one who may not look any more is not told.
+func seenBy(gate web.Gate, known *names) func(*http.Request) (sse.View, error) {
+	return func(r *http.Request) (sse.View, error) {
+		v, ok, err := gate.Viewer(r)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, errors.New("not signed in")
+		}
+		return func(kept string) (string, bool) {
+			if !v.May(kept) {
+				return "", false
+			}
+			return known.Now(kept), true
+		}, nil
+	}
+}
+
+// run does what the pages need beside being asked, until ctx ends; what it returns
+// waits until it has ended. There may be no pages.
+func (p *pages) run(ctx context.Context) (wait func()) {
+	var all sync.WaitGroup
+	if p != nil && p.gate != nil {
+		all.Go(func() { p.gate.Run(ctx) })
+	}
+	return all.Wait
+}

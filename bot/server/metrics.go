@@ -1,0 +1,194 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/server/queue"
+	"github.com/switchback-ci/switchback/bot/server/recovery"
+	"github.com/switchback-ci/switchback/bot/web"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// metrics is what Prometheus is told.
+type metrics struct {
+	registry   *prometheus.Registry
+	deliveries *prometheus.CounterVec
+	answer     prometheus.Histogram
+	work       *prometheus.HistogramVec
+	decisions  *prometheus.CounterVec
+	effects    *prometheus.CounterVec
+	requests   *prometheus.CounterVec
+	remaining  *prometheus.GaugeVec
+	errors     *prometheus.CounterVec
+	coalesced  prometheus.Counter
+	looks      *prometheus.CounterVec
+	recovered  *prometheus.CounterVec
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "switchback", Name: name, Help: help}, labels)
+	}
+	m := &metrics{
+		registry:   prometheus.NewRegistry(),
+		deliveries: counter("deliveries_total", "Webhooks, by event and what they were answered with.", "event", "outcome"),
+		answer: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "switchback", Name: "delivery_answer_seconds",
+			Help: "Time until a webhook was answered.", Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}}),
+		work: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "switchback", Name: "delivery_work_seconds",
+			Help: "Time that the work on a delivery took, by event and outcome.", Buckets: prometheus.ExponentialBuckets(.01, 3, 10)}, []string{"event", "outcome"}),
+		decisions: counter("decisions_total", "Decisions about runs, by what was decided and the class of the failure.", "decision", "class"),
+		effects:   counter("effects_total", "Effects on GitHub, by kind and whether they could be carried out.", "kind", "outcome"),
+		requests:  counter("github_requests_total", "Answers of GitHub's API, by method and status. Unchanged ones cost nothing.", "method", "status", "unchanged"),
+		remaining: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "switchback", Name: "github_rate_remaining",
+			Help: "Requests left of the rate limit, as GitHub said last."}, []string{"installation", "resource"}),
+		errors: counter("errors_total", "Work that could not be done, by what the error means.", "kind"),
+		coalesced: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "switchback", Name: "deliveries_overtaken_total",
+			Help: "Deliveries that were recorded and posted nothing, because a newer one of their case waited."}),
+		looks:     counter("recovery_looks_total", "Looks for what the App was not told, by whether all could be looked at.", "outcome"),
+		recovered: counter("recovered_total", "What was found that the App was not told: deliveries asked for again, runs and commands.", "kind"),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.deliveries, m.answer, m.work, m.decisions, m.effects, m.requests, m.remaining, m.errors, m.coalesced, m.looks, m.recovered)
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// here is handler for who asks from this machine. To all others there is nothing:
+// what listens there is open to the world.
+func (m *metrics) here() http.Handler {
+	h := m.handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok, _ := (web.Local{}).Viewer(r); !ok {
+			http.NotFound(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// scraped serves the metrics on an address of their own until it is told to end, if
+// the settings name one.
+func (v *server) scraped() (end func(), err error) {
+	if v.settings.Metrics == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", v.settings.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", v.metrics.handler())
+	web := v.web(mux)
+	go func() {
+		if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			v.log.Error("metrics are not served any more", "err", err)
+		}
+	}()
+	v.log.Info("metrics", "address", l.Addr().String())
+	return func() { _ = web.Close() }, nil
+}
+
+// delivered counts an answer. The event is GitHub's, or "" where it is not
+// known to be: its name becomes a label.
+func (m *metrics) delivered(event, outcome string, took time.Duration) {
+	if _, ok := wantedActions[event]; !ok && event != "" {
+		event = "other"
+	}
+	m.deliveries.WithLabelValues(event, outcome).Inc()
+	m.answer.Observe(took.Seconds())
+}
+
+func (m *metrics) worked(event, outcome string, took time.Duration) {
+	m.work.WithLabelValues(event, outcome).Observe(took.Seconds())
+}
+
+func (m *metrics) decided(d routing.Decision, class routing.Class) {
+	m.decisions.WithLabelValues(string(d.Kind), string(class)).Inc()
+}
+
+func (m *metrics) done(kind routing.EffectKind, err error) {
+	outcome := "done"
+	if err != nil {
+		k, _ := github.Verdict(err)
+		outcome = string(k)
+	}
+	m.effects.WithLabelValues(string(kind), outcome).Inc()
+}
+
+// looked counts a look for what was missed, and what it found.
+func (m *metrics) looked(f recovery.Found, err error) {
+	outcome := "done"
+	if err != nil {
+		outcome = "partly"
+	}
+	m.looks.WithLabelValues(outcome).Inc()
+	for kind, n := range map[string]int{"delivery": f.Asked, "run": f.Runs, "command": f.Commands} {
+		m.recovered.WithLabelValues(kind).Add(float64(n))
+	}
+}
+
+func (m *metrics) answered(installation int64) func(github.Answer) {
+	id := strconv.FormatInt(installation, 10)
+	return func(a github.Answer) {
+		m.requests.WithLabelValues(a.Method, strconv.Itoa(a.Status), strconv.FormatBool(a.Unchanged)).Inc()
+		if a.Remaining >= 0 && a.Resource != "" {
+			m.remaining.WithLabelValues(id, a.Resource).Set(float64(a.Remaining))
+		}
+	}
+}
+
+// listening tells how many streams of events are open.
+func listening(h *eventstream.Hub) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "switchback_event_streams", Help: "Streams of live events that are open."},
+		func() float64 { return float64(h.Clients()) })
+}
+
+// depth tells of the queue when it is asked.
+type depth struct{ store *queue.Store }
+
+var (
+	depthDesc = prometheus.NewDesc("switchback_queue_depth", "Deliveries that are not done, by state; poison ones are not tried again.", []string{"state"}, nil)
+	ageDesc   = prometheus.NewDesc("switchback_queue_age_seconds", "Age of the oldest delivery that waits, 0 if none does.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (*depth) Describe(ch chan<- *prometheus.Desc) { ch <- depthDesc; ch <- ageDesc }
+
+// Collect implements prometheus.Collector.
+func (d *depth) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	counts, err := d.store.Counts(ctx)
+	if err == nil {
+		var oldest time.Time
+		if oldest, err = d.store.Oldest(ctx); err == nil {
+			age := 0.0
+			if !oldest.IsZero() {
+				age = max(0, time.Since(oldest).Seconds())
+			}
+			ch <- prometheus.MustNewConstMetric(ageDesc, prometheus.GaugeValue, age)
+		}
+	}
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(depthDesc, err)
+		return
+	}
+	for _, state := range []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Poison} {
+		ch <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(counts[state]), string(state))
+	}
+}

@@ -1,0 +1,375 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+	"golang.org/x/sync/semaphore"
+)
+
+// Verdict says what an error of the work on a delivery means.
+type Verdict string
+
+// The verdicts. Any other is VerdictFail.
+const (
+	VerdictLater  Verdict = "later"  // try again after a time, however often within three days
+	VerdictGone   Verdict = "gone"   // what it is about is not there, and waiting will not help
+	VerdictFail   Verdict = "fail"   // try again, Attempts times in all
+	VerdictPoison Verdict = "poison" // it would be the same each time: a human has to look
+)
+
+// Work says how the deliveries are worked on. Zero fields have defaults.
+type Work struct {
+	// Handle works on one delivery. It may be called again for one that it was
+	// done with, if the process is killed just then, and for several at once.
+	Handle func(ctx context.Context, d Delivery) error
+	// Verdict judges an error of Handle; the duration is the least to wait before
+	// the next attempt, 0 if that is not known. Nil: all are VerdictFail.
+	Verdict func(error) (Verdict, time.Duration)
+	Workers *river.Workers // of further kinds of jobs; nil: none
+	// Periodic jobs, each with a worker among Workers.
+	Periodic []*river.PeriodicJob
+	// Aside are further queues. Of each, one job at a time is worked on beside
+	// those of AtOnce, which one that takes long so holds up nothing of.
+	Aside   []string
+	AtOnce  int           // jobs, default 8
+	Timeout time.Duration // of one attempt, default 5 minutes
+	// Backoff is how long to wait after the n-th attempt, 1 for the first.
+	// Default: n⁴ seconds, at most an hour, and a tenth of it by chance.
+	Backoff func(n int) time.Duration
+	// How long the payloads of what is done are kept, default 7 days, and how
+	// long what is known of it, default 90.
+	KeepPayloads, KeepRows time.Duration
+	Log                    *slog.Logger // default: none
+}
+
+const (
+	day      = 24 * time.Hour
+	patience = 3 * day          // of Later, from when the delivery came
+	tending  = 15 * time.Second // between looks after what killed processes left
+	grace    = 10 * time.Second // for recording what came of work that was cut off
+	maxError = 4 << 10          // bytes of an error that is stored
+
+	longestDelay = 10 * time.Minute // between attempts at what GitHub, or the network, may allow any time
+	suspicious   = 3                // processes that ended over a delivery before that is worked on alone
+	everyone     = 1 << 20          // more than are worked on at once
+)
+
+func (w Work) withDefaults() Work {
+	def := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	def(&w.Timeout, 5*time.Minute)
+	def(&w.KeepPayloads, 7*day)
+	def(&w.KeepRows, 90*day)
+	if w.AtOnce == 0 {
+		w.AtOnce = 8
+	}
+	if w.Backoff == nil {
+		w.Backoff = backoff
+	}
+	if w.Verdict == nil {
+		w.Verdict = func(error) (Verdict, time.Duration) { return VerdictFail, 0 }
+	}
+	if w.Workers == nil {
+		w.Workers = river.NewWorkers()
+	}
+	if w.Log == nil {
+		w.Log = silent
+	}
+	return w
+}
+
+func backoff(n int) time.Duration {
+	d := min(time.Duration(n*n*n*n)*time.Second, time.Hour)
+	return d + mathrand.N(d/10+1)
+}
+
+// NextRetry implements river.ClientRetryPolicy.
+func (w Work) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().UTC().Add(w.Backoff(job.Attempt))
+}
+
+// Start begins to work, in the background and until Stop or Close, whatever
+// becomes of ctx. What a process that was killed had begun is begun again.
+func (s *Store) Start(ctx context.Context, w Work) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != nil {
+		return errors.New("the store works already")
+	}
+	w = w.withDefaults()
+	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w, room: semaphore.NewWeighted(everyone)}); err != nil {
+		return err
+	}
+	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
+	for _, name := range w.Aside {
+		queues[name] = river.QueueConfig{MaxWorkers: 1}
+	}
+	id := "switchback-" + rand.Text()
+	if err := s.jobs.present(ctx, id); err != nil {
+		return fmt.Errorf("the queue: %w", err)
+	}
+	if err := s.tend(ctx, w); err != nil {
+		s.jobs.leave()
+		return err
+	}
+	c, err := s.jobs.work(context.WithoutCancel(ctx), &river.Config{
+		ID: id, Logger: w.Log, RetryPolicy: w, Workers: w.Workers, PeriodicJobs: w.Periodic,
+		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(storable)},
+		Queues:     queues,
+		JobTimeout: w.Timeout, RescueStuckJobsAfter: w.Timeout + time.Minute,
+		FetchCooldown: 50 * time.Millisecond, FetchPollInterval: 250 * time.Millisecond,
+		CompletedJobRetentionPeriod: time.Hour, // the table of deliveries remembers
+	})
+	if err != nil {
+		s.jobs.leave()
+		return fmt.Errorf("the queue: %w", err)
+	}
+	stopped := make(chan struct{})
+	var tending sync.WaitGroup
+	tending.Go(func() { s.tendOn(w, stopped) })
+	s.client, s.untend = c, func() {
+		close(stopped)
+		tending.Wait()
+		s.jobs.leave()
+	}
+	return nil
+}
+
+// Stop takes up no more work and waits for what is under way. When ctx ends
+// first, that is cut off, recorded as it then stands, and begun again later.
+func (s *Store) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		return nil
+	}
+	err := s.client.Stop(ctx)
+	if ctx.Err() != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		err = s.client.StopAndCancel(last)
+	}
+	s.untend()
+	s.client = nil
+	return err
+}
+
+// tendOn looks again and again after what killed processes left.
+func (s *Store) tendOn(w Work, stopped <-chan struct{}) {
+	t := time.NewTicker(tending)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-stopped:
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), tending)
+		if err := s.tend(ctx, w); err != nil {
+			w.Log.Error("looking after the queue", "error", err)
+		}
+		cancel()
+	}
+}
+
+// tend gives back the jobs of killed processes, marks the deliveries whose job
+// River gave up, and prunes.
+func (s *Store) tend(ctx context.Context, w Work) error {
+	if err := s.jobs.revive(ctx); err != nil {
+		return fmt.Errorf("the queue: %w", err)
+	}
+	now := time.Now()
+	err := s.jobs.tx(ctx, func(t tx) error {
+		_, err := t.exec(ctx, `UPDATE delivery SET state = 'poison', next_at = NULL, changed_at = $1,
+			error = CASE WHEN error = '' THEN 'the work on it was given up without a word of why' ELSE error END
+			WHERE state IN ('received', 'working', 'later', 'failed') AND id IN (
+				SELECT args ->> 'delivery' FROM river_job WHERE kind = 'delivery' AND state IN ('discarded', 'cancelled'))
+			AND NOT EXISTS (SELECT 1 FROM river_job WHERE kind = 'delivery' AND args ->> 'delivery' = delivery.id
+				AND state NOT IN ('discarded', 'cancelled', 'completed'))`, millis(now))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deliveries: %w", err)
+	}
+	return s.Prune(ctx, now.Add(-w.KeepPayloads), now.Add(-w.KeepRows))
+}
+
+// worker is River's worker for deliveries.
+type worker struct {
+	river.WorkerDefaults[deliveryArgs]
+	s    *Store
+	how  Work
+	room *semaphore.Weighted // one each, everyone for one that is to be alone
+}
+
+// NextRetry implements river.Worker. It is asked only where the database failed.
+func (w *worker) NextRetry(job *river.Job[deliveryArgs]) time.Time {
+	return time.Now().UTC().Add(min(w.how.Backoff(job.Attempt), longestDelay))
+}
+
+// Timeout implements river.Worker: as the client's configuration says.
+func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 0 }
+
+// Work implements river.Worker. How the delivery stands is recorded before River
+// is told: killed in between, River begins again, finds it so, and is content.
+// River counts none of the attempts: they are counted with the delivery.
+func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
+	id := job.Args.Delivery
+	kills, err := w.kills(ctx, id)
+	if err != nil {
+		return err
+	}
+	if kills >= Attempts {
+		err := fmt.Errorf("the process ended %d times while it was worked on", kills)
+		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
+	}
+	// One over which processes ended is worked on while no other is: so it is seen
+	// which of them ends the process, and those that were only beside it are done.
+	part := int64(1)
+	if kills >= suspicious {
+		part = everyone
+	}
+	if w.room.Acquire(ctx, part) != nil {
+		return river.JobSnooze(time.Second)
+	}
+	defer w.room.Release(part)
+	d, n, ok, err := w.begin(ctx, id)
+	if err != nil || !ok {
+		return err
+	}
+	err = w.handle(ctx, d)
+	if err == nil {
+		return w.record(ctx, id, Done, nil, time.Time{})
+	}
+	verdict, after := w.how.Verdict(err)
+	now := time.Now()
+	switch {
+	case verdict == VerdictGone:
+		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
+	case verdict == VerdictPoison, verdict == VerdictLater && now.Sub(job.CreatedAt) > patience, verdict != VerdictLater && n.failures+1 >= Attempts:
+		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
+	}
+	state := Waiting
+	switch {
+	case verdict != VerdictLater:
+		state, after = Failed, w.how.Backoff(n.failures+1)
+	case after <= 0:
+		after = min(w.how.Backoff(n.delays+1), longestDelay)
+		err = &delayed{err}
+	}
+	if err := w.record(ctx, id, state, err, now.Add(after)); err != nil {
+		return err
+	}
+	return river.JobSnooze(after)
+}
+
+// delayed is an error of a delivery that is put off for a time that nobody said.
+type delayed struct{ error }
+
+// counts are what the attempts at a delivery came to.
+type counts struct{ failures, delays int }
+
+// kills returns over how many attempts at a delivery the process ended: an attempt
+// that nothing came of, while another begins, is one.
+func (w *worker) kills(ctx context.Context, id string) (n int, err error) {
+	err = w.s.db.Read.QueryRowContext(ctx, "SELECT kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END FROM delivery WHERE id = $1", id).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return n, told("delivery", err)
+}
+
+// storable makes what a worker of any kind says storable: a U+0000 in one error
+// keeps River from recording on PostgreSQL what came of all jobs beside it.
+func storable(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
+	err := work(ctx)
+	if err == nil || clean(err.Error()) == err.Error() {
+		return err
+	}
+	said := errors.New(clean(err.Error()))
+	if cancelled := (*rivertype.JobCancelError)(nil); errors.As(err, &cancelled) {
+		return river.JobCancel(said)
+	}
+	if snoozed := (*rivertype.JobSnoozeError)(nil); errors.As(err, &snoozed) {
+		return snoozed
+	}
+	return said
+}
+
+// clean returns a text as both databases take it, and not more than 4 KiB.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s[:min(len(s), maxError)], ""), "\x00", "")
+}
+
+// begin records that the work begins, and returns the delivery and what the attempts
+// before came to. It is not ok if there is nothing left to do.
+func (w *worker) begin(ctx context.Context, id string) (d Delivery, n counts, ok bool, err error) {
+	var received int64
+	var encoding string
+	d.ID = id
+	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1,
+		kills = kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END, next_at = NULL, changed_at = $2
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')
+		RETURNING hook, installation, event, action, received_at, payload, encoding, lane, failures, delays`, id, millis(time.Now())).
+		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Lane, &n.failures, &n.delays)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, n, false, nil
+	}
+	if err == nil {
+		d.ReceivedAt = fromMillis(received)
+		d.Payload, err = unpack(d.Payload, encoding)
+	}
+	return d, n, err == nil, err
+}
+
+// handle calls Handle, of which a panic is an error.
+func (w *worker) handle(ctx context.Context, d Delivery) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.how.Log.Error("panic", "delivery", d.ID, "value", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return w.how.Handle(ctx, d)
+}
+
+// record records how a delivery stands, also when ctx has ended.
+func (w *worker) record(ctx context.Context, id string, state State, cause error, next time.Time) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	text, at := "", sql.NullInt64{}
+	if cause != nil {
+		text = clean(cause.Error())
+	}
+	if !next.IsZero() {
+		at = sql.NullInt64{Int64: millis(next), Valid: true}
+	}
+	failed, put := 0, 0
+	if state == Failed {
+		failed = 1
+	}
+	if late := (*delayed)(nil); errors.As(cause, &late) {
+		put = 1
+	}
+	_, err := w.s.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')`, id, string(state), text, at, millis(time.Now()), failed, put)
+	if err != nil {
+		return fmt.Errorf("recording how the delivery stands: %w", err)
+	}
+	return nil
+}

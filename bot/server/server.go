@@ -1,0 +1,228 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
+	"github.com/switchback-ci/switchback/bot/server/queue"
+	"github.com/switchback-ci/switchback/bot/server/recovery"
+	"github.com/switchback-ci/switchback/bot/web/signin"
+)
+
+// WebhookPath is where webhooks are taken, below the server's address.
+const WebhookPath = "/webhook"
+
+// server is `switchback serve`.
+type server struct {
+	settings Settings
+	log      *slog.Logger
+	metrics  *metrics
+	store    *queue.Store
+	worker   *worker
+	offices  *offices
+	live     *lively
+	shown    *pages                 // nil if none are served
+	login    atomic.Pointer[string] // of the App's bot, once it is known
+	working  atomic.Bool            // the queue works
+	stopping atomic.Bool
+}
+
+// Serve takes webhooks and works on them until ctx ends. Then it takes no more,
+// lets what is being worked on come to its end within the grace, and returns;
+// hard ends that at once. What is not done by then is done after the next start.
+func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logger) (err error) {
+	name := processName()
+	log = log.With("process", name)
+	v := &server{settings: s, log: log, metrics: newMetrics()}
+	app, err := github.NewApp(s.App.ID, []byte(s.App.PrivateKey.Reveal()), s.App.APIURL())
+	if err != nil {
+		return err
+	}
+	if v.store, err = queue.Open(ctx, s.Database, s.Data, recovery.Line(), sqllimit.Line(), eventstream.Line(), signin.Line()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.store.Close()) }()
+	v.offices = &offices{app: app, appID: s.App.ID, login: s.App.Bot(), serverURL: s.App.WebURL(), name: name,
+		store: v.store, settings: s, metrics: v.metrics, log: log}
+	v.live = newLively(eventstream.New(v.store.Database()), v.offices, s.Events, log)
+	v.offices.shown = v.live.shown
+	v.worker = &worker{live: v.live, store: v.store, offices: v.offices, metrics: v.metrics, log: log, serving: ctx}
+	if v.worker.rec, err = v.recovery(); err != nil {
+		return err
+	}
+	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.hub))
+	if v.shown, err = v.pages(); err != nil {
+		return err
+	}
+	return v.run(ctx, hard, agent(version))
+}
+
+// run serves until ctx ends, and stops.
+func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
+	l, err := net.Listen("tcp", v.settings.Listen)
+	if err != nil {
+		return err
+	}
+	web := v.web(v.routes())
+	scraped, err := v.scraped()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer scraped()
+	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // also of what is done while it stops
+	serving, over := context.WithCancel(ctx)                       // also ended by what ends the server before its time
+	defer v.live.run(telling, serving)()
+	defer v.shown.run(serving)()
+	defer end()
+	defer over()
+	failed := make(chan error, 2)
+	go func() { failed <- web.Serve(l) }()
+	v.log.Info("listening", "address", l.Addr().String(), version)
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		if err := v.start(ctx); err != nil && ctx.Err() == nil {
+			failed <- err
+		}
+	}()
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	<-started
+	over()
+	return errors.Join(err, v.stop(hard, web))
+}
+
+// web returns a server with the limits of all that this process listens on.
+func (v *server) web(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
+}
+
+// start begins to work once GitHub has said who this App is. Webhooks are taken
+// meanwhile.
+func (v *server) start(ctx context.Context) error {
+	for n := 1; v.offices.login == ""; n++ {
+		slug, err := v.offices.app.Slug(ctx)
+		if err == nil && slug != "" {
+			v.offices.login = slug + "[bot]"
+			continue
+		}
+		if kind, _ := github.Verdict(err); kind != github.Later && err != nil {
+			return fmt.Errorf("GitHub does not know the App %d at %s: %w", v.settings.App.ID, v.settings.App.APIURL(), err)
+		}
+		v.log.Warn("GitHub could not be asked who this App is; asked again", "err", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(min(time.Second<<min(n, 5), 30*time.Second)):
+		}
+	}
+	login := v.offices.login
+	v.login.Store(&login)
+	close(v.live.begun)
+	err := v.store.Start(ctx, queue.Work{
+		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.sweepers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
+		Verdict: func(err error) (queue.Verdict, time.Duration) {
+			what, after, _ := verdict(err)
+			return what, after
+		},
+	})
+	if err != nil {
+		return err
+	}
+	v.working.Store(true)
+	v.log.Info("working", "bot", v.offices.login)
+	return nil
+}
+
+// stop takes no more webhooks, and ends the work within the grace.
+func (v *server) stop(hard context.Context, web *http.Server) error {
+	v.stopping.Store(true)
+	v.log.Info("stopping", "grace", v.settings.Grace)
+	ctx, cancel := context.WithTimeout(hard, v.settings.Grace)
+	defer cancel()
+	err := web.Shutdown(ctx)
+	if err != nil {
+		err = web.Close()
+	}
+	if v.working.Swap(false) {
+		if stopped := v.store.Stop(ctx); stopped != nil || ctx.Err() != nil {
+			v.log.Warn("the grace is over; what was being worked on is done again after the next start", "err", stopped)
+		}
+	}
+	v.log.Info("stopped")
+	return err
+}
+
+func (v *server) bot() string {
+	if p := v.login.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+func (v *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log)
+	hooks.pushed, hooks.written = v.offices.stale, v.live.pushed
+	mux.Handle("POST "+WebhookPath, hooks)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", v.ready)
+	if v.settings.Metrics == "" {
+		mux.Handle("GET /metrics", v.metrics.here())
+	}
+	if v.shown != nil {
+		mux.Handle("/", v.shown)
+	}
+	return mux
+}
+
+// ready says whether webhooks can be kept and are worked on.
+func (v *server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	_, err := v.store.Counts(ctx)
+	switch {
+	case v.stopping.Load():
+		answer(w, http.StatusServiceUnavailable, "stopping")
+	case err != nil:
+		v.log.Warn("not ready", "err", err)
+		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+	case !v.working.Load():
+		answer(w, http.StatusServiceUnavailable, "the queue does not work")
+	default:
+		answer(w, http.StatusOK, "ready")
+	}
+}
+
+func answer(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": text})
+}
+
+// processName names this process among all replicas and all starts.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil || len(host) > 60 {
+		host = "host"
+	}
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), hex.EncodeToString(b[:]))
+}

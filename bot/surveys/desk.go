@@ -1,0 +1,293 @@
+// Package feedback asks people about cycles of optimization and takes their
+// answers: each step is recorded first, by compare and swap, then carried out on
+// GitHub, then noted. A process that is killed anywhere leaves work that the
+// next one finds in the register.
+package surveys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/survey"
+)
+
+// Issues is what a Desk does to issues.
+type Issues interface {
+	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
+	RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
+	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
+	PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
+	Absent(ctx context.Context, r github.Repo, err error) error
+}
+
+// Starts is how a Desk begins the next cycle.
+type Starts interface {
+	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
+	RepositoryDispatch(ctx context.Context, r github.Repo, event string, payload any) error
+	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
+}
+
+// Desk is where a repository's prompts are handled. Without Issues it only
+// records: what is to be posted stays pending.
+type Desk struct {
+	Ledger        ledger.Ledger
+	Issues        Issues
+	Starts        Starts
+	Repo          string // owner/name
+	Config        config.File
+	Render        render.Options
+	DefaultBranch string
+	Owner         string        // names this process: "run ID/ATTEMPT job NAME …"
+	TTL           time.Duration // how long a process may be silent before another takes over
+	Now           func() time.Time
+}
+
+// Key is the ledger key of the register.
+func (d *Desk) Key() string { return routing.RegisterKey(d.Repo, routing.RegisterFeedback) }
+
+// PromptKey is the key of the marker of a prompt's issue.
+func (d *Desk) PromptKey(id string) string { return d.Key() + "/" + id }
+
+// The generations of an issue's body.
+const (
+	genAsked = 1
+	genDone  = 2
+)
+
+// Register reads the register.
+func (d *Desk) Register(ctx context.Context) (survey.Register, error) {
+	events, _, err := d.Ledger.Load(ctx, d.Key())
+	if err != nil {
+		return survey.Register{}, fmt.Errorf("reading the register of feedback: %w", err)
+	}
+	return survey.Fold(events)
+}
+
+// change appends what step returns for the register as it is, and reports
+// whether it was anything. What does not follow is refused before it is written.
+func (d *Desk) change(ctx context.Context, step func(survey.Register) ([]survey.Entry, error)) (reg survey.Register, changed bool, err error) {
+	_, err = ledger.Change(ctx, d.Ledger, d.Key(), func(old []routing.Event) ([]routing.Event, error) {
+		now := d.Now()
+		if reg, err = survey.Fold(old); err != nil {
+			return nil, err
+		}
+		entries, err := step(reg)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			e.At = now
+			if reg, err = reg.Apply(e); err != nil {
+				return nil, err
+			}
+		}
+		changed = len(entries) > 0
+		return survey.Events(entries, now), nil
+	})
+	if err != nil {
+		return reg, false, fmt.Errorf("the register of feedback: %w", err)
+	}
+	return reg, changed, nil
+}
+
+// Open asks people about a result, once, and returns the prompt.
+func (d *Desk) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
+	id := res.ID(d.Repo)
+	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), d.Owner, d.Now()), nil
+	})
+	if err != nil {
+		return survey.Prompt{}, err
+	}
+	p, _ := reg.Prompt(id)
+	return d.carry(ctx, p, fresh)
+}
+
+// Answer takes what somebody said to a prompt and returns what became of it
+// and the prompt as it is then.
+func (d *Desk) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
+	var out survey.Outcome
+	reg, fresh, err := d.change(ctx, func(r survey.Register) (add []survey.Entry, err error) {
+		out, add, err = r.Answer(id, said, d.Owner, d.Now())
+		return add, err
+	})
+	if err != nil {
+		return "", survey.Prompt{}, err
+	}
+	p, _ := reg.Prompt(id)
+	p, err = d.carry(ctx, p, fresh)
+	return out, p, err
+}
+
+// Sweep does what the time brings about and what others left, and returns the
+// prompts that timed out now.
+func (d *Desk) Sweep(ctx context.Context) ([]survey.Prompt, error) {
+	due := map[string]bool{}
+	reg, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+		clear(due)
+		entries := r.Due(d.Owner, d.Now())
+		for _, e := range entries {
+			due[e.Prompt] = true
+		}
+		return entries, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []survey.Prompt
+	for _, p := range reg.Prompts {
+		var e error
+		fresh := due[p.ID]
+		if len(p.Pending) > 1 {
+			fresh = false // something older is left too
+		}
+		p, e = d.carry(ctx, p, fresh)
+		err = errors.Join(err, e)
+		if due[p.ID] && p.TimedOut {
+			out = append(out, p)
+		}
+	}
+	for _, s := range reg.Reentries {
+		if !s.Done {
+			err = errors.Join(err, d.start(ctx, reg, s, false))
+		}
+	}
+	return out, err
+}
+
+// carry does the pending work of a prompt. What this process recorded just now
+// is fresh: nobody can have done it before. Else it is taken over, unless
+// another process is at it.
+func (d *Desk) carry(ctx context.Context, p survey.Prompt, fresh bool) (survey.Prompt, error) {
+	if d.Issues == nil || len(p.Pending) == 0 {
+		return p, nil
+	}
+	if !fresh {
+		mine, err := d.take(ctx, p.ID)
+		if err != nil || !mine {
+			return p, err
+		}
+	}
+	for _, work := range p.Pending {
+		ref, url, err := d.do(ctx, p, work, fresh)
+		if err != nil {
+			return p, fmt.Errorf("prompt %s: %w", p.ID, err)
+		}
+		reg, _, err := d.change(ctx, func(survey.Register) ([]survey.Entry, error) { return survey.Done(p.ID, work, ref, url), nil })
+		if err != nil {
+			return p, err
+		}
+		p, _ = reg.Prompt(p.ID)
+	}
+	return p, nil
+}
+
+// take makes this process the one that does a prompt's work.
+func (d *Desk) take(ctx context.Context, id string) (bool, error) {
+	mine := false
+	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+		p, _ := r.Prompt(id)
+		if mine = d.free(p.Owner, p.OwnedAt) && len(p.Pending) > 0; !mine {
+			return nil, nil
+		}
+		return survey.Claim(id, d.Owner), nil
+	})
+	return mine, err
+}
+
+// free reports whether work that another process has can be taken over: it has
+// been silent for too long, or was an earlier part of this very job.
+func (d *Desk) free(owner string, since time.Time) bool {
+	return owner == "" || owner == d.Owner || d.Now().Sub(since) >= d.TTL || job(owner) != "" && job(owner) == job(d.Owner)
+}
+
+// job returns the run and the job of an owner, "" if it names none.
+func job(owner string) string {
+	f := strings.Fields(owner)
+	if len(f) < 4 || f[0] != "run" || f[2] != "job" {
+		return ""
+	}
+	run, _, _ := strings.Cut(f[1], "/")
+	return run + " " + f[3]
+}
+
+// do carries out one piece of work and returns what stands outside.
+func (d *Desk) do(ctx context.Context, p survey.Prompt, work string, fresh bool) (ref, url string, err error) {
+	repo, err := github.ParseRepo(d.Repo)
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case work == survey.WorkIssue:
+		i, _, err := d.Issues.UpsertIssue(ctx, repo, render.Marker(d.PromptKey(p.ID), genAsked), github.IssueSpec{
+			Title: render.PromptTitle(p, d.Render), Body: render.PromptBody(p, d.Render), Assignees: d.Config.Escalation.Assignees,
+			Labels: []github.LabelSpec{{Name: "switchback:feedback", Color: "1d76db", Description: "Switchback asks for feedback"}},
+		}, "")
+		return fmt.Sprint(i.Number), i.URL, err
+	case work == survey.WorkAnswer:
+		err = d.finish(ctx, repo, p, work, "completed", render.PromptAnswered(p, d.Render), fresh)
+	case work == survey.WorkTimeout:
+		err = d.finish(ctx, repo, p, work, "not_planned", render.PromptTimedOut(p, d.Render), fresh)
+	case strings.HasPrefix(work, survey.WorkReminder):
+		o := d.Render
+		o.Mention = d.Config.Escalation.Mention
+		ref, _, err = d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), render.PromptReminder(p, p.Reminded, o), fresh)
+	default:
+		err = fmt.Errorf("%q is no work that is known", work)
+	}
+	if err != nil {
+		err = d.Issues.Absent(ctx, repo, err)
+	}
+	if !errors.Is(err, github.ErrAbsent) && (errors.Is(err, github.ErrMoved) || errors.Is(err, github.ErrNotFound)) {
+		return "gone", "", nil // the issue was deleted or transferred: there is nobody to tell
+	}
+	return ref, "", err
+}
+
+func (d *Desk) marker(id, work string) string { return render.Marker(d.PromptKey(id)+"/"+work, 0) }
+
+// finish says how a prompt ended, shows it in the issue, and closes that.
+func (d *Desk) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason, text string, fresh bool) error {
+	if _, _, err := d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
+		return err
+	}
+	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, render.Marker(d.PromptKey(p.ID), genDone), func(string) string { return render.PromptDone(p, d.Render) })
+	if err != nil {
+		return err
+	}
+	_, err = d.Issues.CloseIssueAs(ctx, repo, p.Number, reason, "", "")
+	return err
+}
+
+// Reply posts text on the prompt's issue, once for what it replies to.
+func (d *Desk) Reply(ctx context.Context, p survey.Prompt, to, text string) error {
+	repo, err := github.ParseRepo(d.Repo)
+	if err != nil || d.Issues == nil {
+		return err
+	}
+	_, _, err = d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, "reply/"+to), text, false)
+	return err
+}
+
+// Rewrite changes the body of an open prompt's issue to what write makes of the
+// live one.
+func (d *Desk) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) string) error {
+	repo, err := github.ParseRepo(d.Repo)
+	if err != nil || d.Issues == nil {
+		return err
+	}
+	gen := genAsked
+	if !p.Open() {
+		gen = genDone
+	}
+	_, _, err = d.Issues.RewriteIssue(ctx, repo, p.Number, render.Marker(d.PromptKey(p.ID), gen), write)
+	return err
+}

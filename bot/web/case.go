@@ -1,0 +1,164 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/activity"
+)
+
+// caseView is the page of a case.
+type caseView struct {
+	Key         string
+	Link        href
+	State       eventstream.State
+	Since       time.Time
+	Opened      time.Time
+	Updated     time.Time
+	Quarantine  []string // tests that do not count
+	Checkpoints []checkpointView
+	All         bool // everything is shown
+}
+
+type checkpointView struct {
+	ID, Name   string
+	State      eventstream.State
+	Since      time.Time
+	Reworks    int
+	Most       int
+	Why        string // it waits for a human
+	Issue      href
+	Comment    href
+	Newest     href // run
+	Pending    []effectEntry
+	Lineages   []lineage // the newest first
+	Earlier    int       // entries left out
+	Grid       grid
+	LastChange time.Time
+}
+
+// lineage are the entries between two greens or resets.
+type lineage struct {
+	N       int // 1 for the first
+	Newest  bool
+	Entries []entry
+}
+
+// caseEventsAll are the events after which a case's page looks otherwise.
+var caseEventsAll = append(slices.Clone(caseEvents), string(activity.WorkerFeedback), string(activity.EffectDone))
+
+// caseKey is the key of the case of a page's path.
+func (s *Server) caseKey(path string) (key string, ok bool) {
+	parts := strings.SplitN(path, "/", 3)
+	if len(parts) < 3 {
+		return "", false
+	}
+	repo, subject := s.o.Names.Kept(parts[0]+"/"+parts[1]), parts[2]
+	if subject != "" && !strings.HasPrefix(subject, "@") {
+		subject = "#" + subject
+	}
+	key = repo + subject
+	return key, activity.Repo(key) == repo && !routing.IsRegister(key)
+}
+
+func (s *Server) oneCase(v Viewer, r *http.Request) (Page, error) {
+	key, ok := s.caseKey(r.PathValue("path"))
+	if !ok || !v.May(repoOf(key)) {
+		return Page{}, ErrNotFound
+	}
+	events, err := s.o.Stream(r.Context(), key)
+	if err != nil {
+		return Page{}, err
+	}
+	if len(events) == 0 {
+		return Page{}, ErrNotFound
+	}
+	st, err := s.tell(key, events)
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{Name: "case", Title: oneLine(s.subject(key)), Live: caseEventsAll, Query: url.Values{"session": {s.subject(key)}}.Encode(),
+		Body: s.caseView(st, r.URL.Query().Get("all") != "")}, nil
+}
+
+func (s *Server) caseView(st story, all bool) caseView {
+	b := caseView{Key: st.Key, Link: s.subjectHref(st.Key), Opened: st.Opened, Updated: st.Updated, All: all}
+	b.State, _, b.Since = eventstream.Standing(st.Case)
+	for _, q := range st.Quarantine {
+		if len(b.Quarantine) < mostNamed {
+			b.Quarantine = append(b.Quarantine, q.Test)
+		}
+	}
+	most := mostEntries
+	if all {
+		most = mostAll
+	}
+	for i, name := range st.Names() {
+		b.Checkpoints = append(b.Checkpoints, s.checkpointView(st, fmt.Sprintf("checkpoint-%d", i+1), name, most))
+	}
+	return b
+}
+
+func (s *Server) checkpointView(st story, id, name string, most int) checkpointView {
+	cp := st.Checkpoints[name]
+	v := checkpointView{ID: id, Name: name, Reworks: cp.Reworks, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
+	v.State, v.Since = eventstream.StateOf(cp)
+	if cp.Last.ID != "" {
+		v.Newest = s.runHref(st.Key, cp.Last)
+	}
+	if e := cp.Escalation; e != nil {
+		v.Why = e.Reason
+		v.Issue = s.stands(st, name, routing.EffectIssue, string(e.Kind))
+	}
+	v.Comment = s.stands(st, name, routing.EffectComment, "")
+	for _, e := range st.Pending {
+		if e.Checkpoint == name {
+			v.Pending = append(v.Pending, effectEntry{What: effectText(e)})
+		}
+	}
+	entries := st.lines[name]
+	for i := range entries {
+		entries[i].ID = id + "-" + entries[i].ID
+	}
+	shown := entries
+	if n := len(entries); n > most {
+		v.Earlier, shown = n-most, entries[n-most:]
+	}
+	v.Grid = gridOf(entries)
+	for i := range v.Grid.Columns {
+		if c := &v.Grid.Columns[i]; !slices.ContainsFunc(shown, func(e entry) bool { return e.ID == c.Entry }) {
+			c.Entry = ""
+		}
+	}
+	for _, e := range shown {
+		if n := len(v.Lineages); n == 0 || v.Lineages[n-1].N != e.Lineage+1 {
+			v.Lineages = append(v.Lineages, lineage{N: e.Lineage + 1})
+		}
+		at := &v.Lineages[len(v.Lineages)-1]
+		at.Entries = append(at.Entries, e)
+	}
+	slices.Reverse(v.Lineages)
+	if len(v.Lineages) > 0 {
+		v.Lineages[0].Newest = true
+	}
+	return v
+}
+
+// stands is what an effect has left on GitHub, as far as the case knows.
+func (s *Server) stands(st story, checkpoint string, kind routing.EffectKind, target string) href {
+	slot := checkpoint + "/" + string(kind)
+	if target != "" {
+		slot += "/" + target
+	}
+	ref := st.Done[slot]
+	if ref == "" {
+		return href{}
+	}
+	return s.refHref(st.Key, routing.Effect{Kind: kind}, ref)
+}

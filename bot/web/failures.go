@@ -1,0 +1,87 @@
+package web
+
+import (
+	"cmp"
+	"html/template"
+	"net/http"
+	"slices"
+
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/activity"
+)
+
+// failures is a page of the list of clusters.
+type failures struct {
+	Text       string
+	Class      routing.Class
+	Classes    []routing.Class
+	Clusters   []eventstream.Cluster
+	Prev, Next template.URL // query of the page before and behind, "" if none
+	Sought     bool
+}
+
+// mostSought is how many bytes are looked for.
+const mostSought = 200
+
+var failureEvents = []string{string(activity.RunJudged)}
+
+func (s *Server) failures(v Viewer, r *http.Request) (Page, error) {
+	q := r.URL.Query()
+	b := failures{Text: oneLine(cutAt(q.Get("q"), mostSought)), Class: routing.Class(q.Get("class")), Classes: routing.Classes()}
+	if !b.Class.Valid() {
+		b.Class = ""
+	}
+	b.Sought = b.Text != "" || b.Class != ""
+	n := pageOf(r)
+	var err error
+	if b.Clusters, err = s.o.Feed.Clusters(r.Context(), eventstream.Wanted{Repos: v.Repos, Text: b.Text, Class: b.Class}, (n-1)*perPage, perPage+1); err != nil {
+		return Page{}, err
+	}
+	b.Prev, b.Next = pages(r, n, len(b.Clusters) > perPage)
+	b.Clusters = b.Clusters[:min(len(b.Clusters), perPage)]
+	return Page{Name: "failures", Title: "Failures", Live: failureEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+}
+
+// failure is the page of one cluster.
+type failure struct {
+	eventstream.Cluster
+	Seen   []eventstream.Seen
+	More   int
+	Mended []mendedBy
+	All    int // that were mended
+}
+
+// mendedBy says how many failures were mended after so many hand-overs.
+type mendedBy struct{ Turn, N int }
+
+func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
+	ctx, print := r.Context(), r.PathValue("fingerprint")
+	c, ok, err := s.o.Feed.Cluster(ctx, v.Repos, print)
+	if err != nil {
+		return Page{}, err
+	}
+	if !ok {
+		return Page{}, ErrNotFound
+	}
+	b := failure{Cluster: c}
+	if b.Seen, err = s.o.Feed.Seen(ctx, v.Repos, print, perPage); err != nil {
+		return Page{}, err
+	}
+	b.More = max(0, c.Cases-len(b.Seen))
+	mended, err := s.o.Feed.MendedBy(ctx, v.Repos, print)
+	if err != nil {
+		return Page{}, err
+	}
+	for turn, n := range mended {
+		b.Mended = append(b.Mended, mendedBy{turn, n})
+		b.All += n
+	}
+	slices.SortFunc(b.Mended, func(a, b mendedBy) int { return cmp.Compare(a.Turn, b.Turn) })
+	return Page{Name: "failure", Title: clusterTitle(c), Live: failureEvents, Body: b}, nil
+}
+
+// clusterTitle is what a cluster is called.
+func clusterTitle(c eventstream.Cluster) string {
+	return orElse(oneLine(c.Name), orElse(oneLine(c.Suite), "A failure without a name"))
+}

@@ -1,0 +1,40 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/switchback-ci/switchback/routing/activity"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
+)
+
+// edges is the page of feedback between ports.
+type edges struct {
+	Rows []edgeRow
+	All  feedback.Stats
+}
+
+type edgeRow struct {
+	Type feedback.Type
+	Text string
+	feedback.Stats
+}
+
+// edgeTexts say what each type of feedback asks for.
+var edgeTexts = map[feedback.Type]string{
+	feedback.FixRequest:        "mend earlier work",
+	feedback.ContextRequest:    "answer a question",
+	feedback.DependencyMissing: "something that the plan does not have",
+	feedback.ArchitectureIssue: "plan anew",
+}
+
+func (s *Server) feedback(v Viewer, r *http.Request) (Page, error) {
+	byType, all, err := s.o.Feed.Edges(r.Context(), v.Repos)
+	if err != nil {
+		return Page{}, err
+	}
+	b := edges{All: all}
+	for _, t := range feedback.Types() {
+		b.Rows = append(b.Rows, edgeRow{t, edgeTexts[t], byType[t]})
+	}
+	return Page{Name: "feedback", Title: "Feedback", Live: []string{string(activity.FeedbackChanged)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+}

@@ -1,0 +1,159 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/activity"
+)
+
+func repoOf(key string) string { return activity.Repo(key) }
+
+// link is a page that all others lead to.
+type link struct{ Path, Title string }
+
+var navigation = []link{{"/", "Overview"}, {"/cases", "Cases"}, {"/plans", "Plans"}, {"/failures", "Failures"}, {"/rules", "Rules"}, {"/feedback", "Feedback"}}
+
+// funcs are for the templates.
+func (s *Server) funcs() template.FuncMap {
+	return template.FuncMap{
+		"nav":      func() []link { return navigation },
+		"time":     moment,
+		"ago":      func(t time.Time) string { return routing.ShortDuration(s.o.Now().Sub(t)) },
+		"state":    stateName,
+		"decision": decisionName,
+		"class":    func(c routing.Class) string { return words(oneLine(string(c))) },
+		"casePath": s.casePath,
+		"planPath": s.planPath,
+		"github":   func() string { return s.o.GitHub },
+		"told":     told,
+		"duration": routing.ShortDuration,
+		"svgSide":  func(n int) int { return n + 6 },
+		"svgBar":   func(b box) int { return b.Y + b.Height - 6 },
+		"svgText":  func(x int) int { return x + 10 },
+		"svgLine":  func(y, d int) int { return y + d },
+		"subject":  s.subject,
+		"repo":     s.o.Names.Now,
+		"percent":  func(part, whole int) string { return percent(part, whole) },
+		"join":     strings.Join,
+		"short":    short,
+		"line":     oneLine,
+		"some":     some,
+		"anchor":   anchor,
+		"web":      web,
+		"text":     block,
+		"excerpt":  excerpt,
+		"title":    failureTitle,
+		"result":   resultName,
+		"cluster":  clusterTitle,
+		"every":    func(k, n int) bool { return n%k == 0 },
+		"turned":   func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
+	}
+}
+
+// moment is a time as the reader's zone has it, with script; without, it is UTC.
+func moment(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2006-01-02 15:04 UTC"))) //nolint:gosec // digits alone
+}
+
+// stateName is a state for people.
+func stateName(s eventstream.State) string {
+	switch s {
+	case eventstream.Escalated:
+		return "waits for a human"
+	case eventstream.Paused:
+		return "paused"
+	case eventstream.InProgress:
+		return "being worked on"
+	case eventstream.Waiting:
+		return "waits for others"
+	case eventstream.Completed:
+		return "passed"
+	}
+	return string(s)
+}
+
+// decisionName is a decision for people.
+func decisionName(k routing.Kind) string {
+	switch k {
+	case routing.KindPass:
+		return "passed"
+	case routing.KindRetry:
+		return "handed back"
+	case routing.KindNone:
+		return "recorded only"
+	case routing.KindDesign:
+		return "escalated: design"
+	case routing.KindEnv:
+		return "escalated: environment"
+	case routing.KindTimeout:
+		return "escalated: timeout"
+	case routing.KindUnclear:
+		return "escalated: unclear"
+	case routing.KindMaxRetry:
+		return "escalated: turns used up"
+	}
+	return string(k)
+}
+
+// words writes LOGIC_ERROR as logic error.
+func words(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%d%%", int(math.Floor(100*float64(part)/float64(whole))))
+}
+
+// short is the beginning of a commit's name.
+func short(sha string) string {
+	if len(sha) > 7 {
+		return sha[:7]
+	}
+	return sha
+}
+
+// resultName is a result for people.
+func resultName(r routing.Result) string {
+	switch r {
+	case routing.Pass:
+		return "passed"
+	case routing.Fail:
+		return "failed"
+	case routing.TimedOut:
+		return "ran out of time"
+	case routing.Unclear:
+		return "unclear"
+	case routing.Errored:
+		return "could not be judged"
+	}
+	return oneLine(string(r))
+}
+
+// failureTitle is what a failure is called.
+func failureTitle(f routing.Failure) string {
+	return orElse(oneLine(f.Name), orElse(oneLine(f.Suite), orElse(oneLine(f.Message), "without a name")))
+}
+
+// excerpt is a piece of code with its line numbers, the failing one marked.
+func excerpt(e *routing.Excerpt) string {
+	var b strings.Builder
+	for i, l := range e.Lines {
+		at := " "
+		if e.Start+i == e.Mark {
+			at = ">"
+		}
+		fmt.Fprintf(&b, "%s %5d  %s\n", at, e.Start+i, l)
+	}
+	return block(b.String())
+}

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// On this machine a page is shown to who asks for it by a name of this machine, and
+// not through a proxy.
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, host, header string
+		want               bool
+	}{
+		{"127.0.0.1:5", "127.0.0.1:8766", "", true},
+		{"127.0.0.1:5", "localhost:8766", "", true},
+		{"[::1]:5", "[::1]:8766", "", true},
+		{"[::1]:5", "localhost", "", true},
+		{"10.0.0.7:5", "127.0.0.1:8766", "", false},
+		{"127.0.0.1:5", "evil.example.com", "", false},
+		{"127.0.0.1:5", "evil.example.com:8766", "", false},
+		{"127.0.0.1:5", "localhost.evil.example.com", "", false},
+		{"127.0.0.1:5", "", "", false},
+		{"127.0.0.1:5", "127.0.0.1:8766", "X-Forwarded-For", false},
+		{"127.0.0.1:5", "localhost", "Forwarded", false},
+		{"127.0.0.1:5", "localhost", "Via", false},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr, r.Host = c.from, c.host
+		if c.header != "" {
+			r.Header.Set(c.header, "10.0.0.7")
+		}
+		if v, ok, err := (Local{}).Viewer(r); ok != c.want || err != nil || ok != v.Local {
+			t.Errorf("%+v: %+v %v %v", c, v, ok, err)
+		}
+	}
+}
+
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, sent string
+		v            Viewer
+		want         bool
+	}{
+		{"GET", "", Viewer{CSRF: "x"}, true},
+		{"HEAD", "", Viewer{CSRF: "x"}, true},
+		{"POST", "x", Viewer{CSRF: "x"}, true},
+		{"POST", "", Viewer{CSRF: "x"}, false},
+		{"POST", "y", Viewer{CSRF: "x"}, false},
+		{"POST", "", Viewer{}, false}, // a gate that gives no token lets nothing be changed
+		{"PUT", "x", Viewer{CSRF: "x"}, true},
+		{"DELETE", "", Viewer{CSRF: "x"}, false},
+		{"POST", "", Viewer{Local: true}, true},
+	} {
+		r := httptest.NewRequest(c.method, "/", strings.NewReader(url.Values{"csrf": {c.sent}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if got := c.v.asked(httptest.NewRecorder(), r); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	r := httptest.NewRequest("POST", "/?csrf=x", http.NoBody)
+	if (Viewer{CSRF: "x"}).asked(httptest.NewRecorder(), r) {
+		t.Error("a token in an address is one that others may have seen")
+	}
+}

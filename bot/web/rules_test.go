@@ -1,0 +1,30 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
+)
+
+// Every rule and every type of feedback is told in words, and nothing else.
+func TestTold(t *testing.T) {
+	for _, name := range routing.RuleNames() {
+		if ruleTexts[name] == "" {
+			t.Errorf("nothing says what the rule %s means", name)
+		}
+	}
+	if n := len(routing.RuleNames()) + 1; len(ruleTexts) != n { // no-rule is not in the list
+		t.Errorf("%d texts, want %d", len(ruleTexts), n)
+	}
+	for _, x := range feedback.Types() {
+		if edgeTexts[x] == "" {
+			t.Errorf("nothing says what %s asks for", x)
+		}
+	}
+	for _, k := range []mark{markNew, markStill, markAgain, markMended, markFlaky, markUnseen} {
+		if k.Sign() == "" || k.Text() == "" {
+			t.Errorf("%s has no sign or no text", k)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// What is shown of a case at once. The rest is counted.
+const (
+	mostEntries  = 40 // of a checkpoint, the newest; ?all=1 shows more
+	mostAll      = 500
+	mostWhole    = 4 // failures of a run with all that is known of them
+	mostNamed    = 20
+	mostEvidence = 5
+)
+
+// entry is one line of a checkpoint's time line: a run or what a human did, with
+// what was done outside because of it.
+type entry struct {
+	ID      string
+	At      time.Time
+	Lineage int
+	Run     *runEntry
+	Act     string
+	Note    string
+	Effects []effectEntry
+}
+
+// runEntry is a run, its diagnosis, and what was decided.
+type runEntry struct {
+	Link, Commit href
+	Part         string
+	Verdict      routing.Verdict
+	Failures     []failureEntry // all that is known of the first
+	Named        []failureEntry // of those behind
+	More         int            // that are only counted
+	Decision     routing.Decision
+	Undone       bool
+
+	turn int // index among the checkpoint's turns, -1 if it is none
+}
+
+type failureEntry struct {
+	routing.Failure
+	Place    href
+	Evidence []routing.Evidence
+	More     int // of the evidence
+}
+
+type effectEntry struct {
+	What string
+	At   time.Time
+	Link href
+}
+
+// story is a case with the time lines of its checkpoints.
+type story struct {
+	routing.Case
+	lines map[string][]entry
+}
+
+// tell folds a stream into a story.
+func (s *Server) tell(key string, events []routing.Event) (story, error) {
+	st := story{routing.Case{Key: key}, map[string][]entry{}}
+	for i, e := range events {
+		next, err := st.Apply(e)
+		if err != nil {
+			return st, fmt.Errorf("event %d of case %s: %w", i+1, key, err)
+		}
+		switch e.Type {
+		case routing.EventRun:
+			st.add(e.Verdict.Checkpoint, s.ran(st.Case, next, e))
+		case routing.EventHuman:
+			if _, known := st.Answered[e.Answer]; !known {
+				acts := next.Checkpoints[e.Checkpoint].Acts
+				st.add(e.Checkpoint, entry{At: e.At, Lineage: st.Checkpoints[e.Checkpoint].Lineage, Act: actText(acts[len(acts)-1]), Note: e.Note})
+			}
+		case routing.EventEffect:
+			st.done(e.Effect.Checkpoint, effectEntry{effectText(*e.Effect), e.At, s.refHref(key, *e.Effect, e.Ref)})
+		}
+		st.Case = next
+	}
+	for name, list := range st.lines {
+		turns := st.Checkpoints[name].Turns
+		for _, e := range list {
+			if e.Run != nil && e.Run.turn >= 0 {
+				e.Run.Undone = turns[e.Run.turn].Undone
+			}
+		}
+	}
+	return st, nil
+}
+
+func (st *story) add(checkpoint string, e entry) {
+	e.ID = fmt.Sprintf("entry-%d", len(st.lines[checkpoint])+1)
+	st.lines[checkpoint] = append(st.lines[checkpoint], e)
+}
+
+// done adds an effect to what it followed from.
+func (st *story) done(checkpoint string, e effectEntry) {
+	list := st.lines[checkpoint]
+	if n := len(list); n > 0 {
+		list[n-1].Effects = append(list[n-1].Effects, e)
+	}
+}
+
+// ran is the entry of a run.
+func (s *Server) ran(was, is routing.Case, e routing.Event) entry {
+	v := *e.Verdict
+	r := &runEntry{Link: s.runHref(is.Key, v.Run), Commit: s.commitHref(is.Key, v.Run.SHA), Part: v.Run.Part, Verdict: v, Decision: *e.Decision, turn: -1}
+	before, after := was.Checkpoints[v.Checkpoint], is.Checkpoints[v.Checkpoint]
+	if len(after.Turns) > len(before.Turns) {
+		r.turn = len(after.Turns) - 1
+	}
+	for i, f := range v.Failures {
+		x := failureEntry{Failure: f, Place: s.placeHref(is.Key, v.Run.SHA, f.File, f.Line), Evidence: f.Evidence[:min(len(f.Evidence), mostEvidence)]}
+		x.More = len(f.Evidence) - len(x.Evidence)
+		switch {
+		case i < mostWhole:
+			r.Failures = append(r.Failures, x)
+		case i < mostNamed:
+			r.Named = append(r.Named, x)
+		default:
+			r.More++
+		}
+	}
+	r.More += v.Dropped
+	return entry{At: e.At, Lineage: before.Lineage, Run: r}
+}
+
+// effectText says what was done outside.
+func effectText(e routing.Effect) string {
+	switch e.Kind {
+	case routing.EffectComment:
+		return "Comment brought up to date"
+	case routing.EffectCheck:
+		return "Check of the commit brought up to date"
+	case routing.EffectHandover:
+		return "Handed over to the worker"
+	case routing.EffectIssue:
+		return "Escalation issue opened or brought up to date"
+	case routing.EffectClose:
+		return "Escalation issues closed"
+	case routing.EffectLabel:
+		return "Labels brought up to date"
+	case routing.EffectReview:
+		return "Reviewer started"
+	case routing.EffectReady:
+		return "Checkpoint " + oneLine(e.Target) + " released"
+	case routing.EffectRerun:
+		return "Failed jobs started again"
+	case routing.EffectReact:
+		return "Answer acknowledged"
+	}
+	return oneLine(string(e.Kind))
+}
+
+// actText says what a human did.
+func actText(a routing.Act) string {
+	who := oneLine(orElse(a.By, "somebody"))
+	switch a.Action {
+	case routing.HumanResume:
+		return who + " resumed it"
+	case routing.HumanPause:
+		return who + " paused it"
+	case routing.HumanReset:
+		return who + " had it begin again with a count of zero"
+	case routing.HumanExtend:
+		return fmt.Sprintf("%s granted further turns: %d", who, max(1, a.N))
+	case routing.HumanSkip:
+		return who + " skipped it"
+	case routing.HumanHandover:
+		return who + " handed the rework over"
+	case routing.HumanPhase:
+		return who + " sent it back to the phase " + oneLine(string(a.Phase))
+	case routing.HumanRerun:
+		return who + " said that it was the environment, and had the failed jobs run again"
+	case routing.HumanQuarantine:
+		return who + " put into quarantine: " + oneLine(a.Test)
+	case routing.HumanWontFix:
+		return who + " decided that it will not be fixed"
+	case routing.HumanWrong:
+		return fmt.Sprintf("%s said that the class was wrong: %s, not %s", who, words(oneLine(string(a.Class))), words(oneLine(string(a.From))))
+	}
+	return who + ": " + oneLine(string(a.Action))
+}

@@ -1,0 +1,56 @@
+package answers
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Reason says why a command was not understood.
+type Reason string
+
+// The reasons.
+const (
+	NoCommand      Reason = "command"
+	UnknownCommand Reason = "unknown"
+	WrongTurns     Reason = "turns"
+	WrongPhase     Reason = "phase"
+	WrongClass     Reason = "class"
+	NoTest         Reason = "test"
+	NoType         Reason = "type"
+	NoText         Reason = "text"
+)
+
+// Misread says that a command was not understood. Word is what was written,
+// raw, and may be empty; Nearest is the command that comes nearest.
+type Misread struct {
+	What    Reason
+	Word    string
+	Nearest string
+}
+
+func (m *Misread) Error() string {
+	what := map[Reason]string{
+		NoCommand: "a command is missing", UnknownCommand: "is not a command", WrongTurns: "is no number of turns",
+		WrongPhase: "is no phase", WrongClass: "is no class", NoTest: "the name of a test is missing",
+		NoType: "the type of the feedback is missing", NoText: "the text is missing",
+	}[m.What]
+	if m.Word != "" {
+		what = fmt.Sprintf("%q %s", m.Word, what)
+	}
+	return fmt.Sprintf("%s; the nearest command is %q", what, m.Nearest)
+}
+
+// Nearest returns the word of known that the fewest single edits make out of
+// word; of several the first.
+func Nearest(word string, known []string) string {
+	word = strings.ToLower(word)
+	best, cost := "", -1
+	for _, k := range known {
+		if d := routing.Distance(word, strings.ToLower(k)); cost < 0 || d < cost {
+			best, cost = k, d
+		}
+	}
+	return best
+}

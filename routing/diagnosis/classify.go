@@ -1,0 +1,283 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// judge classifies what a report holds.
+type judge struct {
+	rules *Rules
+	hits  []uint64
+	opt   Options
+	flaky map[string]bool
+
+	frames frameMemo
+}
+
+func newJudge(rules *Rules, opt Options) *judge {
+	j := &judge{rules: rules, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+	for _, n := range opt.PassedElsewhere {
+		j.flaky[n] = true
+	}
+	return j
+}
+
+// finding is what decided a class.
+type finding struct {
+	class  routing.Class
+	rule   *Rule
+	match  string
+	text   string
+	signal string
+}
+
+// test makes a failure of a failing test.
+func (j *judge) test(t testreport.Test) routing.Failure {
+	f := routing.Failure{
+		Name: t.Name, Suite: t.Suite, Kind: string(t.Kind),
+		File: t.File, Line: t.Line, Message: firstText(t.Message, t.Type, t.Trace),
+		Expected: t.Expected, Actual: t.Actual,
+		Flaky: t.Flaky || j.flaky[t.FullName()] || j.flaky[t.Name] && t.Suite == "",
+	}
+	x := j.testClass(t, f)
+	text := t.Trace
+	if text == "" {
+		text = t.Message
+	}
+	return j.complete(f, x, t.Type, text, t.At)
+}
+
+func firstText(all ...string) string {
+	for _, s := range all {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (j *judge) testClass(t testreport.Test, f routing.Failure) finding {
+	if f.Flaky {
+		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
+	}
+	if x, ok := j.byText(t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
+		return x
+	}
+	c := kindClass[t.Kind]
+	if c == "" || c == routing.Unknown {
+		c = routing.LogicError // a test that ran and failed
+	}
+	return finding{class: c, signal: signalOf(t.Kind), text: firstText(t.Message, t.Type, t.Name)}
+}
+
+func signalOf(k testreport.Kind) string {
+	if k == "" {
+		return "status:failed"
+	}
+	return "kind:" + string(k)
+}
+
+var kindClass = map[testreport.Kind]routing.Class{
+	testreport.KindAssertion: routing.LogicError,
+	testreport.KindError:     routing.LogicError,
+	testreport.KindCrash:     routing.LogicError,
+	testreport.KindRace:      routing.LogicError,
+	testreport.KindTimeout:   routing.Timeout,
+	testreport.KindBuild:     routing.TypeError,
+	testreport.KindCoverage:  routing.Quality,
+	testreport.KindLint:      routing.Quality,
+	testreport.KindSetup:     routing.Unknown,
+	testreport.KindPackage:   routing.Unknown,
+	testreport.KindTruncated: routing.Unknown,
+	testreport.KindEmpty:     routing.Unknown,
+	testreport.KindExit:      routing.Unknown,
+}
+
+// byText looks for the strongest rule in the text of a failure. What an
+// assertion compares may hold any words, so there only rules that say they
+// hold for assertions count; a runner's own timeout needs no words.
+func (j *judge) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
+	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
+		return finding{}, false
+	}
+	assertion := kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
+	want := func(r *Rule) bool {
+		if r.Class == "" || r.Role != RoleError {
+			return false
+		}
+		if kind == testreport.KindBuild && (r.Class == routing.LogicError || r.Class == routing.Quality) {
+			return false
+		}
+		return !assertion || r.Assertion
+	}
+	var best finding
+	for _, text := range essence(kind, typ, message, trace, output) {
+		r, m := j.rules.match(text, j.rules.scratch(&j.hits), want)
+		if r == nil || best.rule != nil && (best.rule.user || !r.user && r.Priority <= best.rule.Priority) {
+			continue
+		}
+		if r.Class == routing.LogicError || r.Class == routing.Quality && kind != "" {
+			continue // a failing test is that already
+		}
+		best = finding{class: r.Class, rule: r, match: m, text: text, signal: r.ID}
+	}
+	return best, best.rule != nil
+}
+
+var (
+	assertionType = multimatch.New(`(?i)assert|comparison|expectation`)
+	errorShape    = mustQuick(`^\s*(?:E\s+)?(?:Caused by: |Suppressed: |panic: |fatal|error|Exception in thread|thread '.*panicked|not (?:yet )?implemented|\S+\.(?:go|rs|ts|tsx|js|java|kt|c|cc|cpp|h|py):|(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Timeout)\b)`)
+	pytestLine    = mustQuick(`^E\s+\S`)
+)
+
+// essence returns the lines of a failure that state the error, not the source
+// code and output around it.
+func essence(kind testreport.Kind, typ, message, trace, output string) []string {
+	var out []string
+	if typ != "" && !strings.HasPrefix(message, typ) {
+		out = append(out, typ+": "+oneLine(message))
+	}
+	out = append(out, headLines(message, 12, nil)...)
+	// errorShape matches no stack frame of Java or JavaScript, of which traces are full.
+	shaped := func(s string) bool {
+		return !strings.HasPrefix(strings.TrimLeft(s, " \t"), "at ") && errorShape.MatchString(s)
+	}
+	if pytest := headLines(trace, 40, pytestLine.MatchString); len(pytest) > 0 {
+		out = append(out, pytest...)
+	} else {
+		out = append(out, headLines(trace, 40, shaped)...)
+	}
+	if kind == testreport.KindBuild || kind == testreport.KindSetup || kind == testreport.KindPackage || kind == testreport.KindExit || message == "" {
+		out = append(out, headLines(output, 40, shaped)...)
+	}
+	for i, s := range out {
+		out[i] = strings.TrimSpace(s)
+	}
+	return out
+}
+
+func oneLine(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func headLines(s string, most int, want func(string) bool) []string {
+	var out []string
+	for line := range strings.Lines(s) {
+		if len(out) >= most {
+			break
+		}
+		line = cutLine(strings.TrimRight(line, "\r\n"), scanned)
+		if want == nil && strings.TrimSpace(line) != "" || want != nil && want(line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// problem makes a failure of what failed outside the tests.
+func (j *judge) problem(p testreport.Problem) routing.Failure {
+	f := routing.Failure{
+		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
+		File: p.File, Line: p.Line, Message: firstText(p.Message, p.Trace, string(p.Kind)),
+	}
+	x, ok := j.byText(p.Kind, "", p.Message, p.Trace, "")
+	if !ok {
+		c := kindClass[p.Kind]
+		if c == "" {
+			c = routing.Unknown
+		}
+		x = finding{class: c, signal: signalOf(p.Kind), text: oneLine(f.Message)}
+	}
+	return j.complete(f, x, string(p.Kind), p.Trace, p.At)
+}
+
+// compilers are tools whose errors are type errors, not matters of quality.
+var compilers = multimatch.New(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
+
+// diagnostic makes a failure of an error of a compiler or linter.
+func (j *judge) diagnostic(d testreport.Diagnostic) routing.Failure {
+	name := strings.TrimSpace(d.Tool + " " + d.Code)
+	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
+	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
+	switch {
+	case compilers.MatchString(d.Tool) || testreport.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
+		x.class = routing.TypeError
+	case d.Tool == "":
+		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)
+		if r, m := j.rules.match(line, j.rules.scratch(&j.hits), func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); r != nil {
+			x = finding{class: r.Class, rule: r, match: m, signal: r.ID, text: d.Message}
+		}
+	}
+	return j.complete(f, x, d.Code, "", d.At)
+}
+
+var rustCode = multimatch.New(`^E\d{4}$`)
+
+// place maps where f is to a file of the repository. A class may say more than
+// a base name in a stack trace; a file that no printed path names has no line.
+func (j *judge) place(f *routing.Failure) {
+	t := j.opt.Tree
+	if t == nil {
+		return
+	}
+	if f.File != "" {
+		if p, ok := t.Map(f.File); ok {
+			f.File = p
+			return
+		}
+		if strings.ContainsAny(f.File, `/\`) {
+			return
+		}
+	}
+	for part := range strings.SplitSeq(f.Suite, " > ") {
+		p, ok := t.MapClass(part)
+		if ok && (f.File == "" || strings.HasSuffix(p, "/"+f.File)) {
+			if f.File == "" {
+				f.Line = 0
+			}
+			f.File = p
+			return
+		}
+	}
+}
+
+// complete fills in what every failure has.
+func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
+	f.Class = x.class
+	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
+	f.Message = testreport.CutText(strings.TrimSpace(f.Message), 4<<10)
+	if !j.opt.Brief {
+		f.Trace = trimTrace(trace, j.frames.read)
+	}
+	read := j.frames.read
+	if j.opt.Brief {
+		read = frameOf // each line is looked at once
+	}
+	places := related(f, trace, read)
+	frame := Location{File: f.File}
+	for _, p := range places {
+		if p.Project {
+			if f.File == "" {
+				f.File, f.Line = p.File, p.Line
+			}
+			if frame.File == "" || p.Func != "" && frame.Func == "" {
+				frame = p
+			}
+		}
+	}
+	f.Fingerprint = fingerprint(f, typ, frame)
+	j.place(&f)
+	if !j.opt.Brief {
+		f.Suggestion = suggest(f, x.rule, x.match, j.opt.Language)
+	}
+	return f
+}

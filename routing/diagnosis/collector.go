@@ -1,0 +1,320 @@
+package diagnosis
+
+import (
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// Bounds of what a Collector keeps.
+const (
+	headPerStep = 24      // first candidates of a step
+	tailPerStep = 40      // last candidates of a step
+	maxSteps    = 96      // steps with candidates or a stop
+	maxStops    = 32      // stops, first half and last half
+	textKept    = 2 << 10 // bytes of a kept line
+	recentLines = 24      // context before a stop and before the end
+	maxHeader   = 400     // lines a step's header may have
+)
+
+// candidate is a line that may say what failed.
+type candidate struct {
+	no    int
+	text  string
+	rule  *Rule   // nil: only the runner's mark, or context
+	by    *branch // of rule, asked for what its group holds when that is needed
+	match string  // what it holds, where text was cut
+	mark  bool
+	base  int
+}
+
+// stop is a line that says that a step or the run ended in failure.
+type stop struct {
+	candidate
+	step    int
+	context []testreport.Line
+}
+
+// step is what runs between two headers of the runner.
+type step struct {
+	index   int
+	cleanup bool
+	head    []candidate
+	tail    []candidate // ring
+	at      int
+	stopped bool
+}
+
+// Collector watches the lines of a log as they go by and keeps those that may
+// say what the run died of, in bounded memory. It is used by one goroutine.
+type Collector struct {
+	rules *Rules
+	hits  []uint64 // see Rules.scratch
+
+	steps  []*step
+	cur    *step
+	count  int
+	stops  []stop
+	recent [recentLines]testreport.Line
+	n      int // lines put in recent
+	at     int // where the next one goes
+	lines  int
+	last   int // number of the last line seen
+
+	header   bool // inside a step's header, which echoes its script
+	headerAt int
+	evidence bool // the header has what only a runner prints
+	held     []testreport.Line
+}
+
+// NewCollector returns an empty Collector; nil rules are the built-in ones.
+func NewCollector(rules *Rules) *Collector {
+	if rules == nil {
+		rules = Default()
+	}
+	c := &Collector{rules: rules}
+	c.begin(false)
+	return c
+}
+
+// Line takes the next line of the log. It does not keep l.Text alive beyond
+// the few lines it may show.
+func (c *Collector) Line(l testreport.Line) {
+	c.lines++
+	c.last = l.No
+	if c.header && c.inHeader(l) {
+		return
+	}
+	c.take(l)
+}
+
+// take looks at one line that is no step header.
+func (c *Collector) take(l testreport.Line) {
+	if l.Mark != "" || len(l.Text) > 0 && (l.Text[0] == 'P' || l.Text[0] == 't' || l.Text[0] == 's') {
+		if c.structure(l) {
+			return
+		}
+		if l.Mark == "warning" || l.Mark == "notice" || l.Mark == "debug" || l.Mark == "command" {
+			return
+		}
+	}
+	c.remember(l)
+	if len(l.Text) < 3 || l.Passing {
+		return
+	}
+	var b *branch
+	if l.Mark == "error" {
+		b = c.rules.find(l.Text, c.rules.scratch(&c.hits), logRule)
+	} else if b = c.rules.line(l.Text, c.rules.scratch(&c.hits)); b == nil {
+		return
+	}
+	switch {
+	case b == nil:
+		c.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
+	case b.rule.Role == RoleIgnore:
+	case b.rule.Role == RoleStop:
+		c.classOfEnd(l)
+		c.stop(c.candidate(l, b, 8))
+	case b.rule.Role == RoleWrapper:
+		c.classOfEnd(l)
+		c.add(candidate{no: l.No, text: keep(l.Text), rule: b.rule, base: 12})
+	default:
+		c.add(c.candidate(l, b, c.weight(b.rule, l)))
+	}
+}
+
+func (c *Collector) candidate(l testreport.Line, b *branch, base int) candidate {
+	k := candidate{no: l.No, text: keep(l.Text), rule: b.rule, by: b, mark: l.Mark == "error", base: base}
+	if len(l.Text) > textKept {
+		k.by, k.match = nil, keep(b.group(l.Text))
+	}
+	return k
+}
+
+// said returns what the first group of the rule's pattern holds.
+func (k candidate) said() string {
+	if k.by == nil {
+		return k.match
+	}
+	return k.by.group(k.text)
+}
+
+// classOfEnd adds what the end itself tells: "exit code 137".
+func (c *Collector) classOfEnd(l testreport.Line) {
+	b := c.rules.find(l.Text, c.rules.scratch(&c.hits), func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
+	if b != nil {
+		k := c.candidate(l, b, b.rule.Priority-25)
+		k.mark = false
+		c.add(k)
+	}
+}
+
+func logRule(r *Rule) bool { return r.Scope != ScopeFailure }
+
+func (c *Collector) weight(r *Rule, l testreport.Line) int {
+	w := r.Priority
+	if r.user {
+		w = 100
+	}
+	if l.Mark == "error" && w < 90 {
+		w += 6
+	}
+	return w
+}
+
+func keep(s string) string {
+	if len(s) > textKept {
+		s = testreport.CutText(s, textKept)
+	}
+	return strings.Clone(s)
+}
+
+// structure follows the runner's own marks and reports whether l is one.
+func (c *Collector) structure(l testreport.Line) bool {
+	switch l.Mark {
+	case "group":
+		if strings.HasPrefix(l.Text, "Run ") {
+			c.header, c.evidence, c.headerAt = true, false, l.No
+			c.held = append(c.held[:0], l)
+		}
+		return true
+	case "endgroup", "section":
+		return true
+	}
+	if len(l.Text) < 13 {
+		return false
+	}
+	switch l.Text[0] {
+	case 'P':
+		if strings.HasPrefix(l.Text, "Post job cleanup.") {
+			c.begin(true)
+			return true
+		}
+	case 't':
+		return strings.HasPrefix(l.Text, "travis_fold:") || strings.HasPrefix(l.Text, "travis_time:")
+	case 's':
+		return strings.HasPrefix(l.Text, "section_start:") || strings.HasPrefix(l.Text, "section_end:")
+	}
+	return false
+}
+
+// inHeader takes a line between "##[group]Run" and its end. Only the runner's
+// own header prints "shell:", "with:" or "env:"; another group of that name is
+// the program's, and its lines count.
+func (c *Collector) inHeader(l testreport.Line) bool {
+	if l.Mark == "endgroup" {
+		if c.evidence || len(c.held) <= 1 {
+			c.begin(false)
+			c.header, c.held = false, c.held[:0]
+			return true
+		}
+		c.release()
+		return true
+	}
+	if strings.HasPrefix(l.Text, "shell: ") || l.Text == "with:" || l.Text == "env:" {
+		c.evidence = true
+	}
+	if len(c.held) >= maxHeader || l.Mark == "group" {
+		c.release()
+		return false
+	}
+	c.held = append(c.held, l)
+	return true
+}
+
+// release takes the lines of what looked like a header and was none.
+func (c *Collector) release() {
+	held := c.held
+	c.header, c.held = false, nil
+	for i, l := range held {
+		if i > 0 {
+			c.take(l)
+		}
+	}
+}
+
+// begin starts a step. Steps without anything to tell are dropped; past the
+// limit the oldest that did not stop the run goes.
+func (c *Collector) begin(cleanup bool) {
+	if c.cur != nil && len(c.cur.head) == 0 && !c.cur.stopped {
+		c.steps = c.steps[:len(c.steps)-1]
+	}
+	if len(c.steps) >= maxSteps {
+		c.dropStep()
+	}
+	c.count++
+	c.cur = &step{index: c.count, cleanup: cleanup}
+	c.steps = append(c.steps, c.cur)
+}
+
+func (c *Collector) dropStep() {
+	for i, s := range c.steps {
+		if !s.stopped {
+			c.steps = append(c.steps[:i], c.steps[i+1:]...)
+			return
+		}
+	}
+	c.steps = append(c.steps[:1], c.steps[2:]...)
+}
+
+func (c *Collector) add(k candidate) {
+	s := c.cur
+	if len(s.head) < headPerStep {
+		s.head = append(s.head, k)
+		return
+	}
+	if len(s.tail) < tailPerStep {
+		s.tail = append(s.tail, k)
+		return
+	}
+	// What is strong is not pushed out by what is weak.
+	for range tailPerStep {
+		old := s.tail[s.at%tailPerStep]
+		if old.base < 75 || k.base >= old.base {
+			break
+		}
+		s.at++
+	}
+	s.tail[s.at%tailPerStep] = k
+	s.at++
+}
+
+func (c *Collector) stop(k candidate) {
+	c.cur.stopped = true
+	s := stop{candidate: k, step: c.cur.index, context: c.context()}
+	if len(c.stops) >= maxStops {
+		c.stops = append(c.stops[:maxStops/2], c.stops[maxStops/2+1:]...)
+	}
+	c.stops = append(c.stops, s)
+}
+
+func (c *Collector) remember(l testreport.Line) {
+	c.recent[c.at] = l
+	c.n++
+	if c.at++; c.at == recentLines {
+		c.at = 0
+	}
+}
+
+// context returns the last lines before this one, oldest first.
+func (c *Collector) context() []testreport.Line {
+	n := min(c.n, recentLines)
+	out := make([]testreport.Line, 0, n)
+	for i := c.n - n; i < c.n; i++ {
+		l := c.recent[i%recentLines]
+		l.Text = keep(l.Text)
+		out = append(out, l)
+	}
+	return out
+}
+
+// finish takes what is still held back at the end of the log.
+func (c *Collector) finish() {
+	if c.header {
+		if c.evidence {
+			c.header, c.held = false, nil
+			return
+		}
+		c.release()
+	}
+}

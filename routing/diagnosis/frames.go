@@ -1,0 +1,324 @@
+package diagnosis
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Location is a place in a file as a tool printed it.
+type Location struct {
+	File    string
+	Line    int
+	Func    string // "" where the tool does not say
+	Project bool   // not of a runtime, framework or dependency
+}
+
+// A frameForm is how one family of tools prints a place.
+type frameForm struct {
+	gate             string // must stand in the line
+	re               *quick
+	file, line, fn   int  // groups; 0: none
+	innermost        bool // the innermost frame is printed last
+	javaPackageGroup int
+}
+
+var frameForms = []frameForm{
+	{gate: `", line `, re: mustQuick(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: ".py:", re: mustQuick(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: "at ", re: mustQuick(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
+	{gate: ":line ", re: mustQuick(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
+	{gate: "at ", re: mustQuick(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
+	{gate: ".rb:", re: mustQuick(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
+	{gate: ".php", re: mustQuick(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
+	{gate: ".rs:", re: mustQuick(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
+	{gate: ".go:", re: mustQuick(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
+	{gate: ":", re: mustQuick(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
+	{gate: "(", re: mustQuick(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
+}
+
+// foreign are paths of code that nobody in the repository wrote.
+var foreign = mustQuick(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
+
+// foreignJavaPackages are those of runtimes, frameworks and build tools.
+var foreignJavaPackages = []string{
+	"java.", "javax.", "jakarta.", "sun.", "jdk.", "com.sun.", "kotlin.", "kotlinx.", "scala.", "groovy.",
+	"org.junit.", "org.gradle.", "org.apache.maven.", "org.mockito.", "org.hamcrest.", "org.testng.", "org.assertj.", "org.opentest4j.",
+	"org.codehaus.", "org.springframework.", "org.hibernate.", "org.scalatest.", "org.spockframework.", "org.jboss.", "org.eclipse.",
+	"com.intellij.", "junit.", "io.netty.", "worker.org.gradle.", "reactor.", "android.test.", "androidx.test.",
+}
+
+func foreignJava(qualified string) bool {
+	for _, p := range foreignJavaPackages {
+		if strings.HasPrefix(qualified, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// javaFrame reads a line that begins with "at a.b.Cls.method(File.java:12)" as
+// the regexp of its form does: traces hold little else. What it does not know
+// is left to the regexp.
+func javaFrame(line string) (groups [5]string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), "at ")
+	if !ok {
+		return groups, false
+	}
+	open := strings.IndexByte(rest, '(')
+	if open < 0 {
+		return groups, false
+	}
+	dot := strings.LastIndexByte(rest[:open], '.')
+	if dot <= 0 || dot == open-1 || rest[0] == '.' || strings.Contains(rest[:open], "..") {
+		return groups, false
+	}
+	file, _, closed := strings.Cut(rest[open+1:], ")")
+	file, number, _ := strings.Cut(file, ":")
+	stem, ext, _ := strings.Cut(file, ".")
+	if !closed || stem == "" || number == "" ||
+		!allOf(rest[:dot], javaWord|javaDot) || !allOf(rest[dot+1:open], javaWord|javaAngle) || !allOf(stem, javaWord) || !allOf(number, javaDigit) {
+		return groups, false
+	}
+	switch ext {
+	case "java", "kt", "scala", "groovy":
+		return [5]string{"", rest[:dot+1], rest[dot+1 : open], file, number}, true
+	}
+	return groups, false
+}
+
+const (
+	javaLetter = 1 << iota
+	javaDigit
+	javaDot
+	javaAngle
+	javaWord = javaLetter | javaDigit
+)
+
+var javaClass = func() (c [256]uint8) {
+	for _, b := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$" {
+		c[b] = javaLetter
+	}
+	for _, b := range "0123456789" {
+		c[b] = javaDigit
+	}
+	c['.'], c['<'], c['>'] = javaDot, javaAngle, javaAngle
+	return c
+}()
+
+// allOf reports whether every byte of s is of one of the classes.
+func allOf(s string, classes uint8) bool {
+	for i := 0; i < len(s); i++ {
+		if javaClass[s[i]]&classes == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// frameOf returns the place a line names.
+func frameOf(line string) (Location, *frameForm, bool) {
+	if len(line) > 2000 {
+		line = line[:2000]
+	}
+	for i := range frameForms {
+		f := &frameForms[i]
+		if !strings.Contains(line, f.gate) {
+			continue
+		}
+		if f.javaPackageGroup > 0 {
+			if m, ok := javaFrame(line); ok {
+				return f.location(m[:]), f, true
+			}
+		}
+		if m := f.re.FindStringSubmatch(line); m != nil {
+			return f.location(m), f, true
+		}
+	}
+	return Location{}, nil, false
+}
+
+func (f *frameForm) location(m []string) Location {
+	n, _ := strconv.Atoi(m[f.line])
+	l := Location{File: strings.TrimPrefix(m[f.file], "file://"), Line: n}
+	if f.fn > 0 {
+		l.Func = m[f.fn]
+	}
+	if f.javaPackageGroup > 0 {
+		pkg := m[f.javaPackageGroup]
+		l.Project = !foreignJava(pkg)
+		l.File = javaFile(pkg, l.File)
+		return l
+	}
+	l.Project = !foreign.MatchString(l.File)
+	return l
+}
+
+// javaFile puts the package of "a.b.Cls." before the file's name.
+func javaFile(qualified, file string) string {
+	pkg := strings.TrimSuffix(qualified, ".")
+	pkg = pkg[:max(0, strings.LastIndexByte(pkg, '.'))]
+	for from := 0; from < len(pkg); { // an outer class ends the package
+		if pkg[from] >= 'A' && pkg[from] <= 'Z' {
+			pkg = pkg[:max(0, from-1)]
+			break
+		}
+		dot := strings.IndexByte(pkg[from:], '.')
+		if dot < 0 {
+			break
+		}
+		from += dot + 1
+	}
+	if pkg == "" {
+		return file
+	}
+	b := make([]byte, 0, len(pkg)+1+len(file))
+	b = append(append(append(b, pkg...), '/'), file...)
+	for i := range pkg {
+		if b[i] == '.' {
+			b[i] = '/'
+		}
+	}
+	return string(b)
+}
+
+// Related returns the places that f and text (a trace, an output) name, in
+// order of usefulness: f's own, then frames of the project from the innermost
+// outwards, then the rest. Each file and line stands once; at most 20.
+func Related(f routing.Failure, text string) []Location { return related(f, text, frameOf) }
+
+// A frameReader is frameOf, or one that remembers.
+type frameReader func(line string) (Location, *frameForm, bool)
+
+// frameMemo remembers the places of lines: a trace is read twice, and the
+// traces of a run share most of their frames.
+type frameMemo map[string]knownFrame
+
+type knownFrame struct {
+	at   Location
+	form *frameForm // nil: none
+}
+
+func (m frameMemo) read(line string) (Location, *frameForm, bool) {
+	k, ok := m[line]
+	if !ok {
+		k.at, k.form, _ = frameOf(line)
+		if len(m) >= 4096 {
+			clear(m)
+		}
+		m[line] = k
+	}
+	return k.at, k.form, k.form != nil
+}
+
+func related(f routing.Failure, text string, read frameReader) []Location {
+	var own, rest []Location
+	project := make([]Location, 0, 24)
+	if f.File != "" {
+		own = append(own, Location{File: f.File, Line: f.Line, Project: !foreign.MatchString(f.File)})
+	}
+	inner := false
+	lines := 0
+	for line := range strings.Lines(text) {
+		if lines++; lines > 2000 {
+			break
+		}
+		l, form, ok := read(strings.TrimRight(line, "\r\n"))
+		if !ok {
+			continue
+		}
+		inner = inner || form.innermost
+		if l.Project {
+			project = append(project, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	if inner {
+		slices.Reverse(project)
+		slices.Reverse(rest)
+	}
+	return unique(20, own, project, rest)
+}
+
+// unique returns the first most of the lists, each file and line once.
+func unique(most int, lists ...[]Location) []Location {
+	var out []Location
+	for _, list := range lists {
+	next:
+		for i := range list {
+			l := &list[i]
+			for k := range out {
+				if out[k].Line == l.Line && out[k].File == l.File {
+					if out[k].Func == "" {
+						out[k].Func = l.Func
+					}
+					continue next
+				}
+			}
+			if len(out) >= most {
+				return out
+			}
+			if out == nil {
+				out = make([]Location, 0, most+1)
+			}
+			out = append(out, *l)
+		}
+	}
+	return out
+}
+
+// trimTrace keeps of a trace what says why and where: the words of the error
+// and the frames of the project.
+func trimTrace(text string, read frameReader) string {
+	var out []string
+	dropped := false
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > 3000 {
+			break
+		}
+		line = strings.TrimRight(line, "\r\n")
+		l, _, ok := read(line)
+		switch {
+		case ok && !l.Project:
+			dropped = true
+			continue
+		case dropped && !ok && strings.HasPrefix(line, "    ") && !strings.HasPrefix(strings.TrimSpace(line), "at "):
+			dropped = false // the source line of a frame that was left out
+			continue
+		case !ok && noiseFrame.MatchString(line):
+			continue
+		}
+		dropped = false
+		if strings.TrimSpace(line) == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, cutLine(line, 400))
+	}
+	return strings.TrimSpace(strings.Join(headAndTail(out, 16, 14), "\n"))
+}
+
+var noiseFrame = mustQuick(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
+
+func headAndTail(lines []string, head, tail int) []string {
+	if len(lines) <= head+tail+1 {
+		return lines
+	}
+	out := slices.Clone(lines[:head])
+	out = append(out, "[… "+strconv.Itoa(len(lines)-head-tail)+" lines left out …]")
+	return append(out, lines[len(lines)-tail:]...)
+}
+
+// cutLine cuts s to max bytes at a rune boundary.
+func cutLine(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for max > 0 && s[max]&0xC0 == 0x80 {
+		max--
+	}
+	return s[:max] + " […]"
+}

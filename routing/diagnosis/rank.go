@@ -1,0 +1,238 @@
+package diagnosis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// ranked is a candidate with the step it stands in and its score.
+type ranked struct {
+	candidate
+	step  int
+	score int
+}
+
+// block is the part of a log that stopped the run.
+type block struct {
+	step  int // 0: the whole log
+	end   int // line of the stop, or of the end of the log
+	found bool
+	stop  *stop
+}
+
+// blockSize is how far before its stop a block reaches for rules of ScopeBlock.
+const blockSize = 400
+
+// decisiveBlock picks among the stops: the step whose best line is strongest,
+// the first on a tie, for later steps run only to clean up.
+func (c *Collector) decisiveBlock() block {
+	best, score := -1, -1
+	for i, s := range c.stops {
+		n := 0
+		for _, k := range c.stepLines(s.step) {
+			if k.no <= s.no || s.no == 0 {
+				n = max(n, k.base)
+			}
+		}
+		if st := c.step(s.step); st != nil && st.cleanup {
+			n -= 60
+		}
+		if n > score || (n == score && c.stops[best].step == s.step) {
+			best, score = i, n
+		}
+	}
+	if best < 0 {
+		return block{end: c.last}
+	}
+	s := &c.stops[best]
+	return block{step: s.step, end: s.no, found: true, stop: s}
+}
+
+func (c *Collector) step(index int) *step {
+	for _, s := range c.steps {
+		if s.index == index {
+			return s
+		}
+	}
+	return nil
+}
+
+func (c *Collector) stepLines(index int) []candidate {
+	s := c.step(index)
+	if s == nil {
+		return nil
+	}
+	return s.lines()
+}
+
+// lines returns the candidates of s in the order of the log.
+func (s *step) lines() []candidate {
+	all := slices.Concat(s.head, s.tail)
+	slices.SortFunc(all, func(a, b candidate) int { return a.no - b.no })
+	return all
+}
+
+// rank scores every candidate against the block and returns them best first,
+// equal texts once.
+func (c *Collector) rank(b block) []ranked {
+	var all []ranked
+	for _, s := range c.steps {
+		for _, k := range s.lines() {
+			r := ranked{candidate: k, step: s.index}
+			r.score = c.score(r, b, s)
+			if r.score > 0 {
+				all = append(all, r)
+			}
+		}
+	}
+	for i := range c.stops {
+		all = append(all, ranked{candidate: c.stops[i].candidate, step: c.stops[i].step, score: c.stops[i].base})
+	}
+	all = append(all, c.fallback(b, all)...)
+	slices.SortStableFunc(all, func(x, y ranked) int {
+		if x.score != y.score {
+			return y.score - x.score
+		}
+		return x.no - y.no
+	})
+	return distinct(all)
+}
+
+func (c *Collector) score(r ranked, b block, s *step) int {
+	n := r.base
+	fatal := r.rule != nil && r.rule.Fatal
+	if r.rule != nil && r.rule.Scope == ScopeBlock && !b.holds(r) {
+		n -= 45
+	}
+	switch {
+	case b.found && r.step == b.step && r.no <= b.end:
+		n += 20 + near(b.end-r.no)
+	case b.found && r.step == b.step:
+		n += 4 // the runner's own words after the stop
+	case b.found && s.stopped:
+		n -= 5
+	case b.found && !fatal:
+		n -= 30
+	case !b.found:
+		n += near(b.end-r.no) / 2
+	}
+	if s.cleanup {
+		n -= 30
+	}
+	return n
+}
+
+// near favours what stands close before the stop.
+func near(d int) int {
+	switch {
+	case d < 0:
+		return 0
+	case d <= 20:
+		return 6
+	case d <= 80:
+		return 4
+	case d <= 400:
+		return 2
+	}
+	return 0
+}
+
+// holds reports whether r stands in the block that stopped the run.
+func (b block) holds(r ranked) bool {
+	if b.found {
+		return r.step == b.step && r.no <= b.end+5 && (r.mark || b.end-r.no <= blockSize)
+	}
+	return b.end-r.no <= blockSize
+}
+
+// fallback returns the last paragraph before the stop, for a step that ended
+// in words of its own that no rule knows.
+func (c *Collector) fallback(b block, have []ranked) []ranked {
+	for _, r := range have {
+		if r.score >= 40 {
+			return nil
+		}
+	}
+	lines := c.context()
+	if b.stop != nil {
+		lines = b.stop.context
+	}
+	para := c.paragraph(lines)
+	var out []ranked
+	for i, l := range para {
+		score := 30 - i
+		if i == len(para)-1 && i > 0 {
+			score = 30
+		}
+		out = append(out, ranked{candidate: candidate{no: l.No, text: l.Text, base: score}, step: b.step, score: score})
+	}
+	return out
+}
+
+// paragraph returns the last lines up to a blank one, at most eight, without
+// those that rules call wrappers or no errors.
+func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
+	var out []testreport.Line
+	for i := len(lines) - 1; i >= 0 && len(out) < 8; i-- {
+		l := lines[i]
+		if strings.TrimSpace(l.Text) == "" {
+			if len(out) > 0 {
+				break
+			}
+			continue
+		}
+		if r, _ := c.rules.match(l.Text, c.rules.scratch(&c.hits), logRule); r != nil && r.Role != RoleError {
+			continue
+		}
+		out = append(out, l)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// distinct drops a line whose text, normalised, stands further up. Of equal
+// scores the earlier line came first; the later of two equal texts in the
+// block is the one that ended it.
+func distinct(all []ranked) []ranked {
+	at := map[string]int{}
+	out := all[:0:0]
+	for _, r := range all {
+		key := Normalise(r.text)
+		if i, ok := at[key]; ok {
+			if out[i].score == r.score && r.no > out[i].no && r.text == out[i].text {
+				out[i].no = r.no
+			}
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, r)
+	}
+	return out
+}
+
+// decide returns the ranked line whose rule gives the run its class: the best
+// in the block that has one, unless a stronger line without class outranks it.
+func (b block) decide(all []ranked) (ranked, bool) {
+	for _, r := range all {
+		if r.rule == nil || r.rule.Class == "" || r.rule.Role != RoleError || r.score < 40 {
+			continue
+		}
+		if r.rule.Class == routing.Unknown || b.classifies(r) {
+			return r, true
+		}
+	}
+	return ranked{}, false
+}
+
+func (b block) classifies(r ranked) bool {
+	if r.rule.Fatal || r.rule.user {
+		return true
+	}
+	if r.rule.Scope == ScopeBlock {
+		return b.holds(r)
+	}
+	return !b.found || r.step == b.step
+}

@@ -1,0 +1,209 @@
+package diagnosis
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// TestRuleExamples runs every rule against the lines it names.
+func TestRuleExamples(t *testing.T) {
+	list, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range list {
+		t.Run(r.ID, func(t *testing.T) {
+			if seen[r.ID] {
+				t.Errorf("the id is used twice")
+			}
+			seen[r.ID] = true
+			if len(r.Examples.Positive) == 0 || len(r.Examples.Negative) == 0 {
+				t.Errorf("has no positive or no negative example")
+			}
+			if err := r.compile(); err != nil {
+				t.Fatal(err)
+			}
+			re := regexp.MustCompile(r.Pattern)
+			alone, err := index([]*Rule{r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range alone.branches {
+				b.re() // panics if it does not compile
+				if len(b.lits) == 0 {
+					t.Errorf("alternative %s has no literal: every line would pay for it", b.re())
+				}
+			}
+			hits := make([]uint64, alone.words)
+			if r.Class != "" && r.Class != routing.Unknown && (r.Suggestion == "" || r.SuggestionKo == "") {
+				t.Errorf("has a class and no suggestion in both languages")
+			}
+			for _, s := range r.Examples.Positive {
+				if !re.MatchString(s) {
+					t.Errorf("the pattern does not match its own example %q", s)
+				}
+				if got, _ := alone.match(s, hits, nil); got == nil {
+					t.Errorf("does not match its own example %q", s)
+				}
+			}
+			for _, s := range r.Examples.Negative {
+				if got, _ := alone.match(s, hits, nil); got != nil {
+					t.Errorf("matches its negative example %q", s)
+				}
+			}
+		})
+	}
+}
+
+// TestRulesDoNotHideEachOther checks that the positive examples of a rule that
+// carries a class are not taken by a rule that ignores them.
+func TestRulesDoNotHideEachOther(t *testing.T) {
+	rules := Default().ready()
+	hits := make([]uint64, rules.words)
+	for _, r := range rules.list {
+		if r.Role != RoleError || r.Scope == ScopeFailure {
+			continue
+		}
+		for _, s := range r.Examples.Positive {
+			got, _ := rules.match(s, hits, logRule)
+			if got != nil && (got.Role == RoleStop || got.Role == RoleWrapper) {
+				got, _ = rules.match(s, hits, func(r *Rule) bool { return r.Role == RoleError })
+			}
+			if got == nil || got.Role == RoleIgnore || (r.Class != "" && got.Class != r.Class) {
+				t.Errorf("%s: example %q is taken by %v", r.ID, s, name(got))
+			}
+		}
+	}
+}
+
+func name(r *Rule) string {
+	if r == nil {
+		return "no rule"
+	}
+	return r.ID
+}
+
+func TestCompileErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rule UserRule
+		want []string
+	}{
+		{"bad regexp", UserRule{Name: "x", Pattern: "a(", Class: routing.EnvIssue}, []string{`rule "x"`, "missing closing )"}},
+		{"no name", UserRule{Pattern: "abc", Class: routing.EnvIssue}, []string{"rule #1", "has no name"}},
+		{"unknown class", UserRule{Name: "x", Pattern: "abc", Class: "ENV"}, []string{`rule "x"`, `unknown class "ENV"`}},
+		{"no class", UserRule{Name: "x", Pattern: "abc"}, []string{`rule "x"`, "has no class"}},
+		{"flaky", UserRule{Name: "x", Pattern: "abc", Class: routing.Flaky}, []string{`rule "x"`, "FLAKY"}},
+		{"empty line", UserRule{Name: "x", Pattern: "a*", Class: routing.EnvIssue}, []string{`rule "x"`, "matches the empty line"}},
+		{"no pattern", UserRule{Name: "x", Class: routing.EnvIssue}, []string{`rule "x"`, "no pattern"}},
+		{"placeholder", UserRule{Name: "x", Pattern: "abc", Class: routing.EnvIssue, Suggestion: "see {nowhere}"}, []string{`rule "x"`, "{nowhere}"}},
+	} {
+		_, err := Compile([]UserRule{c.rule})
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %q does not say %q", c.name, err, w)
+			}
+		}
+	}
+}
+
+func TestUserRulesComeFirstByPriority(t *testing.T) {
+	rules, err := Compile([]UserRule{
+		{Name: "low", Pattern: "No space left", Class: routing.Quality, Priority: 1},
+		{Name: "high", Pattern: "(?i)no SPACE", Class: routing.DesignMismatch, Priority: 5},
+		{Name: "wild", Pattern: "^.{3}$", Class: routing.Timeout, Priority: 9},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := make([]uint64, rules.words)
+	for text, want := range map[string]string{"x: No space left on device": "high", "abc": "wild", "No spa left": "no rule"} {
+		if r, _ := rules.match(text, hits, nil); name(r) != want {
+			t.Errorf("%q: got %s, want %s", text, name(r), want)
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if err := new(Rules).build(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// index returns rules that are those of list alone.
+func index(list []*Rule) (*Rules, error) {
+	rs := &Rules{}
+	return rs, rs.index(list)
+}
+
+func TestRulesAreBuiltWhenATextAsks(t *testing.T) {
+	rs := new(Rules)
+	c := NewCollector(rs)
+	rep := &testreport.Report{Formats: []string{"junit"}, Counts: testreport.Counts{Tests: 1, Passed: 1}}
+	Diagnose(rep, c, Options{})
+	if rs.branches != nil {
+		t.Error("a report of passing tests has the rules built")
+	}
+	c.Line(testreport.Line{No: 1, Text: "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"})
+	if rs.branches == nil || len(c.cur.head) != 1 {
+		t.Errorf("the line of a log is not looked at: %d rules, %d candidates", len(rs.branches), len(c.cur.head))
+	}
+}
+
+// TestLiterals compares the automaton with strings.Contains.
+func TestLiterals(t *testing.T) {
+	words := []string{"he", "she", "his", "hers", "error:", "err", "r:", "é!"}
+	m := map[string][]uint16{}
+	for i, w := range words {
+		m[w] = append(m[w], uint16(i))
+	}
+	l := newLiterals(m)
+	for _, s := range []string{"", "ushers", "USHERS", "ERROR: x", "eerrorr:", "hi s", "café!"} {
+		hits := make([]uint64, 1)
+		l.scan(s, hits)
+		for i, w := range words {
+			if got, want := hits[0]&(1<<i) != 0, strings.Contains(strings.ToLower(s), w); got != want {
+				t.Errorf("%q in %q: got %v, want %v", w, s, got, want)
+			}
+		}
+	}
+}
+
+// TestBranches checks that a pattern taken apart matches as the whole does.
+func TestBranches(t *testing.T) {
+	list, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range list {
+		lines = append(append(lines, r.Examples.Positive...), r.Examples.Negative...)
+	}
+	for _, r := range list {
+		plain := *r
+		plain.not = nil
+		alone, err := index([]*Rule{&plain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, re := make([]uint64, alone.words), regexp.MustCompile(r.Pattern)
+		for _, s := range lines {
+			got, _ := alone.match(s, hits, nil)
+			want := re.MatchString(s)
+			if len(s) > 0 && (got != nil) != want && len(r.Contains) == 0 {
+				t.Errorf("%s on %q: branches %v, pattern %v", r.ID, s, got != nil, want)
+			}
+		}
+	}
+}

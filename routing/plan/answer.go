@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalation"
+)
+
+// Answer is what a human decided about a port.
+type Answer struct {
+	ID     string              `json:"id"` // names what the human wrote or ticked: it counts once
+	Action routing.HumanAction `json:"action"`
+	N      int                 `json:"n,omitempty"` // further turns, of extend
+	By     string              `json:"by"`
+	At     time.Time           `json:"at"`
+	Hash   string              `json:"hash,omitempty"` // of the content that it is about
+	Pair   string              `json:"pair,omitempty"` // that it is about, if it is about one
+}
+
+// MostTurns is how many further turns the pair of a port may be given.
+func (l Loop) MostTurns() int { return max(0, routing.HardCap-l.CurrentTry+1) }
+
+func refuse(format string, a ...any) error { return &routing.RefusedError{Format: format, Args: a} }
+
+// Decide takes what a human decided about the port and returns what to append to
+// its journal: nothing if it was taken before. A *routing.RefusedError says why it
+// cannot be taken.
+func (j Journal) Decide(a Answer) ([]Event, error) {
+	if slices.ContainsFunc(j.Answers, func(old Answer) bool { return old.ID == a.ID }) {
+		return nil, nil
+	}
+	switch {
+	case j.Loop == nil:
+		return nil, refuse("the port has not been run yet")
+	case j.Loop.Status == Running:
+		return nil, refuse("port %q is being worked on", j.Loop.Port)
+	case j.Loop.Status == Success:
+		return nil, refuse("port %q has passed", j.Loop.Port)
+	}
+	a.Pair = j.Loop.ID
+	switch a.Action {
+	case routing.HumanExtend:
+		if most := j.Loop.MostTurns(); a.N < 1 || a.N > most {
+			return nil, refuse("port %q may be given %d further turns; reset it to begin to count anew", j.Loop.Port, most)
+		}
+	case routing.HumanResume, routing.HumanReset, routing.HumanSkip, routing.HumanWontFix:
+	default:
+		return nil, refuse("`%s` is nothing that can be done with a port; there are `retry`, `reset`, `resume`, `skip` and `wont-fix`", string(a.Action))
+	}
+	out := []Event{{Kind: HumanAnswered, At: a.At, Session: j.Loop.Operator, Answer: &a}}
+	for _, c := range j.Waiting() {
+		c.ResolvedBy, c.ResolvedAt = a.By, a.At
+		out = append(out, Event{Kind: EscalationResolved, At: a.At, Session: j.Loop.Operator, Call: &c})
+	}
+	return out, nil
+}
+
+// Goes reports whether an answer has the port run again.
+func (a Answer) Goes() bool { return a.Action != routing.HumanWontFix && a.Action != routing.HumanSkip }
+
+// granted returns the answer that gave the newest pair further turns.
+func (j Journal) granted() (Answer, bool) {
+	if j.Loop == nil || j.Loop.Status == Running || len(j.Answers) == 0 {
+		return Answer{}, false
+	}
+	a := j.Answers[len(j.Answers)-1]
+	return a, a.Action == routing.HumanExtend && a.Pair == j.Loop.ID
+}
+
+// GoOn has the first pair of l go on where the newest pair of j ended, if a human
+// gave that further turns: its failures count, and its last feedback is handed
+// over. Time and tokens are those of a new pair.
+func (l Loop) GoOn(j Journal) Loop {
+	a, ok := j.granted()
+	if !ok {
+		return l
+	}
+	old := *j.Loop
+	l.CurrentTry, l.Last, l.Turn = old.CurrentTry, old.Last, old.Turn+1
+	l.MaxRetries = min(max(0, old.CurrentTry+a.N-1), routing.HardCap)
+	return l
+}
+
+// Attempt is one turn of a port as its journal tells it.
+type Attempt struct {
+	Pair   string
+	Turn   int
+	At     time.Time
+	Failed []string // names of the tests that failed
+	Reason string   // where no test says it
+}
+
+// Attempts returns the turns of a stream that failed, the oldest first.
+func Attempts(events []routing.Event) []Attempt {
+	var out []Attempt
+	add := func(l Loop, at time.Time) {
+		n := len(out)
+		if l.CurrentTry == 0 || n > 0 && out[n-1].Pair == l.ID && out[n-1].Turn >= l.CurrentTry {
+			return
+		}
+		a := Attempt{Pair: l.ID, Turn: l.CurrentTry, At: at}
+		if l.Last != nil {
+			for _, t := range l.Last.FailedTests {
+				a.Failed = append(a.Failed, t.Name)
+			}
+		}
+		if len(a.Failed) == 0 {
+			a.Reason = l.lastFailure()
+		}
+		out = append(out, a)
+	}
+	carried := 0 // failures that a pair took over from the one before it
+	pair := ""
+	for _, e := range events {
+		one, ours, err := Recorded(e)
+		if err != nil || !ours || one.Pair == nil {
+			continue
+		}
+		if one.Pair.ID != pair {
+			pair, carried = one.Pair.ID, one.Pair.CurrentTry
+		}
+		if one.Pair.CurrentTry > carried {
+			add(*one.Pair, one.At)
+		}
+	}
+	return out
+}
+
+// CallOf returns the call for a human that the newest pair of a port ended in, as
+// one of the escalations of its repository. key is that of the port's stream. ok
+// is false where it called nobody, or a human has answered since.
+func CallOf(key string, j Journal, runURL string) (c escalation.Call, ok bool) {
+	l := j.Loop
+	if l == nil || l.Status != Raised || l.Escalation == nil || slices.ContainsFunc(j.Answers, func(a Answer) bool { return a.Pair == l.ID }) {
+		return c, false
+	}
+	f := *l.Escalation
+	m := escalation.Member{Case: key, Checkpoint: l.Port, Kind: f.Kind, Type: f.Type, Run: l.ID, RunURL: runURL, Gen: l.CurrentTry, Opened: l.EndedAt, At: l.EndedAt}
+	if l.Last != nil && len(l.Last.FailedTests) > 0 {
+		m.First = l.Last.FailedTests[0].Name
+	}
+	return escalation.Call{ID: key + "/" + string(f.Type), Member: m, Facts: f}, true
+}

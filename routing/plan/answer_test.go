@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalation"
+)
+
+// raised is a journal whose pair used up its reworks.
+func raised(t *testing.T) Journal {
+	t.Helper()
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	l, _ := NewLoop("run-1", Spec{ID: "a"}, Settings{MaxIterations: 1}, now)
+	for l.Status == Running {
+		var err error
+		if l, _, err = l.ImplEnded(Worked{OK: true}, now); err == nil {
+			l, _, err = l.TestEnded(TestFeedback{FailedTests: []FailedTest{{Name: "T"}}}, 0, now)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := Call{ID: l.ID + "/escalation"}
+	var j Journal
+	for _, e := range []Event{{Kind: PairChanged, Pair: &l}, {Kind: EscalationNew, Call: &call}} {
+		if err := j.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return j
+}
+
+func (j *Journal) must(t *testing.T, a Answer) {
+	t.Helper()
+	events, err := j.Decide(a)
+	if err != nil || len(events) == 0 {
+		t.Fatalf("%v %v", events, err)
+	}
+	for _, e := range events {
+		if err := j.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	t.Run("S2-71 an answer resolves the call once, and says who", func(t *testing.T) {
+		j := raised(t)
+		a := Answer{ID: "x", Action: routing.HumanExtend, N: 2, By: "ann", At: now}
+		if c, ok := CallOf("k", j, ""); !ok || c.Member.Type != escalation.TestFailure || c.Member.First != "T" {
+			t.Errorf("%+v", c)
+		}
+		j.must(t, a)
+		if again, err := j.Decide(a); err != nil || again != nil || j.Calls[0].ResolvedBy != "ann" || len(j.Waiting()) != 0 {
+			t.Errorf("%v %v %+v", again, err, j.Calls)
+		}
+		if _, ok := CallOf("k", j, ""); ok {
+			t.Error("what is answered calls again")
+		}
+		l, _ := NewLoop("run-2", Spec{ID: "a"}, Settings{MaxIterations: 1}, now)
+		l = l.GoOn(j)
+		if l.Turn != 3 || l.CurrentTry != 2 || l.Last == nil {
+			t.Errorf("%+v", l)
+		}
+		turns := 0
+		for ; l.Status == Running; turns++ {
+			var err error
+			if l, _, err = l.ImplEnded(Worked{OK: true}, now); err == nil {
+				l, _, err = l.TestEnded(TestFeedback{FailedTests: []FailedTest{{Name: "T"}}}, 0, now)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if turns != 2 {
+			t.Errorf("%d turns where 2 were given", turns)
+		}
+	})
+	t.Run("a reset begins to count anew", func(t *testing.T) {
+		j := raised(t)
+		j.must(t, Answer{ID: "x", Action: routing.HumanReset, By: "ann", At: now})
+		if l, _ := NewLoop("run-2", Spec{ID: "a"}, Settings{MaxIterations: 1}, now); l.GoOn(j).CurrentTry != 0 {
+			t.Errorf("%+v", l.GoOn(j))
+		}
+	})
+	for name, c := range map[string]struct {
+		do func(*Journal)
+		a  Answer
+	}{
+		"more turns than there may be": {func(*Journal) {}, Answer{Action: routing.HumanExtend, N: 10}},
+		"no turns":                     {func(*Journal) {}, Answer{Action: routing.HumanExtend}},
+		"what is none of a port's":     {func(*Journal) {}, Answer{Action: routing.HumanPhase}},
+		"a port that runs":             {func(j *Journal) { j.Loop.Status = Running }, Answer{Action: routing.HumanReset}},
+		"a port that has passed":       {func(j *Journal) { j.Loop.Status = Success }, Answer{Action: routing.HumanReset}},
+		"a port that never ran":        {func(j *Journal) { j.Loop = nil }, Answer{Action: routing.HumanReset}},
+	} {
+		t.Run(name+" is refused", func(t *testing.T) {
+			j := raised(t)
+			c.do(&j)
+			var refused *routing.RefusedError
+			if got, err := j.Decide(c.a); !errors.As(err, &refused) || got != nil {
+				t.Errorf("%v %v", got, err)
+			}
+		})
+	}
+}
+
+func TestDecidedBoard(t *testing.T) {
+	t.Parallel()
+	p, err := Compile([]File{{Name: "p.yml", Data: []byte("- {id: a}\n- {id: b, depends_on: a}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := map[string]string{"a": "1", "b": "2"}
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	reg := func(action routing.HumanAction) Register {
+		r, _ := FoldRegister(nil)
+		for _, fn := range []func() []routing.Event{
+			func() []routing.Event { return []routing.Event{r.Begin(Build{ID: "run-1", At: now})} },
+			func() []routing.Event { return r.Read(p.Links(), now) },
+			func() []routing.Event { return []routing.Event{r.Hand([]Entry{{ID: "a", Hash: "1"}}, 1, "1", "", now)} },
+			func() []routing.Event { return r.Turned("a", "1", 2, now) },
+			func() []routing.Event {
+				k := r.Ports["a"]
+				k.Standing = IsEscalated
+				return []routing.Event{r.End(map[string]Known{"a": k}, now)}
+			},
+			func() []routing.Event {
+				return r.Decided("a", Answer{ID: "x", Action: action, By: "ann", At: now, Hash: "1"})
+			},
+		} {
+			for _, e := range fn() {
+				if r, err = r.Apply(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if r.Read(p.Links(), now) != nil || r.Decided("a", r.Answers["a"]) != nil || r.Turned("a", "1", 1, now) != nil || r.Ports["a"].Turns != 2 {
+			t.Error("what is known is recorded again")
+		}
+		return r
+	}
+	stands := func(r Register) string {
+		b := p.Board(DefaultSettings(), r, hash)
+		return string(b.Rows[0].Standing) + " " + string(b.Rows[1].Standing)
+	}
+	if got := stands(reg(routing.HumanSkip)); got != "passed ready" {
+		t.Errorf("skipped: %s", got)
+	}
+	if got := stands(reg(routing.HumanWontFix)); got != "held blocked" {
+		t.Errorf("left as it is: %s", got)
+	}
+	r := reg(routing.HumanWontFix)
+	r, err = r.Apply(r.Begin(Build{ID: "run-2", At: now}))
+	if got := stands(r); err != nil || got != "held blocked" {
+		t.Errorf("left as it is, in the next build: %s", got)
+	}
+	hash["a"] = "changed"
+	if got := stands(r); got != "ready pending" {
+		t.Errorf("its content has changed: %s", got)
+	}
+}

@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
+)
+
+// Edges is the open feedback of a build, as it bears on the ports of its plan.
+type Edges struct {
+	Open []Edge            // most urgent first
+	Due  map[string]string // ports that are to run for feedback, and the id of the first of it
+}
+
+// Edge is one open feedback: From waits for To.
+type Edge struct {
+	ID     string          `json:"feedback_id"`
+	From   string          `json:"from_node"`
+	To     string          `json:"to_node"`
+	Type   feedback.Type   `json:"feedback_type"`
+	Round  int             `json:"round"`
+	Status feedback.Status `json:"status"`
+	Text   string          `json:"message"`
+}
+
+// EdgesOf returns the open feedback of a plan of a register.
+func EdgesOf(r feedback.Register, plan string) Edges {
+	e := Edges{Due: map[string]string{}}
+	for _, x := range r.Open(plan) {
+		e.Open = append(e.Open, Edge{x.ID, x.Message.From, x.Message.To, x.Message.Type, x.Round, x.Status, x.Message.Text})
+	}
+	for _, t := range r.Work(plan) {
+		if _, there := e.Due[t.Node]; !there {
+			e.Due[t.Node] = t.ID
+		}
+	}
+	return e
+}
+
+// sent reports whether a port has open feedback of its own.
+func (e Edges) sent(id string) bool {
+	return slices.ContainsFunc(e.Open, func(x Edge) bool { return x.From == id })
+}
+
+// settled reports whether nothing is left that a port that runs for feedback would
+// run for: its pair has ended, well or not, which the register of the plan is yet to
+// be told.
+func (e Edges) settled(id string) bool {
+	_, due := e.Due[id]
+	return e.Due != nil && !due
+}
+
+// about returns the open feedback that a port is asked for, or verifies.
+func (e Edges) about(id string) []Edge {
+	var out []Edge
+	for _, x := range e.Open {
+		if x.To == id && x.Status != feedback.Verifying || x.From == id && x.Status == feedback.Verifying {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// A Plan is the graph that feedback runs along.
+var _ feedback.Graph = Plan{}
+
+// Has reports whether a port is in the plan.
+func (g Graph) Has(id string) bool { _, ok := g.number[id]; return ok }
+
+// Parent returns the port that a port is a part of, "" if none.
+func (p Plan) Parent(id string) string { s, _ := p.Port(id); return s.Parent }
+
+// Root returns the name of what stands above all ports: whoever writes the plan.
+func (p Plan) Root() string { return feedback.DefaultRoot }
+
+// paused returns the open feedback that pauses each port: what the port or one of
+// its ancestors sent. It is what Register.Held of package feedback says of each
+// port, for all of them in one walk down from the senders.
+func (p Plan) paused(e Edges) map[int32][]Edge {
+	if len(e.Open) == 0 {
+		return nil
+	}
+	children := map[string][]int32{}
+	for n, s := range p.specs {
+		children[s.Parent] = append(children[s.Parent], int32(n))
+	}
+	out := map[int32][]Edge{}
+	for _, x := range e.Open {
+		from, ok := p.number[x.From]
+		if !ok {
+			continue
+		}
+		seen := map[int32]bool{from: true}
+		for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+			out[queue[0]] = append(out[queue[0]], x)
+			for _, m := range slices.Concat(p.outs.of(queue[0]), children[p.ids[queue[0]]]) {
+				if !seen[m] {
+					seen[m] = true
+					queue = append(queue, m)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// due reports whether a port is to run for feedback. One that its file holds, or
+// says to be completed, waits for people.
+func (p Plan) due(n int32, e Edges) bool {
+	_, ok := e.Due[p.ids[n]]
+	return ok && p.specs[n].Status != Held && p.specs[n].Status != Completed
+}
+
+// Digest tells a port that is written otherwise from what it was before. Status
+// and priority do not count.
+func (s Spec) Digest() string {
+	s.Status, s.Priority = "", 0
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // unreachable: plain values
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Digest tells a plan from one that says something else. Comments do not count, nor
+// in which file a port stands.
+func (p Plan) Digest() string {
+	text, err := json.Marshal(p.specs)
+	if err != nil {
+		panic(err) // unreachable: plain values
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// As returns what is known of ports with how they are written now.
+func (p Plan) As(known map[string]Known) map[string]Known {
+	out := make(map[string]Known, len(known))
+	for id, k := range known {
+		if s, ok := p.Port(id); ok {
+			k.Spec = s.Digest()
+		}
+		out[id] = k
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalation"
+)
+
+// encode returns a value of this package as JSON.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // unreachable: plain values
+	}
+	return b
+}
+
+func outcomeOf(t escalation.Trigger) Outcome {
+	switch t.Type {
+	case escalation.TimedOut:
+		return TimedOut
+	case escalation.TokenExhausted:
+		return OutOfTokens
+	}
+	return UsedUp
+}
+
+// facts are what the escalation of a trigger says.
+func (l Loop) facts(t escalation.Trigger) escalation.Facts {
+	f := escalation.Facts{Type: t.Type, Severity: t.Severity, Context: fmt.Sprintf("%s after %d failing turns", l.Port, l.CurrentTry)}
+	switch t.Type {
+	case escalation.TimedOut:
+		f.Kind = routing.KindTimeout
+		f.Title = fmt.Sprintf("Port %s ran out of time", l.Port)
+		f.Description = fmt.Sprintf("The pair was given %s for all turns, which are over.", l.Timeout)
+		f.Suggested = []string{"Raise the port's timeout.", "Cut the port into smaller ones."}
+	case escalation.TokenExhausted:
+		f.Kind = routing.KindMaxRetry
+		f.Title = fmt.Sprintf("Port %s used its tokens", l.Port)
+		f.Description = fmt.Sprintf("%d tokens of a budget of %d are used.", l.Tokens, l.TokenBudget)
+		f.Suggested = []string{"Raise the port's token_budget.", "Make its brief shorter or more exact."}
+	default:
+		f.Kind = routing.KindMaxRetry
+		f.Title = fmt.Sprintf("Port %s still fails after %s", l.Port, count(l.MaxRetries, "rework"))
+		f.Description = "The last turn failed: " + l.lastFailure()
+		f.Suggested = []string{"Read the last feedback, and make the brief say what it lacks.", "Ask whether the test asks for what the port is about."}
+	}
+	return f
+}
+
+func (l Loop) lastFailure() string {
+	switch {
+	case l.Last == nil:
+		return "no feedback"
+	case len(l.Last.FailedTests) > 0:
+		first := l.Last.FailedTests[0].Name
+		if more := len(l.Last.FailedTests) - 1; more > 0 {
+			return fmt.Sprintf("%s, and %s more", first, count(more, "test"))
+		}
+		return first
+	case len(l.Last.Suggestions) > 0:
+		return l.Last.Suggestions[0]
+	}
+	return "it does not say of what"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Result is what a pair left, for its file and for the plan.
+type Result struct {
+	Port     string            `json:"port_id"`
+	Status   LoopStatus        `json:"status"`
+	Outcome  Outcome           `json:"outcome"`
+	Turns    int               `json:"turns"`
+	Reworks  int               `json:"reworks"`
+	Max      int               `json:"max_iterations"`
+	Seconds  float64           `json:"seconds"`
+	Tokens   int64             `json:"tokens_used"`
+	Hash     string            `json:"hash,omitempty"` // of the content it is about
+	Reason   string            `json:"reason,omitempty"`
+	Feedback *TestFeedback     `json:"feedback,omitempty"` // of the last turn
+	Call     *escalation.Facts `json:"escalation,omitempty"`
+}
+
+// Result returns what the pair left about content of a hash. A pair that still
+// runs has no outcome.
+func (l Loop) Result(hash string) Result {
+	took := time.Duration(0)
+	if !l.EndedAt.IsZero() {
+		took = l.EndedAt.Sub(l.StartedAt)
+	}
+	return Result{l.Port, l.Status, l.Outcome, l.Turn, l.Turn - 1, l.MaxRetries, took.Seconds(), l.Tokens, hash, l.Reason, l.Last, l.Escalation}
+}

@@ -1,0 +1,126 @@
+package feedback
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/escalation"
+)
+
+// Escalation is where used up rounds lead: to the plan's root, as an
+// ARCHITECTURE_ISSUE of the same sender, or to a human.
+type Escalation struct {
+	Node     string            `json:"node,omitempty"`     // the root, "" if a human is called
+	Feedback string            `json:"feedback,omitempty"` // id of what the root is sent
+	Human    *escalation.Facts `json:"human,omitempty"`    // what the human is told
+}
+
+// escalated reports whether the used up rounds of x's pair have led somewhere
+// already. What escalates another feedback is a matter of its own.
+func (r Register) escalated(x Record) bool {
+	return x.Escalates == "" && slices.ContainsFunc(r.Records, func(o Record) bool {
+		return o.Escalated != nil && o.Escalates == "" && o.between(x.Plan, x.Message.From, x.Message.To)
+	})
+}
+
+// escalation says where x goes, whose pair has no round left. The root is
+// asked once; a human is called where there is none above the pair, where the
+// root was asked already, and where the chain would close or be too deep.
+func (r Register) escalation(g Graph, x Record) *Escalation {
+	id := r.nextID()
+	if id == x.ID { // a rejected one, not recorded yet
+		id = idOf(len(r.Records) + 2)
+	}
+	// That x itself may still be open changes nothing: it leaves the sender, as
+	// the escalation does.
+	if root := rootFor(g, x); root != "" && r.limit(x.Plan, x.Message.From, root, true) == nil {
+		return &Escalation{Node: root, Feedback: id}
+	}
+	f := x.facts()
+	return &Escalation{Human: &f}
+}
+
+func rootFor(g Graph, x Record) string {
+	if g == nil || x.Message.To == g.Root() || !slices.Contains(Planners(g, x.Message.From), g.Root()) {
+		return ""
+	}
+	return g.Root()
+}
+
+// follow queues what an escalation sends to the root.
+func (d *draft) follow(x Record, e *Escalation) error {
+	if e == nil || e.Human != nil {
+		return nil
+	}
+	m := Message{
+		From: x.Message.From, To: e.Node, Type: ArchitectureIssue, Priority: x.Message.Priority.Raised(), Text: x.exhausted(),
+		SuggestedFix: cut(fmt.Sprintf("Plan %s anew, or what %s needs of it. Asked for was: %s", x.Message.To, x.Message.From, x.Message.suggestion()), maxText),
+		Artifacts:    x.Message.Artifacts, Trace: x.trace(),
+	}
+	return d.queue(x.Plan, m, x.ID)
+}
+
+func (x Record) exhausted() string {
+	return cut(fmt.Sprintf("Max feedback rounds (%d) exceeded for %s → %s: %s", MaxRounds, x.Message.From, x.Message.To, x.Message.Text), maxText)
+}
+
+// suggestion is what the sender proposed or asked for.
+func (m Message) suggestion() string {
+	for _, s := range []string{m.SuggestedFix, m.SuggestedAction, m.RequestedInfo} {
+		if s != "" {
+			return s
+		}
+	}
+	return m.Text
+}
+
+// trace is that of the newest failure.
+func (x Record) trace() string {
+	for _, a := range slices.Backward(x.Attempts) {
+		if t := a.trace(); t != "" {
+			return t
+		}
+	}
+	return x.Message.Trace
+}
+
+// asked is what kind of help a human is asked for, by the feedback's type.
+var asked = map[Type]escalation.Type{
+	FixRequest:        escalation.TestFailure,
+	ContextRequest:    escalation.NeedsDecision,
+	DependencyMissing: escalation.Dependency,
+	ArchitectureIssue: escalation.NeedsDecision,
+}
+
+var severities = map[Priority]escalation.Severity{Critical: escalation.Critical, High: escalation.High, Medium: escalation.Medium, Low: escalation.Low}
+
+func (x Record) facts() escalation.Facts {
+	kind := routing.KindMaxRetry
+	if x.Message.Type == ArchitectureIssue {
+		kind = routing.KindDesign
+	}
+	return escalation.Facts{
+		Kind: kind, Type: asked[x.Message.Type], Severity: severities[x.Message.Priority],
+		Title:       cut(fmt.Sprintf("Feedback from %s to %s is not resolved", x.Message.From, x.Message.To), maxName),
+		Description: x.exhausted(), Context: x.trace(),
+		Suggested: []string{
+			x.Message.suggestion(),
+			fmt.Sprintf("Change what %s is to do, or what %s expects of it, and start the plan again", x.Message.To, x.Message.From),
+		},
+	}
+}
+
+// Call returns the call for a human that x led to, as a call of caseKey. ok is
+// false if it led to none.
+func (x Record) Call(caseKey string) (c escalation.Call, ok bool) {
+	if x.Escalated == nil || x.Escalated.Human == nil {
+		return c, false
+	}
+	f, at := *x.Escalated.Human, x.FailedAt
+	if at.IsZero() {
+		at = x.SentAt // rejected
+	}
+	m := escalation.Member{Case: caseKey, Checkpoint: x.Message.From, Kind: f.Kind, Type: f.Type, Opened: at, At: at}
+	return escalation.Call{ID: caseKey + "/feedback/" + x.ID, Member: m, Facts: f}, true
+}

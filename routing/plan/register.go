@@ -1,0 +1,316 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
+)
+
+// Register is what is known of the ports of a plan: the fold of its stream. How
+// the pair of a port goes stands in that port's own stream; here is what came
+// of it. It is a value: no method changes it.
+type Register struct {
+	Version int // events folded
+	Build   Build
+	Ports   map[string]Known
+	Sent    map[string]time.Time      // dispatches of the build, by key
+	Issue   int                       // where it is shown, 0 if nowhere yet
+	Graph   map[string]feedback.Links // the plan as the newest build knows it
+	Answers map[string]Answer         // of people: the newest of each port
+	Edges   Edges                     // of the build; not of its stream, but of whoever reads both
+
+	Begun map[string]bool // builds, by id, the newest among them
+}
+
+// Build is one walk through a plan. It may take several runs: where one ends,
+// the next goes on.
+type Build struct {
+	ID     string    `json:"id"`
+	Run    string    `json:"run_id,omitempty"` // of GitHub Actions, that began it
+	URL    string    `json:"url,omitempty"`    // of that
+	SHA    string    `json:"sha,omitempty"`    // commit that the plan was read from
+	At     time.Time `json:"at"`
+	Rounds int       `json:"-"` // handed out so far
+
+	Feedback string `json:"feedback,omitempty"` // under which its feedback stands in the register of edges
+
+	Start *Start `json:"start,omitempty"` // how another build is begun, nil if not by a workflow
+
+	Plan   string `json:"plan,omitempty"`   // Plan.Digest of what it began with
+	Served bool   `json:"served,omitempty"` // a server drives it, by what it hears; no run of a workflow does
+}
+
+// Start is a workflow that begins a build when it is dispatched.
+type Start struct {
+	Workflow string            `json:"workflow"` // its file
+	Ref      string            `json:"ref"`
+	Inputs   map[string]string `json:"inputs,omitempty"`
+}
+
+// Known is what is known of one port.
+type Known struct {
+	Standing Standing `json:"standing"` // running, passed, paused, failed or escalated
+	Hash     string   `json:"hash"`     // of the content that was handed out, or that passed
+	Build    string   `json:"build"`
+	Round    int      `json:"round"`
+	Run      string   `json:"run_id,omitempty"` // that it was handed out in
+	URL      string   `json:"url,omitempty"`    // of that
+	Turns    int      `json:"turns,omitempty"`
+	Seconds  float64  `json:"seconds,omitempty"`
+	Tokens   int64    `json:"tokens_used,omitempty"`
+	Reason   string   `json:"reason,omitempty"` // why it has not passed
+	Pair     string   `json:"pair,omitempty"`   // id of the loop that ended so
+	Spec     string   `json:"spec,omitempty"`   // how the port was written when it ended so: Spec.Digest
+	Runs     int      `json:"runs,omitempty"`   // in the build
+	Passed   bool     `json:"passed,omitempty"` // it runs again for feedback: for what depends on it its pass holds
+	After    string   `json:"after,omitempty"`  // the pair that had ended when it was handed out again
+}
+
+// Standing is how a port of a plan stands.
+type Standing string
+
+// The standings. The register knows running, passed, paused, failed and escalated; the
+// others follow from the plan.
+const (
+	IsPending   Standing = "pending"   // waits for what it depends on
+	IsReady     Standing = "ready"     // may begin
+	IsRunning   Standing = "running"   // handed out, and not heard of since
+	IsPassed    Standing = "passed"    //
+	IsFailed    Standing = "failed"    // its runner broke, or it was cancelled
+	IsEscalated Standing = "escalated" // a human is called
+	IsBlocked   Standing = "blocked"   // something it depends on did not pass, or is held
+	IsHeld      Standing = "held"      // its file says so
+	IsPaused    Standing = "paused"    // it, or what it depends on, waits for feedback that was sent
+)
+
+// Standings are all of them, in the order in which people are told.
+var Standings = []Standing{IsPassed, IsRunning, IsPaused, IsReady, IsPending, IsEscalated, IsFailed, IsBlocked, IsHeld}
+
+// ErrNoBuild says that something is told of a build that is not the newest.
+var ErrNoBuild = errors.New("another build has begun since")
+
+// deed is what an event of the register says happened.
+type deed string
+
+const (
+	deedBegin deed = "begin" // Begun: what failed in earlier builds may be tried again
+	deedHand  deed = "hand"  // Ports are running
+	deedEnd   deed = "end"   // Ports have ended
+	deedSend  deed = "send"  // the next run of the build was asked for, under Key
+	deedShow  deed = "show"  // Issue
+	deedGraph deed = "graph" // Graph: the plan was read
+	deedTurn  deed = "turn"  // Ports are in another turn
+	deedHuman deed = "human" // Port, Answer; of any build
+)
+
+// planEntry is the Data of an event of the register.
+type planEntry struct {
+	Deed  deed             `json:"deed"`
+	Build string           `json:"build"`
+	Begun *Build           `json:"begun,omitempty"`
+	Ports map[string]Known `json:"ports,omitempty"`
+	Key   string           `json:"key,omitempty"`
+	Issue int              `json:"issue,omitempty"`
+
+	Graph  map[string]feedback.Links `json:"graph,omitempty"`
+	Port   string                    `json:"port,omitempty"`
+	Answer *Answer                   `json:"answer,omitempty"`
+}
+
+func (e planEntry) event(now time.Time) routing.Event {
+	return routing.Event{Type: routing.EventPlan, At: now, Data: encode(e)}
+}
+
+// FoldRegister returns the register of its events. An event that does not
+// follow from those before it is an error that names its place.
+func FoldRegister(events []routing.Event) (Register, error) { return Register{}.With(events) }
+
+// With returns the register after events that follow. It costs one copy of r,
+// however many they are.
+func (r Register) With(events []routing.Event) (Register, error) {
+	next := r.own()
+	for i, e := range events {
+		if err := next.add(e); err != nil {
+			return next, fmt.Errorf("event %d of the register of the plan: %w", r.Version+i+1, err)
+		}
+	}
+	return next, nil
+}
+
+// Apply returns the register after e.
+func (r Register) Apply(e routing.Event) (Register, error) {
+	next := r.own()
+	if err := next.add(e); err != nil {
+		return r, err
+	}
+	return next, nil
+}
+
+// own returns a register that may be changed without changing r.
+func (r Register) own() Register {
+	out := r
+	out.Ports, out.Sent, out.Answers = maps.Clone(r.Ports), maps.Clone(r.Sent), maps.Clone(r.Answers)
+	if out.Ports == nil {
+		out.Ports = map[string]Known{}
+	}
+	if out.Sent == nil {
+		out.Sent = map[string]time.Time{}
+	}
+	if out.Answers == nil {
+		out.Answers = map[string]Answer{}
+	}
+	if out.Begun = maps.Clone(r.Begun); out.Begun == nil {
+		out.Begun = map[string]bool{}
+	}
+	return out
+}
+
+// add changes r, which must be the caller's own. After an error it is of no use.
+func (r *Register) add(e routing.Event) error {
+	if e.Type != routing.EventPlan {
+		return fmt.Errorf("unknown event type %q", e.Type)
+	}
+	var in planEntry
+	if err := json.Unmarshal(e.Data, &in); err != nil {
+		return fmt.Errorf("unreadable: %w", err)
+	}
+	r.Version++
+	if in.Deed == deedBegin {
+		if in.Begun == nil || in.Begun.ID == "" || in.Begun.ID == r.Build.ID {
+			return fmt.Errorf("build %q cannot begin", in.Build)
+		}
+		r.Build, r.Sent = *in.Begun, map[string]time.Time{}
+		r.Begun[r.Build.ID] = true
+		return nil
+	}
+	if in.Deed == deedHuman {
+		if in.Port == "" || in.Answer == nil {
+			return errors.New("an answer of nobody, or about nothing")
+		}
+		r.Answers[in.Port] = *in.Answer
+		return nil
+	}
+	if in.Build != r.Build.ID {
+		return fmt.Errorf("%s of build %q: %w", in.Deed, in.Build, ErrNoBuild)
+	}
+	switch in.Deed {
+	case deedHand, deedEnd:
+		for id, k := range in.Ports {
+			if in.Deed == deedHand {
+				r.Build.Rounds = max(r.Build.Rounds, k.Round)
+			} else if k.Standing == IsRunning {
+				return fmt.Errorf("port %q ended and is %s", id, k.Standing)
+			}
+			r.Ports[id] = k
+		}
+	case deedSend:
+		r.Sent[in.Key] = e.At
+	case deedShow:
+		r.Issue = in.Issue
+	case deedGraph:
+		r.Graph = in.Graph
+	case deedTurn:
+		for id, k := range in.Ports {
+			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Turns > have.Turns {
+				have.Turns = k.Turns
+				r.Ports[id] = have
+			}
+		}
+	default:
+		return fmt.Errorf("unknown deed %q", in.Deed)
+	}
+	return nil
+}
+
+// Begin begins a build.
+func (r Register) Begin(b Build) routing.Event {
+	return planEntry{Deed: deedBegin, Build: b.ID, Begun: &b}.event(b.At)
+}
+
+// Hand hands ports out to the jobs of a run.
+func (r Register) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
+	in := planEntry{Deed: deedHand, Build: r.Build.ID, Ports: map[string]Known{}}
+	for _, e := range entries {
+		k := Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url, Runs: 1}
+		_, due := r.Edges.Due[e.ID]
+		if old := r.Ports[e.ID]; due || old.Build == k.Build {
+			k.again(old, due)
+		}
+		in.Ports[e.ID] = k
+	}
+	return in.event(now)
+}
+
+// again is what a port that is handed out another time keeps of what it was.
+func (k *Known) again(old Known, due bool) {
+	if old.Build == k.Build {
+		k.Runs = old.Runs + 1
+	}
+	switch {
+	case old.Standing != IsFailed && old.Standing != IsRunning:
+		k.After = old.Pair
+	case due: // it was killed at the feedback, perhaps before its pair began
+		k.After = old.After
+	}
+	k.Passed = due && (old.Standing == IsPassed || old.Passed)
+}
+
+// End records what came of ports.
+func (r Register) End(ports map[string]Known, now time.Time) routing.Event {
+	return planEntry{Deed: deedEnd, Build: r.Build.ID, Ports: ports}.event(now)
+}
+
+// Send records that the next run of the build is asked for.
+func (r Register) Send(key string, now time.Time) routing.Event {
+	return planEntry{Deed: deedSend, Build: r.Build.ID, Key: key}.event(now)
+}
+
+// Show records the issue in which the plan is shown.
+func (r Register) Show(issue int, now time.Time) routing.Event {
+	return planEntry{Deed: deedShow, Build: r.Build.ID, Issue: issue}.event(now)
+}
+
+// Begun reports whether the newest pair of a port's journal is one of those whom
+// it was handed out to.
+func (k Known) Begun(j Journal) bool {
+	return j.Loop != nil && j.Runner != nil && (j.Runner.Run == k.Run || j.Runner.Of != "" && j.Runner.Of == k.Run) && (k.After == "" || k.After != j.Loop.ID)
+}
+
+// Heard returns what is known of a port that was handed out once its own
+// journal is read. A port whose job left no word there has failed.
+func (k Known) Heard(j Journal) Known {
+	out := k
+	l := j.Loop
+	if l != nil {
+		out.Turns, out.Tokens, out.Pair = l.Turn, l.Tokens, l.ID
+	}
+	ours := k.Begun(j)
+	out.Passed = false
+	switch {
+	case ours && l.Status == Paused:
+		out.Standing, out.Reason = IsPaused, l.Reason
+	case l != nil && l.Status == Success && j.Passed != "" && (ours || k.After == "" && j.Passed == k.Hash): // not while a newer pair is at work
+		out.Standing, out.Hash, out.Reason = IsPassed, j.Passed, ""
+	case !ours:
+		out.Standing, out.Turns, out.Tokens, out.Pair = IsFailed, 0, 0, ""
+		out.Reason = "its job was cancelled, or ended before the port began"
+	case l.Status == Running && j.Runner.Events:
+		return k // a workflow is at work, and its end will be heard of
+	case l.Status == Running:
+		out.Standing = IsFailed
+		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Turn)
+	case l.Status == Raised:
+		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.lastFailure())
+	default:
+		out.Standing, out.Reason = IsFailed, l.Reason
+	}
+	if l != nil && out.Pair != "" && !l.EndedAt.IsZero() {
+		out.Seconds = l.EndedAt.Sub(l.StartedAt).Seconds()
+	}
+	return out
+}

@@ -1,0 +1,266 @@
+package survey
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// led is a register as a ledger keeps it.
+type led struct {
+	t      *testing.T
+	events []routing.Event
+}
+
+func (l *led) fold() Register {
+	l.t.Helper()
+	r, err := Fold(l.events)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r
+}
+
+func (l *led) add(now time.Time, entries ...Entry) Register {
+	l.t.Helper()
+	l.events = append(l.events, Events(entries, now)...)
+	return l.fold()
+}
+
+func (l *led) open(n int) string {
+	l.t.Helper()
+	id := fmt.Sprintf("p%d", n)
+	l.add(start, l.fold().Open(id, result(20), "en", 72*time.Hour, "me", start)...)
+	l.add(start, Done(id, WorkIssue, fmt.Sprint(100+n), "https://github.com/a/b/issues/1")...)
+	return id
+}
+
+func (l *led) answer(id string, s Said, now time.Time) Outcome {
+	l.t.Helper()
+	out, add, err := l.fold().Answer(id, s, "me", now)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.add(now, add...)
+	return out
+}
+
+func TestRegister(t *testing.T) {
+	t.Parallel()
+	l := &led{t: t}
+	id := l.open(1)
+	t.Run("S1-1 S1-27 the prompt is opened after its audit row and refers to it", func(t *testing.T) {
+		var kinds []string
+		for _, e := range l.events {
+			var en Entry
+			if err := json.Unmarshal(e.Data, &en); err != nil {
+				t.Fatal(err)
+			}
+			kinds = append(kinds, string(en.Kind))
+		}
+		r := l.fold()
+		if !slices.Equal(kinds, []string{"audit", "opened", "done"}) || r.Audits[0].ID != "TASK-0001" || r.Prompts[0].Audit != "TASK-0001" || *r.Audits[0].OutputPath != "optimizer/level20_report.md" {
+			t.Errorf("%v %+v", kinds, r)
+		}
+		if _, err := (Register{}).Apply(Entry{Kind: EntryOpened, Prompt: "x", Opened: &Opened{result(20), "TASK-0009", "en", time.Hour}}); err == nil {
+			t.Error("a prompt without its audit row is taken")
+		}
+	})
+	t.Run("opening again changes nothing", func(t *testing.T) {
+		if add := l.fold().Open(id, result(20), "en", time.Hour, "other", start); add != nil {
+			t.Errorf("%+v", add)
+		}
+	})
+	said := Said{Answer: Answer{Level: Raise, Accepted: []string{"cache"}}, By: "octo", Source: "comment/1", At: start.Add(time.Hour)}
+	t.Run("S1-33 no goal before the answer", func(t *testing.T) {
+		if p := l.fold().Prompts[0]; p.Goal != nil || !p.Open() {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("S1-32 a double submit records once and the second person is second", func(t *testing.T) {
+		if out := l.answer(id, said, start.Add(time.Hour)); out != Accepted {
+			t.Error(out)
+		}
+		again := said
+		again.Source = "body/2"
+		other := Said{Answer: Answer{Level: Lower}, By: "hubot", Source: "comment/3", At: start.Add(time.Hour)}
+		for _, c := range []struct {
+			s    Said
+			want Outcome
+		}{{said, Accepted}, {again, Accepted}, {other, Second}} {
+			if out := l.answer(id, c.s, start.Add(2*time.Hour)); out != c.want {
+				t.Errorf("%+v: %s", c.s, out)
+			}
+		}
+		if r := l.fold(); len(r.Feedback) != 1 || r.Prompts[0].Goal.NextAutomationLevel != 30 || !slices.Equal(r.Prompts[0].Pending, []string{WorkAnswer}) {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("S1-32 the fold refuses a second answer", func(t *testing.T) {
+		a := *l.fold().Prompts[0].Answered
+		a.Feedback.ID = "FB-0002"
+		if _, err := l.fold().Apply(Entry{Kind: EntryAnswered, Prompt: id, Answered: &a}); err == nil {
+			t.Error("taken")
+		}
+	})
+	t.Run("S1-19 each row has an id of its own", func(t *testing.T) {
+		for n := 2; n <= 5; n++ {
+			l.answer(l.open(n), Said{Answer: Answer{Level: Keep}, By: "octo", Source: fmt.Sprint("comment/", n), At: start}, start)
+		}
+		seen := map[string]bool{}
+		for _, f := range l.fold().Feedback {
+			if seen[f.ID] {
+				t.Errorf("%s twice", f.ID)
+			}
+			seen[f.ID] = true
+		}
+		if len(seen) != 5 {
+			t.Errorf("%v", seen)
+		}
+		a := *l.fold().Prompts[1].Answered
+		l.open(6)
+		if _, err := l.fold().Apply(Entry{Kind: EntryAnswered, Prompt: "p6", Answered: &a}); err == nil {
+			t.Error("an id is taken twice")
+		}
+	})
+}
+
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	l := &led{t: t}
+	id := l.open(1)
+	due := func(h int) []Entry { return l.fold().Due("me", start.Add(time.Duration(h)*time.Hour)) }
+	t.Run("S1-41 reminders at half the time and in the last 12 hours, then the timeout", func(t *testing.T) {
+		if got := due(35); got != nil {
+			t.Errorf("%+v", got)
+		}
+		for _, c := range []struct {
+			hours, reminder int
+			pending         string
+		}{{36, 1, "remind/1"}, {60, 2, "remind/2"}} {
+			got := due(c.hours)
+			if len(got) != 1 || got[0].Kind != EntryReminded || got[0].Reminder != c.reminder {
+				t.Fatalf("after %d hours: %+v", c.hours, got)
+			}
+			if r := l.add(start.Add(time.Duration(c.hours)*time.Hour), got...); !slices.Equal(r.Prompts[0].Pending, []string{c.pending}) {
+				t.Errorf("pending %v", r.Prompts[0].Pending)
+			}
+		}
+		got := due(72)
+		if len(got) != 1 || got[0].Kind != EntryTimedOut {
+			t.Fatalf("%+v", got)
+		}
+		r := l.add(start.Add(72*time.Hour), got...)
+		if p := r.Prompts[0]; p.Goal.Line() != TimedOut(result(20), "en").Line() || !slices.Equal(p.Pending, []string{WorkTimeout}) {
+			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("S1-42 a timeout writes no user_feedback row", func(t *testing.T) {
+		if n := len(l.fold().Feedback); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+	t.Run("S1-41 an answer after it changes nothing", func(t *testing.T) {
+		n := len(l.events)
+		if out := l.answer(id, Said{Answer: Answer{Level: Raise}, By: "octo", Source: "comment/1", At: start.Add(80 * time.Hour)}, start.Add(80*time.Hour)); out != Late || len(l.events) != n {
+			t.Errorf("%s, %d events more", out, len(l.events)-n)
+		}
+	})
+	t.Run("S1-41 an answer after the deadline that no sweep has seen yet is late too", func(t *testing.T) {
+		l := &led{t: t}
+		id := l.open(1)
+		out := l.answer(id, Said{Answer: Answer{Level: Raise}, By: "octo", Source: "comment/1", At: start.Add(72 * time.Hour)}, start.Add(73*time.Hour))
+		if r := l.fold(); out != Late || !r.Prompts[0].TimedOut || len(r.Feedback) != 0 {
+			t.Errorf("%s %+v", out, r.Prompts[0])
+		}
+	})
+	t.Run("S1-41 a sweep that comes late reminds once", func(t *testing.T) {
+		l := &led{t: t}
+		l.open(1)
+		if got := l.fold().Due("me", start.Add(61*time.Hour)); len(got) != 1 || got[0].Reminder != 2 {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("S1-41 a short timeout has one reminder", func(t *testing.T) {
+		p := Prompt{OpenedAt: start, Opened: Opened{Timeout: 24 * time.Hour}}
+		if got := p.reminders(); len(got) != 1 || !got[0].Equal(start.Add(12*time.Hour)) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+func TestReentry(t *testing.T) {
+	t.Parallel()
+	over := func(t *testing.T, text string) (*led, Register) {
+		l := &led{t: t}
+		l.answer(l.open(1), Said{Answer: Answer{Level: Keep, FreeText: text}, By: "octo", Source: "comment/1", At: start}, start)
+		return l, l.fold()
+	}
+	next := Completed{ID: "78", Workflow: "Nightly", At: start.Add(time.Hour)}
+	t.Run("S1-43 S1-45 a goal that carries over starts the next cycle when the next run completes", func(t *testing.T) {
+		_, r := over(t, "look again")
+		if got := r.Reenter(next, nil, "me"); len(got) != 1 || got[0].Kind != EntryReentered || !slices.Equal(got[0].Reentry.Prompts, []string{"p1"}) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("S1-44 one that carries nothing over does not", func(t *testing.T) {
+		_, r := over(t, " ")
+		if got := r.Reenter(next, nil, "me"); got != nil {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("S1-46 once per completed run, and once per goal", func(t *testing.T) {
+		l, r := over(t, "look again")
+		add := r.Reenter(next, nil, "me")
+		r = l.add(start, add...)
+		if got := r.Reenter(next, nil, "me"); got != nil {
+			t.Errorf("the same run: %+v", got)
+		}
+		after := next
+		after.ID = "79"
+		if got := r.Reenter(after, nil, "me"); got != nil {
+			t.Errorf("the run after: %+v", got)
+		}
+		if _, err := r.Apply(add[0]); err == nil {
+			t.Error("the fold takes it twice")
+		}
+	})
+	t.Run("S1-46 the re-entry's own run does not count", func(t *testing.T) {
+		_, r := over(t, "look again")
+		own := next
+		own.Own = true
+		if got := r.Reenter(own, nil, "me"); got != nil {
+			t.Errorf("%+v", got)
+		}
+	})
+	for name, run := range map[string]Completed{
+		"S1-43 the run that the prompt is about is not the next one": {ID: "77", Workflow: "Nightly", At: start.Add(time.Hour)},
+		"S1-43 a run that ended before the goal is not the next one": {ID: "76", Workflow: "Nightly", At: start.Add(-time.Minute)},
+		"S1-43 a run of another workflow does not count":             {ID: "78", Workflow: "CI", At: start.Add(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, r := over(t, "look again")
+			if got := r.Reenter(run, nil, "me"); got != nil {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	t.Run("S1-43 workflows that are configured count instead", func(t *testing.T) {
+		_, r := over(t, "look again")
+		if got := r.Reenter(Completed{ID: "78", Workflow: "CI"}, []string{"CI"}, "me"); len(got) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("S1-43 a timeout carries over too", func(t *testing.T) {
+		l := &led{t: t}
+		l.open(1)
+		r := l.add(start.Add(72*time.Hour), l.fold().Due("me", start.Add(72*time.Hour))...)
+		if got := r.Reenter(Completed{ID: "78", Workflow: "Nightly"}, nil, "me"); len(got) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}

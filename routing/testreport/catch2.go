@@ -1,0 +1,252 @@
+package testreport
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+)
+
+// catch2Format reads the console reporter of Catch2, versions 1 to 3.
+var catch2Format = format{
+	name:  "catch2",
+	wakes: &wake{flush: "-.=~tAN", ends: "."},
+	console: func(out Sink, lim Limits) console {
+		return &catchConsole{out: out, lim: lim, anon: newAnonymous()}
+	},
+}
+
+// catchConsole reads one test program after the other. Only tests that failed
+// are shown, once per section and assertion.
+type catchConsole struct {
+	out  Sink
+	lim  Limits
+	anon *anonymous
+
+	open  bool
+	at    int
+	rule  string // "-" or "." when the line before was a rule of it
+	head  []string
+	inHd  bool // between two rules of "-"
+	place string
+	cur   *failure
+	tests []*failure
+	byKey map[string]*failure
+}
+
+var (
+	catchHost   = multimatch.New(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
+	catchFailed = multimatch.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
+)
+
+func (c *catchConsole) idle() bool {
+	return !c.open && c.cur == nil
+}
+
+func (c *catchConsole) line(l Line) bool {
+	if l.Mark != "" {
+		if stepOver(l) {
+			c.end()
+		}
+		return false
+	}
+	c.at = l.No
+	t := l.Text
+	if t == "" {
+		if c.cur != nil {
+			c.cur.text.add("")
+		}
+		return false
+	}
+	switch t[0] {
+	case '-', '.', '=', '~':
+		if len(t) >= 70 && strings.TrimRight(t, t[:1]) == "" {
+			return c.ruled(t[0])
+		}
+	case 't':
+		if strings.HasPrefix(t, "test cases: ") && strings.Contains(t, " | ") {
+			return c.totals(t)
+		}
+	case 'a':
+		if c.open && strings.HasPrefix(t, "assertions: ") {
+			c.finish(true)
+			return true
+		}
+	case 'A':
+		if strings.HasPrefix(t, "All tests passed (") && strings.Contains(t, " test case") {
+			return c.green(t)
+		}
+	case 'N':
+		if strings.HasPrefix(t, "No tests ran") && c.open {
+			c.out.Problem(Problem{Kind: KindEmpty, Name: "catch2", Message: t, At: l.No})
+			c.open = false
+			return true
+		}
+	}
+	if strings.HasSuffix(t, " host application.") && catchHost.MatchString(t) {
+		c.begin()
+		return true
+	}
+	return c.body(t)
+}
+
+func (c *catchConsole) begin() {
+	if !c.open {
+		c.open, c.byKey = true, map[string]*failure{}
+		c.tests, c.cur, c.head = nil, nil, nil
+	}
+}
+
+// ruled reads the rules that frame a test's heading and its body.
+func (c *catchConsole) ruled(r byte) bool {
+	switch r {
+	case '-':
+		if !c.open {
+			return false
+		}
+		if c.inHd {
+			c.inHd = false
+			c.rule = "-"
+			return true
+		}
+		c.inHd, c.head, c.cur = true, nil, nil
+	case '.':
+		c.rule = ""
+		return c.open
+	case '=':
+		c.cur, c.inHd = nil, false
+		return c.open
+	case '~':
+		return c.open
+	}
+	return true
+}
+
+func (c *catchConsole) body(t string) bool {
+	if !c.open {
+		return false
+	}
+	if c.inHd {
+		if len(c.head) < 20 {
+			c.head = append(c.head, strings.Clone(strings.TrimSpace(t)))
+		}
+		return true
+	}
+	if c.rule == "-" { // the place of the test
+		c.place, c.rule = strings.Clone(t), ""
+		return true
+	}
+	if m := catchFailed.FindStringSubmatch(t); m != nil && len(c.head) > 0 && (m[4] != "error: " || strings.HasSuffix(t, "FAILED:")) {
+		c.failed(m, t)
+		return true
+	}
+	if c.cur != nil {
+		c.cur.text.add(t)
+		return true
+	}
+	return false
+}
+
+// failed begins an assertion that failed. All of a test case are one failure.
+func (c *catchConsole) failed(m []string, t string) {
+	f := c.byKey[c.head[0]]
+	if f == nil {
+		f = newFailure(Test{Name: c.head[0], Status: Failed, At: c.at, File: m[1]}, c.lim.shrunk(len(c.tests)))
+		f.t.Line, _, _ = leadingInt(m[2] + m[3])
+		if len(c.tests) < 5*c.lim.Failing {
+			c.tests = append(c.tests, f)
+			c.byKey[c.head[0]] = f
+		}
+	} else if f.text.head.Len() > 0 {
+		f.text.add("")
+	}
+	if len(c.head) > 1 {
+		f.text.add("in " + strings.Join(c.head[1:], " > "))
+	}
+	f.text.add(t)
+	c.cur = f
+}
+
+// totals reads "test cases: 3 | 1 passed | 2 failed".
+func (c *catchConsole) totals(t string) bool {
+	n, _ := numAfter(t, "test cases:")
+	if !c.open && len(c.tests) == 0 && !strings.Contains(t, "passed") && !strings.Contains(t, "failed") {
+		return false
+	}
+	c.begin()
+	c.cur = nil
+	failed, _ := numBefore(t, " failed\x00")
+	for _, part := range strings.Split(t, "|") {
+		if v, ok := numBefore(part, " failed"); ok && !strings.Contains(part, "as expected") {
+			failed = v
+		}
+	}
+	skipped, _ := numBefore(t, " skipped")
+	named := c.emit()
+	c.anon.emit(c.out, n-max(failed, named)-skipped, Test{Status: Passed, At: c.at})
+	c.anon.emit(c.out, skipped, Test{Status: Skipped, At: c.at})
+	if failed > named {
+		c.out.Problem(Problem{Kind: KindPackage, Name: "catch2", At: c.at, Message: fmt.Sprintf("%d failing test case(s) stated, %d named", failed, named)})
+	}
+	return true
+}
+
+func (c *catchConsole) green(t string) bool {
+	i := strings.Index(t, " in ")
+	if i < 0 {
+		return false
+	}
+	n, _, ok := leadingInt(t[i+len(" in "):])
+	if !ok {
+		return false
+	}
+	c.anon.emit(c.out, n, Test{Status: Passed, At: c.at})
+	c.open, c.cur, c.tests = false, nil, nil
+	return true
+}
+
+func (c *catchConsole) emit() int {
+	for _, f := range c.tests {
+		text := strings.TrimSpace(f.text.String())
+		explainCatch(&f.t, text)
+		c.out.Test(f.t)
+	}
+	n := len(c.tests)
+	c.tests, c.byKey = nil, map[string]*failure{}
+	return n
+}
+
+// explainCatch reads "f.cpp:12: FAILED:\n  REQUIRE( a == b )\nwith expansion:\n  1 == 2".
+func explainCatch(t *Test, text string) {
+	t.Trace, t.Kind = text, KindAssertion
+	_, msg, ok := strings.Cut(text, "FAILED:\n")
+	if !ok {
+		msg = text
+	}
+	if i := strings.Index(msg, "FAILED:\n"); i >= 0 {
+		msg = msg[:strings.LastIndexByte(msg[:i], '\n')+1]
+	}
+	t.Message = strings.TrimSpace(dedent(msg))
+	switch {
+	case strings.Contains(msg, "due to a fatal error condition"):
+		t.Kind = KindCrash
+	case strings.Contains(msg, "due to unexpected exception"):
+		t.Kind = KindError
+	}
+	if e, a, ok := splitAssertion(msg); ok {
+		t.Expected, t.Actual = e, a
+	}
+}
+
+func (c *catchConsole) finish(summed bool) {
+	if !c.open {
+		return
+	}
+	c.emit()
+	if !summed {
+		c.out.Problem(Problem{Kind: KindTruncated, At: c.at, Message: "the output of Catch2 ends before its totals"})
+	}
+	c.open, c.cur, c.head, c.inHd = false, nil, nil, false
+}
+
+func (c *catchConsole) end() { c.finish(false) }
