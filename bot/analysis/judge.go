@@ -1,4 +1,4 @@
-// Package judge turns what a run left behind (reports, logs, a conclusion)
+// Package analysis turns what a run left behind (reports, logs, a conclusion)
 // into one verdict: it reads, diagnoses, asks the criteria, and cuts what is
 // kept to what a ledger and a comment can hold, with secrets redacted.
 package analysis

@@ -1,4 +1,4 @@
-// Package feed is what is shown of ledgers while it happens: one sequence of
+// Package eventstream is what is shown of ledgers while it happens: one sequence of
 // events that everybody is told in the same order, and tables of how cases,
 // failures, rules and plans stand. It is made from the ledger and can be made again;
 // nothing is decided by it.

@@ -1,4 +1,4 @@
-// Package tables writes a ledger as tables of an SQLite database, for those who
+// Package export writes a ledger as tables of an SQLite database, for those who
 // ask their questions in SQL. The ledger stays what counts: the tables are made
 // from it, and can be made again at any time.
 package export

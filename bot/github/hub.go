@@ -1,4 +1,4 @@
-// Package hub is the only room that knows GitHub's API. It reads runs, logs,
+// Package github is the only room that knows GitHub's API. It reads runs, logs,
 // artifacts, pull requests and files, and it brings comments, checks, labels
 // and issues to a wanted state: each effect reads live state first and writes
 // only the difference, so doing it again changes nothing.

@@ -1,4 +1,4 @@
-// Package build walks through a plan of ports in rounds: it hands out the ports
+// Package plans walks through a plan of ports in rounds: it hands out the ports
 // that are ready, takes in what came of them, and shows how the plan stands in an
 // issue. What it knows stands in a ledger, so that any run can go on.
 package plans

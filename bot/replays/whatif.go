@@ -1,4 +1,4 @@
-// Package whatif decides the runs of a ledger again under another
+// Package replays decides the runs of a ledger again under another
 // configuration, and says what of a configuration that can show.
 package replays
 

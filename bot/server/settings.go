@@ -1,4 +1,4 @@
-// Package app is the App's face: it takes GitHub's webhooks, keeps them until
+// Package server is the App's face: it takes GitHub's webhooks, keeps them until
 // they are worked on, and lets the same core decide that the Action runs.
 package server
 

@@ -1,4 +1,4 @@
-// Package feedback asks people about cycles of optimization and takes their
+// Package surveys asks people about cycles of optimization and takes their
 // answers: each step is recorded first, by compare and swap, then carried out on
 // GitHub, then noted. A process that is killed anywhere leaves work that the
 // next one finds in the register.

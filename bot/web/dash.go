@@ -1,4 +1,4 @@
-// Package dash is the pages on which people watch what Switchback does: cases, plans,
+// Package web is the pages on which people watch what Switchback does: cases, plans,
 // failures and rules, live.
 //
 // Pages are made on the server and are whole without script. With script, they hear

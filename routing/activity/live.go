@@ -1,4 +1,4 @@
-// Package live turns what a ledger recorded into what people are told while it
+// Package activity turns what a ledger recorded into what people are told while it
 // happens: one event for each change of state, in order.
 package activity
 

@@ -1,4 +1,4 @@
-// Package prompt is what people are asked and what they answer: boxes in the
+// Package answers is what people are asked and what they answer: boxes in the
 // body of an issue, and commands in comments.
 package answers
 

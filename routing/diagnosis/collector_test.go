@@ -153,7 +153,7 @@ func benchLogs(b *testing.B) map[string]string {
 	for i := range 20_000 {
 		fmt.Fprintf(&plain, "=== RUN   TestThing/case_%d\n    thing_test.go:%d: checked the value of the thing and its neighbours\n--- PASS: TestThing/case_%d (0.00s)\n[INFO] Downloading org/example/lib-%d.jar (12 kB at 3.4 MB/s)\n", i, i%300, i, i)
 	}
-	out := map[string]string{"passing": plain.String(), "recorded": recordedLogs(b, "../report/testdata")}
+	out := map[string]string{"passing": plain.String(), "recorded": recordedLogs(b, "../testreport/testdata")}
 	if s := recordedLogs(b, filepath.Join(fixtures, "bugswarm_gha")); s != "" {
 		out["jobs"] = s
 	}

@@ -1,4 +1,4 @@
-// Package diagnose says what a run died of: it classifies what a report and a
+// Package diagnosis says what a run died of: it classifies what a report and a
 // log hold, names the failure that decided, and fingerprints each. It is pure;
 // its rules are data, see rules.yaml.
 package diagnosis

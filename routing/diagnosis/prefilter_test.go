@@ -39,7 +39,7 @@ func TestLineSaysWhatMatchSays(t *testing.T) {
 			check(x + " and more")
 		}
 	}
-	for _, root := range []string{"../report/testdata", "../../../shared/fixtures"} {
+	for _, root := range []string{"../testreport/testdata", "../../../shared/fixtures"} {
 		_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return nil // there may be no fixtures here

@@ -1,4 +1,4 @@
-// Package escalate knows what a call for a human is: its type, its severity and
+// Package escalation knows what a call for a human is: its type, its severity and
 // the model of its report, built from the routing state alone.
 package escalation
 

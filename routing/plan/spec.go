@@ -1,4 +1,4 @@
-// Package port knows what a plan is: ports with dependencies, in which order
+// Package plan knows what a plan is: ports with dependencies, in which order
 // and how many at once they run, and how the pair of workers of one port turns.
 // Texts go in and values come out.
 package plan

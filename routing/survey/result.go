@@ -1,4 +1,4 @@
-// Package hitl asks people about the result of an optimized workflow and turns
+// Package survey asks people about the result of an optimized workflow and turns
 // what they say into the goal of the next cycle: the result that is shown, the
 // answer, how it converges, the rows that record it, and the register in which
 // all of it is kept. It is pure: it is told the time and posts nothing.

@@ -1,4 +1,4 @@
-// Package report reads the test output of one run, whatever tool printed it,
+// Package testreport reads the test output of one run, whatever tool printed it,
 // from an io.Reader in one pass and in bounded memory.
 //
 // A format is one file: it turns bytes (a document) or lines (a console) into

@@ -1,4 +1,4 @@
-// Package ration says how much one installation of the App, or one token, may
+// Package ratelimit says how much one installation of the App, or one token, may
 // ask of GitHub, over all processes that speak for it: so many requests that
 // create content, so many points, so many requests at once, one write at a
 // time. What was sent is a State; its methods are pure functions of it and of

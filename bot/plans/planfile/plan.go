@@ -1,4 +1,4 @@
-// Package plan reads the files of a plan, and says what content a port is about.
+// Package planfile reads the files of a plan, and says what content a port is about.
 package planfile
 
 import (

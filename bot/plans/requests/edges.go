@@ -1,4 +1,4 @@
-// Package edges keeps the feedback between the ports of a plan in a ledger: what
+// Package requests keeps the feedback between the ports of a plan in a ledger: what
 // a port sends, what it is handed before it acts, and what its run came to.
 package requests
 

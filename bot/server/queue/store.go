@@ -1,4 +1,4 @@
-// Package store is where the App keeps what it was sent and what it knows: the
+// Package queue is where the App keeps what it was sent and what it knows: the
 // deliveries, River's queue of the work on them, and the ledger, all in one
 // database.
 package queue

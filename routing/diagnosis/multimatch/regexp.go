@@ -1,4 +1,4 @@
-// Package lazy holds regular expressions that are compiled when a text first
+// Package multimatch holds regular expressions that are compiled when a text first
 // asks: a run needs few of the hundreds there are, and compiling all of them
 // would be most of its start.
 package multimatch

@@ -1,4 +1,4 @@
-// Package sqlration keeps rations in the App's database, for all processes that
+// Package sqllimit keeps rations in the App's database, for all processes that
 // share it and for those that come after them.
 package sqllimit
 
