@@ -35,7 +35,7 @@ unit: ## the tests of the packages, not end to end
 # long under the race detector. That watches all other packages, and of these the
 # tests in which many use them at once. -count=1 because a cached result proves
 # nothing about today's bench; -vet=off because lint vets.
-PURE := /routing|/bot/(dash|judge|render)$$
+PURE := /routing|/bot/(dash|analyze|render)$$
 plain:
 	$(GO) test -vet=off -count=1 -timeout 15m $$($(GO) list ./... | grep -E '$(PURE)')
 

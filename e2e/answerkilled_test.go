@@ -22,11 +22,11 @@ func sides(n int) []When {
 }
 
 // TestAnswerKilled kills the Action at every write of a submitted answer,
-// before GitHub has seen it and after. Told again, or swept, the world is as if
+// before GitHub has seen it and after. Told again, or reconciled, the world is as if
 // nothing had happened.
 func TestAnswerKilled(t *testing.T) {
 	t.Parallel()
-	for _, again := range []string{"told again", "swept"} {
+	for _, again := range []string{"told again", "reconciled"} {
 		t.Run("an answer killed at any write and "+again+" is carried out once", func(t *testing.T) {
 			t.Parallel()
 			calm, issue := escalated(t, "")
@@ -48,7 +48,7 @@ func TestAnswerKilled(t *testing.T) {
 					killed = true
 					points++
 					if again == "told again" || s.count("human") == 0 && n == 1 && when == Before {
-						s.tell(event) // of what was never recorded the sweep knows nothing
+						s.tell(event) // of what was never recorded the reconcile knows nothing
 					} else {
 						s.want(s.b.RunAction(t, s.told("schedule", map[string]any{})), 0, nil)
 					}

@@ -50,7 +50,7 @@ func TestAppBesideTheAction(t *testing.T) {
 			t.Error(after)
 		}
 	})
-	t.Run("the button of a check judges the newest attempt", func(t *testing.T) {
+	t.Run("the button of a check analyzes the newest attempt", func(t *testing.T) {
 		next := *second
 		next.Attempt, next.Conclusion = 2, "success"
 		next.Artifacts = []Artifact{{Name: "reports", Files: map[string]string{"report.xml": passing}}}

@@ -77,7 +77,7 @@ func TestAppPlan(t *testing.T) {
 			t.Errorf("%+v", call)
 		}
 	})
-	t.Run("a worker's run is judged as no case of its branch", func(t *testing.T) {
+	t.Run("a worker's run is analyzed as no case of its branch", func(t *testing.T) {
 		if n := len(p.r.Issues(t)); n != 2 {
 			t.Errorf("%d issues: %+v", n, p.r.Issues(t))
 		}

@@ -13,9 +13,9 @@ import (
 // lost is what happens to a repository while nobody is there to be told.
 type lost struct {
 	*served
-	sha  [2]string // heads of two further pull requests
-	pr   [2]int
-	mend func() // a repository of the same installation in which GitHub fails
+	sha [2]string // heads of two further pull requests
+	pr  [2]int
+	fix func() // a repository of the same installation in which GitHub fails
 }
 
 func newLost(t *testing.T, env ...string) *lost {
@@ -26,13 +26,13 @@ func newLost(t *testing.T, env ...string) *lost {
 	}
 	s := newStory(t, appConfig)
 	s.r.Grant(t, Writer, "push")
-	mend := func() {}
+	fix := func() {}
 	if len(env) > 0 {
 		broken := s.b.NewRepo(t, nil) // a push that nobody takes would be asked for again and again
-		mend = broken.View().Fault(Fault{Status: http.StatusBadGateway, Times: -1})
+		fix = broken.View().Fault(Fault{Status: http.StatusBadGateway, Times: -1})
 		s.r.Alone(t, broken)
 	}
-	l := &lost{served: &served{s, s.b.Serve(t, bin, "", env...)}, mend: mend}
+	l := &lost{served: &served{s, s.b.Serve(t, bin, "", env...)}, fix: fix}
 	l.receive()
 	for i, branch := range []string{"second", "third"} {
 		l.sha[i] = s.r.Commit(t, branch, "other work", map[string]string{branch + ".go": "package calc\n"})
@@ -164,7 +164,7 @@ func TestAppRecovery(t *testing.T) {
 		if n := s.app.Metric("switchback_recovery_looks_total", `outcome="partly"`); n == 0 {
 			t.Error("the repository in which GitHub fails was left out")
 		}
-		s.mend()
+		s.fix()
 		before, sent := s.world(), len(s.r.Deliveries())
 		s.looks(2)
 		s.app.Kill()

@@ -55,7 +55,7 @@ func TestAppFork(t *testing.T) {
 			t.Errorf("it writes to the fork: %v", q)
 		}
 	}
-	s.sha = f.Commit(t, "feature", "mended", map[string]string{"calc.go": "package calc\n\n// mended\n"})
+	s.sha = f.Commit(t, "feature", "fixed", map[string]string{"calc.go": "package calc\n\n// fixed\n"})
 	s.want(of(passing, "success"), 0, map[string]string{"decision": "PASS"})
 	s.wantComment("✅")
 	s.clean()

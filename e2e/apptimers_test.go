@@ -12,7 +12,7 @@ import (
 )
 
 // askedBefore is a repository in which a workflow asked people a while ago. Of
-// the App's sweep its first comment is held.
+// the App's reconcile its first comment is held.
 func askedBefore(t *testing.T, ago time.Duration, when When) (*asking, *Hold) {
 	t.Helper()
 	s := newAsking(t, "acts: app\nfeedback: {timeout: 48h}\n")
@@ -33,9 +33,9 @@ func (s *asking) heard() []string {
 	return out
 }
 
-// sweeps returns which of the replicas has the work of the prompt: its process
+// reconciles returns which of the replicas has the work of the prompt: its process
 // stands in the register.
-func (s *asking) sweeps(all []*Served) *Served {
+func (s *asking) reconciles(all []*Served) *Served {
 	s.t.Helper()
 	owner := s.register().Prompts[0].Owner
 	i := slices.IndexFunc(all, func(x *Served) bool { return strings.Contains(owner, fmt.Sprintf("/%d/", x.cmd.Process.Pid)) })
@@ -74,8 +74,8 @@ func TestAppTimers(t *testing.T) {
 			t.Fatalf("no replica comments\n%s\n%s", list(s.view), one.Log())
 		}
 	}
-	reminded.sweeps(all).Kill()
-	ended.sweeps(all).Kill()
+	reminded.reconciles(all).Kill()
+	ended.reconciles(all).Kill()
 	told.Drop()
 	tells.Drop()
 	live := slices.DeleteFunc(slices.Clone(all), func(x *Served) bool {
@@ -94,7 +94,7 @@ func TestAppTimers(t *testing.T) {
 		}
 	}
 	n := len(reminded.view.Requests())
-	one.Until("it was swept again, twice", func() bool {
+	one.Until("it was reconciled again, twice", func() bool {
 		reads := slices.DeleteFunc(reminded.view.Requests()[n:], func(q Request) bool { return !strings.HasSuffix(q.Path, "/git/trees/switchback-ledger") })
 		return len(reads) >= 3
 	})

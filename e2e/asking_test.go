@@ -75,7 +75,7 @@ func (s *asking) open() Result {
 	return s.inside("schedule", nil, map[string]string{"command": "prompt", "result": "result.json"})
 }
 
-func (s *asking) sweep() Result {
+func (s *asking) reconcile() Result {
 	s.t.Helper()
 	return s.inside("schedule", map[string]any{"repository": map[string]any{"default_branch": "main"}}, nil)
 }

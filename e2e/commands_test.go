@@ -80,7 +80,7 @@ func testCommandsRefused(t *testing.T, begin begin) {
 		"/switchback quarantine TestX": "no failing test is called `TestX`; the nearest is `TestAdd`",
 		"/switchback skip lint":        "there is no checkpoint `lint`",
 		"/switchback wrong flaky":      "`/switchback quarantine TEST`",
-		"/switchback handover":         "no rework that waits",
+		"/switchback handoff":          "no rework that waits",
 		"/switchback status":           "`unit`: waits for a person",
 		"/switchback help":             "`/switchback wont-fix`",
 		"```\n/switchback skip\n```":   "",

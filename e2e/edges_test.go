@@ -192,7 +192,7 @@ func TestEdgesTestDriven(t *testing.T) {
 		}
 		var fed struct {
 			Success *bool
-			Edges   struct{ Feedback []feedback.Handover }
+			Edges   struct{ Feedback []feedback.Handoff }
 		}
 		if err := json.Unmarshal([]byte(s.read("fed.json")), &fed); err != nil || *fed.Success || len(fed.Edges.Feedback) != 1 || len(fed.Edges.Feedback[0].Files) != 1 {
 			t.Errorf("%v %s", err, s.read("fed.json"))
@@ -371,10 +371,10 @@ func TestEdgesCycleAndQuestion(t *testing.T) {
 		t.Parallel()
 		s := newSite(t, map[string]string{
 			"ports/plan.yml": "- {id: b, parent: a, impl: sh b.sh, test: sh ok.sh}\n- {id: a, depends_on: b, test: sh a.sh}\n",
-			"b.sh": `if [ -n "$SWITCHBACK_FEEDBACK" ]; then touch mended
-"$SWITCHBACK_BIN" feedback send --to a --type FIX_REQUEST --message "it is your fault" --fix "mend it yourself" 2> refused && exit 1; fi; true`,
-			"a.sh": `if [ -f mended ]; then . ./ok.sh; exit 0; fi
-"$SWITCHBACK_BIN" feedback send --to b --type FIX_REQUEST --message broken --fix "mend it"; exit 1`,
+			"b.sh": `if [ -n "$SWITCHBACK_FEEDBACK" ]; then touch fixed
+"$SWITCHBACK_BIN" feedback send --to a --type FIX_REQUEST --message "it is your fault" --fix "fix it yourself" 2> refused && exit 1; fi; true`,
+			"a.sh": `if [ -f fixed ]; then . ./ok.sh; exit 0; fi
+"$SWITCHBACK_BIN" feedback send --to b --type FIX_REQUEST --message broken --fix "fix it"; exit 1`,
 		})
 		s.ports(0, "a=passed", "b=passed")
 		s.is("FB-001 resolved I", "FB-002 rejected")

@@ -12,7 +12,7 @@ func TestFeedbackTimeout(t *testing.T) {
 	s.open()
 	at := func(h int) Result {
 		s.now = begin.Add(time.Duration(h)*time.Hour + time.Minute)
-		return s.sweep()
+		return s.reconcile()
 	}
 	t.Run("S1-41 reminders at half and in the last 12 hours, each once", func(t *testing.T) {
 		for _, c := range []struct{ hours, comments int }{{23, 0}, {24, 1}, {25, 1}, {36, 2}, {47, 2}} {
@@ -40,7 +40,7 @@ func TestFeedbackTimeout(t *testing.T) {
 			t.Errorf("%q", said)
 		}
 	})
-	t.Run("a further sweep finds nothing to do", func(t *testing.T) {
+	t.Run("a further reconcile finds nothing to do", func(t *testing.T) {
 		n := len(s.said())
 		if at(60); len(s.said()) != n {
 			t.Errorf("%q", s.said())
@@ -147,7 +147,7 @@ func TestFeedbackKilled(t *testing.T) {
 					dispatched := len(s.r.Dispatches())
 					s.now = s.now.Add(time.Hour)
 					s.inside(event, payload, in)
-					s.sweep()
+					s.reconcile()
 					got := s.end()
 					// GitHub keeps no key of a dispatch: one whose answer was lost
 					// may be sent a second time, with the same key.

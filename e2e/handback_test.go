@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// What a person hands back is handed back at once, by the run that the answer
+// What a person returns for a fix is returned for a fix at once, by the run that the answer
 // itself starts; a green run that came while it was paused passes on resume.
-func TestHandBack(t *testing.T) {
+func TestReturnForFix(t *testing.T) {
 	s := newStory(t, "")
 	s.r.Grant(t, Writer, "push")
 	s.want(s.run(environment, nil), 0, map[string]string{"decision": "ESCALATE_ENV"})
@@ -15,7 +15,7 @@ func TestHandBack(t *testing.T) {
 	t.Run("S0-23 a retry hands the escalated failure back at once and closes the issue", func(t *testing.T) {
 		s.want(s.say(Writer, issue.Number, "/switchback retry"), 0, nil)
 		comment := strings.Join(s.bot(), "\n")
-		if !strings.Contains(comment, "handed back: turn 1 of 4") || !strings.Contains(comment, "`"+Writer+"` handed it back for 1 more turn") {
+		if !strings.Contains(comment, "returned for a fix: turn 1 of 4") || !strings.Contains(comment, "`"+Writer+"` handed it back for 1 more turn") {
 			t.Errorf("the comment:\n%s", comment)
 		}
 		if is := s.onlyIssue(); is.State != "closed" {

@@ -115,19 +115,19 @@ func testPausedLabel(t *testing.T, begin begin) {
 	s.clean()
 }
 
-func TestSweptAnswers(t *testing.T) {
+func TestReconciledAnswers(t *testing.T) {
 	s, issue := escalated(t, "")
 	n := issue.Number
-	sweep := func(at time.Duration) {
+	reconcile := func(at time.Duration) {
 		t.Helper()
 		s.want(s.within(s.told("schedule", map[string]any{}), at), 0, nil)
 	}
 	s.tick(Writer, n, "reset", answers.Submit)
-	sweep(0)
+	reconcile(0)
 	if p := s.prompt(n); !p.Submitted() {
 		t.Error("Submit was unticked while its event may be on its way")
 	}
-	sweep(time.Hour)
+	reconcile(time.Hour)
 	if p := s.prompt(n); p.Submitted() || !slices.Equal(p.Ticked, []string{"reset"}) {
 		t.Errorf("ticked %q", p.Ticked)
 	}
@@ -140,9 +140,9 @@ func TestSweptAnswers(t *testing.T) {
 	s.clean()
 }
 
-// What happened to an issue while no event was delivered is found by the sweep.
-func TestSweptStates(t *testing.T) {
-	sweep := func(s *story, at time.Duration) {
+// What happened to an issue while no event was delivered is found by the reconcile.
+func TestReconciledStates(t *testing.T) {
+	reconcile := func(s *story, at time.Duration) {
 		s.t.Helper()
 		s.want(s.within(s.told("schedule", map[string]any{}), at), 0, nil)
 	}
@@ -151,12 +151,12 @@ func TestSweptStates(t *testing.T) {
 			s, issue := escalated(t, "")
 			s.r.Grant(t, Owner, "admin")
 			s.r.Must(t, "PATCH", fmt.Sprintf("/issues/%d", issue.Number), map[string]any{"state": "closed", "state_reason": reason}, nil)
-			sweep(s, 0)
+			reconcile(s, 0)
 			if n := s.count("human"); n != 0 {
 				t.Errorf("%d human events while the event may be on its way", n)
 			}
-			sweep(s, time.Hour)
-			sweep(s, 2*time.Hour)
+			reconcile(s, time.Hour)
+			reconcile(s, 2*time.Hour)
 			s.wantPaused(paused)
 			s.wantClosed(issue.Number, true)
 			if n := s.count("human"); n != 1 {
@@ -168,8 +168,8 @@ func TestSweptStates(t *testing.T) {
 	t.Run("deleted", func(t *testing.T) {
 		s, issue := escalated(t, "")
 		defer s.view.Fault(Fault{Path: regexp.MustCompile(fmt.Sprintf("/issues/%d(/|$)", issue.Number)), Times: -1, Status: http.StatusGone})()
-		sweep(s, 0)
-		sweep(s, time.Hour)
+		reconcile(s, 0)
+		reconcile(s, time.Hour)
 		n := 0
 		for _, c := range s.r.Comments(t, s.number) {
 			if strings.Contains(c.Body, "deleted") && strings.Contains(c.Body, "`/switchback retry 2`") {

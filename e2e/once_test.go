@@ -59,7 +59,7 @@ var chapters = []struct {
 	{"a second failure", "", func(s *story) { s.run(failing("TestAdd"), nil); s.push() }, failing("TestSub"), nil},
 	{"an escalation", "", func(*story) {}, environment, nil},
 	{"a pass that closes an escalation", "", func(s *story) { s.run(environment, nil); s.push() }, passing, map[string]string{"job-status": "success"}},
-	{"a mention", "handover: [{mention: \"@claude\"}]\n", func(*story) {}, failing("TestAdd"), nil},
+	{"a mention", "handoff: [{mention: \"@claude\"}]\n", func(*story) {}, failing("TestAdd"), nil},
 	{"an escalation that another pull request shares", "", func(s *story) { s.beside("other").run(environment, nil) }, environment, nil},
 	{"a pass that leaves a shared escalation to another", "", func(s *story) { s.run(environment, nil); s.beside("other").run(environment, nil); s.push() }, passing, map[string]string{"job-status": "success"}},
 	{"an escalation beyond the fuse", "escalation: {max_issues: 1}\n", func(s *story) { s.beside("other").run(broken("Far"), nil) }, environment, nil},

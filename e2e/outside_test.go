@@ -80,7 +80,7 @@ func TestOutsideFork(t *testing.T) {
 		}
 	})
 	t.Run("the next commit that passes ends it in the same comment", func(t *testing.T) {
-		s.sha = f.Commit(t, "feature", "mended", map[string]string{"calc.go": "package calc\n\n// mended\n"})
+		s.sha = f.Commit(t, "feature", "fixed", map[string]string{"calc.go": "package calc\n\n// fixed\n"})
 		next := s.ranOn(f, "feature", passing)
 		next.Conclusion = "success"
 		s.view.Reset()

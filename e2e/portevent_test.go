@@ -78,8 +78,8 @@ func (j *eventJob) hear(run *Run) Result {
 	}))
 }
 
-// sweep is the schedule, which has no run to tell of.
-func (j *eventJob) sweep() Result {
+// reconcile is the schedule, which has no run to tell of.
+func (j *eventJob) reconcile() Result {
 	j.t.Helper()
 	return j.ok(j.command("port-event", nil, nil))
 }
@@ -191,7 +191,7 @@ func TestPortByEvents(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "timeout: 2s", func(map[string]any) Run { return Run{Status: "in_progress"} })
 		for range 100 {
-			if j.sweep(); j.journal().Loop.Status != plan.Running {
+			if j.reconcile(); j.journal().Loop.Status != plan.Running {
 				break
 			}
 		}
@@ -209,7 +209,7 @@ func TestPortByEvents(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "", second)
 		for range 4 {
-			j.sweep()
+			j.reconcile()
 		}
 		j.standsAs(plan.Success, twoTurns)
 	})
@@ -249,7 +249,7 @@ func TestPortByEventsKilled(t *testing.T) {
 				t.Fatalf("it ended before\n%s", res.Stderr)
 			}
 			for range 5 {
-				if j.sweep(); j.journal().Loop.Status != plan.Running {
+				if j.reconcile(); j.journal().Loop.Status != plan.Running {
 					break
 				}
 			}

@@ -180,7 +180,7 @@ func TestPorts(t *testing.T) {
 		"ports/c.yml": "id: c\ndepends_on: a\nimpl: sh worker.sh\ntest: sh test.sh\n",
 		"ports/d.yml": good("d", "a", "b", "c"), "ports/e.yml": good("e", "d"),
 		"ports/x.yml": "id: x\nmax_iterations: 1\nimpl: echo 7 > x.txt\ntest: sh test.sh\n", "ports/y.yml": good("y", "x"),
-		"ports/m.yml": "id: m\nparent: n\nimpl: sh mend.sh\ntest: sh test.sh\n", "mend.sh": mendScript,
+		"ports/m.yml": "id: m\nparent: n\nimpl: sh fix.sh\ntest: sh test.sh\n", "fix.sh": fixScript,
 		"ports/n.yml": "id: n\ndepends_on: m\nimpl: sh find.sh\ntest: sh test.sh\n", "find.sh": findScript,
 		".github/switchback.yml": "escalation: {mention: \"@writer\"}\n",
 	})
@@ -227,7 +227,7 @@ func TestPorts(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
-	t.Run("N asks M to mend its work: N waits, no job fails for it, and M runs again (S3-44 S3-55 S3-68)", func(t *testing.T) {
+	t.Run("N asks M to fix its work: N waits, no job fails for it, and M runs again (S3-44 S3-55 S3-68)", func(t *testing.T) {
 		m, n := p.journal(t, "ports", "m"), p.journal(t, "ports", "n")
 		if m.Pairs != 2 || len(m.Loop.Errands) != 1 || n.Loop.Status != plan.Paused || res.Jobs["level-2"] != "success" || !strings.Contains(res.Console, "switchback: port n: waiting: it waits for feedback FB-001 to m (FIX_REQUEST, round 1 of 2)") {
 			t.Errorf("%+v\n%+v\n%v", m.Loop, n.Loop, res.Jobs)

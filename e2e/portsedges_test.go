@@ -9,20 +9,20 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// mendScript is a port that another asks to mend its work. It then asks that one
+// fixScript is a port that another asks to fix its work. It then asks that one
 // back, which waits for it, and hands its work on as a push would.
-const mendScript = `echo 3 > m.txt
+const fixScript = `echo 3 > m.txt
 if [ -n "$SWITCHBACK_FEEDBACK" ]; then
-  grep -q 'write m-mended' "$SWITCHBACK_FEEDBACK" || exit 1
-  "$SWITCHBACK_BIN" feedback send --to n --type FIX_REQUEST --message "it is you" --fix "mend it" 2> refused && exit 1
+  grep -q 'write m-fixed' "$SWITCHBACK_FEEDBACK" || exit 1
+  "$SWITCHBACK_BIN" feedback send --to n --type FIX_REQUEST --message "it is you" --fix "fix it" 2> refused && exit 1
   grep -q 'Feedback cycle detected: n → m → n' refused || exit 1
-  cd "$ORIGIN" && touch m-mended && git add m-mended && git -c user.name=m -c user.email=m@example.com commit -q -m mended
+  cd "$ORIGIN" && touch m-fixed && git add m-fixed && git -c user.name=m -c user.email=m@example.com commit -q -m fixed
 fi
 `
 
 // findScript is the port that finds m to be wrong.
-const findScript = `if [ -f m-mended ]; then echo 3 > n.txt; exit 0; fi
-"$SWITCHBACK_BIN" feedback send --to m --type FIX_REQUEST --message "m-mended is missing" --fix "write m-mended"
+const findScript = `if [ -f m-fixed ]; then echo 3 > n.txt; exit 0; fi
+"$SWITCHBACK_BIN" feedback send --to m --type FIX_REQUEST --message "m-fixed is missing" --fix "write m-fixed"
 `
 
 // feedback reads what the ledger holds of feedback between ports.

@@ -74,7 +74,7 @@ func TestPortsIntegration(t *testing.T) {
 			}
 		}
 	})
-	t.Run("test_feedback_loop, a failing test is handed back until it passes (S2-92)", func(t *testing.T) {
+	t.Run("test_feedback_loop, a failing test is returned for a fix until it passes (S2-92)", func(t *testing.T) {
 		j := p.journal(t, "ports", "loop")
 		var sent []string
 		for _, m := range j.Mail.Messages {

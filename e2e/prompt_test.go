@@ -312,7 +312,7 @@ func TestBoxesRefused(t *testing.T) {
 	})
 }
 
-// Where the tests in quarantine were all that failed, nothing is handed back, and
+// Where the tests in quarantine were all that failed, nothing is returned for a fix, and
 // no turns are granted to what may fail later.
 func TestQuarantineIsEnough(t *testing.T) { both(t, testQuarantineIsEnough) }
 

@@ -104,7 +104,7 @@ func TestSharedIssue(t *testing.T) {
 	})
 	o.pushTo("other")
 	o.passes()
-	t.Run("it is closed with the last, with what mended it", func(t *testing.T) {
+	t.Run("it is closed with the last, with what fixed it", func(t *testing.T) {
 		i := s.issues()[0]
 		if got := s.last(i.Number); i.State != "closed" || !strings.Contains(got, o.sha[:7]) || !strings.Contains(got, "passes on") {
 			t.Errorf("%s %q", i.State, got)
@@ -234,14 +234,14 @@ func TestQuiet(t *testing.T) {
 		if got := s.states(); got != "closed" || !contains(s.r.IssueLabels(t, s.number), "switchback:paused") {
 			t.Errorf("%s, %v\n%s", got, s.r.IssueLabels(t, s.number), res.Stderr)
 		}
-		if res := s.sweep("schedule", nil); res.ExitCode != 0 || s.states() != "closed" {
-			t.Errorf("a sweep: exit %d, %s\n%s", res.ExitCode, s.states(), res.Stdout)
+		if res := s.reconcile("schedule", nil); res.ExitCode != 0 || s.states() != "closed" {
+			t.Errorf("a reconcile: exit %d, %s\n%s", res.ExitCode, s.states(), res.Stdout)
 		}
 	})
-	t.Run("the sweep opens it when the time is over", func(t *testing.T) {
+	t.Run("the reconcile opens it when the time is over", func(t *testing.T) {
 		s.r.Commit(t, "main", "shorter", map[string]string{".github/switchback.yml": "escalation: {quiet: 0s}\nretry_delay: 0s\n"})
 		for range 2 {
-			if res := s.sweep("schedule", nil); res.ExitCode != 0 || s.states() != "open" {
+			if res := s.reconcile("schedule", nil); res.ExitCode != 0 || s.states() != "open" {
 				t.Errorf("exit %d, %s\n%s%s", res.ExitCode, s.states(), res.Stdout, res.Stderr)
 			}
 		}

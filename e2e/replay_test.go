@@ -28,7 +28,7 @@ func (s *story) replay() Result {
 	return s.run("", map[string]string{"command": "replay"})
 }
 
-// failed records a pull request whose first two commits are handed back.
+// failed records a pull request whose first two commits are returned for a fix.
 func (s *story) failed() {
 	s.t.Helper()
 	for range 2 {
@@ -76,7 +76,7 @@ func TestReplayAction(t *testing.T) {
 	t.Run("what it would have decided is said in one comment and in the job summary", func(t *testing.T) {
 		res := s.replay()
 		s.want(res, 0, nil)
-		want := []string{"**1 of 2 recorded runs**, in 1 of 1 cases", "`RETRY` `mendable`, back to implement | `ESCALATE_MAX_RETRY` `limit-reached` | 1 |",
+		want := []string{"**1 of 2 recorded runs**, in 1 of 1 cases", "`RETRY` `fixable`, back to implement | `ESCALATE_MAX_RETRY` `limit-reached` | 1 |",
 			fmt.Sprintf("`%s#%d/unit`", s.r.FullName, first), "configuration of the base branch", s.sha[:7]}
 		s.onlyReplay(ActionsBot, want...)
 		for _, w := range want {
@@ -108,9 +108,9 @@ func TestReplayAction(t *testing.T) {
 		s.onlyReplay(ActionsBot, "larger than 64 KiB")
 	})
 	t.Run("a new commit brings the comment up to date", func(t *testing.T) {
-		s.retune("max_iterations: 2\nretry_delay: 0s\nhandover: [{mention: \"@claude\"}]\n")
+		s.retune("max_iterations: 2\nretry_delay: 0s\nhandoff: [{mention: \"@claude\"}]\n")
 		s.want(s.replay(), 0, nil)
-		if c := s.onlyReplay(ActionsBot, "**No change**: 2 recorded runs of 1 cases", "`handover`"); c.ID != id || strings.Contains(c.Body, "ESCALATE") {
+		if c := s.onlyReplay(ActionsBot, "**No change**: 2 recorded runs of 1 cases", "`handoff`"); c.ID != id || strings.Contains(c.Body, "ESCALATE") {
 			t.Errorf("%d\n%s", c.ID, c.Body)
 		}
 	})

@@ -54,7 +54,7 @@ type shownCheckpoint struct {
 }
 
 func TestReview(t *testing.T) {
-	s := newStory(t, "handover: [{mention: \"@claude\"}]\n")
+	s := newStory(t, "handoff: [{mention: \"@claude\"}]\n")
 	s.r.Grant(t, Writer, "push")
 	first := s.review(Writer, changes, "Thanks!\n\n- blocker (security): calc.go:3: the sum may overflow\n- critical (code quality): no error is returned\n- critical (testing): nothing tests zero\n")
 	t.Run("S4-73 a review that marks the work as failed is detected", func(t *testing.T) {
@@ -160,7 +160,7 @@ func testReviewLimit(t *testing.T, begin begin) {
 			t.Error(res.Stdout)
 		}
 	})
-	t.Run("S4-52 S4-68 nothing is handed back from then on", func(t *testing.T) {
+	t.Run("S4-52 S4-68 nothing is returned for a fix from then on", func(t *testing.T) {
 		for range 3 {
 			s.push()
 			s.want(s.review(Writer, changes, "- critical (testing): no test"), 0, map[string]string{"decision": "NONE"})
@@ -236,7 +236,7 @@ func testReviewPhases(t *testing.T, begin begin) {
 		}
 		s.clean()
 	})
-	t.Run("S4-15 a review delivered again of a commit that was handed back costs no turn", func(t *testing.T) {
+	t.Run("S4-15 a review delivered again of a commit that was returned for a fix costs no turn", func(t *testing.T) {
 		s := begin(t, "")
 		s.r.Grant(t, Writer, "push")
 		s.review(Writer, changes, "- major (testing): none")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Prism checks one request at a time, and the sweeps make tens of thousands of
+// Prism checks one request at a time, and the reconciles make tens of thousands of
 // a few hundred shapes: the first ones of each shape are checked, and then one
 // in a while.
 const (

@@ -64,7 +64,7 @@ func TestSignIn(t *testing.T) {
 		one.push()
 		one.ran(failing("TestSub"), "failure")
 		app.Idle()
-		text := heard.until(mine, "run.judged", one.sha)
+		text := heard.until(mine, "run.analyzed", one.sha)
 		if strings.Contains(text, theirs) || !strings.Contains(text, mine) {
 			t.Errorf("%s hears\n%s", Reader, text)
 		}
@@ -117,7 +117,7 @@ func TestSignIn(t *testing.T) {
 			s.ran(failing("TestMul"), "failure")
 			app.Idle()
 		}
-		if text := heard.until(theirs, "run.judged", two.sha); strings.Contains(text, mine) {
+		if text := heard.until(theirs, "run.analyzed", two.sha); strings.Contains(text, mine) {
 			t.Errorf("%s hears\n%s", Reader, text)
 		}
 	})

@@ -66,7 +66,7 @@ type soak struct {
 	apps  []*Served // the replicas
 	pg    *pgtest.Own
 
-	up    sync.RWMutex // held while there is no server: who reads SQLite then would mend its log
+	up    sync.RWMutex // held while there is no server: who reads SQLite then would fix its log
 	db    *database.DB // PostgreSQL's
 	look  sync.Mutex
 	seen  map[string]deliveryRow

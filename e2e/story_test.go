@@ -312,7 +312,7 @@ func testEscalation(t *testing.T, begin begin) {
 			t.Errorf("%+v", c)
 		}
 	})
-	t.Run("nothing is handed back while it waits for a human", func(t *testing.T) {
+	t.Run("nothing is returned for a fix while it waits for a human", func(t *testing.T) {
 		s.push()
 		s.want(s.run(failing("TestOther"), nil), 0, map[string]string{"decision": "NONE"})
 		s.onlyIssue()
@@ -363,7 +363,7 @@ func testOneRun(t *testing.T, begin begin) {
 		want         string
 	}{
 		{"an environment failure calls a human at once", environment, nil, 0, "ESCALATE_ENV"},
-		{"a timeout is handed back first", timedOut, nil, 0, "RETRY"},
+		{"a timeout is returned for a fix first", timedOut, nil, 0, "RETRY"},
 		{"a missing report of a green job is unclear and fails the step", "", map[string]string{"job-status": "success"}, 1, "ESCALATE_UNCLEAR"},
 		{"a missing report of a failed job is unclear", "", nil, 1, "ESCALATE_UNCLEAR"},
 		{"a cancelled job is unclear", passing, map[string]string{"job-status": "cancelled"}, 1, "ESCALATE_UNCLEAR"},

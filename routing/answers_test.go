@@ -8,11 +8,11 @@ import (
 )
 
 // TestPropertyOfAnswers plays runs and everything a human can do in any order.
-// Granted is what the limit may be at most: what the lineage began with, and
+// Granted is what the limit may be at most: what the streak began with, and
 // what humans granted.
 func TestPropertyOfAnswers(t *testing.T) {
 	results := []Result{Pass, Fail, Fail, Fail, Fail, TimedOut, Unclear, Errored}
-	acts := []HumanAction{HumanResume, HumanReset, HumanPause, HumanExtend, HumanSkip, HumanPhase, HumanRerun, HumanQuarantine, HumanWontFix, HumanWrong, HumanHandover}
+	acts := []HumanAction{HumanResume, HumanReset, HumanPause, HumanExtend, HumanSkip, HumanPhase, HumanRerun, HumanQuarantine, HumanWontFix, HumanWrong, HumanHandoff}
 	for seed := range 250 {
 		rng := rand.New(rand.NewSource(int64(seed)))
 		w := newWorld(t)
@@ -27,7 +27,7 @@ func TestPropertyOfAnswers(t *testing.T) {
 				names := w.c.Names()
 				e := Event{Checkpoint: names[rng.Intn(len(names))], Action: acts[rng.Intn(len(acts))], N: 1 + rng.Intn(3), Phase: []Phase{Research, Plan, Implement}[rng.Intn(3)],
 					Test: fmt.Sprint("T", rng.Intn(3)), Class: Classes()[rng.Intn(len(Classes()))], Answer: fmt.Sprint("comment/", rng.Intn(40), "/1")}
-				if e.Action == HumanHandover && !w.c.Checkpoints[e.Checkpoint].Waiting {
+				if e.Action == HumanHandoff && !w.c.Checkpoints[e.Checkpoint].Waiting {
 					continue
 				}
 				_, known := w.c.Answered[e.Answer]
@@ -45,7 +45,7 @@ func TestPropertyOfAnswers(t *testing.T) {
 				v.Run.Attempt, v.Run.Parts = 1+rng.Intn(2), 1+rng.Intn(2)
 				v.Run.Part = string(rune('a' + rng.Intn(v.Run.Parts)))
 				v.Checkpoint = []string{"unit", "unit", "lint"}[rng.Intn(3)]
-				if d := w.judge(v); d.Kind == KindRetry && d.Iteration > d.Max {
+				if d := w.analyze(v); d.Kind == KindRetry && d.Iteration > d.Max {
 					t.Fatalf("seed %d step %d: turn %d of %d", seed, step, d.Iteration, d.Max)
 				}
 				w.settle()
@@ -75,7 +75,7 @@ func checkStep(t *testing.T, at string, w *world, before Case, granted map[strin
 	t.Helper()
 	for _, name := range w.c.Names() {
 		cp, old := w.c.Checkpoints[name], before.Checkpoints[name]
-		if cp.Lineage != old.Lineage {
+		if cp.Streak != old.Streak {
 			granted[name] = 0
 		}
 		if cp.Reworks > HardCap || cp.Reworks > w.p.Max+granted[name] {
@@ -100,16 +100,16 @@ func checkStep(t *testing.T, at string, w *world, before Case, granted map[strin
 		if cp.Redo != nil && !cp.Paused && w.c.holder(name, w.p) == "" && len(w.c.unmetNeeds(name, w.p)) == 0 {
 			t.Fatalf("%s: %s is left to be decided anew: %+v", at, name, cp.Redo)
 		}
-		if cp.Reworks != len(ofLineage(cp.Iterations, cp.Lineage)) {
-			t.Fatalf("%s: %d reworks of %s, %d iterations", at, cp.Reworks, name, len(ofLineage(cp.Iterations, cp.Lineage)))
+		if cp.Reworks != len(ofStreak(cp.Iterations, cp.Streak)) {
+			t.Fatalf("%s: %d reworks of %s, %d iterations", at, cp.Reworks, name, len(ofStreak(cp.Iterations, cp.Streak)))
 		}
 	}
 }
 
-func ofLineage(its []Iteration, n int) []Iteration {
+func ofStreak(its []Iteration, n int) []Iteration {
 	var out []Iteration
 	for _, it := range its {
-		if it.Lineage == n {
+		if it.Streak == n {
 			out = append(out, it)
 		}
 	}

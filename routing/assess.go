@@ -52,15 +52,15 @@ func Assess(cp Checkpoint, p Policy) Action {
 			return Action{ActionKind(ph), PriorityPhase + i*100, ph, "not done yet"}
 		}
 	}
-	return Action{ActionReview, PriorityPhase + 300, Review, "delivered and not yet judged"}
+	return Action{ActionReview, PriorityPhase + 300, Review, "delivered and not yet analyzed"}
 }
 
 func (cp Checkpoint) lastFailed() bool {
 	n := len(cp.Turns)
-	return n > 0 && cp.Turns[n-1].Kind != KindPass && cp.Turns[n-1].Lineage == cp.Lineage
+	return n > 0 && cp.Turns[n-1].Kind != KindPass && cp.Turns[n-1].Streak == cp.Streak
 }
 
-// reworked reports whether the last failing verdict has been handed back.
+// reworked reports whether the last failing verdict has been returned for a fix.
 func (cp Checkpoint) reworked() bool {
 	n := len(cp.Turns)
 	return n > 0 && cp.Turns[n-1].Kind == KindRetry

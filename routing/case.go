@@ -45,16 +45,16 @@ type Claim struct {
 type Checkpoint struct {
 	Name       string              `json:"name"`
 	State      State               `json:"state"`
-	Limit      int                 `json:"limit"`   // reworks allowed, kept from when the lineage opened
+	Limit      int                 `json:"limit"`   // reworks allowed, kept from when the streak opened
 	Limited    bool                `json:"limited"` // Limit is set
 	Reworks    int                 `json:"refinement_count"`
 	Iterations []Iteration         `json:"refinement_iterations,omitempty"`
 	History    []Entry             `json:"routing_history,omitempty"`
 	Turns      []Turn              `json:"turns,omitempty"`
-	Lineage    int                 `json:"lineage"` // grows with every green and every reset
+	Streak     int                 `json:"streak"` // grows with every green and every reset
 	Runs       map[string]RunState `json:"runs,omitempty"`
 	Last       Run                 `json:"last"`               // newest run that decided something
-	Returned   map[string]int      `json:"returned,omitempty"` // commit → turn in which it was handed back, this lineage
+	Returned   map[string]int      `json:"returned,omitempty"` // commit → turn in which it was returned for a fix, this streak
 	Phases     map[Phase]bool      `json:"phases,omitempty"`   // what is done
 	LastError  string              `json:"last_error,omitempty"`
 	Green      string              `json:"green,omitempty"` // commit that passed last
@@ -92,12 +92,12 @@ type Iteration struct {
 	StartedAt      time.Time `json:"started_at"`
 	ReviewFeedback string    `json:"review_feedback"`
 	Result         string    `json:"result"` // in_progress, failed, success
-	Lineage        int       `json:"lineage"`
+	Streak         int       `json:"streak"`
 }
 
 // Entry is one line of a checkpoint's routing history.
 type Entry struct {
-	Iteration int       `json:"iteration"` // 1 for the first run judged
+	Iteration int       `json:"iteration"` // 1 for the first run analyzed
 	Result    Kind      `json:"result"`
 	Reason    string    `json:"reason,omitempty"` // the class, "" for PASS
 	At        time.Time `json:"at"`
@@ -106,8 +106,8 @@ type Entry struct {
 
 // Turn is one decision that was taken, with the verdict it was taken on.
 type Turn struct {
-	Lineage   int       `json:"lineage"`
-	Iteration int       `json:"iteration"` // reworks handed back, this one included
+	Streak    int       `json:"streak"`
+	Iteration int       `json:"iteration"` // reworks returned for a fix, this one included
 	Kind      Kind      `json:"kind"`
 	Rule      string    `json:"rule"`
 	Reason    string    `json:"reason,omitempty"`
@@ -172,14 +172,14 @@ func (cp Checkpoint) clone() Checkpoint {
 	return cp
 }
 
-// Story returns the turns of the lineage that the last turn belongs to.
+// Story returns the turns of the streak that the last turn belongs to.
 func (cp Checkpoint) Story() []Turn {
 	if len(cp.Turns) == 0 {
 		return nil
 	}
-	last := cp.Turns[len(cp.Turns)-1].Lineage
+	last := cp.Turns[len(cp.Turns)-1].Streak
 	i := len(cp.Turns)
-	for i > 0 && cp.Turns[i-1].Lineage == last {
+	for i > 0 && cp.Turns[i-1].Streak == last {
 		i--
 	}
 	return cp.Turns[i:]

@@ -19,7 +19,7 @@ func effectKinds(d Decision) []EffectKind {
 func TestPass(t *testing.T) {
 	t.Run("S0-5 S0-46 PASS marks the checkpoint completed", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Pass, ""))
+		w.analyze(run(1, Pass, ""))
 		if got := w.c.Checkpoints["unit"].State; got != Completed {
 			t.Error(got)
 		}
@@ -31,16 +31,16 @@ func TestPass(t *testing.T) {
 				t.Error("run_reviewer_on_pass is true by default")
 			}
 			w.p.Reviewer, w.p.RunReviewerOnPass = c.configured, c.wanted
-			if got := hasEffect(w.judge(run(1, Pass, "")), EffectReview); got != c.starts {
+			if got := hasEffect(w.analyze(run(1, Pass, "")), EffectReview); got != c.starts {
 				t.Errorf("%+v: started %v", c, got)
 			}
 		}
 	})
 	t.Run("S0-6 a reviewer that fails does not undo PASS", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Pass, ""))
+		w.analyze(run(1, Pass, ""))
 		v := ReviewVerdict("review", Run{ID: "r1", SHA: run(1, Pass, "").Run.SHA}, ReviewResult{Decision: ReviewFailed}, w.p.FailOn)
-		if d := w.judge(v); d.Kind != KindNone || w.c.Checkpoints["unit"].State != Completed {
+		if d := w.analyze(v); d.Kind != KindNone || w.c.Checkpoints["unit"].State != Completed {
 			t.Errorf("%s, unit is %s", d.Kind, w.c.Checkpoints["unit"].State)
 		}
 	})
@@ -49,31 +49,31 @@ func TestPass(t *testing.T) {
 		w.p.Needs = map[string][]string{"e2e": {"unit", "lint"}}
 		early := run(1, Fail, LogicError)
 		early.Checkpoint = "e2e"
-		if d := w.judge(early); d.Kind != KindNone || !d.Held || w.c.Checkpoints["e2e"].State != Pending {
+		if d := w.analyze(early); d.Kind != KindNone || !d.Held || w.c.Checkpoints["e2e"].State != Pending {
 			t.Fatalf("%s held=%v state=%s", d.Kind, d.Held, w.c.Checkpoints["e2e"].State)
 		}
 		lint := run(1, Pass, "")
 		lint.Checkpoint = "lint"
-		if d := w.judge(lint); len(d.Ready) != 0 {
+		if d := w.analyze(lint); len(d.Ready) != 0 {
 			t.Errorf("ready too early: %v", d.Ready)
 		}
-		d := w.judge(run(1, Pass, ""))
+		d := w.analyze(run(1, Pass, ""))
 		if !reflect.DeepEqual(d.Ready, []string{"e2e"}) || !hasEffect(d, EffectReady) {
 			t.Errorf("ready %v, effects %v", d.Ready, effectKinds(d))
 		}
-		if d := w.judge(early); d.Kind != KindRetry || w.c.Checkpoints["e2e"].State != InProgress {
+		if d := w.analyze(early); d.Kind != KindRetry || w.c.Checkpoints["e2e"].State != InProgress {
 			t.Errorf("the held verdict: %s, state %s", d.Kind, w.c.Checkpoints["e2e"].State)
 		}
 	})
-	t.Run("a held verdict of an older commit than has been judged since decides nothing", func(t *testing.T) {
+	t.Run("a held verdict of an older commit than has been analyzed since decides nothing", func(t *testing.T) {
 		for _, r := range []Result{Fail, Pass} {
 			w := newWorld(t)
 			w.p.Needs, w.p.Checkpoints = map[string][]string{"e2e": {"unit"}}, []string{"unit", "e2e"}
 			held := run(1, r, map[bool]Class{true: LogicError}[r == Fail])
 			held.Checkpoint, held.Head = "e2e", held.Run.SHA
-			w.judge(held)
-			w.judge(run(2, Pass, ""))
-			d := w.judge(held)
+			w.analyze(held)
+			w.analyze(run(2, Pass, ""))
+			d := w.analyze(held)
 			if cp := w.c.Checkpoints["e2e"]; d.Kind != KindNone || d.Rule != "stale-run" || len(cp.Held) != 0 || cp.Reworks != 0 || w.c.Complete {
 				t.Errorf("held %s: %s (%s), complete %v", r, d.Kind, d.Rule, w.c.Complete)
 			}
@@ -82,38 +82,38 @@ func TestPass(t *testing.T) {
 	t.Run("S0-8 PASS of the last checkpoint completes the case", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Checkpoints = []string{"unit", "lint"}
-		if d := w.judge(run(1, Pass, "")); d.Complete || w.c.Complete {
+		if d := w.analyze(run(1, Pass, "")); d.Complete || w.c.Complete {
 			t.Error("complete before lint passed")
 		}
 		lint := run(1, Pass, "")
 		lint.Checkpoint = "lint"
-		if d := w.judge(lint); !d.Complete || !w.c.Complete {
+		if d := w.analyze(lint); !d.Complete || !w.c.Complete {
 			t.Error("not complete")
 		}
 	})
 	t.Run("S0-35 a passing result makes no feedback and hands nothing over", func(t *testing.T) {
-		d := newWorld(t).judge(run(1, Pass, ""))
-		if hasEffect(d, EffectHandover) || hasEffect(d, EffectIssue) {
+		d := newWorld(t).analyze(run(1, Pass, ""))
+		if hasEffect(d, EffectHandoff) || hasEffect(d, EffectIssue) {
 			t.Error(effectKinds(d))
 		}
 	})
 	t.Run("S4-10 success clears last_error", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 0
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		if w.c.Checkpoints["unit"].LastError == "" {
 			t.Fatal("no last_error")
 		}
-		w.judge(run(2, Pass, ""))
+		w.analyze(run(2, Pass, ""))
 		if got := w.c.Checkpoints["unit"].LastError; got != "" {
 			t.Error(got)
 		}
 	})
 	t.Run("green resets the count", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
-		w.judge(run(2, Pass, ""))
-		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 {
+		w.analyze(run(1, Fail, LogicError))
+		w.analyze(run(2, Pass, ""))
+		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 {
 			t.Errorf("%s %d", d.Kind, d.Iteration)
 		}
 	})
@@ -122,8 +122,8 @@ func TestPass(t *testing.T) {
 func TestRetry(t *testing.T) {
 	t.Run("S0-11 RETRY sends the feedback, counts, and only then starts the worker again", func(t *testing.T) {
 		w := newWorld(t)
-		d := w.judge(run(1, Fail, LogicError))
-		if want := []EffectKind{EffectComment, EffectCheck, EffectHandover}; !reflect.DeepEqual(effectKinds(d), want) {
+		d := w.analyze(run(1, Fail, LogicError))
+		if want := []EffectKind{EffectComment, EffectCheck, EffectHandoff}; !reflect.DeepEqual(effectKinds(d), want) {
 			t.Errorf("got %v", effectKinds(d))
 		}
 		if w.c.Checkpoints["unit"].Reworks != 1 {
@@ -132,14 +132,14 @@ func TestRetry(t *testing.T) {
 	})
 	t.Run("S0-47 RETRY leaves the checkpoint in progress", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
+		w.analyze(run(2, Fail, LogicError))
 		if got := w.c.Checkpoints["unit"].State; got != InProgress {
 			t.Error(got)
 		}
 	})
 	t.Run("S0-52 the retry delay is 5 s by default and stands in the decision", func(t *testing.T) {
-		if d := newWorld(t).judge(run(1, Fail, LogicError)); d.Delay != 5*time.Second {
+		if d := newWorld(t).analyze(run(1, Fail, LogicError)); d.Delay != 5*time.Second {
 			t.Error(d.Delay)
 		}
 	})
@@ -148,7 +148,7 @@ func TestRetry(t *testing.T) {
 		for n := 1; n <= 3; n++ {
 			v := run(n, Fail, LogicError)
 			v.Failures = []Failure{{Name: fmt.Sprint("test", n)}}
-			w.judge(v)
+			w.analyze(v)
 		}
 		for i, turn := range w.c.Checkpoints["unit"].Turns {
 			if turn.Iteration != i+1 || turn.Verdict.Failures[0].Name != fmt.Sprint("test", i+1) {
@@ -161,9 +161,9 @@ func TestRetry(t *testing.T) {
 func TestEscalated(t *testing.T) {
 	t.Run("S0-23 S0-48 S4-52 after an escalation nothing retries or advances until a human acts", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
+		w.analyze(run(1, Fail, EnvIssue))
 		for n := 2; n < 6; n++ {
-			if d := w.judge(run(n, Fail, LogicError)); d.Kind != KindNone || hasEffect(d, EffectHandover) {
+			if d := w.analyze(run(n, Fail, LogicError)); d.Kind != KindNone || hasEffect(d, EffectHandoff) {
 				t.Errorf("run %d: %s %v", n, d.Kind, effectKinds(d))
 			}
 		}
@@ -171,7 +171,7 @@ func TestEscalated(t *testing.T) {
 			t.Errorf("%s %d", cp.State, cp.Reworks)
 		}
 		w.human(HumanResume, 0)
-		if d := w.judge(run(6, Fail, LogicError)); d.Kind != KindRetry {
+		if d := w.analyze(run(6, Fail, LogicError)); d.Kind != KindRetry {
 			t.Errorf("after a human resumed: %s (%s)", d.Kind, d.Rule)
 		}
 	})
@@ -183,11 +183,11 @@ func TestEscalated(t *testing.T) {
 			w := newWorld(t)
 			w.p.Scope = c.scope
 			w.p.Needs = map[string][]string{"lint": {"unit"}}
-			w.judge(run(1, Pass, ""))
-			w.judge(run(2, Fail, EnvIssue))
+			w.analyze(run(1, Pass, ""))
+			w.analyze(run(2, Fail, EnvIssue))
 			lint, docs := run(3, Fail, LogicError), run(3, Fail, LogicError)
 			lint.Checkpoint, docs.Checkpoint = "lint", "docs"
-			if got := kinds(w.judge(lint), w.judge(docs)); got[0] != c.lint || got[1] != c.docs {
+			if got := kinds(w.analyze(lint), w.analyze(docs)); got[0] != c.lint || got[1] != c.docs {
 				t.Errorf("scope %s: %v", c.scope, got)
 			}
 		}
@@ -195,7 +195,7 @@ func TestEscalated(t *testing.T) {
 	t.Run("S4-28 manual waits for a human", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 0
-		d := w.judge(run(1, Fail, LogicError))
+		d := w.analyze(run(1, Fail, LogicError))
 		if d.OnMax != OnMaxManual || w.c.Checkpoints["unit"].Skipped {
 			t.Errorf("%+v", d)
 		}
@@ -209,32 +209,32 @@ func TestEscalated(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max, w.p.OnMax = 0, OnMaxSkip
 		w.p.Needs = map[string][]string{"lint": {"unit"}}
-		d := w.judge(run(1, Fail, LogicError))
+		d := w.analyze(run(1, Fail, LogicError))
 		if !hasEffect(d, EffectIssue) || !w.c.Checkpoints["unit"].Skipped {
 			t.Errorf("%v", effectKinds(d))
 		}
 		lint := run(1, Fail, LogicError)
 		lint.Checkpoint = "lint"
 		w.p.Max = 3
-		if d := w.judge(lint); d.Kind != KindRetry {
+		if d := w.analyze(lint); d.Kind != KindRetry {
 			t.Errorf("lint: %s (%s)", d.Kind, d.Rule)
 		}
 	})
-	t.Run("S4-30 what is skipped is neither handed back nor escalated again, until it passes", func(t *testing.T) {
+	t.Run("S4-30 what is skipped is neither returned for a fix nor escalated again, until it passes", func(t *testing.T) {
 		for name, skip := range map[string]func(*world){
-			"on_max":  func(w *world) { w.p.Max, w.p.OnMax = 0, OnMaxSkip; w.judge(run(1, Fail, LogicError)) },
-			"a human": func(w *world) { w.judge(run(1, Fail, LogicError)); w.human(HumanSkip, 0) },
+			"on_max":  func(w *world) { w.p.Max, w.p.OnMax = 0, OnMaxSkip; w.analyze(run(1, Fail, LogicError)) },
+			"a human": func(w *world) { w.analyze(run(1, Fail, LogicError)); w.human(HumanSkip, 0) },
 		} {
 			w := newWorld(t)
 			skip(w)
 			turns := len(w.c.Checkpoints["unit"].Turns)
 			for i, v := range []Verdict{run(2, Fail, LogicError), run(3, Fail, EnvIssue), run(4, Unclear, Unknown)} {
-				d := w.judge(v)
+				d := w.analyze(v)
 				if cp := w.c.Checkpoints["unit"]; d.Kind != KindNone || d.Rule != "skipped" || !cp.Skipped || len(cp.Turns) != turns || !hasEffect(d, EffectCheck) {
 					t.Errorf("%s, run %d: %s (%s), skipped %v", name, i+2, d.Kind, d.Rule, cp.Skipped)
 				}
 			}
-			if d := w.judge(run(5, Pass, "")); d.Kind != KindPass || w.c.Checkpoints["unit"].Skipped {
+			if d := w.analyze(run(5, Pass, "")); d.Kind != KindPass || w.c.Checkpoints["unit"].Skipped {
 				t.Errorf("%s: %s (%s)", name, d.Kind, d.Rule)
 			}
 		}
@@ -242,16 +242,16 @@ func TestEscalated(t *testing.T) {
 	t.Run("S0-23 a rework that waited for its call is not handed over after an escalation", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Manual, w.p.Max = true, 1
-		w.judge(run(1, Fail, LogicError))
-		w.judge(run(2, Fail, LogicError))
-		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "unit", Action: HumanHandover})
+		w.analyze(run(1, Fail, LogicError))
+		w.analyze(run(2, Fail, LogicError))
+		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "unit", Action: HumanHandoff})
 		if w.c.Checkpoints["unit"].Waiting || err == nil {
 			t.Errorf("waiting %v, %v", w.c.Checkpoints["unit"].Waiting, err)
 		}
 	})
 	t.Run("a human who names no checkpoint of the case is told which there are", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "ci", Action: HumanResume})
 		if err == nil || err.Error() != `no checkpoint "ci"; known are unit` {
 			t.Error(err)
@@ -260,12 +260,12 @@ func TestEscalated(t *testing.T) {
 	t.Run("S4-53 S4-69 others go on and cases do not interfere", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 0
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		w.p.Max = 3
 		docs := run(1, Fail, LogicError)
 		docs.Checkpoint = "docs"
 		other := newWorld(t)
-		if got := kinds(w.judge(docs), other.judge(run(1, Fail, LogicError))); got[0] != KindRetry || got[1] != KindRetry {
+		if got := kinds(w.analyze(docs), other.analyze(run(1, Fail, LogicError))); got[0] != KindRetry || got[1] != KindRetry {
 			t.Error(got)
 		}
 	})
@@ -275,7 +275,7 @@ func TestEscalated(t *testing.T) {
 		}
 		w := newWorld(t)
 		w.p.Notify = false
-		if d := w.judge(run(1, Fail, EnvIssue)); !d.NoNotify || !hasEffect(d, EffectIssue) {
+		if d := w.analyze(run(1, Fail, EnvIssue)); !d.NoNotify || !hasEffect(d, EffectIssue) {
 			t.Errorf("%+v", d)
 		}
 	})
@@ -283,7 +283,7 @@ func TestEscalated(t *testing.T) {
 		for _, v := range []Verdict{run(1, Fail, EnvIssue), run(1, Fail, DesignMismatch), run(1, Unclear, Unknown), run(1, Fail, LogicError), run(1, TimedOut, Timeout)} {
 			w := newWorld(t)
 			w.p.Max = 0
-			d := w.judge(v)
+			d := w.analyze(v)
 			if !hasEffect(d, EffectIssue) || !hasEffect(d, EffectLabel) || d.NoNotify || w.c.Checkpoints["unit"].State != Escalated {
 				t.Errorf("%s: %v", d.Kind, effectKinds(d))
 			}
@@ -291,8 +291,8 @@ func TestEscalated(t *testing.T) {
 	})
 	t.Run("a pass while escalated closes the escalation", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
-		if d := w.judge(run(2, Pass, "")); d.Kind != KindPass || !hasEffect(d, EffectClose) || w.c.Checkpoints["unit"].Escalation != nil {
+		w.analyze(run(1, Fail, EnvIssue))
+		if d := w.analyze(run(2, Pass, "")); d.Kind != KindPass || !hasEffect(d, EffectClose) || w.c.Checkpoints["unit"].Escalation != nil {
 			t.Errorf("%s %v", d.Kind, effectKinds(d))
 		}
 	})
@@ -316,10 +316,10 @@ func TestStates(t *testing.T) {
 	})
 	t.Run("S0-49 completed is terminal for its commit", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Pass, ""))
+		w.analyze(run(1, Pass, ""))
 		again := run(2, Fail, LogicError)
 		again.Run.SHA = run(1, Pass, "").Run.SHA
-		if d := w.judge(again); d.Kind != KindNone || w.c.Checkpoints["unit"].State != Completed {
+		if d := w.analyze(again); d.Kind != KindNone || w.c.Checkpoints["unit"].State != Completed {
 			t.Errorf("%s, %s", d.Kind, w.c.Checkpoints["unit"].State)
 		}
 	})
@@ -331,10 +331,10 @@ func TestStates(t *testing.T) {
 	})
 	t.Run("Apply leaves the old case as it was", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		before := w.c
 		cp := fmt.Sprintf("%+v", before.Checkpoints["unit"])
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(2, Fail, LogicError))
 		if got := fmt.Sprintf("%+v", before.Checkpoints["unit"]); got != cp {
 			t.Errorf("changed:\n%s\n%s", cp, got)
 		}
@@ -343,11 +343,11 @@ func TestStates(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	w := newWorld(t)
-	w.judge(run(1, Fail, NotImplemented))
+	w.analyze(run(1, Fail, NotImplemented))
 	w.now = w.now.Add(7 * time.Minute)
-	w.judge(run(2, Fail, LogicError))
+	w.analyze(run(2, Fail, LogicError))
 	w.now = w.now.Add(6 * time.Minute)
-	w.judge(run(3, Pass, ""))
+	w.analyze(run(3, Pass, ""))
 	m := w.c.Metrics("unit")
 	t.Run("S0-57 S0-61 metrics hold session, checkpoint, history, time and quality of every result", func(t *testing.T) {
 		if m.Session != "acme/app#1" || m.Checkpoint != "unit" || len(m.RoutingHistory) != 3 {
@@ -382,10 +382,10 @@ func TestMetrics(t *testing.T) {
 		}
 		bad := newWorld(t)
 		bad.p.Max = 1
-		bad.judge(run(1, Fail, LogicError))
-		bad.judge(run(2, Fail, LogicError))
+		bad.analyze(run(1, Fail, LogicError))
+		bad.analyze(run(2, Fail, LogicError))
 		clean := newWorld(t)
-		clean.judge(run(1, Pass, ""))
+		clean.analyze(run(1, Pass, ""))
 		if a, b := bad.c.Metrics("unit").FeedbackQuality, clean.c.Metrics("unit").FeedbackQuality; a != "ineffective" || b != "none" {
 			t.Error(a, b)
 		}

@@ -3,10 +3,10 @@
 // decides from. It knows no clock, network, file or context.
 package routing
 
-// Class says what kind of thing failed, and so who can mend it.
+// Class says what kind of thing failed, and so who can fix it.
 type Class string
 
-// The classes. The first four are mendable by the worker; see Mendable.
+// The classes. The first four are fixable by the worker; see Fixable.
 const (
 	NotImplemented Class = "NOT_IMPLEMENTED" // the thing under test does not exist yet
 	LogicError     Class = "LOGIC_ERROR"     // it exists and does the wrong thing
@@ -35,8 +35,8 @@ func (c Class) Valid() bool {
 	return false
 }
 
-// Mendable reports whether a worker can mend a failure of class c by reworking.
-func (c Class) Mendable() bool {
+// Fixable reports whether a worker can fix a failure of class c by reworking.
+func (c Class) Fixable() bool {
 	switch c {
 	case NotImplemented, LogicError, TypeError, Quality, Flaky:
 		return true

@@ -17,7 +17,7 @@ type rule struct {
 var rules = []rule{
 	{"answered", decideAnswered},
 	{"repeat", decideRepeat},
-	{"judge-failed", decideErrored},
+	{"analyze-failed", decideErrored},
 	{"stale-commit", decideStaleCommit},
 	{"stale-run", decideStaleRun},
 	{"waiting-for-needs", decideNeeds},
@@ -34,7 +34,7 @@ var rules = []rule{
 	{"unclear", decideUnclear},
 	{"same-commit", decideSameCommit},
 	{"limit-reached", decideLimit},
-	{"mendable", decideRetry},
+	{"fixable", decideRetry},
 }
 
 // Decide returns what to do with verdict v of case c under policy p.
@@ -63,7 +63,7 @@ func RuleNames() []string {
 }
 
 // Limit returns the number of reworks allowed now: the case's own override,
-// else what its lineage began with, else the policy's; and what a human granted
+// else what its streak began with, else the policy's; and what a human granted
 // on top. It never exceeds HardCap.
 func Limit(cp Checkpoint, p Policy) int {
 	base := p.limit()
@@ -161,10 +161,10 @@ func (s situation) overtaken() (Run, bool) {
 	return Run{}, false
 }
 
-// decideErrored: neither a failed judge nor a run of which a part has no
+// decideErrored: neither a failed analyze nor a run of which a part has no
 // verdict yet says anything of the work, unless another part failed.
 func decideErrored(s situation) (Decision, bool) {
-	return none("the judge itself failed (%s); no turn is spent", orElse(s.v.Reason, orElse(s.m.Reason, "no reason given"))),
+	return none("the analysis itself failed (%s); no turn is spent", orElse(s.v.Reason, orElse(s.m.Reason, "no reason given"))),
 		s.v.Result == Errored || s.m.Result == Errored
 }
 
@@ -174,11 +174,11 @@ func decideStaleCommit(s situation) (Decision, bool) {
 }
 
 // decideStaleRun refuses an attempt older than one seen, a run that was held
-// until a newer commit had been judged, and, where the head is not known, a run
+// until a newer commit had been analyzed, and, where the head is not known, a run
 // of another commit that began before the newest one.
 func decideStaleRun(s situation) (Decision, bool) {
 	if newer, ok := s.overtaken(); ok {
-		return none("run %s was held, and run %s of a newer commit has been judged since", s.v.Run.ID, newer.ID), true
+		return none("run %s was held, and run %s of a newer commit has been analyzed since", s.v.Run.ID, newer.ID), true
 	}
 	last := s.cp.Last
 	if last.ID == "" || !s.v.Run.olderThan(last) || (s.v.Run.Repository != "" && last.Repository != "" && s.v.Run.Repository != last.Repository) {
@@ -286,7 +286,7 @@ func gravityOf(r RunState) int {
 }
 
 // decideSkipped lets nothing but a green run through of a checkpoint that goes
-// on without: nobody is asked to mend it and nobody is called again.
+// on without: nobody is asked to fix it and nobody is called again.
 func decideSkipped(s situation) (Decision, bool) {
 	d := none("%s is skipped, until it passes or a human resumes it", s.v.Checkpoint)
 	d.Waits = true

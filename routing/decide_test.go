@@ -32,7 +32,7 @@ func (w *world) add(e Event) {
 	w.c, w.events = next, append(w.events, e)
 }
 
-func (w *world) judge(v Verdict) Decision {
+func (w *world) analyze(v Verdict) Decision {
 	w.t.Helper()
 	w.now = w.now.Add(time.Minute)
 	if v.Checkpoint == "" {
@@ -89,21 +89,21 @@ func TestDecideOneDecision(t *testing.T) {
 		want Kind
 	}{
 		{"S0-3 pass with all criteria met is PASS", run(1, Pass, ""), KindPass},
-		{"S0-9 NOT_IMPLEMENTED below the limit is handed back", run(1, Fail, NotImplemented), KindRetry},
-		{"S0-9 LOGIC_ERROR below the limit is handed back", run(1, Fail, LogicError), KindRetry},
-		{"S0-9 TYPE_ERROR below the limit is handed back", run(1, Fail, TypeError), KindRetry},
-		{"QUALITY below the limit is handed back", run(1, Fail, Quality), KindRetry},
+		{"S0-9 NOT_IMPLEMENTED below the limit is returned for a fix", run(1, Fail, NotImplemented), KindRetry},
+		{"S0-9 LOGIC_ERROR below the limit is returned for a fix", run(1, Fail, LogicError), KindRetry},
+		{"S0-9 TYPE_ERROR below the limit is returned for a fix", run(1, Fail, TypeError), KindRetry},
+		{"QUALITY below the limit is returned for a fix", run(1, Fail, Quality), KindRetry},
 		{"S0-13 S0-17 DESIGN_MISMATCH escalates on the first run", run(1, Fail, DesignMismatch), KindDesign},
 		{"S0-16 S0-17 ENV_ISSUE escalates on the first run", run(1, Fail, EnvIssue), KindEnv},
-		{"S0-20 a first timeout is handed back", run(1, TimedOut, Timeout), KindRetry},
-		{"S0-21 unclear escalates and is never handed back", run(1, Unclear, Unknown), KindUnclear},
+		{"S0-20 a first timeout is returned for a fix", run(1, TimedOut, Timeout), KindRetry},
+		{"S0-21 unclear escalates and is never returned for a fix", run(1, Unclear, Unknown), KindUnclear},
 		{"S0-22 an unknown class counts as unclear", run(1, Fail, "SOMETHING"), KindUnclear},
 		{"S0-22 UNKNOWN counts as unclear", run(1, Fail, Unknown), KindUnclear},
 		{"an unknown result counts as unclear", run(1, "exploded", LogicError), KindUnclear},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if d := newWorld(t).judge(c.v); d.Kind != c.want {
+			if d := newWorld(t).analyze(c.v); d.Kind != c.want {
 				t.Errorf("got %s (%s), want %s", d.Kind, d.Rule, c.want)
 			}
 		})
@@ -111,7 +111,7 @@ func TestDecideOneDecision(t *testing.T) {
 	t.Run("S0-4 pass with an unmet criterion is unclear and never PASS", func(t *testing.T) {
 		v := run(1, Pass, "")
 		v.Unmet = []string{"coverage is 70 %, wanted 80 %"}
-		if d := newWorld(t).judge(v); d.Kind != KindUnclear {
+		if d := newWorld(t).analyze(v); d.Kind != KindUnclear {
 			t.Errorf("got %s", d.Kind)
 		}
 	})
@@ -119,7 +119,7 @@ func TestDecideOneDecision(t *testing.T) {
 		known := map[Kind]bool{KindPass: true, KindRetry: true, KindDesign: true, KindEnv: true, KindTimeout: true, KindUnclear: true, KindMaxRetry: true}
 		for _, r := range []Result{Pass, Fail, TimedOut, Unclear} {
 			for _, cl := range Classes() {
-				if d := newWorld(t).judge(run(1, r, cl)); !known[d.Kind] {
+				if d := newWorld(t).analyze(run(1, r, cl)); !known[d.Kind] {
 					t.Errorf("%s %s gave %q", r, cl, d.Kind)
 				}
 			}
@@ -140,16 +140,16 @@ func TestDroppedTests(t *testing.T) {
 	}{{100, 51, 0.5, KindPass}, {100, 49, 0.5, KindUnclear}, {100, 1, 0, KindPass}, {0, 5, 0.5, KindPass}, {10, 200, 0.5, KindPass}} {
 		w := newWorld(t)
 		w.p.MaxDrop = c.drop
-		w.judge(green(1, c.was))
-		if d := w.judge(green(2, c.is)); d.Kind != c.want {
+		w.analyze(green(1, c.was))
+		if d := w.analyze(green(2, c.is)); d.Kind != c.want {
 			t.Errorf("%+v: got %s (%s)", c, d.Kind, d.Reason)
 		}
 	}
 	w := newWorld(t)
-	w.judge(green(1, 100))
-	w.judge(green(2, 10))
+	w.analyze(green(1, 100))
+	w.analyze(green(2, 10))
 	w.human(HumanResume, 0)
-	if d := w.judge(green(3, 10)); d.Kind != KindPass {
+	if d := w.analyze(green(3, 10)); d.Kind != KindPass {
 		t.Errorf("after a human went on: %s", d.Kind)
 	}
 }
@@ -160,12 +160,12 @@ func TestLimit(t *testing.T) {
 			w := newWorld(t)
 			w.p.Max = max
 			for n := 1; n <= max; n++ {
-				d := w.judge(run(n, Fail, LogicError))
+				d := w.analyze(run(n, Fail, LogicError))
 				if d.Kind != KindRetry || d.Iteration != n || d.Max != max {
 					t.Fatalf("run %d: %s %d/%d", n, d.Kind, d.Iteration, d.Max)
 				}
 			}
-			d := w.judge(run(max+1, Fail, LogicError))
+			d := w.analyze(run(max+1, Fail, LogicError))
 			if d.Kind != KindMaxRetry || d.Iteration != max {
 				t.Fatalf("got %s %d/%d", d.Kind, d.Iteration, d.Max)
 			}
@@ -183,7 +183,7 @@ func TestLimit(t *testing.T) {
 	t.Run("S4-35 a limit of 0 means no rework at all", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 0
-		if d := w.judge(run(1, Fail, LogicError)); d.Kind != KindMaxRetry {
+		if d := w.analyze(run(1, Fail, LogicError)); d.Kind != KindMaxRetry {
 			t.Error(d.Kind)
 		}
 	})
@@ -194,11 +194,11 @@ func TestLimit(t *testing.T) {
 		w := newWorld(t)
 		w.p.Breaker = false
 		for n := 1; n <= 10; n++ {
-			if d := w.judge(run(n, Fail, LogicError)); d.Kind != KindRetry {
+			if d := w.analyze(run(n, Fail, LogicError)); d.Kind != KindRetry {
 				t.Fatalf("run %d: %s", n, d.Kind)
 			}
 		}
-		if d := w.judge(run(11, Fail, LogicError)); d.Kind != KindMaxRetry {
+		if d := w.analyze(run(11, Fail, LogicError)); d.Kind != KindMaxRetry {
 			t.Error(d.Kind)
 		}
 	})
@@ -206,21 +206,21 @@ func TestLimit(t *testing.T) {
 		w := newWorld(t)
 		five := 5
 		w.p.Override = &five
-		if d := w.judge(run(1, Fail, LogicError)); d.Max != 5 {
+		if d := w.analyze(run(1, Fail, LogicError)); d.Max != 5 {
 			t.Error(d.Max)
 		}
 	})
 	t.Run("S4-55 S4-70 a case under way keeps its limit until its own override or a reset", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 1
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		w.p.Max = 9
-		if d := w.judge(run(2, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 1 {
+		if d := w.analyze(run(2, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 1 {
 			t.Errorf("a raised configuration reached a case under way: %s %d", d.Kind, d.Max)
 		}
 		five := 5
 		w.p.Override = &five
-		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 2 || d.Max != 5 {
+		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 2 || d.Max != 5 {
 			t.Errorf("the override did not re-arm: %s %d/%d (%s)", d.Kind, d.Iteration, d.Max, d.Rule)
 		}
 		w.p.Override = nil
@@ -228,34 +228,34 @@ func TestLimit(t *testing.T) {
 		if cp := w.c.Checkpoints["unit"]; cp.Reworks != 1 || cp.Limit != 9 {
 			t.Errorf("after a reset: %d/%d", cp.Reworks, cp.Limit)
 		}
-		if d := w.judge(run(4, Fail, LogicError)); d.Iteration != 2 || d.Max != 9 {
+		if d := w.analyze(run(4, Fail, LogicError)); d.Iteration != 2 || d.Max != 9 {
 			t.Errorf("after a reset: %d/%d", d.Iteration, d.Max)
 		}
 	})
 	t.Run("S4-54 a reset re-enables an escalated checkpoint with a count of zero", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 1
-		w.judge(run(1, Fail, LogicError))
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
+		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanReset, 0)
 		cp := w.c.Checkpoints["unit"]
 		if last := cp.Turns[len(cp.Turns)-1]; cp.State != InProgress || cp.LastError != "" || cp.Reworks != 1 || last.Rule != "answered" || last.Iteration != 1 {
 			t.Errorf("%+v", cp)
 		}
-		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Iteration != 1 {
+		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Iteration != 1 {
 			t.Errorf("%s %d", d.Kind, d.Iteration)
 		}
 	})
 	t.Run("a human grants further turns", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 1
-		w.judge(run(1, Fail, LogicError))
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
+		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanExtend, 2)
 		if cp := w.c.Checkpoints["unit"]; cp.State != InProgress || cp.Reworks != 2 {
-			t.Errorf("what failed last is handed back at once: %s, %d", cp.State, cp.Reworks)
+			t.Errorf("what failed last is returned for a fix at once: %s, %d", cp.State, cp.Reworks)
 		}
-		got := kinds(w.judge(run(3, Fail, LogicError)), w.judge(run(4, Fail, LogicError)))
+		got := kinds(w.analyze(run(3, Fail, LogicError)), w.analyze(run(4, Fail, LogicError)))
 		if want := []Kind{KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
@@ -277,16 +277,16 @@ func TestPrecedence(t *testing.T) {
 		} {
 			w := newWorld(t)
 			w.p.Max = 1
-			w.judge(run(1, Fail, LogicError))
-			if d := w.judge(c.v); d.Kind != c.want {
+			w.analyze(run(1, Fail, LogicError))
+			if d := w.analyze(c.v); d.Kind != c.want {
 				t.Errorf("%s %s: got %s, want %s", c.v.Result, c.v.Class, d.Kind, c.want)
 			}
 		}
 	})
-	t.Run("S0-20 a timeout is handed back below the limit and escalates as timeout at it", func(t *testing.T) {
+	t.Run("S0-20 a timeout is returned for a fix below the limit and escalates as timeout at it", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 2
-		got := kinds(w.judge(run(1, TimedOut, Timeout)), w.judge(run(2, Fail, Timeout)), w.judge(run(3, TimedOut, Timeout)))
+		got := kinds(w.analyze(run(1, TimedOut, Timeout)), w.analyze(run(2, Fail, Timeout)), w.analyze(run(3, TimedOut, Timeout)))
 		if want := []Kind{KindRetry, KindRetry, KindTimeout}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
@@ -297,15 +297,15 @@ func TestPrecedence(t *testing.T) {
 		}
 		w := newWorld(t)
 		w.p.EscalateOnDesign, w.p.Max = false, 1
-		got := kinds(w.judge(run(1, Fail, DesignMismatch)), w.judge(run(2, Fail, DesignMismatch)))
+		got := kinds(w.analyze(run(1, Fail, DesignMismatch)), w.analyze(run(2, Fail, DesignMismatch)))
 		if want := []Kind{KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
 	})
 	t.Run("S0-18 ENV spends no turn and hands nothing over", func(t *testing.T) {
 		w := newWorld(t)
-		d := w.judge(run(1, Fail, EnvIssue))
-		if w.c.Checkpoints["unit"].Reworks != 0 || hasEffect(d, EffectHandover) {
+		d := w.analyze(run(1, Fail, EnvIssue))
+		if w.c.Checkpoints["unit"].Reworks != 0 || hasEffect(d, EffectHandoff) {
 			t.Errorf("reworks %d, effects %v", w.c.Checkpoints["unit"].Reworks, d.Effects)
 		}
 	})
@@ -323,9 +323,9 @@ func hasEffect(d Decision, k EffectKind) bool {
 func TestCountOnce(t *testing.T) {
 	t.Run("S0-12 the increment is exactly 1 and the same run again does not increment", func(t *testing.T) {
 		w := newWorld(t)
-		first := w.judge(run(1, Fail, LogicError))
+		first := w.analyze(run(1, Fail, LogicError))
 		for range 5 {
-			d := w.judge(run(1, Fail, LogicError))
+			d := w.analyze(run(1, Fail, LogicError))
 			if !d.Repeated || d.Kind != first.Kind || d.Iteration != 1 {
 				t.Fatalf("%+v", d)
 			}
@@ -334,13 +334,13 @@ func TestCountOnce(t *testing.T) {
 			t.Errorf("reworks %d, events %d", got, len(w.events))
 		}
 	})
-	t.Run("another run of a commit that was handed back spends no turn", func(t *testing.T) {
+	t.Run("another run of a commit that was returned for a fix spends no turn", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		again := run(2, Fail, TypeError)
 		again.Run.SHA = run(1, Fail, "").Run.SHA
-		d := w.judge(again)
-		if d.Kind != KindRetry || d.Iteration != 1 || hasEffect(d, EffectHandover) {
+		d := w.analyze(again)
+		if d.Kind != KindRetry || d.Iteration != 1 || hasEffect(d, EffectHandoff) {
 			t.Errorf("%s %d %v", d.Kind, d.Iteration, d.Effects)
 		}
 	})
@@ -348,12 +348,12 @@ func TestCountOnce(t *testing.T) {
 		w := newWorld(t)
 		second := run(7, Fail, LogicError)
 		second.Run.Attempt = 2
-		w.judge(second)
+		w.analyze(second)
 		older := run(7, Fail, LogicError)
 		head := run(9, Fail, LogicError)
 		head.Head = "ffff"
 		for _, v := range []Verdict{older, run(3, Fail, EnvIssue), head} {
-			if d := w.judge(v); d.Kind != KindNone || len(d.Effects) != 0 {
+			if d := w.analyze(v); d.Kind != KindNone || len(d.Effects) != 0 {
 				t.Errorf("run %s: %s %s", v.Run.ID, d.Kind, d.Rule)
 			}
 		}
@@ -361,10 +361,10 @@ func TestCountOnce(t *testing.T) {
 			t.Errorf("reworks %d", got)
 		}
 	})
-	t.Run("S4-47 a judge that failed triggers no rework and counts no iteration", func(t *testing.T) {
+	t.Run("S4-47 a analyze that failed triggers no rework and counts no iteration", func(t *testing.T) {
 		w := newWorld(t)
 		v := ReviewVerdict("unit", Run{ID: "1"}, ReviewResult{Decision: ReviewFailed}, w.p.FailOn)
-		d := w.judge(v)
+		d := w.analyze(v)
 		if d.Kind != KindNone || w.c.Checkpoints["unit"].Reworks != 0 || len(w.c.Checkpoints["unit"].Iterations) != 0 {
 			t.Errorf("%+v", d)
 		}
@@ -378,7 +378,7 @@ func TestMatrix(t *testing.T) {
 	}
 	t.Run("a green leg alone is no pass, the last one is", func(t *testing.T) {
 		w := newWorld(t)
-		got := kinds(w.judge(part(run(1, Pass, ""), "a", 2)), w.judge(part(run(1, Pass, ""), "b", 2)))
+		got := kinds(w.analyze(part(run(1, Pass, ""), "a", 2)), w.analyze(part(run(1, Pass, ""), "b", 2)))
 		if want := []Kind{KindNone, KindPass}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
@@ -389,8 +389,8 @@ func TestMatrix(t *testing.T) {
 		for _, v := range []*Verdict{&a, &b} {
 			v.Counts, v.Reason = Counts{Tests: 3, Passed: 3}, "3 of 3 tests passed, none failed"
 		}
-		w.judge(a)
-		if d := w.judge(b); d.Reason != "6 of 6 tests passed in 2 matrix jobs, none failed" {
+		w.analyze(a)
+		if d := w.analyze(b); d.Reason != "6 of 6 tests passed in 2 matrix jobs, none failed" {
 			t.Error(d.Reason)
 		}
 	})
@@ -398,31 +398,31 @@ func TestMatrix(t *testing.T) {
 		w := newWorld(t)
 		a, b := part(run(1, Fail, LogicError), "a", 3), part(run(1, Fail, LogicError), "b", 3)
 		a.Failures, b.Failures = []Failure{{Name: "x"}}, []Failure{{Name: "y"}}
-		w.judge(a)
-		d := w.judge(b)
+		w.analyze(a)
+		d := w.analyze(b)
 		cp := w.c.Checkpoints["unit"]
 		if cp.Reworks != 1 || len(cp.Turns) != 1 || len(cp.Turns[0].Verdict.Failures) != 2 || !hasEffect(d, EffectComment) {
 			t.Errorf("reworks %d turns %d effects %v", cp.Reworks, len(cp.Turns), d.Effects)
 		}
 	})
-	t.Run("a leg whose judge failed keeps a green run from passing", func(t *testing.T) {
+	t.Run("a leg whose analyze failed keeps a green run from passing", func(t *testing.T) {
 		w := newWorld(t)
-		got := kinds(w.judge(part(run(1, Errored, ""), "a", 2)), w.judge(part(run(1, Pass, ""), "b", 2)))
+		got := kinds(w.analyze(part(run(1, Errored, ""), "a", 2)), w.analyze(part(run(1, Pass, ""), "b", 2)))
 		if want := []Kind{KindNone, KindNone}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
 	})
 	t.Run("an environment failure in a later leg outranks the rework", func(t *testing.T) {
 		w := newWorld(t)
-		got := kinds(w.judge(part(run(1, Fail, LogicError), "a", 2)), w.judge(part(run(1, Fail, EnvIssue), "b", 2)))
+		got := kinds(w.analyze(part(run(1, Fail, LogicError), "a", 2)), w.analyze(part(run(1, Fail, EnvIssue), "b", 2)))
 		if want := []Kind{KindRetry, KindEnv}; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v", got)
 		}
 	})
 	t.Run("a late failing leg of a run taken for green is not swallowed", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(part(run(1, Pass, ""), "a", 1))
-		if d := w.judge(part(run(1, Fail, LogicError), "b", 1)); d.Kind != KindRetry {
+		w.analyze(part(run(1, Pass, ""), "a", 1))
+		if d := w.analyze(part(run(1, Fail, LogicError), "b", 1)); d.Kind != KindRetry {
 			t.Errorf("got %s (%s)", d.Kind, d.Rule)
 		}
 	})
@@ -450,7 +450,7 @@ func TestMatrixRunAgain(t *testing.T) {
 			w := newWorld(t)
 			var got []Kind
 			for _, v := range c.in {
-				got = append(got, w.judge(v).Kind)
+				got = append(got, w.analyze(v).Kind)
 			}
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
@@ -463,12 +463,12 @@ func TestMatrixRunAgain(t *testing.T) {
 	}
 	t.Run("legs of another commit are not taken over", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(leg("a", 1, Fail))
-		w.judge(leg("b", 1, Pass))
-		w.judge(leg("c", 1, Pass))
+		w.analyze(leg("a", 1, Fail))
+		w.analyze(leg("b", 1, Pass))
+		w.analyze(leg("c", 1, Pass))
 		other := leg("a", 2, Pass)
 		other.Run.SHA = "other"
-		if d := w.judge(other); d.Kind != KindNone {
+		if d := w.analyze(other); d.Kind != KindNone {
 			t.Errorf("got %s (%s)", d.Kind, d.Rule)
 		}
 	})
@@ -497,10 +497,10 @@ func TestProperty(t *testing.T) {
 			}
 			played = append(played, v)
 			before := w.c.Checkpoints[v.Checkpoint]
-			d := w.judge(v)
+			d := w.analyze(v)
 			after := w.c.Checkpoints[v.Checkpoint]
 			if after.Reworks > before.Reworks {
-				counted[v.Checkpoint+"|"+v.Run.Key()+fmt.Sprint(after.Lineage)]++
+				counted[v.Checkpoint+"|"+v.Run.Key()+fmt.Sprint(after.Streak)]++
 				if after.Reworks != before.Reworks+1 {
 					t.Fatalf("seed %d: %d → %d", seed, before.Reworks, after.Reworks)
 				}
@@ -533,7 +533,7 @@ func TestProperty(t *testing.T) {
 	t.Run("S4-68 no sequence loops for ever and reworks stay within the limit", func(t *testing.T) {
 		w := newWorld(t)
 		for n := 1; n <= 100; n++ {
-			w.judge(run(n, Fail, LogicError))
+			w.analyze(run(n, Fail, LogicError))
 		}
 		if got := w.c.Checkpoints["unit"].Reworks; got != 3 {
 			t.Error(got)

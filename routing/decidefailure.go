@@ -35,13 +35,13 @@ func decideUnmet(s situation) (Decision, bool) {
 }
 
 func decideUnclear(s situation) (Decision, bool) {
-	mendable := s.m.Class.Mendable() || (s.m.Class == DesignMismatch && !s.p.EscalateOnDesign)
+	fixable := s.m.Class.Fixable() || (s.m.Class == DesignMismatch && !s.p.EscalateOnDesign)
 	return escalate(KindUnclear, orElse(s.m.Reason, "the run does not say what failed")),
-		s.m.Result != Fail || !mendable
+		s.m.Result != Fail || !fixable
 }
 
 // decideSameCommit: a turn is spent per failing commit. A second run of a
-// commit that was handed back brings its turn up to date.
+// commit that was returned for a fix brings its turn up to date.
 func decideSameCommit(s situation) (Decision, bool) {
 	n, back := s.cp.Returned[s.m.Run.SHA]
 	if s.m.Run.SHA == "" || !back {
@@ -51,7 +51,7 @@ func decideSameCommit(s situation) (Decision, bool) {
 		n = s.run.Decision.Iteration
 	}
 	d := Decision{Kind: KindRetry, Iteration: n, Again: true, Phase: TargetPhase(s.m),
-		Reason: fmt.Sprintf("commit %s was handed back before (%d/%d); no new turn is spent", orElse(short(s.m.Run.SHA), "of run "+s.m.Run.ID), n, s.limit)}
+		Reason: fmt.Sprintf("commit %s was returned for a fix before (%d/%d); no new turn is spent", orElse(short(s.m.Run.SHA), "of run "+s.m.Run.ID), n, s.limit)}
 	return d, true
 }
 
@@ -64,7 +64,7 @@ func decideRetry(s situation) (Decision, bool) { return retry(s), true }
 
 func retry(s situation) Decision {
 	d := Decision{Kind: KindRetry, Iteration: s.cp.Reworks + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual}
-	d.Reason = orElse(s.m.Reason, string(s.m.Class)) + fmt.Sprintf("; handed back %d/%d", d.Iteration, s.limit)
+	d.Reason = orElse(s.m.Reason, string(s.m.Class)) + fmt.Sprintf("; returned for a fix %d/%d", d.Iteration, s.limit)
 	return d
 }
 

@@ -35,13 +35,13 @@ type Decision struct {
 	Kind      Kind          `json:"kind"`
 	Rule      string        `json:"rule"`
 	Reason    string        `json:"reason"`
-	Iteration int           `json:"iteration"`       // reworks handed back, this one included
+	Iteration int           `json:"iteration"`       // reworks returned for a fix, this one included
 	Max       int           `json:"max_iterations"`  // reworks allowed
 	Phase     Phase         `json:"phase,omitempty"` // where a rework goes back to
 	Verdict   Verdict       `json:"-"`               // of the whole run, its parts merged
 	Effects   []Effect      `json:"effects,omitempty"`
 	OnMax     OnMax         `json:"on_max,omitempty"`
-	Delay     time.Duration `json:"delay,omitempty"`     // waited before the hand-over
+	Delay     time.Duration `json:"delay,omitempty"`     // waited before the hand-off
 	Ready     []string      `json:"ready,omitempty"`     // dependents that may start now
 	Complete  bool          `json:"complete,omitempty"`  // the whole case is complete
 	Repeated  bool          `json:"repeated,omitempty"`  // this run was decided before; nothing is recorded
@@ -61,16 +61,16 @@ type EffectKind string
 
 // The effects.
 const (
-	EffectComment  EffectKind = "comment"  // bring the sticky comment up to date
-	EffectCheck    EffectKind = "check"    // bring the check run of the commit up to date
-	EffectHandover EffectKind = "handover" // hand the rework to the worker
-	EffectIssue    EffectKind = "issue"    // open or update the escalation issue
-	EffectClose    EffectKind = "close"    // close the escalation issues
-	EffectLabel    EffectKind = "label"    // bring the subject's labels up to date
-	EffectReview   EffectKind = "review"   // start the reviewer
-	EffectReady    EffectKind = "ready"    // start a dependent checkpoint
-	EffectRerun    EffectKind = "rerun"    // run the failed jobs of the newest run again; Target is its id and attempt, "12/1"
-	EffectReact    EffectKind = "react"    // acknowledge a human's comment by a reaction; Target is its id
+	EffectComment EffectKind = "comment" // bring the sticky comment up to date
+	EffectCheck   EffectKind = "check"   // bring the check run of the commit up to date
+	EffectHandoff EffectKind = "handoff" // hand the rework to the worker
+	EffectIssue   EffectKind = "issue"   // open or update the escalation issue
+	EffectClose   EffectKind = "close"   // close the escalation issues
+	EffectLabel   EffectKind = "label"   // bring the subject's labels up to date
+	EffectReview  EffectKind = "review"  // start the reviewer
+	EffectReady   EffectKind = "ready"   // start a dependent checkpoint
+	EffectRerun   EffectKind = "rerun"   // run the failed jobs of the newest run again; Target is its id and attempt, "12/1"
+	EffectReact   EffectKind = "react"   // acknowledge a human's comment by a reaction; Target is its id
 )
 
 // Effect is one thing to be done outside, once. Key says what "once" means;
@@ -88,10 +88,10 @@ type Effect struct {
 }
 
 // effectKey returns the key of an effect: case, checkpoint, turn and kind. The
-// turn is counted within a lineage, which a green run or a reset ends; a turn
+// turn is counted within a streak, which a green run or a reset ends; a turn
 // whose number was given before, and taken back, has a key of its own.
 func effectKey(caseKey string, cp Checkpoint, iteration int, kind EffectKind) string {
-	turn := fmt.Sprintf("%d.%d", cp.Lineage, iteration)
+	turn := fmt.Sprintf("%d.%d", cp.Streak, iteration)
 	if cp.Undone > 0 {
 		turn += fmt.Sprintf(".%d", cp.Undone)
 	}
@@ -130,7 +130,7 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 	case d.Kind == KindRetry:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
 		if !d.Again && !d.Manual {
-			out = append(out, mk(EffectHandover, ""))
+			out = append(out, mk(EffectHandoff, ""))
 		}
 	case d.Kind.Escalates():
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))

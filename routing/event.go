@@ -12,7 +12,7 @@ type EventType string
 
 // The events of a ledger stream.
 const (
-	EventRun    EventType = "run"    // a run was judged and decided
+	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was carried out
 	EventClaim  EventType = "claim"  // a process took over the pending effects
 	EventHuman  EventType = "human"  // a human acted
@@ -56,12 +56,12 @@ type HumanAction string
 
 // The actions of a human.
 const (
-	HumanResume   HumanAction = "resume"   // go on; an escalation is resolved
-	HumanPause    HumanAction = "pause"    // stop until resumed
-	HumanReset    HumanAction = "reset"    // begin again with a count of zero
-	HumanExtend   HumanAction = "extend"   // N further turns
-	HumanSkip     HumanAction = "skip"     // do without this checkpoint
-	HumanHandover HumanAction = "handover" // hand over the rework that waits
+	HumanResume  HumanAction = "resume"  // go on; an escalation is resolved
+	HumanPause   HumanAction = "pause"   // stop until resumed
+	HumanReset   HumanAction = "reset"   // begin again with a count of zero
+	HumanExtend  HumanAction = "extend"  // N further turns
+	HumanSkip    HumanAction = "skip"    // do without this checkpoint
+	HumanHandoff HumanAction = "handoff" // hand over the rework that waits
 
 	HumanPhase      HumanAction = "phase"      // send back to Phase
 	HumanRerun      HumanAction = "rerun"      // it was the environment: run again

@@ -213,14 +213,14 @@ func (cp *Checkpoint) deliver(v Verdict) {
 
 // refresh brings the last turn's failures up to date without a new turn.
 func (cp *Checkpoint) refresh(d Decision) {
-	if n := len(cp.Turns); n > 0 && cp.Turns[n-1].Lineage == cp.Lineage {
+	if n := len(cp.Turns); n > 0 && cp.Turns[n-1].Streak == cp.Streak {
 		cp.Turns[n-1].Verdict = d.Verdict
 	}
 }
 
 func (cp *Checkpoint) turn(d Decision, at time.Time) {
 	cp.Turns = append(cp.Turns, Turn{
-		Lineage: cp.Lineage, Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule,
+		Streak: cp.Streak, Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule,
 		Reason: d.Reason, Phase: d.Phase, Verdict: d.Verdict, At: at,
 	})
 	reason := string(d.Verdict.Class)
@@ -255,9 +255,9 @@ func (cp Checkpoint) pass(d Decision, at time.Time) (Checkpoint, error) {
 	return cp, nil
 }
 
-// beginAgain opens a new lineage: counts and the kept limit start afresh.
+// beginAgain opens a new streak: counts and the kept limit start afresh.
 func (cp *Checkpoint) beginAgain() {
-	cp.Lineage++
+	cp.Streak++
 	cp.Reworks, cp.Limit, cp.Limited, cp.Extra, cp.Floor, cp.Undone = 0, 0, false, 0, 0, 0
 	cp.Returned = map[string]int{}
 }
@@ -290,14 +290,14 @@ func (cp Checkpoint) retry(d Decision, at time.Time) (Checkpoint, error) {
 	}
 	cp.Iterations = append(cp.Iterations, Iteration{
 		Iteration: d.Iteration, AgentType: d.Phase, StartedAt: at,
-		ReviewFeedback: feedbackLine(d.Verdict), Result: "in_progress", Lineage: cp.Lineage,
+		ReviewFeedback: feedbackLine(d.Verdict), Result: "in_progress", Streak: cp.Streak,
 	})
 	cp.Notes = append(cp.Notes, fmt.Sprintf("Refinement %d/%d (%s): %s", d.Iteration, d.Max, d.Phase, feedbackLine(d.Verdict)))
 	cp.turn(d, at)
 	return cp, nil
 }
 
-// keepLimit snapshots the limit when a lineage's first turn is taken.
+// keepLimit snapshots the limit when a streak's first turn is taken.
 func (cp *Checkpoint) keepLimit(d Decision) {
 	if !cp.Limited {
 		cp.Limit, cp.Limited = d.Max-cp.Extra, true

@@ -88,7 +88,7 @@ func (c Case) unknown(checkpoint string) error {
 // admitTurn refuses a turn beyond the cap that no human lifts either.
 func (cp Checkpoint) admitTurn() error {
 	if cp.Reworks >= HardCap && !cp.Waiting {
-		return refuse("%d of at most %d reworks of checkpoint %q were handed back; reset it first", cp.Reworks, HardCap, cp.Name)
+		return refuse("%d of at most %d reworks of checkpoint %q were returned for a fix; reset it first", cp.Reworks, HardCap, cp.Name)
 	}
 	return nil
 }
@@ -182,12 +182,12 @@ func (c Case) applyHuman(e Event) (Case, error) {
 		act.From = c.correct(&cp, e)
 	case HumanWontFix:
 		cp.WontFix = &act
-	case HumanHandover:
+	case HumanHandoff:
 		if !cp.Waiting {
 			return c, refuse("checkpoint %q has no rework that waits", cp.Name)
 		}
 		cp.Waiting = false
-		c.queue([]Effect{handoverEffect(c.Key, cp)})
+		c.queue([]Effect{handoffEffect(c.Key, cp)})
 	default:
 		return c, fmt.Errorf("unknown action %q", e.Action)
 	}
@@ -201,7 +201,7 @@ func (c Case) applyHuman(e Event) (Case, error) {
 }
 
 // goOn resolves what waited for a human. What was recorded in between, and
-// what the human hands back, is decided anew.
+// what the human returns for a fix, is decided anew.
 func (cp *Checkpoint) goOn(e Event) {
 	redo := &Redo{Action: e.Action, Phase: e.Phase, By: e.By}
 	if cp.Escalation != nil {
@@ -340,7 +340,7 @@ func (c Case) humanEffects(was, cp Checkpoint, e Event) []Effect {
 		}
 	}
 	switch e.Action {
-	case HumanHandover:
+	case HumanHandoff:
 	case HumanPause:
 		show(EffectComment, EffectLabel)
 	case HumanQuarantine, HumanWrong:
@@ -376,9 +376,9 @@ func commentOf(answer string) string {
 	return id
 }
 
-func handoverEffect(key string, cp Checkpoint) Effect {
+func handoffEffect(key string, cp Checkpoint) Effect {
 	return Effect{
-		Kind: EffectHandover, Key: effectKey(key, cp, cp.Reworks, EffectHandover),
-		Slot: cp.Name + "/" + string(EffectHandover), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+		Kind: EffectHandoff, Key: effectKey(key, cp, cp.Reworks, EffectHandoff),
+		Slot: cp.Name + "/" + string(EffectHandoff), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
 	}
 }

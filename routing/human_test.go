@@ -37,7 +37,7 @@ func (w *world) must(e Event) {
 	}
 }
 
-func TestHandBackAtOnce(t *testing.T) {
+func TestReturnForFixAtOnce(t *testing.T) {
 	for name, v := range map[string]Verdict{
 		"design": run(1, Fail, DesignMismatch), "environment": run(1, Fail, EnvIssue), "unclear": run(1, Unclear, Unknown), "unmet": func() Verdict {
 			v := run(1, Pass, "")
@@ -45,14 +45,14 @@ func TestHandBackAtOnce(t *testing.T) {
 			return v
 		}(),
 	} {
-		t.Run("S0-23 retry hands back an escalated verdict whatever its class was: "+name, func(t *testing.T) {
+		t.Run("S0-23 retry returns for a fix an escalated verdict whatever its class was: "+name, func(t *testing.T) {
 			w := newWorld(t)
-			w.judge(v)
+			w.analyze(v)
 			w.human(HumanExtend, 1)
 			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || cp.Escalation != nil || w.lastTurn().Rule != "answered" {
 				t.Errorf("%s %d %+v", cp.State, cp.Reworks, w.lastTurn())
 			}
-			if e, ok := w.pending(EffectHandover); !ok || e.Iteration != 1 {
+			if e, ok := w.pending(EffectHandoff); !ok || e.Iteration != 1 {
 				t.Errorf("pending %v", w.c.Pending)
 			}
 			if _, ok := w.pending(EffectClose); !ok {
@@ -60,23 +60,23 @@ func TestHandBackAtOnce(t *testing.T) {
 			}
 		})
 	}
-	t.Run("S0-23 a verdict that came while a human was awaited is the one handed back", func(t *testing.T) {
+	t.Run("S0-23 a verdict that came while a human was awaited is the one returned for a fix", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(1, Fail, EnvIssue))
+		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanExtend, 1)
 		if got := w.lastTurn().Verdict.Run.ID; got != "2" {
-			t.Errorf("run %s was handed back", got)
+			t.Errorf("run %s was returned for a fix", got)
 		}
-		if d := w.judge(run(2, Fail, LogicError)); !d.Repeated {
+		if d := w.analyze(run(2, Fail, LogicError)); !d.Repeated {
 			t.Errorf("delivered again: %s (%s)", d.Kind, d.Rule)
 		}
 	})
 	t.Run("S4-55 X-18 a phase grants the one turn it needs", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 1
-		w.judge(run(1, Fail, LogicError))
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
+		w.analyze(run(2, Fail, LogicError))
 		w.must(Event{Action: HumanPhase, Phase: Plan})
 		cp := w.unit()
 		if last := w.lastTurn(); last.Phase != Plan || last.Iteration != 2 || cp.Limit != 1 || Limit(cp, w.p) != 2 {
@@ -85,14 +85,14 @@ func TestHandBackAtOnce(t *testing.T) {
 		if want := map[Phase]bool{Research: true, Plan: false, Implement: false, Review: false}; !reflect.DeepEqual(cp.Phases, want) {
 			t.Error(cp.Phases)
 		}
-		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 2 {
+		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 2 {
 			t.Errorf("%s %d", d.Kind, d.Max)
 		}
 	})
-	t.Run("S4-54 a reset hands back what can be mended and waits otherwise", func(t *testing.T) {
+	t.Run("S4-54 a reset returns for a fix what can be fixed and waits otherwise", func(t *testing.T) {
 		for class, want := range map[Class]int{LogicError: 1, DesignMismatch: 1, Timeout: 1, EnvIssue: 0, Unknown: 0} {
 			w := newWorld(t)
-			w.judge(run(1, Fail, class))
+			w.analyze(run(1, Fail, class))
 			w.human(HumanReset, 0)
 			if cp := w.unit(); cp.Reworks != want || cp.State != InProgress || cp.Escalation != nil {
 				t.Errorf("%s: %s %d", class, cp.State, cp.Reworks)
@@ -103,7 +103,7 @@ func TestHandBackAtOnce(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = HardCap
 		for n := 1; n <= HardCap+1; n++ {
-			w.judge(run(n, Fail, LogicError))
+			w.analyze(run(n, Fail, LogicError))
 		}
 		for _, e := range []Event{{Action: HumanExtend, N: 3}, {Action: HumanPhase, Phase: Plan}} {
 			var refused *RefusedError
@@ -119,10 +119,10 @@ func TestHandBackAtOnce(t *testing.T) {
 	t.Run("S4-23 a retry calls the rework that waits, and spends no second turn", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Manual = true
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		w.human(HumanExtend, 1)
 		cp := w.unit()
-		if _, ok := w.pending(EffectHandover); !ok || cp.Reworks != 1 || cp.Waiting || len(cp.Iterations) != 1 {
+		if _, ok := w.pending(EffectHandoff); !ok || cp.Reworks != 1 || cp.Waiting || len(cp.Iterations) != 1 {
 			t.Errorf("reworks %d, waiting %v, %v", cp.Reworks, cp.Waiting, w.c.Pending)
 		}
 	})
@@ -131,9 +131,9 @@ func TestHandBackAtOnce(t *testing.T) {
 func TestResumeDecides(t *testing.T) {
 	t.Run("S0-23 a green run that came while it was paused passes when it is resumed", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		w.human(HumanPause, 0)
-		if d := w.judge(run(2, Pass, "")); d.Kind != KindNone {
+		if d := w.analyze(run(2, Pass, "")); d.Kind != KindNone {
 			t.Fatal(d.Kind)
 		}
 		w.human(HumanResume, 0)
@@ -144,12 +144,12 @@ func TestResumeDecides(t *testing.T) {
 	t.Run("S4-53 what waited for it goes on with it", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Needs = map[string][]string{"lint": {"unit"}}
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		w.human(HumanPause, 0)
-		w.judge(run(2, Pass, ""))
+		w.analyze(run(2, Pass, ""))
 		lint := run(2, Fail, LogicError)
 		lint.Checkpoint = "lint"
-		w.judge(lint)
+		w.analyze(lint)
 		w.human(HumanResume, 0)
 		if got := w.c.Checkpoints["lint"]; got.Reworks != 1 || len(got.Held) != 0 {
 			t.Errorf("%+v", got)
@@ -157,8 +157,8 @@ func TestResumeDecides(t *testing.T) {
 	})
 	t.Run("S0-23 a run of another kind that came meanwhile is decided", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
-		w.judge(run(2, Fail, LogicError))
+		w.analyze(run(1, Fail, EnvIssue))
+		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanResume, 0)
 		if cp := w.unit(); cp.Reworks != 1 || w.lastTurn().Verdict.Run.ID != "2" {
 			t.Errorf("%d %+v", cp.Reworks, w.lastTurn())
@@ -166,24 +166,24 @@ func TestResumeDecides(t *testing.T) {
 	})
 	t.Run("S0-23 what was resolved is not called for again on old evidence", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
-		w.judge(run(2, Fail, EnvIssue))
+		w.analyze(run(1, Fail, EnvIssue))
+		w.analyze(run(2, Fail, EnvIssue))
 		w.human(HumanResume, 0)
 		if cp := w.unit(); cp.State != InProgress || cp.Escalation != nil || len(cp.Turns) != 1 {
 			t.Errorf("%s, %d turns", cp.State, len(cp.Turns))
 		}
-		if d := w.judge(run(3, Fail, EnvIssue)); d.Kind != KindEnv {
+		if d := w.analyze(run(3, Fail, EnvIssue)); d.Kind != KindEnv {
 			t.Errorf("new evidence: %s", d.Kind)
 		}
 	})
 	t.Run("all legs of a matrix that came while it was paused pass together", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, LogicError))
+		w.analyze(run(1, Fail, LogicError))
 		w.human(HumanPause, 0)
 		for _, part := range []string{"a", "b"} {
 			v := run(2, Pass, "")
 			v.Run.Part, v.Run.Parts = part, 2
-			w.judge(v)
+			w.analyze(v)
 		}
 		w.human(HumanResume, 0)
 		if w.unit().State != Completed || w.lastTurn().Verdict.Counts.Tests != 6 {
@@ -194,7 +194,7 @@ func TestResumeDecides(t *testing.T) {
 
 func TestRerun(t *testing.T) {
 	w := newWorld(t)
-	w.judge(run(7, Fail, EnvIssue))
+	w.analyze(run(7, Fail, EnvIssue))
 	w.must(Event{Action: HumanRerun, Answer: "comment/55/1"})
 	e, ok := w.pending(EffectRerun)
 	if !ok || e.Target != "7/1" || w.unit().State != InProgress || w.unit().Reworks != 0 {
@@ -205,7 +205,7 @@ func TestRerun(t *testing.T) {
 	}
 	second := run(7, Fail, LogicError)
 	second.Run.Attempt = 2
-	if d := w.judge(second); d.Kind != KindRetry || d.Iteration != 1 {
+	if d := w.analyze(second); d.Kind != KindRetry || d.Iteration != 1 {
 		t.Errorf("the next attempt: %s %d", d.Kind, d.Iteration)
 	}
 	if err := newReviewed(t).act(Event{Checkpoint: "review", Action: HumanRerun}); err == nil {
@@ -215,14 +215,14 @@ func TestRerun(t *testing.T) {
 
 func newReviewed(t *testing.T) *world {
 	w := newWorld(t)
-	w.judge(review(1, rejected("testing")))
+	w.analyze(review(1, rejected("testing")))
 	return w
 }
 
 func TestQuarantine(t *testing.T) {
 	t.Run("a run of which nothing else failed passes at once, and gives the turn back", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, LogicError, "TestFlaky"))
+		w.analyze(broken(1, LogicError, "TestFlaky"))
 		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
 		cp, last := w.unit(), w.lastTurn()
 		if cp.State != Completed || last.Kind != KindPass || !last.Verdict.Failures[0].Quarantined || !strings.Contains(last.Reason, "TestFlaky") {
@@ -231,10 +231,10 @@ func TestQuarantine(t *testing.T) {
 		if !cp.Turns[0].Undone || len(cp.Iterations) != 0 {
 			t.Errorf("%+v", cp.Turns[0])
 		}
-		if d := w.judge(broken(2, LogicError, "TestFlaky")); d.Kind != KindPass {
+		if d := w.analyze(broken(2, LogicError, "TestFlaky")); d.Kind != KindPass {
 			t.Errorf("its next failure: %s (%s)", d.Kind, d.Rule)
 		}
-		if d := w.judge(broken(3, LogicError, "TestFlaky", "TestReal")); d.Kind != KindRetry || d.Verdict.Counts.Failed != 1 || d.Verdict.Counts.Quarantined != 1 {
+		if d := w.analyze(broken(3, LogicError, "TestFlaky", "TestReal")); d.Kind != KindRetry || d.Verdict.Counts.Failed != 1 || d.Verdict.Counts.Quarantined != 1 {
 			t.Errorf("with another failure: %s %+v", d.Kind, d.Verdict.Counts)
 		}
 	})
@@ -250,7 +250,7 @@ func TestQuarantine(t *testing.T) {
 			w := newWorld(t)
 			v := broken(1, LogicError, "TestFlaky")
 			spoil(&v)
-			w.judge(v)
+			w.analyze(v)
 			w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
 			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || len(cp.Turns) != 1 {
 				t.Errorf("%s, %d reworks, %d turns", cp.State, cp.Reworks, len(cp.Turns))
@@ -260,7 +260,7 @@ func TestQuarantine(t *testing.T) {
 	t.Run("by configuration, for all cases", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Quarantine = []string{"pkg.TestFlaky", "TestOther"}
-		d := w.judge(broken(1, LogicError, "TestFlaky"))
+		d := w.analyze(broken(1, LogicError, "TestFlaky"))
 		if d.Kind != KindPass || !reflect.DeepEqual(d.Excused, []string{"pkg.TestFlaky"}) || w.unit().State != Completed {
 			t.Errorf("%s %v", d.Kind, d.Excused)
 		}
@@ -269,7 +269,7 @@ func TestQuarantine(t *testing.T) {
 		w := newWorld(t)
 		v := broken(1, EnvIssue, "TestFlaky", "TestReal")
 		v.Failures[1].Class = LogicError
-		w.judge(v)
+		w.analyze(v)
 		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
 		if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || w.lastTurn().Verdict.Class != LogicError {
 			t.Errorf("%s %d %s", cp.State, cp.Reworks, w.lastTurn().Verdict.Class)
@@ -277,7 +277,7 @@ func TestQuarantine(t *testing.T) {
 	})
 	t.Run("a paused checkpoint stays paused and is decided when resumed", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, LogicError, "TestFlaky"))
+		w.analyze(broken(1, LogicError, "TestFlaky"))
 		w.human(HumanPause, 0)
 		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
 		if w.unit().State != InProgress {
@@ -290,10 +290,10 @@ func TestQuarantine(t *testing.T) {
 	})
 	t.Run("every checkpoint in which the test failed is decided anew", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, LogicError, "TestFlaky"))
+		w.analyze(broken(1, LogicError, "TestFlaky"))
 		other := broken(1, LogicError, "TestFlaky")
 		other.Checkpoint = "race"
-		w.judge(other)
+		w.analyze(other)
 		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
 		if w.unit().State != Completed || w.c.Checkpoints["race"].State != Completed {
 			t.Errorf("%s, %s", w.unit().State, w.c.Checkpoints["race"].State)
@@ -305,8 +305,8 @@ func TestWrong(t *testing.T) {
 	wrong := func(c Class) Event { return Event{Action: HumanWrong, Class: c} }
 	t.Run("a rework that was none is taken back and escalates as what it is", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, LogicError, "TestNet"))
-		first, _ := w.pending(EffectHandover)
+		w.analyze(broken(1, LogicError, "TestNet"))
+		first, _ := w.pending(EffectHandoff)
 		w.must(wrong(EnvIssue))
 		cp := w.unit()
 		if cp.State != Escalated || cp.Escalation.Kind != KindEnv || cp.Reworks != 0 || len(cp.Iterations) != 0 || len(cp.Returned) != 0 {
@@ -317,55 +317,55 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%+v", cp.Corrections)
 		}
 		w.human(HumanResume, 0)
-		if d := w.judge(broken(2, LogicError, "TestNet")); d.Kind != KindEnv {
+		if d := w.analyze(broken(2, LogicError, "TestNet")); d.Kind != KindEnv {
 			t.Errorf("a later failure of that fingerprint: %s", d.Kind)
 		}
 		w.human(HumanResume, 0)
-		w.judge(broken(3, LogicError, "TestOther"))
-		if again, ok := w.pending(EffectHandover); !ok || again.Key == first.Key {
+		w.analyze(broken(3, LogicError, "TestOther"))
+		if again, ok := w.pending(EffectHandoff); !ok || again.Key == first.Key {
 			t.Errorf("the number is given again, the key is not: %q and %q", again.Key, first.Key)
 		}
 	})
-	t.Run("an escalation that was none is handed back and its issue closed", func(t *testing.T) {
+	t.Run("an escalation that was none is returned for a fix and its issue closed", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, EnvIssue, "TestNet"))
+		w.analyze(broken(1, EnvIssue, "TestNet"))
 		w.must(wrong(LogicError))
 		_, closes := w.pending(EffectClose)
-		if _, ok := w.pending(EffectHandover); !ok || !closes || w.unit().State != InProgress || w.unit().Reworks != 1 {
+		if _, ok := w.pending(EffectHandoff); !ok || !closes || w.unit().State != InProgress || w.unit().Reworks != 1 {
 			t.Errorf("%v, %s", w.c.Pending, w.unit().State)
 		}
 	})
 	t.Run("a verdict without a failure is corrected for its run", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Unclear, Unknown))
+		w.analyze(run(1, Unclear, Unknown))
 		w.must(wrong(LogicError))
 		if w.unit().Reworks != 1 || w.unit().Corrections[0].Fingerprint != "" {
 			t.Errorf("%d %+v", w.unit().Reworks, w.unit().Corrections)
 		}
-		if d := w.judge(run(2, Unclear, Unknown)); d.Kind != KindUnclear {
+		if d := w.analyze(run(2, Unclear, Unknown)); d.Kind != KindUnclear {
 			t.Errorf("another run: %s", d.Kind)
 		}
 	})
 	t.Run("what is decided as before starts nobody a second time", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, LogicError, "TestNet"))
-		first, _ := w.pending(EffectHandover)
+		w.analyze(broken(1, LogicError, "TestNet"))
+		first, _ := w.pending(EffectHandoff)
 		w.must(wrong(TypeError))
-		again, _ := w.pending(EffectHandover)
+		again, _ := w.pending(EffectHandoff)
 		if w.unit().Reworks != 1 || len(w.unit().Turns) != 1 || w.lastTurn().Verdict.Class != TypeError || again != first {
 			t.Errorf("%d %d %s %+v", w.unit().Reworks, len(w.unit().Turns), w.lastTurn().Verdict.Class, again)
 		}
 	})
 	t.Run("FLAKY and UNKNOWN are refused, and a green run", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(broken(1, LogicError, "TestNet"))
+		w.analyze(broken(1, LogicError, "TestNet"))
 		for _, c := range []Class{Flaky, Unknown, "NONSENSE", LogicError} {
 			var refused *RefusedError
 			if err := w.act(wrong(c)); !errors.As(err, &refused) || (c == Flaky && !strings.Contains(err.Error(), "quarantine TEST")) {
 				t.Errorf("%s: %v", c, err)
 			}
 		}
-		w.judge(run(2, Pass, ""))
+		w.analyze(run(2, Pass, ""))
 		if err := w.act(wrong(EnvIssue)); err == nil {
 			t.Error("a green run was corrected")
 		}
@@ -374,13 +374,13 @@ func TestWrong(t *testing.T) {
 
 func TestWontFix(t *testing.T) {
 	w := newWorld(t)
-	if w.judge(run(1, Fail, LogicError)); w.act(Event{Action: HumanWontFix}) == nil {
+	if w.analyze(run(1, Fail, LogicError)); w.act(Event{Action: HumanWontFix}) == nil {
 		t.Error("nothing is escalated")
 	}
-	w.judge(run(2, Fail, EnvIssue))
+	w.analyze(run(2, Fail, EnvIssue))
 	w.must(Event{Action: HumanWontFix})
 	t.Run("S4-28 S4-52 it stays escalated and nothing is retried", func(t *testing.T) {
-		if d := w.judge(run(3, Fail, LogicError)); d.Kind != KindNone || w.unit().State != Escalated || w.unit().WontFix == nil || w.unit().WontFix.By != "mona" {
+		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindNone || w.unit().State != Escalated || w.unit().WontFix == nil || w.unit().WontFix.By != "mona" {
 			t.Errorf("%s %s", d.Kind, w.unit().State)
 		}
 	})
@@ -391,9 +391,9 @@ func TestWontFix(t *testing.T) {
 		}
 	})
 	t.Run("a green run passes it", func(t *testing.T) {
-		w.judge(run(4, Fail, EnvIssue))
+		w.analyze(run(4, Fail, EnvIssue))
 		w.must(Event{Action: HumanWontFix})
-		if d := w.judge(run(5, Pass, "")); d.Kind != KindPass || w.unit().WontFix != nil {
+		if d := w.analyze(run(5, Pass, "")); d.Kind != KindPass || w.unit().WontFix != nil {
 			t.Errorf("%s %+v", d.Kind, w.unit().WontFix)
 		}
 	})
@@ -402,7 +402,7 @@ func TestWontFix(t *testing.T) {
 func TestAnswersCountOnce(t *testing.T) {
 	t.Run("a known answer does nothing", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
+		w.analyze(run(1, Fail, EnvIssue))
 		w.must(Event{Action: HumanExtend, N: 1, Answer: "comment/1/1"})
 		before := w.c
 		w.must(Event{Action: HumanExtend, N: 1, Answer: "comment/1/1", By: "lisa"})
@@ -417,8 +417,8 @@ func TestAnswersCountOnce(t *testing.T) {
 	})
 	t.Run("an answer to another commit is refused", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
-		w.judge(run(2, Fail, EnvIssue))
+		w.analyze(run(1, Fail, EnvIssue))
+		w.analyze(run(2, Fail, EnvIssue))
 		var stale *StaleAnswerError
 		if err := w.act(Event{Action: HumanResume, SHA: run(1, Fail, "").Run.SHA}); !errors.As(err, &stale) || stale.Newest != run(2, Fail, "").Run.SHA {
 			t.Error(err)
@@ -430,9 +430,9 @@ func TestAnswersCountOnce(t *testing.T) {
 func TestLedgerOfBefore(t *testing.T) {
 	t.Run("acts of a ledger in which nothing was decided at once fold as they did", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(run(1, Fail, EnvIssue))
+		w.analyze(run(1, Fail, EnvIssue))
 		w.add(Event{Type: EventHuman, At: w.now, Case: w.c.Key, Checkpoint: "unit", Action: HumanExtend, N: 1, By: "mona"})
-		if d := w.judge(run(2, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 || w.unit().Redo != nil {
+		if d := w.analyze(run(2, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 || w.unit().Redo != nil {
 			t.Errorf("%s %d %+v", d.Kind, d.Iteration, w.unit().Redo)
 		}
 	})

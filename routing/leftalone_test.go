@@ -19,10 +19,10 @@ func TestLeftAlone(t *testing.T) {
 			t.Run("S0-48 "+string(how)+" and "+c.name, func(t *testing.T) {
 				w := newWorld(t)
 				w.p.Max = 0
-				w.judge(broken(1, LogicError, "T1", "T2"))
+				w.analyze(broken(1, LogicError, "T1", "T2"))
 				lint := broken(2, LogicError, "T1")
 				lint.Checkpoint = "lint"
-				w.judge(lint)
+				w.analyze(lint)
 				w.must(Event{Action: how, By: "mona"})
 				turns, gen := len(w.unit().Turns), w.c.Generation
 				w.must(c.act)

@@ -27,16 +27,16 @@ const HardCap = 10
 
 // Policy is what Decide goes by. DefaultPolicy gives the defaults.
 type Policy struct {
-	Max               int           // reworks handed back, 0 to HardCap
+	Max               int           // reworks returned for a fix, 0 to HardCap
 	Override          *int          // of this case (a label or configuration), replaces Max and the snapshot
 	Labelled          bool          // Override is a label's, which no configuration holds
 	OnMax             OnMax         // what happens when turns are used up
 	Breaker           bool          // false: HardCap instead of Max
-	EscalateOnDesign  bool          // false: a design mismatch is handed back like a logic error
+	EscalateOnDesign  bool          // false: a design mismatch is returned for a fix like a logic error
 	Reviewer          bool          // a reviewer is configured
 	RunReviewerOnPass bool          // start it when a checkpoint passes
 	Notify            bool          // false silences the notification, not the report
-	RetryDelay        time.Duration // waited before each hand-over
+	RetryDelay        time.Duration // waited before each hand-off
 	Scope             Scope
 	Needs             map[string][]string // checkpoint → checkpoints that must be completed first
 	Checkpoints       []string            // all that the case must complete; empty: those seen

@@ -55,7 +55,7 @@ func (c Case) due(name string) []Verdict {
 		}
 	}
 	v := parts[best]
-	v.Head = "" // it was the head's when it was judged
+	v.Head = "" // it was the head's when it was analyzed
 	return []Verdict{v}
 }
 
@@ -108,7 +108,7 @@ func (cp *Checkpoint) takeBack() {
 }
 
 func (cp *Checkpoint) takeBackTurn(n int) {
-	if i := len(cp.Iterations) - 1; i >= 0 && cp.Iterations[i].Iteration == n && cp.Iterations[i].Lineage == cp.Lineage {
+	if i := len(cp.Iterations) - 1; i >= 0 && cp.Iterations[i].Iteration == n && cp.Iterations[i].Streak == cp.Streak {
 		cp.Iterations = cp.Iterations[:i]
 		cp.Notes = cp.Notes[:max(0, len(cp.Notes)-1)]
 	}
@@ -121,12 +121,12 @@ func (cp *Checkpoint) takeBackTurn(n int) {
 	cp.Undone++
 }
 
-// ofNewest reports whether a turn of this lineage is about the newest run, or
+// ofNewest reports whether a turn of this streak is about the newest run, or
 // about another of its commit, and stands.
 func (cp Checkpoint) ofNewest(t Turn) bool {
 	r := t.Verdict.Run
 	same := r.Key() == cp.Last.Key() || (cp.Last.SHA != "" && r.SHA == cp.Last.SHA)
-	return same && t.Lineage == cp.Lineage && !t.Undone
+	return same && t.Streak == cp.Streak && !t.Undone
 }
 
 // decidedOnNewest returns the newest turn if it is a decision k on the newest run.
@@ -138,7 +138,7 @@ func (cp Checkpoint) decidedOnNewest(k Kind) (Turn, bool) {
 	return cp.Turns[n-1], true
 }
 
-// decideAnswered decides what a human handed back; a green run passes in any
+// decideAnswered decides what a human returned for a fix; a green run passes in any
 // case.
 func decideAnswered(s situation) (Decision, bool) {
 	if s.redo == nil || s.m.green() || s.m.Result == Errored {
@@ -149,7 +149,7 @@ func decideAnswered(s situation) (Decision, bool) {
 		return none("its failed jobs are run again; that attempt decides"), true
 	case HumanReset:
 		timeout := s.m.Result == TimedOut || s.m.Class == Timeout
-		if !timeout && (s.m.Result != Fail || (!s.m.Class.Mendable() && s.m.Class != DesignMismatch)) {
+		if !timeout && (s.m.Result != Fail || (!s.m.Class.Fixable() && s.m.Class != DesignMismatch)) {
 			return none("begun again by %s; the next run decides", orElse(s.redo.By, "a person")), true
 		}
 	case HumanExtend, HumanPhase:
@@ -164,7 +164,7 @@ func decideAnswered(s situation) (Decision, bool) {
 	if s.redo.Phase != "" {
 		d.Phase = s.redo.Phase
 	}
-	d.Reason = fmt.Sprintf("%s; handed back %d/%d by %s", orElse(s.m.Reason, string(s.m.Class)), d.Iteration, s.limit, orElse(s.redo.By, "a person"))
+	d.Reason = fmt.Sprintf("%s; returned for a fix %d/%d by %s", orElse(s.m.Reason, string(s.m.Class)), d.Iteration, s.limit, orElse(s.redo.By, "a person"))
 	return d, true
 }
 

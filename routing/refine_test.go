@@ -16,7 +16,7 @@ func review(n int, r ReviewResult) Verdict {
 func rejected(categories ...string) ReviewResult {
 	r := ReviewResult{Decision: Rejected, Feedback: "no"}
 	for _, c := range categories {
-		r.Issues = append(r.Issues, ReviewIssue{Severity: Critical, Category: c, Description: "mend " + c, File: "a.go", Line: 7, SuggestedFix: "do it"})
+		r.Issues = append(r.Issues, ReviewIssue{Severity: Critical, Category: c, Description: "fix " + c, File: "a.go", Line: 7, SuggestedFix: "do it"})
 	}
 	return r
 }
@@ -24,21 +24,21 @@ func rejected(categories ...string) ReviewResult {
 func TestReview(t *testing.T) {
 	t.Run("S4-2 S4-11 a rejected review is reworked", func(t *testing.T) {
 		w := newWorld(t)
-		if d := w.judge(review(1, rejected("testing"))); d.Kind != KindRetry || d.Phase != Implement {
+		if d := w.analyze(review(1, rejected("testing"))); d.Kind != KindRetry || d.Phase != Implement {
 			t.Errorf("%s %s", d.Kind, d.Phase)
 		}
 	})
 	t.Run("S4-3 S4-16 an approved review is done", func(t *testing.T) {
 		w := newWorld(t)
-		d := w.judge(review(1, ReviewResult{Decision: Approved, Passed: true}))
+		d := w.analyze(review(1, ReviewResult{Decision: Approved, Passed: true}))
 		if d.Kind != KindPass || Assess(w.c.Checkpoints["review"], w.p).Kind != ActionDone {
 			t.Error(d.Kind)
 		}
 	})
 	t.Run("S4-18 only the latest review counts", func(t *testing.T) {
 		w := newWorld(t)
-		w.judge(review(1, rejected("testing")))
-		w.judge(review(2, ReviewResult{Decision: Approved}))
+		w.analyze(review(1, rejected("testing")))
+		w.analyze(review(2, ReviewResult{Decision: Approved}))
 		if got := Assess(w.c.Checkpoints["review"], w.p).Kind; got != ActionDone {
 			t.Error(got)
 		}
@@ -73,7 +73,7 @@ func TestReview(t *testing.T) {
 	})
 	t.Run("a review that approves with a blocker is not believed", func(t *testing.T) {
 		r := ReviewResult{Decision: Approved, Passed: true, Issues: []ReviewIssue{{Severity: Blocker, Category: "security"}}}
-		if d := newWorld(t).judge(review(1, r)); d.Kind != KindRetry {
+		if d := newWorld(t).analyze(review(1, r)); d.Kind != KindRetry {
 			t.Error(d.Kind)
 		}
 	})
@@ -114,8 +114,8 @@ func TestTargetPhase(t *testing.T) {
 
 func TestRefinementTracking(t *testing.T) {
 	w := newWorld(t)
-	w.judge(review(1, rejected("testing", "security")))
-	w.judge(review(2, rejected("design")))
+	w.analyze(review(1, rejected("testing", "security")))
+	w.analyze(review(2, rejected("design")))
 	cp := w.c.Checkpoints["review"]
 	t.Run("S4-4 S4-36 S4-41 refinement_count is the number of recorded iterations", func(t *testing.T) {
 		if cp.Reworks != 2 || len(cp.Iterations) != 2 {
@@ -134,7 +134,7 @@ func TestRefinementTracking(t *testing.T) {
 		if cp.Iterations[0].Result != "failed" {
 			t.Error(cp.Iterations[0].Result)
 		}
-		w.judge(review(3, ReviewResult{Decision: Approved}))
+		w.analyze(review(3, ReviewResult{Decision: Approved}))
 		if got := w.c.Checkpoints["review"].Iterations[1].Result; got != "success" {
 			t.Error(got)
 		}
@@ -160,7 +160,7 @@ func TestRefinementTracking(t *testing.T) {
 		w := newWorld(t)
 		w.p.Max = 1
 		for n := 1; n <= 4; n++ {
-			w.judge(review(n, rejected("testing")))
+			w.analyze(review(n, rejected("testing")))
 		}
 		if got := w.c.Checkpoints["review"].LastError; got != "reached max refinement attempts (1/1)" {
 			t.Error(got)
@@ -200,29 +200,29 @@ func TestAssess(t *testing.T) {
 		}
 		w := newWorld(t)
 		w.p.Max = 0
-		if d := w.judge(run(1, Fail, LogicError)); hasEffect(d, EffectHandover) {
+		if d := w.analyze(run(1, Fail, LogicError)); hasEffect(d, EffectHandoff) {
 			t.Error("handed over at the limit")
 		}
 	})
 	t.Run("S4-22 in auto mode a rework is handed over by itself", func(t *testing.T) {
-		if d := newWorld(t).judge(review(1, rejected("testing"))); !hasEffect(d, EffectHandover) {
+		if d := newWorld(t).analyze(review(1, rejected("testing"))); !hasEffect(d, EffectHandoff) {
 			t.Error(effectKinds(d))
 		}
 	})
 	t.Run("S4-23 in manual mode each rework needs a call of its own", func(t *testing.T) {
 		w := newWorld(t)
 		w.p.Manual = true
-		if d := w.judge(run(1, Fail, LogicError)); hasEffect(d, EffectHandover) || !w.c.Checkpoints["unit"].Waiting {
+		if d := w.analyze(run(1, Fail, LogicError)); hasEffect(d, EffectHandoff) || !w.c.Checkpoints["unit"].Waiting {
 			t.Fatalf("%v", effectKinds(d))
 		}
 		for _, e := range w.c.Pending {
 			w.add(Event{Type: EventEffect, Effect: &e, At: w.now})
 		}
-		w.human(HumanHandover, 0)
-		if len(w.c.Pending) != 1 || w.c.Pending[0].Kind != EffectHandover {
+		w.human(HumanHandoff, 0)
+		if len(w.c.Pending) != 1 || w.c.Pending[0].Kind != EffectHandoff {
 			t.Errorf("%+v", w.c.Pending)
 		}
-		if _, err := w.c.Apply(Event{Type: EventHuman, Checkpoint: "unit", Action: HumanHandover}); err == nil {
+		if _, err := w.c.Apply(Event{Type: EventHuman, Checkpoint: "unit", Action: HumanHandoff}); err == nil {
 			t.Error("a second call was accepted")
 		}
 	})

@@ -11,7 +11,7 @@ type StaleAnswerError struct {
 }
 
 func (e *StaleAnswerError) Error() string {
-	return fmt.Sprintf("the answer is to commit %s, and %s of checkpoint %q has been judged since", short(e.SHA), short(e.Newest), e.Checkpoint)
+	return fmt.Sprintf("the answer is to commit %s, and %s of checkpoint %q has been analyzed since", short(e.SHA), short(e.Newest), e.Checkpoint)
 }
 
 // RefusedError says why a human's act is not possible now, in words for that

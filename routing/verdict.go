@@ -8,7 +8,7 @@ import (
 // Result is what a run said of a checkpoint.
 type Result string
 
-// The results. Errored means that the judge itself failed: it says nothing of
+// The results. Errored means that the analysis itself failed: it says nothing of
 // the work.
 const (
 	Pass     Result = "pass"
@@ -71,7 +71,7 @@ type Verdict struct {
 	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
 	Counts     Counts        `json:"counts"`
 	Review     *ReviewResult `json:"review,omitempty"`  // set when the verdict is a review's
-	Head       string        `json:"head,omitempty"`    // head commit of the subject when judged, "" if unknown
+	Head       string        `json:"head,omitempty"`    // head commit of the subject when analyzed, "" if unknown
 	Notes      []string      `json:"notes,omitempty"`   // what was cut or could not be read
 	Partial    bool          `json:"partial,omitempty"` // it had Notes, which are not kept
 	At         time.Time     `json:"at"`
@@ -108,7 +108,7 @@ func (c Counts) add(d Counts) Counts {
 }
 
 // gravity orders verdicts of parts: a design or environment failure outranks a
-// timeout, that an unclear part, that a mendable failure, that a part whose judge
+// timeout, that an unclear part, that a fixable failure, that a part whose analyze
 // failed, and that a pass.
 func gravity(v Verdict) int {
 	switch {
@@ -122,7 +122,7 @@ func gravity(v Verdict) int {
 		return 6
 	case v.Result == TimedOut || v.Class == Timeout:
 		return 5
-	case v.Result == Fail && v.Class.Mendable():
+	case v.Result == Fail && v.Class.Fixable():
 		return 3
 	}
 	return 4

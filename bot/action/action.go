@@ -51,12 +51,12 @@ type face struct {
 	process string // names this process among those that file issues
 	config  config.File
 	rules   *diagnosis.Rules
-	tests   *ctrf.Writer // of the run being judged
+	tests   *ctrf.Writer // of the run being analyzed
 	log     *slog.Logger
 	app     *inside // in the App; nil in the Action
 }
 
-// trigger is what a run of the Action is about: a judged run of a subject.
+// trigger is what a run of the Action is about: a analyzed run of a subject.
 type trigger struct {
 	subject    effect.Subject
 	checkpoint string
@@ -137,8 +137,8 @@ func (f *face) run(ctx context.Context) (int, error) {
 		return f.beside(ctx, command)
 	}
 	switch command {
-	case "sweep":
-		return f.sweepAll(ctx)
+	case "reconcile":
+		return f.reconcileAll(ctx)
 	case "plan", "matrix", "port", "collect":
 		return f.ports(ctx, command)
 	case "port-event":
@@ -161,7 +161,7 @@ func (f *face) run(ctx context.Context) (int, error) {
 	return code, err
 }
 
-// decide judges the run that the event is about, and routes it.
+// decide analyzes the run that the event is about, and routes it.
 func (f *face) decide(ctx context.Context, command string) (int, error) {
 	var t *trigger
 	var err error
@@ -212,7 +212,7 @@ func (f *face) command() string {
 		return ""
 	case "schedule", "workflow_dispatch":
 		if len(f.in.Reports) == 0 {
-			return "sweep"
+			return "reconcile"
 		}
 	}
 	return "step"
@@ -243,7 +243,7 @@ func (f *face) configure(ctx context.Context, command string) error {
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	if f.config, err = config.Parse(name, data); err != nil && command != "replay" { // which may mend it
+	if f.config, err = config.Parse(name, data); err != nil && command != "replay" { // which may fix it
 		return err
 	}
 	f.rules, err = analysis.Rules(f.config)
@@ -259,9 +259,9 @@ func (f *face) path(name string) string {
 	return filepath.Join(ws, name)
 }
 
-// route sends the judged run down the pipeline and reports what came of it.
+// route sends the analyzed run down the pipeline and reports what came of it.
 func (f *face) route(ctx context.Context, t trigger) (int, error) {
-	out, err := f.judge(t)
+	out, err := f.analyze(t)
 	if f.tests != nil {
 		defer f.tests.Close()
 	}
@@ -330,7 +330,7 @@ func (f *face) dry(ctx context.Context, key string, v routing.Verdict, d *routin
 	return c.Apply(routing.RunEvent(key, v, *d, f.now()))
 }
 
-func (f *face) judge(t trigger) (analysis.Output, error) {
+func (f *face) analyze(t trigger) (analysis.Output, error) {
 	if t.review != nil {
 		v := routing.ReviewVerdict(t.checkpoint, t.run, *t.review, f.config.Policy(t.checkpoint, "", nil).FailOn)
 		return analysis.Output{Verdict: analysis.Bound(analysis.Redacted(v))}, nil
@@ -340,7 +340,7 @@ func (f *face) judge(t trigger) (analysis.Output, error) {
 	in.FailOn = f.config.Policy(t.checkpoint, "", nil).FailOn
 	f.tests = ctrf.NewWriter(testreport.DefaultLimits().Failing)
 	f.tests.Redact, in.Tests = diagnosis.Redact, f.tests
-	return analysis.Judge(in)
+	return analysis.Analyze(in)
 }
 
 func (f *face) policies(t trigger) pipeline.Policies {
@@ -376,7 +376,7 @@ func (f *face) claimTTL() time.Duration {
 
 func (f *face) line(eff pipeline.Effector) *pipeline.Line {
 	return &pipeline.Line{
-		Ledger: f.led, Effector: f.counted(eff), Judge: effect.Judge, Owner: owner(f.env.Getenv), ClaimTTL: f.claimTTL(),
+		Ledger: f.led, Effector: f.counted(eff), Analyze: effect.Analyze, Owner: owner(f.env.Getenv), ClaimTTL: f.claimTTL(),
 		Now: f.now, Sleep: f.pause, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
 	}
 }

@@ -241,7 +241,7 @@ func unsure(format string, a ...any) error { return &unclearError{format, a} }
 // only one there is, or the only one that waits for a human.
 func pick(c routing.Case, name string) (string, error) {
 	if len(c.Names()) == 0 {
-		return "", unsure("no run of this case has been judged")
+		return "", unsure("no run of this case has been analyzed")
 	}
 	if name != "" {
 		if _, ok := c.Checkpoints[name]; ok {

@@ -35,7 +35,7 @@ type Work struct {
 	Plans *PlanCache
 
 	// Received is when the delivery came. What is to be done a while after it,
-	// such as a hand-over, is done when that has passed since.
+	// such as a hand-off, is done when that has passed since.
 	Received time.Time
 	// Hold records what is decided about runs and leaves its effects, for Finish:
 	// of many runs of one case only the newest state is posted then.
@@ -109,16 +109,16 @@ func Finish(ctx context.Context, w Work, key string) error {
 	return f.finish(ctx, c)
 }
 
-// Sweep does what the time brings about in a repository: it finishes what was
+// Reconcile does what the time brings about in a repository: it finishes what was
 // left, looks after open issues, and reminds of prompts and ends them.
-func Sweep(ctx context.Context, w Work) error {
+func Reconcile(ctx context.Context, w Work) error {
 	f, done, err := w.face("", []byte("{}"))
 	if err != nil {
 		return err
 	}
 	defer done()
-	_, err = f.sweepAll(ctx)
-	return errors.Join(err, f.sweepPorts(ctx))
+	_, err = f.reconcileAll(ctx)
+	return errors.Join(err, f.reconcilePorts(ctx))
 }
 
 // inside is the state of a delivery within the App's face.

@@ -102,7 +102,7 @@ func (f *face) beside(ctx context.Context, command string) (int, error) {
 	return 0, nil
 }
 
-// rerequested judges again what a person asked for with the button of a check,
+// rerequested analyzes again what a person asked for with the button of a check,
 // or of all checks of a commit: the newest attempt of the run behind it.
 func (f *face) rerequested(ctx context.Context) error {
 	if f.event.Action != "rerequested" {
@@ -152,7 +152,7 @@ func (f *face) checkpointOf(ctx context.Context, id string) ([]target, error) {
 	return nil, nil
 }
 
-// checkpointsOf returns the checkpoints that were judged last at a suite's commit.
+// checkpointsOf returns the checkpoints that were analyzed last at a suite's commit.
 func (f *face) checkpointsOf(ctx context.Context, s CheckSuite) ([]target, error) {
 	var keys []string
 	for _, p := range s.Pulls {
@@ -176,7 +176,7 @@ func (f *face) checkpointsOf(ctx context.Context, s CheckSuite) ([]target, error
 	return out, nil
 }
 
-// again judges the newest attempt of the run that a checkpoint was judged by,
+// again analyzes the newest attempt of the run that a checkpoint was analyzed by,
 // and shows the check anew: GitHub took its conclusion away.
 func (f *face) again(ctx context.Context, t target, sha string) error {
 	c, err := f.load(ctx, t.key)
@@ -196,7 +196,7 @@ func (f *face) again(ctx context.Context, t target, sha string) error {
 		case err != nil:
 			return err
 		case live.Status != "completed":
-			return nil // it is judged when it ends
+			return nil // it is analyzed when it ends
 		case live.Attempt > attempt:
 			f.event.WorkflowRun = &WorkflowRun{ID: id, Attempt: live.Attempt, Name: live.Name, Conclusion: live.Conclusion}
 			f.in.Checkpoint, f.in.Workflows = t.checkpoint, nil

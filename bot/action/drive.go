@@ -38,7 +38,7 @@ func (f *face) workerEnded(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if _, name := f.planPath(); d.Plan != name {
-		return true, nil // a worker all the same, and no run to judge
+		return true, nil // a worker all the same, and no run to analyze
 	}
 	h := &ended{Dispatch: d}
 	if h.run, err = f.hub.Run(ctx, f.repo, e.ID, 0); err != nil {

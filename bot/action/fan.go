@@ -77,7 +77,7 @@ func (f *face) give(ctx context.Context, rec escalation.Record, m escalation.Mem
 			continue // a test of the host that did not fail here
 		}
 		if n > 0 && box.Action != routing.HumanSkip && c.Checkpoints[m.Checkpoint].State == routing.Completed {
-			continue // what came before has made it pass: there is nothing left to hand back
+			continue // what came before has made it pass: there is nothing left to return for a fix
 		}
 		e := box.Event(m.Checkpoint)
 		e.By, e.SHA = a.By, m.SHA
@@ -112,12 +112,12 @@ func (f *face) gone(ctx context.Context, err error) error {
 // event was lost.
 const unheard = 5 * time.Minute
 
-// sweepAnswers finishes answers whose fan was killed, and looks after the open
+// reconcileAnswers finishes answers whose fan was killed, and looks after the open
 // issues: where Submit is ticked and its event was lost, nobody knows who
 // ticked it, so it is unticked and asked for again; where the questions were
 // edited away they are restored; one that was closed or deleted unheard is taken
 // for what it is.
-func (f *face) sweepAnswers(ctx context.Context) error {
+func (f *face) reconcileAnswers(ctx context.Context) error {
 	reg, err := f.register(ctx)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (f *face) lookAfter(ctx context.Context, rec escalation.Record) error {
 		return nil
 	}
 	p, ok := answers.Parse(i.Body)
-	once := fmt.Sprintf("sweep/%d/%d", rec.Number, i.UpdatedAt.Unix())
+	once := fmt.Sprintf("reconcile/%d/%d", rec.Number, i.UpdatedAt.Unix())
 	switch {
 	case !ok:
 		if err := f.redraw(ctx, rec, func(live string) string { return live }); err != nil {

@@ -283,10 +283,10 @@ func (f *face) saidAt(text string) time.Time {
 	return now
 }
 
-// sweepPrompts does what the time brings about for prompts, and what others
+// reconcilePrompts does what the time brings about for prompts, and what others
 // left.
-func (f *face) sweepPrompts(ctx context.Context) error {
-	ps, err := f.desk().Sweep(ctx)
+func (f *face) reconcilePrompts(ctx context.Context) error {
+	ps, err := f.desk().Reconcile(ctx)
 	for _, p := range ps {
 		f.notice("nobody answered prompt %s in time", p.ID)
 	}

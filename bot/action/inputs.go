@@ -1,5 +1,5 @@
 // Package action is the Action's face: it reads the runner's environment and
-// the event, judges what the run left behind, sends the verdict down the
+// the event, analyzes what the run left behind, sends the verdict down the
 // pipeline, and writes outputs, annotations and the job summary.
 package action
 
@@ -35,7 +35,7 @@ type Inputs struct {
 }
 
 // commands are what the input command may be.
-var commands = []string{"auto", "step", "workflow-run", "review", "answer", "prompt", "sweep", "plan", "matrix", "port", "collect", "port-event", "replay"}
+var commands = []string{"auto", "step", "workflow-run", "review", "answer", "prompt", "reconcile", "plan", "matrix", "port", "collect", "port-event", "replay"}
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
 var failOnNames = map[string][]routing.Kind{

@@ -22,7 +22,7 @@ func TestReportFile(t *testing.T) {
 	source := func(name, s string) analysis.Source {
 		return analysis.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}
 	}
-	out, err := f.judge(trigger{checkpoint: "ci", input: analysis.Input{Sources: []analysis.Source{source("log", log), source("r.xml", xml)}}})
+	out, err := f.analyze(trigger{checkpoint: "ci", input: analysis.Input{Sources: []analysis.Source{source("log", log), source("r.xml", xml)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,10 +142,10 @@ func (f *face) nextServed(ctx context.Context, name string, reg plan.Register, k
 	return true, f.drive(ctx, s, nil, false)
 }
 
-// sweepPorts looks after the ports of the plan: those whose workers have ended or are
+// reconcilePorts looks after the ports of the plan: those whose workers have ended or are
 // over their time, which nobody said, those that were handed out and not begun, and
 // those that are ready.
-func (f *face) sweepPorts(ctx context.Context) error {
+func (f *face) reconcilePorts(ctx context.Context) error {
 	_, name := f.planPath()
 	reg, err := f.planRegister(ctx, name)
 	if err != nil || reg.Build.ID == "" || !reg.Build.Served && f.config.Ports.Drive != "events" {

@@ -51,7 +51,7 @@ func (f *face) tell(t trigger, out analysis.Output, d routing.Decision, c routin
 	return f.summary(render.Summary(c, t.checkpoint, d, o) + note)
 }
 
-// addsToRework is true of a further leg of a run that was handed back: the
+// addsToRework is true of a further leg of a run that was returned for a fix: the
 // feedback has its failures too.
 func addsToRework(d routing.Decision, cp routing.Checkpoint) bool {
 	return d.Again && d.Iteration > 0 && cp.State == routing.InProgress

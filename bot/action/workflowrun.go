@@ -257,8 +257,8 @@ func (f *face) mayReview(ctx context.Context, r Review) (bool, error) {
 	return true, nil
 }
 
-// sweepAll carries out what earlier runs decided and did not finish.
-func (f *face) sweepAll(ctx context.Context) (int, error) {
+// reconcileAll carries out what earlier runs decided and did not finish.
+func (f *face) reconcileAll(ctx context.Context) (int, error) {
 	keys, err := f.led.Keys(ctx)
 	if err != nil {
 		return 1, fmt.Errorf("listing the ledger: %w", err)
@@ -266,7 +266,7 @@ func (f *face) sweepAll(ctx context.Context) (int, error) {
 	var failed error
 	for _, key := range keys {
 		if key == routing.RegisterKey(f.repo.String(), routing.RegisterFeedback) {
-			failed = errors.Join(failed, f.sweepPrompts(ctx))
+			failed = errors.Join(failed, f.reconcilePrompts(ctx))
 		}
 		if routing.IsRegister(key) {
 			continue
@@ -291,7 +291,7 @@ func (f *face) sweepAll(ctx context.Context) (int, error) {
 		f.notice("finished what was pending for %s", key)
 	}
 	if slices.Contains(keys, routing.RegisterKey(f.repo.String(), routing.RegisterEscalations)) {
-		failed = errors.Join(failed, f.sweepAnswers(ctx))
+		failed = errors.Join(failed, f.reconcileAnswers(ctx))
 	}
 	if failed != nil {
 		return 1, failed

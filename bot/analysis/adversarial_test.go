@@ -18,7 +18,7 @@ const (
 	cargoGreen = "     Running unittests src/lib.rs (target/debug/deps/a-7a9b8e114d889021)\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.05s\n\n"
 )
 
-// TestFailingInputsOfManyKinds judges inputs in which something failed that no
+// TestFailingInputsOfManyKinds analyzes inputs in which something failed that no
 // test is to blame for, or nothing ran at all: none may pass.
 func TestFailingInputsOfManyKinds(t *testing.T) {
 	t.Parallel()

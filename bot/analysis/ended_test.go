@@ -30,7 +30,7 @@ func TestRunThatIsStillGoing(t *testing.T) {
 				read = true
 				return io.NopCloser(strings.NewReader("working\n")), nil
 			}}
-			out, err := Judge(Input{Sources: []Source{first}, Ended: func() (string, []Source) {
+			out, err := Analyze(Input{Sources: []Source{first}, Ended: func() (string, []Source) {
 				if !read {
 					t.Error("asked before the sources were read")
 				}

@@ -27,7 +27,7 @@ func TestTruncatedRecordingsNeverPass(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no corpus", err)
 	}
-	judged := 0
+	analyzed := 0
 	for _, file := range files {
 		name, ext := strings.TrimPrefix(filepath.ToSlash(file), corpus), filepath.Ext(file)
 		if !slices.Contains([]string{".txt", ".xml", ".json", ".jsonl"}, ext) || slices.Contains(endsTwice, name) {
@@ -42,7 +42,7 @@ func TestTruncatedRecordingsNeverPass(t *testing.T) {
 		if len(in) < 20 || green && ext != ".xml" && ext != ".json" {
 			continue
 		}
-		judged++
+		analyzed++
 		const cuts = 9
 		for i := 1; i <= cuts; i++ {
 			n := min(len(in)*i/cuts+len(in)%7-3, len(in)-1)
@@ -51,7 +51,7 @@ func TestTruncatedRecordingsNeverPass(t *testing.T) {
 			}
 		}
 	}
-	if judged < 100 {
-		t.Errorf("only %d recordings were judged", judged)
+	if analyzed < 100 {
+		t.Errorf("only %d recordings were analyzed", analyzed)
 	}
 }

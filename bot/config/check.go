@@ -42,13 +42,13 @@ func (c *checker) check(f File) {
 		}
 		c.limit([]any{"cases", ref, "max_iterations"}, f.Cases[ref].MaxIterations)
 	}
-	for i, h := range f.Handover {
-		if c.has(len(f.Handover), "handover") {
-			c.handover([]any{"handover", i}, h)
+	for i, h := range f.Handoff {
+		if c.has(len(f.Handoff), "handoff") {
+			c.handoff([]any{"handoff", i}, h)
 		}
 	}
 	if f.Reviewer != nil {
-		c.handover([]any{"reviewer"}, *f.Reviewer)
+		c.handoff([]any{"reviewer"}, *f.Reviewer)
 	}
 	for _, sev := range keys(f.Review.FailOn) {
 		c.oneOf([]any{"review", "fail_on", sev}, sev, "blocker", "critical", "major", "minor")
@@ -107,7 +107,7 @@ func (c *checker) checkpoints(f File) {
 			c.criteria(append(path, "criteria"), *cp.Criteria)
 		}
 		if cp.Start != nil {
-			c.handover(append(path, "start"), *cp.Start)
+			c.handoff(append(path, "start"), *cp.Start)
 		}
 		for i, n := range cp.Needs {
 			switch _, ok := f.Checkpoints[n]; {
@@ -152,7 +152,7 @@ func (c *checker) rules(rules []Rule) {
 
 func (c *checker) limit(path []any, n *int) {
 	if n != nil && (*n < 0 || *n > routing.HardCap) {
-		c.add(path, "max_iterations is %d; it must be 0 (hand back nothing) to %d", *n, routing.HardCap)
+		c.add(path, "max_iterations is %d; it must be 0 (return for a fix nothing) to %d", *n, routing.HardCap)
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *checker) oneOf(path []any, got string, want ...string) {
 	c.add(path, "%v is %q; it must be one of %s", path[len(path)-1], got, strings.Join(want, ", "))
 }
 
-func (c *checker) handover(path []any, h Handover) {
+func (c *checker) handoff(path []any, h Handoff) {
 	set := 0
 	for _, s := range []string{h.Mention, h.Workflow, h.Dispatch, h.Label} {
 		if s != "" {

@@ -19,10 +19,10 @@ const Path = ".github/switchback.yml"
 type File struct {
 	Version       int                   `yaml:"version,omitempty" json:"version,omitempty" jsonschema:"enum=1,description=Version of this format."`
 	Language      string                `yaml:"language,omitempty" json:"language,omitempty" jsonschema:"enum=en,enum=ko,default=en,description=Language of comments and issues."`
-	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Reworks handed back before a human is called; 0 hands back nothing."`
+	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Reworks returned for a fix before a human is called; 0 returns for a fix nothing."`
 	OnMax         string                `yaml:"on_max,omitempty" json:"on_max,omitempty" jsonschema:"enum=manual,enum=error,enum=skip,default=manual,description=What happens when the reworks are used up: wait for a human or fail the check or skip the checkpoint."`
 	Breaker       *bool                 `yaml:"circuit_breaker,omitempty" json:"circuit_breaker,omitempty" jsonschema:"default=true,description=False lifts max_iterations to the hard cap of 10."`
-	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Waited before each hand-over; at most an hour."`
+	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Waited before each hand-off; at most an hour."`
 	Design        *bool                 `yaml:"escalate_on_design_mismatch,omitempty" json:"escalate_on_design_mismatch,omitempty" jsonschema:"default=true,description=False hands a design mismatch back like any other failure."`
 	RunReviewer   *bool                 `yaml:"run_reviewer_on_pass,omitempty" json:"run_reviewer_on_pass,omitempty" jsonschema:"default=true,description=Start the reviewer when a checkpoint passes (where one is configured)."`
 	Notify        *bool                 `yaml:"notify_on_escalation,omitempty" json:"notify_on_escalation,omitempty" jsonschema:"default=true,description=False writes the report but mentions and assigns nobody."`
@@ -31,8 +31,8 @@ type File struct {
 	MaxActions    *int                  `yaml:"max_actions,omitempty" json:"max_actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=50,description=Effects carried out in one run of the program."`
 	Checkpoints   map[string]Checkpoint `yaml:"checkpoints,omitempty" json:"checkpoints,omitempty" jsonschema:"description=Settings by name of checkpoint."`
 	Cases         map[string]Override   `yaml:"cases,omitempty" json:"cases,omitempty" jsonschema:"description=Overrides by case: '#12' for a pull request or '@main' for a branch."`
-	Handover      []Handover            `yaml:"handover,omitempty" json:"handover,omitempty" jsonschema:"description=How a rework reaches its worker; default: mention the author in the comment."`
-	Reviewer      *Handover             `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews what has passed."`
+	Handoff       []Handoff             `yaml:"handoff,omitempty" json:"handoff,omitempty" jsonschema:"description=How a rework reaches its worker; default: mention the author in the comment."`
+	Reviewer      *Handoff              `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews what has passed."`
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a passing run must meet besides that nothing failed."`
 	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures count in no case; they are shown as quarantined."`
@@ -42,7 +42,7 @@ type File struct {
 	Ports         PortSettings          `yaml:"ports,omitempty" json:"ports,omitempty" jsonschema:"description=How a plan of ports is run."`
 	Acts          string                `yaml:"acts,omitempty" json:"acts,omitempty" jsonschema:"enum=action,enum=app,description=Who acts where both the Action and the App are installed; default: the Action where it has recorded cases and else the App."`
 	Reports       []string              `yaml:"reports,omitempty" json:"reports,omitempty" jsonschema:"description=Globs of the report files in a run's artifacts: for the App and for the Action on workflow_run; the input reports goes before it."`
-	Workflows     []string              `yaml:"workflows,omitempty" json:"workflows,omitempty" jsonschema:"description=Names of the workflows whose runs the App judges; default: all."`
+	Workflows     []string              `yaml:"workflows,omitempty" json:"workflows,omitempty" jsonschema:"description=Names of the workflows whose runs the App analyzes; default: all."`
 	Answers       AnswerSettings        `yaml:"answers,omitempty" json:"answers,omitempty" jsonschema:"description=Who may answer prompts and give commands."`
 }
 
@@ -71,7 +71,7 @@ type Checkpoint struct {
 	Needs         []string  `yaml:"needs,omitempty" json:"needs,omitempty" jsonschema:"description=Checkpoints that must have passed first."`
 	MaxIterations *int      `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Overrides max_iterations for this checkpoint."`
 	Criteria      *Criteria `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=Replaces criteria for this checkpoint."`
-	Start         *Handover `yaml:"start,omitempty" json:"start,omitempty" jsonschema:"description=Started when the checkpoints it needs have passed: a workflow or a repository_dispatch."`
+	Start         *Handoff  `yaml:"start,omitempty" json:"start,omitempty" jsonschema:"description=Started when the checkpoints it needs have passed: a workflow or a repository_dispatch."`
 }
 
 // Override is what one case may have of its own.
@@ -79,9 +79,9 @@ type Override struct {
 	MaxIterations *int `yaml:"max_iterations" json:"max_iterations" jsonschema:"minimum=0,maximum=10"`
 }
 
-// Handover is one way to reach a worker. Exactly one of Mention, Workflow,
+// Handoff is one way to reach a worker. Exactly one of Mention, Workflow,
 // Dispatch and Label is set.
-type Handover struct {
+type Handoff struct {
 	Mention  string            `yaml:"mention,omitempty" json:"mention,omitempty" jsonschema:"description=author or a login such as @claude. The author is mentioned in the comment; anyone else by a short comment of its own since an edit notifies nobody."`
 	Workflow string            `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of a workflow with workflow_dispatch."`
 	Ref      string            `yaml:"ref,omitempty" json:"ref,omitempty" jsonschema:"description=Branch or tag the workflow is dispatched on; default: the default branch."`
@@ -236,12 +236,12 @@ func (c Criteria) Unmet(n routing.Counts) []string {
 	return out
 }
 
-// HandoversOrDefault returns the configured hand-overs, or to mention the author.
-func (f File) HandoversOrDefault() []Handover {
-	if len(f.Handover) == 0 {
-		return []Handover{{Mention: "author"}}
+// HandoffsOrDefault returns the configured hand-offs, or to mention the author.
+func (f File) HandoffsOrDefault() []Handoff {
+	if len(f.Handoff) == 0 {
+		return []Handoff{{Mention: "author"}}
 	}
-	return f.Handover
+	return f.Handoff
 }
 
 func setInt(to *int, from *int) {

@@ -21,7 +21,7 @@ func TestProblems(t *testing.T) {
 		{"S0-56 an unknown key, with the one that was meant", "max_iteration: 3\n", []string{`1: unknown key "max_iteration"; did you mean "max_iterations"?`}},
 		{"S0-56 an unknown key that is like no other", "\nflavour: sweet\n", []string{`2: unknown key "flavour"; known are version, language`}},
 		{"S0-56 an unknown key inside a checkpoint", "checkpoints:\n  unit:\n    nedes: [a]\n", []string{`3: unknown key "nedes"; did you mean "needs"?`}},
-		{"S0-56 an unknown key inside a hand-over", "handover:\n  - mentions: x\n", []string{`2: unknown key "mentions"; did you mean "mention"?`, "2: name exactly one of mention, workflow"}},
+		{"S0-56 an unknown key inside a hand-off", "handoff:\n  - mentions: x\n", []string{`2: unknown key "mentions"; did you mean "mention"?`, "2: name exactly one of mention, workflow"}},
 		{"S0-56 an unknown key with a space", "max iterations: 3\n", []string{`1: unknown key "max iterations"; did you mean "max_iterations"?`}},
 		{"S0-56 an unknown key with a line break", "\"max\\niterations\": 3\n", []string{`1: unknown key "max\niterations"`}},
 		{"S0-56 a text for a number", "max_iterations: lots\n", []string{`1: max_iterations: "lots" is not a whole number`}},
@@ -29,8 +29,8 @@ func TestProblems(t *testing.T) {
 		{"S0-56 a number that is no number", "max_iterations: 99999999999999999999\n", []string{`" is not a whole number`}},
 		{"S0-56 a text for true or false", "circuit_breaker: maybe\n", []string{`1: circuit_breaker: "maybe" is not true or false`}},
 		{"S0-56 a list for a mapping", "checkpoints: [unit]\n", []string{"1: checkpoints: a list is not a mapping of keys to values"}},
-		{"S0-56 a mapping for a list", "handover: {mention: author}\n", []string{"1: handover: a mapping is not a list; write each item on a line of its own with a leading dash"}},
-		{"S0-56 a text for a list", "handover: author\n", []string{`1: handover: "author" is not a list`}},
+		{"S0-56 a mapping for a list", "handoff: {mention: author}\n", []string{"1: handoff: a mapping is not a list; write each item on a line of its own with a leading dash"}},
+		{"S0-56 a text for a list", "handoff: author\n", []string{`1: handoff: "author" is not a list`}},
 		{"S0-56 a list for a text", "language: [en]\n", []string{"1: language: a list is not a text"}},
 		{"S0-56 a list as the whole file", "- language: en\n", []string{"1: a list is not a mapping"}},
 		{"S0-56 a text as the whole file", "hello\n", []string{`1: "hello" is not a mapping`}},
@@ -38,7 +38,7 @@ func TestProblems(t *testing.T) {
 		{"S0-56 an empty text", "language: \"\"\n", []string{`1: "language" has no value`}},
 		{"S0-56 a key twice", "language: en\nmode: auto\nlanguage: ko\n", []string{`3: key "language" stands in line 1 already; keep one of them`}},
 		{"S0-56 a second document", "language: en\n---\nlanguage: ko\n", []string{"2: a second document; keep one, without ---"}},
-		{"S0-56 an unclosed list", "handover: [\n", []string{"1: not valid YAML"}},
+		{"S0-56 an unclosed list", "handoff: [\n", []string{"1: not valid YAML"}},
 		{"S0-56 a tab", "checkpoints:\n\tunit:\n", []string{"2: not valid YAML: found character that cannot start any token"}},
 		{"S0-56 a version of the future", "version: 2\n", []string{"1: version 2 is not known; write 1 or leave it out"}},
 		{"S0-56 a language", "language: fr\n", []string{`1: language is "fr"; it must be one of en, ko`}},
@@ -49,8 +49,8 @@ func TestProblems(t *testing.T) {
 		{"S0-56 who may answer", "answers: {permission: read}\n", []string{`1: permission is "read"; it must be one of triage, write, maintain, admin`}},
 		{"S0-56 an App by its name", "answers: {apps: [dependabot]}\n", []string{`"dependabot" is not a whole number`}},
 		{"S0-56 an App that is none", "answers:\n  apps:\n    - 0\n", []string{"3: 0 is no id of an App; it is the number on its settings page"}},
-		{"S0-56 too many iterations", "max_iterations: 11\n", []string{"1: max_iterations is 11; it must be 0 (hand back nothing) to 10"}},
-		{"S0-56 negative iterations", "max_iterations: -1\n", []string{"1: max_iterations is -1; it must be 0 (hand back nothing) to 10"}},
+		{"S0-56 too many iterations", "max_iterations: 11\n", []string{"1: max_iterations is 11; it must be 0 (return for a fix nothing) to 10"}},
+		{"S0-56 negative iterations", "max_iterations: -1\n", []string{"1: max_iterations is -1; it must be 0 (return for a fix nothing) to 10"}},
 		{"S0-56 iterations of a checkpoint", "checkpoints:\n  unit:\n    max_iterations: 12\n", []string{"3: max_iterations is 12"}},
 		{"S0-56 iterations of a case", "cases:\n  \"#1\":\n    max_iterations: 12\n", []string{"3: max_iterations is 12"}},
 		{"S0-56 a case that is none", "cases:\n  12: {max_iterations: 1}\n", []string{`2: case "12" is neither a pull request ("#12") nor a branch ("@main")`}},
@@ -69,10 +69,10 @@ func TestProblems(t *testing.T) {
 		{"S0-56 an unknown need", "checkpoints:\n  unit:\n  e2e:\n    needs:\n      - unit\n      - unti\n", []string{`6: checkpoint "e2e" needs "unti", which is not among the checkpoints; did you mean "unit"?`}},
 		{"S0-56 a circle", "checkpoints:\n  a:\n    needs: [c]\n  b:\n    needs: [a]\n  c:\n    needs: [b]\n", []string{"3: the checkpoints need each other in a circle: a → c → b → a; remove one of these needs"}},
 		{"S0-56 a checkpoint that needs itself", "checkpoints:\n  a:\n    needs: [a]\n", []string{"3: the checkpoints need each other in a circle: a → a"}},
-		{"S0-56 two ways to hand over", "handover:\n  - mention: author\n  - mention: x\n    label: y\n", []string{"3: name exactly one of mention, workflow, repository_dispatch, label; 2 are named"}},
-		{"S0-56 no way to hand over", "handover:\n  - {}\n", []string{"2: name exactly one of mention, workflow, repository_dispatch, label; 0 are named"}},
-		{"S0-56 inputs without workflow", "handover:\n  - label: x\n    inputs: {a: b}\n", []string{"2: ref and inputs go with workflow only"}},
-		{"S0-56 a workflow with its folder", "handover:\n  - workflow: .github/workflows/fix.yml\n", []string{`2: workflow ".github/workflows/fix.yml"; give the file name alone`}},
+		{"S0-56 two ways to hand over", "handoff:\n  - mention: author\n  - mention: x\n    label: y\n", []string{"3: name exactly one of mention, workflow, repository_dispatch, label; 2 are named"}},
+		{"S0-56 no way to hand over", "handoff:\n  - {}\n", []string{"2: name exactly one of mention, workflow, repository_dispatch, label; 0 are named"}},
+		{"S0-56 inputs without workflow", "handoff:\n  - label: x\n    inputs: {a: b}\n", []string{"2: ref and inputs go with workflow only"}},
+		{"S0-56 a workflow with its folder", "handoff:\n  - workflow: .github/workflows/fix.yml\n", []string{`2: workflow ".github/workflows/fix.yml"; give the file name alone`}},
 		{"S0-56 a reviewer", "reviewer:\n  ref: x\n", []string{"1: name exactly one of", "1: ref and inputs go with workflow only"}},
 		{"S0-56 a start", "checkpoints:\n  a:\n    start: {}\n", []string{"3: name exactly one of"}},
 		{"S0-56 a severity", "review:\n  fail_on:\n    fatal: 1\n", []string{`3: fatal is "fatal"; it must be one of blocker, critical, major, minor`}},
@@ -87,7 +87,7 @@ func TestProblems(t *testing.T) {
 		{"S0-56 two rules of one name", "rules:\n  - {name: a, pattern: x, class: QUALITY}\n  - {name: a, pattern: y, class: QUALITY}\n", []string{`3: a second rule named "a"`}},
 		{"S0-56 several problems at once, in order of lines", "on_max: wait\nmax_iterations: lots\nretry_delay: soon\nflavour: sweet\nrules:\n  - {name: a, pattern: '(', class: QUALITY}\n",
 			[]string{`1: on_max is "wait"`, `2: max_iterations: "lots" is not a whole number`, `3: "soon" is not a duration`, `4: unknown key "flavour"`, `6: rule "a"`}},
-		{"S0-56 lines stay right behind an item of a wrong type", "handover:\n  - author\n  - mention: a\n    label: b\n", []string{`2: "author" is not a mapping`}},
+		{"S0-56 lines stay right behind an item of a wrong type", "handoff:\n  - author\n  - mention: a\n    label: b\n", []string{`2: "author" is not a mapping`}},
 		{"S0-56 behind a byte order mark", "\ufeffmode: semi\n", []string{`1: mode is "semi"`}},
 		{"S0-56 with Windows line ends", "language: en\r\n\r\nmode: semi\r\n", []string{`3: mode is "semi"`}},
 		{"S0-56 through an alias", "checkpoints:\n  a: &a\n    max_iterations: 3\n  b: *a\ncriteria: &c\n  min_tests: -1\n", []string{"6: min_tests is -1"}},
@@ -165,8 +165,8 @@ func TestFullExample(t *testing.T) {
 	if c := f.CriteriaOf("unit"); *c.MinTests != 1 {
 		t.Errorf("criteria of unit: %+v", c)
 	}
-	if hs := f.HandoversOrDefault(); len(hs) != 5 || hs[2].Workflow != "fix.yml" {
-		t.Errorf("hand-overs %+v", hs)
+	if hs := f.HandoffsOrDefault(); len(hs) != 5 || hs[2].Workflow != "fix.yml" {
+		t.Errorf("hand-offs %+v", hs)
 	}
 	if in := f.Checkpoints["e2e"].Start.Inputs; in["suite"] != "slow" || len(in) != 2 {
 		t.Errorf("inputs %v", in)

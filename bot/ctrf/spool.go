@@ -56,7 +56,7 @@ func (s *spool) next(n int) error {
 	return nil
 }
 
-// took takes the chunk in hand back, to which something was appended.
+// took takes the chunk in return for a fix, to which something was appended.
 func (s *spool) took(b []byte) {
 	s.size += int64(len(b) - len(s.last))
 	s.last = b

@@ -15,8 +15,8 @@ type failing struct {
 	class             routing.Class
 	first, last       time.Time
 	runs, flaky       int
-	mended            time.Time // zero: it still fails
-	turn              int       // reworks handed back when it was mended
+	fixed             time.Time // zero: it still fails
+	turn              int       // reworks returned for a fix when it was fixed
 }
 
 // failures are those of a case: as they were, and as they are.
@@ -28,7 +28,7 @@ type failures struct {
 // failures reads what is known of the case's failures.
 func (w writer) failures() (failures, error) {
 	k := failures{map[place]failing{}, map[place]failing{}}
-	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, mended, turn
+	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, fixed, turn
 		FROM feed_failure WHERE key = $1`, text(w.key))
 	if err != nil {
 		return k, err
@@ -37,17 +37,17 @@ func (w writer) failures() (failures, error) {
 	for rows.Next() {
 		var p place
 		var x failing
-		var first, last, mended int64
-		if err := rows.Scan(&p.fingerprint, &p.checkpoint, &x.name, &x.suite, &x.file, &x.class, &first, &last, &x.runs, &x.flaky, &mended, &x.turn); err != nil {
+		var first, last, fixed int64
+		if err := rows.Scan(&p.fingerprint, &p.checkpoint, &x.name, &x.suite, &x.file, &x.class, &first, &last, &x.runs, &x.flaky, &fixed, &x.turn); err != nil {
 			return k, err
 		}
-		x.first, x.last, x.mended = fromMillis(first), fromMillis(last), fromMillis(mended)
+		x.first, x.last, x.fixed = fromMillis(first), fromMillis(last), fromMillis(fixed)
 		k.was[p], k.is[p] = x, x
 	}
 	return k, rows.Err()
 }
 
-// see takes in a run. A failure is mended by a run of its checkpoint that passes, or
+// see takes in a run. A failure is fixed by a run of its checkpoint that passes, or
 // that was whole and does not have it.
 func (k failures) see(c routing.Case, e routing.Event) {
 	if e.Type != routing.EventRun || e.Decision.Repeated || e.Decision.Rule == "stale-commit" || e.Decision.Rule == "stale-run" {
@@ -66,13 +66,13 @@ func (k failures) see(c routing.Case, e routing.Event) {
 			x.first = e.At
 		}
 		x.name, x.suite, x.file, x.class = f.Name, f.Suite, f.File, f.Class
-		x.last, x.mended, x.turn = e.At, time.Time{}, 0
+		x.last, x.fixed, x.turn = e.At, time.Time{}, 0
 		x.runs++
 		if f.Flaky || f.Class == routing.Flaky {
 			x.flaky++
 		}
 		if v.Result == routing.Pass { // it failed and passed in one run
-			x.mended, x.turn = e.At, c.Checkpoints[v.Checkpoint].Reworks
+			x.fixed, x.turn = e.At, c.Checkpoints[v.Checkpoint].Reworks
 		}
 		k.is[p] = x
 	}
@@ -81,8 +81,8 @@ func (k failures) see(c routing.Case, e routing.Event) {
 		return
 	}
 	for p, x := range k.is {
-		if p.checkpoint == text(v.Checkpoint) && !here[p] && x.mended.IsZero() {
-			x.mended, x.turn = e.At, e.Decision.Iteration
+		if p.checkpoint == text(v.Checkpoint) && !here[p] && x.fixed.IsZero() {
+			x.fixed, x.turn = e.At, e.Decision.Iteration
 			k.is[p] = x
 		}
 	}
@@ -95,22 +95,22 @@ func (w writer) clusters(k failures) error {
 		if known && was == is {
 			continue
 		}
-		err := w.exec(`INSERT INTO feed_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, mended, turn)
+		err := w.exec(`INSERT INTO feed_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, fixed, turn)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 			ON CONFLICT (fingerprint, key, checkpoint) DO UPDATE SET name = excluded.name, suite = excluded.suite, file = excluded.file,
-			class = excluded.class, last = excluded.last, runs = excluded.runs, flaky = excluded.flaky, mended = excluded.mended, turn = excluded.turn`,
+			class = excluded.class, last = excluded.last, runs = excluded.runs, flaky = excluded.flaky, fixed = excluded.fixed, turn = excluded.turn`,
 			p.fingerprint, w.key, p.checkpoint, w.repo, is.name, is.suite, is.file, string(is.class), millis(is.first), millis(is.last), is.runs, is.flaky,
-			millis(is.mended), is.turn)
+			millis(is.fixed), is.turn)
 		if err != nil {
 			return err
 		}
 		cases, open := 0, 0
 		if !known {
 			cases = 1
-		} else if was.mended.IsZero() {
+		} else if was.fixed.IsZero() {
 			open--
 		}
-		if is.mended.IsZero() {
+		if is.fixed.IsZero() {
 			open++
 		}
 		least, most := "min", "max" // of two values, in SQLite

@@ -235,7 +235,7 @@ func tables(t *testing.T, f *eventstream.Feed, made []sample.Stream) {
 		}
 		open, runs, flaky := 0, 0, 0
 		for _, s := range seen {
-			if s.Mended.IsZero() {
+			if s.Fixed.IsZero() {
 				open++
 			}
 			runs, flaky = runs+s.Runs, flaky+s.Flaky

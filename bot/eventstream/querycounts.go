@@ -74,7 +74,7 @@ func (f *Feed) Rules(ctx context.Context, repos []string, from time.Time) ([]Rul
 type Green struct {
 	N     int
 	Alone int           // of N, without that a human was called or acted
-	Turns int           // median of how often they were handed back
+	Turns int           // median of how often they were returned for a fix
 	Took  time.Duration // median of the time since the first failure, to about a twentieth
 }
 

@@ -124,8 +124,8 @@ func (c *Cluster) add(one Cluster, repo string) {
 // Seen is one failure of a cluster in a case.
 type Seen struct {
 	Key, Repo, Checkpoint, Name string
-	First, Last, Mended         time.Time // Mended is zero while it still fails
-	Runs, Flaky, Turn           int       // Turn: reworks handed back when it was mended
+	First, Last, Fixed          time.Time // Fixed is zero while it still fails
+	Runs, Flaky, Turn           int       // Turn: reworks returned for a fix when it was fixed
 }
 
 // Seen returns at most n places in which a failure was seen, the last first.
@@ -133,22 +133,22 @@ func (f *Feed) Seen(ctx context.Context, repos []string, fingerprint string, n i
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND " + q.repos(repos)
 	var out []Seen
-	err := f.each(ctx, "failures", &q, fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, mended, runs, flaky, turn FROM feed_failure
+	err := f.each(ctx, "failures", &q, fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, turn FROM feed_failure
 		WHERE %s ORDER BY last DESC, key, checkpoint LIMIT %d`, where, n), func(rows *sql.Rows) error {
 		var s Seen
-		var first, last, mended int64
-		err := rows.Scan(&s.Key, &s.Repo, &s.Checkpoint, &s.Name, &first, &last, &mended, &s.Runs, &s.Flaky, &s.Turn)
-		s.First, s.Last, s.Mended = fromMillis(first), fromMillis(last), fromMillis(mended)
+		var first, last, fixed int64
+		err := rows.Scan(&s.Key, &s.Repo, &s.Checkpoint, &s.Name, &first, &last, &fixed, &s.Runs, &s.Flaky, &s.Turn)
+		s.First, s.Last, s.Fixed = fromMillis(first), fromMillis(last), fromMillis(fixed)
 		out = append(out, s)
 		return err
 	})
 	return out, err
 }
 
-// MendedBy returns how many failures of a cluster were mended after how many hand-overs.
-func (f *Feed) MendedBy(ctx context.Context, repos []string, fingerprint string) (map[int]int, error) {
+// FixedBy returns how many failures of a cluster were fixed after how many hand-offs.
+func (f *Feed) FixedBy(ctx context.Context, repos []string, fingerprint string) (map[int]int, error) {
 	var q query
-	where := "fingerprint = " + q.arg(fingerprint) + " AND mended > 0 AND " + q.repos(repos)
+	where := "fingerprint = " + q.arg(fingerprint) + " AND fixed > 0 AND " + q.repos(repos)
 	out := map[int]int{}
 	err := f.each(ctx, "failures", &q, "SELECT turn, count(*) FROM feed_failure WHERE "+where+" GROUP BY turn", func(rows *sql.Rows) error {
 		var turn, n int

@@ -26,7 +26,7 @@ func TestEdgeRows(t *testing.T) {
 		}
 		all = append(all, events...)
 	}
-	m := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "mend it"}
+	m := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
 	send := func(r edge.Register) ([]routing.Event, error) {
 		s, err := r.Send("p", g, m, start)
 		return s.Events, err

@@ -55,7 +55,7 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 			v := t.Verdict
 			rows["routing_history"] = append(rows["routing_history"], row{
 				"id": fmt.Sprintf("%s/%s/%d", key, name, i+1), "session_id": key, "checkpoint": name, "iteration": i + 1,
-				"lineage": t.Lineage, "reworks": t.Iteration, "result": string(t.Kind), "reason": null(c.Checkpoints[name].History[i].Reason),
+				"streak": t.Streak, "reworks": t.Iteration, "result": string(t.Kind), "reason": null(c.Checkpoints[name].History[i].Reason),
 				"explanation": null(t.Reason), "class": null(string(v.Class)), "run_id": v.Run.ID, "attempt": v.Run.Attempt, "sha": null(v.Run.SHA),
 				"tests": v.Counts.Tests, "failed": v.Counts.Failed, "at": stamp(t.At),
 			})

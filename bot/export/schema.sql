@@ -75,9 +75,9 @@ CREATE TABLE IF NOT EXISTS routing_history (
     id             TEXT PRIMARY KEY,
     session_id     TEXT NOT NULL,                -- the case
     checkpoint     TEXT NOT NULL,
-    iteration      INTEGER NOT NULL CHECK (iteration >= 1), -- 1 for the first run judged
-    lineage        INTEGER NOT NULL CHECK (lineage >= 0),   -- grows with every green run and reset
-    reworks        INTEGER NOT NULL CHECK (reworks >= 0),   -- handed back so far, this one included
+    iteration      INTEGER NOT NULL CHECK (iteration >= 1), -- 1 for the first run analyzed
+    streak        INTEGER NOT NULL CHECK (streak >= 0),   -- grows with every green run and reset
+    reworks        INTEGER NOT NULL CHECK (reworks >= 0),   -- returned for a fix so far, this one included
     result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
                                                    'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY')),
     reason         TEXT,                         -- the class, null for a pass

@@ -18,7 +18,7 @@ import (
 
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// lived returns a ledger in which a case was handed back, escalated and
+// lived returns a ledger in which a case was returned for a fix, escalated and
 // resumed by a human.
 func lived(t *testing.T) ledger.Ledger {
 	t.Helper()

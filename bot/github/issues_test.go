@@ -104,7 +104,7 @@ func TestCloseAndReopenIssue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 2 {
-		if done, err := w.CloseIssue(ctx, w.r, i.Number, "mended", marker("close", 1)); err != nil || done != (n == 0) {
+		if done, err := w.CloseIssue(ctx, w.r, i.Number, "fixed", marker("close", 1)); err != nil || done != (n == 0) {
 			t.Errorf("close %d: %v, %v", n, done, err)
 		}
 	}
@@ -119,11 +119,11 @@ func TestCloseAndReopenIssue(t *testing.T) {
 	}
 	// Killed between comment and state: the comment is not repeated.
 	remove := w.view.Fault(e2e.Fault{Method: "PATCH", Status: 422})
-	_, err = w.CloseIssue(ctx, w.r, i.Number, "mended again", marker("close", 2))
+	_, err = w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker("close", 2))
 	wantKind(t, err, Fail)
 	remove()
-	ok(w.CloseIssue(ctx, w.r, i.Number, "mended again", marker("close2", 2)))(t)
-	wantComments(t, w, i.Number, "mended", "again", "mended again")
+	ok(w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker("close2", 2)))(t)
+	wantComments(t, w, i.Number, "fixed", "again", "fixed again")
 	theirs := w.issue(t)
 	_, err = w.CloseIssue(ctx, w.r, theirs, "", "")
 	wantKind(t, err, Fail)

@@ -58,7 +58,7 @@ func (h *Hub) ownerRules(ctx context.Context, r Repo, ref string) (codeowners.Ru
 			return nil, err
 		}
 		rules, bad := rulesOf(data)
-		if bad != nil { // GitHub shows its errors to those who can mend it
+		if bad != nil { // GitHub shows its errors to those who can fix it
 			h.o.Log.Warn("some owners of the code cannot be read", "repo", r.String(), "file", name, "err", bad)
 		}
 		return rules, nil

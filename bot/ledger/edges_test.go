@@ -25,7 +25,7 @@ func (star) DependsOn(string) []string { return []string{"hub"} }
 func (star) Root() string              { return "" }
 
 func edgeMessage(from string) feedback.Message {
-	return feedback.Message{From: from, To: "hub", Type: feedback.FixRequest, Text: "it fails", Priority: feedback.Low, SuggestedFix: "mend it"}
+	return feedback.Message{From: from, To: "hub", Type: feedback.FixRequest, Text: "it fails", Priority: feedback.Low, SuggestedFix: "fix it"}
 }
 
 func TestEdges(t *testing.T) {

@@ -123,7 +123,7 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 		if len(events) >= limit || !l.mine(c) {
 			break
 		}
-		if e.Kind == routing.EffectHandover && silent[e.Checkpoint] {
+		if e.Kind == routing.EffectHandoff && silent[e.Checkpoint] {
 			continue // the worker is not started before the feedback is there
 		}
 		ev, err := l.held(ctx, c, e, fresh[e.Key])
@@ -197,7 +197,7 @@ func (l *Line) hold(ctx context.Context, key string) (release func()) {
 func superseded(c routing.Case, e routing.Effect) bool {
 	cp := c.Checkpoints[e.Checkpoint]
 	switch e.Kind {
-	case routing.EffectHandover:
+	case routing.EffectHandoff:
 		return cp.State != routing.InProgress || e.Iteration != cp.Reworks
 	case routing.EffectRerun:
 		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
@@ -221,8 +221,8 @@ func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh
 			return ev, nil
 		}
 		what, wait := Stop, time.Duration(0)
-		if l.Judge != nil {
-			what, wait = l.Judge(err)
+		if l.Analyze != nil {
+			what, wait = l.Analyze(err)
 		}
 		if what == Wait {
 			l.log().Info("effect waits", "case", c.Key, "effect", e.Key, "for", err)

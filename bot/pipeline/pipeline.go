@@ -39,8 +39,8 @@ const (
 type Line struct {
 	Ledger   ledger.Ledger
 	Effector Effector
-	// Judge says what an error of the Effector means and how long to wait.
-	Judge func(error) (Outcome, time.Duration)
+	// Analyze says what an error of the Effector means and how long to wait.
+	Analyze func(error) (Outcome, time.Duration)
 	// Owner names this process among those that may carry out effects.
 	Owner string
 	// ClaimTTL is how long others leave the effects to a process that claimed

@@ -24,7 +24,7 @@ func TestOrderOfEffects(t *testing.T) {
 		kind   routing.Kind
 		want   string
 	}{
-		{"S0-11 the feedback is sent before the worker is started", routing.DefaultPolicy(), failing(1), routing.KindRetry, "comment 1,check 1,handover 1"},
+		{"S0-11 the feedback is sent before the worker is started", routing.DefaultPolicy(), failing(1), routing.KindRetry, "comment 1,check 1,handoff 1"},
 		{"a pass", routing.DefaultPolicy(), passing(1), routing.KindPass, "comment 0,check 0,label 0,close 0"},
 		{"an escalation writes its report before the comment links it", routing.DefaultPolicy(), verdict(1, routing.Fail, routing.EnvIssue), routing.KindEnv, "issue 0,comment 0,check 0,label 0"},
 		{"no turns at all", max1, failing(1), routing.KindMaxRetry, "issue 0,comment 0,check 0,label 0"},
@@ -88,7 +88,7 @@ func TestFurtherPartIsNotFresh(t *testing.T) {
 		v.Run.Part, v.Run.Parts = part, 2
 		mustDeliver(t, l, v)
 	}
-	if got := strings.Join(w.calls, ","); got != "comment 1,check 1,handover 1,comment 1,check 1" {
+	if got := strings.Join(w.calls, ","); got != "comment 1,check 1,handoff 1,comment 1,check 1" {
 		t.Error(got)
 	}
 	for _, s := range w.wrong {
@@ -193,7 +193,7 @@ func TestManualMode(t *testing.T) {
 			if len(w.starts) != turn-1 {
 				t.Fatalf("turn %d was handed over without a call: %v", turn, w.starts)
 			}
-			call := routing.Event{Checkpoint: "ci", Action: routing.HumanHandover, By: "me"}
+			call := routing.Event{Checkpoint: "ci", Action: routing.HumanHandoff, By: "me"}
 			if rec, err = l.Act(t.Context(), key, call, policy); err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +223,7 @@ func TestLimitOfActions(t *testing.T) {
 		if !errors.Is(err, ErrActionLimit) || !errors.As(err, &stuck) || len(stuck.Pending) != 1 || len(w.calls) != 2 {
 			t.Fatalf("err %v, calls %v", err, w.calls)
 		}
-		if len(c.Pending) != 1 || !strings.Contains(err.Error(), "handover") {
+		if len(c.Pending) != 1 || !strings.Contains(err.Error(), "handoff") {
 			t.Errorf("pending %v; the error does not name what waits: %v", c.Pending, err)
 		}
 		_ = k.Sleep(t.Context(), time.Hour)
@@ -278,11 +278,11 @@ func TestErrorsOfEffects(t *testing.T) {
 		pending string
 		waited  time.Duration
 	}{
-		{"later, then well", routing.EffectCheck, []error{later, later}, "comment 1,check failed,check failed,check 1,handover 1", "", 14 * time.Second},
-		{"later for good", routing.EffectCheck, []error{later, later, later, later, later}, "comment 1,check failed,check failed,check failed,check failed,handover 1", "check", 21 * time.Second},
-		{"gone is done", routing.EffectCheck, []error{gone}, "comment 1,check failed,handover 1", "", 0},
-		{"stop keeps it and goes on with the others", routing.EffectCheck, []error{stop}, "comment 1,check failed,handover 1", "check", 0},
-		{"without feedback nobody is started", routing.EffectComment, []error{stop}, "comment failed,check 1", "comment handover", 0},
+		{"later, then well", routing.EffectCheck, []error{later, later}, "comment 1,check failed,check failed,check 1,handoff 1", "", 14 * time.Second},
+		{"later for good", routing.EffectCheck, []error{later, later, later, later, later}, "comment 1,check failed,check failed,check failed,check failed,handoff 1", "check", 21 * time.Second},
+		{"gone is done", routing.EffectCheck, []error{gone}, "comment 1,check failed,handoff 1", "", 0},
+		{"stop keeps it and goes on with the others", routing.EffectCheck, []error{stop}, "comment 1,check failed,handoff 1", "check", 0},
+		{"without feedback nobody is started", routing.EffectComment, []error{stop}, "comment failed,check 1", "comment handoff", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -290,7 +290,7 @@ func TestErrorsOfEffects(t *testing.T) {
 			led, k := &ledger.Memory{}, newClock()
 			start := k.Now()
 			l := line(led, s, k, "a")
-			l.Judge = outcome
+			l.Analyze = outcome
 			_, _, err := deliver(t.Context(), l, failing(1))
 			if (err != nil) != (c.pending != "") {
 				t.Errorf("err %v", err)
@@ -328,7 +328,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	s := &scripted{newWorld(), map[routing.EffectKind][]error{routing.EffectCheck: {errors.New("later")}}}
 	led, k := &ledger.Memory{}, newClock()
 	l := line(led, s, k, "a")
-	l.Judge = func(error) (Outcome, time.Duration) { return Later, time.Second }
+	l.Analyze = func(error) (Outcome, time.Duration) { return Later, time.Second }
 	l.Sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
 	if _, _, err := deliver(ctx, l, failing(1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("err %v", err)
@@ -390,7 +390,7 @@ func TestClaim(t *testing.T) {
 		t.Errorf("waited %d times", slept)
 	}
 	// a ended its round, then saw what b had asked for and did that.
-	if got := strings.Join(w.calls, ","); got != "comment 1,check 1,handover 1,comment 2,check 2,handover 2" {
+	if got := strings.Join(w.calls, ","); got != "comment 1,check 1,handoff 1,comment 2,check 2,handoff 2" {
 		t.Error(got)
 	}
 	if !strings.Contains(w.posts["ci/comment"], "2/3 turns 2") {
@@ -406,7 +406,7 @@ func TestTakeOverAfterExpiry(t *testing.T) {
 	}
 	before := k.Now()
 	_, c := mustDeliver(t, line(led, w, k, "b"), failing(1))
-	if len(c.Pending) != 0 || strings.Join(w.calls, ",") != "comment 1,check 1,handover 1" {
+	if len(c.Pending) != 0 || strings.Join(w.calls, ",") != "comment 1,check 1,handoff 1" {
 		t.Errorf("pending %v, calls %v", c.Pending, w.calls)
 	}
 	if waited := k.Now().Sub(before); waited < 2*time.Minute || waited > 3*time.Minute {
@@ -432,7 +432,7 @@ func TestClaimIsProlonged(t *testing.T) {
 		return w.Do(ctx, c, e, fresh)
 	})
 	mustDeliver(t, line(led, slow, k, "a"), failing(1))
-	if strings.Join(w.calls, ",") != "comment 1,check 1,handover 1" {
+	if strings.Join(w.calls, ",") != "comment 1,check 1,handoff 1" {
 		t.Error(w.calls)
 	}
 }
@@ -456,7 +456,7 @@ func TestClaimIsRenewed(t *testing.T) {
 	l := line(led, slow, k, "a")
 	l.ClaimTTL = 60 * time.Millisecond
 	mustDeliver(t, l, failing(1))
-	if strings.Join(w.calls, ",") != "comment 1,check 1,handover 1" {
+	if strings.Join(w.calls, ",") != "comment 1,check 1,handoff 1" {
 		t.Error(w.calls)
 	}
 	events, c := load(t, led)
@@ -491,7 +491,7 @@ func TestAskedForAgainInFlight(t *testing.T) {
 	v := failing(1)
 	v.Run.Part = "linux"
 	_, c := mustDeliver(t, line(led, eff, k, "a"), v)
-	if got := strings.Join(w.calls, ","); len(c.Pending) != 0 || got != "comment 1,check 1,handover 1,comment 1,check 1" {
+	if got := strings.Join(w.calls, ","); len(c.Pending) != 0 || got != "comment 1,check 1,handoff 1,comment 1,check 1" {
 		t.Errorf("pending %v, calls %s", c.Pending, got)
 	}
 	for _, s := range w.wrong {
@@ -500,7 +500,7 @@ func TestAskedForAgainInFlight(t *testing.T) {
 }
 
 // A rework that waited is not started any more once the commit behind it passed.
-func TestSupersededHandover(t *testing.T) {
+func TestSupersededHandoff(t *testing.T) {
 	t.Parallel()
 	led, k, w := &ledger.Memory{}, newClock(), newWorld()
 	if _, err := line(led, w, k, "dead").Record(t.Context(), key, failing(1), defaults); err != nil {
@@ -512,8 +512,8 @@ func TestSupersededHandover(t *testing.T) {
 		t.Errorf("pending %v, started %v", c.Pending, w.starts)
 	}
 	events, _ := load(t, led)
-	if !slices.ContainsFunc(events, func(e routing.Event) bool { return e.Note == "superseded" && e.Effect.Kind == routing.EffectHandover }) {
-		t.Error("the ledger does not say that the hand-over was superseded")
+	if !slices.ContainsFunc(events, func(e routing.Event) bool { return e.Note == "superseded" && e.Effect.Kind == routing.EffectHandoff }) {
+		t.Error("the ledger does not say that the hand-off was superseded")
 	}
 }
 
@@ -541,7 +541,7 @@ func TestEffectThatWaits(t *testing.T) {
 	})
 	run := func(owner string) *Line {
 		l := line(led, eff, k, owner)
-		l.Judge = func(error) (Outcome, time.Duration) { return Wait, 0 }
+		l.Analyze = func(error) (Outcome, time.Duration) { return Wait, 0 }
 		return l
 	}
 	_, c := mustDeliver(t, run("a"), verdict(1, routing.Fail, routing.EnvIssue))

@@ -18,7 +18,7 @@ import (
 const key = "acme/app#1"
 
 // world is what stands outside: one comment per checkpoint, one check per
-// commit, one issue per kind, hand-overs that cannot be taken back. It is
+// commit, one issue per kind, hand-offs that cannot be taken back. It is
 // idempotent by key where it is asked to look, and only there.
 type world struct {
 	mu     sync.Mutex
@@ -36,7 +36,7 @@ func (w *world) Do(_ context.Context, c routing.Case, e routing.Effect, fresh bo
 	w.calls = append(w.calls, string(e.Kind)+" "+fmt.Sprint(e.Iteration))
 	cp := c.Checkpoints[e.Checkpoint]
 	switch e.Kind {
-	case routing.EffectHandover, routing.EffectReview, routing.EffectReady:
+	case routing.EffectHandoff, routing.EffectReview, routing.EffectReady:
 		if fresh && w.starts[e.Key] > 0 {
 			w.wrong = append(w.wrong, e.Key+" is said to be fresh and is there")
 		}
@@ -213,7 +213,7 @@ func (m *mortal) live(ctx context.Context, k *clock, owner string, v routing.Ver
 		}
 	}()
 	l := line(m, m, k, owner)
-	l.Judge = func(error) (Outcome, time.Duration) { return Stop, 0 }
+	l.Analyze = func(error) (Outcome, time.Duration) { return Stop, 0 }
 	_, _, err := deliver(ctx, l, v)
 	return err != nil
 }

@@ -55,7 +55,7 @@ func (s *site) worked(run, id string, status plan.LoopStatus, settles bool) plan
 func (s *site) send(from, to string, kind feedback.Type) requests.Sent {
 	s.t.Helper()
 	x, err := s.book().Send(s.t.Context(), fmt.Appendf(nil, `{"from_node": %q, "to_node": %q, "feedback_type": %q, "message": "it is wrong", "priority": "low",
-		"suggested_fix": "mend it", "suggested_action": "plan it", "requested_info": "its name"}`, from, to, kind))
+		"suggested_fix": "fix it", "suggested_action": "plan it", "requested_info": "its name"}`, from, to, kind))
 	if err != nil || x.Refusal != nil {
 		s.t.Fatal(err, x.Refusal)
 	}
@@ -74,7 +74,7 @@ func (s *site) record(id string) feedback.Record {
 
 const model = "- {id: model}\n- {id: check, depends_on: model}\n- {id: view, depends_on: model}\n- {id: zeta, depends_on: check}\n"
 
-// asked is a build whose port check has asked model to mend its work.
+// asked is a build whose port check has asked model to fix its work.
 func asked(t *testing.T, kind feedback.Type, to string) (*site, *Desk, Round) {
 	t.Helper()
 	s := newSite(t, model)

@@ -21,7 +21,7 @@ var actTexts = map[Language]map[string]string{
 		"act.extend.one":  "{who} handed it back for 1 more turn",
 		"act.extend.many": "{who} handed it back for {n} more turns",
 		"act.skip":        "{who} skipped it",
-		"act.handover":    "{who} handed the rework over",
+		"act.handoff":     "{who} handed the rework over",
 		"act.phase":       "{who} sent it back to **{phase}**",
 		"act.rerun":       "{who} said that it was the environment and had the failed jobs run again",
 		"act.quarantine":  "{who} put {test} into quarantine",
@@ -46,7 +46,7 @@ var actTexts = map[Language]map[string]string{
 		"act.extend.one":  "{who}: 1회 더 돌려보냈습니다",
 		"act.extend.many": "{who}: {n}회 더 돌려보냈습니다",
 		"act.skip":        "{who}: 건너뛰었습니다",
-		"act.handover":    "{who}: 재작업을 전달했습니다",
+		"act.handoff":     "{who}: 재작업을 전달했습니다",
 		"act.phase":       "{who}: **{phase}** 단계로 돌려보냈습니다",
 		"act.rerun":       "{who}: 환경 문제로 보고 실패한 작업을 다시 실행했습니다",
 		"act.quarantine":  "{who}: {test} 테스트를 격리했습니다",
@@ -85,7 +85,7 @@ func (v view) act(a routing.Act) string {
 	switch a.Action {
 	case routing.HumanExtend:
 		return v.lang.count("act.extend", max(1, a.N), args...)
-	case routing.HumanResume, routing.HumanPause, routing.HumanReset, routing.HumanSkip, routing.HumanHandover, routing.HumanPhase,
+	case routing.HumanResume, routing.HumanPause, routing.HumanReset, routing.HumanSkip, routing.HumanHandoff, routing.HumanPhase,
 		routing.HumanRerun, routing.HumanQuarantine, routing.HumanWontFix, routing.HumanWrong:
 		return v.lang.say("act."+string(a.Action), args...)
 	}

@@ -93,7 +93,7 @@ func TestAnswersShown(t *testing.T) {
 	})
 	t.Run("a corrected class is shown with what it was", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanWrong, Class: routing.LogicError, By: "mona"})
-		has(t, "comment", Comment(c, "unit", Options{}), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "handed back: turn 1 of 3")
+		has(t, "comment", Comment(c, "unit", Options{}), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: turn 1 of 3")
 		has(t, "summary", Summary(c, "unit", d, Options{}), "mona said that it is `LOGIC_ERROR`")
 	})
 	t.Run("a check that a person has answered waits for nobody", func(t *testing.T) {

@@ -148,7 +148,7 @@ func (v view) ask() string {
 	case v.turn.Kind.Escalates():
 		return v.stop(mention)
 	case v.cp.Waiting:
-		parts = append(parts, v.lang.say("ask.wait", "handover", v.command("handover")))
+		parts = append(parts, v.lang.say("ask.wait", "handoff", v.command("handoff")))
 	case mention != "":
 		parts = append(parts, v.lang.say("ask.mention", "mention", mention))
 	default:
@@ -157,8 +157,8 @@ func (v view) ask() string {
 	if v.turn.Phase != "" {
 		parts = append(parts, v.lang.say("ask.target", "phase", v.phase()))
 	}
-	if v.o.HandoverNote != "" {
-		parts = append(parts, sentence(prose(v.o.redact(v.o.HandoverNote))))
+	if v.o.HandoffNote != "" {
+		parts = append(parts, sentence(prose(v.o.redact(v.o.HandoffNote))))
 	}
 	return strings.Join(parts, " ")
 }
@@ -291,7 +291,7 @@ func (v view) passed() string {
 	return v.lang.say("pass.plain", "sha", sha)
 }
 
-// fixed names what failed in an earlier turn of a lineage that passed.
+// fixed names what failed in an earlier turn of a streak that passed.
 func (v view) fixed() string {
 	seen := map[string]bool{}
 	var names []string

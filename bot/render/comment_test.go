@@ -95,10 +95,10 @@ func TestCommentHoldsWhatIsNeededToAct(t *testing.T) {
 		"S0-26 class and evidence":       {"**wrong result** (`LOGIC_ERROR`)", "line 212"},
 		"what changed since":             {"✅ 1 fixed · 🔁 1 still failing · 🆕 1 new", "fixed: `test_coupon_expires`", "new: `test_total_with_tax`"},
 		"the run and its notes":          {"https://github.com/acme/shop/actions/runs/7002", "3 test cases without a name were skipped"},
-		"the mention":                    {"@author please mend this"},
+		"the mention":                    {"@author please fix this"},
 		"the target phase":               {"Goes back to: **implement**"},
 		"only the changed lines differ":  {"  book      120.00\n", "- tax         7.00\n"},
-		"earlier turns in a small table": {"<summary>1 earlier turn</summary>", "| [1](https://github.com/acme/shop/actions/runs/7001) | handed back |"},
+		"earlier turns in a small table": {"<summary>1 earlier turn</summary>", "| [1](https://github.com/acme/shop/actions/runs/7001) | returned for a fix |"},
 	} {
 		t.Run(id, func(t *testing.T) {
 			for _, w := range wants {
@@ -117,7 +117,7 @@ func TestCommentHoldsWhatIsNeededToAct(t *testing.T) {
 		p := routing.DefaultPolicy()
 		p.Manual = true
 		got := Comment(play(t, p, runOf(1, routing.Fail, routing.LogicError, coupon())), "unit", options())
-		if !strings.Contains(got, "`/switchback handover unit`") || strings.Contains(got, "@author") {
+		if !strings.Contains(got, "`/switchback handoff unit`") || strings.Contains(got, "@author") {
 			t.Errorf("got\n%s", got)
 		}
 	})

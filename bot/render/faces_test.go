@@ -55,7 +55,7 @@ func TestText(t *testing.T) {
    the environment failed, not the work
    Manual intervention required
 `},
-		{"nothing", P, []routing.Verdict{runOf(1, routing.Errored, "")}, `· "unit": nothing to do: the judge itself failed (no reason given); no turn is spent
+		{"nothing", P, []routing.Verdict{runOf(1, routing.Errored, "")}, `· "unit": nothing to do: the analysis itself failed (no reason given); no turn is spent
 `},
 	} {
 		t.Run(tc.id, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 		{"S4-28 an escalation asks for action", "action_required", none, runOf(1, F, L, coupon())},
 		{"S4-29 on_max error fails the check", "failure", fail, runOf(1, F, L, coupon())},
 		{"S4-30 on_max skip is neutral", "neutral", skip, runOf(1, F, L, coupon())},
-		{"the judge failed", "neutral", P, runOf(1, routing.Errored, "")},
+		{"the analysis failed", "neutral", P, runOf(1, routing.Errored, "")},
 	} {
 		t.Run(tc.id, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestSummary(t *testing.T) {
 	c, d := decide(t, P, runOf(1, routing.Fail, routing.LogicError, hostile(), coupon()))
 	got := Summary(c, "unit", d, options())
 	inert(t, got, Options{})
-	for _, w := range []string{"| 120 | 116 | 2 | 2 |", "- **Decision:** `RETRY` (handed back, rule `mendable`)", "test_percent_coupon_is_capped", "- **Next:** The failure is handed back"} {
+	for _, w := range []string{"| 120 | 116 | 2 | 2 |", "- **Decision:** `RETRY` (returned for a fix, rule `fixable`)", "test_percent_coupon_is_capped", "- **Next:** The failure is returned for a fix"} {
 		if !strings.Contains(got, w) {
 			t.Errorf("no %q in\n%s", w, got)
 		}
@@ -161,7 +161,7 @@ func TestFeedback(t *testing.T) {
 		"S0-28 a failure summary":         {"## Failure summary\n\n**2 of 120 tests fail"},
 		"S0-29 suggestions":               {"## What to do\n\n1. Apply the cap in `Coupon.apply`"},
 		"S0-30 code, expected and actual": {"> 30 |", "- Decimal('50.00')\n+ Decimal('60.00')"},
-		"S0-33 earlier feedback":          {"## Earlier feedback\n\n1. handed back\n   - `test_percent_coupon_is_capped`: Apply the cap"},
+		"S0-33 earlier feedback":          {"## Earlier feedback\n\n1. returned for a fix\n   - `test_percent_coupon_is_capped`: Apply the cap"},
 	} {
 		t.Run(id, func(t *testing.T) {
 			for _, w := range wants {

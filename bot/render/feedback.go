@@ -8,7 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// Feedback returns feedback.md of one failing iteration of the lineage, 1 for
+// Feedback returns feedback.md of one failing iteration of the streak, 1 for
 // the first: what a worker is given to rework from. It is "" for an iteration
 // that passed or is not there.
 func Feedback(c routing.Case, checkpoint string, iteration int, o Options) string {
@@ -37,7 +37,7 @@ func folder(s string) string {
 	return s
 }
 
-// turnOf finds the turn that handed back rework n, or where n was not handed
+// turnOf finds the turn that returned for a fix rework n, or where n was not handed
 // back the nth run; -1 if it passed or is not there.
 func turnOf(story []routing.Turn, n int) int {
 	for i, t := range story {
@@ -60,7 +60,7 @@ func (v view) feedback(d detail) page {
 		p.Ask = v.lang.say("ask.target", "phase", v.phase())
 	}
 	p.Facts = v.counts()
-	p.Since = orElse(v.since(20), v.lang.say("first.lineage"))
+	p.Since = orElse(v.since(20), v.lang.say("first.streak"))
 	d.open = d.full
 	v.failures(&p, d)
 	p.Suggestions = numbered(v.suggestions(d.full+10), v.lang.say("fb.look"))

@@ -68,7 +68,7 @@ func FuzzComment(f *testing.F) {
 		w := v
 		w.Run.ID, w.Run.SHA, w.Class = "2", commit(2), routing.DesignMismatch
 		for _, c := range []routing.Case{play(t, routing.DefaultPolicy(), v), play(t, routing.DefaultPolicy(), v, w)} {
-			o := Options{Mention: name, Limit: limit, HandoverNote: message, IssueURL: trace, RunURL: message, Repo: file}
+			o := Options{Mention: name, Limit: limit, HandoffNote: message, IssueURL: trace, RunURL: message, Repo: file}
 			got := Comment(c, checkpoint, o)
 			if min := 600 + 3*len(checkpoint); len(got) > max(o.limit(), min) {
 				t.Fatalf("%d bytes, limit %d", len(got), o.limit())

@@ -31,9 +31,9 @@ func Call(c routing.Case, e routing.Effect, o Options, comment string, number in
 
 func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }
 
-// Mended returns the comment that closes an escalation: what passed, on which
+// Fixed returns the comment that closes an escalation: what passed, on which
 // commit and after how many reworks, or that a person resolved it.
-func Mended(c routing.Case, checkpoint string, o Options) string {
+func Fixed(c routing.Case, checkpoint string, o Options) string {
 	cp := c.Checkpoints[checkpoint]
 	switch {
 	case cp.WontFix != nil:
@@ -58,7 +58,7 @@ func Mended(c routing.Case, checkpoint string, o Options) string {
 		}
 		break
 	}
-	return o.Language.say("call.mended", "cp", code(checkpoint), "sha", sha)
+	return o.Language.say("call.fixed", "cp", code(checkpoint), "sha", sha)
 }
 
 // Leftover returns the comment on an escalation that passes and that a person

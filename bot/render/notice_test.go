@@ -24,13 +24,13 @@ func TestReply(t *testing.T) {
 	}
 }
 
-func TestMendedNamesTheCommit(t *testing.T) {
+func TestFixedNamesTheCommit(t *testing.T) {
 	t.Parallel()
 	const sha = "2fac6680e2d38d8c50b043c8f360e2e8f154fa24"
 	c := routing.Case{Checkpoints: map[string]routing.Checkpoint{"unit": {Name: "unit", State: routing.Completed, Green: sha}}}
 	o := Options{ServerURL: "https://github.com", Repo: "acme/app"}
 	want := "[`2fac668`](https://github.com/acme/app/commit/" + sha + ")"
-	if got := Mended(c, "unit", o); !strings.Contains(got, want) {
+	if got := Fixed(c, "unit", o); !strings.Contains(got, want) {
 		t.Errorf("%q is not in %q", want, got)
 	}
 }

@@ -23,16 +23,16 @@ const DefaultLimit = 60_000
 
 // Options are what a rendering needs besides the case. All fields may be empty.
 type Options struct {
-	ServerURL    string              // "" is https://github.com
-	Repo         string              // owner/name of the subject, "" is the run's
-	Language     Language            // of the fixed texts
-	Mention      string              // the one mention that stays live, e.g. "@octocat"
-	IssueURL     string              // of the escalation issue, once it is known
-	RunURL       string              // of the run, "" is the one the verdict names
-	Redact       func(string) string // removes secrets; applied before anything is cut
-	Limit        int                 // bytes, 0 is DefaultLimit
-	HandoverNote string              // how the rework is handed over, one sentence
-	Shared       Shared              // of an escalation issue
+	ServerURL   string              // "" is https://github.com
+	Repo        string              // owner/name of the subject, "" is the run's
+	Language    Language            // of the fixed texts
+	Mention     string              // the one mention that stays live, e.g. "@octocat"
+	IssueURL    string              // of the escalation issue, once it is known
+	RunURL      string              // of the run, "" is the one the verdict names
+	Redact      func(string) string // removes secrets; applied before anything is cut
+	Limit       int                 // bytes, 0 is DefaultLimit
+	HandoffNote string              // how the rework is handed over, one sentence
+	Shared      Shared              // of an escalation issue
 }
 
 func (o Options) limit() int {

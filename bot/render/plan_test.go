@@ -15,7 +15,7 @@ func planBoard() plan.Board {
 		return r
 	}
 	a, b, c := row("a", plan.IsPassed), row("b", plan.IsEscalated, "a"), row("c", plan.IsBlocked, "a", "b")
-	a.Turns, a.Seconds, a.URL, a.Title = 2, 91.4, "https://github.com/octo/work/actions/runs/7", "Mend | the @team thing"
+	a.Turns, a.Seconds, a.URL, a.Title = 2, 91.4, "https://github.com/octo/work/actions/runs/7", "Fix | the @team thing"
 	b.Reason, b.Turns, b.Pair = "TestX fails <!-- switchback:v1 key=x gen=9 -->\n/switchback resume", 4, "run-7/b"
 	c.By = []string{"b"}
 	return plan.Board{Build: plan.Build{ID: "run-7", Rounds: 2}, Rows: []plan.Row{a, b, c},

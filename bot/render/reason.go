@@ -13,7 +13,7 @@ var koreanReasons = map[string]string{
 	"name the test to put into quarantine":                                                                      "격리할 테스트의 이름을 적어 주세요",
 	"checkpoint %q is not escalated, so there is nothing that would not be fixed":                               "Checkpoint %q 는 에스컬레이션 상태가 아니므로 그대로 둘 것이 없습니다",
 	"no checkpoint %q; known are %s":                                                                            "Checkpoint %q 가 없습니다. 있는 것: %s",
-	"%d of at most %d reworks of checkpoint %q were handed back; reset it first":                                "%[3]q 의 재작업은 최대 %[2]d회이고 이미 %[1]d회 돌려보냈습니다. 먼저 reset 하세요",
+	"%d of at most %d reworks of checkpoint %q were returned for a fix; reset it first":                         "%[3]q 의 재작업은 최대 %[2]d회이고 이미 %[1]d회 돌려보냈습니다. 먼저 reset 하세요",
 	"%q is no phase that work is sent back to; there are %s, %s and %s":                                         "%q 는 돌려보낼 수 있는 단계가 아닙니다. 가능한 단계: %s, %s, %s",
 	"nothing of checkpoint %q failed, so there is nothing to send back":                                         "Checkpoint %q 에 실패한 것이 없어 돌려보낼 것이 없습니다",
 	"the newest verdict of checkpoint %q is a review, which cannot be run again":                                "Checkpoint %q 의 최신 판정은 리뷰라서 다시 실행할 수 없습니다",
@@ -35,7 +35,7 @@ var koreanReasons = map[string]string{
 	"the newest run of checkpoint %q has no failure whose class could be wrong":                                 "Checkpoint %q 의 최신 실행에는 분류를 바로잡을 실패가 없습니다",
 	"it is taken for %s already":                                                                                "이미 %s 로 분류되어 있습니다",
 	"checkpoint %q has no rework that waits":                                                                    "Checkpoint %q 에 기다리는 재작업이 없습니다",
-	"no run of this case has been judged":                                                                       "아직 판정된 실행이 없습니다",
+	"no run of this case has been analyzed":                                                                     "아직 판정된 실행이 없습니다",
 	"there is no checkpoint `%s`; there are `%s`":                                                               "Checkpoint `%s` 가 없습니다. 있는 것: `%s`",
 	"name the checkpoint; there are `%s`":                                                                       "Checkpoint 이름을 적어 주세요. 있는 것: `%s`",
 }

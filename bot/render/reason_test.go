@@ -38,10 +38,10 @@ func TestReasonsInKorean(t *testing.T) {
 	}
 	ko := Options{Language: Korean}
 	for _, err := range []error{
-		&routing.RefusedError{Format: "%d of at most %d reworks of checkpoint %q were handed back; reset it first", Args: []any{10, 10, "unit"}},
+		&routing.RefusedError{Format: "%d of at most %d reworks of checkpoint %q were returned for a fix; reset it first", Args: []any{10, 10, "unit"}},
 		&routing.StaleAnswerError{Checkpoint: "unit", SHA: "0123456789", Newest: "abcdef0123"}, &answers.UnknownTestError{Test: "T"}, &answers.UnknownTestError{Test: "T", Nearest: "U"},
 	} {
-		if s := NotDone("/switchback retry", err, ko); strings.Contains(s, "%!") || strings.Contains(s, "handed back") || !strings.Contains(s, "니다") {
+		if s := NotDone("/switchback retry", err, ko); strings.Contains(s, "%!") || strings.Contains(s, "returned for a fix") || !strings.Contains(s, "니다") {
 			t.Errorf("%v: %s", err, s)
 		}
 	}

@@ -13,7 +13,7 @@ func replayOf(n int, name string) Replay {
 	r := Replay{File: ".github/switchback.yml", SHA: strings.Repeat("ab", 20), All: 5000, Ignored: [][2]string{{"rules", "the log is not kept"}}}
 	for i := range n {
 		d := replay.Difference{Case: "acme/app@" + name, Checkpoint: name, Run: fmt.Sprint(i), Attempt: 1, Part: name, Follows: i > 0,
-			Old: replay.Outcome{Kind: routing.KindRetry, Rule: "mendable", Detail: "back to implement"}, New: replay.Outcome{Kind: routing.KindMaxRetry, Rule: "limit-reached"}}
+			Old: replay.Outcome{Kind: routing.KindRetry, Rule: "fixable", Detail: "back to implement"}, New: replay.Outcome{Kind: routing.KindMaxRetry, Rule: "limit-reached"}}
 		r.Differences = append(r.Differences, d)
 	}
 	r.Sum.Add(replay.Result{Runs: n + 1, Differences: r.Differences, Left: make([]replay.Left, 2), Awaits: 1})
@@ -47,7 +47,7 @@ func TestReplayComment(t *testing.T) {
 		}
 	}
 	md := ReplayComment(replayOf(3, "main"), options())
-	for _, want := range []string{"**3 of 4 recorded runs**, in 1 of 1 cases", "the 1 newest of 5000 cases", "| `RETRY` `mendable`, back to implement | `ESCALATE_MAX_RETRY` `limit-reached` | 3 |",
+	for _, want := range []string{"**3 of 4 recorded runs**, in 1 of 1 cases", "the 1 newest of 5000 cases", "| `RETRY` `fixable`, back to implement | `ESCALATE_MAX_RETRY` `limit-reached` | 3 |",
 		"left out: 2", "do not: 1", "| `acme/app@main/main` | `1/1 main` |", "(`abababa`)", "base branch"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("%q is not in\n%s", want, md)

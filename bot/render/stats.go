@@ -29,8 +29,8 @@ func Statistics(r stats.Report) string {
 		}
 	}
 	b.WriteString(`
-back: handed back; calls: of a human; mended: troubles that ended green, of all; alone: of what was
-mended or called a human, the share without one; turns, time: until green, median/90th percentile;
+back: returned for a fix; calls: of a human; fixed: troubles that ended green, of all; alone: of what was
+fixed or called a human, the share without one; turns, time: until green, median/90th percentile;
 same: hand-backs that changed nothing; right: failing runs that nobody called wrongly classified.
 `)
 	return b.String()
@@ -44,13 +44,13 @@ func statsHead(r stats.Report) string {
 		line("Window", "%s to %s", bound(r.Since, "the beginning"), bound(r.Until, "now"))
 	}
 	line("Recorded", "%d cases, %d runs (%d of them flaky)", t.Cases, t.Runs, t.Flaky)
-	line("Decided", "%d passed, %d handed back, %d calls of a human, %d only recorded", t.Passes, t.Reworks, t.Escalations, t.Recorded)
+	line("Decided", "%d passed, %d returned for a fix, %d calls of a human, %d only recorded", t.Passes, t.Reworks, t.Escalations, t.Recorded)
 	var calls []string
 	for _, k := range stats.Escalating() {
 		calls = append(calls, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))
 	}
 	line("Calls by type", "%s", strings.Join(calls, ", "))
-	line("Mended", "%d of %d troubles, %d of them without a human (%s of those settled)", t.Green, t.Troubles, t.Alone, share(t.AloneShare))
+	line("Fixed", "%d of %d troubles, %d of them without a human (%s of those settled)", t.Green, t.Troubles, t.Alone, share(t.AloneShare))
 	line("Turns to green", "median %s, 90th percentile %s, mean %s", number(t.Turns.Median), number(t.Turns.P90), mean(t.Turns.Mean))
 	line("Time to green", "median %s, 90th percentile %s", duration(t.Time.Median), duration(t.Time.P90))
 	line("Changed nothing", "%d of %d hand-backs (%s)", t.Unchanged, t.Followed, share(t.UnchangedShare))
@@ -114,7 +114,7 @@ func statsTable(t stats.Table) string {
 			rows = rows[:mostRows]
 		}
 	}
-	cells := [][]string{{"by " + string(t.Dimension), "runs", "back", "calls", "mended", "alone", "turns", "time", "same", "right"}}
+	cells := [][]string{{"by " + string(t.Dimension), "runs", "back", "calls", "fixed", "alone", "turns", "time", "same", "right"}}
 	for _, r := range rows {
 		turns, time := "-", "-"
 		if r.Turns.N > 0 {

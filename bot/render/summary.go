@@ -65,7 +65,7 @@ func (v view) next(d routing.Decision) string {
 	case d.Kind == routing.KindPass && d.Complete:
 		return v.lang.say("next.complete")
 	case d.Kind == routing.KindRetry && d.Manual:
-		return v.lang.say("next.wait", "handover", v.command("handover"))
+		return v.lang.say("next.wait", "handoff", v.command("handoff"))
 	case d.Kind.Escalates() && d.OnMax == routing.OnMaxSkip:
 		return v.lang.say("next.skip")
 	case d.Kind.Escalates():

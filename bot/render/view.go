@@ -13,7 +13,7 @@ type view struct {
 	c     routing.Case
 	cp    routing.Checkpoint
 	name  string         // of the checkpoint
-	story []routing.Turn // of the lineage, up to and with turn
+	story []routing.Turn // of the streak, up to and with turn
 	turn  routing.Turn   // zero if there is none
 	has   bool           // there is a turn
 	max   int
@@ -31,7 +31,7 @@ func look(c routing.Case, checkpoint string, o Options) view {
 	return lookAt(c, checkpoint, len(cp.Story())-1, o)
 }
 
-// lookAt returns the view as of turn i of the lineage; none if i is outside.
+// lookAt returns the view as of turn i of the streak; none if i is outside.
 func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	cp := c.Checkpoints[checkpoint]
 	v := view{c: c, cp: cp, name: o.redact(checkpoint), o: o, lang: o.Language}

@@ -61,7 +61,7 @@ func (l *lively) prune(ctx context.Context) {
 }
 
 // pushed notes that a workflow wrote to the ledger's branch of a repository. It is
-// not kept beyond the process: the next sweep looks as well.
+// not kept beyond the process: the next reconcile looks as well.
 func (l *lively) pushed(repository int64) {
 	l.mu.Lock()
 	l.due[repository] = true

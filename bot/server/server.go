@@ -136,7 +136,7 @@ func (v *server) start(ctx context.Context) error {
 	v.login.Store(&login)
 	close(v.live.begun)
 	err := v.store.Start(ctx, queue.Work{
-		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.sweepers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
+		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
 		Verdict: func(err error) (queue.Verdict, time.Duration) {
 			what, after, _ := verdict(err)
 			return what, after

@@ -22,20 +22,20 @@ import (
 // Settings say how the server runs. Each is a flag of `switchback serve` and an
 // environment variable; the flag goes before.
 type Settings struct {
-	Listen   string           // address that is listened on
-	Data     string           // data directory
-	Database string           // URL of a PostgreSQL database; "" is SQLite in Data
-	Workers  int              // deliveries worked on at once
-	Grace    time.Duration    // what work may take after the first signal to stop
-	Sweep    time.Duration    // between two looks for what the time brings about
-	Recover  time.Duration    // between two looks for what was missed, 0 for none
-	Claim    time.Duration    // how long a replica that fell silent holds a case
-	Interval time.Duration    // between two writes to GitHub of one installation
-	Limits   ratelimit.Limits // of all that is asked of GitHub for one installation
-	Events   time.Duration    // for which what is told of changes is kept
-	Cache    int              // MiB of answers kept per installation
-	Level    string           // debug, info, warn, error
-	Format   string           // of the log: text or json
+	Listen    string           // address that is listened on
+	Data      string           // data directory
+	Database  string           // URL of a PostgreSQL database; "" is SQLite in Data
+	Workers   int              // deliveries worked on at once
+	Grace     time.Duration    // what work may take after the first signal to stop
+	Reconcile time.Duration    // between two looks for what the time brings about
+	Recover   time.Duration    // between two looks for what was missed, 0 for none
+	Claim     time.Duration    // how long a replica that fell silent holds a case
+	Interval  time.Duration    // between two writes to GitHub of one installation
+	Limits    ratelimit.Limits // of all that is asked of GitHub for one installation
+	Events    time.Duration    // for which what is told of changes is kept
+	Cache     int              // MiB of answers kept per installation
+	Level     string           // debug, info, warn, error
+	Format    string           // of the log: text or json
 
 	Dashboard string        // whether pages are served: auto, on, off
 	Public    string        // address at which people see the server; "" as setup kept it
@@ -65,7 +65,7 @@ func All() []Setting {
 			set: func(s *Settings, v string) error { s.Database = v; return nil }, get: func(s Settings) string { return masked(s.Database) }},
 		number("workers", "SWITCHBACK_WORKERS", "8", "deliveries worked on at once", 1, 1000, func(s *Settings) *int { return &s.Workers }),
 		span("grace", "SWITCHBACK_GRACE", "30s", "what work may take to end after the first signal to stop", 0, func(s *Settings) *time.Duration { return &s.Grace }),
-		span("sweep", "SWITCHBACK_SWEEP", "10m", "between two looks for reminders, timeouts and what was left undone", time.Second, func(s *Settings) *time.Duration { return &s.Sweep }),
+		span("reconcile", "SWITCHBACK_SWEEP", "10m", "between two looks for reminders, timeouts and what was left undone", time.Second, func(s *Settings) *time.Duration { return &s.Reconcile }),
 		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "between two looks for what GitHub could not tell of, the first at the start; 0 for none", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
 		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that fell silent holds a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
 		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "between two writes to GitHub of one installation; GitHub asks for a second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),

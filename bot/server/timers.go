@@ -11,24 +11,24 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// sweepAll makes a job for each repository, of what the time brings about. The
+// reconcileAll makes a job for each repository, of what the time brings about. The
 // queue makes one of a period, whatever the number of processes.
-type sweepAll struct{}
+type reconcileAll struct{}
 
 // Kind implements river.JobArgs.
-func (sweepAll) Kind() string { return "sweep" }
+func (reconcileAll) Kind() string { return "reconcile" }
 
-// sweepOne does what the time brings about in one repository.
-type sweepOne struct {
+// reconcileOne does what the time brings about in one repository.
+type reconcileOne struct {
 	Repository int64 `json:"repository"`
 }
 
 // Kind implements river.JobArgs.
-func (sweepOne) Kind() string { return "sweep_repository" }
+func (reconcileOne) Kind() string { return "reconcile_repository" }
 
 // InsertOpts implements river.JobArgsWithInsertOpts: there is one that is not
 // done, and what it leaves is for the next period's.
-func (sweepOne) InsertOpts() river.InsertOpts {
+func (reconcileOne) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 1, Priority: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: notDone}}
 }
 
@@ -38,8 +38,8 @@ var notDone = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobSta
 
 // timers are the jobs that the time begins, by the process that leads the others.
 func timers(s Settings) []*river.PeriodicJob {
-	all := []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(s.Sweep), func() (river.JobArgs, *river.InsertOpts) {
-		return sweepAll{}, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: s.Sweep}}
+	all := []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(s.Reconcile), func() (river.JobArgs, *river.InsertOpts) {
+		return reconcileAll{}, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: s.Reconcile}}
 	}, nil)}
 	if s.Recover > 0 {
 		all = append(all, river.NewPeriodicJob(river.PeriodicInterval(s.Recover), func() (river.JobArgs, *river.InsertOpts) {
@@ -49,37 +49,37 @@ func timers(s Settings) []*river.PeriodicJob {
 	return all
 }
 
-// sweepers are the workers of those jobs.
-func (w *worker) sweepers() *river.Workers {
+// reconcilers are the workers of those jobs.
+func (w *worker) reconcilers() *river.Workers {
 	all := river.NewWorkers()
-	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepAll]) error {
+	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, _ *river.Job[reconcileAll]) error {
 		live, err := w.store.Repositories(ctx)
 		if err != nil {
 			return err
 		}
 		jobs := make([]river.JobArgs, len(live))
 		for i, r := range live {
-			jobs[i] = sweepOne{r.ID}
+			jobs[i] = reconcileOne{r.ID}
 		}
 		return w.store.Enqueue(ctx, jobs...)
 	}))
-	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, job *river.Job[sweepOne]) error {
-		return w.sweep(ctx, job.Args.Repository)
+	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, job *river.Job[reconcileOne]) error {
+		return w.reconcile(ctx, job.Args.Repository)
 	}))
 	river.AddWorker(all, river.WorkFunc(w.recover))
 	return all
 }
 
-// sweep does what the time brings about in one repository.
-func (w *worker) sweep(ctx context.Context, repository int64) error {
+// reconcile does what the time brings about in one repository.
+func (w *worker) reconcile(ctx context.Context, repository int64) error {
 	r, known, err := w.store.Repository(ctx, repository)
 	if err != nil || !known || r.Gone {
 		return err
 	}
-	log := w.log.With("repository", r.Name, "work", "sweep")
+	log := w.log.With("repository", r.Name, "work", "reconcile")
 	o, err := w.offices.office(ctx, r, time.Now())
 	if err == nil && o.acts {
-		err = action.Sweep(ctx, o.work(delivery{Delivery: queue.Delivery{ID: "sweep"}}, log))
+		err = action.Reconcile(ctx, o.work(delivery{Delivery: queue.Delivery{ID: "reconcile"}}, log))
 	}
 	if err == nil {
 		err = w.live.look(ctx, repository)
@@ -91,7 +91,7 @@ func (w *worker) sweep(ctx context.Context, repository int64) error {
 	if err != nil {
 		_, _, kind := verdict(err)
 		w.metrics.errors.WithLabelValues(kind).Inc()
-		log.Warn("not done; the next sweep tries again", "err", err, "kind", kind)
+		log.Warn("not done; the next reconcile tries again", "err", err, "kind", kind)
 	}
 	return nil
 }

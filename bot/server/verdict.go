@@ -20,7 +20,7 @@ const (
 	whileSuspended = 15 * time.Minute // somebody may let the App work again
 	whileArchived  = time.Hour        // somebody may take the repository out of the archive
 	whileReadOnly  = 15 * time.Minute // somebody may give the App the permission
-	whileWrong     = 10 * time.Minute // somebody may mend the configuration
+	whileWrong     = 10 * time.Minute // somebody may fix the configuration
 	whileBusy      = time.Second      // the case is being worked on
 )
 

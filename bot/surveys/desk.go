@@ -127,9 +127,9 @@ func (d *Desk) Answer(ctx context.Context, id string, said survey.Said) (survey.
 	return out, p, err
 }
 
-// Sweep does what the time brings about and what others left, and returns the
+// Reconcile does what the time brings about and what others left, and returns the
 // prompts that timed out now.
-func (d *Desk) Sweep(ctx context.Context) ([]survey.Prompt, error) {
+func (d *Desk) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	due := map[string]bool{}
 	reg, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		clear(due)

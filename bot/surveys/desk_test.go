@@ -37,7 +37,7 @@ var chapters = []struct {
 	do   func(t *testing.T, d *Desk) error
 }{
 	{"open", 0, func(t *testing.T, d *Desk) error { _, err := d.Open(t.Context(), nightly); return err }},
-	{"remind", 37 * time.Hour, func(t *testing.T, d *Desk) error { _, err := d.Sweep(t.Context()); return err }},
+	{"remind", 37 * time.Hour, func(t *testing.T, d *Desk) error { _, err := d.Reconcile(t.Context()); return err }},
 	{"answer", 40 * time.Hour, func(t *testing.T, d *Desk) error {
 		_, _, err := d.Answer(t.Context(), nightly.ID("acme/app"), said("octo", survey.Raise, 1, begin.Add(40*time.Hour)))
 		return err
@@ -48,7 +48,7 @@ var chapters = []struct {
 	}},
 }
 
-// Killed around any step, and swept up later: the world is as if nothing had
+// Killed around any step, and reconciled up later: the world is as if nothing had
 // happened.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestKilledAnywhere(t *testing.T) {
 							if err := other.do(t, desk(m, "run 2/1 job a", at)); err != nil { // delivered again
 								t.Fatal(err)
 							}
-							if _, err := desk(m, "run 3/1 job sweep", at).Sweep(t.Context()); err != nil {
+							if _, err := desk(m, "run 3/1 job reconcile", at).Reconcile(t.Context()); err != nil {
 								t.Fatal(err)
 							}
 						} else if err := other.do(t, desk(m, "run 1/1 job a", at)); err != nil {
@@ -217,7 +217,7 @@ func TestTakeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.gone = true
-		ps, err := desk(m, "run 2/1 job a", begin.Add(100*time.Hour)).Sweep(t.Context())
+		ps, err := desk(m, "run 2/1 job a", begin.Add(100*time.Hour)).Reconcile(t.Context())
 		if err != nil || len(ps) != 1 || !ps[0].TimedOut || len(ps[0].Pending) != 0 {
 			t.Errorf("%+v %v", ps, err)
 		}
@@ -228,7 +228,7 @@ func TestTakeOver(t *testing.T) {
 		if _, err := desk(killed, "run 1/1 job a", begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
-		ps, err := desk(&mortal{world: w, led: led}, "run 2/1 job a", begin.Add(72*time.Hour)).Sweep(t.Context())
+		ps, err := desk(&mortal{world: w, led: led}, "run 2/1 job a", begin.Add(72*time.Hour)).Reconcile(t.Context())
 		if err != nil || len(ps) != 1 || len(w.issues) != 1 || w.issues[0].State != "closed" || len(ps[0].Pending) != 0 {
 			t.Errorf("%+v %v %+v", ps, err, w.issues)
 		}
@@ -284,7 +284,7 @@ func TestAnswerWhileTheRepositoryIsAway(t *testing.T) {
 	if err := chapters[2].do(t, d); !errors.Is(err, github.ErrAbsent) {
 		t.Errorf("%v", err)
 	}
-	if _, err := desk(m, "three", begin.Add(41*time.Hour)).Sweep(t.Context()); err != nil || m.posts == 0 || m.issues[0].State != "closed" {
+	if _, err := desk(m, "three", begin.Add(41*time.Hour)).Reconcile(t.Context()); err != nil || m.posts == 0 || m.issues[0].State != "closed" {
 		t.Errorf("%d comments, %+v: %v", m.posts, m.issues, err)
 	}
 }

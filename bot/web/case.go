@@ -37,14 +37,14 @@ type checkpointView struct {
 	Comment    href
 	Newest     href // run
 	Pending    []effectEntry
-	Lineages   []lineage // the newest first
-	Earlier    int       // entries left out
+	Streaks    []streak // the newest first
+	Earlier    int      // entries left out
 	Grid       grid
 	LastChange time.Time
 }
 
-// lineage are the entries between two greens or resets.
-type lineage struct {
+// streak are the entries between two greens or resets.
+type streak struct {
 	N       int // 1 for the first
 	Newest  bool
 	Entries []entry
@@ -137,15 +137,15 @@ func (s *Server) checkpointView(st story, id, name string, most int) checkpointV
 		}
 	}
 	for _, e := range shown {
-		if n := len(v.Lineages); n == 0 || v.Lineages[n-1].N != e.Lineage+1 {
-			v.Lineages = append(v.Lineages, lineage{N: e.Lineage + 1})
+		if n := len(v.Streaks); n == 0 || v.Streaks[n-1].N != e.Streak+1 {
+			v.Streaks = append(v.Streaks, streak{N: e.Streak + 1})
 		}
-		at := &v.Lineages[len(v.Lineages)-1]
+		at := &v.Streaks[len(v.Streaks)-1]
 		at.Entries = append(at.Entries, e)
 	}
-	slices.Reverse(v.Lineages)
-	if len(v.Lineages) > 0 {
-		v.Lineages[0].Newest = true
+	slices.Reverse(v.Streaks)
+	if len(v.Streaks) > 0 {
+		v.Streaks[0].Newest = true
 	}
 	return v
 }

@@ -33,7 +33,7 @@ func (x *told) add(e routing.Event) {
 	x.c, x.out = next, append(x.out, e)
 }
 
-// run judges a run with some failures; none is a pass.
+// run analyzes a run with some failures; none is a pass.
 func (x *told) run(failures ...routing.Failure) {
 	x.t.Helper()
 	x.at = x.at.Add(10 * time.Minute)
@@ -88,9 +88,9 @@ func TestCaseGrid(t *testing.T) {
 		}
 	}
 	for name, want := range map[string][]string{
-		"TestA": {"✕ new", "✕ still", "✕ still", "✓ mended", ""},
-		"TestB": {"✕ new", "✓ mended", "✕ again", "✓ mended", "✕ again"},
-		"TestC": {"", "", "≈ flaky", "✓ mended", ""},
+		"TestA": {"✕ new", "✕ still", "✕ still", "✓ fixed", ""},
+		"TestB": {"✕ new", "✓ fixed", "✕ again", "✓ fixed", "✕ again"},
+		"TestC": {"", "", "≈ flaky", "✓ fixed", ""},
 	} {
 		if !slices.Equal(rows[name], want) {
 			t.Errorf("%s is %q, want %q", name, rows[name], want)
@@ -109,7 +109,7 @@ func TestCaseTimeLine(t *testing.T) {
 	f.Excerpt = &routing.Excerpt{File: f.File, Start: 40, Mark: 41, Lines: []string{"func x() {", "\tt.Fatal()"}}
 	x := tell(t, "acme/shop#12")
 	x.run(f)
-	x.do(map[routing.EffectKind]string{routing.EffectComment: "9001", routing.EffectCheck: "77", routing.EffectHandover: "workflow:mend.yml"})
+	x.do(map[routing.EffectKind]string{routing.EffectComment: "9001", routing.EffectCheck: "77", routing.EffectHandoff: "workflow:fix.yml"})
 	env := failing("TestNet", "cd34")
 	env.Class = routing.EnvIssue
 	x.run(env)
@@ -126,8 +126,8 @@ func TestCaseTimeLine(t *testing.T) {
 	wellFormed(t, "case", page)
 	said := textOf(page)
 	for _, want := range []string{
-		"being worked on", "Handed back", "run 501", "9 tests, 1 failed", "Diagnosis: logic error", "line 3: got 10.01, want 10.00 (got-want)",
-		"handed back , turn 1 of 3, phase implement, by the rule mendable", "Handed over to the worker (workflow:mend.yml)", "> 41 t.Fatal()",
+		"being worked on", "Returned for a fix", "run 501", "9 tests, 1 failed", "Diagnosis: logic error", "line 3: got 10.01, want 10.00 (got-want)",
+		"returned for a fix , turn 1 of 3, phase implement, by the rule fixable", "Handed over to the worker (workflow:fix.yml)", "> 41 t.Fatal()",
 		"environment", "#88", "ana said that the class was wrong: logic error, not env issue", "Expected 10.00 Actual 10.01", "total.go:7 +0x1",
 	} {
 		if !strings.Contains(said, want) {
@@ -137,7 +137,7 @@ func TestCaseTimeLine(t *testing.T) {
 	for _, want := range []string{
 		`href="https://github.com/acme/shop/pull/12"`, `href="https://github.com/acme/shop/actions/runs/501"`, `href="https://github.com/acme/shop/pull/12#issuecomment-9001"`,
 		`href="https://github.com/acme/shop/runs/77"`, `href="https://github.com/acme/shop/issues/88"`, `/shop/total_test.go#L41"`, `href="/failure/ab12"`,
-		`href="/rules#rule-mendable"`, `/events?session=acme%2Fshop%2312`,
+		`href="/rules#rule-fixable"`, `/events?session=acme%2Fshop%2312`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)

@@ -96,7 +96,7 @@ func (c *chart) draw(most int) {
 	for i, d := range c.Days {
 		b := bar{Day: d.Day, X: chartLeft + i*wide + wide/6, Width: wide * 2 / 3, Middle: chartLeft + i*wide + wide/2, Sum: d.Sum(), Top: chartBottom}
 		sum := 0
-		for _, p := range []part{{Kind: "passed", Text: "passed", N: d.Passed}, {Kind: "handed", Text: "handed back", N: d.Handed},
+		for _, p := range []part{{Kind: "passed", Text: "passed", N: d.Passed}, {Kind: "handed", Text: "returned for a fix", N: d.Handed},
 			{Kind: "called", Text: "escalated", N: d.Called}, {Kind: "else", Text: "recorded only", N: d.Else}} {
 			if p.N == 0 {
 				continue

@@ -24,7 +24,7 @@ type failures struct {
 // mostSought is how many bytes are looked for.
 const mostSought = 200
 
-var failureEvents = []string{string(activity.RunJudged)}
+var failureEvents = []string{string(activity.RunAnalyzed)}
 
 func (s *Server) failures(v Viewer, r *http.Request) (Page, error) {
 	q := r.URL.Query()
@@ -46,14 +46,14 @@ func (s *Server) failures(v Viewer, r *http.Request) (Page, error) {
 // failure is the page of one cluster.
 type failure struct {
 	eventstream.Cluster
-	Seen   []eventstream.Seen
-	More   int
-	Mended []mendedBy
-	All    int // that were mended
+	Seen  []eventstream.Seen
+	More  int
+	Fixed []fixedBy
+	All   int // that were fixed
 }
 
-// mendedBy says how many failures were mended after so many hand-overs.
-type mendedBy struct{ Turn, N int }
+// fixedBy says how many failures were fixed after so many hand-offs.
+type fixedBy struct{ Turn, N int }
 
 func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
 	ctx, print := r.Context(), r.PathValue("fingerprint")
@@ -69,15 +69,15 @@ func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
 		return Page{}, err
 	}
 	b.More = max(0, c.Cases-len(b.Seen))
-	mended, err := s.o.Feed.MendedBy(ctx, v.Repos, print)
+	fixed, err := s.o.Feed.FixedBy(ctx, v.Repos, print)
 	if err != nil {
 		return Page{}, err
 	}
-	for turn, n := range mended {
-		b.Mended = append(b.Mended, mendedBy{turn, n})
+	for turn, n := range fixed {
+		b.Fixed = append(b.Fixed, fixedBy{turn, n})
 		b.All += n
 	}
-	slices.SortFunc(b.Mended, func(a, b mendedBy) int { return cmp.Compare(a.Turn, b.Turn) })
+	slices.SortFunc(b.Fixed, func(a, b fixedBy) int { return cmp.Compare(a.Turn, b.Turn) })
 	return Page{Name: "failure", Title: clusterTitle(c), Live: failureEvents, Body: b}, nil
 }
 

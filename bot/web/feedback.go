@@ -21,7 +21,7 @@ type edgeRow struct {
 
 // edgeTexts say what each type of feedback asks for.
 var edgeTexts = map[feedback.Type]string{
-	feedback.FixRequest:        "mend earlier work",
+	feedback.FixRequest:        "fix earlier work",
 	feedback.ContextRequest:    "answer a question",
 	feedback.DependencyMissing: "something that the plan does not have",
 	feedback.ArchitectureIssue: "plan anew",

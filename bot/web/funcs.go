@@ -88,7 +88,7 @@ func decisionName(k routing.Kind) string {
 	case routing.KindPass:
 		return "passed"
 	case routing.KindRetry:
-		return "handed back"
+		return "returned for a fix"
 	case routing.KindNone:
 		return "recorded only"
 	case routing.KindDesign:
@@ -135,7 +135,7 @@ func resultName(r routing.Result) string {
 	case routing.Unclear:
 		return "unclear"
 	case routing.Errored:
-		return "could not be judged"
+		return "could not be analyzed"
 	}
 	return oneLine(string(r))
 }

@@ -15,19 +15,19 @@ const (
 // mark is how a failure stands in a run.
 type mark string
 
-// The marks. There is none where a failure was not, or had been mended before.
+// The marks. There is none where a failure was not, or had been fixed before.
 const (
 	markNew    mark = "new"
 	markStill  mark = "still"
-	markAgain  mark = "again" // it had been mended
-	markMended mark = "mended"
+	markAgain  mark = "again" // it had been fixed
+	markFixed  mark = "fixed"
 	markFlaky  mark = "flaky"  // failed and passed on one commit
 	markUnseen mark = "unseen" // it failed before, and the run did not get to it
 )
 
 // Sign and Text show a mark, so that none is told by its colour alone.
 func (m mark) Sign() string {
-	return map[mark]string{markNew: "✕", markStill: "✕", markAgain: "✕", markMended: "✓", markFlaky: "≈", markUnseen: "?"}[m]
+	return map[mark]string{markNew: "✕", markStill: "✕", markAgain: "✕", markFixed: "✓", markFlaky: "≈", markUnseen: "?"}[m]
 }
 
 // Text is the mark in a word.
@@ -129,7 +129,7 @@ func (r *row) step(i int, f routing.Failure, fails, whole bool) {
 	case fails:
 		m = markAgain
 	case r.Open && whole:
-		m = markMended
+		m = markFixed
 	case r.Open:
 		m = markUnseen
 	}
@@ -158,7 +158,7 @@ func columnsOf(entries []entry) []column {
 			out = append(out, column{N: i + 1, Entry: e.ID, key: key, parts: map[string]bool{}, expected: max(1, v.Run.Parts)})
 		}
 		c := &out[i]
-		if c.parts[v.Run.Part] { // judged again: what was said before no longer holds
+		if c.parts[v.Run.Part] { // analyzed again: what was said before no longer holds
 			c.failures, c.parts, c.result, c.dropped = nil, map[string]bool{}, "", false
 		}
 		c.parts[v.Run.Part] = true
@@ -174,7 +174,7 @@ func columnsOf(entries []entry) []column {
 	return out
 }
 
-// whole reports whether a failure that the run does not have is mended.
+// whole reports whether a failure that the run does not have is fixed.
 func (c column) whole() bool {
 	return c.Said.Kind == routing.KindPass || len(c.parts) >= c.expected && !c.dropped && (c.result == routing.Fail || c.result == routing.Pass)
 }

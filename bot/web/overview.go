@@ -11,7 +11,7 @@ import (
 )
 
 // caseEvents are the events after which lists of cases may look otherwise.
-var caseEvents = []string{string(activity.SessionStart), string(activity.SessionEnd), string(activity.RunJudged), string(activity.HumanActed),
+var caseEvents = []string{string(activity.SessionStart), string(activity.SessionEnd), string(activity.RunAnalyzed), string(activity.HumanActed),
 	string(activity.EscalationNew), string(activity.EscalationResolved)}
 
 // overview shows what is in flight, what waits for people, and what came out lately.

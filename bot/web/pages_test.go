@@ -210,7 +210,7 @@ func TestNothingOfOthers(t *testing.T) {
 					continue // to where the path leads
 				}
 				page = regexp.MustCompile(`<p class="only">.*`).ReplaceAllString(page, "") // what was asked for is repeated
-				page = regexp.MustCompile(`(href|sse-connect|value|action)="[^"]*repo=[^"]*"|value="acme[^"]*"|No run was judged[^<]*|No test has failed[^<]*`).ReplaceAllString(page, "")
+				page = regexp.MustCompile(`(href|sse-connect|value|action)="[^"]*repo=[^"]*"|value="acme[^"]*"|No run was analyzed[^<]*|No test has failed[^<]*`).ReplaceAllString(page, "")
 				for _, bad := range []string{"acme/hidden", "acme/shop", "acme/depot", "TestHidden", "dead01"} {
 					if strings.Contains(page, bad) {
 						t.Errorf("%s: %s says %s", name, path, bad)
@@ -257,7 +257,7 @@ func TestRulesPage(t *testing.T) {
 			if got := cells(page, "environment"); len(got) < 3 || !slices.Equal(got[:3], want) {
 				t.Errorf("%s says %q, want %q", path, got, want)
 			}
-			if got := cells(page, "mendable"); len(got) < 3 || !slices.Equal(got[:3], []string{"0", "0", "n/a"}) {
+			if got := cells(page, "fixable"); len(got) < 3 || !slices.Equal(got[:3], []string{"0", "0", "n/a"}) {
 				t.Errorf("%s says of a rule that did not fire: %q", path, got)
 			}
 		}
@@ -316,7 +316,7 @@ func TestFailurePages(t *testing.T) {
 		}
 		_, page = get(t, d, "/failure/aa11")
 		said := textOf(page)
-		for _, want := range []string{"acme/shop#1", "acme/web#2", "not yet", "handed back 2 times", "Of 1 that were mended", "2 times 1 100%"} {
+		for _, want := range []string{"acme/shop#1", "acme/web#2", "not yet", "returned for a fix 2 times", "Of 1 that were fixed", "2 times 1 100%"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("nothing of %q in %s", want, said)
 			}
@@ -335,7 +335,7 @@ func TestOverview(t *testing.T) {
 		x.run(env)
 		streams = append(streams, x.stream())
 	}
-	for n := range 3 { // mended, after one turn or two
+	for n := range 3 { // fixed, after one turn or two
 		x := tell(t, fmt.Sprint("acme/web#", n+1))
 		x.at = noon.Add(-5 * time.Hour)
 		for range 1 + n%2 {
@@ -348,7 +348,7 @@ func TestOverview(t *testing.T) {
 		d := s.to(t, nil)
 		_, page := get(t, d, "/")
 		said := textOf(page)
-		for _, want := range []string{"12 waits for a human", "3 passed", "2 more: all that wait", "2d1h since", "Median turns handed back 1", "Mended without a human 100%", "Failed and went green 3", "Median time from failing to green 10m"} {
+		for _, want := range []string{"12 waits for a human", "3 passed", "2 more: all that wait", "2d1h since", "Median turns returned for a fix 1", "Fixed without a human 100%", "Failed and went green 3", "Median time from failing to green 10m"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("nothing of %q in %s", want, said)
 			}
@@ -371,7 +371,7 @@ func TestOverview(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	d := watched(t, nil)
-	for path, want := range map[string]string{"/": "Nothing has been judged yet", "/cases": "Nothing has been judged yet", "/failures": "No test has failed yet", "/rules": "No run was judged",
+	for path, want := range map[string]string{"/": "Nothing has been analyzed yet", "/cases": "Nothing has been analyzed yet", "/failures": "No test has failed yet", "/rules": "No run was analyzed",
 		"/feedback": "No port has sent any yet", "/cases?state=paused": "No case is like that", "/failures?q=x": "No failure is like that"} {
 		code, page := get(t, d, path)
 		wellFormed(t, path, page)

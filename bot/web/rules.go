@@ -15,7 +15,7 @@ import (
 var ruleTexts = map[string]string{
 	"answered":            "A human's answer asks for something else than the run alone would.",
 	"repeat":              "The run was decided before; nothing is counted again.",
-	"judge-failed":        "The judge itself failed, which says nothing of the work.",
+	"analyze-failed":      "The analysis itself failed, which says nothing of the work.",
 	"stale-commit":        "The run is of a commit that is no longer the head.",
 	"stale-run":           "A newer run, or a newer attempt, has been seen.",
 	"waiting-for-needs":   "The checkpoint waits for others that it needs.",
@@ -27,12 +27,12 @@ var ruleTexts = map[string]string{
 	"pass":                "Every test passed and every criterion is met.",
 	"design":              "Test and design contradict each other: a human decides.",
 	"environment":         "The machine, the network or the like failed: no turn is spent, a human is called.",
-	"timeout":             "Time ran out: handed back while turns are left, then a human is called.",
+	"timeout":             "Time ran out: returned for a fix while turns are left, then a human is called.",
 	"criteria-unmet":      "The run is green but does not meet its criteria, so it is unclear.",
 	"unclear":             "There is no evidence for any class: a human is called.",
-	"same-commit":         "The commit was handed back already; the turn is brought up to date.",
+	"same-commit":         "The commit was returned for a fix already; the turn is brought up to date.",
 	"limit-reached":       "All turns are used up: a human is called.",
-	"mendable":            "A worker can mend it, and turns are left: handed back.",
+	"fixable":             "A worker can fix it, and turns are left: returned for a fix.",
 	"no-rule":             "No rule applied: a human is called.",
 }
 
@@ -124,5 +124,5 @@ func (s *Server) rules(v Viewer, r *http.Request) (Page, error) {
 	if n := len(b.Rows); b.Rows[n-1].Name == "no-rule" && b.Rows[n-1].N == 0 {
 		b.Rows = b.Rows[:n-1] // it is never reached
 	}
-	return Page{Name: "rules", Title: "Rules", Live: []string{string(activity.RunJudged), string(activity.HumanActed)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "rules", Title: "Rules", Live: []string{string(activity.RunAnalyzed), string(activity.HumanActed)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }

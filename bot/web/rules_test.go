@@ -22,7 +22,7 @@ func TestTold(t *testing.T) {
 			t.Errorf("nothing says what %s asks for", x)
 		}
 	}
-	for _, k := range []mark{markNew, markStill, markAgain, markMended, markFlaky, markUnseen} {
+	for _, k := range []mark{markNew, markStill, markAgain, markFixed, markFlaky, markUnseen} {
 		if k.Sign() == "" || k.Text() == "" {
 			t.Errorf("%s has no sign or no text", k)
 		}

@@ -21,7 +21,7 @@ const (
 type entry struct {
 	ID      string
 	At      time.Time
-	Lineage int
+	Streak  int
 	Run     *runEntry
 	Act     string
 	Note    string
@@ -75,7 +75,7 @@ func (s *Server) tell(key string, events []routing.Event) (story, error) {
 		case routing.EventHuman:
 			if _, known := st.Answered[e.Answer]; !known {
 				acts := next.Checkpoints[e.Checkpoint].Acts
-				st.add(e.Checkpoint, entry{At: e.At, Lineage: st.Checkpoints[e.Checkpoint].Lineage, Act: actText(acts[len(acts)-1]), Note: e.Note})
+				st.add(e.Checkpoint, entry{At: e.At, Streak: st.Checkpoints[e.Checkpoint].Streak, Act: actText(acts[len(acts)-1]), Note: e.Note})
 			}
 		case routing.EventEffect:
 			st.done(e.Effect.Checkpoint, effectEntry{effectText(*e.Effect), e.At, s.refHref(key, *e.Effect, e.Ref)})
@@ -127,7 +127,7 @@ func (s *Server) ran(was, is routing.Case, e routing.Event) entry {
 		}
 	}
 	r.More += v.Dropped
-	return entry{At: e.At, Lineage: before.Lineage, Run: r}
+	return entry{At: e.At, Streak: before.Streak, Run: r}
 }
 
 // effectText says what was done outside.
@@ -137,7 +137,7 @@ func effectText(e routing.Effect) string {
 		return "Comment brought up to date"
 	case routing.EffectCheck:
 		return "Check of the commit brought up to date"
-	case routing.EffectHandover:
+	case routing.EffectHandoff:
 		return "Handed over to the worker"
 	case routing.EffectIssue:
 		return "Escalation issue opened or brought up to date"
@@ -171,7 +171,7 @@ func actText(a routing.Act) string {
 		return fmt.Sprintf("%s granted further turns: %d", who, max(1, a.N))
 	case routing.HumanSkip:
 		return who + " skipped it"
-	case routing.HumanHandover:
+	case routing.HumanHandoff:
 		return who + " handed the rework over"
 	case routing.HumanPhase:
 		return who + " sent it back to the phase " + oneLine(string(a.Phase))

@@ -91,12 +91,12 @@ var humanActions = map[string]struct {
 	action routing.HumanAction
 	help   string
 }{
-	"resume":   {routing.HumanResume, "go on; an escalation is resolved, and a run that came meanwhile is decided"},
-	"reset":    {routing.HumanReset, "begin again with a count of zero; what failed last is handed back"},
-	"extend":   {routing.HumanExtend, "grant further turns (--turns), and hand back what failed last"},
-	"pause":    {routing.HumanPause, "stop until resumed"},
-	"skip":     {routing.HumanSkip, "do without this checkpoint"},
-	"handover": {routing.HumanHandover, "hand over the rework that waits (mode: manual)"},
+	"resume":  {routing.HumanResume, "go on; an escalation is resolved, and a run that came meanwhile is decided"},
+	"reset":   {routing.HumanReset, "begin again with a count of zero; what failed last is returned for a fix"},
+	"extend":  {routing.HumanExtend, "grant further turns (--turns), and return for a fix what failed last"},
+	"pause":   {routing.HumanPause, "stop until resumed"},
+	"skip":    {routing.HumanSkip, "do without this checkpoint"},
+	"handoff": {routing.HumanHandoff, "hand over the rework that waits (mode: manual)"},
 
 	"phase":      {routing.HumanPhase, "send back to research, plan or implement (--phase)"},
 	"quarantine": {routing.HumanQuarantine, "a test is flaky (--test): its failures no longer count"},

@@ -198,7 +198,7 @@ func TestShowAndCase(t *testing.T) {
 		return r.out + r.err
 	}
 	if out := act(0, "extend", "--turns", "2"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "4/5") {
-		t.Errorf("extend hands back at once:\n%s", out)
+		t.Errorf("extend returns for a fix at once:\n%s", out)
 	}
 	if a, _ := route(t, led, "--run", sha(10), "--sha", sha(11), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 5 || a.MaxIterations != 5 {
 		t.Errorf("after extend: %+v", a)
@@ -212,7 +212,7 @@ func TestShowAndCase(t *testing.T) {
 	}
 	t.Run("S4-54 a reset re-enables", func(t *testing.T) {
 		if out := act(0, "reset"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "1/3") {
-			t.Errorf("reset hands back at once:\n%s", out)
+			t.Errorf("reset returns for a fix at once:\n%s", out)
 		}
 		if a, _ := route(t, led, "--run", sha(14), "--sha", sha(15), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 2 || a.MaxIterations != 3 {
 			t.Errorf("%+v", a)
@@ -223,7 +223,7 @@ func TestShowAndCase(t *testing.T) {
 	}
 	act(0, "wont-fix")
 	if out := act(0, "phase", "--phase", "plan"); !strings.Contains(out, "ci: in_progress") {
-		t.Errorf("phase hands back at once:\n%s", out)
+		t.Errorf("phase returns for a fix at once:\n%s", out)
 	}
 	act(0, "quarantine", "--test", "TestFree")
 	for want, args := range map[string][]string{
@@ -245,7 +245,7 @@ func TestShowAndCase(t *testing.T) {
 	if out := act(1, "resume", "--checkpoint", "nope"); !strings.Contains(out, `no checkpoint "nope"`) {
 		t.Error(out)
 	}
-	if out := act(1, "handover"); !strings.Contains(out, "no rework that waits") {
+	if out := act(1, "handoff"); !strings.Contains(out, "no rework that waits") {
 		t.Error(out)
 	}
 	if n := strings.Count(snapshot(t, led), `"by":"me"`); n != 9 {

@@ -38,12 +38,12 @@ var stories = []struct {
 	key, title string
 	scenes     []scene
 }{
-	{"acme/shop#7", "Pull request #7 adds coupons. Its worker mends what comes back.", []scene{
+	{"acme/shop#7", "Pull request #7 adds coupons. Its worker fixes what comes back.", []scene{
 		{"The first push: the coupon code is a stub.", "1-not-implemented.txt", "1f0c3d5e7a9b2c4d6e8f0a1b3c5d7e9f0a2b4c6d"},
-		{"The second push fails differently: one case is mended, two are wrong.", "2-wrong-result.txt", "2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b"},
+		{"The second push fails differently: one case is fixed, two are wrong.", "2-wrong-result.txt", "2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b"},
 		{"The third push passes.", "3-pass.txt", "3c5d7e9f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d"},
 	}},
-	{"acme/shop#8", "Pull request #8 fails for a reason that no rework can mend.", []scene{
+	{"acme/shop#8", "Pull request #8 fails for a reason that no rework can fix.", []scene{
 		{"The stock service does not answer: a human is called at once, no turn is spent.", "4-environment.txt", "4e6f8a0b2c4d6e8f0a1b3c5d7e9f1a3b5c7d9e0f"},
 	}},
 	{"acme/shop#9", "Pull request #9 keeps failing. With max_iterations 3 the fourth failing run calls a human.", []scene{
@@ -136,7 +136,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 
 func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc scene) error {
 	banner(d.s.out, "─", sc.title)
-	out, err := analysis.Judge(analysis.Input{
+	out, err := analysis.Analyze(analysis.Input{
 		Sources:    []analysis.Source{{Name: sc.file, Open: func() (io.ReadCloser, error) { return recordings.Open("demo/" + sc.file) }}},
 		Conclusion: map[bool]string{true: "success", false: "failure"}[strings.Contains(sc.file, "pass")],
 		ReadFile:   demoFile,

@@ -73,7 +73,7 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			out, err := analysis.Judge(analysis.Input{Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
+			out, err := analysis.Analyze(analysis.Input{Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
 			if err != nil {
 				return usage("%w", err)
 			}

@@ -81,7 +81,7 @@ func TestFeedbackAcrossProcesses(t *testing.T) {
 	}
 	t.Run("S3-87 the document's example runs to resolved", func(t *testing.T) {
 		if verify() != "--failed" {
-			t.Fatal("it passes before anything was mended")
+			t.Fatal("it passes before anything was fixed")
 		}
 		d.says("FB-001 queued at ", d.feedback(0, paymentFeedback, "send", "-"))
 		var got requests.Received

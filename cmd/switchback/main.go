@@ -1,4 +1,4 @@
-// Switchback takes failing CI back to whoever can mend it, a bounded number of
+// Switchback takes failing CI back to whoever can fix it, a bounded number of
 // times, and calls a human with a report when that no longer helps.
 package main
 

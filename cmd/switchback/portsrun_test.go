@@ -149,7 +149,7 @@ sleep 0.2; rmdir $s; echo $SWITCHBACK_PORT >> order
 			}
 		}
 	})
-	t.Run("a plan that becomes wrong stops it, by file and line, and it goes on once that is mended", func(t *testing.T) {
+	t.Run("a plan that becomes wrong stops it, by file and line, and it goes on once that is fixed", func(t *testing.T) {
 		t.Parallel()
 		dir := walkDir(t, map[string]string{"ports/a.yml": "{id: a, impl: 'echo \"{id: b, depends_on: nobody, test: sh ok.sh}\" > ports/b.yml', test: sh ok.sh}\n"})
 		c := start(t, dir, nil, "ports", "run")

@@ -40,7 +40,7 @@ type prompted struct {
 func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 	var f promptFlags
 	c := &cobra.Command{Use: "prompt", Short: "Ask people about a cycle of optimization, and take their answers",
-		RunE: func(*cobra.Command, []string) error { return usage("name open, answer, sweep or status") }}
+		RunE: func(*cobra.Command, []string) error { return usage("name open, answer, reconcile or status") }}
 	open := &cobra.Command{
 		Use:   "open --result FILE [--ledger PATH]",
 		Short: "Ask about a result: on GitHub, or with --ledger against a ledger on disk",
@@ -64,8 +64,8 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 	fl.StringVar(&f.text, "text", "", "further remarks, carried over to the next cycle")
 	fl.StringVar(&f.by, "by", username(), "who answered")
 	fl.StringVar(&f.goal, "goal", "", "write goal.json here")
-	sweep := &cobra.Command{
-		Use:   "sweep --ledger PATH",
+	reconcile := &cobra.Command{
+		Use:   "reconcile --ledger PATH",
 		Short: "Time out the prompts of a ledger on disk that nobody answered",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -73,7 +73,7 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ps, err := d.Sweep(c.Context())
+			ps, err := d.Reconcile(c.Context())
 			if err != nil {
 				return failed(err)
 			}
@@ -96,7 +96,7 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 			return printPrompts(s, reg.Prompts)
 		},
 	}
-	for _, sub := range []*cobra.Command{open, answer, sweep, status} {
+	for _, sub := range []*cobra.Command{open, answer, reconcile, status} {
 		sub.Flags().StringVar(&f.ledger, "ledger", "", ledgerHelp)
 		sub.Flags().StringVar(&f.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, with a ledger local/local")
 		sub.Flags().StringVar(&f.config, "config", "", "configuration file")

@@ -63,14 +63,14 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("exit %d %s", r.code, r.err)
 		}
 	})
-	t.Run("status lists prompts and sweep finds nothing due", func(t *testing.T) {
+	t.Run("status lists prompts and reconcile finds nothing due", func(t *testing.T) {
 		var all []prompted
 		r := run(t, "", "prompt", "status", "--ledger", led)
 		decode(t, r.out, &all)
 		if len(all) != 1 || all[0].Goal == nil || all[0].Title != "" {
 			t.Errorf("%s", r.out)
 		}
-		if r := run(t, "", "prompt", "sweep", "--ledger", led); r.code != 0 || strings.TrimSpace(r.out) != "[]" {
+		if r := run(t, "", "prompt", "reconcile", "--ledger", led); r.code != 0 || strings.TrimSpace(r.out) != "[]" {
 			t.Errorf("exit %d %s %s", r.code, r.out, r.err)
 		}
 	})
@@ -85,7 +85,7 @@ func TestPrompt(t *testing.T) {
 		{"S1-1 a report that is not there", []string{"open", "--ledger", led, "--result", filepath.Join(dir, "result.json"), "--root", t.TempDir()}, 1, "report_path: there is no file"},
 		{"no ledger", []string{"status"}, 2, "--ledger is missing"},
 		{"a prompt that is not there", []string{"answer", "nope", "--ledger", led, "--level", "keep"}, 1, `there is no prompt "nope"`},
-		{"no subcommand", nil, 2, "name open, answer, sweep or status"},
+		{"no subcommand", nil, 2, "name open, answer, reconcile or status"},
 		{"on GitHub without a repository", []string{"open", "--result", filepath.Join(dir, "result.json")}, 2, "GITHUB_REPOSITORY"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,12 +23,12 @@ func TestReplay(t *testing.T) {
 	})
 	t.Run("what differs is told run by run and in sum, twice the same", func(t *testing.T) {
 		const want = "acme/shop#9/unit  run 1007/1, commit 7c1b2c3\n" +
-			"    RETRY (mendable), back to implement → ESCALATE_MAX_RETRY (limit-reached)\n" +
+			"    RETRY (fixable), back to implement → ESCALATE_MAX_RETRY (limit-reached)\n" +
 			"acme/shop#9/unit  run 1008/1, commit 8d1b2c3 (follows)\n" +
 			"    ESCALATE_MAX_RETRY (limit-reached) → NONE (held-by-escalation)\n\n" +
 			"2 of 8 recorded runs, in 1 of 3 cases, would have been routed differently\n" +
 			"     1  ESCALATE_MAX_RETRY (limit-reached) → NONE (held-by-escalation)\n" +
-			"     1  RETRY (mendable), back to implement → ESCALATE_MAX_RETRY (limit-reached)\n" +
+			"     1  RETRY (fixable), back to implement → ESCALATE_MAX_RETRY (limit-reached)\n" +
 			"recorded runs do not show:\n" +
 			"  rules: how a failure is classified is recorded with the run; the log that the rules would read is not kept\n"
 		for _, code := range []string{"--exit-code=false", "--exit-code"} {

@@ -49,7 +49,7 @@ func unreadable(format string, a ...any) error {
 func execute(ctx context.Context, args []string, s streams, getenv func(string) string) int {
 	root := &cobra.Command{
 		Use:               "switchback",
-		Short:             "Take failing CI back to whoever can mend it, a bounded number of times",
+		Short:             "Take failing CI back to whoever can fix it, a bounded number of times",
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		Version:           versionString(),

@@ -62,7 +62,7 @@ func routeCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "route --case KEY --run ID [flags] FILE…",
 		Short: "Decide what to do about a run, against a ledger on disk",
-		Long: "Judge what a run left behind, decide against a ledger on disk and print the\n" +
+		Long: "Analyze what a run left behind, decide against a ledger on disk and print the\n" +
 			"decision with its effects. Nothing but the ledger is touched.",
 		RunE: func(c *cobra.Command, args []string) error { return runRoute(c.Context(), s, f, args) },
 	}
@@ -110,7 +110,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return err
 	}
-	out, err := analysis.Judge(analysis.Input{
+	out, err := analysis.Analyze(analysis.Input{
 		Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
 		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, ReadFile: readWorkingFile,
 	})
@@ -202,11 +202,11 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 		out.Title = render.IssueTitle(c, e.Checkpoint, o)
 		o.Shared.Prompt = questions(c, e, out.Title, o)
 		out.Body = render.IssueBody(c, e.Checkpoint, o)
-	case routing.EffectHandover, routing.EffectReview, routing.EffectReady:
+	case routing.EffectHandoff, routing.EffectReview, routing.EffectReady:
 		o.Limit = 56 << 10
 		out.Body = string(render.Packet(c, e.Checkpoint, o))
 	case routing.EffectClose:
-		out.Body = render.Mended(c, e.Checkpoint, o)
+		out.Body = render.Fixed(c, e.Checkpoint, o)
 	case routing.EffectLabel:
 		out.Body = "-switchback:paused"
 		if c.Checkpoints[e.Checkpoint].State == routing.Escalated {

@@ -66,14 +66,14 @@ func TestRouteKeys(t *testing.T) {
 	decode(t, out, &raw)
 	hasKeys(t, "a failure", string(raw.Failures[0]), "name", "class", "evidence", "fingerprint", "file", "line")
 	hasKeys(t, "an effect", string(raw.Effects[0]), "kind", "key", "body")
-	if a.Decision != "RETRY" || a.Rule != "mendable" || a.Reason == "" || a.Iteration != 1 || a.MaxIterations != 3 || a.Verdict != "fail" || a.Class != "LOGIC_ERROR" {
+	if a.Decision != "RETRY" || a.Rule != "fixable" || a.Reason == "" || a.Iteration != 1 || a.MaxIterations != 3 || a.Verdict != "fail" || a.Class != "LOGIC_ERROR" {
 		t.Errorf("%+v", a)
 	}
 	f := a.Failures[0]
 	if f.Name != "TestDiscount/rounds_down" || f.Class != "LOGIC_ERROR" || f.File != "coupon_test.go" || f.Line != 26 || f.Fingerprint == "" || f.Evidence[0].Signal == "" {
 		t.Errorf("%+v", f)
 	}
-	if a.kinds() != "comment check handover" {
+	if a.kinds() != "comment check handoff" {
 		t.Errorf("effects %s", a.kinds())
 	}
 	for _, e := range a.Effects {
@@ -116,18 +116,18 @@ func TestRouteSequence(t *testing.T) {
 				iteration int
 				effects   string
 			}{
-				{[]string{"--run", "101", "--sha", sha(1), stub}, "RETRY", "mendable", 1, "comment check handover"},
-				{[]string{"--run", "102", "--sha", sha(2), wrong}, "RETRY", "mendable", 2, "comment check handover"},
+				{[]string{"--run", "101", "--sha", sha(1), stub}, "RETRY", "fixable", 1, "comment check handoff"},
+				{[]string{"--run", "102", "--sha", sha(2), wrong}, "RETRY", "fixable", 2, "comment check handoff"},
 				{[]string{"--run", "102", "--sha", sha(2), "--attempt", "2", wrong}, "RETRY", "same-commit", 2, "comment check"},
-				{[]string{"--run", "102", "--sha", sha(2), wrong}, "RETRY", "mendable", 2, ""}, // delivered again
+				{[]string{"--run", "102", "--sha", sha(2), wrong}, "RETRY", "fixable", 2, ""}, // delivered again
 				{[]string{"--run", "101", "--sha", sha(1), "--head", sha(2), "--attempt", "2", wrong}, "NONE", "stale-commit", 2, ""},
-				{[]string{"--run", "103", "--sha", sha(3), wrong}, "RETRY", "mendable", 3, "comment check handover"},
+				{[]string{"--run", "103", "--sha", sha(3), wrong}, "RETRY", "fixable", 3, "comment check handoff"},
 				{[]string{"--run", "104", "--sha", sha(4), wrong}, "ESCALATE_MAX_RETRY", "limit-reached", 3, "issue comment check label"},
 				{[]string{"--run", "105", "--sha", sha(5), wrong}, "NONE", "held-by-escalation", 3, "issue check"},
 				{[]string{"--run", "106", "--sha", sha(6), pass}, "PASS", "pass", 3, "comment check label close"},
 				{[]string{"--run", "107", "--sha", sha(7), env}, "ESCALATE_ENV", "environment", 0, "issue comment check label"},
 				{[]string{"--run", "108", "--sha", sha(8), "--conclusion", "success", pass}, "PASS", "pass", 0, "comment check label close"},
-				{[]string{"--run", "109", "--sha", sha(9), "--conclusion", "timed_out"}, "RETRY", "timeout", 1, "comment check handover"},
+				{[]string{"--run", "109", "--sha", sha(9), "--conclusion", "timed_out"}, "RETRY", "timeout", 1, "comment check handoff"},
 				{[]string{"--run", "110", "--sha", sha(10), "--conclusion", "cancelled"}, "ESCALATE_UNCLEAR", "unclear", 1, "issue comment check label"},
 			} {
 				a, _ := route(t, led, c.args...)

@@ -37,7 +37,7 @@ const (
 )
 
 // configuration is that of the default branch: the App acts, and every
-// failure is handed back.
+// failure is returned for a fix.
 const configuration = "acts: app\nmax_iterations: 10\nretry_delay: 0s\n"
 
 func newGitHub() (*github, error) {

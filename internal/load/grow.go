@@ -55,7 +55,7 @@ func (l load) grow(ctx context.Context, p place) error {
 	return nil
 }
 
-// probe lets the server judge a run of each of some cases, after a few by which
+// probe lets the server analyze a run of each of some cases, after a few by which
 // it gets warm. With no cases it makes the pattern.
 func (l load) probe(ctx context.Context, s *server, level, cases int) (cost, error) {
 	all := []*server{s}

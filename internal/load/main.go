@@ -30,7 +30,7 @@ type load struct {
 	rate     float64       // deliveries a second at a rate
 	high     float64       // and at a high one
 	span     time.Duration // of each
-	runs     int           // failed runs that are judged
+	runs     int           // failed runs that are analyzed
 	levels   []int         // cases in the ledger
 	probes   int           // runs measured at each level
 	limit    time.Duration // for a queue to be drained

@@ -1,5 +1,5 @@
 // Package sample makes ledgers that look like a team's: cases that fail, are handed
-// back, mended, escalated and answered, decided by the real rules. The same seed makes
+// back, fixed, escalated and answered, decided by the real rules. The same seed makes
 // the same ledger. Tests, measurements and pictures of the documentation use it.
 package sample
 
@@ -116,7 +116,7 @@ func one(r *rand.Rand, repo string, n int, start time.Time, o Options) Stream {
 				m.answer(name, left)
 			}
 			if k := len(left[name]); k > 0 && r.IntN(3) > 0 {
-				left[name] = left[name][:k-1] // the worker mends one
+				left[name] = left[name][:k-1] // the worker fixes one
 			}
 		}
 	}

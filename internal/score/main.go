@@ -114,11 +114,11 @@ func writeSet(w io.Writer, manifest string) error {
 	return nil
 }
 
-// predict judges one file as `switchback diagnose` does.
+// predict analyzes one file as `switchback diagnose` does.
 func predict(dir string, e entry) (prediction, error) {
 	p := prediction{Set: filepath.Base(dir), File: e.File, Failing: []string{}, PerTest: map[string]routing.Class{}, Diagnostics: []diagnostic{}}
 	path := filepath.Join(dir, e.File)
-	out, err := analysis.Judge(analysis.Input{
+	out, err := analysis.Analyze(analysis.Input{
 		Sources: []analysis.Source{{Name: e.File, Open: func() (io.ReadCloser, error) { return open(path) }}},
 		Format:  formatOf(e),
 	})

@@ -16,8 +16,8 @@ type Ended struct {
 	Outcome string `json:"outcome"` // success
 }
 
-// Judged is the Data of RunJudged.
-type Judged struct {
+// Analyzed is the Data of RunAnalyzed.
+type Analyzed struct {
 	Checkpoint string         `json:"checkpoint"`
 	State      routing.State  `json:"state"` // of the checkpoint, after it
 	Result     routing.Result `json:"result"`
@@ -118,7 +118,7 @@ func (n *teller) step(was, is routing.Case, e routing.Event) {
 
 func (n *teller) run(is routing.Case, e routing.Event) {
 	v, d := *e.Verdict, *e.Decision
-	n.tell(RunJudged, e.At, n.key, "", Judged{
+	n.tell(RunAnalyzed, e.At, n.key, "", Analyzed{
 		Checkpoint: v.Checkpoint, State: is.Checkpoints[v.Checkpoint].State, Result: v.Result, Class: v.Class, Decision: d.Kind, Rule: d.Rule,
 		Reason: d.Reason, Iteration: d.Iteration, Max: d.Max, Run: v.Run.ID, Attempt: max(v.Run.Attempt, 1), SHA: v.Run.SHA, URL: v.Run.URL, Counts: v.Counts,
 	})

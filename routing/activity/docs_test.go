@@ -26,7 +26,7 @@ var data = map[activity.Type][]any{
 	activity.EscalationResolved: {activity.Called{}, plan.Call{}},
 	activity.EscalationIssue:    {activity.Issued{}},
 	activity.PairChanged:        {activity.Pair{}},
-	activity.RunJudged:          {activity.Judged{}},
+	activity.RunAnalyzed:        {activity.Analyzed{}},
 	activity.HumanActed:         {activity.Acted{}, plan.Answer{}},
 	activity.EffectDone:         {activity.Effected{}},
 	activity.PlanStart:          {activity.Built{}},

@@ -21,7 +21,7 @@ type Type string
 const (
 	SessionStart       = Type(plan.SessionStart)
 	SessionEnd         = Type(plan.SessionEnd)
-	WorkerFeedback     = Type(plan.WorkerFeedback) // something is handed back to a worker
+	WorkerFeedback     = Type(plan.WorkerFeedback) // something is returned for a fix to a worker
 	EscalationNew      = Type(plan.EscalationNew)
 	EscalationResolved = Type(plan.EscalationResolved)
 )
@@ -37,7 +37,7 @@ const (
 
 // What changes elsewhere.
 const (
-	RunJudged       Type = "run.judged"       // a run was judged and decided
+	RunAnalyzed     Type = "run.analyzed"     // a run was analyzed and decided
 	HumanActed      Type = "human.acted"      // a human answered
 	EffectDone      Type = "effect.done"      // a comment, a check or another effect stands outside
 	PlanStart       Type = "plan.start"       // a build of a plan began

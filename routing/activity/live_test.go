@@ -156,7 +156,7 @@ func TestOfCases(t *testing.T) {
 			t.Errorf("%s: %d calls told, %d wait; open %d, complete %v", s.Key, calls, waiting, open, c.Complete)
 		}
 	}
-	for _, want := range []activity.Type{activity.RunJudged, activity.WorkerFeedback, activity.HumanActed, activity.EffectDone} {
+	for _, want := range []activity.Type{activity.RunAnalyzed, activity.WorkerFeedback, activity.HumanActed, activity.EffectDone} {
 		if !seen[want] {
 			t.Errorf("no %s among %v", want, seen)
 		}

@@ -18,7 +18,7 @@ const Submit = "submit"
 // mostNamed is how many failing tests get a box of their own.
 const mostNamed = 5
 
-// moreTurns is how many turns the box to hand back grants.
+// moreTurns is how many turns the box to return for a fix grants.
 const moreTurns = 2
 
 // Box is one answer that a prompt offers. Its id stands hidden behind the text
@@ -130,7 +130,7 @@ var ErrNothing = fmt.Errorf("no answer is ticked")
 // Choose returns the boxes of offered that an answer ticked, in the order in
 // which they are to be carried out. A checkpoint goes on in exactly one way: two
 // of retry, reset, phase, rerun, skip and wont-fix contradict each other, also
-// retry and reset, which both hand back but count differently. Tests may be
+// retry and reset, which both return for a fix but count differently. Tests may be
 // quarantined with any of them, and come first: what is left without them is
 // what goes on.
 func Choose(offered []Box, ticked []string) ([]Box, error) {

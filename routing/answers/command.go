@@ -64,7 +64,7 @@ var verbs = []verb{
 	{"resume", "", routing.HumanResume, false},
 	{"wont-fix", "", routing.HumanWontFix, false},
 	{"wrong", "CLASS", routing.HumanWrong, false},
-	{"handover", "", routing.HumanHandover, false},
+	{"handoff", "", routing.HumanHandoff, false},
 	{TellFeedback, "TYPE to:PORT …", "", false},
 	{TellPlanned, "[TEXT]", routing.HumanResume, false},
 	{TellAnswer, "TEXT", routing.HumanResume, false},

@@ -9,8 +9,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// judge classifies what a report holds.
-type judge struct {
+// analyze classifies what a report holds.
+type analyze struct {
 	rules *Rules
 	hits  []uint64
 	opt   Options
@@ -19,8 +19,8 @@ type judge struct {
 	frames frameMemo
 }
 
-func newJudge(rules *Rules, opt Options) *judge {
-	j := &judge{rules: rules, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+func newAnalyzer(rules *Rules, opt Options) *analyze {
+	j := &analyze{rules: rules, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
 	for _, n := range opt.PassedElsewhere {
 		j.flaky[n] = true
 	}
@@ -37,7 +37,7 @@ type finding struct {
 }
 
 // test makes a failure of a failing test.
-func (j *judge) test(t testreport.Test) routing.Failure {
+func (j *analyze) test(t testreport.Test) routing.Failure {
 	f := routing.Failure{
 		Name: t.Name, Suite: t.Suite, Kind: string(t.Kind),
 		File: t.File, Line: t.Line, Message: firstText(t.Message, t.Type, t.Trace),
@@ -61,7 +61,7 @@ func firstText(all ...string) string {
 	return ""
 }
 
-func (j *judge) testClass(t testreport.Test, f routing.Failure) finding {
+func (j *analyze) testClass(t testreport.Test, f routing.Failure) finding {
 	if f.Flaky {
 		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
 	}
@@ -101,7 +101,7 @@ var kindClass = map[testreport.Kind]routing.Class{
 // byText looks for the strongest rule in the text of a failure. What an
 // assertion compares may hold any words, so there only rules that say they
 // hold for assertions count; a runner's own timeout needs no words.
-func (j *judge) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
+func (j *analyze) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
@@ -184,7 +184,7 @@ func headLines(s string, most int, want func(string) bool) []string {
 }
 
 // problem makes a failure of what failed outside the tests.
-func (j *judge) problem(p testreport.Problem) routing.Failure {
+func (j *analyze) problem(p testreport.Problem) routing.Failure {
 	f := routing.Failure{
 		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
 		File: p.File, Line: p.Line, Message: firstText(p.Message, p.Trace, string(p.Kind)),
@@ -204,7 +204,7 @@ func (j *judge) problem(p testreport.Problem) routing.Failure {
 var compilers = multimatch.New(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
 
 // diagnostic makes a failure of an error of a compiler or linter.
-func (j *judge) diagnostic(d testreport.Diagnostic) routing.Failure {
+func (j *analyze) diagnostic(d testreport.Diagnostic) routing.Failure {
 	name := strings.TrimSpace(d.Tool + " " + d.Code)
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
 	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
@@ -224,7 +224,7 @@ var rustCode = multimatch.New(`^E\d{4}$`)
 
 // place maps where f is to a file of the repository. A class may say more than
 // a base name in a stack trace; a file that no printed path names has no line.
-func (j *judge) place(f *routing.Failure) {
+func (j *analyze) place(f *routing.Failure) {
 	t := j.opt.Tree
 	if t == nil {
 		return
@@ -251,7 +251,7 @@ func (j *judge) place(f *routing.Failure) {
 }
 
 // complete fills in what every failure has.
-func (j *judge) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
+func (j *analyze) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = testreport.CutText(strings.TrimSpace(f.Message), 4<<10)

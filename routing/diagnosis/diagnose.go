@@ -60,7 +60,7 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		col = NewCollector(nil)
 	}
 	col.finish()
-	d := &diagnoser{rep: rep, col: col, opt: opt, judge: newJudge(col.rules, opt)}
+	d := &diagnoser{rep: rep, col: col, opt: opt, analyze: newAnalyzer(col.rules, opt)}
 	d.block = col.decisiveBlock()
 	d.ranked = col.rank(d.block)
 	d.failures()
@@ -105,14 +105,14 @@ func (d *diagnoser) lineOf(text string, at int) int {
 }
 
 type diagnoser struct {
-	rep    *testreport.Report
-	col    *Collector
-	opt    Options
-	judge  *judge
-	block  block
-	ranked []ranked
-	found  []found
-	out    Diagnosis
+	rep     *testreport.Report
+	col     *Collector
+	opt     Options
+	analyze *analyze
+	block   block
+	ranked  []ranked
+	found   []found
+	out     Diagnosis
 }
 
 // found is a failure with where it stands in the input.
@@ -125,17 +125,17 @@ type found struct {
 // failures turns the report into failures and folds what says the same twice.
 func (d *diagnoser) failures() {
 	for _, t := range foldTests(d.rep.Failing) {
-		d.found = append(d.found, found{d.judge.test(t), t.At, 3})
+		d.found = append(d.found, found{d.analyze.test(t), t.At, 3})
 	}
 	real := len(d.found) > 0
 	for _, g := range d.rep.Diagnostics {
 		if (g.Severity == testreport.SevError || g.Severity == "") && !d.tolerated() {
-			d.found = append(d.found, found{d.judge.diagnostic(g), g.At, 2})
+			d.found = append(d.found, found{d.analyze.diagnostic(g), g.At, 2})
 			real = true
 		}
 	}
 	for _, p := range d.rep.Problems {
-		f := d.judge.problem(p)
+		f := d.analyze.problem(p)
 		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
 			continue // it failed because of what is listed
 		}
@@ -225,7 +225,7 @@ func (d *diagnoser) logFailure(r ranked) routing.Failure {
 			x.class = r.rule.Class
 		}
 	}
-	return d.judge.complete(f, x, x.signal, r.text, r.no)
+	return d.analyze.complete(f, x, x.signal, r.text, r.no)
 }
 
 // decide marks the failure that stopped the run: the machine's own word if
@@ -307,7 +307,7 @@ func reason(f routing.Failure, n int) string {
 	return s
 }
 
-// withoutFailure judges a run in which nothing was found to have failed.
+// withoutFailure analyzes a run in which nothing was found to have failed.
 func (d *diagnoser) withoutFailure() {
 	o, c := &d.out, d.opt.Conclusion
 	o.Result, o.Class = Unclear, routing.Unknown

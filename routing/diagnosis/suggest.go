@@ -71,7 +71,7 @@ var classSuggestion = map[string]map[routing.Class]string{
 		routing.TypeError:      "Make the code compile: [[{message}.]][[ See {where}.]]",
 		routing.Quality:        "Bring the code in line with the check: [[{message}.]][[ See {where}.]]",
 		routing.DesignMismatch: "Test and design contradict each other: [[{message}.]] Decide which of them holds before changing code.",
-		routing.EnvIssue:       "Mend the environment, not the code: [[{message}.]] Rerun when it is mended.",
+		routing.EnvIssue:       "Fix the environment, not the code: [[{message}.]] Rerun when it is fixed.",
 		routing.Timeout:        "Find what hangs or is slow[[ in {test}]], or raise the limit if the work really needs the time.",
 		routing.Flaky:          "[[{test} ]]failed and passed on the same commit: look for shared state, order or time before changing its logic.",
 		routing.Unknown:        "The log does not say why the run ended; read the lines before its end, and rerun with more output if they do not tell.",

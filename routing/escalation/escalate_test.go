@@ -23,7 +23,7 @@ func run(n int, class routing.Class, prints ...string) routing.Verdict {
 	for i, p := range prints {
 		file, fp, _ := strings.Cut(p, "#")
 		v.Failures = append(v.Failures, routing.Failure{Name: "Test" + strings.ToUpper(fp), Class: class, Fingerprint: fp, File: file, Line: 7, Decisive: i == 0,
-			Evidence: []routing.Evidence{{Text: "want 1, got 2", Signal: "assertion"}}, Suggestion: "Mend " + fp + "."})
+			Evidence: []routing.Evidence{{Text: "want 1, got 2", Signal: "assertion"}}, Suggestion: "Fix " + fp + "."})
 	}
 	return v
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// PatternKind is how the failures of one lineage's runs relate.
+// PatternKind is how the failures of one streak's runs relate.
 type PatternKind string
 
 // The patterns, in the order in which they are looked for.

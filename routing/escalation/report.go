@@ -20,7 +20,7 @@ type Report struct {
 	Kind       routing.Kind `json:"kind"`
 	Session    string       `json:"session"`
 	Checkpoint string       `json:"checkpoint"`
-	Attempts   string       `json:"attempts"` // reworks handed back of those allowed, "3/3"
+	Attempts   string       `json:"attempts"` // reworks returned for a fix of those allowed, "3/3"
 	Reworks    int          `json:"reworks"`
 	Max        int          `json:"max"`
 	Reason     string       `json:"reason"`
@@ -35,7 +35,7 @@ type Report struct {
 
 // Row is one run of the report's history.
 type Row struct {
-	Iteration int           `json:"iteration"` // 1 for the first run of the lineage
+	Iteration int           `json:"iteration"` // 1 for the first run of the streak
 	Result    routing.Kind  `json:"result"`
 	Class     routing.Class `json:"class"` // UNKNOWN where the run gave none
 	Reason    string        `json:"reason"`

@@ -28,7 +28,7 @@ func TestDispatchKey(t *testing.T) {
 
 // long is feedback of so many failed tests, each with a trace of so many runes.
 func long(tests, trace int) TestFeedback {
-	f := TestFeedback{FailedTests: []FailedTest{}, Suggestions: []string{"mend <it>"}}
+	f := TestFeedback{FailedTests: []FailedTest{}, Suggestions: []string{"fix <it>"}}
 	for i := range tests {
 		f.FailedTests = append(f.FailedTests, FailedTest{Name: fmt.Sprintf("Test%04d", i), Expected: "a", Actual: "b", StackTrace: strings.Repeat("é", trace)})
 	}

@@ -37,7 +37,7 @@ func (w *edgeWalk) edge(events []routing.Event, err error) {
 func (w *edgeWalk) send(from, to string, kind feedback.Type) string {
 	w.t.Helper()
 	s, err := w.reg.Send("b", w.p, feedback.Message{From: from, To: to, Type: kind, Text: "wrong", Priority: feedback.Medium,
-		SuggestedFix: "mend it", SuggestedAction: "plan it", RequestedInfo: "its name"}, w.now)
+		SuggestedFix: "fix it", SuggestedAction: "plan it", RequestedInfo: "its name"}, w.now)
 	w.edge(s.Events, err)
 	return s.ID
 }

@@ -52,7 +52,7 @@ type Loop struct {
 	ImplSession string     `json:"impl_session"`
 	TestSession string     `json:"test_session"`
 	ChannelID   string     `json:"channel_id"`
-	MaxRetries  int        `json:"max_retries"` // reworks handed back
+	MaxRetries  int        `json:"max_retries"` // reworks returned for a fix
 	CurrentTry  int        `json:"current_try"` // failures so far
 	Status      LoopStatus `json:"status"`
 
@@ -139,7 +139,7 @@ func (l Loop) ImplEnded(w Worked, now time.Time) (Loop, []Action, error) {
 }
 
 // TestEnded takes what the testing worker said. A pass ends the pair whatever it
-// used. A failure is handed back with feedback, or, once the reworks, the tokens
+// used. A failure is returned for a fix with feedback, or, once the reworks, the tokens
 // or the time are used up, calls a human without any.
 func (l Loop) TestEnded(f TestFeedback, tokens int64, now time.Time) (Loop, []Action, error) {
 	if err := l.expect(Testing); err != nil {
@@ -159,7 +159,7 @@ func (l Loop) TestEnded(f TestFeedback, tokens int64, now time.Time) (Loop, []Ac
 // failed counts a failing turn. The feedback is sent if a worker said it.
 func (l Loop) failed(f TestFeedback, said bool, now time.Time) (Loop, []Action, error) {
 	l.Last = &f
-	before := l.CurrentTry // the reworks handed back so far
+	before := l.CurrentTry // the reworks returned for a fix so far
 	l.CurrentTry++
 	if t, over := l.exhausted(before, now); over {
 		return l.raise(l.facts(t), outcomeOf(t), now)

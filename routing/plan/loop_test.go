@@ -367,7 +367,7 @@ func TestFeedbackValues(t *testing.T) {
 	})
 }
 
-// Any order of what may happen: a pair ends once, hands back no more than its
+// Any order of what may happen: a pair ends once, returns for a fix no more than its
 // reworks, and is a success only by a green test.
 func FuzzLoop(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 1, 0, 1, 0, 1}, uint8(3))
@@ -409,7 +409,7 @@ func FuzzLoop(f *testing.F) {
 			}
 		}
 		if handed > min(n, routing.HardCap) || ended > 1 || (l.Status == Success) != passed || (l.Status == Running) != (ended == 0) || (l.Status == Raised) != (l.Escalation != nil) {
-			t.Fatalf("%d handed back of %d, ended %d times: %+v", handed, n, ended, l)
+			t.Fatalf("%d returned for a fix of %d, ended %d times: %+v", handed, n, ended, l)
 		}
 	})
 }

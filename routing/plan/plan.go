@@ -140,12 +140,12 @@ func (c *checker) parents() {
 			c.add(s, s.lineOf("parent"), "parent %q is none of the ports; %s", s.Parent, c.hint(s, s.Parent))
 			continue
 		}
-		c.lineage(i, done)
+		c.streak(i, done)
 	}
 }
 
-// lineage walks up from a port to what was walked before, and reports a circle.
-func (c *checker) lineage(i int, done []bool) {
+// streak walks up from a port to what was walked before, and reports a circle.
+func (c *checker) streak(i int, done []bool) {
 	var way []string
 	at := map[int]int{}
 	for !done[i] {

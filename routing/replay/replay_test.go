@@ -196,7 +196,7 @@ func TestWhatIf(t *testing.T) {
 		}
 		s.run("")
 		r := s.under(func(p *routing.Policy) { p.Max = 1 })
-		r.is(t, "2: RETRY (mendable), back to implement → ESCALATE_MAX_RETRY (limit-reached)", "3: RETRY (mendable), back to implement → NONE (held-by-escalation)")
+		r.is(t, "2: RETRY (fixable), back to implement → ESCALATE_MAX_RETRY (limit-reached)", "3: RETRY (fixable), back to implement → NONE (held-by-escalation)")
 		if r.Runs != 4 || r.Differences[0].Follows || !r.Differences[1].Follows || r.Awaits != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -210,7 +210,7 @@ func TestWhatIf(t *testing.T) {
 		s.human(routing.Event{Action: routing.HumanResume, Answer: "a"})
 		s.run("")
 		r := s.under(func(p *routing.Policy) { p.EscalateOnDesign = false })
-		r.is(t, "1: ESCALATE_DESIGN (design) → RETRY (mendable), back to plan")
+		r.is(t, "1: ESCALATE_DESIGN (design) → RETRY (fixable), back to plan")
 		if len(r.Left) != 1 || r.Left[0].Action != routing.HumanResume || r.Left[0].Why != "no human would have been called" {
 			t.Errorf("%+v", r.Left)
 		}
@@ -221,7 +221,7 @@ func TestWhatIf(t *testing.T) {
 		s.human(routing.Event{Action: routing.HumanWrong, Class: routing.LogicError, Answer: "a"})
 		s.run(routing.EnvIssue)
 		r := s.under(func(p *routing.Policy) { p.Max = 0 })
-		r.is(t, "1: RETRY (mendable), back to implement → ESCALATE_MAX_RETRY (limit-reached)", "4: RETRY (mendable), back to implement → NONE (held-by-escalation)")
+		r.is(t, "1: RETRY (fixable), back to implement → ESCALATE_MAX_RETRY (limit-reached)", "4: RETRY (fixable), back to implement → NONE (held-by-escalation)")
 		if len(r.Left) != 0 {
 			t.Errorf("%+v", r.Left)
 		}
@@ -239,7 +239,7 @@ func TestWhatIf(t *testing.T) {
 	t.Run("a quarantine turns a failing run into a pass", func(t *testing.T) {
 		s := newPlay(t, routing.DefaultPolicy())
 		s.run(routing.LogicError)
-		s.under(func(p *routing.Policy) { p.Quarantine = []string{"T"} }).is(t, "1: RETRY (mendable), back to implement → PASS (pass)")
+		s.under(func(p *routing.Policy) { p.Quarantine = []string{"T"} }).is(t, "1: RETRY (fixable), back to implement → PASS (pass)")
 	})
 	t.Run("criteria are looked at anew", func(t *testing.T) {
 		s := newPlay(t, routing.DefaultPolicy())
@@ -259,7 +259,7 @@ func TestWhatIf(t *testing.T) {
 		s := newPlay(t, routing.DefaultPolicy())
 		v := routing.ReviewVerdict("unit", routing.Run{ID: "9", SHA: "abc"}, routing.ReviewResult{Decision: routing.Approved, Issues: []routing.ReviewIssue{{Severity: routing.Major, Category: "style"}}}, s.p.FailOn)
 		s.add(routing.RunEvent(s.c.Key, v, routing.Decide(s.c, v, s.p, routingtest.Start), routingtest.Start))
-		s.under(func(p *routing.Policy) { p.FailOn = routing.FailOn{routing.Major: 1} }).is(t, "9: PASS (pass) → RETRY (mendable), back to implement")
+		s.under(func(p *routing.Policy) { p.FailOn = routing.FailOn{routing.Major: 1} }).is(t, "9: PASS (pass) → RETRY (fixable), back to implement")
 	})
 }
 

@@ -184,7 +184,7 @@ func (w *walker) take(e routing.Event) {
 
 // run decides a run again.
 func (w *walker) run(e routing.Event) {
-	v := w.judged(*e.Verdict, e.Decision.Label)
+	v := w.analyzed(*e.Verdict, e.Decision.Label)
 	d := routing.Decide(w.is, v, w.rules.Policy(w.ref, v.Checkpoint, e.Decision.Label), e.At)
 	w.departed = w.departed || outcome(d) != outcome(*e.Decision) || d.Held != e.Decision.Held
 	if d.Repeated {
@@ -201,8 +201,8 @@ func (w *walker) run(e routing.Event) {
 	w.say(v, d)
 }
 
-// judged returns a verdict as the rules' criteria and thresholds make it.
-func (w *walker) judged(v routing.Verdict, label *int) routing.Verdict {
+// analyzed returns a verdict as the rules' criteria and thresholds make it.
+func (w *walker) analyzed(v routing.Verdict, label *int) routing.Verdict {
 	if v.Review != nil {
 		on := routing.ReviewVerdict(v.Checkpoint, v.Run, *v.Review, w.rules.Policy(w.ref, v.Checkpoint, label).FailOn)
 		if on.Result != v.Result && (v.Result == routing.Pass || on.Result == routing.Pass) {
@@ -258,7 +258,7 @@ func (w *walker) impossible(before routing.Case, e routing.Event) string {
 		if was.State == routing.Escalated && is.State != routing.Escalated && !is.Paused {
 			return "no human would have been called"
 		}
-	case routing.HumanHandover:
+	case routing.HumanHandoff:
 		if !is.Waiting {
 			return "no rework would have waited for a call"
 		}

@@ -115,7 +115,7 @@ func (w *world) verdict() routing.Verdict {
 
 var acts = []routing.HumanAction{
 	routing.HumanResume, routing.HumanReset, routing.HumanPause, routing.HumanExtend, routing.HumanSkip, routing.HumanPhase, routing.HumanRerun,
-	routing.HumanQuarantine, routing.HumanWontFix, routing.HumanWrong, routing.HumanHandover,
+	routing.HumanQuarantine, routing.HumanWontFix, routing.HumanWrong, routing.HumanHandoff,
 }
 
 func (w *world) act() {
@@ -124,7 +124,7 @@ func (w *world) act() {
 		Phase: pick(w.r, routing.Research, routing.Plan, routing.Implement), Test: fmt.Sprint("T", w.r.IntN(3)), Class: pick(w.r, routing.Classes()...),
 		Answer: fmt.Sprint("comment/", w.r.IntN(40), "/1"),
 	}
-	if e.Action == routing.HumanHandover && !w.c.Checkpoints[e.Checkpoint].Waiting || w.c.Admit(e) != nil {
+	if e.Action == routing.HumanHandoff && !w.c.Checkpoints[e.Checkpoint].Waiting || w.c.Admit(e) != nil {
 		return
 	}
 	if _, known := w.c.Answered[e.Answer]; !known {

@@ -94,11 +94,11 @@ func (n *counter) run(e routing.Event, before int) {
 	v, d := *e.Verdict, *e.Decision
 	cp := n.c.Checkpoints[v.Checkpoint]
 	taken := len(cp.Turns) > before
-	judged := v
+	analyzed := v
 	if taken {
-		judged = cp.Turns[len(cp.Turns)-1].Verdict // of the whole run, as it counted
+		analyzed = cp.Turns[len(cp.Turns)-1].Verdict // of the whole run, as it counted
 	}
-	p := place{v.Checkpoint, d.Rule, class(judged), signal(judged), e.At}
+	p := place{v.Checkpoint, d.Rule, class(analyzed), signal(analyzed), e.At}
 	if taken {
 		n.turns[v.Checkpoint] = append(n.turns[v.Checkpoint], turn{place: p, redone: d.Redo != ""})
 	}
@@ -171,7 +171,7 @@ func (n *counter) story(name string) {
 		}
 		if !t.Undone && t.Kind == routing.KindRetry {
 			now.reworks++
-			n.handedBack(cp, i, is.place)
+			n.returned(cp, i, is.place)
 		}
 		now.called = now.called || t.Kind.Escalates()
 	}
@@ -230,8 +230,8 @@ func (n *counter) settle(name string, is trouble, end int, green *routing.Turn) 
 	})
 }
 
-// handedBack counts a hand-back that was followed by a turn on another commit.
-func (n *counter) handedBack(cp routing.Checkpoint, i int, p place) {
+// returned counts a hand-back that was followed by a turn on another commit.
+func (n *counter) returned(cp routing.Checkpoint, i int, p place) {
 	back := cp.Turns[i].Verdict
 	for _, t := range cp.Turns[i+1:] {
 		next := t.Verdict

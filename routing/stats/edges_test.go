@@ -34,7 +34,7 @@ func sent(t *testing.T) []routing.Event {
 			return s.Events, err
 		}
 	}
-	fix := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "mend it"}
+	fix := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
 	step(send(fix))
 	step(func(r edge.Register) ([]routing.Event, error) { return r.Deliver("FB-001", at) })
 	step(func(r edge.Register) ([]routing.Event, error) { return r.Begin("FB-001", at) })

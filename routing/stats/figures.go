@@ -9,12 +9,12 @@ import (
 // Figures are counts over what was recorded. All of them are additive.
 type Figures struct {
 	Cases     int // streams in which anything of it occurred
-	Runs      int // runs that were judged, each attempt for itself
+	Runs      int // runs that were analyzed, each attempt for itself
 	Decisions map[routing.Kind]int
 	TakenBack int // turns that a human's answer took back
 	Flaky     int // runs that gave evidence of flakiness
 
-	// Failing is how many failing runs the rules acted upon (handed back, or
+	// Failing is how many failing runs the rules acted upon (returned for a fix, or
 	// called a human for), and Wrong of how many of these a human said that they
 	// were taken for the wrong class.
 	Failing, Wrong int
@@ -39,7 +39,7 @@ type Figures struct {
 	Effective, Ineffective, NoFeedback int
 }
 
-// Reworks returns how often work was handed back.
+// Reworks returns how often work was returned for a fix.
 func (f *Figures) Reworks() int { return f.Decisions[routing.KindRetry] }
 
 // Escalations returns how often a human was called.
@@ -54,7 +54,7 @@ func (f *Figures) Escalations() int {
 }
 
 // AloneShare returns the share of settled troubles, in whole percent rounded
-// down, that were mended without a human. A trouble is settled if it is green
+// down, that were fixed without a human. A trouble is settled if it is green
 // or has called a human. ok is false if none is.
 func (f *Figures) AloneShare() (percent int, ok bool) { return share(f.Alone, f.Alone+f.Called) }
 

@@ -30,8 +30,8 @@ type Row struct {
 	UnchangedShare *int `json:"changed_nothing_percent"`
 
 	Troubles   int  `json:"troubles"`
-	Green      int  `json:"mended"`
-	Alone      int  `json:"mended_without_human"`
+	Green      int  `json:"fixed"`
+	Alone      int  `json:"fixed_without_human"`
 	Called     int  `json:"with_human"`
 	AloneShare *int `json:"without_human_percent"`
 	First      int  `json:"green_at_once"`

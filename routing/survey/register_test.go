@@ -170,7 +170,7 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("%s, %d events more", out, len(l.events)-n)
 		}
 	})
-	t.Run("S1-41 an answer after the deadline that no sweep has seen yet is late too", func(t *testing.T) {
+	t.Run("S1-41 an answer after the deadline that no reconcile has seen yet is late too", func(t *testing.T) {
 		l := &led{t: t}
 		id := l.open(1)
 		out := l.answer(id, Said{Answer: Answer{Level: Raise}, By: "octo", Source: "comment/1", At: start.Add(72 * time.Hour)}, start.Add(73*time.Hour))
@@ -178,7 +178,7 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("%s %+v", out, r.Prompts[0])
 		}
 	})
-	t.Run("S1-41 a sweep that comes late reminds once", func(t *testing.T) {
+	t.Run("S1-41 a reconcile that comes late reminds once", func(t *testing.T) {
 		l := &led{t: t}
 		l.open(1)
 		if got := l.fold().Due("me", start.Add(61*time.Hour)); len(got) != 1 || got[0].Reminder != 2 {

@@ -50,7 +50,7 @@ func TestEffectWhileTheRepositoryIsAway(t *testing.T) {
 	for name, do := range do {
 		there.Store(false)
 		err := do()
-		if what, _ := Judge(err); what != pipeline.Stop || !errors.Is(err, github.ErrAbsent) {
+		if what, _ := Analyze(err); what != pipeline.Stop || !errors.Is(err, github.ErrAbsent) {
 			t.Errorf("%s, the repository is away: %v: %v", name, what, err)
 		}
 		if kind, _ := github.Verdict(err); kind != github.Gone {
@@ -58,11 +58,11 @@ func TestEffectWhileTheRepositoryIsAway(t *testing.T) {
 		}
 		there.Store(true)
 		err = do()
-		if what, _ := Judge(err); err != nil && what != pipeline.Gone {
+		if what, _ := Analyze(err); err != nil && what != pipeline.Gone {
 			t.Errorf("%s, the repository is there: %v: %v", name, what, err)
 		}
 		broken.Store(true)
-		if what, _ := Judge(do()); what == pipeline.Gone {
+		if what, _ := Analyze(do()); what == pipeline.Gone {
 			t.Errorf("%s, GitHub does not say: gone", name)
 		}
 		broken.Store(false)

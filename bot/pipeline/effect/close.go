@@ -14,7 +14,7 @@ import (
 )
 
 // close takes the checkpoint out of what holds it. An issue that holds nothing
-// any more is closed with what mended it; one that holds others goes on about
+// any more is closed with what fixed it; one that holds others goes on about
 // them.
 func (g *GitHub) close(ctx context.Context, c routing.Case, e routing.Effect) error {
 	cp := c.Checkpoints[e.Checkpoint]
@@ -47,7 +47,7 @@ func (g *GitHub) close(ctx context.Context, c routing.Case, e routing.Effect) er
 			return err
 		}
 	}
-	bye := farewell{comment: render.Mended(c, e.Checkpoint, g.Render), reason: "completed"}
+	bye := farewell{comment: render.Fixed(c, e.Checkpoint, g.Render), reason: "completed"}
 	if c.Checkpoints[e.Checkpoint].WontFix != nil {
 		bye.reason = "not_planned"
 	}
@@ -194,7 +194,7 @@ func (g *GitHub) unregistered(ctx context.Context, c routing.Case, e routing.Eff
 		if _, known := reg.ByNumber(n); known {
 			continue
 		}
-		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Mended(c, e.Checkpoint, g.Render), render.Marker(e.Key+"/"+number, 0))
+		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Fixed(c, e.Checkpoint, g.Render), render.Marker(e.Key+"/"+number, 0))
 		if g.unlessGone(ctx, err) != nil {
 			return err
 		}

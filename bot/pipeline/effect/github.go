@@ -85,19 +85,19 @@ func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		return "", g.close(ctx, c, e)
 	case routing.EffectLabel:
 		return "", g.label(ctx, c)
-	case routing.EffectHandover:
+	case routing.EffectHandoff:
 		if err := g.Sleep(ctx, g.policy(e.Checkpoint).RetryDelay); err != nil {
 			return "", err
 		}
-		return g.handAll(ctx, c, e, g.Config.HandoversOrDefault(), fresh)
+		return g.handAll(ctx, c, e, g.Config.HandoffsOrDefault(), fresh)
 	case routing.EffectReview:
 		if g.Config.Reviewer == nil {
 			return "", nil
 		}
-		return g.handAll(ctx, c, e, []config.Handover{*g.Config.Reviewer}, fresh)
+		return g.handAll(ctx, c, e, []config.Handoff{*g.Config.Reviewer}, fresh)
 	case routing.EffectReady:
 		if s := g.Config.Checkpoints[e.Target].Start; s != nil {
-			return g.handAll(ctx, c, e, []config.Handover{*s}, fresh)
+			return g.handAll(ctx, c, e, []config.Handoff{*s}, fresh)
 		}
 		return "", nil
 	case routing.EffectRerun:
@@ -123,7 +123,7 @@ func (g *GitHub) comment(ctx context.Context, c routing.Case, e routing.Effect) 
 	o := g.Render
 	o.IssueURL = issueURL(c, cp)
 	o.Mention = g.stickyMention(cp)
-	o.HandoverNote = g.note()
+	o.HandoffNote = g.note()
 	marker := render.Marker(render.CommentKey(c.Key, e.Checkpoint), generation(c))
 	id, _, err := g.Hub.UpsertComment(ctx, g.Repo, g.Subject.Number, marker, render.Comment(c, e.Checkpoint, o), ref)
 	return id, err
@@ -152,7 +152,7 @@ func (g *GitHub) stickyMention(cp routing.Checkpoint) string {
 	if cp.State != routing.InProgress || g.Subject.Author == "" {
 		return ""
 	}
-	for _, h := range g.Config.HandoversOrDefault() {
+	for _, h := range g.Config.HandoffsOrDefault() {
 		if h.Mention == "author" {
 			return "@" + g.Subject.Author
 		}
@@ -162,7 +162,7 @@ func (g *GitHub) stickyMention(cp routing.Checkpoint) string {
 
 func (g *GitHub) note() string {
 	var parts []string
-	for _, h := range g.Config.HandoversOrDefault() {
+	for _, h := range g.Config.HandoffsOrDefault() {
 		switch {
 		case h.Workflow != "":
 			parts = append(parts, "workflow "+h.Workflow)

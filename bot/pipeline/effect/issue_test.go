@@ -174,9 +174,9 @@ func newDesk(t *testing.T, k *tracker, led ledger.Ledger, pr int) *desk {
 	return d
 }
 
-// judge decides a run of class, or a green one, and carries out what it means
+// analyze decides a run of class, or a green one, and carries out what it means
 // for issues.
-func (d *desk) judge(class routing.Class, test string) error {
+func (d *desk) analyze(class routing.Class, test string) error {
 	d.run++
 	v := routing.Verdict{Checkpoint: d.cp, Run: routing.Run{Repository: "acme/app", ID: fmt.Sprint(d.run), SHA: fmt.Sprintf("%040x", d.run)}, Result: routing.Pass, Counts: routing.Counts{Tests: 2, Passed: 2}}
 	if class != "" {
@@ -236,7 +236,7 @@ func TestManyCallAtOnce(t *testing.T) {
 			}
 			wg.Wait()
 		}
-		all(func(d *desk) error { return d.judge(routing.EnvIssue, "t") })
+		all(func(d *desk) error { return d.analyze(routing.EnvIssue, "t") })
 		if len(k.issues) != 1 {
 			t.Fatalf("round %d: %d issues", round, len(k.issues))
 		}
@@ -245,7 +245,7 @@ func TestManyCallAtOnce(t *testing.T) {
 				t.Fatalf("round %d: #%d is not listed in\n%s", round, i+1, k.issues[0].Body)
 			}
 		}
-		all(func(d *desk) error { return d.judge("", "") })
+		all(func(d *desk) error { return d.analyze("", "") })
 		reg, err := Register(t.Context(), led, "acme/app")
 		if err != nil || k.issues[0].State != "closed" || len(k.posts) != 1 || len(reg.AllOpen()) != 0 || !reg.Records[0].Settled {
 			t.Fatalf("round %d: %v, issue %s, posts %v, %d open", round, err, k.issues[0].State, k.posts, len(reg.AllOpen()))
@@ -268,7 +268,7 @@ func TestIssueLife(t *testing.T) {
 	t.Run("the labels follow the type", func(t *testing.T) {
 		k := newTracker()
 		d := newDesk(t, k, &ledger.Memory{}, 1)
-		must(t, d.judge(routing.LogicError, "t"))
+		must(t, d.analyze(routing.LogicError, "t"))
 		if !slices.Contains(k.issues[0].Labels, "escalation:test_failure") {
 			t.Fatal(k.issues[0].Labels)
 		}
@@ -285,12 +285,12 @@ func TestIssueLife(t *testing.T) {
 	t.Run("won't fix closes as not planned and calls no more", func(t *testing.T) {
 		k := newTracker()
 		d := newDesk(t, k, &ledger.Memory{}, 1)
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWontFix})))
 		if i := k.issues[0]; i.State != "closed" || i.StateReason != "not_planned" {
 			t.Fatalf("%+v", i)
 		}
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		if i := k.issues[0]; i.State != "closed" || len(k.issues) != 1 {
 			t.Errorf("%+v", k.issues)
 		}
@@ -298,9 +298,9 @@ func TestIssueLife(t *testing.T) {
 	t.Run("S2-70 what becomes of a type that its case has an issue of goes there, and its own is closed", func(t *testing.T) {
 		k, led := newTracker(), &ledger.Memory{}
 		d := newDesk(t, k, led, 1)
-		must(t, d.judge(routing.LogicError, "t"))
+		must(t, d.analyze(routing.LogicError, "t"))
 		d.cp = "lint"
-		must(t, d.judge(routing.EnvIssue, "u"))
+		must(t, d.analyze(routing.EnvIssue, "u"))
 		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWrong, Class: routing.LogicError})))
 		_, events, err := routing.Release(d.c, noTurns, d.now)
 		must(t, err)
@@ -320,7 +320,7 @@ func TestIssueLife(t *testing.T) {
 	t.Run("who resolved it is on record", func(t *testing.T) {
 		k, led := newTracker(), &ledger.Memory{}
 		d := newDesk(t, k, led, 1)
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		must(t, d.apply(human(d, routing.Event{Action: routing.HumanResume})))
 		reg, err := Register(t.Context(), led, "acme/app")
 		must(t, err)
@@ -331,14 +331,14 @@ func TestIssueLife(t *testing.T) {
 	t.Run("an issue that is gone ends nothing", func(t *testing.T) {
 		k := newTracker()
 		d := newDesk(t, k, &ledger.Memory{}, 1)
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		k.gone[1] = true
-		must(t, d.judge(routing.EnvIssue, "t")) // new evidence
+		must(t, d.analyze(routing.EnvIssue, "t")) // new evidence
 		if len(k.issues) != 2 {
 			t.Fatalf("%d issues", len(k.issues))
 		}
 		k.gone[2] = true
-		must(t, d.judge("", ""))
+		must(t, d.analyze("", ""))
 		if d.c.Checkpoints["ci"].State != routing.Completed {
 			t.Errorf("%+v", d.c.Checkpoints["ci"].State)
 		}
@@ -347,10 +347,10 @@ func TestIssueLife(t *testing.T) {
 		k := newTracker()
 		d := newDesk(t, k, &ledger.Memory{}, 1)
 		k.lose = true
-		if err := d.judge(routing.EnvIssue, "t"); err == nil {
+		if err := d.analyze(routing.EnvIssue, "t"); err == nil {
 			t.Fatal("nothing was lost")
 		}
-		must(t, d.judge("", ""))
+		must(t, d.analyze("", ""))
 		if i := k.issues[0]; len(k.issues) != 1 || i.State != "closed" {
 			t.Errorf("%+v", k.issues)
 		}
@@ -358,8 +358,8 @@ func TestIssueLife(t *testing.T) {
 	t.Run("the owners are asked for once, when the issue is made", func(t *testing.T) {
 		k := newTracker()
 		d := newDesk(t, k, &ledger.Memory{}, 1)
-		must(t, d.judge(routing.EnvIssue, "t"))
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		if k.asked != 1 {
 			t.Errorf("asked %d times", k.asked)
 		}
@@ -372,9 +372,9 @@ func TestIssueLife(t *testing.T) {
 			seen = append(seen, live)
 			return "- [ ] ask " + rec.ID + " of " + host.Key
 		}
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		k.issues[0].Body = "[x] " + k.issues[0].Body
-		must(t, d.judge(routing.EnvIssue, "t"))
+		must(t, d.analyze(routing.EnvIssue, "t"))
 		if !slices.ContainsFunc(seen, func(s string) bool { return strings.HasPrefix(s, "[x]") }) || !strings.Contains(k.issues[0].Body, "- [ ] ask acme/app#1/ci/issue/ESCALATE_ENV of acme/app#1") {
 			t.Errorf("%q\n%s", seen, k.issues[0].Body)
 		}

@@ -50,9 +50,9 @@ func ParseSubject(r github.Repo, key string) (Subject, error) {
 	return Subject{Number: n}, nil
 }
 
-// Judge says what an error of an effect means for the pipeline. What is to be done in
+// Analyze says what an error of an effect means for the pipeline. What is to be done in
 // a repository that is not there is left to be done: the bot may be let in again.
-func Judge(err error) (pipeline.Outcome, time.Duration) {
+func Analyze(err error) (pipeline.Outcome, time.Duration) {
 	if errors.Is(err, github.ErrAbsent) {
 		return pipeline.Stop, 0
 	}

@@ -60,7 +60,7 @@ func (b Book) Send(ctx context.Context, message []byte) (Sent, error) {
 
 // Received is what a node is to know before it acts.
 type Received struct {
-	Feedback []feedback.Handover `json:"feedback"` // that it is to act on
+	Feedback []feedback.Handoff  `json:"feedback"` // that it is to act on
 	Answers  []feedback.Answered `json:"answers"`  // to its own questions
 }
 

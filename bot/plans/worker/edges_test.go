@@ -50,7 +50,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 		_ = json.Unmarshal(out, &s) // empty where it failed
 		return s, err
 	}
-	const message = `"to_node": "model", "feedback_type": "FIX_REQUEST", "message": "it is wrong", "priority": "low", "suggested_fix": "mend it"`
+	const message = `"to_node": "model", "feedback_type": "FIX_REQUEST", "message": "it is wrong", "priority": "low", "suggested_fix": "fix it"`
 	t.Run("the sender is filled in, and the same said twice is one feedback", func(t *testing.T) {
 		for range 2 {
 			if s, err := ask("edges/send", "{"+message+"}"); err != nil || s.ID != "FB-001" || s.Status != feedback.Queued || s.Round != 1 || s.At.IsZero() {
@@ -103,7 +103,7 @@ func TestPairActsOnFeedback(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.root, "hello.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Send(t.Context(), []byte(`{"from_node": "after", "to_node": "greet", "feedback_type": "FIX_REQUEST", "message": "say `+"```"+` hello", "priority": "low", "suggested_fix": "mend it"}`)); err != nil {
+	if _, err := b.Send(t.Context(), []byte(`{"from_node": "after", "to_node": "greet", "feedback_type": "FIX_REQUEST", "message": "say `+"```"+` hello", "priority": "low", "suggested_fix": "fix it"}`)); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("it runs again although it passed, and is handed the feedback in every turn (S3-42 S3-44)", func(t *testing.T) {

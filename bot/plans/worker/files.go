@@ -186,7 +186,7 @@ func saidIn(r io.Reader) (*plan.TestFeedback, error) {
 }
 
 // mostFeedback bounds the feedback that is recorded and sent, in bytes of its
-// JSON, as the judge bounds what it reads.
+// JSON, as the analysis bounds what it reads.
 const mostFeedback = 64 << 10
 
 // bounded cuts feedback that says more than can be handed on: first its longest

@@ -44,7 +44,7 @@ func (a *await) take(ctx context.Context) (worked, error) {
 		return w, err
 	}
 	if a.role == plan.Test {
-		return w, a.judgeRun(ctx, &w, left)
+		return w, a.analyzeRun(ctx, &w, left)
 	}
 	if w.Code != 0 {
 		return w, a.lastWords(ctx, &w)
@@ -118,9 +118,9 @@ func spool(file string, r io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// judgeRun judges the run of a testing worker: by its reports, and by the logs
+// analyzeRun analyzes the run of a testing worker: by its reports, and by the logs
 // of its jobs where it left none or failed.
-func (a *await) judgeRun(ctx context.Context, w *worked, left leftBehind) error {
+func (a *await) analyzeRun(ctx context.Context, w *worked, left leftBehind) error {
 	sources := left.reports
 	var later error
 	if green := w.Code == 0; !green || len(sources) == 0 {
@@ -130,13 +130,13 @@ func (a *await) judgeRun(ctx context.Context, w *worked, left leftBehind) error 
 		}
 		sources = append(sources, logs...)
 	}
-	read, err := analysis.Judge(analysis.Input{Sources: sources, Conclusion: a.run.Conclusion, Rules: a.Rules, Criteria: a.Criteria, Language: a.Language,
+	read, err := analysis.Analyze(analysis.Input{Sources: sources, Conclusion: a.run.Conclusion, Rules: a.Rules, Criteria: a.Criteria, Language: a.Language,
 		Looked: []string{"reports/ in the artifact " + WorkerArtifact, "the logs of the jobs"}})
 	if err = errors.Join(err, later); err != nil {
 		return err
 	}
 	f := a.feedback(left, *w, plan.FeedbackOf(read.Verdict, w.took))
-	w.judged = &f
+	w.analyzed = &f
 	return nil
 }
 

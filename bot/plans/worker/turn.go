@@ -31,16 +31,16 @@ type step struct {
 // worked is what one worker left.
 type worked struct {
 	Ended
-	err    error // of the machine
-	took   time.Duration
-	tokens int64
-	notes  []string
-	tape   *Tape
-	judged *plan.TestFeedback // of a testing worker
-	broken *step              // it was ended, and the pair stands so
-	waits  string             // it sent feedback, for which the port waits
-	rested time.Duration      // since it ended, in which nobody was at work
-	url    string             // of the run, if it is a workflow
+	err      error // of the machine
+	took     time.Duration
+	tokens   int64
+	notes    []string
+	tape     *Tape
+	analyzed *plan.TestFeedback // of a testing worker
+	broken   *step              // it was ended, and the pair stands so
+	waits    string             // it sent feedback, for which the port waits
+	rested   time.Duration      // since it ended, in which nobody was at work
+	url      string             // of the run, if it is a workflow
 }
 
 // turn runs one worker, and takes the pair on.
@@ -81,7 +81,7 @@ func (p *Pair) keepLog(ctx context.Context, l plan.Loop, role plan.Role, w worke
 	if err := (files{p.Dir}).write(name, []byte(diagnosis.Redact(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
 	}
-	if w.broken == nil && w.err == nil && (w.judged == nil || !w.judged.Success) {
+	if w.broken == nil && w.err == nil && (w.analyzed == nil || !w.analyzed.Success) {
 		var err error
 		if w.waits, err = p.waits(ctx, p.edges); err != nil {
 			return l, err
@@ -101,7 +101,7 @@ func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFil
 	go func() {
 		defer close(done)
 		if role == plan.Test {
-			p.judge(wctx, c, t, &w, began)
+			p.analyze(wctx, c, t, &w, began)
 			return
 		}
 		c.Out = w.tape
@@ -169,9 +169,9 @@ func (p *Pair) cancelled(l plan.Loop) *step {
 	return &step{nl, acts}
 }
 
-// judge runs a testing worker and reads what it prints while it does, so that
+// analyze runs a testing worker and reads what it prints while it does, so that
 // no length of it fills memory or disk.
-func (p *Pair) judge(ctx context.Context, c Command, t turnFiles, w *worked, began time.Time) {
+func (p *Pair) analyze(ctx context.Context, c Command, t turnFiles, w *worked, began time.Time) {
 	r, out := io.Pipe()
 	c.Out = io.MultiWriter(w.tape, &through{w: out})
 	ran := make(chan struct{})
@@ -185,7 +185,7 @@ func (p *Pair) judge(ctx context.Context, c Command, t turnFiles, w *worked, beg
 	if _, err := printed.Peek(1); err == nil { // a test that only writes reports is no empty log
 		sources = []analysis.Source{{Name: "what the test printed", Open: func() (io.ReadCloser, error) { return io.NopCloser(printed), nil }}}
 	}
-	read, err := analysis.Judge(analysis.Input{
+	read, err := analysis.Analyze(analysis.Input{
 		Sources: sources, Rules: p.Rules, Criteria: p.Criteria, Language: p.Language, Looked: []string{"what the test printed", "files in SWITCHBACK_REPORTS"},
 		Ended: func() (string, []analysis.Source) {
 			r.Close()
@@ -213,7 +213,7 @@ func (p *Pair) judge(ctx context.Context, c Command, t turnFiles, w *worked, beg
 	default:
 		f = plan.FeedbackOf(read.Verdict, took)
 	}
-	w.judged = &f
+	w.analyzed = &f
 }
 
 func failing(why string) plan.TestFeedback {
@@ -260,7 +260,7 @@ func (p *Pair) next(l plan.Loop, role plan.Role, w worked, now time.Time) (step,
 	case w.err != nil:
 		s.Loop, s.acts, err = l.Break("the runner failed: "+w.err.Error(), now)
 	case role == plan.Test:
-		s.Loop, s.acts, err = l.TestEnded(*w.judged, w.tokens, now)
+		s.Loop, s.acts, err = l.TestEnded(*w.analyzed, w.tokens, now)
 	default:
 		payload, _ := json.Marshal(w.result(l)) // plain values
 		s.Loop, s.acts, err = l.ImplEnded(plan.Worked{OK: w.Code == 0, Payload: payload, Reason: w.why(), Tokens: w.tokens}, now)
@@ -270,7 +270,7 @@ func (p *Pair) next(l plan.Loop, role plan.Role, w worked, now time.Time) (step,
 
 func (w worked) exit(role plan.Role) *plan.Exit {
 	e := &plan.Exit{Role: role, Code: w.Code, Reason: w.Reason, Seconds: w.took.Seconds(), Tokens: w.tokens, Printed: w.tape.Total(), Cut: w.tape.Cut(), URL: w.url}
-	e.OK = w.Code == 0 && w.err == nil && w.broken == nil && (w.judged == nil || w.judged.Success)
+	e.OK = w.Code == 0 && w.err == nil && w.broken == nil && (w.analyzed == nil || w.analyzed.Success)
 	reasons := w.notes
 	if w.broken != nil && w.broken.Reason != "" {
 		reasons = append(reasons, w.broken.Reason)

@@ -34,7 +34,7 @@ type Work struct {
 	// Handle works on one delivery. It may be called again for one that it was
 	// done with, if the process is killed just then, and for several at once.
 	Handle func(ctx context.Context, d Delivery) error
-	// Verdict judges an error of Handle; the duration is the least to wait before
+	// Verdict analyzes an error of Handle; the duration is the least to wait before
 	// the next attempt, 0 if that is not known. Nil: all are VerdictFail.
 	Verdict func(error) (Verdict, time.Duration)
 	Workers *river.Workers // of further kinds of jobs; nil: none

@@ -31,7 +31,7 @@ func start(t *testing.T, s *queue.Store, w queue.Work) {
 	}
 }
 
-var errJudged = errors.New("as the test wants")
+var errAnalyzed = errors.New("as the test wants")
 
 func TestWork(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestWork(t *testing.T) {
 				if n == 3 {
 					return nil
 				}
-				return fmt.Errorf("for now \x00\xff: %w", errJudged)
+				return fmt.Errorf("for now \x00\xff: %w", errAnalyzed)
 			case "fails":
 				return errors.New("fail: \x00" + strings.Repeat("x", 10_000))
 			case "later", "gone":

@@ -162,7 +162,7 @@ func (r *Recovery) takeRuns(ctx context.Context, h *github.Hub, repo Repository,
 		if !ok {
 			continue
 		}
-		known, err := judged(ctx, led, key, repo.Repo, run)
+		known, err := analyzed(ctx, led, key, repo.Repo, run)
 		if err != nil {
 			return n, err
 		}
@@ -199,8 +199,8 @@ func subject(r github.Repo, run github.FinishedRun, pulls []github.PullRequest) 
 	return effect.Subject{Branch: run.HeadBranch}.Key(r), true
 }
 
-// judged reports whether a case knows a run, or a later attempt of it.
-func judged(ctx context.Context, led ledger.Ledger, key string, r github.Repo, run github.FinishedRun) (bool, error) {
+// analyzed reports whether a case knows a run, or a later attempt of it.
+func analyzed(ctx context.Context, led ledger.Ledger, key string, r github.Repo, run github.FinishedRun) (bool, error) {
 	events, _, err := led.Load(ctx, key)
 	if err != nil || len(events) == 0 {
 		return false, err

@@ -35,7 +35,7 @@ func Grants(dispatch bool) []Grant {
 		contents.Why = "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line; to send repository_dispatch, for which GitHub asks for write; and to drive ports and prompts, whose ledger is the branch switchback-ledger. Nothing else is written."
 	}
 	return []Grant{
-		{"actions", "Actions", "write", "To read the runs, logs and artifacts that are judged; to run failed jobs again and to start the workflow that a failure is handed to."},
+		{"actions", "Actions", "write", "To read the runs, logs and artifacts that are analyzed; to run failed jobs again and to start the workflow that a failure is handed to."},
 		{"checks", "Checks", "write", "To show the decision on a commit as a check."},
 		contents,
 		{"issues", "Issues", "write", "To call a human with an issue, and to read the boxes that are ticked there and the commands in comments."},
@@ -54,7 +54,7 @@ type Subscription struct {
 // without being asked.
 func Subscriptions() []Subscription {
 	return []Subscription{
-		{"workflow_run", "A run has finished, and is judged."},
+		{"workflow_run", "A run has finished, and is analyzed."},
 		{"pull_request", "The label switchback:paused was put on or taken off, it was closed, or its commits may change the configuration."},
 		{"pull_request_review", "A review asks for changes or approves."},
 		{"issues", "A box was ticked on an escalation, or its issue closed or opened again."},
@@ -110,7 +110,7 @@ func (w Wish) Manifest(back string) (string, error) {
 		events = append(events, s.Event)
 	}
 	data, err := json.Marshal(map[string]any{
-		"name": w.Name, "url": w.Server, "description": "Takes failing CI back to whoever can mend it, a bounded number of times.",
+		"name": w.Name, "url": w.Server, "description": "Takes failing CI back to whoever can fix it, a bounded number of times.",
 		"hook_attributes": map[string]any{"url": w.Server + WebhookPath, "active": true},
 		"redirect_url":    back, "callback_urls": []string{w.Server + CallbackPath}, "public": false, "default_permissions": permissions, "default_events": events,
 	})

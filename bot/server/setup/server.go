@@ -204,7 +204,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request) {
 	if s.path, err = credentials.Save(ctx, s.o.Dir, a, s.o.Force); err != nil {
 		s.o.Log.Error("the App exists, but its credentials could not be kept", "app", a, "error", err)
 		s.show(w, http.StatusInternalServerError, page{Title: "The App could not be kept", Retry: true, Apps: s.appsPage(), Errors: append(lines(err),
-			"The App exists on GitHub, but what it is known by is lost. Delete it there, mend what is wrong here, and start anew.")})
+			"The App exists on GitHub, but what it is known by is lost. Delete it there, fix what is wrong here, and start anew.")})
 		return
 	}
 	s.app = &a

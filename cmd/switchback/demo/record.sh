@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Records the demo's test output by running the real go test on a small shop
-# whose coupon code is mended turn by turn. Run it in this folder; it needs Go.
+# whose coupon code is fixed turn by turn. Run it in this folder; it needs Go.
 set -euo pipefail
 here=$(pwd)
 dir=$(mktemp -d)

@@ -78,7 +78,7 @@ func TestBranches(t *testing.T) {
 	t.Run("a target that waits for its own feedback is asked later", func(t *testing.T) {
 		b := newBook(t, g)
 		b.begin(b.queued(fix("controller", "service")))
-		b.queued(fix("service", "model")) // found while it mends
+		b.queued(fix("service", "model")) // found while it fixes
 		if w := b.reg.Work("p"); len(w) != 0 {
 			t.Errorf("%+v", w)
 		}

@@ -23,7 +23,7 @@ func TestFixVerify(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := `{"feedback_id":"FB-001","round":1,"priority":"medium","from_node":"test","to_node":"model","feedback_type":"FIX_REQUEST","message":"test fails",` +
-			`"suggested_fix":"mend model","artifacts":["a_test.go:3-5","a_test.go:9","b_test.go:1"],"files":["a_test.go","b_test.go"]}`
+			`"suggested_fix":"fix model","artifacts":["a_test.go:3-5","a_test.go:9","b_test.go:1"],"files":["a_test.go","b_test.go"]}`
 		if string(got) != want {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
@@ -32,7 +32,7 @@ func TestFixVerify(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
 		b.begin(id)
-		if w := b.reg.Work("p"); len(w) != 1 || w[0].Do != Rework || w[0].Node != "model" || w[0].Feedback == nil || w[0].Feedback.SuggestedFix != "mend model" {
+		if w := b.reg.Work("p"); len(w) != 1 || w[0].Do != Rework || w[0].Node != "model" || w[0].Feedback == nil || w[0].Feedback.SuggestedFix != "fix model" {
 			t.Errorf("%+v", w)
 		}
 		b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now))

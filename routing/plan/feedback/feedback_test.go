@@ -72,7 +72,7 @@ func (b *book) do(events []routing.Event, err error) {
 }
 
 func fix(from, to string) Message {
-	return Message{From: from, To: to, Type: FixRequest, Text: from + " fails", Priority: Medium, SuggestedFix: "mend " + to}
+	return Message{From: from, To: to, Type: FixRequest, Text: from + " fails", Priority: Medium, SuggestedFix: "fix " + to}
 }
 
 func (b *book) send(m Message) Sent {

@@ -162,7 +162,7 @@ func TestEscalation(t *testing.T) {
 		}
 		b.do(b.reg.Deliver("FB-002", b.now))
 		h := b.reg.For("p", "root")[0]
-		if len(h.Earlier) != 2 || h.Earlier[1].Trace != "trace of round 2" || h.Trace != "trace of round 2" || h.Files[0] != "a.go" || !strings.Contains(h.SuggestedFix, "mend model") {
+		if len(h.Earlier) != 2 || h.Earlier[1].Trace != "trace of round 2" || h.Trace != "trace of round 2" || h.Files[0] != "a.go" || !strings.Contains(h.SuggestedFix, "fix model") {
 			t.Errorf("%+v", h)
 		}
 		if up.Message.Validate() != nil {

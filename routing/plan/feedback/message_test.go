@@ -20,7 +20,7 @@ var examples = []string{
 func with(field, value string) string {
 	m := map[string]json.RawMessage{
 		"from_node": []byte(`"a"`), "to_node": []byte(`"b"`), "feedback_type": []byte(`"FIX_REQUEST"`), "message": []byte(`"it fails"`),
-		"priority": []byte(`"high"`), "suggested_fix": []byte(`"mend it"`),
+		"priority": []byte(`"high"`), "suggested_fix": []byte(`"fix it"`),
 	}
 	if m[field] = json.RawMessage(value); value == "" {
 		delete(m, field)

@@ -55,7 +55,7 @@ type Task struct {
 	ID       string    `json:"feedback_id"`
 	Do       Do        `json:"do"`
 	Node     string    `json:"node"`               // that is to run
-	Feedback *Handover `json:"feedback,omitempty"` // what it is handed; nil for a sender that verifies a fix
+	Feedback *Handoff  `json:"feedback,omitempty"` // what it is handed; nil for a sender that verifies a fix
 	Answer   *Answered `json:"answer,omitempty"`   // to the question of a sender that verifies
 }
 
@@ -76,7 +76,7 @@ func (r Register) Work(plan string) []Task {
 	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Status.Open() && x.Status != Queued }) {
 		switch {
 		case x.Status != Verifying && !r.sends(plan, x.Message.To, ""):
-			h := r.handover(x)
+			h := r.handoff(x)
 			out = append(out, Task{ID: x.ID, Do: x.Message.Type.Asks(), Node: x.Message.To, Feedback: &h})
 		case x.Status == Verifying && !r.sends(plan, x.Message.From, Verifying):
 			out = append(out, Task{ID: x.ID, Do: Verify, Node: x.Message.From, Answer: x.answered()})

@@ -14,7 +14,7 @@ type Type string
 
 // The types.
 const (
-	FixRequest        Type = "FIX_REQUEST"        // mend earlier work
+	FixRequest        Type = "FIX_REQUEST"        // fix earlier work
 	ContextRequest    Type = "CONTEXT_REQUEST"    // answer a question
 	DependencyMissing Type = "DEPENDENCY_MISSING" // plan what is missing
 	ArchitectureIssue Type = "ARCHITECTURE_ISSUE" // plan anew
@@ -106,7 +106,7 @@ func (s Status) Open() bool {
 }
 
 // transitions lists where a state may go; anything else is refused. From
-// processing nothing leads to resolved: what was mended is always verified.
+// processing nothing leads to resolved: what was fixed is always verified.
 var transitions = map[Status][]Status{
 	"":         {Queued, Rejected},
 	Queued:     {Delivered, Failed},

@@ -79,7 +79,7 @@ CREATE TABLE feed_count (                -- decisions
 CREATE TABLE feed_green (                -- checkpoints that failed and then passed
     repo  text COLLATE "C" NOT NULL,
     day   bigint NOT NULL,              -- on which they passed
-    turns bigint NOT NULL,              -- handed back until then
+    turns bigint NOT NULL,              -- returned for a fix until then
     human bigint NOT NULL,              -- 1 if a human was called or acted
     took  bigint NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
     n     bigint NOT NULL,
@@ -99,11 +99,11 @@ CREATE TABLE feed_failure (
     last        bigint NOT NULL,
     runs        bigint NOT NULL,        -- in which it was
     flaky       bigint NOT NULL,        -- of which it was flaky in
-    mended      bigint NOT NULL,        -- ms; 0: it still fails
-    turn        bigint NOT NULL,        -- reworks handed back when it was mended
+    fixed      bigint NOT NULL,        -- ms; 0: it still fails
+    turn        bigint NOT NULL,        -- reworks returned for a fix when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 );
-CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, mended);
+CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
 CREATE INDEX feed_failure_last ON feed_failure (fingerprint, last DESC, key, checkpoint);
 
 CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository

@@ -72,7 +72,7 @@ CREATE TABLE feed_count (                -- decisions
 CREATE TABLE feed_green (                -- checkpoints that failed and then passed
     repo  TEXT NOT NULL,
     day   INTEGER NOT NULL,              -- on which they passed
-    turns INTEGER NOT NULL,              -- handed back until then
+    turns INTEGER NOT NULL,              -- returned for a fix until then
     human INTEGER NOT NULL,              -- 1 if a human was called or acted
     took  INTEGER NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
     n     INTEGER NOT NULL,
@@ -92,11 +92,11 @@ CREATE TABLE feed_failure (
     last        INTEGER NOT NULL,
     runs        INTEGER NOT NULL,        -- in which it was
     flaky       INTEGER NOT NULL,        -- of which it was flaky in
-    mended      INTEGER NOT NULL,        -- ms; 0: it still fails
-    turn        INTEGER NOT NULL,        -- reworks handed back when it was mended
+    fixed      INTEGER NOT NULL,        -- ms; 0: it still fails
+    turn        INTEGER NOT NULL,        -- reworks returned for a fix when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, mended);
+CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
 CREATE INDEX feed_failure_last ON feed_failure (fingerprint, last DESC, key, checkpoint);
 
 CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository

@@ -42,11 +42,11 @@ func packetOf(t *testing.T, raw any) packet {
 	return p
 }
 
-func TestHandover(t *testing.T) { both(t, testHandover) }
+func TestHandoff(t *testing.T) { both(t, testHandoff) }
 
-func testHandover(t *testing.T, begin begin) {
+func testHandoff(t *testing.T, begin begin) {
 	t.Run("an agent is called by a comment of its own, once per turn", func(t *testing.T) {
-		s := begin(t, "handover: [{mention: \"@claude\"}]\n")
+		s := begin(t, "handoff: [{mention: \"@claude\"}]\n")
 		for n := 1; n <= 2; n++ {
 			for range 2 { // the same run delivered again calls nobody
 				s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY", "iteration": fmt.Sprint(n)})
@@ -64,7 +64,7 @@ func testHandover(t *testing.T, begin begin) {
 		s.clean()
 	})
 	t.Run("a workflow is dispatched with key and packet, once per turn", func(t *testing.T) {
-		s := begin(t, "handover: [{workflow: rework.yml, inputs: {model: small}}]\n")
+		s := begin(t, "handoff: [{workflow: rework.yml, inputs: {model: small}}]\n")
 		s.r.Commit(t, "main", "a worker", map[string]string{".github/workflows/rework.yml": reworkWorkflow})
 		for range 2 {
 			s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
@@ -86,7 +86,7 @@ func testHandover(t *testing.T, begin begin) {
 		s.clean()
 	})
 	t.Run("a repository_dispatch carries the packet within GitHub's limits", func(t *testing.T) {
-		s := begin(t, "handover: [{repository_dispatch: rework}]\n")
+		s := begin(t, "handoff: [{repository_dispatch: rework}]\n")
 		var many []string
 		for i := range 2000 {
 			many = append(many, fmt.Sprintf("TestNumber%04d", i))
@@ -107,7 +107,7 @@ func testHandover(t *testing.T, begin begin) {
 		s.clean()
 	})
 	t.Run("a label is set on the pull request and made when missing", func(t *testing.T) {
-		s := begin(t, "handover: [{label: needs-rework}, {mention: author}]\n")
+		s := begin(t, "handoff: [{label: needs-rework}, {mention: author}]\n")
 		s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
 		if !contains(s.r.IssueLabels(t, s.number), "needs-rework") || !contains(names(s.r.Labels(t)), "needs-rework") {
 			t.Errorf("%v", s.r.IssueLabels(t, s.number))
@@ -118,7 +118,7 @@ func testHandover(t *testing.T, begin begin) {
 		s.clean()
 	})
 	t.Run("a worker that does not exist is said, and neither the comment nor the turn is lost", func(t *testing.T) {
-		s := begin(t, "handover: [{workflow: gone.yml}]\n")
+		s := begin(t, "handoff: [{workflow: gone.yml}]\n")
 		res := s.run(failing("TestAdd"), nil)
 		s.want(res, 0, map[string]string{"decision": "RETRY", "iteration": "1"})
 		if len(s.bot()) != 1 || !s.logged(res, "gone.yml") {
@@ -128,10 +128,10 @@ func testHandover(t *testing.T, begin begin) {
 	})
 }
 
-func TestHandoverManual(t *testing.T) { both(t, testHandoverManual) }
+func TestHandoffManual(t *testing.T) { both(t, testHandoffManual) }
 
-func testHandoverManual(t *testing.T, begin begin) {
-	s := begin(t, "mode: manual\nhandover: [{repository_dispatch: rework}]\n")
+func testHandoffManual(t *testing.T, begin begin) {
+	s := begin(t, "mode: manual\nhandoff: [{repository_dispatch: rework}]\n")
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY", "iteration": "1"})
 	if d := s.r.Dispatches(); len(d) != 0 || len(s.bot()) != 1 {
 		t.Fatalf("handed over without a call: %+v", d)
@@ -145,11 +145,11 @@ func testHandoverManual(t *testing.T, begin begin) {
 			if d := s.r.Dispatches(); len(d) != n-1 {
 				t.Fatalf("before its call: %+v", d)
 			}
-			res := s.say(Owner, s.number, "/switchback handover")
+			res := s.say(Owner, s.number, "/switchback handoff")
 			if d := s.r.Dispatches(); res.ExitCode != 0 || len(d) != n {
 				t.Fatalf("after its call: %+v\n%s%s", d, res.Stdout, res.Stderr)
 			}
-			s.say(Owner, s.number, "/switchback handover")
+			s.say(Owner, s.number, "/switchback handoff")
 			if d := s.r.Dispatches(); len(d) != n {
 				t.Fatalf("a second call hands over again: %+v", d)
 			}
@@ -159,10 +159,10 @@ func testHandoverManual(t *testing.T, begin begin) {
 }
 
 func TestRetryDelay(t *testing.T) {
-	s := newStory(t, "handover: [{repository_dispatch: rework}]\n")
-	s.config = "retry_delay: 1s\nhandover: [{repository_dispatch: rework}]\n"
+	s := newStory(t, "handoff: [{repository_dispatch: rework}]\n")
+	s.config = "retry_delay: 1s\nhandoff: [{repository_dispatch: rework}]\n"
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
-	t.Run("S0-52 the delay is waited before the hand-over", func(t *testing.T) {
+	t.Run("S0-52 the delay is waited before the hand-off", func(t *testing.T) {
 		var posted, handed time.Time
 		for _, q := range s.view.Content() {
 			switch {

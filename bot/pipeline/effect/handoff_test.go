@@ -37,7 +37,7 @@ func failing(t *testing.T, c routing.Case, id, sha, test string) (routing.Case, 
 	v := routing.Verdict{
 		Checkpoint: "ci", Run: routing.Run{Repository: "acme/app", ID: id, SHA: strings.Repeat(sha, 40)}, Result: routing.Fail, Class: routing.LogicError,
 		Counts:   routing.Counts{Tests: 2, Passed: 1, Failed: 1},
-		Failures: []routing.Failure{{Name: test, Class: routing.LogicError, Fingerprint: "v1:" + test, Message: "got 1, want 2", Suggestion: "mend " + test, Decisive: true}},
+		Failures: []routing.Failure{{Name: test, Class: routing.LogicError, Fingerprint: "v1:" + test, Message: "got 1, want 2", Suggestion: "fix " + test, Decisive: true}},
 	}
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	d := routing.Decide(c, v, routing.DefaultPolicy(), now)
@@ -46,21 +46,21 @@ func failing(t *testing.T, c routing.Case, id, sha, test string) (routing.Case, 
 		t.Fatal(err)
 	}
 	for _, e := range d.Effects {
-		if e.Kind == routing.EffectHandover {
+		if e.Kind == routing.EffectHandoff {
 			return next, e
 		}
 	}
-	t.Fatalf("no hand-over in %+v", d.Effects)
+	t.Fatalf("no hand-off in %+v", d.Effects)
 	return next, routing.Effect{}
 }
 
-func TestHandoverByWorkflow(t *testing.T) {
+func TestHandoffByWorkflow(t *testing.T) {
 	t.Parallel()
 	s := &starts{}
 	var waited []time.Duration
 	g := &GitHub{
 		Hub: s, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 12, Author: "octocat", DefaultBranch: "main"},
-		Config: config.File{Handover: []config.Handover{{Workflow: "fix.yml", Inputs: map[string]string{"model": "large"}}}},
+		Config: config.File{Handoff: []config.Handoff{{Workflow: "fix.yml", Inputs: map[string]string{"model": "large"}}}},
 		Sleep:  func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil },
 	}
 	c, first := failing(t, routing.Case{Key: "acme/app#12"}, "1", "a", "TestOne")
@@ -89,7 +89,7 @@ func TestHandoverByWorkflow(t *testing.T) {
 		if p.Case != "acme/app#12" || p.Checkpoint != "ci" || p.Turn != 2 || p.SHA != strings.Repeat("b", 40) {
 			t.Errorf("%+v", p)
 		}
-		if len(p.Failures) != 1 || p.Failures[0].Name != "TestTwo" || p.Failures[0].Message != "got 1, want 2" || p.Failures[0].Suggestion != "mend TestTwo" {
+		if len(p.Failures) != 1 || p.Failures[0].Name != "TestTwo" || p.Failures[0].Message != "got 1, want 2" || p.Failures[0].Suggestion != "fix TestTwo" {
 			t.Errorf("feedback %+v", p.Failures)
 		}
 		if len(p.History) != 2 || p.History[0].SHA != strings.Repeat("a", 40) || len(p.Changed.New) != 1 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// sweep runs the Action as a scheduled workflow.
-func (s *story) sweep(event string, in map[string]string) Result {
+// reconcile runs the Action as a scheduled workflow.
+func (s *story) reconcile(event string, in map[string]string) Result {
 	s.t.Helper()
 	a := s.action("", map[string]string{"reports": "", "checkpoint": "", "job-status": "success"})
 	for k, v := range in {
@@ -17,13 +17,13 @@ func (s *story) sweep(event string, in map[string]string) Result {
 	return s.b.RunAction(s.t, a)
 }
 
-func TestSweep(t *testing.T) {
+func TestReconcile(t *testing.T) {
 	for i, ch := range chapters {
 		event, in := "schedule", map[string]string{}
 		if i%2 == 1 {
-			event, in = "push", map[string]string{"command": "sweep"}
+			event, in = "push", map[string]string{"command": "reconcile"}
 		}
-		t.Run(ch.name+" killed once it was recorded is finished by the sweep", func(t *testing.T) {
+		t.Run(ch.name+" killed once it was recorded is finished by the reconcile", func(t *testing.T) {
 			t.Parallel()
 			calm := newStory(t, ch.config)
 			ch.prepare(calm)
@@ -42,7 +42,7 @@ func TestSweep(t *testing.T) {
 					t.Errorf("the kill left all or nothing to do: %+v", got)
 				}
 				for range 2 { // the second finds nothing left
-					if res := s.sweep(event, in); res.ExitCode != 0 {
+					if res := s.reconcile(event, in); res.ExitCode != 0 {
 						t.Fatalf("exit %d\n%s\n%s", res.ExitCode, res.Stdout, res.Stderr)
 					}
 				}
@@ -53,10 +53,10 @@ func TestSweep(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a sweep with nothing to do costs two requests", func(t *testing.T) {
+	t.Run("a reconcile with nothing to do costs two requests", func(t *testing.T) {
 		s := newStory(t, "")
 		s.view.Reset()
-		res := s.sweep("schedule", nil)
+		res := s.reconcile("schedule", nil)
 		if n := len(s.view.Requests()); res.ExitCode != 0 || n > 2 || len(s.view.Content()) != 0 {
 			t.Errorf("exit %d, %d requests\n%s\n%s", res.ExitCode, n, list(s.view), res.Stdout)
 		}

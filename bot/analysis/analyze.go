@@ -56,10 +56,10 @@ type Output struct {
 	Report    *testreport.Report
 }
 
-// Judge reads all sources and says what the run said. What cannot be read is
+// Analyze reads all sources and says what the run said. What cannot be read is
 // never taken for a pass: it stands in the verdict's notes and reason. The
 // error is of Input itself (an unknown format), not of what was read.
-func Judge(in Input) (Output, error) {
+func Analyze(in Input) (Output, error) {
 	rules := in.Rules
 	if rules == nil {
 		rules = diagnosis.Default()

@@ -31,7 +31,7 @@ func text(name, s string) Source {
 
 func run(t *testing.T, in Input) Output {
 	t.Helper()
-	out, err := Judge(in)
+	out, err := Analyze(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestUnreadableSourceIsNamed(t *testing.T) {
 
 func TestUnknownFormatIsAMistake(t *testing.T) {
 	t.Parallel()
-	_, err := Judge(Input{Sources: []Source{text("r", greenXML)}, Format: "cobol"})
+	_, err := Analyze(Input{Sources: []Source{text("r", greenXML)}, Format: "cobol"})
 	if err == nil || !strings.Contains(err.Error(), `"cobol"`) {
 		t.Errorf("got %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // handAll reaches a worker in every configured way, each once by the effect's key.
-func (g *GitHub) handAll(ctx context.Context, c routing.Case, e routing.Effect, hs []config.Handover, fresh bool) (string, error) {
+func (g *GitHub) handAll(ctx context.Context, c routing.Case, e routing.Effect, hs []config.Handoff, fresh bool) (string, error) {
 	var refs []string
 	for _, h := range hs {
 		ref, err := g.hand(ctx, c, e, h, fresh)
@@ -26,7 +26,7 @@ func (g *GitHub) handAll(ctx context.Context, c routing.Case, e routing.Effect, 
 	return strings.Join(refs, " "), nil
 }
 
-func (g *GitHub) hand(ctx context.Context, c routing.Case, e routing.Effect, h config.Handover, fresh bool) (string, error) {
+func (g *GitHub) hand(ctx context.Context, c routing.Case, e routing.Effect, h config.Handoff, fresh bool) (string, error) {
 	switch {
 	case h.Workflow != "":
 		return "workflow:" + h.Workflow, g.dispatch(ctx, c, e, h, fresh)
@@ -35,9 +35,9 @@ func (g *GitHub) hand(ctx context.Context, c routing.Case, e routing.Effect, h c
 	case g.Subject.Number == 0:
 		return "", nil // a branch has no one to mention and nothing to label
 	case h.Label != "":
-		_, err := g.Hub.SyncLabels(ctx, g.Repo, g.Subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Handed back for rework"}}, nil)
+		_, err := g.Hub.SyncLabels(ctx, g.Repo, g.Subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Returned for a fix for rework"}}, nil)
 		return "label:" + h.Label, err
-	case h.Mention == "author" && e.Kind == routing.EffectHandover:
+	case h.Mention == "author" && e.Kind == routing.EffectHandoff:
 		return "", nil // stands in the sticky comment
 	}
 	return g.mention(ctx, c, e, h, fresh)
@@ -45,7 +45,7 @@ func (g *GitHub) hand(ctx context.Context, c routing.Case, e routing.Effect, h c
 
 // mention posts a short comment of its own: an edit of the sticky comment
 // notifies nobody and starts no agent.
-func (g *GitHub) mention(ctx context.Context, c routing.Case, e routing.Effect, h config.Handover, fresh bool) (string, error) {
+func (g *GitHub) mention(ctx context.Context, c routing.Case, e routing.Effect, h config.Handoff, fresh bool) (string, error) {
 	who := h.Mention
 	if who == "author" {
 		who = g.Subject.Author
@@ -61,7 +61,7 @@ func (g *GitHub) mention(ctx context.Context, c routing.Case, e routing.Effect, 
 // dispatch, so the workflow is asked to show it in its run-name; without that
 // an effect whose answer was lost may be carried out a second time, with the
 // same key.
-func (g *GitHub) dispatch(ctx context.Context, c routing.Case, e routing.Effect, h config.Handover, fresh bool) error {
+func (g *GitHub) dispatch(ctx context.Context, c routing.Case, e routing.Effect, h config.Handoff, fresh bool) error {
 	if done, err := g.dispatched(ctx, c, e, "workflow_dispatch", fresh); done || err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (g *GitHub) packet(c routing.Case, e routing.Effect, limit int) []byte {
 	return render.Packet(c, e.Checkpoint, o)
 }
 
-func (g *GitHub) repositoryDispatch(ctx context.Context, c routing.Case, e routing.Effect, h config.Handover, fresh bool) error {
+func (g *GitHub) repositoryDispatch(ctx context.Context, c routing.Case, e routing.Effect, h config.Handoff, fresh bool) error {
 	if done, err := g.dispatched(ctx, c, e, "repository_dispatch", fresh); done || err != nil {
 		return err
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Handover is what a target is handed: the feedback, the files it is about,
+// Handoff is what a target is handed: the feedback, the files it is about,
 // and what came before.
-type Handover struct {
+type Handoff struct {
 	ID       string   `json:"feedback_id"`
 	Round    int      `json:"round"`
 	Priority Priority `json:"priority"`
@@ -41,19 +41,19 @@ type Earlier struct {
 // For returns what a node is to know before it acts: the feedback that stands
 // with it or that it is at, most urgent first. It stays until the node's run is
 // noted as processed, so a run that is lost loses nothing.
-func (r Register) For(plan, node string) []Handover {
-	var out []Handover
+func (r Register) For(plan, node string) []Handoff {
+	var out []Handoff
 	for _, x := range r.sorted(func(x Record) bool {
 		return x.Plan == plan && x.Message.To == node && (x.Status == Delivered || x.Status == Processing)
 	}) {
-		out = append(out, r.handover(x))
+		out = append(out, r.handoff(x))
 	}
 	return out
 }
 
-func (r Register) handover(x Record) Handover {
+func (r Register) handoff(x Record) Handoff {
 	m := x.Message
-	h := Handover{
+	h := Handoff{
 		ID: x.ID, Round: x.Round, Priority: x.Priority, From: m.From, To: m.To, Type: m.Type, Text: m.Text, SuggestedFix: m.SuggestedFix,
 		SuggestedAction: m.SuggestedAction, RequestedInfo: m.RequestedInfo, Artifacts: m.Artifacts, Trace: m.Trace,
 	}
@@ -71,7 +71,7 @@ func (r Register) handover(x Record) Handover {
 	return h
 }
 
-func (h *Handover) addFile(f string) {
+func (h *Handoff) addFile(f string) {
 	if !slices.Contains(h.Files, f) {
 		h.Files = append(h.Files, f)
 	}
