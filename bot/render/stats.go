@@ -29,9 +29,9 @@ func Statistics(r stats.Report) string {
 		}
 	}
 	b.WriteString(`
-back: returned for a fix; calls: of a human; fixed: troubles that ended green, of all; alone: of what was
-fixed or called a human, the share without one; turns, time: until green, median/90th percentile;
-same: hand-backs that changed nothing; right: failing runs that nobody called wrongly classified.
+back: returned for a fix; calls: escalations; fixed: streaks that ended green, of all; alone: fixed
+without a maintainer, of those fixed or escalated; turns, time: until green, median/90th percentile;
+same: fix attempts that changed nothing; right: failing runs nobody said were classified wrongly.
 `)
 	return b.String()
 }

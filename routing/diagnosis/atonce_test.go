@@ -19,13 +19,13 @@ import (
 func TestReadAtOnce(t *testing.T) {
 	t.Parallel()
 	var texts [][]byte
-	dirs, err := os.ReadDir(filepath.Join("..", "report", "testdata"))
+	dirs, err := os.ReadDir(filepath.Join("..", "testreport", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range dirs { // the smallest recording of each format
 		var least []byte
-		err := filepath.WalkDir(filepath.Join("..", "report", "testdata", dir.Name()), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join("..", "testreport", "testdata", dir.Name()), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}

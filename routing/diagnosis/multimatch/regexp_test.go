@@ -18,7 +18,7 @@ import (
 func TestPatternsCompile(t *testing.T) {
 	t.Parallel()
 	found := 0
-	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return err
 		}
@@ -60,7 +60,7 @@ func givesPattern(fun ast.Expr) bool {
 		return f.Name == "mustQuick"
 	case *ast.SelectorExpr:
 		x, ok := f.X.(*ast.Ident)
-		return ok && x.Name == "lazy" && f.Sel.Name == "New"
+		return ok && x.Name == "multimatch" && f.Sel.Name == "New"
 	}
 	return false
 }
