@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Prefix begins every command.
@@ -141,7 +142,7 @@ func parse(line string) (Command, bool) {
 	}
 	v, ok := verbOf(words[1])
 	if !ok {
-		c.Err = &Misread{What: UnknownCommand, Word: words[1], Nearest: Prefix + " " + Nearest(words[1], commandWords())}
+		c.Err = &Misread{What: UnknownCommand, Word: words[1], Nearest: Prefix + " " + suggest.Nearest(words[1], commandWords())}
 		return c, true
 	}
 	c.Action = v.action
@@ -222,7 +223,7 @@ func (c *Command) phase(rest []string) []string {
 			return rest[1:]
 		}
 	}
-	c.Err = &Misread{What: WrongPhase, Word: rest[0], Nearest: Prefix + " phase " + Nearest(word, known)}
+	c.Err = &Misread{What: WrongPhase, Word: rest[0], Nearest: Prefix + " phase " + suggest.Nearest(word, known)}
 	return nil
 }
 
@@ -244,7 +245,7 @@ func (c *Command) class(rest []string) []string {
 			return rest[1:]
 		}
 	}
-	c.Err = &Misread{What: WrongClass, Word: rest[0], Nearest: Prefix + " wrong " + Nearest(word, known)}
+	c.Err = &Misread{What: WrongClass, Word: rest[0], Nearest: Prefix + " wrong " + suggest.Nearest(word, known)}
 	if word == string(routing.Flaky) {
 		c.Err.Nearest = Prefix + " quarantine TEST"
 	}

@@ -2,9 +2,6 @@ package answers
 
 import (
 	"fmt"
-	"strings"
-
-	"github.com/switchback-ci/switchback/routing"
 )
 
 // Reason says why a command was not understood.
@@ -40,17 +37,4 @@ func (m *Misread) Error() string {
 		what = fmt.Sprintf("%q %s", m.Word, what)
 	}
 	return fmt.Sprintf("%s; the nearest command is %q", what, m.Nearest)
-}
-
-// Nearest returns the word of known that the fewest single edits make out of
-// word; of several the first.
-func Nearest(word string, known []string) string {
-	word = strings.ToLower(word)
-	best, cost := "", -1
-	for _, k := range known {
-		if d := routing.Distance(word, strings.ToLower(k)); cost < 0 || d < cost {
-			best, cost = k, d
-		}
-	}
-	return best
 }
