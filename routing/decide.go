@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 type rule struct {
@@ -170,7 +172,7 @@ func decideErrored(s situation) (Decision, bool) {
 
 func decideStaleCommit(s situation) (Decision, bool) {
 	stale := s.v.Head != "" && s.v.Run.SHA != "" && s.v.Head != s.v.Run.SHA
-	return none("commit %s is no longer the head (%s)", short(s.v.Run.SHA), short(s.v.Head)), stale
+	return none("commit %s is no longer the head (%s)", truncate.ShortSHA(s.v.Run.SHA), truncate.ShortSHA(s.v.Head)), stale
 }
 
 // decideStaleRun refuses an attempt older than one seen, a run that was held
@@ -243,9 +245,9 @@ func decideCompletedCommit(s situation) (Decision, bool) {
 		return Decision{}, false
 	}
 	if s.m.Result == Pass {
-		return none("commit %s has passed before", short(s.v.Run.SHA)), true
+		return none("commit %s has passed before", truncate.ShortSHA(s.v.Run.SHA)), true
 	}
-	return none("commit %s has passed before; passing and failing on one commit means flaky", short(s.v.Run.SHA)), true
+	return none("commit %s has passed before; passing and failing on one commit means flaky", truncate.ShortSHA(s.v.Run.SHA)), true
 }
 
 // partOfGreenRun is true for a late failing leg of the very run that was taken

@@ -3,6 +3,8 @@ package routing
 import (
 	"fmt"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 func decideDesign(s situation) (Decision, bool) {
@@ -51,7 +53,7 @@ func decideSameCommit(s situation) (Decision, bool) {
 		n = s.run.Decision.Iteration
 	}
 	d := Decision{Kind: KindRetry, Iteration: n, Again: true, Phase: TargetPhase(s.m),
-		Reason: fmt.Sprintf("commit %s was returned for a fix before (%d/%d); no new turn is spent", orElse(short(s.m.Run.SHA), "of run "+s.m.Run.ID), n, s.limit)}
+		Reason: fmt.Sprintf("commit %s was returned for a fix before (%d/%d); no new turn is spent", orElse(truncate.ShortSHA(s.m.Run.SHA), "of run "+s.m.Run.ID), n, s.limit)}
 	return d, true
 }
 
@@ -73,11 +75,4 @@ func orElse(s, t string) string {
 		return s
 	}
 	return t
-}
-
-func short(sha string) string {
-	if len(sha) > 7 {
-		return sha[:7]
-	}
-	return sha
 }

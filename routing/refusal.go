@@ -1,6 +1,10 @@
 package routing
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
+)
 
 // StaleAnswerError says that an answer was given to another commit than the
 // checkpoint's newest.
@@ -11,7 +15,7 @@ type StaleAnswerError struct {
 }
 
 func (e *StaleAnswerError) Error() string {
-	return fmt.Sprintf("the answer is to commit %s, and %s of checkpoint %q has been analyzed since", short(e.SHA), short(e.Newest), e.Checkpoint)
+	return fmt.Sprintf("the answer is to commit %s, and %s of checkpoint %q has been analyzed since", truncate.ShortSHA(e.SHA), truncate.ShortSHA(e.Newest), e.Checkpoint)
 }
 
 // RefusedError says why a human's act is not possible now, in words for that

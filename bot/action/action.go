@@ -27,6 +27,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -333,13 +334,13 @@ func (f *face) dry(ctx context.Context, key string, v routing.Verdict, d *routin
 func (f *face) analyze(t trigger) (analysis.Output, error) {
 	if t.review != nil {
 		v := routing.ReviewVerdict(t.checkpoint, t.run, *t.review, f.config.Policy(t.checkpoint, "", nil).FailOn)
-		return analysis.Output{Verdict: analysis.Bound(analysis.Redacted(v))}, nil
+		return analysis.Output{Verdict: analysis.Bound(redact.Verdict(v))}, nil
 	}
 	in := t.input
 	in.Rules, in.Criteria, in.Language = f.rules, f.config.CriteriaOf(t.checkpoint), f.config.Language
 	in.FailOn = f.config.Policy(t.checkpoint, "", nil).FailOn
 	f.tests = ctrf.NewWriter(testreport.DefaultLimits().Failing)
-	f.tests.Redact, in.Tests = diagnosis.Redact, f.tests
+	f.tests.Redact, in.Tests = redact.Text, f.tests
 	return analysis.Analyze(in)
 }
 
@@ -362,7 +363,7 @@ func overrideLabel(labels []string) *int {
 func (f *face) renderOptions(t trigger) render.Options {
 	return render.Options{
 		ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language),
-		RunURL: t.run.URL, Redact: diagnosis.Redact,
+		RunURL: t.run.URL, Redact: redact.Text,
 	}
 }
 

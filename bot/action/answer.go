@@ -8,9 +8,9 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
-	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // Comment is a comment in an event.
@@ -163,7 +163,7 @@ func (f *face) reply(ctx context.Context, number int, once string, lines ...stri
 	if len(lines) == 0 {
 		return nil
 	}
-	_, _, err := f.hub.PostOnce(ctx, f.repo, number, render.Marker(f.key("reply", once), 0), strings.Join(lines, "\n\n"), false)
+	_, _, err := f.hub.PostOnce(ctx, f.repo, number, marker.Format(f.key("reply", once), 0), strings.Join(lines, "\n\n"), false)
 	return err
 }
 

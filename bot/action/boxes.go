@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // edit is an edit of the body of an escalation issue.
@@ -38,7 +39,7 @@ func (f *face) edited(ctx context.Context, rec escalation.Record, is Issue) erro
 	e.from, _ = answers.Parse(e.before)
 	var ok bool
 	e.to, ok = answers.Parse(is.Body)
-	_, _, marked := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n"))
+	_, marked := marker.Parse(is.Body)
 	e.broken = rec.Open() && (!ok || !slices.Contains(e.to.Boxes, answers.Submit))
 	e.change = answers.Diff(e.from, e.to)
 	unmarked := rec.Open() && !marked && !e.broken // text of their own behind the marker
@@ -71,8 +72,8 @@ func (f *face) edited(ctx context.Context, rec escalation.Record, is Issue) erro
 // puts it on the last line again.
 func withoutMarker(body, id string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(body, "\n"), func(l string) bool {
-		key, _, ok := render.ParseMarker(l)
-		return ok && key == id
+		m, ok := marker.Parse(l)
+		return ok && m.Key == id
 	}), "\n")
 }
 
@@ -264,7 +265,7 @@ func (f *face) unsubmit(ctx context.Context, e edit) error {
 
 // touch changes the body of a record's issue and leaves all else of it alone.
 func (f *face) touch(ctx context.Context, rec escalation.Record, fn func(live string) string) error {
-	_, _, err := f.hub.RewriteIssue(ctx, f.repo, rec.Number, render.Marker(rec.ID, rec.Mark()), fn)
+	_, _, err := f.hub.RewriteIssue(ctx, f.repo, rec.Number, marker.Format(rec.ID, rec.Mark()), fn)
 	return err
 }
 

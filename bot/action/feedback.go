@@ -17,6 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/surveys"
 	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
@@ -216,8 +217,8 @@ func plain(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r
 // what this edit took away.
 func (f *face) restore(ctx context.Context, d *surveys.Desk, p survey.Prompt, source string) error {
 	is, from := f.event.Issue.Body, f.event.Changes.Body.From
-	key, _, ok := render.ParseMarker(strings.ReplaceAll(is, "\r\n", "\n"))
-	if ok && key == d.PromptKey(p.ID) && (!p.Open() || whole(p, is)) {
+	m, ok := marker.Parse(is)
+	if ok && m.Key == d.PromptKey(p.ID) && (!p.Open() || whole(p, is)) {
 		return nil
 	}
 	before, _ := answers.Parse(from)

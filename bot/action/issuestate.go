@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // closed is an escalation issue that a person closed: as completed, the cases
@@ -33,8 +34,8 @@ func (f *face) closed(ctx context.Context, rec escalation.Record, is Issue) erro
 func (f *face) shut(ctx context.Context, rec escalation.Record, who standing, at, reason string) error {
 	once := fmt.Sprintf("close/%d/%s", rec.Number, at)
 	if !who.may {
-		marker := render.Marker(f.key("reply", once), 0)
-		_, err := f.hub.ReopenIssue(ctx, f.repo, rec.Number, render.NotAllowed(who.login, who.want, who.have, true, f.words()), marker)
+		mark := marker.Format(f.key("reply", once), 0)
+		_, err := f.hub.ReopenIssue(ctx, f.repo, rec.Number, render.NotAllowed(who.login, who.want, who.have, true, f.words()), mark)
 		return err
 	}
 	action := routing.HumanResume

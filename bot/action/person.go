@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // App is a GitHub App in an event.
@@ -61,14 +62,14 @@ const quiet = time.Hour
 func (f *face) refuse(ctx context.Context, number int, s standing, putBack bool) error {
 	prefix := f.key("refused", number, s.id, s.login)
 	now := f.now()
-	_, err := f.hub.PostSeldom(ctx, f.repo, number, render.Marker(prefix+"/"+now.UTC().Format("20060102T150405.000"), 0),
+	_, err := f.hub.PostSeldom(ctx, f.repo, number, marker.Format(prefix+"/"+now.UTC().Format("20060102T150405.000"), 0),
 		render.NotAllowed(s.login, s.want, s.have, putBack, f.words()), escaped(prefix+"/"), now.Add(-quiet))
 	return err
 }
 
 // escaped is a marker's key as it stands in the marker.
 func escaped(key string) string {
-	m := render.Marker(key, 0)
+	m := marker.Format(key, 0)
 	_, rest, _ := strings.Cut(m, "key=")
 	k, _, _ := strings.Cut(rest, " ")
 	return k

@@ -14,7 +14,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/replays"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/marker"
+	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/replay"
 )
 
@@ -78,14 +79,14 @@ func (f *face) replayOf(ctx context.Context, pr github.PullRequest) (bad bool, e
 	} else if err != nil {
 		return false, err
 	}
-	marker := render.Marker(render.ReplayKey(key), 0)
-	o := render.Options{ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language), Redact: diagnosis.Redact}
+	mark := marker.Format(render.ReplayKey(key), 0)
+	o := render.Options{ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language), Redact: redact.Text}
 	if !changed && f.event.Action == "opened" {
 		return false, nil // there is no comment yet
 	}
 	if !changed {
 		shown.Reverted = true
-		_, err := f.hub.ReviseComment(ctx, f.repo, pr.Number, marker, render.ReplayComment(shown, o))
+		_, err := f.hub.ReviseComment(ctx, f.repo, pr.Number, mark, render.ReplayComment(shown, o))
 		if mayOnlyRead(err) && f.app == nil {
 			err = nil
 		}
@@ -99,7 +100,7 @@ func (f *face) replayOf(ctx context.Context, pr github.PullRequest) (bad bool, e
 	for _, p := range shown.Problems {
 		f.notice("%s", p)
 	}
-	return len(shown.Problems) > 0, f.postReplay(ctx, pr.Number, marker, render.ReplayComment(shown, o))
+	return len(shown.Problems) > 0, f.postReplay(ctx, pr.Number, mark, render.ReplayComment(shown, o))
 }
 
 // configured returns the configuration at the head of a pull request, nil if

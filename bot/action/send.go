@@ -11,6 +11,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/suggest"
@@ -20,8 +21,8 @@ import (
 // says of itself is only asked first: the plan's register knows its issue.
 func (f *face) planOf(ctx context.Context, is Issue) (string, error) {
 	var names []string
-	if key, _, ok := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n")); ok {
-		if planName, ok := routing.ParsePlanKey(key); ok {
+	if m, ok := marker.Parse(is.Body); ok {
+		if planName, ok := routing.ParsePlanKey(m.Key); ok {
 			names = append(names, planName)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -82,12 +83,12 @@ func Analyze(in Input) (Output, error) {
 		}
 	}
 	if st.review != nil && len(st.docs)+len(st.logs) == 0 {
-		return Output{Verdict: Bound(Redacted(st.reviewOnly())), Report: &testreport.Report{}}, nil
+		return Output{Verdict: Bound(redact.Verdict(st.reviewOnly())), Report: &testreport.Report{}}, nil
 	}
 	rep := st.merged()
 	diag := diagnosis.Diagnose(rep, col, diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
 	v := st.withReview(st.verdict(rep, diag))
-	return Output{Verdict: Bound(Redacted(v)), Diagnosis: diag, Report: rep}, nil
+	return Output{Verdict: Bound(redact.Verdict(v)), Diagnosis: diag, Report: rep}, nil
 }
 
 type state struct {

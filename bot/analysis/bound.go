@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
-	"github.com/switchback-ci/switchback/routing/testreport"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // What is kept of one verdict in a ledger: eleven turns of a case together
@@ -30,7 +29,7 @@ func Bound(v routing.Verdict) routing.Verdict {
 		cutFailure(&fs[i], 4<<10)
 	}
 	v.Failures = fs
-	v.Reason = testreport.CutText(v.Reason, 2<<10)
+	v.Reason = truncate.Counted(v.Reason, 2<<10)
 	v.Evidence = cutEvidence(v.Evidence, 10)
 	v.Notes, v.Unmet = cutTexts(v.Notes), cutTexts(v.Unmet)
 	v.Review = cutReview(v.Review)
@@ -62,17 +61,17 @@ func Bound(v routing.Verdict) routing.Verdict {
 }
 
 func cutFailure(f *routing.Failure, text int) {
-	f.Name, f.Suite = testreport.CutText(f.Name, 500), testreport.CutText(f.Suite, 500)
-	f.File, f.Fingerprint = testreport.CutText(f.File, 500), testreport.CutText(f.Fingerprint, 200)
-	f.Message, f.Trace = testreport.CutText(f.Message, text), testreport.CutText(f.Trace, text)
-	f.Expected, f.Actual = testreport.CutText(f.Expected, text/2), testreport.CutText(f.Actual, text/2)
-	f.Suggestion = testreport.CutText(f.Suggestion, 600)
+	f.Name, f.Suite = truncate.Counted(f.Name, 500), truncate.Counted(f.Suite, 500)
+	f.File, f.Fingerprint = truncate.Counted(f.File, 500), truncate.Counted(f.Fingerprint, 200)
+	f.Message, f.Trace = truncate.Counted(f.Message, text), truncate.Counted(f.Trace, text)
+	f.Expected, f.Actual = truncate.Counted(f.Expected, text/2), truncate.Counted(f.Actual, text/2)
+	f.Suggestion = truncate.Counted(f.Suggestion, 600)
 	f.Evidence = cutEvidence(f.Evidence, 3)
 	if f.Excerpt != nil {
 		ex := *f.Excerpt
-		ex.File, ex.Lines = testreport.CutText(ex.File, 500), append([]string(nil), ex.Lines[:min(len(ex.Lines), 20)]...)
+		ex.File, ex.Lines = truncate.Counted(ex.File, 500), append([]string(nil), ex.Lines[:min(len(ex.Lines), 20)]...)
 		for i := range ex.Lines {
-			ex.Lines[i] = testreport.CutText(ex.Lines[i], 400)
+			ex.Lines[i] = truncate.Counted(ex.Lines[i], 400)
 		}
 		f.Excerpt = &ex
 	}
@@ -81,7 +80,7 @@ func cutFailure(f *routing.Failure, text int) {
 func cutEvidence(ev []routing.Evidence, most int) []routing.Evidence {
 	out := append([]routing.Evidence(nil), ev[:min(len(ev), most)]...)
 	for i := range out {
-		out[i].Text, out[i].Signal = testreport.CutText(out[i].Text, 300), testreport.CutText(out[i].Signal, 200)
+		out[i].Text, out[i].Signal = truncate.Counted(out[i].Text, 300), truncate.Counted(out[i].Signal, 200)
 	}
 	return out
 }
@@ -90,7 +89,7 @@ func cutEvidence(ev []routing.Evidence, most int) []routing.Evidence {
 func cutTexts(in []string) []string {
 	out := append([]string(nil), in[:min(len(in), 20)]...)
 	for i := range out {
-		out[i] = testreport.CutText(out[i], 500)
+		out[i] = truncate.Counted(out[i], 500)
 	}
 	return out
 }
@@ -101,7 +100,7 @@ func cutReview(r *routing.ReviewResult) *routing.ReviewResult {
 		return nil
 	}
 	c := *r
-	c.Feedback = testreport.CutText(c.Feedback, 4<<10)
+	c.Feedback = truncate.Counted(c.Feedback, 4<<10)
 	c.Issues = nil
 	text := 1 << 10
 	if len(r.Issues) > 10 {
@@ -112,8 +111,8 @@ func cutReview(r *routing.ReviewResult) *routing.ReviewResult {
 			if is.Severity != sev || len(c.Issues) >= mostIssues {
 				continue
 			}
-			is.Category, is.File = testreport.CutText(is.Category, 100), testreport.CutText(is.File, 300)
-			is.Description, is.SuggestedFix = testreport.CutText(is.Description, text), testreport.CutText(is.SuggestedFix, text/2)
+			is.Category, is.File = truncate.Counted(is.Category, 100), truncate.Counted(is.File, 300)
+			is.Description, is.SuggestedFix = truncate.Counted(is.Description, text), truncate.Counted(is.SuggestedFix, text/2)
 			c.Issues = append(c.Issues, is)
 		}
 	}
@@ -126,58 +125,4 @@ func size(v routing.Verdict) int {
 		return 0
 	}
 	return len(b)
-}
-
-// Redacted returns v with secrets masked in every text that came from the run.
-func Redacted(v routing.Verdict) routing.Verdict {
-	r := diagnosis.Redact
-	v.Reason = r(v.Reason)
-	v.Evidence = redactEvidence(v.Evidence)
-	fs := append([]routing.Failure(nil), v.Failures...)
-	for i := range fs {
-		f := &fs[i]
-		f.Name, f.Suite, f.Message, f.Trace = r(f.Name), r(f.Suite), r(f.Message), r(f.Trace)
-		f.Expected, f.Actual, f.Suggestion = r(f.Expected), r(f.Actual), r(f.Suggestion)
-		f.File, f.Fingerprint = r(f.File), r(f.Fingerprint)
-		f.Evidence = redactEvidence(f.Evidence)
-		if f.Excerpt != nil {
-			ex := *f.Excerpt
-			ex.File, ex.Lines = r(ex.File), redactTexts(ex.Lines)
-			f.Excerpt = &ex
-		}
-	}
-	v.Failures = fs
-	v.Notes, v.Unmet = redactTexts(v.Notes), redactTexts(v.Unmet)
-	v.Review = redactReview(v.Review)
-	return v
-}
-
-func redactTexts(in []string) []string {
-	out := append([]string(nil), in...)
-	for i := range out {
-		out[i] = diagnosis.Redact(out[i])
-	}
-	return out
-}
-
-func redactEvidence(ev []routing.Evidence) []routing.Evidence {
-	out := append([]routing.Evidence(nil), ev...)
-	for i := range out {
-		out[i].Text, out[i].Signal = diagnosis.Redact(out[i].Text), diagnosis.Redact(out[i].Signal)
-	}
-	return out
-}
-
-func redactReview(in *routing.ReviewResult) *routing.ReviewResult {
-	if in == nil {
-		return nil
-	}
-	out, r := *in, diagnosis.Redact
-	out.Feedback = r(out.Feedback)
-	out.Issues = append([]routing.ReviewIssue(nil), in.Issues...)
-	for i := range out.Issues {
-		is := &out.Issues[i]
-		is.Category, is.Description, is.File, is.SuggestedFix = r(is.Category), r(is.Description), r(is.File), r(is.SuggestedFix)
-	}
-	return &out
 }

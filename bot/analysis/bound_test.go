@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // huge returns a verdict of n failures whose every text is long; the decisive
@@ -170,7 +171,7 @@ func TestRedactedReachesEveryText(t *testing.T) {
 	}
 	before, _ := json.Marshal(v)
 	seen := map[string]bool{}
-	texts(reflect.ValueOf(Redacted(v)), "", func(path, text string) {
+	texts(reflect.ValueOf(redact.Verdict(v)), "", func(path, text string) {
 		seen[path] = true
 		if strings.Contains(text, secret) && !own[path] {
 			t.Errorf("%s is not redacted", path)
@@ -185,7 +186,7 @@ func TestRedactedReachesEveryText(t *testing.T) {
 		}
 	}
 	if after, _ := json.Marshal(v); string(after) != string(before) {
-		t.Error("Redacted changed what it was given")
+		t.Error("redact.Verdict changed what it was given")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/suggest"
+	"github.com/switchback-ci/switchback/routing/truncate"
 	"gopkg.in/yaml.v3"
 )
 
@@ -89,16 +90,7 @@ func (c *checker) addLine(line int, format string, a ...any) {
 		c.more++
 		return
 	}
-	c.problems = append(c.problems, Problem{c.name, line, shortened(fmt.Sprintf(format, a...))})
-}
-
-// shortened returns a message as one line, and cuts it where it quotes much.
-func shortened(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= 600 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:400], "") + " … " + strings.ToValidUTF8(s[len(s)-100:], "")
+	c.problems = append(c.problems, Problem{c.name, line, truncate.Message(fmt.Sprintf(format, a...))})
 }
 
 // values refuses keys without value, which read like a setting and are none.

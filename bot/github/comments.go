@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // settle is how long GitHub gets to show a post it did not confirm.
@@ -20,9 +21,9 @@ const settle = 2 * time.Second
 // is the bot and whose last line is a marker with the key are meant; of several
 // the oldest stays. A comment of the same or a newer generation is left alone.
 // If the listing fails or is incomplete nothing is posted.
-func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, marker, body, ref string) (id string, changed bool, err error) {
+func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, mark, body, ref string) (id string, changed bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, marker, body)
+	m, body, err := seal(op, mark, body)
 	if err != nil {
 		return "", false, err
 	}
@@ -47,9 +48,9 @@ func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, marker, body
 
 // ReviseComment is UpsertComment for a comment that is not posted if it is not
 // there; found says whether it is.
-func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, marker, body string) (found bool, err error) {
+func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, mark, body string) (found bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, marker, body)
+	m, body, err := seal(op, mark, body)
 	if err != nil {
 		return false, err
 	}
@@ -63,9 +64,9 @@ func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, marker, body
 
 // PostOnce posts body unless the bot already posted a comment with marker's
 // key. With fresh the caller knows that it did not, and the listing is saved.
-func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error) {
+func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, mark, body string, fresh bool) (id string, posted bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, marker, body)
+	m, body, err := seal(op, mark, body)
 	if err != nil {
 		return "", false, err
 	}
@@ -89,7 +90,7 @@ func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, marker, body stri
 // keepFirst looks whether another process posted the same while this one did,
 // and deletes all but the oldest. Whoever posted last sees every post, so one
 // stays, whichever order the requests take.
-func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m mark, c *github.IssueComment) (*github.IssueComment, error) {
+func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m marker.Marker, c *github.IssueComment) (*github.IssueComment, error) {
 	mine, err := h.ownComments(ctx, r, issue, m)
 	if err != nil || len(mine) < 2 {
 		return c, err
@@ -107,7 +108,7 @@ func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m mark, c *githu
 // there are none, the one it posted. After a post of unknown outcome it looks
 // again before it posts again. It returns both if the bot turns out to have
 // another login than was thought, and had posted before under that.
-func (h *Hub) findOrPost(ctx context.Context, r Repo, issue int, m mark, body string, fresh bool) ([]*github.IssueComment, *github.IssueComment, error) {
+func (h *Hub) findOrPost(ctx context.Context, r Repo, issue int, m marker.Marker, body string, fresh bool) ([]*github.IssueComment, *github.IssueComment, error) {
 	for n := 1; ; n++ {
 		if !fresh || n > 1 {
 			mine, err := h.ownComments(ctx, r, issue, m)
@@ -135,7 +136,7 @@ func (h *Hub) findOrPost(ctx context.Context, r Repo, issue int, m mark, body st
 
 // confirm learns from a new comment under which login the bot posts. If that
 // was thought to be another, its older comments were overlooked.
-func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m mark, c *github.IssueComment) ([]*github.IssueComment, *github.IssueComment, error) {
+func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m marker.Marker, c *github.IssueComment) ([]*github.IssueComment, *github.IssueComment, error) {
 	h.mu.Lock()
 	known := h.login
 	h.mu.Unlock()
@@ -153,25 +154,25 @@ func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m mark, c *github.
 
 // PostSeldom is PostOnce that also posts nothing if the bot posted a comment
 // whose marker's key begins with prefix after since.
-func (h *Hub) PostSeldom(ctx context.Context, r Repo, issue int, marker, body, prefix string, since time.Time) (posted bool, err error) {
-	recent, err := h.listOwn(ctx, r, issue, since, func(m mark, c *github.IssueComment) bool {
-		return strings.HasPrefix(m.key, prefix) && c.GetCreatedAt().After(since)
+func (h *Hub) PostSeldom(ctx context.Context, r Repo, issue int, mark, body, prefix string, since time.Time) (posted bool, err error) {
+	recent, err := h.listOwn(ctx, r, issue, since, func(m marker.Marker, c *github.IssueComment) bool {
+		return strings.HasPrefix(m.Key, prefix) && c.GetCreatedAt().After(since)
 	})
 	if err != nil || len(recent) > 0 {
 		return false, Wrap(opf("comment on %s#%d", r, issue), err)
 	}
-	_, posted, err = h.PostOnce(ctx, r, issue, marker, body, false)
+	_, posted, err = h.PostOnce(ctx, r, issue, mark, body, false)
 	return posted, err
 }
 
 // ownComments lists the bot's comments with m's key, oldest first.
-func (h *Hub) ownComments(ctx context.Context, r Repo, issue int, m mark) ([]*github.IssueComment, error) {
-	return h.listOwn(ctx, r, issue, time.Time{}, func(have mark, _ *github.IssueComment) bool { return have.key == m.key })
+func (h *Hub) ownComments(ctx context.Context, r Repo, issue int, m marker.Marker) ([]*github.IssueComment, error) {
+	return h.listOwn(ctx, r, issue, time.Time{}, func(have marker.Marker, _ *github.IssueComment) bool { return have.Key == m.Key })
 }
 
 // listOwn lists the bot's comments that have a marker and match, oldest first;
 // only those changed after since, if that is set.
-func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, match func(mark, *github.IssueComment) bool) ([]*github.IssueComment, error) {
+func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, match func(marker.Marker, *github.IssueComment) bool) ([]*github.IssueComment, error) {
 	login, err := h.Login(ctx)
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, m
 		return nil, err
 	}
 	mine := slices.DeleteFunc(all, func(c *github.IssueComment) bool {
-		have, ok := markOf(c.GetBody())
+		have, ok := marker.Parse(c.GetBody())
 		return !ok || !match(have, c) || !h.mine(c.GetUser().GetLogin(), login)
 	})
 	slices.SortFunc(mine, func(a, b *github.IssueComment) int { return int(a.GetID() - b.GetID()) })
@@ -200,7 +201,7 @@ func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, m
 // knownComment reads the comment the ledger knows. It is nil if it is gone, or
 // is not the bot's, or of another issue or key. One without a marker is the
 // bot's still: somebody edited it away.
-func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m mark, ref string) (*github.IssueComment, error) {
+func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m marker.Marker, ref string) (*github.IssueComment, error) {
 	id, err := number("read comment", ref)
 	if err != nil {
 		return nil, nil // not a reference: as if it were unknown
@@ -215,17 +216,17 @@ func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m mark, ref s
 	} else if err != nil {
 		return nil, err
 	}
-	have, ok := markOf(c.GetBody())
-	if ok && !sameKey(have.key, m.key) || !h.mine(c.GetUser().GetLogin(), login) || !strings.HasSuffix(c.GetIssueURL(), "/"+strconv.Itoa(issue)) {
+	have, ok := marker.Parse(c.GetBody())
+	if ok && !sameKey(have.Key, m.Key) || !h.mine(c.GetUser().GetLogin(), login) || !strings.HasSuffix(c.GetIssueURL(), "/"+strconv.Itoa(issue)) {
 		return nil, nil
 	}
 	return c, nil
 }
 
 // bring writes body over c unless c says so already or is newer.
-func (h *Hub) bring(ctx context.Context, r Repo, c *github.IssueComment, m mark, body string) (bool, error) {
-	have, _ := markOf(c.GetBody())
-	if !m.replaces(have.gen, c.GetBody(), body) {
+func (h *Hub) bring(ctx context.Context, r Repo, c *github.IssueComment, m marker.Marker, body string) (bool, error) {
+	have, _ := marker.Parse(c.GetBody())
+	if !replaces(m, have.Gen, c.GetBody(), body) {
 		return false, nil
 	}
 	_, _, err := h.gh.Issues.EditComment(ctx, r.Owner, r.Name, c.GetID(), &github.IssueComment{Body: &body})
@@ -235,9 +236,9 @@ func (h *Hub) bring(ctx context.Context, r Repo, c *github.IssueComment, m mark,
 // collapse keeps the oldest of the bot's comments, at body, and deletes the
 // others. If one of them is newer than body it leaves all alone: the run that
 // wrote it will see to them.
-func (h *Hub) collapse(ctx context.Context, r Repo, mine []*github.IssueComment, m mark, body string) (id string, changed bool, err error) {
+func (h *Hub) collapse(ctx context.Context, r Repo, mine []*github.IssueComment, m marker.Marker, body string) (id string, changed bool, err error) {
 	for _, c := range mine {
-		if have, _ := markOf(c.GetBody()); have.gen > m.gen {
+		if have, _ := marker.Parse(c.GetBody()); have.Gen > m.Gen {
 			return refOf(c), false, nil
 		}
 	}

@@ -13,15 +13,12 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/e2e"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
-
-func marker(key string, gen int) string {
-	return fmt.Sprintf("<!-- switchback:v1 key=%s gen=%d -->", key, gen)
-}
 
 func upsert(t *testing.T, w *world, n int, gen int, text, ref string) (string, bool) {
 	t.Helper()
-	ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker("k", gen), text, ref)
+	ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", gen), text, ref)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +81,7 @@ func TestUpsertCommentGeneration(t *testing.T) {
 		}
 	}
 	id, _ := strconv.ParseInt(ref, 10, 64)
-	w.repo.Must(t, "PATCH", fmt.Sprintf("/issues/comments/%d", id), map[string]any{"body": "edited\r\n\r\n" + marker("k", 12)}, nil)
+	w.repo.Must(t, "PATCH", fmt.Sprintf("/issues/comments/%d", id), map[string]any{"body": "edited\r\n\r\n" + marker.Format("k", 12)}, nil)
 	upsert(t, w, n, 12, "new", ref)
 	if c := w.view.Content(); len(c) != 0 {
 		t.Errorf("wrote: %v", c)
@@ -120,8 +117,8 @@ func TestUpsertCommentStranger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	n := w.issue(t)
-	theirs := w.repo.Comment(t, e2e.Stranger, n, "mine!\n"+marker("k", 99))
-	ref, changed := upsert(t, w, n, 1, "ours\n> "+marker("other", 3), strconv.FormatInt(theirs, 10))
+	theirs := w.repo.Comment(t, e2e.Stranger, n, "mine!\n"+marker.Format("k", 99))
+	ref, changed := upsert(t, w, n, 1, "ours\n> "+marker.Format("other", 3), strconv.FormatInt(theirs, 10))
 	if !changed || ref == strconv.FormatInt(theirs, 10) {
 		t.Errorf("ref %q, changed %v", ref, changed)
 	}
@@ -131,9 +128,9 @@ func TestUpsertCommentStranger(t *testing.T) {
 	wantComments(t, w, n, "mine!", "ours again")
 	wantComments(t, w, other, "elsewhere")
 	// The bot's own comments that quote the marker or have another key are not meant.
-	w.Hub.PostOnce(context.Background(), w.r, n, marker("k2", 0), marker("k", 5)+"\nquoted", true)
+	w.Hub.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), marker.Format("k", 5)+"\nquoted", true)
 	upsert(t, w, n, 3, "third", "")
-	wantComments(t, w, n, "mine!", "third", marker("k", 5))
+	wantComments(t, w, n, "mine!", "third", marker.Format("k", 5))
 }
 
 func TestUpsertCommentDuplicates(t *testing.T) {
@@ -142,7 +139,7 @@ func TestUpsertCommentDuplicates(t *testing.T) {
 	n := w.issue(t)
 	token := w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil)
 	for _, gen := range []int{1, 3, 2} {
-		w.b.Call(t, token, "POST", fmt.Sprintf("/repos/%s/issues/%d/comments", w.r, n), map[string]any{"body": fmt.Sprintf("gen %d\n\n%s", gen, marker("k", gen))}, nil)
+		w.b.Call(t, token, "POST", fmt.Sprintf("/repos/%s/issues/%d/comments", w.r, n), map[string]any{"body": fmt.Sprintf("gen %d\n\n%s", gen, marker.Format("k", gen))}, nil)
 	}
 	first := w.repo.Comments(t, n)[0].ID
 	w.view.Reset()
@@ -173,8 +170,8 @@ func TestListingFailsNothingPosted(t *testing.T) {
 	} {
 		w.view.Reset()
 		remove := w.view.Fault(f)
-		_, _, err := w.UpsertComment(context.Background(), w.r, n, marker("k", 1), "text", "")
-		_, _, err2 := w.PostOnce(context.Background(), w.r, n, marker("k", 1), "text", false)
+		_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "text", "")
+		_, _, err2 := w.PostOnce(context.Background(), w.r, n, marker.Format("k", 1), "text", false)
 		if err == nil || err2 == nil || len(w.view.Content()) != 0 {
 			t.Errorf("%s: %v, %v, %v", name, err, err2, w.view.Content())
 		}
@@ -206,22 +203,22 @@ func TestCommentOnceWhateverHappens(t *testing.T) {
 			n := w.issue(t)
 			f.Method, f.Path = method, regexp.MustCompile(`/issues/\d+/comments$`)
 			remove := w.view.Fault(f)
-			ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker("k", 1), "sticky", "")
+			ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "sticky", "")
 			if err != nil || !changed {
 				t.Errorf("%s %s: %q, %v, %v", method, name, ref, changed, err)
 			}
 			remove()
 			remove = w.view.Fault(f)
-			if _, posted, err := w.PostOnce(context.Background(), w.r, n, marker("m", 1), "mention", method == "POST"); err != nil || !posted {
+			if _, posted, err := w.PostOnce(context.Background(), w.r, n, marker.Format("m", 1), "mention", method == "POST"); err != nil || !posted {
 				t.Errorf("PostOnce %s %s: %v, %v", method, name, posted, err)
 			}
 			remove()
-			if _, posted, err := w.PostOnce(context.Background(), w.r, n, marker("m", 2), "mention", false); err != nil || posted {
+			if _, posted, err := w.PostOnce(context.Background(), w.r, n, marker.Format("m", 2), "mention", false); err != nil || posted {
 				t.Errorf("PostOnce again %s %s: %v, %v", method, name, posted, err)
 			}
 			f.Method, f.Path = "PATCH", regexp.MustCompile(`/issues/comments/\d+$`)
 			remove = w.view.Fault(f)
-			if _, _, err := w.UpsertComment(context.Background(), w.r, n, marker("k", 2), "sticky 2", ref); err != nil {
+			if _, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 2), "sticky 2", ref); err != nil {
 				t.Errorf("PATCH %s: %v", name, err)
 			}
 			remove()
@@ -240,7 +237,7 @@ func TestCommentGivesUpLater(t *testing.T) {
 	long := e2e.RateLimited(429, time.Hour)
 	long.Method = "POST"
 	remove := w.view.Fault(long)
-	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker("k", 1), "x", "")
+	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
 	if after := wantKind(t, err, Later); after < 59*time.Minute {
 		t.Errorf("after %v", after)
 	}
@@ -253,13 +250,13 @@ func TestCommentGivesUpLater(t *testing.T) {
 	remove()
 	w.clock.sleep(context.Background(), 2*time.Hour)
 	remove = w.view.Fault(e2e.Fault{Method: "POST", Drop: e2e.After, Times: -1})
-	if ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker("k", 1), "x", ""); err != nil || !changed || ref == "" {
+	if ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", ""); err != nil || !changed || ref == "" {
 		t.Errorf("found after an unknown outcome: %q, %v, %v", ref, changed, err)
 	}
 	remove()
 	wantComments(t, w, n, "x")
 	defer w.view.Fault(e2e.Fault{Method: "POST", Status: 502, Times: -1})()
-	_, _, err = w.UpsertComment(context.Background(), w.r, n, marker("other", 1), "x", "")
+	_, _, err = w.UpsertComment(context.Background(), w.r, n, marker.Format("other", 1), "x", "")
 	if wantKind(t, err, Later); !Ambiguous(err) {
 		t.Errorf("not ambiguous: %v", err)
 	}
@@ -270,7 +267,7 @@ func TestReadOnlyToken(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.issue(t)
 	defer w.view.Fault(e2e.Fault{Method: "POST", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})()
-	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker("k", 1), "x", "")
+	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
 	wantKind(t, err, ReadOnly)
 	if !errors.Is(err, ErrReadOnly) {
 		t.Errorf("%v", err)
@@ -297,10 +294,10 @@ func TestLogin(t *testing.T) {
 	n := w.issue(t)
 	upsert(t, w, n, 1, "one", "")
 	wrong := w.as(t, w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil), e2e.ActionsBot)
-	if _, _, err := wrong.UpsertComment(context.Background(), w.r, n, marker("k", 2), "two", ""); err != nil {
+	if _, _, err := wrong.UpsertComment(context.Background(), w.r, n, marker.Format("k", 2), "two", ""); err != nil {
 		t.Error(err)
 	}
-	if _, posted, err := w.as(t, w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil), e2e.ActionsBot).PostOnce(context.Background(), w.r, n, marker("k", 2), "two", false); err != nil || posted {
+	if _, posted, err := w.as(t, w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil), e2e.ActionsBot).PostOnce(context.Background(), w.r, n, marker.Format("k", 2), "two", false); err != nil || posted {
 		t.Errorf("posted %v, %v", posted, err)
 	}
 	wantComments(t, w, n, "two")
@@ -312,7 +309,7 @@ func TestPostSeldom(t *testing.T) {
 	n := w.issue(t)
 	post := func(key string, since time.Time) bool {
 		t.Helper()
-		posted, err := w.PostSeldom(context.Background(), w.r, n, marker("refused/7/"+key, 0), "no "+key, "refused/7/", since)
+		posted, err := w.PostSeldom(context.Background(), w.r, n, marker.Format("refused/7/"+key, 0), "no "+key, "refused/7/", since)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,7 +368,7 @@ func TestPostOnceAtOnce(t *testing.T) {
 		ids := make(chan string, posters)
 		for range posters {
 			go func() {
-				id, _, err := w.PostOnce(context.Background(), w.r, n, marker(fmt.Sprintf("r%d", round), 0), "sorry", false)
+				id, _, err := w.PostOnce(context.Background(), w.r, n, marker.Format(fmt.Sprintf("r%d", round), 0), "sorry", false)
 				if err != nil {
 					t.Error(err)
 				}

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // posts writes to h and returns its error.
 func posts(h *Hub) error {
-	_, _, err := h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	_, _, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // IssueSpec is an issue as it is wanted. Title, labels and assignees are set
@@ -61,9 +62,9 @@ func (h *Hub) Issue(ctx context.Context, r Repo, number int) (Issue, error) {
 // Options.IssueLabel, never by search. If the listing fails or is incomplete
 // nothing is filed. A known issue that was transferred or deleted is ErrMoved:
 // whether to file another is the caller's to say. A closed issue stays closed.
-func (h *Hub) UpsertIssue(ctx context.Context, r Repo, marker string, spec IssueSpec, ref string) (issue Issue, created bool, err error) {
+func (h *Hub) UpsertIssue(ctx context.Context, r Repo, mark string, spec IssueSpec, ref string) (issue Issue, created bool, err error) {
 	op := opf("issue %q in %s", spec.Title, r)
-	m, body, err := seal(op, marker, spec.Body)
+	m, body, err := seal(op, mark, spec.Body)
 	if err != nil {
 		return Issue{}, false, err
 	}
@@ -73,15 +74,15 @@ func (h *Hub) UpsertIssue(ctx context.Context, r Repo, marker string, spec Issue
 		return Issue{}, false, Wrap(op, err)
 	}
 	if known != nil {
-		issue, err = h.bringIssue(ctx, r, *known, marker, spec)
+		issue, err = h.bringIssue(ctx, r, *known, mark, spec)
 		return issue, false, Wrap(op, err)
 	}
-	issue, created, err = h.findOrFile(ctx, r, m, marker, spec)
+	issue, created, err = h.findOrFile(ctx, r, m, mark, spec)
 	return issue, created, Wrap(op, err)
 }
 
 // knownIssue returns nil if ref is empty or names somebody else's issue.
-func (h *Hub) knownIssue(ctx context.Context, r Repo, m mark, ref string) (*Issue, error) {
+func (h *Hub) knownIssue(ctx context.Context, r Repo, m marker.Marker, ref string) (*Issue, error) {
 	n, err := strconv.Atoi(ref)
 	if err != nil || n <= 0 {
 		return nil, nil
@@ -94,21 +95,21 @@ func (h *Hub) knownIssue(ctx context.Context, r Repo, m mark, ref string) (*Issu
 	if err != nil {
 		return nil, err
 	}
-	have, ok := markOf(i.Body)
-	if ok && !sameKey(have.key, m.key) || !h.mine(i.Author, login) {
+	have, ok := marker.Parse(i.Body)
+	if ok && !sameKey(have.Key, m.Key) || !h.mine(i.Author, login) {
 		return nil, nil
 	}
 	return &i, nil
 }
 
-func (h *Hub) findOrFile(ctx context.Context, r Repo, m mark, marker string, spec IssueSpec) (Issue, bool, error) {
+func (h *Hub) findOrFile(ctx context.Context, r Repo, m marker.Marker, mark string, spec IssueSpec) (Issue, bool, error) {
 	for n := 1; ; n++ {
 		mine, err := h.ownIssues(ctx, r, m)
 		if err != nil {
 			return Issue{}, false, err
 		}
 		if len(mine) > 0 {
-			i, err := h.keepOne(ctx, r, mine, marker, spec)
+			i, err := h.keepOne(ctx, r, mine, mark, spec)
 			return i, n > 1, err
 		}
 		i, err := h.file(ctx, r, spec)
@@ -126,11 +127,11 @@ func (h *Hub) findOrFile(ctx context.Context, r Repo, m mark, marker string, spe
 
 // FindIssue looks for the bot's issue with marker's key among all issues with
 // the label Options.IssueLabel, an open one before a closed one.
-func (h *Hub) FindIssue(ctx context.Context, r Repo, marker string) (issue Issue, found bool, err error) {
-	op := opf("find the issue of %s in %s", marker, r)
-	m, ok := markOf(marker)
+func (h *Hub) FindIssue(ctx context.Context, r Repo, mark string) (issue Issue, found bool, err error) {
+	op := opf("find the issue of %s in %s", mark, r)
+	m, ok := marker.Parse(mark)
 	if !ok {
-		return Issue{}, false, failf(op, nil, "%q is not a marker", marker)
+		return Issue{}, false, failf(op, nil, "%q is not a mark", mark)
 	}
 	mine, err := h.ownIssues(ctx, r, m)
 	if err != nil || len(mine) == 0 {
@@ -140,7 +141,7 @@ func (h *Hub) FindIssue(ctx context.Context, r Repo, marker string) (issue Issue
 }
 
 // ownIssues lists the bot's issues with m's key, open ones first, then oldest.
-func (h *Hub) ownIssues(ctx context.Context, r Repo, m mark) ([]Issue, error) {
+func (h *Hub) ownIssues(ctx context.Context, r Repo, m marker.Marker) ([]Issue, error) {
 	login, err := h.Login(ctx)
 	if err != nil {
 		return nil, err
@@ -155,8 +156,8 @@ func (h *Hub) ownIssues(ctx context.Context, r Repo, m mark) ([]Issue, error) {
 	}
 	var mine []Issue
 	for _, x := range all {
-		have, ok := markOf(x.GetBody())
-		if ok && have.key == m.key && h.mine(x.GetUser().GetLogin(), login) && !x.IsPullRequest() {
+		have, ok := marker.Parse(x.GetBody())
+		if ok && have.Key == m.Key && h.mine(x.GetUser().GetLogin(), login) && !x.IsPullRequest() {
 			mine = append(mine, issueOf(x, login))
 		}
 	}
@@ -171,7 +172,7 @@ func (h *Hub) ownIssues(ctx context.Context, r Repo, m mark) ([]Issue, error) {
 
 // keepOne brings the first of the bot's issues to its body and closes other
 // open ones as duplicates.
-func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, marker string, spec IssueSpec) (Issue, error) {
+func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, mark string, spec IssueSpec) (Issue, error) {
 	for _, dup := range mine[1:] {
 		if dup.State != "open" {
 			continue
@@ -188,18 +189,18 @@ func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, marker string, 
 		}
 		keep = i
 	}
-	return h.bringIssue(ctx, r, keep, marker, spec)
+	return h.bringIssue(ctx, r, keep, mark, spec)
 }
 
 // bringIssue writes the body over i's unless i says so already or is newer.
-func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, marker string, spec IssueSpec) (Issue, error) {
+func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, mark string, spec IssueSpec) (Issue, error) {
 	write := spec.Write
 	if write == nil {
 		write = func(string) string { return spec.Body }
 	}
-	i, _, err := h.rewrite(ctx, r, i, marker, write, func(m mark, live, body string) bool {
-		have, _ := markOf(live)
-		return m.replaces(have.gen, live, body)
+	i, _, err := h.rewrite(ctx, r, i, mark, write, func(m marker.Marker, live, body string) bool {
+		have, _ := marker.Parse(live)
+		return replaces(m, have.Gen, live, body)
 	}, spec.Write != nil)
 	return i, err
 }
@@ -207,7 +208,7 @@ func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, marker string, sp
 // RewriteIssue reads the body of an issue of the bot and brings it to what write
 // makes of it, below marker. Unlike UpsertIssue it also changes a body of
 // marker's own generation; one of a newer generation stays.
-func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, marker string, write func(live string) string) (issue Issue, changed bool, err error) {
+func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, mark string, write func(live string) string) (issue Issue, changed bool, err error) {
 	op := opf("write issue %s#%d", r, number)
 	i, err := h.Issue(ctx, r, number)
 	if err != nil {
@@ -218,9 +219,9 @@ func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, marker strin
 	} else if !h.mine(i.Author, login) {
 		return i, false, failf(op, nil, "it is %s's, not the bot's", i.Author)
 	}
-	i, changed, err = h.rewrite(ctx, r, i, marker, write, func(m mark, live, body string) bool {
-		have, _ := markOf(live)
-		return m.gen >= have.gen && !sameText(live, body)
+	i, changed, err = h.rewrite(ctx, r, i, mark, write, func(m marker.Marker, live, body string) bool {
+		have, _ := marker.Parse(live)
+		return m.Gen >= have.Gen && !sameText(live, body)
 	}, true)
 	return i, changed, Wrap(op, err)
 }
@@ -229,9 +230,9 @@ func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, marker strin
 // no condition with an edit, so somebody may write in between: with look the
 // body is read again, and if another took the place of ours it is made anew
 // out of that, once.
-func (h *Hub) rewrite(ctx context.Context, r Repo, i Issue, marker string, write func(live string) string, replaces func(m mark, live, body string) bool, look bool) (Issue, bool, error) {
+func (h *Hub) rewrite(ctx context.Context, r Repo, i Issue, mark string, write func(live string) string, replaces func(m marker.Marker, live, body string) bool, look bool) (Issue, bool, error) {
 	for n := 1; ; n++ {
-		m, body, err := seal("", marker, write(i.Body))
+		m, body, err := seal("", mark, write(i.Body))
 		if err != nil || !replaces(m, i.Body, body) {
 			return i, n > 1, err
 		}
@@ -304,25 +305,25 @@ func refused(err error, field string) bool {
 
 // CloseIssue closes an issue of the bot and says why in a comment, once. One
 // that is closed already is left alone, comment and all.
-func (h *Hub) CloseIssue(ctx context.Context, r Repo, number int, comment, marker string) (closed bool, err error) {
-	return h.CloseIssueAs(ctx, r, number, "completed", comment, marker)
+func (h *Hub) CloseIssue(ctx context.Context, r Repo, number int, comment, mark string) (closed bool, err error) {
+	return h.CloseIssueAs(ctx, r, number, "completed", comment, mark)
 }
 
 // CloseIssueAs is CloseIssue with a reason of its own: completed or not_planned.
-func (h *Hub) CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, marker string) (closed bool, err error) {
-	err = h.turn(ctx, r, number, "closed", reason, comment, marker, &closed)
+func (h *Hub) CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, mark string) (closed bool, err error) {
+	err = h.turn(ctx, r, number, "closed", reason, comment, mark, &closed)
 	return closed, Wrap(opf("close issue %s#%d", r, number), err)
 }
 
 // ReopenIssue is CloseIssue the other way round. Whether it may be reopened,
 // for instance not after a person closed it, is the caller's to say.
-func (h *Hub) ReopenIssue(ctx context.Context, r Repo, number int, comment, marker string) (reopened bool, err error) {
-	err = h.turn(ctx, r, number, "open", "reopened", comment, marker, &reopened)
+func (h *Hub) ReopenIssue(ctx context.Context, r Repo, number int, comment, mark string) (reopened bool, err error) {
+	err = h.turn(ctx, r, number, "open", "reopened", comment, mark, &reopened)
 	return reopened, Wrap(opf("reopen issue %s#%d", r, number), err)
 }
 
 // turn comments first: killed in between, it finds the comment and goes on.
-func (h *Hub) turn(ctx context.Context, r Repo, number int, state, reason, comment, marker string, done *bool) error {
+func (h *Hub) turn(ctx context.Context, r Repo, number int, state, reason, comment, mark string, done *bool) error {
 	i, err := h.Issue(ctx, r, number)
 	if err != nil || i.State == state {
 		return err
@@ -333,7 +334,7 @@ func (h *Hub) turn(ctx context.Context, r Repo, number int, state, reason, comme
 		return failf("", nil, "it is %s's, not the bot's", i.Author)
 	}
 	if comment != "" {
-		if _, _, err := h.PostOnce(ctx, r, number, marker, comment, false); err != nil {
+		if _, _, err := h.PostOnce(ctx, r, number, mark, comment, false); err != nil {
 			return err
 		}
 	}

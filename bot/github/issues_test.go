@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/e2e"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 func spec(title string) IssueSpec {
@@ -21,7 +22,7 @@ func TestUpsertIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	ctx := context.Background()
-	i, created, err := w.UpsertIssue(ctx, w.r, marker("k", 1), spec("T"), "")
+	i, created, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 1), spec("T"), "")
 	if err != nil || !created || i.State != "open" || i.Author != e2e.SwitchbackBot {
 		t.Fatalf("%+v, %v, %v", i, created, err)
 	}
@@ -30,7 +31,7 @@ func TestUpsertIssue(t *testing.T) {
 	}
 	w.view.Reset()
 	for _, ref := range []string{strconv.Itoa(i.Number), ""} {
-		if got, created, err := w.UpsertIssue(ctx, w.r, marker("k", 1), spec("T"), ref); err != nil || created || got.Number != i.Number {
+		if got, created, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 1), spec("T"), ref); err != nil || created || got.Number != i.Number {
 			t.Errorf("again with %q: %+v, %v, %v", ref, got, created, err)
 		}
 	}
@@ -39,13 +40,13 @@ func TestUpsertIssue(t *testing.T) {
 	}
 	next := spec("people's title stays")
 	next.Body = "second"
-	if got, _, err := w.UpsertIssue(ctx, w.r, marker("k", 2), next, ""); err != nil || got.Number != i.Number {
+	if got, _, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 2), next, ""); err != nil || got.Number != i.Number {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if all := w.repo.Issues(t); len(all) != 1 || all[0].Title != "T" || all[0].Body != "second\n\n"+marker("k", 2) {
+	if all := w.repo.Issues(t); len(all) != 1 || all[0].Title != "T" || all[0].Body != "second\n\n"+marker.Format("k", 2) {
 		t.Errorf("issues: %+v", all)
 	}
-	if other, created, err := w.UpsertIssue(ctx, w.r, marker("k2", 1), spec("other"), strconv.Itoa(i.Number)); err != nil || !created || other.Number == i.Number {
+	if other, created, err := w.UpsertIssue(ctx, w.r, marker.Format("k2", 1), spec("other"), strconv.Itoa(i.Number)); err != nil || !created || other.Number == i.Number {
 		t.Errorf("another key: %+v, %v, %v", other, created, err)
 	}
 }
@@ -55,11 +56,11 @@ func TestUpsertIssueStrangerAndDuplicates(t *testing.T) {
 	w := newWorld(t, nil)
 	ctx := context.Background()
 	file := func(token, title, key string) (n struct{ Number int }) {
-		w.b.Call(t, token, "POST", "/repos/"+w.r.String()+"/issues", map[string]any{"title": title, "body": "b\n\n" + marker(key, 1), "labels": []string{"switchback"}}, &n)
+		w.b.Call(t, token, "POST", "/repos/"+w.r.String()+"/issues", map[string]any{"title": title, "body": "b\n\n" + marker.Format(key, 1), "labels": []string{"switchback"}}, &n)
 		return n
 	}
 	file(w.b.UserToken(e2e.Owner), "stranger", "k")
-	mine, created, err := w.UpsertIssue(ctx, w.r, marker("k", 1), spec("T"), "")
+	mine, created, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 1), spec("T"), "")
 	if err != nil || !created {
 		t.Fatalf("%v, %v", created, err)
 	}
@@ -69,7 +70,7 @@ func TestUpsertIssueStrangerAndDuplicates(t *testing.T) {
 		file(bot, fmt.Sprint("other ", i), "x"+strconv.Itoa(i))
 	}
 	w.view.Reset()
-	got, created, err := w.UpsertIssue(ctx, w.r, marker("k", 2), spec("T"), "")
+	got, created, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 2), spec("T"), "")
 	if err != nil || created || got.Number != mine.Number {
 		t.Errorf("%+v, %v, %v", got, created, err)
 	}
@@ -87,7 +88,7 @@ func TestUpsertIssueStrangerAndDuplicates(t *testing.T) {
 	} {
 		w.view.Reset()
 		remove := w.view.Fault(f)
-		_, created, err := w.UpsertIssue(ctx, w.r, marker("new", 1), spec("T"), "")
+		_, created, err := w.UpsertIssue(ctx, w.r, marker.Format("new", 1), spec("T"), "")
 		if wantKind(t, err, Later); created || len(w.view.Content()) != 0 {
 			t.Errorf("%s: filed: %v", name, w.view.Content())
 		}
@@ -99,30 +100,30 @@ func TestCloseAndReopenIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	ctx := context.Background()
-	i, _, err := w.UpsertIssue(ctx, w.r, marker("k", 1), spec("T"), "")
+	i, _, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 1), spec("T"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 2 {
-		if done, err := w.CloseIssue(ctx, w.r, i.Number, "fixed", marker("close", 1)); err != nil || done != (n == 0) {
+		if done, err := w.CloseIssue(ctx, w.r, i.Number, "fixed", marker.Format("close", 1)); err != nil || done != (n == 0) {
 			t.Errorf("close %d: %v, %v", n, done, err)
 		}
 	}
-	got, _, err := w.UpsertIssue(ctx, w.r, marker("k", 2), spec("T"), "")
+	got, _, err := w.UpsertIssue(ctx, w.r, marker.Format("k", 2), spec("T"), "")
 	if err != nil || got.State != "closed" || !got.ClosedByBot {
 		t.Errorf("closed by the bot: %+v, %v", got, err)
 	}
 	for n := range 2 {
-		if done, err := w.ReopenIssue(ctx, w.r, i.Number, "again", marker("reopen", 1)); err != nil || done != (n == 0) {
+		if done, err := w.ReopenIssue(ctx, w.r, i.Number, "again", marker.Format("reopen", 1)); err != nil || done != (n == 0) {
 			t.Errorf("reopen %d: %v, %v", n, done, err)
 		}
 	}
 	// Killed between comment and state: the comment is not repeated.
 	remove := w.view.Fault(e2e.Fault{Method: "PATCH", Status: 422})
-	_, err = w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker("close", 2))
+	_, err = w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker.Format("close", 2))
 	wantKind(t, err, Fail)
 	remove()
-	ok(w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker("close2", 2)))(t)
+	ok(w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker.Format("close2", 2)))(t)
 	wantComments(t, w, i.Number, "fixed", "again", "fixed again")
 	theirs := w.issue(t)
 	_, err = w.CloseIssue(ctx, w.r, theirs, "", "")
@@ -138,7 +139,7 @@ func TestMovedIssue(t *testing.T) {
 	other := w.issue(t)
 	for _, status := range []int{301, 404, 410} {
 		remove := w.view.Fault(e2e.Fault{Method: "GET", Status: status, Header: http.Header{"Location": {fmt.Sprintf("%s/repos/%s/issues/%d", w.b.URL, w.r, other)}}})
-		_, _, err := w.UpsertIssue(context.Background(), w.r, marker("k", 1), spec("T"), "77")
+		_, _, err := w.UpsertIssue(context.Background(), w.r, marker.Format("k", 1), spec("T"), "77")
 		if wantKind(t, err, Gone); !errors.Is(err, ErrMoved) {
 			t.Errorf("%d: %v", status, err)
 		}
@@ -154,14 +155,14 @@ func TestIssueAssignees(t *testing.T) {
 	w := newWorld(t, nil)
 	s := spec("T")
 	s.Assignees = []string{e2e.Owner}
-	i, _, err := w.UpsertIssue(context.Background(), w.r, marker("k", 1), s, "")
+	i, _, err := w.UpsertIssue(context.Background(), w.r, marker.Format("k", 1), s, "")
 	if err != nil || len(w.repo.Issues(t)[0].Assignees) != 1 {
 		t.Errorf("%+v, %v", i, err)
 	}
 	s.Assignees = []string{"nobody-at-all"}
 	defer w.view.Fault(e2e.Fault{Method: "POST", Path: regexp.MustCompile(`/issues$`), Status: 422,
 		Body: `{"message":"Validation Failed","errors":[{"value":"nobody-at-all","resource":"Issue","field":"assignees","code":"invalid"}]}`})()
-	if _, created, err := w.UpsertIssue(context.Background(), w.r, marker("k2", 1), s, ""); err != nil || !created {
+	if _, created, err := w.UpsertIssue(context.Background(), w.r, marker.Format("k2", 1), s, ""); err != nil || !created {
 		t.Errorf("%v, %v", created, err)
 	}
 }
@@ -171,7 +172,7 @@ func TestIssueCap(t *testing.T) {
 	w := newWorld(t, nil)
 	w.o.IssueCap = 2
 	for n := range 3 {
-		_, created, err := w.UpsertIssue(context.Background(), w.r, marker("k"+strconv.Itoa(n), 1), spec("T"), "")
+		_, created, err := w.UpsertIssue(context.Background(), w.r, marker.Format("k"+strconv.Itoa(n), 1), spec("T"), "")
 		if created != (n < 2) || errors.Is(err, ErrIssueCap) != (n == 2) {
 			t.Errorf("%d: %v, %v", n, created, err)
 		}
@@ -191,7 +192,7 @@ func TestIssueOnceWhateverHappens(t *testing.T) {
 			n++
 			f.Method, f.Path = method, regexp.MustCompile(`/issues$`)
 			remove := w.view.Fault(f)
-			i, created, err := w.UpsertIssue(context.Background(), w.r, marker("k"+strconv.Itoa(n), 1), spec(name), "")
+			i, created, err := w.UpsertIssue(context.Background(), w.r, marker.Format("k"+strconv.Itoa(n), 1), spec(name), "")
 			if err != nil || !created {
 				t.Errorf("%s %s: %v, %v", method, name, created, err)
 			}
@@ -201,7 +202,7 @@ func TestIssueOnceWhateverHappens(t *testing.T) {
 			}
 			f.Method, f.Path = "PATCH", regexp.MustCompile(`/issues/\d+$`)
 			remove = w.view.Fault(f)
-			if done, err := w.CloseIssue(context.Background(), w.r, i.Number, "c", marker("c", 1)); err != nil || !done {
+			if done, err := w.CloseIssue(context.Background(), w.r, i.Number, "c", marker.Format("c", 1)); err != nil || !done {
 				t.Errorf("close %s: %v, %v", name, done, err)
 			}
 			remove()

@@ -8,6 +8,7 @@ import (
 	"github.com/hmarr/codeowners"
 
 	"github.com/switchback-ci/switchback/e2e"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 func TestOwnersNamed(t *testing.T) {
@@ -85,25 +86,25 @@ func TestContains(t *testing.T) {
 func TestRewriteIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	i, _, err := w.UpsertIssue(t.Context(), w.r, marker("k", 5), spec("T"), "")
+	i, _, err := w.UpsertIssue(t.Context(), w.r, marker.Format("k", 5), spec("T"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
-	_, changed, err := w.RewriteIssue(t.Context(), w.r, i.Number, marker("k", 5), func(live string) string {
+	_, changed, err := w.RewriteIssue(t.Context(), w.r, i.Number, marker.Format("k", 5), func(live string) string {
 		calls++
 		return "new\n" + strings.Repeat("tick\n", strings.Count(live, "[x]"))
 	})
 	if err != nil || !changed || calls != 1 {
 		t.Errorf("%v %v, %d calls", changed, err, calls)
 	}
-	if got, _ := w.Issue(t.Context(), w.r, i.Number); got.Body != "new\n\n"+marker("k", 5) {
+	if got, _ := w.Issue(t.Context(), w.r, i.Number); got.Body != "new\n\n"+marker.Format("k", 5) {
 		t.Errorf("%q", got.Body)
 	}
-	if _, changed, err = w.RewriteIssue(t.Context(), w.r, i.Number, marker("k", 5), func(string) string { return "new" }); changed || err != nil {
+	if _, changed, err = w.RewriteIssue(t.Context(), w.r, i.Number, marker.Format("k", 5), func(string) string { return "new" }); changed || err != nil {
 		t.Errorf("the same again: %v %v", changed, err)
 	}
-	if _, changed, err = w.RewriteIssue(t.Context(), w.r, i.Number, marker("k", 4), func(string) string { return "old" }); changed || err != nil {
+	if _, changed, err = w.RewriteIssue(t.Context(), w.r, i.Number, marker.Format("k", 4), func(string) string { return "old" }); changed || err != nil {
 		t.Errorf("an older generation: %v %v", changed, err)
 	}
 }

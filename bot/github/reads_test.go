@@ -228,34 +228,3 @@ func TestDispatch(t *testing.T) {
 		t.Errorf("already running: %v", err)
 	}
 }
-
-func TestDryRunSendsNothing(t *testing.T) {
-	t.Parallel()
-	ctx, r, d := context.Background(), Repo{"o", "r"}, &DryRun{}
-	ref, changed, err := d.UpsertComment(ctx, r, 1, marker("k", 1), "body", "7")
-	if err != nil || !changed || ref != "7" {
-		t.Errorf("%q, %v, %v", ref, changed, err)
-	}
-	d.PostOnce(ctx, r, 1, marker("m", 1), "once", false)
-	d.UpsertCheck(ctx, r, "abc", failed("c"), false)
-	d.SyncLabels(ctx, r, 1, nil, []LabelSpec{{Name: "a"}}, []LabelSpec{{Name: "b"}})
-	d.UpsertIssue(ctx, r, marker("i", 1), spec("T"), "")
-	d.CloseIssue(ctx, r, 3, "why", marker("x", 1))
-	d.ReopenIssue(ctx, r, 3, "why", marker("x", 1))
-	d.DispatchWorkflow(ctx, r, "w.yml", "main", nil)
-	d.RepositoryDispatch(ctx, r, "e", map[string]int{"a": 1})
-	d.RerunFailed(ctx, r, 9)
-	var ops []string
-	for _, p := range d.Planned() {
-		ops = append(ops, p.Op+" "+p.Key)
-	}
-	if got := strings.Join(ops, ","); got != "UpsertComment k,PostOnce m,UpsertCheck c,SyncLabels ,UpsertIssue i,CloseIssue ,ReopenIssue ,DispatchWorkflow ,RepositoryDispatch ,RerunFailed " {
-		t.Errorf("planned %s", got)
-	}
-	if p := d.Planned()[0]; !strings.HasSuffix(p.Body, "\n\n"+marker("k", 1)) || p.Number != 1 {
-		t.Errorf("planned %+v", p)
-	}
-	if _, _, err := d.UpsertComment(ctx, r, 1, "bad", "body", ""); err == nil {
-		t.Error("took a bad marker")
-	}
-}

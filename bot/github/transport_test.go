@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 const secret = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
@@ -100,7 +101,7 @@ func TestRenamedRepository(t *testing.T) {
 			fmt.Fprint(w, `[]`)
 		}
 	})
-	if ref, _, err := h.UpsertComment(context.Background(), repo, 1, marker("k", 1), "text", ""); err != nil || ref != "1" || posts.Load() != 1 {
+	if ref, _, err := h.UpsertComment(context.Background(), repo, 1, marker.Format("k", 1), "text", ""); err != nil || ref != "1" || posts.Load() != 1 {
 		t.Errorf("%q, %v, %d posts", ref, err, posts.Load())
 	}
 	gone := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +110,7 @@ func TestRenamedRepository(t *testing.T) {
 		}
 		http.Redirect(w, r, "/elsewhere", http.StatusMovedPermanently)
 	})
-	_, _, err := gone.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	_, _, err := gone.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	wantKind(t, err, Gone)
 }
 
@@ -129,9 +130,9 @@ func TestCutAnswer(t *testing.T) {
 			fmt.Fprint(w, `[]`)
 			return
 		}
-		fmt.Fprintf(w, `[{"id":1,"user":{"login":"Bot[bot]"},"body":%q}]`, "text\n\n"+marker("k", 1))
+		fmt.Fprintf(w, `[{"id":1,"user":{"login":"Bot[bot]"},"body":%q}]`, "text\n\n"+marker.Format("k", 1))
 	})
-	ref, changed, err := h.UpsertComment(context.Background(), repo, 1, marker("k", 1), "text", "")
+	ref, changed, err := h.UpsertComment(context.Background(), repo, 1, marker.Format("k", 1), "text", "")
 	if err != nil || !changed || ref != "1" || posts.Load() != 1 {
 		t.Errorf("%q, %v, %v, %d posts", ref, changed, err, posts.Load())
 	}
@@ -149,12 +150,12 @@ func TestNeverConnected(t *testing.T) {
 			return &http.Response{StatusCode: 201, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"id":4}`)), Request: r}, nil
 		})}
 	})
-	ref, posted, err := h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	ref, posted, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	if err != nil || !posted || ref != "4" || calls.Load() != 3 {
 		t.Errorf("%q, %v, %v, %d calls", ref, posted, err, calls.Load())
 	}
 	calls.Store(-9)
-	_, _, err = h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true)
+	_, _, err = h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	wantKind(t, err, Later)
 	if strings.Contains(err.Error(), secret) || Ambiguous(err) {
 		t.Errorf("%v", err)
@@ -227,7 +228,7 @@ func TestGovernor(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 90 {
 		wg.Go(func() {
-			if _, _, err := h.PostOnce(context.Background(), repo, 1, marker("k", 1), "text", true); err != nil {
+			if _, _, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true); err != nil {
 				t.Error(err)
 			}
 		})

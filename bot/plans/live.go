@@ -3,8 +3,8 @@ package plans
 import (
 	"context"
 
-	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -102,5 +102,5 @@ func (d *Desk) lead(ctx context.Context, b plan.Board) (int, error) {
 // marker orders what the plan's issue says: both registers grow with every change,
 // so an older state never replaces a newer.
 func (d *Desk) marker(reg plan.Register, calls int) string {
-	return render.Marker(d.Key(), reg.Version+calls)
+	return marker.Format(d.Key(), reg.Version+calls)
 }

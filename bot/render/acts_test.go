@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // playActs plays runs and what people did in between.
@@ -108,8 +109,8 @@ func TestAnswersShown(t *testing.T) {
 		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanQuarantine, Test: "@all `x` <!-- y", By: "@mona"})
 		body := Comment(c, "unit", Options{})
 		has(t, "comment", body, code("@mona")+" put "+code("@all `x` <!-- y")+" into quarantine")
-		if key, _, ok := ParseMarker(body); !ok || key != CommentKey(caseKey, "unit") {
-			t.Errorf("the marker is %q", key)
+		if m, ok := marker.Parse(body); !ok || m.Key != CommentKey(caseKey, "unit") {
+			t.Errorf("the marker is %q", m.Key)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // CommentKey is the key of the sticky comment of a checkpoint.
@@ -17,13 +18,13 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // its last line is the marker.
 func Comment(c routing.Case, checkpoint string, o Options) string {
 	v := look(c, checkpoint, o)
-	marker := Marker(CommentKey(c.Key, checkpoint), c.Generation)
+	mark := marker.Format(CommentKey(c.Key, checkpoint), c.Generation)
 	return fit(o.limit(), func(d detail) string {
 		p := v.comment(d)
-		p.Marker = marker
+		p.Marker = mark
 		return p.print(v.lang, "comment")
 	}, func() string {
-		return "### " + v.head() + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + marker
+		return "### " + v.head() + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + mark
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 func options() Options { return Options{Repo: "acme/shop", Mention: "@author", Redact: secretive} }
@@ -64,8 +65,8 @@ func TestCommentGolden(t *testing.T) {
 				inert(t, got, o)
 			}
 			golden(t, "comment_"+name+".md", got)
-			if k, gen, ok := ParseMarker(got); !ok || k != CommentKey(caseKey, "unit") || gen != c.Version {
-				t.Errorf("marker %q %d %v", k, gen, ok)
+			if m, ok := marker.Parse(got); !ok || m.Key != CommentKey(caseKey, "unit") || m.Gen != c.Version {
+				t.Errorf("marker %+v, %v", m, ok)
 			}
 		})
 	}
@@ -166,7 +167,7 @@ func TestCommentFits(t *testing.T) {
 			if len(got) > o.limit() || !utf8.ValidString(got) {
 				t.Errorf("%d failures, limit %d: %d bytes", n, limit, len(got))
 			}
-			if _, _, ok := ParseMarker(got); !ok {
+			if _, ok := marker.Parse(got); !ok {
 				t.Errorf("%d failures, limit %d: no marker", n, limit)
 			}
 			inert(t, got, o)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // Feedback returns feedback.md of one failing iteration of the streak, 1 for
@@ -30,7 +31,7 @@ func FeedbackPath(caseKey, checkpoint string, iteration int) string {
 // folder makes one folder's name of a key: what an artifact's path may not
 // hold is percent-encoded.
 func folder(s string) string {
-	s = strings.NewReplacer("/", "%2F", ":", "%3A", "#", "%23").Replace(escapeKey(s))
+	s = strings.NewReplacer("/", "%2F", ":", "%3A", "#", "%23").Replace(marker.Escape(s))
 	if strings.Trim(s, ".") == "" {
 		return strings.ReplaceAll(s, ".", "%2E") + "_"
 	}

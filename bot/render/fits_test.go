@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
@@ -34,7 +35,7 @@ func TestLongestPostsFit(t *testing.T) {
 	}
 	o := Options{Repo: "acme/app"}
 	o.Shared.Prompt = strings.Repeat("p", 20_000) + "\n" + answers.Line(answers.Submit, "S", false)
-	o.Shared.Marker = Marker("k", 1)
+	o.Shared.Marker = marker.Format("k", 1)
 	for name, s := range map[string]string{
 		"question": PromptBody(p, o), "done": PromptDone(p, o), "answer": PromptAnswered(p, o), "timeout": PromptTimedOut(p, o), "summary": FuseBody(rec, 10, o),
 	} {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 func FuzzSanitize(f *testing.F) {
@@ -74,7 +75,7 @@ func FuzzComment(f *testing.F) {
 				t.Fatalf("%d bytes, limit %d", len(got), o.limit())
 			}
 			inert(t, got, o)
-			if k, gen, ok := ParseMarker(got); !ok || k != CommentKey(caseKey, checkpoint) || gen != c.Version {
+			if m, ok := marker.Parse(got); !ok || m.Key != CommentKey(caseKey, checkpoint) || m.Gen != c.Version {
 				t.Fatalf("marker: %q", got[max(0, len(got)-200):])
 			}
 			if m := packetBlock.FindStringSubmatch(got); m != nil && !json.Valid([]byte(m[1])) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // IssueKey is the key of the escalation issue of a kind of a checkpoint.
@@ -30,13 +31,13 @@ func IssueBody(c routing.Case, checkpoint string, o Options) string {
 	i := len(untilEscalation(c.Checkpoints[checkpoint].Story())) - 1
 	v := lookAt(c, checkpoint, i, o)
 	r := escalation.Build(v.redacted(), v.name, routing.DefaultPolicy())
-	marker := orElse(o.Shared.Marker, Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation))
+	mark := orElse(o.Shared.Marker, marker.Format(IssueKey(c.Key, checkpoint, r.Kind), c.Generation))
 	return fit(o.limit()-len(o.Shared.Prompt), func(d detail) string {
 		p := v.issue(r, d)
-		p.Marker = marker
+		p.Marker = mark
 		return p.print(v.lang, "issue")
 	}, func() string {
-		return "## " + v.lang.say("issue.title") + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + paragraph(o.Shared.Prompt) + marker
+		return "## " + v.lang.say("issue.title") + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + paragraph(o.Shared.Prompt) + mark
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 func TestIssueGolden(t *testing.T) {
@@ -54,7 +55,7 @@ func TestIssue(t *testing.T) {
 		"S0-41 three sections":        strings.Contains(got, "**If the design has to be reviewed:**") && strings.Contains(got, "**If it is the environment:**") && strings.Contains(got, "**If a person has to step in:**"),
 		"S0-41 sections in Korean":    strings.Contains(ko, "**설계 재검토가 필요한 경우:**") && strings.Contains(ko, "**환경 문제인 경우:**") && strings.Contains(ko, "**수동 개입이 필요한 경우:**"),
 		"S0-42 a report for ENV":      strings.Contains(IssueBody(all["env"], "unit", options()), "| Attempts | 0/3 |"),
-		"the marker":                  strings.HasSuffix(got, Marker("acme/shop#12/unit/issue/ESCALATE_MAX_RETRY", all["max_retry"].Version)),
+		"the marker":                  strings.HasSuffix(got, marker.Format("acme/shop#12/unit/issue/ESCALATE_MAX_RETRY", all["max_retry"].Version)),
 	} {
 		t.Run(id, func(t *testing.T) {
 			if !ok {

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 func TestReply(t *testing.T) {
 	t.Parallel()
-	o := Options{Redact: diagnosis.Redact}
+	o := Options{Redact: redact.Text}
 	for in, want := range map[string]string{
 		"Done: `resume` of `unit`.": "Done: `resume` of `unit`.",
 		`Not understood: "@acme/all" is not a command; known are ` + "`/switchback resume`, on a line of its own.": "Not understood: `\"@acme/all\"` is not a command; known are `/switchback resume`, on a line of its own.",

@@ -8,6 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
@@ -27,7 +28,7 @@ func planIssues(times int, lang Language) (ofPort, asks string) {
 	m := escalation.Member{Case: routing.PortKey("octo/work", "ports", "model"), Checkpoint: "model", Gen: 2}
 	rec := escalation.Record{ID: "k", Type: escalation.TestFailure, Severity: escalation.High, Description: hostile, Suggested: []string{hostile}, Members: []escalation.Member{m}}
 	o := Options{Mention: "@writer", Repo: "octo/work", Language: lang}
-	o.Shared.Marker = Marker("k", 1)
+	o.Shared.Marker = marker.Format("k", 1)
 	o.Shared.Prompt = PromptSection(rec, routing.Case{Key: m.Case}, "", o)
 	ofPort = PortBody(PortReport{Plan: "ports", Port: "model", Journal: plan.Journal{Loop: &l}, Attempts: attempts, Record: rec}, o)
 	x := feedback.Record{ID: "FB-001", Round: 2, Priority: feedback.High,
@@ -51,7 +52,7 @@ func TestIssuesOfPlans(t *testing.T) {
 				if cmds := answers.Commands(body); len(cmds) > 0 {
 					t.Errorf("%s: what others say is a command: %+v", lang, cmds)
 				}
-				if _, _, ok := ParseMarker(body); !ok || len(body) > DefaultLimit || !strings.Contains(body, "@writer") || strings.Contains(body, "{") {
+				if _, ok := marker.Parse(body); !ok || len(body) > DefaultLimit || !strings.Contains(body, "@writer") || strings.Contains(body, "{") {
 					t.Errorf("%s: %d bytes\n%.3000s", lang, len(body), body)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Replies to people, each safe Markdown on a paragraph or more. What comes from
@@ -54,7 +55,7 @@ func shortSHA(sha string, o Options) string {
 	if sha == "" {
 		return o.Language.say("unknown")
 	}
-	return code(sha[:min(7, len(sha))])
+	return code(truncate.ShortSHA(sha))
 }
 
 // Foreign says that the boxes of a body are not those of the prompt.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // clean drops what is not text, as Printable does. Our own markers and other
@@ -74,35 +76,12 @@ func line(s string, limit int) string {
 
 // cut returns at most limit bytes of s, ending at a rune and saying so.
 func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return s[:runeStart(s, max(0, limit-len("…")))] + "…"
-}
-
-// runeStart returns the largest rune boundary of s that is at most i.
-func runeStart(s string, i int) int {
-	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return i
+	return truncate.Head(s, limit, truncate.Ellipsis)
 }
 
 // cutMiddle keeps the head and the tail of a block of more than limit bytes.
 func cutMiddle(s string, limit int) string {
-	const gap = "\n…\n"
-	if len(s) <= limit {
-		return s
-	}
-	if limit < 4*len(gap) {
-		return cut(s, limit)
-	}
-	half := (limit - len(gap)) / 2
-	tail := len(s) - half
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return s[:runeStart(s, half)] + gap + s[tail:]
+	return truncate.Middle(s, limit, "\n…\n")
 }
 
 const inlineLimit = 300
@@ -269,12 +248,7 @@ func fence(lang, s string) string {
 // left out.
 func wrapLines(s string, n, limit int) string {
 	lines := strings.Split(strings.Trim(clean(s), "\n"), "\n")
-	if len(lines) > n {
-		head := n * 2 / 3
-		kept := append([]string{}, lines[:head]...)
-		kept = append(kept, "…")
-		lines = append(kept, lines[len(lines)-(n-head):]...)
-	}
+	lines = truncate.Lines(lines, n)
 	for i := range lines {
 		lines[i] = cut(strings.TrimRight(lines[i], " \t"), limit)
 	}

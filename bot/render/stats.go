@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/stats"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // width is what the tables of the terminal keep to, in characters.
@@ -156,7 +157,7 @@ func aligned(cells [][]string) string {
 		var l strings.Builder
 		for i, c := range row {
 			if i == 0 {
-				l.WriteString(padded(shortened(c, widths[0]), widths[0]))
+				l.WriteString(padded(truncate.MiddleRunes(c, widths[0]), widths[0]))
 				continue
 			}
 			l.WriteString("  " + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)) + c)
@@ -168,14 +169,4 @@ func aligned(cells [][]string) string {
 
 func padded(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
-}
-
-// shortened cuts s to n characters, and leaves both its ends.
-func shortened(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	tail := (n - 1) / 2
-	return string(r[:n-1-tail]) + "…" + string(r[len(r)-tail:])
 }

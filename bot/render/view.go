@@ -1,10 +1,10 @@
 package render
 
 import (
-	"strings"
-
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // view is one checkpoint of a case as of one of its turns, redacted, with what
@@ -82,15 +82,12 @@ func slim(v routing.Verdict) routing.Verdict {
 
 // verdict returns v with secrets removed from all that a run had a hand in.
 func (o Options) verdict(v routing.Verdict) routing.Verdict {
-	v.Reason = o.redact(v.Reason)
-	v.Unmet = o.all(v.Unmet)
-	v.Notes = o.all(v.Notes)
-	v.Evidence = o.evidence(v.Evidence)
-	fs := make([]routing.Failure, len(v.Failures))
-	for i, f := range v.Failures {
-		fs[i] = o.failure(f)
+	v = redact.VerdictWith(v, o.redact)
+	for i := range v.Failures {
+		if f := &v.Failures[i]; !f.Class.Valid() {
+			f.Class = routing.Unknown
+		}
 	}
-	v.Failures = fs
 	return v
 }
 
@@ -100,31 +97,6 @@ func (o Options) all(ss []string) []string {
 		out[i] = o.redact(s)
 	}
 	return out
-}
-
-func (o Options) evidence(es []routing.Evidence) []routing.Evidence {
-	out := make([]routing.Evidence, len(es))
-	for i, e := range es {
-		out[i] = routing.Evidence{Line: e.Line, Text: o.redact(e.Text), Signal: o.redact(e.Signal)}
-	}
-	return out
-}
-
-func (o Options) failure(f routing.Failure) routing.Failure {
-	for _, s := range []*string{&f.Name, &f.Suite, &f.Fingerprint, &f.File, &f.Message, &f.Expected, &f.Actual, &f.Trace, &f.Suggestion} {
-		*s = o.redact(*s)
-	}
-	if !f.Class.Valid() {
-		f.Class = routing.Unknown
-	}
-	f.Evidence = o.evidence(f.Evidence)
-	if f.Excerpt != nil {
-		x := *f.Excerpt
-		x.File = o.redact(x.File)
-		x.Lines = strings.Split(o.redact(strings.Join(x.Lines, "\n")), "\n")
-		f.Excerpt = &x
-	}
-	return f
 }
 
 func (v view) repo() string {
@@ -148,7 +120,7 @@ func (v view) sha(sha string) string {
 
 func short(sha string) string {
 	if commitHash.MatchString(sha) {
-		return sha[:7]
+		return truncate.ShortSHA(sha)
 	}
 	return sha
 }

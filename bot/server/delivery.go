@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
 	"github.com/switchback-ci/switchback/bot/server/queue"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // delivery is a webhook of GitHub with what is read of every payload.
@@ -125,10 +126,5 @@ func (h head) lane(event string) string {
 
 // clip bounds a text of a payload that is kept beside it.
 func clip(s string) string {
-	const most = 200
-	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ToValidUTF8(s, "")
+	return truncate.Prefix(strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), ""), 200)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
@@ -227,7 +228,7 @@ func (d *Desk) do(ctx context.Context, p survey.Prompt, work string, fresh bool)
 	}
 	switch {
 	case work == survey.WorkIssue:
-		i, _, err := d.Issues.UpsertIssue(ctx, repo, render.Marker(d.PromptKey(p.ID), genAsked), github.IssueSpec{
+		i, _, err := d.Issues.UpsertIssue(ctx, repo, marker.Format(d.PromptKey(p.ID), genAsked), github.IssueSpec{
 			Title: render.PromptTitle(p, d.Render), Body: render.PromptBody(p, d.Render), Assignees: d.Config.Escalation.Assignees,
 			Labels: []github.LabelSpec{{Name: "switchback:feedback", Color: "1d76db", Description: "Switchback asks for feedback"}},
 		}, "")
@@ -252,14 +253,14 @@ func (d *Desk) do(ctx context.Context, p survey.Prompt, work string, fresh bool)
 	return ref, "", err
 }
 
-func (d *Desk) marker(id, work string) string { return render.Marker(d.PromptKey(id)+"/"+work, 0) }
+func (d *Desk) marker(id, work string) string { return marker.Format(d.PromptKey(id)+"/"+work, 0) }
 
 // finish says how a prompt ended, shows it in the issue, and closes that.
 func (d *Desk) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason, text string, fresh bool) error {
 	if _, _, err := d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
-	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, render.Marker(d.PromptKey(p.ID), genDone), func(string) string { return render.PromptDone(p, d.Render) })
+	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), genDone), func(string) string { return render.PromptDone(p, d.Render) })
 	if err != nil {
 		return err
 	}
@@ -288,6 +289,6 @@ func (d *Desk) Rewrite(ctx context.Context, p survey.Prompt, write func(live str
 	if !p.Open() {
 		gen = genDone
 	}
-	_, _, err = d.Issues.RewriteIssue(ctx, repo, p.Number, render.Marker(d.PromptKey(p.ID), gen), write)
+	_, _, err = d.Issues.RewriteIssue(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), gen), write)
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // kept are the settings of a page that stay when another one is changed.
@@ -15,7 +17,7 @@ func settings(r *http.Request) url.Values {
 	out, q := url.Values{}, r.URL.Query()
 	for _, k := range kept {
 		if x := q.Get(k); x != "" {
-			out.Set(k, oneLine(cutAt(x, mostSought)))
+			out.Set(k, oneLine(truncate.Head(x, mostSought, truncate.Ellipsis)))
 		}
 	}
 	return out

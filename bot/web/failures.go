@@ -9,6 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/activity"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // failures is a page of the list of clusters.
@@ -28,7 +29,7 @@ var failureEvents = []string{string(activity.RunAnalyzed)}
 
 func (s *Server) failures(v Viewer, r *http.Request) (Page, error) {
 	q := r.URL.Query()
-	b := failures{Text: oneLine(cutAt(q.Get("q"), mostSought)), Class: routing.Class(q.Get("class")), Classes: routing.Classes()}
+	b := failures{Text: oneLine(truncate.Head(q.Get("q"), mostSought, truncate.Ellipsis)), Class: routing.Class(q.Get("class")), Classes: routing.Classes()}
 	if !b.Class.Valid() {
 		b.Class = ""
 	}

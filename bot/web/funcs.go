@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/activity"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 func repoOf(key string) string { return activity.Repo(key) }
@@ -41,7 +42,7 @@ func (s *Server) funcs() template.FuncMap {
 		"repo":     s.o.Names.Now,
 		"percent":  func(part, whole int) string { return percent(part, whole) },
 		"join":     strings.Join,
-		"short":    short,
+		"short":    truncate.ShortSHA,
 		"line":     oneLine,
 		"some":     some,
 		"anchor":   anchor,
@@ -113,14 +114,6 @@ func percent(part, whole int) string {
 		return "n/a"
 	}
 	return fmt.Sprintf("%d%%", int(math.Floor(100*float64(part)/float64(whole))))
-}
-
-// short is the beginning of a commit's name.
-func short(sha string) string {
-	if len(sha) > 7 {
-		return sha[:7]
-	}
-	return sha
 }
 
 // resultName is a result for people.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // href is a place on GitHub; without URL it is but named.
@@ -48,7 +49,7 @@ func (s *Server) commitHref(key, sha string) href {
 	if !hexName.MatchString(sha) {
 		return href{Text: oneLine(sha)}
 	}
-	return href{s.github(repoOf(key), "commit", sha), short(sha)}
+	return href{s.github(repoOf(key), "commit", sha), truncate.ShortSHA(sha)}
 }
 
 // placeHref is a line of a file as a commit has it.

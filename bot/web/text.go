@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // What comes from runs is hostile: templates escape it, and these take away what would
@@ -21,32 +21,17 @@ const (
 
 // oneLine makes one line of a text.
 func oneLine(s string) string {
-	return cutAt(strings.Join(strings.Fields(render.Printable(cutAt(s, 8*lineLimit))), " "), lineLimit)
+	return truncate.Head(strings.Join(strings.Fields(render.Printable(truncate.Head(s, 8*lineLimit, truncate.Ellipsis))), " "), lineLimit, truncate.Ellipsis)
 }
 
 // block is a text of several lines, cut in its middle.
 func block(s string) string {
-	lines := strings.Split(strings.Trim(render.Printable(cutAt(s, 64<<10)), "\n"), "\n")
-	if n := len(lines); n > blockLines {
-		head := blockLines * 2 / 3
-		lines = append(append(lines[:head:head], "…"), lines[n-(blockLines-head):]...)
-	}
+	lines := strings.Split(strings.Trim(render.Printable(truncate.Head(s, 64<<10, truncate.Ellipsis)), "\n"), "\n")
+	lines = truncate.Lines(lines, blockLines)
 	for i := range lines {
-		lines[i] = cutAt(strings.TrimRight(lines[i], " \t"), lineLimit)
+		lines[i] = truncate.Head(strings.TrimRight(lines[i], " \t"), lineLimit, truncate.Ellipsis)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// cutAt returns at most limit bytes of s, ending at a rune and saying so.
-func cutAt(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	i := limit - len("…")
-	for i > 0 && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return s[:i] + "…"
 }
 
 // some names the first of a list, each in one line.

@@ -12,7 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 func showCommand(s streams) *cobra.Command {
@@ -55,7 +55,7 @@ func showCommand(s streams) *cobra.Command {
 			if output == "json" {
 				return printCase(s, cs)
 			}
-			fmt.Fprint(s.out, render.Details(cs, render.Options{Redact: diagnosis.Redact}))
+			fmt.Fprint(s.out, render.Details(cs, render.Options{Redact: redact.Text}))
 			return nil
 		},
 	}
@@ -155,7 +155,7 @@ func caseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			fmt.Fprint(s.out, render.Details(rec.Case, render.Options{Redact: diagnosis.Redact}))
+			fmt.Fprint(s.out, render.Details(rec.Case, render.Options{Redact: redact.Text}))
 			return nil
 		},
 	}

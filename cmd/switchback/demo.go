@@ -20,7 +20,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // recordings are the output of the real go test; demo/record.sh made them.
@@ -129,7 +129,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 			return failed(err)
 		}
 		c.Pending = nil // there is no GitHub here to carry anything out
-		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: diagnosis.Redact}))
+		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: redact.Text}))
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc sce
 	if err != nil {
 		return err
 	}
-	o := render.Options{Repo: repo, Redact: diagnosis.Redact}
+	o := render.Options{Repo: repo, Redact: redact.Text}
 	if rec.Decision.Kind == routing.KindRetry {
 		o.Mention = "@octocat"
 	}

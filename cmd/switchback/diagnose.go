@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // diagnosisJSON is what `diagnose -o json` prints; others rely on it.
@@ -100,7 +101,7 @@ func printDiagnosis(s streams, output string, o analysis.Output) error {
 		d.ErrorLines = []diagnosis.Line{}
 	}
 	for i := range d.ErrorLines {
-		d.ErrorLines[i].Text = diagnosis.Redact(d.ErrorLines[i].Text)
+		d.ErrorLines[i].Text = redact.Text(d.ErrorLines[i].Text)
 	}
 	d.FailingTests = []failingTest{}
 	for _, f := range failingOf(o) {

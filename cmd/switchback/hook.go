@@ -10,8 +10,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 type hookFlags struct {
@@ -93,7 +93,7 @@ func said(f plan.TestFeedback) plan.TestFeedback {
 	f.FailedTests = slices.Clone(f.FailedTests)
 	for i := range f.FailedTests {
 		t := &f.FailedTests[i]
-		t.Name, t.SuggestedFix = render.Printable(diagnosis.Redact(t.Name)), render.Printable(diagnosis.Redact(t.SuggestedFix))
+		t.Name, t.SuggestedFix = render.Printable(redact.Text(t.Name)), render.Printable(redact.Text(t.SuggestedFix))
 	}
 	return f
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/surveys"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
@@ -216,7 +216,7 @@ func localDesk(ctx context.Context, f promptFlags, exists bool) (*surveys.Desk, 
 	}
 	return &surveys.Desk{
 		Ledger: led, Repo: repo, Config: cfg, Owner: "command line", Now: time.Now,
-		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: diagnosis.Redact},
+		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: redact.Text},
 	}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/replays"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/replay"
 )
 
@@ -126,7 +126,7 @@ func (r replayed) print(s streams, format string, f config.File) error {
 	}
 	text := render.ReplaySum(shown)
 	if format == "markdown" {
-		text = render.ReplayComment(shown, render.Options{Language: render.Language(f.Language), Redact: diagnosis.Redact})
+		text = render.ReplayComment(shown, render.Options{Language: render.Language(f.Language), Redact: redact.Text})
 	} else if r.Sum.Differing+r.Sum.Left > 0 {
 		text = "\n" + text
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // routed is what `route -o json` prints; others rely on it.
@@ -125,7 +125,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return failed(err)
 	}
-	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: diagnosis.Redact, RunURL: f.url}
+	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: redact.Text, RunURL: f.url}
 	if f.output == "text" {
 		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 	"github.com/switchback-ci/switchback/routing/testreport"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // analyze classifies what a report holds.
@@ -254,7 +255,7 @@ func (j *analyze) place(f *routing.Failure) {
 func (j *analyze) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
-	f.Message = testreport.CutText(strings.TrimSpace(f.Message), 4<<10)
+	f.Message = truncate.Counted(strings.TrimSpace(f.Message), 4<<10)
 	if !j.opt.Brief {
 		f.Trace = trimTrace(trace, j.frames.read)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Bounds of what a Collector keeps.
@@ -164,7 +165,7 @@ func (c *Collector) weight(r *Rule, l testreport.Line) int {
 
 func keep(s string) string {
 	if len(s) > textKept {
-		s = testreport.CutText(s, textKept)
+		s = truncate.Counted(s, textKept)
 	}
 	return strings.Clone(s)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Location is a place in a file as a tool printed it.
@@ -317,8 +318,5 @@ func cutLine(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
-	for max > 0 && s[max]&0xC0 == 0x80 {
-		max--
-	}
-	return s[:max] + " […]"
+	return truncate.Prefix(s, max) + " […]"
 }

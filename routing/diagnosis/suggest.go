@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // placeholder is {name} in a suggestion. A part in [[double brackets]] is left
@@ -156,8 +157,5 @@ func brief(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
-	for max > 0 && s[max]&0xC0 == 0x80 {
-		max--
-	}
-	return s[:max] + "…"
+	return truncate.Prefix(s, max) + truncate.Ellipsis
 }

@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Limits of the inputs of a workflow that is dispatched.
@@ -87,18 +88,7 @@ func shortBrief(s Spec, most int) string {
 	if len(s.Brief) <= most {
 		return s.Brief
 	}
-	return fmt.Sprintf("%s\n\n[%d bytes are cut here; all of it stands in %s]", clip(s.Brief, most), len(s.Brief)-len(clip(s.Brief, most)), s.File)
-}
-
-// clip returns the beginning of a text, at most so many bytes, whole runes.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
+	return fmt.Sprintf("%s\n\n[%d bytes are cut here; all of it stands in %s]", truncate.Prefix(s.Brief, most), len(s.Brief)-len(truncate.Prefix(s.Brief, most)), s.File)
 }
 
 // Cut says what of some feedback was left out to make it fit.
@@ -152,7 +142,7 @@ func (c compact) json(tests, text int) []byte {
 	cut := Cut{Tests: len(c.FailedTests) - tests, Edges: c.gone}
 	short := func(s *string) {
 		if len(*s) > text {
-			*s, cut.Texts = clip(*s, text)+"…", cut.Texts+1
+			*s, cut.Texts = truncate.Prefix(*s, text)+"…", cut.Texts+1
 		}
 	}
 	c.FailedTests = append([]FailedTest{}, c.FailedTests[:tests]...)

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // ShardSize is how many jobs a matrix of ports has at most: below the 256 that
@@ -132,11 +134,7 @@ func (p Plan) entry(n int32, s Settings, hash map[string]string) Entry {
 // shortTitle cuts a title to what tells one job from another: a matrix is the
 // output of a job, which GitHub bounds.
 func shortTitle(s string) string {
-	const most = 120 // characters
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
+	return truncate.Runes(s, 120, truncate.Ellipsis)
 }
 
 // Labels returns the labels of the runner of a port.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/routing/truncate"
 	"gopkg.in/yaml.v3"
 )
 
@@ -62,20 +63,11 @@ type reader struct {
 }
 
 func (r *reader) add(line int, format string, a ...any) {
-	r.problems = append(r.problems, Problem{r.file, line, shortened(fmt.Sprintf(format, a...))})
+	r.problems = append(r.problems, Problem{r.file, line, truncate.Message(fmt.Sprintf(format, a...))})
 }
 
 // at notes a problem at a node.
 func (r *reader) at(n *yaml.Node, format string, a ...any) { r.add(n.Line+r.offset, format, a...) }
-
-// shortened returns a message as one line, and cuts it where it quotes much.
-func shortened(s string) string {
-	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "�")
-	if len(s) <= 600 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:400], "") + " … " + strings.ToValidUTF8(s[len(s)-100:], "")
-}
 
 // markdown reads a port whose keys stand between two lines of three dashes.
 func (r *reader) markdown(text string) {

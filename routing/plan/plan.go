@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/suggest"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Plan is a graph of ports without anything wrong with it.
@@ -54,7 +55,7 @@ type checker struct {
 }
 
 func (c *checker) add(s *Spec, line int, format string, a ...any) {
-	c.problems = append(c.problems, Problem{s.File, line, shortened(fmt.Sprintf(format, a...))})
+	c.problems = append(c.problems, Problem{s.File, line, truncate.Message(fmt.Sprintf(format, a...))})
 }
 
 // index finds ids that are given twice. File systems, artifacts and jobs do not

@@ -4,9 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"strconv"
-	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/routing/truncate"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -163,15 +162,5 @@ func trimEOL(b []byte) []byte {
 // and its last quarter of max around a note of how much is missing. It never
 // cuts inside a rune.
 func CutText(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	head, tail := max*3/4, len(s)-max/4
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return s[:head] + "\n[… " + strconv.Itoa(tail-head) + " bytes left out …]\n" + s[tail:]
+	return truncate.Counted(s, max)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // rerun runs the failed jobs of a run again, unless it has a newer attempt than
@@ -27,7 +28,7 @@ func (g *GitHub) rerun(ctx context.Context, e routing.Effect) error {
 		return err
 	}
 	g.log().Warn("the failed jobs are not run again", "repo", g.Repo.String(), "run", id, "err", err)
-	_, _, err = g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, render.Marker(e.Key+"/refused", 0), render.NotRerun(id, err, g.Render), false)
+	_, _, err = g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, marker.Format(e.Key+"/refused", 0), render.NotRerun(id, err, g.Render), false)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // close takes the checkpoint out of what holds it. An issue that holds nothing
@@ -86,7 +87,7 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 		return g.unlessGone(ctx, err)
 	}
 	if i.State != "closed" {
-		_, _, err = g.Hub.PostOnce(ctx, g.Repo, rec.Number, render.Marker(e.Key+"/passes", 0), render.Leftover(c, e.Checkpoint, g.Render), false)
+		_, _, err = g.Hub.PostOnce(ctx, g.Repo, rec.Number, marker.Format(e.Key+"/passes", 0), render.Leftover(c, e.Checkpoint, g.Render), false)
 		return g.unlessGone(ctx, err)
 	}
 	_, err = g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
@@ -115,7 +116,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 		return g.unlessGone(ctx, err)
 	}
 	if rec.Number == 0 && !rec.Gone { // filed by a process that ended before it said so?
-		i, found, err := g.Hub.FindIssue(ctx, g.Repo, render.Marker(rec.ID, rec.Mark()))
+		i, found, err := g.Hub.FindIssue(ctx, g.Repo, marker.Format(rec.ID, rec.Mark()))
 		if err != nil {
 			return err
 		}
@@ -124,8 +125,8 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 		}
 	}
 	if rec.Number > 0 {
-		marker := render.Marker(rec.ID+"/close/"+strconv.Itoa(rec.Reopened), 0)
-		closed, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, bye.reason, bye.comment, marker)
+		mark := marker.Format(rec.ID+"/close/"+strconv.Itoa(rec.Reopened), 0)
+		closed, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, bye.reason, bye.comment, mark)
 		if g.unlessGone(ctx, err) != nil {
 			return err
 		}
@@ -149,8 +150,8 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 func (g *GitHub) leave(ctx context.Context, recs []escalation.Record, to github.Issue) error {
 	for _, rec := range recs {
 		if rec.Number > 0 && rec.Number != to.Number {
-			marker := render.Marker(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
-			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), marker); g.unlessGone(ctx, err) != nil {
+			mark := marker.Format(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
+			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), mark); g.unlessGone(ctx, err) != nil {
 				return err
 			}
 		}
@@ -194,7 +195,7 @@ func (g *GitHub) unregistered(ctx context.Context, c routing.Case, e routing.Eff
 		if _, known := reg.ByNumber(n); known {
 			continue
 		}
-		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Fixed(c, e.Checkpoint, g.Render), render.Marker(e.Key+"/"+number, 0))
+		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Fixed(c, e.Checkpoint, g.Render), marker.Format(e.Key+"/"+number, 0))
 		if g.unlessGone(ctx, err) != nil {
 			return err
 		}

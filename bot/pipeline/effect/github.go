@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // PausedLabel marks a pull request that waits for a human.
@@ -20,16 +21,43 @@ const PausedLabel = "switchback:paused"
 
 // Hub is what effects need of GitHub.
 type Hub interface {
-	github.Effects
-	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
-	Run(ctx context.Context, r github.Repo, id int64, attempt int) (github.WorkflowRun, error)
-	Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
-	FindIssue(ctx context.Context, r github.Repo, marker string) (github.Issue, bool, error)
-	RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
+	comments
+	marks
+	issues
+	workflows
 	Contains(ctx context.Context, r github.Repo, base, head string) (bool, error)
 	Owners(ctx context.Context, r github.Repo, ref string, files []string) ([]string, error)
 	Absent(ctx context.Context, r github.Repo, err error) error
 }
+
+type (
+	comments interface {
+		UpsertComment(ctx context.Context, r github.Repo, issue int, marker, body, ref string) (id string, changed bool, err error)
+		PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error)
+		React(ctx context.Context, r github.Repo, comment int64) error
+	}
+	// marks are what a list of pull requests shows of one.
+	marks interface {
+		UpsertCheck(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
+		SyncLabels(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (changed bool, err error)
+	}
+	issues interface {
+		Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
+		FindIssue(ctx context.Context, r github.Repo, marker string) (github.Issue, bool, error)
+		UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (issue github.Issue, created bool, err error)
+		RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
+		CloseIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (closed bool, err error)
+		CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (closed bool, err error)
+		ReopenIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (reopened bool, err error)
+	}
+	workflows interface {
+		DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
+		RepositoryDispatch(ctx context.Context, r github.Repo, event string, payload any) error
+		DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
+		Run(ctx context.Context, r github.Repo, id int64, attempt int) (github.WorkflowRun, error)
+		RerunFailed(ctx context.Context, r github.Repo, runID int64) error
+	}
+)
 
 // GitHub carries out effects on one subject of one repository.
 type GitHub struct {
@@ -124,8 +152,8 @@ func (g *GitHub) comment(ctx context.Context, c routing.Case, e routing.Effect) 
 	o.IssueURL = issueURL(c, cp)
 	o.Mention = g.stickyMention(cp)
 	o.HandoffNote = g.note()
-	marker := render.Marker(render.CommentKey(c.Key, e.Checkpoint), generation(c))
-	id, _, err := g.Hub.UpsertComment(ctx, g.Repo, g.Subject.Number, marker, render.Comment(c, e.Checkpoint, o), ref)
+	mark := marker.Format(render.CommentKey(c.Key, e.Checkpoint), generation(c))
+	id, _, err := g.Hub.UpsertComment(ctx, g.Repo, g.Subject.Number, mark, render.Comment(c, e.Checkpoint, o), ref)
 	return id, err
 }
 

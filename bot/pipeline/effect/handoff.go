@@ -9,6 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // handAll reaches a worker in every configured way, each once by the effect's key.
@@ -53,7 +54,7 @@ func (g *GitHub) mention(ctx context.Context, c routing.Case, e routing.Effect, 
 	o := g.Render
 	o.Mention = "@" + strings.TrimPrefix(who, "@")
 	body := render.Call(c, e, o, c.Done[e.Checkpoint+"/"+string(routing.EffectComment)], g.Subject.Number)
-	id, _, err := g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, render.Marker(e.Key+"/"+o.Mention, 0), body, fresh)
+	id, _, err := g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, marker.Format(e.Key+"/"+o.Mention, 0), body, fresh)
 	return "comment:" + id, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // WaitError says that an effect is not to be carried out before a time.
@@ -167,12 +168,12 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	if err != nil {
 		return github.Issue{}, false, err
 	}
-	spec, marker := g.issueSpec(ctx, c, host, rec)
+	spec, mark := g.issueSpec(ctx, c, host, rec)
 	number := ""
 	if rec.Number > 0 {
 		number = strconv.Itoa(rec.Number)
 	}
-	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
+	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, mark, spec, number)
 	if !errors.Is(err, github.ErrMoved) || number == "" {
 		return i, created, err
 	}
@@ -189,7 +190,7 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	} else {
 		number = ""
 	}
-	return g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
+	return g.Hub.UpsertIssue(ctx, g.Repo, mark, spec, number)
 }
 
 func (g *GitHub) filer() *escalation.Filer {
@@ -249,8 +250,8 @@ func (g *GitHub) bringState(ctx context.Context, rec escalation.Record, i github
 // the meantime.
 func (g *GitHub) reopen(ctx context.Context, rec escalation.Record, i github.Issue) error {
 	m := rec.Newest()
-	marker := render.Marker(fmt.Sprintf("%s/reopen/%d/%d", rec.ID, rec.Reopened, rec.RecalledAt.UnixMilli()), 0)
-	if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), marker); err != nil {
+	mark := marker.Format(fmt.Sprintf("%s/reopen/%d/%d", rec.ID, rec.Reopened, rec.RecalledAt.UnixMilli()), 0)
+	if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), mark); err != nil {
 		return err
 	}
 	reg, err := Register(ctx, g.Ledger, g.Repo.String())
@@ -296,7 +297,7 @@ func (g *GitHub) issueSpec(ctx context.Context, c routing.Case, host host, rec e
 		spec.Who = func() []string { return g.owners(ctx, host.Checkpoints[m.Checkpoint]) }
 	}
 	o.Shared.Members = rec.Members
-	o.Shared.Marker = render.Marker(rec.ID, rec.Mark())
+	o.Shared.Marker = marker.Format(rec.ID, rec.Mark())
 	o.Shared.CommentURL = g.commentURL(host.Case, m.Checkpoint)
 	spec.Write = func(live string) string {
 		o := o

@@ -12,9 +12,9 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // tracker is a hub that holds issues in memory, each request at once. Filing
@@ -40,13 +40,14 @@ func (k *tracker) find(number int) (*github.Issue, error) {
 	return nil, github.ErrMoved
 }
 
-func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
-	key, gen, _ := render.ParseMarker(marker)
+func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, mark string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
+	want, _ := marker.Parse(mark)
+	key, gen := want.Key, want.Gen
 	number, _ := strconv.Atoi(ref)
 	k.mu.Lock()
 	if number == 0 {
 		for _, i := range k.issues {
-			if have, _, _ := render.ParseMarker(i.Body); have == key && !k.gone[i.Number] {
+			if have, _ := marker.Parse(i.Body); have.Key == key && !k.gone[i.Number] {
 				number = i.Number
 			}
 		}
@@ -76,13 +77,13 @@ func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, marker string, s
 	if err != nil {
 		return github.Issue{}, false, err
 	}
-	if _, have, _ := render.ParseMarker(i.Body); gen > have {
+	if have, _ := marker.Parse(i.Body); gen > have.Gen {
 		i.Body = spec.Write(i.Body)
 	}
 	return *i, false, nil
 }
 
-func (k *tracker) state(number int, state, reason, marker string) (bool, error) {
+func (k *tracker) state(number int, state, reason, mark string) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, err := k.find(number)
@@ -90,22 +91,22 @@ func (k *tracker) state(number int, state, reason, marker string) (bool, error) 
 		return false, err
 	}
 	i.State, i.StateReason, i.ClosedByBot = state, reason, state == "closed"
-	if marker != "" {
-		k.posts[marker]++
+	if mark != "" {
+		k.posts[mark]++
 	}
 	return true, nil
 }
 
-func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _, marker string) (bool, error) {
-	return k.state(n, "closed", "completed", marker)
+func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+	return k.state(n, "closed", "completed", mark)
 }
 
-func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason, _, marker string) (bool, error) {
-	return k.state(n, "closed", reason, marker)
+func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason, _, mark string) (bool, error) {
+	return k.state(n, "closed", reason, mark)
 }
 
-func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _, marker string) (bool, error) {
-	return k.state(n, "open", "reopened", marker)
+func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+	return k.state(n, "open", "reopened", mark)
 }
 
 func (k *tracker) SyncLabels(_ context.Context, _ github.Repo, n int, _ []string, add, remove []github.LabelSpec) (bool, error) {
@@ -136,10 +137,10 @@ func (k *tracker) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, 
 	return *i, nil
 }
 
-func (k *tracker) FindIssue(_ context.Context, _ github.Repo, marker string) (github.Issue, bool, error) {
-	key, _, _ := render.ParseMarker(marker)
+func (k *tracker) FindIssue(_ context.Context, _ github.Repo, mark string) (github.Issue, bool, error) {
+	want, _ := marker.Parse(mark)
 	for _, i := range k.issues {
-		if have, _, _ := render.ParseMarker(i.Body); have == key {
+		if have, _ := marker.Parse(i.Body); have.Key == want.Key {
 			return i, true, nil
 		}
 	}

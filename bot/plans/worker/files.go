@@ -13,8 +13,9 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // files are what is kept of a port below one folder, and what its workers are
@@ -216,11 +217,7 @@ func bounded(f *plan.TestFeedback) *plan.TestFeedback {
 
 // cut returns the first bytes of a text, whole characters, and says that it is cut.
 func cut(s string, most int) string {
-	const mark = " […]"
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len(mark)], "") + mark
+	return strings.ToValidUTF8(truncate.Head(s, most, " […]"), "")
 }
 
 // masked returns feedback without secrets.
@@ -229,11 +226,11 @@ func masked(f plan.TestFeedback) *plan.TestFeedback {
 	for i := range f.FailedTests {
 		t := &f.FailedTests[i]
 		for _, s := range []*string{&t.Name, &t.Expected, &t.Actual, &t.StackTrace, &t.SuggestedFix} {
-			*s = diagnosis.Redact(*s)
+			*s = redact.Text(*s)
 		}
 	}
 	for i := range f.Suggestions {
-		f.Suggestions[i] = diagnosis.Redact(f.Suggestions[i])
+		f.Suggestions[i] = redact.Text(f.Suggestions[i])
 	}
 	return &f
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // WorkerArtifact is the name of the artifact in which a workflow leaves what a
@@ -203,7 +203,7 @@ func (a *await) lastWords(ctx context.Context, w *worked) error {
 		return later
 	}
 	if words := lastOfLog(w.tape.End(keptSent)); words != "" {
-		w.Reason += ", and its last words are: " + oneLine(diagnosis.Redact(words))
+		w.Reason += ", and its last words are: " + oneLine(redact.Text(words))
 	}
 	return nil
 }

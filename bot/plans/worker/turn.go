@@ -11,8 +11,8 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/render"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // What is kept of what a worker prints, in bytes.
@@ -78,7 +78,7 @@ func (p *Pair) turn(ctx context.Context, l plan.Loop, role plan.Role, r *relay) 
 // keepLog keeps what a worker printed, and settles its turn.
 func (p *Pair) keepLog(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
 	name := fmt.Sprintf("%s-%d.log", role, l.Turn)
-	if err := (files{p.Dir}).write(name, []byte(diagnosis.Redact(w.tape.String()))); err != nil {
+	if err := (files{p.Dir}).write(name, []byte(redact.Text(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
 	}
 	if w.broken == nil && w.err == nil && (w.analyzed == nil || !w.analyzed.Success) {
@@ -134,7 +134,7 @@ func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFil
 		case <-ctx.Done():
 			return end(p.cancelled(l))
 		case q := <-p.raises:
-			nl, acts, err := l.Raise(q.session, q.Type, q.Severity, diagnosis.Redact(q.Text), p.Desk.Now())
+			nl, acts, err := l.Raise(q.session, q.Type, q.Severity, redact.Text(q.Text), p.Desk.Now())
 			q.answer <- err
 			if err == nil {
 				return end(&step{nl, acts})
@@ -287,7 +287,7 @@ func (w worked) why() string {
 		return w.Reason // the log of a run ends with the runner's words
 	}
 	lines := strings.Split(strings.TrimSpace(w.tape.End(500)), "\n")
-	if last := oneLine(diagnosis.Redact(lines[len(lines)-1])); last != "" && w.Code != 0 {
+	if last := oneLine(redact.Text(lines[len(lines)-1])); last != "" && w.Code != 0 {
 		return w.Reason + ", and its last words are: " + last
 	}
 	return w.Reason
@@ -305,7 +305,7 @@ type implResult struct {
 }
 
 func (w worked) result(l plan.Loop) implResult {
-	return implResult{l.Turn, w.took.Seconds(), w.tokens, render.Printable(diagnosis.Redact(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
+	return implResult{l.Turn, w.took.Seconds(), w.tokens, render.Printable(redact.Text(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
 }
 
 // resultOf returns what the implementing worker sent in the present turn.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // Events of the register are made here alone. Each function is given the newest
@@ -231,7 +231,7 @@ func (r Register) Withdraw(id, why string, now time.Time) ([]routing.Event, erro
 	}
 	d := r.draft(now)
 	en := x.entry(Failed)
-	en.Withdrawn = cut(diagnosis.Redact(why), maxText)
+	en.Withdrawn = cut(redact.Text(why), maxText)
 	if err := d.note(en); err != nil {
 		return nil, err
 	}
@@ -239,8 +239,8 @@ func (r Register) Withdraw(id, why string, now time.Time) ([]routing.Event, erro
 }
 
 func (o Outcome) kept() Outcome {
-	o.Summary, o.Answer = cut(diagnosis.Redact(o.Summary), maxText), cut(diagnosis.Redact(o.Answer), maxTrace)
-	o.Trace = tail(diagnosis.Redact(o.Trace), maxTrace)
+	o.Summary, o.Answer = cut(redact.Text(o.Summary), maxText), cut(redact.Text(o.Answer), maxTrace)
+	o.Trace = tail(redact.Text(o.Trace), maxTrace)
 	o.Files = slices.Clone(o.Files[:min(len(o.Files), maxArtifacts)])
 	for i, f := range o.Files {
 		o.Files[i] = cut(f, maxName)

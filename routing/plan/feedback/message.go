@@ -11,7 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Message is a feedback as its sender words it.
@@ -160,35 +161,20 @@ func (m Message) kept() Message {
 	m.From, m.To, m.Key = cut(m.From, maxName), cut(m.To, maxName), cut(m.Key, maxName)
 	m.Type, m.Priority = Type(cut(string(m.Type), maxName)), Priority(cut(string(m.Priority), maxName))
 	for _, s := range []*string{&m.Text, &m.SuggestedFix, &m.SuggestedAction, &m.RequestedInfo} {
-		*s = cut(diagnosis.Redact(*s), maxText)
+		*s = cut(redact.Text(*s), maxText)
 	}
-	m.Trace = tail(diagnosis.Redact(m.Trace), maxTrace)
+	m.Trace = tail(redact.Text(m.Trace), maxTrace)
 	m.Artifacts = slices.Clone(m.Artifacts)
 	return m
 }
 
-const ellipsis = "…"
-
+// cut keeps the beginning of a text that somebody wrote, tail its end: n bytes of valid UTF-8.
 func cut(s string, n int) string {
-	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= n {
-		return s
-	}
-	n -= len(ellipsis)
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + ellipsis
+	return truncate.Head(strings.ToValidUTF8(s, "\uFFFD"), n, truncate.Ellipsis)
 }
 
 func tail(s string, n int) string {
-	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= n {
-		return s
-	}
-	i := len(s) - n + len(ellipsis)
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return ellipsis + s[i:]
+	return truncate.Tail(strings.ToValidUTF8(s, "\uFFFD"), n, truncate.Ellipsis)
 }
 
 // Why names the rule by which a feedback was refused.

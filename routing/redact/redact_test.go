@@ -1,15 +1,17 @@
-package diagnosis
+package redact
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 // secretValue is put together here so that no scanner takes it for a real one.
 func secretValue(parts ...string) string { return strings.Join(parts, "") }
 
-func TestRedact(t *testing.T) {
+func TestText(t *testing.T) {
 	a36 := strings.Repeat("aB3", 12)
 	for name, c := range map[string]struct{ text, hidden string }{
 		"github":       {"token " + secretValue("ghp", "_", a36) + " used", a36},
@@ -31,17 +33,17 @@ func TestRedact(t *testing.T) {
 		"env export":   {"export NPM_TOKEN=a81b2c3d4e5f6071", "a81b2c3d"},
 		"second in it": {"password=Abcd1234xyz token=Efgh5678uvw", "Efgh5678uvw"},
 	} {
-		got := Redact(c.text)
-		if strings.Contains(got, c.hidden) || !strings.Contains(got, masked) {
+		got := Text(c.text)
+		if strings.Contains(got, c.hidden) || !strings.Contains(got, Mask) {
 			t.Errorf("%s: %q", name, got)
 		}
-		if again := Redact(got); again != got {
+		if again := Text(got); again != got {
 			t.Errorf("%s: not stable: %q, then %q", name, got, again)
 		}
 	}
 }
 
-func TestRedactKeepsCode(t *testing.T) {
+func TestTextKeepsCode(t *testing.T) {
 	for _, s := range []string{
 		"if token == nil { return errNoToken }",
 		"password: string",
@@ -61,27 +63,62 @@ func TestRedactKeepsCode(t *testing.T) {
 		"bearer of bad news",
 		"the access_token: access_token_provider",
 	} {
-		if got := Redact(s); got != s {
+		if got := Text(s); got != s {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
 }
 
-func FuzzRedact(f *testing.F) {
+func FuzzText(f *testing.F) {
 	f.Add("password=Abcd1234xyz")
 	f.Add("-----BEGIN PRIVATE KEY-----\nx")
 	f.Add("https://u:p@h/ Bearer aaaaaaaaaaaaaaaa")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Redact(s)
+		got := Text(s)
 		if utf8.ValidString(s) && !utf8.ValidString(got) {
 			t.Errorf("cut a rune of %q: %q", s, got)
 		}
-		if len(got) > len(s)+3*strings.Count(got, masked)+3 {
+		if len(got) > len(s)+3*strings.Count(got, Mask)+3 {
 			t.Errorf("grew: %q, %q", s, got)
 		}
 		const secret = "ghp_" + "aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3"
-		if strings.Contains(Redact(s+" "+secret+" "), secret) {
+		if strings.Contains(Text(s+" "+secret+" "), secret) {
 			t.Errorf("a token behind %q is shown", s)
 		}
 	})
+}
+
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"GET https://x:y@storage.example/logs?sig=abc#part: 403": "GET https://redacted@storage.example/logs?redacted: 403",
+		"Bad credentials: Bearer abcdefghijklmnop":               "Bad credentials: Bearer ***",
+		secretValue("ghs", "_", "short1234") + " expired":        "*** expired",
+		"token=abcdefghijklmnop":                                 "token=***",
+		"see http://%zz":                                         "see [address]",
+		"Not Found":                                              "Not Found",
+	} {
+		if got := Message(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestVerdictLeavesItsArgument(t *testing.T) {
+	t.Parallel()
+	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"
+	v := routing.Verdict{
+		Failures: []routing.Failure{{Excerpt: &routing.Excerpt{Lines: strings.Split("a\n"+key+"\nb", "\n")}}},
+		Review:   &routing.ReviewResult{Feedback: "password=Abcd1234xyz"},
+	}
+	got := Verdict(v)
+	if l := got.Failures[0].Excerpt.Lines; strings.Join(l, "|") != "a|***|b" {
+		t.Errorf("a key on several lines of an excerpt is %q", l)
+	}
+	if got.Review.Feedback != "password=***" {
+		t.Errorf("a review says %q", got.Review.Feedback)
+	}
+	if v.Failures[0].Excerpt.Lines[2] != "MIIEow" || v.Review.Feedback != "password=Abcd1234xyz" {
+		t.Error("Verdict changed what it was given")
+	}
 }

@@ -1,4 +1,6 @@
-package diagnosis
+// Package redact masks secrets: in texts that come from a run, in a whole verdict, and in error
+// messages. It is the only place that says what a secret looks like.
+package redact
 
 import (
 	"strings"
@@ -6,8 +8,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 )
 
-// masked stands for a secret.
-const masked = "***"
+// Mask stands for a secret.
+const Mask = "***"
 
 // A secret is one kind of text that must not be shown. group is what is masked.
 type secret struct {
@@ -35,10 +37,10 @@ var secrets = []secret{
 		re: multimatch.New(`(?i)\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?key|client[_-]?key|credentials?|pwd)[\w-]*["']?\s*(?:=|:|=>|:=)\s*["']?([^\s"'` + "`" + `,;&<>(){}\[\]|]{8,})`), group: 1, keep: notASecret},
 }
 
-// Redact masks secrets in s: tokens of known shapes, private keys, JSON web
-// tokens, authorization headers, passwords in URLs, and values of names that
-// say they are secret. Code that merely speaks of secrets is left alone.
-func Redact(s string) string {
+// Text masks secrets in s: tokens of known shapes, private keys, JSON web tokens, authorization
+// headers, passwords in URLs, and values of names that say they are secret. Code that merely speaks
+// of secrets is left alone.
+func Text(s string) string {
 	low := strings.ToLower(s)
 	for i := range secrets {
 		x := &secrets[i]
@@ -50,6 +52,17 @@ func Redact(s string) string {
 		}
 	}
 	return s
+}
+
+// Texts returns a copy of in with secrets masked in each text.
+func Texts(in []string) []string { return texts(in, Text) }
+
+func texts(in []string, text func(string) string) []string {
+	out := append([]string(nil), in...)
+	for i := range out {
+		out[i] = text(out[i])
+	}
+	return out
 }
 
 func (x *secret) gate(low string) bool {
@@ -70,7 +83,7 @@ func (x *secret) mask(s string) string {
 			continue
 		}
 		b.WriteString(s[at:from])
-		b.WriteString(masked)
+		b.WriteString(Mask)
 		at = to
 	}
 	if at == 0 {

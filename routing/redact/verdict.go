@@ -1,0 +1,60 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Verdict returns a copy of v with secrets masked in every text that a run had a hand in.
+func Verdict(v routing.Verdict) routing.Verdict { return VerdictWith(v, Text) }
+
+// VerdictWith returns a copy of v in which text replaced every text that a run had a hand in. The
+// lines of an excerpt are one text: a private key stands on several.
+func VerdictWith(v routing.Verdict, text func(string) string) routing.Verdict {
+	v.Reason = text(v.Reason)
+	v.Evidence = evidence(v.Evidence, text)
+	v.Notes, v.Unmet = texts(v.Notes, text), texts(v.Unmet, text)
+	v.Failures = append([]routing.Failure(nil), v.Failures...)
+	for i := range v.Failures {
+		failure(&v.Failures[i], text)
+	}
+	if v.Review != nil {
+		r := review(*v.Review, text)
+		v.Review = &r
+	}
+	return v
+}
+
+func failure(f *routing.Failure, text func(string) string) {
+	for _, s := range []*string{&f.Name, &f.Suite, &f.Fingerprint, &f.File, &f.Message, &f.Expected, &f.Actual, &f.Trace, &f.Suggestion} {
+		*s = text(*s)
+	}
+	f.Evidence = evidence(f.Evidence, text)
+	if f.Excerpt != nil {
+		ex := *f.Excerpt
+		ex.File = text(ex.File)
+		if len(ex.Lines) > 0 {
+			ex.Lines = strings.Split(text(strings.Join(ex.Lines, "\n")), "\n")
+		}
+		f.Excerpt = &ex
+	}
+}
+
+func evidence(in []routing.Evidence, text func(string) string) []routing.Evidence {
+	out := append([]routing.Evidence(nil), in...)
+	for i := range out {
+		out[i].Text, out[i].Signal = text(out[i].Text), text(out[i].Signal)
+	}
+	return out
+}
+
+func review(r routing.ReviewResult, text func(string) string) routing.ReviewResult {
+	r.Feedback = text(r.Feedback)
+	r.Issues = append([]routing.ReviewIssue(nil), r.Issues...)
+	for i := range r.Issues {
+		is := &r.Issues[i]
+		is.Category, is.Description, is.File, is.SuggestedFix = text(is.Category), text(is.Description), text(is.File), text(is.SuggestedFix)
+	}
+	return r
+}
