@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/plancommands"
 )
 
 // planOf returns the plan that an issue shows, "" if it is none's. What the issue
@@ -91,7 +92,8 @@ func (f *face) portTargets(ctx context.Context, planName, name string) ([]target
 // it up.
 func (f *face) send(ctx context.Context, p place, cmd answers.Command, key string) ([]string, error) {
 	o := f.words()
-	m, planName := cmd.Feedback.Message, cmd.Feedback.Plan
+	req := plancommands.RequestOf(cmd)
+	m, planName := req.Message, req.Plan
 	if planName == "" {
 		planName = p.planName()
 	}

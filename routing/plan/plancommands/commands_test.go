@@ -1,9 +1,10 @@
-package answers
+package plancommands
 
 import (
 	"reflect"
 	"testing"
 
+	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
@@ -37,20 +38,20 @@ func TestFeedbackCommand(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmds := Commands(c.body)
-			if len(cmds) != 1 || cmds[0].Err != nil || cmds[0].Tell != TellFeedback || cmds[0].Feedback.Plan != c.plan || !reflect.DeepEqual(cmds[0].Feedback.Message, c.want) {
-				t.Errorf("%+v\n%+v\nwant\n%+v", cmds, cmds[0].Feedback, c.want)
+			cmds := answers.Commands(c.body)
+			if len(cmds) != 1 || cmds[0].Err != nil || cmds[0].Name != Feedback || RequestOf(cmds[0]).Plan != c.plan || !reflect.DeepEqual(RequestOf(cmds[0]).Message, c.want) {
+				t.Errorf("%+v\n%+v\nwant\n%+v", cmds, RequestOf(cmds[0]), c.want)
 			}
 		})
 	}
 	t.Run("two in one comment, each with its own", func(t *testing.T) {
-		cmds := Commands("/switchback feedback FIX_REQUEST to:a one\r\nsuggested_fix: f1\r\n/switchback feedback FIX_REQUEST to:b two\r\nsuggested_fix: f2\r\n/switchback status")
-		if len(cmds) != 3 || cmds[0].Feedback.Message.SuggestedFix != "f1" || cmds[1].Feedback.Message.Text != "two" || cmds[1].Feedback.Message.SuggestedFix != "f2" || cmds[2].Ask != AskStatus {
+		cmds := answers.Commands("/switchback feedback FIX_REQUEST to:a one\r\nsuggested_fix: f1\r\n/switchback feedback FIX_REQUEST to:b two\r\nsuggested_fix: f2\r\n/switchback status")
+		if len(cmds) != 3 || RequestOf(cmds[0]).Message.SuggestedFix != "f1" || RequestOf(cmds[1]).Message.Text != "two" || RequestOf(cmds[1]).Message.SuggestedFix != "f2" || cmds[2].Name != answers.Status {
 			t.Errorf("%+v", cmds)
 		}
 	})
 	t.Run("without a type it is not understood", func(t *testing.T) {
-		cmds := Commands("/switchback feedback\nsome text")
+		cmds := answers.Commands("/switchback feedback\nsome text")
 		if len(cmds) != 1 || cmds[0].Err == nil || cmds[0].Err.What != NoType {
 			t.Errorf("%+v", cmds)
 		}
@@ -59,23 +60,23 @@ func TestFeedbackCommand(t *testing.T) {
 
 func TestTextCommands(t *testing.T) {
 	t.Parallel()
-	cmds := Commands("/switchback answer Always euro.\n\n```\nEUR\n```\n/switchback planned\n/switchback answer")
-	if len(cmds) != 3 || cmds[0].Text != "Always euro.\n\n```\nEUR\n```" || cmds[1].Text != "" || cmds[1].Err != nil || cmds[2].Err == nil || cmds[2].Err.What != NoText {
+	cmds := answers.Commands("/switchback answer Always euro.\n\n```\nEUR\n```\n/switchback planned\n/switchback answer")
+	if len(cmds) != 3 || cmds[0].Text != "Always euro.\n\n```\nEUR\n```" || cmds[1].Text != "" || cmds[1].Err != nil || cmds[2].Err == nil || cmds[2].Err.What != answers.NoText {
 		t.Errorf("%+v", cmds)
 	}
 }
 
 func TestBoxesOfPlans(t *testing.T) {
 	t.Parallel()
-	for _, b := range append(OfferPort(2), append(OfferPlanning(false), OfferPlanning(true)...)...) {
-		if got := Read(b.ID); got != b || b.Action == "" {
+	for _, b := range append(offerPort(2), append(offerRequest(false), offerRequest(true)...)...) {
+		if got := answers.Read(b.ID); got != b || b.Action == "" {
 			t.Errorf("%+v is read as %+v", b, got)
 		}
 	}
-	if got := OfferPort(10); got[0].ID != "retry:1" {
+	if got := offerPort(10); got[0].ID != "retry:1" {
 		t.Errorf("%+v", got)
 	}
-	if got := OfferPort(11); got[0].ID != "again" {
+	if got := offerPort(11); got[0].ID != "again" {
 		t.Errorf("no turn is left, and yet %+v", got)
 	}
 }
