@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // attempts is how many more fix attempts are granted.
@@ -52,7 +53,7 @@ var phase = Arg{
 			c.Phase = routing.Phase(word)
 			return words[1:]
 		}
-		c.Err = &Misread{What: WrongPhase, Word: words[0], Nearest: Prefix + " phase " + Nearest(word, phases)}
+		c.Err = &Misread{What: WrongPhase, Word: words[0], Nearest: Prefix + " phase " + suggest.Nearest(word, phases)}
 		return nil
 	},
 	Flag: &Flag{Name: "phase", Usage: "the phase to send the work back to: " + strings.Join(phases, ", "), Set: func(c *Command, value string) error {
@@ -80,7 +81,7 @@ var class = Arg{
 			c.Class = routing.Class(word)
 			return words[1:]
 		}
-		c.Err = &Misread{What: WrongClass, Word: words[0], Nearest: Prefix + " wrong " + Nearest(word, known)}
+		c.Err = &Misread{What: WrongClass, Word: words[0], Nearest: Prefix + " wrong " + suggest.Nearest(word, known)}
 		if word == string(routing.Flaky) {
 			c.Err.Nearest = Prefix + " quarantine TEST"
 		}
@@ -179,17 +180,4 @@ func (m *Misread) Error() string {
 		what = fmt.Sprintf("%q %s", m.Word, what)
 	}
 	return fmt.Sprintf("%s; the nearest command is %q", what, m.Nearest)
-}
-
-// Nearest returns the word of known that the fewest single edits make out of word; of several the
-// first.
-func Nearest(word string, known []string) string {
-	word = strings.ToLower(word)
-	best, cost := "", -1
-	for _, k := range known {
-		if d := routing.Distance(word, strings.ToLower(k)); cost < 0 || d < cost {
-			best, cost = k, d
-		}
-	}
-	return best
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Submit is the id of the box that sends the others.
@@ -328,7 +329,7 @@ func FindTest(c routing.Case, checkpoint, written string) (string, error) {
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	return "", &UnknownTestError{written, Nearest(written, known)}
+	return "", &UnknownTestError{written, suggest.Nearest(written, known)}
 }
 
 // failed reports whether a test of that name, which may hold its suite's,

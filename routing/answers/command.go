@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Prefix begins every command.
@@ -119,7 +120,7 @@ func parse(line string) (Command, bool) {
 	}
 	spec, ok := Lookup(fields[1])
 	if !ok {
-		return Command{Line: line, Err: &Misread{What: UnknownCommand, Word: fields[1], Nearest: Prefix + " " + Nearest(fields[1], words(Table()))}}, true
+		return Command{Line: line, Err: &Misread{What: UnknownCommand, Word: fields[1], Nearest: Prefix + " " + suggest.Nearest(fields[1], words(Table()))}}, true
 	}
 	c := spec.Command()
 	c.Line = line

@@ -103,17 +103,6 @@ func TestUsagesAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"스킵", "스컵", 1}} {
-		if got := routing.Distance(c.a, c.b); got != c.want || routing.Distance(c.b, c.a) != c.want {
-			t.Errorf("%s → %s: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func FuzzCommands(f *testing.F) {
 	f.Add("/switchback reset\n```\n> /switchback")
 	f.Add("/switchback quarantine `a`\n/switchback phase x\n<pre>\n/switchback wrong")
