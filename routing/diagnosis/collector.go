@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -21,9 +22,9 @@ const (
 type candidate struct {
 	no    int
 	text  string
-	rule  *Rule   // nil: only the runner's mark, or context
-	by    *branch // of rule, asked for what its group holds when that is needed
-	match string  // what it holds, where text was cut
+	rule  *Rule                   // nil: only the runner's mark, or context
+	by    *multimatch.Alternative // of rule; nil where text was cut
+	group string                  // what the rule's first group holds, where text was cut
 	mark  bool
 	base  int
 }
@@ -48,8 +49,7 @@ type step struct {
 // Collector watches the lines of a log as they go by and keeps those that may
 // say what the run died of, in bounded memory. It is used by one goroutine.
 type Collector struct {
-	rules *Rules
-	hits  []uint64 // see Rules.scratch
+	rules matcher
 
 	steps  []*step
 	cur    *step
@@ -72,7 +72,7 @@ func NewCollector(rules *Rules) *Collector {
 	if rules == nil {
 		rules = Default()
 	}
-	c := &Collector{rules: rules}
+	c := &Collector{rules: matcher{rules: rules}}
 	c.begin(false)
 	return c
 }
@@ -102,48 +102,48 @@ func (c *Collector) take(l testreport.Line) {
 	if len(l.Text) < 3 || l.Passing {
 		return
 	}
-	var b *branch
+	var m match
 	if l.Mark == "error" {
-		b = c.rules.find(l.Text, c.rules.scratch(&c.hits), logRule)
-	} else if b = c.rules.line(l.Text, c.rules.scratch(&c.hits)); b == nil {
+		m = c.rules.first(l.Text, logRule)
+	} else if m = c.rules.line(l.Text); m.rule == nil {
 		return
 	}
 	switch {
-	case b == nil:
+	case m.rule == nil:
 		c.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
-	case b.rule.Role == RoleIgnore:
-	case b.rule.Role == RoleStop:
+	case m.rule.Role == RoleIgnore:
+	case m.rule.Role == RoleStop:
 		c.classOfEnd(l)
-		c.stop(c.candidate(l, b, 8))
-	case b.rule.Role == RoleWrapper:
+		c.stop(c.candidate(l, m, 8))
+	case m.rule.Role == RoleWrapper:
 		c.classOfEnd(l)
-		c.add(candidate{no: l.No, text: keep(l.Text), rule: b.rule, base: 12})
+		c.add(candidate{no: l.No, text: keep(l.Text), rule: m.rule, base: 12})
 	default:
-		c.add(c.candidate(l, b, c.weight(b.rule, l)))
+		c.add(c.candidate(l, m, c.weight(m.rule, l)))
 	}
 }
 
-func (c *Collector) candidate(l testreport.Line, b *branch, base int) candidate {
-	k := candidate{no: l.No, text: keep(l.Text), rule: b.rule, by: b, mark: l.Mark == "error", base: base}
+func (c *Collector) candidate(l testreport.Line, m match, base int) candidate {
+	k := candidate{no: l.No, text: keep(l.Text), rule: m.rule, by: m.by, mark: l.Mark == "error", base: base}
 	if len(l.Text) > textKept {
-		k.by, k.match = nil, keep(b.group(l.Text))
+		k.by, k.group = nil, keep(m.group(l.Text))
 	}
 	return k
 }
 
-// said returns what the first group of the rule's pattern holds.
-func (k candidate) said() string {
+// match returns what the first group of the rule's pattern holds.
+func (k candidate) match() string {
 	if k.by == nil {
-		return k.match
+		return k.group
 	}
-	return k.by.group(k.text)
+	return k.by.Group(k.text)
 }
 
 // classOfEnd adds what the end itself tells: "exit code 137".
 func (c *Collector) classOfEnd(l testreport.Line) {
-	b := c.rules.find(l.Text, c.rules.scratch(&c.hits), func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
-	if b != nil {
-		k := c.candidate(l, b, b.rule.Priority-25)
+	m := c.rules.first(l.Text, func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
+	if m.rule != nil {
+		k := c.candidate(l, m, m.rule.Priority-25)
 		k.mark = false
 		c.add(k)
 	}

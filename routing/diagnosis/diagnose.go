@@ -12,14 +12,6 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// The results of a diagnosis.
-const (
-	Pass    = "pass"
-	Fail    = "fail"
-	Timeout = "timeout"
-	Unclear = "unclear"
-)
-
 // Options say what is known of a run beside its output.
 type Options struct {
 	Conclusion      string   // GitHub's: success, failure, timed_out, …; "" if unknown
@@ -38,7 +30,7 @@ type Line struct {
 
 // Diagnosis is what a run said.
 type Diagnosis struct {
-	Result     string             `json:"verdict"` // Pass, Fail, Timeout or Unclear
+	Result     routing.Result     `json:"verdict"` // never Errored
 	Class      routing.Class      `json:"class"`   // of the decisive failure; on a pass "", or FLAKY if it took another attempt
 	Reason     string             `json:"reason"`
 	Evidence   []routing.Evidence `json:"evidence"`
@@ -60,7 +52,7 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		col = NewCollector(nil)
 	}
 	col.finish()
-	d := &diagnoser{rep: rep, col: col, opt: opt, analyze: newAnalyzer(col.rules, opt)}
+	d := &diagnoser{rep: rep, col: col, opt: opt, classifier: newClassifier(col.rules.rules, opt)}
 	d.block = col.decisiveBlock()
 	d.ranked = col.rank(d.block)
 	d.failures()
@@ -105,14 +97,14 @@ func (d *diagnoser) lineOf(text string, at int) int {
 }
 
 type diagnoser struct {
-	rep     *testreport.Report
-	col     *Collector
-	opt     Options
-	analyze *analyze
-	block   block
-	ranked  []ranked
-	found   []found
-	out     Diagnosis
+	rep        *testreport.Report
+	col        *Collector
+	opt        Options
+	classifier *classifier
+	block      block
+	ranked     []ranked
+	found      []found
+	out        Diagnosis
 }
 
 // found is a failure with where it stands in the input.
@@ -125,17 +117,17 @@ type found struct {
 // failures turns the report into failures and folds what says the same twice.
 func (d *diagnoser) failures() {
 	for _, t := range foldTests(d.rep.Failing) {
-		d.found = append(d.found, found{d.analyze.test(t), t.At, 3})
+		d.found = append(d.found, found{d.classifier.test(t), t.At, 3})
 	}
 	real := len(d.found) > 0
 	for _, g := range d.rep.Diagnostics {
 		if (g.Severity == testreport.SevError || g.Severity == "") && !d.tolerated() {
-			d.found = append(d.found, found{d.analyze.diagnostic(g), g.At, 2})
+			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2})
 			real = true
 		}
 	}
 	for _, p := range d.rep.Problems {
-		f := d.analyze.problem(p)
+		f := d.classifier.problem(p)
 		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
 			continue // it failed because of what is listed
 		}
@@ -218,14 +210,14 @@ func (d *diagnoser) bestLine() (ranked, bool) {
 
 func (d *diagnoser) logFailure(r ranked) routing.Failure {
 	f := routing.Failure{Name: cutLine(strings.TrimSpace(r.text), 160), Kind: "log", Message: strings.TrimSpace(r.text)}
-	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.said()}
+	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.match()}
 	if r.rule != nil {
 		x.signal = r.rule.ID
 		if r.rule.Class != "" {
 			x.class = r.rule.Class
 		}
 	}
-	return d.analyze.complete(f, x, x.signal, r.text, r.no)
+	return d.classifier.complete(f, x, x.signal, r.text, r.no)
 }
 
 // decide marks the failure that stopped the run: the machine's own word if
@@ -262,7 +254,7 @@ func (d *diagnoser) diagnosis() Diagnosis {
 		}
 	}
 	d.result(decisive)
-	if o.Result != Pass {
+	if o.Result != routing.Pass {
 		o.ErrorLines = d.errorLines()
 	}
 	return *o
@@ -273,14 +265,14 @@ func (d *diagnoser) result(f *routing.Failure) {
 	o := &d.out
 	switch {
 	case d.opt.Conclusion == "timed_out":
-		o.Result, o.Class, o.Reason = Timeout, routing.Timeout, "the run was stopped by its limit of time"
+		o.Result, o.Class, o.Reason = routing.TimedOut, routing.Timeout, "the run was stopped by its limit of time"
 		o.Evidence = []routing.Evidence{{Text: d.opt.Conclusion, Signal: "conclusion"}}
 	case f != nil && f.Class == routing.Timeout:
-		o.Result, o.Class = Timeout, f.Class
+		o.Result, o.Class = routing.TimedOut, f.Class
 	case f != nil && f.Class == routing.Unknown:
-		o.Result, o.Class = Unclear, f.Class
+		o.Result, o.Class = routing.Unclear, f.Class
 	case f != nil:
-		o.Result, o.Class = Fail, f.Class
+		o.Result, o.Class = routing.Fail, f.Class
 	default:
 		d.withoutFailure()
 	}
@@ -310,7 +302,7 @@ func reason(f routing.Failure, n int) string {
 // withoutFailure analyzes a run in which nothing was found to have failed.
 func (d *diagnoser) withoutFailure() {
 	o, c := &d.out, d.opt.Conclusion
-	o.Result, o.Class = Unclear, routing.Unknown
+	o.Result, o.Class = routing.Unclear, routing.Unknown
 	n := d.rep.Counts
 	switch {
 	case c != "" && c != "success":
@@ -328,7 +320,7 @@ func (d *diagnoser) withoutFailure() {
 	case c == "" && d.lastWords() != "":
 		o.Reason = "tests passed, but the last words of the log are: " + cutLine(d.lastWords(), 200)
 	default:
-		o.Result, o.Class = Pass, ""
+		o.Result, o.Class = routing.Pass, ""
 		o.Reason = passed(n)
 		o.Evidence = []routing.Evidence{{Text: o.Reason, Signal: "counts"}}
 		d.flaky()

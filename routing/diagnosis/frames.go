@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 )
 
 // Location is a place in a file as a tool printed it.
@@ -19,28 +20,28 @@ type Location struct {
 // A frameForm is how one family of tools prints a place.
 type frameForm struct {
 	gate             string // must stand in the line
-	re               *quick
+	re               *multimatch.Matcher
 	file, line, fn   int  // groups; 0: none
 	innermost        bool // the innermost frame is printed last
 	javaPackageGroup int
 }
 
 var frameForms = []frameForm{
-	{gate: `", line `, re: mustQuick(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
-	{gate: ".py:", re: mustQuick(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
-	{gate: "at ", re: mustQuick(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
-	{gate: ":line ", re: mustQuick(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
-	{gate: "at ", re: mustQuick(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
-	{gate: ".rb:", re: mustQuick(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
-	{gate: ".php", re: mustQuick(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
-	{gate: ".rs:", re: mustQuick(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
-	{gate: ".go:", re: mustQuick(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
-	{gate: ":", re: mustQuick(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
-	{gate: "(", re: mustQuick(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
+	{gate: `", line `, re: multimatch.NewMatcher(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: ".py:", re: multimatch.NewMatcher(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: "at ", re: multimatch.NewMatcher(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
+	{gate: ":line ", re: multimatch.NewMatcher(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
+	{gate: "at ", re: multimatch.NewMatcher(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
+	{gate: ".rb:", re: multimatch.NewMatcher(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
+	{gate: ".php", re: multimatch.NewMatcher(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
+	{gate: ".rs:", re: multimatch.NewMatcher(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
+	{gate: ".go:", re: multimatch.NewMatcher(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
+	{gate: ":", re: multimatch.NewMatcher(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
+	{gate: "(", re: multimatch.NewMatcher(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
 }
 
 // foreign are paths of code that nobody in the repository wrote.
-var foreign = mustQuick(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
+var foreign = multimatch.NewMatcher(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
 
 // foreignJavaPackages are those of runtimes, frameworks and build tools.
 var foreignJavaPackages = []string{
@@ -184,11 +185,6 @@ func javaFile(qualified, file string) string {
 	return string(b)
 }
 
-// Related returns the places that f and text (a trace, an output) name, in
-// order of usefulness: f's own, then frames of the project from the innermost
-// outwards, then the rest. Each file and line stands once; at most 20.
-func Related(f routing.Failure, text string) []Location { return related(f, text, frameOf) }
-
 // A frameReader is frameOf, or one that remembers.
 type frameReader func(line string) (Location, *frameForm, bool)
 
@@ -213,6 +209,9 @@ func (m frameMemo) read(line string) (Location, *frameForm, bool) {
 	return k.at, k.form, k.form != nil
 }
 
+// related returns the places that f and text (a trace, an output) name, in order of usefulness: f's
+// own, then frames of the project from the innermost outwards, then the rest. Each file and line is
+// listed once; at most 20.
 func related(f routing.Failure, text string, read frameReader) []Location {
 	var own, rest []Location
 	project := make([]Location, 0, 24)
@@ -301,7 +300,7 @@ func trimTrace(text string, read frameReader) string {
 	return strings.TrimSpace(strings.Join(headAndTail(out, 16, 14), "\n"))
 }
 
-var noiseFrame = mustQuick(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
+var noiseFrame = multimatch.NewMatcher(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
 
 func headAndTail(lines []string, head, tail int) []string {
 	if len(lines) <= head+tail+1 {

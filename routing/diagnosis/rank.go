@@ -184,7 +184,7 @@ func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
 			}
 			continue
 		}
-		if r, _ := c.rules.match(l.Text, c.rules.scratch(&c.hits), logRule); r != nil && r.Role != RoleError {
+		if r := c.rules.first(l.Text, logRule).rule; r != nil && r.Role != RoleError {
 			continue
 		}
 		out = append(out, l)
@@ -235,4 +235,100 @@ func (b block) classifies(r ranked) bool {
 		return b.holds(r)
 	}
 	return !b.found || r.step == b.step
+}
+
+// errorLines merges the lines of the failures with the ranked lines of the log.
+func (d *diagnoser) errorLines() []Line {
+	all := slices.Clone(d.ranked)
+	at := map[int]bool{}
+	for _, r := range all {
+		at[r.no] = true
+	}
+	for _, f := range d.found {
+		if f.at == 0 || at[f.at] || f.Kind == "log" {
+			continue
+		}
+		at[f.at] = true
+		all = append(all, ranked{candidate: candidate{no: f.at, text: firstText(oneLine(f.Message), f.Name)}, score: d.testScore(f)})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		return a.no - b.no
+	})
+	least := 1
+	if len(d.found) == 0 && !d.failed() {
+		least = 60 // nothing says that the run failed: no last words
+	}
+	var out []Line
+	for _, r := range all {
+		if len(out) >= maxErrorLines || r.score < least {
+			break
+		}
+		out = append(out, Line{Line: r.no, Text: cutLine(r.text, 500)})
+	}
+	return out
+}
+
+func (d *diagnoser) testScore(f found) int {
+	n := 78
+	if f.Class == routing.Unknown {
+		n = 40
+	}
+	if f.Decisive {
+		n += 8
+	}
+	if d.block.found && f.at <= d.block.end {
+		n += 20
+	}
+	return n
+}
+
+// lastWords returns what the log says at its very end of a failure, "" if nothing.
+func (d *diagnoser) lastWords() string {
+	said, _ := d.col.endsBadly()
+	return said
+}
+
+// endsBadly reports whether the last words of the log are that what ran the
+// tests gave up, or that the process died: `make: *** [check] Error 1`,
+// `Segmentation fault (core dumped)`. In the middle of a log such lines may be
+// expected; behind the last result they are no part of a test.
+func (c *Collector) endsBadly() (said string, ok bool) {
+	const lastLines = 4
+	for _, s := range c.steps {
+		for _, k := range s.lines() {
+			if k.rule == nil || c.last-k.no >= lastLines || !endsRun(k) || c.goodAfter(k.no) {
+				continue
+			}
+			said, ok = strings.TrimSpace(k.text), true
+		}
+	}
+	return said, ok
+}
+
+// endsRun reports whether k is of a kind that ends a run.
+func endsRun(k candidate) bool {
+	return k.rule.EndsRun || k.rule.Role == RoleWrapper && !strings.HasPrefix(k.text, "[Pipeline]")
+}
+
+// goodAfter reports whether a line behind line no says that something went well.
+func (c *Collector) goodAfter(no int) bool {
+	for i := max(0, c.n-recentLines); i < c.n; i++ {
+		if l := c.recent[i%recentLines]; l.No > no && saysWell(l) {
+			return true
+		}
+	}
+	return false
+}
+
+func saysWell(l testreport.Line) bool {
+	t := strings.ToLower(strings.TrimSpace(l.Text))
+	for _, w := range [...]string{"ok", "pass", "--- pass", "[  passed", "success", "build success", "finished: success", "all tests passed", "[success]", "done. your build exited with 0"} {
+		if strings.HasPrefix(t, w) {
+			return true
+		}
+	}
+	return strings.HasSuffix(t, "exited with 0.")
 }

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 )
 
 //go:embed rules.yaml
@@ -53,12 +54,12 @@ type Rule struct {
 	Not          []string      `yaml:"not"`
 	Suggestion   string        `yaml:"suggestion"`
 	SuggestionKo string        `yaml:"suggestion_ko"`
+	EndsRun      bool          `yaml:"ends_run"` // as one of the last lines it contradicts tests that passed; wrappers do so too
 	Examples     struct {
 		Positive []string `yaml:"positive"`
 		Negative []string `yaml:"negative"`
 	} `yaml:"examples"`
 
-	not  []*exception
 	user bool
 }
 
@@ -71,29 +72,15 @@ type UserRule struct {
 	Priority   int    // among the user's rules; higher first
 }
 
-// Rules is an immutable set of rules, safe for concurrent use. What finds the
-// rule of a text is built when the first text asks: a run whose tests passed
-// has none.
+// Rules is an immutable set of rules, safe for concurrent use. The matcher is built when a text is
+// first searched, because a run whose tests passed needs none.
 type Rules struct {
 	own  []*Rule // the user's, in their order
 	once sync.Once
-	err  error // of the index
+	err  error // of building
 
-	list     []*Rule
-	branches []branch         // of all rules, in their order
-	lits     func() *literals // built when a line first needs all that stand in it
-	always   []uint64         // branches without a literal, tried on every line
-	words    int              // uint64s of a hit set
-
-	// What line needs: aside are the branches that say of a line of a log at
-	// most that it is no error, loud all but those that say that. The rest is
-	// of those not aside.
-	aside, loud []uint64
-	may         *prefilter // their literals but for those in starts
-	starts      starts     // branches whose literals begin the line
-	ends        endings    // what it takes for one
-	longest     int        // bytes of the longest literal
-	unfiltered  bool       // one has no literal
+	list []*Rule // all, in the order of precedence
+	set  *multimatch.Set
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -105,7 +92,7 @@ var builtin = sync.OnceValues(func() ([]*Rule, error) {
 	}
 	var errs []error
 	for _, r := range list {
-		errs = append(errs, r.prepare()) // not its patterns: a test compiles them, a run a few
+		errs = append(errs, r.prepare()) // without its patterns: a test compiles all, a run only a few
 	}
 	return list, errors.Join(errs...)
 })
@@ -132,7 +119,7 @@ func Compile(user []UserRule) (*Rules, error) {
 	return rs, nil
 }
 
-// build makes the index, once.
+// build compiles the matcher, once.
 func (rs *Rules) build() error {
 	rs.once.Do(func() {
 		base, err := builtin()
@@ -142,27 +129,76 @@ func (rs *Rules) build() error {
 		}
 		base = slices.Clone(base)
 		slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
-		rs.err = rs.index(append(slices.Clone(rs.own), base...))
+		rs.err = rs.compile(append(slices.Clone(rs.own), base...))
 	})
 	return rs.err
 }
 
-// ready returns rs with its index.
-func (rs *Rules) ready() *Rules {
-	if err := rs.build(); err != nil {
-		panic(err) // of the built-in rules alone, which a test builds; Compile tells of others
+func (rs *Rules) compile(list []*Rule) (err error) {
+	patterns := make([]multimatch.Pattern, len(list))
+	for i, r := range list {
+		patterns[i] = multimatch.Pattern{Expr: r.Pattern, Not: r.Not, Contains: r.Contains, Use: r.use()}
 	}
-	return rs
+	rs.list = list
+	rs.set, err = multimatch.Compile(patterns)
+	return err
 }
 
-// scratch returns hits, which it makes when they are first asked for. Whoever
-// asks the rules of a text has them from here.
-func (rs *Rules) scratch(hits *[]uint64) []uint64 {
-	if *hits == nil {
-		*hits = make([]uint64, rs.ready().words)
+// use returns what a rule does with a line of a log.
+func (r *Rule) use() multimatch.Use {
+	switch {
+	case !logRule(r):
+		return multimatch.Skip
+	case r.Role == RoleIgnore:
+		return multimatch.Suppress
 	}
-	return *hits
+	return multimatch.Report
 }
+
+// A matcher finds the rule of a text. It is used by one goroutine.
+type matcher struct {
+	rules   *Rules
+	scanner *multimatch.Scanner // nil until a text is searched
+}
+
+// A match is the rule of a text and how the rule's pattern matched.
+type match struct {
+	rule *Rule // nil: none
+	by   *multimatch.Alternative
+}
+
+// group returns what the first group of the rule's pattern holds in text.
+func (m match) group(text string) string { return m.by.Group(text) }
+
+func (m *matcher) ready() *multimatch.Scanner {
+	if m.scanner == nil {
+		if err := m.rules.build(); err != nil {
+			panic(err) // of the built-in rules, which a test builds; Compile returns errors of others
+		}
+		m.scanner = m.rules.set.Scanner()
+	}
+	return m.scanner
+}
+
+func (m *matcher) match(by *multimatch.Alternative) match {
+	if by == nil {
+		return match{}
+	}
+	return match{rule: m.rules.list[by.Pattern()], by: by}
+}
+
+// first returns the first rule that matches text, of those for which want returns true, of all if
+// want is nil.
+func (m *matcher) first(text string, want func(*Rule) bool) match {
+	sc := m.ready()
+	if want == nil {
+		return m.match(sc.First(text, nil))
+	}
+	return m.match(sc.First(text, func(i int) bool { return want(m.rules.list[i]) }))
+}
+
+// line returns the rule of a line of a log, none if the line is no error.
+func (m *matcher) line(text string) match { return m.match(m.ready().Line(text)) }
 
 func compileUser(user []UserRule) ([]*Rule, error) {
 	var errs []error
@@ -182,7 +218,7 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 		if u.Class == "" {
 			errs = append(errs, fmt.Errorf("rule %q: has no class", name))
 		}
-		if err := errors.Join(r.prepare(), r.compile()); err != nil {
+		if err := errors.Join(r.prepare(), r.checkPatterns()); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -192,7 +228,7 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 	return own, errors.Join(errs...)
 }
 
-// prepare checks r but for its patterns.
+// prepare fills in defaults and checks everything except the patterns.
 func (r *Rule) prepare() error {
 	if r.ID == "" {
 		return fmt.Errorf("rule with pattern %q: has no id", r.Pattern)
@@ -218,9 +254,6 @@ func (r *Rule) prepare() error {
 	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure}, r.Scope) {
 		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
 	}
-	for _, p := range r.Not {
-		r.not = append(r.not, newException(p))
-	}
 	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
 		if err := checkTemplate(s); err != nil {
 			return fmt.Errorf("rule %q: %w", r.ID, err)
@@ -229,8 +262,8 @@ func (r *Rule) prepare() error {
 	return nil
 }
 
-// compile says whether the patterns of r are sound.
-func (r *Rule) compile() error {
+// checkPatterns returns an error if a pattern of r does not compile or matches everything.
+func (r *Rule) checkPatterns() error {
 	re, err := regexp.Compile(r.Pattern)
 	if err != nil {
 		return fmt.Errorf("rule %q: %w", r.ID, err)
@@ -244,75 +277,4 @@ func (r *Rule) compile() error {
 		}
 	}
 	return nil
-}
-
-// index builds the literal filter over the rules in their order.
-func (rs *Rules) index(list []*Rule) error {
-	rs.list = list
-	room := newRoom()
-	for _, r := range list {
-		b, err := r.branches(room)
-		if err != nil {
-			return fmt.Errorf("rule %q: %w", r.ID, err)
-		}
-		rs.branches = append(rs.branches, b...)
-	}
-	if len(rs.branches) > 1<<15 {
-		return fmt.Errorf("too many rules: %d alternatives", len(rs.branches))
-	}
-	rs.words = (len(rs.branches) + 63) / 64
-	rs.always, rs.aside, rs.loud = make([]uint64, rs.words), make([]uint64, rs.words), make([]uint64, rs.words)
-	for i, b := range rs.branches {
-		if b.rule.Role == RoleIgnore || !logRule(b.rule) {
-			rs.aside[i>>6] |= 1 << (i & 63)
-		}
-		if b.rule.Role != RoleIgnore || !logRule(b.rule) {
-			rs.loud[i>>6] |= 1 << (i & 63)
-		}
-		if len(b.lits) == 0 {
-			rs.always[i>>6] |= 1 << (i & 63)
-		}
-		for _, l := range b.lits {
-			rs.longest = max(rs.longest, len(l.text))
-		}
-	}
-	rs.lits, rs.may = sync.OnceValue(rs.literals), newPrefilter()
-	for i := range rs.branches {
-		rs.filter(uint16(i))
-	}
-	rs.may.ready()
-	return nil
-}
-
-func (rs *Rules) literals() *literals {
-	words := map[string][]uint16{}
-	for i, b := range rs.branches {
-		for _, l := range b.lits {
-			words[l.text] = append(words[l.text], uint16(i))
-		}
-	}
-	return newLiterals(words)
-}
-
-// filter puts branch i where heard finds it.
-func (rs *Rules) filter(i uint16) {
-	b := &rs.branches[i]
-	if b.rule.Role == RoleIgnore || !logRule(b.rule) {
-		return
-	}
-	rs.unfiltered = rs.unfiltered || len(b.lits) == 0
-	if b.first != nil && len(b.lits) > 0 && !slices.ContainsFunc(b.lits, func(l literal) bool { return !l.prefix }) {
-		for _, l := range b.lits {
-			rs.starts.add(l, i)
-		}
-		return
-	}
-	for _, l := range b.lits {
-		w, fold := l.text, l.exact == ""
-		if !fold {
-			w = l.exact[:len(l.text)]
-		}
-		rs.may.add(w, fold)
-		rs.ends.add(w, fold, i)
-	}
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 )
 
 // placeholder is {name} in a suggestion. A part in [[double brackets]] is left
 // out as a whole if one of its placeholders is empty.
 var (
-	placeholder = multimatch.New(`\{[a-z0-9_]+\}`)
-	optional    = multimatch.New(`\[\[.*?\]\]`)
+	placeholder = lazyregexp.New(`\{[a-z0-9_]+\}`)
+	optional    = lazyregexp.New(`\[\[.*?\]\]`)
 )
 
 var placeholders = map[string]bool{

@@ -37,10 +37,6 @@ func reversed(e []string) string {
 	return b.String()
 }
 
-// MapPath returns the file of tree that a tool printed as printed. It builds
-// an index each time; use Tree.Map for more than one path.
-func MapPath(printed string, tree []string) (string, bool) { return NewTree(tree).Map(printed) }
-
 // Map returns the file that a tool printed as printed: the one that shares the
 // longest run of trailing path elements with it. It is not ok if none shares
 // the base name or if two share equally much and neither is an end of printed.

@@ -1,27 +1,26 @@
-package diagnosis
+package multimatch
 
 import (
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// lead is the literal that every match of a branch begins with. Go's regexp
-// tries each place of a text one after the other where case does not matter;
-// with a lead it is asked only where the literal stands.
+// lead is the literal that every match of an alternative begins with. Where case does not matter,
+// package regexp tries each index of a text one after the other; with a lead it runs only where the
+// literal occurs.
 type lead struct {
 	text string // ASCII; in lower case if fold
 	fold bool
-	word bool // a word boundary stands before it
+	word bool // a word boundary precedes it
 	re   func() *regexp.Regexp
 	dfa  func() *dfa
 }
 
 // leadOf returns the lead of alt, nil if it has none.
-func leadOf(alt *syntax.Regexp, room *atomic.Int64) *lead {
+func leadOf(alt *syntax.Regexp, memory *atomic.Int64) *lead {
 	parts := []*syntax.Regexp{alt}
 	if alt.Op == syntax.OpConcat {
 		parts = flat(alt).Sub
@@ -42,12 +41,12 @@ func leadOf(alt *syntax.Regexp, room *atomic.Int64) *lead {
 	}
 	rest := &syntax.Regexp{Op: syntax.OpConcat, Sub: parts}
 	l.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + rest.String() + `)`) })
-	l.dfa = sync.OnceValue(func() *dfa { return newDFA(rest, true, room) })
+	l.dfa = sync.OnceValue(func() *dfa { return newDFA(rest, true, memory) })
 	return l
 }
 
-// bounded reports whether any of parts asks for the start of the text, which
-// the text cut at the lead would have elsewhere.
+// bounded reports whether any of parts asserts the start of the text, which would hold at another
+// place in the text cut at the lead.
 func bounded(parts []*syntax.Regexp) bool {
 	for _, p := range parts {
 		if begins(p) || bounded(p.Sub) {
@@ -57,8 +56,8 @@ func bounded(parts []*syntax.Regexp) bool {
 	return false
 }
 
-// find returns the first match of the branch in text, which must be ASCII, as
-// FindStringSubmatch does, with the text that its indexes are in.
+// find returns the indexes of the first match in text, which must be ASCII, as
+// FindStringSubmatchIndex does, and the text that they refer to.
 func (l *lead) find(text string) (m []int, in string) {
 	for at := l.next(text, 0); at >= 0; at = l.next(text, at+1) {
 		if m = l.re().FindStringSubmatchIndex(text[at:]); m != nil {
@@ -68,7 +67,7 @@ func (l *lead) find(text string) (m []int, in string) {
 	return nil, ""
 }
 
-// matches reports whether find finds anything.
+// matches reports whether find finds a match.
 func (l *lead) matches(text string) bool {
 	for at := l.next(text, 0); at >= 0; at = l.next(text, at+1) {
 		yes, ok := l.dfa().match(text[at:])
@@ -82,7 +81,7 @@ func (l *lead) matches(text string) bool {
 	return false
 }
 
-// next returns where in text, from at on, a match may begin, -1 if nowhere.
+// next returns the first index of text from at on where a match can begin, -1 if there is none.
 func (l *lead) next(text string, at int) int {
 	for ; at < len(text); at++ {
 		i := l.index(text[at:])
@@ -112,49 +111,6 @@ func (l *lead) index(s string) int {
 		}
 	}
 	return -1
-}
-
-// exception is a pattern that keeps a rule off a line.
-type exception struct {
-	re   func() *regexp.Regexp // compiled when first asked
-	dfa  func() *dfa
-	lits []lead // one of them stands in every match that is ASCII; none: not known
-}
-
-func newException(pattern string) *exception {
-	x := &exception{re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), dfa: func() *dfa { return nil }}
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return x // compile tells
-	}
-	re = re.Simplify()
-	x.dfa = sync.OnceValue(func() *dfa { return newDFA(re, false, newRoom()) })
-	for _, l := range required(re) {
-		if !isASCII(l.text) {
-			x.lits = nil
-			return x
-		}
-		if l.exact != "" {
-			x.lits = append(x.lits, lead{text: l.exact})
-			continue
-		}
-		x.lits = append(x.lits, lead{text: l.text, fold: true})
-	}
-	return x
-}
-
-// in reports whether the pattern matches text.
-func (x *exception) in(text string, ascii bool) bool {
-	if len(x.lits) > 0 && ascii {
-		if !slices.ContainsFunc(x.lits, func(l lead) bool { return l.index(text) >= 0 }) {
-			return false
-		}
-	}
-	yes, ok := x.dfa().match(text)
-	if !ok {
-		return x.re().MatchString(text)
-	}
-	return yes
 }
 
 func isWordByte(c byte) bool {

@@ -1,23 +1,23 @@
-// Package multimatch holds regular expressions that are compiled when a text first
-// asks: a run needs few of the hundreds there are, and compiling all of them
-// would be most of its start.
-package multimatch
+// Package lazyregexp compiles a regular expression when it is first used. The parsers and the
+// diagnosis declare about two hundred as package variables. Compiling them all takes 3 ms at the
+// start of every process, and a run needs about a dozen.
+package lazyregexp
 
 import (
 	"regexp"
 	"sync"
 )
 
-// Regexp is a pattern of package regexp. Its methods do what those of
-// [regexp.Regexp] do; they are safe for concurrent use.
+// Regexp is a regular expression in the syntax of package regexp. Its methods behave as those of
+// [regexp.Regexp] and are safe for concurrent use.
 type Regexp struct {
 	pattern string
 	once    sync.Once
 	re      *regexp.Regexp
 }
 
-// New returns the Regexp of pattern. A pattern that does not compile panics
-// when it is first used; a test compiles all that the program has.
+// New returns the Regexp of pattern. A pattern that does not compile panics when it is first used;
+// TestPatternsCompile compiles every pattern of the module.
 func New(pattern string) *Regexp { return &Regexp{pattern: pattern} }
 
 func (r *Regexp) compiled() *regexp.Regexp {
@@ -27,55 +27,55 @@ func (r *Regexp) compiled() *regexp.Regexp {
 
 func (r *Regexp) compile() { r.re = regexp.MustCompile(r.pattern) }
 
-// Match is regexp's.
+// Match calls [regexp.Regexp.Match].
 func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 
-// MatchString is regexp's.
+// MatchString calls [regexp.Regexp.MatchString].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
-// FindString is regexp's.
+// FindString calls [regexp.Regexp.FindString].
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
-// FindStringIndex is regexp's.
+// FindStringIndex calls [regexp.Regexp.FindStringIndex].
 func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
 
-// FindStringSubmatch is regexp's.
+// FindStringSubmatch calls [regexp.Regexp.FindStringSubmatch].
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is regexp's.
+// FindStringSubmatchIndex calls [regexp.Regexp.FindStringSubmatchIndex].
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compiled().FindStringSubmatchIndex(s)
 }
 
-// FindAllString is regexp's.
+// FindAllString calls [regexp.Regexp.FindAllString].
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
 
-// FindAllStringIndex is regexp's.
+// FindAllStringIndex calls [regexp.Regexp.FindAllStringIndex].
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringIndex(s, n)
 }
 
-// FindAllStringSubmatch is regexp's.
+// FindAllStringSubmatch calls [regexp.Regexp.FindAllStringSubmatch].
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringSubmatchIndex is regexp's.
+// FindAllStringSubmatchIndex calls [regexp.Regexp.FindAllStringSubmatchIndex].
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringSubmatchIndex(s, n)
 }
 
-// ReplaceAllString is regexp's.
+// ReplaceAllString calls [regexp.Regexp.ReplaceAllString].
 func (r *Regexp) ReplaceAllString(s, with string) string {
 	return r.compiled().ReplaceAllString(s, with)
 }
 
-// ReplaceAllStringFunc is regexp's.
+// ReplaceAllStringFunc calls [regexp.Regexp.ReplaceAllStringFunc].
 func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(s, with)
 }
 
-// ReplaceAllLiteralString is regexp's.
+// ReplaceAllLiteralString calls [regexp.Regexp.ReplaceAllLiteralString].
 func (r *Regexp) ReplaceAllLiteralString(s, with string) string {
 	return r.compiled().ReplaceAllLiteralString(s, with)
 }

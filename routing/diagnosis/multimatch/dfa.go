@@ -1,4 +1,4 @@
-package diagnosis
+package multimatch
 
 import (
 	"regexp/syntax"
@@ -10,17 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// dfa says whether a pattern matches a text, as regexp's MatchString does, in
-// a few nanoseconds per byte: a deterministic automaton whose states are built
-// when a text first needs them. Go's regexp follows every state a pattern may
-// be in at each rune, which costs ten times as much. It is safe for concurrent
-// use; what comes while another asks, or past its bounds, it leaves to regexp.
+// dfa decides whether a pattern matches a text, as regexp's MatchString does, in a few nanoseconds
+// per byte. It is a deterministic automaton whose states are built when a text first needs them.
+// Package regexp simulates every state that the pattern can be in at each rune, which costs ten
+// times as much. A dfa is safe for concurrent use: while it is in use by another goroutine, or
+// when it has reached its bounds, it returns no answer, and the caller falls back to regexp.
 type dfa struct {
-	mu    sync.Mutex
-	prog  *syntax.Prog
-	room  *atomic.Int64 // bytes that it may still take of what it shares with others
-	from  bool          // a match begins at the start of the text
-	looks uint32        // word boundaries, starts and ends of lines that it asks for
+	mu       sync.Mutex
+	prog     *syntax.Prog
+	memory   *atomic.Int64 // bytes that it and others that share the counter can still allocate
+	anchored bool          // a match begins at the start of the text
+	asserts  uint32        // the zero-width assertions in the pattern: boundaries, starts, ends
 
 	ascii  [utf8.RuneSelf]uint8
 	bounds []rune  // first runes of the intervals of runes
@@ -36,8 +36,8 @@ type dfa struct {
 	todo   []uint32
 }
 
-// dfaState is the instructions that may come next, and a rune that stands for
-// the one before: -1 at the start, else '\n', 'a' or ' '.
+// dfaState is the instructions that can come next, and a rune that represents the one before: -1
+// at the start, else '\n', 'a' or ' '.
 type dfaState struct {
 	pcs  []uint32
 	prev rune
@@ -53,25 +53,25 @@ const (
 
 const (
 	maxDFA          = 128 << 10 // bytes of one dfa
-	maxDFAs         = 8 << 20   // bytes of all that share their room
+	maxDFAs         = 8 << 20   // bytes of all that share a counter
 	maxDFAClasses   = 200
 	maxInstructions = 10_000
 )
 
-func newRoom() *atomic.Int64 {
-	room := new(atomic.Int64)
-	room.Store(maxDFAs)
-	return room
+func newMemory() *atomic.Int64 {
+	n := new(atomic.Int64)
+	n.Store(maxDFAs)
+	return n
 }
 
-// newDFA returns the dfa of re, nil if re is too large for one. A match must
-// begin at the start of the text if from is set.
-func newDFA(re *syntax.Regexp, from bool, room *atomic.Int64) *dfa {
+// newDFA returns the dfa of re, nil if re is too large for one. If anchored is set, a match must
+// begin at the start of the text.
+func newDFA(re *syntax.Regexp, anchored bool, memory *atomic.Int64) *dfa {
 	prog, err := syntax.Compile(re)
 	if err != nil || len(prog.Inst) > maxInstructions {
 		return nil
 	}
-	d := &dfa{prog: prog, room: room, from: from || prog.StartCond()&syntax.EmptyBeginText != 0, index: map[string]uint16{}, seen: make([]uint32, len(prog.Inst))}
+	d := &dfa{prog: prog, memory: memory, anchored: anchored || prog.StartCond()&syntax.EmptyBeginText != 0, index: map[string]uint16{}, seen: make([]uint32, len(prog.Inst))}
 	if !d.classes() {
 		return nil
 	}
@@ -84,14 +84,14 @@ func newDFA(re *syntax.Regexp, from bool, room *atomic.Int64) *dfa {
 	return d
 }
 
-// classes puts runes that no instruction tells apart into one class.
+// classes puts runes that no instruction distinguishes into one class.
 func (d *dfa) classes() bool {
 	d.bounds = []rune{0, '\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1}
 	var sets [][]rune
 	for i := range d.prog.Inst {
 		in := &d.prog.Inst[i]
 		if in.Op == syntax.InstEmptyWidth {
-			d.looks |= in.Arg
+			d.asserts |= in.Arg
 		}
 		if set := ranges(in); set != nil {
 			sets = append(sets, set)
@@ -112,7 +112,7 @@ func (d *dfa) classes() bool {
 	return true
 }
 
-// split gives intervals that lie in the same of sets the same class.
+// split gives intervals that belong to the same sets the same class.
 func (d *dfa) split(sets [][]rune) bool {
 	classes, in := make([]int, len(d.bounds)), make([]int, len(d.bounds))
 	var to []int
@@ -146,8 +146,7 @@ func (d *dfa) split(sets [][]rune) bool {
 	return true
 }
 
-// ranges returns the runes that in takes as pairs of first and last, nil if
-// it takes none.
+// ranges returns the runes that in consumes as pairs of first and last, nil if it consumes none.
 func ranges(in *syntax.Inst) []rune {
 	switch in.Op {
 	case syntax.InstRuneAny:
@@ -181,7 +180,7 @@ func (d *dfa) interval(r rune) int {
 
 func (d *dfa) classOf(r rune) uint8 { return d.class[d.interval(r)] }
 
-// match reports whether the pattern matches s. It is not ok if it cannot say.
+// match reports whether the pattern matches s. ok is false if the dfa has no answer.
 func (d *dfa) match(s string) (yes, ok bool) {
 	if d == nil || !d.mu.TryLock() {
 		return false, false
@@ -215,8 +214,7 @@ func (d *dfa) match(s string) (yes, ok bool) {
 	return false, true // unreachable: at the end there is a match or none
 }
 
-// step builds the transition of state on class c: dfaUnknown if there is no
-// room for it.
+// step builds the transition of state on class c. It returns dfaUnknown if memory is exhausted.
 func (d *dfa) step(state uint16, c int) uint16 {
 	from, r := d.states[state], d.sample[c]
 	to := uint16(dfaNone)
@@ -233,8 +231,7 @@ func (d *dfa) step(state uint16, c int) uint16 {
 	return to
 }
 
-// follow returns the instructions behind rune r, or that the pattern matched
-// before it.
+// follow returns the instructions after rune r, or that the pattern matched before it.
 func (d *dfa) follow(from dfaState, r rune) (out []uint32, hit bool) {
 	flags := syntax.EmptyOpContext(from.prev, r)
 	d.round++
@@ -251,14 +248,14 @@ func (d *dfa) follow(from dfaState, r rune) (out []uint32, hit bool) {
 			out = d.closure(out, in.Out, 0)
 		}
 	}
-	if !d.from && r >= 0 {
+	if !d.anchored && r >= 0 {
 		out = d.closure(out, uint32(d.prog.Start), 0)
 	}
 	return out, false
 }
 
-// closure adds to set what can be reached from pc without a rune where flags
-// hold, and was not seen in this round.
+// closure adds to set the instructions that can be reached from pc without a rune where flags
+// hold, and that were not seen in this round.
 func (d *dfa) closure(set []uint32, pc uint32, flags syntax.EmptyOp) []uint32 {
 	d.todo = append(d.todo[:0], pc)
 	for len(d.todo) > 0 {
@@ -287,19 +284,19 @@ func (d *dfa) closure(set []uint32, pc uint32, flags syntax.EmptyOp) []uint32 {
 	return set
 }
 
-// before returns what stands for r as the rune before the next.
+// before returns the rune that represents r as the one before the next.
 func (d *dfa) before(r rune) rune {
 	switch {
-	case r == '\n' && d.looks&uint32(syntax.EmptyBeginLine) != 0:
+	case r == '\n' && d.asserts&uint32(syntax.EmptyBeginLine) != 0:
 		return '\n'
-	case d.looks&uint32(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0 && syntax.IsWordChar(r):
+	case d.asserts&uint32(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0 && syntax.IsWordChar(r):
 		return 'a'
 	}
 	return ' '
 }
 
-// state returns the state of pcs behind prev: dfaMatch if they hold a match,
-// dfaUnknown if there is no room.
+// state returns the state of pcs after prev: dfaMatch if one of them is a match, dfaUnknown if
+// memory is exhausted.
 func (d *dfa) state(pcs []uint32, prev rune) uint16 {
 	for _, pc := range pcs {
 		if d.prog.Inst[pc].Op == syntax.InstMatch {
@@ -317,7 +314,7 @@ func (d *dfa) state(pcs []uint32, prev rune) uint16 {
 	}
 	width := len(d.sample)
 	size := 2*width + 8*len(pcs) + 64 // about
-	if d.size+size > maxDFA || d.room.Add(-int64(size)) < 0 {
+	if d.size+size > maxDFA || d.memory.Add(-int64(size)) < 0 {
 		return dfaUnknown
 	}
 	d.size += size

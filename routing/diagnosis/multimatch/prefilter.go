@@ -1,12 +1,12 @@
-package diagnosis
+package multimatch
 
 import "strings"
 
-// prefilter tells in about half a nanosecond per byte that none of many literals
-// stands in a text. It looks at pairs of bytes: each of eight groups of
-// literals is followed through the last pairs of its members, one lane of a
-// word per pair. What passes need not be a literal. Bits are 0 where something
-// passes, which spares the search a step per byte.
+// prefilter finds places of a text where one of many literals can end, at about half a nanosecond
+// per byte. It looks at pairs of bytes: literals are divided into eight groups, and for each group
+// a bit per lane follows the last pairs of its literals. It has false positives and no false
+// negatives. A bit is 0 where a pair passes, which saves an operation per byte (the algorithm is
+// known as Shift-Or).
 type prefilter struct {
 	pairs [1 << 15]uint64 // by pair: lane × group
 	start uint64          // lanes that literals are too short for
@@ -22,8 +22,8 @@ func newPrefilter() *prefilter {
 
 const lanes = 8 // pairs of a literal that are looked at
 
-// add takes a literal of at least two bytes; fold leaves the case of ASCII
-// letters open. What was added is found after ready.
+// add adds a literal of at least two bytes; with fold, the case of ASCII letters does not matter.
+// After the last literal comes finish.
 func (p *prefilter) add(w string, fold bool) {
 	bit := uint64(1) << group(w)
 	n := len(w) - 1
@@ -43,15 +43,15 @@ func (p *prefilter) add(w string, fold bool) {
 	}
 }
 
-// ready lets every pair pass in the lanes that literals are too short for.
-func (p *prefilter) ready() {
+// finish lets every pair pass in the lanes that literals are too short for.
+func (p *prefilter) finish() {
 	for k := range p.pairs {
 		p.pairs[k] &= p.start
 	}
 }
 
-// group keeps short literals, whose first lanes tell nothing, to themselves,
-// and of the others those together that end alike.
+// group puts short literals, whose first lanes filter nothing, in groups by their length, and long
+// ones in groups by their last byte.
 func group(w string) int {
 	switch n := len(w); {
 	case n <= 3:
@@ -64,7 +64,7 @@ func group(w string) int {
 	return 4 + int(w[len(w)-1])&3
 }
 
-// pair is the number of two bytes, seven bits of each: as they lie in memory.
+// pair is the number of two bytes, seven bits of each, in the order of memory.
 func pair(a, b byte) uint16 { return uint16(a&0x7f) | uint16(b&0x7f)<<8 }
 
 // otherCase returns c in the other case, itself if it is no ASCII letter.
@@ -75,9 +75,8 @@ func otherCase(c byte) byte {
 	return c
 }
 
-// find returns where from index i of s on what may be a literal ends, the
-// first there is, or -1, and the state to go on with behind it. The search
-// begins at index 1 with the state p.start.
+// find returns the first index from i on where a literal can end, or -1, and the state to continue
+// with after it. A search begins at index 1 with the state p.start.
 func (p *prefilter) find(s string, i int, state uint64) (int, uint64) {
 	const none = 0xff << (8 * (lanes - 1)) // least state in which no last lane passes
 	const all = 1<<15 - 1
@@ -139,17 +138,16 @@ func eight(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// groups returns the groups of which the state found may have a literal.
+// groups returns the groups whose literals can end where the state was found, a bit for each.
 func groups(state uint64) uint8 { return uint8(^state >> (8 * (lanes - 1))) }
 
-// endings finds the literals that end at a place, by their last bytes.
+// endings finds the literals that end at an index, by their last bytes.
 type endings struct {
 	by   [3]map[uint32][]ending  // of literals of two, three and more bytes
-	some [3][1 << 15 / 64]uint64 // a bit for the place of each key
+	some [3][1 << 15 / 64]uint64 // a bit for the hash of each key: most lookups find none
 }
 
-// place spreads the keys: most ends that are looked up have none.
-func place(key uint32) uint32 { return key * 0x9e3779b1 >> 17 }
+func hash(key uint32) uint32 { return key * 0x9e3779b1 >> 17 }
 
 type ending struct {
 	text  string // in lower case if fold
@@ -157,38 +155,36 @@ type ending struct {
 	owner uint16
 }
 
-// add takes a literal of branch.
-func (e *endings) add(w string, fold bool, branch uint16) {
+// add adds a literal of alternative owner.
+func (e *endings) add(w string, fold bool, owner uint16) {
 	k := min(len(w), 4)
 	if e.by[k-2] == nil {
 		e.by[k-2] = map[uint32][]ending{}
 	}
 	key := lastBytes(w, k)
-	e.by[k-2][key] = append(e.by[k-2][key], ending{w, fold, branch})
-	h := place(key)
+	e.by[k-2][key] = append(e.by[k-2][key], ending{w, fold, owner})
+	h := hash(key)
 	e.some[k-2][h>>6] |= 1 << (h & 63)
 }
 
-// any reports whether literals may end where s does. groups are those of the
-// prefilter that may have one.
+// any reports whether a literal of groups, which come from the prefilter, can end where s ends.
 func (e *endings) any(s string, groups uint8) bool {
 	if groups>>2 != 0 && len(s) >= 4 {
-		if h := place(lastBytes(s, 4)); e.some[2][h>>6]>>(h&63)&1 != 0 {
+		if h := hash(lastBytes(s, 4)); e.some[2][h>>6]>>(h&63)&1 != 0 {
 			return true
 		}
 	}
 	return groups&3 != 0
 }
 
-// find gives each the branches of the literals that end s. groups are those of
-// the prefilter that may have one.
-func (e *endings) find(s string, groups uint8, each func(branch uint16)) {
+// find calls each with the owners of the literals that end s. groups come from the prefilter.
+func (e *endings) find(s string, groups uint8, each func(owner uint16)) {
 	for k := 2; k <= min(4, len(s)); k++ {
 		if k < 4 && groups>>(k-2)&1 == 0 || k == 4 && groups>>2 == 0 {
 			continue
 		}
 		key := lastBytes(s, k)
-		if h := place(key); e.some[k-2][h>>6]>>(h&63)&1 == 0 {
+		if h := hash(key); e.some[k-2][h>>6]>>(h&63)&1 == 0 {
 			continue
 		}
 		for _, l := range e.by[k-2][key] {
@@ -199,8 +195,8 @@ func (e *endings) find(s string, groups uint8, each func(branch uint16)) {
 	}
 }
 
-// lastBytes returns the last n bytes of s, at most four, as one number that is
-// the same for upper and lower case.
+// lastBytes returns the last n bytes of s, at most four, as one number that is the same for upper
+// and lower case.
 func lastBytes(s string, n int) uint32 {
 	if n == 4 {
 		s = s[len(s)-4:]
@@ -220,14 +216,14 @@ func cases(c byte, fold bool) []byte {
 	return []byte{c}
 }
 
-// starts finds branches by the first two bytes of a text.
+// starts finds alternatives by the first two bytes of a text.
 type starts struct {
 	at   [1 << 15]uint16 // by pair: 1 + index of lists
 	list [][]uint16
 }
 
-// add takes a literal of branch that stands at the start of a text.
-func (s *starts) add(l literal, branch uint16) {
+// add adds a literal of alternative owner that occurs at the start of a text.
+func (s *starts) add(l literal, owner uint16) {
 	w := l.exact
 	if w == "" {
 		w = l.text
@@ -239,12 +235,12 @@ func (s *starts) add(l literal, branch uint16) {
 				s.list = append(s.list, nil)
 				*at = uint16(len(s.list))
 			}
-			s.list[*at-1] = append(s.list[*at-1], branch)
+			s.list[*at-1] = append(s.list[*at-1], owner)
 		}
 	}
 }
 
-// of returns the branches whose literal text may begin with.
+// of returns the alternatives whose literal text can begin with.
 func (s *starts) of(text string) []uint16 {
 	if len(text) < 2 {
 		return nil

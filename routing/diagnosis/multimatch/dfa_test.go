@@ -1,4 +1,4 @@
-package diagnosis
+package multimatch
 
 import (
 	"regexp"
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// dfaTexts ask for what patterns look at: case, words, ends, what is no ASCII
-// and what is no UTF-8.
+// dfaTexts exercise what patterns distinguish: case, words, ends, text that is not ASCII and text
+// that is not UTF-8.
 var dfaTexts = []string{
 	"", " ", "\n", "a", "error", "Error: x", "an error\n", "\nerror", "errors", "_error_", "ERROR", "error \u212a", "\u017fkip", "no é é", "é", "\xff", "a\xffb", "\xe2\x9c", "✓ ok",
 	"x.java:[12,3] cannot find symbol", "foo(12,3): error CS1002: ; expected", "12:34:56 fatal", "a\nb\nc", "aaaaaaaaaaaaaaaaaaaaaaaaab", "\x00", "ａ",
@@ -24,29 +24,10 @@ func TestDFAMatchesWhatRegexpMatches(t *testing.T) {
 	}
 	for _, p := range patterns {
 		re := regexp.MustCompile(p)
-		d := newDFA(parsed(t, p), false, newRoom())
+		d := newDFA(parsed(t, p), false, newMemory())
 		for _, s := range dfaTexts {
 			for _, text := range []string{s, s + "error", "x " + s + "\t", s + "\r\n" + s} {
 				sameAnswer(t, d, re, text)
-			}
-		}
-	}
-}
-
-// TestRulesMatchAsRegexpsDo asks every alternative of every rule of the
-// examples of all rules.
-func TestRulesMatchAsRegexpsDo(t *testing.T) {
-	t.Parallel()
-	rs := Default().ready()
-	var texts []string
-	for _, r := range rs.list {
-		texts = append(texts, slices.Concat(r.Examples.Positive, r.Examples.Negative)...)
-	}
-	for i := range rs.branches {
-		b := &rs.branches[i]
-		for _, text := range texts {
-			if b.possible(text) && b.matches(text, isASCII(text)) != b.re().MatchString(text) {
-				t.Errorf("rule %s, %s: not as regexp on %q", b.rule.ID, b.re(), text)
 			}
 		}
 	}
@@ -61,19 +42,19 @@ func FuzzDFA(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := newDFA(parsed(t, pattern), false, newRoom())
+		d := newDFA(parsed(t, pattern), false, newMemory())
 		sameAnswer(t, d, re, text)
 		sameAnswer(t, d, re, text+"\n"+text)
 	})
 }
 
-// TestDFAKeepsItsBounds asks a pattern whose automaton has 2^16 states for
-// texts that lead to most of them.
+// TestDFAKeepsItsBounds matches a pattern whose automaton has 2^16 states against texts that lead to
+// most of them.
 func TestDFAKeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	const p = `a[ab]{16}c`
-	d, re := newDFA(parsed(t, p), false, newRoom()), regexp.MustCompile(p)
-	unsure := 0
+	d, re := newDFA(parsed(t, p), false, newMemory()), regexp.MustCompile(p)
+	unanswered := 0
 	for i := range 1 << 12 {
 		var b strings.Builder
 		for k, n := 0, uint32(i)*2654435761; k < 32; k++ {
@@ -82,25 +63,25 @@ func TestDFAKeepsItsBounds(t *testing.T) {
 		text := b.String() + "c"
 		yes, ok := d.match(text)
 		if !ok {
-			unsure++
+			unanswered++
 		} else if yes != re.MatchString(text) {
 			t.Fatalf("%q: %v", text, yes)
 		}
 	}
-	if d.size > maxDFA || unsure == 0 {
-		t.Errorf("%d bytes were taken, %d texts were left to regexp", d.size, unsure)
+	if d.size > maxDFA || unanswered == 0 {
+		t.Errorf("%d bytes are allocated, %d texts have no answer", d.size, unanswered)
 	}
-	d.room.Store(0)
-	shared := newDFA(parsed(t, `abc`), false, d.room)
+	d.memory.Store(0)
+	shared := newDFA(parsed(t, `abc`), false, d.memory)
 	if yes, ok := shared.match("xabc"); ok {
-		t.Errorf("without room it says %v", yes)
+		t.Errorf("without memory it answers %v", yes)
 	}
 }
 
 func TestDFAIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	const p = `(?i)\b(?:error|fatal)\b.*\d$`
-	d, re := newDFA(parsed(t, p), false, newRoom()), regexp.MustCompile(p)
+	d, re := newDFA(parsed(t, p), false, newMemory()), regexp.MustCompile(p)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -131,7 +112,7 @@ func sameAnswer(t *testing.T, d *dfa, re *regexp.Regexp, text string) {
 	}
 	if d != nil && len(text) < 50 && d.size < maxDFA/2 {
 		if _, ok := d.match(text); !ok {
-			t.Fatalf("%s on %q: not sure", re, text)
+			t.Fatalf("%s on %q: no answer", re, text)
 		}
 	}
 }

@@ -1,73 +1,36 @@
-package diagnosis
+package multimatch
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
-// branch is one alternative of a rule's pattern. Patterns are long lists of
-// alternatives; taken apart, each has a literal of its own, and a line pays
-// only for the alternatives whose literal it holds.
-type branch struct {
-	rule *Rule
-	// re compiles the alternative when a line first holds its literal: most
-	// runs need a few of them.
-	re   func() *regexp.Regexp
-	dfa  func() *dfa
-	says bool      // what its first group holds is asked for
-	lits []literal // at least one stands in every match; none: always tried
-	only bool      // the branch is nothing but its one literal: no regexp is run
-	also []string  // all of these stand in every match, as they are
-	// first holds the bytes a match can start the line with; nil: any.
-	first *[256]bool
-	lead  *lead // nil: none
-}
-
-// literal is text that stands in every match of a branch.
+// literal is a text that occurs in every match of an alternative.
 type literal struct {
-	text   string // in lower case
-	exact  string // as it must stand, "" if case does not matter
-	prefix bool   // it stands at the start of the line
+	text   string // in lower case, at most maxLiteral bytes
+	exact  string // with its case, "" if case does not matter
+	prefix bool   // it occurs at the start of the text
 }
 
 const (
-	maxBranches = 96
-	maxLiteral  = 14 // bytes of a literal that are looked for
+	maxBranches = 96 // alternatives of a pattern
+	maxLiteral  = 14 // bytes of a literal that are searched for
+	maxLiterals = 64 // of an alternative; with more it counts as having none
 )
 
-// branches takes the pattern of r apart.
-func (r *Rule) branches(room *atomic.Int64) ([]branch, error) {
-	re, err := syntax.Parse(r.Pattern, syntax.Perl)
-	if err != nil {
-		return nil, err
+// in reports whether the literal occurs in text with its case and at its place. The automaton has
+// found it already, ASCII case aside.
+func (l *literal) in(text string) bool {
+	switch {
+	case l.prefix && l.exact != "":
+		return strings.HasPrefix(text, l.exact)
+	case l.prefix:
+		return len(text) >= len(l.text) && strings.EqualFold(text[:len(l.text)], l.text)
+	case l.exact != "":
+		return strings.Contains(text, l.exact)
 	}
-	var out []branch
-	for _, alt := range spread(re.Simplify()) {
-		b := branch{rule: r, lits: required(alt)}
-		b.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
-		b.dfa = sync.OnceValue(func() *dfa { return newDFA(alt, false, room) })
-		b.says = alt.MaxCap() > 0 && r.Role != RoleIgnore
-		b.also, b.lead = alsoRequired(alt), leadOf(alt, room)
-		if len(b.lits) == 1 {
-			b.also = slices.DeleteFunc(b.also, func(s string) bool { return s == b.lits[0].exact })
-		}
-		b.only = alt.Op == syntax.OpLiteral && len(b.lits) == 1 && b.lits[0].exact == string(alt.Rune)
-		if set := new([256]bool); anchored(alt) && firstBytes(alt.Sub, set) {
-			b.first = set
-		}
-		if len(b.lits) == 0 || len(b.lits) > 64 {
-			b.lits = nil
-			for _, w := range r.Contains {
-				b.lits = append(b.lits, literal{text: strings.ToLower(w)})
-			}
-		}
-		out = append(out, b)
-	}
-	return out, nil
+	return true
 }
 
 // spread distributes concatenation over alternation, up to maxBranches.
@@ -87,8 +50,8 @@ func spread(re *syntax.Regexp) []*syntax.Regexp {
 	return work
 }
 
-// alternatives returns re as alternatives: of itself, or of its first part
-// that has any and no literal of its own to stand for it.
+// alternatives returns re as a list of alternatives: its own, or those of its first part that has
+// any, unless a literal long enough to filter by surrounds them.
 func alternatives(re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpAlternate:
@@ -123,7 +86,7 @@ func rewrap(re *syntax.Regexp, parts []*syntax.Regexp, i int) []*syntax.Regexp {
 	return out
 }
 
-// flat joins nested concatenations, so that a literal behind "^" is seen.
+// flat joins nested concatenations, so that a literal after "^" is found.
 func flat(re *syntax.Regexp) *syntax.Regexp {
 	if re.Op != syntax.OpConcat {
 		return re
@@ -143,7 +106,7 @@ func flat(re *syntax.Regexp) *syntax.Regexp {
 	return &c
 }
 
-// required returns literals of which at least one stands in every match.
+// required returns literals of which at least one occurs in every match.
 func required(re *syntax.Regexp) []literal {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -190,8 +153,8 @@ func literalOf(re *syntax.Regexp) []literal {
 	return []literal{l}
 }
 
-// requiredOfConcat takes the literal behind "^" if there is one, else the set
-// whose shortest literal is longest. Literals side by side are one.
+// requiredOfConcat returns the literal after "^" if there is one, else the set whose shortest
+// literal is longest. Adjacent literals are one.
 func requiredOfConcat(parts []*syntax.Regexp) []literal {
 	var best []literal
 	long := 0
@@ -224,8 +187,8 @@ func begins(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpBeginText || re.Op == syntax.OpBeginLine
 }
 
-// requiredAt returns what the part at i, or the run of literals that starts
-// there, requires, and how many parts that are.
+// requiredAt returns what the part at i, or the run of literals that starts there, requires, and
+// how many parts that is.
 func requiredAt(parts []*syntax.Regexp, i int) ([]literal, int) {
 	if parts[i].Op != syntax.OpLiteral {
 		return required(parts[i]), 1
@@ -241,8 +204,8 @@ func requiredAt(parts []*syntax.Regexp, i int) ([]literal, int) {
 	return literalOf(&run), n
 }
 
-// firstBytes adds to set the bytes a match of parts, which stand at the start
-// of the line, can begin with. It is not ok if that may be any.
+// firstBytes adds to set the bytes that a match of parts, which begin the text, can begin with. It
+// returns false if any byte is possible.
 func firstBytes(parts []*syntax.Regexp, set *[256]bool) bool {
 	for _, p := range parts {
 		switch p.Op {
@@ -252,7 +215,7 @@ func firstBytes(parts []*syntax.Regexp, set *[256]bool) bool {
 		case syntax.OpCapture, syntax.OpPlus:
 			return firstBytes(p.Sub, set)
 		case syntax.OpConcat:
-			return firstBytes(p.Sub, set) // its parts may all be optional: see below
+			return firstBytes(p.Sub, set) // false if all its parts are optional
 		case syntax.OpQuest, syntax.OpStar:
 			if !firstBytes(p.Sub, set) {
 				return false
@@ -293,12 +256,12 @@ func addFirst(p *syntax.Regexp, set *[256]bool) bool {
 	return true
 }
 
-// anchored reports whether re matches at the start of a line only.
+// anchored reports whether re matches only at the start of a text.
 func anchored(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpConcat && len(re.Sub) > 0 && begins(re.Sub[0])
 }
 
-// alsoRequired returns the literals whose case matters that stand in every match.
+// alsoRequired returns the literals whose case matters that occur in every match.
 func alsoRequired(re *syntax.Regexp) []string {
 	if re.Op != syntax.OpConcat {
 		return nil

@@ -1,22 +1,21 @@
-package diagnosis
+package multimatch
 
 import "slices"
 
-// literals finds which of many short literals stand in a line, in one pass
-// and without regard to ASCII case: an Aho-Corasick automaton as a dense
-// table. It is what lets most lines of a log pass without a regexp.
-type literals struct {
+// ahoCorasick finds which of many short literals occur in a text, in one pass and without regard
+// to ASCII case. It is an Aho-Corasick automaton stored as a dense table.
+type ahoCorasick struct {
 	class [256]uint8
 	width int
 	next  []uint16   // state*width + class → state
 	out   [][]uint16 // per state: the owners of the literals that end here
-	first uint16     // states from here on have output; see build
+	first uint16     // states from here on have output; see renumber
 }
 
-// newLiterals builds the automaton. owners[i] lists who asked for words[i].
-// Words are at least one byte long and in lower case.
-func newLiterals(words map[string][]uint16) *literals {
-	l := &literals{}
+// newAhoCorasick builds the automaton of words, each with the numbers of its owners. Words are at
+// least one byte long and in lower case.
+func newAhoCorasick(words map[string][]uint16) *ahoCorasick {
+	l := &ahoCorasick{}
 	l.classes(words)
 	t := newTrie(l, words)
 	t.link()
@@ -26,7 +25,7 @@ func newLiterals(words map[string][]uint16) *literals {
 
 // classes gives every byte that occurs in a word a class of its own, upper
 // and lower case the same; all other bytes are class 0.
-func (l *literals) classes(words map[string][]uint16) {
+func (l *ahoCorasick) classes(words map[string][]uint16) {
 	used := [256]bool{}
 	for w := range words {
 		for i := 0; i < len(w); i++ {
@@ -52,7 +51,7 @@ type trie struct {
 	order []int32 // breadth first
 }
 
-func newTrie(l *literals, words map[string][]uint16) *trie {
+func newTrie(l *ahoCorasick, words map[string][]uint16) *trie {
 	t := &trie{width: l.width}
 	states := 1
 	for w := range words {
@@ -109,9 +108,8 @@ func (t *trie) link() {
 	}
 }
 
-// renumber puts the states with output last, so that the scan tells them by
-// one comparison.
-func (l *literals) renumber(t *trie) {
+// renumber puts the states with output last, so that scan recognizes them by one comparison.
+func (l *ahoCorasick) renumber(t *trie) {
 	var plain, with []int32
 	for _, s := range t.order {
 		if len(t.out[s]) > 0 {
@@ -140,20 +138,16 @@ func (l *literals) renumber(t *trie) {
 	}
 }
 
-// scan sets in hits the bit of every owner of a literal that stands in s and
-// reports whether there was any.
-func (l *literals) scan(s string, hits []uint64) bool {
+// scan sets in hits the bit of every owner of a literal that occurs in s.
+func (l *ahoCorasick) scan(s string, hits []uint64) {
 	var state uint16
-	any := false
 	w, next, first := l.width, l.next, l.first
 	for i := 0; i < len(s); i++ {
 		state = next[int(state)*w+int(l.class[s[i]])]
 		if state >= first {
-			any = true
 			for _, o := range l.out[state] {
 				hits[o>>6] |= 1 << (o & 63)
 			}
 		}
 	}
-	return any
 }
