@@ -27,7 +27,7 @@ func newClassifier(rules *Rules, opt Options) *classifier {
 	return c
 }
 
-// finding is what decided a class.
+// finding is the class of a failure and the rule or signal that decided it.
 type finding struct {
 	class  routing.Class
 	rule   *Rule
@@ -36,7 +36,7 @@ type finding struct {
 	signal string
 }
 
-// test makes a failure of a failing test.
+// test returns the failure of a failing test.
 func (c *classifier) test(t testreport.Test) routing.Failure {
 	f := routing.Failure{
 		Name: t.Name, Suite: t.Suite, Kind: string(t.Kind),
@@ -98,9 +98,9 @@ var kindClass = map[testreport.Kind]routing.Class{
 	testreport.KindExit:      routing.Unknown,
 }
 
-// byText looks for the strongest rule in the text of a failure. What an
-// assertion compares may hold any words, so there only rules that say they
-// hold for assertions count; a runner's own timeout needs no words.
+// byText returns the strongest rule that matches the text of a failure. The operands of an
+// assertion can contain any text, so for assertions only rules marked for them count. A runner's
+// own timeout is not looked up.
 func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
@@ -123,7 +123,7 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 			continue
 		}
 		if r.Class == routing.LogicError || r.Class == routing.Quality && kind != "" {
-			continue // a failing test is that already
+			continue // adds nothing to a failing test
 		}
 		best = finding{class: r.Class, rule: r, match: m.group(text), text: text, signal: r.ID}
 	}
@@ -136,15 +136,15 @@ var (
 	pytestLine    = multimatch.NewMatcher(`^E\s+\S`)
 )
 
-// essence returns the lines of a failure that state the error, not the source
-// code and output around it.
+// essence returns the lines of a failure that state the error, without the source code and output
+// around it.
 func essence(kind testreport.Kind, typ, message, trace, output string) []string {
 	var out []string
 	if typ != "" && !strings.HasPrefix(message, typ) {
 		out = append(out, typ+": "+oneLine(message))
 	}
 	out = append(out, headLines(message, 12, nil)...)
-	// errorShape matches no stack frame of Java or JavaScript, of which traces are full.
+	// errorShape matches no stack frame of Java or JavaScript, and traces consist mostly of frames.
 	shaped := func(s string) bool {
 		return !strings.HasPrefix(strings.TrimLeft(s, " \t"), "at ") && errorShape.MatchString(s)
 	}
@@ -184,7 +184,7 @@ func headLines(s string, most int, want func(string) bool) []string {
 	return out
 }
 
-// problem makes a failure of what failed outside the tests.
+// problem returns the failure of a problem outside the tests.
 func (c *classifier) problem(p testreport.Problem) routing.Failure {
 	f := routing.Failure{
 		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
@@ -201,10 +201,10 @@ func (c *classifier) problem(p testreport.Problem) routing.Failure {
 	return c.complete(f, x, string(p.Kind), p.Trace, p.At)
 }
 
-// compilers are tools whose errors are type errors, not matters of quality.
+// compilers are tools whose errors are type errors and not findings about quality.
 var compilers = lazyregexp.New(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
 
-// diagnostic makes a failure of an error of a compiler or linter.
+// diagnostic returns the failure of an error of a compiler or linter.
 func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 	name := strings.TrimSpace(d.Tool + " " + d.Code)
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
@@ -223,8 +223,8 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 
 var rustCode = lazyregexp.New(`^E\d{4}$`)
 
-// place maps where f is to a file of the repository. A class may say more than
-// a base name in a stack trace; a file that no printed path names has no line.
+// place maps the file of f to one of the repository. The class name can identify the file better
+// than a base name from a stack trace; a file found only by its class has no line.
 func (c *classifier) place(f *routing.Failure) {
 	t := c.opt.Tree
 	if t == nil {
@@ -251,7 +251,7 @@ func (c *classifier) place(f *routing.Failure) {
 	}
 }
 
-// complete fills in what every failure has.
+// complete fills in the fields that every failure has.
 func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
@@ -261,7 +261,7 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	}
 	read := c.frames.read
 	if c.opt.Brief {
-		read = frameOf // each line is looked at once
+		read = frameOf // each line is read once, so remembering it does not pay
 	}
 	places := related(f, trace, read)
 	frame := Location{File: f.File}

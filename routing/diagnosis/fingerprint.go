@@ -9,13 +9,12 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// fingerprintVersion stands before every fingerprint. A change of Normalise
-// that changes results takes a new one, so that old ledgers stay readable.
+// fingerprintVersion begins every fingerprint. A change of Normalise that changes results needs a
+// new version, so that old ledgers stay readable.
 const fingerprintVersion = "v1:"
 
-// fingerprint names f independently of format, class, line numbers and of
-// everything that changes from run to run. typ is the error's type, frame the
-// top frame of the project.
+// fingerprint identifies f independently of format, class, line numbers and everything that changes
+// from run to run. typ is the error's type, frame the top frame of the project.
 func fingerprint(f routing.Failure, typ string, frame Location) string {
 	message := f.Message
 	if message == "" {
@@ -29,9 +28,9 @@ func fingerprint(f routing.Failure, typ string, frame Location) string {
 	return fingerprintVersion + hex.EncodeToString(h[:16])
 }
 
-// identity returns a test's name in a form that does not depend on how a
-// format writes it: "pkg.mod::Cls::test", "pkg/mod.py::Cls::test" and "test
-// (pkg.mod.Cls)" keep their last names, in lower case, joined alike.
+// identity returns a test's name in a form that does not depend on the report format: of
+// "pkg.mod::Cls::test", "pkg/mod.py::Cls::test" and "test (pkg.mod.Cls)" it keeps the last names,
+// in lower case, joined alike.
 func identity(f routing.Failure) string {
 	if f.Kind == "diagnostic" || f.Kind == "problem" || f.Kind == "log" {
 		return f.Kind + " " + Normalise(f.Name) + " " + path.Base(strings.ReplaceAll(f.File, `\`, "/"))

@@ -7,10 +7,9 @@ import (
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 )
 
-// Normalise returns s without what changes from run to run: times, durations,
-// addresses, ids, ports, pids, temporary and workspace paths, places in files,
-// ANSI sequences. Two texts of one cause become equal; numbers that a test
-// compares stay.
+// Normalise returns s without the parts that change from run to run: times, durations, addresses,
+// ids, ports, process ids, temporary and workspace paths, line numbers, ANSI sequences. Two texts
+// with the same cause become equal; numbers that a test compares are kept.
 func Normalise(s string) string {
 	if len(s) > 8<<10 {
 		s = s[:8<<10]
@@ -28,8 +27,8 @@ type normaliser struct {
 	out strings.Builder
 }
 
-// run walks the text token by token: a run of blanks becomes one, a word that
-// varies becomes a placeholder, the rest is copied.
+// run copies the text token by token: a run of blanks becomes one blank, a variable word becomes a
+// placeholder.
 func (n *normaliser) run() {
 	for n.i < len(n.in) {
 		c := n.in[n.i]
@@ -50,7 +49,7 @@ func (n *normaliser) run() {
 	}
 }
 
-// wordStart reports whether a word or path starts at i: not inside one.
+// wordStart reports whether a word or path starts at i.
 func wordStart(s string, i int) bool {
 	if !wordByte(s[i]) && s[i] != '/' && s[i] != '\\' {
 		return false
@@ -62,7 +61,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
-// word replaces what starts at i if one of the patterns has it.
+// word copies the word at i, or its placeholder if one of the patterns matches.
 func (n *normaliser) word() {
 	rest := n.in[n.i:]
 	for _, p := range variable {
@@ -90,7 +89,7 @@ func (n *normaliser) word() {
 	n.place()
 }
 
-// place drops ":12:3" and "(12,3)" behind a file name and ", line 12".
+// place replaces ":12:3" and "(12,3)" after a file name, and ", line 12".
 func (n *normaliser) place() {
 	if m := lineCol.FindStringIndex(n.in[n.i:]); m != nil && fileBefore(n.in[:n.i]) {
 		n.out.WriteString("<LINE>")
@@ -146,12 +145,10 @@ const (
 	hexes  = "0123456789abcdefABCDEF"
 )
 
-// lineCol is a place behind a file name: ":12", ":12:3", "(12,3)", ":[12,3]",
-// `", line 12`.
+// lineCol is a position after a file name: ":12", ":12:3", "(12,3)", ":[12,3]", `", line 12`.
 var lineCol = multimatch.NewMatcher(`^(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)|:\[\d+,\d+\]|"?, line \d+)`)
 
-// variable lists them, longest shape first; the first that matches at the
-// start of a word wins.
+// variable are the patterns, longest first; the first that matches at the start of a word applies.
 var variable = []pattern{
 	{to: "<UUID>", first: hexes, re: multimatch.NewMatcher(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`)},
 	{to: "<TIME>", first: digits, re: multimatch.NewMatcher(`^\d{4}[-/]\d\d?[-/]\d\d?(?:[T ]\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?\b`)},
@@ -161,7 +158,7 @@ var variable = []pattern{
 	{to: "<HEX>", first: "0", re: multimatch.NewMatcher(`^0[xX][0-9a-fA-F]+\b`), check: func(s string) bool { return len(s) >= 6 }},
 	{to: "<ID>", first: hexes, re: multimatch.NewMatcher(`^[0-9a-fA-F]{7,64}\b`), check: mixedHex},
 	{to: "<TIME>", first: "1", re: multimatch.NewMatcher(`^1[5-9]\d{8}(?:\d{3}|\.\d+)?\b`)},
-	// A workspace prefix goes altogether, so that absolute and relative agree.
+	// The prefix of the workspace is removed, so that absolute and relative paths become equal.
 	{to: "", first: "/", re: multimatch.NewMatcher(`^/(?:home/runner/work/[^/\s]+/[^/\s]+|__w/[^/\s]+/[^/\s]+|github/workspace|Users/runner/work/[^/\s]+/[^/\s]+|builds/[^/\s]+/[^/\s]+|home/travis/build/[^/\s]+/[^/\s]+|var/lib/jenkins/workspace/[^/\s]+|home/circleci/project|workspace)/`)},
 	{to: "", first: "ABCDEFabcdef", re: multimatch.NewMatcher(`^[A-Fa-f]:[\\/]a[\\/][^\\/\s]+[\\/][^\\/\s]+[\\/]`)},
 	{to: "<TMP>", first: "/", re: multimatch.NewMatcher(`^/(?:private/)?(?:tmp|var/folders|var/tmp)/[^\s"'):,;]*`)},
@@ -174,8 +171,8 @@ var variable = []pattern{
 	{to: "<LINE>", first: "l", re: multimatch.NewMatcher(`^lines? \d+-\d+\b`)},
 }
 
-// mixedHex reports whether s is an id and no word or number: it has digits and
-// letters, or is as long as a hash.
+// mixedHex reports whether s is an id and not a word or number: it has digits and letters, or the
+// length of a hash.
 func mixedHex(s string) bool {
 	d := strings.ContainsAny(s, digits)
 	l := strings.ContainsAny(s, "abcdefABCDEF")

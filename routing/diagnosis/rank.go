@@ -8,7 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// ranked is a candidate with the step it stands in and its score.
+// ranked is a candidate with its step and its score.
 type ranked struct {
 	candidate
 	step  int
@@ -26,8 +26,8 @@ type block struct {
 // blockSize is how far before its stop a block reaches for rules of ScopeBlock.
 const blockSize = 400
 
-// decisiveBlock picks among the stops: the step whose best line is strongest,
-// the first on a tie, for later steps run only to clean up.
+// decisiveBlock selects among the stops the step whose best line scores highest, on a tie the
+// first, because later steps only clean up.
 func (c *Collector) decisiveBlock() block {
 	best, score := -1, -1
 	for i, s := range c.stops {
@@ -125,7 +125,7 @@ func (c *Collector) score(r ranked, b block, s *step) int {
 	return n
 }
 
-// near favours what stands close before the stop.
+// near scores lines higher that are closely before the stop.
 func near(d int) int {
 	switch {
 	case d < 0:
@@ -140,7 +140,7 @@ func near(d int) int {
 	return 0
 }
 
-// holds reports whether r stands in the block that stopped the run.
+// holds reports whether r is in the block that stopped the run.
 func (b block) holds(r ranked) bool {
 	if b.found {
 		return r.step == b.step && r.no <= b.end+5 && (r.mark || b.end-r.no <= blockSize)
@@ -148,8 +148,8 @@ func (b block) holds(r ranked) bool {
 	return b.end-r.no <= blockSize
 }
 
-// fallback returns the last paragraph before the stop, for a step that ended
-// in words of its own that no rule knows.
+// fallback returns the last paragraph before the stop, for a step that ended with a message that no
+// rule matches.
 func (c *Collector) fallback(b block, have []ranked) []ranked {
 	for _, r := range have {
 		if r.score >= 40 {
@@ -172,8 +172,8 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 	return out
 }
 
-// paragraph returns the last lines up to a blank one, at most eight, without
-// those that rules call wrappers or no errors.
+// paragraph returns the last lines up to a blank one, at most eight, without those that match a
+// rule of another role than RoleError.
 func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
 	var out []testreport.Line
 	for i := len(lines) - 1; i >= 0 && len(out) < 8; i-- {
@@ -193,9 +193,9 @@ func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
 	return out
 }
 
-// distinct drops a line whose text, normalised, stands further up. Of equal
-// scores the earlier line came first; the later of two equal texts in the
-// block is the one that ended it.
+// distinct drops a line whose normalised text is listed before. Of two equal scores the earlier
+// line comes first; if their texts are equal too, the later line is kept, because it ended the
+// block.
 func distinct(all []ranked) []ranked {
 	at := map[string]int{}
 	out := all[:0:0]
@@ -213,8 +213,8 @@ func distinct(all []ranked) []ranked {
 	return out
 }
 
-// decide returns the ranked line whose rule gives the run its class: the best
-// in the block that has one, unless a stronger line without class outranks it.
+// decide returns the ranked line whose rule gives the run its class: the best in the block that has
+// a class, unless a stronger line without one precedes it.
 func (b block) decide(all []ranked) (ranked, bool) {
 	for _, r := range all {
 		if r.rule == nil || r.rule.Class == "" || r.rule.Role != RoleError || r.score < 40 {
@@ -259,7 +259,7 @@ func (d *diagnoser) errorLines() []Line {
 	})
 	least := 1
 	if len(d.found) == 0 && !d.failed() {
-		least = 60 // nothing says that the run failed: no last words
+		least = 60 // nothing indicates that the run failed, so weak lines do not count
 	}
 	var out []Line
 	for _, r := range all {
@@ -285,16 +285,15 @@ func (d *diagnoser) testScore(f found) int {
 	return n
 }
 
-// lastWords returns what the log says at its very end of a failure, "" if nothing.
+// lastWords returns the failure that the very end of the log states, "" if none.
 func (d *diagnoser) lastWords() string {
 	said, _ := d.col.endsBadly()
 	return said
 }
 
-// endsBadly reports whether the last words of the log are that what ran the
-// tests gave up, or that the process died: `make: *** [check] Error 1`,
-// `Segmentation fault (core dumped)`. In the middle of a log such lines may be
-// expected; behind the last result they are no part of a test.
+// endsBadly reports whether the last lines of the log say that the program that ran the tests
+// failed or crashed: `make: *** [check] Error 1`, `Segmentation fault (core dumped)`. In the middle
+// of a log such lines can be expected output; after the last result they do not belong to a test.
 func (c *Collector) endsBadly() (said string, ok bool) {
 	const lastLines = 4
 	for _, s := range c.steps {
@@ -313,7 +312,7 @@ func endsRun(k candidate) bool {
 	return k.rule.EndsRun || k.rule.Role == RoleWrapper && !strings.HasPrefix(k.text, "[Pipeline]")
 }
 
-// goodAfter reports whether a line behind line no says that something went well.
+// goodAfter reports whether a line after line no states a success.
 func (c *Collector) goodAfter(no int) bool {
 	for i := max(0, c.n-recentLines); i < c.n; i++ {
 		if l := c.recent[i%recentLines]; l.No > no && saysWell(l) {

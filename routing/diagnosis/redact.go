@@ -6,15 +6,15 @@ import (
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 )
 
-// masked stands for a secret.
+// masked replaces a secret.
 const masked = "***"
 
-// A secret is one kind of text that must not be shown. group is what is masked.
+// A secret is a kind of text that must not be shown. group is the part that is masked.
 type secret struct {
-	gates []string // lower case; one must stand in the text
+	gates []string // lower case; one must occur in the text
 	re    *lazyregexp.Regexp
 	group int
-	keep  func(before byte, v string) bool // a match that is no secret
+	keep  func(before byte, v string) bool // reports a match that is not a secret
 }
 
 var secrets = []secret{
@@ -35,9 +35,9 @@ var secrets = []secret{
 		re: lazyregexp.New(`(?i)\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?key|client[_-]?key|credentials?|pwd)[\w-]*["']?\s*(?:=|:|=>|:=)\s*["']?([^\s"'` + "`" + `,;&<>(){}\[\]|]{8,})`), group: 1, keep: notASecret},
 }
 
-// Redact masks secrets in s: tokens of known shapes, private keys, JSON web
-// tokens, authorization headers, passwords in URLs, and values of names that
-// say they are secret. Code that merely speaks of secrets is left alone.
+// Redact masks secrets in s: tokens of known formats, private keys, JSON web tokens, authorization
+// headers, passwords in URLs, and values of names that indicate a secret. Code that only mentions
+// secrets is left unchanged.
 func Redact(s string) string {
 	low := strings.ToLower(s)
 	for i := range secrets {
@@ -80,7 +80,7 @@ func (x *secret) mask(s string) string {
 	return b.String()
 }
 
-// looksLikeWord is for what follows "Basic" or "Bearer" in prose.
+// looksLikeWord reports whether what follows "Basic" or "Bearer" is prose.
 func looksLikeWord(_ byte, v string) bool {
 	for i := 0; i < len(v); i++ {
 		c := v[i]
@@ -95,8 +95,8 @@ var placeholderRE = lazyregexp.New(`(?i)^(?:\*+|x+|\.+|-+|<.*|\$.*|%.*|\{.*|proc
 
 func placeholderValue(_ byte, v string) bool { return placeholderRE.MatchString(v) }
 
-// notASecret tells code from values: a type, a call, an identifier or path.
-// What stands in quotes is a value, unless it is a placeholder.
+// notASecret distinguishes code from values: a type, a call, an identifier or path is code. Quoted
+// text is a value, unless it is a placeholder.
 func notASecret(before byte, v string) bool {
 	v = strings.TrimRight(v, ".:;)")
 	if len(v) < 8 || placeholderValue(before, v) {
@@ -105,6 +105,6 @@ func notASecret(before byte, v string) bool {
 	return before != '"' && before != '\'' && identifier.MatchString(v)
 }
 
-// identifier is a name of a program, with dots, or a number or path: random
-// text has digits between its letters.
+// identifier is a name in a program, with dots, or a number or path: random text has digits between
+// its letters.
 var identifier = lazyregexp.New(`^[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:(?:\.|::|->)[A-Za-z_][A-Za-z_]*\d{0,3})*$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)

@@ -18,43 +18,43 @@ import (
 //go:embed rules.yaml
 var rulesYAML []byte
 
-// Role is what a rule does with a line it matches.
+// Role is the meaning of a line that a rule matches.
 type Role string
 
 // The roles of a rule.
 const (
-	RoleError   Role = "error"   // the line says what failed
-	RoleStop    Role = "stop"    // the line says that the run or step ended in failure; last resort as an error line
-	RoleWrapper Role = "wrapper" // the line says that something else failed; last resort as an error line
-	RoleIgnore  Role = "ignore"  // the line is no error, whatever words it holds
+	RoleError   Role = "error"   // the line states what failed
+	RoleStop    Role = "stop"    // the line states that the run or step failed; used as an error line only if there is no other
+	RoleWrapper Role = "wrapper" // the line states that something else failed; used as an error line only if there is no other
+	RoleIgnore  Role = "ignore"  // the line is not an error, whatever text it contains
 )
 
-// Scope is where a rule may be believed.
+// Scope is where a rule applies.
 type Scope string
 
-// The scopes of a rule. The text of a failing test counts for all of them.
+// The scopes of a rule. All rules apply to the text of a failing test.
 const (
 	ScopeLine    Scope = "line"    // any line of a log: its shape is evidence enough
 	ScopeBlock   Scope = "block"   // only inside the block that stopped the run
 	ScopeFailure Scope = "failure" // only the text of a failing test or problem
 )
 
-// Rule is one entry of rules.yaml. Rules are tried by falling priority; the
-// first that matches a line has it. Priority also ranks error lines.
+// Rule is one entry of rules.yaml. Rules are tried in the order of descending priority; the first
+// that matches a line applies. Priority also ranks error lines.
 type Rule struct {
 	ID           string        `yaml:"id"`
 	Class        routing.Class `yaml:"class"` // "" for a rule that only finds lines
 	Priority     int           `yaml:"priority"`
 	Role         Role          `yaml:"role"`  // default RoleError
 	Scope        Scope         `yaml:"scope"` // default ScopeLine
-	Fatal        bool          `yaml:"fatal"` // stops a run by itself, whatever tests say
+	Fatal        bool          `yaml:"fatal"` // stops a run, whatever the tests reported
 	Assertion    bool          `yaml:"assertion"`
 	Pattern      string        `yaml:"pattern"`
-	Contains     []string      `yaml:"contains"` // any of, for an alternative that holds no literal itself
+	Contains     []string      `yaml:"contains"` // see [multimatch.Pattern]
 	Not          []string      `yaml:"not"`
 	Suggestion   string        `yaml:"suggestion"`
 	SuggestionKo string        `yaml:"suggestion_ko"`
-	EndsRun      bool          `yaml:"ends_run"` // as one of the last lines it contradicts tests that passed; wrappers do so too
+	EndsRun      bool          `yaml:"ends_run"` // among the last lines of a log it outweighs tests that passed, as wrappers do
 	Examples     struct {
 		Positive []string `yaml:"positive"`
 		Negative []string `yaml:"negative"`
@@ -63,12 +63,12 @@ type Rule struct {
 	user bool
 }
 
-// UserRule is a rule of a repository's own configuration.
+// UserRule is a rule from a repository's configuration.
 type UserRule struct {
 	Name       string
 	Pattern    string // Go regexp, matched against one line
 	Class      routing.Class
-	Suggestion string // "" takes the class's own
+	Suggestion string // "" for that of the class
 	Priority   int    // among the user's rules; higher first
 }
 
@@ -102,8 +102,8 @@ var defaults = new(Rules)
 // Default returns the built-in rules.
 func Default() *Rules { return defaults }
 
-// Compile returns the built-in rules behind those of the user. The error joins
-// one message per faulty rule, each naming the rule and what is wrong with it.
+// Compile returns the user's rules followed by the built-in ones. The error joins one message for
+// each invalid rule, with its name and the reason.
 func Compile(user []UserRule) (*Rules, error) {
 	own, err := compileUser(user)
 	if err != nil {
@@ -144,7 +144,7 @@ func (rs *Rules) compile(list []*Rule) (err error) {
 	return err
 }
 
-// use returns what a rule does with a line of a log.
+// use returns how the scanner treats the rule on a line of a log.
 func (r *Rule) use() multimatch.Use {
 	switch {
 	case !logRule(r):
