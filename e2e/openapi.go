@@ -10,9 +10,10 @@ import (
 
 // requested finds the paths of GitHub's description that prism knows. A request to another one is
 // a violation: add it here if GitHub describes it.
-var requested = regexp.MustCompile(`^/(app|app-manifests|installation|rate_limit|search/issues|user(/installations)?|users/{username})(/|$)` +
-	`|^/repos/{owner}/{repo}(/(actions/(artifacts|jobs|runs|workflows)|assignees|branches/{branch}|check-runs|check-suites|` +
-	`collaborators|commits|compare|contents|dispatches|git|installation|issues|labels|pulls)(/|$)|$)`)
+var requested = regexp.MustCompile(`^/(user|users/{username}|rate_limit|search/issues|repos/{owner}/{repo}|repos/{owner}/{repo}/branches/{branch})$` +
+	`|^/(app|app-manifests|installation|user/installations)(/|$)` +
+	`|^/repos/{owner}/{repo}/(actions/(artifacts|jobs|runs|workflows)|assignees|check-runs|check-suites|collaborators|commits|compare|` +
+	`contents|dispatches|git|installation|issues|labels|pulls)(/|$)`)
 
 // requestsFile copies what GitHub's description says of requests, for prism to check them:
 //
