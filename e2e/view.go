@@ -58,6 +58,17 @@ func (v *View) Requests() []Request {
 	return out
 }
 
+// requests returns what all clients have requested, of whatever repository.
+func (b *Bench) requests() []Request {
+	b.rec.mu.Lock()
+	defer b.rec.mu.Unlock()
+	out := make([]Request, 0, len(b.rec.requests))
+	for _, q := range b.rec.requests {
+		out = append(out, *q)
+	}
+	return out
+}
+
 // Content returns the requests that write.
 func (v *View) Content() []Request {
 	var out []Request

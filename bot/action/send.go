@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/plancommands"
 	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
@@ -93,7 +94,8 @@ func (f *face) portTargets(ctx context.Context, planName, name string) ([]target
 // it up.
 func (f *face) send(ctx context.Context, p place, cmd answers.Command, key string) ([]string, error) {
 	o := f.words()
-	m, planName := cmd.Feedback.Message, cmd.Feedback.Plan
+	req := plancommands.RequestOf(cmd)
+	m, planName := req.Message, req.Plan
 	if planName == "" {
 		planName = p.planName()
 	}

@@ -208,7 +208,7 @@ func TestBranch(t *testing.T) {
 		Parents []struct{ SHA string }
 	}
 	w.repo.Must(t, "GET", "/git/commits/"+w.repo.SHA(t, Branch), nil, &tip)
-	if tip.Message != "acme+app=12: claim, human\n\n[skip ci]\n" || len(tip.Parents) != 1 {
+	if tip.Message != "acme+app=12: lease, human\n\n[skip ci]\n" || len(tip.Parents) != 1 {
 		t.Errorf("the append's commit: %+v", tip)
 	}
 	w.repo.Must(t, "GET", "/git/commits/"+tip.Parents[0].SHA, nil, &tip)
