@@ -91,7 +91,7 @@ func FuzzText(f *testing.F) {
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"GET https://x:y@storage.example/logs?sig=abc#part: 403": "GET https://redacted@storage.example/logs?redacted: 403",
+		"GET https://x:y@storage.example/logs?sig=abc#part (403)": "GET https://redacted@storage.example/logs?redacted (403)",
 		"Bad credentials: Bearer abcdefghijklmnop":               "Bad credentials: Bearer ***",
 		secretValue("ghs", "_", "short1234") + " expired":        "*** expired",
 		"token=abcdefghijklmnop":                                 "token=***",
