@@ -310,8 +310,7 @@ func (f *face) route(ctx context.Context, t trigger) (int, error) {
 // mayOnlyRead reports whether GitHub refused err's request because the token
 // may not write. The ledger's errors are those of the client under the hub.
 func mayOnlyRead(err error) bool {
-	kind, _ := github.Verdict(github.Wrap("", err))
-	return kind == github.ReadOnly
+	return errors.Is(github.Wrap("", err), github.ErrReadOnly)
 }
 
 // dry decides without recording, for a token that may only read.
@@ -377,7 +376,7 @@ func (f *face) claimTTL() time.Duration {
 
 func (f *face) line(eff pipeline.Effector) *pipeline.Line {
 	return &pipeline.Line{
-		Ledger: f.led, Effector: f.counted(eff), Analyze: effect.Analyze, Owner: owner(f.env.Getenv), LeaseTTL: f.claimTTL(),
+		Ledger: f.led, Effector: f.counted(eff), Advise: effect.Advise, Owner: owner(f.env.Getenv), LeaseTTL: f.claimTTL(),
 		Now: f.now, Sleep: f.pause, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
 	}
 }

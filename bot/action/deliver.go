@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
@@ -53,7 +54,7 @@ const patience = 3 * time.Second
 
 // ErrMalformed says that the payload of a delivery is not what its event says.
 // Delivered again it would be the same.
-var ErrMalformed = errors.New("the payload is malformed")
+var ErrMalformed = advice.New("the payload is malformed", advice.Advice{Kind: advice.Invalid, Reason: "malformed"})
 
 // Deliver does what an event of GitHub asks for, as the Action does when a
 // workflow is started by it; what is none of its affair it leaves alone. It
@@ -161,7 +162,7 @@ func (w Work) face(event string, payload []byte) (*face, func(), error) {
 // comes back.
 func (f *face) pause(ctx context.Context, d time.Duration) error {
 	if f.app != nil && d > patience {
-		return &github.Error{Kind: github.Later, After: d, Message: "waits for its time"}
+		return &github.Error{Kind: advice.Later, After: d, Message: "waits for its time"}
 	}
 	return sleep.For(ctx, d)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
@@ -47,9 +48,9 @@ func TestDelayInTheApp(t *testing.T) {
 	f := func(after time.Duration) *face {
 		return &face{app: &inside{Work: Work{Received: at}}, env: Env{Now: func() time.Time { return at.Add(after) }}}
 	}
-	kind, wait := github.Verdict(f(10*time.Second).delay(t.Context(), time.Minute))
-	if kind != github.Later || wait != 50*time.Second {
-		t.Errorf("%s after %v", kind, wait)
+	what := advice.Of(f(10*time.Second).delay(t.Context(), time.Minute))
+	if what.Kind != advice.Later || what.After != 50*time.Second {
+		t.Errorf("%+v", what)
 	}
 	for _, after := range []time.Duration{time.Minute, time.Hour} {
 		if err := f(after).delay(t.Context(), time.Minute); err != nil {
@@ -57,7 +58,7 @@ func TestDelayInTheApp(t *testing.T) {
 		}
 	}
 	stuck := &pipeline.StuckError{Pending: []routing.Effect{{}}, Err: f(0).pause(t.Context(), time.Minute)}
-	if kind, wait := github.Verdict(stuck); kind != github.Later || wait != time.Minute {
-		t.Errorf("%s after %v", kind, wait)
+	if what := advice.Of(stuck); what.Kind != advice.Later || what.After != time.Minute {
+		t.Errorf("%+v", what)
 	}
 }

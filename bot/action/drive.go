@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
@@ -159,7 +160,7 @@ func (f *face) stepPort(ctx context.Context, s *served, reg plan.Register, x pla
 	_, err := p.Run(context.WithoutCancel(ctx))
 	switch {
 	case errors.Is(err, worker.ErrBusy) && heard:
-		return &github.Error{Kind: github.Later, After: f.claimTTL(), Op: "go on with port " + x.ID, Message: "another process is at it"}
+		return &github.Error{Kind: advice.Later, After: f.claimTTL(), Op: "go on with port " + x.ID, Message: "another process is at it"}
 	case errors.Is(err, worker.ErrBusy), errors.Is(err, worker.ErrNotAwaited), errors.Is(err, worker.ErrTaken), errors.Is(err, worker.ErrLost):
 		f.log.Info("the port is another's to go on with", "port", x.ID, "why", err)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -102,7 +103,7 @@ func (f *face) give(ctx context.Context, rec escalation.Record, m escalation.Mem
 // not there any more, as long as its repository is.
 func (f *face) gone(ctx context.Context, err error) error {
 	err = f.hub.Absent(ctx, f.repo, err)
-	if kind, _ := github.Verdict(err); err == nil || !errors.Is(err, github.ErrAbsent) && (kind == github.Gone || errors.Is(err, github.ErrMoved)) {
+	if kind := advice.Of(err).Kind; err == nil || !errors.Is(err, github.ErrAbsent) && (kind == advice.Gone || errors.Is(err, github.ErrMoved)) {
 		return nil
 	}
 	return err

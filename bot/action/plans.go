@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
@@ -133,7 +134,7 @@ func (f *face) nextBuild(ctx context.Context, planName string, reg plan.Register
 	}
 	if before, asked := reg.Sent[key]; asked {
 		if left := f.claimTTL() - f.now().Sub(before); f.app != nil && left > 0 {
-			return &github.Error{Kind: github.Later, After: left, Op: "start " + s.Workflow, Message: "another process may have begun that"}
+			return &github.Error{Kind: advice.Later, After: left, Op: "start " + s.Workflow, Message: "another process may have begun that"}
 		}
 		if there, err := f.hub.DispatchedSince(ctx, f.repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
@@ -146,7 +147,7 @@ func (f *face) nextBuild(ctx context.Context, planName string, reg plan.Register
 		in[k] = v
 	}
 	err := f.hub.DispatchWorkflow(ctx, f.repo, s.Workflow, strings.TrimPrefix(s.Ref, "refs/heads/"), in)
-	if kind, _ := github.Verdict(err); err == nil || kind == github.Later || reg.Issue == 0 {
+	if kind := advice.Of(err).Kind; err == nil || kind == advice.Later || reg.Issue == 0 {
 		return err
 	}
 	return f.gone(ctx, f.reply(ctx, reg.Issue, key, render.NotStarted(err, f.words())))

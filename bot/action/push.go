@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -63,7 +64,7 @@ func (f *face) changed(ctx context.Context, s *served) (bool, error) {
 		return true, nil
 	}
 	before, err := f.commitFiles(ctx, f.event.Before)
-	if kind, _ := github.Verdict(err); kind == github.Gone {
+	if kind := advice.Of(err).Kind; kind == advice.Gone {
 		return true, nil
 	} else if err != nil {
 		return false, err
@@ -81,11 +82,11 @@ func (f *face) changed(ctx context.Context, s *served) (bool, error) {
 // startWorkflow starts the workflow that runs the plan, as a runner is needed for it.
 func (f *face) startWorkflow(ctx context.Context, s *served, key string) error {
 	file, err := s.Begins(ctx, key, f.config.Ports.Workflow, s.branch)
-	kind, _ := github.Verdict(err)
+	kind := advice.Of(err).Kind
 	switch {
 	case err == nil && file == "":
 		return f.planWrong(ctx, s, render.PlanNeedsRunner(s.Name, f.words()), nil)
-	case err != nil && kind != github.Later && kind != github.ReadOnly:
+	case err != nil && kind != advice.Later && !errors.Is(err, github.ErrReadOnly):
 		return f.planWrong(ctx, s, render.PlanCannotStart(err, f.words()), nil)
 	}
 	return err

@@ -10,7 +10,9 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/routing/suggest"
 	"github.com/switchback-ci/switchback/routing/truncate"
 	"gopkg.in/yaml.v3"
@@ -39,6 +41,11 @@ func (e *Error) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Advice implements advice.Adviser: somebody has to correct the configuration.
+func (e *Error) Advice() advice.Advice {
+	return advice.Advice{Kind: advice.Blocked, After: 10 * time.Minute, Reason: "configuration"}
 }
 
 // Parse reads a configuration; name is what messages call the file. An empty

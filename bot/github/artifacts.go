@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // Limits bounds what is taken from one artifact. Zero means the default.
@@ -82,7 +83,7 @@ func (h *Hub) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match func(
 	limits := h.o.Limits
 	switch {
 	case a.Expired:
-		return &Error{Kind: Gone, Op: op, Message: "it has expired", err: ErrNotFound}
+		return &Error{Kind: advice.Gone, Op: op, Message: "it has expired", err: ErrNotFound}
 	case a.Size > limits.Download:
 		return failf(op, ErrTooLarge, "the archive has %d bytes, the limit is %d", a.Size, limits.Download)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
@@ -31,7 +32,7 @@ func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, mark, body, 
 		c, err := h.knownComment(ctx, r, issue, m, ref)
 		if err == nil && c != nil {
 			changed, err := h.bring(ctx, r, c, m, body)
-			if kind, _ := Verdict(err); kind != Gone {
+			if kind := advice.Of(err).Kind; kind != advice.Gone {
 				return ref, changed, Wrap(op, err)
 			}
 		} else if err != nil {
@@ -97,7 +98,7 @@ func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m marker.Marker,
 	}
 	for _, x := range mine[1:] {
 		_, err := h.gh.Issues.DeleteComment(ctx, r.Owner, r.Name, x.GetID())
-		if kind, _ := Verdict(Wrap("", err)); err != nil && kind != Gone {
+		if kind := advice.Of(Wrap("", err)).Kind; err != nil && kind != advice.Gone {
 			return c, Wrap("delete the second of a post", err)
 		}
 	}

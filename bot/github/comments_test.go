@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/e2e"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
@@ -238,12 +239,12 @@ func TestCommentGivesUpLater(t *testing.T) {
 	long.Method = "POST"
 	remove := w.view.Fault(long)
 	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
-	if after := wantKind(t, err, Later); after < 59*time.Minute {
+	if after := wantKind(t, err, advice.Later); after < 59*time.Minute {
 		t.Errorf("after %v", after)
 	}
 	w.view.Reset()
 	_, err = w.Jobs(context.Background(), w.r, 1, 0)
-	wantKind(t, err, Later)
+	wantKind(t, err, advice.Later)
 	if len(w.view.Requests()) != 0 {
 		t.Errorf("sent while held back: %v", w.view.Requests())
 	}
@@ -257,7 +258,7 @@ func TestCommentGivesUpLater(t *testing.T) {
 	wantComments(t, w, n, "x")
 	defer w.view.Fault(e2e.Fault{Method: "POST", Status: 502, Times: -1})()
 	_, _, err = w.UpsertComment(context.Background(), w.r, n, marker.Format("other", 1), "x", "")
-	if wantKind(t, err, Later); !Ambiguous(err) {
+	if wantKind(t, err, advice.Later); !Ambiguous(err) {
 		t.Errorf("not ambiguous: %v", err)
 	}
 }
@@ -268,7 +269,7 @@ func TestReadOnlyToken(t *testing.T) {
 	n := w.issue(t)
 	defer w.view.Fault(e2e.Fault{Method: "POST", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})()
 	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
-	wantKind(t, err, ReadOnly)
+	wantKind(t, err, advice.Blocked)
 	if !errors.Is(err, ErrReadOnly) {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // File reads one file at a ref (a branch, tag or commit; "" is the default
@@ -27,7 +28,7 @@ func (h *Hub) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) 
 	case err != nil:
 		return nil, Wrap(op, err)
 	case f == nil || f.GetType() != "file":
-		return nil, &Error{Kind: Gone, Op: op, Message: "not a file", err: ErrNotFound}
+		return nil, &Error{Kind: advice.Gone, Op: op, Message: "not a file", err: ErrNotFound}
 	case f.GetSize() > most:
 		return nil, failf(op, ErrTooLarge, "it has %d bytes, at most %d are read", f.GetSize(), most)
 	case f.GetEncoding() == "none": // over 1 MB

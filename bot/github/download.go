@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // JobLog opens the log of a job, which the caller closes. A job that never
@@ -22,7 +23,7 @@ func (h *Hub) JobLog(ctx context.Context, r Repo, jobID int64) (io.ReadCloser, e
 func (h *Hub) download(ctx context.Context, op, path string) (io.ReadCloser, error) {
 	for n := 1; ; n++ {
 		body, err := h.downloadOnce(ctx, op, path)
-		if kind, _ := Verdict(err); kind != Later || n == tries || ctx.Err() != nil || sentByAPI(err) {
+		if kind := advice.Of(err).Kind; kind != advice.Later || n == tries || ctx.Err() != nil || sentByAPI(err) {
 			return body, err
 		}
 		if err := h.o.Sleep(ctx, backoff(n)); err != nil {
@@ -51,17 +52,17 @@ func (h *Hub) downloadOnce(ctx context.Context, op, path string) (io.ReadCloser,
 	case err != nil && ctx.Err() != nil:
 		return nil, Wrap(op, ctx.Err())
 	case err != nil:
-		return nil, &Error{Kind: Later, Op: op, Message: network(err), err: errStorage}
+		return nil, &Error{Kind: advice.Later, Op: op, Message: network(err), err: errStorage}
 	case res.StatusCode == http.StatusOK:
 		return res.Body, nil
 	}
 	discard(res)
-	e := &Error{Kind: Fail, Op: op, Status: res.StatusCode, Message: "the storage refused", err: errStorage}
+	e := &Error{Kind: advice.Fail, Op: op, Status: res.StatusCode, Message: "the storage refused", err: errStorage}
 	switch s := res.StatusCode; {
 	case s == http.StatusNotFound, s == http.StatusGone:
-		e.Kind, e.err = Gone, ErrNotFound
+		e.Kind, e.err = advice.Gone, ErrNotFound
 	case s >= 500, s == http.StatusTooManyRequests:
-		e.Kind = Later
+		e.Kind = advice.Later
 	}
 	return nil, e
 }

@@ -10,36 +10,26 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
-)
-
-// Kind is what an error means to whoever wanted the work done.
-type Kind string
-
-// The kinds. The kind of a nil error is "".
-const (
-	Later    Kind = "later"     // try again, not before Verdict's duration
-	Gone     Kind = "gone"      // the thing is not there, and waiting will not help
-	Fail     Kind = "fail"      // GitHub refuses, or the request is wrong
-	ReadOnly Kind = "read-only" // the token may read but not write
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // What errors.Is can find in an error of this package.
 var (
 	ErrNotFound   = errors.New("not found")
 	ErrAbsent     = fmt.Errorf("the repository is %w", ErrNotFound) // all of it, for this identity
-	ErrReadOnly   = errors.New("the token may not write")
+	ErrReadOnly   = advice.New("the token may not write", advice.Advice{Kind: advice.Blocked, Reason: "read-only"})
 	ErrMoved      = errors.New("the issue was transferred or deleted")
 	ErrIncomplete = errors.New("the listing is incomplete")
 	ErrSeveral    = errors.New("several pull requests match")
 	ErrTooLarge   = errors.New("too large")
 	ErrUnsafe     = errors.New("unsafe archive")
 	ErrIssueCap   = errors.New("too many new issues")
-	ErrArchived   = errors.New("the repository is archived")
+	ErrArchived   = advice.New("the repository is archived", advice.Advice{Kind: advice.Blocked, After: time.Hour, Reason: "archived"})
 )
 
 // Error is what every method of Hub returns when work was not done.
 type Error struct {
-	Kind      Kind
+	Kind      advice.Kind
 	After     time.Duration // of Later: the least time to wait, 0 if GitHub did not say
 	Ambiguous bool          // a write may or may not have happened: read before writing again
 	Status    int           // of the answer, 0 if there was none
@@ -60,22 +50,17 @@ func (e *Error) Error() string {
 	return s
 }
 
+// Advice implements advice.Adviser.
+func (e *Error) Advice() advice.Advice {
+	var cause advice.Adviser
+	if errors.As(e.err, &cause) {
+		return cause.Advice()
+	}
+	return advice.Advice{Kind: e.Kind, After: e.After}
+}
+
 // Unwrap returns one of this package's sentinels or a context's error.
 func (e *Error) Unwrap() error { return e.err }
-
-// Verdict says what to do about err and how long to wait at least.
-func Verdict(err error) (Kind, time.Duration) {
-	var e *Error
-	switch {
-	case err == nil:
-		return "", 0
-	case errors.As(err, &e):
-		return e.Kind, e.After
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return Later, 0
-	}
-	return Fail, 0
-}
 
 // Ambiguous reports whether err leaves open if a write happened.
 func Ambiguous(err error) bool {
@@ -101,11 +86,11 @@ func Wrap(op string, err error) error {
 		}
 		return &e
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{Kind: Later, Op: op, Message: cause(err).Error(), Ambiguous: true, err: cause(err)}
+		return &Error{Kind: advice.Later, Op: op, Message: cause(err).Error(), Ambiguous: true, err: cause(err)}
 	case errors.As(err, &rate):
-		return &Error{Kind: Later, After: max(0, time.Until(rate.Rate.Reset.Time)), Op: op, Status: http.StatusForbidden, Message: tidy(rate.Message)}
+		return &Error{Kind: advice.Later, After: max(0, time.Until(rate.Rate.Reset.Time)), Op: op, Status: http.StatusForbidden, Message: tidy(rate.Message)}
 	case errors.As(err, &abuse):
-		e := &Error{Kind: Later, Op: op, Status: http.StatusForbidden, Message: tidy(abuse.Message)}
+		e := &Error{Kind: advice.Later, Op: op, Status: http.StatusForbidden, Message: tidy(abuse.Message)}
 		if abuse.RetryAfter != nil {
 			e.After = *abuse.RetryAfter
 		}
@@ -114,7 +99,7 @@ func Wrap(op string, err error) error {
 		return answered(op, res)
 	}
 	// Cut off, or not JSON: what was asked for may have been done.
-	return &Error{Kind: Later, Op: op, Message: tidy(err.Error()), Ambiguous: true}
+	return &Error{Kind: advice.Later, Op: op, Message: tidy(err.Error()), Ambiguous: true}
 }
 
 // cause returns the context's error without the address it was wrapped with.
@@ -126,21 +111,21 @@ func cause(err error) error {
 }
 
 func answered(op string, r *github.ErrorResponse) *Error {
-	e := &Error{Kind: Fail, Op: op, Status: r.Response.StatusCode, Message: tidy(explain(r))}
+	e := &Error{Kind: advice.Fail, Op: op, Status: r.Response.StatusCode, Message: tidy(explain(r))}
 	read := r.Response.Request != nil && !writes(r.Response.Request.Method)
 	switch s := r.Response.StatusCode; {
 	case s == http.StatusForbidden && strings.Contains(r.Message, "Resource not accessible by"):
-		e.Kind, e.err = ReadOnly, ErrReadOnly
+		e.Kind, e.err = advice.Blocked, ErrReadOnly
 	case s == http.StatusForbidden && strings.Contains(r.Message, "installation has been suspended"):
-		e.err = ErrSuspended // the token was made before
+		e.Kind, e.err = advice.Blocked, ErrSuspended // the token was made before
 	case s == http.StatusForbidden && strings.Contains(r.Message, "was archived so is read-only"):
-		e.err = ErrArchived
+		e.Kind, e.err = advice.Blocked, ErrArchived
 	case s == http.StatusNotFound, s == http.StatusGone, s == http.StatusConflict && read: // 409: an empty repository
-		e.Kind, e.err = Gone, ErrNotFound
+		e.Kind, e.err = advice.Gone, ErrNotFound
 	case s == http.StatusMovedPermanently:
-		e.Kind, e.err = Gone, ErrMoved
+		e.Kind, e.err = advice.Gone, ErrMoved
 	case s >= 500, s == http.StatusConflict, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
-		e.Kind = Later
+		e.Kind = advice.Later
 		e.Ambiguous = s >= 500 && !read
 	}
 	return e
@@ -164,13 +149,13 @@ func explain(r *github.ErrorResponse) string {
 }
 
 func failf(op string, sentinel error, format string, args ...any) *Error {
-	return &Error{Kind: Fail, Op: op, Message: tidy(fmt.Sprintf(format, args...)), err: sentinel}
+	return &Error{Kind: advice.Fail, Op: op, Message: tidy(fmt.Sprintf(format, args...)), err: sentinel}
 }
 
 // moved makes of a missing issue one that was transferred or deleted.
 func moved(err error) error {
 	var e *Error
-	if errors.As(err, &e) && e.Kind == Gone {
+	if errors.As(err, &e) && e.Kind == advice.Gone {
 		c := *e
 		c.err = ErrMoved
 		return &c

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 )
 
@@ -266,7 +267,7 @@ func (g *governor) wait(ctx context.Context, d, budget time.Duration, waited *ti
 
 // putOff returns the error of who does not wait for d.
 func (g *governor) putOff(ctx context.Context, d time.Duration) error {
-	e := &Error{Kind: Later, After: d, Message: fmt.Sprintf("the limits are used up: %v", g.limits)}
+	e := &Error{Kind: advice.Later, After: d, Message: fmt.Sprintf("the limits are used up: %v", g.limits)}
 	g.mu.Lock()
 	if g.now().Before(g.blocked) {
 		e.Message = "rate limit"
@@ -304,5 +305,5 @@ func (g *governor) update(ctx context.Context, step func(time.Time, *ratelimit.S
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return &Error{Kind: Later, After: unasked + rand.N(unasked), Message: tidy("nobody can be asked for leave to send: " + err.Error())}
+	return &Error{Kind: advice.Later, After: unasked + rand.N(unasked), Message: tidy("nobody can be asked for leave to send: " + err.Error())}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
@@ -44,13 +45,13 @@ func TestGovernorHour(t *testing.T) {
 	last := time.Duration(0)
 	for range 3 {
 		err := posts(h)
-		if after := wantKind(t, err, Later); after < 30*time.Minute || after <= last {
+		if after := wantKind(t, err, advice.Later); after < 30*time.Minute || after <= last {
 			t.Errorf("after %v, the one before after %v", after, last)
 		} else {
 			last = after
 		}
 	}
-	if after := wantKind(t, h.Room(t.Context()), Later); after < 30*time.Minute {
+	if after := wantKind(t, h.Room(t.Context()), advice.Later); after < 30*time.Minute {
 		t.Errorf("room after %v", after)
 	}
 	if _, err := h.Desk(t.Context()); err == nil {
@@ -141,7 +142,7 @@ func TestGovernorCannotAsk(t *testing.T) {
 	})
 	_, err := h.Run(t.Context(), repo, 1, 0)
 	for _, err := range []error{err, posts(h), h.Room(t.Context())} {
-		if after := wantKind(t, err, Later); after < time.Second {
+		if after := wantKind(t, err, advice.Later); after < time.Second {
 			t.Errorf("%v, %v", after, err)
 		}
 	}
@@ -163,10 +164,10 @@ func TestGovernorShared(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	})
 	other := as("other", func(http.ResponseWriter, *http.Request) { t.Error("sent") })
-	wantKind(t, posts(one), Later)
+	wantKind(t, posts(one), advice.Later)
 	_, err := other.Run(t.Context(), repo, 1, 0)
 	for _, err := range []error{err, posts(other), other.Room(t.Context())} {
-		if after := wantKind(t, err, Later); after < 599*time.Second {
+		if after := wantKind(t, err, advice.Later); after < 599*time.Second {
 			t.Errorf("after %v: %v", after, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/e2e"
 )
 
@@ -115,9 +116,10 @@ func ok[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-func wantKind(t *testing.T, err error, want Kind) time.Duration {
+func wantKind(t *testing.T, err error, want advice.Kind) time.Duration {
 	t.Helper()
-	kind, after := Verdict(err)
+	a := advice.Of(err)
+	kind, after := a.Kind, a.After
 	if kind != want {
 		t.Errorf("verdict %q, want %q: %v", kind, want, err)
 	}

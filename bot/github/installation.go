@@ -10,11 +10,12 @@ import (
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // ErrSuspended says that the installation is suspended: its owner may let it
 // work again.
-var ErrSuspended = errors.New("the installation is suspended")
+var ErrSuspended = advice.New("the installation is suspended", advice.Advice{Kind: advice.Blocked, Reason: "suspended"})
 
 // App speaks to GitHub as a GitHub App itself, and makes the Hubs that speak
 // as its installations. It is safe for concurrent use.
@@ -84,14 +85,14 @@ func tokenError(id int64, err error) error {
 		return err
 	}
 	_ = h.Response.Body.Close()
-	e := &Error{Kind: Later, Op: fmt.Sprintf("get a token for installation %d", id), Status: h.Response.StatusCode, Message: http.StatusText(h.Response.StatusCode)}
+	e := &Error{Kind: advice.Later, Op: fmt.Sprintf("get a token for installation %d", id), Status: h.Response.StatusCode, Message: http.StatusText(h.Response.StatusCode)}
 	switch s := h.Response.StatusCode; {
 	case s == http.StatusNotFound, s == http.StatusGone:
-		e.Kind, e.err, e.Message = Gone, ErrNotFound, "there is no such installation"
+		e.Kind, e.err, e.Message = advice.Gone, ErrNotFound, "there is no such installation"
 	case s == http.StatusForbidden && h.Response.Header.Get("Retry-After") == "":
-		e.Kind, e.err, e.Message = Fail, ErrSuspended, "the installation is suspended"
+		e.Kind, e.err, e.Message = advice.Blocked, ErrSuspended, "the installation is suspended"
 	case s == http.StatusUnauthorized:
-		e.Kind, e.Message = Fail, "GitHub does not know the App by its id and private key"
+		e.Kind, e.Message = advice.Fail, "GitHub does not know the App by its id and private key"
 	}
 	return e
 }
@@ -116,7 +117,7 @@ func (h *Hub) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
 // App was taken from it, nothing can be said of what is in it, and the error is
 // ErrAbsent. If GitHub does not say, it is the error of the question.
 func (h *Hub) Absent(ctx context.Context, r Repo, err error) error {
-	if kind, _ := Verdict(err); kind != Gone && !errors.Is(err, ErrMoved) || errors.Is(err, ErrAbsent) {
+	if kind := advice.Of(err).Kind; kind != advice.Gone && !errors.Is(err, ErrMoved) || errors.Is(err, ErrAbsent) {
 		return err
 	}
 	_, _, asked := h.gh.Repositories.Get(ctx, r.Owner, r.Name)

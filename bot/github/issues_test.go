@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/e2e"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
@@ -89,7 +90,7 @@ func TestUpsertIssueStrangerAndDuplicates(t *testing.T) {
 		w.view.Reset()
 		remove := w.view.Fault(f)
 		_, created, err := w.UpsertIssue(ctx, w.r, marker.Format("new", 1), spec("T"), "")
-		if wantKind(t, err, Later); created || len(w.view.Content()) != 0 {
+		if wantKind(t, err, advice.Later); created || len(w.view.Content()) != 0 {
 			t.Errorf("%s: filed: %v", name, w.view.Content())
 		}
 		remove()
@@ -121,13 +122,13 @@ func TestCloseAndReopenIssue(t *testing.T) {
 	// Killed between comment and state: the comment is not repeated.
 	remove := w.view.Fault(e2e.Fault{Method: "PATCH", Status: 422})
 	_, err = w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker.Format("close", 2))
-	wantKind(t, err, Fail)
+	wantKind(t, err, advice.Fail)
 	remove()
 	ok(w.CloseIssue(ctx, w.r, i.Number, "fixed again", marker.Format("close2", 2)))(t)
 	wantComments(t, w, i.Number, "fixed", "again", "fixed again")
 	theirs := w.issue(t)
 	_, err = w.CloseIssue(ctx, w.r, theirs, "", "")
-	wantKind(t, err, Fail)
+	wantKind(t, err, advice.Fail)
 	if last := w.repo.Issues(t); last[1].State != "open" {
 		t.Error("closed somebody else's issue")
 	}
@@ -140,7 +141,7 @@ func TestMovedIssue(t *testing.T) {
 	for _, status := range []int{301, 404, 410} {
 		remove := w.view.Fault(e2e.Fault{Method: "GET", Status: status, Header: http.Header{"Location": {fmt.Sprintf("%s/repos/%s/issues/%d", w.b.URL, w.r, other)}}})
 		_, _, err := w.UpsertIssue(context.Background(), w.r, marker.Format("k", 1), spec("T"), "77")
-		if wantKind(t, err, Gone); !errors.Is(err, ErrMoved) {
+		if wantKind(t, err, advice.Gone); !errors.Is(err, ErrMoved) {
 			t.Errorf("%d: %v", status, err)
 		}
 		remove()

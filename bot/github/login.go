@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // ActionsBot posts what is posted with a workflow's GITHUB_TOKEN.
@@ -28,12 +29,12 @@ func (h *Hub) Login(ctx context.Context) (string, error) {
 		return h.learn(user.GetLogin()), nil
 	}
 	if err := Wrap("ask who the token belongs to", err); err != nil {
-		if kind, _ := Verdict(err); kind == Later {
+		if kind := advice.Of(err).Kind; kind == advice.Later {
 			return "", err
 		}
 	}
 	login, err = h.viewer(ctx)
-	if kind, _ := Verdict(err); kind == Later {
+	if kind := advice.Of(err).Kind; kind == advice.Later {
 		return "", err
 	}
 	if login == "" {

@@ -1,6 +1,9 @@
 package github
 
-import "github.com/google/go-github/v60/github"
+import (
+	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
+)
 
 const maxPages = 1000
 
@@ -26,11 +29,11 @@ func list[T any](op string, fetch func(github.ListOptions) (page[T], *github.Res
 		last = max(last, res.LastPage)
 		switch {
 		case res.NextPage == 0 && (n < last || len(out) < p.total):
-			return nil, &Error{Kind: Later, Op: op, Message: "the listing ended early", err: ErrIncomplete}
+			return nil, &Error{Kind: advice.Later, Op: op, Message: "the listing ended early", err: ErrIncomplete}
 		case res.NextPage == 0:
 			return out, nil
 		case res.NextPage <= n || res.NextPage > maxPages:
-			return nil, &Error{Kind: Later, Op: op, Message: "the listing does not end", err: ErrIncomplete}
+			return nil, &Error{Kind: advice.Later, Op: op, Message: "the listing does not end", err: ErrIncomplete}
 		}
 		n = res.NextPage
 	}

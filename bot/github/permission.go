@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // roles are GitHub's roles in a repository, each holding those before it.
@@ -48,7 +50,7 @@ func (h *Hub) permission(ctx context.Context, r Repo, login string) (permission,
 		_, err = h.gh.Do(ctx, req, &p)
 	}
 	if err != nil {
-		if kind, _ := Verdict(Wrap("", err)); kind == Gone {
+		if kind := advice.Of(Wrap("", err)).Kind; kind == advice.Gone {
 			return permission{Permission: "none"}, nil
 		}
 		return permission{}, Wrap(opf("read what %s may do in %s", login, r), err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // PullRequest is a pull request as the API gives it now.
@@ -75,7 +76,7 @@ func (h *Hub) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequ
 		return pullRequests(r, l), res, err
 	})
 	var e *Error
-	if errors.As(err, &e) && (e.Kind == Gone || e.Status == http.StatusUnprocessableEntity) {
+	if errors.As(err, &e) && (e.Kind == advice.Gone || e.Status == http.StatusUnprocessableEntity) {
 		return nil, nil
 	}
 	return out, err

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/e2e"
 )
 
@@ -56,11 +57,11 @@ func TestPullRequestOf(t *testing.T) {
 	}
 	defer w.view.Fault(e2e.Fault{Path: regexp.MustCompile(`/pulls$`), Times: -1, Status: 500})()
 	_, found, err := w.PullRequestOf(ctx, w.r, sha, w.r.String(), "feature/x")
-	if wantKind(t, err, Later); found {
+	if wantKind(t, err, advice.Later); found {
 		t.Error("found in a listing that failed")
 	}
 	_, _, err = w.PullRequestOf(ctx, w.r, "../../x", "", "")
-	wantKind(t, err, Fail)
+	wantKind(t, err, advice.Fail)
 }
 
 func TestSeveralPullRequests(t *testing.T) {
@@ -110,11 +111,11 @@ func TestRunJobsAndLog(t *testing.T) {
 		remove()
 	}
 	_, err := w.JobLog(ctx, w.r, all[1].ID)
-	if wantKind(t, err, Gone); !errors.Is(err, ErrNotFound) {
+	if wantKind(t, err, advice.Gone); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a job without log: %v", err)
 	}
 	_, err = w.Run(ctx, w.r, 1, 0)
-	wantKind(t, err, Gone)
+	wantKind(t, err, advice.Gone)
 	remove := w.view.Fault(e2e.Fault{Path: regexp.MustCompile(`/jobs$`), Status: 200, Body: `{"total_count":5,"jobs":[{"id":1}]}`})
 	defer remove()
 	if _, err := w.Jobs(ctx, w.r, x.ID, 1); !errors.Is(err, ErrIncomplete) {
@@ -142,9 +143,9 @@ func TestArtifacts(t *testing.T) {
 	if err := w.ArtifactFiles(ctx, w.r, list[0], xml, take); err != nil || len(got) != 1 || got["a/junit.xml"] != "<x/>" {
 		t.Errorf("%v, %v", got, err)
 	}
-	wantKind(t, w.ArtifactFiles(ctx, w.r, list[1], xml, take), Gone)
+	wantKind(t, w.ArtifactFiles(ctx, w.r, list[1], xml, take), advice.Gone)
 	list[1].Expired = false // as if it expired since
-	wantKind(t, w.ArtifactFiles(ctx, w.r, list[1], xml, take), Gone)
+	wantKind(t, w.ArtifactFiles(ctx, w.r, list[1], xml, take), advice.Gone)
 	mine := errors.New("mine")
 	if err := w.ArtifactFiles(ctx, w.r, list[0], xml, func(string, io.Reader) error { return mine }); !errors.Is(err, mine) {
 		t.Errorf("fn's error: %v", err)
@@ -167,7 +168,7 @@ func TestFileAndTree(t *testing.T) {
 	}
 	for _, name := range []string{"../x", "/x", "a/../../x", "", "a//b"} {
 		_, err := w.File(ctx, w.r, name, "")
-		wantKind(t, err, Fail)
+		wantKind(t, err, advice.Fail)
 	}
 	paths, truncated, err := w.Tree(ctx, w.r, w.repo.SHA(t, "main"))
 	if err != nil || truncated || !slices.Contains(paths, "d/ü #1?.txt") || slices.Contains(paths, "d") {
@@ -204,13 +205,13 @@ func TestDispatch(t *testing.T) {
 		many[fmt.Sprint(i)] = i
 	}
 	for _, payload := range []any{many, map[string]string{"a": strings.Repeat("x", 64<<10)}, []int{1}, make(chan int)} {
-		wantKind(t, w.RepositoryDispatch(ctx, w.r, "e", payload), Fail)
+		wantKind(t, w.RepositoryDispatch(ctx, w.r, "e", payload), advice.Fail)
 	}
-	wantKind(t, w.DispatchWorkflow(ctx, w.r, "fix.yml", "main", map[string]string{"a": strings.Repeat("x", 70_000)}), Fail)
+	wantKind(t, w.DispatchWorkflow(ctx, w.r, "fix.yml", "main", map[string]string{"a": strings.Repeat("x", 70_000)}), advice.Fail)
 	if len(w.view.Requests()) != 0 {
 		t.Errorf("sent: %v", w.view.Requests())
 	}
-	wantKind(t, w.DispatchWorkflow(ctx, w.r, "none.yml", "main", nil), Gone)
+	wantKind(t, w.DispatchWorkflow(ctx, w.r, "none.yml", "main", nil), advice.Gone)
 	for needle, want := range map[string]bool{"key=abc": true, "key=abd": false} {
 		if got := ok(w.DispatchedSince(ctx, w.r, "workflow_dispatch", time.Now().Add(-time.Minute), needle))(t); got != want {
 			t.Errorf("%s: %v", needle, got)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // Account is a user of GitHub.
@@ -67,7 +68,7 @@ func (h *Hub) Readable(ctx context.Context) ([]int64, error) {
 // hidden reports whether GitHub said that there is nothing to be seen.
 func hidden(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Kind != Later && (e.Status == http.StatusForbidden || e.Status == http.StatusNotFound)
+	return errors.As(err, &e) && e.Kind != advice.Later && (e.Status == http.StatusForbidden || e.Status == http.StatusNotFound)
 }
 
 // Unauthorized reports whether GitHub does not take the token, or not any more.

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // tries is how often a request is sent at most because of faults. Rate limits
@@ -106,14 +108,14 @@ func (t *transport) persist(ctx context.Context, req *http.Request, body []byte)
 			t.gov.block(ctx, d)
 			t.log.Warn("rate limit", "method", req.Method, "path", req.URL.Path, "status", res.StatusCode, "wait", d)
 			if waits >= limited {
-				return nil, &Error{Kind: Later, After: d, Status: res.StatusCode, Message: "rate limit"}
+				return nil, &Error{Kind: advice.Later, After: d, Status: res.StatusCode, Message: "rate limit"}
 			}
 			continue
 		case res.StatusCode >= 500:
 			faults++
 			if !repeatable(req) {
 				discard(res)
-				return nil, &Error{Kind: Later, Ambiguous: true, Status: res.StatusCode, Message: http.StatusText(res.StatusCode)}
+				return nil, &Error{Kind: advice.Later, Ambiguous: true, Status: res.StatusCode, Message: http.StatusText(res.StatusCode)}
 			}
 			if faults >= tries {
 				return res, nil
@@ -137,7 +139,7 @@ func unsent(err error, ambiguous bool, faults int) error {
 		return own
 	}
 	if ambiguous || faults >= tries {
-		return &Error{Kind: Later, Ambiguous: ambiguous, Message: network(err)}
+		return &Error{Kind: advice.Later, Ambiguous: ambiguous, Message: network(err)}
 	}
 	return nil
 }

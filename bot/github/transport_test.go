@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
@@ -63,13 +64,13 @@ func TestTokenStaysWithTheAPI(t *testing.T) {
 	body.Close()
 	// An API answer that redirects elsewhere is not followed at all.
 	_, err := h.PullRequest(context.Background(), repo, 1)
-	wantKind(t, err, Fail)
+	wantKind(t, err, advice.Fail)
 	if leaked.Load() != 0 {
 		t.Errorf("the token reached another host %d times", leaked.Load())
 	}
 	other.Close()
 	_, err = h.JobLog(context.Background(), repo, 1)
-	if wantKind(t, err, Later); strings.Contains(err.Error(), "secretsignature") {
+	if wantKind(t, err, advice.Later); strings.Contains(err.Error(), "secretsignature") {
 		t.Errorf("signed address in %v", err)
 	}
 	req, _ := http.NewRequest("GET", "https://example.com/", nil)
@@ -111,7 +112,7 @@ func TestRenamedRepository(t *testing.T) {
 		http.Redirect(w, r, "/elsewhere", http.StatusMovedPermanently)
 	})
 	_, _, err := gone.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
-	wantKind(t, err, Gone)
+	wantKind(t, err, advice.Gone)
 }
 
 // TestCutAnswer: GitHub did it, but the answer ends in the middle.
@@ -156,7 +157,7 @@ func TestNeverConnected(t *testing.T) {
 	}
 	calls.Store(-9)
 	_, _, err = h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
-	wantKind(t, err, Later)
+	wantKind(t, err, advice.Later)
 	if strings.Contains(err.Error(), secret) || Ambiguous(err) {
 		t.Errorf("%v", err)
 	}
@@ -195,7 +196,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 		})
 		_, err := h.Run(context.Background(), repo, 1, 0)
-		if after := wantKind(t, err, Later); after < 59*time.Minute || after > 61*time.Minute {
+		if after := wantKind(t, err, advice.Later); after < 59*time.Minute || after > 61*time.Minute {
 			t.Errorf("%s: after %v", name, after)
 		}
 	}
@@ -204,7 +205,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	_, err := forever.Run(context.Background(), repo, 1, 0)
-	wantKind(t, err, Later)
+	wantKind(t, err, advice.Later)
 }
 
 func TestGovernor(t *testing.T) {
@@ -247,29 +248,29 @@ func TestGovernor(t *testing.T) {
 	}
 }
 
-func TestVerdict(t *testing.T) {
+func TestAdvice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
 		body   string
-		want   Kind
+		want   advice.Kind
 		is     error
 	}{
-		{401, `{"message":"Bad credentials"}`, Fail, nil},
-		{403, `{"message":"Resource not accessible by integration"}`, ReadOnly, ErrReadOnly},
-		{403, `{"message":"Resource not accessible by personal access token"}`, ReadOnly, ErrReadOnly},
-		{403, `{"message":"Must have admin rights"}`, Fail, nil},
-		{403, `{"message":"This installation has been suspended"}`, Fail, ErrSuspended},
-		{403, `{"message":"Repository was archived so is read-only."}`, Fail, ErrArchived},
-		{403, `{"message":"You have exceeded a secondary rate limit"}`, Later, nil},
-		{404, ``, Gone, ErrNotFound},
-		{410, ``, Gone, ErrNotFound},
-		{409, `{"message":"Git Repository is empty."}`, Gone, ErrNotFound},
-		{422, `{"message":"Validation Failed","errors":[{"message":"body is too long"}]}`, Fail, nil},
-		{429, ``, Later, nil},
-		{500, `<html>`, Later, nil},
-		{503, ``, Later, nil},
-		{200, `{"id":`, Later, nil},
+		{401, `{"message":"Bad credentials"}`, advice.Fail, nil},
+		{403, `{"message":"Resource not accessible by integration"}`, advice.Blocked, ErrReadOnly},
+		{403, `{"message":"Resource not accessible by personal access token"}`, advice.Blocked, ErrReadOnly},
+		{403, `{"message":"Must have admin rights"}`, advice.Fail, nil},
+		{403, `{"message":"This installation has been suspended"}`, advice.Blocked, ErrSuspended},
+		{403, `{"message":"Repository was archived so is read-only."}`, advice.Blocked, ErrArchived},
+		{403, `{"message":"You have exceeded a secondary rate limit"}`, advice.Later, nil},
+		{404, ``, advice.Gone, ErrNotFound},
+		{410, ``, advice.Gone, ErrNotFound},
+		{409, `{"message":"Git Repository is empty."}`, advice.Gone, ErrNotFound},
+		{422, `{"message":"Validation Failed","errors":[{"message":"body is too long"}]}`, advice.Fail, nil},
+		{429, ``, advice.Later, nil},
+		{500, `<html>`, advice.Later, nil},
+		{503, ``, advice.Later, nil},
+		{200, `{"id":`, advice.Later, nil},
 	} {
 		h := fakeHub(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)
@@ -287,13 +288,13 @@ func TestVerdict(t *testing.T) {
 	cancel()
 	h := fakeHub(t, &clock{}, func(http.ResponseWriter, *http.Request) {})
 	_, err := h.Run(ctx, repo, 1, 0)
-	if wantKind(t, err, Later); !errors.Is(err, context.Canceled) {
+	if wantKind(t, err, advice.Later); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if kind, _ := Verdict(nil); kind != "" {
+	if kind := advice.Of(nil).Kind; kind != "" {
 		t.Errorf("nil: %q", kind)
 	}
-	if kind, _ := Verdict(errors.New("other")); kind != Fail {
+	if kind := advice.Of(errors.New("other")).Kind; kind != advice.Fail {
 		t.Errorf("other: %q", kind)
 	}
 }
@@ -369,7 +370,7 @@ func TestWrapOfTheClient(t *testing.T) {
 		t.Error("made an error of none")
 	}
 	var rate error = &github.RateLimitError{Rate: github.Rate{Reset: github.Timestamp{Time: time.Now().Add(time.Hour)}}, Response: &http.Response{}}
-	if after := wantKind(t, Wrap("x", rate), Later); after < 59*time.Minute {
+	if after := wantKind(t, Wrap("x", rate), advice.Later); after < 59*time.Minute {
 		t.Errorf("after %v", after)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/switchback-ci/switchback/bot/advice"
 )
 
 // tagged is an API that answers conditional requests as GitHub does.
@@ -93,13 +95,13 @@ func TestTokensOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
-		kind   Kind
+		kind   advice.Kind
 		is     error
 	}{
-		{http.StatusNotFound, Gone, ErrNotFound},
-		{http.StatusForbidden, Fail, ErrSuspended},
-		{http.StatusUnauthorized, Fail, nil},
-		{http.StatusInternalServerError, Later, nil},
+		{http.StatusNotFound, advice.Gone, ErrNotFound},
+		{http.StatusForbidden, advice.Blocked, ErrSuspended},
+		{http.StatusUnauthorized, advice.Fail, nil},
+		{http.StatusInternalServerError, advice.Later, nil},
 	} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.URL.Path, "/app/installations/7/access_tokens") {
@@ -116,7 +118,7 @@ func TestTokensOfAnInstallation(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = h.PullRequest(t.Context(), Repo{"o", "r"}, 1)
-		kind, _ := Verdict(err)
+		kind := advice.Of(err).Kind
 		if kind != c.kind || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("HTTP %d: %q %v", c.status, kind, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/e2e"
 )
 
@@ -106,7 +107,7 @@ func TestHostileArchives(t *testing.T) {
 				t.Errorf("%v after %d calls, want %v after %d", err, calls, c.want, c.calls)
 			}
 			if err != nil {
-				wantKind(t, err, Fail)
+				wantKind(t, err, advice.Fail)
 			}
 		})
 	}

@@ -8,14 +8,15 @@ package ledger
 
 import (
 	"context"
-	"errors"
+	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/routing"
 )
 
 // ErrConflict says that a stream is no longer at the version that an append names. Nothing was
 // appended: load, decide again, append again; Stream.Update does that.
-var ErrConflict = errors.New("the stream has changed since it was read")
+var ErrConflict = advice.New("the stream has changed since it was read", advice.Advice{Kind: advice.Blocked, After: time.Second, Reason: "conflict"})
 
 // Version names a state of a stream as it was read. It is opaque: only the
 // ledger it came from can compare it. The zero Version is that of a stream that

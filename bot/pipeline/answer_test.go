@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -110,7 +111,7 @@ func TestAnswerEndedAnywhere(t *testing.T) {
 			mustDeliver(t, line(led, w, k, "before"), verdict(1, routing.Fail, routing.EnvIssue))
 			m := &mortal{Ledger: led, Effector: w, at: at, how: func() error { return errStorage }}
 			l := line(m, m, k, "p")
-			l.Analyze = func(error) (Outcome, time.Duration) { return Stop, 0 }
+			l.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.Fail} }
 			if _, err := answer(t.Context(), l, act); (err != nil) != (at > 0) || (at > 0 && !strings.Contains(err.Error(), errStorage.Error())) {
 				t.Errorf("%s at step %d: %v", name, at, err)
 			}

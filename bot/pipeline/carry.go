@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -195,20 +196,21 @@ func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		if err == nil {
 			return ev, nil
 		}
-		what, wait := Stop, time.Duration(0)
-		if l.Analyze != nil {
-			what, wait = l.Analyze(err)
+		what := advice.Advice{Kind: advice.Fail}
+		if l.Advise != nil {
+			what = l.Advise(err)
 		}
-		if what == Wait {
+		wait := what.After
+		if what.Kind == advice.NotYet {
 			l.log().Info("effect waits", "case", c.Key, "effect", e.Key, "for", err)
 			return ev, errWaits
 		}
 		l.log().Warn("effect not carried out", "case", c.Key, "effect", e.Key, "try", try, "err", err)
 		switch {
-		case what == Gone:
+		case what.Kind == advice.Gone:
 			ev.Note = "gone: " + err.Error()
 			return ev, nil
-		case what == Stop || try == tries || ctx.Err() != nil:
+		case what.Kind != advice.Later || try == tries || ctx.Err() != nil:
 			return ev, err
 		}
 		if wait <= 0 {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
@@ -22,26 +23,14 @@ type Effector interface {
 	Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (ref string, err error)
 }
 
-// Outcome tells what to do after an error of an Effector.
-type Outcome int
-
-// The outcomes. Later keeps the effect for another try after a wait; Gone
-// means that what it was for does not exist any more; Stop keeps it and ends
-// this process's work; Wait keeps it for a later run of the program, which is
-// no failure of this one.
-const (
-	Later Outcome = iota
-	Gone
-	Stop
-	Wait
-)
-
 // Line records verdicts in a ledger and carries out what was decided.
 type Line struct {
 	Ledger   ledger.Ledger
 	Effector Effector
-	// Analyze says what an error of the Effector means and how long to wait.
-	Analyze func(error) (Outcome, time.Duration)
+	// Advise says what to do about an error of the Effector: Later is tried again by this process,
+	// NotYet is left to a later run without being an error of this one, Gone counts as done, and
+	// anything else stays pending and ends this process's work. nil: all is advice.Fail.
+	Advise func(error) advice.Advice
 	// Owner names this process among those that may carry out effects.
 	Owner string
 	// LeaseTTL is how long a lease on the effects of a case lasts, 0: ledger.DefaultLease. It is

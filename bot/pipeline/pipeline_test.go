@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -261,14 +262,14 @@ func (s *scripted) Do(ctx context.Context, c routing.Case, e routing.Effect, fre
 func TestErrorsOfEffects(t *testing.T) {
 	t.Parallel()
 	later, gone, stop := errors.New("later"), errors.New("gone"), errors.New("stop")
-	outcome := func(err error) (Outcome, time.Duration) {
+	outcome := func(err error) advice.Advice {
 		switch {
 		case errors.Is(err, gone):
-			return Gone, 0
+			return advice.Advice{Kind: advice.Gone}
 		case errors.Is(err, stop):
-			return Stop, 0
+			return advice.Advice{Kind: advice.Fail}
 		}
-		return Later, 7 * time.Second
+		return advice.Advice{Kind: advice.Later, After: 7 * time.Second}
 	}
 	for _, c := range []struct {
 		name    string
@@ -290,7 +291,7 @@ func TestErrorsOfEffects(t *testing.T) {
 			led, k := &ledger.Memory{}, newClock()
 			start := k.Now()
 			l := line(led, s, k, "a")
-			l.Analyze = outcome
+			l.Advise = outcome
 			_, _, err := deliver(t.Context(), l, failing(1))
 			if (err != nil) != (c.pending != "") {
 				t.Errorf("err %v", err)
@@ -328,7 +329,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	s := &scripted{newWorld(), map[routing.EffectKind][]error{routing.EffectCheck: {errors.New("later")}}}
 	led, k := &ledger.Memory{}, newClock()
 	l := line(led, s, k, "a")
-	l.Analyze = func(error) (Outcome, time.Duration) { return Later, time.Second }
+	l.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.Later, After: time.Second} }
 	l.Sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
 	if _, _, err := deliver(ctx, l, failing(1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("err %v", err)
@@ -541,7 +542,7 @@ func TestEffectThatWaits(t *testing.T) {
 	})
 	run := func(owner string) *Line {
 		l := line(led, eff, k, owner)
-		l.Analyze = func(error) (Outcome, time.Duration) { return Wait, 0 }
+		l.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.NotYet} }
 		return l
 	}
 	_, c := mustDeliver(t, run("a"), verdict(1, routing.Fail, routing.EnvIssue))

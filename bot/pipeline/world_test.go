@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -213,7 +214,7 @@ func (m *mortal) live(ctx context.Context, k *clock, owner string, v routing.Ver
 		}
 	}()
 	l := line(m, m, k, owner)
-	l.Analyze = func(error) (Outcome, time.Duration) { return Stop, 0 }
+	l.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.Fail} }
 	_, _, err := deliver(ctx, l, v)
 	return err != nil
 }

@@ -2,7 +2,9 @@ package plans
 
 import (
 	"context"
+	"errors"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -36,7 +38,7 @@ func (d *Desk) check(ctx context.Context, reg plan.Register, b plan.Board) error
 		}
 	}
 	_, err := d.Checks.UpsertCheck(ctx, d.Repo, reg.Build.SHA, c, false)
-	if kind, _ := github.Verdict(err); kind == github.ReadOnly || kind == github.Gone { // the commit may be gone as well
+	if kind := advice.Of(err).Kind; errors.Is(err, github.ErrReadOnly) || kind == advice.Gone { // the commit may be gone as well
 		return nil
 	}
 	return err

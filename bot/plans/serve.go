@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -161,7 +162,7 @@ func (d *Desk) Broke(ctx context.Context, id string, why error) error {
 // it.
 func (d *Desk) claimed(since time.Time, what string) error {
 	if left := d.Claim - d.Now().Sub(since); left > 0 {
-		return &github.Error{Kind: github.Later, After: left, Op: what, Message: "another process may have begun that"}
+		return &github.Error{Kind: advice.Later, After: left, Op: what, Message: "another process may have begun that"}
 	}
 	return nil
 }
@@ -175,7 +176,7 @@ func (d *Desk) files(ctx context.Context) error {
 	}
 	reg, err := d.Register(ctx)
 	if err == nil && reg.Issue > 0 {
-		err = &github.Error{Kind: github.Later, After: time.Second, Op: "show plan " + d.Name, Message: "another process has filed its issue"}
+		err = &github.Error{Kind: advice.Later, After: time.Second, Op: "show plan " + d.Name, Message: "another process has filed its issue"}
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
@@ -125,13 +126,13 @@ func TestClaims(t *testing.T) {
 	s := newSite(t, wide)
 	d := s.desk("", 1)
 	d.Claim, d.Issues = time.Minute, nil
-	s.world.lost = &github.Error{Kind: github.Later, Message: "cut off"}
+	s.world.lost = &github.Error{Kind: advice.Later, Message: "cut off"}
 	var e *github.Error
 	if _, err := d.Begins(ctx, "push-1/x", "plan.yml", "main"); !errors.As(err, &e) || e.After != 0 {
 		t.Fatal(err)
 	}
 	s.world.lost = nil
-	if _, err := d.Begins(ctx, "push-1/x", "plan.yml", "main"); !errors.As(err, &e) || e.Kind != github.Later || e.After <= 0 || len(s.world.starts) != 1 {
+	if _, err := d.Begins(ctx, "push-1/x", "plan.yml", "main"); !errors.As(err, &e) || e.Kind != advice.Later || e.After <= 0 || len(s.world.starts) != 1 {
 		t.Fatalf("%v %q", err, s.world.starts)
 	}
 	s.now = s.now.Add(time.Minute)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/server/queue"
@@ -124,8 +125,7 @@ func (m *metrics) decided(d routing.Decision, class routing.Class) {
 func (m *metrics) done(kind routing.EffectKind, err error) {
 	outcome := "done"
 	if err != nil {
-		k, _ := github.Verdict(err)
-		outcome = string(k)
+		outcome = advice.Of(err).Name()
 	}
 	m.effects.WithLabelValues(string(kind), outcome).Inc()
 }

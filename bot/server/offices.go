@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
@@ -182,7 +183,7 @@ func (f *offices) follow(ctx context.Context, r queue.Repository, d delivery) (q
 // left reports whether err comes from that the App was taken from a repository without
 // a word, and notes it then: that was told while no server ran.
 func (f *offices) left(ctx context.Context, r queue.Repository, err error) bool {
-	if kind, _ := github.Verdict(err); kind != github.Gone && kind != github.ReadOnly {
+	if kind := advice.Of(err).Kind; kind != advice.Gone && !errors.Is(err, github.ErrReadOnly) {
 		return false
 	}
 	_, err = f.follow(ctx, r, delivery{})
@@ -201,8 +202,8 @@ func (f *offices) called(ctx context.Context, r queue.Repository, d delivery) (g
 			return github.Repo{}, err
 		}
 		now, err := h.RepositoryByID(ctx, r.ID)
-		if kind, _ := github.Verdict(err); kind == github.Gone || errors.Is(err, github.ErrSuspended) {
-			if failed == nil || kind != github.Gone {
+		if kind := advice.Of(err).Kind; kind == advice.Gone || errors.Is(err, github.ErrSuspended) {
+			if failed == nil || kind != advice.Gone {
 				failed = err // of the two, the one that may come right
 			}
 			continue

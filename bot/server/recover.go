@@ -50,7 +50,7 @@ func (w *worker) recover(ctx context.Context, _ *river.Job[recoverAll]) error {
 	f, err := w.rec.Run(ctx)
 	w.metrics.looked(f, err)
 	if err != nil && w.serving.Err() == nil {
-		_, _, kind := verdict(err)
+		kind := advise(err).Name()
 		w.metrics.errors.WithLabelValues(kind).Inc()
 		w.log.Warn("not all could be looked at for what was missed; the next look tries again", "err", err, "kind", kind)
 	}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
@@ -123,7 +124,7 @@ func (v *server) start(ctx context.Context) error {
 			v.offices.login = slug + "[bot]"
 			continue
 		}
-		if kind, _ := github.Verdict(err); kind != github.Later && err != nil {
+		if kind := advice.Of(err).Kind; kind != advice.Later && err != nil {
 			return fmt.Errorf("GitHub does not know the App %d at %s: %w", v.settings.App.ID, v.settings.App.APIURL(), err)
 		}
 		v.log.Warn("GitHub could not be asked who this App is; asked again", "err", err)
@@ -136,10 +137,7 @@ func (v *server) start(ctx context.Context) error {
 	close(v.live.begun)
 	err := v.store.Start(ctx, queue.Work{
 		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
-		Verdict: func(err error) (queue.Verdict, time.Duration) {
-			what, after, _ := verdict(err)
-			return what, after
-		},
+		Advise: advise,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -13,10 +14,12 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/server/queue"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
+	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func environment(t *testing.T, more ...string) func(string) string {
@@ -111,27 +114,32 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-func TestVerdict(t *testing.T) {
+func TestAdvise(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err   error
-		want  queue.Verdict
+		want  advice.Kind
 		after time.Duration
+		name  string
 	}{
-		{fmt.Errorf("x: %w", action.ErrMalformed), queue.VerdictPoison, 0},
-		{&github.Error{Kind: github.Later, After: time.Hour}, queue.VerdictLater, time.Hour},
-		{&github.Error{Kind: github.Later}, queue.VerdictLater, 0},
-		{&github.Error{Kind: github.Gone}, queue.VerdictGone, 0},
-		{&github.Error{Kind: github.ReadOnly}, queue.VerdictLater, whileReadOnly},
-		{&github.Error{Kind: github.Fail}, queue.VerdictFail, 0},
-		{&config.Error{}, queue.VerdictLater, whileWrong},
-		{fmt.Errorf("x: %w", github.ErrSuspended), queue.VerdictLater, whileSuspended},
-		{fmt.Errorf("x: %w", github.ErrArchived), queue.VerdictLater, whileArchived},
-		{&busyError{"1#2", 1}, queue.VerdictLater, whileBusy},
-		{errors.New("anything"), queue.VerdictFail, 0},
+		{fmt.Errorf("x: %w", action.ErrMalformed), advice.Invalid, 0, "malformed"},
+		{&github.Error{Kind: advice.Later, After: time.Hour}, advice.Later, time.Hour, "later"},
+		{&github.Error{Kind: advice.Later}, advice.Later, 0, "later"},
+		{&github.Error{Kind: advice.Gone}, advice.Gone, 0, "gone"},
+		{fmt.Errorf("x: %w", github.ErrReadOnly), advice.Blocked, 15 * time.Minute, "read-only"},
+		{&github.Error{Kind: advice.Fail}, advice.Fail, 0, "fail"},
+		{&config.Error{}, advice.Blocked, 10 * time.Minute, "configuration"},
+		{&plan.Error{}, advice.Blocked, whileWrong, "configuration"},
+		{fmt.Errorf("x: %w", github.ErrSuspended), advice.Blocked, 15 * time.Minute, "suspended"},
+		{fmt.Errorf("x: %w", github.ErrArchived), advice.Blocked, time.Hour, "archived"},
+		{fmt.Errorf("x: %w", ledger.ErrConflict), advice.Blocked, time.Second, "conflict"},
+		{&busyError{"1#2", 1}, advice.Later, whileBusy, "busy"},
+		{fmt.Errorf("x: %w", context.Canceled), advice.Later, time.Second, "cut off"},
+		{fmt.Errorf("x: %w", context.DeadlineExceeded), advice.Fail, 0, "cut off"},
+		{errors.New("anything"), advice.Fail, 0, "fail"},
 	} {
-		if v, after, kind := verdict(c.err); v != c.want || after != c.after || kind == "" {
-			t.Errorf("%v: %s after %v (%s), want %s after %v", c.err, v, after, kind, c.want, c.after)
+		if got := advise(c.err); got.Kind != c.want || got.After != c.after || got.Name() != c.name {
+			t.Errorf("%v: %+v, want %s after %v (%s)", c.err, got, c.want, c.after, c.name)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (w *worker) reconcile(ctx context.Context, repository int64) error {
 		return nil
 	}
 	if err != nil {
-		_, _, kind := verdict(err)
+		kind := advise(err).Name()
 		w.metrics.errors.WithLabelValues(kind).Inc()
 		log.Warn("not done; the next reconcile tries again", "err", err, "kind", kind)
 	}

@@ -39,7 +39,7 @@ type busyError struct {
 
 func (e *busyError) Error() string { return "another delivery of " + e.lane + " is being worked on" }
 
-// handle works on one delivery. What its error means, verdict says.
+// handle works on one delivery. What to do about its error, advise says.
 func (w *worker) handle(ctx context.Context, s queue.Delivery) error {
 	d := opened(s)
 	if !w.enter(d.Lane) {
@@ -59,10 +59,10 @@ func (w *worker) handle(ctx context.Context, s queue.Delivery) error {
 		log.Info("done", "note", note, "took", took)
 		return nil
 	}
-	v, after, kind := verdict(err)
-	w.metrics.worked(d.Event, string(v), took)
-	w.metrics.errors.WithLabelValues(kind).Inc()
-	log.Warn("not done", "err", err, "kind", kind, "verdict", v, "after", after)
+	what := advise(err)
+	w.metrics.worked(d.Event, string(what.Kind), took)
+	w.metrics.errors.WithLabelValues(what.Name()).Inc()
+	log.Warn("not done", "err", err, "kind", what.Name(), "advice", what.Kind, "after", what.After)
 	return err
 }
 

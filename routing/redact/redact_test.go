@@ -92,11 +92,11 @@ func TestMessage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"GET https://x:y@storage.example/logs?sig=abc#part (403)": "GET https://redacted@storage.example/logs?redacted (403)",
-		"Bad credentials: Bearer abcdefghijklmnop":               "Bad credentials: Bearer ***",
-		secretValue("ghs", "_", "short1234") + " expired":        "*** expired",
-		"token=abcdefghijklmnop":                                 "token=***",
-		"see http://%zz":                                         "see [address]",
-		"Not Found":                                              "Not Found",
+		"Bad credentials: Bearer abcdefghijklmnop":                "Bad credentials: Bearer ***",
+		secretValue("ghs", "_", "short1234") + " expired":         "*** expired",
+		"token=abcdefghijklmnop":                                  "token=***",
+		"see http://%zz":                                          "see [address]",
+		"Not Found":                                               "Not Found",
 	} {
 		if got := Message(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -50,19 +50,19 @@ func TestEffectWhileTheRepositoryIsAway(t *testing.T) {
 	for name, do := range do {
 		there.Store(false)
 		err := do()
-		if what, _ := Analyze(err); what != pipeline.Stop || !errors.Is(err, github.ErrAbsent) {
+		if what := Advise(err).Kind; what != advice.Blocked || !errors.Is(err, github.ErrAbsent) {
 			t.Errorf("%s, the repository is away: %v: %v", name, what, err)
 		}
-		if kind, _ := github.Verdict(err); kind != github.Gone {
+		if kind := advice.Of(err).Kind; kind != advice.Gone {
 			t.Errorf("%s: %s", name, kind)
 		}
 		there.Store(true)
 		err = do()
-		if what, _ := Analyze(err); err != nil && what != pipeline.Gone {
+		if what := Advise(err).Kind; err != nil && what != advice.Gone {
 			t.Errorf("%s, the repository is there: %v: %v", name, what, err)
 		}
 		broken.Store(true)
-		if what, _ := Analyze(do()); what == pipeline.Gone {
+		if what := Advise(do()).Kind; what == advice.Gone {
 			t.Errorf("%s, GitHub does not say: gone", name)
 		}
 		broken.Store(false)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -24,7 +24,7 @@ func (g *GitHub) rerun(ctx context.Context, e routing.Effect) error {
 	if err == nil && live.Attempt <= attempt {
 		err = g.Hub.RerunFailed(ctx, g.Repo, id)
 	}
-	if kind, _ := github.Verdict(err); err == nil || kind == github.Later || g.Subject.Number == 0 {
+	if kind := advice.Of(err).Kind; err == nil || kind == advice.Later || g.Subject.Number == 0 {
 		return err
 	}
 	g.log().Warn("the failed jobs are not run again", "repo", g.Repo.String(), "run", id, "err", err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -65,7 +66,7 @@ func TestRerunOnce(t *testing.T) {
 func TestRerunRefused(t *testing.T) {
 	t.Parallel()
 	again := routing.Effect{Kind: routing.EffectRerun, Key: "acme/app#1/ci/42/1/rerun", Target: "42/1"}
-	for kind, told := range map[github.Kind]bool{github.Fail: true, github.Gone: true, github.ReadOnly: true, github.Later: false} {
+	for kind, told := range map[advice.Kind]bool{advice.Fail: true, advice.Gone: true, advice.Blocked: true, advice.Later: false} {
 		h := &runs{attempt: 1, refuses: &github.Error{Kind: kind, Message: "it was created over a month ago"}}
 		g := &GitHub{Hub: h, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 1}}
 		_, err := g.Do(t.Context(), routing.Case{}, again, false)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -210,7 +211,7 @@ func (g *GitHub) unlessGone(ctx context.Context, err error) error {
 		return nil
 	}
 	err = g.Hub.Absent(ctx, g.Repo, err)
-	if kind, _ := github.Verdict(err); !errors.Is(err, github.ErrAbsent) && (kind == github.Gone || errors.Is(err, github.ErrMoved)) {
+	if kind := advice.Of(err).Kind; !errors.Is(err, github.ErrAbsent) && (kind == advice.Gone || errors.Is(err, github.ErrMoved)) {
 		return nil
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
@@ -22,6 +23,11 @@ type WaitError struct{ Until time.Time }
 
 func (e *WaitError) Error() string {
 	return "an escalation of this kind was closed a moment ago; it is opened after " + e.Until.UTC().Format(time.RFC3339)
+}
+
+// Advice implements advice.Adviser.
+func (e *WaitError) Advice() advice.Advice {
+	return advice.Advice{Kind: advice.NotYet, After: max(time.Until(e.Until), time.Second), Reason: "early"}
 }
 
 // issue brings the escalation issue that holds the checkpoint up to date, and

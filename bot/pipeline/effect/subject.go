@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/pipeline"
 )
 
 // Subject is what a case is about: a pull request, or a branch.
@@ -50,24 +49,14 @@ func ParseSubject(r github.Repo, key string) (Subject, error) {
 	return Subject{Number: n}, nil
 }
 
-// Analyze says what an error of an effect means for the pipeline. What is to be done in
-// a repository that is not there is left to be done: the bot may be let in again.
-func Analyze(err error) (pipeline.Outcome, time.Duration) {
-	if errors.Is(err, github.ErrAbsent) {
-		return pipeline.Stop, 0
+// Advise says what to do about an error of an effect. What is to be done in a repository that this
+// identity cannot see stays pending: access may be granted again.
+func Advise(err error) advice.Advice {
+	switch {
+	case errors.Is(err, github.ErrAbsent):
+		return advice.Advice{Kind: advice.Blocked, Reason: "absent"}
+	case errors.Is(err, github.ErrMoved):
+		return advice.Advice{Kind: advice.Gone}
 	}
-	if errors.Is(err, github.ErrMoved) {
-		return pipeline.Gone, 0
-	}
-	var early *WaitError
-	if errors.As(err, &early) {
-		return pipeline.Wait, 0
-	}
-	switch kind, after := github.Verdict(err); kind {
-	case github.Later:
-		return pipeline.Later, after
-	case github.Gone:
-		return pipeline.Gone, 0
-	}
-	return pipeline.Stop, 0
+	return advice.Of(err)
 }

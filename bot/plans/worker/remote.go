@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -152,7 +153,7 @@ func (a *await) giveUp(ctx context.Context, after time.Duration) error {
 	if err := a.leave(ctx); !errors.Is(err, errLeft) {
 		return err
 	}
-	return &github.Error{Kind: github.Later, After: max(after, time.Second), Op: "go on with port " + a.Spec.ID, Message: "its workflow is not dispatched yet"}
+	return &github.Error{Kind: advice.Later, After: max(after, time.Second), Op: "go on with port " + a.Spec.ID, Message: "its workflow is not dispatched yet"}
 }
 
 // before returns a time to wait that does not go beyond the pair's own.
@@ -225,13 +226,13 @@ func (a *await) find(ctx context.Context) (github.WorkflowRun, bool, error) {
 // trouble says what to do about an error of GitHub's: what may be over later is
 // waited for, as long as the pair may take.
 func (a *await) trouble(ctx context.Context, err error) (time.Duration, *worked, error) {
-	kind, after := github.Verdict(err)
+	what := advice.Of(err)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return 0, nil, nil
-	case kind == github.Later:
+	case what.Kind == advice.Later:
 		a.later = err
-		return max(after, time.Second), nil, nil
+		return max(what.After, time.Second), nil, nil
 	}
 	return 0, &worked{err: err, tape: NewTape(0, 0), url: a.run.URL}, nil
 }

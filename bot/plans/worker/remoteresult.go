@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -96,7 +97,7 @@ func (a *await) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
 			out.reports = append(out.reports, analysis.Source{Name: art.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
 			return nil
 		})
-		if kind, _ := github.Verdict(err); kind == github.Later {
+		if kind := advice.Of(err).Kind; kind == advice.Later {
 			return out, err
 		} else if err != nil {
 			w.notes = append(w.notes, err.Error())
@@ -166,7 +167,7 @@ func (a *await) logs(ctx context.Context, green bool, tape *Tape, later *error) 
 		out = append(out, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
 			r, err := x.Remote.JobLog(ctx, x.Repo, j.ID)
 			if err != nil {
-				if kind, _ := github.Verdict(err); kind == github.Later {
+				if kind := advice.Of(err).Kind; kind == advice.Later {
 					*later = err
 				}
 				return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
@@ -77,8 +78,8 @@ func TestVerdictPoison(t *testing.T) {
 		accept(t, s, delivery("a", 10))
 		tries := make(chan int, 99)
 		start(t, s, queue.Work{
-			Handle:  func(context.Context, queue.Delivery) error { tries <- 1; return errors.New("no JSON") },
-			Verdict: func(error) (queue.Verdict, time.Duration) { return queue.VerdictPoison, 0 },
+			Handle: func(context.Context, queue.Delivery) error { tries <- 1; return errors.New("no JSON") },
+			Advise: func(error) advice.Advice { return advice.Advice{Kind: advice.Invalid, After: 0} },
 		})
 		st := reaches(t, s, "a", queue.Poison)
 		if st.Error != "no JSON" || len(tries) != 1 {
@@ -196,7 +197,7 @@ func TestHurry(t *testing.T) {
 				}
 				return errors.New("suspended")
 			},
-			Verdict: func(error) (queue.Verdict, time.Duration) { return queue.VerdictLater, time.Hour },
+			Advise: func(error) advice.Advice { return advice.Advice{Kind: advice.Later, After: time.Hour} },
 		})
 		reaches(t, s, d.ID, queue.Waiting)
 		for _, installation := range []int64{d.Installation + 1, d.Installation} {

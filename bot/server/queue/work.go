@@ -15,18 +15,8 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+	"github.com/switchback-ci/switchback/bot/advice"
 	"golang.org/x/sync/semaphore"
-)
-
-// Verdict says what an error of the work on a delivery means.
-type Verdict string
-
-// The verdicts. Any other is VerdictFail.
-const (
-	VerdictLater  Verdict = "later"  // try again after a time, however often within three days
-	VerdictGone   Verdict = "gone"   // what it is about is not there, and waiting will not help
-	VerdictFail   Verdict = "fail"   // try again, Attempts times in all
-	VerdictPoison Verdict = "poison" // it would be the same each time: a human has to look
 )
 
 // Work says how the deliveries are worked on. Zero fields have defaults.
@@ -34,9 +24,10 @@ type Work struct {
 	// Handle works on one delivery. It may be called again for one that it was
 	// done with, if the process is killed just then, and for several at once.
 	Handle func(ctx context.Context, d Delivery) error
-	// Verdict analyzes an error of Handle; the duration is the least to wait before
-	// the next attempt, 0 if that is not known. Nil: all are VerdictFail.
-	Verdict func(error) (Verdict, time.Duration)
+	// Advise says what to do about an error of Handle. Later, NotYet and Blocked are tried again
+	// however often within three days, Fail is tried Attempts times in all, Gone and Invalid are
+	// not tried again. nil: all is advice.Fail.
+	Advise  func(error) advice.Advice
 	Workers *river.Workers // of further kinds of jobs; nil: none
 	// Periodic jobs, each with a worker among Workers.
 	Periodic []*river.PeriodicJob
@@ -81,8 +72,8 @@ func (w Work) withDefaults() Work {
 	if w.Backoff == nil {
 		w.Backoff = backoff
 	}
-	if w.Verdict == nil {
-		w.Verdict = func(error) (Verdict, time.Duration) { return VerdictFail, 0 }
+	if w.Advise == nil {
+		w.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.Fail} }
 	}
 	if w.Workers == nil {
 		w.Workers = river.NewWorkers()
@@ -256,17 +247,18 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	if err == nil {
 		return w.record(ctx, id, Done, nil, time.Time{})
 	}
-	verdict, after := w.how.Verdict(err)
+	what := w.how.Advise(err)
+	after, later := what.After, what.Kind == advice.Later || what.Kind == advice.NotYet || what.Kind == advice.Blocked
 	now := time.Now()
 	switch {
-	case verdict == VerdictGone:
+	case what.Kind == advice.Gone:
 		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
-	case verdict == VerdictPoison, verdict == VerdictLater && now.Sub(job.CreatedAt) > patience, verdict != VerdictLater && n.failures+1 >= Attempts:
+	case what.Kind == advice.Invalid, later && now.Sub(job.CreatedAt) > patience, !later && n.failures+1 >= Attempts:
 		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
 	}
 	state := Waiting
 	switch {
-	case verdict != VerdictLater:
+	case !later:
 		state, after = Failed, w.how.Backoff(n.failures+1)
 	case after <= 0:
 		after = min(w.how.Backoff(n.delays+1), longestDelay)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
@@ -67,16 +68,16 @@ func TestWork(t *testing.T) {
 			}
 			return nil
 		})
-		w.Verdict = func(err error) (queue.Verdict, time.Duration) {
+		w.Advise = func(err error) advice.Advice {
 			switch err.Error() {
 			case "later":
-				return queue.VerdictLater, 0
+				return advice.Advice{Kind: advice.Later, After: 0}
 			case "gone":
-				return queue.VerdictGone, 0
+				return advice.Advice{Kind: advice.Gone, After: 0}
 			case "far":
-				return queue.VerdictLater, time.Hour
+				return advice.Advice{Kind: advice.Later, After: time.Hour}
 			}
-			return "another", 0
+			return advice.Advice{Kind: "another"}
 		}
 		ids := []string{"plain", "panics", "recovers", "fails", "later", "gone", "much later"}
 		for _, id := range ids {
@@ -177,7 +178,7 @@ func TestStop(t *testing.T) {
 				return ctx.Err()
 			}
 		})
-		w.Verdict = func(error) (queue.Verdict, time.Duration) { return queue.VerdictLater, 0 }
+		w.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.Later, After: 0} }
 		accept(t, s, delivery("a", 1))
 		start(t, s, w)
 		<-begun

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 )
@@ -113,8 +114,7 @@ func (r *Recovery) Run(ctx context.Context) (Found, error) {
 
 // stop reports whether nothing else can be done just now.
 func stop(err error) bool {
-	kind, _ := github.Verdict(err)
-	return kind == github.Later
+	return advice.Of(err).Kind == advice.Later
 }
 
 func (r *Recovery) now() time.Time {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
@@ -36,8 +37,8 @@ func (r *Recovery) Scan(ctx context.Context) (Found, error) {
 		}
 		g, ours, err := r.scan(ctx, repo)
 		f.Runs, f.Commands = f.Runs+g.Runs, f.Commands+g.Commands
-		kind, after := github.Verdict(err)
-		if kind == github.Gone {
+		what := advice.Of(err)
+		if what.Kind == advice.Gone {
 			r.log().Info("cannot be looked into", "repository", repo.Repo, "error", err) // a moment ago it was there
 			continue
 		}
@@ -45,9 +46,9 @@ func (r *Recovery) Scan(ctx context.Context) (Found, error) {
 		if ours {
 			looked++
 		}
-		if kind == github.Later {
+		if what.Kind == advice.Later {
 			refused[repo.Installation]++
-			if after > 0 {
+			if after := what.After; after > 0 {
 				refused[repo.Installation] = mostRefused // a rate limit is the whole installation's
 			}
 		}
@@ -71,7 +72,7 @@ func (r *Recovery) repositories(ctx context.Context) (all []Repository, failed e
 			continue
 		}
 		list, err := h.Repositories(ctx)
-		if kind, _ := github.Verdict(err); kind == github.Gone || errors.Is(err, github.ErrSuspended) {
+		if kind := advice.Of(err).Kind; kind == advice.Gone || errors.Is(err, github.ErrSuspended) {
 			continue
 		}
 		if err != nil {
@@ -265,7 +266,7 @@ func (r *Recovery) takeComment(ctx context.Context, h *github.Hub, repo Reposito
 		return false, err
 	}
 	issue, err := h.IssueJSON(ctx, repo.Repo, c.Issue)
-	if kind, _ := github.Verdict(err); kind == github.Gone {
+	if kind := advice.Of(err).Kind; kind == advice.Gone {
 		return false, nil
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 )
@@ -196,7 +197,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request) {
 	made, err := s.hub.ConvertManifest(ctx, q.Get("code"))
 	if err != nil {
 		s.o.Log.Warn("no App was kept", "error", err)
-		s.show(w, http.StatusBadGateway, page{Title: "GitHub did not give the App away", Retry: true, Apps: s.appsPage(), Errors: advice(err)})
+		s.show(w, http.StatusBadGateway, page{Title: "GitHub did not give the App away", Retry: true, Apps: s.appsPage(), Errors: remedies(err)})
 		return
 	}
 	a := credentials.App{ID: made.ID, Slug: made.Slug, Name: made.Name, URL: made.URL, GitHub: s.o.GitHub, Server: s.p.Wish.Server, ClientID: made.ClientID,
@@ -223,15 +224,15 @@ func (s *Server) appsPage() string {
 	return s.o.GitHub + "/settings/apps"
 }
 
-// advice says what to do when the code was not exchanged.
-func advice(err error) []string {
+// remedies says what to do when the code was not exchanged.
+func remedies(err error) []string {
 	out := lines(err)
-	switch kind, _ := github.Verdict(err); {
+	switch kind := advice.Of(err).Kind; {
 	case errors.Is(err, github.ErrNotFound):
 		return append(out, "The code was used already, or is older than an hour. If the App exists, delete it on GitHub and start anew, or make a private key and a webhook secret there and give them to `switchback serve` in the environment.")
 	case github.Ambiguous(err):
 		return append(out, "The answer was lost on its way. Load this page again; if GitHub does not know the code any more, delete the App there and start anew.")
-	case kind == github.Later:
+	case kind == advice.Later:
 		return append(out, "Load this page again in a while; the code is good for an hour.")
 	}
 	return out
