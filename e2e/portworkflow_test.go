@@ -93,7 +93,7 @@ func report(passes bool) []Artifact {
 		"reports/junit.xml": fmt.Sprintf(`<testsuite name="greet" tests="1" failures="%d"><testcase classname="greet" name="is small">%s</testcase></testsuite>`, n, failure)}}}
 }
 
-// second passes in the second turn, if it is told what failed.
+// second passes at the second attempt, if it gets what failed.
 func second(in map[string]any) Run {
 	done := Run{Conclusion: "success", Jobs: []Job{{Name: "work", Log: "done\n"}}}
 	if in["role"] == "test" {
@@ -144,7 +144,7 @@ func TestPortByWorkflows(t *testing.T) {
 			t.Errorf("%d %s%s", res.ExitCode, res.Stdout, res.Stderr)
 		}
 	})
-	t.Run("S2-29 at the limit a human is called", func(t *testing.T) {
+	t.Run("S2-29 at the limit an issue is opened", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort, func(in map[string]any) Run {
 			if in["role"] == "impl" {
