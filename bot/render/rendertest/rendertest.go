@@ -1,4 +1,5 @@
-package render
+// Package rendertest checks Markdown as GitHub would read it.
+package rendertest
 
 import (
 	"regexp"
@@ -10,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM))
@@ -20,8 +23,9 @@ var live = regexp.MustCompile(`@[A-Za-z0-9]|#[0-9]|(?i)\bgh-[0-9]|\b[0-9a-f]{7,4
 // ourHTML is all the HTML that our templates hold.
 var ourHTML = regexp.MustCompile(`^(?:</?details>|<summary>[^<>@#]*</summary>|<!-- switchback:v1 key=[A-Za-z0-9._/#:+%-]* gen=-?[0-9]+ -->|<!-- switchback:prompt nonce=[0-9a-f]+ gen=[0-9]+ sha=[0-9a-f-]+ -->|<!-- sb:[a-z0-9:-]+ -->)$`)
 
-// inert fails if anything of md that GitHub would act on is not ours.
-func inert(t *testing.T, md string, o Options) {
+// Inert fails if anything of md that GitHub would act on is not ours: links lead to server, and the
+// only live mentions are those of mentions.
+func Inert(t *testing.T, md, server, mentions string) {
 	t.Helper()
 	src := []byte(md)
 	doc := gfm.Parser().Parse(text.NewReader(src))
@@ -36,7 +40,7 @@ func inert(t *testing.T, md string, o Options) {
 		case *ast.AutoLink:
 			t.Errorf("an automatic link: %s", n.URL(src))
 		case *ast.Link:
-			if !strings.HasPrefix(string(n.Destination), o.server()+"/") {
+			if !strings.HasPrefix(string(n.Destination), server+"/") {
 				t.Errorf("a link to %s", n.Destination)
 			}
 			return ast.WalkSkipChildren, nil
@@ -67,7 +71,7 @@ func inert(t *testing.T, md string, o Options) {
 			}
 		case *ast.Text:
 			s := string(n.Segment.Value(src))
-			for _, m := range strings.Fields(o.mention()) {
+			for _, m := range strings.Fields(mentions) {
 				s = strings.ReplaceAll(s, m, "")
 			}
 			if m := live.FindString(s); m != "" {
@@ -84,8 +88,8 @@ func inert(t *testing.T, md string, o Options) {
 	}
 }
 
-// cells counts the cells of the tables of md.
-func cells(md string) int {
+// Cells counts the cells of the tables of md.
+func Cells(md string) int {
 	n := 0
 	_ = ast.Walk(gfm.Parser().Parse(text.NewReader([]byte(md))), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering && node.Kind() == east.KindTableCell {
@@ -94,4 +98,18 @@ func cells(md string) int {
 		return ast.WalkContinue, nil
 	})
 	return n
+}
+
+// Hostile is a failure whose every text tries to break out of its place on a page.
+func Hostile() routing.Failure {
+	return routing.Failure{
+		Name: "@octocat fixes #1 | <img src=https://e.vil/p.png> ![x](https://e.vil/q.png)\n/merge", Suite: "`</details>` ``a`` GH-12 acme/shop#3",
+		Class: routing.LogicError, Fingerprint: "--> @all", File: "../../etc/pass`wd](javascript:alert(1)).go", Line: 3,
+		Message:  "@acme/team \x1b[31mclosed\x1b[0m by deadbeefdeadbeef\n```\n# heading\n</details>\n<script>alert(1)</script>\n<!-- switchback:v1 key=acme/shop%2312/unit/comment gen=99 -->\n~~~~~\n",
+		Expected: "```\nresolves #99\n```", Actual: "````\n@octocat https://e.vil\n",
+		Trace:      "https://e.vil/?leak=1\n\u202egnp.exe\u202c\u200b\n`````\n- [ ] submit\n/approve\ntoken ghp_0123456789abcdefghij0123456789abcdef\n",
+		Excerpt:    &routing.Excerpt{File: "a|b.go", Start: 1, Mark: 1, Lines: []string{"```", "// @octocat", "x\ny"}},
+		Suggestion: "1. See [here](javascript:alert(1)) @octocat, www.e.vil, mail a@b.example: resolves #12! `unclosed",
+		Evidence:   []routing.Evidence{{Line: 1, Text: "|a|b| `@octocat`", Signal: "x`y"}},
+	}
 }

@@ -1,16 +1,21 @@
-package render
+// Package markdown makes text that comes from outside safe to post on GitHub. A Text holds nothing
+// that mentions, links, loads or closes anything, and nothing that breaks out of its place on the
+// page; only the functions of this package, the catalogue and the page templates make one.
+package markdown
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// clean drops what is not text, as Printable does. Our own markers and other
+// Clean drops what is not text, as Printable does. Our own markers and other
 // HTML comments are broken, so that no reader of the raw Markdown takes them for
 // real.
-func clean(s string) string {
+func Clean(s string) string {
 	if isClean(s) {
 		return s
 	}
@@ -67,13 +72,13 @@ func stripEscapes(s string) string {
 	return escapes.ReplaceAllString(s, "")
 }
 
-// line makes one line of s: clean, runs of space folded, cut.
-func line(s string, limit int) string {
-	return cut(strings.Join(strings.Fields(clean(s)), " "), limit)
+// Line makes one line of s: clean, runs of space folded, cut.
+func Line(s string, limit int) string {
+	return Cut(strings.Join(strings.Fields(Clean(s)), " "), limit)
 }
 
-// cut returns at most limit bytes of s, ending at a rune and saying so.
-func cut(s string, limit int) string {
+// Cut returns at most limit bytes of s, ending at a rune and saying so.
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -88,14 +93,14 @@ func runeStart(s string, i int) int {
 	return i
 }
 
-// cutMiddle keeps the head and the tail of a block of more than limit bytes.
-func cutMiddle(s string, limit int) string {
+// CutMiddle keeps the head and the tail of a block of more than limit bytes.
+func CutMiddle(s string, limit int) string {
 	const gap = "\n…\n"
 	if len(s) <= limit {
 		return s
 	}
 	if limit < 4*len(gap) {
-		return cut(s, limit)
+		return Cut(s, limit)
 	}
 	half := (limit - len(gap)) / 2
 	tail := len(s) - half
@@ -107,10 +112,14 @@ func cutMiddle(s string, limit int) string {
 
 const inlineLimit = 300
 
-// code returns s as a code span on one line, with more backticks around it
-// than stand in a row within it.
-func code(s string) string {
-	s = line(s, inlineLimit)
+// Text is Markdown that is safe to post. A conversion to Text claims that for its operand; plain
+// strings become one through Code, Prose or Fence.
+type Text string
+
+// Code returns s as a code span on one line, with more backticks around it than stand in a row
+// within it.
+func Code(s string) Text {
+	s = Line(s, inlineLimit)
 	if s == "" {
 		return "–"
 	}
@@ -118,14 +127,25 @@ func code(s string) string {
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
 	}
-	return ticks + s + ticks
+	return Text(ticks + s + ticks)
 }
 
-// cell makes a cell of a table of Markdown that is already safe: a pipe would
-// end the cell even within a code span. One behind a backslash cannot be
-// escaped and is replaced.
-func cell(md string) string {
-	md = strings.ReplaceAll(md, "\n", " ")
+// Codes lists ids as code spans, at most so many of them.
+func Codes(ids []string, most int) Text {
+	var out []Text
+	for _, id := range ids[:min(most, len(ids))] {
+		out = append(out, Code(id))
+	}
+	if len(ids) > most {
+		out = append(out, "…")
+	}
+	return Join(out, ", ")
+}
+
+// Cell makes t a cell of a table: a pipe would end the cell even within a code span. One behind a
+// backslash cannot be escaped and is replaced.
+func Cell(t Text) Text {
+	md := strings.ReplaceAll(string(t), "\n", " ")
 	var b strings.Builder
 	for i := 0; i < len(md); i++ {
 		switch {
@@ -137,7 +157,7 @@ func cell(md string) string {
 			b.WriteString(`\|`)
 		}
 	}
-	return b.String()
+	return Text(b.String())
 }
 
 func longestRun(s string, c byte) int {
@@ -171,18 +191,19 @@ func isPlain(w string) bool {
 	return plainWord.MatchString(w) && !trackerKey.MatchString(w) && !hexWord.MatchString(w)
 }
 
-// prose returns a hostile sentence as Markdown on one line: plain words as they
+// Prose returns a hostile sentence as Markdown on one line: plain words as they
 // are, whatever could be a mention, a link, a reference, HTML, a command or
 // formatting as a code span. Code spans of the sentence itself are kept.
-func prose(s string) string { return proseLimit(s, 1200) }
+func Prose(s string) Text { return ProseLimit(s, 1200) }
 
-func proseLimit(s string, limit int) string {
-	s = line(s, limit)
+// ProseLimit is Prose of at most limit bytes of s.
+func ProseLimit(s string, limit int) Text {
+	s = Line(s, limit)
 	var out []string
 	for i, part := range strings.Split(s, "`") {
 		if i%2 == 1 {
 			if strings.TrimSpace(part) != "" {
-				out = append(out, code(part))
+				out = append(out, string(Code(part)))
 			}
 			continue
 		}
@@ -190,12 +211,12 @@ func proseLimit(s string, limit int) string {
 	}
 	md := joinWords(out)
 	if f := strings.SplitN(md, " ", 2); listNumber.MatchString(f[0]) {
-		md = code(f[0]) + md[len(f[0]):]
+		md = string(Code(f[0])) + md[len(f[0]):]
 	}
 	if md == "" {
 		return "–"
 	}
-	return md
+	return Text(md)
 }
 
 // words turns text into plain words and code spans, neighbouring code merged.
@@ -204,7 +225,7 @@ func words(text string) []string {
 	flush := func() {
 		if len(run) > 0 {
 			before, core, after := peel(strings.Join(run, " "))
-			out = append(out, before+code(core)+after)
+			out = append(out, before+string(Code(core))+after)
 			run = nil
 		}
 	}
@@ -257,18 +278,17 @@ func joinWords(ws []string) string {
 	return b.String()
 }
 
-// fence returns s as a fenced block that nothing within it can close. lang is
-// one of ours, never of the input.
-func fence(lang, s string) string {
-	s = strings.Trim(clean(s), "\n")
+// Fence returns s as a fenced block that nothing within it can close. lang is a constant of the
+// caller, never input.
+func Fence(lang, s string) Text {
+	s = strings.Trim(Clean(s), "\n")
 	ticks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
-	return ticks + lang + "\n" + s + "\n" + ticks
+	return Text(ticks + lang + "\n" + s + "\n" + ticks)
 }
 
-// wrapLines cuts every line of s to limit bytes and s to n lines, the middle
-// left out.
-func wrapLines(s string, n, limit int) string {
-	lines := strings.Split(strings.Trim(clean(s), "\n"), "\n")
+// WrapLines cuts every line of s to limit bytes and s to n lines, the middle left out.
+func WrapLines(s string, n, limit int) string {
+	lines := strings.Split(strings.Trim(Clean(s), "\n"), "\n")
 	if len(lines) > n {
 		head := n * 2 / 3
 		kept := append([]string{}, lines[:head]...)
@@ -276,7 +296,68 @@ func wrapLines(s string, n, limit int) string {
 		lines = append(kept, lines[len(lines)-(n-head):]...)
 	}
 	for i := range lines {
-		lines[i] = cut(strings.TrimRight(lines[i], " \t"), limit)
+		lines[i] = Cut(strings.TrimRight(lines[i], " \t"), limit)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Link returns a link to address, which the caller has checked, or t alone if there is none.
+func Link(t Text, address string) Text {
+	if address == "" {
+		return t
+	}
+	return "[" + t + "](" + Text(address) + ")"
+}
+
+// Join puts sep between texts.
+func Join(texts []Text, sep Text) Text {
+	var b strings.Builder
+	for i, t := range texts {
+		if i > 0 {
+			b.WriteString(string(sep))
+		}
+		b.WriteString(string(t))
+	}
+	return Text(b.String())
+}
+
+// Sentences puts a space between those texts that are not empty.
+func Sentences(texts ...Text) Text {
+	return Join(slices.DeleteFunc(slices.Clone(texts), func(t Text) bool { return t == "" }), " ")
+}
+
+// Sentence ends t with a full stop.
+func Sentence(t Text) Text {
+	if strings.HasSuffix(string(t), ".") || strings.HasSuffix(string(t), "!") || strings.HasSuffix(string(t), "?") {
+		return t
+	}
+	return t + "."
+}
+
+// Bullets returns a list, nothing if there is nothing to list.
+func Bullets(items []Text) Text {
+	if len(items) == 0 {
+		return ""
+	}
+	return "- " + Join(items, "\n- ")
+}
+
+// Numbered returns a numbered list, or one of fallback alone if there is nothing to list.
+func Numbered(items []Text, fallback Text) Text {
+	if len(items) == 0 {
+		items = []Text{fallback}
+	}
+	lines := make([]Text, len(items))
+	for i, t := range items {
+		lines[i] = Text(fmt.Sprintf("%d. %s", i+1, t))
+	}
+	return Join(lines, "\n")
+}
+
+// Paragraph is a text that others follow, or nothing.
+func Paragraph(t Text) Text {
+	if t == "" {
+		return ""
+	}
+	return t + "\n\n"
 }

@@ -1,12 +1,15 @@
-package render
+package surveyview
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/rendertest"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
@@ -38,8 +41,8 @@ func wantLines(t *testing.T, body string, want ...string) {
 
 func TestPromptBody(t *testing.T) {
 	t.Parallel()
-	body := PromptBody(feedbackPrompt("en"), Options{})
-	ko := PromptBody(feedbackPrompt("ko"), Options{})
+	body := Body(feedbackPrompt("en"), render.Options{})
+	ko := Body(feedbackPrompt("ko"), render.Options{})
 	t.Run("S1-2 the result block has name, level and report", func(t *testing.T) {
 		wantLines(t, body, "### Result of the workflow optimization", "- Workflow: `Nightly`", "- Automation level applied: 20", "- Report: `optimizer/level20_report.md`")
 		wantLines(t, ko, "### 워크플로우 최적화 결과", "- 워크플로우: `Nightly`", "- 적용된 Automation Level: 20", "- 리포트 경로: `optimizer/level20_report.md`")
@@ -87,8 +90,8 @@ func TestPromptBody(t *testing.T) {
 func TestPromptNotes(t *testing.T) {
 	t.Parallel()
 	p := replied(feedbackPrompt("ko"), survey.Answer{Level: survey.Raise, Accepted: []string{"cache"}, FreeText: "다시 봐 주세요"})
-	t.Run("S1-25 the acknowledgement in Korean says what was understood", func(t *testing.T) {
-		got := PromptAnswered(p, Options{})
+	t.Run("S1-25 the acknowledgement in render.Korean says what was understood", func(t *testing.T) {
+		got := Acknowledged(p, render.Options{})
 		for _, w := range []string{"20 → 30 (상향 권장)", "(1) Cache the modules", "(2) Split the suite", "다시 봐 주세요", "`FB-0001`", `"next_automation_level": 30`} {
 			if !strings.Contains(got, w) {
 				t.Errorf("no %q in\n%s", w, got)
@@ -97,24 +100,16 @@ func TestPromptNotes(t *testing.T) {
 	})
 	t.Run("S1-7 every refusal has its words in both languages", func(t *testing.T) {
 		for _, why := range []survey.Why{survey.NoLevel, survey.SeveralLevels, survey.NoSuggestion, survey.NotSubmitted} {
-			en := PromptRefused(feedbackPrompt("en"), &survey.Refused{Why: why, Words: []string{"@x"}}, Options{})
-			ko := PromptRefused(feedbackPrompt("ko"), &survey.Refused{Why: why, Words: []string{"@x"}}, Options{})
+			en := Refused(feedbackPrompt("en"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
+			ko := Refused(feedbackPrompt("ko"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
 			if len(en) < 20 || len(ko) < 20 || en == ko || unfilled.MatchString(en+ko) {
 				t.Errorf("%s: %q %q", why, en, ko)
 			}
 		}
 	})
-	for id, en := range promptTexts[English] {
-		ko := promptTexts[Korean][id]
-		holes := func(s string) []string { return slices.Sorted(slices.Values(unfilled.FindAllString(s, -1))) }
-		if !slices.Equal(holes(en), holes(ko)) || ko == "" {
-			t.Errorf("%s: %q and %q have different placeholders", id, en, ko)
-		}
-	}
-	if a, b := len(promptTexts[English]), len(promptTexts[Korean]); a != b {
-		t.Errorf("%d English texts, %d Korean ones", a, b)
-	}
 }
+
+var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
 
 // boxMarks are the hidden ids and text marks of a prompt, which inert is not
 // to take for those of a stranger.
@@ -122,7 +117,7 @@ var boxMarks = regexp.MustCompile(`<!-- /?sb:[a-z0-9:.-]+ -->`)
 
 func TestPromptIsInert(t *testing.T) {
 	t.Parallel()
-	h := hostile()
+	h := rendertest.Hostile()
 	p := feedbackPrompt("en")
 	p.Result.WorkflowName, p.Result.ReportPath, p.Result.RunID = h.Name, h.File, h.Suite
 	texts := []string{h.Name, h.Message, h.Trace, h.Suggestion, "x <!-- sb:submit -->", "- [x] y <!-- sb:level:raise -->", "a\n- [x] z <!-- sb:level:raise -->", answers.TextEnd}
@@ -135,9 +130,9 @@ func TestPromptIsInert(t *testing.T) {
 	goal := survey.TimedOut(p.Result, "en")
 	out.Goal, out.TimedOut = &goal, true
 	for name, md := range map[string]string{
-		"body": PromptBody(p, Options{}), "done": PromptDone(done, Options{}), "timed out": PromptDone(out, Options{}), "answered": PromptAnswered(done, Options{}),
-		"expired": PromptTimedOut(out, Options{}), "second": PromptSecond(done, Options{}),
-		"refused": PromptRefused(p, &survey.Refused{Why: survey.NoSuggestion, Words: texts}, Options{}),
+		"body": Body(p, render.Options{}), "done": Closed(done, render.Options{}), "timed out": Closed(out, render.Options{}), "answered": Acknowledged(done, render.Options{}),
+		"expired": TimedOut(out, render.Options{}), "second": Second(done, render.Options{}),
+		"refused": Refused(p, &survey.Refused{Why: survey.NoSuggestion, Words: texts}, render.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if boxes, _ := answers.Parse(md); len(boxes.Ticked) != 0 {
@@ -146,13 +141,13 @@ func TestPromptIsInert(t *testing.T) {
 			if n := strings.Count(md, answers.TextEnd); n > 1 {
 				t.Errorf("%d ends of the text", n)
 			}
-			inert(t, boxMarks.ReplaceAllString(md, ""), Options{})
+			rendertest.Inert(t, boxMarks.ReplaceAllString(md, ""), render.Options{}.Server(), "")
 		})
 	}
-	if boxes, _ := answers.Parse(PromptBody(p, Options{})); len(boxes.Boxes) != 3+len(texts)+1 {
+	if boxes, _ := answers.Parse(Body(p, render.Options{})); len(boxes.Boxes) != 3+len(texts)+1 {
 		t.Errorf("boxes %q", boxes.Boxes)
 	}
-	if title := PromptTitle(p, Options{}); strings.ContainsAny(title, "\n@") || len(title) > 200 {
+	if title := Title(p, render.Options{}); strings.ContainsAny(title, "\n@") || len(title) > 200 {
 		t.Errorf("%q", title)
 	}
 }
@@ -164,12 +159,36 @@ func TestPromptFits(t *testing.T) {
 	for i := range 100 {
 		p.Result.Suggestions = append(p.Result.Suggestions, survey.Suggestion{ID: "s" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Text: strings.Repeat("`a` b@c ", 120)})
 	}
-	for name, md := range map[string]string{"body": PromptBody(p, Options{}), "done": PromptDone(replied(p, survey.Answer{Level: survey.Keep, FreeText: strings.Repeat("x\n", 60_000)}), Options{})} {
-		if len(md) > DefaultLimit {
+	for name, md := range map[string]string{"body": Body(p, render.Options{}), "done": Closed(replied(p, survey.Answer{Level: survey.Keep, FreeText: strings.Repeat("x\n", 60_000)}), render.Options{})} {
+		if len(md) > render.DefaultLimit {
 			t.Errorf("%s has %d bytes", name, len(md))
 		}
 	}
-	if boxes, _ := answers.Parse(PromptBody(p, Options{})); len(boxes.Boxes) != 104 {
+	if boxes, _ := answers.Parse(Body(p, render.Options{})); len(boxes.Boxes) != 104 {
 		t.Errorf("%d boxes", len(boxes.Boxes))
+	}
+}
+
+// What is posted whole must fit: GitHub's client would be cut off at the end, where the questions
+// stand.
+func TestLongestPostsFit(t *testing.T) {
+	t.Parallel()
+	r := survey.Result{WorkflowName: "N", AutomationLevel: 20, ReportPath: "a"}
+	a := survey.Answer{Level: survey.Raise, FreeText: strings.Repeat(strings.Repeat("가x", 160)+"\n", 120)}
+	for i := range 100 {
+		a.Accepted = append(a.Accepted, fmt.Sprint("s", i))
+		r.Suggestions = append(r.Suggestions, survey.Suggestion{ID: a.Accepted[i], Text: strings.Repeat("@a/b `x` <!-- ", 70)})
+	}
+	f, g, err := survey.Converge(r, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := survey.Prompt{ID: "p", Opened: survey.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
+		Answered: &survey.Answered{Answer: a, By: "x", Goal: g, Feedback: survey.NewUserFeedback(1, time.Now(), "x", "", r, f, "TASK-0001")}}
+	o := render.Options{Repo: "acme/app"}
+	for name, s := range map[string]string{"question": Body(p, o), "closed": Closed(p, o), "answer": Acknowledged(p, o), "timeout": TimedOut(p, o)} {
+		if len(s) > o.MaxBytes() || strings.Count(s, "\n```")%2 != 0 {
+			t.Errorf("%s: %d bytes of %d", name, len(s), o.MaxBytes())
+		}
 	}
 }

@@ -1,4 +1,5 @@
-package render
+// Package statsview writes the figures of a ledger as tables for a terminal.
+package statsview
 
 import (
 	"fmt"
@@ -7,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/stats"
@@ -19,8 +21,8 @@ const width = 100
 // runs, or of days the newest. JSON and CSV have all.
 const mostRows = 15
 
-// Statistics returns the figures of a ledger as the terminal shows them.
-func Statistics(r stats.Report) string {
+// Text returns the figures of a ledger as the terminal shows them.
+func Text(r stats.Report) string {
 	var b strings.Builder
 	b.WriteString(statsHead(r))
 	for _, t := range append([]stats.Table{{Dimension: "repository", Rows: r.Repositories}}, r.Tables...) {
@@ -120,7 +122,7 @@ func statsTable(t stats.Table) string {
 		if r.Turns.N > 0 {
 			turns, time = number(r.Turns.Median)+"/"+number(r.Turns.P90), duration(r.Time.Median)+"/"+duration(r.Time.P90)
 		}
-		cells = append(cells, []string{terminal(r.Key), fmt.Sprint(r.Runs), fmt.Sprint(r.Reworks), fmt.Sprint(r.Escalations), fmt.Sprintf("%d/%d", r.Green, r.Troubles),
+		cells = append(cells, []string{render.Terminal(r.Key), fmt.Sprint(r.Runs), fmt.Sprint(r.Reworks), fmt.Sprint(r.Escalations), fmt.Sprintf("%d/%d", r.Green, r.Troubles),
 			dash(share(r.AloneShare)), turns, time, dash(share(r.UnchangedShare)), dash(share(r.Precision))})
 	}
 	out := aligned(cells)

@@ -1,10 +1,11 @@
-package render
+package planview
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -24,8 +25,8 @@ func planBoard() plan.Board {
 
 func TestPlanIssue(t *testing.T) {
 	t.Parallel()
-	o := Options{Mention: "@octocat"}
-	body := PlanBody("ports", planBoard(), o)
+	o := render.Options{Mention: "@octocat"}
+	body := Body("ports", planBoard(), o)
 	for _, want := range []string{
 		"## Plan `ports`", "1 of 3 ports have passed. Build `run-7`, round 2. Nothing is left that may run", "✅ 1 passed · 🙋 1 escalated · ⛔ 1 blocked",
 		"| ✅ passed | 2 | 1m31s | [run](https://github.com/octo/work/actions/runs/7) |", "| `c` | ⛔ blocked |  |  | waits for `b` |",
@@ -38,7 +39,7 @@ func TestPlanIssue(t *testing.T) {
 	if strings.Contains(body, " @team") || strings.Contains(body, "<!--") || strings.Contains(body, "\n/switchback") {
 		t.Errorf("what comes from outside is live:\n%s", body)
 	}
-	if got := PlanTitle("ports", Options{Language: Korean}); got != "Port 계획: ports" {
+	if got := Title("ports", render.Options{Language: render.Korean}); got != "Port 계획: ports" {
 		t.Error(got)
 	}
 }
@@ -52,7 +53,7 @@ func TestPausedPlanIssue(t *testing.T) {
 		r.Standing, r.Waits, r.By = plan.IsPaused, wait, nil
 	}
 	b.Counts = map[plan.Standing]int{plan.IsRunning: 1, plan.IsPaused: 2}
-	body := PlanBody("ports", b, Options{})
+	body := Body("ports", b, render.Options{})
 	for _, want := range []string{
 		"🔵 1 running · 🔁 2 paused", "| 🔁 paused | 4 |  | FB-001: `b` waits for `a` (FIX_REQUEST, round 1 of 2), FB-002: `b` waits for a change of the plan (DEPENDENCY_MISSING): no Refund ",
 		"runs for FB-001 of `b`, [run]", "\n  p1 -. FB-001 .-> p0\n", "  classDef paused fill:",
@@ -74,12 +75,12 @@ func TestLargePlanIssue(t *testing.T) {
 		r.Standing = plan.IsPassed
 		b.Rows = append(b.Rows, r)
 	}
-	body := PlanBody("ports", b, Options{})
-	if len(body) > DefaultLimit || !strings.Contains(body, "| `b` | 🙋 escalated |") || !strings.Contains(body, "further ports are not listed") || strings.Contains(body, "mermaid") {
+	body := Body("ports", b, render.Options{})
+	if len(body) > render.DefaultLimit || !strings.Contains(body, "| `b` | 🙋 escalated |") || !strings.Contains(body, "further ports are not listed") || strings.Contains(body, "mermaid") {
 		t.Errorf("%d bytes:\n%.3000s", len(body), body)
 	}
 	b.Rows = b.Rows[:mostNodes]
-	if body := PlanBody("ports", b, Options{}); !strings.Contains(body, "```mermaid") || len(body) > DefaultLimit {
+	if body := Body("ports", b, render.Options{}); !strings.Contains(body, "```mermaid") || len(body) > render.DefaultLimit {
 		t.Errorf("%d bytes", len(body))
 	}
 }
