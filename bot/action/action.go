@@ -376,7 +376,7 @@ func (f *face) claimTTL() time.Duration {
 
 func (f *face) line(eff pipeline.Effector) *pipeline.Line {
 	return &pipeline.Line{
-		Ledger: f.led, Effector: f.counted(eff), Analyze: effect.Analyze, Owner: owner(f.env.Getenv), ClaimTTL: f.claimTTL(),
+		Ledger: f.led, Effector: f.counted(eff), Analyze: effect.Analyze, Owner: owner(f.env.Getenv), LeaseTTL: f.claimTTL(),
 		Now: f.now, Sleep: f.pause, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
 	}
 }

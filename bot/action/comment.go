@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan/plancommands"
 )
 
 // target is a checkpoint of a case that a command is about.
@@ -30,7 +31,7 @@ func (f *face) comment(ctx context.Context, c Comment, is Issue) error {
 		return err
 	}
 	if !ours { // from anywhere a plan may be named
-		cmds = slices.DeleteFunc(cmds, func(c answers.Command) bool { return c.Feedback == nil || c.Feedback.Plan == "" })
+		cmds = slices.DeleteFunc(cmds, func(c answers.Command) bool { r := plancommands.RequestOf(c); return r == nil || r.Plan == "" })
 	}
 	if len(cmds) == 0 {
 		return nil
@@ -85,17 +86,13 @@ func (f *face) obey(ctx context.Context, p place, cmd answers.Command, by, answe
 	switch {
 	case cmd.Err != nil:
 		return []string{render.Misread(cmd, o)}, nil
-	case cmd.Ask == answers.AskHelp:
-		return []string{render.Help(o)}, nil
-	case cmd.Ask == answers.AskStatus:
-		return f.status(ctx, p)
-	case cmd.Tell == answers.TellFeedback:
-		return f.send(ctx, p, cmd, answer)
-	case cmd.Tell != "" && !p.asks():
+	case cmd.Asked() && !p.asks():
 		return []string{render.NotAsked(cmd, o)}, nil
+	case cmd.Action == "":
+		return commandHandlers[cmd.Name](f, ctx, p, cmd, answer)
 	}
 	targets, err := f.targets(ctx, p, cmd.Checkpoint)
-	if other, ok := cmd.TurnsLast(); ok && unclear(err) {
+	if other, ok := cmd.CountLast(); ok && unclear(err) {
 		if there, second := f.targets(ctx, p, other.Checkpoint); second == nil {
 			cmd, targets, err = other, there, nil
 		}
@@ -129,6 +126,17 @@ func (f *face) obey(ctx context.Context, p place, cmd answers.Command, by, answe
 		return nil, f.hub.React(ctx, f.repo, p.comment)
 	}
 	return lines, nil
+}
+
+// commandHandlers carry out the commands that record no action on a case.
+var commandHandlers = map[string]func(f *face, ctx context.Context, p place, cmd answers.Command, key string) ([]string, error){
+	answers.Help: func(f *face, _ context.Context, _ place, _ answers.Command, _ string) ([]string, error) {
+		return []string{render.Help(f.words())}, nil
+	},
+	answers.Status: func(f *face, ctx context.Context, p place, _ answers.Command, _ string) ([]string, error) {
+		return f.status(ctx, p)
+	},
+	plancommands.Feedback: (*face).send,
 }
 
 // unless returns err if it is a failure of this run and not one that the

@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -162,7 +163,7 @@ func (f *face) pause(ctx context.Context, d time.Duration) error {
 	if f.app != nil && d > patience {
 		return &github.Error{Kind: github.Later, After: d, Message: "waits for its time"}
 	}
-	return sleep(ctx, d)
+	return sleep.For(ctx, d)
 }
 
 // delay waits before an effect. In the App it is counted from when the delivery
@@ -172,15 +173,4 @@ func (f *face) delay(ctx context.Context, d time.Duration) error {
 		d -= f.now().Sub(f.app.Received)
 	}
 	return f.pause(ctx, max(0, d))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

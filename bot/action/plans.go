@@ -37,17 +37,13 @@ func (f *face) planRegister(ctx context.Context, planName string) (plan.Register
 }
 
 func (f *face) changePlan(ctx context.Context, planName string, step func(plan.Register) []routing.Event) (plan.Register, error) {
-	events, err := ledger.Change(ctx, f.led, routing.PlanKey(f.repo.String(), planName), func(old []routing.Event) ([]routing.Event, error) {
-		r, err := plan.FoldRegister(old)
-		if err != nil {
-			return nil, err
-		}
+	r, err := ledger.Of(f.led, routing.PlanKey(f.repo.String(), planName), plan.Projection).Update(ctx, func(r plan.Register) ([]routing.Event, error) {
 		return step(r), nil
 	})
 	if err != nil {
 		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", planName, err)
 	}
-	return plan.FoldRegister(events)
+	return r, nil
 }
 
 func (f *face) actOnPort(ctx context.Context, planName, id string, e routing.Event) error {
@@ -104,11 +100,7 @@ func (f *face) released(ctx context.Context, key string) (bool, error) {
 // journal records an answer in the journal of a port, and returns that; fresh is
 // false if it was taken before.
 func (f *face) journal(ctx context.Context, key, id string, a plan.Answer) (j plan.Journal, fresh bool, err error) {
-	events, err := ledger.Change(ctx, f.led, key, func(old []routing.Event) ([]routing.Event, error) {
-		j, err := plan.FoldJournal(old)
-		if err != nil {
-			return nil, err
-		}
+	j, err = ledger.Of(f.led, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
 		add, err := j.Decide(a)
 		if err != nil {
 			return nil, err
@@ -121,11 +113,7 @@ func (f *face) journal(ctx context.Context, key, id string, a plan.Answer) (j pl
 		}
 		return out, nil
 	})
-	if err != nil {
-		return j, false, err
-	}
-	j, err = plan.FoldJournal(events)
-	return j, fresh, err
+	return j, fresh && err == nil, err
 }
 
 // nextBuild starts the workflow of the plan, which takes up what was decided: once

@@ -13,6 +13,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/plancommands"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // planOf returns the plan that an issue shows, "" if it is none's. What the issue
@@ -82,7 +84,7 @@ func (f *face) portTargets(ctx context.Context, planName, name string) ([]target
 	case name == "":
 		return nil, unsure("name the port; there are `%s`", strings.Join(known[:min(len(known), 30)], "`, `"))
 	case !slices.Contains(known, name):
-		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, answers.Nearest(name, known))
+		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, suggest.Nearest(name, known))
 	}
 	return []target{{routing.PortKey(f.repo.String(), planName, name), name}}, nil
 }
@@ -91,7 +93,8 @@ func (f *face) portTargets(ctx context.Context, planName, name string) ([]target
 // it up.
 func (f *face) send(ctx context.Context, p place, cmd answers.Command, key string) ([]string, error) {
 	o := f.words()
-	m, planName := cmd.Feedback.Message, cmd.Feedback.Plan
+	req := plancommands.RequestOf(cmd)
+	m, planName := req.Message, req.Plan
 	if planName == "" {
 		planName = p.planName()
 	}
@@ -111,7 +114,7 @@ func (f *face) send(ctx context.Context, p place, cmd answers.Command, key strin
 	known := slices.Sorted(maps.Keys(reg.Graph))
 	if m.From == "" && m.To != "" {
 		if m.To != feedback.DefaultRoot && !slices.Contains(known, m.To) {
-			return []string{render.NoPort(cmd, m.To, answers.Nearest(m.To, known), o)}, nil
+			return []string{render.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
 		}
 		from := senders(reg.Nodes(), m.To)
 		if len(from) != 1 {
@@ -168,18 +171,18 @@ func nearestOf(m feedback.Message, known []string) string {
 	}
 	switch {
 	case !m.Type.Valid():
-		return answers.Nearest(string(m.Type), words(feedback.Types()))
+		return suggest.Nearest(string(m.Type), words(feedback.Types()))
 	case !m.Priority.Valid():
 		var all []string
 		for _, p := range feedback.Priorities() {
 			all = append(all, string(p))
 		}
-		return answers.Nearest(string(m.Priority), all)
+		return suggest.Nearest(string(m.Priority), all)
 	}
 	known = append(slices.Clip(known), feedback.DefaultRoot)
 	for _, id := range []string{m.To, m.From} {
 		if id != "" && !slices.Contains(known, id) {
-			return answers.Nearest(id, known)
+			return suggest.Nearest(id, known)
 		}
 	}
 	return ""
