@@ -197,7 +197,7 @@ func TestAppStory(t *testing.T) {
 			t.Error("no read was unchanged")
 		}
 		tokens := 0
-		for _, q := range s.b.View("").rec.requests {
+		for _, q := range s.b.requests() {
 			if strings.HasSuffix(q.Path, "/access_tokens") {
 				tokens++
 			}

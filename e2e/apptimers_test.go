@@ -37,7 +37,7 @@ func (s *asking) heard() []string {
 // stands in the register.
 func (s *asking) reconciles(all []*Served) *Served {
 	s.t.Helper()
-	owner := s.register().Prompts[0].Owner
+	owner := s.register().Prompts[0].Lease.Owner
 	i := slices.IndexFunc(all, func(x *Served) bool { return strings.Contains(owner, fmt.Sprintf("/%d/", x.cmd.Process.Pid)) })
 	if i < 0 {
 		s.t.Fatalf("%q is none of the replicas", owner)

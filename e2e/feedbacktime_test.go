@@ -7,6 +7,7 @@ import (
 )
 
 func TestFeedbackTimeout(t *testing.T) {
+	t.Parallel()
 	s := newAsking(t, "feedback: {timeout: 48h}\n")
 	begin := s.now
 	s.open()
@@ -56,6 +57,7 @@ func (s *asking) later(p map[string]any) map[string]any {
 }
 
 func TestFeedbackReentry(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"workflow: optimize.yml", "repository_dispatch: optimize"} {
 		s := newAsking(t, "feedback: {"+way+"}\n")
 		ended := func(id int64, event, actor, title string) {

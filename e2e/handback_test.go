@@ -8,6 +8,7 @@ import (
 // What a person returns for a fix is returned for a fix at once, by the run that the answer
 // itself starts; a green run that came while it was paused passes on resume.
 func TestReturnForFix(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.r.Grant(t, Writer, "push")
 	s.want(s.run(environment, nil), 0, map[string]string{"decision": "ESCALATE_ENV"})
@@ -43,6 +44,7 @@ func TestReturnForFix(t *testing.T) {
 
 // Quarantine by configuration: what failed is shown and does not count.
 func TestQuarantineOfConfiguration(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "quarantine:\n  - TestAdd\n")
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "PASS"})
 	checks := s.r.CheckRuns(t, s.sha)

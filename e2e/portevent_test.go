@@ -129,6 +129,7 @@ func (j *eventJob) plans() []string {
 }
 
 func TestPortByEvents(t *testing.T) {
+	t.Parallel()
 	t.Run("S2-25 S2-28 each end of a run takes the port on by one step, however often and in whatever order it is heard of", func(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "", second)
@@ -236,6 +237,7 @@ func TestPortByEvents(t *testing.T) {
 }
 
 func TestPortByEventsKilled(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 4; n++ { // by turns before GitHub has seen a write, and after
 		t.Run(fmt.Sprintf("killed at write %d, the schedule goes on, and no turn is dispatched twice", n), func(t *testing.T) {
 			t.Parallel()

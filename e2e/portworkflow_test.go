@@ -126,6 +126,7 @@ func (j *agentJob) want(res Result, status plan.LoopStatus, outcome plan.Outcome
 const twoTurns = "impl 0, test 0, impl 1, test 1"
 
 func TestPortByWorkflows(t *testing.T) {
+	t.Parallel()
 	t.Run("S2-25 S2-28 impl and test as workflows, and the feedback of the first turn to the second", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort, second)
@@ -227,6 +228,7 @@ func TestPortByWorkflows(t *testing.T) {
 }
 
 func TestPortByWorkflowsKilled(t *testing.T) {
+	t.Parallel()
 	// The first turn has all kinds of writes that the others have.
 	for n := 1; n <= 12; n++ { // by turns before GitHub has seen a write, and after
 		t.Run(fmt.Sprintf("killed at write %d, no turn is dispatched twice", n), func(t *testing.T) {

@@ -147,7 +147,12 @@ func (s *story) within(a Action, skew time.Duration) Result {
 	code := action.Run(s.t.Context(), action.Env{
 		Getenv: func(k string) string { return env[k] }, Stdout: &out, Stderr: &errs, Version: "test", Now: func() time.Time { return time.Now().Add(skew) },
 	})
-	return Result{ExitCode: code, Stdout: out.String(), Stderr: errs.String()}
+	res := Result{ExitCode: code, Stdout: out.String(), Stderr: errs.String(), Summary: readAll(env["GITHUB_STEP_SUMMARY"])}
+	var err error
+	if res.Outputs, err = parseOutputs(readAll(env["GITHUB_OUTPUT"])); err != nil {
+		s.t.Errorf("GITHUB_OUTPUT: %v", err)
+	}
+	return res
 }
 
 // Every box, from tick to effect.
@@ -214,6 +219,7 @@ func testBoxes(t *testing.T, begin begin) {
 
 // Every refusal leaves the ledger as it was, and says why.
 func TestBoxesRefused(t *testing.T) {
+	t.Parallel()
 	t.Run("refused", func(t *testing.T) {
 		s, issue := escalated(t, "answers: {apps: [41898282]}\n") // the bot's own: what it writes is no answer all the same
 		n := issue.Number
@@ -348,6 +354,7 @@ func testNoteBehindTheMarker(t *testing.T, begin begin) {
 }
 
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	t.Run("the second of two answers is told who was first", func(t *testing.T) {
 		s, issue := escalated(t, "")
 		n := issue.Number

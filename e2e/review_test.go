@@ -54,6 +54,7 @@ type shownCheckpoint struct {
 }
 
 func TestReview(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "handoff: [{mention: \"@claude\"}]\n")
 	s.r.Grant(t, Writer, "push")
 	first := s.review(Writer, changes, "Thanks!\n\n- blocker (security): calc.go:3: the sum may overflow\n- critical (code quality): no error is returned\n- critical (testing): nothing tests zero\n")

@@ -26,19 +26,12 @@ type Case struct {
 	Checkpoints map[string]Checkpoint `json:"checkpoints"`
 	Pending     []Effect              `json:"pending,omitempty"` // effects decided and not yet done, oldest first
 	Done        map[string]string     `json:"done,omitempty"`    // effect slot → reference of what stands outside
-	Claim       *Claim                `json:"claim,omitempty"`
+	Lease       *Lease                `json:"lease,omitempty"`   // of the process that applies Pending
 	Opened      time.Time             `json:"opened"`
 	Updated     time.Time             `json:"updated"`
 	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
 	Answered    map[string]Answered   `json:"answered,omitempty"`
 	Quarantine  []Quarantined         `json:"quarantine,omitempty"` // tests whose failures do not count in this case
-}
-
-// Claim says which process carries out the pending effects, and until when the
-// others leave them to it.
-type Claim struct {
-	Owner string    `json:"owner"`
-	Until time.Time `json:"until"`
 }
 
 // Checkpoint is the state of one thing that has to pass.

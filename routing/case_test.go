@@ -325,7 +325,7 @@ func TestStates(t *testing.T) {
 	})
 	t.Run("an event that does not follow is refused with its place", func(t *testing.T) {
 		_, err := Fold("k", []Event{{Type: "party"}})
-		if err == nil || !strings.Contains(err.Error(), "event 1 of case k") {
+		if err == nil || !strings.Contains(err.Error(), "event 1 of stream k") {
 			t.Error(err)
 		}
 	})

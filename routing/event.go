@@ -14,7 +14,7 @@ type EventType string
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was carried out
-	EventClaim  EventType = "claim"  // a process took over the pending effects
+	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
 	EventHuman  EventType = "human"  // a human acted
 )
 
@@ -78,7 +78,7 @@ type Event struct {
 	Checkpoint string      `json:"checkpoint,omitempty"`
 	Verdict    *Verdict    `json:"verdict,omitempty"`  // run
 	Decision   *Decision   `json:"decision,omitempty"` // run
-	Claim      *Claim      `json:"claim,omitempty"`    // run, claim
+	Lease      *Lease      `json:"lease,omitempty"`    // run, human, lease
 	Effect     *Effect     `json:"effect,omitempty"`   // effect
 	Ref        string      `json:"ref,omitempty"`      // effect: what stands outside, e.g. a comment's id
 	Action     HumanAction `json:"action,omitempty"`   // human

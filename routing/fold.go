@@ -6,20 +6,14 @@ import (
 	"time"
 )
 
-// Fold returns the case of a ledger stream. An event that does not follow from
-// those before it is an error that names its place; the stream is then not one
-// that this package wrote.
-func Fold(key string, events []Event) (Case, error) {
-	c := Case{Key: key}
-	for i, e := range events {
-		next, err := c.Apply(e)
-		if err != nil {
-			return c, fmt.Errorf("event %d of case %s: %w", i+1, key, err)
-		}
-		c = next
-	}
-	return c, nil
+// CaseProjection folds the stream of a case.
+var CaseProjection = Projection[Case]{
+	New:   func(key string) Case { return Case{Key: key} },
+	Apply: Case.Apply,
 }
+
+// Fold returns the case of a stream; see Projection.Fold.
+func Fold(key string, events []Event) (Case, error) { return CaseProjection.Fold(key, events) }
 
 // Apply returns the case after e.
 func (c Case) Apply(e Event) (Case, error) {
@@ -29,12 +23,12 @@ func (c Case) Apply(e Event) (Case, error) {
 	if n.Opened.IsZero() {
 		n.Opened = e.At
 	}
-	if e.Claim != nil {
-		claim := *e.Claim
-		n.Claim = &claim
+	if e.Lease != nil {
+		lease := *e.Lease
+		n.Lease = &lease
 	}
 	switch e.Type {
-	case EventClaim:
+	case EventLease:
 		return n, nil
 	case EventEffect:
 		return n.applyEffect(e)
@@ -66,7 +60,7 @@ func (c Case) applyEffect(e Event) (Case, error) {
 		c.Done[e.Effect.Slot] = e.Ref
 	}
 	if len(c.Pending) == 0 {
-		c.Claim = nil
+		c.Lease = nil
 	}
 	return c, nil
 }

@@ -20,12 +20,12 @@ func answered(t *testing.T) []routing.Event {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := survey.Events(survey.Register{}.Open("p1", result, "en", time.Hour, "me", start), start)
+	events := survey.Events(survey.Register{}.Open("p1", result, "en", time.Hour, nil, start), start)
 	reg, err := survey.Fold(events)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, add, err := reg.Answer("p1", survey.Said{Answer: survey.Answer{Level: survey.Raise, Accepted: []string{"cache"}}, By: "mona", Source: "comment/1", At: start}, "me", start)
+	out, add, err := reg.Answer("p1", survey.Said{Answer: survey.Answer{Level: survey.Raise, Accepted: []string{"cache"}}, By: "mona", Source: "comment/1", At: start}, nil, start)
 	if err != nil || out != survey.Accepted {
 		t.Fatal(out, err)
 	}

@@ -134,7 +134,7 @@ func overrideLabel(labels []string) *int {
 // newLine returns a pipeline that applies effects with eff, and counts them.
 func newLine(d Deps, eff pipeline.Effector) *pipeline.Line {
 	return &pipeline.Line{
-		Ledger: d.Ledger, Effector: counter{eff, d.Metrics}, Analyze: effect.Analyze, Owner: d.owner(), ClaimTTL: d.LeaseTTL,
+		Ledger: d.Ledger, Effector: counter{eff, d.Metrics}, Analyze: effect.Analyze, Owner: d.owner(), LeaseTTL: d.LeaseTTL,
 		Now: d.Now, Sleep: d.Waiter.Pause, Log: d.Log, MaxActions: d.Config.Policy("", "", nil).MaxActions,
 	}
 }

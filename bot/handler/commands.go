@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/plan/plancommands"
 )
 
 // commands carries out the commands of a new comment on a pull request, on the issue of an escalation
@@ -41,7 +42,7 @@ func (h commands) comment(ctx context.Context, e *Event, c Comment, is Issue) er
 		return err
 	}
 	if !ours { // a command that names a plan may be given anywhere
-		cmds = slices.DeleteFunc(cmds, func(c answers.Command) bool { return c.Feedback == nil || c.Feedback.Plan == "" })
+		cmds = slices.DeleteFunc(cmds, func(c answers.Command) bool { return !namesPlan(c) })
 	}
 	if len(cmds) == 0 {
 		return nil
@@ -96,17 +97,13 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 	switch {
 	case cmd.Err != nil:
 		return []string{render.Misread(cmd, o)}, nil
-	case cmd.Ask == answers.AskHelp:
-		return []string{render.Help(o)}, nil
-	case cmd.Ask == answers.AskStatus:
-		return h.status(ctx, p)
-	case cmd.Tell == answers.TellFeedback:
-		return h.plans.Send(ctx, feedbackCommand{cmd, p, answer})
-	case cmd.Tell != "" && !p.asks():
+	case cmd.Asked() && !p.asks():
 		return []string{render.NotAsked(cmd, o)}, nil
+	case cmd.Action == "":
+		return commandHandlers[cmd.Name](ctx, h, p, cmd, answer)
 	}
 	targets, err := h.targets(ctx, p, cmd.Checkpoint)
-	if other, ok := cmd.TurnsLast(); ok && unclear(err) {
+	if other, ok := cmd.CountLast(); ok && unclear(err) {
 		if there, second := h.targets(ctx, p, other.Checkpoint); second == nil {
 			cmd, targets, err = other, there, nil
 		}
@@ -140,6 +137,20 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 		return nil, h.GitHub.React(ctx, h.Repo, p.comment)
 	}
 	return lines, nil
+}
+
+// commandHandlers carry out the commands that record no action on a case, and return the lines of the
+// reply. The key names the command, for what it does to be done once.
+var commandHandlers = map[string]func(ctx context.Context, h commands, p place, cmd answers.Command, key string) ([]string, error){
+	answers.Help: func(_ context.Context, h commands, _ place, _ answers.Command, _ string) ([]string, error) {
+		return []string{render.Help(h.words())}, nil
+	},
+	answers.Status: func(ctx context.Context, h commands, p place, _ answers.Command, _ string) ([]string, error) {
+		return h.status(ctx, p)
+	},
+	plancommands.Feedback: func(ctx context.Context, h commands, p place, cmd answers.Command, key string) ([]string, error) {
+		return h.plans.Send(ctx, feedbackCommand{cmd, p, key})
+	},
 }
 
 // unless returns err if it is a failure of the handler, and nil if the person is told of it.

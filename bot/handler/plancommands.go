@@ -13,6 +13,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/plancommands"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // PlanOf implements planActions. The marker of the issue only says which plan to ask first: the plan's
@@ -80,9 +82,15 @@ func (h planFeedback) Targets(ctx context.Context, planName, name string) ([]tar
 	case name == "":
 		return nil, unsure("name the port; there are `%s`", strings.Join(known[:min(len(known), 30)], "`, `"))
 	case !slices.Contains(known, name):
-		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, answers.Nearest(name, known))
+		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, suggest.Nearest(name, known))
 	}
 	return []target{{routing.PortKey(h.Repo.String(), planName, name), name}}, nil
+}
+
+// namesPlan reports whether a command names the plan that it is about, so that it may be given anywhere.
+func namesPlan(cmd answers.Command) bool {
+	r := plancommands.RequestOf(cmd)
+	return r != nil && r.Plan != ""
 }
 
 // feedbackCommand is a command that sends feedback to a port.
@@ -96,7 +104,8 @@ type feedbackCommand struct {
 func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, error) {
 	cmd, p := c.command, c.place
 	o := h.words()
-	m, planName := cmd.Feedback.Message, cmd.Feedback.Plan
+	req := plancommands.RequestOf(cmd)
+	m, planName := req.Message, req.Plan
 	if planName == "" {
 		planName = p.planName()
 	}
@@ -116,7 +125,7 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 	known := slices.Sorted(maps.Keys(reg.Graph))
 	if m.From == "" && m.To != "" {
 		if m.To != feedback.DefaultRoot && !slices.Contains(known, m.To) {
-			return []string{render.NoPort(cmd, m.To, answers.Nearest(m.To, known), o)}, nil
+			return []string{render.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
 		}
 		from := senders(reg.Nodes(), m.To)
 		if len(from) != 1 {
@@ -173,18 +182,18 @@ func nearestOf(m feedback.Message, known []string) string {
 	}
 	switch {
 	case !m.Type.Valid():
-		return answers.Nearest(string(m.Type), words(feedback.Types()))
+		return suggest.Nearest(string(m.Type), words(feedback.Types()))
 	case !m.Priority.Valid():
 		var all []string
 		for _, p := range feedback.Priorities() {
 			all = append(all, string(p))
 		}
-		return answers.Nearest(string(m.Priority), all)
+		return suggest.Nearest(string(m.Priority), all)
 	}
 	known = append(slices.Clip(known), feedback.DefaultRoot)
 	for _, id := range []string{m.To, m.From} {
 		if id != "" && !slices.Contains(known, id) {
-			return answers.Nearest(id, known)
+			return suggest.Nearest(id, known)
 		}
 	}
 	return ""

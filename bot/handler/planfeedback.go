@@ -44,17 +44,13 @@ func planRegister(ctx context.Context, d Deps, planName string) (plan.Register, 
 
 // changePlan appends what step makes of the newest register of a plan, and returns it with that.
 func changePlan(ctx context.Context, d Deps, planName string, step func(plan.Register) []routing.Event) (plan.Register, error) {
-	events, err := ledger.Change(ctx, d.Ledger, routing.PlanKey(d.Repo.String(), planName), func(old []routing.Event) ([]routing.Event, error) {
-		r, err := plan.FoldRegister(old)
-		if err != nil {
-			return nil, err
-		}
+	r, err := ledger.Of(d.Ledger, routing.PlanKey(d.Repo.String(), planName), plan.Projection).Update(ctx, func(r plan.Register) ([]routing.Event, error) {
 		return step(r), nil
 	})
 	if err != nil {
 		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", planName, err)
 	}
-	return plan.FoldRegister(events)
+	return r, nil
 }
 
 func (h planFeedback) actOnPort(ctx context.Context, planName, id string, e routing.Event) error {
@@ -111,11 +107,7 @@ func (h planFeedback) released(ctx context.Context, key string) (bool, error) {
 // journal records an answer in the journal of a port, and returns that; fresh is false if it was
 // recorded before.
 func (h planFeedback) journal(ctx context.Context, key, id string, a plan.Answer) (j plan.Journal, fresh bool, err error) {
-	events, err := ledger.Change(ctx, h.Ledger, key, func(old []routing.Event) ([]routing.Event, error) {
-		j, err := plan.FoldJournal(old)
-		if err != nil {
-			return nil, err
-		}
+	j, err = ledger.Of(h.Ledger, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
 		add, err := j.Decide(a)
 		if err != nil {
 			return nil, err
@@ -128,11 +120,7 @@ func (h planFeedback) journal(ctx context.Context, key, id string, a plan.Answer
 		}
 		return out, nil
 	})
-	if err != nil {
-		return j, false, err
-	}
-	j, err = plan.FoldJournal(events)
-	return j, fresh, err
+	return j, fresh && err == nil, err
 }
 
 // nextBuild starts the workflow of the plan, whose build reads what was decided: once for each answer,

@@ -78,7 +78,7 @@ func TestDirReadsMakeNothing(t *testing.T) {
 
 func TestDirNamesTheBadLine(t *testing.T) {
 	t.Parallel()
-	good := `{"type":"claim","at":"2026-01-01T00:00:00Z","case":"a"}` + "\n"
+	good := `{"type":"lease","at":"2026-01-01T00:00:00Z","case":"a"}` + "\n"
 	for name, tc := range map[string]struct{ text, want string }{
 		"no JSON":       {good + "garbage\n" + good, "a.jsonl:2: is not an event"},
 		"torn":          {good + good + good[:20], "a.jsonl:3: the last line is not complete"},
@@ -96,7 +96,7 @@ func TestDirNamesTheBadLine(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "restore the file") {
 				t.Errorf("Load: %v\nwant %s and a remedy", err, tc.want)
 			}
-			if _, err := ledger.Update(t.Context(), d, "a", func(routing.Case) ([]routing.Event, error) {
+			if _, err := ledger.Case(d, "a").Update(t.Context(), func(routing.Case) ([]routing.Event, error) {
 				return []routing.Event{ledgertest.Note("a", "")}, nil
 			}); err == nil {
 				t.Error("Update goes on after a bad line")
@@ -127,7 +127,7 @@ func TestDirKeysPassOverOtherFiles(t *testing.T) {
 	if keys, err := d.Keys(t.Context()); err != nil || !slices.Equal(keys, []string{"acme/app#1"}) {
 		t.Errorf("Keys = %q, %v", keys, err)
 	}
-	writeCase(t, path, strings.Repeat("x", 60)+"~~"+strings.Repeat("0", 32)+".jsonl", `{"type":"claim","case":"b"}`+"\n")
+	writeCase(t, path, strings.Repeat("x", 60)+"~~"+strings.Repeat("0", 32)+".jsonl", `{"type":"lease","case":"b"}`+"\n")
 	if _, err := d.Keys(t.Context()); err == nil || !strings.Contains(err.Error(), `jsonl:1: is of case "b", whose file is b.jsonl`) {
 		t.Errorf("Keys with a wrong name: %v", err)
 	}

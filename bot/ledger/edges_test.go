@@ -33,17 +33,7 @@ func TestEdges(t *testing.T) {
 	ctx, key := context.Background(), routing.RegisterKey("acme/shop", routing.RegisterEdges)
 	now := time.Date(2025, 1, 21, 14, 0, 0, 0, time.UTC)
 	change := func(l ledger.Ledger, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
-		events, err := ledger.Change(ctx, l, key, func(old []routing.Event) ([]routing.Event, error) {
-			r, err := feedback.FoldEdges(old)
-			if err != nil {
-				return nil, err
-			}
-			return fn(r)
-		})
-		if err != nil {
-			return feedback.Register{}, err
-		}
-		return feedback.FoldEdges(events)
+		return ledger.Of(l, key, feedback.Projection).Update(ctx, fn)
 	}
 	send := func(l ledger.Ledger, from string) error {
 		_, err := change(l, func(r feedback.Register) ([]routing.Event, error) {

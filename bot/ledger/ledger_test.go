@@ -35,12 +35,12 @@ func updateGivesUp(t *testing.T) {
 		tries++
 		return []routing.Event{ledgertest.Note("", "never")}, nil
 	}
-	_, err := ledger.Update(t.Context(), &contended{}, "a", count)
-	if !errors.Is(err, ledger.ErrConflict) || tries != 20 || !strings.Contains(err.Error(), "case a: given up after 20 tries") {
+	_, err := ledger.Case(&contended{}, "a").Update(t.Context(), count)
+	if !errors.Is(err, ledger.ErrConflict) || tries != 20 || !strings.Contains(err.Error(), "stream a: gave up after 20 attempts") {
 		t.Errorf("%d tries, %v", tries, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = ledger.Update(ctx, &contended{}, "a", func(routing.Case) ([]routing.Event, error) {
+	_, err = ledger.Case(&contended{}, "a").Update(ctx, func(routing.Case) ([]routing.Event, error) {
 		cancel()
 		return []routing.Event{ledgertest.Note("", "never")}, nil
 	})
@@ -118,7 +118,7 @@ func FuzzFileName(f *testing.F) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte("{\"type\":\"claim\",\"case\":\"a\"}\n"))
+	f.Add([]byte("{\"type\":\"lease\",\"case\":\"a\"}\n"))
 	f.Add([]byte("{\"type\":\"run\",\"case\":\"a\",\"verdict\":{}}\n{\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		events, err := ledger.Decode("a", data)

@@ -11,15 +11,11 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// pollEvery is how often the end of another process's claim is looked for.
+// pollEvery is how often a process looks whether another one's lease has ended.
 const pollEvery = 2 * time.Second
 
 // errWaits says that an effect is not to be carried out yet.
 var errWaits = errors.New("not yet")
-
-// longest is how often a claim is renewed for one effect: three times as long as a
-// claim.
-const longest = 9
 
 // tries is how often an effect is tried in one call of Carry.
 const tries = 4
@@ -38,14 +34,14 @@ func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
 	}
 	for len(c.Pending) > 0 {
 		var err error
-		if l.heldByOther(c) {
+		if l.lease().Taken(c.Lease) {
 			if c, err = l.await(ctx, c); err != nil {
 				return c, err
 			}
 			fresh = nil
 			continue
 		}
-		if !l.mine(c) {
+		if !l.lease().Mine(c.Lease) {
 			if c, err = l.takeOver(ctx, c.Key); err != nil {
 				return c, err
 			}
@@ -72,44 +68,39 @@ func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
 // giveBack ends this process's claim: what is pending waits for its time, and
 // whoever comes then need not wait for the claim as well.
 func (l *Line) giveBack(ctx context.Context, c routing.Case) (routing.Case, error) {
-	return ledger.Update(ctx, l.Ledger, c.Key, func(c routing.Case) ([]routing.Event, error) {
-		if c.Claim == nil || c.Claim.Owner != l.Owner {
+	return ledger.Case(l.Ledger, c.Key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		if c.Lease == nil || c.Lease.Owner != l.Owner {
 			return nil, nil
 		}
-		return []routing.Event{{Type: routing.EventClaim, At: l.now(), Case: c.Key, Claim: &routing.Claim{Owner: l.Owner, Until: l.now()}}}, nil
+		return []routing.Event{l.leased(c.Key, l.lease().Release())}, nil
 	})
 }
 
-// mine reports whether this process holds the claim for long enough to begin
-// another effect.
-func (l *Line) mine(c routing.Case) bool {
-	return c.Claim != nil && c.Claim.Owner == l.Owner && l.now().Add(l.ttl()/4).Before(c.Claim.Until)
-}
-
-// await waits until the claim of another process ends or its work is done.
+// await waits until the lease of another process ends or its work is done.
 func (l *Line) await(ctx context.Context, c routing.Case) (routing.Case, error) {
-	wait := c.Claim.Until.Sub(l.now())
-	if err := l.sleep(ctx, min(max(wait, 50*time.Millisecond), pollEvery)); err != nil {
-		return c, err
+	poll := func(c routing.Case) error {
+		return l.sleep(ctx, min(max(l.lease().Left(c.Lease), 50*time.Millisecond), pollEvery))
 	}
-	return l.load(ctx, c.Key)
+	for now, err := range ledger.Case(l.Ledger, c.Key).Subscribe(ctx, poll) {
+		if c = now; err != nil || len(c.Pending) == 0 || !l.lease().Taken(c.Lease) {
+			return c, err
+		}
+	}
+	return c, ctx.Err()
 }
 
-func (l *Line) load(ctx context.Context, key string) (routing.Case, error) {
-	events, _, err := l.Ledger.Load(ctx, key)
-	if err != nil {
-		return routing.Case{Key: key}, err
-	}
-	return routing.Fold(key, events)
+// leased is the event that records a lease.
+func (l *Line) leased(key string, lease *routing.Lease) routing.Event {
+	return routing.Event{Type: routing.EventLease, At: l.now(), Case: key, Lease: lease}
 }
 
 // takeOver claims the pending effects, unless someone else did in between.
 func (l *Line) takeOver(ctx context.Context, key string) (routing.Case, error) {
-	return ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
-		if len(c.Pending) == 0 || l.heldByOther(c) {
+	return ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		if len(c.Pending) == 0 || l.lease().Taken(c.Lease) {
 			return nil, nil
 		}
-		return []routing.Event{{Type: routing.EventClaim, At: l.now(), Case: key, Claim: l.claim()}}, nil
+		return []routing.Event{l.leased(key, l.lease().Take())}, nil
 	})
 }
 
@@ -120,7 +111,7 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 	var stuck error
 	silent := map[string]bool{} // checkpoints whose feedback could not be posted
 	for _, e := range c.Pending {
-		if len(events) >= limit || !l.mine(c) {
+		if len(events) >= limit || !l.lease().Mine(c.Lease) {
 			break
 		}
 		if e.Kind == routing.EffectHandoff && silent[e.Checkpoint] {
@@ -144,7 +135,7 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 	if len(events) > 0 {
 		var err error
 		key := c.Key
-		c, err = ledger.Update(ctx, l.Ledger, key, func(routing.Case) ([]routing.Event, error) { return events, nil })
+		c, err = ledger.Case(l.Ledger, key).Update(ctx, func(routing.Case) ([]routing.Event, error) { return events, nil })
 		if err != nil {
 			return c, len(events), err
 		}
@@ -162,33 +153,17 @@ func (l *Line) held(ctx context.Context, c routing.Case, e routing.Effect, fresh
 // answers slowly: nobody else shall begin what is still under way. An effect that never
 // ends is left to others in the end.
 func (l *Line) hold(ctx context.Context, key string) (release func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		t := time.NewTicker(l.ttl() / 3)
-		defer t.Stop()
-		for range longest {
-			select {
-			case <-ctx.Done():
-				return
-			case <-t.C:
+	return l.lease().Keep(ctx, func(ctx context.Context) {
+		_, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+			if c.Lease == nil || c.Lease.Owner != l.Owner || len(c.Pending) == 0 {
+				return nil, nil
 			}
-			_, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
-				if c.Claim == nil || c.Claim.Owner != l.Owner || len(c.Pending) == 0 {
-					return nil, nil
-				}
-				return []routing.Event{{Type: routing.EventClaim, At: l.now(), Case: key, Claim: l.claim()}}, nil
-			})
-			if err != nil && ctx.Err() == nil {
-				l.log().Warn("claim not renewed", "case", key, "err", err)
-			}
+			return []routing.Event{l.leased(key, l.lease().Take())}, nil
+		})
+		if err != nil && ctx.Err() == nil {
+			l.log().Warn("lease not renewed", "case", key, "err", err)
 		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	})
 }
 
 // superseded reports whether an effect that waited starts work that is over:

@@ -60,7 +60,7 @@ func TestEndedAnywhere(t *testing.T) {
 					continue
 				}
 				ended++
-				_ = k.Sleep(t.Context(), time.Second) // another starts at once, while the claim of the dead one holds
+				_ = k.Sleep(t.Context(), time.Second) // another starts at once, while the lease of the dead one holds
 				next := &mortal{Ledger: led, Effector: w}
 				if next.live(t.Context(), k, fmt.Sprint("again", i), v) {
 					t.Fatalf("%s at step %d: the next process failed as well", name, at)

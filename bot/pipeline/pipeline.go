@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -43,9 +44,9 @@ type Line struct {
 	Analyze func(error) (Outcome, time.Duration)
 	// Owner names this process among those that may carry out effects.
 	Owner string
-	// ClaimTTL is how long others leave the effects to a process that claimed
-	// them, 0: two minutes. It is prolonged as long as the process works.
-	ClaimTTL time.Duration
+	// LeaseTTL is how long a lease on the effects of a case lasts, 0: ledger.DefaultLease. It is
+	// renewed as long as the process works.
+	LeaseTTL time.Duration
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error
 	Log      *slog.Logger
@@ -70,7 +71,7 @@ type Recorded struct {
 // appends nothing.
 func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy Policies) (Recorded, error) {
 	var rec Recorded
-	c, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
+	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
 		now := l.now()
 		d := routing.Decide(c, v, policy(v.Checkpoint), now)
@@ -83,7 +84,7 @@ func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy
 		if err != nil {
 			return nil, err
 		}
-		return events, l.claimInto(c, events, rec.fresh)
+		return events, l.leaseInto(c, events, rec.fresh)
 	})
 	rec.Case = c
 	return rec, err
@@ -95,7 +96,7 @@ func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy
 func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Policies) (Recorded, error) {
 	var rec Recorded
 	e.Type, e.Case = routing.EventHuman, key
-	c, err := ledger.Update(ctx, l.Ledger, key, func(c routing.Case) ([]routing.Event, error) {
+	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
 		e.At = l.now()
 		if _, rec.Repeated = c.Answered[e.Answer]; rec.Repeated {
@@ -108,7 +109,7 @@ func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Poli
 		if err != nil {
 			return nil, err
 		}
-		return events, l.claimInto(c, events, rec.fresh)
+		return events, l.leaseInto(c, events, rec.fresh)
 	})
 	rec.Case = c
 	return rec, err
@@ -127,11 +128,11 @@ func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) 
 	return append(events, more...), err
 }
 
-// claimInto puts this process's claim on the first event if the events leave
+// leaseInto puts this process's lease on the first event if the events leave
 // anything to carry out and nobody else is at it, and notes which effects are
 // fresh: decided by these events, where nothing of their slot stands outside.
-func (l *Line) claimInto(c routing.Case, events []routing.Event, fresh map[string]bool) error {
-	if l.Effector == nil || l.heldByOther(c) {
+func (l *Line) leaseInto(c routing.Case, events []routing.Event, fresh map[string]bool) error {
+	if l.Effector == nil || l.lease().Taken(c.Lease) {
 		return nil
 	}
 	after := c
@@ -148,24 +149,13 @@ func (l *Line) claimInto(c routing.Case, events []routing.Event, fresh map[strin
 		}
 	}
 	if len(after.Pending) > 0 {
-		events[0].Claim = l.claim()
+		events[0].Lease = l.lease().Take()
 	}
 	return nil
 }
 
-func (l *Line) claim() *routing.Claim {
-	return &routing.Claim{Owner: l.Owner, Until: l.now().Add(l.ttl())}
-}
-
-func (l *Line) heldByOther(c routing.Case) bool {
-	return c.Claim != nil && c.Claim.Owner != l.Owner && l.now().Before(c.Claim.Until)
-}
-
-func (l *Line) ttl() time.Duration {
-	if l.ClaimTTL > 0 {
-		return l.ClaimTTL
-	}
-	return 2 * time.Minute
+func (l *Line) lease() ledger.Lease {
+	return ledger.Lease{Owner: l.Owner, TTL: l.LeaseTTL, Now: l.Now}
 }
 
 func (l *Line) now() time.Time {
@@ -179,14 +169,7 @@ func (l *Line) sleep(ctx context.Context, d time.Duration) error {
 	if l.Sleep != nil {
 		return l.Sleep(ctx, d)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return sleep.For(ctx, d)
 }
 
 func (l *Line) log() *slog.Logger {

@@ -46,8 +46,8 @@ func TestOrderOfEffects(t *testing.T) {
 			if got := strings.Join(w.calls, ","); got != c.want {
 				t.Errorf("effects %s, want %s", got, c.want)
 			}
-			if len(after.Pending) != 0 || after.Claim != nil {
-				t.Errorf("left behind: %v, claim %v", after.Pending, after.Claim)
+			if len(after.Pending) != 0 || after.Lease != nil {
+				t.Errorf("left behind: %v, lease %v", after.Pending, after.Lease)
 			}
 			if fmt.Sprint(led.appends) != fmt.Sprintf("[1 %d]", len(w.calls)) {
 				t.Errorf("appends of %v events; the decision is one, all effects another", led.appends)
@@ -116,7 +116,7 @@ func TestSameCommitAfterResumeIsNotFresh(t *testing.T) {
 	}
 }
 
-// A claim stands only while there is something to carry out: others would
+// A lease stands only while there is something to carry out: others would
 // wait for nothing.
 func TestNothingToDoClaimsNothing(t *testing.T) {
 	t.Parallel()
@@ -126,15 +126,15 @@ func TestNothingToDoClaimsNothing(t *testing.T) {
 	stale := failing(1)
 	stale.Head = strings.Repeat("f", 40)
 	rec, err := l.Record(t.Context(), key, stale, defaults)
-	if err != nil || rec.Decision.Kind != routing.KindNone || rec.Case.Claim != nil {
-		t.Errorf("%+v, claim %+v, err %v", rec.Decision, rec.Case.Claim, err)
+	if err != nil || rec.Decision.Kind != routing.KindNone || rec.Case.Lease != nil {
+		t.Errorf("%+v, lease %+v, err %v", rec.Decision, rec.Case.Lease, err)
 	}
 	rec, err = l.Act(t.Context(), key, routing.Event{Checkpoint: "ci", Action: routing.HumanPause}, defaults)
-	if err != nil || (rec.Case.Claim != nil) != (len(rec.Case.Pending) > 0) {
-		t.Errorf("claim %+v with pending %v, err %v", rec.Case.Claim, rec.Case.Pending, err)
+	if err != nil || (rec.Case.Lease != nil) != (len(rec.Case.Pending) > 0) {
+		t.Errorf("lease %+v with pending %v, err %v", rec.Case.Lease, rec.Case.Pending, err)
 	}
-	if c, err := l.Carry(t.Context(), rec); err != nil || c.Claim != nil {
-		t.Errorf("claim %+v, err %v", c.Claim, err)
+	if c, err := l.Carry(t.Context(), rec); err != nil || c.Lease != nil {
+		t.Errorf("lease %+v, err %v", c.Lease, err)
 	}
 }
 
@@ -355,7 +355,7 @@ func (w *waiting) Do(ctx context.Context, c routing.Case, e routing.Effect, fres
 	return w.world.Do(ctx, c, e, fresh)
 }
 
-// While one process holds the claim another carries out nothing; it waits
+// While one process holds the lease another carries out nothing; it waits
 // until the work is done, and what it asked for meanwhile is carried out too.
 func TestClaim(t *testing.T) {
 	t.Parallel()
@@ -378,7 +378,7 @@ func TestClaim(t *testing.T) {
 			}
 		}
 		if slept < 3 && len(w.calls) != 0 {
-			t.Error("something was carried out while the claim was another's")
+			t.Error("something was carried out while the lease was another's")
 		}
 		return nil
 	}
@@ -410,23 +410,23 @@ func TestTakeOverAfterExpiry(t *testing.T) {
 		t.Errorf("pending %v, calls %v", c.Pending, w.calls)
 	}
 	if waited := k.Now().Sub(before); waited < 2*time.Minute || waited > 3*time.Minute {
-		t.Errorf("taken over after %s; the claim holds two minutes", waited)
+		t.Errorf("taken over after %s; the lease holds two minutes", waited)
 	}
 	events, _ := load(t, led)
-	if events[1].Type != routing.EventClaim || events[1].Claim.Owner != "b" {
+	if events[1].Type != routing.EventLease || events[1].Lease.Owner != "b" {
 		t.Errorf("the take-over is not recorded: %+v", events[1])
 	}
 }
 
-// A process whose claim runs out while it works prolongs it before it begins
+// A process whose lease runs out while it works prolongs it before it begins
 // another effect.
 func TestClaimIsProlonged(t *testing.T) {
 	t.Parallel()
 	led, k := &ledger.Memory{}, newClock()
 	w := newWorld()
 	slow := effector(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
-		if c.Claim == nil || c.Claim.Owner != "a" || !k.Now().Before(c.Claim.Until) {
-			t.Errorf("%s is begun without a claim: %+v at %s", e.Key, c.Claim, k.Now())
+		if c.Lease == nil || c.Lease.Owner != "a" || !k.Now().Before(c.Lease.Until) {
+			t.Errorf("%s is begun without a lease: %+v at %s", e.Key, c.Lease, k.Now())
 		}
 		_ = k.Sleep(ctx, 100*time.Second)
 		return w.Do(ctx, c, e, fresh)
@@ -437,30 +437,30 @@ func TestClaimIsProlonged(t *testing.T) {
 	}
 }
 
-// While an effect takes long its claim is renewed, so that nobody else begins it; once
+// While an effect takes long its lease is renewed, so that nobody else begins it; once
 // it is over nothing is renewed any more.
 func TestClaimIsRenewed(t *testing.T) {
 	t.Parallel()
 	led, k, w := &ledger.Memory{}, newClock(), newWorld()
 	first := true
 	slow := effector(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
-		for until := c.Claim.Until; first; {
+		for until := c.Lease.Until; first; {
 			_ = k.Sleep(ctx, time.Second)
 			time.Sleep(time.Millisecond)
-			if _, now := load(t, led); now.Claim.Until.After(until) {
+			if _, now := load(t, led); now.Lease.Until.After(until) {
 				first = false
 			}
 		}
 		return w.Do(ctx, c, e, fresh)
 	})
 	l := line(led, slow, k, "a")
-	l.ClaimTTL = 60 * time.Millisecond
+	l.LeaseTTL = 60 * time.Millisecond
 	mustDeliver(t, l, failing(1))
 	if strings.Join(w.calls, ",") != "comment 1,check 1,handoff 1" {
 		t.Error(w.calls)
 	}
 	events, c := load(t, led)
-	if c.Claim != nil || events[len(events)-1].Type != routing.EventEffect {
+	if c.Lease != nil || events[len(events)-1].Type != routing.EventEffect {
 		t.Errorf("at its end: %+v", events[len(events)-1])
 	}
 }
@@ -522,8 +522,8 @@ func TestWithoutEffectorNothingIsCarried(t *testing.T) {
 	led := &ledger.Memory{}
 	l := &Line{Ledger: led}
 	_, c, err := deliver(t.Context(), l, failing(1))
-	if err != nil || len(c.Pending) != 3 || c.Claim != nil {
-		t.Errorf("%v %v %v", err, c.Pending, c.Claim)
+	if err != nil || len(c.Pending) != 3 || c.Lease != nil {
+		t.Errorf("%v %v %v", err, c.Pending, c.Lease)
 	}
 }
 
@@ -548,8 +548,8 @@ func TestEffectThatWaits(t *testing.T) {
 	if got := strings.Join(w.calls, ","); got != "comment 0,check 0,label 0" || len(c.Pending) != 1 || c.Pending[0].Kind != routing.EffectIssue {
 		t.Fatalf("%s, pending %v", got, c.Pending)
 	}
-	if c.Claim != nil && k.Now().Before(c.Claim.Until) {
-		t.Errorf("the claim is kept: %+v", c.Claim)
+	if c.Lease != nil && k.Now().Before(c.Lease.Until) {
+		t.Errorf("the lease is kept: %+v", c.Lease)
 	}
 	early = false
 	before := k.Now()

@@ -206,8 +206,8 @@ func interleave(t *testing.T, seed uint64) {
 
 func checkEnd(t *testing.T, led ledger.Ledger, w *world) {
 	events, c := load(t, led)
-	if len(c.Pending) != 0 || c.Claim != nil {
-		t.Errorf("left: %v, claim %+v", c.Pending, c.Claim)
+	if len(c.Pending) != 0 || c.Lease != nil {
+		t.Errorf("left: %v, lease %+v", c.Pending, c.Lease)
 	}
 	counted, reworks := map[string]int{}, 0
 	for _, e := range events {

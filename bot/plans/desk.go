@@ -78,23 +78,7 @@ func (d *Desk) Register(ctx context.Context) (plan.Register, error) {
 }
 
 func (d *Desk) change(ctx context.Context, step func(plan.Register) ([]routing.Event, error)) (plan.Register, error) {
-	var r plan.Register
-	known := 0 // events that r is the fold of
-	events, err := ledger.Change(ctx, d.Ledger, d.Key(), func(old []routing.Event) (_ []routing.Event, err error) {
-		if r, err = plan.FoldRegister(old); err != nil {
-			return nil, err
-		}
-		known = len(old)
-		add, err := step(r)
-		if err != nil || len(add) == 0 {
-			return nil, err
-		}
-		_, err = r.With(add) // what does not follow is not written
-		return add, err
-	})
-	if err == nil && len(events) > known {
-		r, err = r.With(events[known:])
-	}
+	r, err := ledger.Of(d.Ledger, d.Key(), plan.Projection).Update(ctx, step)
 	if err != nil {
 		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
 	}

@@ -115,7 +115,7 @@ func (s *site) ran(run, id string, status plan.LoopStatus, turns int) {
 		e.Result = &r
 	}
 	key := routing.PortKey(repo.String(), "ports", id)
-	_, err := ledger.Change(s.t.Context(), s.led, key, func([]routing.Event) ([]routing.Event, error) {
+	_, err := ledger.Of(s.led, key, plan.JournalProjection).Update(s.t.Context(), func(plan.Journal) ([]routing.Event, error) {
 		return []routing.Event{plan.Event{Kind: plan.RunnerChanged, At: s.now, Runner: &plan.Runner{ID: run + id, Run: run}}.Record(), e.Record()}, nil
 	})
 	if err != nil {

@@ -37,8 +37,8 @@ func (s *site) worked(run, id string, status plan.LoopStatus, settles bool) plan
 	}
 	key := routing.PortKey(repo.String(), "ports", id)
 	var l plan.Loop
-	_, err = ledger.Change(ctx, s.led, key, func(old []routing.Event) ([]routing.Event, error) {
-		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, len(old), id), Port: id, Status: status, Turn: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Errands: before.Errands, Reason: "as it is"}
+	_, err = ledger.Of(s.led, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
+		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Turn: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Errands: before.Errands, Reason: "as it is"}
 		r := l.Result(s.hash[id])
 		return []routing.Event{plan.Event{Kind: plan.RunnerChanged, At: s.now, Runner: &plan.Runner{ID: run + id, Run: run}}.Record(),
 			plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l, Result: &r}.Record()}, nil

@@ -91,7 +91,7 @@ func TestServedAfterAnotherBuild(t *testing.T) {
 	loop, _ := plan.NewLoop("push-1", plan.Spec{ID: "a"}, d.Settings, s.now)
 	record := func(events ...plan.Event) {
 		t.Helper()
-		_, err := ledger.Change(ctx, s.led, d.portKey("a"), func([]routing.Event) (add []routing.Event, _ error) {
+		_, err := ledger.Of(s.led, d.portKey("a"), plan.JournalProjection).Update(ctx, func(plan.Journal) (add []routing.Event, _ error) {
 			for _, e := range events {
 				add = append(add, e.Record())
 			}

@@ -7,10 +7,10 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// actsShown is how many acts of people are listed, the newest.
+// actsShown is how many of the newest decisions of people are listed.
 const actsShown = 5
 
-// actTexts say what people did, and what became of it.
+// actTexts say what people decided, and what became of it.
 var actTexts = map[Language]map[string]string{
 	English: {
 		"acts":            "What people decided:",
@@ -64,7 +64,7 @@ var actTexts = map[Language]map[string]string{
 	},
 }
 
-// acts lists what people did since the first run of the view's story.
+// acts lists what people decided since the first run of the view's story.
 func (v view) acts() string {
 	var lines []string
 	for _, a := range v.cp.Acts {
@@ -82,17 +82,17 @@ func (v view) acts() string {
 
 func (v view) act(a routing.Act) string {
 	args := []any{"who", v.who(a.By), "test", code(v.o.redact(a.Test)), "class", code(string(a.Class)), "from", code(string(a.From)), "phase", v.lang.say("phase." + string(a.Phase))}
-	switch a.Action {
-	case routing.HumanExtend:
-		return v.lang.count("act.extend", max(1, a.N), args...)
-	case routing.HumanResume, routing.HumanPause, routing.HumanReset, routing.HumanSkip, routing.HumanHandoff, routing.HumanPhase,
-		routing.HumanRerun, routing.HumanQuarantine, routing.HumanWontFix, routing.HumanWrong:
-		return v.lang.say("act."+string(a.Action), args...)
+	text := "act." + string(a.Action)
+	switch {
+	case a.Action == routing.HumanExtend:
+		return v.lang.count(text, max(1, a.N), args...)
+	case v.lang.has(text):
+		return v.lang.say(text, args...)
 	}
-	return v.who(a.By) + ": " + code(string(a.Action))
+	return v.who(a.By) + ": " + code(string(a.Action)) // recorded by a newer version
 }
 
-// who names a person without calling them.
+// who names a person without mentioning them.
 func (v view) who(login string) string {
 	if login == "" {
 		return v.lang.say("acts.someone")
@@ -108,7 +108,7 @@ func (v view) excusedText() string {
 	return v.lang.count("excused", len(v.excused), "names", v.names(v.excused, 12))
 }
 
-// counting parts the failures that count from the names of those in quarantine.
+// counting separates the failures that count from the names of those in quarantine.
 func counting(fs []routing.Failure) (left []routing.Failure, excused []string) {
 	for _, f := range fs {
 		if f.Quarantined {
@@ -120,7 +120,7 @@ func counting(fs []routing.Failure) (left []routing.Failure, excused []string) {
 	return left, excused
 }
 
-// resumed is true if a person went on after the escalation that the turn is.
+// resumed is true if a person resumed the checkpoint after the escalation of this turn.
 func (v view) resumed() bool {
 	return v.has && v.turn.Kind.Escalates() && v.cp.Escalation == nil && v.cp.State == routing.InProgress
 }

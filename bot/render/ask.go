@@ -21,13 +21,10 @@ func Offered(r escalation.Record, c routing.Case) []answers.Box {
 	if !r.Open() {
 		return nil
 	}
-	if _, _, port := routing.ParsePortKey(r.Host().Case); port {
-		return answers.OfferPort(r.Host().Gen)
-	}
-	if _, _, asks := routing.ParseEdgeKey(r.Host().Case); asks {
-		return answers.OfferPlanning(r.Kind == routing.KindUnclear)
-	}
-	return answers.Offer(c.Checkpoints[r.Host().Checkpoint], r.Kind, c.Quarantine)
+	host := r.Host()
+	return answers.Offer(answers.Question{
+		Stream: host.Case, Checkpoint: c.Checkpoints[host.Checkpoint], Quarantined: c.Quarantine, Kind: r.Kind, Attempts: host.Gen,
+	})
 }
 
 // PromptSHA is the commit that the prompt of a record is bound to.
@@ -56,7 +53,7 @@ func PromptSection(r escalation.Record, c routing.Case, live string, o Options) 
 			how = "ask.how.plan"
 		}
 		parts = append(parts, "### "+l.say("ask.title"), answers.Head(Nonce(r), r.Generation, PromptSHA(r, c)),
-			l.say(how, "help", code(answers.Prefix+" "+answers.AskHelp), "retry", code(answers.Prefix+" retry 2")),
+			l.say(how, "help", code(answers.Prefix+" "+answers.Help), "retry", code(answers.Prefix+" retry 2")),
 			strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
@@ -110,23 +107,22 @@ func boxTexts(ids []string, c routing.Case, o Options) string {
 	return strings.Join(out, "; ")
 }
 
+// boxText is the text of a box, which its fields fill.
 func boxText(b answers.Box, o Options) string {
 	l := o.Language
-	if text := "box." + b.ID; l.has(text) {
-		return l.say(text)
-	}
-	switch b.Action {
-	case routing.HumanExtend:
-		return l.count("box.retry", b.N)
-	case routing.HumanPhase:
-		return l.say("box.phase", "phase", l.say("phase."+string(b.Phase)))
-	case routing.HumanQuarantine:
-		if b.Test == "" {
-			return l.say("box.quarantine", "test", code(b.ID))
-		}
-		return l.say("box.quarantine", "test", code(o.redact(b.Test)))
-	case "":
+	if b.Text == "" {
 		return code(b.ID)
 	}
-	return l.say("box." + string(b.Action))
+	if b.N > 0 {
+		return l.count(b.Text, b.N)
+	}
+	test := code(b.ID)
+	if b.Test != "" {
+		test = code(o.redact(b.Test))
+	}
+	phase := ""
+	if b.Phase != "" {
+		phase = l.say("phase." + string(b.Phase))
+	}
+	return l.say(b.Text, "phase", phase, "test", test)
 }

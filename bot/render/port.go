@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
+	_ "github.com/switchback-ci/switchback/routing/plan/plancommands" // the boxes of the issues of ports
 )
 
 // The issues of plans: of a port that calls a human, and of feedback that people

@@ -75,7 +75,7 @@ func resultBlock(b *strings.Builder, p survey.Prompt, o Options) {
 
 // exampleCommand is an answer to this very prompt.
 func exampleCommand(p survey.Prompt) string {
-	cmd := answers.Prefix + " " + answers.AnswerWord + " raise"
+	cmd := answers.Prefix + " " + survey.CommandName + " raise"
 	switch n := len(p.Result.Suggestions); {
 	case n >= 3:
 		cmd += " accept 1,3"
@@ -211,7 +211,7 @@ func PromptRefused(p survey.Prompt, err error, o Options) string {
 		words = append(words, code(o.redact(w)))
 	}
 	return l.ask("refused."+string(r.Why), "words", strings.Join(words, ", "), "most", len(p.Result.Suggestions),
-		"command", code(answers.Prefix+" "+answers.AnswerWord+" raise|lower|keep"))
+		"command", code(answers.Prefix+" "+survey.CommandName+" raise|lower|keep"))
 }
 
 // PromptSecond says that another answer came first.

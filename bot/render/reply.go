@@ -27,7 +27,7 @@ func NotAllowed(login, want, have string, putBack bool, o Options) string {
 func Misread(c answers.Command, o Options) string {
 	m := c.Err
 	what := o.Language.say("misread."+string(m.What), "word", code(o.redact(m.Word)))
-	return o.Language.say("reply.misread", "line", code(o.redact(c.Line)), "what", what, "nearest", code(m.Nearest), "help", code(answers.Prefix+" "+answers.AskHelp))
+	return o.Language.say("reply.misread", "line", code(o.redact(c.Line)), "what", what, "nearest", code(m.Nearest), "help", code(answers.Prefix+" "+answers.Help))
 }
 
 // NotDone says that a command or box was understood and refused.
@@ -84,7 +84,7 @@ func Settled(r escalation.Record, o Options) string {
 // Lost says on a pull request that the issue of its escalation is gone, and how
 // to answer without it.
 func Lost(checkpoint, how string, o Options) string {
-	return o.Language.say("reply.lost."+how, "cp", code(o.redact(checkpoint)), "retry", code(answers.Prefix+" retry 2"), "help", code(answers.Prefix+" "+answers.AskHelp))
+	return o.Language.say("reply.lost."+how, "cp", code(o.redact(checkpoint)), "retry", code(answers.Prefix+" retry 2"), "help", code(answers.Prefix+" "+answers.Help))
 }
 
 // NotRerun says that GitHub refused to run the failed jobs of a run again.
@@ -93,16 +93,15 @@ func NotRerun(run int64, err error, o Options) string {
 	if u := o.address(fmt.Sprintf("%s/%s/actions/runs/%d", o.server(), o.Repo, run)); u != "" && o.Repo != "" {
 		id = link(id, u)
 	}
-	return o.Language.say("reply.notrerun", "run", id, "why", prose(o.redact(err.Error())), "help", code(answers.Prefix+" "+answers.AskHelp))
+	return o.Language.say("reply.notrerun", "run", id, "why", prose(o.redact(err.Error())), "help", code(answers.Prefix+" "+answers.Help))
 }
 
 // Help lists the commands.
 func Help(o Options) string {
 	var b strings.Builder
 	b.WriteString(o.Language.say("help.title") + "\n\n| | |\n|---|---|\n")
-	for _, u := range answers.Usages() {
-		word, _, _ := strings.Cut(u, " ")
-		fmt.Fprintf(&b, "| %s | %s |\n", cell(code(answers.Prefix+" "+u)), cell(o.Language.say("help."+word)))
+	for _, s := range answers.Table() {
+		fmt.Fprintf(&b, "| %s | %s |\n", cell(code(answers.Prefix+" "+s.Usage())), cell(o.Language.say(s.HelpID())))
 	}
 	b.WriteString("\n" + o.Language.say("help.end"))
 	return b.String()

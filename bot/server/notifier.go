@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/bot/web/sse"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -52,10 +53,8 @@ func (l *notifier) prune(ctx context.Context) {
 		if err := l.feed.Prune(ctx, time.Now().Add(-l.kept)); err != nil && ctx.Err() == nil {
 			l.log.Warn("old events stay", "err", err)
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, time.Hour) != nil {
 			return
-		case <-time.After(time.Hour):
 		}
 	}
 }
@@ -97,10 +96,8 @@ func (l *notifier) listen(ctx context.Context) {
 				l.log.Warn("what is on the ledger's branch is shown later", "repository", id, "err", err)
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, breath) != nil {
 			return
-		case <-time.After(breath):
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/handler"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
@@ -46,7 +47,7 @@ func (w *waiter) Pause(ctx context.Context, d time.Duration) error {
 	if d > handler.Patience {
 		return &github.Error{Kind: github.Later, After: d, Message: "waits for its time"}
 	}
-	return sleep(ctx, d)
+	return sleep.For(ctx, d)
 }
 
 // Delay implements handler.Waiter. The time counts from when the delivery came, so that handling it
@@ -64,15 +65,4 @@ func (w *waiter) Defer(caseKey string) bool {
 		w.left = append(w.left, caseKey)
 	}
 	return w.hold
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/bot/web/signin"
 )
 
@@ -128,10 +129,8 @@ func (v *server) start(ctx context.Context) error {
 			return fmt.Errorf("GitHub does not know the App %d at %s: %w", v.settings.App.ID, v.settings.App.APIURL(), err)
 		}
 		v.log.Warn("GitHub could not be asked who this App is; asked again", "err", err)
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, min(time.Second<<min(n, 5), 30*time.Second)) != nil {
 			return nil
-		case <-time.After(min(time.Second<<min(n, 5), 30*time.Second)):
 		}
 	}
 	login := v.installations.login

@@ -64,36 +64,32 @@ const (
 
 // Register reads the register.
 func (d *Desk) Register(ctx context.Context) (survey.Register, error) {
-	events, _, err := d.Ledger.Load(ctx, d.Key())
+	r, err := d.stream().Load(ctx)
 	if err != nil {
-		return survey.Register{}, fmt.Errorf("reading the register of feedback: %w", err)
+		return r, fmt.Errorf("reading the surveys: %w", err)
 	}
-	return survey.Fold(events)
+	return r, nil
+}
+
+func (d *Desk) stream() ledger.Stream[survey.Register] {
+	return ledger.Of(d.Ledger, d.Key(), survey.Projection)
+}
+
+// lease is this process's on work that it records now.
+func (d *Desk) lease() *routing.Lease {
+	return ledger.Lease{Owner: d.Owner, TTL: d.TTL, Now: d.Now}.Take()
 }
 
 // change appends what step returns for the register as it is, and reports
 // whether it was anything. What does not follow is refused before it is written.
 func (d *Desk) change(ctx context.Context, step func(survey.Register) ([]survey.Entry, error)) (reg survey.Register, changed bool, err error) {
-	_, err = ledger.Change(ctx, d.Ledger, d.Key(), func(old []routing.Event) ([]routing.Event, error) {
-		now := d.Now()
-		if reg, err = survey.Fold(old); err != nil {
-			return nil, err
-		}
-		entries, err := step(reg)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			e.At = now
-			if reg, err = reg.Apply(e); err != nil {
-				return nil, err
-			}
-		}
+	reg, err = d.stream().Update(ctx, func(r survey.Register) ([]routing.Event, error) {
+		entries, err := step(r)
 		changed = len(entries) > 0
-		return survey.Events(entries, now), nil
+		return survey.Events(entries, d.Now()), err
 	})
 	if err != nil {
-		return reg, false, fmt.Errorf("the register of feedback: %w", err)
+		return reg, false, fmt.Errorf("recording in the surveys: %w", err)
 	}
 	return reg, changed, nil
 }
@@ -102,7 +98,7 @@ func (d *Desk) change(ctx context.Context, step func(survey.Register) ([]survey.
 func (d *Desk) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
 	id := res.ID(d.Repo)
 	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
-		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), d.Owner, d.Now()), nil
+		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), d.lease(), d.Now()), nil
 	})
 	if err != nil {
 		return survey.Prompt{}, err
@@ -116,7 +112,7 @@ func (d *Desk) Open(ctx context.Context, res survey.Result) (survey.Prompt, erro
 func (d *Desk) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
 	var out survey.Outcome
 	reg, fresh, err := d.change(ctx, func(r survey.Register) (add []survey.Entry, err error) {
-		out, add, err = r.Answer(id, said, d.Owner, d.Now())
+		out, add, err = r.Answer(id, said, d.lease(), d.Now())
 		return add, err
 	})
 	if err != nil {
@@ -133,7 +129,7 @@ func (d *Desk) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	due := map[string]bool{}
 	reg, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		clear(due)
-		entries := r.Due(d.Owner, d.Now())
+		entries := r.Due(d.lease(), d.Now())
 		for _, e := range entries {
 			due[e.Prompt] = true
 		}
@@ -195,18 +191,18 @@ func (d *Desk) take(ctx context.Context, id string) (bool, error) {
 	mine := false
 	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		p, _ := r.Prompt(id)
-		if mine = d.free(p.Owner, p.OwnedAt) && len(p.Pending) > 0; !mine {
+		if mine = d.free(p.Lease) && len(p.Pending) > 0; !mine {
 			return nil, nil
 		}
-		return survey.Claim(id, d.Owner), nil
+		return survey.TakeOver(id, d.lease()), nil
 	})
 	return mine, err
 }
 
 // free reports whether work that another process has can be taken over: it has
 // been silent for too long, or was an earlier part of this very job.
-func (d *Desk) free(owner string, since time.Time) bool {
-	return owner == "" || owner == d.Owner || d.Now().Sub(since) >= d.TTL || job(owner) != "" && job(owner) == job(d.Owner)
+func (d *Desk) free(l *routing.Lease) bool {
+	return !l.HeldByOther(d.Owner, d.Now()) || l.Owner == "" || job(l.Owner) != "" && job(l.Owner) == job(d.Owner)
 }
 
 // job returns the run and the job of an owner, "" if it names none.

@@ -36,7 +36,7 @@ const ReentryPart = "!feedback/reentry/"
 // Reenter starts the next cycle if a completed run is to, and reports whether.
 func (d *Desk) Reenter(ctx context.Context, run survey.Completed) (bool, error) {
 	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
-		return r.Reenter(run, d.Config.Feedback.After, d.Owner), nil
+		return r.Reenter(run, d.Config.Feedback.After, d.lease()), nil
 	})
 	if err != nil {
 		return false, err
@@ -107,12 +107,12 @@ func (d *Desk) takeReentry(ctx context.Context, run string) (bool, error) {
 	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		mine = false
 		for _, s := range r.Reentries {
-			mine = mine || s.Run == run && !s.Done && d.free(s.Owner, s.OwnedAt)
+			mine = mine || s.Run == run && !s.Done && d.free(s.Lease)
 		}
 		if !mine {
 			return nil, nil
 		}
-		return survey.ClaimReentry(run, d.Owner), nil
+		return survey.TakeOverReentry(run, d.lease()), nil
 	})
 	return mine, err
 }

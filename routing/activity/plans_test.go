@@ -91,14 +91,14 @@ func TestOfPrompts(t *testing.T) {
 			}
 			return r
 		}
-		add(survey.Register{}.Open("p1", survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77"}, "en", 72*time.Hour, "me", noon))
+		add(survey.Register{}.Open("p1", survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77"}, "en", 72*time.Hour, nil, noon))
 		r := add(survey.Done("p1", survey.WorkIssue, "101", "https://github.com/acme/shop/issues/101"))
-		_, answered, err := r.Answer("p1", survey.Said{Answer: survey.Answer{Level: survey.Keep, FreeText: "look again"}, By: "ana", Source: "comment/1", At: noon}, "me", noon)
+		_, answered, err := r.Answer("p1", survey.Said{Answer: survey.Answer{Level: survey.Keep, FreeText: "look again"}, By: "ana", Source: "comment/1", At: noon}, nil, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r = add(answered)
-		add(r.Reenter(survey.Completed{ID: "78", Workflow: "Nightly", At: noon.Add(time.Hour)}, nil, "me"))
+		add(r.Reenter(survey.Completed{ID: "78", Workflow: "Nightly", At: noon.Add(time.Hour)}, nil, nil))
 		key := routing.RegisterKey("acme/shop", routing.RegisterFeedback)
 		got, err := activity.Since(key, events, 0)
 		if err != nil {

@@ -29,7 +29,7 @@ type Call struct {
 	ID     string // of the record, if this opens one
 	Member Member
 	Facts  Facts
-	Filer  *Filer // the process that calls, and files the issue if this opens one
+	Lease  *routing.Lease // of the process that files the issue if this opens one
 }
 
 // CallOf returns the call of a checkpoint that is escalated. id names the
@@ -313,7 +313,7 @@ func (p placing) fresh() (Placed, error) {
 	if p.limits.FuseID != "" && p.reg.opened(p.now) >= limit {
 		return p.blow()
 	}
-	rec := Record{ID: p.reg.free(p.call.ID), Session: p.call.Member.Case, Port: p.call.Member.Checkpoint, Members: []Member{p.call.Member}, Filer: p.call.Filer}
+	rec := Record{ID: p.reg.free(p.call.ID), Session: p.call.Member.Case, Port: p.call.Member.Checkpoint, Members: []Member{p.call.Member}, Lease: p.call.Lease}
 	p.call.Facts.into(&rec)
 	return p.put(rec.ID, false, event(entry{Deed: deedOpen, ID: rec.ID, Record: &rec}, p.now))
 }
@@ -334,7 +334,7 @@ func (p placing) blow() (Placed, error) {
 		}
 		break
 	}
-	rec := Record{ID: p.reg.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Filer: p.call.Filer}
+	rec := Record{ID: p.reg.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Lease: p.call.Lease}
 	Facts{Kind: m.Kind, Type: General, Severity: Critical, Title: "Too many escalations",
 		Description: fmt.Sprintf("%d new issues within an hour are the most; the rest is listed in one", max(p.limits.MaxIssues, 0))}.into(&rec)
 	return p.put(rec.ID, true, event(entry{Deed: deedOpen, ID: rec.ID, Record: &rec}, p.now))

@@ -46,19 +46,19 @@ func (e *BusyError) Error() string {
 	return "another process is filing the issue, until " + e.Until.UTC().Format(time.RFC3339)
 }
 
-// File claims the filing of a record's issue. Another process that has claimed
-// it is a *BusyError, until its time is over.
-func (r Register) File(id string, f Filer, now time.Time) ([]routing.Event, error) {
+// File takes the lease on filing a record's issue. A lease that another process holds is a
+// *BusyError.
+func (r Register) File(id string, l routing.Lease, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	switch {
 	case !ok:
 		return nil, ErrUnknown
-	case rec.Number > 0 || rec.Filer != nil && rec.Filer.Owner == f.Owner && now.Before(rec.Filer.Until):
+	case rec.Number > 0 || rec.Lease.HeldBy(l.Owner, now):
 		return nil, nil
-	case rec.Filer != nil && rec.Filer.Owner != f.Owner && now.Before(rec.Filer.Until):
-		return nil, &BusyError{rec.Filer.Until}
+	case rec.Lease.HeldByOther(l.Owner, now):
+		return nil, &BusyError{rec.Lease.Until}
 	}
-	return r.checked(event(entry{Deed: deedFiler, ID: id, Filer: &f}, now))
+	return r.checked(event(entry{Deed: deedLease, ID: id, Lease: &l}, now))
 }
 
 // Forget notes that the issue of a record is not there any more.

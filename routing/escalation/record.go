@@ -25,10 +25,10 @@ type Record struct {
 	Members []Member `json:"members,omitempty"` // that wait, the host first
 	Left    []Member `json:"left,omitempty"`    // that no longer wait, in the order they left
 
-	Number int    `json:"number,omitempty"` // of the issue, 0 until it is filed
-	URL    string `json:"url,omitempty"`
-	Gone   bool   `json:"gone,omitempty"`  // the issue was deleted or transferred: filed again at new evidence
-	Filer  *Filer `json:"filer,omitempty"` // the process that files it, while there is no number
+	Number int            `json:"number,omitempty"` // of the issue, 0 until it is filed
+	URL    string         `json:"url,omitempty"`
+	Gone   bool           `json:"gone,omitempty"`  // the issue was deleted or transferred: filed again at new evidence
+	Lease  *routing.Lease `json:"lease,omitempty"` // of the process that files the issue, while there is no number
 
 	Generation int        `json:"generation"` // answers consumed so far; the prompt's generation
 	Answers    []Answered `json:"answers,omitempty"`
@@ -93,13 +93,6 @@ type Answered struct {
 
 // Open reports whether the record waits for a human.
 func (r Record) Open() bool { return r.ResolvedAt.IsZero() }
-
-// Filer is the process that files an issue, and until when the others leave
-// that to it.
-type Filer struct {
-	Owner string    `json:"owner"`
-	Until time.Time `json:"until"`
-}
 
 // Key names the member.
 func (m Member) Key() string { return m.Case + "/" + m.Checkpoint }

@@ -38,7 +38,7 @@ const (
 	deedOpen    deed = "open"    // Record
 	deedJoin    deed = "join"    // Member, Facts: new, or brought up to date
 	deedFiled   deed = "filed"   // Number, URL
-	deedFiler   deed = "filer"   // Filer
+	deedLease   deed = "lease"   // Lease
 	deedGone    deed = "gone"    // the issue is not there any more
 	deedLeave   deed = "leave"   // Member with LeftAt, How, By, Fix
 	deedResolve deed = "resolve" // By, Text, SHA
@@ -52,34 +52,29 @@ const (
 
 // entry is the Data of an event of the register.
 type entry struct {
-	Deed       deed      `json:"deed"`
-	ID         string    `json:"id"`
-	Record     *Record   `json:"record,omitempty"`
-	Member     *Member   `json:"member,omitempty"`
-	Facts      *Facts    `json:"facts,omitempty"`
-	Filer      *Filer    `json:"filer,omitempty"`
-	Number     int       `json:"number,omitempty"`
-	URL        string    `json:"url,omitempty"`
-	By         string    `json:"by,omitempty"`
-	Text       string    `json:"text,omitempty"`
-	SHA        string    `json:"sha,omitempty"`
-	Answer     *Answered `json:"answer,omitempty"`
-	Generation int       `json:"generation,omitempty"`
+	Deed       deed           `json:"deed"`
+	ID         string         `json:"id"`
+	Record     *Record        `json:"record,omitempty"`
+	Member     *Member        `json:"member,omitempty"`
+	Facts      *Facts         `json:"facts,omitempty"`
+	Lease      *routing.Lease `json:"lease,omitempty"`
+	Number     int            `json:"number,omitempty"`
+	URL        string         `json:"url,omitempty"`
+	By         string         `json:"by,omitempty"`
+	Text       string         `json:"text,omitempty"`
+	SHA        string         `json:"sha,omitempty"`
+	Answer     *Answered      `json:"answer,omitempty"`
+	Generation int            `json:"generation,omitempty"`
 }
 
-// FoldRegister returns the register of its events. An event that does not
-// follow from those before it is an error that names its place.
-func FoldRegister(events []routing.Event) (Register, error) {
-	var r Register
-	for i, e := range events {
-		next, err := r.Apply(e)
-		if err != nil {
-			return r, fmt.Errorf("event %d of the register of escalations: %w", i+1, err)
-		}
-		r = next
-	}
-	return r, nil
+// Projection folds the stream of a repository's escalations.
+var Projection = routing.Projection[Register]{
+	New:   func(string) Register { return Register{} },
+	Apply: Register.Apply,
 }
+
+// FoldRegister returns the escalations of a stream; see routing.Projection.
+func FoldRegister(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
 
 // Apply returns the register after e.
 func (r Register) Apply(e routing.Event) (Register, error) {
@@ -157,9 +152,9 @@ func (r Record) apply(en entry, at time.Time) (Record, error) {
 	case deedJoin:
 		return r.join(en)
 	case deedFiled:
-		r.Number, r.URL, r.Gone, r.Filer = en.Number, en.URL, false, nil
-	case deedFiler:
-		r.Filer = en.Filer
+		r.Number, r.URL, r.Gone, r.Lease = en.Number, en.URL, false, nil
+	case deedLease:
+		r.Lease = en.Lease
 	case deedGone:
 		r.Number, r.URL, r.Gone = 0, "", true
 	case deedLeave:

@@ -389,19 +389,19 @@ func TestFiling(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	c := call(1, "a", "c1")
-	c.Filer = &Filer{"one", b.now.Add(time.Minute)}
+	c.Lease = &routing.Lease{Owner: "one", Until: b.now.Add(time.Minute)}
 	id := b.place(c).ID
 	var busy *BusyError
-	if _, err := b.reg.File(id, Filer{"two", b.now.Add(time.Minute)}, b.now); !errors.As(err, &busy) {
+	if _, err := b.reg.File(id, routing.Lease{Owner: "two", Until: b.now.Add(time.Minute)}, b.now); !errors.As(err, &busy) {
 		t.Errorf("two file at once: %v", err)
 	}
-	if events, err := b.reg.File(id, Filer{"one", b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
+	if events, err := b.reg.File(id, routing.Lease{Owner: "one", Until: b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
 		t.Errorf("the one that opened it: %v %v", events, err)
 	}
 	b.now = b.now.Add(time.Hour)
-	b.do(b.reg.File(id, Filer{"two", b.now.Add(time.Minute)}, b.now))
+	b.do(b.reg.File(id, routing.Lease{Owner: "two", Until: b.now.Add(time.Minute)}, b.now))
 	b.do(b.reg.Filed(id, 7, "u", b.now))
-	if events, err := b.reg.File(id, Filer{"three", b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
+	if events, err := b.reg.File(id, routing.Lease{Owner: "three", Until: b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
 		t.Errorf("it is filed: %v %v", events, err)
 	}
 }

@@ -168,19 +168,29 @@ func Recorded(e routing.Event) (Event, bool, error) {
 	return out, true, nil
 }
 
-// FoldJournal reads the stream of one port. Events of other types are passed over.
-func FoldJournal(events []routing.Event) (Journal, error) {
-	var j Journal
-	for i, e := range events {
+// JournalProjection folds the stream of one port. It passes over events of other types.
+var JournalProjection = routing.Projection[Journal]{
+	New:   func(string) Journal { return Journal{} },
+	Clone: Journal.clone,
+	Apply: func(j Journal, e routing.Event) (Journal, error) {
 		one, ours, err := Recorded(e)
 		if err == nil && ours {
 			err = j.Apply(one)
 		}
-		if err != nil {
-			return j, fmt.Errorf("event %d: %w", i+1, err)
-		}
-	}
-	return j, nil
+		return j, err
+	},
+}
+
+// FoldJournal returns the journal of a stream; see routing.Projection.
+func FoldJournal(events []routing.Event) (Journal, error) {
+	return JournalProjection.Fold("", events)
+}
+
+// clone returns a journal that Apply may change without changing j.
+func (j Journal) clone() Journal {
+	j.Mail.Channels, j.Mail.Messages = slices.Clone(j.Mail.Channels), slices.Clone(j.Mail.Messages)
+	j.Calls = slices.Clone(j.Calls)
+	return j
 }
 
 // Apply adds what happened. What does not follow from the journal is refused.

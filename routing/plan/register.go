@@ -126,20 +126,22 @@ func (e planEntry) event(now time.Time) routing.Event {
 	return routing.Event{Type: routing.EventPlan, At: now, Data: encode(e)}
 }
 
-// FoldRegister returns the register of its events. An event that does not
-// follow from those before it is an error that names its place.
-func FoldRegister(events []routing.Event) (Register, error) { return Register{}.With(events) }
+// Projection folds the stream of a plan.
+var Projection = routing.Projection[Register]{
+	New:   func(string) Register { return Register{}.own() },
+	Clone: Register.own,
+	Apply: func(r Register, e routing.Event) (Register, error) {
+		err := r.add(e)
+		return r, err
+	},
+}
 
-// With returns the register after events that follow. It costs one copy of r,
-// however many they are.
+// FoldRegister returns the plan of a stream; see routing.Projection.
+func FoldRegister(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
+
+// With returns the register after events that follow.
 func (r Register) With(events []routing.Event) (Register, error) {
-	next := r.own()
-	for i, e := range events {
-		if err := next.add(e); err != nil {
-			return next, fmt.Errorf("event %d of the register of the plan: %w", r.Version+i+1, err)
-		}
-	}
-	return next, nil
+	return Projection.Extend(r, "", r.Version, events)
 }
 
 // Apply returns the register after e.

@@ -22,26 +22,26 @@ const (
 	EntryReminded  EntryKind = "reminded"  // nobody has answered so far
 	EntryTimedOut  EntryKind = "timed_out" // nobody answered in time
 	EntryReentered EntryKind = "reentered" // a completed run starts the next cycle
-	EntryClaimed   EntryKind = "claimed"   // a process took over what is to be posted
+	EntryLeased    EntryKind = "leased"    // a process took over what is to be posted
 	EntryDone      EntryKind = "done"      // something was posted or started
 )
 
 // Entry is the Data of an event of the register. Which fields are set depends
 // on Kind.
 type Entry struct {
-	Kind     EntryKind `json:"kind"`
-	Prompt   string    `json:"prompt,omitempty"`   // of all but audit and reentered
-	Audit    *AuditLog `json:"audit,omitempty"`    // audit
-	Opened   *Opened   `json:"opened,omitempty"`   // opened
-	Answered *Answered `json:"answered,omitempty"` // answered
-	Reminder int       `json:"reminder,omitempty"` // reminded: from 1 on
-	Goal     *Goal     `json:"goal,omitempty"`     // timed_out
-	Reentry  *Reentry  `json:"reentry,omitempty"`  // reentered
-	Work     string    `json:"work,omitempty"`     // done: what of Prompt.Pending, or a run of a re-entry
-	Ref      string    `json:"ref,omitempty"`      // done: what stands outside, e.g. an issue's number
-	URL      string    `json:"url,omitempty"`      // done: its page
-	Owner    string    `json:"owner,omitempty"`    // of all that leave work to do: who does it
-	At       time.Time `json:"-"`                  // the event's
+	Kind     EntryKind      `json:"kind"`
+	Prompt   string         `json:"prompt,omitempty"`   // of all but audit and reentered
+	Audit    *AuditLog      `json:"audit,omitempty"`    // audit
+	Opened   *Opened        `json:"opened,omitempty"`   // opened
+	Answered *Answered      `json:"answered,omitempty"` // answered
+	Reminder int            `json:"reminder,omitempty"` // reminded: from 1 on
+	Goal     *Goal          `json:"goal,omitempty"`     // timed_out
+	Reentry  *Reentry       `json:"reentry,omitempty"`  // reentered
+	Work     string         `json:"work,omitempty"`     // done: what of Prompt.Pending, or a run of a re-entry
+	Ref      string         `json:"ref,omitempty"`      // done: what stands outside, e.g. an issue's number
+	URL      string         `json:"url,omitempty"`      // done: its page
+	Lease    *routing.Lease `json:"lease,omitempty"`    // of all that leave work to do: of the process that does it
+	At       time.Time      `json:"-"`                  // the event's
 }
 
 // Opened is a prompt as it was opened.
@@ -83,10 +83,9 @@ type Prompt struct {
 	OpenedAt time.Time
 	Number   int // of the issue, 0 until it is filed
 	URL      string
-	Pending  []string // work to be done outside, in order
-	Owner    string   // who does it
-	OwnedAt  time.Time
-	Reminded int // number of the newest reminder
+	Pending  []string       // work to be done outside, in order
+	Lease    *routing.Lease // of the process that does it
+	Reminded int            // number of the newest reminder
 	Answered *Answered
 	TimedOut bool
 	Goal     *Goal // once it is answered or timed out
@@ -134,9 +133,9 @@ type FeedbackRow struct {
 // Started is a re-entry, with how far it got.
 type Started struct {
 	Reentry
-	At, OwnedAt time.Time
-	Owner       string
-	Done        bool
+	At    time.Time
+	Lease *routing.Lease // of the process that starts the next cycle
+	Done  bool
 }
 
 // Register is the fold of a repository's register of feedback.
@@ -147,27 +146,24 @@ type Register struct {
 	Reentries []Started
 }
 
-// Fold returns the register that events add up to, or an error that names the
-// event that does not follow.
-func Fold(events []routing.Event) (Register, error) {
-	var r Register
-	for i, e := range events {
+// Projection folds the stream of a repository's surveys.
+var Projection = routing.Projection[Register]{
+	New: func(string) Register { return Register{} },
+	Apply: func(r Register, e routing.Event) (Register, error) {
 		var en Entry
 		if e.Type != routing.EventFeedback {
-			return r, fmt.Errorf("feedback event %d: type %q does not belong here", i+1, e.Type)
+			return r, fmt.Errorf("type %q does not belong here", e.Type)
 		}
 		if err := json.Unmarshal(e.Data, &en); err != nil {
-			return r, fmt.Errorf("feedback event %d: %w", i+1, err)
+			return r, err
 		}
 		en.At = e.At
-		next, err := r.Apply(en)
-		if err != nil {
-			return r, fmt.Errorf("feedback event %d: %w", i+1, err)
-		}
-		r = next
-	}
-	return r, nil
+		return r.Apply(en)
+	},
 }
+
+// Fold returns the surveys of a stream; see routing.Projection.
+func Fold(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
 
 // Events returns entries as events at now.
 func Events(entries []Entry, now time.Time) []routing.Event {
@@ -212,7 +208,7 @@ func (r Register) Apply(e Entry) (Register, error) {
 		return r.opened(e)
 	case EntryReentered:
 		return r.reentered(e)
-	case EntryDone, EntryClaimed:
+	case EntryDone, EntryLeased:
 		if strings.HasPrefix(e.Work, workReentry) {
 			return r.reentryDone(e)
 		}
@@ -281,7 +277,7 @@ func (r Register) opened(e Entry) (Register, error) {
 		if err := o.Result.Check(); err != nil {
 			return r, fmt.Errorf("prompt %s: %w", e.Prompt, err)
 		}
-		r.Prompts = append(r.Prompts, Prompt{ID: e.Prompt, Opened: *o, OpenedAt: e.At, Pending: []string{WorkIssue}, Owner: e.Owner, OwnedAt: e.At})
+		r.Prompts = append(r.Prompts, Prompt{ID: e.Prompt, Opened: *o, OpenedAt: e.At, Pending: []string{WorkIssue}, Lease: e.Lease})
 		return r, nil
 	}
 }
@@ -289,10 +285,10 @@ func (r Register) opened(e Entry) (Register, error) {
 func (p Prompt) apply(e Entry) (Prompt, error) {
 	p.Pending = slices.Clone(p.Pending)
 	if e.Kind != EntryDone {
-		p.Owner, p.OwnedAt = e.Owner, e.At
+		p.Lease = e.Lease
 	}
 	switch e.Kind {
-	case EntryClaimed:
+	case EntryLeased:
 		return p, nil
 	case EntryDone:
 		return p.done(e)
@@ -367,7 +363,7 @@ func (r Register) reentered(e Entry) (Register, error) {
 		}
 		r.Prompts[i].Reentry = e.Reentry.Run
 	}
-	r.Reentries = append(slices.Clip(r.Reentries), Started{Reentry: *e.Reentry, At: e.At, OwnedAt: e.At, Owner: e.Owner})
+	r.Reentries = append(slices.Clip(r.Reentries), Started{Reentry: *e.Reentry, At: e.At, Lease: e.Lease})
 	return r, nil
 }
 
@@ -382,8 +378,8 @@ func (r Register) reentryDone(e Entry) (Register, error) {
 		return r, fmt.Errorf("%s: run %q started nothing", e.Kind, run)
 	}
 	r.Reentries = slices.Clone(r.Reentries)
-	if e.Kind == EntryClaimed {
-		r.Reentries[i].Owner, r.Reentries[i].OwnedAt = e.Owner, e.At
+	if e.Kind == EntryLeased {
+		r.Reentries[i].Lease = e.Lease
 		return r, nil
 	}
 	r.Reentries[i].Done = true

@@ -10,6 +10,9 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
+// me is the lease of the process under test.
+var me = &routing.Lease{Owner: "me", Until: start.Add(time.Hour)}
+
 // led is a register as a ledger keeps it.
 type led struct {
 	t      *testing.T
@@ -34,14 +37,14 @@ func (l *led) add(now time.Time, entries ...Entry) Register {
 func (l *led) open(n int) string {
 	l.t.Helper()
 	id := fmt.Sprintf("p%d", n)
-	l.add(start, l.fold().Open(id, result(20), "en", 72*time.Hour, "me", start)...)
+	l.add(start, l.fold().Open(id, result(20), "en", 72*time.Hour, me, start)...)
 	l.add(start, Done(id, WorkIssue, fmt.Sprint(100+n), "https://github.com/a/b/issues/1")...)
 	return id
 }
 
 func (l *led) answer(id string, s Said, now time.Time) Outcome {
 	l.t.Helper()
-	out, add, err := l.fold().Answer(id, s, "me", now)
+	out, add, err := l.fold().Answer(id, s, me, now)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -71,7 +74,7 @@ func TestRegister(t *testing.T) {
 		}
 	})
 	t.Run("opening again changes nothing", func(t *testing.T) {
-		if add := l.fold().Open(id, result(20), "en", time.Hour, "other", start); add != nil {
+		if add := l.fold().Open(id, result(20), "en", time.Hour, &routing.Lease{Owner: "other"}, start); add != nil {
 			t.Errorf("%+v", add)
 		}
 	})
@@ -133,7 +136,7 @@ func TestTimeout(t *testing.T) {
 	t.Parallel()
 	l := &led{t: t}
 	id := l.open(1)
-	due := func(h int) []Entry { return l.fold().Due("me", start.Add(time.Duration(h)*time.Hour)) }
+	due := func(h int) []Entry { return l.fold().Due(me, start.Add(time.Duration(h)*time.Hour)) }
 	t.Run("S1-41 reminders at half the time and in the last 12 hours, then the timeout", func(t *testing.T) {
 		if got := due(35); got != nil {
 			t.Errorf("%+v", got)
@@ -181,7 +184,7 @@ func TestTimeout(t *testing.T) {
 	t.Run("S1-41 a reconcile that comes late reminds once", func(t *testing.T) {
 		l := &led{t: t}
 		l.open(1)
-		if got := l.fold().Due("me", start.Add(61*time.Hour)); len(got) != 1 || got[0].Reminder != 2 {
+		if got := l.fold().Due(me, start.Add(61*time.Hour)); len(got) != 1 || got[0].Reminder != 2 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -203,26 +206,26 @@ func TestReentry(t *testing.T) {
 	next := Completed{ID: "78", Workflow: "Nightly", At: start.Add(time.Hour)}
 	t.Run("S1-43 S1-45 a goal that carries over starts the next cycle when the next run completes", func(t *testing.T) {
 		_, r := over(t, "look again")
-		if got := r.Reenter(next, nil, "me"); len(got) != 1 || got[0].Kind != EntryReentered || !slices.Equal(got[0].Reentry.Prompts, []string{"p1"}) {
+		if got := r.Reenter(next, nil, me); len(got) != 1 || got[0].Kind != EntryReentered || !slices.Equal(got[0].Reentry.Prompts, []string{"p1"}) {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("S1-44 one that carries nothing over does not", func(t *testing.T) {
 		_, r := over(t, " ")
-		if got := r.Reenter(next, nil, "me"); got != nil {
+		if got := r.Reenter(next, nil, me); got != nil {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("S1-46 once per completed run, and once per goal", func(t *testing.T) {
 		l, r := over(t, "look again")
-		add := r.Reenter(next, nil, "me")
+		add := r.Reenter(next, nil, me)
 		r = l.add(start, add...)
-		if got := r.Reenter(next, nil, "me"); got != nil {
+		if got := r.Reenter(next, nil, me); got != nil {
 			t.Errorf("the same run: %+v", got)
 		}
 		after := next
 		after.ID = "79"
-		if got := r.Reenter(after, nil, "me"); got != nil {
+		if got := r.Reenter(after, nil, me); got != nil {
 			t.Errorf("the run after: %+v", got)
 		}
 		if _, err := r.Apply(add[0]); err == nil {
@@ -233,7 +236,7 @@ func TestReentry(t *testing.T) {
 		_, r := over(t, "look again")
 		own := next
 		own.Own = true
-		if got := r.Reenter(own, nil, "me"); got != nil {
+		if got := r.Reenter(own, nil, me); got != nil {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -244,22 +247,22 @@ func TestReentry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := over(t, "look again")
-			if got := r.Reenter(run, nil, "me"); got != nil {
+			if got := r.Reenter(run, nil, me); got != nil {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
 	t.Run("S1-43 workflows that are configured count instead", func(t *testing.T) {
 		_, r := over(t, "look again")
-		if got := r.Reenter(Completed{ID: "78", Workflow: "CI"}, []string{"CI"}, "me"); len(got) != 1 {
+		if got := r.Reenter(Completed{ID: "78", Workflow: "CI"}, []string{"CI"}, me); len(got) != 1 {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("S1-43 a timeout carries over too", func(t *testing.T) {
 		l := &led{t: t}
 		l.open(1)
-		r := l.add(start.Add(72*time.Hour), l.fold().Due("me", start.Add(72*time.Hour))...)
-		if got := r.Reenter(Completed{ID: "78", Workflow: "Nightly"}, nil, "me"); len(got) != 1 {
+		r := l.add(start.Add(72*time.Hour), l.fold().Due(me, start.Add(72*time.Hour))...)
+		if got := r.Reenter(Completed{ID: "78", Workflow: "Nightly"}, nil, me); len(got) != 1 {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 // The steps. Each returns the entries to append to the register it was asked
 // of; a step that was made before returns none.
 
 // Open opens the prompt about a result, after the audit row it refers to.
-func (r Register) Open(id string, res Result, language string, timeout time.Duration, owner string, now time.Time) []Entry {
+func (r Register) Open(id string, res Result, language string, timeout time.Duration, lease *routing.Lease, now time.Time) []Entry {
 	if r.index(id) >= 0 {
 		return nil
 	}
@@ -21,7 +23,7 @@ func (r Register) Open(id string, res Result, language string, timeout time.Dura
 	}
 	return []Entry{
 		{Kind: EntryAudit, Audit: &row},
-		{Kind: EntryOpened, Prompt: id, Opened: &Opened{res, row.ID, language, timeout}, Owner: owner},
+		{Kind: EntryOpened, Prompt: id, Opened: &Opened{res, row.ID, language, timeout}, Lease: lease},
 	}
 }
 
@@ -46,7 +48,7 @@ const (
 // Answer records the answer s to a prompt, if it is the first and in time. One
 // said after the deadline finds the prompt timed out, whether that was recorded
 // before or not.
-func (r Register) Answer(id string, s Said, owner string, now time.Time) (Outcome, []Entry, error) {
+func (r Register) Answer(id string, s Said, lease *routing.Lease, now time.Time) (Outcome, []Entry, error) {
 	p, ok := r.Prompt(id)
 	switch {
 	case !ok:
@@ -58,7 +60,7 @@ func (r Register) Answer(id string, s Said, owner string, now time.Time) (Outcom
 	case p.Answered != nil:
 		return Second, nil, nil
 	case !s.At.Before(p.Deadline()):
-		return Late, p.timeOut(owner), nil
+		return Late, p.timeOut(lease), nil
 	}
 	f, goal, err := Converge(p.Result, s.Answer)
 	if err != nil {
@@ -66,7 +68,7 @@ func (r Register) Answer(id string, s Said, owner string, now time.Time) (Outcom
 	}
 	row := NewUserFeedback(len(r.Feedback)+1, now, s.By, p.Language, p.Result, f, p.Audit)
 	return Accepted, []Entry{{
-		Kind: EntryAnswered, Prompt: id, Owner: owner,
+		Kind: EntryAnswered, Prompt: id, Lease: lease,
 		Answered: &Answered{Answer: s.Answer, By: s.By, Source: s.Source, Feedback: row, Goal: goal},
 	}}, nil
 }
@@ -78,21 +80,21 @@ func (a Answered) repeats(s Said) bool {
 	return a.Source == s.Source || same && a.By != "" && strings.EqualFold(a.By, s.By)
 }
 
-func (p Prompt) timeOut(owner string) []Entry {
+func (p Prompt) timeOut(lease *routing.Lease) []Entry {
 	g := TimedOut(p.Result, p.Language)
-	return []Entry{{Kind: EntryTimedOut, Prompt: p.ID, Goal: &g, Owner: owner}}
+	return []Entry{{Kind: EntryTimedOut, Prompt: p.ID, Goal: &g, Lease: lease}}
 }
 
 // Due returns what the time brings about: timeouts, and reminders, of which only
 // the newest that is due.
-func (r Register) Due(owner string, now time.Time) []Entry {
+func (r Register) Due(lease *routing.Lease, now time.Time) []Entry {
 	var out []Entry
 	for _, p := range r.Prompts {
 		if !p.Open() {
 			continue
 		}
 		if !now.Before(p.Deadline()) {
-			out = append(out, p.timeOut(owner)...)
+			out = append(out, p.timeOut(lease)...)
 			continue
 		}
 		n := 0
@@ -102,14 +104,16 @@ func (r Register) Due(owner string, now time.Time) []Entry {
 			}
 		}
 		if n > p.Reminded {
-			out = append(out, Entry{Kind: EntryReminded, Prompt: p.ID, Reminder: n, Owner: owner})
+			out = append(out, Entry{Kind: EntryReminded, Prompt: p.ID, Reminder: n, Lease: lease})
 		}
 	}
 	return out
 }
 
-// Claim takes over the work of a prompt.
-func Claim(id, owner string) []Entry { return []Entry{{Kind: EntryClaimed, Prompt: id, Owner: owner}} }
+// TakeOver takes over the work of a prompt.
+func TakeOver(id string, lease *routing.Lease) []Entry {
+	return []Entry{{Kind: EntryLeased, Prompt: id, Lease: lease}}
+}
 
 // Done notes that work of a prompt was done; ref and url say where.
 func Done(id, work, ref, url string) []Entry {
@@ -128,7 +132,7 @@ type Completed struct {
 // prompts carry issues over. after names the workflows whose runs count; if it
 // is empty, those do that the prompts are about. A run counts once. Neither the
 // run of a re-entry counts, nor the run that a prompt is about itself.
-func (r Register) Reenter(run Completed, after []string, owner string) []Entry {
+func (r Register) Reenter(run Completed, after []string, lease *routing.Lease) []Entry {
 	if run.Own || r.reentry(run.ID) >= 0 {
 		return nil
 	}
@@ -141,7 +145,7 @@ func (r Register) Reenter(run Completed, after []string, owner string) []Entry {
 	if len(ids) == 0 {
 		return nil
 	}
-	return []Entry{{Kind: EntryReentered, Reentry: &Reentry{run.ID, ids}, Owner: owner}}
+	return []Entry{{Kind: EntryReentered, Reentry: &Reentry{run.ID, ids}, Lease: lease}}
 }
 
 func (p Prompt) waitsFor(run Completed, after []string) bool {
@@ -154,9 +158,9 @@ func (p Prompt) waitsFor(run Completed, after []string) bool {
 	return run.Workflow == p.Result.WorkflowName
 }
 
-// ClaimReentry takes over the start of a re-entry.
-func ClaimReentry(run, owner string) []Entry {
-	return []Entry{{Kind: EntryClaimed, Work: workReentry + run, Owner: owner}}
+// TakeOverReentry takes over the start of a re-entry.
+func TakeOverReentry(run string, lease *routing.Lease) []Entry {
+	return []Entry{{Kind: EntryLeased, Work: workReentry + run, Lease: lease}}
 }
 
 // ReentryDone notes that a re-entry was started.

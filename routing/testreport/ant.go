@@ -8,6 +8,7 @@ import (
 // antFormat reads the tasks of Ant: junit, junitlauncher, testng, javac.
 var antFormat = format{
 	name:  "ant",
+	order: 620,
 	wakes: &wake{flush: "B", indent: "["},
 	console: func(out Sink, lim Limits) console {
 		c := &countingSink{Sink: out}
@@ -269,7 +270,7 @@ func (a *antConsole) result(suite, name, secs, how string) {
 		return // skipped: counted by the totals
 	}
 	if len(s.tests) < 5*a.lim.Failing {
-		s.cur = newFailure(t, a.lim.shrunk(len(s.tests)))
+		s.cur = newFailure(t, shrunk(a.lim, len(s.tests)))
 		s.tests = append(s.tests, s.cur)
 	}
 }

@@ -7,6 +7,7 @@ import (
 // avaFormat reads AVA's default reporter.
 var avaFormat = format{
 	name:  "ava",
+	order: 570,
 	wakes: &wake{indent: avaMarks},
 	console: func(out Sink, lim Limits) console {
 		return &avaConsole{out: out, lim: lim, anon: newAnonymous()}
@@ -72,7 +73,7 @@ func (c *avaConsole) line(l Line) bool {
 	}
 	if i := strings.Index(s[:min(len(s), 5+len(" [fail]: "))], " [fail]: "); i > 0 && strings.IndexByte(avaMarks, s[0]) >= 0 {
 		if len(c.failed) < 5*c.lim.Failing {
-			c.failed = append(c.failed, avaTest{title: s[i+len(" [fail]: "):], f: newFailedEntry(c.lim.shrunk(len(c.failed)), Test{At: l.No})})
+			c.failed = append(c.failed, avaTest{title: s[i+len(" [fail]: "):], f: newFailedEntry(shrunk(c.lim, len(c.failed)), Test{At: l.No})})
 		}
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 // batsFormat reads the pretty formatter of bats; its other one is TAP.
 var batsFormat = format{
 	name:    "bats",
+	order:   710,
 	wakes:   &wake{ends: "s"},
 	console: func(out Sink, lim Limits) console { return &batsConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
@@ -77,7 +78,7 @@ func (b *batsConsole) test(t string) bool {
 	}
 	if name, ok := strings.CutPrefix(t, " ✗ "); ok && name != "" {
 		b.ran++
-		f := newFailure(Test{Suite: b.file, Name: batsTime.ReplaceAllString(name, ""), Status: Failed, Kind: KindAssertion, At: b.at}, b.lim.shrunk(len(b.tests)))
+		f := newFailure(Test{Suite: b.file, Name: batsTime.ReplaceAllString(name, ""), Status: Failed, Kind: KindAssertion, At: b.at}, shrunk(b.lim, len(b.tests)))
 		if name == "setup_file failed" || name == "teardown_file failed" {
 			f.t.Kind = KindSetup
 		}

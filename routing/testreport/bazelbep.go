@@ -8,7 +8,8 @@ import (
 // bazelBEPFormat reads Bazel's build event protocol as JSON lines
 // (--build_event_json_file). A test is a target, as in Bazel's own summary.
 var bazelBEPFormat = format{
-	name: "bazel-bep", machine: true,
+	name:  "bazel-bep",
+	order: 330, machine: true,
 	begins:  "{",
 	console: func(out Sink, lim Limits) console { return &bazelBEP{out: out, lim: lim} },
 }

@@ -9,6 +9,7 @@ import (
 // boostTestFormat reads the human-readable log of Boost.Test.
 var boostTestFormat = format{
 	name:    "boost-test",
+	order:   700,
 	wakes:   &wake{flush: "R"},
 	console: func(out Sink, lim Limits) console { return &boostConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
@@ -95,7 +96,7 @@ func (b *boostConsole) failed(m []string, t string) {
 		if i := strings.LastIndexByte(name, '/'); i > 0 {
 			suite, name = strings.ReplaceAll(name[:i], "/", " > "), name[i+1:]
 		}
-		f = newFailure(Test{Suite: suite, Name: name, Status: Failed, At: b.at, Message: strings.Clone(m[5]), Kind: KindAssertion}, b.lim.shrunk(len(b.tests)))
+		f = newFailure(Test{Suite: suite, Name: name, Status: Failed, At: b.at, Message: strings.Clone(m[5]), Kind: KindAssertion}, shrunk(b.lim, len(b.tests)))
 		if m[1] != "unknown location" {
 			f.t.File = strings.Clone(m[1])
 			f.t.Line, _, _ = leadingInt(m[2])

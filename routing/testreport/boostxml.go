@@ -9,7 +9,7 @@ import (
 
 // boostXMLFormat reads the XML log of Boost.Test (--log_format=XML), its XML
 // report (--report_format=XML), and both in one file.
-var boostXMLFormat = format{name: "boost-xml", detect: detectBoostXML, document: readBoostXML}
+var boostXMLFormat = format{name: "boost-xml", order: 150, opens: []string{"TestLog"}, detect: detectBoostXML, document: readBoostXML}
 
 func detectBoostXML(head []byte) int {
 	switch n, rest := xmlRoot(head); {
@@ -106,7 +106,7 @@ func (r *boostXMLReader) testCase(tok xmlToken) error {
 	if t.Status == Failed {
 		r.explain(&t)
 		t.Expected, t.Actual = "", ""
-		t.sidesBy(boostExpected, boostActual)
+		sidesBy(&t, boostExpected, boostActual)
 	}
 	r.test(t)
 	return err

@@ -7,6 +7,7 @@ import (
 // bunFormat reads bun test.
 var bunFormat = format{
 	name:  "bun",
+	order: 500,
 	wakes: &wake{flush: "b"},
 	console: func(out Sink, lim Limits) console {
 		return &bunConsole{out: out, lim: lim, anon: newAnonymous()}

@@ -9,6 +9,7 @@ import (
 // print: rustc's diagnostics, libtest's results and nextest's.
 var cargoFormat = format{
 	name:  "cargo",
+	order: 400,
 	wakes: &wake{flush: "rew", indent: "RDS"},
 	console: func(out Sink, lim Limits) console {
 		c := &cargoConsole{out: out, lim: lim, anon: newAnonymous()}

@@ -10,6 +10,7 @@ import (
 // catch2Format reads the console reporter of Catch2, versions 1 to 3.
 var catch2Format = format{
 	name:  "catch2",
+	order: 680,
 	wakes: &wake{flush: "-.=~tAN", ends: "."},
 	console: func(out Sink, lim Limits) console {
 		return &catchConsole{out: out, lim: lim, anon: newAnonymous()}
@@ -151,7 +152,7 @@ func (c *catchConsole) body(t string) bool {
 func (c *catchConsole) failed(m []string, t string) {
 	f := c.byKey[c.head[0]]
 	if f == nil {
-		f = newFailure(Test{Name: c.head[0], Status: Failed, At: c.at, File: m[1]}, c.lim.shrunk(len(c.tests)))
+		f = newFailure(Test{Name: c.head[0], Status: Failed, At: c.at, File: m[1]}, shrunk(c.lim, len(c.tests)))
 		f.t.Line, _, _ = leadingInt(m[2] + m[3])
 		if len(c.tests) < 5*c.lim.Failing {
 			c.tests = append(c.tests, f)

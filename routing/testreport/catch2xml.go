@@ -6,7 +6,7 @@ import (
 
 // catch2XMLFormat reads the XML reporters of Catch2 and of doctest, which
 // writes nearly the same.
-var catch2XMLFormat = format{name: "catch2-xml", detect: detectRoot("Catch2TestRun", "Catch", "doctest"), document: readCatch2XML}
+var catch2XMLFormat = format{name: "catch2-xml", order: 160, opens: []string{"Catch2TestRun", "Catch", "doctest"}, detect: detectRoot("Catch2TestRun", "Catch", "doctest"), document: readCatch2XML}
 
 type catch2XMLReader struct{ *xmlDoc }
 

@@ -3,7 +3,7 @@ package testreport
 import "strings"
 
 // checkstyleFormat reads Checkstyle's XML, in which many linters report too.
-var checkstyleFormat = format{name: "checkstyle", detect: detectRoot("checkstyle"), document: readCheckstyle, lint: true}
+var checkstyleFormat = format{name: "checkstyle", order: 170, opens: []string{"checkstyle"}, detect: detectRoot("checkstyle"), document: readCheckstyle, lint: true}
 
 type checkstyleReader struct {
 	*xmlDoc

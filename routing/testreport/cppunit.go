@@ -8,10 +8,10 @@ import (
 )
 
 // cppunitFormat reads what CppUnit's XmlOutputter writes, and CUTE and others after it.
-var cppunitFormat = format{name: "cppunit", detect: detectCppUnit, document: readCppUnit}
+var cppunitFormat = format{name: "cppunit", order: 80, detect: detectCppUnit, document: readCppUnit}
 
 // aunitFormat reads what AUnit's XML reporter writes, which was modelled on CppUnit's.
-var aunitFormat = format{name: "aunit", detect: detectAUnit, document: readAUnit}
+var aunitFormat = format{name: "aunit", order: 90, detect: detectAUnit, document: readAUnit}
 
 func detectCppUnit(head []byte) int {
 	n, rest := xmlRoot(head)
@@ -143,7 +143,7 @@ func (r *cppunitReader) test1(tok xmlToken, status Status) error {
 			t.Message = firstOf(exception, typ, "the test failed; the report says no more")
 		}
 		r.explain(&t)
-		t.sidesBy(cppunitExpected, cppunitActual)
+		sidesBy(&t, cppunitExpected, cppunitActual)
 	}
 	r.tests++
 	r.test(t)

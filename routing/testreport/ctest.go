@@ -8,6 +8,7 @@ import (
 // ctestFormat reads the console of CTest.
 var ctestFormat = format{
 	name:    "ctest",
+	order:   660,
 	wakes:   &wake{flush: digits + "TNt", indent: digits},
 	console: func(out Sink, lim Limits) console { return &ctestConsole{out: out, lim: lim} },
 }
@@ -193,7 +194,7 @@ func (c *ctestConsole) fail(t Test) {
 		c.cur = old
 		return
 	}
-	f := newFailure(t, c.lim.shrunk(len(c.failing)))
+	f := newFailure(t, shrunk(c.lim, len(c.failing)))
 	c.cur = f
 	if c.above != nil {
 		f.says(c.above)

@@ -6,7 +6,7 @@ import (
 )
 
 // ctestXMLFormat reads Test.xml, which `ctest -T Test` writes for a dashboard.
-var ctestXMLFormat = format{name: "ctest-xml", detect: detectCTestXML, document: readCTestXML}
+var ctestXMLFormat = format{name: "ctest-xml", order: 140, detect: detectCTestXML, document: readCTestXML}
 
 func detectCTestXML(head []byte) int {
 	n, rest := xmlRoot(head)

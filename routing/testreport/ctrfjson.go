@@ -5,7 +5,9 @@ import "strings"
 // ctrfFormat reads the Common Test Report Format (ctrf.io), also the documents
 // that switchback parse writes, in which problems and diagnostics stand too.
 var ctrfFormat = format{
-	name: "ctrf", document: readCTRF, leaves: true,
+	name:  "ctrf",
+	order: 180,
+	opens: []string{"results", "reportFormat", "reportId", "specVersion", "generatedBy", "timestamp"}, document: readCTRF, leaves: true,
 	detect: detectJSON(`"results"`, func(h jsonHead) bool {
 		return strings.EqualFold(h["reportFormat"], "CTRF") || h.has("results.tool") && h.any("results.summary", "results.tests") ||
 			h.has("results.summary.tests", "results.summary.failed")

@@ -7,6 +7,7 @@ import (
 // cucumberFormat reads the consoles of Cucumber (Ruby, JavaScript, JVM) and behave.
 var cucumberFormat = format{
 	name:  "cucumber",
+	order: 540,
 	wakes: &wake{flush: digits + "EFPSUW", indent: digits + "S"},
 	console: func(out Sink, lim Limits) console {
 		return &cucumberConsole{out: out, lim: lim, anon: newAnonymous()}

@@ -9,7 +9,9 @@ import (
 // cucumberJSONFormat reads the JSON of Cucumber for Ruby, JavaScript, the JVM
 // and Go (godog), and that of behave.
 var cucumberJSONFormat = format{
-	name: "cucumber-json", document: readCucumberJSON, leaves: true,
+	name:  "cucumber-json",
+	order: 250,
+	opens: []string{"uri", "id", "keyword", "name", "description", "comments", "tags", "line", "elements"}, document: readCucumberJSON, leaves: true,
 	detect: detectJSON(`"keyword"`, func(h jsonHead) bool {
 		// What names the feature may stand behind its elements.
 		return h.any("[].elements[].keyword", "[].keyword") && h.any("[].elements[].steps", "[].elements[].type", "[].elements")

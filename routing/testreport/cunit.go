@@ -3,7 +3,7 @@ package testreport
 import "strings"
 
 // cunitFormat reads CUnit's automated results (CUnitAutomated-Results.xml).
-var cunitFormat = format{name: "cunit", detect: detectRoot("CUNIT_TEST_RUN_REPORT"), document: readCUnit}
+var cunitFormat = format{name: "cunit", order: 110, opens: []string{"CUNIT_TEST_RUN_REPORT"}, detect: detectRoot("CUNIT_TEST_RUN_REPORT"), document: readCUnit}
 
 type cunitReader struct {
 	*xmlDoc

@@ -10,7 +10,8 @@ import (
 
 // dartJSONFormat reads dart test --reporter json and flutter test --machine.
 var dartJSONFormat = format{
-	name: "dart-json", machine: true,
+	name:  "dart-json",
+	order: 320, machine: true,
 	begins:  "{",
 	console: func(out Sink, lim Limits) console { return &dartJSON{out: out, lim: lim} },
 }

@@ -7,6 +7,7 @@ import (
 // denoFormat reads deno test.
 var denoFormat = format{
 	name:  "deno",
+	order: 510,
 	wakes: &wake{flush: "rUe"},
 	console: func(out Sink, lim Limits) console {
 		return &denoConsole{out: out, lim: lim, anon: newAnonymous()}

@@ -10,6 +10,7 @@ import (
 // doctestFormat reads the console of doctest, the C++ library.
 var doctestFormat = format{
 	name:    "doctest",
+	order:   690,
 	wakes:   &wake{flush: "["},
 	console: func(out Sink, lim Limits) console { return &doctestConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
@@ -88,7 +89,7 @@ func (d *doctestConsole) failed(m []string, t string) {
 	key := d.suite + "\x00" + d.name
 	f := d.byKey[key]
 	if f == nil {
-		f = newFailure(Test{Suite: d.suite, Name: d.name, Status: Failed, At: d.at, File: strings.Clone(m[1]), Message: strings.Clone(m[5])}, d.lim.shrunk(len(d.tests)))
+		f = newFailure(Test{Suite: d.suite, Name: d.name, Status: Failed, At: d.at, File: strings.Clone(m[1]), Message: strings.Clone(m[5])}, shrunk(d.lim, len(d.tests)))
 		f.t.Line, _, _ = leadingInt(m[2] + m[3])
 		f.t.Kind = KindAssertion
 		switch {

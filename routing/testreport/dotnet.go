@@ -11,6 +11,7 @@ import (
 // consoles of xUnit.net and NUnit, and MSBuild's messages.
 var dotnetFormat = format{
 	name:  "dotnet",
+	order: 730,
 	wakes: &wake{flush: "FPSTRAN=[", indent: "FPS", ends: "]", holds: ':'},
 	console: func(out Sink, lim Limits) console {
 		c := &countingSink{Sink: out}

@@ -58,7 +58,7 @@ func (d *dotnetConsole) start(name, took string) {
 		return
 	}
 	suite, leaf := dotnetName(name)
-	f := newFailure(Test{Suite: suite, Name: leaf, Status: Failed, Duration: dotnetTime(took), At: d.at}, d.lim.shrunk(len(d.tests)))
+	f := newFailure(Test{Suite: suite, Name: leaf, Status: Failed, Duration: dotnetTime(took), At: d.at}, shrunk(d.lim, len(d.tests)))
 	d.cur = f
 	if len(d.tests) < 5*d.lim.Failing {
 		d.tests = append(d.tests, f)

@@ -1,7 +1,6 @@
 package testreport
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -237,18 +236,4 @@ func efmCode(t byte, n int) string {
 		return string(t) + strconv.Itoa(n)
 	}
 	return strconv.Itoa(n)
-}
-
-// errorformatNames returns the names of the library's formats, those that a
-// format of ours has too as "errorformat:NAME".
-func errorformatNames() []string {
-	names := make([]string, 0, len(errorformats()))
-	for name := range errorformats() {
-		if slices.ContainsFunc(formats, func(f format) bool { return f.name == name }) {
-			name = "errorformat:" + name
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

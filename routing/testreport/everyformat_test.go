@@ -16,7 +16,7 @@ func FuzzEveryFormat(f *testing.F) {
 		}
 	})
 	names := []string{"auto"}
-	for _, x := range formats {
+	for _, x := range allFormats() {
 		names = append(names, x.name)
 	}
 	lim := Limits{Text: 4 << 10, Line: 8 << 10, Failing: 50}

@@ -7,6 +7,7 @@ import (
 // exunitFormat reads ExUnit (mix test), also of an umbrella project.
 var exunitFormat = format{
 	name:  "exunit",
+	order: 530,
 	wakes: &wake{flush: digits + "=F", indent: digits},
 	console: func(out Sink, lim Limits) console {
 		return &exunitConsole{out: out, lim: lim, anon: newAnonymous()}
@@ -56,7 +57,7 @@ func (c *exunitConsole) line(l Line) bool {
 	case t[0] == ' ':
 		return c.indented(l.No, t)
 	case t[0] == '=' && strings.HasPrefix(t, "== Compilation error in file ") && strings.HasSuffix(t, " =="):
-		c.build = newFailedEntry(c.lim.shrunk(len(c.list)), Test{At: l.No, File: strings.TrimSuffix(t[len("== Compilation error in file "):], " ==")})
+		c.build = newFailedEntry(shrunk(c.lim, len(c.list)), Test{At: l.No, File: strings.TrimSuffix(t[len("== Compilation error in file "):], " ==")})
 		return true
 	case t[0] >= '0' && t[0] <= '9':
 		return c.totals(l.No, t)
@@ -101,7 +102,7 @@ func isElixir(file string) bool {
 func (c *exunitConsole) title(no int, s string) bool {
 	if module, ok := strings.CutSuffix(s, ": failure on setup_all callback, all tests have been invalidated"); ok {
 		c.closeEntry()
-		c.cur, c.module = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Name: module, At: no}), true
+		c.cur, c.module = newFailedEntry(shrunk(c.lim, len(c.list)), Test{Name: module, At: no}), true
 		return true
 	}
 	i := strings.LastIndex(s, " (")
@@ -109,7 +110,7 @@ func (c *exunitConsole) title(no int, s string) bool {
 		return false
 	}
 	c.closeEntry()
-	c.cur, c.module = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Suite: s[i+2 : len(s)-1], Name: s[:i], At: no}), false
+	c.cur, c.module = newFailedEntry(shrunk(c.lim, len(c.list)), Test{Suite: s[i+2 : len(s)-1], Name: s[:i], At: no}), false
 	return true
 }
 

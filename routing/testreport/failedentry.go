@@ -22,7 +22,7 @@ func newFailedEntry(lim Limits, t Test) *failedEntry {
 
 // shrunk returns limits for the n-th of entries that wait for their totals: past
 // the first hundred less is kept of each, as the Collector does.
-func (l Limits) shrunk(n int) Limits {
+func shrunk(l Limits, n int) Limits {
 	if n >= 100 {
 		l.Text = min(l.Text, 2<<10)
 	}

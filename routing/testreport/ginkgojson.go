@@ -7,7 +7,9 @@ import (
 
 // ginkgoJSONFormat reads ginkgo --json-report.
 var ginkgoJSONFormat = format{
-	name: "ginkgo-json", document: readGinkgoJSON, leaves: true,
+	name:  "ginkgo-json",
+	order: 260,
+	opens: []string{"SuitePath", "SuiteDescription"}, document: readGinkgoJSON, leaves: true,
 	detect: detectJSON(`"SuitePath"`, func(h jsonHead) bool {
 		return h.has("[].SuitePath") && h.any("[].SuiteSucceeded", "[].SuiteDescription", "[].SpecReports")
 	}),

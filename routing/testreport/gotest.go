@@ -11,6 +11,7 @@ import (
 // goTestFormat reads the text of go test, verbose or not, of any version.
 var goTestFormat = format{
 	name:    "gotest",
+	order:   360,
 	console: func(out Sink, lim Limits) console { return newGoTest(out, lim) },
 }
 

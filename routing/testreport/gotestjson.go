@@ -10,6 +10,7 @@ import (
 // also where other lines stand between them.
 var goTestJSONFormat = format{
 	name:    "gotest-json",
+	order:   350,
 	machine: true,
 	begins:  "{",
 	console: func(out Sink, lim Limits) console { return newGoTestJSON(out, lim) },

@@ -6,43 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// goEvents takes the lines that stand in the buffer as long as they are events
-// of go test -json written as test2json does: its fields in their order, plain
-// ASCII. Such lines come by the million; they are not made strings, cleaned or
-// shown to other consoles, for which they mean nothing. The first line that is
-// anything else is left to the reader of lines.
-func (lr *logReader) goEvents(no *int) {
-	if lr.events == nil || lr.embedded != nil || lr.first != nil {
-		return
+// takeRaw implements bulkReader: it takes events of go test -json that are
+// written as test2json does, their fields in their order, plain ASCII.
+func (g *goTestJSON) takeRaw(b []byte, most, no int) int {
+	n := g.plain(b, most)
+	if n > 0 {
+		g.take(&g.event, Line{No: no})
 	}
-	b, _ := lr.in.br.Peek(lr.in.br.Buffered())
-	at := 0
-	for {
-		n := lr.events.plain(b[at:], min(lr.lim.Line, headSize))
-		if n == 0 {
-			break
-		}
-		at += n
-		*no++
-		l := Line{No: *no}
-		lr.events.take(&lr.events.event, l)
-		lr.out.claim(goTestJSONFormat.name)
-		if lr.onLine != nil {
-			l.Text = lr.events.text
-			lr.onLine(l)
-		}
-	}
-	_, _ = lr.in.br.Discard(at)
-}
-
-// eventsOf returns the console among cs that reads events of go test, if any.
-func eventsOf(cs []console) *goTestJSON {
-	for _, c := range cs {
-		if g, ok := c.(*goTestJSON); ok {
-			return g
-		}
-	}
-	return nil
+	return n
 }
 
 var (

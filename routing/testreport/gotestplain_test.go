@@ -17,7 +17,7 @@ func readEvents(data []byte, only *format, short bool) []string {
 		e.list = append(e.list, fmt.Sprintf("line %d %s %q", l.No, l.Mark, l.Text))
 	}, only)
 	if !short {
-		lr.events = nil
+		lr.slowly = true
 	}
 	info, err := lr.read()
 	return append(e.list, fmt.Sprintf("%+v %v", info, err))

@@ -9,6 +9,7 @@ import (
 // what went wrong.
 var gradleFormat = format{
 	name:  "gradle",
+	order: 600,
 	wakes: &wake{flush: digits + ">:WSF*B", indent: "T", ends: "DTR"},
 	console: func(out Sink, lim Limits) console {
 		g := &gradleConsole{out: out, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: out, lim: lim}}

@@ -26,7 +26,7 @@ func (g *gradleConsole) outcome(t string) bool {
 	i := strings.LastIndex(name, " > ")
 	if i <= 0 {
 		if how == "FAILED" && g.seen && isIdent(name, ".$ ") && name[0] >= 'A' {
-			g.maybe = newFailure(Test{Suite: name, Name: className(name), Status: Failed, Kind: KindSetup, At: g.at}, g.lim.shrunk(len(g.tests)))
+			g.maybe = newFailure(Test{Suite: name, Name: className(name), Status: Failed, Kind: KindSetup, At: g.at}, shrunk(g.lim, len(g.tests)))
 		}
 		return false
 	}
@@ -40,7 +40,7 @@ func (g *gradleConsole) outcome(t string) bool {
 		if t0.Name == "initializationError" || t0.Name == "classMethod" || t0.Name == "executionError" {
 			t0.Kind = KindSetup
 		}
-		g.fail(newFailure(t0, g.lim.shrunk(len(g.tests))))
+		g.fail(newFailure(t0, shrunk(g.lim, len(g.tests))))
 	case "PASSED":
 		if g.byName[t0.Suite+"\x00"+t0.Name] != nil && len(g.passed) < g.lim.Failing {
 			g.passed[strings.Clone(t0.Suite+"\x00"+t0.Name)] = true
@@ -92,7 +92,7 @@ func (g *gradleConsole) logger(t string) bool {
 	if !ok || !g.seen || len(g.logged) >= g.lim.Failing {
 		return false
 	}
-	f := newFailure(Test{Name: name, Status: Failed, At: g.at}, g.lim.shrunk(len(g.tests)))
+	f := newFailure(Test{Name: name, Status: Failed, At: g.at}, shrunk(g.lim, len(g.tests)))
 	f.t.Suite = g.class
 	g.logged = append(g.logged, f)
 	g.block = f

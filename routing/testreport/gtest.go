@@ -8,6 +8,7 @@ import (
 // gtestFormat reads the console of GoogleTest.
 var gtestFormat = format{
 	name:  "gtest",
+	order: 670,
 	wakes: &wake{flush: digits + "[", ends: "eTS"},
 	console: func(out Sink, lim Limits) console {
 		return &gtestConsole{out: out, lim: lim, anon: newAnonymous()}

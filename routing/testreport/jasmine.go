@@ -7,6 +7,7 @@ import (
 // jasmineFormat reads jasmine's console reporter.
 var jasmineFormat = format{
 	name:  "jasmine",
+	order: 550,
 	wakes: &wake{flush: digits + "FI"},
 	console: func(out Sink, lim Limits) console {
 		return &jasmineConsole{out: out, lim: lim, anon: newAnonymous()}
@@ -89,7 +90,7 @@ func (c *jasmineConsole) inList(no int, t string) bool {
 		return c.sure
 	}
 	if (t == "  Message:" || t == "   Message:") && c.title != "" {
-		c.cur = newFailedEntry(c.lim.shrunk(len(c.entries)), Test{Name: c.title, At: c.titleAt})
+		c.cur = newFailedEntry(shrunk(c.lim, len(c.entries)), Test{Name: c.title, At: c.titleAt})
 		c.title, c.sure = "", true
 		return true
 	}

@@ -6,6 +6,7 @@ import "strings"
 // the prefixes of docker compose, Maven, lerna, nx and turbo.
 var jestFormat = format{
 	name:  "jest",
+	order: 380,
 	wakes: &wake{flush: "PFTJN\xe2", indent: "PFL\xe2", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
@@ -16,6 +17,7 @@ var jestFormat = format{
 // vitestFormat reads the default and the verbose reporter of Vitest.
 var vitestFormat = format{
 	name:  "vitest",
+	order: 390,
 	wakes: &wake{indent: "RD", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()

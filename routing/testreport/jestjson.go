@@ -7,7 +7,9 @@ import (
 // jestJSONFormat reads what jest --json and vitest --reporter=json write, and
 // jest's aggregated results as custom reporters dump them.
 var jestJSONFormat = format{
-	name: "jest-json", document: readJestJSON, leaves: true,
+	name:  "jest-json",
+	order: 190,
+	opens: []string{"numFailedTestSuites", "numTotalTestSuites", "success", "testResults", "startTime"}, document: readJestJSON, leaves: true,
 	detect: detectJSON(`"numTotalTests"`, func(h jsonHead) bool {
 		return h.has("numTotalTests", "numFailedTests") && h.any("testResults", "numTotalTestSuites", "numPassedTestSuites", "success")
 	}),

@@ -13,7 +13,7 @@ import (
 // breaks off. It leaves the input behind the document. walk returns whether it
 // found what a document of the format must have.
 func readJSON(d *document, name string, walk func(r *jsonReader) bool) error {
-	r := newJSONReader(d.in.br, d.lim, d.base)
+	r := newJSONReader(d.br, d.lim, d.base)
 	known := walk(r)
 	r.done()
 	d.lines = r.line - d.base - 1
@@ -112,23 +112,8 @@ func scanJSONHead(head []byte) jsonHead {
 	return h
 }
 
-// jsonFirstKeys are the keys with which a JSON document inside a log may
-// begin; a brace or bracket before any other is not looked at further.
-var jsonFirstKeys = map[string]bool{
-	"results": true, "reportFormat": true, "reportId": true, "specVersion": true, "generatedBy": true, "timestamp": true, // CTRF
-	"numFailedTestSuites": true, "numTotalTestSuites": true, "success": true, "testResults": true, "startTime": true, // jest, vitest, testcafe
-	"stats": true, "tests": true, // mocha, mochawesome
-	"config": true, "suites": true, // playwright
-	"version": true, "examples": true, "seed": true, "messages": true, // RSpec
-	"created": true, "duration": true, "exitcode": true, // pytest-json-report
-	"uri": true, "id": true, "keyword": true, "name": true, "description": true, "comments": true, "tags": true, "line": true, "elements": true, // cucumber
-	"SuitePath": true, "SuiteDescription": true, // ginkgo
-	"browsers": true, "result": true, "summary": true, // karma
-	"$schema": true, "runs": true, // SARIF
-}
-
 // startsJSONDocument reports whether text begins with a brace or bracket and a
-// key of jsonFirstKeys; undecided tells that text ends before the key does.
+// key of embeddedKeys; undecided tells that text ends before the key does.
 func startsJSONDocument[T string | []byte](text T) (yes, undecided bool) {
 	t := text[spaceLen(text):]
 	if len(t) == 0 {
@@ -152,7 +137,7 @@ func startsJSONDocument[T string | []byte](text T) (yes, undecided bool) {
 	}
 	for i := 1; i < len(t); i++ {
 		if t[i] == '"' {
-			return jsonFirstKeys[string(t[1:i])], false
+			return embeddedKeys()[string(t[1:i])], false
 		}
 	}
 	return false, len(t) < 64
@@ -172,20 +157,7 @@ func jsonDocumentAt(head []byte, only *format) *format {
 	if yes, _ := startsJSONDocument(head); !yes {
 		return nil
 	}
-	best, sure := -1, 49
-	for i := range formats {
-		f := &formats[i]
-		if !f.leaves || only != nil && only.name != f.name {
-			continue
-		}
-		if n := f.detect(head); n > sure {
-			best, sure = i, n
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	return &formats[best]
+	return surest(head, func(f *format) bool { return f.leaves && (only == nil || only.name == f.name) })
 }
 
 // millis makes a duration of milliseconds as a tool states them.

@@ -11,7 +11,7 @@ import (
 
 // junitFormat reads the XML that Ant's JUnit task began and that nearly every
 // test tool writes today, each in its own dialect.
-var junitFormat = format{name: "junit", detect: detectJUnit, document: readJUnit}
+var junitFormat = format{name: "junit", order: 10, opens: []string{"testsuites", "testsuite"}, detect: detectJUnit, document: readJUnit}
 
 // detectJUnit looks for the root element behind declaration, comments and space.
 var detectJUnit = detectRoot("testsuites", "testsuite")
@@ -47,7 +47,7 @@ type junitSuite struct {
 }
 
 func readJUnit(d *document) error {
-	r := &junitReader{d: d, x: newXMLReader(d.in.br, d.lim, d.base, !d.embedded)}
+	r := &junitReader{d: d, x: newXMLReader(d.br, d.lim, d.base, !d.embedded)}
 	r.x.inLog = d.embedded
 	r.text.max = d.lim.Text
 	r.sysOut.max = d.lim.Text / 4
@@ -58,7 +58,7 @@ func readJUnit(d *document) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if _, err := d.in.br.Peek(1); !d.embedded && err != nil && err != io.EOF {
+	if _, err := d.br.Peek(1); !d.embedded && err != nil && err != io.EOF {
 		return err
 	}
 	if r.roots == 0 {

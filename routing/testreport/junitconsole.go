@@ -11,6 +11,7 @@ import (
 // tree, its list of failures and its totals.
 var junitConsoleFormat = format{
 	name:    "junit-console",
+	order:   610,
 	wakes:   &wake{flush: "[TF+|'\xe2\xf0"},
 	console: func(out Sink, lim Limits) console { return newJUnitConsole(out, lim) },
 }
@@ -98,7 +99,7 @@ func (j *junitConsole) entry(t string) bool {
 	switch indent := len(t) - len(s); {
 	case indent == 2 && strings.Contains(s, ":"):
 		parts := splitJUnitPath(s)
-		f := newFailure(Test{Name: parts[len(parts)-1], Suite: strings.Join(parts[1:len(parts)-1], " > "), Status: Failed, At: j.at}, j.lim.shrunk(len(j.tests)))
+		f := newFailure(Test{Name: parts[len(parts)-1], Suite: strings.Join(parts[1:len(parts)-1], " > "), Status: Failed, At: j.at}, shrunk(j.lim, len(j.tests)))
 		j.cur = f
 		if len(j.tests) < 5*j.lim.Failing {
 			j.tests = append(j.tests, f)
@@ -218,7 +219,7 @@ func (j *junitConsole) detail(s string) bool {
 			if m[1] == "Class" {
 				t.Name, t.Kind = m[2][strings.LastIndexByte(m[2], '.')+1:], KindSetup
 			}
-			j.caught = newFailure(t, j.lim.shrunk(len(j.tests)))
+			j.caught = newFailure(t, shrunk(j.lim, len(j.tests)))
 		}
 	case j.caught == nil:
 		return false

@@ -12,6 +12,7 @@ import (
 // (Bazel's java_test, Android's instrumentation).
 var junitTextFormat = format{
 	name:    "junit-text",
+	order:   420,
 	wakes:   &wake{flush: "JT"},
 	console: func(out Sink, lim Limits) console { return &junitText{out: out, lim: lim, anon: newAnonymous()} },
 }
@@ -166,7 +167,7 @@ func (j *junitText) entry(head string) {
 		f.text.add("")
 		return
 	}
-	f := newFailure(t, j.lim.shrunk(len(j.tests)))
+	f := newFailure(t, shrunk(j.lim, len(j.tests)))
 	if text != "" {
 		f.text.add(text)
 	}

@@ -22,9 +22,9 @@ func fuzzConsole(f *testing.F, name, dir string) {
 		n := 0
 		c.OnTest = func(*Test) { n++ }
 		lr := newLogReader(newInput(strings.NewReader(text)), c, c.lim, nil, &format{name: "none"})
-		for i := range formats {
-			if formats[i].name == name {
-				lr.consoles = append(lr.consoles, formats[i].console(lr.out.as(name), c.lim))
+		for _, f := range allFormats() {
+			if f.name == name {
+				lr.consoles = append(lr.consoles, f.console(lr.out.as(name), c.lim))
 				lr.names = append(lr.names, name)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 // karmaFormat reads Karma's progress and dots reporters.
 var karmaFormat = format{
 	name:  "karma",
+	order: 560,
 	wakes: &wake{flush: "S", holds: '('},
 	console: func(out Sink, lim Limits) console {
 		return &karmaConsole{out: out, lim: lim, anon: newAnonymous()}

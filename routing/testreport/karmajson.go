@@ -4,7 +4,9 @@ import "strings"
 
 // karmaJSONFormat reads what karma-json-reporter writes.
 var karmaJSONFormat = format{
-	name: "karma-json", document: readKarmaJSON, leaves: true,
+	name:  "karma-json",
+	order: 270,
+	opens: []string{"browsers", "result", "summary"}, document: readKarmaJSON, leaves: true,
 	detect: detectJSON(`"browsers"`, func(h jsonHead) bool {
 		return h.has("browsers") && h.any("result", "summary", "browsers") && karmaBrowsers(h)
 	}),

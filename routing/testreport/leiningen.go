@@ -10,6 +10,7 @@ import (
 // leiningenFormat reads clojure.test, as leiningen and the Clojure CLI run it.
 var leiningenFormat = format{
 	name:    "leiningen",
+	order:   750,
 	wakes:   &wake{flush: digits + "lTFER"},
 	console: func(out Sink, lim Limits) console { return &cljConsole{out: out, lim: lim, anon: newAnonymous()} },
 }
@@ -117,7 +118,7 @@ func (c *cljConsole) fail(m []string) {
 	key := c.ns + "\x00" + name
 	f := c.byKey[key]
 	if f == nil {
-		f = newFailure(Test{Suite: c.ns, Name: name, Status: Failed, Kind: KindAssertion, At: c.at, File: strings.Clone(m[3])}, c.lim.shrunk(len(c.tests)))
+		f = newFailure(Test{Suite: c.ns, Name: name, Status: Failed, Kind: KindAssertion, At: c.at, File: strings.Clone(m[3])}, shrunk(c.lim, len(c.tests)))
 		f.t.Line, _, _ = leadingInt(m[4])
 		if m[1] == "ERROR" {
 			f.t.Kind = KindError

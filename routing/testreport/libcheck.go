@@ -8,7 +8,7 @@ import (
 )
 
 // checkFormat reads the XML log of Check, the unit test framework for C.
-var checkFormat = format{name: "check", detect: detectCheck, document: readCheck}
+var checkFormat = format{name: "check", order: 100, detect: detectCheck, document: readCheck}
 
 func detectCheck(head []byte) int {
 	n, rest := xmlRoot(head)

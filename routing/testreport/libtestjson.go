@@ -8,7 +8,8 @@ import (
 // libtestJSONFormat reads what Rust's libtest prints with --format json, and
 // cargo-nextest with --message-format libtest-json or libtest-json-plus.
 var libtestJSONFormat = format{
-	name: "libtest-json", machine: true,
+	name:  "libtest-json",
+	order: 340, machine: true,
 	begins:  "{ e", // events, "     Running …" and "error: test failed, …" of cargo
 	wakes:   &wake{flush: "{e", indent: "RD"},
 	console: func(out Sink, lim Limits) console { return &libtestJSON{out: out, lim: lim} },

@@ -8,7 +8,8 @@ import (
 // lintFormat reads what compilers, linters and formatters print amid a log:
 // messages about a place in a file, and the words with which they end.
 var lintFormat = format{
-	name: "lint",
+	name:  "lint",
+	order: 650,
 	console: func(out Sink, lim Limits) console {
 		return &lintConsole{out: out, lim: lim}
 	},

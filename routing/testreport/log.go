@@ -19,9 +19,11 @@ type logReader struct {
 	gate      gate
 	rewriters []rewriter // of the consoles, nil for those that are none
 	ungated   bool       // every console is given every line it looks at
-	claimed   uint64     // consoles that claimed a line
+	slowly    bool       // no line is taken by the bulk reader
+	claimed   []bool     // consoles that claimed a line
 	embedded  *embedded
-	events    *goTestJSON // see goEvents
+	bulk      bulkReader // see bulkLines
+	bulkName  string
 	cutLines  int
 	texts     texts
 
@@ -40,16 +42,15 @@ func newLogReader(in *input, out Sink, lim Limits, onLine func(Line), only *form
 		lr.names = append(lr.names, f.name)
 		lr.consoles = append(lr.consoles, f.console(lr.out.as(f.name), lim))
 	}
-	lr.events = eventsOf(lr.consoles)
 	return lr
 }
 
 // consolesOf returns only, if it reads lines, or every format that does.
 func consolesOf(only *format) []*format {
 	var fs []*format
-	for i := range formats {
-		if formats[i].console != nil && only == nil {
-			fs = append(fs, &formats[i])
+	for _, f := range allFormats() {
+		if f.console != nil && only == nil {
+			fs = append(fs, f)
 		}
 	}
 	if only != nil && only.console != nil {
@@ -60,19 +61,20 @@ func consolesOf(only *format) []*format {
 
 // dispatch builds the gate.
 func (lr *logReader) dispatch() {
-	lr.gate, lr.rewriters = gate{}, make([]rewriter, len(lr.consoles))
+	lr.gate, lr.rewriters, lr.claimed = nil, make([]rewriter, len(lr.consoles)), make([]bool, len(lr.consoles))
 	for i, name := range lr.names {
 		lr.gate.add(formatOf(name), lr.consoles[i], !lr.ungated)
 		lr.rewriters[i], _ = lr.consoles[i].(rewriter)
+		if b, ok := lr.consoles[i].(bulkReader); ok && lr.bulk == nil && !lr.slowly {
+			lr.bulk, lr.bulkName = b, name
+		}
 	}
 }
 
 // formatOf returns the format of that name, or one that states nothing.
 func formatOf(name string) *format {
-	for i := range formats {
-		if formats[i].name == name {
-			return &formats[i]
-		}
+	if f := formatNamed(name); f != nil {
+		return f
 	}
 	return &format{name: name}
 }
@@ -83,7 +85,7 @@ func (lr *logReader) read() (Info, error) {
 	no := 0
 	for {
 		lr.plainLines(&no)
-		lr.goEvents(&no)
+		lr.bulkLines(&no)
 		if err := lr.jsonDocument(&no); err != nil {
 			return Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.count.n}, err
 		}
@@ -135,35 +137,45 @@ func (lr *logReader) take(l Line) {
 		}
 		lr.embedded = nil
 	}
-	to, more := lr.gate.to(l, lead)
 	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
-	for {
-		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
-			to, more = to|lr.gate.woken(l.Text, more), 0
-		}
-		if to == 0 {
-			break
-		}
-		i := next(&to)
-		c := lr.consoles[i]
-		mine := c.line(l)
-		if !mine {
-			lr.gate.after(i)
-		} else {
-			lr.gate.claimed(i)
-			l.Passing = lr.out.passing && !lr.out.other
-			if bit := uint64(1) << i; lr.claimed&bit == 0 {
-				lr.claimed |= bit
-				lr.out.claim(lr.names[i])
-			}
-			if r := lr.rewriters[i]; r != nil {
-				l.Text = r.shown()
-			}
+	for i := range lr.gate {
+		if lr.offer(i, &l, lead) {
 			break
 		}
 	}
 	if lr.onLine != nil {
 		lr.onLine(l)
+	}
+}
+
+// offer gives l to those consoles of group n that look at it, in their order,
+// until one claims it.
+func (lr *logReader) offer(n int, l *Line, lead int) bool {
+	g := &lr.gate[n]
+	to, more := g.to(l, lead)
+	for {
+		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
+			to, more = to|g.woken(l.Text, more), 0
+		}
+		if to == 0 {
+			return false
+		}
+		bit := next(&to)
+		i := n*groupSize + bit
+		if !lr.consoles[i].line(*l) {
+			g.after(bit)
+			continue
+		}
+		g.claimed(bit)
+		l.Passing = lr.out.passing && !lr.out.other
+		if !lr.claimed[i] {
+			lr.claimed[i] = true
+			lr.out.claim(lr.names[i])
+		}
+		if r := lr.rewriters[i]; r != nil {
+			l.Text = r.shown()
+		}
+		return true
 	}
 }
 
@@ -197,28 +209,12 @@ func blanks(t string) int {
 	return i
 }
 
-// rewriter is a console whose lines wrap what a tool printed (go test -json).
-type rewriter interface {
-	// shown returns the text that the line last claimed stands for.
-	shown() string
-}
-
 // embeddedAt returns the document format that starts with t, in a log.
 func embeddedAt(t string) *format {
-	if len(t) < 5 || !strings.HasPrefix(t, "<?xml") && !embeddedRoots[rootName(t)] {
+	if len(t) < 5 || !strings.HasPrefix(t, "<?xml") && !embeddedRoots()[rootName(t)] {
 		return nil
 	}
-	best, sure := (*format)(nil), 49
-	for i := range formats {
-		f := &formats[i]
-		if f.detect == nil || f.document == nil || f.leaves {
-			continue
-		}
-		if n := f.detect([]byte(t)); n > sure {
-			best, sure = f, n
-		}
-	}
-	return best
+	return surest([]byte(t), func(f *format) bool { return f.document != nil && !f.leaves })
 }
 
 // embedded feeds the lines of a document that stands inside a log to its
@@ -236,7 +232,7 @@ func openEmbedded(f *format, out Sink, lim Limits, base int) *embedded {
 		// No newInput: the lines are decoded, and its look ahead would swallow
 		// lines behind the document.
 		in := &input{br: bufio.NewReaderSize(r, headSize), count: &countingReader{r: r}}
-		d := &document{in: in, out: out, lim: lim, base: base, embedded: true}
+		d := &document{br: in.br, out: out, lim: lim, base: base, embedded: true}
 		if err := f.document(d); err != nil {
 			out.Cut(fmt.Sprintf("a %s document at line %d could not be read: %v", f.name, base+1, err))
 		}
@@ -278,12 +274,8 @@ func (s *claimSink) saw(t *Test) {
 	}
 }
 
-// passing notes that the line being read starts or passes a test.
-func passing(out Sink) {
-	if n, ok := out.(*namedSink); ok {
-		n.s.passing = true
-	}
-}
+// passesLine implements lineMarker.
+func (n *namedSink) passesLine() { n.s.passing = true }
 
 func (s *claimSink) claim(name string) {
 	for _, n := range s.names {
@@ -320,18 +312,15 @@ func (n *namedSink) Test(t Test) {
 	n.s.Sink.Test(t)
 }
 
-// hand gives out a test without copying it. It is out's own until hand
-// returns, and then has the fields that it had, but for texts that were cut.
-func hand(out Sink, t *Test) {
-	if n, ok := out.(*namedSink); ok {
-		if c, ok := n.s.Sink.(*Collector); ok {
-			n.claim()
-			n.s.saw(t)
-			c.take(t)
-			return
-		}
+// takeTest implements testTaker.
+func (n *namedSink) takeTest(t *Test) {
+	if c, ok := n.s.Sink.(*Collector); ok {
+		n.claim()
+		n.s.saw(t)
+		c.take(t)
+		return
 	}
-	out.Test(*t)
+	n.Test(*t)
 }
 
 func (n *namedSink) Problem(p Problem)       { n.claim(); n.s.other = true; n.s.Sink.Problem(p) }

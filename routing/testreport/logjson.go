@@ -23,7 +23,7 @@ func (lr *logReader) jsonDocument(no *int) error {
 		if f == nil {
 			return nil
 		}
-		d := &document{in: lr.in, out: lr.out.as(f.name), lim: lr.lim, base: *no, embedded: true}
+		d := &document{br: lr.in.br, out: lr.out.as(f.name), lim: lr.lim, base: *no, embedded: true}
 		switch err := f.document(d); {
 		case errors.Is(err, ErrUnknownFormat):
 			lr.out.Cut(fmt.Sprintf("a document at line %d could not be read: %v", *no+1, err))

@@ -37,7 +37,7 @@ func (lr *logReader) catchUp() {
 	lr.behind = 0
 }
 
-// mayOpenJSON reports whether goEvents or jsonStart may find something in b,
+// mayOpenJSON reports whether bulkLines or jsonStart may find something in b,
 // which holds what of the input is buffered.
 func mayOpenJSON(b []byte) bool {
 	switch b[0] {
@@ -57,4 +57,27 @@ func mayOpenJSON(b []byte) bool {
 		return false
 	}
 	return true
+}
+
+// bulkLines takes the lines that stand in the buffer as long as the bulk reader
+// takes them. The first line that is anything else is left to plainLines.
+func (lr *logReader) bulkLines(no *int) {
+	if lr.bulk == nil || lr.embedded != nil || lr.first != nil {
+		return
+	}
+	b, _ := lr.in.br.Peek(lr.in.br.Buffered())
+	at := 0
+	for {
+		n := lr.bulk.takeRaw(b[at:], min(lr.lim.Line, headSize), *no+1)
+		if n == 0 {
+			break
+		}
+		at += n
+		*no++
+		lr.out.claim(lr.bulkName)
+		if lr.onLine != nil {
+			lr.onLine(Line{No: *no, Text: lr.bulk.shown()})
+		}
+	}
+	_, _ = lr.in.br.Discard(at)
 }

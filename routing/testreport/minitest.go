@@ -8,6 +8,7 @@ import (
 // minitest-reporters that keep its list) and test-unit.
 var minitestFormat = format{
 	name:  "minitest",
+	order: 450,
 	wakes: &wake{flush: digits + capital + "=", indent: digits + "FE", ends: ")", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
@@ -200,7 +201,7 @@ func (c *minitestConsole) open(title string, t Test) {
 	}
 	c.isSoft = false
 	c.skipped = title != "Failure" && title != "Error"
-	c.cur = newFailedEntry(c.lim.shrunk(len(c.list)+len(c.soft)), t)
+	c.cur = newFailedEntry(shrunk(c.lim, len(c.list)+len(c.soft)), t)
 }
 
 // rubyTest reads "TestX#test_y" and "test_y(TestX)".

@@ -8,6 +8,7 @@ import (
 // numbered list of failures; also under Cypress, Electron and Karma's mocha reporter.
 var mochaFormat = format{
 	name:  "mocha",
+	order: 430,
 	wakes: &wake{flush: "E", indent: digits + "E(\xe2", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()

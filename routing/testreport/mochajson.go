@@ -6,7 +6,9 @@ import (
 
 // mochaJSONFormat reads mocha --reporter json.
 var mochaJSONFormat = format{
-	name: "mocha-json", document: readMochaJSON, leaves: true,
+	name:  "mocha-json",
+	order: 220,
+	opens: []string{"stats", "tests"}, document: readMochaJSON, leaves: true,
 	detect: detectJSON(`"passes"`, func(h jsonHead) bool {
 		return h.has("stats.passes", "stats.failures", "stats.tests") && !h.any("results", "stats.testsRegistered", "stats.passPercent", "results[].suites")
 	}),
@@ -14,7 +16,8 @@ var mochaJSONFormat = format{
 
 // mochaStreamFormat reads the lines of mocha --reporter json-stream.
 var mochaStreamFormat = format{
-	name: "mocha-json-stream", machine: true,
+	name:  "mocha-json-stream",
+	order: 300, machine: true,
 	begins:  "[",
 	console: func(out Sink, lim Limits) console { return &mochaStream{out: out, lim: lim, anon: newAnonymous()} },
 }

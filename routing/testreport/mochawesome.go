@@ -2,7 +2,9 @@ package testreport
 
 // mochawesomeFormat reads the JSON of mochawesome, which Cypress runs use too.
 var mochawesomeFormat = format{
-	name: "mochawesome", document: readMochawesome, leaves: true,
+	name:  "mochawesome",
+	order: 210,
+	opens: []string{"stats"}, document: readMochawesome, leaves: true,
 	detect: detectJSON(`"stats"`, func(h jsonHead) bool {
 		return h.has("stats.failures") && h.any("results", "stats.testsRegistered", "stats.passPercent")
 	}),

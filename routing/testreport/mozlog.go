@@ -10,6 +10,7 @@ import (
 // "TEST-UNEXPECTED-FAIL | test | message", "TEST-OK | test | took 12ms".
 var mozlogFormat = format{
 	name:   "mozlog",
+	order:  640,
 	begins: " [TSRP" + digits,
 	console: func(out Sink, lim Limits) console {
 		return &mozlogConsole{out: out, lim: lim, open: map[string]int{}, failed: map[string]int{}}

@@ -7,6 +7,7 @@ import (
 // nodeTestFormat reads the spec reporter of node:test.
 var nodeTestFormat = format{
 	name:  "node-test",
+	order: 490,
 	wakes: &wake{flush: "\xe2\xef", indent: "\xe2\xef"},
 	console: func(out Sink, lim Limits) console {
 		return &nodeTestConsole{out: out, lim: lim, anon: newAnonymous()}

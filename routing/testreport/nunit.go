@@ -5,10 +5,10 @@ import (
 )
 
 // nunit3Format reads the results of NUnit 3 and 4 and of Unity's test runner.
-var nunit3Format = format{name: "nunit3", detect: detectRoot("test-run"), document: readNUnit3}
+var nunit3Format = format{name: "nunit3", order: 30, opens: []string{"test-run"}, detect: detectRoot("test-run"), document: readNUnit3}
 
 // nunit2Format reads the results of NUnit 2, which other tools write too.
-var nunit2Format = format{name: "nunit2", detect: detectRoot("test-results"), document: readNUnit2}
+var nunit2Format = format{name: "nunit2", order: 40, opens: []string{"test-results"}, detect: detectRoot("test-results"), document: readNUnit2}
 
 // nunitReader is the state of one document of NUnit.
 type nunitReader struct {

@@ -8,6 +8,7 @@ import (
 // pestFormat reads Pest and "artisan test", whose printer is Collision's.
 var pestFormat = format{
 	name:  "pest",
+	order: 470,
 	wakes: &wake{indent: capital},
 	console: func(out Sink, lim Limits) console {
 		return &pestConsole{out: out, lim: lim, anon: newAnonymous()}
@@ -94,7 +95,7 @@ func (c *pestConsole) heading(no, indent int, s string) bool {
 			return false
 		}
 		c.closeBlock()
-		c.cur = newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{At: no, Name: rest})
+		c.cur = newFailedEntry(shrunk(c.lim, len(c.blocks)), Test{At: no, Name: rest})
 		return true
 	case "Tests:":
 		return c.class != "" && c.totals(no, rest)
@@ -162,7 +163,7 @@ func (c *pestConsole) emit() (named int) {
 	c.closeBlock()
 	next := 0
 	for _, f := range c.failed {
-		e := newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{})
+		e := newFailedEntry(shrunk(c.lim, len(c.blocks)), Test{})
 		for i := next; i < len(c.blocks) && i < next+50; i++ {
 			title := c.blocks[i].test.Name
 			if rest, ok := strings.CutPrefix(title, f.class+" > "); ok && strings.HasPrefix(rest, strings.TrimSuffix(f.name, "…")) {

@@ -7,6 +7,7 @@ import (
 // phpunitFormat reads PHPUnit's default and testdox printers, ParaTest too.
 var phpunitFormat = format{
 	name:  "phpunit",
+	order: 460,
 	wakes: &wake{flush: "PTOFEWN", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
@@ -153,7 +154,7 @@ func (c *phpunitConsole) body(no int, t string, blank bool) bool {
 		case "error", "PHPUnit error":
 			test.Kind = KindError
 		}
-		c.cur = newFailedEntry(c.lim.shrunk(len(c.list)+len(c.dox)), test)
+		c.cur = newFailedEntry(shrunk(c.lim, len(c.list)+len(c.dox)), test)
 		return true
 	}
 	if c.cur == nil {
@@ -259,7 +260,7 @@ func (c *phpunitConsole) testdox(no int, t string) bool {
 	case ok && mark == "✘" && c.class != "":
 		c.closeEntry()
 		c.inDox, c.started = true, true
-		c.cur = newFailedEntry(c.lim.shrunk(len(c.list)+len(c.dox)), Test{Suite: c.class, Name: name, At: no})
+		c.cur = newFailedEntry(shrunk(c.lim, len(c.list)+len(c.dox)), Test{Suite: c.class, Name: name, At: no})
 		return true
 	case ok && (mark == "✔" || mark == "↩" || mark == "∅" || mark == "☢" || mark == "⚠") && c.class != "":
 		c.closeEntry()

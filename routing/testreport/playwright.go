@@ -8,6 +8,7 @@ import (
 // playwrightFormat reads the list, line and dot reporters of Playwright Test.
 var playwrightFormat = format{
 	name:  "playwright",
+	order: 520,
 	wakes: &wake{flush: "RM"},
 	console: func(out Sink, lim Limits) console {
 		return &playwrightConsole{out: out, lim: lim, anon: newAnonymous()}
@@ -138,7 +139,7 @@ func playwrightTitle(s string) string {
 func (c *playwrightConsole) openBlock(no int, title string) {
 	c.cur, c.retry = c.blocks[title], true
 	if c.cur == nil {
-		c.cur, c.retry = newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{At: no}), false
+		c.cur, c.retry = newFailedEntry(shrunk(c.lim, len(c.blocks)), Test{At: no}), false
 		if len(c.blocks) < 5*c.lim.Failing {
 			c.blocks[title] = c.cur
 			c.order = append(c.order, title)
@@ -173,7 +174,7 @@ func (c *playwrightConsole) count(n int, word string) bool {
 func (c *playwrightConsole) test(title string) Test {
 	f := c.blocks[title]
 	if f == nil {
-		f = newFailedEntry(c.lim.shrunk(len(c.blocks)), Test{At: c.at})
+		f = newFailedEntry(shrunk(c.lim, len(c.blocks)), Test{At: c.at})
 	}
 	parts := strings.Split(title, " › ")
 	project := ""

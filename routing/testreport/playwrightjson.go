@@ -4,7 +4,9 @@ import "strings"
 
 // playwrightJSONFormat reads what playwright test --reporter=json writes.
 var playwrightJSONFormat = format{
-	name: "playwright-json", document: readPlaywrightJSON, leaves: true,
+	name:  "playwright-json",
+	order: 200,
+	opens: []string{"config", "suites"}, document: readPlaywrightJSON, leaves: true,
 	detect: detectJSON(`"config"`, func(h jsonHead) bool {
 		return h.has("config") && h.any("config.projects", "config.rootDir", "config.configFile") && h.any("suites", "errors", "config.rootDir", "config.fullyParallel", "config.forbidOnly")
 	}),

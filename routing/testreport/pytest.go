@@ -6,6 +6,7 @@ import "strings"
 // prints a summary, also from xdist workers and several sessions in one log.
 var pytestFormat = format{
 	name:  "pytest",
+	order: 370,
 	wakes: &wake{flush: "IEF", ends: "=]s"},
 	console: func(out Sink, lim Limits) console {
 		return &pytestConsole{out: out, lim: lim, anon: newAnonymous()}

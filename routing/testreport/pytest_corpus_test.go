@@ -251,10 +251,10 @@ func fuzzOwnConsoles(f *testing.F, names ...string) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := NewCollector(Limits{Text: 4 << 10, Line: 8 << 10, Failing: 50})
 		lr := newLogReader(newInput(strings.NewReader(string(b))), c, c.lim, nil, &format{name: "none"})
-		for i := range formats {
+		for _, f := range allFormats() {
 			for _, n := range names {
-				if formats[i].name == n {
-					con := formats[i].console(lr.out.as(n), c.lim)
+				if f.name == n {
+					con := f.console(lr.out.as(n), c.lim)
 					limitAnonymous(con)
 					lr.names, lr.consoles = append(lr.names, n), append(lr.consoles, con)
 				}

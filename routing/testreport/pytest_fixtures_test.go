@@ -49,11 +49,11 @@ func readConsoles(t *testing.T, text string, names ...string) (*Report, Info) {
 	t.Helper()
 	c := NewCollector(Limits{})
 	lr := newLogReader(newInput(strings.NewReader(text)), c, c.lim, nil, &format{name: "none"})
-	for i := range formats {
+	for _, f := range allFormats() {
 		for _, n := range names {
-			if formats[i].name == n && formats[i].console != nil {
+			if f.name == n && f.console != nil {
 				lr.names = append(lr.names, n)
-				lr.consoles = append(lr.consoles, formats[i].console(lr.out.as(n), c.lim))
+				lr.consoles = append(lr.consoles, f.console(lr.out.as(n), c.lim))
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func TestConsolesClaimNothingElse(t *testing.T) {
 			}
 			_, info := readConsoles(t, string(b), ownConsoles...)
 			got := strings.Join(info.Formats, " ")
-			for _, f := range formats {
+			for _, f := range allFormats() {
 				if f.document != nil && !f.leaves { // embedded, not a console
 					got = strings.ReplaceAll(got, f.name, "")
 				}

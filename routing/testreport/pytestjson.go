@@ -6,7 +6,9 @@ import (
 
 // pytestJSONFormat reads what pytest-json-report writes.
 var pytestJSONFormat = format{
-	name: "pytest-json", document: readPytestJSON, leaves: true,
+	name:  "pytest-json",
+	order: 240,
+	opens: []string{"created", "duration", "exitcode"}, document: readPytestJSON, leaves: true,
 	detect: detectJSON(`"exitcode"`, func(h jsonHead) bool {
 		return h.has("exitcode", "root") && h.any("summary", "tests", "created", "environment")
 	}),

@@ -9,7 +9,8 @@ import (
 
 // pytestReportLogFormat reads the lines that pytest-reportlog writes.
 var pytestReportLogFormat = format{
-	name: "pytest-reportlog", machine: true,
+	name:  "pytest-reportlog",
+	order: 310, machine: true,
 	begins: "{",
 	console: func(out Sink, lim Limits) console {
 		return &reportLog{out: out, lim: lim, open: map[string]*reportLogTest{}, reruns: map[string]*reportLogTest{}}

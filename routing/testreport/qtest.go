@@ -8,7 +8,7 @@ import (
 
 // qtestFormat reads the XML of QTestLib (-xml, -o file,xml). One test function
 // is one test, as on the command line; its data rows stand in its trace.
-var qtestFormat = format{name: "qtest", detect: detectQTest, document: readQTest}
+var qtestFormat = format{name: "qtest", order: 120, detect: detectQTest, document: readQTest}
 
 func detectQTest(head []byte) int {
 	n, rest := xmlRoot(head)
@@ -71,7 +71,7 @@ func (r qtestReader) function(tok xmlToken, class string) error {
 			t.Kind = KindSetup
 		}
 		r.explain(t)
-		t.sidesBy(qtestExpected, qtestActual)
+		sidesBy(t, qtestExpected, qtestActual)
 	case f.passed == 0 && f.skipped > 0:
 		t.Status = Skipped
 	case f.passed > 0:

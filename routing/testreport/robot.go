@@ -9,7 +9,7 @@ import (
 )
 
 // robotFormat reads the output.xml of Robot Framework 3 to 7.
-var robotFormat = format{name: "robot", detect: detectRobot, document: readRobot}
+var robotFormat = format{name: "robot", order: 70, opens: []string{"robot"}, detect: detectRobot, document: readRobot}
 
 // detectRobot asks for more than the root's name, which descriptions of real robots share.
 func detectRobot(head []byte) int {

@@ -9,6 +9,7 @@ import (
 // robotConsoleFormat reads the console of Robot Framework (verbose).
 var robotConsoleFormat = format{
 	name:    "robot-console",
+	order:   720,
 	wakes:   &wake{flush: "=-"},
 	console: func(out Sink, lim Limits) console { return &robotConsole{out: out, lim: lim} },
 }

@@ -8,6 +8,7 @@ import (
 // outputs of parallel_tests' processes one after the other.
 var rspecFormat = format{
 	name:  "rspec",
+	order: 440,
 	wakes: &wake{flush: "FPA", prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()
@@ -150,7 +151,7 @@ func (c *rspecConsole) errorOutside(no int, t string) bool {
 	}
 	c.open(rspecOutside)
 	c.sure = true
-	c.cur = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Name: name, At: no, Kind: KindSetup})
+	c.cur = newFailedEntry(shrunk(c.lim, len(c.list)), Test{Name: name, At: no, Kind: KindSetup})
 	return true
 }
 
@@ -160,7 +161,7 @@ func (c *rspecConsole) body(no int, t string) bool {
 	case rspecFailures:
 		if n, rest, ok := leadingInt(strings.TrimLeft(t, " ")); ok && t[0] == ' ' && strings.HasPrefix(rest, ") ") && n == len(c.list)+c.dropped+c.one()+1 {
 			c.closeEntry()
-			c.cur = newFailedEntry(c.lim.shrunk(len(c.list)), Test{Name: rest[2:], At: no})
+			c.cur = newFailedEntry(shrunk(c.lim, len(c.list)), Test{Name: rest[2:], At: no})
 			return c.sure
 		}
 	case rspecPending:

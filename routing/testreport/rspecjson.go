@@ -6,7 +6,9 @@ import (
 
 // rspecJSONFormat reads rspec --format json.
 var rspecJSONFormat = format{
-	name: "rspec-json", document: readRSpecJSON, leaves: true,
+	name:  "rspec-json",
+	order: 230,
+	opens: []string{"version", "examples", "seed", "messages"}, document: readRSpecJSON, leaves: true,
 	detect: detectJSON(`"examples"`, func(h jsonHead) bool {
 		return h.has("examples") && h.any("examples[].full_description", "summary.example_count", "summary_line", "version")
 	}),

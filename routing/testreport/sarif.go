@@ -4,7 +4,9 @@ import "strings"
 
 // sarifFormat reads SARIF 2, the results of static analysis.
 var sarifFormat = format{
-	name: "sarif", document: readSARIF, leaves: true, lint: true,
+	name:  "sarif",
+	order: 290,
+	opens: []string{"$schema", "runs"}, document: readSARIF, leaves: true, lint: true,
 	detect: detectJSON(`"runs"`, func(h jsonHead) bool {
 		return h.has("runs") && (h.has("runs[].tool") || h.has("runs[].results") || strings.Contains(strings.ToLower(h["$schema"]), "sarif"))
 	}),

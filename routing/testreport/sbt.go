@@ -10,6 +10,7 @@ import (
 // JUnit), the compiler's messages, and ScalaTest's console without sbt.
 var sbtFormat = format{
 	name:  "sbt",
+	order: 740,
 	wakes: &wake{flush: "[RT=", holds: '*'},
 	console: func(out Sink, lim Limits) console {
 		c := &countingSink{Sink: out}
@@ -283,7 +284,7 @@ type spentKind struct {
 }
 
 func (s *sbtConsole) fail(suite, name string, o spentKind) *failure {
-	f := newFailure(Test{Suite: suite, Name: name, Status: Failed, Duration: spent(o.secs), Kind: o.kind, At: s.at}, s.lim.shrunk(len(s.tests)))
+	f := newFailure(Test{Suite: suite, Name: name, Status: Failed, Duration: spent(o.secs), Kind: o.kind, At: s.at}, shrunk(s.lim, len(s.tests)))
 	s.cur, s.placed = f, false
 	if len(s.tests) < 5*s.lim.Failing {
 		s.tests = append(s.tests, f)

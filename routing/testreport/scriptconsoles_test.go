@@ -46,7 +46,7 @@ func TestScriptCorpus(t *testing.T) {
 
 func allConsoles() []string {
 	var names []string
-	for _, f := range formats {
+	for _, f := range allFormats() {
 		if f.console != nil {
 			names = append(names, f.name)
 		}
@@ -112,9 +112,9 @@ func fuzzScript(f *testing.F, name string) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := NewCollector(Limits{Text: 4 << 10, Line: 8 << 10, Failing: 50})
 		lr := newLogReader(newInput(strings.NewReader(string(b))), c, c.lim, nil, &format{name: "none"})
-		for i := range formats {
-			if formats[i].name == name {
-				con := formats[i].console(lr.out.as(name), c.lim)
+		for _, f := range allFormats() {
+			if f.name == name {
+				con := f.console(lr.out.as(name), c.lim)
 				if a, ok := con.(interface{ budget() *anonymous }); ok {
 					a.budget().left = 1000
 				}

@@ -9,6 +9,7 @@ import (
 // (2.x and 3.x), compiler errors, and why a goal failed.
 var surefireFormat = format{
 	name:  "surefire",
+	order: 590,
 	wakes: &wake{flush: digits + "[TRB", indent: "T", holds: '<'},
 	console: func(out Sink, lim Limits) console {
 		s := &surefireConsole{out: out, lim: lim, anon: newAnonymous(), diags: diagnosticSet{out: out, lim: lim}}
@@ -246,7 +247,7 @@ func (s *surefireConsole) header(t string) bool {
 	s.begin()
 	m := &s.module
 	suite, test := surefireName(name, m.class)
-	f := newFailure(Test{Suite: suite, Name: test, Status: Failed, Duration: spent(secs), At: s.at}, s.lim.shrunk(len(m.tests)))
+	f := newFailure(Test{Suite: suite, Name: test, Status: Failed, Duration: spent(secs), At: s.at}, shrunk(s.lim, len(m.tests)))
 	if how == "FAILURE" {
 		f.t.Kind = KindAssertion
 	}

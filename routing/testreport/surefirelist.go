@@ -159,7 +159,7 @@ func (m *surefireModule) adopt(lim Limits) {
 		if len(m.tests) > 0 && classes[e.class] != "" && (e.method == "setUp" || e.method == "<init>" || e.method == "before") {
 			continue
 		}
-		f := newFailure(Test{Suite: firstOf(classes[e.class], e.class), Name: e.method, Status: Failed, At: e.at, Line: e.line, Kind: KindAssertion}, lim.shrunk(len(m.tests)))
+		f := newFailure(Test{Suite: firstOf(classes[e.class], e.class), Name: e.method, Status: Failed, At: e.at, Line: e.line, Kind: KindAssertion}, shrunk(lim, len(m.tests)))
 		if e.line > 0 {
 			f.t.File = e.class[strings.LastIndexAny(e.class, ".$")+1:] + ".java"
 		}

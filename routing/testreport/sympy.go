@@ -7,6 +7,7 @@ import (
 // sympyFormat reads SymPy's own runner, bin/test.
 var sympyFormat = format{
 	name:  "sympy",
+	order: 580,
 	wakes: &wake{flush: "="},
 	console: func(out Sink, lim Limits) console {
 		return &sympyConsole{out: out, lim: lim, anon: newAnonymous()}

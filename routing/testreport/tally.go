@@ -40,15 +40,6 @@ func (n *tally) fewer(tool string, at, declared, listed int) {
 	}
 }
 
-// fewer says so if more tests were declared as passed than found.
-func (r *xmlDoc) fewer(name string, line, declared, found int) {
-	if declared > found {
-		red := r.failed+r.bad > 0
-		r.bad++
-		incomplete(r.out, red, Problem{Name: name, At: line, Message: fewerTests(found, declared)})
-	}
-}
-
 // ranFewer says so if fewer tests came to an end than a runner set out to run
 // and none of them failed. It takes the runner's own totals, not the lines that
 // name tests: of those a log may lose some.

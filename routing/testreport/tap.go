@@ -9,6 +9,7 @@ import (
 // node, bats and perl print it, and what perl's prove makes of it.
 var tapFormat = format{
 	name:  "tap",
+	order: 480,
 	wakes: &wake{flush: "T1o#nB", indent: "#", dots: true},
 	console: func(out Sink, lim Limits) console {
 		return &tapConsole{out: out, lim: lim, anon: newAnonymous()}

@@ -4,7 +4,9 @@ import "strings"
 
 // testcafeJSONFormat reads testcafe --reporter json.
 var testcafeJSONFormat = format{
-	name: "testcafe-json", document: readTestcafeJSON, leaves: true,
+	name:  "testcafe-json",
+	order: 280,
+	opens: []string{"startTime"}, document: readTestcafeJSON, leaves: true,
 	detect: detectJSON(`"fixtures"`, func(h jsonHead) bool { return h.has("fixtures", "userAgents", "passed") }),
 }
 

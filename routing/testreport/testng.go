@@ -8,6 +8,7 @@ import (
 // testNGFormat reads the text reporter of TestNG, at any verbosity.
 var testNGFormat = format{
 	name:    "testng",
+	order:   630,
 	wakes:   &wake{flush: "[TPFS="},
 	console: func(out Sink, lim Limits) console { return newTestNG(out, lim) },
 }
@@ -105,7 +106,7 @@ func (n *testNG) start(name string, kind Kind) {
 	if i := strings.LastIndexByte(base, '.'); i > 0 && isIdent(base, ".$") {
 		suite, name = name[:i], name[i+1:]
 	}
-	n.cur = newFailure(Test{Suite: suite, Name: name, Status: Failed, Kind: kind, At: n.at}, n.lim.shrunk(len(n.tests)))
+	n.cur = newFailure(Test{Suite: suite, Name: name, Status: Failed, Kind: kind, At: n.at}, shrunk(n.lim, len(n.tests)))
 	if len(n.tests) < 5*n.lim.Failing {
 		n.tests = append(n.tests, n.cur)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // testngFormat reads testng-results.xml.
-var testngFormat = format{name: "testng-xml", detect: detectRoot("testng-results"), document: readTestNG}
+var testngFormat = format{name: "testng-xml", order: 60, opens: []string{"testng-results"}, detect: detectRoot("testng-results"), document: readTestNG}
 
 type testngReader struct {
 	*xmlDoc

@@ -12,7 +12,7 @@ import (
 
 // trxFormat reads the results files of Visual Studio: MSTest, and any .NET
 // test run by VSTest or Microsoft.Testing.Platform with its TRX logger.
-var trxFormat = format{name: "trx", detect: detectTRX, document: readTRX}
+var trxFormat = format{name: "trx", order: 20, opens: []string{"TestRun"}, detect: detectTRX, document: readTRX}
 
 func detectTRX(head []byte) int {
 	n, rest := xmlRoot(head)

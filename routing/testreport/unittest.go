@@ -8,6 +8,7 @@ import (
 // nose, tornado, unittest-xml-reporting and Twisted's trial.
 var unittestFormat = format{
 	name:  "unittest",
+	order: 410,
 	wakes: &wake{flush: "=-RTF", ends: ")", dots: true, prefix: true},
 	console: func(out Sink, lim Limits) console {
 		anon := newAnonymous()

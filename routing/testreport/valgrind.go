@@ -8,7 +8,7 @@ import (
 
 // valgrindFormat reads the XML of Valgrind's memcheck, helgrind and drd. One
 // run is one test, which passed if the tool found no error.
-var valgrindFormat = format{name: "valgrind", detect: detectRoot("valgrindoutput"), document: readValgrind}
+var valgrindFormat = format{name: "valgrind", order: 130, opens: []string{"valgrindoutput"}, detect: detectRoot("valgrindoutput"), document: readValgrind}
 
 type valgrindReader struct {
 	*xmlDoc

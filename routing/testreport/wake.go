@@ -5,41 +5,15 @@ import (
 	"strings"
 )
 
-// wake says which lines can change a console that is idle. It is given those,
-// the lines the runner marked and the ends of steps; while it is not idle it is
-// given all. A line need only fit one field, and may fit and mean nothing.
-type wake struct {
-	flush  string // first bytes of lines that are not indented
-	indent string // first bytes behind the indentation of those that are
-	ends   string // last bytes, spaces aside
-	holds  byte   // a byte that stands anywhere, 0 for none
-	dots   bool   // ".." stands anywhere
-	prefix bool   // the line has what may be a tool's prefix, see outputPrefix
-}
+// gate tells which consoles a line is given to. It keeps them in groups, each
+// with tables of its own, so that there may be any number of them.
+type gate []gateGroup
 
-// sleeper is a console of a format with wakes.
-type sleeper interface {
-	// idle reports whether blank lines and all that wakes does not name mean
-	// nothing to the console as it is now, and leave nothing behind.
-	idle() bool
-}
+// groupSize is how many consoles are in a group: the bits of a word.
+const groupSize = 64
 
-const (
-	digits  = "0123456789"
-	capital = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-)
-
-// anyByte holds every byte.
-var anyByte = func() string {
-	var b [256]byte
-	for i := range b {
-		b[i] = byte(i)
-	}
-	return string(b[:])
-}()
-
-// gate tells which consoles a line is given to. Consoles are bits, in order.
-type gate struct {
+// gateGroup is the gate of up to groupSize consoles, which are bits, in order.
+type gateGroup struct {
 	sleepers []sleeper // nil: never idle
 	awake    uint64    // those that are given every line they look at
 	first    [256]uint64
@@ -61,6 +35,13 @@ type holder struct {
 // add takes the console of f as the next one; unless it may sleep, it is
 // given every line.
 func (g *gate) add(f *format, c console, sleeps bool) {
+	if n := len(*g); n == 0 || len((*g)[n-1].sleepers) == groupSize {
+		*g = append(*g, gateGroup{})
+	}
+	(*g)[len(*g)-1].add(f, c, sleeps)
+}
+
+func (g *gateGroup) add(f *format, c console, sleeps bool) {
 	me := uint64(1) << len(g.sleepers)
 	for b := range g.looks {
 		if f.begins == "" || strings.IndexByte(f.begins, byte(b)) >= 0 {
@@ -104,13 +85,13 @@ func set(to *[256]uint64, bytes string, me uint64) {
 // to returns the consoles that l is given to, and those for which only woken
 // tells: that takes longer, and most lines belong to a console before them.
 // The first byte of l that is no blank stands at lead.
-func (g *gate) to(l Line, lead int) (m, more uint64) {
+func (g *gateGroup) to(l *Line, lead int) (m, more uint64) {
 	t := l.Text
 	looks := g.blank
 	if t != "" {
 		looks = g.looks[t[0]]
 	}
-	if l.Mark != "" || stepOver(l) {
+	if l.Mark != "" || stepOver(*l) {
 		return looks, 0
 	}
 	m = g.awake
@@ -133,7 +114,7 @@ func (g *gate) to(l Line, lead int) (m, more uint64) {
 }
 
 // woken returns those of the consoles more that t wakes.
-func (g *gate) woken(t string, more uint64) (m uint64) {
+func (g *gateGroup) woken(t string, more uint64) (m uint64) {
 	if g.dots&more != 0 && strings.Contains(t, "..") {
 		m |= g.dots
 	}
@@ -149,7 +130,7 @@ func (g *gate) woken(t string, more uint64) (m uint64) {
 }
 
 // after notes whether console i, which was given a line, is idle now.
-func (g *gate) after(i int) {
+func (g *gateGroup) after(i int) {
 	s := g.sleepers[i]
 	if s == nil {
 		return
@@ -163,7 +144,7 @@ func (g *gate) after(i int) {
 
 // claimed notes that console i claimed a line. It is taken for awake, which is
 // never wrong: more lines follow that are its own.
-func (g *gate) claimed(i int) { g.awake |= 1 << i }
+func (g *gateGroup) claimed(i int) { g.awake |= 1 << i }
 
 // next takes the first console off the set m.
 func next(m *uint64) int {

@@ -10,6 +10,7 @@ import (
 // xctestFormat reads XCTest (swift test, xcodebuild) and Swift Testing.
 var xctestFormat = format{
 	name:  "xctest",
+	order: 760,
 	wakes: &wake{flush: "TF*/<e" + anyByte[0x80:]},
 	console: func(out Sink, lim Limits) console {
 		x := &xcConsole{out: &countingSink{Sink: out}, lim: lim, anon: newAnonymous()}

@@ -44,12 +44,6 @@ func xmlRoot(head []byte) (name string, rest []byte) {
 	}
 }
 
-// embeddedRoots are the root elements by which a line of a log starts a document.
-var embeddedRoots = map[string]bool{
-	"testsuites": true, "testsuite": true, "TestRun": true, "test-run": true, "test-results": true, "assemblies": true, "assembly": true,
-	"testng-results": true, "robot": true, "CUNIT_TEST_RUN_REPORT": true, "valgrindoutput": true, "checkstyle": true, "TestLog": true, "Catch2TestRun": true, "Catch": true, "doctest": true,
-}
-
 // rootName returns the name of the tag that a line starts with.
 func rootName(line string) string {
 	i := strings.IndexAny(line, " \t/>")
@@ -91,7 +85,7 @@ type xmlDoc struct {
 }
 
 func newXMLDoc(d *document, label string) *xmlDoc {
-	r := &xmlDoc{document: d, label: label, x: newXMLReader(d.in.br, d.lim, d.base, !d.embedded)}
+	r := &xmlDoc{document: d, label: label, x: newXMLReader(d.br, d.lim, d.base, !d.embedded)}
 	r.x.inLog = d.embedded
 	r.text.max = d.lim.Text
 	return r
@@ -119,7 +113,7 @@ func (r *xmlDoc) roots(fn func(tok xmlToken) error, names ...string) error {
 		}
 	}
 	if !r.embedded {
-		if _, err := r.in.br.Peek(1); err != nil && err != io.EOF {
+		if _, err := r.br.Peek(1); err != nil && err != io.EOF {
 			return err
 		}
 	}
@@ -242,6 +236,15 @@ func (r *xmlDoc) shortfall(name string, line, declared, found int) {
 	}
 }
 
+// fewer says so if more tests were declared as passed than found.
+func (r *xmlDoc) fewer(name string, line, declared, found int) {
+	if declared > found {
+		red := r.failed+r.bad > 0
+		r.bad++
+		incomplete(r.out, red, Problem{Name: name, At: line, Message: fewerTests(found, declared)})
+	}
+}
+
 // explain completes a failing test from its message and trace: the place, the
 // two sides of an assertion, and the kind if the format does not state it.
 func (r *xmlDoc) explain(t *Test) {
@@ -266,12 +269,12 @@ func (r *xmlDoc) explain(t *Test) {
 		}
 	}
 	if t.Kind == "" {
-		t.Kind = t.statedKind()
+		t.Kind = statedKind(t)
 	}
 }
 
 // sidesBy sets the sides of an assertion that a format words in its own way.
-func (t *Test) sidesBy(expected, actual *multimatch.Regexp) {
+func sidesBy(t *Test, expected, actual *multimatch.Regexp) {
 	e, a := expected.FindStringSubmatch(t.Message), actual.FindStringSubmatch(t.Message)
 	if e != nil && a != nil {
 		t.Expected, t.Actual = strings.TrimSpace(e[1]), strings.TrimSpace(a[1])
@@ -282,7 +285,7 @@ func (t *Test) sidesBy(expected, actual *multimatch.Regexp) {
 var dotNetType = multimatch.New(`^(?:(?:OneTime)?(?:SetUp|TearDown) ?: )?([A-Za-z_][\w.+` + "`" + `]*(?:Exception|Error)) ?: `)
 
 // statedKind says what the type and the first words of the message state.
-func (t *Test) statedKind() Kind {
+func statedKind(t *Test) Kind {
 	typ, msg := strings.ToLower(t.Type), strings.ToLower(t.Message)
 	switch {
 	case strings.Contains(msg, "exceeded timeout") || strings.Contains(msg, "timed out after") || strings.HasSuffix(typ, "timeoutexception") && strings.Contains(typ, "test"):

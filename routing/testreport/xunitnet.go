@@ -7,7 +7,7 @@ import (
 
 // xunitFormat reads the results of xUnit.net: v1 (a <class> holds tests), v2
 // and v3 (a <collection> holds them).
-var xunitFormat = format{name: "xunit", detect: detectXUnit, document: readXUnit}
+var xunitFormat = format{name: "xunit", order: 50, opens: []string{"assemblies", "assembly"}, detect: detectXUnit, document: readXUnit}
 
 func detectXUnit(head []byte) int {
 	n, rest := xmlRoot(head)

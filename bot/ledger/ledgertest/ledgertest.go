@@ -44,6 +44,9 @@ func (s Size) Run(t *testing.T, open func(testing.TB) ledger.Ledger) {
 		"a context that has ended":               cancelled,
 		"racing writers lose nothing (S3-67)":    s.race,
 		"racing updates count each once (S0-12)": s.updates,
+		"a stream with its projection":           stream,
+		"an update that others overtake":         streamConflict,
+		"a subscription":                         subscribe,
 		"an update that adds nothing":            updateNothing,
 		"an update that does not follow":         updateBad,
 	} {
@@ -66,7 +69,7 @@ var At = time.Date(2026, 3, 4, 5, 6, 7, 123456789, time.UTC)
 
 // Note returns an event that says note and follows from any stream.
 func Note(key, note string) routing.Event {
-	return routing.Event{Type: routing.EventClaim, At: At, Case: key, Note: note}
+	return routing.Event{Type: routing.EventLease, At: At, Case: key, Note: note}
 }
 
 // Notes returns what the events of Note say.
@@ -309,12 +312,12 @@ func cancelled(t *testing.T, l ledger.Ledger) {
 }
 
 func updateNothing(t *testing.T, l ledger.Ledger) {
-	c, err := ledger.Update(t.Context(), l, key, func(routing.Case) ([]routing.Event, error) { return nil, nil })
+	c, err := ledger.Case(l, key).Update(t.Context(), func(routing.Case) ([]routing.Event, error) { return nil, nil })
 	if err != nil || c.Key != key {
 		t.Errorf("Update = %+v, %v", c, err)
 	}
 	failed := errors.New("failed")
-	if _, err = ledger.Update(t.Context(), l, key, func(routing.Case) ([]routing.Event, error) { return nil, failed }); !errors.Is(err, failed) {
+	if _, err = ledger.Case(l, key).Update(t.Context(), func(routing.Case) ([]routing.Event, error) { return nil, failed }); !errors.Is(err, failed) {
 		t.Errorf("Update: %v", err)
 	}
 	absent(t, l)
@@ -322,7 +325,7 @@ func updateNothing(t *testing.T, l ledger.Ledger) {
 
 func updateBad(t *testing.T, l ledger.Ledger) {
 	for _, e := range []routing.Event{{Type: routing.EventRun, At: At}, {Type: "nonsense", At: At}, Note("other", "")} {
-		_, err := ledger.Update(t.Context(), l, key, func(routing.Case) ([]routing.Event, error) {
+		_, err := ledger.Case(l, key).Update(t.Context(), func(routing.Case) ([]routing.Event, error) {
 			return []routing.Event{Note(key, ""), e}, nil
 		})
 		if err == nil {

@@ -76,7 +76,7 @@ func (s Size) updates(t *testing.T, l ledger.Ledger) {
 	var wg sync.WaitGroup
 	for range s.Writers {
 		wg.Go(func() {
-			c, err := ledger.Update(t.Context(), l, key, func(c routing.Case) ([]routing.Event, error) {
+			c, err := ledger.Case(l, key).Update(t.Context(), func(c routing.Case) ([]routing.Event, error) {
 				return []routing.Event{Note("", fmt.Sprint(c.Version))}, nil
 			})
 			if err != nil || c.Version == 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -38,7 +39,7 @@ func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (s
 // call brings the issue that a call belongs to up to date, and opens it where
 // there is none. c is the case that calls.
 func (g *GitHub) call(ctx context.Context, c routing.Case, call escalation.Call, limits escalation.Limits) (string, error) {
-	call.Filer = g.filer()
+	call.Lease = g.lease().Take()
 	limits.FuseID = routing.RegisterKey(g.Repo.String(), routing.RegisterEscalations) + "/fuse"
 	for try := 1; ; try++ {
 		rec, before, placed, err := g.place(ctx, call, limits)
@@ -125,7 +126,7 @@ func (g *GitHub) show(ctx context.Context, c routing.Case, rec escalation.Record
 	if placed.Blown {
 		g.log().Error("too many new issues within an hour; what is beyond is listed in one", "case", c.Key, "issue", rec.Number, "cap", g.Config.Escalation.Limits().MaxIssues)
 	}
-	rec, err := g.claimFiling(ctx, rec)
+	rec, err := g.leaseFiling(ctx, rec)
 	for try := 1; err == nil; try++ {
 		var i github.Issue
 		var created bool
@@ -181,7 +182,7 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 		return github.Issue{}, false, err
 	}
 	rec, _ = reg.ByID(rec.ID)
-	if rec, err = g.claimFiling(ctx, rec); err != nil {
+	if rec, err = g.leaseFiling(ctx, rec); err != nil {
 		return github.Issue{}, false, err
 	}
 	if rec.Number > 0 {
@@ -192,21 +193,18 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	return g.Hub.UpsertIssue(ctx, g.Repo, marker, spec, number)
 }
 
-func (g *GitHub) filer() *escalation.Filer {
-	ttl := g.FileTTL
-	if ttl <= 0 {
-		ttl = 2 * time.Minute
-	}
-	return &escalation.Filer{Owner: g.Owner, Until: g.now().Add(ttl)}
+func (g *GitHub) lease() ledger.Lease {
+	return ledger.Lease{Owner: g.Owner, TTL: g.FileTTL, Now: g.now}
 }
 
-// claimFiling makes sure that this process alone files the issue of rec: many
+// leaseFiling makes sure that this process alone files the issue of rec: many
 // cases may fail the same way at once. While another files it, it waits, and
 // returns the record with the issue's number.
-func (g *GitHub) claimFiling(ctx context.Context, rec escalation.Record) (escalation.Record, error) {
+func (g *GitHub) leaseFiling(ctx context.Context, rec escalation.Record) (escalation.Record, error) {
 	for rec.Number == 0 {
-		f := g.filer()
-		reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) { return r.File(rec.ID, *f, g.now()) })
+		reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+			return r.File(rec.ID, *g.lease().Take(), g.now())
+		})
 		var busy *escalation.BusyError
 		switch {
 		case err == nil:

@@ -194,7 +194,7 @@ func noTurns(string) routing.Policy {
 }
 
 func (d *desk) apply(e routing.Event) error {
-	next, err := ledger.Update(d.t.Context(), d.g.Ledger, d.c.Key, func(routing.Case) ([]routing.Event, error) { return []routing.Event{e}, nil })
+	next, err := ledger.Case(d.g.Ledger, d.c.Key).Update(d.t.Context(), func(routing.Case) ([]routing.Event, error) { return []routing.Event{e}, nil })
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (d *desk) apply(e routing.Event) error {
 			}
 		}
 		done := routing.Event{Type: routing.EventEffect, At: d.now, Case: d.c.Key, Checkpoint: "ci", Effect: &e, Ref: ref}
-		if d.c, err = ledger.Update(d.t.Context(), d.g.Ledger, d.c.Key, func(routing.Case) ([]routing.Event, error) { return []routing.Event{done}, nil }); err != nil {
+		if d.c, err = ledger.Case(d.g.Ledger, d.c.Key).Update(d.t.Context(), func(routing.Case) ([]routing.Event, error) { return []routing.Event{done}, nil }); err != nil {
 			return err
 		}
 	}

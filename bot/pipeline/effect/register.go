@@ -10,14 +10,18 @@ import (
 
 // Register reads the register of escalations of a repository.
 func Register(ctx context.Context, led ledger.Ledger, repo string) (escalation.Register, error) {
-	return ChangeRegister(ctx, led, repo, func(escalation.Register) ([]routing.Event, error) { return nil, nil })
+	return escalations(led, repo).Load(ctx)
+}
+
+func escalations(led ledger.Ledger, repo string) ledger.Stream[escalation.Register] {
+	return ledger.Of(led, routing.RegisterKey(repo, routing.RegisterEscalations), escalation.Projection)
 }
 
 // ChangeRegister asks fn what happened to the newest register of escalations of
 // a repository, appends that, and returns the register with it. On a conflict
 // fn is asked again, so it must have no effects.
 func ChangeRegister(ctx context.Context, led ledger.Ledger, repo string, fn func(escalation.Register) ([]routing.Event, error)) (escalation.Register, error) {
-	return ledger.ChangeFold(ctx, led, routing.RegisterKey(repo, routing.RegisterEscalations), escalation.FoldRegister, fn)
+	return escalations(led, repo).Update(ctx, fn)
 }
 
 // change is ChangeRegister of the effector's repository.

@@ -28,13 +28,17 @@ func All(led ledger.Ledger, repo string) Book { return Book{Ledger: led, Repo: r
 
 // Register reads the register of edges of the repository, of all builds.
 func (b Book) Register(ctx context.Context) (feedback.Register, error) {
-	return b.Change(ctx, func(feedback.Register) ([]routing.Event, error) { return nil, nil })
+	return b.stream().Load(ctx)
 }
 
 // Change asks fn what to add to the register, appends that, and returns the
 // register with it. On a conflict fn is asked again, so it must have no effects.
 func (b Book) Change(ctx context.Context, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
-	return ledger.ChangeFold(ctx, b.Ledger, routing.RegisterKey(b.Repo, routing.RegisterEdges), feedback.FoldEdges, fn)
+	return b.stream().Update(ctx, fn)
+}
+
+func (b Book) stream() ledger.Stream[feedback.Register] {
+	return ledger.Of(b.Ledger, routing.RegisterKey(b.Repo, routing.RegisterEdges), feedback.Projection)
 }
 
 // Sent is what a sending came to, as it is told to the sender.

@@ -137,7 +137,7 @@ func TestBook(t *testing.T) {
 		if _, err := b.Ledger.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterEdges), "", []routing.Event{{Type: routing.EventEdge, Data: []byte(`{"feedback_id": "FB-009"}`)}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Before(ctx, "model"); err == nil || !strings.Contains(err.Error(), "event 1 of the register of edges") {
+		if _, err := b.Before(ctx, "model"); err == nil || !strings.Contains(err.Error(), "event 1 of stream acme/app!edges") {
 			t.Error(err)
 		}
 	})

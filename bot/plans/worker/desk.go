@@ -37,15 +37,11 @@ type Desk struct {
 
 // Journal reads what the stream says.
 func (d *Desk) Journal(ctx context.Context) (plan.Journal, error) {
-	events, _, err := d.Ledger.Load(ctx, d.Key)
-	if err != nil {
-		return plan.Journal{}, err
-	}
-	j, err := plan.FoldJournal(events)
-	if err != nil {
-		return j, fmt.Errorf("%s: %w", d.Key, err)
-	}
-	return j, nil
+	return d.stream().Load(ctx)
+}
+
+func (d *Desk) stream() ledger.Stream[plan.Journal] {
+	return ledger.Of(d.Ledger, d.Key, plan.JournalProjection)
 }
 
 // Record asks fn what happened, given the journal, and appends that. On a
@@ -55,13 +51,8 @@ func (d *Desk) Journal(ctx context.Context) (plan.Journal, error) {
 func (d *Desk) Record(ctx context.Context, fn func(plan.Journal) ([]plan.Event, error)) (plan.Journal, []plan.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out plan.Journal
 	var told []plan.Event
-	_, err := ledger.Change(ctx, d.Ledger, d.Key, func(old []routing.Event) ([]routing.Event, error) {
-		j, err := plan.FoldJournal(old)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Key, err)
-		}
+	out, err := d.stream().Update(ctx, func(j plan.Journal) (_ []routing.Event, err error) {
 		if told, err = fn(j); err != nil {
 			return nil, err
 		}
@@ -72,12 +63,8 @@ func (d *Desk) Record(ctx context.Context, fn func(plan.Journal) ([]plan.Event, 
 			if told[i].At.IsZero() {
 				told[i].At = now
 			}
-			if err := j.Apply(told[i]); err != nil {
-				return nil, err
-			}
 			add = append(add, told[i].Record())
 		}
-		out = j
 		return add, nil
 	})
 	if err != nil {

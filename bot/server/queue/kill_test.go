@@ -97,8 +97,8 @@ func app(name, work string) error {
 // counting works on deliveries: each is noted in the ledger, once.
 func counting(s *queue.Store) queue.Work {
 	return quickly(func(ctx context.Context, d queue.Delivery) error {
-		_, err := ledger.Change(ctx, s.Ledger(), "acme/app#"+d.ID, func(old []routing.Event) ([]routing.Event, error) {
-			if len(old) > 0 {
+		_, err := ledger.Case(s.Ledger(), "acme/app#"+d.ID).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+			if c.Version > 0 {
 				return nil, nil // before the process was killed
 			}
 			return []routing.Event{ledgertest.Note("", d.ID)}, nil

@@ -120,17 +120,18 @@ type entry struct {
 	Escalated *Escalation `json:"escalated,omitempty"` // failed, rejected
 }
 
-// FoldEdges returns the register of its events. An event that does not follow
-// from those before it is an error that names its place.
-func FoldEdges(events []routing.Event) (Register, error) {
-	r := Register{}.own()
-	for i, e := range events {
-		if err := r.add(e); err != nil {
-			return r, fmt.Errorf("event %d of the register of edges: %w", i+1, err)
-		}
-	}
-	return r, nil
+// Projection folds the stream of the feedback requests of a repository.
+var Projection = routing.Projection[Register]{
+	New:   func(string) Register { return Register{}.own() },
+	Clone: Register.own,
+	Apply: func(r Register, e routing.Event) (Register, error) {
+		err := r.add(e)
+		return r, err
+	},
 }
+
+// FoldEdges returns the feedback requests of a stream; see routing.Projection.
+func FoldEdges(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
 
 // Apply returns the register after e.
 func (r Register) Apply(e routing.Event) (Register, error) {
