@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Permission is a permission of the App, and what it is for.
+// Permission is a permission of the App. Why says in Markdown what it is for.
 type Permission struct{ Key, Name, Level, Why string }
 
-// contentsWrite is what the permission contents:write is for, which the App has only if it is asked for.
-const contentsWrite = "Reads .github/switchback.yml, CODEOWNERS, and the code around a failing line; sends repository_dispatch, for which GitHub asks for write; and drives ports and prompts, whose ledger is the branch switchback-ledger. Nothing else is written."
-
-// permissions says what each permission is for. Its level is that of the rows of the table.
+// permissions says what each permission is for. Its level is the highest that a row of the table needs.
 var permissions = []Permission{
 	{Key: "actions", Name: "Actions", Why: "Reads the runs, logs and artifacts that are analyzed; runs failed jobs again, and starts the workflow that fixes a failure."},
 	{Key: "checks", Name: "Checks", Why: "Shows the decision on a commit as a check."},
-	{Key: "contents", Name: "Contents", Why: "Reads .github/switchback.yml, CODEOWNERS, and the code around a failing line. Nothing is written."},
+	{Key: "contents", Name: "Contents", Why: "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line. Nothing is written."},
 	{Key: "issues", Name: "Issues", Why: "Opens escalation issues, and reads the boxes that are ticked there and the commands in comments."},
 	{Key: "metadata", Name: "Metadata", Why: "GitHub requires it of every App. It says who may answer."},
 	{Key: "pull_requests", Name: "Pull requests", Why: "Keeps the one comment that returns a failure for a fix, and the labels."},
 }
 
-// Permissions returns the permissions that the handlers of the App need, the least ones; with
-// dispatch also those of repository_dispatch, and of plans and surveys that the App drives.
+// contentsWrite is what contents:write is for. The App has it only if its owner wants that.
+const contentsWrite = "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line; sends `repository_dispatch`, for which GitHub requires write; and drives ports and prompts, whose ledger is the branch `switchback-ledger`. Nothing else is written."
+
+// Permissions returns the least permissions with which the App's handlers work; with dispatch also
+// contents:write, for repository_dispatch, plans and surveys.
 func Permissions(dispatch bool) []Permission {
 	out := slices.Clone(permissions)
 	for i := range out {
@@ -41,24 +41,24 @@ func Permissions(dispatch bool) []Permission {
 	return out
 }
 
-// Subscription is an event that the App subscribes to, and what it is for.
+// Subscription is an event that the App subscribes to. Why says in Markdown what is done about it.
 type Subscription struct{ Event, Why string }
 
-// subscriptions says what each event is for.
+// subscriptions says what each event of the table is for.
 var subscriptions = []Subscription{
 	{"workflow_run", "A run has completed, and is analyzed."},
-	{"pull_request", "The label switchback:paused was added or removed, the pull request was closed, or its commits may change the configuration."},
+	{"pull_request", "The label `switchback:paused` was added or removed, the pull request was closed, or its commits may change the configuration."},
 	{"pull_request_review", "A review requests changes or approves."},
-	{"issues", "A box was ticked on an escalation, or its issue closed or opened again."},
-	{"issue_comment", "Somebody answers with a command such as /switchback resume."},
+	{"issues", "A box was ticked on an escalation, or its issue was closed or opened again."},
+	{"issue_comment", "Somebody answers with a command such as `/switchback resume`."},
 	{"push", "The default branch may have another configuration, or another plan of ports."},
 	{"repository", "A repository has another name or owner, and keeps its history."},
 }
 
 // unasked are the events that GitHub sends every App: that it was installed or removed, and that
-// somebody pressed "Re-run" on one of its checks.
+// somebody pressed Re-run on one of its checks.
 var unasked = []string{"installation", "installation_repositories", "installation_target", "check_run", "check_suite"}
 
-// Subscriptions returns the events that the App subscribes to: those of the table that GitHub does
-// not send unasked.
+// Subscriptions returns the events of the table that the App subscribes to: all that GitHub does not
+// send unasked.
 func Subscriptions() []Subscription { return slices.Clone(subscriptions) }
