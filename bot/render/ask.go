@@ -126,3 +126,14 @@ func boxText(b answers.Box, o Options) string {
 	}
 	return l.say(b.Text, "phase", phase, "test", test)
 }
+
+// CommandHelp says in one line what a command does.
+func CommandHelp(s answers.Spec, o Options) string { return o.Language.say(s.HelpID()) }
+
+// BoxHelp is the text of a kind of box, with {n}, {phase} and {test} as they are.
+func BoxHelp(s answers.BoxSpec, o Options) string {
+	if many := s.Text + ".many"; o.Language.has(many) {
+		return o.Language.say(many)
+	}
+	return o.Language.say(s.Text)
+}

@@ -16,10 +16,10 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// begin makes the story of a scenario that one of the faces tells.
+// begin makes the story of a scenario, with the Action or the App.
 type begin func(t testing.TB, config string) *story
 
-// both tells a scenario twice: by steps of the Action, and by webhooks to the
+// both runs a scenario twice: by steps of the Action, and by webhooks to the
 // App. What people see in the end, and what is recorded, is the same.
 func both(t *testing.T, scenario func(t *testing.T, begin begin)) {
 	t.Helper()
@@ -50,7 +50,7 @@ func newAppStory(t testing.TB, config string) *story {
 	return s
 }
 
-// join installs the App in the story's repository: from now on it is told of it.
+// join installs the App in the story's repository, which delivers its events from now on.
 func (s *story) join() {
 	s.t.Helper()
 	x := &sharedApp
@@ -96,7 +96,7 @@ func (s *story) login() string {
 	return ActionsBot
 }
 
-// settled waits until the App has worked on all that it was told of the story.
+// settled waits until the App has processed all deliveries of the story.
 func (s *story) settled() {
 	s.t.Helper()
 	waits := ""
@@ -118,7 +118,7 @@ func (s *story) settled() {
 		case time.Now().After(over):
 			s.t.Fatalf("it is not done: %s", waits)
 		}
-		time.Sleep(20 * time.Millisecond) // another process works; nothing tells
+		time.Sleep(20 * time.Millisecond) // another process works, without a signal
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *story) tells(what string, is func(Delivery) bool, do func()) {
 	s.settled()
 }
 
-// sends tells the App an event and waits until that has worked on it.
+// sends delivers an event to the App and waits until it is processed.
 func (s *story) sends(event string, payload map[string]any) Result {
 	s.t.Helper()
 	delete(payload, "repository") // the real one is put in
@@ -145,7 +145,7 @@ func (s *story) sends(event string, payload map[string]any) Result {
 	return Result{}
 }
 
-// ranInApp files what run describes as a workflow run, and tells the App of it.
+// ranInApp adds what run describes as a workflow run, and delivers the event.
 func (s *story) ranInApp(report string, in map[string]string) Result {
 	s.t.Helper()
 	run := s.ranOn(s.r, "feature", report)
@@ -171,7 +171,7 @@ func (s *story) ranInApp(report string, in map[string]string) Result {
 	return s.toldRun(filed)
 }
 
-// toldRun tells the App that a run has ended.
+// toldRun delivers the event of a run that has ended.
 func (s *story) toldRun(run *Run) Result {
 	s.t.Helper()
 	s.sends("workflow_run", s.r.RunPayload(run, "completed"))

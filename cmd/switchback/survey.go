@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,13 +16,13 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-type promptFlags struct {
+type surveyFlags struct {
 	result, root, repo, ledger, config, goal, level, text, by string
 	accept                                                    []string
 }
 
-// prompted is what the subcommands of prompt print of a prompt.
-type prompted struct {
+// surveyed is what the subcommands print of a survey.
+type surveyed struct {
 	ID       string               `json:"id"`
 	State    string               `json:"state"` // open, answered or timed_out
 	Deadline time.Time            `json:"deadline"`
@@ -37,39 +36,41 @@ type prompted struct {
 	Body     string               `json:"body,omitempty"`
 }
 
-func promptCommand(s streams, getenv func(string) string) *cobra.Command {
-	var f promptFlags
-	c := &cobra.Command{Use: "prompt", Short: "Ask people about a cycle of optimization, and take their answers",
-		RunE: func(*cobra.Command, []string) error { return usage("name open, answer, reconcile or status") }}
+func surveyCommand(s streams, getenv func(string) string) *cobra.Command {
+	var f surveyFlags
+	c := &cobra.Command{Use: "survey", Short: "Ask people about the result of an optimization cycle",
+		RunE: func(*cobra.Command, []string) error {
+			return usage("the subcommand is missing; name open, answer, reconcile or status")
+		}}
 	open := &cobra.Command{
 		Use:   "open --result FILE [--ledger PATH]",
-		Short: "Ask about a result: on GitHub, or with --ledger against a ledger on disk",
-		Long: "Check a result and that its report exists, record the audit row and the prompt,\n" +
-			"and open the issue that asks. With --ledger nothing leaves this machine: the\n" +
-			"issue is printed. Without it GITHUB_TOKEN is used on GITHUB_REPOSITORY or --repo.",
+		Short: "Open a survey about a result, on GitHub or in a ledger on disk",
+		Long: `Check a result and that its report exists, record the survey, and open the issue that asks. With
+--ledger nothing leaves this machine and the issue is printed. Without it GITHUB_TOKEN is used, in
+GITHUB_REPOSITORY or --repo.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runPromptOpen(c.Context(), s, f, getenv) },
+		RunE: func(c *cobra.Command, _ []string) error { return runSurveyOpen(c.Context(), s, f, getenv) },
 	}
-	open.Flags().StringVar(&f.result, "result", "", "the result, a JSON file (required)")
-	open.Flags().StringVar(&f.root, "root", ".", "where the result's report_path begins")
+	open.Flags().StringVar(&f.result, "result", "", "the JSON file of the result (required)")
+	open.Flags().StringVar(&f.root, "root", ".", "the directory that report_path of the result is relative to")
 	answer := &cobra.Command{
-		Use:   "answer PROMPT --level keep|raise|lower --ledger PATH",
-		Short: "Record the answer to a prompt in a ledger on disk",
+		Use:   "answer SURVEY --level keep|raise|lower --ledger PATH",
+		Short: "Record the answer to a survey in a ledger on disk",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(c *cobra.Command, args []string) error { return runPromptAnswer(c.Context(), s, f, args[0]) },
+		RunE:  func(c *cobra.Command, args []string) error { return runSurveyAnswer(c.Context(), s, f, args[0]) },
 	}
 	fl := answer.Flags()
 	fl.StringVar(&f.level, "level", "", "keep, raise or lower (required)")
-	fl.StringSliceVar(&f.accept, "accept", nil, "suggestions to take up, by number or id, separated by commas")
-	fl.StringVar(&f.text, "text", "", "further remarks, carried over to the next cycle")
+	fl.StringSliceVar(&f.accept, "accept", nil, "the accepted suggestions, by number or id, separated by commas")
+	fl.StringVar(&f.text, "text", "", "further remarks for the next cycle")
 	fl.StringVar(&f.by, "by", username(), "who answered")
-	fl.StringVar(&f.goal, "goal", "", "write goal.json here")
+	fl.StringVar(&f.goal, "goal", "", "write the goal of the next cycle to this file")
 	reconcile := &cobra.Command{
 		Use:   "reconcile --ledger PATH",
-		Short: "Time out the prompts of a ledger on disk that nobody answered",
+		Short: "Time out the surveys that nobody answered, in a ledger on disk",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := localDesk(c.Context(), f, true)
+			d, err := localSurveys(c.Context(), f, true)
 			if err != nil {
 				return err
 			}
@@ -77,15 +78,15 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			return printPrompts(s, ps)
+			return printSurveys(s, ps)
 		},
 	}
 	status := &cobra.Command{
 		Use:   "status --ledger PATH",
-		Short: "Print the prompts of a ledger on disk with their goals",
+		Short: "Print the surveys of a ledger on disk, with their goals",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := localDesk(c.Context(), f, true)
+			d, err := localSurveys(c.Context(), f, true)
 			if err != nil {
 				return err
 			}
@@ -93,30 +94,30 @@ func promptCommand(s streams, getenv func(string) string) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			return printPrompts(s, reg.Prompts)
+			return printSurveys(s, reg.Prompts)
 		},
 	}
 	for _, sub := range []*cobra.Command{open, answer, reconcile, status} {
 		sub.Flags().StringVar(&f.ledger, "ledger", "", ledgerHelp)
-		sub.Flags().StringVar(&f.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, with a ledger local/local")
-		sub.Flags().StringVar(&f.config, "config", "", "configuration file")
+		sub.Flags().StringVar(&f.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, or local/local with --ledger")
+		sub.Flags().StringVar(&f.config, "config", "", "the configuration file")
 		c.AddCommand(sub)
 	}
 	return c
 }
 
-func runPromptOpen(ctx context.Context, s streams, f promptFlags, getenv func(string) string) error {
+func runSurveyOpen(ctx context.Context, s streams, f surveyFlags, getenv func(string) string) error {
 	if f.result == "" {
-		return usage("--result is missing; give the result's JSON file")
+		return usage("--result is missing; name the JSON file of the result")
 	}
 	if f.ledger == "" {
-		return promptOnGitHub(ctx, s, f, getenv)
+		return surveyOnGitHub(ctx, s, f, getenv)
 	}
 	res, err := action.ReadResult(f.result, f.root)
 	if err != nil {
 		return failed(err)
 	}
-	d, err := localDesk(ctx, f, false)
+	d, err := localSurveys(ctx, f, false)
 	if err != nil {
 		return err
 	}
@@ -129,8 +130,8 @@ func runPromptOpen(ctx context.Context, s streams, f promptFlags, getenv func(st
 	return printJSON(s, out)
 }
 
-// promptOnGitHub opens the prompt as the Action does in a workflow.
-func promptOnGitHub(ctx context.Context, s streams, f promptFlags, getenv func(string) string) error {
+// surveyOnGitHub opens the survey as the Action does in a workflow.
+func surveyOnGitHub(ctx context.Context, s streams, f surveyFlags, getenv func(string) string) error {
 	file, err := filepath.Abs(f.result)
 	if err != nil {
 		return failed(err)
@@ -158,8 +159,8 @@ func promptOnGitHub(ctx context.Context, s streams, f promptFlags, getenv func(s
 	return nil
 }
 
-func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) error {
-	d, err := localDesk(ctx, f, true)
+func runSurveyAnswer(ctx context.Context, s streams, f surveyFlags, id string) error {
+	d, err := localSurveys(ctx, f, true)
 	if err != nil {
 		return err
 	}
@@ -169,11 +170,11 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 	}
 	p, ok := reg.Prompt(id)
 	if !ok {
-		return failed(fmt.Errorf("there is no prompt %q; `switchback prompt status --ledger %s` lists those there are", id, named(f.ledger)))
+		return failed(fmt.Errorf("there is no survey %q; `switchback survey status --ledger %s` lists the ids", id, named(f.ledger)))
 	}
 	a, err := p.ParseAnswer(f.level, f.accept, f.text)
 	if err != nil {
-		return usage("%w; name one of --level keep, raise, lower, and suggestions by number or id", err)
+		return usage("%w; set --level to keep, raise or lower, and name suggestions by number or id", err)
 	}
 	now := time.Now()
 	out, p, err := d.Answer(ctx, id, survey.Said{Answer: a, By: f.by, Source: "cli/" + now.UTC().Format(time.RFC3339Nano), At: now})
@@ -181,9 +182,9 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 	case err != nil:
 		return failed(err)
 	case out == survey.Second:
-		return failed(fmt.Errorf("prompt %s was answered by %s before; that answer counts", id, p.Answered.By))
+		return failed(fmt.Errorf("survey %s was answered by %s before; that answer counts", id, p.Answered.By))
 	case out == survey.Late:
-		return failed(fmt.Errorf("prompt %s timed out at %s; nothing is changed", id, p.Deadline().UTC().Format(time.RFC3339)))
+		return failed(fmt.Errorf("survey %s timed out at %s; nothing was changed", id, p.Deadline().UTC().Format(time.RFC3339)))
 	}
 	if f.goal != "" {
 		if err := os.WriteFile(f.goal, p.Goal.JSON(), 0o644); err != nil {
@@ -193,10 +194,10 @@ func runPromptAnswer(ctx context.Context, s streams, f promptFlags, id string) e
 	return printJSON(s, shown(p))
 }
 
-// localDesk handles prompts against a ledger on disk and posts nothing.
-func localDesk(ctx context.Context, f promptFlags, exists bool) (*surveys.Desk, error) {
+// localSurveys handles the surveys of a ledger on disk, and posts nothing.
+func localSurveys(ctx context.Context, f surveyFlags, exists bool) (*surveys.Desk, error) {
 	if f.ledger == "" {
-		return nil, usage("--ledger is missing; on GitHub the Action does this")
+		return nil, usage("--ledger is missing; name a ledger on disk (on GitHub the Action does this)")
 	}
 	cfg, err := readConfig(f.config)
 	if err != nil {
@@ -220,8 +221,8 @@ func localDesk(ctx context.Context, f promptFlags, exists bool) (*surveys.Desk, 
 	}, nil
 }
 
-func shown(p survey.Prompt) prompted {
-	out := prompted{ID: p.ID, State: "open", Deadline: p.Deadline().UTC(), Issue: p.Number, URL: p.URL, Result: p.Result, Audit: p.Audit, Goal: p.Goal}
+func shown(p survey.Prompt) surveyed {
+	out := surveyed{ID: p.ID, State: "open", Deadline: p.Deadline().UTC(), Issue: p.Number, URL: p.URL, Result: p.Result, Audit: p.Audit, Goal: p.Goal}
 	if p.TimedOut {
 		out.State = "timed_out"
 	}
@@ -231,20 +232,10 @@ func shown(p survey.Prompt) prompted {
 	return out
 }
 
-func printPrompts(s streams, ps []survey.Prompt) error {
-	out := []prompted{}
+func printSurveys(s streams, ps []survey.Prompt) error {
+	out := []surveyed{}
 	for _, p := range ps {
 		out = append(out, shown(p))
 	}
 	return printJSON(s, out)
-}
-
-func printJSON(s streams, v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return failed(err)
-	}
-	return nil
 }

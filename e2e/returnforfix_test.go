@@ -13,7 +13,7 @@ func TestReturnForFix(t *testing.T) {
 	s.r.Grant(t, Writer, "push")
 	s.want(s.run(environment, nil), 0, map[string]string{"decision": "ESCALATE_ENV"})
 	issue := s.onlyIssue()
-	t.Run("S0-23 a retry hands the escalated failure back at once and closes the issue", func(t *testing.T) {
+	t.Run("S0-23 a retry returns the escalated failure for a fix at once and closes the issue", func(t *testing.T) {
 		s.want(s.say(Writer, issue.Number, "/switchback retry"), 0, nil)
 		comment := strings.Join(s.bot(), "\n")
 		if !strings.Contains(comment, "returned for a fix: turn 1 of 4") || !strings.Contains(comment, "`"+Writer+"` handed it back for 1 more turn") {

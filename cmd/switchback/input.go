@@ -23,7 +23,7 @@ func sources(s streams, files []string) []analysis.Source {
 	return out
 }
 
-// distinct returns files without those that were named before, by whatever path.
+// distinct returns files without those that stand in the list before, by whatever path.
 func distinct(files []string) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -47,8 +47,8 @@ func sourceName(file string) string {
 	return file
 }
 
-// exist returns an error for the first file that cannot be opened: a wrong
-// path on the command line is a mistake, not a run without report.
+// exist returns an error for the first file that cannot be opened: a wrong path on the command line is
+// a mistake, not a run without a report.
 func exist(s streams, files []string) error {
 	for _, f := range files {
 		if f == "-" {
