@@ -32,7 +32,7 @@ func (s *served) again(config string) *served {
 	return v
 }
 
-// called fails the test unless a human was called, once.
+// called fails the test unless there is one escalation.
 func (s *served) called() {
 	s.t.Helper()
 	s.app.Idle()

@@ -104,7 +104,7 @@ func TestFeedbackReentry(t *testing.T) {
 
 func TestFeedbackKilled(t *testing.T) {
 	t.Parallel()
-	// after puts a repository into the state of which a chapter tells.
+	// after puts a repository into the state that a chapter names.
 	chapters := []struct {
 		name  string
 		event func(s *asking) (string, any, map[string]string)

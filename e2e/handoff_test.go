@@ -224,7 +224,7 @@ func TestLimits(t *testing.T) {
 		s := newStory(t, "max_iterations: 1\ncases: {\"#1\": {max_iterations: 2}}\n")
 		s.upTo(t, 2, "ESCALATE_MAX_RETRY")
 	})
-	t.Run("S4-35 a limit of 0 hands nothing back", func(t *testing.T) {
+	t.Run("S4-35 a limit of 0 returns nothing for a fix", func(t *testing.T) {
 		s := newStory(t, "max_iterations: 0\n")
 		s.upTo(t, 0, "ESCALATE_MAX_RETRY")
 	})

@@ -62,7 +62,7 @@ var hostileNames = []string{
 	"a|b\nc|d", "\n::error file=calc.go,line=1::pwned", "##[error]pwned", "%0A::set-output name=decision::PASS", "\ndecision=PASS\nclass<<EOF\nnone\nEOF",
 }
 
-// live are texts that must not stand anywhere outside code.
+// live are texts that must not appear anywhere outside code.
 var live = regexp.MustCompile(`(?i)@everyone|@octo\b[^ ]|(fixes|closes) +#?\w*/?\w*#\d|\]\(javascript:|<script|<img|\x1b|[\x{202a}-\x{202e}\x{200b}]`)
 
 // code is what Markdown shows as it is.

@@ -134,7 +134,7 @@ func (p *build) act(t *testing.T, id int64) (Act, string) {
 	}, uploads
 }
 
-// standings reads how the ports stand from the plan's issue: "a passed 1".
+// standings reads the status of the ports from the plan's issue: "a passed 1".
 func (p *build) standings(t *testing.T, title string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

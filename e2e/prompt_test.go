@@ -12,7 +12,7 @@ import (
 )
 
 // tick edits the issue's body as login: ids are ticked, each by an edit of its
-// own as a click is, and what the last one tells is returned.
+// own as a click is, and the event of the last one is returned.
 func (s *story) tick(login string, number int, ids ...string) map[string]any {
 	s.t.Helper()
 	var event map[string]any
@@ -27,7 +27,7 @@ func (s *story) tick(login string, number int, ids ...string) map[string]any {
 	return event
 }
 
-// edit writes the issue's body as login and returns the event that tells it.
+// edit writes the issue's body as login and returns the event of it.
 func (s *story) edit(login string, number int, body string) map[string]any {
 	s.t.Helper()
 	before := s.body(number)
@@ -37,7 +37,7 @@ func (s *story) edit(login string, number int, body string) map[string]any {
 	return s.issueEvent("edited", login, number, map[string]any{"changes": map[string]any{"body": map[string]any{"from": before}}})
 }
 
-// change changes the issue as login. Where the App acts, it was told of it then.
+// change changes the issue as login. Where the App acts, it has the event afterwards.
 func (s *story) change(login, action string, number int, to map[string]any) {
 	s.t.Helper()
 	do := func() {
@@ -86,13 +86,13 @@ func (s *story) prompt(number int) answers.Prompt {
 	return p
 }
 
-// escalated is a story whose turns are used up, with its issue. max is 1.
+// escalated is a story at its limit of fix attempts, with its issue. max is 1.
 func escalated(t testing.TB, config string) (*story, Issue) {
 	t.Helper()
 	return begin(newStory).escalated(t, config)
 }
 
-// escalated is the same through a face.
+// escalated is the same through the Action or the App.
 func (b begin) escalated(t testing.TB, config string) (*story, Issue) {
 	t.Helper()
 	s := b(t, "max_iterations: 1\n"+config)

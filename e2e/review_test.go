@@ -146,7 +146,7 @@ func testReviewLimit(t *testing.T, begin begin) {
 		s.push()
 	}
 	res := s.review(Writer, changes, "- critical (testing): no test")
-	t.Run("S4-50 S4-78 S4-13 after 3 of 3 the 4th failed review calls a human", func(t *testing.T) {
+	t.Run("S4-50 S4-78 S4-13 after 3 of 3 the 4th failed review opens an escalation", func(t *testing.T) {
 		s.want(res, 0, map[string]string{"decision": "ESCALATE_MAX_RETRY", "iteration": "3"})
 		s.onlyIssue()
 	})

@@ -368,7 +368,7 @@ func testOneRun(t *testing.T, begin begin) {
 		code         int
 		want         string
 	}{
-		{"an environment failure calls a human at once", environment, nil, 0, "ESCALATE_ENV"},
+		{"an environment failure opens an escalation at once", environment, nil, 0, "ESCALATE_ENV"},
 		{"a timeout is returned for a fix first", timedOut, nil, 0, "RETRY"},
 		{"a missing report of a green job is unclear and fails the step", "", map[string]string{"job-status": "success"}, 1, "ESCALATE_UNCLEAR"},
 		{"a missing report of a failed job is unclear", "", nil, 1, "ESCALATE_UNCLEAR"},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -24,7 +24,7 @@ func (d *Desk) check(ctx context.Context, reg plan.Register, b plan.Board) error
 	}
 	c := github.Check{
 		Name: "switchback / plan " + d.Name, ExternalID: d.Key() + "/" + reg.Build.ID + "/check", Status: "in_progress",
-		Title: render.PlanProgress(b, d.Render), Summary: render.PlanBody(d.Name, b, d.Render), DetailsURL: reg.Build.URL,
+		Title: planview.Progress(b, d.Render), Summary: planview.Body(d.Name, b, d.Render), DetailsURL: reg.Build.URL,
 	}
 	if done, passed := b.Done(); done {
 		c.Status = "completed"

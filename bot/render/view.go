@@ -1,6 +1,7 @@
 package render
 
 import (
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/redact"
@@ -34,7 +35,7 @@ func look(c routing.Case, checkpoint string, o Options) view {
 // lookAt returns the view as of turn i of the streak; none if i is outside.
 func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	cp := c.Checkpoints[checkpoint]
-	v := view{c: c, cp: cp, name: o.redact(checkpoint), o: o, lang: o.Language}
+	v := view{c: c, cp: cp, name: o.Redacted(checkpoint), o: o, lang: o.Language}
 	story := cp.Story()
 	if i < 0 || i >= len(story) {
 		return v
@@ -44,7 +45,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		if j < i {
 			t.Verdict = slim(t.Verdict)
 		}
-		t.Reason = o.redact(t.Reason)
+		t.Reason = o.Redacted(t.Reason)
 		t.Verdict = o.verdict(t.Verdict)
 		t.Verdict.Failures, v.excused = counting(t.Verdict.Failures)
 		v.story = append(v.story, t)
@@ -82,7 +83,7 @@ func slim(v routing.Verdict) routing.Verdict {
 
 // verdict returns v with secrets removed from all that a run had a hand in.
 func (o Options) verdict(v routing.Verdict) routing.Verdict {
-	v = redact.VerdictWith(v, o.redact)
+	v = redact.VerdictWith(v, o.Redacted)
 	for i := range v.Failures {
 		if f := &v.Failures[i]; !f.Class.Valid() {
 			f.Class = routing.Unknown
@@ -91,10 +92,11 @@ func (o Options) verdict(v routing.Verdict) routing.Verdict {
 	return v
 }
 
-func (o Options) all(ss []string) []string {
+// RedactedAll is Redacted of each of ss.
+func (o Options) RedactedAll(ss []string) []string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
-		out[i] = o.redact(s)
+		out[i] = o.Redacted(s)
 	}
 	return out
 }
@@ -107,15 +109,15 @@ func (v view) repo() string {
 }
 
 // sha returns a commit as a short link, or in words where it is not known.
-func (v view) sha(sha string) string {
+func (v view) sha(sha string) md {
 	if sha == "" {
-		return v.lang.say("unknown")
+		return v.lang.Say("unknown")
 	}
-	s := code(short(sha))
+	s := markdown.Code(short(sha))
 	if !repoName.MatchString(v.repo()) || !commitHash.MatchString(sha) {
 		return s
 	}
-	return link(s, v.o.server()+"/"+v.repo()+"/commit/"+sha)
+	return markdown.Link(s, v.o.Server()+"/"+v.repo()+"/commit/"+sha)
 }
 
 func short(sha string) string {
@@ -126,24 +128,77 @@ func short(sha string) string {
 }
 
 // place returns file:line of a failure, linked at the run's commit.
-func (v view) place(f routing.Failure) string {
+func (v view) place(f routing.Failure) md {
 	w := escalation.Where(f)
 	if w == "" {
 		return ""
 	}
-	return link(code(w), v.o.blob(v.repo(), v.turn.Verdict.Run.SHA, f.File, f.Line))
+	return markdown.Link(markdown.Code(w), v.o.blob(v.repo(), v.turn.Verdict.Run.SHA, f.File, f.Line))
 }
 
 func (v view) runURL() string {
-	if u := v.o.address(v.o.RunURL); u != "" {
+	if u := v.o.Address(v.o.RunURL); u != "" {
 		return u
 	}
-	return v.o.address(v.turn.Verdict.Run.URL)
+	return v.o.Address(v.turn.Verdict.Run.URL)
+}
+
+// runLink links the run and its log, "" if its page is not known.
+func (v view) runLink() md {
+	if u := v.runURL(); u != "" {
+		return markdown.Link(v.lang.Say("run.link"), u)
+	}
+	return ""
+}
+
+func (v view) onMax() routing.OnMax { return v.decision().OnMax }
+
+// decision returns what was decided when the turn was taken: of the run it
+// shows, or where a newer run has taken that one's place, of the run that the
+// same turn was decided on.
+func (v view) decision() routing.Decision {
+	rs := v.cp.Runs[v.turn.Verdict.Run.Key()]
+	if rs.Decided && rs.Decision.Kind == v.turn.Kind {
+		return rs.Decision
+	}
+	for _, rs := range v.cp.Runs {
+		if d := rs.Decision; rs.Decided && d.Kind == v.turn.Kind && d.Iteration == v.turn.Iteration && d.Reason == v.turn.Reason {
+			return d
+		}
+	}
+	return routing.Decision{}
+}
+
+// class returns a class as its word and its id.
+func (v view) class(c routing.Class) md {
+	id := valid(c)
+	return "**" + v.lang.Say("class."+id) + "** (`" + md(id) + "`)"
+}
+
+// valid is the id of a class, that of UNKNOWN for one that there is not.
+func valid(c routing.Class) string {
+	if !c.Valid() {
+		c = routing.Unknown
+	}
+	return string(c)
+}
+
+// names lists up to n names as code.
+func (v view) names(names []string, n int) md {
+	var out []md
+	for i, s := range names {
+		if i == n {
+			out = append(out, v.lang.Say("list.more", "n", len(names)-n))
+			break
+		}
+		out = append(out, markdown.Code(markdown.Cut(s, 160)))
+	}
+	return markdown.Join(out, ", ")
 }
 
 // command returns a command that a person gives about this checkpoint, as code.
-func (v view) command(verb string) string {
-	return code(escalation.DefaultCommand + " " + verb + " " + v.name)
+func (v view) command(verb string) md {
+	return markdown.Code(escalation.DefaultCommand + " " + verb + " " + v.name)
 }
 
 // group is a failure and those that share its fingerprint.

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -100,7 +100,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	m := newMetrics()
 	m.delivered("push", "accepted", 0)
 	m.worked("push", "done", 0)
-	m.done("comment", nil)
+	m.Applied("comment", nil)
 	m.errors.WithLabelValues("x").Inc()
 	m.looked(recovery.Found{}, nil)
 	families, err := m.registry.Gather()
@@ -122,7 +122,7 @@ func TestAdvise(t *testing.T) {
 		after time.Duration
 		name  string
 	}{
-		{fmt.Errorf("x: %w", action.ErrMalformed), advice.Invalid, 0, "malformed"},
+		{fmt.Errorf("x: %w", handler.ErrMalformed), advice.Invalid, 0, "malformed"},
 		{&github.Error{Kind: advice.Later, After: time.Hour}, advice.Later, time.Hour, "later"},
 		{&github.Error{Kind: advice.Later}, advice.Later, 0, "later"},
 		{&github.Error{Kind: advice.Gone}, advice.Gone, 0, "gone"},

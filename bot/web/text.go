@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -21,12 +21,12 @@ const (
 
 // oneLine makes one line of a text.
 func oneLine(s string) string {
-	return truncate.Head(strings.Join(strings.Fields(render.Printable(truncate.Head(s, 8*lineLimit, truncate.Ellipsis))), " "), lineLimit, truncate.Ellipsis)
+	return truncate.Head(strings.Join(strings.Fields(markdown.Printable(truncate.Head(s, 8*lineLimit, truncate.Ellipsis))), " "), lineLimit, truncate.Ellipsis)
 }
 
 // block is a text of several lines, cut in its middle.
 func block(s string) string {
-	lines := strings.Split(strings.Trim(render.Printable(truncate.Head(s, 64<<10, truncate.Ellipsis)), "\n"), "\n")
+	lines := strings.Split(strings.Trim(markdown.Printable(truncate.Head(s, 64<<10, truncate.Ellipsis)), "\n"), "\n")
 	lines = truncate.Lines(lines, blockLines)
 	for i := range lines {
 		lines[i] = truncate.Head(strings.TrimRight(lines[i], " \t"), lineLimit, truncate.Ellipsis)
