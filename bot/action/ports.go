@@ -20,7 +20,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -248,7 +248,7 @@ func (p planCommands) writeRound(d *plans.Desk, r plans.Round, issue int) error 
 	}
 	b := r.Board
 	fmt.Fprintf(p.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[plan.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
-	return p.summary(render.PlanBody(d.Name, b, d.Render))
+	return p.summary(planview.Body(d.Name, b, d.Render))
 }
 
 // matrix writes the ports that need work as outputs, and records nothing.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -80,9 +81,9 @@ func (h planFeedback) Targets(ctx context.Context, planName, name string) ([]tar
 	case name == "" && len(waiting) == 1:
 		name = waiting[0]
 	case name == "":
-		return nil, unsure("name the port; there are `%s`", strings.Join(known[:min(len(known), 30)], "`, `"))
+		return nil, unsure("which-port", "name the port; known are {known}", "known", known[:min(len(known), 30)])
 	case !slices.Contains(known, name):
-		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, suggest.Nearest(name, known))
+		return nil, unsure("no-port", "there is no port {port}; the nearest is {nearest}", "port", name, "nearest", suggest.Nearest(name, known))
 	}
 	return []target{{routing.PortKey(h.Repo.String(), planName, name), name}}, nil
 }
@@ -110,14 +111,14 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 		planName = p.planName()
 	}
 	if planName == "" {
-		return []string{render.NoPlan(cmd, "", o)}, nil
+		return []string{planview.NoPlan(cmd, "", o)}, nil
 	}
 	reg, err := planRegister(ctx, h.Deps, planName)
 	if err != nil {
 		return nil, err
 	}
 	if reg.Build.ID == "" || len(reg.Graph) == 0 {
-		return []string{render.NoPlan(cmd, planName, o)}, nil
+		return []string{planview.NoPlan(cmd, planName, o)}, nil
 	}
 	if _, id, ok := routing.ParsePortKey(p.record.Host().Case); ok && m.From == "" && planName == p.planName() {
 		m.From = id
@@ -125,11 +126,11 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 	known := slices.Sorted(maps.Keys(reg.Graph))
 	if m.From == "" && m.To != "" {
 		if m.To != feedback.DefaultRoot && !slices.Contains(known, m.To) {
-			return []string{render.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
+			return []string{planview.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
 		}
 		from := senders(reg.Nodes(), m.To)
 		if len(from) != 1 {
-			return []string{render.WhoSends(cmd, m.To, from, o)}, nil
+			return []string{planview.WhoSends(cmd, m.To, from, o)}, nil
 		}
 		m.From = from[0]
 	}
@@ -148,7 +149,7 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 		}
 	}
 	if sent.Refusal != nil {
-		return []string{render.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
+		return []string{planview.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
 	}
 	return nil, h.GitHub.React(ctx, h.Repo, p.comment)
 }
@@ -215,5 +216,5 @@ func (h planFeedback) Status(ctx context.Context, planName string) ([]string, er
 			open = append(open, x)
 		}
 	}
-	return []string{render.PlanStatus(planName, reg, open, h.words())}, nil
+	return []string{planview.Status(planName, reg, open, h.words())}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -85,7 +85,7 @@ func (h planFeedback) actOnPort(ctx context.Context, planName, id string, e rout
 	if a.Action == routing.HumanWontFix {
 		how = escalation.WontFix
 	}
-	return h.Effects(effect.Subject{}, "").Release(ctx, key, id, how, a.By, render.PortDecided(id, a, h.words()))
+	return h.Effects(effect.Subject{}, "").Release(ctx, key, id, how, a.By, planview.PortDecided(id, a, h.words()))
 }
 
 // released reports whether no issue waits for what is recorded under key, and every issue that did
@@ -154,14 +154,14 @@ func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.R
 	if kind, _ := github.Verdict(err); err == nil || kind == github.Later || reg.Issue == 0 {
 		return err
 	}
-	return h.gone(ctx, h.reply(ctx, reg.Issue, key, render.NotStarted(err, h.words())))
+	return h.gone(ctx, h.reply(ctx, reg.Issue, key, planview.BuildNotStarted(err, h.words())))
 }
 
 // actOnFeedback records what people answer to feedback for the root of a plan. The first answer
 // counts.
 func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e routing.Event) error {
 	if e.Action != routing.HumanResume && e.Action != routing.HumanWontFix {
-		return &routing.RefusedError{Format: "`%s` is nothing that can be done with feedback; there are `planned`, `answer` and `declined`", Args: []any{string(e.Action)}}
+		return routing.Refuse("feedback.action", "{action} does not apply to a feedback request; use `planned`, `answer` or `declined`", "action", string(e.Action))
 	}
 	key := routing.EdgeKey(h.Repo.String(), planName, id)
 	reg, err := planRegister(ctx, h.Deps, planName)
@@ -172,7 +172,7 @@ func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e 
 	edges, err := requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
-			return nil, &routing.RefusedError{Format: "there is no feedback %q", Args: []any{id}}
+			return nil, routing.Refuse("feedback.unknown", "there is no feedback request {id}", "id", id)
 		}
 		if taken = !x.ForPeople(); taken {
 			return nil, nil
@@ -198,7 +198,7 @@ func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e 
 	if e.Action == routing.HumanWontFix {
 		how = escalation.WontFix
 	}
-	return h.Effects(effect.Subject{}, "").Release(ctx, key, x.Message.From, how, e.By, render.PlanningDone(x, e.By, h.words()))
+	return h.Effects(effect.Subject{}, "").Release(ctx, key, x.Message.From, how, e.By, planview.RequestDone(x, e.By, h.words()))
 }
 
 // first refuses an answer to feedback that somebody else has answered: a
@@ -214,7 +214,7 @@ func (h planFeedback) first(ctx context.Context, key, by string) error {
 			case m.Case == key && m.By == by:
 				return nil
 			case m.Case == key:
-				return &routing.RefusedError{Format: "%s answered it before", Args: []any{orSomebody(m.By)}}
+				return routing.Refuse("feedback.answered", "{who} has already answered", "who", orSomebody(m.By))
 			}
 		}
 	}

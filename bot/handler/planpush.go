@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -41,7 +42,7 @@ func (h planPush) pushed(ctx context.Context, e *Event) error {
 		return err
 	}
 	if wrong != nil {
-		return h.planWrong(ctx, s, render.PlanWrong(s.Name, wrong.Problems, h.words()), wrong.Problems)
+		return h.planWrong(ctx, s, planview.Invalid(s.Name, wrong.Problems, h.words()), wrong.Problems)
 	}
 	reg, err := s.Register(ctx)
 	if err != nil {
@@ -90,20 +91,20 @@ func (h planPush) startWorkflow(ctx context.Context, s *served, key string) erro
 	kind, _ := github.Verdict(err)
 	switch {
 	case err == nil && file == "":
-		return h.planWrong(ctx, s, render.PlanNeedsRunner(s.Name, h.words()), nil)
+		return h.planWrong(ctx, s, planview.NeedsRunner(s.Name, h.words()), nil)
 	case err != nil && kind != github.Later && kind != github.ReadOnly:
-		return h.planWrong(ctx, s, render.PlanCannotStart(err, h.words()), nil)
+		return h.planWrong(ctx, s, planview.CannotStart(err, h.words()), nil)
 	}
 	return err
 }
 
 // planWrong writes a check on the commit that says why the plan was not started.
 func (h planPush) planWrong(ctx context.Context, s *served, text string, all []plan.Problem) error {
-	c := github.Check{Name: render.PlanTitle(s.Name, h.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
-		Title: render.PlanNotStarted(h.words()), Summary: text}
+	c := github.Check{Name: planview.Title(s.Name, h.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
+		Title: planview.NotStartedTitle(h.words()), Summary: text}
 	for _, p := range all {
 		line := max(1, p.Line)
-		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: render.Printable(p.Message)})
+		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: markdown.Printable(p.Message)})
 	}
 	_, err := h.GitHub.UpsertCheck(ctx, h.Repo, s.commit, c, false)
 	return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/bot/surveys"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/survey"
@@ -74,7 +75,7 @@ func (h surveyAnswer) comment(ctx context.Context, e *Event, d *surveys.Desk, p 
 		a = survey.Answer{} // too late for any answer
 	}
 	if bad != nil {
-		return d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render))
+		return d.Reply(ctx, p, source, surveyview.Refused(p, bad, d.Render))
 	}
 	return h.take(ctx, d, p, survey.Said{Answer: a, By: who.login, Source: source, At: saidAt(h.Now(), c.CreatedAt)})
 }
@@ -111,7 +112,7 @@ func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Desk, p sur
 	case !submitted:
 		return h.restore(ctx, e, d, p, source)
 	case bad != nil && p.Open():
-		if err := d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render)); err != nil {
+		if err := d.Reply(ctx, p, source, surveyview.Refused(p, bad, d.Render)); err != nil {
 			return err
 		}
 		return d.Rewrite(ctx, p, func(live string) string { return answers.Untick(live, answers.Submit) })
@@ -135,7 +136,7 @@ func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Desk, p 
 	before, _ := answers.Parse(from)
 	err := d.Rewrite(ctx, p, func(live string) string {
 		if !p.Open() {
-			return render.PromptDone(p, d.Render)
+			return surveyview.Closed(p, d.Render)
 		}
 		boxes, _ := answers.Parse(live)
 		ticked := boxes.Ticked
@@ -148,12 +149,12 @@ func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Desk, p 
 		if !strings.Contains(live, answers.TextBegin) || !strings.Contains(live, answers.TextEnd) {
 			text = answers.BodyText(from)
 		}
-		return answers.SwapText(answers.Keep(render.PromptBody(p, d.Render), ticked), "", text)
+		return answers.SwapText(answers.Keep(surveyview.Body(p, d.Render), ticked), "", text)
 	})
 	if err != nil {
 		return err
 	}
-	return d.Reply(ctx, p, source, render.PromptRestored(p))
+	return d.Reply(ctx, p, source, surveyview.Restored(p))
 }
 
 // whole reports whether a body has all the boxes and fields of an answer.
@@ -178,9 +179,9 @@ func (h surveyAnswer) take(ctx context.Context, d *surveys.Desk, p survey.Prompt
 	}
 	switch out {
 	case survey.Second:
-		return d.Reply(ctx, p, said.Source, render.PromptSecond(p, d.Render))
+		return d.Reply(ctx, p, said.Source, surveyview.Second(p, d.Render))
 	case survey.Late:
-		err = d.Reply(ctx, p, said.Source, render.PromptLate(p, d.Render))
+		err = d.Reply(ctx, p, said.Source, surveyview.Late(p, d.Render))
 	}
 	return errors.Join(err, h.Goals.WriteGoals(p))
 }

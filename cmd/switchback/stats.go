@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/statsview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/stats"
 )
@@ -87,7 +87,7 @@ func runLedgerStats(ctx context.Context, s streams, f statsFlags) error {
 	case "csv":
 		return failedIf(statsCSV(s.out, tally))
 	}
-	_, err = io.WriteString(s.out, render.Statistics(tally.Report()))
+	_, err = io.WriteString(s.out, statsview.Text(tally.Report()))
 	return failedIf(err)
 }
 
