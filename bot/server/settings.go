@@ -1,5 +1,5 @@
-// Package server is the App's face: it takes GitHub's webhooks, keeps them until
-// they are worked on, and lets the same core decide that the Action runs.
+// Package server is Switchback as a GitHub App: it accepts webhooks, stores them until they are handled,
+// and calls the handlers that the Action calls as well.
 package server
 
 import (
@@ -20,30 +20,30 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// Settings say how the server runs. Each is a flag of `switchback serve` and an
-// environment variable; the flag goes before.
+// Settings say how the server runs. Each is a flag of `switchback serve` and an environment variable;
+// the flag takes precedence.
 type Settings struct {
 	Listen    string           // address that is listened on
 	Data      string           // data directory
 	Database  string           // URL of a PostgreSQL database; "" is SQLite in Data
-	Workers   int              // deliveries worked on at once
-	Grace     time.Duration    // what work may take after the first signal to stop
-	Reconcile time.Duration    // between two looks for what the time brings about
-	Recover   time.Duration    // between two looks for what was missed, 0 for none
-	Claim     time.Duration    // how long a replica that fell silent holds a case
+	Workers   int              // deliveries handled at once
+	Grace     time.Duration    // how long deliveries in progress may take after the first signal to stop
+	Reconcile time.Duration    // time between two reconciles of a repository
+	Recover   time.Duration    // time between two searches for missed events, 0 for none
+	Claim     time.Duration    // how long a silent process keeps the lease of a case
 	Interval  time.Duration    // between two writes to GitHub of one installation
-	Limits    ratelimit.Limits // of all that is asked of GitHub for one installation
-	Events    time.Duration    // for which what is told of changes is kept
+	Limits    ratelimit.Limits // of the requests to GitHub for one installation
+	Events    time.Duration    // how long events are kept
 	Cache     int              // MiB of answers kept per installation
 	Level     string           // debug, info, warn, error
 	Format    string           // of the log: text or json
 
 	Dashboard string        // whether pages are served: auto, on, off
 	Public    string        // address at which people see the server; "" as setup kept it
-	NoSignIn  bool          // whether who is on this machine may see everything
+	NoSignIn  bool          // whether people on this machine may see everything
 	Access    time.Duration // how long what GitHub said somebody may see is kept
 
-	Metrics string // address on which metrics are served to everybody; "" for this machine alone, on Listen
+	Metrics string // address on which metrics are served to everybody; "" to serve them on Listen, to this machine alone
 
 	App credentials.App
 }
@@ -233,13 +233,13 @@ func (s Settings) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// agent tells what this is on which system, for the log.
+// agent describes this program and its system for the log.
 func agent(version string) slog.Attr {
 	return slog.String("version", version+" "+runtime.GOOS+"/"+runtime.GOARCH)
 }
 
-// quiet returns a log of what is at least a warning, or all if it is asked for
-// everything: the queue tells of itself every few seconds.
+// quiet returns a log of warnings and errors, or the log itself if that is set to show
+// everything: the queue logs its state every few seconds.
 func quiet(log *slog.Logger) *slog.Logger {
 	if log.Enabled(context.Background(), slog.LevelDebug) {
 		return log
