@@ -79,6 +79,31 @@ func TestDocsOfCommands(t *testing.T) {
 	}
 }
 
+// Every command that a page names is in the table.
+func TestDocsNameKnownCommands(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("(?m)(?:^|`)"+answers.Prefix+" ([a-z-]+)").FindAllStringSubmatch(string(data), -1) {
+			found++
+			if _, ok := answers.Lookup(m[1]); !ok {
+				t.Errorf("%s names %s %s, which is no command", page, answers.Prefix, m[1])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d commands were found", found)
+	}
+}
+
 // A command is complete with its row in the table, its handler and its texts: this walks the table
 // and looks for each of them.
 func TestEveryCommandIsComplete(t *testing.T) {
