@@ -277,3 +277,6 @@ func pick(c routing.Case, name string) (string, error) {
 	}
 	return "", unsure("which-checkpoint", "name the checkpoint; known are {known}", "known", c.Names())
 }
+
+// Handles reports whether a command has a handler of its own.
+func Handles(command string) bool { return commandHandlers[command] != nil }
