@@ -139,7 +139,7 @@ func TestPortByWorkflows(t *testing.T) {
 		if err := json.Unmarshal([]byte(in[2]["feedback"].(string)), &fb); err != nil || len(fb.FailedTests) != 1 || fb.FailedTests[0].Actual != "Hello" {
 			t.Errorf("%v %+v", err, fb)
 		}
-		res := j.b.RunAction(t, Action{Binary: j.a.Binary, Args: []string{"port", "feedback", "greet", "--turn", "1"}, Repo: j.r, Env: j.a.Env})
+		res := j.b.RunAction(t, Action{Binary: j.a.Binary, Args: []string{"port", "feedback", "greet", "--attempt", "1"}, Repo: j.r, Env: j.a.Env})
 		if res.ExitCode != 0 || !strings.Contains(res.Stdout, `"actual": "Hello"`) {
 			t.Errorf("%d %s%s", res.ExitCode, res.Stdout, res.Stderr)
 		}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -87,7 +87,7 @@ func (f *face) obey(ctx context.Context, p place, cmd answers.Command, by, answe
 	case cmd.Err != nil:
 		return []string{render.Misread(cmd, o)}, nil
 	case cmd.Asked() && !p.asks():
-		return []string{render.NotAsked(cmd, o)}, nil
+		return []string{planview.NotAsked(cmd, o)}, nil
 	case cmd.Action == "":
 		return commandHandlers[cmd.Name](f, ctx, p, cmd, answer)
 	}
@@ -233,29 +233,23 @@ func held(r escalation.Record) []target {
 }
 
 // unclearError says that a command does not tell which checkpoint it means.
-type unclearError struct {
-	format string
-	args   []any
+type unclearError struct{ *routing.RefusedError }
+
+func unsure(id, text string, args ...any) error {
+	return &unclearError{&routing.RefusedError{ID: id, Text: text, Args: args}}
 }
-
-func (e *unclearError) Error() string { return fmt.Sprintf(e.format, e.args...) }
-
-// Refusal is that of routing.RefusedError.
-func (e *unclearError) Refusal() (format string, args []any) { return e.format, e.args }
-
-func unsure(format string, a ...any) error { return &unclearError{format, a} }
 
 // pick returns the checkpoint that a command is about: the one it names, the
 // only one there is, or the only one that waits for a human.
 func pick(c routing.Case, name string) (string, error) {
 	if len(c.Names()) == 0 {
-		return "", unsure("no run of this case has been analyzed")
+		return "", unsure("no-run", "no run of this case has been analyzed")
 	}
 	if name != "" {
 		if _, ok := c.Checkpoints[name]; ok {
 			return name, nil
 		}
-		return "", unsure("there is no checkpoint `%s`; there are `%s`", name, strings.Join(c.Names(), "`, `"))
+		return "", unsure("no-checkpoint", "no checkpoint {cp}; known are {known}", "cp", name, "known", c.Names())
 	}
 	var waiting []string
 	for _, n := range c.Names() {
@@ -269,5 +263,5 @@ func pick(c routing.Case, name string) (string, error) {
 	case len(c.Names()) == 1:
 		return c.Names()[0], nil
 	}
-	return "", unsure("name the checkpoint; there are `%s`", strings.Join(c.Names(), "`, `"))
+	return "", unsure("which-checkpoint", "name the checkpoint; known are {known}", "known", c.Names())
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/bot/surveys"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/survey"
@@ -161,7 +162,7 @@ func (f *face) answerComment(ctx context.Context, d *surveys.Desk, p survey.Prom
 		a = survey.Answer{} // too late, whatever it says
 	}
 	if bad != nil {
-		return d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render))
+		return d.Reply(ctx, p, source, surveyview.Refused(p, bad, d.Render))
 	}
 	return f.take(ctx, d, p, survey.Said{Answer: a, By: who.login, Source: source, At: f.saidAt(c.CreatedAt)})
 }
@@ -198,7 +199,7 @@ func (f *face) answerEdit(ctx context.Context, d *surveys.Desk, p survey.Prompt)
 	case !submitted:
 		return f.restore(ctx, d, p, source)
 	case bad != nil && p.Open():
-		if err := d.Reply(ctx, p, source, render.PromptRefused(p, bad, d.Render)); err != nil {
+		if err := d.Reply(ctx, p, source, surveyview.Refused(p, bad, d.Render)); err != nil {
 			return err
 		}
 		return d.Rewrite(ctx, p, func(live string) string { return answers.Untick(live, answers.Submit) })
@@ -223,7 +224,7 @@ func (f *face) restore(ctx context.Context, d *surveys.Desk, p survey.Prompt, so
 	before, _ := answers.Parse(from)
 	err := d.Rewrite(ctx, p, func(live string) string {
 		if !p.Open() {
-			return render.PromptDone(p, d.Render)
+			return surveyview.Closed(p, d.Render)
 		}
 		boxes, _ := answers.Parse(live)
 		ticked := boxes.Ticked
@@ -236,12 +237,12 @@ func (f *face) restore(ctx context.Context, d *surveys.Desk, p survey.Prompt, so
 		if !strings.Contains(live, answers.TextBegin) || !strings.Contains(live, answers.TextEnd) {
 			text = answers.BodyText(from)
 		}
-		return answers.SwapText(answers.Keep(render.PromptBody(p, d.Render), ticked), "", text)
+		return answers.SwapText(answers.Keep(surveyview.Body(p, d.Render), ticked), "", text)
 	})
 	if err != nil {
 		return err
 	}
-	return d.Reply(ctx, p, source, render.PromptRestored(p))
+	return d.Reply(ctx, p, source, surveyview.Restored(p))
 }
 
 // whole reports whether a body holds all that an answer is given by.
@@ -266,9 +267,9 @@ func (f *face) take(ctx context.Context, d *surveys.Desk, p survey.Prompt, said 
 	}
 	switch out {
 	case survey.Second:
-		return d.Reply(ctx, p, said.Source, render.PromptSecond(p, d.Render))
+		return d.Reply(ctx, p, said.Source, surveyview.Second(p, d.Render))
 	case survey.Late:
-		err = d.Reply(ctx, p, said.Source, render.PromptLate(p, d.Render))
+		err = d.Reply(ctx, p, said.Source, surveyview.Late(p, d.Render))
 	}
 	return errors.Join(err, f.tellGoals(p))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -78,7 +78,7 @@ func (f *face) actOnPort(ctx context.Context, planName, id string, e routing.Eve
 	if a.Action == routing.HumanWontFix {
 		how = escalation.WontFix
 	}
-	return f.effects(trigger{}).Release(ctx, key, id, how, a.By, render.PortDecided(id, a, f.words()))
+	return f.effects(trigger{}).Release(ctx, key, id, how, a.By, planview.PortDecided(id, a, f.words()))
 }
 
 // released reports whether no issue waits for what stands under key, and all that
@@ -149,14 +149,14 @@ func (f *face) nextBuild(ctx context.Context, planName string, reg plan.Register
 	if kind, _ := github.Verdict(err); err == nil || kind == github.Later || reg.Issue == 0 {
 		return err
 	}
-	return f.gone(ctx, f.reply(ctx, reg.Issue, key, render.NotStarted(err, f.words())))
+	return f.gone(ctx, f.reply(ctx, reg.Issue, key, planview.BuildNotStarted(err, f.words())))
 }
 
 // actOnFeedback takes what people say of feedback that goes to the root of a plan.
 // The first answer counts.
 func (f *face) actOnFeedback(ctx context.Context, planName, id string, e routing.Event) error {
 	if e.Action != routing.HumanResume && e.Action != routing.HumanWontFix {
-		return &routing.RefusedError{Format: "`%s` is nothing that can be done with feedback; there are `planned`, `answer` and `declined`", Args: []any{string(e.Action)}}
+		return routing.Refuse("feedback.action", "{action} does not apply to a feedback request; use `planned`, `answer` or `declined`", "action", string(e.Action))
 	}
 	key := routing.EdgeKey(f.repo.String(), planName, id)
 	reg, err := f.planRegister(ctx, planName)
@@ -167,7 +167,7 @@ func (f *face) actOnFeedback(ctx context.Context, planName, id string, e routing
 	edges, err := requests.All(f.led, f.repo.String()).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
-			return nil, &routing.RefusedError{Format: "there is no feedback %q", Args: []any{id}}
+			return nil, routing.Refuse("feedback.unknown", "there is no feedback request {id}", "id", id)
 		}
 		if taken = !x.ForPeople(); taken {
 			return nil, nil
@@ -193,7 +193,7 @@ func (f *face) actOnFeedback(ctx context.Context, planName, id string, e routing
 	if e.Action == routing.HumanWontFix {
 		how = escalation.WontFix
 	}
-	return f.effects(trigger{}).Release(ctx, key, x.Message.From, how, e.By, render.PlanningDone(x, e.By, f.words()))
+	return f.effects(trigger{}).Release(ctx, key, x.Message.From, how, e.By, planview.RequestDone(x, e.By, f.words()))
 }
 
 // first refuses an answer to feedback that somebody else has answered: a
@@ -209,7 +209,7 @@ func (f *face) first(ctx context.Context, key, by string) error {
 			case m.Case == key && m.By == by:
 				return nil
 			case m.Case == key:
-				return &routing.RefusedError{Format: "%s answered it before", Args: []any{orSomebody(m.By)}}
+				return routing.Refuse("feedback.answered", "{who} has already answered", "who", orSomebody(m.By))
 			}
 		}
 	}

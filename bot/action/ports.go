@@ -17,7 +17,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -228,7 +228,7 @@ func (f *face) tellRound(d *plans.Desk, r plans.Round, issue int) error {
 	}
 	b := r.Board
 	fmt.Fprintf(f.env.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[plan.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
-	return f.summary(render.PlanBody(d.Name, b, d.Render))
+	return f.summary(planview.Body(d.Name, b, d.Render))
 }
 
 // matrix writes the ports that need work, and records nothing.

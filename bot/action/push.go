@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -35,7 +36,7 @@ func (f *face) pushed(ctx context.Context) error {
 		return err
 	}
 	if wrong != nil {
-		return f.planWrong(ctx, s, render.PlanWrong(s.Name, wrong.Problems, f.words()), wrong.Problems)
+		return f.planWrong(ctx, s, planview.Invalid(s.Name, wrong.Problems, f.words()), wrong.Problems)
 	}
 	reg, err := s.Register(ctx)
 	if err != nil {
@@ -84,20 +85,20 @@ func (f *face) startWorkflow(ctx context.Context, s *served, key string) error {
 	kind, _ := github.Verdict(err)
 	switch {
 	case err == nil && file == "":
-		return f.planWrong(ctx, s, render.PlanNeedsRunner(s.Name, f.words()), nil)
+		return f.planWrong(ctx, s, planview.NeedsRunner(s.Name, f.words()), nil)
 	case err != nil && kind != github.Later && kind != github.ReadOnly:
-		return f.planWrong(ctx, s, render.PlanCannotStart(err, f.words()), nil)
+		return f.planWrong(ctx, s, planview.CannotStart(err, f.words()), nil)
 	}
 	return err
 }
 
 // planWrong says at the commit why the plan was not started.
 func (f *face) planWrong(ctx context.Context, s *served, text string, all []plan.Problem) error {
-	c := github.Check{Name: render.PlanTitle(s.Name, f.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
-		Title: render.PlanNotStarted(f.words()), Summary: text}
+	c := github.Check{Name: planview.Title(s.Name, f.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
+		Title: planview.NotStartedTitle(f.words()), Summary: text}
 	for _, p := range all {
 		line := max(1, p.Line)
-		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: render.Printable(p.Message)})
+		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: markdown.Printable(p.Message)})
 	}
 	_, err := f.hub.UpsertCheck(ctx, f.repo, s.commit, c, false)
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -82,9 +83,9 @@ func (f *face) portTargets(ctx context.Context, planName, name string) ([]target
 	case name == "" && len(waiting) == 1:
 		name = waiting[0]
 	case name == "":
-		return nil, unsure("name the port; there are `%s`", strings.Join(known[:min(len(known), 30)], "`, `"))
+		return nil, unsure("which-port", "name the port; known are {known}", "known", known[:min(len(known), 30)])
 	case !slices.Contains(known, name):
-		return nil, unsure("there is no port `%s`; the nearest is `%s`", name, suggest.Nearest(name, known))
+		return nil, unsure("no-port", "there is no port {port}; the nearest is {nearest}", "port", name, "nearest", suggest.Nearest(name, known))
 	}
 	return []target{{routing.PortKey(f.repo.String(), planName, name), name}}, nil
 }
@@ -99,14 +100,14 @@ func (f *face) send(ctx context.Context, p place, cmd answers.Command, key strin
 		planName = p.planName()
 	}
 	if planName == "" {
-		return []string{render.NoPlan(cmd, "", o)}, nil
+		return []string{planview.NoPlan(cmd, "", o)}, nil
 	}
 	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return nil, err
 	}
 	if reg.Build.ID == "" || len(reg.Graph) == 0 {
-		return []string{render.NoPlan(cmd, planName, o)}, nil
+		return []string{planview.NoPlan(cmd, planName, o)}, nil
 	}
 	if _, id, ok := routing.ParsePortKey(p.record.Host().Case); ok && m.From == "" && planName == p.planName() {
 		m.From = id
@@ -114,11 +115,11 @@ func (f *face) send(ctx context.Context, p place, cmd answers.Command, key strin
 	known := slices.Sorted(maps.Keys(reg.Graph))
 	if m.From == "" && m.To != "" {
 		if m.To != feedback.DefaultRoot && !slices.Contains(known, m.To) {
-			return []string{render.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
+			return []string{planview.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
 		}
 		from := senders(reg.Nodes(), m.To)
 		if len(from) != 1 {
-			return []string{render.WhoSends(cmd, m.To, from, o)}, nil
+			return []string{planview.WhoSends(cmd, m.To, from, o)}, nil
 		}
 		m.From = from[0]
 	}
@@ -137,7 +138,7 @@ func (f *face) send(ctx context.Context, p place, cmd answers.Command, key strin
 		}
 	}
 	if sent.Refusal != nil {
-		return []string{render.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
+		return []string{planview.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
 	}
 	return nil, f.hub.React(ctx, f.repo, p.comment)
 }
@@ -204,5 +205,5 @@ func (f *face) planStatus(ctx context.Context, planName string) ([]string, error
 			open = append(open, x)
 		}
 	}
-	return []string{render.PlanStatus(planName, reg, open, f.words())}, nil
+	return []string{planview.Status(planName, reg, open, f.words())}, nil
 }

@@ -206,7 +206,7 @@ func TestLineAgreesWithFirst(t *testing.T) {
 	rules, patterns, set := loadRules(t)
 	sc := set.Scanner()
 	lines, none := 0, 0
-	eachText(rules, 1<<30, func(text string) {
+	eachText(rules, 48<<10, func(text string) {
 		got := sc.Line(text)
 		lines++
 		if got == nil {
@@ -230,7 +230,7 @@ func TestLeadFindsWhatRegexpFinds(t *testing.T) {
 	t.Parallel()
 	rules, _, set := loadRules(t)
 	found, seen := 0, map[string]bool{}
-	eachText(rules, 100<<10, func(text string) {
+	eachText(rules, 4<<10, func(text string) {
 		text = text[:min(len(text), 600)]
 		if seen[text] || !isASCII(text) {
 			return
