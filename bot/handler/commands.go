@@ -153,7 +153,7 @@ var commandHandlers = map[string]func(ctx context.Context, h commands, p place, 
 	},
 }
 
-// unless returns err if it is a failure of the handler, and nil if the person is told of it.
+// unless returns err if it is a failure of the handler, and nil if the reply tells the person.
 func unless(err error) error {
 	var unknown *answers.UnknownTestError
 	if err == nil || refused(err) || errors.As(err, &unknown) || unclear(err) {
@@ -277,3 +277,6 @@ func pick(c routing.Case, name string) (string, error) {
 	}
 	return "", unsure("which-checkpoint", "name the checkpoint; known are {known}", "known", c.Names())
 }
+
+// Handles reports whether a command has a handler of its own.
+func Handles(command string) bool { return commandHandlers[command] != nil }

@@ -129,10 +129,10 @@ func ReplaySum(r Replay) string {
 		fmt.Fprintf(&b, "%6d  %s → %s\n", c.Runs, c.Old, c.New)
 	}
 	if s.Awaits > 0 {
-		fmt.Fprintf(&b, "%d checkpoints would wait for a human now, and do not\n", s.Awaits)
+		fmt.Fprintf(&b, "%d checkpoints would now wait for a maintainer, and do not\n", s.Awaits)
 	}
 	if s.Left > 0 {
-		fmt.Fprintf(&b, "%d answers of people would have had nothing to answer, and were left out\n", s.Left)
+		fmt.Fprintf(&b, "%d answers to escalations that would not have been opened were left out\n", s.Left)
 	}
 	if len(r.Ignored) > 0 {
 		b.WriteString("recorded runs do not show:\n")
