@@ -98,10 +98,12 @@ func (b begin) escalated(t testing.TB, config string) (*story, Issue) {
 	s := b(t, "max_iterations: 1\n"+config)
 	s.r.Grant(t, Writer, "push")
 	s.r.Grant(t, Triager, "triage")
+	s.inside = true // for what comes before the test
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
 	s.push()
 	s.r.AddRun(Run{ID: s.runID, HeadSHA: s.sha, Conclusion: "failure"})
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "ESCALATE_MAX_RETRY"})
+	s.inside = false
 	return s, s.onlyIssue()
 }
 
