@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing/answers"
 )
@@ -147,7 +147,7 @@ func TestEveryCommandIsComplete(t *testing.T) {
 			}
 			switch {
 			case s.Action == "":
-				if !action.Handles(s.Name) {
+				if !handler.HandlesCommand(s.Name) {
 					t.Error("it has no handler")
 				}
 			case s.OnCase():
