@@ -153,6 +153,9 @@ var commandHandlers = map[string]func(ctx context.Context, h commands, p place, 
 	},
 }
 
+// HandlesCommand reports whether a command that records no action has a handler.
+func HandlesCommand(name string) bool { return commandHandlers[name] != nil }
+
 // unless returns err if it is a failure of the handler, and nil if the reply tells the person.
 func unless(err error) error {
 	var unknown *answers.UnknownTestError
