@@ -256,7 +256,7 @@ func TestBoxesRefused(t *testing.T) {
 		t.Run("a tick of somebody who may not is put back, others stay", func(t *testing.T) {
 			s.tick(Writer, n, "reset")
 			s.tell(s.tick(Triager, n, "skip"))
-			want(t, []string{"reset"}, "has `triage`. What was changed is put back")
+			want(t, []string{"reset"}, "has `triage`. Your edit was reverted")
 		})
 		t.Run("and their Submit too, without another reply within the hour", func(t *testing.T) {
 			s.tell(s.tick(Triager, n, answers.Submit))

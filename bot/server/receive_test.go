@@ -169,7 +169,7 @@ func TestReceiveAllSizes(t *testing.T) {
 			}
 			body, took, err := rc.read(t.Context(), httptest.NewRecorder(), r)
 			if err != nil || len(body) != n || took > max(firstRead, 2*int64(n)) || known && took > int64(n)+1 {
-				t.Errorf("%d bytes: %d were read, with room for %d: %v", n, len(body), took, err)
+				t.Errorf("%d bytes: %d were read, with memory for %d: %v", n, len(body), took, err)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func TestReceiveKeepsRoom(t *testing.T) {
 			t.Errorf("one that was cut off is answered with %d", code)
 		}
 	}
-	if !rc.room.TryAcquire(reading) {
-		t.Error("not all room was given back")
+	if !rc.memory.TryAcquire(reading) {
+		t.Error("not all memory was given back")
 	}
 }
