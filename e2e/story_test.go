@@ -60,7 +60,6 @@ const calcTest = `package calc
 import "testing"
 
 func TestAdd(t *testing.T) {
-	t.Parallel()
 	if got := Add(1, 2); got != 3 {
 		t.Errorf("Add(1, 2): got %d, want 3", got)
 	}

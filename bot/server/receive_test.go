@@ -141,7 +141,7 @@ func TestSignedWithNoSecret(t *testing.T) {
 }
 
 // Whatever a payload says, what is kept beside it can be stored.
-func TestOpenedCanBeStored(t *testing.T) {
+func TestDecodedCanBeStored(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\u00e9", 3000)
 	for event, payload := range map[string]string{
@@ -176,7 +176,7 @@ func TestReceiveAllSizes(t *testing.T) {
 }
 
 // Whoever announces much and sends nothing keeps nobody else out.
-func TestReceiveKeepsRoom(t *testing.T) {
+func TestReceiveBoundsMemory(t *testing.T) {
 	t.Parallel()
 	rc := newTestReceiver(&taken{})
 	ends := make(chan *io.PipeWriter, 100)

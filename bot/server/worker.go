@@ -70,7 +70,7 @@ func (w *worker) carryOut(ctx context.Context, d delivery, log *slog.Logger) (no
 	if d.Action == unreadable {
 		return "", fmt.Errorf("%w: no JSON object of GitHub's", handler.ErrMalformed)
 	}
-	if done, err := w.contexts.administer(ctx, d); err != nil || done {
+	if done, err := (administration{w.contexts}).administer(ctx, d); err != nil || done {
 		return "", err
 	}
 	if err := w.contexts.installations.writable(ctx, d.Installation); err != nil {
