@@ -128,7 +128,7 @@ func (f *face) load(ctx context.Context, key string) (routing.Case, error) {
 
 // act records what a person did to a case, and carries out what follows. An
 // answer that was taken before is carried out to its end, and is no error.
-func (f *face) act(ctx context.Context, key string, e routing.Event) (pipeline.Recorded, error) {
+func (f *face) act(ctx context.Context, key string, e routing.HumanActed) (pipeline.Recorded, error) {
 	if routing.IsRegister(key) {
 		return pipeline.Recorded{Case: routing.Case{Key: key}}, f.actOnPlan(ctx, key, e)
 	}

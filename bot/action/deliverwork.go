@@ -235,7 +235,7 @@ func (f *face) ended(ctx context.Context) error {
 		if cp.State != routing.Escalated || cp.Skipped || cp.WontFix != nil {
 			continue
 		}
-		e := routing.Event{Checkpoint: name, Action: routing.HumanWontFix, By: f.event.Sender.Login,
+		e := routing.HumanActed{Checkpoint: name, Action: routing.HumanWontFix, By: f.event.Sender.Login,
 			Answer: fmt.Sprintf("closed/%d/%s/%s", pr.Number, pr.ClosedAt, name)}
 		if _, err := f.act(ctx, key, e); err != nil && !said(err) {
 			return err

@@ -53,7 +53,7 @@ func (f *face) shut(ctx context.Context, rec escalation.Record, who standing, at
 		if !rec.Holds(m.Case, m.Checkpoint) {
 			continue // it called since
 		}
-		e := routing.Event{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, at, m.Checkpoint)}
+		e := routing.HumanActed{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, at, m.Checkpoint)}
 		if _, err := f.act(ctx, m.Case, e); err != nil {
 			if !said(err) {
 				return err
@@ -148,7 +148,7 @@ func (f *face) pausedLabel(ctx context.Context, pr PullRequest) error {
 		if on == waits || cp.State == routing.Completed && on || cp.Skipped && !cp.Paused && !on { // done without is not paused
 			continue
 		}
-		e := routing.Event{Checkpoint: name, Action: action, By: who.login, Answer: fmt.Sprintf("label/%d/%s/%s/%s", pr.Number, f.event.Action, pr.UpdatedAt, name)}
+		e := routing.HumanActed{Checkpoint: name, Action: action, By: who.login, Answer: fmt.Sprintf("label/%d/%s/%s/%s", pr.Number, f.event.Action, pr.UpdatedAt, name)}
 		if _, err := f.act(ctx, key, e); err != nil && !said(err) {
 			return err
 		}

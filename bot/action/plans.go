@@ -21,7 +21,7 @@ import (
 // actOnPlan records what a person decided about a port, or about feedback that
 // people were asked to act on, and carries out what follows. An answer that was
 // taken before is carried out to its end.
-func (f *face) actOnPlan(ctx context.Context, key string, e routing.Event) error {
+func (f *face) actOnPlan(ctx context.Context, key string, e routing.HumanActed) error {
 	if planName, id, ok := routing.ParsePortKey(key); ok {
 		return f.actOnPort(ctx, planName, id, e)
 	}
@@ -46,7 +46,7 @@ func (f *face) changePlan(ctx context.Context, planName string, step func(plan.R
 	return r, nil
 }
 
-func (f *face) actOnPort(ctx context.Context, planName, id string, e routing.Event) error {
+func (f *face) actOnPort(ctx context.Context, planName, id string, e routing.HumanActed) error {
 	reg, err := f.planRegister(ctx, planName)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (f *face) nextBuild(ctx context.Context, planName string, reg plan.Register
 
 // actOnFeedback takes what people say of feedback that goes to the root of a plan.
 // The first answer counts.
-func (f *face) actOnFeedback(ctx context.Context, planName, id string, e routing.Event) error {
+func (f *face) actOnFeedback(ctx context.Context, planName, id string, e routing.HumanActed) error {
 	if e.Action != routing.HumanResume && e.Action != routing.HumanWontFix {
 		return &routing.RefusedError{Format: "`%s` is nothing that can be done with feedback; there are `planned`, `answer` and `declined`", Args: []any{string(e.Action)}}
 	}

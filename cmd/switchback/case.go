@@ -144,7 +144,7 @@ func caseCommand(s streams) *cobra.Command {
 				return err
 			}
 			line := &pipeline.Line{Ledger: led}
-			e := routing.Event{
+			e := routing.HumanActed{
 				Checkpoint: checkpoint, Action: a.action, By: by,
 				Phase: routing.Phase(phase), Test: test, Class: routing.Class(strings.ToUpper(class)),
 			}

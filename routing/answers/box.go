@@ -156,14 +156,14 @@ func Choose(offered []Box, ticked []string) ([]Box, error) {
 	return out, nil
 }
 
-// Event returns the event of a box for a checkpoint.
-func (b Box) Event(checkpoint string) routing.Event {
-	return routing.Event{Checkpoint: checkpoint, Action: b.Action, N: b.N, Phase: b.Phase, Test: b.Test}
+// Event returns what a box does for a checkpoint.
+func (b Box) Event(checkpoint string) routing.HumanActed {
+	return routing.HumanActed{Checkpoint: checkpoint, Action: b.Action, N: b.N, Phase: b.Phase, Test: b.Test}
 }
 
-// Event returns the event of a command for a checkpoint.
-func (c Command) Event(checkpoint string) routing.Event {
-	return routing.Event{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
+// Event returns what a command does for a checkpoint.
+func (c Command) Event(checkpoint string) routing.HumanActed {
+	return routing.HumanActed{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
 }
 
 // IDs returns the ids of boxes.
