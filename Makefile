@@ -10,7 +10,7 @@ BIN := $(CURDIR)/bin
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-.PHONY: help demo build test unit race plain unit-e2e lint bench load burst soak microbench fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint mutation bench load burst soak microbench score fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -21,34 +21,47 @@ demo: ## tell the story of three pull requests from recorded test output
 build: ## build bin/switchback, static
 	$(GO) build -o $(BIN)/switchback ./cmd/switchback
 
-# The end-to-end tests wait more than they compute: they run beside the others,
-# and more at once than there are cores.
+# Three at a time keep two cores busy: the end-to-end tests wait for other processes, and compile
+# nothing that `build` or the other tests have not. Run one of them to see where the time goes:
+# TIMES=-json prints the time that each test takes.
 test: e2e-tools build ## everything
 	@$(MAKE) --no-print-directory -j 3 lint unit unit-e2e
 	@echo "make test: all passed"
 
+# -count=1 because a cached result proves nothing about today's bench, -vet=off because lint vets,
+# and -w because the linker takes a third of its time for what only a debugger reads.
+TIMES ?=
+GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
+
+# PURE packages read, compute and render. They start no goroutine, or only where a test named
+# AtOnce or Concurrent looks, and take ten times as long under the race detector: it watches those
+# tests of theirs, and every test of all other packages. A path that names no package is an error.
+PURE := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
+	./bot/render ./bot/replays ./bot/web
+pure = $(shell $(GO) list $(PURE))
+tested = $(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '/e2e$$')
+at-once = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*_test.go' 'func Test[A-Za-z0-9_]*(AtOnce|Concurrent)' $(patsubst ./%,%,$(PURE:/...=))))))
+
 unit: ## the tests of the packages, not end to end
-	@$(MAKE) --no-print-directory plain
 	@$(MAKE) --no-print-directory race
+	@$(MAKE) --no-print-directory plain
 
-# What reads, computes and renders starts nothing at once, and takes ten times as
-# long under the race detector. That watches all other packages, and of these the
-# tests in which many use them at once. -count=1 because a cached result proves
-# nothing about today's bench; -vet=off because lint vets.
-PURE := /routing|/bot/(dash|analyze|render)$$
 plain:
-	$(GO) test -vet=off -count=1 -timeout 15m $$($(GO) list ./... | grep -E '$(PURE)')
+	@$(GO) list $(PURE) > /dev/null
+	$(GOTEST) -timeout 15m $(PURE)
 
+# SQLite is C made Go: watching that takes as long as all the rest, and is its makers' affair.
+RACE := -race -gcflags=modernc.org/...=-race=false
 race: export CGO_ENABLED := 1
 race:
-	$(GO) test -race -vet=off -count=1 -timeout 15m $$($(GO) list ./... | grep -vE '$(PURE)|/e2e$$')
-	$(GO) test -race -vet=off -count=1 -timeout 15m -run 'AtOnce|Concurrent' $$($(GO) list ./... | grep -E '$(PURE)')
+	$(GOTEST) $(RACE) -timeout 15m $(filter-out $(pure),$(tested))
+	$(GOTEST) $(RACE) -timeout 15m -run 'AtOnce|Concurrent' $(at-once)
 
 # The end-to-end tests run the program as a process of its own: the race detector
 # would watch the bench, at twice the time, but where the Action runs inside.
 unit-e2e:
-	$(GO) test -vet=off -count=1 -parallel 6 -timeout 18m ./e2e/
-	CGO_ENABLED=1 $(GO) test -race -vet=off -count=1 -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
+	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
+	CGO_ENABLED=1 $(GOTEST) $(RACE) -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
 
 lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
 	@fmt=$$(gofmt -l bot cmd e2e internal routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
@@ -57,7 +70,7 @@ lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
 	$(BIN)/actionlint
 
 e2e: e2e-tools build ## the end-to-end tests alone
-	$(GO) test -count=1 -parallel 6 -timeout 18m ./e2e/
+	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
 
 e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck e2e/node_modules/.package-lock.json
 
@@ -70,9 +83,20 @@ $(BIN)/actionlint: tools/go.sum
 $(BIN)/staticcheck: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 
+$(BIN)/gremlins: tools/go.sum
+	cd tools && $(GO) build -o $(BIN)/gremlins github.com/go-gremlins/gremlins/cmd/gremlins
+
 e2e/node_modules/.package-lock.json: e2e/package-lock.json
 	cd e2e && npm ci --no-progress
 	@touch $@
+
+# The readers of test output are left to fuzzing: a mutant of theirs takes minutes of recorded files.
+MUTATED ?= answers escalation plan replay stats survey
+mutation: $(BIN)/gremlins ## change the routing packages' code (MUTATED), and see whether tests fail: hours
+	@for p in $(MUTATED); do echo "routing/$$p"; $(BIN)/gremlins unleash -S lt --workers 2 \
+		--timeout-coefficient 5 -o bin/mutation-$$p.json ./routing/$$p || exit 1; done
+	@echo "routing"; $(BIN)/gremlins unleash -S lt --workers 2 --timeout-coefficient 5 \
+		-E '^[a-z]+/' -o bin/mutation-routing.json ./routing
 
 bench: ## measure side by side with other readers (BENCH=full: 1 GB, 1M tests)
 	@$(GO) build -o $(BIN)/bench/bench ./internal/bench && $(BIN)/bench/bench

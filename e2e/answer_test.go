@@ -26,7 +26,7 @@ func (s *story) comment(login string, number int, text string) (id int64, res Re
 	}))
 }
 
-// told describes the Action that is told an event.
+// told describes the Action that runs on an event.
 func (s *story) told(event string, payload map[string]any) Action {
 	s.t.Helper()
 	a := s.action("", map[string]string{"reports": ""})

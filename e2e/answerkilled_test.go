@@ -48,7 +48,7 @@ func TestAnswerKilled(t *testing.T) {
 					killed = true
 					points++
 					if again == "told again" || s.count("human") == 0 && n == 1 && when == Before {
-						s.tell(event) // of what was never recorded the reconcile knows nothing
+						s.tell(event) // the reconcile finds nothing that was not recorded
 					} else {
 						s.want(s.b.RunAction(t, s.told("schedule", map[string]any{})), 0, nil)
 					}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// served is a story that the App tells, from webhooks alone.
+// served is a story of the App, which learns everything from webhooks.
 type served struct {
 	*story
 	app *Served
@@ -34,7 +34,7 @@ func (s *served) receive() {
 	s.r.Deliver(s.app.URL + "/webhook")
 }
 
-// ran files a run of the head commit with a report and tells the App of it.
+// ran adds a run of the head commit with a report and delivers the event to the App.
 func (s *served) ran(report, conclusion string) Delivery {
 	s.t.Helper()
 	run := s.ranOn(s.r, "feature", report)
@@ -61,7 +61,7 @@ func (s *served) twice(d Delivery) {
 	}
 }
 
-// heard waits until GitHub has told the App what login did last.
+// heard waits until the App has the delivery of what login did last.
 func (s *served) heard(event, action, login string) Delivery {
 	s.t.Helper()
 	var last Delivery
@@ -197,7 +197,7 @@ func TestAppStory(t *testing.T) {
 			t.Error("no read was unchanged")
 		}
 		tokens := 0
-		for _, q := range s.b.View("").rec.requests {
+		for _, q := range s.b.requests() {
 			if strings.HasSuffix(q.Path, "/access_tokens") {
 				tokens++
 			}

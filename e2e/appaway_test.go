@@ -10,6 +10,7 @@ import (
 // The App is taken from a repository while it posts there, and no server runs when
 // that is told.
 func TestAppTakenAwayUnheard(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, appConfig, "SWITCHBACK_SWEEP=1s")
 	id, next := firstInstall+int(s.r.ID), 700_000+int(s.r.ID)
 	s.r.Install(id)

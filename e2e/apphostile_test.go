@@ -37,6 +37,7 @@ func (s *Served) hook(body []byte, headers map[string]string) (status int, answe
 }
 
 func TestAppRefuses(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, appConfig, "SWITCHBACK_WEBHOOK_SECRET=the new secret", "SWITCHBACK_WEBHOOK_SECRET_OLD="+WebhookSecret)
 	body := []byte(`{"action":"deleted","installation":{"id":77}}`)
 	headers := func(secret string, body []byte) map[string]string {
@@ -116,6 +117,7 @@ func (s *Served) run(args ...string) string {
 
 // Every example of GitHub's webhooks, as it is, again, and broken in some way.
 func TestAppExamples(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, appConfig)
 	path, err := s.b.npm("@octokit/webhooks-examples/api.github.com/index.json")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// stands returns how the App stands with a delivery.
+// stands returns the status of a delivery in the App's queue.
 func (s *story) stands(d Delivery) queue.Status {
 	s.t.Helper()
 	st, known, err := sharedApp.store.Find(s.t.Context(), d.GUID)
@@ -38,7 +38,7 @@ func (s *story) failsInApp(test string) Delivery {
 	return s.r.Send(s.t, "workflow_run", s.r.RunPayload(s.r.AddRun(run), "completed"))
 }
 
-// administers tells the App of its installation, or of a repository, and waits.
+// administers delivers an event about the installation, or about a repository, and waits.
 func (s *story) administers(event, action string, installation int, more map[string]any) Delivery {
 	s.t.Helper()
 	payload := map[string]any{"action": action, "installation": map[string]any{"id": installation}}
@@ -50,7 +50,7 @@ func (s *story) administers(event, action string, installation int, more map[str
 	return d
 }
 
-// turn fails the test unless the one comment of the App tells of turn n.
+// turn fails the test unless the one comment of the App names fix attempt n.
 func (s *story) turn(n int) {
 	s.t.Helper()
 	if got := s.bot(); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("turn %d of 3", n)) {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAppBesideTheAction(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, "reports: [\"**/report.xml\"]\nmax_iterations: 2\n")
 	run := func(report, conclusion string) *Run {
 		t.Helper()
@@ -85,6 +86,7 @@ func (s *served) checkOf(app int) map[string]any {
 }
 
 func TestAppClosedPullRequest(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, "reports: [\"**/report.xml\"]\nmax_iterations: 0\n")
 	s.ran(failing("TestAdd"), "failure")
 	s.called()
@@ -102,6 +104,7 @@ func TestAppClosedPullRequest(t *testing.T) {
 
 // A repository that is renamed keeps its cases, also for deliveries of before.
 func TestAppRenamedRepository(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, appConfig)
 	s.ran(failing("TestAdd"), "failure")
 	s.wantSticky("1 of 1")
@@ -135,6 +138,7 @@ func TestAppRenamedRepository(t *testing.T) {
 
 // Two processes share a PostgreSQL database; each delivery goes to both.
 func TestAppReplicas(t *testing.T) {
+	t.Parallel()
 	bin, err := switchback()
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func (p *servedPlan) begin(d Dispatch) {
 	}
 }
 
-// told returns the runs that ended, of which the App is told by then.
+// told returns the ended runs whose events the App has by then.
 func (p *servedPlan) told() []*Run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *servedPlan) told() []*Run {
 	return out
 }
 
-// tell tells the App that a run has ended.
+// tell delivers the event of a run that has ended.
 func (p *servedPlan) tell(run *Run) Delivery {
 	p.t.Helper()
 	d := p.r.Send(p.t, "workflow_run", p.r.RunPayload(run, "completed"))
@@ -105,7 +105,7 @@ func (p *servedPlan) pushed(sha string) (d Delivery) {
 	return d
 }
 
-// walks tells the App of every run that ends, until none does.
+// walks delivers the event of every run that ends, until none does.
 func (p *servedPlan) walks() {
 	p.t.Helper()
 	for {
@@ -142,7 +142,7 @@ func (p *servedPlan) wantTurns(want ...string) {
 	}
 }
 
-// stands is how each port stands: "api passed, docs running".
+// stands is the status of each port: "api passed, docs running".
 func (p *servedPlan) stands() string {
 	p.t.Helper()
 	reg := p.register()

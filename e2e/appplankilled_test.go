@@ -72,7 +72,8 @@ func TestAppPlanKilled(t *testing.T) {
 // idle reports whether all deliveries are worked on.
 func (p *servedPlan) idle() bool {
 	p.t.Helper()
-	return p.app.Metric("switchback_queue_depth")-p.app.Metric("switchback_queue_depth", `state="poison"`) == 0
+	depth := p.app.Metrics("switchback_queue_depth")
+	return depth()-depth(`state="poison"`) == 0
 }
 
 // Two processes share a PostgreSQL database. Each is told of what happens, as a delivery

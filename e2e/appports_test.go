@@ -72,7 +72,7 @@ func TestAppPlan(t *testing.T) {
 		}
 	})
 	call := p.titled("api")
-	t.Run("one that is escalated calls a human (S2-29)", func(t *testing.T) {
+	t.Run("one that is escalated opens an issue (S2-29)", func(t *testing.T) {
 		if call.State != "open" || call.User.Login != SwitchbackBot || !strings.Contains(call.Body, "expected: hello") {
 			t.Errorf("%+v", call)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lost is what happens to a repository while nobody is there to be told.
+// lost is a repository in which things happen while no server runs.
 type lost struct {
 	*served
 	sha [2]string // heads of two further pull requests
@@ -38,7 +38,7 @@ func newLost(t *testing.T, env ...string) *lost {
 		l.sha[i] = s.r.Commit(t, branch, "other work", map[string]string{branch + ".go": "package calc\n"})
 		l.pr[i] = s.r.PullRequest(t, Owner, branch, "Add other things", "")
 	}
-	// What is heard: the first pull request waits for a human.
+	// What is delivered: the first pull request waits for a human.
 	l.ran(failing("TestAdd"), "failure")
 	l.app.Idle()
 	l.push()
@@ -132,16 +132,16 @@ func TestAppRecovery(t *testing.T) {
 
 	s := newLost(t, "SWITCHBACK_RECOVER=1s")
 	s.looks(1)
-	first := time.Now() // the next look goes on from three minutes before, at most
+	first := time.Now() // the next scan begins at most three minutes before
 	s.app.Kill()
 	s.r.Comment(t, Writer, s.number, "/switchback retry")
 	if d := s.send(s.fails(0, "second", time.Time{})); d.Status != http.StatusBadGateway {
 		t.Fatalf("somebody answered with %d", d.Status)
 	}
-	// Of this one GitHub tells nobody. It ended longer ago than a webhook may be on its way.
+	// GitHub sends no webhook for this one. It ended longer ago than a webhook may be on its way.
 	s.fails(1, "third", first.Add(2*time.Second-4*time.Minute))
 	var failed []Delivery
-	for len(failed) < 2 { // emulate tells of the comment when it will
+	for len(failed) < 2 { // emulate delivers the comment some time later
 		failed = slices.DeleteFunc(s.r.Deliveries(), func(d Delivery) bool { return d.Status < 300 || !wantedHere(d.Event, d.Action) })
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -50,7 +50,7 @@ func TestAppFork(t *testing.T) {
 	for _, c := range s.r.Comments(t, own) {
 		t.Errorf("on the other pull request with a branch of the same name: %s", c.Body)
 	}
-	for _, q := range s.b.View("").rec.requests {
+	for _, q := range s.b.requests() {
 		if q.Repo == f.FullName && q.Content() {
 			t.Errorf("it writes to the fork: %v", q)
 		}

@@ -75,7 +75,7 @@ func TestAppStrangers(t *testing.T) {
 	run := s.ranOn(s.r, "feature", failing("TestAdd"))
 	run.Name, run.Pulls = "unit", []int{s.number}
 	of := s.r.RunPayload(s.r.AddRun(run), "completed")
-	never := s.b.NewRepo(t, nil) // the App was told nothing of it
+	never := s.b.NewRepo(t, nil) // the App had no event about it
 	for name, c := range map[string]struct {
 		change func(p map[string]any)
 		want   queue.State

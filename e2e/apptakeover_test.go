@@ -44,7 +44,7 @@ func (x *takenOver) move() {
 	x.r.Commit(x.t, "main", "The App acts", map[string]string{".github/switchback.yml": x.config + "acts: app\n"})
 }
 
-// deaf lets the App hear no more of an event.
+// deaf keeps an event from the App from now on.
 func (x *takenOver) deaf(event string) {
 	url := x.by.URL + "/webhook"
 	x.b.gaps.mu.Lock()

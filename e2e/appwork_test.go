@@ -32,7 +32,7 @@ func (s *served) again(config string) *served {
 	return v
 }
 
-// called fails the test unless a human was called, once.
+// called fails the test unless there is one escalation.
 func (s *served) called() {
 	s.t.Helper()
 	s.app.Idle()
@@ -97,6 +97,7 @@ func TestAppKilled(t *testing.T) {
 }
 
 func TestAppStops(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, appConfig)
 	h := s.view.HoldAt(1, Before, writes)
 	s.ran(failing("TestAdd"), "failure")
@@ -138,6 +139,7 @@ func TestAppStops(t *testing.T) {
 
 // Of many runs of one case that wait, the newest state is posted.
 func TestAppOvertaken(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, strings.Replace(appConfig, "max_iterations: 1", "max_iterations: 9", 1))
 	h := s.view.HoldAt(1, Before, func(q Request) bool { return q.Method == "GET" })
 	const runs = 6

@@ -176,7 +176,7 @@ func (b *Bench) startPrism(port int, upstream string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := relaxFile(orig, doc); err != nil {
+	if err := requestsFile(orig, doc); err != nil {
 		return err
 	}
 	b.PrismStart, err = b.startNode("prism", port, "@stoplight/prism-cli/dist/index.js", "proxy",

@@ -137,7 +137,7 @@ func (u *burst) requests() []Request {
 // others returns the requests since Reset that name no repository.
 func (v *View) others() []Request { return (&View{rec: v.rec, from: v.from}).Requests() }
 
-// most returns how much of what count tells came within a span of time.
+// most returns how much of what count counts came within a span of time.
 func most(all []Request, span time.Duration, count func(Request) int) (top int) {
 	sum, first := 0, 0
 	for _, q := range all {

@@ -17,7 +17,7 @@ type child struct {
 }
 
 // spawner starts processes from one thread that lives as long as this process:
-// on Linux a child is told of the death of the thread that started it.
+// on Linux a child gets a signal when the thread that started it ends.
 var spawner = func() chan func() {
 	ch := make(chan func())
 	go func() {

@@ -56,7 +56,7 @@ func (s *site) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-// ports runs the plan and checks the exit code and how each port stands then.
+// ports runs the plan and checks the exit code and the status of each port.
 func (s *site) ports(code int, want ...string) string {
 	s.t.Helper()
 	out, errs, got := s.run("ports", "run", "-o", "json")

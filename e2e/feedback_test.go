@@ -11,6 +11,7 @@ import (
 )
 
 func TestFeedback(t *testing.T) {
+	t.Parallel()
 	s := newAsking(t, "")
 	res := s.open()
 	issue := s.issue()
@@ -88,6 +89,7 @@ func TestFeedback(t *testing.T) {
 }
 
 func TestFeedbackComment(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, goal string }{
 		{"S1-8 S1-17 a command with text", "Thank you.\n\n/switchback answer lower accept 2 look at the cache",
 			`{"next_automation_level":10,"optimization_directives":["Split the suite of @octo"],"carry_over_issues":["Thank you.\n\nlook at the cache"],"approved_by":"human_feedback"}`},
@@ -158,6 +160,7 @@ func TestFeedbackComment(t *testing.T) {
 }
 
 func TestFeedbackEditedAway(t *testing.T) {
+	t.Parallel()
 	s := newAsking(t, "")
 	s.open()
 	t.Run("what somebody edits away of the questions is put back, what was ticked and written with it", func(t *testing.T) {
@@ -193,6 +196,7 @@ func without(body, part string) string {
 }
 
 func TestFeedbackResult(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, result string
 		report       bool

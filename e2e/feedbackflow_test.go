@@ -48,7 +48,7 @@ func TestWorkflowFeedback(t *testing.T) {
 	s := newStory(t, "")
 	s.r.Grant(t, Writer, "push")
 	files := map[string]string{"result.json": resultJSON, "optimizer/level20_report.md": "# Level 20\n"}
-	res, _ := s.workflow(t, "workflow_dispatch", askWorkflow, map[string]any{"repository": map[string]any{"default_branch": "main"}}, files)
+	res, _ := s.workflow(t, installedOf, "workflow_dispatch", askWorkflow, map[string]any{"repository": map[string]any{"default_branch": "main"}}, files)
 	t.Logf("act took %v", res.Took)
 	issue := s.onlyIssue()
 	t.Run("S1-1 a step with a result asks in an issue, whose number later steps have", func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWorkflowFeedback(t *testing.T) {
 	const text = "/switchback answer raise accept 1 once more"
 	id := s.r.Comment(t, Writer, issue.Number, text)
 	s.runID++
-	res, uploads := s.workflow(t, "issue_comment", takeWorkflow, map[string]any{
+	res, uploads := s.workflow(t, installedOf, "issue_comment", takeWorkflow, map[string]any{
 		"action": "created", "repository": map[string]any{"default_branch": "main"}, "sender": map[string]any{"login": Writer, "type": "User"},
 		"issue":   map[string]any{"number": issue.Number, "body": issue.Body, "user": map[string]any{"login": ActionsBot}},
 		"comment": map[string]any{"id": id, "body": text, "user": map[string]any{"login": Writer, "type": "User"}},

@@ -7,6 +7,7 @@ import (
 )
 
 func TestFeedbackTimeout(t *testing.T) {
+	t.Parallel()
 	s := newAsking(t, "feedback: {timeout: 48h}\n")
 	begin := s.now
 	s.open()
@@ -56,6 +57,7 @@ func (s *asking) later(p map[string]any) map[string]any {
 }
 
 func TestFeedbackReentry(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"workflow: optimize.yml", "repository_dispatch: optimize"} {
 		s := newAsking(t, "feedback: {"+way+"}\n")
 		ended := func(id int64, event, actor, title string) {
@@ -102,7 +104,7 @@ func TestFeedbackReentry(t *testing.T) {
 
 func TestFeedbackKilled(t *testing.T) {
 	t.Parallel()
-	// after puts a repository into the state of which a chapter tells.
+	// after puts a repository into the state that a chapter names.
 	chapters := []struct {
 		name  string
 		event func(s *asking) (string, any, map[string]string)

@@ -159,6 +159,7 @@ func testHandoffManual(t *testing.T, begin begin) {
 }
 
 func TestRetryDelay(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "handoff: [{repository_dispatch: rework}]\n")
 	s.config = "retry_delay: 1s\nhandoff: [{repository_dispatch: rework}]\n"
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
@@ -213,6 +214,7 @@ func testDependents(t *testing.T, begin begin) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	t.Run("S4-34 a label on the pull request overrides the limit", func(t *testing.T) {
 		s := newStory(t, "max_iterations: 1\n")
 		s.r.Must(t, "POST", fmt.Sprintf("/issues/%d/labels", s.number), map[string]any{"labels": []string{"switchback:max=2"}}, nil)
@@ -222,7 +224,7 @@ func TestLimits(t *testing.T) {
 		s := newStory(t, "max_iterations: 1\ncases: {\"#1\": {max_iterations: 2}}\n")
 		s.upTo(t, 2, "ESCALATE_MAX_RETRY")
 	})
-	t.Run("S4-35 a limit of 0 hands nothing back", func(t *testing.T) {
+	t.Run("S4-35 a limit of 0 returns nothing for a fix", func(t *testing.T) {
 		s := newStory(t, "max_iterations: 0\n")
 		s.upTo(t, 0, "ESCALATE_MAX_RETRY")
 	})

@@ -62,7 +62,7 @@ var hostileNames = []string{
 	"a|b\nc|d", "\n::error file=calc.go,line=1::pwned", "##[error]pwned", "%0A::set-output name=decision::PASS", "\ndecision=PASS\nclass<<EOF\nnone\nEOF",
 }
 
-// live are texts that must not stand anywhere outside code.
+// live are texts that must not appear anywhere outside code.
 var live = regexp.MustCompile(`(?i)@everyone|@octo\b[^ ]|(fixes|closes) +#?\w*/?\w*#\d|\]\(javascript:|<script|<img|\x1b|[\x{202a}-\x{202e}\x{200b}]`)
 
 // code is what Markdown shows as it is.
@@ -157,6 +157,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	secrets := []string{
 		"ghp_" + strings.Repeat("a1B2", 9), "github_pat_" + strings.Repeat("a1B2", 20), "AKIA" + "IOSFODNN7EXAMPLE", "xoxb-" + "123456789012-abcdefghijklmnop",
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + strings.Repeat("dozjgNryP4J3", 4),
@@ -265,6 +266,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func TestWrongSettings(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, config string
 		in           map[string]string

@@ -84,7 +84,7 @@ func (g *gaps) accessToken(w http.ResponseWriter, r *http.Request) {
 	buf.sendTo(w)
 }
 
-// showInstallation tells of which installation a repository is.
+// showInstallation answers with the installation of a repository.
 func (g *gaps) showInstallation(w http.ResponseWriter, r *http.Request) {
 	id, state, added := g.installation(repoName(r))
 	switch {

@@ -20,7 +20,7 @@ type crowd struct {
 	*story
 	rng     *rand.Rand
 	number  int
-	pending []map[string]any // events that were not told yet
+	pending []map[string]any // events that were not delivered yet
 	told    int
 	asked   int             // submissions: edits by people who may, with Submit ticked
 	ticked  map[string]bool // by people who may, and not taken off since
@@ -73,7 +73,7 @@ func (c *crowd) change(who, body string) map[string]any {
 	return c.edit(who, c.number, body)
 }
 
-// tellSome tells one or two of the events, in any order and at the same time.
+// tellSome delivers one or two of the events, in any order and at the same time.
 func (c *crowd) tellSome() {
 	n := min(len(c.pending), 1+c.rng.IntN(2))
 	var wg sync.WaitGroup
@@ -133,7 +133,7 @@ func (c *crowd) answers() (boxes [][]string, tests []string) {
 
 // Two people tick, untick and submit at random, the bot hears of it late, out
 // of order, at the same time and twice: no answer is lost or taken twice, and
-// no tick is lost that nobody submitted. Each round is told to its end.
+// no tick is lost that nobody submitted. Each round runs to its end.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
 	const stories, rounds = 10, 12

@@ -116,6 +116,7 @@ func testPausedLabel(t *testing.T, begin begin) {
 }
 
 func TestReconciledAnswers(t *testing.T) {
+	t.Parallel()
 	s, issue := escalated(t, "")
 	n := issue.Number
 	reconcile := func(at time.Duration) {
@@ -142,6 +143,7 @@ func TestReconciledAnswers(t *testing.T) {
 
 // What happened to an issue while no event was delivered is found by the reconcile.
 func TestReconciledStates(t *testing.T) {
+	t.Parallel()
 	reconcile := func(s *story, at time.Duration) {
 		s.t.Helper()
 		s.want(s.within(s.told("schedule", map[string]any{}), at), 0, nil)

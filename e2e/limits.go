@@ -11,7 +11,7 @@ import (
 )
 
 // limits are GitHub's on the length of what is posted, in characters. Emulate
-// takes anything.
+// accepts any length.
 var limits = []struct {
 	path  *regexp.Regexp
 	field []string

@@ -95,7 +95,7 @@ func (l *looker) signsIn(login, address string) (int, string) {
 
 var csrfField = regexp.MustCompile(`name="csrf" value="([0-9a-f]{64})"`)
 
-// stream is what a browser hears.
+// stream is the event stream of a browser.
 type stream struct {
 	l     *looker
 	lines *bufio.Reader

@@ -47,6 +47,7 @@ func (s *story) ranOn(head *Repo, branch, report string) Run {
 }
 
 func TestOutsideFork(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	own := s.number
 	f := s.fork("feature")
@@ -73,7 +74,7 @@ func TestOutsideFork(t *testing.T) {
 		if left, err := os.ReadDir(a.Workspace); err != nil || len(left) > 0 {
 			t.Errorf("%v %v", left, err)
 		}
-		for _, q := range s.b.View("").rec.requests {
+		for _, q := range s.b.requests() {
 			if strings.Contains(q.Path, "ball") || strings.HasPrefix(q.Path, "/repos/"+f.FullName) && q.Content() {
 				t.Errorf("request %v", q)
 			}
@@ -104,6 +105,7 @@ func TestOutsideFork(t *testing.T) {
 }
 
 func TestOutsideForkOfMain(t *testing.T) {
+	t.Parallel()
 	t.Run("a run of a fork's main without a pull request is not taken for the repository's main", func(t *testing.T) {
 		s := newStory(t, "")
 		f := s.r.Fork(t, Stranger)
@@ -166,6 +168,7 @@ func (s *story) seen(run Run) *Run {
 }
 
 func TestOutsideLogs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, log, test, place string }{
 		{"a go test log with GitHub's timestamps is read where there is no artifact", ghaGoLog, "TestAdd", "calc_test.go"},
 		{"a pytest log with GitHub's timestamps is read where there is no artifact", ghaPytestLog, "test_add", "tests/test_calc.py"},
@@ -191,6 +194,7 @@ func TestOutsideLogs(t *testing.T) {
 }
 
 func TestOutsideConclusions(t *testing.T) {
+	t.Parallel()
 	report := []Artifact{{Name: "reports", Files: map[string]string{"report.xml": passing}}}
 	for _, c := range []string{"startup_failure", "action_required", "cancelled", "timed_out", "skipped", "neutral", "stale"} {
 		t.Run(fmt.Sprintf("a run that ended as %s is no pass, whatever its report says", c), func(t *testing.T) {
@@ -231,6 +235,7 @@ func TestOutsideConclusions(t *testing.T) {
 }
 
 func TestOutsideArtifacts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		art  Artifact
@@ -270,6 +275,7 @@ func TestOutsideArtifacts(t *testing.T) {
 }
 
 func TestOutsideOrder(t *testing.T) {
+	t.Parallel()
 	t.Run("an attempt that arrives after a later one decides nothing", func(t *testing.T) {
 		s := newStory(t, "")
 		one := s.seen(Run{Conclusion: "failure", Jobs: []Job{{Name: "unit", Log: ghaGoLog}}})

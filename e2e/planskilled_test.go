@@ -9,7 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/answers"
 )
 
-// stands is what people see of a plan, and what its registers say.
+// stands is what people see of a plan, and what its projections hold.
 func (p *planStory) stands() string {
 	p.t.Helper()
 	var out []string
@@ -23,7 +23,7 @@ func (p *planStory) stands() string {
 	return strings.Join(out, "\n") + fmt.Sprint("\n", p.states(), len(p.starts()) > 0, len(p.journal("model").Answers))
 }
 
-// waiting is a plan with a port that is to call a human, and feedback for people.
+// waiting is a plan with a port that is to open an issue, and feedback for people.
 func waiting(t *testing.T) *planStory {
 	t.Helper()
 	p := newPlanStory(t, "- {id: model, max_iterations: 0, test: [sh test.sh]}\n- {id: refunds, status: held, depends_on: model, test: [sh test.sh]}\n", "")
@@ -34,7 +34,7 @@ func waiting(t *testing.T) *planStory {
 }
 
 // everyWrite kills what act does at each of its writes, does it again, and
-// compares the end with that of a calm world.
+// compares the end with that of an undisturbed one.
 func everyWrite(t *testing.T, prepare func(*testing.T) *planStory, act func(*planStory) Action) {
 	t.Helper()
 	calm := prepare(t)

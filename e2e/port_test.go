@@ -82,6 +82,7 @@ func (j *portJob) passed(res Result) {
 }
 
 func TestPortInAJob(t *testing.T) {
+	t.Parallel()
 	t.Run("S2-20 S2-25 S2-28 in a job the ledger is a branch, and the workers do not see its token", func(t *testing.T) {
 		t.Parallel()
 		j := newPortJob(t)

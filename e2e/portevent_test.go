@@ -70,7 +70,7 @@ func (j *eventJob) ok(res Result) Result {
 	return res
 }
 
-// hear delivers that a run has ended.
+// hear delivers the event of a run that has ended.
 func (j *eventJob) hear(run *Run) Result {
 	j.t.Helper()
 	return j.ok(j.command("port-event", nil, func(a *Action) {
@@ -78,7 +78,7 @@ func (j *eventJob) hear(run *Run) Result {
 	}))
 }
 
-// reconcile is the schedule, which has no run to tell of.
+// reconcile is the schedule, an event without a run.
 func (j *eventJob) reconcile() Result {
 	j.t.Helper()
 	return j.ok(j.command("port-event", nil, nil))
@@ -129,6 +129,7 @@ func (j *eventJob) plans() []string {
 }
 
 func TestPortByEvents(t *testing.T) {
+	t.Parallel()
 	t.Run("S2-25 S2-28 each end of a run takes the port on by one step, however often and in whatever order it is heard of", func(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "", second)
@@ -158,7 +159,7 @@ func TestPortByEvents(t *testing.T) {
 			t.Errorf("%v", res.Outputs)
 		}
 	})
-	t.Run("S2-29 at the limit a human is called", func(t *testing.T) {
+	t.Run("S2-29 at the limit an issue is opened", func(t *testing.T) {
 		t.Parallel()
 		j := newEventJob(t, "", func(in map[string]any) Run {
 			if in["role"] == "impl" {
@@ -236,6 +237,7 @@ func TestPortByEvents(t *testing.T) {
 }
 
 func TestPortByEventsKilled(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 4; n++ { // by turns before GitHub has seen a write, and after
 		t.Run(fmt.Sprintf("killed at write %d, the schedule goes on, and no turn is dispatched twice", n), func(t *testing.T) {
 			t.Parallel()

@@ -134,7 +134,7 @@ func (p *build) act(t *testing.T, id int64) (Act, string) {
 	}, uploads
 }
 
-// standings reads how the ports stand from the plan's issue: "a passed 1".
+// standings reads the status of the ports from the plan's issue: "a passed 1".
 func (p *build) standings(t *testing.T, title string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -305,6 +305,7 @@ func spawned(id string, n int) func(Request) bool {
 }
 
 func TestPortsKilled(t *testing.T) {
+	t.Parallel()
 	// The worker takes a while: that it began is written before that it ended, and it is
 	// killed before its work, which ends with its job, is done.
 	p := newBuild(t, map[string]string{"ports/a.yml": good("a"), "ports/c.yml": "id: c\ndepends_on: a\nimpl: sleep 2; sh worker.sh\ntest: sh test.sh\n", "ports/d.yml": good("d", "a", "c")})

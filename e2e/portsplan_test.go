@@ -97,6 +97,7 @@ func TestManyPorts(t *testing.T) {
 }
 
 func TestPlanCommandOnBadInput(t *testing.T) {
+	t.Parallel()
 	b := Start(t)
 	r := b.NewRepo(t, nil)
 	bin, err := switchback()

@@ -10,7 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// meetScript is a worker that goes on only once another one runs as well.
+// meetScript is a worker that continues only once another one runs as well.
 const meetScript = `#!/bin/sh
 echo $$ > "$2/$1"
 until [ -s "$2/$3" ]; do sleep 0.1; done

@@ -93,7 +93,7 @@ func report(passes bool) []Artifact {
 		"reports/junit.xml": fmt.Sprintf(`<testsuite name="greet" tests="1" failures="%d"><testcase classname="greet" name="is small">%s</testcase></testsuite>`, n, failure)}}}
 }
 
-// second passes in the second turn, if it is told what failed.
+// second passes at the second attempt, if it gets what failed.
 func second(in map[string]any) Run {
 	done := Run{Conclusion: "success", Jobs: []Job{{Name: "work", Log: "done\n"}}}
 	if in["role"] == "test" {
@@ -126,6 +126,7 @@ func (j *agentJob) want(res Result, status plan.LoopStatus, outcome plan.Outcome
 const twoTurns = "impl 0, test 0, impl 1, test 1"
 
 func TestPortByWorkflows(t *testing.T) {
+	t.Parallel()
 	t.Run("S2-25 S2-28 impl and test as workflows, and the feedback of the first turn to the second", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort, second)
@@ -138,12 +139,12 @@ func TestPortByWorkflows(t *testing.T) {
 		if err := json.Unmarshal([]byte(in[2]["feedback"].(string)), &fb); err != nil || len(fb.FailedTests) != 1 || fb.FailedTests[0].Actual != "Hello" {
 			t.Errorf("%v %+v", err, fb)
 		}
-		res := j.b.RunAction(t, Action{Binary: j.a.Binary, Args: []string{"port", "feedback", "greet", "--turn", "1"}, Repo: j.r, Env: j.a.Env})
+		res := j.b.RunAction(t, Action{Binary: j.a.Binary, Args: []string{"port", "feedback", "greet", "--attempt", "1"}, Repo: j.r, Env: j.a.Env})
 		if res.ExitCode != 0 || !strings.Contains(res.Stdout, `"actual": "Hello"`) {
 			t.Errorf("%d %s%s", res.ExitCode, res.Stdout, res.Stderr)
 		}
 	})
-	t.Run("S2-29 at the limit a human is called", func(t *testing.T) {
+	t.Run("S2-29 at the limit an issue is opened", func(t *testing.T) {
 		t.Parallel()
 		j := newAgentJob(t, remotePort, func(in map[string]any) Run {
 			if in["role"] == "impl" {
@@ -227,6 +228,7 @@ func TestPortByWorkflows(t *testing.T) {
 }
 
 func TestPortByWorkflowsKilled(t *testing.T) {
+	t.Parallel()
 	// The first turn has all kinds of writes that the others have.
 	for n := 1; n <= 12; n++ { // by turns before GitHub has seen a write, and after
 		t.Run(fmt.Sprintf("killed at write %d, no turn is dispatched twice", n), func(t *testing.T) {

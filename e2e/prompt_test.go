@@ -12,7 +12,7 @@ import (
 )
 
 // tick edits the issue's body as login: ids are ticked, each by an edit of its
-// own as a click is, and what the last one tells is returned.
+// own as a click is, and the event of the last one is returned.
 func (s *story) tick(login string, number int, ids ...string) map[string]any {
 	s.t.Helper()
 	var event map[string]any
@@ -27,7 +27,7 @@ func (s *story) tick(login string, number int, ids ...string) map[string]any {
 	return event
 }
 
-// edit writes the issue's body as login and returns the event that tells it.
+// edit writes the issue's body as login and returns the event of it.
 func (s *story) edit(login string, number int, body string) map[string]any {
 	s.t.Helper()
 	before := s.body(number)
@@ -37,7 +37,7 @@ func (s *story) edit(login string, number int, body string) map[string]any {
 	return s.issueEvent("edited", login, number, map[string]any{"changes": map[string]any{"body": map[string]any{"from": before}}})
 }
 
-// change changes the issue as login. Where the App acts, it was told of it then.
+// change changes the issue as login. Where the App acts, it has the event afterwards.
 func (s *story) change(login, action string, number int, to map[string]any) {
 	s.t.Helper()
 	do := func() {
@@ -86,13 +86,13 @@ func (s *story) prompt(number int) answers.Prompt {
 	return p
 }
 
-// escalated is a story whose turns are used up, with its issue. max is 1.
+// escalated is a story at its limit of fix attempts, with its issue. max is 1.
 func escalated(t testing.TB, config string) (*story, Issue) {
 	t.Helper()
 	return begin(newStory).escalated(t, config)
 }
 
-// escalated is the same through a face.
+// escalated is the same through the Action or the App.
 func (b begin) escalated(t testing.TB, config string) (*story, Issue) {
 	t.Helper()
 	s := b(t, "max_iterations: 1\n"+config)
@@ -147,7 +147,12 @@ func (s *story) within(a Action, skew time.Duration) Result {
 	code := action.Run(s.t.Context(), action.Env{
 		Getenv: func(k string) string { return env[k] }, Stdout: &out, Stderr: &errs, Version: "test", Now: func() time.Time { return time.Now().Add(skew) },
 	})
-	return Result{ExitCode: code, Stdout: out.String(), Stderr: errs.String()}
+	res := Result{ExitCode: code, Stdout: out.String(), Stderr: errs.String(), Summary: readAll(env["GITHUB_STEP_SUMMARY"])}
+	var err error
+	if res.Outputs, err = parseOutputs(readAll(env["GITHUB_OUTPUT"])); err != nil {
+		s.t.Errorf("GITHUB_OUTPUT: %v", err)
+	}
+	return res
 }
 
 // Every box, from tick to effect.
@@ -214,6 +219,7 @@ func testBoxes(t *testing.T, begin begin) {
 
 // Every refusal leaves the ledger as it was, and says why.
 func TestBoxesRefused(t *testing.T) {
+	t.Parallel()
 	t.Run("refused", func(t *testing.T) {
 		s, issue := escalated(t, "answers: {apps: [41898282]}\n") // the bot's own: what it writes is no answer all the same
 		n := issue.Number
@@ -348,6 +354,7 @@ func testNoteBehindTheMarker(t *testing.T, begin begin) {
 }
 
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	t.Run("the second of two answers is told who was first", func(t *testing.T) {
 		s, issue := escalated(t, "")
 		n := issue.Number

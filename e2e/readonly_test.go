@@ -20,6 +20,7 @@ func (s *story) readOnly() {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, report, decision string }{
 		{"a failure", failing("TestAdd"), "RETRY"},
 		{"an environment failure", environment, "ESCALATE_ENV"},

@@ -18,6 +18,7 @@ func (s *story) reconcile(event string, in map[string]string) Result {
 }
 
 func TestReconcile(t *testing.T) {
+	t.Parallel()
 	for i, ch := range chapters {
 		event, in := "schedule", map[string]string{}
 		if i%2 == 1 {

@@ -186,7 +186,7 @@ func TestRecovery(t *testing.T) {
 		tell(s.fails("TestMul")) // one of an older commit would be out of date by the time it is found
 		s.r.Comment(t, Owner, s.number, command)
 	}
-	// The twin is told of everything as it happens.
+	// The twin gets every event as it happens.
 	twin := newStory(t, "")
 	tp := newPostbox(twin)
 	tp.up(true)
@@ -318,7 +318,7 @@ func awaitDeliveries(s *story, n int) []Delivery {
 		if len(out) >= n {
 			return out
 		}
-		time.Sleep(50 * time.Millisecond) // emulate delivers when it will, and tells nobody
+		time.Sleep(50 * time.Millisecond) // emulate delivers later, without a signal
 	}
 	s.t.Fatalf("there are no %d deliveries: %v", n, s.r.Deliveries())
 	return nil

@@ -71,13 +71,14 @@ func broken(what string) string {
 }
 
 func TestSharedIssue(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	o := s.beside("other")
 	s.escalates(environment)
 	o.escalates(environment)
 	t.Run("failures with one fingerprint are one issue that lists their pull requests", func(t *testing.T) {
 		all := s.issues()
-		if len(all) != 1 || !strings.Contains(all[0].Body, "Also held by this") ||
+		if len(all) != 1 || !strings.Contains(all[0].Body, "Also on hold because of this") ||
 			!strings.Contains(all[0].Body, fmt.Sprintf("/pull/%d", s.number)) || !strings.Contains(all[0].Body, fmt.Sprintf("/pull/%d", o.number)) {
 			t.Fatalf("%+v", all)
 		}
@@ -94,7 +95,7 @@ func TestSharedIssue(t *testing.T) {
 	s.passes()
 	t.Run("it stays open for the one that still waits, and is about that one", func(t *testing.T) {
 		i := s.issues()[0]
-		if i.State != "open" || strings.Contains(i.Body, "Also held by this") || !strings.Contains(i.Body, fmt.Sprintf("octo/%s#%d`", s.r.Name, o.number)) &&
+		if i.State != "open" || strings.Contains(i.Body, "Also on hold because of this") || !strings.Contains(i.Body, fmt.Sprintf("octo/%s#%d`", s.r.Name, o.number)) &&
 			!strings.Contains(i.Body, fmt.Sprintf("%s#%d`", s.r.FullName, o.number)) {
 			t.Errorf("%s\n%s", i.State, i.Body)
 		}
@@ -114,6 +115,7 @@ func TestSharedIssue(t *testing.T) {
 }
 
 func TestSharedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	stories := []*story{s}
 	for n := 2; n <= 4; n++ {
@@ -153,6 +155,7 @@ func TestSharedAtOnce(t *testing.T) {
 }
 
 func TestFuse(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "escalation: {max_issues: 2}\n")
 	stories := []*story{s}
 	for n := 2; n <= 4; n++ {
@@ -195,6 +198,7 @@ func TestFuse(t *testing.T) {
 }
 
 func TestReopening(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "escalation: {quiet: 0s}\n")
 	first := s.sha
 	s.escalates(environment)
@@ -224,6 +228,7 @@ func TestReopening(t *testing.T) {
 }
 
 func TestQuiet(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.escalates(environment)
 	s.push()
@@ -250,6 +255,7 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestQuietPasses(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.escalates(environment)
 	s.push()
@@ -274,6 +280,7 @@ func TestQuietPasses(t *testing.T) {
 }
 
 func TestClosedByPeople(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.r.Grant(t, Writer, "push")
 	s.escalates(environment)
@@ -310,6 +317,7 @@ func TestClosedByPeople(t *testing.T) {
 }
 
 func TestEvidence(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.escalates(environment)
 	t.Run("a run that fails while a human is awaited is in the issue, and no other is filed", func(t *testing.T) {
@@ -339,6 +347,7 @@ func TestEvidence(t *testing.T) {
 }
 
 func TestOwnersAreAssigned(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, config, want string }{
 		{"the owners of the failing files that can be assigned", "max_iterations: 0\n", Writer},
 		{"whom the configuration names", "max_iterations: 0\nescalation: {assignees: [" + Owner + "]}\n", Owner},
@@ -362,6 +371,7 @@ func TestOwnersAreAssigned(t *testing.T) {
 }
 
 func TestAutoResolve(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "escalation: {auto_resolve: {blocked: false}}\n")
 	s.escalates(environment)
 	s.push()

@@ -61,6 +61,7 @@ func (s *story) onlyReplay(bot string, parts ...string) Comment {
 const oneTurn = "max_iterations: 1\nretry_delay: 0s\n"
 
 func TestReplayAction(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "")
 	s.failed()
 	first := s.number
@@ -150,6 +151,7 @@ func TestReplayAction(t *testing.T) {
 }
 
 func TestReplayApp(t *testing.T) {
+	t.Parallel()
 	s := newServed(t, "reports: [\"**/report.xml\"]\n")
 	for range 2 {
 		s.ran(failing("TestAdd"), "failure")

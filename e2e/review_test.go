@@ -54,6 +54,7 @@ type shownCheckpoint struct {
 }
 
 func TestReview(t *testing.T) {
+	t.Parallel()
 	s := newStory(t, "handoff: [{mention: \"@claude\"}]\n")
 	s.r.Grant(t, Writer, "push")
 	first := s.review(Writer, changes, "Thanks!\n\n- blocker (security): calc.go:3: the sum may overflow\n- critical (code quality): no error is returned\n- critical (testing): nothing tests zero\n")
@@ -145,7 +146,7 @@ func testReviewLimit(t *testing.T, begin begin) {
 		s.push()
 	}
 	res := s.review(Writer, changes, "- critical (testing): no test")
-	t.Run("S4-50 S4-78 S4-13 after 3 of 3 the 4th failed review calls a human", func(t *testing.T) {
+	t.Run("S4-50 S4-78 S4-13 after 3 of 3 the 4th failed review opens an escalation", func(t *testing.T) {
 		s.want(res, 0, map[string]string{"decision": "ESCALATE_MAX_RETRY", "iteration": "3"})
 		s.onlyIssue()
 	})

@@ -15,7 +15,7 @@ func orNil(s string) any {
 	return s
 }
 
-// ended is when a run was last heard of: a minute after it began, if it does not say.
+// ended is when a run was last updated: a minute after it began, if it does not say.
 func (r *Run) ended() time.Time {
 	if r.Ended.IsZero() {
 		return r.Started.Add(time.Minute)

@@ -165,26 +165,43 @@ func (s *Served) Until(what string, yes func() bool) {
 // with, such as `event="push"`.
 func (s *Served) Metric(name string, with ...string) float64 {
 	s.t.Helper()
+	return s.Metrics(name)(with...)
+}
+
+// Metrics asks for the metrics once, and returns a function that is Metric for name as it was then.
+func (s *Served) Metrics(name string) func(with ...string) float64 {
+	s.t.Helper()
 	res, err := hookClient.Get(s.URL + "/metrics")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	sum := 0.0
+	values := map[string]float64{} // by labels
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), name) {
+			continue
+		}
 		m := sample.FindStringSubmatch(lines.Text())
-		if m == nil || m[1] != name || slices.ContainsFunc(with, func(w string) bool { return !strings.Contains(m[2], w) }) {
+		if m == nil || m[1] != name {
 			continue
 		}
 		v, err := strconv.ParseFloat(m[3], 64)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		sum += v
+		values[m[2]] = v
 	}
-	return sum
+	return func(with ...string) float64 {
+		sum := 0.0
+		for labels, v := range values {
+			if !slices.ContainsFunc(with, func(w string) bool { return !strings.Contains(labels, w) }) {
+				sum += v
+			}
+		}
+		return sum
+	}
 }
 
 var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
@@ -193,7 +210,8 @@ var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 func (s *Served) Idle() {
 	s.t.Helper()
 	s.Until("all deliveries are worked on", func() bool {
-		return s.Metric("switchback_queue_depth")-s.Metric("switchback_queue_depth", `state="poison"`) == 0
+		depth := s.Metrics("switchback_queue_depth")
+		return depth()-depth(`state="poison"`) == 0
 	})
 }
 

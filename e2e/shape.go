@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Prism checks one request at a time, and the reconciles make tens of thousands of
+// Prism checks one request at a time, and the tests of crashes make tens of thousands of
 // a few hundred shapes: the first ones of each shape are checked, and then one
 // in a while.
 const (
@@ -34,7 +34,7 @@ var (
 	word    = regexp.MustCompile(`^[a-z_]{1,20}$`)
 )
 
-// shapeOf names what a description of the API can tell of a request: its route
+// shapeOf names what a description of the API can say of a request: its route
 // and the names of its parameters; of its body the keys, the kinds of values,
 // and those that may be one of a few words.
 func shapeOf(q *Request) string {

@@ -10,6 +10,7 @@ import (
 
 // What can be done to the way to GitHub and back.
 func TestSignInForged(t *testing.T) {
+	t.Parallel()
 	bin, err := switchback()
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,7 @@ func TestSignInForged(t *testing.T) {
 
 // Behind a proxy that people reach by https, no cookie goes another way.
 func TestSignInCookies(t *testing.T) {
+	t.Parallel()
 	bin, err := switchback()
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +150,7 @@ func TestSignInCookies(t *testing.T) {
 
 // Without sign-in this machine sees everything, and nobody else sees anything.
 func TestNoSignIn(t *testing.T) {
+	t.Parallel()
 	bin, err := switchback()
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func soakExtent(t *testing.T) (x extent, seed uint64) {
 	return x, seed
 }
 
-// soak is a number of pull requests that an App hears of.
+// soak is a number of pull requests with their events for an App.
 type soak struct {
 	t     testing.TB
 	b     *Bench
@@ -347,7 +347,7 @@ func (s *soak) unfinished() (out []string) {
 	return out
 }
 
-// figures tells what there was.
+// figures returns the counts of what happened.
 func (s *soak) figures() string {
 	sent, failed, again, most := 0, 0, 0, 0
 	for _, r := range s.repos {

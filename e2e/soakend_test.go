@@ -16,7 +16,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// deliveryRow is how a delivery stands in the App's database.
+// deliveryRow is a delivery in the App's database.
 type deliveryRow struct {
 	state, err string
 	attempts   int
@@ -71,7 +71,7 @@ func (s *soak) reading(read func(*database.DB) error) error {
 	return read(db)
 }
 
-// end is how all stands in the end: what people see, and what is recorded.
+// end is the state at the end: what people see, and what is recorded.
 func (s *soak) end() string {
 	s.t.Helper()
 	var b strings.Builder
@@ -125,7 +125,7 @@ func opener(record any) string {
 	return fmt.Sprint(m["id"])
 }
 
-// recorded tells what the ledger folds to.
+// recorded is what the ledger folds to.
 func (s *soak) recorded(b *strings.Builder, db *database.DB) error {
 	l := sqlledger.New(db)
 	keys, err := l.Keys(s.t.Context())
@@ -163,7 +163,7 @@ func (s *soak) recorded(b *strings.Builder, db *database.DB) error {
 	return nil
 }
 
-// fleeting are the fields that tell when and by whom, not what.
+// fleeting are the fields that say when and by whom, not what.
 var fleeting = []string{"version", "Version", "lease", "Lease", "opened", "updated", "at", "started_at", "opened_at", "created_at", "updated_at", "resolved_at",
 	"closed_at", "recalled_at", "left_at", "dismissed_at", "took", "number", "url", "run_url"}
 
@@ -174,7 +174,7 @@ func lasting(doc any) any {
 		maps.DeleteFunc(v, func(k string, _ any) bool { return slices.Contains(fleeting, k) })
 		for k := range v {
 			v[k] = lasting(v[k])
-			if inner, ok := v[k].(map[string]any); ok && k == "done" { // of what stands outside, that it stands
+			if inner, ok := v[k].(map[string]any); ok && k == "done" { // of what is outside, that it is there
 				v[k] = slices.Sorted(maps.Keys(inner))
 			} else if ok && k == "runs" {
 				v[k] = len(inner)

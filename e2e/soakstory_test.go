@@ -91,7 +91,7 @@ func (p *pull) script(kind int, rnd *rand.Rand) (out []step) {
 	passes := func() { add("passes", func() { p.ran("unit", passing, "success") }) }
 	say := func(text string) { add(text, func() { p.say(text) }) }
 	switch kind % 5 {
-	case 0: // a human is called twice, and answers by box and by command
+	case 0: // two escalations, answered by box and by command
 		fails()
 		push()
 		fails(p.test + "Too")
@@ -108,7 +108,7 @@ func (p *pull) script(kind int, rnd *rand.Rand) (out []step) {
 		push()
 		passes()
 		add("approval", func() { p.review(approve, "fine") })
-	case 2: // closed while a human is called
+	case 2: // closed while an escalation is open
 		fails()
 		push()
 		fails()
@@ -170,7 +170,7 @@ func (p *pull) ran(workflow, report, conclusion string) {
 	p.settle(p.r.Send(p.t, "workflow_run", p.r.RunPayload(p.file(workflow, report, conclusion), "completed")))
 }
 
-// both tells of two workflows' runs at once.
+// both delivers the events of two workflows' runs at once.
 func (p *pull) both() {
 	one, two := p.file("unit", soakFailing(p.test), "failure"), p.file("lint", soakFailing(p.test+"Style"), "failure")
 	a := p.r.Send(p.t, "workflow_run", p.r.RunPayload(one, "completed"))

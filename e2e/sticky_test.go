@@ -91,6 +91,7 @@ func testCommentOfPeople(t *testing.T, begin begin) {
 }
 
 func TestLedgerDeleted(t *testing.T) {
+	t.Parallel()
 	t.Run("a deleted ledger begins the count again, in the comment that is there", func(t *testing.T) {
 		s := newStory(t, "")
 		s.run(failing("TestAdd"), nil)
@@ -120,6 +121,7 @@ func TestLedgerDeleted(t *testing.T) {
 }
 
 func TestIssueOfPeople(t *testing.T) {
+	t.Parallel()
 	t.Run("an issue that a person closed stays closed while the case waits", func(t *testing.T) {
 		s := newStory(t, "")
 		s.run(environment, nil)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
 // When is the side of the upstream at which something happens to a request:
@@ -52,6 +54,17 @@ func (v *View) Requests() []Request {
 		if q.Repo == v.repo {
 			out = append(out, *q)
 		}
+	}
+	return out
+}
+
+// requests returns what all clients have requested, of whatever repository.
+func (b *Bench) requests() []Request {
+	b.rec.mu.Lock()
+	defer b.rec.mu.Unlock()
+	out := make([]Request, 0, len(b.rec.requests))
+	for _, q := range b.rec.requests {
+		out = append(out, *q)
 	}
 	return out
 }
@@ -135,10 +148,7 @@ func (v *View) Fault(f Fault) (remove func()) {
 // faulty does f to the request and says whether it is to be forwarded still.
 func (rec *recorder) faulty(w http.ResponseWriter, r *http.Request, q *Request, f *Fault) bool {
 	if f.Delay > 0 {
-		select {
-		case <-time.After(f.Delay):
-		case <-r.Context().Done():
-		}
+		_ = sleep.For(r.Context(), f.Delay) // a client that went away is noticed when it is answered
 	}
 	if f.Drop == Before {
 		rec.note(q, 0, "dropped before forwarding")

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,11 +12,11 @@ import (
 	"time"
 )
 
-// checkoutOf is a checkout of this project with files on top: a repository
-// that uses the action from its own root builds it from source.
-func checkoutOf(t *testing.T, b *Bench, files map[string]string) (map[string]string, map[string]os.FileMode) {
+// sourceOf is a checkout of this project: a repository that uses the action from its own root
+// builds it from source.
+func sourceOf(t *testing.T, b *Bench) map[string]string {
 	t.Helper()
-	out, mode := map[string]string{}, map[string]os.FileMode{"scripts/install.sh": 0o755}
+	out := map[string]string{}
 	for _, part := range []string{"action.yml", "scripts", "go.mod", "go.sum", "cmd", "bot", "routing"} {
 		err := filepath.WalkDir(filepath.Join(b.Root, part), func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -37,10 +38,19 @@ func checkoutOf(t *testing.T, b *Bench, files map[string]string) (map[string]str
 			t.Fatal(err)
 		}
 	}
-	for name, text := range files {
-		out[name] = text
+	return out
+}
+
+// installedOf is the action with the binary under test in the place of a release's. Building from
+// source takes five seconds of a core for each job.
+func installedOf(t *testing.T, b *Bench) map[string]string {
+	t.Helper()
+	bin, err := switchback()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out, mode
+	return map[string]string{"action.yml": readAll(filepath.Join(b.Root, "action.yml")),
+		"scripts/install.sh": "echo \"path=" + bin + "\" >> \"$GITHUB_OUTPUT\"\n"}
 }
 
 // goEnv lets Go build in a step: the modules and the cache of this machine.
@@ -74,19 +84,18 @@ runs:
       run: mkdir -p "$UPLOADS/$NAME" && cp -r "$FROM/." "$UPLOADS/$NAME/"
 `
 
-// workflow runs a workflow file with act as the story's pull request.
-func (s *story) workflow(t *testing.T, event, text string, payload any, files map[string]string) (ActResult, string) {
+// workflow runs a workflow file with act as the story's pull request. The checkout holds the
+// action, as sourceOf or installedOf, and files.
+func (s *story) workflow(t *testing.T, action func(*testing.T, *Bench) map[string]string, event, text string, payload any, files map[string]string) (ActResult, string) {
 	t.Helper()
-	all := map[string]string{".github/workflows/ci.yml": text, ".github/switchback.yml": s.config}
-	for k, v := range files {
-		all[k] = v
-	}
-	out, mode := checkoutOf(t, s.b, all)
+	all := action(t, s.b)
+	all[".github/workflows/ci.yml"], all[".github/switchback.yml"] = text, s.config
+	maps.Copy(all, files)
 	env, uploads, stub := goEnv(t), t.TempDir(), t.TempDir()
 	env["UPLOADS"] = uploads
 	write(t, stub, "action.yml", uploadStub)
 	return s.b.RunAct(t, Act{
-		Files: out, Mode: mode, Workflow: ".github/workflows/ci.yml", Repo: s.r, Token: s.token, Event: event, Payload: payload,
+		Files: all, Mode: map[string]os.FileMode{"scripts/install.sh": 0o755}, Workflow: ".github/workflows/ci.yml", Repo: s.r, Token: s.token, Event: event, Payload: payload,
 		RunID: s.runID, SHA: s.sha, Env: env, Local: map[string]string{"actions/upload-artifact@v4": stub}, Timeout: 4 * time.Minute,
 	}), uploads
 }
@@ -118,7 +127,7 @@ jobs:
 func TestWorkflowStep(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")
-	res, uploads := s.workflow(t, "pull_request", stepWorkflow, s.event(), map[string]string{"results/report.xml": failing("TestAdd"), "calc_test.go": calcTest})
+	res, uploads := s.workflow(t, sourceOf, "pull_request", stepWorkflow, s.event(), map[string]string{"results/report.xml": failing("TestAdd"), "calc_test.go": calcTest})
 	t.Logf("act took %v", res.Took)
 	t.Run("the outputs are usable in a later step", func(t *testing.T) {
 		if use := res.Step("unit", "use"); !strings.Contains(use.Log, "got RETRY 1/3 LOGIC_ERROR\nfiles are there\n") {
@@ -182,7 +191,7 @@ jobs:
 func TestWorkflowMatrix(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")
-	res, uploads := s.workflow(t, "pull_request", matrixWorkflow, s.event(), map[string]string{"results/0.xml": failing("TestLinux"), "results/1.xml": failing("TestMac")})
+	res, uploads := s.workflow(t, installedOf, "pull_request", matrixWorkflow, s.event(), map[string]string{"results/0.xml": failing("TestLinux"), "results/1.xml": failing("TestMac")})
 	t.Logf("act took %v", res.Took)
 	t.Run("S0-12 two failing legs are one turn and one comment with both", func(t *testing.T) {
 		got := s.bot()
@@ -230,7 +239,7 @@ jobs:
 func TestWorkflowGreenMatrix(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")
-	res, _ := s.workflow(t, "pull_request", greenMatrix, s.event(), map[string]string{"results/0.xml": passing})
+	res, _ := s.workflow(t, installedOf, "pull_request", greenMatrix, s.event(), map[string]string{"results/0.xml": passing})
 	t.Run("a matrix passes when its last leg has", func(t *testing.T) {
 		if s.count("run:NONE") != 1 || s.count("run:PASS") != 1 {
 			t.Errorf("%v\n%s\n%s", s.events(), res.Console, res.Stderr)
@@ -264,7 +273,7 @@ func TestWorkflowRun(t *testing.T) {
 	f := s.fork("feature")
 	run := s.r.AddRun(s.ranOn(f, "feature", failing("TestAdd")))
 	s.runID = 77
-	res, _ := s.workflow(t, "workflow_run", outsideWorkflow, s.r.RunPayload(run, "completed"), nil)
+	res, _ := s.workflow(t, installedOf, "workflow_run", outsideWorkflow, s.r.RunPayload(run, "completed"), nil)
 	t.Logf("act took %v", res.Took)
 	t.Run("a workflow on workflow_run routes a fork's run", func(t *testing.T) {
 		if use := res.Step("route", "use"); use.Log != "got RETRY 1\n" || res.Jobs["route"] != "success" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 func (c *checker) check(f File) {
@@ -115,7 +116,7 @@ func (c *checker) checkpoints(f File) {
 			case len(c.problems) >= mostProblems:
 				c.more++
 			case c.has(len(cp.Needs), "checkpoints", name, "needs"):
-				c.add(append(path, "needs", i), "checkpoint %q needs %q, which is not among the checkpoints; %s", name, n, nearest(n, names))
+				c.add(append(path, "needs", i), "checkpoint %q needs %q, which is not among the checkpoints; %s", name, n, suggest.Hint(n, names))
 			}
 		}
 	}
@@ -145,7 +146,7 @@ func (c *checker) rules(rules []Rule) {
 		if r.Class == string(routing.Flaky) {
 			c.add(append(path, "class"), "rule %q: FLAKY needs a test that failed and passed on one commit, no pattern can show it", r.Name)
 		} else if !routing.Class(r.Class).Valid() {
-			c.add(append(path, "class"), "rule %q: class %q is not known; %s", r.Name, r.Class, nearest(r.Class, classNames()))
+			c.add(append(path, "class"), "rule %q: class %q is not known; %s", r.Name, r.Class, suggest.Hint(r.Class, classNames()))
 		}
 	}
 }

@@ -117,26 +117,6 @@ func classNames() []string {
 	return out
 }
 
-// nearest returns "did you mean …" for the closest of known, or lists them.
-func nearest(got string, known []string) string {
-	best, dist := "", min(4, len(got))
-	if len(got) > 64 || len(known) > 200 {
-		known = known[:min(len(known), 10)]
-	}
-	for _, k := range known {
-		if d := routing.Distance(strings.ToLower(got), strings.ToLower(k)); d < dist {
-			best, dist = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	if len(known) == 0 {
-		return "remove it"
-	}
-	return "known are " + strings.Join(known, ", ")
-}
-
 // findCycle returns a circle of needs as names, the first repeated at the end.
 func findCycle(cps map[string]Checkpoint) []string {
 	const (

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/suggest"
 	"gopkg.in/yaml.v3"
 )
 
@@ -205,7 +206,7 @@ func (c *checker) keyOf(line int, msg string) string {
 // explain turns a message of the YAML decoder into one for people.
 func explain(msg string) string {
 	if m := unknownRE.FindStringSubmatch(msg); m != nil {
-		hint := nearest(m[1], keysOf(m[2]))
+		hint := suggest.Hint(m[1], keysOf(m[2]))
 		return fmt.Sprintf("unknown key %q; %s", m[1], hint)
 	}
 	if m := wrongTypeRE.FindStringSubmatch(msg); m != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	_ "modernc.org/sqlite" // the driver "sqlite", without cgo
 )
 
@@ -82,10 +83,8 @@ func ping(ctx context.Context, db *sql.DB) error {
 		if err == nil || try == 50 || !strings.Contains(err.Error(), "locked") {
 			return err
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package eventstream
 
 import (
-	"context"
 	"strings"
 	"sync"
-	"time"
 )
 
 // bell wakes all who wait for it.
@@ -32,14 +30,4 @@ func (b *bell) ring() {
 // text returns what PostgreSQL can hold as text: UTF-8 without U+0000.
 func text(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
-}
-
-// sleep waits, and reports whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
@@ -61,7 +62,7 @@ func (h *Hub) Run(ctx context.Context, log *slog.Logger) {
 			return
 		}
 		log.Warn("the feed cannot be read", "err", err)
-		if !sleep(ctx, recoil) {
+		if sleep.For(ctx, recoil) != nil {
 			return
 		}
 	}

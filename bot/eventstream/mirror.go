@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
 // Mirror takes in a ledger that is not the database's own, by looking what has moved
@@ -92,7 +93,7 @@ func (m *Mirror) Run(ctx context.Context, every time.Duration) {
 			m.log.Warn("the ledger cannot be looked at", "err", err)
 			wait = max(every, recoil)
 		}
-		if !sleep(ctx, wait) {
+		if sleep.For(ctx, wait) != nil {
 			return
 		}
 	}

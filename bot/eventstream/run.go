@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
 const (
@@ -171,10 +172,7 @@ func (f *Feed) hear(ctx context.Context, log *slog.Logger) <-chan struct{} {
 				return
 			}
 			log.Warn("the database does not tell of news; looking for them instead", "err", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(recoil):
-			}
+			_ = sleep.For(ctx, recoil) // the loop looks at ctx
 		}
 	}()
 	return heard

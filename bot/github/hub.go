@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
+	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
 // DefaultURL is the API of github.com.
@@ -113,7 +114,7 @@ func withDefaults(o Options) Options {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = sleep.For
 	}
 	return o
 }
@@ -123,17 +124,6 @@ func plainTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = time.Minute
 	return t
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Client returns the go-github client under the Hub, with its governor and

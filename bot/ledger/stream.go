@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -131,12 +132,5 @@ func pause(ctx context.Context, n int) error {
 	if n == 0 {
 		return ctx.Err()
 	}
-	t := time.NewTimer(rand.N(5 * time.Millisecond << min(n, 8)))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep.For(ctx, rand.N(5*time.Millisecond<<min(n, 8)))
 }

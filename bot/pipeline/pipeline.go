@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -167,14 +168,7 @@ func (l *Line) sleep(ctx context.Context, d time.Duration) error {
 	if l.Sleep != nil {
 		return l.Sleep(ctx, d)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return sleep.For(ctx, d)
 }
 
 func (l *Line) log() *slog.Logger {

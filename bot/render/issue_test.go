@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 func TestIssueGolden(t *testing.T) {
@@ -70,31 +69,4 @@ func TestIssue(t *testing.T) {
 			t.Errorf("mentions\n%s", got)
 		}
 	})
-}
-
-func TestKoreanSentences(t *testing.T) {
-	t.Parallel()
-	hole := regexp.MustCompile(`\{[a-z]+\}`)
-	for _, id := range escalation.SentenceIDs() {
-		ko, ok := koreanSentences[id]
-		if !ok {
-			t.Errorf("no Korean %q", id)
-		}
-		en := map[string]bool{}
-		for _, h := range hole.FindAllString(escalation.English(id), -1) {
-			en[h] = true
-		}
-		for _, h := range hole.FindAllString(ko, -1) {
-			if !en[h] {
-				t.Errorf("%s: %s is in Korean only", id, h)
-			}
-			delete(en, h)
-		}
-		if len(en) > 0 {
-			t.Errorf("%s: %v is not in Korean", id, en)
-		}
-	}
-	if len(koreanSentences) != len(escalation.SentenceIDs()) {
-		t.Error("Korean has sentences that English has not")
-	}
 }

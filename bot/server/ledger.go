@@ -14,10 +14,10 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// books is the ledger of one repository as the App has it. Its cases and its
+// repoLedger is the ledger of one repository as the App has it. Its cases and its
 // register of escalations are in the App's database. What workflows write, the
 // ports and the prompts, stays where they do: on the repository's branch.
-type books struct {
+type repoLedger struct {
 	repo   string // the repository's name
 	name   string // the name under which its streams are kept: the first one known
 	own    ledger.Ledger
@@ -30,10 +30,10 @@ type books struct {
 	reads map[string]readStream
 }
 
-var _ ledger.Ledger = (*books)(nil)
+var _ ledger.Ledger = (*repoLedger)(nil)
 
-func newBooks(repo, name string, own, branch ledger.Ledger) *books {
-	return &books{repo: repo, name: name, own: own, branch: branch, now: whole(repo), then: whole(name)}
+func newRepoLedger(repo, name string, own, branch ledger.Ledger) *repoLedger {
+	return &repoLedger{repo: repo, name: name, own: own, branch: branch, now: whole(repo), then: whole(name)}
 }
 
 // whole matches a repository's name where neither side of it goes on.
@@ -49,7 +49,7 @@ func written(repo, key string) bool {
 }
 
 // Load implements ledger.Ledger.
-func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
+func (b *repoLedger) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
 	if err := b.check(key); err != nil {
 		return nil, "", err
 	}
@@ -69,7 +69,7 @@ func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.V
 }
 
 // Append implements ledger.Ledger.
-func (b *books) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
+func (b *repoLedger) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
 	if err := b.check(key); err != nil {
 		return seen, err
 	}
@@ -94,7 +94,7 @@ func (b *books) Append(ctx context.Context, key string, seen ledger.Version, eve
 }
 
 // Keys implements ledger.Ledger: those of the repository.
-func (b *books) Keys(ctx context.Context) ([]string, error) {
+func (b *repoLedger) Keys(ctx context.Context) ([]string, error) {
 	own, err := b.own.Keys(ctx)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (b *books) Keys(ctx context.Context) ([]string, error) {
 }
 
 // check refuses the stream of another repository.
-func (b *books) check(key string) error {
+func (b *repoLedger) check(key string) error {
 	if rest, ok := strings.CutPrefix(key, b.repo); !ok || rest == "" || !strings.Contains("#@!", rest[:1]) {
 		return fmt.Errorf("%q is no stream of %s", key, b.repo)
 	}
@@ -127,7 +127,7 @@ func (b *books) check(key string) error {
 }
 
 // kept is the key under which a stream of the repository is kept.
-func (b *books) kept(key string) string {
+func (b *repoLedger) kept(key string) string {
 	return b.name + strings.TrimPrefix(key, b.repo)
 }
 
@@ -152,10 +152,10 @@ func rename(events []routing.Event, from, to string, old *regexp.Regexp, name st
 	return ledger.Decode(to, []byte(text))
 }
 
-// importBooks takes over the cases that the Action recorded on the branch, and
+// importLedger takes over the cases that the Action recorded on the branch, and
 // who is held by which issue. A stream that is there already stays as it is, so
 // that what was cut off is done again from the beginning.
-func importBooks(ctx context.Context, b *books) (streams int, err error) {
+func importLedger(ctx context.Context, b *repoLedger) (streams int, err error) {
 	keys, err := b.branch.Keys(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("reading the ledger's branch: %w", err)
@@ -184,7 +184,7 @@ func importBooks(ctx context.Context, b *books) (streams int, err error) {
 }
 
 // recordedByAction reports whether the Action has recorded cases on the branch.
-func recordedByAction(ctx context.Context, b *books) (bool, error) {
+func recordedByAction(ctx context.Context, b *repoLedger) (bool, error) {
 	keys, err := b.branch.Keys(ctx)
 	return slices.ContainsFunc(keys, func(k string) bool {
 		return b.check(k) == nil && !routing.IsRegister(k)

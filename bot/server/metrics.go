@@ -15,6 +15,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 	"github.com/switchback-ci/switchback/bot/web"
@@ -106,7 +107,7 @@ func (v *server) scraped() (end func(), err error) {
 // delivered counts an answer. The event is GitHub's, or "" where it is not
 // known to be: its name becomes a label.
 func (m *metrics) delivered(event, outcome string, took time.Duration) {
-	if _, ok := wantedActions[event]; !ok && event != "" {
+	if event != "" && !handler.Known(event) {
 		event = "other"
 	}
 	m.deliveries.WithLabelValues(event, outcome).Inc()
@@ -117,11 +118,13 @@ func (m *metrics) worked(event, outcome string, took time.Duration) {
 	m.work.WithLabelValues(event, outcome).Observe(took.Seconds())
 }
 
-func (m *metrics) decided(d routing.Decision, class routing.Class) {
+// Decided implements handler.Metrics.
+func (m *metrics) Decided(d routing.Decision, class routing.Class) {
 	m.decisions.WithLabelValues(string(d.Kind), string(class)).Inc()
 }
 
-func (m *metrics) done(kind routing.EffectKind, err error) {
+// Applied implements handler.Metrics.
+func (m *metrics) Applied(kind routing.EffectKind, err error) {
 	outcome := "done"
 	if err != nil {
 		k, _ := github.Verdict(err)

@@ -103,15 +103,15 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 		return http.StatusBadRequest, "without event or id"
 	}
 	hook, _ := strconv.ParseInt(r.Header.Get("X-GitHub-Hook-ID"), 10, 64) // 0 if unknown
-	d := opened(queue.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
-	if d.ledgerBranch {
-		rc.written(d.repositoryID)
+	d := decode(queue.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
+	if d.toLedger() {
+		rc.written(d.event.Repository.ID)
 	}
 	if !d.wanted(rc.login()) {
 		return http.StatusAccepted, "ignored"
 	}
 	if event == "push" {
-		rc.pushed(d.repositoryID)
+		rc.pushed(d.event.Repository.ID)
 	}
 	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
 	fresh, err := rc.accept(ctx, d.Delivery)

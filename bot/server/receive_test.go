@@ -150,7 +150,7 @@ func TestOpenedCanBeStored(t *testing.T) {
 		"issues":       `{"action":"` + long + `\u0000","issue":{"number":-3}}`,
 		"check_run":    "{\"action\":\"\x00\xff\"}",
 	} {
-		d := opened(queue.Delivery{ID: "1", Event: event, Payload: []byte(payload)})
+		d := decode(queue.Delivery{ID: "1", Event: event, Payload: []byte(payload)})
 		if len(d.Lane) > 255 || len(d.Action) > 255 || strings.ContainsRune(d.Lane+d.Action, 0) {
 			t.Errorf("%+v cannot be stored", d)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/bot/web/signin"
 )
 
@@ -27,17 +28,18 @@ const WebhookPath = "/webhook"
 
 // server is `switchback serve`.
 type server struct {
-	settings Settings
-	log      *slog.Logger
-	metrics  *metrics
-	store    *queue.Store
-	worker   *worker
-	offices  *offices
-	live     *lively
-	shown    *pages                 // nil if none are served
-	login    atomic.Pointer[string] // of the App's bot, once it is known
-	working  atomic.Bool            // the queue works
-	stopping atomic.Bool
+	settings      Settings
+	log           *slog.Logger
+	metrics       *metrics
+	store         *queue.Store
+	worker        *worker
+	installations *installations
+	contexts      *contexts
+	live          *notifier
+	shown         *pages                 // nil if none are served
+	login         atomic.Pointer[string] // of the App's bot, once it is known
+	working       atomic.Bool            // the queue works
+	stopping      atomic.Bool
 }
 
 // Serve takes webhooks and works on them until ctx ends. Then it takes no more,
@@ -55,11 +57,12 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
-	v.offices = &offices{app: app, appID: s.App.ID, login: s.App.Bot(), serverURL: s.App.WebURL(), name: name,
-		store: v.store, settings: s, metrics: v.metrics, log: log}
-	v.live = newLively(eventstream.New(v.store.Database()), v.offices, s.Events, log)
-	v.offices.shown = v.live.shown
-	v.worker = &worker{live: v.live, store: v.store, offices: v.offices, metrics: v.metrics, log: log, serving: ctx}
+	v.installations = &installations{app: app, login: s.App.Bot(), process: name, store: v.store, settings: s, metrics: v.metrics, log: log}
+	v.contexts = &contexts{installations: v.installations, store: v.store, metrics: v.metrics, log: log,
+		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.Claim}
+	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
+	v.contexts.shown = v.live.shown
+	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
 	if v.worker.rec, err = v.recovery(); err != nil {
 		return err
 	}
@@ -116,29 +119,27 @@ func (v *server) web(h http.Handler) *http.Server {
 // start begins to work once GitHub has said who this App is. Webhooks are taken
 // meanwhile.
 func (v *server) start(ctx context.Context) error {
-	for n := 1; v.offices.login == ""; n++ {
-		slug, err := v.offices.app.Slug(ctx)
+	for n := 1; v.installations.login == ""; n++ {
+		slug, err := v.installations.app.Slug(ctx)
 		if err == nil && slug != "" {
-			v.offices.login = slug + "[bot]"
+			v.installations.login = slug + "[bot]"
 			continue
 		}
 		if kind, _ := github.Verdict(err); kind != github.Later && err != nil {
 			return fmt.Errorf("GitHub does not know the App %d at %s: %w", v.settings.App.ID, v.settings.App.APIURL(), err)
 		}
 		v.log.Warn("GitHub could not be asked who this App is; asked again", "err", err)
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, min(time.Second<<min(n, 5), 30*time.Second)) != nil {
 			return nil
-		case <-time.After(min(time.Second<<min(n, 5), 30*time.Second)):
 		}
 	}
-	login := v.offices.login
+	login := v.installations.login
 	v.login.Store(&login)
 	close(v.live.begun)
 	err := v.store.Start(ctx, queue.Work{
 		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
 		Verdict: func(err error) (queue.Verdict, time.Duration) {
-			what, after, _ := verdict(err)
+			what, after, _ := advice(err)
 			return what, after
 		},
 	})
@@ -146,7 +147,7 @@ func (v *server) start(ctx context.Context) error {
 		return err
 	}
 	v.working.Store(true)
-	v.log.Info("working", "bot", v.offices.login)
+	v.log.Info("working", "bot", v.installations.login)
 	return nil
 }
 
@@ -179,7 +180,7 @@ func (v *server) bot() string {
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log)
-	hooks.pushed, hooks.written = v.offices.stale, v.live.pushed
+	hooks.pushed, hooks.written = v.contexts.stale, v.live.pushed
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)

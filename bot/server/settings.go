@@ -17,6 +17,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 // Settings say how the server runs. Each is a flag of `switchback serve` and an
@@ -258,3 +259,13 @@ func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Hand
 
 // WithGroup implements slog.Handler.
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
+
+// OpenStore opens the database that the flags and the environment name. The App's credentials are not
+// needed, and the server may run.
+func OpenStore(ctx context.Context, flags map[string]string, getenv func(string) string) (*queue.Store, error) {
+	s, err := load(flags, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return queue.OpenBeside(ctx, s.Database, s.Data)
+}

@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
@@ -77,19 +77,22 @@ func (w *worker) reconcile(ctx context.Context, repository int64) error {
 		return err
 	}
 	log := w.log.With("repository", r.Name, "work", "reconcile")
-	o, err := w.offices.office(ctx, r, time.Now())
+	o, err := w.contexts.context(ctx, r, time.Now())
 	if err == nil && o.acts {
-		err = action.Reconcile(ctx, o.work(delivery{Delivery: queue.Delivery{ID: "reconcile"}}, log))
+		var d handler.Deps
+		if d, err = o.deps(delivery{Delivery: queue.Delivery{ID: "reconcile"}, event: &handler.Event{}}, &waiter{now: time.Now}, log); err == nil {
+			err = handler.Reconcile(ctx, d)
+		}
 	}
 	if err == nil {
 		err = w.live.look(ctx, repository)
 	}
-	if w.offices.left(ctx, r, err) {
+	if w.contexts.removed(ctx, r, err) {
 		log.Info("the App does not work there any more, though nobody told", "err", err)
 		return nil
 	}
 	if err != nil {
-		_, _, kind := verdict(err)
+		_, _, kind := advice(err)
 		w.metrics.errors.WithLabelValues(kind).Inc()
 		log.Warn("not done; the next reconcile tries again", "err", err, "kind", kind)
 	}

@@ -21,7 +21,7 @@ type channelFlags struct {
 	tokens                                                int64
 }
 
-// relayed reports whether this runs in a worker of `port run`.
+// relayed reports whether this process is a worker of `port run`.
 func (f channelFlags) relayed(getenv func(string) string) bool {
 	return f.ledger == "" && getenv("SWITCHBACK_CHANNEL_URL") != ""
 }
@@ -39,19 +39,20 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 	var f channelFlags
 	c := &cobra.Command{
 		Use:   "channel",
-		Short: "Speak from one worker of a port to the other, or to whoever runs them",
-		Long: "In a worker that `switchback port run` has started nothing else need be given: the\n" +
-			"worker speaks for itself. Elsewhere --ledger, --port, --channel and --session name\n" +
-			"the journal of a port, and who speaks.",
-		RunE: func(*cobra.Command, []string) error { return usage("name send, receive, progress or escalate") },
+		Short: "Send messages between the workers of a port",
+		Long: "In a worker of `switchback port run` no flag is needed to say who sends. Elsewhere --ledger, --port,\n" +
+			"--channel and --session name the stream of a port, and the sender.",
+		RunE: func(*cobra.Command, []string) error {
+			return usage("the subcommand is missing; name send, receive, progress or escalate")
+		},
 	}
 	send := &cobra.Command{Use: "send --type query [--payload JSON]", Short: "Send a message to the other worker", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runChannelSend(c.Context(), s, f, getenv) }}
 	send.Flags().StringVar(&f.kind, "type", "query", "result, feedback or query")
-	send.Flags().StringVar(&f.payload, "payload", "", "the message as JSON; - reads it from the standard input")
-	receive := &cobra.Command{Use: "receive", Short: "Print what this worker was sent and has not received yet, as JSON", Args: cobra.NoArgs,
+	send.Flags().StringVar(&f.payload, "payload", "", "the message as JSON; - for the standard input")
+	receive := &cobra.Command{Use: "receive", Short: "Print the messages that this worker has not received yet, as JSON", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runChannelReceive(c.Context(), s, f, getenv) }}
-	progress := &cobra.Command{Use: "progress --progress 0.5 --task TEXT", Short: "Say how far this worker is", Args: cobra.NoArgs,
+	progress := &cobra.Command{Use: "progress --progress 0.5 --task TEXT", Short: "Report the progress of this worker", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p := plan.Progress{Session: f.session, Progress: f.progress, Task: f.task, Tokens: f.tokens}
 			if err := p.Validate(); err != nil {
@@ -70,39 +71,39 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 			return nil
 		}}
 	progress.Flags().Float64Var(&f.progress, "progress", 0, "0.0 to 1.0")
-	progress.Flags().StringVar(&f.task, "task", "", "what it is at")
+	progress.Flags().StringVar(&f.task, "task", "", "the current task")
 	progress.Flags().Int64Var(&f.tokens, "tokens", 0, "tokens used so far")
-	call := &cobra.Command{Use: "escalate --type blocked --text TEXT", Short: "Call a human: the pair ends, and is escalated", Args: cobra.NoArgs,
+	call := &cobra.Command{Use: "escalate --type blocked --text TEXT", Short: "Stop the port and escalate it to a maintainer", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !f.relayed(getenv) {
-				return usage("only a worker of `switchback port run` can end its pair; SWITCHBACK_CHANNEL_URL is not set")
+				return usage("only a worker of `switchback port run` can escalate its port; SWITCHBACK_CHANNEL_URL is not set")
 			}
 			if strings.TrimSpace(f.text) == "" {
-				return usage("--text is missing; say what a human is to know")
+				return usage("--text is missing; say what a maintainer has to know")
 			}
 			return ask(c.Context(), s, getenv, "escalate", worker.Raised{Type: escalation.Type(f.kind), Severity: escalation.Severity(f.severity), Text: f.text})
 		}}
-	call.Flags().StringVar(&f.kind, "type", "blocked", "type of the escalation")
+	call.Flags().StringVar(&f.kind, "type", "blocked", "the type of the escalation")
 	call.Flags().StringVar(&f.severity, "severity", "medium", "low, medium, high or critical")
-	call.Flags().StringVar(&f.text, "text", "", "what a human is to know (required)")
+	call.Flags().StringVar(&f.text, "text", "", "what a maintainer has to know (required)")
 	for _, sub := range []*cobra.Command{send, receive, progress, call} {
 		f.flags(sub)
 		sub.Flags().StringVar(&f.port, "port", getenv("SWITCHBACK_PORT"), "the port")
 		sub.Flags().StringVar(&f.channel, "channel", getenv("SWITCHBACK_CHANNEL"), "the channel")
-		sub.Flags().StringVar(&f.session, "session", getenv("SWITCHBACK_SESSION"), "who speaks")
+		sub.Flags().StringVar(&f.session, "session", getenv("SWITCHBACK_SESSION"), "the session that sends or receives")
 		c.AddCommand(sub)
 	}
 	return c
 }
 
-// member opens the journal where a session speaks outside of `port run`.
+// member opens the stream of a port for a session outside of `port run`.
 func (f channelFlags) member(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
 	for name, v := range map[string]string{"--port": f.port, "--session": f.session} {
 		if v == "" {
-			return nil, usage("%s is missing; a worker of `switchback port run` need not give it", name)
+			return nil, usage("%s is missing; it can only be left out in a worker of `switchback port run`", name)
 		}
 	}
-	return f.desk(ctx, getenv)
+	return f.stream(ctx, getenv)
 }
 
 func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(string) string) error {
@@ -115,7 +116,7 @@ func runChannelSend(ctx context.Context, s streams, f channelFlags, getenv func(
 		payload = string(data)
 	}
 	if payload != "" && !json.Valid([]byte(payload)) {
-		return usage("--payload is no JSON: %.80q", payload)
+		return usage("--payload is not JSON: %.80q", payload)
 	}
 	kind := plan.MessageType(f.kind)
 	if f.relayed(getenv) {

@@ -35,7 +35,7 @@ echo hello > hello.txt
 			t.Error(refused)
 		}
 	})
-	t.Run("S2-15 a worker that is blocked calls a human", func(t *testing.T) {
+	t.Run("S2-15 a worker that is blocked escalates", func(t *testing.T) {
 		t.Parallel()
 		dir := portDir(t, speak+`"$SWITCHBACK_BIN" channel escalate --type blocked --severity high --text "no key for the API"; sleep 1000`+"\n", greetTest, "")
 		r, code, c := runIn(t, dir, nil, "port", "run", "--grace", "100ms", "greet")

@@ -197,7 +197,7 @@ func TestShowAndCase(t *testing.T) {
 		}
 		return r.out + r.err
 	}
-	if out := act(0, "extend", "--turns", "2"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "4/5") {
+	if out := act(0, "extend", "--attempts", "2"); !strings.Contains(out, "ci: in_progress") || !strings.Contains(out, "4/5") {
 		t.Errorf("extend returns for a fix at once:\n%s", out)
 	}
 	if a, _ := route(t, led, "--run", sha(10), "--sha", sha(11), recorded("2-wrong-result.txt")); a.Decision != "RETRY" || a.Iteration != 5 || a.MaxIterations != 5 {

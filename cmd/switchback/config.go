@@ -12,10 +12,10 @@ import (
 
 func configCommand(s streams) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "Check the configuration, or print its JSON Schema",
-		RunE: func(*cobra.Command, []string) error { return usage("name check or schema") }}
+		RunE: func(*cobra.Command, []string) error { return usage("the subcommand is missing; name check or schema") }}
 	c.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Validate " + config.Path,
+		Short: "Validate a configuration, by default " + config.Path,
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := config.Path

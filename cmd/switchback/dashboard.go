@@ -21,23 +21,24 @@ func dashboardCommand(s streams) *cobra.Command {
 	var where, listen string
 	c := &cobra.Command{
 		Use:   "dashboard --ledger DIR",
-		Short: "Show a ledger as pages, on this machine and without sign-in",
-		Long: "Show the cases, plans, failures and rules of a ledger as pages that follow it live.\n" +
-			"Only this machine may look. `switchback serve` shows the same pages to whoever\nsigns in with GitHub.",
+		Short: "Serve the dashboard of a ledger on this machine, without sign-in",
+		Long: `Serve the cases, plans, failures and rules of a ledger as pages that update while it changes.
+Only this machine can open them. ` + "`switchback serve`" + ` serves the same pages to everyone who signs in
+with GitHub.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return dashboard(c.Context(), s, where, listen)
 		},
 	}
-	c.Flags().StringVar(&where, "ledger", "", "the ledger: a directory, a file, or a database")
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8766", "address of this machine to listen on")
+	c.Flags().StringVar(&where, "ledger", "", ledgerHelp+" (required)")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8766", "the loopback address to listen on")
 	_ = c.MarkFlagRequired("ledger")
 	return c
 }
 
 func dashboard(ctx context.Context, s streams, where, listen string) (err error) {
 	if host, _, err := net.SplitHostPort(listen); err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return usage("--listen %q is no address of this machine alone; write e.g. 127.0.0.1:8766", listen)
+		return usage("--listen is %q; it must be a loopback address, such as 127.0.0.1:8766", listen)
 	}
 	w, err := openFeed(ctx, s, where)
 	if err != nil {

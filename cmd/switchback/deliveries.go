@@ -18,19 +18,19 @@ func deliveriesCommand(s streams, getenv func(string) string) *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use:   "deliveries",
-		Short: "Show the webhooks that the App keeps, and why any of them cannot be worked on",
-		Long: `Show webhooks that the App keeps, those that changed last first. What is poison is not
-tried again until it is retried:
+		Short: "List the webhook deliveries that the App keeps, and why they failed",
+		Long: `List the webhook deliveries that the App keeps, the latest change first. A dead letter is not
+tried again until somebody retries it:
 
-  switchback deliveries --state poison
+  switchback deliveries --state ` + string(queue.Poison) + `
   switchback deliveries retry ID`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if output != "text" && output != "json" {
-				return usage("--output is %q; it must be text or json", output)
+			if err := oneOf("-o", output, "text", "json"); err != nil {
+				return err
 			}
 			if !slices.Contains(deliveryStates, queue.State(state)) {
-				return usage("--state is %q; it must be one of %v", state, deliveryStates)
+				return usage("--state is %q; it must be one of %s", state, listed(deliveryStates))
 			}
 			return withStore(c, getenv, func(d *queue.Store) error {
 				list, err := d.List(c.Context(), queue.State(state), limit)
@@ -48,14 +48,14 @@ tried again until it is retried:
 			})
 		},
 	}
-	c.PersistentFlags().String("data", "", "data directory (SWITCHBACK_DATA)")
-	c.PersistentFlags().String("database-url", "", "URL of a PostgreSQL database (SWITCHBACK_DATABASE_URL)")
-	c.Flags().StringVar(&state, "state", string(queue.Poison), "received, working, later, failed, done, gone or poison")
+	c.PersistentFlags().String("data", "", "the data directory (SWITCHBACK_DATA)")
+	c.PersistentFlags().String("database-url", "", "the URL of a PostgreSQL database (SWITCHBACK_DATABASE_URL)")
+	c.Flags().StringVar(&state, "state", string(queue.Poison), "list deliveries in this state: "+listed(deliveryStates))
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
-	c.Flags().IntVar(&limit, "limit", 50, "how many at most")
+	c.Flags().IntVar(&limit, "limit", 50, "list at most this many")
 	c.AddCommand(&cobra.Command{
 		Use:   "retry ID…",
-		Short: "Let poison deliveries be worked on again",
+		Short: "Retry dead letters",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withStore(c, getenv, func(d *queue.Store) error {
@@ -73,7 +73,7 @@ tried again until it is retried:
 
 var deliveryStates = []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Done, queue.Gone, queue.Poison}
 
-// onLine is an error on one line: it may quote what was sent.
+// onLine quotes an error, so that it stays on one line whatever was sent.
 func onLine(s string) string {
 	if s == "" {
 		return ""

@@ -28,7 +28,7 @@ import (
 //go:embed demo/*.txt
 var recordings embed.FS
 
-// scene is one run of the demo's pull request.
+// scene is one run of a pull request of the demo.
 type scene struct {
 	title, file, sha string
 }
@@ -38,19 +38,19 @@ var stories = []struct {
 	key, title string
 	scenes     []scene
 }{
-	{"acme/shop#7", "Pull request #7 adds coupons. Its worker fixes what comes back.", []scene{
+	{"acme/shop#7", "Pull request #7 adds coupons. Its author fixes what is returned.", []scene{
 		{"The first push: the coupon code is a stub.", "1-not-implemented.txt", "1f0c3d5e7a9b2c4d6e8f0a1b3c5d7e9f0a2b4c6d"},
 		{"The second push fails differently: one case is fixed, two are wrong.", "2-wrong-result.txt", "2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b"},
 		{"The third push passes.", "3-pass.txt", "3c5d7e9f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d"},
 	}},
-	{"acme/shop#8", "Pull request #8 fails for a reason that no rework can fix.", []scene{
-		{"The stock service does not answer: a human is called at once, no turn is spent.", "4-environment.txt", "4e6f8a0b2c4d6e8f0a1b3c5d7e9f1a3b5c7d9e0f"},
+	{"acme/shop#8", "Pull request #8 fails for a reason that no fix to its code can change.", []scene{
+		{"The stock service does not answer: an escalation opens at once, no fix attempt is spent.", "4-environment.txt", "4e6f8a0b2c4d6e8f0a1b3c5d7e9f1a3b5c7d9e0f"},
 	}},
-	{"acme/shop#9", "Pull request #9 keeps failing. With max_iterations 3 the fourth failing run calls a human.", []scene{
-		{"Turn 1.", "2-wrong-result.txt", "5a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
-		{"Turn 2: the same again.", "2-wrong-result.txt", "6b1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
-		{"Turn 3: the same again.", "2-wrong-result.txt", "7c1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
-		{"And once more: the turns are used up.", "2-wrong-result.txt", "8d1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
+	{"acme/shop#9", "Pull request #9 keeps failing. With max_iterations 3 the fourth failing run opens an escalation.", []scene{
+		{"Fix attempt 1.", "2-wrong-result.txt", "5a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
+		{"Fix attempt 2: the same again.", "2-wrong-result.txt", "6b1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
+		{"Fix attempt 3: the same again.", "2-wrong-result.txt", "7c1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
+		{"And once more: no fix attempt is left.", "2-wrong-result.txt", "8d1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"},
 	}},
 }
 
@@ -59,9 +59,10 @@ func demoCommand(s streams) *cobra.Command {
 	var quiet bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Tell the story of three pull requests from recorded test output",
-		Long:  "Route recorded output of real test runs through the real pipeline, with a ledger\nin a directory and nothing else: no account, no network. Prints what would be posted.",
-		Args:  cobra.NoArgs,
+		Short: "Show what happens to three pull requests, from recorded test output",
+		Long: `Route the recorded output of real test runs through the real pipeline, with a ledger in a directory
+and nothing else: no account, no network. What would be posted is printed.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if dir == "" {
 				tmp, err := os.MkdirTemp("", "switchback-demo-")
@@ -75,13 +76,13 @@ func demoCommand(s streams) *cobra.Command {
 			return d.run(c.Context(), dir)
 		},
 	}
-	c.Flags().StringVar(&dir, "ledger", "", "keep the ledger in this directory (default: a temporary one)")
+	c.Flags().StringVar(&dir, "ledger", "", "keep the ledger in this directory; default: a temporary one")
 	c.Flags().StringVar(&write, "write", "", "also write each post as a Markdown file into this directory")
-	c.Flags().BoolVar(&quiet, "quiet", false, "print the decisions without what would be posted")
+	c.Flags().BoolVar(&quiet, "quiet", false, "print the decisions only")
 	return c
 }
 
-// demo plays the stories on a clock of its own.
+// demo routes the runs of the stories, with a clock of its own.
 type demo struct {
 	s     streams
 	quiet bool
@@ -89,10 +90,10 @@ type demo struct {
 	now   time.Time
 	runs  int
 
-	packets int // comments printed: the packet for agents is printed once
+	packets int // comments printed; the JSON for agents is printed once
 }
 
-// jsonBlock is the packet for agents at the end of a comment.
+// jsonBlock is the JSON for agents at the end of a comment.
 var jsonBlock = regexp.MustCompile("(?s)```json\n.*?\n```")
 
 func (d *demo) run(ctx context.Context, dir string) error {
@@ -111,7 +112,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 			}
 		}
 	}
-	banner(d.s.out, "═", "The ledger holds every event of it.")
+	banner(d.s.out, "═", "The ledger holds every event.")
 	keys, err := led.Keys(ctx)
 	if err != nil {
 		return failed(err)
@@ -128,7 +129,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 		if err != nil {
 			return failed(err)
 		}
-		c.Pending = nil // there is no GitHub here to carry anything out
+		c.Pending = nil // without GitHub no effect is applied
 		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: diagnosis.Redact}))
 	}
 	return nil
@@ -167,7 +168,7 @@ func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc sce
 	return nil
 }
 
-// post prints, and on demand writes, what an effect would post.
+// post prints what an effect would post, and writes it to a file if that is asked for.
 func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
 	what := ""
 	shown := show(c, e, o)
@@ -199,7 +200,7 @@ func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
 	return os.WriteFile(filepath.Join(d.write, name), []byte(shown.Body+"\n"), 0o644)
 }
 
-// demoFile gives the demo's one file at any commit: the tests do not change.
+// demoFile returns the only file of the demo, at any commit: the tests do not change.
 func demoFile(name string) ([]byte, error) {
 	if name != "coupon_test.go" {
 		return nil, os.ErrNotExist

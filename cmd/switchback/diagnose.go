@@ -10,12 +10,12 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
 
-// diagnosisJSON is what `diagnose -o json` prints; others rely on it.
+// diagnosisJSON is what `diagnose -o json` prints. Other tools rely on its keys.
 type diagnosisJSON struct {
 	Verdict      routing.Result     `json:"verdict"`
 	Class        routing.Class      `json:"class"`
@@ -48,16 +48,16 @@ func diagnoseCommand(s streams) *cobra.Command {
 	var output, conclusion, cfg, format string
 	c := &cobra.Command{
 		Use:   "diagnose [flags] FILE…|-",
-		Short: "Say what a run died of",
+		Short: "Diagnose why a run failed",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("name at least one file, or - for the standard input")
+				return usage("the input is missing; name at least one file, or - for the standard input")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output != "json" && output != "text" {
-				return usage("-o is %q; it must be json or text", output)
+			if err := oneOf("-o", output, "json", "text"); err != nil {
+				return err
 			}
 			if !knownConclusion(conclusion) {
 				return usage("--conclusion is %q; known are %s", conclusion, strings.Join(conclusions, ", "))
@@ -81,9 +81,9 @@ func diagnoseCommand(s streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "json", "json or text")
-	c.Flags().StringVar(&conclusion, "conclusion", "", "the run's conclusion in GitHub's words, if known")
-	c.Flags().StringVar(&cfg, "config", "", "configuration with rules of your own")
-	c.Flags().StringVar(&format, "format", "auto", "format of the input")
+	c.Flags().StringVar(&conclusion, "conclusion", "", "the run's conclusion as GitHub names it, if it is known")
+	c.Flags().StringVar(&cfg, "config", "", "a configuration file with rules of its own")
+	c.Flags().StringVar(&format, "format", "auto", "the format of the input; see switchback parse --help")
 	return c
 }
 
@@ -114,11 +114,11 @@ func printDiagnosis(s streams, output string, o analysis.Output) error {
 		}
 		return nil
 	}
-	if _, err := io.WriteString(s.out, render.Printable(diagnosisText(d))); err != nil {
+	if _, err := io.WriteString(s.out, markdown.Printable(diagnosisText(d))); err != nil {
 		return failed(err)
 	}
 	for _, n := range d.Notes {
-		fmt.Fprintln(s.err, "note:", render.Printable(n))
+		fmt.Fprintln(s.err, "note:", markdown.Printable(n))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestFeedbackPage(t *testing.T) {
 			t.Errorf("action.yml has no output %s", out)
 		}
 	}
-	dir, led := promptDir(t, blocks["json"][0])
+	dir, led := surveyDir(t, blocks["json"][0])
 	id := ""
 	for _, line := range strings.Split(strings.TrimSpace(blocks["console"][0]), "\n") {
 		line, _, _ = strings.Cut(strings.TrimPrefix(line, "$ "), "   ") // without its remark
@@ -80,7 +80,7 @@ func TestFeedbackPage(t *testing.T) {
 			t.Fatalf("%q: exit %d %s", line, r.code, r.err)
 		}
 		if id == "" {
-			var p prompted
+			var p surveyed
 			decode(t, r.out, &p)
 			id = p.ID
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// eventsFlags are what is wanted of the events.
+// eventsFlags select events.
 type eventsFlags struct {
 	ledger, output, session string
 	repos                   []string
@@ -33,17 +33,17 @@ func eventsCommand(s streams) *cobra.Command {
 	var o eventsFlags
 	c := &cobra.Command{
 		Use:   "events [--follow] [--after ID] [--repo OWNER/NAME] [--session ID] [--ledger PATH]",
-		Short: "Print what a ledger's events changed, and what changes from now on",
-		Long: `Print every change of state in a ledger, one a line, in order: the same that the App
-tells at /events. See docs/events.md for their names and fields.
+		Short: "Print every change of state in a ledger, and follow new ones",
+		Long: `Print every change of state in a ledger, in order and one per line, as the App publishes them at
+/events. docs/events.md lists their types and fields.
 
-Of an App's database the events are those that the App tells, with the same ids, as far
-back as it keeps them. Of another ledger they are made anew, in the order in which they
-happened: the same ledger gives the same ids, a ledger that has grown may not.`,
+For the database of an App these are the App's own events with the same ids, as far back as it keeps
+them. For another ledger they are derived from the ledger: the same ledger gives the same ids, but
+ids may change when it grows.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if o.output != "text" && o.output != "json" {
-				return usage("-o is %q; it must be text or json", o.output)
+			if err := oneOf("-o", o.output, "text", "json"); err != nil {
+				return err
 			}
 			if o.after < 0 {
 				return usage("--after is %d; it must be the id of an event, or 0 for all", o.after)
@@ -53,10 +53,10 @@ happened: the same ledger gives the same ids, a ledger that has grown may not.`,
 	}
 	c.Flags().StringVar(&o.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	c.Flags().StringVarP(&o.output, "output", "o", "json", "json or text")
-	c.Flags().StringArrayVar(&o.repos, "repo", nil, "only of this repository, owner/name as the ledger names it; may be repeated")
-	c.Flags().StringVar(&o.session, "session", "", "only of this session and those below it: a case, a build, or one of its ports")
-	c.Flags().Int64Var(&o.after, "after", 0, "only what is behind the event of this id")
-	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until interrupted")
+	c.Flags().StringArrayVar(&o.repos, "repo", nil, "only events of this repository, owner/name as in the ledger; may be repeated")
+	c.Flags().StringVar(&o.session, "session", "", "only events of this session and those below it: a case, a build, or one of its ports")
+	c.Flags().Int64Var(&o.after, "after", 0, "only events after the one with this id")
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "print new events until interrupted")
 	return c
 }
 
@@ -109,19 +109,19 @@ func (o eventsFlags) print(w io.Writer, e activity.Event) error {
 	return err
 }
 
-// followEvery is between two looks at a ledger that tells of nothing.
+// followEvery is the interval at which a ledger that sends no notifications is read again.
 const followEvery = 300 * time.Millisecond
 
-// watched is a ledger with its feed.
+// watched is a ledger with its event stream.
 type watched struct {
 	led    ledger.Ledger
 	feed   *eventstream.Feed
-	mirror *eventstream.Mirror // keeps the feed up with the ledger; nil where the App does
+	mirror *eventstream.Mirror // adds what the ledger gets to the stream; nil where the App does
 	done   func() error
 }
 
-// openFeed opens the feed of a ledger: the one that an App keeps beside it, or one made
-// from it in a place of its own, which a mirror keeps up with it.
+// openFeed opens the event stream of a ledger: the one that an App keeps in the same database, or one
+// derived from the ledger in a temporary database.
 func openFeed(ctx context.Context, s streams, where string) (w watched, err error) {
 	if w.led, err = openExisting(ctx, where); err != nil {
 		return w, err
@@ -135,11 +135,11 @@ func openFeed(ctx context.Context, s streams, where string) (w watched, err erro
 			return w, nil
 		}
 	}
-	dir, err := os.MkdirTemp("", "switchback-feed-")
+	dir, err := os.MkdirTemp("", "switchback-events-")
 	if err != nil {
 		return w, failed(err)
 	}
-	db, err := database.OpenFile(ctx, filepath.Join(dir, "feed.db"), true)
+	db, err := database.OpenFile(ctx, filepath.Join(dir, "events.db"), true)
 	if err != nil {
 		return w, failed(errors.Join(err, os.RemoveAll(dir)))
 	}
@@ -156,7 +156,7 @@ func openFeed(ctx context.Context, s streams, where string) (w watched, err erro
 	return w, nil
 }
 
-// follow keeps the feed up with the ledger until stop is called.
+// follow adds what the ledger gets to the stream until stop is called.
 func (w watched) follow(ctx context.Context) (stop func()) {
 	if w.mirror == nil {
 		return func() {}

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
@@ -21,7 +26,7 @@ import (
 type feedbackFlags struct {
 	ledger, plan, ports, build, repo, output string
 
-	relayed bool // a worker of `port run`: it asks the process that runs it
+	relayed bool // in a worker of `port run`, which sends requests to the process that runs it
 
 	from, to, kind, message, priority, fix, action, info, trace, key string // send
 	artifacts                                                        []string
@@ -36,18 +41,18 @@ type feedbackFlags struct {
 
 func feedbackCommand(s streams, getenv func(string) string) *cobra.Command {
 	var f feedbackFlags
-	c := &cobra.Command{Use: "feedback", Short: "Send feedback from a node of a plan to an earlier one, and see what became of it",
+	c := &cobra.Command{Use: "feedback", Short: "Send feedback requests from one node of a plan to an earlier one",
 		RunE: func(*cobra.Command, []string) error {
-			return usage("name send, receive, answer, done, withdraw, list or stats")
+			return usage("the subcommand is missing; name send, receive, answer, done, withdraw, list or stats")
 		}}
-	send, receive, answer := sendCommand(s, &f, getenv), receiveCommand(s, &f, getenv), answerCommand(s, &f, getenv)
-	done, withdraw, list, stats := doneCommand(s, &f), withdrawCommand(s, &f), listCommand(s, &f), statsCommand(s, &f)
+	send, receive, answer := feedbackSend(s, &f, getenv), feedbackReceive(s, &f, getenv), feedbackAnswer(s, &f, getenv)
+	done, withdraw, list, stats := feedbackDone(s, &f), feedbackWithdraw(s, &f), feedbackList(s, &f), feedbackStats(s, &f)
 	for _, sub := range []*cobra.Command{send, receive, answer, done, withdraw, list, stats} {
 		fl := sub.Flags()
 		fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
-		fl.StringVar(&f.build, "build", getenv("SWITCHBACK_BUILD"), "the build of the plan, whose rounds count for themselves (default $SWITCHBACK_BUILD, else the newest that the ledger knows)")
-		fl.StringVar(&f.plan, "plan", "ports", "the plan: its name in the ledger, or its path, a folder of ports or a JSON file of nodes")
-		fl.StringVar(&f.ports, "ports", "", "the plan's path, where --plan is its name; default: ports.path of the configuration")
+		fl.StringVar(&f.build, "build", getenv("SWITCHBACK_BUILD"), "the build of the plan; each build counts its own rounds (default $SWITCHBACK_BUILD, else the newest build in the ledger)")
+		fl.StringVar(&f.plan, "plan", "ports", "the plan: its name in the ledger, or its path: a directory of ports or a JSON file of nodes")
+		fl.StringVar(&f.ports, "ports", "", "the path of the plan if --plan is its name; default: ports.path of the configuration")
 		fl.StringVar(&f.repo, "repo", orDefault(getenv("GITHUB_REPOSITORY"), "local/local"), "the repository, owner/name")
 		fl.StringVarP(&f.output, "output", "o", "text", "text or json")
 		sub.PreRunE = func(c *cobra.Command, _ []string) error {
@@ -59,31 +64,24 @@ func feedbackCommand(s streams, getenv func(string) string) *cobra.Command {
 	return c
 }
 
-func orDefault(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
-}
-
-func sendCommand(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
+func feedbackSend(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "send [FILE|-]",
-		Short: "Queue feedback for an ancestor: a JSON message, or one made of flags",
-		Long: `Queue feedback for a node that the sender depends on, a parent of it, or the root.
-The message is a JSON file, the standard input (-), or made of flags. A worker of a
-port need name neither itself nor a plan or a ledger.
+		Short: "Send a feedback request to an ancestor",
+		Long: `Queue a feedback request for a node that the sender depends on, for a parent of it, or for the
+root. The message is a JSON file, the standard input (-), or made of flags. In a worker of a port,
+the sender, the plan and the ledger are known and need no flag.
 
   switchback feedback send --from test-payment --to create-payment --type FIX_REQUEST \
     --message "email may be empty" --fix "validate that email is there" --artifact spec/payment_spec.rb:42
 
-Two rounds are allowed from one node to another, and chains of three; what is refused
-is recorded as rejected, and the exit code is 1.`,
+At most two rounds from one node to another and chains of three requests are accepted. A request
+beyond that is recorded as rejected, and the exit code is 1.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, name := range messageFlags {
 				if len(args) == 1 && c.Flags().Changed(name) {
-					return usage("--%s belongs into the message of %s; give a message as a file or by flags, not both", name, sourceName(args[0]))
+					return usage("--%s cannot be combined with a message from %s; give the message as a file or by flags", name, sourceName(args[0]))
 				}
 			}
 			return runSend(c.Context(), s, *f, args, getenv)
@@ -91,24 +89,24 @@ is recorded as rejected, and the exit code is 1.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.from, "from", getenv("SWITCHBACK_PORT"), "the node that sends (default $SWITCHBACK_PORT)")
-	fl.StringVar(&f.to, "to", "", "the node that is to receive it")
+	fl.StringVar(&f.to, "to", "", "the node that receives the request")
 	fl.StringVar(&f.kind, "type", "", "FIX_REQUEST, CONTEXT_REQUEST, DEPENDENCY_MISSING or ARCHITECTURE_ISSUE")
 	fl.StringVar(&f.message, "message", "", "what is wrong")
 	fl.StringVar(&f.priority, "priority", "medium", "critical, high, medium or low")
-	fl.StringVar(&f.fix, "fix", "", "suggested_fix")
-	fl.StringVar(&f.action, "action", "", "suggested_action")
-	fl.StringVar(&f.info, "info", "", "requested_info")
+	fl.StringVar(&f.fix, "fix", "", "the suggested fix")
+	fl.StringVar(&f.action, "action", "", "the suggested action")
+	fl.StringVar(&f.info, "info", "", "the information that is requested")
 	fl.StringVar(&f.trace, "trace", "", "a file with the trace of the failure")
-	fl.StringVar(&f.key, "key", "", "names the sending: what was sent under it is not sent again")
-	fl.StringArrayVar(&f.artifacts, "artifact", nil, "a place, path:line or path:line-line (several times)")
+	fl.StringVar(&f.key, "key", "", "an idempotency key: a request with the same key is sent once")
+	fl.StringArrayVar(&f.artifacts, "artifact", nil, "a place in a file, path:line or path:line-line; may be repeated")
 	return c
 }
 
-// messageFlags make up a message.
+// messageFlags are the flags that make up a message.
 var messageFlags = []string{"from", "to", "type", "message", "priority", "fix", "action", "info", "trace", "key", "artifact"}
 
 func runSend(ctx context.Context, s streams, f feedbackFlags, args []string, getenv func(string) string) error {
-	if err := checkOutput(f.output); err != nil {
+	if err := oneOf("-o", f.output, "text", "json"); err != nil {
 		return err
 	}
 	data, err := messageOf(s, f, args)
@@ -138,7 +136,7 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string, get
 	if e := out.Escalation; e != nil && e.Node != "" {
 		fmt.Fprintf(s.err, "switchback: escalated to %s as %s\n", plain(e.Node), e.Feedback)
 	} else if e != nil {
-		fmt.Fprintln(s.err, "switchback: a human has to decide")
+		fmt.Fprintln(s.err, "switchback: a maintainer has to decide")
 	}
 	return &exitError{code: 1}
 }
@@ -164,7 +162,7 @@ func sendMessage(ctx context.Context, f feedbackFlags, data []byte, getenv func(
 	return book.Send(ctx, data)
 }
 
-// relay asks the process that runs the worker in which this is.
+// relay sends a request to the process that runs this worker.
 func relay(ctx context.Context, getenv func(string) string, what string, in, out any) error {
 	data, err := worker.Ask(ctx, getenv("SWITCHBACK_CHANNEL_URL"), getenv("SWITCHBACK_CHANNEL_TOKEN"), what, in)
 	if err != nil {
@@ -197,18 +195,18 @@ func messageOf(s streams, f feedbackFlags, args []string) ([]byte, error) {
 		if err != nil {
 			return nil, failed(err)
 		}
-		m["trace"] = string(data[max(0, len(data)-64<<10):]) // of which less is kept
+		m["trace"] = string(data[max(0, len(data)-64<<10):]) // the record keeps less
 	}
 	return json.Marshal(m)
 }
 
-func receiveCommand(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
+func feedbackReceive(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "receive [NODE]",
-		Short: "Print the feedback that a node is to act on, and the answers to its questions, as JSON",
-		Long: `Deliver what is queued for a node and print it, with the answers to the node's own
-questions, as one JSON object. It is printed again until it is noted as done, so that
-a run that is lost loses nothing. A worker of a port is given what its port runs for.`,
+		Short: "Print the requests and answers for a node, as JSON",
+		Long: `Deliver the requests that are queued for a node, and print them with the answers to the node's own
+questions as one JSON object. They are printed again until they are marked as done, so that a run
+that is lost loses nothing. A worker of a port receives the requests that its port runs for.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			node := getenv("SWITCHBACK_PORT")
@@ -217,9 +215,9 @@ a run that is lost loses nothing. A worker of a port is given what its port runs
 			}
 			switch {
 			case f.relayed && node != getenv("SWITCHBACK_PORT"):
-				return usage("a worker of port %s receives what is for that port; name none, or a ledger with --ledger", getenv("SWITCHBACK_PORT"))
+				return usage("a worker of port %s receives the requests for that port; leave the node out, or name a ledger with --ledger", getenv("SWITCHBACK_PORT"))
 			case node == "":
-				return usage("name the node that is to receive")
+				return usage("the node is missing; name the node that receives")
 			}
 			return runReceive(c.Context(), s, *f, node, getenv)
 		},
@@ -248,10 +246,10 @@ func runReceive(ctx context.Context, s streams, f feedbackFlags, node string, ge
 	return printJSON(s, out)
 }
 
-func answerCommand(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
+func feedbackAnswer(s streams, f *feedbackFlags, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "answer ID --text TEXT",
-		Short: "Answer a CONTEXT_REQUEST; the sender then runs again with the answer",
+		Short: "Answer a CONTEXT_REQUEST; its sender runs again with the answer",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.relayed {
@@ -267,18 +265,18 @@ func answerCommand(s streams, f *feedbackFlags, getenv func(string) string) *cob
 		},
 	}
 	c.Flags().StringVar(&f.text, "text", "", "the answer (required)")
-	c.Flags().StringArrayVar(&f.files, "file", nil, "a file that it is about (several times)")
+	c.Flags().StringArrayVar(&f.files, "file", nil, "a file that the answer is about; may be repeated")
 	return c
 }
 
-func doneCommand(s streams, f *feedbackFlags) *cobra.Command {
+func feedbackDone(s streams, f *feedbackFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "done ID [--failed]",
-		Short: "Note what the run of the target came to, and then that of the sender that verifies",
-		Long: `Note what a run came to. While a feedback is processed that is the target's run: if it
-passed the sender is to run again, if it failed so has the feedback. While it is being
-verified it is the sender's: if it passed the feedback is resolved, if it failed the
-second round begins, or the feedback is escalated.`,
+		Short: "Record the result of the target's run, or of the sender's run that verifies it",
+		Long: `Record the result of a run. While a request is being processed, that is the target's run: if it
+passed, the sender has to run again; if it failed, the request has failed. While the request is
+being verified, it is the sender's run: if it passed, the request is resolved; if it failed, the
+second round begins, or the request is escalated.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := readPlan(f.path())
@@ -299,14 +297,14 @@ second round begins, or the feedback is escalated.`,
 	}
 	c.Flags().BoolVar(&f.failed, "failed", false, "the run failed")
 	c.Flags().StringVar(&f.summary, "summary", "", "what was done, or what failed")
-	c.Flags().StringArrayVar(&f.files, "file", nil, "a file that was changed (several times)")
+	c.Flags().StringArrayVar(&f.files, "file", nil, "a file that was changed; may be repeated")
 	return c
 }
 
-func withdrawCommand(s streams, f *feedbackFlags) *cobra.Command {
+func feedbackWithdraw(s streams, f *feedbackFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "withdraw ID --why TEXT",
-		Short: "End feedback that cannot go on, as when its target is no longer in the plan",
+		Short: "End a request that cannot be processed any more",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return note(c.Context(), s, *f, args[0], func(r edge.Register, _ edge.Record) ([]routing.Event, error) {
@@ -318,7 +316,7 @@ func withdrawCommand(s streams, f *feedbackFlags) *cobra.Command {
 	return c
 }
 
-// note changes one feedback and says what became of it.
+// note changes one request and prints its new state.
 func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(edge.Register, edge.Record) ([]routing.Event, error)) error {
 	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
@@ -331,7 +329,7 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 	r, err := book.Change(ctx, func(r edge.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
-			return nil, fmt.Errorf("%s: %w; `switchback feedback list` names those there are", id, edge.ErrUnknown)
+			return nil, fmt.Errorf("%s: %w; `switchback feedback list` lists the ids", id, edge.ErrUnknown)
 		}
 		return fn(r, x)
 	})
@@ -342,22 +340,236 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 	return say(s, x)
 }
 
-// say prints what became of a feedback.
+// say prints the state of a request.
 func say(s streams, x edge.Record) error {
 	fmt.Fprintf(s.out, "%s %s, round %d of %d\n", x.ID, x.Status, x.Round, edge.MaxRounds)
 	if e := x.Escalated; e != nil && e.Node != "" {
 		fmt.Fprintf(s.out, "escalated to %s as %s\n", plain(e.Node), e.Feedback)
 	} else if e != nil {
-		fmt.Fprintln(s.out, "a human has to decide")
+		fmt.Fprintln(s.out, "a maintainer has to decide")
 	}
 	return nil
 }
 
-var errOutput = errors.New("--output is text or json")
+func feedbackList(s streams, f *feedbackFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the requests of a build, or the audit trail of all builds",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return runList(c.Context(), s, *f) },
+	}
+	c.Flags().StringVar(&f.status, "status", "", "only requests in this state: "+listed(edge.Statuses()))
+	c.Flags().StringVar(&f.typ, "type", "", "only requests of this type: "+listed(edge.Types()))
+	c.Flags().BoolVar(&f.audit, "audit", false, "print every change in all builds instead, one JSON document per line")
+	return c
+}
 
-func checkOutput(o string) error {
-	if !slices.Contains([]string{"text", "json"}, o) {
-		return usage("%w", errOutput)
+func runList(ctx context.Context, s streams, f feedbackFlags) error {
+	if err := oneOf("-o", f.output, "text", "json"); err != nil {
+		return err
+	}
+	status, ok := edge.ParseStatus(f.status)
+	if f.status != "" && !ok {
+		return usage("--status is %q; it must be one of %s", f.status, listed(edge.Statuses()))
+	}
+	if f.typ != "" && !edge.Type(f.typ).Valid() {
+		return usage("--type is %q; it must be one of %s", f.typ, listed(edge.Types()))
+	}
+	events, err := edgeEvents(ctx, &f)
+	if err != nil {
+		return err
+	}
+	if f.audit {
+		return printAudit(s, events)
+	}
+	all, err := recordsOf(f, events)
+	if err != nil {
+		return err
+	}
+	kept := []edge.Record{}
+	for _, x := range all {
+		if (f.status == "" || x.Status == status) && (f.typ == "" || x.Message.Type == edge.Type(f.typ)) {
+			kept = append(kept, x)
+		}
+	}
+	if f.output == "json" {
+		return printJSON(s, kept)
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, x := range kept {
+		m := x.Message
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s → %s\t%s\n", x.ID, x.Status, x.Round, x.Priority, plain(string(m.Type)), plain(m.From), plain(m.To), plain(m.Text))
+	}
+	return failedIf(w.Flush())
+}
+
+func printAudit(s streams, events []routing.Event) error {
+	lines, err := edge.Audit(events)
+	if err != nil {
+		return failed(err)
+	}
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	for _, l := range lines {
+		if err := enc.Encode(l); err != nil {
+			return failed(err)
+		}
 	}
 	return nil
+}
+
+// edgeEvents returns the events of the stream of feedback requests.
+func edgeEvents(ctx context.Context, f *feedbackFlags) ([]routing.Event, error) {
+	led, err := openExisting(ctx, f.ledger)
+	if err != nil {
+		return nil, err
+	}
+	book, err := f.book(ctx, led)
+	if err != nil {
+		return nil, failed(err)
+	}
+	f.build = book.Build
+	events, _, err := led.Load(ctx, routing.RegisterKey(f.repo, routing.RegisterEdges))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return events, nil
+}
+
+// recordsOf returns the requests of the build.
+func recordsOf(f feedbackFlags, events []routing.Event) ([]edge.Record, error) {
+	r, err := edge.FoldEdges(events)
+	if err != nil {
+		return nil, failed(err)
+	}
+	var out []edge.Record
+	for _, x := range r.Records {
+		if x.Plan == f.build {
+			out = append(out, x)
+		}
+	}
+	return out, nil
+}
+
+func feedbackStats(s streams, f *feedbackFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stats",
+		Short: "Count the requests of a build, with success rate and average rounds",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return runStats(c.Context(), s, *f) },
+	}
+}
+
+func runStats(ctx context.Context, s streams, f feedbackFlags) error {
+	if err := oneOf("-o", f.output, "text", "json"); err != nil {
+		return err
+	}
+	events, err := edgeEvents(ctx, &f)
+	if err != nil {
+		return err
+	}
+	all, err := recordsOf(f, events)
+	if err != nil {
+		return err
+	}
+	st := edge.StatsOf(all)
+	if f.output == "json" {
+		return printJSON(s, st)
+	}
+	for _, t := range edge.Types() {
+		fmt.Fprintf(s.out, "%-19s %d\n", t, st.ByType[t])
+	}
+	_, err = fmt.Fprintf(s.out, "Rejected: %d\nOpen: %d\nFeedback success rate: %s\nAverage rounds: %s\n", st.Rejected, st.Open, st.Success(), st.Average())
+	return failedIf(err)
+}
+
+// planFile is a plan as JSON.
+type planFile struct {
+	Root  string `json:"root"`
+	Nodes []struct {
+		ID string `json:"id"`
+		edge.Links
+	} `json:"nodes"`
+}
+
+// place reads --plan: a path if there is such a file or directory, else a name in the ledger.
+func (f *feedbackFlags) place() error {
+	if f.ports == "" {
+		if name, file := planNamed(f.plan); file != "" {
+			f.plan, f.ports = name, file
+		} else if _, err := os.Stat(f.plan); err == nil {
+			f.plan, f.ports = planfile.Name(f.plan), f.plan
+		}
+	}
+	if !planName.MatchString(f.plan) {
+		return usage("--plan is %q; it must be a path, or a name of at most 100 letters, digits, dots, underscores and hyphens", f.plan)
+	}
+	return nil
+}
+
+// path is the path of the plan.
+func (f *feedbackFlags) path() string {
+	if f.ports != "" {
+		return f.ports
+	}
+	if cfg, err := configOr(""); err == nil {
+		return cfg.PlanPath()
+	}
+	return "ports"
+}
+
+// book returns the requests of the build that --build names, else of the newest build of the plan,
+// else those that belong to no build.
+func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.Book, error) {
+	b := requests.Book{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
+	if f.build == "" {
+		var err error
+		b.Build, err = feedbackOf(ctx, led, f.repo, f.plan, "")
+		return b, err
+	}
+	r, err := b.Register(ctx)
+	if err != nil {
+		return b, err
+	}
+	// --build may leave out the name of the plan.
+	if full := requests.Of(f.plan, f.build); !r.Knows(f.build) && r.Knows(full) {
+		b.Build = full
+	}
+	return b, nil
+}
+
+// readPlan returns the graph of a plan: ports, or a JSON file of nodes.
+func readPlan(name string) (edge.Graph, error) {
+	if _, err := os.Stat(name); err != nil {
+		return nil, fmt.Errorf("the plan: %w; name the plan with --plan", err)
+	}
+	if strings.EqualFold(filepath.Ext(name), ".json") {
+		return readNodes(name)
+	}
+	p, err := planfile.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func readNodes(name string) (edge.Graph, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var p planFile
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	g := edge.Nodes{Top: orDefault(p.Root, edge.DefaultRoot), Links: map[string]edge.Links{}}
+	for _, n := range p.Nodes {
+		if _, twice := g.Links[n.ID]; twice || n.ID == "" {
+			return nil, fmt.Errorf("%s: node %q is listed twice, or has no id", name, n.ID)
+		}
+		g.Links[n.ID] = n.Links
+	}
+	return g, nil
 }

@@ -30,20 +30,20 @@ const paymentFeedback = `{
   "artifacts": ["spec/models/payment_spec.rb:42"]
 }`
 
-// desk is a ledger and a plan on disk, with the commands that work on them.
-type desk struct {
+// feedbackTest is a ledger and a plan on disk, with the commands that work on them.
+type feedbackTest struct {
 	t         *testing.T
 	led, plan string
 	run       func(t testing.TB, in string, args ...string) result
 }
 
-func newDesk(t *testing.T) desk {
+func newFeedbackTest(t *testing.T) feedbackTest {
 	t.Helper()
-	return desk{t, filepath.Join(t.TempDir(), "ledger"), file(t, "plan.json", paymentPlan), run}
+	return feedbackTest{t, filepath.Join(t.TempDir(), "ledger"), file(t, "plan.json", paymentPlan), run}
 }
 
 // feedback runs a subcommand and expects an exit code.
-func (d desk) feedback(code int, in string, args ...string) result {
+func (d feedbackTest) feedback(code int, in string, args ...string) result {
 	d.t.Helper()
 	args = append([]string{"feedback", args[0], "--ledger", d.led}, args[1:]...)
 	if args[1] == "send" || args[1] == "done" {
@@ -56,7 +56,7 @@ func (d desk) feedback(code int, in string, args ...string) result {
 	return r
 }
 
-func (d desk) says(want string, r result) {
+func (d feedbackTest) says(want string, r result) {
 	d.t.Helper()
 	if !strings.Contains(r.out, want) {
 		d.t.Errorf("%q does not say %q", r.out, want)
@@ -66,7 +66,7 @@ func (d desk) says(want string, r result) {
 // Every command is a process of its own, as the workers of a plan start them.
 func TestFeedbackAcrossProcesses(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFeedbackTest(t)
 	d.run = process
 	model := file(t, "payment.rb", "class Payment\nend\n")
 	verify := func() string { // what the test node does
@@ -115,7 +115,7 @@ func TestFeedbackAcrossProcesses(t *testing.T) {
 func TestFeedbackCommands(t *testing.T) {
 	t.Parallel()
 	t.Run("rounds, a raised priority and the escalation", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		d.feedback(0, paymentFeedback, "send", "-")
 		for _, want := range []string{"FB-001 queued, round 2 of 2", "FB-001 failed, round 2 of 2\nescalated to workflow-root as FB-002"} {
 			d.feedback(0, "", "receive", "create-payment-model")
@@ -139,7 +139,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 	})
 	t.Run("a question and its answer", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		d.feedback(0, "", "send", "--from", "create-refunds", "--to", "create-payment-model", "--type", "CONTEXT_REQUEST", "--message", "How is it called?", "--info", "method name",
 			"--artifact", "app/refund.rb:3-9")
 		d.feedback(0, "", "receive", "create-payment-model")
@@ -152,7 +152,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 	})
 	t.Run("what is refused, and why", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		for want, args := range map[string][]string{
 			"Missing required field: message":                                        {"--from", "test-payment-model", "--to", "create-payment-model", "--type", "FIX_REQUEST"},
 			"Invalid feedback_type: NO":                                              {"--from", "a", "--to", "b", "--type", "NO", "--message", "x"},
@@ -170,7 +170,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 	})
 	t.Run("list and stats", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		for range 2 { // the second is the same sending
 			d.says("FB-001 queued", d.feedback(0, strings.Replace(paymentFeedback, "{", `{"key": "k", `, 1), "send", "-"))
 		}
@@ -186,7 +186,7 @@ func TestFeedbackCommands(t *testing.T) {
 		d.says("Feedback success rate: n/a\nAverage rounds: n/a\n", d.feedback(0, "", "stats", "--build", "another"))
 	})
 	t.Run("what cannot go on is withdrawn", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		d.feedback(0, paymentFeedback, "send", "-")
 		if r := d.feedback(1, "", "withdraw", "FB-001"); !strings.Contains(r.err, "for a reason") {
 			t.Errorf("%q", r.err)
@@ -197,7 +197,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 	})
 	t.Run("the plan is a folder of ports", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		d.plan = t.TempDir()
 		for name, text := range map[string]string{
 			"model.md":  "---\nid: model\nimpl: make\ntest: make test\n---\nWrite the model.\n",
@@ -221,7 +221,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 	})
 	t.Run("wrong usage", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFeedbackTest(t)
 		d.feedback(0, paymentFeedback, "send", "-")
 		for _, c := range []struct {
 			code int
@@ -230,10 +230,10 @@ func TestFeedbackCommands(t *testing.T) {
 		}{
 			{2, "name send, receive", []string{"feedback"}},
 			{2, "text or json", []string{"feedback", "list", "--ledger", d.led, "-o", "xml"}},
-			{2, "--status is none of", []string{"feedback", "list", "--ledger", d.led, "--status", "lost"}},
-			{2, "--type is none of", []string{"feedback", "list", "--ledger", d.led, "--type", "X"}},
-			{2, "not both", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan, "--to", "x", "-"}},
-			{1, "name it with --plan", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan + "x", "--message", "x"}},
+			{2, `--status is "lost"; it must be one of queued`, []string{"feedback", "list", "--ledger", d.led, "--status", "lost"}},
+			{2, `--type is "X"; it must be one of FIX_REQUEST`, []string{"feedback", "list", "--ledger", d.led, "--type", "X"}},
+			{2, "cannot be combined", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan, "--to", "x", "-"}},
+			{1, "name the plan with --plan", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan + "x", "--message", "x"}},
 			{1, "name it with --ledger", []string{"feedback", "stats", "--ledger", d.led + "x"}},
 			{1, "there is no such feedback", []string{"feedback", "answer", "--ledger", d.led, "FB-9", "--text", "x"}},
 			{1, "is queued", []string{"feedback", "done", "--ledger", d.led, "--plan", d.plan, "FB-001"}},

@@ -15,32 +15,32 @@ func healthcheckCommand(s streams, getenv func(string) string) *cobra.Command {
 	var listen, path string
 	c := &cobra.Command{
 		Use:   "healthcheck",
-		Short: "Ask the server on this machine how it is",
-		Long: `Ask the server on this machine how it is: exit code 0 if it says that it is well, 1 if
-it does not or does not answer. A container without a shell has nothing else to ask with.`,
+		Short: "Check whether the server on this machine is healthy",
+		Long: `Check whether the server on this machine is healthy: exit code 0 if it is, 1 if it is not or does
+not answer. Images without a shell use it as their health check.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			at, err := health(c.Context(), listen, path)
 			if err != nil {
 				return failed(err)
 			}
-			fmt.Fprintf(s.out, "%s is well\n", at)
+			fmt.Fprintf(s.out, "%s is healthy\n", at)
 			return nil
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", cmp.Or(getenv("SWITCHBACK_LISTEN"), ":8080"), "the address that the server listens on (SWITCHBACK_LISTEN)")
-	c.Flags().StringVar(&path, "path", "/readyz", "what to ask: /readyz for whether it takes webhooks, /healthz for whether it lives")
+	c.Flags().StringVar(&path, "path", "/readyz", "the path to request: /readyz (it accepts webhooks) or /healthz (the process is up)")
 	return c
 }
 
 // patience is how long a healthy server takes to answer at most.
 const patience = 5 * time.Second
 
-// health asks a server at the address it listens on and returns what was asked.
+// health sends a request to a server at the address that it listens on, and returns the URL.
 func health(ctx context.Context, listen, path string) (at string, err error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", fmt.Errorf("--listen: %w; give it as :8080", err)
+		return "", fmt.Errorf("--listen: %w; write it as :8080", err)
 	}
 	at = "http://" + net.JoinHostPort(reachable(host), port) + path
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -60,7 +60,7 @@ func health(ctx context.Context, listen, path string) (at string, err error) {
 	return at, nil
 }
 
-// reachable is where who listens on host can be reached from the same machine.
+// reachable is the host at which a server that listens on host is reached from the same machine.
 func reachable(host string) string {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		return "localhost"

@@ -22,8 +22,8 @@ func TestHealthcheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := "127.0.0.1:" + port
-	if r := run(t, "", "healthcheck", "--listen", at); r.code != 0 || !strings.Contains(r.out, "is well") {
-		t.Errorf("well: exit %d %s%s", r.code, r.out, r.err)
+	if r := run(t, "", "healthcheck", "--listen", at); r.code != 0 || !strings.Contains(r.out, "is healthy") {
+		t.Errorf("healthy: exit %d %s%s", r.code, r.out, r.err)
 	}
 	if r := run(t, "", "healthcheck", "--listen", "0.0.0.0:"+port); r.code != 0 {
 		t.Errorf("well on all interfaces: exit %d %s%s", r.code, r.out, r.err)
@@ -33,7 +33,7 @@ func TestHealthcheck(t *testing.T) {
 	}
 	well = false
 	if r := run(t, "", "healthcheck", "--listen", at); r.code != 1 || !strings.Contains(r.err, "503") {
-		t.Errorf("unwell: exit %d %s%s", r.code, r.out, r.err)
+		t.Errorf("unhealthy: exit %d %s%s", r.code, r.out, r.err)
 	}
 	srv.Close()
 	if r := run(t, "", "healthcheck", "--listen", at); r.code != 1 || !strings.Contains(r.err, "does not answer") {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/plans/worker"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -20,16 +20,16 @@ type hookFlags struct {
 }
 
 func hookCommand(s streams, getenv func(string) string) *cobra.Command {
-	c := &cobra.Command{Use: "hook", Short: "Be called by an agent as one of its hooks: JSON in, JSON out",
-		RunE: func(*cobra.Command, []string) error { return usage("name the hook: test-feedback") }}
+	c := &cobra.Command{Use: "hook", Short: "Run as a hook of an agent: JSON in, JSON out",
+		RunE: func(*cobra.Command, []string) error { return usage("the hook is missing; name test-feedback") }}
 	var f hookFlags
 	one := &cobra.Command{
 		Use:   "test-feedback",
-		Short: "Take feedback of a testing worker, log it, and say it to the agent",
-		Long: "Read {\"session_id\": …, \"payload\": {\"success\": …, \"failed_tests\": […]}} from the\n" +
-			"standard input, log a test_feedback event, and print the decision with one\n" +
-			"notification. The event goes to the port that runs this worker, with --ledger and\n" +
-			"--port to that port's journal, else to the standard error as a line of JSON.",
+		Short: "Log the feedback of a tester, and pass it on to the agent",
+		Long: `Read {"session_id": …, "payload": {"success": …, "failed_tests": […]}} from the standard input, log
+a test_feedback event, and print the decision with one notification. In a worker of ` + "`port run`" + ` the
+event is logged for its port, with --ledger and --port for the port they name. Otherwise it is
+printed on the standard error as one line of JSON.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runHook(c.Context(), s, f, getenv) },
 	}
@@ -40,19 +40,19 @@ func hookCommand(s streams, getenv func(string) string) *cobra.Command {
 	return c
 }
 
-// mostHook bounds what a hook reads, in bytes.
+// mostHook is how many bytes a hook reads at most.
 const mostHook = 8 << 20
 
 func runHook(ctx context.Context, s streams, f hookFlags, getenv func(string) string) error {
-	if f.language != "en" && f.language != "ko" {
-		return usage("--language is %q; it must be en or ko", f.language)
+	if err := oneOf("--language", f.language, "en", "ko"); err != nil {
+		return err
 	}
 	data, err := io.ReadAll(io.LimitReader(s.in, mostHook+1))
 	if err != nil {
 		return failed(err)
 	}
 	if len(data) > mostHook {
-		return unreadable("test-feedback: the input has more than %d bytes", mostHook)
+		return unreadable("test-feedback: the input is larger than %d bytes", mostHook)
 	}
 	in, fb, err := plan.ParseHook(data)
 	if err != nil {
@@ -64,7 +64,7 @@ func runHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 	return printJSON(s, said(fb).Answer(f.language))
 }
 
-// logHook records the event where there is a journal, else prints it.
+// logHook records the event in the stream of the port, or prints it if none is known.
 func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) string, session string, fb plan.TestFeedback) error {
 	switch url := getenv("SWITCHBACK_CHANNEL_URL"); {
 	case f.ledger == "" && url != "":
@@ -73,9 +73,9 @@ func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 		}
 	case f.ledger != "":
 		if f.port == "" {
-			return usage("--port is missing; it names the journal that the event goes to")
+			return usage("--port is missing; name the port that the event is logged for")
 		}
-		d, err := f.desk(ctx, getenv)
+		d, err := f.stream(ctx, getenv)
 		if err != nil {
 			return err
 		}
@@ -83,17 +83,17 @@ func logHook(ctx context.Context, s streams, f hookFlags, getenv func(string) st
 			return failed(err)
 		}
 	default:
-		teller(s)(plan.Event{Kind: plan.TestFeedbackLogged, At: time.Now(), Session: session, Port: f.port, Feedback: &fb})
+		printEvents(s)(plan.Event{Kind: plan.TestFeedbackLogged, At: time.Now(), Session: session, Port: f.port, Feedback: &fb})
 	}
 	return nil
 }
 
-// said is feedback as it may be shown: without secrets and what is not text.
+// said is feedback that is safe to show: secrets are masked, and what is not printable is removed.
 func said(f plan.TestFeedback) plan.TestFeedback {
 	f.FailedTests = slices.Clone(f.FailedTests)
 	for i := range f.FailedTests {
 		t := &f.FailedTests[i]
-		t.Name, t.SuggestedFix = render.Printable(diagnosis.Redact(t.Name)), render.Printable(diagnosis.Redact(t.SuggestedFix))
+		t.Name, t.SuggestedFix = markdown.Printable(diagnosis.Redact(t.Name)), markdown.Printable(diagnosis.Redact(t.SuggestedFix))
 	}
 	return f
 }

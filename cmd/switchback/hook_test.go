@@ -43,7 +43,7 @@ func TestHookTestFeedback(t *testing.T) {
 		if r := run(t, failing, "hook", "test-feedback", "--ledger", led, "--port", "greet"); r.code != 0 || r.err != "" {
 			t.Fatalf("exit %d %s", r.code, r.err)
 		}
-		d, err := portPlace{ledger: led, plan: "ports", port: "greet"}.desk(t.Context(), func(string) string { return "" })
+		d, err := portPlace{ledger: led, plan: "ports", port: "greet"}.stream(t.Context(), func(string) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -192,7 +192,7 @@ while [ ! -s pids ]; do sleep 0.01; done
 		}
 		answers := readIn(t, dir, "answers")
 		for _, want := range []string{"progress is 1.5; it must be 0.0 to 1.0", "progress is NaN; it must be 0.0 to 1.0", `message type "gossip"; known are result, feedback, query`,
-			"--payload is no JSON", "invalid character 'N'", "request body too large", "the most is 1048576", "which is the most; say less, less often"} {
+			"--payload is not JSON", "invalid character 'N'", "request body too large", "the most is 1048576", "which is the most; say less, less often"} {
 			if !strings.Contains(answers, want) {
 				t.Errorf("nothing answered %q:\n%s", want, answers)
 			}

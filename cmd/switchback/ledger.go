@@ -12,9 +12,9 @@ import (
 func ledgerCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ledger",
-		Short: "Take a ledger elsewhere",
+		Short: "Export a ledger, or copy it into another",
 		RunE: func(*cobra.Command, []string) error {
-			return usage("name what to do with the ledger: export or copy")
+			return usage("the subcommand is missing; name export or copy")
 		},
 	}
 	c.AddCommand(exportCommand(s), copyCommand(s))
@@ -25,10 +25,10 @@ func exportCommand(s streams) *cobra.Command {
 	var path, sqlite string
 	c := &cobra.Command{
 		Use:   "export --sqlite FILE [--ledger PATH]",
-		Short: "Write a ledger as tables of an SQLite database",
-		Long: `Write the tables audit_logs, user_feedback, escalations, direct_channels,
-direct_messages, routing_history, answers and feedback_edges of an SQLite database. All
-is written or nothing, and writing the same ledger again changes nothing.
+		Short: "Export a ledger as tables of an SQLite database",
+		Long: `Write a ledger into the tables of an SQLite database: audit_logs, user_feedback, escalations,
+direct_channels, direct_messages, routing_history, answers and feedback_edges. All tables are
+written or none, and exporting the same ledger again changes nothing.
 
 The ledger of a repository is its branch switchback-ledger:
 
@@ -38,7 +38,7 @@ The ledger of a repository is its branch switchback-ledger:
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sqlite == "" {
-				return usage("--sqlite is missing; it names the database to write")
+				return usage("--sqlite is missing; name the database file to write")
 			}
 			led, err := openExisting(c.Context(), path)
 			if err != nil {
@@ -55,20 +55,20 @@ The ledger of a repository is its branch switchback-ledger:
 		},
 	}
 	c.Flags().StringVar(&path, "ledger", ".switchback/ledger", ledgerHelp)
-	c.Flags().StringVar(&sqlite, "sqlite", "", "the database to write (required)")
+	c.Flags().StringVar(&sqlite, "sqlite", "", "the database file to write (required)")
 	return c
 }
 
 func copyCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "copy FROM TO",
-		Short: "Copy a ledger into another, say a branch's into the App's database",
-		Long: `Add to the ledger TO what the ledger FROM has and TO has not, and compare what was
-written. Each is a directory, a file ending in .jsonl, sqlite:FILE, or postgres://…
+		Short: "Copy a ledger into another, such as the App's database",
+		Long: `Add the events of the ledger FROM to the ledger TO, and compare what was written. Each ledger is a
+directory, a file ending in .jsonl, sqlite:FILE, or postgres://…
 
-Copying again adds nothing, so a copy can be broken off and begun anew. A case that
-says something else in TO is an error, and is left as it is; one that went on there,
-or is only there, stays.
+Copying again adds nothing, so an interrupted copy can be started again. A case whose events differ
+in TO is an error and is left unchanged. A case that has more events in TO, or exists only there, is
+kept.
 
 The ledger of a repository is its branch switchback-ledger:
 
@@ -90,7 +90,7 @@ The ledger of a repository is its branch switchback-ledger:
 				return failed(err)
 			}
 			if n.Streams == 0 {
-				return failed(fmt.Errorf("%s has no case: name the folder that has a folder cases in it", named(args[0])))
+				return failed(fmt.Errorf("%s has no case; name the directory that has the directory cases in it", named(args[0])))
 			}
 			fmt.Fprintf(s.out, "%d streams of %d events, %d of them new\n", n.Streams, n.Events, n.Added)
 			return nil

@@ -95,7 +95,7 @@ func TestLedgerCopy(t *testing.T) {
 	}{
 		"nothing":       {2, "accepts 2 arg", []string{"copy", from}},
 		"no source":     {1, "name it with --ledger", []string{"copy", from + "x", from}},
-		"empty source":  {1, "has a folder cases in it", []string{"copy", filepath.Join(from, "cases"), filepath.Join(dir, "other")}},
+		"empty source":  {1, "has the directory cases in it", []string{"copy", filepath.Join(from, "cases"), filepath.Join(dir, "other")}},
 		"another story": {1, "stream acme/app#1: event 3 is another in the target", []string{"copy", from, targets[0]}},
 		"no database":   {1, "no such file", []string{"copy", targets[0] + "x", targets[1]}},
 	} {

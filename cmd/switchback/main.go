@@ -1,5 +1,5 @@
-// Switchback takes failing CI back to whoever can fix it, a bounded number of
-// times, and calls a human with a report when that no longer helps.
+// Switchback returns failing CI to the author or agent who can fix it, a bounded number of times,
+// and opens one escalation issue when retries no longer help.
 package main
 
 import (
@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// heap is the heap at which the collector works harder: with the program
-// itself, a run stays below 64 MiB.
+// heap is the size of the heap, in bytes, from which the garbage collector runs more often. With the
+// program itself a run then stays below 64 MiB.
 const heap = 33 << 20
 
 func main() {
-	// A run is short and keeps little: at Go's own setting a tenth of it goes
-	// into collecting a few megabytes again and again.
+	// A run is short and keeps little. At Go's default setting a tenth of its time goes into
+	// collecting a few megabytes again and again.
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(heap)

@@ -21,21 +21,21 @@ func matrixCommand(s streams) *cobra.Command {
 	var shard int
 	c := &cobra.Command{
 		Use:   "matrix [PATH]",
-		Short: "Print a plan of ports as levels and as a job matrix",
-		Long: `Print a plan of ports as one JSON document on one line: its levels, and a matrix of
-the ports that need work, as strategy.matrix takes it.
+		Short: "Print the levels of a plan of ports, and its job matrix",
+		Long: `Print a plan of ports as one JSON document on one line: its levels, and a matrix of the ports that
+have to run, as strategy.matrix takes it.
 
-  levels        every port, strictly after all it depends on
-  matrix        the jobs; GitHub refuses an empty matrix, so ask "empty" first
-  shards        which entries of include are a part below GitHub's 256 jobs, each as
-                [FROM, TO), counted from 0; --shard 2 prints the second part alone
-  empty         true if nothing needs work
+  levels        all ports; each is in a later level than its dependencies
+  matrix        the jobs; GitHub refuses an empty matrix, so check "empty" first
+  shards        ranges of include that stay below GitHub's limit of 256 jobs, each as [FROM, TO),
+                counted from 0; --shard 2 prints the second one alone
+  empty         true if no port has to run
   max_parallel  for strategy.max-parallel
-  blocked       ports that wait for one that failed or is held
+  blocked       ports that depend on one that failed or is on hold
 
-A state says what is known already: {"passed": {"api": "HASH"}, "failed": [], "running": []},
-with the hash that the matrix gave for the port. A port that passed at the same hash is
-left out. PATH is a folder or a file, by default ports.path of the configuration.`,
+--state says what is known already: {"passed": {"api": "HASH"}, "failed": [], "running": []}, with
+the hash that the matrix gave for the port. A port that passed at the same hash is left out. PATH is
+a directory or a file, by default ports.path of the configuration.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p, set, _, err := loadPlan(cfg, args)
@@ -53,7 +53,7 @@ left out. PATH is a folder or a file, by default ports.path of the configuration
 			m := p.Jobs(set, st, hashes, ready)
 			if c.Flags().Changed("shard") {
 				if shard < 1 || shard > max(1, len(m.Shards)) {
-					return usage("--shard is %d; the jobs have %d shards, counted from 1", shard, len(m.Shards))
+					return usage("--shard is %d; the matrix has %d shards, counted from 1", shard, len(m.Shards))
 				}
 				m.Matrix = m.Shard(shard - 1)
 			}
@@ -62,15 +62,15 @@ left out. PATH is a folder or a file, by default ports.path of the configuration
 			return enc.Encode(m)
 		},
 	}
-	c.Flags().StringVar(&cfg, "config", "", "the configuration; default: "+config.Path+", if there is one")
-	c.Flags().StringVar(&root, "root", ".", "root of the repository, which the ports' paths are relative to")
-	c.Flags().StringVar(&state, "state", "", "JSON of what passed, failed or runs; - for the standard input")
-	c.Flags().IntVar(&shard, "shard", 0, "only this part of the jobs in matrix, counted from 1")
-	c.Flags().BoolVar(&ready, "ready", false, "only ports all of whose dependencies have passed")
+	c.Flags().StringVar(&cfg, "config", "", configHelp)
+	c.Flags().StringVar(&root, "root", ".", "the root of the repository, which paths of ports are relative to")
+	c.Flags().StringVar(&state, "state", "", "a JSON file of what passed, failed or runs; - for the standard input")
+	c.Flags().IntVar(&shard, "shard", 0, "print only this shard of the matrix, counted from 1")
+	c.Flags().BoolVar(&ready, "ready", false, "only ports whose dependencies have all passed")
 	return c
 }
 
-// loadPlan reads the plan that args name, or the configuration does, with its
+// loadPlan reads the plan that the arguments or else the configuration name, and returns it with its
 // settings and its path.
 func loadPlan(cfg string, args []string) (plan.Plan, plan.Settings, string, error) {
 	var f config.File
@@ -93,7 +93,7 @@ func loadPlan(cfg string, args []string) (plan.Plan, plan.Settings, string, erro
 	case errors.As(err, &wrong):
 		return p, plan.Settings{}, "", &exitError{code: 1, list: wrong}
 	case errors.Is(err, fs.ErrNotExist):
-		return p, plan.Settings{}, "", failed(fmt.Errorf("%s: there is no such folder or file; name the plan, or set ports.path", name))
+		return p, plan.Settings{}, "", failed(fmt.Errorf("%s: there is no such folder or file; name the plan, or set ports.path in the configuration", name))
 	case err != nil:
 		return p, plan.Settings{}, "", failed(err)
 	}
@@ -117,10 +117,10 @@ func loadState(s streams, name string) (plan.State, error) {
 	dec := json.NewDecoder(in)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&st); err != nil {
-		return st, failed(fmt.Errorf("the state in %s is not readable: %w", name, err))
+		return st, failed(fmt.Errorf("--state: %s is not readable: %w", name, err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return st, failed(fmt.Errorf("the state in %s is not readable: something follows the JSON object", name))
+		return st, failed(fmt.Errorf("--state: %s is not readable: there is text after the JSON object", name))
 	}
 	return st, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 )
@@ -15,14 +16,14 @@ import (
 // ledgerHelp says what --ledger takes.
 const ledgerHelp = "the ledger: a directory, a file ending in .jsonl, sqlite:FILE, or postgres://…"
 
-// openLedger opens the ledger that a command line names, and makes it if there
-// is none. It is closed when the command has ended.
+// openLedger opens the ledger that a command line names, and creates it if there is none. It is closed
+// when the command ends.
 func openLedger(ctx context.Context, where string) (ledger.Ledger, error) {
 	return openNamed(ctx, where, true)
 }
 
-// openExisting opens a ledger that must be there: a typing error in its path
-// must not look like an empty history.
+// openExisting opens a ledger that has to exist: a typing error in its path must not look like an empty
+// history.
 func openExisting(ctx context.Context, where string) (ledger.Ledger, error) {
 	if !sqlledger.Names(where) {
 		if _, err := os.Stat(where); err != nil {
@@ -50,7 +51,7 @@ func openNamed(ctx context.Context, where string, create bool) (ledger.Ledger, e
 	return led, nil
 }
 
-// named is a ledger's name as it may be shown: without a password.
+// named is the name of a ledger without a password.
 func named(where string) string {
 	if u, err := url.Parse(where); err == nil && sqlledger.Names(where) {
 		return u.Redacted()
@@ -58,12 +59,12 @@ func named(where string) string {
 	return where
 }
 
-// opened is what a command opened and leaves to be closed.
+// opened are the ledgers to close when a command ends.
 type opened struct{ all []io.Closer }
 
 type openedKey struct{}
 
-// closing returns a context with a place for what a command opens.
+// closing returns a context in which openLedger notes what it opens.
 func closing(ctx context.Context) (context.Context, *opened) {
 	o := new(opened)
 	return context.WithValue(ctx, openedKey{}, o), o
@@ -76,3 +77,6 @@ func (o *opened) close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// configHelp says what --config takes where the repository's configuration is the default.
+const configHelp = "the configuration file; default: " + config.Path + ", if there is one"

@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/ctrf"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
@@ -18,26 +19,27 @@ func parseCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "parse [flags] FILE…|-",
 		Short: "Read test output and print one CTRF document",
-		Long: "Read test output in any known format and print one CTRF document (ctrf.io) on\n" +
-			"standard output. Exit code 0: read; 2: wrong usage; 3: an input is not readable\n" +
-			"as any known format (then nothing is printed on standard output).",
+		Long: `Read test output in any known format and print one CTRF document (ctrf.io) on the standard output.
+
+Exit codes: 0 parsed, 2 wrong usage, 3 an input is in no known format; then nothing is printed on
+the standard output.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("name at least one file, or - for the standard input")
+				return usage("the input is missing; name at least one file, or - for the standard input")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output != "ctrf" && output != "text" {
-				return usage("-o is %q; it must be ctrf or text", output)
+			if err := oneOf("-o", output, "ctrf", "text"); err != nil {
+				return err
 			}
-			if format != "auto" && !contains(testreport.Names(), format) {
+			if format != "auto" && !slices.Contains(testreport.Names(), format) {
 				return usage("--format is %q; known are auto, %s", format, strings.Join(testreport.Names(), ", "))
 			}
 			return runParse(s, format, output, args)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "auto", "format of the input: auto, "+strings.Join(testreport.Names(), ", "))
+	c.Flags().StringVar(&format, "format", "auto", "the format of the input: auto, "+strings.Join(testreport.Names(), ", "))
 	c.Flags().StringVarP(&output, "output", "o", "ctrf", "ctrf or text")
 	return c
 }
@@ -59,7 +61,7 @@ func runParse(s streams, format, output string, files []string) error {
 		}
 		info.Lines, info.Bytes = info.Lines+one.Lines, info.Bytes+one.Bytes
 		for _, n := range one.Formats {
-			if !contains(info.Formats, n) {
+			if !slices.Contains(info.Formats, n) {
 				info.Formats = append(info.Formats, n)
 			}
 		}
@@ -72,14 +74,11 @@ func runParse(s streams, format, output string, files []string) error {
 	if len(rep.Failing)+len(rep.Problems) > 0 {
 		d = diagnosis.Diagnose(rep, lines.col, diagnosis.Options{Brief: true})
 	}
-	if err := w.Document(s.out, versionString(), rep, d.Failures); err != nil {
-		return failed(err)
-	}
-	return nil
+	return failedIf(w.Document(s.out, versionString(), rep, d.Failures))
 }
 
-// logLines begins to watch lines with the first: a document has none, and
-// compiling the rules takes longer than reading a small one.
+// logLines creates its collector at the first line: a document has none, and compiling the rules
+// takes longer than reading a small one.
 type logLines struct{ col *diagnosis.Collector }
 
 func (c *logLines) take(l testreport.Line) {
@@ -102,8 +101,8 @@ func parseOne(s streams, format, name string, col *testreport.Collector, lines *
 	return info, nil
 }
 
-// printReport writes to a terminal: what a test says of itself is made
-// printable as a whole, since nothing of it may move the cursor.
+// printReport writes to a terminal, so that the text as a whole is made printable: no test's output
+// may move the cursor.
 func printReport(s streams, rep *testreport.Report) error {
 	var b strings.Builder
 	n := rep.Counts
@@ -122,11 +121,11 @@ func printReport(s streams, rep *testreport.Report) error {
 		what := strings.TrimSpace(strings.ToUpper(string(p.Kind)) + " " + p.Name)
 		fmt.Fprintf(&b, "%s%s: %s\n", what, place(p.File, p.Line), p.Message)
 	}
-	if _, err := io.WriteString(s.out, render.Printable(b.String())); err != nil {
+	if _, err := io.WriteString(s.out, markdown.Printable(b.String())); err != nil {
 		return failed(err)
 	}
 	for _, c := range rep.Cut {
-		fmt.Fprintln(s.err, "note:", render.Printable(c))
+		fmt.Fprintln(s.err, "note:", markdown.Printable(c))
 	}
 	return nil
 }
@@ -139,13 +138,4 @@ func place(file string, line int) string {
 		return " (" + file + ")"
 	}
 	return fmt.Sprintf(" (%s:%d)", file, line)
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

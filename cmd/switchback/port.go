@@ -29,18 +29,18 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// portPlace says which port of which plan, and where its ledger is.
+// portPlace names a port, its plan and its ledger.
 type portPlace struct{ ledger, branch, repo, plan, port string }
 
 func (p *portPlace) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.ledger, "ledger", "", ledgerHelp+"; default: in a job the branch of the repository, else .switchback/ledger")
-	c.Flags().StringVar(&p.branch, "ledger-branch", "switchback-ledger", "the branch of the repository that is the ledger in a job")
+	c.Flags().StringVar(&p.ledger, "ledger", "", ledgerHelp+"; default: the ledger branch of the repository in a job, else .switchback/ledger")
+	c.Flags().StringVar(&p.branch, "ledger-branch", "switchback-ledger", "the ledger branch of the repository")
 	c.Flags().StringVar(&p.repo, "repo", "", "the repository, owner/name; default: GITHUB_REPOSITORY, else local/local")
 	c.Flags().StringVar(&p.plan, "plan", "ports", "the plan: its name in the ledger, or its path")
 }
 
-// planNamed takes a plan that was given by its path apart: its name in the ledger is
-// returned, and its path, "" if it was given by its name.
+// planNamed reads --plan: it returns the plan's name in the ledger, and its path, which is "" if the
+// plan was given by its name.
 func planNamed(given string) (name, file string) {
 	_, err := os.Stat(given)
 	isFile := err == nil && slices.Contains([]string{".md", ".markdown", ".yml", ".yaml", ".json"}, strings.ToLower(filepath.Ext(given)))
@@ -52,9 +52,9 @@ func planNamed(given string) (name, file string) {
 
 var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// desk opens the journal of a port.
-func (p portPlace) desk(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
-	d, _, _, err := p.deskAt(ctx, getenv)
+// stream opens the stream of a port.
+func (p portPlace) stream(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
+	d, _, _, err := p.streamAt(ctx, getenv)
 	return d, err
 }
 
@@ -62,11 +62,11 @@ func (p portPlace) repository(getenv func(string) string) string {
 	return cmp.Or(p.repo, getenv("GITHUB_REPOSITORY"), "local/local")
 }
 
-// deskAt opens the journal of a port. gh is GitHub, if there is a token for it.
-func (p portPlace) deskAt(ctx context.Context, getenv func(string) string) (d *worker.Desk, gh *github.Hub, repo github.Repo, err error) {
+// streamAt opens the stream of a port. gh is nil without a token.
+func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d *worker.Desk, gh *github.Hub, repo github.Repo, err error) {
 	p.plan, _ = planNamed(p.plan)
 	if !planName.MatchString(p.plan) {
-		return nil, nil, repo, usage("--plan is %q; use letters, digits, dots, underscores and hyphens, at most 100", p.plan)
+		return nil, nil, repo, usage("--plan is %q; it must be a path, or a name of at most 100 letters, digits, dots, underscores and hyphens", p.plan)
 	}
 	name := p.repository(getenv)
 	if repo, err = github.ParseRepo(name); err != nil {
@@ -82,13 +82,13 @@ func (p portPlace) deskAt(ctx context.Context, getenv func(string) string) (d *w
 	return &worker.Desk{Ledger: led, Key: routing.PortKey(name, p.plan, p.port), Port: p.port, Now: time.Now}, gh, repo, nil
 }
 
-// githubClient returns GitHub, nil without a token or a repository of its own.
+// githubClient returns a client for GitHub, nil without a token or a repository.
 func githubClient(repo string, getenv func(string) string) (*github.Hub, error) {
-	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // the first is kept from the workers
+	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // workers do not see the first
 	if token == "" || repo == "local/local" {
 		return nil, nil
 	}
-	interval, _ := time.ParseDuration(getenv("SWITCHBACK_CONTENT_INTERVAL")) // 0: as GitHub asks for
+	interval, _ := time.ParseDuration(getenv("SWITCHBACK_CONTENT_INTERVAL")) // 0: the interval that GitHub asks for
 	return github.New(github.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
 }
 
@@ -97,7 +97,7 @@ func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Hub, gete
 	switch {
 	case path == "" && getenv("GITHUB_ACTIONS") == "true":
 		if gh == nil {
-			return nil, usage("no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
+			return nil, usage("there is no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
 		}
 		return gitbranch.NewGit(gh.Client(), r.Owner, r.Name, p.branch), nil
 	case path == "":
@@ -115,19 +115,21 @@ type portFlags struct {
 }
 
 func portCommand(s streams, getenv func(string) string) *cobra.Command {
-	c := &cobra.Command{Use: "port", Short: "Run one port of a plan, or show how it stands",
-		RunE: func(*cobra.Command, []string) error { return usage("name run, show or feedback") }}
+	c := &cobra.Command{Use: "port", Short: "Run one port of a plan, or print its state",
+		RunE: func(*cobra.Command, []string) error {
+			return usage("the subcommand is missing; name run, show or feedback")
+		}}
 	var f portFlags
 	run := &cobra.Command{
 		Use:   "run ID",
-		Short: "Run the pair of a port: the work, its test, and back with feedback, until it passes",
-		Long: "Run the commands of a port, impl and then test, and hand what failed back to impl\n" +
-			"until the test passes, the reworks, the time or the tokens are used up, or a worker\n" +
-			"calls for help. What happens is recorded in the ledger and printed on the standard\n" +
-			"error, one JSON document a line; the result is printed on the standard output and\n" +
-			"kept in the file result.json below --out. A run that was killed goes on where it was.\n" +
-			"Workers that are workflows are dispatched with the token in SWITCHBACK_GITHUB_TOKEN.\n\n" +
-			"Exit codes: 0 passed, 1 anything else, 2 wrong usage.",
+		Short: "Run the implementer and the tester of a port until the test passes",
+		Long: `Run the commands of a port, impl and then test, and return failures to impl until the test passes,
+no attempt, time or token is left, or a worker escalates. Events are recorded in the ledger and
+printed on the standard error, one JSON document per line. The result is printed on the standard
+output and written to result.json in --out. A run that was killed is resumed by the next one.
+Workers that are workflows are dispatched with the token in SWITCHBACK_GITHUB_TOKEN.
+
+Exit codes: 0 passed, 1 anything else, 2 wrong usage.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.port = args[0]
@@ -135,20 +137,20 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 		},
 	}
 	f.flags(run)
-	run.Flags().StringVar(&f.ports, "ports", "", "the plan: a folder, or a file; default: what --plan names, or ports.path of the configuration")
-	run.Flags().StringVar(&f.out, "out", "", "where logs, feedback and result are kept; default: .switchback/ports/PLAN/ID")
-	run.Flags().StringVar(&f.build, "build", "", "the name of the build it belongs to; default: the run of GitHub Actions, else the plan")
-	run.Flags().StringVar(&f.config, "config", "", "the configuration; default: "+config.Path+", if there is one")
-	run.Flags().BoolVar(&f.again, "again", false, "although the same content passed")
-	run.Flags().BoolVar(&f.takeOver, "take-over", false, "although another process is recorded to run it, which has ended")
-	run.Flags().DurationVar(&f.grace, "grace", 10*time.Second, "between asking a worker's processes to end and ending them")
+	run.Flags().StringVar(&f.ports, "ports", "", "the path of the plan; default: that of --plan, or ports.path of the configuration")
+	run.Flags().StringVar(&f.out, "out", "", "the directory for logs, feedback and result; default: .switchback/ports/PLAN/ID")
+	run.Flags().StringVar(&f.build, "build", "", "the build that the port belongs to; default: the run of GitHub Actions, else the plan")
+	run.Flags().StringVar(&f.config, "config", "", configHelp)
+	run.Flags().BoolVar(&f.again, "again", false, "run the port although it passed with the same content")
+	run.Flags().BoolVar(&f.takeOver, "take-over", false, "take the port over from a process that has ended without recording it")
+	run.Flags().DurationVar(&f.grace, "grace", 10*time.Second, "how long the processes of a worker may take to exit before they are killed")
 	f.portDrive.driveFlags(run)
 	var at portPlace
 	show := &cobra.Command{
-		Use: "show ID", Short: "Print how a port stands, as JSON", Args: cobra.ExactArgs(1),
+		Use: "show ID", Short: "Print the state of a port as JSON", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			at.port = args[0]
-			d, err := at.desk(c.Context(), getenv)
+			d, err := at.stream(c.Context(), getenv)
 			if err != nil {
 				return err
 			}
@@ -157,7 +159,7 @@ func portCommand(s streams, getenv func(string) string) *cobra.Command {
 				return failed(err)
 			}
 			if j.Loop == nil {
-				return failed(fmt.Errorf("port %q of plan %q was never run; see --plan, --repo and --ledger", at.port, at.plan))
+				return failed(fmt.Errorf("port %q of plan %q has not run; check --plan, --repo and --ledger", at.port, at.plan))
 			}
 			x, err := at.edges(c.Context(), d.Ledger, getenv)
 			if err != nil {
@@ -181,7 +183,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	var file string
 	if f.plan, file = planNamed(f.plan); file != "" {
 		if _, err := os.Stat(file); err != nil {
-			return usage("--plan: %w; name the plan as it is in the ledger, or its path", err)
+			return usage("--plan: %w; give the name of the plan in the ledger, or its path", err)
 		}
 		f.ports = orDefault(f.ports, file)
 	}
@@ -201,14 +203,14 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	d, gh, repo, err := f.deskAt(ctx, getenv)
+	d, gh, repo, err := f.streamAt(ctx, getenv)
 	if err != nil {
 		return err
 	}
 	if err := worker.Check(spec, gh != nil); err != nil {
 		return usage("%w", err)
 	}
-	d.Tell = teller(s)
+	d.Tell = printEvents(s)
 	if f.out == "" {
 		f.out = filepath.Join(".switchback", "ports", f.plan, f.port)
 	}
@@ -220,12 +222,12 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	book, err := f.book(ctx, d.Ledger, ports, getenv)
+	reqs, err := f.requests(ctx, d.Ledger, ports, getenv)
 	if err != nil {
 		return failed(err)
 	}
 	pair := &worker.Pair{
-		Desk: d, Plan: f.plan, Edges: book, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
+		Desk: d, Plan: f.plan, Edges: reqs, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
 		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 	}
@@ -238,7 +240,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		return nil
 	}
 	if errors.Is(err, worker.ErrBusy) {
-		err = fmt.Errorf("%w; if it has ended, --take-over goes on where it was", err)
+		err = fmt.Errorf("%w; if that process has ended, resume with --take-over", err)
 	}
 	if err != nil {
 		return failed(err)
@@ -255,7 +257,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	return nil
 }
 
-// path is the plan as it was named, if it was.
+// path is the path of the plan, if it was given.
 func (f portFlags) path() []string {
 	if f.ports == "" {
 		return nil
@@ -263,7 +265,7 @@ func (f portFlags) path() []string {
 	return []string{f.ports}
 }
 
-// configOr reads the configuration that was named, or the repository's if there
+// configOr reads the configuration file of a name, or the repository's if the name is empty and there
 // is one.
 func configOr(name string) (config.File, error) {
 	if name == "" {
@@ -282,9 +284,8 @@ func because(r plan.Result) string {
 	return string(r.Outcome) + ": " + r.Reason
 }
 
-// book is the feedback between the ports of the plan: that of the build that the
-// port belongs to.
-func (f portFlags) book(ctx context.Context, led ledger.Ledger, p plan.Plan, getenv func(string) string) (*requests.Book, error) {
+// requests returns the feedback requests of the build that the port belongs to.
+func (f portFlags) requests(ctx context.Context, led ledger.Ledger, p plan.Plan, getenv func(string) string) (*requests.Book, error) {
 	repo := f.repository(getenv)
 	own := f.build
 	if own == "" && getenv("GITHUB_ACTIONS") == "true" {
@@ -300,7 +301,7 @@ func (f portFlags) book(ctx context.Context, led ledger.Ledger, p plan.Plan, get
 	return &requests.Book{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
 }
 
-// edges returns the open feedback of the newest build that a port sent or is sent.
+// edges returns the open feedback requests of the newest build from a port or to it.
 func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.Edge, error) {
 	b := requests.Book{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
 	name, _ := planNamed(p.plan)
@@ -315,9 +316,8 @@ func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(str
 	return slices.DeleteFunc(plan.EdgesOf(r, b.Build).Open, func(x plan.Edge) bool { return x.From != p.port && x.To != p.port }), nil
 }
 
-// feedbackOf returns under what name the feedback of a build of a plan stands, as
-// the register of the plan knows it: "" if it is not the newest build, or none was
-// begun. Without a build the newest is meant.
+// feedbackOf returns the name under which the requests of a build of a plan are recorded: "" if it is
+// not the newest build, or none was started. Without a build the newest is meant.
 func feedbackOf(ctx context.Context, led ledger.Ledger, repo, name, build string) (string, error) {
 	events, _, err := led.Load(ctx, routing.PlanKey(repo, name))
 	if err != nil {
@@ -325,7 +325,7 @@ func feedbackOf(ctx context.Context, led ledger.Ledger, repo, name, build string
 	}
 	r, err := plan.FoldRegister(events)
 	if err != nil {
-		return "", fmt.Errorf("the register of plan %s: %w", name, err)
+		return "", fmt.Errorf("the state of plan %s: %w", name, err)
 	}
 	if build != "" && build != r.Build.ID {
 		return "", nil
@@ -343,12 +343,13 @@ func buildName(f portFlags, getenv func(string) string) string {
 	return f.plan
 }
 
-// teller prints events as they are recorded, one a line; payloads are not shown.
-func teller(s streams) func(plan.Event) {
+// printEvents returns a function that prints events as they are recorded, one per line and without
+// payloads.
+func printEvents(s streams) func(plan.Event) {
 	var mu sync.Mutex
 	return func(e plan.Event) {
 		if e.Kind == plan.PairChanged || e.Kind == plan.RunnerChanged || e.Kind == plan.Delivered {
-			return // the program's own
+			return // internal
 		}
 		if e.Message != nil {
 			m := *e.Message
@@ -366,7 +367,7 @@ func teller(s streams) func(plan.Event) {
 	}
 }
 
-// portOutputs appends the outputs of a step, if it is one.
+// portOutputs sets the outputs of a step, if this runs in one.
 func portOutputs(file string, r plan.Result, result string) error {
 	if file == "" {
 		return nil
@@ -387,4 +388,93 @@ func someOf(names []string, most int) string {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return strings.Join(names, ", ")
+}
+
+// portDrive says how a port whose workers are workflows continues.
+type portDrive struct {
+	drive    string
+	heard    string // the key of the dispatch that an event is about
+	heardRun int64  // the run that the dispatch started, which is completed
+}
+
+func (d *portDrive) driveFlags(c *cobra.Command) {
+	c.Flags().StringVar(&d.drive, "drive", "", "for workers that are workflows: wait for their runs, or events, to exit and be resumed by an event; default: ports.drive of the configuration")
+	c.Flags().StringVar(&d.heard, "heard", "", "resume only if the port waits for the workflow that was dispatched with this key")
+	c.Flags().Int64Var(&d.heardRun, "heard-run", 0, "with --heard, the id of the completed run")
+}
+
+// driven lets a pair wait for workflows, or exit while one runs. A pair of which one worker is a
+// command waits.
+func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *github.Hub, repo github.Repo, cfg config.File, getenv func(string) string) error {
+	drive := cmp.Or(d.drive, cfg.Ports.Drive, "wait")
+	switch {
+	case drive != "wait" && drive != "events":
+		return usage("--drive is %q; it must be wait or events", d.drive)
+	case d.heardRun != 0 && d.heard == "":
+		return usage("--heard is missing for --heard-run; give the key in the name of the run")
+	case gh == nil && d.heard != "":
+		return usage("--heard needs a token and a repository; set SWITCHBACK_GITHUB_TOKEN and --repo")
+	case gh == nil:
+		return nil
+	}
+	pair.Workflows = worker.WorkflowsOf(gh, repo, getenv)
+	pair.Workflows.Leave = worker.Away(pair.Spec) && (drive == "events" || d.heard != "")
+	pair.Expect = d.heard
+	if d.heardRun == 0 {
+		return nil
+	}
+	run, err := gh.Run(ctx, repo, d.heardRun, 0)
+	if err != nil {
+		return failed(err)
+	}
+	pair.Heard = &run
+	return nil
+}
+
+// notOurs reports whether another process, or none, has to continue after an event.
+func notOurs(err error) bool {
+	return errors.Is(err, worker.ErrNotAwaited) || errors.Is(err, worker.ErrBusy) || errors.Is(err, worker.ErrTaken)
+}
+
+// portFeedback prints the feedback of an attempt in full: the inputs of a dispatched workflow hold as
+// much of it as GitHub takes.
+func portFeedback(s streams, getenv func(string) string) *cobra.Command {
+	var at portPlace
+	attempt := 0
+	c := &cobra.Command{
+		Use: "feedback ID", Short: "Print the feedback of the last failed test of a port, as JSON",
+		Long: `Print the feedback of the last failed test of a port, as JSON and in full. The inputs of a
+dispatched workflow hold it truncated if it is too long.
+
+Exit codes: 0 printed, 1 there is none or it could not be read, 2 wrong usage.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at.port = args[0]
+			if attempt < 0 {
+				return usage("--attempt is %d; turns are counted from 1", attempt)
+			}
+			d, err := at.stream(c.Context(), getenv)
+			if err != nil {
+				return err
+			}
+			f, err := d.Feedback(c.Context(), attempt)
+			if err != nil {
+				return failed(err)
+			}
+			if f == nil {
+				return failed(fmt.Errorf("port %q of plan %q has no feedback%s; check `switchback port show`, --plan, --repo and --ledger", at.port, at.plan, ofAttempt(attempt)))
+			}
+			return printJSON(s, f)
+		},
+	}
+	at.flags(c)
+	c.Flags().IntVar(&attempt, "attempt", 0, "the attempt of the newest run of the port, from 1; default: the last one that failed")
+	return c
+}
+
+func ofAttempt(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of attempt %d", n)
 }

@@ -101,7 +101,7 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("exit %d, %d entries", r.code, len(one.Matrix.Include))
 		}
 		for _, n := range []string{"0", "41", "-1"} {
-			if r := run(t, "", "matrix", many, "--shard", n); r.code != 2 || !strings.Contains(r.err, "the jobs have 40 shards, counted from 1") || r.out != "" {
+			if r := run(t, "", "matrix", many, "--shard", n); r.code != 2 || !strings.Contains(r.err, "the matrix has 40 shards, counted from 1") || r.out != "" {
 				t.Errorf("%s: exit %d %s", n, r.code, r.err)
 			}
 		}
@@ -221,7 +221,7 @@ func TestSimulate(t *testing.T) {
 	if last := strings.Fields(lines[len(lines)-1]); r.code != 0 || len(lines) != 8 || last[0] != "all" || last[1] != "10" || last[2] != "20–40" {
 		t.Errorf("exit %d %s%s", r.code, r.out, r.err)
 	}
-	for args, want := range map[string]string{"--ports 0": "--ports has 0", "--at-once 0": "--at-once has 0", "--rounds 0": "--rounds is 0", "--ports x": "invalid argument"} {
+	for args, want := range map[string]string{"--ports 0": "--ports is 0", "--at-once 0": "--at-once is 0", "--rounds 0": "--rounds is 0", "--ports x": "invalid argument"} {
 		if r := run(t, "", append([]string{"ports", "simulate"}, strings.Fields(args)...)...); r.code != 2 || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit %d %s", args, r.code, r.err)
 		}

@@ -138,7 +138,7 @@ sleep 0.2; rmdir $s; echo $SWITCHBACK_PORT >> order
 			if err := c.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
-			if code := c.end(); sig == syscall.SIGINT && (code != 1 || !strings.Contains(c.stderr.String(), "interrupted, and the next run goes on")) {
+			if code := c.end(); sig == syscall.SIGINT && (code != 1 || !strings.Contains(c.stderr.String(), "interrupted, run it again to resume")) {
 				t.Errorf("exit %d: %s", code, &c.stderr)
 			}
 			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,7 @@ import (
 // differs is the exit code of a replay that found a difference, with --exit-code.
 const differs = 4
 
-// againstRecorded compares with what was decided.
+// againstRecorded compares with the decisions that were recorded.
 const againstRecorded = "recorded"
 
 type replayFlags struct {
@@ -31,16 +30,15 @@ func replayCommand(s streams) *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay --config NEW [--against recorded|OLD] [--ledger PATH]",
-		Short: "Decide recorded runs again under another configuration, and print what would differ",
-		Long: `Decide all recorded runs again under the configuration NEW, with what they said
-then, and print which would have been routed differently: than they were, or than
-under the configuration OLD. Nothing is written. docs/replay.md says what is
-carried on how, and what recorded runs cannot show.`,
+		Short: "Decide recorded runs again under another configuration",
+		Long: `Decide all recorded runs again under the configuration NEW, and print which runs would have been
+routed differently than they were, or than under the configuration OLD. Nothing is written.
+docs/replay.md says how runs are decided again, and what a replay cannot show.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runReplay(c.Context(), s, f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "the configuration to decide by (required)")
+	fl.StringVar(&f.config, "config", "", "the configuration file to decide by (required)")
 	fl.StringVar(&f.against, "against", againstRecorded, "what to compare with: recorded, or a configuration file")
 	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVarP(&f.output, "output", "o", "text", "text, json or markdown")
@@ -58,11 +56,11 @@ type replayed struct {
 }
 
 func runReplay(ctx context.Context, s streams, f replayFlags) error {
-	switch {
-	case f.config == "":
-		return usage("--config is missing; name the configuration to decide by")
-	case !slices.Contains([]string{"text", "json", "markdown"}, f.output):
-		return usage("-o is %q; it must be text, json or markdown", f.output)
+	if f.config == "" {
+		return usage("--config is missing; name the configuration file to decide by")
+	}
+	if err := oneOf("-o", f.output, "text", "json", "markdown"); err != nil {
+		return err
 	}
 	q := replays.Question{}
 	var err error

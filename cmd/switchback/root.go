@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // version is set by the release build.
@@ -19,11 +21,11 @@ type streams struct {
 	out, err io.Writer
 }
 
-// exitError ends the program with a code; its error, if any, is printed.
+// exitError ends the program with an exit code. Its error is printed if there is one.
 type exitError struct {
 	code int
 	err  error
-	list error // printed as it is, each line a finding as FILE:LINE: MESSAGE
+	list error // printed as it is: one finding per line, as FILE:LINE: MESSAGE
 }
 
 func (e *exitError) Error() string {
@@ -36,9 +38,8 @@ func (e *exitError) Error() string {
 	return e.err.Error()
 }
 
-// The exit codes: 1 for a finding or work that could not be done, 2 for wrong
-// usage, 3 for input that is not readable as any known format, 4 for a
-// difference that a replay was asked to tell by its code.
+// The exit codes: 1 for a finding or work that failed, 2 for wrong usage, 3 for input that is in no
+// known format, 4 for a difference that `replay --exit-code` found.
 func usage(format string, a ...any) error { return &exitError{code: 2, err: fmt.Errorf(format, a...)} }
 func failed(err error) error              { return &exitError{code: 1, err: err} }
 func unreadable(format string, a ...any) error {
@@ -49,7 +50,7 @@ func unreadable(format string, a ...any) error {
 func execute(ctx context.Context, args []string, s streams, getenv func(string) string) int {
 	root := &cobra.Command{
 		Use:               "switchback",
-		Short:             "Take failing CI back to whoever can fix it, a bounded number of times",
+		Short:             "Return failing CI to the author or agent who can fix it",
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		Version:           versionString(),
@@ -60,13 +61,15 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
-	root.AddCommand(parseCommand(s), diagnoseCommand(s), routeCommand(s), showCommand(s),
-		caseCommand(s), configCommand(s), ledgerCommand(s), actionCommand(s, getenv), demoCommand(s), dashboardCommand(s), promptCommand(s, getenv),
-		matrixCommand(s), portsCommand(s, getenv), feedbackCommand(s, getenv))
-	root.AddCommand(portCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv))
-	root.AddCommand(ledgerStatsCommand(s), replayCommand(s))
+	wrapUsage(root)
+	root.AddCommand(
+		parseCommand(s), diagnoseCommand(s), routeCommand(s), demoCommand(s), configCommand(s), actionCommand(s, getenv),
+		showCommand(s), caseCommand(s), ledgerCommand(s), statsCommand(s), replayCommand(s), eventsCommand(s), dashboardCommand(s),
+		setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), healthcheckCommand(s, getenv),
+		matrixCommand(s), portsCommand(s, getenv), portCommand(s, getenv), feedbackCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv),
+		surveyCommand(s, getenv),
+	)
 	ctx, opened := closing(ctx)
-	root.AddCommand(setupCommand(s, getenv), healthcheckCommand(s, getenv), eventsCommand(s))
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {
 		err = failed(e)
@@ -86,6 +89,15 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	}
 	fmt.Fprintln(s.err, "switchback:", err) // cobra's own: an unknown command, wrong arguments
 	return 2
+}
+
+// helpWidth is how many columns help takes at most.
+const helpWidth = 100
+
+// wrapUsage wraps the flags in the help of a command and its subcommands.
+func wrapUsage(root *cobra.Command) {
+	cobra.AddTemplateFunc("wrapped", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(helpWidth) })
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", " | wrapped "))
 }
 
 func versionString() string {

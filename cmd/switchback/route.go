@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,22 +20,22 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// routed is what `route -o json` prints; others rely on it.
+// routed is what `route -o json` prints. Other tools rely on its keys.
 type routed struct {
-	Decision      routing.Kind   `json:"decision"`
-	Rule          string         `json:"rule"`
-	Reason        string         `json:"reason"`
-	Iteration     int            `json:"iteration"`
-	MaxIterations int            `json:"max_iterations"`
-	Verdict       routing.Result `json:"verdict"`
-	Class         routing.Class  `json:"class,omitempty"`
-	Phase         routing.Phase  `json:"phase,omitempty"`
-	Repeated      bool           `json:"repeated,omitempty"`
-	Failures      []routed1      `json:"failures"`
-	Effects       []effectOut    `json:"effects"`
+	Decision      routing.Kind    `json:"decision"`
+	Rule          string          `json:"rule"`
+	Reason        string          `json:"reason"`
+	Iteration     int             `json:"iteration"`
+	MaxIterations int             `json:"max_iterations"`
+	Verdict       routing.Result  `json:"verdict"`
+	Class         routing.Class   `json:"class,omitempty"`
+	Phase         routing.Phase   `json:"phase,omitempty"`
+	Repeated      bool            `json:"repeated,omitempty"`
+	Failures      []routedFailure `json:"failures"`
+	Effects       []effectOut     `json:"effects"`
 }
 
-type routed1 struct {
+type routedFailure struct {
 	Name        string             `json:"name"`
 	Suite       string             `json:"suite,omitempty"`
 	Class       routing.Class      `json:"class"`
@@ -61,24 +62,24 @@ func routeCommand(s streams) *cobra.Command {
 	var f routeFlags
 	c := &cobra.Command{
 		Use:   "route --case KEY --run ID [flags] FILE…",
-		Short: "Decide what to do about a run, against a ledger on disk",
-		Long: "Analyze what a run left behind, decide against a ledger on disk and print the\n" +
-			"decision with its effects. Nothing but the ledger is touched.",
+		Short: "Decide what to do about a run, with a ledger on disk",
+		Long: `Analyze the reports and logs of a run, decide with the history in a ledger on disk, and print the
+decision with its effects. Nothing but the ledger is changed.`,
 		RunE: func(c *cobra.Command, args []string) error { return runRoute(c.Context(), s, f, args) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.key, "case", "", "the case, e.g. acme/app#12 (required)")
+	fl.StringVar(&f.key, "case", "", "the key of the case, such as acme/app#12 (required)")
 	fl.StringVar(&f.checkpoint, "checkpoint", "ci", "the checkpoint of the case")
 	fl.StringVar(&f.run, "run", "", "the id of the run (required)")
-	fl.IntVar(&f.attempt, "attempt", 1, "the attempt of the run")
-	fl.StringVar(&f.sha, "sha", "", "the commit the run was of")
-	fl.StringVar(&f.head, "head", "", "the newest commit, if known: a run of another one is stale")
-	fl.StringVar(&f.part, "part", "", "the leg of a matrix that this is")
-	fl.IntVar(&f.parts, "parts", 1, "the number of legs")
-	fl.StringVar(&f.url, "url", "", "the address of the run")
-	fl.StringVar(&f.config, "config", "", "configuration file")
+	fl.IntVar(&f.attempt, "attempt", 1, "the attempt of the run, from 1")
+	fl.StringVar(&f.sha, "sha", "", "the commit that the run was for")
+	fl.StringVar(&f.head, "head", "", "the newest commit, if it is known; a run of another commit is stale")
+	fl.StringVar(&f.part, "part", "", "the leg of a matrix that the run is")
+	fl.IntVar(&f.parts, "parts", 1, "the number of legs of the matrix")
+	fl.StringVar(&f.url, "url", "", "the URL of the run")
+	fl.StringVar(&f.config, "config", "", "the configuration file")
 	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
-	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion in GitHub's words")
+	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion as GitHub names it")
 	fl.StringVarP(&f.output, "output", "o", "json", "json or text")
 	return c
 }
@@ -86,17 +87,18 @@ func routeCommand(s streams) *cobra.Command {
 func runRoute(ctx context.Context, s streams, f routeFlags, files []string) error {
 	switch {
 	case f.key == "":
-		return usage("--case is missing; name the case, e.g. --case acme/app#12")
+		return usage("--case is missing; name the case, such as --case acme/app#12")
 	case f.run == "":
 		return usage("--run is missing; give the id of the run")
 	case f.attempt < 1:
 		return usage("--attempt is %d; attempts count from 1", f.attempt)
-	case f.output != "json" && f.output != "text":
-		return usage("-o is %q; it must be json or text", f.output)
 	case !knownConclusion(f.conclusion):
 		return usage("--conclusion is %q; known are %s", f.conclusion, strings.Join(conclusions, ", "))
 	case len(files) == 0 && f.conclusion == "":
 		return usage("name the run's reports or logs, or give its --conclusion")
+	}
+	if err := oneOf("-o", f.output, "json", "text"); err != nil {
+		return err
 	}
 	cfg, err := readConfig(f.config)
 	if err != nil {
@@ -135,9 +137,9 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 
 var conclusions = []string{"success", "failure", "cancelled", "timed_out", "skipped", "neutral", "action_required", "startup_failure", "stale"}
 
-func knownConclusion(c string) bool { return c == "" || contains(conclusions, c) }
+func knownConclusion(c string) bool { return c == "" || slices.Contains(conclusions, c) }
 
-// caseRef is what stands behind the repository in the key of a case.
+// caseRef splits the key of a case into its repository and its subject.
 var caseRef = regexp.MustCompile(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
 
 func repositoryOf(key string) string {
@@ -169,14 +171,14 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 	d := rec.Decision
 	r := routed{
 		Decision: d.Kind, Rule: d.Rule, Reason: d.Reason, Iteration: d.Iteration, MaxIterations: d.Max, Verdict: v.Result,
-		Class: v.Class, Phase: d.Phase, Repeated: d.Repeated, Failures: []routed1{}, Effects: []effectOut{},
+		Class: v.Class, Phase: d.Phase, Repeated: d.Repeated, Failures: []routedFailure{}, Effects: []effectOut{},
 	}
 	for _, f := range v.Failures {
 		ev := f.Evidence
 		if ev == nil {
 			ev = []routing.Evidence{}
 		}
-		r.Failures = append(r.Failures, routed1{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message})
+		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message})
 	}
 	for _, e := range d.Effects {
 		r.Effects = append(r.Effects, show(rec.Case, e, o))
@@ -216,8 +218,8 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 	return out
 }
 
-// questions are the boxes of an escalation issue of this case alone: the
-// repository's other escalations are not known here.
+// questions are the boxes of an escalation issue of this case alone: the other escalations of the
+// repository are not known here.
 func questions(c routing.Case, e routing.Effect, title string, o render.Options) string {
 	call := escalation.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
 	placed, err := escalation.Register{}.Place(call, escalation.Limits{}, nil, c.Updated)

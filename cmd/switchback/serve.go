@@ -18,20 +18,19 @@ func serveCommand(s streams, getenv func(string) string) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Run the GitHub App: take webhooks and act on them",
-		Long: `Take GitHub's webhooks at /webhook, keep them in a database until they are worked on,
-and do in every repository of the App what the Action does in one. SQLite in the data
-directory serves one process; several share a PostgreSQL database.
+		Short: "Run the GitHub App: receive webhooks and act on them",
+		Long: `Receive GitHub's webhooks at /webhook, queue them in a database, and do in every repository of the
+App what the Action does in one. SQLite in the data directory serves one process; several processes
+share a PostgreSQL database.
 
-The first signal to stop (SIGTERM, SIGINT) ends the taking of webhooks and lets what is
-being worked on come to its end; a second one ends at once. Nothing is lost by either.
+On the first SIGTERM or SIGINT the server stops receiving webhooks and finishes the deliveries in
+progress; on a second one it exits at once. Either way nothing is lost.
 
-Whoever signs in with GitHub watches on pages, at /, what happens in the repositories
-that they may read there.
+The dashboard at / shows people who sign in with GitHub what happens in the repositories that they
+can read.
 
-/healthz answers while the process lives, /readyz while it can keep webhooks and works
-on them, and /metrics is for Prometheus on this machine, or on another one by an address
-of its own (--metrics-listen).`,
+/healthz answers while the process is up, /readyz while it can queue and process webhooks. /metrics
+serves Prometheus on this machine, or on other machines with --metrics-listen.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			set, err := server.Load(given(c.Flags()), getenv)
@@ -46,7 +45,7 @@ of its own (--metrics-listen).`,
 			case show:
 				return nil
 			}
-			if getenv("GOGC") == "" && getenv("GOMEMLIMIT") == "" { // what main set is for short runs
+			if getenv("GOGC") == "" && getenv("GOMEMLIMIT") == "" { // main sets both for short runs
 				debug.SetGCPercent(100)
 				debug.SetMemoryLimit(math.MaxInt64)
 			}
@@ -57,7 +56,7 @@ of its own (--metrics-listen).`,
 		},
 	}
 	settingFlags(c.Flags())
-	c.Flags().BoolVar(&show, "print-config", false, "print the configuration, secrets masked, and end")
+	c.Flags().BoolVar(&show, "print-config", false, "print the configuration with secrets masked, and exit")
 	return c
 }
 
@@ -71,15 +70,14 @@ func settingFlags(f *pflag.FlagSet) {
 	}
 }
 
-// given returns the flags that stand on the command line.
+// given returns the flags that are set on the command line.
 func given(f *pflag.FlagSet) map[string]string {
 	out := map[string]string{}
 	f.Visit(func(x *pflag.Flag) { out[x.Name] = x.Value.String() })
 	return out
 }
 
-// secondSignal returns a context that ends with the next signal after ctx has
-// ended with the first.
+// secondSignal returns a context that ends with the next signal after the first one ended ctx.
 func secondSignal(ctx context.Context) context.Context {
 	hard, end := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {

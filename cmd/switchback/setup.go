@@ -20,13 +20,12 @@ func setupCommand(s streams, getenv func(string) string) *cobra.Command {
 	var listen string
 	c := &cobra.Command{
 		Use:   "setup",
-		Short: "Create the GitHub App and keep its credentials",
-		Long: `Serve a page on this machine that says what the App may do and why, and creates
-it on GitHub. What the App is known by (its id, private key and webhook secret) is kept
-in the data directory, in app.json, and shown nowhere.
+		Short: "Create the GitHub App, and save its credentials",
+		Long: `Serve a page on this machine that lists the permissions of the App with their reasons, and creates
+the App on GitHub. Its credentials (id, private key and webhook secret) are saved as app.json in the
+data directory, and shown nowhere.
 
-Stopped before the App is there, it goes on where it was when it is started again
-within the hour.`,
+If the command stops before the App exists, it resumes when it is started again within an hour.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Log = slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -35,17 +34,17 @@ within the hour.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.Dir, "data", credentials.DataDir(getenv), "the data directory ("+credentials.EnvData+")")
-	f.StringVar(&listen, "listen", "127.0.0.1:8765", "where the page is served; it is not encrypted, leave it on this machine")
-	f.StringVar(&o.GitHub, "github-url", getenv(credentials.EnvGitHubURL), "where people see GitHub, for GitHub Enterprise Server ("+credentials.EnvGitHubURL+")")
-	f.StringVar(&o.Wish.Org, "org", "", "the organisation that is to own the App; without it you do")
-	f.StringVar(&o.Wish.Name, "name", "", "the App's name")
-	f.StringVar(&o.Wish.Server, "url", "", "where GitHub can reach the server, as https://switchback.example.com")
-	f.BoolVar(&o.Wish.Dispatch, "repository-dispatch", false, "ask for the permission to write contents: to hand over by repository_dispatch, and to drive ports and prompts")
-	f.BoolVar(&o.Force, "force", false, "put the new App in the place of one that is kept already; the old one's file is kept beside it")
+	f.StringVar(&listen, "listen", "127.0.0.1:8765", "the address to serve the page on; use this machine only, as the page is not encrypted")
+	f.StringVar(&o.GitHub, "github-url", getenv(credentials.EnvGitHubURL), "the URL of GitHub Enterprise Server ("+credentials.EnvGitHubURL+")")
+	f.StringVar(&o.Wish.Org, "org", "", "the organization that owns the App; default: your account")
+	f.StringVar(&o.Wish.Name, "name", "", "the name of the App")
+	f.StringVar(&o.Wish.Server, "url", "", "the URL at which GitHub reaches the server, such as https://switchback.example.com")
+	f.BoolVar(&o.Wish.Dispatch, "repository-dispatch", false, "request contents: write, which hand-offs by repository_dispatch, plans and surveys need")
+	f.BoolVar(&o.Force, "force", false, "replace an App whose credentials are saved already; its file is kept as a backup")
 	return c
 }
 
-// lastPage is how long the browser has to ask for the last page.
+// lastPage is how long the browser has to request the last page.
 const lastPage = 10 * time.Second
 
 func runSetup(ctx context.Context, s streams, o setup.Options, listen string) error {
@@ -71,7 +70,7 @@ func runSetup(ctx context.Context, s streams, o setup.Options, listen string) er
 	case err := <-stopped:
 		return failed(err)
 	case <-ctx.Done():
-		// GitHub may be telling of the App just now, and does so once.
+		// GitHub may be sending the credentials right now, and sends them once.
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		_ = h.Shutdown(end)
 		cancel()
@@ -79,7 +78,7 @@ func runSetup(ctx context.Context, s streams, o setup.Options, listen string) er
 	select {
 	case <-srv.Done():
 	default:
-		return failed(errors.New("stopped before the App was created; `switchback setup` goes on within the hour"))
+		return failed(errors.New("stopped before the App was created; run `switchback setup` again within an hour to resume"))
 	}
 	select {
 	case <-srv.Seen():
@@ -88,13 +87,13 @@ func runSetup(ctx context.Context, s streams, o setup.Options, listen string) er
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = h.Shutdown(end) // what is not sent by then was not waited for
+	_ = h.Shutdown(end) // nobody waits for what is not sent by then
 	app, path := srv.App()
-	fmt.Fprintf(s.out, "The App %s (%d) is created; its credentials are kept in %s.\n\n  to run it:     %s\n  to install it: %s\n", app.Name, app.ID, path, setup.Serve(o.Dir), setup.Install(app))
+	fmt.Fprintf(s.out, "The App %s (%d) is created; its credentials are saved in %s.\n\n  to run it:     %s\n  to install it: %s\n", app.Name, app.ID, path, setup.Serve(o.Dir), setup.Install(app))
 	return nil
 }
 
-// opensAt is the address at which what listens on a can be opened.
+// opensAt is the address at which a server that listens on a can be opened in a browser.
 func opensAt(a net.Addr) string {
 	host, port, err := net.SplitHostPort(a.String())
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/statsview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/stats"
 )
@@ -24,13 +25,13 @@ type statsFlags struct {
 	cases                        bool
 }
 
-func ledgerStatsCommand(s streams) *cobra.Command {
+func statsCommand(s streams) *cobra.Command {
 	var f statsFlags
 	c := &cobra.Command{
 		Use:   "stats [--ledger PATH] [flags]",
-		Short: "Count what a ledger holds: runs, decisions, turns and time to green, what humans called wrong",
-		Long: `Make figures of all cases of a ledger, by repository, class, rule, signal,
-checkpoint and day. docs/stats.md says what each of them counts.
+		Short: "Print statistics of a ledger: runs, decisions, attempts and time to green",
+		Long: `Print statistics of all cases of a ledger, by repository, class, rule, signal, checkpoint and day.
+docs/stats.md says what each of them counts.
 
 The ledger of a repository is its branch switchback-ledger:
 
@@ -43,20 +44,20 @@ The ledger of a repository is its branch switchback-ledger:
 	fl := c.Flags()
 	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVarP(&f.output, "output", "o", "text", "text, json or csv")
-	fl.StringVar(&f.since, "since", "", "only what was recorded from this day or time on: 2026-03-01 or 2026-03-01T09:00:00Z")
-	fl.StringVar(&f.until, "until", "", "only what was recorded before this day or time")
-	fl.StringSliceVar(&f.repos, "repo", nil, "only this repository, owner/name; may be given several times")
+	fl.StringVar(&f.since, "since", "", "only events from this day or time on: 2026-03-01 or 2026-03-01T09:00:00Z")
+	fl.StringVar(&f.until, "until", "", "only events before this day or time")
+	fl.StringSliceVar(&f.repos, "repo", nil, "only this repository, owner/name; may be repeated")
 	fl.BoolVar(&f.cases, "cases", false, "list the metrics of each checkpoint of each case instead")
 	return c
 }
 
-// statsMemory is what the figures of a large ledger may take before the
-// collector works harder; it is no limit.
+// statsMemory is the size of the heap, in bytes, from which the garbage collector runs more often
+// while a large ledger is read. It is not a limit.
 const statsMemory = 192 << 20
 
 func runLedgerStats(ctx context.Context, s streams, f statsFlags) error {
-	if !slices.Contains([]string{"text", "json", "csv"}, f.output) {
-		return usage("-o is %q; it must be text, json or csv", f.output)
+	if err := oneOf("-o", f.output, "text", "json", "csv"); err != nil {
+		return err
 	}
 	w, err := window(f.since, f.until)
 	if err != nil {
@@ -86,7 +87,7 @@ func runLedgerStats(ctx context.Context, s streams, f statsFlags) error {
 	case "csv":
 		return failedIf(statsCSV(s.out, tally))
 	}
-	_, err = io.WriteString(s.out, render.Statistics(tally.Report()))
+	_, err = io.WriteString(s.out, statsview.Text(tally.Report()))
 	return failedIf(err)
 }
 
@@ -94,7 +95,7 @@ func (f statsFlags) wants(key string) bool {
 	return len(f.repos) == 0 || slices.Contains(f.repos, stats.RepositoryOf(key))
 }
 
-// window reads the bounds of the time that is looked at.
+// window reads the period that the statistics are of.
 func window(since, until string) (stats.Window, error) {
 	var w stats.Window
 	for _, b := range []struct {
@@ -114,13 +115,13 @@ func window(since, until string) (stats.Window, error) {
 		*b.to = at.UTC()
 	}
 	if !w.Since.IsZero() && !w.Until.IsZero() && !w.Since.Before(w.Until) {
-		return w, usage("--since is not before --until: nothing is between them")
+		return w, usage("--since must be before --until")
 	}
 	return w, nil
 }
 
-// listMetrics prints the metrics of each checkpoint of the cases that were
-// changed last in the window: in JSON one document a line.
+// listMetrics prints the metrics of each checkpoint of the cases whose last change is in the period.
+// As JSON, that is one document per line.
 func listMetrics(ctx context.Context, out io.Writer, led ledger.Ledger, f statsFlags, w stats.Window) error {
 	table := newCSV(out)
 	if f.output == "csv" {
@@ -169,4 +170,120 @@ func spreadsheet(s string) string {
 		return "'" + s
 	}
 	return s
+}
+
+// everyRepository stands in a row about all repositories.
+const everyRepository = "*"
+
+type csvTable struct{ w *csv.Writer }
+
+func newCSV(out io.Writer) csvTable { return csvTable{csv.NewWriter(out)} }
+
+// row writes a row. end returns the first error.
+func (t csvTable) row(cells ...string) {
+	for i := range cells {
+		cells[i] = spreadsheet(cells[i])
+	}
+	_ = t.w.Write(cells)
+}
+
+func (t csvTable) end() error {
+	t.w.Flush()
+	return t.w.Error()
+}
+
+// statsColumns are the columns after repository, dimension and key.
+var statsColumns = []struct {
+	name string
+	of   func(stats.Row) any
+}{
+	{"cases", func(r stats.Row) any { return r.Cases }},
+	{"runs", func(r stats.Row) any { return r.Runs }},
+	{"passes", func(r stats.Row) any { return r.Passes }},
+	{"reworks", func(r stats.Row) any { return r.Reworks }},
+	{"escalations", func(r stats.Row) any { return r.Escalations }},
+	{"recorded_only", func(r stats.Row) any { return r.Recorded }},
+	{"taken_back", func(r stats.Row) any { return r.TakenBack }},
+	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
+	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
+	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},
+	{"precision_percent", func(r stats.Row) any { return r.Precision }},
+	{"hand_backs_followed", func(r stats.Row) any { return r.Followed }},
+	{"hand_backs_that_changed_nothing", func(r stats.Row) any { return r.Unchanged }},
+	{"changed_nothing_percent", func(r stats.Row) any { return r.UnchangedShare }},
+	{"troubles", func(r stats.Row) any { return r.Troubles }},
+	{"fixed", func(r stats.Row) any { return r.Green }},
+	{"fixed_without_human", func(r stats.Row) any { return r.Alone }},
+	{"with_human", func(r stats.Row) any { return r.Called }},
+	{"without_human_percent", func(r stats.Row) any { return r.AloneShare }},
+	{"green_at_once", func(r stats.Row) any { return r.First }},
+	{"turns_to_green_mean", func(r stats.Row) any { return r.Turns.Mean }},
+	{"turns_to_green_median", func(r stats.Row) any { return r.Turns.Median }},
+	{"turns_to_green_p90", func(r stats.Row) any { return r.Turns.P90 }},
+	{"seconds_to_green_mean", func(r stats.Row) any { return r.Time.Mean }},
+	{"seconds_to_green_median", func(r stats.Row) any { return r.Time.Median }},
+	{"seconds_to_green_p90", func(r stats.Row) any { return r.Time.P90 }},
+	{"feedback_effective", func(r stats.Row) any { return r.Effective }},
+	{"feedback_ineffective", func(r stats.Row) any { return r.Ineffective }},
+	{"feedback_none", func(r stats.Row) any { return r.NoFeedback }},
+}
+
+// statsCSV writes a row for each key of each dimension of each repository, and of all repositories
+// together.
+func statsCSV(out io.Writer, tally *stats.Tally) error {
+	t := newCSV(out)
+	head := []string{"repository", "dimension", "key"}
+	for _, c := range statsColumns {
+		head = append(head, c.name)
+	}
+	for _, k := range stats.Escalating() {
+		head = append(head, string(k))
+	}
+	t.row(head...)
+	groups := func(repo string, g *stats.Groups) {
+		t.figures(repo, "total", g.Total.Row(""))
+		for _, table := range g.Tables() {
+			for _, r := range table.Rows {
+				t.figures(repo, string(table.Dimension), r)
+			}
+		}
+	}
+	groups(everyRepository, tally.All())
+	for _, repo := range tally.Repositories() {
+		groups(repo, tally.Of(repo))
+	}
+	return t.end()
+}
+
+func (t csvTable) figures(repo, dimension string, r stats.Row) {
+	cells := []string{repo, dimension, r.Key}
+	for _, c := range statsColumns {
+		cells = append(cells, csvCell(c.of(r)))
+	}
+	for _, k := range stats.Escalating() {
+		cells = append(cells, fmt.Sprint(r.ByType[k]))
+	}
+	t.row(cells...)
+}
+
+// csvCell is a number, or empty where there is none.
+func csvCell(v any) string {
+	switch v := v.(type) {
+	case *int:
+		if v != nil {
+			return fmt.Sprint(*v)
+		}
+		return ""
+	case *int64:
+		if v != nil {
+			return fmt.Sprint(*v)
+		}
+		return ""
+	case *float64:
+		if v != nil {
+			return fmt.Sprintf("%.2f", *v)
+		}
+		return ""
+	}
+	return fmt.Sprint(v)
 }

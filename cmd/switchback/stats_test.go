@@ -126,7 +126,7 @@ func TestStats(t *testing.T) {
 	for args, want := range map[string]string{
 		"-o yaml":                               "it must be text, json or csv",
 		"--since yesterday":                     "write a day such as 2026-03-01",
-		"--since 2026-03-02 --until 2026-03-01": "nothing is between them",
+		"--since 2026-03-02 --until 2026-03-01": "--since must be before --until",
 		"--ledger nowhere.jsonl":                "name it with --ledger",
 		"--ledger stats_test.go":                "stats_test.go:1:",
 	} {

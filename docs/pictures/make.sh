@@ -20,7 +20,7 @@ cat > "$tmp/result.json" << 'JSON'
   {"id": "lint", "text": "Drop the second lint step"}]}
 JSON
 go build -o "$tmp/switchback" ./cmd/switchback
-(cd "$tmp" && ./switchback prompt open --result result.json --ledger feedback.jsonl) |
+(cd "$tmp" && ./switchback survey open --result result.json --ledger feedback.jsonl) |
   node -e 'process.stdout.write(JSON.parse(require("fs").readFileSync(0)).body)' > "$tmp/posts/prompt.md"
 shot rework-comment 02-comment.md 1180
 shot pass-comment 03-comment.md 420

@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/internal/peak"
 )
 
@@ -170,10 +171,8 @@ func drained(ctx context.Context, s *server) error {
 		if ok && depth == 0 {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%v deliveries still wait: %w; the log of the server is %s", depth, ctx.Err(), s.log)
-		case <-time.After(100 * time.Millisecond):
+		if err := sleep.For(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("%v deliveries still wait: %w; the log of the server is %s", depth, err, s.log)
 		}
 	}
 }

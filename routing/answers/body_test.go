@@ -157,7 +157,7 @@ func TestOffer(t *testing.T) {
 		{Name: "TestC"}, {Name: "TestD"}, {Name: "TestE"}, {Name: "TestF"}, {Name: "TestG"},
 	}}}}}
 	offered := func(cp routing.Checkpoint, k routing.Kind) string {
-		return strings.Join(IDs(Offer(cp, k, []routing.Quarantined{{Test: "TestB"}})), " ")
+		return strings.Join(IDs(Offer(Question{Checkpoint: cp, Kind: k, Quarantined: []routing.Quarantined{{Test: "TestB"}}})), " ")
 	}
 	var named []string
 	for _, n := range []string{"TestA", "TestC", "TestD", "TestE", "TestF"} {
@@ -241,7 +241,7 @@ func TestFindTest(t *testing.T) {
 func TestOfferAtTheHardCap(t *testing.T) {
 	for reworks, want := range map[int]bool{0: true, routing.HardCap - 1: true, routing.HardCap: false} {
 		got := false
-		for _, b := range Offer(routing.Checkpoint{Name: "unit", Reworks: reworks}, routing.KindMaxRetry, nil) {
+		for _, b := range Offer(Question{Checkpoint: routing.Checkpoint{Name: "unit", Reworks: reworks}, Kind: routing.KindMaxRetry}) {
 			got = got || b.Action == routing.HumanPhase || b.Action == routing.HumanExtend
 		}
 		if got != want {
@@ -261,7 +261,7 @@ func TestOfferOfTheNewestRun(t *testing.T) {
 	}
 	cp := routing.Checkpoint{Name: "unit", Turns: []routing.Turn{{Verdict: fails("1", "TestOld", "TestBoth")}}, Last: routing.Run{ID: "1", Attempt: 1}}
 	offered := func() (out []string) {
-		for _, b := range Offer(cp, routing.KindMaxRetry, nil) {
+		for _, b := range Offer(Question{Checkpoint: cp, Kind: routing.KindMaxRetry}) {
 			if b.Test != "" {
 				out = append(out, b.Test)
 			}

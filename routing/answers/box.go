@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Submit is the id of the box that sends the others.
@@ -18,66 +19,108 @@ const Submit = "submit"
 // mostNamed is how many failing tests get a box of their own.
 const mostNamed = 5
 
-// moreTurns is how many turns the box to return for a fix grants.
-const moreTurns = 2
+// MoreAttempts is how many fix attempts the box of retry grants at most.
+const MoreAttempts = 2
 
-// Box is one answer that a prompt offers. Its id stands hidden behind the text
-// and is the same in every language.
+// Box is one answer that an escalation issue offers. Its id stands hidden behind the text and is
+// the same in every language.
 type Box struct {
 	ID     string
 	Action routing.HumanAction
-	N      int           // turns
-	Phase  routing.Phase // of HumanPhase
-	Test   string        // of HumanQuarantine
+	Text   string        // id of its text in the catalogues, which the fields below fill
+	N      int           // further fix attempts, of retry
+	Phase  routing.Phase // of phase
+	Test   string        // of quarantine
 }
 
-// Offer returns the boxes for a checkpoint that waits after a decision of a
-// kind, the likeliest answer first. What cannot be done is not offered: turns
-// beyond the hard cap, to run a review again, to quarantine what is no test or
-// is quarantined already.
-func Offer(cp routing.Checkpoint, kind routing.Kind, quarantined []routing.Quarantined) []Box {
-	var last routing.Verdict
-	if n := len(cp.Turns); n > 0 {
-		last = cp.Turns[n-1].Verdict
-	}
-	byID := map[string]Box{
-		"reset":          {Action: routing.HumanReset},
-		"phase:plan":     {Action: routing.HumanPhase, Phase: routing.Plan},
-		"phase:research": {Action: routing.HumanPhase, Phase: routing.Research},
-		"skip":           {Action: routing.HumanSkip},
-		"wont-fix":       {Action: routing.HumanWontFix},
-	}
-	retry := ""
-	if n := min(moreTurns, routing.HardCap-cp.Reworks); n > 0 {
-		retry = "retry:" + strconv.Itoa(n)
-		byID[retry] = Box{Action: routing.HumanExtend, N: n}
-	} else { // sending it back takes a turn as well
-		delete(byID, "phase:plan")
-		delete(byID, "phase:research")
-	}
-	if last.Review == nil {
-		byID["rerun"] = Box{Action: routing.HumanRerun}
-	}
-	order := []string{retry, "reset", "phase:plan", "phase:research", "rerun"}
-	switch kind {
-	case routing.KindDesign:
-		order = []string{"phase:plan", "phase:research", retry, "reset", "rerun"}
-	case routing.KindEnv, routing.KindUnclear:
-		order = []string{"rerun", retry, "reset", "phase:plan", "phase:research"}
-	}
-	for _, t := range tests(asked(cp, last), quarantined) {
-		id := TestID(t)
-		byID[id] = Box{Action: routing.HumanQuarantine, Test: t}
-		order = append(order, id)
-	}
-	var out []Box
-	for _, id := range append(order, "skip", "wont-fix") {
-		if b, ok := byID[id]; ok {
-			b.ID = id
-			out = append(out, b)
+// Question is what an escalation issue asks about.
+type Question struct {
+	Stream      string                // key of the stream that the escalation is of
+	Checkpoint  routing.Checkpoint    // of a case
+	Quarantined []routing.Quarantined // of a case
+	Kind        routing.Kind          // the decision that opened it
+	Attempts    int                   // of a port: its attempts so far
+}
+
+// Offer returns the boxes for an escalation, the likeliest answers first. What would be refused is
+// not offered: fix attempts beyond the hard cap, to run a review again, to quarantine what is no
+// test or is quarantined already.
+func Offer(q Question) []Box {
+	for _, f := range features {
+		if boxes, ok := f.Offer(q); ok {
+			return boxes
 		}
 	}
+	var first, out []Box
+	for _, s := range core {
+		if s.Box == nil {
+			continue
+		}
+		spec := *s.Box
+		spec.Action = s.Action
+		boxes := []Box{spec.box("")}
+		if spec.Offer != nil {
+			boxes = spec.Offer(q)
+		}
+		for i := range boxes {
+			boxes[i].Action, boxes[i].Text = spec.Action, spec.Text
+		}
+		if slices.Contains(spec.First, q.Kind) {
+			first = append(first, boxes...)
+		} else {
+			out = append(out, boxes...)
+		}
+	}
+	return append(first, out...)
+}
+
+func offerRetry(q Question) []Box {
+	n := min(MoreAttempts, routing.HardCap-q.Checkpoint.Reworks)
+	if n < 1 {
+		return nil
+	}
+	return []Box{{ID: "retry:" + strconv.Itoa(n), N: n}}
+}
+
+func readAttempts(b *Box, arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		b.Action, b.Text = "", ""
+	}
+	b.N = n
+}
+
+// offerPhases offers the earlier phases while there is a fix attempt left, which that takes as well.
+func offerPhases(q Question) []Box {
+	if q.Checkpoint.Reworks >= routing.HardCap {
+		return nil
+	}
+	return []Box{{ID: "phase:plan", Phase: routing.Plan}, {ID: "phase:research", Phase: routing.Research}}
+}
+
+func readPhase(b *Box, arg string) { b.Phase = routing.Phase(arg) }
+
+func offerRerun(q Question) []Box {
+	if newest(q.Checkpoint).Review != nil {
+		return nil
+	}
+	return []Box{{ID: "rerun"}}
+}
+
+func offerQuarantine(q Question) []Box {
+	var out []Box
+	for _, t := range tests(asked(q.Checkpoint, newest(q.Checkpoint)), q.Quarantined) {
+		out = append(out, Box{ID: TestID(t), Test: t})
+	}
 	return out
+}
+
+// newest is the verdict that was decided last.
+func newest(cp routing.Checkpoint) routing.Verdict {
+	if n := len(cp.Turns); n > 0 {
+		return cp.Turns[n-1].Verdict
+	}
+	return routing.Verdict{}
 }
 
 // TestID is the id of the box that quarantines a test.
@@ -156,14 +199,9 @@ func Choose(offered []Box, ticked []string) ([]Box, error) {
 	return out, nil
 }
 
-// Event returns what a box does for a checkpoint.
+// Event returns the event of a box for a checkpoint.
 func (b Box) Event(checkpoint string) routing.HumanActed {
 	return routing.HumanActed{Checkpoint: checkpoint, Action: b.Action, N: b.N, Phase: b.Phase, Test: b.Test}
-}
-
-// Event returns what a command does for a checkpoint.
-func (c Command) Event(checkpoint string) routing.HumanActed {
-	return routing.HumanActed{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
 }
 
 // IDs returns the ids of boxes.
@@ -200,24 +238,18 @@ func Line(id, text string, ticked bool) string {
 	return "- [" + x + "] " + strings.ReplaceAll(text, "\n", " ") + " <!-- sb:" + id + " -->"
 }
 
-// Read returns the box of an id, without the test that an id of a quarantine
-// names. Of an unknown id only the ID is set.
+// Read returns the box of an id, without the test that an id of a quarantine names. Of an unknown
+// id only the ID is set.
 func Read(id string) Box {
-	b := Box{ID: id, Action: planBoxes[id]}
 	word, arg, _ := strings.Cut(id, ":")
-	switch word {
-	case "retry":
-		if n, err := strconv.Atoi(arg); err == nil {
-			b.Action, b.N = routing.HumanExtend, n
+	for _, s := range boxSpecs() {
+		if s.ID == word && (arg == "" || s.Read != nil || s.Offer != nil) {
+			b := s.box(arg)
+			b.ID = id
+			return b
 		}
-	case "phase":
-		b.Action, b.Phase = routing.HumanPhase, routing.Phase(arg)
-	case "quarantine":
-		b.Action = routing.HumanQuarantine
-	case "reset", "rerun", "skip", "wont-fix":
-		b.Action = routing.HumanAction(word)
 	}
-	return b
+	return Box{ID: id}
 }
 
 // Recall is Read that also finds the test, among the failures of the case and
@@ -297,7 +329,7 @@ func FindTest(c routing.Case, checkpoint, written string) (string, error) {
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	return "", &UnknownTestError{written, Nearest(written, known)}
+	return "", &UnknownTestError{written, suggest.Nearest(written, known)}
 }
 
 // failed reports whether a test of that name, which may hold its suite's,

@@ -1,5 +1,6 @@
-// Package answers is what people are asked and what they answer: boxes in the
-// body of an issue, and commands in comments.
+// Package answers reads what people answer: commands in comments, and checkboxes in the body of an
+// issue. One table of commands (Table) says what there is; features such as plans add rows of their
+// own by Register.
 package answers
 
 import (
@@ -8,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Prefix begins every command.
@@ -16,108 +18,86 @@ const Prefix = "/switchback"
 // MostCommands is how many commands of one comment count.
 const MostCommands = 10
 
-// Questions are commands that change nothing and are answered by a reply.
-const (
-	AskStatus = "status"
-	AskHelp   = "help"
-)
-
-// Of the issues of plans: commands that are followed by a text.
-const (
-	TellFeedback = "feedback" // from one port to another
-	TellPlanned  = "planned"  // the plan was changed as asked
-	TellAnswer   = "answer"   // to a question; of a prompt of a cycle see Reply
-	TellDeclined = "declined" // it is not changed
-)
-
 // Command is one command of a comment. Err is set if it was not understood.
 type Command struct {
-	Action     routing.HumanAction // "" for a question and for feedback
-	Ask        string              // a question, "" for an action
-	Tell       string              // a command that is followed by a text, "" for another
-	N          int                 // turns, of retry
+	Name       string              // of its Spec, "" if it is unknown
+	Action     routing.HumanAction // of its Spec
+	N          int                 // further fix attempts, of retry
 	Phase      routing.Phase       // of phase
 	Test       string              // of quarantine, as written
 	Class      routing.Class       // of wrong
 	Checkpoint string              // "" if the command names none
+	Text       string              // of a command that is followed by a text: what follows, lines and all
+	Details    any                 // what the Parse of a feature's command read
 	Line       string              // as written, for the reply
-	Text       string              // of planned, answer and declined: what follows, lines and all
-	Feedback   *Feedback           // of feedback
 	Err        *Misread
 }
 
-// verb is one command: its word, what follows it, and what it does.
-type verb struct {
-	word, args string
-	action     routing.HumanAction
-	hidden     bool // an older word for another
+// Asked reports whether the command is understood only where its issue asks for it.
+func (c Command) Asked() bool {
+	s, ok := Lookup(c.Name)
+	return ok && s.Asked
 }
 
-var verbs = []verb{
-	{"retry", "[n]", routing.HumanExtend, false},
-	{"reset", "", routing.HumanReset, false},
-	{"phase", "plan|research|implement", routing.HumanPhase, false},
-	{"rerun", "", routing.HumanRerun, false},
-	{"quarantine", "TEST", routing.HumanQuarantine, false},
-	{"skip", "", routing.HumanSkip, false},
-	{"pause", "", routing.HumanPause, false},
-	{"resume", "", routing.HumanResume, false},
-	{"wont-fix", "", routing.HumanWontFix, false},
-	{"wrong", "CLASS", routing.HumanWrong, false},
-	{"handoff", "", routing.HumanHandoff, false},
-	{TellFeedback, "TYPE to:PORT …", "", false},
-	{TellPlanned, "[TEXT]", routing.HumanResume, false},
-	{TellAnswer, "TEXT", routing.HumanResume, false},
-	{TellDeclined, "[TEXT]", routing.HumanWontFix, false},
-	{AskStatus, "", "", false},
-	{AskHelp, "", "", false},
-	{"extend", "[n]", routing.HumanExtend, true},
-	{"wontfix", "", routing.HumanWontFix, true},
+// Event returns the event of a command for a checkpoint.
+func (c Command) Event(checkpoint string) routing.HumanActed {
+	return routing.HumanActed{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
 }
 
-// Usages are the commands with what follows them, for help.
-func Usages() []string {
-	var out []string
-	for _, v := range verbs {
-		if !v.hidden {
-			out = append(out, strings.TrimSpace(v.word+" "+v.args))
-		}
-	}
-	return out
+// Tail is what follows the name of a command, until the next command or the end of the comment.
+type Tail struct {
+	Rest  string     // the rest of its line
+	At    int        // the number of its line
+	Lines []TextLine // the lines below that are text, as GitHub renders the comment
+	Below string     // all lines below
 }
 
-// Usage lists the commands on one line.
-var Usage = "`" + Prefix + " " + strings.Join(Usages(), " | ") + "`"
+// TextLine is a line of a comment with its number.
+type TextLine struct {
+	N    int
+	Text string
+}
 
-// Commands returns the commands of a comment in their order, at most
-// MostCommands. A command begins its line; code, quotes and hidden comments
-// hold none. Some are followed by a text, on their line and below.
+// Commands returns the commands of a comment in their order, at most MostCommands. A command begins
+// its line; code, quotes and hidden comments hold none. Some are followed by a text, on their line
+// and below.
 func Commands(body string) []Command {
 	lines := split(strings.ReplaceAll(body, "\r\n", "\n"))
 	var out []Command
-	var parts []below
+	var tails []Tail
 	live(lines, func(i int, line string) {
-		n := len(parts)
+		n := len(tails)
 		if c, ok := parse(visible(line)); ok {
-			out, parts = append(out, c), append(parts, below{at: i})
+			out, tails = append(out, c), append(tails, Tail{At: i})
 		} else if n > 0 {
-			parts[n-1].lines = append(parts[n-1].lines, numbered{i, line})
+			tails[n-1].Lines = append(tails[n-1].Lines, TextLine{i, line})
 		}
 	})
 	out = out[:min(len(out), MostCommands)]
 	for n := range out {
 		end := len(lines)
-		if n+1 < len(parts) {
-			end = parts[n+1].at
+		if n+1 < len(tails) {
+			end = tails[n+1].At
 		}
-		parts[n].raw = strings.Join(lines[parts[n].at+1:end], "\n")
-		out[n].tell(parts[n])
+		tails[n].Below = strings.Join(lines[tails[n].At+1:end], "\n")
+		out[n].follow(tails[n])
 	}
 	return out
 }
 
-// visible returns s without the blanks around it and around its first two
-// words, also those that do not show, as text copied from a page has.
+// follow reads what follows a command that is followed by a text.
+func (c *Command) follow(t Tail) {
+	spec, ok := Lookup(c.Name)
+	if !ok || spec.Parse == nil || c.Err != nil {
+		return
+	}
+	_, rest := CutWord(c.Line)
+	_, t.Rest = CutWord(rest)
+	spec.Parse(c, t)
+}
+
+// visible returns s without the blanks around it and around its first two words, also those that do
+// not show, as text copied from a page has.
 func visible(s string) string {
 	trim := func(s string) string {
 		return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
@@ -129,142 +109,37 @@ func visible(s string) string {
 	return strings.Join(words, " ")
 }
 
+// parse reads a line. It is not ok if the line is no command.
 func parse(line string) (Command, bool) {
-	words := strings.Fields(line)
-	if len(words) == 0 || !strings.EqualFold(words[0], Prefix) {
+	fields := strings.Fields(line)
+	if len(fields) == 0 || !strings.EqualFold(fields[0], Prefix) {
 		return Command{}, false
 	}
-	c := Command{Line: line}
-	if len(words) == 1 {
-		c.Err = &Misread{What: NoCommand, Nearest: Prefix + " " + AskHelp}
-		return c, true
+	if len(fields) == 1 {
+		return Command{Line: line, Err: &Misread{What: NoCommand, Nearest: Prefix + " " + Help}}, true
 	}
-	v, ok := verbOf(words[1])
+	spec, ok := Lookup(fields[1])
 	if !ok {
-		c.Err = &Misread{What: UnknownCommand, Word: words[1], Nearest: Prefix + " " + Nearest(words[1], commandWords())}
+		return Command{Line: line, Err: &Misread{What: UnknownCommand, Word: fields[1], Nearest: Prefix + " " + suggest.Nearest(fields[1], words(Table()))}}, true
+	}
+	c := spec.Command()
+	c.Line = line
+	if spec.Parse != nil {
 		return c, true
 	}
-	c.Action = v.action
-	switch {
-	case tells(v.word):
-		c.Tell = v.word
-		return c, true
-	case v.action == "":
-		c.Ask = v.word
+	rest := fields[2:]
+	for _, a := range spec.Args {
+		if rest = a.Read(&c, rest); c.Err != nil {
+			return c, true
+		}
 	}
-	c.arguments(words[2:])
+	c.Checkpoint = Unquote(strings.Join(rest, " "))
 	return c, true
 }
 
-func verbOf(word string) (verb, bool) {
-	for _, v := range verbs {
-		if strings.EqualFold(v.word, word) {
-			return v, true
-		}
-	}
-	return verb{}, false
-}
-
-func commandWords() []string {
-	out := make([]string, len(verbs))
-	for i, v := range verbs {
-		out[i] = v.word
-	}
-	return out
-}
-
-// arguments reads what follows the command's word: first what the command
-// needs, then the name of a checkpoint. What is quarantined may hold blanks, so
-// a checkpoint cannot follow it.
-func (c *Command) arguments(rest []string) {
-	switch c.Action {
-	case routing.HumanExtend:
-		rest = c.turns(rest)
-	case routing.HumanPhase:
-		rest = c.phase(rest)
-	case routing.HumanWrong:
-		rest = c.class(rest)
-	case routing.HumanQuarantine:
-		c.Test = bare(strings.Join(rest, " "))
-		if rest = nil; c.Test == "" {
-			c.Err = &Misread{What: NoTest, Nearest: Prefix + " quarantine TEST"}
-		}
-	}
-	c.Checkpoint = bare(strings.Join(rest, " "))
-}
-
-func (c *Command) turns(rest []string) []string {
-	c.N = 1
-	if len(rest) == 0 {
-		return rest
-	}
-	n, err := strconv.Atoi(rest[0])
-	if err != nil {
-		return rest // the name of a checkpoint
-	}
-	if n < 1 || n > routing.HardCap {
-		c.Err = &Misread{What: WrongTurns, Word: rest[0], Nearest: Prefix + " retry " + strconv.Itoa(max(1, min(n, routing.HardCap)))}
-	}
-	c.N = n
-	return rest[1:]
-}
-
-func (c *Command) phase(rest []string) []string {
-	known := []string{string(routing.Plan), string(routing.Research), string(routing.Implement)}
-	if len(rest) == 0 {
-		c.Err = &Misread{What: WrongPhase, Nearest: Prefix + " phase " + known[0]}
-		return nil
-	}
-	word := strings.ToLower(bare(rest[0]))
-	for _, k := range known {
-		if word == k {
-			c.Phase = routing.Phase(k)
-			return rest[1:]
-		}
-	}
-	c.Err = &Misread{What: WrongPhase, Word: rest[0], Nearest: Prefix + " phase " + Nearest(word, known)}
-	return nil
-}
-
-func (c *Command) class(rest []string) []string {
-	var known []string
-	for _, k := range routing.Classes() {
-		if k != routing.Flaky && k != routing.Unknown {
-			known = append(known, string(k))
-		}
-	}
-	if len(rest) == 0 {
-		c.Err = &Misread{What: WrongClass, Nearest: Prefix + " wrong " + string(routing.LogicError)}
-		return nil
-	}
-	word := strings.ToUpper(strings.ReplaceAll(bare(rest[0]), "-", "_"))
-	for _, k := range known {
-		if word == k {
-			c.Class = routing.Class(k)
-			return rest[1:]
-		}
-	}
-	c.Err = &Misread{What: WrongClass, Word: rest[0], Nearest: Prefix + " wrong " + Nearest(word, known)}
-	if word == string(routing.Flaky) {
-		c.Err.Nearest = Prefix + " quarantine TEST"
-	}
-	return nil
-}
-
-// bare takes a word out of the quotes or backticks a person may put around it.
-func bare(s string) string {
-	for _, q := range []string{"`", `"`, "'"} {
-		if len(s) > 1 && strings.HasPrefix(s, q) && strings.HasSuffix(s, q) {
-			return strings.TrimSpace(s[1 : len(s)-1])
-		}
-	}
-	return s
-}
-
-// TurnsLast returns the command as it is meant if its number of turns stands
-// behind the checkpoint, "retry unit 2", which may as well be a checkpoint of
-// that name.
-func (c Command) TurnsLast() (Command, bool) {
+// CountLast returns the command as it is meant if its number of fix attempts stands behind the
+// checkpoint, "retry unit 2", which may as well be a checkpoint of that name.
+func (c Command) CountLast() (Command, bool) {
 	i := strings.LastIndexByte(c.Checkpoint, ' ')
 	if c.Action != routing.HumanExtend || i < 0 {
 		return c, false

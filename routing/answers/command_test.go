@@ -9,37 +9,37 @@ import (
 )
 
 func TestCommands(t *testing.T) {
-	reset := []Command{{Action: routing.HumanReset}}
+	reset := []Command{{Name: "reset", Action: routing.HumanReset}}
 	cases := []struct {
 		name, body string
 		want       []Command
 	}{
-		{"a line of its own", "thanks\n/switchback resume\nbye", []Command{{Action: routing.HumanResume}}},
+		{"a line of its own", "thanks\n/switchback resume\nbye", []Command{{Name: "resume", Action: routing.HumanResume}}},
 		{"any case, CRLF", "/Switchback RESET\r\n", reset},
-		{"turns", "/switchback retry 2", []Command{{Action: routing.HumanExtend, N: 2}}},
-		{"one turn unless it says more", "/switchback retry", []Command{{Action: routing.HumanExtend, N: 1}}},
-		{"turns and a checkpoint with blanks", "/switchback extend 2 unit tests", []Command{{Action: routing.HumanExtend, N: 2, Checkpoint: "unit tests"}}},
-		{"a phase", "/switchback phase Plan unit", []Command{{Action: routing.HumanPhase, Phase: routing.Plan, Checkpoint: "unit"}}},
-		{"rerun", "/switchback rerun", []Command{{Action: routing.HumanRerun}}},
-		{"a test whose name holds blanks and brackets", "/switchback quarantine `calc TestAdd[a b]`", []Command{{Action: routing.HumanQuarantine, Test: "calc TestAdd[a b]"}}},
-		{"wont-fix", "/switchback wont-fix\n/switchback wontfix", []Command{{Action: routing.HumanWontFix}, {Action: routing.HumanWontFix}}},
-		{"a class, as people write it", "/switchback wrong env-issue unit", []Command{{Action: routing.HumanWrong, Class: routing.EnvIssue, Checkpoint: "unit"}}},
-		{"questions", "/switchback status\n/switchback help", []Command{{Ask: AskStatus}, {Ask: AskHelp}}},
+		{"turns", "/switchback retry 2", []Command{{Name: "retry", Action: routing.HumanExtend, N: 2}}},
+		{"one turn unless it says more", "/switchback retry", []Command{{Name: "retry", Action: routing.HumanExtend, N: 1}}},
+		{"turns and a checkpoint with blanks", "/switchback extend 2 unit tests", []Command{{Name: "retry", Action: routing.HumanExtend, N: 2, Checkpoint: "unit tests"}}},
+		{"a phase", "/switchback phase Plan unit", []Command{{Name: "phase", Action: routing.HumanPhase, Phase: routing.Plan, Checkpoint: "unit"}}},
+		{"rerun", "/switchback rerun", []Command{{Name: "rerun", Action: routing.HumanRerun}}},
+		{"a test whose name holds blanks and brackets", "/switchback quarantine `calc TestAdd[a b]`", []Command{{Name: "quarantine", Action: routing.HumanQuarantine, Test: "calc TestAdd[a b]"}}},
+		{"wont-fix", "/switchback wont-fix\n/switchback wontfix", []Command{{Name: "wont-fix", Action: routing.HumanWontFix}, {Name: "wont-fix", Action: routing.HumanWontFix}}},
+		{"a class, as people write it", "/switchback wrong env-issue unit", []Command{{Name: "wrong", Action: routing.HumanWrong, Class: routing.EnvIssue, Checkpoint: "unit"}}},
+		{"questions", "/switchback status\n/switchback help", []Command{{Name: Status}, {Name: Help}}},
 		{"not in the middle of a line", "please do not write /switchback reset here", nil},
 		{"not in a quote", "> /switchback reset", nil},
-		{"not in fenced code", "```\n/switchback reset\n```\n/switchback pause", []Command{{Action: routing.HumanPause}}},
+		{"not in fenced code", "```\n/switchback reset\n```\n/switchback pause", []Command{{Name: "pause", Action: routing.HumanPause}}},
 		{"three backticks around code on a line are no fence", "```go test``` fails\n/switchback reset", reset},
 		{"a shorter fence does not close", "````\n```\n/switchback reset\n````\n", nil},
 		{"tildes are not closed by backticks", "~~~\n```\n/switchback reset\n~~~\n", nil},
 		{"not in indented code", "    /switchback reset\n\t/switchback reset", nil},
 		{"not in preformatted HTML", "<pre>\n/switchback skip\n</pre>\n/switchback reset", reset},
-		{"not in a hidden comment", "<!--\n/switchback reset\n-->\n/switchback skip", []Command{{Action: routing.HumanSkip}}},
+		{"not in a hidden comment", "<!--\n/switchback reset\n-->\n/switchback skip", []Command{{Name: "skip", Action: routing.HumanSkip}}},
 		{"behind code that shows how a comment begins", "the marker `<!--` is odd\n\n/switchback reset", reset},
 		{"behind a comment that its paragraph does not end, which is text", "it begins with <!-- and\nno more\n\n/switchback reset", reset},
 		{"not in a comment that begins within a line", "see <!-- this\n/switchback reset\n-->", nil},
 		{"behind a line that begins like preformatted HTML", "<prefix> is wrong, <codebase> too\n<codebase>\n/switchback reset", reset},
 		{"not in code that begins in a list", "- ```\n  /switchback skip\n  ```\n1. ```sh\n   /switchback skip\n   ```\n\n/switchback reset", reset},
-		{"with what copying from a page leaves", "\u200b/switchback reset\u200b\n\ufeff/switchback\u00a0skip", []Command{{Action: routing.HumanReset}, {Action: routing.HumanSkip}}},
+		{"with what copying from a page leaves", "\u200b/switchback reset\u200b\n\ufeff/switchback\u00a0skip", []Command{{Name: "reset", Action: routing.HumanReset}, {Name: "skip", Action: routing.HumanSkip}}},
 		{"not a longer word", "/switchbackreset\n/switchback2 reset", nil},
 	}
 	for _, c := range cases {
@@ -90,25 +90,15 @@ func TestMisread(t *testing.T) {
 
 // Every command with what follows it, as help lists it, is understood.
 func TestUsagesAreUnderstood(t *testing.T) {
-	for _, u := range Usages() {
+	for _, spec := range Table() {
+		u := spec.Usage()
 		for _, one := range strings.Split(strings.NewReplacer("[n]", "2", "CLASS", "TIMEOUT").Replace(u), "|") {
 			if !strings.Contains(u, strings.Fields(one)[0]+" ") && strings.Contains(u, "|") {
 				one = strings.Fields(u)[0] + " " + one
 			}
-			if got := Commands(Prefix + " " + one); len(got) != 1 || got[0].Err != nil {
+			if got := Commands(Prefix + " " + one); len(got) != 1 || got[0].Err != nil || got[0].Name != spec.Name {
 				t.Errorf("%s: %+v", one, got)
 			}
-		}
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"스킵", "스컵", 1}} {
-		if got := routing.Distance(c.a, c.b); got != c.want || routing.Distance(c.b, c.a) != c.want {
-			t.Errorf("%s → %s: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 }
@@ -125,8 +115,8 @@ func FuzzCommands(f *testing.F) {
 			if c.Err != nil && (c.Err.Nearest == "" || c.Err.Error() == "") {
 				t.Errorf("%+v", c)
 			}
-			if c.Err == nil && (c.Action == "") == (c.Ask == "") {
-				t.Errorf("neither or both: %+v", c)
+			if _, known := Lookup(c.Name); known == (c.Name == "") || c.Err == nil && !known {
+				t.Errorf("%q is in the table: %v", c.Name, known)
 			}
 			if !strings.Contains(body, c.Line) {
 				t.Errorf("the line %q is not in the comment", c.Line)
@@ -148,7 +138,7 @@ func ExampleCommands() {
 	//  "rety" is not a command; the nearest command is "/switchback retry"
 }
 
-func TestTurnsLast(t *testing.T) {
+func TestCountLast(t *testing.T) {
 	for line, want := range map[string]string{
 		"/switchback retry unit 2":       "unit 2",
 		"/switchback retry unit tests 3": "unit tests 3",
@@ -158,7 +148,7 @@ func TestTurnsLast(t *testing.T) {
 		"/switchback retry unit 11":      "",
 		"/switchback skip unit 2":        "",
 	} {
-		c, ok := Commands(line)[0].TurnsLast()
+		c, ok := Commands(line)[0].CountLast()
 		if got := fmt.Sprintf("%s %d", c.Checkpoint, c.N); ok != (want != "") || ok && got != want {
 			t.Errorf("%s: %q, %v", line, got, ok)
 		}

@@ -5,29 +5,16 @@ import (
 	"strings"
 )
 
-// AnswerWord is the command that answers a prompt of a feedback cycle:
-//
-//	/switchback answer raise|lower|keep [accept 1,3] [text…]
-const AnswerWord = "answer"
-
-// Reply is a comment taken apart as the answer to a prompt.
+// Reply is a comment taken apart as the answer to the question of an issue.
 type Reply struct {
 	Boxes, Ticked []string // ids of boxes that the comment carries
-	Commands      []AnswerCommand
-	Text          string // what else it says, verbatim but for the ends of lines
+	Text          string   // what else it says, verbatim but for the ends of lines
 }
 
-// AnswerCommand is one answer command. What follows it on its line is text.
-type AnswerCommand struct {
-	Level  string   // raise, lower or keep; "" if none stands there
-	Word   string   // what stands there instead, as written
-	Accept []string // numbers or ids of suggestions, as written
-	Line   string   // as written, for the reply
-}
-
-// ReadReply reads a comment on the issue with a body. Lines that stand in that
-// body as they do in the comment were copied and say nothing of the writer's.
-func ReadReply(comment, body string) Reply {
+// ReadReply reads a comment on the issue with a body. Lines that stand in that body as they do in
+// the comment were copied and say nothing of the writer's. command is asked about each line that
+// GitHub renders as text: it reports whether the line is a command, and what of it is text.
+func ReadReply(comment, body string, command func(line string) (text string, ok bool)) Reply {
 	p, _ := Parse(comment)
 	r := Reply{Boxes: p.Boxes, Ticked: p.Ticked}
 	ours, quotes := map[string]bool{}, map[string]bool{}
@@ -38,8 +25,7 @@ func ReadReply(comment, body string) Reply {
 	lines := split(strings.ReplaceAll(comment, "\r\n", "\n"))
 	drop := make([]bool, len(lines))
 	live(lines, func(i int, line string) {
-		if c, text, ok := answerCommand(line); ok {
-			r.Commands = append(r.Commands, c)
+		if text, ok := command(line); ok {
 			lines[i], drop[i] = text, text == ""
 			return
 		}
@@ -70,69 +56,6 @@ var (
 func quoted(line string) string {
 	line = tick.ReplaceAllString(hiddenPart.ReplaceAllString(strings.TrimLeft(line, "> \t"), ""), "[ ]")
 	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(line)), " ")
-}
-
-var answerLine = regexp.MustCompile(`(?i)^ {0,3}` + regexp.QuoteMeta(Prefix) + `[ \t]+` + AnswerWord + `(?:[ \t]+|$)`)
-
-// choices are the words for a level, in every language.
-var choices = map[string]string{
-	"raise": "raise", "lower": "lower", "keep": "keep",
-	"상향": "raise", "하향": "lower", "적절": "keep",
-}
-
-func answerCommand(line string) (c AnswerCommand, text string, ok bool) {
-	at := answerLine.FindString(line)
-	if at == "" {
-		return c, "", false
-	}
-	c.Line = strings.TrimSpace(line)
-	rest := line[len(at):]
-	word, after := cutWord(rest)
-	c.Level = choices[strings.ToLower(word)]
-	if c.Level == "" {
-		c.Word = word
-		return c, strings.TrimSpace(rest), true
-	}
-	if next, behind := cutWord(after); strings.EqualFold(next, "accept") {
-		c.Accept, after = acceptList(behind)
-	}
-	return c, strings.TrimSpace(after), true
-}
-
-// acceptList reads "1,3", "1, 3" or "cache-deps , 2": words joined by commas.
-func acceptList(s string) (items []string, rest string) {
-	for {
-		word, after := cutWord(s)
-		next, behind := cutWord(after)
-		for _, it := range strings.Split(word, ",") {
-			if it != "" {
-				items = append(items, it)
-			}
-		}
-		switch {
-		case word == "" || after == "":
-			return items, after
-		case strings.HasSuffix(word, ","):
-			s = after
-		case next == ",":
-			s = behind
-		case strings.HasPrefix(next, ","):
-			s = after
-		default:
-			return items, after
-		}
-	}
-}
-
-// cutWord returns the first word of s and what follows it, without the blanks
-// between them.
-func cutWord(s string) (word, rest string) {
-	s = strings.TrimLeft(s, " \t")
-	i := strings.IndexAny(s, " \t")
-	if i < 0 {
-		return s, ""
-	}
-	return s[:i], strings.TrimLeft(s[i:], " \t")
 }
 
 // trimLines drops blank lines before and behind the text, and no more.

@@ -6,28 +6,28 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// analyze classifies what a report holds.
-type analyze struct {
-	rules *Rules
-	hits  []uint64
+// classifier turns the entries of a report into failures with a class.
+type classifier struct {
+	rules matcher
 	opt   Options
 	flaky map[string]bool
 
 	frames frameMemo
 }
 
-func newAnalyzer(rules *Rules, opt Options) *analyze {
-	j := &analyze{rules: rules, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+func newClassifier(rules *Rules, opt Options) *classifier {
+	c := &classifier{rules: matcher{rules: rules}, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
 	for _, n := range opt.PassedElsewhere {
-		j.flaky[n] = true
+		c.flaky[n] = true
 	}
-	return j
+	return c
 }
 
-// finding is what decided a class.
+// finding is the class of a failure and the rule or signal that decided it.
 type finding struct {
 	class  routing.Class
 	rule   *Rule
@@ -36,20 +36,20 @@ type finding struct {
 	signal string
 }
 
-// test makes a failure of a failing test.
-func (j *analyze) test(t testreport.Test) routing.Failure {
+// test returns the failure of a failing test.
+func (c *classifier) test(t testreport.Test) routing.Failure {
 	f := routing.Failure{
 		Name: t.Name, Suite: t.Suite, Kind: string(t.Kind),
 		File: t.File, Line: t.Line, Message: firstText(t.Message, t.Type, t.Trace),
 		Expected: t.Expected, Actual: t.Actual,
-		Flaky: t.Flaky || j.flaky[t.FullName()] || j.flaky[t.Name] && t.Suite == "",
+		Flaky: t.Flaky || c.flaky[t.FullName()] || c.flaky[t.Name] && t.Suite == "",
 	}
-	x := j.testClass(t, f)
+	x := c.testClass(t, f)
 	text := t.Trace
 	if text == "" {
 		text = t.Message
 	}
-	return j.complete(f, x, t.Type, text, t.At)
+	return c.complete(f, x, t.Type, text, t.At)
 }
 
 func firstText(all ...string) string {
@@ -61,18 +61,18 @@ func firstText(all ...string) string {
 	return ""
 }
 
-func (j *analyze) testClass(t testreport.Test, f routing.Failure) finding {
+func (c *classifier) testClass(t testreport.Test, f routing.Failure) finding {
 	if f.Flaky {
 		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
 	}
-	if x, ok := j.byText(t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
+	if x, ok := c.byText(t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
 		return x
 	}
-	c := kindClass[t.Kind]
-	if c == "" || c == routing.Unknown {
-		c = routing.LogicError // a test that ran and failed
+	class := kindClass[t.Kind]
+	if class == "" || class == routing.Unknown {
+		class = routing.LogicError // a test that ran and failed
 	}
-	return finding{class: c, signal: signalOf(t.Kind), text: firstText(t.Message, t.Type, t.Name)}
+	return finding{class: class, signal: signalOf(t.Kind), text: firstText(t.Message, t.Type, t.Name)}
 }
 
 func signalOf(k testreport.Kind) string {
@@ -98,10 +98,10 @@ var kindClass = map[testreport.Kind]routing.Class{
 	testreport.KindExit:      routing.Unknown,
 }
 
-// byText looks for the strongest rule in the text of a failure. What an
-// assertion compares may hold any words, so there only rules that say they
-// hold for assertions count; a runner's own timeout needs no words.
-func (j *analyze) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
+// byText returns the strongest rule that matches the text of a failure. The operands of an
+// assertion can contain any text, so for assertions only rules marked for them count. A runner's
+// own timeout is not looked up.
+func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
@@ -117,33 +117,34 @@ func (j *analyze) byText(kind testreport.Kind, typ, message, trace, output strin
 	}
 	var best finding
 	for _, text := range essence(kind, typ, message, trace, output) {
-		r, m := j.rules.match(text, j.rules.scratch(&j.hits), want)
+		m := c.rules.first(text, want)
+		r := m.rule
 		if r == nil || best.rule != nil && (best.rule.user || !r.user && r.Priority <= best.rule.Priority) {
 			continue
 		}
 		if r.Class == routing.LogicError || r.Class == routing.Quality && kind != "" {
-			continue // a failing test is that already
+			continue // adds nothing to a failing test
 		}
-		best = finding{class: r.Class, rule: r, match: m, text: text, signal: r.ID}
+		best = finding{class: r.Class, rule: r, match: m.group(text), text: text, signal: r.ID}
 	}
 	return best, best.rule != nil
 }
 
 var (
-	assertionType = multimatch.New(`(?i)assert|comparison|expectation`)
-	errorShape    = mustQuick(`^\s*(?:E\s+)?(?:Caused by: |Suppressed: |panic: |fatal|error|Exception in thread|thread '.*panicked|not (?:yet )?implemented|\S+\.(?:go|rs|ts|tsx|js|java|kt|c|cc|cpp|h|py):|(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Timeout)\b)`)
-	pytestLine    = mustQuick(`^E\s+\S`)
+	assertionType = lazyregexp.New(`(?i)assert|comparison|expectation`)
+	errorShape    = multimatch.NewMatcher(`^\s*(?:E\s+)?(?:Caused by: |Suppressed: |panic: |fatal|error|Exception in thread|thread '.*panicked|not (?:yet )?implemented|\S+\.(?:go|rs|ts|tsx|js|java|kt|c|cc|cpp|h|py):|(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Timeout)\b)`)
+	pytestLine    = multimatch.NewMatcher(`^E\s+\S`)
 )
 
-// essence returns the lines of a failure that state the error, not the source
-// code and output around it.
+// essence returns the lines of a failure that state the error, without the source code and output
+// around it.
 func essence(kind testreport.Kind, typ, message, trace, output string) []string {
 	var out []string
 	if typ != "" && !strings.HasPrefix(message, typ) {
 		out = append(out, typ+": "+oneLine(message))
 	}
 	out = append(out, headLines(message, 12, nil)...)
-	// errorShape matches no stack frame of Java or JavaScript, of which traces are full.
+	// errorShape matches no stack frame of Java or JavaScript, and traces consist mostly of frames.
 	shaped := func(s string) bool {
 		return !strings.HasPrefix(strings.TrimLeft(s, " \t"), "at ") && errorShape.MatchString(s)
 	}
@@ -175,7 +176,7 @@ func headLines(s string, most int, want func(string) bool) []string {
 		if len(out) >= most {
 			break
 		}
-		line = cutLine(strings.TrimRight(line, "\r\n"), scanned)
+		line = cutLine(strings.TrimRight(line, "\r\n"), multimatch.MaxText)
 		if want == nil && strings.TrimSpace(line) != "" || want != nil && want(line) {
 			out = append(out, line)
 		}
@@ -183,28 +184,28 @@ func headLines(s string, most int, want func(string) bool) []string {
 	return out
 }
 
-// problem makes a failure of what failed outside the tests.
-func (j *analyze) problem(p testreport.Problem) routing.Failure {
+// problem returns the failure of a problem outside the tests.
+func (c *classifier) problem(p testreport.Problem) routing.Failure {
 	f := routing.Failure{
 		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
 		File: p.File, Line: p.Line, Message: firstText(p.Message, p.Trace, string(p.Kind)),
 	}
-	x, ok := j.byText(p.Kind, "", p.Message, p.Trace, "")
+	x, ok := c.byText(p.Kind, "", p.Message, p.Trace, "")
 	if !ok {
-		c := kindClass[p.Kind]
-		if c == "" {
-			c = routing.Unknown
+		class := kindClass[p.Kind]
+		if class == "" {
+			class = routing.Unknown
 		}
-		x = finding{class: c, signal: signalOf(p.Kind), text: oneLine(f.Message)}
+		x = finding{class: class, signal: signalOf(p.Kind), text: oneLine(f.Message)}
 	}
-	return j.complete(f, x, string(p.Kind), p.Trace, p.At)
+	return c.complete(f, x, string(p.Kind), p.Trace, p.At)
 }
 
-// compilers are tools whose errors are type errors, not matters of quality.
-var compilers = multimatch.New(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
+// compilers are tools whose errors are type errors and not findings about quality.
+var compilers = lazyregexp.New(`(?i)^(?:go|go build|compile|gc|tsc|typescript|rustc|cargo|gcc|g\+\+|clang\+*|cc|javac|java|kotlinc?|scalac?|swiftc?|csc|msbuild|dotnet|ghc|mypy|pyright|flow|python|dart|elixirc?|nvcc|ld|link|cmake)$`)
 
-// diagnostic makes a failure of an error of a compiler or linter.
-func (j *analyze) diagnostic(d testreport.Diagnostic) routing.Failure {
+// diagnostic returns the failure of an error of a compiler or linter.
+func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 	name := strings.TrimSpace(d.Tool + " " + d.Code)
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
 	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
@@ -213,19 +214,19 @@ func (j *analyze) diagnostic(d testreport.Diagnostic) routing.Failure {
 		x.class = routing.TypeError
 	case d.Tool == "":
 		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)
-		if r, m := j.rules.match(line, j.rules.scratch(&j.hits), func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); r != nil {
-			x = finding{class: r.Class, rule: r, match: m, signal: r.ID, text: d.Message}
+		if m := c.rules.first(line, func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); m.rule != nil {
+			x = finding{class: m.rule.Class, rule: m.rule, match: m.group(line), signal: m.rule.ID, text: d.Message}
 		}
 	}
-	return j.complete(f, x, d.Code, "", d.At)
+	return c.complete(f, x, d.Code, "", d.At)
 }
 
-var rustCode = multimatch.New(`^E\d{4}$`)
+var rustCode = lazyregexp.New(`^E\d{4}$`)
 
-// place maps where f is to a file of the repository. A class may say more than
-// a base name in a stack trace; a file that no printed path names has no line.
-func (j *analyze) place(f *routing.Failure) {
-	t := j.opt.Tree
+// place maps the file of f to one of the repository. The class name can identify the file better
+// than a base name from a stack trace; a file found only by its class has no line.
+func (c *classifier) place(f *routing.Failure) {
+	t := c.opt.Tree
 	if t == nil {
 		return
 	}
@@ -250,17 +251,17 @@ func (j *analyze) place(f *routing.Failure) {
 	}
 }
 
-// complete fills in what every failure has.
-func (j *analyze) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
+// complete fills in the fields that every failure has.
+func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, at int) routing.Failure {
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = testreport.CutText(strings.TrimSpace(f.Message), 4<<10)
-	if !j.opt.Brief {
-		f.Trace = trimTrace(trace, j.frames.read)
+	if !c.opt.Brief {
+		f.Trace = trimTrace(trace, c.frames.read)
 	}
-	read := j.frames.read
-	if j.opt.Brief {
-		read = frameOf // each line is looked at once
+	read := c.frames.read
+	if c.opt.Brief {
+		read = frameOf // each line is read once, so remembering it does not pay
 	}
 	places := related(f, trace, read)
 	frame := Location{File: f.File}
@@ -275,9 +276,9 @@ func (j *analyze) complete(f routing.Failure, x finding, typ, trace string, at i
 		}
 	}
 	f.Fingerprint = fingerprint(f, typ, frame)
-	j.place(&f)
-	if !j.opt.Brief {
-		f.Suggestion = suggest(f, x.rule, x.match, j.opt.Language)
+	c.place(&f)
+	if !c.opt.Brief {
+		f.Suggestion = suggest(f, x.rule, x.match, c.opt.Language)
 	}
 	return f
 }

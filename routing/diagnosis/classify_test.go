@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -48,112 +47,5 @@ func TestClassOfTest(t *testing.T) {
 				t.Errorf("evidence without its line: %+v", d.Failures[0].Evidence)
 			}
 		})
-	}
-}
-
-func TestResult(t *testing.T) {
-	failing := []testreport.Test{{Name: "t", Kind: testreport.KindAssertion, Message: "assert 1 == 2"}}
-	one := 1
-	for _, c := range []struct {
-		name  string
-		rep   testreport.Report
-		opt   Options
-		want  string
-		class routing.Class
-	}{
-		{"green", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{}, Pass, ""},
-		{"green and success", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{Conclusion: "success"}, Pass, ""},
-		{"green but failure", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{Conclusion: "failure"}, Unclear, routing.Unknown},
-		{"green but exit 1", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{ExitCode: &one}, Unclear, routing.Unknown},
-		{"nothing", testreport.Report{}, Options{Conclusion: "success"}, Unclear, routing.Unknown},
-		{"all skipped", testreport.Report{Counts: testreport.Counts{Tests: 2, Skipped: 2}}, Options{}, Unclear, routing.Unknown},
-		{"truncated", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}, Problems: []testreport.Problem{{Kind: testreport.KindTruncated}}}, Options{}, Unclear, routing.Unknown},
-		{"truncated, one failed", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 1, Failed: 1}, Failing: failing, Problems: []testreport.Problem{{Kind: testreport.KindTruncated}}}, Options{}, Fail, routing.LogicError},
-		{"failed and success", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{Conclusion: "success"}, Fail, routing.LogicError},
-		{"cancelled", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{Conclusion: "cancelled"}, Unclear, routing.Unknown},
-		{"cancelled, one failed", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{Conclusion: "cancelled"}, Fail, routing.LogicError},
-		{"timed out", testreport.Report{}, Options{Conclusion: "timed_out"}, Timeout, routing.Timeout},
-		{"timed out, one failed", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{Conclusion: "timed_out"}, Timeout, routing.Timeout},
-		{"build problem", testreport.Report{Problems: []testreport.Problem{{Kind: testreport.KindBuild, Name: "pkg", Message: "a.go:3:2: undefined: x"}}}, Options{}, Fail, routing.TypeError},
-		{"coverage", testreport.Report{Counts: testreport.Counts{Tests: 1, Passed: 1}, Problems: []testreport.Problem{{Kind: testreport.KindCoverage, Message: "coverage 71 % is below 80 %"}}}, Options{}, Fail, routing.Quality},
-		{"lint", testreport.Report{Diagnostics: []testreport.Diagnostic{{Tool: "eslint", File: "a.js", Line: 3, Severity: testreport.SevError, Message: "no-console"}}}, Options{Conclusion: "failure"}, Fail, routing.Quality},
-		{"warnings only", testreport.Report{Counts: testreport.Counts{Tests: 1, Passed: 1}, Diagnostics: []testreport.Diagnostic{{Tool: "eslint", Severity: testreport.SevWarning}}}, Options{}, Pass, ""},
-		{"counted, not listed", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 1, Failed: 1}}, Options{}, Unclear, routing.Unknown},
-		{"passed elsewhere", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{PassedElsewhere: []string{"t"}}, Fail, routing.Flaky},
-		{"passed on retry", testreport.Report{Counts: testreport.Counts{Tests: 1, Passed: 1, Flaky: 1}, Flaky: []testreport.Test{{Name: "t"}}}, Options{}, Pass, routing.Flaky},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := Diagnose(&c.rep, nil, c.opt)
-			checkInvariants(t, d)
-			if d.Result != c.want || d.Class != c.class {
-				t.Errorf("%s %s (%s), want %s %s", d.Result, d.Class, d.Reason, c.want, c.class)
-			}
-		})
-	}
-	for _, concl := range []string{"skipped", "neutral", "startup_failure", "action_required", "stale"} {
-		if d := Diagnose(nil, nil, Options{Conclusion: concl}); d.Result != Unclear {
-			t.Errorf("%s: %s", concl, d.Result)
-		}
-	}
-}
-
-func TestFolding(t *testing.T) {
-	rep := &testreport.Report{Counts: testreport.Counts{Tests: 6, Failed: 6}, Failing: []testreport.Test{
-		{Name: "TestA", Suite: "p", Trace: "--- FAIL: TestA (0.00s)"},
-		{Name: "TestA/x", Suite: "p", Message: "a_test.go:3: 1 != 2"},
-		{Name: "TestB", Suite: "p", Message: "own words"},
-		{Name: "TestB/x", Suite: "p", Message: "other words"},
-		{Name: "TestC", Suite: "one/p", Message: "same"},
-		{Name: "TestC", Suite: "two/p", Message: "same"},
-		{Name: "TestC", Suite: "one.p", Message: "same"},
-	}, Problems: []testreport.Problem{{Kind: testreport.KindPackage, Name: "p"}}}
-	d := Diagnose(rep, nil, Options{})
-	checkInvariants(t, d)
-	var got []string
-	for _, f := range d.Failures {
-		got = append(got, f.Suite+" "+f.Name)
-	}
-	want := "p TestA/x,p TestB,p TestB/x,one/p TestC,two/p TestC"
-	if strings.Join(got, ",") != want {
-		t.Errorf("got %v, want %s", got, want)
-	}
-}
-
-func TestPrecedence(t *testing.T) {
-	rep := &testreport.Report{Counts: testreport.Counts{Tests: 2, Failed: 2}, Failing: []testreport.Test{
-		{Name: "a", Kind: testreport.KindAssertion, Message: "assert 1 == 2"},
-		{Name: "b", Kind: testreport.KindError, Message: "NotImplementedError"},
-	}}
-	d := Diagnose(rep, nil, Options{})
-	if d.Class != routing.NotImplemented || !d.Failures[1].Decisive || d.Failures[0].Class != routing.LogicError {
-		t.Errorf("%s %+v", d.Class, d.Failures)
-	}
-}
-
-func TestSuggestionIsFilled(t *testing.T) {
-	x := testreport.Test{Name: "test_sum", File: "a.py", Line: 3, Kind: testreport.KindAssertion, Message: "assert 3 == 4", Expected: "4", Actual: "{file} 3"}
-	for _, lang := range []string{"en", "ko"} {
-		d := Diagnose(&testreport.Report{Failing: []testreport.Test{x}}, nil, Options{Language: lang})
-		s := d.Failures[0].Suggestion
-		for _, want := range []string{"4", "{file} 3", "a.py:3", "test_sum"} {
-			if !strings.Contains(s, want) {
-				t.Errorf("%s: %q lacks %q", lang, s, want)
-			}
-		}
-	}
-}
-
-func TestUserRuleDecides(t *testing.T) {
-	rules, err := Compile([]UserRule{{Name: "licence server", Pattern: `licence server (\S+) is down`, Class: routing.EnvIssue, Suggestion: "Wake {match}."}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	col := NewCollector(rules)
-	for i, s := range []string{"--- FAIL: TestX (0.00s)", "licence server lic1 is down"} {
-		col.Line(testreport.Line{No: i + 1, Text: s})
-	}
-	d := Diagnose(nil, col, Options{Conclusion: "failure"})
-	if d.Class != routing.EnvIssue || d.Failures[0].Suggestion != "Wake lic1." || d.Evidence[0].Signal != "licence server" || d.Evidence[0].Line != 2 {
-		t.Errorf("%+v", d)
 	}
 }

@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -17,25 +18,25 @@ const (
 	maxHeader   = 400     // lines a step's header may have
 )
 
-// candidate is a line that may say what failed.
+// candidate is a line that may state why the run failed.
 type candidate struct {
 	no    int
 	text  string
-	rule  *Rule   // nil: only the runner's mark, or context
-	by    *branch // of rule, asked for what its group holds when that is needed
-	match string  // what it holds, where text was cut
+	rule  *Rule                   // nil: marked by the runner, or context
+	by    *multimatch.Alternative // of rule; nil where text was cut
+	group string                  // what the rule's first group matched, where text was cut
 	mark  bool
 	base  int
 }
 
-// stop is a line that says that a step or the run ended in failure.
+// stop is a line by which a step or the run ended in failure.
 type stop struct {
 	candidate
 	step    int
 	context []testreport.Line
 }
 
-// step is what runs between two headers of the runner.
+// step is the part of a log between two headers of the runner.
 type step struct {
 	index   int
 	cleanup bool
@@ -45,11 +46,10 @@ type step struct {
 	stopped bool
 }
 
-// Collector watches the lines of a log as they go by and keeps those that may
-// say what the run died of, in bounded memory. It is used by one goroutine.
+// Collector reads the lines of a log one after the other and keeps, in bounded memory, those that
+// may state why the run failed. It is used by one goroutine.
 type Collector struct {
-	rules *Rules
-	hits  []uint64 // see Rules.scratch
+	rules matcher
 
 	steps  []*step
 	cur    *step
@@ -63,7 +63,7 @@ type Collector struct {
 
 	header   bool // inside a step's header, which echoes its script
 	headerAt int
-	evidence bool // the header has what only a runner prints
+	evidence bool // the header has lines that only the runner prints
 	held     []testreport.Line
 }
 
@@ -72,13 +72,12 @@ func NewCollector(rules *Rules) *Collector {
 	if rules == nil {
 		rules = Default()
 	}
-	c := &Collector{rules: rules}
+	c := &Collector{rules: matcher{rules: rules}}
 	c.begin(false)
 	return c
 }
 
-// Line takes the next line of the log. It does not keep l.Text alive beyond
-// the few lines it may show.
+// Line reads the next line of the log. It retains l.Text only for the few lines that it keeps.
 func (c *Collector) Line(l testreport.Line) {
 	c.lines++
 	c.last = l.No
@@ -88,7 +87,7 @@ func (c *Collector) Line(l testreport.Line) {
 	c.take(l)
 }
 
-// take looks at one line that is no step header.
+// take reads a line that is not part of a step's header.
 func (c *Collector) take(l testreport.Line) {
 	if l.Mark != "" || len(l.Text) > 0 && (l.Text[0] == 'P' || l.Text[0] == 't' || l.Text[0] == 's') {
 		if c.structure(l) {
@@ -102,48 +101,48 @@ func (c *Collector) take(l testreport.Line) {
 	if len(l.Text) < 3 || l.Passing {
 		return
 	}
-	var b *branch
+	var m match
 	if l.Mark == "error" {
-		b = c.rules.find(l.Text, c.rules.scratch(&c.hits), logRule)
-	} else if b = c.rules.line(l.Text, c.rules.scratch(&c.hits)); b == nil {
+		m = c.rules.first(l.Text, logRule)
+	} else if m = c.rules.line(l.Text); m.rule == nil {
 		return
 	}
 	switch {
-	case b == nil:
+	case m.rule == nil:
 		c.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
-	case b.rule.Role == RoleIgnore:
-	case b.rule.Role == RoleStop:
+	case m.rule.Role == RoleIgnore:
+	case m.rule.Role == RoleStop:
 		c.classOfEnd(l)
-		c.stop(c.candidate(l, b, 8))
-	case b.rule.Role == RoleWrapper:
+		c.stop(c.candidate(l, m, 8))
+	case m.rule.Role == RoleWrapper:
 		c.classOfEnd(l)
-		c.add(candidate{no: l.No, text: keep(l.Text), rule: b.rule, base: 12})
+		c.add(candidate{no: l.No, text: keep(l.Text), rule: m.rule, base: 12})
 	default:
-		c.add(c.candidate(l, b, c.weight(b.rule, l)))
+		c.add(c.candidate(l, m, c.weight(m.rule, l)))
 	}
 }
 
-func (c *Collector) candidate(l testreport.Line, b *branch, base int) candidate {
-	k := candidate{no: l.No, text: keep(l.Text), rule: b.rule, by: b, mark: l.Mark == "error", base: base}
+func (c *Collector) candidate(l testreport.Line, m match, base int) candidate {
+	k := candidate{no: l.No, text: keep(l.Text), rule: m.rule, by: m.by, mark: l.Mark == "error", base: base}
 	if len(l.Text) > textKept {
-		k.by, k.match = nil, keep(b.group(l.Text))
+		k.by, k.group = nil, keep(m.group(l.Text))
 	}
 	return k
 }
 
-// said returns what the first group of the rule's pattern holds.
-func (k candidate) said() string {
+// match returns what the first group of the rule's pattern matched.
+func (k candidate) match() string {
 	if k.by == nil {
-		return k.match
+		return k.group
 	}
-	return k.by.group(k.text)
+	return k.by.Group(k.text)
 }
 
-// classOfEnd adds what the end itself tells: "exit code 137".
+// classOfEnd adds the class that the last line itself implies: "exit code 137".
 func (c *Collector) classOfEnd(l testreport.Line) {
-	b := c.rules.find(l.Text, c.rules.scratch(&c.hits), func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
-	if b != nil {
-		k := c.candidate(l, b, b.rule.Priority-25)
+	m := c.rules.first(l.Text, func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
+	if m.rule != nil {
+		k := c.candidate(l, m, m.rule.Priority-25)
 		k.mark = false
 		c.add(k)
 	}
@@ -169,7 +168,7 @@ func keep(s string) string {
 	return strings.Clone(s)
 }
 
-// structure follows the runner's own marks and reports whether l is one.
+// structure interprets the runner's own marks and reports whether l is one.
 func (c *Collector) structure(l testreport.Line) bool {
 	switch l.Mark {
 	case "group":
@@ -198,9 +197,9 @@ func (c *Collector) structure(l testreport.Line) bool {
 	return false
 }
 
-// inHeader takes a line between "##[group]Run" and its end. Only the runner's
-// own header prints "shell:", "with:" or "env:"; another group of that name is
-// the program's, and its lines count.
+// inHeader reads a line between "##[group]Run" and its end. Only the runner's own header prints
+// "shell:", "with:" or "env:"; another group of that name is output of the program, and its lines
+// count.
 func (c *Collector) inHeader(l testreport.Line) bool {
 	if l.Mark == "endgroup" {
 		if c.evidence || len(c.held) <= 1 {
@@ -222,7 +221,7 @@ func (c *Collector) inHeader(l testreport.Line) bool {
 	return true
 }
 
-// release takes the lines of what looked like a header and was none.
+// release reads the held lines of a group that turned out not to be a header.
 func (c *Collector) release() {
 	held := c.held
 	c.header, c.held = false, nil
@@ -233,8 +232,8 @@ func (c *Collector) release() {
 	}
 }
 
-// begin starts a step. Steps without anything to tell are dropped; past the
-// limit the oldest that did not stop the run goes.
+// begin starts a step. Steps that kept nothing are dropped; at the limit the oldest step that did
+// not stop the run is dropped.
 func (c *Collector) begin(cleanup bool) {
 	if c.cur != nil && len(c.cur.head) == 0 && !c.cur.stopped {
 		c.steps = c.steps[:len(c.steps)-1]
@@ -267,7 +266,7 @@ func (c *Collector) add(k candidate) {
 		s.tail = append(s.tail, k)
 		return
 	}
-	// What is strong is not pushed out by what is weak.
+	// Weak candidates do not replace strong ones.
 	for range tailPerStep {
 		old := s.tail[s.at%tailPerStep]
 		if old.base < 75 || k.base >= old.base {
@@ -308,7 +307,7 @@ func (c *Collector) context() []testreport.Line {
 	return out
 }
 
-// finish takes what is still held back at the end of the log.
+// finish reads the lines still held at the end of the log.
 func (c *Collector) finish() {
 	if c.header {
 		if c.evidence {

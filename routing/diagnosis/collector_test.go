@@ -82,7 +82,7 @@ func TestSilenceOnPassingLogs(t *testing.T) {
 				if len(d.Failures) > 0 && conclusion == "success" {
 					t.Errorf("failures on success: %+v", d.Failures)
 				}
-				if rep.Green() && d.Result != Pass {
+				if rep.Green() && d.Result != routing.Pass {
 					t.Errorf("%s: %s %+v", d.Result, d.Reason, d.ErrorLines)
 				}
 			})

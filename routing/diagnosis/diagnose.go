@@ -1,6 +1,6 @@
-// Package diagnosis says what a run died of: it classifies what a report and a
-// log hold, names the failure that decided, and fingerprints each. It is pure;
-// its rules are data, see rules.yaml.
+// Package diagnosis determines why a run failed: it gives each failure of a report and a log a
+// class and a fingerprint, and selects the decisive one. It uses no clock, network or file; its
+// rules are data, in rules.yaml.
 package diagnosis
 
 import (
@@ -12,15 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// The results of a diagnosis.
-const (
-	Pass    = "pass"
-	Fail    = "fail"
-	Timeout = "timeout"
-	Unclear = "unclear"
-)
-
-// Options say what is known of a run beside its output.
+// Options are what is known of a run besides its output.
 type Options struct {
 	Conclusion      string   // GitHub's: success, failure, timed_out, …; "" if unknown
 	ExitCode        *int     // of the command that ran the tests, nil if unknown
@@ -36,9 +28,9 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// Diagnosis is what a run said.
+// Diagnosis is the result of [Diagnose].
 type Diagnosis struct {
-	Result     string             `json:"verdict"` // Pass, Fail, Timeout or Unclear
+	Result     routing.Result     `json:"verdict"` // never Errored
 	Class      routing.Class      `json:"class"`   // of the decisive failure; on a pass "", or FLAKY if it took another attempt
 	Reason     string             `json:"reason"`
 	Evidence   []routing.Evidence `json:"evidence"`
@@ -49,9 +41,9 @@ type Diagnosis struct {
 
 const maxErrorLines = 20
 
-// Diagnose says what the run of rep and col died of. Either may be nil. Only
-// positive evidence makes a pass: tests that passed, none that failed, no
-// problem, and nothing at the end of the log that says otherwise.
+// Diagnose determines the verdict and the failures of a run from its report and its log; either can
+// be nil. A pass needs positive evidence: tests that passed, none that failed, no problem, and no
+// failure at the end of the log.
 func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 	if rep == nil {
 		rep = &testreport.Report{}
@@ -60,7 +52,7 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		col = NewCollector(nil)
 	}
 	col.finish()
-	d := &diagnoser{rep: rep, col: col, opt: opt, analyze: newAnalyzer(col.rules, opt)}
+	d := &diagnoser{rep: rep, col: col, opt: opt, classifier: newClassifier(col.rules.rules, opt)}
 	d.block = col.decisiveBlock()
 	d.ranked = col.rank(d.block)
 	d.failures()
@@ -70,8 +62,8 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 	return d.diagnosis()
 }
 
-// locate corrects the line of evidence to that which holds its text: a runner
-// reports a failure (`--- FAIL`) near what the test said, not where it said it.
+// locate corrects the line of evidence to the one that contains its text: a runner reports a
+// failure (`--- FAIL`) after the output of the test, not where the test wrote it.
 func (d *diagnoser) locate() {
 	for i := range d.found {
 		f := &d.found[i]
@@ -88,7 +80,7 @@ func (d *diagnoser) locate() {
 	}
 }
 
-// lineOf returns the kept line nearest to at that holds text, 0 if none near does.
+// lineOf returns the kept line closest to at that contains text, 0 if none is close.
 func (d *diagnoser) lineOf(text string, at int) int {
 	const near = 500
 	text = strings.TrimSpace(text)
@@ -105,54 +97,54 @@ func (d *diagnoser) lineOf(text string, at int) int {
 }
 
 type diagnoser struct {
-	rep     *testreport.Report
-	col     *Collector
-	opt     Options
-	analyze *analyze
-	block   block
-	ranked  []ranked
-	found   []found
-	out     Diagnosis
+	rep        *testreport.Report
+	col        *Collector
+	opt        Options
+	classifier *classifier
+	block      block
+	ranked     []ranked
+	found      []found
+	out        Diagnosis
 }
 
-// found is a failure with where it stands in the input.
+// found is a failure with its line in the input.
 type found struct {
 	routing.Failure
 	at     int
 	weight int // rank among failures of one class
 }
 
-// failures turns the report into failures and folds what says the same twice.
+// failures adds the failures of the report and merges duplicates.
 func (d *diagnoser) failures() {
 	for _, t := range foldTests(d.rep.Failing) {
-		d.found = append(d.found, found{d.analyze.test(t), t.At, 3})
+		d.found = append(d.found, found{d.classifier.test(t), t.At, 3})
 	}
 	real := len(d.found) > 0
 	for _, g := range d.rep.Diagnostics {
 		if (g.Severity == testreport.SevError || g.Severity == "") && !d.tolerated() {
-			d.found = append(d.found, found{d.analyze.diagnostic(g), g.At, 2})
+			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2})
 			real = true
 		}
 	}
 	for _, p := range d.rep.Problems {
-		f := d.analyze.problem(p)
+		f := d.classifier.problem(p)
 		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
-			continue // it failed because of what is listed
+			continue // a consequence of the failures listed
 		}
 		d.found = append(d.found, found{f, p.At, 1})
 	}
 	d.found = foldFailures(d.found)
 }
 
-// tolerated reports whether errors of compilers and linters did not matter:
-// the run succeeded, tests passed and nothing else failed. A script may probe
-// a compiler, or look at a linter's findings and go on.
+// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, tests
+// passed and nothing else failed. A script can probe a compiler, or run a linter without failing on
+// its findings.
 func (d *diagnoser) tolerated() bool {
 	return d.opt.Conclusion == "success" && d.rep.Green()
 }
 
-// log adds a failure for the line of the log that decided, where the report
-// holds none, or where the machine stopped the run whatever tests said.
+// log adds the failure of the decisive line of the log, if the report has no failure with a class
+// or if the machine stopped the run, whatever the tests reported.
 func (d *diagnoser) log() {
 	r, ok := d.block.decide(d.ranked)
 	switch {
@@ -172,9 +164,9 @@ func (d *diagnoser) log() {
 	d.found = append(d.found, found{d.logFailure(r), r.no, 9})
 }
 
-// environment reports whether r names a fault of the environment for which the
-// code could not be built: a JDK too old, a dependency that was not fetched.
-// The compiler's errors then only follow from it.
+// environment reports whether r states a fault of the environment because of which the code was not
+// built: a JDK too old, a dependency that was not downloaded. The compiler's errors are then only
+// its consequence.
 func (d *diagnoser) environment(r ranked) bool {
 	const certain = 90
 	return r.rule.Class == routing.EnvIssue && r.rule.Priority >= certain && len(d.found) > 0 &&
@@ -187,7 +179,7 @@ func (d *diagnoser) hasClass() bool {
 	return slices.ContainsFunc(d.found, func(f found) bool { return f.Class != routing.Unknown })
 }
 
-// failed reports whether something beside the tests says that the run failed.
+// failed reports whether anything besides the tests indicates that the run failed.
 func (d *diagnoser) failed() bool {
 	if d.opt.Conclusion == "failure" || d.opt.ExitCode != nil && *d.opt.ExitCode != 0 {
 		return true
@@ -195,8 +187,8 @@ func (d *diagnoser) failed() bool {
 	return d.opt.Conclusion == "" && d.block.found
 }
 
-// believed reports whether a line may decide: in a run that failed always, in
-// one whose tests passed only what kills a run and stands at its very end.
+// believed reports whether the line r can decide. In a run that failed it always can; in one whose
+// tests passed only a fatal line at the very end can.
 func (d *diagnoser) believed(r ranked) bool {
 	switch {
 	case d.failed() || d.opt.Conclusion == "timed_out":
@@ -218,18 +210,18 @@ func (d *diagnoser) bestLine() (ranked, bool) {
 
 func (d *diagnoser) logFailure(r ranked) routing.Failure {
 	f := routing.Failure{Name: cutLine(strings.TrimSpace(r.text), 160), Kind: "log", Message: strings.TrimSpace(r.text)}
-	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.said()}
+	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.match()}
 	if r.rule != nil {
 		x.signal = r.rule.ID
 		if r.rule.Class != "" {
 			x.class = r.rule.Class
 		}
 	}
-	return d.analyze.complete(f, x, x.signal, r.text, r.no)
+	return d.classifier.complete(f, x, x.signal, r.text, r.no)
 }
 
-// decide marks the failure that stopped the run: the machine's own word if
-// there is one, else the first of the highest class in order of precedence.
+// decide marks the decisive failure: the line by which the machine stopped the run if there is one,
+// else the first failure of the class with the highest precedence.
 func (d *diagnoser) decide() {
 	best := -1
 	for i, f := range d.found {
@@ -262,7 +254,7 @@ func (d *diagnoser) diagnosis() Diagnosis {
 		}
 	}
 	d.result(decisive)
-	if o.Result != Pass {
+	if o.Result != routing.Pass {
 		o.ErrorLines = d.errorLines()
 	}
 	return *o
@@ -273,14 +265,14 @@ func (d *diagnoser) result(f *routing.Failure) {
 	o := &d.out
 	switch {
 	case d.opt.Conclusion == "timed_out":
-		o.Result, o.Class, o.Reason = Timeout, routing.Timeout, "the run was stopped by its limit of time"
+		o.Result, o.Class, o.Reason = routing.TimedOut, routing.Timeout, "the run was stopped by its limit of time"
 		o.Evidence = []routing.Evidence{{Text: d.opt.Conclusion, Signal: "conclusion"}}
 	case f != nil && f.Class == routing.Timeout:
-		o.Result, o.Class = Timeout, f.Class
+		o.Result, o.Class = routing.TimedOut, f.Class
 	case f != nil && f.Class == routing.Unknown:
-		o.Result, o.Class = Unclear, f.Class
+		o.Result, o.Class = routing.Unclear, f.Class
 	case f != nil:
-		o.Result, o.Class = Fail, f.Class
+		o.Result, o.Class = routing.Fail, f.Class
 	default:
 		d.withoutFailure()
 	}
@@ -307,10 +299,10 @@ func reason(f routing.Failure, n int) string {
 	return s
 }
 
-// withoutFailure analyzes a run in which nothing was found to have failed.
+// withoutFailure sets the verdict of a run in which no failure was found.
 func (d *diagnoser) withoutFailure() {
 	o, c := &d.out, d.opt.Conclusion
-	o.Result, o.Class = Unclear, routing.Unknown
+	o.Result, o.Class = routing.Unclear, routing.Unknown
 	n := d.rep.Counts
 	switch {
 	case c != "" && c != "success":
@@ -328,14 +320,14 @@ func (d *diagnoser) withoutFailure() {
 	case c == "" && d.lastWords() != "":
 		o.Reason = "tests passed, but the last words of the log are: " + cutLine(d.lastWords(), 200)
 	default:
-		o.Result, o.Class = Pass, ""
+		o.Result, o.Class = routing.Pass, ""
 		o.Reason = passed(n)
 		o.Evidence = []routing.Evidence{{Text: o.Reason, Signal: "counts"}}
 		d.flaky()
 	}
 }
 
-// passed says what passed: tests, and packages whose tests were not named.
+// passed describes what passed: tests, and packages whose tests are not named.
 func passed(n testreport.Counts) string {
 	switch {
 	case n.Groups == 0:

@@ -15,9 +15,8 @@ const (
 	maxExcerptLine = 240
 )
 
-// ExcerptOf returns the lines of content around line (1-based), at most 20 on
-// either side and 240 bytes of each. It is nil if the line does not exist or
-// content is no text.
+// ExcerptOf returns the lines of content around line (1-based), at most 20 on either side and 240
+// bytes of each. It returns nil if the line does not exist or content is not text.
 func ExcerptOf(file string, content []byte, line, around int) *routing.Excerpt {
 	if line < 1 || bytes.IndexByte(content, 0) >= 0 {
 		return nil
@@ -42,7 +41,7 @@ func ExcerptOf(file string, content []byte, line, around int) *routing.Excerpt {
 	return e
 }
 
-// plain decodes one line: valid UTF-8 without what cannot be seen, cut.
+// plain returns one line as valid UTF-8 without invisible characters, cut.
 func plain(raw []byte) string {
 	if len(raw) > 4*maxExcerptLine {
 		raw = raw[:4*maxExcerptLine]

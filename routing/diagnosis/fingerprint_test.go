@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -91,76 +90,6 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-func TestSimilar(t *testing.T) {
-	long := strings.Repeat("the quick brown fox jumps over the lazy dog ", 5)
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"", "", true},
-		{"abc", "abd", false},
-		{long, long + "x", true},
-		{long, strings.Replace(long, "quick", "quack", 1), true},
-		{long, strings.ReplaceAll(long, "o", "0"), true},
-		{long, strings.ToUpper(long), false},
-		{long, "something else altogether", false},
-	} {
-		if got := Similar(c.a, c.b); got != c.want {
-			t.Errorf("Similar(%.20q, %.20q) = %v", c.a, c.b, got)
-		}
-		if Similar(c.a, c.b) != Similar(c.b, c.a) {
-			t.Errorf("not symmetric: %.20q %.20q", c.a, c.b)
-		}
-	}
-}
-
-// TestSimilarAgainstPlain compares with the textbook distance.
-func TestSimilarAgainstPlain(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
-		a := make([]byte, 30+r.IntN(90))
-		for i := range a {
-			a[i] = "abcd "[r.IntN(5)]
-		}
-		b := append([]byte(nil), a...)
-		for range r.IntN(14) {
-			i := r.IntN(len(b))
-			switch r.IntN(3) {
-			case 0:
-				b[i] = 'z'
-			case 1:
-				b = append(b[:i], b[i+1:]...)
-			default:
-				b = append(b[:i], append([]byte{'y'}, b[i:]...)...)
-			}
-		}
-		d := distance(string(a), string(b))
-		want := float64(d) < float64(len(a)+len(b))/2*0.1 || d == 0
-		if got := Similar(string(a), string(b)); got != want {
-			t.Fatalf("Similar(%q, %q) = %v, distance %d", a, b, got, d)
-		}
-	}
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		prev := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := prev
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			prev, row[j] = row[j], min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 func FuzzFingerprint(f *testing.F) {
 	f.Add("assert 1 == 2 at 0xdeadbeef01 in a.py:12", "T::t", "E   x\n  at f (a.js:1:2)")
 	f.Add("\xff\xfe/tmp/x 12s", "", "")
@@ -179,6 +108,5 @@ func FuzzFingerprint(f *testing.F) {
 		if fp(t, x) != fp(t, y) {
 			t.Errorf("the place in the log changes the fingerprint")
 		}
-		Similar(n, message)
 	})
 }

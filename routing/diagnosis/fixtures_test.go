@@ -143,10 +143,10 @@ func checkInvariants(t testing.TB, d Diagnosis) {
 	if decisive > 1 || decisive == 0 && len(d.Failures) > 0 {
 		t.Errorf("%d decisive failures of %d", decisive, len(d.Failures))
 	}
-	if d.Result == Pass && (len(d.Failures) > 0 || d.Counts.Passed+d.Counts.Groups == 0) {
+	if d.Result == routing.Pass && (len(d.Failures) > 0 || d.Counts.Passed+d.Counts.Groups == 0) {
 		t.Errorf("a pass with %d failures and %d passed tests", len(d.Failures), d.Counts.Passed)
 	}
-	if d.Reason == "" || d.Result == "" || d.Result != Pass && !d.Class.Valid() {
+	if d.Reason == "" || d.Result == "" || d.Result != routing.Pass && !d.Class.Valid() {
 		t.Errorf("incomplete diagnosis %+v", d)
 	}
 	if len(d.ErrorLines) > maxErrorLines {

@@ -6,9 +6,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// foldTests drops a test that failed only because a subtest did, and a parent
-// that says nothing of its own while one of its
-// subtests ("Parent/sub" of the same suite) is listed.
+// foldTests drops a test that failed only because a subtest ("Parent/sub" of the same suite)
+// failed, and a parent of a listed subtest that has no message of its own.
 func foldTests(tests []testreport.Test) []testreport.Test {
 	type key struct{ suite, name string }
 	parents := map[key]bool{}
@@ -27,7 +26,7 @@ func foldTests(tests []testreport.Test) []testreport.Test {
 	return out
 }
 
-// speaks reports whether a test has words of its own, beyond the runner's.
+// speaks reports whether a test has a message of its own, besides the lines of the runner.
 func speaks(t testreport.Test) bool {
 	if t.Kind == testreport.KindCrash || t.Kind == testreport.KindTimeout || t.Kind == testreport.KindRace {
 		return true
@@ -42,9 +41,8 @@ func speaks(t testreport.Test) bool {
 	return false
 }
 
-// foldFailures drops a failure that says the same of the same thing as an
-// earlier one: two formats of one run, a summary after the details. Equal
-// names in different packages stay apart.
+// foldFailures drops a failure that repeats an earlier one: two formats of one run, or a summary
+// after the details. Equal names in different packages are different failures.
 func foldFailures(all []found) []found {
 	byName := map[string][]int{}
 	out := make([]found, 0, len(all))
@@ -94,7 +92,7 @@ func hasTail(s, tail string) bool {
 	return s == tail || tail != "" && strings.HasSuffix(s, "/"+tail)
 }
 
-// merge keeps of two failures that are one what the first does not say.
+// merge adds to a what only b, the same failure, states.
 func merge(a *found, b found) {
 	if a.File == "" {
 		a.File, a.Line = b.File, b.Line

@@ -6,41 +6,42 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 )
 
-// Location is a place in a file as a tool printed it.
+// Location is a position in a file as a tool printed it.
 type Location struct {
 	File    string
 	Line    int
-	Func    string // "" where the tool does not say
+	Func    string // "" if the tool does not print it
 	Project bool   // not of a runtime, framework or dependency
 }
 
-// A frameForm is how one family of tools prints a place.
+// A frameForm is how a family of tools prints a position.
 type frameForm struct {
-	gate             string // must stand in the line
-	re               *quick
+	gate             string // must occur in the line
+	re               *multimatch.Matcher
 	file, line, fn   int  // groups; 0: none
 	innermost        bool // the innermost frame is printed last
 	javaPackageGroup int
 }
 
 var frameForms = []frameForm{
-	{gate: `", line `, re: mustQuick(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
-	{gate: ".py:", re: mustQuick(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
-	{gate: "at ", re: mustQuick(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
-	{gate: ":line ", re: mustQuick(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
-	{gate: "at ", re: mustQuick(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
-	{gate: ".rb:", re: mustQuick(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
-	{gate: ".php", re: mustQuick(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
-	{gate: ".rs:", re: mustQuick(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
-	{gate: ".go:", re: mustQuick(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
-	{gate: ":", re: mustQuick(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
-	{gate: "(", re: mustQuick(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
+	{gate: `", line `, re: multimatch.NewMatcher(`File "([^"]+)", line (\d+)(?:, in (\S+))?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: ".py:", re: multimatch.NewMatcher(`^(?:E\s+)?([^\s:"']+\.py):(\d+): (?:in (\S+)|\w+)?`), file: 1, line: 2, fn: 3, innermost: true},
+	{gate: "at ", re: multimatch.NewMatcher(`\bat ((?:[\w$]+\.)+)([\w$<>]+)\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`), file: 3, line: 4, fn: 2, javaPackageGroup: 1},
+	{gate: ":line ", re: multimatch.NewMatcher(`at ([\w.<>` + "`" + `\[\],]+)\(.*\) in (.+?\.(?:cs|vb|fs)):line (\d+)`), file: 2, line: 3, fn: 1},
+	{gate: "at ", re: multimatch.NewMatcher(`\bat (?:async )?(?:(?:new )?([\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():]+\.(?:[cm]?[jt]sx?|vue|svelte)):(\d+):\d+\)?`), file: 2, line: 3, fn: 1},
+	{gate: ".rb:", re: multimatch.NewMatcher(`([^\s:#]+\.rb):(\d+)(?::in [` + "`" + `']([^']*)')?`), file: 1, line: 2, fn: 3},
+	{gate: ".php", re: multimatch.NewMatcher(`([^\s:#(]+\.php)(?:\(|:)(\d+)`), file: 1, line: 2},
+	{gate: ".rs:", re: multimatch.NewMatcher(`([^\s:]+\.rs):(\d+):\d+`), file: 1, line: 2},
+	{gate: ".go:", re: multimatch.NewMatcher(`((?:[A-Za-z]:)?[^\s:]+\.go):(\d+)`), file: 1, line: 2},
+	{gate: ":", re: multimatch.NewMatcher(`((?:[A-Za-z]:)?[^\s:()\[\]"']+\.(?:c|cc|cpp|cxx|h|hh|hpp|cu|m|mm|swift|[cm]?[jt]sx?|vue|kt|java|scala|ex|exs|dart|py|css|scss|ya?ml|json|md|tf|sh)):(?:\[)?(\d+)`), file: 1, line: 2},
+	{gate: "(", re: multimatch.NewMatcher(`([^\s:()]+\.(?:[cm]?[jt]sx?|cs|vb|fs|cpp|c|h))\((\d+)(?:,\d+)?\)`), file: 1, line: 2},
 }
 
-// foreign are paths of code that nobody in the repository wrote.
-var foreign = mustQuick(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
+// foreign are paths of code that is not part of the repository.
+var foreign = multimatch.NewMatcher(`(?i)(?:^|[/\\])(?:node_modules|site-packages|dist-packages|vendor|\.cargo|rustc|gems|hostedtoolcache|pkg[/\\]mod|dist-newstyle|\.m2|\.gradle|Frameworks)[/\\]|^(?:node:|internal/|<|webpack/)|^/usr/(?:lib|local/(?:lib|go)|share)|[/\\]lib[/\\]python\d|[/\\](?:libexec|GOROOT)[/\\]|/go/src/(?:runtime|testing|reflect|sync|net|internal)/|^/rustc/|library/(?:std|core|alloc)/|_testmain\.go|/src/(?:runtime|testing)/\w+\.go|^unittest/|jest-circus|jasmine`)
 
 // foreignJavaPackages are those of runtimes, frameworks and build tools.
 var foreignJavaPackages = []string{
@@ -59,9 +60,9 @@ func foreignJava(qualified string) bool {
 	return false
 }
 
-// javaFrame reads a line that begins with "at a.b.Cls.method(File.java:12)" as
-// the regexp of its form does: traces hold little else. What it does not know
-// is left to the regexp.
+// javaFrame parses a line that begins with "at a.b.Cls.method(File.java:12)" as the regexp of its
+// form does, but faster: most lines of a trace have this form. ok is false for any other line,
+// which is left to the regexp.
 func javaFrame(line string) (groups [5]string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), "at ")
 	if !ok {
@@ -108,7 +109,7 @@ var javaClass = func() (c [256]uint8) {
 	return c
 }()
 
-// allOf reports whether every byte of s is of one of the classes.
+// allOf reports whether every byte of s belongs to one of the classes.
 func allOf(s string, classes uint8) bool {
 	for i := 0; i < len(s); i++ {
 		if javaClass[s[i]]&classes == 0 {
@@ -118,7 +119,7 @@ func allOf(s string, classes uint8) bool {
 	return true
 }
 
-// frameOf returns the place a line names.
+// frameOf returns the position that a line names.
 func frameOf(line string) (Location, *frameForm, bool) {
 	if len(line) > 2000 {
 		line = line[:2000]
@@ -156,7 +157,7 @@ func (f *frameForm) location(m []string) Location {
 	return l
 }
 
-// javaFile puts the package of "a.b.Cls." before the file's name.
+// javaFile prefixes the file's name with the directories of the package of "a.b.Cls.".
 func javaFile(qualified, file string) string {
 	pkg := strings.TrimSuffix(qualified, ".")
 	pkg = pkg[:max(0, strings.LastIndexByte(pkg, '.'))]
@@ -184,16 +185,11 @@ func javaFile(qualified, file string) string {
 	return string(b)
 }
 
-// Related returns the places that f and text (a trace, an output) name, in
-// order of usefulness: f's own, then frames of the project from the innermost
-// outwards, then the rest. Each file and line stands once; at most 20.
-func Related(f routing.Failure, text string) []Location { return related(f, text, frameOf) }
-
-// A frameReader is frameOf, or one that remembers.
+// A frameReader is frameOf, or a version of it that caches.
 type frameReader func(line string) (Location, *frameForm, bool)
 
-// frameMemo remembers the places of lines: a trace is read twice, and the
-// traces of a run share most of their frames.
+// frameMemo caches the positions of lines: a trace is read twice, and the traces of a run share
+// most of their frames.
 type frameMemo map[string]knownFrame
 
 type knownFrame struct {
@@ -213,6 +209,9 @@ func (m frameMemo) read(line string) (Location, *frameForm, bool) {
 	return k.at, k.form, k.form != nil
 }
 
+// related returns the places that f and text (a trace, an output) name, in order of usefulness: f's
+// own, then frames of the project from the innermost outwards, then the rest. Each file and line is
+// listed once; at most 20.
 func related(f routing.Failure, text string, read frameReader) []Location {
 	var own, rest []Location
 	project := make([]Location, 0, 24)
@@ -243,7 +242,7 @@ func related(f routing.Failure, text string, read frameReader) []Location {
 	return unique(20, own, project, rest)
 }
 
-// unique returns the first most of the lists, each file and line once.
+// unique returns the first most entries of the lists, each file and line once.
 func unique(most int, lists ...[]Location) []Location {
 	var out []Location
 	for _, list := range lists {
@@ -270,8 +269,7 @@ func unique(most int, lists ...[]Location) []Location {
 	return out
 }
 
-// trimTrace keeps of a trace what says why and where: the words of the error
-// and the frames of the project.
+// trimTrace returns the lines of a trace that state the error, and the frames of the project.
 func trimTrace(text string, read frameReader) string {
 	var out []string
 	dropped := false
@@ -287,7 +285,7 @@ func trimTrace(text string, read frameReader) string {
 			dropped = true
 			continue
 		case dropped && !ok && strings.HasPrefix(line, "    ") && !strings.HasPrefix(strings.TrimSpace(line), "at "):
-			dropped = false // the source line of a frame that was left out
+			dropped = false // the source line of an omitted frame
 			continue
 		case !ok && noiseFrame.MatchString(line):
 			continue
@@ -301,7 +299,7 @@ func trimTrace(text string, read frameReader) string {
 	return strings.TrimSpace(strings.Join(headAndTail(out, 16, 14), "\n"))
 }
 
-var noiseFrame = mustQuick(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
+var noiseFrame = multimatch.NewMatcher(`^\s+at (?:<anonymous>|native|Native Method|.*\((?:Native Method|Unknown Source|<anonymous>)\))|^\s*\.\.\. \d+ (?:more|common frames)|^\s+at (?:java|javax|sun|jdk|org\.junit|org\.gradle)\b`)
 
 func headAndTail(lines []string, head, tail int) []string {
 	if len(lines) <= head+tail+1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// ranked is a candidate with the step it stands in and its score.
+// ranked is a candidate with its step and its score.
 type ranked struct {
 	candidate
 	step  int
@@ -26,8 +26,8 @@ type block struct {
 // blockSize is how far before its stop a block reaches for rules of ScopeBlock.
 const blockSize = 400
 
-// decisiveBlock picks among the stops: the step whose best line is strongest,
-// the first on a tie, for later steps run only to clean up.
+// decisiveBlock selects among the stops the step whose best line scores highest, on a tie the
+// first, because later steps only clean up.
 func (c *Collector) decisiveBlock() block {
 	best, score := -1, -1
 	for i, s := range c.stops {
@@ -125,7 +125,7 @@ func (c *Collector) score(r ranked, b block, s *step) int {
 	return n
 }
 
-// near favours what stands close before the stop.
+// near scores lines higher that are closely before the stop.
 func near(d int) int {
 	switch {
 	case d < 0:
@@ -140,7 +140,7 @@ func near(d int) int {
 	return 0
 }
 
-// holds reports whether r stands in the block that stopped the run.
+// holds reports whether r is in the block that stopped the run.
 func (b block) holds(r ranked) bool {
 	if b.found {
 		return r.step == b.step && r.no <= b.end+5 && (r.mark || b.end-r.no <= blockSize)
@@ -148,8 +148,8 @@ func (b block) holds(r ranked) bool {
 	return b.end-r.no <= blockSize
 }
 
-// fallback returns the last paragraph before the stop, for a step that ended
-// in words of its own that no rule knows.
+// fallback returns the last paragraph before the stop, for a step that ended with a message that no
+// rule matches.
 func (c *Collector) fallback(b block, have []ranked) []ranked {
 	for _, r := range have {
 		if r.score >= 40 {
@@ -172,8 +172,8 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 	return out
 }
 
-// paragraph returns the last lines up to a blank one, at most eight, without
-// those that rules call wrappers or no errors.
+// paragraph returns the last lines up to a blank one, at most eight, without those that match a
+// rule of another role than RoleError.
 func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
 	var out []testreport.Line
 	for i := len(lines) - 1; i >= 0 && len(out) < 8; i-- {
@@ -184,7 +184,7 @@ func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
 			}
 			continue
 		}
-		if r, _ := c.rules.match(l.Text, c.rules.scratch(&c.hits), logRule); r != nil && r.Role != RoleError {
+		if r := c.rules.first(l.Text, logRule).rule; r != nil && r.Role != RoleError {
 			continue
 		}
 		out = append(out, l)
@@ -193,9 +193,9 @@ func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
 	return out
 }
 
-// distinct drops a line whose text, normalised, stands further up. Of equal
-// scores the earlier line came first; the later of two equal texts in the
-// block is the one that ended it.
+// distinct drops a line whose normalised text is listed before. Of two equal scores the earlier
+// line comes first; if their texts are equal too, the later line is kept, because it ended the
+// block.
 func distinct(all []ranked) []ranked {
 	at := map[string]int{}
 	out := all[:0:0]
@@ -213,8 +213,8 @@ func distinct(all []ranked) []ranked {
 	return out
 }
 
-// decide returns the ranked line whose rule gives the run its class: the best
-// in the block that has one, unless a stronger line without class outranks it.
+// decide returns the ranked line whose rule gives the run its class: the best in the block that has
+// a class, unless a stronger line without one precedes it.
 func (b block) decide(all []ranked) (ranked, bool) {
 	for _, r := range all {
 		if r.rule == nil || r.rule.Class == "" || r.rule.Role != RoleError || r.score < 40 {
@@ -235,4 +235,99 @@ func (b block) classifies(r ranked) bool {
 		return b.holds(r)
 	}
 	return !b.found || r.step == b.step
+}
+
+// errorLines merges the lines of the failures with the ranked lines of the log.
+func (d *diagnoser) errorLines() []Line {
+	all := slices.Clone(d.ranked)
+	at := map[int]bool{}
+	for _, r := range all {
+		at[r.no] = true
+	}
+	for _, f := range d.found {
+		if f.at == 0 || at[f.at] || f.Kind == "log" {
+			continue
+		}
+		at[f.at] = true
+		all = append(all, ranked{candidate: candidate{no: f.at, text: firstText(oneLine(f.Message), f.Name)}, score: d.testScore(f)})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		return a.no - b.no
+	})
+	least := 1
+	if len(d.found) == 0 && !d.failed() {
+		least = 60 // nothing indicates that the run failed, so weak lines do not count
+	}
+	var out []Line
+	for _, r := range all {
+		if len(out) >= maxErrorLines || r.score < least {
+			break
+		}
+		out = append(out, Line{Line: r.no, Text: cutLine(r.text, 500)})
+	}
+	return out
+}
+
+func (d *diagnoser) testScore(f found) int {
+	n := 78
+	if f.Class == routing.Unknown {
+		n = 40
+	}
+	if f.Decisive {
+		n += 8
+	}
+	if d.block.found && f.at <= d.block.end {
+		n += 20
+	}
+	return n
+}
+
+// lastWords returns the failure that the very end of the log states, "" if none.
+func (d *diagnoser) lastWords() string {
+	said, _ := d.col.endsBadly()
+	return said
+}
+
+// endsBadly reports whether the last lines of the log say that the program that ran the tests
+// failed or crashed: `make: *** [check] Error 1`, `Segmentation fault (core dumped)`. In the middle
+// of a log such lines can be expected output; after the last result they do not belong to a test.
+func (c *Collector) endsBadly() (said string, ok bool) {
+	const lastLines = 4
+	for _, s := range c.steps {
+		for _, k := range s.lines() {
+			if k.rule == nil || c.last-k.no >= lastLines || !endsRun(k) || c.goodAfter(k.no) {
+				continue
+			}
+			said, ok = strings.TrimSpace(k.text), true
+		}
+	}
+	return said, ok
+}
+
+// endsRun reports whether k is of a kind that ends a run.
+func endsRun(k candidate) bool {
+	return k.rule.EndsRun || k.rule.Role == RoleWrapper && !strings.HasPrefix(k.text, "[Pipeline]")
+}
+
+// goodAfter reports whether a line after line no states a success.
+func (c *Collector) goodAfter(no int) bool {
+	for i := max(0, c.n-recentLines); i < c.n; i++ {
+		if l := c.recent[i%recentLines]; l.No > no && saysWell(l) {
+			return true
+		}
+	}
+	return false
+}
+
+func saysWell(l testreport.Line) bool {
+	t := strings.ToLower(strings.TrimSpace(l.Text))
+	for _, w := range [...]string{"ok", "pass", "--- pass", "[  passed", "success", "build success", "finished: success", "all tests passed", "[success]", "done. your build exited with 0"} {
+		if strings.HasPrefix(t, w) {
+			return true
+		}
+	}
+	return strings.HasSuffix(t, "exited with 0.")
 }

@@ -3,41 +3,41 @@ package diagnosis
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 )
 
-// masked stands for a secret.
+// masked replaces a secret.
 const masked = "***"
 
-// A secret is one kind of text that must not be shown. group is what is masked.
+// A secret is a kind of text that must not be shown. group is the part that is masked.
 type secret struct {
-	gates []string // lower case; one must stand in the text
-	re    *multimatch.Regexp
+	gates []string // lower case; one must occur in the text
+	re    *lazyregexp.Regexp
 	group int
-	keep  func(before byte, v string) bool // a match that is no secret
+	keep  func(before byte, v string) bool // reports a match that is not a secret
 }
 
 var secrets = []secret{
-	{gates: []string{"-----begin"}, re: multimatch.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{gates: []string{"gh", "github_pat_"}, re: multimatch.New(`\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{22,255})`)},
-	{gates: []string{"glpat-"}, re: multimatch.New(`\bglpat-[A-Za-z0-9_-]{20,}`)},
-	{gates: []string{"akia", "asia"}, re: multimatch.New(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
-	{gates: []string{"eyj"}, re: multimatch.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)},
-	{gates: []string{"xox", "hooks.slack.com"}, re: multimatch.New(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}|hooks\.slack\.com/services/[A-Za-z0-9/]{20,}`)},
-	{gates: []string{"npm_"}, re: multimatch.New(`\bnpm_[A-Za-z0-9]{36}\b`)},
-	{gates: []string{"pypi-"}, re: multimatch.New(`\bpypi-[A-Za-z0-9_-]{40,}`)},
-	{gates: []string{"sk-", "sk_live_", "rk_live_"}, re: multimatch.New(`\b(?:sk-(?:proj-|ant-)?[A-Za-z0-9_-]{24,}|[sr]k_live_[A-Za-z0-9]{16,})`)},
-	{gates: []string{"aiza"}, re: multimatch.New(`\bAIza[A-Za-z0-9_-]{35}\b`)},
-	{gates: []string{"bearer ", "basic ", "token "}, re: multimatch.New(`(?i)\b(?:bearer|authorization: ?(?:basic|token)|["']?authorization["']?\s*[:=]\s*["']?(?:basic|token)|basic)\s+([A-Za-z0-9+/=._~-]{12,})`), group: 1, keep: looksLikeWord},
-	{gates: []string{"://"}, re: multimatch.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>]*:([^\s/@"'<>]+)@`), group: 1, keep: placeholderValue},
-	{gates: []string{"://"}, re: multimatch.New(`https?://([A-Za-z0-9_-]{20,})@`), group: 1},
+	{gates: []string{"-----begin"}, re: lazyregexp.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
+	{gates: []string{"gh", "github_pat_"}, re: lazyregexp.New(`\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{22,255})`)},
+	{gates: []string{"glpat-"}, re: lazyregexp.New(`\bglpat-[A-Za-z0-9_-]{20,}`)},
+	{gates: []string{"akia", "asia"}, re: lazyregexp.New(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
+	{gates: []string{"eyj"}, re: lazyregexp.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)},
+	{gates: []string{"xox", "hooks.slack.com"}, re: lazyregexp.New(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}|hooks\.slack\.com/services/[A-Za-z0-9/]{20,}`)},
+	{gates: []string{"npm_"}, re: lazyregexp.New(`\bnpm_[A-Za-z0-9]{36}\b`)},
+	{gates: []string{"pypi-"}, re: lazyregexp.New(`\bpypi-[A-Za-z0-9_-]{40,}`)},
+	{gates: []string{"sk-", "sk_live_", "rk_live_"}, re: lazyregexp.New(`\b(?:sk-(?:proj-|ant-)?[A-Za-z0-9_-]{24,}|[sr]k_live_[A-Za-z0-9]{16,})`)},
+	{gates: []string{"aiza"}, re: lazyregexp.New(`\bAIza[A-Za-z0-9_-]{35}\b`)},
+	{gates: []string{"bearer ", "basic ", "token "}, re: lazyregexp.New(`(?i)\b(?:bearer|authorization: ?(?:basic|token)|["']?authorization["']?\s*[:=]\s*["']?(?:basic|token)|basic)\s+([A-Za-z0-9+/=._~-]{12,})`), group: 1, keep: looksLikeWord},
+	{gates: []string{"://"}, re: lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>]*:([^\s/@"'<>]+)@`), group: 1, keep: placeholderValue},
+	{gates: []string{"://"}, re: lazyregexp.New(`https?://([A-Za-z0-9_-]{20,})@`), group: 1},
 	{gates: []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "private_key", "credential", "pwd", "passphrase", "auth_key", "client_key", "signature"},
-		re: multimatch.New(`(?i)\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?key|client[_-]?key|credentials?|pwd)[\w-]*["']?\s*(?:=|:|=>|:=)\s*["']?([^\s"'` + "`" + `,;&<>(){}\[\]|]{8,})`), group: 1, keep: notASecret},
+		re: lazyregexp.New(`(?i)\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?key|client[_-]?key|credentials?|pwd)[\w-]*["']?\s*(?:=|:|=>|:=)\s*["']?([^\s"'` + "`" + `,;&<>(){}\[\]|]{8,})`), group: 1, keep: notASecret},
 }
 
-// Redact masks secrets in s: tokens of known shapes, private keys, JSON web
-// tokens, authorization headers, passwords in URLs, and values of names that
-// say they are secret. Code that merely speaks of secrets is left alone.
+// Redact masks secrets in s: tokens of known formats, private keys, JSON web tokens, authorization
+// headers, passwords in URLs, and values of names that indicate a secret. Code that only mentions
+// secrets is left unchanged.
 func Redact(s string) string {
 	low := strings.ToLower(s)
 	for i := range secrets {
@@ -80,7 +80,7 @@ func (x *secret) mask(s string) string {
 	return b.String()
 }
 
-// looksLikeWord is for what follows "Basic" or "Bearer" in prose.
+// looksLikeWord reports whether what follows "Basic" or "Bearer" is prose.
 func looksLikeWord(_ byte, v string) bool {
 	for i := 0; i < len(v); i++ {
 		c := v[i]
@@ -91,12 +91,12 @@ func looksLikeWord(_ byte, v string) bool {
 	return true
 }
 
-var placeholderRE = multimatch.New(`(?i)^(?:\*+|x+|\.+|-+|<.*|\$.*|%.*|\{.*|process\.env.*|os\.(?:environ|getenv).*|env\..*|secrets\..*|null|none|nil|true|false|undefined|redacted|masked|changeme|change-me|example.*|your[-_].*|password\d*|passwd|secret|string|optional|required|placeholder|dummy.*|token)$`)
+var placeholderRE = lazyregexp.New(`(?i)^(?:\*+|x+|\.+|-+|<.*|\$.*|%.*|\{.*|process\.env.*|os\.(?:environ|getenv).*|env\..*|secrets\..*|null|none|nil|true|false|undefined|redacted|masked|changeme|change-me|example.*|your[-_].*|password\d*|passwd|secret|string|optional|required|placeholder|dummy.*|token)$`)
 
 func placeholderValue(_ byte, v string) bool { return placeholderRE.MatchString(v) }
 
-// notASecret tells code from values: a type, a call, an identifier or path.
-// What stands in quotes is a value, unless it is a placeholder.
+// notASecret distinguishes code from values: a type, a call, an identifier or path is code. Quoted
+// text is a value, unless it is a placeholder.
 func notASecret(before byte, v string) bool {
 	v = strings.TrimRight(v, ".:;)")
 	if len(v) < 8 || placeholderValue(before, v) {
@@ -105,6 +105,6 @@ func notASecret(before byte, v string) bool {
 	return before != '"' && before != '\'' && identifier.MatchString(v)
 }
 
-// identifier is a name of a program, with dots, or a number or path: random
-// text has digits between its letters.
-var identifier = multimatch.New(`^[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:(?:\.|::|->)[A-Za-z_][A-Za-z_]*\d{0,3})*$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)
+// identifier is a name in a program, with dots, or a number or path: random text has digits between
+// its letters.
+var identifier = lazyregexp.New(`^[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:(?:\.|::|->)[A-Za-z_][A-Za-z_]*\d{0,3})*$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)

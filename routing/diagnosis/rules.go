@@ -12,88 +12,75 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 )
 
 //go:embed rules.yaml
 var rulesYAML []byte
 
-// Role is what a rule does with a line it matches.
+// Role is the meaning of a line that a rule matches.
 type Role string
 
 // The roles of a rule.
 const (
-	RoleError   Role = "error"   // the line says what failed
-	RoleStop    Role = "stop"    // the line says that the run or step ended in failure; last resort as an error line
-	RoleWrapper Role = "wrapper" // the line says that something else failed; last resort as an error line
-	RoleIgnore  Role = "ignore"  // the line is no error, whatever words it holds
+	RoleError   Role = "error"   // the line states what failed
+	RoleStop    Role = "stop"    // the line states that the run or step failed; used as an error line only if there is no other
+	RoleWrapper Role = "wrapper" // the line states that something else failed; used as an error line only if there is no other
+	RoleIgnore  Role = "ignore"  // the line is not an error, whatever text it contains
 )
 
-// Scope is where a rule may be believed.
+// Scope is where a rule applies.
 type Scope string
 
-// The scopes of a rule. The text of a failing test counts for all of them.
+// The scopes of a rule. All rules apply to the text of a failing test.
 const (
 	ScopeLine    Scope = "line"    // any line of a log: its shape is evidence enough
 	ScopeBlock   Scope = "block"   // only inside the block that stopped the run
 	ScopeFailure Scope = "failure" // only the text of a failing test or problem
 )
 
-// Rule is one entry of rules.yaml. Rules are tried by falling priority; the
-// first that matches a line has it. Priority also ranks error lines.
+// Rule is one entry of rules.yaml. Rules are tried in the order of descending priority; the first
+// that matches a line applies. Priority also ranks error lines.
 type Rule struct {
 	ID           string        `yaml:"id"`
 	Class        routing.Class `yaml:"class"` // "" for a rule that only finds lines
 	Priority     int           `yaml:"priority"`
 	Role         Role          `yaml:"role"`  // default RoleError
 	Scope        Scope         `yaml:"scope"` // default ScopeLine
-	Fatal        bool          `yaml:"fatal"` // stops a run by itself, whatever tests say
+	Fatal        bool          `yaml:"fatal"` // stops a run, whatever the tests reported
 	Assertion    bool          `yaml:"assertion"`
 	Pattern      string        `yaml:"pattern"`
-	Contains     []string      `yaml:"contains"` // any of, for an alternative that holds no literal itself
+	Contains     []string      `yaml:"contains"` // see [multimatch.Pattern]
 	Not          []string      `yaml:"not"`
 	Suggestion   string        `yaml:"suggestion"`
 	SuggestionKo string        `yaml:"suggestion_ko"`
+	EndsRun      bool          `yaml:"ends_run"` // among the last lines of a log it outweighs tests that passed, as wrappers do
 	Examples     struct {
 		Positive []string `yaml:"positive"`
 		Negative []string `yaml:"negative"`
 	} `yaml:"examples"`
 
-	not  []*exception
 	user bool
 }
 
-// UserRule is a rule of a repository's own configuration.
+// UserRule is a rule from a repository's configuration.
 type UserRule struct {
 	Name       string
 	Pattern    string // Go regexp, matched against one line
 	Class      routing.Class
-	Suggestion string // "" takes the class's own
+	Suggestion string // "" for that of the class
 	Priority   int    // among the user's rules; higher first
 }
 
-// Rules is an immutable set of rules, safe for concurrent use. What finds the
-// rule of a text is built when the first text asks: a run whose tests passed
-// has none.
+// Rules is an immutable set of rules, safe for concurrent use. The matcher is built when a text is
+// first searched, because a run whose tests passed needs none.
 type Rules struct {
 	own  []*Rule // the user's, in their order
 	once sync.Once
-	err  error // of the index
+	err  error // of building
 
-	list     []*Rule
-	branches []branch         // of all rules, in their order
-	lits     func() *literals // built when a line first needs all that stand in it
-	always   []uint64         // branches without a literal, tried on every line
-	words    int              // uint64s of a hit set
-
-	// What line needs: aside are the branches that say of a line of a log at
-	// most that it is no error, loud all but those that say that. The rest is
-	// of those not aside.
-	aside, loud []uint64
-	may         *prefilter // their literals but for those in starts
-	starts      starts     // branches whose literals begin the line
-	ends        endings    // what it takes for one
-	longest     int        // bytes of the longest literal
-	unfiltered  bool       // one has no literal
+	list []*Rule // all, in the order of precedence
+	set  *multimatch.Set
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -105,7 +92,7 @@ var builtin = sync.OnceValues(func() ([]*Rule, error) {
 	}
 	var errs []error
 	for _, r := range list {
-		errs = append(errs, r.prepare()) // not its patterns: a test compiles them, a run a few
+		errs = append(errs, r.prepare()) // without its patterns: a test compiles all, a run only a few
 	}
 	return list, errors.Join(errs...)
 })
@@ -115,8 +102,8 @@ var defaults = new(Rules)
 // Default returns the built-in rules.
 func Default() *Rules { return defaults }
 
-// Compile returns the built-in rules behind those of the user. The error joins
-// one message per faulty rule, each naming the rule and what is wrong with it.
+// Compile returns the user's rules followed by the built-in ones. The error joins one message for
+// each invalid rule, with its name and the reason.
 func Compile(user []UserRule) (*Rules, error) {
 	own, err := compileUser(user)
 	if err != nil {
@@ -132,7 +119,7 @@ func Compile(user []UserRule) (*Rules, error) {
 	return rs, nil
 }
 
-// build makes the index, once.
+// build compiles the matcher, once.
 func (rs *Rules) build() error {
 	rs.once.Do(func() {
 		base, err := builtin()
@@ -142,27 +129,76 @@ func (rs *Rules) build() error {
 		}
 		base = slices.Clone(base)
 		slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
-		rs.err = rs.index(append(slices.Clone(rs.own), base...))
+		rs.err = rs.compile(append(slices.Clone(rs.own), base...))
 	})
 	return rs.err
 }
 
-// ready returns rs with its index.
-func (rs *Rules) ready() *Rules {
-	if err := rs.build(); err != nil {
-		panic(err) // of the built-in rules alone, which a test builds; Compile tells of others
+func (rs *Rules) compile(list []*Rule) (err error) {
+	patterns := make([]multimatch.Pattern, len(list))
+	for i, r := range list {
+		patterns[i] = multimatch.Pattern{Expr: r.Pattern, Not: r.Not, Contains: r.Contains, Use: r.use()}
 	}
-	return rs
+	rs.list = list
+	rs.set, err = multimatch.Compile(patterns)
+	return err
 }
 
-// scratch returns hits, which it makes when they are first asked for. Whoever
-// asks the rules of a text has them from here.
-func (rs *Rules) scratch(hits *[]uint64) []uint64 {
-	if *hits == nil {
-		*hits = make([]uint64, rs.ready().words)
+// use returns how the scanner treats the rule on a line of a log.
+func (r *Rule) use() multimatch.Use {
+	switch {
+	case !logRule(r):
+		return multimatch.Skip
+	case r.Role == RoleIgnore:
+		return multimatch.Suppress
 	}
-	return *hits
+	return multimatch.Report
 }
+
+// A matcher finds the rule of a text. It is used by one goroutine.
+type matcher struct {
+	rules   *Rules
+	scanner *multimatch.Scanner // nil until a text is searched
+}
+
+// A match is the rule of a text and how the rule's pattern matched.
+type match struct {
+	rule *Rule // nil: none
+	by   *multimatch.Alternative
+}
+
+// group returns what the first group of the rule's pattern holds in text.
+func (m match) group(text string) string { return m.by.Group(text) }
+
+func (m *matcher) ready() *multimatch.Scanner {
+	if m.scanner == nil {
+		if err := m.rules.build(); err != nil {
+			panic(err) // of the built-in rules, which a test builds; Compile returns errors of others
+		}
+		m.scanner = m.rules.set.Scanner()
+	}
+	return m.scanner
+}
+
+func (m *matcher) match(by *multimatch.Alternative) match {
+	if by == nil {
+		return match{}
+	}
+	return match{rule: m.rules.list[by.Pattern()], by: by}
+}
+
+// first returns the first rule that matches text, of those for which want returns true, of all if
+// want is nil.
+func (m *matcher) first(text string, want func(*Rule) bool) match {
+	sc := m.ready()
+	if want == nil {
+		return m.match(sc.First(text, nil))
+	}
+	return m.match(sc.First(text, func(i int) bool { return want(m.rules.list[i]) }))
+}
+
+// line returns the rule of a line of a log, none if the line is no error.
+func (m *matcher) line(text string) match { return m.match(m.ready().Line(text)) }
 
 func compileUser(user []UserRule) ([]*Rule, error) {
 	var errs []error
@@ -182,7 +218,7 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 		if u.Class == "" {
 			errs = append(errs, fmt.Errorf("rule %q: has no class", name))
 		}
-		if err := errors.Join(r.prepare(), r.compile()); err != nil {
+		if err := errors.Join(r.prepare(), r.checkPatterns()); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -192,7 +228,7 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 	return own, errors.Join(errs...)
 }
 
-// prepare checks r but for its patterns.
+// prepare fills in defaults and checks everything except the patterns.
 func (r *Rule) prepare() error {
 	if r.ID == "" {
 		return fmt.Errorf("rule with pattern %q: has no id", r.Pattern)
@@ -218,9 +254,6 @@ func (r *Rule) prepare() error {
 	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure}, r.Scope) {
 		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
 	}
-	for _, p := range r.Not {
-		r.not = append(r.not, newException(p))
-	}
 	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
 		if err := checkTemplate(s); err != nil {
 			return fmt.Errorf("rule %q: %w", r.ID, err)
@@ -229,8 +262,8 @@ func (r *Rule) prepare() error {
 	return nil
 }
 
-// compile says whether the patterns of r are sound.
-func (r *Rule) compile() error {
+// checkPatterns returns an error if a pattern of r does not compile or matches everything.
+func (r *Rule) checkPatterns() error {
 	re, err := regexp.Compile(r.Pattern)
 	if err != nil {
 		return fmt.Errorf("rule %q: %w", r.ID, err)
@@ -244,75 +277,4 @@ func (r *Rule) compile() error {
 		}
 	}
 	return nil
-}
-
-// index builds the literal filter over the rules in their order.
-func (rs *Rules) index(list []*Rule) error {
-	rs.list = list
-	room := newRoom()
-	for _, r := range list {
-		b, err := r.branches(room)
-		if err != nil {
-			return fmt.Errorf("rule %q: %w", r.ID, err)
-		}
-		rs.branches = append(rs.branches, b...)
-	}
-	if len(rs.branches) > 1<<15 {
-		return fmt.Errorf("too many rules: %d alternatives", len(rs.branches))
-	}
-	rs.words = (len(rs.branches) + 63) / 64
-	rs.always, rs.aside, rs.loud = make([]uint64, rs.words), make([]uint64, rs.words), make([]uint64, rs.words)
-	for i, b := range rs.branches {
-		if b.rule.Role == RoleIgnore || !logRule(b.rule) {
-			rs.aside[i>>6] |= 1 << (i & 63)
-		}
-		if b.rule.Role != RoleIgnore || !logRule(b.rule) {
-			rs.loud[i>>6] |= 1 << (i & 63)
-		}
-		if len(b.lits) == 0 {
-			rs.always[i>>6] |= 1 << (i & 63)
-		}
-		for _, l := range b.lits {
-			rs.longest = max(rs.longest, len(l.text))
-		}
-	}
-	rs.lits, rs.may = sync.OnceValue(rs.literals), newPrefilter()
-	for i := range rs.branches {
-		rs.filter(uint16(i))
-	}
-	rs.may.ready()
-	return nil
-}
-
-func (rs *Rules) literals() *literals {
-	words := map[string][]uint16{}
-	for i, b := range rs.branches {
-		for _, l := range b.lits {
-			words[l.text] = append(words[l.text], uint16(i))
-		}
-	}
-	return newLiterals(words)
-}
-
-// filter puts branch i where heard finds it.
-func (rs *Rules) filter(i uint16) {
-	b := &rs.branches[i]
-	if b.rule.Role == RoleIgnore || !logRule(b.rule) {
-		return
-	}
-	rs.unfiltered = rs.unfiltered || len(b.lits) == 0
-	if b.first != nil && len(b.lits) > 0 && !slices.ContainsFunc(b.lits, func(l literal) bool { return !l.prefix }) {
-		for _, l := range b.lits {
-			rs.starts.add(l, i)
-		}
-		return
-	}
-	for _, l := range b.lits {
-		w, fold := l.text, l.exact == ""
-		if !fold {
-			w = l.exact[:len(l.text)]
-		}
-		rs.may.add(w, fold)
-		rs.ends.add(w, fold, i)
-	}
 }

@@ -25,21 +25,14 @@ func TestRuleExamples(t *testing.T) {
 			if len(r.Examples.Positive) == 0 || len(r.Examples.Negative) == 0 {
 				t.Errorf("has no positive or no negative example")
 			}
-			if err := r.compile(); err != nil {
+			if err := r.checkPatterns(); err != nil {
 				t.Fatal(err)
 			}
 			re := regexp.MustCompile(r.Pattern)
-			alone, err := index([]*Rule{r})
+			alone, err := only(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, b := range alone.branches {
-				b.re() // panics if it does not compile
-				if len(b.lits) == 0 {
-					t.Errorf("alternative %s has no literal: every line would pay for it", b.re())
-				}
-			}
-			hits := make([]uint64, alone.words)
 			if r.Class != "" && r.Class != routing.Unknown && (r.Suggestion == "" || r.SuggestionKo == "") {
 				t.Errorf("has a class and no suggestion in both languages")
 			}
@@ -47,12 +40,12 @@ func TestRuleExamples(t *testing.T) {
 				if !re.MatchString(s) {
 					t.Errorf("the pattern does not match its own example %q", s)
 				}
-				if got, _ := alone.match(s, hits, nil); got == nil {
+				if alone.first(s, nil).rule == nil {
 					t.Errorf("does not match its own example %q", s)
 				}
 			}
 			for _, s := range r.Examples.Negative {
-				if got, _ := alone.match(s, hits, nil); got != nil {
+				if alone.first(s, nil).rule != nil {
 					t.Errorf("matches its negative example %q", s)
 				}
 			}
@@ -63,16 +56,16 @@ func TestRuleExamples(t *testing.T) {
 // TestRulesDoNotHideEachOther checks that the positive examples of a rule that
 // carries a class are not taken by a rule that ignores them.
 func TestRulesDoNotHideEachOther(t *testing.T) {
-	rules := Default().ready()
-	hits := make([]uint64, rules.words)
-	for _, r := range rules.list {
+	rules := matcher{rules: Default()}
+	rules.ready()
+	for _, r := range rules.rules.list {
 		if r.Role != RoleError || r.Scope == ScopeFailure {
 			continue
 		}
 		for _, s := range r.Examples.Positive {
-			got, _ := rules.match(s, hits, logRule)
+			got := rules.first(s, logRule).rule
 			if got != nil && (got.Role == RoleStop || got.Role == RoleWrapper) {
-				got, _ = rules.match(s, hits, func(r *Rule) bool { return r.Role == RoleError })
+				got = rules.first(s, func(r *Rule) bool { return r.Role == RoleError }).rule
 			}
 			if got == nil || got.Role == RoleIgnore || (r.Class != "" && got.Class != r.Class) {
 				t.Errorf("%s: example %q is taken by %v", r.ID, s, name(got))
@@ -125,9 +118,9 @@ func TestUserRulesComeFirstByPriority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits := make([]uint64, rules.words)
+	m := matcher{rules: rules}
 	for text, want := range map[string]string{"x: No space left on device": "high", "abc": "wild", "No spa left": "no rule"} {
-		if r, _ := rules.match(text, hits, nil); name(r) != want {
+		if r := m.first(text, nil).rule; name(r) != want {
 			t.Errorf("%q: got %s, want %s", text, name(r), want)
 		}
 	}
@@ -141,69 +134,26 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// index returns rules that are those of list alone.
-func index(list []*Rule) (*Rules, error) {
-	rs := &Rules{}
-	return rs, rs.index(list)
+// only returns a matcher of the rule r alone.
+func only(r *Rule) (*matcher, error) {
+	m := &matcher{rules: &Rules{}}
+	if err := m.rules.compile([]*Rule{r}); err != nil {
+		return nil, err
+	}
+	m.scanner = m.rules.set.Scanner()
+	return m, nil
 }
 
-func TestRulesAreBuiltWhenATextAsks(t *testing.T) {
+func TestRulesAreCompiledWhenATextIsSearched(t *testing.T) {
 	rs := new(Rules)
 	c := NewCollector(rs)
 	rep := &testreport.Report{Formats: []string{"junit"}, Counts: testreport.Counts{Tests: 1, Passed: 1}}
 	Diagnose(rep, c, Options{})
-	if rs.branches != nil {
-		t.Error("a report of passing tests has the rules built")
+	if rs.set != nil {
+		t.Error("a report of passing tests compiled the rules")
 	}
 	c.Line(testreport.Line{No: 1, Text: "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"})
-	if rs.branches == nil || len(c.cur.head) != 1 {
-		t.Errorf("the line of a log is not looked at: %d rules, %d candidates", len(rs.branches), len(c.cur.head))
-	}
-}
-
-// TestLiterals compares the automaton with strings.Contains.
-func TestLiterals(t *testing.T) {
-	words := []string{"he", "she", "his", "hers", "error:", "err", "r:", "é!"}
-	m := map[string][]uint16{}
-	for i, w := range words {
-		m[w] = append(m[w], uint16(i))
-	}
-	l := newLiterals(m)
-	for _, s := range []string{"", "ushers", "USHERS", "ERROR: x", "eerrorr:", "hi s", "café!"} {
-		hits := make([]uint64, 1)
-		l.scan(s, hits)
-		for i, w := range words {
-			if got, want := hits[0]&(1<<i) != 0, strings.Contains(strings.ToLower(s), w); got != want {
-				t.Errorf("%q in %q: got %v, want %v", w, s, got, want)
-			}
-		}
-	}
-}
-
-// TestBranches checks that a pattern taken apart matches as the whole does.
-func TestBranches(t *testing.T) {
-	list, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for _, r := range list {
-		lines = append(append(lines, r.Examples.Positive...), r.Examples.Negative...)
-	}
-	for _, r := range list {
-		plain := *r
-		plain.not = nil
-		alone, err := index([]*Rule{&plain})
-		if err != nil {
-			t.Fatal(err)
-		}
-		hits, re := make([]uint64, alone.words), regexp.MustCompile(r.Pattern)
-		for _, s := range lines {
-			got, _ := alone.match(s, hits, nil)
-			want := re.MatchString(s)
-			if len(s) > 0 && (got != nil) != want && len(r.Contains) == 0 {
-				t.Errorf("%s on %q: branches %v, pattern %v", r.ID, s, got != nil, want)
-			}
-		}
+	if rs.set == nil || len(c.cur.head) != 1 {
+		t.Errorf("the line of a log was not searched: matcher %v, %d candidates", rs.set, len(c.cur.head))
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 )
 
-// placeholder is {name} in a suggestion. A part in [[double brackets]] is left
-// out as a whole if one of its placeholders is empty.
+// placeholder is {name} in a suggestion. A part in [[double brackets]] is omitted if one of its
+// placeholders is empty.
 var (
-	placeholder = multimatch.New(`\{[a-z0-9_]+\}`)
-	optional    = multimatch.New(`\[\[.*?\]\]`)
+	placeholder = lazyregexp.New(`\{[a-z0-9_]+\}`)
+	optional    = lazyregexp.New(`\[\[.*?\]\]`)
 )
 
 var placeholders = map[string]bool{
@@ -20,7 +20,7 @@ var placeholders = map[string]bool{
 	"{actual}": true, "{test}": true, "{match}": true, "{message}": true,
 }
 
-// checkTemplate reports a placeholder that nothing fills.
+// checkTemplate returns an error for an unknown placeholder.
 func checkTemplate(s string) error {
 	for _, p := range placeholder.FindAllString(s, -1) {
 		if !placeholders[p] {
@@ -30,15 +30,14 @@ func checkTemplate(s string) error {
 	return nil
 }
 
-// fill puts values into a suggestion; ok is false if one that is not optional
-// has no value.
+// fill inserts values into a suggestion; ok is false if a placeholder outside brackets has no
+// value.
 func fill(tmpl string, vals map[string]string) (string, bool) {
 	s, ok := fillPlain(dropUnfilled(tmpl, vals), vals)
 	return strings.TrimSpace(s), ok
 }
 
-// dropUnfilled drops the optional parts that cannot be filled and the brackets
-// of those that can.
+// dropUnfilled removes the optional parts that cannot be filled, and the brackets of the others.
 func dropUnfilled(tmpl string, vals map[string]string) string {
 	return optional.ReplaceAllStringFunc(tmpl, func(part string) string {
 		if _, ok := fillPlain(part[2:len(part)-2], vals); !ok {
@@ -63,7 +62,7 @@ func fillPlain(s string, vals map[string]string) (string, bool) {
 	return out, ok
 }
 
-// classSuggestion is what to do about a class where no rule says more.
+// classSuggestion is the advice for a class, used where no rule has a suggestion of its own.
 var classSuggestion = map[string]map[routing.Class]string{
 	"en": {
 		routing.NotImplemented: "Implement what [[{test} ]]needs: it fails because something it calls does not exist yet[[ ({message})]].[[ Start at {where}.]]",
@@ -89,13 +88,13 @@ var classSuggestion = map[string]map[routing.Class]string{
 	},
 }
 
-// logicFallback is for a LOGIC_ERROR whose tool states no expected value.
+// logicFallback is the advice for a LOGIC_ERROR without an expected value.
 var logicFallback = map[string]string{
 	"en": "Correct the code that [[{test} ]]checks: [[{message}.]]",
 	"ko": "[[{test}이(가) ]]확인하는 코드를 고치세요: [[{message}.]]",
 }
 
-// suggest returns what to do about f, which rule r decided (r may be nil).
+// suggest returns the advice for f. r is the rule that decided it, or nil.
 func suggest(f routing.Failure, r *Rule, match, lang string) string {
 	if lang != "ko" {
 		lang = "en"
@@ -146,8 +145,8 @@ func values(f routing.Failure, match string) map[string]string {
 	return v
 }
 
-// brief returns the first line of s that is not blank, cut to max bytes at a
-// rune boundary. Braces that look like a placeholder cannot be filled again.
+// brief returns the first line of s that is not blank, cut to max bytes at a rune boundary. Text in
+// braces that resembles a placeholder is not filled a second time.
 func brief(s string, max int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexByte(s, '\n'); i >= 0 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Tree is an index of a repository's files for mapping printed paths, built
-// once and used for every path of a run: the paths with their elements
-// reversed, sorted, so that files which end alike stand together.
+// Tree maps printed paths to the files of a repository. It is built once for all paths of a run and
+// holds the paths with their elements reversed, sorted, so that files with a common end are
+// adjacent.
 type Tree struct {
 	files []treeFile
 }
@@ -26,8 +26,8 @@ func NewTree(paths []string) *Tree {
 	return t
 }
 
-// reversed joins e from its last to its first. NUL sorts before whatever a
-// name may hold, so a path stands right before those it is the end of.
+// reversed joins e from last to first. NUL sorts before any character of a name, so a path precedes
+// those that it is the end of.
 func reversed(e []string) string {
 	var b strings.Builder
 	for i := len(e) - 1; i >= 0; i-- {
@@ -37,13 +37,9 @@ func reversed(e []string) string {
 	return b.String()
 }
 
-// MapPath returns the file of tree that a tool printed as printed. It builds
-// an index each time; use Tree.Map for more than one path.
-func MapPath(printed string, tree []string) (string, bool) { return NewTree(tree).Map(printed) }
-
-// Map returns the file that a tool printed as printed: the one that shares the
-// longest run of trailing path elements with it. It is not ok if none shares
-// the base name or if two share equally much and neither is an end of printed.
+// Map returns the file that a tool printed as printed: the one that shares the longest run of
+// trailing path elements with it. ok is false if no file shares the base name, or if two share
+// equally much and neither is an end of printed.
 func (t *Tree) Map(printed string) (string, bool) {
 	want := elements(printed)
 	if t == nil || len(want) == 0 {
@@ -53,7 +49,7 @@ func (t *Tree) Map(printed string) (string, bool) {
 	if score == 0 {
 		return "", false
 	}
-	best := found[0] // an end of printed as a whole sorts first
+	best := found[0] // a file that is an end of printed sorts first
 	if len(found) > 1 && strings.Count(best.rev, "\x00") != score {
 		return "", false
 	}
@@ -61,8 +57,7 @@ func (t *Tree) Map(printed string) (string, bool) {
 	return best.path, plausible(want, got, score, rooted(printed)) && !installed(want, got)
 }
 
-// deepest returns the files that share the most trailing elements with want,
-// and how many those are.
+// deepest returns the files that share the most trailing elements with want, and that number.
 func (t *Tree) deepest(want []string) (found []treeFile, score int) {
 	in, key := t.files, ""
 	for i := len(want) - 1; i >= 0; i-- {
@@ -82,23 +77,21 @@ func withPrefix(files []treeFile, key string) []treeFile {
 	return files[lo : lo+n]
 }
 
-// plausible refuses a match by base name alone where both paths have
-// directories that contradict each other: "lib/a/util.py" is not "b/util.py".
+// plausible rejects a match by base name alone if both paths have directories that contradict each
+// other: "lib/a/util.py" is not "b/util.py".
 func plausible(want, got []string, score int, rooted bool) bool {
 	return score > 1 || len(want) == 1 || len(got) == 1 && rooted && len(want) > 2
 }
 
-// rooted reports whether printed begins at a root, so that the checkout's own
-// directories stand in front.
+// rooted reports whether printed is absolute, so that directories of the checkout precede the path.
 func rooted(printed string) bool {
 	return strings.HasPrefix(printed, "/") || strings.Contains(printed, "://") || len(printed) > 2 && printed[1] == ':' && (printed[2] == '\\' || printed[2] == '/')
 }
 
-// elsewhere are directories of what is installed, not checked out.
+// elsewhere are directories of installed packages.
 var elsewhere = []string{"site-packages", "dist-packages", "node_modules", "registry", "gems", "rustlib", "GOROOT", "toolchains", "jspm_packages", "bower_components"}
 
-// installed reports whether want lies in a directory of installed packages that
-// got does not lie in.
+// installed reports whether want is in a directory of installed packages and got is not.
 func installed(want, got []string) bool {
 	for _, e := range elsewhere {
 		if slices.Contains(want[:len(want)-1], e) && !slices.Contains(got, e) {
@@ -116,13 +109,12 @@ func installed(want, got []string) bool {
 	return false
 }
 
-// classFiles are the endings of files named after a class.
+// classFiles are the extensions of files that are named after a class.
 var classFiles = []string{".java", ".kt", ".scala", ".groovy", ".py", ".php", ".cs"}
 
-// MapClass returns the file of the class, module or namespace name:
-// "com.acme.FooTest$Inner" is src/test/java/com/acme/FooTest.java. A Kotlin
-// file may leave out directories of its package's beginning. It is not ok if
-// more than one file fits, or if name has no package.
+// MapClass returns the file of a class, module or namespace: "com.acme.FooTest$Inner" is in
+// src/test/java/com/acme/FooTest.java. The path of a Kotlin file can omit the first elements of its
+// package. ok is false if several files fit or if name has no package.
 func (t *Tree) MapClass(name string) (string, bool) {
 	parts := classParts(name)
 	if t == nil {
@@ -140,7 +132,7 @@ func (t *Tree) MapClass(name string) (string, bool) {
 	return "", false
 }
 
-// classParts splits a class name: nested classes, parameters and calls are gone.
+// classParts splits a class name, without nested classes, parameters and calls.
 func classParts(name string) []string {
 	name, _, _ = strings.Cut(name, "$")
 	name, _, _ = strings.Cut(name, "[")
@@ -152,7 +144,7 @@ func classParts(name string) []string {
 	return strings.Split(name, ".")
 }
 
-// class finds want, a package's directories and a file.
+// class returns the file whose path ends in want, the directories of a package and a file name.
 func (t *Tree) class(want []string) (string, bool) {
 	found, score := t.deepest(want)
 	if score == 0 || len(found) != 1 {
@@ -169,8 +161,7 @@ func (t *Tree) class(want []string) (string, bool) {
 	return found[0].path, slices.Contains([]string{"kotlin", "java", "scala", "groovy", "src", "test", "tests", "main"}, above)
 }
 
-// elements splits a printed path: back slashes, a scheme, a query and "./"
-// and "../" are gone.
+// elements splits a printed path, without back slashes, scheme, query, "./" and "../".
 func elements(printed string) []string {
 	p := strings.ReplaceAll(strings.TrimSpace(printed), `\`, "/")
 	if i := strings.Index(p, "://"); i > 0 && i < 16 {

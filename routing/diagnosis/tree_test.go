@@ -56,6 +56,36 @@ func TestTreeMap(t *testing.T) {
 	}
 }
 
+func TestTreeMapPrinted(t *testing.T) {
+	tree := []string{"src/cart.go", "lib/a/util.py", "lib/b/util.py", "app/src/main/java/com/acme/Cart.java", "web/src/cart.ts", "index.js", "web/index.js", "README.md"}
+	for printed, want := range map[string]string{
+		"src/cart.go":                        "src/cart.go",
+		"/home/runner/work/x/x/src/cart.go":  "src/cart.go",
+		`D:\a\x\x\src\cart.go`:               "src/cart.go",
+		"./src/cart.go":                      "src/cart.go",
+		"file:///w/web/src/cart.ts":          "web/src/cart.ts",
+		"com/acme/Cart.java":                 "app/src/main/java/com/acme/Cart.java",
+		"Cart.java":                          "app/src/main/java/com/acme/Cart.java",
+		"util.py":                            "",
+		"/x/a/util.py":                       "lib/a/util.py",
+		"index.js":                           "index.js",
+		"nowhere.go":                         "",
+		"":                                   "",
+		"/usr/lib/python3/other/dir/cart.go": "",
+		"github.com/x/y/src/cart.go":         "src/cart.go",
+		"/home/runner/work/x/x/README.md":    "README.md",
+		"/opt/node_modules/thing/dist/src/web.go": "",
+	} {
+		got, ok := NewTree(tree).Map(printed)
+		if !ok {
+			got = ""
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", printed, got, want)
+		}
+	}
+}
+
 func TestTreeMapClass(t *testing.T) {
 	tree := NewTree(sampleTree)
 	for _, c := range []struct{ name, want string }{

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // keyReaders read the value of each key, in the order they are listed to people.
@@ -65,7 +67,7 @@ func (r *reader) port(n *yaml.Node) {
 		case k.Tag == "!!merge":
 			r.at(k, "merging keys (<<) is not supported; write them out")
 		case j < 0:
-			r.at(k, "unknown key %q; %s", k.Value, nearest(k.Value, keyNames))
+			r.at(k, "unknown key %q; %s", k.Value, suggest.Hint(k.Value, keyNames))
 		case v.Tag == "!!null" || v.Kind == yaml.ScalarNode && strings.TrimSpace(v.Value) == "":
 			r.at(k, "%s has no value; give it one or leave the key out", k.Value)
 		default:
@@ -150,7 +152,7 @@ func (r *reader) status(s *Spec, n *yaml.Node) {
 	}
 	if s.Status = statuses[v]; s.Status == "" {
 		s.Status = Pending
-		r.at(n, "status is %q; %s", v, nearest(v, sortedKeys(statuses)))
+		r.at(n, "status is %q; %s", v, suggest.Hint(v, slices.Sorted(maps.Keys(statuses))))
 	}
 }
 
@@ -316,7 +318,7 @@ func (r *reader) command(n *yaml.Node, key string) *Command {
 		case "inputs":
 			c.Inputs = r.inputs(v, key+".inputs")
 		default:
-			r.at(k, "%s has the unknown key %q; %s", key, k.Value, nearest(k.Value, known))
+			r.at(k, "%s has the unknown key %q; %s", key, k.Value, suggest.Hint(k.Value, known))
 		}
 	}
 	if !seen["workflow"] {

@@ -3,8 +3,11 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Plan is a graph of ports without anything wrong with it.
@@ -107,12 +110,11 @@ func (c *checker) hint(s *Spec, id string) string {
 	if len(c.byID) > 200 || len(c.problems) > 200 {
 		return "write its port, or remove that"
 	}
-	ids := slices.DeleteFunc(sortedKeys(c.byID), func(k string) bool { return k == s.ID })
-	h := nearest(id, ids)
-	if (len(ids) > 12 || len(ids) == 0) && strings.HasPrefix(h, "known are") {
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(c.byID)), func(k string) bool { return k == s.ID })
+	if _, ok := suggest.Close(id, ids); !ok && (len(ids) > 12 || len(ids) == 0) {
 		return "write its port, or remove that"
 	}
-	return h
+	return suggest.Hint(id, ids)
 }
 
 func (c *checker) circles(g Graph) {

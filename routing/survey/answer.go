@@ -62,7 +62,7 @@ func (p Prompt) ReadBody(body string) (a Answer, submitted bool, err error) {
 // its boxes or a command. Is is false for a comment that is none. Posting is
 // submitting, unless the comment carries the Submit box: then that counts.
 func (p Prompt) ReadComment(comment, body string) (a Answer, is bool, err error) {
-	r := answers.ReadReply(comment, body)
+	r := readReply(comment, body)
 	if len(r.Commands) == 0 && len(r.Ticked) == 0 {
 		return a, false, nil
 	}
@@ -74,7 +74,7 @@ func (p Prompt) ReadComment(comment, body string) (a Answer, is bool, err error)
 }
 
 // answer puts ticked boxes, commands and text together.
-func (p Prompt) answer(ticked []string, cmds []answers.AnswerCommand, text string) (Answer, error) {
+func (p Prompt) answer(ticked []string, cmds []Command, text string) (Answer, error) {
 	var levels []Choice
 	say := func(c Choice) {
 		if !slices.Contains(levels, c) {
@@ -145,9 +145,9 @@ func (p Prompt) suggestion(word string) (Suggestion, bool) {
 // ParseAnswer reads an answer as the command line gives it: a choice, the
 // suggestions that are accepted (numbers or ids), and free text.
 func (p Prompt) ParseAnswer(choice string, accept []string, text string) (Answer, error) {
-	c := answers.AnswerCommand{Accept: accept}
+	c := Command{Accept: accept}
 	if slices.Contains(Choices, Choice(choice)) {
 		c.Level = choice
 	}
-	return p.answer(nil, []answers.AnswerCommand{c}, text)
+	return p.answer(nil, []Command{c}, text)
 }

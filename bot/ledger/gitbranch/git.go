@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -65,7 +66,7 @@ func NewGit(client *github.Client, owner, repo, branch string) *Git {
 		branch = Branch
 	}
 	return &Git{client: client, owner: owner, repo: repo, branch: branch,
-		turn: make(chan struct{}, 1), pause: pause, last: map[string]content{}}
+		turn: make(chan struct{}, 1), pause: sleep.For, last: map[string]content{}}
 }
 
 // Load implements ledger.Ledger. A repository the token cannot read looks like

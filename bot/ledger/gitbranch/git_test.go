@@ -19,6 +19,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/ledgertest"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/e2e"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -337,7 +338,7 @@ func TestSecondaryLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g, _ := w.ledger(t)
-	g.pause = pause // go-github itself refuses requests until the limit is over
+	g.pause = sleep.For // go-github itself refuses requests until the limit is over
 	v := fixed(t, w, g)
 	w.view.Fault(e2e.Fault{Method: "PUT", Path: casePath, Status: 403, Header: http.Header{"Retry-After": {"1"}}, Body: e2e.RateLimited(403, 0).Body})
 	began := time.Now()

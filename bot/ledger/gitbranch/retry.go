@@ -133,14 +133,3 @@ func waitOf(err error, now time.Time) time.Duration {
 func backoff(n int) time.Duration {
 	return rand.N(firstPause << min(n-1, 6))
 }
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -142,7 +143,7 @@ func (p *Pair) remote(ctx context.Context, l plan.Loop, role plan.Role, c *plan.
 		if x := p.Workflows; x.Patience > 0 && time.Since(began)+d > x.Patience {
 			return worked{}, a.giveUp(ctx, d)
 		}
-		sleep(ctx, d)
+		_ = sleep.For(ctx, d) // the loop looks at ctx
 	}
 }
 
@@ -371,15 +372,6 @@ func (b *backoff) next() time.Duration {
 	d := b.at
 	b.at = min(b.at*3/2, b.most)
 	return d
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // WorkflowsOf returns where workflows run, as the environment of a job says:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
 // Lane returns the deliveries of an event in a lane on which nobody works and
@@ -94,10 +95,8 @@ func (s *Store) Hurry(ctx context.Context, installation int64) error {
 		if err != nil || noting == 0 {
 			return told("deliveries", err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
+		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
 // rights returns the session with what may be seen in it, asking GitHub if that
@@ -113,10 +114,8 @@ func (g *Gate) another(ctx context.Context, id string, k token) (token, error) {
 		case won:
 			return g.renew(ctx, id, k)
 		}
-		select {
-		case <-ctx.Done():
-			return token{}, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		if err := sleep.For(ctx, 100*time.Millisecond); err != nil {
+			return token{}, err
 		}
 	}
 }

@@ -1,0 +1,257 @@
+package diagnosis
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+func TestResult(t *testing.T) {
+	failing := []testreport.Test{{Name: "t", Kind: testreport.KindAssertion, Message: "assert 1 == 2"}}
+	one := 1
+	for _, c := range []struct {
+		name  string
+		rep   testreport.Report
+		opt   Options
+		want  routing.Result
+		class routing.Class
+	}{
+		{"green", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{}, routing.Pass, ""},
+		{"green and success", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{Conclusion: "success"}, routing.Pass, ""},
+		{"green but failure", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{Conclusion: "failure"}, routing.Unclear, routing.Unknown},
+		{"green but exit 1", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{ExitCode: &one}, routing.Unclear, routing.Unknown},
+		{"nothing", testreport.Report{}, Options{Conclusion: "success"}, routing.Unclear, routing.Unknown},
+		{"all skipped", testreport.Report{Counts: testreport.Counts{Tests: 2, Skipped: 2}}, Options{}, routing.Unclear, routing.Unknown},
+		{"truncated", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}, Problems: []testreport.Problem{{Kind: testreport.KindTruncated}}}, Options{}, routing.Unclear, routing.Unknown},
+		{"truncated, one failed", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 1, Failed: 1}, Failing: failing, Problems: []testreport.Problem{{Kind: testreport.KindTruncated}}}, Options{}, routing.Fail, routing.LogicError},
+		{"failed and success", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{Conclusion: "success"}, routing.Fail, routing.LogicError},
+		{"cancelled", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 2}}, Options{Conclusion: "cancelled"}, routing.Unclear, routing.Unknown},
+		{"cancelled, one failed", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{Conclusion: "cancelled"}, routing.Fail, routing.LogicError},
+		{"timed out", testreport.Report{}, Options{Conclusion: "timed_out"}, routing.TimedOut, routing.Timeout},
+		{"timed out, one failed", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{Conclusion: "timed_out"}, routing.TimedOut, routing.Timeout},
+		{"build problem", testreport.Report{Problems: []testreport.Problem{{Kind: testreport.KindBuild, Name: "pkg", Message: "a.go:3:2: undefined: x"}}}, Options{}, routing.Fail, routing.TypeError},
+		{"coverage", testreport.Report{Counts: testreport.Counts{Tests: 1, Passed: 1}, Problems: []testreport.Problem{{Kind: testreport.KindCoverage, Message: "coverage 71 % is below 80 %"}}}, Options{}, routing.Fail, routing.Quality},
+		{"lint", testreport.Report{Diagnostics: []testreport.Diagnostic{{Tool: "eslint", File: "a.js", Line: 3, Severity: testreport.SevError, Message: "no-console"}}}, Options{Conclusion: "failure"}, routing.Fail, routing.Quality},
+		{"warnings only", testreport.Report{Counts: testreport.Counts{Tests: 1, Passed: 1}, Diagnostics: []testreport.Diagnostic{{Tool: "eslint", Severity: testreport.SevWarning}}}, Options{}, routing.Pass, ""},
+		{"counted, not listed", testreport.Report{Counts: testreport.Counts{Tests: 2, Passed: 1, Failed: 1}}, Options{}, routing.Unclear, routing.Unknown},
+		{"passed elsewhere", testreport.Report{Counts: testreport.Counts{Tests: 1, Failed: 1}, Failing: failing}, Options{PassedElsewhere: []string{"t"}}, routing.Fail, routing.Flaky},
+		{"passed on retry", testreport.Report{Counts: testreport.Counts{Tests: 1, Passed: 1, Flaky: 1}, Flaky: []testreport.Test{{Name: "t"}}}, Options{}, routing.Pass, routing.Flaky},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Diagnose(&c.rep, nil, c.opt)
+			checkInvariants(t, d)
+			if d.Result != c.want || d.Class != c.class {
+				t.Errorf("%s %s (%s), want %s %s", d.Result, d.Class, d.Reason, c.want, c.class)
+			}
+		})
+	}
+	for _, concl := range []string{"skipped", "neutral", "startup_failure", "action_required", "stale"} {
+		if d := Diagnose(nil, nil, Options{Conclusion: concl}); d.Result != routing.Unclear {
+			t.Errorf("%s: %s", concl, d.Result)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	rep := &testreport.Report{Counts: testreport.Counts{Tests: 2, Failed: 2}, Failing: []testreport.Test{
+		{Name: "a", Kind: testreport.KindAssertion, Message: "assert 1 == 2"},
+		{Name: "b", Kind: testreport.KindError, Message: "NotImplementedError"},
+	}}
+	d := Diagnose(rep, nil, Options{})
+	if d.Class != routing.NotImplemented || !d.Failures[1].Decisive || d.Failures[0].Class != routing.LogicError {
+		t.Errorf("%s %+v", d.Class, d.Failures)
+	}
+}
+
+func TestUserRuleDecides(t *testing.T) {
+	rules, err := Compile([]UserRule{{Name: "licence server", Pattern: `licence server (\S+) is down`, Class: routing.EnvIssue, Suggestion: "Wake {match}."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	col := NewCollector(rules)
+	for i, s := range []string{"--- FAIL: TestX (0.00s)", "licence server lic1 is down"} {
+		col.Line(testreport.Line{No: i + 1, Text: s})
+	}
+	d := Diagnose(nil, col, Options{Conclusion: "failure"})
+	if d.Class != routing.EnvIssue || d.Failures[0].Suggestion != "Wake lic1." || d.Evidence[0].Signal != "licence server" || d.Evidence[0].Line != 2 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestLintRuns holds what findings of compilers and linters make of a run.
+func TestLintRuns(t *testing.T) {
+	const (
+		soft    = "a.py:1:1: F401 'os' imported but unused\n"
+		failing = "##[error]Process completed with exit code 1.\n"
+		passing = "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n"
+		step    = "##[group]Run go test ./...\nshell: bash\n##[endgroup]\n"
+	)
+	for _, c := range []struct {
+		name, log, conclusion string
+		result                routing.Result
+		class                 routing.Class
+	}{
+		{"flake8 fails its step", soft + failing, "failure", routing.Fail, routing.Quality},
+		{"flake8 alone", soft, "", routing.Fail, routing.Quality},
+		{"flake8 that was only looked at", soft + step + passing, "success", routing.Pass, ""},
+		{"the same, conclusion unknown", soft + step + passing, "", routing.Pass, ""},
+		{"eslint", "/p/a.js\n  2:10  error  x  y\n\n✖ 1 problem (1 error, 0 warnings)\n\n" + failing, "", routing.Fail, routing.Quality},
+		{"tests passed before the linter failed", passing + step + soft + failing, "failure", routing.Fail, routing.Quality},
+		{"prettier", "Checking formatting...\n[warn] a.js\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n" + failing, "failure", routing.Fail, routing.Quality},
+		{"black", "would reformat a.py\n\nOh no! 💥 💔 💥\n1 file would be reformatted.\n", "", routing.Fail, routing.Quality},
+		{"tsc", "src/a.ts(3,5): error TS2322: Type 'a' is not assignable\n" + failing, "failure", routing.Fail, routing.TypeError},
+		{"gcc", "a.c:1:2: error: 'x' undeclared\nmake: *** [a.o] Error 1\n" + failing, "", routing.Fail, routing.TypeError},
+		{"a compiler error and passing tests", "a.c:1:2: error: 'x' undeclared\n" + passing, "", routing.Fail, routing.TypeError},
+		{"a compiler was probed", "a.c:1:2: error: 'x' undeclared\n" + step + passing, "success", routing.Pass, ""},
+		{"warnings", "a.c:1:2: warning: unused\n" + passing, "", routing.Pass, ""},
+		{"warnings alone", "a.c:1:2: warning: unused\n", "", routing.Unclear, routing.Unknown},
+		{"a JDK too old", "[ERROR] COMPILATION ERROR : \n[ERROR] /p/A.java:[3,13] cannot access B\n[ERROR]   bad class file: /m/b.jar(B.class)\n[ERROR]     class file has wrong version 55.0, should be 52.0\n" + failing, "failure", routing.Fail, routing.EnvIssue},
+		{"a type that is missing", "[ERROR] COMPILATION ERROR : \n[ERROR] /p/A.java:[3,13] cannot find symbol\n" + failing, "failure", routing.Fail, routing.TypeError},
+		{"golangci-lint", "a.go:1:2: Error return value is not checked (errcheck)\n1 issues:\n* errcheck: 1\n" + failing, "failure", routing.Fail, routing.Quality},
+	} {
+		d := diagnoseText(t, c.log, Options{Conclusion: c.conclusion})
+		if d.Result != c.result || d.Class != c.class {
+			t.Errorf("%s: %s %s (%s), want %s %s", c.name, d.Result, d.Class, d.Reason, c.result, c.class)
+		}
+		checkInvariants(t, d)
+	}
+}
+
+// TestLastWords: a log whose tests passed and whose last words are a failure is
+// no pass, unless the run's conclusion says so.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	const green = "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n"
+	for _, c := range []struct {
+		name, in, conclusion string
+		want                 routing.Result
+	}{
+		{"make", green + "make: *** [Makefile:12: check] Error 1\n", "", routing.Unclear},
+		{"make, and the run succeeded", green + "make: *** [Makefile:12: check] Error 1\n", "success", routing.Pass},
+		{"a crash", green + "Segmentation fault (core dumped)\n", "", routing.Unclear},
+		{"a crash before the tests", "Segmentation fault (core dumped)\n" + green, "", routing.Pass},
+		{"make, then something that went well", green + "make: *** [Makefile:12: lint] Error 1\nok, going on\n", "", routing.Pass},
+		{"make, long before the end", green + "make: *** [Makefile:12: lint] Error 1\n" + strings.Repeat("uploading\n", 9), "", routing.Pass},
+		{"Jenkins ends well", green + "[Pipeline] }\n[Pipeline] End of Pipeline\nFinished: SUCCESS\n", "", routing.Pass},
+		{"nothing more", green, "", routing.Pass},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			col := NewCollector(nil)
+			rep, err := testreport.Parse(strings.NewReader(c.in), testreport.Options{OnLine: col.Line})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := Diagnose(rep, col, Options{Conclusion: c.conclusion}); d.Result != c.want || d.Reason == "" {
+				t.Errorf("%s: %s, want %s", d.Result, d.Reason, c.want)
+			}
+		})
+	}
+}
+
+// TestEvidenceStandsAtItsLine holds the evidence of recorded runs against the
+// input: the text stands on the line it names, or, where the runner alone names
+// a place, within the few lines above its report.
+func TestEvidenceStandsAtItsLine(t *testing.T) {
+	files, err := filepath.Glob("../../cmd/switchback/demo/[0-9]*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no recordings", err)
+	}
+	seen := 0
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		d, _ := diagnoseReader(t, strings.NewReader(string(text)), Options{})
+		for _, f := range d.Failures {
+			for _, e := range f.Evidence {
+				seen++
+				if e.Line < 1 || e.Line > len(lines) || !strings.Contains(strings.Join(lines[max(0, e.Line-6):e.Line], "\n"), e.Text) {
+					t.Errorf("%s: evidence %+v is not at its line", name, e)
+				}
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("only %d pieces of evidence", seen)
+	}
+}
+
+// Whoever serves many runs reads and diagnoses them at once, with one set of rules
+// and with tables that are made when they are first needed. What they find is what
+// one alone finds. `make test` runs this one under the race detector.
+func TestReadAtOnce(t *testing.T) {
+	t.Parallel()
+	var texts [][]byte
+	dirs, err := os.ReadDir(filepath.Join("..", "testreport", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs { // the smallest recording of each format
+		var least []byte
+		err := filepath.WalkDir(filepath.Join("..", "testreport", "testdata", dir.Name()), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if least == nil || len(data) < len(least) {
+				least = data
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(least) > 0 && len(least) < 64<<10 {
+			texts = append(texts, least)
+		}
+	}
+	if len(texts) < 50 {
+		t.Fatalf("%d formats", len(texts))
+	}
+	rules, err := Compile([]UserRule{{Name: "own", Pattern: "(?i)out of cheese", Class: "ENV_ISSUE"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text []byte) Diagnosis {
+		col := NewCollector(rules)
+		rep, err := testreport.Parse(bytes.NewReader(text), testreport.Options{OnLine: col.Line})
+		if err != nil && !errors.Is(err, testreport.ErrUnknownFormat) && !errors.Is(err, testreport.ErrEmpty) {
+			t.Errorf("%.60q: %v", text, err)
+			return Diagnosis{}
+		}
+		return Diagnose(rep, col, Options{})
+	}
+	const readers = 4
+	var found [readers][]Diagnosis
+	var all sync.WaitGroup
+	for i := range readers {
+		found[i] = make([]Diagnosis, len(texts))
+		all.Go(func() {
+			for n := range texts {
+				at := (n + i*3) % len(texts) // each meets what another has just begun to make
+				found[i][at] = read(texts[at])
+			}
+		})
+	}
+	all.Wait()
+	for n, text := range texts {
+		alone := read(text)
+		for i := range readers {
+			if !reflect.DeepEqual(found[i][n], alone) {
+				t.Errorf("reader %d of %.60q:\n%+v\nalone:\n%+v", i, text, found[i][n], alone)
+			}
+		}
+	}
+}

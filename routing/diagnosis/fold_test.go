@@ -1,0 +1,30 @@
+package diagnosis
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+func TestFolding(t *testing.T) {
+	rep := &testreport.Report{Counts: testreport.Counts{Tests: 6, Failed: 6}, Failing: []testreport.Test{
+		{Name: "TestA", Suite: "p", Trace: "--- FAIL: TestA (0.00s)"},
+		{Name: "TestA/x", Suite: "p", Message: "a_test.go:3: 1 != 2"},
+		{Name: "TestB", Suite: "p", Message: "own words"},
+		{Name: "TestB/x", Suite: "p", Message: "other words"},
+		{Name: "TestC", Suite: "one/p", Message: "same"},
+		{Name: "TestC", Suite: "two/p", Message: "same"},
+		{Name: "TestC", Suite: "one.p", Message: "same"},
+	}, Problems: []testreport.Problem{{Kind: testreport.KindPackage, Name: "p"}}}
+	d := Diagnose(rep, nil, Options{})
+	checkInvariants(t, d)
+	var got []string
+	for _, f := range d.Failures {
+		got = append(got, f.Suite+" "+f.Name)
+	}
+	want := "p TestA/x,p TestB,p TestB/x,one/p TestC,two/p TestC"
+	if strings.Join(got, ",") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}

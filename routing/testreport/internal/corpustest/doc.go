@@ -1,0 +1,2 @@
+// Package corpustest holds what the tests of several formats share: files, job logs, expectations.
+package corpustest

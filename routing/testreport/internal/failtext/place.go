@@ -1,0 +1,163 @@
+package failtext
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
+)
+
+// ExceptionMessage is "SomeError: text" as pytest gives it.
+var ExceptionMessage = multimatch.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)|^Exception: `)
+
+var (
+	javaFrame   = multimatch.New(`^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)`)
+	pythonFrame = multimatch.New(`^\s*File "([^"]+)", line (\d+)`)
+	csharpFrame = multimatch.New(` in (.+\.\w+):line (\d+)`)
+	msvcPlace   = multimatch.New(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
+	plainPlace  = multimatch.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
+)
+
+// frameworkFrames are the packages whose frames say nothing about the place.
+var frameworkFrames = []string{
+	"org.junit.", "junit.", "java.", "javax.", "jdk.", "sun.", "org.assertj.", "org.hamcrest.", "org.testng.", "org.mockito.", "org.opentest4j.",
+	"kotlin.", "kotlinx.", "scala.", "org.scalatest.", "org.gradle.", "org.apache.maven.", "com.google.common.truth.", "io.kotest.", "groovy.",
+	"org.codehaus.groovy.", "org.spockframework.", "worker.org.gradle.", "org.easymock.", "org.powermock.", "app//org.junit.", "java.base/", "com.intellij.rt.",
+}
+
+// frameworkPaths are parts of paths that belong to a tool, not to the tests.
+var frameworkPaths = []string{
+	"node_modules/", "__cypress/runner/", "node:internal", "internal/", "site-packages/", "dist-packages/", "/vendor/", "/gems/", "/lib/ruby/", "/lib/python", "lib/elixir/",
+	"/usr/lib/", "/usr/local/go/", "/src/testing/", "<frozen", "/rustc/", "phpunit/phpunit", "jest-circus", "mocha/lib", "/.cargo/registry/",
+}
+
+// PlaceIn finds where a failure happened in the text of it: the first Place
+// that is not the test framework's, in the class or file named if given.
+func PlaceIn(text, class, file string) (string, int) {
+	if !strings.ContainsAny(text, ":(") && !strings.Contains(text, ", line ") {
+		return "", 0
+	}
+	text = bounded.CutText(text, 16<<10)
+	var best, py Place
+	python := strings.Contains(text, "Traceback (most recent call last)")
+	for len(text) > 0 {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		if len(line) > 2000 {
+			line = line[:2000]
+		}
+		p, ok := PlaceInLine(line, class)
+		if !ok {
+			continue
+		}
+		if file != "" && !SameFile(file, p.File) {
+			continue
+		}
+		if python && p.python {
+			py = p // the innermost frame stands last
+			continue
+		}
+		if p.sure || best.File == "" {
+			best = p
+		}
+		if p.sure {
+			break
+		}
+	}
+	if py.File != "" && !best.sure {
+		best = py
+	}
+	return best.File, best.Line
+}
+
+type Place struct {
+	File   string
+	Line   int
+	python bool
+	sure   bool // in the class asked for, or the tool's own statement of the Place
+}
+
+// PlaceInLine finds a place in one line, as PlaceIn does.
+func PlaceInLine(line, class string) (Place, bool) {
+	// Each look for a literal spares a regexp on nearly every line.
+	open := strings.IndexByte(line, '(') >= 0
+	if open && strings.Contains(line, "at ") {
+		if m := javaFrame.FindStringSubmatch(line); m != nil {
+			for _, p := range frameworkFrames {
+				if strings.HasPrefix(m[1], p) {
+					return Place{}, false
+				}
+			}
+			return newPlace(m[2], m[3], class != "" && strings.HasPrefix(m[1], class) && strings.HasPrefix(m[1][len(class):], ".")), true
+		}
+	}
+	if strings.Contains(line, "File \"") {
+		if m := pythonFrame.FindStringSubmatch(line); m != nil {
+			if parse.HasAny(m[1], frameworkPaths...) || strings.Contains(m[1], "/unittest/") {
+				return Place{}, false
+			}
+			p := newPlace(m[1], m[2], false)
+			p.python = true
+			return p, true
+		}
+	}
+	if strings.Contains(line, ":line ") {
+		if m := csharpFrame.FindStringSubmatch(line); m != nil {
+			return newPlace(m[1], m[2], false), true
+		}
+	}
+	if open {
+		if m := msvcPlace.FindStringSubmatch(line); m != nil {
+			return newPlace(m[1], m[2], false), true
+		}
+	}
+	if !numbered(line) || parse.HasAny(line, frameworkPaths...) {
+		return Place{}, false
+	}
+	m := plainPlace.FindStringSubmatch(line)
+	if m == nil {
+		return Place{}, false
+	}
+	// pytest ends its text with "path.py:12: AssertionError".
+	trimmed := strings.TrimSpace(line)
+	sure := strings.HasSuffix(m[1], ".py") && strings.HasPrefix(trimmed, m[1]+":"+m[2]+": ") && !strings.Contains(trimmed, ": in ")
+	return newPlace(cleanPath(m[1]), m[2], sure), true
+}
+
+// numbered reports whether a digit stands behind a colon.
+func numbered(line string) bool {
+	for {
+		i := strings.IndexByte(line, ':')
+		if i < 0 || i+1 == len(line) {
+			return false
+		}
+		if line = line[i+1:]; line[0] >= '0' && line[0] <= '9' {
+			return true
+		}
+	}
+}
+
+// cleanPath takes off what bundlers put before a path.
+func cleanPath(p string) string {
+	if i := strings.Index(p, "//"); i >= 0 && i+2 < len(p) {
+		p = p[i+2:]
+	}
+	return strings.TrimPrefix(p, "./")
+}
+
+func newPlace(file, line string, sure bool) Place {
+	n, _ := strconv.Atoi(line)
+	return Place{File: file, Line: n, sure: sure}
+}
+
+// SameFile reports whether one path ends with the other, by whole parts.
+func SameFile(a, b string) bool {
+	a, b = path.Clean(strings.ReplaceAll(a, "\\", "/")), path.Clean(strings.ReplaceAll(b, "\\", "/"))
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return a == b || b != "." && strings.HasSuffix(a, "/"+strings.TrimPrefix(b, "/"))
+}

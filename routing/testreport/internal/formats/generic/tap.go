@@ -1,0 +1,767 @@
+package generic
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
+)
+
+// tapFormat reads TAP 12 to 14 with subtests and diagnostics, as tape, tap,
+// node, bats and perl print it, and what perl's prove makes of it.
+var tapFormat = format.Format{
+	Name:  "tap",
+	Order: 480,
+	Wakes: &format.Wake{Flush: "T1o#nB", Indent: "#", Dots: true},
+	Console: func(out model.Sink, lim model.Limits) format.Console {
+		return &tapConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
+	},
+}
+
+// tapConsole reads streams one after the other. Tests that hold subtests are
+// no tests of their own unless none of their subtests says why they failed.
+type tapConsole struct {
+	out   model.Sink
+	lim   model.Limits
+	anon  *model.Anonymous
+	prove proveRun
+
+	open    bool
+	version bool // "TAP version 13" was seen, so that anything inside is TAP
+	at      int
+	exited  string     // what Test::More says of the exit code
+	levels  []tapLevel // open levels, the outermost first
+	cur     *tapTest   // the test point whose diagnostics follow
+	yaml    *tapYAML
+	file    string // of prove -v
+	first   *tapFirst
+}
+
+// tapFirst is a point "ok 1 text" outside of any stream: it is one's first if
+// the second or a plan follows.
+type tapFirst struct {
+	no int
+	p  tapPoint
+}
+
+// tapLevel is one plan: the stream's or a subtest's.
+type tapLevel struct {
+	indent int
+	name   string // "# Subtest: name", if it was said before
+	group  string // tape's "# name" above its assertions
+	plan   int    // -1 before it was read
+	count  int
+	failed int
+	last   int // number of the last test point
+	kids   []*tapTest
+	tests  int // leaves below, for a parent to know that it has some
+}
+
+// tapTest is a test point that is kept until its level's name is known.
+type tapTest struct {
+	test     model.Test
+	path     []string // names of the levels above, the nearest first
+	diag     bounded.Block
+	stack    string
+	subtests bool // it has some
+	said     bool // they failed
+}
+
+// tapKept bounds the failing tests that wait for their parent's name.
+const tapKept = 2000
+
+func (c *tapConsole) Idle() bool {
+	return !c.open && !c.prove.active() && c.first == nil && c.prove.diag == nil && c.yaml == nil
+}
+
+func (c *tapConsole) Line(l lines.Line) bool {
+	if lines.StepOver(l) {
+		c.End()
+		return false
+	}
+	if l.Mark != "" {
+		return false
+	}
+	t := l.Text
+	if !c.open && !c.prove.active() {
+		// The first letters of what opens a stream: TAP, 1.., ok, not ok,
+		// Bail out, and a file that prove runs.
+		if len(t) < 4 || !tapOpens(t) && c.first == nil && c.prove.diag == nil && !strings.Contains(t, " ..") {
+			return false
+		}
+	}
+	if c.yaml != nil && c.inYAML(t) {
+		return true
+	}
+	if c.proveLine(l.No, t) {
+		return true
+	}
+	s := strings.TrimLeft(t, " ")
+	indent := len(t) - len(s)
+	s = strings.TrimRight(s, " ")
+	if s == "" {
+		return false
+	}
+	return c.take(l.No, indent, s)
+}
+
+func tapOpens(t string) bool {
+	switch t[0] {
+	case 'T':
+		return strings.HasPrefix(t, "TAP version 1")
+	case '1':
+		return strings.HasPrefix(t, "1..")
+	case 'o':
+		return strings.HasPrefix(t, "ok 1")
+	case '#', ' ':
+		return strings.HasPrefix(t, "#   Failed test") || strings.HasPrefix(t, "    #   Failed test")
+	case 'n':
+		return strings.HasPrefix(t, "not ok 1")
+	case 'B':
+		return strings.HasPrefix(t, "Bail out!")
+	}
+	return false
+}
+
+func (c *tapConsole) take(no, indent int, s string) bool {
+	switch s[0] {
+	case 'T':
+		if indent == 0 && strings.HasPrefix(s, "TAP version 1") {
+			if c.open {
+				c.closeStream()
+			}
+			c.start(no)
+			c.version = true
+			return true
+		}
+		return c.open && strings.HasPrefix(s, "TAP version 1")
+	case '1', '0':
+		if c.first != nil && !c.open && indent == 0 && strings.HasPrefix(s, "1..") {
+			c.replay()
+		}
+		if n, why, ok := tapPlan(s); ok && (c.open || indent == 0) {
+			return c.planned(no, indent, n, why)
+		}
+	case 'o', 'n':
+		p, ok := parseTAP(s)
+		switch {
+		case !ok:
+		case c.open:
+			return c.point(no, indent, p)
+		case indent != 0:
+		case p.number == 1 && p.status != model.Failed && !strings.HasPrefix(s, "ok 1 - "):
+			c.first = &tapFirst{no, p}
+		case p.number == 1:
+			return c.point(no, indent, p)
+		case p.number == 2 && c.first != nil && no-c.first.no < 1000:
+			c.replay()
+			return c.point(no, indent, p)
+		}
+	case 's': // testem
+		if rest, ok := strings.CutPrefix(s, "skip "); ok && c.open {
+			if p, ok := parseTAP("ok " + rest); ok && p.number == c.levels[0].last+1 {
+				p.status = model.Skipped
+				return c.point(no, indent, p)
+			}
+		}
+	case 'B':
+		if strings.HasPrefix(s, "Bail out!") && (c.open || indent == 0) {
+			c.bail(no, strings.TrimSpace(s[len("Bail out!"):]))
+			return true
+		}
+	case '-':
+		if s == "---" && c.cur != nil && c.open {
+			c.yaml = &tapYAML{indent: indent}
+			return true
+		}
+	case '#':
+		if c.open {
+			return c.comment(indent, s)
+		}
+	}
+	return false
+}
+
+func (c *tapConsole) start(no int) {
+	c.open, c.version, c.at = true, false, no
+	c.levels = append(c.levels[:0], tapLevel{plan: -1})
+}
+
+// replay takes the first point once it is certain to be one.
+func (c *tapConsole) replay() {
+	f := c.first
+	c.first = nil
+	c.point(f.no, 0, f.p)
+}
+
+// tapPlan reads "1..5 # skip not here".
+func tapPlan(s string) (n int, why string, ok bool) {
+	rest, found := strings.CutPrefix(s, "1..")
+	if !found {
+		if rest, found = strings.CutPrefix(s, "0..0"); !found {
+			return 0, "", false
+		}
+		return 0, strings.TrimSpace(strings.TrimLeft(rest, " #")), rest == "" || rest[0] == ' '
+	}
+	n, rest, ok = parse.LeadingInt(rest)
+	if !ok || rest != "" && !strings.HasPrefix(rest, " #") {
+		return 0, "", false
+	}
+	return n, strings.TrimSpace(strings.TrimLeft(rest, " #")), true
+}
+
+func (c *tapConsole) planned(no, indent, n int, why string) bool {
+	if !c.open {
+		c.start(no)
+	}
+	if indent == 0 && len(c.levels) == 1 && c.levels[0].plan >= 0 && c.complete() {
+		c.closeStream() // another program's stream
+		c.start(no)
+	}
+	c.closePoint()
+	if indent > 0 && !c.version && len(c.levels) == 1 && c.levels[0].plan < 0 && c.levels[0].count == 0 {
+		return false
+	}
+	lv := c.level(indent)
+	c.at = no
+	if lv.plan >= 0 {
+		return true
+	}
+	lv.plan = n
+	sure := c.version || lv.count > 0
+	if n == 0 && len(c.levels) == 1 && strings.HasPrefix(strings.ToLower(why), "skip") {
+		c.anon.Emit(c.out, 1, model.Test{Status: model.Skipped, Message: why, At: no, Name: parse.FirstOf(c.file, "all")})
+	}
+	return sure
+}
+
+func (c *tapConsole) complete() bool {
+	lv := &c.levels[0]
+	return lv.plan >= 0 && lv.count >= lv.plan
+}
+
+func (c *tapConsole) bail(no int, why string) {
+	c.closePoint()
+	for len(c.levels) > 1 {
+		c.drop()
+	}
+	c.out.Problem(model.Problem{Kind: model.KindExit, Name: parse.FirstOf(c.file, "tap"), Message: strings.TrimSpace("Bail out! " + why), At: no})
+	c.open = false
+	c.levels = c.levels[:0]
+}
+
+// comment takes "# Subtest: name", tape's "# name", and perl's diagnostics.
+func (c *tapConsole) comment(indent int, s string) bool {
+	text := strings.TrimPrefix(strings.TrimPrefix(s, "#"), " ")
+	if name, ok := strings.CutPrefix(text, "Subtest: "); ok {
+		c.closePoint()
+		c.subtest(indent, name)
+		return true
+	}
+	if c.cur != nil && (strings.HasPrefix(s, "#  ") || s == "#") {
+		c.cur.diag.Add(text)
+		return true
+	}
+	if indent == 0 && strings.HasPrefix(text, "Looks like your test exited with ") {
+		c.exited = text // Test::More; the results may all be fine
+	}
+	if indent == 0 && len(c.levels) == 1 && !strings.HasPrefix(text, "Looks like ") && !strings.HasPrefix(text, "Tests were run") {
+		if c.cur != nil && !c.version { // bats: "# (in test file …"
+			c.cur.diag.Add(text)
+			return true
+		}
+		c.closePoint()
+		c.levels[0].group = text
+	}
+	return c.version
+}
+
+// point takes a test point.
+func (c *tapConsole) point(no, indent int, p tapPoint) bool {
+	if !c.open {
+		c.start(no)
+	}
+	c.closePoint()
+	if indent == 0 && len(c.levels) == 1 && p.number == 1 && c.levels[0].count > 0 && c.levels[0].last >= 1 {
+		c.closeStream() // numbers start anew: another program's stream
+		c.start(no)
+	}
+	var kid *tapLevel
+	lv := c.level(indent)
+	if n := len(c.levels); lv.indent > indent && n >= 2 && c.levels[n-2].indent == indent {
+		k := c.levels[n-1]
+		kid = &k
+		c.levels = c.levels[:n-1]
+		lv = &c.levels[n-2]
+		if kid.tests == 0 && kid.count == 0 && kid.plan < 0 {
+			kid = nil // announced only, a test without subtests
+		}
+	}
+	c.at = no
+	lv.count++
+	lv.last = p.number
+	if p.number == 0 {
+		lv.last = lv.count
+	}
+	return c.result(no, lv, kid, p)
+}
+
+func (c *tapConsole) result(no int, lv, kid *tapLevel, p tapPoint) bool {
+	name := p.name
+	if name == "" {
+		name = fmt.Sprintf("test %d", lv.last)
+	}
+	if kid != nil {
+		c.checkPlan(kid, name, no)
+		c.give(kid, name)
+	}
+	isLeaf := kid == nil || kid.tests == 0
+	t := model.Test{Name: name, Suite: lv.group, Status: p.status, Message: p.why, At: no}
+	if p.status != model.Failed {
+		if isLeaf {
+			lv.tests++
+			c.leaf(&tapTest{test: t})
+		}
+		return true
+	}
+	lv.failed++
+	said := kid != nil && kid.failed > 0 // its subtests say why
+	if !said {
+		lv.tests++
+	}
+	c.cur = &tapTest{test: t, diag: bounded.Block{Max: c.lim.Text}, subtests: kid != nil, said: said}
+	return true
+}
+
+// leaf counts a test that did not fail; its names above are not kept.
+func (c *tapConsole) leaf(k *tapTest) {
+	k.test.File = c.file
+	if k.test.Suite == "" {
+		var names []string
+		for i := range c.levels {
+			if c.levels[i].name != "" {
+				names = append(names, c.levels[i].name)
+			}
+		}
+		k.test.Suite = strings.Join(names, " > ")
+	}
+	if !c.prove.active() {
+		c.out.Test(k.test)
+	}
+}
+
+// closeStream ends a stream: its plan must be there and fit.
+func (c *tapConsole) closeStream() {
+	if !c.open {
+		return
+	}
+	c.closePoint()
+	for len(c.levels) > 1 {
+		c.drop()
+	}
+	lv := c.levels[0]
+	for _, k := range lv.kids {
+		c.emit(k)
+	}
+	name := parse.FirstOf(c.file, "tap")
+	switch {
+	case c.prove.active(): // prove says it itself
+	case lv.plan < 0 && (lv.count > 0 || c.version):
+		c.out.Problem(failtext.CutOff(name, "the TAP stream has no plan", c.at))
+	case lv.plan > lv.count && lv.count == 0 && !c.version: // "1..5" may be anything
+	case lv.plan > lv.count:
+		c.out.Problem(failtext.CutOff(name, fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), c.at))
+	case lv.plan < lv.count:
+		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), At: c.at})
+	case c.exited != "":
+		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: c.exited, At: c.at})
+	}
+	c.open, c.version, c.exited, c.levels = false, false, "", c.levels[:0]
+}
+
+func (c *tapConsole) End() {
+	c.closeStream()
+	c.endProve()
+	*c = tapConsole{out: c.out, lim: c.lim, anon: c.anon}
+}
+
+// level returns the level of an indentation: the one that is open there, or a
+// new one. Deeper levels are left to wait for their parent's test point.
+func (c *tapConsole) level(indent int) *tapLevel {
+	for len(c.levels) > 1 && c.levels[len(c.levels)-1].indent > indent && !c.holds(indent) {
+		c.drop()
+	}
+	last := &c.levels[len(c.levels)-1]
+	if indent > last.indent && len(c.levels) < min(c.lim.Depth, 50) {
+		c.levels = append(c.levels, tapLevel{indent: indent, plan: -1})
+		last = &c.levels[len(c.levels)-1]
+	}
+	return last
+}
+
+// holds reports whether the innermost level is the child of the one at indent.
+func (c *tapConsole) holds(indent int) bool {
+	n := len(c.levels)
+	return n >= 2 && c.levels[n-2].indent == indent
+}
+
+// drop closes the innermost level without a test point of its own: what it
+// held goes to the level above.
+func (c *tapConsole) drop() {
+	n := len(c.levels) - 1
+	kid := c.levels[n]
+	c.levels = c.levels[:n]
+	c.give(&kid, kid.name)
+}
+
+// give hands the kept tests of a closed level to the innermost open one.
+func (c *tapConsole) give(kid *tapLevel, name string) {
+	up := &c.levels[len(c.levels)-1]
+	up.tests += kid.tests
+	for _, k := range kid.kids {
+		if name != "" {
+			k.path = append(k.path, name)
+		}
+		c.hold(up, k)
+	}
+}
+
+// hold keeps a failing test at its level; the outermost emits it.
+func (c *tapConsole) hold(lv *tapLevel, k *tapTest) {
+	if len(c.levels) == 1 || len(lv.kids) >= tapKept {
+		c.emit(k)
+		return
+	}
+	lv.kids = append(lv.kids, k)
+}
+
+// subtest opens the level that a comment announces: below it (node), or at its
+// own indentation (tap).
+func (c *tapConsole) subtest(indent int, name string) {
+	lv := c.level(indent)
+	switch {
+	case len(c.levels) > 1 && lv.count == 0 && lv.name == "" && lv.plan < 0 && lv.indent == indent && indent > 0 && c.levels[len(c.levels)-2].indent+4 == indent && lv.tests == 0 && !lv.announced():
+		lv.name = name
+	default:
+		if len(c.levels) < min(c.lim.Depth, 50) {
+			c.levels = append(c.levels, tapLevel{indent: indent + 4, plan: -1, name: name})
+		}
+	}
+}
+
+func (lv *tapLevel) announced() bool { return lv.group != "" }
+
+// closePoint ends the diagnostics of the last failing test point.
+func (c *tapConsole) closePoint() {
+	k := c.cur
+	c.yaml = nil
+	if k == nil {
+		return
+	}
+	if k.said {
+		c.cur = nil
+		if t := k.test; t.Kind == model.KindSetup && !c.prove.active() {
+			c.out.Problem(model.Problem{Kind: model.KindSetup, Name: t.Name, File: t.File, Line: t.Line, Column: t.Column, Message: t.Message, Trace: k.stack, At: t.At})
+		}
+		return
+	}
+	if len(c.levels) > 1 {
+		c.cur = nil
+		lv := &c.levels[len(c.levels)-1]
+		c.hold(lv, k)
+		return
+	}
+	c.cur = nil
+	c.emit(k)
+}
+
+// checkPlan reports a subtest whose plan does not fit, if nothing failed in it.
+func (c *tapConsole) checkPlan(lv *tapLevel, name string, no int) {
+	if lv.plan >= 0 && lv.plan != lv.count && lv.failed == 0 {
+		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: fmt.Sprintf("planned %d tests, ran %d", lv.plan, lv.count), At: no})
+	}
+}
+
+// tapPoint is "not ok 3 - name # TODO why".
+type tapPoint struct {
+	number int
+	name   string
+	status model.Status
+	why    string
+}
+
+func parseTAP(s string) (tapPoint, bool) {
+	p := tapPoint{status: model.Passed}
+	rest, bad := strings.CutPrefix(s, "not ok")
+	if bad {
+		p.status = model.Failed
+	} else if rest, bad = strings.CutPrefix(s, "ok"); !bad {
+		return p, false
+	}
+	if rest == "" {
+		return p, true
+	}
+	if rest[0] != ' ' {
+		return p, false
+	}
+	rest = strings.TrimLeft(rest, " ")
+	n, after, ok := parse.LeadingInt(rest)
+	if !ok || after != "" && after[0] != ' ' {
+		return p, false // a bare "ok" in prose has no number
+	}
+	p.number = n
+	rest = strings.TrimLeft(after, " ")
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "- "), "-")
+	rest = strings.TrimSuffix(rest, " {")
+	p.name = rest
+	if i := tapDirective(rest); i >= 0 {
+		p.directive(rest, i)
+	}
+	p.name = strings.TrimSpace(strings.ReplaceAll(p.name, `\#`, "#"))
+	return p, true
+}
+
+// tapDirective returns where the last unescaped " #" of a description stands.
+func tapDirective(s string) int {
+	if strings.HasPrefix(s, "#") {
+		return 0
+	}
+	for i := len(s) - 2; i > 0; i-- {
+		if s[i] == '#' && s[i-1] == ' ' {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *tapPoint) directive(s string, i int) {
+	d := strings.TrimSpace(s[i+1:])
+	word, why, _ := strings.Cut(d, " ")
+	switch w := strings.ToUpper(word); {
+	case strings.HasPrefix(w, "SKIP"):
+		p.status, p.why = model.Skipped, strings.TrimSpace(why)
+	case strings.HasPrefix(w, "TODO"):
+		p.status, p.why = model.Pending, strings.TrimSpace(why)
+	case strings.HasPrefix(d, "time="):
+	case strings.HasPrefix(d, "in ") && strings.HasSuffix(d, " ms"), strings.HasPrefix(d, "in ") && strings.HasSuffix(d, " sec"):
+	default:
+		return
+	}
+	p.name = strings.TrimRight(s[:i], " ")
+}
+
+// tapYAML reads the block of diagnostics between "---" and "...". It is read
+// as lines, not as YAML: tools do not all write it correctly.
+type tapYAML struct {
+	indent int
+	lines  int
+	key    string // whose value the deeper lines are
+	depth  int    // indentation of the keys
+	value  []string
+	get    map[string]string
+}
+
+const tapYAMLLines = 2000
+
+func (c *tapConsole) inYAML(t string) bool {
+	y := c.yaml
+	s := strings.TrimLeft(t, " ")
+	indent := len(t) - len(s)
+	s = strings.TrimRight(s, " ")
+	if y.lines++; y.lines > tapYAMLLines {
+		c.yaml = nil
+		return false
+	}
+	if s == "..." && indent <= y.indent {
+		y.flush()
+		c.diagnosed(y)
+		c.yaml = nil
+		return true
+	}
+	if s != "" && indent < y.indent {
+		c.yaml = nil // never closed
+		return false
+	}
+	if s == "" {
+		y.value = append(y.value, "")
+		return true
+	}
+	if y.depth == 0 && indent >= y.indent {
+		y.depth = indent + 1 // so that 0 means unknown
+	}
+	if indent+1 <= y.depth || indent+1 == y.depth {
+		if key, value, ok := strings.Cut(s, ":"); ok && (value == "" || value[0] == ' ') && !strings.ContainsAny(key, " '\"(") {
+			y.flush()
+			y.key = key
+			if value = strings.TrimSpace(value); value != "" && value != "|-" && value != "|" && value != ">" && value != ">-" && value != "|+" {
+				y.value = append(y.value, parse.YAMLScalar(value))
+			}
+			return true
+		}
+	}
+	if len(y.value) < 200 {
+		y.value = append(y.value, t[min(len(t), y.depth+1):])
+	}
+	return true
+}
+
+func (y *tapYAML) flush() {
+	if y.key != "" {
+		if y.get == nil {
+			y.get = map[string]string{}
+		}
+		if _, dup := y.get[y.key]; !dup && len(y.get) < 50 {
+			y.get[y.key] = strings.TrimRight(strings.Join(y.value, "\n"), "\n ")
+		}
+	}
+	y.key, y.value = "", y.value[:0]
+}
+
+// diagnosed takes over what the block says about the test.
+func (c *tapConsole) diagnosed(y *tapYAML) {
+	if c.cur == nil {
+		return
+	}
+	t := &c.cur.test
+	if y.get["failureType"] == "subtestsFailed" && c.cur.subtests {
+		c.cur = nil
+		return
+	}
+	t.Message = parse.FirstOf(parse.FirstOf(parse.Unindent(y.get["error"]), parse.Unindent(y.get["message"])), t.Message)
+	t.Type = y.get["name"]
+	t.Expected, t.Actual = parse.FirstOf(y.get["expected"], y.get["wanted"]), parse.FirstOf(y.get["actual"], y.get["found"])
+	if _, ok := y.get["actual"]; !ok {
+		if _, ok = y.get["found"]; !ok {
+			t.Expected = ""
+		}
+	}
+	c.cur.stack = parse.Unindent(y.get["stack"])
+	if diff := y.get["diff"]; diff != "" && t.Expected == "" {
+		t.Expected, t.Actual, _ = failtext.SplitAssertion(parse.Unindent(diff))
+	}
+	switch y.get["failureType"] {
+	case "hookFailed":
+		t.Kind = model.KindSetup
+	case "testTimeoutFailure":
+		t.Kind = model.KindTimeout
+	case "uncaughtException", "unhandledRejection":
+		t.Kind = model.KindError
+	}
+	if op := y.get["operator"]; t.Kind == "" && op != "" {
+		t.Kind = model.KindAssertion
+	}
+	tapPlace(t, y, c.cur.stack)
+}
+
+// tapPlace finds the place: the stack's first own frame, else what is stated.
+func tapPlace(t *model.Test, y *tapYAML, stack string) {
+	for _, l := range append(strings.Split(stack, "\n"), y.get["at"]) {
+		if file, line, col, ok := failtext.JSFrame("at " + strings.TrimPrefix(strings.TrimSpace(l), "at ")); ok && !parse.Foreign(file) {
+			t.File, t.Line, t.Column = file, line, col
+			return
+		}
+	}
+	if file, line, col, ok := parse.Location(y.get["location"]); ok {
+		t.File, t.Line, t.Column = file, line, col
+		return
+	}
+	for _, l := range strings.Split(y.get["at"], "\n") { // a mapping of its own
+		key, value, _ := strings.Cut(strings.TrimSpace(l), ": ")
+		switch key {
+		case "fileName", "file":
+			t.File = parse.YAMLScalar(value)
+		case "lineNumber", "line":
+			t.Line, _, _ = parse.LeadingInt(value)
+		case "columnNumber", "column":
+			t.Column, _, _ = parse.LeadingInt(value)
+		}
+	}
+	if t.File == "" {
+		t.File = parse.YAMLScalar(y.get["file"])
+		t.Line, _, _ = parse.LeadingInt(y.get["line"])
+	}
+}
+
+// emit hands out a failing test with the names of the levels above it.
+func (c *tapConsole) emit(k *tapTest) {
+	if len(k.path) > 0 {
+		var names []string
+		for i := len(k.path) - 1; i >= 0; i-- {
+			names = append(names, k.path[i])
+		}
+		if k.test.Suite != "" {
+			names = append(names, k.test.Suite)
+		}
+		k.test.Suite = strings.Join(names, " > ")
+	}
+	t := k.test
+	t.Status = model.Failed
+	diag := k.diag.String()
+	perlDiagnostics(&t, diag)
+	t.Trace = strings.Trim(diag+"\n"+k.stack, "\n")
+	if t.Message == "" {
+		t.Message = tapMessage(diag)
+	}
+	if t.Type == "" {
+		t.Type = failtext.FailureType(t.Message)
+	}
+	if t.Kind == "" {
+		t.Kind = failtext.FailureKind(t.Type, t.Message)
+	}
+	if t.Kind == "" && (t.Expected != "" || t.Actual != "") {
+		t.Kind = model.KindAssertion
+	}
+	if t.File == "" {
+		t.File = c.file
+	}
+	if c.prove.active() {
+		c.proveFailed(t)
+		return
+	}
+	c.out.Test(t)
+}
+
+// tapMessage returns diagnostics without the lines that name the test and its place.
+func tapMessage(diag string) string {
+	lines := strings.Split(diag, "\n")
+	for len(lines) > 0 {
+		s := strings.TrimSpace(lines[0])
+		if !strings.HasPrefix(s, "Failed test") && !strings.HasPrefix(s, "at ") && !strings.HasPrefix(s, "(in test f") && !strings.HasPrefix(s, "(from function ") && !strings.HasPrefix(s, "in test file ") {
+			break
+		}
+		lines = lines[1:]
+	}
+	return strings.TrimSpace(parse.Unindent(strings.Join(lines, "\n")))
+}
+
+// perlDiagnostics reads what Test::More says below a failed test.
+func perlDiagnostics(t *model.Test, diag string) {
+	for _, l := range strings.Split(diag, "\n") {
+		s := strings.TrimSpace(l)
+		if rest, ok := strings.CutPrefix(s, "at "); ok && t.Line == 0 {
+			if file, line, found := strings.Cut(rest, " line "); found {
+				if n, _, isNum := parse.LeadingInt(line); isNum {
+					t.File, t.Line = file, n
+				}
+			}
+		}
+		if rest, ok := strings.CutPrefix(s, "(in test file "); ok && t.Line == 0 { // bats
+			if file, line, found := strings.Cut(rest, ", line "); found {
+				t.File = file
+				t.Line, _, _ = parse.LeadingInt(line)
+			}
+		}
+	}
+	if t.Expected == "" && t.Actual == "" && strings.Contains(diag, "expected: ") {
+		t.Expected, t.Actual, _ = failtext.SplitAssertion(diag)
+		t.Expected, t.Actual = parse.YAMLScalar(t.Expected), parse.YAMLScalar(t.Actual)
+		if t.Kind == "" {
+			t.Kind = model.KindAssertion
+		}
+	}
+}

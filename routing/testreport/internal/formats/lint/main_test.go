@@ -1,0 +1,9 @@
+package lint
+
+import (
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
+)
+
+func TestMain(m *testing.M) { corpustest.Main(m) }

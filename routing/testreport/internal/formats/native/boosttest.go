@@ -1,0 +1,175 @@
+package native
+
+import (
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
+)
+
+// boostTestFormat reads the human-readable log of Boost.Test.
+var boostTestFormat = format.Format{
+	Name:  "boost-test",
+	Order: 700,
+	Wakes: &format.Wake{Flush: "R"},
+	Console: func(out model.Sink, lim model.Limits) format.Console {
+		return &boostConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
+	},
+}
+
+type boostConsole struct {
+	out  model.Sink
+	lim  model.Limits
+	anon *model.Anonymous
+
+	open  bool
+	at    int
+	cases int
+	tests []*failtext.Failure
+	byKey map[string]*failtext.Failure
+	cur   *failtext.Failure
+}
+
+var (
+	boostRunning = multimatch.New(`^Running (\d+) test cases?\.\.\.$`)
+	boostError   = multimatch.New(`^(.+?)\((\d+)\): (fatal error|error): in "([^"]+)": (.+)$`)
+	boostEnd     = multimatch.New(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
+	boostAbort   = multimatch.New(`^\*\*\* (?:The test module "(.*)" was aborted)`)
+)
+
+func (b *boostConsole) Idle() bool {
+	return !b.open && b.cur == nil
+}
+
+func (b *boostConsole) Line(l lines.Line) bool {
+	if l.Mark != "" {
+		if lines.StepOver(l) {
+			b.End()
+		}
+		return false
+	}
+	b.at = l.No
+	t := l.Text
+	if t == "" {
+		return false
+	}
+	switch t[0] {
+	case 'R':
+		if !strings.HasPrefix(t, "Running ") {
+			break
+		}
+		if m := boostRunning.FindStringSubmatch(t); m != nil {
+			b.End()
+			b.open, b.byKey = true, map[string]*failtext.Failure{}
+			b.cases, _, _ = parse.LeadingInt(m[1])
+			return true
+		}
+	case '*':
+		if b.open && strings.HasPrefix(t, "*** ") {
+			return b.ended(t)
+		}
+	}
+	if !b.open {
+		return false
+	}
+	if t[0] == 'T' && strings.HasPrefix(t, "Test module \"") && (strings.HasSuffix(t, " has failed with:") || strings.HasSuffix(t, " has passed with:")) {
+		b.close(strings.HasSuffix(t, " has failed with:"), "")
+		return true
+	}
+	if strings.Contains(t, "error: in \"") {
+		if m := boostError.FindStringSubmatch(t); m != nil {
+			b.failed(m, t)
+			return true
+		}
+	}
+	if b.cur != nil {
+		if t[0] == ' ' || strings.Contains(t, ": last checkpoint") || strings.HasPrefix(t, "Failure occurred in") {
+			b.cur.Text.Add(t)
+			return true
+		}
+		b.cur = nil
+	}
+	return false
+}
+
+func (b *boostConsole) failed(m []string, t string) {
+	f := b.byKey[m[4]]
+	if f == nil {
+		suite, name := "", m[4]
+		if i := strings.LastIndexByte(name, '/'); i > 0 {
+			suite, name = strings.ReplaceAll(name[:i], "/", " > "), name[i+1:]
+		}
+		f = failtext.NewFailure(model.Test{Suite: suite, Name: name, Status: model.Failed, At: b.at, Message: strings.Clone(m[5]), Kind: model.KindAssertion}, failtext.Shrunk(b.lim, len(b.tests)))
+		if m[1] != "unknown location" {
+			f.Test.File = strings.Clone(m[1])
+			f.Test.Line, _, _ = parse.LeadingInt(m[2])
+		}
+		switch {
+		case strings.Contains(m[5], "memory access violation") || strings.Contains(m[5], "signal:") || strings.Contains(m[5], "SIGSEGV") || strings.Contains(m[5], "SIGABRT"):
+			f.Test.Kind = model.KindCrash
+		case strings.Contains(m[5], "timeout while executing"):
+			f.Test.Kind = model.KindTimeout
+		case m[3] == "fatal error" && m[1] == "unknown location":
+			f.Test.Kind = model.KindError
+		}
+		if i := strings.Index(m[5], " has failed ["); i > 0 {
+			in := strings.TrimSuffix(m[5][i+len(" has failed ["):], "]")
+			if a, e, ok := strings.Cut(in, " != "); ok {
+				f.Test.Actual, f.Test.Expected = strings.Clone(a), strings.Clone(e)
+			}
+		}
+		if len(b.tests) < 5*b.lim.Failing {
+			b.tests = append(b.tests, f)
+			b.byKey[strings.Clone(m[4])] = f
+		}
+	}
+	f.Text.Add(t)
+	b.cur = f
+}
+
+func (b *boostConsole) ended(t string) bool {
+	m := boostEnd.FindStringSubmatch(t)
+	aborted := boostAbort.MatchString(t)
+	if m == nil && !aborted {
+		return false
+	}
+	if aborted {
+		b.out.Problem(model.Problem{Kind: model.KindCrash, Name: "boost-test", Message: strings.Clone(t), At: b.at})
+		b.close(false, "")
+		return true
+	}
+	b.close(m[1] != "", m[2])
+	return true
+}
+
+// close ends the module with what its last lines say.
+func (b *boostConsole) close(failed bool, module string) {
+	named := b.emit()
+	b.anon.Emit(b.out, b.cases-named, model.Test{Status: model.Passed, At: b.at})
+	if failed && named == 0 {
+		b.out.Problem(model.Problem{Kind: model.KindPackage, Name: parse.FirstOf(module, "boost-test"), At: b.at, Message: "failures are stated, none is named"})
+	}
+	b.open = false
+}
+
+func (b *boostConsole) emit() int {
+	for _, f := range b.tests {
+		f.Test.Trace = f.Text.String()
+		b.out.Test(f.Test)
+	}
+	n := len(b.tests)
+	b.tests, b.cur, b.byKey = nil, nil, map[string]*failtext.Failure{}
+	return n
+}
+
+func (b *boostConsole) End() {
+	if b.open {
+		b.emit()
+		b.out.Problem(model.Problem{Kind: model.KindTruncated, At: b.at, Message: "the output of Boost.Test ends before its totals"})
+	}
+	b.open = false
+}

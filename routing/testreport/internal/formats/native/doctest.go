@@ -1,0 +1,177 @@
+package native
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
+)
+
+// doctestFormat reads the console of doctest, the C++ library.
+var doctestFormat = format.Format{
+	Name:  "doctest",
+	Order: 690,
+	Wakes: &format.Wake{Flush: "["},
+	Console: func(out model.Sink, lim model.Limits) format.Console {
+		return &doctestConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
+	},
+}
+
+type doctestConsole struct {
+	out  model.Sink
+	lim  model.Limits
+	anon *model.Anonymous
+
+	open  bool
+	at    int
+	suite string
+	name  string
+	tests []*failtext.Failure
+	byKey map[string]*failtext.Failure
+	cur   *failtext.Failure
+	titl  bool // the lines below TEST CASE are subcases
+	subs  []string
+}
+
+var doctestError = multimatch.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (ERROR|FATAL ERROR): (.*)$`)
+
+func (d *doctestConsole) Idle() bool {
+	return !d.open
+}
+
+func (d *doctestConsole) Line(l lines.Line) bool {
+	if l.Mark != "" {
+		if lines.StepOver(l) {
+			d.End()
+		}
+		return false
+	}
+	d.at = l.No
+	t := l.Text
+	if strings.HasPrefix(t, "[doctest] ") {
+		return d.own(t[len("[doctest] "):])
+	}
+	if !d.open {
+		return false
+	}
+	switch {
+	case t == "":
+		d.titl = false
+		if d.cur != nil {
+			d.cur.Text.Add("")
+		}
+	case strings.HasPrefix(t, "TEST SUITE: "):
+		d.suite, d.cur = strings.Clone(strings.TrimSpace(t[len("TEST SUITE: "):])), nil
+		return true
+	case strings.HasPrefix(t, "TEST CASE:  "):
+		d.name, d.titl, d.subs, d.cur = strings.Clone(strings.TrimSpace(t[len("TEST CASE:  "):])), true, nil, nil
+		return true
+	case t[0] == '=' && len(t) > 70:
+		d.cur, d.suite, d.name = nil, "", ""
+		return true
+	case d.titl && t[0] == ' ' && len(d.subs) < 20:
+		d.subs = append(d.subs, strings.Clone(strings.TrimSpace(t)))
+		return true
+	case strings.Contains(t, "ERROR: "):
+		if m := doctestError.FindStringSubmatch(t); m != nil && d.name != "" {
+			d.failed(m, t)
+			return true
+		}
+		fallthrough
+	default:
+		if d.cur != nil {
+			d.cur.Text.Add(t)
+			return true
+		}
+	}
+	return false
+}
+
+func (d *doctestConsole) failed(m []string, t string) {
+	key := d.suite + "\x00" + d.name
+	f := d.byKey[key]
+	if f == nil {
+		f = failtext.NewFailure(model.Test{Suite: d.suite, Name: d.name, Status: model.Failed, At: d.at, File: strings.Clone(m[1]), Message: strings.Clone(m[5])}, failtext.Shrunk(d.lim, len(d.tests)))
+		f.Test.Line, _, _ = parse.LeadingInt(m[2] + m[3])
+		f.Test.Kind = model.KindAssertion
+		switch {
+		case strings.Contains(m[5], "CRASHED"):
+			f.Test.Kind = model.KindCrash
+		case strings.Contains(m[5], "THREW exception") || strings.Contains(m[5], "threw"):
+			f.Test.Kind = model.KindError
+		}
+		if len(d.tests) < 5*d.lim.Failing {
+			d.tests = append(d.tests, f)
+			d.byKey[key] = f
+		}
+	} else {
+		f.Text.Add("")
+	}
+	if len(d.subs) > 0 {
+		f.Text.Add("in " + strings.Join(d.subs, " > "))
+	}
+	f.Text.Add(t)
+	d.cur = f
+}
+
+// own reads doctest's own lines.
+func (d *doctestConsole) own(t string) bool {
+	d.cur = nil
+	switch {
+	case strings.HasPrefix(t, "doctest version is"):
+		d.End()
+		d.open, d.byKey = true, map[string]*failtext.Failure{}
+		return true
+	case strings.HasPrefix(t, "test cases:"):
+		if !d.open {
+			d.byKey = map[string]*failtext.Failure{}
+		}
+		n, _ := parse.NumAfter(t, "test cases:")
+		failed, _ := parse.NumBefore(t, " failed")
+		named := d.emit()
+		// What doctest calls skipped was left out by a filter and is not in its total.
+		d.anon.Emit(d.out, n-max(failed, named), model.Test{Status: model.Passed, At: d.at})
+		if failed > named {
+			d.out.Problem(model.Problem{Kind: model.KindPackage, Name: "doctest", At: d.at, Message: fmt.Sprintf("%d failing test case(s) stated, %d named", failed, named)})
+		}
+		d.open = false
+		return true
+	}
+	return d.open || strings.HasPrefix(t, "assertions:") || strings.HasPrefix(t, "Status: ") || strings.HasPrefix(t, "run with ")
+}
+
+func (d *doctestConsole) emit() int {
+	for _, f := range d.tests {
+		text := strings.TrimSpace(f.Text.String())
+		f.Test.Trace = text
+		if strings.HasSuffix(f.Test.Message, ":") || strings.Contains(f.Test.Message, "is NOT correct") || f.Test.Message == "test case THREW exception:" {
+			first, _, _ := strings.Cut(text, "\n\n")
+			if _, after, ok := strings.Cut(first, "ERROR: "); ok {
+				f.Test.Message = after
+			}
+		}
+		if _, v, ok := strings.Cut(f.Test.Message, "values: "); ok {
+			v, _, _ = strings.Cut(v[strings.IndexByte(v, '(')+1:], "\n")
+			if a, e, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(v), " )"), " == "); ok {
+				f.Test.Actual, f.Test.Expected = strings.TrimSpace(a), strings.TrimSpace(e)
+			}
+		}
+		d.out.Test(f.Test)
+	}
+	n := len(d.tests)
+	d.tests, d.byKey, d.name, d.suite = nil, map[string]*failtext.Failure{}, "", ""
+	return n
+}
+
+func (d *doctestConsole) End() {
+	if d.open {
+		d.emit()
+		d.out.Problem(model.Problem{Kind: model.KindTruncated, At: d.at, Message: "the output of doctest ends before its totals"})
+	}
+	d.open, d.cur = false, nil
+}

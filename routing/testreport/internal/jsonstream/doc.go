@@ -1,0 +1,2 @@
+// Package jsonstream reads JSON value by value in bounded memory.
+package jsonstream

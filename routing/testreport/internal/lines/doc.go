@@ -1,0 +1,3 @@
+// Package lines decodes an input and cleans the lines of a log: encodings, time stamps, ANSI
+// sequences, control and invisible characters.
+package lines

@@ -1,0 +1,2 @@
+// Package parse reads numbers, durations, paths and words out of text.
+package parse

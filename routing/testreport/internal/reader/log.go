@@ -1,0 +1,450 @@
+package reader
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+)
+
+// logReader reads a log line by line: it cleans each line, hands it to the
+// observer, to a document embedded in the log, and to the consoles.
+type logReader struct {
+	in        *lines.Input
+	out       *claimSink
+	lim       model.Limits
+	onLine    func(lines.Line)
+	names     []string
+	consoles  []format.Console
+	gate      gate
+	rewriters []format.Rewriter // of the consoles, nil for those that are none
+	ungated   bool              // every console is given every line it looks at
+	slowly    bool              // no line is taken by the bulk reader
+	claimed   []bool            // consoles that claimed a line
+	embedded  *embedded
+	bulk      format.BulkReader // see bulkLines
+	bulkName  string
+	cutLines  int
+	texts     lines.Texts
+
+	only   *format.Format // the format to read with, nil for all
+	first  *format.Format // the JSON document that the input begins with
+	tried  bool           // the line in hand was looked at as the start of a JSON document
+	looked int64          // bytes looked at for such starts
+	peeked bool           // bytes were looked at since the last line was taken
+	behind int            // bytes of lines that were taken and are still buffered
+}
+
+// newLogReader returns a reader with the console of only, or all if it is nil.
+func newLogReader(in *lines.Input, out model.Sink, lim model.Limits, onLine func(lines.Line), only *format.Format) *logReader {
+	lr := &logReader{in: in, out: &claimSink{Sink: out}, lim: lim, onLine: onLine, only: only}
+	lr.use(consolesOf(only))
+	return lr
+}
+
+// use adds the consoles of formats.
+func (lr *logReader) use(formats []*format.Format) {
+	for _, f := range formats {
+		lr.names = append(lr.names, f.Name)
+		lr.consoles = append(lr.consoles, f.Console(lr.out.as(f.Name), lr.lim))
+	}
+}
+
+// noJSON is the only format of a log in which no JSON document is read.
+var noJSON = &format.Format{Name: "none"}
+
+// ReadLog reads r as a log with the consoles of the named formats alone, and
+// with the documents of XML that stand in it. It is for the tests of formats.
+func ReadLog(r io.Reader, opt model.Options, out model.Sink, names ...string) (model.Info, error) {
+	lr := newLogReader(lines.NewInput(r), out, opt.Limits.WithDefaults(), opt.OnLine, noJSON)
+	for _, f := range format.All() {
+		if f.Console != nil && slices.Contains(names, f.Name) {
+			lr.use([]*format.Format{f})
+		}
+	}
+	return lr.read()
+}
+
+// consolesOf returns only, if it reads lines, or every format that does.
+func consolesOf(only *format.Format) []*format.Format {
+	var fs []*format.Format
+	for _, f := range format.All() {
+		if f.Console != nil && only == nil {
+			fs = append(fs, f)
+		}
+	}
+	if only != nil && only.Console != nil {
+		fs = append(fs, only)
+	}
+	return fs
+}
+
+// dispatch builds the gate.
+func (lr *logReader) dispatch() {
+	lr.gate, lr.rewriters, lr.claimed = nil, make([]format.Rewriter, len(lr.consoles)), make([]bool, len(lr.consoles))
+	for i, name := range lr.names {
+		lr.gate.add(formatOf(name), lr.consoles[i], !lr.ungated)
+		lr.rewriters[i], _ = lr.consoles[i].(format.Rewriter)
+		if b, ok := lr.consoles[i].(format.BulkReader); ok && lr.bulk == nil && !lr.slowly {
+			lr.bulk, lr.bulkName = b, name
+		}
+	}
+}
+
+// formatOf returns the format of that name, or one that states nothing.
+func formatOf(name string) *format.Format {
+	if f := format.Lookup(name); f != nil {
+		return f
+	}
+	return &format.Format{Name: name}
+}
+
+func (lr *logReader) read() (model.Info, error) {
+	lr.dispatch()
+	var buf []byte
+	no := 0
+	for {
+		lr.plainLines(&no)
+		lr.bulkLines(&no)
+		if err := lr.jsonDocument(&no); err != nil {
+			return model.Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.Count.N}, err
+		}
+		raw, cut, err := lr.in.ReadLine(lr.lim.Line, &buf)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return model.Info{Lines: no, Bytes: lr.in.Count.N}, fmt.Errorf("reading line %d: %w", no+1, err)
+		}
+		no++
+		if cut > 0 {
+			lr.cutLines++
+		}
+		text, mark := lines.Clean(raw)
+		lr.take(lines.Line{No: no, Text: text, Mark: mark, Cut: cut})
+	}
+	if lr.embedded != nil {
+		lr.embedded.close()
+	}
+	for _, c := range lr.consoles {
+		c.End()
+	}
+	if lr.cutLines > 0 {
+		lr.out.Cut(fmt.Sprintf("%d line(s) longer than %d bytes were cut", lr.cutLines, lr.lim.Line))
+	}
+	info := model.Info{Formats: lr.out.names, Lines: no, Bytes: lr.in.Count.N}
+	if len(info.Formats) == 0 {
+		return info, model.ErrUnknownFormat
+	}
+	return info, nil
+}
+
+func (lr *logReader) take(l lines.Line) {
+	if lr.embedded != nil {
+		if lr.embedded.write(l.Text) {
+			return
+		}
+		lr.embedded = nil
+	}
+	lead := blanks(l.Text)
+	if f := lr.opens(l.Text, lead); f != nil {
+		if f.SelfDelimiting {
+			lr.out.claim(f.Name)
+		}
+		lr.embedded = openEmbedded(f, lr.out.as(f.Name), lr.lim, l.No-1)
+		if lr.embedded.write(l.Text) {
+			return
+		}
+		lr.embedded = nil
+	}
+	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
+	for i := range lr.gate {
+		if lr.offer(i, &l, lead) {
+			break
+		}
+	}
+	if lr.onLine != nil {
+		lr.onLine(l)
+	}
+}
+
+// offer gives l to those consoles of group n that look at it, in their order,
+// until one claims it.
+func (lr *logReader) offer(n int, l *lines.Line, lead int) bool {
+	g := &lr.gate[n]
+	to, more := g.to(l, lead)
+	for {
+		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
+			to, more = to|g.woken(l.Text, more), 0
+		}
+		if to == 0 {
+			return false
+		}
+		bit := next(&to)
+		i := n*groupSize + bit
+		if !lr.consoles[i].Line(*l) {
+			g.after(bit)
+			continue
+		}
+		g.claimed(bit)
+		l.Passing = lr.out.passing && !lr.out.other
+		if !lr.claimed[i] {
+			lr.claimed[i] = true
+			lr.out.claim(lr.names[i])
+		}
+		if r := lr.rewriters[i]; r != nil {
+			l.Text = r.Shown()
+		}
+		return true
+	}
+}
+
+// opens returns the format of the document that begins with this line, whose
+// first byte that is no blank stands at lead.
+func (lr *logReader) opens(text string, lead int) *format.Format {
+	if lead == len(text) || text[lead] != '<' && text[lead]|0x20 != '{' {
+		return nil // inlined, for nearly all lines
+	}
+	return lr.opening(text, lead)
+}
+
+func (lr *logReader) opening(text string, lead int) *format.Format {
+	switch text[lead] {
+	case '<':
+		return embeddedAt(text[lead:])
+	case '{', '[':
+		if !lr.tried {
+			return lr.jsonAhead(text)
+		}
+	}
+	return nil
+}
+
+// blanks returns how many blanks and tabs t begins with.
+func blanks(t string) int {
+	i := 0
+	for i < len(t) && (t[i] == ' ' || t[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// embeddedAt returns the document format that starts with t, in a log.
+func embeddedAt(t string) *format.Format {
+	if len(t) < 5 || !strings.HasPrefix(t, "<?xml") && !format.EmbeddedRoots()[rootName(t)] {
+		return nil
+	}
+	return format.Surest([]byte(t), func(f *format.Format) bool { return f.Document != nil && !f.SelfDelimiting })
+}
+
+// embedded feeds the lines of a document that stands inside a log to its
+// parser, which runs in a goroutine of its own and stops at the document's end.
+type embedded struct {
+	w    *io.PipeWriter
+	done chan struct{}
+}
+
+func openEmbedded(f *format.Format, out model.Sink, lim model.Limits, base int) *embedded {
+	r, w := io.Pipe()
+	e := &embedded{w: w, done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		// No lines.NewInput: the lines are decoded, and its look ahead would swallow
+		// lines behind the document.
+		in := &lines.Input{Buf: bufio.NewReaderSize(r, lines.HeadSize), Count: &lines.CountingReader{R: r}}
+		d := &format.Document{Reader: in.Buf, Out: out, Limits: lim, Base: base, Embedded: true}
+		if err := f.Document(d); err != nil {
+			out.Cut(fmt.Sprintf("a %s document at line %d could not be read: %v", f.Name, base+1, err))
+		}
+		_ = r.Close()
+	}()
+	return e
+}
+
+// write hands on one line; false means that the document ended before it.
+func (e *embedded) write(text string) bool {
+	if _, err := io.WriteString(e.w, text+"\n"); err != nil {
+		<-e.done
+		return false
+	}
+	return true
+}
+
+func (e *embedded) close() {
+	_ = e.w.Close()
+	<-e.done
+}
+
+// claimSink notes which formats recognised something.
+type claimSink struct {
+	model.Sink
+	names []string
+
+	at             int  // the line that is read
+	passing, other bool // it starts or passes a test; it says something else
+}
+
+// saw notes what a line said of a test.
+func (s *claimSink) saw(t *model.Test) {
+	switch {
+	case t.Status != model.Passed:
+		s.other = true
+	case t.At == s.at:
+		s.passing = true
+	}
+}
+
+// PassesLine implements lineMarker.
+func (n *namedSink) PassesLine() { n.s.passing = true }
+
+func (s *claimSink) claim(name string) {
+	for _, n := range s.names {
+		if n == name {
+			return
+		}
+	}
+	s.names = append(s.names, name)
+}
+
+func (s *claimSink) as(name string) model.Sink { return &namedSink{s: s, name: name} }
+
+type namedSink struct {
+	s       *claimSink
+	name    string
+	claimed bool
+	now     model.Test // the test in hand
+}
+
+func (n *namedSink) claim() {
+	if !n.claimed {
+		n.claimed = true
+		n.s.claim(n.name)
+	}
+}
+
+func (n *namedSink) Test(t model.Test) {
+	n.claim()
+	n.s.saw(&t)
+	if c, ok := n.s.Sink.(model.TestTaker); ok {
+		n.now = t // spares a copy
+		c.TakeTest(&n.now)
+		return
+	}
+	n.s.Sink.Test(t)
+}
+
+// TakeTest implements model.TestTaker.
+func (n *namedSink) TakeTest(t *model.Test) {
+	if c, ok := n.s.Sink.(model.TestTaker); ok {
+		n.claim()
+		n.s.saw(t)
+		c.TakeTest(t)
+		return
+	}
+	n.Test(*t)
+}
+
+func (n *namedSink) Problem(p model.Problem) { n.claim(); n.s.other = true; n.s.Sink.Problem(p) }
+
+func (n *namedSink) Diagnostic(d model.Diagnostic) {
+	n.claim()
+	n.s.other = true
+	n.s.Sink.Diagnostic(d)
+}
+
+func (n *namedSink) Cut(note string) { n.s.Sink.Cut(note) }
+
+// plainLines takes the lines that stand whole in the buffer, up to one that
+// may begin a JSON document or has to be cut: those are left to others, which
+// look at the input anew for every line. no counts the lines read.
+func (lr *logReader) plainLines(no *int) {
+	if lr.first != nil {
+		return
+	}
+	defer lr.catchUp()
+	b, _ := lr.in.Buf.Peek(lr.in.Buf.Buffered())
+	for len(b) > 0 {
+		if lr.embedded == nil && mayOpenJSON(b) {
+			return
+		}
+		n := bytes.IndexByte(b, '\n')
+		if n < 0 || n >= lr.lim.Line {
+			return
+		}
+		text, mark := lr.texts.Clean(lines.TrimEOL(b[:n+1]))
+		lr.behind += n + 1
+		*no++
+		lr.tried, lr.peeked = false, false
+		lr.take(lines.Line{No: *no, Text: text, Mark: mark})
+		if lr.peeked {
+			return // what b holds may have moved
+		}
+		b = b[n+1:]
+	}
+}
+
+// catchUp discards the lines that were taken from the buffer.
+func (lr *logReader) catchUp() {
+	_, _ = lr.in.Buf.Discard(lr.behind) // they are buffered
+	lr.behind = 0
+}
+
+// mayOpenJSON reports whether bulkLines or jsonStart may find something in b,
+// which holds what of the input is buffered.
+func mayOpenJSON(b []byte) bool {
+	switch b[0] {
+	case '{':
+		return true
+	case '[':
+		if len(b) > 1 && b[1] > ' ' && b[1] != '{' {
+			return false
+		}
+	case ' ', '\t':
+		for i, c := range b[1:min(len(b), 256)] {
+			if c != ' ' && c != '\t' {
+				return c == '{' || c == '[' || c <= ' ' || i > 250
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// bulkLines takes the lines that stand in the buffer as long as the bulk reader
+// takes them. The first line that is anything else is left to plainLines.
+func (lr *logReader) bulkLines(no *int) {
+	if lr.bulk == nil || lr.embedded != nil || lr.first != nil {
+		return
+	}
+	b, _ := lr.in.Buf.Peek(lr.in.Buf.Buffered())
+	at := 0
+	for {
+		n := lr.bulk.TakeRaw(b[at:], min(lr.lim.Line, lines.HeadSize), *no+1)
+		if n == 0 {
+			break
+		}
+		at += n
+		*no++
+		lr.out.claim(lr.bulkName)
+		if lr.onLine != nil {
+			lr.onLine(lines.Line{No: *no, Text: lr.bulk.Shown()})
+		}
+	}
+	_, _ = lr.in.Buf.Discard(at)
+}
+
+// rootName returns the name of the tag that a line starts with.
+func rootName(line string) string {
+	i := strings.IndexAny(line, " \t/>")
+	if i < 0 {
+		i = len(line)
+	}
+	return line[1:i]
+}

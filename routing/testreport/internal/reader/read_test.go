@@ -1,0 +1,23 @@
+package reader
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+)
+
+func TestErrorformatByName(t *testing.T) {
+	rep, err := Parse(strings.NewReader("a.go:7: x\nb.go:8:3: y\nexit status 1\n"), model.Options{Format: "govet"})
+	if err != nil || len(rep.Diagnostics) != 2 || rep.Diagnostics[1].Column != 3 || rep.Formats[0] != "govet" {
+		t.Fatalf("%v %+v", err, rep)
+	}
+	for _, n := range []string{"eslint", "errorformat:eslint"} {
+		if _, err := choose(n, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := choose("no-such", nil); err == nil {
+		t.Error("an unknown name is taken")
+	}
+}

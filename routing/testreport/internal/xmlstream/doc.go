@@ -1,0 +1,2 @@
+// Package xmlstream reads XML token by token in bounded memory.
+package xmlstream
