@@ -175,18 +175,18 @@ func (s *story) ranInApp(report string, in map[string]string) Result {
 func (s *story) toldRun(run *Run) Result {
 	s.t.Helper()
 	s.sends("workflow_run", s.r.RunPayload(run, "completed"))
-	return s.outcome(func(e routing.Event) bool { return e.Verdict.Run.ID == strconv.FormatInt(run.ID, 10) })
+	return s.outcome(func(e routing.RunRecorded) bool { return e.Verdict.Run.ID == strconv.FormatInt(run.ID, 10) })
 }
 
 // outcome returns as outputs of a step what was decided last about a run.
-func (s *story) outcome(of func(routing.Event) bool) Result {
+func (s *story) outcome(of func(routing.RunRecorded) bool) Result {
 	s.t.Helper()
 	res := Result{Outputs: map[string]string{}}
 	for _, e := range s.recorded() {
-		if e.Type == routing.EventRun && e.Decision != nil && e.Decision.Redo == "" && of(e) {
-			d := e.Decision
+		if run, ok := e.Run(); ok && run.Decision.Redo == "" && of(run) {
+			d := run.Decision
 			res.Outputs = map[string]string{"decision": string(d.Kind), "iteration": strconv.Itoa(d.Iteration),
-				"max-iterations": strconv.Itoa(d.Max), "class": string(e.Verdict.Class)}
+				"max-iterations": strconv.Itoa(d.Max), "class": string(run.Verdict.Class)}
 		}
 	}
 	return res

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
 // crowd is people who tick, untick and submit on one issue, and the bot that is
@@ -106,17 +107,24 @@ func (c *crowd) answers() (boxes [][]string, tests []string) {
 		}
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 			var e struct {
-				Action, Test string
-				Data         struct{ Answer *struct{ Boxes []string } }
+				Type string
+				Data struct {
+					Action, Test string
+					Answer       json.RawMessage
+				}
 			}
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				c.t.Fatal(err)
 			}
-			if e.Data.Answer != nil {
-				boxes = append(boxes, e.Data.Answer.Boxes)
-			}
-			if e.Action == "quarantine" {
-				tests = append(tests, e.Test)
+			switch {
+			case e.Type == string(escalation.EventAnswered):
+				var answer struct{ Boxes []string }
+				if err := json.Unmarshal(e.Data.Answer, &answer); err != nil {
+					c.t.Fatal(err)
+				}
+				boxes = append(boxes, answer.Boxes)
+			case e.Data.Action == "quarantine":
+				tests = append(tests, e.Data.Test)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (s *story) review(login, event, body string) Result {
 	}
 	if s.by != nil {
 		s.tells("the review", by("pull_request_review", "submitted", login), do)
-		return s.outcome(func(e routing.Event) bool { return e.Verdict.Review != nil })
+		return s.outcome(func(e routing.RunRecorded) bool { return e.Verdict.Review != nil })
 	}
 	do()
 	rv["state"], rv["commit_id"] = strings.ToLower(fmt.Sprint(rv["state"])), s.sha // as in GitHub's payload

@@ -164,7 +164,7 @@ func (s *soak) recorded(b *strings.Builder, db *database.DB) error {
 }
 
 // fleeting are the fields that say when and by whom, not what.
-var fleeting = []string{"version", "Version", "claim", "opened", "updated", "at", "started_at", "opened_at", "created_at", "updated_at", "resolved_at", "filer",
+var fleeting = []string{"version", "Version", "lease", "Lease", "opened", "updated", "at", "started_at", "opened_at", "created_at", "updated_at", "resolved_at",
 	"closed_at", "recalled_at", "left_at", "dismissed_at", "took", "number", "url", "run_url"}
 
 // lasting takes out of a document what is another each time.

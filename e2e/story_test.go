@@ -161,8 +161,8 @@ func (s *story) events() []string {
 	if s.by != nil {
 		for _, e := range s.recorded() {
 			kind := string(e.Type)
-			if e.Decision != nil {
-				kind += ":" + string(e.Decision.Kind)
+			if run, ok := e.Run(); ok {
+				kind += ":" + string(run.Decision.Kind)
 			}
 			out = append(out, kind)
 		}
@@ -176,14 +176,14 @@ func (s *story) events() []string {
 		}
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 			var e struct {
-				Type     string
-				Decision *struct{ Kind string }
+				Type string
+				Data struct{ Decision *struct{ Kind string } }
 			}
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				s.t.Fatalf("ledger line %q: %v", line, err)
 			}
-			if e.Decision != nil {
-				e.Type += ":" + e.Decision.Kind
+			if e.Data.Decision != nil {
+				e.Type += ":" + e.Data.Decision.Kind
 			}
 			out = append(out, e.Type)
 		}

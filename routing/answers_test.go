@@ -25,7 +25,7 @@ func TestPropertyOfAnswers(t *testing.T) {
 			before := w.c
 			if rng.Intn(3) == 0 && len(w.c.Checkpoints) > 0 {
 				names := w.c.Names()
-				e := Event{Checkpoint: names[rng.Intn(len(names))], Action: acts[rng.Intn(len(acts))], N: 1 + rng.Intn(3), Phase: []Phase{Research, Plan, Implement}[rng.Intn(3)],
+				e := HumanActed{Checkpoint: names[rng.Intn(len(names))], Action: acts[rng.Intn(len(acts))], N: 1 + rng.Intn(3), Phase: []Phase{Research, Plan, Implement}[rng.Intn(3)],
 					Test: fmt.Sprint("T", rng.Intn(3)), Class: Classes()[rng.Intn(len(Classes()))], Answer: fmt.Sprint("comment/", rng.Intn(40), "/1")}
 				if e.Action == HumanHandoff && !w.c.Checkpoints[e.Checkpoint].Waiting {
 					continue
@@ -83,13 +83,14 @@ func checkStep(t *testing.T, at string, w *world, before Case, granted map[strin
 		}
 		spent := map[string]int{}
 		for _, e := range w.events {
-			d := e.Decision
+			run, ok := e.Run()
+			d := run.Decision
 			switch {
-			case e.Checkpoint != name || d == nil:
+			case e.Checkpoint() != name || !ok:
 			case d.Redo != "": // a human's act
-				spent[e.Verdict.Run.Key()] = 0
+				spent[run.Verdict.Run.Key()] = 0
 			case d.Kind == KindRetry && !d.Again:
-				spent[e.Verdict.Run.Key()]++
+				spent[run.Verdict.Run.Key()]++
 			}
 		}
 		for run, n := range spent {

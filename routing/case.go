@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"fmt"
 	"sort"
 	"time"
 )
@@ -15,6 +16,29 @@ const (
 	Completed  State = "completed"   // passed; terminal for its commit
 	Escalated  State = "escalated"   // waits for a human
 )
+
+// transitions lists where a state may go; anything else is refused.
+var transitions = map[State][]State{
+	"":         {Pending, InProgress},
+	Pending:    {Pending, InProgress},
+	InProgress: {InProgress, Completed, Escalated},
+	Escalated:  {Escalated, InProgress, Completed},
+	Completed:  {InProgress}, // a new commit, or a late failing part of the green run
+}
+
+// to returns cp in state next, or an error if that is not a transition.
+func (cp Checkpoint) to(next State) (Checkpoint, error) {
+	if cp.State == next {
+		return cp, nil
+	}
+	for _, ok := range transitions[cp.State] {
+		if ok == next {
+			cp.State = next
+			return cp, nil
+		}
+	}
+	return cp, fmt.Errorf("checkpoint %q: no transition from %q to %q", cp.Name, cp.State, next)
+}
 
 // Case is the routing state of one subject (a pull request, a branch, a port)
 // over all its checkpoints: the fold of the events of one ledger stream.

@@ -244,7 +244,7 @@ func TestEscalated(t *testing.T) {
 		w.p.Manual, w.p.Max = true, 1
 		w.analyze(run(1, Fail, LogicError))
 		w.analyze(run(2, Fail, LogicError))
-		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "unit", Action: HumanHandoff})
+		_, err := w.c.Apply(HumanEvent("", HumanActed{Checkpoint: "unit", Action: HumanHandoff}, w.now))
 		if w.c.Checkpoints["unit"].Waiting || err == nil {
 			t.Errorf("waiting %v, %v", w.c.Checkpoints["unit"].Waiting, err)
 		}
@@ -252,7 +252,7 @@ func TestEscalated(t *testing.T) {
 	t.Run("a human who names no checkpoint of the case is told which there are", func(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(run(1, Fail, LogicError))
-		_, err := w.c.Apply(Event{Type: EventHuman, At: w.now, Checkpoint: "ci", Action: HumanResume})
+		_, err := w.c.Apply(HumanEvent("", HumanActed{Checkpoint: "ci", Action: HumanResume}, w.now))
 		if err == nil || err.Error() != `no checkpoint "ci"; known are unit` {
 			t.Error(err)
 		}

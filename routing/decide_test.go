@@ -47,20 +47,19 @@ func (w *world) analyze(v Verdict) Decision {
 
 func (w *world) human(a HumanAction, n int) {
 	w.t.Helper()
-	if err := w.act(Event{Action: a, N: n}); err != nil {
+	if err := w.act(HumanActed{Action: a, N: n}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // act does what the pipeline does with an answer.
-func (w *world) act(e Event) error {
+func (w *world) act(e HumanActed) error {
 	w.t.Helper()
-	e.Type, e.At, e.Case, e.By = EventHuman, w.now, w.c.Key, orElse(e.By, "mona")
-	e.Checkpoint = orElse(e.Checkpoint, "unit")
+	e.By, e.Checkpoint = orElse(e.By, "mona"), orElse(e.Checkpoint, "unit")
 	if err := w.c.Admit(e); err != nil {
 		return err
 	}
-	w.add(e)
+	w.add(HumanEvent(w.c.Key, e, w.now))
 	next, events, err := Release(w.c, func(string) Policy { return w.p }, w.now)
 	if err != nil {
 		w.t.Fatal(err)

@@ -1,129 +1,195 @@
 package routing
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 )
 
-// EventType names what happened.
+// EventType names what happened. That of an event of another stream than a case's begins with the
+// family of the stream and a dot, as "survey.opened" does.
 type EventType string
 
-// The events of a ledger stream.
+// The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken and HumanActed.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
-	EventEffect EventType = "effect" // an effect was carried out
+	EventEffect EventType = "effect" // an effect was applied
 	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
-	EventHuman  EventType = "human"  // a human acted
+	EventHuman  EventType = "human"  // a person acted
 )
 
-// Registers are streams of a repository that are no case's: their events carry
-// Data, and each has a fold of its own. RegisterKey names them.
+// The families of events of the other streams.
 const (
-	EventEscalation EventType = "escalation" // of the register of escalations
-	EventFeedback   EventType = "feedback"   // of the register of prompts and feedback
-	EventEdge       EventType = "edge"       // of the register of feedback between nodes of plans
-	EventPort       EventType = "port"       // of the register of one port of a plan
+	FamilyEscalation = "escalation" // package escalation
+	FamilySurvey     = "survey"     // package survey
+	FamilyFeedback   = "feedback"   // package plan/feedback
+	FamilyPlan       = "plan"       // package plan
+	FamilyPort       = "port"       // package plan
 )
 
-// The registers of a repository.
-const (
-	RegisterEscalations = "escalations"
-	RegisterFeedback    = "feedback"
-	RegisterEdges       = "edges"
-	RegisterPorts       = "ports" // one for each port: PortKey names it
-)
-
-// RegisterKey returns the ledger key of a repository's register: no case has
-// it, as a case's key goes on with # or @ behind the repository.
-func RegisterKey(repo, name string) string { return repo + "!" + name }
-
-// PortKey returns the ledger key of one port's register in a plan.
-func PortKey(repo, plan, port string) string {
-	return RegisterKey(repo, RegisterPorts+"/"+plan+"/"+port)
+// Family returns the family of streams that events of this type are of, "" for those of a case.
+func (t EventType) Family() string {
+	family, _, ok := strings.Cut(string(t), ".")
+	if !ok {
+		return ""
+	}
+	return family
 }
 
-// IsRegister reports whether key is that of a register and not of a case.
-func IsRegister(key string) bool {
-	_, rest, ok := strings.Cut(key, "/")
-	i := strings.IndexAny(rest, "#@!")
-	return ok && i >= 0 && rest[i] == '!'
+// Name returns the type without its family.
+func (t EventType) Name() string {
+	_, name, ok := strings.Cut(string(t), ".")
+	if !ok {
+		return string(t)
+	}
+	return name
 }
 
-// HumanAction is what a human did to a checkpoint.
-type HumanAction string
-
-// The actions of a human.
-const (
-	HumanResume  HumanAction = "resume"  // go on; an escalation is resolved
-	HumanPause   HumanAction = "pause"   // stop until resumed
-	HumanReset   HumanAction = "reset"   // begin again with a count of zero
-	HumanExtend  HumanAction = "extend"  // N further turns
-	HumanSkip    HumanAction = "skip"    // do without this checkpoint
-	HumanHandoff HumanAction = "handoff" // hand over the rework that waits
-
-	HumanPhase      HumanAction = "phase"      // send back to Phase
-	HumanRerun      HumanAction = "rerun"      // it was the environment: run again
-	HumanQuarantine HumanAction = "quarantine" // Test is flaky: its failures no longer count
-	HumanWontFix    HumanAction = "wont-fix"   // leave it as it is
-	HumanWrong      HumanAction = "wrong"      // the class was wrong, it is Class
-)
-
-// Event is one line of a ledger stream. Which fields are set depends on Type.
+// Event is one record of a stream: an envelope that is the same for every stream, and a payload
+// that the package defines whose stream it is.
 type Event struct {
-	Type       EventType   `json:"type"`
-	At         time.Time   `json:"at"`
-	Case       string      `json:"case"`
-	Checkpoint string      `json:"checkpoint,omitempty"`
-	Verdict    *Verdict    `json:"verdict,omitempty"`  // run
-	Decision   *Decision   `json:"decision,omitempty"` // run
-	Lease      *Lease      `json:"lease,omitempty"`    // run, human, lease
-	Effect     *Effect     `json:"effect,omitempty"`   // effect
-	Ref        string      `json:"ref,omitempty"`      // effect: what stands outside, e.g. a comment's id
-	Action     HumanAction `json:"action,omitempty"`   // human
-	By         string      `json:"by,omitempty"`       // human
-	N          int         `json:"n,omitempty"`        // human: further turns
-	Note       string      `json:"note,omitempty"`
-
-	// Of a human event: Answer names what the human wrote or ticked, and an
-	// answer counts once; SHA is the commit that it is bound to.
-	Answer string `json:"answer,omitempty"`
-	SHA    string `json:"sha,omitempty"`
-	Phase  Phase  `json:"phase,omitempty"`
-	Test   string `json:"test,omitempty"`
-	Class  Class  `json:"class,omitempty"`
-
-	Data json.RawMessage `json:"data,omitempty"` // of a register's event
+	Type   EventType
+	At     time.Time
+	Stream string // key of the stream; a ledger fills it in
+	Actor  string // login of the person who acted, "" for the bot itself
+	// Data is the payload: a value of the Go type registered for Type, or json.RawMessage where
+	// none is, or where the stored text is not one. PayloadOf reads it.
+	Data any
 }
 
-// RunEvent returns the event that records decision d on verdict v.
-func RunEvent(caseKey string, v Verdict, d Decision, now time.Time) Event {
-	if v.At.IsZero() {
-		v.At = now
+// Envelope is an Event as it is stored.
+type Envelope struct {
+	Type    EventType       `json:"type"`
+	At      time.Time       `json:"at"`
+	Stream  string          `json:"stream"`
+	Actor   string          `json:"actor,omitempty"`
+	Version int             `json:"version,omitempty"` // of the payload; 0: 1
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// payload is what is known of the payload of a type of events.
+type payload struct {
+	migrate []func(json.RawMessage) (json.RawMessage, error)
+	decode  func(json.RawMessage) (any, error)
+}
+
+// payloads is written by RegisterPayload alone, while packages are initialized.
+var payloads = map[EventType]payload{}
+
+// RegisterPayload says that the payload of a type of events is a P. It is called while packages are
+// initialized, by the package that owns the stream. The i-th of migrations turns version i of the
+// payload, counted from 1, into version i+1; without any the stored version is 1.
+func RegisterPayload[P any](t EventType, migrations ...func(json.RawMessage) (json.RawMessage, error)) {
+	payloads[t] = payload{migrations, func(data json.RawMessage) (any, error) {
+		var p P
+		err := json.Unmarshal(data, &p)
+		return p, err
+	}}
+}
+
+// open returns the payload of an envelope.
+func (p payload) open(e Envelope) (any, error) {
+	v := max(e.Version, 1)
+	if newest := len(p.migrate) + 1; v > newest {
+		return nil, fmt.Errorf("version %d of %q was written by a newer release; this one knows up to %d", v, e.Type, newest)
 	}
-	return Event{Type: EventRun, At: now, Case: caseKey, Checkpoint: v.Checkpoint, Verdict: &v, Decision: &d}
-}
-
-// transitions lists where a state may go; anything else is refused.
-var transitions = map[State][]State{
-	"":         {Pending, InProgress},
-	Pending:    {Pending, InProgress},
-	InProgress: {InProgress, Completed, Escalated},
-	Escalated:  {Escalated, InProgress, Completed},
-	Completed:  {InProgress}, // a new commit, or a late failing part of the green run
-}
-
-// to returns cp in state next, or an error if that is not a transition.
-func (cp Checkpoint) to(next State) (Checkpoint, error) {
-	if cp.State == next {
-		return cp, nil
+	data := e.Data
+	if len(data) == 0 {
+		data = json.RawMessage("{}")
 	}
-	for _, ok := range transitions[cp.State] {
-		if ok == next {
-			cp.State = next
-			return cp, nil
+	for ; v <= len(p.migrate); v++ {
+		var err error
+		if data, err = p.migrate[v-1](data); err != nil {
+			return nil, fmt.Errorf("version %d of %q: %w", v, e.Type, err)
 		}
 	}
-	return cp, fmt.Errorf("checkpoint %q: no transition from %q to %q", cp.Name, cp.State, next)
+	return p.decode(data)
+}
+
+// Open returns the event. A payload that cannot be decoded stays as it is: the projection of the
+// stream refuses it, and names its place.
+func (e Envelope) Open() Event {
+	out := Event{Type: e.Type, At: e.At, Stream: e.Stream, Actor: e.Actor}
+	if len(e.Data) > 0 {
+		out.Data = e.Data
+	}
+	if p, known := payloads[e.Type]; known {
+		if data, err := p.open(e); err == nil {
+			out.Data = data
+		} else {
+			out.Data = sealed{e, err}
+		}
+	}
+	return out
+}
+
+// sealed is a stored payload that this release cannot decode.
+type sealed struct {
+	Envelope
+	why error
+}
+
+// Seal returns the event as it is stored.
+func (e Event) Seal() (Envelope, error) {
+	out := Envelope{Type: e.Type, At: e.At, Stream: e.Stream, Actor: e.Actor}
+	switch d := e.Data.(type) {
+	case nil:
+	case json.RawMessage:
+		out.Data = d
+	case sealed:
+		out.Version, out.Data = d.Version, d.Data
+	default:
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(d); err != nil {
+			return out, err
+		}
+		out.Data = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+		if n := len(payloads[e.Type].migrate); n > 0 {
+			out.Version = n + 1
+		}
+	}
+	return out, nil
+}
+
+// MarshalJSON returns the event as it is stored.
+func (e Event) MarshalJSON() ([]byte, error) {
+	sealed, err := e.Seal()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(sealed)
+}
+
+// UnmarshalJSON reads an event as it is stored.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var in Envelope
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	*e = in.Open()
+	return nil
+}
+
+// PayloadOf returns the payload of an event as a P, or why it is none.
+func PayloadOf[P any](e Event) (P, error) {
+	var p P
+	switch d := e.Data.(type) {
+	case P:
+		return d, nil
+	case json.RawMessage:
+		if err := json.Unmarshal(d, &p); err != nil {
+			return p, fmt.Errorf("the payload of %q is unreadable: %w", e.Type, err)
+		}
+		return p, nil
+	case sealed:
+		return p, fmt.Errorf("the payload of %q is unreadable: %w", e.Type, d.why)
+	case nil:
+		return p, fmt.Errorf("%q has no payload", e.Type)
+	default:
+		return p, fmt.Errorf("%q has a payload of type %T", e.Type, d)
+	}
 }

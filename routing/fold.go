@@ -23,30 +23,51 @@ func (c Case) Apply(e Event) (Case, error) {
 	if n.Opened.IsZero() {
 		n.Opened = e.At
 	}
-	if e.Lease != nil {
-		lease := *e.Lease
-		n.Lease = &lease
-	}
 	switch e.Type {
 	case EventLease:
-		return n, nil
+		p, err := PayloadOf[LeaseTaken](e)
+		n.lease(p.Lease)
+		return n, err
 	case EventEffect:
-		return n.applyEffect(e)
+		p, err := PayloadOf[EffectDone](e)
+		if err != nil {
+			return c, err
+		}
+		return n.applyEffect(p)
 	case EventRun:
+		p, err := PayloadOf[RunRecorded](e)
+		if err != nil {
+			return c, err
+		}
+		n.lease(p.Lease)
 		n.Generation++
-		return n.applyRun(e)
+		return n.applyRun(p, e.At)
 	case EventHuman:
-		if _, known := n.Answered[e.Answer]; known {
+		p, err := PayloadOf[HumanActed](e)
+		if err != nil {
+			return c, err
+		}
+		p.By = e.Actor
+		n.lease(p.Lease)
+		if _, known := n.Answered[p.Answer]; known {
 			return n, nil // an answer counts once
 		}
 		n.Generation++
-		return n.applyHuman(e)
+		return n.applyHuman(p, e.At)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)
 }
 
-func (c Case) applyEffect(e Event) (Case, error) {
-	if e.Effect == nil {
+// lease notes a lease on the pending effects, if it is any.
+func (c *Case) lease(l *Lease) {
+	if l != nil {
+		own := *l
+		c.Lease = &own
+	}
+}
+
+func (c Case) applyEffect(e EffectDone) (Case, error) {
+	if e.Effect.Kind == "" {
 		return c, fmt.Errorf("an effect event without effect")
 	}
 	kept := c.Pending[:0:0]
@@ -79,16 +100,16 @@ func (c *Case) queue(add []Effect) {
 	}
 }
 
-func (c Case) applyRun(e Event) (Case, error) {
-	if e.Verdict == nil || e.Decision == nil || e.Verdict.Checkpoint == "" {
+func (c Case) applyRun(e RunRecorded, at time.Time) (Case, error) {
+	v, d := e.Verdict, e.Decision
+	if v.Checkpoint == "" || v.Result == "" || d.Kind == "" {
 		return c, fmt.Errorf("a run event without checkpoint, verdict or decision")
 	}
-	v, d := *e.Verdict, *e.Decision
 	cp := c.Checkpoints[v.Checkpoint].clone()
 	if cp.Name == "" {
-		cp.Name, cp.Opened = v.Checkpoint, e.At
+		cp.Name, cp.Opened = v.Checkpoint, at
 	}
-	cp.Updated = e.At
+	cp.Updated = at
 	var err error
 	if d.Held {
 		cp.hold(v)
@@ -99,7 +120,7 @@ func (c Case) applyRun(e Event) (Case, error) {
 			cp, err = cp.to(Pending)
 		}
 	} else {
-		cp, err = cp.record(v, d, e.At, c.treatment(d.Excused))
+		cp, err = cp.record(v, d, at, c.treatment(d.Excused))
 	}
 	if err != nil {
 		return c, err

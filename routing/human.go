@@ -49,7 +49,7 @@ type Correction struct {
 // Admit returns why a human's act cannot be taken now: a *StaleAnswerError or
 // a *RefusedError. An answer that was taken before is no error; it does nothing.
 // What a ledger holds was admitted when it was written, so Apply does not ask.
-func (c Case) Admit(e Event) error {
+func (c Case) Admit(e HumanActed) error {
 	if _, known := c.Answered[e.Answer]; known {
 		return nil
 	}
@@ -159,15 +159,15 @@ func (cp Checkpoint) onlyRecorded() bool {
 	return d.Kind == KindNone && (d.Waits || d.Again)
 }
 
-func (c Case) applyHuman(e Event) (Case, error) {
+func (c Case) applyHuman(e HumanActed, at time.Time) (Case, error) {
 	cp, ok := c.Checkpoints[e.Checkpoint]
 	if !ok {
 		return c, c.unknown(e.Checkpoint)
 	}
 	was := cp
 	cp = cp.clone()
-	cp.Updated = e.At
-	act := Act{Action: e.Action, By: e.By, At: e.At, N: e.N, Phase: e.Phase, Test: e.Test, Class: e.Class, SHA: cp.Last.SHA}
+	cp.Updated = at
+	act := Act{Action: e.Action, By: e.By, At: at, N: e.N, Phase: e.Phase, Test: e.Test, Class: e.Class, SHA: cp.Last.SHA}
 	switch e.Action {
 	case HumanPause:
 		cp.Paused = true
@@ -177,9 +177,9 @@ func (c Case) applyHuman(e Event) (Case, error) {
 	case HumanResume, HumanReset, HumanExtend, HumanPhase, HumanRerun:
 		cp.goOn(e)
 	case HumanQuarantine:
-		c.quarantine(&cp, e)
+		c.quarantine(&cp, e, at)
 	case HumanWrong:
-		act.From = c.correct(&cp, e)
+		act.From = c.correct(&cp, e, at)
 	case HumanWontFix:
 		cp.WontFix = &act
 	case HumanHandoff:
@@ -194,7 +194,7 @@ func (c Case) applyHuman(e Event) (Case, error) {
 	cp.Acts = append(cp.Acts, act)
 	c.Checkpoints[cp.Name] = cp
 	if e.Answer != "" {
-		c.Answered[e.Answer] = Answered{e.Action, e.By, e.At}
+		c.Answered[e.Answer] = Answered{e.Action, e.By, at}
 	}
 	c.queue(c.humanEffects(was, cp, e))
 	return c, nil
@@ -202,7 +202,7 @@ func (c Case) applyHuman(e Event) (Case, error) {
 
 // goOn resolves what waited for a human. What was recorded in between, and
 // what the human returns for a fix, is decided anew.
-func (cp *Checkpoint) goOn(e Event) {
+func (cp *Checkpoint) goOn(e HumanActed) {
 	redo := &Redo{Action: e.Action, Phase: e.Phase, By: e.By}
 	if cp.Escalation != nil {
 		redo.Resolved = cp.Escalation.Kind
@@ -258,13 +258,13 @@ func (cp *Checkpoint) ask(r *Redo) {
 
 // quarantine takes a test out of the count; the newest run is decided anew if
 // the test failed in it.
-func (c *Case) quarantine(cp *Checkpoint, e Event) {
+func (c *Case) quarantine(cp *Checkpoint, e HumanActed, at time.Time) {
 	for _, q := range c.Quarantine {
 		if q.Test == e.Test {
 			return
 		}
 	}
-	c.Quarantine = append(c.Quarantine, Quarantined{e.Test, e.By, e.At})
+	c.Quarantine = append(c.Quarantine, Quarantined{e.Test, e.By, at})
 	for _, name := range c.Names() {
 		other := c.Checkpoints[name]
 		if name == cp.Name {
@@ -294,12 +294,12 @@ func (cp Checkpoint) hasFailing(test string) bool {
 
 // correct notes the right class of the newest run's decisive failures, and
 // returns what they were taken for.
-func (c Case) correct(cp *Checkpoint, e Event) Class {
+func (c Case) correct(cp *Checkpoint, e HumanActed, at time.Time) Class {
 	v, ok := c.newest(*cp)
 	if !ok {
 		return ""
 	}
-	fix := Correction{Run: cp.Last.Key(), SHA: cp.Last.SHA, From: v.Class, To: e.Class, By: e.By, At: e.At}
+	fix := Correction{Run: cp.Last.Key(), SHA: cp.Last.SHA, From: v.Class, To: e.Class, By: e.By, At: at}
 	prints := map[string]bool{}
 	for _, f := range v.Failures {
 		if f.Decisive && f.Class == v.Class && !f.Quarantined {
@@ -319,7 +319,7 @@ func (c Case) correct(cp *Checkpoint, e Event) Class {
 
 // humanEffects show what a human did: on the pull request, on the check, and
 // on the issue that called for it.
-func (c Case) humanEffects(was, cp Checkpoint, e Event) []Effect {
+func (c Case) humanEffects(was, cp Checkpoint, e HumanActed) []Effect {
 	mk := func(k EffectKind, slot string) Effect {
 		return Effect{
 			Kind: k, Key: fmt.Sprintf("%s/%d", effectKey(c.Key, cp, cp.Reworks, k), c.Generation),

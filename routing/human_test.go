@@ -30,7 +30,7 @@ func (w *world) pending(k EffectKind) (Effect, bool) {
 	return Effect{}, false
 }
 
-func (w *world) must(e Event) {
+func (w *world) must(e HumanActed) {
 	w.t.Helper()
 	if err := w.act(e); err != nil {
 		w.t.Fatal(err)
@@ -77,7 +77,7 @@ func TestReturnForFixAtOnce(t *testing.T) {
 		w.p.Max = 1
 		w.analyze(run(1, Fail, LogicError))
 		w.analyze(run(2, Fail, LogicError))
-		w.must(Event{Action: HumanPhase, Phase: Plan})
+		w.must(HumanActed{Action: HumanPhase, Phase: Plan})
 		cp := w.unit()
 		if last := w.lastTurn(); last.Phase != Plan || last.Iteration != 2 || cp.Limit != 1 || Limit(cp, w.p) != 2 {
 			t.Errorf("%+v, limit %d", last, Limit(cp, w.p))
@@ -105,7 +105,7 @@ func TestReturnForFixAtOnce(t *testing.T) {
 		for n := 1; n <= HardCap+1; n++ {
 			w.analyze(run(n, Fail, LogicError))
 		}
-		for _, e := range []Event{{Action: HumanExtend, N: 3}, {Action: HumanPhase, Phase: Plan}} {
+		for _, e := range []HumanActed{{Action: HumanExtend, N: 3}, {Action: HumanPhase, Phase: Plan}} {
 			var refused *RefusedError
 			if err := w.act(e); !errors.As(err, &refused) || !strings.Contains(err.Error(), "reset it first") {
 				t.Errorf("%s: %v", e.Action, err)
@@ -195,7 +195,7 @@ func TestResumeDecides(t *testing.T) {
 func TestRerun(t *testing.T) {
 	w := newWorld(t)
 	w.analyze(run(7, Fail, EnvIssue))
-	w.must(Event{Action: HumanRerun, Answer: "comment/55/1"})
+	w.must(HumanActed{Action: HumanRerun, Answer: "comment/55/1"})
 	e, ok := w.pending(EffectRerun)
 	if !ok || e.Target != "7/1" || w.unit().State != InProgress || w.unit().Reworks != 0 {
 		t.Errorf("%+v, %s", w.c.Pending, w.unit().State)
@@ -208,7 +208,7 @@ func TestRerun(t *testing.T) {
 	if d := w.analyze(second); d.Kind != KindRetry || d.Iteration != 1 {
 		t.Errorf("the next attempt: %s %d", d.Kind, d.Iteration)
 	}
-	if err := newReviewed(t).act(Event{Checkpoint: "review", Action: HumanRerun}); err == nil {
+	if err := newReviewed(t).act(HumanActed{Checkpoint: "review", Action: HumanRerun}); err == nil {
 		t.Error("a review was run again")
 	}
 }
@@ -223,7 +223,7 @@ func TestQuarantine(t *testing.T) {
 	t.Run("a run of which nothing else failed passes at once, and gives the turn back", func(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(broken(1, LogicError, "TestFlaky"))
-		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
 		cp, last := w.unit(), w.lastTurn()
 		if cp.State != Completed || last.Kind != KindPass || !last.Verdict.Failures[0].Quarantined || !strings.Contains(last.Reason, "TestFlaky") {
 			t.Errorf("%s %+v", cp.State, last)
@@ -251,7 +251,7 @@ func TestQuarantine(t *testing.T) {
 			v := broken(1, LogicError, "TestFlaky")
 			spoil(&v)
 			w.analyze(v)
-			w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+			w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
 			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || len(cp.Turns) != 1 {
 				t.Errorf("%s, %d reworks, %d turns", cp.State, cp.Reworks, len(cp.Turns))
 			}
@@ -270,7 +270,7 @@ func TestQuarantine(t *testing.T) {
 		v := broken(1, EnvIssue, "TestFlaky", "TestReal")
 		v.Failures[1].Class = LogicError
 		w.analyze(v)
-		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
 		if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || w.lastTurn().Verdict.Class != LogicError {
 			t.Errorf("%s %d %s", cp.State, cp.Reworks, w.lastTurn().Verdict.Class)
 		}
@@ -279,7 +279,7 @@ func TestQuarantine(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(broken(1, LogicError, "TestFlaky"))
 		w.human(HumanPause, 0)
-		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
 		if w.unit().State != InProgress {
 			t.Error(w.unit().State)
 		}
@@ -294,7 +294,7 @@ func TestQuarantine(t *testing.T) {
 		other := broken(1, LogicError, "TestFlaky")
 		other.Checkpoint = "race"
 		w.analyze(other)
-		w.must(Event{Action: HumanQuarantine, Test: "TestFlaky"})
+		w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
 		if w.unit().State != Completed || w.c.Checkpoints["race"].State != Completed {
 			t.Errorf("%s, %s", w.unit().State, w.c.Checkpoints["race"].State)
 		}
@@ -302,7 +302,7 @@ func TestQuarantine(t *testing.T) {
 }
 
 func TestWrong(t *testing.T) {
-	wrong := func(c Class) Event { return Event{Action: HumanWrong, Class: c} }
+	wrong := func(c Class) HumanActed { return HumanActed{Action: HumanWrong, Class: c} }
 	t.Run("a rework that was none is taken back and escalates as what it is", func(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(broken(1, LogicError, "TestNet"))
@@ -374,11 +374,11 @@ func TestWrong(t *testing.T) {
 
 func TestWontFix(t *testing.T) {
 	w := newWorld(t)
-	if w.analyze(run(1, Fail, LogicError)); w.act(Event{Action: HumanWontFix}) == nil {
+	if w.analyze(run(1, Fail, LogicError)); w.act(HumanActed{Action: HumanWontFix}) == nil {
 		t.Error("nothing is escalated")
 	}
 	w.analyze(run(2, Fail, EnvIssue))
-	w.must(Event{Action: HumanWontFix})
+	w.must(HumanActed{Action: HumanWontFix})
 	t.Run("S4-28 S4-52 it stays escalated and nothing is retried", func(t *testing.T) {
 		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindNone || w.unit().State != Escalated || w.unit().WontFix == nil || w.unit().WontFix.By != "mona" {
 			t.Errorf("%s %s", d.Kind, w.unit().State)
@@ -392,7 +392,7 @@ func TestWontFix(t *testing.T) {
 	})
 	t.Run("a green run passes it", func(t *testing.T) {
 		w.analyze(run(4, Fail, EnvIssue))
-		w.must(Event{Action: HumanWontFix})
+		w.must(HumanActed{Action: HumanWontFix})
 		if d := w.analyze(run(5, Pass, "")); d.Kind != KindPass || w.unit().WontFix != nil {
 			t.Errorf("%s %+v", d.Kind, w.unit().WontFix)
 		}
@@ -403,9 +403,9 @@ func TestAnswersCountOnce(t *testing.T) {
 	t.Run("a known answer does nothing", func(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(run(1, Fail, EnvIssue))
-		w.must(Event{Action: HumanExtend, N: 1, Answer: "comment/1/1"})
+		w.must(HumanActed{Action: HumanExtend, N: 1, Answer: "comment/1/1"})
 		before := w.c
-		w.must(Event{Action: HumanExtend, N: 1, Answer: "comment/1/1", By: "lisa"})
+		w.must(HumanActed{Action: HumanExtend, N: 1, Answer: "comment/1/1", By: "lisa"})
 		before.Version++
 		before.Updated = w.c.Updated
 		if !reflect.DeepEqual(w.c, before) {
@@ -420,10 +420,10 @@ func TestAnswersCountOnce(t *testing.T) {
 		w.analyze(run(1, Fail, EnvIssue))
 		w.analyze(run(2, Fail, EnvIssue))
 		var stale *StaleAnswerError
-		if err := w.act(Event{Action: HumanResume, SHA: run(1, Fail, "").Run.SHA}); !errors.As(err, &stale) || stale.Newest != run(2, Fail, "").Run.SHA {
+		if err := w.act(HumanActed{Action: HumanResume, SHA: run(1, Fail, "").Run.SHA}); !errors.As(err, &stale) || stale.Newest != run(2, Fail, "").Run.SHA {
 			t.Error(err)
 		}
-		w.must(Event{Action: HumanResume, SHA: run(2, Fail, "").Run.SHA})
+		w.must(HumanActed{Action: HumanResume, SHA: run(2, Fail, "").Run.SHA})
 	})
 }
 
@@ -431,7 +431,7 @@ func TestLedgerOfBefore(t *testing.T) {
 	t.Run("acts of a ledger in which nothing was decided at once fold as they did", func(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(run(1, Fail, EnvIssue))
-		w.add(Event{Type: EventHuman, At: w.now, Case: w.c.Key, Checkpoint: "unit", Action: HumanExtend, N: 1, By: "mona"})
+		w.add(HumanEvent(w.c.Key, HumanActed{Checkpoint: "unit", Action: HumanExtend, N: 1, By: "mona"}, w.now))
 		if d := w.analyze(run(2, Fail, LogicError)); d.Kind != KindRetry || d.Iteration != 1 || w.unit().Redo != nil {
 			t.Errorf("%s %d %+v", d.Kind, d.Iteration, w.unit().Redo)
 		}

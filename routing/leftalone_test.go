@@ -9,12 +9,12 @@ func TestLeftAlone(t *testing.T) {
 	for _, how := range []HumanAction{HumanSkip, HumanWontFix} {
 		for _, c := range []struct {
 			name string
-			act  Event
+			act  HumanActed
 			want State
 		}{
-			{"a test of several in quarantine", Event{Action: HumanQuarantine, Test: "T1"}, Escalated},
-			{"that test in quarantine for another checkpoint", Event{Action: HumanQuarantine, Test: "T1", Checkpoint: "lint"}, Escalated},
-			{"another class", Event{Action: HumanWrong, Class: EnvIssue}, Escalated},
+			{"a test of several in quarantine", HumanActed{Action: HumanQuarantine, Test: "T1"}, Escalated},
+			{"that test in quarantine for another checkpoint", HumanActed{Action: HumanQuarantine, Test: "T1", Checkpoint: "lint"}, Escalated},
+			{"another class", HumanActed{Action: HumanWrong, Class: EnvIssue}, Escalated},
 		} {
 			t.Run("S0-48 "+string(how)+" and "+c.name, func(t *testing.T) {
 				w := newWorld(t)
@@ -23,7 +23,7 @@ func TestLeftAlone(t *testing.T) {
 				lint := broken(2, LogicError, "T1")
 				lint.Checkpoint = "lint"
 				w.analyze(lint)
-				w.must(Event{Action: how, By: "mona"})
+				w.must(HumanActed{Action: how, By: "mona"})
 				turns, gen := len(w.unit().Turns), w.c.Generation
 				w.must(c.act)
 				cp := w.unit()
@@ -35,8 +35,8 @@ func TestLeftAlone(t *testing.T) {
 						t.Errorf("a human is called: %+v", e)
 					}
 				}
-				w.must(Event{Action: HumanQuarantine, Test: "T1"})
-				w.must(Event{Action: HumanQuarantine, Test: "T2"})
+				w.must(HumanActed{Action: HumanQuarantine, Test: "T1"})
+				w.must(HumanActed{Action: HumanQuarantine, Test: "T2"})
 				if cp := w.unit(); c.act.Action == HumanQuarantine && cp.State != Completed {
 					t.Errorf("nothing of it counts any more: %s", cp.State)
 				}

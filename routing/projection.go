@@ -34,7 +34,7 @@ func (p Projection[S]) extend(s S, key string, seen int, events []Event) (S, err
 		next, err := p.Apply(s, e)
 		if err != nil {
 			if key == "" {
-				key = e.Case
+				key = e.Stream
 			}
 			return s, fmt.Errorf("event %d of stream %s: %w", seen+i+1, key, err)
 		}

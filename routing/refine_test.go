@@ -216,13 +216,13 @@ func TestAssess(t *testing.T) {
 			t.Fatalf("%v", effectKinds(d))
 		}
 		for _, e := range w.c.Pending {
-			w.add(Event{Type: EventEffect, Effect: &e, At: w.now})
+			w.add(EffectEvent("", EffectDone{Effect: e}, w.now))
 		}
 		w.human(HumanHandoff, 0)
 		if len(w.c.Pending) != 1 || w.c.Pending[0].Kind != EffectHandoff {
 			t.Errorf("%+v", w.c.Pending)
 		}
-		if _, err := w.c.Apply(Event{Type: EventHuman, Checkpoint: "unit", Action: HumanHandoff}); err == nil {
+		if _, err := w.c.Apply(HumanEvent("", HumanActed{Checkpoint: "unit", Action: HumanHandoff}, w.now)); err == nil {
 			t.Error("a second call was accepted")
 		}
 	})

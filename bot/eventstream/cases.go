@@ -146,14 +146,14 @@ func (w writer) row(c routing.Case) error {
 
 // count counts a decision, and that a human said it was wrong.
 func (w writer) count(was routing.Case, e routing.Event) error {
-	switch {
-	case e.Type == routing.EventRun:
-		return w.counted(e.At, e.Decision.Kind, e.Decision.Rule, e.Verdict.Class, 1, 0)
-	case e.Type == routing.EventHuman && e.Action == routing.HumanWrong:
-		if _, known := was.Answered[e.Answer]; known {
+	if run, ok := e.Run(); ok {
+		return w.counted(e.At, run.Decision.Kind, run.Decision.Rule, run.Verdict.Class, 1, 0)
+	}
+	if act, ok := e.Human(); ok && act.Action == routing.HumanWrong {
+		if _, known := was.Answered[act.Answer]; known {
 			return nil
 		}
-		turns := was.Checkpoints[e.Checkpoint].Turns
+		turns := was.Checkpoints[act.Checkpoint].Turns
 		for i := len(turns) - 1; i >= 0; i-- {
 			if t := turns[i]; !t.Undone {
 				return w.counted(t.At, t.Kind, t.Rule, t.Verdict.Class, 0, 1)
@@ -171,10 +171,11 @@ func (w writer) counted(at time.Time, k routing.Kind, rule string, class routing
 
 // green counts a checkpoint that failed and now passes.
 func (w writer) green(was routing.Case, e routing.Event) error {
-	if e.Type != routing.EventRun || e.Decision.Kind != routing.KindPass || e.Decision.Again {
+	run, ok := e.Run()
+	if !ok || run.Decision.Kind != routing.KindPass || run.Decision.Again {
 		return nil
 	}
-	cp := was.Checkpoints[e.Verdict.Checkpoint]
+	cp := was.Checkpoints[run.Verdict.Checkpoint]
 	var first, before time.Time
 	turns, human := 0, 0
 	for i := len(cp.Turns) - 1; i >= 0; i-- {

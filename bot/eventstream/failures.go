@@ -50,10 +50,11 @@ func (w writer) failures() (failures, error) {
 // see takes in a run. A failure is fixed by a run of its checkpoint that passes, or
 // that was whole and does not have it.
 func (k failures) see(c routing.Case, e routing.Event) {
-	if e.Type != routing.EventRun || e.Decision.Repeated || e.Decision.Rule == "stale-commit" || e.Decision.Rule == "stale-run" {
+	run, ok := e.Run()
+	if !ok || run.Decision.Repeated || run.Decision.Rule == "stale-commit" || run.Decision.Rule == "stale-run" {
 		return
 	}
-	v := *e.Verdict
+	v := run.Verdict
 	here := map[place]bool{}
 	for _, f := range v.Failures {
 		p := place{text(f.Fingerprint), text(v.Checkpoint)}
@@ -77,12 +78,12 @@ func (k failures) see(c routing.Case, e routing.Event) {
 		k.is[p] = x
 	}
 	whole := v.Run.Part == "" && v.Run.Parts <= 1 && v.Dropped == 0 && (v.Result == routing.Fail || v.Result == routing.Pass)
-	if e.Decision.Kind != routing.KindPass && !whole {
+	if run.Decision.Kind != routing.KindPass && !whole {
 		return
 	}
 	for p, x := range k.is {
 		if p.checkpoint == text(v.Checkpoint) && !here[p] && x.fixed.IsZero() {
-			x.fixed, x.turn = e.At, e.Decision.Iteration
+			x.fixed, x.turn = e.At, run.Decision.Iteration
 			k.is[p] = x
 		}
 	}

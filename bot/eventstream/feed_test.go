@@ -195,7 +195,7 @@ func tables(t *testing.T, f *eventstream.Feed, made []sample.Stream) {
 		for _, e := range s.Events {
 			if e.Type == routing.EventRun {
 				runs++
-			} else if e.Action == routing.HumanWrong {
+			} else if act, ok := e.Human(); ok && act.Action == routing.HumanWrong {
 				wrong++
 			}
 		}

@@ -1,6 +1,7 @@
 package eventstream_test
 
 import (
+	"encoding/json"
 	"log/slog"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func TestHostileBranch(t *testing.T) {
 		beyond := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -12*3600)) // in UTC a year of five digits
 		pair := plan.Event{Kind: plan.PairChanged, At: beyond, Pair: &plan.Loop{ID: "l", Status: plan.Running, Turn: 1}}
 		bad := map[string]routing.Event{
-			routing.RegisterKey("acme/shop", routing.RegisterEdges): {Type: routing.EventEdge, At: beyond, Data: []byte(`{"feedback_id":"f"}`)},
+			routing.RegisterKey("acme/shop", routing.RegisterEdges): {Type: "feedback.queued", At: beyond, Data: json.RawMessage(`{"feedback_id":"f"}`)},
 			routing.PortKey("acme/shop", "p", "api"):                pair.Record(),
 		}
 		for key, e := range bad {

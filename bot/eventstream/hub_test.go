@@ -139,7 +139,7 @@ func over() <-chan time.Time {
 func renamed(s sample.Stream, key string) sample.Stream {
 	s.Key, s.Events = key, slices.Clone(s.Events)
 	for n := range s.Events {
-		s.Events[n].Case = key
+		s.Events[n].Stream = key
 	}
 	return s
 }

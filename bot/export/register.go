@@ -11,20 +11,20 @@ import (
 
 // register makes the rows of a register.
 func register(rows map[string][]row, key string, events []routing.Event) error {
-	switch {
-	case len(events) == 0:
+	if len(events) == 0 {
 		return nil
-	case events[0].Type == routing.EventEscalation:
-		return escalations(rows, key, events)
-	case events[0].Type == routing.EventFeedback:
-		return feedback(rows, key, events)
-	case events[0].Type == routing.EventEdge:
-		return edges(rows, key, events)
-	case events[0].Type == routing.EventPort:
-		return ports(rows, key, events)
 	}
-	if events[0].Type == routing.EventPlan {
-		return nil // sums up what stands in the registers of the ports
+	switch events[0].Type.Family() {
+	case routing.FamilyEscalation:
+		return escalations(rows, key, events)
+	case routing.FamilySurvey:
+		return feedback(rows, key, events)
+	case routing.FamilyFeedback:
+		return edges(rows, key, events)
+	case routing.FamilyPort:
+		return ports(rows, key, events)
+	case routing.FamilyPlan:
+		return nil // sums up what the streams of the ports say
 	}
 	return fmt.Errorf("%s: a register of %q is not known; a newer version of the program wrote it", key, events[0].Type)
 }

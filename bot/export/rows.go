@@ -41,10 +41,11 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 		return err
 	}
 	for i, e := range events {
-		if e.Type != routing.EventHuman {
+		act, ok := e.Human()
+		if !ok {
 			continue
 		}
-		r, err := answer(key, i+1, e)
+		r, err := answer(key, i+1, act, e.At)
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 }
 
 // answer is the row of what a human decided, the n-th event of the case.
-func answer(key string, n int, e routing.Event) (row, error) {
+func answer(key string, n int, e routing.HumanActed, at time.Time) (row, error) {
 	detail := map[string]any{}
 	for k, v := range map[string]string{"answer": e.Answer, "phase": string(e.Phase), "test": e.Test, "class": string(e.Class), "sha": e.SHA, "note": e.Note} {
 		if v != "" {
@@ -78,7 +79,7 @@ func answer(key string, n int, e routing.Event) (row, error) {
 	data, err := json.Marshal(detail)
 	return row{
 		"id": fmt.Sprintf("%s/%d", key, n), "session_id": key, "checkpoint": e.Checkpoint, "action": string(e.Action),
-		"user_id": null(e.By), "detail": string(data), "at": stamp(e.At),
+		"user_id": null(e.By), "detail": string(data), "at": stamp(at),
 	}, err
 }
 

@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func lived(t *testing.T) ledger.Ledger {
 			t.Fatal(err)
 		}
 	}
-	if _, err := line.Act(ctx, "acme/app#1", routing.Event{Checkpoint: "ci", Action: routing.HumanResume, By: "mona"}, policy); err != nil {
+	if _, err := line.Act(ctx, "acme/app#1", routing.HumanActed{Checkpoint: "ci", Action: routing.HumanResume, By: "mona"}, policy); err != nil {
 		t.Fatal(err)
 	}
 	return led
@@ -97,10 +98,10 @@ func TestEscalationRows(t *testing.T) {
 	led := new(ledger.Memory)
 	ctx := context.Background()
 	data := func(s string) routing.Event {
-		return routing.Event{Type: routing.EventEscalation, At: start, Data: []byte(s)}
+		return routing.Event{Type: escalation.EventOpened, At: start, Data: json.RawMessage(s)}
 	}
 	events := []routing.Event{
-		data(`{"deed":"open","id":"e1","record":{"id":"e1","session_id":"acme/app#1","kind":"ESCALATE_ENV","type":"blocked","severity":"high","title":"T","description":"D","context":"C","suggested_actions":["a","b"],"members":[{"case":"acme/app#1","checkpoint":"ci","kind":"ESCALATE_ENV","type":"blocked"}]}}`),
+		data(`{"id":"e1","record":{"id":"e1","session_id":"acme/app#1","kind":"ESCALATE_ENV","type":"blocked","severity":"high","title":"T","description":"D","context":"C","suggested_actions":["a","b"],"members":[{"case":"acme/app#1","checkpoint":"ci","kind":"ESCALATE_ENV","type":"blocked"}]}}`),
 	}
 	reg, err := escalation.FoldRegister(events)
 	if err != nil {

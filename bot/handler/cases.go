@@ -24,7 +24,7 @@ func newCases(d Deps) cases { return cases{Deps: d, plans: planFeedback{d}} }
 // plan, stand in the register of escalations under keys that are no case's.
 type planActions interface {
 	// Act records what a person decided about what is recorded under key, and does what follows.
-	Act(ctx context.Context, key string, e routing.Event) error
+	Act(ctx context.Context, key string, e routing.HumanActed) error
 	// PlanOf returns the plan that an issue shows, "" if it is none's.
 	PlanOf(ctx context.Context, is Issue) (string, error)
 	// Targets returns the port of a plan that a command names, or the only one that waits.
@@ -52,7 +52,7 @@ func load(ctx context.Context, d Deps, key string) (routing.Case, error) {
 
 // act records what a person did to a case, and applies what follows. An answer that was recorded
 // before is applied to its end, and is no error.
-func (c cases) act(ctx context.Context, key string, e routing.Event) (pipeline.Recorded, error) {
+func (c cases) act(ctx context.Context, key string, e routing.HumanActed) (pipeline.Recorded, error) {
 	if routing.IsRegister(key) {
 		return pipeline.Recorded{Case: routing.Case{Key: key}}, c.plans.Act(ctx, key, e)
 	}

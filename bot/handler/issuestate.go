@@ -56,7 +56,7 @@ func (h issueState) close(ctx context.Context, rec escalation.Record, who standi
 		if !rec.Holds(m.Case, m.Checkpoint) {
 			continue // it was added since
 		}
-		ev := routing.Event{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, at, m.Checkpoint)}
+		ev := routing.HumanActed{Checkpoint: m.Checkpoint, Action: action, By: who.login, Answer: fmt.Sprintf("close/%s/%s/%s", rec.ID, at, m.Checkpoint)}
 		if _, err := h.act(ctx, m.Case, ev); err != nil {
 			if !refused(err) {
 				return err

@@ -27,7 +27,7 @@ var _ planActions = planFeedback{}
 
 // Act records what a person decided about a port, or about feedback that people were asked to act on,
 // and does what follows. An answer that was recorded before is carried out to its end.
-func (h planFeedback) Act(ctx context.Context, key string, e routing.Event) error {
+func (h planFeedback) Act(ctx context.Context, key string, e routing.HumanActed) error {
 	if planName, id, ok := routing.ParsePortKey(key); ok {
 		return h.actOnPort(ctx, planName, id, e)
 	}
@@ -53,7 +53,7 @@ func changePlan(ctx context.Context, d Deps, planName string, step func(plan.Reg
 	return r, nil
 }
 
-func (h planFeedback) actOnPort(ctx context.Context, planName, id string, e routing.Event) error {
+func (h planFeedback) actOnPort(ctx context.Context, planName, id string, e routing.HumanActed) error {
 	reg, err := planRegister(ctx, h.Deps, planName)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.R
 
 // actOnFeedback records what people answer to feedback for the root of a plan. The first answer
 // counts.
-func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e routing.Event) error {
+func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e routing.HumanActed) error {
 	if e.Action != routing.HumanResume && e.Action != routing.HumanWontFix {
 		return routing.Refuse("feedback.action", "{action} does not apply to a feedback request; use `planned`, `answer` or `declined`", "action", string(e.Action))
 	}

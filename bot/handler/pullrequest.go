@@ -49,7 +49,7 @@ func (h pausedLabel) labeled(ctx context.Context, e *Event, pr PullRequest) erro
 		if on == waits || cp.State == routing.Completed && on || cp.Skipped && !cp.Paused && !on { // a skipped checkpoint is not paused
 			continue
 		}
-		ev := routing.Event{Checkpoint: name, Action: action, By: who.login, Answer: fmt.Sprintf("label/%d/%s/%s/%s", pr.Number, e.Action, pr.UpdatedAt, name)}
+		ev := routing.HumanActed{Checkpoint: name, Action: action, By: who.login, Answer: fmt.Sprintf("label/%d/%s/%s/%s", pr.Number, e.Action, pr.UpdatedAt, name)}
 		if _, err := h.act(ctx, key, ev); err != nil && !refused(err) {
 			return err
 		}
@@ -88,7 +88,7 @@ func (h closedPullRequest) closed(ctx context.Context, pr PullRequest, by string
 		if cp.State != routing.Escalated || cp.Skipped || cp.WontFix != nil {
 			continue
 		}
-		e := routing.Event{Checkpoint: name, Action: routing.HumanWontFix, By: by,
+		e := routing.HumanActed{Checkpoint: name, Action: routing.HumanWontFix, By: by,
 			Answer: fmt.Sprintf("closed/%d/%s/%s", pr.Number, pr.ClosedAt, name)}
 		if _, err := h.act(ctx, key, e); err != nil && !refused(err) {
 			return err

@@ -128,7 +128,7 @@ func (d *Dir) keyIn(ctx context.Context, name string) (string, error) {
 	}
 	key, err := KeyIn(data)
 	if err == nil && FileName(key) != name {
-		err = &LineError{1, fmt.Errorf("is of case %q, whose file is %s", key, FileName(key))}
+		err = &LineError{1, fmt.Errorf("is of stream %q, whose file is %s", key, FileName(key))}
 	}
 	if err != nil {
 		return "", Located(d.file(name), err)

@@ -78,13 +78,13 @@ func TestDirReadsMakeNothing(t *testing.T) {
 
 func TestDirNamesTheBadLine(t *testing.T) {
 	t.Parallel()
-	good := `{"type":"lease","at":"2026-01-01T00:00:00Z","case":"a"}` + "\n"
+	good := `{"type":"lease","at":"2026-01-01T00:00:00Z","stream":"a"}` + "\n"
 	for name, tc := range map[string]struct{ text, want string }{
 		"no JSON":       {good + "garbage\n" + good, "a.jsonl:2: is not an event"},
 		"torn":          {good + good + good[:20], "a.jsonl:3: the last line is not complete"},
 		"blank":         {good + "\n" + good, "a.jsonl:2: is not an event"},
 		"no type":       {"{}\n", "a.jsonl:1: is not an event: it has no type"},
-		"another case":  {good + strings.Replace(good, `"a"`, `"b"`, 1), `a.jsonl:2: is of case "b", in the stream of "a"`},
+		"another case":  {good + strings.Replace(good, `"a"`, `"b"`, 1), `a.jsonl:2: is of stream "b", in the stream of "a"`},
 		"conflict mark": {good + "<<<<<<< HEAD\n" + good, "a.jsonl:2: is not an event"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestDirKeysPassOverOtherFiles(t *testing.T) {
 	if keys, err := d.Keys(t.Context()); err != nil || !slices.Equal(keys, []string{"acme/app#1"}) {
 		t.Errorf("Keys = %q, %v", keys, err)
 	}
-	writeCase(t, path, strings.Repeat("x", 60)+"~~"+strings.Repeat("0", 32)+".jsonl", `{"type":"lease","case":"b"}`+"\n")
-	if _, err := d.Keys(t.Context()); err == nil || !strings.Contains(err.Error(), `jsonl:1: is of case "b", whose file is b.jsonl`) {
+	writeCase(t, path, strings.Repeat("x", 60)+"~~"+strings.Repeat("0", 32)+".jsonl", `{"type":"lease","stream":"b"}`+"\n")
+	if _, err := d.Keys(t.Context()); err == nil || !strings.Contains(err.Error(), `jsonl:1: is of stream "b", whose file is b.jsonl`) {
 		t.Errorf("Keys with a wrong name: %v", err)
 	}
 }

@@ -114,12 +114,12 @@ func (f *File) streams() (map[string][]byte, []byte, error) {
 		text, more, whole := bytes.Cut(rest, []byte("\n"))
 		e, err := decodeLine(text, whole)
 		if err == nil {
-			err = CheckKey(e.Case)
+			err = CheckKey(e.Stream)
 		}
 		if err != nil {
 			return nil, nil, Located(f.path, &LineError{n, fmt.Errorf("is no line of a ledger: %w", err)})
 		}
-		out[e.Case] = append(append(out[e.Case], text...), '\n')
+		out[e.Stream] = append(append(out[e.Stream], text...), '\n')
 		rest = more
 	}
 	return out, all, nil

@@ -43,7 +43,7 @@ func TestOpenPath(t *testing.T) {
 func TestFileNamesTheBadLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "l.jsonl")
-	if err := os.WriteFile(path, []byte(`{"type":"lease","at":"2026-01-01T00:00:00Z","case":"a"}`+"\nnonsense\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(`{"type":"lease","at":"2026-01-01T00:00:00Z","stream":"a"}`+"\nnonsense\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	l, err := ledger.OpenPath(path)

@@ -118,8 +118,8 @@ func FuzzFileName(f *testing.F) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte("{\"type\":\"lease\",\"case\":\"a\"}\n"))
-	f.Add([]byte("{\"type\":\"run\",\"case\":\"a\",\"verdict\":{}}\n{\n"))
+	f.Add([]byte("{\"type\":\"lease\",\"stream\":\"a\"}\n"))
+	f.Add([]byte("{\"type\":\"run\",\"stream\":\"a\",\"verdict\":{}}\n{\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		events, err := ledger.Decode("a", data)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // line is one line of a stored stream: an event, and the append it came with.
 type line struct {
-	routing.Event
+	routing.Envelope
 	Batch string `json:"batch,omitempty"`
 }
 
@@ -51,14 +51,18 @@ func Encode(key, batch string, events []routing.Event) ([]byte, error) {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	for i, e := range events {
-		switch e.Case {
+		switch e.Stream {
 		case key:
 		case "":
-			e.Case = key
+			e.Stream = key
 		default:
-			return nil, fmt.Errorf("event %d for the stream of %q is of case %q", i+1, key, e.Case)
+			return nil, fmt.Errorf("event %d for the stream of %q is of stream %q", i+1, key, e.Stream)
 		}
-		if err := enc.Encode(line{e, batch}); err != nil {
+		sealed, err := e.Seal()
+		if err == nil {
+			err = enc.Encode(line{sealed, batch})
+		}
+		if err != nil {
 			return nil, fmt.Errorf("event %d for the stream of %q: %w", i+1, key, err)
 		}
 	}
@@ -72,29 +76,29 @@ func Decode(key string, data []byte) ([]routing.Event, error) {
 	for n := 1; len(data) > 0; n++ {
 		text, rest, whole := bytes.Cut(data, []byte("\n"))
 		e, err := decodeLine(text, whole)
-		if err == nil && e.Case != key {
-			err = fmt.Errorf("is of case %q, in the stream of %q", e.Case, key)
+		if err == nil && e.Stream != key {
+			err = fmt.Errorf("is of stream %q, in the stream of %q", e.Stream, key)
 		}
 		if err != nil {
 			return nil, &LineError{n, err}
 		}
-		events, data = append(events, e), rest
+		events, data = append(events, e.Open()), rest
 	}
 	return events, nil
 }
 
-func decodeLine(text []byte, whole bool) (routing.Event, error) {
+func decodeLine(text []byte, whole bool) (routing.Envelope, error) {
 	var l line
 	if !whole {
-		return l.Event, errors.New("the last line is not complete")
+		return l.Envelope, errors.New("the last line is not complete")
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l.Event, fmt.Errorf("is not an event: %w", err)
+		return l.Envelope, fmt.Errorf("is not an event: %w", err)
 	}
 	if l.Type == "" {
-		return l.Event, errors.New("is not an event: it has no type")
+		return l.Envelope, errors.New("is not an event: it has no type")
 	}
-	return l.Event, nil
+	return l.Envelope, nil
 }
 
 // KeyIn returns the key that the first line of a stored stream names.
@@ -102,12 +106,12 @@ func KeyIn(data []byte) (string, error) {
 	text, _, whole := bytes.Cut(data, []byte("\n"))
 	e, err := decodeLine(text, whole)
 	if err == nil {
-		err = CheckKey(e.Case)
+		err = CheckKey(e.Stream)
 	}
 	if err != nil {
 		return "", &LineError{1, err}
 	}
-	return e.Case, nil
+	return e.Stream, nil
 }
 
 // ContentVersion returns the version of a stream that is stored as data: the

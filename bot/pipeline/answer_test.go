@@ -14,12 +14,12 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-func retryTwo(answer string) routing.Event {
-	return routing.Event{Checkpoint: "ci", Action: routing.HumanExtend, N: 2, By: "mona", Answer: answer}
+func retryTwo(answer string) routing.HumanActed {
+	return routing.HumanActed{Checkpoint: "ci", Action: routing.HumanExtend, N: 2, By: "mona", Answer: answer}
 }
 
 // answer is what a process does with one answer.
-func answer(ctx context.Context, l *Line, e routing.Event) (Recorded, error) {
+func answer(ctx context.Context, l *Line, e routing.HumanActed) (Recorded, error) {
 	rec, err := l.Act(ctx, key, e, defaults)
 	if err == nil {
 		_, err = l.Carry(ctx, rec)
@@ -98,7 +98,7 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 // again: the world is as if nothing had happened.
 func TestAnswerEndedAnywhere(t *testing.T) {
 	t.Parallel()
-	acts := map[string]routing.Event{
+	acts := map[string]routing.HumanActed{
 		"retry":      retryTwo("comment/7/1"),
 		"rerun":      {Checkpoint: "ci", Action: routing.HumanRerun, By: "mona", Answer: "comment/7/1"},
 		"quarantine": {Checkpoint: "ci", Action: routing.HumanQuarantine, Test: "t", By: "mona", Answer: "comment/7/1"},
@@ -151,7 +151,7 @@ func TestAnswerRefused(t *testing.T) {
 		t.Error(err)
 	}
 	var refused *routing.RefusedError
-	if _, err := l.Act(t.Context(), key, routing.Event{Checkpoint: "ci", Action: routing.HumanWrong, Class: routing.Flaky}, defaults); !errors.As(err, &refused) {
+	if _, err := l.Act(t.Context(), key, routing.HumanActed{Checkpoint: "ci", Action: routing.HumanWrong, Class: routing.Flaky}, defaults); !errors.As(err, &refused) {
 		t.Error(err)
 	}
 	if after, _ := load(t, led); len(after) != len(before) {

@@ -92,7 +92,7 @@ func (l *Line) await(ctx context.Context, c routing.Case) (routing.Case, error) 
 
 // leased is the event that records a lease.
 func (l *Line) leased(key string, lease *routing.Lease) routing.Event {
-	return routing.Event{Type: routing.EventLease, At: l.now(), Case: key, Lease: lease}
+	return routing.LeaseEvent(key, lease, l.now())
 }
 
 // takeOver claims the pending effects, unless someone else did in between.
@@ -185,16 +185,16 @@ func superseded(c routing.Case, e routing.Effect) bool {
 
 // once carries out one effect, waiting and trying again as the error says.
 func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
-	ev := routing.Event{Type: routing.EventEffect, Case: c.Key, Checkpoint: e.Checkpoint, Effect: &e}
+	done := routing.EffectDone{Effect: e}
+	event := func() routing.Event { return routing.EffectEvent(c.Key, done, l.now()) }
 	if superseded(c, e) {
-		ev.At, ev.Note = l.now(), "superseded"
-		return ev, nil
+		done.Note = "superseded"
+		return event(), nil
 	}
 	for try := 1; ; try++ {
 		ref, err := l.Effector.Do(ctx, c, e, fresh && try == 1)
-		ev.At, ev.Ref = l.now(), ref
-		if err == nil {
-			return ev, nil
+		if done.Ref = ref; err == nil {
+			return event(), nil
 		}
 		what := advice.Advice{Kind: advice.Fail}
 		if l.Advise != nil {
@@ -203,21 +203,21 @@ func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		wait := what.After
 		if what.Kind == advice.NotYet {
 			l.log().Info("effect waits", "case", c.Key, "effect", e.Key, "for", err)
-			return ev, errWaits
+			return routing.Event{}, errWaits
 		}
 		l.log().Warn("effect not carried out", "case", c.Key, "effect", e.Key, "try", try, "err", err)
 		switch {
 		case what.Kind == advice.Gone:
-			ev.Note = "gone: " + err.Error()
-			return ev, nil
+			done.Note = "gone: " + err.Error()
+			return event(), nil
 		case what.Kind != advice.Later || try == tries || ctx.Err() != nil:
-			return ev, err
+			return routing.Event{}, err
 		}
 		if wait <= 0 {
 			wait = time.Duration(try) * time.Second
 		}
 		if err := l.sleep(ctx, wait); err != nil {
-			return ev, err
+			return routing.Event{}, err
 		}
 	}
 }

@@ -82,19 +82,17 @@ func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy
 // Act appends what a human did, and decides in the same atomic step what it
 // released. An answer that was taken before appends nothing; one that cannot be
 // taken is a *routing.StaleAnswerError or a *routing.RefusedError.
-func (l *Line) Act(ctx context.Context, key string, e routing.Event, policy Policies) (Recorded, error) {
+func (l *Line) Act(ctx context.Context, key string, act routing.HumanActed, policy Policies) (Recorded, error) {
 	var rec Recorded
-	e.Type, e.Case = routing.EventHuman, key
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
-		e.At = l.now()
-		if _, rec.Repeated = c.Answered[e.Answer]; rec.Repeated {
+		if _, rec.Repeated = c.Answered[act.Answer]; rec.Repeated {
 			return nil, nil
 		}
-		if err := c.Admit(e); err != nil {
+		if err := c.Admit(act); err != nil {
 			return nil, err
 		}
-		events, err := l.release(c, []routing.Event{e}, policy)
+		events, err := l.release(c, []routing.Event{routing.HumanEvent(key, act, l.now())}, policy)
 		if err != nil {
 			return nil, err
 		}
@@ -130,15 +128,16 @@ func (l *Line) leaseInto(c routing.Case, events []routing.Event, fresh map[strin
 		if after, err = after.Apply(e); err != nil {
 			return err
 		}
-		if e.Decision == nil || len(c.Pending) > 0 {
+		run, ok := e.Run()
+		if !ok || len(c.Pending) > 0 {
 			continue
 		}
-		for _, ef := range e.Decision.Effects {
+		for _, ef := range run.Decision.Effects {
 			fresh[ef.Key] = ef.Kind != routing.EffectCheck || c.Done[ef.Slot] == ""
 		}
 	}
 	if len(after.Pending) > 0 {
-		events[0].Lease = l.lease().Take()
+		events[0] = events[0].WithLease(l.lease().Take())
 	}
 	return nil
 }

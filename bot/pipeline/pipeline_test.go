@@ -103,7 +103,7 @@ func TestSameCommitAfterResumeIsNotFresh(t *testing.T) {
 	w, led, k := newWorld(), &ledger.Memory{}, newClock()
 	l := line(led, w, k, "a")
 	mustDeliver(t, l, verdict(1, routing.Fail, routing.EnvIssue))
-	if _, err := l.Act(t.Context(), key, routing.Event{Checkpoint: "ci", Action: routing.HumanResume}, defaults); err != nil {
+	if _, err := l.Act(t.Context(), key, routing.HumanActed{Checkpoint: "ci", Action: routing.HumanResume}, defaults); err != nil {
 		t.Fatal(err)
 	}
 	v := verdict(1, routing.Fail, routing.EnvIssue)
@@ -130,7 +130,7 @@ func TestNothingToDoClaimsNothing(t *testing.T) {
 	if err != nil || rec.Decision.Kind != routing.KindNone || rec.Case.Lease != nil {
 		t.Errorf("%+v, lease %+v, err %v", rec.Decision, rec.Case.Lease, err)
 	}
-	rec, err = l.Act(t.Context(), key, routing.Event{Checkpoint: "ci", Action: routing.HumanPause}, defaults)
+	rec, err = l.Act(t.Context(), key, routing.HumanActed{Checkpoint: "ci", Action: routing.HumanPause}, defaults)
 	if err != nil || (rec.Case.Lease != nil) != (len(rec.Case.Pending) > 0) {
 		t.Errorf("lease %+v with pending %v, err %v", rec.Case.Lease, rec.Case.Pending, err)
 	}
@@ -194,7 +194,7 @@ func TestManualMode(t *testing.T) {
 			if len(w.starts) != turn-1 {
 				t.Fatalf("turn %d was handed over without a call: %v", turn, w.starts)
 			}
-			call := routing.Event{Checkpoint: "ci", Action: routing.HumanHandoff, By: "me"}
+			call := routing.HumanActed{Checkpoint: "ci", Action: routing.HumanHandoff, By: "me"}
 			if rec, err = l.Act(t.Context(), key, call, policy); err != nil {
 				t.Fatal(err)
 			}
@@ -414,7 +414,7 @@ func TestTakeOverAfterExpiry(t *testing.T) {
 		t.Errorf("taken over after %s; the lease holds two minutes", waited)
 	}
 	events, _ := load(t, led)
-	if events[1].Type != routing.EventLease || events[1].Lease.Owner != "b" {
+	if lease, err := routing.PayloadOf[routing.LeaseTaken](events[1]); err != nil || lease.Lease.Owner != "b" {
 		t.Errorf("the take-over is not recorded: %+v", events[1])
 	}
 }
@@ -513,7 +513,10 @@ func TestSupersededHandoff(t *testing.T) {
 		t.Errorf("pending %v, started %v", c.Pending, w.starts)
 	}
 	events, _ := load(t, led)
-	if !slices.ContainsFunc(events, func(e routing.Event) bool { return e.Note == "superseded" && e.Effect.Kind == routing.EffectHandoff }) {
+	if !slices.ContainsFunc(events, func(e routing.Event) bool {
+		done, ok := e.Effect()
+		return ok && done.Note == "superseded" && done.Effect.Kind == routing.EffectHandoff
+	}) {
 		t.Error("the ledger does not say that the hand-off was superseded")
 	}
 }

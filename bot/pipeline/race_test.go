@@ -211,15 +211,16 @@ func checkEnd(t *testing.T, led ledger.Ledger, w *world) {
 	}
 	counted, reworks := map[string]int{}, 0
 	for _, e := range events {
-		if e.Type != routing.EventRun {
+		run, ok := e.Run()
+		if !ok {
 			continue
 		}
-		counted[e.Verdict.Run.Key()]++
-		if e.Decision.Kind == routing.KindRetry && !e.Decision.Again {
+		counted[run.Verdict.Run.Key()]++
+		if run.Decision.Kind == routing.KindRetry && !run.Decision.Again {
 			reworks++
 		}
-		if e.Decision.Iteration > e.Decision.Max {
-			t.Errorf("turn %d of %d", e.Decision.Iteration, e.Decision.Max)
+		if run.Decision.Iteration > run.Decision.Max {
+			t.Errorf("turn %d of %d", run.Decision.Iteration, run.Decision.Max)
 		}
 	}
 	for run, n := range counted {

@@ -23,12 +23,12 @@ func playActs(t *testing.T, steps ...any) (routing.Case, routing.Decision) {
 		case routing.Verdict:
 			last = routing.Decide(c, s, policy(""), now)
 			e = routing.RunEvent(c.Key, s, last, now)
-		case routing.Event:
-			s.Type, s.At, s.Case, s.Checkpoint = routing.EventHuman, now, c.Key, "unit"
+		case routing.HumanActed:
+			s.Checkpoint = "unit"
 			if err := c.Admit(s); err != nil {
 				t.Fatal(err)
 			}
-			e = s
+			e = routing.HumanEvent(c.Key, s, now)
 		}
 		var err error
 		var more []routing.Event
@@ -39,7 +39,8 @@ func playActs(t *testing.T, steps ...any) (routing.Case, routing.Decision) {
 			t.Fatal(err)
 		}
 		for _, e := range more {
-			last = *e.Decision
+			run, _ := e.Run()
+			last = run.Decision
 		}
 	}
 	return c, last
@@ -65,7 +66,7 @@ func has(t *testing.T, what, got string, wants ...string) {
 func TestAnswersShown(t *testing.T) {
 	t.Parallel()
 	t.Run("quarantined failures are named as such and never hidden", func(t *testing.T) {
-		c, d := playActs(t, named(1, routing.LogicError, "TestReal", "TestFlaky"), routing.Event{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
+		c, d := playActs(t, named(1, routing.LogicError, "TestReal", "TestFlaky"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
 		has(t, "comment", Comment(c, "unit", Options{}), "1 failure is in quarantine and does not count: `TestFlaky`", "`mona` put `TestFlaky` into quarantine", "1. `TestReal`", "!2. `TestFlaky`")
 		has(t, "summary", Summary(c, "unit", d, Options{}), "in quarantine and does not count: `TestFlaky`", "What people decided")
 		k := Check(c, "unit", "", Options{})
@@ -76,7 +77,7 @@ func TestAnswersShown(t *testing.T) {
 		has(t, "Korean", Comment(c, "unit", Options{Language: Korean}), "격리된 실패 1건", "사람이 결정한 내용")
 	})
 	t.Run("a pass that only quarantine made says so", func(t *testing.T) {
-		c, d := playActs(t, named(1, routing.LogicError, "TestFlaky"), routing.Event{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
+		c, d := playActs(t, named(1, routing.LogicError, "TestFlaky"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
 		k := Check(c, "unit", "", Options{})
 		if k.Conclusion != "success" || k.Title != "Passed, 1 in quarantine" {
 			t.Errorf("%s %q", k.Conclusion, k.Title)
@@ -85,7 +86,7 @@ func TestAnswersShown(t *testing.T) {
 		has(t, "summary", Summary(c, "unit", d, Options{}), "what failed is in quarantine")
 	})
 	t.Run("what will not be fixed fails its check and says who said so", func(t *testing.T) {
-		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanWontFix, By: "mona"})
+		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanWontFix, By: "mona"})
 		k := Check(c, "unit", "", Options{})
 		if k.Conclusion != "failure" || k.Title != "Will not be fixed: environment" {
 			t.Errorf("%s %q", k.Conclusion, k.Title)
@@ -94,20 +95,20 @@ func TestAnswersShown(t *testing.T) {
 		has(t, "Korean", Comment(c, "unit", Options{Language: Korean}), "수정하지 않기로")
 	})
 	t.Run("a corrected class is shown with what it was", func(t *testing.T) {
-		c, d := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanWrong, Class: routing.LogicError, By: "mona"})
+		c, d := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanWrong, Class: routing.LogicError, By: "mona"})
 		has(t, "comment", Comment(c, "unit", Options{}), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: attempt 1 of 3")
 		has(t, "summary", Summary(c, "unit", d, Options{}), "mona said that it is `LOGIC_ERROR`")
 	})
 	t.Run("a check that a person has answered waits for nobody", func(t *testing.T) {
 		for action, want := range map[routing.HumanAction]string{routing.HumanResume: "failure", routing.HumanSkip: "neutral", routing.HumanRerun: "failure"} {
-			c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: action, By: "mona"})
+			c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: action, By: "mona"})
 			if k := Check(c, "unit", "", Options{}); k.Conclusion != want {
 				t.Errorf("%s: %s %q", action, k.Conclusion, k.Title)
 			}
 		}
 	})
 	t.Run("a name calls nobody and breaks nothing", func(t *testing.T) {
-		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanQuarantine, Test: "@all `x` <!-- y", By: "@mona"})
+		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "@all `x` <!-- y", By: "@mona"})
 		body := Comment(c, "unit", Options{})
 		has(t, "comment", body, string(markdown.Code("@mona")+" put "+markdown.Code("@all `x` <!-- y")+" into quarantine"))
 		if m, ok := marker.Parse(body); !ok || m.Key != CommentKey(caseKey, "unit") {

@@ -138,7 +138,7 @@ func rename(events []routing.Event, from, to string, old *regexp.Regexp, name st
 	}
 	events = slices.Clone(events)
 	for i := range events {
-		events[i].Case = "" // Decode sets the stream's
+		events[i].Stream = "" // Decode sets the stream's
 	}
 	data, err := ledger.Encode(from, "", events)
 	if err != nil {

@@ -22,8 +22,8 @@ func TestLedgerOfARenamedRepository(t *testing.T) {
 	}
 	after := newRepoLedger("acme/tool", "octo/app", own, branch)
 	events, v, err := after.Load(t.Context(), "acme/tool#12")
-	if err != nil || len(events) != 1 || events[0].Case != "acme/tool#12" ||
-		events[0].Note != "of acme/tool#12 and octo/app-two#3, see https://github.com/acme/tool/pull/12" {
+	if err != nil || len(events) != 1 || events[0].Stream != "acme/tool#12" ||
+		ledgertest.Notes(events)[0] != "of acme/tool#12 and octo/app-two#3, see https://github.com/acme/tool/pull/12" {
 		t.Fatalf("%+v %v", events, err)
 	}
 	if _, err := after.Append(t.Context(), "acme/tool#12", v, note("acme/tool#12", "more of acme/tool#12")); err != nil {
@@ -100,7 +100,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]string{"octo/app#1": "of the App", "octo/app@main": "of the Action", "octo/app!escalations": "of the Action"} {
-		if events, _, err := b.Load(t.Context(), key); err != nil || len(events) != 1 || events[0].Note != want {
+		if events, _, err := b.Load(t.Context(), key); err != nil || len(events) != 1 || ledgertest.Notes(events)[0] != want {
 			t.Errorf("%s: %v %v", key, events, err)
 		}
 	}

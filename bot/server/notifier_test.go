@@ -19,7 +19,7 @@ import (
 func progress(key, session string, n int) routing.Event {
 	e := plan.Event{Kind: plan.WorkerProgress, At: time.Date(2026, 5, 4, 12, 0, n, 0, time.UTC), Session: session, Port: "a",
 		Progress: &plan.Progress{Session: session, Port: "a", Progress: float64(n) / 100}}.Record()
-	e.Case = key
+	e.Stream = key
 	return e
 }
 

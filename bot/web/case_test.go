@@ -50,7 +50,7 @@ func (x *told) run(failures ...routing.Failure) {
 func (x *told) do(refs map[routing.EffectKind]string) {
 	for _, e := range slices.Clone(x.c.Pending) {
 		x.at = x.at.Add(time.Second)
-		x.add(routing.Event{Type: routing.EventEffect, At: x.at, Case: x.c.Key, Checkpoint: e.Checkpoint, Effect: &e, Ref: refs[e.Kind]})
+		x.add(routing.EffectEvent(x.c.Key, routing.EffectDone{Effect: e, Ref: refs[e.Kind]}, x.at))
 	}
 }
 
@@ -115,8 +115,9 @@ func TestCaseTimeLine(t *testing.T) {
 	x.run(env)
 	x.do(map[routing.EffectKind]string{routing.EffectIssue: "88 https://github.com/acme/shop/issues/88", routing.EffectComment: "9001"})
 	x.at = x.at.Add(time.Hour)
-	x.add(routing.Event{Type: routing.EventHuman, At: x.at, Case: x.c.Key, Checkpoint: "ci", Action: routing.HumanWrong, Class: routing.LogicError, By: "ana", Answer: "a1"})
-	v := *x.out[len(x.out)-1-slices.IndexFunc(reversed(x.out), func(e routing.Event) bool { return e.Type == routing.EventRun })].Verdict
+	x.add(routing.HumanEvent(x.c.Key, routing.HumanActed{Checkpoint: "ci", Action: routing.HumanWrong, Class: routing.LogicError, By: "ana", Answer: "a1"}, x.at))
+	last, _ := x.out[len(x.out)-1-slices.IndexFunc(reversed(x.out), func(e routing.Event) bool { return e.Type == routing.EventRun })].Run()
+	v := last.Verdict
 	x.add(routing.RunEvent(x.c.Key, v, routing.Decide(x.c, v, routing.DefaultPolicy(), x.at), x.at))
 	d := watched(t, nil, x.stream())
 	code, page := get(t, d, "/case/acme/shop/12")
@@ -169,7 +170,8 @@ func TestCaseHostile(t *testing.T) {
 	for range 3 {
 		x.run(list...)
 	}
-	v := *x.out[0].Verdict
+	first, _ := x.out[0].Run()
+	v := first.Verdict
 	v.Run.URL, v.Run.ID = "javascript:alert(1)", "9\"><script>"
 	x.add(routing.RunEvent(x.c.Key, v, routing.Decide(x.c, v, routing.DefaultPolicy(), x.at), x.at))
 	d := watched(t, nil, x.stream())

@@ -88,11 +88,12 @@ func prints(streams []sample.Stream) map[string][]string {
 	out := map[string][]string{}
 	for _, s := range streams {
 		for _, e := range s.Events {
-			if e.Verdict == nil {
+			run, ok := e.Run()
+			if !ok {
 				continue
 			}
 			repo, _, _ := strings.Cut(s.Key, "#")
-			for _, f := range e.Verdict.Failures {
+			for _, f := range run.Verdict.Failures {
 				if !slices.Contains(out[f.Fingerprint], repo) {
 					out[f.Fingerprint] = append(out[f.Fingerprint], repo)
 				}
@@ -242,7 +243,7 @@ func TestRulesPage(t *testing.T) {
 		x := tell(t, fmt.Sprint("acme/shop#", n+1))
 		x.run(env)
 		if n == 0 {
-			x.add(routing.Event{Type: routing.EventHuman, At: x.at, Case: x.c.Key, Checkpoint: "ci", Action: routing.HumanWrong, Class: routing.LogicError, By: "ana", Answer: "a1"})
+			x.add(routing.HumanEvent(x.c.Key, routing.HumanActed{Checkpoint: "ci", Action: routing.HumanWrong, Class: routing.LogicError, By: "ana", Answer: "a1"}, x.at))
 		}
 		streams = append(streams, x.stream())
 	}
@@ -396,7 +397,9 @@ func TestHostileEverywhere(t *testing.T) {
 	f.Suite, f.File, f.Class = evil, evil, routing.Class(evil)
 	x := tell(t, "acme/shop@"+evil)
 	x.run(f)
-	x.out[0].Decision.Rule = evil
+	first, _ := x.out[0].Run()
+	first.Decision.Rule = evil
+	x.out[0].Data = first
 	on(t, []sample.Stream{{Key: x.c.Key, Events: x.out[:1]}}, func(t *testing.T, s shown) {
 		d := s.to(t, nil)
 		for _, path := range []string{"/", "/cases", "/failures", "/rules", "/feedback", "/failure/" + url.PathEscape("aa\"><script>"), "/case/acme/shop/" + url.PathEscape("@"+evil),

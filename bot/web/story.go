@@ -69,16 +69,15 @@ func (s *Server) tell(key string, events []routing.Event) (story, error) {
 		if err != nil {
 			return st, fmt.Errorf("event %d of case %s: %w", i+1, key, err)
 		}
-		switch e.Type {
-		case routing.EventRun:
-			st.add(e.Verdict.Checkpoint, s.ran(st.Case, next, e))
-		case routing.EventHuman:
-			if _, known := st.Answered[e.Answer]; !known {
-				acts := next.Checkpoints[e.Checkpoint].Acts
-				st.add(e.Checkpoint, entry{At: e.At, Streak: st.Checkpoints[e.Checkpoint].Streak, Act: actText(acts[len(acts)-1]), Note: e.Note})
+		if run, ok := e.Run(); ok {
+			st.add(run.Verdict.Checkpoint, s.ran(st.Case, next, run, e.At))
+		} else if act, ok := e.Human(); ok {
+			if _, known := st.Answered[act.Answer]; !known {
+				acts := next.Checkpoints[act.Checkpoint].Acts
+				st.add(act.Checkpoint, entry{At: e.At, Streak: st.Checkpoints[act.Checkpoint].Streak, Act: actText(acts[len(acts)-1]), Note: act.Note})
 			}
-		case routing.EventEffect:
-			st.done(e.Effect.Checkpoint, effectEntry{effectText(*e.Effect), e.At, s.refHref(key, *e.Effect, e.Ref)})
+		} else if done, ok := e.Effect(); ok {
+			st.done(done.Effect.Checkpoint, effectEntry{effectText(done.Effect), e.At, s.refHref(key, done.Effect, done.Ref)})
 		}
 		st.Case = next
 	}
@@ -107,9 +106,9 @@ func (st *story) done(checkpoint string, e effectEntry) {
 }
 
 // ran is the entry of a run.
-func (s *Server) ran(was, is routing.Case, e routing.Event) entry {
-	v := *e.Verdict
-	r := &runEntry{Link: s.runHref(is.Key, v.Run), Commit: s.commitHref(is.Key, v.Run.SHA), Part: v.Run.Part, Verdict: v, Decision: *e.Decision, turn: -1}
+func (s *Server) ran(was, is routing.Case, e routing.RunRecorded, at time.Time) entry {
+	v := e.Verdict
+	r := &runEntry{Link: s.runHref(is.Key, v.Run), Commit: s.commitHref(is.Key, v.Run.SHA), Part: v.Run.Part, Verdict: v, Decision: e.Decision, turn: -1}
 	before, after := was.Checkpoints[v.Checkpoint], is.Checkpoints[v.Checkpoint]
 	if len(after.Turns) > len(before.Turns) {
 		r.turn = len(after.Turns) - 1
@@ -127,7 +126,7 @@ func (s *Server) ran(was, is routing.Case, e routing.Event) entry {
 		}
 	}
 	r.More += v.Dropped
-	return entry{At: e.At, Streak: before.Streak, Run: r}
+	return entry{At: at, Streak: before.Streak, Run: r}
 }
 
 // effectText says what was done outside.

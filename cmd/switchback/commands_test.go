@@ -248,7 +248,7 @@ func TestShowAndCase(t *testing.T) {
 	if out := act(1, "handoff"); !strings.Contains(out, "no hand-off that waits") {
 		t.Error(out)
 	}
-	if n := strings.Count(snapshot(t, led), `"by":"me"`); n != 9 {
+	if n := strings.Count(snapshot(t, led), `"actor":"me"`); n != 9 {
 		t.Errorf("%d acts of a human are recorded, want 9", n)
 	}
 }

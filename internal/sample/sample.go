@@ -185,7 +185,7 @@ func (m *maker) run(name, sha string, left []trouble) {
 		if e.Kind == routing.EffectIssue {
 			ref += " https://github.com/" + m.repo + "/issues/" + ref
 		}
-		m.add(routing.Event{Type: routing.EventEffect, At: m.at, Case: m.c.Key, Checkpoint: e.Checkpoint, Effect: &e, Ref: ref})
+		m.add(routing.EffectEvent(m.c.Key, routing.EffectDone{Effect: e, Ref: ref}, m.at))
 	}
 }
 
@@ -195,7 +195,7 @@ func (m *maker) answer(name string, left map[string][]trouble) {
 	if cp.State != routing.Escalated || m.r.IntN(3) == 0 {
 		return
 	}
-	e := routing.Event{Type: routing.EventHuman, At: m.at, Case: m.c.Key, Checkpoint: name, By: []string{"ana", "bo", "chen"}[m.r.IntN(3)],
+	e := routing.HumanActed{Checkpoint: name, By: []string{"ana", "bo", "chen"}[m.r.IntN(3)],
 		SHA: cp.Last.SHA, Answer: fmt.Sprintf("comment/%d", 500+len(m.out))}
 	switch m.r.IntN(5) {
 	case 0:
@@ -211,7 +211,7 @@ func (m *maker) answer(name string, left map[string][]trouble) {
 	if m.c.Admit(e) != nil {
 		return
 	}
-	m.add(e)
+	m.add(routing.HumanEvent(m.c.Key, e, m.at))
 }
 
 // add records an event. What the real rules refuse is a fault of this package.

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -97,16 +98,15 @@ func (n *teller) step(was, is routing.Case, e routing.Event) {
 	if begins := len(was.Checkpoints) == 0 && len(is.Checkpoints) > 0; begins || was.Complete && !is.Complete {
 		n.tell(SessionStart, e.At, n.key, "", Started{n.key[len(n.repo):]})
 	}
-	switch e.Type {
-	case routing.EventRun:
-		n.run(is, e)
-	case routing.EventHuman:
-		if _, known := was.Answered[e.Answer]; known {
+	if run, ok := e.Run(); ok {
+		n.run(is, run, e.At)
+	} else if act, ok := e.Human(); ok {
+		if _, known := was.Answered[act.Answer]; known {
 			return
 		}
-		n.tell(HumanActed, e.At, n.key, "", Acted{e.Checkpoint, e.Action, e.By, e.N, e.Phase, e.Test, e.Class, e.Note})
-	case routing.EventEffect:
-		n.tell(EffectDone, e.At, n.key, "", Effected{e.Effect.Kind, e.Effect.Checkpoint, e.Effect.Iteration, e.Ref})
+		n.tell(HumanActed, e.At, n.key, "", Acted{act.Checkpoint, act.Action, act.By, act.N, act.Phase, act.Test, act.Class, act.Note})
+	} else if done, ok := e.Effect(); ok {
+		n.tell(EffectDone, e.At, n.key, "", Effected{done.Effect.Kind, done.Effect.Checkpoint, done.Effect.Iteration, done.Ref})
 	}
 	for _, name := range is.Names() {
 		n.called(was.Checkpoints[name], is.Checkpoints[name], e)
@@ -116,9 +116,9 @@ func (n *teller) step(was, is routing.Case, e routing.Event) {
 	}
 }
 
-func (n *teller) run(is routing.Case, e routing.Event) {
-	v, d := *e.Verdict, *e.Decision
-	n.tell(RunAnalyzed, e.At, n.key, "", Analyzed{
+func (n *teller) run(is routing.Case, e routing.RunRecorded, at time.Time) {
+	v, d := e.Verdict, e.Decision
+	n.tell(RunAnalyzed, at, n.key, "", Analyzed{
 		Checkpoint: v.Checkpoint, State: is.Checkpoints[v.Checkpoint].State, Result: v.Result, Class: v.Class, Decision: d.Kind, Rule: d.Rule,
 		Reason: d.Reason, Iteration: d.Iteration, Max: d.Max, Run: v.Run.ID, Attempt: max(v.Run.Attempt, 1), SHA: v.Run.SHA, URL: v.Run.URL, Counts: v.Counts,
 	})
@@ -135,18 +135,14 @@ func (n *teller) run(is routing.Case, e routing.Event) {
 			h.More++
 		}
 	}
-	n.tell(WorkerFeedback, e.At, n.key, "", h)
+	n.tell(WorkerFeedback, at, n.key, "", h)
 }
 
 // called tells of a call for a human that began or ended.
 func (n *teller) called(was, is routing.Checkpoint, e routing.Event) {
 	before, now := calls(was), calls(is)
 	if before != nil && (now == nil || now.Kind != before.Kind || !now.OpenedAt.Equal(before.OpenedAt)) {
-		by := ""
-		if e.Type == routing.EventHuman {
-			by = e.By
-		}
-		n.tell(EscalationResolved, e.At, n.key, "", Called{is.Name, before.Kind, before.Reason, before.SHA, by})
+		n.tell(EscalationResolved, e.At, n.key, "", Called{is.Name, before.Kind, before.Reason, before.SHA, e.Actor})
 		before = nil
 	}
 	if now != nil && before == nil {

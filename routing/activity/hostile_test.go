@@ -1,6 +1,7 @@
 package activity_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func TestHostileStreams(t *testing.T) {
 		refused bool
 	}{
 		"a time beyond what JSON has, in the data": {routing.RegisterKey("acme/shop", routing.RegisterEdges),
-			[]routing.Event{{Type: routing.EventEdge, At: beyond, Data: []byte(`{"feedback_id":"f"}`)}}, true},
+			[]routing.Event{{Type: "feedback.queued", At: beyond, Data: json.RawMessage(`{"feedback_id":"f"}`)}}, true},
 		"a time beyond what JSON has, of the event": {routing.PortKey("acme/shop", "p", "api"), pair(plan.Loop{ID: "l", Status: plan.Running, Turn: 1}, beyond), true},
 		"a share of no turns at all":                {routing.PortKey("acme/shop", "p", "api"), pair(plan.Loop{ID: "l", Status: plan.Running, Turn: 1, MaxRetries: -1}, noon), false},
 	} {

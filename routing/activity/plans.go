@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -207,13 +206,12 @@ func (n *teller) prompts(events []routing.Event, seen int) error {
 		return fmt.Errorf("%s: %w", n.key, err)
 	}
 	for i, e := range events[seen:] {
-		var en survey.Entry
-		if err := json.Unmarshal(e.Data, &en); err != nil {
-			return fmt.Errorf("event %d of %s: %w", seen+i+1, n.key, err)
+		if r, err = survey.Projection.Extend(r, n.key, seen+i, []routing.Event{e}); err != nil {
+			return err
 		}
-		en.At = e.At
-		if r, err = r.Apply(en); err != nil {
-			return fmt.Errorf("event %d of %s: %w", seen+i+1, n.key, err)
+		en, err := survey.EntryOf(e)
+		if err != nil {
+			return err
 		}
 		changed := []string{en.Prompt}
 		switch en.Kind {

@@ -200,8 +200,8 @@ func Choose(offered []Box, ticked []string) ([]Box, error) {
 }
 
 // Event returns the event of a box for a checkpoint.
-func (b Box) Event(checkpoint string) routing.Event {
-	return routing.Event{Checkpoint: checkpoint, Action: b.Action, N: b.N, Phase: b.Phase, Test: b.Test}
+func (b Box) Event(checkpoint string) routing.HumanActed {
+	return routing.HumanActed{Checkpoint: checkpoint, Action: b.Action, N: b.N, Phase: b.Phase, Test: b.Test}
 }
 
 // IDs returns the ids of boxes.

@@ -40,8 +40,8 @@ func (c Command) Asked() bool {
 }
 
 // Event returns the event of a command for a checkpoint.
-func (c Command) Event(checkpoint string) routing.Event {
-	return routing.Event{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
+func (c Command) Event(checkpoint string) routing.HumanActed {
+	return routing.HumanActed{Checkpoint: checkpoint, Action: c.Action, N: c.N, Phase: c.Phase, Test: c.Test, Class: c.Class, Note: c.Text}
 }
 
 // Tail is what follows the name of a command, until the next command or the end of the comment.

@@ -192,7 +192,7 @@ func (p placing) dismissed(rec Record) (Placed, error) {
 	case !known:
 		return p.ask(rec.Dismissed), nil
 	case in:
-		return p.put(rec.ID, false, event(entry{Deed: deedRecall, ID: rec.ID}, p.now), p.join(rec))
+		return p.put(rec.ID, false, event(EventRecalled, Change{ID: rec.ID}, p.now), p.join(rec))
 	}
 	return p.move(rec)
 }
@@ -253,7 +253,7 @@ func (r Record) closedFor(m Member) bool {
 // opens a record of its own.
 func (p placing) again(prev Record) (out Placed, done bool, err error) {
 	m := p.call.Member
-	reopen := event(entry{Deed: deedReopen, ID: prev.ID, Member: &m, Facts: &p.call.Facts}, p.now)
+	reopen := event(EventReopened, Change{ID: prev.ID, Member: &m, Facts: &p.call.Facts}, p.now)
 	if prev.closedFor(m) {
 		out, err = p.put(prev.ID, false, reopen)
 		out.Silent = true
@@ -275,7 +275,7 @@ func (p placing) again(prev Record) (out Placed, done bool, err error) {
 	}
 	events := []routing.Event{reopen}
 	if !prev.DismissedAt.IsZero() {
-		events = append(events, event(entry{Deed: deedRecall, ID: prev.ID}, p.now))
+		events = append(events, event(EventRecalled, Change{ID: prev.ID}, p.now))
 	}
 	out, err = p.put(prev.ID, false, events...)
 	return out, true, err
@@ -315,7 +315,7 @@ func (p placing) fresh() (Placed, error) {
 	}
 	rec := Record{ID: p.reg.free(p.call.ID), Session: p.call.Member.Case, Port: p.call.Member.Checkpoint, Members: []Member{p.call.Member}, Lease: p.call.Lease}
 	p.call.Facts.into(&rec)
-	return p.put(rec.ID, false, event(entry{Deed: deedOpen, ID: rec.ID, Record: &rec}, p.now))
+	return p.put(rec.ID, false, event(EventOpened, Change{ID: rec.ID, Record: &rec}, p.now))
 }
 
 // blow adds the call to the summary: the open one, one that was resolved
@@ -330,14 +330,14 @@ func (p placing) blow() (Placed, error) {
 		case rec.Open():
 			return p.put(rec.ID, true, p.join(rec))
 		case p.now.Sub(rec.ResolvedAt) < window:
-			return p.put(rec.ID, true, event(entry{Deed: deedReopen, ID: rec.ID, Member: &m}, p.now))
+			return p.put(rec.ID, true, event(EventReopened, Change{ID: rec.ID, Member: &m}, p.now))
 		}
 		break
 	}
 	rec := Record{ID: p.reg.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Lease: p.call.Lease}
 	Facts{Kind: m.Kind, Type: General, Severity: Critical, Title: "Too many escalations",
 		Description: fmt.Sprintf("%d new issues within an hour are the most; the rest is listed in one", max(p.limits.MaxIssues, 0))}.into(&rec)
-	return p.put(rec.ID, true, event(entry{Deed: deedOpen, ID: rec.ID, Record: &rec}, p.now))
+	return p.put(rec.ID, true, event(EventOpened, Change{ID: rec.ID, Record: &rec}, p.now))
 }
 
 // opened counts the records opened within the window.
@@ -365,11 +365,11 @@ func (r Register) free(id string) string {
 
 // join brings the call's member up to date in rec. The facts are the host's.
 func (p placing) join(rec Record) routing.Event {
-	en := entry{Deed: deedJoin, ID: rec.ID, Member: &p.call.Member}
+	en := Change{ID: rec.ID, Member: &p.call.Member}
 	if !rec.Fuse && (len(rec.Members) == 0 || rec.Members[0].Key() == p.call.Member.Key()) {
 		en.Facts = &p.call.Facts
 	}
-	return event(en, p.now)
+	return event(EventJoined, en, p.now)
 }
 
 // put returns the events that place the call in a record, none where it says

@@ -1,7 +1,6 @@
 package escalation
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -11,12 +10,8 @@ import (
 // Events of the register are made here alone. Each function is given the newest
 // register and refuses what does not follow from it.
 
-func event(en entry, now time.Time) routing.Event {
-	data, err := json.Marshal(en)
-	if err != nil {
-		panic(err) // unreachable: plain values
-	}
-	return routing.Event{Type: routing.EventEscalation, At: now, Data: data}
+func event(t routing.EventType, p Change, now time.Time) routing.Event {
+	return routing.Event{Type: t, At: now, Data: p}
 }
 
 // checked returns the events if they follow from r.
@@ -36,7 +31,7 @@ func (r Register) Filed(id string, number int, url string, now time.Time) ([]rou
 	if ok && rec.Number == number && rec.URL == url && !rec.Gone {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedFiled, ID: id, Number: number, URL: url}, now))
+	return r.checked(event(EventFiled, Change{ID: id, Number: number, URL: url}, now))
 }
 
 // BusyError says that another process is filing the issue.
@@ -58,7 +53,7 @@ func (r Register) File(id string, l routing.Lease, now time.Time) ([]routing.Eve
 	case rec.Lease.HeldByOther(l.Owner, now):
 		return nil, &BusyError{rec.Lease.Until}
 	}
-	return r.checked(event(entry{Deed: deedLease, ID: id, Lease: &l}, now))
+	return r.checked(event(EventLeased, Change{ID: id, Lease: &l}, now))
 }
 
 // Forget notes that the issue of a record is not there any more.
@@ -67,7 +62,7 @@ func (r Register) Forget(id string, now time.Time) ([]routing.Event, error) {
 	if ok && rec.Gone {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedGone, ID: id}, now))
+	return r.checked(event(EventGone, Change{ID: id}, now))
 }
 
 // Leave takes a checkpoint of a case out of a record, and resolves the record
@@ -85,7 +80,7 @@ func (r Register) Leave(id, caseKey, checkpoint string, how How, by, fix string,
 	}
 	m := rec.Members[i]
 	m.LeftAt, m.How, m.By, m.Fix = now, how, by, fix
-	events := []routing.Event{event(entry{Deed: deedLeave, ID: id, Member: &m}, now)}
+	events := []routing.Event{event(EventLeft, Change{ID: id, Member: &m}, now)}
 	if len(rec.Members) == 1 {
 		events = append(events, resolve(id, orElse(by, "switchback"), string(how), fix, now))
 	}
@@ -93,7 +88,7 @@ func (r Register) Leave(id, caseKey, checkpoint string, how How, by, fix string,
 }
 
 func resolve(id, by, text, fix string, now time.Time) routing.Event {
-	return event(entry{Deed: deedResolve, ID: id, By: by, Text: text, SHA: fix}, now)
+	return event(EventResolved, Change{ID: id, By: by, Text: text, SHA: fix}, now)
 }
 
 // Resolve ends a record: all that it holds leaves. A record that is resolved is
@@ -111,7 +106,7 @@ func (r Register) Resolve(id, by, text string, now time.Time) ([]routing.Event, 
 	for _, m := range rec.Members {
 		m.LeftAt, m.How, m.By, m.Fix = now, Released, by, m.SHA
 		fix = m.SHA
-		events = append(events, event(entry{Deed: deedLeave, ID: id, Member: &m}, now))
+		events = append(events, event(EventLeft, Change{ID: id, Member: &m}, now))
 	}
 	return r.checked(append(events, resolve(id, by, text, fix, now))...)
 }
@@ -122,7 +117,7 @@ func (r Register) Settle(id string, now time.Time) ([]routing.Event, error) {
 	if ok && rec.Settled {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedSettle, ID: id}, now))
+	return r.checked(event(EventSettled, Change{ID: id}, now))
 }
 
 // Dismiss notes that a human closed the issue of a record at a time: it stays
@@ -132,7 +127,7 @@ func (r Register) Dismiss(id, sha, by string, at time.Time) ([]routing.Event, er
 	if ok && !rec.DismissedAt.IsZero() && rec.Dismissed == sha {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedDismiss, ID: id, SHA: sha, By: by}, at))
+	return r.checked(event(EventDismissed, Change{ID: id, SHA: sha, By: by}, at))
 }
 
 // Recall undoes Dismiss: a human opened the issue again, or a later commit
@@ -142,14 +137,14 @@ func (r Register) Recall(id string, now time.Time) ([]routing.Event, error) {
 	if ok && rec.DismissedAt.IsZero() {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedRecall, ID: id}, now))
+	return r.checked(event(EventRecalled, Change{ID: id}, now))
 }
 
 // Answer consumes the prompt of a record. The first answer of a generation
 // counts; another is refused with an *AnsweredError that holds the first.
 func (r Register) Answer(id string, a Answered, now time.Time) ([]routing.Event, error) {
 	a.At, a.Fanned = now, false
-	return r.checked(event(entry{Deed: deedAnswer, ID: id, Answer: &a}, now))
+	return r.checked(event(EventAnswered, Change{ID: id, Answer: &a}, now))
 }
 
 // Fanned notes that every case of a record has an answer.
@@ -157,5 +152,5 @@ func (r Register) Fanned(id string, generation int, now time.Time) ([]routing.Ev
 	if rec, ok := r.ByID(id); ok && slices.ContainsFunc(rec.Answers, func(a Answered) bool { return a.Generation == generation && a.Fanned }) {
 		return nil, nil
 	}
-	return r.checked(event(entry{Deed: deedFanned, ID: id, Generation: generation}, now))
+	return r.checked(event(EventFanned, Change{ID: id, Generation: generation}, now))
 }

@@ -1,7 +1,6 @@
 package escalation
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,28 +30,35 @@ func (e *AnsweredError) Error() string {
 	return fmt.Sprintf("answered before, by %s at %s", e.First.By, e.First.At.UTC().Format(time.RFC3339))
 }
 
-// deed is what an event of the register says happened.
-type deed string
-
+// The events of the stream of a repository's escalations, each with the fields of Change that it
+// sets.
 const (
-	deedOpen    deed = "open"    // Record
-	deedJoin    deed = "join"    // Member, Facts: new, or brought up to date
-	deedFiled   deed = "filed"   // Number, URL
-	deedLease   deed = "lease"   // Lease
-	deedGone    deed = "gone"    // the issue is not there any more
-	deedLeave   deed = "leave"   // Member with LeftAt, How, By, Fix
-	deedResolve deed = "resolve" // By, Text, SHA
-	deedSettle  deed = "settle"
-	deedReopen  deed = "reopen"  // Member, Facts
-	deedDismiss deed = "dismiss" // SHA, By
-	deedRecall  deed = "recall"  // a dismissed one calls again
-	deedAnswer  deed = "answer"  // Answer
-	deedFanned  deed = "fanned"  // Generation
+	EventOpened    routing.EventType = "escalation.opened"    // Record
+	EventJoined    routing.EventType = "escalation.joined"    // Member, Facts: new, or brought up to date
+	EventFiled     routing.EventType = "escalation.filed"     // Number, URL
+	EventLeased    routing.EventType = "escalation.leased"    // Lease
+	EventGone      routing.EventType = "escalation.gone"      // the issue was deleted or transferred
+	EventLeft      routing.EventType = "escalation.left"      // Member with LeftAt, How, By, Fix
+	EventResolved  routing.EventType = "escalation.resolved"  // By, Text, SHA
+	EventSettled   routing.EventType = "escalation.settled"   // the issue shows that it is resolved
+	EventReopened  routing.EventType = "escalation.reopened"  // Member, Facts
+	EventDismissed routing.EventType = "escalation.dismissed" // SHA, By
+	EventRecalled  routing.EventType = "escalation.recalled"  // a dismissed one is open again
+	EventAnswered  routing.EventType = "escalation.answered"  // Answer
+	EventFanned    routing.EventType = "escalation.fanned"    // Generation
 )
 
-// entry is the Data of an event of the register.
-type entry struct {
-	Deed       deed           `json:"deed"`
+func init() {
+	for _, t := range []routing.EventType{
+		EventOpened, EventJoined, EventFiled, EventLeased, EventGone, EventLeft, EventResolved, EventSettled, EventReopened,
+		EventDismissed, EventRecalled, EventAnswered, EventFanned,
+	} {
+		routing.RegisterPayload[Change](t)
+	}
+}
+
+// Change is the payload of the events of the stream: what happened to the escalation of an id.
+type Change struct {
 	ID         string         `json:"id"`
 	Record     *Record        `json:"record,omitempty"`
 	Member     *Member        `json:"member,omitempty"`
@@ -78,24 +84,24 @@ func FoldRegister(events []routing.Event) (Register, error) { return Projection.
 
 // Apply returns the register after e.
 func (r Register) Apply(e routing.Event) (Register, error) {
-	if e.Type != routing.EventEscalation {
+	if e.Type.Family() != routing.FamilyEscalation {
 		return r, fmt.Errorf("unknown event type %q", e.Type)
 	}
-	var en entry
-	if err := json.Unmarshal(e.Data, &en); err != nil {
-		return r, fmt.Errorf("unreadable: %w", err)
+	en, err := routing.PayloadOf[Change](e)
+	if err != nil {
+		return r, err
 	}
 	next := Register{Version: r.Version + 1, Records: slices.Clone(r.Records)}
-	if en.Deed == deedOpen {
+	if e.Type == EventOpened {
 		return next.open(en, e.At)
 	}
 	i := next.index(en.ID)
 	if i < 0 {
-		return r, fmt.Errorf("%s %s: %w", en.Deed, en.ID, ErrUnknown)
+		return r, fmt.Errorf("%s %s: %w", e.Type.Name(), en.ID, ErrUnknown)
 	}
-	rec, err := next.Records[i].apply(en, e.At)
+	rec, err := next.Records[i].apply(e.Type, en, e.At)
 	if err != nil {
-		return r, fmt.Errorf("%s %s: %w", en.Deed, en.ID, err)
+		return r, fmt.Errorf("%s %s: %w", e.Type.Name(), en.ID, err)
 	}
 	rec.UpdatedAt = later(rec.UpdatedAt, e.At)
 	next.Records[i] = rec
@@ -105,15 +111,12 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 // Filed returns the issue that an event of the register gives to the escalation
 // of an id; other events have the number 0.
 func Filed(e routing.Event) (id string, number int, url string, err error) {
-	var en entry
-	if e.Type != routing.EventEscalation {
+	if e.Type.Family() != routing.FamilyEscalation {
 		return "", 0, "", fmt.Errorf("unknown event type %q", e.Type)
 	}
-	if err := json.Unmarshal(e.Data, &en); err != nil {
-		return "", 0, "", fmt.Errorf("unreadable: %w", err)
-	}
-	if en.Deed != deedFiled {
-		return en.ID, 0, "", nil
+	en, err := routing.PayloadOf[Change](e)
+	if err != nil || e.Type != EventFiled {
+		return en.ID, 0, "", err
 	}
 	return en.ID, en.Number, en.URL, nil
 }
@@ -127,7 +130,7 @@ func later(old, at time.Time) time.Time {
 	return old.Add(time.Millisecond)
 }
 
-func (r Register) open(en entry, at time.Time) (Register, error) {
+func (r Register) open(en Change, at time.Time) (Register, error) {
 	if en.Record == nil || en.Record.ID != en.ID || en.ID == "" || len(en.Record.Members) == 0 {
 		return r, errors.New("an escalation without id, record or member")
 	}
@@ -147,19 +150,19 @@ func (r Register) open(en entry, at time.Time) (Register, error) {
 	return r, nil
 }
 
-func (r Record) apply(en entry, at time.Time) (Record, error) {
-	switch en.Deed {
-	case deedJoin:
+func (r Record) apply(t routing.EventType, en Change, at time.Time) (Record, error) {
+	switch t {
+	case EventJoined:
 		return r.join(en)
-	case deedFiled:
+	case EventFiled:
 		r.Number, r.URL, r.Gone, r.Lease = en.Number, en.URL, false, nil
-	case deedLease:
+	case EventLeased:
 		r.Lease = en.Lease
-	case deedGone:
+	case EventGone:
 		r.Number, r.URL, r.Gone = 0, "", true
-	case deedLeave:
+	case EventLeft:
 		return r.leave(en)
-	case deedResolve:
+	case EventResolved:
 		if !r.Open() {
 			return r, ErrResolved
 		}
@@ -167,9 +170,9 @@ func (r Record) apply(en entry, at time.Time) (Record, error) {
 			return r, errors.New("it still holds cases")
 		}
 		r.ResolvedAt, r.ResolvedBy, r.Resolution, r.Fix, r.Settled = at, en.By, en.Text, en.SHA, false
-	case deedSettle:
+	case EventSettled:
 		r.Settled = true
-	case deedReopen:
+	case EventReopened:
 		if r.Open() {
 			return r, ErrOpen
 		}
@@ -177,21 +180,21 @@ func (r Record) apply(en entry, at time.Time) (Record, error) {
 		r.Reopened++
 		r.RecalledAt = at
 		return r.join(en)
-	case deedDismiss:
+	case EventDismissed:
 		r.Dismissed, r.DismissedAt, r.ClosedAt = en.SHA, at, at
-	case deedRecall:
+	case EventRecalled:
 		r.Dismissed, r.DismissedAt, r.RecalledAt = "", time.Time{}, at
-	case deedAnswer:
+	case EventAnswered:
 		return r.answer(en)
-	case deedFanned:
+	case EventFanned:
 		return r.fanned(en)
 	default:
-		return r, fmt.Errorf("unknown deed %q", en.Deed)
+		return r, fmt.Errorf("unknown event type %q", t)
 	}
 	return r, nil
 }
 
-func (r Record) join(en entry) (Record, error) {
+func (r Record) join(en Change) (Record, error) {
 	if en.Member == nil || en.Member.Case == "" || en.Member.Checkpoint == "" {
 		return r, errors.New("no member")
 	}
@@ -210,7 +213,7 @@ func (r Record) join(en entry) (Record, error) {
 	return r, nil
 }
 
-func (r Record) leave(en entry) (Record, error) {
+func (r Record) leave(en Change) (Record, error) {
 	if en.Member == nil {
 		return r, errors.New("no member")
 	}
@@ -223,7 +226,7 @@ func (r Record) leave(en entry) (Record, error) {
 	return r, nil
 }
 
-func (r Record) answer(en entry) (Record, error) {
+func (r Record) answer(en Change) (Record, error) {
 	if en.Answer == nil || en.Answer.By == "" {
 		return r, errors.New("an answer of nobody")
 	}
@@ -243,7 +246,7 @@ func (r Record) answer(en entry) (Record, error) {
 	return r, nil
 }
 
-func (r Record) fanned(en entry) (Record, error) {
+func (r Record) fanned(en Change) (Record, error) {
 	r.Answers = slices.Clone(r.Answers)
 	for i := range r.Answers {
 		if r.Answers[i].Generation == en.Generation {

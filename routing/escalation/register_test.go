@@ -76,7 +76,7 @@ func TestRegister(t *testing.T) {
 		}
 		dup := b.reg.Records[0]
 		dup.ID = "another"
-		if _, err := b.reg.checked(event(entry{Deed: deedOpen, ID: dup.ID, Record: &dup}, b.now)); !errors.Is(err, ErrOpen) {
+		if _, err := b.reg.checked(event(EventOpened, Change{ID: dup.ID, Record: &dup}, b.now)); !errors.Is(err, ErrOpen) {
 			t.Errorf("a second record of the same: %v", err)
 		}
 	})
@@ -369,9 +369,9 @@ func TestRegisterRefuses(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]routing.Event{
 		"another type":      {Type: routing.EventRun},
-		"no data":           {Type: routing.EventEscalation},
-		"an unknown record": event(entry{Deed: deedFiled, ID: "x"}, t0),
-		"a record of none":  event(entry{Deed: deedOpen, ID: "x", Record: &Record{ID: "x"}}, t0),
+		"no data":           {Type: EventFiled},
+		"an unknown record": event(EventFiled, Change{ID: "x"}, t0),
+		"a record of none":  event(EventOpened, Change{ID: "x", Record: &Record{ID: "x"}}, t0),
 	} {
 		if _, err := FoldRegister([]routing.Event{e}); err == nil || !strings.Contains(err.Error(), "event 1") {
 			t.Errorf("%s: %v", name, err)

@@ -25,7 +25,7 @@ func (r Register) Read(links map[string]feedback.Links, now time.Time) []routing
 	if maps.EqualFunc(r.Graph, links, same) {
 		return nil
 	}
-	return []routing.Event{planEntry{Deed: deedGraph, Build: r.Build.ID, Graph: links}.event(now)}
+	return []routing.Event{Change{Build: r.Build.ID, Graph: links}.event(EventRead, now)}
 }
 
 // Nodes is the plan as the register knows it, as the graph that feedback runs
@@ -42,7 +42,7 @@ func (r Register) Turned(id, run string, turn int, now time.Time) []routing.Even
 		return nil
 	}
 	k.Turns = turn
-	return []routing.Event{planEntry{Deed: deedTurn, Build: r.Build.ID, Ports: map[string]Known{id: k}}.event(now)}
+	return []routing.Event{Change{Build: r.Build.ID, Ports: map[string]Known{id: k}}.event(EventTurned, now)}
 }
 
 // Decided records what a human decided about a port: nothing if it is known.
@@ -50,7 +50,7 @@ func (r Register) Decided(id string, a Answer) []routing.Event {
 	if r.Answers[id].ID == a.ID {
 		return nil
 	}
-	return []routing.Event{planEntry{Deed: deedHuman, Port: id, Answer: &a}.event(a.At)}
+	return []routing.Event{Change{Port: id, Answer: &a}.event(EventDecided, a.At)}
 }
 
 // stands returns what a human decided about the port as it is now: to skip it or

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -34,11 +33,25 @@ const (
 	HumanAnswered      EventKind = "human"
 )
 
+// event is the type of the event of the stream.
+func (k EventKind) event() routing.EventType {
+	return routing.EventType(routing.FamilyPort + "." + string(k))
+}
+
+func init() {
+	for _, k := range []EventKind{
+		SessionStart, SessionEnd, WorkerSpawn, WorkerDispatch, WorkerComplete, WorkerProgress, WorkerFeedback, TestFeedbackLogged, ChannelOpened,
+		ChannelShut, DirectMessage, Delivered, EscalationNew, EscalationResolved, PairChanged, RunnerChanged, HumanAnswered,
+	} {
+		routing.RegisterPayload[Event](k.event())
+	}
+}
+
 // Event is one thing that happened while a port ran. Which fields are set
 // depends on Kind.
 type Event struct {
-	Kind     EventKind     `json:"event"`
-	At       time.Time     `json:"at"`
+	Kind     EventKind     `json:"event,omitempty"`
+	At       time.Time     `json:"at,omitzero"`
 	Session  string        `json:"session_id,omitempty"`
 	Port     string        `json:"port_id,omitempty"`
 	Started  *Session      `json:"session,omitempty"`   // session.start
@@ -153,18 +166,26 @@ type Journal struct {
 
 // Record returns an event as the stream of a port stores it.
 func (e Event) Record() routing.Event {
-	return routing.Event{Type: routing.EventPort, At: e.At, Data: encode(e)}
+	out := routing.Event{Type: e.Kind.event(), At: e.At}
+	if e.Pair != nil {
+		pair := *e.Pair // its owner goes on changing it
+		e.Pair = &pair
+	}
+	e.Kind, e.At = "", time.Time{} // those of the envelope
+	out.Data = e
+	return out
 }
 
 // Recorded returns the event that was stored, and false if it is not a port's.
 func Recorded(e routing.Event) (Event, bool, error) {
-	if e.Type != routing.EventPort {
+	if e.Type.Family() != routing.FamilyPort {
 		return Event{}, false, nil
 	}
-	var out Event
-	if err := json.Unmarshal(e.Data, &out); err != nil {
-		return Event{}, false, fmt.Errorf("an event of a port is not readable: %w", err)
+	out, err := routing.PayloadOf[Event](e)
+	if err != nil {
+		return Event{}, false, err
 	}
+	out.Kind, out.At = EventKind(e.Type.Name()), e.At
 	return out, true, nil
 }
 

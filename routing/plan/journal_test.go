@@ -90,7 +90,7 @@ func TestJournal(t *testing.T) {
 				t.Errorf("%s: taken", name)
 			}
 		}
-		if _, err := FoldJournal([]routing.Event{{Type: routing.EventPort, Data: json.RawMessage(`{`)}}); err == nil {
+		if _, err := FoldJournal([]routing.Event{{Type: PairChanged.event(), Data: json.RawMessage(`{`)}}); err == nil {
 			t.Error("an event that is not readable is taken")
 		}
 	})

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -94,23 +93,26 @@ var Standings = []Standing{IsPassed, IsRunning, IsPaused, IsReady, IsPending, Is
 // ErrNoBuild says that something is told of a build that is not the newest.
 var ErrNoBuild = errors.New("another build has begun since")
 
-// deed is what an event of the register says happened.
-type deed string
-
+// The events of the stream of a plan, each with the fields of Change that it sets.
 const (
-	deedBegin deed = "begin" // Begun: what failed in earlier builds may be tried again
-	deedHand  deed = "hand"  // Ports are running
-	deedEnd   deed = "end"   // Ports have ended
-	deedSend  deed = "send"  // the next run of the build was asked for, under Key
-	deedShow  deed = "show"  // Issue
-	deedGraph deed = "graph" // Graph: the plan was read
-	deedTurn  deed = "turn"  // Ports are in another turn
-	deedHuman deed = "human" // Port, Answer; of any build
+	EventBegun   routing.EventType = "plan.begun"   // Begun: what failed in earlier builds may be tried again
+	EventHanded  routing.EventType = "plan.handed"  // Ports are running
+	EventEnded   routing.EventType = "plan.ended"   // Ports have ended
+	EventSent    routing.EventType = "plan.sent"    // the next run of the build was asked for, under Key
+	EventShown   routing.EventType = "plan.shown"   // Issue
+	EventRead    routing.EventType = "plan.read"    // Graph
+	EventTurned  routing.EventType = "plan.turned"  // Ports are in another iteration
+	EventDecided routing.EventType = "plan.decided" // Port, Answer; of any build
 )
 
-// planEntry is the Data of an event of the register.
-type planEntry struct {
-	Deed  deed             `json:"deed"`
+func init() {
+	for _, t := range []routing.EventType{EventBegun, EventHanded, EventEnded, EventSent, EventShown, EventRead, EventTurned, EventDecided} {
+		routing.RegisterPayload[Change](t)
+	}
+}
+
+// Change is the payload of the events of the stream.
+type Change struct {
 	Build string           `json:"build"`
 	Begun *Build           `json:"begun,omitempty"`
 	Ports map[string]Known `json:"ports,omitempty"`
@@ -122,8 +124,8 @@ type planEntry struct {
 	Answer *Answer                   `json:"answer,omitempty"`
 }
 
-func (e planEntry) event(now time.Time) routing.Event {
-	return routing.Event{Type: routing.EventPlan, At: now, Data: encode(e)}
+func (c Change) event(t routing.EventType, now time.Time) routing.Event {
+	return routing.Event{Type: t, At: now, Data: c}
 }
 
 // Projection folds the stream of a plan.
@@ -174,15 +176,15 @@ func (r Register) own() Register {
 
 // add changes r, which must be the caller's own. After an error it is of no use.
 func (r *Register) add(e routing.Event) error {
-	if e.Type != routing.EventPlan {
+	if e.Type.Family() != routing.FamilyPlan {
 		return fmt.Errorf("unknown event type %q", e.Type)
 	}
-	var in planEntry
-	if err := json.Unmarshal(e.Data, &in); err != nil {
-		return fmt.Errorf("unreadable: %w", err)
+	in, err := routing.PayloadOf[Change](e)
+	if err != nil {
+		return err
 	}
 	r.Version++
-	if in.Deed == deedBegin {
+	if e.Type == EventBegun {
 		if in.Begun == nil || in.Begun.ID == "" || in.Begun.ID == r.Build.ID {
 			return fmt.Errorf("build %q cannot begin", in.Build)
 		}
@@ -190,7 +192,7 @@ func (r *Register) add(e routing.Event) error {
 		r.Begun[r.Build.ID] = true
 		return nil
 	}
-	if in.Deed == deedHuman {
+	if e.Type == EventDecided {
 		if in.Port == "" || in.Answer == nil {
 			return errors.New("an answer of nobody, or about nothing")
 		}
@@ -198,25 +200,25 @@ func (r *Register) add(e routing.Event) error {
 		return nil
 	}
 	if in.Build != r.Build.ID {
-		return fmt.Errorf("%s of build %q: %w", in.Deed, in.Build, ErrNoBuild)
+		return fmt.Errorf("%s of build %q: %w", e.Type.Name(), in.Build, ErrNoBuild)
 	}
-	switch in.Deed {
-	case deedHand, deedEnd:
+	switch e.Type {
+	case EventHanded, EventEnded:
 		for id, k := range in.Ports {
-			if in.Deed == deedHand {
+			if e.Type == EventHanded {
 				r.Build.Rounds = max(r.Build.Rounds, k.Round)
 			} else if k.Standing == IsRunning {
 				return fmt.Errorf("port %q ended and is %s", id, k.Standing)
 			}
 			r.Ports[id] = k
 		}
-	case deedSend:
+	case EventSent:
 		r.Sent[in.Key] = e.At
-	case deedShow:
+	case EventShown:
 		r.Issue = in.Issue
-	case deedGraph:
+	case EventRead:
 		r.Graph = in.Graph
-	case deedTurn:
+	case EventTurned:
 		for id, k := range in.Ports {
 			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Turns > have.Turns {
 				have.Turns = k.Turns
@@ -224,19 +226,19 @@ func (r *Register) add(e routing.Event) error {
 			}
 		}
 	default:
-		return fmt.Errorf("unknown deed %q", in.Deed)
+		return fmt.Errorf("unknown event type %q", e.Type)
 	}
 	return nil
 }
 
 // Begin begins a build.
 func (r Register) Begin(b Build) routing.Event {
-	return planEntry{Deed: deedBegin, Build: b.ID, Begun: &b}.event(b.At)
+	return Change{Build: b.ID, Begun: &b}.event(EventBegun, b.At)
 }
 
 // Hand hands ports out to the jobs of a run.
 func (r Register) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
-	in := planEntry{Deed: deedHand, Build: r.Build.ID, Ports: map[string]Known{}}
+	in := Change{Build: r.Build.ID, Ports: map[string]Known{}}
 	for _, e := range entries {
 		k := Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url, Runs: 1}
 		_, due := r.Edges.Due[e.ID]
@@ -245,7 +247,7 @@ func (r Register) Hand(entries []Entry, round int, run, url string, now time.Tim
 		}
 		in.Ports[e.ID] = k
 	}
-	return in.event(now)
+	return in.event(EventHanded, now)
 }
 
 // again is what a port that is handed out another time keeps of what it was.
@@ -264,17 +266,17 @@ func (k *Known) again(old Known, due bool) {
 
 // End records what came of ports.
 func (r Register) End(ports map[string]Known, now time.Time) routing.Event {
-	return planEntry{Deed: deedEnd, Build: r.Build.ID, Ports: ports}.event(now)
+	return Change{Build: r.Build.ID, Ports: ports}.event(EventEnded, now)
 }
 
 // Send records that the next run of the build is asked for.
 func (r Register) Send(key string, now time.Time) routing.Event {
-	return planEntry{Deed: deedSend, Build: r.Build.ID, Key: key}.event(now)
+	return Change{Build: r.Build.ID, Key: key}.event(EventSent, now)
 }
 
 // Show records the issue in which the plan is shown.
 func (r Register) Show(issue int, now time.Time) routing.Event {
-	return planEntry{Deed: deedShow, Build: r.Build.ID, Issue: issue}.event(now)
+	return Change{Build: r.Build.ID, Issue: issue}.event(EventShown, now)
 }
 
 // Begun reports whether the newest pair of a port's journal is one of those whom

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -224,8 +225,8 @@ func TestRegisterRefuses(t *testing.T) {
 		"a build without name":  w.r.Begin(Build{}),
 		"an end that runs":      w.r.End(map[string]Known{"a": {Standing: IsRunning}}, w.now),
 		"an event of others":    {Type: routing.EventRun},
-		"an unknown deed":       planEntry{Deed: "dance", Build: "run-2"}.event(w.now),
-		"what cannot be read":   {Type: routing.EventPlan, Data: []byte("[")},
+		"an unknown type":       Change{Build: "run-2"}.event("plan.danced", w.now),
+		"what cannot be read":   {Type: EventEnded, Data: json.RawMessage("[")},
 		"a result of old times": old.End(map[string]Known{"a": {Standing: IsPassed}}, w.now),
 	} {
 		before := w.r

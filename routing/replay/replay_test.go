@@ -155,13 +155,13 @@ func (s *play) run(class routing.Class) {
 	s.add(routing.RunEvent(s.c.Key, v, routing.Decide(s.c, v, s.p, routingtest.Start), routingtest.Start))
 }
 
-func (s *play) human(e routing.Event) {
+func (s *play) human(e routing.HumanActed) {
 	s.t.Helper()
-	e.Type, e.Case, e.Checkpoint, e.By = routing.EventHuman, s.c.Key, "unit", "mona"
+	e.Checkpoint, e.By = "unit", "mona"
 	if err := s.c.Admit(e); err != nil {
 		s.t.Fatal(err)
 	}
-	s.add(e)
+	s.add(routing.HumanEvent(s.c.Key, e, routingtest.Start))
 }
 
 func (s *play) under(change func(*routing.Policy)) Result {
@@ -207,7 +207,7 @@ func TestWhatIf(t *testing.T) {
 	t.Run("an answer to a call that would not have been is left out, and said so", func(t *testing.T) {
 		s := newPlay(t, routing.DefaultPolicy())
 		s.run(routing.DesignMismatch)
-		s.human(routing.Event{Action: routing.HumanResume, Answer: "a"})
+		s.human(routing.HumanActed{Action: routing.HumanResume, Answer: "a"})
 		s.run("")
 		r := s.under(func(p *routing.Policy) { p.EscalateOnDesign = false })
 		r.is(t, "1: ESCALATE_DESIGN (design) → RETRY (fixable), back to plan")
@@ -218,7 +218,7 @@ func TestWhatIf(t *testing.T) {
 	t.Run("what a human said of a test or a class still holds", func(t *testing.T) {
 		s := newPlay(t, routing.DefaultPolicy())
 		s.run(routing.EnvIssue)
-		s.human(routing.Event{Action: routing.HumanWrong, Class: routing.LogicError, Answer: "a"})
+		s.human(routing.HumanActed{Action: routing.HumanWrong, Class: routing.LogicError, Answer: "a"})
 		s.run(routing.EnvIssue)
 		r := s.under(func(p *routing.Policy) { p.Max = 0 })
 		r.is(t, "1: RETRY (fixable), back to implement → ESCALATE_MAX_RETRY (limit-reached)", "4: RETRY (fixable), back to implement → NONE (held-by-escalation)")

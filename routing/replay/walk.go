@@ -51,8 +51,9 @@ func walk(key string, events []routing.Event, rules *Rules) (*walked, error) {
 	w := &walker{walked: walked{runs: map[ident]*told{}}, key: key, ref: refOf(key), rules: rules, was: routing.Case{Key: key}, is: routing.Case{Key: key}}
 	for i, e := range events {
 		follows := w.follows(e)
-		if e.Type == routing.EventRun && e.Verdict != nil && !follows {
-			w.arrive(e)
+		run, isRun := e.Run()
+		if isRun && !follows {
+			w.arrive(run.Verdict, e.At)
 		}
 		before := w.was
 		var err error
@@ -62,9 +63,9 @@ func walk(key string, events []routing.Event, rules *Rules) (*walked, error) {
 		switch {
 		case rules == nil:
 			w.take(e)
-		case e.Type == routing.EventRun && !follows:
-			w.run(e)
-			err = w.release(e.Decision.Label, e.At)
+		case isRun && !follows:
+			w.run(run, e.At)
+			err = w.release(run.Decision.Label, e.At)
 		case e.Type == routing.EventHuman:
 			w.human(before, e)
 			err = w.release(label(events, i), e.At)
@@ -92,12 +93,9 @@ func refOf(key string) string {
 // label is that of the decision which follows at once from event i, else of the
 // newest before it: a label stands in the ledger only with a decision.
 func label(events []routing.Event, i int) *int {
-	if i+1 < len(events) && events[i+1].Decision != nil {
-		return events[i+1].Decision.Label
-	}
-	for ; i >= 0; i-- {
-		if d := events[i].Decision; d != nil {
-			return d.Label
+	for n := min(i+1, len(events)-1); n >= 0; n-- {
+		if run, ok := events[n].Run(); ok {
+			return run.Decision.Label
 		}
 	}
 	return nil
@@ -107,12 +105,13 @@ func label(events []routing.Event, i int) *int {
 // was held, or that a human had decided anew. Under other rules it may follow
 // at another place, or not at all.
 func (w *walker) follows(e routing.Event) bool {
-	if e.Type != routing.EventRun || e.Decision == nil || e.Verdict == nil || e.Decision.Held {
+	run, ok := e.Run()
+	if !ok || run.Decision.Held {
 		return false // what goes on waiting is recorded only when it comes
 	}
 	// What came again is of another time than what was kept.
-	v, cp := e.Verdict, w.was.Checkpoints[e.Verdict.Checkpoint]
-	if e.Decision.Redo != "" {
+	v, cp := run.Verdict, w.was.Checkpoints[run.Verdict.Checkpoint]
+	if run.Decision.Redo != "" {
 		kept, known := cp.Runs[v.Run.Key()].Parts[v.Run.Part]
 		return known && kept.At.Equal(v.At)
 	}
@@ -122,11 +121,11 @@ func (w *walker) follows(e routing.Event) bool {
 }
 
 // arrive notes that a run came.
-func (w *walker) arrive(e routing.Event) {
-	id := identOf(*e.Verdict)
+func (w *walker) arrive(v routing.Verdict, at time.Time) {
+	id := identOf(v)
 	if w.runs[id] == nil {
 		w.order = append(w.order, id)
-		w.runs[id] = &told{run: e.Verdict.Run, at: e.At}
+		w.runs[id] = &told{run: v.Run, at: at}
 	}
 }
 
@@ -177,22 +176,22 @@ func outcome(d routing.Decision) Outcome {
 
 // take notes what was recorded.
 func (w *walker) take(e routing.Event) {
-	if e.Type == routing.EventRun {
-		w.say(*e.Verdict, *e.Decision)
+	if run, ok := e.Run(); ok {
+		w.say(run.Verdict, run.Decision)
 	}
 }
 
 // run decides a run again.
-func (w *walker) run(e routing.Event) {
-	v := w.analyzed(*e.Verdict, e.Decision.Label)
-	d := routing.Decide(w.is, v, w.rules.Policy(w.ref, v.Checkpoint, e.Decision.Label), e.At)
-	w.departed = w.departed || outcome(d) != outcome(*e.Decision) || d.Held != e.Decision.Held
+func (w *walker) run(e routing.RunRecorded, at time.Time) {
+	v := w.analyzed(e.Verdict, e.Decision.Label)
+	d := routing.Decide(w.is, v, w.rules.Policy(w.ref, v.Checkpoint, e.Decision.Label), at)
+	w.departed = w.departed || outcome(d) != outcome(e.Decision) || d.Held != e.Decision.Held
 	if d.Repeated {
 		d.Rule = "repeat"
 		w.say(v, d)
 		return
 	}
-	next, err := w.is.Apply(routing.RunEvent(w.key, v, d, e.At))
+	next, err := w.is.Apply(routing.RunEvent(w.key, v, d, at))
 	if err != nil { // no decision of Decide is refused; should one be, it is shown
 		d = routing.Decision{Kind: routing.KindNone, Rule: "refused", Reason: err.Error()}
 	} else {
@@ -225,13 +224,14 @@ func (w *walker) release(label *int, at time.Time) error {
 	}
 	w.is = next
 	for _, e := range events {
-		w.say(*e.Verdict, *e.Decision)
+		w.take(e)
 	}
 	return nil
 }
 
 // human does what a human did, where that is still possible.
-func (w *walker) human(before routing.Case, e routing.Event) {
+func (w *walker) human(before routing.Case, recorded routing.Event) {
+	e, _ := recorded.Human()
 	if _, known := before.Answered[e.Answer]; known {
 		return
 	}
@@ -240,18 +240,18 @@ func (w *walker) human(before routing.Case, e routing.Event) {
 		why = w.impossible(before, e)
 	}
 	if why == "" {
-		next, err := w.is.Apply(e)
+		next, err := w.is.Apply(recorded)
 		if err == nil {
 			w.is = next
 			return
 		}
 		why = err.Error()
 	}
-	w.left = append(w.left, Left{w.key, e.Checkpoint, e.Action, e.By, e.At, why})
+	w.left = append(w.left, Left{w.key, e.Checkpoint, e.Action, e.By, recorded.At, why})
 }
 
 // impossible says why something that a human did is left out, "" if it is not.
-func (w *walker) impossible(before routing.Case, e routing.Event) string {
+func (w *walker) impossible(before routing.Case, e routing.HumanActed) string {
 	was, is := before.Checkpoints[e.Checkpoint], w.is.Checkpoints[e.Checkpoint]
 	switch e.Action {
 	case routing.HumanResume, routing.HumanReset, routing.HumanExtend, routing.HumanPhase, routing.HumanRerun, routing.HumanSkip, routing.HumanWontFix:

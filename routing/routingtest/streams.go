@@ -79,7 +79,7 @@ func (w *world) run() {
 	w.record(routing.RunEvent(w.c.Key, v, d, w.now))
 	if w.r.IntN(2) == 0 && len(w.c.Pending) > 0 {
 		done := w.c.Pending[0]
-		w.record(routing.Event{Type: routing.EventEffect, At: w.now, Case: w.c.Key, Effect: &done, Ref: "1"})
+		w.record(routing.EffectEvent(w.c.Key, routing.EffectDone{Effect: done, Ref: "1"}, w.now))
 	}
 }
 
@@ -119,8 +119,8 @@ var acts = []routing.HumanAction{
 }
 
 func (w *world) act() {
-	e := routing.Event{
-		Type: routing.EventHuman, At: w.now, Case: w.c.Key, Checkpoint: pick(w.r, w.c.Names()...), Action: pick(w.r, acts...), By: "mona", N: 1 + w.r.IntN(3),
+	e := routing.HumanActed{
+		Checkpoint: pick(w.r, w.c.Names()...), Action: pick(w.r, acts...), By: "mona", N: 1 + w.r.IntN(3),
 		Phase: pick(w.r, routing.Research, routing.Plan, routing.Implement), Test: fmt.Sprint("T", w.r.IntN(3)), Class: pick(w.r, routing.Classes()...),
 		Answer: fmt.Sprint("comment/", w.r.IntN(40), "/1"),
 	}
@@ -128,6 +128,6 @@ func (w *world) act() {
 		return
 	}
 	if _, known := w.c.Answered[e.Answer]; !known {
-		w.record(e)
+		w.record(routing.HumanEvent(w.c.Key, e, w.now))
 	}
 }

@@ -40,17 +40,17 @@ func (t *Tally) addCase(key string, events []routing.Event) error {
 	one := New(t.Window) // of an unreadable stream nothing is counted
 	n.g, n.t = one.repo(RepositoryOf(key)), one
 	for i, e := range events {
-		if e.Type == routing.EventHuman {
-			n.human(e)
+		if act, ok := e.Human(); ok {
+			n.human(act)
 		}
-		before := len(n.c.Checkpoints[e.Checkpoint].Turns)
+		before := len(n.c.Checkpoints[e.Checkpoint()].Turns)
 		next, err := n.c.Apply(e)
 		if err != nil {
 			return fmt.Errorf("event %d of case %s: %w", i+1, key, err)
 		}
 		n.c = next
-		if e.Type == routing.EventRun {
-			n.run(e, before)
+		if run, ok := e.Run(); ok {
+			n.run(run, e.At, before)
 		}
 	}
 	for _, name := range n.c.Names() {
@@ -78,7 +78,7 @@ func (n *counter) count(p place, fn func(*Figures)) {
 }
 
 // human remembers where a human acted, and what was said to be wrong.
-func (n *counter) human(e routing.Event) {
+func (n *counter) human(e routing.HumanActed) {
 	if _, known := n.c.Answered[e.Answer]; known {
 		return
 	}
@@ -90,15 +90,15 @@ func (n *counter) human(e routing.Event) {
 }
 
 // run counts a run's decision, and remembers the turn that it took.
-func (n *counter) run(e routing.Event, before int) {
-	v, d := *e.Verdict, *e.Decision
+func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
+	v, d := e.Verdict, e.Decision
 	cp := n.c.Checkpoints[v.Checkpoint]
 	taken := len(cp.Turns) > before
 	analyzed := v
 	if taken {
 		analyzed = cp.Turns[len(cp.Turns)-1].Verdict // of the whole run, as it counted
 	}
-	p := place{v.Checkpoint, d.Rule, class(analyzed), signal(analyzed), e.At}
+	p := place{v.Checkpoint, d.Rule, class(analyzed), signal(analyzed), at}
 	if taken {
 		n.turns[v.Checkpoint] = append(n.turns[v.Checkpoint], turn{place: p, redone: d.Redo != ""})
 	}

@@ -104,7 +104,7 @@ func TestEdges(t *testing.T) {
 		}
 	})
 	t.Run("other registers count nothing", func(t *testing.T) {
-		if err := New(Window{}).Add(routing.PortKey("acme/app", "p", "x"), []routing.Event{{Type: routing.EventPort}}); err != nil {
+		if err := New(Window{}).Add(routing.PortKey("acme/app", "p", "x"), []routing.Event{{Type: "port.pair"}}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -101,11 +101,11 @@ func TestTally(t *testing.T) {
 		wrong := 0
 		for _, s := range all {
 			for _, e := range s.events {
-				if e.Type == routing.EventRun {
-					decisions[e.Decision.Kind]++
-					runs[s.key+e.Checkpoint+e.Verdict.Run.Key()] = true
+				if run, ok := e.Run(); ok {
+					decisions[run.Decision.Kind]++
+					runs[s.key+e.Checkpoint()+run.Verdict.Run.Key()] = true
 				}
-				if e.Action == routing.HumanWrong {
+				if act, ok := e.Human(); ok && act.Action == routing.HumanWrong {
 					wrong++
 				}
 			}

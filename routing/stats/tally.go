@@ -189,7 +189,7 @@ func (t *Tally) Add(key string, events []routing.Event) error {
 	switch {
 	case !routing.IsRegister(key):
 		return t.addCase(key, events)
-	case len(events) > 0 && events[0].Type == routing.EventEdge:
+	case len(events) > 0 && events[0].Type.Family() == routing.FamilyFeedback:
 		return t.addEdges(key, events)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,10 +25,21 @@ const (
 	EntryDone      EntryKind = "done"      // something was posted or started
 )
 
-// Entry is the Data of an event of the register. Which fields are set depends
+// event is the type of the event that an entry is recorded by.
+func (k EntryKind) event() routing.EventType {
+	return routing.EventType(routing.FamilySurvey + "." + string(k))
+}
+
+func init() {
+	for _, k := range []EntryKind{EntryAudit, EntryOpened, EntryAnswered, EntryReminded, EntryTimedOut, EntryReentered, EntryLeased, EntryDone} {
+		routing.RegisterPayload[Entry](k.event())
+	}
+}
+
+// Entry is the payload of an event of the stream. Which fields are set depends
 // on Kind.
 type Entry struct {
-	Kind     EntryKind      `json:"kind"`
+	Kind     EntryKind      `json:"-"`                  // the event's type
 	Prompt   string         `json:"prompt,omitempty"`   // of all but audit and reentered
 	Audit    *AuditLog      `json:"audit,omitempty"`    // audit
 	Opened   *Opened        `json:"opened,omitempty"`   // opened
@@ -150,16 +160,22 @@ type Register struct {
 var Projection = routing.Projection[Register]{
 	New: func(string) Register { return Register{} },
 	Apply: func(r Register, e routing.Event) (Register, error) {
-		var en Entry
-		if e.Type != routing.EventFeedback {
-			return r, fmt.Errorf("type %q does not belong here", e.Type)
+		if e.Type.Family() != routing.FamilySurvey {
+			return r, fmt.Errorf("unknown event type %q", e.Type)
 		}
-		if err := json.Unmarshal(e.Data, &en); err != nil {
+		en, err := EntryOf(e)
+		if err != nil {
 			return r, err
 		}
-		en.At = e.At
 		return r.Apply(en)
 	},
+}
+
+// EntryOf returns the entry that an event of the stream records.
+func EntryOf(e routing.Event) (Entry, error) {
+	en, err := routing.PayloadOf[Entry](e)
+	en.Kind, en.At = EntryKind(e.Type.Name()), e.At
+	return en, err
 }
 
 // Fold returns the surveys of a stream; see routing.Projection.
@@ -169,7 +185,7 @@ func Fold(events []routing.Event) (Register, error) { return Projection.Fold("",
 func Events(entries []Entry, now time.Time) []routing.Event {
 	out := make([]routing.Event, len(entries))
 	for i, en := range entries {
-		out[i] = routing.Event{Type: routing.EventFeedback, At: now, Data: json.RawMessage(strings.TrimSpace(string(encode(en, ""))))}
+		out[i] = routing.Event{Type: en.Kind.event(), At: now, Data: en}
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -59,8 +58,8 @@ func TestRegister(t *testing.T) {
 	t.Run("S1-1 S1-27 the prompt is opened after its audit row and refers to it", func(t *testing.T) {
 		var kinds []string
 		for _, e := range l.events {
-			var en Entry
-			if err := json.Unmarshal(e.Data, &en); err != nil {
+			en, err := EntryOf(e)
+			if err != nil {
 				t.Fatal(err)
 			}
 			kinds = append(kinds, string(en.Kind))

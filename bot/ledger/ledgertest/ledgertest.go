@@ -69,14 +69,19 @@ var At = time.Date(2026, 3, 4, 5, 6, 7, 123456789, time.UTC)
 
 // Note returns an event that says note and follows from any stream.
 func Note(key, note string) routing.Event {
-	return routing.Event{Type: routing.EventLease, At: At, Case: key, Note: note}
+	return routing.Event{Type: routing.EventLease, At: At, Stream: key, Data: routing.LeaseTaken{Note: note}}
+}
+
+func noteOf(e routing.Event) string {
+	p, _ := routing.PayloadOf[routing.LeaseTaken](e)
+	return p.Note
 }
 
 // Notes returns what the events of Note say.
 func Notes(events []routing.Event) []string {
 	var out []string
 	for _, e := range events {
-		out = append(out, e.Note)
+		out = append(out, noteOf(e))
 	}
 	return out
 }
@@ -121,16 +126,29 @@ func absent(t *testing.T, l ledger.Ledger) {
 
 func roundTrip(t *testing.T, l ledger.Ledger) {
 	n := 0
-	var e routing.Event
-	fill(reflect.ValueOf(&e).Elem(), &n)
-	e.Case = key
-	v := add(t, l, key, "", e)
+	var run routing.RunRecorded
+	var effect routing.EffectDone
+	var lease routing.LeaseTaken
+	var human routing.HumanActed
+	for _, p := range []any{&run, &effect, &lease, &human} {
+		fill(reflect.ValueOf(p).Elem(), &n)
+	}
+	run.Decision.Verdict = routing.Verdict{} // not recorded, the event's own is
+	human.By = ""                            // recorded as the actor
+	events := []routing.Event{
+		{Type: routing.EventRun, Data: run}, {Type: routing.EventEffect, Data: effect}, {Type: routing.EventLease, Data: lease},
+		{Type: routing.EventHuman, Actor: "mona <&> \u2028", Data: human},
+		{Type: "odd.type", Data: json.RawMessage(`{"of":"a newer release <&>"}`)}, {Type: "odd.empty"},
+	}
+	for i := range events {
+		events[i].At, events[i].Stream = At, key
+	}
+	v := add(t, l, key, "", events...)
 	got, at := load(t, l, key)
 	if v != at || v == "" {
 		t.Errorf("Append returned version %q, Load %q", v, at)
 	}
-	e.Decision.Verdict = routing.Verdict{} // not recorded, the event's own is
-	equal(t, "event", got, []routing.Event{e})
+	equal(t, "events", got, events)
 }
 
 // fill gives every field below v a value of its own.
@@ -221,7 +239,7 @@ func allOrNothing(t *testing.T, l ledger.Ledger) {
 	add(t, l, key, v, noCase)
 	events, _ := load(t, l, key)
 	equal(t, "notes", Notes(events), []string{"1", "2", "3", "4"})
-	if got := events[len(events)-1].Case; got != key {
+	if got := events[len(events)-1].Stream; got != key {
 		t.Errorf("an event without case is of case %q", got)
 	}
 }

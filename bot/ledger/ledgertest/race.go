@@ -90,8 +90,8 @@ func (s Size) updates(t *testing.T, l ledger.Ledger) {
 		t.Errorf("%d events of %d updates", len(events), s.Writers)
 	}
 	for i, e := range events {
-		if e.Note != fmt.Sprint(i) {
-			t.Errorf("event %d was decided on %s events", i, e.Note)
+		if noteOf(e) != fmt.Sprint(i) {
+			t.Errorf("event %d was decided on %s events", i, noteOf(e))
 		}
 	}
 }

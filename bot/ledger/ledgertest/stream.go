@@ -18,11 +18,11 @@ var notebook = routing.Projection[[]string]{
 	New:   func(key string) []string { return []string{"of " + key} },
 	Clone: slices.Clone[[]string],
 	Apply: func(s []string, e routing.Event) ([]string, error) {
-		if e.Note == "no" {
+		if noteOf(e) == "no" {
 			return s, errors.New("no")
 		}
 		s[0] += "."
-		return append(s, e.Note), nil
+		return append(s, noteOf(e)), nil
 	},
 }
 

@@ -207,7 +207,7 @@ func (d *desk) apply(e routing.Event) error {
 				return err
 			}
 		}
-		done := routing.Event{Type: routing.EventEffect, At: d.now, Case: d.c.Key, Checkpoint: "ci", Effect: &e, Ref: ref}
+		done := routing.EffectEvent(d.c.Key, routing.EffectDone{Effect: e, Ref: ref}, d.now)
 		if d.c, err = ledger.Case(d.g.Ledger, d.c.Key).Update(d.t.Context(), func(routing.Case) ([]routing.Event, error) { return []routing.Event{done}, nil }); err != nil {
 			return err
 		}
@@ -262,9 +262,9 @@ func TestIssueLife(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	human := func(d *desk, e routing.Event) routing.Event {
-		e.Type, e.At, e.Case, e.Checkpoint, e.By = routing.EventHuman, d.now, d.c.Key, d.cp, "octocat"
-		return e
+	human := func(d *desk, e routing.HumanActed) routing.Event {
+		e.Checkpoint, e.By = d.cp, "octocat"
+		return routing.HumanEvent(d.c.Key, e, d.now)
 	}
 	t.Run("the labels follow the type", func(t *testing.T) {
 		k := newTracker()
@@ -287,7 +287,7 @@ func TestIssueLife(t *testing.T) {
 		k := newTracker()
 		d := newDesk(t, k, &ledger.Memory{}, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
-		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWontFix})))
+		must(t, d.apply(human(d, routing.HumanActed{Action: routing.HumanWontFix})))
 		if i := k.issues[0]; i.State != "closed" || i.StateReason != "not_planned" {
 			t.Fatalf("%+v", i)
 		}
@@ -302,7 +302,7 @@ func TestIssueLife(t *testing.T) {
 		must(t, d.analyze(routing.LogicError, "t"))
 		d.cp = "lint"
 		must(t, d.analyze(routing.EnvIssue, "u"))
-		must(t, d.apply(human(d, routing.Event{Action: routing.HumanWrong, Class: routing.LogicError})))
+		must(t, d.apply(human(d, routing.HumanActed{Action: routing.HumanWrong, Class: routing.LogicError})))
 		_, events, err := routing.Release(d.c, noTurns, d.now)
 		must(t, err)
 		for _, e := range events {
@@ -322,7 +322,7 @@ func TestIssueLife(t *testing.T) {
 		k, led := newTracker(), &ledger.Memory{}
 		d := newDesk(t, k, led, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
-		must(t, d.apply(human(d, routing.Event{Action: routing.HumanResume})))
+		must(t, d.apply(human(d, routing.HumanActed{Action: routing.HumanResume})))
 		reg, err := Register(t.Context(), led, "acme/app")
 		must(t, err)
 		if r := reg.Records[0]; r.ResolvedBy != "octocat" || r.ResolvedAt.IsZero() || r.Resolution != string(escalation.Released) || k.issues[0].State != "closed" {

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -134,7 +135,7 @@ func TestBook(t *testing.T) {
 	})
 	t.Run("a register that is not readable is an error that says where", func(t *testing.T) {
 		b := newBook()
-		if _, err := b.Ledger.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterEdges), "", []routing.Event{{Type: routing.EventEdge, Data: []byte(`{"feedback_id": "FB-009"}`)}}); err != nil {
+		if _, err := b.Ledger.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterEdges), "", []routing.Event{{Type: "feedback.queued", Data: json.RawMessage(`{"feedback_id": "FB-009"}`)}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Before(ctx, "model"); err == nil || !strings.Contains(err.Error(), "event 1 of stream acme/app!edges") {

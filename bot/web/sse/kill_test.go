@@ -195,7 +195,7 @@ func BenchmarkThousandStreams(b *testing.B) {
 	for i := range b.N {
 		key := fmt.Sprintf("acme/shop#%d", 1000+i)
 		e := s.Events[0]
-		e.Case = key
+		e.Stream = key
 		began := time.Now()
 		if _, err := led.Append(ctx, key, "", []routing.Event{e}); err != nil {
 			b.Fatal(err)

@@ -1,7 +1,6 @@
 package feedback
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -24,15 +23,14 @@ type Line struct {
 func Audit(events []routing.Event) ([]Line, error) {
 	out := make([]Line, 0, len(events))
 	for i, e := range events {
-		var l Line
-		if e.Type != routing.EventEdge {
-			return out, fmt.Errorf("event %d of the register of edges: unknown event type %q", i+1, e.Type)
+		c, err := routing.PayloadOf[Change](e)
+		if e.Type.Family() != routing.FamilyFeedback {
+			err = fmt.Errorf("unknown event type %q", e.Type)
 		}
-		if err := json.Unmarshal(e.Data, &l); err != nil {
-			return out, fmt.Errorf("event %d of the register of edges: unreadable: %w", i+1, err)
+		if err != nil {
+			return out, fmt.Errorf("event %d of stream %s: %w", i+1, e.Stream, err)
 		}
-		l.Timestamp = e.At.UTC().Truncate(time.Second)
-		out = append(out, l)
+		out = append(out, Line{e.At.UTC().Truncate(time.Second), c.ID, c.Type, c.Source, c.Target, c.Round, c.Status})
 	}
 	return out, nil
 }

@@ -124,8 +124,9 @@ func TestAudit(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 		for _, e := range b.events {
-			if !strings.Contains(string(e.Data), `"feedback_id":"FB-001","type":"FIX_REQUEST","source":"test","target":"model"`) {
-				t.Errorf("the ledger itself does not say it: %s", e.Data)
+			data, err := json.Marshal(e)
+			if err != nil || !strings.Contains(string(data), `"feedback_id":"FB-001","type":"FIX_REQUEST","source":"test","target":"model"`) {
+				t.Errorf("the ledger itself does not say it: %s, %v", data, err)
 			}
 		}
 		b.events[0].Type = "run"

@@ -1,7 +1,6 @@
 package feedback
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -14,12 +13,8 @@ import (
 // Events of the register are made here alone. Each function is given the newest
 // register and refuses what does not follow from it.
 
-func event(en entry, now time.Time) routing.Event {
-	data, err := json.Marshal(en)
-	if err != nil {
-		panic(err) // unreachable: plain values
-	}
-	return routing.Event{Type: routing.EventEdge, At: now, Data: data}
+func event(en Change, now time.Time) routing.Event {
+	return routing.Event{Type: eventOf(en.Status), At: now, Data: en}
 }
 
 // draft is a register with the events that a change adds to it.
@@ -33,7 +28,7 @@ func (r Register) draft(now time.Time) *draft {
 	return &draft{Register: r.own(), now: now}
 }
 
-func (d *draft) note(en entry) error {
+func (d *draft) note(en Change) error {
 	e := event(en, d.now)
 	if err := d.add(e); err != nil {
 		return err
@@ -42,8 +37,8 @@ func (d *draft) note(en entry) error {
 	return nil
 }
 
-func (x Record) entry(next Status) entry {
-	return entry{ID: x.ID, Type: x.Message.Type, Source: x.Message.From, Target: x.Message.To, Round: x.Round, Status: next}
+func (x Record) entry(next Status) Change {
+	return Change{ID: x.ID, Type: x.Message.Type, Source: x.Message.From, Target: x.Message.To, Round: x.Round, Status: next}
 }
 
 // Sent is what a sending came to. A refusal is a finding: its events are

@@ -47,12 +47,12 @@ func TestFoldRefuses(t *testing.T) {
 	} {
 		var events []routing.Event
 		for _, data := range c.life {
-			events = append(events, routing.Event{Type: routing.EventEdge, At: t0, Data: json.RawMessage(data)})
+			events = append(events, routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(data)})
 		}
 		if _, err := FoldEdges(events); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, err := FoldEdges(append(events, routing.Event{Type: routing.EventEdge, At: t0, Data: json.RawMessage(c.next)}))
+		_, err := FoldEdges(append(events, routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(c.next)}))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}

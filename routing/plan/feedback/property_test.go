@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -229,14 +230,18 @@ func FuzzFold(f *testing.F) {
 		w.step(true)
 	}
 	for i := range w.events {
-		f.Add(i, []byte(w.events[i].Data))
+		data, err := json.Marshal(w.events[i].Data)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(i, data)
 	}
 	base := w.events
 	f.Fuzz(func(t *testing.T, at int, data []byte) {
 		if at < 0 || at > len(base) {
 			return
 		}
-		reg, err := FoldEdges(append(append([]routing.Event{}, base[:at]...), routing.Event{Type: routing.EventEdge, At: t0, Data: data}))
+		reg, err := FoldEdges(append(append([]routing.Event{}, base[:at]...), routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(data)}))
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package feedback
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -101,9 +100,20 @@ func (r *Register) put(i int, x Record) {
 	}
 }
 
-// entry is the Data of an event: the line of the audit trail, without its
+// eventOf is the type of the event that brings a request into a status.
+func eventOf(s Status) routing.EventType {
+	return routing.EventType(routing.FamilyFeedback + "." + strings.ToLower(string(s)))
+}
+
+func init() {
+	for _, s := range Statuses() {
+		routing.RegisterPayload[Change](eventOf(s))
+	}
+}
+
+// Change is the payload of the events of the stream: the line of the audit trail, without its
 // timestamp, and what the change brings with it.
-type entry struct {
+type Change struct {
 	ID        string      `json:"feedback_id"`
 	Type      Type        `json:"type"`
 	Source    string      `json:"source"`
@@ -144,15 +154,14 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 
 // add changes r, which must be the caller's own.
 func (r *Register) add(e routing.Event) error {
-	if e.Type != routing.EventEdge {
+	if e.Type.Family() != routing.FamilyFeedback {
 		return fmt.Errorf("unknown event type %q", e.Type)
 	}
-	var en entry
-	if err := json.Unmarshal(e.Data, &en); err != nil {
-		return fmt.Errorf("unreadable: %w", err)
+	en, err := routing.PayloadOf[Change](e)
+	if err != nil {
+		return err
 	}
 	at := e.At.UTC().Truncate(time.Second)
-	var err error
 	if en.ID == r.nextID() {
 		err = r.begin(en, at)
 	} else if i := r.index(en.ID); i >= 0 {
@@ -196,7 +205,7 @@ func (r *Register) furtherRound(x Record) bool {
 }
 
 // begin adds a record. The limits hold for whatever wrote the event.
-func (r *Register) begin(en entry, at time.Time) error {
+func (r *Register) begin(en Change, at time.Time) error {
 	if en.Message == nil || en.Status != Queued && en.Status != Rejected {
 		return errors.New("a feedback without its message, or without its beginning")
 	}
@@ -227,7 +236,7 @@ func (r *Register) firstRound(x Record) int {
 	return r.Rounds(x.Plan, x.Message.From, x.Message.To) + 1
 }
 
-func (x Record) apply(en entry, at time.Time, place int) (Record, error) {
+func (x Record) apply(en Change, at time.Time, place int) (Record, error) {
 	if x.Message.From != en.Source || x.Message.To != en.Target || x.Message.Type != en.Type {
 		return x, errors.New("its message is another's")
 	}
@@ -255,7 +264,7 @@ func (x Record) apply(en entry, at time.Time, place int) (Record, error) {
 }
 
 // record adds what the target, or then the sender, came to.
-func (x *Record) record(was Status, en entry) error {
+func (x *Record) record(was Status, en Change) error {
 	if en.Outcome == nil {
 		if en.Withdrawn != "" && en.Status == Failed {
 			return nil

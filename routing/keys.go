@@ -2,11 +2,30 @@ package routing
 
 import "strings"
 
-// EventPlan is the type of the events of a plan's register.
-const EventPlan EventType = "plan"
+// The names of the streams of a repository that are not a case's.
+const (
+	RegisterEscalations = "escalations"
+	RegisterFeedback    = "feedback"
+	RegisterEdges       = "edges"
+	RegisterPorts       = "ports" // one for each port: PortKey names it
+	RegisterPlans       = "plans" // one for each plan: PlanKey names it
+)
 
-// RegisterPlans begins the name of a plan's register; PlanKey names it.
-const RegisterPlans = "plans"
+// RegisterKey returns the key of a stream of a repository. No case has it, as a case's key goes on
+// with # or @ behind the repository.
+func RegisterKey(repo, name string) string { return repo + "!" + name }
+
+// IsRegister reports whether key is that of a stream that is not a case's.
+func IsRegister(key string) bool {
+	_, rest, ok := strings.Cut(key, "/")
+	i := strings.IndexAny(rest, "#@!")
+	return ok && i >= 0 && rest[i] == '!'
+}
+
+// PortKey returns the key of the stream of one port of a plan.
+func PortKey(repo, plan, port string) string {
+	return RegisterKey(repo, RegisterPorts+"/"+plan+"/"+port)
+}
 
 // PlanKey returns the ledger key of the register of a plan of ports.
 func PlanKey(repo, plan string) string { return RegisterKey(repo, RegisterPlans+"/"+plan) }
