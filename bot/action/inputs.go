@@ -23,7 +23,7 @@ type Inputs struct {
 	JobStatus    string   // success, failure, cancelled, or "" if unknown
 	Matrix       string   // the job's matrix values as JSON, "" or "null" if none
 	MatrixTotal  int      // jobs of the matrix
-	Workflows    []string // names of workflows looked at by workflow-run; empty: all
+	Workflows    []string // names of the workflows whose runs workflow-run analyzes; empty: all
 	BotLogin     string   // login of the bot whose token is used, "" to find out
 	LedgerBranch string
 	Result       string // path of a result that people are asked about

@@ -56,7 +56,7 @@ type portProcess struct {
 	in   Inputs
 }
 
-// run runs a port with more arguments, and returns the directory of its results. show is told of each
+// run runs a port with more arguments, and returns the directory of its results. show is called with each
 // iteration.
 func (p portProcess) run(ctx context.Context, id, build string, show func(context.Context, int) error, env []string, more ...string) (out string, err error) {
 	self, err := os.Executable()

@@ -11,7 +11,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// portEvent goes on with ports whose workers are workflows and whose jobs do not wait: with the one
+// portEvent continues ports whose workers are workflows and whose jobs do not wait: with the one
 // whose workflow has ended by the event, or, on another event, with all that are due. What ended is
 // taken in, and the plan's workflow is started if there is something to do then.
 func (p planCommands) portEvent(ctx context.Context) (int, error) {
@@ -48,7 +48,7 @@ func (p planCommands) portEvent(ctx context.Context) (int, error) {
 	return 0, errors.Join(err, handler.PortsEnded(ctx, p.deps, d, went, ref))
 }
 
-// advanceDue goes on with all ports whose workflow has ended or whose time is over: an event may be
+// advanceDue continues all ports whose workflow has ended or whose time is over: an event may be
 // lost, and time causes none.
 func (p planCommands) advanceDue(ctx context.Context, d *plans.Desk) ([]string, error) {
 	all, err := d.Awaited(ctx)
@@ -63,7 +63,7 @@ func (p planCommands) advanceDue(ctx context.Context, d *plans.Desk) ([]string, 
 	return went, err
 }
 
-// advance goes on with one port.
+// advance continues one port.
 func (p planCommands) advance(ctx context.Context, d *plans.Desk, a plans.Awaited, more ...string) error {
 	if _, ok := d.Plan.Port(a.Port); !ok {
 		p.notice("port %s is no longer in the plan", a.Port)

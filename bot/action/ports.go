@@ -30,10 +30,10 @@ type PortInputs struct {
 	Path        string // of the plan, "" for the configuration's
 	Name        string // of the plan in the ledger, "" for that of its path
 	Port        string // the one that command port runs
-	Build       string // to go on with; "" begins one
+	Build       string // to continue; "" begins one
 	Level       int    // the round that collect takes in, 0 without rounds
 	MaxParallel int    // 0: the configuration's
-	Dispatch    string // workflow to go on with in another run, self for this one's
+	Dispatch    string // workflow to continue in another run, self for this one's
 	WorkerEnv   string // lines NAME=VALUE for the workers
 }
 
@@ -98,7 +98,7 @@ func (p planCommands) run(ctx context.Context, command string) (int, error) {
 		return 2, err
 	}
 	if command != "matrix" && p.deps.Config.Ports.Drive == "events" {
-		if _, err := p.advanceDue(ctx, d); err != nil { // the next event, or the next round, goes on with it
+		if _, err := p.advanceDue(ctx, d); err != nil { // the next event, or the next round, continues it
 			p.say("warning", err.Error())
 		}
 	}
@@ -122,7 +122,7 @@ func (p planCommands) run(ctx context.Context, command string) (int, error) {
 		return 1, err
 	}
 	issue, shown := d.Show(ctx)
-	if shown != nil { // the plan goes on; it is shown again with the next round
+	if shown != nil { // the plan continues; it is shown again with the next round
 		p.say("warning", "the plan's issue: "+shown.Error())
 	}
 	return 0, p.writeRound(d, r, issue)

@@ -78,7 +78,7 @@ func (h answerer) giveCase(ctx context.Context, rec escalation.Record, m escalat
 			continue // a test of the host that did not fail here
 		}
 		if n > 0 && box.Action != routing.HumanSkip && c.Checkpoints[m.Checkpoint].State == routing.Completed {
-			continue // what came before has made it pass: there is nothing left to return for a fix
+			continue // an earlier box made it pass: there is nothing to fix
 		}
 		e := box.Event(m.Checkpoint)
 		e.By, e.SHA = a.By, m.SHA

@@ -23,7 +23,7 @@ func newCases(d Deps) cases { return cases{Deps: d, plans: planFeedback{d}} }
 // planActions are what people may do to plans of ports. A port, and feedback for the root of a
 // plan, stand in the register of escalations under keys that are no case's.
 type planActions interface {
-	// Act records what a person decided about what stands under key, and does what follows.
+	// Act records what a person decided about what is recorded under key, and does what follows.
 	Act(ctx context.Context, key string, e routing.HumanActed) error
 	// PlanOf returns the plan that an issue shows, "" if it is none's.
 	PlanOf(ctx context.Context, is Issue) (string, error)

@@ -86,9 +86,9 @@ func (h checkboxes) edited(ctx context.Context, event *Event, rec escalation.Rec
 	_, _, marked := render.ParseMarker(strings.ReplaceAll(is.Body, "\r\n", "\n"))
 	e.broken = rec.Open() && (!ok || !slices.Contains(e.to.Boxes, answers.Submit))
 	e.change = answers.Diff(e.from, e.to)
-	unmarked := rec.Open() && !marked && !e.broken // text of their own behind the marker
+	unmarked := rec.Open() && !marked && !e.broken // people may add text behind the marker
 	if e.change.Empty() && !e.broken && !unmarked {
-		return nil // text of their own
+		return nil // people may add text
 	}
 	var err error
 	if e.who, err = h.sender(ctx, event, h.Config.Answers.PermissionOrDefault()); err != nil || e.who.ignored {
@@ -129,7 +129,7 @@ func (h checkboxes) putBack(ctx context.Context, e edit) error {
 	} else {
 		err = touch(ctx, h.Deps, e.rec, func(live string) string {
 			if p, ok := answers.Parse(live); !ok || p.Nonce != e.to.Nonce || p.Gen != e.to.Gen {
-				return live // an answer was taken since; those boxes are gone
+				return live // an answer was recorded since; those boxes are gone
 			}
 			return answers.Undo(live, e.change)
 		})
@@ -169,7 +169,7 @@ func (h checkboxes) submitted(ctx context.Context, e edit) error {
 		a := escalation.Answered{Generation: e.to.Gen, By: e.who.login, ByID: e.who.id, Boxes: answers.IDs(boxes), SHA: e.to.SHA}
 		reg, err := h.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
 			if taken(r, e.rec.ID, a) {
-				return nil, nil // this very answer, delivered again
+				return nil, nil // this very answer, handled again
 			}
 			return r.Answer(e.rec.ID, a, h.Now())
 		})
@@ -231,7 +231,7 @@ func (h checkboxes) readAnswer(e edit, host routing.Case) ([]answers.Box, string
 	for _, a := range rec.Answers {
 		if a.Generation == e.to.Gen {
 			if boxes := recalled(e.to.Ticked, a.Boxes, host); a.By == e.who.login && len(boxes) > 0 {
-				return boxes, "" // perhaps this very answer: the register tells
+				return boxes, "" // perhaps this very answer: the register knows
 			}
 			return nil, render.Late(a, host, o)
 		}

@@ -153,7 +153,10 @@ var commandHandlers = map[string]func(ctx context.Context, h commands, p place, 
 	},
 }
 
-// unless returns err if it is a failure of the handler, and nil if the person is told of it.
+// HandlesCommand reports whether a command that records no action has a handler.
+func HandlesCommand(name string) bool { return commandHandlers[name] != nil }
+
+// unless returns err if it is a failure of the handler, and nil if the reply tells the person.
 func unless(err error) error {
 	var unknown *answers.UnknownTestError
 	if err == nil || refused(err) || errors.As(err, &unknown) || unclear(err) {

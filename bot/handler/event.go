@@ -11,7 +11,6 @@ type Event struct {
 	Name string `json:"-"` // of the event, as GitHub sends it in X-GitHub-Event
 
 	Action       string       `json:"action"`
-	Number       int          `json:"number"` // of the pull request that the event is about
 	PullRequest  *PullRequest `json:"pull_request"`
 	WorkflowRun  *WorkflowRun `json:"workflow_run"`
 	Review       *Review      `json:"review"`

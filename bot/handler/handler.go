@@ -75,7 +75,7 @@ type Options struct {
 
 	PlanFile string // where the plan of ports is
 	PlanName string // its name in the ledger
-	Resume   string // workflow that goes on with a build, "" for the one that began it
+	Resume   string // workflow that continues a build, "" for the one that began it
 }
 
 // Reporter shows what handlers did to whoever watches them work.
@@ -84,9 +84,9 @@ type Reporter interface {
 	Warning(text string)
 	// Tests takes every test of the run that is analyzed next; nil: they are not kept.
 	Tests() analysis.Tests
-	// Routed is told what came of an analyzed run. Its error fails the handler.
+	// Routed receives what came of an analyzed run. Its error fails the handler.
 	Routed(r Routed) error
-	// Replayed is told what came of a replay. Its error fails the handler.
+	// Replayed receives what came of a replay. Its error fails the handler.
 	Replayed(r Replayed) error
 }
 
@@ -112,7 +112,7 @@ type Goals interface {
 	WriteGoals(closed ...survey.Prompt) error
 }
 
-// Patience is how long a handler may wait where others want their turn. What takes longer is done
+// Patience is how long a handler may wait where other work waits. What takes longer is done
 // when the event is handled again.
 const Patience = 3 * time.Second
 

@@ -69,7 +69,7 @@ func (d Deps) refuse(ctx context.Context, number int, s standing, putBack bool) 
 	return err
 }
 
-// escaped is a marker's key as it stands in the marker.
+// escaped returns a marker's key as the marker contains it.
 func escaped(key string) string {
 	m := render.Marker(key, 0)
 	_, rest, _ := strings.Cut(m, "key=")

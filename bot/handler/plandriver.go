@@ -21,15 +21,15 @@ import (
 // planDriver drives the builds of the repository's plan without a runner: its workers are workflows.
 type planDriver struct{ Deps }
 
-// Builds goes on with the builds of plans of ports after what people decided.
+// Builds continues the builds of plans of ports after what people decided.
 type Builds interface {
-	// Next begins the next build of a plan unless begun, and goes on with it. done is false where
+	// Next begins the next build of a plan unless begun, and continues it. done is false where
 	// the plan's workflow has to do that.
 	Next(ctx context.Context, d Deps, plan string, reg plan.Register, key string, begun bool) (done bool, err error)
 	// Sending returns an error that says when to come back while another process may still send the
 	// dispatch of a workflow that it recorded at a time.
 	Sending(d Deps, workflow string, at time.Time) error
-	// Reconcile goes on with ports whose workers ended without an event.
+	// Reconcile continues ports whose workers ended without an event.
 	Reconcile(ctx context.Context, d Deps) error
 }
 
@@ -68,7 +68,7 @@ func (ServedBuilds) Reconcile(ctx context.Context, d Deps) error {
 	return planDriver{d}.reconcile(ctx)
 }
 
-// portWorker goes on with the port whose worker's run has ended.
+// portWorker continues the port whose worker's run has ended.
 type portWorker struct{ planDriver }
 
 // endedWorker is the run of a port's worker that an event says has ended.
@@ -116,7 +116,7 @@ func branchOf(reg plan.Register) string {
 	return ""
 }
 
-// resumeBuild goes on with a port that the workflow of the plan has assigned, and starts that workflow
+// resumeBuild continues a port that the workflow of the plan has assigned, and starts that workflow
 // if the port's end left something to do.
 func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.Register, w *endedWorker) error {
 	j, err := s.Journal(ctx, w.Port)
@@ -139,7 +139,7 @@ func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.Registe
 	return err
 }
 
-// drive goes on with a build that the App drives: with the port of an ended worker, or, with look, with
+// drive continues a build that the App drives: with the port of an ended worker, or, with look, with
 // all that are in progress. It begins what was assigned, takes in what has ended, and assigns what is
 // ready then, until nothing is. What another process does, or did before, is left alone.
 func (h planDriver) drive(ctx context.Context, s *served, w *endedWorker, look bool) error {
@@ -192,7 +192,7 @@ func wants(x plans.Served, w *endedWorker, look bool) bool {
 func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.Register, x plans.Served, w *endedWorker) error {
 	spec, ok := s.Plan.Port(x.ID)
 	if !ok {
-		return nil // what is no longer in the plan is not gone on with
+		return nil // a port that left the plan
 	}
 	if !worker.Away(spec) {
 		return s.Broke(ctx, x.ID, errors.New("its workers are commands, for which a runner is needed; the workflow of the plan runs them with the next build"))

@@ -71,7 +71,7 @@ func (h planFeedback) actOnPort(ctx context.Context, planName, id string, e rout
 	}
 	i := slices.IndexFunc(j.Answers, func(x plan.Answer) bool { return x.ID == a.ID })
 	if a = j.Answers[i]; i < len(j.Answers)-1 || j.Loop.ID != a.Pair {
-		return nil // delivered again, and overtaken since
+		return nil // handled again after a later answer
 	}
 	if reg, err = changePlan(ctx, h.Deps, planName, func(r plan.Register) []routing.Event { return r.Decided(id, a) }); err != nil {
 		return err

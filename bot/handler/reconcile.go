@@ -23,7 +23,7 @@ func (h reconcile) Handle(ctx context.Context, _ *Event) (bool, error) {
 }
 
 // Reconcile applies pending effects of cases, looks after open escalation issues, reminds of surveys
-// and closes them, and goes on with the ports of plans. What fails does not keep the rest from it.
+// and closes them, and continues the ports of plans. What fails does not keep the rest from it.
 func Reconcile(ctx context.Context, d Deps) error {
 	return errors.Join(reconcileLedger(ctx, d), d.Builds.Reconcile(ctx, d))
 }

@@ -19,7 +19,7 @@ import (
 const (
 	mostConfig    = 64 << 10
 	mostShown     = 1000 // differing runs that are kept for the comment
-	replayedAgain = 3    // times that a pull request which moves on is looked at
+	replayedAgain = 3    // times that a pull request that gets new commits is read
 )
 
 // Replayed is what came of a replay.
@@ -108,7 +108,7 @@ func (h configReplay) configured(ctx context.Context, pr github.PullRequest, nam
 	}
 	base, err := h.small(ctx, h.Repo, name, pr.BaseRef)
 	if err == nil && bytes.Equal(base, data) {
-		return data, false, nil // as of most pull requests: no more is asked
+		return data, false, nil // as in most pull requests: nothing else is read
 	}
 	from, err := h.GitHub.MergeBase(ctx, h.Repo, pr.BaseRef, pr.HeadSHA)
 	if errors.Is(err, github.ErrNotFound) {
@@ -162,8 +162,8 @@ func (h configReplay) decide(ctx context.Context, shown *render.Replay, pr githu
 	}
 	shown.Recorded, shown.Unreadable = q.Old == nil, q.Old == nil
 	rep, err := replays.Ask(ctx, h.Ledger, q, func(_ string, r replay.Result) error {
-		room := max(0, mostShown-len(shown.Differences))
-		shown.Differences = append(shown.Differences, r.Differences[:min(room, len(r.Differences))]...)
+		left := max(0, mostShown-len(shown.Differences))
+		shown.Differences = append(shown.Differences, r.Differences[:min(left, len(r.Differences))]...)
 		return nil
 	})
 	if err != nil {

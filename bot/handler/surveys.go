@@ -72,7 +72,7 @@ func (h surveyAnswer) comment(ctx context.Context, e *Event, d *surveys.Desk, p 
 	case !is && p.Open(): // a command, but none that answers
 		bad = &survey.Refused{Why: survey.NoLevel}
 	case !is:
-		a = survey.Answer{} // too late, whatever it says
+		a = survey.Answer{} // too late for any answer
 	}
 	if bad != nil {
 		return d.Reply(ctx, p, source, surveyview.Refused(p, bad, d.Render))
@@ -100,7 +100,7 @@ func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Desk, p sur
 		return h.restore(ctx, e, d, p, source)
 	case !who.may:
 		err := d.Rewrite(ctx, p, func(live string) string {
-			if plain(live) == plain(to) { // nobody has written since: all of it, also what was deleted
+			if plain(live) == plain(to) { // nobody has edited since: restore all of it
 				return from
 			}
 			return answers.SwapText(answers.Undo(live, change), answers.BodyText(to), answers.BodyText(from))
@@ -117,7 +117,7 @@ func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Desk, p sur
 		}
 		return d.Rewrite(ctx, p, func(live string) string { return answers.Untick(live, answers.Submit) })
 	case bad != nil:
-		a = survey.Answer{} // too late, whatever it says
+		a = survey.Answer{} // too late for any answer
 	}
 	return h.take(ctx, d, p, survey.Said{Answer: a, By: who.login, Source: source, At: saidAt(h.Now(), e.Issue.UpdatedAt)})
 }

@@ -32,7 +32,7 @@ func (h workflowRun) Handle(ctx context.Context, e *Event) (bool, error) {
 	return true, h.analyze(ctx, *e.WorkflowRun)
 }
 
-// analyze analyzes and routes a run, if its workflow is looked at and it has a subject.
+// analyze analyzes and routes a run, if its workflow is among those analyzed and it has a subject.
 func (h workflowRun) analyze(ctx context.Context, e WorkflowRun) error {
 	dir, err := os.MkdirTemp(h.Options.Temp, "switchback-artifacts-")
 	if err != nil {

@@ -22,7 +22,7 @@ func (v view) acts() md {
 		return ""
 	}
 	lines = lines[max(0, len(lines)-actsShown):]
-	return "**" + v.lang.Say("acts") + "**\n\n" + markdown.Join(lines, "\n")
+	return "**" + v.lang.Say("act.title") + "**\n\n" + markdown.Join(lines, "\n")
 }
 
 func (v view) act(a routing.Act) md {
@@ -40,7 +40,7 @@ func (v view) act(a routing.Act) md {
 // who names a person without mentioning them.
 func (v view) who(login string) md {
 	if login == "" {
-		return v.lang.Say("acts.someone")
+		return v.lang.Say("act.someone")
 	}
 	return markdown.Code(v.o.Redacted(login))
 }
@@ -66,6 +66,6 @@ func counting(fs []routing.Failure) (left []routing.Failure, excused []string) {
 }
 
 // resumed is true if a person resumed the checkpoint after the escalation of this turn.
-func (v view) resumed() bool {
+func (v commentView) resumed() bool {
 	return v.has && v.turn.Kind.Escalates() && v.cp.Escalation == nil && v.cp.State == routing.InProgress
 }

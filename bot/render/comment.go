@@ -52,7 +52,7 @@ func (v commentView) comment(d detail) content {
 		p.What = v.what()
 		p.Ask = v.ask()
 		p.Since = v.since(10)
-		p.failures = v.failures(d)
+		p.failures = newFailures(v.view, d)
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	}
@@ -63,7 +63,7 @@ func (v commentView) comment(d detail) content {
 // foot adds the link, the packet and what was left out.
 func (v commentView) foot(p *content, d detail) {
 	p.Link = v.runLink()
-	js, omitted := v.packet(d.packet, d.packetText)
+	js, omitted := pack(v.view, d.packet, d.packetText)
 	p.cutPacket = omitted
 	p.Packet = markdown.Fence("json", string(js))
 	p.Notes = v.notes(*p)
@@ -118,16 +118,15 @@ func (v commentView) what() md {
 		}
 		return "**" + s + v.lang.Say("what.end") + "**"
 	}
-	return "**" + s + "**" + v.lang.Say("what.first", "what", markdown.Code(escalation.Name(fs[0])), "did", v.did(fs[0]))
+	return "**" + s + "**" + v.lang.Say("what.first", "what", markdown.Code(escalation.Name(fs[0])), "did", did(v.lang, fs[0]))
 }
 
 // did says in a few words how a failure failed.
-func (v commentView) did(f routing.Failure) md {
+func did(l Language, f routing.Failure) md {
 	if isShort(f.Expected) && isShort(f.Actual) {
-		return v.lang.Say("what.first.both", "expected", markdown.Code(f.Expected), "actual", markdown.Code(f.Actual))
+		return l.Say("what.first.both", "expected", markdown.Code(f.Expected), "actual", markdown.Code(f.Actual))
 	}
-	c := f.Class
-	return v.lang.Say("what.first.class", "class", v.lang.Say("class."+string(c)))
+	return l.Say("what.first.class", "class", l.Say("class."+string(f.Class)))
 }
 
 func isShort(s string) bool {
@@ -216,7 +215,7 @@ func (v commentView) state() md {
 }
 
 // newer is true if a run that came after the escalation is what the turn shows.
-func (v view) newer() bool {
+func (v commentView) newer() bool {
 	e := v.cp.Escalation
 	return v.has && v.turn.Kind.Escalates() && e != nil && e.SHA != "" && v.turn.Verdict.Run.SHA != "" && e.SHA != v.turn.Verdict.Run.SHA
 }

@@ -121,7 +121,7 @@ type failureList struct {
 	excerpts map[string]int // file:line → number of the failure that shows it
 }
 
-func (v view) failures(d detail) failures {
+func newFailures(v view, d detail) failures {
 	l := failureList{view: v, d: d, excerpts: map[string]int{}}
 	gs := groups(v.turn.Verdict.Failures)
 	full := gs[:min(d.full, len(gs))]

@@ -77,7 +77,7 @@ func (v feedbackView) feedback(d detail) feedbackContent {
 	p := feedbackContent{
 		content: content{
 			Head: v.lang.Say("fb.title", "cp", markdown.Code(v.name), "n", v.turn.Iteration, "max", v.max), What: v.what(), Excused: v.excusedText(),
-			Since: v.since(20), History: v.history(v.story, d.rows), failures: v.failures(all),
+			Since: v.since(20), History: v.history(v.story, d.rows), failures: newFailures(v.view, all),
 		},
 		Counts: v.turn.Verdict.Counts, Suggestions: v.suggestions(d.full + 10), EarlierAsked: v.earlier(d),
 	}

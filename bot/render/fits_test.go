@@ -22,7 +22,7 @@ func TestSummaryIssueFits(t *testing.T) {
 	o := Options{Repo: "acme/app"}
 	o.Shared.Prompt = strings.Repeat("p", 20_000) + "\n" + answers.Line(answers.Submit, "S", false)
 	o.Shared.Marker = Marker("k", 1)
-	s := FuseBody(rec, 10, o)
+	s := SummaryIssueBody(rec, 10, o)
 	if len(s) > o.MaxBytes() || strings.Count(s, "\n```")%2 != 0 {
 		t.Errorf("%d bytes of %d", len(s), o.MaxBytes())
 	}

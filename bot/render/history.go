@@ -16,12 +16,12 @@ func (v view) history(turns []routing.Turn, n int) []historyRow {
 	first := max(0, len(turns)-n)
 	var out []historyRow
 	for i, t := range turns[first:] {
-		out = append(out, v.historyRow(first+i+1, t))
+		out = append(out, newHistoryRow(v, first+i+1, t))
 	}
 	return out
 }
 
-func (v view) historyRow(n int, t routing.Turn) historyRow {
+func newHistoryRow(v view, n int, t routing.Turn) historyRow {
 	r := historyRow{
 		Number: markdown.Link(md(fmt.Sprint(n)), v.o.Address(t.Verdict.Run.URL)), Result: v.lang.Say("kind." + string(t.Kind)),
 		Class: "–", First: "–", Failed: "0", Commit: v.sha(t.Verdict.Run.SHA), At: md(stamp(t)),

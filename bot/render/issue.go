@@ -80,7 +80,7 @@ func (v issueView) redacted() routing.Case {
 
 func (v issueView) issue(r escalation.Report, d detail) issueContent {
 	p := issueContent{
-		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), Link: v.runLink(), failures: v.failures(d)},
+		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), Link: v.runLink(), failures: newFailures(v.view, d)},
 		Basic:   v.basic(r), Pattern: sentence(v.lang, r.Pattern), Causes: v.sentences(r.Causes), Design: v.sentences(r.Actions.Design),
 		Environment: v.sentences(r.Actions.Environment), Manual: v.sentences(r.Actions.Manual),
 		Prompt: md(v.o.Shared.Prompt), NoFailing: len(v.turn.Verdict.Failures) == 0,
@@ -268,13 +268,13 @@ func sortedParts(m map[string]routing.Verdict) []string {
 	return out
 }
 
-// FuseTitle returns the title of the summary issue, which lists the escalations that got no issue of
+// SummaryIssueTitle returns the title of the summary issue, which lists the escalations that got no issue of
 // their own.
-func FuseTitle(o Options) string { return o.Language.Plain("fuse.title") }
+func SummaryIssueTitle(o Options) string { return o.Language.Plain("summaryissue.title") }
 
-// FuseBody returns the summary issue: why it was opened, and all that waits, as much of it as fits.
+// SummaryIssueBody returns the summary issue: why it was opened, and all that waits, as much of it as fits.
 // limit is how many issues may be opened in an hour.
-func FuseBody(r escalation.Record, limit int, o Options) string {
+func SummaryIssueBody(r escalation.Record, limit int, o Options) string {
 	for n := most; ; n /= 2 {
 		body := pages.Print(o.Language, "summary issue", struct {
 			Mention, Prompt, Marker md

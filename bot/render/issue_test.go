@@ -47,7 +47,7 @@ func TestIssue(t *testing.T) {
 		"S0-36 heading":               strings.HasPrefix(got, "## ⚠️ Escalation report\n") && strings.HasPrefix(ko, "## ⚠️ 에스컬레이션 리포트\n"),
 		"S0-37 basic table":           strings.Contains(got, "| Session | `acme/shop#12` |\n| Checkpoint | `unit` |\n| Attempts | 3/3 |\n| Reason for the escalation | "),
 		"S0-37 basic table in Korean": strings.Contains(ko, "| 항목 | 값 |") && strings.Contains(ko, "| 시도 횟수 | 3/3 |\n| 에스컬레이션 사유 | "),
-		"S0-38 one row per attempt":   strings.Count(got, "`test_") > 4 && strings.Contains(got, "| [4](https://github.com/acme/shop/actions/runs/7004) | escalated: turns used up | `LOGIC_ERROR` | 1 | `test_percent_coupon_is_capped` |"),
+		"S0-38 one row per attempt":   strings.Count(got, "`test_") > 4 && strings.Contains(got, "| [4](https://github.com/acme/shop/actions/runs/7004) | escalated: fix attempts used up | `LOGIC_ERROR` | 1 | `test_percent_coupon_is_capped` |"),
 		"S0-39 pattern":               strings.Contains(got, "### Pattern analysis\n\nIt is stuck: the same failure in the last 3"),
 		"S0-40 numbered causes":       strings.Contains(got, "### Probable causes\n\n1. "),
 		"S0-41 three sections":        strings.Contains(got, "**If the design has to be reviewed:**") && strings.Contains(got, "**If it is the environment:**") && strings.Contains(got, "**If a person has to step in:**"),

@@ -81,16 +81,16 @@ func Packet(c routing.Case, checkpoint string, o Options) []byte {
 	v := look(c, checkpoint, o)
 	limit := o.MaxBytes()
 	for n, text := len(v.turn.Verdict.Failures), 4000; ; n, text = n*2/3, max(60, text/2) {
-		b, _ := v.packet(n, text)
+		b, _ := pack(v, n, text)
 		if len(b) <= limit || n == 0 {
 			return b
 		}
 	}
 }
 
-// packet returns the packet with at most n failures, each text cut to limit
+// pack returns the packet with at most n failures, each text cut to limit
 // bytes, and the number of failures left out.
-func (v view) packet(n, limit int) ([]byte, int) {
+func pack(v view, n, limit int) ([]byte, int) {
 	t := v.turn
 	p := packet{
 		Switchback: PacketVersion, Case: markdown.Cut(v.c.Key, 300), Checkpoint: markdown.Cut(v.name, 300), Turn: t.Iteration, Max: v.max,

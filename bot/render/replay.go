@@ -35,7 +35,7 @@ func ReplayKey(caseKey string) string { return caseKey + "/replay" }
 // beyond o.Limit, rows of single runs are left out first.
 func ReplayComment(r Replay, o Options) string {
 	for most := mostCases; ; most /= 2 {
-		body := string(pages.Print(o.Language, "replay", o.replay(r, most))) + "\n"
+		body := string(pages.Print(o.Language, "replay", newReplay(r, most, o))) + "\n"
 		if len(body) <= o.MaxBytes() || most == 0 {
 			return body
 		}
@@ -62,7 +62,7 @@ type replayRow struct {
 	Follows             md // "" for a run that comes after none that differs
 }
 
-func (o Options) replay(r Replay, most int) replayContent {
+func newReplay(r Replay, most int, o Options) replayContent {
 	p := replayContent{Replay: r, File: markdown.Code(o.Redacted(r.File)), Some: r.All > r.Sum.Cases,
 		MoreChanges: max(0, len(r.Sum.Changes)-mostChanges), MoreCases: max(0, len(r.Differences)-most)}
 	p.FileAt = p.File
@@ -76,7 +76,7 @@ func (o Options) replay(r Replay, most int) replayContent {
 		p.Ignored = append(p.Ignored, struct{ Key, Why md }{markdown.Code(i[0]), markdown.Prose(i[1])})
 	}
 	for _, c := range r.Sum.Changes[:min(mostChanges, len(r.Sum.Changes))] {
-		p.Changes = append(p.Changes, replayRow{Old: o.replayed(c.Old), New: o.replayed(c.New), Runs: c.Runs})
+		p.Changes = append(p.Changes, replayRow{Old: outcome(c.Old, o.Language), New: outcome(c.New, o.Language), Runs: c.Runs})
 	}
 	for _, d := range r.Differences[:min(most, len(r.Differences))] {
 		run := fmt.Sprintf("%s/%d", d.Run, d.Attempt)
@@ -88,15 +88,15 @@ func (o Options) replay(r Replay, most int) replayContent {
 			follows = o.Language.Say("replay.follows")
 		}
 		p.Cases = append(p.Cases, replayRow{Case: markdown.Code(o.Redacted(d.Case + "/" + d.Checkpoint)), Run: markdown.Code(o.Redacted(run)),
-			Old: o.replayed(d.Old), New: o.replayed(d.New), Follows: follows})
+			Old: outcome(d.Old, o.Language), New: outcome(d.New, o.Language), Follows: follows})
 	}
 	return p
 }
 
-// replayed is one decision.
-func (o Options) replayed(d replay.Outcome) md {
+// outcome is one decision.
+func outcome(d replay.Outcome, l Language) md {
 	if d.Kind == "" {
-		return o.Language.Say("replay.nothing")
+		return l.Say("replay.nothing")
 	}
 	out := markdown.Code(string(d.Kind)) + " " + markdown.Code(d.Rule)
 	if d.Detail != "" {
@@ -129,10 +129,10 @@ func ReplaySum(r Replay) string {
 		fmt.Fprintf(&b, "%6d  %s → %s\n", c.Runs, c.Old, c.New)
 	}
 	if s.Awaits > 0 {
-		fmt.Fprintf(&b, "%d checkpoints would wait for a human now, and do not\n", s.Awaits)
+		fmt.Fprintf(&b, "%d checkpoints would now wait for a maintainer, and do not\n", s.Awaits)
 	}
 	if s.Left > 0 {
-		fmt.Fprintf(&b, "%d answers of people would have had nothing to answer, and were left out\n", s.Left)
+		fmt.Fprintf(&b, "%d answers to escalations that would not have been opened were left out\n", s.Left)
 	}
 	if len(r.Ignored) > 0 {
 		b.WriteString("recorded runs do not show:\n")

@@ -140,21 +140,20 @@ func stateOf(cp routing.Checkpoint) string {
 	return string(cp.State)
 }
 
-// Call returns the comment that calls a worker by a live mention: the edit of
-// the sticky comment notifies nobody. comment is the sticky comment's id, ""
-// if unknown.
-func Call(c routing.Case, e routing.Effect, o Options, comment string, number int) string {
+// Handoff returns the comment that tells a worker to fix, by a live mention: an edit of the sticky
+// comment notifies nobody. comment is the sticky comment's id, "" if unknown.
+func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number int) string {
 	cp := c.Checkpoints[e.Checkpoint]
-	where := o.Language.Say("call.above")
+	where := o.Language.Say("handoff.above")
 	if comment != "" {
-		where = markdown.Link(o.Language.Say("call.link"), fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment))
+		where = markdown.Link(o.Language.Say("handoff.link"), fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment))
 	}
-	id := "call.rework"
+	id := "handoff.rework"
 	switch e.Kind {
 	case routing.EffectReview:
-		id = "call.review"
+		id = "handoff.review"
 	case routing.EffectReady:
-		id = "call.ready"
+		id = "handoff.ready"
 	}
 	return o.Mention + " " + o.say(id, "cp", markdown.Code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(e.Target))
 }
@@ -167,11 +166,11 @@ func Fixed(c routing.Case, checkpoint string, o Options) string {
 	cp := c.Checkpoints[checkpoint]
 	switch {
 	case cp.WontFix != nil:
-		return o.say("call.wontfix", "cp", markdown.Code(checkpoint))
+		return o.say("closing.wontfix", "cp", markdown.Code(checkpoint))
 	case cp.State != routing.Completed:
-		return o.say("call.resolved", "cp", markdown.Code(checkpoint))
+		return o.say("closing.resolved", "cp", markdown.Code(checkpoint))
 	}
-	sha := o.Language.Say("call.nocommit")
+	sha := o.Language.Say("closing.nocommit")
 	if cp.Green != "" {
 		sha = markdown.Link(markdown.Code(short(cp.Green)), fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green))
 	}
@@ -181,23 +180,23 @@ func Fixed(c routing.Case, checkpoint string, o Options) string {
 			continue
 		}
 		if t.Iteration > 0 {
-			sha += ", " + o.Language.Count("call.turns", t.Iteration)
+			sha += ", " + o.Language.Count("closing.attempts", t.Iteration)
 		}
 		if u := o.Address(t.Verdict.Run.URL); u != "" {
 			sha += " (" + markdown.Link(o.Language.Say("col.link"), u) + ")"
 		}
 		break
 	}
-	return o.say("call.fixed", "cp", markdown.Code(checkpoint), "sha", sha)
+	return o.say("closing.fixed", "cp", markdown.Code(checkpoint), "sha", sha)
 }
 
 // Leftover returns the comment on an escalation that passes and that a person
 // is to close.
 func Leftover(c routing.Case, checkpoint string, o Options) string {
-	return o.say("call.leftover", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
+	return o.say("closing.leftover", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
 }
 
 // Reopened returns the comment that goes with an escalation opened again.
 func Reopened(c routing.Case, checkpoint string, o Options) string {
-	return o.say("call.reopened", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
+	return o.say("closing.reopened", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
 }

@@ -50,7 +50,7 @@ func (v summaryView) summary(d routing.Decision, dt detail) summaryContent {
 	p.Decision.Kind, p.Decision.Named, p.Decision.Rule = markdown.Code(string(d.Kind)), v.lang.Say("kind."+string(d.Kind)), markdown.Code(d.Rule)
 	p.Decision.Reason, p.Decision.Next = markdown.Prose(v.turn.Reason), v.next(d)
 	if v.turn.Kind != routing.KindPass {
-		p.failures = v.failures(dt)
+		p.failures = newFailures(v.view, dt)
 	}
 	if len(v.story) > 1 {
 		p.History = v.history(v.story, dt.rows)

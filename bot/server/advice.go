@@ -15,20 +15,20 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// What is waited where nobody says how long.
+// How long to wait where the error does not say.
 const (
-	whileSuspended = 15 * time.Minute // somebody may let the App work again
-	whileArchived  = time.Hour        // somebody may take the repository out of the archive
-	whileReadOnly  = 15 * time.Minute // somebody may give the App the permission
-	whileWrong     = 10 * time.Minute // somebody may fix the configuration
-	whileBusy      = time.Second      // the case is being worked on
+	whileSuspended = 15 * time.Minute // the installation may be unsuspended
+	whileArchived  = time.Hour        // the repository may be unarchived
+	whileReadOnly  = 15 * time.Minute // the App may get the permission
+	whileWrong     = 10 * time.Minute // the configuration may be fixed
+	whileBusy      = time.Second      // the case is being handled
 )
 
-// verdict returns what err means for the work on a delivery, when it is tried again,
-// and what the error is called in the metrics.
+// advice returns what an error means for a delivery, when it is tried again, and the name of the error
+// in the metrics.
 func advice(err error) (v queue.Verdict, after time.Duration, kind string) {
 	var wrong *config.Error
-	var unplanned *plan.Error // a plan that says something wrong
+	var unplanned *plan.Error // a plan that is invalid
 	var early *effect.WaitError
 	var busy *busyError
 	switch {
@@ -54,7 +54,7 @@ func advice(err error) (v queue.Verdict, after time.Duration, kind string) {
 	k, after := github.Verdict(err)
 	switch k {
 	case github.Later:
-		return queue.VerdictLater, after, string(k) // nobody knows for how long GitHub is away
+		return queue.VerdictLater, after, string(k) // GitHub may be away for any time
 	case github.Gone:
 		return queue.VerdictGone, 0, string(k)
 	case github.ReadOnly:

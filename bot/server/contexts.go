@@ -27,7 +27,7 @@ type contexts struct {
 	appID         int64
 	serverURL     string
 	leaseTTL      time.Duration
-	shown         func(context.Context, eventstream.Stream) // is told of what is written to a ledger branch; nil: nobody
+	shown         func(context.Context, eventstream.Stream) // is called with what is written to a ledger branch; nil: nobody
 
 	mu      sync.Mutex
 	configs map[int64]cachedConfig
@@ -113,9 +113,9 @@ func (f *contexts) add(ctx context.Context, d delivery) (queue.Repository, error
 
 // follow asks GitHub for the present name and installation of a repository. The ones of a delivery may
 // be older or newer than the known ones. For a repository that the App is not installed in any more
-// the error is ErrNotFound, and its row says so. told is the installation that an event names, 0 for none.
-func (f *contexts) follow(ctx context.Context, r queue.Repository, told int64) (queue.Repository, error) {
-	now, err := f.currentName(ctx, r, told)
+// the error is ErrNotFound, and its row says so. named is the installation that an event names, 0 for none.
+func (f *contexts) follow(ctx context.Context, r queue.Repository, named int64) (queue.Repository, error) {
+	now, err := f.currentName(ctx, r, named)
 	if err == nil {
 		// Any installation can read a public repository: only the App itself is told where it
 		// is installed.
@@ -145,9 +145,9 @@ func (f *contexts) removed(ctx context.Context, r queue.Repository, err error) b
 }
 
 // currentName returns the present name of a repository.
-func (f *contexts) currentName(ctx context.Context, r queue.Repository, told int64) (github.Repo, error) {
+func (f *contexts) currentName(ctx context.Context, r queue.Repository, named int64) (github.Repo, error) {
 	var failed error
-	for _, installation := range []int64{told, r.Installation} {
+	for _, installation := range []int64{named, r.Installation} {
 		if installation <= 0 {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-func TestBooksOfARenamedRepository(t *testing.T) {
+func TestLedgerOfARenamedRepository(t *testing.T) {
 	t.Parallel()
 	own, branch := &ledger.Memory{}, &ledger.Memory{}
 	before := newRepoLedger("octo/app", "octo/app", own, branch)
@@ -57,7 +57,7 @@ func TestBooksOfARenamedRepository(t *testing.T) {
 	}
 }
 
-func TestBooksLeaveWorkflowsTheirs(t *testing.T) {
+func TestLedgerLeavesTheBranchToWorkflows(t *testing.T) {
 	t.Parallel()
 	own, branch := &ledger.Memory{}, &ledger.Memory{}
 	b := newRepoLedger("octo/app", "octo/app", own, branch)

@@ -17,7 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// notifier is what is told while it happens.
+// notifier publishes the events of all ledgers while they happen.
 type notifier struct {
 	feed     *eventstream.Feed
 	hub      *eventstream.Hub
@@ -26,18 +26,18 @@ type notifier struct {
 	log      *slog.Logger
 
 	mu   sync.Mutex
-	due  map[int64]bool // repositories on whose branch something was pushed
+	due  map[int64]bool // repositories with a push to the ledger's branch
 	wake chan struct{}
 
-	begun chan struct{} // closed when it is known who this App is
+	begun chan struct{} // closed when the App's login is known
 }
 
 func newNotifier(f *eventstream.Feed, o *contexts, kept time.Duration, log *slog.Logger) *notifier {
 	return &notifier{feed: f, hub: eventstream.NewHub(f, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
 }
 
-// run makes the feed and tells it: until serving ends to those who listen, and
-// until ctx ends to the tables. What ends it returns when it has ended.
+// run publishes until serving ends, and writes the tables until ctx ends. wait returns when both have
+// ended.
 func (l *notifier) run(ctx, serving context.Context) (wait func()) {
 	var all sync.WaitGroup
 	all.Go(func() { l.feed.Run(ctx, l.log) })
@@ -47,11 +47,11 @@ func (l *notifier) run(ctx, serving context.Context) (wait func()) {
 	return all.Wait
 }
 
-// prune drops old events, every hour.
+// prune deletes old events, every hour.
 func (l *notifier) prune(ctx context.Context) {
 	for {
 		if err := l.feed.Prune(ctx, time.Now().Add(-l.kept)); err != nil && ctx.Err() == nil {
-			l.log.Warn("old events stay", "err", err)
+			l.log.Warn("old events could not be deleted", "err", err)
 		}
 		if sleep.For(ctx, time.Hour) != nil {
 			return
@@ -59,22 +59,22 @@ func (l *notifier) prune(ctx context.Context) {
 	}
 }
 
-// pushed notes that a workflow wrote to the ledger's branch of a repository. It is
-// not kept beyond the process: the next reconcile looks as well.
+// pushed notes that a workflow wrote to the ledger's branch of a repository, in memory alone: the next
+// reconcile reads the branch as well.
 func (l *notifier) pushed(repository int64) {
 	l.mu.Lock()
 	l.due[repository] = true
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
-	default: // it knows already
+	default: // it is awake
 	}
 }
 
-// breath is what lies between two looks: a plan at work pushes many times.
+// breath is the time between two reads of branches: a running plan pushes many times.
 const breath = 2 * time.Second
 
-// listen takes in what was pushed.
+// listen reads the branches that were pushed to.
 func (l *notifier) listen(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -93,7 +93,7 @@ func (l *notifier) listen(ctx context.Context) {
 		l.mu.Unlock()
 		for _, id := range due {
 			if err := l.look(ctx, id); err != nil && ctx.Err() == nil {
-				l.log.Warn("what is on the ledger's branch is shown later", "repository", id, "err", err)
+				l.log.Warn("the ledger's branch is published later", "repository", id, "err", err)
 			}
 		}
 		if sleep.For(ctx, breath) != nil {
@@ -102,7 +102,7 @@ func (l *notifier) listen(ctx context.Context) {
 	}
 }
 
-// look takes in what moved on on the ledger's branch of a repository.
+// look publishes what is new on the ledger's branch of a repository.
 func (l *notifier) look(ctx context.Context, id int64) error {
 	r, known, err := l.contexts.store.Repository(ctx, id)
 	if err != nil || !known || r.Gone {
@@ -116,16 +116,15 @@ func (l *notifier) look(ctx context.Context, id int64) error {
 	return err
 }
 
-// shown takes in a stream that this process wrote to a branch. Should it fail, the
-// next look makes up for it.
+// shown publishes a stream that this process wrote to a branch. If that fails, the next look does it.
 func (l *notifier) shown(ctx context.Context, s eventstream.Stream) {
 	if _, err := l.feed.Fill(ctx, []eventstream.Stream{s}); err != nil && ctx.Err() == nil {
-		l.log.Warn("what is on the ledger's branch is shown later", "stream", s.Key, "err", err)
+		l.log.Warn("the ledger's branch is published later", "stream", s.Key, "err", err)
 	}
 }
 
-// branch is what workflows write of a repository, under the names that its streams
-// are kept under. It is only read.
+// branch is what workflows write for a repository, under the names that its streams are stored under.
+// It is read-only.
 type branch struct{ b *repoLedger }
 
 var _ ledger.Watched = branch{}
@@ -161,58 +160,5 @@ func (m branch) Load(ctx context.Context, key string) ([]routing.Event, ledger.V
 
 // Append implements ledger.Ledger.
 func (branch) Append(context.Context, string, ledger.Version, []routing.Event) (ledger.Version, error) {
-	return "", errors.New("is only read")
-}
-
-// asKept returns the events of a stream as they are under the name it is kept under.
-func (b *repoLedger) asKept(key string, events []routing.Event) ([]routing.Event, error) {
-	if b.repo == b.name {
-		return events, nil
-	}
-	return rename(events, key, b.kept(key), b.now, b.name)
-}
-
-// readStream is a stream of the branch as it was read.
-type readStream struct {
-	version ledger.Version
-	events  []routing.Event
-}
-
-// read keeps what was read of the branch, so that what is added can be shown.
-func (b *repoLedger) read(key string, v ledger.Version, events []routing.Event) {
-	if b.shown == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.reads == nil {
-		b.reads = map[string]readStream{}
-	}
-	b.reads[key] = readStream{v, events}
-}
-
-// show tells of what was appended to a stream of the branch. One that was not read
-// before is left to the next look at the branch.
-func (b *repoLedger) show(ctx context.Context, key string, seen, now ledger.Version, added []routing.Event) {
-	if b.shown == nil || len(added) == 0 {
-		return
-	}
-	b.mu.Lock()
-	was := b.reads[key]
-	b.mu.Unlock()
-	if was.version != seen {
-		return
-	}
-	data, err := ledger.Encode(key, "", added)
-	if err == nil {
-		added, err = ledger.Decode(key, data)
-	}
-	if err != nil {
-		return // unreachable: it was written so
-	}
-	events := slices.Concat(was.events, added)
-	b.read(key, now, events)
-	if events, err = b.asKept(key, events); err == nil {
-		b.shown(ctx, eventstream.Stream{Key: b.kept(key), Events: events, State: string(now)})
-	}
+	return "", errors.New("the ledger's branch is read-only here")
 }

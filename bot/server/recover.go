@@ -14,23 +14,23 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 )
 
-// asideQueue is worked on beside the deliveries, so that a look at many
-// repositories holds none of them up.
+// asideQueue is worked on beside the deliveries, so that a scan of many repositories delays none of
+// them.
 const asideQueue = "aside"
 
-// recoverAll looks once for what the App was not told.
+// recoverAll looks once for missed events.
 type recoverAll struct{}
 
 // Kind implements river.JobArgs.
 func (recoverAll) Kind() string { return "recover" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts: there is one that is not
-// done, among all processes, and what it leaves is for the next.
+// InsertOpts implements river.JobArgsWithInsertOpts: there is at most one that is not done, among all
+// processes, and what it does not do is left to the next.
 func (recoverAll) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 1, Queue: asideQueue, UniqueOpts: river.UniqueOpts{ByState: notDone}}
 }
 
-// recovery looks for what this server was not told.
+// recovery looks for events that this server missed.
 func (v *server) recovery() (*recovery.Recovery, error) {
 	self, err := v.installations.app.Self(github.Options{Log: v.log, ContentInterval: v.settings.Interval, MaxWait: 10 * time.Second,
 		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0),
@@ -42,8 +42,8 @@ func (v *server) recovery() (*recovery.Recovery, error) {
 		Interval: 2 * v.settings.Recover, Marks: recovery.Table{DB: v.store.Database()}, Ledger: v.contexts.recorded}, nil
 }
 
-// recover does the work of a recoverAll. It ends with the first signal to stop:
-// where it was, the next one goes on.
+// recover does the work of a recoverAll. It ends with the first signal to stop; the next one continues
+// from there.
 func (w *worker) recover(ctx context.Context, _ *river.Job[recoverAll]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -53,12 +53,12 @@ func (w *worker) recover(ctx context.Context, _ *river.Job[recoverAll]) error {
 	if err != nil && w.serving.Err() == nil {
 		_, _, kind := advice(err)
 		w.metrics.errors.WithLabelValues(kind).Inc()
-		w.log.Warn("not all could be looked at for what was missed; the next look tries again", "err", err, "kind", kind)
+		w.log.Warn("some repositories could not be searched for missed events; the next search tries again", "err", err, "kind", kind)
 	}
 	return nil
 }
 
-// inbox takes in what was found.
+// inbox stores the deliveries that were found.
 type inbox struct{ *queue.Store }
 
 var _ recovery.Inbox = inbox{}
@@ -69,9 +69,9 @@ func (b inbox) Accept(ctx context.Context, event, id string, payload []byte) (fr
 	return b.Store.Accept(ctx, d.Delivery)
 }
 
-// recorded returns the ledger of a repository of which GitHub said just now that
-// the App is installed in it, nil where the Action acts. One in which nothing has
-// happened yet stays unknown, so that nothing else is done about it.
+// recorded returns the ledger of a repository that GitHub just listed for an installation, nil where
+// the Action acts. A repository in which nothing has happened stays unknown, so that nothing else is
+// done about it.
 func (f *contexts) recorded(ctx context.Context, x recovery.Repository) (ledger.Ledger, error) {
 	name := x.Repo.String()
 	r, known, err := f.store.Repository(ctx, x.ID)
@@ -79,7 +79,7 @@ func (f *contexts) recorded(ctx context.Context, x recovery.Repository) (ledger.
 	case err != nil:
 		return nil, err
 	case !known:
-		// Its name may have been another's, whose streams are not its own.
+		// Another repository may have had its name, whose streams are not its own.
 		r = queue.Repository{ID: x.ID, Installation: x.Installation, Name: name, Ledger: fmt.Sprintf("%s~%d", name, x.ID)}
 	case r.Gone || r.Name != name || r.Installation != x.Installation:
 		if r, err = f.follow(ctx, r, x.Installation); err != nil {

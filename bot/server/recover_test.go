@@ -15,7 +15,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 )
 
-func TestOneLookAtATime(t *testing.T) {
+func TestOneSearchAtATime(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{"SQLite": "", "PostgreSQL": pgtest.URL(t)} {
 		t.Run(name, func(t *testing.T) {

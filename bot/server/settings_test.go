@@ -111,7 +111,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-func TestVerdict(t *testing.T) {
+func TestAdvice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err   error

@@ -14,7 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 )
 
-// worker works on deliveries.
+// worker handles deliveries.
 type worker struct {
 	store    *queue.Store
 	live     *notifier
@@ -24,34 +24,34 @@ type worker struct {
 	rec      *recovery.Recovery // looks for what was missed
 	serving  context.Context    // ends with the first signal to stop
 
-	mu    sync.Mutex
-	lanes map[string]bool // being worked in by this process
+	mu   sync.Mutex
+	busy map[string]bool // serialization keys that this process works on
 }
 
-// most is how many runs of one case are taken together.
+// most is how many runs of one case are handled together.
 const most = 50
 
-// busyError says that another delivery of a lane is being worked on.
+// busyError says that another delivery with the same serialization key is being handled.
 type busyError struct {
-	lane   string
-	spread time.Duration // over which those that wait come back
+	key    string
+	spread time.Duration // over which those that wait are tried again
 }
 
-func (e *busyError) Error() string { return "another delivery of " + e.lane + " is being worked on" }
+func (e *busyError) Error() string { return "another delivery of " + e.key + " is being handled" }
 
-// handle works on one delivery. What its error means, verdict says.
+// handle handles one delivery. advice says what its error means.
 func (w *worker) handle(ctx context.Context, s queue.Delivery) error {
 	d := decode(s)
 	if !w.enter(d.Lane) {
 		spread := time.Second
 		if d.Event == "workflow_run" {
-			spread = 10 * time.Second // whoever works there does this one as well
+			spread = 10 * time.Second // the one in progress handles this one as well
 		}
 		return &busyError{d.Lane, spread}
 	}
 	defer w.leave(d.Lane)
 	began := time.Now()
-	log := w.log.With("delivery", d.ID, "event", d.Event, "action", d.Action, "repository", d.repository(), "lane", d.Lane)
+	log := w.log.With("delivery", d.ID, "event", d.Event, "action", d.Action, "repository", d.repository(), "key", d.Lane)
 	note, err := w.carryOut(ctx, d, log)
 	took := time.Since(began)
 	if err == nil {
@@ -70,7 +70,7 @@ func (w *worker) carryOut(ctx context.Context, d delivery, log *slog.Logger) (no
 	if d.Action == unreadable {
 		return "", fmt.Errorf("%w: no JSON object of GitHub's", handler.ErrMalformed)
 	}
-	if done, err := w.contexts.administer(ctx, d); err != nil || done {
+	if done, err := (administration{w.contexts}).administer(ctx, d); err != nil || done {
 		return "", err
 	}
 	if err := w.contexts.installations.writable(ctx, d.Installation); err != nil {
@@ -89,22 +89,22 @@ func (w *worker) carryOut(ctx context.Context, d delivery, log *slog.Logger) (no
 	return "", w.deliver(ctx, o, d, []delivery{d}, nil, log)
 }
 
-// runs works on a run with all others of its lane that wait, and on those that
-// came meanwhile, until none is left: their own jobs find the lane taken.
+// runs handles a run with all waiting ones of its serialization key, and those that come meanwhile,
+// until none is left: their own jobs find the key busy.
 func (w *worker) runs(ctx context.Context, o *repoContext, d delivery, log *slog.Logger) error {
-	seen := map[string]bool{d.ID: true} // what failed is for its own job
+	seen := map[string]bool{d.ID: true} // a failed one is left to its own job
 	batch, err := w.together(ctx, d, seen)
 	for err == nil && len(batch) > 0 {
 		if err = w.deliver(ctx, o, d, batch, seen, log); err == nil {
-			d.ID = "" // it is done
+			d.ID = "" // d is done
 			batch, err = w.together(ctx, d, seen)
 		}
 	}
 	return err
 }
 
-// together returns d, unless it is done, with the other runs of its lane that
-// wait and were not seen yet, oldest first.
+// together returns d, unless it is done, with the other runs of its serialization key that wait and
+// were not seen yet, oldest first.
 func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool) ([]delivery, error) {
 	waiting, err := w.store.Lane(ctx, d.Lane, d.Event, most)
 	if err != nil {
@@ -131,14 +131,13 @@ func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool)
 	return slices.Insert(batch, at, d), nil
 }
 
-// deliver hands a batch to the core. Where there are several, or others write,
-// they are recorded only; what they left to be posted is posted once, in its
-// newest state, when it is its turn: what came of the lane meanwhile, and was
-// not seen yet, is recorded before. Nothing is done before that: a process that
-// ends in between begins again, and what is recorded is not recorded twice. What
-// goes wrong with another than d is left to its own job.
+// deliver handles a batch. If it has several deliveries, or the installation is writing, they are only
+// recorded; their effects are applied once, in the newest state, when the write queue lets them. What
+// came of the key meanwhile is recorded before. Only then deliveries are done: a process that is
+// killed before begins again, and no run is recorded twice. An error of another delivery than d is
+// left to its own job.
 func (w *worker) deliver(ctx context.Context, o *repoContext, d delivery, batch []delivery, seen map[string]bool, log *slog.Logger) error {
-	t := catch{hold: len(batch) > 1 || seen != nil && o.hub.Busy()}
+	t := batchResult{hold: len(batch) > 1 || seen != nil && o.hub.Busy()}
 	if err := w.record(ctx, o, d, batch, &t, log); err != nil {
 		return err
 	}
@@ -156,15 +155,15 @@ func (w *worker) deliver(ctx context.Context, o *repoContext, d delivery, batch 
 	return errors.Join(t.failed, w.store.Finish(ctx, t.done...))
 }
 
-// catch is what came of deliveries that were taken together.
-type catch struct {
+// batchResult is what came of deliveries that were handled together.
+type batchResult struct {
 	hold       bool
-	done, left []string // deliveries; cases with effects to be posted
-	failed     error    // of the one that they were taken with
+	done, left []string // deliveries; cases with pending effects
+	failed     error    // of the delivery that the others were added to
 }
 
-// record hands deliveries to the core. It fails if the process is told to stop.
-func (w *worker) record(ctx context.Context, o *repoContext, d delivery, batch []delivery, t *catch, log *slog.Logger) error {
+// record calls the handlers of deliveries. It fails if the process is stopping.
+func (w *worker) record(ctx context.Context, o *repoContext, d delivery, batch []delivery, t *batchResult, log *slog.Logger) error {
 	for _, x := range batch {
 		wait := &waiter{received: x.ReceivedAt, now: time.Now, hold: t.hold}
 		deps, err := o.deps(x, wait, log)
@@ -182,7 +181,7 @@ func (w *worker) record(ctx context.Context, o *repoContext, d delivery, batch [
 		case x.ID == d.ID:
 			t.failed = err
 		default:
-			log.Info("not done together with others; its own job tries again", "of", x.ID, "err", err)
+			log.Info("not handled together with others; its own job tries again", "of", x.ID, "err", err)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -191,8 +190,8 @@ func (w *worker) record(ctx context.Context, o *repoContext, d delivery, batch [
 	return nil
 }
 
-// post posts what was left, and what was left by those that came until now.
-func (w *worker) post(ctx context.Context, o *repoContext, d delivery, seen map[string]bool, t *catch, log *slog.Logger) error {
+// post applies the effects that were left, and those of deliveries that came until now.
+func (w *worker) post(ctx context.Context, o *repoContext, d delivery, seen map[string]bool, t *batchResult, log *slog.Logger) error {
 	leave, err := o.hub.Desk(ctx)
 	if err != nil {
 		return err
@@ -224,25 +223,25 @@ func (w *worker) post(ctx context.Context, o *repoContext, d delivery, seen map[
 	return nil
 }
 
-// enter takes a lane for this process, unless it is taken.
-func (w *worker) enter(lane string) bool {
+// enter marks a serialization key busy in this process. It is false if it was.
+func (w *worker) enter(key string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if lane == "" {
+	if key == "" {
 		return true
 	}
-	if w.lanes[lane] {
+	if w.busy[key] {
 		return false
 	}
-	if w.lanes == nil {
-		w.lanes = map[string]bool{}
+	if w.busy == nil {
+		w.busy = map[string]bool{}
 	}
-	w.lanes[lane] = true
+	w.busy[key] = true
 	return true
 }
 
-func (w *worker) leave(lane string) {
+func (w *worker) leave(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.lanes, lane)
+	delete(w.busy, key)
 }

@@ -26,7 +26,9 @@ type source struct {
 	clock     []int    // lines that call time.Now, time.Since or time.Until
 }
 
-func (s source) test() bool { return strings.HasSuffix(s.file, "_test.go") }
+func (s source) test() bool {
+	return strings.HasSuffix(s.file, "_test.go") || strings.HasSuffix(s.pkg, "test") // what tests share
+}
 
 // A roomRule returns why a file may not import something, "" if it may.
 type roomRule func(s source, imported string) string

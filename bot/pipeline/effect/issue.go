@@ -304,7 +304,7 @@ func (g *GitHub) issueSpec(ctx context.Context, c routing.Case, host host, rec e
 		}
 		switch {
 		case rec.Fuse:
-			return render.FuseBody(rec, g.Config.Escalation.Limits().MaxIssues, o)
+			return render.SummaryIssueBody(rec, g.Config.Escalation.Limits().MaxIssues, o)
 		case host.port != nil:
 			return planview.PortBody(*host.port, o)
 		case host.asks != nil:
@@ -313,7 +313,7 @@ func (g *GitHub) issueSpec(ctx context.Context, c routing.Case, host host, rec e
 		return render.IssueBody(host.Case, m.Checkpoint, o)
 	}
 	if rec.Fuse {
-		spec.Title = render.FuseTitle(o)
+		spec.Title = render.SummaryIssueTitle(o)
 	}
 	spec.Body = spec.Write("")
 	return spec, o.Shared.Marker

@@ -59,7 +59,7 @@ func TestParticlesStandOutsideCodeSpans(t *testing.T) {
 	t.Parallel()
 	for _, v := range []string{"1100", "unit", "a`b", "@octocat"} {
 		code := markdown.Code(v)
-		if got := Korean.Say("edge.first", "who", code); got[:len(code)] != code || got[len(code)] == ' ' {
+		if got := Korean.Say("misread.unknown", "word", code); got[:len(code)] != code || got[len(code)] == ' ' {
 			t.Errorf("%s", got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestFill(t *testing.T) {
 	if got != "{b} x {c} { {a" {
 		t.Error(got)
 	}
-	if got := English.Say("edge.first", "who", "@octocat closes #1"); got != "`@octocat` closes `#1` has already answered." {
+	if got := English.Say("misread.unknown", "word", "@octocat closes #1"); got != "`@octocat` closes `#1` is not a command" {
 		t.Errorf("a plain string is not made safe: %s", got)
 	}
 }

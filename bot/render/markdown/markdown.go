@@ -4,7 +4,6 @@
 package markdown
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -332,26 +331,6 @@ func Sentence(t Text) Text {
 		return t
 	}
 	return t + "."
-}
-
-// Bullets returns a list, nothing if there is nothing to list.
-func Bullets(items []Text) Text {
-	if len(items) == 0 {
-		return ""
-	}
-	return "- " + Join(items, "\n- ")
-}
-
-// Numbered returns a numbered list, or one of fallback alone if there is nothing to list.
-func Numbered(items []Text, fallback Text) Text {
-	if len(items) == 0 {
-		items = []Text{fallback}
-	}
-	lines := make([]Text, len(items))
-	for i, t := range items {
-		lines[i] = Text(fmt.Sprintf("%d. %s", i+1, t))
-	}
-	return Join(lines, "\n")
 }
 
 // Paragraph is a text that others follow, or nothing.

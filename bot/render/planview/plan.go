@@ -156,7 +156,7 @@ func requestsOf(r plan.Row, o render.Options) []md {
 				out = append(out, l.Say("plan.replan", "id", id(x.ID), "from", markdown.Code(x.From), "type", id(string(x.Type)), "text", markdown.ProseLimit(o.Redacted(x.Text), 200)))
 				continue
 			}
-			out = append(out, l.Say("plan.edge", "id", id(x.ID), "from", markdown.Code(x.From), "to", markdown.Code(x.To), "type", id(string(x.Type)), "round", x.Round, "of", feedback.MaxRounds))
+			out = append(out, l.Say("plan.request", "id", id(x.ID), "from", markdown.Code(x.From), "to", markdown.Code(x.To), "type", id(string(x.Type)), "round", x.Round, "of", feedback.MaxRounds))
 		}
 	case plan.IsRunning, plan.IsReady:
 		for _, x := range r.For[:min(mostShown, len(r.For))] {
@@ -164,7 +164,7 @@ func requestsOf(r plan.Row, o render.Options) []md {
 				out = append(out, l.Say("plan.verifies", "id", id(x.ID)))
 				continue
 			}
-			out = append(out, l.Say("plan.for", "id", id(x.ID), "from", markdown.Code(x.From)))
+			out = append(out, l.Say("plan.runsfor", "id", id(x.ID), "from", markdown.Code(x.From)))
 		}
 	}
 	return out
@@ -281,7 +281,7 @@ func Status(name string, r plan.Register, open []feedback.Record, o render.Optio
 		}
 	}
 	for _, x := range open[:min(len(open), 40)] {
-		p.Requests = append(p.Requests, l.Say("planstatus.edge", "id", markdown.Code(x.ID), "from", markdown.Code(o.Redacted(x.Message.From)), "to", markdown.Code(o.Redacted(x.Message.To)), "type", markdown.Code(string(x.Message.Type)), "status", markdown.Code(string(x.Status))))
+		p.Requests = append(p.Requests, l.Say("planstatus.request", "id", markdown.Code(x.ID), "from", markdown.Code(o.Redacted(x.Message.From)), "to", markdown.Code(o.Redacted(x.Message.To)), "type", markdown.Code(string(x.Message.Type)), "status", markdown.Code(string(x.Status))))
 	}
 	return string(pages.Print(l, "plan status", p))
 }

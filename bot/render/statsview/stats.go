@@ -46,23 +46,23 @@ func statsHead(r stats.Report) string {
 		line("Window", "%s to %s", bound(r.Since, "the beginning"), bound(r.Until, "now"))
 	}
 	line("Recorded", "%d cases, %d runs (%d of them flaky)", t.Cases, t.Runs, t.Flaky)
-	line("Decided", "%d passed, %d returned for a fix, %d calls of a human, %d only recorded", t.Passes, t.Reworks, t.Escalations, t.Recorded)
-	var calls []string
+	line("Decided", "%d passed, %d returned for a fix, %d escalated, %d only recorded", t.Passes, t.Reworks, t.Escalations, t.Recorded)
+	var escalated []string
 	for _, k := range stats.Escalating() {
-		calls = append(calls, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))
+		escalated = append(escalated, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))
 	}
-	line("Calls by type", "%s", strings.Join(calls, ", "))
-	line("Fixed", "%d of %d troubles, %d of them without a human (%s of those settled)", t.Green, t.Troubles, t.Alone, share(t.AloneShare))
-	line("Turns to green", "median %s, 90th percentile %s, mean %s", number(t.Turns.Median), number(t.Turns.P90), mean(t.Turns.Mean))
+	line("Escalated by type", "%s", strings.Join(escalated, ", "))
+	line("Fixed", "%d of %d streaks, %d of them without a maintainer (%s of those settled)", t.Green, t.Troubles, t.Alone, share(t.AloneShare))
+	line("Attempts to green", "median %s, 90th percentile %s, mean %s", number(t.Turns.Median), number(t.Turns.P90), mean(t.Turns.Mean))
 	line("Time to green", "median %s, 90th percentile %s", duration(t.Time.Median), duration(t.Time.P90))
-	line("Changed nothing", "%d of %d hand-backs (%s)", t.Unchanged, t.Followed, share(t.UnchangedShare))
-	line("Marked wrong", "%d of %d failing runs (%s right), %d turns taken back", t.Wrong, t.Failing, share(t.Precision), t.TakenBack)
+	line("Changed nothing", "%d of %d fix attempts (%s)", t.Unchanged, t.Followed, share(t.UnchangedShare))
+	line("Marked wrong", "%d of %d failing runs (%s right), %d attempts undone", t.Wrong, t.Failing, share(t.Precision), t.TakenBack)
 	line("Feedback", "%d effective, %d ineffective, %d without", t.Effective, t.Ineffective, t.NoFeedback)
-	var edges []string
+	var requests []string
 	for _, k := range feedback.Types() {
-		edges = append(edges, fmt.Sprintf("%s %d", k, r.Edges.ByType[k]))
+		requests = append(requests, fmt.Sprintf("%s %d", k, r.Edges.ByType[k]))
 	}
-	line("Between ports", "%s", strings.Join(edges, ", "))
+	line("Between ports", "%s", strings.Join(requests, ", "))
 	line("", "success rate %s, average rounds %s, %d rejected", r.Edges.Success(), r.Edges.Average(), r.Edges.Rejected)
 	return b.String()
 }
@@ -148,11 +148,11 @@ func aligned(cells [][]string) string {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
 		}
 	}
-	room := width
+	rest := width
 	for _, w := range widths[1:] {
-		room -= w + 2
+		rest -= w + 2
 	}
-	widths[0] = min(widths[0], max(room, 8))
+	widths[0] = min(widths[0], max(rest, 8))
 	var b strings.Builder
 	for _, row := range cells {
 		var l strings.Builder

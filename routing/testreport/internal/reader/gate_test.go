@@ -1,114 +1,65 @@
 package reader
 
 import (
-	"bytes"
-	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 )
 
-// readLog returns what a log gives; open keeps every console awake.
-func readLog(data []byte, open bool) []string {
-	e := &corpustest.Events{}
-	lr := newLogReader(lines.NewInput(bytes.NewReader(data)), e, model.DefaultLimits(), func(l lines.Line) {
-		e.List = append(e.List, fmt.Sprintf("line %d %s %q", l.No, l.Mark, l.Text))
-	}, nil)
-	lr.ungated = open
-	info, err := lr.read()
-	return append(e.List, fmt.Sprintf("%+v %v", info, err))
+// picky claims the lines that are its text.
+type picky struct {
+	text   string
+	sleeps bool
+	out    model.Sink
+	seen   *[]string
 }
 
-// differ returns the first event that differs, "" if none does.
-func differ(data []byte) string {
-	gated, open := readLog(data, false), readLog(data, true)
-	if slices.Equal(gated, open) {
-		return ""
+func (p picky) Line(l lines.Line) bool {
+	*p.seen = append(*p.seen, p.text)
+	if l.Text == p.text {
+		p.out.Test(model.Test{Name: l.Text, Status: model.Passed, At: l.No})
 	}
-	i := 0
-	for i < len(gated) && i < len(open) && gated[i] == open[i] {
-		i++
-	}
-	at := func(l []string) string {
-		if i < len(l) {
-			return l[i]
-		}
-		return "nothing"
-	}
-	return fmt.Sprintf("event %d: gated %.600s\nopen %.600s", i, at(gated), at(open))
+	return l.Text == p.text
 }
 
-func TestGateChangesNothing(t *testing.T) {
-	t.Parallel()
-	var mixed []byte
-	corpustest.Samples(t, func(name string, data []byte) {
-		if d := differ(data); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
-		if lines := bytes.SplitAfter(data, []byte("\n")); len(lines) > 8 {
-			// The heads and tails of all files after one another: what one left open meets the
-			// next.
-			mixed = append(append(mixed, bytes.Join(lines[:4], nil)...), bytes.Join(lines[len(lines)/2:min(len(lines), len(lines)/2+12)], nil)...)
-		}
-	})
-	if d := differ(mixed); d != "" {
-		t.Errorf("mixed: %s", d)
-	}
-}
+func (p picky) End() {}
 
-// TestGateShuffled reads lines of many tools in any order.
-func TestGateShuffled(t *testing.T) {
-	t.Parallel()
-	var lines []string
-	corpustest.Samples(t, func(name string, data []byte) {
-		all := strings.SplitAfter(string(data[:min(len(data), 64<<10)]), "\n")
-		lines = append(lines, all[:min(len(all), 400)]...)
-	})
-	state := uint64(88172645463325252)
-	rnd := func(n int) int {
-		state ^= state << 13
-		state ^= state >> 7
-		state ^= state << 17
-		return int(state >> 33 % uint64(n))
-	}
-	for round := range 100 {
-		var b strings.Builder
-		for range 300 {
-			i := rnd(len(lines))
-			b.WriteString(strings.Join(lines[i:min(len(lines), i+1+rnd(12))], ""))
-		}
-		if d := differ([]byte(b.String())); d != "" {
-			t.Fatalf("round %d: %s", round, d)
-		}
-	}
-}
+func (p picky) Idle() bool { return p.sleeps }
 
-func TestGateHoldsAllConsoles(t *testing.T) {
-	t.Parallel()
-	if n := len(consolesOf(nil)); n >= 64 {
-		t.Fatalf("%d consoles; the gate has a bit for each of 64, one of them for a format of errorformat", n)
-	}
-	for _, f := range consolesOf(nil) {
-		if _, ok := f.Console(&corpustest.Events{}, model.DefaultLimits()).(format.Sleeper); ok != (f.Wakes != nil) {
-			t.Errorf("%s: its console says when it is idle: %v; its format says what wakes it: %v", f.Name, ok, f.Wakes != nil)
+// TestGateOfManyConsoles has more consoles than a word has bits: each is found,
+// in its order, up to the one that claims the line.
+func TestGateOfManyConsoles(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 65, 128, 200} {
+		for _, sleeps := range []bool{false, true} {
+			var seen []string
+			var formats []*format.Format
+			for i := range n {
+				f := &format.Format{Name: "f" + strconv.Itoa(i), Console: func(out model.Sink, _ model.Limits) format.Console {
+					return picky{strconv.Itoa(i), sleeps, out, &seen}
+				}}
+				if sleeps {
+					f.Wakes = &format.Wake{Ends: strconv.Itoa(i % 10)}
+				}
+				formats = append(formats, f)
+			}
+			last := strconv.Itoa(n - 1)
+			c := model.NewCollector(model.Limits{})
+			lr := newLogReader(lines.NewInput(strings.NewReader("0\nno\n"+last+"\n")), c, model.DefaultLimits(), nil, noJSON)
+			lr.use(formats)
+			info, err := lr.read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Finish(info); got.Counts.Passed != 2 || info.Formats[len(info.Formats)-1] != "f"+last {
+				t.Errorf("%d consoles, sleeping %v: %d passed, formats %v", n, sleeps, got.Counts.Passed, info.Formats)
+			}
+			if want := 1 + 2*n; !sleeps && len(seen) != want {
+				t.Errorf("%d consoles: %d calls, want %d", n, len(seen), want)
+			}
 		}
 	}
-}
-
-func FuzzGate(f *testing.F) {
-	corpustest.Samples(f, func(name string, data []byte) {
-		if len(data) < 8<<10 && strings.HasPrefix(name, "testdata") {
-			f.Add(data)
-		}
-	})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if d := differ(data); d != "" {
-			t.Fatal(d)
-		}
-	})
 }

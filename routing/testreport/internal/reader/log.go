@@ -20,12 +20,12 @@ type logReader struct {
 	out       *claimSink
 	lim       model.Limits
 	onLine    func(lines.Line)
-	names     []string
+	formats   []*format.Format // of the consoles
 	consoles  []format.Console
 	gate      gate
 	rewriters []format.Rewriter // of the consoles, nil for those that are none
 	ungated   bool              // every console is given every line it looks at
-	slowly    bool              // no line is taken by the bulk reader
+	lineWise  bool              // no line is taken in bulk
 	claimed   []bool            // consoles that claimed a line
 	embedded  *embedded
 	bulk      format.BulkReader // see bulkLines
@@ -51,7 +51,7 @@ func newLogReader(in *lines.Input, out model.Sink, lim model.Limits, onLine func
 // use adds the consoles of formats.
 func (lr *logReader) use(formats []*format.Format) {
 	for _, f := range formats {
-		lr.names = append(lr.names, f.Name)
+		lr.formats = append(lr.formats, f)
 		lr.consoles = append(lr.consoles, f.Console(lr.out.as(f.Name), lr.lim))
 	}
 }
@@ -59,15 +59,27 @@ func (lr *logReader) use(formats []*format.Format) {
 // noJSON is the only format of a log in which no JSON document is read.
 var noJSON = &format.Format{Name: "none"}
 
-// ReadLog reads r as a log with the consoles of the named formats alone, and
-// with the documents of XML that stand in it. It is for the tests of formats.
-func ReadLog(r io.Reader, opt model.Options, out model.Sink, names ...string) (model.Info, error) {
-	lr := newLogReader(lines.NewInput(r), out, opt.Limits.WithDefaults(), opt.OnLine, noJSON)
+// Log says how ReadLog reads.
+type Log struct {
+	Consoles []string // the formats whose consoles alone read, nil for all
+	Ungated  bool     // every console is given every line it looks at
+	LineWise bool     // no line is taken in bulk
+}
+
+// ReadLog reads r as a log and no document, of which it may hold some; with
+// Log.Consoles it reads no JSON documents. It is for the tests of formats.
+func ReadLog(r io.Reader, opt model.Options, how Log, out model.Sink) (model.Info, error) {
+	var only *format.Format
+	if how.Consoles != nil {
+		only = noJSON
+	}
+	lr := newLogReader(lines.NewInput(r), out, opt.Limits.WithDefaults(), opt.OnLine, only)
 	for _, f := range format.All() {
-		if f.Console != nil && slices.Contains(names, f.Name) {
+		if f.Console != nil && slices.Contains(how.Consoles, f.Name) {
 			lr.use([]*format.Format{f})
 		}
 	}
+	lr.ungated, lr.lineWise = how.Ungated, how.LineWise
 	return lr.read()
 }
 
@@ -88,21 +100,13 @@ func consolesOf(only *format.Format) []*format.Format {
 // dispatch builds the gate.
 func (lr *logReader) dispatch() {
 	lr.gate, lr.rewriters, lr.claimed = nil, make([]format.Rewriter, len(lr.consoles)), make([]bool, len(lr.consoles))
-	for i, name := range lr.names {
-		lr.gate.add(formatOf(name), lr.consoles[i], !lr.ungated)
+	for i, f := range lr.formats {
+		lr.gate.add(f, lr.consoles[i], !lr.ungated)
 		lr.rewriters[i], _ = lr.consoles[i].(format.Rewriter)
-		if b, ok := lr.consoles[i].(format.BulkReader); ok && lr.bulk == nil && !lr.slowly {
-			lr.bulk, lr.bulkName = b, name
+		if b, ok := lr.consoles[i].(format.BulkReader); ok && lr.bulk == nil && !lr.lineWise {
+			lr.bulk, lr.bulkName = b, f.Name
 		}
 	}
-}
-
-// formatOf returns the format of that name, or one that states nothing.
-func formatOf(name string) *format.Format {
-	if f := format.Lookup(name); f != nil {
-		return f
-	}
-	return &format.Format{Name: name}
 }
 
 func (lr *logReader) read() (model.Info, error) {
@@ -196,7 +200,7 @@ func (lr *logReader) offer(n int, l *lines.Line, lead int) bool {
 		l.Passing = lr.out.passing && !lr.out.other
 		if !lr.claimed[i] {
 			lr.claimed[i] = true
-			lr.out.claim(lr.names[i])
+			lr.out.claim(lr.formats[i].Name)
 		}
 		if r := lr.rewriters[i]; r != nil {
 			l.Text = r.Shown()

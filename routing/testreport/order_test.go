@@ -1,4 +1,4 @@
-package reader
+package testreport_test
 
 import (
 	"fmt"

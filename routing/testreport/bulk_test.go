@@ -1,4 +1,4 @@
-package reader
+package testreport_test
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
-	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/reader"
 )
 
 // TestGoNotElsewhere reads all logs of the shared fixtures and demands that
@@ -34,11 +34,11 @@ func TestGoNotElsewhere(t *testing.T) {
 			if bytes.Contains(b, []byte("go test")) || bytes.Contains(b, []byte("=== RUN ")) || bytes.Contains(b, []byte("_test.go")) || bytes.Contains(b, []byte(".go:")) || strings.HasPrefix(d.Name(), "go_test") {
 				return nil
 			}
-			lr := newLogReader(lines.NewInput(bytes.NewReader(b)), model.NewCollector(model.Limits{}), model.DefaultLimits(), nil, nil)
-			if _, err := lr.read(); err != nil && !errors.Is(err, model.ErrUnknownFormat) {
+			info, err := reader.ReadLog(bytes.NewReader(b), model.Options{}, reader.Log{}, model.NewCollector(model.Limits{}))
+			if err != nil && !errors.Is(err, model.ErrUnknownFormat) {
 				t.Error(err)
 			}
-			for _, name := range lr.out.names {
+			for _, name := range info.Formats {
 				if strings.HasPrefix(name, "gotest") {
 					t.Errorf("%s is claimed by %s", path, name)
 				}
@@ -49,19 +49,15 @@ func TestGoNotElsewhere(t *testing.T) {
 }
 
 // readEvents returns what a log gives, with or without the short way.
-func readEvents(data []byte, only *format.Format, short bool) []string {
+func readEvents(data []byte, only []string, short bool) []string {
 	e := &corpustest.Events{}
-	lr := newLogReader(lines.NewInput(bytes.NewReader(data)), e, model.DefaultLimits(), func(l lines.Line) {
+	info, err := reader.ReadLog(bytes.NewReader(data), model.Options{OnLine: func(l lines.Line) {
 		e.List = append(e.List, fmt.Sprintf("line %d %s %q", l.No, l.Mark, l.Text))
-	}, only)
-	if !short {
-		lr.slowly = true
-	}
-	info, err := lr.read()
+	}}, reader.Log{Consoles: only, LineWise: !short}, e)
 	return append(e.List, fmt.Sprintf("%+v %v", info, err))
 }
 
-func sameEvents(t *testing.T, data []byte, only *format.Format) {
+func sameEvents(t *testing.T, data []byte, only []string) {
 	t.Helper()
 	got := readEvents(data, only, true)
 	want := readEvents(data, only, false)
@@ -108,5 +104,5 @@ func FuzzPlainEvents(f *testing.F) {
 			f.Add(b)
 		}
 	}
-	f.Fuzz(func(t *testing.T, in []byte) { sameEvents(t, in, formatOf("gotest-json")) })
+	f.Fuzz(func(t *testing.T, in []byte) { sameEvents(t, in, []string{"gotest-json"}) })
 }

@@ -1,9 +1,7 @@
-package formats
+package testreport_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +14,6 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport/internal/reader"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/xmlstream"
 )
-
-var updateXML = flag.Bool("update-xml", false, "write the expectations of the XML corpus anew; read them before you commit")
 
 // xmlCorpus are the folders of testdata that hold XML reports, with the format.
 var xmlCorpus = map[string]string{
@@ -39,41 +35,6 @@ func xmlFiles(t testing.TB) map[string]string {
 		}
 	}
 	return files
-}
-
-func TestXMLCorpus(t *testing.T) {
-	t.Parallel()
-	for file, format := range xmlFiles(t) {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			in, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := reader.Parse(bytes.NewReader(in), model.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(r.Formats) != 1 || r.Formats[0] != format {
-				t.Errorf("formats %v, want %s", r.Formats, format)
-			}
-			got, _ := json.MarshalIndent(expectationOf(r), "", " ")
-			beside := strings.TrimSuffix(file, ".xml") + ".json"
-			if *updateXML {
-				if err := os.WriteFile(beside, append(got, '\n'), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(beside)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.TrimSpace(string(want)) != string(got) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
 }
 
 // TestXMLCutShort cuts each report at many points: what is left is never green.

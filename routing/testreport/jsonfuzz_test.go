@@ -1,4 +1,4 @@
-package formats
+package testreport_test
 
 import (
 	"bytes"

@@ -1,78 +1,15 @@
-package formats
+package testreport_test
 
 import (
-	"encoding/json"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
-	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/reader"
 )
-
-var updateConsoles = flag.Bool("update-consoles", false, "write the expectations of the console corpus anew; read them before you commit")
-
-// consoleExpectation is what stands beside each *.txt of the corpus.
-type consoleExpectation struct {
-	Formats     []string
-	Counts      model.Counts
-	Green       bool
-	Failing     []consoleTest    `json:",omitempty"`
-	Flaky       []string         `json:",omitempty"`
-	Problems    []consoleProblem `json:",omitempty"`
-	Diagnostics []string         `json:",omitempty"`
-}
-
-type consoleTest struct {
-	Name, Kind, Place string
-	Type              string `json:",omitempty"`
-	Message           string
-	Expected, Actual  string `json:",omitempty"`
-	At                int
-	Trace, Output     string `json:",omitempty"` // first lines
-	Retries           int    `json:",omitempty"`
-}
-
-type consoleProblem struct {
-	Kind, Name, Place, Message string
-	At                         int
-}
-
-func expectationOf(r *model.Report) consoleExpectation {
-	e := consoleExpectation{Formats: r.Formats, Counts: r.Counts, Green: r.Green()}
-	for _, t := range r.Failing {
-		e.Failing = append(e.Failing, consoleTest{
-			Name: t.FullName(), Kind: string(t.Kind), Place: consolePlace(t.File, t.Line, t.Column), Type: t.Type, Message: t.Message,
-			Expected: t.Expected, Actual: t.Actual, At: t.At, Trace: parse.HeadLine(t.Trace), Output: parse.HeadLine(t.Output), Retries: t.Retries,
-		})
-	}
-	for _, t := range r.Flaky {
-		e.Flaky = append(e.Flaky, fmt.Sprintf("%s (%d retries)", t.FullName(), t.Retries))
-	}
-	for _, p := range r.Problems {
-		e.Problems = append(e.Problems, consoleProblem{string(p.Kind), p.Name, consolePlace(p.File, p.Line, p.Column), p.Message, p.At})
-	}
-	for _, d := range r.Diagnostics {
-		e.Diagnostics = append(e.Diagnostics, fmt.Sprintf("%s %s %s %s %s @%d", d.Tool, d.Severity, d.Code, consolePlace(d.File, d.Line, d.Column), d.Message, d.At))
-	}
-	return e
-}
-
-func consolePlace(file string, line, col int) string {
-	switch {
-	case line == 0:
-		return file
-	case col == 0:
-		return fmt.Sprintf("%s:%d", file, line)
-	}
-	return fmt.Sprintf("%s:%d:%d", file, line, col)
-}
 
 func consoleFiles(t testing.TB, dirs ...string) []string {
 	t.Helper()
@@ -85,65 +22,6 @@ func consoleFiles(t testing.TB, dirs ...string) []string {
 		files = append(files, m...)
 	}
 	return files
-}
-
-// TestConsoleCorpus reads the recorded output of real tools and compares with
-// the expectation beside it, bare and inside a GitHub job log.
-func TestConsoleCorpus(t *testing.T) {
-	for _, file := range consoleFiles(t, ownConsoles...) {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rep, _ := readConsoles(t, string(b), ownConsoles...)
-			got := expectationOf(rep)
-			beside := strings.TrimSuffix(file, ".txt") + ".json"
-			if *updateConsoles {
-				writeConsoleExpectation(t, beside, got)
-			}
-			var want consoleExpectation
-			readConsoleExpectation(t, beside, &want)
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %s\nwant %s", consoleJSON(got), consoleJSON(want))
-			}
-			inLog, _ := readConsoles(t, corpustest.JobLog(string(b)), ownConsoles...)
-			if e := expectationOf(inLog); !reflect.DeepEqual(e, want) {
-				t.Errorf("inside a job log:\ngot  %s\nwant %s", consoleJSON(e), consoleJSON(want))
-			}
-		})
-	}
-}
-
-func consoleJSON(v any) string {
-	b, _ := json.MarshalIndent(v, "", " ")
-	return string(b)
-}
-
-func writeConsoleExpectation(t *testing.T, file string, e consoleExpectation) {
-	t.Helper()
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(e); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readConsoleExpectation(t *testing.T, file string, e *consoleExpectation) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, e); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
 }
 
 // TestSessionsAddUp reads several sessions of one tool, and of several tools,
@@ -187,7 +65,7 @@ func TestPrefixedOutput(t *testing.T) {
 		lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 		got, _ := readConsoles(t, c.prefix+strings.Join(lines, "\n"+c.prefix)+"\n", ownConsoles...)
 		if e, w := expectationOf(got), expectationOf(want); !reflect.DeepEqual(e, w) {
-			t.Errorf("%s behind %q:\ngot  %s\nwant %s", c.file, c.prefix, consoleJSON(e), consoleJSON(w))
+			t.Errorf("%s behind %q:\ngot  %s\nwant %s", c.file, c.prefix, asJSON(e), asJSON(w))
 		}
 	}
 }
@@ -242,7 +120,7 @@ func fuzzOwnConsoles(f *testing.F, names ...string) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		lim := model.Limits{Text: 4 << 10, Line: 8 << 10, Failing: 50, Unnamed: 1000}
 		c := model.NewCollector(lim)
-		info, err := reader.ReadLog(strings.NewReader(string(b)), model.Options{Limits: lim}, c, names...)
+		info, err := reader.ReadLog(strings.NewReader(string(b)), model.Options{Limits: lim}, reader.Log{Consoles: names}, c)
 		if err != nil && len(info.Formats) > 0 {
 			t.Fatal(err)
 		}

@@ -1,16 +1,14 @@
-package formats
+package testreport_test
 
 import (
 	"compress/gzip"
 	"io"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/reader"
@@ -19,36 +17,6 @@ import (
 // jvmDirs are the directories of testdata that the readers named in
 // jvmConsoles are tested on.
 var jvmDirs = []string{"surefire", "gradle", "ant", "testng", "junit-console", "junit-text", "sbt", "leiningen", "dotnet", "ctest", "gtest", "catch2", "doctest", "boost-test", "xctest", "robot-console", "bats"}
-
-// TestJVMConsoleCorpus reads recorded output (where a directory has a make.sh
-// it is a real tool's, else it is written after the tool's documentation) and
-// compares with the expectation beside it, bare and inside a GitHub job log.
-func TestJVMConsoleCorpus(t *testing.T) {
-	for _, file := range consoleFiles(t, jvmDirs...) {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rep, _ := readConsoles(t, string(b), jvmConsoles...)
-			got := expectationOf(rep)
-			beside := strings.TrimSuffix(file, ".txt") + ".json"
-			if *updateConsoles {
-				writeConsoleExpectation(t, beside, got)
-			}
-			var want consoleExpectation
-			readConsoleExpectation(t, beside, &want)
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %s\nwant %s", consoleJSON(got), consoleJSON(want))
-			}
-			inLog, _ := readConsoles(t, corpustest.JobLog(string(b)), jvmConsoles...)
-			if e := expectationOf(inLog); !reflect.DeepEqual(e, want) {
-				t.Errorf("inside a job log:\ngot  %s\nwant %s", consoleJSON(e), consoleJSON(want))
-			}
-		})
-	}
-}
 
 // TestJVMConsolesTruncated cuts the corpus at twenty places each: what is left
 // of a run that failed, or did not end, must not look like a success.
@@ -212,7 +180,7 @@ func fuzzConsole(f *testing.F, name, dir string) {
 		c := model.NewCollector(lim)
 		n := 0
 		c.OnTest = func(*model.Test) { n++ }
-		if _, err := reader.ReadLog(strings.NewReader(text), model.Options{Limits: lim}, c, name); err != nil && err != model.ErrUnknownFormat {
+		if _, err := reader.ReadLog(strings.NewReader(text), model.Options{Limits: lim}, reader.Log{Consoles: []string{name}}, c); err != nil && err != model.ErrUnknownFormat {
 			t.Fatal(err)
 		}
 		r := c.Finish(model.Info{})

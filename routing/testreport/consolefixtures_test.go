@@ -1,4 +1,4 @@
-package formats
+package testreport_test
 
 import (
 	"encoding/json"
@@ -53,7 +53,7 @@ func (f fixtureFile) path() string { return filepath.Join(consoleFixtures, f.Set
 func readConsoles(t *testing.T, text string, names ...string) (*model.Report, model.Info) {
 	t.Helper()
 	c := model.NewCollector(model.Limits{})
-	info, err := reader.ReadLog(strings.NewReader(text), model.Options{}, c, names...)
+	info, err := reader.ReadLog(strings.NewReader(text), model.Options{}, reader.Log{Consoles: names}, c)
 	if err != nil && len(info.Formats) > 0 {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package formats
+package testreport_test
 
 import (
 	"os"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
-	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/reader"
@@ -19,45 +17,6 @@ import (
 // recorded output stands in testdata under their names.
 var scriptConsoles = []string{
 	"unittest", "mocha", "rspec", "minitest", "phpunit", "pest", "tap", "node-test", "bun", "deno", "playwright", "exunit", "cucumber", "jasmine", "karma", "ava", "sympy",
-}
-
-// TestScriptCorpus reads the recorded output of real tools with every console
-// and compares with the expectation beside it, bare and inside a job log.
-func TestScriptCorpus(t *testing.T) {
-	for _, file := range consoleFiles(t, scriptConsoles...) {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rep, _ := readConsoles(t, string(b), allConsoles()...)
-			got := expectationOf(rep)
-			beside := strings.TrimSuffix(file, ".txt") + ".json"
-			if *updateConsoles {
-				writeConsoleExpectation(t, beside, got)
-			}
-			var want consoleExpectation
-			readConsoleExpectation(t, beside, &want)
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %s\nwant %s", consoleJSON(got), consoleJSON(want))
-			}
-			inLog, _ := readConsoles(t, corpustest.JobLog(string(b)), allConsoles()...)
-			if e := expectationOf(inLog); !reflect.DeepEqual(e, want) {
-				t.Errorf("inside a job log:\ngot  %s\nwant %s", consoleJSON(e), consoleJSON(want))
-			}
-		})
-	}
-}
-
-func allConsoles() []string {
-	var names []string
-	for _, f := range format.All() {
-		if f.Console != nil {
-			names = append(names, f.Name)
-		}
-	}
-	return names
 }
 
 // TestScriptCorpusAddsUp reads all recorded outputs as steps of one log.
@@ -118,7 +77,7 @@ func fuzzScript(f *testing.F, name string) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		lim := model.Limits{Text: 4 << 10, Line: 8 << 10, Failing: 50, Unnamed: 1000}
 		c := model.NewCollector(lim)
-		info, err := reader.ReadLog(strings.NewReader(string(b)), model.Options{Limits: lim}, c, name)
+		info, err := reader.ReadLog(strings.NewReader(string(b)), model.Options{Limits: lim}, reader.Log{Consoles: []string{name}}, c)
 		if err != nil && len(info.Formats) > 0 {
 			t.Fatal(err)
 		}
@@ -214,7 +173,7 @@ func TestScriptsBehindPrefixes(t *testing.T) {
 		lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 		got, _ := readConsoles(t, c.prefix+strings.Join(lines, "\n"+c.prefix)+"\n", scriptConsoles...)
 		if e, w := expectationOf(got), expectationOf(want); !reflect.DeepEqual(e, w) {
-			t.Errorf("%s behind %q:\ngot  %s\nwant %s", c.file, c.prefix, consoleJSON(e), consoleJSON(w))
+			t.Errorf("%s behind %q:\ngot  %s\nwant %s", c.file, c.prefix, asJSON(e), asJSON(w))
 		}
 	}
 }
