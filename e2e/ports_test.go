@@ -300,7 +300,7 @@ func spawned(id string, n int) func(Request) bool {
 			return false
 		}
 		text := string(in.Content)
-		return strings.Contains(text, `"port_id":"`+id+`"`) && strings.Count(text, `"event":"worker.spawn"`) == n
+		return strings.Contains(text, `"port_id":"`+id+`"`) && strings.Count(text, `"type":"port.worker.spawn"`) == n
 	}
 }
 

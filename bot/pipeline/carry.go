@@ -66,8 +66,8 @@ func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
 	return c, nil
 }
 
-// giveBack ends this process's claim: what is pending waits for its time, and
-// whoever comes then need not wait for the claim as well.
+// giveBack ends this process's lease: what is pending waits for its time, and
+// whoever comes then need not wait for the lease as well.
 func (l *Line) giveBack(ctx context.Context, c routing.Case) (routing.Case, error) {
 	return ledger.Case(l.Ledger, c.Key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		if c.Lease == nil || c.Lease.Owner != l.Owner {
@@ -144,13 +144,13 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 	return c, len(events), stuck
 }
 
-// held is once, while this process's claim is kept up.
+// held is once, while this process's lease is renewed.
 func (l *Line) held(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
 	defer l.hold(ctx, c.Key)()
 	return l.once(ctx, c, e, fresh)
 }
 
-// hold renews this process's claim while an effect takes long, as with a GitHub that
+// hold renews this process's lease while an effect takes long, as with a GitHub that
 // answers slowly: nobody else shall begin what is still under way. An effect that never
 // ends is left to others in the end.
 func (l *Line) hold(ctx context.Context, key string) (release func()) {

@@ -229,7 +229,7 @@ func escalationLabels(kind, severity string) []github.LabelSpec {
 	colors := map[string]string{"critical": "b60205", "high": "d93f0b", "medium": "fbca04", "low": "c2e0c6"}
 	return []github.LabelSpec{
 		{Name: "switchback", Color: "5319e7", Description: "Filed by Switchback"},
-		{Name: "escalation:" + kind, Color: "1d76db", Description: "Why a human is called"},
+		{Name: "escalation:" + kind, Color: "1d76db", Description: "Why a maintainer is asked"},
 		{Name: "severity:" + severity, Color: colors[severity], Description: "How grave it is"},
 	}
 }

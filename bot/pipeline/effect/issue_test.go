@@ -158,8 +158,8 @@ func (k *tracker) Owners(context.Context, github.Repo, string, []string) ([]stri
 	return nil, nil
 }
 
-// desk is one pull request whose effects go to a tracker.
-type desk struct {
+// filing is one pull request whose effects go to a tracker.
+type filing struct {
 	t   *testing.T
 	g   *GitHub
 	c   routing.Case
@@ -168,8 +168,8 @@ type desk struct {
 	cp  string // the checkpoint of the runs
 }
 
-func newDesk(t *testing.T, k *tracker, led ledger.Ledger, pr int) *desk {
-	d := &desk{t: t, cp: "ci", now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
+func newFiling(t *testing.T, k *tracker, led ledger.Ledger, pr int) *filing {
+	d := &filing{t: t, cp: "ci", now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
 	d.g = &GitHub{Hub: k, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
 		Now: func() time.Time { return d.now }, Sleep: func(context.Context, time.Duration) error { time.Sleep(10 * time.Microsecond); return nil }}
 	return d
@@ -177,7 +177,7 @@ func newDesk(t *testing.T, k *tracker, led ledger.Ledger, pr int) *desk {
 
 // analyze decides a run of class, or a green one, and carries out what it means
 // for issues.
-func (d *desk) analyze(class routing.Class, test string) error {
+func (d *filing) analyze(class routing.Class, test string) error {
 	d.run++
 	v := routing.Verdict{Checkpoint: d.cp, Run: routing.Run{Repository: "acme/app", ID: fmt.Sprint(d.run), SHA: fmt.Sprintf("%040x", d.run)}, Result: routing.Pass, Counts: routing.Counts{Tests: 2, Passed: 2}}
 	if class != "" {
@@ -194,7 +194,7 @@ func noTurns(string) routing.Policy {
 	return p
 }
 
-func (d *desk) apply(e routing.Event) error {
+func (d *filing) apply(e routing.Event) error {
 	next, err := ledger.Case(d.g.Ledger, d.c.Key).Update(d.t.Context(), func(routing.Case) ([]routing.Event, error) { return []routing.Event{e}, nil })
 	if err != nil {
 		return err
@@ -222,13 +222,13 @@ func TestManyCallAtOnce(t *testing.T) {
 	for round := range 60 {
 		k, led := newTracker(), &ledger.Memory{}
 		const cases = 6
-		desks := make([]*desk, cases)
-		for i := range desks {
-			desks[i] = newDesk(t, k, led, i+1)
+		filings := make([]*filing, cases)
+		for i := range filings {
+			filings[i] = newFiling(t, k, led, i+1)
 		}
-		all := func(do func(*desk) error) {
+		all := func(do func(*filing) error) {
 			var wg sync.WaitGroup
-			for _, d := range desks {
+			for _, d := range filings {
 				wg.Go(func() {
 					if err := do(d); err != nil {
 						t.Errorf("round %d, %s: %v", round, d.c.Key, err)
@@ -237,16 +237,16 @@ func TestManyCallAtOnce(t *testing.T) {
 			}
 			wg.Wait()
 		}
-		all(func(d *desk) error { return d.analyze(routing.EnvIssue, "t") })
+		all(func(d *filing) error { return d.analyze(routing.EnvIssue, "t") })
 		if len(k.issues) != 1 {
 			t.Fatalf("round %d: %d issues", round, len(k.issues))
 		}
-		for i := range desks {
+		for i := range filings {
 			if !strings.Contains(k.issues[0].Body, fmt.Sprintf("/pull/%d)", i+1)) {
 				t.Fatalf("round %d: #%d is not listed in\n%s", round, i+1, k.issues[0].Body)
 			}
 		}
-		all(func(d *desk) error { return d.analyze("", "") })
+		all(func(d *filing) error { return d.analyze("", "") })
 		reg, err := Register(t.Context(), led, "acme/app")
 		if err != nil || k.issues[0].State != "closed" || len(k.posts) != 1 || len(reg.AllOpen()) != 0 || !reg.Records[0].Settled {
 			t.Fatalf("round %d: %v, issue %s, posts %v, %d open", round, err, k.issues[0].State, k.posts, len(reg.AllOpen()))
@@ -262,13 +262,13 @@ func TestIssueLife(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	human := func(d *desk, e routing.HumanActed) routing.Event {
+	human := func(d *filing, e routing.HumanActed) routing.Event {
 		e.Checkpoint, e.By = d.cp, "octocat"
 		return routing.HumanEvent(d.c.Key, e, d.now)
 	}
 	t.Run("the labels follow the type", func(t *testing.T) {
 		k := newTracker()
-		d := newDesk(t, k, &ledger.Memory{}, 1)
+		d := newFiling(t, k, &ledger.Memory{}, 1)
 		must(t, d.analyze(routing.LogicError, "t"))
 		if !slices.Contains(k.issues[0].Labels, "escalation:test_failure") {
 			t.Fatal(k.issues[0].Labels)
@@ -285,7 +285,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("won't fix closes as not planned and calls no more", func(t *testing.T) {
 		k := newTracker()
-		d := newDesk(t, k, &ledger.Memory{}, 1)
+		d := newFiling(t, k, &ledger.Memory{}, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		must(t, d.apply(human(d, routing.HumanActed{Action: routing.HumanWontFix})))
 		if i := k.issues[0]; i.State != "closed" || i.StateReason != "not_planned" {
@@ -298,7 +298,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("S2-70 what becomes of a type that its case has an issue of goes there, and its own is closed", func(t *testing.T) {
 		k, led := newTracker(), &ledger.Memory{}
-		d := newDesk(t, k, led, 1)
+		d := newFiling(t, k, led, 1)
 		must(t, d.analyze(routing.LogicError, "t"))
 		d.cp = "lint"
 		must(t, d.analyze(routing.EnvIssue, "u"))
@@ -320,7 +320,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("who resolved it is on record", func(t *testing.T) {
 		k, led := newTracker(), &ledger.Memory{}
-		d := newDesk(t, k, led, 1)
+		d := newFiling(t, k, led, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		must(t, d.apply(human(d, routing.HumanActed{Action: routing.HumanResume})))
 		reg, err := Register(t.Context(), led, "acme/app")
@@ -331,7 +331,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("an issue that is gone ends nothing", func(t *testing.T) {
 		k := newTracker()
-		d := newDesk(t, k, &ledger.Memory{}, 1)
+		d := newFiling(t, k, &ledger.Memory{}, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		k.gone[1] = true
 		must(t, d.analyze(routing.EnvIssue, "t")) // new evidence
@@ -346,7 +346,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("an issue filed by a process that was killed then is closed by the pass that follows", func(t *testing.T) {
 		k := newTracker()
-		d := newDesk(t, k, &ledger.Memory{}, 1)
+		d := newFiling(t, k, &ledger.Memory{}, 1)
 		k.lose = true
 		if err := d.analyze(routing.EnvIssue, "t"); err == nil {
 			t.Fatal("nothing was lost")
@@ -358,7 +358,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("the owners are asked for once, when the issue is made", func(t *testing.T) {
 		k := newTracker()
-		d := newDesk(t, k, &ledger.Memory{}, 1)
+		d := newFiling(t, k, &ledger.Memory{}, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		if k.asked != 1 {
@@ -367,7 +367,7 @@ func TestIssueLife(t *testing.T) {
 	})
 	t.Run("the prompt is made out of the body that stands there", func(t *testing.T) {
 		k := newTracker()
-		d := newDesk(t, k, &ledger.Memory{}, 1)
+		d := newFiling(t, k, &ledger.Memory{}, 1)
 		var seen []string
 		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) string {
 			seen = append(seen, live)
