@@ -53,7 +53,7 @@ func (s *story) administers(event, action string, installation int, more map[str
 // turn fails the test unless the one comment of the App names fix attempt n.
 func (s *story) turn(n int) {
 	s.t.Helper()
-	if got := s.bot(); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("turn %d of 3", n)) {
+	if got := s.bot(); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("attempt %d of 3", n)) {
 		s.t.Errorf("turn %d is not told of: %q", n, got)
 	}
 }
@@ -95,7 +95,7 @@ func TestAppInstallation(t *testing.T) {
 		s.administers("installation", "unsuspend", id, nil)
 		s.settled()
 		got := strings.Join(s.bot(), "\n")
-		if len(s.bot()) != 2 || !strings.Contains(got, "turn 2 of 3") || !strings.Contains(got, "/switchback retry") {
+		if len(s.bot()) != 2 || !strings.Contains(got, "attempt 2 of 3") || !strings.Contains(got, "/switchback retry") {
 			t.Errorf("%q", got)
 		}
 		s.clean()
