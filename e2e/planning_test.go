@@ -179,7 +179,7 @@ func TestPlanningIssue(t *testing.T) {
 			t.Errorf("%s", q.Body)
 		}
 		p.want(p.say(Writer, q.Number, "/switchback planned"), 0, nil)
-		if got := p.last(q.Number); !strings.Contains(got, "a question is answered by a text") {
+		if got := p.last(q.Number); !strings.Contains(got, "an answer to a question needs a text") {
 			t.Error(got)
 		}
 		p.want(p.say(Writer, q.Number, "/switchback answer Always euro."), 0, nil)
