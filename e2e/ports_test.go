@@ -229,7 +229,7 @@ func TestPorts(t *testing.T) {
 	})
 	t.Run("N asks M to fix its work: N waits, no job fails for it, and M runs again (S3-44 S3-55 S3-68)", func(t *testing.T) {
 		m, n := p.journal(t, "ports", "m"), p.journal(t, "ports", "n")
-		if m.Pairs != 2 || len(m.Loop.Errands) != 1 || n.Loop.Status != plan.Paused || res.Jobs["level-2"] != "success" || !strings.Contains(res.Console, "switchback: port n: waiting: it waits for feedback FB-001 to m (FIX_REQUEST, round 1 of 2)") {
+		if m.Pairs != 2 || len(m.Loop.Requests) != 1 || n.Loop.Status != plan.Paused || res.Jobs["level-2"] != "success" || !strings.Contains(res.Console, "switchback: port n: waiting: it waits for feedback FB-001 to m (FIX_REQUEST, round 1 of 2)") {
 			t.Errorf("%+v\n%+v\n%v", m.Loop, n.Loop, res.Jobs)
 		}
 		if all := p.feedback(t); len(all) != 2 || all[0].Status != feedback.Verifying || all[0].Plan != "ports/run-501" {

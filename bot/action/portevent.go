@@ -50,7 +50,7 @@ func (p planCommands) portEvent(ctx context.Context) (int, error) {
 
 // advanceDue continues all ports whose workflow has ended or whose time is over: an event may be
 // lost, and time causes none.
-func (p planCommands) advanceDue(ctx context.Context, d *plans.Desk) ([]string, error) {
+func (p planCommands) advanceDue(ctx context.Context, d *plans.Runner) ([]string, error) {
 	all, err := d.Awaited(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (p planCommands) advanceDue(ctx context.Context, d *plans.Desk) ([]string, 
 }
 
 // advance continues one port.
-func (p planCommands) advance(ctx context.Context, d *plans.Desk, a plans.Awaited, more ...string) error {
+func (p planCommands) advance(ctx context.Context, d *plans.Runner, a plans.Awaited, more ...string) error {
 	if _, ok := d.Plan.Port(a.Port); !ok {
 		p.notice("port %s is no longer in the plan", a.Port)
 		return nil

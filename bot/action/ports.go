@@ -129,7 +129,7 @@ func (p planCommands) run(ctx context.Context, command string) (int, error) {
 }
 
 // build returns the build of the plan in the checkout.
-func (p planCommands) build() (*plans.Desk, error) {
+func (p planCommands) build() (*plans.Runner, error) {
 	file, name := p.deps.Options.PlanFile, p.deps.Options.PlanName
 	graph, err := planfile.Load(p.here(file))
 	var wrong *plan.Error
@@ -154,7 +154,7 @@ func (p planCommands) build() (*plans.Desk, error) {
 	}
 	o := p.deps.Render("")
 	o.Mention = p.deps.Config.Escalation.Mention
-	return &plans.Desk{
+	return &plans.Runner{
 		Start:  p.starts(),
 		Calls:  p.deps.Effects(effect.Subject{}, ""),
 		Ledger: p.deps.Ledger, Issues: p.deps.GitHub, Starts: p.deps.GitHub, Checks: p.deps.GitHub, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
@@ -177,7 +177,7 @@ func (r runner) here(name string) string {
 }
 
 // resume takes in the last level that the workflow has, and starts it again.
-func (p planCommands) resume(ctx context.Context, d *plans.Desk) (plans.Round, error) {
+func (p planCommands) resume(ctx context.Context, d *plans.Runner) (plans.Round, error) {
 	file := p.in.Dispatch
 	if file == "self" {
 		if file = p.ownWorkflow(); file == "" {
@@ -228,7 +228,7 @@ func (p planCommands) dispatched() map[string]string {
 }
 
 // writeRound writes a round's outputs and the job summary.
-func (p planCommands) writeRound(d *plans.Desk, r plans.Round, issue int) error {
+func (p planCommands) writeRound(d *plans.Runner, r plans.Round, issue int) error {
 	matrix, err := oneLine(r.Matrix.Matrix)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (p planCommands) writeRound(d *plans.Desk, r plans.Round, issue int) error 
 }
 
 // matrix writes the ports that need work as outputs, and records nothing.
-func (p planCommands) matrix(ctx context.Context, d *plans.Desk) (int, error) {
+func (p planCommands) matrix(ctx context.Context, d *plans.Runner) (int, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return 1, err

@@ -18,7 +18,7 @@ import (
 // served is the plan of the repository as the App drives it: read from a commit of a branch, without a
 // checkout.
 type served struct {
-	*plans.Desk
+	*plans.Runner
 	branch string
 	commit string
 	files  planfile.Commit
@@ -36,7 +36,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 			return nil, err
 		}
 	}
-	s := &served{branch: branch, Desk: &plans.Desk{Ledger: h.Ledger, Issues: h.GitHub, Starts: h.GitHub, Checks: h.GitHub, Calls: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
+	s := &served{branch: branch, Runner: &plans.Runner{Ledger: h.Ledger, Issues: h.GitHub, Starts: h.GitHub, Checks: h.GitHub, Calls: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
 		Settings: h.Config.Plan(), Render: h.words(), Claim: h.LeaseTTL, Now: h.Now}}
 	s.Render.Mention = h.Config.Escalation.Mention
 	if s.commit, err = h.GitHub.Head(ctx, h.Repo, branch); err != nil {

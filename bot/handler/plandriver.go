@@ -129,7 +129,7 @@ func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.Registe
 			return err
 		}
 	}
-	if err := PortsEnded(ctx, h.Deps, s.Desk, []string{w.Port}, s.branch); err != nil {
+	if err := PortsEnded(ctx, h.Deps, s.Runner, []string{w.Port}, s.branch); err != nil {
 		return err
 	}
 	// A process that was killed before may have recorded the end without starting the workflow.
@@ -234,9 +234,9 @@ func (h planDriver) pair(s *served, reg plan.Register, x plans.Served, spec plan
 	me.Run = x.Known.Run
 	ref := cmp.Or(branchOf(reg), s.branch)
 	return &worker.Pair{
-		Desk:  &worker.Desk{Ledger: h.Ledger, Key: routing.PortKey(h.Repo.String(), s.Name, x.ID), Port: x.ID, Now: h.Now},
-		Edges: &requests.Book{Ledger: h.Ledger, Repo: h.Repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: h.Now},
-		Plan:  s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: h.LeaseTTL,
+		Journal: &worker.Journal{Ledger: h.Ledger, Key: routing.PortKey(h.Repo.String(), s.Name, x.ID), Port: x.ID, Now: h.Now},
+		Edges:   &requests.Store{Ledger: h.Ledger, Repo: h.Repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: h.Now},
+		Plan:    s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: h.LeaseTTL,
 		Root: dir, Dir: filepath.Join(dir, "port", x.ID), Rules: h.Rules, Criteria: h.Config.CriteriaOf(x.ID), Language: h.Config.Language,
 		Workflows: &worker.Workflows{Remote: h.GitHub, Repo: h.Repo, Ref: "refs/heads/" + ref, Claim: h.LeaseTTL, Leave: true, Patience: Patience},
 	}
@@ -286,12 +286,12 @@ func (h planDriver) reconcile(ctx context.Context) error {
 		}
 		err, went = errors.Join(err, jerr), append(went, a.Port)
 	}
-	return errors.Join(err, PortsEnded(ctx, h.Deps, s.Desk, went, s.branch))
+	return errors.Join(err, PortsEnded(ctx, h.Deps, s.Runner, went, s.branch))
 }
 
 // PortsEnded takes in which ports have ended, shows the plan, and starts its workflow for what is ready
 // then; ref is the branch that it runs on, "" for the default one.
-func PortsEnded(ctx context.Context, d Deps, build *plans.Desk, advanced []string, ref string) error {
+func PortsEnded(ctx context.Context, d Deps, build *plans.Runner, advanced []string, ref string) error {
 	ended, err := build.Ended(ctx, advanced)
 	if err != nil || len(ended) == 0 {
 		return err

@@ -25,7 +25,7 @@ type Calls interface {
 
 // call brings the issues of the ports and of the feedback that wait for people to
 // how the plan stands. One that cannot be brought there keeps none of the others.
-func (d *Desk) call(ctx context.Context, reg plan.Register, b plan.Board) error {
+func (d *Runner) call(ctx context.Context, reg plan.Register, b plan.Board) error {
 	if d.Calls == nil {
 		return nil
 	}
@@ -40,11 +40,11 @@ func (d *Desk) call(ctx context.Context, reg plan.Register, b plan.Board) error 
 	return errors.Join(d.release(ctx, esc, b, asks, all), d.callForPorts(ctx, esc, b), d.askPlanner(ctx, esc, asks))
 }
 
-func (d *Desk) portKey(id string) string { return routing.PortKey(d.Repo.String(), d.Name, id) }
+func (d *Runner) portKey(id string) string { return routing.PortKey(d.Repo.String(), d.Name, id) }
 
-// callForPorts calls a human to each port that is escalated, once for each time
+// callForPorts opens an escalation for each port that needs one, once for each time
 // that it was.
-func (d *Desk) callForPorts(ctx context.Context, esc escalation.Register, b plan.Board) error {
+func (d *Runner) callForPorts(ctx context.Context, esc escalation.Register, b plan.Board) error {
 	var failed error
 	for _, row := range b.Rows {
 		if row.Standing != plan.IsEscalated {
@@ -82,7 +82,7 @@ func told(esc escalation.Register, m escalation.Member) bool {
 
 // asked delivers to people the feedback that they are to act on, and returns it,
 // with all other feedback.
-func (d *Desk) asked(ctx context.Context, reg plan.Register) (map[string]feedback.Record, feedback.Register, error) {
+func (d *Runner) asked(ctx context.Context, reg plan.Register) (map[string]feedback.Record, feedback.Register, error) {
 	build := reg.Build.Feedback
 	r, err := d.book(reg).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		if len(r.ForPeople(build, d.Plan.Root())) == 0 {
@@ -100,7 +100,7 @@ func (d *Desk) asked(ctx context.Context, reg plan.Register) (map[string]feedbac
 	return out, r, nil
 }
 
-func (d *Desk) askPlanner(ctx context.Context, esc escalation.Register, asks map[string]feedback.Record) error {
+func (d *Runner) askPlanner(ctx context.Context, esc escalation.Register, asks map[string]feedback.Record) error {
 	var failed error
 	for _, id := range slices.Sorted(maps.Keys(asks)) {
 		x := asks[id]
@@ -117,7 +117,7 @@ func (d *Desk) askPlanner(ctx context.Context, esc escalation.Register, asks map
 // release takes out of the issues what waits for nobody any more: ports that
 // have passed, that a human decided about, or that the plan has no more, and
 // feedback that has ended.
-func (d *Desk) release(ctx context.Context, esc escalation.Register, b plan.Board, asks map[string]feedback.Record, all feedback.Register) error {
+func (d *Runner) release(ctx context.Context, esc escalation.Register, b plan.Board, asks map[string]feedback.Record, all feedback.Register) error {
 	rows := map[string]plan.Row{}
 	for _, r := range b.Rows {
 		rows[r.ID] = r
@@ -150,7 +150,7 @@ func members(rec escalation.Record) []escalation.Member {
 	return []escalation.Member{rec.Host()}
 }
 
-func (d *Desk) releaseOne(ctx context.Context, m escalation.Member, rows map[string]plan.Row, asks map[string]feedback.Record, all feedback.Register) error {
+func (d *Runner) releaseOne(ctx context.Context, m escalation.Member, rows map[string]plan.Row, asks map[string]feedback.Record, all feedback.Register) error {
 	if plan, id, ok := routing.ParseEdgeKey(m.Case); ok && plan == d.Name {
 		if _, waits := asks[id]; waits {
 			return nil

@@ -9,14 +9,14 @@ import (
 )
 
 // book is the feedback of the register's build.
-func (d *Desk) book(reg plan.Register) requests.Book {
-	return requests.Book{Ledger: d.Ledger, Repo: d.Repo.String(), Build: reg.Build.Feedback, Plan: d.Plan, Now: d.Now}
+func (d *Runner) book(reg plan.Register) requests.Store {
+	return requests.Store{Ledger: d.Ledger, Repo: d.Repo.String(), Build: reg.Build.Feedback, Plan: d.Plan, Now: d.Now}
 }
 
 // goesOn returns under what name the feedback of a new build stands: its own, or,
 // while feedback of the build before is open, that one's, so that nothing is lost
 // and the rounds go on being counted.
-func (d *Desk) goesOn(ctx context.Context, reg plan.Register, build string) (string, error) {
+func (d *Runner) goesOn(ctx context.Context, reg plan.Register, build string) (string, error) {
 	r, err := d.book(reg).Register(ctx)
 	if err != nil {
 		return "", fmt.Errorf("the register of edges: %w", err)
@@ -28,7 +28,7 @@ func (d *Desk) goesOn(ctx context.Context, reg plan.Register, build string) (str
 }
 
 // deliver delivers feedback, and returns what is open then.
-func (d *Desk) deliver(ctx context.Context, reg plan.Register) (plan.Edges, error) {
+func (d *Runner) deliver(ctx context.Context, reg plan.Register) (plan.Edges, error) {
 	b := d.book(reg)
 	r, err := b.Hand(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *Desk) deliver(ctx context.Context, reg plan.Register) (plan.Edges, erro
 }
 
 // open returns the open feedback as it is.
-func (d *Desk) open(ctx context.Context, reg plan.Register) (plan.Edges, error) {
+func (d *Runner) open(ctx context.Context, reg plan.Register) (plan.Edges, error) {
 	b := d.book(reg)
 	r, err := b.Register(ctx)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 // book is the feedback of the newest build.
-func (s *site) book() requests.Book {
+func (s *site) book() requests.Store {
 	s.t.Helper()
-	d := s.desk("0", 1)
+	d := s.runner("0", 1)
 	reg, err := d.Register(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
@@ -38,7 +38,7 @@ func (s *site) worked(run, id string, status plan.LoopStatus, settles bool) plan
 	key := routing.PortKey(repo.String(), "ports", id)
 	var l plan.Loop
 	_, err = ledger.Of(s.led, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
-		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Turn: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Errands: before.Errands, Reason: "as it is"}
+		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Turn: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Requests: before.Requests, Reason: "as it is"}
 		r := l.Result(s.hash[id])
 		return []routing.Event{plan.Event{Kind: plan.RunnerChanged, At: s.now, Runner: &plan.Runner{ID: run + id, Run: run}}.Record(),
 			plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l, Result: &r}.Record()}, nil
@@ -75,10 +75,10 @@ func (s *site) record(id string) feedback.Record {
 const model = "- {id: model}\n- {id: check, depends_on: model}\n- {id: view, depends_on: model}\n- {id: zeta, depends_on: check}\n"
 
 // asked is a build whose port check has asked model to fix its work.
-func asked(t *testing.T, kind feedback.Type, to string) (*site, *Desk, Round) {
+func asked(t *testing.T, kind feedback.Type, to string) (*site, *Runner, Round) {
 	t.Helper()
 	s := newSite(t, model)
-	d := s.desk("1", 1)
+	d := s.runner("1", 1)
 	r, err := d.Begin(t.Context(), "")
 	s.is(r, err, "model")
 	s.worked("1", "model", plan.Success, true)
@@ -113,14 +113,14 @@ func TestRoundsDeliverFeedback(t *testing.T) {
 		}
 	})
 	t.Run("a collect that runs again hands out the same, and delivers once (S3-25)", func(t *testing.T) {
-		again, err := s.desk("1", 1).Collect(ctx, r.Build, 2)
+		again, err := s.runner("1", 1).Collect(ctx, r.Build, 2)
 		s.is(again, err, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
 		if r, _ := s.book().Register(ctx); r.Version != 2 {
 			t.Errorf("%d events", r.Version)
 		}
 	})
 	t.Run("what a killed runner left is settled by whoever takes it in (S3-57)", func(t *testing.T) {
-		if l := s.worked("1", "model", plan.Success, false); len(l.Errands) != 1 || s.record("FB-001").Status != feedback.Processing {
+		if l := s.worked("1", "model", plan.Success, false); len(l.Requests) != 1 || s.record("FB-001").Status != feedback.Processing {
 			t.Fatalf("%+v", l)
 		}
 		r, err := d.Collect(ctx, r.Build, r.Level)
@@ -139,7 +139,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 	ctx := t.Context()
 	t.Run("the next build goes on with what is open, in its round (S3-41 S3-57)", func(t *testing.T) {
 		s, _, _ := asked(t, feedback.FixRequest, "model")
-		next := s.desk("2", 1)
+		next := s.runner("2", 1)
 		r, err := next.Begin(ctx, "") // the job of model never began
 		s.is(r, err, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
 		if r.Build != "run-2" || r.Feedback != "ports/run-1" {
@@ -155,7 +155,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 		if _, err := next.Collect(ctx, r.Build, r.Level); err != nil {
 			t.Fatal(err)
 		}
-		r, err = s.desk("3", 1).Begin(ctx, "")
+		r, err = s.runner("3", 1).Begin(ctx, "")
 		if s.is(r, err, ""); r.Feedback != "ports/run-3" {
 			t.Errorf("nothing is open, and the rounds do not begin anew: %+v", r)
 		}
@@ -163,7 +163,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 	t.Run("a target that is killed twice at it goes on with its pair, though it passed before (S3-44 S3-57)", func(t *testing.T) {
 		s, _, _ := asked(t, feedback.FixRequest, "model")
 		for _, run := range []string{"2", "3", "4"} {
-			d := s.desk(run, 1)
+			d := s.runner(run, 1)
 			r, err := d.Begin(ctx, "")
 			s.is(r, err, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
 			if run == "2" {
@@ -188,21 +188,21 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 		if out, err := d.GoOn(ctx, r.Build, r.Level, "ports.yml", "main", nil); err != nil || !out.More || len(s.world.starts) != 1 {
 			t.Errorf("%+v %v %q", out, err, s.world.starts)
 		}
-		r, err := s.desk("2", 1).Begin(ctx, "run-1")
+		r, err := s.runner("2", 1).Begin(ctx, "run-1")
 		s.is(r, err, "check", "model=passed", "check=running", "view=passed", "zeta=paused")
 	})
 	t.Run("a workflow without rounds queues it for the next build", func(t *testing.T) {
 		s := newSite(t, model)
 		s.worked("1", "model", plan.Success, true)
-		r, err := s.desk("1", 1).CollectAll(ctx)
+		r, err := s.runner("1", 1).CollectAll(ctx)
 		if err != nil || r.Board.Counts[plan.IsPassed] != 1 {
 			t.Fatal(err, r.Board)
 		}
 		s.send("check", "model", feedback.FixRequest)
-		if r, err = s.desk("1", 1).CollectAll(ctx); err != nil || r.Board.Counts[plan.IsPaused]+r.Board.Counts[plan.IsFailed] == 0 {
+		if r, err = s.runner("1", 1).CollectAll(ctx); err != nil || r.Board.Counts[plan.IsPaused]+r.Board.Counts[plan.IsFailed] == 0 {
 			t.Errorf("%+v %v", r.Board, err)
 		}
-		r, err = s.desk("2", 1).Begin(ctx, "")
+		r, err = s.runner("2", 1).Begin(ctx, "")
 		if err != nil || !strings.Contains(fmt.Sprint(r.Matrix.Matrix.Include), "model") {
 			t.Errorf("%+v %v", r, err)
 		}
@@ -232,7 +232,7 @@ func TestFeedbackToWhoeverPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.plan, s.hash["refund"] = p, "h-refund"
-		next := s.desk("2", 1)
+		next := s.runner("2", 1)
 		r, err = next.Begin(ctx, "")
 		s.is(r, err, "refund") // check waits for what was added
 		s.worked("2", "refund", plan.Success, true)

@@ -16,7 +16,7 @@ type Awaited struct {
 }
 
 // Awaited returns the ports of the plan that were handed out and go on by events.
-func (d *Desk) Awaited(ctx context.Context) ([]Awaited, error) {
+func (d *Runner) Awaited(ctx context.Context) ([]Awaited, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (d *Desk) Awaited(ctx context.Context) ([]Awaited, error) {
 }
 
 // Journal reads the journal of a port.
-func (d *Desk) Journal(ctx context.Context, id string) (plan.Journal, error) {
+func (d *Runner) Journal(ctx context.Context, id string) (plan.Journal, error) {
 	events, _, err := d.Ledger.Load(ctx, routing.PortKey(d.Repo.String(), d.Name, id))
 	if err != nil {
 		return plan.Journal{}, fmt.Errorf("the journal of port %s: %w", id, err)
@@ -52,7 +52,7 @@ func (d *Desk) Journal(ctx context.Context, id string) (plan.Journal, error) {
 
 // Ended takes in what came of ports that went on by events, those of them that
 // have ended, and returns which these are.
-func (d *Desk) Ended(ctx context.Context, ids []string) ([]string, error) {
+func (d *Runner) Ended(ctx context.Context, ids []string) ([]string, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (d *Desk) Ended(ctx context.Context, ids []string) ([]string, error) {
 // something to do: the one that began the build, as it did, unless another is
 // given. It returns its file, "" if nothing is to do. For one end it is started
 // once.
-func (d *Desk) Resume(ctx context.Context, id, workflow, ref string) (string, error) {
+func (d *Runner) Resume(ctx context.Context, id, workflow, ref string) (string, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return "", err

@@ -16,7 +16,7 @@ const mostLive = 10
 // Live shows in the plan's issue that a port which this run was handed is in a
 // turn, or, with turn 0, how it ended. What is known already, or is older than what
 // is shown, changes nothing.
-func (d *Desk) Live(ctx context.Context, id string, turn int) error {
+func (d *Runner) Live(ctx context.Context, id string, turn int) error {
 	if d.Issues == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func live(r plan.Register) bool {
 
 // turned returns what to record of a port in a turn, or at its end. A port whose
 // process ended without saying how is left to the end of the round.
-func (d *Desk) turned(ctx context.Context, r plan.Register, id string, turn int) ([]routing.Event, error) {
+func (d *Runner) turned(ctx context.Context, r plan.Register, id string, turn int) ([]routing.Event, error) {
 	if turn > 0 {
 		return r.Turned(id, d.Run, turn, d.Now()), nil
 	}
@@ -71,7 +71,7 @@ func (d *Desk) turned(ctx context.Context, r plan.Register, id string, turn int)
 		return nil, err
 	}
 	j, err := plan.FoldJournal(events)
-	if err != nil || j.Loop == nil || j.Loop.Status == plan.Running || len(j.Loop.Errands) > 0 {
+	if err != nil || j.Loop == nil || j.Loop.Status == plan.Running || len(j.Loop.Requests) > 0 {
 		return nil, err // what it ran for is settled with the round
 	}
 	now := k.Heard(j)
@@ -83,7 +83,7 @@ func (d *Desk) turned(ctx context.Context, r plan.Register, id string, turn int)
 
 // lead notes in b which issues call people to its ports. It returns how many
 // events the register of those has.
-func (d *Desk) lead(ctx context.Context, b plan.Board) (int, error) {
+func (d *Runner) lead(ctx context.Context, b plan.Board) (int, error) {
 	if d.Calls == nil {
 		return 0, nil
 	}
@@ -101,6 +101,6 @@ func (d *Desk) lead(ctx context.Context, b plan.Board) (int, error) {
 
 // marker orders what the plan's issue says: both registers grow with every change,
 // so an older state never replaces a newer.
-func (d *Desk) marker(reg plan.Register, calls int) string {
+func (d *Runner) marker(reg plan.Register, calls int) string {
 	return marker.Format(d.Key(), reg.Version+calls)
 }

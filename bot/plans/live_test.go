@@ -10,9 +10,9 @@ import (
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	begin := func(plan string) (*site, *Desk) {
+	begin := func(plan string) (*site, *Runner) {
 		s := newSite(t, plan)
-		d := s.desk("1", 1)
+		d := s.runner("1", 1)
 		if _, err := d.Begin(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +21,7 @@ func TestLive(t *testing.T) {
 		}
 		return s, d
 	}
-	live := func(d *Desk, id string, turn int) {
+	live := func(d *Runner, id string, turn int) {
 		t.Helper()
 		if err := d.Live(t.Context(), id, turn); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestLive(t *testing.T) {
 	})
 	t.Run("another run's port, and one that was not handed out, change nothing", func(t *testing.T) {
 		before := s.world.issues[0].Body
-		live(s.desk("2", 1), "c", 1)
+		live(s.runner("2", 1), "c", 1)
 		live(d, "d", 1)
 		if got := s.world.issues[0].Body; got != before {
 			t.Errorf("%s", got)

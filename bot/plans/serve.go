@@ -20,7 +20,7 @@ import (
 // before, unless refuse says that it is not wanted; it is asked with the newest state
 // of the register. What ended in the build before is taken in first; what is at work
 // is gone on with.
-func (d *Desk) BeginServed(ctx context.Context, id string, refuse func(plan.Register) bool) error {
+func (d *Runner) BeginServed(ctx context.Context, id string, refuse func(plan.Register) bool) error {
 	if err := d.TakeIn(ctx); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s Served) Ended() bool {
 
 // Served returns the ports that are handed out and were not taken in since, in the
 // order of the plan; none if no server drives the newest build.
-func (d *Desk) Served(ctx context.Context) (plan.Register, []Served, error) {
+func (d *Runner) Served(ctx context.Context) (plan.Register, []Served, error) {
 	reg, err := d.Register(ctx)
 	if err != nil || !reg.Build.Served {
 		return reg, nil, err
@@ -79,7 +79,7 @@ func (d *Desk) Served(ctx context.Context) (plan.Register, []Served, error) {
 
 // TakeIn takes in what came of the ports whose pairs have ended, and in which turn the
 // others are.
-func (d *Desk) TakeIn(ctx context.Context) error {
+func (d *Runner) TakeIn(ctx context.Context) error {
 	_, all, err := d.Served(ctx)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (d *Desk) TakeIn(ctx context.Context) error {
 
 // HandReady hands out what is ready in a build that a server drives, no more than may
 // run at once, and returns how many ports these are.
-func (d *Desk) HandReady(ctx context.Context) (int, error) {
+func (d *Runner) HandReady(ctx context.Context) (int, error) {
 	reg, err := d.Register(ctx)
 	if err != nil || !reg.Build.Served {
 		return 0, err
@@ -129,15 +129,15 @@ func (d *Desk) HandReady(ctx context.Context) (int, error) {
 			return nil, nil // whoever began that hands out
 		}
 		r.Edges = open
-		room := d.Settings.Concurrency()
+		free := d.Settings.Concurrency()
 		for id, k := range r.Ports {
 			if k.Standing == plan.IsRunning && k.Build == build && d.Plan.Has(id) {
-				room--
+				free--
 			}
 		}
 		level := r.Build.Rounds + 1
 		add := r.Read(d.Plan.Links(), d.Now())
-		if ready := d.Plan.Round(d.Settings, r, d.Hashes, level, max(0, room)).Matrix.Include; len(ready) > 0 {
+		if ready := d.Plan.Round(d.Settings, r, d.Hashes, level, max(0, free)).Matrix.Include; len(ready) > 0 {
 			handed = len(ready)
 			add = append(add, r.Hand(ready, level, build, "", d.Now()))
 		}
@@ -147,7 +147,7 @@ func (d *Desk) HandReady(ctx context.Context) (int, error) {
 }
 
 // Broke records that a port could not be run, and why.
-func (d *Desk) Broke(ctx context.Context, id string, why error) error {
+func (d *Runner) Broke(ctx context.Context, id string, why error) error {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (d *Desk) Broke(ctx context.Context, id string, why error) error {
 
 // claimed returns that something is to be tried later, as another process may be at
 // it.
-func (d *Desk) claimed(since time.Time, what string) error {
+func (d *Runner) claimed(since time.Time, what string) error {
 	if left := d.Claim - d.Now().Sub(since); left > 0 {
 		return &github.Error{Kind: advice.Later, After: left, Op: what, Message: "another process may have begun that"}
 	}
@@ -169,7 +169,7 @@ func (d *Desk) claimed(since time.Time, what string) error {
 
 // files notes that this process files the plan's issue, or returns that another one
 // may be at it.
-func (d *Desk) files(ctx context.Context) error {
+func (d *Runner) files(ctx context.Context) error {
 	const key = "issue"
 	if err := d.ask(ctx, key, "show plan "+d.Name); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (d *Desk) files(ctx context.Context) error {
 
 // ask records that something is about to be asked of GitHub, unless another process has
 // a claim on that.
-func (d *Desk) ask(ctx context.Context, key, what string) error {
+func (d *Runner) ask(ctx context.Context, key, what string) error {
 	_, err := d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
 		if at, taken := r.Sent[key]; taken {
 			if err := d.claimed(at, what); err != nil {
@@ -198,7 +198,7 @@ func (d *Desk) ask(ctx context.Context, key, what string) error {
 // Begins starts the workflow of the plan, which begins a build by itself, once by its
 // key. It returns the file, "" if it is not known which one that is: file says so, else
 // the newest build that a workflow began.
-func (d *Desk) Begins(ctx context.Context, key, file, ref string) (string, error) {
+func (d *Runner) Begins(ctx context.Context, key, file, ref string) (string, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return "", err

@@ -22,14 +22,14 @@ func TestHandReadyTogether(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newSite(t, wide)
-	desks := make([]*Desk, 8)
-	for i := range desks {
-		desks[i] = s.desk("", 1)
-		desks[i].Settings.MaxConcurrency = 2
+	runners := make([]*Runner, 8)
+	for i := range runners {
+		runners[i] = s.runner("", 1)
+		runners[i].Settings.MaxConcurrency = 2
 	}
 	var all sync.WaitGroup
-	handed := make([]int, len(desks))
-	for i, d := range desks {
+	handed := make([]int, len(runners))
+	for i, d := range runners {
 		all.Go(func() {
 			if err := d.BeginServed(ctx, "push-1", nil); err != nil {
 				t.Error(err)
@@ -45,7 +45,7 @@ func TestHandReadyTogether(t *testing.T) {
 	for _, n := range handed {
 		sum += n
 	}
-	reg, out, err := desks[0].Served(ctx)
+	reg, out, err := runners[0].Served(ctx)
 	if err != nil || sum != 2 || len(out) != 2 || len(reg.Begun) != 1 || !reg.Build.Served || reg.Build.Plan != s.plan.Digest() {
 		t.Fatalf("%v: %d handed out, %+v, builds %v", err, sum, out, reg.Begun)
 	}
@@ -54,7 +54,7 @@ func TestHandReadyTogether(t *testing.T) {
 func TestBeginServedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := newSite(t, wide).desk("", 1)
+	d := newSite(t, wide).runner("", 1)
 	for _, id := range []string{"push-1", "push-1", "next-2", "push-1", "next-2"} {
 		if err := d.BeginServed(ctx, id, nil); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestServedAfterAnotherBuild(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newSite(t, wide)
-	d := s.desk("", 1)
+	d := s.runner("", 1)
 	d.Settings.MaxConcurrency = 1
 	must := func(err error) {
 		t.Helper()
@@ -124,7 +124,7 @@ func TestClaims(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := newSite(t, wide)
-	d := s.desk("", 1)
+	d := s.runner("", 1)
 	d.Claim, d.Issues = time.Minute, nil
 	s.world.lost = &github.Error{Kind: advice.Later, Message: "cut off"}
 	var e *github.Error

@@ -45,7 +45,7 @@ func labels(b plan.Board) (add, remove []github.LabelSpec) {
 // plan stands now. It returns the issue's number, 0 for a plan
 // without ports. An issue that was deleted or transferred is filed anew. Once all
 // has passed it is closed; one that a person closed stays closed.
-func (d *Desk) Show(ctx context.Context) (int, error) {
+func (d *Runner) Show(ctx context.Context) (int, error) {
 	if d.Issues == nil || d.Plan.Len() == 0 {
 		return 0, nil
 	}
@@ -75,7 +75,7 @@ func (d *Desk) Show(ctx context.Context) (int, error) {
 
 // draw brings the body of the plan's issue to how the plan stands, and files the
 // issue where there is none.
-func (d *Desk) draw(ctx context.Context, reg plan.Register, b plan.Board, calls int) (github.Issue, error) {
+func (d *Runner) draw(ctx context.Context, reg plan.Register, b plan.Board, calls int) (github.Issue, error) {
 	add, _ := labels(b)
 	spec := github.IssueSpec{Title: planview.Title(d.Name, d.Render), Body: planview.Body(d.Name, b, d.Render), Labels: append([]github.LabelSpec{label}, add...)}
 	ref := ""
@@ -104,7 +104,7 @@ func (d *Desk) draw(ctx context.Context, reg plan.Register, b plan.Board, calls 
 	return issue, err
 }
 
-func (d *Desk) close(ctx context.Context, issue github.Issue, b plan.Board) error {
+func (d *Runner) close(ctx context.Context, issue github.Issue, b plan.Board) error {
 	_, passed := b.Done()
 	var err error
 	switch {

@@ -13,9 +13,9 @@ import (
 // on has passed, as many at once as the settings allow, and feedback between them
 // as soon as its target is free.
 type Walk struct {
-	Desk *Desk
+	Runner *Runner
 	// Run runs the pair of a port. The error says that it could not be run.
-	Run func(ctx context.Context, build string, spec plan.Spec, book requests.Book) error
+	Run func(ctx context.Context, build string, spec plan.Spec, book requests.Store) error
 	// Read returns the plan as it is written now, and the hashes of its ports.
 	Read func() (plan.Plan, map[string]string, error)
 	Tell func(plan.Board) // told how the plan stands after each change; may be nil
@@ -31,7 +31,7 @@ type ended struct {
 // plan stands once nothing is left that may run. When ctx ends the ports that run
 // are ended, and nothing else begins. An error leaves nothing running.
 func (w *Walk) Go(ctx context.Context) (plan.Board, error) {
-	d := w.Desk
+	d := w.Runner
 	most := d.Settings.Concurrency()
 	recorded := context.WithoutCancel(ctx) // what happened is to be known
 	d.Most = most
@@ -47,7 +47,7 @@ func (w *Walk) Go(ctx context.Context) (plan.Board, error) {
 			build := r.Build // r moves on while they run
 			for _, e := range r.Matrix.Matrix.Include {
 				spec, _ := d.Plan.Port(e.ID) // of the plan that the round was made of
-				book := requests.Book{Ledger: d.Ledger, Repo: d.Repo.String(), Build: r.Feedback, Plan: d.Plan, Now: d.Now}
+				book := requests.Store{Ledger: d.Ledger, Repo: d.Repo.String(), Build: r.Feedback, Plan: d.Plan, Now: d.Now}
 				running++
 				go func() { done <- ended{spec.ID, w.Run(ctx, build, spec, book)} }()
 			}
@@ -72,8 +72,8 @@ func (w *Walk) tell(b plan.Board) {
 
 // next takes in a port that ended, and hands out what is ready, at most so many.
 // An error before stays.
-func (w *Walk) next(ctx context.Context, end ended, room int, further bool, before error) (Round, error) {
-	reg, err := w.Desk.take(ctx, end)
+func (w *Walk) next(ctx context.Context, end ended, free int, further bool, before error) (Round, error) {
+	reg, err := w.Runner.take(ctx, end)
 	if before != nil {
 		return Round{}, before
 	}
@@ -83,17 +83,17 @@ func (w *Walk) next(ctx context.Context, end ended, room int, further bool, befo
 	if p, hashes, err := w.Read(); err != nil {
 		return Round{}, fmt.Errorf("the plan was changed, and is wrong: %w", err)
 	} else {
-		w.Desk.Plan, w.Desk.Hashes = p, hashes
+		w.Runner.Plan, w.Runner.Hashes = p, hashes
 	}
-	w.Desk.Most = room
+	w.Runner.Most = free
 	if !further {
-		return w.Desk.stands(ctx, reg)
+		return w.Runner.stands(ctx, reg)
 	}
-	return w.Desk.hand(ctx, reg, reg.Build.Rounds+1)
+	return w.Runner.hand(ctx, reg, reg.Build.Rounds+1)
 }
 
 // take takes in what came of one port.
-func (d *Desk) take(ctx context.Context, end ended) (plan.Register, error) {
+func (d *Runner) take(ctx context.Context, end ended) (plan.Register, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return reg, err
@@ -110,7 +110,7 @@ func (d *Desk) take(ctx context.Context, end ended) (plan.Register, error) {
 }
 
 // stands returns how the plan stands, and hands out nothing.
-func (d *Desk) stands(ctx context.Context, reg plan.Register) (r Round, err error) {
+func (d *Runner) stands(ctx context.Context, reg plan.Register) (r Round, err error) {
 	if reg.Edges, err = d.open(ctx, reg); err != nil {
 		return Round{}, err
 	}
@@ -119,7 +119,7 @@ func (d *Desk) stands(ctx context.Context, reg plan.Register) (r Round, err erro
 }
 
 // Stands returns how the plan stands in its newest build.
-func (d *Desk) Stands(ctx context.Context) (plan.Board, error) {
+func (d *Runner) Stands(ctx context.Context) (plan.Board, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return plan.Board{}, err

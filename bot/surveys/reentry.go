@@ -34,7 +34,7 @@ const packetBytes = 48 << 10
 const ReentryPart = "!feedback/reentry/"
 
 // Reenter starts the next cycle if a completed run is to, and reports whether.
-func (d *Desk) Reenter(ctx context.Context, run survey.Completed) (bool, error) {
+func (d *Service) Reenter(ctx context.Context, run survey.Completed) (bool, error) {
 	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		return r.Reenter(run, d.Config.Feedback.After, d.lease()), nil
 	})
@@ -51,7 +51,7 @@ func (d *Desk) Reenter(ctx context.Context, run survey.Completed) (bool, error) 
 
 // start dispatches a re-entry and notes it. GitHub keeps no key of a dispatch:
 // one whose answer was lost is looked for among the runs by its key.
-func (d *Desk) start(ctx context.Context, reg survey.Register, s survey.Started, fresh bool) error {
+func (d *Service) start(ctx context.Context, reg survey.Register, s survey.Started, fresh bool) error {
 	cfg := d.Config.Feedback
 	if d.Starts == nil || !cfg.Reenters() {
 		return nil
@@ -83,7 +83,7 @@ func (d *Desk) start(ctx context.Context, reg survey.Register, s survey.Started,
 	return err
 }
 
-func (d *Desk) dispatch(ctx context.Context, repo github.Repo, key string, p Reentry) error {
+func (d *Service) dispatch(ctx context.Context, repo github.Repo, key string, p Reentry) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (d *Desk) dispatch(ctx context.Context, repo github.Repo, key string, p Ree
 	return d.Starts.DispatchWorkflow(ctx, repo, cfg.Workflow, ref, map[string]string{"key": key, "packet": string(data)})
 }
 
-func (d *Desk) takeReentry(ctx context.Context, run string) (bool, error) {
+func (d *Service) takeReentry(ctx context.Context, run string) (bool, error) {
 	mine := false
 	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		mine = false

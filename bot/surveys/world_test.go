@@ -14,7 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-// world is GitHub as far as a Desk sees it.
+// world is GitHub as far as a service sees it.
 type world struct {
 	mu       sync.Mutex
 	issues   []github.Issue

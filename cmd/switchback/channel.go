@@ -97,7 +97,7 @@ func channelCommand(s streams, getenv func(string) string) *cobra.Command {
 }
 
 // member opens the stream of a port for a session outside of `port run`.
-func (f channelFlags) member(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
+func (f channelFlags) member(ctx context.Context, getenv func(string) string) (*worker.Journal, error) {
 	for name, v := range map[string]string{"--port": f.port, "--session": f.session} {
 		if v == "" {
 			return nil, usage("%s is missing; it can only be left out in a worker of `switchback port run`", name)

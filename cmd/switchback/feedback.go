@@ -521,8 +521,8 @@ func (f *feedbackFlags) path() string {
 
 // book returns the requests of the build that --build names, else of the newest build of the plan,
 // else those that belong to no build.
-func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.Book, error) {
-	b := requests.Book{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
+func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.Store, error) {
+	b := requests.Store{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
 	if f.build == "" {
 		var err error
 		b.Build, err = feedbackOf(ctx, led, f.repo, f.plan, "")

@@ -53,7 +53,7 @@ func planNamed(given string) (name, file string) {
 var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // stream opens the stream of a port.
-func (p portPlace) stream(ctx context.Context, getenv func(string) string) (*worker.Desk, error) {
+func (p portPlace) stream(ctx context.Context, getenv func(string) string) (*worker.Journal, error) {
 	d, _, _, err := p.streamAt(ctx, getenv)
 	return d, err
 }
@@ -63,7 +63,7 @@ func (p portPlace) repository(getenv func(string) string) string {
 }
 
 // streamAt opens the stream of a port. gh is nil without a token.
-func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d *worker.Desk, gh *github.Hub, repo github.Repo, err error) {
+func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d *worker.Journal, gh *github.Hub, repo github.Repo, err error) {
 	p.plan, _ = planNamed(p.plan)
 	if !planName.MatchString(p.plan) {
 		return nil, nil, repo, usage("--plan is %q; it must be a path, or a name of at most 100 letters, digits, dots, underscores and hyphens", p.plan)
@@ -79,7 +79,7 @@ func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d 
 	if err != nil {
 		return nil, nil, repo, err
 	}
-	return &worker.Desk{Ledger: led, Key: routing.PortKey(name, p.plan, p.port), Port: p.port, Now: time.Now}, gh, repo, nil
+	return &worker.Journal{Ledger: led, Key: routing.PortKey(name, p.plan, p.port), Port: p.port, Now: time.Now}, gh, repo, nil
 }
 
 // githubClient returns a client for GitHub, nil without a token or a repository.
@@ -154,7 +154,7 @@ Exit codes: 0 passed, 1 anything else, 2 wrong usage.`,
 			if err != nil {
 				return err
 			}
-			j, err := d.Journal(c.Context())
+			j, err := d.Load(c.Context())
 			if err != nil {
 				return failed(err)
 			}
@@ -227,7 +227,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		return failed(err)
 	}
 	pair := &worker.Pair{
-		Desk: d, Plan: f.plan, Edges: reqs, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
+		Journal: d, Plan: f.plan, Edges: reqs, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
 		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 	}
@@ -285,7 +285,7 @@ func because(r plan.Result) string {
 }
 
 // requests returns the feedback requests of the build that the port belongs to.
-func (f portFlags) requests(ctx context.Context, led ledger.Ledger, p plan.Plan, getenv func(string) string) (*requests.Book, error) {
+func (f portFlags) requests(ctx context.Context, led ledger.Ledger, p plan.Plan, getenv func(string) string) (*requests.Store, error) {
 	repo := f.repository(getenv)
 	own := f.build
 	if own == "" && getenv("GITHUB_ACTIONS") == "true" {
@@ -298,12 +298,12 @@ func (f portFlags) requests(ctx context.Context, led ledger.Ledger, p plan.Plan,
 	if name == "" && own != "" {
 		name = requests.Of(f.plan, own)
 	}
-	return &requests.Book{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
+	return &requests.Store{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
 }
 
 // edges returns the open feedback requests of the newest build from a port or to it.
 func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.Edge, error) {
-	b := requests.Book{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
+	b := requests.Store{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
 	name, _ := planNamed(p.plan)
 	var err error
 	if b.Build, err = feedbackOf(ctx, led, b.Repo, name, ""); err != nil {

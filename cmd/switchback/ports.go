@@ -213,7 +213,7 @@ func (f *planFlags) named(c *cobra.Command, args []string) {
 }
 
 // builder opens the build of the plan.
-func (f *planFlags) builder(ctx context.Context, getenv func(string) string) (*plans.Desk, error) {
+func (f *planFlags) builder(ctx context.Context, getenv func(string) string) (*plans.Runner, error) {
 	p, settings, file, err := loadPlan(f.config, portFlags{ports: f.path}.path())
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (f *planFlags) builder(ctx context.Context, getenv func(string) string) (*p
 	if gh != nil {
 		f.workflows = worker.WorkflowsOf(gh, r, getenv)
 	}
-	return &plans.Desk{Ledger: led, Repo: r, Name: f.plan, Plan: p, Settings: settings, Hashes: hashes, ID: plans.LocalBuild(time.Now(), os.Getpid()), Now: time.Now}, nil
+	return &plans.Runner{Ledger: led, Repo: r, Name: f.plan, Plan: p, Settings: settings, Hashes: hashes, ID: plans.LocalBuild(time.Now(), os.Getpid()), Now: time.Now}, nil
 }
 
 func runWalk(ctx context.Context, s streams, f planFlags, getenv func(string) string) error {
@@ -313,7 +313,7 @@ func (f planFlags) remedy(ctx context.Context, b plan.Board) string {
 }
 
 // walk returns what runs the plan.
-func (f planFlags) walk(s streams, d *plans.Desk, dir string, getenv func(string) string) (*plans.Walk, error) {
+func (f planFlags) walk(s streams, d *plans.Runner, dir string, getenv func(string) string) (*plans.Walk, error) {
 	cfg, err := configOr(f.config)
 	if err != nil {
 		return nil, err
@@ -330,10 +330,10 @@ func (f planFlags) walk(s streams, d *plans.Desk, dir string, getenv func(string
 	if f.events {
 		tell = printEvents(s)
 	}
-	run := func(ctx context.Context, name string, spec plan.Spec, book requests.Book) error {
-		desk := &worker.Desk{Ledger: d.Ledger, Key: routing.PortKey(d.Repo.String(), f.plan, spec.ID), Port: spec.ID, Now: time.Now, Tell: tell}
+	run := func(ctx context.Context, name string, spec plan.Spec, book requests.Store) error {
+		desk := &worker.Journal{Ledger: d.Ledger, Key: routing.PortKey(d.Repo.String(), f.plan, spec.ID), Port: spec.ID, Now: time.Now, Tell: tell}
 		pair := &worker.Pair{
-			Desk: desk, Plan: f.plan, Edges: &book, Spec: spec, Settings: d.Settings, Build: name, Root: root, Dir: filepath.Join(dir, spec.ID),
+			Journal: desk, Plan: f.plan, Edges: &book, Spec: spec, Settings: d.Settings, Build: name, Root: root, Dir: filepath.Join(dir, spec.ID),
 			Workflows: f.workflows, Env: os.Environ(), Me: worker.Self(getenv), Grace: f.grace, Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 		}
 		_, err := pair.Run(ctx)
@@ -349,7 +349,7 @@ func (f planFlags) walk(s streams, d *plans.Desk, dir string, getenv func(string
 		hashes, err = planfile.Hashes(".", p)
 		return p, hashes, err
 	}
-	return &plans.Walk{Desk: d, Run: run, Read: read, Tell: boardPrinter(s)}, nil
+	return &plans.Walk{Runner: d, Run: run, Read: read, Tell: boardPrinter(s)}, nil
 }
 
 // boardPrinter prints the changes between one state of a plan and the next.

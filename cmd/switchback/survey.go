@@ -196,7 +196,7 @@ func runSurveyAnswer(ctx context.Context, s streams, f surveyFlags, id string) e
 }
 
 // localSurveys handles the surveys of a ledger on disk, and posts nothing.
-func localSurveys(ctx context.Context, f surveyFlags, exists bool) (*surveys.Desk, error) {
+func localSurveys(ctx context.Context, f surveyFlags, exists bool) (*surveys.Service, error) {
 	if f.ledger == "" {
 		return nil, usage("--ledger is missing; name a ledger on disk (on GitHub the Action does this)")
 	}
@@ -216,7 +216,7 @@ func localSurveys(ctx context.Context, f surveyFlags, exists bool) (*surveys.Des
 	if repo == "" {
 		repo = "local/local"
 	}
-	return &surveys.Desk{
+	return &surveys.Service{
 		Ledger: led, Repo: repo, Config: cfg, Owner: "command line", Now: time.Now,
 		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: redact.Text},
 	}, nil

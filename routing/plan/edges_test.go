@@ -63,7 +63,7 @@ func (w *edgeWalk) runs(n int) string {
 // ends ends the pair of a port as a loop of a status, and settles its errands.
 func (w *edgeWalk) ends(id string, s LoopStatus) {
 	w.t.Helper()
-	l := Loop{ID: fmt.Sprintf("run-1~%d/%s", w.r.Version, id), Port: id, Status: s, Turn: 1, Reason: "as it is", Errands: ErrandsOf(w.reg, "b", id)}
+	l := Loop{ID: fmt.Sprintf("run-1~%d/%s", w.r.Version, id), Port: id, Status: s, Turn: 1, Reason: "as it is", Requests: WorkerRequestsOf(w.reg, "b", id)}
 	k := w.r.Ports[id].Heard(Journal{Loop: &l, Passed: map[bool]string{true: "h-" + id}[s == Success], Runner: &Runner{Run: "1"}})
 	w.do(w.r.End(w.p.As(map[string]Known{id: k}), w.now))
 	w.edge(l.Settle(w.reg, w.p, "", w.now))
@@ -141,7 +141,7 @@ func TestEdgesOfABuild(t *testing.T) {
 			w.send("check", "model", feedback.FixRequest)
 			w.ends("check", Paused)
 			w.is(3, "model")
-			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Turn: 1, Errands: ErrandsOf(w.reg, "b", "model")}
+			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Turn: 1, Requests: WorkerRequestsOf(w.reg, "b", "model")}
 			w.edge(l.Settle(w.reg, w.p, "", w.now)) // by the process that ran the pair
 			w.is(4, "")
 			k := w.r.Ports["model"].Heard(Journal{Loop: &l, Passed: "h-model", Runner: &Runner{Run: "1"}})

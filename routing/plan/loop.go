@@ -67,7 +67,7 @@ type Loop struct {
 	EndedAt     time.Time         `json:"ended_at,omitzero"`
 	Last        *TestFeedback     `json:"last_feedback,omitempty"`
 	Escalation  *escalation.Facts `json:"escalation,omitempty"`
-	Errands     []Errand          `json:"errands,omitempty"` // feedback that it runs for
+	Requests    []WorkerRequest   `json:"requests,omitempty"` // feedback that it runs for
 }
 
 // Action is one thing that the operator of a pair is to do.

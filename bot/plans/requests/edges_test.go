@@ -14,16 +14,16 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-func newBook() Book {
+func newBook() Store {
 	links := map[string]feedback.Links{"model": {}, "check": {DependsOn: []string{"model"}}}
 	for i := range 20 {
 		links[fmt.Sprintf("n%d", i)] = feedback.Links{DependsOn: []string{"model"}}
 	}
-	return Book{Ledger: &ledger.Memory{}, Repo: "acme/app", Build: "ports/run-1", Plan: feedback.Nodes{Top: "workflow-root", Links: links},
+	return Store{Ledger: &ledger.Memory{}, Repo: "acme/app", Build: "ports/run-1", Plan: feedback.Nodes{Top: "workflow-root", Links: links},
 		Now: func() time.Time { return time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC) }}
 }
 
-func send(t *testing.T, b Book, from, to, kind string) Sent {
+func send(t *testing.T, b Store, from, to, kind string) Sent {
 	t.Helper()
 	s, err := b.Send(t.Context(), fmt.Appendf(nil, `{"from_node": %q, "to_node": %q, "feedback_type": %q, "message": "wrong", "priority": "low", "suggested_fix": "x", "suggested_action": "x", "requested_info": "x"}`, from, to, kind))
 	if err != nil {
@@ -32,7 +32,7 @@ func send(t *testing.T, b Book, from, to, kind string) Sent {
 	return s
 }
 
-func status(t *testing.T, b Book, id string) feedback.Status {
+func status(t *testing.T, b Store, id string) feedback.Status {
 	t.Helper()
 	r, err := b.Register(t.Context())
 	if err != nil {
@@ -51,12 +51,12 @@ func TestBook(t *testing.T) {
 		var first Before
 		for i := range 2 { // a run that is lost is handed the same
 			got, err := b.Before(ctx, "model")
-			if err != nil || len(got.Errands) != 1 || len(got.Feedback) != 1 || got.Feedback[0].ID != q.ID || len(got.Waits) != 0 {
+			if err != nil || len(got.Requests) != 1 || len(got.Feedback) != 1 || got.Feedback[0].ID != q.ID || len(got.Waits) != 0 {
 				t.Fatalf("%d: %+v %v", i, got, err)
 			}
 			first = got
 		}
-		if got, err := b.Before(ctx, "check"); err != nil || len(got.Errands) != 0 || len(got.Waits) != 1 {
+		if got, err := b.Before(ctx, "check"); err != nil || len(got.Requests) != 0 || len(got.Waits) != 1 {
 			t.Errorf("%+v %v", got, err)
 		}
 		if _, err := b.Answer(ctx, "check", q.ID, "pay(amount)", nil); err == nil {
@@ -65,17 +65,17 @@ func TestBook(t *testing.T) {
 		if x, err := b.Answer(ctx, "model", q.ID, "pay(amount)", nil); err != nil || x.Status != feedback.Verifying {
 			t.Errorf("%+v %v", x, err)
 		}
-		l := plan.Loop{Port: "model", Status: plan.Success, Turn: 1, Errands: first.Errands}
+		l := plan.Loop{Port: "model", Status: plan.Success, Turn: 1, Requests: first.Requests}
 		for range 2 { // it was answered, and is not answered again by the run's end
 			if err := b.Settle(ctx, l, "done"); err != nil || status(t, b, q.ID) != feedback.Verifying {
 				t.Errorf("%v %s", err, status(t, b, q.ID))
 			}
 		}
 		got, err := b.Before(ctx, "check")
-		if err != nil || len(got.Feedback) != 0 || len(got.Answers) != 1 || got.Errands[0].Do != feedback.Verify {
+		if err != nil || len(got.Feedback) != 0 || len(got.Answers) != 1 || got.Requests[0].Do != feedback.Verify {
 			t.Fatalf("%+v %v", got, err)
 		}
-		l = plan.Loop{Port: "check", Errands: got.Errands}
+		l = plan.Loop{Port: "check", Requests: got.Requests}
 		for _, s := range []plan.LoopStatus{plan.Running, plan.Paused, plan.Failed} { // they say nothing of the work
 			if l.Status = s; b.Settle(ctx, l, "") != nil || status(t, b, q.ID) != feedback.Verifying {
 				t.Errorf("%s: %s", s, status(t, b, q.ID))
@@ -94,7 +94,7 @@ func TestBook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		old := plan.Loop{Port: "model", Status: plan.Success, Errands: before.Errands}
+		old := plan.Loop{Port: "model", Status: plan.Success, Requests: before.Requests}
 		if err := b.Settle(ctx, old, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,12 @@ type Tape struct {
 	ring  []byte // the end, once the head is full
 	next  int    // where the ring goes on
 	full  bool   // the ring was filled once
-	room  int
+	limit int
 	total int64
 }
 
 // NewTape returns a tape that keeps so many bytes of the beginning and of the end.
-func NewTape(head, tail int) *Tape { return &Tape{room: head, ring: make([]byte, tail)} }
+func NewTape(head, tail int) *Tape { return &Tape{limit: head, ring: make([]byte, tail)} }
 
 // Write implements io.Writer. It never fails.
 func (t *Tape) Write(p []byte) (int, error) {
@@ -28,7 +28,7 @@ func (t *Tape) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	n := len(p)
 	t.total += int64(n)
-	if free := t.room - len(t.head); free > 0 {
+	if free := t.limit - len(t.head); free > 0 {
 		k := min(free, len(p))
 		t.head, p = append(t.head, p[:k]...), p[k:]
 	}

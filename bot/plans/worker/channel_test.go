@@ -18,10 +18,10 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// mailDesk is the journal of a port with one open channel.
-func mailDesk(t *testing.T) *Desk {
+// mailJournal is the journal of a port with one open channel.
+func mailJournal(t *testing.T) *Journal {
 	t.Helper()
-	d := &Desk{Ledger: &ledger.Memory{}, Key: routing.PortKey("acme/app", "plan", "greet"), Port: "greet", Now: time.Now}
+	d := &Journal{Ledger: &ledger.Memory{}, Key: routing.PortKey("acme/app", "plan", "greet"), Port: "greet", Now: time.Now}
 	_, _, err := d.Record(t.Context(), func(plan.Journal) ([]plan.Event, error) {
 		return []plan.Event{{Kind: plan.ChannelOpened, Channel: &plan.Channel{ID: "c", SessionA: "impl", SessionB: "test", Status: plan.ChannelActive, CreatedAt: time.Now()}}}, nil
 	})
@@ -33,7 +33,7 @@ func mailDesk(t *testing.T) *Desk {
 
 func TestDirectChannel(t *testing.T) {
 	t.Parallel()
-	d := mailDesk(t)
+	d := mailJournal(t)
 	ctx := t.Context()
 	send := func(from string, kind plan.MessageType, payload string) error {
 		_, err := d.Send(ctx, plan.Message{ChannelID: "c", From: from, Type: kind, Payload: json.RawMessage(payload)})
@@ -90,14 +90,14 @@ func TestDirectChannel(t *testing.T) {
 
 func TestMessagesOfManyProcessesAtOnce(t *testing.T) {
 	t.Parallel()
-	d := mailDesk(t)
+	d := mailJournal(t)
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			// A desk for each, as processes have them: only the ledger keeps them apart.
-			own := &Desk{Ledger: d.Ledger, Key: d.Key, Port: d.Port, Now: time.Now}
+			// A journal for each, as processes have them: only the ledger keeps them apart.
+			own := &Journal{Ledger: d.Ledger, Key: d.Key, Port: d.Port, Now: time.Now}
 			if _, err := own.Send(context.Background(), plan.Message{ChannelID: "c", From: "impl", Type: plan.QueryMessage, Payload: fmt.Appendf(nil, "%d", i)}); err != nil {
 				t.Error(err)
 			}
@@ -112,7 +112,7 @@ func TestMessagesOfManyProcessesAtOnce(t *testing.T) {
 			readers.Add(1)
 			go func() {
 				defer readers.Done()
-				own := &Desk{Ledger: d.Ledger, Key: d.Key, Port: d.Port, Now: time.Now}
+				own := &Journal{Ledger: d.Ledger, Key: d.Key, Port: d.Port, Now: time.Now}
 				got, err := own.Receive(context.Background(), "c", "test")
 				if err != nil {
 					t.Error(err)
@@ -138,7 +138,7 @@ func TestMessagesOfManyProcessesAtOnce(t *testing.T) {
 
 func TestRelay(t *testing.T) {
 	t.Parallel()
-	d := mailDesk(t)
+	d := mailJournal(t)
 	raised := make(chan Raised, 1)
 	l := plan.Loop{ID: "o", ChannelID: "c", ImplSession: "impl", TestSession: "test", Status: plan.Running}
 	r, err := newRelay(d, l, nil, func(session string, x Raised) error {

@@ -17,30 +17,30 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// errands are the feedback between ports that a pair has to do with: what it runs
+// inbox is the feedback between ports that a pair processes: what it runs
 // for, and what it sent.
-type errands struct {
-	book *requests.Book // nil: the pair has none
+type inbox struct {
+	store *requests.Store // nil: the pair has none
 	requests.Before
 	sent chan struct{} // has one while a worker may have sent something
 }
 
 // noted says that a worker sent something.
-func (e *errands) noted() {
+func (e *inbox) noted() {
 	select {
 	case e.sent <- struct{}{}:
 	default:
 	}
 }
 
-// errands settles what the pair before left, and asks for feedback before anybody
+// openInbox settles what the pair before left, and asks for feedback before anybody
 // acts.
-func (p *Pair) errands(ctx context.Context) (*errands, error) {
-	e := &errands{book: p.Edges, sent: make(chan struct{}, 1)}
+func (p *Pair) openInbox(ctx context.Context) (*inbox, error) {
+	e := &inbox{store: p.Edges, sent: make(chan struct{}, 1)}
 	if p.Edges == nil {
 		return e, nil
 	}
-	j, err := p.Desk.Journal(ctx)
+	j, err := p.Journal.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (p *Pair) settleEdges(ctx context.Context, j plan.Journal) error {
 
 // waits returns why the pair is to stop, "" if it is not: it sent feedback, and
 // the target has not run.
-func (p *Pair) waits(ctx context.Context, e *errands) (string, error) {
+func (p *Pair) waits(ctx context.Context, e *inbox) (string, error) {
 	select {
 	case <-e.sent:
 	default:
@@ -88,7 +88,7 @@ func (p *Pair) waits(ctx context.Context, e *errands) (string, error) {
 
 // pause ends a pair before its next worker begins.
 func (p *Pair) pause(ctx context.Context, l plan.Loop, why string) (plan.Loop, error) {
-	now := p.Desk.Now()
+	now := p.Journal.Now()
 	nl, acts, err := l.Pause(why, 0, now)
 	if err != nil {
 		return l, err
@@ -105,7 +105,7 @@ type fed struct {
 
 // feed returns the feedback of a turn, as Markdown and as JSON, "" if there is
 // none. A port is handed what others want in each turn, until it is done.
-func (e *errands) feed(l plan.Loop, root string) (text string, data []byte) {
+func (e *inbox) feed(l plan.Loop, root string) (text string, data []byte) {
 	var out fed
 	last := l.Last != nil && l.CurrentTry > 0
 	if last {
@@ -212,7 +212,7 @@ func excerpt(root string, a feedback.Artifact) string {
 // signed returns a message as its port's. Without a key it gets one, so that the
 // same worker says the same thing once, however often it sends it. What is no
 // message is left as it is: it is to be recorded as rejected.
-func (e *errands) signed(body []byte, id, session string) ([]byte, error) {
+func (e *inbox) signed(body []byte, id, session string) ([]byte, error) {
 	var m map[string]any
 	if json.Unmarshal(body, &m) != nil || m == nil {
 		return body, nil
@@ -230,7 +230,7 @@ func (e *errands) signed(body []byte, id, session string) ([]byte, error) {
 		m["from_node"] = id
 	}
 	if s, _ := m["key"].(string); m["key"] == nil || s == "" {
-		sum := sha256.Sum256(fmt.Append(asJSON(m), session, e.Errands))
+		sum := sha256.Sum256(fmt.Append(asJSON(m), session, e.Requests))
 		m["key"] = "switchback/" + hex.EncodeToString(sum[:12])
 	}
 	return asJSON(m), nil
@@ -245,12 +245,12 @@ type AnswerGiven struct {
 
 // routes are what the workers may ask of the feedback between ports: each speaks
 // for its own port alone.
-func (e *errands) routes(id string) map[string]func(context.Context, string, []byte) (any, error) {
-	book := func() (*requests.Book, error) {
-		if e.book == nil {
+func (e *inbox) routes(id string) map[string]func(context.Context, string, []byte) (any, error) {
+	book := func() (*requests.Store, error) {
+		if e.store == nil {
 			return nil, fmt.Errorf("port %s belongs to no plan that feedback could go along", id)
 		}
-		return e.book, nil
+		return e.store, nil
 	}
 	return map[string]func(context.Context, string, []byte) (any, error){
 		"POST /edges/send": func(ctx context.Context, session string, body []byte) (any, error) {

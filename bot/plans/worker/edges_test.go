@@ -21,28 +21,28 @@ var nodes = feedback.Nodes{Top: "workflow-root", Links: map[string]feedback.Link
 	"model": {}, "greet": {DependsOn: []string{"model"}}, "after": {DependsOn: []string{"greet"}}}}
 
 // bookIn opens the feedback of a place.
-func bookIn(t *testing.T, dir string) *requests.Book {
+func bookIn(t *testing.T, dir string) *requests.Store {
 	t.Helper()
 	led, err := ledger.Open(filepath.Join(dir, ".switchback", "ledger"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &requests.Book{Ledger: led, Repo: "acme/app", Build: "plan/b", Plan: nodes, Now: time.Now}
+	return &requests.Store{Ledger: led, Repo: "acme/app", Build: "plan/b", Plan: nodes, Now: time.Now}
 }
 
 func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 	t.Parallel()
 	b := bookIn(t, t.TempDir())
 	l, _ := plan.NewLoop("build", plan.Spec{ID: "greet"}, plan.DefaultSettings(), time.Now())
-	open := func(e *errands) *relay {
-		r, err := newRelay(&Desk{Ledger: b.Ledger, Key: routing.PortKey("acme/app", "plan", "greet"), Port: "greet", Now: time.Now}, l, e.routes("greet"), nil)
+	open := func(e *inbox) *relay {
+		r, err := newRelay(&Journal{Ledger: b.Ledger, Key: routing.PortKey("acme/app", "plan", "greet"), Port: "greet", Now: time.Now}, l, e.routes("greet"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(r.close)
 		return r
 	}
-	e := &errands{book: b, sent: make(chan struct{}, 1)}
+	e := &inbox{store: b, sent: make(chan struct{}, 1)}
 	r := open(e)
 	ask := func(what, in string) (requests.Sent, error) {
 		out, err := Ask(t.Context(), r.url, r.tokens[l.ImplSession], what, []byte(in))
@@ -85,7 +85,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 		if _, err := Ask(t.Context(), r.url, "guess", "edges/send", []byte("{"+message+"}")); err == nil || !strings.Contains(err.Error(), "none of the two workers") {
 			t.Error(err)
 		}
-		r = open(&errands{})
+		r = open(&inbox{})
 		if _, err := ask("edges/send", "{"+message+"}"); err == nil || !strings.Contains(err.Error(), "belongs to no plan") {
 			t.Error(err)
 		}
@@ -97,7 +97,7 @@ func TestPairActsOnFeedback(t *testing.T) {
 	p := newPlace(t, `cp "$SWITCHBACK_FEEDBACK" "fed$SWITCHBACK_TURN" 2>/dev/null; [ "$SWITCHBACK_TURN" = 1 ] || echo hello > hello.txt; true`, junit)
 	b := bookIn(t, p.root)
 	p.change = func(x *Pair) { x.Edges = b }
-	if r := p.run(); r.Status != plan.Success || p.journal().Loop.Errands != nil {
+	if r := p.run(); r.Status != plan.Success || p.journal().Loop.Requests != nil {
 		t.Fatalf("%+v", r)
 	}
 	if err := os.Remove(filepath.Join(p.root, "hello.txt")); err != nil {

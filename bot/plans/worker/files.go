@@ -250,7 +250,7 @@ func reports(dir string) []analysis.Source {
 }
 
 // mostReport bounds what is read of one report, in bytes. A file may be said to be
-// of any length and take no room.
+// of any length and take no space.
 const mostReport = 1 << 30
 
 func openReport(path string) (io.ReadCloser, error) {

@@ -18,14 +18,14 @@ import (
 // Pair runs the two workers of one port in turn until the test passes or someone
 // else is needed.
 type Pair struct {
-	Desk     *Desk
+	Journal  *Journal
 	Plan     string
 	Spec     plan.Spec
 	Settings plan.Settings
-	Build    string         // the session of the build it belongs to
-	Edges    *requests.Book // feedback between the ports of the plan; nil: none
-	Root     string         // where commands run
-	Dir      string         // what is kept of the port, an absolute path
+	Build    string          // the session of the build it belongs to
+	Edges    *requests.Store // feedback between the ports of the plan; nil: none
+	Root     string          // where commands run
+	Dir      string          // what is kept of the port, an absolute path
 	Env      []string
 	Me       plan.Runner
 	Again    bool          // although the same content passed
@@ -45,7 +45,7 @@ type Pair struct {
 	Criteria config.Criteria
 	Language string
 
-	edges  *errands
+	edges  *inbox
 	raises chan raising
 	mark   string      // of the worker that is begun next
 	worker *plan.Spawn // that is at work, as it is recorded
@@ -87,7 +87,7 @@ func (p *Pair) Run(ctx context.Context) (plan.Result, error) {
 	if err != nil {
 		return plan.Result{}, err
 	}
-	if p.edges, err = p.errands(ctx); err != nil {
+	if p.edges, err = p.openInbox(ctx); err != nil {
 		return plan.Result{}, err
 	}
 	j, passed, err := p.begin(ctx, hash)
@@ -102,7 +102,7 @@ func (p *Pair) Run(ctx context.Context) (plan.Result, error) {
 	defer close(over)
 	var r *relay
 	if !Away(p.Spec) { // the channel is for commands
-		if r, err = newRelay(p.Desk, *j.Loop, p.edges.routes(p.Spec.ID), func(session string, x Raised) error {
+		if r, err = newRelay(p.Journal, *j.Loop, p.edges.routes(p.Spec.ID), func(session string, x Raised) error {
 			q := raising{session, x, make(chan error, 1)}
 			select {
 			case p.raises <- q:
@@ -133,7 +133,7 @@ func (p *Pair) Run(ctx context.Context) (plan.Result, error) {
 			return plan.Result{}, err
 		}
 	}
-	if j, err = p.Desk.Journal(context.WithoutCancel(ctx)); err != nil {
+	if j, err = p.Journal.Load(context.WithoutCancel(ctx)); err != nil {
 		return plan.Result{}, err
 	}
 	if err := p.settleEdges(ctx, j); err != nil {
@@ -162,8 +162,8 @@ func (p *Pair) keep(r plan.Result) error { return files{p.Dir}.write("result.jso
 func (p *Pair) begin(ctx context.Context, hash string) (j plan.Journal, passed bool, err error) {
 	var orphan *plan.Spawn
 	p.mark = newID()
-	j, _, err = p.Desk.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
-		now := p.Desk.Now()
+	j, _, err = p.Journal.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
+		now := p.Journal.Now()
 		passed, orphan = false, j.Worker
 		if err := p.expected(j); err != nil {
 			return nil, err
@@ -176,13 +176,13 @@ func (p *Pair) begin(ctx context.Context, hash string) (j plan.Journal, passed b
 				}
 			}
 			l := j.Resumed(now)
-			l.Errands = p.edges.Errands
+			l.Requests = p.edges.Requests
 			out := []plan.Event{{Kind: plan.RunnerChanged, At: now, Runner: p.taking(j)}, {Kind: plan.PairChanged, At: now, Pair: &l}}
 			if p.dispatched(j.Worker, l) {
 				return out, nil // it is at work
 			}
 			return append(out, p.spawn(l, now)...), nil
-		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == plan.Success && !p.Again && len(p.edges.Errands) == 0:
+		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == plan.Success && !p.Again && len(p.edges.Requests) == 0:
 			passed = true
 			return nil, nil
 		}
@@ -203,7 +203,7 @@ func (p *Pair) first(j plan.Journal, now time.Time) []plan.Event {
 	}
 	l, acts := plan.NewLoop(build, p.Spec, p.Settings, now)
 	l = l.GoOn(j)
-	l.Errands = p.edges.Errands
+	l.Requests = p.edges.Requests
 	out := []plan.Event{{Kind: plan.RunnerChanged, At: now, Runner: p.me()}}
 	operator, impl, test := plan.PairSessions(build, p.Spec.ID)
 	for _, s := range []plan.Session{{ID: build, Kind: plan.BuildSession}, operator, impl, test} {
@@ -316,7 +316,7 @@ func callOf(l plan.Loop, now time.Time) plan.Call {
 func (p *Pair) record(ctx context.Context, fn func(plan.Journal) []plan.Event) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer stop()
-	j, _, err := p.Desk.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
+	j, _, err := p.Journal.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
 		if j.Runner == nil {
 			return nil, ErrLost
 		}

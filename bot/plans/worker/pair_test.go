@@ -41,12 +41,12 @@ func newPlace(t *testing.T, impl, test string) *place {
 	return p
 }
 
-func (p *place) desk() *Desk {
+func (p *place) openJournal() *Journal {
 	led, err := ledger.Open(filepath.Join(p.root, ".switchback", "ledger"))
 	if err != nil {
 		p.Fatal(err)
 	}
-	return &Desk{Ledger: led, Key: routing.PortKey("acme/app", "plan", p.spec.ID), Port: p.spec.ID, Now: time.Now, Tell: func(e plan.Event) {
+	return &Journal{Ledger: led, Key: routing.PortKey("acme/app", "plan", p.spec.ID), Port: p.spec.ID, Now: time.Now, Tell: func(e plan.Event) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.told = append(p.told, e)
@@ -54,7 +54,7 @@ func (p *place) desk() *Desk {
 }
 
 func (p *place) pair() *Pair {
-	pair := &Pair{Desk: p.desk(), Plan: "plan", Spec: p.spec, Settings: plan.DefaultSettings(), Build: "build", Root: p.root,
+	pair := &Pair{Journal: p.openJournal(), Plan: "plan", Spec: p.spec, Settings: plan.DefaultSettings(), Build: "build", Root: p.root,
 		Dir: filepath.Join(p.root, ".switchback", "greet"), Env: os.Environ(), Me: Self(func(string) string { return "" }), Grace: 200 * time.Millisecond, Again: p.again}
 	if p.change != nil {
 		p.change(pair)
@@ -73,7 +73,7 @@ func (p *place) run() plan.Result {
 
 func (p *place) journal() plan.Journal {
 	p.Helper()
-	j, err := p.desk().Journal(context.Background())
+	j, err := p.openJournal().Load(context.Background())
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestPairThatBreaks(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		if len(p.journal().Waiting()) != 0 {
-			t.Error("a human is called for the machine's fault")
+			t.Error("a fault of the machine opens an escalation")
 		}
 	})
 	t.Run("S2-31 never green without evidence: a test that says nothing", func(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 // the loopback interface only, and each session has a token of its own, so that a
 // worker can speak for itself alone.
 type relay struct {
-	desk    *Desk
+	journal *Journal
 	channel string
 	tokens  map[string]string // session → token
 	raise   func(session string, r Raised) error
@@ -87,12 +87,12 @@ const (
 // shown is a worker's text as people may see it.
 func shown(s string, most int) string { return cut(markdown.Printable(redact.Text(s)), most) }
 
-func newRelay(d *Desk, l plan.Loop, edges map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
+func newRelay(d *Journal, l plan.Loop, edges map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listening for the workers: %w", err)
 	}
-	r := &relay{desk: d, channel: l.ChannelID, raise: raise, url: "http://" + ln.Addr().String(),
+	r := &relay{journal: d, channel: l.ChannelID, raise: raise, url: "http://" + ln.Addr().String(),
 		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}, spent: map[string]spending{}}
 	mux := http.NewServeMux()
 	for pattern, fn := range edges {
@@ -106,10 +106,10 @@ func newRelay(d *Desk, l plan.Loop, edges map[string]func(context.Context, strin
 		if err := r.spend(session, len(body)); err != nil {
 			return nil, err
 		}
-		return r.desk.Send(ctx, plan.Message{ChannelID: r.channel, From: session, Type: in.Type, Payload: in.Payload})
+		return r.journal.Send(ctx, plan.Message{ChannelID: r.channel, From: session, Type: in.Type, Payload: in.Payload})
 	}))
 	mux.HandleFunc("POST /receive", r.handle(func(ctx context.Context, session string, _ []byte) (any, error) {
-		got, err := r.desk.Receive(ctx, r.channel, session)
+		got, err := r.journal.Receive(ctx, r.channel, session)
 		return orNone(got), err
 	}))
 	mux.HandleFunc("POST /progress", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {
@@ -121,7 +121,7 @@ func newRelay(d *Desk, l plan.Loop, edges map[string]func(context.Context, strin
 			return nil, err
 		}
 		in.Session, in.Task = session, oneLine(shown(in.Task, mostTask))
-		return in, r.desk.Progress(ctx, in)
+		return in, r.journal.Progress(ctx, in)
 	}))
 	mux.HandleFunc("POST /escalate", r.handle(func(_ context.Context, session string, body []byte) (any, error) {
 		var in Raised
@@ -140,7 +140,7 @@ func newRelay(d *Desk, l plan.Loop, edges map[string]func(context.Context, strin
 			return nil, err
 		}
 		f = *bounded(masked(f))
-		return f, r.desk.Log(ctx, session, f)
+		return f, r.journal.Log(ctx, session, f)
 	}))
 	r.server = &http.Server{Handler: mux, ReadTimeout: time.Minute}
 	go func() { _ = r.server.Serve(ln) }() // ends with close

@@ -161,7 +161,7 @@ func (a *await) before(d time.Duration) time.Duration {
 	if a.loop.Timeout <= 0 {
 		return d
 	}
-	return max(0, min(d, a.loop.StartedAt.Add(a.loop.Timeout).Sub(a.Desk.Now())+time.Millisecond))
+	return max(0, min(d, a.loop.StartedAt.Add(a.loop.Timeout).Sub(a.Journal.Now())+time.Millisecond))
 }
 
 func orZeroWorked(w *worked) worked {
@@ -185,7 +185,7 @@ func (a *await) step(ctx context.Context) (again time.Duration, w *worked, err e
 	if a.worker.Sent {
 		return 0, nil, nil
 	}
-	if left := a.Desk.Now().Sub(a.worker.At) - a.claim(); !a.fresh && left < 0 {
+	if left := a.Journal.Now().Sub(a.worker.At) - a.claim(); !a.fresh && left < 0 {
 		return 0, nil, nil
 	}
 	return a.send(ctx)
@@ -241,7 +241,7 @@ func (a *await) trouble(ctx context.Context, err error) (time.Duration, *worked,
 // is waited for as another process would.
 func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 	x := a.Workflows
-	if now := a.Desk.Now(); now.Sub(a.worker.At) >= a.claim()/2 {
+	if now := a.Journal.Now(); now.Sub(a.worker.At) >= a.claim()/2 {
 		w := *a.worker
 		w.At = now
 		if err := a.note(ctx, plan.WorkerSpawn, w); err != nil {
@@ -324,7 +324,7 @@ func (a *await) limits(ctx context.Context) *step {
 	if ctx.Err() != nil {
 		return a.cancelled(a.loop)
 	}
-	l, acts, err := a.loop.Tick(0, a.Desk.Now())
+	l, acts, err := a.loop.Tick(0, a.Journal.Now())
 	if err != nil || l.Status == plan.Running {
 		return nil
 	}

@@ -28,7 +28,7 @@ const WorkerArtifact = "switchback-worker"
 // take reads what a run that has ended left. Only success, failure and a time
 // limit of its own say something of the work.
 func (a *await) take(ctx context.Context) (worked, error) {
-	run, now := a.run, a.Desk.Now()
+	run, now := a.run, a.Journal.Now()
 	w := worked{tape: NewTape(keptHead, keptTail), url: run.URL, took: max(0, run.UpdatedAt.Sub(run.StartedAt))}
 	w.rested = min(max(0, now.Sub(run.UpdatedAt)), max(0, now.Sub(a.since)))
 	switch run.Conclusion {

@@ -51,7 +51,7 @@ func (p *Pair) turn(ctx context.Context, l plan.Loop, role plan.Role, r *relay) 
 	}
 	var result []byte
 	if role == plan.Test {
-		j, err := p.Desk.Journal(ctx)
+		j, err := p.Journal.Load(ctx)
 		if err != nil {
 			return l, err
 		}
@@ -95,7 +95,7 @@ func (p *Pair) keepLog(ctx context.Context, l plan.Loop, role plan.Role, w worke
 func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFiles, c Command) worked {
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	began := p.Desk.Now()
+	began := p.Journal.Now()
 	w := worked{tape: NewTape(keptHead, keptTail)}
 	done := make(chan struct{})
 	go func() {
@@ -118,14 +118,14 @@ func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFil
 	end := func(s *step) worked {
 		stop()
 		<-done
-		w.broken, w.took = s, p.Desk.Now().Sub(began)
+		w.broken, w.took = s, p.Journal.Now().Sub(began)
 		w.tokens, _ = readTokens(t.tokens) // why it cannot be read matters no longer
 		return w
 	}
 	for {
 		select {
 		case <-done:
-			w.took = p.Desk.Now().Sub(began)
+			w.took = p.Journal.Now().Sub(began)
 			var err error
 			if w.tokens, err = readTokens(t.tokens); err != nil {
 				w.notes = append(w.notes, err.Error())
@@ -134,7 +134,7 @@ func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFil
 		case <-ctx.Done():
 			return end(p.cancelled(l))
 		case q := <-p.raises:
-			nl, acts, err := l.Raise(q.session, q.Type, q.Severity, redact.Text(q.Text), p.Desk.Now())
+			nl, acts, err := l.Raise(q.session, q.Type, q.Severity, redact.Text(q.Text), p.Journal.Now())
 			q.answer <- err
 			if err == nil {
 				return end(&step{nl, acts})
@@ -154,7 +154,7 @@ func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFil
 // over returns how the pair ends if it is over its limits, nil if it is not.
 func (p *Pair) over(l plan.Loop, t turnFiles) *step {
 	used, _ := readTokens(t.tokens) // half a line is read again
-	nl, acts, err := l.Tick(used, p.Desk.Now())
+	nl, acts, err := l.Tick(used, p.Journal.Now())
 	if err != nil || nl.Status == plan.Running {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (p *Pair) over(l plan.Loop, t turnFiles) *step {
 }
 
 func (p *Pair) cancelled(l plan.Loop) *step {
-	nl, acts, err := l.Break("it was cancelled", p.Desk.Now())
+	nl, acts, err := l.Break("it was cancelled", p.Journal.Now())
 	if err != nil {
 		return nil // unreachable: the pair runs
 	}
@@ -200,7 +200,7 @@ func (p *Pair) analyze(ctx context.Context, c Command, t turnFiles, w *worked, b
 	<-ran
 	own, bad := said(t.said)
 	var f plan.TestFeedback
-	switch took := p.Desk.Now().Sub(began); {
+	switch took := p.Journal.Now().Sub(began); {
 	case err != nil:
 		w.err = err
 		return
@@ -222,7 +222,7 @@ func failing(why string) plan.TestFeedback {
 
 // settle records how a worker ended, and what the pair does then.
 func (p *Pair) settle(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
-	now := p.Desk.Now()
+	now := p.Journal.Now()
 	s, err := p.next(l.Rested(w.rested), role, w, now)
 	if err != nil {
 		return l, err

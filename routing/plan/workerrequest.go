@@ -13,25 +13,25 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// Errand is a feedback that a pair runs for, in one round of it.
-type Errand struct {
+// WorkerRequest is a feedback that a pair runs for, in one round of it.
+type WorkerRequest struct {
 	Feedback string      `json:"feedback_id"`
 	Round    int         `json:"round"`
 	Do       feedback.Do `json:"do"` // verify, or what its target does
 }
 
-// ErrandsOf returns what a run of a port is for now. Where the port verifies what
+// WorkerRequestsOf returns what a run of a port is for now. Where the port verifies what
 // it asked for, it is handed nothing else.
-func ErrandsOf(r feedback.Register, plan, id string) []Errand {
-	var targets, verifies []Errand
+func WorkerRequestsOf(r feedback.Register, plan, id string) []WorkerRequest {
+	var targets, verifies []WorkerRequest
 	for _, t := range r.Work(plan) {
 		x, ok := r.ByID(t.ID)
 		switch {
 		case t.Node != id || !ok:
 		case t.Do == feedback.Verify:
-			verifies = append(verifies, Errand{t.ID, x.Round, t.Do})
+			verifies = append(verifies, WorkerRequest{t.ID, x.Round, t.Do})
 		default:
-			targets = append(targets, Errand{t.ID, x.Round, t.Do})
+			targets = append(targets, WorkerRequest{t.ID, x.Round, t.Do})
 		}
 	}
 	if len(verifies) > 0 {
@@ -59,7 +59,7 @@ func (l Loop) Settle(r feedback.Register, g feedback.Graph, output string, now t
 	if l.Status != Success && l.Status != Raised {
 		return nil, nil
 	}
-	for _, e := range l.Errands {
+	for _, e := range l.Requests {
 		x, ok := r.ByID(e.Feedback)
 		if !ok || x.Round != e.Round {
 			continue

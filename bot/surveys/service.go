@@ -21,7 +21,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-// Issues is what a Desk does to issues.
+// Issues is what a service does to issues.
 type Issues interface {
 	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
 	RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
@@ -30,16 +30,16 @@ type Issues interface {
 	Absent(ctx context.Context, r github.Repo, err error) error
 }
 
-// Starts is how a Desk begins the next cycle.
+// Starts is how a service begins the next cycle.
 type Starts interface {
 	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
 	RepositoryDispatch(ctx context.Context, r github.Repo, event string, payload any) error
 	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
 }
 
-// Desk is where a repository's prompts are handled. Without Issues it only
+// Service is where a repository's prompts are handled. Without Issues it only
 // records: what is to be posted stays pending.
-type Desk struct {
+type Service struct {
 	Ledger        ledger.Ledger
 	Issues        Issues
 	Starts        Starts
@@ -53,10 +53,10 @@ type Desk struct {
 }
 
 // Key is the ledger key of the register.
-func (d *Desk) Key() string { return routing.RegisterKey(d.Repo, routing.RegisterFeedback) }
+func (d *Service) Key() string { return routing.RegisterKey(d.Repo, routing.RegisterFeedback) }
 
 // PromptKey is the key of the marker of a prompt's issue.
-func (d *Desk) PromptKey(id string) string { return d.Key() + "/" + id }
+func (d *Service) PromptKey(id string) string { return d.Key() + "/" + id }
 
 // The generations of an issue's body.
 const (
@@ -65,7 +65,7 @@ const (
 )
 
 // Register reads the register.
-func (d *Desk) Register(ctx context.Context) (survey.Register, error) {
+func (d *Service) Register(ctx context.Context) (survey.Register, error) {
 	r, err := d.stream().Load(ctx)
 	if err != nil {
 		return r, fmt.Errorf("reading the surveys: %w", err)
@@ -73,18 +73,18 @@ func (d *Desk) Register(ctx context.Context) (survey.Register, error) {
 	return r, nil
 }
 
-func (d *Desk) stream() ledger.Stream[survey.Register] {
+func (d *Service) stream() ledger.Stream[survey.Register] {
 	return ledger.Of(d.Ledger, d.Key(), survey.Projection)
 }
 
 // lease is this process's on work that it records now.
-func (d *Desk) lease() *routing.Lease {
+func (d *Service) lease() *routing.Lease {
 	return ledger.Lease{Owner: d.Owner, TTL: d.TTL, Now: d.Now}.Take()
 }
 
 // change appends what step returns for the register as it is, and reports
 // whether it was anything. What does not follow is refused before it is written.
-func (d *Desk) change(ctx context.Context, step func(survey.Register) ([]survey.Entry, error)) (reg survey.Register, changed bool, err error) {
+func (d *Service) change(ctx context.Context, step func(survey.Register) ([]survey.Entry, error)) (reg survey.Register, changed bool, err error) {
 	reg, err = d.stream().Update(ctx, func(r survey.Register) ([]routing.Event, error) {
 		entries, err := step(r)
 		changed = len(entries) > 0
@@ -97,7 +97,7 @@ func (d *Desk) change(ctx context.Context, step func(survey.Register) ([]survey.
 }
 
 // Open asks people about a result, once, and returns the prompt.
-func (d *Desk) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
+func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
 	id := res.ID(d.Repo)
 	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), d.lease(), d.Now()), nil
@@ -111,7 +111,7 @@ func (d *Desk) Open(ctx context.Context, res survey.Result) (survey.Prompt, erro
 
 // Answer takes what somebody said to a prompt and returns what became of it
 // and the prompt as it is then.
-func (d *Desk) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
+func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
 	var out survey.Outcome
 	reg, fresh, err := d.change(ctx, func(r survey.Register) (add []survey.Entry, err error) {
 		out, add, err = r.Answer(id, said, d.lease(), d.Now())
@@ -127,7 +127,7 @@ func (d *Desk) Answer(ctx context.Context, id string, said survey.Said) (survey.
 
 // Reconcile does what the time brings about and what others left, and returns the
 // prompts that timed out now.
-func (d *Desk) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
+func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	due := map[string]bool{}
 	reg, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		clear(due)
@@ -164,7 +164,7 @@ func (d *Desk) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 // carry does the pending work of a prompt. What this process recorded just now
 // is fresh: nobody can have done it before. Else it is taken over, unless
 // another process is at it.
-func (d *Desk) carry(ctx context.Context, p survey.Prompt, fresh bool) (survey.Prompt, error) {
+func (d *Service) carry(ctx context.Context, p survey.Prompt, fresh bool) (survey.Prompt, error) {
 	if d.Issues == nil || len(p.Pending) == 0 {
 		return p, nil
 	}
@@ -189,7 +189,7 @@ func (d *Desk) carry(ctx context.Context, p survey.Prompt, fresh bool) (survey.P
 }
 
 // take makes this process the one that does a prompt's work.
-func (d *Desk) take(ctx context.Context, id string) (bool, error) {
+func (d *Service) take(ctx context.Context, id string) (bool, error) {
 	mine := false
 	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
 		p, _ := r.Prompt(id)
@@ -203,7 +203,7 @@ func (d *Desk) take(ctx context.Context, id string) (bool, error) {
 
 // free reports whether work that another process has can be taken over: it has
 // been silent for too long, or was an earlier part of this very job.
-func (d *Desk) free(l *routing.Lease) bool {
+func (d *Service) free(l *routing.Lease) bool {
 	return !l.HeldByOther(d.Owner, d.Now()) || l.Owner == "" || job(l.Owner) != "" && job(l.Owner) == job(d.Owner)
 }
 
@@ -218,7 +218,7 @@ func job(owner string) string {
 }
 
 // do carries out one piece of work and returns what stands outside.
-func (d *Desk) do(ctx context.Context, p survey.Prompt, work string, fresh bool) (ref, url string, err error) {
+func (d *Service) do(ctx context.Context, p survey.Prompt, work string, fresh bool) (ref, url string, err error) {
 	repo, err := github.ParseRepo(d.Repo)
 	if err != nil {
 		return "", "", err
@@ -250,10 +250,10 @@ func (d *Desk) do(ctx context.Context, p survey.Prompt, work string, fresh bool)
 	return ref, "", err
 }
 
-func (d *Desk) marker(id, work string) string { return marker.Format(d.PromptKey(id)+"/"+work, 0) }
+func (d *Service) marker(id, work string) string { return marker.Format(d.PromptKey(id)+"/"+work, 0) }
 
 // finish says how a prompt ended, shows it in the issue, and closes that.
-func (d *Desk) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason, text string, fresh bool) error {
+func (d *Service) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason, text string, fresh bool) error {
 	if _, _, err := d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (d *Desk) finish(ctx context.Context, repo github.Repo, p survey.Prompt, wo
 }
 
 // Reply posts text on the prompt's issue, once for what it replies to.
-func (d *Desk) Reply(ctx context.Context, p survey.Prompt, to, text string) error {
+func (d *Service) Reply(ctx context.Context, p survey.Prompt, to, text string) error {
 	repo, err := github.ParseRepo(d.Repo)
 	if err != nil || d.Issues == nil {
 		return err
@@ -277,7 +277,7 @@ func (d *Desk) Reply(ctx context.Context, p survey.Prompt, to, text string) erro
 
 // Rewrite changes the body of an open prompt's issue to what write makes of the
 // live one.
-func (d *Desk) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) string) error {
+func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) string) error {
 	repo, err := github.ParseRepo(d.Repo)
 	if err != nil || d.Issues == nil {
 		return err

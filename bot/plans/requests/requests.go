@@ -13,9 +13,9 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// Book is the feedback of one build of a plan. It is safe for use by many
+// Store is the feedback of one build of a plan. It is safe for use by many
 // processes.
-type Book struct {
+type Store struct {
 	Ledger ledger.Ledger
 	Repo   string         // owner/name
 	Build  string         // under which the feedback stands
@@ -24,20 +24,20 @@ type Book struct {
 }
 
 // All is the book of a repository's register alone, of no build.
-func All(led ledger.Ledger, repo string) Book { return Book{Ledger: led, Repo: repo} }
+func All(led ledger.Ledger, repo string) Store { return Store{Ledger: led, Repo: repo} }
 
 // Register reads the register of edges of the repository, of all builds.
-func (b Book) Register(ctx context.Context) (feedback.Register, error) {
+func (b Store) Register(ctx context.Context) (feedback.Register, error) {
 	return b.stream().Load(ctx)
 }
 
 // Change asks fn what to add to the register, appends that, and returns the
 // register with it. On a conflict fn is asked again, so it must have no effects.
-func (b Book) Change(ctx context.Context, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
+func (b Store) Change(ctx context.Context, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
 	return b.stream().Update(ctx, fn)
 }
 
-func (b Book) stream() ledger.Stream[feedback.Register] {
+func (b Store) stream() ledger.Stream[feedback.Register] {
 	return ledger.Of(b.Ledger, routing.RegisterKey(b.Repo, routing.RegisterEdges), feedback.Projection)
 }
 
@@ -52,7 +52,7 @@ type Sent struct {
 }
 
 // Send queues a message, or records why it is refused.
-func (b Book) Send(ctx context.Context, message []byte) (Sent, error) {
+func (b Store) Send(ctx context.Context, message []byte) (Sent, error) {
 	var out feedback.Sent
 	now := b.Now()
 	_, err := b.Change(ctx, func(r feedback.Register) (_ []routing.Event, err error) {
@@ -70,7 +70,7 @@ type Received struct {
 
 // Receive delivers what is queued for a node, and returns what stands with it.
 // It returns the same until the node's run is settled.
-func (b Book) Receive(ctx context.Context, node string) (Received, error) {
+func (b Store) Receive(ctx context.Context, node string) (Received, error) {
 	r, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) { return r.Receive(b.Build, node, b.Now()) })
 	if err != nil {
 		return Received{}, err
@@ -79,7 +79,7 @@ func (b Book) Receive(ctx context.Context, node string) (Received, error) {
 }
 
 // Answer notes what a node answers to a question that it was handed.
-func (b Book) Answer(ctx context.Context, node, id, text string, files []string) (feedback.Record, error) {
+func (b Store) Answer(ctx context.Context, node, id, text string, files []string) (feedback.Record, error) {
 	r, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok || x.Plan != b.Build || x.Message.To != node {
@@ -93,43 +93,43 @@ func (b Book) Answer(ctx context.Context, node, id, text string, files []string)
 
 // Before is what a port is to know before it acts.
 type Before struct {
-	Errands  []plan.Errand
-	Received                   // of the errands alone
+	Requests []plan.WorkerRequest
+	Received                   // of the requests alone
 	Waits    []feedback.Record // feedback that the port sent: it is to do nothing
 }
 
 // Before delivers what is queued for a port and returns what its run is for. A
 // port that verifies is handed the answers to its questions, and no feedback.
-func (b Book) Before(ctx context.Context, id string) (Before, error) {
+func (b Store) Before(ctx context.Context, id string) (Before, error) {
 	r, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) { return r.Receive(b.Build, id, b.Now()) })
 	if err != nil {
 		return Before{}, err
 	}
-	out := Before{Errands: plan.ErrandsOf(r, b.Build, id), Waits: r.Waiting(b.Build, id)}
+	out := Before{Requests: plan.WorkerRequestsOf(r, b.Build, id), Waits: r.Waiting(b.Build, id)}
 	all := r.For(b.Build, id)
-	for _, e := range out.Errands {
+	for _, e := range out.Requests {
 		for _, h := range all {
 			if h.ID == e.Feedback {
 				out.Feedback = append(out.Feedback, h)
 			}
 		}
 	}
-	if len(out.Feedback) == 0 && len(out.Errands) > 0 {
+	if len(out.Feedback) == 0 && len(out.Requests) > 0 {
 		out.Answers = r.Answers(b.Build, id)
 	}
 	return out, nil
 }
 
 // Waiting returns the open feedback of a port whose targets have not run.
-func (b Book) Waiting(ctx context.Context, id string) ([]feedback.Record, error) {
+func (b Store) Waiting(ctx context.Context, id string) ([]feedback.Record, error) {
 	r, err := b.Register(ctx)
 	return r.Waiting(b.Build, id), err
 }
 
 // Settle notes what the end of a pair means for the feedback that it ran for. It
 // may be done again.
-func (b Book) Settle(ctx context.Context, l plan.Loop, output string) error {
-	if len(l.Errands) == 0 {
+func (b Store) Settle(ctx context.Context, l plan.Loop, output string) error {
+	if len(l.Requests) == 0 {
 		return nil
 	}
 	_, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) { return l.Settle(r, b.Plan, output, b.Now()) })
@@ -139,7 +139,7 @@ func (b Book) Settle(ctx context.Context, l plan.Loop, output string) error {
 // Hand delivers what can be delivered now, and ends what cannot go on, as its
 // sender or its target is no longer in the plan. What goes to the root stands
 // with people from then on.
-func (b Book) Hand(ctx context.Context) (feedback.Register, error) {
+func (b Store) Hand(ctx context.Context) (feedback.Register, error) {
 	return b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
 		var out []routing.Event
 		now := b.Now()

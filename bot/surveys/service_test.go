@@ -20,9 +20,9 @@ var begin = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 var nightly = survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77", Suggestions: []survey.Suggestion{{ID: "cache", Text: "Cache the modules"}}}
 
-// desk is a process at a time.
-func desk(m *mortal, owner string, now time.Time) *Desk {
-	return &Desk{Ledger: m, Issues: m, Starts: m, Repo: "acme/app", Owner: owner, TTL: 3 * time.Minute, Now: func() time.Time { return now },
+// service is a process at a time.
+func service(m *mortal, owner string, now time.Time) *Service {
+	return &Service{Ledger: m, Issues: m, Starts: m, Repo: "acme/app", Owner: owner, TTL: 3 * time.Minute, Now: func() time.Time { return now },
 		Config: config.File{Feedback: config.FeedbackSettings{Workflow: "optimize.yml"}}}
 }
 
@@ -34,15 +34,15 @@ func said(by string, level survey.Choice, n int, at time.Time) survey.Said {
 var chapters = []struct {
 	name string
 	at   time.Duration
-	do   func(t *testing.T, d *Desk) error
+	do   func(t *testing.T, d *Service) error
 }{
-	{"open", 0, func(t *testing.T, d *Desk) error { _, err := d.Open(t.Context(), nightly); return err }},
-	{"remind", 37 * time.Hour, func(t *testing.T, d *Desk) error { _, err := d.Reconcile(t.Context()); return err }},
-	{"answer", 40 * time.Hour, func(t *testing.T, d *Desk) error {
+	{"open", 0, func(t *testing.T, d *Service) error { _, err := d.Open(t.Context(), nightly); return err }},
+	{"remind", 37 * time.Hour, func(t *testing.T, d *Service) error { _, err := d.Reconcile(t.Context()); return err }},
+	{"answer", 40 * time.Hour, func(t *testing.T, d *Service) error {
 		_, _, err := d.Answer(t.Context(), nightly.ID("acme/app"), said("octo", survey.Raise, 1, begin.Add(40*time.Hour)))
 		return err
 	}},
-	{"reenter", 41 * time.Hour, func(t *testing.T, d *Desk) error {
+	{"reenter", 41 * time.Hour, func(t *testing.T, d *Service) error {
 		_, err := d.Reenter(t.Context(), survey.Completed{ID: "78", Workflow: "Nightly", At: begin.Add(41 * time.Hour)})
 		return err
 	}},
@@ -57,12 +57,12 @@ func TestKilledAnywhere(t *testing.T) {
 	var steps []int
 	for _, ch := range chapters {
 		m := &mortal{world: calm, led: led}
-		if err := ch.do(t, desk(m, "run 1/1 job a", begin.Add(ch.at))); err != nil {
+		if err := ch.do(t, service(m, "run 1/1 job a", begin.Add(ch.at))); err != nil {
 			t.Fatal(err)
 		}
 		steps = append(steps, m.steps)
 	}
-	reg, err := desk(&mortal{led: led}, "", begin).Register(t.Context())
+	reg, err := service(&mortal{led: led}, "", begin).Register(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,22 +80,22 @@ func TestKilledAnywhere(t *testing.T) {
 						at := begin.Add(other.at)
 						if i == c {
 							m.die, m.after = n, after
-							if err := other.do(t, desk(m, "run 1/1 job a", at)); !errors.Is(err, errKilled) {
+							if err := other.do(t, service(m, "run 1/1 job a", at)); !errors.Is(err, errKilled) {
 								t.Fatalf("it lives: %v", err)
 							}
 							m = &mortal{world: w, led: led}
 							at = at.Add(4 * time.Minute)
-							if err := other.do(t, desk(m, "run 2/1 job a", at)); err != nil { // delivered again
+							if err := other.do(t, service(m, "run 2/1 job a", at)); err != nil { // delivered again
 								t.Fatal(err)
 							}
-							if _, err := desk(m, "run 3/1 job reconcile", at).Reconcile(t.Context()); err != nil {
+							if _, err := service(m, "run 3/1 job reconcile", at).Reconcile(t.Context()); err != nil {
 								t.Fatal(err)
 							}
-						} else if err := other.do(t, desk(m, "run 1/1 job a", at)); err != nil {
+						} else if err := other.do(t, service(m, "run 1/1 job a", at)); err != nil {
 							t.Fatal(err)
 						}
 					}
-					reg, err := desk(&mortal{led: led}, "", begin).Register(t.Context())
+					reg, err := service(&mortal{led: led}, "", begin).Register(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -118,7 +118,7 @@ func TestRaces(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			w, led := newWorld(), &ledger.Memory{}
 			m := &mortal{world: w, led: led}
-			if _, err := desk(m, "run 1/1 job a", begin).Open(t.Context(), nightly); err != nil {
+			if _, err := service(m, "run 1/1 job a", begin).Open(t.Context(), nightly); err != nil {
 				t.Fatal(err)
 			}
 			levels := []survey.Choice{survey.Raise, survey.Lower, survey.Keep, survey.Raise}
@@ -128,14 +128,14 @@ func TestRaces(t *testing.T) {
 			for i, l := range levels {
 				wg.Go(func() {
 					var err error
-					d := desk(m, fmt.Sprintf("run %d/1 job a", i+2), begin.Add(time.Hour))
+					d := service(m, fmt.Sprintf("run %d/1 job a", i+2), begin.Add(time.Hour))
 					if outs[i], _, err = d.Answer(t.Context(), nightly.ID("acme/app"), said(fmt.Sprint("user", i), l, i, begin)); err != nil {
 						t.Error(err)
 					}
 				})
 			}
 			wg.Wait()
-			reg, err := desk(m, "", begin).Register(t.Context())
+			reg, err := service(m, "", begin).Register(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,14 +150,14 @@ func TestRaces(t *testing.T) {
 			w, led := newWorld(), &ledger.Memory{}
 			m := &mortal{world: w, led: led}
 			for _, ch := range chapters[:3] {
-				if err := ch.do(t, desk(m, "run 1/1 job a", begin.Add(ch.at))); err != nil {
+				if err := ch.do(t, service(m, "run 1/1 job a", begin.Add(ch.at))); err != nil {
 					t.Fatal(err)
 				}
 			}
 			var wg sync.WaitGroup
 			for i := range 5 {
 				wg.Go(func() {
-					if err := chapters[3].do(t, desk(m, fmt.Sprintf("run %d/1 job a", i+2), begin.Add(41*time.Hour))); err != nil {
+					if err := chapters[3].do(t, service(m, fmt.Sprintf("run %d/1 job a", i+2), begin.Add(41*time.Hour))); err != nil {
 						t.Error(err)
 					}
 				})
@@ -174,7 +174,7 @@ func TestRaces(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 5 {
 			wg.Go(func() {
-				if _, err := desk(m, fmt.Sprintf("run %d/1 job a", i), begin).Open(t.Context(), nightly); err != nil {
+				if _, err := service(m, fmt.Sprintf("run %d/1 job a", i), begin).Open(t.Context(), nightly); err != nil {
 					t.Error(err)
 				}
 			})
@@ -201,10 +201,10 @@ func TestTakeOver(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w, led := newWorld(), &ledger.Memory{}
 			killed := &mortal{world: w, led: led, die: 2} // recorded, not filed
-			if _, err := desk(killed, c.first, begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {
+			if _, err := service(killed, c.first, begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			p, err := desk(&mortal{world: w, led: led}, c.second, begin.Add(c.later)).Open(t.Context(), nightly)
+			p, err := service(&mortal{world: w, led: led}, c.second, begin.Add(c.later)).Open(t.Context(), nightly)
 			if err != nil || (p.Number > 0) != c.takes || len(w.issues) != p.Number {
 				t.Errorf("%+v %v", p, err)
 			}
@@ -213,11 +213,11 @@ func TestTakeOver(t *testing.T) {
 	t.Run("an issue that was deleted keeps nothing pending", func(t *testing.T) {
 		w, led := newWorld(), &ledger.Memory{}
 		m := &mortal{world: w, led: led}
-		if err := chapters[0].do(t, desk(m, "run 1/1 job a", begin)); err != nil {
+		if err := chapters[0].do(t, service(m, "run 1/1 job a", begin)); err != nil {
 			t.Fatal(err)
 		}
 		w.gone = true
-		ps, err := desk(m, "run 2/1 job a", begin.Add(100*time.Hour)).Reconcile(t.Context())
+		ps, err := service(m, "run 2/1 job a", begin.Add(100*time.Hour)).Reconcile(t.Context())
 		if err != nil || len(ps) != 1 || !ps[0].TimedOut || len(ps[0].Pending) != 0 {
 			t.Errorf("%+v %v", ps, err)
 		}
@@ -225,10 +225,10 @@ func TestTakeOver(t *testing.T) {
 	t.Run("a prompt whose issue was never filed is filed and then timed out", func(t *testing.T) {
 		w, led := newWorld(), &ledger.Memory{}
 		killed := &mortal{world: w, led: led, die: 2}
-		if _, err := desk(killed, "run 1/1 job a", begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {
+		if _, err := service(killed, "run 1/1 job a", begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
-		ps, err := desk(&mortal{world: w, led: led}, "run 2/1 job a", begin.Add(72*time.Hour)).Reconcile(t.Context())
+		ps, err := service(&mortal{world: w, led: led}, "run 2/1 job a", begin.Add(72*time.Hour)).Reconcile(t.Context())
 		if err != nil || len(ps) != 1 || len(w.issues) != 1 || w.issues[0].State != "closed" || len(ps[0].Pending) != 0 {
 			t.Errorf("%+v %v %+v", ps, err, w.issues)
 		}
@@ -276,15 +276,15 @@ func TestPacket(t *testing.T) {
 func TestAnswerWhileTheRepositoryIsAway(t *testing.T) {
 	t.Parallel()
 	m := &mortal{world: newWorld(), led: &ledger.Memory{}}
-	if err := chapters[0].do(t, desk(m, "one", begin)); err != nil {
+	if err := chapters[0].do(t, service(m, "one", begin)); err != nil {
 		t.Fatal(err)
 	}
-	d := desk(m, "two", begin.Add(time.Hour))
+	d := service(m, "two", begin.Add(time.Hour))
 	d.Issues = away{m}
 	if err := chapters[2].do(t, d); !errors.Is(err, github.ErrAbsent) {
 		t.Errorf("%v", err)
 	}
-	if _, err := desk(m, "three", begin.Add(41*time.Hour)).Reconcile(t.Context()); err != nil || m.posts == 0 || m.issues[0].State != "closed" {
+	if _, err := service(m, "three", begin.Add(41*time.Hour)).Reconcile(t.Context()); err != nil || m.posts == 0 || m.issues[0].State != "closed" {
 		t.Errorf("%d comments, %+v: %v", m.posts, m.issues, err)
 	}
 }

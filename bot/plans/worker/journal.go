@@ -23,9 +23,9 @@ var ErrTaken = errors.New("another process has taken over this port")
 // ErrLost says that the ledger no longer has what this process recorded in it.
 var ErrLost = errors.New("the ledger has nothing of this port any more; was it removed, by a worker perhaps? Keep it where workers do not clean up, with --ledger, and run the port again")
 
-// Desk keeps the journal of one port in a ledger. It is safe for use by many
+// Journal keeps the journal of one port in a ledger. It is safe for use by many
 // goroutines and processes.
-type Desk struct {
+type Journal struct {
 	Ledger ledger.Ledger
 	Key    string // of the port's stream; see routing.PortKey
 	Port   string
@@ -36,11 +36,11 @@ type Desk struct {
 }
 
 // Journal reads what the stream says.
-func (d *Desk) Journal(ctx context.Context) (plan.Journal, error) {
+func (d *Journal) Load(ctx context.Context) (plan.Journal, error) {
 	return d.stream().Load(ctx)
 }
 
-func (d *Desk) stream() ledger.Stream[plan.Journal] {
+func (d *Journal) stream() ledger.Stream[plan.Journal] {
 	return ledger.Of(d.Ledger, d.Key, plan.JournalProjection)
 }
 
@@ -48,7 +48,7 @@ func (d *Desk) stream() ledger.Stream[plan.Journal] {
 // conflict it asks again, so fn must have no effects. What does not follow from
 // the journal is refused, and nothing of it appended. It returns the journal
 // with the new events, and those.
-func (d *Desk) Record(ctx context.Context, fn func(plan.Journal) ([]plan.Event, error)) (plan.Journal, []plan.Event, error) {
+func (d *Journal) Record(ctx context.Context, fn func(plan.Journal) ([]plan.Event, error)) (plan.Journal, []plan.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var told []plan.Event
@@ -80,7 +80,7 @@ func (d *Desk) Record(ctx context.Context, fn func(plan.Journal) ([]plan.Event, 
 
 // Send records a message from one worker to the other, and returns it. Without
 // an id it gets one; with one that is there already nothing changes.
-func (d *Desk) Send(ctx context.Context, m plan.Message) (plan.Message, error) {
+func (d *Journal) Send(ctx context.Context, m plan.Message) (plan.Message, error) {
 	if m.ID == "" {
 		m.ID = m.ChannelID + "/" + newID()
 	}
@@ -113,7 +113,7 @@ func other(m plan.Mail, channel, session string) string {
 }
 
 // Receive returns what a session was sent and nobody received before.
-func (d *Desk) Receive(ctx context.Context, channel, session string) ([]plan.Message, error) {
+func (d *Journal) Receive(ctx context.Context, channel, session string) ([]plan.Message, error) {
 	var got []plan.Message
 	_, _, err := d.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
 		now := d.Now()
@@ -132,7 +132,7 @@ func (d *Desk) Receive(ctx context.Context, channel, session string) ([]plan.Mes
 }
 
 // Progress records how far a worker says it is.
-func (d *Desk) Progress(ctx context.Context, p plan.Progress) error {
+func (d *Journal) Progress(ctx context.Context, p plan.Progress) error {
 	p.Port = d.Port
 	_, _, err := d.Record(ctx, func(plan.Journal) ([]plan.Event, error) {
 		return []plan.Event{{Kind: plan.WorkerProgress, Session: p.Session, Progress: &p}}, nil
@@ -141,7 +141,7 @@ func (d *Desk) Progress(ctx context.Context, p plan.Progress) error {
 }
 
 // Log records feedback that an agent's own hook has seen.
-func (d *Desk) Log(ctx context.Context, session string, f plan.TestFeedback) error {
+func (d *Journal) Log(ctx context.Context, session string, f plan.TestFeedback) error {
 	_, _, err := d.Record(ctx, func(plan.Journal) ([]plan.Event, error) {
 		return []plan.Event{{Kind: plan.TestFeedbackLogged, Session: session, Feedback: &f}}, nil
 	})
@@ -159,7 +159,7 @@ func asJSON(v any) []byte {
 
 // Feedback returns what a turn of the newest pair failed with, or, with turn 0,
 // the last one that did; nil if there is none.
-func (d *Desk) Feedback(ctx context.Context, turn int) (*plan.TestFeedback, error) {
+func (d *Journal) Feedback(ctx context.Context, turn int) (*plan.TestFeedback, error) {
 	events, _, err := d.Ledger.Load(ctx, d.Key)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// world is GitHub as far as a Desk sees it.
+// world is GitHub as far as a Runner sees it.
 type world struct {
 	issues []github.Issue
 	labels []string
@@ -100,8 +100,8 @@ func newSite(t *testing.T, text string) *site {
 
 var repo = github.Repo{Owner: "octo", Name: "work"}
 
-func (s *site) desk(run string, attempt int) *Desk {
-	return &Desk{Ledger: s.led, Issues: s.world, Starts: s.world, Repo: repo, Name: "ports", Plan: s.plan, Settings: plan.DefaultSettings(), Hashes: s.hash,
+func (s *site) runner(run string, attempt int) *Runner {
+	return &Runner{Ledger: s.led, Issues: s.world, Starts: s.world, Repo: repo, Name: "ports", Plan: s.plan, Settings: plan.DefaultSettings(), Hashes: s.hash,
 		Run: run, Attempt: attempt, Now: func() time.Time { return s.now }}
 }
 
@@ -143,7 +143,7 @@ const document = "- {id: a}\n- {id: b}\n- {id: c, depends_on: a}\n- {id: d, depe
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, document)
-	d := s.desk("1", 1)
+	d := s.runner("1", 1)
 	ctx := t.Context()
 	r, err := d.Begin(ctx, "")
 	s.is(r, err, "a b", "a=running", "b=running", "c=pending", "d=pending")
@@ -155,7 +155,7 @@ func TestBuild(t *testing.T) {
 	r, err = d.Collect(ctx, "run-1", 1)
 	s.is(r, err, "c", "a=passed", "b=escalated", "c=running", "d=blocked")
 	t.Run("a collect that runs again changes nothing", func(t *testing.T) {
-		again, err := s.desk("1", 1).Collect(ctx, "run-1", 1)
+		again, err := s.runner("1", 1).Collect(ctx, "run-1", 1)
 		s.is(again, err, "c", "a=passed", "b=escalated", "c=running", "d=blocked")
 		if again.Board.Rows[1].Turns != 4 || again.Board.Rows[1].Seconds != 60 || again.Level != 2 {
 			t.Errorf("%+v", again)
@@ -164,7 +164,7 @@ func TestBuild(t *testing.T) {
 	t.Run("failed jobs that run again are taken in", func(t *testing.T) {
 		s.ran("1", "b", plan.Success, 1)
 		s.ran("1", "c", plan.Success, 1)
-		again, err := s.desk("1", 2).Collect(ctx, "run-1", 2)
+		again, err := s.runner("1", 2).Collect(ctx, "run-1", 2)
 		s.is(again, err, "d", "a=passed", "b=passed", "c=passed", "d=running")
 	})
 	t.Run("a job that never said anything has failed", func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestBuild(t *testing.T) {
 		s.is(r, err, "", "a=passed", "b=passed", "c=passed", "d=failed")
 	})
 	t.Run("the next run does what is left", func(t *testing.T) {
-		r, err := s.desk("2", 1).Begin(ctx, "")
+		r, err := s.runner("2", 1).Begin(ctx, "")
 		s.is(r, err, "d", "a=passed", "b=passed", "c=passed", "d=running")
 		if _, err := d.Collect(ctx, "run-1", 3); !errors.Is(err, plan.ErrNoBuild) {
 			t.Errorf("the old build goes on: %v", err)
@@ -184,16 +184,16 @@ func TestBuildIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, document)
 	ctx := t.Context()
-	_, err := s.desk("1", 1).Begin(ctx, "")
+	_, err := s.runner("1", 1).Begin(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.ran("1", "a", plan.Success, 2) // and then nobody took it in
 	s.ran("1", "b", plan.Running, 2)
-	r, err := s.desk("2", 1).Begin(ctx, "")
+	r, err := s.runner("2", 1).Begin(ctx, "")
 	s.is(r, err, "b c", "a=passed", "b=running", "c=running", "d=pending")
 	t.Run("all jobs of a run again are a build of its own", func(t *testing.T) {
-		r, err := s.desk("2", 2).Begin(ctx, "")
+		r, err := s.runner("2", 2).Begin(ctx, "")
 		s.is(r, err, "b c", "a=passed", "b=running", "c=running", "d=pending")
 		if r.Build != "run-2-2" {
 			t.Error(r.Build)
@@ -205,7 +205,7 @@ func TestBuildGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, document)
 	ctx := t.Context()
-	d := s.desk("1", 1)
+	d := s.runner("1", 1)
 	if _, err := d.Begin(ctx, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestBuildGoesOn(t *testing.T) {
 	if !slices.Equal(s.world.starts, []string{want, want}) {
 		t.Errorf("%q: the one that a run shows is not sent again", s.world.starts)
 	}
-	next := s.desk("2", 1)
+	next := s.runner("2", 1)
 	r, err = next.Begin(ctx, "run-1")
 	s.is(r, err, "c")
 	if r.Build != "run-1" || r.Level != 2 {
@@ -250,14 +250,14 @@ func TestBuildWithoutRounds(t *testing.T) {
 	s := newSite(t, document)
 	s.ran("1", "a", plan.Success, 1)
 	s.ran("1", "b", plan.Raised, 2)
-	r, err := s.desk("1", 1).CollectAll(t.Context())
+	r, err := s.runner("1", 1).CollectAll(t.Context())
 	if s.is(r, err, ""); fmt.Sprint(r.Board.Counts) != fmt.Sprint(map[plan.Standing]int{plan.IsPassed: 1, plan.IsEscalated: 1, plan.IsFailed: 2}) {
 		t.Errorf("%+v", r.Board)
 	}
 	s.ran("1", "b", plan.Success, 1)
 	s.ran("1", "c", plan.Success, 1)
 	s.ran("1", "d", plan.Success, 1)
-	if r, err = s.desk("1", 2).CollectAll(t.Context()); err != nil || r.Board.Counts[plan.IsPassed] != 4 {
+	if r, err = s.runner("1", 2).CollectAll(t.Context()); err != nil || r.Board.Counts[plan.IsPassed] != 4 {
 		t.Errorf("%+v %v", r.Board, err)
 	}
 }
@@ -268,7 +268,7 @@ func TestTwoPlansAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for _, name := range []string{"one", "two"} {
 		all.Go(func() {
-			d := s.desk("1", 1)
+			d := s.runner("1", 1)
 			d.Name = name
 			r, err := d.Begin(t.Context(), "")
 			s.is(r, err, "a b", "a=running", "b=running", "c=pending", "d=pending")
@@ -285,7 +285,7 @@ func TestShow(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, document)
 	ctx := t.Context()
-	d := s.desk("1", 1)
+	d := s.runner("1", 1)
 	show := func(want int, labels ...string) {
 		t.Helper()
 		n, err := d.Show(ctx)
@@ -311,7 +311,7 @@ func TestShow(t *testing.T) {
 	}
 	s.world.issues[0].StateReason = "transferred"
 	show(2, "ports:blocked", "ports:escalated")
-	d = s.desk("2", 1)
+	d = s.runner("2", 1)
 	for _, id := range []string{"a", "c", "d"} {
 		if _, err := d.Begin(ctx, "run-2"); err != nil {
 			t.Fatal(err)
@@ -326,7 +326,7 @@ func TestShow(t *testing.T) {
 		t.Errorf("%+v", s.world.issues[1])
 	}
 	s.hash["a"] = "changed"
-	d = s.desk("3", 1)
+	d = s.runner("3", 1)
 	if _, err := d.Begin(ctx, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// Issues is what a Desk does to issues.
+// Issues is what a Runner does to issues.
 type Issues interface {
 	Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
 	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
@@ -25,14 +25,14 @@ type Issues interface {
 	ReopenIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (bool, error)
 }
 
-// Starts is how a Desk goes on in another run.
+// Starts is how a Runner goes on in another run.
 type Starts interface {
 	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
 	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
 }
 
-// Desk is where a build of a plan is run from.
-type Desk struct {
+// Runner is where a build of a plan is run from.
+type Runner struct {
 	Ledger   ledger.Ledger
 	Issues   Issues // nil: the plan is not shown
 	Starts   Starts
@@ -70,14 +70,14 @@ type Round struct {
 }
 
 // Key is the ledger key of the plan's register.
-func (d *Desk) Key() string { return routing.PlanKey(d.Repo.String(), d.Name) }
+func (d *Runner) Key() string { return routing.PlanKey(d.Repo.String(), d.Name) }
 
 // Register reads the register.
-func (d *Desk) Register(ctx context.Context) (plan.Register, error) {
+func (d *Runner) Register(ctx context.Context) (plan.Register, error) {
 	return d.change(ctx, func(plan.Register) ([]routing.Event, error) { return nil, nil })
 }
 
-func (d *Desk) change(ctx context.Context, step func(plan.Register) ([]routing.Event, error)) (plan.Register, error) {
+func (d *Runner) change(ctx context.Context, step func(plan.Register) ([]routing.Event, error)) (plan.Register, error) {
 	r, err := ledger.Of(d.Ledger, d.Key(), plan.Projection).Update(ctx, step)
 	if err != nil {
 		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
@@ -88,7 +88,7 @@ func (d *Desk) change(ctx context.Context, step func(plan.Register) ([]routing.E
 // Begin goes on with a build, or, with "" or if another has begun since, begins
 // one, and hands out what is ready. What an earlier run handed out and never
 // took in is taken in first.
-func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
+func (d *Runner) Begin(ctx context.Context, build string) (Round, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return Round{}, err
@@ -119,7 +119,7 @@ func (d *Desk) Begin(ctx context.Context, build string) (Round, error) {
 }
 
 // own is the name of a build that this run begins.
-func (d *Desk) own() string {
+func (d *Runner) own() string {
 	if d.ID != "" {
 		return d.ID
 	}
@@ -132,7 +132,7 @@ func (d *Desk) own() string {
 // Collect takes in what came of the rounds of a build up to level, and hands
 // out the next one. It may be done again. A build that is not the newest is an
 // error.
-func (d *Desk) Collect(ctx context.Context, build string, level int) (Round, error) {
+func (d *Runner) Collect(ctx context.Context, build string, level int) (Round, error) {
 	reg, err := d.collect(ctx, build, level)
 	if err != nil {
 		return Round{}, err
@@ -142,7 +142,7 @@ func (d *Desk) Collect(ctx context.Context, build string, level int) (Round, err
 
 // CollectAll takes in what came of every port that ran in this run, as a
 // workflow does that has no rounds, and hands out nothing.
-func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
+func (d *Runner) CollectAll(ctx context.Context) (Round, error) {
 	own := d.own()
 	reg, err := d.Register(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (d *Desk) CollectAll(ctx context.Context) (Round, error) {
 	return d.round(reg, reg.Build.Rounds+1), nil
 }
 
-func (d *Desk) collect(ctx context.Context, build string, level int) (plan.Register, error) {
+func (d *Runner) collect(ctx context.Context, build string, level int) (plan.Register, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return reg, err
@@ -194,7 +194,7 @@ func (d *Desk) collect(ctx context.Context, build string, level int) (plan.Regis
 
 // hear reads the journals of those ports that which chooses, and returns what
 // is known of them then.
-func (d *Desk) hear(ctx context.Context, reg plan.Register, which func(string, plan.Known) bool) (map[string]plan.Known, error) {
+func (d *Runner) hear(ctx context.Context, reg plan.Register, which func(string, plan.Known) bool) (map[string]plan.Known, error) {
 	heard := map[string]plan.Known{}
 	for id, k := range reg.Ports {
 		if !which(id, k) {
@@ -221,7 +221,7 @@ func (d *Desk) hear(ctx context.Context, reg plan.Register, which func(string, p
 	return heard, nil
 }
 
-func (d *Desk) end(ctx context.Context, heard map[string]plan.Known) (plan.Register, error) {
+func (d *Runner) end(ctx context.Context, heard map[string]plan.Known) (plan.Register, error) {
 	return d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
 		add := map[string]plan.Known{}
 		for id, k := range heard {
@@ -237,7 +237,7 @@ func (d *Desk) end(ctx context.Context, heard map[string]plan.Known) (plan.Regis
 }
 
 // hand hands out a round, unless that is done already.
-func (d *Desk) hand(ctx context.Context, reg plan.Register, level int) (Round, error) {
+func (d *Runner) hand(ctx context.Context, reg plan.Register, level int) (Round, error) {
 	build := reg.Build.ID
 	var out Round
 	open, err := d.deliver(ctx, reg)
@@ -268,7 +268,7 @@ func (d *Desk) hand(ctx context.Context, reg plan.Register, level int) (Round, e
 	return out, nil
 }
 
-func (d *Desk) round(r plan.Register, level int) Round {
+func (d *Runner) round(r plan.Register, level int) Round {
 	most := d.Most
 	if most <= 0 {
 		most = plan.ShardSize
@@ -282,7 +282,7 @@ func (d *Desk) round(r plan.Register, level int) Round {
 // starts the workflow on ref anew, which goes on with the build. A run is started
 // once: a dispatch whose answer was lost is looked for by its key, which the
 // workflow shows in its run-name.
-func (d *Desk) GoOn(ctx context.Context, build string, level int, workflow, ref string, inputs map[string]string) (Round, error) {
+func (d *Runner) GoOn(ctx context.Context, build string, level int, workflow, ref string, inputs map[string]string) (Round, error) {
 	reg, err := d.collect(ctx, build, level)
 	if err != nil {
 		return Round{}, err
@@ -298,7 +298,7 @@ func (d *Desk) GoOn(ctx context.Context, build string, level int, workflow, ref 
 }
 
 // start starts the workflow that goes on with a build, once by its key.
-func (d *Desk) start(ctx context.Context, reg plan.Register, key, workflow, ref string, inputs map[string]string) error {
+func (d *Runner) start(ctx context.Context, reg plan.Register, key, workflow, ref string, inputs map[string]string) error {
 	before, asked := reg.Sent[key]
 	if asked {
 		if err := d.claimed(before, "start "+workflow); err != nil {
