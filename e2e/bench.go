@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"testing"
@@ -94,6 +95,7 @@ func StartAlone(tb testing.TB) *Bench {
 
 // Main runs the tests of m, stops the bench and returns the exit code.
 func Main(m *testing.M) int {
+	debug.SetGCPercent(400) // the bench makes much garbage and keeps little
 	defer func() {
 		if shared.bench != nil {
 			shared.bench.stop()

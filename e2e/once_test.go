@@ -22,7 +22,7 @@ func (s *story) end() end {
 	}
 	for _, i := range s.r.Issues(s.t) {
 		if i.Number != s.number {
-			e.issues += fmt.Sprintf("%s %s %v, several: %v\n", i.Title, i.State, names(i.Labels), strings.Contains(i.Body, "Also held by this"))
+			e.issues += fmt.Sprintf("%s %s %v, several: %v\n", i.Title, i.State, names(i.Labels), strings.Contains(i.Body, "Also on hold because of this"))
 		}
 	}
 	e.issues = strings.ReplaceAll(e.issues, fmt.Sprintf("#%d", s.number), "#n")

@@ -199,7 +199,7 @@ func TestPlanningIssue(t *testing.T) {
 			t.Errorf("closed as %v", got)
 		}
 		p.want(p.say(Owner, q, "/switchback planned"), 0, nil)
-		if got := p.last(q); !strings.Contains(got, Writer+" answered it before") {
+		if got := p.last(q); !strings.Contains(got, Writer+"` has already answered") {
 			t.Error(got)
 		}
 		if x := p.edges().Records[2]; x.Status != feedback.Failed || !strings.Contains(fmt.Sprint(x.Attempts), "Refunds are written elsewhere.") {

@@ -37,7 +37,7 @@ func TestPortIssue(t *testing.T) {
 		if !slices.Equal(labels, []string{"escalation:test_failure", "severity:high", "switchback"}) {
 			t.Errorf("%v", labels)
 		}
-		for _, want := range []string{"@writer", "Port `model` needs a human after 2 turns", "| 1/1 |", "`TestWork`", "got 2, want 3", "<!-- sb:retry:2 -->", "<!-- sb:again -->", "<!-- sb:as-passed -->", "<!-- sb:wont-fix -->", "**Submit**"} {
+		for _, want := range []string{"@writer", "Port `model` needs a person after 2 attempts", "| 1/1 |", "`TestWork`", "got 2, want 3", "<!-- sb:retry:2 -->", "<!-- sb:again -->", "<!-- sb:as-passed -->", "<!-- sb:wont-fix -->", "**Submit**"} {
 			if !strings.Contains(issue.Body, want) {
 				t.Errorf("%q is not in\n%s", want, issue.Body)
 			}
@@ -60,7 +60,7 @@ func TestPortIssue(t *testing.T) {
 	})
 	t.Run("a command that is none of a port's is told which are", func(t *testing.T) {
 		p.want(p.say(Writer, issue.Number, "/switchback phase plan"), 0, nil)
-		if got := p.last(issue.Number); !strings.Contains(got, "nothing that can be done with a port") {
+		if got := p.last(issue.Number); !strings.Contains(got, "does not apply to a port") {
 			t.Error(got)
 		}
 	})

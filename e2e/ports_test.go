@@ -203,7 +203,7 @@ func TestPorts(t *testing.T) {
 	t.Run("S2-29 X is escalated, and people are called once", func(t *testing.T) {
 		issue := p.issue(t, "ports")
 		calls := slices.DeleteFunc(p.r.Issues(t), func(i Issue) bool { return i.Number == issue.Number })
-		if len(calls) != 1 || !strings.Contains(calls[0].Body, "@writer") || !strings.Contains(calls[0].Body, "Port `x` needs a human after 2 turns") || len(p.r.Comments(t, issue.Number)) != 0 {
+		if len(calls) != 1 || !strings.Contains(calls[0].Body, "@writer") || !strings.Contains(calls[0].Body, "Port `x` needs a person after 2 attempts") || len(p.r.Comments(t, issue.Number)) != 0 {
 			t.Errorf("%+v", calls)
 		}
 		labels := p.r.IssueLabels(t, issue.Number)

@@ -98,10 +98,12 @@ func (b begin) escalated(t testing.TB, config string) (*story, Issue) {
 	s := b(t, "max_iterations: 1\n"+config)
 	s.r.Grant(t, Writer, "push")
 	s.r.Grant(t, Triager, "triage")
+	s.inside = true // for what comes before the test
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
 	s.push()
 	s.r.AddRun(Run{ID: s.runID, HeadSHA: s.sha, Conclusion: "failure"})
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "ESCALATE_MAX_RETRY"})
+	s.inside = false
 	return s, s.onlyIssue()
 }
 
@@ -254,7 +256,7 @@ func TestBoxesRefused(t *testing.T) {
 		t.Run("a tick of somebody who may not is put back, others stay", func(t *testing.T) {
 			s.tick(Writer, n, "reset")
 			s.tell(s.tick(Triager, n, "skip"))
-			want(t, []string{"reset"}, "has `triage`. What was changed is put back")
+			want(t, []string{"reset"}, "has `triage`. Your edit was reverted")
 		})
 		t.Run("and their Submit too, without another reply within the hour", func(t *testing.T) {
 			s.tell(s.tick(Triager, n, answers.Submit))

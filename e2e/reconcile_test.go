@@ -27,11 +27,13 @@ func TestReconcile(t *testing.T) {
 		t.Run(ch.name+" killed once it was recorded is finished by the reconcile", func(t *testing.T) {
 			t.Parallel()
 			calm := newStory(t, ch.config)
+			calm.inside = true
 			ch.prepare(calm)
 			calm.run(ch.report, ch.in)
 			want := calm.end()
 			for skip := 1; skip <= 2; skip++ { // before anything was posted, and in the midst of it
 				s := newStory(t, ch.config)
+				s.inside = true // what is killed, and what reconciles it, are processes
 				ch.prepare(s)
 				before := s.end()
 				a := s.action(ch.report, ch.in)

@@ -78,7 +78,7 @@ func TestSharedIssue(t *testing.T) {
 	o.escalates(environment)
 	t.Run("failures with one fingerprint are one issue that lists their pull requests", func(t *testing.T) {
 		all := s.issues()
-		if len(all) != 1 || !strings.Contains(all[0].Body, "Also held by this") ||
+		if len(all) != 1 || !strings.Contains(all[0].Body, "Also on hold because of this") ||
 			!strings.Contains(all[0].Body, fmt.Sprintf("/pull/%d", s.number)) || !strings.Contains(all[0].Body, fmt.Sprintf("/pull/%d", o.number)) {
 			t.Fatalf("%+v", all)
 		}
@@ -95,7 +95,7 @@ func TestSharedIssue(t *testing.T) {
 	s.passes()
 	t.Run("it stays open for the one that still waits, and is about that one", func(t *testing.T) {
 		i := s.issues()[0]
-		if i.State != "open" || strings.Contains(i.Body, "Also held by this") || !strings.Contains(i.Body, fmt.Sprintf("octo/%s#%d`", s.r.Name, o.number)) &&
+		if i.State != "open" || strings.Contains(i.Body, "Also on hold because of this") || !strings.Contains(i.Body, fmt.Sprintf("octo/%s#%d`", s.r.Name, o.number)) &&
 			!strings.Contains(i.Body, fmt.Sprintf("%s#%d`", s.r.FullName, o.number)) {
 			t.Errorf("%s\n%s", i.State, i.Body)
 		}

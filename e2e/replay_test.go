@@ -180,7 +180,7 @@ func TestReplayApp(t *testing.T) {
 	t.Run("a new commit brings it up to date", func(t *testing.T) {
 		s.retune("reports: [\"**/report.xml\"]\nmax_iterations: 0\nretry_delay: 0s\n")
 		tell("synchronize")
-		s.onlyReplay(SwitchbackBot, "**2 of 2 recorded runs**", "would wait for a human now, and do not: 1")
+		s.onlyReplay(SwitchbackBot, "**2 of 2 recorded runs**", "would now wait for a maintainer, and do not: 1")
 	})
 	t.Run("taken back, it says so", func(t *testing.T) {
 		s.retune(s.config)

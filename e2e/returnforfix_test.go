@@ -16,7 +16,7 @@ func TestReturnForFix(t *testing.T) {
 	t.Run("S0-23 a retry returns the escalated failure for a fix at once and closes the issue", func(t *testing.T) {
 		s.want(s.say(Writer, issue.Number, "/switchback retry"), 0, nil)
 		comment := strings.Join(s.bot(), "\n")
-		if !strings.Contains(comment, "returned for a fix: turn 1 of 4") || !strings.Contains(comment, "`"+Writer+"` handed it back for 1 more turn") {
+		if !strings.Contains(comment, "returned for a fix: attempt 1 of 4") || !strings.Contains(comment, "`"+Writer+"` allowed 1 more fix attempt") {
 			t.Errorf("the comment:\n%s", comment)
 		}
 		if is := s.onlyIssue(); is.State != "closed" {
@@ -31,7 +31,7 @@ func TestReturnForFix(t *testing.T) {
 		s.push()
 		s.want(s.run(passing, map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "NONE"})
 		s.want(s.say(Writer, s.number, "/switchback resume"), 0, nil)
-		if got := strings.Join(s.bot(), "\n"); !strings.Contains(got, "passes after 1 rework") {
+		if got := strings.Join(s.bot(), "\n"); !strings.Contains(got, "passes after 1 fix attempt") {
 			t.Errorf("the comment:\n%s", got)
 		}
 		checks := s.r.CheckRuns(t, s.sha)

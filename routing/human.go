@@ -71,24 +71,24 @@ func (c Case) Admit(e Event) error {
 		return c.admitWrong(cp, e.Class)
 	case HumanQuarantine:
 		if strings.TrimSpace(e.Test) == "" {
-			return refuse("name the test to put into quarantine")
+			return Refuse("no-test", "name the test to put into quarantine")
 		}
 	case HumanWontFix:
 		if cp.State != Escalated {
-			return refuse("checkpoint %q is not escalated, so there is nothing that would not be fixed", cp.Name)
+			return Refuse("not-escalated", "checkpoint {cp} is not escalated, so there is nothing to leave unfixed", "cp", cp.Name)
 		}
 	}
 	return nil
 }
 
 func (c Case) unknown(checkpoint string) error {
-	return refuse("no checkpoint %q; known are %s", checkpoint, orElse(strings.Join(c.Names(), ", "), "none"))
+	return Refuse("no-checkpoint", "no checkpoint {cp}; known are {known}", "cp", checkpoint, "known", c.Names())
 }
 
 // admitTurn refuses a turn beyond the cap that no human lifts either.
 func (cp Checkpoint) admitTurn() error {
 	if cp.Reworks >= HardCap && !cp.Waiting {
-		return refuse("%d of at most %d reworks of checkpoint %q were returned for a fix; reset it first", cp.Reworks, HardCap, cp.Name)
+		return Refuse("hard-cap", "checkpoint {cp} was returned for a fix {n} times, the most there may be is {max}; reset it first", "n", cp.Reworks, "max", HardCap, "cp", cp.Name)
 	}
 	return nil
 }
@@ -97,10 +97,10 @@ func (c Case) admitPhase(cp Checkpoint, p Phase) error {
 	switch p {
 	case Research, Plan, Implement:
 	default:
-		return refuse("%q is no phase that work is sent back to; there are %s, %s and %s", p, Research, Plan, Implement)
+		return Refuse("no-phase", "{phase} is not a phase that work can be sent back to; known are {known}", "phase", string(p), "known", []string{string(Research), string(Plan), string(Implement)})
 	}
 	if v, ok := c.newest(cp); !ok || v.green() || cp.settled() {
-		return refuse("nothing of checkpoint %q failed, so there is nothing to send back", cp.Name)
+		return Refuse("nothing-failed", "checkpoint {cp} has no failure to send back", "cp", cp.Name)
 	}
 	return cp.admitTurn()
 }
@@ -109,14 +109,14 @@ func (cp Checkpoint) admitRerun() error {
 	run := cp.Runs[cp.Last.Key()]
 	for _, p := range run.Parts {
 		if p.Review != nil {
-			return refuse("the newest verdict of checkpoint %q is a review, which cannot be run again", cp.Name)
+			return Refuse("review-rerun", "the newest verdict of checkpoint {cp} is a review, which cannot be run again", "cp", cp.Name)
 		}
 	}
 	if _, err := strconv.ParseInt(cp.Last.ID, 10, 64); err != nil || len(run.Parts) == 0 {
-		return refuse("no run of checkpoint %q is known that can be run again", cp.Name)
+		return Refuse("no-rerun", "checkpoint {cp} has no run that can be run again", "cp", cp.Name)
 	}
 	if cp.settled() {
-		return refuse("checkpoint %q has passed", cp.Name)
+		return Refuse("passed", "checkpoint {cp} has passed", "cp", cp.Name)
 	}
 	return nil
 }
@@ -124,28 +124,28 @@ func (cp Checkpoint) admitRerun() error {
 func (c Case) admitWrong(cp Checkpoint, to Class) error {
 	switch {
 	case !to.Valid():
-		return refuse("%q is no class; there are %s", to, classNames())
+		return Refuse("no-class", "{class} is not a class; known are {known}", "class", string(to), "known", classNames())
 	case to == Flaky || to == Unknown:
-		return refuse("%s is nothing that can be acted on; for a flaky test use `quarantine TEST`", to)
+		return Refuse("class-not-routed", "{class} is not a class that failures are routed by; for a flaky test use `quarantine TEST`", "class", string(to))
 	}
 	v, ok := c.newest(cp)
 	if !ok || v.Result == Pass || cp.settled() {
-		return refuse("the newest run of checkpoint %q has no failure whose class could be wrong", cp.Name)
+		return Refuse("no-class-to-correct", "the newest run of checkpoint {cp} has no failure whose class could be wrong", "cp", cp.Name)
 	}
 	if v.Class == to {
-		return refuse("it is taken for %s already", to)
+		return Refuse("same-class", "the failure is already classified as {class}", "class", string(to))
 	}
 	return nil
 }
 
-func classNames() string {
+func classNames() []string {
 	var out []string
 	for _, k := range Classes() {
 		if k != Flaky && k != Unknown {
 			out = append(out, string(k))
 		}
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // settled is true for a checkpoint that has passed, and of which no run has
@@ -184,7 +184,7 @@ func (c Case) applyHuman(e Event) (Case, error) {
 		cp.WontFix = &act
 	case HumanHandoff:
 		if !cp.Waiting {
-			return c, refuse("checkpoint %q has no rework that waits", cp.Name)
+			return c, Refuse("nothing-waits", "checkpoint {cp} has no hand-off that waits", "cp", cp.Name)
 		}
 		cp.Waiting = false
 		c.queue([]Effect{handoffEffect(c.Key, cp)})

@@ -1,3 +1,5 @@
+// Package action is Switchback as a GitHub Action: it reads the runner's environment, the inputs and
+// the event, calls the handler of the event, and writes outputs, annotations and the job summary.
 package action
 
 import (
@@ -9,8 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,16 +18,13 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/ctrf"
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
-	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/diagnosis"
-	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // Env is what the runner gives a step.
@@ -36,49 +33,32 @@ type Env struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version string
-	Now     func() time.Time
+	Now     func() time.Time // nil: time.Now
 }
 
-// face is one run of the Action.
-type face struct {
-	env     Env
-	gha     *githubactions.Action
-	in      Inputs
-	event   Event
-	repo    github.Repo
-	hub     *github.Hub
-	led     ledger.Ledger
-	process string // names this process among those that file issues
-	config  config.File
-	rules   *diagnosis.Rules
-	tests   *ctrf.Writer // of the run being analyzed
-	log     *slog.Logger
-	app     *inside // in the App; nil in the Action
+// step is one run of the Action.
+type step struct {
+	runner
+	in       Inputs
+	event    *handler.Event
+	deps     handler.Deps
+	reporter *reporter
 }
 
-// trigger is what a run of the Action is about: a analyzed run of a subject.
-type trigger struct {
-	subject    effect.Subject
-	checkpoint string
-	run        routing.Run
-	head       string
-	input      analysis.Input
-	review     *routing.ReviewResult
-	labels     []string
-}
-
-// Run carries out the Action once. It returns the step's exit code: 0, or 1
-// for a decision that fail-on lists or work that could not be done, 2 for
-// wrong inputs or configuration.
+// Run runs the Action once. It returns the step's exit code: 0, or 1 for a decision that fail-on
+// lists or work that could not be done, 2 for wrong inputs or configuration.
 func Run(ctx context.Context, env Env) int {
-	f, err := newFace(env)
+	if env.Now == nil {
+		env.Now = time.Now
+	}
+	s, err := newStep(env)
 	if err != nil {
-		fmt.Fprintf(env.Stdout, "::error title=Switchback::%s\n", escapeData(err.Error()))
+		runner{env}.say("error", err.Error())
 		return 2
 	}
-	code, err := f.run(ctx)
+	code, err := s.run(ctx)
 	if err != nil {
-		f.failure(err)
+		s.say("error", err.Error())
 		var bad *config.Error
 		if errors.As(err, &bad) {
 			return 2
@@ -88,141 +68,186 @@ func Run(ctx context.Context, env Env) int {
 	return code
 }
 
-func newFace(env Env) (*face, error) {
-	a := githubactions.New(githubactions.WithGetenv(env.Getenv), githubactions.WithWriter(env.Stdout))
-	in, err := readInputs(a, env.Getenv)
+func newStep(env Env) (*step, error) {
+	in, err := readInputs(githubactions.New(githubactions.WithGetenv(env.Getenv), githubactions.WithWriter(env.Stdout)), env.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	f := &face{process: owner(env.Getenv), env: env, gha: a, in: in, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if f.repo, err = github.ParseRepo(env.Getenv("GITHUB_REPOSITORY")); err != nil {
+	s := &step{runner: runner{env}, in: in}
+	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	repo, err := github.ParseRepo(env.Getenv("GITHUB_REPOSITORY"))
+	if err != nil {
 		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)
 	}
-	if f.event, err = ReadEvent(env.Getenv("GITHUB_EVENT_PATH")); err != nil {
+	if s.event, err = readEvent(env.Getenv); err != nil {
 		return nil, err
 	}
 	if in.Token == "" {
 		return nil, errors.New("no token; give the action `token: ${{ github.token }}` (its default) or set GITHUB_TOKEN")
 	}
-	f.hub, err = github.New(github.Options{
-		Token: in.Token, BaseURL: env.Getenv("GITHUB_API_URL"), Login: in.BotLogin, Log: f.log,
-		ContentInterval: f.interval(), MaxWait: time.Minute, IssueCap: 100, // the register counts over processes
+	hub, err := github.New(github.Options{
+		Token: in.Token, BaseURL: env.Getenv("GITHUB_API_URL"), Login: in.BotLogin, Log: log,
+		ContentInterval: duration(env, "SWITCHBACK_CONTENT_INTERVAL", 0), MaxWait: time.Minute, IssueCap: 100, // the register counts over processes
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.led = gitbranch.NewGit(f.hub.Client(), f.repo.Owner, f.repo.Name, in.LedgerBranch)
-	return f, nil
+	s.reporter = &reporter{runner: s.runner, in: in}
+	s.deps = handler.Deps{
+		Repo: repo, GitHub: hub, Ledger: gitbranch.NewGit(hub.Client(), repo.Owner, repo.Name, in.LedgerBranch),
+		ServerURL: env.Getenv("GITHUB_SERVER_URL"), DefaultBranch: s.event.Repository.DefaultBranch,
+		Process: processName(env.Getenv), LeaseTTL: duration(env, "SWITCHBACK_CLAIM_TTL", 3*time.Minute), Now: env.Now, Log: log,
+		Reporter: s.reporter, Goals: s.reporter, Metrics: uncounted{}, Waiter: waiter{}, Builds: handler.WorkflowBuilds{},
+	}
+	return s, nil
 }
 
-// interval is how far content-creating requests are apart. GitHub asks for a
-// second; a server of one's own may be asked more often.
-func (f *face) interval() time.Duration {
-	if d, err := time.ParseDuration(f.env.Getenv("SWITCHBACK_CONTENT_INTERVAL")); err == nil {
+// duration reads a positive duration of the environment.
+func duration(env Env, name string, otherwise time.Duration) time.Duration {
+	if d, err := time.ParseDuration(env.Getenv(name)); err == nil && d > 0 {
 		return d
 	}
-	return 0
+	return otherwise
 }
 
-func (f *face) run(ctx context.Context) (int, error) {
-	command := f.command()
+// processName names this process; a process that runs the same job again has another name.
+func processName(getenv func(string) string) string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("run %s/%s job %s %s", getenv("GITHUB_RUN_ID"), getenv("GITHUB_RUN_ATTEMPT"), getenv("GITHUB_JOB"), hex.EncodeToString(b[:]))
+}
+
+// readEvent reads the event's payload; without a file it is empty.
+func readEvent(getenv func(string) string) (*handler.Event, error) {
+	name, path := getenv("GITHUB_EVENT_NAME"), getenv("GITHUB_EVENT_PATH")
+	if path == "" {
+		return &handler.Event{Name: name}, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the event (GITHUB_EVENT_PATH): %w", err)
+	}
+	e, err := handler.ParseEvent(name, data)
+	if err != nil {
+		return nil, fmt.Errorf("the event (GITHUB_EVENT_PATH) is no valid JSON: %w", err)
+	}
+	return e, nil
+}
+
+// run carries out the command, and returns the exit code.
+func (s *step) run(ctx context.Context) (int, error) {
+	command := s.command()
 	if command == "" {
-		f.notice("nothing to do for event %q with action %q", f.env.Getenv("GITHUB_EVENT_NAME"), f.event.Action)
+		s.notice("nothing to do for event %q with action %q", s.event.Name, s.event.Action)
 		return 0, nil
 	}
-	if err := f.configure(ctx, command); err != nil {
+	if err := s.configure(ctx, command); err != nil {
 		return 2, err
 	}
-	if f.config.Acts == config.ActsApp {
-		return f.beside(ctx, command)
+	if s.deps.Config.Acts == config.ActsApp && !s.onlyWorkflow(command) {
+		s.notice("the configuration says `acts: app`: the App does the work of command %s here", command)
+		return 0, nil
 	}
 	switch command {
-	case "reconcile":
-		return f.reconcileAll(ctx)
-	case "plan", "matrix", "port", "collect":
-		return f.ports(ctx, command)
-	case "port-event":
-		return f.portEvent(ctx)
-	case "answer":
-		return f.answer(ctx)
-	case "replay":
-		return f.replay(ctx)
+	case "plan", "matrix", "port", "collect", "port-event":
+		return newPlanCommands(s).run(ctx, command)
 	case "prompt":
-		return f.openPrompt(ctx)
+		return s.openSurvey(ctx)
 	}
-	var reentry error
-	if command == "workflow-run" {
-		reentry = f.reenter(ctx)
-	}
-	code, err := f.decide(ctx, command)
-	if reentry != nil {
-		return max(code, 1), errors.Join(reentry, err)
-	}
-	return code, err
-}
-
-// decide analyzes the run that the event is about, and routes it.
-func (f *face) decide(ctx context.Context, command string) (int, error) {
-	var t *trigger
+	defer s.reporter.close()
 	var err error
-	switch command {
-	case "step":
-		t, err = f.step(ctx)
-	case "workflow-run":
-		if len(f.in.Reports) == 0 {
-			f.in.Reports = f.config.Reports
-		}
-		t, err = f.workflowRun(ctx)
-	case "review":
-		t, err = f.review(ctx)
+	if command == "step" {
+		err = s.route(ctx)
+	} else {
+		err = handler.Run(ctx, s.deps, command, eventOf(command, s.event), s.event)
 	}
 	if err != nil {
 		return 1, err
 	}
-	if t == nil {
-		return 0, nil
-	}
-	return f.route(ctx, *t)
+	return s.reporter.exitCode(), nil
 }
 
-// command returns what to do: as the input says, or by the event.
-func (f *face) command() string {
-	if f.in.Command != "auto" {
-		return f.in.Command
+// command returns what to do: what the input says, or what the event asks for.
+func (s *step) command() string {
+	if s.in.Command != "auto" {
+		return s.in.Command
 	}
-	if f.in.Result != "" {
+	if s.in.Result != "" {
 		return "prompt"
 	}
-	name := f.env.Getenv("GITHUB_EVENT_NAME")
-	if f.isAnswer(name) {
+	if s.isAnswer() {
 		return "answer"
 	}
-	switch name {
+	switch s.event.Name {
 	case "workflow_run":
-		if f.event.Action == "completed" {
+		if s.event.Action == "completed" {
 			return "workflow-run"
 		}
 		return ""
 	case "pull_request_review":
-		if f.event.Action == "submitted" {
+		if s.event.Action == "submitted" {
 			return "review"
 		}
 		return ""
 	case "issue_comment", "issues":
 		return ""
 	case "schedule", "workflow_dispatch":
-		if len(f.in.Reports) == 0 {
+		if len(s.in.Reports) == 0 {
 			return "reconcile"
 		}
 	}
 	return "step"
 }
 
-// configure reads the configuration: of the checkout where the step runs in
-// the workflow of the change itself, whose file the change could edit as well;
-// else from the default branch.
-func (f *face) configure(ctx context.Context, command string) error {
-	name := f.in.Config
+// isAnswer reports whether the event may hold a person's answer. The label of a pull request is one
+// unless the step is to read reports; on pull_request_target it reads none.
+func (s *step) isAnswer() bool {
+	labeled := s.event.Action == "labeled" || s.event.Action == "unlabeled"
+	switch s.event.Name {
+	case "issue_comment", "issues":
+		return handler.Wanted(s.event.Name, s.event.Action)
+	case "pull_request":
+		return labeled && len(s.in.Reports) == 0
+	case "pull_request_target":
+		return labeled && (len(s.in.Reports) == 0 || s.event.Label != nil && strings.EqualFold(s.event.Label.Name, effect.PausedLabel))
+	}
+	return false
+}
+
+// eventOf returns the event whose handlers carry out a command. That of an answer is found by what the
+// payload holds.
+func eventOf(command string, e *handler.Event) string {
+	switch {
+	case command == "workflow-run":
+		return "workflow_run"
+	case command == "review":
+		return "pull_request_review"
+	case command == "reconcile":
+		return "schedule"
+	case command == "answer" && e.Issue != nil && e.Comment != nil:
+		return "issue_comment"
+	case command == "answer" && e.Issue != nil:
+		return "issues"
+	}
+	return "pull_request"
+}
+
+// onlyWorkflow reports whether a workflow alone can carry out a command: all else the App does, where
+// it acts, and both would post otherwise.
+func (s *step) onlyWorkflow(command string) bool {
+	switch command {
+	case "plan", "matrix", "port", "collect", "prompt":
+		return true
+	case "port-event": // the App knows the plan of the configuration
+		return s.deps.Options.PlanName != planfile.Name(s.deps.Config.PlanPath())
+	}
+	return false
+}
+
+// configure reads the configuration: of the checkout where the step runs in the workflow of the
+// change itself, whose file the change could edit as well; else of the default branch.
+func (s *step) configure(ctx context.Context, command string) error {
+	name := s.in.Config
 	if name == "" {
 		name = config.Path
 	}
@@ -230,167 +255,58 @@ func (f *face) configure(ctx context.Context, command string) error {
 	var err error
 	switch command {
 	case "step", "plan", "matrix", "port", "collect", "port-event":
-		data, err = os.ReadFile(f.path(name))
-		if errors.Is(err, os.ErrNotExist) && f.in.Config == "" {
+		data, err = os.ReadFile(s.path(name))
+		if errors.Is(err, os.ErrNotExist) && s.in.Config == "" {
 			err = nil
 		}
 	default:
-		data, err = f.hub.File(ctx, f.repo, name, "")
-		if errors.Is(err, github.ErrNotFound) && f.in.Config == "" {
+		data, err = s.deps.GitHub.File(ctx, s.deps.Repo, name, "")
+		if errors.Is(err, github.ErrNotFound) && s.in.Config == "" {
 			err = nil
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	if f.config, err = config.Parse(name, data); err != nil && command != "replay" { // which may fix it
+	c, err := config.Parse(name, data)
+	if err != nil && command != "replay" { // which may fix it
 		return err
 	}
-	f.rules, err = analysis.Rules(f.config)
+	s.deps.Config = c
+	s.deps.Options = handler.Options{
+		Checkpoint: s.in.Checkpoint, Reports: s.in.Reports, Workflows: s.in.Workflows, ConfigFile: name,
+		Replayed: mostReplayed, Temp: s.Getenv("RUNNER_TEMP"), Resume: s.in.Ports.Dispatch,
+	}
+	if len(s.in.Reports) == 0 && command == "workflow-run" {
+		s.deps.Options.Reports = c.Reports
+	}
+	s.deps.Options.PlanFile, s.deps.Options.PlanName = s.in.Ports.plan(c)
+	s.deps.Rules, err = analysis.Rules(c)
 	return err
 }
 
-// path resolves name below the workspace.
-func (f *face) path(name string) string {
-	ws := f.env.Getenv("GITHUB_WORKSPACE")
-	if ws == "" || filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(ws, name)
+// mostReplayed is how many cases a replay reads: each is a request.
+const mostReplayed = 200
+
+// waiter waits on the spot: nothing else is to be done by this process.
+type waiter struct{}
+
+// Pause implements handler.Waiter.
+func (waiter) Pause(ctx context.Context, d time.Duration) error {
+	return sleep.For(ctx, d)
 }
 
-// route sends the analyzed run down the pipeline and reports what came of it.
-func (f *face) route(ctx context.Context, t trigger) (int, error) {
-	out, err := f.analyze(t)
-	if f.tests != nil {
-		defer f.tests.Close()
-	}
-	if err != nil {
-		return 1, err
-	}
-	v := out.Verdict
-	v.Checkpoint, v.Run, v.Head = t.checkpoint, t.run, t.head
-	line := f.line(f.effects(t))
-	policy := f.policies(t)
-	rec, err := line.Record(ctx, t.subject.Key(f.repo), v, policy)
-	readOnly := false
-	if err != nil {
-		if !mayOnlyRead(err) || f.app != nil {
-			return 1, fmt.Errorf("recording the decision: %w", err)
-		}
-		if rec.Case, err = f.dry(ctx, t.subject.Key(f.repo), v, &rec.Decision, policy); err != nil {
-			return 1, err
-		}
-		readOnly = true
-	}
-	if f.app != nil {
-		return 0, f.carry(ctx, line, rec, v.Class)
-	}
-	c := rec.Case
-	var stuck error
-	if !readOnly {
-		c, stuck = line.Carry(ctx, rec)
-		if mayOnlyRead(stuck) {
-			readOnly, stuck = true, nil
-		}
-	}
-	if err := f.tell(t, out, rec.Decision, c, readOnly); err != nil {
-		return 1, err
-	}
-	if stuck != nil {
-		return 1, stuck
-	}
-	if f.in.fails(rec.Decision) && !readOnly {
-		return 1, nil
-	}
-	return 0, nil
-}
+// Delay implements handler.Waiter.
+func (w waiter) Delay(ctx context.Context, d time.Duration) error { return w.Pause(ctx, d) }
 
-// mayOnlyRead reports whether GitHub refused err's request because the token
-// may not write. The ledger's errors are those of the client under the hub.
-func mayOnlyRead(err error) bool {
-	kind, _ := github.Verdict(github.Wrap("", err))
-	return kind == github.ReadOnly
-}
+// Defer implements handler.Waiter: no later run of the Action is known to come.
+func (waiter) Defer(string) bool { return false }
 
-// dry decides without recording, for a token that may only read.
-func (f *face) dry(ctx context.Context, key string, v routing.Verdict, d *routing.Decision, policy pipeline.Policies) (routing.Case, error) {
-	events, _, err := f.led.Load(ctx, key)
-	if err != nil {
-		return routing.Case{}, fmt.Errorf("reading the ledger: %w", err)
-	}
-	c, err := routing.Fold(key, events)
-	if err != nil {
-		return c, err
-	}
-	*d = routing.Decide(c, v, policy(v.Checkpoint), f.now())
-	if d.Repeated {
-		return c, nil
-	}
-	return c.Apply(routing.RunEvent(key, v, *d, f.now()))
-}
+// uncounted implements handler.Metrics: nobody reads metrics of a step.
+type uncounted struct{}
 
-func (f *face) analyze(t trigger) (analysis.Output, error) {
-	if t.review != nil {
-		v := routing.ReviewVerdict(t.checkpoint, t.run, *t.review, f.config.Policy(t.checkpoint, "", nil).FailOn)
-		return analysis.Output{Verdict: analysis.Bound(analysis.Redacted(v))}, nil
-	}
-	in := t.input
-	in.Rules, in.Criteria, in.Language = f.rules, f.config.CriteriaOf(t.checkpoint), f.config.Language
-	in.FailOn = f.config.Policy(t.checkpoint, "", nil).FailOn
-	f.tests = ctrf.NewWriter(testreport.DefaultLimits().Failing)
-	f.tests.Redact, in.Tests = diagnosis.Redact, f.tests
-	return analysis.Analyze(in)
-}
+// Decided implements handler.Metrics.
+func (uncounted) Decided(routing.Decision, routing.Class) {}
 
-func (f *face) policies(t trigger) pipeline.Policies {
-	label := overrideLabel(t.labels)
-	return func(cp string) routing.Policy { return f.config.Policy(cp, t.subject.Ref(), label) }
-}
-
-// overrideLabel reads the label "switchback:max=5" of a pull request.
-func overrideLabel(labels []string) *int {
-	for _, l := range labels {
-		rest, ok := strings.CutPrefix(strings.ToLower(l), "switchback:max=")
-		if n, err := strconv.Atoi(rest); ok && err == nil && n >= 0 && n <= routing.HardCap {
-			return &n
-		}
-	}
-	return nil
-}
-
-func (f *face) renderOptions(t trigger) render.Options {
-	return render.Options{
-		ServerURL: f.env.Getenv("GITHUB_SERVER_URL"), Repo: f.repo.String(), Language: render.Language(f.config.Language),
-		RunURL: t.run.URL, Redact: diagnosis.Redact,
-	}
-}
-
-// claimTTL is how long a process may be silent before another takes over.
-func (f *face) claimTTL() time.Duration {
-	if d, err := time.ParseDuration(f.env.Getenv("SWITCHBACK_CLAIM_TTL")); err == nil && d > 0 {
-		return d
-	}
-	return 3 * time.Minute
-}
-
-func (f *face) line(eff pipeline.Effector) *pipeline.Line {
-	return &pipeline.Line{
-		Ledger: f.led, Effector: f.counted(eff), Analyze: effect.Analyze, Owner: owner(f.env.Getenv), LeaseTTL: f.claimTTL(),
-		Now: f.now, Sleep: f.pause, Log: f.log, MaxActions: f.config.Policy("", "", nil).MaxActions,
-	}
-}
-
-// owner names this process; a process that runs the same job again is another.
-func owner(getenv func(string) string) string {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("run %s/%s job %s %s", getenv("GITHUB_RUN_ID"), getenv("GITHUB_RUN_ATTEMPT"), getenv("GITHUB_JOB"), hex.EncodeToString(b[:]))
-}
-
-func (f *face) now() time.Time {
-	if f.env.Now != nil {
-		return f.env.Now()
-	}
-	return time.Now()
-}
+// Applied implements handler.Metrics.
+func (uncounted) Applied(routing.EffectKind, error) {}

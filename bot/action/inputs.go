@@ -1,12 +1,8 @@
-// Package action is the Action's face: it reads the runner's environment and
-// the event, analyzes what the run left behind, sends the verdict down the
-// pipeline, and writes outputs, annotations and the job summary.
 package action
 
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +23,7 @@ type Inputs struct {
 	JobStatus    string   // success, failure, cancelled, or "" if unknown
 	Matrix       string   // the job's matrix values as JSON, "" or "null" if none
 	MatrixTotal  int      // jobs of the matrix
-	Workflows    []string // names of workflows looked at by workflow-run; empty: all
+	Workflows    []string // names of the workflows whose runs workflow-run analyzes; empty: all
 	BotLogin     string   // login of the bot whose token is used, "" to find out
 	LedgerBranch string
 	Result       string // path of a result that people are asked about
@@ -134,116 +130,4 @@ func (in Inputs) part() string {
 		return ""
 	}
 	return string(b)
-}
-
-// ReadEvent reads the event's payload; a missing file is an empty event.
-func ReadEvent(path string) (Event, error) {
-	var e Event
-	if path == "" {
-		return e, nil
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return e, fmt.Errorf("the event (GITHUB_EVENT_PATH): %w", err)
-	}
-	if err := json.Unmarshal(b, &e); err != nil {
-		return e, fmt.Errorf("the event (GITHUB_EVENT_PATH) is no valid JSON: %w", err)
-	}
-	return e, nil
-}
-
-// Event is what is used of the payload of any event.
-type Event struct {
-	Action      string          `json:"action"`
-	PullRequest *PullRequest    `json:"pull_request"`
-	WorkflowRun *WorkflowRun    `json:"workflow_run"`
-	Review      *Review         `json:"review"`
-	Comment     *Comment        `json:"comment"`
-	Issue       *Issue          `json:"issue"`
-	CheckRun    *CheckRun       `json:"check_run"`
-	CheckSuite  *CheckSuite     `json:"check_suite"`
-	Sender      Sender          `json:"sender"`
-	Changes     Changes         `json:"changes"`
-	Inputs      json.RawMessage `json:"inputs"` // of workflow_dispatch
-	Before      string          `json:"before"` // of push: the commit that the branch was at
-	After       string          `json:"after"`  // of push: the commit that it is at
-	Label       *struct {
-		Name string `json:"name"`
-	} `json:"label"`
-	Repository struct {
-		DefaultBranch string `json:"default_branch"`
-	} `json:"repository"`
-}
-
-// Sender is who an event is of.
-type Sender struct {
-	ID    int64  `json:"id"`
-	Login string `json:"login"`
-	Type  string `json:"type"`
-}
-
-// Changes are what an edit changed; Body is nil if it is not among that.
-type Changes struct {
-	Body *struct {
-		From string `json:"from"`
-	} `json:"body"`
-}
-
-// PullRequest is a pull request in an event.
-type PullRequest struct {
-	Number    int    `json:"number"`
-	State     string `json:"state"`
-	UpdatedAt string `json:"updated_at"`
-	ClosedAt  string `json:"closed_at"`
-	User      struct {
-		Login string `json:"login"`
-	} `json:"user"`
-	Head struct {
-		SHA  string `json:"sha"`
-		Ref  string `json:"ref"`
-		Repo *struct {
-			FullName string `json:"full_name"`
-		} `json:"repo"`
-	} `json:"head"`
-	Labels []struct {
-		Name string `json:"name"`
-	} `json:"labels"`
-}
-
-// WorkflowRun is a run in an event.
-type WorkflowRun struct {
-	ID         int64  `json:"id"`
-	Attempt    int    `json:"run_attempt"`
-	Name       string `json:"name"`
-	Path       string `json:"path"`
-	Event      string `json:"event"`
-	HeadSHA    string `json:"head_sha"`
-	HeadBranch string `json:"head_branch"`
-	HeadRepo   *struct {
-		FullName string `json:"full_name"`
-	} `json:"head_repository"`
-	Conclusion string `json:"conclusion"`
-	Status     string `json:"status"`
-	URL        string `json:"html_url"`
-	Title      string `json:"display_title"`
-	UpdatedAt  string `json:"updated_at"`
-	Actor      struct {
-		Login string `json:"login"`
-	} `json:"actor"`
-	PullRequests []struct {
-		Number int `json:"number"`
-	} `json:"pull_requests"`
-}
-
-// Review is a pull request review in an event.
-type Review struct {
-	ID       int64  `json:"id"`
-	State    string `json:"state"`
-	Body     string `json:"body"`
-	CommitID string `json:"commit_id"`
-	URL      string `json:"html_url"`
-	User     struct {
-		Login string `json:"login"`
-		Type  string `json:"type"`
-	} `json:"user"`
 }

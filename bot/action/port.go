@@ -13,13 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// port runs the pair of one port as a process of its own, `port run`, whose
+// runPort runs the implementer and the tester of one port in a process of their own, `port run`: its
 // workers see neither this step's inputs nor its token.
-func (f *face) port(ctx context.Context) (int, error) {
-	in := f.in.Ports
+func (p planCommands) runPort(ctx context.Context) (int, error) {
+	in := p.in
 	if in.Port == "" {
 		return 2, errors.New("input port is missing; name the port to run")
 	}
@@ -28,20 +29,19 @@ func (f *face) port(ctx context.Context) (int, error) {
 		return 2, err
 	}
 	for _, s := range secrets {
-		fmt.Fprintf(f.env.Stdout, "::add-mask::%s\n", escapeData(s))
+		fmt.Fprintf(p.Stdout, "::add-mask::%s\n", escapeData(s))
 	}
-	_, name := f.planPath()
-	if err := setOutputs(f.env.Getenv("GITHUB_OUTPUT"), map[string]string{"port-artifact": "switchback-port-" + name + "-" + in.Port}); err != nil {
+	if err := p.outputs(map[string]string{"port-artifact": "switchback-port-" + p.deps.Options.PlanName + "-" + in.Port}); err != nil {
 		return 1, err
 	}
-	out, err := f.runPort(ctx, in.Port, in.Build, env)
+	out, err := p.port.run(ctx, in.Port, in.Build, p.attempts(in.Port, in.Build), env)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && in.Build != "" && paused(filepath.Join(out, "result.json")) {
-		f.notice("port %s waits for feedback that it sent; a later round runs it again", in.Port)
+		p.notice("port %s waits for feedback that it sent; a later round runs it again", in.Port)
 		return 0, nil
 	}
 	if errors.As(err, &exit) {
-		return max(1, exit.ExitCode()), nil // it has said why
+		return max(1, exit.ExitCode()), nil // the process printed why
 	}
 	if err != nil {
 		return 1, fmt.Errorf("running port %s: %w", in.Port, err)
@@ -49,29 +49,36 @@ func (f *face) port(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// runPort runs `port run` with more arguments, and returns where it keeps what it
-// leaves.
-func (f *face) runPort(ctx context.Context, id, build string, env []string, more ...string) (out string, err error) {
+// portProcess runs `port run`.
+type portProcess struct {
+	runner
+	deps handler.Deps
+	in   Inputs
+}
+
+// run runs a port with more arguments, and returns the directory of its results. show is called with each
+// iteration.
+func (p portProcess) run(ctx context.Context, id, build string, show func(context.Context, int) error, env []string, more ...string) (out string, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	file, name := f.planPath()
-	out = filepath.Join(f.temp(), "switchback-port", name, id)
-	args := []string{"port", "run", id, "--ports", file, "--plan", name, "--repo", f.repo.String(), "--ledger-branch", f.in.LedgerBranch, "--out", out}
+	file, name := p.deps.Options.PlanFile, p.deps.Options.PlanName
+	out = filepath.Join(p.temp(), "switchback-port", name, id)
+	args := []string{"port", "run", id, "--ports", file, "--plan", name, "--repo", p.deps.Repo.String(), "--ledger-branch", p.in.LedgerBranch, "--out", out}
 	if build != "" {
 		args = append(args, "--build", build)
 	}
-	if f.in.Config != "" {
-		args = append(args, "--config", f.in.Config)
+	if p.in.Config != "" {
+		args = append(args, "--config", p.in.Config)
 	}
 	c := exec.CommandContext(ctx, self, append(args, more...)...)
-	c.Dir = f.path(".")
-	c.Env = append(withoutInputs(os.Environ()), append(env, "SWITCHBACK_GITHUB_TOKEN="+f.in.Token)...)
+	c.Dir = p.path(".")
+	c.Env = append(withoutInputs(os.Environ()), append(env, "SWITCHBACK_GITHUB_TOKEN="+p.in.Token)...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 30 * time.Second // to end its workers and say so
-	stdout, stderr := &inertLines{w: f.env.Stdout}, &inertLines{w: f.env.Stderr}
-	live := f.live(ctx, id, build)
+	stdout, stderr := &inertLines{w: p.Stdout}, &inertLines{w: p.Stderr}
+	live := showIterations(ctx, id, show, p.deps.Log)
 	c.Stdout, c.Stderr = stdout, io.MultiWriter(stderr, live)
 	err = c.Run()
 	live.end()
@@ -80,16 +87,15 @@ func (f *face) runPort(ctx context.Context, id, build string, env []string, more
 	return out, err
 }
 
-// paused reports whether a port ended because it waits for feedback. Only where
-// rounds follow is that no failure of its job.
+// paused reports whether a port ended because it waits for feedback. That is no failure of its job if
+// rounds follow.
 func paused(result string) bool {
 	var r plan.Result
 	data, err := os.ReadFile(result)
 	return err == nil && json.Unmarshal(data, &r) == nil && r.Status == plan.Paused
 }
 
-// withoutInputs returns an environment without the token and the inputs of the
-// step.
+// withoutInputs returns an environment without the token and the inputs of the step.
 func withoutInputs(env []string) []string {
 	var out []string
 	for _, kv := range env {
@@ -101,7 +107,7 @@ func withoutInputs(env []string) []string {
 	return out
 }
 
-// inertLines writes lines in which the runner finds no commands.
+// inertLines writes lines of which the runner takes none for a workflow command.
 type inertLines struct {
 	w    io.Writer
 	rest []byte
@@ -120,7 +126,7 @@ func (l *inertLines) Write(p []byte) (int, error) {
 
 func (l *inertLines) flush() {
 	if len(l.rest) > 0 {
-		_, _ = io.WriteString(l.w, inert(string(l.rest))+"\n") // of what is only shown
+		_, _ = io.WriteString(l.w, inert(string(l.rest))+"\n") // only shown
 		l.rest = nil
 	}
 }

@@ -15,9 +15,13 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/handler"
+	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
+	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -26,10 +30,10 @@ type PortInputs struct {
 	Path        string // of the plan, "" for the configuration's
 	Name        string // of the plan in the ledger, "" for that of its path
 	Port        string // the one that command port runs
-	Build       string // to go on with; "" begins one
+	Build       string // to continue; "" begins one
 	Level       int    // the round that collect takes in, 0 without rounds
 	MaxParallel int    // 0: the configuration's
-	Dispatch    string // workflow to go on with in another run, self for this one's
+	Dispatch    string // workflow to continue in another run, self for this one's
 	WorkerEnv   string // lines NAME=VALUE for the workers
 }
 
@@ -53,12 +57,12 @@ func readPortInputs(get func(name, def string) string) (PortInputs, error) {
 
 var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// planPath returns where the plan is, and its name in the ledger: that of the
-// input, else its path with hyphens.
-func (f *face) planPath() (file, name string) {
-	file, name = f.in.Ports.Path, f.in.Ports.Name
+// plan returns where the plan is, and its name in the ledger: that of the input, else its path with
+// hyphens.
+func (in PortInputs) plan(c config.File) (file, name string) {
+	file, name = in.Path, in.Name
 	if file == "" {
-		file = f.config.PlanPath()
+		file = c.PlanPath()
 	}
 	if name == "" {
 		name = planfile.Name(file)
@@ -66,25 +70,43 @@ func (f *face) planPath() (file, name string) {
 	return file, name
 }
 
-// ports is the Action as a part of a workflow that runs a plan of ports.
-func (f *face) ports(ctx context.Context, command string) (int, error) {
+// planCommands are the commands of a workflow that runs a plan of ports.
+type planCommands struct {
+	runner
+	deps  handler.Deps
+	in    PortInputs
+	event *handler.Event
+	own   routing.Run // the run of the step
+	port  portProcess
+}
+
+func newPlanCommands(s *step) planCommands {
+	return planCommands{runner: s.runner, deps: s.deps, in: s.in.Ports, event: s.event, own: ownRun(s.runner, s.deps.Repo, s.in),
+		port: portProcess{runner: s.runner, deps: s.deps, in: s.in}}
+}
+
+// run carries out one of the commands, and returns the exit code.
+func (p planCommands) run(ctx context.Context, command string) (int, error) {
 	if command == "port" {
-		return f.port(ctx)
+		return p.runPort(ctx)
 	}
-	d, err := f.builder()
+	if command == "port-event" {
+		return p.portEvent(ctx)
+	}
+	d, err := p.build()
 	if err != nil {
 		return 2, err
 	}
-	if command != "matrix" && f.config.Ports.Drive == "events" {
-		if _, err := f.awaited(ctx, d); err != nil { // the next event, or the next round, goes on with it
-			fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData(err.Error()))
+	if command != "matrix" && p.deps.Config.Ports.Drive == "events" {
+		if _, err := p.advanceDue(ctx, d); err != nil { // the next event, or the next round, continues it
+			p.say("warning", err.Error())
 		}
 	}
 	var r plans.Round
-	in := f.in.Ports
+	in := p.in
 	switch {
 	case command == "matrix":
-		return f.matrix(ctx, d)
+		return p.matrix(ctx, d)
 	case command == "plan":
 		r, err = d.Begin(ctx, in.Build)
 	case in.Build == "" && in.Level == 0:
@@ -92,7 +114,7 @@ func (f *face) ports(ctx context.Context, command string) (int, error) {
 	case in.Build == "" || in.Level == 0:
 		return 2, errors.New("inputs build and level go together; give both as the outputs of the step before, or neither")
 	case in.Dispatch != "":
-		r, err = f.goOn(ctx, d)
+		r, err = p.resume(ctx, d)
 	default:
 		r, err = d.Collect(ctx, in.Build, in.Level)
 	}
@@ -100,21 +122,21 @@ func (f *face) ports(ctx context.Context, command string) (int, error) {
 		return 1, err
 	}
 	issue, shown := d.Show(ctx)
-	if shown != nil { // the plan goes on; it is shown again with the next round
-		fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData("the plan's issue: "+shown.Error()))
+	if shown != nil { // the plan continues; it is shown again with the next round
+		p.say("warning", "the plan's issue: "+shown.Error())
 	}
-	return 0, f.tellRound(d, r, issue)
+	return 0, p.writeRound(d, r, issue)
 }
 
-// builder returns the desk of the plan in the checkout.
-func (f *face) builder() (*plans.Desk, error) {
-	file, name := f.planPath()
-	p, err := planfile.Load(f.here(file))
+// build returns the build of the plan in the checkout.
+func (p planCommands) build() (*plans.Desk, error) {
+	file, name := p.deps.Options.PlanFile, p.deps.Options.PlanName
+	graph, err := planfile.Load(p.here(file))
 	var wrong *plan.Error
 	switch {
 	case errors.As(err, &wrong):
 		for _, x := range wrong.Problems[:min(10, len(wrong.Problems))] { // as many as GitHub shows of one step
-			fmt.Fprintf(f.env.Stdout, "::error file=%s,line=%d,title=Switchback::%s\n", escapeProperty(x.File), x.Line, escapeData(x.Message))
+			fmt.Fprintf(p.Stdout, "::error file=%s,line=%d,title=Switchback::%s\n", escapeProperty(x.File), x.Line, escapeData(x.Message))
 		}
 		return nil, err
 	case errors.Is(err, fs.ErrNotExist):
@@ -122,29 +144,28 @@ func (f *face) builder() (*plans.Desk, error) {
 	case err != nil:
 		return nil, err
 	}
-	hashes, err := planfile.Hashes(f.path("."), p)
+	hashes, err := planfile.Hashes(p.path("."), graph)
 	if err != nil {
 		return nil, err
 	}
-	settings := f.config.Plan()
-	if n := f.in.Ports.MaxParallel; n > 0 {
+	settings := p.deps.Config.Plan()
+	if n := p.in.MaxParallel; n > 0 {
 		settings.MaxConcurrency = n
 	}
-	run := f.ownRun()
-	o := f.renderOptions(trigger{})
-	o.Mention = f.config.Escalation.Mention
+	o := p.deps.Render("")
+	o.Mention = p.deps.Config.Escalation.Mention
 	return &plans.Desk{
-		Start:  f.starts(),
-		Calls:  f.effects(trigger{}),
-		Ledger: f.led, Issues: f.hub, Starts: f.hub, Checks: f.hub, Repo: f.repo, Name: name, Plan: p, SHA: f.env.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
-		Run: run.ID, Attempt: run.Attempt, URL: run.URL, Now: f.now,
+		Start:  p.starts(),
+		Calls:  p.deps.Effects(effect.Subject{}, ""),
+		Ledger: p.deps.Ledger, Issues: p.deps.GitHub, Starts: p.deps.GitHub, Checks: p.deps.GitHub, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
+		Run: p.own.ID, Attempt: p.own.Attempt, URL: p.own.URL, Now: p.deps.Now,
 	}, nil
 }
 
-// here returns a path of the workspace as it is from the working directory, if it
-// is below that: so people know it.
-func (f *face) here(name string) string {
-	full := f.path(name)
+// here returns a path of the workspace relative to the working directory, if it is below that: people
+// know it in that form.
+func (r runner) here(name string) string {
+	full := r.path(name)
 	wd, err := os.Getwd()
 	if err != nil {
 		return full
@@ -155,47 +176,46 @@ func (f *face) here(name string) string {
 	return full
 }
 
-// goOn takes in the last level that the workflow has, and starts it again.
-func (f *face) goOn(ctx context.Context, d *plans.Desk) (plans.Round, error) {
-	file := f.in.Ports.Dispatch
+// resume takes in the last level that the workflow has, and starts it again.
+func (p planCommands) resume(ctx context.Context, d *plans.Desk) (plans.Round, error) {
+	file := p.in.Dispatch
 	if file == "self" {
-		if file = f.ownWorkflow(); file == "" {
+		if file = p.ownWorkflow(); file == "" {
 			return plans.Round{}, errors.New("input dispatch is self, but GITHUB_WORKFLOW_REF does not say which workflow this is; name its file")
 		}
 	}
-	r, err := d.GoOn(ctx, f.in.Ports.Build, f.in.Ports.Level, file, f.env.Getenv("GITHUB_REF"), f.dispatched())
+	r, err := d.GoOn(ctx, p.in.Build, p.in.Level, file, p.Getenv("GITHUB_REF"), p.dispatched())
 	if err != nil && r.More {
 		return r, fmt.Errorf("ports are left, and going on in another run failed; the workflow needs `workflow_dispatch` with the input build, and the job `actions: write`: %w", err)
 	}
 	if r.More && err == nil {
-		f.notice("ports are left; %s goes on in another run", file)
+		p.notice("ports are left; %s goes on in another run", file)
 	}
 	return r, err
 }
 
-// ownWorkflow is the file of the workflow that this run is of, "" if that is not
-// known.
-func (f *face) ownWorkflow() string {
-	at, _, _ := strings.Cut(f.env.Getenv("GITHUB_WORKFLOW_REF"), "@")
+// ownWorkflow is the file of the workflow that this run is of, "" if that is unknown.
+func (r runner) ownWorkflow() string {
+	at, _, _ := strings.Cut(r.Getenv("GITHUB_WORKFLOW_REF"), "@")
 	if file := path.Base(at); file != "." && file != "/" {
 		return file
 	}
 	return ""
 }
 
-// starts is how a build like this one is begun by a dispatch.
-func (f *face) starts() *plan.Start {
-	file, ref := f.ownWorkflow(), f.env.Getenv("GITHUB_REF")
+// starts describes the dispatch that begins a build like this one.
+func (p planCommands) starts() *plan.Start {
+	file, ref := p.ownWorkflow(), p.Getenv("GITHUB_REF")
 	if file == "" || !strings.HasPrefix(ref, "refs/heads/") {
 		return nil
 	}
-	return &plan.Start{Workflow: file, Ref: ref, Inputs: f.dispatched()}
+	return &plan.Start{Workflow: file, Ref: ref, Inputs: p.dispatched()}
 }
 
 // dispatched are the inputs that this run was started with, if it was.
-func (f *face) dispatched() map[string]string {
+func (p planCommands) dispatched() map[string]string {
 	var in map[string]any
-	if f.env.Getenv("GITHUB_EVENT_NAME") != "workflow_dispatch" || json.Unmarshal(f.event.Inputs, &in) != nil {
+	if p.Getenv("GITHUB_EVENT_NAME") != "workflow_dispatch" || json.Unmarshal(p.event.Inputs, &in) != nil {
 		return nil
 	}
 	out := map[string]string{}
@@ -207,8 +227,8 @@ func (f *face) dispatched() map[string]string {
 	return out
 }
 
-// tellRound writes a round's outputs and the job summary.
-func (f *face) tellRound(d *plans.Desk, r plans.Round, issue int) error {
+// writeRound writes a round's outputs and the job summary.
+func (p planCommands) writeRound(d *plans.Desk, r plans.Round, issue int) error {
 	matrix, err := oneLine(r.Matrix.Matrix)
 	if err != nil {
 		return err
@@ -223,16 +243,16 @@ func (f *face) tellRound(d *plans.Desk, r plans.Round, issue int) error {
 	if n := outputLength(outputs); n > mostOutput {
 		return tooLong(n)
 	}
-	if err := setOutputs(f.env.Getenv("GITHUB_OUTPUT"), outputs); err != nil {
+	if err := p.outputs(outputs); err != nil {
 		return err
 	}
 	b := r.Board
-	fmt.Fprintf(f.env.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[plan.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
-	return f.summary(render.PlanBody(d.Name, b, d.Render))
+	fmt.Fprintf(p.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[plan.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
+	return p.summary(planview.Body(d.Name, b, d.Render))
 }
 
-// matrix writes the ports that need work, and records nothing.
-func (f *face) matrix(ctx context.Context, d *plans.Desk) (int, error) {
+// matrix writes the ports that need work as outputs, and records nothing.
+func (p planCommands) matrix(ctx context.Context, d *plans.Desk) (int, error) {
 	reg, err := d.Register(ctx)
 	if err != nil {
 		return 1, err
@@ -252,18 +272,18 @@ func (f *face) matrix(ctx context.Context, d *plans.Desk) (int, error) {
 	}
 	if outputLength(outputs) > mostOutput {
 		outputs["shards"], outputs["levels"] = "", ""
-		fmt.Fprintf(f.env.Stdout, "::warning title=Switchback::%s\n", escapeData(fmt.Sprintf("the plan is too long for the outputs of a job: "+
+		p.say("warning", fmt.Sprintf("the plan is too long for the outputs of a job: "+
 			"shards and levels are left empty, and matrix holds the first %d of %d ports. The command plan hands out one level after the other, without such a bound",
-			len(m.Shard(0).Include), len(m.Matrix.Include))))
+			len(m.Shard(0).Include), len(m.Matrix.Include)))
 	}
 	if n := outputLength(outputs); n > mostOutput {
 		return 1, tooLong(n)
 	}
-	return 0, setOutputs(f.env.Getenv("GITHUB_OUTPUT"), outputs)
+	return 0, p.outputs(outputs)
 }
 
-// mostOutput is how much the outputs of a job may hold, in the units of UTF-16
-// that GitHub counts: 1 MiB, less some for what else the job has.
+// mostOutput is how much the outputs of a job may hold, in UTF-16 code units as GitHub counts them:
+// 1 MiB, less a reserve for the job's other outputs.
 const mostOutput = 500_000
 
 func outputLength(values map[string]string) int {
@@ -288,8 +308,7 @@ func oneLine(v any) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// workerEnv returns the lines of worker-env, and their values, which are to be
-// hidden in the log.
+// workerEnv returns the lines of the input worker-env, and their values, which the log masks.
 func workerEnv(text string) (env, secrets []string, err error) {
 	for i, l := range strings.Split(text, "\n") {
 		if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {

@@ -33,15 +33,11 @@ func TestPortInputs(t *testing.T) {
 func TestPlanPath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"": "ports", "ports": "ports", "./plans/api/": "plans-api", "plans/a b.yml": "plans-a-b.yml", ".": "ports"} {
-		f := &face{config: config.File{}}
-		f.in.Ports.Path = path
-		if file, name := f.planPath(); name != want || file == "" {
+		if file, name := (PortInputs{Path: path}).plan(config.File{}); name != want || file == "" {
 			t.Errorf("%q: %q in %q", path, name, file)
 		}
 	}
-	f := &face{}
-	f.in.Ports.Name = "other"
-	if file, name := f.planPath(); file != "ports" || name != "other" {
+	if file, name := (PortInputs{Name: "other"}).plan(config.File{}); file != "ports" || name != "other" {
 		t.Error(file, name)
 	}
 }

@@ -12,57 +12,68 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
 
-// step is the Action as a step after the tests of the job it runs in.
-func (f *face) step(ctx context.Context) (*trigger, error) {
-	get := f.env.Getenv
-	t := &trigger{checkpoint: f.in.Checkpoint, input: analysis.Input{Looked: f.in.Reports, Conclusion: conclusionOf(f.in.JobStatus)}}
-	if t.checkpoint == "" {
-		t.checkpoint = get("GITHUB_JOB")
+// route analyzes the reports of the job that the step runs in, and routes them.
+func (s *step) route(ctx context.Context) error {
+	t, err := s.checkpointRun(ctx)
+	if err != nil || t == nil {
+		return err
 	}
-	if t.checkpoint == "" {
-		t.checkpoint = "ci"
+	return handler.Route(ctx, s.deps, *t)
+}
+
+// checkpointRun returns what the job left behind so far. It is nil for a closed pull request.
+func (s *step) checkpointRun(ctx context.Context) (*handler.CheckpointRun, error) {
+	get := s.Getenv
+	t := &handler.CheckpointRun{Checkpoint: s.in.Checkpoint, Input: analysis.Input{Looked: s.in.Reports, Conclusion: conclusionOf(s.in.JobStatus)}}
+	if t.Checkpoint == "" {
+		t.Checkpoint = get("GITHUB_JOB")
 	}
-	t.run = f.ownRun()
-	if pr := f.event.PullRequest; pr != nil {
-		live, err := f.hub.PullRequest(ctx, f.repo, pr.Number)
+	if t.Checkpoint == "" {
+		t.Checkpoint = "ci"
+	}
+	t.Run = ownRun(s.runner, s.deps.Repo, s.in)
+	if pr := s.event.PullRequest; pr != nil {
+		live, err := s.deps.GitHub.PullRequest(ctx, s.deps.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}
 		if live.State == "closed" {
-			f.notice("pull request #%d is closed", pr.Number)
+			s.notice("pull request #%d is closed", pr.Number)
 			return nil, nil
 		}
-		t.subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: f.event.Repository.DefaultBranch}
-		t.run.SHA, t.head, t.labels = pr.Head.SHA, live.HeadSHA, live.Labels
+		t.Subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: s.event.Repository.DefaultBranch}
+		t.Run.SHA, t.Head = pr.Head.SHA, live.HeadSHA
 	} else {
-		t.subject = effect.Subject{Branch: get("GITHUB_REF_NAME"), DefaultBranch: f.event.Repository.DefaultBranch}
-		t.run.SHA = get("GITHUB_SHA")
+		t.Subject = effect.Subject{Branch: get("GITHUB_REF_NAME"), DefaultBranch: s.event.Repository.DefaultBranch}
+		t.Run.SHA = get("GITHUB_SHA")
 	}
-	files, err := f.glob()
+	files, err := reportFiles(get("GITHUB_WORKSPACE"), s.in.Reports)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range files {
-		t.input.Sources = append(t.input.Sources, analysis.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(f.path(name)) }})
+		t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(s.path(name)) }})
 	}
-	t.input.ReadFile = func(p string) ([]byte, error) { return readBelow(get("GITHUB_WORKSPACE"), p) }
-	t.input.Tree = diagnosis.NewTree(treeOf(get("GITHUB_WORKSPACE")))
+	t.Input.ReadFile = func(p string) ([]byte, error) { return readBelow(get("GITHUB_WORKSPACE"), p) }
+	t.Input.Tree = diagnosis.NewTree(treeOf(get("GITHUB_WORKSPACE")))
 	return t, nil
 }
 
 // ownRun names the run that this step belongs to.
-func (f *face) ownRun() routing.Run {
-	get := f.env.Getenv
+func ownRun(r runner, repo github.Repo, in Inputs) routing.Run {
+	get := r.Getenv
 	attempt, _ := strconv.Atoi(get("GITHUB_RUN_ATTEMPT"))
 	return routing.Run{
-		Repository: f.repo.String(), ID: get("GITHUB_RUN_ID"), Attempt: max(attempt, 1), Job: get("GITHUB_JOB"),
-		Part: f.in.part(), Parts: f.in.MatrixTotal,
-		URL: fmt.Sprintf("%s/%s/actions/runs/%s", get("GITHUB_SERVER_URL"), f.repo, get("GITHUB_RUN_ID")),
+		Repository: repo.String(), ID: get("GITHUB_RUN_ID"), Attempt: max(attempt, 1), Job: get("GITHUB_JOB"),
+		Part: in.part(), Parts: in.MatrixTotal,
+		URL: fmt.Sprintf("%s/%s/actions/runs/%s", get("GITHUB_SERVER_URL"), repo, get("GITHUB_RUN_ID")),
 	}
 }
 
@@ -75,15 +86,15 @@ func conclusionOf(status string) string {
 	return ""
 }
 
-// glob returns the files that the reports input names, sorted, once each.
-func (f *face) glob() ([]string, error) {
-	root := f.env.Getenv("GITHUB_WORKSPACE")
+// reportFiles returns the files below root that the globs of the input reports match, sorted, once
+// each.
+func reportFiles(root string, globs []string) ([]string, error) {
 	if root == "" {
 		root = "."
 	}
 	seen := map[string]bool{}
 	var out []string
-	for _, pattern := range f.in.Reports {
+	for _, pattern := range globs {
 		p := filepath.ToSlash(pattern)
 		if !doublestar.ValidatePattern(p) {
 			return nil, fmt.Errorf("input reports: %q is no valid glob", pattern)
@@ -117,8 +128,7 @@ func (f *face) glob() ([]string, error) {
 	return out, nil
 }
 
-// readBelow reads a file of the workspace, never one outside it, also not by
-// a symbolic link.
+// readBelow reads a file of the workspace, and none outside it, not even through a symbolic link.
 func readBelow(root, name string) ([]byte, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -133,7 +143,7 @@ func readBelow(root, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, 4<<20))
 }
 
-// treeOf lists the files below root, without what is never a repository's own.
+// treeOf lists the files below root, without those that are never the repository's own.
 func treeOf(root string) []string {
 	const most = 200_000
 	var out []string

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -156,7 +156,7 @@ func (d *Desk) releaseOne(ctx context.Context, m escalation.Member, rows map[str
 			return nil
 		}
 		x, _ := all.ByID(id)
-		return d.Calls.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", render.PlanningDone(x, "", d.Render))
+		return d.Calls.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", planview.RequestDone(x, "", d.Render))
 	}
 	name, id, ok := routing.ParsePortKey(m.Case)
 	if !ok || name != d.Name {
@@ -165,15 +165,15 @@ func (d *Desk) releaseOne(ctx context.Context, m escalation.Member, rows map[str
 	row, there := rows[id]
 	switch {
 	case !there:
-		return d.Calls.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", render.PortGone(id, d.Render))
+		return d.Calls.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", planview.PortGone(id, d.Render))
 	case row.Decided != nil:
 		how := escalation.Released
 		if row.Decided.Action == routing.HumanWontFix {
 			how = escalation.WontFix
 		}
-		return d.Calls.Release(ctx, m.Case, m.Checkpoint, how, row.Decided.By, render.PortDecided(id, *row.Decided, d.Render))
+		return d.Calls.Release(ctx, m.Case, m.Checkpoint, how, row.Decided.By, planview.PortDecided(id, *row.Decided, d.Render))
 	case row.Standing == plan.IsPassed:
-		return d.Calls.Release(ctx, m.Case, m.Checkpoint, escalation.Passed, "", render.PortPassed(row, d.Render))
+		return d.Calls.Release(ctx, m.Case, m.Checkpoint, escalation.Passed, "", planview.PortPassed(row, d.Render))
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -22,7 +22,7 @@ func (d *Desk) check(ctx context.Context, reg plan.Register, b plan.Board) error
 	}
 	c := github.Check{
 		Name: "switchback / plan " + d.Name, ExternalID: d.Key() + "/" + reg.Build.ID + "/check", Status: "in_progress",
-		Title: render.PlanProgress(b, d.Render), Summary: render.PlanBody(d.Name, b, d.Render), DetailsURL: reg.Build.URL,
+		Title: planview.Progress(b, d.Render), Summary: planview.Body(d.Name, b, d.Render), DetailsURL: reg.Build.URL,
 	}
 	if done, passed := b.Done(); done {
 		c.Status = "completed"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/switchback-ci/switchback/bot/github"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -77,7 +77,7 @@ func (d *Desk) Show(ctx context.Context) (int, error) {
 // issue where there is none.
 func (d *Desk) draw(ctx context.Context, reg plan.Register, b plan.Board, calls int) (github.Issue, error) {
 	add, _ := labels(b)
-	spec := github.IssueSpec{Title: render.PlanTitle(d.Name, d.Render), Body: render.PlanBody(d.Name, b, d.Render), Labels: append([]github.LabelSpec{label}, add...)}
+	spec := github.IssueSpec{Title: planview.Title(d.Name, d.Render), Body: planview.Body(d.Name, b, d.Render), Labels: append([]github.LabelSpec{label}, add...)}
 	ref := ""
 	if reg.Issue > 0 {
 		ref = strconv.Itoa(reg.Issue)

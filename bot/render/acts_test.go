@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -79,7 +80,7 @@ func TestAnswersShown(t *testing.T) {
 		if k.Conclusion != "success" || k.Title != "Passed, 1 in quarantine" {
 			t.Errorf("%s %q", k.Conclusion, k.Title)
 		}
-		has(t, "comment", Comment(c, "unit", Options{}), "passes", "does not count: `TestFlaky`", "(taken back)", "!Fixed on the way")
+		has(t, "comment", Comment(c, "unit", Options{}), "passes", "does not count: `TestFlaky`", "(undone)", "!Fixed on the way")
 		has(t, "summary", Summary(c, "unit", d, Options{}), "what failed is in quarantine")
 	})
 	t.Run("what will not be fixed fails its check and says who said so", func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestAnswersShown(t *testing.T) {
 	})
 	t.Run("a corrected class is shown with what it was", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanWrong, Class: routing.LogicError, By: "mona"})
-		has(t, "comment", Comment(c, "unit", Options{}), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: turn 1 of 3")
+		has(t, "comment", Comment(c, "unit", Options{}), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: attempt 1 of 3")
 		has(t, "summary", Summary(c, "unit", d, Options{}), "mona said that it is `LOGIC_ERROR`")
 	})
 	t.Run("a check that a person has answered waits for nobody", func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestAnswersShown(t *testing.T) {
 	t.Run("a name calls nobody and breaks nothing", func(t *testing.T) {
 		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.Event{Action: routing.HumanQuarantine, Test: "@all `x` <!-- y", By: "@mona"})
 		body := Comment(c, "unit", Options{})
-		has(t, "comment", body, code("@mona")+" put "+code("@all `x` <!-- y")+" into quarantine")
+		has(t, "comment", body, string(markdown.Code("@mona")+" put "+markdown.Code("@all `x` <!-- y")+" into quarantine"))
 		if key, _, ok := ParseMarker(body); !ok || key != CommentKey(caseKey, "unit") {
 			t.Errorf("the marker is %q", key)
 		}

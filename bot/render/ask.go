@@ -2,9 +2,9 @@ package render
 
 import (
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -37,26 +37,26 @@ func PromptSHA(r escalation.Record, c routing.Case) string {
 // stands: what is ticked there and was not consumed by an answer stays ticked.
 func PromptSection(r escalation.Record, c routing.Case, live string, o Options) string {
 	l := o.Language
-	var parts []string
+	var parts []md
 	if said := answered(r, c, o); said != "" {
-		parts = append(parts, "### "+l.say("ask.answered"), said)
+		parts = append(parts, "### "+l.Say("ask.answered"), said)
 	}
 	if boxes := Offered(r, c); len(boxes) > 0 {
 		ticked := Unconsumed(r, live)
-		lines := make([]string, 0, len(boxes)+1)
+		lines := make([]md, 0, len(boxes)+1)
 		for _, b := range boxes {
-			lines = append(lines, answers.Line(b.ID, boxText(b, o), slices.Contains(ticked, b.ID)))
+			lines = append(lines, md(answers.Line(b.ID, string(boxText(b, o)), slices.Contains(ticked, b.ID))))
 		}
-		lines = append(lines, answers.Line(answers.Submit, l.say("box.submit"), slices.Contains(ticked, answers.Submit)))
+		lines = append(lines, md(answers.Line(answers.Submit, string(l.Say("box.submit")), slices.Contains(ticked, answers.Submit))))
 		how := "ask.how"
 		if routing.IsRegister(r.Host().Case) {
 			how = "ask.how.plan"
 		}
-		parts = append(parts, "### "+l.say("ask.title"), answers.Head(Nonce(r), r.Generation, PromptSHA(r, c)),
-			l.say(how, "help", code(answers.Prefix+" "+answers.Help), "retry", code(answers.Prefix+" retry 2")),
-			strings.Join(lines, "\n"))
+		parts = append(parts, "### "+l.Say("ask.title"), md(answers.Head(Nonce(r), r.Generation, PromptSHA(r, c))),
+			l.Say(how, "help", markdown.Code(answers.Prefix+" "+answers.Help), "retry", markdown.Code(answers.Prefix+" retry 2")),
+			markdown.Join(lines, "\n"))
 	}
-	return strings.Join(parts, "\n\n")
+	return string(markdown.Join(parts, "\n\n"))
 }
 
 // Unconsumed returns what a body has ticked that no answer consumed. Of an
@@ -79,23 +79,23 @@ func Unconsumed(r escalation.Record, live string) []string {
 // mostAnswers is how many of the newest answers the issue shows.
 const mostAnswers = 10
 
-func answered(r escalation.Record, c routing.Case, o Options) string {
+func answered(r escalation.Record, c routing.Case, o Options) md {
 	all := r.Answers[max(0, len(r.Answers)-mostAnswers):]
-	lines := make([]string, len(all))
+	lines := make([]md, len(all))
 	for i, a := range all {
 		lines[i] = "- " + answerText(a, c, o)
 	}
-	return strings.Join(lines, "\n")
+	return markdown.Join(lines, "\n")
 }
 
 // answerText says who answered what, when.
-func answerText(a escalation.Answered, c routing.Case, o Options) string {
-	return o.Language.say("ask.by", "who", code("@"+a.By), "when", a.At.UTC().Format("2006-01-02 15:04 UTC"), "what", boxTexts(a.Boxes, c, o))
+func answerText(a escalation.Answered, c routing.Case, o Options) md {
+	return o.Language.Say("ask.by", "who", markdown.Code("@"+a.By), "when", md(a.At.UTC().Format("2006-01-02 15:04 UTC")), "what", boxTexts(a.Boxes, c, o))
 }
 
 // boxTexts says what the boxes of ids mean. c is the case whose tests they name.
-func boxTexts(ids []string, c routing.Case, o Options) string {
-	var out []string
+func boxTexts(ids []string, c routing.Case, o Options) md {
+	var out []md
 	for _, id := range ids {
 		if id != answers.Submit {
 			out = append(out, boxText(answers.Recall(id, c), o))
@@ -104,36 +104,36 @@ func boxTexts(ids []string, c routing.Case, o Options) string {
 	if len(out) == 0 {
 		return "–"
 	}
-	return strings.Join(out, "; ")
+	return markdown.Join(out, "; ")
 }
 
 // boxText is the text of a box, which its fields fill.
-func boxText(b answers.Box, o Options) string {
+func boxText(b answers.Box, o Options) md {
 	l := o.Language
 	if b.Text == "" {
-		return code(b.ID)
+		return markdown.Code(b.ID)
 	}
 	if b.N > 0 {
-		return l.count(b.Text, b.N)
+		return l.Count(b.Text, b.N)
 	}
-	test := code(b.ID)
+	test := markdown.Code(b.ID)
 	if b.Test != "" {
-		test = code(o.redact(b.Test))
+		test = markdown.Code(o.Redacted(b.Test))
 	}
-	phase := ""
+	phase := md("")
 	if b.Phase != "" {
-		phase = l.say("phase." + string(b.Phase))
+		phase = l.Say("phase." + string(b.Phase))
 	}
-	return l.say(b.Text, "phase", phase, "test", test)
+	return l.Say(b.Text, "phase", phase, "test", test)
 }
 
 // CommandHelp says in one line what a command does.
-func CommandHelp(s answers.Spec, o Options) string { return o.Language.say(s.HelpID()) }
+func CommandHelp(s answers.Spec, o Options) string { return o.Language.Plain(s.HelpID()) }
 
 // BoxHelp is the text of a kind of box, with {n}, {phase} and {test} as they are.
 func BoxHelp(s answers.BoxSpec, o Options) string {
-	if many := s.Text + ".many"; o.Language.has(many) {
-		return o.Language.say(many)
+	if many := s.Text + ".many"; o.Language.Has(many) {
+		return o.Language.Plain(many)
 	}
-	return o.Language.say(s.Text)
+	return o.Language.Plain(s.Text)
 }

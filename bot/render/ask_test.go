@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/catalog"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -72,7 +73,7 @@ func TestPromptSection(t *testing.T) {
 		if p.Gen != 1 || !slices.Equal(p.Ticked, []string{"skip"}) {
 			t.Errorf("%+v", p)
 		}
-		if !strings.Contains(got, "`@octocat`, 2026-05-04 10:00 UTC: Hand it back for 2 more turns; `TestAdd` is flaky: quarantine it") {
+		if !strings.Contains(got, "`@octocat`, 2026-05-04 10:00 UTC: Return it for 2 more fix attempts; `TestAdd` is flaky: quarantine it") {
 			t.Errorf("%s", got)
 		}
 	})
@@ -107,7 +108,7 @@ func TestTextsOfAnswers(t *testing.T) {
 		o := Options{Language: lang}
 		one := c.Checkpoints["unit"]
 		one.Reworks = routing.HardCap - 1
-		out := []string{PromptSection(r, c, "", o), boxText(answers.Read("retry:1"), o), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
+		out := []string{PromptSection(r, c, "", o), string(boxText(answers.Read("retry:1"), o)), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
 			NotAllowed("x", "write", "read", true, o), Late(escalation.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o), Moved(askSHA, "", o), Foreign(o),
 			Unchosen(answers.ErrNothing, o), Restored(o), Unheard(o), Settled(escalation.Record{ResolvedBy: "x"}, o), Lost("unit", "gone", o), Lost("unit", "moved", o),
 			NotDone("/switchback skip", errors.New("no"), o), BoxNotDone(answers.Read("skip"), "k", errors.New("no"), o)}
@@ -122,7 +123,7 @@ func TestTextsOfAnswers(t *testing.T) {
 			out = append(out, Status(routing.Case{Checkpoints: map[string]routing.Checkpoint{"x": cp}}, o))
 		}
 		for _, s := range out {
-			for id := range englishAnswers {
+			for id := range catalog.Texts(English) {
 				if strings.Contains(s, id) && strings.Contains(id, ".") {
 					t.Errorf("%s: %q has no text: %s", lang, id, s)
 				}
@@ -174,19 +175,19 @@ func ExamplePromptSection() {
 	r, c := asked("TestAdd")
 	fmt.Println(PromptSection(r, c, "", Options{}))
 	// Output:
-	// ### What is to happen?
+	// ### What should happen next?
 	//
 	// <!-- switchback:prompt nonce=5ec32b392d49 gen=0 sha=0123456789abcdef0123456789abcdef01234567 -->
 	//
-	// Tick an answer, then **Submit**; nothing happens before. Tests may be quarantined besides. A comment does the same: `/switchback retry 2` on a line of its own; `/switchback help` lists the commands.
+	// Tick one answer, then **Submit**; nothing happens before that. You can also tick tests to quarantine. A comment works as well: `/switchback retry 2` on its own line; `/switchback help` lists the commands.
 	//
-	// - [ ] Hand it back for 2 more turns <!-- sb:retry:2 -->
-	// - [ ] Hand it back and begin to count anew <!-- sb:reset -->
+	// - [ ] Return it for 2 more fix attempts <!-- sb:retry:2 -->
+	// - [ ] Return it for a fix and reset the count <!-- sb:reset -->
 	// - [ ] Send it back to: plan <!-- sb:phase:plan -->
 	// - [ ] Send it back to: research <!-- sb:phase:research -->
 	// - [ ] It was the environment: run the failed jobs again <!-- sb:rerun -->
 	// - [ ] `TestAdd` is flaky: quarantine it <!-- sb:quarantine:1e02d92f199a -->
-	// - [ ] Skip this checkpoint and go on with the others <!-- sb:skip -->
+	// - [ ] Skip this checkpoint and continue with the others <!-- sb:skip -->
 	// - [ ] Leave it as it is: won't fix <!-- sb:wont-fix -->
 	// - [ ] **Submit** <!-- sb:submit -->
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -40,22 +41,25 @@ func Check(c routing.Case, checkpoint, sha string, o Options) CheckRun {
 	story := cp.Story()
 	for i := len(story) - 1; i >= 0; i-- {
 		if sha == "" || story[i].Verdict.Run.SHA == sha {
-			return lookAt(c, checkpoint, i, o).check(i == len(story)-1)
+			return checkView{commentView{lookAt(c, checkpoint, i, o)}}.check(i == len(story)-1)
 		}
 	}
 	return undecided(cp, sha, o)
 }
 
-func (v view) check(newest bool) CheckRun {
-	r := CheckRun{Conclusion: v.conclusion(), Title: v.checkTitle()}
+// checkView writes the check run of a commit.
+type checkView struct{ commentView }
+
+func (v checkView) check(newest bool) CheckRun {
+	r := CheckRun{Conclusion: v.conclusion(), Title: v.title()}
 	if newest {
 		v.answered(&r)
 	}
 	if n := len(v.excused); n > 0 {
-		r.Title = v.lang.say("check.excused", "title", r.Title, "n", n)
+		r.Title = v.lang.Plain("check.excused", "title", r.Title, "n", n)
 	}
 	v.o.Mention = "" // a check tells nobody
-	r.Summary = fit(min(v.o.limit(), checkSummaryLimit), func(d detail) string {
+	r.Summary = fit(min(v.o.MaxBytes(), checkSummaryLimit), func(d detail) md {
 		d.packet, d.packetText = 0, 0
 		p := v.comment(d)
 		p.Packet, p.cutPacket = "", 0
@@ -63,8 +67,8 @@ func (v view) check(newest bool) CheckRun {
 		if !newest {
 			p.State, p.Acts = "", ""
 		}
-		return strings.TrimSpace(p.print(v.lang, "comment"))
-	}, func() string { return v.lang.say("note.cut", "what", v.lang.say("cut.all")) })
+		return md(strings.TrimSpace(string(pages.Print(v.lang, "comment", p))))
+	}, func() md { return v.lang.Say("note.cut", "what", v.lang.Say("cut.all")) })
 	if v.turn.Kind != routing.KindPass {
 		r.Annotations = annotations(v.turn.Verdict.Failures)
 	}
@@ -72,21 +76,21 @@ func (v view) check(newest bool) CheckRun {
 }
 
 // answered brings the check of an escalation to what a person decided on it.
-func (v view) answered(r *CheckRun) {
+func (v checkView) answered(r *CheckRun) {
 	switch {
 	case !v.turn.Kind.Escalates():
 	case v.cp.WontFix != nil:
-		r.Conclusion, r.Title = "failure", v.lang.say("check.wontfix", "kind", v.stopped(v.turn.Kind))
+		r.Conclusion, r.Title = "failure", v.lang.Plain("check.wontfix", "kind", v.stopped(v.turn.Kind))
 	case v.cp.Skipped && v.onMax() != routing.OnMaxSkip:
-		r.Conclusion, r.Title = "neutral", v.lang.say("check.skipped")
+		r.Conclusion, r.Title = "neutral", v.lang.Plain("check.skipped")
 	case v.resumed():
-		r.Conclusion, r.Title = "failure", v.lang.say("check.resumed")
+		r.Conclusion, r.Title = "failure", v.lang.Plain("check.resumed")
 	}
 }
 
 // conclusion is what the check ends with: an escalation asks for action, unless
 // the policy lets the checkpoint fail for good or be skipped.
-func (v view) conclusion() string {
+func (v checkView) conclusion() string {
 	switch k := v.turn.Kind; {
 	case k == routing.KindPass:
 		return "success"
@@ -100,23 +104,23 @@ func (v view) conclusion() string {
 	return "failure"
 }
 
-func (v view) checkTitle() string {
+func (v checkView) title() string {
 	n := escalation.FailedCount(v.turn.Verdict)
 	switch k := v.turn.Kind; {
 	case k == routing.KindPass && v.turn.Iteration > 0:
-		return v.lang.say("check.passafter", "n", v.turn.Iteration)
+		return v.lang.Plain("check.passafter", "n", v.turn.Iteration)
 	case k == routing.KindPass:
-		return v.lang.say("check.pass")
+		return v.lang.Plain("check.pass")
 	case k.Escalates():
-		return v.lang.say("check.stop", "kind", v.stopped(v.turn.Kind))
+		return v.lang.Plain("check.stop", "kind", v.stopped(v.turn.Kind))
 	}
-	return v.lang.say("check.retry", "n", v.turn.Iteration, "max", v.max, "what", v.lang.say("check.failures", "n", n))
+	return v.lang.Plain("check.retry", "n", v.turn.Iteration, "max", v.max, "what", v.lang.Plain("check.failures", "n", n))
 }
 
 // undecided is the check of a commit on which nothing was decided: a person is
 // awaited, a run of it failed, or it is neutral.
 func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
-	r := CheckRun{Title: o.Language.say("check.none"), Conclusion: "neutral"}
+	r := CheckRun{Title: o.Language.Plain("check.none"), Conclusion: "neutral"}
 	reason := ""
 	for _, key := range slices.Sorted(maps.Keys(cp.Runs)) {
 		rs := cp.Runs[key]
@@ -137,13 +141,13 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 	}
 	r.Annotations = r.Annotations[:min(len(r.Annotations), MaxAnnotations)]
 	if cp.Escalation != nil && !cp.Skipped {
-		v := view{lang: o.Language}
-		r.Conclusion, r.Title = "action_required", o.Language.say("check.stop", "kind", v.stopped(cp.Escalation.Kind))
+		v := commentView{view{lang: o.Language}}
+		r.Conclusion, r.Title = "action_required", o.Language.Plain("check.stop", "kind", v.stopped(cp.Escalation.Kind))
 		if cp.WontFix != nil {
-			r.Conclusion, r.Title = "failure", o.Language.say("check.wontfix", "kind", v.stopped(cp.Escalation.Kind))
+			r.Conclusion, r.Title = "failure", o.Language.Plain("check.wontfix", "kind", v.stopped(cp.Escalation.Kind))
 		}
 	}
-	r.Summary = prose(o.redact(orElse(reason, o.Language.say("none.empty"))))
+	r.Summary = string(markdown.Prose(o.Redacted(orElse(reason, o.Language.Plain("none.empty")))))
 	return r
 }
 
@@ -162,7 +166,7 @@ func annotations(fs []routing.Failure) []Annotation {
 			continue
 		}
 		seen[at] = true
-		a := Annotation{Path: f.File, Line: f.Line, Level: "failure", Title: line(escalation.Name(f), 200), Message: annotationText(f), Raw: cutMiddle(clean(f.Trace), 4000)}
+		a := Annotation{Path: f.File, Line: f.Line, Level: "failure", Title: markdown.Line(escalation.Name(f), 200), Message: annotationText(f), Raw: markdown.CutMiddle(markdown.Clean(f.Trace), 4000)}
 		if f.Flaky || f.Class == routing.Flaky {
 			a.Level = "warning"
 		}
@@ -173,14 +177,14 @@ func annotations(fs []routing.Failure) []Annotation {
 
 func annotationText(f routing.Failure) string {
 	var parts []string
-	if m := strings.TrimSpace(clean(f.Message)); m != "" {
-		parts = append(parts, cutMiddle(m, 2000))
+	if m := strings.TrimSpace(markdown.Clean(f.Message)); m != "" {
+		parts = append(parts, markdown.CutMiddle(m, 2000))
 	}
 	if f.Expected != "" || f.Actual != "" {
-		parts = append(parts, "expected: "+cutMiddle(clean(f.Expected), 500)+"\nactual: "+cutMiddle(clean(f.Actual), 500))
+		parts = append(parts, "expected: "+markdown.CutMiddle(markdown.Clean(f.Expected), 500)+"\nactual: "+markdown.CutMiddle(markdown.Clean(f.Actual), 500))
 	}
 	if f.Suggestion != "" {
-		parts = append(parts, cut(clean(f.Suggestion), 500))
+		parts = append(parts, markdown.Cut(markdown.Clean(f.Suggestion), 500))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, string(f.Class))

@@ -1,9 +1,10 @@
 package render
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -16,28 +17,34 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // which nothing that came from a run mentions, links, loads or closes anything;
 // its last line is the marker.
 func Comment(c routing.Case, checkpoint string, o Options) string {
-	v := look(c, checkpoint, o)
-	marker := Marker(CommentKey(c.Key, checkpoint), c.Generation)
-	return fit(o.limit(), func(d detail) string {
+	v := commentView{look(c, checkpoint, o)}
+	marker := md(Marker(CommentKey(c.Key, checkpoint), c.Generation))
+	return fit(o.MaxBytes(), func(d detail) md {
 		p := v.comment(d)
 		p.Marker = marker
-		return p.print(v.lang, "comment")
-	}, func() string {
-		return "### " + v.head() + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + marker
+		return pages.Print(v.lang, "comment", p)
+	}, func() md {
+		return pages.Print(v.lang, "cut", cutPage{Head: "### " + v.head(), Marker: marker})
 	})
 }
 
-func (v view) comment(d detail) page {
-	p := page{Head: v.head(), State: v.state(), Excused: v.excusedText(), Acts: v.acts()}
+// cutPage is what is left of a page of which not even the first failure fits.
+type cutPage struct{ Head, Prompt, Marker md }
+
+// commentView says what happened at a checkpoint and who does what next.
+type commentView struct{ view }
+
+func (v commentView) comment(d detail) content {
+	p := content{Head: v.head(), State: v.state(), Excused: v.excusedText(), Acts: v.acts()}
 	switch {
 	case !v.has:
-		p.What = v.lang.say("none.empty")
+		p.What = v.lang.Say("none.empty")
 		if len(v.cp.Held) > 0 {
-			p.What, p.State = v.lang.say("none.held"), ""
+			p.What, p.State = v.lang.Say("none.held"), ""
 		}
 		return p
 	case v.turn.Kind == routing.KindPass:
-		p.What = join(v.passed(), v.fixed())
+		p.What = markdown.Sentences(v.passed(), v.fixed())
 		if len(v.story) > 1 {
 			p.History = v.history(v.story, d.rows)
 		}
@@ -45,86 +52,81 @@ func (v view) comment(d detail) page {
 		p.What = v.what()
 		p.Ask = v.ask()
 		p.Since = v.since(10)
-		v.failures(&p, d)
-		if n := len(v.story) - 1; n > 0 {
-			p.History, p.HistoryTitle = v.history(v.story[:n], d.rows), v.lang.count("earlier", n)
-		}
+		p.failures = newFailures(v.view, d)
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
 	}
 	v.foot(&p, d)
 	return p
 }
 
 // foot adds the link, the packet and what was left out.
-func (v view) foot(p *page, d detail) {
-	if u := v.runURL(); u != "" {
-		p.Link = link(v.lang.say("run.link"), u)
-	}
-	js, omitted := v.packet(d.packet, d.packetText)
+func (v commentView) foot(p *content, d detail) {
+	p.Link = v.runLink()
+	js, omitted := pack(v.view, d.packet, d.packetText)
 	p.cutPacket = omitted
-	p.Packet, p.PacketTitle = fence("json", string(js)), v.lang.say("packet.title")
+	p.Packet = markdown.Fence("json", string(js))
 	p.Notes = v.notes(*p)
 }
 
-func (v view) head() string {
-	cp := code(v.name)
+func (v commentView) head() md {
+	cp := markdown.Code(v.name)
 	switch {
 	case !v.has:
-		return v.lang.say("head.none", "cp", cp)
+		return v.lang.Say("head.none", "cp", cp)
 	case v.turn.Kind == routing.KindPass && v.turn.Iteration == 0:
-		return v.lang.say("head.pass", "cp", cp)
+		return v.lang.Say("head.pass", "cp", cp)
 	case v.turn.Kind == routing.KindPass && v.turn.Iteration == 1:
-		return v.lang.say("head.pass.one", "cp", cp)
+		return v.lang.Say("head.pass.one", "cp", cp)
 	case v.turn.Kind == routing.KindPass:
-		return v.lang.say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
+		return v.lang.Say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
 	case v.turn.Kind.Escalates():
-		return v.lang.say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
+		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
-	return v.lang.say("head.retry", "cp", cp, "n", v.turn.Iteration, "max", v.max)
+	return v.lang.Say("head.retry", "cp", cp, "n", v.turn.Iteration, "max", v.max)
 }
 
-// stopped is the kind of an escalation in words, without "escalated".
-func (v view) stopped(kind routing.Kind) string {
-	k := v.lang.say("kind." + string(kind))
-	if _, after, ok := strings.Cut(k, ": "); ok {
-		return after
+// stopped is the kind of an escalation in words.
+func (v commentView) stopped(kind routing.Kind) md {
+	if !kind.Escalates() {
+		return v.lang.Say("kind." + string(kind))
 	}
-	return k
+	return v.lang.Say("stopped." + string(kind))
 }
 
 // what says in one sentence what failed.
-func (v view) what() string {
+func (v commentView) what() md {
 	vd := v.turn.Verdict
 	sha := v.sha(vd.Run.SHA)
 	if len(vd.Unmet) > 0 && vd.Result == routing.Pass {
-		return v.lang.say("what.unmet", "unmet", prose(strings.Join(vd.Unmet, "; ")))
+		return v.lang.Say("what.unmet", "unmet", markdown.Prose(strings.Join(vd.Unmet, "; ")))
 	}
 	n := escalation.FailedCount(vd)
-	var s string
+	var s md
 	switch {
 	case n == 0:
-		s = v.lang.say("what.nothing", "sha", sha)
+		s = v.lang.Say("what.nothing", "sha", sha)
 	case vd.Counts.Tests > 0 && vd.Counts.Failed == n:
-		s = v.lang.count("what.tests", n, "of", vd.Counts.Tests, "sha", sha)
+		s = v.lang.Count("what.tests", n, "of", vd.Counts.Tests, "sha", sha)
 	default:
-		s = v.lang.count("what.fails", n, "sha", sha)
+		s = v.lang.Count("what.fails", n, "sha", sha)
 	}
 	fs := decisiveFirst(vd.Failures)
 	if len(fs) == 0 {
 		if r := strings.TrimSpace(vd.Reason); r != "" {
-			return "**" + s + "**: " + sentence(prose(r))
+			return "**" + s + "**: " + markdown.Sentence(markdown.Prose(r))
 		}
-		return "**" + s + v.lang.say("what.end") + "**"
+		return "**" + s + v.lang.Say("what.end") + "**"
 	}
-	return "**" + s + "**" + v.lang.say("what.first", "what", code(escalation.Name(fs[0])), "did", v.did(fs[0]))
+	return "**" + s + "**" + v.lang.Say("what.first", "what", markdown.Code(escalation.Name(fs[0])), "did", did(v.lang, fs[0]))
 }
 
 // did says in a few words how a failure failed.
-func (v view) did(f routing.Failure) string {
+func did(l Language, f routing.Failure) md {
 	if isShort(f.Expected) && isShort(f.Actual) {
-		return v.lang.say("what.first.both", "expected", code(f.Expected), "actual", code(f.Actual))
+		return l.Say("what.first.both", "expected", markdown.Code(f.Expected), "actual", markdown.Code(f.Actual))
 	}
-	c := f.Class
-	return v.lang.say("what.first.class", "class", v.lang.say("class."+string(c)))
+	return l.Say("what.first.class", "class", l.Say("class."+string(f.Class)))
 }
 
 func isShort(s string) bool {
@@ -132,129 +134,103 @@ func isShort(s string) bool {
 	return s != "" && len(s) <= 60 && !strings.Contains(s, "\n")
 }
 
-// sentence ends md with a full stop.
-func sentence(md string) string {
-	if strings.HasSuffix(md, ".") || strings.HasSuffix(md, "!") || strings.HasSuffix(md, "?") {
-		return md
-	}
-	return md + "."
-}
-
 // ask says who does what next.
-func (v view) ask() string {
-	var parts []string
-	mention := v.o.mention()
+func (v commentView) ask() md {
+	var parts []md
+	mention := md(v.o.Mentions())
 	switch {
 	case v.turn.Kind.Escalates():
 		return v.stop(mention)
 	case v.cp.Waiting:
-		parts = append(parts, v.lang.say("ask.wait", "handoff", v.command("handoff")))
+		parts = append(parts, v.lang.Say("ask.wait", "handoff", v.command("handoff")))
 	case mention != "":
-		parts = append(parts, v.lang.say("ask.mention", "mention", mention))
+		parts = append(parts, v.lang.Say("ask.mention", "mention", mention))
 	default:
-		parts = append(parts, v.lang.say("ask.anyone"))
+		parts = append(parts, v.lang.Say("ask.anyone"))
 	}
 	if v.turn.Phase != "" {
-		parts = append(parts, v.lang.say("ask.target", "phase", v.phase()))
+		parts = append(parts, v.lang.Say("ask.target", "phase", v.phase()))
 	}
 	if v.o.HandoffNote != "" {
-		parts = append(parts, sentence(prose(v.o.redact(v.o.HandoffNote))))
+		parts = append(parts, markdown.Sentence(markdown.Prose(v.o.Redacted(v.o.HandoffNote))))
 	}
-	return strings.Join(parts, " ")
+	return markdown.Join(parts, " ")
 }
 
-func (v view) phase() string {
+func (v commentView) phase() md {
 	for _, p := range routing.Phases() {
 		if p == v.turn.Phase {
-			return v.lang.say("phase." + string(p))
+			return v.lang.Say("phase." + string(p))
 		}
 	}
-	return code(string(v.turn.Phase))
+	return markdown.Code(string(v.turn.Phase))
 }
 
 // stop says why it stopped, where the report is and who has to act.
-func (v view) stop(mention string) string {
-	issue := v.lang.say("stop.noissue")
-	if u := v.o.address(v.o.IssueURL); u != "" {
-		issue = v.lang.say("stop.issue", "link", link(issueName(u), u))
+func (v commentView) stop(mention md) md {
+	issue := v.lang.Say("stop.noissue")
+	if u := v.o.Address(v.o.IssueURL); u != "" {
+		issue = v.lang.Say("stop.issue", "link", markdown.Link(issueName(u), u))
 	}
-	who := v.lang.say("stop.anyone")
+	who := v.lang.Say("stop.anyone")
 	if mention != "" {
-		who = v.lang.say("stop.who", "mention", mention)
+		who = v.lang.Say("stop.who", "mention", mention)
 	}
-	how := v.lang.say("stop.how", "resume", v.command("resume"))
+	how := v.lang.Say("stop.how", "resume", v.command("resume"))
 	switch v.onMax() {
 	case routing.OnMaxSkip:
-		how = v.lang.say("stop.skip")
+		how = v.lang.Say("stop.skip")
 	case routing.OnMaxError:
-		how = join(how, v.lang.say("stop.error"))
+		how = markdown.Sentences(how, v.lang.Say("stop.error"))
 	}
-	return join(v.lang.say("why."+string(v.turn.Kind)), v.lang.say("stop.attempts", "n", v.turn.Iteration, "max", v.max)) +
+	return markdown.Sentences(v.lang.Say("why."+string(v.turn.Kind)), v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)) +
 		"\n\n" + issue + "\n" + who + "\n" + how
 }
 
 // issueName is the short name of an issue's address.
-func issueName(u string) string {
+func issueName(u string) md {
 	if i := strings.LastIndex(u, "/issues/"); i >= 0 {
-		return `\#` + strings.TrimRight(u[i+len("/issues/"):], "/")
+		return `\#` + md(strings.TrimRight(u[i+len("/issues/"):], "/"))
 	}
-	return code(u)
-}
-
-func (v view) onMax() routing.OnMax { return v.decision().OnMax }
-
-// decision returns what was decided when the turn was taken: of the run it
-// shows, or where a newer run has taken that one's place, of the run that the
-// same turn was decided on.
-func (v view) decision() routing.Decision {
-	rs := v.cp.Runs[v.turn.Verdict.Run.Key()]
-	if rs.Decided && rs.Decision.Kind == v.turn.Kind {
-		return rs.Decision
-	}
-	for _, rs := range v.cp.Runs {
-		if d := rs.Decision; rs.Decided && d.Kind == v.turn.Kind && d.Iteration == v.turn.Iteration && d.Reason == v.turn.Reason {
-			return d
-		}
-	}
-	return routing.Decision{}
+	return markdown.Code(u)
 }
 
 // state says what has happened since the turn.
-func (v view) state() string {
+func (v commentView) state() md {
 	switch {
 	case v.cp.WontFix != nil:
-		return v.lang.say("state.wontfix", "who", v.who(v.cp.WontFix.By), "resume", v.command("resume"))
+		return v.lang.Say("state.wontfix", "who", v.who(v.cp.WontFix.By), "resume", v.command("resume"))
 	case v.cp.Paused:
-		return v.lang.say("state.paused", "resume", v.command("resume"))
+		return v.lang.Say("state.paused", "resume", v.command("resume"))
 	case v.has && v.turn.Kind.Escalates() && v.cp.Skipped && v.onMax() != routing.OnMaxSkip:
-		return v.lang.say("state.skipped")
+		return v.lang.Say("state.skipped")
 	case v.has && len(v.cp.Held) > 0:
-		return v.lang.say("state.held")
+		return v.lang.Say("state.held")
 	case v.newer():
-		return v.lang.say("state.newer")
+		return v.lang.Say("state.newer")
 	case v.resumed():
-		return v.lang.say("state.resumed")
+		return v.lang.Say("state.resumed")
 	}
 	return ""
 }
 
 // newer is true if a run that came after the escalation is what the turn shows.
-func (v view) newer() bool {
+func (v commentView) newer() bool {
 	e := v.cp.Escalation
 	return v.has && v.turn.Kind.Escalates() && e != nil && e.SHA != "" && v.turn.Verdict.Run.SHA != "" && e.SHA != v.turn.Verdict.Run.SHA
 }
 
 // since says what changed since the turn before: a line of counts, then names.
-func (v view) since(n int) string {
+func (v commentView) since(n int) md {
 	d := v.delta
 	if !d.known {
 		return ""
 	}
-	head := "**" + v.lang.say("since", "n", v.base) + "** "
+	head := "**" + v.lang.Say("since", "n", v.base) + "** "
 	if len(d.fixed)+len(d.fresh)+len(d.unseen) == 0 && !anyDiffers(d) {
-		return head + v.lang.say("since.nothing")
+		return head + v.lang.Say("since.nothing")
 	}
-	var counts, lists []string
+	var counts, lists []md
 	for _, part := range []struct {
 		id    string
 		names []string
@@ -262,10 +238,10 @@ func (v view) since(n int) string {
 		if len(part.names) == 0 {
 			continue
 		}
-		counts = append(counts, v.lang.say("since."+part.id, "n", len(part.names)))
-		lists = append(lists, "- "+v.lang.say("list."+part.id)+": "+v.names(part.names, n))
+		counts = append(counts, v.lang.Say("since."+part.id, "n", len(part.names)))
+		lists = append(lists, "- "+v.lang.Say("list."+part.id)+": "+v.names(part.names, n))
 	}
-	return head + strings.Join(counts, " · ") + "\n\n" + strings.Join(lists, "\n")
+	return head + markdown.Join(counts, " · ") + "\n\n" + markdown.Join(lists, "\n")
 }
 
 func anyDiffers(d delta) bool {
@@ -277,27 +253,27 @@ func anyDiffers(d delta) bool {
 	return false
 }
 
-func (v view) passed() string {
+func (v commentView) passed() md {
 	vd := v.turn.Verdict
 	sha := v.sha(vd.Run.SHA)
 	switch {
 	case vd.Review != nil:
-		return v.lang.say("pass.review", "sha", sha)
+		return v.lang.Say("pass.review", "sha", sha)
 	case vd.Counts.Skipped > 0:
-		return v.lang.say("pass.skipped", "passed", vd.Counts.Passed, "tests", vd.Counts.Tests, "skipped", vd.Counts.Skipped, "sha", sha)
+		return v.lang.Say("pass.skipped", "passed", vd.Counts.Passed, "tests", vd.Counts.Tests, "skipped", vd.Counts.Skipped, "sha", sha)
 	case vd.Counts.Tests > 0:
-		return v.lang.say("pass.counts", "passed", vd.Counts.Passed, "tests", vd.Counts.Tests, "sha", sha)
+		return v.lang.Say("pass.counts", "passed", vd.Counts.Passed, "tests", vd.Counts.Tests, "sha", sha)
 	}
-	return v.lang.say("pass.plain", "sha", sha)
+	return v.lang.Say("pass.plain", "sha", sha)
 }
 
 // fixed names what failed in an earlier turn of a streak that passed.
-func (v view) fixed() string {
+func (v commentView) fixed() md {
 	seen := map[string]bool{}
 	var names []string
 	for _, t := range v.story {
 		for _, f := range t.Verdict.Failures {
-			if n := escalation.Name(f); t.Kind != routing.KindPass && !seen[n] && !contains(v.excused, n) {
+			if n := escalation.Name(f); t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) {
 				seen[n] = true
 				names = append(names, n)
 			}
@@ -306,62 +282,39 @@ func (v view) fixed() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return v.lang.say("pass.fixed", "names", v.names(names, 12))
+	return v.lang.Say("pass.fixed", "names", v.names(names, 12))
 }
 
 // notes says what was cut and what could not be read.
-func (v view) notes(p page) string {
-	var lines []string
+func (v commentView) notes(p content) md {
+	var lines []md
 	if n := v.turn.Verdict.Dropped; n > 0 {
-		lines = append(lines, v.lang.say("note.dropped", "n", n))
+		lines = append(lines, v.lang.Say("note.dropped", "n", n))
 	}
-	var cuts []string
+	var cuts []md
 	for _, c := range []struct {
 		id string
 		n  int
-	}{{"cut.full", p.cutFull}, {"cut.names", p.cutNames}, {"cut.excerpts", p.cutExcerpts}, {"cut.traces", p.cutTraces}, {"cut.packet", p.cutPacket}} {
+	}{{"cut.full", p.Rest}, {"cut.names", p.cutNames}, {"cut.excerpts", p.cutExcerpts}, {"cut.traces", p.cutTraces}, {"cut.packet", p.cutPacket}} {
 		if c.n > 0 {
-			cuts = append(cuts, v.lang.say(c.id, "n", c.n))
+			cuts = append(cuts, v.lang.Say(c.id, "n", c.n))
 		}
 	}
 	if p.cutText {
-		cuts = append(cuts, v.lang.say("cut.text"))
+		cuts = append(cuts, v.lang.Say("cut.text"))
 	}
 	if len(cuts) > 0 {
-		lines = append(lines, v.lang.say("note.cut", "what", strings.Join(cuts, ", ")))
+		lines = append(lines, v.lang.Say("note.cut", "what", markdown.Join(cuts, ", ")))
 	}
 	for i, n := range v.turn.Verdict.Notes {
 		if i == 5 {
-			lines = append(lines, v.lang.say("list.more", "n", len(v.turn.Verdict.Notes)-i))
+			lines = append(lines, v.lang.Say("list.more", "n", len(v.turn.Verdict.Notes)-i))
 			break
 		}
-		lines = append(lines, v.lang.say("note.read")+" "+proseLimit(n, 300))
+		lines = append(lines, v.lang.Say("note.read")+" "+markdown.ProseLimit(n, 300))
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	return "> " + strings.Join(lines, "\n> ")
-}
-
-// join puts a space between sentences that are there.
-func join(parts ...string) string {
-	var out []string
-	for _, p := range parts {
-		if p != "" {
-			out = append(out, p)
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// numbered returns a numbered list, or fallback if there is nothing to list.
-func numbered(items []string, fallback string) string {
-	if len(items) == 0 {
-		items = []string{fallback}
-	}
-	var b strings.Builder
-	for i, s := range items {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, s)
-	}
-	return strings.TrimRight(b.String(), "\n")
+	return "> " + markdown.Join(lines, "\n> ")
 }

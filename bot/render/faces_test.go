@@ -46,7 +46,7 @@ func TestText(t *testing.T) {
   → Recorded refinement attempt 1
   → Added refinement iteration 1 notes to story
   → Reset implement_complete flag for rework
-  ↳ Waiting for its call before the rework is handed over
+  ↳ Waiting for a command before the hand-off
 `},
 		{"a pass", P, []routing.Verdict{f(1), runOf(2, routing.Pass, "")}, `✔ "unit" passed after 1 rework(s)
   → Every checkpoint has passed

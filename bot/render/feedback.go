@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -16,9 +17,9 @@ func Feedback(c routing.Case, checkpoint string, iteration int, o Options) strin
 	if i < 0 {
 		return ""
 	}
-	v := lookAt(c, checkpoint, i, o)
-	return fit(o.limit(), func(d detail) string { return v.feedback(d).print(v.lang, "feedback") },
-		func() string { return "# " + v.head() + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) })
+	v := feedbackView{commentView{lookAt(c, checkpoint, i, o)}}
+	return fit(o.MaxBytes(), func(d detail) md { return pages.Print(v.lang, "feedback", v.feedback(d)) },
+		func() md { return pages.Print(v.lang, "cut", cutPage{Head: "# " + v.head()}) })
 }
 
 // FeedbackPath is where feedback.md of an iteration is kept within an artifact.
@@ -51,35 +52,58 @@ func turnOf(story []routing.Turn, n int) int {
 	return n - 1
 }
 
-func (v view) feedback(d detail) page {
-	p := page{Head: v.lang.say("fb.title", "cp", code(v.name), "n", v.turn.Iteration, "max", v.max), What: v.what(), Excused: v.excusedText()}
+// feedbackView writes what a worker is given.
+type feedbackView struct{ commentView }
+
+// feedbackContent is what the template of feedback.md prints.
+type feedbackContent struct {
+	content
+	Counts       routing.Counts
+	Suggestions  []md
+	EarlierAsked []earlierTurn
+}
+
+// earlierTurn is what an earlier turn asked for.
+type earlierTurn struct {
+	N        int
+	Result   md
+	Failures []struct{ Name, Asked md }
+	Reason   md // where it named no failure
+}
+
+func (v feedbackView) feedback(d detail) feedbackContent {
+	all := d
+	all.open = all.full
+	p := feedbackContent{
+		content: content{
+			Head: v.lang.Say("fb.title", "cp", markdown.Code(v.name), "n", v.turn.Iteration, "max", v.max), What: v.what(), Excused: v.excusedText(),
+			Since: v.since(20), History: v.history(v.story, d.rows), failures: newFailures(v.view, all),
+		},
+		Counts: v.turn.Verdict.Counts, Suggestions: v.suggestions(d.full + 10), EarlierAsked: v.earlier(d),
+	}
 	if v.turn.Kind.Escalates() {
 		p.Head = v.head()
 	}
 	if v.turn.Phase != "" {
-		p.Ask = v.lang.say("ask.target", "phase", v.phase())
+		p.Ask = v.lang.Say("ask.target", "phase", v.phase())
 	}
-	p.Facts = v.counts()
-	p.Since = orElse(v.since(20), v.lang.say("first.streak"))
-	d.open = d.full
-	v.failures(&p, d)
-	p.Suggestions = numbered(v.suggestions(d.full+10), v.lang.say("fb.look"))
-	p.History = v.history(v.story, d.rows)
-	p.Earlier = orElse(v.earlier(d), v.lang.say("fb.none"))
-	v.foot(&p, d)
+	if len(p.Suggestions) == 0 {
+		p.Suggestions = []md{v.lang.Say("fb.look")}
+	}
+	v.foot(&p.content, all)
 	return p
 }
 
 // suggestions lists what to do, each thing once.
-func (v view) suggestions(n int) []string {
+func (v feedbackView) suggestions(n int) []md {
 	seen := map[string]bool{}
-	var out []string
+	var out []md
 	for _, f := range decisiveFirst(v.turn.Verdict.Failures) {
 		if f.Suggestion == "" || seen[f.Suggestion] || len(out) == n {
 			continue
 		}
 		seen[f.Suggestion] = true
-		s := prose(f.Suggestion)
+		s := markdown.Prose(f.Suggestion)
 		if w := v.place(f); w != "" {
 			s += " (" + w + ")"
 		}
@@ -88,22 +112,19 @@ func (v view) suggestions(n int) []string {
 	return out
 }
 
-// earlier says of each earlier turn what was asked for, and what came of it.
-func (v view) earlier(d detail) string {
-	var out []string
+// earlier says of each earlier turn what was asked for.
+func (v feedbackView) earlier(d detail) []earlierTurn {
+	var out []earlierTurn
 	for i, t := range v.story[:len(v.story)-1] {
-		s := fmt.Sprintf("%d. %s", i+1, v.lang.say("kind."+string(t.Kind)))
+		e := earlierTurn{N: i + 1, Result: v.lang.Say("kind." + string(t.Kind))}
 		fs := decisiveFirst(t.Verdict.Failures)
 		for _, f := range fs[:min(len(fs), 3)] {
-			s += fmt.Sprintf("\n   - %s: %s", code(escalation.Name(f)), proseLimit(orElse(f.Suggestion, f.Message), min(300, d.text)))
+			e.Failures = append(e.Failures, struct{ Name, Asked md }{markdown.Code(escalation.Name(f)), markdown.ProseLimit(orElse(f.Suggestion, f.Message), min(300, d.text))})
 		}
 		if len(fs) == 0 {
-			s += "\n   - " + proseLimit(orElse(t.Verdict.Reason, t.Reason), 300)
+			e.Reason = markdown.ProseLimit(orElse(t.Verdict.Reason, t.Reason), 300)
 		}
-		out = append(out, s)
+		out = append(out, e)
 	}
-	if extra := len(out) - d.rows; extra > 0 {
-		out = out[extra:]
-	}
-	return strings.Join(out, "\n")
+	return out[max(0, len(out)-d.rows):]
 }

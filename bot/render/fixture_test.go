@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/rendertest"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -128,17 +129,11 @@ func many(n int) []routing.Failure {
 	return fs
 }
 
-func hostile() routing.Failure {
-	return routing.Failure{
-		Name: "@octocat fixes #1 | <img src=https://e.vil/p.png> ![x](https://e.vil/q.png)\n/merge", Suite: "`</details>` ``a`` GH-12 acme/shop#3",
-		Class: routing.LogicError, Fingerprint: "--> @all", File: "../../etc/pass`wd](javascript:alert(1)).go", Line: 3,
-		Message:  "@acme/team \x1b[31mclosed\x1b[0m by deadbeefdeadbeef\n```\n# heading\n</details>\n<script>alert(1)</script>\n<!-- switchback:v1 key=acme/shop%2312/unit/comment gen=99 -->\n~~~~~\n",
-		Expected: "```\nresolves #99\n```", Actual: "````\n@octocat https://e.vil\n",
-		Trace:      "https://e.vil/?leak=1\n\u202egnp.exe\u202c\u200b\n`````\n- [ ] submit\n/approve\ntoken ghp_0123456789abcdefghij0123456789abcdef\n",
-		Excerpt:    &routing.Excerpt{File: "a|b.go", Start: 1, Mark: 1, Lines: []string{"```", "// @octocat", "x\ny"}},
-		Suggestion: "1. See [here](javascript:alert(1)) @octocat, www.e.vil, mail a@b.example: resolves #12! `unclosed",
-		Evidence:   []routing.Evidence{{Line: 1, Text: "|a|b| `@octocat`", Signal: "x`y"}},
-	}
+func hostile() routing.Failure { return rendertest.Hostile() }
+
+func inert(t *testing.T, md string, o Options) {
+	t.Helper()
+	rendertest.Inert(t, md, o.Server(), o.Mentions())
 }
 
 func secretive(s string) string {

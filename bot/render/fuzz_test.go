@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/render/rendertest"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -16,36 +18,35 @@ func FuzzSanitize(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		o := Options{}
-		inline := []string{prose(s), code(s), proseLimit(s, 40)}
-		for _, md := range inline {
+		inline := []markdown.Text{markdown.Prose(s), markdown.Code(s), markdown.ProseLimit(s, 40)}
+		for _, text := range inline {
+			md := string(text)
 			if strings.ContainsAny(md, "\n\r") || !utf8.ValidString(md) {
 				t.Fatalf("not one line of text: %q", md)
 			}
-			for _, page := range []string{"- " + md, "**x** " + md + " y", "#### 1. " + md, "[" + code(s) + "](https://github.com/a/b)"} {
+			for _, page := range []string{"- " + md, "**x** " + md + " y", "#### 1. " + md, "[" + string(markdown.Code(s)) + "](https://github.com/a/b)"} {
 				inert(t, page, o)
 			}
-			table := "| a | b |\n|---|---|\n| " + cell(md) + " | x |\n"
+			table := "| a | b |\n|---|---|\n| " + string(markdown.Cell(text)) + " | x |\n"
 			inert(t, table, o)
-			if n := cells(table); n != 4 {
+			if n := rendertest.Cells(table); n != 4 {
 				t.Fatalf("%d cells of %q", n, table)
 			}
 		}
-		if n := len(code(s)); n > 3*inlineLimit+4 {
+		if n := len(markdown.Code(s)); n > 3*300+4 {
 			t.Fatalf("%d bytes of code", n)
 		}
-		inert(t, "x\n\n"+fence("text", s)+"\n\ny", o)
-		inert(t, "- x "+bulletsOf(s), o)
-		c := clean(s)
-		if clean(c) != c {
-			t.Fatalf("clean is not stable: %q, %q", c, clean(c))
+		inert(t, "x\n\n"+string(markdown.Fence("text", s))+"\n\ny", o)
+		inert(t, "- x - "+string(markdown.Prose(s)+"\n- "+markdown.Code(s)), o)
+		c := markdown.Clean(s)
+		if markdown.Clean(c) != c {
+			t.Fatalf("clean is not stable: %q, %q", c, markdown.Clean(c))
 		}
-		if c = wrapLines(s, 6, 80); strings.Count(c, "\n") > 6 {
+		if c = markdown.WrapLines(s, 6, 80); strings.Count(c, "\n") > 6 {
 			t.Fatalf("%d lines", strings.Count(c, "\n"))
 		}
 	})
 }
-
-func bulletsOf(s string) string { return bullets([]string{prose(s), code(s)}) }
 
 func FuzzComment(f *testing.F) {
 	h := hostile()
@@ -70,8 +71,8 @@ func FuzzComment(f *testing.F) {
 		for _, c := range []routing.Case{play(t, routing.DefaultPolicy(), v), play(t, routing.DefaultPolicy(), v, w)} {
 			o := Options{Mention: name, Limit: limit, HandoffNote: message, IssueURL: trace, RunURL: message, Repo: file}
 			got := Comment(c, checkpoint, o)
-			if min := 600 + 3*len(checkpoint); len(got) > max(o.limit(), min) {
-				t.Fatalf("%d bytes, limit %d", len(got), o.limit())
+			if min := 600 + 3*len(checkpoint); len(got) > max(o.MaxBytes(), min) {
+				t.Fatalf("%d bytes, limit %d", len(got), o.MaxBytes())
 			}
 			inert(t, got, o)
 			if k, gen, ok := ParseMarker(got); !ok || k != CommentKey(caseKey, checkpoint) || gen != c.Version {

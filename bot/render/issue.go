@@ -1,9 +1,12 @@
 package render
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/catalog"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/render/page"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -20,23 +23,26 @@ func IssueTitle(c routing.Case, checkpoint string, o Options) string {
 	if i := strings.LastIndexByte(subject, '#'); i > 0 {
 		subject = subject[i:]
 	}
-	of := o.Language.say("issue.of", "cp", line(o.redact(checkpoint), 80), "case", line(o.redact(subject), 80))
-	return cut(strings.ReplaceAll(o.Language.say("issue.title")+" — "+of, "@", "＠"), 200)
+	of := o.Language.Plain("issue.of", "cp", markdown.Line(o.Redacted(checkpoint), 80), "case", markdown.Line(o.Redacted(subject), 80))
+	return Title(o.Language.Plain("issue.title") + " — " + of)
 }
 
-// IssueBody returns the escalation report of a checkpoint as Markdown of at
-// most o.Limit bytes, its last line the marker. Every field of it is filled.
+// Title makes a title of an issue of plain text: one line of at most 200 bytes that mentions nobody.
+func Title(s string) string { return markdown.Cut(strings.ReplaceAll(s, "@", "＠"), 200) }
+
+// IssueBody returns the escalation report of a checkpoint as Markdown of at most o.Limit bytes, its
+// last line the marker. Every field of it is filled.
 func IssueBody(c routing.Case, checkpoint string, o Options) string {
 	i := len(untilEscalation(c.Checkpoints[checkpoint].Story())) - 1
-	v := lookAt(c, checkpoint, i, o)
+	v := issueView{commentView{lookAt(c, checkpoint, i, o)}}
 	r := escalation.Build(v.redacted(), v.name, routing.DefaultPolicy())
-	marker := orElse(o.Shared.Marker, Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation))
-	return fit(o.limit()-len(o.Shared.Prompt), func(d detail) string {
+	marker := md(orElse(o.Shared.Marker, Marker(IssueKey(c.Key, checkpoint, r.Kind), c.Generation)))
+	return fit(o.MaxBytes()-len(o.Shared.Prompt), func(d detail) md {
 		p := v.issue(r, d)
 		p.Marker = marker
-		return p.print(v.lang, "issue")
-	}, func() string {
-		return "## " + v.lang.say("issue.title") + "\n\n" + v.lang.say("note.cut", "what", v.lang.say("cut.all")) + "\n\n" + paragraph(o.Shared.Prompt) + marker
+		return pages.Print(v.lang, "issue", p)
+	}, func() md {
+		return pages.Print(v.lang, "cut", cutPage{Head: "## " + v.lang.Say("issue.title"), Prompt: md(o.Shared.Prompt), Marker: marker})
 	})
 }
 
@@ -50,100 +56,233 @@ func untilEscalation(story []routing.Turn) []routing.Turn {
 	return story
 }
 
+// issueView writes the report of an escalation.
+type issueView struct{ commentView }
+
+// issueContent is what the template of an escalation issue prints.
+type issueContent struct {
+	content
+	Basic                               []page.Fact
+	HistoryNotes                        []md
+	Pattern, Prompt                     md
+	Causes, Design, Environment, Manual []md
+	NoFailing                           bool
+	Held                                *memberTable
+}
+
 // redacted returns the case with only the view's checkpoint, its turns
 // redacted, for the model of the report.
-func (v view) redacted() routing.Case {
+func (v issueView) redacted() routing.Case {
 	cp := v.cp
 	cp.Turns = v.story
 	return routing.Case{Key: v.c.Key, Version: v.c.Version, Generation: v.c.Generation, Updated: v.c.Updated, Checkpoints: map[string]routing.Checkpoint{v.name: cp}}
 }
 
-func (v view) issue(r escalation.Report, d detail) page {
-	p := page{
-		Basic: v.basic(r), History: v.history(v.story, d.rows), Pattern: v.lang.sentence(r.Pattern),
-		Causes: numbered(v.sentences(r.Causes), v.lang.say("unknown")),
-		Design: bullets(v.sentences(r.Actions.Design)), Environment: bullets(v.sentences(r.Actions.Environment)),
-		Manual: bullets(v.sentences(r.Actions.Manual)), Excused: v.excusedText(), Acts: v.acts(), Closes: v.lang.say("issue.closes"),
+func (v issueView) issue(r escalation.Report, d detail) issueContent {
+	p := issueContent{
+		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), Link: v.runLink(), failures: newFailures(v.view, d)},
+		Basic:   v.basic(r), Pattern: sentence(v.lang, r.Pattern), Causes: v.sentences(r.Causes), Design: v.sentences(r.Actions.Design),
+		Environment: v.sentences(r.Actions.Environment), Manual: v.sentences(r.Actions.Manual),
+		Prompt: md(v.o.Shared.Prompt), NoFailing: len(v.turn.Verdict.Failures) == 0,
 	}
-	if p.History == "" {
-		p.History = v.lang.say("issue.norows")
+	if len(p.Causes) == 0 {
+		p.Causes = []md{v.lang.Say("unknown")}
 	}
-	if u := v.o.address(v.o.Shared.CommentURL); u != "" {
-		p.History += "\n\n" + link(v.lang.say("held.comment"), u)
+	if u := v.o.Address(v.o.Shared.CommentURL); u != "" {
+		p.HistoryNotes = append(p.HistoryNotes, markdown.Link(v.lang.Say("held.comment"), u))
 	}
 	if s := v.later(); s != "" {
-		p.History += "\n\n" + s
+		p.HistoryNotes = append(p.HistoryNotes, s)
 	}
 	if len(v.o.Shared.Members) > 1 {
 		p.Held = v.o.members(v.o.Shared.Members, most*d.rows/ladder[0].rows)
 	}
-	p.Prompt = v.o.Shared.Prompt
-	if m := v.o.mention(); m != "" && !v.silent() {
-		p.Ask = v.lang.say("issue.notify", "mention", m)
+	var ask []md
+	if m := v.o.Mentions(); m != "" && !v.decision().NoNotify {
+		ask = append(ask, v.lang.Say("issue.notify", "mention", md(m)))
 	}
-	if v.has {
-		p.Ask = strings.TrimSpace(p.Ask + "\n\n" + join(v.lang.say("why."+string(r.Kind)), v.what()))
-		if !r.Kind.Escalates() {
-			p.Ask = v.what()
-		}
+	switch {
+	case v.has && r.Kind.Escalates():
+		ask = append(ask, markdown.Sentences(v.lang.Say("why."+string(r.Kind)), v.what()))
+	case v.has:
+		ask = []md{v.what()}
 	}
-	if len(v.turn.Verdict.Failures) == 0 {
-		p.Failing = v.lang.say("issue.nofailing")
-	}
-	v.failures(&p, d)
-	if u := v.runURL(); u != "" {
-		p.Link = link(v.lang.say("run.link"), u)
-	}
-	p.Notes = v.notes(p)
+	p.Ask = markdown.Join(ask, "\n\n")
+	p.Notes = v.notes(p.content)
 	return p
 }
 
-// silent is true for an escalation that is to mention nobody.
-func (v view) silent() bool {
-	return v.decision().NoNotify
-}
-
 // basic is the table of the report's first section.
-func (v view) basic(r escalation.Report) string {
-	commit := v.lang.say("unknown")
+func (v issueView) basic(r escalation.Report) []page.Fact {
+	commit := v.lang.Say("unknown")
 	if v.has {
 		commit = v.sha(v.turn.Verdict.Run.SHA)
 	}
-	rows := [][2]string{
-		{"issue.session", code(v.o.redact(r.Session))},
-		{"issue.cp", code(r.Checkpoint)},
-		{"issue.attempts", r.Attempts},
-		{"issue.reason", v.stopped(r.Kind) + ": " + prose(r.Reason)},
-		{"issue.type", code(string(r.Type)) + ", " + v.lang.say("sev."+string(r.Severity))},
-		{"issue.commit", commit},
+	return []page.Fact{
+		{ID: "issue.session", Value: markdown.Code(v.o.Redacted(r.Session))},
+		{ID: "issue.cp", Value: markdown.Code(r.Checkpoint)},
+		{ID: "issue.attempts", Value: md(r.Attempts)},
+		{ID: "issue.reason", Value: v.stopped(r.Kind) + ": " + markdown.Prose(r.Reason)},
+		{ID: "issue.type", Value: markdown.Code(string(r.Type)) + ", " + v.lang.Say("sev."+string(r.Severity))},
+		{ID: "issue.commit", Value: commit},
 	}
-	var b strings.Builder
-	b.WriteString(v.row("issue.item", "issue.value") + "|---|---|\n")
-	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s | %s |\n", v.lang.say(row[0]), cell(row[1]))
-	}
-	return strings.TrimRight(b.String(), "\n")
 }
 
-func (v view) sentences(ss []escalation.Sentence) []string {
-	out := make([]string, len(ss))
+func (v issueView) sentences(ss []escalation.Sentence) []md {
+	out := make([]md, len(ss))
 	for i, s := range ss {
-		out[i] = v.lang.sentence(s)
+		out[i] = sentence(v.lang, s)
 	}
 	return out
 }
 
-func bullets(items []string) string {
-	if len(items) == 0 {
-		return ""
+// sentence returns a sentence of an escalation report. Its English is that of package escalation.
+func sentence(l Language, s escalation.Sentence) md {
+	text := escalation.English(s.ID)
+	if id := "report." + s.ID; l.Has(id) {
+		text = catalog.Texts(l)[id]
 	}
-	return "- " + strings.Join(items, "\n- ")
+	return md(catalog.Fill(text, func(name string) (string, bool) {
+		for i := 0; i+1 < len(s.Args); i += 2 {
+			if s.Args[i] == name {
+				return string(argument(name, s.Args[i+1])), true
+			}
+		}
+		return "", false
+	}))
 }
 
-// paragraph is Markdown that others follow, or nothing.
-func paragraph(md string) string {
-	if md == "" {
+// argument makes what fills a sentence of a report safe.
+func argument(name, value string) md {
+	switch name {
+	case "n", "first", "last", "still", "new", "max", "stuck":
+		return md(value)
+	case "suggestion", "reason", "unmet":
+		return markdown.Prose(value)
+	case "files":
+		files := strings.Split(value, ", ")
+		return markdown.Codes(files, len(files))
+	}
+	return markdown.Code(value)
+}
+
+// Shared is what an escalation issue shows besides the report of one case.
+type Shared struct {
+	Members    []escalation.Member // that the issue holds; listed where there are several
+	Prompt     string              // the questions, as Markdown
+	Marker     string              // last line, "" is that of the case's own issue
+	CommentURL string              // of the comment on the pull request
+}
+
+// most is the largest number of members that are listed one by one.
+const most = 50
+
+// memberTable is what an issue holds, one row for each member that is listed.
+type memberTable struct {
+	Rows []memberRow
+	More int
+}
+
+type memberRow struct{ Case, Checkpoint, Commit, First, At md }
+
+// members lists what an issue holds, at most n of it one by one.
+func (o Options) members(ms []escalation.Member, n int) *memberTable {
+	v := view{o: o, lang: o.Language}
+	t := &memberTable{More: max(0, len(ms)-n)}
+	for _, m := range ms[:min(n, len(ms))] {
+		v.turn.Verdict.Run = routing.Run{Repository: repoOf(m.Case)}
+		r := memberRow{Case: o.caseLink(m.Case), Checkpoint: markdown.Code(o.Redacted(m.Checkpoint)), Commit: v.sha(m.SHA), First: "–", At: "–"}
+		if u := o.Address(m.RunURL); u != "" {
+			r.Commit += " (" + markdown.Link(o.Language.Say("col.link"), u) + ")"
+		}
+		if m.First != "" {
+			r.First = markdown.Code(markdown.Cut(markdown.Line(o.Redacted(m.First), 200), 80))
+		}
+		if !m.At.IsZero() {
+			r.At = md(m.At.UTC().Format("2006-01-02 15:04"))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+func repoOf(caseKey string) string {
+	if i := strings.IndexAny(caseKey, "#@"); i > 0 {
+		return caseKey[:i]
+	}
+	return ""
+}
+
+// caseLink names a case and links its pull request or branch.
+func (o Options) caseLink(key string) md {
+	repo := repoOf(key)
+	if repo == "" || !repoName.MatchString(repo) {
+		return markdown.Code(o.Redacted(key))
+	}
+	ref := key[len(repo):]
+	name := markdown.Code(o.Redacted(ref))
+	if n := strings.TrimPrefix(ref, "#"); n != ref && strings.Trim(n, "0123456789") == "" {
+		return markdown.Link(name, o.Server()+"/"+repo+"/pull/"+n)
+	}
+	return name
+}
+
+// later says that a newer run failed while a person is awaited.
+func (v issueView) later() md {
+	last := v.cp.Last
+	if v.cp.State != routing.Escalated || last.ID == "" || !v.has || last.Key() == v.turn.Verdict.Run.Key() {
 		return ""
 	}
-	return md + "\n\n"
+	failed, first := 0, ""
+	red := false
+	for _, name := range sortedParts(v.cp.Runs[last.Key()].Parts) {
+		p := v.o.verdict(v.cp.Runs[last.Key()].Parts[name])
+		if p.Result == routing.Pass {
+			continue
+		}
+		red = true
+		failed += escalation.FailedCount(p)
+		if first == "" {
+			first = escalation.First(p)
+		}
+	}
+	if !red {
+		return ""
+	}
+	what := v.lang.Say("held.newer", "sha", v.sha(last.SHA), "n", failed)
+	if first != "" {
+		what += " " + v.lang.Say("held.first", "first", markdown.Code(markdown.Cut(markdown.Line(first, 200), 160)))
+	}
+	if u := v.o.Address(last.URL); u != "" {
+		what += " " + markdown.Link(v.lang.Say("run.link"), u)
+	}
+	return what
+}
+
+func sortedParts(m map[string]routing.Verdict) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// SummaryIssueTitle returns the title of the summary issue, which lists the escalations that got no issue of
+// their own.
+func SummaryIssueTitle(o Options) string { return o.Language.Plain("summaryissue.title") }
+
+// SummaryIssueBody returns the summary issue: why it was opened, and all that waits, as much of it as fits.
+// limit is how many issues may be opened in an hour.
+func SummaryIssueBody(r escalation.Record, limit int, o Options) string {
+	for n := most; ; n /= 2 {
+		body := pages.Print(o.Language, "summary issue", struct {
+			Mention, Prompt, Marker md
+			Limit                   int
+			Held                    *memberTable
+		}{md(o.Mentions()), md(o.Shared.Prompt), md(o.Shared.Marker), limit, o.members(r.Members, n)})
+		if len(body) <= o.MaxBytes() || n == 0 {
+			return string(body)
+		}
+	}
 }

@@ -6,15 +6,18 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/bot/render/catalog"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 )
 
-// Language is the language of the fixed texts.
-type Language string
+// Language is the language of the fixed texts; see package catalog.
+type Language = catalog.Language
 
 // The languages; any other counts as English.
 const (
-	English Language = "en"
-	Korean  Language = "ko"
+	English = catalog.English
+	Korean  = catalog.Korean
 )
 
 // DefaultLimit is the size of a post in bytes. GitHub refuses bodies of more
@@ -35,14 +38,14 @@ type Options struct {
 	Shared      Shared              // of an escalation issue
 }
 
-func (o Options) limit() int {
+func (o Options) MaxBytes() int {
 	if o.Limit <= 0 {
 		return DefaultLimit
 	}
 	return o.Limit
 }
 
-func (o Options) server() string {
+func (o Options) Server() string {
 	u, err := url.Parse(o.ServerURL)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return "https://github.com"
@@ -52,13 +55,13 @@ func (o Options) server() string {
 
 // redact cleans s and removes secrets: a secret split by an escape sequence is
 // whole again when it is looked for.
-func (o Options) redact(s string) string {
+func (o Options) Redacted(s string) string {
 	if s == "" {
 		return s
 	}
-	s = clean(s)
+	s = markdown.Clean(s)
 	if o.Redact != nil {
-		s = clean(o.Redact(s))
+		s = markdown.Clean(o.Redact(s))
 	}
 	return s
 }
@@ -70,7 +73,7 @@ var (
 )
 
 // mention returns the mentions of o that have the form of one, separated by spaces.
-func (o Options) mention() string {
+func (o Options) Mentions() string {
 	var out []string
 	for _, m := range strings.Fields(o.Mention) {
 		if m = strings.TrimRight(m, ","); mentionName.MatchString(m) && len(m) <= 100 {
@@ -90,7 +93,7 @@ func (o Options) blob(repo, sha, file string, line int) string {
 	for i := range parts {
 		parts[i] = escapePath(parts[i])
 	}
-	u := o.server() + "/" + repo + "/blob/" + sha + "/" + strings.Join(parts, "/")
+	u := o.Server() + "/" + repo + "/blob/" + sha + "/" + strings.Join(parts, "/")
 	if line > 0 {
 		u += "#L" + strconv.Itoa(line)
 	}
@@ -100,7 +103,7 @@ func (o Options) blob(repo, sha, file string, line int) string {
 // relative reports whether file is a path within the repository.
 func relative(file string) bool {
 	return file != "" && len(file) <= 300 && path.Clean(file) == file && !path.IsAbs(file) && file != ".." &&
-		!strings.HasPrefix(file, "../") && !strings.ContainsAny(file, "\\\n\t:<>`") && clean(file) == file
+		!strings.HasPrefix(file, "../") && !strings.ContainsAny(file, "\\\n\t:<>`") && markdown.Clean(file) == file
 }
 
 // escapePath escapes more than url.PathEscape: a parenthesis would end a link.
@@ -109,23 +112,14 @@ func escapePath(s string) string {
 }
 
 // address returns u if it is a page of the server, else "".
-func (o Options) address(u string) string {
+func (o Options) Address(u string) string {
 	p, err := url.Parse(u)
 	if err != nil || p.User != nil || len(u) > 400 {
 		return ""
 	}
 	s := p.String()
-	if !strings.HasPrefix(s, o.server()+"/") || strings.ContainsAny(s, " ()<>[]`\"'\\|@*") || clean(s) != s {
+	if !strings.HasPrefix(s, o.Server()+"/") || strings.ContainsAny(s, " ()<>[]`\"'\\|@*") || markdown.Clean(s) != s {
 		return ""
 	}
 	return s
-}
-
-// link returns a link whose text is safe Markdown, or the text if there is no
-// address.
-func link(md, address string) string {
-	if address == "" {
-		return md
-	}
-	return "[" + md + "](" + address + ")"
 }

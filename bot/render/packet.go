@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -78,23 +79,23 @@ type packetRow struct {
 // the checkpoint gives a packet without failures.
 func Packet(c routing.Case, checkpoint string, o Options) []byte {
 	v := look(c, checkpoint, o)
-	limit := o.limit()
+	limit := o.MaxBytes()
 	for n, text := len(v.turn.Verdict.Failures), 4000; ; n, text = n*2/3, max(60, text/2) {
-		b, _ := v.packet(n, text)
+		b, _ := pack(v, n, text)
 		if len(b) <= limit || n == 0 {
 			return b
 		}
 	}
 }
 
-// packet returns the packet with at most n failures, each text cut to limit
+// pack returns the packet with at most n failures, each text cut to limit
 // bytes, and the number of failures left out.
-func (v view) packet(n, limit int) ([]byte, int) {
+func pack(v view, n, limit int) ([]byte, int) {
 	t := v.turn
 	p := packet{
-		Switchback: PacketVersion, Case: cut(v.c.Key, 300), Checkpoint: cut(v.name, 300), Turn: t.Iteration, Max: v.max,
+		Switchback: PacketVersion, Case: markdown.Cut(v.c.Key, 300), Checkpoint: markdown.Cut(v.name, 300), Turn: t.Iteration, Max: v.max,
 		SHA: t.Verdict.Run.SHA, Run: packetRun{t.Verdict.Run.ID, max(t.Verdict.Run.Attempt, 1), v.runURL()},
-		Decision: t.Kind, Rule: t.Rule, Reason: cut(t.Reason, max(limit, 200)), Phase: t.Phase, Class: t.Verdict.Class,
+		Decision: t.Kind, Rule: t.Rule, Reason: markdown.Cut(t.Reason, max(limit, 200)), Phase: t.Phase, Class: t.Verdict.Class,
 		Counts: t.Verdict.Counts, Failures: []packetFailure{}, History: []packetRow{},
 	}
 	if !v.has {
@@ -131,9 +132,9 @@ func packFailure(f routing.Failure, limit int) packetFailure {
 		evidence = f.Evidence[0].Text
 	}
 	return packetFailure{
-		Name: cut(f.Name, 300), Suite: cut(f.Suite, 200), Class: f.Class, File: cut(f.File, 300), Line: f.Line, Fingerprint: cut(f.Fingerprint, 100),
-		Expected: cutMiddle(f.Expected, limit/2), Actual: cutMiddle(f.Actual, limit/2), Message: cutMiddle(f.Message, limit),
-		Suggestion: cut(f.Suggestion, limit), Evidence: cut(evidence, limit/2), Trace: cutMiddle(f.Trace, limit),
+		Name: markdown.Cut(f.Name, 300), Suite: markdown.Cut(f.Suite, 200), Class: f.Class, File: markdown.Cut(f.File, 300), Line: f.Line, Fingerprint: markdown.Cut(f.Fingerprint, 100),
+		Expected: markdown.CutMiddle(f.Expected, limit/2), Actual: markdown.CutMiddle(f.Actual, limit/2), Message: markdown.CutMiddle(f.Message, limit),
+		Suggestion: markdown.Cut(f.Suggestion, limit), Evidence: markdown.Cut(evidence, limit/2), Trace: markdown.CutMiddle(f.Trace, limit),
 		Decisive: f.Decisive, Flaky: f.Flaky,
 	}
 }
@@ -153,7 +154,7 @@ func decisiveFirst(fs []routing.Failure) []routing.Failure {
 func few(names []string, n int) []string {
 	out := make([]string, 0, min(n, len(names)))
 	for _, s := range names[:min(n, len(names))] {
-		out = append(out, cut(s, 200))
+		out = append(out, markdown.Cut(s, 200))
 	}
 	return out
 }

@@ -1,9 +1,6 @@
 package render
 
 import (
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -11,38 +8,27 @@ import (
 	"github.com/switchback-ci/switchback/routing/answers"
 )
 
-// Every reason that a person is told has Korean words, with the same values.
-func TestReasonsInKorean(t *testing.T) {
+func TestReasonsAreSaidInTheLanguage(t *testing.T) {
 	t.Parallel()
-	call := regexp.MustCompile(`(?:(?:refuse|unsure)\(|RefusedError\{Format: )("(?:[^"\\]|\\.)*")`)
-	verb := regexp.MustCompile(`%(?:\[[0-9]\])?[a-z]`)
-	used := map[string]bool{}
-	for _, file := range []string{"../../routing/human.go", "../../routing/plan/answer.go", "../../routing/plan/feedback/planning.go", "../action/comment.go", "../action/plans.go", "../action/send.go"} {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range call.FindAllStringSubmatch(string(src), -1) {
-			english, err := strconv.Unquote(m[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			used[english] = true
-			if ko, ok := koreanReasons[english]; !ok || len(verb.FindAllString(ko, -1)) != len(verb.FindAllString(english, -1)) {
-				t.Errorf("%q: %q", english, ko)
-			}
-		}
-	}
-	if len(used) != len(koreanReasons) {
-		t.Errorf("%d reasons, %d of them in use", len(koreanReasons), len(used))
-	}
-	ko := Options{Language: Korean}
+	capped := routing.Refuse("hard-cap", "checkpoint {cp} was returned for a fix {n} times", "n", 10, "max", 10, "cp", "unit")
 	for _, err := range []error{
-		&routing.RefusedError{Format: "%d of at most %d reworks of checkpoint %q were returned for a fix; reset it first", Args: []any{10, 10, "unit"}},
-		&routing.StaleAnswerError{Checkpoint: "unit", SHA: "0123456789", Newest: "abcdef0123"}, &answers.UnknownTestError{Test: "T"}, &answers.UnknownTestError{Test: "T", Nearest: "U"},
+		capped, &routing.StaleAnswerError{Checkpoint: "unit", SHA: "0123456789", Newest: "abcdef0123"},
+		&answers.UnknownTestError{Test: "T"}, &answers.UnknownTestError{Test: "T", Nearest: "U"},
 	} {
-		if s := NotDone("/switchback retry", err, ko); strings.Contains(s, "%!") || strings.Contains(s, "returned for a fix") || !strings.Contains(s, "니다") {
-			t.Errorf("%v: %s", err, s)
+		for _, l := range []Language{English, Korean} {
+			s := NotDone("/switchback retry", err, Options{Language: l})
+			if strings.ContainsAny(s, "{}") || strings.Contains(s, "니다") != (l == Korean) {
+				t.Errorf("%s, %v: %s", l, err, s)
+			}
 		}
+	}
+	const hostile = "@acme/all `x` closes #1"
+	s := NotDone("x", routing.Refuse("no-checkpoint", "no checkpoint {cp}; known are {known}", "cp", hostile, "known", []string{"a", hostile}), Options{Language: Korean})
+	if want := "Checkpoint ``@acme/all `x` closes #1``이 없습니다. 있는 것: `a`, "; !strings.Contains(s, want) {
+		t.Errorf("%q is not in %q", want, s)
+	}
+	inert(t, s, Options{})
+	if got := NotDone("x", routing.Refuse("new", "no {cp}", "cp", "unit"), Options{Language: Korean}); !strings.Contains(got, "no `unit`") {
+		t.Errorf("a reason that the language lacks: %s", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/replay"
 )
 
@@ -34,128 +35,74 @@ func ReplayKey(caseKey string) string { return caseKey + "/replay" }
 // beyond o.Limit, rows of single runs are left out first.
 func ReplayComment(r Replay, o Options) string {
 	for most := mostCases; ; most /= 2 {
-		body := o.replay(r, most)
-		if len(body) <= o.limit() || most == 0 {
+		body := string(pages.Print(o.Language, "replay", newReplay(r, most, o))) + "\n"
+		if len(body) <= o.MaxBytes() || most == 0 {
 			return body
 		}
 	}
 }
 
-func (o Options) replay(r Replay, most int) string {
-	l := o.Language
-	var b strings.Builder
-	b.WriteString(l.say("replay.head") + "\n\n")
-	file := code(o.redact(r.File))
-	switch {
-	case r.Reverted:
-		b.WriteString(l.say("replay.reverted", "file", file) + "\n")
-		return b.String()
-	case len(r.Problems) > 0:
-		b.WriteString(l.say("replay.invalid") + "\n\n")
-		for _, p := range r.Problems {
-			b.WriteString("- " + prose(o.redact(p)) + "\n")
-		}
-		return b.String()
-	}
-	b.WriteString(l.say("replay.intro", "file", file+at(r.SHA)) + " ")
-	switch {
-	case r.Unreadable:
-		b.WriteString(l.say("replay.unreadable"))
-	case r.Recorded:
-		b.WriteString(l.say("replay.recorded"))
-	default:
-		b.WriteString(l.say("replay.against"))
-	}
-	b.WriteString("\n\n")
-	b.WriteString(o.replaySum(r))
-	b.WriteString(o.replayCases(r.Differences, most))
-	if len(r.Ignored) > 0 {
-		b.WriteString("\n**" + l.say("replay.ignored") + "**\n\n")
-		for _, i := range r.Ignored {
-			b.WriteString("- " + l.say("replay.ignored.item", "key", code(i[0]), "why", prose(i[1])) + "\n")
-		}
-	}
-	return b.String()
+// replayContent is what the template of the comment prints.
+type replayContent struct {
+	Replay
+	FileAt, File md // with its commit, and without
+	Ignored      []struct{ Key, Why md }
+	Problems     []md
+	Changes      []replayRow
+	MoreChanges  int
+	Cases        []replayRow
+	MoreCases    int
+	Some         bool // some of the recorded cases were not looked at
 }
 
-// at is the commit behind a file's name.
-func at(sha string) string {
-	if sha == "" {
-		return ""
-	}
-	return " (" + code(sha[:min(len(sha), 7)]) + ")"
+// replayRow is a change of some runs, or of one of them.
+type replayRow struct {
+	Old, New, Case, Run md
+	Runs                int
+	Follows             md // "" for a run that comes after none that differs
 }
 
-func (o Options) replaySum(r Replay) string {
-	l, s := o.Language, r.Sum
-	var b strings.Builder
-	switch {
-	case s.Cases == 0:
-		b.WriteString(l.say("replay.empty") + "\n")
-	case s.Differing == 0:
-		b.WriteString(l.say("replay.none", "runs", s.Runs, "cases", s.Cases) + "\n")
-	default:
-		b.WriteString(l.say("replay.sum", "differ", s.Differing, "runs", s.Runs, "affected", s.Affected, "cases", s.Cases) + "\n")
+func newReplay(r Replay, most int, o Options) replayContent {
+	p := replayContent{Replay: r, File: markdown.Code(o.Redacted(r.File)), Some: r.All > r.Sum.Cases,
+		MoreChanges: max(0, len(r.Sum.Changes)-mostChanges), MoreCases: max(0, len(r.Differences)-most)}
+	p.FileAt = p.File
+	if r.SHA != "" {
+		p.FileAt += " (" + markdown.Code(r.SHA[:min(len(r.SHA), 7)]) + ")"
 	}
-	if r.All > s.Cases {
-		b.WriteString("\n" + l.say("replay.some", "cases", s.Cases, "all", r.All, "command", code("switchback replay")) + "\n")
+	for _, s := range r.Problems {
+		p.Problems = append(p.Problems, markdown.Prose(o.Redacted(s)))
 	}
-	if len(s.Changes) > 0 {
-		fmt.Fprintf(&b, "\n| %s | %s | %s |\n|---|---|--:|\n", l.say("replay.col.old"), l.say("replay.col.new"), l.say("replay.col.runs"))
-		for i, c := range s.Changes {
-			if i == mostChanges {
-				b.WriteString("\n" + l.say("replay.more", "n", len(s.Changes)-i) + "\n")
-				break
-			}
-			fmt.Fprintf(&b, "| %s | %s | %d |\n", o.replayed(c.Old), o.replayed(c.New), c.Runs)
-		}
+	for _, i := range r.Ignored {
+		p.Ignored = append(p.Ignored, struct{ Key, Why md }{markdown.Code(i[0]), markdown.Prose(i[1])})
 	}
-	if s.Awaits > 0 {
-		b.WriteString("\n" + l.say("replay.awaits", "n", s.Awaits) + "\n")
+	for _, c := range r.Sum.Changes[:min(mostChanges, len(r.Sum.Changes))] {
+		p.Changes = append(p.Changes, replayRow{Old: outcome(c.Old, o.Language), New: outcome(c.New, o.Language), Runs: c.Runs})
 	}
-	if s.Left > 0 {
-		b.WriteString("\n" + l.say("replay.left", "n", s.Left) + "\n")
-	}
-	return b.String()
-}
-
-func (o Options) replayCases(all []replay.Difference, most int) string {
-	if len(all) == 0 || most == 0 {
-		return ""
-	}
-	l := o.Language
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details>\n<summary>%s</summary>\n\n%s\n\n| %s | %s | %s | %s | |\n|---|---|---|---|---|\n", l.say("replay.cases"), l.say("replay.hint"),
-		l.say("replay.col.case"), l.say("replay.col.run"), l.say("replay.col.old"), l.say("replay.col.new"))
-	for i, d := range all {
-		if i == most {
-			b.WriteString("\n" + l.say("replay.more", "n", len(all)-i) + "\n")
-			break
-		}
+	for _, d := range r.Differences[:min(most, len(r.Differences))] {
 		run := fmt.Sprintf("%s/%d", d.Run, d.Attempt)
 		if d.Part != "" {
 			run += " " + d.Part
 		}
-		follows := ""
+		var follows md
 		if d.Follows {
-			follows = l.say("replay.follows")
+			follows = o.Language.Say("replay.follows")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", cell(code(o.redact(d.Case+"/"+d.Checkpoint))), cell(code(o.redact(run))), o.replayed(d.Old), o.replayed(d.New), follows)
+		p.Cases = append(p.Cases, replayRow{Case: markdown.Code(o.Redacted(d.Case + "/" + d.Checkpoint)), Run: markdown.Code(o.Redacted(run)),
+			Old: outcome(d.Old, o.Language), New: outcome(d.New, o.Language), Follows: follows})
 	}
-	b.WriteString("\n</details>\n")
-	return b.String()
+	return p
 }
 
-// replayed is one decision in a cell.
-func (o Options) replayed(d replay.Outcome) string {
+// outcome is one decision.
+func outcome(d replay.Outcome, l Language) md {
 	if d.Kind == "" {
-		return o.Language.say("replay.nothing")
+		return l.Say("replay.nothing")
 	}
-	out := code(string(d.Kind)) + " " + code(d.Rule)
+	out := markdown.Code(string(d.Kind)) + " " + markdown.Code(d.Rule)
 	if d.Detail != "" {
-		out += ", " + prose(d.Detail)
+		out += ", " + markdown.Prose(d.Detail)
 	}
-	return cell(out)
+	return out
 }
 
 // ReplayRun returns the terminal's line of a run that differs.
@@ -170,7 +117,7 @@ func ReplayRun(d replay.Difference) string {
 	if d.Follows {
 		run += " (follows)"
 	}
-	return fmt.Sprintf("%s  %s\n    %s → %s\n", terminal(d.Case+"/"+d.Checkpoint), terminal(run), d.Old, d.New)
+	return fmt.Sprintf("%s  %s\n    %s → %s\n", Terminal(d.Case+"/"+d.Checkpoint), Terminal(run), d.Old, d.New)
 }
 
 // ReplaySum returns the terminal's lines of the sum.
@@ -182,10 +129,10 @@ func ReplaySum(r Replay) string {
 		fmt.Fprintf(&b, "%6d  %s → %s\n", c.Runs, c.Old, c.New)
 	}
 	if s.Awaits > 0 {
-		fmt.Fprintf(&b, "%d checkpoints would wait for a human now, and do not\n", s.Awaits)
+		fmt.Fprintf(&b, "%d checkpoints would now wait for a maintainer, and do not\n", s.Awaits)
 	}
 	if s.Left > 0 {
-		fmt.Fprintf(&b, "%d answers of people would have had nothing to answer, and were left out\n", s.Left)
+		fmt.Fprintf(&b, "%d answers to escalations that would not have been opened were left out\n", s.Left)
 	}
 	if len(r.Ignored) > 0 {
 		b.WriteString("recorded runs do not show:\n")

@@ -6,19 +6,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// Replies to people, each safe Markdown on a paragraph or more. What comes from
-// a comment, a login or an error is hostile.
+// Replies to people and notices of their own, each safe Markdown of a paragraph or more without a
+// marker, which is added by who posts it. What comes from a comment, a login or an error is hostile.
+
+func (o Options) say(id string, args ...any) string { return string(o.Language.Say(id, args...)) }
 
 // NotAllowed says that a person may not answer. want and have are roles.
 func NotAllowed(login, want, have string, putBack bool, o Options) string {
-	s := o.Language.say("reply.refused", "who", code(login), "want", code(want), "have", code(have))
+	s := o.say("reply.refused", "who", markdown.Code(login), "want", markdown.Code(want), "have", markdown.Code(have))
 	if putBack {
-		s += " " + o.Language.say("reply.putback")
+		s += " " + o.say("reply.putback")
 	}
 	return s
 }
@@ -26,102 +29,101 @@ func NotAllowed(login, want, have string, putBack bool, o Options) string {
 // Misread says that a command was not understood, and which is nearest.
 func Misread(c answers.Command, o Options) string {
 	m := c.Err
-	what := o.Language.say("misread."+string(m.What), "word", code(o.redact(m.Word)))
-	return o.Language.say("reply.misread", "line", code(o.redact(c.Line)), "what", what, "nearest", code(m.Nearest), "help", code(answers.Prefix+" "+answers.Help))
+	what := o.Language.Say("misread."+string(m.What), "word", markdown.Code(o.Redacted(m.Word)))
+	return o.say("reply.misread", "line", markdown.Code(o.Redacted(c.Line)), "what", what, "nearest", markdown.Code(m.Nearest), "help", markdown.Code(answers.Prefix+" "+answers.Help))
 }
 
 // NotDone says that a command or box was understood and refused.
 func NotDone(what string, err error, o Options) string {
-	return o.Language.say("reply.notdone", "what", code(o.redact(what)), "why", prose(o.redact(why(err, o))))
+	return o.say("reply.notdone", "what", markdown.Code(o.Redacted(what)), "why", because(err, o))
 }
 
 // BoxNotDone is NotDone of a box, for one of the cases an escalation holds.
 func BoxNotDone(b answers.Box, caseKey string, err error, o Options) string {
-	return o.Language.say("reply.boxnotdone", "what", boxText(b, o), "case", code(caseKey), "why", prose(o.redact(why(err, o))))
+	return o.say("reply.boxnotdone", "what", boxText(b, o), "case", markdown.Code(caseKey), "why", because(err, o))
 }
 
 // Late says that another answer came first.
 func Late(first escalation.Answered, c routing.Case, o Options) string {
-	return o.Language.say("reply.late", "first", answerText(first, c, o))
+	return o.say("reply.late", "first", answerText(first, c, o))
 }
 
 // Moved says that an answer was about another commit.
 func Moved(was, is string, o Options) string {
-	return o.Language.say("reply.commit", "was", shortSHA(was, o), "is", shortSHA(is, o))
+	return o.say("reply.commit", "was", shortSHA(was, o), "is", shortSHA(is, o))
 }
 
-func shortSHA(sha string, o Options) string {
+func shortSHA(sha string, o Options) md {
 	if sha == "" {
-		return o.Language.say("unknown")
+		return o.Language.Say("unknown")
 	}
-	return code(sha[:min(7, len(sha))])
+	return markdown.Code(sha[:min(7, len(sha))])
 }
 
 // Foreign says that the boxes of a body are not those of the issue's prompt.
-func Foreign(o Options) string { return o.Language.say("reply.foreign") }
+func Foreign(o Options) string { return o.say("reply.foreign") }
 
 // Unchosen says why boxes were not carried out: prompt.ErrNothing or a
 // *prompt.ContradictionError.
 func Unchosen(err error, o Options) string {
 	var clash *answers.ContradictionError
 	if errors.As(err, &clash) {
-		return o.Language.say("reply.clash", "a", boxText(clash.A, o), "b", boxText(clash.B, o))
+		return o.say("reply.clash", "a", boxText(clash.A, o), "b", boxText(clash.B, o))
 	}
-	return o.Language.say("reply.nothing")
+	return o.say("reply.nothing")
 }
 
 // Restored says that an edit took the prompt away, and that it is back.
-func Restored(o Options) string { return o.Language.say("reply.restored") }
+func Restored(o Options) string { return o.say("reply.restored") }
 
 // Unheard says that Submit is ticked and nobody is known to have ticked it.
-func Unheard(o Options) string { return o.Language.say("reply.unheard") }
+func Unheard(o Options) string { return o.say("reply.unheard") }
 
 // Settled says that an escalation is resolved and nothing waits for an answer.
 func Settled(r escalation.Record, o Options) string {
-	return o.Language.say("reply.settled", "who", code(r.ResolvedBy), "when", r.ResolvedAt.UTC().Format(time.DateOnly))
+	return o.say("reply.settled", "who", markdown.Code(r.ResolvedBy), "when", md(r.ResolvedAt.UTC().Format(time.DateOnly)))
 }
 
 // Lost says on a pull request that the issue of its escalation is gone, and how
 // to answer without it.
 func Lost(checkpoint, how string, o Options) string {
-	return o.Language.say("reply.lost."+how, "cp", code(o.redact(checkpoint)), "retry", code(answers.Prefix+" retry 2"), "help", code(answers.Prefix+" "+answers.Help))
+	return o.say("reply.lost."+how, "cp", markdown.Code(o.Redacted(checkpoint)), "retry", markdown.Code(answers.Prefix+" retry 2"), "help", markdown.Code(answers.Prefix+" "+answers.Help))
 }
 
 // NotRerun says that GitHub refused to run the failed jobs of a run again.
 func NotRerun(run int64, err error, o Options) string {
-	id := code(fmt.Sprint(run))
-	if u := o.address(fmt.Sprintf("%s/%s/actions/runs/%d", o.server(), o.Repo, run)); u != "" && o.Repo != "" {
-		id = link(id, u)
+	id := markdown.Code(fmt.Sprint(run))
+	if u := o.Address(fmt.Sprintf("%s/%s/actions/runs/%d", o.Server(), o.Repo, run)); u != "" && o.Repo != "" {
+		id = markdown.Link(id, u)
 	}
-	return o.Language.say("reply.notrerun", "run", id, "why", prose(o.redact(err.Error())), "help", code(answers.Prefix+" "+answers.Help))
+	return o.say("reply.notrerun", "run", id, "why", markdown.Prose(o.Redacted(err.Error())), "help", markdown.Code(answers.Prefix+" "+answers.Help))
 }
 
 // Help lists the commands.
 func Help(o Options) string {
-	var b strings.Builder
-	b.WriteString(o.Language.say("help.title") + "\n\n| | |\n|---|---|\n")
+	type command struct{ Usage, Does md }
+	var all []command
 	for _, s := range answers.Table() {
-		fmt.Fprintf(&b, "| %s | %s |\n", cell(code(answers.Prefix+" "+s.Usage())), cell(o.Language.say(s.HelpID())))
+		all = append(all, command{markdown.Code(answers.Prefix + " " + s.Usage()), o.Language.Say(s.HelpID())})
 	}
-	b.WriteString("\n" + o.Language.say("help.end"))
-	return b.String()
+	return string(pages.Print(o.Language, "help", all))
 }
 
 // Status says where the checkpoints of a case stand.
 func Status(c routing.Case, o Options) string {
-	l := o.Language
-	var b strings.Builder
-	b.WriteString(l.say("status.title", "case", code(c.Key)) + "\n")
-	names := c.Names()
-	if len(names) == 0 {
-		b.WriteString("\n" + l.say("none.empty"))
+	type checkpoint struct {
+		Name, State, Commit md
+		Reworks             int
 	}
-	for _, name := range names {
+	page := struct {
+		Case        md
+		Checkpoints []checkpoint
+	}{Case: markdown.Code(c.Key)}
+	for _, name := range c.Names() {
 		cp := c.Checkpoints[name]
-		at := shortSHA(cp.Last.SHA, o)
-		b.WriteString("\n- " + l.say("status.line", "cp", code(o.redact(name)), "state", l.say("status."+stateOf(cp)), "n", cp.Reworks, "sha", at))
+		page.Checkpoints = append(page.Checkpoints, checkpoint{markdown.Code(o.Redacted(name)), o.Language.Say("status." + stateOf(cp)), shortSHA(cp.Last.SHA, o), cp.Reworks})
 	}
-	return b.String()
+	return string(pages.Print(o.Language, "status", page))
 }
 
 func stateOf(cp routing.Checkpoint) string {
@@ -136,4 +138,65 @@ func stateOf(cp routing.Checkpoint) string {
 		return "waiting"
 	}
 	return string(cp.State)
+}
+
+// Handoff returns the comment that tells a worker to fix, by a live mention: an edit of the sticky
+// comment notifies nobody. comment is the sticky comment's id, "" if unknown.
+func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number int) string {
+	cp := c.Checkpoints[e.Checkpoint]
+	where := o.Language.Say("handoff.above")
+	if comment != "" {
+		where = markdown.Link(o.Language.Say("handoff.link"), fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment))
+	}
+	id := "handoff.rework"
+	switch e.Kind {
+	case routing.EffectReview:
+		id = "handoff.review"
+	case routing.EffectReady:
+		id = "handoff.ready"
+	}
+	return o.Mention + " " + o.say(id, "cp", markdown.Code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(e.Target))
+}
+
+func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }
+
+// Fixed returns the comment that closes an escalation: what passed, on which
+// commit and after how many reworks, or that a person resolved it.
+func Fixed(c routing.Case, checkpoint string, o Options) string {
+	cp := c.Checkpoints[checkpoint]
+	switch {
+	case cp.WontFix != nil:
+		return o.say("closing.wontfix", "cp", markdown.Code(checkpoint))
+	case cp.State != routing.Completed:
+		return o.say("closing.resolved", "cp", markdown.Code(checkpoint))
+	}
+	sha := o.Language.Say("closing.nocommit")
+	if cp.Green != "" {
+		sha = markdown.Link(markdown.Code(short(cp.Green)), fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green))
+	}
+	for i := len(cp.Turns) - 1; i >= 0; i-- {
+		t := cp.Turns[i]
+		if t.Kind != routing.KindPass {
+			continue
+		}
+		if t.Iteration > 0 {
+			sha += ", " + o.Language.Count("closing.attempts", t.Iteration)
+		}
+		if u := o.Address(t.Verdict.Run.URL); u != "" {
+			sha += " (" + markdown.Link(o.Language.Say("col.link"), u) + ")"
+		}
+		break
+	}
+	return o.say("closing.fixed", "cp", markdown.Code(checkpoint), "sha", sha)
+}
+
+// Leftover returns the comment on an escalation that passes and that a person
+// is to close.
+func Leftover(c routing.Case, checkpoint string, o Options) string {
+	return o.say("closing.leftover", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
+}
+
+// Reopened returns the comment that goes with an escalation opened again.
+func Reopened(c routing.Case, checkpoint string, o Options) string {
+	return o.say("closing.reopened", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
 }

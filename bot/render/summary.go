@@ -1,8 +1,7 @@
 package render
 
 import (
-	"fmt"
-
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -13,8 +12,8 @@ const summaryLimit = 200_000
 // Summary returns the job summary: counts, decision d with its rule and reason,
 // the failures of d's verdict, what comes next. c is the case with d recorded.
 func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) string {
-	v := look(c, checkpoint, o)
-	v.turn = routing.Turn{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.redact(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
+	v := summaryView{commentView{look(c, checkpoint, o)}}
+	v.turn = routing.Turn{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.Redacted(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
 	v.turn.Verdict.Failures, v.excused = counting(v.turn.Verdict.Failures)
 	v.max, v.has = d.Max, true
 	v.o.Mention = ""
@@ -25,57 +24,57 @@ func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) s
 	if o.Limit > 0 {
 		limit = min(limit, o.Limit)
 	}
-	return fit(limit, func(dt detail) string { return v.summary(d, dt).print(v.lang, "summary") },
-		func() string { return "## " + v.summaryHead() })
+	return fit(limit, func(dt detail) md { return pages.Print(v.lang, "summary", v.summary(d, dt)) },
+		func() md { return "## " + v.summaryHead() })
 }
 
-func (v view) summaryHead() string {
+// summaryView writes the job summary.
+type summaryView struct{ commentView }
+
+// summaryContent is what the template of the job summary prints.
+type summaryContent struct {
+	content
+	Counts   routing.Counts
+	Decision struct{ Kind, Named, Rule, Reason, Next md }
+}
+
+func (v summaryView) summaryHead() md {
 	if v.turn.Kind == routing.KindNone {
-		return "· " + code(v.name) + ": " + v.lang.say("kind.NONE")
+		return "· " + markdown.Code(v.name) + ": " + v.lang.Say("kind.NONE")
 	}
 	return v.head()
 }
 
-func (v view) summary(d routing.Decision, dt detail) page {
-	p := page{Head: v.summaryHead(), Counts: v.counts(), Excused: v.excusedText(), Acts: v.acts()}
-	p.Decision = fmt.Sprintf("- **%s:** `%s` (%s, %s %s)\n- **%s:** %s\n- **%s:** %s",
-		v.lang.say("sum.decision"), d.Kind, v.lang.say("kind."+string(d.Kind)), v.lang.say("sum.rule"), code(d.Rule),
-		v.lang.say("sum.reason"), prose(v.turn.Reason), v.lang.say("sum.next"), v.next(d))
+func (v summaryView) summary(d routing.Decision, dt detail) summaryContent {
+	p := summaryContent{content: content{Head: v.summaryHead(), Excused: v.excusedText(), Acts: v.acts(), Link: v.runLink()}, Counts: v.turn.Verdict.Counts}
+	p.Decision.Kind, p.Decision.Named, p.Decision.Rule = markdown.Code(string(d.Kind)), v.lang.Say("kind."+string(d.Kind)), markdown.Code(d.Rule)
+	p.Decision.Reason, p.Decision.Next = markdown.Prose(v.turn.Reason), v.next(d)
 	if v.turn.Kind != routing.KindPass {
-		v.failures(&p, dt)
+		p.failures = newFailures(v.view, dt)
 	}
 	if len(v.story) > 1 {
 		p.History = v.history(v.story, dt.rows)
 	}
-	if u := v.runURL(); u != "" {
-		p.Link = link(v.lang.say("run.link"), u)
-	}
-	p.Notes = v.notes(p)
+	p.Notes = v.notes(p.content)
 	return p
 }
 
-func (v view) counts() string {
-	n := v.turn.Verdict.Counts
-	return v.row("col.tests", "col.passed", "col.failed", "col.skipped") + "|---:|---:|---:|---:|\n" +
-		fmt.Sprintf("| %d | %d | %d | %d |", n.Tests, n.Passed, n.Failed, n.Skipped)
-}
-
-func (v view) next(d routing.Decision) string {
+func (v summaryView) next(d routing.Decision) md {
 	switch {
 	case d.Kind == routing.KindPass && d.Complete:
-		return v.lang.say("next.complete")
+		return v.lang.Say("next.complete")
 	case d.Kind == routing.KindRetry && d.Manual:
-		return v.lang.say("next.wait", "handoff", v.command("handoff"))
+		return v.lang.Say("next.wait", "handoff", v.command("handoff"))
 	case d.Kind.Escalates() && d.OnMax == routing.OnMaxSkip:
-		return v.lang.say("next.skip")
+		return v.lang.Say("next.skip")
 	case d.Kind.Escalates():
-		s := v.lang.say("next.ESCALATE")
-		if u := v.o.address(v.o.IssueURL); u != "" {
-			s += " " + link(issueName(u), u)
+		s := v.lang.Say("next.ESCALATE")
+		if u := v.o.Address(v.o.IssueURL); u != "" {
+			s += " " + markdown.Link(issueName(u), u)
 		}
 		return s
 	case d.Held:
-		return v.lang.say("next.held")
+		return v.lang.Say("next.held")
 	}
-	return v.lang.say("next." + string(d.Kind))
+	return v.lang.Say("next." + string(d.Kind))
 }

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// terminal makes text of a run safe for a terminal, on one line.
-func terminal(s string) string { return line(s, 200) }
+// Terminal makes text of a run safe for a terminal, on one line.
+func Terminal(s string) string { return markdown.Line(s, 200) }
 
 // Text returns what a terminal says of a decision about slug, the name of the
 // case or checkpoint. It ends in a newline.
 func Text(slug string, d routing.Decision, o Options) string {
-	name := fmt.Sprintf("\"%s\"", strings.ReplaceAll(terminal(o.redact(slug)), `"`, `'`))
-	reason := terminal(o.redact(d.Reason))
+	name := fmt.Sprintf("\"%s\"", strings.ReplaceAll(Terminal(o.Redacted(slug)), `"`, `'`))
+	reason := Terminal(o.Redacted(d.Reason))
 	var lines []string
 	switch {
 	case d.Repeated:
@@ -46,7 +47,7 @@ func reworking(name string, d routing.Decision) []string {
 		fmt.Sprintf("  → Reset %s_complete flag for rework", d.Phase),
 	}
 	if d.Manual {
-		return append(lines, "  ↳ Waiting for its call before the rework is handed over")
+		return append(lines, "  ↳ Waiting for a command before the hand-off")
 	}
 	return append(lines, fmt.Sprintf("  ↳ Triggering %s agent for refinement...", d.Phase))
 }
@@ -58,7 +59,7 @@ func passing(name string, d routing.Decision) []string {
 	}
 	lines := []string{head}
 	for _, r := range d.Ready {
-		lines = append(lines, fmt.Sprintf("  → %q may start now", terminal(r)))
+		lines = append(lines, fmt.Sprintf("  → %q may start now", Terminal(r)))
 	}
 	if d.Complete {
 		lines = append(lines, "  → Every checkpoint has passed")
@@ -77,7 +78,7 @@ func afterMax(d routing.Decision) string {
 // checkpoint stands, its count of reworks, its turns and what is pending.
 func Details(c routing.Case, o Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", terminal(o.redact(c.Key)))
+	fmt.Fprintf(&b, "%s\n", Terminal(o.Redacted(c.Key)))
 	fmt.Fprintf(&b, "  events: %d", c.Version)
 	if !c.Updated.IsZero() {
 		fmt.Fprintf(&b, ", opened %s, updated %s", c.Opened.UTC().Format("2006-01-02 15:04"), c.Updated.UTC().Format("2006-01-02 15:04"))
@@ -92,7 +93,7 @@ func Details(c routing.Case, o Options) string {
 	if len(c.Pending) > 0 {
 		fmt.Fprintf(&b, "\npending effects: %d\n", len(c.Pending))
 		for _, e := range c.Pending {
-			fmt.Fprintf(&b, "  %s %s\n", e.Kind, terminal(o.redact(e.Key)))
+			fmt.Fprintf(&b, "  %s %s\n", e.Kind, Terminal(o.Redacted(e.Key)))
 		}
 	}
 	return b.String()
@@ -104,17 +105,17 @@ func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
 	for _, s := range []struct {
 		on   bool
 		word string
-	}{{cp.Paused, "paused"}, {cp.Skipped, "skipped"}, {cp.Waiting, "waits for its call"}, {len(cp.Held) > 0, "a run is held"}} {
+	}{{cp.Paused, "paused"}, {cp.Skipped, "skipped"}, {cp.Waiting, "waits for a command"}, {len(cp.Held) > 0, "a run is held"}} {
 		if s.on {
 			state += ", " + s.word
 		}
 	}
 	m := c.Metrics(name)
-	fmt.Fprintf(b, "\n%s: %s\n", terminal(o.redact(name)), state)
+	fmt.Fprintf(b, "\n%s: %s\n", Terminal(o.Redacted(name)), state)
 	fmt.Fprintf(b, "  refinement count: %s\n", refinements(cp))
 	fmt.Fprintf(b, "  total time: %s, feedback: %s\n", m.TotalTime, m.FeedbackQuality)
 	if cp.LastError != "" {
-		fmt.Fprintf(b, "  last error: %s\n", terminal(o.redact(cp.LastError)))
+		fmt.Fprintf(b, "  last error: %s\n", Terminal(o.Redacted(cp.LastError)))
 	}
 	for i, t := range cp.Turns {
 		fmt.Fprintf(b, "  %d. %s  %-18s", i+1, stamp(t), t.Kind)
@@ -122,14 +123,14 @@ func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
 			fmt.Fprintf(b, " %-15s %d failing", orElse(string(t.Verdict.Class), string(t.Verdict.Result)), escalation.FailedCount(t.Verdict))
 		}
 		if t.Verdict.Run.SHA != "" {
-			fmt.Fprintf(b, "  %s", terminal(short(t.Verdict.Run.SHA)))
+			fmt.Fprintf(b, "  %s", Terminal(short(t.Verdict.Run.SHA)))
 		}
 		b.WriteByte('\n')
 		fs := decisiveFirst(t.Verdict.Failures)
 		for _, f := range fs[:min(len(fs), 5)] {
-			fmt.Fprintf(b, "       ✗ %s", terminal(o.redact(escalation.Name(f))))
+			fmt.Fprintf(b, "       ✗ %s", Terminal(o.Redacted(escalation.Name(f))))
 			if w := escalation.Where(f); w != "" {
-				fmt.Fprintf(b, "  %s", terminal(o.redact(w)))
+				fmt.Fprintf(b, "  %s", Terminal(o.Redacted(w)))
 			}
 			b.WriteByte('\n')
 		}

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -34,7 +35,7 @@ func look(c routing.Case, checkpoint string, o Options) view {
 // lookAt returns the view as of turn i of the streak; none if i is outside.
 func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	cp := c.Checkpoints[checkpoint]
-	v := view{c: c, cp: cp, name: o.redact(checkpoint), o: o, lang: o.Language}
+	v := view{c: c, cp: cp, name: o.Redacted(checkpoint), o: o, lang: o.Language}
 	story := cp.Story()
 	if i < 0 || i >= len(story) {
 		return v
@@ -44,7 +45,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		if j < i {
 			t.Verdict = slim(t.Verdict)
 		}
-		t.Reason = o.redact(t.Reason)
+		t.Reason = o.Redacted(t.Reason)
 		t.Verdict = o.verdict(t.Verdict)
 		t.Verdict.Failures, v.excused = counting(t.Verdict.Failures)
 		v.story = append(v.story, t)
@@ -82,9 +83,9 @@ func slim(v routing.Verdict) routing.Verdict {
 
 // verdict returns v with secrets removed from all that a run had a hand in.
 func (o Options) verdict(v routing.Verdict) routing.Verdict {
-	v.Reason = o.redact(v.Reason)
-	v.Unmet = o.all(v.Unmet)
-	v.Notes = o.all(v.Notes)
+	v.Reason = o.Redacted(v.Reason)
+	v.Unmet = o.RedactedAll(v.Unmet)
+	v.Notes = o.RedactedAll(v.Notes)
 	v.Evidence = o.evidence(v.Evidence)
 	fs := make([]routing.Failure, len(v.Failures))
 	for i, f := range v.Failures {
@@ -94,10 +95,11 @@ func (o Options) verdict(v routing.Verdict) routing.Verdict {
 	return v
 }
 
-func (o Options) all(ss []string) []string {
+// RedactedAll is Redacted of each of ss.
+func (o Options) RedactedAll(ss []string) []string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
-		out[i] = o.redact(s)
+		out[i] = o.Redacted(s)
 	}
 	return out
 }
@@ -105,14 +107,14 @@ func (o Options) all(ss []string) []string {
 func (o Options) evidence(es []routing.Evidence) []routing.Evidence {
 	out := make([]routing.Evidence, len(es))
 	for i, e := range es {
-		out[i] = routing.Evidence{Line: e.Line, Text: o.redact(e.Text), Signal: o.redact(e.Signal)}
+		out[i] = routing.Evidence{Line: e.Line, Text: o.Redacted(e.Text), Signal: o.Redacted(e.Signal)}
 	}
 	return out
 }
 
 func (o Options) failure(f routing.Failure) routing.Failure {
 	for _, s := range []*string{&f.Name, &f.Suite, &f.Fingerprint, &f.File, &f.Message, &f.Expected, &f.Actual, &f.Trace, &f.Suggestion} {
-		*s = o.redact(*s)
+		*s = o.Redacted(*s)
 	}
 	if !f.Class.Valid() {
 		f.Class = routing.Unknown
@@ -120,8 +122,8 @@ func (o Options) failure(f routing.Failure) routing.Failure {
 	f.Evidence = o.evidence(f.Evidence)
 	if f.Excerpt != nil {
 		x := *f.Excerpt
-		x.File = o.redact(x.File)
-		x.Lines = strings.Split(o.redact(strings.Join(x.Lines, "\n")), "\n")
+		x.File = o.Redacted(x.File)
+		x.Lines = strings.Split(o.Redacted(strings.Join(x.Lines, "\n")), "\n")
 		f.Excerpt = &x
 	}
 	return f
@@ -135,15 +137,15 @@ func (v view) repo() string {
 }
 
 // sha returns a commit as a short link, or in words where it is not known.
-func (v view) sha(sha string) string {
+func (v view) sha(sha string) md {
 	if sha == "" {
-		return v.lang.say("unknown")
+		return v.lang.Say("unknown")
 	}
-	s := code(short(sha))
+	s := markdown.Code(short(sha))
 	if !repoName.MatchString(v.repo()) || !commitHash.MatchString(sha) {
 		return s
 	}
-	return link(s, v.o.server()+"/"+v.repo()+"/commit/"+sha)
+	return markdown.Link(s, v.o.Server()+"/"+v.repo()+"/commit/"+sha)
 }
 
 func short(sha string) string {
@@ -154,24 +156,77 @@ func short(sha string) string {
 }
 
 // place returns file:line of a failure, linked at the run's commit.
-func (v view) place(f routing.Failure) string {
+func (v view) place(f routing.Failure) md {
 	w := escalation.Where(f)
 	if w == "" {
 		return ""
 	}
-	return link(code(w), v.o.blob(v.repo(), v.turn.Verdict.Run.SHA, f.File, f.Line))
+	return markdown.Link(markdown.Code(w), v.o.blob(v.repo(), v.turn.Verdict.Run.SHA, f.File, f.Line))
 }
 
 func (v view) runURL() string {
-	if u := v.o.address(v.o.RunURL); u != "" {
+	if u := v.o.Address(v.o.RunURL); u != "" {
 		return u
 	}
-	return v.o.address(v.turn.Verdict.Run.URL)
+	return v.o.Address(v.turn.Verdict.Run.URL)
+}
+
+// runLink links the run and its log, "" if its page is not known.
+func (v view) runLink() md {
+	if u := v.runURL(); u != "" {
+		return markdown.Link(v.lang.Say("run.link"), u)
+	}
+	return ""
+}
+
+func (v view) onMax() routing.OnMax { return v.decision().OnMax }
+
+// decision returns what was decided when the turn was taken: of the run it
+// shows, or where a newer run has taken that one's place, of the run that the
+// same turn was decided on.
+func (v view) decision() routing.Decision {
+	rs := v.cp.Runs[v.turn.Verdict.Run.Key()]
+	if rs.Decided && rs.Decision.Kind == v.turn.Kind {
+		return rs.Decision
+	}
+	for _, rs := range v.cp.Runs {
+		if d := rs.Decision; rs.Decided && d.Kind == v.turn.Kind && d.Iteration == v.turn.Iteration && d.Reason == v.turn.Reason {
+			return d
+		}
+	}
+	return routing.Decision{}
+}
+
+// class returns a class as its word and its id.
+func (v view) class(c routing.Class) md {
+	id := valid(c)
+	return "**" + v.lang.Say("class."+id) + "** (`" + md(id) + "`)"
+}
+
+// valid is the id of a class, that of UNKNOWN for one that there is not.
+func valid(c routing.Class) string {
+	if !c.Valid() {
+		c = routing.Unknown
+	}
+	return string(c)
+}
+
+// names lists up to n names as code.
+func (v view) names(names []string, n int) md {
+	var out []md
+	for i, s := range names {
+		if i == n {
+			out = append(out, v.lang.Say("list.more", "n", len(names)-n))
+			break
+		}
+		out = append(out, markdown.Code(markdown.Cut(s, 160)))
+	}
+	return markdown.Join(out, ", ")
 }
 
 // command returns a command that a person gives about this checkpoint, as code.
-func (v view) command(verb string) string {
-	return code(escalation.DefaultCommand + " " + verb + " " + v.name)
+func (v view) command(verb string) md {
+	return markdown.Code(escalation.DefaultCommand + " " + verb + " " + v.name)
 }
 
 // group is a failure and those that share its fingerprint.

@@ -2,102 +2,88 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 )
 
-// notice is what is read of an event about installations and repositories.
-type notice struct {
-	All     []named `json:"repositories"` // of a new installation
-	Added   []named `json:"repositories_added"`
-	Removed []named `json:"repositories_removed"`
-}
+// administration handles the events of installations and repositories themselves.
+type administration struct{ *contexts }
 
-type named struct {
-	ID int64 `json:"id"`
-}
-
-// administer does what is to be done about an event that is not about a case.
-// Nothing is deleted by it: a ledger stays, also of a repository that the App
-// lost, and is gone on with if that comes back.
-func (f *offices) administer(ctx context.Context, d delivery) (done bool, err error) {
+// administer handles an event if it is about installations or repositories; done says that the event
+// is nothing else. No ledger is deleted: that of a repository which the App lost stays, and is used
+// again if it comes back.
+func (a administration) administer(ctx context.Context, d delivery) (done bool, err error) {
 	switch d.Event {
 	case "installation":
-		return true, f.installation(ctx, d)
+		return true, a.installation(ctx, d)
 	case "installation_repositories":
-		return true, f.chosen(ctx, d)
+		return true, a.selection(ctx, d)
 	case "installation_target":
-		return true, nil // names are looked up when they are met
+		return true, nil // GitHub is asked for names when they are needed
 	case "repository":
-		return true, f.repositoryEvent(ctx, d)
+		return true, a.repositoryEvent(ctx, d)
 	case "push":
-		f.stale(d.repositoryID) // it may have another configuration, and another plan
+		a.stale(d.event.Repository.ID) // it may have another configuration, and another plan
 	}
 	return false, nil
 }
 
-func (f *offices) installation(ctx context.Context, d delivery) error {
+func (a administration) installation(ctx context.Context, d delivery) error {
 	if d.Installation <= 0 {
-		return fmt.Errorf("%w: no installation", action.ErrMalformed)
+		return fmt.Errorf("%w: no installation", handler.ErrMalformed)
 	}
-	f.forget(d.Installation) // a new token says what is so now: suspended, or with other permissions
+	a.installations.forget(d.Installation) // its token may be of a suspended installation, or have other permissions
 	switch d.Action {
 	case "deleted":
-		return f.store.LoseInstallation(ctx, d.Installation)
+		return a.store.LoseInstallation(ctx, d.Installation)
 	case "created":
-		return f.met(ctx, d)
+		return a.refresh(ctx, d)
 	case "unsuspend", "new_permissions_accepted":
-		return f.store.Hurry(ctx, d.Installation)
+		return a.store.Hurry(ctx, d.Installation)
 	}
 	return nil
 }
 
-// chosen are repositories that were added to an installation or taken from it.
-func (f *offices) chosen(ctx context.Context, d delivery) error {
-	f.forget(d.Installation) // its token is for the repositories of before
-	return f.met(ctx, d)
+// selection handles repositories that were added to an installation or removed from it.
+func (a administration) selection(ctx context.Context, d delivery) error {
+	a.installations.forget(d.Installation) // its token is for the repositories of before
+	return a.refresh(ctx, d)
 }
 
-// met looks after the known repositories that a notice names, whichever way: it
-// may be older than another, so GitHub is asked what is so now. Of one that is
-// not known a row is made when something happens there.
-func (f *offices) met(ctx context.Context, d delivery) error {
-	var n notice
-	if err := json.Unmarshal(d.Payload, &n); err != nil {
-		return fmt.Errorf("%w: %w", action.ErrMalformed, err)
-	}
-	for _, x := range slices.Concat(n.All, n.Added, n.Removed) {
-		r, known, err := f.store.Repository(ctx, x.ID)
+// refresh asks GitHub for the present state of the known repositories that an event names, as added or
+// removed: it may be older than another event. An unknown one gets a row when something happens there.
+func (a administration) refresh(ctx context.Context, d delivery) error {
+	for _, x := range slices.Concat(d.event.Repositories, d.event.RepositoriesAdded, d.event.RepositoriesRemoved) {
+		r, known, err := a.store.Repository(ctx, x.ID)
 		if err != nil {
 			return err
 		}
 		if !known {
 			continue
 		}
-		if _, err := f.follow(ctx, r, d); err != nil && !errors.Is(err, github.ErrNotFound) {
+		if _, err := a.follow(ctx, r, d.Installation); err != nil && !errors.Is(err, github.ErrNotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *offices) repositoryEvent(ctx context.Context, d delivery) error {
-	f.stale(d.repositoryID)
-	r, known, err := f.store.Repository(ctx, d.repositoryID)
+func (a administration) repositoryEvent(ctx context.Context, d delivery) error {
+	a.stale(d.event.Repository.ID)
+	r, known, err := a.store.Repository(ctx, d.event.Repository.ID)
 	switch {
 	case err != nil || !known:
 		return err
 	case d.Action == "deleted":
-		return f.store.LoseRepository(ctx, d.repositoryID)
+		return a.store.LoseRepository(ctx, d.event.Repository.ID)
 	case d.Action == "renamed", d.Action == "transferred":
-		_, err = f.follow(ctx, r, d)
+		_, err = a.follow(ctx, r, d.Installation)
 	case d.Action == "unarchived":
-		err = f.store.Hurry(ctx, r.Installation)
+		err = a.store.Hurry(ctx, r.Installation)
 	}
 	return err
 }

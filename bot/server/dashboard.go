@@ -17,7 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// checkDashboard returns what is wrong about who may look.
+// checkDashboard returns what is wrong with the settings of who may see the pages.
 func (s Settings) checkDashboard() error {
 	var errs []error
 	if s.NoSignIn && !loopback(s.Listen) {
@@ -31,8 +31,7 @@ func (s Settings) checkDashboard() error {
 	return errors.Join(errs...)
 }
 
-// dashboard reports whether pages are served, and why they are not where that was
-// not asked for.
+// dashboard reports whether pages are served, and why they are not unless that was asked for.
 func (s Settings) dashboard() (on bool, why string) {
 	if s.Dashboard == "off" || s.NoSignIn {
 		return s.Dashboard != "off", ""
@@ -55,19 +54,19 @@ func (s Settings) dashboard() (on bool, why string) {
 	return true, ""
 }
 
-// loopback reports whether an address to listen on is of this machine alone.
+// loopback reports whether an address to listen on is reachable from this machine alone.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// pages are what people watch what is done on.
+// pages are the dashboard.
 type pages struct {
 	http.Handler
 	gate *signin.Gate // nil if there is no sign-in
 }
 
-// pages returns the pages; nil if there are none.
+// pages returns the dashboard; nil if it is not served.
 func (v *server) pages() (*pages, error) {
 	on, why := v.settings.dashboard()
 	if !on {
@@ -101,8 +100,8 @@ func (v *server) pages() (*pages, error) {
 	return p, err
 }
 
-// seenBy says of events what the gate says of pages. It is asked again while a stream
-// of them goes on, so that one who may not look any more is not told.
+// seenBy applies the gate of the pages to the stream of events. It is asked again while a stream is
+// open, so that a person who loses access gets no more events.
 func seenBy(gate web.Gate, known *names) func(*http.Request) (sse.View, error) {
 	return func(r *http.Request) (sse.View, error) {
 		v, ok, err := gate.Viewer(r)
@@ -121,8 +120,8 @@ func seenBy(gate web.Gate, known *names) func(*http.Request) (sse.View, error) {
 	}
 }
 
-// run does what the pages need beside being asked, until ctx ends; what it returns
-// waits until it has ended. There may be no pages.
+// run does the background work of the pages until ctx ends; wait returns when it has ended. p may be
+// nil.
 func (p *pages) run(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
 	if p != nil && p.gate != nil {

@@ -1,129 +1,79 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// delivery is a webhook of GitHub with what is read of every payload.
+// delivery is a webhook of GitHub with its decoded payload.
 type delivery struct {
 	queue.Delivery
-	repositoryID int64
-	repository   string // "owner/name" at the time
-	sender       string // login of who did it
-	otherBranch  bool   // a push that is not to the default branch
-	ledgerBranch bool   // a push of what a workflow recorded
-}
-
-// wantedActions are the events that something is done about, with their
-// actions; nil stands for every action.
-var wantedActions = map[string][]string{
-	"workflow_run":              {"completed"},
-	"check_run":                 {"rerequested"},
-	"check_suite":               {"rerequested"},
-	"pull_request":              {"labeled", "unlabeled", "closed", "opened", "synchronize", "reopened"},
-	"pull_request_review":       {"submitted"},
-	"issues":                    {"edited", "closed", "reopened", "deleted", "transferred"},
-	"issue_comment":             {"created"},
-	"installation":              {"created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"},
-	"installation_repositories": {"added", "removed"},
-	"installation_target":       {"renamed"},
-	"repository":                {"renamed", "transferred", "deleted", "archived", "unarchived", "edited"},
-	"push":                      nil,
-}
-
-// ownIgnored are events of which the App's own deeds are not wanted.
-var ownIgnored = []string{"issues", "issue_comment", "pull_request", "pull_request_review"}
-
-// wanted reports whether anything is done about a delivery. One that cannot be
-// read is wanted, to be shown. Login is that of the App's bot, "" if unknown.
-func (d delivery) wanted(login string) bool {
-	if login != "" && strings.EqualFold(d.sender, login) && slices.Contains(ownIgnored, d.Event) {
-		return false
-	}
-	return !d.otherBranch && wantedEvent(d.Event, d.Action)
-}
-
-// wantedEvent reports whether anything is done about deliveries of an event.
-func wantedEvent(event, action string) bool {
-	actions, ok := wantedActions[event]
-	return ok && (actions == nil || action == unreadable || slices.Contains(actions, action))
+	event *handler.Event
 }
 
 // unreadable is the action of a payload that is malformed.
 const unreadable = "?"
 
-// head is what is read of every payload.
-type head struct {
-	Action       string `json:"action"`
-	Installation struct {
-		ID int64 `json:"id"`
-	} `json:"installation"`
-	Sender struct {
-		Login string `json:"login"`
-	} `json:"sender"`
-	Repository struct {
-		ID            int64  `json:"id"`
-		FullName      string `json:"full_name"`
-		DefaultBranch string `json:"default_branch"`
-	} `json:"repository"`
-	Number      int `json:"number"`
-	PullRequest struct {
-		Number int `json:"number"`
-	} `json:"pull_request"`
-	Issue struct {
-		Number int `json:"number"`
-	} `json:"issue"`
-	WorkflowRun struct {
-		HeadBranch     string `json:"head_branch"`
-		HeadRepository struct {
-			FullName string `json:"full_name"`
-		} `json:"head_repository"`
-		PullRequests []struct {
-			Number int `json:"number"`
-		} `json:"pull_requests"`
-	} `json:"workflow_run"`
-	Ref string `json:"ref"`
-}
-
-// opened reads what a delivery is about.
-func opened(s queue.Delivery) delivery {
+// decode decodes the payload of a delivery, once for all that is done about it.
+func decode(s queue.Delivery) delivery {
 	d := delivery{Delivery: s}
-	var h head
-	if err := json.Unmarshal(s.Payload, &h); err != nil {
+	var err error
+	if d.event, err = handler.ParseEvent(s.Event, s.Payload); err != nil {
 		d.Action = unreadable
 		return d
 	}
-	d.Action, d.Installation, d.Lane = clip(h.Action), h.Installation.ID, h.lane(s.Event)
-	d.repositoryID, d.repository = h.Repository.ID, clip(h.Repository.FullName)
-	d.sender = h.Sender.Login
-	d.otherBranch = s.Event == "push" && h.Ref != "refs/heads/"+h.Repository.DefaultBranch
-	d.ledgerBranch = s.Event == "push" && h.Ref == "refs/heads/"+gitbranch.Branch
+	d.Action, d.Installation, d.Lane = clip(d.event.Action), d.event.Installation.ID, serializationKey(d.event)
 	return d
 }
 
-// lane names what a delivery is about.
-func (h head) lane(event string) string {
-	repo := fmt.Sprint(h.Repository.ID)
-	switch {
-	case event == "workflow_run" && len(h.WorkflowRun.PullRequests) == 1:
-		return fmt.Sprintf("%s#%d", repo, h.WorkflowRun.PullRequests[0].Number)
-	case event == "workflow_run":
-		return clip(fmt.Sprintf("%s@%s:%s", repo, h.WorkflowRun.HeadRepository.FullName, h.WorkflowRun.HeadBranch))
-	case h.PullRequest.Number > 0:
-		return fmt.Sprintf("%s#%d", repo, h.PullRequest.Number)
-	case h.Issue.Number > 0:
-		return fmt.Sprintf("%s#%d", repo, h.Issue.Number)
+// repository is the name of the repository at the time, "owner/name".
+func (d delivery) repository() string { return clip(d.event.Repository.FullName) }
+
+// wanted reports whether anything is done about a delivery. One that cannot be decoded is, to be
+// shown. Login is that of the App's bot, "" if unknown.
+func (d delivery) wanted(login string) bool {
+	if login != "" && strings.EqualFold(d.event.Sender.Login, login) && handler.OwnIgnored(d.Event) {
+		return false
+	}
+	if d.Action == unreadable {
+		return handler.Known(d.Event)
+	}
+	if d.Event == "push" && d.event.Ref != "refs/heads/"+d.event.Repository.DefaultBranch {
+		return false
+	}
+	return handler.Wanted(d.Event, d.Action)
+}
+
+// toLedger reports whether a delivery is a push to the ledger's branch, by a workflow.
+func (d delivery) toLedger() bool {
+	return d.Event == "push" && d.event.Ref == "refs/heads/"+gitbranch.Branch
+}
+
+// serializationKey names the subject of an event: deliveries of one key are handled one after another.
+func serializationKey(e *handler.Event) string {
+	repo := fmt.Sprint(e.Repository.ID)
+	switch run := e.WorkflowRun; {
+	case e.Name == "workflow_run" && run != nil && len(run.PullRequests) == 1:
+		return fmt.Sprintf("%s#%d", repo, run.PullRequests[0].Number)
+	case e.Name == "workflow_run" && run != nil && run.HeadRepo != nil:
+		return clip(fmt.Sprintf("%s@%s:%s", repo, run.HeadRepo.FullName, run.HeadBranch))
+	case e.Name == "workflow_run" && run != nil:
+		return clip(fmt.Sprintf("%s@:%s", repo, run.HeadBranch))
+	case e.Name == "workflow_run":
+		return clip(repo + "@:")
+	case e.PullRequest != nil && e.PullRequest.Number > 0:
+		return fmt.Sprintf("%s#%d", repo, e.PullRequest.Number)
+	case e.Issue != nil && e.Issue.Number > 0:
+		return fmt.Sprintf("%s#%d", repo, e.Issue.Number)
 	}
 	return repo
 }
 
-// clip bounds a text of a payload that is kept beside it.
+// clip bounds a text of a payload that is stored beside it.
 func clip(s string) string {
 	const most = 200
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")

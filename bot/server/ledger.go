@@ -14,29 +14,28 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// books is the ledger of one repository as the App has it. Its cases and its
-// register of escalations are in the App's database. What workflows write, the
-// ports and the prompts, stays where they do: on the repository's branch.
-type books struct {
+// repoLedger is the ledger of one repository in the App. Its cases and its register of escalations are
+// in the App's database. What workflows write, ports and prompts, is on the repository's branch.
+type repoLedger struct {
 	repo   string // the repository's name
-	name   string // the name under which its streams are kept: the first one known
+	name   string // the name under which its streams are stored: the first one known
 	own    ledger.Ledger
 	branch ledger.Ledger
-	now    *regexp.Regexp // repo, where it is a name and not a part of one
+	now    *regexp.Regexp // matches repo as a whole name
 	then   *regexp.Regexp
 
-	shown func(context.Context, eventstream.Stream) // is told of what is written to the branch; nil: nobody
+	shown func(context.Context, eventstream.Stream) // is called with what is written to the branch; nil: nobody
 	mu    sync.Mutex
 	reads map[string]readStream
 }
 
-var _ ledger.Ledger = (*books)(nil)
+var _ ledger.Ledger = (*repoLedger)(nil)
 
-func newBooks(repo, name string, own, branch ledger.Ledger) *books {
-	return &books{repo: repo, name: name, own: own, branch: branch, now: whole(repo), then: whole(name)}
+func newRepoLedger(repo, name string, own, branch ledger.Ledger) *repoLedger {
+	return &repoLedger{repo: repo, name: name, own: own, branch: branch, now: whole(repo), then: whole(name)}
 }
 
-// whole matches a repository's name where neither side of it goes on.
+// whole matches a repository's name, but not as a part of a longer one.
 func whole(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^A-Za-z0-9._-])` + regexp.QuoteMeta(name) + `($|[^A-Za-z0-9._~-])`)
 }
@@ -49,7 +48,7 @@ func written(repo, key string) bool {
 }
 
 // Load implements ledger.Ledger.
-func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
+func (b *repoLedger) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
 	if err := b.check(key); err != nil {
 		return nil, "", err
 	}
@@ -69,7 +68,7 @@ func (b *books) Load(ctx context.Context, key string) ([]routing.Event, ledger.V
 }
 
 // Append implements ledger.Ledger.
-func (b *books) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
+func (b *repoLedger) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
 	if err := b.check(key); err != nil {
 		return seen, err
 	}
@@ -84,7 +83,7 @@ func (b *books) Append(ctx context.Context, key string, seen ledger.Version, eve
 		return b.own.Append(ctx, key, seen, events)
 	}
 	if _, err := ledger.Encode(key, "", events); err != nil {
-		return seen, err // rename would make events of other streams this one's
+		return seen, err // rename would turn events of other streams into this one's
 	}
 	events, err := rename(events, key, b.kept(key), b.now, b.name)
 	if err != nil {
@@ -94,7 +93,7 @@ func (b *books) Append(ctx context.Context, key string, seen ledger.Version, eve
 }
 
 // Keys implements ledger.Ledger: those of the repository.
-func (b *books) Keys(ctx context.Context) ([]string, error) {
+func (b *repoLedger) Keys(ctx context.Context) ([]string, error) {
 	own, err := b.own.Keys(ctx)
 	if err != nil {
 		return nil, err
@@ -118,44 +117,97 @@ func (b *books) Keys(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// check refuses the stream of another repository.
-func (b *books) check(key string) error {
+// check returns an error for the stream of another repository.
+func (b *repoLedger) check(key string) error {
 	if rest, ok := strings.CutPrefix(key, b.repo); !ok || rest == "" || !strings.Contains("#@!", rest[:1]) {
 		return fmt.Errorf("%q is no stream of %s", key, b.repo)
 	}
 	return nil
 }
 
-// kept is the key under which a stream of the repository is kept.
-func (b *books) kept(key string) string {
+// kept is the key under which a stream of the repository is stored.
+func (b *repoLedger) kept(key string) string {
 	return b.name + strings.TrimPrefix(key, b.repo)
 }
 
-// rename gives the events of the stream from as those of the stream to, with
-// one name of the repository in place of another wherever it stands.
+// rename returns the events of the stream from as those of the stream to, with one name of the
+// repository in place of the other.
 func rename(events []routing.Event, from, to string, old *regexp.Regexp, name string) ([]routing.Event, error) {
 	if len(events) == 0 {
 		return events, nil
 	}
 	events = slices.Clone(events)
 	for i := range events {
-		events[i].Case = "" // becomes the stream's
+		events[i].Case = "" // Decode sets the stream's
 	}
 	data, err := ledger.Encode(from, "", events)
 	if err != nil {
 		return nil, err
 	}
 	text := string(data)
-	for range 2 { // names with one byte between them share it
+	for range 2 { // two names with one byte between them share it
 		text = old.ReplaceAllString(text, "${1}"+strings.ReplaceAll(name, "$", "$$")+"${2}")
 	}
 	return ledger.Decode(to, []byte(text))
 }
 
-// importBooks takes over the cases that the Action recorded on the branch, and
-// who is held by which issue. A stream that is there already stays as it is, so
-// that what was cut off is done again from the beginning.
-func importBooks(ctx context.Context, b *books) (streams int, err error) {
+// asKept returns the events of a stream as they are under the name that it is stored under.
+func (b *repoLedger) asKept(key string, events []routing.Event) ([]routing.Event, error) {
+	if b.repo == b.name {
+		return events, nil
+	}
+	return rename(events, key, b.kept(key), b.now, b.name)
+}
+
+// readStream is a stream of the branch as it was read.
+type readStream struct {
+	version ledger.Version
+	events  []routing.Event
+}
+
+// read keeps what was read of the branch, so that additions can be published.
+func (b *repoLedger) read(key string, v ledger.Version, events []routing.Event) {
+	if b.shown == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.reads == nil {
+		b.reads = map[string]readStream{}
+	}
+	b.reads[key] = readStream{v, events}
+}
+
+// show publishes what was appended to a stream of the branch. A stream that was not read before is left
+// to the next look at the branch.
+func (b *repoLedger) show(ctx context.Context, key string, seen, now ledger.Version, added []routing.Event) {
+	if b.shown == nil || len(added) == 0 {
+		return
+	}
+	b.mu.Lock()
+	was := b.reads[key]
+	b.mu.Unlock()
+	if was.version != seen {
+		return
+	}
+	data, err := ledger.Encode(key, "", added)
+	if err == nil {
+		added, err = ledger.Decode(key, data)
+	}
+	if err != nil {
+		return // unreachable: the events were encoded before
+	}
+	events := slices.Concat(was.events, added)
+	b.read(key, now, events)
+	if events, err = b.asKept(key, events); err == nil {
+		b.shown(ctx, eventstream.Stream{Key: b.kept(key), Events: events, State: string(now)})
+	}
+}
+
+// importLedger copies the cases that the Action recorded on the branch, and its escalations, to the
+// database. A stream that exists there stays as it is, so that an interrupted import starts again
+// from the beginning.
+func importLedger(ctx context.Context, b *repoLedger) (streams int, err error) {
 	keys, err := b.branch.Keys(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("reading the ledger's branch: %w", err)
@@ -169,7 +221,7 @@ func importBooks(ctx context.Context, b *books) (streams int, err error) {
 			return streams, fmt.Errorf("reading the ledger's branch: %w", err)
 		}
 		if len(events) == 0 {
-			// To go on without it would lose it: the branch is read once.
+			// Without it the stream would be lost: the branch is read once.
 			return streams, fmt.Errorf("reading the ledger's branch: it lists %s, and does not have it", key)
 		}
 		switch _, err = b.Append(ctx, key, "", events); {
@@ -184,7 +236,7 @@ func importBooks(ctx context.Context, b *books) (streams int, err error) {
 }
 
 // recordedByAction reports whether the Action has recorded cases on the branch.
-func recordedByAction(ctx context.Context, b *books) (bool, error) {
+func recordedByAction(ctx context.Context, b *repoLedger) (bool, error) {
 	keys, err := b.branch.Keys(ctx)
 	return slices.ContainsFunc(keys, func(k string) bool {
 		return b.check(k) == nil && !routing.IsRegister(k)

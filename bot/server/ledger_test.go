@@ -12,15 +12,15 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-func TestBooksOfARenamedRepository(t *testing.T) {
+func TestLedgerOfARenamedRepository(t *testing.T) {
 	t.Parallel()
 	own, branch := &ledger.Memory{}, &ledger.Memory{}
-	before := newBooks("octo/app", "octo/app", own, branch)
+	before := newRepoLedger("octo/app", "octo/app", own, branch)
 	note := func(key, text string) []routing.Event { return []routing.Event{ledgertest.Note(key, text)} }
 	if _, err := before.Append(t.Context(), "octo/app#12", "", note("octo/app#12", "of octo/app#12 and octo/app-two#3, see https://github.com/octo/app/pull/12")); err != nil {
 		t.Fatal(err)
 	}
-	after := newBooks("acme/tool", "octo/app", own, branch)
+	after := newRepoLedger("acme/tool", "octo/app", own, branch)
 	events, v, err := after.Load(t.Context(), "acme/tool#12")
 	if err != nil || len(events) != 1 || events[0].Case != "acme/tool#12" ||
 		events[0].Note != "of acme/tool#12 and octo/app-two#3, see https://github.com/acme/tool/pull/12" {
@@ -45,7 +45,7 @@ func TestBooksOfARenamedRepository(t *testing.T) {
 	if _, err := after.Append(t.Context(), "acme/tool#12", v, note("acme/tool#12", "late")); !errors.Is(err, ledger.ErrConflict) {
 		t.Error(err)
 	}
-	other := newBooks("octo/app", "octo/app~77", own, branch) // made anew under the name that is free
+	other := newRepoLedger("octo/app", "octo/app~77", own, branch) // made anew under the name that is free
 	if events, _, err := other.Load(t.Context(), "octo/app#12"); err != nil || events != nil {
 		t.Errorf("a new repository has the ledger of the old one: %v %v", events, err)
 	}
@@ -57,10 +57,10 @@ func TestBooksOfARenamedRepository(t *testing.T) {
 	}
 }
 
-func TestBooksLeaveWorkflowsTheirs(t *testing.T) {
+func TestLedgerLeavesTheBranchToWorkflows(t *testing.T) {
 	t.Parallel()
 	own, branch := &ledger.Memory{}, &ledger.Memory{}
-	b := newBooks("octo/app", "octo/app", own, branch)
+	b := newRepoLedger("octo/app", "octo/app", own, branch)
 	for _, key := range []string{"octo/app#1", "octo/app@main", "octo/app!escalations", "octo/app!feedback", "octo/app!ports/plan/a", "octo/app!plans/plan", "octo/app!edges"} {
 		if _, err := b.Append(t.Context(), key, "", []routing.Event{ledgertest.Note(key, "x")}); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := newBooks("octo/app", "octo/app", own, branch)
+	b := newRepoLedger("octo/app", "octo/app", own, branch)
 	if yes, err := recordedByAction(t.Context(), b); err != nil || !yes {
 		t.Errorf("%v %v", yes, err)
 	}
@@ -95,7 +95,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{2, 0} { // done again it does nothing
-		if n, err := importBooks(t.Context(), b); err != nil || n != want {
+		if n, err := importLedger(t.Context(), b); err != nil || n != want {
 			t.Errorf("%d streams, %v; want %d", n, err, want)
 		}
 	}
@@ -120,8 +120,8 @@ func (l listing) Keys(context.Context) ([]string, error) { return []string{l.key
 
 func TestImportLosesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBooks("octo/app", "octo/app", &ledger.Memory{}, listing{&ledger.Memory{}, "octo/app#1"})
-	if n, err := importBooks(t.Context(), b); err == nil || n != 0 || !strings.Contains(err.Error(), "octo/app#1") {
+	b := newRepoLedger("octo/app", "octo/app", &ledger.Memory{}, listing{&ledger.Memory{}, "octo/app#1"})
+	if n, err := importLedger(t.Context(), b); err == nil || n != 0 || !strings.Contains(err.Error(), "octo/app#1") {
 		t.Errorf("%d streams, %v", n, err)
 	}
 }

@@ -15,13 +15,14 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// metrics is what Prometheus is told.
+// metrics are the metrics for Prometheus.
 type metrics struct {
 	registry   *prometheus.Registry
 	deliveries *prometheus.CounterVec
@@ -68,8 +69,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// here is handler for who asks from this machine. To all others there is nothing:
-// what listens there is open to the world.
+// here serves the metrics to this machine alone: the address is open to the world, and others get 404.
 func (m *metrics) here() http.Handler {
 	h := m.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,8 +81,7 @@ func (m *metrics) here() http.Handler {
 	})
 }
 
-// scraped serves the metrics on an address of their own until it is told to end, if
-// the settings name one.
+// scraped serves the metrics on an address of their own until end is called, if the settings name one.
 func (v *server) scraped() (end func(), err error) {
 	if v.settings.Metrics == "" {
 		return func() {}, nil
@@ -103,10 +102,10 @@ func (v *server) scraped() (end func(), err error) {
 	return func() { _ = web.Close() }, nil
 }
 
-// delivered counts an answer. The event is GitHub's, or "" where it is not
-// known to be: its name becomes a label.
+// delivered counts an answer to a webhook. event becomes a label; it is "" if GitHub did not sign the
+// delivery.
 func (m *metrics) delivered(event, outcome string, took time.Duration) {
-	if _, ok := wantedActions[event]; !ok && event != "" {
+	if event != "" && !handler.Known(event) {
 		event = "other"
 	}
 	m.deliveries.WithLabelValues(event, outcome).Inc()
@@ -117,11 +116,13 @@ func (m *metrics) worked(event, outcome string, took time.Duration) {
 	m.work.WithLabelValues(event, outcome).Observe(took.Seconds())
 }
 
-func (m *metrics) decided(d routing.Decision, class routing.Class) {
+// Decided implements handler.Metrics.
+func (m *metrics) Decided(d routing.Decision, class routing.Class) {
 	m.decisions.WithLabelValues(string(d.Kind), string(class)).Inc()
 }
 
-func (m *metrics) done(kind routing.EffectKind, err error) {
+// Applied implements handler.Metrics.
+func (m *metrics) Applied(kind routing.EffectKind, err error) {
 	outcome := "done"
 	if err != nil {
 		k, _ := github.Verdict(err)
@@ -130,7 +131,7 @@ func (m *metrics) done(kind routing.EffectKind, err error) {
 	m.effects.WithLabelValues(string(kind), outcome).Inc()
 }
 
-// looked counts a look for what was missed, and what it found.
+// looked counts a search for missed events, and what it found.
 func (m *metrics) looked(f recovery.Found, err error) {
 	outcome := "done"
 	if err != nil {
@@ -152,13 +153,13 @@ func (m *metrics) answered(installation int64) func(github.Answer) {
 	}
 }
 
-// listening tells how many streams of events are open.
+// listening counts the open streams of events.
 func listening(h *eventstream.Hub) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "switchback_event_streams", Help: "Streams of live events that are open."},
 		func() float64 { return float64(h.Clients()) })
 }
 
-// depth tells of the queue when it is asked.
+// depth reads the state of the queue when the metrics are scraped.
 type depth struct{ store *queue.Store }
 
 var (

@@ -13,7 +13,7 @@ import (
 // namesKept is how long the names of the repositories are kept.
 const namesKept = 2 * time.Second
 
-// names are the names of the App's repositories for the pages.
+// names maps the names of the App's repositories for the pages.
 type names struct {
 	store *queue.Store
 	log   *slog.Logger
@@ -27,8 +27,7 @@ type names struct {
 
 var _ web.Names = (*names)(nil)
 
-// look reads the names, unless that was a moment ago. What was read before stays
-// where it fails.
+// look reads the names, unless it did a moment ago. If that fails, the names from before stay.
 func (n *names) look(ctx context.Context) error {
 	if n.byID != nil && time.Since(n.at) < namesKept {
 		return nil
@@ -44,8 +43,8 @@ func (n *names) look(ctx context.Context) error {
 	return nil
 }
 
-// of returns the names under which the streams of repositories are kept, of those
-// ids that the App works in.
+// of returns the names under which the streams of the repositories with these ids are stored, without
+// those that the App does not work in.
 func (n *names) of(ctx context.Context, ids []int64) ([]string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,18 +60,18 @@ func (n *names) of(ctx context.Context, ids []int64) ([]string, error) {
 	return out, nil
 }
 
-// Now implements dash.Names.
+// Now implements web.Names.
 func (n *names) Now(kept string) string {
 	return n.find(func() map[string]string { return n.now }, kept)
 }
 
-// Kept implements dash.Names.
+// Kept implements web.Names.
 func (n *names) Kept(now string) string {
 	return n.find(func() map[string]string { return n.kept }, now)
 }
 
-// find returns what a name is in the other form, and the name itself if it is known
-// in none: of a repository that the App does not work in any more.
+// find returns the other form of a name, and the name itself if it is unknown: of a repository that the
+// App does not work in any more.
 func (n *names) find(in func() map[string]string, name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -21,41 +21,40 @@ import (
 )
 
 const (
-	// reading bounds the bytes of bodies that are read at once.
+	// reading bounds the bytes of all bodies that are read at once.
 	reading = 8 * queue.MaxPayload
-	// answerIn is how long a delivery is tried to be kept: GitHub gives ten
-	// seconds for all of it.
+	// answerIn is how long storing a delivery may take: GitHub waits ten seconds for the answer.
 	answerIn = 8 * time.Second
 	// longestID bounds the id of a delivery; GitHub's have 36 characters.
 	longestID = 100
 )
 
-// receiver takes webhooks. A delivery is answered with 202 when it is stored or
-// is none that anything is done about, and never later than GitHub waits.
+// receiver accepts webhooks. A delivery is answered with 202 when it is stored, or when nothing is done
+// about its event, and before GitHub stops waiting.
 type receiver struct {
 	secrets []string
 	accept  func(ctx context.Context, d queue.Delivery) (fresh bool, err error)
 	login   func() string          // of the App's bot, "" as long as it is unknown
-	pushed  func(repository int64) // to the default branch, at once: what comes next is of the new configuration
+	pushed  func(repository int64) // to the default branch; called at once, so that the next delivery has the new configuration
 	written func(repository int64) // to the ledger's branch
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
-	room    *semaphore.Weighted
+	memory  *semaphore.Weighted // for bodies, in bytes
 }
 
 func newReceiver(secrets []string, login func() string, accept func(context.Context, queue.Delivery) (bool, error), m *metrics, log *slog.Logger) *receiver {
-	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, written: func(int64) {}, now: time.Now, log: log, metrics: m, room: semaphore.NewWeighted(reading)}
+	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, written: func(int64) {}, now: time.Now, log: log, metrics: m, memory: semaphore.NewWeighted(reading)}
 }
 
-// ServeHTTP implements http.Handler. The signature is checked before anything
-// of the body is looked at; who has no right one learns nothing.
+// ServeHTTP implements http.Handler. The signature is checked before the body is decoded; a sender
+// without a valid one learns nothing.
 func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := rc.now()
 	event := r.Header.Get("X-GitHub-Event")
 	status, outcome := rc.receive(w, r, event)
 	if status != http.StatusAccepted {
-		event = "" // anybody may have sent it, under any name
+		event = "" // of an unknown sender, who may send any name
 	}
 	rc.metrics.delivered(event, outcome, rc.now().Sub(began))
 	w.Header().Set("Content-Type", "application/json")
@@ -78,12 +77,12 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request, event string
 	defer cancel()
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerIn)) // a recorder of a test has none
 	body, taken, err := rc.read(ctx, w, r)
-	defer rc.room.Release(taken)
+	defer rc.memory.Release(taken)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, "too large"
-	case errors.Is(err, errNoRoom):
+	case errors.Is(err, errBusy):
 		return http.StatusServiceUnavailable, "busy"
 	case err != nil:
 		return http.StatusBadRequest, "cut off"
@@ -93,7 +92,7 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request, event string
 	return rc.store(ctx, r, event, body)
 }
 
-// store keeps a delivery that is GitHub's.
+// store stores a delivery that is signed by GitHub.
 func (rc *receiver) store(ctx context.Context, r *http.Request, event string, body []byte) (status int, outcome string) {
 	id := r.Header.Get("X-GitHub-Delivery")
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "" && kind != "application/json" {
@@ -103,21 +102,21 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 		return http.StatusBadRequest, "without event or id"
 	}
 	hook, _ := strconv.ParseInt(r.Header.Get("X-GitHub-Hook-ID"), 10, 64) // 0 if unknown
-	d := opened(queue.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
-	if d.ledgerBranch {
-		rc.written(d.repositoryID)
+	d := decode(queue.Delivery{ID: id, Hook: hook, Event: event, ReceivedAt: rc.now().UTC(), Payload: body})
+	if d.toLedger() {
+		rc.written(d.event.Repository.ID)
 	}
 	if !d.wanted(rc.login()) {
 		return http.StatusAccepted, "ignored"
 	}
 	if event == "push" {
-		rc.pushed(d.repositoryID)
+		rc.pushed(d.event.Repository.ID)
 	}
 	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
 	fresh, err := rc.accept(ctx, d.Delivery)
 	switch {
 	case err != nil:
-		log.Error("a delivery could not be stored; GitHub keeps it, to be sent again", "err", err)
+		log.Error("a delivery could not be stored; GitHub keeps it for redelivery", "err", err)
 		return http.StatusServiceUnavailable, "not stored"
 	case !fresh:
 		log.Info("delivered again")
@@ -129,15 +128,15 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 
 func unfit(r rune) bool { return r <= ' ' || r > '~' }
 
-// errNoRoom says that too much is being read already.
-var errNoRoom = errors.New("no room to read a body")
+// errBusy says that too many bytes are being read already.
+var errBusy = errors.New("too many bodies are being read")
 
-// firstRead is how much of a body is made room for at first.
+// firstRead is how many bytes are reserved for a body at first.
 const firstRead = 64 << 10
 
-// read reads all of a body, and returns how many bytes of the room it has taken.
-// Room is taken for what has come, not for what is announced: whoever announces
-// much and sends nothing, which needs no secret, keeps nobody else out.
+// read reads all of a body, and returns how many bytes of memory it reserved. Memory is reserved for
+// what was received, not for what was announced: a sender who announces much and sends nothing, for
+// which no secret is needed, does not block others.
 func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, taken int64, err error) {
 	from := http.MaxBytesReader(w, r.Body, queue.MaxPayload)
 	most := int64(queue.MaxPayload)
@@ -151,8 +150,8 @@ func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Req
 		}
 		if len(body) == cap(body) {
 			next := min(max(firstRead, 2*taken), most)
-			if rc.room.Acquire(ctx, next-taken) != nil {
-				return nil, taken, errNoRoom
+			if rc.memory.Acquire(ctx, next-taken) != nil {
+				return nil, taken, errBusy
 			}
 			taken = next
 			body = append(make([]byte, 0, next), body...)
@@ -168,7 +167,7 @@ func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 }
 
-// signatures reads the header's sums. It is not ok if there is none.
+// signatures decodes the signature header. It is not ok without exactly one.
 func signatures(headers []string) ([][]byte, bool) {
 	if len(headers) != 1 {
 		return nil, false
@@ -178,8 +177,8 @@ func signatures(headers []string) ([][]byte, bool) {
 	return [][]byte{sum}, ok && err == nil && len(sum) == sha256.Size
 }
 
-// signed reports whether a body was signed with one of the secrets. How long it
-// takes does not depend on which, nor on how much of a sum is right.
+// signed reports whether a body was signed with one of the secrets. Its time depends neither on which
+// one, nor on how many bytes of a signature match.
 func signed(body []byte, sums [][]byte, secrets []string) bool {
 	good := false
 	for _, secret := range secrets {

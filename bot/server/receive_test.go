@@ -141,7 +141,7 @@ func TestSignedWithNoSecret(t *testing.T) {
 }
 
 // Whatever a payload says, what is kept beside it can be stored.
-func TestOpenedCanBeStored(t *testing.T) {
+func TestDecodedCanBeStored(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\u00e9", 3000)
 	for event, payload := range map[string]string{
@@ -150,7 +150,7 @@ func TestOpenedCanBeStored(t *testing.T) {
 		"issues":       `{"action":"` + long + `\u0000","issue":{"number":-3}}`,
 		"check_run":    "{\"action\":\"\x00\xff\"}",
 	} {
-		d := opened(queue.Delivery{ID: "1", Event: event, Payload: []byte(payload)})
+		d := decode(queue.Delivery{ID: "1", Event: event, Payload: []byte(payload)})
 		if len(d.Lane) > 255 || len(d.Action) > 255 || strings.ContainsRune(d.Lane+d.Action, 0) {
 			t.Errorf("%+v cannot be stored", d)
 		}
@@ -169,14 +169,14 @@ func TestReceiveAllSizes(t *testing.T) {
 			}
 			body, took, err := rc.read(t.Context(), httptest.NewRecorder(), r)
 			if err != nil || len(body) != n || took > max(firstRead, 2*int64(n)) || known && took > int64(n)+1 {
-				t.Errorf("%d bytes: %d were read, with room for %d: %v", n, len(body), took, err)
+				t.Errorf("%d bytes: %d were read, with memory for %d: %v", n, len(body), took, err)
 			}
 		}
 	}
 }
 
 // Whoever announces much and sends nothing keeps nobody else out.
-func TestReceiveKeepsRoom(t *testing.T) {
+func TestReceiveBoundsMemory(t *testing.T) {
 	t.Parallel()
 	rc := newTestReceiver(&taken{})
 	ends := make(chan *io.PipeWriter, 100)
@@ -209,7 +209,7 @@ func TestReceiveKeepsRoom(t *testing.T) {
 			t.Errorf("one that was cut off is answered with %d", code)
 		}
 	}
-	if !rc.room.TryAcquire(reading) {
-		t.Error("not all room was given back")
+	if !rc.memory.TryAcquire(reading) {
+		t.Error("not all memory was given back")
 	}
 }

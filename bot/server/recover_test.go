@@ -10,11 +10,12 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/database/pgtest"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 )
 
-func TestOneLookAtATime(t *testing.T) {
+func TestOneSearchAtATime(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{"SQLite": "", "PostgreSQL": pgtest.URL(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +48,7 @@ func TestWantedEvents(t *testing.T) {
 		{"workflow_run", "completed", true}, {"workflow_run", "requested", false}, {"push", "", true}, {"star", "created", false},
 		{"issue_comment", "created", true}, {"issue_comment", "edited", false},
 	} {
-		if got := wantedEvent(c.event, c.action); got != c.want {
+		if got := handler.Wanted(c.event, c.action); got != c.want {
 			t.Errorf("%s %s: %v", c.event, c.action, got)
 		}
 	}
@@ -61,7 +62,7 @@ func TestAskedAgainAfterTwoLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	v := &server{settings: Settings{Recover: time.Second}, store: s, metrics: newMetrics(), offices: &offices{app: app}}
+	v := &server{settings: Settings{Recover: time.Second}, store: s, metrics: newMetrics(), installations: &installations{app: app}, contexts: &contexts{}}
 	r, err := v.recovery()
 	if err != nil || r.Interval != 2*time.Second {
 		t.Errorf("every %v: %v", r.Interval, err)

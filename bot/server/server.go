@@ -23,27 +23,28 @@ import (
 	"github.com/switchback-ci/switchback/bot/web/signin"
 )
 
-// WebhookPath is where webhooks are taken, below the server's address.
+// WebhookPath is the path of webhooks below the server's address.
 const WebhookPath = "/webhook"
 
 // server is `switchback serve`.
 type server struct {
-	settings Settings
-	log      *slog.Logger
-	metrics  *metrics
-	store    *queue.Store
-	worker   *worker
-	offices  *offices
-	live     *lively
-	shown    *pages                 // nil if none are served
-	login    atomic.Pointer[string] // of the App's bot, once it is known
-	working  atomic.Bool            // the queue works
-	stopping atomic.Bool
+	settings      Settings
+	log           *slog.Logger
+	metrics       *metrics
+	store         *queue.Store
+	worker        *worker
+	installations *installations
+	contexts      *contexts
+	live          *notifier
+	shown         *pages                 // nil if none are served
+	login         atomic.Pointer[string] // of the App's bot, once it is known
+	working       atomic.Bool            // the queue runs
+	stopping      atomic.Bool
 }
 
-// Serve takes webhooks and works on them until ctx ends. Then it takes no more,
-// lets what is being worked on come to its end within the grace, and returns;
-// hard ends that at once. What is not done by then is done after the next start.
+// Serve accepts webhooks and handles them until ctx ends. Then it accepts no more, finishes deliveries
+// in progress within the grace period, and returns; hard ends that at once. What is not done by then is
+// done after the next start.
 func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logger) (err error) {
 	name := processName()
 	log = log.With("process", name)
@@ -56,11 +57,12 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
-	v.offices = &offices{app: app, appID: s.App.ID, login: s.App.Bot(), serverURL: s.App.WebURL(), name: name,
-		store: v.store, settings: s, metrics: v.metrics, log: log}
-	v.live = newLively(eventstream.New(v.store.Database()), v.offices, s.Events, log)
-	v.offices.shown = v.live.shown
-	v.worker = &worker{live: v.live, store: v.store, offices: v.offices, metrics: v.metrics, log: log, serving: ctx}
+	v.installations = &installations{app: app, login: s.App.Bot(), process: name, store: v.store, settings: s, metrics: v.metrics, log: log}
+	v.contexts = &contexts{installations: v.installations, store: v.store, metrics: v.metrics, log: log,
+		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.Claim}
+	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
+	v.contexts.shown = v.live.shown
+	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
 	if v.worker.rec, err = v.recovery(); err != nil {
 		return err
 	}
@@ -83,8 +85,8 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 		return errors.Join(err, l.Close())
 	}
 	defer scraped()
-	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // also of what is done while it stops
-	serving, over := context.WithCancel(ctx)                       // also ended by what ends the server before its time
+	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // events of work that ends while the server stops are published too
+	serving, over := context.WithCancel(ctx)                       // also ends with an error of the server
 	defer v.live.run(telling, serving)()
 	defer v.shown.run(serving)()
 	defer end()
@@ -108,36 +110,35 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	return errors.Join(err, v.stop(hard, web))
 }
 
-// web returns a server with the limits of all that this process listens on.
+// web returns an HTTP server with the time limits of all addresses that this process listens on.
 func (v *server) web(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
 }
 
-// start begins to work once GitHub has said who this App is. Webhooks are taken
-// meanwhile.
+// start starts the queue once GitHub has said which login the App has. Webhooks are accepted meanwhile.
 func (v *server) start(ctx context.Context) error {
-	for n := 1; v.offices.login == ""; n++ {
-		slug, err := v.offices.app.Slug(ctx)
+	for n := 1; v.installations.login == ""; n++ {
+		slug, err := v.installations.app.Slug(ctx)
 		if err == nil && slug != "" {
-			v.offices.login = slug + "[bot]"
+			v.installations.login = slug + "[bot]"
 			continue
 		}
 		if kind, _ := github.Verdict(err); kind != github.Later && err != nil {
 			return fmt.Errorf("GitHub does not know the App %d at %s: %w", v.settings.App.ID, v.settings.App.APIURL(), err)
 		}
-		v.log.Warn("GitHub could not be asked who this App is; asked again", "err", err)
+		v.log.Warn("GitHub could not be asked for the App's login; it is asked again", "err", err)
 		if sleep.For(ctx, min(time.Second<<min(n, 5), 30*time.Second)) != nil {
 			return nil
 		}
 	}
-	login := v.offices.login
+	login := v.installations.login
 	v.login.Store(&login)
 	close(v.live.begun)
 	err := v.store.Start(ctx, queue.Work{
 		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
 		Verdict: func(err error) (queue.Verdict, time.Duration) {
-			what, after, _ := verdict(err)
+			what, after, _ := advice(err)
 			return what, after
 		},
 	})
@@ -145,11 +146,11 @@ func (v *server) start(ctx context.Context) error {
 		return err
 	}
 	v.working.Store(true)
-	v.log.Info("working", "bot", v.offices.login)
+	v.log.Info("working", "bot", v.installations.login)
 	return nil
 }
 
-// stop takes no more webhooks, and ends the work within the grace.
+// stop accepts no more webhooks, and finishes deliveries in progress within the grace period.
 func (v *server) stop(hard context.Context, web *http.Server) error {
 	v.stopping.Store(true)
 	v.log.Info("stopping", "grace", v.settings.Grace)
@@ -161,7 +162,7 @@ func (v *server) stop(hard context.Context, web *http.Server) error {
 	}
 	if v.working.Swap(false) {
 		if stopped := v.store.Stop(ctx); stopped != nil || ctx.Err() != nil {
-			v.log.Warn("the grace is over; what was being worked on is done again after the next start", "err", stopped)
+			v.log.Warn("the grace period is over; deliveries in progress are handled again after the next start", "err", stopped)
 		}
 	}
 	v.log.Info("stopped")
@@ -178,7 +179,7 @@ func (v *server) bot() string {
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log)
-	hooks.pushed, hooks.written = v.offices.stale, v.live.pushed
+	hooks.pushed, hooks.written = v.contexts.stale, v.live.pushed
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)
@@ -191,7 +192,7 @@ func (v *server) routes() http.Handler {
 	return mux
 }
 
-// ready says whether webhooks can be kept and are worked on.
+// ready reports whether webhooks can be stored and are handled.
 func (v *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()

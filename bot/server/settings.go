@@ -1,5 +1,5 @@
-// Package server is the App's face: it takes GitHub's webhooks, keeps them until
-// they are worked on, and lets the same core decide that the Action runs.
+// Package server is Switchback as a GitHub App: it accepts webhooks, stores them until they are handled,
+// and calls the handlers that the Action calls as well.
 package server
 
 import (
@@ -17,32 +17,33 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// Settings say how the server runs. Each is a flag of `switchback serve` and an
-// environment variable; the flag goes before.
+// Settings say how the server runs. Each is a flag of `switchback serve` and an environment variable;
+// the flag takes precedence.
 type Settings struct {
 	Listen    string           // address that is listened on
 	Data      string           // data directory
 	Database  string           // URL of a PostgreSQL database; "" is SQLite in Data
-	Workers   int              // deliveries worked on at once
-	Grace     time.Duration    // what work may take after the first signal to stop
-	Reconcile time.Duration    // between two looks for what the time brings about
-	Recover   time.Duration    // between two looks for what was missed, 0 for none
-	Claim     time.Duration    // how long a replica that fell silent holds a case
+	Workers   int              // deliveries handled at once
+	Grace     time.Duration    // how long deliveries in progress may take after the first signal to stop
+	Reconcile time.Duration    // time between two reconciles of a repository
+	Recover   time.Duration    // time between two searches for missed events, 0 for none
+	Claim     time.Duration    // how long a silent process keeps the lease of a case
 	Interval  time.Duration    // between two writes to GitHub of one installation
-	Limits    ratelimit.Limits // of all that is asked of GitHub for one installation
-	Events    time.Duration    // for which what is told of changes is kept
+	Limits    ratelimit.Limits // of the requests to GitHub for one installation
+	Events    time.Duration    // how long events are kept
 	Cache     int              // MiB of answers kept per installation
 	Level     string           // debug, info, warn, error
 	Format    string           // of the log: text or json
 
 	Dashboard string        // whether pages are served: auto, on, off
 	Public    string        // address at which people see the server; "" as setup kept it
-	NoSignIn  bool          // whether who is on this machine may see everything
+	NoSignIn  bool          // whether people on this machine may see everything
 	Access    time.Duration // how long what GitHub said somebody may see is kept
 
-	Metrics string // address on which metrics are served to everybody; "" for this machine alone, on Listen
+	Metrics string // address on which metrics are served to everybody; "" to serve them on Listen, to this machine alone
 
 	App credentials.App
 }
@@ -59,25 +60,25 @@ type Setting struct {
 // All returns the settings in the order in which they are shown.
 func All() []Setting {
 	return []Setting{
-		text("listen", "SWITCHBACK_LISTEN", ":8080", "address to listen on", func(s *Settings) *string { return &s.Listen }),
-		text("data", credentials.EnvData, "", "data directory; default: .switchback in the home directory", func(s *Settings) *string { return &s.Data }),
-		{Flag: "database-url", Env: "SWITCHBACK_DATABASE_URL", Usage: "URL of a PostgreSQL database; default: SQLite in the data directory",
+		text("listen", "SWITCHBACK_LISTEN", ":8080", "the address to listen on", func(s *Settings) *string { return &s.Listen }),
+		text("data", credentials.EnvData, "", "the data directory; default: .switchback in the home directory", func(s *Settings) *string { return &s.Data }),
+		{Flag: "database-url", Env: "SWITCHBACK_DATABASE_URL", Usage: "the URL of a PostgreSQL database; default: SQLite in the data directory",
 			set: func(s *Settings, v string) error { s.Database = v; return nil }, get: func(s Settings) string { return masked(s.Database) }},
-		number("workers", "SWITCHBACK_WORKERS", "8", "deliveries worked on at once", 1, 1000, func(s *Settings) *int { return &s.Workers }),
-		span("grace", "SWITCHBACK_GRACE", "30s", "what work may take to end after the first signal to stop", 0, func(s *Settings) *time.Duration { return &s.Grace }),
-		span("reconcile", "SWITCHBACK_SWEEP", "10m", "between two looks for reminders, timeouts and what was left undone", time.Second, func(s *Settings) *time.Duration { return &s.Reconcile }),
-		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "between two looks for what GitHub could not tell of, the first at the start; 0 for none", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
-		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that fell silent holds a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
-		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "between two writes to GitHub of one installation; GitHub asks for a second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
-		{Flag: "limits", Env: "SWITCHBACK_LIMITS", Default: ratelimit.GitHub().String(), Usage: "what GitHub lets through for one installation: requests that create content over a short and a long time, points, and requests under way",
+		number("workers", "SWITCHBACK_WORKERS", "8", "how many deliveries are processed at once", 1, 1000, func(s *Settings) *int { return &s.Workers }),
+		span("grace", "SWITCHBACK_GRACE", "30s", "how long work in progress may take to finish after the first signal to stop", 0, func(s *Settings) *time.Duration { return &s.Grace }),
+		span("reconcile", "SWITCHBACK_SWEEP", "10m", "the interval at which reminders, timeouts and unfinished work are checked", time.Second, func(s *Settings) *time.Duration { return &s.Reconcile }),
+		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "the interval at which missed webhooks are looked for, first at the start; 0 to turn it off", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
+		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that stopped responding keeps its lease on a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
+		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "the interval between two writes to GitHub for one installation; GitHub asks for one second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
+		{Flag: "limits", Env: "SWITCHBACK_LIMITS", Default: ratelimit.GitHub().String(), Usage: "GitHub's rate limits for one installation: requests that create content over a short and a long period, points, and concurrent requests",
 			set: func(s *Settings, v string) (err error) { s.Limits, err = ratelimit.Parse(v); return err }, get: func(s Settings) string { return s.Limits.String() }},
-		number("cache", "SWITCHBACK_CACHE_MB", "16", "MiB of GitHub's answers kept per installation", 0, 4096, func(s *Settings) *int { return &s.Cache }),
-		span("events-kept", "SWITCHBACK_EVENTS_KEPT", "336h", "how long the events are kept from which a client goes on", time.Hour, func(s *Settings) *time.Duration { return &s.Events }),
-		choice("dashboard", "SWITCHBACK_DASHBOARD", "auto", "whether pages are served on which people watch what is done; auto: if it is known who may look", func(s *Settings) *string { return &s.Dashboard }, "auto", "on", "off"),
-		text("public-url", "SWITCHBACK_PUBLIC_URL", "", "address at which people see the server, as https://switchback.example.com; default: as setup was told", func(s *Settings) *string { return &s.Public }),
-		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "show the pages without sign-in to whoever is on this machine; only with a loopback address as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
-		span("access", "SWITCHBACK_ACCESS", "2m", "how long what GitHub said somebody may see is taken for true", time.Second, func(s *Settings) *time.Duration { return &s.Access }),
-		text("metrics-listen", "SWITCHBACK_METRICS_LISTEN", "", "address to serve /metrics on, to whoever reaches it; default: on --listen, to this machine alone", func(s *Settings) *string { return &s.Metrics }),
+		number("cache", "SWITCHBACK_CACHE_MB", "16", "the size of the cache for GitHub's responses per installation, in MiB", 0, 4096, func(s *Settings) *int { return &s.Cache }),
+		span("events-kept", "SWITCHBACK_EVENTS_KEPT", "336h", "how long events are kept, so that clients can resume", time.Hour, func(s *Settings) *time.Duration { return &s.Events }),
+		choice("dashboard", "SWITCHBACK_DASHBOARD", "auto", "whether the dashboard is served; auto: if sign-in is configured", func(s *Settings) *string { return &s.Dashboard }, "auto", "on", "off"),
+		text("public-url", "SWITCHBACK_PUBLIC_URL", "", "the URL at which people open the server, such as https://switchback.example.com; default: the one given to setup", func(s *Settings) *string { return &s.Public }),
+		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "serve the dashboard without sign-in; only with a loopback address as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
+		span("access", "SWITCHBACK_ACCESS", "2m", "how long the repositories that GitHub lets a person see are cached", time.Second, func(s *Settings) *time.Duration { return &s.Access }),
+		text("metrics-listen", "SWITCHBACK_METRICS_LISTEN", "", "the address to serve /metrics on, without sign-in; default: --listen, for this machine only", func(s *Settings) *string { return &s.Metrics }),
 		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", "", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
 		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", "", func(s *Settings) *string { return &s.Format }, "text", "json"),
 	}
@@ -232,13 +233,13 @@ func (s Settings) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// agent tells what this is on which system, for the log.
+// agent describes this program and its system for the log.
 func agent(version string) slog.Attr {
 	return slog.String("version", version+" "+runtime.GOOS+"/"+runtime.GOARCH)
 }
 
-// quiet returns a log of what is at least a warning, or all if it is asked for
-// everything: the queue tells of itself every few seconds.
+// quiet returns a log of warnings and errors, or the log itself if that is set to show
+// everything: the queue logs its state every few seconds.
 func quiet(log *slog.Logger) *slog.Logger {
 	if log.Enabled(context.Background(), slog.LevelDebug) {
 		return log
@@ -258,3 +259,13 @@ func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Hand
 
 // WithGroup implements slog.Handler.
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
+
+// OpenStore opens the database that the flags and the environment name. The App's credentials are not
+// needed, and the server may run.
+func OpenStore(ctx context.Context, flags map[string]string, getenv func(string) string) (*queue.Store, error) {
+	s, err := load(flags, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return queue.OpenBeside(ctx, s.Database, s.Data)
+}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 )
@@ -97,7 +97,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	m := newMetrics()
 	m.delivered("push", "accepted", 0)
 	m.worked("push", "done", 0)
-	m.done("comment", nil)
+	m.Applied("comment", nil)
 	m.errors.WithLabelValues("x").Inc()
 	m.looked(recovery.Found{}, nil)
 	families, err := m.registry.Gather()
@@ -111,14 +111,14 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-func TestVerdict(t *testing.T) {
+func TestAdvice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err   error
 		want  queue.Verdict
 		after time.Duration
 	}{
-		{fmt.Errorf("x: %w", action.ErrMalformed), queue.VerdictPoison, 0},
+		{fmt.Errorf("x: %w", handler.ErrMalformed), queue.VerdictPoison, 0},
 		{&github.Error{Kind: github.Later, After: time.Hour}, queue.VerdictLater, time.Hour},
 		{&github.Error{Kind: github.Later}, queue.VerdictLater, 0},
 		{&github.Error{Kind: github.Gone}, queue.VerdictGone, 0},
@@ -130,7 +130,7 @@ func TestVerdict(t *testing.T) {
 		{&busyError{"1#2", 1}, queue.VerdictLater, whileBusy},
 		{errors.New("anything"), queue.VerdictFail, 0},
 	} {
-		if v, after, kind := verdict(c.err); v != c.want || after != c.after || kind == "" {
+		if v, after, kind := advice(c.err); v != c.want || after != c.after || kind == "" {
 			t.Errorf("%v: %s after %v (%s), want %s after %v", c.err, v, after, kind, c.want, c.after)
 		}
 	}

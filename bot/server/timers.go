@@ -7,18 +7,18 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/switchback-ci/switchback/bot/action"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// reconcileAll makes a job for each repository, of what the time brings about. The
-// queue makes one of a period, whatever the number of processes.
+// reconcileAll makes a job for each repository. The queue inserts one per period, whatever the number
+// of processes.
 type reconcileAll struct{}
 
 // Kind implements river.JobArgs.
 func (reconcileAll) Kind() string { return "reconcile" }
 
-// reconcileOne does what the time brings about in one repository.
+// reconcileOne reconciles one repository.
 type reconcileOne struct {
 	Repository int64 `json:"repository"`
 }
@@ -26,17 +26,17 @@ type reconcileOne struct {
 // Kind implements river.JobArgs.
 func (reconcileOne) Kind() string { return "reconcile_repository" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts: there is one that is not
-// done, and what it leaves is for the next period's.
+// InsertOpts implements river.JobArgsWithInsertOpts: there is at most one that is not done, and what
+// it does not do is left to the next period.
 func (reconcileOne) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 1, Priority: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: notDone}}
 }
 
-// notDone are the states of a job that is still to be done.
+// notDone are the states of a job that is not done.
 var notDone = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning,
 	rivertype.JobStateRetryable, rivertype.JobStateScheduled}
 
-// timers are the jobs that the time begins, by the process that leads the others.
+// timers are the periodic jobs. The process that River elects as leader inserts them.
 func timers(s Settings) []*river.PeriodicJob {
 	all := []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(s.Reconcile), func() (river.JobArgs, *river.InsertOpts) {
 		return reconcileAll{}, &river.InsertOpts{MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: s.Reconcile}}
@@ -49,7 +49,7 @@ func timers(s Settings) []*river.PeriodicJob {
 	return all
 }
 
-// reconcilers are the workers of those jobs.
+// reconcilers are the workers of the periodic jobs.
 func (w *worker) reconcilers() *river.Workers {
 	all := river.NewWorkers()
 	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, _ *river.Job[reconcileAll]) error {
@@ -70,26 +70,29 @@ func (w *worker) reconcilers() *river.Workers {
 	return all
 }
 
-// reconcile does what the time brings about in one repository.
+// reconcile finishes interrupted work in one repository, and looks for what no event said.
 func (w *worker) reconcile(ctx context.Context, repository int64) error {
 	r, known, err := w.store.Repository(ctx, repository)
 	if err != nil || !known || r.Gone {
 		return err
 	}
 	log := w.log.With("repository", r.Name, "work", "reconcile")
-	o, err := w.offices.office(ctx, r, time.Now())
+	o, err := w.contexts.context(ctx, r, time.Now())
 	if err == nil && o.acts {
-		err = action.Reconcile(ctx, o.work(delivery{Delivery: queue.Delivery{ID: "reconcile"}}, log))
+		var d handler.Deps
+		if d, err = o.deps(delivery{Delivery: queue.Delivery{ID: "reconcile"}, event: &handler.Event{}}, &waiter{now: time.Now}, log); err == nil {
+			err = handler.Reconcile(ctx, d)
+		}
 	}
 	if err == nil {
 		err = w.live.look(ctx, repository)
 	}
-	if w.offices.left(ctx, r, err) {
-		log.Info("the App does not work there any more, though nobody told", "err", err)
+	if w.contexts.removed(ctx, r, err) {
+		log.Info("the App was removed from the repository, and no event said so", "err", err)
 		return nil
 	}
 	if err != nil {
-		_, _, kind := verdict(err)
+		_, _, kind := advice(err)
 		w.metrics.errors.WithLabelValues(kind).Inc()
 		log.Warn("not done; the next reconcile tries again", "err", err, "kind", kind)
 	}

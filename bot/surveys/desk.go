@@ -15,6 +15,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
@@ -224,18 +225,18 @@ func (d *Desk) do(ctx context.Context, p survey.Prompt, work string, fresh bool)
 	switch {
 	case work == survey.WorkIssue:
 		i, _, err := d.Issues.UpsertIssue(ctx, repo, render.Marker(d.PromptKey(p.ID), genAsked), github.IssueSpec{
-			Title: render.PromptTitle(p, d.Render), Body: render.PromptBody(p, d.Render), Assignees: d.Config.Escalation.Assignees,
+			Title: surveyview.Title(p, d.Render), Body: surveyview.Body(p, d.Render), Assignees: d.Config.Escalation.Assignees,
 			Labels: []github.LabelSpec{{Name: "switchback:feedback", Color: "1d76db", Description: "Switchback asks for feedback"}},
 		}, "")
 		return fmt.Sprint(i.Number), i.URL, err
 	case work == survey.WorkAnswer:
-		err = d.finish(ctx, repo, p, work, "completed", render.PromptAnswered(p, d.Render), fresh)
+		err = d.finish(ctx, repo, p, work, "completed", surveyview.Acknowledged(p, d.Render), fresh)
 	case work == survey.WorkTimeout:
-		err = d.finish(ctx, repo, p, work, "not_planned", render.PromptTimedOut(p, d.Render), fresh)
+		err = d.finish(ctx, repo, p, work, "not_planned", surveyview.TimedOut(p, d.Render), fresh)
 	case strings.HasPrefix(work, survey.WorkReminder):
 		o := d.Render
 		o.Mention = d.Config.Escalation.Mention
-		ref, _, err = d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), render.PromptReminder(p, p.Reminded, o), fresh)
+		ref, _, err = d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), surveyview.Reminder(p, p.Reminded, o), fresh)
 	default:
 		err = fmt.Errorf("%q is no work that is known", work)
 	}
@@ -255,7 +256,7 @@ func (d *Desk) finish(ctx context.Context, repo github.Repo, p survey.Prompt, wo
 	if _, _, err := d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
-	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, render.Marker(d.PromptKey(p.ID), genDone), func(string) string { return render.PromptDone(p, d.Render) })
+	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, render.Marker(d.PromptKey(p.ID), genDone), func(string) string { return surveyview.Closed(p, d.Render) })
 	if err != nil {
 		return err
 	}

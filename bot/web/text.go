@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 )
 
 // What comes from runs is hostile: templates escape it, and these take away what would
@@ -21,12 +21,12 @@ const (
 
 // oneLine makes one line of a text.
 func oneLine(s string) string {
-	return cutAt(strings.Join(strings.Fields(render.Printable(cutAt(s, 8*lineLimit))), " "), lineLimit)
+	return cutAt(strings.Join(strings.Fields(markdown.Printable(cutAt(s, 8*lineLimit))), " "), lineLimit)
 }
 
 // block is a text of several lines, cut in its middle.
 func block(s string) string {
-	lines := strings.Split(strings.Trim(render.Printable(cutAt(s, 64<<10)), "\n"), "\n")
+	lines := strings.Split(strings.Trim(markdown.Printable(cutAt(s, 64<<10)), "\n"), "\n")
 	if n := len(lines); n > blockLines {
 		head := blockLines * 2 / 3
 		lines = append(append(lines[:head:head], "…"), lines[n-(blockLines-head):]...)

@@ -30,7 +30,7 @@ GitHub does. The actions are those of ` + "`/switchback help`" + `.`,
 			if len(args) == 0 {
 				return usage("the action is missing; name one of %s", strings.Join(names, ", "))
 			}
-			return usage("unknown action %q; the nearest is %q, known are %s", args[0], suggest.Nearest(args[0], names), strings.Join(names, ", "))
+			return usage("unknown action %q; %s", args[0], suggest.Hint(args[0], names))
 		},
 	}
 	fl := c.PersistentFlags()

@@ -227,10 +227,10 @@ func TestShowAndCase(t *testing.T) {
 	}
 	act(0, "quarantine", "--test", "TestFree")
 	for want, args := range map[string][]string{
-		"is no phase":               {"phase", "--phase", "review"},
+		"is not a phase":            {"phase", "--phase", "review"},
 		"name the test":             {"quarantine"},
-		`"NICE" is no class`:        {"wrong", "--class", "nice"},
-		"nothing that would not be": {"wont-fix"},
+		`"NICE" is not a class`:     {"wrong", "--class", "nice"},
+		"nothing to leave unfixed":  {"wont-fix"},
 		"unknown action \"wrongs\"": nil,
 	} {
 		code := 1
@@ -245,7 +245,7 @@ func TestShowAndCase(t *testing.T) {
 	if out := act(1, "resume", "--checkpoint", "nope"); !strings.Contains(out, `no checkpoint "nope"`) {
 		t.Error(out)
 	}
-	if out := act(1, "handoff"); !strings.Contains(out, "no rework that waits") {
+	if out := act(1, "handoff"); !strings.Contains(out, "no hand-off that waits") {
 		t.Error(out)
 	}
 	if n := strings.Count(snapshot(t, led), `"by":"me"`); n != 9 {

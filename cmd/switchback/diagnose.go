@@ -10,7 +10,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 )
@@ -114,11 +114,11 @@ func printDiagnosis(s streams, output string, o analysis.Output) error {
 		}
 		return nil
 	}
-	if _, err := io.WriteString(s.out, render.Printable(diagnosisText(d))); err != nil {
+	if _, err := io.WriteString(s.out, markdown.Printable(diagnosisText(d))); err != nil {
 		return failed(err)
 	}
 	for _, n := range d.Notes {
-		fmt.Fprintln(s.err, "note:", render.Printable(n))
+		fmt.Fprintln(s.err, "note:", markdown.Printable(n))
 	}
 	return nil
 }

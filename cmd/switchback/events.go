@@ -32,7 +32,7 @@ type eventsFlags struct {
 func eventsCommand(s streams) *cobra.Command {
 	var o eventsFlags
 	c := &cobra.Command{
-		Use:   "events [--follow] [--after ID] [--repo OWNER/NAME] [--session ID] [--ledger PATH]",
+		Use:   "events [--follow] [--after ID] [--ledger PATH]",
 		Short: "Print every change of state in a ledger, and follow new ones",
 		Long: `Print every change of state in a ledger, in order and one per line, as the App publishes them at
 /events. docs/events.md lists their types and fields.

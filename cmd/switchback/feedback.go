@@ -73,7 +73,8 @@ root. The message is a JSON file, the standard input (-), or made of flags. In a
 the sender, the plan and the ledger are known and need no flag.
 
   switchback feedback send --from test-payment --to create-payment --type FIX_REQUEST \
-    --message "email may be empty" --fix "validate that email is there" --artifact spec/payment_spec.rb:42
+    --message "email may be empty" --fix "validate that email is there" \
+    --artifact spec/payment_spec.rb:42
 
 At most two rounds from one node to another and chains of three requests are accepted. A request
 beyond that is recorded as rejected, and the exit code is 1.`,

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/plans/worker"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -93,7 +93,7 @@ func said(f plan.TestFeedback) plan.TestFeedback {
 	f.FailedTests = slices.Clone(f.FailedTests)
 	for i := range f.FailedTests {
 		t := &f.FailedTests[i]
-		t.Name, t.SuggestedFix = render.Printable(diagnosis.Redact(t.Name)), render.Printable(diagnosis.Redact(t.SuggestedFix))
+		t.Name, t.SuggestedFix = markdown.Printable(diagnosis.Redact(t.Name)), markdown.Printable(diagnosis.Redact(t.SuggestedFix))
 	}
 	return f
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/ctrf"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
@@ -121,11 +121,11 @@ func printReport(s streams, rep *testreport.Report) error {
 		what := strings.TrimSpace(strings.ToUpper(string(p.Kind)) + " " + p.Name)
 		fmt.Fprintf(&b, "%s%s: %s\n", what, place(p.File, p.Line), p.Message)
 	}
-	if _, err := io.WriteString(s.out, render.Printable(b.String())); err != nil {
+	if _, err := io.WriteString(s.out, markdown.Printable(b.String())); err != nil {
 		return failed(err)
 	}
 	for _, c := range rep.Cut {
-		fmt.Fprintln(s.err, "note:", render.Printable(c))
+		fmt.Fprintln(s.err, "note:", markdown.Printable(c))
 	}
 	return nil
 }

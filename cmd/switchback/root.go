@@ -62,13 +62,18 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
 	wrapUsage(root)
-	root.AddCommand(
-		parseCommand(s), diagnoseCommand(s), routeCommand(s), demoCommand(s), configCommand(s), actionCommand(s, getenv),
-		showCommand(s), caseCommand(s), ledgerCommand(s), statsCommand(s), replayCommand(s), eventsCommand(s), dashboardCommand(s),
-		setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), healthcheckCommand(s, getenv),
-		matrixCommand(s), portsCommand(s, getenv), portCommand(s, getenv), feedbackCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv),
-		surveyCommand(s, getenv),
-	)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, c := range commands {
+			c.GroupID = id
+		}
+		root.AddCommand(commands...)
+	}
+	group("runs", "Runs and their test output:", parseCommand(s), diagnoseCommand(s), routeCommand(s), demoCommand(s))
+	group("cases", "Cases and ledgers:", showCommand(s), caseCommand(s), statsCommand(s), replayCommand(s), eventsCommand(s), dashboardCommand(s), ledgerCommand(s))
+	group("github", "On GitHub:", configCommand(s), actionCommand(s, getenv), setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), healthcheckCommand(s, getenv))
+	group("plans", "Plans of ports:", matrixCommand(s), portsCommand(s, getenv), portCommand(s, getenv), feedbackCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv))
+	group("surveys", "Surveys:", surveyCommand(s, getenv))
 	ctx, opened := closing(ctx)
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {

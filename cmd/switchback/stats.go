@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/statsview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/stats"
 )
@@ -87,7 +87,7 @@ func runLedgerStats(ctx context.Context, s streams, f statsFlags) error {
 	case "csv":
 		return failedIf(statsCSV(s.out, tally))
 	}
-	_, err = io.WriteString(s.out, render.Statistics(tally.Report()))
+	_, err = io.WriteString(s.out, statsview.Text(tally.Report()))
 	return failedIf(err)
 }
 
@@ -203,13 +203,13 @@ var statsColumns = []struct {
 	{"reworks", func(r stats.Row) any { return r.Reworks }},
 	{"escalations", func(r stats.Row) any { return r.Escalations }},
 	{"recorded_only", func(r stats.Row) any { return r.Recorded }},
-	{"taken_back", func(r stats.Row) any { return r.TakenBack }},
+	{"undone", func(r stats.Row) any { return r.TakenBack }},
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
 	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
 	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},
 	{"precision_percent", func(r stats.Row) any { return r.Precision }},
-	{"hand_backs_followed", func(r stats.Row) any { return r.Followed }},
-	{"hand_backs_that_changed_nothing", func(r stats.Row) any { return r.Unchanged }},
+	{"retries_followed", func(r stats.Row) any { return r.Followed }},
+	{"retries_that_changed_nothing", func(r stats.Row) any { return r.Unchanged }},
 	{"changed_nothing_percent", func(r stats.Row) any { return r.UnchangedShare }},
 	{"troubles", func(r stats.Row) any { return r.Troubles }},
 	{"fixed", func(r stats.Row) any { return r.Green }},

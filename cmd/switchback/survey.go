@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/action"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/bot/surveys"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/survey"
@@ -126,7 +127,7 @@ func runSurveyOpen(ctx context.Context, s streams, f surveyFlags, getenv func(st
 		return failed(err)
 	}
 	out := shown(p)
-	out.Title, out.Body = render.PromptTitle(p, d.Render), render.PromptBody(p, d.Render)
+	out.Title, out.Body = surveyview.Title(p, d.Render), surveyview.Body(p, d.Render)
 	return printJSON(s, out)
 }
 

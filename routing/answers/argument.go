@@ -28,7 +28,7 @@ var attempts = Arg{
 		c.N = n
 		return words[1:]
 	},
-	Flag: &Flag{Name: "attempts", Default: "1", Usage: fmt.Sprintf("further fix attempts to grant, 1 to %d", routing.HardCap), Set: func(c *Command, value string) error {
+	Flag: &Flag{Name: "attempts", Default: "1", Usage: fmt.Sprintf("grant `N` further fix attempts, 1 to %d", routing.HardCap), Set: func(c *Command, value string) error {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > routing.HardCap {
 			return fmt.Errorf("it must be 1 to %d", routing.HardCap)
@@ -56,7 +56,7 @@ var phase = Arg{
 		c.Err = &Misread{What: WrongPhase, Word: words[0], Nearest: Prefix + " phase " + suggest.Nearest(word, phases)}
 		return nil
 	},
-	Flag: &Flag{Name: "phase", Usage: "the phase to send the work back to: " + strings.Join(phases, ", "), Set: func(c *Command, value string) error {
+	Flag: &Flag{Name: "phase", Usage: "the `PHASE` to send the work back to: " + strings.Join(phases, ", "), Set: func(c *Command, value string) error {
 		c.Phase = routing.Phase(value)
 		return nil
 	}},
@@ -87,7 +87,7 @@ var class = Arg{
 		}
 		return nil
 	},
-	Flag: &Flag{Name: "class", Usage: "the class that is right, such as ENV_ISSUE", Set: func(c *Command, value string) error {
+	Flag: &Flag{Name: "class", Usage: "the `CLASS` that is right, such as ENV_ISSUE", Set: func(c *Command, value string) error {
 		c.Class = routing.Class(strings.ToUpper(value))
 		return nil
 	}},
@@ -102,7 +102,7 @@ var test = Arg{
 		}
 		return nil
 	},
-	Flag: &Flag{Name: "test", Usage: "the name of the flaky test", Set: func(c *Command, value string) error {
+	Flag: &Flag{Name: "test", Usage: "the name of the flaky `TEST`", Set: func(c *Command, value string) error {
 		c.Test = value
 		return nil
 	}},

@@ -22,8 +22,6 @@ type Answer struct {
 // MostTurns is how many further turns the pair of a port may be given.
 func (l Loop) MostTurns() int { return max(0, routing.HardCap-l.CurrentTry+1) }
 
-func refuse(format string, a ...any) error { return &routing.RefusedError{Format: format, Args: a} }
-
 // Decide takes what a human decided about the port and returns what to append to
 // its journal: nothing if it was taken before. A *routing.RefusedError says why it
 // cannot be taken.
@@ -33,21 +31,21 @@ func (j Journal) Decide(a Answer) ([]Event, error) {
 	}
 	switch {
 	case j.Loop == nil:
-		return nil, refuse("the port has not been run yet")
+		return nil, routing.Refuse("port.not-run", "the port has not been run yet")
 	case j.Loop.Status == Running:
-		return nil, refuse("port %q is being worked on", j.Loop.Port)
+		return nil, routing.Refuse("port.running", "port {port} is being worked on", "port", j.Loop.Port)
 	case j.Loop.Status == Success:
-		return nil, refuse("port %q has passed", j.Loop.Port)
+		return nil, routing.Refuse("port.passed", "port {port} has passed", "port", j.Loop.Port)
 	}
 	a.Pair = j.Loop.ID
 	switch a.Action {
 	case routing.HumanExtend:
 		if most := j.Loop.MostTurns(); a.N < 1 || a.N > most {
-			return nil, refuse("port %q may be given %d further turns; reset it to begin to count anew", j.Loop.Port, most)
+			return nil, routing.Refuse("port.hard-cap", "port {port} can be given {n} more attempts; reset it to start the count again", "port", j.Loop.Port, "n", most)
 		}
 	case routing.HumanResume, routing.HumanReset, routing.HumanSkip, routing.HumanWontFix:
 	default:
-		return nil, refuse("`%s` is nothing that can be done with a port; there are `retry`, `reset`, `resume`, `skip` and `wont-fix`", string(a.Action))
+		return nil, routing.Refuse("port.action", "{action} does not apply to a port; use `retry`, `reset`, `resume`, `skip` or `wont-fix`", "action", string(a.Action))
 	}
 	out := []Event{{Kind: HumanAnswered, At: a.At, Session: j.Loop.Operator, Answer: &a}}
 	for _, c := range j.Waiting() {

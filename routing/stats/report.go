@@ -18,15 +18,15 @@ type Row struct {
 	Escalations int                  `json:"escalations"`
 	ByType      map[routing.Kind]int `json:"escalations_by_type"`
 	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
-	TakenBack   int                  `json:"taken_back"`
+	TakenBack   int                  `json:"undone"`
 	Flaky       int                  `json:"flaky_runs"`
 
 	Failing   int  `json:"failing_runs_acted_upon"`
 	Wrong     int  `json:"marked_wrong"`
 	Precision *int `json:"precision_percent"`
 
-	Followed       int  `json:"hand_backs_followed"`
-	Unchanged      int  `json:"hand_backs_that_changed_nothing"`
+	Followed       int  `json:"retries_followed"`
+	Unchanged      int  `json:"retries_that_changed_nothing"`
 	UnchangedShare *int `json:"changed_nothing_percent"`
 
 	Troubles   int  `json:"troubles"`

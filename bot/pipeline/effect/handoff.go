@@ -52,7 +52,7 @@ func (g *GitHub) mention(ctx context.Context, c routing.Case, e routing.Effect, 
 	}
 	o := g.Render
 	o.Mention = "@" + strings.TrimPrefix(who, "@")
-	body := render.Call(c, e, o, c.Done[e.Checkpoint+"/"+string(routing.EffectComment)], g.Subject.Number)
+	body := render.Handoff(c, e, o, c.Done[e.Checkpoint+"/"+string(routing.EffectComment)], g.Subject.Number)
 	id, _, err := g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, render.Marker(e.Key+"/"+o.Mention, 0), body, fresh)
 	return "comment:" + id, err
 }

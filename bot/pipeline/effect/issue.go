@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -303,16 +304,16 @@ func (g *GitHub) issueSpec(ctx context.Context, c routing.Case, host host, rec e
 		}
 		switch {
 		case rec.Fuse:
-			return render.FuseBody(rec, g.Config.Escalation.Limits().MaxIssues, o)
+			return render.SummaryIssueBody(rec, g.Config.Escalation.Limits().MaxIssues, o)
 		case host.port != nil:
-			return render.PortBody(*host.port, o)
+			return planview.PortBody(*host.port, o)
 		case host.asks != nil:
-			return render.PlanningBody(*host.asks, o)
+			return planview.RequestBody(*host.asks, o)
 		}
 		return render.IssueBody(host.Case, m.Checkpoint, o)
 	}
 	if rec.Fuse {
-		spec.Title = render.FuseTitle(o)
+		spec.Title = render.SummaryIssueTitle(o)
 	}
 	spec.Body = spec.Write("")
 	return spec, o.Shared.Marker

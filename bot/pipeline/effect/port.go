@@ -6,7 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -17,8 +17,8 @@ import (
 // that people are to act on.
 type host struct {
 	routing.Case
-	port *render.PortReport
-	asks *render.PlanningRequest
+	port *planview.PortReport
+	asks *planview.Request
 }
 
 // planHost reads what an issue of a plan is about.
@@ -38,7 +38,7 @@ func (g *GitHub) planHost(ctx context.Context, m escalation.Member, rec escalati
 		if !ok {
 			return h, fmt.Errorf("%s: %w", edge, feedback.ErrUnknown)
 		}
-		h.asks = &render.PlanningRequest{Feedback: x, Record: rec}
+		h.asks = &planview.Request{Feedback: x, Record: rec}
 		return h, nil
 	}
 	events, _, err := g.Ledger.Load(ctx, m.Case)
@@ -46,7 +46,7 @@ func (g *GitHub) planHost(ctx context.Context, m escalation.Member, rec escalati
 		return h, err
 	}
 	j, err := plan.FoldJournal(events)
-	h.port = &render.PortReport{Plan: name, Port: id, Journal: j, Attempts: plan.Attempts(events), Record: rec}
+	h.port = &planview.PortReport{Plan: name, Port: id, Journal: j, Attempts: plan.Attempts(events), Record: rec}
 	return h, err
 }
 
@@ -57,7 +57,7 @@ func (g *GitHub) planHost(ctx context.Context, m escalation.Member, rec escalati
 func (g *GitHub) CallForPort(ctx context.Context, call escalation.Call) (string, error) {
 	limits := g.Config.Escalation.Limits()
 	limits.Quiet = 0
-	call.Facts.Title = render.PortTitle(call.Member.Case, call.Facts.Type, g.Render)
+	call.Facts.Title = planview.PortTitle(call.Member.Case, call.Facts.Type, g.Render)
 	return g.call(ctx, routing.Case{Key: call.Member.Case}, call, limits)
 }
 
@@ -68,7 +68,7 @@ func (g *GitHub) AskPlanner(ctx context.Context, plan string, x feedback.Record)
 	limits.Quiet = 0
 	key := routing.EdgeKey(g.Repo.String(), plan, x.ID)
 	call := x.Asks(key)
-	call.Facts.Title = render.PlanningTitle(x, g.Render)
+	call.Facts.Title = planview.RequestTitle(x, g.Render)
 	return g.call(ctx, routing.Case{Key: key}, call, limits)
 }
 

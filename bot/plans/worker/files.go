@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -298,10 +298,10 @@ func FeedbackText(f plan.TestFeedback, failures int) string {
 	return b.String()
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(render.Printable(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(markdown.Printable(s)), " ") }
 
 func block(b *strings.Builder, name, text string) {
-	if text = strings.TrimRight(render.Printable(text), "\n"); text == "" {
+	if text = strings.TrimRight(markdown.Printable(text), "\n"); text == "" {
 		return
 	}
 	fence := "```"

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -85,7 +85,7 @@ const (
 )
 
 // shown is a worker's text as people may see it.
-func shown(s string, most int) string { return cut(render.Printable(diagnosis.Redact(s)), most) }
+func shown(s string, most int) string { return cut(markdown.Printable(diagnosis.Redact(s)), most) }
 
 func newRelay(d *Desk, l plan.Loop, edges map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
-	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -305,7 +305,7 @@ type implResult struct {
 }
 
 func (w worked) result(l plan.Loop) implResult {
-	return implResult{l.Turn, w.took.Seconds(), w.tokens, render.Printable(diagnosis.Redact(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
+	return implResult{l.Turn, w.took.Seconds(), w.tokens, markdown.Printable(diagnosis.Redact(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
 }
 
 // resultOf returns what the implementing worker sent in the present turn.

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/switchback-ci/switchback/bot/handler"
 )
 
 // Where the server takes webhooks, and whom GitHub sends back who signed in there,
@@ -21,48 +23,6 @@ const (
 	WebhookPath  = "/webhook"
 	CallbackPath = "/sign-in/callback"
 )
-
-// A Grant is a permission of the App, and what it is for.
-type Grant struct {
-	Key, Name, Level, Why string
-}
-
-// Grants are all that the App may do, the least with which it does its work.
-func Grants(dispatch bool) []Grant {
-	contents := Grant{"contents", "Contents", "read", "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line. Nothing is written."}
-	if dispatch {
-		contents.Level = "write"
-		contents.Why = "To read .github/switchback.yml, CODEOWNERS, and the code around a failing line; to send repository_dispatch, for which GitHub asks for write; and to drive ports and prompts, whose ledger is the branch switchback-ledger. Nothing else is written."
-	}
-	return []Grant{
-		{"actions", "Actions", "write", "To read the runs, logs and artifacts that are analyzed; to run failed jobs again and to start the workflow that a failure is handed to."},
-		{"checks", "Checks", "write", "To show the decision on a commit as a check."},
-		contents,
-		{"issues", "Issues", "write", "To call a human with an issue, and to read the boxes that are ticked there and the commands in comments."},
-		{"metadata", "Metadata", "read", "GitHub asks for it of every App. It tells who may answer."},
-		{"pull_requests", "Pull requests", "write", "To keep the one comment that hands a failure back, and the labels."},
-	}
-}
-
-// A Subscription is an event that GitHub sends the App, and what it is for.
-type Subscription struct {
-	Event, Why string
-}
-
-// Subscriptions are the events that the App asks for. That it was installed or
-// taken away, and that somebody asked for one of its checks again, GitHub says
-// without being asked.
-func Subscriptions() []Subscription {
-	return []Subscription{
-		{"workflow_run", "A run has finished, and is analyzed."},
-		{"pull_request", "The label switchback:paused was put on or taken off, it was closed, or its commits may change the configuration."},
-		{"pull_request_review", "A review asks for changes or approves."},
-		{"issues", "A box was ticked on an escalation, or its issue closed or opened again."},
-		{"issue_comment", "Somebody answers with a command such as /switchback resume."},
-		{"push", "The default branch may have another configuration."},
-		{"repository", "A repository has another name or owner, and keeps its history."},
-	}
-}
 
 // Wish is what somebody wants the App to be.
 type Wish struct {
@@ -102,11 +62,11 @@ func (w Wish) Check() (Wish, error) {
 // owner afterwards.
 func (w Wish) Manifest(back string) (string, error) {
 	permissions := map[string]string{}
-	for _, g := range Grants(w.Dispatch) {
+	for _, g := range handler.Permissions(w.Dispatch) {
 		permissions[g.Key] = g.Level
 	}
 	var events []string
-	for _, s := range Subscriptions() {
+	for _, s := range handler.Subscriptions() {
 		events = append(events, s.Event)
 	}
 	data, err := json.Marshal(map[string]any{

@@ -38,29 +38,3 @@ func TestWishes(t *testing.T) {
 		}
 	}
 }
-
-// Every permission and event says why, and writing contents is asked for by
-// those who need it alone.
-func TestGrantsSayWhy(t *testing.T) {
-	t.Parallel()
-	for _, dispatch := range []bool{false, true} {
-		seen := map[string]bool{}
-		for _, g := range Grants(dispatch) {
-			if seen[g.Key] || len(g.Why) < 20 || g.Name == "" {
-				t.Errorf("%+v", g)
-			}
-			seen[g.Key] = true
-			if g.Key == "contents" && (g.Level == "write") != dispatch {
-				t.Errorf("contents: %s", g.Level)
-			}
-			if g.Key == "contents" && dispatch != strings.Contains(g.Why, "ports and prompts") {
-				t.Errorf("contents: %s", g.Why)
-			}
-		}
-	}
-	for _, s := range Subscriptions() {
-		if len(s.Why) < 20 {
-			t.Errorf("%+v", s)
-		}
-	}
-}

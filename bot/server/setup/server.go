@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 )
 
@@ -276,11 +277,26 @@ type page struct {
 	GitHub   string
 }
 
-// Grants is for the template.
-func (p page) Grants() []Grant { return Grants(p.Wish.Dispatch) }
+// Grants returns the App's permissions for the template.
+func (p page) Grants() []handler.Permission {
+	all := handler.Permissions(p.Wish.Dispatch)
+	for i := range all {
+		all[i].Why = plain(all[i].Why)
+	}
+	return all
+}
 
-// Subscriptions is for the template.
-func (p page) Subscriptions() []Subscription { return Subscriptions() }
+// Subscriptions returns the App's events for the template.
+func (p page) Subscriptions() []handler.Subscription {
+	all := handler.Subscriptions()
+	for i := range all {
+		all[i].Why = plain(all[i].Why)
+	}
+	return all
+}
+
+// plain returns Markdown without its marks of code.
+func plain(markdown string) string { return strings.ReplaceAll(markdown, "`", "") }
 
 func (s *Server) show(w http.ResponseWriter, status int, p page) {
 	p.GitHub = s.o.GitHub

@@ -67,7 +67,7 @@ func (r Register) Heard(g Graph, id string, s Said, now time.Time) ([]routing.Ev
 	o := Outcome{OK: s.Done, Summary: s.By + ": " + orElse(s.Text, map[bool]string{true: "the plan was changed", false: "it is not changed"}[s.Done])}
 	if s.Done && question {
 		if strings.TrimSpace(s.Text) == "" {
-			return nil, &routing.RefusedError{Format: "a question is answered by a text"}
+			return nil, routing.Refuse("feedback.no-text", "an answer to a question needs a text")
 		}
 		o.Answer = s.Text
 	}

@@ -1,0 +1,78 @@
+package handler
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/render"
+)
+
+// standing is what the sender of an event may do in the repository.
+type standing struct {
+	login   string
+	id      int64
+	ignored bool   // the bot itself, or another bot: its answers do not count, and it gets no reply
+	may     bool   // answers count
+	want    string // the role that is needed
+	have    string // the role of a person, as GitHub says now
+}
+
+// sender returns who caused an event, and whether that person has the role want. A bot is known by
+// the id of its App alone: anybody may choose its name.
+func (d Deps) sender(ctx context.Context, e *Event, want string) (standing, error) {
+	u := e.Sender
+	if u.Login == "" && e.Comment != nil {
+		u = e.Comment.User
+	}
+	if u.Login == "" {
+		return standing{ignored: true}, nil
+	}
+	s := standing{login: u.Login, id: u.ID, want: want}
+	login, err := d.GitHub.Login(ctx)
+	if err != nil || strings.EqualFold(login, u.Login) {
+		s.ignored = true
+		return s, err
+	}
+	if strings.EqualFold(u.Type, "Bot") || strings.HasSuffix(u.Login, "[bot]") {
+		s.may = d.allowed(u.ID) || e.Comment != nil && e.Comment.App != nil && d.allowed(e.Comment.App.ID)
+		s.ignored = !s.may
+		return s, nil
+	}
+	s.may, s.have, err = d.mayAnswer(ctx, u.Login, want)
+	return s, err
+}
+
+// mayAnswer asks GitHub whether a person has the role want in the repository now, and returns which
+// role the person has.
+func (d Deps) mayAnswer(ctx context.Context, login, want string) (may bool, role string, err error) {
+	role, err = d.GitHub.Role(ctx, d.Repo, login)
+	return github.Allows(role, want), role, err
+}
+
+func (d Deps) allowed(id int64) bool {
+	return slices.ContainsFunc(d.Config.Answers.Apps, func(app int) bool { return int64(app) == id })
+}
+
+// quiet is how long a person who may not answer gets no second reply about it.
+const quiet = time.Hour
+
+// refuse replies to a person on an issue that they may not answer, once an hour, whatever they do.
+// Nothing is recorded.
+func (d Deps) refuse(ctx context.Context, number int, s standing, putBack bool) error {
+	prefix := d.key("refused", number, s.id, s.login)
+	now := d.Now()
+	_, err := d.GitHub.PostSeldom(ctx, d.Repo, number, render.Marker(prefix+"/"+now.UTC().Format("20060102T150405.000"), 0),
+		render.NotAllowed(s.login, s.want, s.have, putBack, d.words()), escaped(prefix+"/"), now.Add(-quiet))
+	return err
+}
+
+// escaped returns a marker's key as the marker contains it.
+func escaped(key string) string {
+	m := render.Marker(key, 0)
+	_, rest, _ := strings.Cut(m, "key=")
+	k, _, _ := strings.Cut(rest, " ")
+	return k
+}
