@@ -19,8 +19,8 @@ func (t *Text) Reset() { t.Head, t.tail, t.dropped = t.Head[:0], t.tail[:0], 0 }
 
 // Add adds bytes.
 func (t *Text) Add(b []byte) {
-	if room := t.Max - len(t.Head); room > 0 {
-		n := min(room, len(b))
+	if space := t.Max - len(t.Head); space > 0 {
+		n := min(space, len(b))
 		t.Head, b = append(t.Head, b[:n]...), b[n:]
 	}
 	if len(b) > t.Max {

@@ -395,16 +395,16 @@ func timestampLen(b []byte) int {
 }
 
 // shape is what eight bytes look like: digits and, where none stands, given bytes.
-type shape struct{ flip, room uint64 }
+type shape struct{ flip, least uint64 }
 
 // shapeOf makes a shape of eight bytes, in which d stands for a digit.
 func shapeOf(layout string) (s shape) {
 	for i := 7; i >= 0; i-- {
-		flip, room := uint64(layout[i]), uint64(0x7f)
+		flip, least := uint64(layout[i]), uint64(0x7f)
 		if layout[i] == 'd' {
-			flip, room = '0', 0x7f-9
+			flip, least = '0', 0x7f-9
 		}
-		s.flip, s.room = s.flip<<8|flip, s.room<<8|room
+		s.flip, s.least = s.flip<<8|flip, s.least<<8|least
 	}
 	return s
 }
@@ -413,7 +413,7 @@ func shapeOf(layout string) (s shape) {
 // each behind flip is at most 9 for a digit and 0 for a given byte.
 func (s shape) is(b []byte) bool {
 	x := binary.LittleEndian.Uint64(b) ^ s.flip
-	return (x|(x+s.room))&(0x80*ones) == 0
+	return (x|(x+s.least))&(0x80*ones) == 0
 }
 
 var (

@@ -132,12 +132,12 @@ func (in *Input) ReadLine(max int, buf *[]byte) (line []byte, cut int, err error
 	}
 	b := (*buf)[:0]
 	for {
-		room := max - len(b)
-		if room > len(frag) {
-			room = len(frag)
+		space := max - len(b)
+		if space > len(frag) {
+			space = len(frag)
 		}
-		b = append(b, frag[:room]...)
-		cut += len(frag) - room
+		b = append(b, frag[:space]...)
+		cut += len(frag) - space
 		if err != bufio.ErrBufferFull {
 			break
 		}

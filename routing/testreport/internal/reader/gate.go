@@ -85,16 +85,16 @@ func set(to *[256]uint64, bytes string, me uint64) {
 	}
 }
 
-// to returns the consoles that l is given to, and those for which only woken
+// to returns the consoles that the line t is given to, and those for which only woken
 // tells: that takes longer, and most lines belong to a console before them.
-// The first byte of l that is no blank stands at lead.
-func (g *gateGroup) to(l *lines.Line, lead int) (m, more uint64) {
-	t := l.Text
+// The first byte of t that is no blank stands at lead. All that look at it are
+// given a line that the runner marked.
+func (g *gateGroup) to(t string, marked bool, lead int) (m, more uint64) {
 	looks := g.blank
 	if t != "" {
 		looks = g.looks[t[0]]
 	}
-	if l.Mark != "" || lines.StepOver(*l) {
+	if marked {
 		return looks, 0
 	}
 	m = g.awake

@@ -168,8 +168,9 @@ func (lr *logReader) take(l lines.Line) {
 		lr.embedded = nil
 	}
 	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
+	marked := l.Mark != "" || lines.StepOver(l)
 	for i := range lr.gate {
-		if lr.offer(i, &l, lead) {
+		if lr.offer(i, &l, marked, lead) {
 			break
 		}
 	}
@@ -180,9 +181,9 @@ func (lr *logReader) take(l lines.Line) {
 
 // offer gives l to those consoles of group n that look at it, in their order,
 // until one claims it.
-func (lr *logReader) offer(n int, l *lines.Line, lead int) bool {
+func (lr *logReader) offer(n int, l *lines.Line, marked bool, lead int) bool {
 	g := &lr.gate[n]
-	to, more := g.to(l, lead)
+	to, more := g.to(l.Text, marked, lead)
 	for {
 		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
 			to, more = to|g.woken(l.Text, more), 0
