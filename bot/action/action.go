@@ -94,9 +94,9 @@ func newStep(env Env) (*step, error) {
 	}
 	s.reporter = &reporter{runner: s.runner, in: in}
 	s.deps = handler.Deps{
-		Repo: repo, GitHub: hub, Ledger: gitbranch.NewGit(hub.Client(), repo.Owner, repo.Name, in.LedgerBranch),
+		Repo: repo, GitHub: hub, Ledger: gitbranch.NewGit(hub.API(), repo.Owner, repo.Name, in.LedgerBranch),
 		ServerURL: env.Getenv("GITHUB_SERVER_URL"), DefaultBranch: s.event.Repository.DefaultBranch,
-		Process: processName(env.Getenv), LeaseTTL: duration(env, "SWITCHBACK_CLAIM_TTL", 3*time.Minute), Now: env.Now, Log: log,
+		Process: processName(env.Getenv), LeaseTTL: duration(env, "SWITCHBACK_LEASE_TTL", 3*time.Minute), Now: env.Now, Log: log,
 		Reporter: s.reporter, Goals: s.reporter, Metrics: uncounted{}, Waiter: waiter{}, Builds: handler.WorkflowBuilds{},
 	}
 	return s, nil

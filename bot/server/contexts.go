@@ -58,7 +58,7 @@ const remembered = time.Minute
 type repoContext struct {
 	*contexts
 	repo   github.Repo
-	hub    *github.Hub
+	gh     *github.Client
 	ledger *repoLedger
 	cachedConfig
 }
@@ -178,8 +178,8 @@ func (f *contexts) unread(r queue.Repository) (*repoContext, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &repoContext{contexts: f, repo: repo, hub: h}
-	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.Client(), repo.Owner, repo.Name, ""))
+	o := &repoContext{contexts: f, repo: repo, gh: h}
+	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.API(), repo.Owner, repo.Name, ""))
 	o.ledger.shown = f.shown
 	return o, nil
 }
@@ -218,8 +218,8 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 		return nil
 	}
 	p.read = now
-	data, err := o.hub.File(ctx, o.repo, config.Path, "")
-	if err = o.hub.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
+	data, err := o.gh.File(ctx, o.repo, config.Path, "")
+	if err = o.gh.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
 		return err
 	}
 	if p.config, err = config.Parse(config.Path, data); err != nil {
@@ -247,7 +247,7 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.Deps, error) {
 	rules, err := analysis.Rules(o.config)
 	return handler.Deps{
-		Repo: o.repo, GitHub: o.hub, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
+		Repo: o.repo, GitHub: o.gh, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
 		DefaultBranch: d.event.Repository.DefaultBranch,
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
 		Reporter: reporter{log}, Goals: reporter{log}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,

@@ -27,7 +27,7 @@ func decode(s queue.Delivery) delivery {
 		d.Action = unreadable
 		return d
 	}
-	d.Action, d.Installation, d.Lane = clip(d.event.Action), d.event.Installation.ID, serializationKey(d.event)
+	d.Action, d.Installation, d.Key = clip(d.event.Action), d.event.Installation.ID, serializationKey(d.event)
 	return d
 }
 

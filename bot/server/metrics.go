@@ -154,16 +154,16 @@ func (m *metrics) answered(installation int64) func(github.Answer) {
 }
 
 // listening counts the open streams of events.
-func listening(h *eventstream.Hub) prometheus.Collector {
+func listening(h *eventstream.Broadcaster) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "switchback_event_streams", Help: "Streams of live events that are open."},
-		func() float64 { return float64(h.Clients()) })
+		func() float64 { return float64(h.Subscribers()) })
 }
 
 // depth reads the state of the queue when the metrics are scraped.
 type depth struct{ store *queue.Store }
 
 var (
-	depthDesc = prometheus.NewDesc("switchback_queue_depth", "Deliveries that are not done, by state; poison ones are not tried again.", []string{"state"}, nil)
+	depthDesc = prometheus.NewDesc("switchback_queue_depth", "Deliveries that are not done, by state; dead letters are not retried.", []string{"state"}, nil)
 	ageDesc   = prometheus.NewDesc("switchback_queue_age_seconds", "Age of the oldest delivery that waits, 0 if none does.", nil, nil)
 )
 
@@ -189,7 +189,7 @@ func (d *depth) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.NewInvalidMetric(depthDesc, err)
 		return
 	}
-	for _, state := range []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Poison} {
+	for _, state := range []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.DeadLetter} {
 		ch <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(counts[state]), string(state))
 	}
 }

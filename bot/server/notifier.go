@@ -20,7 +20,7 @@ import (
 // notifier publishes the events of all ledgers while they happen.
 type notifier struct {
 	feed     *eventstream.Feed
-	hub      *eventstream.Hub
+	hub      *eventstream.Broadcaster
 	contexts *contexts
 	kept     time.Duration // of an event
 	log      *slog.Logger
@@ -33,7 +33,7 @@ type notifier struct {
 }
 
 func newNotifier(f *eventstream.Feed, o *contexts, kept time.Duration, log *slog.Logger) *notifier {
-	return &notifier{feed: f, hub: eventstream.NewHub(f, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
+	return &notifier{feed: f, hub: eventstream.NewBroadcaster(f, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
 }
 
 // run publishes until serving ends, and writes the tables until ctx ends. wait returns when both have

@@ -34,7 +34,7 @@ func (recoverAll) InsertOpts() river.InsertOpts {
 func (v *server) recovery() (*recovery.Recovery, error) {
 	self, err := v.installations.app.Self(github.Options{Log: v.log, ContentInterval: v.settings.Interval, MaxWait: 10 * time.Second,
 		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0),
-		Ration: sharedLimits(v.store, "app"), Holder: holder(v.store, v.installations.process), Rates: v.settings.Limits})
+		Budget: sharedLimits(v.store, "app"), Holder: holder(v.store, v.installations.process), Rates: v.settings.Limits})
 	if err != nil {
 		return nil, err
 	}

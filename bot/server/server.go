@@ -60,7 +60,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	defer func() { err = errors.Join(err, v.store.Close()) }()
 	v.installations = &installations{app: app, login: s.App.Bot(), process: name, store: v.store, settings: s, metrics: v.metrics, log: log}
 	v.contexts = &contexts{installations: v.installations, store: v.store, metrics: v.metrics, log: log,
-		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.Claim}
+		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.LeaseTTL}
 	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
 	v.contexts.shown = v.live.shown
 	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}

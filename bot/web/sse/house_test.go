@@ -29,10 +29,10 @@ import (
 type house struct {
 	db   *database.DB
 	feed *eventstream.Feed
-	hub  *eventstream.Hub
+	hub  *eventstream.Broadcaster
 	h    *sse.Handler
 	url  string
-	stop func() // of the Hub
+	stop func() // of the Broadcaster
 
 	ended atomic.Bool
 }
@@ -53,8 +53,8 @@ func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)
 		t.Fatal(err)
 	}
 	f := eventstream.New(db)
-	x := &house{db: db, feed: f, hub: eventstream.NewHub(f, sse.Frame)}
-	x.h = &sse.Handler{Hub: x.hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
+	x := &house{db: db, feed: f, hub: eventstream.NewBroadcaster(f, sse.Frame)}
+	x.h = &sse.Handler{Events: x.hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
 	if change != nil {
 		change(x.h)
 	}
