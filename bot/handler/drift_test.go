@@ -29,7 +29,7 @@ func TestPermissionsSayWhy(t *testing.T) {
 			if p.Key == "contents" && (p.Level == "write") != dispatch {
 				t.Errorf("contents: %s", p.Level)
 			}
-			if p.Key == "contents" && dispatch != strings.Contains(p.Why, "ports and prompts") {
+			if p.Key == "contents" && dispatch != strings.Contains(p.Why, "ports and surveys") {
 				t.Errorf("contents: %s", p.Why)
 			}
 		}
