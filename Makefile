@@ -63,16 +63,17 @@ unit-e2e:
 	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
 	CGO_ENABLED=1 $(GOTEST) $(RACE) -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
 
-lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
+lint: e2e-tools ## gofmt, vet, staticcheck, deadcode, actionlint
 	@fmt=$$(gofmt -l bot cmd e2e internal routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	$(GO) vet ./...
 	$(BIN)/staticcheck ./...
+	scripts/deadcode.sh $(BIN)/deadcode
 	$(BIN)/actionlint
 
 e2e: e2e-tools build ## the end-to-end tests alone
 	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
 
-e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck e2e/node_modules/.package-lock.json
+e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck $(BIN)/deadcode e2e/node_modules/.package-lock.json
 
 $(BIN)/act: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/act github.com/nektos/act
@@ -82,6 +83,9 @@ $(BIN)/actionlint: tools/go.sum
 
 $(BIN)/staticcheck: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
+
+$(BIN)/deadcode: tools/go.sum
+	cd tools && $(GO) build -o $(BIN)/deadcode golang.org/x/tools/cmd/deadcode
 
 $(BIN)/gremlins: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/gremlins github.com/go-gremlins/gremlins/cmd/gremlins

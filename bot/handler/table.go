@@ -84,12 +84,9 @@ func serverRoutes() []Row {
 	}
 }
 
-// table holds all rows. The handlers of one event run in this order.
+// table is the dispatch table: every event that anything is done about. The handlers of one event
+// run in this order.
 var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), routes())
-
-// Table returns the dispatch table: every event that anything is done about, in the order in which
-// the handlers of one event run.
-func Table() []Row { return slices.Clone(table) }
 
 // Wanted reports whether the App does anything about an event with an action. Its server answers all
 // others and drops them.
