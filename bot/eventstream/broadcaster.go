@@ -32,8 +32,8 @@ type Encoded struct {
 	Text []byte // the event in the form that NewBroadcaster's encode returns; shared, do not modify
 }
 
-// Broadcaster reads the feed once for all subscribers. Each reads at its own pace and does not block the
-// others; one that falls too far behind is dropped.
+// Broadcaster reads the feed once for all subscribers. Each reads at its own pace and does not
+// block the others; one that falls too far behind is dropped.
 type Broadcaster struct {
 	feed     *Feed
 	encode   func(activity.Event) []byte
@@ -131,8 +131,8 @@ func (b *Broadcaster) end() {
 
 // Subscriber receives events. It must be used by one goroutine.
 type Subscriber struct {
-	// Astray reports that the requested position is after the end of the feed, and so belongs to another
-	// feed: the subscriber begins at the end instead.
+	// Astray reports that the requested position is after the end of the feed, and so belongs to
+	// another feed: the subscriber begins at the end instead.
 	Astray bool
 
 	broadcaster *Broadcaster
@@ -194,9 +194,9 @@ func (c *Subscriber) Unsubscribe() {
 // At returns the position up to which the subscriber has received every event.
 func (c *Subscriber) At() int64 { return c.at }
 
-// Next waits for events and returns those since the last call, oldest first, or nothing if tick fires
-// first. It returns ErrSlow if the subscriber has fallen too far behind, and ErrEnded after the end of
-// the Broadcaster.
+// Next waits for events and returns those since the last call, oldest first, or nothing if tick
+// fires first. It returns ErrSlow if the subscriber has fallen too far behind, and ErrEnded after
+// the end of the Broadcaster.
 func (c *Subscriber) Next(ctx context.Context, tick <-chan time.Time) ([]Encoded, error) {
 	for {
 		moved := c.broadcaster.changed.next()
@@ -229,8 +229,8 @@ func (c *Subscriber) Next(ctx context.Context, tick <-chan time.Time) ([]Encoded
 	}
 }
 
-// readRecent returns the next events that the Broadcaster holds, unless earlier ones have to be read
-// from the database first.
+// readRecent returns the next events that the Broadcaster holds, unless earlier ones have to be
+// read from the database first.
 func (c *Subscriber) readRecent() ([]Encoded, bool, error) {
 	h := c.broadcaster
 	h.mu.Lock()

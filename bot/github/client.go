@@ -1,9 +1,10 @@
 // Package github is the only package that imports go-github. It reads runs, logs, artifacts, pull
-// requests and files, and it brings comments, checks, labels and issues to a wanted state: each write
-// reads the live state first and sends only the difference, so that repeating it changes nothing.
+// requests and files, and it brings comments, checks, labels and issues to a wanted state: each
+// write reads the live state first and sends only the difference, so that repeating it changes
+// nothing.
 //
-// Every error has advice (see bot/advice): try again later (and when), gone, failed or read-only. No
-// error and no log line contains a token or a signed URL.
+// Every error has advice (see bot/advice): try again later (and when), gone, failed or read-only.
+// No error and no log line contains a token or a signed URL.
 package github
 
 import (
@@ -36,17 +37,17 @@ type Options struct {
 	Login   string       // the bot's own login, if known
 	Former  []string     // earlier logins of the bot, whose posts it still owns
 
-	// Tokens returns the token of each request, instead of Token, where tokens expire and are renewed.
-	// An *Error that it returns is passed on unchanged.
+	// Tokens returns the token of each request, instead of Token, where tokens expire and are
+	// renewed. An *Error that it returns is passed on unchanged.
 	Tokens func(context.Context) (string, error)
-	// CacheBytes is the size of the cache for conditional requests, which do not count against the rate
-	// limit if nothing changed; 0 disables it.
+	// CacheBytes is the size of the cache for conditional requests, which do not count against the
+	// rate limit if nothing changed; 0 disables it.
 	CacheBytes int
 	// Observe is called with each response of the API. It must not block.
 	Observe func(Answer)
 
-	// Budget is the rate limit state that all processes with this identity share; nil means that this
-	// Client is the only one. Holder names this process among them.
+	// Budget is the rate limit state that all processes with this identity share; nil means that
+	// this Client is the only one. Holder names this process among them.
 	Budget ratelimit.Store
 	Holder string
 	Rates  ratelimit.Limits // except for the interval; zero means GitHub's
@@ -62,8 +63,8 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Client is a GitHub client with one identity. It is safe for concurrent use; its writes are sent one
-// at a time. Use one per installation.
+// Client is a GitHub client with one identity. It is safe for concurrent use; its writes are sent
+// one at a time. Use one per installation.
 type Client struct {
 	o       Options
 	gh      *github.Client
@@ -117,15 +118,16 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// plainTransport returns a transport that times out if a server accepts a request and does not respond.
+// plainTransport returns a transport that times out if a server accepts a request and does not
+// respond.
 func plainTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = time.Minute
 	return t
 }
 
-// API returns the underlying go-github client, with this Client's token and rate limiter. The ledger
-// on a branch uses it. Pass its errors to Wrap.
+// API returns the underlying go-github client, with this Client's token and rate limiter. The
+// ledger on a branch uses it. Pass its errors to Wrap.
 func (h *Client) API() *github.Client { return h.gh }
 
 // Repo names a repository.

@@ -13,16 +13,16 @@ import (
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 )
 
-// unreachableDelay is the least time to wait when the shared budget cannot be reached; up to as much
-// again is added at random.
+// unreachableDelay is the least time to wait when the shared budget cannot be reached; up to as
+// much again is added at random.
 const unreachableDelay = 5 * time.Second
 
 // detachedTimeout bounds an update of the shared budget that no caller waits for.
 const detachedTimeout = 5 * time.Second
 
 // rateLimiter acquires a share of the budget before a request is sent: several tokens at a time for
-// reads, the write lease for each write. Writes are sent one at a time, in this process and among all
-// processes that share the budget.
+// reads, the write lease for each write. Writes are sent one at a time, in this process and among
+// all processes that share the budget.
 type rateLimiter struct {
 	budget ratelimit.Store
 	limits ratelimit.Limits
@@ -62,8 +62,8 @@ func newRateLimiter(o Options) *rateLimiter {
 }
 
 // creates reports whether GitHub may count a request as one that creates content. GitHub does not
-// document which requests count, so every write does except deletions and those that only start a run
-// or a delivery.
+// document which requests count, so every write does except deletions and those that only start a
+// run or a delivery.
 func creates(method, path string) bool {
 	if !writes(method) || method == http.MethodDelete {
 		return false
@@ -76,8 +76,8 @@ func creates(method, path string) bool {
 	return true
 }
 
-// acquire waits until a request may be sent, for at most budget in addition to the earlier writes of
-// this process. It returns how long it waited, and the function to call after the response.
+// acquire waits until a request may be sent, for at most budget in addition to the earlier writes
+// of this process. It returns how long it waited, and the function to call after the response.
 func (g *rateLimiter) acquire(ctx context.Context, method, path string, budget time.Duration) (leave func(), waited time.Duration, err error) {
 	if writes(method) && !strings.HasSuffix(path, "/graphql") {
 		return g.write(ctx, creates(method, path), budget)
@@ -131,8 +131,8 @@ func (g *rateLimiter) tryAcquire() (wait time.Duration, freed <-chan struct{}, o
 	return 0, nil, true
 }
 
-// refill gets tokens from the budget, unless another goroutine has just done so. It returns how long
-// to wait if there are none.
+// refill gets tokens from the budget, unless another goroutine has just done so. It returns how
+// long to wait if there are none.
 func (g *rateLimiter) refill(ctx context.Context) (wait time.Duration, err error) {
 	select {
 	case g.refilling <- struct{}{}:

@@ -31,11 +31,11 @@ func fakeClient(t *testing.T, c *clock, h http.HandlerFunc, edit ...func(*Option
 	for _, f := range edit {
 		f(&o)
 	}
-	hub, err := New(o)
+	client, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hub
+	return client
 }
 
 var repo = Repo{"o", "r"}

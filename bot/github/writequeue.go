@@ -23,8 +23,8 @@ func (h *Client) Busy() bool {
 }
 
 // EnterWriteQueue waits until no other caller is in the write queue and the rate limits allow a
-// write, so that state which the caller reads afterwards is fresh when it posts. It returns the same
-// errors as CheckWriteBudget. Without an error the caller must call leave.
+// write, so that state which the caller reads afterwards is fresh when it posts. It returns the
+// same errors as CheckWriteBudget. Without an error the caller must call leave.
 func (h *Client) EnterWriteQueue(ctx context.Context) (leave func(), err error) {
 	g := h.tr.limiter
 	select {

@@ -30,8 +30,8 @@ type installations struct {
 	asked   []int64 // installations of clients, the most recently used one last
 }
 
-// maxClients bounds the installations whose tokens and answers of GitHub are kept. For another one GitHub
-// is asked anew; the state of the rate limiter is in the database.
+// maxClients bounds the installations whose tokens and answers of GitHub are kept. For another one
+// GitHub is asked anew; the state of the rate limiter is in the database.
 const maxClients = 32
 
 // client returns the client of an installation. A process has one for each, and all processes share
@@ -70,9 +70,9 @@ func (f *installations) forget(installation int64) {
 	f.asked = slices.DeleteFunc(f.asked, func(id int64) bool { return id == installation })
 }
 
-// writable returns an error that says when to come back while the rate limit lets no write through for
-// longer than a moment. A delivery that waits is handled with all that came meanwhile, and only the
-// newest state is posted.
+// writable returns an error that says when to come back while the rate limit lets no write through
+// for longer than a moment. A delivery that waits is handled with all that came meanwhile, and only
+// the newest state is posted.
 func (f *installations) writable(ctx context.Context, installation int64) error {
 	if installation <= 0 {
 		return nil
@@ -84,13 +84,14 @@ func (f *installations) writable(ctx context.Context, installation int64) error 
 	return h.CheckWriteBudget(ctx)
 }
 
-// sharedLimits returns the state of the rate limiter that all processes of the App share under a name.
+// sharedLimits returns the state of the rate limiter that all processes of the App share under a
+// name.
 func sharedLimits(s *queue.Store, name string) ratelimit.Store {
 	return sqllimit.Store{DB: s.Database(), Name: name}
 }
 
-// holder names this process among those that share a rate limiter. A process that has an SQLite file
-// has it alone, and keeps its name over restarts.
+// holder names this process among those that share a rate limiter. A process that has an SQLite
+// file has it alone, and keeps its name over restarts.
 func holder(s *queue.Store, process string) string {
 	if s.Database().Kind == database.SQLite {
 		return ratelimit.Alone

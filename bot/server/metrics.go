@@ -70,7 +70,8 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// here serves the metrics to this machine alone: the address is open to the world, and others get 404.
+// here serves the metrics to this machine alone: the address is open to the world, and others get
+// 404.
 func (m *metrics) here() http.Handler {
 	h := m.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +83,8 @@ func (m *metrics) here() http.Handler {
 	})
 }
 
-// scraped serves the metrics on an address of their own until end is called, if the settings name one.
+// scraped serves the metrics on an address of their own until end is called, if the settings name
+// one.
 func (v *server) scraped() (end func(), err error) {
 	if v.settings.Metrics == "" {
 		return func() {}, nil
@@ -103,8 +105,8 @@ func (v *server) scraped() (end func(), err error) {
 	return func() { _ = web.Close() }, nil
 }
 
-// delivered counts an answer to a webhook. event becomes a label; it is "" if GitHub did not sign the
-// delivery.
+// delivered counts an answer to a webhook. event becomes a label; it is "" if GitHub did not sign
+// the delivery.
 func (m *metrics) delivered(event, outcome string, took time.Duration) {
 	if event != "" && !handler.Known(event) {
 		event = "other"

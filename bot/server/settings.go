@@ -1,5 +1,5 @@
-// Package server is Switchback as a GitHub App: it accepts webhooks, stores them until they are handled,
-// and calls the handlers that the Action calls as well.
+// Package server is Switchback as a GitHub App: it accepts webhooks, stores them until they are
+// handled, and calls the handlers that the Action calls as well.
 package server
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// Settings say how the server runs. Each is a flag of `switchback serve` and an environment variable;
-// the flag takes precedence.
+// Settings say how the server runs. Each is a flag of `switchback serve` and an environment
+// variable; the flag takes precedence.
 type Settings struct {
 	Listen    string           // address that is listened on
 	Data      string           // data directory
@@ -260,8 +260,8 @@ func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Hand
 // WithGroup implements slog.Handler.
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
-// OpenStore opens the database that the flags and the environment name. The App's credentials are not
-// needed, and the server may run.
+// OpenStore opens the database that the flags and the environment name. The App's credentials are
+// not needed, and the server may run.
 func OpenStore(ctx context.Context, flags map[string]string, getenv func(string) string) (*queue.Store, error) {
 	s, err := load(flags, getenv)
 	if err != nil {

@@ -131,11 +131,11 @@ func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool)
 	return slices.Insert(batch, at, d), nil
 }
 
-// deliver handles a batch. If it has several deliveries, or the installation is writing, they are only
-// recorded; their effects are applied once, in the newest state, when the write queue lets them. What
-// came of the key meanwhile is recorded before. Only then deliveries are done: a process that is
-// killed before begins again, and no run is recorded twice. An error of another delivery than d is
-// left to its own job.
+// deliver handles a batch. If it has several deliveries, or the installation is writing, they are
+// only recorded; their effects are applied once, in the newest state, when the write queue lets
+// them. What came of the key meanwhile is recorded before. Only then deliveries are done: a process
+// that is killed before begins again, and no run is recorded twice. An error of another delivery
+// than d is left to its own job.
 func (w *worker) deliver(ctx context.Context, o *repoContext, d delivery, batch []delivery, seen map[string]bool, log *slog.Logger) error {
 	t := batchResult{hold: len(batch) > 1 || seen != nil && o.gh.Busy()}
 	if err := w.record(ctx, o, d, batch, &t, log); err != nil {

@@ -13,8 +13,9 @@ const (
 	slotTTL = 2 * time.Minute
 	// retryInterval is when to ask again for what another process holds.
 	retryInterval = 100 * time.Millisecond
-	// grain is in how many intervals the period of the token rate is recorded, grants is what part of
-	// the tokens one grant has at most, and lives is for what part of the period a grant is valid.
+	// grain is in how many intervals the period of the token rate is recorded, grants is what part
+	// of the tokens one grant has at most, and lives is for what part of the period a grant is
+	// valid.
 	grain, grants, lives = 240, 15, 60
 	// shares is how many processes get slots at once without another one having to release some.
 	shares = 4
@@ -22,8 +23,9 @@ const (
 	ahead = time.Hour
 )
 
-// State is what was sent, and which process may send. Times are in microseconds of the Store's clock,
-// which all processes share. The zero State is that of an installation that has sent nothing.
+// State is what was sent, and which process may send. Times are in microseconds of the Store's
+// clock, which all processes share. The zero State is that of an installation that has sent
+// nothing.
 type State struct {
 	Content []int64          `json:"content,omitempty"` // when requests that create content were answered, ascending
 	Spent   []Spent          `json:"spent,omitempty"`   // ascending
@@ -198,12 +200,12 @@ func (s *State) available(t int64, l Limits, need int) (free int, wait time.Dura
 	return free, max(retryInterval, span(until-t)) // other processes return by then what they have not spent
 }
 
-// remembered is how long spent tokens count, in microseconds: a little longer than at GitHub, where a
-// request arrives after it was sent.
+// remembered is how long spent tokens count, in microseconds: a little longer than at GitHub, where
+// a request arrives after it was sent.
 func (l Limits) remembered() int64 { return (l.Points.Per + l.Points.Per/lives).Microseconds() }
 
-// assignSlots assigns slots to the holder, not fewer than it uses if enough are free, and returns how
-// many it has. All processes together have at most AtOnce.
+// assignSlots assigns slots to the holder, not fewer than it uses if enough are free, and returns
+// how many it has. All processes together have at most AtOnce.
 func (s *State) assignSlots(t int64, l Limits, a Request) int {
 	free, others := l.AtOnce, 0
 	for name, sh := range s.Shares {
@@ -213,8 +215,8 @@ func (s *State) assignSlots(t int64, l Limits, a Request) int {
 	}
 	part := l.AtOnce
 	if others > 0 || a.Holder != Alone {
-		// Half of the free slots stay free: a killed process holds its slots until they expire, and the
-		// process that replaces it must not wait for that.
+		// Half of the free slots stay free: a killed process holds its slots until they expire, and
+		// the process that replaces it must not wait for that.
 		part = max(1, min(l.AtOnce/max(shares, others+1), free/2))
 	}
 	sh := s.Shares[a.Holder]
@@ -227,7 +229,8 @@ func (s *State) assignSlots(t int64, l Limits, a Request) int {
 	return sh.Slots
 }
 
-// returnTokens records what the holder has spent of its last grant as spent now; the rest is free again.
+// returnTokens records what the holder has spent of its last grant as spent now; the rest is free
+// again.
 func (s *State) returnTokens(t int64, l Limits, a Request) {
 	sh, ok := s.Shares[a.Holder]
 	if !ok {

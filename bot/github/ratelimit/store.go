@@ -9,8 +9,8 @@ import (
 // Store keeps a State for all processes that share it.
 type Store interface {
 	// Update calls step in one atomic transaction on the State, with the time of a clock that all
-	// processes share. After an error it is unknown whether the change was stored, so the caller must
-	// not send anything.
+	// processes share. After an error it is unknown whether the change was stored, so the caller
+	// must not send anything.
 	Update(ctx context.Context, step func(now time.Time, s *State)) error
 }
 

@@ -49,7 +49,7 @@ type Workflows struct {
 	Leave    bool          // do not wait: whoever hears of the end goes on
 
 	// Patience is how long is waited on the spot for what is over soon, such as another
-	// process's dispatch; longer it is a *hub.Error of kind Later. 0: as long as it takes.
+	// process's dispatch; longer it is a *github.Error with the advice Later. 0: as long as it takes.
 	Patience time.Duration
 }
 

@@ -21,8 +21,8 @@ type Delivery struct {
 	Action       string // of the payload, "" if it has none
 	ReceivedAt   time.Time
 	Payload      []byte
-	// Key is the serialization key: deliveries with the same key are about the same subject. "" for a
-	// delivery that shares its subject with no other.
+	// Key is the serialization key: deliveries with the same key are about the same subject. "" for
+	// a delivery that shares its subject with no other.
 	Key string
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/sleep"
 )
 
-// PendingWithKey returns the oldest deliveries of an event with a serialization key that are neither in
-// progress nor finished, at most n, oldest first.
+// PendingWithKey returns the oldest deliveries of an event with a serialization key that are
+// neither in progress nor finished, at most n, oldest first.
 func (s *Store) PendingWithKey(ctx context.Context, key, event string, n int) ([]Delivery, error) {
 	rows, err := s.db.Read.QueryContext(ctx, `SELECT id, hook, installation, event, action, received_at, payload, encoding, serialization_key FROM delivery
 		WHERE serialization_key = $1 AND event = $2 AND state IN ('received', 'later', 'failed') ORDER BY received_at, id LIMIT $3`, key, event, n)
@@ -36,8 +36,8 @@ func (s *Store) PendingWithKey(ctx context.Context, key, event string, n int) ([
 	return out, rows.Err()
 }
 
-// Finish records that deliveries are done, all or none, because the work on another delivery covered
-// them. Their own jobs find nothing left to do.
+// Finish records that deliveries are done, all or none, because the work on another delivery
+// covered them. Their own jobs find nothing left to do.
 func (s *Store) Finish(ctx context.Context, ids ...string) error {
 	return s.db.Tx(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {
@@ -84,7 +84,8 @@ func (s *Store) Hurry(ctx context.Context, installation int64) error {
 	for range 20 {
 		var noting int
 		err := s.jobs.tx(ctx, func(t tx) error {
-			// A job is due from its creation; the two databases store that time in different formats.
+			// A job is due from its creation; the two databases store that time in different
+			// formats.
 			_, err := t.exec(ctx, "UPDATE river_job SET state = 'available', scheduled_at = created_at WHERE state = 'scheduled' AND "+those, installation)
 			return err
 		})

@@ -47,12 +47,12 @@ type deliveryArgs struct {
 // Kind implements river.JobArgs.
 func (deliveryArgs) Kind() string { return "delivery" }
 
-// Attempts is how often processing a delivery may fail, or crash the process, before it becomes a dead
-// letter.
+// Attempts is how often processing a delivery may fail, or crash the process, before it becomes a
+// dead letter.
 const Attempts = 10
 
-// begins is how often River begins a job at most: effectively unbounded, because attempts are counted
-// with the delivery.
+// begins is how often River begins a job at most: effectively unbounded, because attempts are
+// counted with the delivery.
 const begins = 1 << 14
 
 func jobsOf(ids []string) []river.InsertManyParams {

@@ -21,26 +21,26 @@ import (
 
 // Work configures how deliveries are processed. Zero fields have defaults.
 type Work struct {
-	// Handle processes one delivery. It is called concurrently, and again for a delivery that it has
-	// finished if the process is killed at that moment.
+	// Handle processes one delivery. It is called concurrently, and again for a delivery that it
+	// has finished if the process is killed at that moment.
 	Handle func(ctx context.Context, d Delivery) error
-	// Advise returns the advice on an error of Handle. Later, NotYet and Blocked are retried for up to
-	// three days, Fail is tried Attempts times in all, Gone and Invalid are not retried. nil: every
-	// error is advice.Fail.
+	// Advise returns the advice on an error of Handle. Later, NotYet and Blocked are retried for up
+	// to three days, Fail is tried Attempts times in all, Gone and Invalid are not retried. nil:
+	// every error is advice.Fail.
 	Advise  func(error) advice.Advice
 	Workers *river.Workers // of further kinds of jobs; nil: none
 	// Periodic jobs, each with a worker among Workers.
 	Periodic []*river.PeriodicJob
-	// Aside are further queues, each with one job at a time in addition to those of AtOnce, so that a
-	// long job delays no delivery.
+	// Aside are further queues, each with one job at a time in addition to those of AtOnce, so that
+	// a long job delays no delivery.
 	Aside   []string
 	AtOnce  int           // jobs, default 8
 	Timeout time.Duration // of one attempt, default 5 minutes
 	// Backoff is how long to wait after the n-th attempt, 1 for the first.
 	// Default: n⁴ seconds, at most an hour, and a tenth of it by chance.
 	Backoff func(n int) time.Duration
-	// How long the payloads of finished deliveries are kept, default 7 days, and how long their rows,
-	// default 90 days.
+	// How long the payloads of finished deliveries are kept, default 7 days, and how long their
+	// rows, default 90 days.
 	KeepPayloads, KeepRows time.Duration
 	Log                    *slog.Logger // default: none
 }
@@ -94,8 +94,8 @@ func (w Work) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().UTC().Add(w.Backoff(job.Attempt))
 }
 
-// Start processes deliveries in the background until Stop or Close, also after ctx ends. Work that a
-// killed process had begun is begun again.
+// Start processes deliveries in the background until Stop or Close, also after ctx ends. Work that
+// a killed process had begun is begun again.
 func (s *Store) Start(ctx context.Context, w Work) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,8 +178,8 @@ func (s *Store) tendOn(w Work, stopped <-chan struct{}) {
 	}
 }
 
-// tend returns the jobs of killed processes to the queue, marks deliveries whose job River discarded as
-// dead letters, and prunes.
+// tend returns the jobs of killed processes to the queue, marks deliveries whose job River
+// discarded as dead letters, and prunes.
 func (s *Store) tend(ctx context.Context, w Work) error {
 	if err := s.jobs.revive(ctx); err != nil {
 		return fmt.Errorf("the queue: %w", err)
@@ -217,8 +217,8 @@ func (w *worker) NextRetry(job *river.Job[deliveryArgs]) time.Time {
 func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 0 }
 
 // Work implements river.Worker. It records the delivery's state before it returns to River: after a
-// crash in between, River runs the job again, which finds the delivery finished. River counts none of
-// the attempts: they are counted with the delivery.
+// crash in between, River runs the job again, which finds the delivery finished. River counts none
+// of the attempts: they are counted with the delivery.
 func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	id := job.Args.Delivery
 	kills, err := w.kills(ctx, id)
@@ -229,8 +229,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 		err := fmt.Errorf("the process ended %d times while it was worked on", kills)
 		return errors.Join(w.record(ctx, id, DeadLetter, err, time.Time{}), river.JobCancel(err))
 	}
-	// A delivery during which processes crashed runs in isolation, which shows whether it causes the
-	// crash, and lets those that merely ran beside it finish.
+	// A delivery during which processes crashed runs in isolation, which shows whether it causes
+	// the crash, and lets those that merely ran beside it finish.
 	part := int64(1)
 	if kills >= suspicious {
 		part = everyone
@@ -286,8 +286,8 @@ func (w *worker) kills(ctx context.Context, id string) (n int, err error) {
 	return n, told("delivery", err)
 }
 
-// storable makes the error of any worker storable: on PostgreSQL a U+0000 in one error keeps River from
-// recording the results of the whole batch of jobs.
+// storable makes the error of any worker storable: on PostgreSQL a U+0000 in one error keeps River
+// from recording the results of the whole batch of jobs.
 func storable(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
 	err := work(ctx)
 	if err == nil || clean(err.Error()) == err.Error() {

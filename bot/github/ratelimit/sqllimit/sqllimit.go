@@ -1,4 +1,5 @@
-// Package sqllimit stores the rate limit state in the App's database, for all processes that share it.
+// Package sqllimit stores the rate limit state in the App's database, for all processes that share
+// it.
 package sqllimit
 
 import (
@@ -37,8 +38,8 @@ type Store struct {
 
 var _ ratelimit.Store = Store{}
 
-// Update implements ratelimit.Store. The clock is PostgreSQL's, or this process's with SQLite, whose
-// file no other process uses.
+// Update implements ratelimit.Store. The clock is PostgreSQL's, or this process's with SQLite,
+// whose file no other process uses.
 func (k Store) Update(ctx context.Context, step func(time.Time, *ratelimit.State)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -72,7 +73,8 @@ func (k Store) Update(ctx context.Context, step func(time.Time, *ratelimit.State
 	return nil
 }
 
-// lock reads the state and locks it until the transaction ends. SQLite has locked the whole file by then.
+// lock reads the state and locks it until the transaction ends. SQLite has locked the whole file by
+// then.
 func (k Store) lock(ctx context.Context, tx *sql.Tx) (state string, err error) {
 	read := "SELECT state FROM rate_limit WHERE name = $1"
 	if k.DB.Kind == database.Postgres {
