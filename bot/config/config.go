@@ -19,7 +19,7 @@ const Path = ".github/switchback.yml"
 type File struct {
 	Version       int                   `yaml:"version,omitempty" json:"version,omitempty" jsonschema:"enum=1,description=Version of this format."`
 	Language      string                `yaml:"language,omitempty" json:"language,omitempty" jsonschema:"enum=en,enum=ko,default=en,description=Language of comments and issues."`
-	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Reworks returned for a fix before a human is called; 0 returns for a fix nothing."`
+	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Reworks returned for a fix before an escalation opens; 0 returns for a fix nothing."`
 	OnMax         string                `yaml:"on_max,omitempty" json:"on_max,omitempty" jsonschema:"enum=manual,enum=error,enum=skip,default=manual,description=What happens when the reworks are used up: wait for a human or fail the check or skip the checkpoint."`
 	Breaker       *bool                 `yaml:"circuit_breaker,omitempty" json:"circuit_breaker,omitempty" jsonschema:"default=true,description=False lifts max_iterations to the hard cap of 10."`
 	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Waited before each hand-off; at most an hour."`
@@ -37,7 +37,7 @@ type File struct {
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a passing run must meet besides that nothing failed."`
 	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures count in no case; they are shown as quarantined."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Rules of diagnosis of your own; they come before the built-in ones."`
-	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How a human is called."`
+	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How an escalation opens."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are asked about a cycle of optimization."`
 	Ports         PortSettings          `yaml:"ports,omitempty" json:"ports,omitempty" jsonschema:"description=How a plan of ports is run."`
 	Acts          string                `yaml:"acts,omitempty" json:"acts,omitempty" jsonschema:"enum=action,enum=app,description=Who acts where both the Action and the App are installed; default: the Action where it has recorded cases and else the App."`
@@ -115,7 +115,7 @@ type Rule struct {
 	Priority   int    `yaml:"priority,omitempty" json:"priority,omitempty" jsonschema:"description=A higher number is tried first among your own rules."`
 }
 
-// EscalationSettings say how a human is called.
+// EscalationSettings say how an escalation opens.
 type EscalationSettings struct {
 	Assignees   []string        `yaml:"assignees,omitempty" json:"assignees,omitempty" jsonschema:"description=Logins to assign; default: the owners of the failing files that CODEOWNERS names and that can be assigned."`
 	Mention     string          `yaml:"mention,omitempty" json:"mention,omitempty" jsonschema:"description=A login or team to mention in the issue."`

@@ -212,7 +212,7 @@ func put() map[string][]string {
 		"phase.":          strs(routing.Phases()),
 		"class.":          strs(routing.Classes()),
 		"plan.":           strs(plan.Standings),
-		"request.head.":  strs(feedback.Types()),
+		"request.head.":   strs(feedback.Types()),
 		"survey.":         strs(survey.Choices),
 		"survey.refused.": {string(survey.NoLevel), string(survey.SeveralLevels), string(survey.NoSuggestion), string(survey.NotSubmitted)},
 		"kind.":           {"PASS", "RETRY", "NONE"},
