@@ -154,9 +154,9 @@ func (p *servedPlan) stands() string {
 	return strings.Join(out, ", ")
 }
 
-func (p *servedPlan) register() plan.Register {
+func (p *servedPlan) register() plan.BuildState {
 	p.t.Helper()
-	reg, err := plan.FoldRegister(p.stream(routing.PlanKey(p.r.FullName, "ports.yml")))
+	reg, err := plan.FoldBuildState(p.stream(routing.PlanKey(p.r.FullName, "ports.yml")))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func (s *asking) said() []string {
 }
 
 // register returns the register as the ledger's branch holds it.
-func (s *asking) register() survey.Register {
+func (s *asking) register() survey.State {
 	s.t.Helper()
 	var events []routing.Event
 	for path, text := range s.r.Tree(s.t, "switchback-ledger") {

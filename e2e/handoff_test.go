@@ -24,9 +24,9 @@ const reworkWorkflow = "on:\n  workflow_dispatch:\n    inputs:\n      key: {type
 
 // packet is what is used here of the machine-readable packet.
 type packet struct {
-	Switchback, Turn, Max, Omitted int
-	Case, Checkpoint, SHA, Class   string
-	Failures                       []struct{ Name, Message string }
+	Switchback, Iteration, Max, Omitted int
+	Case, Checkpoint, SHA, Class        string
+	Failures                            []struct{ Name, Message string }
 }
 
 func packetOf(t *testing.T, raw any) packet {
@@ -75,7 +75,7 @@ func testHandoff(t *testing.T, begin begin) {
 		}
 		in := d[0].Body["inputs"].(map[string]any)
 		p := packetOf(t, in["packet"])
-		if in["model"] != "small" || in["key"] == "" || p.Turn != 1 || p.Max != 3 || p.SHA != s.sha || p.Checkpoint != "unit" || len(p.Failures) != 1 || p.Failures[0].Name != "TestAdd" {
+		if in["model"] != "small" || in["key"] == "" || p.Iteration != 1 || p.Max != 3 || p.SHA != s.sha || p.Checkpoint != "unit" || len(p.Failures) != 1 || p.Failures[0].Name != "TestAdd" {
 			t.Errorf("%v %+v", in, p)
 		}
 		s.push()

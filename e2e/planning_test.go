@@ -14,9 +14,9 @@ import (
 )
 
 // edges reads the register of feedback between ports.
-func (p *planStory) edges() feedback.Register {
+func (p *planStory) edges() feedback.State {
 	p.t.Helper()
-	key := routing.RegisterKey(p.r.FullName, routing.RegisterEdges)
+	key := routing.StreamKey(p.r.FullName, routing.StreamFeedbackRequests)
 	text := ""
 	for name, data := range p.r.Tree(p.t, "switchback-ledger") {
 		if filepath.Base(name) == ledger.FileName(key) {
@@ -27,7 +27,7 @@ func (p *planStory) edges() feedback.Register {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r, err := feedback.FoldEdges(events)
+	r, err := feedback.Fold(events)
 	if err != nil {
 		p.t.Fatal(err)
 	}

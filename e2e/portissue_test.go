@@ -72,15 +72,15 @@ func TestPortIssue(t *testing.T) {
 		comments, starts := len(p.r.Comments(t, issue.Number)), p.starts()
 		p.tell(submit)
 		j := p.journal("model")
-		if len(j.Answers) != 1 || len(j.Waiting()) != 0 || j.Calls[len(j.Calls)-1].ResolvedBy != Writer {
+		if len(j.Answers) != 1 || len(j.Waiting()) != 0 || j.Escalations[len(j.Escalations)-1].ResolvedBy != Writer {
 			t.Errorf("%+v", j)
 		}
 		if len(starts) != 1 || !strings.HasPrefix(starts[0], "ports.yml main next/") || len(p.r.Comments(t, issue.Number)) != comments || len(p.starts()) != 1 {
 			t.Errorf("%q, then %q", starts, p.starts())
 		}
 		p.walks("model")
-		if l := p.journal("model").Loop; l.CurrentTry != 4 || l.Turn != 4 {
-			t.Errorf("%d failures in turn %d, want 4 in 4", l.CurrentTry, l.Turn)
+		if l := p.journal("model").Loop; l.CurrentTry != 4 || l.Attempt != 4 {
+			t.Errorf("%d failures in turn %d, want 4 in 4", l.CurrentTry, l.Attempt)
 		}
 	})
 	second := p.titled("Escalation report")[1]

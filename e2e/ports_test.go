@@ -196,7 +196,7 @@ func TestPorts(t *testing.T) {
 	})
 	t.Run("S2-25 S2-27 C fails twice, and passes by what the feedback file says", func(t *testing.T) {
 		j := p.journal(t, "ports", "c")
-		if j.Loop.Turn != 3 || j.Loop.Status != plan.Success || !strings.HasPrefix(j.Loop.ID, "run-501/") {
+		if j.Loop.Attempt != 3 || j.Loop.Status != plan.Success || !strings.HasPrefix(j.Loop.ID, "run-501/") {
 			t.Errorf("%+v", j.Loop)
 		}
 	})
@@ -223,7 +223,7 @@ func TestPorts(t *testing.T) {
 		}
 	})
 	t.Run("what a port left is uploaded", func(t *testing.T) {
-		if got := readAll(filepath.Join(uploads, "switchback-port-ports-c", "ports", "c", "result.json")); !strings.Contains(got, `"turns": 3`) {
+		if got := readAll(filepath.Join(uploads, "switchback-port-ports-c", "ports", "c", "result.json")); !strings.Contains(got, `"attempts": 3`) {
 			t.Errorf("%q", got)
 		}
 	})
@@ -313,7 +313,7 @@ func TestPortsKilled(t *testing.T) {
 	if !res.Killed {
 		t.Fatalf("nobody was killed\n%s\n%s", res.Console, res.Stderr)
 	}
-	if j := p.journal(t, "ports", "c"); j.Loop.Status != plan.Running || j.Loop.Turn != 2 {
+	if j := p.journal(t, "ports", "c"); j.Loop.Status != plan.Running || j.Loop.Attempt != 2 {
 		t.Fatalf("killed at %+v", j.Loop)
 	}
 	a := p.journal(t, "ports", "a")

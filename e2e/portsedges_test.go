@@ -28,7 +28,7 @@ const findScript = `if [ -f m-fixed ]; then echo 3 > n.txt; exit 0; fi
 // feedback reads what the ledger holds of feedback between ports.
 func (p *build) feedback(t *testing.T) []feedback.Record {
 	t.Helper()
-	r, err := feedback.FoldEdges(p.stream(t, routing.RegisterKey(p.r.FullName, routing.RegisterEdges)))
+	r, err := feedback.Fold(p.stream(t, routing.StreamKey(p.r.FullName, routing.StreamFeedbackRequests)))
 	if err != nil {
 		t.Fatal(err)
 	}

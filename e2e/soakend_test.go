@@ -138,8 +138,8 @@ func (s *soak) recorded(b *strings.Builder, db *database.DB) error {
 			return err
 		}
 		var folded any
-		if strings.HasSuffix(key, "!"+routing.RegisterEscalations) {
-			folded, err = escalation.FoldRegister(events)
+		if strings.HasSuffix(key, "!"+routing.StreamEscalations) {
+			folded, err = escalation.Fold(events)
 		} else {
 			folded, err = routing.Fold(key, events)
 		}

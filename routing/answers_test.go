@@ -78,8 +78,8 @@ func checkStep(t *testing.T, at string, w *world, before Case, granted map[strin
 		if cp.Streak != old.Streak {
 			granted[name] = 0
 		}
-		if cp.Reworks > HardCap || cp.Reworks > w.p.Max+granted[name] {
-			t.Fatalf("%s: %d reworks of %s, %d allowed and %d granted", at, cp.Reworks, name, w.p.Max, granted[name])
+		if cp.Retries > HardCap || cp.Retries > w.p.Max+granted[name] {
+			t.Fatalf("%s: %d reworks of %s, %d allowed and %d granted", at, cp.Retries, name, w.p.Max, granted[name])
 		}
 		spent := map[string]int{}
 		for _, e := range w.events {
@@ -101,8 +101,8 @@ func checkStep(t *testing.T, at string, w *world, before Case, granted map[strin
 		if cp.Redo != nil && !cp.Paused && w.c.holder(name, w.p) == "" && len(w.c.unmetNeeds(name, w.p)) == 0 {
 			t.Fatalf("%s: %s is left to be decided anew: %+v", at, name, cp.Redo)
 		}
-		if cp.Reworks != len(ofStreak(cp.Iterations, cp.Streak)) {
-			t.Fatalf("%s: %d reworks of %s, %d iterations", at, cp.Reworks, name, len(ofStreak(cp.Iterations, cp.Streak)))
+		if cp.Retries != len(ofStreak(cp.Iterations, cp.Streak)) {
+			t.Fatalf("%s: %d reworks of %s, %d iterations", at, cp.Retries, name, len(ofStreak(cp.Iterations, cp.Streak)))
 		}
 	}
 }

@@ -41,9 +41,9 @@ func Assess(cp Checkpoint, p Policy) Action {
 	case cp.State == Escalated || cp.Paused:
 		return Action{ActionManual, PriorityManual, "", orElse(cp.LastError, "waits for a human")}
 	case cp.Waiting:
-		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("rework %d/%d waits for its call", cp.Reworks, limit)}
-	case cp.lastFailed() && !cp.reworked() && cp.Reworks >= limit:
-		return Action{ActionManual, PriorityManual, "", fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Reworks, limit)}
+		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("rework %d/%d waits for its call", cp.Retries, limit)}
+	case cp.lastFailed() && !cp.reworked() && cp.Retries >= limit:
+		return Action{ActionManual, PriorityManual, "", fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, limit)}
 	case cp.lastFailed() && !cp.reworked():
 		return Action{ActionRework, PriorityRework, lastPhase(cp), "the last verdict is a failure"}
 	}
@@ -56,19 +56,19 @@ func Assess(cp Checkpoint, p Policy) Action {
 }
 
 func (cp Checkpoint) lastFailed() bool {
-	n := len(cp.Turns)
-	return n > 0 && cp.Turns[n-1].Kind != KindPass && cp.Turns[n-1].Streak == cp.Streak
+	n := len(cp.Attempts)
+	return n > 0 && cp.Attempts[n-1].Kind != KindPass && cp.Attempts[n-1].Streak == cp.Streak
 }
 
 // reworked reports whether the last failing verdict has been returned for a fix.
 func (cp Checkpoint) reworked() bool {
-	n := len(cp.Turns)
-	return n > 0 && cp.Turns[n-1].Kind == KindRetry
+	n := len(cp.Attempts)
+	return n > 0 && cp.Attempts[n-1].Kind == KindRetry
 }
 
 func lastPhase(cp Checkpoint) Phase {
-	if n := len(cp.Turns); n > 0 && cp.Turns[n-1].Phase != "" {
-		return cp.Turns[n-1].Phase
+	if n := len(cp.Attempts); n > 0 && cp.Attempts[n-1].Phase != "" {
+		return cp.Attempts[n-1].Phase
 	}
 	return Implement
 }

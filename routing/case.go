@@ -64,10 +64,10 @@ type Checkpoint struct {
 	State      State               `json:"state"`
 	Limit      int                 `json:"limit"`   // reworks allowed, kept from when the streak opened
 	Limited    bool                `json:"limited"` // Limit is set
-	Reworks    int                 `json:"refinement_count"`
+	Retries    int                 `json:"refinement_count"`
 	Iterations []Iteration         `json:"refinement_iterations,omitempty"`
 	History    []Entry             `json:"routing_history,omitempty"`
-	Turns      []Turn              `json:"turns,omitempty"`
+	Attempts   []Attempt           `json:"attempts,omitempty"`
 	Streak     int                 `json:"streak"` // grows with every green and every reset
 	Runs       map[string]RunState `json:"runs,omitempty"`
 	Last       Run                 `json:"last"`               // newest run that decided something
@@ -122,7 +122,7 @@ type Entry struct {
 }
 
 // Turn is one decision that was taken, with the verdict it was taken on.
-type Turn struct {
+type Attempt struct {
 	Streak    int       `json:"streak"`
 	Iteration int       `json:"iteration"` // reworks returned for a fix, this one included
 	Kind      Kind      `json:"kind"`
@@ -182,7 +182,7 @@ func (cp Checkpoint) clone() Checkpoint {
 	cp.Phases = phases
 	cp.Iterations = append([]Iteration(nil), cp.Iterations...)
 	cp.History = append([]Entry(nil), cp.History...)
-	cp.Turns = append([]Turn(nil), cp.Turns...)
+	cp.Attempts = append([]Attempt(nil), cp.Attempts...)
 	cp.Notes = append([]string(nil), cp.Notes...)
 	cp.Corrections = append([]Correction(nil), cp.Corrections...)
 	cp.Acts = append([]Act(nil), cp.Acts...)
@@ -190,16 +190,16 @@ func (cp Checkpoint) clone() Checkpoint {
 }
 
 // Story returns the turns of the streak that the last turn belongs to.
-func (cp Checkpoint) Story() []Turn {
-	if len(cp.Turns) == 0 {
+func (cp Checkpoint) Story() []Attempt {
+	if len(cp.Attempts) == 0 {
 		return nil
 	}
-	last := cp.Turns[len(cp.Turns)-1].Streak
-	i := len(cp.Turns)
-	for i > 0 && cp.Turns[i-1].Streak == last {
+	last := cp.Attempts[len(cp.Attempts)-1].Streak
+	i := len(cp.Attempts)
+	for i > 0 && cp.Attempts[i-1].Streak == last {
 		i--
 	}
-	return cp.Turns[i:]
+	return cp.Attempts[i:]
 }
 
 // Names returns the names of the case's checkpoints, sorted.

@@ -74,7 +74,7 @@ func TestPass(t *testing.T) {
 			w.analyze(held)
 			w.analyze(run(2, Pass, ""))
 			d := w.analyze(held)
-			if cp := w.c.Checkpoints["e2e"]; d.Kind != KindNone || d.Rule != "stale-run" || len(cp.Held) != 0 || cp.Reworks != 0 || w.c.Complete {
+			if cp := w.c.Checkpoints["e2e"]; d.Kind != KindNone || d.Rule != "stale-run" || len(cp.Held) != 0 || cp.Retries != 0 || w.c.Complete {
 				t.Errorf("held %s: %s (%s), complete %v", r, d.Kind, d.Rule, w.c.Complete)
 			}
 		}
@@ -126,7 +126,7 @@ func TestRetry(t *testing.T) {
 		if want := []EffectKind{EffectComment, EffectCheck, EffectHandoff}; !reflect.DeepEqual(effectKinds(d), want) {
 			t.Errorf("got %v", effectKinds(d))
 		}
-		if w.c.Checkpoints["unit"].Reworks != 1 {
+		if w.c.Checkpoints["unit"].Retries != 1 {
 			t.Error("the increment is not recorded with the decision")
 		}
 	})
@@ -150,7 +150,7 @@ func TestRetry(t *testing.T) {
 			v.Failures = []Failure{{Name: fmt.Sprint("test", n)}}
 			w.analyze(v)
 		}
-		for i, turn := range w.c.Checkpoints["unit"].Turns {
+		for i, turn := range w.c.Checkpoints["unit"].Attempts {
 			if turn.Iteration != i+1 || turn.Verdict.Failures[0].Name != fmt.Sprint("test", i+1) {
 				t.Errorf("turn %d: %+v", i, turn)
 			}
@@ -167,8 +167,8 @@ func TestEscalated(t *testing.T) {
 				t.Errorf("run %d: %s %v", n, d.Kind, effectKinds(d))
 			}
 		}
-		if cp := w.c.Checkpoints["unit"]; cp.State != Escalated || cp.Reworks != 0 {
-			t.Errorf("%s %d", cp.State, cp.Reworks)
+		if cp := w.c.Checkpoints["unit"]; cp.State != Escalated || cp.Retries != 0 {
+			t.Errorf("%s %d", cp.State, cp.Retries)
 		}
 		w.human(HumanResume, 0)
 		if d := w.analyze(run(6, Fail, LogicError)); d.Kind != KindRetry {
@@ -227,10 +227,10 @@ func TestEscalated(t *testing.T) {
 		} {
 			w := newWorld(t)
 			skip(w)
-			turns := len(w.c.Checkpoints["unit"].Turns)
+			turns := len(w.c.Checkpoints["unit"].Attempts)
 			for i, v := range []Verdict{run(2, Fail, LogicError), run(3, Fail, EnvIssue), run(4, Unclear, Unknown)} {
 				d := w.analyze(v)
-				if cp := w.c.Checkpoints["unit"]; d.Kind != KindNone || d.Rule != "skipped" || !cp.Skipped || len(cp.Turns) != turns || !hasEffect(d, EffectCheck) {
+				if cp := w.c.Checkpoints["unit"]; d.Kind != KindNone || d.Rule != "skipped" || !cp.Skipped || len(cp.Attempts) != turns || !hasEffect(d, EffectCheck) {
 					t.Errorf("%s, run %d: %s (%s), skipped %v", name, i+2, d.Kind, d.Rule, cp.Skipped)
 				}
 			}

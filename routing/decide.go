@@ -10,7 +10,7 @@ import (
 
 type rule struct {
 	name   string
-	decide func(s situation) (Decision, bool)
+	decide func(s input) (Decision, bool)
 }
 
 // rules in their order; the first that applies wins. Above "pass" stand those
@@ -46,7 +46,7 @@ func Decide(c Case, v Verdict, p Policy, now time.Time) Decision {
 	if v.At.IsZero() {
 		v.At = now
 	}
-	s := situate(c, v, p)
+	s := newInput(c, v, p)
 	for _, r := range rules {
 		if d, ok := r.decide(s); ok {
 			return complete(s, s.unchanged(d), r.name)
@@ -76,7 +76,7 @@ func Limit(cp Checkpoint, p Policy) int {
 }
 
 // complete fills in what every decision carries.
-func complete(s situation, d Decision, name string) Decision {
+func complete(s input, d Decision, name string) Decision {
 	if d.Repeated {
 		return d
 	}
@@ -91,7 +91,7 @@ func complete(s situation, d Decision, name string) Decision {
 		d.Redo = s.redo.Action
 	}
 	if d.Iteration == 0 {
-		d.Iteration = s.cp.Reworks
+		d.Iteration = s.cp.Retries
 	}
 	if d.Kind.Escalates() {
 		d.NoNotify = !s.p.Notify
@@ -112,13 +112,13 @@ func none(format string, a ...any) Decision {
 func escalate(k Kind, reason string) Decision { return Decision{Kind: k, Reason: reason} }
 
 // decideRepeat returns what was decided when this part of this run came first.
-func decideRepeat(s situation) (Decision, bool) {
+func decideRepeat(s input) (Decision, bool) {
 	if s.redo != nil {
 		return Decision{}, false
 	}
 	if s.heldBefore() {
 		d := none("run %s waits already", s.v.Run.ID)
-		d.Repeated, d.Held, d.Iteration, d.Max, d.Rule, d.Verdict = true, true, s.cp.Reworks, s.limit, "repeat", s.m
+		d.Repeated, d.Held, d.Iteration, d.Max, d.Rule, d.Verdict = true, true, s.cp.Retries, s.limit, "repeat", s.m
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
@@ -134,7 +134,7 @@ func decideRepeat(s situation) (Decision, bool) {
 }
 
 // held is true for a verdict that was held when it came.
-func (s situation) held() bool {
+func (s input) held() bool {
 	for _, h := range s.cp.Held {
 		if h.Run.Key() == s.v.Run.Key() && h.Run.Part == s.v.Run.Part {
 			return true
@@ -144,13 +144,13 @@ func (s situation) held() bool {
 }
 
 // heldBefore is true for a verdict that is held and must go on being so.
-func (s situation) heldBefore() bool {
+func (s input) heldBefore() bool {
 	return s.held() && (len(s.c.unmetNeeds(s.v.Checkpoint, s.p)) > 0 || s.c.holder(s.v.Checkpoint, s.p) != "")
 }
 
 // overtaken returns a run of another commit that certainly began after a held
 // one, of whatever checkpoint: the head that the held verdict knew is history.
-func (s situation) overtaken() (Run, bool) {
+func (s input) overtaken() (Run, bool) {
 	if !s.held() || s.v.Run.SHA == "" {
 		return Run{}, false
 	}
@@ -165,12 +165,12 @@ func (s situation) overtaken() (Run, bool) {
 
 // decideErrored: neither a failed analyze nor a run of which a part has no
 // verdict yet says anything of the work, unless another part failed.
-func decideErrored(s situation) (Decision, bool) {
+func decideErrored(s input) (Decision, bool) {
 	return none("the analysis itself failed (%s); no turn is spent", orElse(s.v.Reason, orElse(s.m.Reason, "no reason given"))),
 		s.v.Result == Errored || s.m.Result == Errored
 }
 
-func decideStaleCommit(s situation) (Decision, bool) {
+func decideStaleCommit(s input) (Decision, bool) {
 	stale := s.v.Head != "" && s.v.Run.SHA != "" && s.v.Head != s.v.Run.SHA
 	return none("commit %s is no longer the head (%s)", truncate.ShortSHA(s.v.Run.SHA), truncate.ShortSHA(s.v.Head)), stale
 }
@@ -178,7 +178,7 @@ func decideStaleCommit(s situation) (Decision, bool) {
 // decideStaleRun refuses an attempt older than one seen, a run that was held
 // until a newer commit had been analyzed, and, where the head is not known, a run
 // of another commit that began before the newest one.
-func decideStaleRun(s situation) (Decision, bool) {
+func decideStaleRun(s input) (Decision, bool) {
 	if newer, ok := s.overtaken(); ok {
 		return none("run %s was held, and run %s of a newer commit has been analyzed since", s.v.Run.ID, newer.ID), true
 	}
@@ -193,7 +193,7 @@ func decideStaleRun(s situation) (Decision, bool) {
 	return none("run %s began before run %s, which was of another commit", s.v.Run.ID, last.ID), stale
 }
 
-func decideNeeds(s situation) (Decision, bool) {
+func decideNeeds(s input) (Decision, bool) {
 	needs := s.c.unmetNeeds(s.v.Checkpoint, s.p)
 	d := none("waits for %s", strings.Join(needs, ", "))
 	d.Held = true
@@ -201,7 +201,7 @@ func decideNeeds(s situation) (Decision, bool) {
 }
 
 // decideHeld lets nothing but a green run through while a human is awaited.
-func decideHeld(s situation) (Decision, bool) {
+func decideHeld(s input) (Decision, bool) {
 	by := s.c.holder(s.v.Checkpoint, s.p)
 	if by == "" {
 		return Decision{}, false
@@ -221,25 +221,25 @@ func decideHeld(s situation) (Decision, bool) {
 }
 
 // sameAsLastTurn is true for a further verdict on what the last turn was about.
-func (s situation) sameAsLastTurn() bool {
-	n := len(s.cp.Turns)
+func (s input) sameAsLastTurn() bool {
+	n := len(s.cp.Attempts)
 	if n == 0 {
 		return false
 	}
-	last := s.cp.Turns[n-1].Verdict.Run
+	last := s.cp.Attempts[n-1].Verdict.Run
 	return last.Key() == s.v.Run.Key() || (last.SHA != "" && last.SHA == s.v.Run.SHA)
 }
 
 // rearmed is true when the limit that was used up has been raised since: by
 // the case's own override, as a human's act.
-func (s situation) rearmed() bool {
+func (s input) rearmed() bool {
 	e := s.cp.Escalation
-	return !s.cp.Paused && e != nil && e.Kind == KindMaxRetry && s.p.Override != nil && s.cp.Reworks < s.limit
+	return !s.cp.Paused && e != nil && e.Kind == KindMaxRetry && s.p.Override != nil && s.cp.Retries < s.limit
 }
 
 // decideCompletedCommit: completed is terminal for its commit. A failure of a
 // commit that passed is evidence of flakiness, not work for anyone.
-func decideCompletedCommit(s situation) (Decision, bool) {
+func decideCompletedCommit(s input) (Decision, bool) {
 	same := s.cp.State == Completed && s.cp.Green != "" && s.cp.Green == s.v.Run.SHA
 	if !same || s.partOfGreenRun() {
 		return Decision{}, false
@@ -252,18 +252,18 @@ func decideCompletedCommit(s situation) (Decision, bool) {
 
 // partOfGreenRun is true for a late failing leg of the very run that was taken
 // for green; it must not be swallowed.
-func (s situation) partOfGreenRun() bool {
+func (s input) partOfGreenRun() bool {
 	return s.run.Decided && s.run.Decision.Kind == KindPass && s.m.Result != Pass
 }
 
-func decideIncomplete(s situation) (Decision, bool) {
+func decideIncomplete(s input) (Decision, bool) {
 	waits := s.m.Result == Pass && len(s.m.Unmet) == 0 && !s.complete()
 	return none("%d of %d matrix jobs have reported", s.have, s.v.Run.Parts), waits
 }
 
 // decideDecided: a further part of a run adds its failures to the turn already
 // taken, unless it is graver than what was decided.
-func decideDecided(s situation) (Decision, bool) {
+func decideDecided(s input) (Decision, bool) {
 	if !s.run.Decided || s.run.Decision.Kind == KindNone {
 		return Decision{}, false
 	}
@@ -289,14 +289,14 @@ func gravityOf(r RunState) int {
 
 // decideSkipped lets nothing but a green run through of a checkpoint that goes
 // on without: nobody is asked to fix it and nobody is called again.
-func decideSkipped(s situation) (Decision, bool) {
+func decideSkipped(s input) (Decision, bool) {
 	d := none("%s is skipped, until it passes or a human resumes it", s.v.Checkpoint)
 	d.Waits = true
 	green := s.m.Result == Pass && len(s.m.Unmet) == 0
 	return d, s.cp.Skipped && !green && !s.rearmed()
 }
 
-func decidePass(s situation) (Decision, bool) {
+func decidePass(s input) (Decision, bool) {
 	if s.m.Result != Pass || len(s.m.Unmet) > 0 {
 		return Decision{}, false
 	}
@@ -312,17 +312,17 @@ func decidePass(s situation) (Decision, bool) {
 	}
 	d.Complete = after.allDone(s.p)
 	d.Verdict = s.m
-	d.Iteration = s.cp.Reworks
+	d.Iteration = s.cp.Retries
 	if s.p.Reviewer && s.p.RunReviewerOnPass && s.v.Review == nil {
 		d.Effects = append(d.Effects, Effect{
 			Kind: EffectReview, Key: fmt.Sprintf("%s/%s/%s/review", s.c.Key, s.v.Checkpoint, orElse(s.v.Run.SHA, s.v.Run.ID)),
-			Slot: s.v.Checkpoint + "/review", Checkpoint: s.v.Checkpoint, Iteration: s.cp.Reworks, SHA: s.v.Run.SHA,
+			Slot: s.v.Checkpoint + "/review", Checkpoint: s.v.Checkpoint, Iteration: s.cp.Retries, SHA: s.v.Run.SHA,
 		})
 	}
 	return d, true
 }
 
-func passReason(s situation) string {
+func passReason(s input) string {
 	if s.v.Review != nil {
 		return "the review approved"
 	}
@@ -330,8 +330,8 @@ func passReason(s situation) string {
 	if n := s.m.Counts; s.have > 1 && n.Tests > 0 { // the reason is that of one leg
 		r = fmt.Sprintf("%d of %d tests passed in %d matrix jobs, none failed", n.Passed, n.Tests, s.have)
 	}
-	if s.cp.Reworks > 0 {
-		r += fmt.Sprintf(", after %d of %d reworks", s.cp.Reworks, s.limit)
+	if s.cp.Retries > 0 {
+		r += fmt.Sprintf(", after %d of %d reworks", s.cp.Retries, s.limit)
 	}
 	return r
 }

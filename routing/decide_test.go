@@ -169,8 +169,8 @@ func TestLimit(t *testing.T) {
 				t.Fatalf("got %s %d/%d", d.Kind, d.Iteration, d.Max)
 			}
 			cp := w.c.Checkpoints["unit"]
-			if cp.State != Escalated || cp.Reworks != max {
-				t.Errorf("state %s, reworks %d", cp.State, cp.Reworks)
+			if cp.State != Escalated || cp.Retries != max {
+				t.Errorf("state %s, reworks %d", cp.State, cp.Retries)
 			}
 		})
 	}
@@ -224,8 +224,8 @@ func TestLimit(t *testing.T) {
 		}
 		w.p.Override = nil
 		w.human(HumanReset, 0)
-		if cp := w.c.Checkpoints["unit"]; cp.Reworks != 1 || cp.Limit != 9 {
-			t.Errorf("after a reset: %d/%d", cp.Reworks, cp.Limit)
+		if cp := w.c.Checkpoints["unit"]; cp.Retries != 1 || cp.Limit != 9 {
+			t.Errorf("after a reset: %d/%d", cp.Retries, cp.Limit)
 		}
 		if d := w.analyze(run(4, Fail, LogicError)); d.Iteration != 2 || d.Max != 9 {
 			t.Errorf("after a reset: %d/%d", d.Iteration, d.Max)
@@ -238,7 +238,7 @@ func TestLimit(t *testing.T) {
 		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanReset, 0)
 		cp := w.c.Checkpoints["unit"]
-		if last := cp.Turns[len(cp.Turns)-1]; cp.State != InProgress || cp.LastError != "" || cp.Reworks != 1 || last.Rule != "answered" || last.Iteration != 1 {
+		if last := cp.Attempts[len(cp.Attempts)-1]; cp.State != InProgress || cp.LastError != "" || cp.Retries != 1 || last.Rule != "answered" || last.Iteration != 1 {
 			t.Errorf("%+v", cp)
 		}
 		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Iteration != 1 {
@@ -251,8 +251,8 @@ func TestLimit(t *testing.T) {
 		w.analyze(run(1, Fail, LogicError))
 		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanExtend, 2)
-		if cp := w.c.Checkpoints["unit"]; cp.State != InProgress || cp.Reworks != 2 {
-			t.Errorf("what failed last is returned for a fix at once: %s, %d", cp.State, cp.Reworks)
+		if cp := w.c.Checkpoints["unit"]; cp.State != InProgress || cp.Retries != 2 {
+			t.Errorf("what failed last is returned for a fix at once: %s, %d", cp.State, cp.Retries)
 		}
 		got := kinds(w.analyze(run(3, Fail, LogicError)), w.analyze(run(4, Fail, LogicError)))
 		if want := []Kind{KindRetry, KindMaxRetry}; !reflect.DeepEqual(got, want) {
@@ -304,8 +304,8 @@ func TestPrecedence(t *testing.T) {
 	t.Run("S0-18 ENV spends no turn and hands nothing over", func(t *testing.T) {
 		w := newWorld(t)
 		d := w.analyze(run(1, Fail, EnvIssue))
-		if w.c.Checkpoints["unit"].Reworks != 0 || hasEffect(d, EffectHandoff) {
-			t.Errorf("reworks %d, effects %v", w.c.Checkpoints["unit"].Reworks, d.Effects)
+		if w.c.Checkpoints["unit"].Retries != 0 || hasEffect(d, EffectHandoff) {
+			t.Errorf("reworks %d, effects %v", w.c.Checkpoints["unit"].Retries, d.Effects)
 		}
 	})
 }
@@ -329,7 +329,7 @@ func TestCountOnce(t *testing.T) {
 				t.Fatalf("%+v", d)
 			}
 		}
-		if got := w.c.Checkpoints["unit"].Reworks; got != 1 || len(w.events) != 1 {
+		if got := w.c.Checkpoints["unit"].Retries; got != 1 || len(w.events) != 1 {
 			t.Errorf("reworks %d, events %d", got, len(w.events))
 		}
 	})
@@ -356,7 +356,7 @@ func TestCountOnce(t *testing.T) {
 				t.Errorf("run %s: %s %s", v.Run.ID, d.Kind, d.Rule)
 			}
 		}
-		if got := w.c.Checkpoints["unit"].Reworks; got != 1 {
+		if got := w.c.Checkpoints["unit"].Retries; got != 1 {
 			t.Errorf("reworks %d", got)
 		}
 	})
@@ -364,7 +364,7 @@ func TestCountOnce(t *testing.T) {
 		w := newWorld(t)
 		v := ReviewVerdict("unit", Run{ID: "1"}, ReviewResult{Decision: ReviewFailed}, w.p.FailOn)
 		d := w.analyze(v)
-		if d.Kind != KindNone || w.c.Checkpoints["unit"].Reworks != 0 || len(w.c.Checkpoints["unit"].Iterations) != 0 {
+		if d.Kind != KindNone || w.c.Checkpoints["unit"].Retries != 0 || len(w.c.Checkpoints["unit"].Iterations) != 0 {
 			t.Errorf("%+v", d)
 		}
 	})
@@ -400,8 +400,8 @@ func TestMatrix(t *testing.T) {
 		w.analyze(a)
 		d := w.analyze(b)
 		cp := w.c.Checkpoints["unit"]
-		if cp.Reworks != 1 || len(cp.Turns) != 1 || len(cp.Turns[0].Verdict.Failures) != 2 || !hasEffect(d, EffectComment) {
-			t.Errorf("reworks %d turns %d effects %v", cp.Reworks, len(cp.Turns), d.Effects)
+		if cp.Retries != 1 || len(cp.Attempts) != 1 || len(cp.Attempts[0].Verdict.Failures) != 2 || !hasEffect(d, EffectComment) {
+			t.Errorf("reworks %d turns %d effects %v", cp.Retries, len(cp.Attempts), d.Effects)
 		}
 	})
 	t.Run("a leg whose analyze failed keeps a green run from passing", func(t *testing.T) {
@@ -455,8 +455,8 @@ func TestMatrixRunAgain(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 			cp := w.c.Checkpoints["unit"]
-			if n := len(cp.Turns); cp.State == Completed && cp.Turns[n-1].Verdict.Counts.Tests != 9 {
-				t.Errorf("the green turn counts %+v, want the tests of all three legs", cp.Turns[n-1].Verdict.Counts)
+			if n := len(cp.Attempts); cp.State == Completed && cp.Attempts[n-1].Verdict.Counts.Tests != 9 {
+				t.Errorf("the green turn counts %+v, want the tests of all three legs", cp.Attempts[n-1].Verdict.Counts)
 			}
 		})
 	}
@@ -498,14 +498,14 @@ func TestProperty(t *testing.T) {
 			before := w.c.Checkpoints[v.Checkpoint]
 			d := w.analyze(v)
 			after := w.c.Checkpoints[v.Checkpoint]
-			if after.Reworks > before.Reworks {
+			if after.Retries > before.Retries {
 				counted[v.Checkpoint+"|"+v.Run.Key()+fmt.Sprint(after.Streak)]++
-				if after.Reworks != before.Reworks+1 {
-					t.Fatalf("seed %d: %d → %d", seed, before.Reworks, after.Reworks)
+				if after.Retries != before.Retries+1 {
+					t.Fatalf("seed %d: %d → %d", seed, before.Retries, after.Retries)
 				}
 			}
-			if after.Reworks > max(d.Max, after.Limit) || after.Reworks > HardCap {
-				t.Fatalf("seed %d: %d reworks of %d", seed, after.Reworks, d.Max)
+			if after.Retries > max(d.Max, after.Limit) || after.Retries > HardCap {
+				t.Fatalf("seed %d: %d reworks of %d", seed, after.Retries, d.Max)
 			}
 			if d.Kind == KindPass && v.Result != Pass {
 				t.Fatalf("seed %d: %s became a pass", seed, v.Result)
@@ -534,7 +534,7 @@ func TestProperty(t *testing.T) {
 		for n := 1; n <= 100; n++ {
 			w.analyze(run(n, Fail, LogicError))
 		}
-		if got := w.c.Checkpoints["unit"].Reworks; got != 3 {
+		if got := w.c.Checkpoints["unit"].Retries; got != 3 {
 			t.Error(got)
 		}
 	})

@@ -7,36 +7,36 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
-func decideDesign(s situation) (Decision, bool) {
+func decideDesign(s input) (Decision, bool) {
 	return escalate(KindDesign, orElse(s.m.Reason, "test and design contradict each other")),
 		s.m.Result == Fail && s.m.Class == DesignMismatch && s.p.EscalateOnDesign
 }
 
-func decideEnv(s situation) (Decision, bool) {
+func decideEnv(s input) (Decision, bool) {
 	return escalate(KindEnv, orElse(s.m.Reason, "the environment failed, not the work")),
 		s.m.Result == Fail && s.m.Class == EnvIssue
 }
 
 // decideTimeout hands a timeout back while turns are left, then escalates.
-func decideTimeout(s situation) (Decision, bool) {
+func decideTimeout(s input) (Decision, bool) {
 	if s.m.Result != TimedOut && (s.m.Result != Fail || s.m.Class != Timeout) {
 		return Decision{}, false
 	}
 	if d, ok := decideSameCommit(s); ok {
 		return d, true
 	}
-	if s.cp.Reworks >= s.limit {
-		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d reworks", s.cp.Reworks, s.limit)), true
+	if s.cp.Retries >= s.limit {
+		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d reworks", s.cp.Retries, s.limit)), true
 	}
 	return retry(s), true
 }
 
-func decideUnmet(s situation) (Decision, bool) {
+func decideUnmet(s input) (Decision, bool) {
 	return escalate(KindUnclear, "the tests passed, but a criterion is not met: "+strings.Join(s.m.Unmet, "; ")),
 		s.m.Result == Pass
 }
 
-func decideUnclear(s situation) (Decision, bool) {
+func decideUnclear(s input) (Decision, bool) {
 	fixable := s.m.Class.Fixable() || (s.m.Class == DesignMismatch && !s.p.EscalateOnDesign)
 	return escalate(KindUnclear, orElse(s.m.Reason, "the run does not say what failed")),
 		s.m.Result != Fail || !fixable
@@ -44,7 +44,7 @@ func decideUnclear(s situation) (Decision, bool) {
 
 // decideSameCommit: a turn is spent per failing commit. A second run of a
 // commit that was returned for a fix brings its turn up to date.
-func decideSameCommit(s situation) (Decision, bool) {
+func decideSameCommit(s input) (Decision, bool) {
 	n, back := s.cp.Returned[s.m.Run.SHA]
 	if s.m.Run.SHA == "" || !back {
 		if !s.run.Decided || s.run.Decision.Kind != KindRetry {
@@ -57,15 +57,15 @@ func decideSameCommit(s situation) (Decision, bool) {
 	return d, true
 }
 
-func decideLimit(s situation) (Decision, bool) {
-	return escalate(KindMaxRetry, fmt.Sprintf("still failing after %d of %d reworks", s.cp.Reworks, s.limit)),
-		s.cp.Reworks >= s.limit
+func decideLimit(s input) (Decision, bool) {
+	return escalate(KindMaxRetry, fmt.Sprintf("still failing after %d of %d reworks", s.cp.Retries, s.limit)),
+		s.cp.Retries >= s.limit
 }
 
-func decideRetry(s situation) (Decision, bool) { return retry(s), true }
+func decideRetry(s input) (Decision, bool) { return retry(s), true }
 
-func retry(s situation) Decision {
-	d := Decision{Kind: KindRetry, Iteration: s.cp.Reworks + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual}
+func retry(s input) Decision {
+	d := Decision{Kind: KindRetry, Iteration: s.cp.Retries + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual}
 	d.Reason = orElse(s.m.Reason, string(s.m.Class)) + fmt.Sprintf("; returned for a fix %d/%d", d.Iteration, s.limit)
 	return d
 }

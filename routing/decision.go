@@ -20,7 +20,7 @@ const (
 	KindNone     Kind = "NONE"
 )
 
-// Escalates reports whether k calls a human.
+// Escalates reports whether k opens an escalation.
 func (k Kind) Escalates() bool {
 	switch k {
 	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry:

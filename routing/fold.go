@@ -228,13 +228,13 @@ func (cp *Checkpoint) deliver(v Verdict) {
 
 // refresh brings the last turn's failures up to date without a new turn.
 func (cp *Checkpoint) refresh(d Decision) {
-	if n := len(cp.Turns); n > 0 && cp.Turns[n-1].Streak == cp.Streak {
-		cp.Turns[n-1].Verdict = d.Verdict
+	if n := len(cp.Attempts); n > 0 && cp.Attempts[n-1].Streak == cp.Streak {
+		cp.Attempts[n-1].Verdict = d.Verdict
 	}
 }
 
 func (cp *Checkpoint) turn(d Decision, at time.Time) {
-	cp.Turns = append(cp.Turns, Turn{
+	cp.Attempts = append(cp.Attempts, Attempt{
 		Streak: cp.Streak, Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule,
 		Reason: d.Reason, Phase: d.Phase, Verdict: d.Verdict, At: at,
 	})
@@ -273,7 +273,7 @@ func (cp Checkpoint) pass(d Decision, at time.Time) (Checkpoint, error) {
 // beginAgain opens a new streak: counts and the kept limit start afresh.
 func (cp *Checkpoint) beginAgain() {
 	cp.Streak++
-	cp.Reworks, cp.Limit, cp.Limited, cp.Extra, cp.Floor, cp.Undone = 0, 0, false, 0, 0, 0
+	cp.Retries, cp.Limit, cp.Limited, cp.Extra, cp.Floor, cp.Undone = 0, 0, false, 0, 0, 0
 	cp.Returned = map[string]int{}
 }
 
@@ -295,7 +295,7 @@ func (cp Checkpoint) retry(d Decision, at time.Time) (Checkpoint, error) {
 	}
 	cp.keepLimit(d)
 	cp.closeIteration("failed")
-	cp.Reworks = d.Iteration
+	cp.Retries = d.Iteration
 	cp.Escalation, cp.Waiting, cp.WontFix = nil, d.Manual, nil
 	if sha := d.Verdict.Run.SHA; sha != "" {
 		cp.Returned[sha] = d.Iteration
@@ -341,7 +341,7 @@ func (cp Checkpoint) escalate(d Decision, at time.Time) (Checkpoint, error) {
 	cp.closeIteration("failed")
 	cp.LastError, cp.Waiting, cp.WontFix = d.Reason, false, nil
 	if d.Kind == KindMaxRetry {
-		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Reworks, d.Max)
+		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, d.Max)
 	}
 	cp.Skipped = d.OnMax == OnMaxSkip
 	cp.Escalation = &Escalation{Kind: d.Kind, SHA: d.Verdict.Run.SHA, Reason: d.Reason, OpenedAt: at}

@@ -87,8 +87,8 @@ func (c Case) unknown(checkpoint string) error {
 
 // admitTurn refuses a turn beyond the cap that no human lifts either.
 func (cp Checkpoint) admitTurn() error {
-	if cp.Reworks >= HardCap && !cp.Waiting {
-		return Refuse("hard-cap", "checkpoint {cp} was returned for a fix {n} times, the most there may be is {max}; reset it first", "n", cp.Reworks, "max", HardCap, "cp", cp.Name)
+	if cp.Retries >= HardCap && !cp.Waiting {
+		return Refuse("hard-cap", "checkpoint {cp} was returned for a fix {n} times, the most there may be is {max}; reset it first", "n", cp.Retries, "max", HardCap, "cp", cp.Name)
 	}
 	return nil
 }
@@ -228,9 +228,9 @@ func (cp *Checkpoint) goOn(e HumanActed) {
 		cp.beginAgain()
 	case HumanExtend:
 		cp.Extra += max(0, e.N)
-		cp.Floor = max(cp.Floor, cp.Reworks+max(1, e.N))
+		cp.Floor = max(cp.Floor, cp.Retries+max(1, e.N))
 	case HumanPhase:
-		cp.Floor = max(cp.Floor, cp.Reworks+1)
+		cp.Floor = max(cp.Floor, cp.Retries+1)
 	}
 	cp.Redo = nil
 	if again {
@@ -322,8 +322,8 @@ func (c Case) correct(cp *Checkpoint, e HumanActed, at time.Time) Class {
 func (c Case) humanEffects(was, cp Checkpoint, e HumanActed) []Effect {
 	mk := func(k EffectKind, slot string) Effect {
 		return Effect{
-			Kind: k, Key: fmt.Sprintf("%s/%d", effectKey(c.Key, cp, cp.Reworks, k), c.Generation),
-			Slot: cp.Name + "/" + slot, Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+			Kind: k, Key: fmt.Sprintf("%s/%d", effectKey(c.Key, cp, cp.Retries, k), c.Generation),
+			Slot: cp.Name + "/" + slot, Checkpoint: cp.Name, Iteration: cp.Retries, SHA: cp.Last.SHA,
 		}
 	}
 	var out []Effect
@@ -378,7 +378,7 @@ func commentOf(answer string) string {
 
 func handoffEffect(key string, cp Checkpoint) Effect {
 	return Effect{
-		Kind: EffectHandoff, Key: effectKey(key, cp, cp.Reworks, EffectHandoff),
-		Slot: cp.Name + "/" + string(EffectHandoff), Checkpoint: cp.Name, Iteration: cp.Reworks, SHA: cp.Last.SHA,
+		Kind: EffectHandoff, Key: effectKey(key, cp, cp.Retries, EffectHandoff),
+		Slot: cp.Name + "/" + string(EffectHandoff), Checkpoint: cp.Name, Iteration: cp.Retries, SHA: cp.Last.SHA,
 	}
 }

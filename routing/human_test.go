@@ -19,7 +19,7 @@ func broken(n int, c Class, names ...string) Verdict {
 
 func (w *world) unit() Checkpoint { return w.c.Checkpoints["unit"] }
 
-func (w *world) lastTurn() Turn { return w.unit().Turns[len(w.unit().Turns)-1] }
+func (w *world) lastTurn() Attempt { return w.unit().Attempts[len(w.unit().Attempts)-1] }
 
 func (w *world) pending(k EffectKind) (Effect, bool) {
 	for _, e := range w.c.Pending {
@@ -49,8 +49,8 @@ func TestReturnForFixAtOnce(t *testing.T) {
 			w := newWorld(t)
 			w.analyze(v)
 			w.human(HumanExtend, 1)
-			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || cp.Escalation != nil || w.lastTurn().Rule != "answered" {
-				t.Errorf("%s %d %+v", cp.State, cp.Reworks, w.lastTurn())
+			if cp := w.unit(); cp.State != InProgress || cp.Retries != 1 || cp.Escalation != nil || w.lastTurn().Rule != "answered" {
+				t.Errorf("%s %d %+v", cp.State, cp.Retries, w.lastTurn())
 			}
 			if e, ok := w.pending(EffectHandoff); !ok || e.Iteration != 1 {
 				t.Errorf("pending %v", w.c.Pending)
@@ -94,8 +94,8 @@ func TestReturnForFixAtOnce(t *testing.T) {
 			w := newWorld(t)
 			w.analyze(run(1, Fail, class))
 			w.human(HumanReset, 0)
-			if cp := w.unit(); cp.Reworks != want || cp.State != InProgress || cp.Escalation != nil {
-				t.Errorf("%s: %s %d", class, cp.State, cp.Reworks)
+			if cp := w.unit(); cp.Retries != want || cp.State != InProgress || cp.Escalation != nil {
+				t.Errorf("%s: %s %d", class, cp.State, cp.Retries)
 			}
 		}
 	})
@@ -112,7 +112,7 @@ func TestReturnForFixAtOnce(t *testing.T) {
 			}
 		}
 		w.human(HumanReset, 0)
-		if got := w.unit().Reworks; got != 1 {
+		if got := w.unit().Retries; got != 1 {
 			t.Error(got)
 		}
 	})
@@ -122,8 +122,8 @@ func TestReturnForFixAtOnce(t *testing.T) {
 		w.analyze(run(1, Fail, LogicError))
 		w.human(HumanExtend, 1)
 		cp := w.unit()
-		if _, ok := w.pending(EffectHandoff); !ok || cp.Reworks != 1 || cp.Waiting || len(cp.Iterations) != 1 {
-			t.Errorf("reworks %d, waiting %v, %v", cp.Reworks, cp.Waiting, w.c.Pending)
+		if _, ok := w.pending(EffectHandoff); !ok || cp.Retries != 1 || cp.Waiting || len(cp.Iterations) != 1 {
+			t.Errorf("reworks %d, waiting %v, %v", cp.Retries, cp.Waiting, w.c.Pending)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestResumeDecides(t *testing.T) {
 		lint.Checkpoint = "lint"
 		w.analyze(lint)
 		w.human(HumanResume, 0)
-		if got := w.c.Checkpoints["lint"]; got.Reworks != 1 || len(got.Held) != 0 {
+		if got := w.c.Checkpoints["lint"]; got.Retries != 1 || len(got.Held) != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -160,8 +160,8 @@ func TestResumeDecides(t *testing.T) {
 		w.analyze(run(1, Fail, EnvIssue))
 		w.analyze(run(2, Fail, LogicError))
 		w.human(HumanResume, 0)
-		if cp := w.unit(); cp.Reworks != 1 || w.lastTurn().Verdict.Run.ID != "2" {
-			t.Errorf("%d %+v", cp.Reworks, w.lastTurn())
+		if cp := w.unit(); cp.Retries != 1 || w.lastTurn().Verdict.Run.ID != "2" {
+			t.Errorf("%d %+v", cp.Retries, w.lastTurn())
 		}
 	})
 	t.Run("S0-23 what was resolved is not called for again on old evidence", func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestResumeDecides(t *testing.T) {
 		w.analyze(run(1, Fail, EnvIssue))
 		w.analyze(run(2, Fail, EnvIssue))
 		w.human(HumanResume, 0)
-		if cp := w.unit(); cp.State != InProgress || cp.Escalation != nil || len(cp.Turns) != 1 {
-			t.Errorf("%s, %d turns", cp.State, len(cp.Turns))
+		if cp := w.unit(); cp.State != InProgress || cp.Escalation != nil || len(cp.Attempts) != 1 {
+			t.Errorf("%s, %d turns", cp.State, len(cp.Attempts))
 		}
 		if d := w.analyze(run(3, Fail, EnvIssue)); d.Kind != KindEnv {
 			t.Errorf("new evidence: %s", d.Kind)
@@ -197,7 +197,7 @@ func TestRerun(t *testing.T) {
 	w.analyze(run(7, Fail, EnvIssue))
 	w.must(HumanActed{Action: HumanRerun, Answer: "comment/55/1"})
 	e, ok := w.pending(EffectRerun)
-	if !ok || e.Target != "7/1" || w.unit().State != InProgress || w.unit().Reworks != 0 {
+	if !ok || e.Target != "7/1" || w.unit().State != InProgress || w.unit().Retries != 0 {
 		t.Errorf("%+v, %s", w.c.Pending, w.unit().State)
 	}
 	if e, ok := w.pending(EffectReact); !ok || e.Target != "55" {
@@ -228,8 +228,8 @@ func TestQuarantine(t *testing.T) {
 		if cp.State != Completed || last.Kind != KindPass || !last.Verdict.Failures[0].Quarantined || !strings.Contains(last.Reason, "TestFlaky") {
 			t.Errorf("%s %+v", cp.State, last)
 		}
-		if !cp.Turns[0].Undone || len(cp.Iterations) != 0 {
-			t.Errorf("%+v", cp.Turns[0])
+		if !cp.Attempts[0].Undone || len(cp.Iterations) != 0 {
+			t.Errorf("%+v", cp.Attempts[0])
 		}
 		if d := w.analyze(broken(2, LogicError, "TestFlaky")); d.Kind != KindPass {
 			t.Errorf("its next failure: %s (%s)", d.Kind, d.Rule)
@@ -252,8 +252,8 @@ func TestQuarantine(t *testing.T) {
 			spoil(&v)
 			w.analyze(v)
 			w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
-			if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || len(cp.Turns) != 1 {
-				t.Errorf("%s, %d reworks, %d turns", cp.State, cp.Reworks, len(cp.Turns))
+			if cp := w.unit(); cp.State != InProgress || cp.Retries != 1 || len(cp.Attempts) != 1 {
+				t.Errorf("%s, %d reworks, %d turns", cp.State, cp.Retries, len(cp.Attempts))
 			}
 		})
 	}
@@ -271,8 +271,8 @@ func TestQuarantine(t *testing.T) {
 		v.Failures[1].Class = LogicError
 		w.analyze(v)
 		w.must(HumanActed{Action: HumanQuarantine, Test: "TestFlaky"})
-		if cp := w.unit(); cp.State != InProgress || cp.Reworks != 1 || w.lastTurn().Verdict.Class != LogicError {
-			t.Errorf("%s %d %s", cp.State, cp.Reworks, w.lastTurn().Verdict.Class)
+		if cp := w.unit(); cp.State != InProgress || cp.Retries != 1 || w.lastTurn().Verdict.Class != LogicError {
+			t.Errorf("%s %d %s", cp.State, cp.Retries, w.lastTurn().Verdict.Class)
 		}
 	})
 	t.Run("a paused checkpoint stays paused and is decided when resumed", func(t *testing.T) {
@@ -309,8 +309,8 @@ func TestWrong(t *testing.T) {
 		first, _ := w.pending(EffectHandoff)
 		w.must(wrong(EnvIssue))
 		cp := w.unit()
-		if cp.State != Escalated || cp.Escalation.Kind != KindEnv || cp.Reworks != 0 || len(cp.Iterations) != 0 || len(cp.Returned) != 0 {
-			t.Errorf("%s %+v reworks %d", cp.State, cp.Escalation, cp.Reworks)
+		if cp.State != Escalated || cp.Escalation.Kind != KindEnv || cp.Retries != 0 || len(cp.Iterations) != 0 || len(cp.Returned) != 0 {
+			t.Errorf("%s %+v reworks %d", cp.State, cp.Escalation, cp.Retries)
 		}
 		want := Correction{Run: run(1, Fail, "").Run.Key(), SHA: run(1, Fail, "").Run.SHA, Fingerprint: "fp-TestNet", From: LogicError, To: EnvIssue, By: "mona", At: w.now}
 		if len(cp.Corrections) != 1 || cp.Corrections[0] != want {
@@ -331,7 +331,7 @@ func TestWrong(t *testing.T) {
 		w.analyze(broken(1, EnvIssue, "TestNet"))
 		w.must(wrong(LogicError))
 		_, closes := w.pending(EffectClose)
-		if _, ok := w.pending(EffectHandoff); !ok || !closes || w.unit().State != InProgress || w.unit().Reworks != 1 {
+		if _, ok := w.pending(EffectHandoff); !ok || !closes || w.unit().State != InProgress || w.unit().Retries != 1 {
 			t.Errorf("%v, %s", w.c.Pending, w.unit().State)
 		}
 	})
@@ -339,8 +339,8 @@ func TestWrong(t *testing.T) {
 		w := newWorld(t)
 		w.analyze(run(1, Unclear, Unknown))
 		w.must(wrong(LogicError))
-		if w.unit().Reworks != 1 || w.unit().Corrections[0].Fingerprint != "" {
-			t.Errorf("%d %+v", w.unit().Reworks, w.unit().Corrections)
+		if w.unit().Retries != 1 || w.unit().Corrections[0].Fingerprint != "" {
+			t.Errorf("%d %+v", w.unit().Retries, w.unit().Corrections)
 		}
 		if d := w.analyze(run(2, Unclear, Unknown)); d.Kind != KindUnclear {
 			t.Errorf("another run: %s", d.Kind)
@@ -352,8 +352,8 @@ func TestWrong(t *testing.T) {
 		first, _ := w.pending(EffectHandoff)
 		w.must(wrong(TypeError))
 		again, _ := w.pending(EffectHandoff)
-		if w.unit().Reworks != 1 || len(w.unit().Turns) != 1 || w.lastTurn().Verdict.Class != TypeError || again != first {
-			t.Errorf("%d %d %s %+v", w.unit().Reworks, len(w.unit().Turns), w.lastTurn().Verdict.Class, again)
+		if w.unit().Retries != 1 || len(w.unit().Attempts) != 1 || w.lastTurn().Verdict.Class != TypeError || again != first {
+			t.Errorf("%d %d %s %+v", w.unit().Retries, len(w.unit().Attempts), w.lastTurn().Verdict.Class, again)
 		}
 	})
 	t.Run("FLAKY and UNKNOWN are refused, and a green run", func(t *testing.T) {
@@ -386,8 +386,8 @@ func TestWontFix(t *testing.T) {
 	})
 	t.Run("a retry undoes it", func(t *testing.T) {
 		w.human(HumanExtend, 1)
-		if w.unit().WontFix != nil || w.unit().Reworks != 2 {
-			t.Errorf("%+v %d", w.unit().WontFix, w.unit().Reworks)
+		if w.unit().WontFix != nil || w.unit().Retries != 2 {
+			t.Errorf("%+v %d", w.unit().WontFix, w.unit().Retries)
 		}
 	})
 	t.Run("a green run passes it", func(t *testing.T) {

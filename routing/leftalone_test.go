@@ -24,15 +24,15 @@ func TestLeftAlone(t *testing.T) {
 				lint.Checkpoint = "lint"
 				w.analyze(lint)
 				w.must(HumanActed{Action: how, By: "mona"})
-				turns, gen := len(w.unit().Turns), w.c.Generation
+				turns, gen := len(w.unit().Attempts), w.c.Generation
 				w.must(c.act)
 				cp := w.unit()
-				if cp.State != c.want || cp.Skipped != (how == HumanSkip) || (cp.WontFix != nil) != (how == HumanWontFix) || len(cp.Turns) != turns || cp.Redo != nil {
-					t.Errorf("%s, skipped %v, won't fix %v, %d turns more, %+v", cp.State, cp.Skipped, cp.WontFix, len(cp.Turns)-turns, cp.Redo)
+				if cp.State != c.want || cp.Skipped != (how == HumanSkip) || (cp.WontFix != nil) != (how == HumanWontFix) || len(cp.Attempts) != turns || cp.Redo != nil {
+					t.Errorf("%s, skipped %v, won't fix %v, %d turns more, %+v", cp.State, cp.Skipped, cp.WontFix, len(cp.Attempts)-turns, cp.Redo)
 				}
 				for _, e := range w.c.Pending {
 					if e.Kind == EffectIssue && e.Checkpoint == "unit" && e.Gen > gen && how == HumanSkip {
-						t.Errorf("a human is called: %+v", e)
+						t.Errorf("an escalation opens: %+v", e)
 					}
 				}
 				w.must(HumanActed{Action: HumanQuarantine, Test: "T1"})

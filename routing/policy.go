@@ -2,7 +2,7 @@ package routing
 
 import "time"
 
-// OnMax says what happens to a checkpoint whose turns are used up.
+// OnMax says what happens to a checkpoint that has no fix attempts left.
 type OnMax string
 
 // The ways. Each opens the escalation; they differ in what happens to the case.
@@ -30,7 +30,7 @@ type Policy struct {
 	Max               int           // reworks returned for a fix, 0 to HardCap
 	Override          *int          // of this case (a label or configuration), replaces Max and the snapshot
 	Labelled          bool          // Override is a label's, which no configuration holds
-	OnMax             OnMax         // what happens when turns are used up
+	OnMax             OnMax         // what happens when no fix attempts are left
 	Breaker           bool          // false: HardCap instead of Max
 	EscalateOnDesign  bool          // false: a design mismatch is returned for a fix like a logic error
 	Reviewer          bool          // a reviewer is configured

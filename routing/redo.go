@@ -95,12 +95,12 @@ func (cp Checkpoint) leftAlone() bool {
 // takeBack undoes what was decided on the newest run, and the turn if that was
 // a rework: also one that a graver part of the run has stopped since.
 func (cp *Checkpoint) takeBack() {
-	for i := len(cp.Turns) - 1; i >= 0 && cp.ofNewest(cp.Turns[i]) && cp.Turns[i].Kind != KindPass; i-- {
-		t := cp.Turns[i]
-		if cp.Turns[i].Undone = true; i < len(cp.History) {
+	for i := len(cp.Attempts) - 1; i >= 0 && cp.ofNewest(cp.Attempts[i]) && cp.Attempts[i].Kind != KindPass; i-- {
+		t := cp.Attempts[i]
+		if cp.Attempts[i].Undone = true; i < len(cp.History) {
 			cp.History[i].Undone = true
 		}
-		if t.Kind == KindRetry && t.Iteration == cp.Reworks {
+		if t.Kind == KindRetry && t.Iteration == cp.Retries {
 			cp.takeBackTurn(t.Iteration)
 			return
 		}
@@ -117,30 +117,30 @@ func (cp *Checkpoint) takeBackTurn(n int) {
 			delete(cp.Returned, sha)
 		}
 	}
-	cp.Reworks, cp.Waiting = n-1, false
+	cp.Retries, cp.Waiting = n-1, false
 	cp.Undone++
 }
 
 // ofNewest reports whether a turn of this streak is about the newest run, or
 // about another of its commit, and stands.
-func (cp Checkpoint) ofNewest(t Turn) bool {
+func (cp Checkpoint) ofNewest(t Attempt) bool {
 	r := t.Verdict.Run
 	same := r.Key() == cp.Last.Key() || (cp.Last.SHA != "" && r.SHA == cp.Last.SHA)
 	return same && t.Streak == cp.Streak && !t.Undone
 }
 
 // decidedOnNewest returns the newest turn if it is a decision k on the newest run.
-func (cp Checkpoint) decidedOnNewest(k Kind) (Turn, bool) {
-	n := len(cp.Turns)
-	if n == 0 || cp.Turns[n-1].Kind != k || !cp.ofNewest(cp.Turns[n-1]) {
-		return Turn{}, false
+func (cp Checkpoint) decidedOnNewest(k Kind) (Attempt, bool) {
+	n := len(cp.Attempts)
+	if n == 0 || cp.Attempts[n-1].Kind != k || !cp.ofNewest(cp.Attempts[n-1]) {
+		return Attempt{}, false
 	}
-	return cp.Turns[n-1], true
+	return cp.Attempts[n-1], true
 }
 
 // decideAnswered decides what a human returned for a fix; a green run passes in any
 // case.
-func decideAnswered(s situation) (Decision, bool) {
+func decideAnswered(s input) (Decision, bool) {
 	if s.redo == nil || s.m.green() || s.m.Result == Errored {
 		return Decision{}, false
 	}
@@ -156,7 +156,7 @@ func decideAnswered(s situation) (Decision, bool) {
 	default:
 		return Decision{}, false
 	}
-	if s.cp.Reworks >= s.limit {
+	if s.cp.Retries >= s.limit {
 		return Decision{}, false
 	}
 	d := retry(s)
@@ -170,7 +170,7 @@ func decideAnswered(s situation) (Decision, bool) {
 
 // unchanged replaces a decision that says again what was decided: nobody is
 // started or called a second time for what stands already.
-func (s situation) unchanged(d Decision) Decision {
+func (s input) unchanged(d Decision) Decision {
 	if s.redo == nil || d.Held {
 		return d
 	}
@@ -184,12 +184,12 @@ func (s situation) unchanged(d Decision) Decision {
 	t, ok := before.decidedOnNewest(d.Kind)
 	switch {
 	case ok && d.Kind == KindRetry && (t.Phase == d.Phase || t.Rule == "answered"):
-		d.Reason = fmt.Sprintf("as decided before (%d/%d)", before.Reworks, s.limit)
+		d.Reason = fmt.Sprintf("as decided before (%d/%d)", before.Retries, s.limit)
 	case ok && d.Kind.Escalates() && before.Escalation != nil && before.Escalation.Kind == d.Kind:
 		d = none("as decided before (%s)", d.Kind)
 	default:
 		return d
 	}
-	d.Again, d.Kept, d.Iteration = true, true, before.Reworks
+	d.Again, d.Kept, d.Iteration = true, true, before.Retries
 	return d
 }

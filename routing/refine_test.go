@@ -118,8 +118,8 @@ func TestRefinementTracking(t *testing.T) {
 	w.analyze(review(2, rejected("design")))
 	cp := w.c.Checkpoints["review"]
 	t.Run("S4-4 S4-36 S4-41 refinement_count is the number of recorded iterations", func(t *testing.T) {
-		if cp.Reworks != 2 || len(cp.Iterations) != 2 {
-			t.Errorf("%d, %d", cp.Reworks, len(cp.Iterations))
+		if cp.Retries != 2 || len(cp.Iterations) != 2 {
+			t.Errorf("%d, %d", cp.Retries, len(cp.Iterations))
 		}
 	})
 	t.Run("S4-37 S4-38 an iteration holds its number, agent, start, feedback and result", func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestRefinementTracking(t *testing.T) {
 		}
 	})
 	t.Run("S4-5 the turn keeps the feedback with the work it was about", func(t *testing.T) {
-		turn := cp.Turns[1]
+		turn := cp.Attempts[1]
 		if turn.Verdict.Review == nil || turn.Verdict.Run.SHA == "" || turn.Verdict.Failures[0].File != "a.go" {
 			t.Errorf("%+v", turn.Verdict)
 		}
@@ -171,7 +171,7 @@ func TestRefinementTracking(t *testing.T) {
 func TestAssess(t *testing.T) {
 	p := DefaultPolicy()
 	all := map[Phase]bool{Research: true, Plan: true, Implement: true}
-	failed := Turn{Kind: KindMaxRetry, Phase: Implement}
+	failed := Attempt{Kind: KindMaxRetry, Phase: Implement}
 	cases := []struct {
 		name string
 		cp   Checkpoint
@@ -182,9 +182,9 @@ func TestAssess(t *testing.T) {
 		{"S4-1 after research comes the plan", Checkpoint{Phases: map[Phase]bool{Research: true}}, ActionPlan, 600},
 		{"S4-17 not implemented gives implement", Checkpoint{Phases: map[Phase]bool{Research: true, Plan: true}}, ActionImplement, 700},
 		{"S4-1 after the implementation comes the review", Checkpoint{Phases: all}, ActionReview, 800},
-		{"S4-12 a failed review gives rework with priority 450", Checkpoint{Phases: all, Limited: true, Limit: 3, Turns: []Turn{{Kind: KindNone}}}, ActionRework, PriorityRework},
-		{"S4-13 S4-14 at the limit a low-priority manual action and no rework", Checkpoint{Phases: all, Reworks: 3, Limited: true, Limit: 3, Turns: []Turn{failed}}, ActionManual, PriorityManual},
-		{"S4-15 reworked since the last review gives review and not rework", Checkpoint{Phases: all, Reworks: 1, Limited: true, Limit: 3, Turns: []Turn{{Kind: KindRetry}}}, ActionReview, 800},
+		{"S4-12 a failed review gives rework with priority 450", Checkpoint{Phases: all, Limited: true, Limit: 3, Attempts: []Attempt{{Kind: KindNone}}}, ActionRework, PriorityRework},
+		{"S4-13 S4-14 at the limit a low-priority manual action and no rework", Checkpoint{Phases: all, Retries: 3, Limited: true, Limit: 3, Attempts: []Attempt{failed}}, ActionManual, PriorityManual},
+		{"S4-15 reworked since the last review gives review and not rework", Checkpoint{Phases: all, Retries: 1, Limited: true, Limit: 3, Attempts: []Attempt{{Kind: KindRetry}}}, ActionReview, 800},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAssess(t *testing.T) {
 		})
 	}
 	t.Run("S4-9 S4-49 the breaker is asked before the rework", func(t *testing.T) {
-		cp := Checkpoint{Reworks: 3, Limited: true, Limit: 3, Turns: []Turn{{Kind: KindNone}}}
+		cp := Checkpoint{Retries: 3, Limited: true, Limit: 3, Attempts: []Attempt{{Kind: KindNone}}}
 		if got := Assess(cp, p); got.Kind != ActionManual {
 			t.Error(got)
 		}

@@ -56,8 +56,8 @@ func (l *iterationView) Write(p []byte) (int, error) {
 		}
 		l.rest = rest
 		var e plan.Event
-		if bytes.Contains(line, []byte(`"pair"`)) && json.Unmarshal(line, &e) == nil && e.Pair != nil && e.Pair.Status == plan.Running && e.Pair.Turn > l.last {
-			l.last = e.Pair.Turn
+		if bytes.Contains(line, []byte(`"pair"`)) && json.Unmarshal(line, &e) == nil && e.Pair != nil && e.Pair.Status == plan.Running && e.Pair.Attempt > l.last {
+			l.last = e.Pair.Attempt
 			l.offer(l.last)
 		}
 	}

@@ -69,7 +69,7 @@ func (p planCommands) advance(ctx context.Context, d *plans.Runner, a plans.Awai
 		p.notice("port %s is no longer in the plan", a.Port)
 		return nil
 	}
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return err
 	}

@@ -155,9 +155,9 @@ func (p planCommands) build() (*plans.Runner, error) {
 	o := p.deps.Render("")
 	o.Mention = p.deps.Config.Escalation.Mention
 	return &plans.Runner{
-		Start:  p.starts(),
-		Calls:  p.deps.Effects(effect.Subject{}, ""),
-		Ledger: p.deps.Ledger, Issues: p.deps.GitHub, Starts: p.deps.GitHub, Checks: p.deps.GitHub, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
+		Start:     p.starts(),
+		Escalator: p.deps.Effects(effect.Subject{}, ""),
+		Ledger:    p.deps.Ledger, Issues: p.deps.GitHub, Starts: p.deps.GitHub, Checks: p.deps.GitHub, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
 		Run: p.own.ID, Attempt: p.own.Attempt, URL: p.own.URL, Now: p.deps.Now,
 	}, nil
 }
@@ -253,7 +253,7 @@ func (p planCommands) writeRound(d *plans.Runner, r plans.Round, issue int) erro
 
 // matrix writes the ports that need work as outputs, and records nothing.
 func (p planCommands) matrix(ctx context.Context, d *plans.Runner) (int, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return 1, err
 	}

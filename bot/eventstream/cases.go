@@ -99,8 +99,8 @@ func (w writer) row(c routing.Case) error {
 	if err != nil {
 		return err
 	}
-	var newest routing.Turn
-	for _, t := range cp.Turns {
+	var newest routing.Attempt
+	for _, t := range cp.Attempts {
 		if !t.Undone {
 			newest = t
 		}
@@ -141,7 +141,7 @@ func (w writer) row(c routing.Case) error {
 		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, reworks = excluded.reworks,
 		most = excluded.most, checkpoints = excluded.checkpoints`,
 		w.key, w.repo, w.key[len(activity.Repo(w.key)):], string(state), millis(since), millis(c.Opened), millis(c.Updated), cp.Name,
-		string(newest.Kind), newest.Rule, string(newest.Verdict.Class), reason, cp.Reworks, cp.Limit+cp.Extra, string(names))
+		string(newest.Kind), newest.Rule, string(newest.Verdict.Class), reason, cp.Retries, cp.Limit+cp.Extra, string(names))
 }
 
 // count counts a decision, and that a human said it was wrong.
@@ -153,7 +153,7 @@ func (w writer) count(was routing.Case, e routing.Event) error {
 		if _, known := was.Answered[act.Answer]; known {
 			return nil
 		}
-		turns := was.Checkpoints[act.Checkpoint].Turns
+		turns := was.Checkpoints[act.Checkpoint].Attempts
 		for i := len(turns) - 1; i >= 0; i-- {
 			if t := turns[i]; !t.Undone {
 				return w.counted(t.At, t.Kind, t.Rule, t.Verdict.Class, 0, 1)
@@ -178,8 +178,8 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 	cp := was.Checkpoints[run.Verdict.Checkpoint]
 	var first, before time.Time
 	turns, human := 0, 0
-	for i := len(cp.Turns) - 1; i >= 0; i-- {
-		t := cp.Turns[i]
+	for i := len(cp.Attempts) - 1; i >= 0; i-- {
+		t := cp.Attempts[i]
 		if t.Kind == routing.KindPass {
 			before = t.At
 			break

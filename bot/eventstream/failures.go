@@ -73,7 +73,7 @@ func (k failures) see(c routing.Case, e routing.Event) {
 			x.flaky++
 		}
 		if v.Result == routing.Pass { // it failed and passed in one run
-			x.fixed, x.turn = e.At, c.Checkpoints[v.Checkpoint].Reworks
+			x.fixed, x.turn = e.At, c.Checkpoints[v.Checkpoint].Retries
 		}
 		k.is[p] = x
 	}

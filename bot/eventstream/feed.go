@@ -126,7 +126,7 @@ func (f *Feed) take(ctx context.Context, tx *sql.Tx, s Stream) ([]activity.Event
 		return nil, err
 	}
 	if seen > 0 && was != head {
-		if !routing.IsRegister(s.Key) {
+		if !routing.IsRepositoryStream(s.Key) {
 			return nil, errors.New("it has another beginning than before")
 		}
 		seen = 0 // a branch that was made anew, or has another repository's place

@@ -21,10 +21,10 @@ func TestHostileBranch(t *testing.T) {
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
 		led := new(ledger.Memory)
 		beyond := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -12*3600)) // in UTC a year of five digits
-		pair := plan.Event{Kind: plan.PairChanged, At: beyond, Pair: &plan.Loop{ID: "l", Status: plan.Running, Turn: 1}}
+		pair := plan.Event{Kind: plan.PairChanged, At: beyond, Pair: &plan.Loop{ID: "l", Status: plan.Running, Attempt: 1}}
 		bad := map[string]routing.Event{
-			routing.RegisterKey("acme/shop", routing.RegisterEdges): {Type: "feedback.queued", At: beyond, Data: json.RawMessage(`{"feedback_id":"f"}`)},
-			routing.PortKey("acme/shop", "p", "api"):                pair.Record(),
+			routing.StreamKey("acme/shop", routing.StreamFeedbackRequests): {Type: "feedback.queued", At: beyond, Data: json.RawMessage(`{"feedback_id":"f"}`)},
+			routing.PortKey("acme/shop", "p", "api"):                       pair.Record(),
 		}
 		for key, e := range bad {
 			if _, err := led.Append(t.Context(), key, "", []routing.Event{e}); err != nil {

@@ -23,10 +23,10 @@ func (f *Feed) show(ctx context.Context, tx *sql.Tx, key string, events []routin
 	if plan, ok := routing.ParsePlanKey(key); ok {
 		return w.plan(plan, events)
 	}
-	if key == routing.RegisterKey(w.repo, routing.RegisterEdges) {
+	if key == routing.StreamKey(w.repo, routing.StreamFeedbackRequests) {
 		return w.edges(events)
 	}
-	if routing.IsRegister(key) {
+	if routing.IsRepositoryStream(key) {
 		return nil
 	}
 	return w.routed(events, seen)
@@ -61,7 +61,7 @@ type PlanState struct {
 }
 
 func (w writer) plan(name string, events []routing.Event) error {
-	r, err := plan.FoldRegister(events)
+	r, err := plan.FoldBuildState(events)
 	if err != nil {
 		return err
 	}
@@ -76,18 +76,18 @@ func (w writer) plan(name string, events []routing.Event) error {
 
 // PortState is how one port of a plan stands.
 type PortState struct {
-	Session  string          `json:"session_id"`
-	Status   plan.LoopStatus `json:"status,omitempty"`
-	Phase    plan.Phase      `json:"phase,omitempty"`
-	Turn     int             `json:"turn"`
-	Turns    int             `json:"turns"` // that it may take
-	Progress float64         `json:"progress"`
-	Task     string          `json:"current_task"`
-	Tokens   int64           `json:"tokens_used"`
-	Failures []string        `json:"failures,omitempty"` // of its last test
-	Calls    []plan.Call     `json:"calls,omitempty"`    // that wait for a human
-	Started  time.Time       `json:"started"`
-	Ended    time.Time       `json:"ended,omitzero"`
+	Session  string            `json:"session_id"`
+	Status   plan.LoopStatus   `json:"status,omitempty"`
+	Phase    plan.Phase        `json:"phase,omitempty"`
+	Turn     int               `json:"turn"`
+	Turns    int               `json:"turns"` // that it may take
+	Progress float64           `json:"progress"`
+	Task     string            `json:"current_task"`
+	Tokens   int64             `json:"tokens_used"`
+	Failures []string          `json:"failures,omitempty"` // of its last test
+	Calls    []plan.Escalation `json:"calls,omitempty"`    // that wait for a human
+	Started  time.Time         `json:"started"`
+	Ended    time.Time         `json:"ended,omitzero"`
 }
 
 func (w writer) port(name, id string, events []routing.Event) error {
@@ -97,7 +97,7 @@ func (w writer) port(name, id string, events []routing.Event) error {
 	}
 	s := PortState{Calls: j.Waiting()}
 	if l := j.Loop; l != nil {
-		s.Session, s.Status, s.Phase, s.Turn, s.Turns = l.Operator, l.Status, l.Phase, l.Turn, l.MaxRetries+1
+		s.Session, s.Status, s.Phase, s.Turn, s.Turns = l.Operator, l.Status, l.Phase, l.Attempt, l.MaxRetries+1
 		s.Progress, s.Tokens, s.Started, s.Ended = l.Share(), l.Tokens, l.StartedAt, l.EndedAt
 		if l.Last != nil {
 			for _, t := range l.Last.FailedTests {
@@ -147,7 +147,7 @@ func (s *PortState) reported(events []routing.Event) error {
 }
 
 func (w writer) edges(events []routing.Event) error {
-	r, err := feedback.FoldEdges(events)
+	r, err := feedback.Fold(events)
 	if err != nil {
 		return err
 	}

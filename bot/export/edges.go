@@ -11,7 +11,7 @@ import (
 // edges makes a row of each feedback between the nodes of plans. Its numbers
 // are a sequence of their own, and count within one repository.
 func edges(rows map[string][]row, key string, events []routing.Event) error {
-	reg, err := edge.FoldEdges(events)
+	reg, err := edge.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}

@@ -14,9 +14,9 @@ func TestEdgeRows(t *testing.T) {
 	ctx, led := context.Background(), new(ledger.Memory)
 	g := edge.Nodes{Top: "root", Links: map[string]edge.Links{"test": {DependsOn: []string{"model"}}, "model": {}}}
 	var all []routing.Event
-	step := func(fn func(edge.Register) ([]routing.Event, error)) {
+	step := func(fn func(edge.State) ([]routing.Event, error)) {
 		t.Helper()
-		reg, err := edge.FoldEdges(all)
+		reg, err := edge.Fold(all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,17 +27,17 @@ func TestEdgeRows(t *testing.T) {
 		all = append(all, events...)
 	}
 	m := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
-	send := func(r edge.Register) ([]routing.Event, error) {
+	send := func(r edge.State) ([]routing.Event, error) {
 		s, err := r.Send("p", g, m, start)
 		return s.Events, err
 	}
 	step(send)
-	step(func(r edge.Register) ([]routing.Event, error) { return r.Deliver("FB-001", start) })
-	step(func(r edge.Register) ([]routing.Event, error) { return r.Begin("FB-001", start) })
-	step(func(r edge.Register) ([]routing.Event, error) {
+	step(func(r edge.State) ([]routing.Event, error) { return r.Deliver("FB-001", start) })
+	step(func(r edge.State) ([]routing.Event, error) { return r.Begin("FB-001", start) })
+	step(func(r edge.State) ([]routing.Event, error) {
 		return r.Processed(g, "FB-001", edge.Outcome{OK: true}, start)
 	})
-	step(func(r edge.Register) ([]routing.Event, error) {
+	step(func(r edge.State) ([]routing.Event, error) {
 		return r.Verified(g, "FB-001", edge.Outcome{OK: true}, start)
 	})
 	m.To = "nobody"
@@ -45,7 +45,7 @@ func TestEdgeRows(t *testing.T) {
 	m.To = "model"
 	step(send)
 	for _, repo := range []string{"acme/app", "acme/other"} { // whose numbers are the same
-		if _, err := led.Append(ctx, routing.RegisterKey(repo, routing.RegisterEdges), "", all); err != nil {
+		if _, err := led.Append(ctx, routing.StreamKey(repo, routing.StreamFeedbackRequests), "", all); err != nil {
 			t.Fatal(err)
 		}
 	}

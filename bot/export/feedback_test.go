@@ -20,7 +20,7 @@ func answered(t *testing.T) []routing.Event {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := survey.Events(survey.Register{}.Open("p1", result, "en", time.Hour, nil, start), start)
+	events := survey.Events(survey.State{}.Open("p1", result, "en", time.Hour, nil, start), start)
 	reg, err := survey.Fold(events)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func answered(t *testing.T) []routing.Event {
 func TestFeedbackRows(t *testing.T) {
 	ctx := context.Background()
 	led := new(ledger.Memory)
-	if _, err := led.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterFeedback), "", answered(t)); err != nil {
+	if _, err := led.Append(ctx, routing.StreamKey("acme/app", routing.StreamFeedback), "", answered(t)); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "l.db")
@@ -59,7 +59,7 @@ func TestFeedbackRows(t *testing.T) {
 		}
 	})
 	t.Run("ids of two repositories are not mixed up", func(t *testing.T) {
-		if _, err := led.Append(ctx, routing.RegisterKey("acme/other", routing.RegisterFeedback), "", answered(t)); err != nil {
+		if _, err := led.Append(ctx, routing.StreamKey("acme/other", routing.StreamFeedback), "", answered(t)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Export(ctx, led, file); err == nil || !strings.Contains(err.Error(), "a ledger for each") {

@@ -26,7 +26,7 @@ func ports(rows map[string][]row, key string, events []routing.Event) error {
 			"payload": null(string(m.Payload)), "delivered_at": at(m.DeliveredAt), "created_at": stamp(m.CreatedAt),
 		})
 	}
-	for _, c := range j.Calls {
+	for _, c := range j.Escalations {
 		context, err := json.Marshal(c.Context)
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 func TestPortRows(t *testing.T) {
 	t.Parallel()
 	ctx, led := context.Background(), new(ledger.Memory)
-	call := plan.Call{ID: "b/api/escalation", Session: "b/api", Port: "api", Type: escalation.TestFailure, Severity: escalation.High, Title: "t", Text: "d",
+	call := plan.Escalation{ID: "b/api/escalation", Session: "b/api", Port: "api", Type: escalation.TestFailure, Severity: escalation.High, Title: "t", Text: "d",
 		Context: map[string]any{"turns": 4}, Suggested: []string{"read"}, CreatedAt: start}
 	solved := call
 	solved.ResolvedBy, solved.ResolvedAt = "switchback", start.Add(time.Hour)
@@ -25,8 +25,8 @@ func TestPortRows(t *testing.T) {
 		{Kind: plan.DirectMessage, Message: &plan.Message{ID: "m1", ChannelID: "c", From: "impl", To: "test", Type: plan.ResultMessage, Payload: json.RawMessage(`{"turn":1}`), CreatedAt: start}},
 		{Kind: plan.DirectMessage, Message: &plan.Message{ID: "m2", ChannelID: "c", From: "test", To: "impl", Type: plan.QueryMessage, CreatedAt: start}},
 		{Kind: plan.Delivered, IDs: []string{"m1"}, At: start.Add(time.Minute)},
-		{Kind: plan.EscalationNew, Call: &call},
-		{Kind: plan.EscalationResolved, Call: &solved},
+		{Kind: plan.EscalationNew, Escalation: &call},
+		{Kind: plan.EscalationResolved, Escalation: &solved},
 		{Kind: plan.ChannelShut, Channel: &plan.Channel{ID: "c"}},
 	}
 	var recorded []routing.Event

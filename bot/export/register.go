@@ -65,7 +65,7 @@ func text(p *string) any {
 }
 
 func escalations(rows map[string][]row, key string, events []routing.Event) error {
-	reg, err := escalation.FoldRegister(events)
+	reg, err := escalation.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}

@@ -22,7 +22,7 @@ func read(ctx context.Context, led ledger.Ledger) (map[string][]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if routing.IsRegister(key) {
+		if routing.IsRepositoryStream(key) {
 			err = register(rows, key, events)
 		} else {
 			err = caseRows(rows, key, events)
@@ -52,7 +52,7 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 		rows["answers"] = append(rows["answers"], r)
 	}
 	for _, name := range c.Names() {
-		for i, t := range c.Checkpoints[name].Turns {
+		for i, t := range c.Checkpoints[name].Attempts {
 			v := t.Verdict
 			rows["routing_history"] = append(rows["routing_history"], row{
 				"id": fmt.Sprintf("%s/%s/%d", key, name, i+1), "session_id": key, "checkpoint": name, "iteration": i + 1,

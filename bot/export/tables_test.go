@@ -25,7 +25,7 @@ func lived(t *testing.T) ledger.Ledger {
 	t.Helper()
 	led := new(ledger.Memory)
 	now := start
-	line := &pipeline.Line{Ledger: led, Now: func() time.Time { now = now.Add(time.Minute); return now }}
+	line := &pipeline.Pipeline{Ledger: led, Now: func() time.Time { now = now.Add(time.Minute); return now }}
 	policy := func(string) routing.Policy { p := routing.DefaultPolicy(); p.Max = 1; return p }
 	ctx := context.Background()
 	for i, sha := range []string{"aaa", "bbb"} {
@@ -103,7 +103,7 @@ func TestEscalationRows(t *testing.T) {
 	events := []routing.Event{
 		data(`{"id":"e1","record":{"id":"e1","session_id":"acme/app#1","kind":"ESCALATE_ENV","type":"blocked","severity":"high","title":"T","description":"D","context":"C","suggested_actions":["a","b"],"members":[{"case":"acme/app#1","checkpoint":"ci","kind":"ESCALATE_ENV","type":"blocked"}]}}`),
 	}
-	reg, err := escalation.FoldRegister(events)
+	reg, err := escalation.Fold(events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestEscalationRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := led.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterEscalations), "", events); err != nil {
+	if _, err := led.Append(ctx, routing.StreamKey("acme/app", routing.StreamEscalations), "", events); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "l.db")
@@ -130,8 +130,8 @@ func TestEscalationRows(t *testing.T) {
 		}
 	})
 	t.Run("S2-71 a resolved one says who and when", func(t *testing.T) {
-		_, seen, _ := led.Load(ctx, routing.RegisterKey("acme/app", routing.RegisterEscalations))
-		if _, err := led.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterEscalations), seen, left); err != nil {
+		_, seen, _ := led.Load(ctx, routing.StreamKey("acme/app", routing.StreamEscalations))
+		if _, err := led.Append(ctx, routing.StreamKey("acme/app", routing.StreamEscalations), seen, left); err != nil {
 			t.Fatal(err)
 		}
 		counts, err := Export(ctx, led, file)

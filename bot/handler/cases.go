@@ -40,7 +40,7 @@ type target struct{ key, checkpoint string }
 
 // load returns a case; of what belongs to a plan only its key.
 func load(ctx context.Context, d Deps, key string) (routing.Case, error) {
-	if routing.IsRegister(key) { // of a plan
+	if routing.IsRepositoryStream(key) { // of a plan
 		return routing.Case{Key: key}, nil
 	}
 	events, _, err := d.Ledger.Load(ctx, key)
@@ -53,7 +53,7 @@ func load(ctx context.Context, d Deps, key string) (routing.Case, error) {
 // act records what a person did to a case, and applies what follows. An answer that was recorded
 // before is applied to its end, and is no error.
 func (c cases) act(ctx context.Context, key string, e routing.HumanActed) (pipeline.Recorded, error) {
-	if routing.IsRegister(key) {
+	if routing.IsRepositoryStream(key) {
 		return pipeline.Recorded{Case: routing.Case{Key: key}}, c.plans.Act(ctx, key, e)
 	}
 	subject, err := subjectOf(ctx, c.Deps, key)
@@ -65,14 +65,14 @@ func (c cases) act(ctx context.Context, key string, e routing.HumanActed) (pipel
 	if err != nil {
 		return rec, err
 	}
-	rec.Case, err = line.Carry(ctx, rec)
+	rec.Case, err = line.Apply(ctx, rec)
 	return rec, err
 }
 
 // effectsOf applies effects of the case of a key. What belongs to a plan has no subject.
 func effectsOf(ctx context.Context, d Deps, key string) (*effect.GitHub, error) {
 	var subject effect.Subject
-	if !routing.IsRegister(key) {
+	if !routing.IsRepositoryStream(key) {
 		var err error
 		if subject, err = subjectOf(ctx, d, key); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func finish(ctx context.Context, d Deps, c routing.Case) error {
 	if err != nil {
 		return err
 	}
-	_, err = newLine(d, d.Effects(subject, "")).Carry(ctx, pipeline.Recorded{Case: c})
+	_, err = newLine(d, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
 	return err
 }
 
@@ -132,8 +132,8 @@ func overrideLabel(labels []string) *int {
 }
 
 // newLine returns a pipeline that applies effects with eff, and counts them.
-func newLine(d Deps, eff pipeline.Effector) *pipeline.Line {
-	return &pipeline.Line{
+func newLine(d Deps, eff pipeline.Effector) *pipeline.Pipeline {
+	return &pipeline.Pipeline{
 		Ledger: d.Ledger, Effector: counter{eff, d.Metrics}, Advise: effect.Advise, Owner: d.owner(), LeaseTTL: d.LeaseTTL,
 		Now: d.Now, Sleep: d.Waiter.Pause, Log: d.Log, MaxActions: d.Config.Policy("", "", nil).MaxActions,
 	}

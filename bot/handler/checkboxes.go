@@ -168,7 +168,7 @@ func (h checkboxes) submitted(ctx context.Context, e edit) error {
 	if why == "" {
 		var late *escalation.AnsweredError
 		a := escalation.Answered{Generation: e.to.Gen, By: e.who.login, ByID: e.who.id, Boxes: answers.IDs(boxes), SHA: e.to.SHA}
-		reg, err := h.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+		reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 			if taken(r, e.rec.ID, a) {
 				return nil, nil // this very answer, handled again
 			}
@@ -215,7 +215,7 @@ func (h checkboxes) twin(ctx context.Context, e edit) (escalation.Record, bool, 
 }
 
 // taken reports whether an answer is recorded as it is.
-func taken(r escalation.Register, id string, a escalation.Answered) bool {
+func taken(r escalation.State, id string, a escalation.Answered) bool {
 	rec, ok := r.ByID(id)
 	return ok && slices.ContainsFunc(rec.Answers, func(b escalation.Answered) bool {
 		return b.Generation == a.Generation && b.By == a.By && slices.Equal(b.Boxes, a.Boxes)

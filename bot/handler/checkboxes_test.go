@@ -17,7 +17,7 @@ func TestTickedTestIsKept(t *testing.T) {
 	for n := range 8 {
 		fs = append(fs, routing.Failure{Name: fmt.Sprint("Test", n)})
 	}
-	host := routing.Case{Key: "acme/app#1", Checkpoints: map[string]routing.Checkpoint{"ci": {Name: "ci", Turns: []routing.Turn{{Verdict: routing.Verdict{Failures: fs}}}}}}
+	host := routing.Case{Key: "acme/app#1", Checkpoints: map[string]routing.Checkpoint{"ci": {Name: "ci", Attempts: []routing.Attempt{{Verdict: routing.Verdict{Failures: fs}}}}}}
 	rec := escalation.Record{Members: []escalation.Member{{Case: host.Key, Checkpoint: "ci"}}, Kind: routing.KindMaxRetry}
 	ticked := []string{answers.TestID("Test7"), answers.TestID("Foreign"), "reset", answers.Submit}
 	boxes, err := answers.Choose(offered(rec, host, ticked), ticked)

@@ -114,7 +114,7 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 	var lines []string
 	react := false // of a case it is an effect
 	for _, t := range targets {
-		react = react || routing.IsRegister(t.key)
+		react = react || routing.IsRepositoryStream(t.key)
 		e := cmd.Event(t.checkpoint)
 		e.By, e.Answer = by, answer+"/"+t.checkpoint
 		if e.Action == routing.HumanQuarantine {

@@ -185,8 +185,8 @@ func (d Deps) gone(ctx context.Context, err error) error {
 }
 
 // register returns the register of escalations.
-func (d Deps) register(ctx context.Context) (escalation.Register, error) {
-	reg, err := effect.Register(ctx, d.Ledger, d.Repo.String())
+func (d Deps) register(ctx context.Context) (escalation.State, error) {
+	reg, err := effect.Escalations(ctx, d.Ledger, d.Repo.String())
 	if err != nil {
 		err = fmt.Errorf("reading the register of escalations: %w", err)
 	}
@@ -195,6 +195,6 @@ func (d Deps) register(ctx context.Context) (escalation.Register, error) {
 
 // change appends to the register of escalations what fn makes of its newest state, and returns it
 // with that.
-func (d Deps) change(ctx context.Context, fn func(escalation.Register) ([]routing.Event, error)) (escalation.Register, error) {
-	return effect.ChangeRegister(ctx, d.Ledger, d.Repo.String(), fn)
+func (d Deps) change(ctx context.Context, fn func(escalation.State) ([]routing.Event, error)) (escalation.State, error) {
+	return effect.ChangeEscalations(ctx, d.Ledger, d.Repo.String(), fn)
 }

@@ -47,7 +47,7 @@ func (h planFeedback) PlanOf(ctx context.Context, is Issue) (string, error) {
 
 // asks reports whether the place is an issue that asks people for a plan or an answer.
 func (p place) asks() bool {
-	_, _, ok := routing.ParseEdgeKey(p.record.Host().Case)
+	_, _, ok := routing.ParseFeedbackRequestKey(p.record.Host().Case)
 	return ok
 }
 
@@ -59,7 +59,7 @@ func (p place) planName() string {
 	if planName, _, ok := routing.ParsePortKey(p.record.Host().Case); ok {
 		return planName
 	}
-	planName, _, _ := routing.ParseEdgeKey(p.record.Host().Case)
+	planName, _, _ := routing.ParseFeedbackRequestKey(p.record.Host().Case)
 	return planName
 }
 
@@ -135,7 +135,7 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 	}
 	m.Key = c.key
 	var sent feedback.Sent
-	_, err = requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.Register) (_ []routing.Event, err error) {
+	_, err = requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.State) (_ []routing.Event, err error) {
 		sent, err = r.SendOnce(reg.Build.Feedback, reg.Nodes(), m, h.Now())
 		return sent.Events, err
 	})
@@ -205,7 +205,7 @@ func (h planFeedback) Status(ctx context.Context, planName string) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	edges, err := requests.All(h.Ledger, h.Repo.String()).Register(ctx)
+	edges, err := requests.All(h.Ledger, h.Repo.String()).State(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type planDriver struct{ Deps }
 type Builds interface {
 	// Next begins the next build of a plan unless begun, and continues it. done is false where
 	// the plan's workflow has to do that.
-	Next(ctx context.Context, d Deps, plan string, reg plan.Register, key string, begun bool) (done bool, err error)
+	Next(ctx context.Context, d Deps, plan string, reg plan.BuildState, key string, begun bool) (done bool, err error)
 	// Sending returns an error that says when to come back while another process may still send the
 	// dispatch of a workflow that it recorded at a time.
 	Sending(d Deps, workflow string, at time.Time) error
@@ -38,7 +38,7 @@ type Builds interface {
 type WorkflowBuilds struct{}
 
 // Next implements Builds.
-func (WorkflowBuilds) Next(context.Context, Deps, string, plan.Register, string, bool) (bool, error) {
+func (WorkflowBuilds) Next(context.Context, Deps, string, plan.BuildState, string, bool) (bool, error) {
 	return false, nil
 }
 
@@ -52,7 +52,7 @@ func (WorkflowBuilds) Reconcile(context.Context, Deps) error { return nil }
 type ServedBuilds struct{}
 
 // Next implements Builds.
-func (ServedBuilds) Next(ctx context.Context, d Deps, name string, reg plan.Register, key string, begun bool) (bool, error) {
+func (ServedBuilds) Next(ctx context.Context, d Deps, name string, reg plan.BuildState, key string, begun bool) (bool, error) {
 	return planDriver{d}.next(ctx, name, reg, key, begun)
 }
 
@@ -110,7 +110,7 @@ func (h portWorker) Handle(ctx context.Context, event *Event) (bool, error) {
 }
 
 // branchOf is the branch that the workflow of a plan runs on, "" for the default one.
-func branchOf(reg plan.Register) string {
+func branchOf(reg plan.BuildState) string {
 	if s := reg.Build.Start; s != nil && !reg.Build.Served {
 		return strings.TrimPrefix(s.Ref, "refs/heads/")
 	}
@@ -119,7 +119,7 @@ func branchOf(reg plan.Register) string {
 
 // resumeBuild continues a port that the workflow of the plan has assigned, and starts that workflow
 // if the port's end left something to do.
-func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.Register, w *endedWorker) error {
+func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.BuildState, w *endedWorker) error {
 	j, err := s.Journal(ctx, w.Port)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.Registe
 		return err
 	}
 	// A process that was killed before may have recorded the end without starting the workflow.
-	if reg, err = s.Register(ctx); err != nil || reg.Ports[w.Port].Standing == plan.IsRunning || reg.Ports[w.Port].Build != reg.Build.ID {
+	if reg, err = s.State(ctx); err != nil || reg.Ports[w.Port].Standing == plan.IsRunning || reg.Ports[w.Port].Build != reg.Build.ID {
 		return err
 	}
 	_, err = s.Resume(ctx, w.Port, "", "")
@@ -165,7 +165,7 @@ func (h planDriver) drive(ctx context.Context, s *served, w *endedWorker, look b
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		after, err := s.Register(ctx)
+		after, err := s.State(ctx)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -190,7 +190,7 @@ func wants(x plans.Served, w *endedWorker, look bool) bool {
 
 // stepPort advances a port by one step: it begins its loop of implementer and tester, or takes in what
 // its worker left, and dispatches the next worker. It waits for none.
-func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.Register, x plans.Served, w *endedWorker) error {
+func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.BuildState, x plans.Served, w *endedWorker) error {
 	spec, ok := s.Plan.Port(x.ID)
 	if !ok {
 		return nil // a port that left the plan
@@ -229,7 +229,7 @@ func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.Register, 
 }
 
 // pair is the loop of a port whose workers are workflows, as this process advances it.
-func (h planDriver) pair(s *served, reg plan.Register, x plans.Served, spec plan.Spec, dir string) *worker.Pair {
+func (h planDriver) pair(s *served, reg plan.BuildState, x plans.Served, spec plan.Spec, dir string) *worker.Pair {
 	me := worker.Self(func(string) string { return "" }) // no runner of GitHub Actions
 	me.Run = x.Known.Run
 	ref := cmp.Or(branchOf(reg), s.branch)
@@ -244,7 +244,7 @@ func (h planDriver) pair(s *served, reg plan.Register, x plans.Served, spec plan
 
 // next begins the next build of a plan that the App drives, unless one has begun since what was
 // decided, and drives it. done is false if the App does not drive it.
-func (h planDriver) next(ctx context.Context, name string, reg plan.Register, key string, begun bool) (done bool, err error) {
+func (h planDriver) next(ctx context.Context, name string, reg plan.BuildState, key string, begun bool) (done bool, err error) {
 	if !reg.Build.Served || name != h.Options.PlanName {
 		return false, nil
 	}

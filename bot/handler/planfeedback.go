@@ -31,24 +31,24 @@ func (h planFeedback) Act(ctx context.Context, key string, e routing.HumanActed)
 	if planName, id, ok := routing.ParsePortKey(key); ok {
 		return h.actOnPort(ctx, planName, id, e)
 	}
-	if planName, id, ok := routing.ParseEdgeKey(key); ok {
+	if planName, id, ok := routing.ParseFeedbackRequestKey(key); ok {
 		return h.actOnFeedback(ctx, planName, id, e)
 	}
 	return fmt.Errorf("%q is nothing that can be decided about", key)
 }
 
 // planRegister reads the register of a plan.
-func planRegister(ctx context.Context, d Deps, planName string) (plan.Register, error) {
-	return changePlan(ctx, d, planName, func(plan.Register) []routing.Event { return nil })
+func planRegister(ctx context.Context, d Deps, planName string) (plan.BuildState, error) {
+	return changePlan(ctx, d, planName, func(plan.BuildState) []routing.Event { return nil })
 }
 
 // changePlan appends what step makes of the newest register of a plan, and returns it with that.
-func changePlan(ctx context.Context, d Deps, planName string, step func(plan.Register) []routing.Event) (plan.Register, error) {
-	r, err := ledger.Of(d.Ledger, routing.PlanKey(d.Repo.String(), planName), plan.Projection).Update(ctx, func(r plan.Register) ([]routing.Event, error) {
+func changePlan(ctx context.Context, d Deps, planName string, step func(plan.BuildState) []routing.Event) (plan.BuildState, error) {
+	r, err := ledger.Of(d.Ledger, routing.PlanKey(d.Repo.String(), planName), plan.Projection).Update(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		return step(r), nil
 	})
 	if err != nil {
-		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", planName, err)
+		return plan.BuildState{}, fmt.Errorf("the register of plan %s: %w", planName, err)
 	}
 	return r, nil
 }
@@ -73,7 +73,7 @@ func (h planFeedback) actOnPort(ctx context.Context, planName, id string, e rout
 	if a = j.Answers[i]; i < len(j.Answers)-1 || j.Loop.ID != a.Pair {
 		return nil // handled again after a later answer
 	}
-	if reg, err = changePlan(ctx, h.Deps, planName, func(r plan.Register) []routing.Event { return r.Decided(id, a) }); err != nil {
+	if reg, err = changePlan(ctx, h.Deps, planName, func(r plan.BuildState) []routing.Event { return r.Decided(id, a) }); err != nil {
 		return err
 	}
 	if a.Action != routing.HumanWontFix {
@@ -126,7 +126,7 @@ func (h planFeedback) journal(ctx context.Context, key, id string, a plan.Answer
 // nextBuild starts the workflow of the plan, whose build reads what was decided: once for each answer,
 // and not if a build has begun since. A start that fails is reported on the plan's issue; the next
 // build that somebody starts reads the answer.
-func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.Register, answer string, begun bool) error {
+func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.BuildState, answer string, begun bool) error {
 	sum := sha256.Sum256([]byte(answer))
 	once := hex.EncodeToString(sum[:6])
 	if done, err := h.Builds.Next(ctx, h.Deps, planName, reg, "next-"+once, begun); done || err != nil {
@@ -143,7 +143,7 @@ func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.R
 		if there, err := h.GitHub.DispatchedSince(ctx, h.Repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}
-	} else if _, err := changePlan(ctx, h.Deps, planName, func(r plan.Register) []routing.Event { return []routing.Event{r.Send(key, h.Now())} }); err != nil {
+	} else if _, err := changePlan(ctx, h.Deps, planName, func(r plan.BuildState) []routing.Event { return []routing.Event{r.Send(key, h.Now())} }); err != nil {
 		return err
 	}
 	in := map[string]string{"build": key}
@@ -163,13 +163,13 @@ func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e 
 	if e.Action != routing.HumanResume && e.Action != routing.HumanWontFix {
 		return routing.Refuse("feedback.action", "{action} does not apply to a feedback request; use `planned`, `answer` or `declined`", "action", string(e.Action))
 	}
-	key := routing.EdgeKey(h.Repo.String(), planName, id)
+	key := routing.FeedbackRequestKey(h.Repo.String(), planName, id)
 	reg, err := planRegister(ctx, h.Deps, planName)
 	if err != nil {
 		return err
 	}
 	taken := false
-	edges, err := requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
+	edges, err := requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
 			return nil, routing.Refuse("feedback.unknown", "there is no feedback request {id}", "id", id)

@@ -45,7 +45,7 @@ func (h planPush) pushed(ctx context.Context, e *Event) error {
 	if wrong != nil {
 		return h.planWrong(ctx, s, planview.Invalid(s.Name, wrong.Problems, h.words()), wrong.Problems)
 	}
-	reg, err := s.Register(ctx)
+	reg, err := s.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (h planPush) pushed(ctx context.Context, e *Event) error {
 		return h.startWorkflow(ctx, s, id+"/"+digest)
 	}
 	s.URL = address(h.Deps, "commit", s.commit)
-	if err := s.BeginServed(ctx, id, func(r plan.Register) bool { return r.Build.Plan == digest }); err != nil {
+	if err := s.BeginServed(ctx, id, func(r plan.BuildState) bool { return r.Build.Plan == digest }); err != nil {
 		return err
 	}
 	return h.drive(ctx, s, nil, false)

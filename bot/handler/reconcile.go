@@ -36,13 +36,13 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 	var failed error
 	for _, key := range keys {
 		switch {
-		case key == routing.RegisterKey(d.Repo.String(), routing.RegisterFeedback):
+		case key == routing.StreamKey(d.Repo.String(), routing.StreamFeedback):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
-		case !routing.IsRegister(key):
+		case !routing.IsRepositoryStream(key):
 			failed = errors.Join(failed, reconcileCase(ctx, d, key))
 		}
 	}
-	if slices.Contains(keys, routing.RegisterKey(d.Repo.String(), routing.RegisterEscalations)) {
+	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}
 	return failed

@@ -62,7 +62,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 		if d.Waiter.Defer(key) {
 			break
 		}
-		if r.Case, stuck = line.Carry(ctx, rec); ReadOnly(stuck) {
+		if r.Case, stuck = line.Apply(ctx, rec); ReadOnly(stuck) {
 			r.ReadOnly, stuck = stuck, nil
 		}
 	}

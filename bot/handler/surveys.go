@@ -37,7 +37,7 @@ func (h surveyAnswer) Handle(ctx context.Context, e *Event) (bool, error) {
 		return false, nil
 	}
 	d := Surveys(h.Deps)
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return true, err
 	}

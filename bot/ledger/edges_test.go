@@ -30,13 +30,13 @@ func edgeMessage(from string) feedback.Message {
 
 func TestEdges(t *testing.T) {
 	t.Parallel()
-	ctx, key := context.Background(), routing.RegisterKey("acme/shop", routing.RegisterEdges)
+	ctx, key := context.Background(), routing.StreamKey("acme/shop", routing.StreamFeedbackRequests)
 	now := time.Date(2025, 1, 21, 14, 0, 0, 0, time.UTC)
-	change := func(l ledger.Ledger, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
+	change := func(l ledger.Ledger, fn func(feedback.State) ([]routing.Event, error)) (feedback.State, error) {
 		return ledger.Of(l, key, feedback.Projection).Update(ctx, fn)
 	}
 	send := func(l ledger.Ledger, from string) error {
-		_, err := change(l, func(r feedback.Register) ([]routing.Event, error) {
+		_, err := change(l, func(r feedback.State) ([]routing.Event, error) {
 			s, err := r.Send("p", star{}, edgeMessage(from), now)
 			return s.Events, err
 		})
@@ -66,7 +66,7 @@ func TestEdges(t *testing.T) {
 				}()
 			}
 			wg.Wait()
-			r, err := change(l, func(feedback.Register) ([]routing.Event, error) { return nil, nil })
+			r, err := change(l, func(feedback.State) ([]routing.Event, error) { return nil, nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,13 +87,13 @@ func TestEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 		var before []byte
-		for _, next := range []func(feedback.Register) ([]routing.Event, error){
-			func(r feedback.Register) ([]routing.Event, error) { return r.Deliver("FB-001", now) },
-			func(r feedback.Register) ([]routing.Event, error) { return r.Begin("FB-001", now) },
-			func(r feedback.Register) ([]routing.Event, error) {
+		for _, next := range []func(feedback.State) ([]routing.Event, error){
+			func(r feedback.State) ([]routing.Event, error) { return r.Deliver("FB-001", now) },
+			func(r feedback.State) ([]routing.Event, error) { return r.Begin("FB-001", now) },
+			func(r feedback.State) ([]routing.Event, error) {
 				return r.Processed(star{}, "FB-001", feedback.Outcome{OK: true, Summary: "two\nlines"}, now)
 			},
-			func(r feedback.Register) ([]routing.Event, error) {
+			func(r feedback.State) ([]routing.Event, error) {
 				return r.Verified(star{}, "FB-001", feedback.Outcome{OK: true}, now)
 			},
 		} {
@@ -112,7 +112,7 @@ func TestEdges(t *testing.T) {
 				t.Errorf("not JSON: %s", l)
 			}
 		}
-		r, err := change(openDir(t, dir), func(feedback.Register) ([]routing.Event, error) { return nil, nil })
+		r, err := change(openDir(t, dir), func(feedback.State) ([]routing.Event, error) { return nil, nil })
 		if x, ok := r.ByID("FB-001"); err != nil || !ok || x.Status != feedback.Resolved || len(lines) != 5 {
 			t.Errorf("%+v %v, %d lines", x, err, len(lines))
 		}

@@ -19,10 +19,10 @@ func retryTwo(answer string) routing.HumanActed {
 }
 
 // answer is what a process does with one answer.
-func answer(ctx context.Context, l *Line, e routing.HumanActed) (Recorded, error) {
+func answer(ctx context.Context, l *Pipeline, e routing.HumanActed) (Recorded, error) {
 	rec, err := l.Act(ctx, key, e, defaults)
 	if err == nil {
-		_, err = l.Carry(ctx, rec)
+		_, err = l.Apply(ctx, rec)
 	}
 	return rec, err
 }
@@ -39,13 +39,13 @@ func TestAnswerOfManyCountsOnce(t *testing.T) {
 		t.Run("S0-23 "+name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
-			l := &Line{Ledger: led, Effector: w, Owner: "first"}
+			l := &Pipeline{Ledger: led, Effector: w, Owner: "first"}
 			mustDeliver(t, l, verdict(1, routing.Fail, routing.EnvIssue))
 			var wg sync.WaitGroup
 			first := make(chan string, 16)
 			for n := range 16 {
 				wg.Go(func() {
-					other := &Line{Ledger: led, Effector: w, Owner: fmt.Sprint("p", n), Sleep: func(context.Context, time.Duration) error { return nil }}
+					other := &Pipeline{Ledger: led, Effector: w, Owner: fmt.Sprint("p", n), Sleep: func(context.Context, time.Duration) error { return nil }}
 					rec, err := answer(t.Context(), other, retryTwo("comment/7/1"))
 					if err != nil {
 						t.Error(err)
@@ -63,8 +63,8 @@ func TestAnswerOfManyCountsOnce(t *testing.T) {
 					humans++
 				}
 			}
-			if cp := c.Checkpoints["ci"]; humans != 1 || len(first) != 1 || cp.Reworks != 1 || cp.Extra != 2 || len(c.Pending) != 0 {
-				t.Errorf("%d acts by %d processes, %d reworks, %d granted, pending %v", humans, len(first), cp.Reworks, cp.Extra, c.Pending)
+			if cp := c.Checkpoints["ci"]; humans != 1 || len(first) != 1 || cp.Retries != 1 || cp.Extra != 2 || len(c.Pending) != 0 {
+				t.Errorf("%d acts by %d processes, %d reworks, %d granted, pending %v", humans, len(first), cp.Retries, cp.Extra, c.Pending)
 			}
 			if len(w.starts) != 1 {
 				t.Errorf("started %v", w.starts)
@@ -77,11 +77,11 @@ func TestAnswerOfManyCountsOnce(t *testing.T) {
 func TestTwoAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	led, w := &ledger.Memory{}, newWorld()
-	mustDeliver(t, &Line{Ledger: led, Effector: w, Owner: "first"}, verdict(1, routing.Fail, routing.EnvIssue))
+	mustDeliver(t, &Pipeline{Ledger: led, Effector: w, Owner: "first"}, verdict(1, routing.Fail, routing.EnvIssue))
 	var wg sync.WaitGroup
 	for n := range 4 {
 		wg.Go(func() {
-			l := &Line{Ledger: led, Effector: w, Owner: fmt.Sprint("p", n), Sleep: func(context.Context, time.Duration) error { return nil }}
+			l := &Pipeline{Ledger: led, Effector: w, Owner: fmt.Sprint("p", n), Sleep: func(context.Context, time.Duration) error { return nil }}
 			if _, err := answer(t.Context(), l, retryTwo(fmt.Sprintf("comment/%d/1", n%2))); err != nil {
 				t.Error(err)
 			}
@@ -89,8 +89,8 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	_, c := load(t, led)
-	if cp := c.Checkpoints["ci"]; len(c.Answered) != 2 || cp.Extra != 4 || cp.Reworks != 2 || len(c.Pending) != 0 {
-		t.Errorf("%d answers, %d granted, %d reworks, pending %v", len(c.Answered), cp.Extra, cp.Reworks, c.Pending)
+	if cp := c.Checkpoints["ci"]; len(c.Answered) != 2 || cp.Extra != 4 || cp.Retries != 2 || len(c.Pending) != 0 {
+		t.Errorf("%d answers, %d granted, %d reworks, pending %v", len(c.Answered), cp.Extra, cp.Retries, c.Pending)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestEndedAnywhere(t *testing.T) {
 				t.Errorf("%s at step %d:\n%s\nwant\n%s", name, at, got, want)
 			}
 			_, c := load(t, led)
-			if len(c.Pending) != 0 || c.Generation != clean.Generation || len(c.Checkpoints["ci"].Turns) != len(clean.Checkpoints["ci"].Turns) {
+			if len(c.Pending) != 0 || c.Generation != clean.Generation || len(c.Checkpoints["ci"].Attempts) != len(clean.Checkpoints["ci"].Attempts) {
 				t.Errorf("%s at step %d: pending %v, generation %d, want %d", name, at, c.Pending, c.Generation, clean.Generation)
 			}
 			for _, s := range w.wrong {

@@ -24,7 +24,7 @@ type Effector interface {
 }
 
 // Line records verdicts in a ledger and carries out what was decided.
-type Line struct {
+type Pipeline struct {
 	Ledger   ledger.Ledger
 	Effector Effector
 	// Advise says what to do about an error of the Effector: Later is tried again by this process,
@@ -58,7 +58,7 @@ type Recorded struct {
 // decision, in one atomic step; a conflict decides again. Verdicts that waited
 // for what v completed are decided in the same step. A run decided before
 // appends nothing.
-func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy Policies) (Recorded, error) {
+func (l *Pipeline) Record(ctx context.Context, key string, v routing.Verdict, policy Policies) (Recorded, error) {
 	var rec Recorded
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
@@ -82,7 +82,7 @@ func (l *Line) Record(ctx context.Context, key string, v routing.Verdict, policy
 // Act appends what a human did, and decides in the same atomic step what it
 // released. An answer that was taken before appends nothing; one that cannot be
 // taken is a *routing.StaleAnswerError or a *routing.RefusedError.
-func (l *Line) Act(ctx context.Context, key string, act routing.HumanActed, policy Policies) (Recorded, error) {
+func (l *Pipeline) Act(ctx context.Context, key string, act routing.HumanActed, policy Policies) (Recorded, error) {
 	var rec Recorded
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
@@ -103,7 +103,7 @@ func (l *Line) Act(ctx context.Context, key string, act routing.HumanActed, poli
 }
 
 // release appends what follows from events by itself.
-func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) ([]routing.Event, error) {
+func (l *Pipeline) release(c routing.Case, events []routing.Event, policy Policies) ([]routing.Event, error) {
 	for _, e := range events {
 		next, err := c.Apply(e)
 		if err != nil {
@@ -118,7 +118,7 @@ func (l *Line) release(c routing.Case, events []routing.Event, policy Policies) 
 // leaseInto puts this process's lease on the first event if the events leave
 // anything to carry out and nobody else is at it, and notes which effects are
 // fresh: decided by these events, where nothing of their slot stands outside.
-func (l *Line) leaseInto(c routing.Case, events []routing.Event, fresh map[string]bool) error {
+func (l *Pipeline) leaseInto(c routing.Case, events []routing.Event, fresh map[string]bool) error {
 	if l.Effector == nil || l.lease().Taken(c.Lease) {
 		return nil
 	}
@@ -142,25 +142,25 @@ func (l *Line) leaseInto(c routing.Case, events []routing.Event, fresh map[strin
 	return nil
 }
 
-func (l *Line) lease() ledger.Lease {
+func (l *Pipeline) lease() ledger.Lease {
 	return ledger.Lease{Owner: l.Owner, TTL: l.LeaseTTL, Now: l.Now}
 }
 
-func (l *Line) now() time.Time {
+func (l *Pipeline) now() time.Time {
 	if l.Now != nil {
 		return l.Now().UTC()
 	}
 	return time.Now().UTC()
 }
 
-func (l *Line) sleep(ctx context.Context, d time.Duration) error {
+func (l *Pipeline) sleep(ctx context.Context, d time.Duration) error {
 	if l.Sleep != nil {
 		return l.Sleep(ctx, d)
 	}
 	return sleep.For(ctx, d)
 }
 
-func (l *Line) log() *slog.Logger {
+func (l *Pipeline) log() *slog.Logger {
 	if l.Log != nil {
 		return l.Log
 	}

@@ -40,7 +40,7 @@ func TestOrderOfEffects(t *testing.T) {
 			if len(w.calls) != 0 {
 				t.Error("an effect was carried out before the decision was recorded")
 			}
-			after, err := l.Carry(t.Context(), rec)
+			after, err := l.Apply(t.Context(), rec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestDeliveredAgain(t *testing.T) {
 	events, _ := load(t, led)
 	for i := range 4 {
 		rec, c := mustDeliver(t, line(led, w, k, fmt.Sprint("again", i)), failing(1))
-		if !rec.Decision.Repeated || rec.Decision.Kind != first.Decision.Kind || rec.Decision.Iteration != 1 || c.Checkpoints["ci"].Reworks != 1 {
+		if !rec.Decision.Repeated || rec.Decision.Kind != first.Decision.Kind || rec.Decision.Iteration != 1 || c.Checkpoints["ci"].Retries != 1 {
 			t.Errorf("delivery %d: %+v", i+2, rec.Decision)
 		}
 	}
@@ -134,7 +134,7 @@ func TestNothingToDoClaimsNothing(t *testing.T) {
 	if err != nil || (rec.Case.Lease != nil) != (len(rec.Case.Pending) > 0) {
 		t.Errorf("lease %+v with pending %v, err %v", rec.Case.Lease, rec.Case.Pending, err)
 	}
-	if c, err := l.Carry(t.Context(), rec); err != nil || c.Lease != nil {
+	if c, err := l.Apply(t.Context(), rec); err != nil || c.Lease != nil {
 		t.Errorf("lease %+v, err %v", c.Lease, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestHeldIsReleasedInTheSameAppend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Carry(t.Context(), rec); err != nil {
+		if _, err := l.Apply(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
 		if cp != "unit" && (!rec.Decision.Held || len(w.calls) != 0) {
@@ -188,7 +188,7 @@ func TestManualMode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.Carry(t.Context(), rec); err != nil {
+			if _, err := l.Apply(t.Context(), rec); err != nil {
 				t.Fatal(err)
 			}
 			if len(w.starts) != turn-1 {
@@ -198,7 +198,7 @@ func TestManualMode(t *testing.T) {
 			if rec, err = l.Act(t.Context(), key, call, policy); err != nil {
 				t.Fatal(err)
 			}
-			if _, err = l.Carry(t.Context(), rec); err != nil || len(w.starts) != turn {
+			if _, err = l.Apply(t.Context(), rec); err != nil || len(w.starts) != turn {
 				t.Fatalf("turn %d: err %v, started %v", turn, err, w.starts)
 			}
 			if _, err = l.Act(t.Context(), key, call, policy); err == nil {
@@ -524,7 +524,7 @@ func TestSupersededHandoff(t *testing.T) {
 func TestWithoutEffectorNothingIsCarried(t *testing.T) {
 	t.Parallel()
 	led := &ledger.Memory{}
-	l := &Line{Ledger: led}
+	l := &Pipeline{Ledger: led}
 	_, c, err := deliver(t.Context(), l, failing(1))
 	if err != nil || len(c.Pending) != 3 || c.Lease != nil {
 		t.Errorf("%v %v %v", err, c.Pending, c.Lease)
@@ -543,7 +543,7 @@ func TestEffectThatWaits(t *testing.T) {
 		}
 		return w.Do(ctx, c, e, fresh)
 	})
-	run := func(owner string) *Line {
+	run := func(owner string) *Pipeline {
 		l := line(led, eff, k, owner)
 		l.Advise = func(error) advice.Advice { return advice.Advice{Kind: advice.NotYet} }
 		return l
@@ -557,7 +557,7 @@ func TestEffectThatWaits(t *testing.T) {
 	}
 	early = false
 	before := k.Now()
-	if c, err := run("b").Carry(t.Context(), Recorded{Case: c}); err != nil || len(c.Pending) != 0 || !k.Now().Equal(before) {
+	if c, err := run("b").Apply(t.Context(), Recorded{Case: c}); err != nil || len(c.Pending) != 0 || !k.Now().Equal(before) {
 		t.Errorf("%v, pending %v, waited %v", err, c.Pending, k.Now().Sub(before))
 	}
 }

@@ -179,7 +179,7 @@ func interleave(t *testing.T, seed uint64) {
 		p := &process{name: name}
 		th.start(p, func() {
 			a := &actor{Ledger: led, world: w, th: th, p: p}
-			l := &Line{Ledger: a, Effector: a, Owner: name, Now: th.clock.Now, Sleep: a.sleep}
+			l := &Pipeline{Ledger: a, Effector: a, Owner: name, Now: th.clock.Now, Sleep: a.sleep}
 			for _, v := range vs {
 				if _, _, err := deliver(context.Background(), l, v); err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -237,7 +237,7 @@ func checkEnd(t *testing.T, led ledger.Ledger, w *world) {
 		t.Errorf("%d starts for %d reworks", len(w.starts), reworks)
 	}
 	cp := c.Checkpoints["ci"]
-	want := fmt.Sprintf("comment %s %d/%d turns %d", cp.State, cp.Reworks, cp.Limit, len(cp.Turns))
+	want := fmt.Sprintf("comment %s %d/%d turns %d", cp.State, cp.Retries, cp.Limit, len(cp.Attempts))
 	if got := w.posts["ci/comment"]; got != want {
 		t.Errorf("the comment shows %q, the case is %q", got, want)
 	}

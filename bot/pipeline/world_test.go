@@ -50,7 +50,7 @@ func (w *world) Do(_ context.Context, c routing.Case, e routing.Effect, fresh bo
 			w.wrong = append(w.wrong, e.Slot+" is created a second time")
 		}
 	}
-	w.posts[e.Slot] = fmt.Sprintf("%s %s %d/%d turns %d", e.Kind, cp.State, cp.Reworks, cp.Limit, len(cp.Turns))
+	w.posts[e.Slot] = fmt.Sprintf("%s %s %d/%d turns %d", e.Kind, cp.State, cp.Retries, cp.Limit, len(cp.Attempts))
 	return "ref-" + e.Slot, nil
 }
 
@@ -107,21 +107,21 @@ func (k *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func line(led ledger.Ledger, eff Effector, k *clock, owner string) *Line {
-	return &Line{Ledger: led, Effector: eff, Owner: owner, Now: k.Now, Sleep: k.Sleep}
+func line(led ledger.Ledger, eff Effector, k *clock, owner string) *Pipeline {
+	return &Pipeline{Ledger: led, Effector: eff, Owner: owner, Now: k.Now, Sleep: k.Sleep}
 }
 
 // deliver is what a process does with one run.
-func deliver(ctx context.Context, l *Line, v routing.Verdict) (Recorded, routing.Case, error) {
+func deliver(ctx context.Context, l *Pipeline, v routing.Verdict) (Recorded, routing.Case, error) {
 	rec, err := l.Record(ctx, key, v, defaults)
 	if err != nil {
 		return rec, rec.Case, err
 	}
-	c, err := l.Carry(ctx, rec)
+	c, err := l.Apply(ctx, rec)
 	return rec, c, err
 }
 
-func mustDeliver(t *testing.T, l *Line, v routing.Verdict) (Recorded, routing.Case) {
+func mustDeliver(t *testing.T, l *Pipeline, v routing.Verdict) (Recorded, routing.Case) {
 	t.Helper()
 	rec, c, err := deliver(t.Context(), l, v)
 	if err != nil {

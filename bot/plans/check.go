@@ -18,7 +18,7 @@ type Checks interface {
 // check shows on the commit of a build how far it is, with the same text as the
 // plan's issue. A build whose commit is not known has none, and neither has one whose
 // token may not write checks: the issue says the same.
-func (d *Runner) check(ctx context.Context, reg plan.Register, b plan.Board) error {
+func (d *Runner) check(ctx context.Context, reg plan.BuildState, b plan.Board) error {
 	if d.Checks == nil || reg.Build.SHA == "" {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 func (s *site) book() requests.Store {
 	s.t.Helper()
 	d := s.runner("0", 1)
-	reg, err := d.Register(s.t.Context())
+	reg, err := d.State(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func (s *site) worked(run, id string, status plan.LoopStatus, settles bool) plan
 	key := routing.PortKey(repo.String(), "ports", id)
 	var l plan.Loop
 	_, err = ledger.Of(s.led, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
-		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Turn: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Requests: before.Requests, Reason: "as it is"}
+		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Attempt: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Requests: before.Requests, Reason: "as it is"}
 		r := l.Result(s.hash[id])
 		return []routing.Event{plan.Event{Kind: plan.RunnerChanged, At: s.now, Runner: &plan.Runner{ID: run + id, Run: run}}.Record(),
 			plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l, Result: &r}.Record()}, nil
@@ -64,7 +64,7 @@ func (s *site) send(from, to string, kind feedback.Type) requests.Sent {
 
 func (s *site) record(id string) feedback.Record {
 	s.t.Helper()
-	r, err := s.book().Register(s.t.Context())
+	r, err := s.book().State(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestRoundsDeliverFeedback(t *testing.T) {
 	t.Run("a collect that runs again hands out the same, and delivers once (S3-25)", func(t *testing.T) {
 		again, err := s.runner("1", 1).Collect(ctx, r.Build, 2)
 		s.is(again, err, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
-		if r, _ := s.book().Register(ctx); r.Version != 2 {
+		if r, _ := s.book().State(ctx); r.Version != 2 {
 			t.Errorf("%d events", r.Version)
 		}
 	})
@@ -173,7 +173,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reg, err := d.Register(ctx)
+			reg, err := d.State(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +222,7 @@ func TestFeedbackToWhoeverPlans(t *testing.T) {
 			t.Errorf("%v %+v", err, s.world.issues)
 		}
 		b := s.book()
-		if _, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
+		if _, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
 			return r.Processed(s.plan, "FB-001", feedback.Outcome{OK: true, Summary: "refund is planned"}, s.now)
 		}); err != nil {
 			t.Fatal(err)

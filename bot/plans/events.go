@@ -17,7 +17,7 @@ type Awaited struct {
 
 // Awaited returns the ports of the plan that were handed out and go on by events.
 func (d *Runner) Awaited(ctx context.Context) ([]Awaited, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (d *Runner) Journal(ctx context.Context, id string) (plan.Journal, error) {
 // Ended takes in what came of ports that went on by events, those of them that
 // have ended, and returns which these are.
 func (d *Runner) Ended(ctx context.Context, ids []string) ([]string, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +77,11 @@ func (d *Runner) Ended(ctx context.Context, ids []string) ([]string, error) {
 // given. It returns its file, "" if nothing is to do. For one end it is started
 // once.
 func (d *Runner) Resume(ctx context.Context, id, workflow, ref string) (string, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return "", err
 	}
-	if reg.Edges, err = d.deliver(ctx, reg); err != nil {
+	if reg.Requests, err = d.deliver(ctx, reg); err != nil {
 		return "", err
 	}
 	if d.round(reg, reg.Build.Rounds+1).Empty {

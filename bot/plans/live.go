@@ -21,7 +21,7 @@ func (d *Runner) Live(ctx context.Context, id string, turn int) error {
 		return nil
 	}
 	news := false
-	reg, err := d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	reg, err := d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		news = false
 		if !live(r) {
 			return nil, nil
@@ -33,7 +33,7 @@ func (d *Runner) Live(ctx context.Context, id string, turn int) error {
 	if err != nil || !news {
 		return err
 	}
-	if reg.Edges, err = d.open(ctx, reg); err != nil {
+	if reg.Requests, err = d.open(ctx, reg); err != nil {
 		return err
 	}
 	b := d.Plan.Board(d.Settings, reg, d.Hashes)
@@ -46,7 +46,7 @@ func (d *Runner) Live(ctx context.Context, id string, turn int) error {
 }
 
 // live reports whether the newest round of a build shows turns.
-func live(r plan.Register) bool {
+func live(r plan.BuildState) bool {
 	n := 0
 	for _, k := range r.Ports {
 		if k.Build == r.Build.ID && k.Round == r.Build.Rounds {
@@ -58,7 +58,7 @@ func live(r plan.Register) bool {
 
 // turned returns what to record of a port in a turn, or at its end. A port whose
 // process ended without saying how is left to the end of the round.
-func (d *Runner) turned(ctx context.Context, r plan.Register, id string, turn int) ([]routing.Event, error) {
+func (d *Runner) turned(ctx context.Context, r plan.BuildState, id string, turn int) ([]routing.Event, error) {
 	if turn > 0 {
 		return r.Turned(id, d.Run, turn, d.Now()), nil
 	}
@@ -84,10 +84,10 @@ func (d *Runner) turned(ctx context.Context, r plan.Register, id string, turn in
 // lead notes in b which issues call people to its ports. It returns how many
 // events the register of those has.
 func (d *Runner) lead(ctx context.Context, b plan.Board) (int, error) {
-	if d.Calls == nil {
+	if d.Escalator == nil {
 		return 0, nil
 	}
-	esc, err := d.Calls.Register(ctx)
+	esc, err := d.Escalator.Escalations(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -101,6 +101,6 @@ func (d *Runner) lead(ctx context.Context, b plan.Board) (int, error) {
 
 // marker orders what the plan's issue says: both registers grow with every change,
 // so an older state never replaces a newer.
-func (d *Runner) marker(reg plan.Register, calls int) string {
+func (d *Runner) marker(reg plan.BuildState, calls int) string {
 	return marker.Format(d.Key(), reg.Version+calls)
 }

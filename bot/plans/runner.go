@@ -33,25 +33,25 @@ type Starts interface {
 
 // Runner is where a build of a plan is run from.
 type Runner struct {
-	Ledger   ledger.Ledger
-	Issues   Issues // nil: the plan is not shown
-	Starts   Starts
-	Checks   Checks // nil: it is not shown on commits
-	Calls    Calls  // nil: nobody is called
-	Repo     github.Repo
-	Name     string // of the plan, in the ledger
-	Plan     plan.Plan
-	Settings plan.Settings
-	Hashes   map[string]string
-	Render   render.Options
-	Run      string // of GitHub Actions
-	Attempt  int
-	URL      string      // of the run
-	SHA      string      // commit that the plan was read from, "" if unknown
-	Start    *plan.Start // how another build is begun, nil if it cannot be
-	ID       string      // of a build that it begins, if no run names it
-	Most     int         // jobs of a round, port.ShardSize if 0
-	Now      func() time.Time
+	Ledger    ledger.Ledger
+	Issues    Issues // nil: the plan is not shown
+	Starts    Starts
+	Checks    Checks    // nil: it is not shown on commits
+	Escalator Escalator // nil: nobody is called
+	Repo      github.Repo
+	Name      string // of the plan, in the ledger
+	Plan      plan.Plan
+	Settings  plan.Settings
+	Hashes    map[string]string
+	Render    render.Options
+	Run       string // of GitHub Actions
+	Attempt   int
+	URL       string      // of the run
+	SHA       string      // commit that the plan was read from, "" if unknown
+	Start     *plan.Start // how another build is begun, nil if it cannot be
+	ID        string      // of a build that it begins, if no run names it
+	Most      int         // jobs of a round, port.ShardSize if 0
+	Now       func() time.Time
 
 	// Claim is how long what a process has begun on GitHub is left to it by others; 0:
 	// no others are there.
@@ -73,14 +73,14 @@ type Round struct {
 func (d *Runner) Key() string { return routing.PlanKey(d.Repo.String(), d.Name) }
 
 // Register reads the register.
-func (d *Runner) Register(ctx context.Context) (plan.Register, error) {
-	return d.change(ctx, func(plan.Register) ([]routing.Event, error) { return nil, nil })
+func (d *Runner) State(ctx context.Context) (plan.BuildState, error) {
+	return d.change(ctx, func(plan.BuildState) ([]routing.Event, error) { return nil, nil })
 }
 
-func (d *Runner) change(ctx context.Context, step func(plan.Register) ([]routing.Event, error)) (plan.Register, error) {
+func (d *Runner) change(ctx context.Context, step func(plan.BuildState) ([]routing.Event, error)) (plan.BuildState, error) {
 	r, err := ledger.Of(d.Ledger, d.Key(), plan.Projection).Update(ctx, step)
 	if err != nil {
-		return plan.Register{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
+		return plan.BuildState{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
 	}
 	return r, nil
 }
@@ -89,7 +89,7 @@ func (d *Runner) change(ctx context.Context, step func(plan.Register) ([]routing
 // one, and hands out what is ready. What an earlier run handed out and never
 // took in is taken in first.
 func (d *Runner) Begin(ctx context.Context, build string) (Round, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return Round{}, err
 	}
@@ -105,7 +105,7 @@ func (d *Runner) Begin(ctx context.Context, build string) (Round, error) {
 		if err != nil {
 			return Round{}, err
 		}
-		reg, err = d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+		reg, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 			if r.Build.ID == own { // this very step, again
 				return nil, nil
 			}
@@ -144,7 +144,7 @@ func (d *Runner) Collect(ctx context.Context, build string, level int) (Round, e
 // workflow does that has no rounds, and hands out nothing.
 func (d *Runner) CollectAll(ctx context.Context) (Round, error) {
 	own := d.own()
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return Round{}, err
 	}
@@ -152,7 +152,7 @@ func (d *Runner) CollectAll(ctx context.Context) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
-	reg, err = d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	reg, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if r.Build.ID == own {
 			return nil, nil
 		}
@@ -166,14 +166,14 @@ func (d *Runner) CollectAll(ctx context.Context) (Round, error) {
 	if reg, err = d.collect(ctx, own, reg.Build.Rounds); err != nil {
 		return Round{}, err
 	}
-	if reg.Edges, err = d.deliver(ctx, reg); err != nil {
+	if reg.Requests, err = d.deliver(ctx, reg); err != nil {
 		return Round{}, err
 	}
 	return d.round(reg, reg.Build.Rounds+1), nil
 }
 
-func (d *Runner) collect(ctx context.Context, build string, level int) (plan.Register, error) {
-	reg, err := d.Register(ctx)
+func (d *Runner) collect(ctx context.Context, build string, level int) (plan.BuildState, error) {
+	reg, err := d.State(ctx)
 	if err != nil {
 		return reg, err
 	}
@@ -194,7 +194,7 @@ func (d *Runner) collect(ctx context.Context, build string, level int) (plan.Reg
 
 // hear reads the journals of those ports that which chooses, and returns what
 // is known of them then.
-func (d *Runner) hear(ctx context.Context, reg plan.Register, which func(string, plan.Known) bool) (map[string]plan.Known, error) {
+func (d *Runner) hear(ctx context.Context, reg plan.BuildState, which func(string, plan.Known) bool) (map[string]plan.Known, error) {
 	heard := map[string]plan.Known{}
 	for id, k := range reg.Ports {
 		if !which(id, k) {
@@ -221,8 +221,8 @@ func (d *Runner) hear(ctx context.Context, reg plan.Register, which func(string,
 	return heard, nil
 }
 
-func (d *Runner) end(ctx context.Context, heard map[string]plan.Known) (plan.Register, error) {
-	return d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+func (d *Runner) end(ctx context.Context, heard map[string]plan.Known) (plan.BuildState, error) {
+	return d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		add := map[string]plan.Known{}
 		for id, k := range heard {
 			if have := r.Ports[id]; have != k && have.Build == k.Build && have.Round == k.Round {
@@ -237,18 +237,18 @@ func (d *Runner) end(ctx context.Context, heard map[string]plan.Known) (plan.Reg
 }
 
 // hand hands out a round, unless that is done already.
-func (d *Runner) hand(ctx context.Context, reg plan.Register, level int) (Round, error) {
+func (d *Runner) hand(ctx context.Context, reg plan.BuildState, level int) (Round, error) {
 	build := reg.Build.ID
 	var out Round
 	open, err := d.deliver(ctx, reg)
 	if err != nil {
 		return Round{}, err
 	}
-	reg, err = d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	reg, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if r.Build.ID != build {
 			return nil, plan.ErrNoBuild
 		}
-		r.Edges = open
+		r.Requests = open
 		out = d.round(r, level)
 		fresh := slices.DeleteFunc(slices.Clone(out.Matrix.Matrix.Include), func(e plan.Entry) bool {
 			k := r.Ports[e.ID]
@@ -263,12 +263,12 @@ func (d *Runner) hand(ctx context.Context, reg plan.Register, level int) (Round,
 	if err != nil {
 		return Round{}, err
 	}
-	reg.Edges = open
+	reg.Requests = open
 	out.Board = d.Plan.Board(d.Settings, reg, d.Hashes)
 	return out, nil
 }
 
-func (d *Runner) round(r plan.Register, level int) Round {
+func (d *Runner) round(r plan.BuildState, level int) Round {
 	most := d.Most
 	if most <= 0 {
 		most = plan.ShardSize
@@ -287,7 +287,7 @@ func (d *Runner) GoOn(ctx context.Context, build string, level int, workflow, re
 	if err != nil {
 		return Round{}, err
 	}
-	if reg.Edges, err = d.deliver(ctx, reg); err != nil {
+	if reg.Requests, err = d.deliver(ctx, reg); err != nil {
 		return Round{}, err
 	}
 	out := d.round(reg, level+1)
@@ -298,7 +298,7 @@ func (d *Runner) GoOn(ctx context.Context, build string, level int, workflow, re
 }
 
 // start starts the workflow that goes on with a build, once by its key.
-func (d *Runner) start(ctx context.Context, reg plan.Register, key, workflow, ref string, inputs map[string]string) error {
+func (d *Runner) start(ctx context.Context, reg plan.BuildState, key, workflow, ref string, inputs map[string]string) error {
 	before, asked := reg.Sent[key]
 	if asked {
 		if err := d.claimed(before, "start "+workflow); err != nil {

@@ -108,7 +108,7 @@ func (s *site) runner(run string, attempt int) *Runner {
 // ran writes the journal of a port as its job leaves it.
 func (s *site) ran(run, id string, status plan.LoopStatus, turns int) {
 	s.t.Helper()
-	l := plan.Loop{ID: "run-" + run + "/" + id, Port: id, Status: status, Turn: turns, StartedAt: s.now, EndedAt: s.now.Add(time.Minute)}
+	l := plan.Loop{ID: "run-" + run + "/" + id, Port: id, Status: status, Attempt: turns, StartedAt: s.now, EndedAt: s.now.Add(time.Minute)}
 	e := plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l}
 	if status != plan.Running {
 		r := l.Result(s.hash[id])
@@ -157,7 +157,7 @@ func TestBuild(t *testing.T) {
 	t.Run("a collect that runs again changes nothing", func(t *testing.T) {
 		again, err := s.runner("1", 1).Collect(ctx, "run-1", 1)
 		s.is(again, err, "c", "a=passed", "b=escalated", "c=running", "d=blocked")
-		if again.Board.Rows[1].Turns != 4 || again.Board.Rows[1].Seconds != 60 || again.Level != 2 {
+		if again.Board.Rows[1].Attempts != 4 || again.Board.Rows[1].Seconds != 60 || again.Level != 2 {
 			t.Errorf("%+v", again)
 		}
 	})

@@ -20,11 +20,11 @@ import (
 // before, unless refuse says that it is not wanted; it is asked with the newest state
 // of the register. What ended in the build before is taken in first; what is at work
 // is gone on with.
-func (d *Runner) BeginServed(ctx context.Context, id string, refuse func(plan.Register) bool) error {
+func (d *Runner) BeginServed(ctx context.Context, id string, refuse func(plan.BuildState) bool) error {
 	if err := d.TakeIn(ctx); err != nil {
 		return err
 	}
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (d *Runner) BeginServed(ctx context.Context, id string, refuse func(plan.Re
 	if err != nil {
 		return err
 	}
-	_, err = d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	_, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if r.Begun[id] || refuse != nil && refuse(r) {
 			return nil, nil
 		}
@@ -57,8 +57,8 @@ func (s Served) Ended() bool {
 
 // Served returns the ports that are handed out and were not taken in since, in the
 // order of the plan; none if no server drives the newest build.
-func (d *Runner) Served(ctx context.Context) (plan.Register, []Served, error) {
-	reg, err := d.Register(ctx)
+func (d *Runner) Served(ctx context.Context) (plan.BuildState, []Served, error) {
+	reg, err := d.State(ctx)
 	if err != nil || !reg.Build.Served {
 		return reg, nil, err
 	}
@@ -90,7 +90,7 @@ func (d *Runner) TakeIn(ctx context.Context) error {
 		switch {
 		case s.Ended():
 			ended = append(ended, s.ID)
-		case s.Known.Begun(s.Journal) && s.Journal.Loop.Turn > s.Known.Turns:
+		case s.Known.Begun(s.Journal) && s.Journal.Loop.Attempt > s.Known.Attempts:
 			turns[s.ID] = s
 		}
 	}
@@ -102,9 +102,9 @@ func (d *Runner) TakeIn(ctx context.Context) error {
 	if len(turns) == 0 {
 		return nil
 	}
-	_, err = d.change(ctx, func(r plan.Register) (add []routing.Event, _ error) {
+	_, err = d.change(ctx, func(r plan.BuildState) (add []routing.Event, _ error) {
 		for id, s := range turns {
-			add = append(add, r.Turned(id, s.Known.Run, s.Journal.Loop.Turn, d.Now())...)
+			add = append(add, r.Turned(id, s.Known.Run, s.Journal.Loop.Attempt, d.Now())...)
 		}
 		return add, nil
 	})
@@ -114,7 +114,7 @@ func (d *Runner) TakeIn(ctx context.Context) error {
 // HandReady hands out what is ready in a build that a server drives, no more than may
 // run at once, and returns how many ports these are.
 func (d *Runner) HandReady(ctx context.Context) (int, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil || !reg.Build.Served {
 		return 0, err
 	}
@@ -124,11 +124,11 @@ func (d *Runner) HandReady(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	handed := 0
-	_, err = d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	_, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if handed = 0; r.Build.ID != build {
 			return nil, nil // whoever began that hands out
 		}
-		r.Edges = open
+		r.Requests = open
 		free := d.Settings.Concurrency()
 		for id, k := range r.Ports {
 			if k.Standing == plan.IsRunning && k.Build == build && d.Plan.Has(id) {
@@ -148,7 +148,7 @@ func (d *Runner) HandReady(ctx context.Context) (int, error) {
 
 // Broke records that a port could not be run, and why.
 func (d *Runner) Broke(ctx context.Context, id string, why error) error {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *Runner) files(ctx context.Context) error {
 	if err := d.ask(ctx, key, "show plan "+d.Name); err != nil {
 		return err
 	}
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err == nil && reg.Issue > 0 {
 		err = &github.Error{Kind: advice.Later, After: time.Second, Op: "show plan " + d.Name, Message: "another process has filed its issue"}
 	}
@@ -184,7 +184,7 @@ func (d *Runner) files(ctx context.Context) error {
 // ask records that something is about to be asked of GitHub, unless another process has
 // a claim on that.
 func (d *Runner) ask(ctx context.Context, key, what string) error {
-	_, err := d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	_, err := d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if at, taken := r.Sent[key]; taken {
 			if err := d.claimed(at, what); err != nil {
 				return nil, err
@@ -199,7 +199,7 @@ func (d *Runner) ask(ctx context.Context, key, what string) error {
 // key. It returns the file, "" if it is not known which one that is: file says so, else
 // the newest build that a workflow began.
 func (d *Runner) Begins(ctx context.Context, key, file, ref string) (string, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -60,10 +60,10 @@ func TestBeginServedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.BeginServed(ctx, "push-3", func(r plan.Register) bool { return r.Build.ID == "next-2" }); err != nil {
+	if err := d.BeginServed(ctx, "push-3", func(r plan.BuildState) bool { return r.Build.ID == "next-2" }); err != nil {
 		t.Fatal(err)
 	}
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil || reg.Build.ID != "next-2" || len(reg.Begun) != 2 {
 		t.Errorf("%v %+v", err, reg.Build)
 	}

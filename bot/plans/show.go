@@ -49,11 +49,11 @@ func (d *Runner) Show(ctx context.Context) (int, error) {
 	if d.Issues == nil || d.Plan.Len() == 0 {
 		return 0, nil
 	}
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if reg.Edges, err = d.open(ctx, reg); err != nil {
+	if reg.Requests, err = d.open(ctx, reg); err != nil {
 		return 0, err
 	}
 	b := d.Plan.Board(d.Settings, reg, d.Hashes)
@@ -75,7 +75,7 @@ func (d *Runner) Show(ctx context.Context) (int, error) {
 
 // draw brings the body of the plan's issue to how the plan stands, and files the
 // issue where there is none.
-func (d *Runner) draw(ctx context.Context, reg plan.Register, b plan.Board, calls int) (github.Issue, error) {
+func (d *Runner) draw(ctx context.Context, reg plan.BuildState, b plan.Board, calls int) (github.Issue, error) {
 	add, _ := labels(b)
 	spec := github.IssueSpec{Title: planview.Title(d.Name, d.Render), Body: planview.Body(d.Name, b, d.Render), Labels: append([]github.LabelSpec{label}, add...)}
 	ref := ""
@@ -98,7 +98,7 @@ func (d *Runner) draw(ctx context.Context, reg plan.Register, b plan.Board, call
 	if err := d.check(ctx, reg, b); err != nil || issue.Number == reg.Issue {
 		return issue, err
 	}
-	_, err = d.change(ctx, func(r plan.Register) ([]routing.Event, error) {
+	_, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		return []routing.Event{r.Show(issue.Number, d.Now())}, nil
 	})
 	return issue, err

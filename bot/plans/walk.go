@@ -93,8 +93,8 @@ func (w *Walk) next(ctx context.Context, end ended, free int, further bool, befo
 }
 
 // take takes in what came of one port.
-func (d *Runner) take(ctx context.Context, end ended) (plan.Register, error) {
-	reg, err := d.Register(ctx)
+func (d *Runner) take(ctx context.Context, end ended) (plan.BuildState, error) {
+	reg, err := d.State(ctx)
 	if err != nil {
 		return reg, err
 	}
@@ -110,8 +110,8 @@ func (d *Runner) take(ctx context.Context, end ended) (plan.Register, error) {
 }
 
 // stands returns how the plan stands, and hands out nothing.
-func (d *Runner) stands(ctx context.Context, reg plan.Register) (r Round, err error) {
-	if reg.Edges, err = d.open(ctx, reg); err != nil {
+func (d *Runner) stands(ctx context.Context, reg plan.BuildState) (r Round, err error) {
+	if reg.Requests, err = d.open(ctx, reg); err != nil {
 		return Round{}, err
 	}
 	r = Round{Build: reg.Build.ID, Feedback: reg.Build.Feedback, Board: d.Plan.Board(d.Settings, reg, d.Hashes)}
@@ -120,7 +120,7 @@ func (d *Runner) stands(ctx context.Context, reg plan.Register) (r Round, err er
 
 // Stands returns how the plan stands in its newest build.
 func (d *Runner) Stands(ctx context.Context) (plan.Board, error) {
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return plan.Board{}, err
 	}

@@ -49,7 +49,7 @@ func PromptSection(r escalation.Record, c routing.Case, live string, o Options) 
 		}
 		lines = append(lines, md(answers.Line(answers.Submit, string(l.Say("box.submit")), slices.Contains(ticked, answers.Submit))))
 		how := "ask.how"
-		if routing.IsRegister(r.Host().Case) {
+		if routing.IsRepositoryStream(r.Host().Case) {
 			how = "ask.how.plan"
 		}
 		parts = append(parts, "### "+l.Say("ask.title"), md(answers.Head(Nonce(r), r.Generation, PromptSHA(r, c))),

@@ -25,7 +25,7 @@ func asked(tests ...string) (escalation.Record, routing.Case) {
 		v.Failures = append(v.Failures, routing.Failure{Name: n})
 	}
 	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
-	cp := routing.Checkpoint{Name: "unit", State: routing.Escalated, Reworks: 3, Last: v.Run, Turns: []routing.Turn{{Kind: routing.KindMaxRetry, Verdict: v}}}
+	cp := routing.Checkpoint{Name: "unit", State: routing.Escalated, Retries: 3, Last: v.Run, Attempts: []routing.Attempt{{Kind: routing.KindMaxRetry, Verdict: v}}}
 	c := routing.Case{Key: "acme/shop#7", Checkpoints: map[string]routing.Checkpoint{"unit": cp}}
 	r := escalation.Record{ID: "acme/shop#7/unit/issue/ESCALATE_MAX_RETRY", Kind: routing.KindMaxRetry, OpenedAt: at,
 		Members: []escalation.Member{{Case: c.Key, Checkpoint: "unit", SHA: askSHA}}}
@@ -107,7 +107,7 @@ func TestTextsOfAnswers(t *testing.T) {
 	for _, lang := range []Language{English, Korean} {
 		o := Options{Language: lang}
 		one := c.Checkpoints["unit"]
-		one.Reworks = routing.HardCap - 1
+		one.Retries = routing.HardCap - 1
 		out := []string{PromptSection(r, c, "", o), string(boxText(answers.Read("retry:1"), o)), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
 			NotAllowed("x", "write", "read", true, o), Late(escalation.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o), Moved(askSHA, "", o), Foreign(o),
 			Unchosen(answers.ErrNothing, o), Restored(o), Unheard(o), Settled(escalation.Record{ResolvedBy: "x"}, o), Lost("unit", "gone", o), Lost("unit", "moved", o),

@@ -198,12 +198,12 @@ func TestPacket(t *testing.T) {
 	if err := json.Unmarshal(Packet(c, "unit", options()), &p); err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []string{"case", "checkpoint", "turn", "max", "sha", "run", "decision", "rule", "phase", "class", "failures", "changed", "history"} {
+	for _, k := range []string{"case", "checkpoint", "iteration", "max", "sha", "run", "decision", "rule", "phase", "class", "failures", "changed", "history"} {
 		if _, ok := p[k]; !ok {
 			t.Errorf("no %s", k)
 		}
 	}
-	if p["switchback"] != 1.0 || p["turn"] != 2.0 || p["max"] != 3.0 || p["case"] != caseKey {
+	if p["switchback"] != 1.0 || p["iteration"] != 2.0 || p["max"] != 3.0 || p["case"] != caseKey {
 		t.Errorf("%v", p)
 	}
 	f := p["failures"].([]any)[0].(map[string]any)

@@ -41,7 +41,7 @@ func folder(s string) string {
 
 // turnOf finds the turn that returned for a fix rework n, or where n was not handed
 // back the nth run; -1 if it passed or is not there.
-func turnOf(story []routing.Turn, n int) int {
+func turnOf(story []routing.Attempt, n int) int {
 	for i, t := range story {
 		if t.Kind == routing.KindRetry && t.Iteration == n {
 			return i

@@ -12,7 +12,7 @@ import (
 type historyRow struct{ Number, Result, Class, Failed, First, Commit, At md }
 
 // history is the table of turns, newest last, at most n of them.
-func (v view) history(turns []routing.Turn, n int) []historyRow {
+func (v view) history(turns []routing.Attempt, n int) []historyRow {
 	first := max(0, len(turns)-n)
 	var out []historyRow
 	for i, t := range turns[first:] {
@@ -21,7 +21,7 @@ func (v view) history(turns []routing.Turn, n int) []historyRow {
 	return out
 }
 
-func newHistoryRow(v view, n int, t routing.Turn) historyRow {
+func newHistoryRow(v view, n int, t routing.Attempt) historyRow {
 	r := historyRow{
 		Number: markdown.Link(md(fmt.Sprint(n)), v.o.Address(t.Verdict.Run.URL)), Result: v.lang.Say("kind." + string(t.Kind)),
 		Class: "–", First: "–", Failed: "0", Commit: v.sha(t.Verdict.Run.SHA), At: md(stamp(t)),
@@ -44,7 +44,7 @@ func newHistoryRow(v view, n int, t routing.Turn) historyRow {
 	return r
 }
 
-func stamp(t routing.Turn) string {
+func stamp(t routing.Attempt) string {
 	if t.At.IsZero() {
 		return "–"
 	}

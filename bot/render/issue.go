@@ -48,7 +48,7 @@ func IssueBody(c routing.Case, checkpoint string, o Options) string {
 }
 
 // untilEscalation drops the turns that follow the newest escalation.
-func untilEscalation(story []routing.Turn) []routing.Turn {
+func untilEscalation(story []routing.Attempt) []routing.Attempt {
 	for i := len(story); i > 0; i-- {
 		if story[i-1].Kind.Escalates() {
 			return story[:i]
@@ -75,7 +75,7 @@ type issueContent struct {
 // redacted, for the model of the report.
 func (v issueView) redacted() routing.Case {
 	cp := v.cp
-	cp.Turns = v.story
+	cp.Attempts = v.story
 	return routing.Case{Key: v.c.Key, Version: v.c.Version, Generation: v.c.Generation, Updated: v.c.Updated, Checkpoints: map[string]routing.Checkpoint{v.name: cp}}
 }
 

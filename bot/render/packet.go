@@ -18,7 +18,7 @@ type packet struct {
 	Switchback int             `json:"switchback"`
 	Case       string          `json:"case"`
 	Checkpoint string          `json:"checkpoint"`
-	Turn       int             `json:"turn"`
+	Iteration  int             `json:"iteration"`
 	Max        int             `json:"max"`
 	SHA        string          `json:"sha"`
 	Run        packetRun       `json:"run"`
@@ -66,12 +66,12 @@ type packetChange struct {
 }
 
 type packetRow struct {
-	Turn     int           `json:"turn"`
-	Decision routing.Kind  `json:"decision"`
-	Class    routing.Class `json:"class"`
-	SHA      string        `json:"sha"`
-	Failed   int           `json:"failed"`
-	At       time.Time     `json:"at"`
+	Iteration int           `json:"iteration"`
+	Decision  routing.Kind  `json:"decision"`
+	Class     routing.Class `json:"class"`
+	SHA       string        `json:"sha"`
+	Failed    int           `json:"failed"`
+	At        time.Time     `json:"at"`
 }
 
 // Packet returns the newest turn of a checkpoint as one JSON document of at
@@ -93,7 +93,7 @@ func Packet(c routing.Case, checkpoint string, o Options) []byte {
 func pack(v view, n, limit int) ([]byte, int) {
 	t := v.turn
 	p := packet{
-		Switchback: PacketVersion, Case: markdown.Cut(v.c.Key, 300), Checkpoint: markdown.Cut(v.name, 300), Turn: t.Iteration, Max: v.max,
+		Switchback: PacketVersion, Case: markdown.Cut(v.c.Key, 300), Checkpoint: markdown.Cut(v.name, 300), Iteration: t.Iteration, Max: v.max,
 		SHA: t.Verdict.Run.SHA, Run: packetRun{t.Verdict.Run.ID, max(t.Verdict.Run.Attempt, 1), v.runURL()},
 		Decision: t.Kind, Rule: t.Rule, Reason: markdown.Cut(t.Reason, max(limit, 200)), Phase: t.Phase, Class: t.Verdict.Class,
 		Counts: t.Verdict.Counts, Failures: []packetFailure{}, History: []packetRow{},

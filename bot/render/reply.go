@@ -122,7 +122,7 @@ func Status(c routing.Case, o Options) string {
 	}{Case: markdown.Code(c.Key)}
 	for _, name := range c.Names() {
 		cp := c.Checkpoints[name]
-		page.Checkpoints = append(page.Checkpoints, checkpoint{markdown.Code(o.Redacted(name)), o.Language.Say("status." + stateOf(cp)), shortSHA(cp.Last.SHA, o), cp.Reworks})
+		page.Checkpoints = append(page.Checkpoints, checkpoint{markdown.Code(o.Redacted(name)), o.Language.Say("status." + stateOf(cp)), shortSHA(cp.Last.SHA, o), cp.Retries})
 	}
 	return string(pages.Print(o.Language, "status", page))
 }
@@ -175,8 +175,8 @@ func Fixed(c routing.Case, checkpoint string, o Options) string {
 	if cp.Green != "" {
 		sha = markdown.Link(markdown.Code(short(cp.Green)), fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green))
 	}
-	for i := len(cp.Turns) - 1; i >= 0; i-- {
-		t := cp.Turns[i]
+	for i := len(cp.Attempts) - 1; i >= 0; i-- {
+		t := cp.Attempts[i]
 		if t.Kind != routing.KindPass {
 			continue
 		}

@@ -13,7 +13,7 @@ const summaryLimit = 200_000
 // the failures of d's verdict, what comes next. c is the case with d recorded.
 func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) string {
 	v := summaryView{commentView{look(c, checkpoint, o)}}
-	v.turn = routing.Turn{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.Redacted(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
+	v.turn = routing.Attempt{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.Redacted(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
 	v.turn.Verdict.Failures, v.excused = counting(v.turn.Verdict.Failures)
 	v.max, v.has = d.Max, true
 	v.o.Mention = ""

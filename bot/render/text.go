@@ -117,7 +117,7 @@ func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
 	if cp.LastError != "" {
 		fmt.Fprintf(b, "  last error: %s\n", Terminal(o.Redacted(cp.LastError)))
 	}
-	for i, t := range cp.Turns {
+	for i, t := range cp.Attempts {
 		fmt.Fprintf(b, "  %d. %s  %-18s", i+1, stamp(t), t.Kind)
 		if t.Kind != routing.KindPass {
 			fmt.Fprintf(b, " %-15s %d failing", orElse(string(t.Verdict.Class), string(t.Verdict.Result)), escalation.FailedCount(t.Verdict))
@@ -143,7 +143,7 @@ func detailsOf(b *strings.Builder, c routing.Case, name string, o Options) {
 // refinements is the count of reworks of those allowed, as far as they are set.
 func refinements(cp routing.Checkpoint) string {
 	if !cp.Limited {
-		return fmt.Sprint(cp.Reworks)
+		return fmt.Sprint(cp.Retries)
 	}
-	return fmt.Sprintf("%d/%d", cp.Reworks, routing.Limit(cp, routing.Policy{}))
+	return fmt.Sprintf("%d/%d", cp.Retries, routing.Limit(cp, routing.Policy{}))
 }

@@ -13,10 +13,10 @@ import (
 type view struct {
 	c     routing.Case
 	cp    routing.Checkpoint
-	name  string         // of the checkpoint
-	story []routing.Turn // of the streak, up to and with turn
-	turn  routing.Turn   // zero if there is none
-	has   bool           // there is a turn
+	name  string            // of the checkpoint
+	story []routing.Attempt // of the streak, up to and with turn
+	turn  routing.Attempt   // zero if there is none
+	has   bool              // there is a turn
 	max   int
 	delta delta
 	base  int // 1-based run of the story that delta is since, 0 for none
@@ -59,7 +59,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 
 // comparable returns the 1-based place of the newest turn that failed by the
 // work itself: with a broken environment nothing can be compared.
-func comparable(story []routing.Turn) int {
+func comparable(story []routing.Attempt) int {
 	for i := len(story); i > 0; i-- {
 		v := story[i-1].Verdict
 		if len(v.Failures) > 0 && v.Class != routing.EnvIssue && v.Result != routing.Pass {

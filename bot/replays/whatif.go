@@ -53,7 +53,7 @@ func Ask(ctx context.Context, led ledger.Ledger, q Question, fn func(key string,
 		old = &o
 	}
 	one := func(key string, events []routing.Event) error {
-		if routing.IsRegister(key) || len(events) == 0 {
+		if routing.IsRepositoryStream(key) || len(events) == 0 {
 			return nil
 		}
 		rep.Recorded++
@@ -84,7 +84,7 @@ func newest(ctx context.Context, led ledger.Ledger, most int, all *int, fn func(
 	if err != nil {
 		return err
 	}
-	keys = slices.DeleteFunc(keys, routing.IsRegister)
+	keys = slices.DeleteFunc(keys, routing.IsRepositoryStream)
 	recorded := len(keys)
 	slices.SortStableFunc(keys, func(a, b string) int { return numberOf(b) - numberOf(a) })
 	keys = keys[:min(len(keys), most)]

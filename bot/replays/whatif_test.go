@@ -36,7 +36,7 @@ func recorded(t *testing.T, f config.File, cases int) ledger.Ledger {
 			t.Fatal(err)
 		}
 	}
-	if _, err := led.Append(context.Background(), routing.RegisterKey("acme/app", "escalations"), "", []routing.Event{{Type: "escalation.opened"}}); err != nil {
+	if _, err := led.Append(context.Background(), routing.StreamKey("acme/app", "escalations"), "", []routing.Event{{Type: "escalation.opened"}}); err != nil {
 		t.Fatal(err)
 	}
 	return led

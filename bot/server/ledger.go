@@ -44,7 +44,7 @@ func whole(name string) *regexp.Regexp {
 func written(repo, key string) bool {
 	rest, ok := strings.CutPrefix(key, repo+"!")
 	name, _, _ := strings.Cut(rest, "/")
-	return ok && name != routing.RegisterEscalations
+	return ok && name != routing.StreamEscalations
 }
 
 // Load implements ledger.Ledger.
@@ -239,6 +239,6 @@ func importLedger(ctx context.Context, b *repoLedger) (streams int, err error) {
 func recordedByAction(ctx context.Context, b *repoLedger) (bool, error) {
 	keys, err := b.branch.Keys(ctx)
 	return slices.ContainsFunc(keys, func(k string) bool {
-		return b.check(k) == nil && !routing.IsRegister(k)
+		return b.check(k) == nil && !routing.IsRepositoryStream(k)
 	}), err
 }

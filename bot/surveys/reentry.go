@@ -35,7 +35,7 @@ const ReentryPart = "!feedback/reentry/"
 
 // Reenter starts the next cycle if a completed run is to, and reports whether.
 func (d *Service) Reenter(ctx context.Context, run survey.Completed) (bool, error) {
-	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+	reg, fresh, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		return r.Reenter(run, d.Config.Feedback.After, d.lease()), nil
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *Service) Reenter(ctx context.Context, run survey.Completed) (bool, erro
 
 // start dispatches a re-entry and notes it. GitHub keeps no key of a dispatch:
 // one whose answer was lost is looked for among the runs by its key.
-func (d *Service) start(ctx context.Context, reg survey.Register, s survey.Started, fresh bool) error {
+func (d *Service) start(ctx context.Context, reg survey.State, s survey.Started, fresh bool) error {
 	cfg := d.Config.Feedback
 	if d.Starts == nil || !cfg.Reenters() {
 		return nil
@@ -79,7 +79,7 @@ func (d *Service) start(ctx context.Context, reg survey.Register, s survey.Start
 			return err
 		}
 	}
-	_, _, err = d.change(ctx, func(survey.Register) ([]survey.Entry, error) { return survey.ReentryDone(s.Run, event), nil })
+	_, _, err = d.change(ctx, func(survey.State) ([]survey.Entry, error) { return survey.ReentryDone(s.Run, event), nil })
 	return err
 }
 
@@ -104,7 +104,7 @@ func (d *Service) dispatch(ctx context.Context, repo github.Repo, key string, p 
 
 func (d *Service) takeReentry(ctx context.Context, run string) (bool, error) {
 	mine := false
-	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+	_, _, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		mine = false
 		for _, s := range r.Reentries {
 			mine = mine || s.Run == run && !s.Done && d.free(s.Lease)
@@ -118,7 +118,7 @@ func (d *Service) takeReentry(ctx context.Context, run string) (bool, error) {
 }
 
 // packet returns the goals of a re-entry, as many as fit.
-func packet(reg survey.Register, s survey.Started) Reentry {
+func packet(reg survey.State, s survey.Started) Reentry {
 	out, size := Reentry{Phase: 1, Run: s.Run, Goals: []CycleEnd{}}, 0
 	for _, id := range s.Prompts {
 		p, ok := reg.Prompt(id)

@@ -53,7 +53,7 @@ type Service struct {
 }
 
 // Key is the ledger key of the register.
-func (d *Service) Key() string { return routing.RegisterKey(d.Repo, routing.RegisterFeedback) }
+func (d *Service) Key() string { return routing.StreamKey(d.Repo, routing.StreamFeedback) }
 
 // PromptKey is the key of the marker of a prompt's issue.
 func (d *Service) PromptKey(id string) string { return d.Key() + "/" + id }
@@ -65,7 +65,7 @@ const (
 )
 
 // Register reads the register.
-func (d *Service) Register(ctx context.Context) (survey.Register, error) {
+func (d *Service) State(ctx context.Context) (survey.State, error) {
 	r, err := d.stream().Load(ctx)
 	if err != nil {
 		return r, fmt.Errorf("reading the surveys: %w", err)
@@ -73,7 +73,7 @@ func (d *Service) Register(ctx context.Context) (survey.Register, error) {
 	return r, nil
 }
 
-func (d *Service) stream() ledger.Stream[survey.Register] {
+func (d *Service) stream() ledger.Stream[survey.State] {
 	return ledger.Of(d.Ledger, d.Key(), survey.Projection)
 }
 
@@ -84,8 +84,8 @@ func (d *Service) lease() *routing.Lease {
 
 // change appends what step returns for the register as it is, and reports
 // whether it was anything. What does not follow is refused before it is written.
-func (d *Service) change(ctx context.Context, step func(survey.Register) ([]survey.Entry, error)) (reg survey.Register, changed bool, err error) {
-	reg, err = d.stream().Update(ctx, func(r survey.Register) ([]routing.Event, error) {
+func (d *Service) change(ctx context.Context, step func(survey.State) ([]survey.Entry, error)) (reg survey.State, changed bool, err error) {
+	reg, err = d.stream().Update(ctx, func(r survey.State) ([]routing.Event, error) {
 		entries, err := step(r)
 		changed = len(entries) > 0
 		return survey.Events(entries, d.Now()), err
@@ -99,7 +99,7 @@ func (d *Service) change(ctx context.Context, step func(survey.Register) ([]surv
 // Open asks people about a result, once, and returns the prompt.
 func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
 	id := res.ID(d.Repo)
-	reg, fresh, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+	reg, fresh, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), d.lease(), d.Now()), nil
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Prompt, e
 // and the prompt as it is then.
 func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
 	var out survey.Outcome
-	reg, fresh, err := d.change(ctx, func(r survey.Register) (add []survey.Entry, err error) {
+	reg, fresh, err := d.change(ctx, func(r survey.State) (add []survey.Entry, err error) {
 		out, add, err = r.Answer(id, said, d.lease(), d.Now())
 		return add, err
 	})
@@ -129,7 +129,7 @@ func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (surv
 // prompts that timed out now.
 func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	due := map[string]bool{}
-	reg, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+	reg, _, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		clear(due)
 		entries := r.Due(d.lease(), d.Now())
 		for _, e := range entries {
@@ -179,7 +179,7 @@ func (d *Service) carry(ctx context.Context, p survey.Prompt, fresh bool) (surve
 		if err != nil {
 			return p, fmt.Errorf("prompt %s: %w", p.ID, err)
 		}
-		reg, _, err := d.change(ctx, func(survey.Register) ([]survey.Entry, error) { return survey.Done(p.ID, work, ref, url), nil })
+		reg, _, err := d.change(ctx, func(survey.State) ([]survey.Entry, error) { return survey.Done(p.ID, work, ref, url), nil })
 		if err != nil {
 			return p, err
 		}
@@ -191,7 +191,7 @@ func (d *Service) carry(ctx context.Context, p survey.Prompt, fresh bool) (surve
 // take makes this process the one that does a prompt's work.
 func (d *Service) take(ctx context.Context, id string) (bool, error) {
 	mine := false
-	_, _, err := d.change(ctx, func(r survey.Register) ([]survey.Entry, error) {
+	_, _, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		p, _ := r.Prompt(id)
 		if mine = d.free(p.Lease) && len(p.Pending) > 0; !mine {
 			return nil, nil

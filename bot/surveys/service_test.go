@@ -62,7 +62,7 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 		steps = append(steps, m.steps)
 	}
-	reg, err := service(&mortal{led: led}, "", begin).Register(t.Context())
+	reg, err := service(&mortal{led: led}, "", begin).State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestKilledAnywhere(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					reg, err := service(&mortal{led: led}, "", begin).Register(t.Context())
+					reg, err := service(&mortal{led: led}, "", begin).State(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -135,7 +135,7 @@ func TestRaces(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			reg, err := service(m, "", begin).Register(t.Context())
+			reg, err := service(m, "", begin).State(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +257,7 @@ func TestOwn(t *testing.T) {
 
 func TestPacket(t *testing.T) {
 	t.Parallel()
-	var r survey.Register
+	var r survey.State
 	s := survey.Started{Reentry: survey.Reentry{Run: "78"}}
 	for i := range 10 {
 		g := survey.Goal{NextAutomationLevel: 20, OptimizationDirectives: []string{}, CarryOverIssues: []string{strings.Repeat("x", 10_000)}, ApprovedBy: survey.HumanFeedback}

@@ -164,7 +164,7 @@ func (m *mortal) DispatchWorkflow(ctx context.Context, r github.Repo, a, b strin
 }
 
 // state is what a person sees in the end, and what is recorded.
-func (w *world) state(r survey.Register) string {
+func (w *world) state(r survey.State) string {
 	var b strings.Builder
 	for _, i := range w.issues {
 		fmt.Fprintf(&b, "issue %d %s\n%s\n", i.Number, i.State, i.Body)

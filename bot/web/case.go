@@ -64,7 +64,7 @@ func (s *Server) caseKey(path string) (key string, ok bool) {
 		subject = "#" + subject
 	}
 	key = repo + subject
-	return key, activity.Repo(key) == repo && !routing.IsRegister(key)
+	return key, activity.Repo(key) == repo && !routing.IsRepositoryStream(key)
 }
 
 func (s *Server) oneCase(v Viewer, r *http.Request) (Page, error) {
@@ -107,7 +107,7 @@ func (s *Server) caseView(st story, all bool) caseView {
 
 func (s *Server) checkpointView(st story, id, name string, most int) checkpointView {
 	cp := st.Checkpoints[name]
-	v := checkpointView{ID: id, Name: name, Reworks: cp.Reworks, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
+	v := checkpointView{ID: id, Name: name, Reworks: cp.Retries, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
 	v.State, v.Since = eventstream.StateOf(cp)
 	if cp.Last.ID != "" {
 		v.Newest = s.runHref(st.Key, cp.Last)

@@ -27,7 +27,7 @@ func told(e activity.Event) string {
 		if x.Status != plan.Running {
 			return fmt.Sprintf("%s: its pair ended: %s %s", e.Port, x.Status, x.Reason)
 		}
-		return fmt.Sprintf("%s: turn %d, %s", e.Port, x.Turn, x.Phase)
+		return fmt.Sprintf("%s: turn %d, %s", e.Port, x.Attempt, x.Phase)
 	case activity.WorkerProgress:
 		x := read[plan.Progress](e)
 		return strings.TrimRight(fmt.Sprintf("%s is at %d%%: %s", e.Port, int(x.Progress*100), x.Task), ": ")
@@ -49,9 +49,9 @@ func told(e activity.Event) string {
 		x := read[plan.Message](e)
 		return fmt.Sprintf("%s: a message from %s to %s", e.Port, last(x.From), last(x.To))
 	case activity.EscalationNew:
-		return fmt.Sprintf("%s asks a maintainer: %s", e.Port, read[plan.Call](e).Title)
+		return fmt.Sprintf("%s asks a maintainer: %s", e.Port, read[plan.Escalation](e).Title)
 	case activity.EscalationResolved:
-		return fmt.Sprintf("%s: %s answered", e.Port, read[plan.Call](e).ResolvedBy)
+		return fmt.Sprintf("%s: %s answered", e.Port, read[plan.Escalation](e).ResolvedBy)
 	case activity.FeedbackChanged:
 		x := read[feedback.Line](e)
 		return fmt.Sprintf("%s from %s to %s, round %d: %s", x.Type, x.Source, x.Target, x.Round, x.Status)

@@ -169,7 +169,7 @@ func (s *Server) plan(v Viewer, r *http.Request) (Page, error) {
 		return Page{}, err
 	}
 	slices.Reverse(b.Events)
-	if b.Edges, err = s.o.Feed.Of(r.Context(), mostNews, routing.RegisterKey(repo, routing.RegisterEdges)); err != nil {
+	if b.Edges, err = s.o.Feed.Of(r.Context(), mostNews, routing.StreamKey(repo, routing.StreamFeedbackRequests)); err != nil {
 		return Page{}, err
 	}
 	slices.Reverse(b.Edges)

@@ -109,7 +109,7 @@ func TestHostilePlan(t *testing.T) {
 	evil := "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt.exe\x1b[31m\u200b"
 	id := strings.ReplaceAll(evil, "/", "")
 	long := strings.Repeat("long ", 5000)
-	var r plan.Register
+	var r plan.BuildState
 	var planEvents []routing.Event
 	add := func(e routing.Event) {
 		t.Helper()
@@ -126,7 +126,7 @@ func TestHostilePlan(t *testing.T) {
 	add(r.Hand([]plan.Entry{{ID: id, Hash: "h"}, {ID: "b", Hash: "h"}}, 1, "1", "//evil.example.com/phish", noon))
 	add(r.End(map[string]plan.Known{"b": {Standing: plan.IsFailed, Build: r.Build.ID, Reason: evil + long, URL: "javascript:alert(1)"}}, noon))
 	operator, impl, _ := plan.PairSessions(r.Build.ID, id)
-	loop := plan.Loop{ID: "l1", Port: id, Operator: operator.ID, Status: plan.Running, Turn: 1, Phase: plan.Implementing, MaxRetries: 3, StartedAt: noon, Last: &plan.TestFeedback{}}
+	loop := plan.Loop{ID: "l1", Port: id, Operator: operator.ID, Status: plan.Running, Attempt: 1, Phase: plan.Implementing, MaxRetries: 3, StartedAt: noon, Last: &plan.TestFeedback{}}
 	for range 1000 {
 		loop.Last.FailedTests = append(loop.Last.FailedTests, plan.FailedTest{Name: evil + long})
 	}
@@ -155,9 +155,9 @@ func TestHostilePlan(t *testing.T) {
 // A plan whose ports wait for each other is one that somebody wrote into the branch.
 func TestCircularPlan(t *testing.T) {
 	t.Parallel()
-	var r plan.Register
+	var r plan.BuildState
 	planEvents := []routing.Event{r.Begin(plan.Build{ID: "b1", At: noon})}
-	r, err := plan.FoldRegister(planEvents)
+	r, err := plan.FoldBuildState(planEvents)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func (s *Server) tell(key string, events []routing.Event) (story, error) {
 		st.Case = next
 	}
 	for name, list := range st.lines {
-		turns := st.Checkpoints[name].Turns
+		turns := st.Checkpoints[name].Attempts
 		for _, e := range list {
 			if e.Run != nil && e.Run.turn >= 0 {
 				e.Run.Undone = turns[e.Run.turn].Undone
@@ -110,8 +110,8 @@ func (s *Server) ran(was, is routing.Case, e routing.RunRecorded, at time.Time) 
 	v := e.Verdict
 	r := &runEntry{Link: s.runHref(is.Key, v.Run), Commit: s.commitHref(is.Key, v.Run.SHA), Part: v.Run.Part, Verdict: v, Decision: e.Decision, turn: -1}
 	before, after := was.Checkpoints[v.Checkpoint], is.Checkpoints[v.Checkpoint]
-	if len(after.Turns) > len(before.Turns) {
-		r.turn = len(after.Turns) - 1
+	if len(after.Attempts) > len(before.Attempts) {
+		r.turn = len(after.Attempts) - 1
 	}
 	for i, f := range v.Failures {
 		x := failureEntry{Failure: f, Place: s.placeHref(is.Key, v.Run.SHA, f.File, f.Line), Evidence: f.Evidence[:min(len(f.Evidence), mostEvidence)]}

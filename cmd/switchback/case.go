@@ -81,7 +81,7 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		}
 		e := cmd.Event(f.checkpoint)
 		e.By = f.by
-		rec, err := (&pipeline.Line{Ledger: led}).Act(c.Context(), f.key, e, policies(cfg, f.key))
+		rec, err := (&pipeline.Pipeline{Ledger: led}).Act(c.Context(), f.key, e, policies(cfg, f.key))
 		if err != nil {
 			return failed(err)
 		}

@@ -101,7 +101,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return failed(err)
 	}
-	line := &pipeline.Line{Ledger: led, Now: func() time.Time { return d.now }}
+	line := &pipeline.Pipeline{Ledger: led, Now: func() time.Time { return d.now }}
 	for _, st := range stories {
 		banner(d.s.out, "═", st.title)
 		for _, sc := range st.scenes {
@@ -118,7 +118,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 		return failed(err)
 	}
 	for _, k := range keys {
-		if routing.IsRegister(k) {
+		if routing.IsRepositoryStream(k) {
 			continue
 		}
 		events, _, err := led.Load(ctx, k)
@@ -135,7 +135,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (d *demo) play(ctx context.Context, line *pipeline.Line, key string, sc scene) error {
+func (d *demo) play(ctx context.Context, line *pipeline.Pipeline, key string, sc scene) error {
 	banner(d.s.out, "─", sc.title)
 	out, err := analysis.Analyze(analysis.Input{
 		Sources:    []analysis.Source{{Name: sc.file, Open: func() (io.ReadCloser, error) { return recordings.Open("demo/" + sc.file) }}},

@@ -260,7 +260,7 @@ func feedbackAnswer(s streams, f *feedbackFlags, getenv func(string) string) *co
 				}
 				return say(s, x)
 			}
-			return note(c.Context(), s, *f, args[0], func(r edge.Register, _ edge.Record) ([]routing.Event, error) {
+			return note(c.Context(), s, *f, args[0], func(r edge.State, _ edge.Record) ([]routing.Event, error) {
 				return r.Answer(args[0], f.text, f.files, time.Now())
 			})
 		},
@@ -288,7 +288,7 @@ second round begins, or the request is escalated.`,
 			if f.failed {
 				o.Summary, o.Trace = "", f.summary
 			}
-			return note(c.Context(), s, *f, args[0], func(r edge.Register, x edge.Record) ([]routing.Event, error) {
+			return note(c.Context(), s, *f, args[0], func(r edge.State, x edge.Record) ([]routing.Event, error) {
 				if x.Status == edge.Verifying {
 					return r.Verified(g, x.ID, o, time.Now())
 				}
@@ -308,7 +308,7 @@ func feedbackWithdraw(s streams, f *feedbackFlags) *cobra.Command {
 		Short: "End a request that cannot be processed any more",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return note(c.Context(), s, *f, args[0], func(r edge.Register, _ edge.Record) ([]routing.Event, error) {
+			return note(c.Context(), s, *f, args[0], func(r edge.State, _ edge.Record) ([]routing.Event, error) {
 				return r.Withdraw(args[0], f.text, time.Now())
 			})
 		},
@@ -318,7 +318,7 @@ func feedbackWithdraw(s streams, f *feedbackFlags) *cobra.Command {
 }
 
 // note changes one request and prints its new state.
-func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(edge.Register, edge.Record) ([]routing.Event, error)) error {
+func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(edge.State, edge.Record) ([]routing.Event, error)) error {
 	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return err
@@ -327,7 +327,7 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 	if err != nil {
 		return failed(err)
 	}
-	r, err := book.Change(ctx, func(r edge.Register) ([]routing.Event, error) {
+	r, err := book.Change(ctx, func(r edge.State) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
 			return nil, fmt.Errorf("%s: %w; `switchback feedback list` lists the ids", id, edge.ErrUnknown)
@@ -430,7 +430,7 @@ func edgeEvents(ctx context.Context, f *feedbackFlags) ([]routing.Event, error) 
 		return nil, failed(err)
 	}
 	f.build = book.Build
-	events, _, err := led.Load(ctx, routing.RegisterKey(f.repo, routing.RegisterEdges))
+	events, _, err := led.Load(ctx, routing.StreamKey(f.repo, routing.StreamFeedbackRequests))
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -439,7 +439,7 @@ func edgeEvents(ctx context.Context, f *feedbackFlags) ([]routing.Event, error) 
 
 // recordsOf returns the requests of the build.
 func recordsOf(f feedbackFlags, events []routing.Event) ([]edge.Record, error) {
-	r, err := edge.FoldEdges(events)
+	r, err := edge.Fold(events)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -528,7 +528,7 @@ func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.S
 		b.Build, err = feedbackOf(ctx, led, f.repo, f.plan, "")
 		return b, err
 	}
-	r, err := b.Register(ctx)
+	r, err := b.State(ctx)
 	if err != nil {
 		return b, err
 	}

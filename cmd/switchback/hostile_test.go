@@ -105,7 +105,7 @@ func TestPortRunOfHostileWorkers(t *testing.T) {
 		}
 		r, code, c := runIn(t, dir, nil, "port", "run", "greet")
 		log := readIn(t, dir, ".switchback/ports/ports/greet/impl-1.log")
-		if code != 0 || r.Turns != 1 || len(log) > 2<<20 || !strings.HasSuffix(log, "the end\n") || !strings.Contains(log, "bytes are cut here") {
+		if code != 0 || r.Attempts != 1 || len(log) > 2<<20 || !strings.HasSuffix(log, "the end\n") || !strings.Contains(log, "bytes are cut here") {
 			t.Errorf("exit %d, a log of %d bytes\n%s", code, len(log), &c.stderr)
 		}
 		bounded(t, c)
@@ -114,7 +114,7 @@ func TestPortRunOfHostileWorkers(t *testing.T) {
 		t.Parallel()
 		dir := portDir(t, "true", "head -c 200000000 /dev/zero | tr '\\0' x; echo; head -c 5000000 /dev/urandom; echo; echo the end\n"+says, "")
 		r, code, c := runIn(t, dir, nil, "port", "run", "greet")
-		if log := readIn(t, dir, ".switchback/ports/ports/greet/test-1.log"); code != 0 || r.Turns != 1 || len(log) > 4<<20 || !strings.HasSuffix(log, "the end\n") {
+		if log := readIn(t, dir, ".switchback/ports/ports/greet/test-1.log"); code != 0 || r.Attempts != 1 || len(log) > 4<<20 || !strings.HasSuffix(log, "the end\n") {
 			t.Errorf("exit %d, a log of %d bytes\n%s", code, len(log), &c.stderr)
 		}
 		bounded(t, c)
@@ -138,7 +138,7 @@ while [ ! -s pids ]; do sleep 0.01; done
 		}
 		dir := portDir(t, daemon+thirdTurn, greetTest, "")
 		r, code, c := runIn(t, dir, nil, "port", "run", "greet")
-		if code != 0 || r.Turns != 3 {
+		if code != 0 || r.Attempts != 3 {
 			t.Errorf("exit %d %+v\n%s", code, r, &c.stderr)
 		}
 		for _, pid := range strings.Fields(readIn(t, dir, "pids")) {

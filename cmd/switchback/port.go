@@ -167,7 +167,7 @@ Exit codes: 0 passed, 1 anything else, 2 wrong usage.`,
 			}
 			return printJSON(s, struct {
 				plan.Journal
-				Feedback []plan.Edge `json:"feedback,omitempty"` // open, from the port or to it
+				Feedback []plan.FeedbackRequest `json:"feedback,omitempty"` // open, from the port or to it
 			}{j, x})
 		},
 	}
@@ -302,18 +302,18 @@ func (f portFlags) requests(ctx context.Context, led ledger.Ledger, p plan.Plan,
 }
 
 // edges returns the open feedback requests of the newest build from a port or to it.
-func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.Edge, error) {
+func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.FeedbackRequest, error) {
 	b := requests.Store{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
 	name, _ := planNamed(p.plan)
 	var err error
 	if b.Build, err = feedbackOf(ctx, led, b.Repo, name, ""); err != nil {
 		return nil, err
 	}
-	r, err := b.Register(ctx)
+	r, err := b.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(plan.EdgesOf(r, b.Build).Open, func(x plan.Edge) bool { return x.From != p.port && x.To != p.port }), nil
+	return slices.DeleteFunc(plan.FeedbackRequestsOf(r, b.Build).Open, func(x plan.FeedbackRequest) bool { return x.From != p.port && x.To != p.port }), nil
 }
 
 // feedbackOf returns the name under which the requests of a build of a plan are recorded: "" if it is
@@ -323,7 +323,7 @@ func feedbackOf(ctx context.Context, led ledger.Ledger, repo, name, build string
 	if err != nil {
 		return "", err
 	}
-	r, err := plan.FoldRegister(events)
+	r, err := plan.FoldBuildState(events)
 	if err != nil {
 		return "", fmt.Errorf("the state of plan %s: %w", name, err)
 	}
@@ -376,7 +376,7 @@ func portOutputs(file string, r plan.Result, result string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "port=%s\nstatus=%s\noutcome=%s\nturns=%s\nresult-file=%s\n", r.Port, r.Status, r.Outcome, strconv.Itoa(r.Turns), strings.ReplaceAll(result, "\n", " "))
+	_, err = fmt.Fprintf(f, "port=%s\nstatus=%s\noutcome=%s\nturns=%s\nresult-file=%s\n", r.Port, r.Status, r.Outcome, strconv.Itoa(r.Attempts), strings.ReplaceAll(result, "\n", " "))
 	return errors.Join(err, f.Close())
 }
 

@@ -135,7 +135,7 @@ func TestPortRun(t *testing.T) {
 	dir := portDir(t, thirdTurn+"env > environment\n", greetTest, "env: {GREETING: hello}\n")
 	out := filepath.Join(dir, "outputs")
 	r, code, c := runIn(t, dir, []string{"SWITCHBACK_GITHUB_TOKEN=hidden-from-workers", "GITHUB_OUTPUT=" + out}, "port", "run", "greet")
-	if code != 0 || r.Status != plan.Success || r.Turns != 3 {
+	if code != 0 || r.Status != plan.Success || r.Attempts != 3 {
 		t.Fatalf("exit %d %+v\n%s", code, r, &c.stderr)
 	}
 	t.Run("S2-87 S2-26 result, outputs and logs", func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestPortRun(t *testing.T) {
 		}
 	})
 	t.Run("a second run of what passed does nothing", func(t *testing.T) {
-		if r, code, _ := runIn(t, dir, nil, "port", "run", "greet"); code != 0 || r.Turns != 3 || strings.Count(readIn(t, dir, "turns"), "\n") != 3 {
+		if r, code, _ := runIn(t, dir, nil, "port", "run", "greet"); code != 0 || r.Attempts != 3 || strings.Count(readIn(t, dir, "turns"), "\n") != 3 {
 			t.Errorf("exit %d %+v", code, r)
 		}
 		if _, code, _ := runIn(t, dir, nil, "port", "run", "--again", "greet"); code != 0 || strings.Count(readIn(t, dir, "turns"), "\n") != 4 {
@@ -197,7 +197,7 @@ func TestPortRunGoesOn(t *testing.T) {
 		}
 		c.end()
 		r, code, c2 := runIn(t, dir, nil, "port", "run", "greet")
-		if code != 0 || r.Turns != 3 || r.Reworks != 2 || readIn(t, dir, "turns") != "1\n2\n2\n3\n" {
+		if code != 0 || r.Attempts != 3 || r.Retries != 2 || readIn(t, dir, "turns") != "1\n2\n2\n3\n" {
 			t.Errorf("exit %d %+v %q\n%s", code, r, readIn(t, dir, "turns"), &c2.stderr)
 		}
 		if runtime.GOOS == "linux" && lives(t, pid) {
@@ -258,7 +258,7 @@ func TestPortRunKilledAnywhere(t *testing.T) {
 	}
 	r, code, c := runIn(t, dir, nil, "port", "run", "greet")
 	j := journal(t, dir)
-	if code != 0 || r.Status != plan.Success || r.Turns != 3 || r.Reworks != 2 || j.Pairs != 1 {
+	if code != 0 || r.Status != plan.Success || r.Attempts != 3 || r.Retries != 2 || j.Pairs != 1 {
 		t.Errorf("after %d kills: exit %d %+v, %d pairs\n%s", kills, code, r, j.Pairs, &c.stderr)
 	}
 	var ids []string

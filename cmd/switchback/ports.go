@@ -407,8 +407,8 @@ func printBoard(s streams, b plan.Board, output string) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, r := range b.Rows {
 		turns, took := "", ""
-		if r.Turns > 0 {
-			turns = fmt.Sprintf("%d", r.Turns)
+		if r.Attempts > 0 {
+			turns = fmt.Sprintf("%d", r.Attempts)
 		}
 		if r.Seconds > 0 {
 			took = time.Duration(r.Seconds * float64(time.Second)).Round(10 * time.Millisecond).String()

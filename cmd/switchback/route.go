@@ -122,7 +122,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	v := out.Verdict
 	v.Checkpoint, v.Head = f.checkpoint, f.head
 	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Part: f.part, Parts: f.parts, URL: f.url}
-	line := &pipeline.Line{Ledger: led}
+	line := &pipeline.Pipeline{Ledger: led}
 	rec, err := line.Record(ctx, f.key, v, policies(cfg, f.key))
 	if err != nil {
 		return failed(err)
@@ -221,12 +221,12 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 // questions are the boxes of an escalation issue of this case alone: the other escalations of the
 // repository are not known here.
 func questions(c routing.Case, e routing.Effect, title string, o render.Options) string {
-	call := escalation.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
-	placed, err := escalation.Register{}.Place(call, escalation.Limits{}, nil, c.Updated)
+	call := escalation.RequestOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
+	placed, err := escalation.State{}.Place(call, escalation.Limits{}, nil, c.Updated)
 	if err != nil {
 		return ""
 	}
-	reg, err := escalation.FoldRegister(placed.Events)
+	reg, err := escalation.Fold(placed.Events)
 	if err != nil {
 		return ""
 	}

@@ -31,7 +31,7 @@ func showCommand(s streams) *cobra.Command {
 					return failed(err)
 				}
 				for _, k := range keys {
-					if !routing.IsRegister(k) {
+					if !routing.IsRepositoryStream(k) {
 						fmt.Fprintln(s.out, k)
 					}
 				}

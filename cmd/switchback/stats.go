@@ -125,12 +125,12 @@ func window(since, until string) (stats.Window, error) {
 func listMetrics(ctx context.Context, out io.Writer, led ledger.Ledger, f statsFlags, w stats.Window) error {
 	table := newCSV(out)
 	if f.output == "csv" {
-		table.row("session", "checkpoint", "turns", "last_result", "total_time", "feedback_quality")
+		table.row("session", "checkpoint", "attempts", "last_result", "total_time", "feedback_quality")
 	}
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	err := ledger.Each(ctx, led, func(key string, events []routing.Event) error {
-		if routing.IsRegister(key) || !f.wants(key) {
+		if routing.IsRepositoryStream(key) || !f.wants(key) {
 			return nil
 		}
 		c, err := routing.Fold(key, events)
@@ -200,10 +200,10 @@ var statsColumns = []struct {
 	{"cases", func(r stats.Row) any { return r.Cases }},
 	{"runs", func(r stats.Row) any { return r.Runs }},
 	{"passes", func(r stats.Row) any { return r.Passes }},
-	{"reworks", func(r stats.Row) any { return r.Reworks }},
+	{"retries", func(r stats.Row) any { return r.Retries }},
 	{"escalations", func(r stats.Row) any { return r.Escalations }},
 	{"recorded_only", func(r stats.Row) any { return r.Recorded }},
-	{"undone", func(r stats.Row) any { return r.TakenBack }},
+	{"undone", func(r stats.Row) any { return r.Undone }},
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
 	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
 	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},
@@ -211,15 +211,15 @@ var statsColumns = []struct {
 	{"retries_followed", func(r stats.Row) any { return r.Followed }},
 	{"retries_that_changed_nothing", func(r stats.Row) any { return r.Unchanged }},
 	{"changed_nothing_percent", func(r stats.Row) any { return r.UnchangedShare }},
-	{"troubles", func(r stats.Row) any { return r.Troubles }},
+	{"streaks", func(r stats.Row) any { return r.Streaks }},
 	{"fixed", func(r stats.Row) any { return r.Green }},
-	{"fixed_without_human", func(r stats.Row) any { return r.Alone }},
-	{"with_human", func(r stats.Row) any { return r.Called }},
-	{"without_human_percent", func(r stats.Row) any { return r.AloneShare }},
+	{"fixed_without_escalation", func(r stats.Row) any { return r.Unescalated }},
+	{"escalated_or_answered", func(r stats.Row) any { return r.Escalated }},
+	{"without_escalation_percent", func(r stats.Row) any { return r.UnescalatedShare }},
 	{"green_at_once", func(r stats.Row) any { return r.First }},
-	{"turns_to_green_mean", func(r stats.Row) any { return r.Turns.Mean }},
-	{"turns_to_green_median", func(r stats.Row) any { return r.Turns.Median }},
-	{"turns_to_green_p90", func(r stats.Row) any { return r.Turns.P90 }},
+	{"attempts_to_green_mean", func(r stats.Row) any { return r.Attempts.Mean }},
+	{"attempts_to_green_median", func(r stats.Row) any { return r.Attempts.Median }},
+	{"attempts_to_green_p90", func(r stats.Row) any { return r.Attempts.P90 }},
 	{"seconds_to_green_mean", func(r stats.Row) any { return r.Time.Mean }},
 	{"seconds_to_green_median", func(r stats.Row) any { return r.Time.Median }},
 	{"seconds_to_green_p90", func(r stats.Row) any { return r.Time.P90 }},

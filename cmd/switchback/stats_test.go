@@ -41,22 +41,22 @@ func TestStats(t *testing.T) {
 	r := statsOf(t, "--ledger", led)
 	t.Run("figures of recorded runs", func(t *testing.T) {
 		x := r.Total
-		if x.Cases != 3 || x.Runs != 8 || x.Passes != 1 || x.Reworks != 5 || x.Escalations != 2 || x.ByType[routing.KindEnv] != 1 || x.ByType[routing.KindMaxRetry] != 1 {
+		if x.Cases != 3 || x.Runs != 8 || x.Passes != 1 || x.Retries != 5 || x.Escalations != 2 || x.ByType[routing.KindEnv] != 1 || x.ByType[routing.KindMaxRetry] != 1 {
 			t.Errorf("%+v", x)
 		}
-		if x.Troubles != 3 || x.Green != 1 || x.Alone != 1 || x.Called != 2 || *x.AloneShare != 33 || *x.Turns.Median != 2 || *x.Time.Median != 34*60 {
+		if x.Streaks != 3 || x.Green != 1 || x.Unescalated != 1 || x.Escalated != 2 || *x.UnescalatedShare != 33 || *x.Attempts.Median != 2 || *x.Time.Median != 34*60 {
 			t.Errorf("%+v", x)
 		}
 		if x.Followed != 5 || x.Unchanged != 3 || *x.UnchangedShare != 60 {
-			t.Errorf("%d of %d hand-backs changed nothing", x.Unchanged, x.Followed)
+			t.Errorf("%d of %d retries changed nothing", x.Unchanged, x.Followed)
 		}
 		if len(r.Repositories) != 1 || r.Repositories[0].Key != "acme/shop" || len(r.Tables) != len(stats.Dimensions()) {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("S3-79 without records the rates between ports are n or a", func(t *testing.T) {
-		if r.Edges.SuccessRate != nil || r.Edges.AverageRounds != nil || r.Edges.Success() != "n/a" {
-			t.Errorf("%+v", r.Edges)
+		if r.FeedbackRequests.SuccessRate != nil || r.FeedbackRequests.AverageRounds != nil || r.FeedbackRequests.Success() != "n/a" {
+			t.Errorf("%+v", r.FeedbackRequests)
 		}
 	})
 	t.Run("S0-60 how many checkpoints had effective feedback", func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestStats(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 		early := statsOf(t, "--ledger", led, "--until", "2026-01-12T09:40:00Z")
-		if early.Total.Runs != 2 || early.Until == nil || early.Since != nil || *early.Total.Turns.Median != 2 {
+		if early.Total.Runs != 2 || early.Until == nil || early.Since != nil || *early.Total.Attempts.Median != 2 {
 			t.Errorf("%+v", early)
 		}
 	})

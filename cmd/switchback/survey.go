@@ -91,7 +91,7 @@ GITHUB_REPOSITORY or --repo.`,
 			if err != nil {
 				return err
 			}
-			reg, err := d.Register(c.Context())
+			reg, err := d.State(c.Context())
 			if err != nil {
 				return failed(err)
 			}
@@ -165,7 +165,7 @@ func runSurveyAnswer(ctx context.Context, s streams, f surveyFlags, id string) e
 	if err != nil {
 		return err
 	}
-	reg, err := d.Register(ctx)
+	reg, err := d.State(ctx)
 	if err != nil {
 		return failed(err)
 	}

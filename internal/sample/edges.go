@@ -55,13 +55,13 @@ func Edges(o EdgeOptions) Stream {
 			}
 		}
 	}
-	return Stream{routing.RegisterKey(o.Repo, routing.RegisterEdges), m.out}
+	return Stream{routing.StreamKey(o.Repo, routing.StreamFeedbackRequests), m.out}
 }
 
 // edgeMaker makes a register of feedback.
 type edgeMaker struct {
 	g   feedback.Nodes
-	reg feedback.Register
+	reg feedback.State
 	at  time.Time
 	out []routing.Event
 }

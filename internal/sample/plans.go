@@ -42,7 +42,7 @@ func Plan(o PlanOptions) []Stream {
 		return at
 	}
 	build := plan.Build{ID: "b-" + o.Name, Run: "81", URL: "https://github.com/" + o.Repo + "/actions/runs/81", At: at}
-	reg, stream := plan.Register{}, []routing.Event{}
+	reg, stream := plan.BuildState{}, []routing.Event{}
 	add := func(events ...routing.Event) {
 		var err error
 		if reg, err = reg.With(events); err != nil {
@@ -69,7 +69,7 @@ func Plan(o PlanOptions) []Stream {
 		out = append(out, s)
 		if how != plan.IsRunning {
 			k := reg.Ports[id]
-			k.Standing, k.Turns, k.Seconds, k.Tokens = how, 1+r.IntN(2), took.Seconds(), int64(4000+r.IntN(90000))
+			k.Standing, k.Attempts, k.Seconds, k.Tokens = how, 1+r.IntN(2), took.Seconds(), int64(4000+r.IntN(90000))
 			if how == plan.IsEscalated {
 				k.Reason = "two ports own one file"
 			}
@@ -101,24 +101,24 @@ func journal(r *rand.Rand, o PlanOptions, build, id string, at time.Time, how pl
 		out = append(out, e.Record())
 	}
 	l := plan.Loop{ID: "l-" + id, Port: id, Operator: operator.ID, ImplSession: impl.ID, TestSession: test.ID, MaxRetries: 3, Status: plan.Running,
-		Turn: 1, Phase: plan.Implementing, StartedAt: at}
+		Attempt: 1, Phase: plan.Implementing, StartedAt: at}
 	pair := func() { p := l; add(plan.Event{Kind: plan.PairChanged, Session: operator.ID, Pair: &p}) }
 	add(plan.Event{Kind: plan.SessionStart, Session: operator.ID, Started: &operator})
 	pair()
-	add(plan.Event{Kind: plan.WorkerSpawn, Session: impl.ID, Turn: 1, Spawn: &plan.Spawn{Role: plan.Impl, Mark: "m", Host: "runner"}})
+	add(plan.Event{Kind: plan.WorkerSpawn, Session: impl.ID, Iteration: 1, Spawn: &plan.Spawn{Role: plan.Impl, Mark: "m", Host: "runner"}})
 	add(plan.Event{Kind: plan.WorkerProgress, Session: impl.ID, Progress: &plan.Progress{Session: impl.ID, Port: id,
 		Progress: float64(10+r.IntN(80)) / 100, Task: "writes " + id, Tokens: int64(1000 + r.IntN(9000))}})
 	if how == plan.IsRunning {
 		return Stream{routing.PortKey(o.Repo, o.Name, id), out}, at.Sub(start)
 	}
-	add(plan.Event{Kind: plan.WorkerComplete, Session: impl.ID, Turn: 1, Exit: &plan.Exit{Role: plan.Impl, OK: true, Seconds: 40, Tokens: 5000}})
+	add(plan.Event{Kind: plan.WorkerComplete, Session: impl.ID, Iteration: 1, Exit: &plan.Exit{Role: plan.Impl, OK: true, Seconds: 40, Tokens: 5000}})
 	l.Phase = plan.Testing
 	pair()
-	add(plan.Event{Kind: plan.WorkerSpawn, Session: test.ID, Turn: 1, Spawn: &plan.Spawn{Role: plan.Test, Mark: "m", Host: "runner"}})
+	add(plan.Event{Kind: plan.WorkerSpawn, Session: test.ID, Iteration: 1, Spawn: &plan.Spawn{Role: plan.Test, Mark: "m", Host: "runner"}})
 	add(plan.Event{Kind: plan.WorkerFeedback, Session: test.ID, Feedback: &plan.TestFeedback{Success: how == plan.IsPassed}})
 	l.EndedAt = at
 	if how == plan.IsEscalated {
-		add(plan.Event{Kind: plan.EscalationNew, Session: operator.ID, Call: &plan.Call{ID: "e-" + id, Session: operator.ID, Port: id,
+		add(plan.Event{Kind: plan.EscalationNew, Session: operator.ID, Escalation: &plan.Escalation{ID: "e-" + id, Session: operator.ID, Port: id,
 			Type: escalation.Conflict, Title: "two ports own one file", CreatedAt: at}})
 		l.Status, l.Outcome, l.Reason = plan.Raised, plan.UsedUp, "two ports own one file"
 	} else {

@@ -23,10 +23,10 @@ func TestHostileStreams(t *testing.T) {
 		events  []routing.Event
 		refused bool
 	}{
-		"a time beyond what JSON has, in the data": {routing.RegisterKey("acme/shop", routing.RegisterEdges),
+		"a time beyond what JSON has, in the data": {routing.StreamKey("acme/shop", routing.StreamFeedbackRequests),
 			[]routing.Event{{Type: "feedback.queued", At: beyond, Data: json.RawMessage(`{"feedback_id":"f"}`)}}, true},
-		"a time beyond what JSON has, of the event": {routing.PortKey("acme/shop", "p", "api"), pair(plan.Loop{ID: "l", Status: plan.Running, Turn: 1}, beyond), true},
-		"a share of no turns at all":                {routing.PortKey("acme/shop", "p", "api"), pair(plan.Loop{ID: "l", Status: plan.Running, Turn: 1, MaxRetries: -1}, noon), false},
+		"a time beyond what JSON has, of the event": {routing.PortKey("acme/shop", "p", "api"), pair(plan.Loop{ID: "l", Status: plan.Running, Attempt: 1}, beyond), true},
+		"a share of no turns at all":                {routing.PortKey("acme/shop", "p", "api"), pair(plan.Loop{ID: "l", Status: plan.Running, Attempt: 1, MaxRetries: -1}, noon), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, err := activity.Since(s.key, s.events, 0)

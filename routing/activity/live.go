@@ -101,14 +101,14 @@ func (n *teller) stream(events []routing.Event, seen int) error {
 		return n.plan(plan, events, seen)
 	}
 	switch n.key {
-	case routing.RegisterKey(n.repo, routing.RegisterEdges):
+	case routing.StreamKey(n.repo, routing.StreamFeedbackRequests):
 		return n.edges(events, seen)
-	case routing.RegisterKey(n.repo, routing.RegisterEscalations):
+	case routing.StreamKey(n.repo, routing.StreamEscalations):
 		return n.escalations(events, seen)
-	case routing.RegisterKey(n.repo, routing.RegisterFeedback):
+	case routing.StreamKey(n.repo, routing.StreamFeedback):
 		return n.prompts(events, seen)
 	}
-	if routing.IsRegister(n.key) {
+	if routing.IsRepositoryStream(n.key) {
 		return nil
 	}
 	return n.routed(events, seen)

@@ -17,7 +17,7 @@ import (
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 // work is the stream of a port whose worker tells of itself, fails, is told what
-// failed, calls a human and is answered.
+// failed, opens an escalation and is answered.
 func work() []routing.Event {
 	at := noon
 	var out []routing.Event
@@ -27,23 +27,23 @@ func work() []routing.Event {
 		out = append(out, e.Record())
 	}
 	operator, impl, test := plan.PairSessions("b1", "api")
-	loop := plan.Loop{ID: "l1", Port: "api", Operator: operator.ID, Status: plan.Running, Turn: 1, Phase: plan.Implementing, MaxRetries: 3, StartedAt: at}
+	loop := plan.Loop{ID: "l1", Port: "api", Operator: operator.ID, Status: plan.Running, Attempt: 1, Phase: plan.Implementing, MaxRetries: 3, StartedAt: at}
 	add(plan.Event{Kind: plan.SessionStart, Session: operator.ID, Started: &operator})
 	add(plan.Event{Kind: plan.PairChanged, Pair: &loop})
 	add(plan.Event{Kind: plan.RunnerChanged, Runner: &plan.Runner{ID: "r"}})
-	add(plan.Event{Kind: plan.WorkerSpawn, Session: impl.ID, Turn: 1, Spawn: &plan.Spawn{Role: plan.Impl, Mark: "m", Host: "h"}})
+	add(plan.Event{Kind: plan.WorkerSpawn, Session: impl.ID, Iteration: 1, Spawn: &plan.Spawn{Role: plan.Impl, Mark: "m", Host: "h"}})
 	add(plan.Event{Kind: plan.WorkerProgress, Session: impl.ID, Progress: &plan.Progress{Session: impl.ID, Port: "api", Progress: 0.5, Task: "handlers", Tokens: 1200}})
-	add(plan.Event{Kind: plan.WorkerComplete, Session: impl.ID, Turn: 1, Exit: &plan.Exit{Role: plan.Impl, OK: true}})
+	add(plan.Event{Kind: plan.WorkerComplete, Session: impl.ID, Iteration: 1, Exit: &plan.Exit{Role: plan.Impl, OK: true}})
 	loop.Phase = plan.Testing
 	add(plan.Event{Kind: plan.PairChanged, Pair: &loop})
 	add(plan.Event{Kind: plan.PairChanged, Pair: &loop}) // nothing new
 	add(plan.Event{Kind: plan.WorkerFeedback, Session: test.ID, Feedback: &plan.TestFeedback{FailedTests: []plan.FailedTest{{Name: "TestGet"}}}})
 	add(plan.Event{Kind: plan.ChannelOpened, Channel: &plan.Channel{ID: "c", SessionA: impl.ID, SessionB: test.ID, CreatedAt: at}})
 	add(plan.Event{Kind: plan.DirectMessage, Session: test.ID, Message: &plan.Message{ID: "m1", ChannelID: "c", From: test.ID, To: impl.ID, Type: "test_feedback", CreatedAt: at}})
-	call := plan.Call{ID: "e1", Session: operator.ID, Port: "api", Type: escalation.Conflict, Title: "two ports own a file", CreatedAt: at}
-	add(plan.Event{Kind: plan.EscalationNew, Session: operator.ID, Call: &call})
+	call := plan.Escalation{ID: "e1", Session: operator.ID, Port: "api", Type: escalation.Conflict, Title: "two ports own a file", CreatedAt: at}
+	add(plan.Event{Kind: plan.EscalationNew, Session: operator.ID, Escalation: &call})
 	call.ResolvedBy, call.ResolvedAt = "ana", at.Add(time.Minute)
-	add(plan.Event{Kind: plan.EscalationResolved, Session: operator.ID, Call: &call})
+	add(plan.Event{Kind: plan.EscalationResolved, Session: operator.ID, Escalation: &call})
 	add(plan.Event{Kind: plan.SessionEnd, Session: operator.ID, Outcome: plan.Succeeded})
 	return out
 }

@@ -16,7 +16,7 @@ import (
 type Pair struct {
 	Status   plan.LoopStatus `json:"status"`
 	Phase    plan.Phase      `json:"phase"`
-	Turn     int             `json:"turn"`
+	Attempt  int             `json:"attempt"`
 	Failures int             `json:"failures"` // so far
 	Progress float64         `json:"progress"` // 0 to 1, by turns and phases
 	Tokens   int64           `json:"tokens_used"`
@@ -36,7 +36,7 @@ type Stands struct {
 	Plan     string        `json:"plan"`
 	Standing plan.Standing `json:"standing"`
 	Before   plan.Standing `json:"before,omitempty"`
-	Turns    int           `json:"turns"`
+	Attempts int           `json:"attempts"`
 	Reason   string        `json:"reason,omitempty"`
 	URL      string        `json:"url,omitempty"`
 }
@@ -73,7 +73,7 @@ func (n *teller) port(events []routing.Event, seen int) error {
 			if i >= seen && moved(last, *e.Pair) {
 				l := *e.Pair
 				n.tell(PairChanged, e.At, l.Operator, id,
-					Pair{l.Status, l.Phase, l.Turn, l.CurrentTry, l.Share(), l.Tokens, l.Outcome, l.Reason})
+					Pair{l.Status, l.Phase, l.Attempt, l.CurrentTry, l.Share(), l.Tokens, l.Outcome, l.Reason})
 			}
 			last = *e.Pair
 			continue
@@ -87,7 +87,7 @@ func (n *teller) port(events []routing.Event, seen int) error {
 
 // moved reports whether a pair stands otherwise than before.
 func moved(was, is plan.Loop) bool {
-	return was.ID != is.ID || was.Turn != is.Turn || was.Phase != is.Phase || was.Status != is.Status || was.CurrentTry != is.CurrentTry
+	return was.ID != is.ID || was.Attempt != is.Attempt || was.Phase != is.Phase || was.Status != is.Status || was.CurrentTry != is.CurrentTry
 }
 
 func (n *teller) worker(e plan.Event, id string) {
@@ -110,7 +110,7 @@ func (n *teller) worker(e plan.Event, id string) {
 			Role     plan.Role `json:"role"`
 			Turn     int       `json:"iteration"`
 			Workflow string    `json:"workflow,omitempty"`
-		}{e.Spawn.Role, e.Turn, e.Spawn.Workflow}
+		}{e.Spawn.Role, e.Iteration, e.Spawn.Workflow}
 		if e.Kind == plan.WorkerDispatch && !e.Spawn.Sent {
 			return // GitHub has not taken it yet
 		}
@@ -125,7 +125,7 @@ func (n *teller) worker(e plan.Event, id string) {
 	case plan.DirectMessage:
 		data = e.Message
 	case plan.EscalationNew, plan.EscalationResolved:
-		data = e.Call
+		data = e.Escalation
 	case plan.HumanAnswered:
 		n.tell(HumanActed, e.At, e.Session, id, e.Answer)
 		return
@@ -137,7 +137,7 @@ func (n *teller) worker(e plan.Event, id string) {
 
 // plan tells of a plan: its builds, and how its ports stand.
 func (n *teller) plan(name string, events []routing.Event, seen int) error {
-	r, err := plan.FoldRegister(events[:seen])
+	r, err := plan.FoldBuildState(events[:seen])
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.key, err)
 	}
@@ -151,7 +151,7 @@ func (n *teller) plan(name string, events []routing.Event, seen int) error {
 		}
 		for _, id := range slices.Sorted(maps.Keys(next.Ports)) {
 			if was, is := r.Ports[id], next.Ports[id]; stands(was) != stands(is) {
-				n.tell(PlanPort, e.At, next.Build.ID+"/"+id, id, Stands{name, is.Standing, was.Standing, is.Turns, is.Reason, is.URL})
+				n.tell(PlanPort, e.At, next.Build.ID+"/"+id, id, Stands{name, is.Standing, was.Standing, is.Attempts, is.Reason, is.URL})
 			}
 		}
 		if a, before := next.Answers, r.Answers; len(a) > 0 {
@@ -169,7 +169,7 @@ func (n *teller) plan(name string, events []routing.Event, seen int) error {
 // stands is what of a port makes another event: one that is handed out anew runs
 // elsewhere, though it was running before as well.
 func stands(k plan.Known) plan.Known {
-	return plan.Known{Standing: k.Standing, Build: k.Build, Round: k.Round, Run: k.Run, Runs: k.Runs, Turns: k.Turns}
+	return plan.Known{Standing: k.Standing, Build: k.Build, Round: k.Round, Run: k.Run, Runs: k.Runs, Attempts: k.Attempts}
 }
 
 // edges tells of the feedback between ports.

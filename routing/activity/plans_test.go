@@ -17,9 +17,9 @@ type planStream struct {
 	events []routing.Event
 }
 
-func (p *planStream) fold() plan.Register {
+func (p *planStream) fold() plan.BuildState {
 	p.t.Helper()
-	r, err := plan.FoldRegister(p.events)
+	r, err := plan.FoldBuildState(p.events)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestOfAPlan(t *testing.T) {
 func TestOfPrompts(t *testing.T) {
 	t.Run("that an answer goes into the next cycle is told of (S1-43 S2-85)", func(t *testing.T) {
 		var events []routing.Event
-		add := func(entries []survey.Entry) survey.Register {
+		add := func(entries []survey.Entry) survey.State {
 			events = append(events, survey.Events(entries, noon)...)
 			r, err := survey.Fold(events)
 			if err != nil {
@@ -91,7 +91,7 @@ func TestOfPrompts(t *testing.T) {
 			}
 			return r
 		}
-		add(survey.Register{}.Open("p1", survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77"}, "en", 72*time.Hour, nil, noon))
+		add(survey.State{}.Open("p1", survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "o/r.md", RunID: "77"}, "en", 72*time.Hour, nil, noon))
 		r := add(survey.Done("p1", survey.WorkIssue, "101", "https://github.com/acme/shop/issues/101"))
 		_, answered, err := r.Answer("p1", survey.Said{Answer: survey.Answer{Level: survey.Keep, FreeText: "look again"}, By: "ana", Source: "comment/1", At: noon}, nil, noon)
 		if err != nil {
@@ -99,7 +99,7 @@ func TestOfPrompts(t *testing.T) {
 		}
 		r = add(answered)
 		add(r.Reenter(survey.Completed{ID: "78", Workflow: "Nightly", At: noon.Add(time.Hour)}, nil, nil))
-		key := routing.RegisterKey("acme/shop", routing.RegisterFeedback)
+		key := routing.StreamKey("acme/shop", routing.StreamFeedback)
 		got, err := activity.Since(key, events, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -152,7 +152,7 @@ func TestChoose(t *testing.T) {
 }
 
 func TestOffer(t *testing.T) {
-	cp := routing.Checkpoint{Reworks: 3, Turns: []routing.Turn{{Verdict: routing.Verdict{Failures: []routing.Failure{
+	cp := routing.Checkpoint{Retries: 3, Attempts: []routing.Attempt{{Verdict: routing.Verdict{Failures: []routing.Failure{
 		{Name: "TestA"}, {Name: "TestA", Suite: "other"}, {Name: "lint", Kind: "diagnostic"}, {Name: "no such file", Kind: "problem"}, {Name: "TestB"},
 		{Name: "TestC"}, {Name: "TestD"}, {Name: "TestE"}, {Name: "TestF"}, {Name: "TestG"},
 	}}}}}
@@ -173,15 +173,15 @@ func TestOffer(t *testing.T) {
 			t.Errorf("%s: %s", kind, got)
 		}
 	}
-	cp.Reworks = routing.HardCap - 1
+	cp.Retries = routing.HardCap - 1
 	if got := offered(cp, routing.KindMaxRetry); !strings.HasPrefix(got, "retry:1 ") {
 		t.Errorf("one turn below the cap: %s", got)
 	}
-	cp.Reworks = routing.HardCap
+	cp.Retries = routing.HardCap
 	if got := offered(cp, routing.KindMaxRetry); strings.Contains(got, "retry") {
 		t.Errorf("at the cap: %s", got)
 	}
-	cp.Turns[0].Verdict = routing.Verdict{Review: &routing.ReviewResult{}}
+	cp.Attempts[0].Verdict = routing.Verdict{Review: &routing.ReviewResult{}}
 	if got := offered(cp, routing.KindMaxRetry); strings.Contains(got, "rerun") {
 		t.Errorf("a review cannot run again: %s", got)
 	}
@@ -216,7 +216,7 @@ func FuzzParseBody(f *testing.F) {
 }
 
 func TestFindTest(t *testing.T) {
-	c := routing.Case{Checkpoints: map[string]routing.Checkpoint{"unit": {Turns: []routing.Turn{{Verdict: routing.Verdict{Failures: []routing.Failure{
+	c := routing.Case{Checkpoints: map[string]routing.Checkpoint{"unit": {Attempts: []routing.Attempt{{Verdict: routing.Verdict{Failures: []routing.Failure{
 		{Name: "pkg/calc.TestAdd"}, {Name: "pkg/calc.TestSub"}, {Name: "other.TestSub"}, {Name: "TestX", Suite: "calc"}, {Name: "lint", Kind: "problem"},
 	}}}}}}}
 	for written, want := range map[string]string{
@@ -241,7 +241,7 @@ func TestFindTest(t *testing.T) {
 func TestOfferAtTheHardCap(t *testing.T) {
 	for reworks, want := range map[int]bool{0: true, routing.HardCap - 1: true, routing.HardCap: false} {
 		got := false
-		for _, b := range Offer(Question{Checkpoint: routing.Checkpoint{Name: "unit", Reworks: reworks}, Kind: routing.KindMaxRetry}) {
+		for _, b := range Offer(Question{Checkpoint: routing.Checkpoint{Name: "unit", Retries: reworks}, Kind: routing.KindMaxRetry}) {
 			got = got || b.Action == routing.HumanPhase || b.Action == routing.HumanExtend
 		}
 		if got != want {
@@ -259,7 +259,7 @@ func TestOfferOfTheNewestRun(t *testing.T) {
 		}
 		return v
 	}
-	cp := routing.Checkpoint{Name: "unit", Turns: []routing.Turn{{Verdict: fails("1", "TestOld", "TestBoth")}}, Last: routing.Run{ID: "1", Attempt: 1}}
+	cp := routing.Checkpoint{Name: "unit", Attempts: []routing.Attempt{{Verdict: fails("1", "TestOld", "TestBoth")}}, Last: routing.Run{ID: "1", Attempt: 1}}
 	offered := func() (out []string) {
 		for _, b := range Offer(Question{Checkpoint: cp, Kind: routing.KindMaxRetry}) {
 			if b.Test != "" {

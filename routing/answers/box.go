@@ -75,7 +75,7 @@ func Offer(q Question) []Box {
 }
 
 func offerRetry(q Question) []Box {
-	n := min(MoreAttempts, routing.HardCap-q.Checkpoint.Reworks)
+	n := min(MoreAttempts, routing.HardCap-q.Checkpoint.Retries)
 	if n < 1 {
 		return nil
 	}
@@ -92,7 +92,7 @@ func readAttempts(b *Box, arg string) {
 
 // offerPhases offers the earlier phases while there is a fix attempt left, which that takes as well.
 func offerPhases(q Question) []Box {
-	if q.Checkpoint.Reworks >= routing.HardCap {
+	if q.Checkpoint.Retries >= routing.HardCap {
 		return nil
 	}
 	return []Box{{ID: "phase:plan", Phase: routing.Plan}, {ID: "phase:research", Phase: routing.Research}}
@@ -117,8 +117,8 @@ func offerQuarantine(q Question) []Box {
 
 // newest is the verdict that was decided last.
 func newest(cp routing.Checkpoint) routing.Verdict {
-	if n := len(cp.Turns); n > 0 {
-		return cp.Turns[n-1].Verdict
+	if n := len(cp.Attempts); n > 0 {
+		return cp.Attempts[n-1].Verdict
 	}
 	return routing.Verdict{}
 }
@@ -294,8 +294,8 @@ func Known(c routing.Case, checkpoint string) []string {
 		for _, p := range cp.Runs[cp.Last.Key()].Parts {
 			add(p)
 		}
-		for i := len(cp.Turns) - 1; i >= 0; i-- {
-			add(cp.Turns[i].Verdict)
+		for i := len(cp.Attempts) - 1; i >= 0; i-- {
+			add(cp.Attempts[i].Verdict)
 		}
 	}
 	return out
@@ -335,6 +335,6 @@ func FindTest(c routing.Case, checkpoint, written string) (string, error) {
 // failed reports whether a test of that name, which may hold its suite's,
 // failed in the newest turn.
 func failed(cp routing.Checkpoint, test string) bool {
-	n := len(cp.Turns)
-	return n > 0 && slices.ContainsFunc(cp.Turns[n-1].Verdict.Failures, func(f routing.Failure) bool { return f.IsTest(test) })
+	n := len(cp.Attempts)
+	return n > 0 && slices.ContainsFunc(cp.Attempts[n-1].Verdict.Failures, func(f routing.Failure) bool { return f.IsTest(test) })
 }

@@ -15,7 +15,7 @@ func event(t routing.EventType, p Change, now time.Time) routing.Event {
 }
 
 // checked returns the events if they follow from r.
-func (r Register) checked(events ...routing.Event) ([]routing.Event, error) {
+func (r State) checked(events ...routing.Event) ([]routing.Event, error) {
 	for _, e := range events {
 		var err error
 		if r, err = r.Apply(e); err != nil {
@@ -26,7 +26,7 @@ func (r Register) checked(events ...routing.Event) ([]routing.Event, error) {
 }
 
 // Filed notes the issue of a record.
-func (r Register) Filed(id string, number int, url string, now time.Time) ([]routing.Event, error) {
+func (r State) Filed(id string, number int, url string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if ok && rec.Number == number && rec.URL == url && !rec.Gone {
 		return nil, nil
@@ -43,7 +43,7 @@ func (e *BusyError) Error() string {
 
 // File takes the lease on filing a record's issue. A lease that another process holds is a
 // *BusyError.
-func (r Register) File(id string, l routing.Lease, now time.Time) ([]routing.Event, error) {
+func (r State) File(id string, l routing.Lease, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	switch {
 	case !ok:
@@ -57,7 +57,7 @@ func (r Register) File(id string, l routing.Lease, now time.Time) ([]routing.Eve
 }
 
 // Forget notes that the issue of a record is not there any more.
-func (r Register) Forget(id string, now time.Time) ([]routing.Event, error) {
+func (r State) Forget(id string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if ok && rec.Gone {
 		return nil, nil
@@ -69,7 +69,7 @@ func (r Register) Forget(id string, now time.Time) ([]routing.Event, error) {
 // with the last. by is the human who ended it, or "" for a green run; fix the
 // commit that passed, or at which the human ended it. What has left before
 // changes nothing.
-func (r Register) Leave(id, caseKey, checkpoint string, how How, by, fix string, now time.Time) ([]routing.Event, error) {
+func (r State) Leave(id, caseKey, checkpoint string, how How, by, fix string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if !ok {
 		return nil, ErrUnknown
@@ -93,7 +93,7 @@ func resolve(id, by, text, fix string, now time.Time) routing.Event {
 
 // Resolve ends a record: all that it holds leaves. A record that is resolved is
 // ErrResolved.
-func (r Register) Resolve(id, by, text string, now time.Time) ([]routing.Event, error) {
+func (r State) Resolve(id, by, text string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	switch {
 	case !ok:
@@ -112,7 +112,7 @@ func (r Register) Resolve(id, by, text string, now time.Time) ([]routing.Event, 
 }
 
 // Settle notes that the issue of a resolved record shows it.
-func (r Register) Settle(id string, now time.Time) ([]routing.Event, error) {
+func (r State) Settle(id string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if ok && rec.Settled {
 		return nil, nil
@@ -122,7 +122,7 @@ func (r Register) Settle(id string, now time.Time) ([]routing.Event, error) {
 
 // Dismiss notes that a human closed the issue of a record at a time: it stays
 // closed for the commit.
-func (r Register) Dismiss(id, sha, by string, at time.Time) ([]routing.Event, error) {
+func (r State) Dismiss(id, sha, by string, at time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if ok && !rec.DismissedAt.IsZero() && rec.Dismissed == sha {
 		return nil, nil
@@ -132,7 +132,7 @@ func (r Register) Dismiss(id, sha, by string, at time.Time) ([]routing.Event, er
 
 // Recall undoes Dismiss: a human opened the issue again, or a later commit
 // calls.
-func (r Register) Recall(id string, now time.Time) ([]routing.Event, error) {
+func (r State) Recall(id string, now time.Time) ([]routing.Event, error) {
 	rec, ok := r.ByID(id)
 	if ok && rec.DismissedAt.IsZero() {
 		return nil, nil
@@ -142,13 +142,13 @@ func (r Register) Recall(id string, now time.Time) ([]routing.Event, error) {
 
 // Answer consumes the prompt of a record. The first answer of a generation
 // counts; another is refused with an *AnsweredError that holds the first.
-func (r Register) Answer(id string, a Answered, now time.Time) ([]routing.Event, error) {
+func (r State) Answer(id string, a Answered, now time.Time) ([]routing.Event, error) {
 	a.At, a.Fanned = now, false
 	return r.checked(event(EventAnswered, Change{ID: id, Answer: &a}, now))
 }
 
 // Fanned notes that every case of a record has an answer.
-func (r Register) Fanned(id string, generation int, now time.Time) ([]routing.Event, error) {
+func (r State) Fanned(id string, generation int, now time.Time) ([]routing.Event, error) {
 	if rec, ok := r.ByID(id); ok && slices.ContainsFunc(rec.Answers, func(a Answered) bool { return a.Generation == generation && a.Fanned }) {
 		return nil, nil
 	}

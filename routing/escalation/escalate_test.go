@@ -64,9 +64,9 @@ func TestPattern(t *testing.T) {
 	} {
 		t.Run("S0-39 "+string(tc.want), func(t *testing.T) {
 			t.Parallel()
-			var turns []routing.Turn
+			var turns []routing.Attempt
 			for _, v := range tc.runs {
-				turns = append(turns, routing.Turn{Kind: routing.KindRetry, Verdict: v})
+				turns = append(turns, routing.Attempt{Kind: routing.KindRetry, Verdict: v})
 			}
 			got, s := Pattern(turns)
 			if got != tc.want {

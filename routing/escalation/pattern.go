@@ -35,7 +35,7 @@ type prints struct {
 
 // Pattern compares the failing runs among turns by the fingerprints of their
 // failures. It returns the kind and the sentence that says it with figures.
-func Pattern(turns []routing.Turn) (PatternKind, Sentence) {
+func Pattern(turns []routing.Attempt) (PatternKind, Sentence) {
 	var runs []prints
 	unnamed := 0
 	for _, t := range turns {

@@ -11,7 +11,7 @@ import (
 
 // Register is all escalations of a repository: the fold of its register.
 // It is a value: no method changes it.
-type Register struct {
+type State struct {
 	Version int      // events folded
 	Records []Record // in the order they were opened
 }
@@ -74,16 +74,16 @@ type Change struct {
 }
 
 // Projection folds the stream of a repository's escalations.
-var Projection = routing.Projection[Register]{
-	New:   func(string) Register { return Register{} },
-	Apply: Register.Apply,
+var Projection = routing.Projection[State]{
+	New:   func(string) State { return State{} },
+	Apply: State.Apply,
 }
 
 // FoldRegister returns the escalations of a stream; see routing.Projection.
-func FoldRegister(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
+func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // Apply returns the register after e.
-func (r Register) Apply(e routing.Event) (Register, error) {
+func (r State) Apply(e routing.Event) (State, error) {
 	if e.Type.Family() != routing.FamilyEscalation {
 		return r, fmt.Errorf("unknown event type %q", e.Type)
 	}
@@ -91,7 +91,7 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 	if err != nil {
 		return r, err
 	}
-	next := Register{Version: r.Version + 1, Records: slices.Clone(r.Records)}
+	next := State{Version: r.Version + 1, Records: slices.Clone(r.Records)}
 	if e.Type == EventOpened {
 		return next.open(en, e.At)
 	}
@@ -130,7 +130,7 @@ func later(old, at time.Time) time.Time {
 	return old.Add(time.Millisecond)
 }
 
-func (r Register) open(en Change, at time.Time) (Register, error) {
+func (r State) open(en Change, at time.Time) (State, error) {
 	if en.Record == nil || en.Record.ID != en.ID || en.ID == "" || len(en.Record.Members) == 0 {
 		return r, errors.New("an escalation without id, record or member")
 	}
@@ -257,12 +257,12 @@ func (r Record) fanned(en Change) (Record, error) {
 	return r, fmt.Errorf("no answer of generation %d", en.Generation)
 }
 
-func (r Register) index(id string) int {
+func (r State) index(id string) int {
 	return slices.IndexFunc(r.Records, func(x Record) bool { return x.ID == id })
 }
 
 // ByID returns the record of an id.
-func (r Register) ByID(id string) (Record, bool) {
+func (r State) ByID(id string) (Record, bool) {
 	if i := r.index(id); i >= 0 {
 		return r.Records[i], true
 	}
@@ -270,7 +270,7 @@ func (r Register) ByID(id string) (Record, bool) {
 }
 
 // ByNumber returns the record of an issue.
-func (r Register) ByNumber(number int) (Record, bool) {
+func (r State) ByNumber(number int) (Record, bool) {
 	for _, x := range r.Records {
 		if number > 0 && x.Number == number {
 			return x, true
@@ -280,7 +280,7 @@ func (r Register) ByNumber(number int) (Record, bool) {
 }
 
 // ByGroup returns the open records with a member of a group.
-func (r Register) ByGroup(group string) []Record {
+func (r State) ByGroup(group string) []Record {
 	return r.find(func(x Record) bool {
 		return group != "" && slices.ContainsFunc(x.Members, func(m Member) bool { return m.Group == group })
 	})
@@ -288,7 +288,7 @@ func (r Register) ByGroup(group string) []Record {
 
 // Open returns the open records that hold a checkpoint of a case, or with
 // checkpoint "" any of the case.
-func (r Register) Open(caseKey, checkpoint string) []Record {
+func (r State) Open(caseKey, checkpoint string) []Record {
 	return r.find(func(x Record) bool {
 		return slices.ContainsFunc(x.Members, func(m Member) bool {
 			return m.Case == caseKey && (checkpoint == "" || m.Checkpoint == checkpoint)
@@ -298,7 +298,7 @@ func (r Register) Open(caseKey, checkpoint string) []Record {
 
 // LeftBehind returns the records that are resolved because a checkpoint of a
 // case moved out of them as the last, and whose issues do not show it yet.
-func (r Register) LeftBehind(caseKey, checkpoint string) []Record {
+func (r State) LeftBehind(caseKey, checkpoint string) []Record {
 	var out []Record
 	for _, x := range r.Records {
 		n := len(x.Left)
@@ -310,9 +310,9 @@ func (r Register) LeftBehind(caseKey, checkpoint string) []Record {
 }
 
 // AllOpen returns the open records.
-func (r Register) AllOpen() []Record { return r.find(func(Record) bool { return true }) }
+func (r State) AllOpen() []Record { return r.find(func(Record) bool { return true }) }
 
-func (r Register) find(ok func(Record) bool) []Record {
+func (r State) find(ok func(Record) bool) []Record {
 	var out []Record
 	for _, x := range r.Records {
 		if x.Open() && ok(x) {

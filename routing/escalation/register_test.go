@@ -14,7 +14,7 @@ import (
 type book struct {
 	t      *testing.T
 	events []routing.Event
-	reg    Register
+	reg    State
 	now    time.Time
 	limits Limits
 	in     map[Ancestry]bool
@@ -31,21 +31,21 @@ func (b *book) do(events []routing.Event, err error) {
 		b.t.Fatal(err)
 	}
 	b.events = append(b.events, events...)
-	if b.reg, err = FoldRegister(b.events); err != nil {
+	if b.reg, err = Fold(b.events); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 // call is that of the unit checkpoint of pull request pr.
-func call(pr int, print string, sha string) Call {
+func call(pr int, print string, sha string) Request {
 	m := Member{Case: fmt.Sprintf("acme/shop#%d", pr), Checkpoint: "unit", Kind: routing.KindMaxRetry, Type: TestFailure, SHA: sha, Run: "run of " + sha}
 	if print != "" {
 		m.Group = "ESCALATE_MAX_RETRY/" + print
 	}
-	return Call{ID: m.Key() + "/issue/ESCALATE_MAX_RETRY", Member: m, Facts: Facts{Kind: m.Kind, Type: m.Type, Severity: High, Title: "It fails"}}
+	return Request{ID: m.Key() + "/issue/ESCALATE_MAX_RETRY", Member: m, Facts: Facts{Kind: m.Kind, Type: m.Type, Severity: High, Title: "It fails"}}
 }
 
-func (b *book) place(c Call) Placed {
+func (b *book) place(c Request) Placed {
 	b.t.Helper()
 	b.now = b.now.Add(time.Second)
 	c.Member.Opened = b.now
@@ -98,7 +98,7 @@ func TestRegister(t *testing.T) {
 	t.Run("S2-63 a record holds all that an escalation is", func(t *testing.T) {
 		c := play(t, routing.DefaultPolicy(), run(1, routing.EnvIssue, "f#a"))
 		b := newBook(t)
-		b.place(CallOf(c, "unit", "acme/shop#12/unit/issue/ESCALATE_ENV", "It fails", routing.DefaultPolicy()))
+		b.place(RequestOf(c, "unit", "acme/shop#12/unit/issue/ESCALATE_ENV", "It fails", routing.DefaultPolicy()))
 		r := b.reg.Records[0]
 		if r.ID == "" || r.Session != "acme/shop#12" || r.Port != "unit" || r.Type != Blocked || r.Severity != High || r.Title != "It fails" ||
 			r.Description == "" || r.Context == "" || len(r.Suggested) < 3 || r.ResolvedBy != "" || !r.ResolvedAt.IsZero() || r.OpenedAt.IsZero() {
@@ -373,7 +373,7 @@ func TestRegisterRefuses(t *testing.T) {
 		"an unknown record": event(EventFiled, Change{ID: "x"}, t0),
 		"a record of none":  event(EventOpened, Change{ID: "x", Record: &Record{ID: "x"}}, t0),
 	} {
-		if _, err := FoldRegister([]routing.Event{e}); err == nil || !strings.Contains(err.Error(), "event 1") {
+		if _, err := Fold([]routing.Event{e}); err == nil || !strings.Contains(err.Error(), "event 1") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -21,7 +21,7 @@ type Report struct {
 	Session    string       `json:"session"`
 	Checkpoint string       `json:"checkpoint"`
 	Attempts   string       `json:"attempts"` // reworks returned for a fix of those allowed, "3/3"
-	Reworks    int          `json:"reworks"`
+	Retries    int          `json:"retries"`
 	Max        int          `json:"max"`
 	Reason     string       `json:"reason"`
 	History    []Row        `json:"history"`
@@ -65,15 +65,15 @@ func Build(c routing.Case, checkpoint string, p routing.Policy) Report {
 		Kind: routing.KindUnclear, Reason: "no run of this checkpoint is on record", OpenedAt: c.Updated,
 		Max: routing.Limit(cp, p),
 	}
-	var last routing.Turn
+	var last routing.Attempt
 	if n := len(story); n > 0 {
 		last = story[n-1]
-		r.Kind, r.Reworks, r.OpenedAt = last.Kind, last.Iteration, last.At
+		r.Kind, r.Retries, r.OpenedAt = last.Kind, last.Iteration, last.At
 		r.Reason = orElse(last.Reason, orElse(last.Verdict.Reason, string(last.Kind)))
 		r.Max = MaxOf(cp, last, p)
 	}
 	r.Type, r.Severity = TypeOf(r.Kind, last.Verdict.Class)
-	r.Attempts = fmt.Sprintf("%d/%d", r.Reworks, r.Max)
+	r.Attempts = fmt.Sprintf("%d/%d", r.Retries, r.Max)
 	r.Pauses = !cp.Skipped
 	for i, t := range story {
 		r.History = append(r.History, row(i+1, t))
@@ -85,7 +85,7 @@ func Build(c routing.Case, checkpoint string, p routing.Policy) Report {
 }
 
 // untilEscalation drops the turns that follow the newest escalation.
-func untilEscalation(story []routing.Turn) []routing.Turn {
+func untilEscalation(story []routing.Attempt) []routing.Attempt {
 	for i := len(story); i > 0; i-- {
 		if story[i-1].Kind.Escalates() {
 			return story[:i]
@@ -95,14 +95,14 @@ func untilEscalation(story []routing.Turn) []routing.Turn {
 }
 
 // MaxOf returns the number of reworks that were allowed when t was decided.
-func MaxOf(cp routing.Checkpoint, t routing.Turn, p routing.Policy) int {
+func MaxOf(cp routing.Checkpoint, t routing.Attempt, p routing.Policy) int {
 	if rs := cp.Runs[t.Verdict.Run.Key()]; rs.Decided && rs.Decision.Kind == t.Kind {
 		return rs.Decision.Max
 	}
 	return max(routing.Limit(cp, p), t.Iteration)
 }
 
-func row(n int, t routing.Turn) Row {
+func row(n int, t routing.Attempt) Row {
 	v := t.Verdict
 	r := Row{
 		Iteration: n, Result: t.Kind, Class: v.Class, Reason: orElse(v.Reason, t.Reason),
@@ -154,7 +154,7 @@ func Where(f routing.Failure) string {
 }
 
 // causes derives what may lie behind, the best evidence first.
-func causes(r Report, last routing.Turn) []Sentence {
+func causes(r Report, last routing.Attempt) []Sentence {
 	v := last.Verdict
 	f, named := decisive(v)
 	var out []Sentence
@@ -242,7 +242,7 @@ func evidence(v routing.Verdict, f routing.Failure) string {
 	return strings.TrimSpace(strings.SplitN(f.Message, "\n", 2)[0])
 }
 
-func actions(r Report, last routing.Turn) Actions {
+func actions(r Report, last routing.Attempt) Actions {
 	v := last.Verdict
 	f, named := decisive(v)
 	cmd := func(verb string) string { return DefaultCommand + " " + verb + " " + r.Checkpoint }

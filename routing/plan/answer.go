@@ -50,7 +50,7 @@ func (j Journal) Decide(a Answer) ([]Event, error) {
 	out := []Event{{Kind: HumanAnswered, At: a.At, Session: j.Loop.Operator, Answer: &a}}
 	for _, c := range j.Waiting() {
 		c.ResolvedBy, c.ResolvedAt = a.By, a.At
-		out = append(out, Event{Kind: EscalationResolved, At: a.At, Session: j.Loop.Operator, Call: &c})
+		out = append(out, Event{Kind: EscalationResolved, At: a.At, Session: j.Loop.Operator, Escalation: &c})
 	}
 	return out, nil
 }
@@ -76,7 +76,7 @@ func (l Loop) GoOn(j Journal) Loop {
 		return l
 	}
 	old := *j.Loop
-	l.CurrentTry, l.Last, l.Turn = old.CurrentTry, old.Last, old.Turn+1
+	l.CurrentTry, l.Last, l.Attempt = old.CurrentTry, old.Last, old.Attempt+1
 	l.MaxRetries = min(max(0, old.CurrentTry+a.N-1), routing.HardCap)
 	return l
 }
@@ -129,7 +129,7 @@ func Attempts(events []routing.Event) []Attempt {
 // CallOf returns the call for a human that the newest pair of a port ended in, as
 // one of the escalations of its repository. key is that of the port's stream. ok
 // is false where it called nobody, or a human has answered since.
-func CallOf(key string, j Journal, runURL string) (c escalation.Call, ok bool) {
+func EscalationRequestOf(key string, j Journal, runURL string) (c escalation.Request, ok bool) {
 	l := j.Loop
 	if l == nil || l.Status != Raised || l.Escalation == nil || slices.ContainsFunc(j.Answers, func(a Answer) bool { return a.Pair == l.ID }) {
 		return c, false
@@ -139,5 +139,5 @@ func CallOf(key string, j Journal, runURL string) (c escalation.Call, ok bool) {
 	if l.Last != nil && len(l.Last.FailedTests) > 0 {
 		m.First = l.Last.FailedTests[0].Name
 	}
-	return escalation.Call{ID: key + "/" + string(f.Type), Member: m, Facts: f}, true
+	return escalation.Request{ID: key + "/" + string(f.Type), Member: m, Facts: f}, true
 }

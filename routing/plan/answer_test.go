@@ -23,9 +23,9 @@ func raised(t *testing.T) Journal {
 			t.Fatal(err)
 		}
 	}
-	call := Call{ID: l.ID + "/escalation"}
+	call := Escalation{ID: l.ID + "/escalation"}
 	var j Journal
-	for _, e := range []Event{{Kind: PairChanged, Pair: &l}, {Kind: EscalationNew, Call: &call}} {
+	for _, e := range []Event{{Kind: PairChanged, Pair: &l}, {Kind: EscalationNew, Escalation: &call}} {
 		if err := j.Apply(e); err != nil {
 			t.Fatal(err)
 		}
@@ -52,19 +52,19 @@ func TestDecide(t *testing.T) {
 	t.Run("S2-71 an answer resolves the call once, and says who", func(t *testing.T) {
 		j := raised(t)
 		a := Answer{ID: "x", Action: routing.HumanExtend, N: 2, By: "ann", At: now}
-		if c, ok := CallOf("k", j, ""); !ok || c.Member.Type != escalation.TestFailure || c.Member.First != "T" {
+		if c, ok := EscalationRequestOf("k", j, ""); !ok || c.Member.Type != escalation.TestFailure || c.Member.First != "T" {
 			t.Errorf("%+v", c)
 		}
 		j.must(t, a)
-		if again, err := j.Decide(a); err != nil || again != nil || j.Calls[0].ResolvedBy != "ann" || len(j.Waiting()) != 0 {
-			t.Errorf("%v %v %+v", again, err, j.Calls)
+		if again, err := j.Decide(a); err != nil || again != nil || j.Escalations[0].ResolvedBy != "ann" || len(j.Waiting()) != 0 {
+			t.Errorf("%v %v %+v", again, err, j.Escalations)
 		}
-		if _, ok := CallOf("k", j, ""); ok {
+		if _, ok := EscalationRequestOf("k", j, ""); ok {
 			t.Error("what is answered calls again")
 		}
 		l, _ := NewLoop("run-2", Spec{ID: "a"}, Settings{MaxIterations: 1}, now)
 		l = l.GoOn(j)
-		if l.Turn != 3 || l.CurrentTry != 2 || l.Last == nil {
+		if l.Attempt != 3 || l.CurrentTry != 2 || l.Last == nil {
 			t.Errorf("%+v", l)
 		}
 		turns := 0
@@ -118,8 +118,8 @@ func TestDecidedBoard(t *testing.T) {
 	}
 	hash := map[string]string{"a": "1", "b": "2"}
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	reg := func(action routing.HumanAction) Register {
-		r, _ := FoldRegister(nil)
+	reg := func(action routing.HumanAction) BuildState {
+		r, _ := FoldBuildState(nil)
 		for _, fn := range []func() []routing.Event{
 			func() []routing.Event { return []routing.Event{r.Begin(Build{ID: "run-1", At: now})} },
 			func() []routing.Event { return r.Read(p.Links(), now) },
@@ -140,12 +140,12 @@ func TestDecidedBoard(t *testing.T) {
 				}
 			}
 		}
-		if r.Read(p.Links(), now) != nil || r.Decided("a", r.Answers["a"]) != nil || r.Turned("a", "1", 1, now) != nil || r.Ports["a"].Turns != 2 {
+		if r.Read(p.Links(), now) != nil || r.Decided("a", r.Answers["a"]) != nil || r.Turned("a", "1", 1, now) != nil || r.Ports["a"].Attempts != 2 {
 			t.Error("what is known is recorded again")
 		}
 		return r
 	}
-	stands := func(r Register) string {
+	stands := func(r BuildState) string {
 		b := p.Board(DefaultSettings(), r, hash)
 		return string(b.Rows[0].Standing) + " " + string(b.Rows[1].Standing)
 	}

@@ -12,8 +12,8 @@ import (
 // not make it run again. A pass of an earlier build holds for its content alone,
 // and what else an earlier build left is tried again. What people skip counts as
 // passed, and what they leave as it is has failed for good.
-func (p Plan) State(r Register, hash map[string]string) State {
-	st := State{Passed: map[string]string{}, edges: r.Edges}
+func (p Plan) State(r BuildState, hash map[string]string) State {
+	st := State{Passed: map[string]string{}, edges: r.Requests}
 	for n, id := range p.ids {
 		k, ok := r.Ports[id]
 		now := ok && k.Build == r.Build.ID
@@ -31,10 +31,10 @@ func (p Plan) State(r Register, hash map[string]string) State {
 			st.Passed[id] = k.Hash
 		case now && k.Standing == IsRunning:
 			st.Running = append(st.Running, id)
-			if k.Passed && !r.Edges.settled(id) {
+			if k.Passed && !r.Requests.settled(id) {
 				st.Passed[id] = hash[id]
 			}
-		case now && (k.Standing == IsPaused || k.Standing == IsEscalated && r.Edges.sent(id)): // it goes on once its feedback is settled
+		case now && (k.Standing == IsPaused || k.Standing == IsEscalated && r.Requests.sent(id)): // it goes on once its feedback is settled
 		case now:
 			st.Failed = append(st.Failed, id)
 		}
@@ -45,15 +45,15 @@ func (p Plan) State(r Register, hash map[string]string) State {
 // Row is how one port of a plan stands.
 type Row struct {
 	Known
-	ID        string   `json:"id"`
-	Title     string   `json:"title,omitempty"`
-	Level     int      `json:"level"`
-	DependsOn []string `json:"depends_on,omitempty"`
-	By        []string `json:"by,omitempty"`      // which of its dependencies block it
-	Waits     []Edge   `json:"waits,omitempty"`   // open feedback, its own or of what it depends on, that pauses it
-	For       []Edge   `json:"for,omitempty"`     // open feedback that it is asked for, or verifies
-	Decided   *Answer  `json:"decided,omitempty"` // a human skips it, or leaves it as it is
-	Issue     int      `json:"issue,omitempty"`   // where people are called to it; for whoever knows
+	ID        string            `json:"id"`
+	Title     string            `json:"title,omitempty"`
+	Level     int               `json:"level"`
+	DependsOn []string          `json:"depends_on,omitempty"`
+	By        []string          `json:"by,omitempty"`      // which of its dependencies block it
+	Waits     []FeedbackRequest `json:"waits,omitempty"`   // open feedback, its own or of what it depends on, that pauses it
+	For       []FeedbackRequest `json:"for,omitempty"`     // open feedback that it is asked for, or verifies
+	Decided   *Answer           `json:"decided,omitempty"` // a human skips it, or leaves it as it is
+	Issue     int               `json:"issue,omitempty"`   // where people are called to it; for whoever knows
 }
 
 // Board is how a plan stands: a row for every port, level by level, in the order
@@ -72,10 +72,10 @@ func (b Board) Done() (done, passed bool) {
 }
 
 // Board returns how the ports of a plan stand.
-func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
+func (p Plan) Board(s Settings, r BuildState, hash map[string]string) Board {
 	st := p.State(r, hash)
 	done, stopped := p.progress(st, hash)
-	paused := p.paused(r.Edges)
+	paused := p.paused(r.Requests)
 	by := map[string][]string{}
 	for _, b := range p.Blocked(stopped) {
 		by[b.ID] = b.By
@@ -83,7 +83,7 @@ func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
 	b := Board{Build: r.Build, Counts: map[Standing]int{}}
 	for _, n := range p.order() {
 		row := Row{Known: r.Ports[p.ids[n]], ID: p.ids[n], Title: p.specs[n].Title, Level: int(p.level[n]), DependsOn: p.named(p.deps.of(n)), By: by[p.ids[n]]}
-		row.Waits, row.For = paused[n], r.Edges.about(row.ID)
+		row.Waits, row.For = paused[n], r.Requests.about(row.ID)
 		row.Standing = p.standing(n, row, r, done)
 		if a, ok := r.stands(row.ID, hash[row.ID]); ok && row.Known.Standing != IsRunning && r.Ports[row.ID].Standing != IsPassed {
 			row.Decided = &a
@@ -105,14 +105,14 @@ func (p Plan) Board(s Settings, r Register, hash map[string]string) Board {
 	return b
 }
 
-func (p Plan) standing(n int32, row Row, r Register, done []bool) Standing {
+func (p Plan) standing(n int32, row Row, r BuildState, done []bool) Standing {
 	now := row.Known.Build == r.Build.ID
 	switch {
 	case now && row.Known.Standing == IsRunning:
 		return IsRunning
-	case p.due(n, r.Edges) && p.free(n, done) && len(row.By) == 0 && !(now && (row.Known.Standing == IsFailed || row.Known.Standing == IsEscalated && !r.Edges.sent(row.ID))):
+	case p.due(n, r.Requests) && p.free(n, done) && len(row.By) == 0 && !(now && (row.Known.Standing == IsFailed || row.Known.Standing == IsEscalated && !r.Requests.sent(row.ID))):
 		return IsReady
-	case len(row.Waits) > 0 && (!done[n] || r.Edges.sent(row.ID)) && !(now && row.Known.Standing == IsFailed):
+	case len(row.Waits) > 0 && (!done[n] || r.Requests.sent(row.ID)) && !(now && row.Known.Standing == IsFailed):
 		return IsPaused
 	case done[n]:
 		return IsPassed
@@ -132,7 +132,7 @@ func (p Plan) standing(n int32, row Row, r Register, done []bool) Standing {
 // was handed out for that round and has not passed, as a job that runs again
 // finds it, and what is ready. They are ordered by priority, then by how long the
 // chain behind them is.
-func (p Plan) Round(s Settings, r Register, hash map[string]string, round, most int) Matrix {
+func (p Plan) Round(s Settings, r BuildState, hash map[string]string, round, most int) Matrix {
 	st := p.State(r, hash)
 	again := func(id string) bool {
 		k := r.Ports[id]
@@ -149,7 +149,7 @@ func (p Plan) Round(s Settings, r Register, hash map[string]string, round, most 
 }
 
 // Times returns how long the ports of a register took.
-func (r Register) Times() map[string]time.Duration {
+func (r BuildState) Times() map[string]time.Duration {
 	out := map[string]time.Duration{}
 	for id, k := range r.Ports {
 		if k.Seconds > 0 {

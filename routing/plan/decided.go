@@ -20,7 +20,7 @@ func (p Plan) Links() map[string]feedback.Links {
 
 // Read records the plan as it was read, so that those who have no checkout know
 // it: nothing if the register has it so.
-func (r Register) Read(links map[string]feedback.Links, now time.Time) []routing.Event {
+func (r BuildState) Read(links map[string]feedback.Links, now time.Time) []routing.Event {
 	same := func(a, b feedback.Links) bool { return a.Parent == b.Parent && slices.Equal(a.DependsOn, b.DependsOn) }
 	if maps.EqualFunc(r.Graph, links, same) {
 		return nil
@@ -30,23 +30,23 @@ func (r Register) Read(links map[string]feedback.Links, now time.Time) []routing
 
 // Nodes is the plan as the register knows it, as the graph that feedback runs
 // along.
-func (r Register) Nodes() feedback.Nodes {
+func (r BuildState) Nodes() feedback.Nodes {
 	return feedback.Nodes{Top: feedback.DefaultRoot, Links: r.Graph}
 }
 
 // Turned records that a port which was handed out to a run is in a turn: nothing
 // if that is known, or is no news.
-func (r Register) Turned(id, run string, turn int, now time.Time) []routing.Event {
+func (r BuildState) Turned(id, run string, turn int, now time.Time) []routing.Event {
 	k, ok := r.Ports[id]
-	if !ok || k.Standing != IsRunning || k.Build != r.Build.ID || k.Run != run || turn <= k.Turns {
+	if !ok || k.Standing != IsRunning || k.Build != r.Build.ID || k.Run != run || turn <= k.Attempts {
 		return nil
 	}
-	k.Turns = turn
+	k.Attempts = turn
 	return []routing.Event{Change{Build: r.Build.ID, Ports: map[string]Known{id: k}}.event(EventTurned, now)}
 }
 
 // Decided records what a human decided about a port: nothing if it is known.
-func (r Register) Decided(id string, a Answer) []routing.Event {
+func (r BuildState) Decided(id string, a Answer) []routing.Event {
 	if r.Answers[id].ID == a.ID {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (r Register) Decided(id string, a Answer) []routing.Event {
 // stands returns what a human decided about the port as it is now: to skip it or
 // to leave it as it is. It holds until its content changes or somebody decides
 // otherwise.
-func (r Register) stands(id, hash string) (Answer, bool) {
+func (r BuildState) stands(id, hash string) (Answer, bool) {
 	a, ok := r.Answers[id]
 	return a, ok && !a.Goes() && a.Hash == hash
 }

@@ -65,14 +65,14 @@ func (l Loop) Inputs(d Dispatch, spec Spec, last *TestFeedback, edges json.RawMe
 		"key": d.Key(), "port": l.Port, "plan": d.Plan, "build": strings.TrimSuffix(l.Operator, "/"+l.Port), "role": string(d.Role),
 		"iteration": strconv.Itoa(l.CurrentTry), "brief": shortBrief(spec, mostBrief), "feedback": "",
 	}
-	room := mostInputBytes
+	left := mostInputBytes
 	for _, m := range []map[string]string{own, in} {
 		for k, v := range m {
-			room -= len(k) + len(v)
+			left -= len(k) + len(v)
 		}
 	}
 	if last != nil {
-		in["feedback"] = string(last.Compact(min(mostFeedback, room), edges))
+		in["feedback"] = string(last.Compact(min(mostFeedback, left), edges))
 	}
 	for k, v := range own {
 		in[k] = v
@@ -98,7 +98,7 @@ type Cut struct {
 // Compact returns the feedback, and what other ports want, as JSON of at most so
 // many bytes. What is cut stands under the key cut: first long texts are, then
 // tests left out, from the end. What other ports want is there as a whole or, if
-// it takes more than half of the room, not at all. With less room than a few
+// it takes more than half of the space, not at all. With less space than a few
 // hundred bytes nothing is returned.
 func (f TestFeedback) Compact(most int, edges json.RawMessage) []byte {
 	c := compact{TestFeedback: f, Edges: edges}

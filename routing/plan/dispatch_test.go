@@ -78,7 +78,7 @@ func TestInputs(t *testing.T) {
 	t.Parallel()
 	l, _ := NewLoop("run-7", Spec{ID: "api"}, DefaultSettings(), t0)
 	f := long(300, 1000)
-	l.Last, l.CurrentTry, l.Turn = &f, 1, 2
+	l.Last, l.CurrentTry, l.Attempt = &f, 1, 2
 	spec := Spec{ID: "api", File: "ports/api.md", Brief: strings.Repeat("é", 100_000)}
 	d := Dispatch{"ports", "api", Impl, 2, mark}
 	for _, own := range []map[string]string{nil, {"model": "small"}, {"big": strings.Repeat("x", 30_000)}, {"big": strings.Repeat("x", 47_000)}} {

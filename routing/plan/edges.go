@@ -10,13 +10,13 @@ import (
 )
 
 // Edges is the open feedback of a build, as it bears on the ports of its plan.
-type Edges struct {
-	Open []Edge            // most urgent first
+type FeedbackRequests struct {
+	Open []FeedbackRequest // most urgent first
 	Due  map[string]string // ports that are to run for feedback, and the id of the first of it
 }
 
 // Edge is one open feedback: From waits for To.
-type Edge struct {
+type FeedbackRequest struct {
 	ID     string          `json:"feedback_id"`
 	From   string          `json:"from_node"`
 	To     string          `json:"to_node"`
@@ -27,10 +27,10 @@ type Edge struct {
 }
 
 // EdgesOf returns the open feedback of a plan of a register.
-func EdgesOf(r feedback.Register, plan string) Edges {
-	e := Edges{Due: map[string]string{}}
+func FeedbackRequestsOf(r feedback.State, plan string) FeedbackRequests {
+	e := FeedbackRequests{Due: map[string]string{}}
 	for _, x := range r.Open(plan) {
-		e.Open = append(e.Open, Edge{x.ID, x.Message.From, x.Message.To, x.Message.Type, x.Round, x.Status, x.Message.Text})
+		e.Open = append(e.Open, FeedbackRequest{x.ID, x.Message.From, x.Message.To, x.Message.Type, x.Round, x.Status, x.Message.Text})
 	}
 	for _, t := range r.Work(plan) {
 		if _, there := e.Due[t.Node]; !there {
@@ -41,21 +41,21 @@ func EdgesOf(r feedback.Register, plan string) Edges {
 }
 
 // sent reports whether a port has open feedback of its own.
-func (e Edges) sent(id string) bool {
-	return slices.ContainsFunc(e.Open, func(x Edge) bool { return x.From == id })
+func (e FeedbackRequests) sent(id string) bool {
+	return slices.ContainsFunc(e.Open, func(x FeedbackRequest) bool { return x.From == id })
 }
 
 // settled reports whether nothing is left that a port that runs for feedback would
 // run for: its pair has ended, well or not, which the register of the plan is yet to
 // be told.
-func (e Edges) settled(id string) bool {
+func (e FeedbackRequests) settled(id string) bool {
 	_, due := e.Due[id]
 	return e.Due != nil && !due
 }
 
 // about returns the open feedback that a port is asked for, or verifies.
-func (e Edges) about(id string) []Edge {
-	var out []Edge
+func (e FeedbackRequests) about(id string) []FeedbackRequest {
+	var out []FeedbackRequest
 	for _, x := range e.Open {
 		if x.To == id && x.Status != feedback.Verifying || x.From == id && x.Status == feedback.Verifying {
 			out = append(out, x)
@@ -79,7 +79,7 @@ func (p Plan) Root() string { return feedback.DefaultRoot }
 // paused returns the open feedback that pauses each port: what the port or one of
 // its ancestors sent. It is what Register.Held of package feedback says of each
 // port, for all of them in one walk down from the senders.
-func (p Plan) paused(e Edges) map[int32][]Edge {
+func (p Plan) paused(e FeedbackRequests) map[int32][]FeedbackRequest {
 	if len(e.Open) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (p Plan) paused(e Edges) map[int32][]Edge {
 	for n, s := range p.specs {
 		children[s.Parent] = append(children[s.Parent], int32(n))
 	}
-	out := map[int32][]Edge{}
+	out := map[int32][]FeedbackRequest{}
 	for _, x := range e.Open {
 		from, ok := p.number[x.From]
 		if !ok {
@@ -109,7 +109,7 @@ func (p Plan) paused(e Edges) map[int32][]Edge {
 
 // due reports whether a port is to run for feedback. One that its file holds, or
 // says to be completed, waits for people.
-func (p Plan) due(n int32, e Edges) bool {
+func (p Plan) due(n int32, e FeedbackRequests) bool {
 	_, ok := e.Due[p.ids[n]]
 	return ok && p.specs[n].Status != Held && p.specs[n].Status != Completed
 }

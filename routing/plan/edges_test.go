@@ -14,7 +14,7 @@ import (
 // edgeWalk plays a build whose ports send feedback.
 type edgeWalk struct {
 	*walk
-	reg feedback.Register
+	reg feedback.State
 }
 
 func newEdgeWalk(t *testing.T, lines ...string) *edgeWalk {
@@ -31,7 +31,7 @@ func (w *edgeWalk) edge(events []routing.Event, err error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.r.Edges = EdgesOf(w.reg, "b")
+	w.r.Requests = FeedbackRequestsOf(w.reg, "b")
 }
 
 func (w *edgeWalk) send(from, to string, kind feedback.Type) string {
@@ -60,10 +60,10 @@ func (w *edgeWalk) runs(n int) string {
 	return ids
 }
 
-// ends ends the pair of a port as a loop of a status, and settles its errands.
+// ends ends the pair of a port as a loop of a status, and settles what it ran for.
 func (w *edgeWalk) ends(id string, s LoopStatus) {
 	w.t.Helper()
-	l := Loop{ID: fmt.Sprintf("run-1~%d/%s", w.r.Version, id), Port: id, Status: s, Turn: 1, Reason: "as it is", Requests: WorkerRequestsOf(w.reg, "b", id)}
+	l := Loop{ID: fmt.Sprintf("run-1~%d/%s", w.r.Version, id), Port: id, Status: s, Attempt: 1, Reason: "as it is", Requests: WorkerRequestsOf(w.reg, "b", id)}
 	k := w.r.Ports[id].Heard(Journal{Loop: &l, Passed: map[bool]string{true: "h-" + id}[s == Success], Runner: &Runner{Run: "1"}})
 	w.do(w.r.End(w.p.As(map[string]Known{id: k}), w.now))
 	w.edge(l.Settle(w.reg, w.p, "", w.now))
@@ -141,7 +141,7 @@ func TestEdgesOfABuild(t *testing.T) {
 			w.send("check", "model", feedback.FixRequest)
 			w.ends("check", Paused)
 			w.is(3, "model")
-			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Turn: 1, Requests: WorkerRequestsOf(w.reg, "b", "model")}
+			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Attempt: 1, Requests: WorkerRequestsOf(w.reg, "b", "model")}
 			w.edge(l.Settle(w.reg, w.p, "", w.now)) // by the process that ran the pair
 			w.is(4, "")
 			k := w.r.Ports["model"].Heard(Journal{Loop: &l, Passed: "h-model", Runner: &Runner{Run: "1"}})
@@ -259,7 +259,7 @@ func TestPausedIsHeld(t *testing.T) {
 				w.send(from, up[rnd.IntN(len(up))], feedback.FixRequest)
 			}
 		}
-		paused := w.p.paused(w.r.Edges)
+		paused := w.p.paused(w.r.Requests)
 		for i, id := range w.p.ids {
 			var got, want []string
 			for _, e := range paused[int32(i)] {
@@ -346,7 +346,7 @@ func TestBuildsWithFeedbackEnd(t *testing.T) {
 						t.Errorf("seed %d: %s waits for what may run: %+v", seed, r.ID, x)
 					}
 				}
-				if !slices.ContainsFunc(r.Waits, func(x Edge) bool {
+				if !slices.ContainsFunc(r.Waits, func(x FeedbackRequest) bool {
 					return x.Status != feedback.Verifying || standing[x.From] != IsPassed && x.From != r.ID
 				}) {
 					if len(r.By) == 0 && !slices.ContainsFunc(r.DependsOn, notPassed) {

@@ -79,8 +79,8 @@ type Result struct {
 	Port     string            `json:"port_id"`
 	Status   LoopStatus        `json:"status"`
 	Outcome  Outcome           `json:"outcome"`
-	Turns    int               `json:"turns"`
-	Reworks  int               `json:"reworks"`
+	Attempts int               `json:"attempts"`
+	Retries  int               `json:"retries"`
 	Max      int               `json:"max_iterations"`
 	Seconds  float64           `json:"seconds"`
 	Tokens   int64             `json:"tokens_used"`
@@ -97,5 +97,5 @@ func (l Loop) Result(hash string) Result {
 	if !l.EndedAt.IsZero() {
 		took = l.EndedAt.Sub(l.StartedAt)
 	}
-	return Result{l.Port, l.Status, l.Outcome, l.Turn, l.Turn - 1, l.MaxRetries, took.Seconds(), l.Tokens, hash, l.Reason, l.Last, l.Escalation}
+	return Result{l.Port, l.Status, l.Outcome, l.Attempt, l.Attempt - 1, l.MaxRetries, took.Seconds(), l.Tokens, hash, l.Reason, l.Last, l.Escalation}
 }

@@ -50,26 +50,26 @@ func init() {
 // Event is one thing that happened while a port ran. Which fields are set
 // depends on Kind.
 type Event struct {
-	Kind     EventKind     `json:"event,omitempty"`
-	At       time.Time     `json:"at,omitzero"`
-	Session  string        `json:"session_id,omitempty"`
-	Port     string        `json:"port_id,omitempty"`
-	Started  *Session      `json:"session,omitempty"`   // session.start
-	Spawn    *Spawn        `json:"spawn,omitempty"`     // worker.spawn, worker.dispatch
-	Exit     *Exit         `json:"exit,omitempty"`      // worker.complete
-	Progress *Progress     `json:"progress,omitempty"`  // worker.progress
-	Feedback *TestFeedback `json:"feedback,omitempty"`  // worker.feedback, test_feedback
-	Channel  *Channel      `json:"channel,omitempty"`   // channel.open, channel.close
-	Message  *Message      `json:"message,omitempty"`   // direct.message
-	IDs      []string      `json:"messages,omitempty"`  // direct.delivered
-	Call     *Call         `json:"call,omitempty"`      // escalation.new, escalation.resolved
-	Pair     *Loop         `json:"pair,omitempty"`      // pair
-	Result   *Result       `json:"result,omitempty"`    // pair, once it ended
-	Runner   *Runner       `json:"runner,omitempty"`    // runner
-	Answer   *Answer       `json:"answer,omitempty"`    // human
-	Reason   string        `json:"reason,omitempty"`    // session.end
-	Outcome  Outcome       `json:"outcome,omitempty"`   // session.end
-	Turn     int           `json:"iteration,omitempty"` // of a worker, counted from 1
+	Kind       EventKind     `json:"event,omitempty"`
+	At         time.Time     `json:"at,omitzero"`
+	Session    string        `json:"session_id,omitempty"`
+	Port       string        `json:"port_id,omitempty"`
+	Started    *Session      `json:"session,omitempty"`   // session.start
+	Spawn      *Spawn        `json:"spawn,omitempty"`     // worker.spawn, worker.dispatch
+	Exit       *Exit         `json:"exit,omitempty"`      // worker.complete
+	Progress   *Progress     `json:"progress,omitempty"`  // worker.progress
+	Feedback   *TestFeedback `json:"feedback,omitempty"`  // worker.feedback, test_feedback
+	Channel    *Channel      `json:"channel,omitempty"`   // channel.open, channel.close
+	Message    *Message      `json:"message,omitempty"`   // direct.message
+	IDs        []string      `json:"messages,omitempty"`  // direct.delivered
+	Escalation *Escalation   `json:"call,omitempty"`      // escalation.new, escalation.resolved
+	Pair       *Loop         `json:"pair,omitempty"`      // pair
+	Result     *Result       `json:"result,omitempty"`    // pair, once it ended
+	Runner     *Runner       `json:"runner,omitempty"`    // runner
+	Answer     *Answer       `json:"answer,omitempty"`    // human
+	Reason     string        `json:"reason,omitempty"`    // session.end
+	Outcome    Outcome       `json:"outcome,omitempty"`   // session.end
+	Iteration  int           `json:"iteration,omitempty"` // of a worker, counted from 1
 }
 
 // Spawn is a worker that was started.
@@ -119,7 +119,7 @@ func (p Progress) Validate() error {
 }
 
 // Call is an escalation of a port.
-type Call struct {
+type Escalation struct {
 	ID         string              `json:"id"`
 	Session    string              `json:"session_id"`
 	Port       string              `json:"port_id"`
@@ -152,16 +152,16 @@ type Runner struct {
 
 // Journal is what the stream of one port says.
 type Journal struct {
-	Loop    *Loop    `json:"pair,omitempty"` // the newest, nil before the first
-	Pairs   int      `json:"pairs"`          // begun so far
-	Runner  *Runner  `json:"runner,omitempty"`
-	Worker  *Spawn   `json:"worker,omitempty"` // begun, and not said to have ended
-	Mail    Mail     `json:"mail"`
-	Calls   []Call   `json:"escalations,omitempty"`
-	Answers []Answer `json:"answers,omitempty"` // of people, in their order
-	Result  *Result  `json:"result,omitempty"`  // of the newest pair that ended
-	Passed  string   `json:"passed,omitempty"`  // hash of the content that passed last
-	Updated time.Time
+	Loop        *Loop        `json:"pair,omitempty"` // the newest, nil before the first
+	Pairs       int          `json:"pairs"`          // begun so far
+	Runner      *Runner      `json:"runner,omitempty"`
+	Worker      *Spawn       `json:"worker,omitempty"` // begun, and not said to have ended
+	Mail        Mail         `json:"mail"`
+	Escalations []Escalation `json:"escalations,omitempty"`
+	Answers     []Answer     `json:"answers,omitempty"` // of people, in their order
+	Result      *Result      `json:"result,omitempty"`  // of the newest pair that ended
+	Passed      string       `json:"passed,omitempty"`  // hash of the content that passed last
+	Updated     time.Time
 }
 
 // Record returns an event as the stream of a port stores it.
@@ -210,7 +210,7 @@ func FoldJournal(events []routing.Event) (Journal, error) {
 // clone returns a journal that Apply may change without changing j.
 func (j Journal) clone() Journal {
 	j.Mail.Channels, j.Mail.Messages = slices.Clone(j.Mail.Channels), slices.Clone(j.Mail.Messages)
-	j.Calls = slices.Clone(j.Calls)
+	j.Escalations = slices.Clone(j.Escalations)
 	return j
 }
 
@@ -245,8 +245,8 @@ func (j *Journal) Apply(e Event) error {
 				m.DeliveredAt = e.At
 			}
 		}
-	case e.Call != nil:
-		return j.call(e.Kind, *e.Call)
+	case e.Escalation != nil:
+		return j.call(e.Kind, *e.Escalation)
 	}
 	return nil
 }
@@ -266,30 +266,30 @@ func (j *Journal) pair(l Loop, r *Result) {
 
 // call adds an escalation, or the end of one. The same open one is not filed
 // twice, and none is resolved twice.
-func (j *Journal) call(k EventKind, c Call) error {
-	at := slices.IndexFunc(j.Calls, func(old Call) bool { return old.ID == c.ID })
+func (j *Journal) call(k EventKind, c Escalation) error {
+	at := slices.IndexFunc(j.Escalations, func(old Escalation) bool { return old.ID == c.ID })
 	if k == EscalationNew {
 		if at < 0 {
-			j.Calls = append(j.Calls, c)
+			j.Escalations = append(j.Escalations, c)
 		}
 		return nil
 	}
 	switch {
 	case at < 0:
 		return fmt.Errorf("there is no escalation %q", c.ID)
-	case !j.Calls[at].ResolvedAt.IsZero():
-		return fmt.Errorf("escalation %q was resolved by %s before", c.ID, j.Calls[at].ResolvedBy)
+	case !j.Escalations[at].ResolvedAt.IsZero():
+		return fmt.Errorf("escalation %q was resolved by %s before", c.ID, j.Escalations[at].ResolvedBy)
 	case c.ResolvedBy == "" || c.ResolvedAt.IsZero():
 		return fmt.Errorf("escalation %q is resolved by nobody, or at no time", c.ID)
 	}
-	j.Calls[at].ResolvedBy, j.Calls[at].ResolvedAt = c.ResolvedBy, c.ResolvedAt
+	j.Escalations[at].ResolvedBy, j.Escalations[at].ResolvedAt = c.ResolvedBy, c.ResolvedAt
 	return nil
 }
 
 // Waiting returns the escalations that nobody resolved.
-func (j Journal) Waiting() []Call {
-	var out []Call
-	for _, c := range j.Calls {
+func (j Journal) Waiting() []Escalation {
+	var out []Escalation
+	for _, c := range j.Escalations {
 		if c.ResolvedAt.IsZero() {
 			out = append(out, c)
 		}

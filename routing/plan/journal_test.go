@@ -17,7 +17,7 @@ func TestJournal(t *testing.T) {
 	l, _ := NewLoop("b", Spec{ID: "api"}, DefaultSettings(), t0)
 	channel := &Channel{ID: l.ChannelID, SessionA: l.ImplSession, SessionB: l.TestSession, Status: ChannelActive, CreatedAt: t0}
 	message := &Message{ID: "m", ChannelID: l.ChannelID, From: l.ImplSession, To: l.TestSession, Type: QueryMessage, CreatedAt: t0}
-	call := &Call{ID: "c", Session: l.Operator, Port: "api", Type: escalation.Blocked, Severity: escalation.Low, CreatedAt: t0}
+	call := &Escalation{ID: "c", Session: l.Operator, Port: "api", Type: escalation.Blocked, Severity: escalation.Low, CreatedAt: t0}
 	ended := l.end(Success, Succeeded, "", t0.Add(time.Hour))
 	result := ended.Result("hash")
 	events := []Event{
@@ -27,8 +27,8 @@ func TestJournal(t *testing.T) {
 		{Kind: WorkerSpawn, Spawn: &Spawn{Role: Impl, Mark: "x"}},
 		{Kind: DirectMessage, Message: message},
 		{Kind: Delivered, IDs: []string{"m"}, At: t0.Add(time.Minute)},
-		{Kind: EscalationNew, Call: call},
-		{Kind: EscalationNew, Call: call},
+		{Kind: EscalationNew, Escalation: call},
+		{Kind: EscalationNew, Escalation: call},
 	}
 	var recorded []routing.Event
 	for _, e := range events {
@@ -53,20 +53,20 @@ func TestJournal(t *testing.T) {
 	})
 	t.Run("S2-70 the same escalation stands once", func(t *testing.T) {
 		if len(j.Waiting()) != 1 {
-			t.Errorf("%+v", j.Calls)
+			t.Errorf("%+v", j.Escalations)
 		}
 	})
 	t.Run("S2-71 it is resolved by someone, at a time, once", func(t *testing.T) {
-		for name, c := range map[string]Call{"nobody": {ID: "c", ResolvedAt: t0}, "no time": {ID: "c", ResolvedBy: "me"}, "another": {ID: "d", ResolvedBy: "me", ResolvedAt: t0}} {
-			if err := j.Apply(Event{Kind: EscalationResolved, Call: &c}); err == nil {
+		for name, c := range map[string]Escalation{"nobody": {ID: "c", ResolvedAt: t0}, "no time": {ID: "c", ResolvedBy: "me"}, "another": {ID: "d", ResolvedBy: "me", ResolvedAt: t0}} {
+			if err := j.Apply(Event{Kind: EscalationResolved, Escalation: &c}); err == nil {
 				t.Errorf("%s: taken", name)
 			}
 		}
-		c := Call{ID: "c", ResolvedBy: "me", ResolvedAt: t0}
-		if err := j.Apply(Event{Kind: EscalationResolved, Call: &c}); err != nil || len(j.Waiting()) != 0 {
-			t.Error(err, j.Calls)
+		c := Escalation{ID: "c", ResolvedBy: "me", ResolvedAt: t0}
+		if err := j.Apply(Event{Kind: EscalationResolved, Escalation: &c}); err != nil || len(j.Waiting()) != 0 {
+			t.Error(err, j.Escalations)
 		}
-		if err := j.Apply(Event{Kind: EscalationResolved, Call: &c}); err == nil || !strings.Contains(err.Error(), "me") {
+		if err := j.Apply(Event{Kind: EscalationResolved, Escalation: &c}); err == nil || !strings.Contains(err.Error(), "me") {
 			t.Errorf("twice: %v", err)
 		}
 	})

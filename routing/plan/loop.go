@@ -16,7 +16,7 @@ const (
 	Running LoopStatus = "running"
 	Success LoopStatus = "success"
 	Failed  LoopStatus = "failed"    // cancelled, or its runner broke: it says nothing of the work
-	Raised  LoopStatus = "escalated" // a human is called
+	Raised  LoopStatus = "escalated" // an escalation is open
 	Paused  LoopStatus = "paused"    // it waits for feedback that it sent
 )
 
@@ -56,7 +56,7 @@ type Loop struct {
 	CurrentTry  int        `json:"current_try"` // failures so far
 	Status      LoopStatus `json:"status"`
 
-	Turn        int               `json:"turn"` // that runs, or ran last, counted from 1
+	Attempt     int               `json:"attempt"` // that runs, or ran last, counted from 1
 	Phase       Phase             `json:"phase"`
 	Outcome     Outcome           `json:"outcome,omitempty"`
 	Reason      string            `json:"reason,omitempty"` // why it ended otherwise than by a pass
@@ -98,7 +98,7 @@ func NewLoop(build string, spec Spec, s Settings, now time.Time) (Loop, []Action
 	operator, impl, test := PairSessions(build, spec.ID)
 	l := Loop{
 		ID: operator.ID, Port: spec.ID, Operator: operator.ID, ImplSession: impl.ID, TestSession: test.ID, ChannelID: operator.ID + "/channel",
-		MaxRetries: min(s.Turns(spec), routing.HardCap), Status: Running, Turn: 1, Phase: Implementing,
+		MaxRetries: min(s.Attempts(spec), routing.HardCap), Status: Running, Attempt: 1, Phase: Implementing,
 		TokenBudget: spec.TokenBudget, Timeout: s.Limit(spec), StartedAt: now,
 	}
 	return l, []Action{{Kind: OpenChannel}, {Kind: StartImpl, Iteration: 1}}
@@ -132,15 +132,15 @@ func (l Loop) ImplEnded(w Worked, now time.Time) (Loop, []Action, error) {
 	}
 	l.Phase = Testing
 	send := Action{Kind: Send, Message: &Message{
-		ID: fmt.Sprintf("%s/result/%d", l.ChannelID, l.Turn), ChannelID: l.ChannelID, From: l.ImplSession, To: l.TestSession,
+		ID: fmt.Sprintf("%s/result/%d", l.ChannelID, l.Attempt), ChannelID: l.ChannelID, From: l.ImplSession, To: l.TestSession,
 		Type: ResultMessage, Payload: w.Payload, CreatedAt: now,
 	}}
-	return l, []Action{send, {Kind: StartTest, Iteration: l.Turn}}, nil
+	return l, []Action{send, {Kind: StartTest, Iteration: l.Attempt}}, nil
 }
 
 // TestEnded takes what the testing worker said. A pass ends the pair whatever it
 // used. A failure is returned for a fix with feedback, or, once the reworks, the tokens
-// or the time are used up, calls a human without any.
+// or the time are used up, opens an escalation without any.
 func (l Loop) TestEnded(f TestFeedback, tokens int64, now time.Time) (Loop, []Action, error) {
 	if err := l.expect(Testing); err != nil {
 		return l, nil, err
@@ -164,7 +164,7 @@ func (l Loop) failed(f TestFeedback, said bool, now time.Time) (Loop, []Action, 
 	if t, over := l.exhausted(before, now); over {
 		return l.raise(l.facts(t), outcomeOf(t), now)
 	}
-	l.Turn++
+	l.Attempt++
 	l.Phase = Implementing
 	var acts []Action
 	if said {
@@ -173,7 +173,7 @@ func (l Loop) failed(f TestFeedback, said bool, now time.Time) (Loop, []Action, 
 			Type: FeedbackMessage, Payload: encode(f), CreatedAt: now,
 		}})
 	}
-	return l, append(acts, Action{Kind: StartImpl, Iteration: l.Turn, Feedback: &f}), nil
+	return l, append(acts, Action{Kind: StartImpl, Iteration: l.Attempt, Feedback: &f}), nil
 }
 
 // exhausted returns the trigger that ends the pair after a failure. A limit of 0
@@ -234,7 +234,7 @@ func (l Loop) Raise(session string, t escalation.Type, s escalation.Severity, te
 	}
 	return l.raise(escalation.Facts{
 		Kind: routing.KindUnclear, Type: t, Severity: s, Title: fmt.Sprintf("Port %s: its worker asks for help", l.Port), Description: text,
-		Context: fmt.Sprintf("turn %d, %s", l.Turn, l.Phase),
+		Context: fmt.Sprintf("turn %d, %s", l.Attempt, l.Phase),
 	}, UsedUp, now)
 }
 

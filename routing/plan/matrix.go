@@ -17,7 +17,7 @@ type State struct {
 	Failed  []string          `json:"failed"`  // ended without passing, for good
 	Running []string          `json:"running"` // begun and not ended
 
-	edges Edges // open feedback
+	edges FeedbackRequests // open feedback
 }
 
 // Entry is one job of a matrix.
@@ -127,7 +127,7 @@ func (p Plan) entry(n int32, s Settings, hash map[string]string) Entry {
 	spec := p.specs[n]
 	return Entry{
 		ID: spec.ID, Title: shortTitle(spec.Title), Level: int(p.level[n]), Priority: spec.Priority, RunsOn: s.Labels(spec),
-		Minutes: s.JobMinutes(spec), Turns: s.Turns(spec), File: spec.File, Hash: hash[spec.ID],
+		Minutes: s.JobMinutes(spec), Turns: s.Attempts(spec), File: spec.File, Hash: hash[spec.ID],
 	}
 }
 
@@ -157,7 +157,7 @@ func (s Settings) Limit(spec Spec) time.Duration {
 }
 
 // Turns returns the reworks of a port.
-func (s Settings) Turns(spec Spec) int {
+func (s Settings) Attempts(spec Spec) int {
 	if spec.MaxIterations != nil {
 		return *spec.MaxIterations
 	}
@@ -194,10 +194,10 @@ func shards(all, most int) []Range {
 
 // Ready returns the ports that may start now, in the order they should: by
 // priority, then the one behind which the most work waits (durations), then id.
-// It starts no more than the plan's concurrency leaves room for.
+// It starts no more than the plan's concurrency allows.
 func (p Plan) Ready(s Settings, st State, hash map[string]string, durations map[string]time.Duration) []string {
-	room := s.Concurrency() - len(st.Running)
-	if room <= 0 {
+	free := s.Concurrency() - len(st.Running)
+	if free <= 0 {
 		return nil
 	}
 	ready := p.Jobs(s, st, hash, true).Matrix.Include
@@ -205,8 +205,8 @@ func (p Plan) Ready(s Settings, st State, hash map[string]string, durations map[
 	slices.SortStableFunc(ready, func(a, b Entry) int {
 		return p.sooner(p.number[a.ID], p.number[b.ID], tail)
 	})
-	out := make([]string, 0, min(room, len(ready)))
-	for _, e := range ready[:min(room, len(ready))] {
+	out := make([]string, 0, min(free, len(ready)))
+	for _, e := range ready[:min(free, len(ready))] {
 		out = append(out, e.ID)
 	}
 	return out

@@ -13,15 +13,15 @@ import (
 // Register is what is known of the ports of a plan: the fold of its stream. How
 // the pair of a port goes stands in that port's own stream; here is what came
 // of it. It is a value: no method changes it.
-type Register struct {
-	Version int // events folded
-	Build   Build
-	Ports   map[string]Known
-	Sent    map[string]time.Time      // dispatches of the build, by key
-	Issue   int                       // where it is shown, 0 if nowhere yet
-	Graph   map[string]feedback.Links // the plan as the newest build knows it
-	Answers map[string]Answer         // of people: the newest of each port
-	Edges   Edges                     // of the build; not of its stream, but of whoever reads both
+type BuildState struct {
+	Version  int // events folded
+	Build    Build
+	Ports    map[string]Known
+	Sent     map[string]time.Time      // dispatches of the build, by key
+	Issue    int                       // where it is shown, 0 if nowhere yet
+	Graph    map[string]feedback.Links // the plan as the newest build knows it
+	Answers  map[string]Answer         // of people: the newest of each port
+	Requests FeedbackRequests          // of the build; not of its stream, but of whoever reads both
 
 	Begun map[string]bool // builds, by id, the newest among them
 }
@@ -59,7 +59,7 @@ type Known struct {
 	Round    int      `json:"round"`
 	Run      string   `json:"run_id,omitempty"` // that it was handed out in
 	URL      string   `json:"url,omitempty"`    // of that
-	Turns    int      `json:"turns,omitempty"`
+	Attempts int      `json:"attempts,omitempty"`
 	Seconds  float64  `json:"seconds,omitempty"`
 	Tokens   int64    `json:"tokens_used,omitempty"`
 	Reason   string   `json:"reason,omitempty"` // why it has not passed
@@ -81,7 +81,7 @@ const (
 	IsRunning   Standing = "running"   // handed out, and not heard of since
 	IsPassed    Standing = "passed"    //
 	IsFailed    Standing = "failed"    // its runner broke, or it was cancelled
-	IsEscalated Standing = "escalated" // a human is called
+	IsEscalated Standing = "escalated" // an escalation is open
 	IsBlocked   Standing = "blocked"   // something it depends on did not pass, or is held
 	IsHeld      Standing = "held"      // its file says so
 	IsPaused    Standing = "paused"    // it, or what it depends on, waits for feedback that was sent
@@ -129,25 +129,25 @@ func (c Change) event(t routing.EventType, now time.Time) routing.Event {
 }
 
 // Projection folds the stream of a plan.
-var Projection = routing.Projection[Register]{
-	New:   func(string) Register { return Register{}.own() },
-	Clone: Register.own,
-	Apply: func(r Register, e routing.Event) (Register, error) {
+var Projection = routing.Projection[BuildState]{
+	New:   func(string) BuildState { return BuildState{}.own() },
+	Clone: BuildState.own,
+	Apply: func(r BuildState, e routing.Event) (BuildState, error) {
 		err := r.add(e)
 		return r, err
 	},
 }
 
 // FoldRegister returns the plan of a stream; see routing.Projection.
-func FoldRegister(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
+func FoldBuildState(events []routing.Event) (BuildState, error) { return Projection.Fold("", events) }
 
 // With returns the register after events that follow.
-func (r Register) With(events []routing.Event) (Register, error) {
+func (r BuildState) With(events []routing.Event) (BuildState, error) {
 	return Projection.Extend(r, "", r.Version, events)
 }
 
 // Apply returns the register after e.
-func (r Register) Apply(e routing.Event) (Register, error) {
+func (r BuildState) Apply(e routing.Event) (BuildState, error) {
 	next := r.own()
 	if err := next.add(e); err != nil {
 		return r, err
@@ -156,7 +156,7 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 }
 
 // own returns a register that may be changed without changing r.
-func (r Register) own() Register {
+func (r BuildState) own() BuildState {
 	out := r
 	out.Ports, out.Sent, out.Answers = maps.Clone(r.Ports), maps.Clone(r.Sent), maps.Clone(r.Answers)
 	if out.Ports == nil {
@@ -175,7 +175,7 @@ func (r Register) own() Register {
 }
 
 // add changes r, which must be the caller's own. After an error it is of no use.
-func (r *Register) add(e routing.Event) error {
+func (r *BuildState) add(e routing.Event) error {
 	if e.Type.Family() != routing.FamilyPlan {
 		return fmt.Errorf("unknown event type %q", e.Type)
 	}
@@ -220,8 +220,8 @@ func (r *Register) add(e routing.Event) error {
 		r.Graph = in.Graph
 	case EventTurned:
 		for id, k := range in.Ports {
-			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Turns > have.Turns {
-				have.Turns = k.Turns
+			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Attempts > have.Attempts {
+				have.Attempts = k.Attempts
 				r.Ports[id] = have
 			}
 		}
@@ -232,16 +232,16 @@ func (r *Register) add(e routing.Event) error {
 }
 
 // Begin begins a build.
-func (r Register) Begin(b Build) routing.Event {
+func (r BuildState) Begin(b Build) routing.Event {
 	return Change{Build: b.ID, Begun: &b}.event(EventBegun, b.At)
 }
 
 // Hand hands ports out to the jobs of a run.
-func (r Register) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
+func (r BuildState) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
 	in := Change{Build: r.Build.ID, Ports: map[string]Known{}}
 	for _, e := range entries {
 		k := Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url, Runs: 1}
-		_, due := r.Edges.Due[e.ID]
+		_, due := r.Requests.Due[e.ID]
 		if old := r.Ports[e.ID]; due || old.Build == k.Build {
 			k.again(old, due)
 		}
@@ -265,17 +265,17 @@ func (k *Known) again(old Known, due bool) {
 }
 
 // End records what came of ports.
-func (r Register) End(ports map[string]Known, now time.Time) routing.Event {
+func (r BuildState) End(ports map[string]Known, now time.Time) routing.Event {
 	return Change{Build: r.Build.ID, Ports: ports}.event(EventEnded, now)
 }
 
 // Send records that the next run of the build is asked for.
-func (r Register) Send(key string, now time.Time) routing.Event {
+func (r BuildState) Send(key string, now time.Time) routing.Event {
 	return Change{Build: r.Build.ID, Key: key}.event(EventSent, now)
 }
 
 // Show records the issue in which the plan is shown.
-func (r Register) Show(issue int, now time.Time) routing.Event {
+func (r BuildState) Show(issue int, now time.Time) routing.Event {
 	return Change{Build: r.Build.ID, Issue: issue}.event(EventShown, now)
 }
 
@@ -291,7 +291,7 @@ func (k Known) Heard(j Journal) Known {
 	out := k
 	l := j.Loop
 	if l != nil {
-		out.Turns, out.Tokens, out.Pair = l.Turn, l.Tokens, l.ID
+		out.Attempts, out.Tokens, out.Pair = l.Attempt, l.Tokens, l.ID
 	}
 	ours := k.Begun(j)
 	out.Passed = false
@@ -301,13 +301,13 @@ func (k Known) Heard(j Journal) Known {
 	case l != nil && l.Status == Success && j.Passed != "" && (ours || k.After == "" && j.Passed == k.Hash): // not while a newer pair is at work
 		out.Standing, out.Hash, out.Reason = IsPassed, j.Passed, ""
 	case !ours:
-		out.Standing, out.Turns, out.Tokens, out.Pair = IsFailed, 0, 0, ""
+		out.Standing, out.Attempts, out.Tokens, out.Pair = IsFailed, 0, 0, ""
 		out.Reason = "its job was cancelled, or ended before the port began"
 	case l.Status == Running && j.Runner.Events:
 		return k // a workflow is at work, and its end will be heard of
 	case l.Status == Running:
 		out.Standing = IsFailed
-		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Turn)
+		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Attempt)
 	case l.Status == Raised:
 		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.lastFailure())
 	default:

@@ -20,7 +20,7 @@ type walk struct {
 	p      Plan
 	hash   map[string]string
 	events []routing.Event
-	r      Register
+	r      BuildState
 	now    time.Time
 }
 
@@ -29,7 +29,7 @@ func newWalk(t *testing.T, lines ...string) *walk {
 	for _, id := range w.p.ids {
 		w.hash[id] = "h-" + id
 	}
-	w.r, _ = FoldRegister(nil)
+	w.r, _ = FoldBuildState(nil)
 	w.do(w.r.Begin(Build{ID: "run-1", Run: "1", At: w.now}))
 	return w
 }
@@ -165,7 +165,7 @@ func TestRegisterOfAPlan(t *testing.T) {
 		if !w.r.Sent["run-1/4"].Equal(w.now) || w.r.Issue != 7 {
 			t.Errorf("%+v", w.r)
 		}
-		if folded, err := FoldRegister(w.events); err != nil || !reflect.DeepEqual(folded, w.r) {
+		if folded, err := FoldBuildState(w.events); err != nil || !reflect.DeepEqual(folded, w.r) {
 			t.Errorf("%+v %v, step by step %+v", folded, err, w.r)
 		}
 		w.do(w.r.Begin(Build{ID: "run-2", At: w.now}))
@@ -178,7 +178,7 @@ func TestRegisterOfAPlan(t *testing.T) {
 // TestRegisterFolds is not parallel, as it counts what is allocated.
 func TestRegisterFolds(t *testing.T) {
 	ends := func(n int) []routing.Event {
-		r, _ := FoldRegister(nil)
+		r, _ := FoldBuildState(nil)
 		b := Build{ID: "run-1", At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 		events := []routing.Event{r.Begin(b)}
 		r.Build = b
@@ -189,7 +189,7 @@ func TestRegisterFolds(t *testing.T) {
 	}
 	allocated := func(events []routing.Event) float64 {
 		return testing.AllocsPerRun(1, func() {
-			if _, err := FoldRegister(events); err != nil {
+			if _, err := FoldBuildState(events); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -201,7 +201,7 @@ func TestRegisterFolds(t *testing.T) {
 	})
 	t.Run("what follows leaves the register as it was", func(t *testing.T) {
 		events := ends(3)
-		r, err := FoldRegister(events[:2])
+		r, err := FoldBuildState(events[:2])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestHeard(t *testing.T) {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	k := Known{Standing: IsRunning, Hash: "h", Build: "b", Round: 1, Run: "7"}
 	loop := func(s LoopStatus, turn int, reason string) *Loop {
-		l := &Loop{ID: "b/a", Status: s, Turn: turn, Reason: reason, StartedAt: at}
+		l := &Loop{ID: "b/a", Status: s, Attempt: turn, Reason: reason, StartedAt: at}
 		if s != Running {
 			l.EndedAt = at.Add(90 * time.Second)
 		}
@@ -269,7 +269,7 @@ func TestHeard(t *testing.T) {
 		"no word":                         {Journal{}, IsFailed, 0, "its job was cancelled, or ended before the port began"},
 	} {
 		got := k.Heard(c.j)
-		if got.Standing != c.want || got.Turns != c.turns || got.Reason != c.reason || got.Round != 1 || got.Run != "7" {
+		if got.Standing != c.want || got.Attempts != c.turns || got.Reason != c.reason || got.Round != 1 || got.Run != "7" {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if timed := c.turns > 0 && c.j.Loop.Status != Running; timed != (got.Seconds == 90) {

@@ -116,7 +116,7 @@ func (g Graph) makespan(took []time.Duration, concurrency int) Makespan {
 type started func(n int32, at time.Duration, running int)
 
 // readySpan plays a plan in which a port starts as soon as all it depends on has
-// passed and there is room. It takes V log V + E steps.
+// passed and a slot is free. It takes V log V + E steps.
 func (g Graph) readySpan(took, tail []time.Duration, concurrency int, tell started) time.Duration {
 	open := make([]int32, len(g.ids))
 	ready := &readyHeap{g: g, tail: tail}

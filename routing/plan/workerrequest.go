@@ -22,7 +22,7 @@ type WorkerRequest struct {
 
 // WorkerRequestsOf returns what a run of a port is for now. Where the port verifies what
 // it asked for, it is handed nothing else.
-func WorkerRequestsOf(r feedback.Register, plan, id string) []WorkerRequest {
+func WorkerRequestsOf(r feedback.State, plan, id string) []WorkerRequest {
 	var targets, verifies []WorkerRequest
 	for _, t := range r.Work(plan) {
 		x, ok := r.ByID(t.ID)
@@ -54,7 +54,7 @@ func WaitsFor(all []feedback.Record) string {
 // resolved, or goes into its next round. A pair that waits, was cancelled, or
 // could not be run says nothing. output is the end of what the work printed.
 // What was settled before stays as it is. r is the newest register of edges.
-func (l Loop) Settle(r feedback.Register, g feedback.Graph, output string, now time.Time) ([]routing.Event, error) {
+func (l Loop) Settle(r feedback.State, g feedback.Graph, output string, now time.Time) ([]routing.Event, error) {
 	var out []routing.Event
 	if l.Status != Success && l.Status != Raised {
 		return nil, nil
@@ -91,7 +91,7 @@ func (l Loop) Settle(r feedback.Register, g feedback.Graph, output string, now t
 // outcome is what a run came to, for the feedback that it was about.
 func (l Loop) outcome(output string) feedback.Outcome {
 	if l.Status == Success {
-		said := fmt.Sprintf("%s passed in turn %d", l.Port, l.Turn)
+		said := fmt.Sprintf("%s passed in turn %d", l.Port, l.Attempt)
 		if output = strings.TrimSpace(output); output != "" {
 			said += ": " + output
 		}

@@ -69,8 +69,8 @@ func TestSamePolicy(t *testing.T) {
 		}
 		for _, name := range c.Names() {
 			a, b := again.then.Checkpoints[name], c.Checkpoints[name]
-			if a.State != b.State || a.Reworks != b.Reworks || len(a.Turns) != len(b.Turns) || len(a.Acts) != len(b.Acts) {
-				t.Fatalf("seed %d: %s became %s with %d turns, was %s with %d", seed, name, a.State, len(a.Turns), b.State, len(b.Turns))
+			if a.State != b.State || a.Retries != b.Retries || len(a.Attempts) != len(b.Attempts) || len(a.Acts) != len(b.Acts) {
+				t.Fatalf("seed %d: %s became %s with %d turns, was %s with %d", seed, name, a.State, len(a.Attempts), b.State, len(b.Attempts))
 			}
 			humans += len(a.Acts)
 		}
@@ -189,7 +189,7 @@ func (r Result) is(t *testing.T, want ...string) {
 
 func TestWhatIf(t *testing.T) {
 	t.Parallel()
-	t.Run("a lower limit calls a human earlier, and nobody answers", func(t *testing.T) {
+	t.Run("a lower limit opens an escalation earlier, and nobody answers", func(t *testing.T) {
 		s := newPlay(t, routing.DefaultPolicy())
 		for range 3 {
 			s.run(routing.LogicError)

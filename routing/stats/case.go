@@ -15,8 +15,8 @@ type place struct {
 	at                              time.Time
 }
 
-// turn is what is remembered of a turn beside the turn itself.
-type turn struct {
+// attempt is what is remembered of an attempt beside the attempt itself.
+type attempt struct {
 	place
 	redone bool // decided for what a human did
 	wrong  bool // a human said that its class was wrong
@@ -24,26 +24,26 @@ type turn struct {
 
 // counter counts one stream.
 type counter struct {
-	t      *Tally
-	g      *Groups
-	seen   map[*Figures]bool // that have counted this case
-	c      routing.Case
-	turns  map[string][]turn   // by checkpoint, as its Turns
-	humans map[string][]int    // by checkpoint: how many turns there were when a human acted
-	runs   map[[2]string]place // by checkpoint and run
+	t        *Tally
+	g        *Groups
+	seen     map[*Figures]bool // that have counted this case
+	c        routing.Case
+	attempts map[string][]attempt // by checkpoint, as its Attempts
+	answered map[string][]int     // by checkpoint: how many attempts there were when a person acted
+	runs     map[[2]string]place  // by checkpoint and run
 }
 
 // addCase counts a case. The figures of a run belong to the window of when it
 // was recorded.
 func (t *Tally) addCase(key string, events []routing.Event) error {
-	n := &counter{t: t, seen: map[*Figures]bool{}, c: routing.Case{Key: key}, turns: map[string][]turn{}, humans: map[string][]int{}, runs: map[[2]string]place{}}
+	n := &counter{t: t, seen: map[*Figures]bool{}, c: routing.Case{Key: key}, attempts: map[string][]attempt{}, answered: map[string][]int{}, runs: map[[2]string]place{}}
 	one := New(t.Window) // of an unreadable stream nothing is counted
 	n.g, n.t = one.repo(RepositoryOf(key)), one
 	for i, e := range events {
 		if act, ok := e.Human(); ok {
 			n.human(act)
 		}
-		before := len(n.c.Checkpoints[e.Checkpoint()].Turns)
+		before := len(n.c.Checkpoints[e.Checkpoint()].Attempts)
 		next, err := n.c.Apply(e)
 		if err != nil {
 			return fmt.Errorf("event %d of case %s: %w", i+1, key, err)
@@ -82,25 +82,25 @@ func (n *counter) human(e routing.HumanActed) {
 	if _, known := n.c.Answered[e.Answer]; known {
 		return
 	}
-	turns := n.turns[e.Checkpoint]
-	n.humans[e.Checkpoint] = append(n.humans[e.Checkpoint], len(turns))
-	if e.Action == routing.HumanWrong && len(turns) > 0 {
-		turns[len(turns)-1].wrong = true
+	attempts := n.attempts[e.Checkpoint]
+	n.answered[e.Checkpoint] = append(n.answered[e.Checkpoint], len(attempts))
+	if e.Action == routing.HumanWrong && len(attempts) > 0 {
+		attempts[len(attempts)-1].wrong = true
 	}
 }
 
-// run counts a run's decision, and remembers the turn that it took.
+// run counts a run's decision, and remembers the attempt that it took.
 func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
 	v, d := e.Verdict, e.Decision
 	cp := n.c.Checkpoints[v.Checkpoint]
-	taken := len(cp.Turns) > before
+	taken := len(cp.Attempts) > before
 	analyzed := v
 	if taken {
-		analyzed = cp.Turns[len(cp.Turns)-1].Verdict // of the whole run, as it counted
+		analyzed = cp.Attempts[len(cp.Attempts)-1].Verdict // of the whole run, as it counted
 	}
 	p := place{v.Checkpoint, d.Rule, class(analyzed), signal(analyzed), at}
 	if taken {
-		n.turns[v.Checkpoint] = append(n.turns[v.Checkpoint], turn{place: p, redone: d.Redo != ""})
+		n.attempts[v.Checkpoint] = append(n.attempts[v.Checkpoint], attempt{place: p, redone: d.Redo != ""})
 	}
 	n.count(p, func(f *Figures) { f.decide(d.Kind, 1) })
 	id := [2]string{v.Checkpoint, v.Run.Key()}
@@ -140,23 +140,23 @@ func flaky(v routing.Verdict, d routing.Decision) bool {
 		slices.ContainsFunc(v.Failures, func(f routing.Failure) bool { return f.Flaky })
 }
 
-// trouble is what began with a failing turn.
-type trouble struct {
+// streak is what began with a failing attempt.
+type streak struct {
 	place
-	from    int // its first turn
-	reworks int
-	called  bool
+	from      int // its first attempt
+	retries   int
+	escalated bool
 }
 
-// story counts what a checkpoint's turns came to.
+// story counts what a checkpoint's attempts came to.
 func (n *counter) story(name string) {
 	cp := n.c.Checkpoints[name]
 	n.quality(name, cp)
-	var now *trouble
-	for i, t := range cp.Turns {
-		is := n.turns[name][i]
+	var now *streak
+	for i, t := range cp.Attempts {
+		is := n.attempts[name][i]
 		if t.Undone {
-			n.count(is.place, func(f *Figures) { f.TakenBack++ })
+			n.count(is.place, func(f *Figures) { f.Undone++ })
 		}
 		if t.Kind == routing.KindPass {
 			n.passed(name, i, is, t, now)
@@ -167,26 +167,26 @@ func (n *counter) story(name string) {
 			n.count(is.place, func(f *Figures) { f.Failing++; f.Wrong += one(is.wrong) })
 		}
 		if now == nil {
-			now = &trouble{place: is.place, from: i}
+			now = &streak{place: is.place, from: i}
 		}
 		if !t.Undone && t.Kind == routing.KindRetry {
-			now.reworks++
+			now.retries++
 			n.returned(cp, i, is.place)
 		}
-		now.called = now.called || t.Kind.Escalates()
+		now.escalated = now.escalated || t.Kind.Escalates()
 	}
 	if now != nil {
-		n.settle(name, *now, len(cp.Turns), nil)
+		n.settle(name, *now, len(cp.Attempts), nil)
 	}
 }
 
 // quality counts whether a checkpoint's feedback was effective, where its
-// newest failing turn is counted, as of its last event.
+// newest failing attempt is counted, as of its last event.
 func (n *counter) quality(name string, cp routing.Checkpoint) {
 	p := place{checkpoint: name, rule: None, class: None, signal: None}
-	for i, t := range cp.Turns {
+	for i, t := range cp.Attempts {
 		if t.Kind != routing.KindPass || p.rule == None {
-			p = n.turns[name][i].place
+			p = n.attempts[name][i].place
 		}
 	}
 	p.at = cp.Updated
@@ -205,7 +205,7 @@ func one(yes bool) int {
 	return 0
 }
 
-func (n *counter) passed(name string, i int, is turn, t routing.Turn, now *trouble) {
+func (n *counter) passed(name string, i int, is attempt, t routing.Attempt, now *streak) {
 	if now == nil {
 		n.count(is.place, func(f *Figures) { f.First++ })
 		return
@@ -213,27 +213,27 @@ func (n *counter) passed(name string, i int, is turn, t routing.Turn, now *troub
 	n.settle(name, *now, i, &t)
 }
 
-// settle counts a trouble that ended with the turn green, which is the one
+// settle counts a streak that ended with the attempt green, which is the one
 // numbered end, or has not ended yet.
-func (n *counter) settle(name string, is trouble, end int, green *routing.Turn) {
-	acted := slices.ContainsFunc(n.humans[name], func(at int) bool { return at > is.from && at <= end })
+func (n *counter) settle(name string, is streak, end int, green *routing.Attempt) {
+	acted := slices.ContainsFunc(n.answered[name], func(at int) bool { return at > is.from && at <= end })
 	n.count(is.place, func(f *Figures) {
-		f.Troubles++
-		f.Called += one(is.called || acted)
+		f.Streaks++
+		f.Escalated += one(is.escalated || acted)
 		if green == nil {
 			return
 		}
 		f.Green++
-		f.Alone += one(!is.called && !acted)
-		f.Turns.add(int64(is.reworks), 1)
+		f.Unescalated += one(!is.escalated && !acted)
+		f.Attempts.add(int64(is.retries), 1)
 		f.Time.add(Rounded(green.At.Sub(is.at)), 1)
 	})
 }
 
-// returned counts a hand-back that was followed by a turn on another commit.
+// returned counts a retry that was followed by an attempt on another commit.
 func (n *counter) returned(cp routing.Checkpoint, i int, p place) {
-	back := cp.Turns[i].Verdict
-	for _, t := range cp.Turns[i+1:] {
+	back := cp.Attempts[i].Verdict
+	for _, t := range cp.Attempts[i+1:] {
 		next := t.Verdict
 		if t.Undone || next.Run.SHA == back.Run.SHA {
 			continue

@@ -8,19 +8,19 @@ import (
 )
 
 // Edges are counts over feedback between the ports of plans.
-type Edges struct {
+type FeedbackRequests struct {
 	ByType                           map[edge.Type]int
 	Open, Resolved, Failed, Rejected int
 	Rounds                           int // of those that are resolved, together
 }
 
 // addEdges counts the feedback of a register that was sent in the window.
-func (t *Tally) addEdges(key string, events []routing.Event) error {
-	reg, err := edge.FoldEdges(events)
+func (t *Tally) addFeedbackRequests(key string, events []routing.Event) error {
+	reg, err := edge.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	e := t.edge(RepositoryOf(key))
+	e := t.feedbackRequests(RepositoryOf(key))
 	for _, x := range reg.Records {
 		if !t.Window.Holds(x.SentAt) {
 			continue
@@ -42,7 +42,7 @@ func (t *Tally) addEdges(key string, events []routing.Event) error {
 	return nil
 }
 
-func (e *Edges) merge(o *Edges) {
+func (e *FeedbackRequests) merge(o *FeedbackRequests) {
 	for k, n := range o.ByType {
 		if e.ByType[k] += n; e.ByType[k] == 0 {
 			delete(e.ByType, k)
@@ -53,7 +53,7 @@ func (e *Edges) merge(o *Edges) {
 }
 
 // Stats returns the counts with their rates, as of one register.
-func (e *Edges) Stats() edge.Stats {
+func (e *FeedbackRequests) Stats() edge.Stats {
 	s := edge.Stats{ByType: e.ByType, Open: e.Open, Resolved: e.Resolved, Failed: e.Failed, Rejected: e.Rejected}
 	s.Total = s.Open + s.Resolved + s.Failed
 	if rate, ok := share(s.Resolved, s.Total); ok {

@@ -16,9 +16,9 @@ func sent(t *testing.T) []routing.Event {
 	g := edge.Nodes{Top: "root", Links: map[string]edge.Links{"test": {DependsOn: []string{"model"}}, "lint": {DependsOn: []string{"model"}}, "model": {}}}
 	var all []routing.Event
 	at := routingtest.Start
-	step := func(fn func(edge.Register) ([]routing.Event, error)) {
+	step := func(fn func(edge.State) ([]routing.Event, error)) {
 		t.Helper()
-		reg, err := edge.FoldEdges(all)
+		reg, err := edge.Fold(all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,20 +28,20 @@ func sent(t *testing.T) []routing.Event {
 		}
 		all, at = append(all, events...), at.Add(time.Hour)
 	}
-	send := func(m edge.Message) func(edge.Register) ([]routing.Event, error) {
-		return func(r edge.Register) ([]routing.Event, error) {
+	send := func(m edge.Message) func(edge.State) ([]routing.Event, error) {
+		return func(r edge.State) ([]routing.Event, error) {
 			s, err := r.Send("p", g, m, at)
 			return s.Events, err
 		}
 	}
 	fix := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
 	step(send(fix))
-	step(func(r edge.Register) ([]routing.Event, error) { return r.Deliver("FB-001", at) })
-	step(func(r edge.Register) ([]routing.Event, error) { return r.Begin("FB-001", at) })
-	step(func(r edge.Register) ([]routing.Event, error) {
+	step(func(r edge.State) ([]routing.Event, error) { return r.Deliver("FB-001", at) })
+	step(func(r edge.State) ([]routing.Event, error) { return r.Begin("FB-001", at) })
+	step(func(r edge.State) ([]routing.Event, error) {
 		return r.Processed(g, "FB-001", edge.Outcome{OK: true}, at)
 	})
-	step(func(r edge.Register) ([]routing.Event, error) {
+	step(func(r edge.State) ([]routing.Event, error) {
 		return r.Verified(g, "FB-001", edge.Outcome{OK: true}, at)
 	})
 	fix.From = "lint"
@@ -56,16 +56,16 @@ func TestEdges(t *testing.T) {
 	events := sent(t)
 	all := New(Window{})
 	t.Run("S3-79 no records, no rates", func(t *testing.T) {
-		if s := all.Edges(); s.Success() != "n/a" || s.Average() != "n/a" {
+		if s := all.FeedbackRequests(); s.Success() != "n/a" || s.Average() != "n/a" {
 			t.Errorf("%+v", s)
 		}
 	})
 	for _, repo := range []string{"acme/app", "acme/lib"} {
-		if err := all.Add(routing.RegisterKey(repo, routing.RegisterEdges), events); err != nil {
+		if err := all.Add(routing.StreamKey(repo, routing.StreamFeedbackRequests), events); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := all.Edges()
+	s := all.FeedbackRequests()
 	t.Run("S3-76 the count by type, over repositories", func(t *testing.T) {
 		if s.ByType[edge.FixRequest] != 4 || s.Total != 4 || s.Open != 2 || s.Resolved != 2 || s.Rejected != 2 {
 			t.Errorf("%+v", s)
@@ -83,23 +83,23 @@ func TestEdges(t *testing.T) {
 	})
 	t.Run("of one register they are those of the register", func(t *testing.T) {
 		one := New(Window{})
-		if err := one.Add(routing.RegisterKey("acme/app", routing.RegisterEdges), events); err != nil {
+		if err := one.Add(routing.StreamKey("acme/app", routing.StreamFeedbackRequests), events); err != nil {
 			t.Fatal(err)
 		}
-		reg, err := edge.FoldEdges(events)
+		reg, err := edge.Fold(events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := asJSON(t, one.Edges()), asJSON(t, edge.StatsOf(reg.Records)); got != want {
+		if got, want := asJSON(t, one.FeedbackRequests()), asJSON(t, edge.StatsOf(reg.Records)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	})
 	t.Run("by when it was sent", func(t *testing.T) {
 		late := New(Window{Since: routingtest.Start.Add(time.Hour)})
-		if err := late.Add(routing.RegisterKey("acme/app", routing.RegisterEdges), events); err != nil {
+		if err := late.Add(routing.StreamKey("acme/app", routing.StreamFeedbackRequests), events); err != nil {
 			t.Fatal(err)
 		}
-		if s := late.Edges(); s.Total != 1 || s.Resolved != 0 || s.Rejected != 1 {
+		if s := late.FeedbackRequests(); s.Total != 1 || s.Resolved != 0 || s.Rejected != 1 {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -14,11 +14,11 @@ type Row struct {
 	Cases       int                  `json:"cases"`
 	Runs        int                  `json:"runs"`
 	Passes      int                  `json:"passes"`
-	Reworks     int                  `json:"reworks"`
+	Retries     int                  `json:"retries"`
 	Escalations int                  `json:"escalations"`
 	ByType      map[routing.Kind]int `json:"escalations_by_type"`
 	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
-	TakenBack   int                  `json:"undone"`
+	Undone      int                  `json:"undone"`
 	Flaky       int                  `json:"flaky_runs"`
 
 	Failing   int  `json:"failing_runs_acted_upon"`
@@ -29,15 +29,15 @@ type Row struct {
 	Unchanged      int  `json:"retries_that_changed_nothing"`
 	UnchangedShare *int `json:"changed_nothing_percent"`
 
-	Troubles   int  `json:"troubles"`
-	Green      int  `json:"fixed"`
-	Alone      int  `json:"fixed_without_human"`
-	Called     int  `json:"with_human"`
-	AloneShare *int `json:"without_human_percent"`
-	First      int  `json:"green_at_once"`
+	Streaks          int  `json:"streaks"`
+	Green            int  `json:"fixed"`
+	Unescalated      int  `json:"fixed_without_escalation"`
+	Escalated        int  `json:"escalated_or_answered"`
+	UnescalatedShare *int `json:"without_escalation_percent"`
+	First            int  `json:"green_at_once"`
 
-	Turns Values `json:"turns_to_green"`
-	Time  Values `json:"seconds_to_green"`
+	Attempts Values `json:"attempts_to_green"`
+	Time     Values `json:"seconds_to_green"`
 
 	Effective   int `json:"feedback_effective"`
 	Ineffective int `json:"feedback_ineffective"`
@@ -69,12 +69,12 @@ func values(s Spread) Values {
 // Row returns the figures as they are shown.
 func (f *Figures) Row(key string) Row {
 	r := Row{
-		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Reworks: f.Reworks(), Escalations: f.Escalations(),
-		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], TakenBack: f.TakenBack, Flaky: f.Flaky,
+		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
+		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Flaky: f.Flaky,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
-		Troubles: f.Troubles, Green: f.Green, Alone: f.Alone, Called: f.Called, AloneShare: percent(f.AloneShare()), First: f.First,
-		Turns: values(f.Turns), Time: values(f.Time),
+		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,
+		Attempts: values(f.Attempts), Time: values(f.Time),
 		Effective: f.Effective, Ineffective: f.Ineffective, NoFeedback: f.NoFeedback,
 	}
 	for _, k := range Escalating() {
@@ -90,7 +90,7 @@ func percent(n int, ok bool) *int {
 	return &n
 }
 
-// Escalating lists the decisions that call a human.
+// Escalating lists the decisions that open an escalation.
 func Escalating() []routing.Kind {
 	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry}
 }
@@ -103,18 +103,18 @@ type Table struct {
 
 // Report is a tally as it is shown.
 type Report struct {
-	Since        *time.Time `json:"since"`
-	Until        *time.Time `json:"until"`
-	Total        Row        `json:"total"`
-	Repositories []Row      `json:"repositories"`
-	Tables       []Table    `json:"tables"`
-	Edges        edge.Stats `json:"feedback_edges"`
+	Since            *time.Time `json:"since"`
+	Until            *time.Time `json:"until"`
+	Total            Row        `json:"total"`
+	Repositories     []Row      `json:"repositories"`
+	Tables           []Table    `json:"tables"`
+	FeedbackRequests edge.Stats `json:"feedback_requests"`
 }
 
 // Report returns the tally as it is shown.
 func (t *Tally) Report() Report {
 	all := t.All()
-	r := Report{Total: all.Total.Row(""), Repositories: []Row{}, Tables: all.Tables(), Edges: t.Edges()}
+	r := Report{Total: all.Total.Row(""), Repositories: []Row{}, Tables: all.Tables(), FeedbackRequests: t.FeedbackRequests()}
 	for at, to := range map[*time.Time]**time.Time{&t.Window.Since: &r.Since, &t.Window.Until: &r.Until} {
 		if !at.IsZero() {
 			*to = at

@@ -9,7 +9,7 @@ import (
 // Spread is how values are distributed: how often each occurred. Median and
 // percentiles are exact. It is additive, and so needs no order.
 //
-// What bounds its memory is that few values are different: turns are whole
+// What bounds its memory is that few values are different: attempts are whole
 // numbers up to the hard cap, and times are rounded by Rounded first.
 type Spread struct {
 	n, sum int64

@@ -54,9 +54,9 @@ func asJSON(t *testing.T, v any) string {
 // several classes.
 func additive(f *Figures) map[string]int {
 	out := map[string]int{
-		"runs": f.Runs, "taken back": f.TakenBack, "flaky": f.Flaky, "failing": f.Failing, "wrong": f.Wrong, "followed": f.Followed,
-		"unchanged": f.Unchanged, "troubles": f.Troubles, "green": f.Green, "alone": f.Alone, "called": f.Called, "first": f.First,
-		"effective": f.Effective, "ineffective": f.Ineffective, "none": f.NoFeedback, "turns": int(f.Turns.sum), "seconds": int(f.Time.sum), "greens": f.Turns.N(),
+		"runs": f.Runs, "taken back": f.Undone, "flaky": f.Flaky, "failing": f.Failing, "wrong": f.Wrong, "followed": f.Followed,
+		"unchanged": f.Unchanged, "streaks": f.Streaks, "green": f.Green, "unescalated": f.Unescalated, "escalated": f.Escalated, "first": f.First,
+		"effective": f.Effective, "ineffective": f.Ineffective, "none": f.NoFeedback, "attempts": int(f.Attempts.sum), "seconds": int(f.Time.sum), "greens": f.Attempts.N(),
 	}
 	for k, n := range f.Decisions {
 		out[string(k)] = n
@@ -117,7 +117,7 @@ func TestTally(t *testing.T) {
 		if f.Runs != len(runs) || f.Cases != len(all) || f.Wrong > wrong || f.Wrong == 0 {
 			t.Errorf("%d runs of %d, %d cases of %d, %d of %d marks", f.Runs, len(runs), f.Cases, len(all), f.Wrong, wrong)
 		}
-		if f.Green > f.Troubles || f.Alone+f.Called > f.Troubles || f.Alone > f.Green || f.Unchanged > f.Followed || f.Wrong > f.Failing {
+		if f.Green > f.Streaks || f.Unescalated+f.Escalated > f.Streaks || f.Unescalated > f.Green || f.Unchanged > f.Followed || f.Wrong > f.Failing {
 			t.Errorf("%+v", f)
 		}
 	})

@@ -36,7 +36,7 @@ func Dimensions() []Dimension {
 const None = "-"
 
 // Window is the time that is looked at: from Since on and before Until. A zero
-// time is no bound. A trouble belongs to when it began.
+// time is no bound. A streak belongs to when it began.
 type Window struct{ Since, Until time.Time }
 
 // Holds reports whether at is in the window.
@@ -83,14 +83,14 @@ func (g *Groups) merge(o *Groups) {
 type Tally struct {
 	Window Window
 
-	repos map[string]*Groups
-	days  map[string]*Figures // of all repositories
-	edges map[string]*Edges
+	repos    map[string]*Groups
+	days     map[string]*Figures // of all repositories
+	requests map[string]*FeedbackRequests
 }
 
 // New returns a tally of nothing.
 func New(w Window) *Tally {
-	return &Tally{Window: w, repos: map[string]*Groups{}, days: map[string]*Figures{}, edges: map[string]*Edges{}}
+	return &Tally{Window: w, repos: map[string]*Groups{}, days: map[string]*Figures{}, requests: map[string]*FeedbackRequests{}}
 }
 
 // RepositoryOf returns the repository of a stream's key.
@@ -119,8 +119,8 @@ func (t *Tally) Merge(o *Tally) {
 			delete(t.days, day)
 		}
 	}
-	for repo, e := range o.edges {
-		t.edge(repo).merge(e)
+	for repo, e := range o.requests {
+		t.feedbackRequests(repo).merge(e)
 	}
 }
 
@@ -138,11 +138,11 @@ func (t *Tally) day(key string) *Figures {
 	return t.days[key]
 }
 
-func (t *Tally) edge(repo string) *Edges {
-	if t.edges[repo] == nil {
-		t.edges[repo] = &Edges{ByType: map[edge.Type]int{}}
+func (t *Tally) feedbackRequests(repo string) *FeedbackRequests {
+	if t.requests[repo] == nil {
+		t.requests[repo] = &FeedbackRequests{ByType: map[edge.Type]int{}}
 	}
-	return t.edges[repo]
+	return t.requests[repo]
 }
 
 // Repositories returns those of which anything was counted, sorted.
@@ -170,9 +170,9 @@ func (t *Tally) All() *Groups {
 }
 
 // Edges returns the figures of the feedback between the ports of plans.
-func (t *Tally) Edges() edge.Stats {
-	sum := &Edges{ByType: map[edge.Type]int{}}
-	for _, e := range t.edges {
+func (t *Tally) FeedbackRequests() edge.Stats {
+	sum := &FeedbackRequests{ByType: map[edge.Type]int{}}
+	for _, e := range t.requests {
 		sum.merge(e)
 	}
 	return sum.Stats()
@@ -182,10 +182,10 @@ func (t *Tally) Edges() edge.Stats {
 // there are no figures count nothing. A stream is to be added once.
 func (t *Tally) Add(key string, events []routing.Event) error {
 	switch {
-	case !routing.IsRegister(key):
+	case !routing.IsRepositoryStream(key):
 		return t.addCase(key, events)
 	case len(events) > 0 && events[0].Type.Family() == routing.FamilyFeedback:
-		return t.addEdges(key, events)
+		return t.addFeedbackRequests(key, events)
 	}
 	return nil
 }

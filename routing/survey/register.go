@@ -149,7 +149,7 @@ type Started struct {
 }
 
 // Register is the fold of a repository's register of feedback.
-type Register struct {
+type State struct {
 	Prompts   []Prompt // oldest first
 	Audits    []AuditRow
 	Feedback  []FeedbackRow
@@ -157,9 +157,9 @@ type Register struct {
 }
 
 // Projection folds the stream of a repository's surveys.
-var Projection = routing.Projection[Register]{
-	New: func(string) Register { return Register{} },
-	Apply: func(r Register, e routing.Event) (Register, error) {
+var Projection = routing.Projection[State]{
+	New: func(string) State { return State{} },
+	Apply: func(r State, e routing.Event) (State, error) {
 		if e.Type.Family() != routing.FamilySurvey {
 			return r, fmt.Errorf("unknown event type %q", e.Type)
 		}
@@ -179,7 +179,7 @@ func EntryOf(e routing.Event) (Entry, error) {
 }
 
 // Fold returns the surveys of a stream; see routing.Projection.
-func Fold(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
+func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // Events returns entries as events at now.
 func Events(entries []Entry, now time.Time) []routing.Event {
@@ -191,7 +191,7 @@ func Events(entries []Entry, now time.Time) []routing.Event {
 }
 
 // Prompt returns the prompt with an id.
-func (r Register) Prompt(id string) (Prompt, bool) {
+func (r State) Prompt(id string) (Prompt, bool) {
 	i := r.index(id)
 	if i < 0 {
 		return Prompt{}, false
@@ -200,7 +200,7 @@ func (r Register) Prompt(id string) (Prompt, bool) {
 }
 
 // ByNumber returns the prompt whose issue has a number.
-func (r Register) ByNumber(n int) (Prompt, bool) {
+func (r State) ByNumber(n int) (Prompt, bool) {
 	for _, p := range r.Prompts {
 		if n > 0 && p.Number == n {
 			return p, true
@@ -209,13 +209,13 @@ func (r Register) ByNumber(n int) (Prompt, bool) {
 	return Prompt{}, false
 }
 
-func (r Register) index(id string) int {
+func (r State) index(id string) int {
 	return slices.IndexFunc(r.Prompts, func(p Prompt) bool { return p.ID == id })
 }
 
 // Apply returns r with one entry more, or an error if it does not follow: a
 // second answer, an audit row that does not exist, a row that breaks its table.
-func (r Register) Apply(e Entry) (Register, error) {
+func (r State) Apply(e Entry) (State, error) {
 	r.Prompts = slices.Clone(r.Prompts)
 	switch e.Kind {
 	case EntryAudit:
@@ -248,7 +248,7 @@ func (r Register) Apply(e Entry) (Register, error) {
 	return r, nil
 }
 
-func (r Register) audit(e Entry) (Register, error) {
+func (r State) audit(e Entry) (State, error) {
 	if e.Audit == nil {
 		return r, fmt.Errorf("audit without its row")
 	}
@@ -262,11 +262,11 @@ func (r Register) audit(e Entry) (Register, error) {
 	return r, nil
 }
 
-func (r Register) hasAudit(id string) bool {
+func (r State) hasAudit(id string) bool {
 	return slices.ContainsFunc(r.Audits, func(a AuditRow) bool { return a.ID == id })
 }
 
-func (r Register) mayRecord(row UserFeedback, p Prompt) error {
+func (r State) mayRecord(row UserFeedback, p Prompt) error {
 	if err := row.Check(); err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (r Register) mayRecord(row UserFeedback, p Prompt) error {
 	return nil
 }
 
-func (r Register) opened(e Entry) (Register, error) {
+func (r State) opened(e Entry) (State, error) {
 	switch o := e.Opened; {
 	case o == nil || e.Prompt == "":
 		return r, fmt.Errorf("opened without a prompt")
@@ -365,7 +365,7 @@ func (p Prompt) done(e Entry) (Prompt, error) {
 	return p, nil
 }
 
-func (r Register) reentered(e Entry) (Register, error) {
+func (r State) reentered(e Entry) (State, error) {
 	if e.Reentry == nil || e.Reentry.Run == "" || len(e.Reentry.Prompts) == 0 {
 		return r, fmt.Errorf("reentered without a run or prompts")
 	}
@@ -383,11 +383,11 @@ func (r Register) reentered(e Entry) (Register, error) {
 	return r, nil
 }
 
-func (r Register) reentry(run string) int {
+func (r State) reentry(run string) int {
 	return slices.IndexFunc(r.Reentries, func(s Started) bool { return s.Run == run })
 }
 
-func (r Register) reentryDone(e Entry) (Register, error) {
+func (r State) reentryDone(e Entry) (State, error) {
 	run := strings.TrimPrefix(e.Work, workReentry)
 	i := r.reentry(run)
 	if i < 0 {

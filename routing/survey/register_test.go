@@ -18,7 +18,7 @@ type led struct {
 	events []routing.Event
 }
 
-func (l *led) fold() Register {
+func (l *led) fold() State {
 	l.t.Helper()
 	r, err := Fold(l.events)
 	if err != nil {
@@ -27,7 +27,7 @@ func (l *led) fold() Register {
 	return r
 }
 
-func (l *led) add(now time.Time, entries ...Entry) Register {
+func (l *led) add(now time.Time, entries ...Entry) State {
 	l.t.Helper()
 	l.events = append(l.events, Events(entries, now)...)
 	return l.fold()
@@ -68,7 +68,7 @@ func TestRegister(t *testing.T) {
 		if !slices.Equal(kinds, []string{"audit", "opened", "done"}) || r.Audits[0].ID != "TASK-0001" || r.Prompts[0].Audit != "TASK-0001" || *r.Audits[0].OutputPath != "optimizer/level20_report.md" {
 			t.Errorf("%v %+v", kinds, r)
 		}
-		if _, err := (Register{}).Apply(Entry{Kind: EntryOpened, Prompt: "x", Opened: &Opened{result(20), "TASK-0009", "en", time.Hour}}); err == nil {
+		if _, err := (State{}).Apply(Entry{Kind: EntryOpened, Prompt: "x", Opened: &Opened{result(20), "TASK-0009", "en", time.Hour}}); err == nil {
 			t.Error("a prompt without its audit row is taken")
 		}
 	})
@@ -197,7 +197,7 @@ func TestTimeout(t *testing.T) {
 
 func TestReentry(t *testing.T) {
 	t.Parallel()
-	over := func(t *testing.T, text string) (*led, Register) {
+	over := func(t *testing.T, text string) (*led, State) {
 		l := &led{t: t}
 		l.answer(l.open(1), Said{Answer: Answer{Level: Keep, FreeText: text}, By: "octo", Source: "comment/1", At: start}, start)
 		return l, l.fold()

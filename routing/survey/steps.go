@@ -13,7 +13,7 @@ import (
 // of; a step that was made before returns none.
 
 // Open opens the prompt about a result, after the audit row it refers to.
-func (r Register) Open(id string, res Result, language string, timeout time.Duration, lease *routing.Lease, now time.Time) []Entry {
+func (r State) Open(id string, res Result, language string, timeout time.Duration, lease *routing.Lease, now time.Time) []Entry {
 	if r.index(id) >= 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ const (
 // Answer records the answer s to a prompt, if it is the first and in time. One
 // said after the deadline finds the prompt timed out, whether that was recorded
 // before or not.
-func (r Register) Answer(id string, s Said, lease *routing.Lease, now time.Time) (Outcome, []Entry, error) {
+func (r State) Answer(id string, s Said, lease *routing.Lease, now time.Time) (Outcome, []Entry, error) {
 	p, ok := r.Prompt(id)
 	switch {
 	case !ok:
@@ -87,7 +87,7 @@ func (p Prompt) timeOut(lease *routing.Lease) []Entry {
 
 // Due returns what the time brings about: timeouts, and reminders, of which only
 // the newest that is due.
-func (r Register) Due(lease *routing.Lease, now time.Time) []Entry {
+func (r State) Due(lease *routing.Lease, now time.Time) []Entry {
 	var out []Entry
 	for _, p := range r.Prompts {
 		if !p.Open() {
@@ -132,7 +132,7 @@ type Completed struct {
 // prompts carry issues over. after names the workflows whose runs count; if it
 // is empty, those do that the prompts are about. A run counts once. Neither the
 // run of a re-entry counts, nor the run that a prompt is about itself.
-func (r Register) Reenter(run Completed, after []string, lease *routing.Lease) []Entry {
+func (r State) Reenter(run Completed, after []string, lease *routing.Lease) []Entry {
 	if run.Own || r.reentry(run.ID) >= 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (g *GitHub) close(ctx context.Context, c routing.Case, e routing.Effect) er
 	}
 	how, by, fix := wayOut(cp)
 	var kept []escalation.Record
-	reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		kept = nil
 		var events []routing.Event
 		for _, rec := range r.Open(c.Key, e.Checkpoint) {
@@ -91,7 +91,7 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 		_, _, err = g.Hub.PostOnce(ctx, g.Repo, rec.Number, marker.Format(e.Key+"/passes", 0), render.Leftover(c, e.Checkpoint, g.Render), false)
 		return g.unlessGone(ctx, err)
 	}
-	_, err = g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+	_, err = g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		return r.Leave(rec.ID, c.Key, e.Checkpoint, escalation.Released, i.ClosedBy, c.Checkpoints[e.Checkpoint].Green, g.now())
 	})
 	return err
@@ -137,7 +137,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 			}
 		}
 	}
-	_, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+	_, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		if now, ok := r.ByID(rec.ID); !ok || now.Open() {
 			return nil, nil // opened again in between
 		}
@@ -156,7 +156,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalation.Record, to github.
 				return err
 			}
 		}
-		if _, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) { return r.Settle(rec.ID, g.now()) }); err != nil {
+		if _, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Settle(rec.ID, g.now()) }); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (g *GitHub) closedBefore(ctx context.Context, rec escalation.Record) error 
 	if err != nil || i.State != "closed" || i.ClosedByBot || !rec.DismissedAt.IsZero() {
 		return g.unlessGone(ctx, err)
 	}
-	_, err = g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+	_, err = g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		return r.Dismiss(rec.ID, rec.Host().SHA, i.ClosedBy, i.ClosedAt)
 	})
 	return err
@@ -178,7 +178,7 @@ func (g *GitHub) closedBefore(ctx context.Context, rec escalation.Record) error 
 
 // unregistered closes issues that the case knows and the register does not:
 // filed before there was one, or by a ledger that was deleted.
-func (g *GitHub) unregistered(ctx context.Context, c routing.Case, e routing.Effect, reg escalation.Register) error {
+func (g *GitHub) unregistered(ctx context.Context, c routing.Case, e routing.Effect, reg escalation.State) error {
 	prefix := issueSlot(e.Checkpoint, "")
 	slots := make([]string, 0, 2)
 	for slot := range c.Done {

@@ -166,7 +166,7 @@ func generation(c routing.Case) int {
 }
 
 func neverFailed(cp routing.Checkpoint) bool {
-	for _, t := range cp.Turns {
+	for _, t := range cp.Attempts {
 		if t.Kind != routing.KindPass {
 			return false
 		}

@@ -75,18 +75,18 @@ func TestHandoffByWorkflow(t *testing.T) {
 		}
 		var p struct {
 			Case, Checkpoint, SHA string
-			Turn                  int
+			Iteration             int
 			Failures              []struct{ Name, Message, Suggestion string }
 			Changed               struct{ Fixed, New []string }
 			History               []struct {
-				Turn int
-				SHA  string
+				Iteration int
+				SHA       string
 			}
 		}
 		if err := json.Unmarshal([]byte(in["packet"]), &p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Case != "acme/app#12" || p.Checkpoint != "ci" || p.Turn != 2 || p.SHA != strings.Repeat("b", 40) {
+		if p.Case != "acme/app#12" || p.Checkpoint != "ci" || p.Iteration != 2 || p.SHA != strings.Repeat("b", 40) {
 			t.Errorf("%+v", p)
 		}
 		if len(p.Failures) != 1 || p.Failures[0].Name != "TestTwo" || p.Failures[0].Message != "got 1, want 2" || p.Failures[0].Suggestion != "fix TestTwo" {

@@ -40,15 +40,15 @@ func (g *GitHub) issue(ctx context.Context, c routing.Case, e routing.Effect) (s
 		return c.Done[e.Slot], nil // it passed, or a human went on, before it was filed
 	}
 	o := g.Render
-	call := escalation.CallOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), render.IssueTitle(c, e.Checkpoint, o), g.policy(e.Checkpoint))
+	call := escalation.RequestOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), render.IssueTitle(c, e.Checkpoint, o), g.policy(e.Checkpoint))
 	return g.call(ctx, c, call, g.Config.Escalation.Limits())
 }
 
 // call brings the issue that a call belongs to up to date, and opens it where
 // there is none. c is the case that calls.
-func (g *GitHub) call(ctx context.Context, c routing.Case, call escalation.Call, limits escalation.Limits) (string, error) {
+func (g *GitHub) call(ctx context.Context, c routing.Case, call escalation.Request, limits escalation.Limits) (string, error) {
 	call.Lease = g.lease().Take()
-	limits.FuseID = routing.RegisterKey(g.Repo.String(), routing.RegisterEscalations) + "/fuse"
+	limits.FuseID = routing.StreamKey(g.Repo.String(), routing.StreamEscalations) + "/fuse"
 	for try := 1; ; try++ {
 		rec, before, placed, err := g.place(ctx, call, limits)
 		if err != nil {
@@ -65,7 +65,7 @@ func (g *GitHub) call(ctx context.Context, c routing.Case, call escalation.Call,
 			return refOfIssue(i), err
 		}
 		// A person closed it and nobody said so.
-		if _, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+		if _, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 			return r.Dismiss(rec.ID, before.SHA, i.ClosedBy, i.ClosedAt)
 		}); err != nil {
 			return "", err
@@ -96,10 +96,10 @@ func refOf(rec escalation.Record) string {
 
 // place finds the record of the call in the register, or opens one. before is
 // the member that the record was about until then.
-func (g *GitHub) place(ctx context.Context, call escalation.Call, limits escalation.Limits) (rec escalation.Record, before escalation.Member, placed escalation.Placed, err error) {
+func (g *GitHub) place(ctx context.Context, call escalation.Request, limits escalation.Limits) (rec escalation.Record, before escalation.Member, placed escalation.Placed, err error) {
 	contains := map[escalation.Ancestry]bool{}
 	for {
-		reg, err := g.change(ctx, func(r escalation.Register) (_ []routing.Event, err error) {
+		reg, err := g.change(ctx, func(r escalation.State) (_ []routing.Event, err error) {
 			placed, err = r.Place(call, limits, contains, g.now())
 			if old, ok := r.ByID(placed.ID); ok {
 				before = old.Newest()
@@ -160,7 +160,7 @@ func (g *GitHub) show(ctx context.Context, c routing.Case, rec escalation.Record
 // filed notes where the issue stands. stale is true if the record has moved on
 // since rec.
 func (g *GitHub) filed(ctx context.Context, rec escalation.Record, i github.Issue) (now escalation.Record, stale bool, err error) {
-	reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		cur, _ := r.ByID(rec.ID)
 		stale = !cur.UpdatedAt.Equal(rec.UpdatedAt)
 		return r.Filed(rec.ID, i.Number, i.URL, g.now())
@@ -185,7 +185,7 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	if !errors.Is(err, github.ErrMoved) || number == "" {
 		return i, created, err
 	}
-	reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) { return r.Forget(rec.ID, g.now()) })
+	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Forget(rec.ID, g.now()) })
 	if err != nil || !news {
 		return github.Issue{}, false, err
 	}
@@ -210,7 +210,7 @@ func (g *GitHub) lease() ledger.Lease {
 // returns the record with the issue's number.
 func (g *GitHub) leaseFiling(ctx context.Context, rec escalation.Record) (escalation.Record, error) {
 	for rec.Number == 0 {
-		reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+		reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 			return r.File(rec.ID, *g.lease().Take(), g.now())
 		})
 		var busy *escalation.BusyError
@@ -259,7 +259,7 @@ func (g *GitHub) reopen(ctx context.Context, rec escalation.Record, i github.Iss
 	if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), mark); err != nil {
 		return err
 	}
-	reg, err := Register(ctx, g.Ledger, g.Repo.String())
+	reg, err := Escalations(ctx, g.Ledger, g.Repo.String())
 	if now, ok := reg.ByID(rec.ID); err == nil && ok && !now.Open() {
 		_, err = g.Hub.CloseIssue(ctx, g.Repo, i.Number, "", "")
 	}
@@ -270,7 +270,7 @@ func (g *GitHub) reopen(ctx context.Context, rec escalation.Record, i github.Iss
 // the ledger has it.
 func (g *GitHub) hostCase(ctx context.Context, c routing.Case, rec escalation.Record) (host, error) {
 	m := rec.Host()
-	if routing.IsRegister(m.Case) {
+	if routing.IsRepositoryStream(m.Case) {
 		return g.planHost(ctx, m, rec)
 	}
 	if m.Case == c.Key {
@@ -343,14 +343,14 @@ func (g *GitHub) commentURL(c routing.Case, checkpoint string) string {
 // owners are the people who own the failing files at the base branch. That
 // they are not known is no reason not to file.
 func (g *GitHub) owners(ctx context.Context, cp routing.Checkpoint) []string {
-	if len(cp.Turns) == 0 {
+	if len(cp.Attempts) == 0 {
 		return nil
 	}
 	base := g.Subject.Base
 	if base == "" {
 		base = g.Subject.DefaultBranch
 	}
-	who, err := g.Hub.Owners(ctx, g.Repo, base, escalation.Files(cp.Turns[len(cp.Turns)-1].Verdict))
+	who, err := g.Hub.Owners(ctx, g.Repo, base, escalation.Files(cp.Attempts[len(cp.Attempts)-1].Verdict))
 	if err != nil {
 		g.log().Warn("the owners of the failing files are not known", "repo", g.Repo.String(), "err", err)
 	}

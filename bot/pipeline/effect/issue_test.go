@@ -247,7 +247,7 @@ func TestManyCallAtOnce(t *testing.T) {
 			}
 		}
 		all(func(d *filing) error { return d.analyze("", "") })
-		reg, err := Register(t.Context(), led, "acme/app")
+		reg, err := Escalations(t.Context(), led, "acme/app")
 		if err != nil || k.issues[0].State != "closed" || len(k.posts) != 1 || len(reg.AllOpen()) != 0 || !reg.Records[0].Settled {
 			t.Fatalf("round %d: %v, issue %s, posts %v, %d open", round, err, k.issues[0].State, k.posts, len(reg.AllOpen()))
 		}
@@ -274,8 +274,8 @@ func TestIssueLife(t *testing.T) {
 			t.Fatal(k.issues[0].Labels)
 		}
 		cp := d.c.Checkpoints["ci"]
-		cp.Turns = slices.Clone(cp.Turns)
-		cp.Turns[0].Verdict.Class, cp.Turns[0].Kind = routing.DesignMismatch, routing.KindDesign
+		cp.Attempts = slices.Clone(cp.Attempts)
+		cp.Attempts[0].Verdict.Class, cp.Attempts[0].Kind = routing.DesignMismatch, routing.KindDesign
 		d.c.Checkpoints["ci"], d.c.Generation = cp, d.c.Generation+1
 		_, err := d.g.Do(t.Context(), d.c, routing.Effect{Kind: routing.EffectIssue, Checkpoint: "ci", Target: string(routing.KindDesign), Slot: "s"}, false)
 		must(t, err)
@@ -308,7 +308,7 @@ func TestIssueLife(t *testing.T) {
 		for _, e := range events {
 			must(t, d.apply(e))
 		}
-		reg, err := Register(t.Context(), led, "acme/app")
+		reg, err := Escalations(t.Context(), led, "acme/app")
 		must(t, err)
 		open := reg.AllOpen()
 		if len(open) != 1 || len(open[0].Members) != 2 || len(k.issues) != 2 || k.issues[0].State != "open" || k.issues[1].State != "closed" {
@@ -323,7 +323,7 @@ func TestIssueLife(t *testing.T) {
 		d := newFiling(t, k, led, 1)
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		must(t, d.apply(human(d, routing.HumanActed{Action: routing.HumanResume})))
-		reg, err := Register(t.Context(), led, "acme/app")
+		reg, err := Escalations(t.Context(), led, "acme/app")
 		must(t, err)
 		if r := reg.Records[0]; r.ResolvedBy != "octocat" || r.ResolvedAt.IsZero() || r.Resolution != string(escalation.Released) || k.issues[0].State != "closed" {
 			t.Errorf("%+v", r)

@@ -26,11 +26,11 @@ func (g *GitHub) planHost(ctx context.Context, m escalation.Member, rec escalati
 	h := host{Case: routing.Case{Key: m.Case}}
 	name, id, ok := routing.ParsePortKey(m.Case)
 	if !ok {
-		_, edge, ok := routing.ParseEdgeKey(m.Case)
+		_, edge, ok := routing.ParseFeedbackRequestKey(m.Case)
 		if !ok {
 			return h, fmt.Errorf("%q names neither a case nor a port nor feedback", m.Case)
 		}
-		reg, err := requests.All(g.Ledger, g.Repo.String()).Register(ctx)
+		reg, err := requests.All(g.Ledger, g.Repo.String()).State(ctx)
 		if err != nil {
 			return h, err
 		}
@@ -50,11 +50,11 @@ func (g *GitHub) planHost(ctx context.Context, m escalation.Member, rec escalati
 	return h, err
 }
 
-// CallForPort brings the issue of a port that calls a human up to date, and opens
+// EscalatePort brings the issue of an escalated port up to date, and opens
 // it where there is none. It returns the issue's number and address, "" where
 // there is none to be shown. A pass a moment ago is no reason to wait: a port
 // has had its turns.
-func (g *GitHub) CallForPort(ctx context.Context, call escalation.Call) (string, error) {
+func (g *GitHub) EscalatePort(ctx context.Context, call escalation.Request) (string, error) {
 	limits := g.Config.Escalation.Limits()
 	limits.Quiet = 0
 	call.Facts.Title = planview.PortTitle(call.Member.Case, call.Facts.Type, g.Render)
@@ -66,7 +66,7 @@ func (g *GitHub) CallForPort(ctx context.Context, call escalation.Call) (string,
 func (g *GitHub) AskPlanner(ctx context.Context, plan string, x feedback.Record) (string, error) {
 	limits := g.Config.Escalation.Limits()
 	limits.Quiet = 0
-	key := routing.EdgeKey(g.Repo.String(), plan, x.ID)
+	key := routing.FeedbackRequestKey(g.Repo.String(), plan, x.ID)
 	call := x.Asks(key)
 	call.Facts.Title = planview.RequestTitle(x, g.Render)
 	return g.call(ctx, routing.Case{Key: key}, call, limits)
@@ -76,7 +76,7 @@ func (g *GitHub) AskPlanner(ctx context.Context, plan string, x feedback.Record)
 // ceased to wait, and who ended it, "" for a green run. An issue that holds
 // nothing any more is closed with comment. It may be done again.
 func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error {
-	reg, err := g.change(ctx, func(r escalation.Register) ([]routing.Event, error) {
+	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		var events []routing.Event
 		for _, rec := range r.Open(key, checkpoint) {
 			if how == escalation.Passed && !rec.Fuse && !g.Config.Escalation.Resolves(rec.Type) && rec.DismissedAt.IsZero() {
@@ -107,7 +107,7 @@ func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escala
 
 // labelsOf are the labels of a record's issue.
 func labelsOf(rec escalation.Record) []github.LabelSpec {
-	if _, _, asks := routing.ParseEdgeKey(rec.Host().Case); asks && !rec.Fuse {
+	if _, _, asks := routing.ParseFeedbackRequestKey(rec.Host().Case); asks && !rec.Fuse {
 		return []github.LabelSpec{
 			{Name: "switchback", Color: "5319e7", Description: "Filed by Switchback"},
 			{Name: "switchback:planning", Color: "bf8700", Description: "A port asks for a change of its plan"},
@@ -117,6 +117,6 @@ func labelsOf(rec escalation.Record) []github.LabelSpec {
 }
 
 // Register reads the register of escalations.
-func (g *GitHub) Register(ctx context.Context) (escalation.Register, error) {
-	return Register(ctx, g.Ledger, g.Repo.String())
+func (g *GitHub) Escalations(ctx context.Context) (escalation.State, error) {
+	return Escalations(ctx, g.Ledger, g.Repo.String())
 }

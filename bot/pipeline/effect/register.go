@@ -9,22 +9,22 @@ import (
 )
 
 // Register reads the register of escalations of a repository.
-func Register(ctx context.Context, led ledger.Ledger, repo string) (escalation.Register, error) {
+func Escalations(ctx context.Context, led ledger.Ledger, repo string) (escalation.State, error) {
 	return escalations(led, repo).Load(ctx)
 }
 
-func escalations(led ledger.Ledger, repo string) ledger.Stream[escalation.Register] {
-	return ledger.Of(led, routing.RegisterKey(repo, routing.RegisterEscalations), escalation.Projection)
+func escalations(led ledger.Ledger, repo string) ledger.Stream[escalation.State] {
+	return ledger.Of(led, routing.StreamKey(repo, routing.StreamEscalations), escalation.Projection)
 }
 
 // ChangeRegister asks fn what happened to the newest register of escalations of
 // a repository, appends that, and returns the register with it. On a conflict
 // fn is asked again, so it must have no effects.
-func ChangeRegister(ctx context.Context, led ledger.Ledger, repo string, fn func(escalation.Register) ([]routing.Event, error)) (escalation.Register, error) {
+func ChangeEscalations(ctx context.Context, led ledger.Ledger, repo string, fn func(escalation.State) ([]routing.Event, error)) (escalation.State, error) {
 	return escalations(led, repo).Update(ctx, fn)
 }
 
 // change is ChangeRegister of the effector's repository.
-func (g *GitHub) change(ctx context.Context, fn func(escalation.Register) ([]routing.Event, error)) (escalation.Register, error) {
-	return ChangeRegister(ctx, g.Ledger, g.Repo.String(), fn)
+func (g *GitHub) change(ctx context.Context, fn func(escalation.State) ([]routing.Event, error)) (escalation.State, error) {
+	return ChangeEscalations(ctx, g.Ledger, g.Repo.String(), fn)
 }

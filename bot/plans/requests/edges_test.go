@@ -34,7 +34,7 @@ func send(t *testing.T, b Store, from, to, kind string) Sent {
 
 func status(t *testing.T, b Store, id string) feedback.Status {
 	t.Helper()
-	r, err := b.Register(t.Context())
+	r, err := b.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestBook(t *testing.T) {
 		if x, err := b.Answer(ctx, "model", q.ID, "pay(amount)", nil); err != nil || x.Status != feedback.Verifying {
 			t.Errorf("%+v %v", x, err)
 		}
-		l := plan.Loop{Port: "model", Status: plan.Success, Turn: 1, Requests: first.Requests}
+		l := plan.Loop{Port: "model", Status: plan.Success, Attempt: 1, Requests: first.Requests}
 		for range 2 { // it was answered, and is not answered again by the run's end
 			if err := b.Settle(ctx, l, "done"); err != nil || status(t, b, q.ID) != feedback.Verifying {
 				t.Errorf("%v %s", err, status(t, b, q.ID))
@@ -113,7 +113,7 @@ func TestBook(t *testing.T) {
 			all.Go(func() { send(t, b, fmt.Sprintf("n%d", i), "model", "FIX_REQUEST") })
 		}
 		all.Wait()
-		if r, err := b.Register(ctx); err != nil || len(r.Open("ports/run-1")) != 12 {
+		if r, err := b.State(ctx); err != nil || len(r.Open("ports/run-1")) != 12 {
 			t.Errorf("%v", err)
 		}
 	})
@@ -135,7 +135,7 @@ func TestBook(t *testing.T) {
 	})
 	t.Run("a register that is not readable is an error that says where", func(t *testing.T) {
 		b := newBook()
-		if _, err := b.Ledger.Append(ctx, routing.RegisterKey("acme/app", routing.RegisterEdges), "", []routing.Event{{Type: "feedback.queued", Data: json.RawMessage(`{"feedback_id": "FB-009"}`)}}); err != nil {
+		if _, err := b.Ledger.Append(ctx, routing.StreamKey("acme/app", routing.StreamFeedbackRequests), "", []routing.Event{{Type: "feedback.queued", Data: json.RawMessage(`{"feedback_id": "FB-009"}`)}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Before(ctx, "model"); err == nil || !strings.Contains(err.Error(), "event 1 of stream acme/app!edges") {

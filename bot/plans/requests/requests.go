@@ -27,18 +27,18 @@ type Store struct {
 func All(led ledger.Ledger, repo string) Store { return Store{Ledger: led, Repo: repo} }
 
 // Register reads the register of edges of the repository, of all builds.
-func (b Store) Register(ctx context.Context) (feedback.Register, error) {
+func (b Store) State(ctx context.Context) (feedback.State, error) {
 	return b.stream().Load(ctx)
 }
 
 // Change asks fn what to add to the register, appends that, and returns the
 // register with it. On a conflict fn is asked again, so it must have no effects.
-func (b Store) Change(ctx context.Context, fn func(feedback.Register) ([]routing.Event, error)) (feedback.Register, error) {
+func (b Store) Change(ctx context.Context, fn func(feedback.State) ([]routing.Event, error)) (feedback.State, error) {
 	return b.stream().Update(ctx, fn)
 }
 
-func (b Store) stream() ledger.Stream[feedback.Register] {
-	return ledger.Of(b.Ledger, routing.RegisterKey(b.Repo, routing.RegisterEdges), feedback.Projection)
+func (b Store) stream() ledger.Stream[feedback.State] {
+	return ledger.Of(b.Ledger, routing.StreamKey(b.Repo, routing.StreamFeedbackRequests), feedback.Projection)
 }
 
 // Sent is what a sending came to, as it is told to the sender.
@@ -55,7 +55,7 @@ type Sent struct {
 func (b Store) Send(ctx context.Context, message []byte) (Sent, error) {
 	var out feedback.Sent
 	now := b.Now()
-	_, err := b.Change(ctx, func(r feedback.Register) (_ []routing.Event, err error) {
+	_, err := b.Change(ctx, func(r feedback.State) (_ []routing.Event, err error) {
 		out, err = r.SendJSON(b.Build, b.Plan, message, now)
 		return out.Events, err
 	})
@@ -71,7 +71,7 @@ type Received struct {
 // Receive delivers what is queued for a node, and returns what stands with it.
 // It returns the same until the node's run is settled.
 func (b Store) Receive(ctx context.Context, node string) (Received, error) {
-	r, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) { return r.Receive(b.Build, node, b.Now()) })
+	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return r.Receive(b.Build, node, b.Now()) })
 	if err != nil {
 		return Received{}, err
 	}
@@ -80,7 +80,7 @@ func (b Store) Receive(ctx context.Context, node string) (Received, error) {
 
 // Answer notes what a node answers to a question that it was handed.
 func (b Store) Answer(ctx context.Context, node, id, text string, files []string) (feedback.Record, error) {
-	r, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
+	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok || x.Plan != b.Build || x.Message.To != node {
 			return nil, fmt.Errorf("%s is no feedback to %s", id, node)
@@ -101,7 +101,7 @@ type Before struct {
 // Before delivers what is queued for a port and returns what its run is for. A
 // port that verifies is handed the answers to its questions, and no feedback.
 func (b Store) Before(ctx context.Context, id string) (Before, error) {
-	r, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) { return r.Receive(b.Build, id, b.Now()) })
+	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return r.Receive(b.Build, id, b.Now()) })
 	if err != nil {
 		return Before{}, err
 	}
@@ -122,7 +122,7 @@ func (b Store) Before(ctx context.Context, id string) (Before, error) {
 
 // Waiting returns the open feedback of a port whose targets have not run.
 func (b Store) Waiting(ctx context.Context, id string) ([]feedback.Record, error) {
-	r, err := b.Register(ctx)
+	r, err := b.State(ctx)
 	return r.Waiting(b.Build, id), err
 }
 
@@ -132,15 +132,15 @@ func (b Store) Settle(ctx context.Context, l plan.Loop, output string) error {
 	if len(l.Requests) == 0 {
 		return nil
 	}
-	_, err := b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) { return l.Settle(r, b.Plan, output, b.Now()) })
+	_, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return l.Settle(r, b.Plan, output, b.Now()) })
 	return err
 }
 
 // Hand delivers what can be delivered now, and ends what cannot go on, as its
 // sender or its target is no longer in the plan. What goes to the root stands
 // with people from then on.
-func (b Store) Hand(ctx context.Context) (feedback.Register, error) {
-	return b.Change(ctx, func(r feedback.Register) ([]routing.Event, error) {
+func (b Store) Hand(ctx context.Context) (feedback.State, error) {
+	return b.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
 		var out []routing.Event
 		now := b.Now()
 		do := func(events []routing.Event, err error) error {

@@ -57,7 +57,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 				t.Errorf("%+v %v", s, err)
 			}
 		}
-		if reg, _ := b.Register(t.Context()); len(reg.Records) != 1 || reg.Records[0].Message.From != "greet" || reg.Records[0].Plan != "plan/b" {
+		if reg, _ := b.State(t.Context()); len(reg.Records) != 1 || reg.Records[0].Message.From != "greet" || reg.Records[0].Plan != "plan/b" {
 			t.Errorf("%+v", reg.Records)
 		}
 		if why, err := (&Pair{Spec: plan.Spec{ID: "greet"}, Edges: b}).waits(t.Context(), e); err != nil || why != "it waits for feedback FB-001 to model (FIX_REQUEST, round 1 of 2)" {
@@ -107,7 +107,7 @@ func TestPairActsOnFeedback(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("it runs again although it passed, and is handed the feedback in every turn (S3-42 S3-44)", func(t *testing.T) {
-		if r := p.run(); r.Status != plan.Success || r.Turns != 2 {
+		if r := p.run(); r.Status != plan.Success || r.Attempts != 2 {
 			t.Fatalf("%+v", r)
 		}
 		for _, name := range []string{"fed1", "fed2"} {
@@ -120,7 +120,7 @@ func TestPairActsOnFeedback(t *testing.T) {
 		}
 	})
 	t.Run("then it is to be verified, and the port is not run for it again (S3-57)", func(t *testing.T) {
-		r, err := b.Register(t.Context())
+		r, err := b.State(t.Context())
 		if x, _ := r.ByID("FB-001"); err != nil || x.Status != feedback.Verifying || !strings.Contains(x.Attempts[0].Fix.Summary, "greet passed in turn 2") {
 			t.Errorf("%+v %v", x, err)
 		}

@@ -89,7 +89,7 @@ type turnFiles struct{ brief, feedback, feedbackJSON, result, tokens, reports, s
 // prepare writes the files of a worker's turn, and removes what an earlier
 // process left in their place.
 func (f files) prepare(spec plan.Spec, l plan.Loop, role plan.Role, result []byte, feedback string, feedbackJSON []byte) (turnFiles, error) {
-	turn := strconv.Itoa(l.Turn)
+	turn := strconv.Itoa(l.Attempt)
 	t := turnFiles{brief: f.path("brief.md"), tokens: f.path("tokens-" + string(role) + "-" + turn)}
 	errs := []error{f.write("brief.md", []byte(spec.Brief+"\n")), remove(t.tokens)}
 	if feedback != "" {
@@ -133,7 +133,7 @@ func (p *Pair) environment(l plan.Loop, role plan.Role, t turnFiles, r *relay) [
 	self, _ := os.Executable() // without it a worker looks for the program in its PATH
 	for _, kv := range [][2]string{
 		{"PORT", p.Spec.ID}, {"PLAN", p.Plan}, {"BUILD", p.buildName()}, {"ROLE", string(role)}, {"SESSION", session}, {"BIN", self}, {"BRIEF", t.brief},
-		{"TURN", strconv.Itoa(l.Turn)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
+		{"TURN", strconv.Itoa(l.Attempt)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
 		{"FEEDBACK", t.feedback}, {"FEEDBACK_JSON", t.feedbackJSON}, {"TOKENS_FILE", t.tokens}, {"TOKEN_BUDGET", strconv.FormatInt(l.TokenBudget, 10)},
 		{"RESULT_JSON", t.result}, {"REPORTS", t.reports}, {"TEST_FEEDBACK", t.said},
 		{"CHANNEL", l.ChannelID}, {"CHANNEL_URL", r.url}, {"CHANNEL_TOKEN", r.tokens[session]},

@@ -223,7 +223,7 @@ func (p *Pair) events(l plan.Loop, acts []plan.Action, j plan.Journal, hash stri
 			add(plan.Event{Kind: plan.ChannelOpened, Session: l.Operator, Channel: channel})
 		case plan.Send:
 			if a.Message.Type == plan.FeedbackMessage {
-				add(plan.Event{Kind: plan.WorkerFeedback, Session: l.TestSession, Turn: l.CurrentTry, Feedback: l.Last})
+				add(plan.Event{Kind: plan.WorkerFeedback, Session: l.TestSession, Iteration: l.CurrentTry, Feedback: l.Last})
 			}
 			add(plan.Event{Kind: plan.DirectMessage, Session: a.Message.From, Message: a.Message})
 		case plan.CloseDown:
@@ -231,7 +231,7 @@ func (p *Pair) events(l plan.Loop, acts []plan.Action, j plan.Journal, hash stri
 			add(plan.Event{Kind: plan.ChannelShut, Session: l.Operator, Channel: channel})
 		case plan.Escalate:
 			c := callOf(l, now)
-			add(plan.Event{Kind: plan.EscalationNew, Session: l.Operator, Call: &c})
+			add(plan.Event{Kind: plan.EscalationNew, Session: l.Operator, Escalation: &c})
 		}
 	}
 	add(p.progress(l))
@@ -245,7 +245,7 @@ func (p *Pair) events(l plan.Loop, acts []plan.Action, j plan.Journal, hash stri
 	if l.Status == plan.Success {
 		for _, c := range j.Waiting() {
 			c.ResolvedBy, c.ResolvedAt = "switchback", now
-			add(plan.Event{Kind: plan.EscalationResolved, Session: l.Operator, Call: &c})
+			add(plan.Event{Kind: plan.EscalationResolved, Session: l.Operator, Escalation: &c})
 		}
 	}
 	for _, s := range []string{l.ImplSession, l.TestSession, l.Operator} {
@@ -265,9 +265,9 @@ func (p *Pair) spawn(l plan.Loop, now time.Time) []plan.Event {
 	w := &plan.Spawn{Role: role, Mark: p.mark, Host: p.Me.Host}
 	if c.Workflow != "" {
 		w = &plan.Spawn{Role: role, Mark: p.mark, Workflow: c.Workflow, At: now,
-			Key: plan.Dispatch{Plan: p.Plan, Port: p.Spec.ID, Role: role, Turn: l.Turn, Mark: p.mark}.Key()}
+			Key: plan.Dispatch{Plan: p.Plan, Port: p.Spec.ID, Role: role, Turn: l.Attempt, Mark: p.mark}.Key()}
 	}
-	return []plan.Event{{Kind: plan.WorkerSpawn, At: now, Session: sessionOf(l, role), Turn: l.Turn, Spawn: w}}
+	return []plan.Event{{Kind: plan.WorkerSpawn, At: now, Session: sessionOf(l, role), Iteration: l.Attempt, Spawn: w}}
 }
 
 // roleOf is whose turn it is.
@@ -293,7 +293,7 @@ func (p *Pair) command(role plan.Role) *plan.Command {
 }
 
 func (p *Pair) progress(l plan.Loop) plan.Event {
-	session, task := l.ImplSession, fmt.Sprintf("turn %d of %d: %s", l.Turn, l.MaxRetries+1, l.Phase)
+	session, task := l.ImplSession, fmt.Sprintf("turn %d of %d: %s", l.Attempt, l.MaxRetries+1, l.Phase)
 	if l.Phase == plan.Testing {
 		session = l.TestSession
 	}
@@ -304,9 +304,9 @@ func (p *Pair) progress(l plan.Loop) plan.Event {
 		Progress: &plan.Progress{Session: session, Port: l.Port, Progress: l.Share(), Task: task, Tokens: l.Tokens}}
 }
 
-func callOf(l plan.Loop, now time.Time) plan.Call {
+func callOf(l plan.Loop, now time.Time) plan.Escalation {
 	f := l.Escalation
-	return plan.Call{ID: l.ID + "/escalation", Session: l.Operator, Port: l.Port, Type: f.Type, Severity: f.Severity, Title: f.Title, Text: f.Description,
+	return plan.Escalation{ID: l.ID + "/escalation", Session: l.Operator, Port: l.Port, Type: f.Type, Severity: f.Severity, Title: f.Title, Text: f.Description,
 		Context:   map[string]any{"kind": f.Kind, "text": f.Context, "turns": l.CurrentTry, "tokens_used": l.Tokens},
 		Suggested: orNone(slices.Clone(f.Suggested)), CreatedAt: now}
 }

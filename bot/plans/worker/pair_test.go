@@ -120,7 +120,7 @@ func TestPairPassesWithFeedback(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, third, junit)
 	r := p.run()
-	if r.Status != plan.Success || r.Turns != 3 || r.Reworks != 2 || r.Tokens != 300 || r.Hash == "" {
+	if r.Status != plan.Success || r.Attempts != 3 || r.Retries != 2 || r.Tokens != 300 || r.Hash == "" {
 		t.Errorf("%+v", r)
 	}
 	t.Run("S2-1 S2-2 S2-13 sessions of three depths, then the channel, then the pair", func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestPairPassesWithFeedback(t *testing.T) {
 	})
 	t.Run("S2-26 the pass is reported: a result file, and the sessions end", func(t *testing.T) {
 		var kept plan.Result
-		if err := json.Unmarshal([]byte(p.kept("result.json")), &kept); err != nil || kept.Status != plan.Success || kept.Turns != 3 {
+		if err := json.Unmarshal([]byte(p.kept("result.json")), &kept); err != nil || kept.Status != plan.Success || kept.Attempts != 3 {
 			t.Errorf("%+v %v", kept, err)
 		}
 		if strings.Count(p.kinds(), "session.end") != 3 {
@@ -195,7 +195,7 @@ func TestPairPassesWithFeedback(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		p.spec.Brief = "Say hello louder."
-		if r := p.run(); r.Turns != 1 || p.journal().Pairs != 2 {
+		if r := p.run(); r.Attempts != 1 || p.journal().Pairs != 2 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -227,7 +227,7 @@ func TestPairIsEscalated(t *testing.T) {
 				c.change(&p.spec)
 			}
 			r := p.run()
-			if r.Status != plan.Raised || r.Outcome != c.outcome || r.Turns != c.turns || strings.Count(p.kinds(), "worker.feedback") != c.feedback {
+			if r.Status != plan.Raised || r.Outcome != c.outcome || r.Attempts != c.turns || strings.Count(p.kinds(), "worker.feedback") != c.feedback {
 				t.Errorf("%+v %s", r, p.kinds())
 			}
 			calls := p.journal().Waiting()
@@ -252,10 +252,10 @@ func TestPairIsEscalated(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		j := p.journal()
-		if len(j.Waiting()) != 0 || len(j.Calls) != 1 || j.Calls[0].ID != id || j.Calls[0].ResolvedBy != "switchback" || !strings.Contains(p.kinds(), "escalation.resolved") {
-			t.Errorf("%+v", j.Calls)
+		if len(j.Waiting()) != 0 || len(j.Escalations) != 1 || j.Escalations[0].ID != id || j.Escalations[0].ResolvedBy != "switchback" || !strings.Contains(p.kinds(), "escalation.resolved") {
+			t.Errorf("%+v", j.Escalations)
 		}
-		if err := j.Apply(plan.Event{Kind: plan.EscalationResolved, Call: &j.Calls[0]}); err == nil {
+		if err := j.Apply(plan.Event{Kind: plan.EscalationResolved, Escalation: &j.Escalations[0]}); err == nil {
 			t.Error("resolved twice")
 		}
 	})
@@ -299,7 +299,7 @@ func TestPairThatBreaks(t *testing.T) {
 	t.Run("an impl that fails is a failing turn, and nothing is tested", func(t *testing.T) {
 		t.Parallel()
 		p := newPlace(t, `[ -n "$SWITCHBACK_FEEDBACK" ] && cp "$SWITCHBACK_FEEDBACK" told && echo hello > hello.txt || { echo no idea; kill -KILL $$; }`, junit)
-		if r := p.run(); r.Status != plan.Success || r.Turns != 2 {
+		if r := p.run(); r.Status != plan.Success || r.Attempts != 2 {
 			t.Errorf("%+v", r)
 		}
 		if told := p.read("told"); !strings.Contains(told, "signal 9") || !strings.Contains(told, "no idea") {
@@ -311,7 +311,7 @@ func TestPairThatBreaks(t *testing.T) {
 		p := newPlace(t, `[ "$SWITCHBACK_TURN" = 1 ] || grep -q . "$SWITCHBACK_FEEDBACK" && echo told >> seen; rm -rf "$SWITCHBACK_FEEDBACK" "$SWITCHBACK_BRIEF" "$(dirname "$SWITCHBACK_BRIEF")"; mkdir -p "$(dirname "$SWITCHBACK_TOKENS_FILE")"; printf '{"total_tokens": 7}\n{"total_tok' > "$SWITCHBACK_TOKENS_FILE"`,
 			`echo '{"success": tr' > "$SWITCHBACK_TEST_FEEDBACK"; exit 0`)
 		r := p.run()
-		if r.Status != plan.Raised || r.Turns != 4 || r.Tokens != 28 || !strings.Contains(r.Reason, "not readable") || strings.Count(p.read("seen"), "told") != 4 {
+		if r.Status != plan.Raised || r.Attempts != 4 || r.Tokens != 28 || !strings.Contains(r.Reason, "not readable") || strings.Count(p.read("seen"), "told") != 4 {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -258,7 +258,7 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 			return a.trouble(ctx, err)
 		}
 	}
-	d := plan.Dispatch{Plan: a.Plan, Port: a.Spec.ID, Role: a.role, Turn: a.loop.Turn, Mark: a.worker.Mark}
+	d := plan.Dispatch{Plan: a.Plan, Port: a.Spec.ID, Role: a.role, Turn: a.loop.Attempt, Mark: a.worker.Mark}
 	if err = x.Remote.DispatchWorkflow(sctx, x.Repo, a.worker.Workflow, ref, a.inputs(d)); err != nil {
 		return a.trouble(ctx, err)
 	}
@@ -294,7 +294,7 @@ func (a *await) sent(ctx context.Context) error {
 
 func (a *await) note(ctx context.Context, kind plan.EventKind, w plan.Spawn) error {
 	return a.record(ctx, func(j plan.Journal) []plan.Event {
-		out := []plan.Event{{Kind: kind, Session: sessionOf(a.loop, a.role), Turn: a.loop.Turn, Spawn: &w}}
+		out := []plan.Event{{Kind: kind, Session: sessionOf(a.loop, a.role), Iteration: a.loop.Attempt, Spawn: &w}}
 		if a.Workflows.Leave && w.Sent {
 			out = append(out, a.leaving(j))
 			a.left = true

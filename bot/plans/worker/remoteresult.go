@@ -68,7 +68,7 @@ func (a *await) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
 	if err != nil {
 		return out, err
 	}
-	dir := filepath.Join(a.Dir, "reports-"+strconv.Itoa(a.loop.Turn))
+	dir := filepath.Join(a.Dir, "reports-"+strconv.Itoa(a.loop.Attempt))
 	n := 0
 	for _, art := range github.Newest(all) {
 		if art.Name != WorkerArtifact && !strings.HasPrefix(art.Name, WorkerArtifact+"-") {

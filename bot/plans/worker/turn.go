@@ -77,7 +77,7 @@ func (p *Pair) turn(ctx context.Context, l plan.Loop, role plan.Role, r *relay) 
 
 // keepLog keeps what a worker printed, and settles its turn.
 func (p *Pair) keepLog(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
-	name := fmt.Sprintf("%s-%d.log", role, l.Turn)
+	name := fmt.Sprintf("%s-%d.log", role, l.Attempt)
 	if err := (files{p.Dir}).write(name, []byte(redact.Text(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
 	}
@@ -241,7 +241,7 @@ func (p *Pair) settle(ctx context.Context, l plan.Loop, role plan.Role, w worked
 		var out []plan.Event
 		if p.command(role) != nil {
 			session := sessionOf(l, role)
-			out = append(out, plan.Event{Kind: plan.WorkerComplete, At: now, Session: session, Turn: l.Turn, Exit: w.exit(role)})
+			out = append(out, plan.Event{Kind: plan.WorkerComplete, At: now, Session: session, Iteration: l.Attempt, Exit: w.exit(role)})
 		}
 		return append(out, p.events(s.Loop, s.acts, j, hash, now)...)
 	})
@@ -305,7 +305,7 @@ type implResult struct {
 }
 
 func (w worked) result(l plan.Loop) implResult {
-	return implResult{l.Turn, w.took.Seconds(), w.tokens, markdown.Printable(redact.Text(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
+	return implResult{l.Attempt, w.took.Seconds(), w.tokens, markdown.Printable(redact.Text(w.tape.End(keptSent))), w.tape.Total(), w.notes, w.url}
 }
 
 // resultOf returns what the implementing worker sent in the present turn.

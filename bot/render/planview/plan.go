@@ -115,8 +115,8 @@ func newRow(r plan.Row, o render.Options) boardRow {
 	if t := strings.TrimSpace(r.Title); t != "" {
 		out.Port += " " + markdown.ProseLimit(o.Redacted(t), 100)
 	}
-	if r.Turns > 0 {
-		out.Turns = md(strconv.Itoa(r.Turns))
+	if r.Attempts > 0 {
+		out.Turns = md(strconv.Itoa(r.Attempts))
 	}
 	if r.Seconds > 0 {
 		out.Took = md(time.Duration(r.Seconds * float64(time.Second)).Round(time.Second).String())
@@ -262,7 +262,7 @@ func CannotStart(err error, o render.Options) string {
 }
 
 // Status says how the ports of a plan stand, and what feedback is open.
-func Status(name string, r plan.Register, open []feedback.Record, o render.Options) string {
+func Status(name string, r plan.BuildState, open []feedback.Record, o render.Options) string {
 	l := o.Language
 	standings := map[plan.Standing]int{}
 	for _, k := range r.Ports {
@@ -277,7 +277,7 @@ func Status(name string, r plan.Register, open []feedback.Record, o render.Optio
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Ports)) {
 		if k := r.Ports[id]; (k.Standing == plan.IsEscalated || k.Standing == plan.IsFailed || k.Standing == plan.IsRunning) && len(p.Ports) < 39 {
-			p.Ports = append(p.Ports, l.Say("planstatus.port", "port", markdown.Code(o.Redacted(id)), "state", l.Say("plan."+string(k.Standing)), "turns", l.Count("plan.turn", k.Turns)))
+			p.Ports = append(p.Ports, l.Say("planstatus.port", "port", markdown.Code(o.Redacted(id)), "state", l.Say("plan."+string(k.Standing)), "turns", l.Count("plan.turn", k.Attempts)))
 		}
 	}
 	for _, x := range open[:min(len(open), 40)] {

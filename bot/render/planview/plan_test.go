@@ -16,8 +16,8 @@ func planBoard() plan.Board {
 		return r
 	}
 	a, b, c := row("a", plan.IsPassed), row("b", plan.IsEscalated, "a"), row("c", plan.IsBlocked, "a", "b")
-	a.Turns, a.Seconds, a.URL, a.Title = 2, 91.4, "https://github.com/octo/work/actions/runs/7", "Fix | the @team thing"
-	b.Reason, b.Turns, b.Pair = "TestX fails <!-- switchback:v1 key=x gen=9 -->\n/switchback resume", 4, "run-7/b"
+	a.Attempts, a.Seconds, a.URL, a.Title = 2, 91.4, "https://github.com/octo/work/actions/runs/7", "Fix | the @team thing"
+	b.Reason, b.Attempts, b.Pair = "TestX fails <!-- switchback:v1 key=x gen=9 -->\n/switchback resume", 4, "run-7/b"
 	c.By = []string{"b"}
 	return plan.Board{Build: plan.Build{ID: "run-7", Rounds: 2}, Rows: []plan.Row{a, b, c},
 		Counts: map[plan.Standing]int{plan.IsPassed: 1, plan.IsEscalated: 1, plan.IsBlocked: 1}}
@@ -47,7 +47,7 @@ func TestPlanIssue(t *testing.T) {
 func TestPausedPlanIssue(t *testing.T) {
 	t.Parallel()
 	b := planBoard()
-	wait := []plan.Edge{{ID: "FB-001", From: "b", To: "a", Type: "FIX_REQUEST", Round: 1}, {ID: "FB-002", From: "b", To: "workflow-root", Type: "DEPENDENCY_MISSING", Round: 1, Text: "no Refund @team"}}
+	wait := []plan.FeedbackRequest{{ID: "FB-001", From: "b", To: "a", Type: "FIX_REQUEST", Round: 1}, {ID: "FB-002", From: "b", To: "workflow-root", Type: "DEPENDENCY_MISSING", Round: 1, Text: "no Refund @team"}}
 	b.Rows[0].Standing, b.Rows[0].For = plan.IsRunning, wait[:1]
 	for _, r := range []*plan.Row{&b.Rows[1], &b.Rows[2]} {
 		r.Standing, r.Waits, r.By = plan.IsPaused, wait, nil

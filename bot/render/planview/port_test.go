@@ -25,7 +25,7 @@ func planIssues(times int, lang render.Language) (ofPort, asks string) {
 		last.FailedTests = append(last.FailedTests, plan.FailedTest{Name: "TestEmail", Expected: "an email", Actual: hostile, File: "model.go", Line: 7, SuggestedFix: hostile})
 		attempts = append(attempts, plan.Attempt{Pair: "run-7/model", Turn: 1, At: now, Reason: hostile})
 	}
-	l := plan.Loop{ID: "run-7/model", CurrentTry: 2, MaxRetries: 1, Turn: 2, StartedAt: now, EndedAt: now.Add(time.Minute), Status: plan.Raised, Last: last}
+	l := plan.Loop{ID: "run-7/model", CurrentTry: 2, MaxRetries: 1, Attempt: 2, StartedAt: now, EndedAt: now.Add(time.Minute), Status: plan.Raised, Last: last}
 	m := escalation.Member{Case: routing.PortKey("octo/work", "ports", "model"), Checkpoint: "model", Gen: 2}
 	rec := escalation.Record{ID: "k", Type: escalation.TestFailure, Severity: escalation.High, Description: hostile, Suggested: []string{hostile}, Members: []escalation.Member{m}}
 	o := render.Options{Mention: "@writer", Repo: "octo/work", Language: lang}
@@ -35,7 +35,7 @@ func planIssues(times int, lang render.Language) (ofPort, asks string) {
 	x := feedback.Record{ID: "FB-001", Round: 2, Priority: feedback.High,
 		Message:  feedback.Message{From: "refunds", To: "workflow-root", Type: feedback.DependencyMissing, Text: hostile, SuggestedAction: hostile, Trace: hostile},
 		Attempts: []feedback.Attempt{{Round: 1, Fix: feedback.Outcome{OK: true, Summary: hostile}, Verify: &feedback.Outcome{Summary: hostile}}}}
-	rec.Members = []escalation.Member{{Case: routing.EdgeKey("octo/work", "ports", "FB-001"), Checkpoint: "refunds"}}
+	rec.Members = []escalation.Member{{Case: routing.FeedbackRequestKey("octo/work", "ports", "FB-001"), Checkpoint: "refunds"}}
 	o.Shared.Prompt = render.PromptSection(rec, routing.Case{Key: rec.Members[0].Case}, "", o)
 	return ofPort, RequestBody(Request{Feedback: x, Record: rec}, o)
 }

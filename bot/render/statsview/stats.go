@@ -32,8 +32,8 @@ func Text(r stats.Report) string {
 		}
 	}
 	b.WriteString(`
-back: returned for a fix; calls: escalations; fixed: streaks that ended green, of all; alone: fixed
-without a maintainer, of those fixed or escalated; turns, time: until green, median/90th percentile;
+retries: returned for a fix; fixed: streaks that ended green, of all; unaided: fixed without a
+maintainer, of those fixed or escalated; attempts, time: until green, median/90th percentile;
 same: fix attempts that changed nothing; right: failing runs nobody said were classified wrongly.
 `)
 	return b.String()
@@ -47,24 +47,24 @@ func statsHead(r stats.Report) string {
 		line("Window", "%s to %s", bound(r.Since, "the beginning"), bound(r.Until, "now"))
 	}
 	line("Recorded", "%d cases, %d runs (%d of them flaky)", t.Cases, t.Runs, t.Flaky)
-	line("Decided", "%d passed, %d returned for a fix, %d escalated, %d only recorded", t.Passes, t.Reworks, t.Escalations, t.Recorded)
+	line("Decided", "%d passed, %d returned for a fix, %d escalated, %d only recorded", t.Passes, t.Retries, t.Escalations, t.Recorded)
 	var escalated []string
 	for _, k := range stats.Escalating() {
 		escalated = append(escalated, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))
 	}
 	line("Escalated by type", "%s", strings.Join(escalated, ", "))
-	line("Fixed", "%d of %d streaks, %d of them without a maintainer (%s of those settled)", t.Green, t.Troubles, t.Alone, share(t.AloneShare))
-	line("Attempts to green", "median %s, 90th percentile %s, mean %s", number(t.Turns.Median), number(t.Turns.P90), mean(t.Turns.Mean))
+	line("Fixed", "%d of %d streaks, %d of them without a maintainer (%s of those settled)", t.Green, t.Streaks, t.Unescalated, share(t.UnescalatedShare))
+	line("Attempts to green", "median %s, 90th percentile %s, mean %s", number(t.Attempts.Median), number(t.Attempts.P90), mean(t.Attempts.Mean))
 	line("Time to green", "median %s, 90th percentile %s", duration(t.Time.Median), duration(t.Time.P90))
 	line("Changed nothing", "%d of %d fix attempts (%s)", t.Unchanged, t.Followed, share(t.UnchangedShare))
-	line("Marked wrong", "%d of %d failing runs (%s right), %d attempts undone", t.Wrong, t.Failing, share(t.Precision), t.TakenBack)
+	line("Marked wrong", "%d of %d failing runs (%s right), %d attempts undone", t.Wrong, t.Failing, share(t.Precision), t.Undone)
 	line("Feedback", "%d effective, %d ineffective, %d without", t.Effective, t.Ineffective, t.NoFeedback)
 	var requests []string
 	for _, k := range feedback.Types() {
-		requests = append(requests, fmt.Sprintf("%s %d", k, r.Edges.ByType[k]))
+		requests = append(requests, fmt.Sprintf("%s %d", k, r.FeedbackRequests.ByType[k]))
 	}
 	line("Between ports", "%s", strings.Join(requests, ", "))
-	line("", "success rate %s, average rounds %s, %d rejected", r.Edges.Success(), r.Edges.Average(), r.Edges.Rejected)
+	line("", "success rate %s, average rounds %s, %d rejected", r.FeedbackRequests.Success(), r.FeedbackRequests.Average(), r.FeedbackRequests.Rejected)
 	return b.String()
 }
 
@@ -117,14 +117,14 @@ func statsTable(t stats.Table) string {
 			rows = rows[:mostRows]
 		}
 	}
-	cells := [][]string{{"by " + string(t.Dimension), "runs", "back", "calls", "fixed", "alone", "turns", "time", "same", "right"}}
+	cells := [][]string{{"by " + string(t.Dimension), "runs", "retries", "escalated", "fixed", "unaided", "attempts", "time", "same", "right"}}
 	for _, r := range rows {
-		turns, time := "-", "-"
-		if r.Turns.N > 0 {
-			turns, time = number(r.Turns.Median)+"/"+number(r.Turns.P90), duration(r.Time.Median)+"/"+duration(r.Time.P90)
+		attempts, time := "-", "-"
+		if r.Attempts.N > 0 {
+			attempts, time = number(r.Attempts.Median)+"/"+number(r.Attempts.P90), duration(r.Time.Median)+"/"+duration(r.Time.P90)
 		}
-		cells = append(cells, []string{render.Terminal(r.Key), fmt.Sprint(r.Runs), fmt.Sprint(r.Reworks), fmt.Sprint(r.Escalations), fmt.Sprintf("%d/%d", r.Green, r.Troubles),
-			dash(share(r.AloneShare)), turns, time, dash(share(r.UnchangedShare)), dash(share(r.Precision))})
+		cells = append(cells, []string{render.Terminal(r.Key), fmt.Sprint(r.Runs), fmt.Sprint(r.Retries), fmt.Sprint(r.Escalations), fmt.Sprintf("%d/%d", r.Green, r.Streaks),
+			dash(share(r.UnescalatedShare)), attempts, time, dash(share(r.UnchangedShare)), dash(share(r.Precision))})
 	}
 	out := aligned(cells)
 	if left > 0 {

@@ -11,7 +11,7 @@ import (
 // same kind of thing once more: what it asked for did not help. That is what its
 // verification came to, and no feedback of its own. ok is false if the sending is
 // nothing of the kind.
-func (r Register) again(plan string, g Graph, m Message, now time.Time) (s Sent, ok bool, err error) {
+func (r State) again(plan string, g Graph, m Message, now time.Time) (s Sent, ok bool, err error) {
 	said := m.asOutcome()
 	i := slices.IndexFunc(r.Records, func(x Record) bool {
 		return x.between(plan, m.From, m.To) && x.Message.Type == m.Type && (x.Status == Verifying || x.Status == Queued && x.ended(said))
@@ -49,7 +49,7 @@ func (r Register) again(plan string, g Graph, m Message, now time.Time) (s Sent,
 }
 
 // with returns the register after events.
-func (r Register) with(events []routing.Event) (Register, error) {
+func (r State) with(events []routing.Event) (State, error) {
 	next := r.own()
 	for _, e := range events {
 		if err := next.add(e); err != nil {
@@ -76,18 +76,18 @@ func (x Record) ended(o Outcome) bool {
 
 // Waiting returns the open feedback that a node sent and whose target has not
 // run yet, most urgent first. The node has nothing to do before that.
-func (r Register) Waiting(plan, node string) []Record {
+func (r State) Waiting(plan, node string) []Record {
 	return r.sorted(func(x Record) bool {
 		return x.Plan == plan && x.Message.From == node && x.Status.Open() && x.Status != Verifying
 	})
 }
 
 // Open returns the open feedback of a plan, most urgent first.
-func (r Register) Open(plan string) []Record {
+func (r State) Open(plan string) []Record {
 	return r.sorted(func(x Record) bool { return x.Plan == plan && x.Status.Open() })
 }
 
 // Knows reports whether any feedback of a plan is recorded.
-func (r Register) Knows(plan string) bool {
+func (r State) Knows(plan string) bool {
 	return slices.ContainsFunc(r.Records, func(x Record) bool { return x.Plan == plan })
 }

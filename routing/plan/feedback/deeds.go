@@ -19,13 +19,13 @@ func event(en Change, now time.Time) routing.Event {
 
 // draft is a register with the events that a change adds to it.
 type draft struct {
-	Register
+	State
 	events []routing.Event
 	now    time.Time
 }
 
-func (r Register) draft(now time.Time) *draft {
-	return &draft{Register: r.own(), now: now}
+func (r State) draft(now time.Time) *draft {
+	return &draft{State: r.own(), now: now}
 }
 
 func (d *draft) note(en Change) error {
@@ -57,7 +57,7 @@ type Sent struct {
 // recorded as rejected. A sending whose key the plan knows is not repeated. Who
 // verifies and sends the same kind of thing to the same target again has found
 // that it did not help: the next round begins, or none is left.
-func (r Register) Send(plan string, g Graph, m Message, now time.Time) (Sent, error) {
+func (r State) Send(plan string, g Graph, m Message, now time.Time) (Sent, error) {
 	m = m.kept()
 	for _, x := range r.Records {
 		if m.Key != "" && x.Message.Key == m.Key && x.Plan == plan {
@@ -87,7 +87,7 @@ func (r Register) Send(plan string, g Graph, m Message, now time.Time) (Sent, er
 }
 
 // SendJSON is Send for a message as Parse reads it.
-func (r Register) SendJSON(plan string, g Graph, data []byte, now time.Time) (Sent, error) {
+func (r State) SendJSON(plan string, g Graph, data []byte, now time.Time) (Sent, error) {
 	m, err := Parse(data)
 	var ref *Refusal
 	if errors.As(err, &ref) {
@@ -125,7 +125,7 @@ func (d *draft) reject(plan string, g Graph, m Message, ref *Refusal) (Sent, err
 }
 
 // to moves a record on.
-func (r Register) to(id string, next Status, now time.Time) ([]routing.Event, error) {
+func (r State) to(id string, next Status, now time.Time) ([]routing.Event, error) {
 	x, ok := r.ByID(id)
 	if !ok {
 		return nil, ErrUnknown
@@ -138,13 +138,13 @@ func (r Register) to(id string, next Status, now time.Time) ([]routing.Event, er
 }
 
 // Deliver notes that a queued feedback stands with its target.
-func (r Register) Deliver(id string, now time.Time) ([]routing.Event, error) {
+func (r State) Deliver(id string, now time.Time) ([]routing.Event, error) {
 	return r.to(id, Delivered, now)
 }
 
 // Begin notes that the target is at it. A run that begins anew, because the
 // first was lost, changes nothing.
-func (r Register) Begin(id string, now time.Time) ([]routing.Event, error) {
+func (r State) Begin(id string, now time.Time) ([]routing.Event, error) {
 	if x, ok := r.ByID(id); ok && x.Status == Processing {
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ var ErrAnswer = errors.New("a CONTEXT_REQUEST, and nothing else, is answered")
 // Processed notes what the run of the target came to. If it failed so has the
 // feedback, and nothing is verified; else the sender is to run again. g is the
 // plan, for an escalation.
-func (r Register) Processed(g Graph, id string, o Outcome, now time.Time) ([]routing.Event, error) {
+func (r State) Processed(g Graph, id string, o Outcome, now time.Time) ([]routing.Event, error) {
 	x, ok := r.ByID(id)
 	if ok && o.OK && x.Message.Type.Asks() == Reply && strings.TrimSpace(o.Answer) == "" {
 		return nil, ErrAnswer
@@ -167,7 +167,7 @@ func (r Register) Processed(g Graph, id string, o Outcome, now time.Time) ([]rou
 
 // Answer notes what the target of a question answers, and the files it names.
 // The sender then runs again with the answer.
-func (r Register) Answer(id, text string, files []string, now time.Time) ([]routing.Event, error) {
+func (r State) Answer(id, text string, files []string, now time.Time) ([]routing.Event, error) {
 	x, ok := r.ByID(id)
 	if ok && x.Message.Type.Asks() != Reply || strings.TrimSpace(text) == "" {
 		return nil, ErrAnswer
@@ -178,12 +178,12 @@ func (r Register) Answer(id, text string, files []string, now time.Time) ([]rout
 // Verified notes what the run of the sender came to. If it passed the feedback
 // is resolved; else the next round begins, or, where none is left, the feedback
 // has failed and is escalated.
-func (r Register) Verified(g Graph, id string, o Outcome, now time.Time) ([]routing.Event, error) {
+func (r State) Verified(g Graph, id string, o Outcome, now time.Time) ([]routing.Event, error) {
 	return r.end(g, id, Verifying, Resolved, o, now)
 }
 
 // end notes the outcome of a run in state is, which leads to next if it is good.
-func (r Register) end(g Graph, id string, is, next Status, o Outcome, now time.Time) ([]routing.Event, error) {
+func (r State) end(g Graph, id string, is, next Status, o Outcome, now time.Time) ([]routing.Event, error) {
 	x, ok := r.ByID(id)
 	switch {
 	case !ok:
@@ -216,7 +216,7 @@ func (r Register) end(g Graph, id string, is, next Status, o Outcome, now time.T
 
 // Withdraw ends a feedback that cannot go on, as when its target is no longer
 // in the plan. why is told with it.
-func (r Register) Withdraw(id, why string, now time.Time) ([]routing.Event, error) {
+func (r State) Withdraw(id, why string, now time.Time) ([]routing.Event, error) {
 	x, ok := r.ByID(id)
 	if !ok {
 		return nil, ErrUnknown
@@ -246,7 +246,7 @@ func (o Outcome) kept() Outcome {
 // Receive delivers what is queued for a node that asks, and notes that it is at
 // all that stands with it. A node that waits for feedback of its own gets
 // nothing new until that is closed.
-func (r Register) Receive(plan, node string, now time.Time) ([]routing.Event, error) {
+func (r State) Receive(plan, node string, now time.Time) ([]routing.Event, error) {
 	d := r.draft(now)
 	waits := r.sends(plan, node, "")
 	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Message.To == node }) {

@@ -11,23 +11,23 @@ import (
 // Escalation is where used up rounds lead: to the plan's root, as an
 // ARCHITECTURE_ISSUE of the same sender, or to a human.
 type Escalation struct {
-	Node     string            `json:"node,omitempty"`     // the root, "" if a human is called
+	Node     string            `json:"node,omitempty"`     // the root, "" if it goes to a maintainer
 	Feedback string            `json:"feedback,omitempty"` // id of what the root is sent
 	Human    *escalation.Facts `json:"human,omitempty"`    // what the human is told
 }
 
 // escalated reports whether the used up rounds of x's pair have led somewhere
 // already. What escalates another feedback is a matter of its own.
-func (r Register) escalated(x Record) bool {
+func (r State) escalated(x Record) bool {
 	return x.Escalates == "" && slices.ContainsFunc(r.Records, func(o Record) bool {
 		return o.Escalated != nil && o.Escalates == "" && o.between(x.Plan, x.Message.From, x.Message.To)
 	})
 }
 
 // escalation says where x goes, whose pair has no round left. The root is
-// asked once; a human is called where there is none above the pair, where the
+// asked once; an escalation opens where there is none above the pair, where the
 // root was asked already, and where the chain would close or be too deep.
-func (r Register) escalation(g Graph, x Record) *Escalation {
+func (r State) escalation(g Graph, x Record) *Escalation {
 	id := r.nextID()
 	if id == x.ID { // a rejected one, not recorded yet
 		id = idOf(len(r.Records) + 2)
@@ -113,7 +113,7 @@ func (x Record) facts() escalation.Facts {
 
 // Call returns the call for a human that x led to, as a call of caseKey. ok is
 // false if it led to none.
-func (x Record) Call(caseKey string) (c escalation.Call, ok bool) {
+func (x Record) EscalationRequest(caseKey string) (c escalation.Request, ok bool) {
 	if x.Escalated == nil || x.Escalated.Human == nil {
 		return c, false
 	}
@@ -122,5 +122,5 @@ func (x Record) Call(caseKey string) (c escalation.Call, ok bool) {
 		at = x.SentAt // rejected
 	}
 	m := escalation.Member{Case: caseKey, Checkpoint: x.Message.From, Kind: f.Kind, Type: f.Type, Opened: at, At: at}
-	return escalation.Call{ID: caseKey + "/feedback/" + x.ID, Member: m, Facts: f}, true
+	return escalation.Request{ID: caseKey + "/feedback/" + x.ID, Member: m, Facts: f}, true
 }

@@ -50,7 +50,7 @@ type book struct {
 	t      testing.TB
 	g      Graph
 	events []routing.Event
-	reg    Register
+	reg    State
 	now    time.Time
 }
 

@@ -49,15 +49,15 @@ func TestFoldRefuses(t *testing.T) {
 		for _, data := range c.life {
 			events = append(events, routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(data)})
 		}
-		if _, err := FoldEdges(events); err != nil {
+		if _, err := Fold(events); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, err := FoldEdges(append(events, routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(c.next)}))
+		_, err := Fold(append(events, routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(c.next)}))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
-	if _, err := FoldEdges([]routing.Event{{Type: routing.EventRun}}); err == nil {
+	if _, err := Fold([]routing.Event{{Type: routing.EventRun}}); err == nil {
 		t.Error("a run is no edge")
 	}
 	// A round that the pair has used for another feedback is not had twice.
@@ -78,10 +78,10 @@ func TestFoldRefuses(t *testing.T) {
 func TestRegistersShareNothing(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, planOf("", "a: v w x y z", "y: a", "z: a"))
-	for _, to := range []string{"v", "w", "x"} { // three of a list whose room is four
+	for _, to := range []string{"v", "w", "x"} { // three of a list with a capacity of four
 		b.queued(fix("a", to))
 	}
-	var regs []Register
+	var regs []State
 	for _, to := range []string{"y", "z"} {
 		s, err := b.reg.Send("p", b.g, fix("a", to), b.now)
 		if err != nil {

@@ -41,7 +41,7 @@ type Earlier struct {
 // For returns what a node is to know before it acts: the feedback that stands
 // with it or that it is at, most urgent first. It stays until the node's run is
 // noted as processed, so a run that is lost loses nothing.
-func (r Register) For(plan, node string) []Handoff {
+func (r State) For(plan, node string) []Handoff {
 	var out []Handoff
 	for _, x := range r.sorted(func(x Record) bool {
 		return x.Plan == plan && x.Message.To == node && (x.Status == Delivered || x.Status == Processing)
@@ -51,7 +51,7 @@ func (r Register) For(plan, node string) []Handoff {
 	return out
 }
 
-func (r Register) handoff(x Record) Handoff {
+func (r State) handoff(x Record) Handoff {
 	m := x.Message
 	h := Handoff{
 		ID: x.ID, Round: x.Round, Priority: x.Priority, From: m.From, To: m.To, Type: m.Type, Text: m.Text, SuggestedFix: m.SuggestedFix,
@@ -79,7 +79,7 @@ func (h *Handoff) addFile(f string) {
 
 // earlier returns the rounds before x's: those of its pair and, if it
 // escalates, those of the pair whose rounds were used up.
-func (r Register) earlier(x Record) []Earlier {
+func (r State) earlier(x Record) []Earlier {
 	from, to := x.Message.From, x.Message.To
 	if e, ok := r.ByID(x.Escalates); ok {
 		to = e.Message.To

@@ -19,7 +19,7 @@ func findTarget(g Graph, m Message) *Refusal {
 
 // Rounds returns how many rounds a pair has used in a plan. Rejected feedback
 // used none, and escalations do not count.
-func (r Register) Rounds(plan, from, to string) int { return r.used[pair{plan, from, to}] }
+func (r State) Rounds(plan, from, to string) int { return r.used[pair{plan, from, to}] }
 
 func (x *Record) between(plan, from, to string) bool {
 	return x.Message.From == from && x.Message.To == to && x.Plan == plan
@@ -27,7 +27,7 @@ func (x *Record) between(plan, from, to string) bool {
 
 // limit returns which limit refuses feedback from one node to another, nil if
 // none does. An escalation has no limit of rounds.
-func (r Register) limit(plan, from, to string, escalation bool) *Refusal {
+func (r State) limit(plan, from, to string, escalation bool) *Refusal {
 	if !escalation && r.Rounds(plan, from, to) >= MaxRounds {
 		return refuse(Rounds, "Max feedback rounds (%d) exceeded for %s → %s", MaxRounds, from, to)
 	}

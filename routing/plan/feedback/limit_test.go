@@ -169,7 +169,7 @@ func TestEscalation(t *testing.T) {
 			t.Error(up.Message.Validate())
 		}
 	})
-	t.Run("S3-39 a human is called when the root does not help either", func(t *testing.T) {
+	t.Run("S3-39 an escalation opens when the root does not help either", func(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(fix("service", "model"))
 		b.round(id, false)
@@ -177,18 +177,18 @@ func TestEscalation(t *testing.T) {
 		b.round("FB-002", false)
 		b.round("FB-002", false)
 		x := b.is("FB-002", Failed)
-		c, ok := x.Call("acme/shop@main")
+		c, ok := x.EscalationRequest("acme/shop@main")
 		if !ok || c.Facts.Type != escalation.NeedsDecision || c.Facts.Kind != routing.KindDesign || c.Member.Checkpoint != "service" || c.Member.Opened.IsZero() || len(c.Facts.Suggested) < 2 {
 			t.Fatalf("%+v", c)
 		}
-		if _, ok := b.rec(id).Call("acme/shop@main"); ok {
+		if _, ok := b.rec(id).EscalationRequest("acme/shop@main"); ok {
 			t.Error("the first calls as well")
 		}
-		if p, err := (escalation.Register{}).Place(c, escalation.Limits{FuseID: "f"}, nil, b.now); err != nil || p.ID != c.ID {
+		if p, err := (escalation.State{}).Place(c, escalation.Limits{FuseID: "f"}, nil, b.now); err != nil || p.ID != c.ID {
 			t.Errorf("the register of escalations does not take it: %+v %v", p, err)
 		}
 	})
-	t.Run("S3-39 a human is called where there is no root above", func(t *testing.T) {
+	t.Run("S3-39 an escalation opens where there is no root above", func(t *testing.T) {
 		for name, g := range map[string]Graph{"no root": planOf("", "service: model"), "the target is the root": planOf("model", "service: model")} {
 			b := newBook(t, g)
 			id := b.queued(fix("service", "model"))
@@ -243,7 +243,7 @@ func TestEscalation(t *testing.T) {
 		}
 		b.refused(fix("service", "root"), "Max feedback rounds (2) exceeded for service → root")
 	})
-	t.Run("S3-40 an escalation that would close a circle calls a human", func(t *testing.T) {
+	t.Run("S3-40 an escalation that would close a circle goes to a maintainer", func(t *testing.T) {
 		b := newBook(t, planOf("root", "root: a", "a: b"))
 		b.queued(fix("root", "a"))
 		id := b.queued(fix("a", "b"))

@@ -197,11 +197,11 @@ func FuzzParse(f *testing.F) {
 		} else if whyNot(t, string(data)) == "" {
 			t.Fatal("refused without a reason")
 		}
-		s, err := Register{}.SendJSON("p", g, data, t0)
+		s, err := State{}.SendJSON("p", g, data, t0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := FoldEdges(s.Events); err != nil || len(s.Events) != 1 {
+		if _, err := Fold(s.Events); err != nil || len(s.Events) != 1 {
 			t.Fatalf("%d events: %v", len(s.Events), err)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 // ForPeople returns the open feedback of a plan that nobody but people can act on:
 // what its root is asked, and has not ended. It is in the order in which it was
 // sent.
-func (r Register) ForPeople(plan, root string) []Record {
+func (r State) ForPeople(plan, root string) []Record {
 	var out []Record
 	for _, x := range r.Records {
 		if x.Plan == plan && x.Message.To == root && x.ForPeople() {
@@ -27,7 +27,7 @@ func (x Record) ForPeople() bool {
 }
 
 // Asks returns the call with which people are asked to act on x, as a call of key.
-func (x Record) Asks(key string) escalation.Call {
+func (x Record) Asks(key string) escalation.Request {
 	kind := routing.KindDesign
 	if x.Message.Type.Asks() == Reply {
 		kind = routing.KindUnclear
@@ -37,7 +37,7 @@ func (x Record) Asks(key string) escalation.Call {
 		Description: x.Message.Text, Context: x.Message.Trace, Suggested: []string{x.Message.suggestion()},
 	}
 	m := escalation.Member{Case: key, Checkpoint: x.Message.From, Kind: f.Kind, Type: f.Type, Run: x.ID, Gen: x.Round, Opened: x.QueuedAt, At: x.QueuedAt}
-	return escalation.Call{ID: key, Member: m, Facts: f}
+	return escalation.Request{ID: key, Member: m, Facts: f}
 }
 
 // Said is what people say of feedback that they are to act on.
@@ -49,7 +49,7 @@ type Said struct {
 
 // Heard takes what people say of a feedback. What was not delivered yet is
 // delivered with it. A *routing.RefusedError says what an answer lacks.
-func (r Register) Heard(g Graph, id string, s Said, now time.Time) ([]routing.Event, error) {
+func (r State) Heard(g Graph, id string, s Said, now time.Time) ([]routing.Event, error) {
 	d := r.draft(now)
 	x, ok := d.ByID(id)
 	if !ok {
@@ -71,7 +71,7 @@ func (r Register) Heard(g Graph, id string, s Said, now time.Time) ([]routing.Ev
 		}
 		o.Answer = s.Text
 	}
-	more, err := d.Register.end(g, id, Processing, Verifying, o, now)
+	more, err := d.State.end(g, id, Processing, Verifying, o, now)
 	return append(d.events, more...), err
 }
 
@@ -84,7 +84,7 @@ func orElse(s, other string) string {
 
 // SendOnce is Send of a message whose key names what was written outside of any
 // build: what is recorded under it in another build is not sent again either.
-func (r Register) SendOnce(plan string, g Graph, m Message, now time.Time) (Sent, error) {
+func (r State) SendOnce(plan string, g Graph, m Message, now time.Time) (Sent, error) {
 	for _, x := range r.Records {
 		if m.Key != "" && x.Message.Key == m.Key {
 			return Sent{ID: x.ID, Status: x.Status, Round: x.Round, Refusal: x.Refusal, Escalation: x.Escalated}, nil

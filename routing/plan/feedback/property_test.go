@@ -191,24 +191,24 @@ func (w walk) ready() bool {
 // what an earlier one had returned.
 func (w walk) sameWhenFoldedAgain() {
 	w.t.Helper()
-	if all, err := FoldEdges(w.events); err != nil || !same(all, w.reg) {
+	if all, err := Fold(w.events); err != nil || !same(all, w.reg) {
 		w.t.Fatalf("folded at once it is another register: %v", err)
 	}
-	var r Register
-	var before []Register
+	var r State
+	var before []State
 	for _, e := range w.events {
 		before = append(before, r)
 		r, _ = r.Apply(e)
 	}
 	for i := 0; i < len(before); i += 17 {
-		if again, err := FoldEdges(w.events[:i]); err != nil || !same(again, before[i]) {
+		if again, err := Fold(w.events[:i]); err != nil || !same(again, before[i]) {
 			w.t.Fatalf("the register after %d events was changed later: %v", i, err)
 		}
 	}
 }
 
 // same compares registers, one of which may be the zero one.
-func same(a, b Register) bool {
+func same(a, b State) bool {
 	a, b = a.own(), b.own()
 	return a.Version == b.Version && slices.EqualFunc(a.Records, b.Records, func(x, y Record) bool { return reflect.DeepEqual(x, y) }) &&
 		maps.Equal(a.used, b.used) && sameEdges(a.open.after, b.open.after) && sameEdges(a.open.before, b.open.before)
@@ -241,7 +241,7 @@ func FuzzFold(f *testing.F) {
 		if at < 0 || at > len(base) {
 			return
 		}
-		reg, err := FoldEdges(append(append([]routing.Event{}, base[:at]...), routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(data)}))
+		reg, err := Fold(append(append([]routing.Event{}, base[:at]...), routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(data)}))
 		if err != nil {
 			return
 		}

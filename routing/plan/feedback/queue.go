@@ -7,11 +7,11 @@ import (
 
 // Queue returns the queued feedback of a plan, most urgent first, and of one
 // priority in the order it was queued.
-func (r Register) Queue(plan string) []Record {
+func (r State) Queue(plan string) []Record {
 	return r.sorted(func(x Record) bool { return x.Plan == plan && x.Status == Queued })
 }
 
-func (r Register) sorted(ok func(Record) bool) []Record {
+func (r State) sorted(ok func(Record) bool) []Record {
 	var out []Record
 	for _, x := range r.Records {
 		if ok(x) {
@@ -26,7 +26,7 @@ func (r Register) sorted(ok func(Record) bool) []Record {
 
 // Next returns the feedback to deliver next: the first of the queue whose
 // target is at no other feedback and waits for none that it sent itself.
-func (r Register) Next(plan string) (Record, bool) {
+func (r State) Next(plan string) (Record, bool) {
 	for _, x := range r.Queue(plan) {
 		if !r.busy(plan, x.Message.To) && !r.sends(plan, x.Message.To, "") {
 			return x, true
@@ -36,7 +36,7 @@ func (r Register) Next(plan string) (Record, bool) {
 }
 
 // busy reports whether feedback stands with a node, or the node is at it.
-func (r Register) busy(plan, node string) bool {
+func (r State) busy(plan, node string) bool {
 	return slices.ContainsFunc(r.Records, func(x Record) bool {
 		return x.Plan == plan && x.Message.To == node && (x.Status == Delivered || x.Status == Processing)
 	})
@@ -44,7 +44,7 @@ func (r Register) busy(plan, node string) bool {
 
 // sends reports whether a node has open feedback of its own that is not in
 // state except.
-func (r Register) sends(plan, node string, except Status) bool {
+func (r State) sends(plan, node string, except Status) bool {
 	return slices.ContainsFunc(r.Records, func(x Record) bool {
 		return x.Plan == plan && x.Message.From == node && x.Status.Open() && x.Status != except
 	})
@@ -71,7 +71,7 @@ type Answered struct {
 // Work returns the runs that can begin now, or that had begun and were lost,
 // most urgent first. A node works at what it was handed once all that it sent
 // is closed, and verifies once the targets of all that it sent have run.
-func (r Register) Work(plan string) []Task {
+func (r State) Work(plan string) []Task {
 	var out []Task
 	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Status.Open() && x.Status != Queued }) {
 		switch {
@@ -95,7 +95,7 @@ func (x Record) answered() *Answered {
 
 // Answers returns the answers to the questions that a node asked and has not
 // yet made use of.
-func (r Register) Answers(plan, node string) []Answered {
+func (r State) Answers(plan, node string) []Answered {
 	var out []Answered
 	for _, x := range r.sorted(func(x Record) bool { return x.Plan == plan && x.Message.From == node && x.Status == Verifying }) {
 		if a := x.answered(); a != nil {
@@ -109,7 +109,7 @@ func (r Register) Answers(plan, node string) []Answered {
 // its ancestors sent and has no result of. Nodes of other branches go on, the
 // target's other dependents among them; the runs that Work returns are what the
 // pause is for, and begin all the same.
-func (r Register) Held(plan string, g Graph, node string) []Record {
+func (r State) Held(plan string, g Graph, node string) []Record {
 	above := map[string]bool{node: true}
 	for _, n := range Ancestors(g, node) {
 		above[n] = true

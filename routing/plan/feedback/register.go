@@ -61,7 +61,7 @@ func (x Record) Answer() string {
 
 // Register is all feedback of a repository: the fold of its register of edges.
 // It is a value: no exported method changes it.
-type Register struct {
+type State struct {
 	Version int      // events folded
 	Records []Record // in the order they were sent
 
@@ -70,8 +70,8 @@ type Register struct {
 }
 
 // own returns a register that may be changed without changing r.
-func (r Register) own() Register {
-	out := Register{r.Version, slices.Clone(r.Records), maps.Clone(r.used), r.open.clone()}
+func (r State) own() State {
+	out := State{r.Version, slices.Clone(r.Records), maps.Clone(r.used), r.open.clone()}
 	if out.used == nil {
 		out.used, out.open = map[pair]int{}, chains{map[spot][]spot{}, map[spot][]spot{}}
 	}
@@ -80,7 +80,7 @@ func (r Register) own() Register {
 
 // put sets record i, which may be a new one at the end, and what is known of
 // its edge.
-func (r *Register) put(i int, x Record) {
+func (r *State) put(i int, x Record) {
 	was := false
 	if i == len(r.Records) {
 		r.Records = append(r.Records, x)
@@ -131,20 +131,20 @@ type Change struct {
 }
 
 // Projection folds the stream of the feedback requests of a repository.
-var Projection = routing.Projection[Register]{
-	New:   func(string) Register { return Register{}.own() },
-	Clone: Register.own,
-	Apply: func(r Register, e routing.Event) (Register, error) {
+var Projection = routing.Projection[State]{
+	New:   func(string) State { return State{}.own() },
+	Clone: State.own,
+	Apply: func(r State, e routing.Event) (State, error) {
 		err := r.add(e)
 		return r, err
 	},
 }
 
 // FoldEdges returns the feedback requests of a stream; see routing.Projection.
-func FoldEdges(events []routing.Event) (Register, error) { return Projection.Fold("", events) }
+func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // Apply returns the register after e.
-func (r Register) Apply(e routing.Event) (Register, error) {
+func (r State) Apply(e routing.Event) (State, error) {
 	next := r.own()
 	if err := next.add(e); err != nil {
 		return r, err
@@ -153,7 +153,7 @@ func (r Register) Apply(e routing.Event) (Register, error) {
 }
 
 // add changes r, which must be the caller's own.
-func (r *Register) add(e routing.Event) error {
+func (r *State) add(e routing.Event) error {
 	if e.Type.Family() != routing.FamilyFeedback {
 		return fmt.Errorf("unknown event type %q", e.Type)
 	}
@@ -184,7 +184,7 @@ func (r *Register) add(e routing.Event) error {
 
 // checkRound refuses a round that does not follow: the next one begins where a
 // feedback is queued again, if the pair has one left.
-func (r *Register) checkRound(next, old Record) error {
+func (r *State) checkRound(next, old Record) error {
 	want := old.Round
 	if next.Status == Queued {
 		want++
@@ -197,7 +197,7 @@ func (r *Register) checkRound(next, old Record) error {
 
 // furtherRound reports whether x may have another round: an escalation counts
 // its own, everything else those of its pair.
-func (r *Register) furtherRound(x Record) bool {
+func (r *State) furtherRound(x Record) bool {
 	if x.Escalates != "" {
 		return x.Round < MaxRounds
 	}
@@ -205,7 +205,7 @@ func (r *Register) furtherRound(x Record) bool {
 }
 
 // begin adds a record. The limits hold for whatever wrote the event.
-func (r *Register) begin(en Change, at time.Time) error {
+func (r *State) begin(en Change, at time.Time) error {
 	if en.Message == nil || en.Status != Queued && en.Status != Rejected {
 		return errors.New("a feedback without its message, or without its beginning")
 	}
@@ -229,7 +229,7 @@ func (r *Register) begin(en Change, at time.Time) error {
 	return nil
 }
 
-func (r *Register) firstRound(x Record) int {
+func (r *State) firstRound(x Record) int {
 	if x.Escalates != "" {
 		return 1
 	}
@@ -298,10 +298,10 @@ func (e *StateError) Error() string {
 
 func idOf(place int) string { return fmt.Sprintf("FB-%03d", place) }
 
-func (r Register) nextID() string { return idOf(len(r.Records) + 1) }
+func (r State) nextID() string { return idOf(len(r.Records) + 1) }
 
 // index finds a record by its id, which holds its place.
-func (r Register) index(id string) int {
+func (r State) index(id string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(id, "FB-"))
 	if err != nil || n < 1 || n > len(r.Records) || r.Records[n-1].ID != id {
 		return -1
@@ -310,7 +310,7 @@ func (r Register) index(id string) int {
 }
 
 // ByID returns the record of an id.
-func (r Register) ByID(id string) (Record, bool) {
+func (r State) ByID(id string) (Record, bool) {
 	if i := r.index(id); i >= 0 {
 		return r.Records[i], true
 	}

@@ -51,7 +51,7 @@ func (feature) Offer(q answers.Question) ([]answers.Box, bool) {
 	if _, _, ok := routing.ParsePortKey(q.Stream); ok {
 		return offerPort(q.Attempts), true
 	}
-	if _, _, ok := routing.ParseEdgeKey(q.Stream); ok {
+	if _, _, ok := routing.ParseFeedbackRequestKey(q.Stream); ok {
 		return offerRequest(q.Kind == routing.KindUnclear), true
 	}
 	return nil, false

@@ -2,9 +2,9 @@ package routing
 
 import "fmt"
 
-// situation is what a rule looks at: the case, the verdict as it came, the
+// input is what a rule looks at: the case, the verdict as it came, the
 // verdict of its whole run, and what the ledger knows of that run.
-type situation struct {
+type input struct {
 	c     Case
 	cp    Checkpoint
 	v     Verdict // as it came: one run, or one part
@@ -19,9 +19,9 @@ type situation struct {
 	excused []string   // tests of the policy's quarantine that are among the failures
 }
 
-func situate(c Case, v Verdict, p Policy) situation {
+func newInput(c Case, v Verdict, p Policy) input {
 	cp := c.Checkpoints[v.Checkpoint]
-	s := situation{v: v, p: p, before: cp}
+	s := input{v: v, p: p, before: cp}
 	if cp.redoes(v) {
 		s.redo = cp.Redo
 		cp = cp.undone(cp.Redo.Action)
@@ -81,7 +81,7 @@ func (r Run) again(p Run) bool {
 }
 
 // complete reports whether every part of the run has reported.
-func (s situation) complete() bool { return s.have >= s.v.Run.Parts }
+func (s input) complete() bool { return s.have >= s.v.Run.Parts }
 
 // dropped says in words that a green run ran far fewer tests than the last
 // green one: tests that vanish are the quietest way to turn a run green.
@@ -89,8 +89,8 @@ func (cp Checkpoint) dropped(v Verdict, p Policy) string {
 	if v.Result != Pass || p.MaxDrop <= 0 || cp.Rebased {
 		return ""
 	}
-	for i := len(cp.Turns) - 1; i >= 0; i-- {
-		t := cp.Turns[i]
+	for i := len(cp.Attempts) - 1; i >= 0; i-- {
+		t := cp.Attempts[i]
 		if t.Kind != KindPass {
 			continue
 		}

@@ -25,7 +25,7 @@ func (f Facts) into(r *Record) {
 }
 
 // Call is a case's call for a human.
-type Call struct {
+type Request struct {
 	ID     string // of the record, if this opens one
 	Member Member
 	Facts  Facts
@@ -34,7 +34,7 @@ type Call struct {
 
 // CallOf returns the call of a checkpoint that is escalated. id names the
 // record if the call opens one, title is that of its issue.
-func CallOf(c routing.Case, checkpoint, id, title string, p routing.Policy) Call {
+func RequestOf(c routing.Case, checkpoint, id, title string, p routing.Policy) Request {
 	cp := c.Checkpoints[checkpoint]
 	rep := Build(c, checkpoint, p)
 	m := Member{Case: c.Key, Checkpoint: checkpoint, Kind: rep.Kind, Type: rep.Type, Group: Group(cp), Gen: c.Generation, Opened: rep.OpenedAt, At: cp.Updated}
@@ -49,7 +49,7 @@ func CallOf(c routing.Case, checkpoint, id, title string, p routing.Policy) Call
 	for _, s := range slices.Concat(rep.Actions.Design, rep.Actions.Environment, rep.Actions.Manual) {
 		f.Suggested = append(f.Suggested, s.String())
 	}
-	return Call{ID: id, Member: m, Facts: f}
+	return Request{ID: id, Member: m, Facts: f}
 }
 
 // Limits bound what is filed.
@@ -92,8 +92,8 @@ type Ancestry struct{ Fix, Head string }
 //   - a resolved record of the same case and failure is opened again if the
 //     commit contains what resolved it;
 //   - else a new one is opened, or, once too many were, it joins the summary.
-func (r Register) Place(c Call, l Limits, contains map[Ancestry]bool, now time.Time) (Placed, error) {
-	p := placing{reg: r, call: c, limits: l, contains: contains, now: now}
+func (r State) Place(c Request, l Limits, contains map[Ancestry]bool, now time.Time) (Placed, error) {
+	p := placing{reg: r, request: c, limits: l, contains: contains, now: now}
 	if rec, ok := p.held(); ok {
 		return p.keep(rec)
 	}
@@ -101,7 +101,7 @@ func (r Register) Place(c Call, l Limits, contains map[Ancestry]bool, now time.T
 		return p.put(rec.ID, rec.Fuse, p.join(rec))
 	}
 	for _, rec := range p.reg.AllOpen() {
-		if rec.closedFor(p.call.Member) {
+		if rec.closedFor(p.request.Member) {
 			out, err := p.put(rec.ID, false, p.join(rec))
 			out.Silent = true
 			return out, err
@@ -117,8 +117,8 @@ func (r Register) Place(c Call, l Limits, contains map[Ancestry]bool, now time.T
 }
 
 type placing struct {
-	reg      Register
-	call     Call
+	reg      State
+	request  Request
 	limits   Limits
 	contains map[Ancestry]bool
 	now      time.Time
@@ -127,7 +127,7 @@ type placing struct {
 
 // held returns the open record that the checkpoint is a member of.
 func (p placing) held() (Record, bool) {
-	recs := p.reg.Open(p.call.Member.Case, p.call.Member.Checkpoint)
+	recs := p.reg.Open(p.request.Member.Case, p.request.Member.Checkpoint)
 	if len(recs) == 0 {
 		return Record{}, false
 	}
@@ -137,7 +137,7 @@ func (p placing) held() (Record, bool) {
 // shared returns the open record that the call joins: of the case's own type
 // first, then of its group.
 func (p placing) shared() (Record, bool) {
-	m := p.call.Member
+	m := p.request.Member
 	for _, rec := range p.reg.Open(m.Case, "") {
 		if rec.Type == m.Type && !rec.Fuse && rec.DismissedAt.IsZero() {
 			return rec, true
@@ -156,7 +156,7 @@ func (p placing) shared() (Record, bool) {
 // case has, and so does one whose later commit does not contain what a human
 // closed the record for.
 func (p placing) keep(rec Record) (Placed, error) {
-	m := p.call.Member
+	m := p.request.Member
 	old := rec.Members[rec.member(m.Key())]
 	other := old.Type != m.Type || old.Group != m.Group
 	if rec.Fuse {
@@ -174,14 +174,14 @@ func (p placing) keep(rec Record) (Placed, error) {
 // another reports whether the case has an open record of the call's type
 // besides rec.
 func (p placing) another(rec Record) bool {
-	m := p.call.Member
+	m := p.request.Member
 	return slices.ContainsFunc(p.reg.Open(m.Case, ""), func(o Record) bool {
 		return o.ID != rec.ID && o.Type == m.Type && !o.Fuse && o.DismissedAt.IsZero()
 	})
 }
 
 func (p placing) dismissed(rec Record) (Placed, error) {
-	m := p.call.Member
+	m := p.request.Member
 	if !m.Opened.After(rec.DismissedAt) || rec.closedFor(m) {
 		out, err := p.put(rec.ID, false, p.join(rec))
 		out.Silent = true
@@ -199,7 +199,7 @@ func (p placing) dismissed(rec Record) (Placed, error) {
 
 // move takes the member out of rec and places it as if it had been nowhere.
 func (p placing) move(rec Record) (Placed, error) {
-	m := p.call.Member
+	m := p.request.Member
 	leave, err := p.reg.Leave(rec.ID, m.Case, m.Checkpoint, Moved, "", "", p.now)
 	if err != nil {
 		return Placed{}, err
@@ -219,7 +219,7 @@ func (p placing) move(rec Record) (Placed, error) {
 // earlier returns the newest resolved record of the same case and checkpoint,
 // or of the same group.
 func (p placing) earlier() (Record, bool) {
-	m := p.call.Member
+	m := p.request.Member
 	var best Record
 	for _, rec := range p.reg.Records {
 		if rec.Open() || rec.Fuse || rec.Type != m.Type {
@@ -252,8 +252,8 @@ func (r Record) closedFor(m Member) bool {
 // again decides about a call that was resolved before; done is false where it
 // opens a record of its own.
 func (p placing) again(prev Record) (out Placed, done bool, err error) {
-	m := p.call.Member
-	reopen := event(EventReopened, Change{ID: prev.ID, Member: &m, Facts: &p.call.Facts}, p.now)
+	m := p.request.Member
+	reopen := event(EventReopened, Change{ID: prev.ID, Member: &m, Facts: &p.request.Facts}, p.now)
 	if prev.closedFor(m) {
 		out, err = p.put(prev.ID, false, reopen)
 		out.Silent = true
@@ -284,7 +284,7 @@ func (p placing) again(prev Record) (out Placed, done bool, err error) {
 // sameFailure is true where prev was about the same failure, or where either
 // has none that could be compared.
 func (p placing) sameFailure(prev Record) bool {
-	m := p.call.Member
+	m := p.request.Member
 	return slices.ContainsFunc(prev.Left, func(l Member) bool {
 		return l.How != Moved && l.Group == m.Group && (m.Group != "" || l.Key() == m.Key())
 	})
@@ -292,7 +292,7 @@ func (p placing) sameFailure(prev Record) bool {
 
 // within reports whether the failing commit contains fix, if that is known.
 func (p placing) within(fix string) (in, known bool) {
-	head := p.call.Member.SHA
+	head := p.request.Member.SHA
 	if fix == "" || head == "" || fix == head {
 		return fix == head && fix != "", true
 	}
@@ -301,7 +301,7 @@ func (p placing) within(fix string) (in, known bool) {
 }
 
 func (p placing) ask(fix string) Placed {
-	return Placed{Ask: &Ancestry{Fix: fix, Head: p.call.Member.SHA}}
+	return Placed{Ask: &Ancestry{Fix: fix, Head: p.request.Member.SHA}}
 }
 
 // fresh opens a record, or adds to the summary where too many were opened.
@@ -313,15 +313,15 @@ func (p placing) fresh() (Placed, error) {
 	if p.limits.FuseID != "" && p.reg.opened(p.now) >= limit {
 		return p.blow()
 	}
-	rec := Record{ID: p.reg.free(p.call.ID), Session: p.call.Member.Case, Port: p.call.Member.Checkpoint, Members: []Member{p.call.Member}, Lease: p.call.Lease}
-	p.call.Facts.into(&rec)
+	rec := Record{ID: p.reg.free(p.request.ID), Session: p.request.Member.Case, Port: p.request.Member.Checkpoint, Members: []Member{p.request.Member}, Lease: p.request.Lease}
+	p.request.Facts.into(&rec)
 	return p.put(rec.ID, false, event(EventOpened, Change{ID: rec.ID, Record: &rec}, p.now))
 }
 
 // blow adds the call to the summary: the open one, one that was resolved
 // within the hour, or a new one.
 func (p placing) blow() (Placed, error) {
-	m := p.call.Member
+	m := p.request.Member
 	for i := len(p.reg.Records) - 1; i >= 0; i-- {
 		rec := p.reg.Records[i]
 		switch {
@@ -334,14 +334,14 @@ func (p placing) blow() (Placed, error) {
 		}
 		break
 	}
-	rec := Record{ID: p.reg.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Lease: p.call.Lease}
+	rec := Record{ID: p.reg.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Lease: p.request.Lease}
 	Facts{Kind: m.Kind, Type: General, Severity: Critical, Title: "Too many escalations",
 		Description: fmt.Sprintf("%d new issues within an hour are the most; the rest is listed in one", max(p.limits.MaxIssues, 0))}.into(&rec)
 	return p.put(rec.ID, true, event(EventOpened, Change{ID: rec.ID, Record: &rec}, p.now))
 }
 
 // opened counts the records opened within the window.
-func (r Register) opened(now time.Time) int {
+func (r State) opened(now time.Time) int {
 	n := 0
 	for _, rec := range r.Records {
 		if !rec.Fuse && now.Sub(rec.OpenedAt) < window {
@@ -352,7 +352,7 @@ func (r Register) opened(now time.Time) int {
 }
 
 // free returns id, or with a number behind it where that is taken.
-func (r Register) free(id string) string {
+func (r State) free(id string) string {
 	if r.index(id) < 0 {
 		return id
 	}
@@ -365,9 +365,9 @@ func (r Register) free(id string) string {
 
 // join brings the call's member up to date in rec. The facts are the host's.
 func (p placing) join(rec Record) routing.Event {
-	en := Change{ID: rec.ID, Member: &p.call.Member}
-	if !rec.Fuse && (len(rec.Members) == 0 || rec.Members[0].Key() == p.call.Member.Key()) {
-		en.Facts = &p.call.Facts
+	en := Change{ID: rec.ID, Member: &p.request.Member}
+	if !rec.Fuse && (len(rec.Members) == 0 || rec.Members[0].Key() == p.request.Member.Key()) {
+		en.Facts = &p.request.Facts
 	}
 	return event(EventJoined, en, p.now)
 }
@@ -377,9 +377,9 @@ func (p placing) join(rec Record) routing.Event {
 func (p placing) put(id string, blown bool, events ...routing.Event) (Placed, error) {
 	out := Placed{ID: id, Blown: blown}
 	rec, _ := p.reg.ByID(id)
-	i := rec.member(p.call.Member.Key())
-	out.News = i < 0 || rec.Members[i].Run != p.call.Member.Run
-	if i >= 0 && len(p.first) == 0 && len(events) == 1 && same(rec.Members[i], p.call.Member) {
+	i := rec.member(p.request.Member.Key())
+	out.News = i < 0 || rec.Members[i].Run != p.request.Member.Run
+	if i >= 0 && len(p.first) == 0 && len(events) == 1 && same(rec.Members[i], p.request.Member) {
 		return out, nil
 	}
 	var err error

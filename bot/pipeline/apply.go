@@ -24,7 +24,7 @@ const tries = 4
 // Carry carries out every pending effect of a case: those of rec and those
 // that others left behind. It returns when nothing is pending, so that an
 // effect is lost neither with the process that decided it nor with this one.
-func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
+func (l *Pipeline) Apply(ctx context.Context, rec Recorded) (routing.Case, error) {
 	if l.Effector == nil {
 		return rec.Case, nil
 	}
@@ -68,7 +68,7 @@ func (l *Line) Carry(ctx context.Context, rec Recorded) (routing.Case, error) {
 
 // giveBack ends this process's lease: what is pending waits for its time, and
 // whoever comes then need not wait for the lease as well.
-func (l *Line) giveBack(ctx context.Context, c routing.Case) (routing.Case, error) {
+func (l *Pipeline) giveBack(ctx context.Context, c routing.Case) (routing.Case, error) {
 	return ledger.Case(l.Ledger, c.Key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		if c.Lease == nil || c.Lease.Owner != l.Owner {
 			return nil, nil
@@ -78,7 +78,7 @@ func (l *Line) giveBack(ctx context.Context, c routing.Case) (routing.Case, erro
 }
 
 // await waits until the lease of another process ends or its work is done.
-func (l *Line) await(ctx context.Context, c routing.Case) (routing.Case, error) {
+func (l *Pipeline) await(ctx context.Context, c routing.Case) (routing.Case, error) {
 	poll := func(c routing.Case) error {
 		return l.sleep(ctx, min(max(l.lease().Left(c.Lease), 50*time.Millisecond), pollEvery))
 	}
@@ -91,12 +91,12 @@ func (l *Line) await(ctx context.Context, c routing.Case) (routing.Case, error) 
 }
 
 // leased is the event that records a lease.
-func (l *Line) leased(key string, lease *routing.Lease) routing.Event {
+func (l *Pipeline) leased(key string, lease *routing.Lease) routing.Event {
 	return routing.LeaseEvent(key, lease, l.now())
 }
 
 // takeOver claims the pending effects, unless someone else did in between.
-func (l *Line) takeOver(ctx context.Context, key string) (routing.Case, error) {
+func (l *Pipeline) takeOver(ctx context.Context, key string) (routing.Case, error) {
 	return ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		if len(c.Pending) == 0 || l.lease().Taken(c.Lease) {
 			return nil, nil
@@ -107,7 +107,7 @@ func (l *Line) takeOver(ctx context.Context, key string) (routing.Case, error) {
 
 // round carries out the effects pending now and records them in one append. It
 // adds the keys of those that are to wait to waits.
-func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool, limit int, waits map[string]bool) (routing.Case, int, error) {
+func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]bool, limit int, waits map[string]bool) (routing.Case, int, error) {
 	var events []routing.Event
 	var stuck error
 	silent := map[string]bool{} // checkpoints whose feedback could not be posted
@@ -145,7 +145,7 @@ func (l *Line) round(ctx context.Context, c routing.Case, fresh map[string]bool,
 }
 
 // held is once, while this process's lease is renewed.
-func (l *Line) held(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
+func (l *Pipeline) held(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
 	defer l.hold(ctx, c.Key)()
 	return l.once(ctx, c, e, fresh)
 }
@@ -153,7 +153,7 @@ func (l *Line) held(ctx context.Context, c routing.Case, e routing.Effect, fresh
 // hold renews this process's lease while an effect takes long, as with a GitHub that
 // answers slowly: nobody else shall begin what is still under way. An effect that never
 // ends is left to others in the end.
-func (l *Line) hold(ctx context.Context, key string) (release func()) {
+func (l *Pipeline) hold(ctx context.Context, key string) (release func()) {
 	return l.lease().Keep(ctx, func(ctx context.Context) {
 		_, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 			if c.Lease == nil || c.Lease.Owner != l.Owner || len(c.Pending) == 0 {
@@ -174,7 +174,7 @@ func superseded(c routing.Case, e routing.Effect) bool {
 	cp := c.Checkpoints[e.Checkpoint]
 	switch e.Kind {
 	case routing.EffectHandoff:
-		return cp.State != routing.InProgress || e.Iteration != cp.Reworks
+		return cp.State != routing.InProgress || e.Iteration != cp.Retries
 	case routing.EffectRerun:
 		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
 	case routing.EffectReview:
@@ -184,7 +184,7 @@ func superseded(c routing.Case, e routing.Effect) bool {
 }
 
 // once carries out one effect, waiting and trying again as the error says.
-func (l *Line) once(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
+func (l *Pipeline) once(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
 	done := routing.EffectDone{Effect: e}
 	event := func() routing.Event { return routing.EffectEvent(c.Key, done, l.now()) }
 	if superseded(c, e) {
