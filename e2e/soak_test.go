@@ -131,13 +131,13 @@ func newSoak(t testing.TB, x extent, own func(testing.TB) *pgtest.Own) *soak {
 		}
 		t.Cleanup(func() { _ = s.db.Close() })
 	}
-	// A write begins with a quarter of the claim left, and GitHub may do it as much
+	// A write begins with a quarter of the lease left, and GitHub may do it as much
 	// later as it is slow: also for a process that was killed, unseen by others.
-	claim := max(2*time.Second, 4*x.slow+10*x.slow/30)
+	lease := max(2*time.Second, 4*x.slow+10*x.slow/30)
 	for range replicas {
 		// More is written here than GitHub lets through: that is not what is tried.
 		app := s.b.Serve(t, bin, url, "SWITCHBACK_RECOVER=1s", "SWITCHBACK_LIMITS=content=90000/1m,90000/1h points=90000/1m",
-			"SWITCHBACK_LEASE_TTL="+claim.String())
+			"SWITCHBACK_LEASE_TTL="+lease.String())
 		s.apps = append(s.apps, app)
 		t.Cleanup(func() { keep(t, app.dir) })
 	}
