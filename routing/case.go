@@ -121,7 +121,7 @@ type Entry struct {
 	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer
 }
 
-// Turn is one decision that was taken, with the verdict it was taken on.
+// Attempt is one decision that was taken, with the verdict it was taken on.
 type Attempt struct {
 	Streak    int       `json:"streak"`
 	Iteration int       `json:"iteration"` // reworks returned for a fix, this one included
@@ -189,7 +189,7 @@ func (cp Checkpoint) clone() Checkpoint {
 	return cp
 }
 
-// Story returns the turns of the streak that the last turn belongs to.
+// Story returns the attempts of the streak that the last attempt belongs to.
 func (cp Checkpoint) Story() []Attempt {
 	if len(cp.Attempts) == 0 {
 		return nil

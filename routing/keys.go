@@ -11,11 +11,11 @@ const (
 	StreamPlans            = "plans" // one for each plan: PlanKey names it
 )
 
-// RegisterKey returns the key of a stream of a repository. No case has it, as a case's key goes on
+// StreamKey returns the key of a stream of a repository. No case has it, as a case's key goes on
 // with # or @ behind the repository.
 func StreamKey(repo, name string) string { return repo + "!" + name }
 
-// IsRegister reports whether key is that of a stream that is not a case's.
+// IsRepositoryStream reports whether key is that of a stream that is not a case's.
 func IsRepositoryStream(key string) bool {
 	_, rest, ok := strings.Cut(key, "/")
 	i := strings.IndexAny(rest, "#@!")
@@ -44,13 +44,13 @@ func ParsePortKey(key string) (plan, port string, ok bool) {
 	return plan, port, ok && both && plan != "" && port != "" && !strings.Contains(port, "/")
 }
 
-// EdgeKey names one feedback of a plan where a case is named. It is the key of no
+// FeedbackRequestKey names one feedback of a plan where a case is named. It is the key of no
 // stream.
 func FeedbackRequestKey(repo, plan, id string) string {
 	return StreamKey(repo, StreamFeedbackRequests+"/"+plan+"/"+id)
 }
 
-// ParseEdgeKey returns the plan and the id of the feedback that key names, if it
+// ParseFeedbackRequestKey returns the plan and the id of the feedback that key names, if it
 // does.
 func ParseFeedbackRequestKey(key string) (plan, id string, ok bool) {
 	rest, ok := registered(key, StreamFeedbackRequests)

@@ -18,10 +18,10 @@ const pollEvery = 2 * time.Second
 // errWaits says that an effect is not to be carried out yet.
 var errWaits = errors.New("not yet")
 
-// tries is how often an effect is tried in one call of Carry.
+// tries is how often an effect is tried in one call of Apply.
 const tries = 4
 
-// Carry carries out every pending effect of a case: those of rec and those
+// Apply applies every pending effect of a case: those of rec and those
 // that others left behind. It returns when nothing is pending, so that an
 // effect is lost neither with the process that decided it nor with this one.
 func (l *Pipeline) Apply(ctx context.Context, rec Recorded) (routing.Case, error) {
@@ -95,7 +95,7 @@ func (l *Pipeline) leased(key string, lease *routing.Lease) routing.Event {
 	return routing.LeaseEvent(key, lease, l.now())
 }
 
-// takeOver claims the pending effects, unless someone else did in between.
+// takeOver leases the pending effects, unless someone else did in between.
 func (l *Pipeline) takeOver(ctx context.Context, key string) (routing.Case, error) {
 	return ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		if len(c.Pending) == 0 || l.lease().Taken(c.Lease) {

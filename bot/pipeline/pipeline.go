@@ -23,7 +23,7 @@ type Effector interface {
 	Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (ref string, err error)
 }
 
-// Line records verdicts in a ledger and carries out what was decided.
+// Pipeline records verdicts in a ledger and carries out what was decided.
 type Pipeline struct {
 	Ledger   ledger.Ledger
 	Effector Effector
@@ -39,7 +39,7 @@ type Pipeline struct {
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error
 	Log      *slog.Logger
-	// MaxActions bounds the effects of one call of Carry, 0: routing's default.
+	// MaxActions bounds the effects of one call of Apply, 0: routing's default.
 	MaxActions int
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// Calls is how people are called: by issues, of which a repository has one
+// Escalator is how people are called: by issues, of which a repository has one
 // register.
 type Escalator interface {
 	Escalations(ctx context.Context) (escalation.State, error)

@@ -72,7 +72,7 @@ type Round struct {
 // Key is the ledger key of the plan's register.
 func (d *Runner) Key() string { return routing.PlanKey(d.Repo.String(), d.Name) }
 
-// Register reads the register.
+// State reads the register.
 func (d *Runner) State(ctx context.Context) (plan.BuildState, error) {
 	return d.change(ctx, func(plan.BuildState) ([]routing.Event, error) { return nil, nil })
 }

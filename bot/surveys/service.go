@@ -64,7 +64,7 @@ const (
 	genDone  = 2
 )
 
-// Register reads the register.
+// State reads the register.
 func (d *Service) State(ctx context.Context) (survey.State, error) {
 	r, err := d.stream().Load(ctx)
 	if err != nil {

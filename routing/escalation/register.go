@@ -9,7 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Register is all escalations of a repository: the fold of its register.
+// State is all escalations of a repository: the fold of its register.
 // It is a value: no method changes it.
 type State struct {
 	Version int      // events folded
@@ -79,7 +79,7 @@ var Projection = routing.Projection[State]{
 	Apply: State.Apply,
 }
 
-// FoldRegister returns the escalations of a stream; see routing.Projection.
+// Fold returns the escalations of a stream; see routing.Projection.
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // Apply returns the register after e.

@@ -24,7 +24,7 @@ func (f Facts) into(r *Record) {
 	r.Title, r.Description, r.Context, r.Suggested = f.Title, f.Description, f.Context, f.Suggested
 }
 
-// Call is a case's call for a human.
+// Request asks for an escalation of a case.
 type Request struct {
 	ID     string // of the record, if this opens one
 	Member Member
@@ -32,8 +32,8 @@ type Request struct {
 	Lease  *routing.Lease // of the process that files the issue if this opens one
 }
 
-// CallOf returns the call of a checkpoint that is escalated. id names the
-// record if the call opens one, title is that of its issue.
+// RequestOf returns the request of a checkpoint that is escalated. id names the
+// record if the request opens one, title is that of its issue.
 func RequestOf(c routing.Case, checkpoint, id, title string, p routing.Policy) Request {
 	cp := c.Checkpoints[checkpoint]
 	rep := Build(c, checkpoint, p)

@@ -126,7 +126,7 @@ func Attempts(events []routing.Event) []Attempt {
 	return out
 }
 
-// CallOf returns the call for a human that the newest pair of a port ended in, as
+// EscalationRequestOf returns the escalation that the newest pair of a port ended in, as
 // one of the escalations of its repository. key is that of the port's stream. ok
 // is false where it called nobody, or a human has answered since.
 func EscalationRequestOf(key string, j Journal, runURL string) (c escalation.Request, ok bool) {

@@ -9,13 +9,13 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// Edges is the open feedback of a build, as it bears on the ports of its plan.
+// FeedbackRequests is the open feedback of a build, as it bears on the ports of its plan.
 type FeedbackRequests struct {
 	Open []FeedbackRequest // most urgent first
 	Due  map[string]string // ports that are to run for feedback, and the id of the first of it
 }
 
-// Edge is one open feedback: From waits for To.
+// FeedbackRequest is one open feedback: From waits for To.
 type FeedbackRequest struct {
 	ID     string          `json:"feedback_id"`
 	From   string          `json:"from_node"`
@@ -26,7 +26,7 @@ type FeedbackRequest struct {
 	Text   string          `json:"message"`
 }
 
-// EdgesOf returns the open feedback of a plan of a register.
+// FeedbackRequestsOf returns the open feedback of a plan of a register.
 func FeedbackRequestsOf(r feedback.State, plan string) FeedbackRequests {
 	e := FeedbackRequests{Due: map[string]string{}}
 	for _, x := range r.Open(plan) {

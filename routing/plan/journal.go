@@ -118,7 +118,7 @@ func (p Progress) Validate() error {
 	return nil
 }
 
-// Call is an escalation of a port.
+// Escalation is an escalation of a port.
 type Escalation struct {
 	ID         string              `json:"id"`
 	Session    string              `json:"session_id"`

@@ -156,7 +156,7 @@ func (s Settings) Limit(spec Spec) time.Duration {
 	return s.Timeout
 }
 
-// Turns returns the reworks of a port.
+// Attempts returns the reworks of a port.
 func (s Settings) Attempts(spec Spec) int {
 	if spec.MaxIterations != nil {
 		return *spec.MaxIterations

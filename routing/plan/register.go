@@ -10,7 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// Register is what is known of the ports of a plan: the fold of its stream. How
+// BuildState is what is known of the ports of a plan: the fold of its stream. How
 // the pair of a port goes stands in that port's own stream; here is what came
 // of it. It is a value: no method changes it.
 type BuildState struct {
@@ -138,7 +138,7 @@ var Projection = routing.Projection[BuildState]{
 	},
 }
 
-// FoldRegister returns the plan of a stream; see routing.Projection.
+// FoldBuildState returns the plan of a stream; see routing.Projection.
 func FoldBuildState(events []routing.Event) (BuildState, error) { return Projection.Fold("", events) }
 
 // With returns the register after events that follow.

@@ -7,14 +7,14 @@ import (
 	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// Edges are counts over feedback between the ports of plans.
+// FeedbackRequests are counts over feedback between the ports of plans.
 type FeedbackRequests struct {
 	ByType                           map[edge.Type]int
 	Open, Resolved, Failed, Rejected int
 	Rounds                           int // of those that are resolved, together
 }
 
-// addEdges counts the feedback of a register that was sent in the window.
+// addFeedbackRequests counts the feedback of a register that was sent in the window.
 func (t *Tally) addFeedbackRequests(key string, events []routing.Event) error {
 	reg, err := edge.Fold(events)
 	if err != nil {

@@ -169,7 +169,7 @@ func (t *Tally) All() *Groups {
 	return all
 }
 
-// Edges returns the figures of the feedback between the ports of plans.
+// FeedbackRequests returns the figures of the feedback between the ports of plans.
 func (t *Tally) FeedbackRequests() edge.Stats {
 	sum := &FeedbackRequests{ByType: map[edge.Type]int{}}
 	for _, e := range t.requests {

@@ -148,7 +148,7 @@ type Started struct {
 	Done  bool
 }
 
-// Register is the fold of a repository's register of feedback.
+// State is the fold of a repository's register of feedback.
 type State struct {
 	Prompts   []Prompt // oldest first
 	Audits    []AuditRow

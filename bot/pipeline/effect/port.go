@@ -116,7 +116,7 @@ func labelsOf(rec escalation.Record) []github.LabelSpec {
 	return escalationLabels(string(rec.Type), string(rec.Severity))
 }
 
-// Register reads the register of escalations.
+// Escalations reads the register of escalations.
 func (g *GitHub) Escalations(ctx context.Context) (escalation.State, error) {
 	return Escalations(ctx, g.Ledger, g.Repo.String())
 }

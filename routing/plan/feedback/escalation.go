@@ -111,7 +111,7 @@ func (x Record) facts() escalation.Facts {
 	}
 }
 
-// Call returns the call for a human that x led to, as a call of caseKey. ok is
+// EscalationRequest returns the escalation that x led to, as a call of caseKey. ok is
 // false if it led to none.
 func (x Record) EscalationRequest(caseKey string) (c escalation.Request, ok bool) {
 	if x.Escalated == nil || x.Escalated.Human == nil {

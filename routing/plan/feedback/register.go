@@ -59,7 +59,7 @@ func (x Record) Answer() string {
 	return ""
 }
 
-// Register is all feedback of a repository: the fold of its register of edges.
+// State is all feedback of a repository: the fold of its register of edges.
 // It is a value: no exported method changes it.
 type State struct {
 	Version int      // events folded
@@ -140,7 +140,7 @@ var Projection = routing.Projection[State]{
 	},
 }
 
-// FoldEdges returns the feedback requests of a stream; see routing.Projection.
+// Fold returns the feedback requests of a stream; see routing.Projection.
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // Apply returns the register after e.
