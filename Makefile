@@ -4,9 +4,8 @@
 
 GO ?= go
 BIN := $(CURDIR)/bin
-# Nothing needs C but the race detector. One setting for all else, so that what
-# one step has compiled the next one need not, wherever its checkout is: workflows
-# of the end-to-end tests build the program in one of their own.
+# Only the race detector needs C. All other steps use the same settings and so share the build
+# cache, wherever their checkout is: workflows of the end-to-end tests build in one of their own.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
@@ -21,21 +20,21 @@ demo: ## tell the story of three pull requests from recorded test output
 build: ## build bin/switchback, static
 	$(GO) build -o $(BIN)/switchback ./cmd/switchback
 
-# Three at a time keep two cores busy: the end-to-end tests wait for other processes, and compile
-# nothing that `build` or the other tests have not. Run one of them to see where the time goes:
-# TIMES=-json prints the time that each test takes.
+# Three targets at a time keep two cores busy, because the end-to-end tests mostly wait for other
+# processes. TIMES=-json prints how long each test takes.
 test: e2e-tools build ## everything
 	@$(MAKE) --no-print-directory -j 3 lint unit unit-e2e
 	@echo "make test: all passed"
 
-# -count=1 because a cached result proves nothing about today's bench, -vet=off because lint vets,
-# and -w because the linker takes a third of its time for what only a debugger reads.
+# -count=1 because a cached result proves nothing about today's bench, -vet=off because lint runs
+# vet, and -w because the linker spends a third of its time on debug information.
 TIMES ?=
 GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
 
-# PURE packages read, compute and render. They start no goroutine, or only where a test named
-# AtOnce or Concurrent looks, and take ten times as long under the race detector: it watches those
-# tests of theirs, and every test of all other packages. A path that names no package is an error.
+# PURE packages parse, compute and render, and take ten times as long under the race detector. They
+# start no goroutines except in code that tests named AtOnce or Concurrent cover. So the race
+# detector runs only those tests of theirs, and every test of all other packages. A path that names
+# no package is an error.
 PURE := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
 	./bot/render ./bot/replays ./bot/web
 pure = $(shell $(GO) list $(PURE))
@@ -50,29 +49,31 @@ plain:
 	@$(GO) list $(PURE) > /dev/null
 	$(GOTEST) -timeout 15m $(PURE)
 
-# SQLite is C made Go: watching that takes as long as all the rest, and is its makers' affair.
+# SQLite is C translated to Go. Race-checking it takes as long as everything else, and its authors
+# test it.
 RACE := -race -gcflags=modernc.org/...=-race=false
 race: export CGO_ENABLED := 1
 race:
 	$(GOTEST) $(RACE) -timeout 15m $(filter-out $(pure),$(tested))
 	$(GOTEST) $(RACE) -timeout 15m -run 'AtOnce|Concurrent' $(at-once)
 
-# The end-to-end tests run the program as a process of its own: the race detector
-# would watch the bench, at twice the time, but where the Action runs inside.
+# The end-to-end tests run the program as a separate process, so the race detector would only check
+# the bench and double the time. It runs for the test that calls the Action in its own process.
 unit-e2e:
 	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
 	CGO_ENABLED=1 $(GOTEST) $(RACE) -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
 
-lint: e2e-tools ## gofmt, vet, staticcheck, actionlint
+lint: e2e-tools ## gofmt, vet, staticcheck, deadcode, actionlint
 	@fmt=$$(gofmt -l bot cmd e2e internal routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	$(GO) vet ./...
 	$(BIN)/staticcheck ./...
+	scripts/deadcode.sh $(BIN)/deadcode
 	$(BIN)/actionlint
 
 e2e: e2e-tools build ## the end-to-end tests alone
 	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
 
-e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck e2e/node_modules/.package-lock.json
+e2e-tools: $(BIN)/act $(BIN)/actionlint $(BIN)/staticcheck $(BIN)/deadcode e2e/node_modules/.package-lock.json
 
 $(BIN)/act: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/act github.com/nektos/act
@@ -83,6 +84,9 @@ $(BIN)/actionlint: tools/go.sum
 $(BIN)/staticcheck: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 
+$(BIN)/deadcode: tools/go.sum
+	cd tools && $(GO) build -o $(BIN)/deadcode golang.org/x/tools/cmd/deadcode
+
 $(BIN)/gremlins: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/gremlins github.com/go-gremlins/gremlins/cmd/gremlins
 
@@ -90,7 +94,8 @@ e2e/node_modules/.package-lock.json: e2e/package-lock.json
 	cd e2e && npm ci --no-progress
 	@touch $@
 
-# The readers of test output are left to fuzzing: a mutant of theirs takes minutes of recorded files.
+# The report parsers are covered by fuzzing instead: testing one mutant takes minutes of recorded
+# files.
 MUTATED ?= answers escalation plan replay stats survey
 mutation: $(BIN)/gremlins ## change the routing packages' code (MUTATED), and see whether tests fail: hours
 	@for p in $(MUTATED); do echo "routing/$$p"; $(BIN)/gremlins unleash -S lt --workers 2 \
@@ -101,11 +106,11 @@ mutation: $(BIN)/gremlins ## change the routing packages' code (MUTATED), and se
 bench: ## measure side by side with other readers (BENCH=full: 1 GB, 1M tests)
 	@$(GO) build -o $(BIN)/bench/bench ./internal/bench && $(BIN)/bench/bench
 
-load: ## measure what the App bears (LOAD=full: longer, 100,000 cases)
+load: ## measure the App under load (LOAD=full: longer, 100,000 cases)
 	@$(GO) run ./internal/load
 
 BURST ?= 1000
-burst: e2e-tools ## fail BURST (1000) pull requests at once, and look at what GitHub sees
+burst: e2e-tools ## fail BURST (1000) pull requests at once, and check the requests that GitHub gets
 	BURST=$(BURST) $(GO) test -count=1 -timeout 90m -v -run TestBurst ./e2e/
 
 soak: e2e-tools ## kill servers 200 times under deliveries while GitHub fails (SOAK_SEED, SOAK_KILLS, SOAK_PULLS)

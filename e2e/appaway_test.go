@@ -11,7 +11,7 @@ import (
 // that is told.
 func TestAppTakenAwayUnheard(t *testing.T) {
 	t.Parallel()
-	s := newServed(t, appConfig, "SWITCHBACK_SWEEP=1s")
+	s := newServed(t, appConfig, "SWITCHBACK_RECONCILE=1s")
 	id, next := firstInstall+int(s.r.ID), 700_000+int(s.r.ID)
 	s.r.Install(id)
 	s.ran(failing("TestAdd"), "failure")

@@ -85,8 +85,8 @@ func TestAppRefuses(t *testing.T) {
 			t.Error(status, answer)
 		}
 		s.app.Idle()
-		if n := s.app.Metric("switchback_queue_depth", `state="poison"`); n != 1 {
-			t.Errorf("%v are poison", n)
+		if n := s.app.Metric("switchback_queue_depth", `state="dead_letter"`); n != 1 {
+			t.Errorf("%v dead letters", n)
 		}
 		if out := s.app.run("deliveries"); !strings.Contains(out, "the-bad-one") || !strings.Contains(out, "malformed") {
 			t.Errorf("%q", out)

@@ -23,7 +23,7 @@ func (s *story) stands(d Delivery) queue.Status {
 func (s *story) comes(d Delivery, state queue.State) (st queue.Status) {
 	s.t.Helper()
 	s.by.Until(fmt.Sprintf("%s %s is %s", d.Event, d.Action, state), func() bool {
-		st = s.stands(d) // one that waits for another of its lane is at work soon
+		st = s.stands(d) // one that waits for another one with its key is retried soon
 		return st.State == state && !strings.Contains(st.Error, "is being handled")
 	})
 	return st

@@ -145,8 +145,8 @@ func TestAppReplicas(t *testing.T) {
 	}
 	story := newStory(t, appConfig)
 	url := pgtest.URL(t)
-	one := story.b.Serve(t, bin, url, "SWITCHBACK_SWEEP=1s")
-	two := story.b.Serve(t, bin, url, "SWITCHBACK_SWEEP=1s")
+	one := story.b.Serve(t, bin, url, "SWITCHBACK_RECONCILE=1s")
+	two := story.b.Serve(t, bin, url, "SWITCHBACK_RECONCILE=1s")
 	s := &served{story, one}
 	s.receive()
 	for n := range 3 {

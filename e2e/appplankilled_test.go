@@ -73,7 +73,7 @@ func TestAppPlanKilled(t *testing.T) {
 func (p *servedPlan) idle() bool {
 	p.t.Helper()
 	depth := p.app.Metrics("switchback_queue_depth")
-	return depth()-depth(`state="poison"`) == 0
+	return depth()-depth(`state="dead_letter"`) == 0
 }
 
 // Two processes share a PostgreSQL database. Each is told of what happens, as a delivery
@@ -85,8 +85,8 @@ func TestAppPlanReplicas(t *testing.T) {
 		t.Fatal(err)
 	}
 	story, url := newStory(t, servedConfig), pgtest.URL(t)
-	one := story.b.Serve(t, bin, url, "SWITCHBACK_SWEEP=1s")
-	two := story.b.Serve(t, bin, url, "SWITCHBACK_SWEEP=1s")
+	one := story.b.Serve(t, bin, url, "SWITCHBACK_RECONCILE=1s")
+	two := story.b.Serve(t, bin, url, "SWITCHBACK_RECONCILE=1s")
 	s := &served{story, one}
 	s.receive()
 	right := workers(func() bool { return true })

@@ -195,7 +195,7 @@ func TestAppPlanOfTheAction(t *testing.T) {
 	j := newEventJob(t, "", second)
 	j.r.Commit(t, "main", "The App acts", map[string]string{"ports/plan.yml": fmt.Sprintf(eventPorts, ""),
 		".github/switchback.yml": "acts: app\nports: {drive: events}\n"})
-	app := j.b.Serve(t, bin, "", "SWITCHBACK_SWEEP=1s")
+	app := j.b.Serve(t, bin, "", "SWITCHBACK_RECONCILE=1s")
 	j.r.Deliver(app.URL + "/webhook")
 	t.Cleanup(func() { j.r.Deliver("") })
 	for n := range 3 {

@@ -87,8 +87,8 @@ func TestAppStrangers(t *testing.T) {
 			p["installation"] = map[string]any{"id": 77}
 			p["repository"] = map[string]any{"id": never.ID, "full_name": never.FullName, "default_branch": "main"}
 		}, queue.Gone},
-		"an installation that is no number": {func(p map[string]any) { p["installation"] = map[string]any{"id": "77"} }, queue.Poison},
-		"no repository":                     {func(p map[string]any) { delete(p, "repository") }, queue.Poison},
+		"an installation that is no number": {func(p map[string]any) { p["installation"] = map[string]any{"id": "77"} }, queue.DeadLetter},
+		"no repository":                     {func(p map[string]any) { delete(p, "repository") }, queue.DeadLetter},
 	} {
 		t.Run("a delivery of "+name+" ends as "+string(c.want), func(t *testing.T) {
 			id := "stranger-" + randomHex(8)
@@ -179,7 +179,7 @@ func TestAppOddValues(t *testing.T) {
 	}
 	s.by.Until("all have come to an end", func() bool { // none of them waits for better times
 		return !slices.ContainsFunc(sent, func(d Delivery) bool {
-			return !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.Poison}, s.stands(d).State)
+			return !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.DeadLetter}, s.stands(d).State)
 		})
 	})
 	if log := s.by.Log(); strings.Contains(log, "panic") {

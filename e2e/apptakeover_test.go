@@ -131,7 +131,7 @@ func TestAppTakesOverKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{x.story, x.b.prepare(t, bin, "", t.TempDir(), "SWITCHBACK_SWEEP=1s")}
+	s := &served{x.story, x.b.prepare(t, bin, "", t.TempDir(), "SWITCHBACK_RECONCILE=1s")}
 	s.app.Start()
 	t.Cleanup(s.app.Kill)
 	s.receive()

@@ -57,7 +57,7 @@ func TestAppTimers(t *testing.T) {
 	url := pgtest.URL(t)
 	var all []*Served
 	for range 3 {
-		all = append(all, reminded.b.Serve(t, bin, url, "SWITCHBACK_SWEEP=1s"))
+		all = append(all, reminded.b.Serve(t, bin, url, "SWITCHBACK_RECONCILE=1s"))
 	}
 	one := all[0]
 	for _, s := range []*asking{reminded, ended} {

@@ -108,7 +108,7 @@ func (s *story) settled() {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			if known && !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.Poison}, st.State) {
+			if known && !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.DeadLetter}, st.State) {
 				waits = fmt.Sprintf("%s %s %s: %s %s", d.Event, d.Action, d.GUID, st.State, st.Error)
 			}
 		}

@@ -107,9 +107,9 @@ func (u *burst) idle() {
 	defer tick.Stop()
 	for {
 		all := u.apps[0].Metric("switchback_queue_depth")
-		poison := u.apps[0].Metric("switchback_queue_depth", `state="poison"`)
-		if poison > 0 {
-			u.t.Fatalf("%v deliveries are poison\n%s", poison, u.apps[0].Log())
+		dead := u.apps[0].Metric("switchback_queue_depth", `state="dead_letter"`)
+		if dead > 0 {
+			u.t.Fatalf("%v deliveries are dead letters\n%s", dead, u.apps[0].Log())
 		}
 		if all == 0 {
 			return
@@ -152,9 +152,9 @@ func most(all []Request, span time.Duration, count func(Request) int) (top int) 
 
 func points(q Request) int {
 	if q.Content() {
-		return ratelimit.WritePoints
+		return ratelimit.WriteTokens
 	}
-	return ratelimit.Point
+	return ratelimit.ReadTokens
 }
 
 func content(q Request) int {

@@ -276,7 +276,7 @@ fi
 		s.write("ports/plan.yml", "{id: other, test: sh ok.sh}\n")
 		s.write("ports/service.yml", "{id: refund-service, impl: PLANNER=workflow-root sh service.sh, test: sh servicetest.sh}\n")
 		errs := s.ports(1, "other=passed", "refund-service=paused")
-		if !strings.Contains(errs, "FB-001 asks for a change of the plan: change ports, note it with `switchback feedback done FB-001 --plan ports") {
+		if !strings.Contains(errs, "FB-001 asks for a change of the plan: change ports, record it with `switchback feedback done FB-001 --plan ports") {
 			t.Error(errs)
 		}
 		s.ports(1, "other=passed", "refund-service=paused") // nothing has changed

@@ -34,7 +34,7 @@ func newAgentJob(t *testing.T, spec string, ends func(in map[string]any) Run) *a
 	j.r.Commit(t, "main", "agent", map[string]string{".github/workflows/agent.yml": "on: workflow_dispatch\n"})
 	write(t, j.a.Workspace, "ports.yml", spec)
 	j.a.Env["SWITCHBACK_GITHUB_TOKEN"] = j.b.AppToken(t, ActionsAppID, j.r, nil)
-	j.a.Env["SWITCHBACK_POLL_INTERVAL"], j.a.Env["SWITCHBACK_CLAIM_TTL"] = "20ms", "2s"
+	j.a.Env["SWITCHBACK_POLL_INTERVAL"], j.a.Env["SWITCHBACK_LEASE_TTL"] = "20ms", "2s"
 	j.r.OnDispatch(j.begin)
 	return j
 }

@@ -93,7 +93,7 @@ func (p *postbox) Accept(_ context.Context, event, id string, payload []byte) (b
 	}
 	res := p.s.b.RunAction(p.s.t, Action{Binary: bin, Args: []string{"action"}, Repo: p.s.r, Token: p.s.token, Event: event, Payload: json.RawMessage(payload),
 		Actor: e.Sender.Login, Inputs: map[string]string{"reports": "**/report.xml", "checkpoint": "unit"},
-		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_CLAIM_TTL": "2s"}})
+		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_LEASE_TTL": "2s"}})
 	if res.ExitCode != 0 {
 		p.s.t.Errorf("%s %s: exit %d\n%s%s", event, id, res.ExitCode, res.Stdout, res.Stderr)
 	}
@@ -140,10 +140,10 @@ func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Du
 		t.Fatal(err)
 	}
 	later := new(time.Duration)
-	hubs := map[int64]*github.Hub{}
+	hubs := map[int64]*github.Client{}
 	return &recovery.Recovery{App: self, Inbox: p, Marks: recovery.Table{DB: db}, Grace: -1, Wanted: wantedHere,
 		Now: func() time.Time { return time.Now().Add(*later) },
-		Installation: func(id int64) (*github.Hub, error) {
+		Installation: func(id int64) (*github.Client, error) {
 			if hubs[id] == nil {
 				if hubs[id], err = app.Installation(id, o); err != nil {
 					return nil, err
@@ -155,7 +155,7 @@ func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Du
 			if r.Repo.String() != s.r.FullName {
 				return nil, nil
 			}
-			return gitbranch.NewGit(hubs[r.Installation].Client(), r.Repo.Owner, r.Repo.Name, "switchback-ledger"), nil
+			return gitbranch.NewGit(hubs[r.Installation].API(), r.Repo.Owner, r.Repo.Name, "switchback-ledger"), nil
 		}}, later
 }
 

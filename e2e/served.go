@@ -56,7 +56,7 @@ func (b *Bench) prepare(t testing.TB, bin, database, dir string, env ...string) 
 		"SWITCHBACK_APP_ID=" + strconv.Itoa(SwitchbackAppID), "SWITCHBACK_PRIVATE_KEY=" + b.AppPrivateKey(),
 		"SWITCHBACK_WEBHOOK_SECRET=" + WebhookSecret, "SWITCHBACK_GITHUB_URL=" + b.URL,
 		"SWITCHBACK_CLIENT_ID=" + SwitchbackClientID, "SWITCHBACK_CLIENT_SECRET=" + SwitchbackClientSecret, "SWITCHBACK_PUBLIC_URL=" + s.URL,
-		"SWITCHBACK_CONTENT_INTERVAL=1ms", "SWITCHBACK_CLAIM_TTL=2s",
+		"SWITCHBACK_CONTENT_INTERVAL=1ms", "SWITCHBACK_LEASE_TTL=2s",
 		"SWITCHBACK_LIMITS=points=9000/1m", // the bench answers faster than GitHub
 		"SWITCHBACK_RECOVER=0",             // it would find what other tests left behind; see Repo.Alone
 	}, env...)
@@ -206,12 +206,12 @@ func (s *Served) Metrics(name string) func(with ...string) float64 {
 
 var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 
-// Idle waits until every delivery that was accepted is done or poison.
+// Idle waits until every delivery that was accepted is done or a dead letter.
 func (s *Served) Idle() {
 	s.t.Helper()
 	s.Until("all deliveries are worked on", func() bool {
 		depth := s.Metrics("switchback_queue_depth")
-		return depth()-depth(`state="poison"`) == 0
+		return depth()-depth(`state="dead_letter"`) == 0
 	})
 }
 

@@ -137,7 +137,7 @@ func newSoak(t testing.TB, x extent, own func(testing.TB) *pgtest.Own) *soak {
 	for range replicas {
 		// More is written here than GitHub lets through: that is not what is tried.
 		app := s.b.Serve(t, bin, url, "SWITCHBACK_RECOVER=1s", "SWITCHBACK_LIMITS=content=90000/1m,90000/1h points=90000/1m",
-			"SWITCHBACK_CLAIM_TTL="+claim.String())
+			"SWITCHBACK_LEASE_TTL="+claim.String())
 		s.apps = append(s.apps, app)
 		t.Cleanup(func() { keep(t, app.dir) })
 	}

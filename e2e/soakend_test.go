@@ -22,7 +22,7 @@ type deliveryRow struct {
 	attempts   int
 }
 
-func (r deliveryRow) final() bool { return contains([]string{"done", "gone", "poison"}, r.state) }
+func (r deliveryRow) final() bool { return contains([]string{"done", "gone", "dead_letter"}, r.state) }
 
 // rows returns how the deliveries stood a moment ago. They are read beside the
 // servers; a database that is away is asked again.

@@ -76,7 +76,7 @@ func TestTrouble(t *testing.T) {
 // unhurried lets an Action renew no claim meanwhile: that is a request more or less, and
 // may be on its way when GitHub asks for rest.
 func unhurried(a Action) Action {
-	a.Env["SWITCHBACK_CLAIM_TTL"] = "10m"
+	a.Env["SWITCHBACK_LEASE_TTL"] = "10m"
 	return a
 }
 

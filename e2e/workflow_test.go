@@ -56,7 +56,7 @@ func installedOf(t *testing.T, b *Bench) map[string]string {
 // goEnv lets Go build in a step: the modules and the cache of this machine.
 func goEnv(t *testing.T) map[string]string {
 	t.Helper()
-	env := map[string]string{"GOFLAGS": "-mod=mod -trimpath", "GOPROXY": "off", "SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_CLAIM_TTL": "2s"}
+	env := map[string]string{"GOFLAGS": "-mod=mod -trimpath", "GOPROXY": "off", "SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_LEASE_TTL": "2s"}
 	for _, k := range []string{"GOMODCACHE", "GOCACHE", "GOROOT"} {
 		out, err := exec.Command("go", "env", k).Output()
 		if err != nil {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Puts the switchback binary on the runner and its path into the step's output
-# "path". Used by action.yml, on Linux, macOS and Windows (Git Bash).
+# Installs the switchback binary on the runner and sets the step's output "path" to its path.
+# action.yml calls it on Linux, macOS and Windows (Git Bash).
 #
-# From a checkout of the action (uses: ./) it is built from source with the Go
-# that is there. Otherwise the release is downloaded, and its SHA-256 must be
-# the one in the release's checksums.txt.
+# In a checkout of the action (uses: ./) it builds the binary from source with the installed Go.
+# Otherwise it downloads the release and compares its SHA-256 with the release's checksums.txt.
 set -euo pipefail
 
 out="${RUNNER_TEMP:?RUNNER_TEMP is not set}/switchback-bin"
@@ -36,8 +35,8 @@ else
   esac
   file="switchback_${version#v}_${os}_${arch}.tar.gz"
   base="https://github.com/switchback-ci/switchback/releases/download/$version"
-  # Within the folder: on Windows its name begins with a drive, which tar takes
-  # for a host, and holds backslashes, which sha256sum escapes.
+  # Use a relative path: a Windows path begins with a drive, which tar takes for a host, and contains
+  # backslashes, which sha256sum escapes.
   cd "$out"
   curl --fail --silent --show-error --location --retry 3 --output "$file" "$base/$file"
   curl --fail --silent --show-error --location --retry 3 --output checksums.txt "$base/checksums.txt"

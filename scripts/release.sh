@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the release of a version into dist/: a static binary per platform, each
-# in an archive of its own, and their checksums. Usage: scripts/release.sh v1.2.3
+# Builds a release into dist/: an archive with a static binary for each platform, and their checksums.
+# Usage: scripts/release.sh v1.2.3
 set -euo pipefail
 version="${1:?usage: scripts/release.sh v1.2.3}"
 case "$version" in v[0-9]*.[0-9]*.[0-9]*) ;; *) echo "$version is no version; write e.g. v1.2.3" >&2 && exit 2 ;; esac

@@ -1,5 +1,6 @@
-// Package action is Switchback as a GitHub Action: it reads the runner's environment, the inputs and
-// the event, calls the handler of the event, and writes outputs, annotations and the job summary.
+// Package action is Switchback as a GitHub Action: it reads the runner's environment, the inputs
+// and the event, calls the handler of the event, and writes outputs, annotations and the job
+// summary.
 package action
 
 import (
@@ -85,7 +86,7 @@ func newStep(env Env) (*step, error) {
 	if in.Token == "" {
 		return nil, errors.New("no token; give the action `token: ${{ github.token }}` (its default) or set GITHUB_TOKEN")
 	}
-	hub, err := github.New(github.Options{
+	client, err := github.New(github.Options{
 		Token: in.Token, BaseURL: env.Getenv("GITHUB_API_URL"), Login: in.BotLogin, Log: log,
 		ContentInterval: duration(env, "SWITCHBACK_CONTENT_INTERVAL", 0), MaxWait: time.Minute, IssueCap: 100, // the register counts over processes
 	})
@@ -94,9 +95,9 @@ func newStep(env Env) (*step, error) {
 	}
 	s.reporter = &reporter{runner: s.runner, in: in}
 	s.deps = handler.Deps{
-		Repo: repo, GitHub: hub, Ledger: gitbranch.NewGit(hub.Client(), repo.Owner, repo.Name, in.LedgerBranch),
+		Repo: repo, GitHub: client, Ledger: gitbranch.NewGit(client.API(), repo.Owner, repo.Name, in.LedgerBranch),
 		ServerURL: env.Getenv("GITHUB_SERVER_URL"), DefaultBranch: s.event.Repository.DefaultBranch,
-		Process: processName(env.Getenv), LeaseTTL: duration(env, "SWITCHBACK_CLAIM_TTL", 3*time.Minute), Now: env.Now, Log: log,
+		Process: processName(env.Getenv), LeaseTTL: duration(env, "SWITCHBACK_LEASE_TTL", 3*time.Minute), Now: env.Now, Log: log,
 		Reporter: s.reporter, Goals: s.reporter, Metrics: uncounted{}, Waiter: waiter{}, Builds: handler.WorkflowBuilds{},
 	}
 	return s, nil
@@ -214,8 +215,8 @@ func (s *step) isAnswer() bool {
 	return false
 }
 
-// eventOf returns the event whose handlers carry out a command. That of an answer is found by what the
-// payload holds.
+// eventOf returns the event whose handlers carry out a command. That of an answer is found by what
+// the payload holds.
 func eventOf(command string, e *handler.Event) string {
 	switch {
 	case command == "workflow-run":
@@ -232,8 +233,8 @@ func eventOf(command string, e *handler.Event) string {
 	return "pull_request"
 }
 
-// onlyWorkflow reports whether a workflow alone can carry out a command: all else the App does, where
-// it acts, and both would post otherwise.
+// onlyWorkflow reports whether a workflow alone can carry out a command: all else the App does,
+// where it acts, and both would post otherwise.
 func (s *step) onlyWorkflow(command string) bool {
 	switch command {
 	case "plan", "matrix", "port", "collect", "prompt":

@@ -10,12 +10,12 @@ import (
 
 // FeedbackSettings say how people are asked about a cycle of optimization.
 type FeedbackSettings struct {
-	Timeout    *Period  `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"default=72h,description=How long an answer is waited for: a minute to 90 days. A reminder comes after half of it and 12 hours before its end."`
+	Timeout    *Period  `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"default=72h,description=How long a survey waits for an answer: a minute to 90 days. A reminder is sent at half of it and 12 hours before its end."`
 	Permission string   `yaml:"permission,omitempty" json:"permission,omitempty" jsonschema:"enum=triage,enum=write,enum=maintain,enum=admin,default=write,description=Who may answer: people with this role in the repository or a higher one."`
 	Workflow   string   `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of the workflow that is started when the next cycle begins (workflow_dispatch)."`
 	Ref        string   `yaml:"ref,omitempty" json:"ref,omitempty" jsonschema:"description=Branch or tag that workflow is started on; default: the default branch."`
 	Dispatch   string   `yaml:"repository_dispatch,omitempty" json:"repository_dispatch,omitempty" jsonschema:"description=Event type of the repository_dispatch that is sent instead."`
-	After      []string `yaml:"after,omitempty" json:"after,omitempty" jsonschema:"description=Names of the workflows whose next completed run begins the next cycle; default: the workflow that the prompt is about."`
+	After      []string `yaml:"after,omitempty" json:"after,omitempty" jsonschema:"description=Names of the workflows whose next completed run begins the next cycle; default: the workflow that the survey is about."`
 }
 
 // DefaultTimeout is how long an answer is waited for.

@@ -13,12 +13,12 @@ type PortSettings struct {
 	Path           string   `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"default=ports,description=Folder or file of the plan in the repository."`
 	MaxConcurrency *int     `yaml:"max_concurrency,omitempty" json:"max_concurrency,omitempty" jsonschema:"minimum=1,maximum=256,default=3,description=Ports that run at once."`
 	Parallel       *bool    `yaml:"parallel,omitempty" json:"parallel,omitempty" jsonschema:"default=true,description=False runs one port at a time in the order of dependencies."`
-	Timeout        *Period  `yaml:"timeout_per_port,omitempty" json:"timeout_per_port,omitempty" jsonschema:"default=30m,description=Of a port that names none: a minute to 120h for all its turns together."`
-	MaxIterations  *int     `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Reworks of a port that names none; default: max_iterations of the whole file."`
-	RunsOn         []string `yaml:"runs_on,omitempty" json:"runs_on,omitempty" jsonschema:"description=Labels of the runner of a port that names none; default: ubuntu-latest."`
-	Drive          string   `yaml:"drive,omitempty" json:"drive,omitempty" jsonschema:"enum=wait,enum=events,default=wait,description=How a port whose workers are workflows goes on: its job waits for them; or ends and whoever hears of their end goes on."`
+	Timeout        *Period  `yaml:"timeout_per_port,omitempty" json:"timeout_per_port,omitempty" jsonschema:"default=30m,description=Timeout of a port that sets none: a minute to 120h for all its attempts together."`
+	MaxIterations  *int     `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts of a port that sets none; default: max_iterations of the whole file."`
+	RunsOn         []string `yaml:"runs_on,omitempty" json:"runs_on,omitempty" jsonschema:"description=Labels of the runner of a port that sets none; default: ubuntu-latest."`
+	Drive          string   `yaml:"drive,omitempty" json:"drive,omitempty" jsonschema:"enum=wait,enum=events,default=wait,description=How a port whose workers are workflows continues: its job waits for them or ends and the event of their completion continues it."`
 	Start          string   `yaml:"start,omitempty" json:"start,omitempty" jsonschema:"enum=none,enum=push,default=none,description=Whether the App starts a build when a push to the default branch changes the plan."`
-	Workflow       string   `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of the workflow that runs the plan; the App starts it where a runner is needed. Default: the one that ran it last."`
+	Workflow       string   `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of the workflow that runs the plan; the App starts it when a runner is needed. Default: the one that ran the plan last."`
 }
 
 // Plan returns the settings of the plan of ports.

@@ -96,7 +96,7 @@ func (w *Writer) Add(t *testreport.Test) {
 }
 
 func (w *Writer) put(t *testreport.Test) error {
-	b, err := w.spool.room(sameRecord)
+	b, err := w.spool.reserve(sameRecord)
 	if err != nil {
 		return err
 	}
@@ -226,8 +226,8 @@ func (w *Writer) rest(out *bufio.Writer, first bool) error {
 	n := -1
 	var u unpacker
 	var cut records
-	const room = 1 << 16
-	text := make([]byte, 0, room+room/4)
+	const flushSize = 1 << 16
+	text := make([]byte, 0, flushSize+flushSize/4)
 	err := w.spool.each(func(p []byte) error {
 		for cut.take(p); ; {
 			for n+1 < len(w.sources) && w.sources[n+1].from <= cut.at {
@@ -247,7 +247,7 @@ func (w *Writer) rest(out *bufio.Writer, first bool) error {
 			if first {
 				b, first = append(b[:0], b[len(","):]...), false
 			}
-			if text = b; len(b) >= room {
+			if text = b; len(b) >= flushSize {
 				_, _ = out.Write(b) // Flush tells
 				text = b[:0]
 			}

@@ -48,7 +48,7 @@ var packed = [...]testreport.Status{testreport.Passed, testreport.Failed, testre
 // records before it stands for what json.Marshal gives of the masked entry of t.
 func (p *packer) pack(t *testreport.Test) []byte {
 	flags, status := p.flags(t)
-	b := append(p.rec[:0], "          "...) // room for the length
+	b := append(p.rec[:0], "          "...) // space for the length
 	b = binary.AppendUvarint(b, flags)
 	b = binary.AppendUvarint(b, uint64(max(0, t.Duration.Milliseconds())))
 	b = p.packName(b, t.Name)
@@ -97,7 +97,7 @@ const sameRecord = 0x80
 
 // appendSame is pack for nearly all tests: one that passed, has what the test
 // before has and a plain name that is no longer than most. It appends the
-// record to b, which has room for it; nil for others.
+// record to b, which has space for it; nil for others.
 func (p *packer) appendSame(b []byte, t *testreport.Test) []byte {
 	if !p.asIs || p.Redact != nil || t.Status != testreport.Passed || t.Flaky || t.Line != 0 || t.Retries != 0 || t.Suite != p.suite || t.File != p.file {
 		return nil

@@ -20,9 +20,9 @@ type spool struct {
 	last   []byte   // what stands behind all that
 }
 
-// room returns the chunk in hand, to which up to n bytes can be appended
+// reserve returns the current chunk, to which up to n bytes can be appended
 // without moving it; took gives it back.
-func (s *spool) room(n int) ([]byte, error) {
+func (s *spool) reserve(n int) ([]byte, error) {
 	if s.file == nil && s.size+int64(n) > s.memory {
 		f, err := os.CreateTemp("", "switchback-ctrf-*")
 		if err != nil {
@@ -38,7 +38,7 @@ func (s *spool) room(n int) ([]byte, error) {
 	return s.last, nil
 }
 
-// next puts the chunk in hand away and begins one with room for n bytes.
+// next puts the chunk in hand away and begins one with space for n bytes.
 func (s *spool) next(n int) error {
 	switch {
 	case len(s.last) == 0:
@@ -63,7 +63,7 @@ func (s *spool) took(b []byte) {
 }
 
 func (s *spool) write(p []byte) error {
-	b, err := s.room(len(p))
+	b, err := s.reserve(len(p))
 	if err == nil {
 		s.took(append(b, p...))
 	}

@@ -32,13 +32,13 @@ func Line() database.Line { return database.Embedded("feed", migrations) }
 type Feed struct {
 	db     *database.DB
 	ledger *sqlledger.Ledger
-	wake   *bell         // rung when the feed may have grown
+	wake   *notifier     // notified when the feed may have grown
 	doze   time.Duration // between two looks into a database that tells of news
 }
 
 // New returns the feed in a database whose Line has been migrated.
 func New(db *database.DB) *Feed {
-	return &Feed{db: db, ledger: sqlledger.New(db), wake: newBell(), doze: doze}
+	return &Feed{db: db, ledger: sqlledger.New(db), wake: newNotifier(), doze: doze}
 }
 
 // Beside returns the feed in a database that an App keeps, or nil if there is none. It
@@ -105,7 +105,7 @@ func (f *Feed) Fill(ctx context.Context, streams []Stream) (n int, err error) {
 		return 0, err
 	}
 	if n > 0 {
-		f.wake.ring()
+		f.wake.notify()
 	}
 	return n, nil
 }

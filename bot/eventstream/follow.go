@@ -82,7 +82,7 @@ func (f *Feed) Follow(ctx context.Context, after int64) iter.Seq2[activity.Event
 func (f *Feed) batches(ctx context.Context, after int64) iter.Seq2[[]activity.Event, error] {
 	return func(yield func([]activity.Event, error) bool) {
 		for {
-			rung := f.wake.rung()
+			rung := f.wake.next()
 			events, err := f.After(ctx, after, page)
 			if err != nil {
 				if ctx.Err() == nil {
@@ -112,7 +112,7 @@ func (f *Feed) batches(ctx context.Context, after int64) iter.Seq2[[]activity.Ev
 	}
 }
 
-// rest is how long nothing is looked for unless the bell rings: another process may
+// rest is how long nothing is looked for unless the notifier fires: another process may
 // have taken in what is new.
 func (f *Feed) rest() time.Duration {
 	if f.db.Kind == database.SQLite {

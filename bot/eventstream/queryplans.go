@@ -55,7 +55,7 @@ func (f *Feed) plans(ctx context.Context, q *query, where string) ([]Plan, error
 // Port is one port of a plan.
 type Port struct {
 	Key, Repo, Plan, ID string
-	Updated, Waits      time.Time // Waits: since when an escalation opens, zero if none is
+	Updated, Waits      time.Time // Waits: since when an escalation is open, zero if none is
 	PortState
 }
 

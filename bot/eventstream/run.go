@@ -33,7 +33,7 @@ func (f *Feed) Run(ctx context.Context, log *slog.Logger) {
 			log.Warn("the feed falls behind", "err", err)
 			wait = recoil
 		case n > 0:
-			f.wake.ring()
+			f.wake.notify()
 			continue
 		case f.db.Kind == database.SQLite:
 			wait = glance
@@ -55,7 +55,7 @@ func (f *Feed) CatchUp(ctx context.Context, log *slog.Logger) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		f.wake.ring()
+		f.wake.notify()
 	}
 }
 
@@ -194,7 +194,7 @@ func (f *Feed) listen(ctx context.Context, heard chan<- struct{}) error {
 			return err
 		}
 	}
-	f.wake.ring() // what came before it listened
+	f.wake.notify() // what came before it listened
 	select {
 	case heard <- struct{}{}:
 	default:
@@ -205,7 +205,7 @@ func (f *Feed) listen(ctx context.Context, heard chan<- struct{}) error {
 			return err
 		}
 		if n.Channel == "switchback_feed" {
-			f.wake.ring()
+			f.wake.notify()
 			continue
 		}
 		select {

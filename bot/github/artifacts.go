@@ -14,7 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// Limits bounds what is taken from one artifact. Zero means the default.
+// Limits bound what is read from one artifact. Zero fields have defaults.
 type Limits struct {
 	Download int64 // bytes of the archive; 256 MiB
 	File     int64 // bytes of one file, unpacked; 256 MiB
@@ -30,7 +30,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Artifact is a file a run left behind: always a zip archive.
+// Artifact is an artifact of a run: always a zip archive.
 type Artifact struct {
 	ID        int64
 	Name      string
@@ -39,8 +39,8 @@ type Artifact struct {
 	CreatedAt time.Time // tells the attempts of a run apart
 }
 
-// Artifacts lists all artifacts of a run, of whatever attempt.
-func (h *Hub) Artifacts(ctx context.Context, r Repo, runID int64) ([]Artifact, error) {
+// Artifacts lists all artifacts of a run, of all attempts.
+func (h *Client) Artifacts(ctx context.Context, r Repo, runID int64) ([]Artifact, error) {
 	return list(fmt.Sprintf("list the artifacts of run %d of %s", runID, r), func(o github.ListOptions) (page[Artifact], *github.Response, error) {
 		l, res, err := h.gh.Actions.ListWorkflowRunArtifacts(ctx, r.Owner, r.Name, runID, &o)
 		if err != nil {
@@ -57,8 +57,8 @@ func (h *Hub) Artifacts(ctx context.Context, r Repo, runID int64) ([]Artifact, e
 	})
 }
 
-// Newest leaves one artifact of each name, the one made last: a run lists
-// those of its earlier attempts too.
+// Newest returns the newest artifact of each name, because a run also lists the artifacts of its
+// earlier attempts.
 func Newest(arts []Artifact) []Artifact {
 	var out []Artifact
 	for _, a := range arts {
@@ -73,12 +73,11 @@ func Newest(arts []Artifact) []Artifact {
 	return out
 }
 
-// ArtifactFiles gives every file of a whose name match takes to fn, in the
-// archive's order. The archive is hostile: one with an unsafe name, a link, a
-// name twice, or too much in it is refused as a whole before fn is called
-// (ErrUnsafe, ErrTooLarge); one that turns out larger than it said ends fn's
-// reader with that error, and ArtifactFiles returns it whatever fn did with it.
-func (h *Hub) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match func(name string) bool, fn func(name string, r io.Reader) error) error {
+// ArtifactFiles calls fn for every file of a whose name matches, in the archive's order. The
+// archive is untrusted: one with an unsafe name, a link, a duplicate name, or too much content is
+// rejected before fn is called (ErrUnsafe, ErrTooLarge). If a file turns out larger than declared,
+// fn's reader fails with that error, and ArtifactFiles returns it whatever fn returns.
+func (h *Client) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match func(name string) bool, fn func(name string, r io.Reader) error) error {
 	op := fmt.Sprintf("read artifact %q of %s", a.Name, r)
 	limits := h.o.Limits
 	switch {
@@ -103,7 +102,7 @@ func (h *Hub) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match func(
 }
 
 // fetch downloads path into f, again from the start if the connection breaks.
-func (h *Hub) fetch(ctx context.Context, op, path string, f *os.File) (int64, error) {
+func (h *Client) fetch(ctx context.Context, op, path string, f *os.File) (int64, error) {
 	limit := h.o.Limits.Download
 	for n := 1; ; n++ {
 		body, err := h.download(ctx, op, path)

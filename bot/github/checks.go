@@ -17,7 +17,7 @@ const (
 	maxAnnotations = 500 // of a check; more make the page unusable
 )
 
-// Check is a check run as it is wanted. ExternalID is its key.
+// Check is the wanted state of a check run. ExternalID is its key.
 type Check struct {
 	Name, ExternalID     string
 	Status               string // queued, in_progress or completed
@@ -27,7 +27,7 @@ type Check struct {
 	Annotations          []Annotation // at most 500 are sent
 }
 
-// Annotation is a remark on lines of a file. Lines count from 1.
+// Annotation is an annotation on lines of a file. Lines count from 1.
 type Annotation struct {
 	Path               string
 	StartLine, EndLine int
@@ -35,11 +35,11 @@ type Annotation struct {
 	Title, Message     string
 }
 
-// UpsertCheck brings the bot's check run of c's name and key on a commit to c
-// and returns its id. With fresh the caller knows that there is none, and the
-// listing is saved. A completed check is not made unfinished again, and
-// annotations that are there are not sent twice: GitHub keeps them all.
-func (h *Hub) UpsertCheck(ctx context.Context, r Repo, sha string, c Check, fresh bool) (ref string, err error) {
+// UpsertCheck creates or updates the bot's check run with c's name and key on a commit, and returns
+// its id. With fresh the caller knows that there is none, which saves the listing. A completed
+// check is not made incomplete again, and existing annotations are not sent twice, because GitHub
+// keeps them all.
+func (h *Client) UpsertCheck(ctx context.Context, r Repo, sha string, c Check, fresh bool) (ref string, err error) {
 	op := opf("check %q on %s of %s", c.Name, sha, r)
 	if !isSHA(sha) || c.Name == "" || c.ExternalID == "" {
 		return "", failf(op, nil, "a check needs a commit, a name and a key")
@@ -71,7 +71,7 @@ func (h *Hub) UpsertCheck(ctx context.Context, r Repo, sha string, c Check, fres
 }
 
 // findCheck returns the newest of the bot's check runs with c's key, or nil.
-func (h *Hub) findCheck(ctx context.Context, r Repo, sha string, c Check) (*github.CheckRun, error) {
+func (h *Client) findCheck(ctx context.Context, r Repo, sha string, c Check) (*github.CheckRun, error) {
 	login, err := h.Login(ctx)
 	if err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (h *Hub) findCheck(ctx context.Context, r Repo, sha string, c Check) (*gith
 	return found, nil
 }
 
-// bringCheck writes what differs between have and c.
-func (h *Hub) bringCheck(ctx context.Context, r Repo, have *github.CheckRun, c Check, notes []*github.CheckRunAnnotation) error {
+// bringCheck sends the fields in which have differs from c.
+func (h *Client) bringCheck(ctx context.Context, r Repo, have *github.CheckRun, c Check, notes []*github.CheckRunAnnotation) error {
 	if have.GetStatus() == "completed" && c.Status != "completed" {
 		return nil
 	}
@@ -114,9 +114,9 @@ func (h *Hub) bringCheck(ctx context.Context, r Repo, have *github.CheckRun, c C
 	return h.annotate(ctx, r, have.GetID(), c, notes, sent)
 }
 
-// annotate sends the annotations after the first sent ones. A request of
-// unknown outcome is not repeated before it is known how many arrived.
-func (h *Hub) annotate(ctx context.Context, r Repo, id int64, c Check, notes []*github.CheckRunAnnotation, sent int) error {
+// annotate sends the annotations after the first sent ones. After a request with an unknown result
+// it first reads how many arrived.
+func (h *Client) annotate(ctx context.Context, r Repo, id int64, c Check, notes []*github.CheckRunAnnotation, sent int) error {
 	for faults := 0; sent < len(notes); {
 		upto := min(sent+perRequest, len(notes))
 		_, _, err := h.gh.Checks.UpdateCheckRun(once(ctx), r.Owner, r.Name, id, update(c, output(c, notes[sent:upto])))
@@ -145,7 +145,7 @@ func update(c Check, o *github.CheckRunOutput) github.UpdateCheckRunOptions {
 		DetailsURL: text(c.DetailsURL), Output: o}
 }
 
-// output has a title and a summary always: GitHub takes none without.
+// output always has a title and a summary, which GitHub requires.
 func output(c Check, notes []*github.CheckRunAnnotation) *github.CheckRunOutput {
 	return &github.CheckRunOutput{Title: github.String(cut(cmp.Or(c.Title, c.Name), titleLimit)),
 		Summary: github.String(cut(cmp.Or(c.Summary, c.Title, c.Name), textLimit)), Text: text(cut(c.Text, textLimit)), Annotations: notes}
@@ -171,7 +171,7 @@ func first(notes []*github.CheckRunAnnotation) []*github.CheckRunAnnotation {
 
 func checkRef(c *github.CheckRun) string { return strconv.FormatInt(c.GetID(), 10) }
 
-// text is nil for "": not sent.
+// text returns nil for "", so that the field is not sent.
 func text(s string) *string {
 	if s == "" {
 		return nil

@@ -13,16 +13,15 @@ import (
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
-// settle is how long GitHub gets to show a post it did not confirm.
+// settle is how long GitHub may take to show a post that it did not confirm.
 const settle = 2 * time.Second
 
-// UpsertComment brings the bot's comment with marker's key on an issue or pull
-// request to body and returns its id. ref is that id if it is known, or "";
-// a comment that is gone is looked for by listing. Only comments whose author
-// is the bot and whose last line is a marker with the key are meant; of several
-// the oldest stays. A comment of the same or a newer generation is left alone.
-// If the listing fails or is incomplete nothing is posted.
-func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, mark, body, ref string) (id string, changed bool, err error) {
+// UpsertComment creates or updates the bot's comment with marker's key on an issue or pull request
+// and returns its id. ref is that id if known, or ""; a deleted comment is searched for in the
+// listing. It only considers comments of the bot whose last line is a marker with the key; of
+// several the oldest stays. A comment of the same or a newer generation is not changed. If the
+// listing fails or is incomplete nothing is posted.
+func (h *Client) UpsertComment(ctx context.Context, r Repo, issue int, mark, body, ref string) (id string, changed bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
 	m, body, err := seal(op, mark, body)
 	if err != nil {
@@ -47,9 +46,8 @@ func (h *Hub) UpsertComment(ctx context.Context, r Repo, issue int, mark, body, 
 	return id, changed || c != nil, Wrap(op, err)
 }
 
-// ReviseComment is UpsertComment for a comment that is not posted if it is not
-// there; found says whether it is.
-func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, mark, body string) (found bool, err error) {
+// ReviseComment is UpsertComment that does not create a comment; found reports whether it exists.
+func (h *Client) ReviseComment(ctx context.Context, r Repo, issue int, mark, body string) (found bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
 	m, body, err := seal(op, mark, body)
 	if err != nil {
@@ -63,9 +61,9 @@ func (h *Hub) ReviseComment(ctx context.Context, r Repo, issue int, mark, body s
 	return true, Wrap(op, err)
 }
 
-// PostOnce posts body unless the bot already posted a comment with marker's
-// key. With fresh the caller knows that it did not, and the listing is saved.
-func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, mark, body string, fresh bool) (id string, posted bool, err error) {
+// PostOnce posts body unless the bot has already posted a comment with marker's key. With fresh the
+// caller knows that it has not, which saves the listing.
+func (h *Client) PostOnce(ctx context.Context, r Repo, issue int, mark, body string, fresh bool) (id string, posted bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
 	m, body, err := seal(op, mark, body)
 	if err != nil {
@@ -88,10 +86,10 @@ func (h *Hub) PostOnce(ctx context.Context, r Repo, issue int, mark, body string
 	return refOf(first), first.GetID() == c.GetID(), Wrap(op, err)
 }
 
-// keepFirst looks whether another process posted the same while this one did,
-// and deletes all but the oldest. Whoever posted last sees every post, so one
-// stays, whichever order the requests take.
-func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m marker.Marker, c *github.IssueComment) (*github.IssueComment, error) {
+// keepFirst checks whether another process posted the same comment at the same time, and deletes
+// all but the oldest. The last one to post sees every post, so exactly one remains, whatever the
+// order of the requests.
+func (h *Client) keepFirst(ctx context.Context, r Repo, issue int, m marker.Marker, c *github.IssueComment) (*github.IssueComment, error) {
 	mine, err := h.ownComments(ctx, r, issue, m)
 	if err != nil || len(mine) < 2 {
 		return c, err
@@ -105,11 +103,10 @@ func (h *Hub) keepFirst(ctx context.Context, r Repo, issue int, m marker.Marker,
 	return mine[0], nil
 }
 
-// findOrPost returns the bot's comments with m's key, oldest first, or, if
-// there are none, the one it posted. After a post of unknown outcome it looks
-// again before it posts again. It returns both if the bot turns out to have
-// another login than was thought, and had posted before under that.
-func (h *Hub) findOrPost(ctx context.Context, r Repo, issue int, m marker.Marker, body string, fresh bool) ([]*github.IssueComment, *github.IssueComment, error) {
+// findOrPost returns the bot's comments with m's key, oldest first, or, if there are none, the one
+// it posted. After a post with an unknown result it reads again before it posts again. It returns
+// both if the bot turns out to have a different login, under which it had posted before.
+func (h *Client) findOrPost(ctx context.Context, r Repo, issue int, m marker.Marker, body string, fresh bool) ([]*github.IssueComment, *github.IssueComment, error) {
 	for n := 1; ; n++ {
 		if !fresh || n > 1 {
 			mine, err := h.ownComments(ctx, r, issue, m)
@@ -135,9 +132,9 @@ func (h *Hub) findOrPost(ctx context.Context, r Repo, issue int, m marker.Marker
 	}
 }
 
-// confirm learns from a new comment under which login the bot posts. If that
-// was thought to be another, its older comments were overlooked.
-func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m marker.Marker, c *github.IssueComment) ([]*github.IssueComment, *github.IssueComment, error) {
+// confirm learns the bot's login from a new comment. If another login was assumed, the older
+// comments were missed.
+func (h *Client) confirm(ctx context.Context, r Repo, issue int, m marker.Marker, c *github.IssueComment) ([]*github.IssueComment, *github.IssueComment, error) {
 	h.mu.Lock()
 	known := h.login
 	h.mu.Unlock()
@@ -153,9 +150,9 @@ func (h *Hub) confirm(ctx context.Context, r Repo, issue int, m marker.Marker, c
 	return mine, c, nil
 }
 
-// PostSeldom is PostOnce that also posts nothing if the bot posted a comment
-// whose marker's key begins with prefix after since.
-func (h *Hub) PostSeldom(ctx context.Context, r Repo, issue int, mark, body, prefix string, since time.Time) (posted bool, err error) {
+// PostSeldom is PostOnce that also posts nothing if the bot posted a comment after since whose
+// marker's key begins with prefix.
+func (h *Client) PostSeldom(ctx context.Context, r Repo, issue int, mark, body, prefix string, since time.Time) (posted bool, err error) {
 	recent, err := h.listOwn(ctx, r, issue, since, func(m marker.Marker, c *github.IssueComment) bool {
 		return strings.HasPrefix(m.Key, prefix) && c.GetCreatedAt().After(since)
 	})
@@ -167,13 +164,13 @@ func (h *Hub) PostSeldom(ctx context.Context, r Repo, issue int, mark, body, pre
 }
 
 // ownComments lists the bot's comments with m's key, oldest first.
-func (h *Hub) ownComments(ctx context.Context, r Repo, issue int, m marker.Marker) ([]*github.IssueComment, error) {
+func (h *Client) ownComments(ctx context.Context, r Repo, issue int, m marker.Marker) ([]*github.IssueComment, error) {
 	return h.listOwn(ctx, r, issue, time.Time{}, func(have marker.Marker, _ *github.IssueComment) bool { return have.Key == m.Key })
 }
 
-// listOwn lists the bot's comments that have a marker and match, oldest first;
-// only those changed after since, if that is set.
-func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, match func(marker.Marker, *github.IssueComment) bool) ([]*github.IssueComment, error) {
+// listOwn lists the bot's comments that have a marker and match, oldest first; with since only
+// those changed after it.
+func (h *Client) listOwn(ctx context.Context, r Repo, issue int, since time.Time, match func(marker.Marker, *github.IssueComment) bool) ([]*github.IssueComment, error) {
 	login, err := h.Login(ctx)
 	if err != nil {
 		return nil, err
@@ -199,10 +196,10 @@ func (h *Hub) listOwn(ctx context.Context, r Repo, issue int, since time.Time, m
 	return slices.CompactFunc(mine, func(a, b *github.IssueComment) bool { return a.GetID() == b.GetID() }), nil
 }
 
-// knownComment reads the comment the ledger knows. It is nil if it is gone, or
-// is not the bot's, or of another issue or key. One without a marker is the
-// bot's still: somebody edited it away.
-func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m marker.Marker, ref string) (*github.IssueComment, error) {
+// knownComment reads the comment that the ledger knows. It is nil if the comment was deleted, is
+// not the bot's, or belongs to another issue or key. A comment without a marker is still the bot's:
+// somebody removed the marker.
+func (h *Client) knownComment(ctx context.Context, r Repo, issue int, m marker.Marker, ref string) (*github.IssueComment, error) {
 	id, err := number("read comment", ref)
 	if err != nil {
 		return nil, nil // not a reference: as if it were unknown
@@ -224,8 +221,8 @@ func (h *Hub) knownComment(ctx context.Context, r Repo, issue int, m marker.Mark
 	return c, nil
 }
 
-// bring writes body over c unless c says so already or is newer.
-func (h *Hub) bring(ctx context.Context, r Repo, c *github.IssueComment, m marker.Marker, body string) (bool, error) {
+// bring replaces c's body by body unless c is up to date or newer.
+func (h *Client) bring(ctx context.Context, r Repo, c *github.IssueComment, m marker.Marker, body string) (bool, error) {
 	have, _ := marker.Parse(c.GetBody())
 	if !replaces(m, have.Gen, c.GetBody(), body) {
 		return false, nil
@@ -234,10 +231,9 @@ func (h *Hub) bring(ctx context.Context, r Repo, c *github.IssueComment, m marke
 	return err == nil, Wrap("edit", err)
 }
 
-// collapse keeps the oldest of the bot's comments, at body, and deletes the
-// others. If one of them is newer than body it leaves all alone: the run that
-// wrote it will see to them.
-func (h *Hub) collapse(ctx context.Context, r Repo, mine []*github.IssueComment, m marker.Marker, body string) (id string, changed bool, err error) {
+// collapse keeps the oldest of the bot's comments, with body, and deletes the others. If one of
+// them is newer than body it changes nothing: the run that wrote it handles them.
+func (h *Client) collapse(ctx context.Context, r Repo, mine []*github.IssueComment, m marker.Marker, body string) (id string, changed bool, err error) {
 	for _, c := range mine {
 		if have, _ := marker.Parse(c.GetBody()); have.Gen > m.Gen {
 			return refOf(c), false, nil

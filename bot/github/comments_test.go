@@ -129,7 +129,7 @@ func TestUpsertCommentStranger(t *testing.T) {
 	wantComments(t, w, n, "mine!", "ours again")
 	wantComments(t, w, other, "elsewhere")
 	// The bot's own comments that quote the marker or have another key are not meant.
-	w.Hub.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), marker.Format("k", 5)+"\nquoted", true)
+	w.Client.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), marker.Format("k", 5)+"\nquoted", true)
 	upsert(t, w, n, 3, "third", "")
 	wantComments(t, w, n, "mine!", "third", marker.Format("k", 5))
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// File reads one file at a ref (a branch, tag or commit; "" is the default
-// branch). What is not a file is ErrNotFound. GitHub gives up to 100 MB.
-func (h *Hub) File(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
+// File reads one file at a ref (a branch, tag or commit; "" is the default branch). Anything but a
+// file is ErrNotFound. GitHub returns at most 100 MB.
+func (h *Client) File(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
 	return h.FileUpTo(ctx, r, name, ref, 100<<20)
 }
 
-// FileUpTo is File for one that is expected to be small: a larger one than most
-// bytes is ErrTooLarge.
-func (h *Hub) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) ([]byte, error) {
+// FileUpTo is File with a size limit: a file larger than most bytes is ErrTooLarge.
+func (h *Client) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s at %s", name, r, ref)
 	if name == "" || path.IsAbs(name) || path.Clean(name) != name || strings.HasPrefix(name, "..") {
 		return nil, failf(op, nil, "not a path inside a repository")
@@ -42,9 +41,8 @@ func (h *Hub) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) 
 	return []byte(text), nil
 }
 
-// Tree lists the files of a commit or tree. GitHub cuts the list of a very
-// large one and truncated says so.
-func (h *Hub) Tree(ctx context.Context, r Repo, sha string) (paths []string, truncated bool, err error) {
+// Tree lists the files of a commit or tree. truncated reports that GitHub cut a very long list.
+func (h *Client) Tree(ctx context.Context, r Repo, sha string) (paths []string, truncated bool, err error) {
 	op := fmt.Sprintf("list the files of %s at %s", r, sha)
 	if !isSHA(sha) {
 		return nil, false, failf(op, nil, "not a commit")
@@ -69,8 +67,8 @@ type TreeFile struct {
 	Size   int // bytes
 }
 
-// Files lists the files of a commit. A list that GitHub cuts is ErrIncomplete.
-func (h *Hub) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, error) {
+// Files lists the files of a commit. A list that GitHub truncates is ErrIncomplete.
+func (h *Client) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, error) {
 	op := fmt.Sprintf("list the files of %s at %s", r, commit)
 	if !isSHA(commit) {
 		return nil, failf(op, nil, "not a commit")
@@ -91,8 +89,8 @@ func (h *Hub) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, err
 	return out, nil
 }
 
-// Head returns the commit that a branch is at.
-func (h *Hub) Head(ctx context.Context, r Repo, branch string) (string, error) {
+// Head returns the head commit of a branch.
+func (h *Client) Head(ctx context.Context, r Repo, branch string) (string, error) {
 	ref, _, err := h.gh.Git.GetRef(ctx, r.Owner, r.Name, "heads/"+branch)
 	return ref.GetObject().GetSHA(), Wrap(opf("read the branch %s of %s", branch, r), err)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// Self returns a Hub that speaks as the App itself, about its own webhook and
+// Self returns a Client that authenticates as the App itself, about its own webhook and
 // installations. What is an installation's to do it may not.
-func (a *App) Self(o Options) (*Hub, error) {
+func (a *App) Self(o Options) (*Client, error) {
 	o.BaseURL, o.HTTP, o.Token, o.Tokens = a.base, &http.Client{Transport: a.tr}, "", nil
 	return New(o)
 }
@@ -31,7 +31,7 @@ type HookDelivery struct {
 // HookDeliveries lists attempts to deliver the App's webhooks, newest first, a
 // hundred from cursor on; "" is the newest. Next is "" at the end. GitHub keeps
 // them for a few days.
-func (h *Hub) HookDeliveries(ctx context.Context, cursor string) (list []HookDelivery, next string, err error) {
+func (h *Client) HookDeliveries(ctx context.Context, cursor string) (list []HookDelivery, next string, err error) {
 	l, res, err := h.gh.Apps.ListHookDeliveries(ctx, &github.ListCursorOptions{PerPage: 100, Cursor: cursor})
 	if err != nil {
 		return nil, "", Wrap("list the deliveries of the App's webhook", err)
@@ -45,7 +45,7 @@ func (h *Hub) HookDeliveries(ctx context.Context, cursor string) (list []HookDel
 
 // Redeliver asks GitHub to deliver a webhook once more, which it does a little
 // later, under the same GUID.
-func (h *Hub) Redeliver(ctx context.Context, id int64) error {
+func (h *Client) Redeliver(ctx context.Context, id int64) error {
 	_, _, err := h.gh.Apps.RedeliverHookDelivery(again(ctx), id)
 	var accepted *github.AcceptedError
 	if errors.As(err, &accepted) {
@@ -56,7 +56,7 @@ func (h *Hub) Redeliver(ctx context.Context, id int64) error {
 
 // Installations lists the ids of the App's installations that are not
 // suspended.
-func (h *Hub) Installations(ctx context.Context) ([]int64, error) {
+func (h *Client) Installations(ctx context.Context) ([]int64, error) {
 	return list("list the installations", func(o github.ListOptions) (page[int64], *github.Response, error) {
 		l, res, err := h.gh.Apps.ListInstallations(ctx, &o)
 		p := page[int64]{total: -1}
@@ -78,7 +78,7 @@ type InstalledRepo struct {
 
 // Repositories lists the repositories of this installation in which anything
 // can happen: none that is archived or disabled.
-func (h *Hub) Repositories(ctx context.Context) ([]InstalledRepo, error) {
+func (h *Client) Repositories(ctx context.Context) ([]InstalledRepo, error) {
 	all, err := list("list the repositories of the installation", func(o github.ListOptions) (page[*github.Repository], *github.Response, error) {
 		l, res, err := h.gh.Apps.ListRepos(ctx, &o)
 		if err != nil {

@@ -19,9 +19,9 @@ const (
 	inputBytes    = 65_535
 )
 
-// DispatchWorkflow starts a workflow, named by file or id, on a branch or tag.
-// GitHub keeps no key of it: after an ambiguous error ask DispatchedSince.
-func (h *Hub) DispatchWorkflow(ctx context.Context, r Repo, workflow, ref string, inputs map[string]string) error {
+// DispatchWorkflow starts a workflow, named by file or id, on a branch or tag. GitHub has no
+// idempotency key for it: after an ambiguous error call DispatchedSince.
+func (h *Client) DispatchWorkflow(ctx context.Context, r Repo, workflow, ref string, inputs map[string]string) error {
 	op := opf("start workflow %q of %s", workflow, r)
 	in, size := make(map[string]any, len(inputs)), 0
 	for k, v := range inputs {
@@ -39,9 +39,9 @@ func (h *Hub) DispatchWorkflow(ctx context.Context, r Repo, workflow, ref string
 	return Wrap(op, err)
 }
 
-// RepositoryDispatch sends an event with payload, a JSON object of at most ten
-// fields and 64 KB. After an ambiguous error ask DispatchedSince.
-func (h *Hub) RepositoryDispatch(ctx context.Context, r Repo, event string, payload any) error {
+// RepositoryDispatch sends an event with payload, a JSON object of at most ten fields and 64 KB.
+// After an ambiguous error call DispatchedSince.
+func (h *Client) RepositoryDispatch(ctx context.Context, r Repo, event string, payload any) error {
 	op := opf("send event %q to %s", event, r)
 	data, err := json.Marshal(payload)
 	if err != nil {
@@ -64,9 +64,8 @@ func (h *Hub) RepositoryDispatch(ctx context.Context, r Repo, event string, payl
 	return Wrap(op, err)
 }
 
-// RerunFailed runs the failed jobs of a run again. One that runs again already
-// is no error.
-func (h *Hub) RerunFailed(ctx context.Context, r Repo, runID int64) error {
+// RerunFailed re-runs the failed jobs of a run. It is no error if the run is already running again.
+func (h *Client) RerunFailed(ctx context.Context, r Repo, runID int64) error {
 	_, err := h.gh.Actions.RerunFailedJobsByID(ctx, r.Owner, r.Name, runID)
 	var res *github.ErrorResponse
 	if errors.As(err, &res) && res.Response.StatusCode == http.StatusForbidden && strings.Contains(res.Message, "already running") {
@@ -75,9 +74,9 @@ func (h *Hub) RerunFailed(ctx context.Context, r Repo, runID int64) error {
 	return Wrap(opf("run the failed jobs of run %d of %s again", runID, r), err)
 }
 
-// DispatchedSince reports whether an event started a run since then whose
-// title contains needle. The started workflow has to show it: run-name.
-func (h *Hub) DispatchedSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (bool, error) {
+// DispatchedSince reports whether an event started a run since then whose title contains needle.
+// The workflow has to put needle into its run-name.
+func (h *Client) DispatchedSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (bool, error) {
 	op := opf("look for a run of %s in %s", event, r)
 	if needle == "" {
 		return false, failf(op, nil, "nothing to look for")
@@ -108,7 +107,7 @@ func (h *Hub) DispatchedSince(ctx context.Context, r Repo, event string, since t
 // DispatchedRun returns the newest run of a workflow, named by file, that a
 // workflow_dispatch started since then and whose title contains needle, and
 // false if there is none (yet: GitHub takes a moment to list it).
-func (h *Hub) DispatchedRun(ctx context.Context, r Repo, workflow string, since time.Time, needle string) (WorkflowRun, bool, error) {
+func (h *Client) DispatchedRun(ctx context.Context, r Repo, workflow string, since time.Time, needle string) (WorkflowRun, bool, error) {
 	op := opf("look for a run of %s in %s", workflow, r)
 	if needle == "" {
 		return WorkflowRun{}, false, failf(op, nil, "nothing to look for")
@@ -135,8 +134,8 @@ func (h *Hub) DispatchedRun(ctx context.Context, r Repo, workflow string, since 
 	}
 }
 
-// CancelRun asks a run to end. One that has ended already is no error.
-func (h *Hub) CancelRun(ctx context.Context, r Repo, runID int64) error {
+// CancelRun cancels a run. It is no error if the run has already completed.
+func (h *Client) CancelRun(ctx context.Context, r Repo, runID int64) error {
 	_, err := h.gh.Actions.CancelWorkflowRunByID(ctx, r.Owner, r.Name, runID)
 	var taken *github.AcceptedError // as GitHub answers it
 	var res *github.ErrorResponse
@@ -147,7 +146,7 @@ func (h *Hub) CancelRun(ctx context.Context, r Repo, runID int64) error {
 }
 
 // DefaultBranch returns the name of a repository's default branch.
-func (h *Hub) DefaultBranch(ctx context.Context, r Repo) (string, error) {
+func (h *Client) DefaultBranch(ctx context.Context, r Repo) (string, error) {
 	x, _, err := h.gh.Repositories.Get(ctx, r.Owner, r.Name)
 	return x.GetDefaultBranch(), Wrap(opf("read repository %s", r), err)
 }

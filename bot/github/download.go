@@ -12,15 +12,15 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// JobLog opens the log of a job, which the caller closes. A job that never
-// started has none: ErrNotFound. It may be of any size.
-func (h *Hub) JobLog(ctx context.Context, r Repo, jobID int64) (io.ReadCloser, error) {
+// JobLog opens the log of a job, of any size; the caller closes it. A job that never started has
+// none: ErrNotFound.
+func (h *Client) JobLog(ctx context.Context, r Repo, jobID int64) (io.ReadCloser, error) {
 	return h.download(ctx, fmt.Sprintf("read the log of job %d of %s", jobID, r), fmt.Sprintf("repos/%s/actions/jobs/%d/logs", r, jobID))
 }
 
-// download opens what the API redirects path to. The storage signs its
-// addresses for a minute or so, thus every try asks for a new one.
-func (h *Hub) download(ctx context.Context, op, path string) (io.ReadCloser, error) {
+// download opens what the API redirects path to. The signed URLs of the storage are valid for about
+// a minute, so every attempt requests a new one.
+func (h *Client) download(ctx context.Context, op, path string) (io.ReadCloser, error) {
 	for n := 1; ; n++ {
 		body, err := h.downloadOnce(ctx, op, path)
 		if kind := advice.Of(err).Kind; kind != advice.Later || n == tries || ctx.Err() != nil || sentByAPI(err) {
@@ -32,13 +32,13 @@ func (h *Hub) download(ctx context.Context, op, path string) (io.ReadCloser, err
 	}
 }
 
-// errStorage marks what went wrong behind the redirect.
+// errStorage marks errors of the storage behind the redirect.
 var errStorage = errors.New("storage")
 
-// sentByAPI reports that the transport has made its tries already.
+// sentByAPI reports that the transport has already retried.
 func sentByAPI(err error) bool { return err != nil && !errors.Is(err, errStorage) }
 
-func (h *Hub) downloadOnce(ctx context.Context, op, path string) (io.ReadCloser, error) {
+func (h *Client) downloadOnce(ctx context.Context, op, path string) (io.ReadCloser, error) {
 	to, err := h.location(ctx, op, path)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (h *Hub) downloadOnce(ctx context.Context, op, path string) (io.ReadCloser,
 	return nil, e
 }
 
-// location asks the API for path and returns where it redirects to.
-func (h *Hub) location(ctx context.Context, op, path string) (*url.URL, error) {
+// location requests path from the API and returns where it redirects to.
+func (h *Client) location(ctx context.Context, op, path string) (*url.URL, error) {
 	for range 3 {
 		req, err := h.gh.NewRequest(http.MethodGet, path, nil)
 		if err != nil {

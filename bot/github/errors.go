@@ -27,7 +27,7 @@ var (
 	ErrArchived   = advice.New("the repository is archived", advice.Advice{Kind: advice.Blocked, After: time.Hour, Reason: "archived"})
 )
 
-// Error is what every method of Hub returns when work was not done.
+// Error is the error of every method of Client.
 type Error struct {
 	Kind      advice.Kind
 	After     time.Duration // of Later: the least time to wait, 0 if GitHub did not say

@@ -17,7 +17,7 @@ import (
 // work again.
 var ErrSuspended = advice.New("the installation is suspended", advice.Advice{Kind: advice.Blocked, Reason: "suspended"})
 
-// App speaks to GitHub as a GitHub App itself, and makes the Hubs that speak
+// App authenticates as a GitHub App, and makes the Clients that authenticate
 // as its installations. It is safe for concurrent use.
 type App struct {
 	base  string
@@ -35,11 +35,11 @@ func NewApp(id int64, privateKey []byte, baseURL string) (*App, error) {
 	base := strings.TrimRight(baseURL, "/")
 	u, err := url.Parse(base + "/")
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("hub: %q is not the address of an API", baseURL)
+		return nil, fmt.Errorf("github: %q is not the address of an API", baseURL)
 	}
 	a := &App{base: base, plain: plainTransport()}
 	if a.tr, err = ghinstallation.NewAppsTransport(a.plain, id, privateKey); err != nil {
-		return nil, errors.New("hub: the App's private key cannot be read") // the cause might quote it
+		return nil, errors.New("github: the App's private key cannot be read") // the cause might quote it
 	}
 	a.tr.BaseURL = base
 	a.gh = github.NewClient(&http.Client{Transport: a.tr})
@@ -63,11 +63,11 @@ func (a *App) InstallationOf(ctx context.Context, r Repo) (int64, error) {
 	return i.GetID(), Wrap("find the installation of "+r.String(), err)
 }
 
-// Installation returns a Hub that speaks as an installation of the App. Its
+// Installation returns a Client that authenticates as an installation of the App. Its
 // tokens are made when they are needed and kept as long as they are good. A
-// Hub whose installation was deleted returns errors that are ErrNotFound, one
+// Client whose installation was deleted returns errors that are ErrNotFound, one
 // whose installation is suspended ErrSuspended.
-func (a *App) Installation(id int64, o Options) (*Hub, error) {
+func (a *App) Installation(id int64, o Options) (*Client, error) {
 	t := ghinstallation.NewFromAppsTransport(a.tr, id)
 	t.BaseURL = a.base
 	o.BaseURL, o.HTTP, o.Token = a.base, &http.Client{Transport: a.plain}, ""
@@ -99,7 +99,7 @@ func tokenError(id int64, err error) error {
 
 // RepositoryByID returns the name a repository has now, whatever it was called
 // before. It is ErrNotFound for one that is gone or that the token may not see.
-func (h *Hub) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
+func (h *Client) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
 	op := fmt.Sprintf("read repository %d", id)
 	x, _, err := h.gh.Repositories.GetByID(ctx, id)
 	if err != nil {
@@ -116,7 +116,7 @@ func (h *Hub) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
 // asks for the repository itself: while there is none for this identity, as where the
 // App was taken from it, nothing can be said of what is in it, and the error is
 // ErrAbsent. If GitHub does not say, it is the error of the question.
-func (h *Hub) Absent(ctx context.Context, r Repo, err error) error {
+func (h *Client) Absent(ctx context.Context, r Repo, err error) error {
 	if kind := advice.Of(err).Kind; kind != advice.Gone && !errors.Is(err, ErrMoved) || errors.Is(err, ErrAbsent) {
 		return err
 	}

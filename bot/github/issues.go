@@ -14,8 +14,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
-// IssueSpec is an issue as it is wanted. Title, labels and assignees are set
-// when it is made and are people's from then on.
+// IssueSpec is the wanted state of an issue. Title, labels and assignees are only set when the
+// issue is created; later changes by people stay.
 type IssueSpec struct {
 	Title, Body string
 	Labels      []LabelSpec // Options.IssueLabel is added
@@ -29,7 +29,7 @@ type IssueSpec struct {
 	Who func() []string
 }
 
-// Issue is an issue as the API gives it now.
+// Issue is an issue as the API returns it.
 type Issue struct {
 	Number             int
 	URL, Title, Body   string
@@ -42,8 +42,8 @@ type Issue struct {
 	ClosedAt           time.Time
 }
 
-// Issue reads one issue. One that was transferred or deleted is ErrMoved.
-func (h *Hub) Issue(ctx context.Context, r Repo, number int) (Issue, error) {
+// Issue reads one issue. A transferred or deleted one is ErrMoved.
+func (h *Client) Issue(ctx context.Context, r Repo, number int) (Issue, error) {
 	op := opf("read issue %s#%d", r, number)
 	login, err := h.Login(ctx)
 	if err != nil {
@@ -56,13 +56,12 @@ func (h *Hub) Issue(ctx context.Context, r Repo, number int) (Issue, error) {
 	return issueOf(i, login), nil
 }
 
-// UpsertIssue brings the body of the bot's issue with marker's key to
-// spec.Body, and makes the issue if there is none. ref is its number if that
-// is known, or ""; then it is looked for among all issues with the label
-// Options.IssueLabel, never by search. If the listing fails or is incomplete
-// nothing is filed. A known issue that was transferred or deleted is ErrMoved:
-// whether to file another is the caller's to say. A closed issue stays closed.
-func (h *Hub) UpsertIssue(ctx context.Context, r Repo, mark string, spec IssueSpec, ref string) (issue Issue, created bool, err error) {
+// UpsertIssue updates the body of the bot's issue with marker's key to spec.Body, and creates the
+// issue if there is none. ref is its number if known, or ""; then it is searched for among all
+// issues with the label Options.IssueLabel, never with the search API. If the listing fails or is
+// incomplete no issue is created. A known issue that was transferred or deleted is ErrMoved: the
+// caller decides whether to create another. A closed issue stays closed.
+func (h *Client) UpsertIssue(ctx context.Context, r Repo, mark string, spec IssueSpec, ref string) (issue Issue, created bool, err error) {
 	op := opf("issue %q in %s", spec.Title, r)
 	m, body, err := seal(op, mark, spec.Body)
 	if err != nil {
@@ -82,7 +81,7 @@ func (h *Hub) UpsertIssue(ctx context.Context, r Repo, mark string, spec IssueSp
 }
 
 // knownIssue returns nil if ref is empty or names somebody else's issue.
-func (h *Hub) knownIssue(ctx context.Context, r Repo, m marker.Marker, ref string) (*Issue, error) {
+func (h *Client) knownIssue(ctx context.Context, r Repo, m marker.Marker, ref string) (*Issue, error) {
 	n, err := strconv.Atoi(ref)
 	if err != nil || n <= 0 {
 		return nil, nil
@@ -102,7 +101,7 @@ func (h *Hub) knownIssue(ctx context.Context, r Repo, m marker.Marker, ref strin
 	return &i, nil
 }
 
-func (h *Hub) findOrFile(ctx context.Context, r Repo, m marker.Marker, mark string, spec IssueSpec) (Issue, bool, error) {
+func (h *Client) findOrFile(ctx context.Context, r Repo, m marker.Marker, mark string, spec IssueSpec) (Issue, bool, error) {
 	for n := 1; ; n++ {
 		mine, err := h.ownIssues(ctx, r, m)
 		if err != nil {
@@ -127,7 +126,7 @@ func (h *Hub) findOrFile(ctx context.Context, r Repo, m marker.Marker, mark stri
 
 // FindIssue looks for the bot's issue with marker's key among all issues with
 // the label Options.IssueLabel, an open one before a closed one.
-func (h *Hub) FindIssue(ctx context.Context, r Repo, mark string) (issue Issue, found bool, err error) {
+func (h *Client) FindIssue(ctx context.Context, r Repo, mark string) (issue Issue, found bool, err error) {
 	op := opf("find the issue of %s in %s", mark, r)
 	m, ok := marker.Parse(mark)
 	if !ok {
@@ -141,7 +140,7 @@ func (h *Hub) FindIssue(ctx context.Context, r Repo, mark string) (issue Issue, 
 }
 
 // ownIssues lists the bot's issues with m's key, open ones first, then oldest.
-func (h *Hub) ownIssues(ctx context.Context, r Repo, m marker.Marker) ([]Issue, error) {
+func (h *Client) ownIssues(ctx context.Context, r Repo, m marker.Marker) ([]Issue, error) {
 	login, err := h.Login(ctx)
 	if err != nil {
 		return nil, err
@@ -170,9 +169,9 @@ func (h *Hub) ownIssues(ctx context.Context, r Repo, m marker.Marker) ([]Issue, 
 	return slices.CompactFunc(mine, func(a, b Issue) bool { return a.Number == b.Number }), nil
 }
 
-// keepOne brings the first of the bot's issues to its body and closes other
-// open ones as duplicates.
-func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, mark string, spec IssueSpec) (Issue, error) {
+// keepOne updates the body of the first of the bot's issues and closes the other open ones as
+// duplicates.
+func (h *Client) keepOne(ctx context.Context, r Repo, mine []Issue, mark string, spec IssueSpec) (Issue, error) {
 	for _, dup := range mine[1:] {
 		if dup.State != "open" {
 			continue
@@ -192,8 +191,8 @@ func (h *Hub) keepOne(ctx context.Context, r Repo, mine []Issue, mark string, sp
 	return h.bringIssue(ctx, r, keep, mark, spec)
 }
 
-// bringIssue writes the body over i's unless i says so already or is newer.
-func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, mark string, spec IssueSpec) (Issue, error) {
+// bringIssue replaces i's body unless i is up to date or newer.
+func (h *Client) bringIssue(ctx context.Context, r Repo, i Issue, mark string, spec IssueSpec) (Issue, error) {
 	write := spec.Write
 	if write == nil {
 		write = func(string) string { return spec.Body }
@@ -205,10 +204,10 @@ func (h *Hub) bringIssue(ctx context.Context, r Repo, i Issue, mark string, spec
 	return i, err
 }
 
-// RewriteIssue reads the body of an issue of the bot and brings it to what write
-// makes of it, below marker. Unlike UpsertIssue it also changes a body of
-// marker's own generation; one of a newer generation stays.
-func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, mark string, write func(live string) string) (issue Issue, changed bool, err error) {
+// RewriteIssue replaces the body of an issue of the bot by the result of write, with marker below
+// it. Unlike UpsertIssue it also changes a body of marker's own generation; one of a newer
+// generation stays.
+func (h *Client) RewriteIssue(ctx context.Context, r Repo, number int, mark string, write func(live string) string) (issue Issue, changed bool, err error) {
 	op := opf("write issue %s#%d", r, number)
 	i, err := h.Issue(ctx, r, number)
 	if err != nil {
@@ -226,11 +225,10 @@ func (h *Hub) RewriteIssue(ctx context.Context, r Repo, number int, mark string,
 	return i, changed, Wrap(op, err)
 }
 
-// rewrite is the one way in which the body of an issue is changed. GitHub takes
-// no condition with an edit, so somebody may write in between: with look the
-// body is read again, and if another took the place of ours it is made anew
-// out of that, once.
-func (h *Hub) rewrite(ctx context.Context, r Repo, i Issue, mark string, write func(live string) string, replaces func(m marker.Marker, live, body string) bool, look bool) (Issue, bool, error) {
+// rewrite is the only place that changes the body of an issue. GitHub has no conditional edit, so
+// another write can happen in between: with look the body is read again, and if another write
+// replaced ours, the body is computed again from that one, once.
+func (h *Client) rewrite(ctx context.Context, r Repo, i Issue, mark string, write func(live string) string, replaces func(m marker.Marker, live, body string) bool, look bool) (Issue, bool, error) {
 	for n := 1; ; n++ {
 		m, body, err := seal("", mark, write(i.Body))
 		if err != nil || !replaces(m, i.Body, body) {
@@ -251,8 +249,8 @@ func (h *Hub) rewrite(ctx context.Context, r Repo, i Issue, mark string, write f
 	}
 }
 
-// file makes the issue. Nobody being assignable is no reason not to.
-func (h *Hub) file(ctx context.Context, r Repo, spec IssueSpec) (Issue, error) {
+// file creates the issue, without assignees if none can be assigned.
+func (h *Client) file(ctx context.Context, r Repo, spec IssueSpec) (Issue, error) {
 	if err := h.countIssue(); err != nil {
 		return Issue{}, err
 	}
@@ -283,8 +281,8 @@ func (h *Hub) file(ctx context.Context, r Repo, spec IssueSpec) (Issue, error) {
 	return issueOf(i, i.GetUser().GetLogin()), nil
 }
 
-// countIssue is the fuse against a flood: it stops loudly.
-func (h *Hub) countIssue() error {
+// countIssue enforces Options.IssueCap, so that a bug cannot flood a repository with issues.
+func (h *Client) countIssue() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.o.Now()
@@ -303,27 +301,27 @@ func refused(err error, field string) bool {
 		(strings.Contains(res.Message, field) || slices.ContainsFunc(res.Errors, func(e github.Error) bool { return e.Field == field }))
 }
 
-// CloseIssue closes an issue of the bot and says why in a comment, once. One
-// that is closed already is left alone, comment and all.
-func (h *Hub) CloseIssue(ctx context.Context, r Repo, number int, comment, mark string) (closed bool, err error) {
+// CloseIssue closes an issue of the bot and comments why, once. It changes nothing about a closed
+// issue.
+func (h *Client) CloseIssue(ctx context.Context, r Repo, number int, comment, mark string) (closed bool, err error) {
 	return h.CloseIssueAs(ctx, r, number, "completed", comment, mark)
 }
 
-// CloseIssueAs is CloseIssue with a reason of its own: completed or not_planned.
-func (h *Hub) CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, mark string) (closed bool, err error) {
+// CloseIssueAs is CloseIssue with a state reason: completed or not_planned.
+func (h *Client) CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, mark string) (closed bool, err error) {
 	err = h.turn(ctx, r, number, "closed", reason, comment, mark, &closed)
 	return closed, Wrap(opf("close issue %s#%d", r, number), err)
 }
 
-// ReopenIssue is CloseIssue the other way round. Whether it may be reopened,
-// for instance not after a person closed it, is the caller's to say.
-func (h *Hub) ReopenIssue(ctx context.Context, r Repo, number int, comment, mark string) (reopened bool, err error) {
+// ReopenIssue is the inverse of CloseIssue. The caller decides whether the issue may be reopened,
+// for instance not after a person closed it.
+func (h *Client) ReopenIssue(ctx context.Context, r Repo, number int, comment, mark string) (reopened bool, err error) {
 	err = h.turn(ctx, r, number, "open", "reopened", comment, mark, &reopened)
 	return reopened, Wrap(opf("reopen issue %s#%d", r, number), err)
 }
 
-// turn comments first: killed in between, it finds the comment and goes on.
-func (h *Hub) turn(ctx context.Context, r Repo, number int, state, reason, comment, mark string, done *bool) error {
+// turn comments first: after a crash in between it finds the comment and continues.
+func (h *Client) turn(ctx context.Context, r Repo, number int, state, reason, comment, mark string, done *bool) error {
 	i, err := h.Issue(ctx, r, number)
 	if err != nil || i.State == state {
 		return err
@@ -343,7 +341,7 @@ func (h *Hub) turn(ctx context.Context, r Repo, number int, state, reason, comme
 	return err
 }
 
-func (h *Hub) setState(ctx context.Context, r Repo, number int, state, reason string) error {
+func (h *Client) setState(ctx context.Context, r Repo, number int, state, reason string) error {
 	_, _, err := h.gh.Issues.Edit(ctx, r.Owner, r.Name, number, &github.IssueRequest{State: &state, StateReason: &reason})
 	return moved(Wrap("set state", err))
 }

@@ -11,18 +11,17 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// LabelSpec is a label as it is made if the repository does not have it. One
-// that exists is left as people like it.
+// LabelSpec is the label to create if the repository does not have it. An existing label is not
+// changed.
 type LabelSpec struct {
 	Name        string
 	Color       string // six hexadecimal digits; "" is GitHub's grey
 	Description string // at most 100 characters
 }
 
-// SyncLabels adds and removes labels of an issue or pull request. current is
-// what it has, as read before, or nil to have it read here. A label that is
-// there is not added and one that is not there not removed.
-func (h *Hub) SyncLabels(ctx context.Context, r Repo, issue int, current []string, add, remove []LabelSpec) (changed bool, err error) {
+// SyncLabels adds and removes labels of an issue or pull request. current is its labels as read
+// before, or nil to read them here. Only differences are sent.
+func (h *Client) SyncLabels(ctx context.Context, r Repo, issue int, current []string, add, remove []LabelSpec) (changed bool, err error) {
 	op := opf("label %s#%d", r, issue)
 	if current == nil {
 		if current, err = h.labelsOf(ctx, r, issue); err != nil {
@@ -54,9 +53,9 @@ func (h *Hub) SyncLabels(ctx context.Context, r Repo, issue int, current []strin
 	return changed || len(missing) > 0, nil
 }
 
-// addLabels sends an object: the bare array of go-github is not in GitHub's
-// description of the API.
-func (h *Hub) addLabels(ctx context.Context, r Repo, issue int, labels []string) error {
+// addLabels sends an object, because GitHub's API description has no bare array as go-github sends
+// it.
+func (h *Client) addLabels(ctx context.Context, r Repo, issue int, labels []string) error {
 	req, err := h.gh.NewRequest(http.MethodPost, opf("repos/%s/issues/%d/labels", r, issue), map[string]any{"labels": labels})
 	if err != nil {
 		return err
@@ -65,7 +64,7 @@ func (h *Hub) addLabels(ctx context.Context, r Repo, issue int, labels []string)
 	return err
 }
 
-func (h *Hub) labelsOf(ctx context.Context, r Repo, issue int) ([]string, error) {
+func (h *Client) labelsOf(ctx context.Context, r Repo, issue int) ([]string, error) {
 	return list("list labels", func(o github.ListOptions) (page[string], *github.Response, error) {
 		l, res, err := h.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, issue, &o)
 		p := page[string]{total: -1}
@@ -76,9 +75,9 @@ func (h *Hub) labelsOf(ctx context.Context, r Repo, issue int) ([]string, error)
 	})
 }
 
-// ensureLabels makes the labels the repository lacks. What is known to exist
-// is not asked for again.
-func (h *Hub) ensureLabels(ctx context.Context, r Repo, specs []LabelSpec) error {
+// ensureLabels creates the labels that the repository lacks. Labels known to exist are not
+// requested again.
+func (h *Client) ensureLabels(ctx context.Context, r Repo, specs []LabelSpec) error {
 	for _, l := range specs {
 		key := strings.ToLower(r.String() + "\x00" + l.Name)
 		h.mu.Lock()
@@ -97,7 +96,7 @@ func (h *Hub) ensureLabels(ctx context.Context, r Repo, specs []LabelSpec) error
 	return nil
 }
 
-func (h *Hub) ensureLabel(ctx context.Context, r Repo, l LabelSpec) error {
+func (h *Client) ensureLabel(ctx context.Context, r Repo, l LabelSpec) error {
 	found, err := h.hasLabel(ctx, r, l.Name)
 	if found || err != nil {
 		return err
@@ -114,7 +113,7 @@ func (h *Hub) ensureLabel(ctx context.Context, r Repo, l LabelSpec) error {
 	return err
 }
 
-func (h *Hub) hasLabel(ctx context.Context, r Repo, name string) (bool, error) {
+func (h *Client) hasLabel(ctx context.Context, r Repo, name string) (bool, error) {
 	_, _, err := h.gh.Issues.GetLabel(ctx, r.Owner, r.Name, url.PathEscape(name))
 	if err = Wrap(opf("read label %q", name), err); errors.Is(err, ErrNotFound) {
 		return false, nil

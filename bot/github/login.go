@@ -13,11 +13,11 @@ import (
 // ActionsBot posts what is posted with a workflow's GITHUB_TOKEN.
 const ActionsBot = "github-actions[bot]"
 
-// Login returns the login under which this Hub's posts appear. Unless Options
+// Login returns the login under which this Client's posts appear. Unless Options
 // said so it asks GET /user, which installation tokens may not, then the
 // GraphQL viewer, and takes the login for that of GITHUB_TOKEN if that is
 // refused too. The answer is kept.
-func (h *Hub) Login(ctx context.Context) (string, error) {
+func (h *Client) Login(ctx context.Context) (string, error) {
 	h.mu.Lock()
 	login := h.login
 	h.mu.Unlock()
@@ -44,14 +44,14 @@ func (h *Hub) Login(ctx context.Context) (string, error) {
 }
 
 // learn keeps login as the bot's own and returns it.
-func (h *Hub) learn(login string) string {
+func (h *Client) learn(login string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.login = login
 	return login
 }
 
-func (h *Hub) viewer(ctx context.Context) (string, error) {
+func (h *Client) viewer(ctx context.Context) (string, error) {
 	const op = "ask who the token belongs to"
 	path := "graphql"
 	if strings.HasSuffix(h.gh.BaseURL.Path, "/v3/") {
@@ -69,7 +69,7 @@ func (h *Hub) viewer(ctx context.Context) (string, error) {
 }
 
 // mine reports whether a login is the bot's, or one under which it posted before.
-func (h *Hub) mine(author, login string) bool {
+func (h *Client) mine(author, login string) bool {
 	return author != "" && (strings.EqualFold(author, login) ||
 		slices.ContainsFunc(h.o.Former, func(f string) bool { return strings.EqualFold(f, author) }))
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // MadeApp is a GitHub App as GitHub tells of it when it was made from a
-// manifest: its secrets are told this once.
+// manifest: GitHub shows its secrets only once.
 type MadeApp struct {
 	ID            int64
 	Slug, Name    string
@@ -24,7 +24,7 @@ var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 // the App that was made. A code is good for an hour and for one exchange: a
 // used one is ErrNotFound. It needs no token. Where the outcome is unknown the
 // error is Ambiguous, and the code may be used up.
-func (h *Hub) ConvertManifest(ctx context.Context, code string) (MadeApp, error) {
+func (h *Client) ConvertManifest(ctx context.Context, code string) (MadeApp, error) {
 	const op = "exchange the code of the new App"
 	if !manifestCode.MatchString(code) {
 		return MadeApp{}, failf(op, nil, "that is not a code as GitHub gives it")

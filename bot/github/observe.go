@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Answer is what an answer of the API says of itself, for those who count.
+// Answer describes a response of the API, for metrics.
 type Answer struct {
 	Method    string
 	Status    int

@@ -19,12 +19,10 @@ const (
 	maxAsked     = 20 // owners asked for, each a request
 )
 
-// Owners returns the logins of the people that CODEOWNERS at ref names as the
-// owners of files and that an issue can be assigned to, at most 10, the owners
-// of the first files first. Teams cannot be assigned, and nobody is looked up
-// by an address. Without a CODEOWNERS, or with one that cannot be read, there
-// are none.
-func (h *Hub) Owners(ctx context.Context, r Repo, ref string, files []string) ([]string, error) {
+// Owners returns the logins of the people who own files according to CODEOWNERS at ref and who can
+// be assigned to an issue, at most 10, the owners of the first files first. Teams cannot be
+// assigned, and email addresses are not resolved. There are none without a readable CODEOWNERS.
+func (h *Client) Owners(ctx context.Context, r Repo, ref string, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -48,7 +46,7 @@ func (h *Hub) Owners(ctx context.Context, r Repo, ref string, files []string) ([
 	return out, nil
 }
 
-func (h *Hub) ownerRules(ctx context.Context, r Repo, ref string) (codeowners.Ruleset, error) {
+func (h *Client) ownerRules(ctx context.Context, r Repo, ref string) (codeowners.Ruleset, error) {
 	for _, name := range ownersFiles {
 		data, err := h.File(ctx, r, name, ref)
 		if errors.Is(err, ErrNotFound) {
@@ -66,8 +64,8 @@ func (h *Hub) ownerRules(ctx context.Context, r Repo, ref string) (codeowners.Ru
 	return nil, nil
 }
 
-// rulesOf reads a CODEOWNERS. As GitHub does it leaves out lines that it cannot
-// read; bad is the error of the first of them.
+// rulesOf parses a CODEOWNERS. Like GitHub it skips invalid lines; bad is the error of the first of
+// them.
 func rulesOf(data []byte) (rules codeowners.Ruleset, bad error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for _, line := range bytes.Split(data, []byte("\n")) {
@@ -99,7 +97,7 @@ func named(rules codeowners.Ruleset, files []string) []string {
 }
 
 // Assignable reports whether an issue can be assigned to a user.
-func (h *Hub) Assignable(ctx context.Context, r Repo, login string) (bool, error) {
+func (h *Client) Assignable(ctx context.Context, r Repo, login string) (bool, error) {
 	ok, _, err := h.gh.Issues.IsAssignee(ctx, r.Owner, r.Name, login)
 	if err = Wrap(opf("ask if %s can be assigned in %s", login, r), err); errors.Is(err, ErrNotFound) {
 		return false, nil
@@ -110,7 +108,7 @@ func (h *Hub) Assignable(ctx context.Context, r Repo, login string) (bool, error
 // Contains reports whether commit head is base or has it among its ancestors.
 // A commit that GitHub does not know, as after a push by force, contains
 // nothing and is contained in nothing.
-func (h *Hub) Contains(ctx context.Context, r Repo, base, head string) (bool, error) {
+func (h *Client) Contains(ctx context.Context, r Repo, base, head string) (bool, error) {
 	if base == head {
 		return base != "", nil
 	}

@@ -7,16 +7,14 @@ import (
 
 const maxPages = 1000
 
-// page is what one request of a listing gave. Total is what GitHub says there
-// is in all, -1 if it does not say.
+// page is one page of a listing. Total is GitHub's total count, -1 if unknown.
 type page[T any] struct {
 	items []T
 	total int
 }
 
-// list reads all pages of a listing. One that ends before the page GitHub
-// called the last, or with fewer items than it counted, is ErrIncomplete:
-// who decides on it would post twice.
+// list reads all pages of a listing. One that ends before the last page, or with fewer items than
+// GitHub counted, is ErrIncomplete, because a decision on it could post twice.
 func list[T any](op string, fetch func(github.ListOptions) (page[T], *github.Response, error)) ([]T, error) {
 	var out []T
 	last := 1

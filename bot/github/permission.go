@@ -10,20 +10,19 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// roles are GitHub's roles in a repository, each holding those before it.
+// roles are GitHub's roles in a repository, in ascending order.
 var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 
-// Permission returns what a user may do in a repository as GitHub says it now:
-// admin, write, read or none; maintain counts as write there and triage as read.
-func (h *Hub) Permission(ctx context.Context, r Repo, login string) (string, error) {
+// Permission returns the current permission of a user in a repository: admin, write, read or none;
+// maintain counts as write and triage as read.
+func (h *Client) Permission(ctx context.Context, r Repo, login string) (string, error) {
 	p, err := h.permission(ctx, r, login)
 	return p.Permission, err
 }
 
-// Role returns the role of a user in a repository as GitHub says it now: none,
-// read, triage, write, maintain or admin. A role that an organisation made up
-// counts as the one of these that it gives.
-func (h *Hub) Role(ctx context.Context, r Repo, login string) (string, error) {
+// Role returns the current role of a user in a repository: none, read, triage, write, maintain or
+// admin. A custom role of an organization counts as the role that it is based on.
+func (h *Client) Role(ctx context.Context, r Repo, login string) (string, error) {
 	p, err := h.permission(ctx, r, login)
 	if slices.Contains(roles, p.Role) {
 		return p.Role, err
@@ -42,8 +41,8 @@ type permission struct {
 	Role       string `json:"role_name"`
 }
 
-// permission asks by hand: the client's own type lacks the role.
-func (h *Hub) permission(ctx context.Context, r Repo, login string) (permission, error) {
+// permission sends the request without go-github's method, whose type lacks the role.
+func (h *Client) permission(ctx context.Context, r Repo, login string) (permission, error) {
 	var p permission
 	req, err := h.gh.NewRequest(http.MethodGet, "repos/"+r.Owner+"/"+r.Name+"/collaborators/"+url.PathEscape(login)+"/permission", nil)
 	if err == nil {

@@ -25,8 +25,8 @@ func sameKey(a, b string) bool {
 	return a == b || rest(a) == rest(b)
 }
 
-// seal returns body with mark, the line of a marker, on its last line, cut to what GitHub takes.
-// The marker is never cut: without it the next run would post again.
+// seal returns body with mark, the line of a marker, on its last line, truncated to GitHub's limit.
+// The marker is never truncated: without it the next run would post again.
 func seal(op, mark, body string) (marker.Marker, string, error) {
 	m, ok := marker.Parse(mark)
 	if !ok || strings.Contains(mark, "\n") {
@@ -39,8 +39,7 @@ func seal(op, mark, body string) (marker.Marker, string, error) {
 	return m, truncate.Runes(body, bodyLimit-len(mark)-2, "\n\n… (cut)") + "\n\n" + mark, nil
 }
 
-// sameText compares posts as GitHub keeps them: an edit in the browser makes
-// line ends CRLF.
+// sameText compares posts as GitHub stores them: an edit in the browser makes line ends CRLF.
 func sameText(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return plain(a) == plain(b)

@@ -12,7 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// PullRequest is a pull request as the API gives it now.
+// PullRequest is a pull request as the API returns it.
 type PullRequest struct {
 	Number           int
 	HeadSHA, HeadRef string
@@ -26,7 +26,7 @@ type PullRequest struct {
 }
 
 // PullRequest reads one pull request.
-func (h *Hub) PullRequest(ctx context.Context, r Repo, number int) (PullRequest, error) {
+func (h *Client) PullRequest(ctx context.Context, r Repo, number int) (PullRequest, error) {
 	p, _, err := h.gh.PullRequests.Get(ctx, r.Owner, r.Name, number)
 	if err != nil {
 		return PullRequest{}, Wrap(fmt.Sprintf("read pull request %s#%d", r, number), err)
@@ -34,11 +34,10 @@ func (h *Hub) PullRequest(ctx context.Context, r Repo, number int) (PullRequest,
 	return pullRequest(r, p), nil
 }
 
-// PullRequestOf finds the pull request whose head is exactly headSHA of
-// headRepo ("owner/name"): the event of a run from a fork does not name it. It
-// is not found if it has moved on; nothing is guessed. An open one goes before
-// a closed one, and several open ones are ErrSeveral.
-func (h *Hub) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, headRef string) (PullRequest, bool, error) {
+// PullRequestOf finds the pull request whose head is exactly headSHA of headRepo ("owner/name"),
+// because the event of a run from a fork does not name it. A pull request whose head has moved on
+// is not found. An open one is preferred to a closed one, and several open ones are ErrSeveral.
+func (h *Client) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, headRef string) (PullRequest, bool, error) {
 	op := fmt.Sprintf("find the pull request of %s in %s", headSHA, r)
 	if !isSHA(headSHA) {
 		return PullRequest{}, false, failf(op, nil, "%q is not a commit", headSHA)
@@ -70,7 +69,7 @@ func (h *Hub) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, head
 }
 
 // pullsOfCommit returns none where GitHub does not know the commit.
-func (h *Hub) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
+func (h *Client) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
 	out, err := list("list the pull requests of "+sha, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
 		l, res, err := h.gh.PullRequests.ListPullRequestsWithCommit(ctx, r.Owner, r.Name, sha, &o)
 		return pullRequests(r, l), res, err
@@ -82,7 +81,7 @@ func (h *Hub) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequ
 	return out, err
 }
 
-func (h *Hub) pullsOfHead(ctx context.Context, r Repo, head string) ([]PullRequest, error) {
+func (h *Client) pullsOfHead(ctx context.Context, r Repo, head string) ([]PullRequest, error) {
 	return list("list the pull requests of "+head, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
 		l, res, err := h.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: "open", Head: head, ListOptions: o})
 		return pullRequests(r, l), res, err
@@ -112,9 +111,9 @@ func isSHA(s string) bool {
 	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// MergeBase returns the commit from which head went away from base, which are
-// branches or commits of r, or a commit of a fork that a pull request of r has.
-func (h *Hub) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
+// MergeBase returns the merge base of base and head, which are branches or commits of r, or a
+// commit of a fork that a pull request of r has.
+func (h *Client) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
 	c, _, err := h.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
 	if err != nil {
 		return "", Wrap(opf("compare %s with %s in %s", base, head, r), err)

@@ -17,8 +17,8 @@ type Account struct {
 	Avatar string // address of a picture, "" if there is none
 }
 
-// Me returns whose token this is. Installation tokens are nobody's: an error.
-func (h *Hub) Me(ctx context.Context) (Account, error) {
+// Me returns the account of this token. It fails for an installation token, which has none.
+func (h *Client) Me(ctx context.Context) (Account, error) {
 	const op = "ask who signs in"
 	u, _, err := h.gh.Users.Get(ctx, "")
 	if err != nil {
@@ -30,11 +30,10 @@ func (h *Hub) Me(ctx context.Context) (Account, error) {
 	return Account{u.GetID(), u.GetLogin(), u.GetAvatarURL()}, nil
 }
 
-// Readable returns the ids of the repositories that the user of this token has
-// been given the right to read, among those of the App that the token was made
-// for. An installation that refuses to tell, such as one whose organisation wants
-// another sign-in first, gives none.
-func (h *Hub) Readable(ctx context.Context) ([]int64, error) {
+// Readable returns the ids of the repositories that the user of this token may read, among those of
+// the App that the token was created for. An installation that refuses the request, for instance
+// because its organization requires SSO, contributes none.
+func (h *Client) Readable(ctx context.Context) ([]int64, error) {
 	all, err := list("list the installations that a user may see", func(o github.ListOptions) (page[*github.Installation], *github.Response, error) {
 		some, res, err := h.gh.Apps.ListUserInstallations(ctx, &o)
 		return page[*github.Installation]{some, -1}, res, err
@@ -65,13 +64,13 @@ func (h *Hub) Readable(ctx context.Context) ([]int64, error) {
 	return ids, nil
 }
 
-// hidden reports whether GitHub said that there is nothing to be seen.
+// hidden reports whether GitHub returned that there is nothing to see.
 func hidden(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind != advice.Later && (e.Status == http.StatusForbidden || e.Status == http.StatusNotFound)
 }
 
-// Unauthorized reports whether GitHub does not take the token, or not any more.
+// Unauthorized reports whether GitHub rejects the token.
 func Unauthorized(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusUnauthorized

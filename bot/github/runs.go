@@ -50,14 +50,14 @@ type Step struct {
 	StartedAt, CompletedAt time.Time
 }
 
-// runJSON adds what go-github v60 leaves out.
+// runJSON adds the fields that go-github v60 lacks.
 type runJSON struct {
 	github.WorkflowRun
 	Path string `json:"path"`
 }
 
 // Run reads one attempt of a run; attempt 0 is the latest.
-func (h *Hub) Run(ctx context.Context, r Repo, id int64, attempt int) (WorkflowRun, error) {
+func (h *Client) Run(ctx context.Context, r Repo, id int64, attempt int) (WorkflowRun, error) {
 	op := fmt.Sprintf("read run %d of %s", id, r)
 	u := fmt.Sprintf("repos/%s/actions/runs/%d", r, id)
 	if attempt > 0 {
@@ -90,7 +90,7 @@ func runOf(x *github.WorkflowRun) WorkflowRun {
 }
 
 // Jobs lists all jobs of an attempt; attempt 0 is the latest.
-func (h *Hub) Jobs(ctx context.Context, r Repo, runID int64, attempt int) ([]Job, error) {
+func (h *Client) Jobs(ctx context.Context, r Repo, runID int64, attempt int) ([]Job, error) {
 	return list(fmt.Sprintf("list the jobs of run %d of %s", runID, r), func(o github.ListOptions) (page[Job], *github.Response, error) {
 		var l *github.Jobs
 		var res *github.Response
@@ -111,8 +111,8 @@ func (h *Hub) Jobs(ctx context.Context, r Repo, runID int64, attempt int) ([]Job
 	})
 }
 
-// Telling returns the jobs whose logs say how a run ended: those that failed, or
-// all that did their work if none did.
+// Telling returns the jobs whose logs explain the result of a run: the failed jobs, or all jobs
+// that ran if none failed.
 func Telling(jobs []Job, green bool) []Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool {
 		failed := j.Conclusion != "success" && j.Conclusion != "skipped" && j.Conclusion != "neutral"

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// FinishedRun is a workflow run whose newest attempt has ended, and the JSON in
-// which GitHub tells of it: an event's is the same.
+// FinishedRun is a workflow run whose latest attempt has completed, with its JSON, which is the
+// same as in an event.
 type FinishedRun struct {
 	ID         int64
 	Attempt    int
@@ -27,9 +27,9 @@ type FinishedRun struct {
 	JSON       json.RawMessage
 }
 
-// FinishedRuns lists a page, from 1, of a repository's runs that have ended,
-// the newest made first. Next is 0 on the last page.
-func (h *Hub) FinishedRuns(ctx context.Context, r Repo, page int) (runs []FinishedRun, next int, err error) {
+// FinishedRuns lists a page, from 1, of a repository's completed runs, the most recently created
+// first. Next is 0 on the last page.
+func (h *Client) FinishedRuns(ctx context.Context, r Repo, page int) (runs []FinishedRun, next int, err error) {
 	op := "list the finished runs of " + r.String()
 	var l struct {
 		Runs []json.RawMessage `json:"workflow_runs"`
@@ -50,15 +50,14 @@ func (h *Hub) FinishedRuns(ctx context.Context, r Repo, page int) (runs []Finish
 }
 
 // OpenPullRequests lists the open pull requests of a repository.
-func (h *Hub) OpenPullRequests(ctx context.Context, r Repo) ([]PullRequest, error) {
+func (h *Client) OpenPullRequests(ctx context.Context, r Repo) ([]PullRequest, error) {
 	return list("list the open pull requests of "+r.String(), func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
 		l, res, err := h.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: "open", ListOptions: o})
 		return pullRequests(r, l), res, err
 	})
 }
 
-// PostedComment is a comment on an issue or pull request, and the JSON in which
-// GitHub tells of it.
+// PostedComment is a comment on an issue or pull request, with its JSON.
 type PostedComment struct {
 	ID      int64
 	Issue   int // number
@@ -70,10 +69,10 @@ type PostedComment struct {
 	JSON    json.RawMessage
 }
 
-// CommentsSince lists a page, from 1, of the comments on all issues and pull
-// requests of a repository that were made or changed at a time or after, the
-// one changed longest ago first. Next is 0 on the last page.
-func (h *Hub) CommentsSince(ctx context.Context, r Repo, since time.Time, page int) (comments []PostedComment, next int, err error) {
+// CommentsSince lists a page, from 1, of the comments on all issues and pull requests of a
+// repository that were created or changed at or after a time, the least recently changed first.
+// Next is 0 on the last page.
+func (h *Client) CommentsSince(ctx context.Context, r Repo, since time.Time, page int) (comments []PostedComment, next int, err error) {
 	op := "list the new comments of " + r.String()
 	q := url.Values{"since": {since.UTC().Format(time.RFC3339)}, "sort": {"updated"}, "direction": {"asc"}, "per_page": {"100"}, "page": {strconv.Itoa(page)}}
 	var l []json.RawMessage
@@ -107,15 +106,14 @@ func lastOf(address string) string {
 	return address
 }
 
-// IssueJSON returns an issue or pull request as GitHub's API tells of it, which
-// is what an event about an issue holds.
-func (h *Hub) IssueJSON(ctx context.Context, r Repo, number int) (json.RawMessage, error) {
+// IssueJSON returns the JSON of an issue or pull request, as an event about an issue contains it.
+func (h *Client) IssueJSON(ctx context.Context, r Repo, number int) (json.RawMessage, error) {
 	var out json.RawMessage
 	_, err := h.read(ctx, fmt.Sprintf("read %s#%d", r, number), fmt.Sprintf("repos/%s/issues/%d", r, number), &out)
 	return out, err
 }
 
-func (h *Hub) read(ctx context.Context, op, path string, out any) (*github.Response, error) {
+func (h *Client) read(ctx context.Context, op, path string, out any) (*github.Response, error) {
 	req, err := h.gh.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return nil, failf(op, nil, "%v", err)

@@ -27,7 +27,7 @@ const (
 )
 
 // transport is under go-github: it adds the token, for the API's host only,
-// asks the governor before it sends, waits for rate limits and repeats what
+// waits for the rate limiter before it sends, waits out rate limits and repeats what
 // may be repeated. A POST whose outcome is unknown is never repeated here.
 type transport struct {
 	base    http.RoundTripper
@@ -35,7 +35,7 @@ type transport struct {
 	token   string
 	tokens  func(context.Context) (string, error) // in token's place
 	observe func(Answer)
-	gov     *governor
+	limiter *rateLimiter
 	maxWait time.Duration
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
@@ -78,14 +78,14 @@ func (t *transport) persist(ctx context.Context, req *http.Request, body []byte)
 	budget := t.maxWait
 	faults, waits := 0, 0
 	for {
-		// First, so that leave to send is not kept while a token is made.
+		// First, so that the write lease is not held while a token is requested.
 		token, err := t.tokenFor(ctx)
 		var res *http.Response
 		sent := false
 		if err == nil {
 			var leave func()
 			var waited time.Duration
-			if leave, waited, err = t.gov.enter(ctx, req.Method, req.URL.Path, budget); err != nil {
+			if leave, waited, err = t.limiter.acquire(ctx, req.Method, req.URL.Path, budget); err != nil {
 				return nil, err
 			}
 			budget -= waited
@@ -105,7 +105,7 @@ func (t *transport) persist(ctx context.Context, req *http.Request, body []byte)
 			waits++
 			d := t.retryAfter(res)
 			discard(res)
-			t.gov.block(ctx, d)
+			t.limiter.block(ctx, d)
 			t.log.Warn("rate limit", "method", req.Method, "path", req.URL.Path, "status", res.StatusCode, "wait", d)
 			if waits >= limited {
 				return nil, &Error{Kind: advice.Later, After: d, Status: res.StatusCode, Message: "rate limit"}
@@ -241,13 +241,13 @@ func reset(res *http.Response) time.Time {
 }
 
 // remember holds the next requests back if this answer used up the limit.
-// go-github would refuse them on its own instead of waiting, so it is not told.
+// The header is removed because go-github would refuse further requests instead of waiting.
 func (t *transport) remember(ctx context.Context, res *http.Response) {
 	if res.Header.Get("X-Ratelimit-Remaining") != "0" {
 		return
 	}
 	if at := reset(res); !at.IsZero() && res.Header.Get("X-Ratelimit-Resource") != "search" {
-		t.gov.block(ctx, max(0, at.Sub(t.now())+time.Second))
+		t.limiter.block(ctx, max(0, at.Sub(t.now())+time.Second))
 	}
 	res.Header.Del("X-Ratelimit-Reset")
 }

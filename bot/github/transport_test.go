@@ -21,8 +21,8 @@ import (
 
 const secret = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
 
-// fakeHub speaks to a server that answers as no part of the bench can.
-func fakeHub(t *testing.T, c *clock, h http.HandlerFunc, edit ...func(*Options)) *Hub {
+// fakeClient uses a server that answers in ways that the emulator cannot.
+func fakeClient(t *testing.T, c *clock, h http.HandlerFunc, edit ...func(*Options)) *Client {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -31,11 +31,11 @@ func fakeHub(t *testing.T, c *clock, h http.HandlerFunc, edit ...func(*Options))
 	for _, f := range edit {
 		f(&o)
 	}
-	hub, err := New(o)
+	client, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hub
+	return client
 }
 
 var repo = Repo{"o", "r"}
@@ -51,7 +51,7 @@ func TestTokenStaysWithTheAPI(t *testing.T) {
 	}))
 	defer other.Close()
 	to := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) + "/blob?sig=secretsignature"
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+secret {
 			t.Errorf("no token: %v", r.URL)
 		}
@@ -82,7 +82,7 @@ func TestTokenStaysWithTheAPI(t *testing.T) {
 func TestRenamedRepository(t *testing.T) {
 	t.Parallel()
 	var posts atomic.Int32
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/repos/o/r/"):
 			code := http.StatusMovedPermanently
@@ -105,7 +105,7 @@ func TestRenamedRepository(t *testing.T) {
 	if ref, _, err := h.UpsertComment(context.Background(), repo, 1, marker.Format("k", 1), "text", ""); err != nil || ref != "1" || posts.Load() != 1 {
 		t.Errorf("%q, %v, %d posts", ref, err, posts.Load())
 	}
-	gone := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+	gone := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && r.URL.Path == "/elsewhere" {
 			t.Error("a write became a read")
 		}
@@ -119,7 +119,7 @@ func TestRenamedRepository(t *testing.T) {
 func TestCutAnswer(t *testing.T) {
 	t.Parallel()
 	var posts atomic.Int32
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			posts.Add(1)
 			w.Header().Set("Content-Length", "500")
@@ -143,7 +143,7 @@ func TestCutAnswer(t *testing.T) {
 func TestNeverConnected(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
-	h := fakeHub(t, &clock{}, nil, func(o *Options) {
+	h := fakeClient(t, &clock{}, nil, func(o *Options) {
 		o.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			if calls.Add(1) < 3 {
 				return nil, errors.New("dial tcp: no route; Authorization: Bearer " + secret)
@@ -171,7 +171,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
 	var calls atomic.Int32
-	h := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) {
+	h := fakeClient(t, c, func(w http.ResponseWriter, _ *http.Request) {
 		if calls.Add(1) == 1 {
 			w.Header().Set("X-RateLimit-Remaining", "0")
 			w.Header().Set("X-RateLimit-Limit", "5000")
@@ -189,7 +189,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 		"retry-date": {"Retry-After": {c.now().Add(time.Hour).UTC().Format(http.TimeFormat)}},
 		"seconds":    {"Retry-After": {"3600"}},
 	} {
-		h := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) {
+		h := fakeClient(t, c, func(w http.ResponseWriter, _ *http.Request) {
 			for k, v := range head {
 				w.Header()[k] = v
 			}
@@ -200,7 +200,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 			t.Errorf("%s: after %v", name, after)
 		}
 	}
-	forever := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) {
+	forever := fakeClient(t, c, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "0")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
@@ -214,7 +214,7 @@ func TestGovernor(t *testing.T) {
 	var inFlight, most atomic.Int32
 	var mu sync.Mutex
 	var at []time.Time
-	h := fakeHub(t, c, func(w http.ResponseWriter, r *http.Request) {
+	h := fakeClient(t, c, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			n := inFlight.Add(1)
 			most.Store(max(most.Load(), n))
@@ -272,7 +272,7 @@ func TestAdvice(t *testing.T) {
 		{503, ``, advice.Later, nil},
 		{200, `{"id":`, advice.Later, nil},
 	} {
-		h := fakeHub(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) {
+		h := fakeClient(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)
 			fmt.Fprint(w, c.body)
 		})
@@ -286,7 +286,7 @@ func TestAdvice(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	h := fakeHub(t, &clock{}, func(http.ResponseWriter, *http.Request) {})
+	h := fakeClient(t, &clock{}, func(http.ResponseWriter, *http.Request) {})
 	_, err := h.Run(ctx, repo, 1, 0)
 	if wantKind(t, err, advice.Later); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
@@ -309,7 +309,7 @@ func TestNothingLeaks(t *testing.T) {
 		defer mu.Unlock()
 		return buf.Write(p)
 	}), nil))
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/repos/o/r/actions/runs/1":
 			w.Header().Set("Retry-After", "1")
@@ -345,7 +345,7 @@ func (f writer) Write(p []byte) (int, error) { return f(p) }
 func TestEnterpriseServer(t *testing.T) {
 	t.Parallel()
 	var paths []string
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
 		paths = append(paths, r.URL.Path)
 		if r.URL.Path == "/api/graphql" {
 			fmt.Fprint(w, `{"data":{"viewer":{"login":"app[bot]"}}}`)
@@ -361,8 +361,8 @@ func TestEnterpriseServer(t *testing.T) {
 
 func TestWrapOfTheClient(t *testing.T) {
 	t.Parallel()
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
-	_, _, err := h.Client().Git.GetRef(context.Background(), "o", "r", "heads/x")
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
+	_, _, err := h.API().Git.GetRef(context.Background(), "o", "r", "heads/x")
 	if err = Wrap("read the ledger", err); !errors.Is(err, ErrNotFound) || !strings.HasPrefix(err.Error(), "read the ledger: ") {
 		t.Errorf("%v", err)
 	}

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// largestKept bounds one answer that is kept; a larger one is read anew.
+// largestKept bounds one cached response; a larger one is read again.
 const largestKept = 1 << 20
 
-// unchanged is a transport that keeps what GitHub answered with an ETag, and
-// asks the next time only for what changed: GitHub counts an answer that
-// nothing did not against the rate limit. It never answers without asking.
+// unchanged is a transport that caches responses with an ETag and sends conditional requests,
+// because GitHub does not count a 304 response against the rate limit. It never responds without a
+// request.
 type unchanged struct {
 	base http.RoundTripper
 	max  int // bytes of bodies
@@ -34,7 +34,7 @@ func newUnchanged(base http.RoundTripper, limit int) *unchanged {
 	return &unchanged{base: base, max: limit, kept: map[string]*order.Element{}, used: order.New()}
 }
 
-// fromCache marks an answer whose body was kept.
+// fromCache marks a response whose body came from the cache.
 const fromCache = "X-Switchback-Unchanged"
 
 // RoundTrip implements http.RoundTripper.
@@ -61,8 +61,8 @@ func (u *unchanged) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// answer is the kept answer with the headers that belong to this request, such
-// as what is left of the rate limit.
+// answer returns the cached response with this response's headers, such as the remaining rate
+// limit.
 func (k *keptAnswer) answer(req *http.Request, now http.Header) *http.Response {
 	h := k.header.Clone()
 	for name, v := range now {
@@ -75,7 +75,7 @@ func (k *keptAnswer) answer(req *http.Request, now http.Header) *http.Response {
 		Header: h, Body: io.NopCloser(bytes.NewReader(k.body)), ContentLength: int64(len(k.body)), Request: req}
 }
 
-// keep reads res and keeps it, unless it is too large or cut off.
+// keep reads res and caches it, unless it is too large or cut off.
 func (u *unchanged) keep(key string, res *http.Response) (*http.Response, error) {
 	limit := min(largestKept, u.max)
 	body, err := io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
@@ -94,7 +94,7 @@ func (u *unchanged) keep(key string, res *http.Response) (*http.Response, error)
 	return res, nil
 }
 
-// failing gives an error that was met already, or what is left to be read.
+// failing returns an error that occurred before, or reads the rest.
 type failing struct {
 	err  error
 	rest io.Reader

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// directoryBudget bounds what is read of an archive to list it, and with it
-// the memory the list takes: 10,000 names of ordinary length fit many times.
+// directoryBudget bounds what is read of an archive to list it, and with it the memory of the list:
+// enough for many times 10,000 names of ordinary length.
 const directoryBudget = 8 << 20
 
-// unpack checks all entries and then gives those that match takes to fn.
+// unpack checks all entries and then passes those that match to fn.
 func unpack(f io.ReaderAt, size int64, l Limits, match func(string) bool, fn func(string, io.Reader) error, op string) error {
 	bounded := &boundedReaderAt{r: f, left: directoryBudget}
 	z, err := zip.NewReader(bounded, size)
@@ -41,8 +41,7 @@ func unpack(f io.ReaderAt, size int64, l Limits, match func(string) bool, fn fun
 	return nil
 }
 
-// check refuses an archive with an entry that no honest one has, and returns
-// the entries to take.
+// check rejects an archive with an invalid entry, and returns the entries to read.
 func check(all []*zip.File, l Limits, match func(string) bool, op string) ([]*zip.File, error) {
 	if len(all) > l.Files {
 		return nil, failf(op, ErrTooLarge, "%d entries, the limit is %d", len(all), l.Files)
@@ -71,7 +70,7 @@ func check(all []*zip.File, l Limits, match func(string) bool, op string) ([]*zi
 	return take, nil
 }
 
-// entryName returns the name under which an entry is known, or why it is refused.
+// entryName returns the normalized name of an entry, or why it is rejected.
 func entryName(e *zip.File) (name, reason string) {
 	name = strings.TrimSuffix(strings.TrimPrefix(e.Name, "./"), "/")
 	switch {
@@ -111,7 +110,7 @@ func give(e *zip.File, limit int64, fn func(string, io.Reader) error, op string)
 	return limit - b.left, nil
 }
 
-// boundedReader ends with an error after left bytes, and remembers it.
+// boundedReader fails after left bytes, and records that it did.
 type boundedReader struct {
 	r        io.Reader
 	left     int64

@@ -29,7 +29,7 @@ func TestPermissionsSayWhy(t *testing.T) {
 			if p.Key == "contents" && (p.Level == "write") != dispatch {
 				t.Errorf("contents: %s", p.Level)
 			}
-			if p.Key == "contents" && dispatch != strings.Contains(p.Why, "ports and prompts") {
+			if p.Key == "contents" && dispatch != strings.Contains(p.Why, "ports and surveys") {
 				t.Errorf("contents: %s", p.Why)
 			}
 		}
@@ -51,7 +51,7 @@ func TestTableIsComplete(t *testing.T) {
 	for _, s := range Subscriptions() {
 		subscribed = append(subscribed, s.Event)
 	}
-	for _, r := range Table() {
+	for _, r := range table {
 		for _, need := range r.Needs {
 			key, level, _ := strings.Cut(need, ":")
 			if !slices.Contains(named, key) || level != "read" && level != "write" {
@@ -109,7 +109,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range Table() {
+	for _, r := range table {
 		if r.Command == "" || r.Command == "replay" || r.Event == "schedule" {
 			continue
 		}

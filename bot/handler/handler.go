@@ -44,7 +44,7 @@ type Handler interface {
 // says otherwise.
 type Deps struct {
 	Repo          github.Repo
-	GitHub        *github.Hub
+	GitHub        *github.Client
 	Ledger        ledger.Ledger
 	Config        config.File
 	Rules         *diagnosis.Rules // of diagnosis, made from Config

@@ -84,12 +84,9 @@ func serverRoutes() []Row {
 	}
 }
 
-// table holds all rows. The handlers of one event run in this order.
+// table is the dispatch table: every event that anything is done about. The handlers of one event
+// run in this order.
 var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), routes())
-
-// Table returns the dispatch table: every event that anything is done about, in the order in which
-// the handlers of one event run.
-func Table() []Row { return slices.Clone(table) }
 
 // Wanted reports whether the App does anything about an event with an action. Its server answers all
 // others and drops them.
@@ -154,7 +151,7 @@ var permissions = []Permission{
 }
 
 // contentsWrite is what contents:write is for. The App has it only if its owner wants that.
-const contentsWrite = "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line; sends `repository_dispatch`, for which GitHub requires write; and drives ports and prompts, whose ledger is the branch `switchback-ledger`. Nothing else is written."
+const contentsWrite = "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line; sends `repository_dispatch`, for which GitHub requires write; and drives ports and surveys, whose ledger is the branch `switchback-ledger`. Nothing else is written."
 
 // Permissions returns the least permissions with which the App's handlers work; with dispatch also
 // contents:write, for repository_dispatch, plans and surveys.

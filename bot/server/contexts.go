@@ -43,9 +43,9 @@ type cachedConfig struct {
 	until  time.Time
 }
 
-// good reports whether a cached configuration is valid for what came at a time. That the Action acts
-// is certain only for what came before it was read: this process may not have received the push that
-// changed it.
+// good reports whether a cached configuration is valid for what came at a time. That the Action
+// acts is certain only for what came before it was read: this process may not have received the
+// push that changed it.
 func (p cachedConfig) good(came, now time.Time) bool {
 	return now.Before(p.until) && (p.acts || came.Before(p.read))
 }
@@ -58,7 +58,7 @@ const remembered = time.Minute
 type repoContext struct {
 	*contexts
 	repo   github.Repo
-	hub    *github.Hub
+	gh     *github.Client
 	ledger *repoLedger
 	cachedConfig
 }
@@ -98,8 +98,8 @@ func (f *contexts) open(ctx context.Context, d delivery) (*repoContext, error) {
 	return f.context(ctx, r, d.ReceivedAt)
 }
 
-// add makes the row of an unknown repository, once GitHub confirms that it exists: a signed payload may
-// be out of date.
+// add makes the row of an unknown repository, once GitHub confirms that it exists: a signed payload
+// may be out of date.
 func (f *contexts) add(ctx context.Context, d delivery) (queue.Repository, error) {
 	h, err := f.installations.client(d.Installation)
 	if err != nil {
@@ -112,9 +112,10 @@ func (f *contexts) add(ctx context.Context, d delivery) (queue.Repository, error
 	return f.store.AddRepository(ctx, d.event.Repository.ID, d.Installation, now.String())
 }
 
-// follow asks GitHub for the present name and installation of a repository. The ones of a delivery may
-// be older or newer than the known ones. For a repository that the App is not installed in any more
-// the error is ErrNotFound, and its row says so. named is the installation that an event names, 0 for none.
+// follow asks GitHub for the present name and installation of a repository. The ones of a delivery
+// may be older or newer than the known ones. For a repository that the App is not installed in any
+// more the error is ErrNotFound, and its row says so. named is the installation that an event
+// names, 0 for none.
 func (f *contexts) follow(ctx context.Context, r queue.Repository, named int64) (queue.Repository, error) {
 	now, err := f.currentName(ctx, r, named)
 	if err == nil {
@@ -135,8 +136,8 @@ func (f *contexts) follow(ctx context.Context, r queue.Repository, named int64) 
 	return r, f.store.MoveRepository(ctx, r.ID, r.Installation, r.Name)
 }
 
-// removed reports whether err means that the App was removed from a repository, and records that. Its
-// event may have come while no server ran.
+// removed reports whether err means that the App was removed from a repository, and records that.
+// Its event may have come while no server ran.
 func (f *contexts) removed(ctx context.Context, r queue.Repository, err error) bool {
 	if kind := advice.Of(err).Kind; kind != advice.Gone && !errors.Is(err, github.ErrReadOnly) {
 		return false
@@ -178,8 +179,8 @@ func (f *contexts) unread(r queue.Repository) (*repoContext, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &repoContext{contexts: f, repo: repo, hub: h}
-	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.Client(), repo.Owner, repo.Name, ""))
+	o := &repoContext{contexts: f, repo: repo, gh: h}
+	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.API(), repo.Owner, repo.Name, ""))
 	o.ledger.shown = f.shown
 	return o, nil
 }
@@ -218,8 +219,8 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 		return nil
 	}
 	p.read = now
-	data, err := o.hub.File(ctx, o.repo, config.Path, "")
-	if err = o.hub.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
+	data, err := o.gh.File(ctx, o.repo, config.Path, "")
+	if err = o.gh.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
 		return err
 	}
 	if p.config, err = config.Parse(config.Path, data); err != nil {
@@ -247,7 +248,7 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.Deps, error) {
 	rules, err := analysis.Rules(o.config)
 	return handler.Deps{
-		Repo: o.repo, GitHub: o.hub, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
+		Repo: o.repo, GitHub: o.gh, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
 		DefaultBranch: d.event.Repository.DefaultBranch,
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
 		Reporter: reporter{log}, Goals: reporter{log}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,

@@ -90,7 +90,7 @@ func (v *server) pages() (*pages, error) {
 	}
 	led := v.store.Ledger()
 	var err error
-	events := &sse.Handler{Hub: v.live.hub, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
+	events := &sse.Handler{Events: v.live.broadcaster, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
 		Who: func(r *http.Request) string { return web.ViewerOf(r).Login }}
 	p.Handler, err = web.New(web.Options{Feed: v.live.feed, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
@@ -120,8 +120,8 @@ func seenBy(gate web.Gate, known *names) func(*http.Request) (sse.View, error) {
 	}
 }
 
-// run does the background work of the pages until ctx ends; wait returns when it has ended. p may be
-// nil.
+// run does the background work of the pages until ctx ends; wait returns when it has ended. p may
+// be nil.
 func (p *pages) run(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
 	if p != nil && p.gate != nil {

@@ -27,7 +27,7 @@ func decode(s queue.Delivery) delivery {
 		d.Action = unreadable
 		return d
 	}
-	d.Action, d.Installation, d.Lane = clip(d.event.Action), d.event.Installation.ID, serializationKey(d.event)
+	d.Action, d.Installation, d.Key = clip(d.event.Action), d.event.Installation.ID, serializationKey(d.event)
 	return d
 }
 
@@ -54,7 +54,8 @@ func (d delivery) toLedger() bool {
 	return d.Event == "push" && d.event.Ref == "refs/heads/"+gitbranch.Branch
 }
 
-// serializationKey names the subject of an event: deliveries of one key are handled one after another.
+// serializationKey names the subject of an event: deliveries of one key are handled one after
+// another.
 func serializationKey(e *handler.Event) string {
 	repo := fmt.Sprint(e.Repository.ID)
 	switch run := e.WorkflowRun; {

@@ -25,38 +25,38 @@ type installations struct {
 	metrics  *metrics
 	log      *slog.Logger
 
-	mu    sync.Mutex
-	hubs  map[int64]*github.Hub
-	asked []int64 // installations of hubs, the one that was asked for last at the end
+	mu      sync.Mutex
+	clients map[int64]*github.Client
+	asked   []int64 // installations of clients, the most recently used one last
 }
 
-// mostHubs bounds the installations whose tokens and answers of GitHub are kept. For another one GitHub
-// is asked anew; the state of the rate limiter is in the database.
-const mostHubs = 32
+// maxClients bounds the installations whose tokens and answers of GitHub are kept. For another one
+// GitHub is asked anew; the state of the rate limiter is in the database.
+const maxClients = 32
 
 // client returns the client of an installation. A process has one for each, and all processes share
 // the limits.
-func (f *installations) client(installation int64) (*github.Hub, error) {
+func (f *installations) client(installation int64) (*github.Client, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if h := f.hubs[installation]; h != nil {
+	if h := f.clients[installation]; h != nil {
 		f.asked = append(slices.DeleteFunc(f.asked, func(id int64) bool { return id == installation }), installation)
 		return h, nil
 	}
 	h, err := f.app.Installation(installation, github.Options{
 		Login: f.login, Former: []string{github.ActionsBot}, Log: f.log.With("installation", installation), ContentInterval: f.settings.Interval,
 		MaxWait: 10 * time.Second, IssueCap: 100, CacheBytes: f.settings.Cache << 20, Observe: f.metrics.answered(installation),
-		Ration: sharedLimits(f.store, fmt.Sprintf("installation %d", installation)), Holder: holder(f.store, f.process), Rates: f.settings.Limits,
+		Budget: sharedLimits(f.store, fmt.Sprintf("installation %d", installation)), Holder: holder(f.store, f.process), Rates: f.settings.Limits,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if f.hubs == nil {
-		f.hubs = map[int64]*github.Hub{}
+	if f.clients == nil {
+		f.clients = map[int64]*github.Client{}
 	}
-	f.hubs[installation] = h
-	if f.asked = append(f.asked, installation); len(f.asked) > mostHubs {
-		delete(f.hubs, f.asked[0])
+	f.clients[installation] = h
+	if f.asked = append(f.asked, installation); len(f.asked) > maxClients {
+		delete(f.clients, f.asked[0])
 		f.asked = f.asked[1:]
 	}
 	return h, nil
@@ -66,13 +66,13 @@ func (f *installations) client(installation int64) (*github.Hub, error) {
 func (f *installations) forget(installation int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.hubs, installation)
+	delete(f.clients, installation)
 	f.asked = slices.DeleteFunc(f.asked, func(id int64) bool { return id == installation })
 }
 
-// writable returns an error that says when to come back while the rate limit lets no write through for
-// longer than a moment. A delivery that waits is handled with all that came meanwhile, and only the
-// newest state is posted.
+// writable returns an error that says when to come back while the rate limit lets no write through
+// for longer than a moment. A delivery that waits is handled with all that came meanwhile, and only
+// the newest state is posted.
 func (f *installations) writable(ctx context.Context, installation int64) error {
 	if installation <= 0 {
 		return nil
@@ -81,16 +81,17 @@ func (f *installations) writable(ctx context.Context, installation int64) error 
 	if err != nil {
 		return err
 	}
-	return h.Room(ctx)
+	return h.CheckWriteBudget(ctx)
 }
 
-// sharedLimits returns the state of the rate limiter that all processes of the App share under a name.
-func sharedLimits(s *queue.Store, name string) ratelimit.Keeper {
-	return sqllimit.Keeper{DB: s.Database(), Name: name}
+// sharedLimits returns the state of the rate limiter that all processes of the App share under a
+// name.
+func sharedLimits(s *queue.Store, name string) ratelimit.Store {
+	return sqllimit.Store{DB: s.Database(), Name: name}
 }
 
-// holder names this process among those that share a rate limiter. A process that has an SQLite file
-// has it alone, and keeps its name over restarts.
+// holder names this process among those that share a rate limiter. A process that has an SQLite
+// file has it alone, and keeps its name over restarts.
 func holder(s *queue.Store, process string) string {
 	if s.Database().Kind == database.SQLite {
 		return ratelimit.Alone

@@ -18,7 +18,7 @@ func TestHubsAreBounded(t *testing.T) {
 	}
 	defer s.Close()
 	f := &installations{app: someApp(t), store: s, metrics: newMetrics(), log: slog.New(slog.DiscardHandler), process: "p"}
-	get := func(id int64) *github.Hub {
+	get := func(id int64) *github.Client {
 		h, err := f.client(id)
 		if err != nil {
 			t.Fatal(err)
@@ -26,17 +26,17 @@ func TestHubsAreBounded(t *testing.T) {
 		return h
 	}
 	first := get(1)
-	for id := range int64(3 * mostHubs) {
+	for id := range int64(3 * maxClients) {
 		get(2 + id)
 		if get(1) != first {
 			t.Fatalf("the one that is asked for all the time was dropped at %d", id)
 		}
 	}
-	if len(f.hubs) != mostHubs || len(f.asked) != mostHubs {
-		t.Errorf("%d hubs, %d asked, want %d", len(f.hubs), len(f.asked), mostHubs)
+	if len(f.clients) != maxClients || len(f.asked) != maxClients {
+		t.Errorf("%d hubs, %d asked, want %d", len(f.clients), len(f.asked), maxClients)
 	}
 	f.forget(1)
-	if get(1) == first || len(f.hubs) != len(f.asked) {
+	if get(1) == first || len(f.clients) != len(f.asked) {
 		t.Error("it was not forgotten")
 	}
 }

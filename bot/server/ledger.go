@@ -15,7 +15,7 @@ import (
 )
 
 // repoLedger is the ledger of one repository in the App. Its cases and its register of escalations are
-// in the App's database. What workflows write, ports and prompts, is on the repository's branch.
+// in the App's database. What workflows write, ports and surveys, is on the repository's branch.
 type repoLedger struct {
 	repo   string // the repository's name
 	name   string // the name under which its streams are stored: the first one known

@@ -70,7 +70,8 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// here serves the metrics to this machine alone: the address is open to the world, and others get 404.
+// here serves the metrics to this machine alone: the address is open to the world, and others get
+// 404.
 func (m *metrics) here() http.Handler {
 	h := m.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +83,8 @@ func (m *metrics) here() http.Handler {
 	})
 }
 
-// scraped serves the metrics on an address of their own until end is called, if the settings name one.
+// scraped serves the metrics on an address of their own until end is called, if the settings name
+// one.
 func (v *server) scraped() (end func(), err error) {
 	if v.settings.Metrics == "" {
 		return func() {}, nil
@@ -103,8 +105,8 @@ func (v *server) scraped() (end func(), err error) {
 	return func() { _ = web.Close() }, nil
 }
 
-// delivered counts an answer to a webhook. event becomes a label; it is "" if GitHub did not sign the
-// delivery.
+// delivered counts an answer to a webhook. event becomes a label; it is "" if GitHub did not sign
+// the delivery.
 func (m *metrics) delivered(event, outcome string, took time.Duration) {
 	if event != "" && !handler.Known(event) {
 		event = "other"
@@ -154,16 +156,16 @@ func (m *metrics) answered(installation int64) func(github.Answer) {
 }
 
 // listening counts the open streams of events.
-func listening(h *eventstream.Hub) prometheus.Collector {
+func listening(h *eventstream.Broadcaster) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "switchback_event_streams", Help: "Streams of live events that are open."},
-		func() float64 { return float64(h.Clients()) })
+		func() float64 { return float64(h.Subscribers()) })
 }
 
 // depth reads the state of the queue when the metrics are scraped.
 type depth struct{ store *queue.Store }
 
 var (
-	depthDesc = prometheus.NewDesc("switchback_queue_depth", "Deliveries that are not done, by state; poison ones are not tried again.", []string{"state"}, nil)
+	depthDesc = prometheus.NewDesc("switchback_queue_depth", "Deliveries that are not done, by state; dead letters are not retried.", []string{"state"}, nil)
 	ageDesc   = prometheus.NewDesc("switchback_queue_age_seconds", "Age of the oldest delivery that waits, 0 if none does.", nil, nil)
 )
 
@@ -189,7 +191,7 @@ func (d *depth) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.NewInvalidMetric(depthDesc, err)
 		return
 	}
-	for _, state := range []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Poison} {
+	for _, state := range []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.DeadLetter} {
 		ch <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(counts[state]), string(state))
 	}
 }

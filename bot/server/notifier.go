@@ -19,11 +19,11 @@ import (
 
 // notifier publishes the events of all ledgers while they happen.
 type notifier struct {
-	feed     *eventstream.Feed
-	hub      *eventstream.Hub
-	contexts *contexts
-	kept     time.Duration // of an event
-	log      *slog.Logger
+	feed        *eventstream.Feed
+	broadcaster *eventstream.Broadcaster
+	contexts    *contexts
+	kept        time.Duration // of an event
+	log         *slog.Logger
 
 	mu   sync.Mutex
 	due  map[int64]bool // repositories with a push to the ledger's branch
@@ -33,15 +33,15 @@ type notifier struct {
 }
 
 func newNotifier(f *eventstream.Feed, o *contexts, kept time.Duration, log *slog.Logger) *notifier {
-	return &notifier{feed: f, hub: eventstream.NewHub(f, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
+	return &notifier{feed: f, broadcaster: eventstream.NewBroadcaster(f, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
 }
 
-// run publishes until serving ends, and writes the tables until ctx ends. wait returns when both have
-// ended.
+// run publishes until serving ends, and writes the tables until ctx ends. wait returns when both
+// have ended.
 func (l *notifier) run(ctx, serving context.Context) (wait func()) {
 	var all sync.WaitGroup
 	all.Go(func() { l.feed.Run(ctx, l.log) })
-	all.Go(func() { l.hub.Run(serving, l.log) })
+	all.Go(func() { l.broadcaster.Run(serving, l.log) })
 	all.Go(func() { l.listen(serving) })
 	all.Go(func() { l.prune(serving) })
 	return all.Wait
@@ -59,8 +59,8 @@ func (l *notifier) prune(ctx context.Context) {
 	}
 }
 
-// pushed notes that a workflow wrote to the ledger's branch of a repository, in memory alone: the next
-// reconcile reads the branch as well.
+// pushed notes that a workflow wrote to the ledger's branch of a repository, in memory alone: the
+// next reconcile reads the branch as well.
 func (l *notifier) pushed(repository int64) {
 	l.mu.Lock()
 	l.due[repository] = true
@@ -116,15 +116,16 @@ func (l *notifier) look(ctx context.Context, id int64) error {
 	return err
 }
 
-// shown publishes a stream that this process wrote to a branch. If that fails, the next look does it.
+// shown publishes a stream that this process wrote to a branch. If that fails, the next look does
+// it.
 func (l *notifier) shown(ctx context.Context, s eventstream.Stream) {
 	if _, err := l.feed.Fill(ctx, []eventstream.Stream{s}); err != nil && ctx.Err() == nil {
 		l.log.Warn("the ledger's branch is published later", "stream", s.Key, "err", err)
 	}
 }
 
-// branch is what workflows write for a repository, under the names that its streams are stored under.
-// It is read-only.
+// branch is what workflows write for a repository, under the names that its streams are stored
+// under. It is read-only.
 type branch struct{ b *repoLedger }
 
 var _ ledger.Watched = branch{}

@@ -76,7 +76,7 @@ func TestReceive(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %s", c.event, c.id, code, answer, c.want)
 		}
 	}
-	if d := k.got[0]; d.Installation != 3 || d.Lane != "5#12" || d.Action != "completed" || string(d.Payload) != run || d.ReceivedAt.IsZero() {
+	if d := k.got[0]; d.Installation != 3 || d.Key != "5#12" || d.Action != "completed" || string(d.Payload) != run || d.ReceivedAt.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	k.err = errors.New("the disk is full")
@@ -151,7 +151,7 @@ func TestDecodedCanBeStored(t *testing.T) {
 		"check_run":    "{\"action\":\"\x00\xff\"}",
 	} {
 		d := decode(queue.Delivery{ID: "1", Event: event, Payload: []byte(payload)})
-		if len(d.Lane) > 255 || len(d.Action) > 255 || strings.ContainsRune(d.Lane+d.Action, 0) {
+		if len(d.Key) > 255 || len(d.Action) > 255 || strings.ContainsRune(d.Key+d.Action, 0) {
 			t.Errorf("%+v cannot be stored", d)
 		}
 	}

@@ -24,8 +24,8 @@ type recoverAll struct{}
 // Kind implements river.JobArgs.
 func (recoverAll) Kind() string { return "recover" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts: there is at most one that is not done, among all
-// processes, and what it does not do is left to the next.
+// InsertOpts implements river.JobArgsWithInsertOpts: there is at most one that is not done, among
+// all processes, and what it does not do is left to the next.
 func (recoverAll) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 1, Queue: asideQueue, UniqueOpts: river.UniqueOpts{ByState: notDone}}
 }
@@ -34,7 +34,7 @@ func (recoverAll) InsertOpts() river.InsertOpts {
 func (v *server) recovery() (*recovery.Recovery, error) {
 	self, err := v.installations.app.Self(github.Options{Log: v.log, ContentInterval: v.settings.Interval, MaxWait: 10 * time.Second,
 		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0),
-		Ration: sharedLimits(v.store, "app"), Holder: holder(v.store, v.installations.process), Rates: v.settings.Limits})
+		Budget: sharedLimits(v.store, "app"), Holder: holder(v.store, v.installations.process), Rates: v.settings.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (v *server) recovery() (*recovery.Recovery, error) {
 		Interval: 2 * v.settings.Recover, Marks: recovery.Table{DB: v.store.Database()}, Ledger: v.contexts.recorded}, nil
 }
 
-// recover does the work of a recoverAll. It ends with the first signal to stop; the next one continues
-// from there.
+// recover does the work of a recoverAll. It ends with the first signal to stop; the next one
+// continues from there.
 func (w *worker) recover(ctx context.Context, _ *river.Job[recoverAll]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,9 +69,9 @@ func (b inbox) Accept(ctx context.Context, event, id string, payload []byte) (fr
 	return b.Store.Accept(ctx, d.Delivery)
 }
 
-// recorded returns the ledger of a repository that GitHub just listed for an installation, nil where
-// the Action acts. A repository in which nothing has happened stays unknown, so that nothing else is
-// done about it.
+// recorded returns the ledger of a repository that GitHub just listed for an installation, nil
+// where the Action acts. A repository in which nothing has happened stays unknown, so that nothing
+// else is done about it.
 func (f *contexts) recorded(ctx context.Context, x recovery.Repository) (ledger.Ledger, error) {
 	name := x.Repo.String()
 	r, known, err := f.store.Repository(ctx, x.ID)

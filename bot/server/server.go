@@ -43,9 +43,9 @@ type server struct {
 	stopping      atomic.Bool
 }
 
-// Serve accepts webhooks and handles them until ctx ends. Then it accepts no more, finishes deliveries
-// in progress within the grace period, and returns; hard ends that at once. What is not done by then is
-// done after the next start.
+// Serve accepts webhooks and handles them until ctx ends. Then it accepts no more, finishes
+// deliveries in progress within the grace period, and returns; hard ends that at once. What is not
+// done by then is done after the next start.
 func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logger) (err error) {
 	name := processName()
 	log = log.With("process", name)
@@ -60,14 +60,14 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	defer func() { err = errors.Join(err, v.store.Close()) }()
 	v.installations = &installations{app: app, login: s.App.Bot(), process: name, store: v.store, settings: s, metrics: v.metrics, log: log}
 	v.contexts = &contexts{installations: v.installations, store: v.store, metrics: v.metrics, log: log,
-		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.Claim}
+		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.LeaseTTL}
 	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
 	v.contexts.shown = v.live.shown
 	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
 	if v.worker.rec, err = v.recovery(); err != nil {
 		return err
 	}
-	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.hub))
+	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.broadcaster))
 	if v.shown, err = v.pages(); err != nil {
 		return err
 	}
@@ -117,7 +117,8 @@ func (v *server) web(h http.Handler) *http.Server {
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
 }
 
-// start starts the queue once GitHub has said which login the App has. Webhooks are accepted meanwhile.
+// start starts the queue once GitHub has said which login the App has. Webhooks are accepted
+// meanwhile.
 func (v *server) start(ctx context.Context) error {
 	for n := 1; v.installations.login == ""; n++ {
 		slug, err := v.installations.app.Slug(ctx)

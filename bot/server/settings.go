@@ -1,5 +1,5 @@
-// Package server is Switchback as a GitHub App: it accepts webhooks, stores them until they are handled,
-// and calls the handlers that the Action calls as well.
+// Package server is Switchback as a GitHub App: it accepts webhooks, stores them until they are
+// handled, and calls the handlers that the Action calls as well.
 package server
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// Settings say how the server runs. Each is a flag of `switchback serve` and an environment variable;
-// the flag takes precedence.
+// Settings say how the server runs. Each is a flag of `switchback serve` and an environment
+// variable; the flag takes precedence.
 type Settings struct {
 	Listen    string           // address that is listened on
 	Data      string           // data directory
@@ -30,7 +30,7 @@ type Settings struct {
 	Grace     time.Duration    // how long deliveries in progress may take after the first signal to stop
 	Reconcile time.Duration    // time between two reconciles of a repository
 	Recover   time.Duration    // time between two searches for missed events, 0 for none
-	Claim     time.Duration    // how long a silent process keeps the lease of a case
+	LeaseTTL  time.Duration    // how long a process that stopped responding keeps its lease on a case
 	Interval  time.Duration    // between two writes to GitHub of one installation
 	Limits    ratelimit.Limits // of the requests to GitHub for one installation
 	Events    time.Duration    // how long events are kept
@@ -66,9 +66,9 @@ func All() []Setting {
 			set: func(s *Settings, v string) error { s.Database = v; return nil }, get: func(s Settings) string { return masked(s.Database) }},
 		number("workers", "SWITCHBACK_WORKERS", "8", "how many deliveries are processed at once", 1, 1000, func(s *Settings) *int { return &s.Workers }),
 		span("grace", "SWITCHBACK_GRACE", "30s", "how long work in progress may take to finish after the first signal to stop", 0, func(s *Settings) *time.Duration { return &s.Grace }),
-		span("reconcile", "SWITCHBACK_SWEEP", "10m", "the interval at which reminders, timeouts and unfinished work are checked", time.Second, func(s *Settings) *time.Duration { return &s.Reconcile }),
+		span("reconcile", "SWITCHBACK_RECONCILE", "10m", "the interval at which reminders, timeouts and unfinished work are checked", time.Second, func(s *Settings) *time.Duration { return &s.Reconcile }),
 		orOff(span("recover", "SWITCHBACK_RECOVER", "5m", "the interval at which missed webhooks are looked for, first at the start; 0 to turn it off", time.Second, func(s *Settings) *time.Duration { return &s.Recover })),
-		span("claim", "SWITCHBACK_CLAIM_TTL", "1m", "how long a process that stopped responding keeps its lease on a case", time.Second, func(s *Settings) *time.Duration { return &s.Claim }),
+		span("lease", "SWITCHBACK_LEASE_TTL", "1m", "how long a process that stopped responding keeps its lease on a case", time.Second, func(s *Settings) *time.Duration { return &s.LeaseTTL }),
 		span("content-interval", "SWITCHBACK_CONTENT_INTERVAL", "1s", "the interval between two writes to GitHub for one installation; GitHub asks for one second", time.Millisecond, func(s *Settings) *time.Duration { return &s.Interval }),
 		{Flag: "limits", Env: "SWITCHBACK_LIMITS", Default: ratelimit.GitHub().String(), Usage: "GitHub's rate limits for one installation: requests that create content over a short and a long period, points, and concurrent requests",
 			set: func(s *Settings, v string) (err error) { s.Limits, err = ratelimit.Parse(v); return err }, get: func(s Settings) string { return s.Limits.String() }},
@@ -260,8 +260,8 @@ func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Hand
 // WithGroup implements slog.Handler.
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
-// OpenStore opens the database that the flags and the environment name. The App's credentials are not
-// needed, and the server may run.
+// OpenStore opens the database that the flags and the environment name. The App's credentials are
+// not needed, and the server may run.
 func OpenStore(ctx context.Context, flags map[string]string, getenv func(string) string) (*queue.Store, error) {
 	s, err := load(flags, getenv)
 	if err != nil {

@@ -42,16 +42,16 @@ func (e *busyError) Error() string { return "another delivery of " + e.key + " i
 // handle handles one delivery. advise says what to do about its error.
 func (w *worker) handle(ctx context.Context, s queue.Delivery) error {
 	d := decode(s)
-	if !w.enter(d.Lane) {
+	if !w.enter(d.Key) {
 		spread := time.Second
 		if d.Event == "workflow_run" {
 			spread = 10 * time.Second // the one in progress handles this one as well
 		}
-		return &busyError{d.Lane, spread}
+		return &busyError{d.Key, spread}
 	}
-	defer w.leave(d.Lane)
+	defer w.leave(d.Key)
 	began := time.Now()
-	log := w.log.With("delivery", d.ID, "event", d.Event, "action", d.Action, "repository", d.repository(), "key", d.Lane)
+	log := w.log.With("delivery", d.ID, "event", d.Event, "action", d.Action, "repository", d.repository(), "key", d.Key)
 	note, err := w.carryOut(ctx, d, log)
 	took := time.Since(began)
 	if err == nil {
@@ -106,7 +106,7 @@ func (w *worker) runs(ctx context.Context, o *repoContext, d delivery, log *slog
 // together returns d, unless it is done, with the other runs of its serialization key that wait and
 // were not seen yet, oldest first.
 func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool) ([]delivery, error) {
-	waiting, err := w.store.Lane(ctx, d.Lane, d.Event, most)
+	waiting, err := w.store.PendingWithKey(ctx, d.Key, d.Event, most)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +131,13 @@ func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool)
 	return slices.Insert(batch, at, d), nil
 }
 
-// deliver handles a batch. If it has several deliveries, or the installation is writing, they are only
-// recorded; their effects are applied once, in the newest state, when the write queue lets them. What
-// came of the key meanwhile is recorded before. Only then deliveries are done: a process that is
-// killed before begins again, and no run is recorded twice. An error of another delivery than d is
-// left to its own job.
+// deliver handles a batch. If it has several deliveries, or the installation is writing, they are
+// only recorded; their effects are applied once, in the newest state, when the write queue lets
+// them. What came of the key meanwhile is recorded before. Only then deliveries are done: a process
+// that is killed before begins again, and no run is recorded twice. An error of another delivery
+// than d is left to its own job.
 func (w *worker) deliver(ctx context.Context, o *repoContext, d delivery, batch []delivery, seen map[string]bool, log *slog.Logger) error {
-	t := batchResult{hold: len(batch) > 1 || seen != nil && o.hub.Busy()}
+	t := batchResult{hold: len(batch) > 1 || seen != nil && o.gh.Busy()}
 	if err := w.record(ctx, o, d, batch, &t, log); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (w *worker) record(ctx context.Context, o *repoContext, d delivery, batch [
 
 // post applies the effects that were left, and those of deliveries that came until now.
 func (w *worker) post(ctx context.Context, o *repoContext, d delivery, seen map[string]bool, t *batchResult, log *slog.Logger) error {
-	leave, err := o.hub.Desk(ctx)
+	leave, err := o.gh.EnterWriteQueue(ctx)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func decisionName(k routing.Kind) string {
 	case routing.KindUnclear:
 		return "escalated: unclear"
 	case routing.KindMaxRetry:
-		return "escalated: turns used up"
+		return "escalated: no fix attempts left"
 	}
 	return string(k)
 }

@@ -94,7 +94,7 @@ func TestPlans(t *testing.T) {
 		if n := strings.Count(body, `class="node `); n != 24 {
 			t.Errorf("%d boxes", n)
 		}
-		if !strings.Contains(body, "Critical path") || !strings.Contains(body, `class="edge critical"`) || !strings.Contains(body, "opens an escalation: two ports own one file") {
+		if !strings.Contains(body, "Critical path") || !strings.Contains(body, `class="edge critical"`) || !strings.Contains(body, "asks a maintainer: two ports own one file") {
 			t.Error("no critical path, or nothing of what happened")
 		}
 	})

@@ -26,14 +26,14 @@ var ruleTexts = map[string]string{
 	"skipped":             "A human does without the checkpoint.",
 	"pass":                "Every test passed and every criterion is met.",
 	"design":              "Test and design contradict each other: a human decides.",
-	"environment":         "The machine, the network or the like failed: no turn is spent, an escalation opens.",
-	"timeout":             "Time ran out: returned for a fix while turns are left, then an escalation opens.",
+	"environment":         "The machine, the network or the like failed: no fix attempt is counted, an escalation is opened.",
+	"timeout":             "Time ran out: returned for a fix while attempts are left, then an escalation is opened.",
 	"criteria-unmet":      "The run is green but does not meet its criteria, so it is unclear.",
-	"unclear":             "There is no evidence for any class: an escalation opens.",
-	"same-commit":         "The commit was returned for a fix already; the turn is brought up to date.",
-	"limit-reached":       "All fix attempts are used up: an escalation opens.",
-	"fixable":             "A worker can fix it, and turns are left: returned for a fix.",
-	"no-rule":             "No rule applied: an escalation opens.",
+	"unclear":             "There is no evidence for any class: an escalation is opened.",
+	"same-commit":         "The commit was returned for a fix already; the fix attempt is updated.",
+	"limit-reached":       "The limit of fix attempts is reached: an escalation is opened.",
+	"fixable":             "A worker can fix it, and attempts are left: returned for a fix.",
+	"no-rule":             "No rule applied: an escalation is opened.",
 }
 
 // ruleRow is what a rule has done within the window.

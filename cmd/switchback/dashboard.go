@@ -47,14 +47,14 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	defer func() { err = errors.Join(err, w.done()) }()
 	defer w.follow(ctx)()
 	log := slog.New(slog.NewTextHandler(s.err, nil))
-	hub := eventstream.NewHub(w.feed, sse.Frame)
+	broadcaster := eventstream.NewBroadcaster(w.feed, sse.Frame)
 	telling, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
-	go func() { defer close(ended); hub.Run(telling, log) }()
+	go func() { defer close(ended); broadcaster.Run(telling, log) }()
 	defer func() { stop(); <-ended }()
 	pages, err := web.New(web.Options{
 		Feed: w.feed, Gate: web.Local{}, GitHub: "https://github.com", Log: log,
-		Events: &sse.Handler{Hub: hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
+		Events: &sse.Handler{Events: broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := w.led.Load(ctx, key)
 			return events, err

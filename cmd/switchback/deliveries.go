@@ -22,7 +22,7 @@ func deliveriesCommand(s streams, getenv func(string) string) *cobra.Command {
 		Long: `List the webhook deliveries that the App keeps, the latest change first. A dead letter is not
 tried again until somebody retries it:
 
-  switchback deliveries --state ` + string(queue.Poison) + `
+  switchback deliveries --state ` + string(queue.DeadLetter) + `
   switchback deliveries retry ID`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -50,7 +50,7 @@ tried again until somebody retries it:
 	}
 	c.PersistentFlags().String("data", "", "the data directory (SWITCHBACK_DATA)")
 	c.PersistentFlags().String("database-url", "", "the URL of a PostgreSQL database (SWITCHBACK_DATABASE_URL)")
-	c.Flags().StringVar(&state, "state", string(queue.Poison), "list deliveries in this state: "+listed(deliveryStates))
+	c.Flags().StringVar(&state, "state", string(queue.DeadLetter), "list deliveries in this state: "+listed(deliveryStates))
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	c.Flags().IntVar(&limit, "limit", 50, "list at most this many")
 	c.AddCommand(&cobra.Command{
@@ -71,7 +71,7 @@ tried again until somebody retries it:
 	return c
 }
 
-var deliveryStates = []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Done, queue.Gone, queue.Poison}
+var deliveryStates = []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.Done, queue.Gone, queue.DeadLetter}
 
 // onLine quotes an error, so that it stays on one line whatever was sent.
 func onLine(s string) string {

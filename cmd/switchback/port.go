@@ -63,7 +63,7 @@ func (p portPlace) repository(getenv func(string) string) string {
 }
 
 // streamAt opens the stream of a port. gh is nil without a token.
-func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d *worker.Journal, gh *github.Hub, repo github.Repo, err error) {
+func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d *worker.Journal, gh *github.Client, repo github.Repo, err error) {
 	p.plan, _ = planNamed(p.plan)
 	if !planName.MatchString(p.plan) {
 		return nil, nil, repo, usage("--plan is %q; it must be a path, or a name of at most 100 letters, digits, dots, underscores and hyphens", p.plan)
@@ -83,7 +83,7 @@ func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d 
 }
 
 // githubClient returns a client for GitHub, nil without a token or a repository.
-func githubClient(repo string, getenv func(string) string) (*github.Hub, error) {
+func githubClient(repo string, getenv func(string) string) (*github.Client, error) {
 	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // workers do not see the first
 	if token == "" || repo == "local/local" {
 		return nil, nil
@@ -92,14 +92,14 @@ func githubClient(repo string, getenv func(string) string) (*github.Hub, error) 
 	return github.New(github.Options{Token: token, BaseURL: getenv("GITHUB_API_URL"), MaxWait: time.Minute, ContentInterval: interval})
 }
 
-func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Hub, getenv func(string) string) (ledger.Ledger, error) {
+func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Client, getenv func(string) string) (ledger.Ledger, error) {
 	path := p.ledger
 	switch {
 	case path == "" && getenv("GITHUB_ACTIONS") == "true":
 		if gh == nil {
 			return nil, usage("there is no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
 		}
-		return gitbranch.NewGit(gh.Client(), r.Owner, r.Name, p.branch), nil
+		return gitbranch.NewGit(gh.API(), r.Owner, r.Name, p.branch), nil
 	case path == "":
 		path = filepath.Join(".switchback", "ledger")
 	}
@@ -405,7 +405,7 @@ func (d *portDrive) driveFlags(c *cobra.Command) {
 
 // driven lets a pair wait for workflows, or exit while one runs. A pair of which one worker is a
 // command waits.
-func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *github.Hub, repo github.Repo, cfg config.File, getenv func(string) string) error {
+func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *github.Client, repo github.Repo, cfg config.File, getenv func(string) string) error {
 	drive := cmp.Or(d.drive, cfg.Ports.Drive, "wait")
 	switch {
 	case drive != "wait" && drive != "events":

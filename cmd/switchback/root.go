@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -99,9 +100,15 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 // helpWidth is how many columns help takes at most.
 const helpWidth = 100
 
+// addWrapped adds the template function once: cobra keeps these functions for all commands of the
+// process, in a map without a lock.
+var addWrapped = sync.OnceFunc(func() {
+	cobra.AddTemplateFunc("wrapped", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(helpWidth) })
+})
+
 // wrapUsage wraps the flags in the help of a command and its subcommands.
 func wrapUsage(root *cobra.Command) {
-	cobra.AddTemplateFunc("wrapped", func(f *pflag.FlagSet) string { return f.FlagUsagesWrapped(helpWidth) })
+	addWrapped()
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", " | wrapped "))
 }
 

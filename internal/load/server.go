@@ -54,7 +54,7 @@ var key = sync.OnceValues(func() (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})), nil
 })
 
-// serve starts a server and waits until it works.
+// serve starts a server and waits until it is ready.
 func serve(bin string, p place, g *github, n int) (*server, error) {
 	pem, err := key()
 	if err != nil {
@@ -113,8 +113,7 @@ func (s *server) stop() (int64, error) {
 
 var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 
-// metrics returns the sums of the server's metrics by name; of the deliveries
-// that are poison there is one by itself.
+// metrics returns the sums of the server's metrics by name; dead letters are summed up separately.
 func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/metrics", nil)
 	if err != nil {
@@ -136,8 +135,8 @@ func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		if name := string(m[1]); strings.Contains(string(m[2]), `"poison"`) {
-			out[name+"_poison"] += v
+		if name := string(m[1]); strings.Contains(string(m[2]), `"dead_letter"`) {
+			out[name+"_dead_letter"] += v
 		} else {
 			out[name] += v
 		}
@@ -157,7 +156,7 @@ func sum(ctx context.Context, all []*server, name string) (total float64, err er
 	return total, nil
 }
 
-// drained waits until no delivery waits.
+// drained waits until every delivery is done.
 func drained(ctx context.Context, s *server) error {
 	for {
 		m, err := s.metrics(ctx)
@@ -165,8 +164,8 @@ func drained(ctx context.Context, s *server) error {
 			return err
 		}
 		depth, ok := m["switchback_queue_depth"]
-		if n := m["switchback_queue_depth_poison"]; n > 0 {
-			return fmt.Errorf("%v deliveries are poison; the server's log is %s", n, s.log)
+		if n := m["switchback_queue_depth_dead_letter"]; n > 0 {
+			return fmt.Errorf("%v deliveries are dead letters; the server's log is %s", n, s.log)
 		}
 		if ok && depth == 0 {
 			return nil

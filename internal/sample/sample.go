@@ -123,7 +123,7 @@ func one(r *rand.Rand, repo string, n int, start time.Time, o Options) Stream {
 	return Stream{m.c.Key, m.out}
 }
 
-// calls reports whether an escalation opens.
+// calls reports whether an escalation is open.
 func (m *maker) calls() bool {
 	for _, cp := range m.c.Checkpoints {
 		if cp.State == routing.Escalated && !cp.Skipped {

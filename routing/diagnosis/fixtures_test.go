@@ -136,7 +136,11 @@ func checkInvariants(t testing.TB, d Diagnosis) {
 		if !f.Class.Valid() || f.Fingerprint == "" || f.Suggestion == "" || len(f.Evidence) == 0 {
 			t.Errorf("incomplete failure %+v", f)
 		}
-		if p := placeholder.FindString(f.Suggestion); placeholders[p] && !strings.Contains(f.Message+f.Expected+f.Actual+f.Name, p) || strings.Contains(f.Suggestion, "[[") && !strings.Contains(f.Message+f.Name+f.Expected+f.Actual, "[[") {
+		p := ""
+		if found := placeholder.FindStringIndex(f.Suggestion); found != nil {
+			p = f.Suggestion[found[0]:found[1]]
+		}
+		if placeholders[p] && !strings.Contains(f.Message+f.Expected+f.Actual+f.Name, p) || strings.Contains(f.Suggestion, "[[") && !strings.Contains(f.Message+f.Name+f.Expected+f.Actual, "[[") {
 			t.Errorf("unfilled suggestion %q", f.Suggestion)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,12 +20,9 @@ const (
 	mostFeedback   = 40 << 10
 )
 
-// ownInputs are the inputs that every workflow that is a worker is given.
+// ownInputs are the inputs that every workflow that is a worker is given besides those that the
+// port's file names.
 var ownInputs = []string{"key", "port", "plan", "build", "role", "iteration", "brief", "feedback"}
-
-// OwnInputs lists the inputs that a workflow that is a worker is given besides
-// those that the port's file names.
-func OwnInputs() []string { return slices.Clone(ownInputs) }
 
 // Dispatch says which worker a workflow was dispatched as.
 type Dispatch struct {

@@ -96,7 +96,7 @@ func TestInputs(t *testing.T) {
 		if len(own["big"]) == 0 && !strings.Contains(in["feedback"], `"edges":{"feedback":[]}`) {
 			t.Errorf("what other ports want is lost: %.300s", in["feedback"])
 		}
-		for _, name := range OwnInputs() {
+		for _, name := range ownInputs {
 			if _, ok := in[name]; !ok {
 				t.Errorf("%s is missing", name)
 			}

@@ -137,15 +137,6 @@ func some(rnd *rand.Rand, first, end, count int) []int {
 	return out
 }
 
-// Medians are the ratios to the bound that half of the plans do not exceed.
-func Medians(trials []Trial) (ready, level float64) {
-	var r, l []float64
-	for _, t := range trials {
-		r, l = append(r, t.ReadyRatio()), append(l, t.LevelRatio())
-	}
-	return quantile(r, 0.5), quantile(l, 0.5)
-}
-
 func quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -54,9 +54,6 @@ func Text(s string) string {
 	return s
 }
 
-// Texts returns a copy of in with secrets masked in each text.
-func Texts(in []string) []string { return texts(in, Text) }
-
 func texts(in []string, text func(string) string) []string {
 	out := append([]string(nil), in...)
 	for i := range out {

@@ -42,14 +42,14 @@ func (t *Tally) addFeedbackRequests(key string, events []routing.Event) error {
 	return nil
 }
 
-func (e *FeedbackRequests) merge(o *FeedbackRequests, sign int) {
+func (e *FeedbackRequests) merge(o *FeedbackRequests) {
 	for k, n := range o.ByType {
-		if e.ByType[k] += sign * n; e.ByType[k] == 0 {
+		if e.ByType[k] += n; e.ByType[k] == 0 {
 			delete(e.ByType, k)
 		}
 	}
-	e.Open, e.Resolved, e.Failed = e.Open+sign*o.Open, e.Resolved+sign*o.Resolved, e.Failed+sign*o.Failed
-	e.Rejected, e.Rounds = e.Rejected+sign*o.Rejected, e.Rounds+sign*o.Rounds
+	e.Open, e.Resolved, e.Failed = e.Open+o.Open, e.Resolved+o.Resolved, e.Failed+o.Failed
+	e.Rejected, e.Rounds = e.Rejected+o.Rejected, e.Rounds+o.Rounds
 }
 
 // Stats returns the counts with their rates, as of one register.

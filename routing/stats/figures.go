@@ -84,8 +84,8 @@ func (f *Figures) decide(k routing.Kind, n int) {
 	}
 }
 
-// merge adds o, or takes it away with sign -1.
-func (f *Figures) merge(o *Figures, sign int) {
+// merge adds o.
+func (f *Figures) merge(o *Figures) {
 	for _, x := range []struct {
 		to   *int
 		from int
@@ -94,13 +94,13 @@ func (f *Figures) merge(o *Figures, sign int) {
 		{&f.Followed, o.Followed}, {&f.Unchanged, o.Unchanged}, {&f.Streaks, o.Streaks}, {&f.Green, o.Green}, {&f.Unescalated, o.Unescalated},
 		{&f.Escalated, o.Escalated}, {&f.First, o.First}, {&f.Effective, o.Effective}, {&f.Ineffective, o.Ineffective}, {&f.NoFeedback, o.NoFeedback},
 	} {
-		*x.to += sign * x.from
+		*x.to += x.from
 	}
 	for k, n := range o.Decisions {
-		f.decide(k, sign*n)
+		f.decide(k, n)
 	}
-	f.Attempts.merge(o.Attempts, int64(sign))
-	f.Time.merge(o.Time, int64(sign))
+	f.Attempts.merge(o.Attempts)
+	f.Time.merge(o.Time)
 }
 
 // empty reports whether nothing is counted.

@@ -27,9 +27,9 @@ func (s *Spread) add(value, n int64) {
 	}
 }
 
-func (s *Spread) merge(o Spread, sign int64) {
+func (s *Spread) merge(o Spread) {
 	for v, n := range o.counts {
-		s.add(v, sign*n)
+		s.add(v, n)
 	}
 }
 

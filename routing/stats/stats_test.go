@@ -145,19 +145,6 @@ func TestTally(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a stream that went on is counted in place of what it was", func(t *testing.T) {
-		live := New(Window{})
-		for _, s := range all {
-			half := stream{key: s.key, events: s.events[:len(s.events)/2]}
-			was := tallied(t, Window{}, half)
-			live.Merge(was)
-			live.Take(was)
-			live.Merge(tallied(t, Window{}, s))
-		}
-		if got := asJSON(t, live.Report()); got != want {
-			t.Errorf("\n%s\n%s", got, want)
-		}
-	})
 	t.Run("windows that do not overlap add up", func(t *testing.T) {
 		mid := routingtest.Start.Add(500 * time.Hour)
 		sum := map[string]int{}

@@ -67,12 +67,12 @@ func (g *Groups) at(d Dimension, key string) *Figures {
 	return g.By[d][key]
 }
 
-func (g *Groups) merge(o *Groups, sign int) {
-	g.Total.merge(o.Total, sign)
+func (g *Groups) merge(o *Groups) {
+	g.Total.merge(o.Total)
 	for d, keys := range o.By {
 		for key, f := range keys {
 			to := g.at(d, key)
-			if to.merge(f, sign); to.empty() {
+			if to.merge(f); to.empty() {
 				delete(g.By[d], key)
 			}
 		}
@@ -106,26 +106,21 @@ func RepositoryOf(key string) string {
 }
 
 // Merge adds what o counted. Both are of the same window.
-func (t *Tally) Merge(o *Tally) { t.merge(o, 1) }
-
-// Take takes away what o counted, which was counted in t.
-func (t *Tally) Take(o *Tally) { t.merge(o, -1) }
-
-func (t *Tally) merge(o *Tally, sign int) {
+func (t *Tally) Merge(o *Tally) {
 	for repo, g := range o.repos {
 		to := t.repo(repo)
-		if to.merge(g, sign); to.Total.empty() {
+		if to.merge(g); to.Total.empty() {
 			delete(t.repos, repo)
 		}
 	}
 	for day, f := range o.days {
 		to := t.day(day)
-		if to.merge(f, sign); to.empty() {
+		if to.merge(f); to.empty() {
 			delete(t.days, day)
 		}
 	}
 	for repo, e := range o.requests {
-		t.feedbackRequests(repo).merge(e, sign)
+		t.feedbackRequests(repo).merge(e)
 	}
 }
 
@@ -165,7 +160,7 @@ func (t *Tally) Of(repo string) *Groups {
 func (t *Tally) All() *Groups {
 	all := newGroups()
 	for _, g := range t.repos {
-		all.merge(g, 1)
+		all.merge(g)
 	}
 	all.By[ByDay] = map[string]*Figures{}
 	for day, f := range t.days {
@@ -178,7 +173,7 @@ func (t *Tally) All() *Groups {
 func (t *Tally) FeedbackRequests() edge.Stats {
 	sum := &FeedbackRequests{ByType: map[edge.Type]int{}}
 	for _, e := range t.requests {
-		sum.merge(e, 1)
+		sum.merge(e)
 	}
 	return sum.Stats()
 }

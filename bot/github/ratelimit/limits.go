@@ -1,8 +1,9 @@
-// Package ratelimit says how much one installation of the App, or one token, may
-// ask of GitHub, over all processes that speak for it: so many requests that
-// create content, so many points, so many requests at once, one write at a
-// time. What was sent is a State; its methods are pure functions of it and of
-// the time, and a Keeper keeps it for all who share it.
+// Package ratelimit keeps the requests of one installation of the App, or of one token, within
+// GitHub's rate limits, over all processes that use it: requests that create content, points,
+// concurrent requests, and one write at a time. A State records what was sent; its methods are pure
+// functions of the state and the time, and a Store shares it between processes.
+//
+// A token of this package stands for one of GitHub's points.
 package ratelimit
 
 import (
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// Rate is how many there may be in any span of time.
+// Rate is the largest number of requests or points in any period of length Per.
 type Rate struct {
 	N   int
 	Per time.Duration
@@ -29,21 +30,21 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d/%s", r.N, s)
 }
 
-// every is the time that one takes where all are used.
+// every is the average time between two where the rate is used up.
 func (r Rate) every() time.Duration { return r.Per / time.Duration(r.N) }
 
-// Limits are what GitHub lets through.
+// Limits are the rate limits of GitHub.
 type Limits struct {
-	Interval    time.Duration // from the beginning of a write to that of the next
+	Interval    time.Duration // from the start of a write to the start of the next
 	Short, Long Rate          // of requests that create content
-	Points      Rate          // of all requests, see Point and WritePoints
-	AtOnce      int           // requests under way
+	Points      Rate          // of all requests, see ReadTokens and WriteTokens
+	AtOnce      int           // concurrent requests
 }
 
-// What a request costs.
+// What a request costs, in GitHub's points.
 const (
-	Point       = 1 // that reads
-	WritePoints = 5
+	ReadTokens  = 1 // of a read
+	WriteTokens = 5
 )
 
 // GitHub returns the limits of github.com.
@@ -58,7 +59,7 @@ func (l Limits) String() string {
 }
 
 // Parse reads limits, e.g. "content=80/1m,500/1h points=900/1m at-once=100".
-// What is not named is as GitHub has it; the interval is not read.
+// Limits that it does not name are those of github.com; the interval is not part of the text.
 func Parse(s string) (Limits, error) {
 	l := GitHub()
 	for _, field := range strings.Fields(s) {
@@ -68,7 +69,7 @@ func Parse(s string) (Limits, error) {
 		case "content":
 			short, long, ok := strings.Cut(value, ",")
 			if !ok {
-				return l, fmt.Errorf("%q has one rate; write two, the shorter first, e.g. content=80/1m,500/1h", field)
+				return l, fmt.Errorf("%q has one rate; write two, the shorter period first, e.g. content=80/1m,500/1h", field)
 			}
 			var lerr error
 			l.Short, err = parseRate(short)
@@ -77,8 +78,8 @@ func Parse(s string) (Limits, error) {
 				err = fmt.Errorf("%q: the second rate is not over a longer time", field)
 			}
 		case "points":
-			if l.Points, err = parseRate(value); err == nil && l.Points.N < WritePoints {
-				err = fmt.Errorf("%q: a write alone takes %d points", field, WritePoints)
+			if l.Points, err = parseRate(value); err == nil && l.Points.N < WriteTokens {
+				err = fmt.Errorf("%q: a write alone takes %d points", field, WriteTokens)
 			}
 		case "at-once":
 			if l.AtOnce, err = strconv.Atoi(value); err != nil || l.AtOnce < 1 {
@@ -94,7 +95,7 @@ func Parse(s string) (Limits, error) {
 	return l, nil
 }
 
-// longest keeps what has to be remembered bounded.
+// longest bounds the period of a rate, and with it the size of a State.
 const longest = 24 * time.Hour
 
 func parseRate(s string) (Rate, error) {

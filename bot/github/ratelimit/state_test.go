@@ -22,14 +22,14 @@ type arrival struct {
 // Write alone.
 type process struct {
 	name    string
-	left    int
+	tokens  int
 	spent   int
 	until   time.Duration
-	seats   int
-	busy    []time.Duration // when its requests that are under way end
+	slots   int
+	busy    []time.Duration // when its requests in progress end
 	writing time.Duration   // the end of its write, 0 for none
 	begun   time.Duration   // of that
-	next    time.Duration   // it asks for the turn
+	next    time.Duration   // it asks for the write lease
 }
 
 // sim lets processes work as hard as they may, with requests that take long or
@@ -43,7 +43,7 @@ type sim struct {
 	names  int
 	sent   []arrival
 	writes [][2]time.Duration
-	most   int // requests under way, of all
+	most   int // concurrent requests, of all processes
 }
 
 var epoch = time.Unix(1_700_000_000, 0)
@@ -84,7 +84,7 @@ func (m *sim) step() {
 	m.most = max(m.most, under)
 }
 
-func (p *process) under() int {
+func (p *process) inFlight() int {
 	if p.writing > 0 {
 		return len(p.busy) + 1
 	}
@@ -107,39 +107,39 @@ func (m *sim) write(p *process) {
 		return
 	}
 	content := m.r.IntN(5) > 0
-	l := m.s.Write(m.clock(), m.l, Ask{Holder: p.name, InUse: p.under() + 1, Content: content})
+	l := m.s.Write(m.clock(), m.l, Request{Holder: p.name, InUse: p.inFlight() + 1, Content: content})
 	if p.next = m.now + l.Wait; l.Wait > 0 {
 		return
 	}
-	p.seats = l.Seats
+	p.slots = l.Slots
 	took := time.Duration(1+m.r.IntN(40)) * 10 * time.Millisecond
 	if m.r.IntN(50) == 0 {
 		took = 7 * time.Second // longer than a lease
 	}
 	p.begun, p.writing = m.now, m.now+took
-	m.sent = append(m.sent, arrival{m.now + time.Duration(m.r.Int64N(int64(took))), WritePoints, content})
+	m.sent = append(m.sent, arrival{m.now + time.Duration(m.r.Int64N(int64(took))), WriteTokens, content})
 }
 
 func (m *sim) read(p *process) {
 	for range m.r.IntN(4) {
-		if p.left < Point || m.now >= p.until {
-			l := m.s.Read(m.clock(), m.l, Ask{Holder: p.name, Spent: p.spent, InUse: p.under(), Want: 1 + m.r.IntN(80)})
-			p.spent, p.left, p.until, p.seats = 0, l.Points, m.now+l.Life, l.Seats
+		if p.tokens < ReadTokens || m.now >= p.until {
+			l := m.s.Read(m.clock(), m.l, Request{Holder: p.name, Spent: p.spent, InUse: p.inFlight(), Want: 1 + m.r.IntN(80)})
+			p.spent, p.tokens, p.until, p.slots = 0, l.Tokens, m.now+l.Life, l.Slots
 			if l.Wait > 0 {
 				return
 			}
 		}
-		if p.under() >= p.seats {
+		if p.inFlight() >= p.slots {
 			return
 		}
-		p.left, p.spent = p.left-Point, p.spent+Point
+		p.tokens, p.spent = p.tokens-ReadTokens, p.spent+ReadTokens
 		travel := m.l.Points.Per / lives
-		m.sent = append(m.sent, arrival{m.now + time.Duration(m.r.Int64N(int64(travel))), Point, false})
+		m.sent = append(m.sent, arrival{m.now + time.Duration(m.r.Int64N(int64(travel))), ReadTokens, false})
 		p.busy = append(p.busy, m.now+travel+time.Duration(m.r.IntN(100))*10*time.Millisecond)
 	}
 }
 
-// most returns the most points, and requests that create content, in any span.
+// most returns the most tokens, and requests that create content, in any span.
 func most(sent []arrival, span time.Duration) (points, content int) {
 	p, c, first := 0, 0, 0
 	count := func(a arrival, n int) {
@@ -191,7 +191,7 @@ func TestLimitsHold(t *testing.T) {
 				t.Fatalf("seed %d: a write from %v to %v, and one from %v to %v", seed, a[0], a[1], b[0], b[1])
 			}
 		}
-		if n := len(m.s.Content) + len(m.s.Points); n > m.l.Long.N+2*grain {
+		if n := len(m.s.Content) + len(m.s.Spent); n > m.l.Long.N+2*grain {
 			t.Errorf("seed %d: %d times are remembered", seed, n)
 		}
 	}
@@ -201,33 +201,33 @@ func TestSilentHolder(t *testing.T) {
 	t.Parallel()
 	var s State
 	l, now := GitHub(), epoch
-	if w := s.Write(now, l, Ask{Holder: "a", InUse: 1, Content: true}); w.Wait != 0 {
+	if w := s.Write(now, l, Request{Holder: "a", InUse: 1, Content: true}); w.Wait != 0 {
 		t.Fatal(w)
 	}
 	var waited time.Duration
 	for {
-		w := s.Write(now, l, Ask{Holder: "b", InUse: 1, Content: true})
+		w := s.Write(now, l, Request{Holder: "b", InUse: 1, Content: true})
 		if w.Wait == 0 {
 			break
 		}
 		now, waited = now.Add(w.Wait), waited+w.Wait
 	}
-	if waited < TurnLease || waited > TurnLease+time.Second {
+	if waited < WriteLeaseTTL || waited > WriteLeaseTTL+time.Second {
 		t.Errorf("the turn of one that fell silent was held for %v", waited)
 	}
 	if len(s.Content) != 1 {
 		t.Errorf("what it may have sent does not count: %v", s.Content)
 	}
 	s.Done(now, l, "a") // it was only slow
-	if s.Turn == nil || s.Turn.Holder != "b" {
+	if s.Writer == nil || s.Writer.Holder != "b" {
 		t.Error("one that lost its turn ended another's")
 	}
-	now = now.Add(TurnLease - time.Millisecond)
+	now = now.Add(WriteLeaseTTL - time.Millisecond)
 	s.Renew(now, "b")
-	if w := s.Write(now.Add(time.Second), l, Ask{Holder: "a", InUse: 1}); w.Wait == 0 {
+	if w := s.Write(now.Add(time.Second), l, Request{Holder: "a", InUse: 1}); w.Wait == 0 {
 		t.Error("a turn that was prolonged was given away")
 	}
-	if w := s.Write(now, l, Ask{Holder: "b", InUse: 1}); w.Wait != 0 || len(s.Content) != 2 {
+	if w := s.Write(now, l, Request{Holder: "b", InUse: 1}); w.Wait != 0 || len(s.Content) != 2 {
 		t.Errorf("who comes back under its name is not known to have ended its write: %v %v", w, s.Content)
 	}
 }
@@ -238,13 +238,13 @@ func TestBlockHoldsAllBack(t *testing.T) {
 	l := GitHub()
 	s.Block(epoch, time.Minute)
 	s.Block(epoch, time.Second) // does not shorten it
-	for _, w := range []Leave{s.Read(epoch, l, Ask{Holder: "a", Want: 5}), s.Write(epoch, l, Ask{Holder: "b", InUse: 1})} {
-		if w.Wait != time.Minute || w.Points != 0 {
+	for _, w := range []Grant{s.Read(epoch, l, Request{Holder: "a", Want: 5}), s.Write(epoch, l, Request{Holder: "b", InUse: 1})} {
+		if w.Wait != time.Minute || w.Tokens != 0 {
 			t.Errorf("%+v", w)
 		}
 	}
 	after := epoch.Add(time.Minute)
-	if w := s.Read(after, l, Ask{Holder: "a", Want: 5}); w.Wait != 0 || w.Points != 5 {
+	if w := s.Read(after, l, Request{Holder: "a", Want: 5}); w.Wait != 0 || w.Tokens != 5 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -256,7 +256,7 @@ func TestComingBack(t *testing.T) {
 	for range l.Long.N {
 		s.Content = append(s.Content, epoch.UnixMicro())
 	}
-	wait := s.Due(epoch, l)
+	wait := s.WriteDelay(epoch, l)
 	if wait != time.Hour {
 		t.Fatalf("%v", wait)
 	}
@@ -281,11 +281,11 @@ func TestClockPutBack(t *testing.T) {
 	var s State
 	l := GitHub()
 	for range 80 {
-		s.Write(epoch.Add(24*time.Hour), l, Ask{Holder: "a", InUse: 1, Content: true})
+		s.Write(epoch.Add(24*time.Hour), l, Request{Holder: "a", InUse: 1, Content: true})
 		s.Done(epoch.Add(24*time.Hour), l, "a")
 		s.Last = 0
 	}
-	if d := s.Due(epoch, l); d != time.Minute {
+	if d := s.WriteDelay(epoch, l); d != time.Minute {
 		t.Errorf("%v", d)
 	}
 }
@@ -321,14 +321,14 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Whoever comes in the place of one that was killed finds room at once.
+// Whoever comes in the place of one that was killed gets slots at once.
 func TestKilledOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	var s State
 	now := time.Unix(1700000000, 0)
 	for n := range 8 {
 		now = now.Add(2 * time.Second)
-		if l := s.Read(now, GitHub(), Ask{Holder: fmt.Sprint("start ", n), Want: 10}); l.Wait > 0 || l.Seats == 0 {
+		if l := s.Read(now, GitHub(), Request{Holder: fmt.Sprint("start ", n), Want: 10}); l.Wait > 0 || l.Slots == 0 {
 			t.Fatalf("start %d: %+v", n, l)
 		}
 	}

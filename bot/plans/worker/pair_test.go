@@ -204,7 +204,7 @@ func TestPairPassesWithFeedback(t *testing.T) {
 func TestPairIsEscalated(t *testing.T) {
 	t.Parallel()
 	zero, one := 0, 1
-	short := 300 * time.Millisecond
+	short := 3 * time.Second // within which a worker starts and prints, on a busy machine too
 	for _, c := range []struct {
 		name, impl, test string
 		change           func(*plan.Spec)

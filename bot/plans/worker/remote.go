@@ -40,16 +40,16 @@ type Remote interface {
 
 // Workflows is where workers that are workflows run.
 type Workflows struct {
-	Remote Remote
-	Repo   github.Repo
-	Ref    string        // that they run on if the port names none; "": the default branch
-	Claim  time.Duration // how long a dispatch is left to the process that recorded it; 0: a minute
-	First  time.Duration // between two looks at a run, longer with each; 0: 5 seconds
-	Most   time.Duration // at most; 0: a minute
-	Leave  bool          // do not wait: whoever hears of the end goes on
+	Remote   Remote
+	Repo     github.Repo
+	Ref      string        // that they run on if the port names none; "": the default branch
+	LeaseTTL time.Duration // how long a dispatch is left to the process that recorded it; 0: a minute
+	First    time.Duration // between two looks at a run, longer with each; 0: 5 seconds
+	Most     time.Duration // at most; 0: a minute
+	Leave    bool          // do not wait: whoever hears of the end goes on
 
 	// Patience is how long is waited on the spot for what is over soon, such as another
-	// process's dispatch; longer it is a *hub.Error of kind Later. 0: as long as it takes.
+	// process's dispatch; longer it is a *github.Error with the advice Later. 0: as long as it takes.
 	Patience time.Duration
 }
 
@@ -185,13 +185,13 @@ func (a *await) step(ctx context.Context) (again time.Duration, w *worked, err e
 	if a.worker.Sent {
 		return 0, nil, nil
 	}
-	if left := a.Journal.Now().Sub(a.worker.At) - a.claim(); !a.fresh && left < 0 {
+	if left := a.Journal.Now().Sub(a.worker.At) - a.leaseTTL(); !a.fresh && left < 0 {
 		return 0, nil, nil
 	}
 	return a.send(ctx)
 }
 
-func (a *await) claim() time.Duration { return cmp.Or(a.Workflows.Claim, time.Minute) }
+func (a *await) leaseTTL() time.Duration { return cmp.Or(a.Workflows.LeaseTTL, time.Minute) }
 
 // look asks how the run is.
 func (a *await) look(ctx context.Context) (time.Duration, *worked, error) {
@@ -241,7 +241,7 @@ func (a *await) trouble(ctx context.Context, err error) (time.Duration, *worked,
 // is waited for as another process would.
 func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 	x := a.Workflows
-	if now := a.Journal.Now(); now.Sub(a.worker.At) >= a.claim()/2 {
+	if now := a.Journal.Now(); now.Sub(a.worker.At) >= a.leaseTTL()/2 {
 		w := *a.worker
 		w.At = now
 		if err := a.note(ctx, plan.WorkerSpawn, w); err != nil {
@@ -250,7 +250,7 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 	}
 	a.fresh = false
 	ref := cmp.Or(a.c.Ref, a.ref)
-	sctx, stop := context.WithTimeout(ctx, a.claim()/2)
+	sctx, stop := context.WithTimeout(ctx, a.leaseTTL()/2)
 	defer stop()
 	var err error
 	if ref == "" {
@@ -382,7 +382,7 @@ func WorkflowsOf(r Remote, repo github.Repo, getenv func(string) string) *Workfl
 	if ref := getenv("GITHUB_REF"); getenv("GITHUB_ACTIONS") == "true" && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/")) {
 		x.Ref = ref
 	}
-	x.Claim, _ = time.ParseDuration(getenv("SWITCHBACK_CLAIM_TTL"))
+	x.LeaseTTL, _ = time.ParseDuration(getenv("SWITCHBACK_LEASE_TTL"))
 	if d, err := time.ParseDuration(getenv("SWITCHBACK_POLL_INTERVAL")); err == nil && d > 0 {
 		x.First, x.Most = d, 8*d
 	}

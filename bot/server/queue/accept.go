@@ -20,7 +20,7 @@ const (
 // pending is an Accept that waits for its commit.
 type pending struct {
 	row
-	answer chan answer // has room for it: whoever waits may have gone
+	answer chan answer // buffered: the caller may have stopped waiting
 }
 
 type answer struct {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Delivery is a webhook delivery as it came.
+// Delivery is a webhook delivery as it was received.
 type Delivery struct {
 	ID           string // X-GitHub-Delivery
 	Hook         int64  // X-GitHub-Hook-ID, 0 if unknown
@@ -21,26 +21,26 @@ type Delivery struct {
 	Action       string // of the payload, "" if it has none
 	ReceivedAt   time.Time
 	Payload      []byte
-	// Lane is what deliveries have in common that are about the same subject; ""
-	// for one that has nothing in common with others.
-	Lane string
+	// Key is the serialization key: deliveries with the same key are about the same subject. "" for
+	// a delivery that shares its subject with no other.
+	Key string
 }
 
-// State says how far the work on a delivery has come.
+// State is the state of a delivery.
 type State string
 
 // The states. The last three are final, but for Again.
 const (
-	Received State = "received" // stored, nobody has begun
-	Working  State = "working"
-	Waiting  State = "later"  // will be tried again, not before NextAt; costs no attempt
-	Failed   State = "failed" // the same, and the attempts are counted
-	Done     State = "done"
-	Gone     State = "gone"   // what it is about is no longer there
-	Poison   State = "poison" // given up: a human has to look
+	Received   State = "received" // stored, not begun
+	Working    State = "working"
+	Waiting    State = "later"  // will be tried again, not before NextAt; costs no attempt
+	Failed     State = "failed" // the same, but attempts are counted
+	Done       State = "done"
+	Gone       State = "gone"        // its subject no longer exists
+	DeadLetter State = "dead_letter" // not tried again: a maintainer has to look
 )
 
-// Status is how a delivery stands.
+// Status is the state of a delivery and of its attempts.
 type Status struct {
 	ID                 string
 	Hook, Installation int64
@@ -51,13 +51,13 @@ type Status struct {
 	Error              string    // of the last attempt, "" if it had none
 	NextAt             time.Time // of Waiting and Failed, else zero
 	ChangedAt          time.Time
-	HasPayload         bool // it is still kept, so Again is possible
+	HasPayload         bool // the payload is still kept, so Again is possible
 }
 
 // MaxPayload is the largest payload of a delivery, in bytes.
 const MaxPayload = 25 << 20
 
-// ErrInvalid says that a delivery cannot be stored however often it comes.
+// ErrInvalid is the error of a delivery that can never be stored.
 var ErrInvalid = errors.New("not a delivery")
 
 const (
@@ -76,7 +76,7 @@ func pack(d Delivery) (row, error) {
 	if d.ID == "" {
 		return row{}, fmt.Errorf("%w: it has no id", ErrInvalid)
 	}
-	for name, s := range map[string]string{"id": d.ID, "event": d.Event, "action": d.Action, "lane": d.Lane} {
+	for name, s := range map[string]string{"id": d.ID, "event": d.Event, "action": d.Action, "key": d.Key} {
 		if len(s) > maxText || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 			return row{}, fmt.Errorf("%w: its %s is no text of at most %d bytes: %.60q", ErrInvalid, name, maxText, s)
 		}
@@ -85,7 +85,7 @@ func pack(d Delivery) (row, error) {
 		return row{}, fmt.Errorf("%w: its payload has %d bytes, %d are allowed", ErrInvalid, len(d.Payload), MaxPayload)
 	}
 	if d.Payload == nil {
-		d.Payload = []byte{} // null stands for one that is no longer kept
+		d.Payload = []byte{} // NULL means a payload that is no longer kept
 	}
 	if len(d.Payload) < large {
 		return row{Delivery: d}, nil
@@ -104,7 +104,7 @@ func pack(d Delivery) (row, error) {
 	return row{d, "gzip"}, nil
 }
 
-// writers are kept, for to make one takes longer than to use it.
+// writers are reused because creating one takes longer than compressing a payload.
 var writers = sync.Pool{New: func() any {
 	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
@@ -113,7 +113,7 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-// unpack returns a payload as it came.
+// unpack decompresses a payload.
 func unpack(data []byte, encoding string) ([]byte, error) {
 	if encoding == "" {
 		return data, nil

@@ -227,7 +227,7 @@ func TestKilledAtWork(t *testing.T) {
 	})
 }
 
-// A delivery that ends the process each time ends as poison, and what came with
+// A delivery that crashes the process each time becomes a dead letter, and what came with
 // it is done.
 func TestDeadlyDelivery(t *testing.T) {
 	t.Parallel()
@@ -248,7 +248,7 @@ func TestDeadlyDelivery(t *testing.T) {
 			}
 			return nil
 		}))
-		if st := reaches(t, s, "deadly", queue.Poison); !strings.Contains(st.Error, "the process ended 10 times") || st.Attempts != queue.Attempts {
+		if st := reaches(t, s, "deadly", queue.DeadLetter); !strings.Contains(st.Error, "the process ended 10 times") || st.Attempts != queue.Attempts {
 			t.Errorf("%+v", st)
 		}
 		reaches(t, s, "harmless", queue.Done)
@@ -275,7 +275,7 @@ func TestBesideADeadlyDelivery(t *testing.T) {
 		for _, id := range ids {
 			want := queue.Done
 			if id == "deadly" {
-				want = queue.Poison
+				want = queue.DeadLetter
 			}
 			reaches(t, s, id, want)
 		}

@@ -56,20 +56,20 @@ func (q *postgres) accept(ctx context.Context, rows []row) (map[string]bool, err
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.ID, b.ID) })
 	n := len(rows)
-	ids, events, actions, encodings, lanes := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	ids, events, actions, encodings, keys := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	hooks, installations, received := make([]int64, n), make([]int64, n), make([]int64, n)
 	payloads := make([][]byte, n)
 	for i, r := range rows {
-		ids[i], events[i], actions[i], encodings[i], lanes[i], payloads[i] = r.ID, r.Event, r.Action, r.encoding, r.Lane, r.Payload
+		ids[i], events[i], actions[i], encodings[i], keys[i], payloads[i] = r.ID, r.Event, r.Action, r.encoding, r.Key, r.Payload
 		hooks[i], installations[i], received[i] = r.Hook, r.Installation, millis(r.ReceivedAt)
 	}
 	fresh := map[string]bool{}
 	err := pgx.BeginFunc(ctx, q.db.Pool, func(tx pgx.Tx) error {
-		found, err := tx.Query(ctx, `INSERT INTO delivery (id, hook, installation, event, action, received_at, payload, encoding, lane, changed_at)
-			SELECT id, hook, installation, event, action, received, payload, encoding, lane, received
+		found, err := tx.Query(ctx, `INSERT INTO delivery (id, hook, installation, event, action, received_at, payload, encoding, serialization_key, changed_at)
+			SELECT id, hook, installation, event, action, received, payload, encoding, serialization_key, received
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::text[])
-			     AS r (id, hook, installation, event, action, received, payload, encoding, lane)
-			ON CONFLICT (id) DO NOTHING RETURNING id`, ids, hooks, installations, events, actions, received, payloads, encodings, lanes)
+			     AS r (id, hook, installation, event, action, received, payload, encoding, serialization_key)
+			ON CONFLICT (id) DO NOTHING RETURNING id`, ids, hooks, installations, events, actions, received, payloads, encodings, keys)
 		if err != nil {
 			return err
 		}

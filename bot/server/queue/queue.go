@@ -26,10 +26,10 @@ type queue interface {
 	tx(ctx context.Context, fn func(tx) error) error
 	enqueue(ctx context.Context, jobs []river.InsertManyParams) error
 	work(ctx context.Context, c *river.Config) (client, error)
-	// present says until leave is called that this process works as the client id.
+	// present announces until leave is called that this process runs as the client id.
 	present(ctx context.Context, id string) error
 	leave()
-	// revive gives back the jobs of processes that were killed.
+	// revive returns the jobs of killed processes to the queue.
 	revive(ctx context.Context) error
 }
 
@@ -47,12 +47,12 @@ type deliveryArgs struct {
 // Kind implements river.JobArgs.
 func (deliveryArgs) Kind() string { return "delivery" }
 
-// Attempts is how often the work on a delivery fails, or ends the process, before it
-// is Poison.
+// Attempts is how often processing a delivery may fail, or crash the process, before it becomes a
+// dead letter.
 const Attempts = 10
 
-// begins is how often River begins a job at most: no bound, for attempts are counted
-// with the delivery.
+// begins is how often River begins a job at most: effectively unbounded, because attempts are
+// counted with the delivery.
 const begins = 1 << 14
 
 func jobsOf(ids []string) []river.InsertManyParams {
@@ -65,7 +65,7 @@ func jobsOf(ids []string) []river.InsertManyParams {
 
 var silent = slog.New(slog.DiscardHandler)
 
-// rivers is what both databases have in common.
+// rivers is the part that both databases share.
 type rivers[T any] struct {
 	db     *database.DB
 	driver riverdriver.Driver[T]

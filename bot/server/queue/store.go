@@ -235,12 +235,12 @@ func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
 // ErrNotAgain says that a delivery is not one whose work can begin again.
 var ErrNotAgain = errors.New("no such delivery that was given up and whose payload is still kept")
 
-// Again lets the work on a delivery that is Poison or Gone begin again, with
+// Again retries a delivery that is a DeadLetter or Gone, with
 // all its attempts.
 func (s *Store) Again(ctx context.Context, id string) error {
 	return s.jobs.tx(ctx, func(t tx) error {
 		n, err := t.exec(ctx, `UPDATE delivery SET state = 'received', next_at = NULL, changed_at = $2, failures = 0, delays = 0, kills = 0
-			WHERE id = $1 AND state IN ('poison', 'gone') AND payload IS NOT NULL`, id, millis(time.Now()))
+			WHERE id = $1 AND state IN ('dead_letter', 'gone') AND payload IS NOT NULL`, id, millis(time.Now()))
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (s *Store) Again(ctx context.Context, id string) error {
 }
 
 // Prune drops the payloads of deliveries that were done or gone before a time,
-// and all that is known of those that were before another. What is Poison stays.
+// and all that is known of those that were before another. Dead letters stay.
 // A delivery that is forgotten is taken for new when it comes once more.
 func (s *Store) Prune(ctx context.Context, payloads, rows time.Time) error {
 	return s.jobs.tx(ctx, func(t tx) error {

@@ -19,42 +19,42 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Work says how the deliveries are worked on. Zero fields have defaults.
+// Work configures how deliveries are processed. Zero fields have defaults.
 type Work struct {
-	// Handle works on one delivery. It may be called again for one that it was
-	// done with, if the process is killed just then, and for several at once.
+	// Handle processes one delivery. It is called concurrently, and again for a delivery that it
+	// has finished if the process is killed at that moment.
 	Handle func(ctx context.Context, d Delivery) error
-	// Advise says what to do about an error of Handle. Later, NotYet and Blocked are tried again
-	// however often within three days, Fail is tried Attempts times in all, Gone and Invalid are
-	// not tried again. nil: all is advice.Fail.
+	// Advise returns the advice on an error of Handle. Later, NotYet and Blocked are retried for up
+	// to three days, Fail is tried Attempts times in all, Gone and Invalid are not retried. nil:
+	// every error is advice.Fail.
 	Advise  func(error) advice.Advice
 	Workers *river.Workers // of further kinds of jobs; nil: none
 	// Periodic jobs, each with a worker among Workers.
 	Periodic []*river.PeriodicJob
-	// Aside are further queues. Of each, one job at a time is worked on beside
-	// those of AtOnce, which one that takes long so holds up nothing of.
+	// Aside are further queues, each with one job at a time in addition to those of AtOnce, so that
+	// a long job delays no delivery.
 	Aside   []string
 	AtOnce  int           // jobs, default 8
 	Timeout time.Duration // of one attempt, default 5 minutes
 	// Backoff is how long to wait after the n-th attempt, 1 for the first.
 	// Default: n⁴ seconds, at most an hour, and a tenth of it by chance.
 	Backoff func(n int) time.Duration
-	// How long the payloads of what is done are kept, default 7 days, and how
-	// long what is known of it, default 90.
+	// How long the payloads of finished deliveries are kept, default 7 days, and how long their
+	// rows, default 90 days.
 	KeepPayloads, KeepRows time.Duration
 	Log                    *slog.Logger // default: none
 }
 
 const (
 	day      = 24 * time.Hour
-	patience = 3 * day          // of Later, from when the delivery came
-	tending  = 15 * time.Second // between looks after what killed processes left
-	grace    = 10 * time.Second // for recording what came of work that was cut off
+	patience = 3 * day          // of Later, from when the delivery was received
+	tending  = 15 * time.Second // between checks for jobs that killed processes left
+	grace    = 10 * time.Second // for recording the result of interrupted work
 	maxError = 4 << 10          // bytes of an error that is stored
 
-	longestDelay = 10 * time.Minute // between attempts at what GitHub, or the network, may allow any time
-	suspicious   = 3                // processes that ended over a delivery before that is worked on alone
-	everyone     = 1 << 20          // more than are worked on at once
+	longestDelay = 10 * time.Minute // between attempts that GitHub or the network may allow at any time
+	suspicious   = 3                // crashes of a process during a delivery, after which it runs in isolation
+	everyone     = 1 << 20          // more than run at once
 )
 
 func (w Work) withDefaults() Work {
@@ -94,16 +94,16 @@ func (w Work) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().UTC().Add(w.Backoff(job.Attempt))
 }
 
-// Start begins to work, in the background and until Stop or Close, whatever
-// becomes of ctx. What a process that was killed had begun is begun again.
+// Start processes deliveries in the background until Stop or Close, also after ctx ends. Work that
+// a killed process had begun is begun again.
 func (s *Store) Start(ctx context.Context, w Work) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client != nil {
-		return errors.New("the store works already")
+		return errors.New("the store is already started")
 	}
 	w = w.withDefaults()
-	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w, room: semaphore.NewWeighted(everyone)}); err != nil {
+	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w, slots: semaphore.NewWeighted(everyone)}); err != nil {
 		return err
 	}
 	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
@@ -172,21 +172,21 @@ func (s *Store) tendOn(w Work, stopped <-chan struct{}) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), tending)
 		if err := s.tend(ctx, w); err != nil {
-			w.Log.Error("looking after the queue", "error", err)
+			w.Log.Error("queue maintenance failed", "error", err)
 		}
 		cancel()
 	}
 }
 
-// tend gives back the jobs of killed processes, marks the deliveries whose job
-// River gave up, and prunes.
+// tend returns the jobs of killed processes to the queue, marks deliveries whose job River
+// discarded as dead letters, and prunes.
 func (s *Store) tend(ctx context.Context, w Work) error {
 	if err := s.jobs.revive(ctx); err != nil {
 		return fmt.Errorf("the queue: %w", err)
 	}
 	now := time.Now()
 	err := s.jobs.tx(ctx, func(t tx) error {
-		_, err := t.exec(ctx, `UPDATE delivery SET state = 'poison', next_at = NULL, changed_at = $1,
+		_, err := t.exec(ctx, `UPDATE delivery SET state = 'dead_letter', next_at = NULL, changed_at = $1,
 			error = CASE WHEN error = '' THEN 'the work on it was given up without a word of why' ELSE error END
 			WHERE state IN ('received', 'working', 'later', 'failed') AND id IN (
 				SELECT args ->> 'delivery' FROM river_job WHERE kind = 'delivery' AND state IN ('discarded', 'cancelled'))
@@ -203,9 +203,9 @@ func (s *Store) tend(ctx context.Context, w Work) error {
 // worker is River's worker for deliveries.
 type worker struct {
 	river.WorkerDefaults[deliveryArgs]
-	s    *Store
-	how  Work
-	room *semaphore.Weighted // one each, everyone for one that is to be alone
+	s     *Store
+	how   Work
+	slots *semaphore.Weighted // one each, everyone for a delivery that runs in isolation
 }
 
 // NextRetry implements river.Worker. It is asked only where the database failed.
@@ -216,9 +216,9 @@ func (w *worker) NextRetry(job *river.Job[deliveryArgs]) time.Time {
 // Timeout implements river.Worker: as the client's configuration says.
 func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 0 }
 
-// Work implements river.Worker. How the delivery stands is recorded before River
-// is told: killed in between, River begins again, finds it so, and is content.
-// River counts none of the attempts: they are counted with the delivery.
+// Work implements river.Worker. It records the delivery's state before it returns to River: after a
+// crash in between, River runs the job again, which finds the delivery finished. River counts none
+// of the attempts: they are counted with the delivery.
 func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	id := job.Args.Delivery
 	kills, err := w.kills(ctx, id)
@@ -227,18 +227,18 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	}
 	if kills >= Attempts {
 		err := fmt.Errorf("the process ended %d times while it was worked on", kills)
-		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
+		return errors.Join(w.record(ctx, id, DeadLetter, err, time.Time{}), river.JobCancel(err))
 	}
-	// One over which processes ended is worked on while no other is: so it is seen
-	// which of them ends the process, and those that were only beside it are done.
+	// A delivery during which processes crashed runs in isolation, which shows whether it causes
+	// the crash, and lets those that merely ran beside it finish.
 	part := int64(1)
 	if kills >= suspicious {
 		part = everyone
 	}
-	if w.room.Acquire(ctx, part) != nil {
+	if w.slots.Acquire(ctx, part) != nil {
 		return river.JobSnooze(time.Second)
 	}
-	defer w.room.Release(part)
+	defer w.slots.Release(part)
 	d, n, ok, err := w.begin(ctx, id)
 	if err != nil || !ok {
 		return err
@@ -254,7 +254,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	case what.Kind == advice.Gone:
 		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
 	case what.Kind == advice.Invalid, later && now.Sub(job.CreatedAt) > patience, !later && n.failures+1 >= Attempts:
-		return errors.Join(w.record(ctx, id, Poison, err, time.Time{}), river.JobCancel(err))
+		return errors.Join(w.record(ctx, id, DeadLetter, err, time.Time{}), river.JobCancel(err))
 	}
 	state := Waiting
 	switch {
@@ -270,14 +270,14 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	return river.JobSnooze(after)
 }
 
-// delayed is an error of a delivery that is put off for a time that nobody said.
+// delayed is an error without advice on how long to wait.
 type delayed struct{ error }
 
-// counts are what the attempts at a delivery came to.
+// counts are the results of the attempts at a delivery.
 type counts struct{ failures, delays int }
 
-// kills returns over how many attempts at a delivery the process ended: an attempt
-// that nothing came of, while another begins, is one.
+// kills returns during how many attempts at a delivery the process crashed: an attempt without a
+// result, when the next one begins, is one.
 func (w *worker) kills(ctx context.Context, id string) (n int, err error) {
 	err = w.s.db.Read.QueryRowContext(ctx, "SELECT kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END FROM delivery WHERE id = $1", id).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -286,8 +286,8 @@ func (w *worker) kills(ctx context.Context, id string) (n int, err error) {
 	return n, told("delivery", err)
 }
 
-// storable makes what a worker of any kind says storable: a U+0000 in one error
-// keeps River from recording on PostgreSQL what came of all jobs beside it.
+// storable makes the error of any worker storable: on PostgreSQL a U+0000 in one error keeps River
+// from recording the results of the whole batch of jobs.
 func storable(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
 	err := work(ctx)
 	if err == nil || clean(err.Error()) == err.Error() {
@@ -303,22 +303,22 @@ func storable(ctx context.Context, _ *rivertype.JobRow, work func(context.Contex
 	return said
 }
 
-// clean returns a text as both databases take it, and not more than 4 KiB.
+// clean returns s as both databases accept it, at most 4 KiB.
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s[:min(len(s), maxError)], ""), "\x00", "")
 }
 
-// begin records that the work begins, and returns the delivery and what the attempts
-// before came to. It is not ok if there is nothing left to do.
+// begin records that an attempt begins, and returns the delivery and the results of the earlier
+// attempts. ok is false if there is nothing left to do.
 func (w *worker) begin(ctx context.Context, id string) (d Delivery, n counts, ok bool, err error) {
 	var received int64
 	var encoding string
 	d.ID = id
 	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1,
 		kills = kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END, next_at = NULL, changed_at = $2
-		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')
-		RETURNING hook, installation, event, action, received_at, payload, encoding, lane, failures, delays`, id, millis(time.Now())).
-		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Lane, &n.failures, &n.delays)
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')
+		RETURNING hook, installation, event, action, received_at, payload, encoding, serialization_key, failures, delays`, id, millis(time.Now())).
+		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Key, &n.failures, &n.delays)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, n, false, nil
 	}
@@ -329,7 +329,7 @@ func (w *worker) begin(ctx context.Context, id string) (d Delivery, n counts, ok
 	return d, n, err == nil, err
 }
 
-// handle calls Handle, of which a panic is an error.
+// handle calls Handle and turns a panic into an error.
 func (w *worker) handle(ctx context.Context, d Delivery) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -340,7 +340,7 @@ func (w *worker) handle(ctx context.Context, d Delivery) (err error) {
 	return w.how.Handle(ctx, d)
 }
 
-// record records how a delivery stands, also when ctx has ended.
+// record records the state of a delivery, also if ctx has ended.
 func (w *worker) record(ctx context.Context, id string, state State, cause error, next time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
@@ -359,9 +359,9 @@ func (w *worker) record(ctx context.Context, id string, state State, cause error
 		put = 1
 	}
 	_, err := w.s.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
-		WHERE id = $1 AND state NOT IN ('done', 'gone', 'poison')`, id, string(state), text, at, millis(time.Now()), failed, put)
+		WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')`, id, string(state), text, at, millis(time.Now()), failed, put)
 	if err != nil {
-		return fmt.Errorf("recording how the delivery stands: %w", err)
+		return fmt.Errorf("recording the state of the delivery: %w", err)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func TestWork(t *testing.T) {
 			says     string
 		}{
 			"plain": {queue.Done, 1, ""}, "large, later": {queue.Done, 1, ""}, "recovers": {queue.Done, 3, ""},
-			"panics": {queue.Poison, queue.Attempts, "panic: on purpose"}, "fails": {queue.Poison, queue.Attempts, "fail: xxx"},
+			"panics": {queue.DeadLetter, queue.Attempts, "panic: on purpose"}, "fails": {queue.DeadLetter, queue.Attempts, "fail: xxx"},
 			"later": {queue.Done, 13, ""}, "gone": {queue.Gone, 1, "gone"}, "much later": {queue.Waiting, 1, "far"},
 		} {
 			st := reaches(t, s, id, want.state)
@@ -106,10 +106,10 @@ func TestWork(t *testing.T) {
 			}
 		}
 		counts, err := s.Counts(t.Context())
-		if err != nil || counts[queue.Done] != 4 || counts[queue.Poison] != 2 || counts[queue.Gone] != 1 || counts[queue.Waiting] != 1 {
+		if err != nil || counts[queue.Done] != 4 || counts[queue.DeadLetter] != 2 || counts[queue.Gone] != 1 || counts[queue.Waiting] != 1 {
 			t.Errorf("Counts = %v, %v", counts, err)
 		}
-		list, err := s.List(t.Context(), queue.Poison, 9)
+		list, err := s.List(t.Context(), queue.DeadLetter, 9)
 		if err != nil || len(list) != 2 || !slices.ContainsFunc(list, func(st queue.Status) bool { return st.ID == "fails" }) {
 			t.Errorf("List = %+v, %v", list, err)
 		}
@@ -135,7 +135,7 @@ func TestWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "it was tried as often again", func() bool { return status(t, s, "fails").Attempts == 2*queue.Attempts })
-			reaches(t, s, "fails", queue.Poison)
+			reaches(t, s, "fails", queue.DeadLetter)
 		})
 		t.Run("what is done is forgotten in time, and nothing else", func(t *testing.T) {
 			later := time.Now().Add(time.Hour)
@@ -240,7 +240,7 @@ func TestFurtherWorkers(t *testing.T) {
 	})
 }
 
-// A job that River gave up by itself leaves its delivery shown as poison.
+// A job that River gave up by itself leaves its delivery as a dead letter.
 func TestGivenUpByRiver(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, p place) {
@@ -252,7 +252,7 @@ func TestGivenUpByRiver(t *testing.T) {
 			t.Fatal(err)
 		}
 		start(t, s, quickly(func(context.Context, queue.Delivery) error { return nil }))
-		if st := reaches(t, s, "a", queue.Poison); !strings.Contains(st.Error, "given up") {
+		if st := reaches(t, s, "a", queue.DeadLetter); !strings.Contains(st.Error, "given up") {
 			t.Errorf("%+v", st)
 		}
 		reaches(t, s, "b", queue.Done)

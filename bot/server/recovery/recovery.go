@@ -64,9 +64,9 @@ const (
 // Recovery looks for what was missed. Several processes may not use the same
 // marks at once; it would cost requests, and change nothing.
 type Recovery struct {
-	App          *github.Hub                         // speaks as the App itself
-	Installation func(id int64) (*github.Hub, error) // speaks as an installation
-	Wanted       func(event, action string) bool     // whether anything is done about an event
+	App          *github.Client                         // speaks as the App itself
+	Installation func(id int64) (*github.Client, error) // speaks as an installation
+	Wanted       func(event, action string) bool        // whether anything is done about an event
 	Inbox        Inbox
 	Marks        Marks
 	// Ledger returns what is recorded of a repository, and nil where the App
@@ -98,7 +98,7 @@ type Found struct {
 
 // Run looks for everything once: first what GitHub still delivers, then what it
 // does not. What could not be looked at is in the error and looked at the next
-// time; hub.Verdict says when that is.
+// time; the advice of its error says when that is.
 func (r *Recovery) Run(ctx context.Context) (Found, error) {
 	f, err := r.Deliveries(ctx)
 	if stop(err) {

@@ -21,7 +21,7 @@ import (
 // commands that were given since the last look, and that nobody told of. The
 // first look into a repository finds nothing: what was before the App came is
 // not its affair. Where nothing happened it costs two requests a repository,
-// which a Hub that keeps answers makes for free. What goes wrong in one
+// which a Client with a cache does for free. What goes wrong in one
 // repository does not keep the others from being looked into; an installation
 // that can be asked nothing just now is left for the next look.
 func (r *Recovery) Scan(ctx context.Context) (Found, error) {
@@ -107,7 +107,7 @@ func (r *Recovery) scan(ctx context.Context, repo Repository) (f Found, ours boo
 
 // runs takes in the newest runs that ended since the last look and that the
 // ledger does not know.
-func (r *Recovery) runs(ctx context.Context, h *github.Hub, repo Repository, led ledger.Ledger) (int, error) {
+func (r *Recovery) runs(ctx context.Context, h *github.Client, repo Repository, led ledger.Ledger) (int, error) {
 	name := fmt.Sprintf("runs/%d", repo.ID)
 	mark, err := r.mark(ctx, name)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *Recovery) runs(ctx context.Context, h *github.Hub, repo Repository, led
 	return n, r.setMark(ctx, name, mark, next)
 }
 
-func (r *Recovery) takeRuns(ctx context.Context, h *github.Hub, repo Repository, led ledger.Ledger, found []github.FinishedRun) (n int, err error) {
+func (r *Recovery) takeRuns(ctx context.Context, h *github.Client, repo Repository, led ledger.Ledger, found []github.FinishedRun) (n int, err error) {
 	if len(found) == 0 {
 		return 0, nil
 	}
@@ -220,7 +220,7 @@ func analyzed(ctx context.Context, led ledger.Ledger, key string, r github.Repo,
 }
 
 // commands takes in the comments since the last look that hold commands.
-func (r *Recovery) commands(ctx context.Context, h *github.Hub, repo Repository) (n int, err error) {
+func (r *Recovery) commands(ctx context.Context, h *github.Client, repo Repository) (n int, err error) {
 	name := fmt.Sprintf("comments/%d", repo.ID)
 	mark, err := r.mark(ctx, name)
 	if err != nil {
@@ -257,7 +257,7 @@ func (r *Recovery) commands(ctx context.Context, h *github.Hub, repo Repository)
 	return n, r.setMark(ctx, name, mark, next)
 }
 
-func (r *Recovery) takeComment(ctx context.Context, h *github.Hub, repo Repository, c github.PostedComment, mark time.Time) (fresh bool, err error) {
+func (r *Recovery) takeComment(ctx context.Context, h *github.Client, repo Repository, c github.PostedComment, mark time.Time) (fresh bool, err error) {
 	if c.ByBot || c.Created.Before(mark.Truncate(time.Second)) || len(answers.Commands(c.Body)) == 0 {
 		return false, nil
 	}

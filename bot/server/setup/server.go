@@ -39,7 +39,7 @@ type Options struct {
 // Server serves the page. Make one with New.
 type Server struct {
 	o    Options
-	hub  *github.Hub
+	gh   *github.Client
 	mux  *http.ServeMux
 	done chan struct{}
 	seen chan struct{}
@@ -71,7 +71,7 @@ func New(o Options) (*Server, error) {
 	if s.p, err = resume(o.Dir, o.Now()); err != nil {
 		return nil, err
 	}
-	if s.hub, err = github.New(github.Options{BaseURL: credentials.APIURL(o.GitHub), Log: o.Log}); err != nil {
+	if s.gh, err = github.New(github.Options{BaseURL: credentials.APIURL(o.GitHub), Log: o.Log}); err != nil {
 		return nil, err
 	}
 	s.mux.HandleFunc("GET /{$}", s.start)
@@ -195,7 +195,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 	defer cancel()
-	made, err := s.hub.ConvertManifest(ctx, q.Get("code"))
+	made, err := s.gh.ConvertManifest(ctx, q.Get("code"))
 	if err != nil {
 		s.o.Log.Warn("no App was kept", "error", err)
 		s.show(w, http.StatusBadGateway, page{Title: "GitHub did not give the App away", Retry: true, Apps: s.appsPage(), Errors: remedies(err)})

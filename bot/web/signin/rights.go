@@ -167,7 +167,7 @@ func exchangeError(err error) error {
 
 // person is GitHub as a user sees it.
 type person struct {
-	h   *github.Hub
+	h   *github.Client
 	err error
 }
 

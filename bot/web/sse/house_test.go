@@ -27,12 +27,12 @@ import (
 
 // house is a feed that is told at an address.
 type house struct {
-	db   *database.DB
-	feed *eventstream.Feed
-	hub  *eventstream.Hub
-	h    *sse.Handler
-	url  string
-	stop func() // of the Hub
+	db          *database.DB
+	feed        *eventstream.Feed
+	broadcaster *eventstream.Broadcaster
+	h           *sse.Handler
+	url         string
+	stop        func() // of the Broadcaster
 
 	ended atomic.Bool
 }
@@ -53,14 +53,14 @@ func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)
 		t.Fatal(err)
 	}
 	f := eventstream.New(db)
-	x := &house{db: db, feed: f, hub: eventstream.NewHub(f, sse.Frame)}
-	x.h = &sse.Handler{Hub: x.hub, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
+	x := &house{db: db, feed: f, broadcaster: eventstream.NewBroadcaster(f, sse.Frame)}
+	x.h = &sse.Handler{Events: x.broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
 	if change != nil {
 		change(x.h)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { x.hub.Run(ctx, slog.New(slog.DiscardHandler)) })
+	running.Go(func() { x.broadcaster.Run(ctx, slog.New(slog.DiscardHandler)) })
 	x.stop = func() { x.ended.Store(true); stop(); running.Wait() }
 	web := httptest.NewUnstartedServer(x.h)
 	web.Config.ReadTimeout, web.Config.WriteTimeout = limit, limit // as a server has them: a stream goes on

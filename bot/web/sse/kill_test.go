@@ -44,7 +44,7 @@ func tellOf(where string) error {
 		return err
 	}
 	f := eventstream.New(db)
-	h := eventstream.NewHub(f, sse.Frame)
+	h := eventstream.NewBroadcaster(f, sse.Frame)
 	go f.Run(ctx, slog.Default())
 	go h.Run(ctx, slog.Default())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func tellOf(where string) error {
 		return err
 	}
 	fmt.Println("http://" + l.Addr().String())
-	return http.Serve(l, &sse.Handler{Hub: h, See: func(*http.Request) (sse.View, error) { return sse.All, nil }})
+	return http.Serve(l, &sse.Handler{Events: h, See: func(*http.Request) (sse.View, error) { return sse.All, nil }})
 }
 
 // tells starts a process that tells, and returns its address.

@@ -35,9 +35,9 @@ type View func(kept string) (now string, ok bool)
 // All sees every repository under the name that it is kept under.
 func All(kept string) (string, bool) { return kept, true }
 
-// Handler answers with streams of events. All fields but Hub and See have defaults.
+// Handler answers with streams of events. All fields except Events and See have defaults.
 type Handler struct {
-	Hub *eventstream.Hub // whose events are encoded by Frame
+	Events *eventstream.Broadcaster // whose events are encoded by Frame
 	// See returns what may be seen by who makes a request. It is asked when a stream
 	// begins and again from time to time; its error ends the stream, and refuses a
 	// new one.
@@ -106,7 +106,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if h.Hub.Clients() >= or(h.Most, 5000) {
+	if h.Events.Subscribers() >= or(h.Most, 5000) {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, "too many streams of events are open", http.StatusServiceUnavailable)
 		return
@@ -120,13 +120,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{}) // the server's would end the stream
-	c, err := h.Hub.Join(r.Context(), after)
+	c, err := h.Events.Subscribe(r.Context(), after)
 	if err != nil {
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, "no events can be told now", http.StatusServiceUnavailable)
 		return
 	}
-	defer c.Leave()
+	defer c.Unsubscribe()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx holds back otherwise
@@ -172,7 +172,7 @@ func or[T int | time.Duration](v, otherwise T) T {
 // stream is one answer.
 type stream struct {
 	h       *Handler
-	c       *eventstream.Client
+	c       *eventstream.Subscriber
 	see     View
 	seen    time.Time // when see was asked for
 	repos   []string  // that are wanted, as they are called now; none are all
@@ -227,7 +227,7 @@ func (s *stream) look(r *http.Request) error {
 }
 
 // tell writes an event, if it is wanted and may be seen.
-func (s *stream) tell(t eventstream.Told) {
+func (s *stream) tell(t eventstream.Encoded) {
 	now, ok := s.see(t.Repo)
 	if !ok || !wants(s.repos, now) {
 		return

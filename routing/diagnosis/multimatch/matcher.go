@@ -27,9 +27,6 @@ func NewMatcher(pattern string) *Matcher {
 	})}
 }
 
-// String returns the pattern.
-func (m *Matcher) String() string { return m.re.String() }
-
 // MatchString calls [regexp.Regexp.MatchString] if the automaton has no answer.
 func (m *Matcher) MatchString(s string) bool {
 	if yes, ok := m.dfa().match(s); ok {

@@ -33,9 +33,6 @@ func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 // MatchString calls [regexp.Regexp.MatchString].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
-// FindString calls [regexp.Regexp.FindString].
-func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
-
 // FindStringIndex calls [regexp.Regexp.FindStringIndex].
 func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
 
@@ -49,11 +46,6 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 
 // FindAllString calls [regexp.Regexp.FindAllString].
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
-
-// FindAllStringIndex calls [regexp.Regexp.FindAllStringIndex].
-func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	return r.compiled().FindAllStringIndex(s, n)
-}
 
 // FindAllStringSubmatch calls [regexp.Regexp.FindAllStringSubmatch].
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
@@ -74,11 +66,3 @@ func (r *Regexp) ReplaceAllString(s, with string) string {
 func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(s, with)
 }
-
-// ReplaceAllLiteralString calls [regexp.Regexp.ReplaceAllLiteralString].
-func (r *Regexp) ReplaceAllLiteralString(s, with string) string {
-	return r.compiled().ReplaceAllLiteralString(s, with)
-}
-
-// String returns the pattern.
-func (r *Regexp) String() string { return r.pattern }

@@ -141,7 +141,7 @@ CREATE TABLE feed_port (
     plan    text COLLATE "C" NOT NULL,
     port    text COLLATE "C" NOT NULL,
     updated bigint NOT NULL,
-    waits   bigint NOT NULL,            -- ms since an escalation opens, 0 if none is
+    waits   bigint NOT NULL,            -- ms since the escalation was opened, 0 if none is open
     data    text COLLATE "C" NOT NULL                -- JSON: PortState
 );
 CREATE INDEX feed_port_plan ON feed_port (repo, plan);

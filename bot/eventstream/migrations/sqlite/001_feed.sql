@@ -133,7 +133,7 @@ CREATE TABLE feed_port (
     plan    TEXT NOT NULL,
     port    TEXT NOT NULL,
     updated INTEGER NOT NULL,
-    waits   INTEGER NOT NULL,            -- ms since an escalation opens, 0 if none is
+    waits   INTEGER NOT NULL,            -- ms since the escalation was opened, 0 if none is open
     data    TEXT NOT NULL                -- JSON: PortState
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_port_plan ON feed_port (repo, plan);

@@ -3,7 +3,7 @@ package failtext
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 )
 
@@ -59,66 +59,66 @@ func mayAssert(text string) bool {
 // assertionStyle is one sentence in which a library states both sides.
 type assertionStyle struct {
 	needs            string // must occur, "" for no condition
-	re               *multimatch.Regexp
+	re               *lazyregexp.Regexp
 	expected, actual int // submatch
 }
 
 // assertionStyles are tried in order; the stricter stand before the looser.
 var assertionStyles = []assertionStyle{
 	// JUnit, Kotlin, Jest-like ports: expected: <a> but was: <b>
-	{"but was", multimatch.New(`(?is)expected:?\s*(?:same:)?\s*<(.*?)>\s*but was(?: not)?:?\s*<(.*?)>(?:\s|$|[.,)])`), 1, 2},
-	{"but was", multimatch.New(`(?i)expected:?\s+(\S.*?),?\s+but was:?\s+(.+)`), 1, 2},
+	{"but was", lazyregexp.New(`(?is)expected:?\s*(?:same:)?\s*<(.*?)>\s*but was(?: not)?:?\s*<(.*?)>(?:\s|$|[.,)])`), 1, 2},
+	{"but was", lazyregexp.New(`(?i)expected:?\s+(\S.*?),?\s+but was:?\s+(.+)`), 1, 2},
 	// TestNG: expected [a] but found [b]
-	{"but found", multimatch.New(`(?is)expected \[(.*?)\] but found \[(.*?)\]`), 1, 2},
+	{"but found", lazyregexp.New(`(?is)expected \[(.*?)\] but found \[(.*?)\]`), 1, 2},
 	// MSTest: Expected:<1>. Actual:<2>.
-	{"Actual:<", multimatch.New(`(?s)Expected:<(.*?)>(?: \([^)]*\))?\. Actual:<(.*?)>`), 1, 2},
+	{"Actual:<", lazyregexp.New(`(?s)Expected:<(.*?)>(?: \([^)]*\))?\. Actual:<(.*?)>`), 1, 2},
 	// PHPUnit
-	{"matches expected", multimatch.New(`Failed asserting that (.+?) matches expected (.+?)\.?(?:\n|$)`), 2, 1},
-	{"is identical to", multimatch.New(`Failed asserting that (.+?) is identical to (.+?)\.?(?:\n|$)`), 2, 1},
-	{"Failed asserting that", multimatch.New(`Failed asserting that (.+?) is (true|false|null|empty)\.?(?:\n|$)`), 2, 1},
+	{"matches expected", lazyregexp.New(`Failed asserting that (.+?) matches expected (.+?)\.?(?:\n|$)`), 2, 1},
+	{"is identical to", lazyregexp.New(`Failed asserting that (.+?) is identical to (.+?)\.?(?:\n|$)`), 2, 1},
+	{"Failed asserting that", lazyregexp.New(`Failed asserting that (.+?) is (true|false|null|empty)\.?(?:\n|$)`), 2, 1},
 	// Cypress: expected X to have text 'a', but the text was 'b'
-	{"but the ", multimatch.New(`expected .+? to (?:have|contain|be) \w+ (.+?), but the \w+ was (.+)`), 1, 2},
+	{"but the ", lazyregexp.New(`expected .+? to (?:have|contain|be) \w+ (.+?), but the \w+ was (.+)`), 1, 2},
 	// XCTest
-	{"is not equal to", multimatch.New(`\("(.*?)"\) is not equal to \("(.*?)"\)`), 2, 1},
+	{"is not equal to", lazyregexp.New(`\("(.*?)"\) is not equal to \("(.*?)"\)`), 2, 1},
 	// Gomega: Expected\n    <int>: 1\nto equal\n    <int>: 2
-	{"\nto ", multimatch.New(`Expected\n\s+((?s:.+?))\nto (?:equal|be (?:identical|equivalent) to|deep equal|match JSON of|match)\n\s+(.+)`), 2, 1},
+	{"\nto ", lazyregexp.New(`Expected\n\s+((?s:.+?))\nto (?:equal|be (?:identical|equivalent) to|deep equal|match JSON of|match)\n\s+(.+)`), 2, 1},
 	// AssertJ before 3.21: Expecting:\n <a>\nto be equal to:\n <b>
-	{"Expecting", multimatch.New(`(?s)Expecting(?: actual)?:\s*\n\s*(.+?)\s*\n\s*to be (?:equal to|the same instance as):?\s*\n\s*(.+?)\s*\n`), 2, 1},
+	{"Expecting", lazyregexp.New(`(?s)Expecting(?: actual)?:\s*\n\s*(.+?)\s*\n\s*to be (?:equal to|the same instance as):?\s*\n\s*(.+?)\s*\n`), 2, 1},
 	// GoogleTest: both values, or what they are, on lines of their own
-	{"Expected equality of these values", multimatch.New(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
-	{"Expected equality of these values", multimatch.New(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}(.*)`), 1, 2},
-	{"Expected equality of these values", multimatch.New(`Expected equality of these values:\n {2}(.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
-	{"Expected equality of these values", multimatch.New(`Expected equality of these values:\n {2}(.*)\n {2}(.*)`), 1, 2},
+	{"Expected equality of these values", lazyregexp.New(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
+	{"Expected equality of these values", lazyregexp.New(`Expected equality of these values:\n {2}.*\n {4}Which is: (.*)\n {2}(.*)`), 1, 2},
+	{"Expected equality of these values", lazyregexp.New(`Expected equality of these values:\n {2}(.*)\n {2}.*\n {4}Which is: (.*)`), 1, 2},
+	{"Expected equality of these values", lazyregexp.New(`Expected equality of these values:\n {2}(.*)\n {2}(.*)`), 1, 2},
 	// Catch2: with expansion:\n  1 == 2
-	{"with expansion", multimatch.New(`with expansion:\s*\n\s*(.+?) == (.+)`), 2, 1},
+	{"with expansion", lazyregexp.New(`with expansion:\s*\n\s*(.+?) == (.+)`), 2, 1},
 	// node:assert: 1 !== 2, 1 == 2 on a line of its own
-	{"xpected values", multimatch.New(`Expected values to be (?:strictly|loosely)? ?(?:deep-)?equal:\n\n(.+?) !==? (.+)`), 2, 1},
+	{"xpected values", lazyregexp.New(`Expected values to be (?:strictly|loosely)? ?(?:deep-)?equal:\n\n(.+?) !==? (.+)`), 2, 1},
 	// Chai, Jasmine, Vitest: expected 1 to equal 2
-	{"xpected ", multimatch.New(`[Ee]xpected (.+?) to (?:strictly |deeply |loosely )?(?:equal|eql|be equal to|deep equal|be) (?:to )?(.+?)(?: // .*)?\.?(?:\n|$)`), 2, 1},
+	{"xpected ", lazyregexp.New(`[Ee]xpected (.+?) to (?:strictly |deeply |loosely )?(?:equal|eql|be equal to|deep equal|be) (?:to )?(.+?)(?: // .*)?\.?(?:\n|$)`), 2, 1},
 	// ScalaTest
-	{"did not equal", multimatch.New(`(\S.*?) did not equal (.+?)(?: \(\S+:\d+\))?(?:\n|$)`), 2, 1},
+	{"did not equal", lazyregexp.New(`(\S.*?) did not equal (.+?)(?: \(\S+:\d+\))?(?:\n|$)`), 2, 1},
 	// Go: expected X, got Y; got X, want Y; want X, got Y; F() = X, want Y
-	{"want", multimatch.New(`(?i)\bgot:? (.+?)[,;]? (?:but )?want(?:ed)?:? (.+)`), 2, 1},
-	{"got", multimatch.New(`(?i)\bwant(?:ed)?:? (.+?)[,;]? (?:but )?got:? (.+)`), 1, 2},
-	{"want", multimatch.New(` = (.+?)[,;] want(?:ed)? (.+)`), 2, 1},
-	{"want", multimatch.New(` (\S+)[,;] want(?:ed)? (.+)`), 2, 1},
-	{"got", multimatch.New(`(?i)\bexpected:? (?:to (?:get|be|have) )?(.+?)[,;]?(?: but| instead)? (?:I )?got:? (.+)`), 1, 2},
-	{"xpected", multimatch.New(`\b[Gg]ot:? (.+?)[,;]? (?:but )?[Ee]xpected:? (.+)`), 2, 1},
-	{"actual", multimatch.New(`(?i)\bexpected:? (.+?)[,;]? (?:but )?actual:? (.+)`), 1, 2},
-	{"received", multimatch.New(`(?i)\bexpected:? (.+?)[,;]? (?:but )?received:? (.+)`), 1, 2},
+	{"want", lazyregexp.New(`(?i)\bgot:? (.+?)[,;]? (?:but )?want(?:ed)?:? (.+)`), 2, 1},
+	{"got", lazyregexp.New(`(?i)\bwant(?:ed)?:? (.+?)[,;]? (?:but )?got:? (.+)`), 1, 2},
+	{"want", lazyregexp.New(` = (.+?)[,;] want(?:ed)? (.+)`), 2, 1},
+	{"want", lazyregexp.New(` (\S+)[,;] want(?:ed)? (.+)`), 2, 1},
+	{"got", lazyregexp.New(`(?i)\bexpected:? (?:to (?:get|be|have) )?(.+?)[,;]?(?: but| instead)? (?:I )?got:? (.+)`), 1, 2},
+	{"xpected", lazyregexp.New(`\b[Gg]ot:? (.+?)[,;]? (?:but )?[Ee]xpected:? (.+)`), 2, 1},
+	{"actual", lazyregexp.New(`(?i)\bexpected:? (.+?)[,;]? (?:but )?actual:? (.+)`), 1, 2},
+	{"received", lazyregexp.New(`(?i)\bexpected:? (.+?)[,;]? (?:but )?received:? (.+)`), 1, 2},
 	// gotest.tools: assertion failed: 1 (x int) != 2 (y int)
-	{"assertion failed:", multimatch.New(`assertion failed: (.+?) (?:\(.*?\) )?!= (.+?)(?: \([^()]*\))?(?:\n|$)`), 2, 1},
+	{"assertion failed:", lazyregexp.New(`assertion failed: (.+?) (?:\(.*?\) )?!= (.+?)(?: \([^()]*\))?(?:\n|$)`), 2, 1},
 	// pytest, unittest
-	{"assert ", multimatch.New(`(?m)(?:^E\s+(?:AssertionError: )?|^|AssertionError: )assert (.+?) == (.+)$`), 2, 1},
-	{"!=", multimatch.New(`(?m)AssertionError: (?:\w+ differ: )?(.+?) != (.+)$`), 2, 1},
-	{"!=", multimatch.New(`(?m)\A(?:\w+ differ: )?(\S.*?) !==? (.+)$`), 2, 1},
+	{"assert ", lazyregexp.New(`(?m)(?:^E\s+(?:AssertionError: )?|^|AssertionError: )assert (.+?) == (.+)$`), 2, 1},
+	{"!=", lazyregexp.New(`(?m)AssertionError: (?:\w+ differ: )?(.+?) != (.+)$`), 2, 1},
+	{"!=", lazyregexp.New(`(?m)\A(?:\w+ differ: )?(\S.*?) !==? (.+)$`), 2, 1},
 }
 
 var (
-	expectedLabel = multimatch.New(`(?i)^(?:E\s+)?[\s#>|]*(?:expected(?: value)?|want|wanted|expect)\s*:(?:\s|$|<)`)
-	actualLabel   = multimatch.New(`(?i)^(?:E\s+)?[\s#>|]*(?:actual(?: value)?|got|received|but was|but|found|have)\s*:(?:\s|$|<)`)
-	leftLabel     = multimatch.New(`^(?:E\s+)?[\s#>|]*left\s*:(?:\s|$)`)
-	rightLabel    = multimatch.New(`^(?:E\s+)?[\s#>|]*right\s*:(?:\s|$)`)
+	expectedLabel = lazyregexp.New(`(?i)^(?:E\s+)?[\s#>|]*(?:expected(?: value)?|want|wanted|expect)\s*:(?:\s|$|<)`)
+	actualLabel   = lazyregexp.New(`(?i)^(?:E\s+)?[\s#>|]*(?:actual(?: value)?|got|received|but was|but|found|have)\s*:(?:\s|$|<)`)
+	leftLabel     = lazyregexp.New(`^(?:E\s+)?[\s#>|]*left\s*:(?:\s|$)`)
+	rightLabel    = lazyregexp.New(`^(?:E\s+)?[\s#>|]*right\s*:(?:\s|$)`)
 )
 
 // labelledSides reads sides that stand behind labels on lines of their own:
@@ -256,7 +256,7 @@ func wrapped(s, pair string) bool {
 }
 
 // SidesBy sets the sides of an assertion that a format words in its own way.
-func SidesBy(t *model.Test, expected, actual *multimatch.Regexp) {
+func SidesBy(t *model.Test, expected, actual *lazyregexp.Regexp) {
 	e, a := expected.FindStringSubmatch(t.Message), actual.FindStringSubmatch(t.Message)
 	if e != nil && a != nil {
 		t.Expected, t.Actual = strings.TrimSpace(e[1]), strings.TrimSpace(a[1])

@@ -3,7 +3,7 @@ package failtext
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
@@ -29,10 +29,10 @@ func LastWords(text string) string {
 }
 
 // GoFrame is a place in a stack or a race report.
-var GoFrame = multimatch.New(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
+var GoFrame = lazyregexp.New(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
 
 // goCall is a line of a stack that names a function.
-var goCall = multimatch.New(`^(?:created by )?[\w./*()-]+\.[\w.*()\[\]]+\([^ ]*(?:, [^ ]+)*\)$|^panic\(|^goroutine \d+ |^created by `)
+var goCall = lazyregexp.New(`^(?:created by )?[\w./*()-]+\.[\w.*()\[\]]+\([^ ]*(?:, [^ ]+)*\)$|^panic\(|^goroutine \d+ |^created by `)
 
 // IsException recognises a dotted name that starts an exception's line.
 func IsException(s string) bool {

@@ -5,20 +5,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 )
 
 // ExceptionMessage is "SomeError: text" as pytest gives it.
-var ExceptionMessage = multimatch.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)|^Exception: `)
+var ExceptionMessage = lazyregexp.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)|^Exception: `)
 
 var (
-	javaFrame   = multimatch.New(`^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)`)
-	pythonFrame = multimatch.New(`^\s*File "([^"]+)", line (\d+)`)
-	csharpFrame = multimatch.New(` in (.+\.\w+):line (\d+)`)
-	msvcPlace   = multimatch.New(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
-	plainPlace  = multimatch.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
+	javaFrame   = lazyregexp.New(`^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)`)
+	pythonFrame = lazyregexp.New(`^\s*File "([^"]+)", line (\d+)`)
+	csharpFrame = lazyregexp.New(` in (.+\.\w+):line (\d+)`)
+	msvcPlace   = lazyregexp.New(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
+	plainPlace  = lazyregexp.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
 )
 
 // frameworkFrames are the packages whose frames say nothing about the place.

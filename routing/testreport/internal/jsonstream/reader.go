@@ -520,25 +520,3 @@ func Unescaped(c byte) (byte, bool) {
 	}
 	return 0, false
 }
-
-// value reads any value the way encoding/json does into an any.
-func (r *Reader) value() any {
-	switch r.Peek() {
-	case '{':
-		m := map[string]any{}
-		r.Object(func(k string) { m[k] = r.value() })
-		return m
-	case '[':
-		a := []any{}
-		r.Array(func() { a = append(a, r.value()) })
-		return a
-	case '"':
-		return r.Str()
-	case 't', 'f':
-		return r.Truth()
-	case 'n':
-		r.skip()
-		return nil
-	}
-	return r.Float()
-}

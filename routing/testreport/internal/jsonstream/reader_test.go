@@ -135,3 +135,25 @@ func FuzzJSONReader(f *testing.F) {
 		s.skip()
 	})
 }
+
+// value reads any value the way encoding/json does into an any.
+func (r *Reader) value() any {
+	switch r.Peek() {
+	case '{':
+		m := map[string]any{}
+		r.Object(func(k string) { m[k] = r.value() })
+		return m
+	case '[':
+		a := []any{}
+		r.Array(func() { a = append(a, r.value()) })
+		return a
+	case '"':
+		return r.Str()
+	case 't', 'f':
+		return r.Truth()
+	case 'n':
+		r.skip()
+		return nil
+	}
+	return r.Float()
+}

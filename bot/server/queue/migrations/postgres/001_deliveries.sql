@@ -9,7 +9,7 @@ CREATE TABLE delivery (
     received_at  bigint NOT NULL,
     payload      bytea,                        -- null once it is no longer kept
     encoding     text NOT NULL CHECK (encoding IN ('', 'gzip')),
-    state        text NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'poison')),
+    state        text NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'dead_letter')),
     attempts     integer NOT NULL DEFAULT 0,
     error        text NOT NULL DEFAULT '',     -- of the last attempt
     next_at      bigint,                       -- of later and failed: not before

@@ -9,7 +9,7 @@ CREATE TABLE delivery (
     received_at  INTEGER NOT NULL,
     payload      BLOB,                         -- null once it is no longer kept
     encoding     TEXT NOT NULL CHECK (encoding IN ('', 'gzip')),
-    state        TEXT NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'poison')),
+    state        TEXT NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'dead_letter')),
     attempts     INTEGER NOT NULL DEFAULT 0,
     error        TEXT NOT NULL DEFAULT '',     -- of the last attempt
     next_at      INTEGER,                      -- of later and failed: not before

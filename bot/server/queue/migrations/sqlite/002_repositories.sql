@@ -9,7 +9,7 @@ CREATE TABLE repository (
     gone_at      INTEGER                                    -- when it was deleted, or taken from the App
 ) STRICT;
 
--- What deliveries have in common that are about the same subject.
-ALTER TABLE delivery ADD COLUMN lane TEXT NOT NULL DEFAULT '';
+-- The subject of a delivery; deliveries with the same key are processed one at a time.
+ALTER TABLE delivery ADD COLUMN serialization_key TEXT NOT NULL DEFAULT '';
 
-CREATE INDEX delivery_lane ON delivery (lane, event, received_at) WHERE state IN ('received', 'later', 'failed');
+CREATE INDEX delivery_key ON delivery (serialization_key, event, received_at) WHERE state IN ('received', 'later', 'failed');

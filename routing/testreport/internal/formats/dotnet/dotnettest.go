@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -54,19 +54,19 @@ func (d *dotnetConsole) reset() {
 }
 
 var (
-	dotnetResult = multimatch.New(`^  (Failed|Passed|Skipped) (\S.*?)(?: \[((?:< )?[\d.,]+ ?m?s|[\d.]+ m(?:in)?(?: [\d.]+ s)?|\d+ h.*)\])?$`)
-	dotnetOld    = multimatch.New(`^(Failed|Passed|Skipped)   (\S.*)$`)
-	dotnetMTP    = multimatch.New(`^(failed|skipped) (\S.*?) \(((?:\d+[dhms]+ ?)+)\)$`)
-	dotnetSum    = multimatch.New(`^(Failed|Passed|Skipped)!\s+- Failed:\s*(\d+), Passed:\s*(\d+), Skipped:\s*(\d+), Total:\s*(\d+)`)
-	dotnetTotals = multimatch.New(`^Total tests: (\d+)\. Passed: (\d+)\. Failed: (\d+)\. Skipped: (\d+)\.`)
-	dotnetCount  = multimatch.New(`^\s*(?:(Total tests|Passed|Failed|Skipped|total|failed|succeeded|skipped)): (\d+)$`)
-	xunitFail    = multimatch.New(`^\[xUnit\.net \d\d:\d\d:\d\d\.\d+\]\s+(.+) \[(FAIL|SKIP)\]$`)
-	xunitBare    = multimatch.New(`^    (\S.*) \[(FAIL|SKIP)\]$`)
-	xunitTotals  = multimatch.New(`^\s+\S.*\s+Total: (\d+), Errors: (\d+), Failed: (\d+), Skipped: (\d+)(?:, Not Run: \d+)?, Time: `)
-	nunitEntry   = multimatch.New(`^\d+\) (Failed|Error|Invalid|SetUp Error|TearDown Error|Failure|Ignored|Skipped|Explicit|Warning) : (\S.*)$`)
-	nunitTotals  = multimatch.New(`^\s+Test Count: (\d+), (?:Passed|Pass): (\d+), (?:Failed|Fail): (\d+), (?:Warnings|Warn): (\d+), Inconclusive: (\d+), (?:Skipped|Skip): (\d+)`)
-	msbuildLine  = multimatch.New(`^\s*(?:\d+>)?((?:[A-Za-z]:)?[^\s:(][^:(]*|[A-Za-z]:\\[^:(]*)\((\d+)(?:,(\d+))?(?:,\d+,\d+)?\): (error|warning) ([A-Z]+[a-z]*\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
-	msbuildTool  = multimatch.New(`^\s*(?:\d+>)?(\S[^:]*\S)\s?: (error|warning) ((?:MSB|NU|NETSDK|CS|FS|BC|AD)\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
+	dotnetResult = lazyregexp.New(`^  (Failed|Passed|Skipped) (\S.*?)(?: \[((?:< )?[\d.,]+ ?m?s|[\d.]+ m(?:in)?(?: [\d.]+ s)?|\d+ h.*)\])?$`)
+	dotnetOld    = lazyregexp.New(`^(Failed|Passed|Skipped)   (\S.*)$`)
+	dotnetMTP    = lazyregexp.New(`^(failed|skipped) (\S.*?) \(((?:\d+[dhms]+ ?)+)\)$`)
+	dotnetSum    = lazyregexp.New(`^(Failed|Passed|Skipped)!\s+- Failed:\s*(\d+), Passed:\s*(\d+), Skipped:\s*(\d+), Total:\s*(\d+)`)
+	dotnetTotals = lazyregexp.New(`^Total tests: (\d+)\. Passed: (\d+)\. Failed: (\d+)\. Skipped: (\d+)\.`)
+	dotnetCount  = lazyregexp.New(`^\s*(?:(Total tests|Passed|Failed|Skipped|total|failed|succeeded|skipped)): (\d+)$`)
+	xunitFail    = lazyregexp.New(`^\[xUnit\.net \d\d:\d\d:\d\d\.\d+\]\s+(.+) \[(FAIL|SKIP)\]$`)
+	xunitBare    = lazyregexp.New(`^    (\S.*) \[(FAIL|SKIP)\]$`)
+	xunitTotals  = lazyregexp.New(`^\s+\S.*\s+Total: (\d+), Errors: (\d+), Failed: (\d+), Skipped: (\d+)(?:, Not Run: \d+)?, Time: `)
+	nunitEntry   = lazyregexp.New(`^\d+\) (Failed|Error|Invalid|SetUp Error|TearDown Error|Failure|Ignored|Skipped|Explicit|Warning) : (\S.*)$`)
+	nunitTotals  = lazyregexp.New(`^\s+Test Count: (\d+), (?:Passed|Pass): (\d+), (?:Failed|Fail): (\d+), (?:Warnings|Warn): (\d+), Inconclusive: (\d+), (?:Skipped|Skip): (\d+)`)
+	msbuildLine  = lazyregexp.New(`^\s*(?:\d+>)?((?:[A-Za-z]:)?[^\s:(][^:(]*|[A-Za-z]:\\[^:(]*)\((\d+)(?:,(\d+))?(?:,\d+,\d+)?\): (error|warning) ([A-Z]+[a-z]*\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
+	msbuildTool  = lazyregexp.New(`^\s*(?:\d+>)?(\S[^:]*\S)\s?: (error|warning) ((?:MSB|NU|NETSDK|CS|FS|BC|AD)\d+): (.+?)(?: \[([^\[\]]+)\])?$`)
 )
 
 func (d *dotnetConsole) Idle() bool {
@@ -495,9 +495,9 @@ func dotnetTime(s string) time.Duration {
 }
 
 var (
-	dotnetType  = multimatch.New(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Exception|Error)) ?: (.*)$`)
-	xunitPlace  = multimatch.New(`(?m)^\s*(\S+\.(?:cs|fs|vb))\((\d+),\d+\): at `)
-	dotnetAfter = multimatch.New(`(?s)\n\s*Stack Trace:\n.*$`)
+	dotnetType  = lazyregexp.New(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Exception|Error)) ?: (.*)$`)
+	xunitPlace  = lazyregexp.New(`(?m)^\s*(\S+\.(?:cs|fs|vb))\((\d+),\d+\): at `)
+	dotnetAfter = lazyregexp.New(`(?s)\n\s*Stack Trace:\n.*$`)
 )
 
 // explainDotnet fills in what the text of a failure says.

@@ -3,11 +3,11 @@ package dotnet
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 )
 
 // dotNetType is the exception that .NET runners put before the message.
-var dotNetType = multimatch.New(`^(?:(?:OneTime)?(?:SetUp|TearDown) ?: )?([A-Za-z_][\w.+` + "`" + `]*(?:Exception|Error)) ?: `)
+var dotNetType = lazyregexp.New(`^(?:(?:OneTime)?(?:SetUp|TearDown) ?: )?([A-Za-z_][\w.+` + "`" + `]*(?:Exception|Error)) ?: `)
 
 // splitMember parts the full name of a method, with its arguments, at the last
 // dot outside brackets and quotes.

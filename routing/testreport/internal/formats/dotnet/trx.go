@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
@@ -383,7 +383,7 @@ func (r *trxReader) conclusion(s trxSummary, bad int) {
 }
 
 // msTestType is the exception that MSTest puts into the message.
-var msTestType = multimatch.New(`(?:threw exception:|Exception thrown:)\s*\n?\s*([A-Za-z_][\w.+]*(?:Exception|Error)):`)
+var msTestType = lazyregexp.New(`(?:threw exception:|Exception thrown:)\s*\n?\s*([A-Za-z_][\w.+]*(?:Exception|Error)):`)
 
 // clock reads a duration as .NET writes it: [days.]hours:minutes:seconds.
 func clock(s string) time.Duration {

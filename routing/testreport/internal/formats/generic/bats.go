@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -37,9 +37,9 @@ type batsConsole struct {
 }
 
 var (
-	batsTotals = multimatch.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?$`)
-	batsPlace  = multimatch.New(`in (?:test )?file (\S+), line (\d+)`)
-	batsTime   = multimatch.New(` \[\d+\]$`)
+	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?$`)
+	batsPlace  = lazyregexp.New(`in (?:test )?file (\S+), line (\d+)`)
+	batsTime   = lazyregexp.New(` \[\d+\]$`)
 )
 
 func (b *batsConsole) Idle() bool {

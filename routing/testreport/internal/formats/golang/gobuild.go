@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
@@ -25,10 +25,10 @@ type goBuild struct {
 }
 
 var (
-	goBuildHead = multimatch.New(`^# ([\w.~@+!/-]+)(?: \[([\w.~@+!/-]+)\])?$`)
-	goVetHead   = multimatch.New(`^# \[([\w.~@+!/ -]+)\]$`)
-	goDiag      = multimatch.New(`^(vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|s|c|h|cc|cpp|cxx|m|y|mod|work)):(\d+)(?::(\d+))?: (.+)$`)
-	linkerError = multimatch.New(`(?i)undefined reference|: error: |^error: |signal: killed|cannot find -l|relocation target .* not defined|import cycle not allowed|build constraints exclude`)
+	goBuildHead = lazyregexp.New(`^# ([\w.~@+!/-]+)(?: \[([\w.~@+!/-]+)\])?$`)
+	goVetHead   = lazyregexp.New(`^# \[([\w.~@+!/ -]+)\]$`)
+	goDiag      = lazyregexp.New(`^(vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|s|c|h|cc|cpp|cxx|m|y|mod|work)):(\d+)(?::(\d+))?: (.+)$`)
+	linkerError = lazyregexp.New(`(?i)undefined reference|: error: |^error: |signal: killed|cannot find -l|relocation target .* not defined|import cycle not allowed|build constraints exclude`)
 )
 
 // newGoBuild begins a block if line is the head of one.

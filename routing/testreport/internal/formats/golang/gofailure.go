@@ -5,17 +5,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 )
 
 // goPlace is what testing prints before a log or error: file, line, text.
-var goPlace = multimatch.New(`(?m)^\s*([^\s:]+\.go):(\d+): ?(.*)$`)
+var goPlace = lazyregexp.New(`(?m)^\s*([^\s:]+\.go):(\d+): ?(.*)$`)
 
 // goFailureWord tells an error from a log where both are printed alike.
-var goFailureWord = multimatch.New(`(?i)\b(?:got|want|expected|unexpected|fail(?:ed|ure|s)?|errors?|mismatch|invalid|cannot|can't|couldn't|should|must|not|wrong|differ|timed? ?out|panic|assertion)\b`)
+var goFailureWord = lazyregexp.New(`(?i)\b(?:got|want|expected|unexpected|fail(?:ed|ure|s)?|errors?|mismatch|invalid|cannot|can't|couldn't|should|must|not|wrong|differ|timed? ?out|panic|assertion)\b`)
 
 // goTestOf makes a Test of what is known of t at the end of its package.
 func (p *goPackage) goTestOf(t *goTest) model.Test {
@@ -141,7 +141,7 @@ func continued(first, text string) string {
 	return strings.TrimSpace(strings.Join(lines[:n], "\n"))
 }
 
-var testifyLabel = multimatch.New(`^\s*(Error Trace|Error|Test|Messages):\s*(.*)$`)
+var testifyLabel = lazyregexp.New(`^\s*(Error Trace|Error|Test|Messages):\s*(.*)$`)
 
 // testify reads the block that testify prints.
 func testify(out string, r *model.Test) bool {
@@ -225,7 +225,7 @@ func isGoRoot(file string) bool {
 }
 
 // frameOf finds a test in a line of a stack.
-var frameOf = multimatch.New(`\.((?:Test|Benchmark|Fuzz|Example)\w*)(?:\.|\(| in goroutine|$)`)
+var frameOf = lazyregexp.New(`\.((?:Test|Benchmark|Fuzz|Example)\w*)(?:\.|\(| in goroutine|$)`)
 
 // goStacks reads the stacks that a dying process prints, line by line, for the
 // tests in them.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
@@ -171,7 +171,7 @@ func (p *goPackage) watch(t *goTest, line string, at int) {
 }
 
 // benchLine is the result of a benchmark.
-var benchLine = multimatch.New(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+[\d.e+]+ ns/op`)
+var benchLine = lazyregexp.New(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+[\d.e+]+ ns/op`)
 
 func (p *goPackage) crashed(t *goTest, line string, at int) {
 	p.crashAt = max(at, 1)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
@@ -54,9 +54,9 @@ func (g *goTestText) reset() {
 }
 
 var (
-	goInline  = multimatch.New(`--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)(?:s| seconds)\)$`)
-	goPkgEnd  = multimatch.New(`^(ok|FAIL)(\t| {2,}|\s)\s*([^\s\[\]()]+)\s+(\d+(?:\.\d+)?s|\(cached\)|\[build failed\]|\[setup failed\]|\[no tests? to run\]|\[no test files\]|\[no statements\])(?:\s.*)?$`)
-	goNoTests = multimatch.New(`^\?\s+([^\s\[\]]+)\s+\[no test files\]$`)
+	goInline  = lazyregexp.New(`--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)(?:s| seconds)\)$`)
+	goPkgEnd  = lazyregexp.New(`^(ok|FAIL)(\t| {2,}|\s)\s*([^\s\[\]()]+)\s+(\d+(?:\.\d+)?s|\(cached\)|\[build failed\]|\[setup failed\]|\[no tests? to run\]|\[no test files\]|\[no statements\])(?:\s.*)?$`)
+	goNoTests = lazyregexp.New(`^\?\s+([^\s\[\]]+)\s+\[no test files\]$`)
 )
 
 func (g *goTestText) Line(l lines.Line) bool {
@@ -599,7 +599,7 @@ type goSummary struct {
 	t     *goTest // nil where the package itself failed
 }
 
-var goSumFail = multimatch.New(`^=== FAIL: (\S+) (\S*) \((?:re-run \d+\) \()?(\d+(?:\.\d+)?)s\)$`)
+var goSumFail = lazyregexp.New(`^=== FAIL: (\S+) (\S*) \((?:re-run \d+\) \()?(\d+(?:\.\d+)?)s\)$`)
 
 // summary begins one entry of gotestsum's list. Skipped tests stand there too;
 // what follows them is of no interest.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
@@ -499,7 +499,7 @@ func (g *gradleConsole) closeWrong() {
 	g.problem(p)
 }
 
-var gradleScript = multimatch.New(`(?m)^\s*(?:[Bb]uild|Settings|Script|Initialization script) file '([^'\n]+)'(?: line)?: (\d+)`)
+var gradleScript = lazyregexp.New(`(?m)^\s*(?:[Bb]uild|Settings|Script|Initialization script) file '([^'\n]+)'(?: line)?: (\d+)`)
 
 // gradleReason returns the line behind ">", which says more than the first.
 func gradleReason(text string) string {
@@ -537,9 +537,9 @@ func gradleKind(task, text string) model.Kind {
 }
 
 var (
-	javacLine   = multimatch.New(`^((?:[A-Za-z]:)?[^\s:][^:]*\.(?:java|groovy|scala|kt|aj)):(\d+): (error: |warning: )?(.+)$`)
-	kotlincLine = multimatch.New(`^([ewi]): (?:file://)?((?:[A-Za-z]:)?[^:]+\.kts?):(?: \((\d+), (\d+)\):|(\d+):(\d+):?) (.+)$`)
-	groovyLine  = multimatch.New(`^((?:[A-Za-z]:)?[^\s:][^:]*\.groovy): (\d+): (.+)$`)
+	javacLine   = lazyregexp.New(`^((?:[A-Za-z]:)?[^\s:][^:]*\.(?:java|groovy|scala|kt|aj)):(\d+): (error: |warning: )?(.+)$`)
+	kotlincLine = lazyregexp.New(`^([ewi]): (?:file://)?((?:[A-Za-z]:)?[^:]+\.kts?):(?: \((\d+), (\d+)\):|(\d+):(\d+):?) (.+)$`)
+	groovyLine  = lazyregexp.New(`^((?:[A-Za-z]:)?[^\s:][^:]*\.groovy): (\d+): (.+)$`)
 )
 
 // compiler reads the messages of javac, kotlinc and groovyc.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -43,9 +43,9 @@ func newJUnitConsole(out model.Sink, lim model.Limits) *junitConsole {
 }
 
 var (
-	junitCount  = multimatch.New(`^\[\s*(\d+) (tests|containers) (found|skipped|started|aborted|successful|failed)\s*\]$`)
-	junitSource = multimatch.New(`^(Method|Class)Source \[className = '([^']*)'(?:, methodName = '([^']*)')?`)
-	junitMarks  = multimatch.New(` (✔|✘|↷|■|\[OK\]|\[X\]|\[S\]|\[A\])(?: (.*))?$`)
+	junitCount  = lazyregexp.New(`^\[\s*(\d+) (tests|containers) (found|skipped|started|aborted|successful|failed)\s*\]$`)
+	junitSource = lazyregexp.New(`^(Method|Class)Source \[className = '([^']*)'(?:, methodName = '([^']*)')?`)
+	junitMarks  = lazyregexp.New(` (✔|✘|↷|■|\[OK\]|\[X\]|\[S\]|\[A\])(?: (.*))?$`)
 )
 
 func (j *junitConsole) Idle() bool {

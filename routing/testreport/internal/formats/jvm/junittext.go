@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -50,14 +50,14 @@ const (
 )
 
 var (
-	junitTextVersion = multimatch.New(`^JUnit version \d[\w.-]*$`)
-	junitTextTime    = multimatch.New(`^Time: \d[\d.,]*$`)
-	junitTextOK      = multimatch.New(`^OK \((\d+) tests?\)$`)
-	junitTextTotals  = multimatch.New(`^Tests run: (\d+),  Failures: (\d+)(?:,  Errors: (\d+))?$`)
-	junitTextFailed  = multimatch.New(`^There (?:was|were) (\d+) (?:failure|error)s?:$`)
+	junitTextVersion = lazyregexp.New(`^JUnit version \d[\w.-]*$`)
+	junitTextTime    = lazyregexp.New(`^Time: \d[\d.,]*$`)
+	junitTextOK      = lazyregexp.New(`^OK \((\d+) tests?\)$`)
+	junitTextTotals  = lazyregexp.New(`^Tests run: (\d+),  Failures: (\d+)(?:,  Errors: (\d+))?$`)
+	junitTextFailed  = lazyregexp.New(`^There (?:was|were) (\d+) (?:failure|error)s?:$`)
 	// JUnit 3 writes the exception behind the name.
-	junitTextOld   = multimatch.New(`^(.+?)\(([\w.$]+)\)([\w$]+\.[\w.$]+(?:: .*)?)$`)
-	junitTextEntry = multimatch.New(`^(.+)\(([^()]+)\)$`)
+	junitTextOld   = lazyregexp.New(`^(.+?)\(([\w.$]+)\)([\w$]+\.[\w.$]+(?:: .*)?)$`)
+	junitTextEntry = lazyregexp.New(`^(.+)\(([^()]+)\)$`)
 )
 
 func (j *junitText) Idle() bool { return j.state == junitTextIdle }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -37,9 +37,9 @@ type cljConsole struct {
 }
 
 var (
-	cljFail = multimatch.New(`^(FAIL|ERROR) in (?:\((.+)\) )?\(([^()]*?):(-?\d+)\)$`)
-	cljRan  = multimatch.New(`^Ran (\d+) tests containing (\d+) assertions\.$`)
-	cljSum  = multimatch.New(`^(\d+) failures?, (\d+) errors?\.$`)
+	cljFail = lazyregexp.New(`^(FAIL|ERROR) in (?:\((.+)\) )?\(([^()]*?):(-?\d+)\)$`)
+	cljRan  = lazyregexp.New(`^Ran (\d+) tests containing (\d+) assertions\.$`)
+	cljSum  = lazyregexp.New(`^(\d+) failures?, (\d+) errors?\.$`)
 )
 
 func (c *cljConsole) Idle() bool {

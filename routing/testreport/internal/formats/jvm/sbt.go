@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -58,15 +58,15 @@ func (s *sbtConsole) reset() {
 }
 
 var (
-	scalaTotals = multimatch.New(`^Tests: succeeded (\d+), failed (\d+), canceled (\d+), ignored (\d+), pending (\d+)`)
-	sbtTotals   = multimatch.New(`^(Passed|Failed|Error): Total (\d+), Failed (\d+), Errors (\d+), Passed (\d+)(?:, (?:Skipped|Ignored|Canceled|Pending) \d+)*$`)
-	scalaPlace  = multimatch.New(`\(([\w$-]+\.scala):(\d+)\)`)
-	munitFail   = multimatch.New(`^==> X (\S.*?)  ?(\d+(?:\.\d+)?)s ?(.*)$`)
-	sbtJUnit    = multimatch.New(`^Test ([\w.$]+)\.([^.\s]\S*) failed: (.*?)(?:, took ([\d.]+)(?: sec|s))?$`)
-	utestFail   = multimatch.New(`^X ([\w.$]+(?:\.[^.]+)+) (\d+)ms ?$`)
-	sbtError    = multimatch.New(`^((?:[A-Za-z]:)?/[^:]+\.(?:scala|java|sbt|sc)):(\d+)(?::(\d+))?: (?:error: )?(.+)$`)
-	scala3Error = multimatch.New(`^-- (?:\[(E\d+)\] )?(.*?)(Error|Warning): (\S.*?):(\d+):(\d+) -*$`)
-	sbtTask     = multimatch.New(`^\((.+?)\) (.+)$`)
+	scalaTotals = lazyregexp.New(`^Tests: succeeded (\d+), failed (\d+), canceled (\d+), ignored (\d+), pending (\d+)`)
+	sbtTotals   = lazyregexp.New(`^(Passed|Failed|Error): Total (\d+), Failed (\d+), Errors (\d+), Passed (\d+)(?:, (?:Skipped|Ignored|Canceled|Pending) \d+)*$`)
+	scalaPlace  = lazyregexp.New(`\(([\w$-]+\.scala):(\d+)\)`)
+	munitFail   = lazyregexp.New(`^==> X (\S.*?)  ?(\d+(?:\.\d+)?)s ?(.*)$`)
+	sbtJUnit    = lazyregexp.New(`^Test ([\w.$]+)\.([^.\s]\S*) failed: (.*?)(?:, took ([\d.]+)(?: sec|s))?$`)
+	utestFail   = lazyregexp.New(`^X ([\w.$]+(?:\.[^.]+)+) (\d+)ms ?$`)
+	sbtError    = lazyregexp.New(`^((?:[A-Za-z]:)?/[^:]+\.(?:scala|java|sbt|sc)):(\d+)(?::(\d+))?: (?:error: )?(.+)$`)
+	scala3Error = lazyregexp.New(`^-- (?:\[(E\d+)\] )?(.*?)(Error|Warning): (\S.*?):(\d+):(\d+) -*$`)
+	sbtTask     = lazyregexp.New(`^\((.+?)\) (.+)$`)
 )
 
 func (s *sbtConsole) Idle() bool {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
@@ -411,9 +411,9 @@ type goalFailure struct {
 }
 
 var (
-	mavenPlace = multimatch.New(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.\w+):\[(\d+)(?:,(\d+))?\] (.+)$`)
-	mavenKt    = multimatch.New(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.kts?): \((\d+), (\d+)\) (.+)$`)
-	mavenScala = multimatch.New(`^(?:file://)?((?:[A-Za-z]:)?/[^\s:\[\]][^:\[\]]*\.scala):(\d+): (?:error: )?(.+)$`)
+	mavenPlace = lazyregexp.New(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.\w+):\[(\d+)(?:,(\d+))?\] (.+)$`)
+	mavenKt    = lazyregexp.New(`^(?:file://)?((?:[A-Za-z]:)?[^\s:\[\]][^:\[\]]*\.kts?): \((\d+), (\d+)\) (.+)$`)
+	mavenScala = lazyregexp.New(`^(?:file://)?((?:[A-Za-z]:)?/[^\s:\[\]][^:\[\]]*\.scala):(\d+): (?:error: )?(.+)$`)
 )
 
 // plugin reads the lines of level error and warning that are not of a test.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -49,13 +49,13 @@ func (x *xcConsole) reset() {
 }
 
 var (
-	xcCase   = multimatch.New(`^Test [Cc]ase '(.+?)' (started|passed|failed|skipped)(?: (?:at|on) .*?)?(?: \((\d+(?:\.\d+)?) seconds\))?\.?$`)
-	xcError  = multimatch.New(`^(\S.*?|<unknown>):(\d+): error: (-\[.+?\]|[\w.]+) : (.*)$`)
-	xcDiag   = multimatch.New(`^(/\S.*?\.(?:swift|m|mm|h|c|cpp)):(\d+):(\d+): (error|warning): (.+)$`)
-	xcSum    = multimatch.New(`^\s*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures? \((\d+) unexpected\) in `)
-	swIssue  = multimatch.New(`^\S+ +Test (.+?) recorded an issue(?: with (?:\d+ )?arguments? (.+?))? at (\S+?):(\d+)(?::(\d+))?: (.*)$`)
-	swResult = multimatch.New(`^\S+ +Test (.+?) (passed|failed|skipped)(?: after (\d+(?:\.\d+)?) seconds)?(?: with (\d+) (?:known )?issues?.*)?(?:: ".*")?\.?$`)
-	swRun    = multimatch.New(`^\S+ +Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed) after `)
+	xcCase   = lazyregexp.New(`^Test [Cc]ase '(.+?)' (started|passed|failed|skipped)(?: (?:at|on) .*?)?(?: \((\d+(?:\.\d+)?) seconds\))?\.?$`)
+	xcError  = lazyregexp.New(`^(\S.*?|<unknown>):(\d+): error: (-\[.+?\]|[\w.]+) : (.*)$`)
+	xcDiag   = lazyregexp.New(`^(/\S.*?\.(?:swift|m|mm|h|c|cpp)):(\d+):(\d+): (error|warning): (.+)$`)
+	xcSum    = lazyregexp.New(`^\s*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures? \((\d+) unexpected\) in `)
+	swIssue  = lazyregexp.New(`^\S+ +Test (.+?) recorded an issue(?: with (?:\d+ )?arguments? (.+?))? at (\S+?):(\d+)(?::(\d+))?: (.*)$`)
+	swResult = lazyregexp.New(`^\S+ +Test (.+?) (passed|failed|skipped)(?: after (\d+(?:\.\d+)?) seconds)?(?: with (\d+) (?:known )?issues?.*)?(?:: ".*")?\.?$`)
+	swRun    = lazyregexp.New(`^\S+ +Test run with (\d+) tests?(?: in \d+ suites?)? (passed|failed) after `)
 )
 
 func (x *xcConsole) Idle() bool {

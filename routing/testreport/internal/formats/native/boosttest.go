@@ -3,7 +3,7 @@ package native
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -35,10 +35,10 @@ type boostConsole struct {
 }
 
 var (
-	boostRunning = multimatch.New(`^Running (\d+) test cases?\.\.\.$`)
-	boostError   = multimatch.New(`^(.+?)\((\d+)\): (fatal error|error): in "([^"]+)": (.+)$`)
-	boostEnd     = multimatch.New(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
-	boostAbort   = multimatch.New(`^\*\*\* (?:The test module "(.*)" was aborted)`)
+	boostRunning = lazyregexp.New(`^Running (\d+) test cases?\.\.\.$`)
+	boostError   = lazyregexp.New(`^(.+?)\((\d+)\): (fatal error|error): in "([^"]+)": (.+)$`)
+	boostEnd     = lazyregexp.New(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
+	boostAbort   = lazyregexp.New(`^\*\*\* (?:The test module "(.*)" was aborted)`)
 )
 
 func (b *boostConsole) Idle() bool {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
@@ -28,8 +28,8 @@ func detectBoostXML(head []byte) int {
 
 // The two sides of "check a == b has failed [1 != 2]".
 var (
-	boostExpected = multimatch.New(`(?s) has failed \[.+? != (.+)\]`)
-	boostActual   = multimatch.New(`(?s) has failed \[(.+?) != .+\]`)
+	boostExpected = lazyregexp.New(`(?s) has failed \[.+? != (.+)\]`)
+	boostActual   = lazyregexp.New(`(?s) has failed \[(.+?) != .+\]`)
 )
 
 type boostXMLReader struct {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -41,8 +41,8 @@ type catchConsole struct {
 }
 
 var (
-	catchHost   = multimatch.New(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
-	catchFailed = multimatch.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
+	catchHost   = lazyregexp.New(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
+	catchFailed = lazyregexp.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
 )
 
 func (c *catchConsole) Idle() bool {

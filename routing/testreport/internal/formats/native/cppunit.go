@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
@@ -52,11 +52,11 @@ func hasTestRunParts(rest []byte) bool {
 }
 
 // uncaughtType is the type CppUnit gives of an exception that a test let through.
-var uncaughtType = multimatch.New(`(?m)^\s*-?\s*(?:uncaught exception of type|Uncaught exception of type)\s+(\S+)`)
+var uncaughtType = lazyregexp.New(`(?m)^\s*-?\s*(?:uncaught exception of type|Uncaught exception of type)\s+(\S+)`)
 
 var (
-	cppunitExpected = multimatch.New(`(?m)^\s*-\s*Expected\s*:(.*)$`)
-	cppunitActual   = multimatch.New(`(?m)^\s*-\s*Actual\s*:(.*)$`)
+	cppunitExpected = lazyregexp.New(`(?m)^\s*-\s*Expected\s*:(.*)$`)
+	cppunitActual   = lazyregexp.New(`(?m)^\s*-\s*Actual\s*:(.*)$`)
 )
 
 type cppunitReader struct {

@@ -3,7 +3,7 @@ package native
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
@@ -27,8 +27,8 @@ func detectQTest(head []byte) int {
 }
 
 var (
-	qtestExpected = multimatch.New(`(?m)^\s*(?:Expected|Baseline)\s+\(.*\)\s*:(.*)$`)
-	qtestActual   = multimatch.New(`(?m)^\s*Actual\s+\(.*\)\s*:(.*)$`)
+	qtestExpected = lazyregexp.New(`(?m)^\s*(?:Expected|Baseline)\s+\(.*\)\s*:(.*)$`)
+	qtestActual   = lazyregexp.New(`(?m)^\s*Actual\s+\(.*\)\s*:(.*)$`)
 )
 
 type qtestReader struct{ *xmlstream.Doc }

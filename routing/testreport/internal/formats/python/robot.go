@@ -3,7 +3,7 @@ package python
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
@@ -41,7 +41,7 @@ type robotResult struct {
 	text         []string
 }
 
-var robotTotals = multimatch.New(`^(\d+)(?: critical)? tests?(?: total)?, (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$`)
+var robotTotals = lazyregexp.New(`^(\d+)(?: critical)? tests?(?: total)?, (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$`)
 
 func (r *robotConsole) Idle() bool {
 	return !r.rule && !r.open && r.last == nil && r.head == ""

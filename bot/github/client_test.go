@@ -47,9 +47,9 @@ func (c *clock) total() (d time.Duration) {
 	return d
 }
 
-// world is a repository of the bench and a Hub that acts on it.
+// world is a repository of the emulator and a Client that acts on it.
 type world struct {
-	*Hub
+	*Client
 	b     *e2e.Bench
 	repo  *e2e.Repo
 	r     Repo
@@ -68,7 +68,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	b := e2e.Start(t)
 	repo := b.NewRepo(t, files)
 	w := &world{b: b, repo: repo, r: Repo{repo.Owner, repo.Name}, view: repo.View(), clock: &clock{}}
-	w.Hub = w.as(t, b.AppToken(t, e2e.SwitchbackAppID, repo, nil), e2e.SwitchbackBot)
+	w.Client = w.as(t, b.AppToken(t, e2e.SwitchbackAppID, repo, nil), e2e.SwitchbackBot)
 	t.Cleanup(func() {
 		for _, v := range w.view.Violations() {
 			t.Errorf("violation: %s", v)
@@ -77,7 +77,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	return w
 }
 
-func (w *world) as(t *testing.T, token, login string) *Hub {
+func (w *world) as(t *testing.T, token, login string) *Client {
 	t.Helper()
 	o := options(w.clock, w.b.URL, token)
 	o.Login = login

@@ -18,9 +18,9 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// told runs a Hub until the test ends, or until what is returned is called.
-func told(t *testing.T, f *eventstream.Feed) (*eventstream.Hub, func()) {
-	h := eventstream.NewHub(f, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
+// told runs a Broadcaster until the test ends, or until what is returned is called.
+func told(t *testing.T, f *eventstream.Feed) (*eventstream.Broadcaster, func()) {
+	h := eventstream.NewBroadcaster(f, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
 	h.Keep(600)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -40,14 +40,14 @@ func add(t *testing.T, f *eventstream.Feed, list []sample.Stream) {
 
 // Those who come late, go and come again are told everything once and in order; who
 // does not take it is let go, and holds up nobody (S2-85).
-func TestHub(t *testing.T) {
+func TestBroadcaster(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
 		f := eventstream.New(db)
 		h, end := told(t, f)
 		made := streams(40)
 		add(t, f, made[:20])
-		slow, err := h.Join(t.Context(), 0)
+		slow, err := h.Subscribe(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestHub(t *testing.T) {
 			listening.Go(func() {
 				after, n := int64(0), 0
 				for n < total {
-					c, err := h.Join(t.Context(), after)
+					c, err := h.Subscribe(t.Context(), after)
 					if err != nil {
 						t.Error(err)
 						return
@@ -83,7 +83,7 @@ func TestHub(t *testing.T) {
 					if c.At() != after {
 						t.Errorf("at %d, told up to %d", c.At(), after)
 					}
-					c.Leave()
+					c.Unsubscribe()
 				}
 				if n != total {
 					t.Errorf("told %d of %d", n, total)
@@ -92,7 +92,7 @@ func TestHub(t *testing.T) {
 		}
 		listening.Wait()
 		for err == nil { // up to the present, then no more
-			var list []eventstream.Told
+			var list []eventstream.Encoded
 			if list, err = slow.Next(t.Context(), over()); len(list) == 0 {
 				break
 			}
@@ -112,12 +112,12 @@ func TestHub(t *testing.T) {
 		if list, err := slow.Next(t.Context(), nil); !errors.Is(err, eventstream.ErrSlow) || slow.At() != at {
 			t.Errorf("%d events, %v, want %v", len(list), err, eventstream.ErrSlow)
 		}
-		slow.Leave()
-		slow.Leave()
-		if n := h.Clients(); n != 0 {
+		slow.Unsubscribe()
+		slow.Unsubscribe()
+		if n := h.Subscribers(); n != 0 {
 			t.Errorf("%d clients", n)
 		}
-		c, err := h.Join(t.Context(), eventstream.Now)
+		c, err := h.Subscribe(t.Context(), eventstream.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,18 +144,18 @@ func renamed(s sample.Stream, key string) sample.Stream {
 	return s
 }
 
-// waitFor returns when the Hub has read all of the feed.
-func waitFor(t *testing.T, h *eventstream.Hub, f *eventstream.Feed) {
+// waitFor returns when the Broadcaster has read all of the feed.
+func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Feed) {
 	t.Helper()
 	last, err := f.Last(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := h.Join(t.Context(), last-1)
+	c, err := h.Subscribe(t.Context(), last-1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Leave()
+	defer c.Unsubscribe()
 	for c.At() < last {
 		if _, err := c.Next(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestPrune(t *testing.T) {
 		}
 		h, _ := told(t, f)
 		for after, astray := range map[int64]bool{0: false, last: false, last + 1: true} {
-			c, err := h.Join(t.Context(), after)
+			c, err := h.Subscribe(t.Context(), after)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestPrune(t *testing.T) {
 			if list, err := c.Next(t.Context(), over()); err != nil || c.At() != last || after >= last && len(list) > 0 {
 				t.Errorf("after %d: %d events, at %d, %v", after, len(list), c.At(), err)
 			}
-			c.Leave()
+			c.Unsubscribe()
 		}
 	})
 }
@@ -225,7 +225,7 @@ func TestReplicas(t *testing.T) {
 	for _, events := range want(t, made) {
 		total += len(events)
 	}
-	var hubs []*eventstream.Hub
+	var hubs []*eventstream.Broadcaster
 	var f *eventstream.Feed
 	var running sync.WaitGroup
 	for range 2 {
@@ -243,7 +243,7 @@ func TestReplicas(t *testing.T) {
 	}
 	var ids [][]int64
 	for _, h := range hubs {
-		c, err := h.Join(t.Context(), 0)
+		c, err := h.Subscribe(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestReplicas(t *testing.T) {
 				got = append(got, e.ID)
 			}
 		}
-		c.Leave()
+		c.Unsubscribe()
 		ids = append(ids, got)
 	}
 	if !slices.Equal(ids[0], ids[1]) {

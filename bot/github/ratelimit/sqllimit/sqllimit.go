@@ -1,5 +1,5 @@
-// Package sqllimit keeps rations in the App's database, for all processes that
-// share it and for those that come after them.
+// Package sqllimit stores the rate limit state in the App's database, for all processes that share
+// it.
 package sqllimit
 
 import (
@@ -18,29 +18,29 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Line is the migrations of the table that Keeper keeps its state in.
+// Line returns the migrations of the table that Store uses.
 func Line() database.Line {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	return database.Line{Name: "ration", Files: files}
+	return database.Line{Name: "ratelimit", Files: files}
 }
 
-// patience bounds one update: who cannot ask does not send.
+// patience bounds one update.
 const patience = 5 * time.Second
 
-// Keeper keeps one State in a database that Line was brought to.
-type Keeper struct {
+// Store keeps one State in a database to which the migrations of Line were applied.
+type Store struct {
 	DB   *database.DB
 	Name string // of the State, e.g. the installation
 }
 
-var _ ratelimit.Keeper = Keeper{}
+var _ ratelimit.Store = Store{}
 
-// Update implements ration.Keeper. The clock is PostgreSQL's, or this process's
-// where it has the SQLite file for itself.
-func (k Keeper) Update(ctx context.Context, step func(time.Time, *ratelimit.State)) error {
+// Update implements ratelimit.Store. The clock is PostgreSQL's, or this process's with SQLite,
+// whose file no other process uses.
+func (k Store) Update(ctx context.Context, step func(time.Time, *ratelimit.State)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := k.DB.Tx(ctx, func(tx *sql.Tx) error {
@@ -48,7 +48,7 @@ func (k Keeper) Update(ctx context.Context, step func(time.Time, *ratelimit.Stat
 		if err != nil {
 			return err
 		}
-		// After the lock: the one before may have waited for its own.
+		// Read the clock after the lock, for which this update may have waited.
 		now := time.Now()
 		if k.DB.Kind == database.Postgres {
 			if err := tx.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
@@ -64,7 +64,7 @@ func (k Keeper) Update(ctx context.Context, step func(time.Time, *ratelimit.Stat
 		if err != nil || string(after) == before {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE ration SET state = $2 WHERE name = $1", k.Name, string(after))
+		_, err = tx.ExecContext(ctx, "UPDATE rate_limit SET state = $2 WHERE name = $1", k.Name, string(after))
 		return err
 	})
 	if err != nil {
@@ -73,10 +73,10 @@ func (k Keeper) Update(ctx context.Context, step func(time.Time, *ratelimit.Stat
 	return nil
 }
 
-// lock returns the state of this name as it is until the transaction ends.
-// SQLite has locked the whole file by then.
-func (k Keeper) lock(ctx context.Context, tx *sql.Tx) (state string, err error) {
-	read := "SELECT state FROM ration WHERE name = $1"
+// lock reads the state and locks it until the transaction ends. SQLite has locked the whole file by
+// then.
+func (k Store) lock(ctx context.Context, tx *sql.Tx) (state string, err error) {
+	read := "SELECT state FROM rate_limit WHERE name = $1"
 	if k.DB.Kind == database.Postgres {
 		read += " FOR UPDATE"
 	}
@@ -84,7 +84,7 @@ func (k Keeper) lock(ctx context.Context, tx *sql.Tx) (state string, err error) 
 	if err != sql.ErrNoRows {
 		return state, err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO ration (name, state) VALUES ($1, '{}') ON CONFLICT (name) DO NOTHING", k.Name); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO rate_limit (name, state) VALUES ($1, '{}') ON CONFLICT (name) DO NOTHING", k.Name); err != nil {
 		return "", err
 	}
 	err = tx.QueryRowContext(ctx, read, k.Name).Scan(&state)

@@ -1,10 +1,10 @@
-// Package github is the only room that knows GitHub's API. It reads runs, logs,
-// artifacts, pull requests and files, and it brings comments, checks, labels
-// and issues to a wanted state: each effect reads live state first and writes
-// only the difference, so doing it again changes nothing.
+// Package github is the only package that imports go-github. It reads runs, logs, artifacts, pull
+// requests and files, and it brings comments, checks, labels and issues to a wanted state: each
+// write reads the live state first and sends only the difference, so that repeating it changes
+// nothing.
 //
-// Every error it returns can be asked Verdict: later (and when), gone, fail or
-// read-only. No error and no log line holds a token or a signed address.
+// Every error has advice (see bot/advice): try again later (and when), gone, failed or read-only.
+// No error and no log line contains a token or a signed URL.
 package github
 
 import (
@@ -28,35 +28,34 @@ import (
 // DefaultURL is the API of github.com.
 const DefaultURL = "https://api.github.com"
 
-// Options says whom a Hub speaks to and as whom. The zero value speaks to
-// github.com without a token.
+// Options configure a Client. The zero value sends requests to github.com without a token.
 type Options struct {
 	Token   string
 	BaseURL string       // GITHUB_API_URL; "" means DefaultURL
 	HTTP    *http.Client // its Transport carries API requests, e.g. one that signs them for an installation
-	Storage *http.Client // fetches what the API redirects to; it must add no credentials
+	Storage *http.Client // downloads from where the API redirects to; it must add no credentials
 	Login   string       // the bot's own login, if known
-	Former  []string     // logins under which the bot posted before: those posts are its own still
+	Former  []string     // earlier logins of the bot, whose posts it still owns
 
-	// Tokens gives the token of each request in Token's place: one that ends
-	// and is made anew. An error of it that is an *Error is returned as it is.
+	// Tokens returns the token of each request, instead of Token, where tokens expire and are
+	// renewed. An *Error that it returns is passed on unchanged.
 	Tokens func(context.Context) (string, error)
-	// CacheBytes is how much of what was read is kept to ask GitHub only if it
-	// changed, which costs nothing of the rate limit; 0 means nothing.
+	// CacheBytes is the size of the cache for conditional requests, which do not count against the
+	// rate limit if nothing changed; 0 disables it.
 	CacheBytes int
-	// Observe is told of each answer of the API. It must not block.
+	// Observe is called with each response of the API. It must not block.
 	Observe func(Answer)
 
-	// Ration says whether anything may be sent, for all who speak as this identity;
-	// nil means that this Hub is alone. Holder names this process among them.
-	Ration ratelimit.Keeper
+	// Budget is the rate limit state that all processes with this identity share; nil means that
+	// this Client is the only one. Holder names this process among them.
+	Budget ratelimit.Store
 	Holder string
-	Rates  ratelimit.Limits // what may be sent, but for the interval; zero means GitHub's
+	Rates  ratelimit.Limits // except for the interval; zero means GitHub's
 
 	ContentInterval time.Duration // between two writes; 0 means 1 s, negative none
 	MaxWait         time.Duration // for a rate limit, per request; 0 means 2 min
 	Limits          Limits        // of artifacts
-	IssueLabel      string        // all issues of the bot have it; "" means "switchback"
+	IssueLabel      string        // the label of all issues of the bot; "" means "switchback"
 	IssueCap        int           // new issues in an hour; 0 means 20
 
 	Now   func() time.Time
@@ -64,9 +63,9 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Hub speaks to GitHub as one identity. It is safe for concurrent use; its
-// writes go out one at a time. Make one per installation and keep it.
-type Hub struct {
+// Client is a GitHub client with one identity. It is safe for concurrent use; its writes are sent
+// one at a time. Use one per installation.
+type Client struct {
 	o       Options
 	gh      *github.Client
 	tr      *transport
@@ -75,15 +74,15 @@ type Hub struct {
 	mu     sync.Mutex
 	login  string
 	labels map[string]bool // "owner/name\x00label": seen to exist
-	filed  []time.Time     // when issues were made
+	filed  []time.Time     // when issues were created
 }
 
-// New returns a Hub. It sends nothing yet.
-func New(o Options) (*Hub, error) {
+// New returns a Client. It sends no request.
+func New(o Options) (*Client, error) {
 	o.BaseURL = strings.TrimRight(cmp.Or(o.BaseURL, DefaultURL), "/") + "/"
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("hub: %q is not the address of an API", o.BaseURL)
+		return nil, fmt.Errorf("github: %q is not the address of an API", o.BaseURL)
 	}
 	o = withDefaults(o)
 	rt := plainTransport()
@@ -93,8 +92,8 @@ func New(o Options) (*Hub, error) {
 	if o.CacheBytes > 0 {
 		rt = newUnchanged(rt, o.CacheBytes)
 	}
-	h := &Hub{o: o, login: o.Login, labels: map[string]bool{}, storage: o.Storage}
-	h.tr = &transport{base: rt, api: base, token: o.Token, tokens: o.Tokens, observe: o.Observe, gov: newGovernor(o), maxWait: o.MaxWait, now: o.Now, sleep: o.Sleep, log: o.Log}
+	h := &Client{o: o, login: o.Login, labels: map[string]bool{}, storage: o.Storage}
+	h.tr = &transport{base: rt, api: base, token: o.Token, tokens: o.Tokens, observe: o.Observe, limiter: newRateLimiter(o), maxWait: o.MaxWait, now: o.Now, sleep: o.Sleep, log: o.Log}
 	h.gh = github.NewClient(&http.Client{Transport: h.tr, CheckRedirect: h.tr.redirect})
 	h.gh.BaseURL, h.gh.UserAgent = base, "switchback"
 	return h, nil
@@ -119,16 +118,17 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// plainTransport gives up on a server that takes a request and does not answer.
+// plainTransport returns a transport that times out if a server accepts a request and does not
+// respond.
 func plainTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = time.Minute
 	return t
 }
 
-// Client returns the go-github client under the Hub, with its governor and
-// its token, for the ledger's branch. Errors of it are to be passed to Wrap.
-func (h *Hub) Client() *github.Client { return h.gh }
+// API returns the underlying go-github client, with this Client's token and rate limiter. The
+// ledger on a branch uses it. Pass its errors to Wrap.
+func (h *Client) API() *github.Client { return h.gh }
 
 // Repo names a repository.
 type Repo struct{ Owner, Name string }
@@ -141,7 +141,7 @@ var repoName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9
 func ParseRepo(s string) (Repo, error) {
 	m := repoName.FindStringSubmatch(s)
 	if m == nil || m[2] == "." || m[2] == ".." {
-		return Repo{}, fmt.Errorf("hub: %q is not owner/name", s)
+		return Repo{}, fmt.Errorf("github: %q is not owner/name", s)
 	}
 	return Repo{m[1], m[2]}, nil
 }

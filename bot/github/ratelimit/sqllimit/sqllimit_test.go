@@ -34,9 +34,9 @@ func open(t *testing.T, url string) *database.DB {
 }
 
 // keepers returns three keepers of one State, as three processes have them.
-func keepers(t *testing.T) map[string][]ratelimit.Keeper {
+func keepers(t *testing.T) map[string][]ratelimit.Store {
 	t.Helper()
-	alone := &ratelimit.Local{}
+	alone := &ratelimit.LocalStore{}
 	file, err := database.OpenFile(t.Context(), filepath.Join(t.TempDir(), "x.db"), true)
 	if err == nil {
 		t.Cleanup(func() { _ = file.Close() })
@@ -46,11 +46,11 @@ func keepers(t *testing.T) map[string][]ratelimit.Keeper {
 		t.Fatal(err)
 	}
 	url := pgtest.URL(t)
-	out := map[string][]ratelimit.Keeper{}
+	out := map[string][]ratelimit.Store{}
 	for range 3 {
 		out["one process"] = append(out["one process"], alone)
-		out["SQLite"] = append(out["SQLite"], sqllimit.Keeper{DB: file, Name: "a"})
-		out["PostgreSQL"] = append(out["PostgreSQL"], sqllimit.Keeper{DB: open(t, url), Name: "a"})
+		out["SQLite"] = append(out["SQLite"], sqllimit.Store{DB: file, Name: "a"})
+		out["PostgreSQL"] = append(out["PostgreSQL"], sqllimit.Store{DB: open(t, url), Name: "a"})
 	}
 	return out
 }
@@ -71,9 +71,9 @@ func TestTogether(t *testing.T) {
 				wg.Go(func() {
 					for range 7 { // each of the three: more than the longer rate has
 						for {
-							var l ratelimit.Leave
+							var l ratelimit.Grant
 							if err := k.Update(t.Context(), func(now time.Time, s *ratelimit.State) {
-								l = s.Write(now, limits, ratelimit.Ask{Holder: holder, InUse: 1, Content: true})
+								l = s.Write(now, limits, ratelimit.Request{Holder: holder, InUse: 1, Content: true})
 							}); err != nil {
 								t.Error(err)
 								return
@@ -88,7 +88,7 @@ func TestTogether(t *testing.T) {
 							t.Errorf("%d write at once", writing)
 						}
 						writes = append(writes, time.Now())
-						points[time.Now()] += ratelimit.WritePoints
+						points[time.Now()] += ratelimit.WriteTokens
 						writing--
 						mu.Unlock()
 						if err := k.Update(t.Context(), func(now time.Time, s *ratelimit.State) { s.Done(now, limits, holder) }); err != nil {
@@ -123,19 +123,19 @@ func TestShared(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := all[1].Update(ctx, func(now time.Time, s *ratelimit.State) {
-				if l := s.Read(now, limits, ratelimit.Ask{Holder: "b", Want: 1}); l.Wait < 59*time.Minute || l.Points != 0 {
+				if l := s.Read(now, limits, ratelimit.Request{Holder: "b", Want: 1}); l.Wait < 59*time.Minute || l.Tokens != 0 {
 					t.Errorf("%+v", l)
 				}
 			}); err != nil {
 				t.Fatal(err)
 			}
-			k, ok := all[2].(sqllimit.Keeper)
+			k, ok := all[2].(sqllimit.Store)
 			if !ok {
 				return // it has no name
 			}
 			k.Name = "b"
 			if err := k.Update(ctx, func(now time.Time, s *ratelimit.State) {
-				if l := s.Read(now, limits, ratelimit.Ask{Holder: "c", Want: 1}); l.Wait != 0 || l.Points != 1 {
+				if l := s.Read(now, limits, ratelimit.Request{Holder: "c", Want: 1}); l.Wait != 0 || l.Tokens != 1 {
 					t.Errorf("%+v", l)
 				}
 			}); err != nil {
@@ -191,7 +191,7 @@ func TestUnreachable(t *testing.T) {
 	db := open(t, pgtest.URL(t))
 	_ = db.Close()
 	asked := false
-	err := sqllimit.Keeper{DB: db, Name: "installation 7"}.Update(t.Context(), func(time.Time, *ratelimit.State) { asked = true })
+	err := sqllimit.Store{DB: db, Name: "installation 7"}.Update(t.Context(), func(time.Time, *ratelimit.State) { asked = true })
 	if err == nil || asked || !strings.Contains(err.Error(), "installation 7") {
 		t.Errorf("%v, %v", err, asked)
 	}
@@ -199,13 +199,13 @@ func TestUnreachable(t *testing.T) {
 
 const child = "SWITCHBACK_RATION_CHILD"
 
-// A process that is killed while it has the turn has it for a moment longer, and
+// A process that is killed while it holds the write lease holds it for a moment longer, and
 // what it may have sent counts.
-func TestKilledWithTheTurn(t *testing.T) {
-	take := func(ctx context.Context, url, holder string) (l ratelimit.Leave, sent int) {
+func TestKilledWithWriteLease(t *testing.T) {
+	take := func(ctx context.Context, url, holder string) (l ratelimit.Grant, sent int) {
 		t.Helper()
-		if err := (sqllimit.Keeper{DB: open(t, url), Name: "a"}).Update(ctx, func(now time.Time, s *ratelimit.State) {
-			l = s.Write(now, limits, ratelimit.Ask{Holder: holder, InUse: 1, Content: true})
+		if err := (sqllimit.Store{DB: open(t, url), Name: "a"}).Update(ctx, func(now time.Time, s *ratelimit.State) {
+			l = s.Write(now, limits, ratelimit.Request{Holder: holder, InUse: 1, Content: true})
 			sent = len(s.Content)
 		}); err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestKilledWithTheTurn(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	open(t, url)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledWithTheTurn$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledWithWriteLease$")
 	cmd.Env = append(os.Environ(), child+"="+url)
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// bell wakes all who wait for it.
-type bell struct {
+// notifier wakes all goroutines that wait for a change.
+type notifier struct {
 	mu sync.Mutex
 	c  chan struct{}
 }
 
-func newBell() *bell { return &bell{c: make(chan struct{})} }
+func newNotifier() *notifier { return &notifier{c: make(chan struct{})} }
 
-// rung returns what is closed when the bell is rung the next time.
-func (b *bell) rung() <-chan struct{} {
+// next returns a channel that is closed by the next call of notify.
+func (b *notifier) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.c
 }
 
-func (b *bell) ring() {
+func (b *notifier) notify() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.c)

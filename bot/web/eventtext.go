@@ -49,7 +49,7 @@ func told(e activity.Event) string {
 		x := read[plan.Message](e)
 		return fmt.Sprintf("%s: a message from %s to %s", e.Port, last(x.From), last(x.To))
 	case activity.EscalationNew:
-		return fmt.Sprintf("%s opens an escalation: %s", e.Port, read[plan.Escalation](e).Title)
+		return fmt.Sprintf("%s asks a maintainer: %s", e.Port, read[plan.Escalation](e).Title)
 	case activity.EscalationResolved:
 		return fmt.Sprintf("%s: %s answered", e.Port, read[plan.Escalation](e).ResolvedBy)
 	case activity.FeedbackChanged:

@@ -17,7 +17,7 @@ import (
 )
 
 // posts writes to h and returns its error.
-func posts(h *Hub) error {
+func posts(h *Client) error {
 	_, _, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	return err
 }
@@ -30,7 +30,7 @@ func created(w http.ResponseWriter, _ *http.Request) {
 func TestGovernorHour(t *testing.T) {
 	t.Parallel()
 	c := &clock{still: time.Now()}
-	h := fakeHub(t, c, created)
+	h := fakeClient(t, c, created)
 	for i := range 500 {
 		if i == 80 && c.total() != 0 {
 			t.Errorf("waited %v for the first %d", c.total(), i)
@@ -51,11 +51,11 @@ func TestGovernorHour(t *testing.T) {
 			last = after
 		}
 	}
-	if after := wantKind(t, h.Room(t.Context()), advice.Later); after < 30*time.Minute {
-		t.Errorf("room after %v", after)
+	if after := wantKind(t, h.CheckWriteBudget(t.Context()), advice.Later); after < 30*time.Minute {
+		t.Errorf("a write is possible after %v", after)
 	}
-	if _, err := h.Desk(t.Context()); err == nil {
-		t.Error("the desk is open")
+	if _, err := h.EnterWriteQueue(t.Context()); err == nil {
+		t.Error("the write queue is open")
 	}
 	// What starts something creates no content, nor does what takes away.
 	if err := h.RerunFailed(t.Context(), repo, 1); err != nil {
@@ -84,7 +84,7 @@ func TestGovernorPoints(t *testing.T) {
 	t.Parallel()
 	c := &clock{still: time.Now()}
 	begun := c.now()
-	h := fakeHub(t, c, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id":1}`) })
+	h := fakeClient(t, c, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id":1}`) })
 	for i := range 901 {
 		if _, err := h.Run(t.Context(), repo, 1, 0); err != nil {
 			t.Fatalf("read %d: %v", i, err)
@@ -100,7 +100,7 @@ func TestGovernorAtOnce(t *testing.T) {
 	t.Parallel()
 	var under, most atomic.Int32
 	enough := make(chan struct{})
-	h := fakeHub(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) {
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) {
 		n := under.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
@@ -129,7 +129,7 @@ func TestGovernorAtOnce(t *testing.T) {
 	}
 }
 
-// away is a ration that cannot be asked.
+// away is a budget that cannot be reached.
 type away struct{ err error }
 
 func (k away) Update(context.Context, func(time.Time, *ratelimit.State)) error { return k.err }
@@ -137,11 +137,11 @@ func (k away) Update(context.Context, func(time.Time, *ratelimit.State)) error {
 func TestGovernorCannotAsk(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int32
-	h := fakeHub(t, &clock{}, func(http.ResponseWriter, *http.Request) { sent.Add(1) }, func(o *Options) {
-		o.Ration = away{errors.New("no connection to")}
+	h := fakeClient(t, &clock{}, func(http.ResponseWriter, *http.Request) { sent.Add(1) }, func(o *Options) {
+		o.Budget = away{errors.New("no connection to")}
 	})
 	_, err := h.Run(t.Context(), repo, 1, 0)
-	for _, err := range []error{err, posts(h), h.Room(t.Context())} {
+	for _, err := range []error{err, posts(h), h.CheckWriteBudget(t.Context())} {
 		if after := wantKind(t, err, advice.Later); after < time.Second {
 			t.Errorf("%v, %v", after, err)
 		}
@@ -155,9 +155,9 @@ func TestGovernorCannotAsk(t *testing.T) {
 func TestGovernorShared(t *testing.T) {
 	t.Parallel()
 	c := &clock{still: time.Now()}
-	shared := &ratelimit.Local{Now: c.now}
-	as := func(name string, f http.HandlerFunc) *Hub {
-		return fakeHub(t, c, f, func(o *Options) { o.Ration, o.Holder, o.MaxWait = shared, name, time.Second })
+	shared := &ratelimit.LocalStore{Now: c.now}
+	as := func(name string, f http.HandlerFunc) *Client {
+		return fakeClient(t, c, f, func(o *Options) { o.Budget, o.Holder, o.MaxWait = shared, name, time.Second })
 	}
 	one := as("one", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "600")
@@ -166,35 +166,35 @@ func TestGovernorShared(t *testing.T) {
 	other := as("other", func(http.ResponseWriter, *http.Request) { t.Error("sent") })
 	wantKind(t, posts(one), advice.Later)
 	_, err := other.Run(t.Context(), repo, 1, 0)
-	for _, err := range []error{err, posts(other), other.Room(t.Context())} {
+	for _, err := range []error{err, posts(other), other.CheckWriteBudget(t.Context())} {
 		if after := wantKind(t, err, advice.Later); after < 599*time.Second {
 			t.Errorf("after %v: %v", after, err)
 		}
 	}
 }
 
-// One at a time is at the desk, and not before a write may go out.
-func TestDesk(t *testing.T) {
+// One caller at a time is in the write queue, and not before the limits allow a write.
+func TestWriteQueue(t *testing.T) {
 	t.Parallel()
 	c := &clock{still: time.Now()}
-	h := fakeHub(t, c, created, func(o *Options) { o.ContentInterval = 3 * time.Second })
+	h := fakeClient(t, c, created, func(o *Options) { o.ContentInterval = 3 * time.Second })
 	if err := posts(h); err != nil || h.Busy() {
 		t.Fatal(err, h.Busy())
 	}
-	leave, err := h.Desk(t.Context())
+	leave, err := h.EnterWriteQueue(t.Context())
 	if err != nil || c.total() != 3*time.Second {
 		t.Fatalf("%v after %v", err, c.total())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := h.Desk(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("two are at the desk: %v", err)
+	if _, err := h.EnterWriteQueue(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("two callers are in the write queue: %v", err)
 	}
 	if err := posts(h); err != nil || c.total() != 3*time.Second {
 		t.Errorf("%v, waited %v", err, c.total())
 	}
 	leave()
-	if leave, err = h.Desk(t.Context()); err != nil {
+	if leave, err = h.EnterWriteQueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	leave()

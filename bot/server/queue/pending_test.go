@@ -13,26 +13,26 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-func TestLane(t *testing.T) {
+func TestSerializationKey(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, p place) {
 		s := p.opened(t)
-		for i, lane := range []string{"5#1", "5#1", "5#2", "5#1", ""} {
+		for i, key := range []string{"5#1", "5#1", "5#2", "5#1", ""} {
 			d := delivery(string(rune('a'+i)), 5000*i)
-			d.Lane, d.ReceivedAt = lane, at.Add(time.Duration(-i)*time.Second)
+			d.Key, d.ReceivedAt = key, at.Add(time.Duration(-i)*time.Second)
 			if i == 3 {
 				d.Event = "issues"
 			}
 			accept(t, s, d)
 		}
 		ids := func(n int) string {
-			list, err := s.Lane(t.Context(), "5#1", "workflow_run", n)
+			list, err := s.PendingWithKey(t.Context(), "5#1", "workflow_run", n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var out []string
 			for _, d := range list {
-				if d.Lane != "5#1" || !strings.HasPrefix(string(d.Payload), "{\x00}ü") {
+				if d.Key != "5#1" || !strings.HasPrefix(string(d.Payload), "{\x00}ü") {
 					t.Errorf("%+v", d)
 				}
 				out = append(out, d.ID)
@@ -53,7 +53,7 @@ func TestLane(t *testing.T) {
 		}
 		worked := make(chan string, 9)
 		start(t, s, queue.Work{Handle: func(_ context.Context, d queue.Delivery) error {
-			worked <- d.ID + d.Lane
+			worked <- d.ID + d.Key
 			return nil
 		}})
 		for _, id := range []string{"a", "b", "c", "d", "e"} {
@@ -71,7 +71,7 @@ func TestLane(t *testing.T) {
 	})
 }
 
-func TestVerdictPoison(t *testing.T) {
+func TestAdviceDeadLetter(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, p place) {
 		s := p.opened(t)
@@ -81,7 +81,7 @@ func TestVerdictPoison(t *testing.T) {
 			Handle: func(context.Context, queue.Delivery) error { tries <- 1; return errors.New("no JSON") },
 			Advise: func(error) advice.Advice { return advice.Advice{Kind: advice.Invalid, After: 0} },
 		})
-		st := reaches(t, s, "a", queue.Poison)
+		st := reaches(t, s, "a", queue.DeadLetter)
 		if st.Error != "no JSON" || len(tries) != 1 {
 			t.Errorf("%+v after %d tries", st, len(tries))
 		}
@@ -89,7 +89,7 @@ func TestVerdictPoison(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if list, err := beside.List(t.Context(), queue.Poison, 9); err != nil || len(list) != 1 {
+		if list, err := beside.List(t.Context(), queue.DeadLetter, 9); err != nil || len(list) != 1 {
 			t.Errorf("%v %v", list, err)
 		}
 		if err := beside.Again(t.Context(), "a"); err != nil {
