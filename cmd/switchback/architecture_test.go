@@ -27,10 +27,13 @@ type source struct {
 }
 
 // test reports whether s is a test or belongs to a package that only tests use, such as
-// corpustest.
+// corpustest. No other package may import one.
 func (s source) test() bool {
 	return strings.HasSuffix(s.file, "_test.go") || strings.HasSuffix(s.pkg, "test")
 }
+
+// testPrograms measure the program and use what supports tests.
+var testPrograms = []string{"internal/load"}
 
 // An importRule returns why a file must not import a package, "" if it may.
 type importRule func(s source, imported string) string
@@ -46,9 +49,12 @@ var importRules = []importRule{
 		return ""
 	},
 	func(s source, in string) string {
-		// Helpers of text that import nothing of this module have no part in a decision.
-		if s.pkg == "routing" && within(in, "routing") && !slices.Contains([]string{"routing/truncate"}, in) && !s.test() {
+		// routing/truncate depends on no package of the module, so it may be below routing.
+		if s.pkg == "routing" && within(in, "routing") && in != "routing/truncate" && !s.test() {
 			return "routing imports none of its subpackages"
+		}
+		if s.pkg == "routing/truncate" && (within(in, "routing") || within(in, "bot") || within(in, "cmd")) && !s.test() {
+			return "routing imports it, so it must not depend on the module"
 		}
 		return ""
 	},
@@ -99,6 +105,13 @@ func violations(files []source) []string {
 			}
 		}
 	}
+	for _, s := range files {
+		for _, in := range s.imports {
+			if (within(in, "routing") || within(in, "bot")) && strings.HasSuffix(in, "test") && !s.test() && !slices.Contains(testPrograms, s.pkg) {
+				say(s, "imports %s: only tests may use a package that supports tests", in)
+			}
+		}
+	}
 	for _, c := range importCycles(files) {
 		out = append(out, "import cycle: "+c)
 	}
@@ -115,9 +128,6 @@ func importCycles(files []source) []string {
 			edges[s.pkg] = map[string]bool{}
 		}
 		for _, in := range s.imports {
-			if s.test() && strings.Contains(s.pkg, "/internal/") {
-				continue // an internal package is tested through the package that it is part of
-			}
 			if in != s.pkg && within(s.pkg, "routing") && within(in, "routing") {
 				edges[s.pkg][in] = true
 			}
@@ -244,6 +254,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"routing/x.go", "package routing\nimport _ \"" + modulePath + "routing/plan\"", "routing imports none"},
 		{"bot/render/x.go", "package render\nimport _ \"github.com/google/go-github/v60/github\"", "only bot/github"},
 		{"cmd/switchback/x.go", "package main\nimport _ \"github.com/google/go-github/v99/github\"", "only bot/github"},
+		{"routing/truncate/x.go", "package truncate\nimport _ \"" + modulePath + "routing/plan\"", "must not depend on the module"},
 		{"routing/x.go", "package routing\nimport _ \"net\"", "routing uses no network"},
 		{"routing/plan/x.go", "package plan\nimport _ \"net/http\"", "routing uses no network"},
 		{"routing/plan/x.go", "package plan\nimport _ \"os\"", "routing uses no network"},
@@ -252,6 +263,7 @@ func TestArchitectureRules(t *testing.T) {
 		{"routing/x.go", "package routing\nimport clk \"time\"\nvar t = clk.Now", "line 3 reads the clock"},
 		{"bot/util/x.go", "package util", `"util"`},
 		{"bot/x/x.go", "package helpers", `"helpers"`},
+		{"bot/x/x.go", "package x\nimport _ \"" + modulePath + "bot/ledger/ledgertest\"", "only tests may use"},
 		{"bot/github/x.go", "package github\nimport _ \"" + modulePath + "e2e\"", "only tests depend on the tools and the end-to-end harness"},
 	} {
 		s, err := readSource(c.file, []byte(c.src))
