@@ -109,7 +109,7 @@ func (h rerequested) again(ctx context.Context, t target, sha string) error {
 		case live.Status != "completed":
 			return nil // it is analyzed when it ends
 		case live.Attempt > attempt:
-			run := workflowRun{h.Deps}
+			run := workflowRun(h)
 			run.Options.Checkpoint, run.Options.Workflows = t.checkpoint, nil
 			if err := run.analyze(ctx, WorkflowRun{ID: id, Attempt: live.Attempt, Name: live.Name, Conclusion: live.Conclusion}); err != nil {
 				return err
