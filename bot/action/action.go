@@ -261,7 +261,7 @@ func (s *step) configure(ctx context.Context, command string) error {
 			err = nil
 		}
 	default:
-		data, err = s.deps.GitHub.File(ctx, s.deps.Repo, name, "")
+		data, err = s.deps.GitHub.Contents.Get(ctx, s.deps.Repo, name, "")
 		if errors.Is(err, github.ErrNotFound) && s.in.Config == "" {
 			err = nil
 		}

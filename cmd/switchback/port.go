@@ -423,7 +423,7 @@ func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *github.Cli
 	if d.heardRun == 0 {
 		return nil
 	}
-	run, err := gh.Run(ctx, repo, d.heardRun, 0)
+	run, err := gh.Runs.Get(ctx, repo, d.heardRun, 0)
 	if err != nil {
 		return failed(err)
 	}
