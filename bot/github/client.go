@@ -67,6 +67,7 @@ type Options struct {
 type Client struct {
 	Apps          *AppsService
 	Artifacts     *ArtifactsService
+	Branches      *BranchesService
 	Checks        *ChecksService
 	CodeOwners    *CodeOwnersService
 	Collaborators *CollaboratorsService
@@ -113,6 +114,7 @@ func newClient(c *core) *Client {
 		core:          c,
 		Apps:          &AppsService{c},
 		Artifacts:     &ArtifactsService{c, files},
+		Branches:      &BranchesService{c},
 		Checks:        &ChecksService{c},
 		Collaborators: &CollaboratorsService{c},
 		Comments:      &CommentsService{c},
@@ -157,10 +159,6 @@ func plainTransport() http.RoundTripper {
 	t.ResponseHeaderTimeout = time.Minute
 	return t
 }
-
-// API returns the underlying go-github client, with this Client's token and rate limiter. The
-// ledger on a branch uses it. Pass its errors to Wrap.
-func (c *Client) API() *github.Client { return c.core.gh }
 
 // Repo names a repository.
 type Repo struct{ Owner, Name string }

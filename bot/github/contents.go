@@ -76,7 +76,12 @@ func (s *ContentsService) Files(ctx context.Context, r Repo, commit string) ([]T
 	if !isSHA(commit) {
 		return nil, failf(op, nil, "not a commit")
 	}
-	t, _, err := s.gh.Git.GetTree(ctx, r.Owner, r.Name, commit, true)
+	return s.files(ctx, op, r, commit)
+}
+
+// files lists the files of ref, which is escaped for a URL.
+func (c *core) files(ctx context.Context, op string, r Repo, ref string) ([]TreeFile, error) {
+	t, _, err := c.gh.Git.GetTree(ctx, r.Owner, r.Name, ref, true)
 	if err != nil {
 		return nil, Wrap(op, err)
 	}

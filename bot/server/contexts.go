@@ -180,7 +180,7 @@ func (f *contexts) unread(r queue.Repository) (*repoContext, error) {
 		return nil, err
 	}
 	o := &repoContext{contexts: f, repo: repo, gh: h}
-	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.API(), repo.Owner, repo.Name, ""))
+	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h, repo, ""))
 	o.ledger.shown = f.shown
 	return o, nil
 }

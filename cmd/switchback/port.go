@@ -99,7 +99,7 @@ func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Client, g
 		if gh == nil {
 			return nil, usage("there is no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
 		}
-		return gitbranch.NewGit(gh.API(), r.Owner, r.Name, p.branch), nil
+		return gitbranch.NewGit(gh, r, p.branch), nil
 	case path == "":
 		path = filepath.Join(".switchback", "ledger")
 	}
