@@ -12,8 +12,14 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// BranchesService reads and writes files at the head of a branch, each write with a commit.
+// BranchesService reads branches, and writes files at their heads, each write with a commit.
 type BranchesService struct{ *core }
+
+// Head returns the head commit of a branch.
+func (s *BranchesService) Head(ctx context.Context, r Repo, branch string) (string, error) {
+	ref, _, err := s.gh.Git.GetRef(ctx, r.Owner, r.Name, "heads/"+branch)
+	return ref.GetObject().GetSHA(), Wrap(opf("read the branch %s of %s", branch, r), err)
+}
 
 // Files lists the files of a branch. One that does not exist, or is in an empty repository, is
 // ErrNotFound. A list that GitHub truncates is ErrIncomplete.

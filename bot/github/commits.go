@@ -8,14 +8,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// CommitsService reads branches and compares commits.
+// CommitsService compares commits.
 type CommitsService struct{ *core }
-
-// Head returns the head commit of a branch.
-func (s *CommitsService) Head(ctx context.Context, r Repo, branch string) (string, error) {
-	ref, _, err := s.gh.Git.GetRef(ctx, r.Owner, r.Name, "heads/"+branch)
-	return ref.GetObject().GetSHA(), Wrap(opf("read the branch %s of %s", branch, r), err)
-}
 
 // Contains reports whether commit head is base or has it among its ancestors.
 // A commit that GitHub does not know, as after a push by force, contains

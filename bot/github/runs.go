@@ -48,13 +48,9 @@ func (s *RunsService) Get(ctx context.Context, r Repo, id int64, attempt int) (W
 	if attempt > 0 {
 		u += fmt.Sprintf("/attempts/%d", attempt)
 	}
-	req, err := s.gh.NewRequest(http.MethodGet, u, nil)
-	if err != nil {
-		return WorkflowRun{}, failf(op, nil, "%v", err)
-	}
 	var x runJSON
-	if _, err := s.gh.Do(ctx, req, &x); err != nil {
-		return WorkflowRun{}, Wrap(op, err)
+	if _, err := s.read(ctx, op, u, &x); err != nil {
+		return WorkflowRun{}, err
 	}
 	path, _, _ := strings.Cut(x.Path, "@") // a required workflow's has a ref
 	out := runOf(&x.WorkflowRun)

@@ -38,8 +38,8 @@ func (s *UsersService) Me(ctx context.Context) (Account, error) {
 	return Account{u.GetID(), u.GetLogin(), u.GetAvatarURL()}, nil
 }
 
-// ListReadable returns the ids of the repositories that the user of this token may read, among those of
-// the App that the token was created for. An installation that refuses the request, for instance
+// ListReadable returns the ids of the repositories that the user of this token may read, among those
+// of the App that the token was created for. An installation that refuses the request, for instance
 // because its organization requires SSO, contributes none.
 func (s *UsersService) ListReadable(ctx context.Context) ([]int64, error) {
 	all, err := list("list the installations that a user may see", func(o github.ListOptions) (page[*github.Installation], *github.Response, error) {

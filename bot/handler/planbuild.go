@@ -39,7 +39,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 	s := &served{branch: branch, Runner: &plans.Runner{Ledger: h.Ledger, Issues: h.GitHub.Issues, Labels: h.GitHub.Labels, Starts: h.GitHub.Dispatches, Checks: h.GitHub.Checks, Escalator: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
 		Settings: h.Config.Plan(), Render: h.words(), Claim: h.LeaseTTL, Now: h.Now}}
 	s.Render.Mention = h.Config.Escalation.Mention
-	if s.commit, err = h.GitHub.Commits.Head(ctx, h.Repo, branch); err != nil {
+	if s.commit, err = h.GitHub.Branches.Head(ctx, h.Repo, branch); err != nil {
 		return nil, err
 	}
 	s.SHA = s.commit

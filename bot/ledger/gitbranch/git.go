@@ -178,8 +178,9 @@ func (g *Git) name(file string) string {
 	return fmt.Sprintf("%s@%s:%s", g.repo, g.branch, file)
 }
 
-// failed adds to err what was wanted, and what may help. Without a permission GitHub answers 404. A
-// missing ledger does not mean that the subject of the work is gone, so that advice is not passed on.
+// failed adds to err what was wanted, and what may help. It does not pass on the advice Gone: without
+// a permission GitHub answers 404, and a missing ledger does not mean that the subject of the work is
+// gone.
 func (g *Git) failed(what, file string, err error) error {
 	help := ""
 	if s := statusOf(err); s == http.StatusForbidden || s == http.StatusNotFound || s == http.StatusUnauthorized {

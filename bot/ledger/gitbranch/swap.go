@@ -13,8 +13,8 @@ import (
 // swapTries bounds how often an append is put when others move the branch.
 const swapTries = 20
 
-// backoff returns how long to wait before the n-th repetition: a random share of 100 ms, doubled each
-// time up to about six seconds.
+// backoff returns how long to wait before the n-th repetition: a random share of 100 ms, doubled
+// each time up to about six seconds.
 func backoff(n int) time.Duration {
 	return rand.N(100 * time.Millisecond << min(n-1, 6))
 }
@@ -73,8 +73,8 @@ func (g *Git) look(ctx context.Context, file string, old, now content) (done boo
 	return false, nil
 }
 
-// readme is the only file of the first commit of the branch, which has no parents, so that it shares
-// nothing with the code.
+// readme is the only file of the first commit of the branch, which has no parents, so that it
+// shares nothing with the code.
 const readme = `# Switchback's ledger
 
 This branch is the memory of Switchback: one file below ` + "`cases/`" + ` for each pull
