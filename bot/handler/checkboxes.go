@@ -113,7 +113,7 @@ func (h checkboxes) edited(ctx context.Context, event *Event, rec escalation.Rec
 	return h.submitted(ctx, e)
 }
 
-// withoutMarker removes the marker of a record from a body; RewriteIssue writes it on the last line
+// withoutMarker removes the marker of a record from a body; Issues.Rewrite writes it on the last line
 // again.
 func withoutMarker(body, id string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(body, "\n"), func(l string) bool {
