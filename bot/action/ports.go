@@ -148,7 +148,7 @@ func (p planCommands) build() (*plans.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := p.deps.Config.Plan()
+	settings := plans.SettingsOf(p.deps.Config)
 	if n := p.in.MaxParallel; n > 0 {
 		settings.MaxConcurrency = n
 	}

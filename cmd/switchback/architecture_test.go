@@ -305,7 +305,6 @@ var featureImports = map[string]string{
 	"routing/stats":        "counts feedback requests in the statistics of a repository",
 	"bot/action":           "constructs the runner of plans and the surveys, and handles their events",
 	"bot/handler":          "handles the events of plans and surveys; its table registers their handlers",
-	"bot/config":           "returns the settings of a plan as routing/plan defines them",
 	"bot/eventstream":      "serves the state of plans and ports to subscribers",
 	"bot/export":           "exports the ledgers of plans and surveys as SQL tables",
 	"bot/pipeline/effect":  "writes the escalation issues of ports and feedback requests",
