@@ -22,6 +22,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
+	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
@@ -150,6 +151,7 @@ func (d Deps) Effects(s effect.Subject, runURL string) *effect.GitHub {
 	return &effect.GitHub{
 		Hub: d.GitHub, Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
 		Ledger: d.Ledger, Now: d.Now, Log: d.Log, Owner: d.Process, FileTTL: d.LeaseTTL,
+		Reports: plans.Reports{Ledger: d.Ledger, Repo: d.Repo},
 		Prompt: func(rec escalation.Record, host routing.Case, live string) string {
 			return render.PromptSection(rec, host, live, o)
 		},

@@ -18,8 +18,7 @@ import (
 // register.
 type Escalator interface {
 	Escalations(ctx context.Context) (escalation.State, error)
-	EscalatePort(ctx context.Context, call escalation.Request) (string, error)
-	AskPlanner(ctx context.Context, plan string, x feedback.Record) (string, error)
+	Escalate(ctx context.Context, request escalation.Request) (string, error)
 	Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error
 }
 
@@ -59,7 +58,8 @@ func (d *Runner) callForPorts(ctx context.Context, esc escalation.State, b plan.
 		j, err := plan.FoldJournal(events)
 		c, calls := plan.EscalationRequestOf(key, j, row.URL)
 		if err == nil && calls && !told(esc, c.Member) {
-			_, err = d.Escalator.EscalatePort(ctx, c)
+			c.Facts.Title = planview.PortTitle(key, c.Facts.Type, d.Render)
+			_, err = d.Escalator.Escalate(ctx, c)
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("calling a human to port %s: %w", row.ID, err))
@@ -104,10 +104,12 @@ func (d *Runner) askPlanner(ctx context.Context, esc escalation.State, asks map[
 	var failed error
 	for _, id := range slices.Sorted(maps.Keys(asks)) {
 		x := asks[id]
-		if told(esc, x.Asks(routing.FeedbackRequestKey(d.Repo.String(), d.Name, id)).Member) {
+		request := x.Asks(routing.FeedbackRequestKey(d.Repo.String(), d.Name, id))
+		if told(esc, request.Member) {
 			continue
 		}
-		if _, err := d.Escalator.AskPlanner(ctx, d.Name, x); err != nil {
+		request.Facts.Title = planview.RequestTitle(x, d.Render)
+		if _, err := d.Escalator.Escalate(ctx, request); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("asking people about feedback %s: %w", id, err))
 		}
 	}

@@ -307,7 +307,6 @@ var featureImports = map[string]string{
 	"bot/handler":          "handles the events of plans and surveys; its table registers their handlers",
 	"bot/eventstream":      "serves the state of plans and ports to subscribers",
 	"bot/export":           "exports the ledgers of plans and surveys as SQL tables",
-	"bot/pipeline/effect":  "writes the escalation issues of ports and feedback requests",
 	"bot/render/statsview": "shows the statistics of feedback requests",
 	"bot/server":           "reports an invalid plan to the person who pushed it",
 	"bot/web":              "shows the pages of plans and ports",
@@ -358,7 +357,7 @@ func TestCoreIsFreeOfFeatures(t *testing.T) {
 var buildsAlone = []string{
 	"routing", "routing/answers", "routing/diagnosis", "routing/diagnosis/multimatch", "routing/escalation", "routing/internal/lazyregexp",
 	"routing/replay", "routing/testreport", "bot/ctrf", "bot/database", "bot/github", "bot/github/ratelimit", "bot/ledger", "bot/ledger/gitbranch",
-	"bot/ledger/sqlledger", "bot/pipeline", "bot/server/credentials", "bot/server/queue",
+	"bot/ledger/sqlledger", "bot/pipeline", "bot/server/credentials", "bot/server/queue", "bot/config", "bot/pipeline/effect", "bot/render", "bot/analysis",
 }
 
 // pathToFeature returns how pkg depends on a feature, "" if it does not.
