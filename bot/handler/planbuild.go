@@ -37,7 +37,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 		}
 	}
 	s := &served{branch: branch, Runner: &plans.Runner{Ledger: h.Ledger, Issues: h.GitHub, Starts: h.GitHub, Checks: h.GitHub, Escalator: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
-		Settings: plans.SettingsOf(h.Config), Render: h.words(), Claim: h.LeaseTTL, Now: h.Now}}
+		Settings: plans.SettingsOf(h.Config), Render: h.words(), LeaseTTL: h.LeaseTTL, Now: h.Now}}
 	s.Render.Mention = h.Config.Escalation.Mention
 	if s.commit, err = h.GitHub.Head(ctx, h.Repo, branch); err != nil {
 		return nil, err
