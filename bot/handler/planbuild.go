@@ -47,7 +47,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 		return s, err
 	}
 	if s.Plan, err = h.Plans.load(ctx, h.Deps, s.commit, s.files); err != nil {
-		return s, err
+		return s, plans.Invalid(err)
 	}
 	s.Hashes, err = s.files.Hashes(s.Plan)
 	return s, err
