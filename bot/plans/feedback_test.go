@@ -18,11 +18,11 @@ import (
 func (s *site) book() requests.Store {
 	s.t.Helper()
 	d := s.runner("0", 1)
-	reg, err := d.State(s.t.Context())
+	reg, err := d.Store().State(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return d.book(reg)
+	return d.requests().of(reg)
 }
 
 // worked writes what the runner of a port leaves: its pair, with what it ran for.
@@ -99,7 +99,7 @@ func TestRoundsDeliverFeedback(t *testing.T) {
 	s, d, r := asked(t, feedback.FixRequest, "model")
 	s.is(r, nil, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
 	t.Run("the issue shows who waits for whom (S3-68)", func(t *testing.T) {
-		if _, err := d.Show(ctx); err != nil {
+		if _, err := d.Issue().Show(ctx); err != nil {
 			t.Fatal(err)
 		}
 		body := s.world.issues[0].Body
@@ -169,11 +169,11 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 			if run == "2" {
 				s.worked(run, "model", plan.Running, false)
 			}
-			j, err := d.Journal(ctx, "model")
+			j, err := d.Store().Journal(ctx, "model")
 			if err != nil {
 				t.Fatal(err)
 			}
-			reg, err := d.State(ctx)
+			reg, err := d.Store().State(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 	t.Run("what is left at the last level is gone on with in another run", func(t *testing.T) {
 		s, d, r := asked(t, feedback.FixRequest, "model")
 		s.worked("1", "model", plan.Success, true)
-		if out, err := d.GoOn(ctx, r.Build, r.Level, "ports.yml", "main", nil); err != nil || !out.More || len(s.world.starts) != 1 {
+		if out, err := d.Continue(ctx, r.Build, r.Level, "ports.yml", "main", nil); err != nil || !out.More || len(s.world.starts) != 1 {
 			t.Errorf("%+v %v %q", out, err, s.world.starts)
 		}
 		r, err := s.runner("2", 1).Begin(ctx, "run-1")
@@ -218,7 +218,7 @@ func TestFeedbackToWhoeverPlans(t *testing.T) {
 		if x := s.record("FB-001"); x.Status != feedback.Processing {
 			t.Errorf("%+v", x)
 		}
-		if _, err := d.Show(ctx); err != nil || !strings.Contains(s.world.issues[0].Body, "FB-001: `check` waits for a change of the plan (DEPENDENCY_MISSING): it is wrong") {
+		if _, err := d.Issue().Show(ctx); err != nil || !strings.Contains(s.world.issues[0].Body, "FB-001: `check` waits for a change of the plan (DEPENDENCY_MISSING): it is wrong") {
 			t.Errorf("%v %+v", err, s.world.issues)
 		}
 		b := s.book()
