@@ -85,16 +85,16 @@ func told(esc escalation.State, m escalation.Member) bool {
 func (d *Runner) asked(ctx context.Context, reg plan.BuildState) (map[string]feedback.Record, feedback.State, error) {
 	build := reg.Build.Feedback
 	r, err := d.book(reg).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
-		if len(r.ForPeople(build, d.Plan.Root())) == 0 {
+		if len(r.Of(build).ForPeople(d.Plan.Root())) == 0 {
 			return nil, nil
 		}
-		return r.Receive(build, d.Plan.Root(), d.Now())
+		return r.Lifecycle(nil, d.Now()).Receive(build, d.Plan.Root())
 	})
 	if err != nil {
 		return nil, r, fmt.Errorf("the register of edges: %w", err)
 	}
 	out := map[string]feedback.Record{}
-	for _, x := range r.ForPeople(build, d.Plan.Root()) {
+	for _, x := range r.Of(build).ForPeople(d.Plan.Root()) {
 		out[x.ID] = x
 	}
 	return out, r, nil

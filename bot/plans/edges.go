@@ -21,7 +21,7 @@ func (d *Runner) goesOn(ctx context.Context, reg plan.BuildState, build string) 
 	if err != nil {
 		return "", fmt.Errorf("the register of edges: %w", err)
 	}
-	if before := reg.Build.Feedback; before != "" && len(r.Open(before)) > 0 {
+	if before := reg.Build.Feedback; before != "" && len(r.Of(before).Open()) > 0 {
 		return before, nil
 	}
 	return requests.Of(d.Name, build), nil

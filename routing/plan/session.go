@@ -43,7 +43,7 @@ type Session struct {
 
 // Sessions returns the sessions of a plan in the order of its dependencies: the
 // build, and for each port its operator and its pair.
-func (g Graph) Sessions(build string) []Session {
+func Sessions(g Graph, build string) []Session {
 	out := []Session{{ID: build, Kind: BuildSession}}
 	for _, id := range g.Order() {
 		operator, impl, test := PairSessions(build, id)

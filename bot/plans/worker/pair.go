@@ -127,7 +127,7 @@ func (p *Pair) Run(ctx context.Context) (plan.Result, error) {
 			l, err = p.turn(ctx, l, roleOf(l), r)
 		}
 		if errors.Is(err, errLeft) {
-			return l.Result(""), p.keep(l.Result(""))
+			return plan.ResultOf(l, ""), p.keep(plan.ResultOf(l, ""))
 		}
 		if err != nil {
 			return plan.Result{}, err
@@ -202,7 +202,7 @@ func (p *Pair) first(j plan.Journal, now time.Time) []plan.Event {
 		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
 	}
 	l, acts := plan.NewLoop(build, p.Spec, p.Settings, now)
-	l = l.GoOn(j)
+	l = j.GoOn(l)
 	l.Requests = p.edges.Requests
 	out := []plan.Event{{Kind: plan.RunnerChanged, At: now, Runner: p.me()}}
 	operator, impl, test := plan.PairSessions(build, p.Spec.ID)
@@ -239,7 +239,7 @@ func (p *Pair) events(l plan.Loop, acts []plan.Action, j plan.Journal, hash stri
 	if l.Status == plan.Running {
 		return append(append(out, changed), p.spawn(l, now)...)
 	}
-	r := l.Result(hash)
+	r := plan.ResultOf(l, hash)
 	changed.Result = &r
 	out = append(out, changed)
 	if l.Status == plan.Success {

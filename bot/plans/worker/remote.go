@@ -269,7 +269,7 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 func (a *await) inputs(d plan.Dispatch) map[string]string {
 	_, data := a.edges.feed(a.loop, a.Root)
 	if data == nil {
-		return a.loop.Inputs(d, a.Spec, nil, nil)
+		return d.Inputs(a.loop, a.Spec, nil, nil)
 	}
 	var f struct {
 		plan.TestFeedback
@@ -282,7 +282,7 @@ func (a *await) inputs(d plan.Dispatch) map[string]string {
 	if len(f.Edges) > 0 {
 		_ = json.Compact(&edges, f.Edges) // as above
 	}
-	return a.loop.Inputs(d, a.Spec, &f.TestFeedback, edges.Bytes())
+	return d.Inputs(a.loop, a.Spec, &f.TestFeedback, edges.Bytes())
 }
 
 // sent records that GitHub took the dispatch.
