@@ -84,7 +84,7 @@ var (
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	p := plan(t, "api: model", "model:")
-	got := Sessions(p.Graph, "b1")
+	got := p.Sessions("b1")
 	t.Run("S2-1 depths of build, operator and worker", func(t *testing.T) {
 		if BuildSession.Depth() != 0 || OperatorSession.Depth() != 1 || WorkerSession.Depth() != 2 {
 			t.Error("other depths")
