@@ -102,7 +102,7 @@ func Attempts(events []routing.Event) []Attempt {
 			}
 		}
 		if len(a.Failed) == 0 {
-			a.Reason = l.lastFailure()
+			a.Reason = l.Last.summary()
 		}
 		out = append(out, a)
 	}

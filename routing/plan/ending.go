@@ -17,18 +17,19 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-func (l Loop) lastFailure() string {
+// summary says in a few words what failed. f may be nil.
+func (f *TestFeedback) summary() string {
 	switch {
-	case l.Last == nil:
+	case f == nil:
 		return "no feedback"
-	case len(l.Last.FailedTests) > 0:
-		first := l.Last.FailedTests[0].Name
-		if more := len(l.Last.FailedTests) - 1; more > 0 {
+	case len(f.FailedTests) > 0:
+		first := f.FailedTests[0].Name
+		if more := len(f.FailedTests) - 1; more > 0 {
 			return fmt.Sprintf("%s, and %s more", first, count(more, "test"))
 		}
 		return first
-	case len(l.Last.Suggestions) > 0:
-		return l.Last.Suggestions[0]
+	case len(f.Suggestions) > 0:
+		return f.Suggestions[0]
 	}
 	return "it does not say of what"
 }

@@ -10,7 +10,7 @@ import (
 
 // exhausted returns the trigger that ends the pair after a failure. A limit of 0
 // disables a trigger, but no reworks means that the first failure is the last.
-func exhausted(l Loop, reworks int, now time.Time) (escalation.Trigger, bool) {
+func (l Loop) exhausted(reworks int, now time.Time) (escalation.Trigger, bool) {
 	triggers := escalation.DefaultTriggers()
 	if l.MaxRetries == 0 {
 		return triggers[0], true
@@ -56,7 +56,7 @@ func exhaustionFacts(l Loop, t escalation.Trigger) escalation.Facts {
 	default:
 		f.Kind = routing.KindMaxRetry
 		f.Title = fmt.Sprintf("Port %s still fails after %s", l.Port, count(l.MaxRetries, "rework"))
-		f.Description = "The last turn failed: " + l.lastFailure()
+		f.Description = "The last turn failed: " + l.Last.summary()
 		f.Suggested = []string{"Read the last feedback, and make the brief say what it lacks.", "Ask whether the test asks for what the port is about."}
 	}
 	return f

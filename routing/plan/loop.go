@@ -161,7 +161,7 @@ func (l Loop) failed(f TestFeedback, said bool, now time.Time) (Loop, []Action, 
 	l.Last = &f
 	before := l.CurrentTry // the reworks returned for a fix so far
 	l.CurrentTry++
-	if t, over := exhausted(l, before, now); over {
+	if t, over := l.exhausted(before, now); over {
 		return l.raise(exhaustionFacts(l, t), outcomeOf(t), now)
 	}
 	l.Attempt++

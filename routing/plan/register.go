@@ -217,7 +217,7 @@ func (k Known) Heard(j Journal) Known {
 		out.Standing = IsFailed
 		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Attempt)
 	case l.Status == Raised:
-		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.lastFailure())
+		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.Last.summary())
 	default:
 		out.Standing, out.Reason = IsFailed, l.Reason
 	}

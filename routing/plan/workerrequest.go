@@ -97,7 +97,7 @@ func outcomeFor(l Loop, output string) feedback.Outcome {
 		}
 		return feedback.Outcome{OK: true, Summary: said}
 	}
-	o := feedback.Outcome{Summary: orElse(l.Reason, l.lastFailure())}
+	o := feedback.Outcome{Summary: orElse(l.Reason, l.Last.summary())}
 	if l.Last != nil && len(l.Last.FailedTests) > 0 {
 		t := l.Last.FailedTests[0]
 		o.Trace = strings.TrimSpace(t.Name + "\n" + t.StackTrace)
