@@ -30,49 +30,6 @@ func (e *AnsweredError) Error() string {
 	return fmt.Sprintf("answered before, by %s at %s", e.First.By, e.First.At.UTC().Format(time.RFC3339))
 }
 
-// The events of the stream of a repository's escalations, each with the fields of Change that it
-// sets.
-const (
-	EventOpened    routing.EventType = "escalation.opened"    // Record
-	EventJoined    routing.EventType = "escalation.joined"    // Member, Facts: new, or brought up to date
-	EventFiled     routing.EventType = "escalation.filed"     // Number, URL
-	EventLeased    routing.EventType = "escalation.leased"    // Lease
-	EventGone      routing.EventType = "escalation.gone"      // the issue was deleted or transferred
-	EventLeft      routing.EventType = "escalation.left"      // Member with LeftAt, How, By, Fix
-	EventResolved  routing.EventType = "escalation.resolved"  // By, Text, SHA
-	EventSettled   routing.EventType = "escalation.settled"   // the issue shows that it is resolved
-	EventReopened  routing.EventType = "escalation.reopened"  // Member, Facts
-	EventDismissed routing.EventType = "escalation.dismissed" // SHA, By
-	EventRecalled  routing.EventType = "escalation.recalled"  // a dismissed one is open again
-	EventAnswered  routing.EventType = "escalation.answered"  // Answer
-	EventFanned    routing.EventType = "escalation.fanned"    // Generation
-)
-
-func init() {
-	for _, t := range []routing.EventType{
-		EventOpened, EventJoined, EventFiled, EventLeased, EventGone, EventLeft, EventResolved, EventSettled, EventReopened,
-		EventDismissed, EventRecalled, EventAnswered, EventFanned,
-	} {
-		routing.RegisterPayload[Change](t)
-	}
-}
-
-// Change is the payload of the events of the stream: what happened to the escalation of an id.
-type Change struct {
-	ID         string         `json:"id"`
-	Record     *Record        `json:"record,omitempty"`
-	Member     *Member        `json:"member,omitempty"`
-	Facts      *Facts         `json:"facts,omitempty"`
-	Lease      *routing.Lease `json:"lease,omitempty"`
-	Number     int            `json:"number,omitempty"`
-	URL        string         `json:"url,omitempty"`
-	By         string         `json:"by,omitempty"`
-	Text       string         `json:"text,omitempty"`
-	SHA        string         `json:"sha,omitempty"`
-	Answer     *Answered      `json:"answer,omitempty"`
-	Generation int            `json:"generation,omitempty"`
-}
-
 // Projection folds the stream of a repository's escalations.
 var Projection = routing.Projection[State]{
 	New:   func(string) State { return State{} },
@@ -82,43 +39,44 @@ var Projection = routing.Projection[State]{
 // Fold returns the escalations of a stream; see routing.Projection.
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
-// Apply returns the register after e.
+// Apply returns the escalations after e.
 func (r State) Apply(e routing.Event) (State, error) {
-	if e.Type.Family() != routing.FamilyEscalation {
+	read, known := payloads[e.Type]
+	if !known {
 		return r, fmt.Errorf("unknown event type %q", e.Type)
 	}
-	en, err := routing.PayloadOf[Change](e)
+	p, err := read(e)
 	if err != nil {
 		return r, err
 	}
 	next := State{Version: r.Version + 1, Records: slices.Clone(r.Records)}
-	if e.Type == EventOpened {
-		return next.open(en, e.At)
+	if opened, ok := p.(RecordOpened); ok {
+		return next.open(opened.Record, e.At)
 	}
-	i := next.index(en.ID)
+	i := next.index(p.record())
 	if i < 0 {
-		return r, fmt.Errorf("%s %s: %w", e.Type.Name(), en.ID, ErrUnknown)
+		return r, fmt.Errorf("%s %s: %w", e.Type.Name(), p.record(), ErrUnknown)
 	}
-	rec, err := next.Records[i].apply(e.Type, en, e.At)
+	rec, err := next.Records[i].apply(p, e.At)
 	if err != nil {
-		return r, fmt.Errorf("%s %s: %w", e.Type.Name(), en.ID, err)
+		return r, fmt.Errorf("%s %s: %w", e.Type.Name(), p.record(), err)
 	}
 	rec.UpdatedAt = later(rec.UpdatedAt, e.At)
 	next.Records[i] = rec
 	return next, nil
 }
 
-// Filed returns the issue that an event of the register gives to the escalation
+// Filed returns the issue that an event of the stream gives to the escalation
 // of an id; other events have the number 0.
 func Filed(e routing.Event) (id string, number int, url string, err error) {
-	if e.Type.Family() != routing.FamilyEscalation {
+	switch {
+	case e.Type.Family() != routing.FamilyEscalation:
 		return "", 0, "", fmt.Errorf("unknown event type %q", e.Type)
+	case e.Type != EventFiled:
+		return "", 0, "", nil
 	}
-	en, err := routing.PayloadOf[Change](e)
-	if err != nil || e.Type != EventFiled {
-		return en.ID, 0, "", err
-	}
-	return en.ID, en.Number, en.URL, nil
+	p, err := routing.PayloadOf[IssueFiled](e)
+	return p.ID, p.Number, p.URL, err
 }
 
 // later returns at, or just after old if that is not before it: the order of
@@ -130,131 +88,128 @@ func later(old, at time.Time) time.Time {
 	return old.Add(time.Millisecond)
 }
 
-func (r State) open(en Change, at time.Time) (State, error) {
-	if en.Record == nil || en.Record.ID != en.ID || en.ID == "" || len(en.Record.Members) == 0 {
-		return r, errors.New("an escalation without id, record or member")
+func (r State) open(rec Record, at time.Time) (State, error) {
+	if rec.ID == "" || len(rec.Members) == 0 {
+		return r, errors.New("an escalation without id or member")
 	}
-	if r.index(en.ID) >= 0 {
-		return r, fmt.Errorf("open %s: %w", en.ID, ErrOpen)
+	if r.index(rec.ID) >= 0 {
+		return r, fmt.Errorf("open %s: %w", rec.ID, ErrOpen)
 	}
-	for _, m := range en.Record.Members {
+	for _, m := range rec.Members {
 		for _, o := range r.Records {
-			if o.Open() && o.Type == en.Record.Type && o.Holds(m.Case, m.Checkpoint) {
-				return r, fmt.Errorf("open %s: %s is held by %s: %w", en.ID, m.Key(), o.ID, ErrOpen)
+			if o.Open() && o.Type == rec.Type && o.Holds(m.Case, m.Checkpoint) {
+				return r, fmt.Errorf("open %s: %s is held by %s: %w", rec.ID, m.Key(), o.ID, ErrOpen)
 			}
 		}
 	}
-	rec := *en.Record
 	rec.OpenedAt, rec.UpdatedAt = at, later(time.Time{}, at)
 	r.Records = append(r.Records, rec)
 	return r, nil
 }
 
-func (r Record) apply(t routing.EventType, en Change, at time.Time) (Record, error) {
-	switch t {
-	case EventJoined:
-		return r.join(en)
-	case EventFiled:
-		r.Number, r.URL, r.Gone, r.Lease = en.Number, en.URL, false, nil
-	case EventLeased:
-		r.Lease = en.Lease
-	case EventGone:
+func (r Record) apply(p payload, at time.Time) (Record, error) {
+	switch p := p.(type) {
+	case MemberJoined:
+		return r.join(p.Member, p.Facts)
+	case IssueFiled:
+		r.Number, r.URL, r.Gone, r.Lease = p.Number, p.URL, false, nil
+	case LeaseTaken:
+		r.Lease = &p.Lease
+	case IssueGone:
 		r.Number, r.URL, r.Gone = 0, "", true
-	case EventLeft:
-		return r.leave(en)
-	case EventResolved:
+	case MemberLeft:
+		return r.leave(p.Member)
+	case RecordResolved:
 		if !r.Open() {
 			return r, ErrResolved
 		}
 		if len(r.Members) > 0 {
 			return r, errors.New("it still holds cases")
 		}
-		r.ResolvedAt, r.ResolvedBy, r.Resolution, r.Fix, r.Settled = at, en.By, en.Text, en.SHA, false
-	case EventSettled:
+		r.ResolvedAt, r.ResolvedBy, r.Resolution, r.Fix, r.Settled = at, p.By, p.Text, p.Fix, false
+	case RecordSettled:
 		r.Settled = true
-	case EventReopened:
+	case RecordReopened:
 		if r.Open() {
 			return r, ErrOpen
 		}
 		r.ResolvedAt, r.ResolvedBy, r.Resolution, r.Fix, r.Settled = time.Time{}, "", "", "", false
 		r.Reopened++
 		r.RecalledAt = at
-		return r.join(en)
-	case EventDismissed:
-		r.Dismissed, r.DismissedAt, r.ClosedAt = en.SHA, at, at
-	case EventRecalled:
+		return r.join(p.Member, p.Facts)
+	case RecordDismissed:
+		r.Dismissed, r.DismissedAt, r.ClosedAt = p.SHA, at, at
+	case RecordRecalled:
 		r.Dismissed, r.DismissedAt, r.RecalledAt = "", time.Time{}, at
-	case EventAnswered:
-		return r.answer(en)
-	case EventFanned:
-		return r.fanned(en)
+	case AnswerTaken:
+		return r.answer(p.Answer)
+	case AnswerFanned:
+		return r.fanned(p.Generation)
 	default:
-		return r, fmt.Errorf("unknown event type %q", t)
+		return r, fmt.Errorf("a payload of type %T", p)
 	}
 	return r, nil
 }
 
-func (r Record) join(en Change) (Record, error) {
-	if en.Member == nil || en.Member.Case == "" || en.Member.Checkpoint == "" {
+// join takes a member in, or brings it up to date. Facts that are nil stay as they are.
+func (r Record) join(m Member, facts *Facts) (Record, error) {
+	if m.Case == "" || m.Checkpoint == "" {
 		return r, errors.New("no member")
 	}
 	if !r.Open() {
 		return r, ErrResolved
 	}
 	r.Members = slices.Clone(r.Members)
-	if i := r.member(en.Member.Key()); i >= 0 {
-		r.Members[i] = *en.Member
+	if i := r.member(m.Key()); i >= 0 {
+		r.Members[i] = m
 	} else {
-		r.Members = append(r.Members, *en.Member)
+		r.Members = append(r.Members, m)
 	}
-	if f := en.Facts; f != nil {
-		f.into(&r)
+	if facts != nil {
+		facts.into(&r)
 	}
 	return r, nil
 }
 
-func (r Record) leave(en Change) (Record, error) {
-	if en.Member == nil {
-		return r, errors.New("no member")
-	}
-	i := r.member(en.Member.Key())
+func (r Record) leave(m Member) (Record, error) {
+	i := r.member(m.Key())
 	if i < 0 {
-		return r, fmt.Errorf("%s is not held by it", en.Member.Key())
+		return r, fmt.Errorf("%s is not held by it", m.Key())
 	}
 	r.Members = slices.Delete(slices.Clone(r.Members), i, i+1)
-	r.Left = append(slices.Clip(r.Left), *en.Member)
+	r.Left = append(slices.Clip(r.Left), m)
 	return r, nil
 }
 
-func (r Record) answer(en Change) (Record, error) {
-	if en.Answer == nil || en.Answer.By == "" {
+func (r Record) answer(a Answered) (Record, error) {
+	if a.By == "" {
 		return r, errors.New("an answer of nobody")
 	}
 	if !r.Open() {
 		return r, ErrResolved
 	}
-	for _, a := range r.Answers {
-		if a.Generation == en.Answer.Generation {
-			return r, &AnsweredError{a}
+	for _, first := range r.Answers {
+		if first.Generation == a.Generation {
+			return r, &AnsweredError{first}
 		}
 	}
-	if en.Answer.Generation != r.Generation {
-		return r, fmt.Errorf("an answer of generation %d where %d is asked", en.Answer.Generation, r.Generation)
+	if a.Generation != r.Generation {
+		return r, fmt.Errorf("an answer of generation %d where %d is asked", a.Generation, r.Generation)
 	}
-	r.Answers = append(slices.Clip(r.Answers), *en.Answer)
+	r.Answers = append(slices.Clip(r.Answers), a)
 	r.Generation++
 	return r, nil
 }
 
-func (r Record) fanned(en Change) (Record, error) {
+func (r Record) fanned(generation int) (Record, error) {
 	r.Answers = slices.Clone(r.Answers)
 	for i := range r.Answers {
-		if r.Answers[i].Generation == en.Generation {
+		if r.Answers[i].Generation == generation {
 			r.Answers[i].Fanned = true
 			return r, nil
 		}
 	}
-	return r, fmt.Errorf("no answer of generation %d", en.Generation)
+	return r, fmt.Errorf("no answer of generation %d", generation)
 }
 
 func (r State) index(id string) int {

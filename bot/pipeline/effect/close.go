@@ -33,7 +33,7 @@ func (g *GitHub) close(ctx context.Context, c routing.Case, e routing.Effect) er
 				kept = append(kept, rec)
 				continue
 			}
-			add, err := r.Leave(rec.ID, c.Key, e.Checkpoint, how, by, fix, g.now())
+			add, err := r.Recorder(g.now()).Leave(rec.ID, c.Key, e.Checkpoint, how, by, fix)
 			if err != nil {
 				return nil, err
 			}
@@ -92,7 +92,7 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 		return g.unlessGone(ctx, err)
 	}
 	_, err = g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-		return r.Leave(rec.ID, c.Key, e.Checkpoint, escalation.Released, i.ClosedBy, c.Checkpoints[e.Checkpoint].Green, g.now())
+		return r.Recorder(g.now()).Leave(rec.ID, c.Key, e.Checkpoint, escalation.Released, i.ClosedBy, c.Checkpoints[e.Checkpoint].Green)
 	})
 	return err
 }
@@ -141,7 +141,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 		if now, ok := r.ByID(rec.ID); !ok || now.Open() {
 			return nil, nil // opened again in between
 		}
-		return r.Settle(rec.ID, g.now())
+		return r.Recorder(g.now()).Settle(rec.ID)
 	})
 	return err
 }
@@ -156,7 +156,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalation.Record, to github.
 				return err
 			}
 		}
-		if _, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Settle(rec.ID, g.now()) }); err != nil {
+		if _, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(g.now()).Settle(rec.ID) }); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (g *GitHub) closedBefore(ctx context.Context, rec escalation.Record) error 
 		return g.unlessGone(ctx, err)
 	}
 	_, err = g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-		return r.Dismiss(rec.ID, rec.Host().SHA, i.ClosedBy, i.ClosedAt)
+		return r.Recorder(i.ClosedAt).Dismiss(rec.ID, rec.Host().SHA, i.ClosedBy)
 	})
 	return err
 }

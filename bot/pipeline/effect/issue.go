@@ -66,7 +66,7 @@ func (g *GitHub) call(ctx context.Context, c routing.Case, call escalation.Reque
 		}
 		// A person closed it and nobody said so.
 		if _, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-			return r.Dismiss(rec.ID, before.SHA, i.ClosedBy, i.ClosedAt)
+			return r.Recorder(i.ClosedAt).Dismiss(rec.ID, before.SHA, i.ClosedBy)
 		}); err != nil {
 			return "", err
 		}
@@ -100,7 +100,7 @@ func (g *GitHub) place(ctx context.Context, call escalation.Request, limits esca
 	contains := map[escalation.Ancestry]bool{}
 	for {
 		reg, err := g.change(ctx, func(r escalation.State) (_ []routing.Event, err error) {
-			placed, err = r.Place(call, limits, contains, g.now())
+			placed, err = r.Recorder(g.now()).Place(call, limits, contains)
 			if old, ok := r.ByID(placed.ID); ok {
 				before = old.Newest()
 			}
@@ -163,7 +163,7 @@ func (g *GitHub) filed(ctx context.Context, rec escalation.Record, i github.Issu
 	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		cur, _ := r.ByID(rec.ID)
 		stale = !cur.UpdatedAt.Equal(rec.UpdatedAt)
-		return r.Filed(rec.ID, i.Number, i.URL, g.now())
+		return r.Recorder(g.now()).Filed(rec.ID, i.Number, i.URL)
 	})
 	now, _ = reg.ByID(rec.ID)
 	return now, stale, err
@@ -185,7 +185,7 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	if !errors.Is(err, github.ErrMoved) || number == "" {
 		return i, created, err
 	}
-	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Forget(rec.ID, g.now()) })
+	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(g.now()).Forget(rec.ID) })
 	if err != nil || !news {
 		return github.Issue{}, false, err
 	}
@@ -211,7 +211,7 @@ func (g *GitHub) lease() ledger.Lease {
 func (g *GitHub) leaseFiling(ctx context.Context, rec escalation.Record) (escalation.Record, error) {
 	for rec.Number == 0 {
 		reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-			return r.File(rec.ID, *g.lease().Take(), g.now())
+			return r.Recorder(g.now()).File(rec.ID, *g.lease().Take())
 		})
 		var busy *escalation.BusyError
 		switch {

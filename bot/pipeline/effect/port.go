@@ -82,7 +82,7 @@ func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escala
 			if how == escalation.Passed && !rec.Fuse && !g.Config.Escalation.Resolves(rec.Type) && rec.DismissedAt.IsZero() {
 				continue // people close it
 			}
-			add, err := r.Leave(rec.ID, key, checkpoint, how, by, "", g.now())
+			add, err := r.Recorder(g.now()).Leave(rec.ID, key, checkpoint, how, by, "")
 			if err != nil {
 				return nil, err
 			}
