@@ -9,51 +9,6 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// EntryKind names what happened to a prompt.
-type EntryKind string
-
-// The entries of the register of feedback. An audit row stands before the
-// prompt that is about it; an answer or a timeout holds the goal it ends in.
-const (
-	EntryAudit     EntryKind = "audit"     // the audit row of a cycle
-	EntryOpened    EntryKind = "opened"    // people are asked about it
-	EntryAnswered  EntryKind = "answered"  // somebody answered
-	EntryReminded  EntryKind = "reminded"  // nobody has answered so far
-	EntryTimedOut  EntryKind = "timed_out" // nobody answered in time
-	EntryReentered EntryKind = "reentered" // a completed run starts the next cycle
-	EntryLeased    EntryKind = "leased"    // a process took over what is to be posted
-	EntryDone      EntryKind = "done"      // something was posted or started
-)
-
-// event is the type of the event that an entry is recorded by.
-func (k EntryKind) event() routing.EventType {
-	return routing.EventType(routing.FamilySurvey + "." + string(k))
-}
-
-func init() {
-	for _, k := range []EntryKind{EntryAudit, EntryOpened, EntryAnswered, EntryReminded, EntryTimedOut, EntryReentered, EntryLeased, EntryDone} {
-		routing.RegisterPayload[Entry](k.event())
-	}
-}
-
-// Entry is the payload of an event of the stream. Which fields are set depends
-// on Kind.
-type Entry struct {
-	Kind     EntryKind      `json:"-"`                  // the event's type
-	Prompt   string         `json:"prompt,omitempty"`   // of all but audit and reentered
-	Audit    *AuditLog      `json:"audit,omitempty"`    // audit
-	Opened   *Opened        `json:"opened,omitempty"`   // opened
-	Answered *Answered      `json:"answered,omitempty"` // answered
-	Reminder int            `json:"reminder,omitempty"` // reminded: from 1 on
-	Goal     *Goal          `json:"goal,omitempty"`     // timed_out
-	Reentry  *Reentry       `json:"reentry,omitempty"`  // reentered
-	Work     string         `json:"work,omitempty"`     // done: what of Prompt.Pending, or a run of a re-entry
-	Ref      string         `json:"ref,omitempty"`      // done: what stands outside, e.g. an issue's number
-	URL      string         `json:"url,omitempty"`      // done: its page
-	Lease    *routing.Lease `json:"lease,omitempty"`    // of all that leave work to do: of the process that does it
-	At       time.Time      `json:"-"`                  // the event's
-}
-
 // Opened is a prompt as it was opened.
 type Opened struct {
 	Result   Result        `json:"result"`
@@ -79,11 +34,10 @@ type Reentry struct {
 
 // The work that entries leave to be done outside.
 const (
-	WorkIssue    = "issue"    // file the prompt
-	WorkAnswer   = "answer"   // acknowledge the answer and close the prompt
-	WorkTimeout  = "timeout"  // say that nobody answered and close the prompt
-	WorkReminder = "remind/"  // and the reminder's number
-	workReentry  = "reentry/" // and the run's id
+	WorkIssue    = "issue"   // file the prompt
+	WorkAnswer   = "answer"  // acknowledge the answer and close the prompt
+	WorkTimeout  = "timeout" // say that nobody answered and close the prompt
+	WorkReminder = "remind/" // and the reminder's number
 )
 
 // Prompt is one question to people, as the register tells it.
@@ -160,35 +114,16 @@ type State struct {
 var Projection = routing.Projection[State]{
 	New: func(string) State { return State{} },
 	Apply: func(r State, e routing.Event) (State, error) {
-		if e.Type.Family() != routing.FamilySurvey {
-			return r, fmt.Errorf("unknown event type %q", e.Type)
-		}
 		en, err := EntryOf(e)
 		if err != nil {
 			return r, err
 		}
-		return r.Apply(en)
+		return r.Apply(en, e.At)
 	},
-}
-
-// EntryOf returns the entry that an event of the stream records.
-func EntryOf(e routing.Event) (Entry, error) {
-	en, err := routing.PayloadOf[Entry](e)
-	en.Kind, en.At = EntryKind(e.Type.Name()), e.At
-	return en, err
 }
 
 // Fold returns the surveys of a stream; see routing.Projection.
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
-
-// Events returns entries as events at now.
-func Events(entries []Entry, now time.Time) []routing.Event {
-	out := make([]routing.Event, len(entries))
-	for i, en := range entries {
-		out[i] = routing.Event{Type: en.Kind.event(), At: now, Data: en}
-	}
-	return out
-}
 
 // Prompt returns the prompt with an id.
 func (r State) Prompt(id string) (Prompt, bool) {
@@ -215,62 +150,91 @@ func (r State) index(id string) int {
 
 // Apply returns r with one entry more, or an error if it does not follow: a
 // second answer, an audit row that does not exist, a row that breaks its table.
-func (r State) Apply(e Entry) (State, error) {
+func (r State) Apply(e Entry, at time.Time) (State, error) {
 	r.Prompts = slices.Clone(r.Prompts)
-	switch e.Kind {
-	case EntryAudit:
-		return r.audit(e)
-	case EntryOpened:
-		return r.opened(e)
-	case EntryReentered:
-		return r.reentered(e)
-	case EntryDone, EntryLeased:
-		if strings.HasPrefix(e.Work, workReentry) {
-			return r.reentryDone(e)
-		}
+	switch e := e.(type) {
+	case AuditRecorded:
+		return r.audit(e.Audit, at)
+	case PromptOpened:
+		return r.opened(e, at)
+	case PromptAnswered:
+		return r.answered(e, at)
+	case PromptReminded:
+		return r.change(e.Prompt, func(p *Prompt) error { return p.remind(e.Reminder, e.Lease) })
+	case PromptTimedOut:
+		return r.change(e.Prompt, func(p *Prompt) error {
+			p.TimedOut = true
+			return p.close(at, e.Goal, TimeoutFallback, WorkTimeout, e.Lease)
+		})
+	case PromptLeased:
+		return r.change(e.Prompt, func(p *Prompt) error {
+			p.Lease = e.Lease
+			return nil
+		})
+	case WorkDone:
+		return r.change(e.Prompt, func(p *Prompt) error { return p.done(e) })
+	case CycleReentered:
+		return r.reentered(e, at)
+	case ReentryLeased:
+		return r.restart(e.Run, func(s *Started) { s.Lease = e.Lease })
+	case ReentryStarted:
+		return r.restart(e.Run, func(s *Started) { s.Done = true })
 	}
-	i := r.index(e.Prompt)
+	return r, fmt.Errorf("%T is no entry", e)
+}
+
+// change returns r with a prompt changed by fn.
+func (r State) change(id string, fn func(*Prompt) error) (State, error) {
+	i := r.index(id)
 	if i < 0 {
-		return r, fmt.Errorf("%s: there is no prompt %q", e.Kind, e.Prompt)
+		return r, fmt.Errorf("there is no prompt %q", id)
 	}
-	p, err := r.Prompts[i].apply(e)
-	if err != nil {
-		return r, fmt.Errorf("prompt %s: %w", e.Prompt, err)
-	}
-	if e.Kind == EntryAnswered {
-		row := e.Answered.Feedback
-		if err := r.mayRecord(row, p); err != nil {
-			return r, err
-		}
-		r.Feedback = append(slices.Clip(r.Feedback), FeedbackRow{row, e.At})
+	p := r.Prompts[i]
+	p.Pending = slices.Clone(p.Pending)
+	if err := fn(&p); err != nil {
+		return r, fmt.Errorf("prompt %s: %w", id, err)
 	}
 	r.Prompts[i] = p
 	return r, nil
 }
 
-func (r State) audit(e Entry) (State, error) {
-	if e.Audit == nil {
-		return r, fmt.Errorf("audit without its row")
-	}
-	if err := e.Audit.Check(); err != nil {
+func (r State) answered(e PromptAnswered, at time.Time) (State, error) {
+	next, err := r.change(e.Prompt, func(p *Prompt) error {
+		p.Answered = &e.Answered
+		return p.close(at, e.Answered.Goal, HumanFeedback, WorkAnswer, e.Lease)
+	})
+	if err != nil {
 		return r, err
 	}
-	if r.hasAudit(e.Audit.ID) {
-		return r, fmt.Errorf("audit_logs has %s already", e.Audit.ID)
+	row := e.Answered.Feedback
+	if err := mayRecord(next.Feedback, row, next.Prompts[next.index(e.Prompt)]); err != nil {
+		return r, err
 	}
-	r.Audits = append(slices.Clip(r.Audits), AuditRow{*e.Audit, e.At})
+	next.Feedback = append(slices.Clip(next.Feedback), FeedbackRow{row, at})
+	return next, nil
+}
+
+func (r State) audit(row AuditLog, at time.Time) (State, error) {
+	if err := row.Check(); err != nil {
+		return r, err
+	}
+	if hasAudit(r.Audits, row.ID) {
+		return r, fmt.Errorf("audit_logs has %s already", row.ID)
+	}
+	r.Audits = append(slices.Clip(r.Audits), AuditRow{row, at})
 	return r, nil
 }
 
-func (r State) hasAudit(id string) bool {
-	return slices.ContainsFunc(r.Audits, func(a AuditRow) bool { return a.ID == id })
+func hasAudit(rows []AuditRow, id string) bool {
+	return slices.ContainsFunc(rows, func(a AuditRow) bool { return a.ID == id })
 }
 
-func (r State) mayRecord(row UserFeedback, p Prompt) error {
+// mayRecord returns why a row of user_feedback about a prompt cannot follow others.
+func mayRecord(rows []FeedbackRow, row UserFeedback, p Prompt) error {
 	if err := row.Check(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(r.Feedback, func(f FeedbackRow) bool { return f.ID == row.ID }) {
+	if slices.ContainsFunc(rows, func(f FeedbackRow) bool { return f.ID == row.ID }) {
 		return fmt.Errorf("user_feedback has %s already", row.ID)
 	}
 	if row.RelatedAuditID != p.Audit {
@@ -279,13 +243,13 @@ func (r State) mayRecord(row UserFeedback, p Prompt) error {
 	return nil
 }
 
-func (r State) opened(e Entry) (State, error) {
+func (r State) opened(e PromptOpened, at time.Time) (State, error) {
 	switch o := e.Opened; {
-	case o == nil || e.Prompt == "":
+	case e.Prompt == "":
 		return r, fmt.Errorf("opened without a prompt")
 	case r.index(e.Prompt) >= 0:
 		return r, fmt.Errorf("prompt %s was opened before", e.Prompt)
-	case !r.hasAudit(o.Audit):
+	case !hasAudit(r.Audits, o.Audit):
 		return r, fmt.Errorf("prompt %s: audit_logs has no %s", e.Prompt, o.Audit)
 	case o.Timeout <= 0:
 		return r, fmt.Errorf("prompt %s: a timeout of %s", e.Prompt, o.Timeout)
@@ -293,56 +257,41 @@ func (r State) opened(e Entry) (State, error) {
 		if err := o.Result.Check(); err != nil {
 			return r, fmt.Errorf("prompt %s: %w", e.Prompt, err)
 		}
-		r.Prompts = append(r.Prompts, Prompt{ID: e.Prompt, Opened: *o, OpenedAt: e.At, Pending: []string{WorkIssue}, Lease: e.Lease})
+		r.Prompts = append(r.Prompts, Prompt{ID: e.Prompt, Opened: o, OpenedAt: at, Pending: []string{WorkIssue}, Lease: e.Lease})
 		return r, nil
 	}
 }
 
-func (p Prompt) apply(e Entry) (Prompt, error) {
-	p.Pending = slices.Clone(p.Pending)
-	if e.Kind != EntryDone {
-		p.Lease = e.Lease
+// closed returns an error if the prompt no longer waits for an answer.
+func (p Prompt) closed() error {
+	if p.Open() {
+		return nil
 	}
-	switch e.Kind {
-	case EntryLeased:
-		return p, nil
-	case EntryDone:
-		return p.done(e)
-	}
-	if !p.Open() {
-		return p, fmt.Errorf("%s: it is closed since %s", e.Kind, p.ClosedAt.UTC().Format(time.RFC3339))
-	}
-	switch e.Kind {
-	case EntryReminded:
-		if e.Reminder <= p.Reminded || e.Reminder > len(p.reminders()) {
-			return p, fmt.Errorf("reminder %d follows none of %d", e.Reminder, p.Reminded)
-		}
-		p.Reminded = e.Reminder
-		p.Pending = append(withoutReminders(p.Pending), fmt.Sprintf("%s%d", WorkReminder, e.Reminder))
-		return p, nil
-	case EntryAnswered:
-		if e.Answered == nil {
-			return p, fmt.Errorf("answered without an answer")
-		}
-		p.Answered = e.Answered
-		return p.close(e.At, e.Answered.Goal, HumanFeedback, WorkAnswer)
-	case EntryTimedOut:
-		if e.Goal == nil {
-			return p, fmt.Errorf("timed_out without a goal")
-		}
-		p.TimedOut = true
-		return p.close(e.At, *e.Goal, TimeoutFallback, WorkTimeout)
-	}
-	return p, fmt.Errorf("%q is no entry", e.Kind)
+	return fmt.Errorf("it is closed since %s", p.ClosedAt.UTC().Format(time.RFC3339))
 }
 
-func (p Prompt) close(at time.Time, g Goal, by ApprovedBy, work string) (Prompt, error) {
-	if g.ApprovedBy != by || !ValidLevel(g.NextAutomationLevel) || g.OptimizationDirectives == nil || g.CarryOverIssues == nil {
-		return p, fmt.Errorf("the goal %s does not belong to %s", g.Line(), work)
+func (p *Prompt) remind(n int, lease *routing.Lease) error {
+	if err := p.closed(); err != nil {
+		return err
 	}
-	p.Goal, p.ClosedAt = &g, at
+	if n <= p.Reminded || n > len(p.reminders()) {
+		return fmt.Errorf("reminder %d follows none of %d", n, p.Reminded)
+	}
+	p.Reminded, p.Lease = n, lease
+	p.Pending = append(withoutReminders(p.Pending), fmt.Sprintf("%s%d", WorkReminder, n))
+	return nil
+}
+
+func (p *Prompt) close(at time.Time, g Goal, by ApprovedBy, work string, lease *routing.Lease) error {
+	if err := p.closed(); err != nil {
+		return err
+	}
+	if g.ApprovedBy != by || !ValidLevel(g.NextAutomationLevel) || g.OptimizationDirectives == nil || g.CarryOverIssues == nil {
+		return fmt.Errorf("the goal %s does not belong to %s", g.Line(), work)
+	}
+	p.Goal, p.ClosedAt, p.Lease = &g, at, lease
 	p.Pending = append(withoutReminders(p.Pending), work)
-	return p, nil
+	return nil
 }
 
 // withoutReminders drops reminders that no longer need to be posted.
@@ -350,36 +299,37 @@ func withoutReminders(pending []string) []string {
 	return slices.DeleteFunc(pending, func(w string) bool { return strings.HasPrefix(w, WorkReminder) })
 }
 
-func (p Prompt) done(e Entry) (Prompt, error) {
+func (p *Prompt) done(e WorkDone) error {
 	i := slices.Index(p.Pending, e.Work)
 	if i < 0 {
-		return p, nil // done by two at once, or no longer needed
+		return nil // done by two at once, or no longer needed
 	}
 	p.Pending = slices.Delete(p.Pending, i, i+1)
 	if e.Work == WorkIssue {
 		if _, err := fmt.Sscanf(e.Ref, "%d", &p.Number); err != nil || p.Number <= 0 {
-			return p, fmt.Errorf("%q is no number of an issue", e.Ref)
+			return fmt.Errorf("%q is no number of an issue", e.Ref)
 		}
 		p.URL = e.URL
 	}
-	return p, nil
+	return nil
 }
 
-func (r State) reentered(e Entry) (State, error) {
-	if e.Reentry == nil || e.Reentry.Run == "" || len(e.Reentry.Prompts) == 0 {
+func (r State) reentered(e CycleReentered, at time.Time) (State, error) {
+	run := e.Reentry.Run
+	if run == "" || len(e.Reentry.Prompts) == 0 {
 		return r, fmt.Errorf("reentered without a run or prompts")
 	}
-	if r.reentry(e.Reentry.Run) >= 0 {
-		return r, fmt.Errorf("run %s started the next cycle before", e.Reentry.Run)
+	if r.reentry(run) >= 0 {
+		return r, fmt.Errorf("run %s started the next cycle before", run)
 	}
 	for _, id := range e.Reentry.Prompts {
 		i := r.index(id)
 		if i < 0 || !r.Prompts[i].CarriesOver() {
-			return r, fmt.Errorf("run %s: prompt %q carries nothing over", e.Reentry.Run, id)
+			return r, fmt.Errorf("run %s: prompt %q carries nothing over", run, id)
 		}
-		r.Prompts[i].Reentry = e.Reentry.Run
+		r.Prompts[i].Reentry = run
 	}
-	r.Reentries = append(slices.Clip(r.Reentries), Started{Reentry: *e.Reentry, At: e.At, Lease: e.Lease})
+	r.Reentries = append(slices.Clip(r.Reentries), Started{Reentry: e.Reentry, At: at, Lease: e.Lease})
 	return r, nil
 }
 
@@ -387,17 +337,13 @@ func (r State) reentry(run string) int {
 	return slices.IndexFunc(r.Reentries, func(s Started) bool { return s.Run == run })
 }
 
-func (r State) reentryDone(e Entry) (State, error) {
-	run := strings.TrimPrefix(e.Work, workReentry)
+// restart returns r with the re-entry of a run changed by fn.
+func (r State) restart(run string, fn func(*Started)) (State, error) {
 	i := r.reentry(run)
 	if i < 0 {
-		return r, fmt.Errorf("%s: run %q started nothing", e.Kind, run)
+		return r, fmt.Errorf("run %q started nothing", run)
 	}
 	r.Reentries = slices.Clone(r.Reentries)
-	if e.Kind == EntryLeased {
-		r.Reentries[i].Lease = e.Lease
-		return r, nil
-	}
-	r.Reentries[i].Done = true
+	fn(&r.Reentries[i])
 	return r, nil
 }
