@@ -157,14 +157,13 @@ func (p placing) shared() (Record, bool) {
 func (p placing) keep(rec Record) (Placed, error) {
 	m := p.request.Member
 	old := rec.Members[rec.member(m.Key())]
-	other := old.Type != m.Type || old.Group != m.Group
 	if rec.Fuse {
 		return p.put(rec.ID, true, p.join(rec))
 	}
 	if !rec.DismissedAt.IsZero() {
 		return p.dismissed(rec)
 	}
-	if other && old.Type != m.Type && (len(rec.Members) > 1 || p.another(rec)) {
+	if old.Type != m.Type && (len(rec.Members) > 1 || p.another(rec)) {
 		return p.move(rec)
 	}
 	return p.put(rec.ID, false, p.join(rec))
