@@ -167,6 +167,23 @@ func TestEarlierRecords(t *testing.T) {
 	})
 }
 
+func TestWithinACommit(t *testing.T) {
+	t.Parallel()
+	known := map[Ancestry]bool{{"fix", "head"}: true, {"fix", "other"}: false}
+	for _, tc := range []struct {
+		fix, head string
+		in, known bool
+	}{
+		{"fix", "head", true, true}, {"fix", "other", false, true}, {"fix", "new", false, false},
+		{"fix", "fix", true, true}, {"", "head", false, true}, {"fix", "", false, true}, {"", "", false, true},
+	} {
+		p := placing{request: Request{Member: Member{SHA: tc.head}}, contains: known}
+		if in, ok := p.within(tc.fix); in != tc.in || ok != tc.known {
+			t.Errorf("%q within %q: %v, known %v", tc.fix, tc.head, in, ok)
+		}
+	}
+}
+
 func TestRecordIDs(t *testing.T) {
 	t.Parallel()
 	r := State{Records: []Record{{ID: "x/2"}, {ID: "x"}}}
@@ -186,7 +203,7 @@ func TestIssuesWithinAnHour(t *testing.T) {
 		}
 	}
 	t.Run("a summary that was resolved within the hour is opened again, an older one is not", func(t *testing.T) {
-		for after, same := range map[time.Duration]bool{time.Minute: true, 2 * time.Hour: false} {
+		for after, same := range map[time.Duration]bool{0: true, time.Hour - 3*time.Second: true, time.Hour - 2*time.Second: false} {
 			b := newBook(t)
 			b.limits.MaxIssues = 1
 			m := call(9, "z", "c1").Member

@@ -210,6 +210,24 @@ func TestCauses(t *testing.T) {
 			t.Errorf("no suggestion: %v", got)
 		}
 	})
+	t.Run("S0-41 what is said of the environment depends on what failed", func(t *testing.T) {
+		late := routing.Verdict{Result: routing.TimedOut}
+		for name, tc := range map[string]struct {
+			v    routing.Verdict
+			k    routing.Kind
+			want string
+		}{
+			"a failed test":                 {run(1, L, "f#a"), routing.KindMaxRetry, "env.none"},
+			"the environment":               {run(1, L), routing.KindEnv, "env.main"},
+			"the environment, at the limit": {run(1, routing.EnvIssue), routing.KindMaxRetry, "env.main"},
+			"a timeout":                     {run(1, L), routing.KindTimeout, "env.timeout"},
+			"a timeout, at the limit":       {late, routing.KindMaxRetry, "env.timeout"},
+		} {
+			if got := report(tc.v, tc.k).Actions.Environment[0].ID; got != tc.want {
+				t.Errorf("%s: %s, want %s", name, got, tc.want)
+			}
+		}
+	})
 	if c := (Report{}).lastClass(); c != routing.Unknown {
 		t.Errorf("the class of no run is %s", c)
 	}
