@@ -23,9 +23,10 @@ func (r Recorder) event(t routing.EventType, p payload) routing.Event {
 
 // checked returns the events if they follow from the state.
 func (r Recorder) checked(events ...routing.Event) ([]routing.Event, error) {
+	after := r.state
 	for _, e := range events {
 		var err error
-		if r.state, err = r.state.Apply(e); err != nil {
+		if after, err = after.Apply(e); err != nil {
 			return nil, err
 		}
 	}
