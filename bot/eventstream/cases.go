@@ -135,10 +135,10 @@ func (w writer) row(c routing.Case) error {
 	if cp.Escalation != nil && state == Escalated {
 		reason = cp.Escalation.Reason
 	}
-	return w.exec(`INSERT INTO feed_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, reworks, most, checkpoints)
+	return w.exec(`INSERT INTO feed_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, iterations, most, checkpoints)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (key) DO UPDATE SET state = excluded.state, since = excluded.since, updated = excluded.updated, checkpoint = excluded.checkpoint,
-		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, reworks = excluded.reworks,
+		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, iterations = excluded.iterations,
 		most = excluded.most, checkpoints = excluded.checkpoints`,
 		w.key, w.repo, w.key[len(activity.Repo(w.key)):], string(state), millis(since), millis(c.Opened), millis(c.Updated), cp.Name,
 		string(newest.Kind), newest.Rule, string(newest.Verdict.Class), reason, cp.Retries, cp.Limit+cp.Extra, string(names))
@@ -153,9 +153,9 @@ func (w writer) count(was routing.Case, e routing.Event) error {
 		if _, known := was.Answered[act.Answer]; known {
 			return nil
 		}
-		turns := was.Checkpoints[act.Checkpoint].Attempts
-		for i := len(turns) - 1; i >= 0; i-- {
-			if t := turns[i]; !t.Undone {
+		attempts := was.Checkpoints[act.Checkpoint].Attempts
+		for i := len(attempts) - 1; i >= 0; i-- {
+			if t := attempts[i]; !t.Undone {
 				return w.counted(t.At, t.Kind, t.Rule, t.Verdict.Class, 0, 1)
 			}
 		}
@@ -177,7 +177,7 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 	}
 	cp := was.Checkpoints[run.Verdict.Checkpoint]
 	var first, before time.Time
-	turns, human := 0, 0
+	iterations, human := 0, 0
 	for i := len(cp.Attempts) - 1; i >= 0; i-- {
 		t := cp.Attempts[i]
 		if t.Kind == routing.KindPass {
@@ -188,7 +188,7 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 			continue
 		}
 		if t.Kind == routing.KindRetry {
-			turns++
+			iterations++
 		} else if t.Kind.Escalates() {
 			human = 1
 		}
@@ -201,6 +201,6 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 			human = 1
 		}
 	}
-	return w.exec(`INSERT INTO feed_green (repo, day, turns, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
-		ON CONFLICT (repo, day, turns, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), turns, human, step(e.At.Sub(first)))
+	return w.exec(`INSERT INTO feed_green (repo, day, iterations, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (repo, day, iterations, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), iterations, human, step(e.At.Sub(first)))
 }

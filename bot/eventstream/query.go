@@ -25,11 +25,11 @@ type Case struct {
 	Rule                   string
 	Class                  routing.Class
 	Reason                 string
-	Reworks, Max           int
+	Iterations, Max        int
 	Checkpoints            map[string]State
 }
 
-const caseColumns = "key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, reworks, most, checkpoints"
+const caseColumns = "key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, iterations, most, checkpoints"
 
 // Order is an order of cases.
 type Order string
@@ -112,7 +112,7 @@ func scanCase(rows *sql.Rows) (Case, error) {
 	var since, opened, updated int64
 	var names string
 	err := rows.Scan(&c.Key, &c.Repo, &c.Subject, &c.State, &since, &opened, &updated, &c.Checkpoint, &c.Decision, &c.Rule, &c.Class,
-		&c.Reason, &c.Reworks, &c.Max, &names)
+		&c.Reason, &c.Iterations, &c.Max, &names)
 	if err != nil {
 		return c, err
 	}

@@ -72,10 +72,10 @@ func (f *Feed) Rules(ctx context.Context, repos []string, from time.Time) ([]Rul
 
 // Green are figures over checkpoints that failed and then passed.
 type Green struct {
-	N     int
-	Alone int           // of N, without that a human was called or acted
-	Turns int           // median of how often they were returned for a fix
-	Took  time.Duration // median of the time since the first failure, to about a twentieth
+	N          int
+	Alone      int           // of N, without that a human was called or acted
+	Iterations int           // median of how often they were returned for a fix
+	Took       time.Duration // median of the time since the first failure, to about a twentieth
 }
 
 // Greens returns the figures over what passed from a time on.
@@ -83,17 +83,17 @@ func (f *Feed) Greens(ctx context.Context, repos []string, from time.Time) (Gree
 	var q query
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var g Green
-	turns, took := map[int]int{}, map[int]int{}
-	err := f.each(ctx, "greens", &q, "SELECT turns, human, took, sum(n) FROM feed_green WHERE "+where+" GROUP BY turns, human, took", func(rows *sql.Rows) error {
+	iterations, took := map[int]int{}, map[int]int{}
+	err := f.each(ctx, "greens", &q, "SELECT iterations, human, took, sum(n) FROM feed_green WHERE "+where+" GROUP BY iterations, human, took", func(rows *sql.Rows) error {
 		var t, human, m, n int
 		err := rows.Scan(&t, &human, &m, &n)
-		g.N, turns[t], took[m] = g.N+n, turns[t]+n, took[m]+n
+		g.N, iterations[t], took[m] = g.N+n, iterations[t]+n, took[m]+n
 		if human == 0 {
 			g.Alone += n
 		}
 		return err
 	})
-	g.Turns, g.Took = median(turns, g.N), unstep(median(took, g.N))
+	g.Iterations, g.Took = median(iterations, g.N), unstep(median(took, g.N))
 	return g, err
 }
 

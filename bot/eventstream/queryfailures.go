@@ -125,7 +125,7 @@ func (c *Cluster) add(one Cluster, repo string) {
 type Seen struct {
 	Key, Repo, Checkpoint, Name string
 	First, Last, Fixed          time.Time // Fixed is zero while it still fails
-	Runs, Flaky, Turn           int       // Turn: reworks returned for a fix when it was fixed
+	Runs, Flaky, Iterations     int       // Iterations: of the streak when it was fixed
 }
 
 // Seen returns at most n places in which a failure was seen, the last first.
@@ -133,11 +133,11 @@ func (f *Feed) Seen(ctx context.Context, repos []string, fingerprint string, n i
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND " + q.repos(repos)
 	var out []Seen
-	err := f.each(ctx, "failures", &q, fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, turn FROM feed_failure
+	err := f.each(ctx, "failures", &q, fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, iterations FROM feed_failure
 		WHERE %s ORDER BY last DESC, key, checkpoint LIMIT %d`, where, n), func(rows *sql.Rows) error {
 		var s Seen
 		var first, last, fixed int64
-		err := rows.Scan(&s.Key, &s.Repo, &s.Checkpoint, &s.Name, &first, &last, &fixed, &s.Runs, &s.Flaky, &s.Turn)
+		err := rows.Scan(&s.Key, &s.Repo, &s.Checkpoint, &s.Name, &first, &last, &fixed, &s.Runs, &s.Flaky, &s.Iterations)
 		s.First, s.Last, s.Fixed = fromMillis(first), fromMillis(last), fromMillis(fixed)
 		out = append(out, s)
 		return err
@@ -150,10 +150,10 @@ func (f *Feed) FixedBy(ctx context.Context, repos []string, fingerprint string) 
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND fixed > 0 AND " + q.repos(repos)
 	out := map[int]int{}
-	err := f.each(ctx, "failures", &q, "SELECT turn, count(*) FROM feed_failure WHERE "+where+" GROUP BY turn", func(rows *sql.Rows) error {
-		var turn, n int
-		err := rows.Scan(&turn, &n)
-		out[turn] = n
+	err := f.each(ctx, "failures", &q, "SELECT iterations, count(*) FROM feed_failure WHERE "+where+" GROUP BY iterations", func(rows *sql.Rows) error {
+		var iterations, n int
+		err := rows.Scan(&iterations, &n)
+		out[iterations] = n
 		return err
 	})
 	return out, err

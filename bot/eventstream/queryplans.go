@@ -70,8 +70,8 @@ func (f *Feed) Ports(ctx context.Context, repo, plan string) (map[string]Port, e
 	return out, err
 }
 
-// Calling returns at most n ports that wait for a human, those that wait longest first.
-func (f *Feed) Calling(ctx context.Context, repos []string, n int) ([]Port, error) {
+// EscalatedPorts returns at most n ports that wait for a human, those that wait longest first.
+func (f *Feed) EscalatedPorts(ctx context.Context, repos []string, n int) ([]Port, error) {
 	var q query
 	return f.ports(ctx, &q, fmt.Sprintf("%s AND waits > 0 ORDER BY waits, key LIMIT %d", q.repos(repos), n))
 }
@@ -95,12 +95,12 @@ func (f *Feed) ports(ctx context.Context, q *query, where string) ([]Port, error
 	return out, err
 }
 
-// Edges are the figures over feedback between ports, by type and together.
-func (f *Feed) Edges(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, feedback.Stats, error) {
+// FeedbackRequests returns the figures over feedback between ports, by type and together.
+func (f *Feed) FeedbackRequests(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, feedback.Stats, error) {
 	var q query
 	out := map[feedback.Type]feedback.Stats{}
 	all, taken := feedback.Stats{ByType: map[feedback.Type]int{}}, 0
-	err := f.each(ctx, "feedback", &q, `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_edge
+	err := f.each(ctx, "feedback", &q, `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_feedback_request
 		WHERE `+q.repos(repos)+" GROUP BY type", func(rows *sql.Rows) error {
 		var t feedback.Type
 		var s feedback.Stats

@@ -24,7 +24,7 @@ func (f *Feed) show(ctx context.Context, tx *sql.Tx, key string, events []routin
 		return w.plan(plan, events)
 	}
 	if key == routing.StreamKey(w.repo, routing.StreamFeedbackRequests) {
-		return w.edges(events)
+		return w.feedbackRequests(events)
 	}
 	if routing.IsRepositoryStream(key) {
 		return nil
@@ -76,18 +76,18 @@ func (w writer) plan(name string, events []routing.Event) error {
 
 // PortState is how one port of a plan stands.
 type PortState struct {
-	Session  string            `json:"session_id"`
-	Status   plan.LoopStatus   `json:"status,omitempty"`
-	Phase    plan.Phase        `json:"phase,omitempty"`
-	Turn     int               `json:"turn"`
-	Turns    int               `json:"turns"` // that it may take
-	Progress float64           `json:"progress"`
-	Task     string            `json:"current_task"`
-	Tokens   int64             `json:"tokens_used"`
-	Failures []string          `json:"failures,omitempty"` // of its last test
-	Calls    []plan.Escalation `json:"calls,omitempty"`    // that wait for a human
-	Started  time.Time         `json:"started"`
-	Ended    time.Time         `json:"ended,omitzero"`
+	Session     string            `json:"session_id"`
+	Status      plan.LoopStatus   `json:"status,omitempty"`
+	Phase       plan.Phase        `json:"phase,omitempty"`
+	Attempt     int               `json:"attempt"`
+	MaxAttempts int               `json:"max_attempts"`
+	Progress    float64           `json:"progress"`
+	Task        string            `json:"current_task"`
+	Tokens      int64             `json:"tokens_used"`
+	Failures    []string          `json:"failures,omitempty"`    // of its last test
+	Escalations []plan.Escalation `json:"escalations,omitempty"` // that wait for a maintainer
+	Started     time.Time         `json:"started"`
+	Ended       time.Time         `json:"ended,omitzero"`
 }
 
 func (w writer) port(name, id string, events []routing.Event) error {
@@ -95,9 +95,9 @@ func (w writer) port(name, id string, events []routing.Event) error {
 	if err != nil {
 		return err
 	}
-	s := PortState{Calls: j.Waiting()}
+	s := PortState{Escalations: j.Waiting()}
 	if l := j.Loop; l != nil {
-		s.Session, s.Status, s.Phase, s.Turn, s.Turns = l.Operator, l.Status, l.Phase, l.Attempt, l.MaxRetries+1
+		s.Session, s.Status, s.Phase, s.Attempt, s.MaxAttempts = l.Operator, l.Status, l.Phase, l.Attempt, l.MaxRetries+1
 		s.Progress, s.Tokens, s.Started, s.Ended = l.Share(), l.Tokens, l.StartedAt, l.EndedAt
 		if l.Last != nil {
 			for _, t := range l.Last.FailedTests {
@@ -109,7 +109,7 @@ func (w writer) port(name, id string, events []routing.Event) error {
 		return err
 	}
 	var waits int64
-	for _, c := range s.Calls {
+	for _, c := range s.Escalations {
 		if at := millis(c.CreatedAt); waits == 0 || at < waits {
 			waits = at
 		}
@@ -124,7 +124,7 @@ func (w writer) port(name, id string, events []routing.Event) error {
 }
 
 // reported takes what the worker that is at work said of itself: its progress goes
-// before what the turns make of it.
+// before what the attempts make of it.
 func (s *PortState) reported(events []routing.Event) error {
 	for i := len(events) - 1; i >= 0; i-- {
 		e, ours, err := plan.Recorded(events[i])
@@ -146,7 +146,7 @@ func (s *PortState) reported(events []routing.Event) error {
 	return nil
 }
 
-func (w writer) edges(events []routing.Event) error {
+func (w writer) feedbackRequests(events []routing.Event) error {
 	r, err := feedback.Fold(events)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (w writer) edges(events []routing.Event) error {
 				open++
 			}
 		}
-		err := w.exec(`INSERT INTO feed_edge (repo, type, open, resolved, failed, rejected, rounds) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		err := w.exec(`INSERT INTO feed_feedback_request (repo, type, open, resolved, failed, rejected, rounds) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (repo, type) DO UPDATE SET open = excluded.open, resolved = excluded.resolved, failed = excluded.failed,
 			rejected = excluded.rejected, rounds = excluded.rounds`, w.repo, string(t), open, resolved, failed, rejected, rounds)
 		if err != nil {

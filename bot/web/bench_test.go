@@ -98,12 +98,12 @@ func multiply(b *testing.B, db *database.DB, cases int) {
 		}
 		for _, statement := range []string{
 			`INSERT INTO feed_case SELECT repo || '#' || ` + number("subject", "2") + `, repo, '#' || ` + number("subject", "2") + fmt.Sprintf(`, state, since - %d, opened - %[1]d, updated - %[1]d,
-				checkpoint, decision, rule, class, reason, reworks, most, checkpoints FROM feed_case WHERE `, 1000*k) + number("subject", "2") + fmt.Sprintf(" <= %d", (k+1)*taken),
+				checkpoint, decision, rule, class, reason, iterations, most, checkpoints FROM feed_case WHERE `, 1000*k) + number("subject", "2") + fmt.Sprintf(" <= %d", (k+1)*taken),
 			`INSERT INTO feed_failure SELECT fingerprint || CASE WHEN fingerprint IN ` + own + fmt.Sprintf(` THEN '%d' ELSE '' END`, k) + `, repo || '#' || ` + number("key", "length(repo) + 2") +
-				fmt.Sprintf(`, checkpoint, repo, name, suite, file, class, first, last - %d, runs, flaky, fixed, turn FROM feed_failure WHERE length(fingerprint) = 16 AND `, 1000*k) +
+				fmt.Sprintf(`, checkpoint, repo, name, suite, file, class, first, last - %d, runs, flaky, fixed, iterations FROM feed_failure WHERE length(fingerprint) = 16 AND `, 1000*k) +
 				number("key", "length(repo) + 2") + fmt.Sprintf(" <= %d", (k+1)*taken),
 			fmt.Sprintf(`INSERT INTO feed_cluster SELECT fingerprint || '%d', repo, name, suite, file, class, first, last - %d, cases, runs, flaky, open FROM feed_cluster WHERE fingerprint IN `, k, 1000*k) + own,
-			fmt.Sprintf(`INSERT INTO feed_green SELECT repo, day, turns, human, took + %d, n FROM feed_green WHERE took < 200 AND 10 > %d`, 200*k, k),
+			fmt.Sprintf(`INSERT INTO feed_green SELECT repo, day, iterations, human, took + %d, n FROM feed_green WHERE took < 200 AND 10 > %d`, 200*k, k),
 		} {
 			if _, err := db.Write.Exec(statement); err != nil {
 				b.Fatal(err)

@@ -30,7 +30,7 @@ type checkpointView struct {
 	ID, Name   string
 	State      eventstream.State
 	Since      time.Time
-	Reworks    int
+	Iterations int
 	Most       int
 	Why        string // it waits for a human
 	Issue      href
@@ -107,7 +107,7 @@ func (s *Server) caseView(st story, all bool) caseView {
 
 func (s *Server) checkpointView(st story, id, name string, most int) checkpointView {
 	cp := st.Checkpoints[name]
-	v := checkpointView{ID: id, Name: name, Reworks: cp.Retries, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
+	v := checkpointView{ID: id, Name: name, Iterations: cp.Retries, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
 	v.State, v.Since = eventstream.StateOf(cp)
 	if cp.Last.ID != "" {
 		v.Newest = s.runHref(st.Key, cp.Last)

@@ -53,8 +53,8 @@ type failure struct {
 	All   int // that were fixed
 }
 
-// fixedBy says how many failures were fixed after so many hand-offs.
-type fixedBy struct{ Turn, N int }
+// fixedBy says how many failures were fixed in a streak of so many iterations.
+type fixedBy struct{ Iterations, N int }
 
 func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
 	ctx, print := r.Context(), r.PathValue("fingerprint")
@@ -74,11 +74,11 @@ func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	for turn, n := range fixed {
-		b.Fixed = append(b.Fixed, fixedBy{turn, n})
+	for iterations, n := range fixed {
+		b.Fixed = append(b.Fixed, fixedBy{iterations, n})
 		b.All += n
 	}
-	slices.SortFunc(b.Fixed, func(a, b fixedBy) int { return cmp.Compare(a.Turn, b.Turn) })
+	slices.SortFunc(b.Fixed, func(a, b fixedBy) int { return cmp.Compare(a.Iterations, b.Iterations) })
 	return Page{Name: "failure", Title: clusterTitle(c), Live: failureEvents, Body: b}, nil
 }
 

@@ -7,20 +7,20 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// edges is the page of feedback between ports.
-type edges struct {
-	Rows []edgeRow
+// feedbackView is the page of feedback between ports.
+type feedbackView struct {
+	Rows []feedbackRow
 	All  feedback.Stats
 }
 
-type edgeRow struct {
+type feedbackRow struct {
 	Type feedback.Type
 	Text string
 	feedback.Stats
 }
 
-// edgeTexts say what each type of feedback asks for.
-var edgeTexts = map[feedback.Type]string{
+// requestTexts say what each type of feedback asks for.
+var requestTexts = map[feedback.Type]string{
 	feedback.FixRequest:        "fix earlier work",
 	feedback.ContextRequest:    "answer a question",
 	feedback.DependencyMissing: "something that the plan does not have",
@@ -28,13 +28,13 @@ var edgeTexts = map[feedback.Type]string{
 }
 
 func (s *Server) feedback(v Viewer, r *http.Request) (Page, error) {
-	byType, all, err := s.o.Feed.Edges(r.Context(), v.Repos)
+	byType, all, err := s.o.Feed.FeedbackRequests(r.Context(), v.Repos)
 	if err != nil {
 		return Page{}, err
 	}
-	b := edges{All: all}
+	b := feedbackView{All: all}
 	for _, t := range feedback.Types() {
-		b.Rows = append(b.Rows, edgeRow{t, edgeTexts[t], byType[t]})
+		b.Rows = append(b.Rows, feedbackRow{t, requestTexts[t], byType[t]})
 	}
 	return Page{Name: "feedback", Title: "Feedback", Live: []string{string(activity.FeedbackChanged)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
 }

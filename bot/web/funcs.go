@@ -53,7 +53,7 @@ func (s *Server) funcs() template.FuncMap {
 		"result":   resultName,
 		"cluster":  clusterTitle,
 		"every":    func(k, n int) bool { return n%k == 0 },
-		"turned":   func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
+		"counted":  func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
 	}
 }
 

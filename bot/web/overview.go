@@ -16,16 +16,16 @@ var caseEvents = []string{string(activity.SessionStart), string(activity.Session
 
 // overview shows what is in flight, what waits for people, and what came out lately.
 type overview struct {
-	States  []stateCount
-	Waiting []eventstream.Case
-	More    int // cases that wait and are not shown
-	Calling []eventstream.Port
-	Recent  []eventstream.Case
-	Cases   int
-	Windows []choice
-	Window  string
-	Chart   chart
-	Green   eventstream.Green
+	States    []stateCount
+	Waiting   []eventstream.Case
+	More      int // cases that wait and are not shown
+	Escalated []eventstream.Port
+	Recent    []eventstream.Case
+	Cases     int
+	Windows   []choice
+	Window    string
+	Chart     chart
+	Green     eventstream.Green
 }
 
 type stateCount struct {
@@ -53,7 +53,7 @@ func (s *Server) overview(v Viewer, r *http.Request) (Page, error) {
 		return Page{}, err
 	}
 	b.More = states[eventstream.Escalated] - len(b.Waiting)
-	if b.Calling, err = s.o.Feed.Calling(ctx, v.Repos, few); err != nil {
+	if b.Escalated, err = s.o.Feed.EscalatedPorts(ctx, v.Repos, few); err != nil {
 		return Page{}, err
 	}
 	if b.Recent, err = s.o.Feed.Cases(ctx, v.Repos, []eventstream.State{eventstream.InProgress, eventstream.Paused, eventstream.Waiting}, eventstream.NewestFirst, 0, few); err != nil {

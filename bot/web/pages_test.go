@@ -79,7 +79,7 @@ func (s shown) to(t testing.TB, repos []string) *web.Server {
 // team is the sample of a team: cases of three repositories, a plan, feedback.
 func team(n int) []sample.Stream {
 	out := slices.Collect(sample.Cases(sample.Options{Seed: 3, Cases: n, End: noon, Repos: []string{"acme/shop", "acme/depot", "acme/web"}}))
-	out = append(out, sample.Edges(sample.EdgeOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon.AddDate(0, 0, -3)}))
+	out = append(out, sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon.AddDate(0, 0, -3)}))
 	return append(out, sample.Plan(sample.PlanOptions{Seed: 3, Repo: "acme/shop", Name: "p", Ports: 9, Begun: 6, Start: noon.Add(-time.Hour)})...)
 }
 
@@ -175,7 +175,7 @@ func TestNothingOfOthers(t *testing.T) {
 	streams := team(60)
 	hidden := tell(t, "acme/hidden#7")
 	hidden.run(failing("TestHidden", "dead01"))
-	streams = append(streams, hidden.stream(), sample.Edges(sample.EdgeOptions{Seed: 1, Repo: "acme/hidden", N: 9, Start: noon}))
+	streams = append(streams, hidden.stream(), sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 1, Repo: "acme/hidden", N: 9, Start: noon}))
 	on(t, streams, func(t *testing.T, s shown) {
 		for name, repos := range map[string][]string{"one of them": {"acme/web"}, "none": {}} {
 			d := s.to(t, repos)
@@ -267,10 +267,10 @@ func TestRulesPage(t *testing.T) {
 
 func TestFeedbackPage(t *testing.T) {
 	t.Parallel()
-	edges := sample.Edges(sample.EdgeOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
+	edges := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
 	on(t, []sample.Stream{edges}, func(t *testing.T, s shown) {
 		d := s.to(t, nil)
-		stats, all, err := s.feed.Edges(t.Context(), nil)
+		stats, all, err := s.feed.FeedbackRequests(t.Context(), nil)
 		if err != nil || all.Total < 30 || all.Rejected == 0 || all.Failed == 0 || all.Open == 0 {
 			t.Fatalf("%+v %v", all, err)
 		}
@@ -336,7 +336,7 @@ func TestOverview(t *testing.T) {
 		x.run(env)
 		streams = append(streams, x.stream())
 	}
-	for n := range 3 { // fixed, after one turn or two
+	for n := range 3 { // fixed, after one iteration or two
 		x := tell(t, fmt.Sprint("acme/web#", n+1))
 		x.at = noon.Add(-5 * time.Hour)
 		for range 1 + n%2 {
@@ -349,7 +349,7 @@ func TestOverview(t *testing.T) {
 		d := s.to(t, nil)
 		_, page := get(t, d, "/")
 		said := textOf(page)
-		for _, want := range []string{"12 waits for a human", "3 passed", "2 more: all that wait", "2d1h since", "Median turns returned for a fix 1", "Fixed without a human 100%", "Failed and went green 3", "Median time from failing to green 10m"} {
+		for _, want := range []string{"12 waits for a human", "3 passed", "2 more: all that wait", "2d1h since", "Median fix attempts 1", "Fixed without a human 100%", "Failed and went green 3", "Median time from failing to green 10m"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("nothing of %q in %s", want, said)
 			}

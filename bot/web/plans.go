@@ -137,8 +137,8 @@ func standingOf(p eventstream.Plan, row portRow, before map[string]plan.Standing
 // planPage is what the page of a plan shows.
 type planPage struct {
 	walk
-	Events []activity.Event // newest first
-	Edges  []activity.Event
+	Events           []activity.Event // newest first
+	FeedbackRequests []activity.Event
 }
 
 // mostNews is how many events the page of a plan shows.
@@ -169,10 +169,10 @@ func (s *Server) plan(v Viewer, r *http.Request) (Page, error) {
 		return Page{}, err
 	}
 	slices.Reverse(b.Events)
-	if b.Edges, err = s.o.Feed.Of(r.Context(), mostNews, routing.StreamKey(repo, routing.StreamFeedbackRequests)); err != nil {
+	if b.FeedbackRequests, err = s.o.Feed.Of(r.Context(), mostNews, routing.StreamKey(repo, routing.StreamFeedbackRequests)); err != nil {
 		return Page{}, err
 	}
-	slices.Reverse(b.Edges)
+	slices.Reverse(b.FeedbackRequests)
 	return Page{Name: "plan", Title: s.o.Names.Now(repo) + ": " + name, Live: planEvents, Query: url.Values{"repo": {s.o.Names.Now(repo)}}.Encode(), Body: b}, nil
 }
 

@@ -18,7 +18,7 @@ func TestTold(t *testing.T) {
 		t.Errorf("%d texts, want %d", len(ruleTexts), n)
 	}
 	for _, x := range feedback.Types() {
-		if edgeTexts[x] == "" {
+		if requestTexts[x] == "" {
 			t.Errorf("nothing says what %s asks for", x)
 		}
 	}

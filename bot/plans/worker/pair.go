@@ -307,7 +307,7 @@ func (p *Pair) progress(l plan.Loop) plan.Event {
 func callOf(l plan.Loop, now time.Time) plan.Escalation {
 	f := l.Escalation
 	return plan.Escalation{ID: l.ID + "/escalation", Session: l.Operator, Port: l.Port, Type: f.Type, Severity: f.Severity, Title: f.Title, Text: f.Description,
-		Context:   map[string]any{"kind": f.Kind, "text": f.Context, "turns": l.CurrentTry, "tokens_used": l.Tokens},
+		Context:   map[string]any{"kind": f.Kind, "text": f.Context, "iterations": l.CurrentTry, "tokens_used": l.Tokens},
 		Suggested: orNone(slices.Clone(f.Suggested)), CreatedAt: now}
 }
 

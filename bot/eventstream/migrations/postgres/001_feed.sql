@@ -47,7 +47,7 @@ CREATE TABLE feed_case (
     rule        text COLLATE "C" NOT NULL,
     class       text COLLATE "C" NOT NULL,
     reason      text COLLATE "C" NOT NULL,
-    reworks     bigint NOT NULL,        -- of that checkpoint
+    iterations  bigint NOT NULL,        -- of that checkpoint
     most        bigint NOT NULL,
     checkpoints text COLLATE "C" NOT NULL            -- JSON: name → state
 );
@@ -79,11 +79,11 @@ CREATE TABLE feed_count (                -- decisions
 CREATE TABLE feed_green (                -- checkpoints that failed and then passed
     repo  text COLLATE "C" NOT NULL,
     day   bigint NOT NULL,              -- on which they passed
-    turns bigint NOT NULL,              -- returned for a fix until then
+    iterations bigint NOT NULL,          -- until then
     human bigint NOT NULL,              -- 1 if a human was called or acted
     took  bigint NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
     n     bigint NOT NULL,
-    PRIMARY KEY (repo, day, turns, human, took)
+    PRIMARY KEY (repo, day, iterations, human, took)
 );
 
 CREATE TABLE feed_failure (
@@ -100,7 +100,7 @@ CREATE TABLE feed_failure (
     runs        bigint NOT NULL,        -- in which it was
     flaky       bigint NOT NULL,        -- of which it was flaky in
     fixed      bigint NOT NULL,        -- ms; 0: it still fails
-    turn        bigint NOT NULL,        -- reworks returned for a fix when it was fixed
+    iterations  bigint NOT NULL,        -- of the streak when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 );
 CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
@@ -146,7 +146,7 @@ CREATE TABLE feed_port (
 );
 CREATE INDEX feed_port_plan ON feed_port (repo, plan);
 
-CREATE TABLE feed_edge (                 -- feedback between ports
+CREATE TABLE feed_feedback_request (   -- feedback between ports
     repo     text COLLATE "C" NOT NULL,
     type     text COLLATE "C" NOT NULL,
     open     bigint NOT NULL,

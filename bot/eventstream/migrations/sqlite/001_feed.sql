@@ -40,7 +40,7 @@ CREATE TABLE feed_case (
     rule        TEXT NOT NULL,
     class       TEXT NOT NULL,
     reason      TEXT NOT NULL,
-    reworks     INTEGER NOT NULL,        -- of that checkpoint
+    iterations  INTEGER NOT NULL,        -- of that checkpoint
     most        INTEGER NOT NULL,
     checkpoints TEXT NOT NULL            -- JSON: name → state
 ) STRICT, WITHOUT ROWID;
@@ -72,11 +72,11 @@ CREATE TABLE feed_count (                -- decisions
 CREATE TABLE feed_green (                -- checkpoints that failed and then passed
     repo  TEXT NOT NULL,
     day   INTEGER NOT NULL,              -- on which they passed
-    turns INTEGER NOT NULL,              -- returned for a fix until then
+    iterations INTEGER NOT NULL,         -- until then
     human INTEGER NOT NULL,              -- 1 if a human was called or acted
     took  INTEGER NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
     n     INTEGER NOT NULL,
-    PRIMARY KEY (repo, day, turns, human, took)
+    PRIMARY KEY (repo, day, iterations, human, took)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE feed_failure (
@@ -93,7 +93,7 @@ CREATE TABLE feed_failure (
     runs        INTEGER NOT NULL,        -- in which it was
     flaky       INTEGER NOT NULL,        -- of which it was flaky in
     fixed      INTEGER NOT NULL,        -- ms; 0: it still fails
-    turn        INTEGER NOT NULL,        -- reworks returned for a fix when it was fixed
+    iterations  INTEGER NOT NULL,        -- of the streak when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
@@ -138,7 +138,7 @@ CREATE TABLE feed_port (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_port_plan ON feed_port (repo, plan);
 
-CREATE TABLE feed_edge (                 -- feedback between ports
+CREATE TABLE feed_feedback_request (   -- feedback between ports
     repo     TEXT NOT NULL,
     type     TEXT NOT NULL,
     open     INTEGER NOT NULL,

@@ -94,7 +94,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 
 func TestPairActsOnFeedback(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, `cp "$SWITCHBACK_FEEDBACK" "fed$SWITCHBACK_TURN" 2>/dev/null; [ "$SWITCHBACK_TURN" = 1 ] || echo hello > hello.txt; true`, junit)
+	p := newPlace(t, `cp "$SWITCHBACK_FEEDBACK" "fed$SWITCHBACK_ATTEMPT" 2>/dev/null; [ "$SWITCHBACK_ATTEMPT" = 1 ] || echo hello > hello.txt; true`, junit)
 	b := bookIn(t, p.root)
 	p.change = func(x *Pair) { x.Edges = b }
 	if r := p.run(); r.Status != plan.Success || p.journal().Loop.Requests != nil {

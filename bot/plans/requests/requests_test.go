@@ -138,7 +138,7 @@ func TestBook(t *testing.T) {
 		if _, err := b.Ledger.Append(ctx, routing.StreamKey("acme/app", routing.StreamFeedbackRequests), "", []routing.Event{{Type: "feedback.queued", Data: json.RawMessage(`{"feedback_id": "FB-009"}`)}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Before(ctx, "model"); err == nil || !strings.Contains(err.Error(), "event 1 of stream acme/app!edges") {
+		if _, err := b.Before(ctx, "model"); err == nil || !strings.Contains(err.Error(), "event 1 of stream acme/app!feedback-requests") {
 			t.Error(err)
 		}
 	})

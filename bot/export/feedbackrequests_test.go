@@ -55,11 +55,11 @@ func TestEdgeRows(t *testing.T) {
 	}
 	db := open(t, file)
 	for query, want := range map[string]string{
-		"SELECT group_concat(feedback_id||' '||round||' '||status, ', ') FROM (SELECT * FROM feedback_edges WHERE id LIKE 'acme/app!%' ORDER BY id)": "FB-001 1 resolved, FB-002 0 rejected, FB-003 2 queued",
-		"SELECT count(*) FROM feedback_edges":                                                       "6",
-		"SELECT refusal FROM feedback_edges WHERE id = 'acme/app!edges/FB-002'":                     "Target node 'nobody' not found in ancestors of 'test'",
-		"SELECT type||' '||source||' '||target FROM feedback_edges WHERE id LIKE 'acme/app%FB-001'": "FIX_REQUEST test model",
-		"SELECT count(*) FROM user_feedback":                                                        "0",
+		"SELECT group_concat(feedback_id||' '||round||' '||status, ', ') FROM (SELECT * FROM feedback_requests WHERE id LIKE 'acme/app!%' ORDER BY id)": "FB-001 1 resolved, FB-002 0 rejected, FB-003 2 queued",
+		"SELECT count(*) FROM feedback_requests":                                                       "6",
+		"SELECT refusal FROM feedback_requests WHERE id = 'acme/app!feedback-requests/FB-002'":         "Target node 'nobody' not found in ancestors of 'test'",
+		"SELECT type||' '||source||' '||target FROM feedback_requests WHERE id LIKE 'acme/app%FB-001'": "FIX_REQUEST test model",
+		"SELECT count(*) FROM user_feedback":                                                           "0",
 	} {
 		if got := ask(t, db, query); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -69,7 +69,7 @@ func TestEdgeRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := again[len(again)-1]; last.Table != "feedback_edges" || last.Rows != 6 || last.Changed != 0 {
+	if last := again[len(again)-1]; last.Table != "feedback_requests" || last.Rows != 6 || last.Changed != 0 {
 		t.Errorf("%+v", last)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// edges makes a row of each feedback between the nodes of plans. Its numbers
+// feedbackRequests makes a row of each feedback request. Its numbers
 // are a sequence of their own, and count within one repository.
-func edges(rows map[string][]row, key string, events []routing.Event) error {
+func feedbackRequests(rows map[string][]row, key string, events []routing.Event) error {
 	reg, err := edge.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
@@ -24,7 +24,7 @@ func edges(rows map[string][]row, key string, events []routing.Event) error {
 		if x.Refusal != nil {
 			one["refusal"] = x.Refusal.Text
 		}
-		rows["feedback_edges"] = append(rows["feedback_edges"], one)
+		rows["feedback_requests"] = append(rows["feedback_requests"], one)
 	}
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// EdgeOptions say what feedback between ports is made.
-type EdgeOptions struct {
+// FeedbackRequestOptions say what feedback between ports is made.
+type FeedbackRequestOptions struct {
 	Seed  uint64
 	Repo  string
 	N     int // messages that are sent
 	Start time.Time
 }
 
-// Edges returns the register of a repository's feedback between ports: some is
+// FeedbackRequests returns the stream of a repository's feedback between ports: some is
 // resolved, in its first round or in its second, some fails, some is refused, and the
 // newest is still open.
-func Edges(o EdgeOptions) Stream {
+func FeedbackRequests(o FeedbackRequestOptions) Stream {
 	r := rand.New(rand.NewPCG(o.Seed, 91))
 	links := map[string]feedback.Links{}
 	for i := range 12 {
@@ -30,7 +30,7 @@ func Edges(o EdgeOptions) Stream {
 		}
 		links[portName(i)] = l
 	}
-	m := edgeMaker{g: feedback.Nodes{Links: links, Top: "plan"}, at: o.Start}
+	m := requestMaker{g: feedback.Nodes{Links: links, Top: "plan"}, at: o.Start}
 	for n := range o.N {
 		m.at = m.at.Add(time.Duration(1+r.IntN(50)) * time.Minute)
 		from := 1 + r.IntN(11)
@@ -58,15 +58,15 @@ func Edges(o EdgeOptions) Stream {
 	return Stream{routing.StreamKey(o.Repo, routing.StreamFeedbackRequests), m.out}
 }
 
-// edgeMaker makes a register of feedback.
-type edgeMaker struct {
+// requestMaker makes a register of feedback.
+type requestMaker struct {
 	g   feedback.Nodes
 	reg feedback.State
 	at  time.Time
 	out []routing.Event
 }
 
-func (m *edgeMaker) add(events []routing.Event) {
+func (m *requestMaker) add(events []routing.Event) {
 	for _, e := range events {
 		m.reg = must(m.reg.Apply(e))
 	}
@@ -74,7 +74,7 @@ func (m *edgeMaker) add(events []routing.Event) {
 }
 
 // fix runs the target.
-func (m *edgeMaker) fix(id string, t feedback.Type, ok bool) bool {
+func (m *requestMaker) fix(id string, t feedback.Type, ok bool) bool {
 	m.at = m.at.Add(5 * time.Minute)
 	m.add(must(m.reg.Begin(id, m.at)))
 	if ok && t.Asks() == feedback.Reply {
@@ -86,7 +86,7 @@ func (m *edgeMaker) fix(id string, t feedback.Type, ok bool) bool {
 }
 
 // verify runs the sender.
-func (m *edgeMaker) verify(id string, ok bool) bool {
+func (m *requestMaker) verify(id string, ok bool) bool {
 	m.at = m.at.Add(5 * time.Minute)
 	m.add(must(m.reg.Verified(m.g, id, feedback.Outcome{OK: ok, Trace: "still off"}, m.at)))
 	return ok

@@ -9,8 +9,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-// register makes the rows of a register.
-func register(rows map[string][]row, key string, events []routing.Event) error {
+// repositoryStream makes the rows of a stream that is not a case's.
+func repositoryStream(rows map[string][]row, key string, events []routing.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -20,13 +20,13 @@ func register(rows map[string][]row, key string, events []routing.Event) error {
 	case routing.FamilySurvey:
 		return feedback(rows, key, events)
 	case routing.FamilyFeedback:
-		return edges(rows, key, events)
+		return feedbackRequests(rows, key, events)
 	case routing.FamilyPort:
 		return ports(rows, key, events)
 	case routing.FamilyPlan:
 		return nil // sums up what the streams of the ports say
 	}
-	return fmt.Errorf("%s: a register of %q is not known; a newer version of the program wrote it", key, events[0].Type)
+	return fmt.Errorf("%s: a stream of %q is not known; a newer version of the program wrote it", key, events[0].Type)
 }
 
 // feedback makes the rows of people's answers to prompts. Their ids count
