@@ -104,7 +104,7 @@ func (l *notifier) listen(ctx context.Context) {
 
 // look publishes what is new on the ledger's branch of a repository.
 func (l *notifier) look(ctx context.Context, id int64) error {
-	r, known, err := l.contexts.store.Repository(ctx, id)
+	r, known, err := l.contexts.store.Repositories.Get(ctx, id)
 	if err != nil || !known || r.Gone {
 		return err
 	}
