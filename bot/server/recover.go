@@ -30,15 +30,15 @@ func (recoverAll) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 1, Queue: asideQueue, UniqueOpts: river.UniqueOpts{ByState: notDone}}
 }
 
-// recovery looks for events that this server missed.
-func (v *server) recovery() (*recovery.Recovery, error) {
+// recovery returns the options of the search for events that this server missed.
+func (v *server) recovery() (recovery.Options, error) {
 	self, err := v.installations.app.Self(github.Options{Log: v.log, ContentInterval: v.settings.Interval, MaxWait: 10 * time.Second,
 		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0),
 		Budget: sharedLimits(v.store, "app"), Holder: holder(v.store, v.installations.process), Rates: v.settings.Limits})
 	if err != nil {
-		return nil, err
+		return recovery.Options{}, err
 	}
-	return &recovery.Recovery{App: self, Installation: v.installations.client, Wanted: handler.Wanted, Inbox: inbox{v.store.Deliveries}, Log: v.log,
+	return recovery.Options{App: self, Installation: v.installations.client, Wanted: handler.Wanted, Inbox: inbox{v.store.Deliveries}, Log: v.log,
 		Interval: 2 * v.settings.Recover, Marks: recovery.Table{DB: v.store.Database()}, Ledger: v.contexts.recorded}, nil
 }
 

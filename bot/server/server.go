@@ -64,9 +64,11 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
 	v.contexts.shown = v.live.shown
 	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
-	if v.worker.rec, err = v.recovery(); err != nil {
+	search, err := v.recovery()
+	if err != nil {
 		return err
 	}
+	v.worker.rec = recovery.New(search)
 	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.broadcaster))
 	if v.shown, err = v.pages(); err != nil {
 		return err
