@@ -35,7 +35,7 @@ type Encoded struct {
 // Broadcaster reads the feed once for all subscribers. Each reads at its own pace and does not
 // block the others; one that falls too far behind is dropped.
 type Broadcaster struct {
-	feed     *Feed
+	log      *Log
 	encode   func(activity.Event) []byte
 	changed  *notifier // notified of new events and of the end
 	capacity int       // how many of the newest events are held
@@ -49,8 +49,8 @@ type Broadcaster struct {
 }
 
 // NewBroadcaster returns a Broadcaster that encodes each event once for all subscribers.
-func NewBroadcaster(f *Feed, encode func(activity.Event) []byte) *Broadcaster {
-	return &Broadcaster{feed: f, encode: encode, changed: newNotifier(), capacity: kept}
+func NewBroadcaster(l *Log, encode func(activity.Event) []byte) *Broadcaster {
+	return &Broadcaster{log: l, encode: encode, changed: newNotifier(), capacity: kept}
 }
 
 // Run reads the feed until ctx ends.
@@ -62,7 +62,7 @@ func (b *Broadcaster) Run(ctx context.Context, log *slog.Logger) {
 			return
 		}
 		log.Warn("reading the event feed failed", "err", err)
-		if sleep.For(ctx, recoil) != nil {
+		if sleep.For(ctx, retryAfter) != nil {
 			return
 		}
 	}
@@ -71,7 +71,7 @@ func (b *Broadcaster) Run(ctx context.Context, log *slog.Logger) {
 func (b *Broadcaster) read(ctx context.Context) error {
 	from, ready := b.last()
 	if !ready {
-		last, err := b.feed.Last(ctx)
+		last, err := b.log.Last(ctx)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (b *Broadcaster) read(ctx context.Context) error {
 		b.mu.Unlock()
 		b.changed.notify()
 	}
-	for events, err := range b.feed.batches(ctx, from) {
+	for events, err := range b.log.batches(ctx, from) {
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (b *Broadcaster) Subscribe(ctx context.Context, after int64) (*Subscriber, 
 	}
 	c := &Subscriber{broadcaster: b, at: after}
 	if last, _ := b.last(); after < 0 || after > last {
-		now, err := b.feed.Last(ctx)
+		now, err := b.log.Last(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -251,7 +251,7 @@ func (c *Subscriber) readRecent() ([]Encoded, bool, error) {
 
 // readEarlier reads events that the Broadcaster no longer holds from the database.
 func (c *Subscriber) readEarlier(ctx context.Context) ([]Encoded, error) {
-	events, err := c.broadcaster.feed.After(ctx, c.at, page)
+	events, err := c.broadcaster.log.After(ctx, c.at, page)
 	if err != nil {
 		return nil, err
 	}

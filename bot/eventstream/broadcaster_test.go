@@ -19,8 +19,8 @@ import (
 )
 
 // told runs a Broadcaster until the test ends, or until what is returned is called.
-func told(t *testing.T, f *eventstream.Feed) (*eventstream.Broadcaster, func()) {
-	h := eventstream.NewBroadcaster(f, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
+func told(t *testing.T, f *eventstream.Store) (*eventstream.Broadcaster, func()) {
+	h := eventstream.NewBroadcaster(f.Log, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
 	h.Keep(600)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -30,9 +30,9 @@ func told(t *testing.T, f *eventstream.Feed) (*eventstream.Broadcaster, func()) 
 	return h, end
 }
 
-func add(t *testing.T, f *eventstream.Feed, list []sample.Stream) {
+func add(t *testing.T, f *eventstream.Store, list []sample.Stream) {
 	for _, s := range list {
-		if _, err := f.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
 			t.Error(err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestBroadcaster(t *testing.T) {
 		long := slices.MaxFunc(made, func(a, b sample.Stream) int { return len(a.Events) - len(b.Events) })
 		for i, last := 0, slow.At(); last < slow.At()+1300; i++ { // more than anybody is waited for
 			add(t, f, []sample.Stream{renamed(long, fmt.Sprintf("acme/more#%d", i))})
-			if last, err = f.Last(t.Context()); err != nil {
+			if last, err = f.Log.Last(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -145,9 +145,9 @@ func renamed(s sample.Stream, key string) sample.Stream {
 }
 
 // waitFor returns when the Broadcaster has read all of the feed.
-func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Feed) {
+func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Store) {
 	t.Helper()
-	last, err := f.Last(t.Context())
+	last, err := f.Log.Last(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,15 +169,15 @@ func TestPrune(t *testing.T) {
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
 		f := eventstream.New(db)
 		add(t, f, streams(30))
-		last, err := f.Last(t.Context())
+		last, err := f.Log.Last(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		middle := end.Add(-10 * 24 * time.Hour)
-		if err := f.Prune(t.Context(), middle); err != nil {
+		if err := f.Log.Prune(t.Context(), middle); err != nil {
 			t.Fatal(err)
 		}
-		left, err := f.After(t.Context(), 0, int(last))
+		left, err := f.Log.After(t.Context(), 0, int(last))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,10 +190,10 @@ func TestPrune(t *testing.T) {
 		if n == 0 || n >= int(last) {
 			t.Errorf("%d of %d are left", n, last)
 		}
-		if err := f.Prune(t.Context(), end.Add(time.Hour)); err != nil {
+		if err := f.Log.Prune(t.Context(), end.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if now, err := f.Last(t.Context()); now != last || err != nil {
+		if now, err := f.Log.Last(t.Context()); now != last || err != nil {
 			t.Errorf("the feed is at %d, was at %d, %v", now, last, err)
 		}
 		h, _ := told(t, f)
@@ -226,13 +226,13 @@ func TestReplicas(t *testing.T) {
 		total += len(events)
 	}
 	var hubs []*eventstream.Broadcaster
-	var f *eventstream.Feed
+	var f *eventstream.Store
 	var running sync.WaitGroup
 	for range 2 {
 		f = eventstream.New(opened(t, database.Postgres, url))
-		f.Doze()
+		f.TrustNotifications()
 		h, _ := told(t, f)
-		running.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler)) })
+		running.Go(func() { f.Tail.Run(ctx, slog.New(slog.DiscardHandler)) })
 		hubs = append(hubs, h)
 	}
 	db := opened(t, database.Postgres, url)

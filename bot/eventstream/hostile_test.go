@@ -37,11 +37,11 @@ func TestHostileBranch(t *testing.T) {
 			}
 		}
 		f := eventstream.New(db)
-		n, err := eventstream.NewMirror(f, led, "", slog.New(slog.DiscardHandler)).Look(t.Context())
+		n, err := eventstream.NewMirror(f.Projector, led, "", slog.New(slog.DiscardHandler)).Look(t.Context())
 		if err != nil || n == 0 {
 			t.Fatal(n, err)
 		}
-		told, err := f.After(t.Context(), 0, 1000)
+		told, err := f.Log.After(t.Context(), 0, 1000)
 		if err != nil || len(told) != n {
 			t.Fatal(len(told), n, err)
 		}

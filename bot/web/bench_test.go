@@ -39,12 +39,12 @@ func BenchmarkPages(b *testing.B) {
 					common, most = print, len(of)
 				}
 			}
-			d, err := web.New(web.Options{Feed: f, Gate: reader{nil}, GitHub: "https://github.com", Now: func() time.Time { return noon },
+			d, err := web.New(web.Options{Store: f, Sections: sections(f, nil), Gate: reader{nil}, GitHub: "https://github.com", Now: func() time.Time { return noon },
 				Stream: func(context.Context, string) ([]routing.Event, error) { return some.Events, nil }})
 			if err != nil {
 				b.Fatal(err)
 			}
-			one, err := web.New(web.Options{Feed: f, Gate: reader{[]string{"acme/web", "acme/stock"}}, GitHub: "https://github.com", Now: func() time.Time { return noon }})
+			one, err := web.New(web.Options{Store: f, Sections: sections(f, nil), Gate: reader{[]string{"acme/web", "acme/stock"}}, GitHub: "https://github.com", Now: func() time.Time { return noon }})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func BenchmarkPages(b *testing.B) {
 }
 
 // fill takes in a thousand cases, and returns the longest.
-func fill(b *testing.B, f *eventstream.Feed) (longest sample.Stream) {
+func fill(b *testing.B, f *eventstream.Store) (longest sample.Stream) {
 	var waiting []eventstream.Stream
 	events := 0
 	for s := range sample.Cases(sample.Options{Seed: 5, Cases: taken, End: noon, Own: true}) {
@@ -80,7 +80,7 @@ func fill(b *testing.B, f *eventstream.Feed) (longest sample.Stream) {
 	}
 	began := time.Now()
 	for some := range slices.Chunk(waiting, 100) {
-		if _, err := f.Fill(context.Background(), some); err != nil {
+		if _, err := f.Projector.Fill(context.Background(), some); err != nil {
 			b.Fatal(err)
 		}
 	}

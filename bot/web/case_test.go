@@ -128,7 +128,7 @@ func TestCaseTimeLine(t *testing.T) {
 	said := textOf(page)
 	for _, want := range []string{
 		"being worked on", "Returned for a fix", "run 501", "9 tests, 1 failed", "Diagnosis: logic error", "line 3: got 10.01, want 10.00 (got-want)",
-		"returned for a fix , fix attempt 1 of 3, phase implement, by the rule fixable", "Handed over to the worker (workflow:fix.yml)", "> 41 t.Fatal()",
+		"returned for a fix , fix attempt 1 of 3, phase implement, by the rule fixable", "Handed off to the worker (workflow:fix.yml)", "> 41 t.Fatal()",
 		"environment", "#88", "ana said that the class was wrong: logic error, not env issue", "Expected 10.00 Actual 10.01", "total.go:7 +0x1",
 	} {
 		if !strings.Contains(said, want) {

@@ -25,7 +25,7 @@ import (
 
 // shown is the pages of some streams in a database, for readers of several kinds.
 type shown struct {
-	feed  *eventstream.Feed
+	feed  *eventstream.Store
 	byKey map[string][]routing.Event
 }
 
@@ -36,7 +36,7 @@ func on(t *testing.T, streams []sample.Stream, check func(t *testing.T, s shown)
 			t.Parallel()
 			s := shown{eventstream.New(opened(t, kind)), map[string][]routing.Event{}}
 			for _, x := range streams {
-				if _, err := s.feed.Add(t.Context(), x.Key, x.Events); err != nil {
+				if _, err := s.feed.Projector.Add(t.Context(), x.Key, x.Events); err != nil {
 					t.Fatal(err)
 				}
 				s.byKey[x.Key] = x.Events
@@ -68,7 +68,7 @@ func opened(t testing.TB, kind database.Kind) *database.DB {
 // to returns the pages as somebody sees them who may see some repositories; nil are all.
 func (s shown) to(t testing.TB, repos []string) *web.Server {
 	t.Helper()
-	d, err := web.New(web.Options{Feed: s.feed, Gate: reader{repos}, GitHub: "https://github.com", Now: func() time.Time { return noon },
+	d, err := web.New(web.Options{Store: s.feed, Sections: sections(s.feed, nil), Gate: reader{repos}, GitHub: "https://github.com", Now: func() time.Time { return noon },
 		Stream: func(_ context.Context, key string) ([]routing.Event, error) { return s.byKey[key], nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestFeedbackPage(t *testing.T) {
 	edges := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
 	on(t, []sample.Stream{edges}, func(t *testing.T, s shown) {
 		d := s.to(t, nil)
-		stats, all, err := s.feed.FeedbackRequests(t.Context(), nil)
+		stats, all, err := s.feed.Plans.FeedbackRequests(t.Context(), nil)
 		if err != nil || all.Total < 30 || all.Rejected == 0 || all.Failed == 0 || all.Open == 0 {
 			t.Fatalf("%+v %v", all, err)
 		}

@@ -57,17 +57,17 @@ func TestPagesOfARenamedRepositoryAreLive(t *testing.T) {
 		streams = append(streams, x.stream())
 	}
 	for _, s := range streams {
-		if _, err := f.Add(t.Context(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil {
 			t.Fatal(err)
 		}
 		byKey[s.Key] = s.Events
 	}
-	d, err := web.New(web.Options{Feed: f, Gate: reader{}, Names: moved{}, GitHub: "https://github.com",
+	d, err := web.New(web.Options{Store: f, Sections: sections(f, moved{}), Gate: reader{}, Names: moved{}, GitHub: "https://github.com",
 		Stream: func(_ context.Context, key string) ([]routing.Event, error) { return byKey[key], nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := f.After(t.Context(), 0, 1000)
+	told, err := f.Log.After(t.Context(), 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -310,8 +310,7 @@ var featureImports = map[string]string{
 	"bot/export":           "exports the ledgers of plans and surveys as SQL tables",
 	"bot/pipeline/effect":  "writes the escalation issues of ports and feedback requests",
 	"bot/render/statsview": "shows the statistics of feedback requests",
-	"bot/server":           "reports an invalid plan to the person who pushed it",
-	"bot/web":              "shows the pages of plans and ports",
+	"bot/server":           "reports an invalid plan to the person who pushed it, and registers the pages of plans",
 }
 
 // coreWithFeatures returns the packages outside the features that import one, tests excluded.

@@ -44,8 +44,8 @@ func tellOf(where string) error {
 		return err
 	}
 	f := eventstream.New(db)
-	h := eventstream.NewBroadcaster(f, sse.Frame)
-	go f.Run(ctx, slog.Default())
+	h := eventstream.NewBroadcaster(f.Log, sse.Frame)
+	go f.Tail.Run(ctx, slog.Default())
 	go h.Run(ctx, slog.Default())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -164,7 +164,7 @@ func BenchmarkThousandStreams(b *testing.B) {
 	x := newHouse(b, nil)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { x.feed.Run(ctx, slog.New(slog.DiscardHandler)) })
+	running.Go(func() { x.feed.Tail.Run(ctx, slog.New(slog.DiscardHandler)) })
 	defer func() { stop(); running.Wait() }()
 	led := sqlledger.New(x.db)
 	type arrival struct {

@@ -28,7 +28,7 @@ import (
 // house is a feed that is told at an address.
 type house struct {
 	db          *database.DB
-	feed        *eventstream.Feed
+	feed        *eventstream.Store
 	broadcaster *eventstream.Broadcaster
 	h           *sse.Handler
 	url         string
@@ -53,7 +53,7 @@ func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)
 		t.Fatal(err)
 	}
 	f := eventstream.New(db)
-	x := &house{db: db, feed: f, broadcaster: eventstream.NewBroadcaster(f, sse.Frame)}
+	x := &house{db: db, feed: f, broadcaster: eventstream.NewBroadcaster(f.Log, sse.Frame)}
 	x.h = &sse.Handler{Events: x.broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
 	if change != nil {
 		change(x.h)
@@ -77,7 +77,7 @@ func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)
 func (x *house) add(t testing.TB, list ...sample.Stream) {
 	t.Helper()
 	for _, s := range list {
-		if _, err := x.feed.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := x.feed.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +190,7 @@ func (x *house) kept(t testing.TB) []activity.Event {
 		if len(out) > 0 {
 			after = out[len(out)-1].ID
 		}
-		list, err := x.feed.After(t.Context(), after, 500)
+		list, err := x.feed.Log.After(t.Context(), after, 500)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
-package web
+package planpages
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/switchback-ci/switchback/bot/web"
 )
 
 // drawing is the graph of a plan: its levels from left to right.
@@ -11,7 +13,7 @@ type drawing struct {
 	Width, Height int
 	Boxes         []box
 	Lines         []line
-	Left          int // ports that were not drawn, being too many
+	Left          int // ports beyond the limit, which are not drawn
 }
 
 type box struct {
@@ -35,8 +37,8 @@ const (
 	labelRuns = 20 // runes that fit
 )
 
-// draw places ports that come in the order of their levels. Within a level a port
-// stands near the middle of what it depends on, which keeps most lines apart.
+// draw places ports that come in the order of their levels. Within a level a port is near the middle
+// of those that it depends on, which keeps most lines apart.
 func draw(ports []portRow) drawing {
 	var d drawing
 	if len(ports) > mostDrawn {
@@ -66,7 +68,7 @@ func draw(ports []portRow) drawing {
 		for i, p := range list {
 			row[p.ID] = float64(i) - float64(len(list)-1)/2
 			b := box{portRow: p, X: l * (boxWidth + gapX), Y: i * (boxHeight + gapY), Width: boxWidth, Height: boxHeight,
-				Bar: int(p.Progress * boxWidth), Label: cut(oneLine(p.ID))}
+				Bar: int(p.Progress * boxWidth), Label: cut(web.OneLine(p.ID))}
 			at[p.ID] = b
 			d.Width, d.Height = max(d.Width, b.X+boxWidth), max(d.Height, b.Y+boxHeight)
 		}

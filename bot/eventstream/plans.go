@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
+
+// Plans reads the tables of plans, ports and feedback requests.
+type Plans struct{ db *database.DB }
 
 // Plan is a plan of ports.
 type Plan struct {
@@ -17,25 +21,25 @@ type Plan struct {
 	PlanState
 }
 
-// Plans returns at most n plans, those that changed last first.
-func (f *Feed) Plans(ctx context.Context, repos []string, n int) ([]Plan, error) {
+// List returns at most n plans, the last changed first.
+func (t Plans) List(ctx context.Context, repos []string, n int) ([]Plan, error) {
 	var q query
-	return f.plans(ctx, &q, fmt.Sprintf("%s ORDER BY updated DESC, key LIMIT %d", q.repos(repos), n))
+	return t.plans(ctx, &q, fmt.Sprintf("%s ORDER BY updated DESC, key LIMIT %d", q.repos(repos), n))
 }
 
-// Plan returns a plan by the key of its stream; there is none if ok is false.
-func (f *Feed) Plan(ctx context.Context, key string) (p Plan, ok bool, err error) {
+// Get returns the plan of a stream. ok is false if there is none.
+func (t Plans) Get(ctx context.Context, key string) (p Plan, ok bool, err error) {
 	var q query
-	list, err := f.plans(ctx, &q, "key = "+q.arg(key))
+	list, err := t.plans(ctx, &q, "key = "+q.arg(key))
 	if err != nil || len(list) == 0 {
 		return Plan{}, false, err
 	}
 	return list[0], true, nil
 }
 
-func (f *Feed) plans(ctx context.Context, q *query, where string) ([]Plan, error) {
+func (t Plans) plans(ctx context.Context, q *query, where string) ([]Plan, error) {
 	var out []Plan
-	err := f.each(ctx, "plans", q, "SELECT key, repo, plan, build, updated, data FROM feed_plan WHERE "+where, func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "plans", "SELECT key, repo, plan, build, updated, data FROM feed_plan WHERE "+where, func(rows *sql.Rows) error {
 		var p Plan
 		var updated int64
 		var data []byte
@@ -55,14 +59,14 @@ func (f *Feed) plans(ctx context.Context, q *query, where string) ([]Plan, error
 // Port is one port of a plan.
 type Port struct {
 	Key, Repo, Plan, ID string
-	Updated, Waits      time.Time // Waits: since when an escalation is open, zero if none is
+	Updated, Waits      time.Time // Waits: since when an escalation is open; zero if none is open
 	PortState
 }
 
-// Ports returns the ports of a plan that have begun, by id.
-func (f *Feed) Ports(ctx context.Context, repo, plan string) (map[string]Port, error) {
+// Ports returns the ports of a plan that have started, by id.
+func (t Plans) Ports(ctx context.Context, repo, plan string) (map[string]Port, error) {
 	var q query
-	list, err := f.ports(ctx, &q, "repo = "+q.arg(repo)+" AND plan = "+q.arg(plan))
+	list, err := t.ports(ctx, &q, "repo = "+q.arg(repo)+" AND plan = "+q.arg(plan))
 	out := make(map[string]Port, len(list))
 	for _, p := range list {
 		out[p.ID] = p
@@ -70,15 +74,15 @@ func (f *Feed) Ports(ctx context.Context, repo, plan string) (map[string]Port, e
 	return out, err
 }
 
-// EscalatedPorts returns at most n ports that wait for a human, those that wait longest first.
-func (f *Feed) EscalatedPorts(ctx context.Context, repos []string, n int) ([]Port, error) {
+// Escalated returns at most n ports with an open escalation, the oldest first.
+func (t Plans) Escalated(ctx context.Context, repos []string, n int) ([]Port, error) {
 	var q query
-	return f.ports(ctx, &q, fmt.Sprintf("%s AND waits > 0 ORDER BY waits, key LIMIT %d", q.repos(repos), n))
+	return t.ports(ctx, &q, fmt.Sprintf("%s AND waits > 0 ORDER BY waits, key LIMIT %d", q.repos(repos), n))
 }
 
-func (f *Feed) ports(ctx context.Context, q *query, where string) ([]Port, error) {
+func (t Plans) ports(ctx context.Context, q *query, where string) ([]Port, error) {
 	var out []Port
-	err := f.each(ctx, "ports", q, "SELECT key, repo, plan, port, updated, waits, data FROM feed_port WHERE "+where, func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "ports", "SELECT key, repo, plan, port, updated, waits, data FROM feed_port WHERE "+where, func(rows *sql.Rows) error {
 		var p Port
 		var updated, waits int64
 		var data []byte
@@ -95,12 +99,12 @@ func (f *Feed) ports(ctx context.Context, q *query, where string) ([]Port, error
 	return out, err
 }
 
-// FeedbackRequests returns the figures over feedback between ports, by type and together.
-func (f *Feed) FeedbackRequests(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, feedback.Stats, error) {
+// FeedbackRequests counts the feedback requests between ports, by type and in total.
+func (t Plans) FeedbackRequests(ctx context.Context, repos []string) (map[feedback.Type]feedback.Stats, feedback.Stats, error) {
 	var q query
 	out := map[feedback.Type]feedback.Stats{}
 	all, taken := feedback.Stats{ByType: map[feedback.Type]int{}}, 0
-	err := f.each(ctx, "feedback", &q, `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_feedback_request
+	err := q.each(ctx, t.db, "feedback", `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_feedback_request
 		WHERE `+q.repos(repos)+" GROUP BY type", func(rows *sql.Rows) error {
 		var t feedback.Type
 		var s feedback.Stats

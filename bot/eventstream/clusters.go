@@ -11,39 +11,41 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Cluster is what is known of the failures with one fingerprint.
+// Failures reads the tables of failures.
+type Failures struct{ db *database.DB }
+
+// Cluster summarizes the failures with one fingerprint.
 type Cluster struct {
 	Fingerprint, Name, Suite, File string
 	Class                          routing.Class
-	Repos                          []string // where it was seen, sorted
+	Repos                          []string // in which it occurred, sorted
 	First, Last                    time.Time
 	Cases, Runs, Flaky, Open       int
 }
 
-// Wanted says which clusters are wanted; empty fields want all.
+// Wanted selects clusters; an empty field selects all.
 type Wanted struct {
 	Repos []string // nil are all
-	Text  string   // in the name, the suite or the file, in any case of ASCII
+	Text  string   // in the name, the suite or the file; the case of ASCII letters is ignored
 	Class routing.Class
 }
 
-// Clusters returns at most n clusters across repositories, after skipping some, the last
-// seen first.
-func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
+// Clusters returns at most n clusters across repositories, after skipping some, the last seen first.
+func (t Failures) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
 	var q query
 	from := "feed_cluster c"
-	if f.db.Kind == database.SQLite && len(w.Repos) != 1 {
-		from += " INDEXED BY feed_cluster_all" // it knows nothing of how much there is, and would find and sort all
+	if t.db.Kind == database.SQLite && len(w.Repos) != 1 {
+		from += " INDEXED BY feed_cluster_all" // without statistics it would select and sort all
 	}
-	// A cluster has its place by its last row: rows are read in their order, and each but
-	// the last of a cluster is left out.
+	// The last row of a cluster determines its position: rows are read in order, and all but the
+	// last of each cluster are skipped.
 	where := q.repos(w.Repos)
 	if w.Class != "" {
 		where += " AND class = " + q.arg(string(w.Class))
 	}
 	if w.Text != "" {
 		is := " LIKE " + q.arg("%"+likely.Replace(w.Text)+"%") + " ESCAPE '!'"
-		if f.db.Kind == database.SQLite { // whose LIKE is of any case
+		if t.db.Kind == database.SQLite { // whose LIKE ignores the case
 			where += " AND (name" + is + " OR suite" + is + " OR file" + is + ")"
 		} else {
 			where += " AND sought" + is
@@ -52,7 +54,7 @@ func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, 
 	where += " AND NOT EXISTS (SELECT 1 FROM feed_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
 		q.repos(w.Repos) + ")"
 	var prints []string
-	err := f.each(ctx, "failures", &q, fmt.Sprintf("SELECT fingerprint FROM %s WHERE %s ORDER BY last DESC, fingerprint LIMIT %d OFFSET %d", from, where, n, skip),
+	err := q.each(ctx, t.db, "failures", fmt.Sprintf("SELECT fingerprint FROM %s WHERE %s ORDER BY last DESC, fingerprint LIMIT %d OFFSET %d", from, where, n, skip),
 		func(rows *sql.Rows) error {
 			var p string
 			err := rows.Scan(&p)
@@ -62,10 +64,10 @@ func (f *Feed) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, 
 	if err != nil || len(prints) == 0 {
 		return nil, err
 	}
-	return f.clusters(ctx, w.Repos, prints)
+	return t.clusters(ctx, w.Repos, prints)
 }
 
-// likely escapes what LIKE reads anything into, and makes letters of ASCII small.
+// likely escapes the wildcards of LIKE and lowers the case of ASCII letters.
 var likely = func() *strings.Replacer {
 	pairs := []string{"!", "!!", "%", "!%", "_", "!_"}
 	for c := 'A'; c <= 'Z'; c++ {
@@ -74,24 +76,24 @@ var likely = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// Cluster returns what is known of a fingerprint; nothing is if ok is false.
-func (f *Feed) Cluster(ctx context.Context, repos []string, fingerprint string) (c Cluster, ok bool, err error) {
-	list, err := f.clusters(ctx, repos, []string{fingerprint})
+// Cluster returns the cluster of a fingerprint. ok is false if there is none.
+func (t Failures) Cluster(ctx context.Context, repos []string, fingerprint string) (c Cluster, ok bool, err error) {
+	list, err := t.clusters(ctx, repos, []string{fingerprint})
 	if err != nil || list[0].Repos == nil {
 		return Cluster{}, false, err
 	}
 	return list[0], true, nil
 }
 
-// clusters returns what is known of fingerprints, in their order.
-func (f *Feed) clusters(ctx context.Context, repos, prints []string) ([]Cluster, error) {
+// clusters returns the clusters of fingerprints, in their order.
+func (t Failures) clusters(ctx context.Context, repos, prints []string) ([]Cluster, error) {
 	out, at := make([]Cluster, len(prints)), map[string]int{}
 	for i, p := range prints {
 		out[i].Fingerprint, at[text(p)] = p, i
 	}
 	var q query
 	where := q.repos(repos) + " AND fingerprint " + q.in(prints)
-	err := f.each(ctx, "failures", &q, `SELECT fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open FROM feed_cluster
+	err := q.each(ctx, t.db, "failures", `SELECT fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open FROM feed_cluster
 		WHERE `+where+" ORDER BY fingerprint, repo", func(rows *sql.Rows) error {
 		var one Cluster
 		var repo string
@@ -121,19 +123,19 @@ func (c *Cluster) add(one Cluster, repo string) {
 	c.Open += one.Open
 }
 
-// Seen is one failure of a cluster in a case.
+// Seen is a failure of a cluster in a checkpoint of a case.
 type Seen struct {
 	Key, Repo, Checkpoint, Name string
 	First, Last, Fixed          time.Time // Fixed is zero while it still fails
 	Runs, Flaky, Iterations     int       // Iterations: of the streak when it was fixed
 }
 
-// Seen returns at most n places in which a failure was seen, the last first.
-func (f *Feed) Seen(ctx context.Context, repos []string, fingerprint string, n int) ([]Seen, error) {
+// Seen returns at most n checkpoints in which a failure occurred, the last first.
+func (t Failures) Seen(ctx context.Context, repos []string, fingerprint string, n int) ([]Seen, error) {
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND " + q.repos(repos)
 	var out []Seen
-	err := f.each(ctx, "failures", &q, fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, iterations FROM feed_failure
+	err := q.each(ctx, t.db, "failures", fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, iterations FROM feed_failure
 		WHERE %s ORDER BY last DESC, key, checkpoint LIMIT %d`, where, n), func(rows *sql.Rows) error {
 		var s Seen
 		var first, last, fixed int64
@@ -145,12 +147,12 @@ func (f *Feed) Seen(ctx context.Context, repos []string, fingerprint string, n i
 	return out, err
 }
 
-// FixedBy returns how many failures of a cluster were fixed after how many hand-offs.
-func (f *Feed) FixedBy(ctx context.Context, repos []string, fingerprint string) (map[int]int, error) {
+// FixedBy returns how many failures of a cluster were fixed after how many iterations.
+func (t Failures) FixedBy(ctx context.Context, repos []string, fingerprint string) (map[int]int, error) {
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND fixed > 0 AND " + q.repos(repos)
 	out := map[int]int{}
-	err := f.each(ctx, "failures", &q, "SELECT iterations, count(*) FROM feed_failure WHERE "+where+" GROUP BY iterations", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "failures", "SELECT iterations, count(*) FROM feed_failure WHERE "+where+" GROUP BY iterations", func(rows *sql.Rows) error {
 		var iterations, n int
 		err := rows.Scan(&iterations, &n)
 		out[iterations] = n

@@ -14,9 +14,9 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// show brings the tables up to date with a stream of which seen events were shown.
-func (f *Feed) show(ctx context.Context, tx *sql.Tx, key string, events []routing.Event, seen int) error {
-	w := writer{ctx: ctx, tx: tx, key: key, repo: activity.Repo(key), postgres: f.db.Kind == database.Postgres}
+// update updates the tables with a stream of which seen events are projected.
+func (p *Projector) update(ctx context.Context, tx *sql.Tx, key string, events []routing.Event, seen int) error {
+	w := writer{ctx: ctx, tx: tx, key: key, repo: activity.Repo(key), postgres: p.db.Kind == database.Postgres}
 	if plan, id, ok := routing.ParsePortKey(key); ok {
 		return w.port(plan, id, events)
 	}
@@ -32,7 +32,7 @@ func (f *Feed) show(ctx context.Context, tx *sql.Tx, key string, events []routin
 	return w.routed(events, seen)
 }
 
-// writer writes what is shown of one stream.
+// writer writes the rows of one stream.
 type writer struct {
 	ctx       context.Context
 	tx        *sql.Tx

@@ -1,4 +1,4 @@
-package web
+package planpages
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// told says in a sentence what an event of a plan changed.
-func told(e activity.Event) string {
+// eventText describes an event of a plan in a sentence.
+func eventText(e activity.Event) string {
 	switch e.Type {
 	case activity.PlanStart:
 		return "A build of the plan began"
@@ -25,9 +25,9 @@ func told(e activity.Event) string {
 	case activity.PairChanged:
 		x := read[activity.Pair](e)
 		if x.Status != plan.Running {
-			return fmt.Sprintf("%s: its pair ended: %s %s", e.Port, x.Status, x.Reason)
+			return fmt.Sprintf("%s: its workers ended: %s %s", e.Port, x.Status, x.Reason)
 		}
-		return fmt.Sprintf("%s: turn %d, %s", e.Port, x.Attempt, x.Phase)
+		return fmt.Sprintf("%s: attempt %d, %s", e.Port, x.Attempt, x.Phase)
 	case activity.WorkerProgress:
 		x := read[plan.Progress](e)
 		return strings.TrimRight(fmt.Sprintf("%s is at %d%%: %s", e.Port, int(x.Progress*100), x.Task), ": ")
@@ -60,13 +60,12 @@ func told(e activity.Event) string {
 	case activity.SessionEnd:
 		return e.Port + " ended"
 	case activity.HumanActed:
-		return e.Port + ": a human answered"
+		return e.Port + ": a person answered"
 	}
 	return string(e.Type)
 }
 
-// read returns the data of an event. What is not readable as such is empty: it is
-// shown and decides nothing.
+// read returns the data of an event, empty if they cannot be decoded: no decision depends on them.
 func read[T any](e activity.Event) (x T) {
 	_ = json.Unmarshal(e.Data, &x)
 	return x
@@ -78,5 +77,5 @@ func role(e activity.Event) plan.Role {
 	}](e).Role
 }
 
-// last is the end of a session's name, e.g. impl of b1/api/impl.
+// last returns the end of a session's name, e.g. impl of b1/api/impl.
 func last(session string) string { return session[strings.LastIndex(session, "/")+1:] }

@@ -12,15 +12,12 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Every query is of some repositories, by the names under which their streams are
-// kept; nil are all.
-
-// Case is a row of the cases.
+// Case is a row of the table of cases.
 type Case struct {
 	Key, Repo, Subject     string
 	State                  State
 	Since, Opened, Updated time.Time
-	Checkpoint             string // that State is because of
+	Checkpoint             string // that determines State
 	Decision               routing.Kind
 	Rule                   string
 	Class                  routing.Class
@@ -31,21 +28,25 @@ type Case struct {
 
 const caseColumns = "key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, iterations, most, checkpoints"
 
+// Cases reads the table of cases. Its queries and those of Failures, Figures and Plans take the
+// repositories whose rows they read, by the names of their streams; nil means all.
+type Cases struct{ db *database.DB }
+
 // Order is an order of cases.
 type Order string
 
 // The orders.
 const (
-	NewestFirst Order = "newest"  // that changed last
-	LongestWait Order = "longest" // that stand so for the longest time
+	NewestFirst Order = "newest"  // last changed first
+	LongestWait Order = "longest" // longest in their state first
 )
 
-// apart is up to how many repositories are read one by one, each in the order of an
-// index, rather than all together.
+// apart is up to how many repositories are read one by one, each in the order of an index, instead of
+// all together.
 const apart = 10
 
-// Cases returns at most n cases in some states, after skipping some.
-func (f *Feed) Cases(ctx context.Context, repos []string, states []State, order Order, skip, n int) ([]Case, error) {
+// List returns at most n cases in some states, after skipping some.
+func (t Cases) List(ctx context.Context, repos []string, states []State, order Order, skip, n int) ([]Case, error) {
 	var q query
 	at, by := "updated", "updated DESC, key"
 	if order == LongestWait {
@@ -54,13 +55,13 @@ func (f *Feed) Cases(ctx context.Context, repos []string, states []State, order 
 	var parts []string
 	for _, where := range q.parts(repos, states) {
 		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT key, %s FROM feed_case%s WHERE %s ORDER BY %s LIMIT %d) AS part%d",
-			at, f.inOrder(repos, states, order), where, by, skip+n, len(parts)))
+			at, t.inOrder(repos, states, order), where, by, skip+n, len(parts)))
 	}
 	var out []Case
 	if len(parts) == 0 {
 		return out, nil
 	}
-	err := f.each(ctx, "cases", &q, fmt.Sprintf("SELECT %s FROM feed_case WHERE key IN (SELECT key FROM (%s) AS found ORDER BY %s LIMIT %d OFFSET %d) ORDER BY %[3]s",
+	err := q.each(ctx, t.db, "cases", fmt.Sprintf("SELECT %s FROM feed_case WHERE key IN (SELECT key FROM (%s) AS found ORDER BY %s LIMIT %d OFFSET %d) ORDER BY %[3]s",
 		caseColumns, strings.Join(parts, " UNION ALL "), by, n, skip),
 		func(rows *sql.Rows) error {
 			c, err := scanCase(rows)
@@ -70,8 +71,8 @@ func (f *Feed) Cases(ctx context.Context, repos []string, states []State, order 
 	return out, err
 }
 
-// parts returns conditions that have the cases of some repositories in some states
-// between them, each such that an index has its rows in order.
+// parts returns conditions that together select the cases of some repositories in some states. An
+// index holds the rows of each in order.
 func (q *query) parts(repos []string, states []State) []string {
 	var ofRepos []string
 	if repos == nil || len(repos) > apart {
@@ -93,11 +94,11 @@ func (q *query) parts(repos []string, states []State) []string {
 	return out
 }
 
-// inOrder has SQLite, which knows nothing of how much there is, read the cases of many
-// repositories in their order rather than find and sort them.
-func (f *Feed) inOrder(repos []string, states []State, order Order) string {
+// inOrder makes SQLite, which has no statistics of the tables, read the cases of many repositories in
+// their order instead of selecting and sorting them.
+func (t Cases) inOrder(repos []string, states []State, order Order) string {
 	switch {
-	case f.db.Kind != database.SQLite || len(repos) <= apart:
+	case t.db.Kind != database.SQLite || len(repos) <= apart:
 		return ""
 	case len(states) == 0:
 		return " INDEXED BY feed_case_updated"
@@ -121,10 +122,10 @@ func scanCase(rows *sql.Rows) (Case, error) {
 }
 
 // InStates returns how many cases are in each state.
-func (f *Feed) InStates(ctx context.Context, repos []string) (map[State]int, error) {
+func (t Cases) InStates(ctx context.Context, repos []string) (map[State]int, error) {
 	var q query
 	out := map[State]int{}
-	err := f.each(ctx, "cases", &q, "SELECT state, sum(n) FROM feed_state WHERE "+q.repos(repos)+" GROUP BY state", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "cases", "SELECT state, sum(n) FROM feed_state WHERE "+q.repos(repos)+" GROUP BY state", func(rows *sql.Rows) error {
 		var s State
 		var n int
 		err := rows.Scan(&s, &n)
@@ -135,10 +136,10 @@ func (f *Feed) InStates(ctx context.Context, repos []string) (map[State]int, err
 }
 
 // Repos returns which of the repositories have cases, sorted.
-func (f *Feed) Repos(ctx context.Context, repos []string) ([]string, error) {
+func (t Cases) Repos(ctx context.Context, repos []string) ([]string, error) {
 	var q query
 	var out []string
-	err := f.each(ctx, "repositories", &q, "SELECT DISTINCT repo FROM feed_state WHERE "+q.repos(repos)+" ORDER BY repo", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "repositories", "SELECT DISTINCT repo FROM feed_state WHERE "+q.repos(repos)+" ORDER BY repo", func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		out = append(out, name)

@@ -1,13 +1,14 @@
-package web
+package planpages
 
 import (
 	"net/http"
 
+	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/routing/activity"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// feedbackView is the page of feedback between ports.
+// feedbackView is the page of feedback requests.
 type feedbackView struct {
 	Rows []feedbackRow
 	All  feedback.Stats
@@ -19,7 +20,7 @@ type feedbackRow struct {
 	feedback.Stats
 }
 
-// requestTexts say what each type of feedback asks for.
+// requestTexts say what each type of feedback request asks for.
 var requestTexts = map[feedback.Type]string{
 	feedback.FixRequest:        "fix earlier work",
 	feedback.ContextRequest:    "answer a question",
@@ -27,14 +28,14 @@ var requestTexts = map[feedback.Type]string{
 	feedback.ArchitectureIssue: "plan anew",
 }
 
-func (s *Server) feedback(v Viewer, r *http.Request) (Page, error) {
-	byType, all, err := s.o.Feed.FeedbackRequests(r.Context(), v.Repos)
+func (p pages) feedback(v web.Viewer, r *http.Request) (web.Page, error) {
+	byType, all, err := p.plans.FeedbackRequests(r.Context(), v.Repos)
 	if err != nil {
-		return Page{}, err
+		return web.Page{}, err
 	}
 	b := feedbackView{All: all}
 	for _, t := range feedback.Types() {
 		b.Rows = append(b.Rows, feedbackRow{t, requestTexts[t], byType[t]})
 	}
-	return Page{Name: "feedback", Title: "Feedback", Live: []string{string(activity.FeedbackChanged)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+	return web.Page{Name: "feedback", Title: "Feedback", Live: []string{string(activity.FeedbackChanged)}, Query: web.RepoQuery(p.names, r), Picks: true, Body: b}, nil
 }

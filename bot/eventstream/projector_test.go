@@ -78,12 +78,12 @@ func want(t *testing.T, all []sample.Stream) map[string][]activity.Event {
 }
 
 // all reads the whole feed, stream by stream, and fails unless its ids ascend.
-func all(t *testing.T, f *eventstream.Feed) map[string][]activity.Event {
+func all(t *testing.T, f *eventstream.Store) map[string][]activity.Event {
 	t.Helper()
 	out := map[string][]activity.Event{}
 	last := int64(0)
 	for {
-		events, err := f.After(t.Context(), last, 500)
+		events, err := f.Log.After(t.Context(), last, 500)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestEveryChangeOnce(t *testing.T) {
 		var taking sync.WaitGroup
 		for range 3 {
 			f := eventstream.New(again())
-			taking.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler)) })
+			taking.Go(func() { f.Tail.Run(ctx, slog.New(slog.DiscardHandler)) })
 		}
 		led := sqlledger.New(db)
 		var writing sync.WaitGroup
@@ -157,7 +157,7 @@ func TestEveryChangeOnce(t *testing.T) {
 			total += len(events)
 		}
 		n := 0
-		for _, err := range f.Follow(t.Context(), 0) { // ends when all have come; the test's own time limit is the other end
+		for _, err := range f.Log.Follow(t.Context(), 0) { // ends when all have come; the test's own time limit is the other end
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestEveryChangeOnce(t *testing.T) {
 		}
 		stop()
 		taking.Wait()
-		if err := f.CatchUp(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+		if err := f.Tail.CatchUp(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		same(t, all(t, f), expected)
@@ -187,7 +187,7 @@ func write(ctx context.Context, led ledger.Ledger, s sample.Stream) error {
 }
 
 // tables fails the test unless the tables say of the streams what their cases say.
-func tables(t *testing.T, f *eventstream.Feed, made []sample.Stream) {
+func tables(t *testing.T, f *eventstream.Store, made []sample.Stream) {
 	t.Helper()
 	ctx := t.Context()
 	states, runs, wrong := map[eventstream.State]int{}, 0, 0
@@ -200,20 +200,20 @@ func tables(t *testing.T, f *eventstream.Feed, made []sample.Stream) {
 			}
 		}
 	}
-	rows, err := f.Cases(ctx, nil, nil, eventstream.NewestFirst, 0, len(made)+1)
+	rows, err := f.Cases.List(ctx, nil, nil, eventstream.NewestFirst, 0, len(made)+1)
 	if err != nil || len(rows) != len(made) {
 		t.Fatalf("%d rows of %d cases, %v", len(rows), len(made), err)
 	}
 	for _, r := range rows {
 		states[r.State]++
 	}
-	if got, err := f.InStates(ctx, nil); err != nil || !reflect.DeepEqual(nonzero(got), states) {
+	if got, err := f.Cases.InStates(ctx, nil); err != nil || !reflect.DeepEqual(nonzero(got), states) {
 		t.Errorf("%v %v, want %v", got, err, states)
 	}
 	if states[eventstream.Completed] == 0 {
 		t.Errorf("%v shows too little", states)
 	}
-	rules, err := f.Rules(ctx, nil, time.Time{})
+	rules, err := f.Figures.Rules(ctx, nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,12 +224,12 @@ func tables(t *testing.T, f *eventstream.Feed, made []sample.Stream) {
 	if n != runs || w != wrong || wrong == 0 {
 		t.Errorf("%d decisions of which %d wrong, want %d and %d", n, w, runs, wrong)
 	}
-	clusters, err := f.Clusters(ctx, eventstream.Wanted{}, 0, 100)
+	clusters, err := f.Failures.Clusters(ctx, eventstream.Wanted{}, 0, 100)
 	if err != nil || len(clusters) < 5 {
 		t.Fatalf("%d clusters, %v", len(clusters), err)
 	}
 	for _, c := range clusters {
-		seen, err := f.Seen(ctx, nil, c.Fingerprint, 1000)
+		seen, err := f.Failures.Seen(ctx, nil, c.Fingerprint, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,18 +264,18 @@ func TestTakenInLater(t *testing.T) {
 		for i, s := range made {
 			for n := range s.Events {
 				if i%4 == 0 || n == len(s.Events)-1 {
-					if _, err := f.Add(t.Context(), s.Key, s.Events[:n+1]); err != nil {
+					if _, err := f.Projector.Add(t.Context(), s.Key, s.Events[:n+1]); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			if n, err := f.Add(t.Context(), s.Key, s.Events[:len(s.Events)/2]); n != 0 || err != nil {
+			if n, err := f.Projector.Add(t.Context(), s.Key, s.Events[:len(s.Events)/2]); n != 0 || err != nil {
 				t.Errorf("an older state makes %d events, %v", n, err)
 			}
 		}
 		same(t, all(t, f), want(t, made))
 		tables(t, f, made)
-		if list, err := f.Cases(t.Context(), []string{"acme/other"}, nil, eventstream.NewestFirst, 0, 9); len(list) != 0 || err != nil {
+		if list, err := f.Cases.List(t.Context(), []string{"acme/other"}, nil, eventstream.NewestFirst, 0, 9); len(list) != 0 || err != nil {
 			t.Errorf("%d cases of a repository without any, %v", len(list), err)
 		}
 	})
@@ -291,11 +291,11 @@ func TestOrder(t *testing.T) {
 		}
 		f := eventstream.New(db)
 		for s := range sample.Cases(sample.Options{Seed: 9, Cases: 80, End: end, Repos: repos}) {
-			if _, err := f.Add(t.Context(), s.Key, s.Events); err != nil {
+			if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all, err := f.Cases(t.Context(), nil, nil, eventstream.NewestFirst, 0, 100)
+		all, err := f.Cases.List(t.Context(), nil, nil, eventstream.NewestFirst, 0, 100)
 		if err != nil || len(all) != 80 {
 			t.Fatalf("%d cases, %v", len(all), err)
 		}
@@ -310,7 +310,7 @@ func TestOrder(t *testing.T) {
 				for _, order := range []eventstream.Order{eventstream.NewestFirst, eventstream.LongestWait} {
 					var got []eventstream.Case
 					for skip := 0; ; skip += 7 {
-						part, err := f.Cases(t.Context(), of, states, order, skip, 7)
+						part, err := f.Cases.List(t.Context(), of, states, order, skip, 7)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -331,7 +331,7 @@ func TestOrder(t *testing.T) {
 					}
 				}
 			}
-			whole, err := f.Clusters(t.Context(), eventstream.Wanted{Repos: of}, 0, 100)
+			whole, err := f.Failures.Clusters(t.Context(), eventstream.Wanted{Repos: of}, 0, 100)
 			if err != nil || (len(whole) == 0) != (of != nil && len(of) == 0) {
 				t.Fatalf("%d clusters of %v, %v", len(whole), of, err)
 			}

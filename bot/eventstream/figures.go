@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -20,19 +21,22 @@ func day(t time.Time) int64 {
 
 func fromDay(n int64) time.Time { return time.Unix(n*86400, 0).UTC() }
 
-// Outcome is how often something was decided on some day.
+// Figures reads the counts of decisions.
+type Figures struct{ db *database.DB }
+
+// Outcome counts a decision on a day.
 type Outcome struct {
 	Day      time.Time // its beginning, UTC
 	Decision routing.Kind
 	N        int
 }
 
-// Outcomes returns what was decided, day by day, oldest first, from a time on.
-func (f *Feed) Outcomes(ctx context.Context, repos []string, from time.Time) ([]Outcome, error) {
+// Outcomes counts the decisions since a time by day, oldest first.
+func (t Figures) Outcomes(ctx context.Context, repos []string, from time.Time) ([]Outcome, error) {
 	var q query
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var out []Outcome
-	err := f.each(ctx, "outcomes", &q, "SELECT day, decision, sum(n) FROM feed_count WHERE "+where+" GROUP BY day, decision ORDER BY day, decision",
+	err := q.each(ctx, t.db, "outcomes", "SELECT day, decision, sum(n) FROM feed_count WHERE "+where+" GROUP BY day, decision ORDER BY day, decision",
 		func(rows *sql.Rows) error {
 			var o Outcome
 			var at int64
@@ -44,21 +48,21 @@ func (f *Feed) Outcomes(ctx context.Context, repos []string, from time.Time) ([]
 	return out, err
 }
 
-// Rule is how often a rule decided.
+// Rule counts the decisions by a rule.
 type Rule struct {
 	Rule     string
 	Decision routing.Kind
 	Class    routing.Class
-	N, Wrong int       // Wrong: of N, a human said that the class was wrong
+	N, Wrong int       // Wrong: those of N whose class a maintainer corrected
 	Newest   time.Time // the day of the last one
 }
 
-// Rules returns how often each rule decided from a time on, the most frequent first.
-func (f *Feed) Rules(ctx context.Context, repos []string, from time.Time) ([]Rule, error) {
+// Rules counts the decisions of each rule since a time, the most frequent first.
+func (t Figures) Rules(ctx context.Context, repos []string, from time.Time) ([]Rule, error) {
 	var q query
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var out []Rule
-	err := f.each(ctx, "rules", &q, `SELECT rule, decision, class, sum(n), sum(wrong), max(day) FROM feed_count WHERE `+where+`
+	err := q.each(ctx, t.db, "rules", `SELECT rule, decision, class, sum(n), sum(wrong), max(day) FROM feed_count WHERE `+where+`
 		GROUP BY rule, decision, class ORDER BY sum(n) DESC, rule, decision, class`, func(rows *sql.Rows) error {
 		var r Rule
 		var at int64
@@ -73,18 +77,18 @@ func (f *Feed) Rules(ctx context.Context, repos []string, from time.Time) ([]Rul
 // Green are figures over checkpoints that failed and then passed.
 type Green struct {
 	N          int
-	Alone      int           // of N, without that a human was called or acted
-	Iterations int           // median of how often they were returned for a fix
+	Alone      int           // those of N without an escalation or an action of a person
+	Iterations int           // median
 	Took       time.Duration // median of the time since the first failure, to about a twentieth
 }
 
-// Greens returns the figures over what passed from a time on.
-func (f *Feed) Greens(ctx context.Context, repos []string, from time.Time) (Green, error) {
+// Greens returns the figures over the checkpoints that passed since a time.
+func (t Figures) Greens(ctx context.Context, repos []string, from time.Time) (Green, error) {
 	var q query
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var g Green
 	iterations, took := map[int]int{}, map[int]int{}
-	err := f.each(ctx, "greens", &q, "SELECT iterations, human, took, sum(n) FROM feed_green WHERE "+where+" GROUP BY iterations, human, took", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "greens", "SELECT iterations, human, took, sum(n) FROM feed_green WHERE "+where+" GROUP BY iterations, human, took", func(rows *sql.Rows) error {
 		var t, human, m, n int
 		err := rows.Scan(&t, &human, &m, &n)
 		g.N, iterations[t], took[m] = g.N+n, iterations[t]+n, took[m]+n
@@ -97,7 +101,7 @@ func (f *Feed) Greens(ctx context.Context, repos []string, from time.Time) (Gree
 	return g, err
 }
 
-// median returns the middle one of n values, of which it is told how often each is there.
+// median returns the median of n values, of which count says how often each occurs.
 func median(count map[int]int, n int) int {
 	values := make([]int, 0, len(count))
 	for v := range count {
@@ -113,8 +117,8 @@ func median(count map[int]int, n int) int {
 	return 0
 }
 
-// step is a time on a scale on which eight steps double it, so that few of them hold
-// all there is.
+// step maps a duration to a logarithmic scale of eight steps per doubling, so that few rows hold all
+// durations.
 func step(d time.Duration) int { return int(math.Round(8 * math.Log2(1+max(0, d.Minutes())))) }
 
 func unstep(n int) time.Duration {

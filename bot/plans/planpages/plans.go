@@ -1,4 +1,4 @@
-package web
+package planpages
 
 import (
 	"net/http"
@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/activity"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// planEvents are the events after which a plan may look otherwise.
+// planEvents are the events that may change the page of a plan.
 var planEvents = []string{string(activity.PlanStart), string(activity.PlanPort), string(activity.PairChanged), string(activity.WorkerSpawn), string(activity.WorkerProgress),
 	string(activity.WorkerComplete), string(activity.WorkerFeedback), string(activity.EscalationNew), string(activity.EscalationResolved), string(activity.FeedbackChanged)}
 
-// mostPlans is how many plans are listed.
+// mostPlans is how many plans the list shows.
 const mostPlans = 100
 
 // planRow is a plan in the list.
@@ -31,15 +32,15 @@ type standingCount struct {
 	N        int
 }
 
-func (s *Server) plans(v Viewer, r *http.Request) (Page, error) {
-	list, err := s.o.Feed.Plans(r.Context(), v.Repos, mostPlans)
+func (p pages) list(v web.Viewer, r *http.Request) (web.Page, error) {
+	list, err := p.plans.List(r.Context(), v.Repos, mostPlans)
 	if err != nil {
-		return Page{}, err
+		return web.Page{}, err
 	}
 	rows := make([]planRow, 0, len(list))
-	for _, p := range list {
-		w := walked(p, nil)
-		row := planRow{Plan: p, Total: len(w.Ports), Counts: w.Counts}
+	for _, x := range list {
+		w := walked(x, nil)
+		row := planRow{Plan: x, Total: len(w.Ports), Counts: w.Counts}
 		for _, c := range w.Counts {
 			if c.Standing == plan.IsPassed {
 				row.Passed = c.N
@@ -47,10 +48,10 @@ func (s *Server) plans(v Viewer, r *http.Request) (Page, error) {
 		}
 		rows = append(rows, row)
 	}
-	return Page{Name: "plans", Title: "Plans", Live: planEvents, Query: s.onlyRepo(r), Body: rows}, nil
+	return web.Page{Name: "plans", Title: "Plans", Live: planEvents, Query: web.RepoQuery(p.names, r), Body: rows}, nil
 }
 
-// walk is a plan as it stands.
+// walk is a plan with the standings of its ports.
 type walk struct {
 	Plan     eventstream.Plan
 	Ports    []portRow // in the order of their levels
@@ -68,18 +69,18 @@ type portRow struct {
 	Standing plan.Standing
 	Known    plan.Known
 	State    eventstream.PortState
-	Progress float64 // 0 to 1; of one that has not begun 0
-	Critical bool    // on the path that takes longest
+	Progress float64 // 0 to 1; 0 before it starts
+	Critical bool    // on the critical path
 	Took     time.Duration
 }
 
 // Percent is the progress in whole percent.
 func (p portRow) Percent() int { return int(p.Progress * 100) }
 
-// Tokens are those that the port used, as far as it told.
+// Tokens are those that the port reported to have used.
 func (p portRow) Tokens() int64 { return max(p.State.Tokens, p.Known.Tokens) }
 
-// walked says how the ports of a plan stand.
+// walked computes the standings of the ports of a plan.
 func walked(p eventstream.Plan, ports map[string]eventstream.Port) walk {
 	g := plan.GraphOf(p.Graph)
 	took := map[string]time.Duration{}
@@ -115,8 +116,8 @@ func walked(p eventstream.Plan, ports map[string]eventstream.Port) walk {
 	return w
 }
 
-// standingOf is what the register says of a port or, where it says nothing, what
-// follows from the ports that it depends on.
+// standingOf returns the recorded standing of a port or, where none is recorded, what follows from the
+// ports that it depends on.
 func standingOf(p eventstream.Plan, row portRow, before map[string]plan.Standing) plan.Standing {
 	if k, known := p.Ports[row.ID]; known && k.Standing != "" && (k.Build == p.PlanState.Build.ID || k.Standing == plan.IsPassed) {
 		return k.Standing
@@ -144,41 +145,41 @@ type planPage struct {
 // mostNews is how many events the page of a plan shows.
 const mostNews = 30
 
-func (s *Server) plan(v Viewer, r *http.Request) (Page, error) {
-	repo := s.o.Names.Kept(r.PathValue("owner") + "/" + r.PathValue("repo"))
+func (p pages) one(v web.Viewer, r *http.Request) (web.Page, error) {
+	repo := p.names.Kept(r.PathValue("owner") + "/" + r.PathValue("repo"))
 	name := r.PathValue("plan")
 	if !v.May(repo) {
-		return Page{}, ErrNotFound
+		return web.Page{}, web.ErrNotFound
 	}
-	p, ok, err := s.o.Feed.Plan(r.Context(), routing.PlanKey(repo, name))
+	found, ok, err := p.plans.Get(r.Context(), routing.PlanKey(repo, name))
 	if err != nil || !ok {
-		return Page{}, orNotFound(err)
+		return web.Page{}, orNotFound(err)
 	}
-	ports, err := s.o.Feed.Ports(r.Context(), repo, name)
+	ports, err := p.plans.Ports(r.Context(), repo, name)
 	if err != nil {
-		return Page{}, err
+		return web.Page{}, err
 	}
-	b := planPage{walk: walked(p, ports)}
-	streams := []string{p.Key}
+	b := planPage{walk: walked(found, ports)}
+	streams := []string{found.Key}
 	for id := range ports {
 		if len(streams) < 400 { // of a larger plan the newest events of some ports
 			streams = append(streams, routing.PortKey(repo, name, id))
 		}
 	}
-	if b.Events, err = s.o.Feed.Of(r.Context(), mostNews, streams...); err != nil {
-		return Page{}, err
+	if b.Events, err = p.log.Of(r.Context(), mostNews, streams...); err != nil {
+		return web.Page{}, err
 	}
 	slices.Reverse(b.Events)
-	if b.FeedbackRequests, err = s.o.Feed.Of(r.Context(), mostNews, routing.StreamKey(repo, routing.StreamFeedbackRequests)); err != nil {
-		return Page{}, err
+	if b.FeedbackRequests, err = p.log.Of(r.Context(), mostNews, routing.StreamKey(repo, routing.StreamFeedbackRequests)); err != nil {
+		return web.Page{}, err
 	}
 	slices.Reverse(b.FeedbackRequests)
-	return Page{Name: "plan", Title: s.o.Names.Now(repo) + ": " + name, Live: planEvents, Query: url.Values{"repo": {s.o.Names.Now(repo)}}.Encode(), Body: b}, nil
+	return web.Page{Name: "plan", Title: p.names.Now(repo) + ": " + name, Live: planEvents, Query: url.Values{"repo": {p.names.Now(repo)}}.Encode(), Body: b}, nil
 }
 
 func orNotFound(err error) error {
 	if err == nil {
-		return ErrNotFound
+		return web.ErrNotFound
 	}
 	return err
 }
