@@ -31,30 +31,30 @@ test: e2e-tools build ## everything
 TIMES ?=
 GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
 
-# PURE packages parse, compute and render, and take ten times as long under the race detector. They
-# start no goroutines except in code that tests named AtOnce or Concurrent cover. So the race
-# detector runs only those tests of theirs, and every test of all other packages. A path that names
-# no package is an error.
-PURE := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
-	./bot/render ./bot/replays ./bot/web
-pure = $(shell $(GO) list $(PURE))
+# UNRACED packages parse, compute and render, or run the program as a process; they take ten times as
+# long under the race detector. They start no goroutines except in code that tests named AtOnce or
+# Concurrent cover. So the race detector runs only those tests of theirs, and every test of all other
+# packages. A path that names no package is an error.
+UNRACED := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
+	./bot/render ./bot/replays ./bot/web ./cmd/... ./internal/load
+unraced = $(shell $(GO) list $(UNRACED))
 tested = $(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '/e2e$$')
-at-once = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*_test.go' 'func Test[A-Za-z0-9_]*(AtOnce|Concurrent)' $(patsubst ./%,%,$(PURE:/...=))))))
+at-once = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*_test.go' 'func Test[A-Za-z0-9_]*(AtOnce|Concurrent)' $(patsubst ./%,%,$(UNRACED:/...=))))))
 
 unit: ## the tests of the packages, not end to end
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory plain
 
 plain:
-	@$(GO) list $(PURE) > /dev/null
-	$(GOTEST) -timeout 15m $(PURE)
+	@$(GO) list $(UNRACED) > /dev/null
+	$(GOTEST) -p 3 -timeout 15m $(UNRACED)
 
 # SQLite is C translated to Go. Race-checking it takes as long as everything else, and its authors
 # test it.
 RACE := -race -gcflags=modernc.org/...=-race=false
 race: export CGO_ENABLED := 1
 race:
-	$(GOTEST) $(RACE) -timeout 15m $(filter-out $(pure),$(tested))
+	$(GOTEST) $(RACE) -p 3 -timeout 15m $(filter-out $(unraced),$(tested))
 	$(GOTEST) $(RACE) -timeout 15m -run 'AtOnce|Concurrent' $(at-once)
 
 # The end-to-end tests run the program as a separate process, so the race detector would only check
