@@ -18,7 +18,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// told runs a Broadcaster until the test ends, or until what is returned is called.
+// told runs a Broadcaster until the test ends or the returned function is called.
 func told(t *testing.T, f *eventstream.Store) (*eventstream.Broadcaster, func()) {
 	h := eventstream.NewBroadcaster(f.Log, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
 	h.Keep(600)
@@ -38,8 +38,8 @@ func add(t *testing.T, f *eventstream.Store, list []sample.Stream) {
 	}
 }
 
-// Those who come late, go and come again are told everything once and in order; who
-// does not take it is let go, and holds up nobody (S2-85).
+// Subscribers that come late or reconnect get all events once and in order; one that does not read is
+// dropped and delays nobody (S2-85).
 func TestBroadcaster(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
@@ -128,7 +128,7 @@ func TestBroadcaster(t *testing.T) {
 	})
 }
 
-// over is a tick that has come.
+// over is a tick that has fired.
 func over() <-chan time.Time {
 	c := make(chan time.Time, 1)
 	c <- time.Time{}
@@ -144,7 +144,7 @@ func renamed(s sample.Stream, key string) sample.Stream {
 	return s
 }
 
-// waitFor returns when the Broadcaster has read all of the feed.
+// waitFor returns when the Broadcaster has read the whole log.
 func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Store) {
 	t.Helper()
 	last, err := f.Log.Last(t.Context())
@@ -163,7 +163,7 @@ func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Store) {
 	}
 }
 
-// What is old goes, and who was there before it is told the rest.
+// Old events are pruned, and a subscriber from before gets the others.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
@@ -213,8 +213,8 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// Of two processes on one PostgreSQL each tells what the other took in, because the
-// database says so: neither looks by itself.
+// Of two processes on one PostgreSQL each publishes what the other projected, because the database
+// notifies it: neither polls.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)

@@ -6,10 +6,10 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// place is where a failure is seen.
+// place is a fingerprint in a checkpoint.
 type place struct{ fingerprint, checkpoint string }
 
-// failing is one failure of a case.
+// failing is a failure of a case.
 type failing struct {
 	name, suite, file string
 	class             routing.Class
@@ -19,13 +19,13 @@ type failing struct {
 	iterations        int       // of the streak when it was fixed
 }
 
-// failures are those of a case: as they were, and as they are.
+// failures are the failures of a case before and after an update.
 type failures struct {
 	was map[place]failing
 	is  map[place]failing
 }
 
-// failures reads what is known of the case's failures.
+// failures reads the failures of the case.
 func (w writer) failures() (failures, error) {
 	k := failures{map[place]failing{}, map[place]failing{}}
 	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, fixed, iterations
@@ -47,8 +47,8 @@ func (w writer) failures() (failures, error) {
 	return k, rows.Err()
 }
 
-// see takes in a run. A failure is fixed by a run of its checkpoint that passes, or
-// that was whole and does not have it.
+// see adds a run. A failure is fixed by a run of its checkpoint that passes, or that is complete and
+// does not contain it.
 func (k failures) see(c routing.Case, e routing.Event) {
 	run, ok := e.Run()
 	if !ok || run.Decision.Repeated || run.Decision.Rule == "stale-commit" || run.Decision.Rule == "stale-run" {
@@ -89,7 +89,7 @@ func (k failures) see(c routing.Case, e routing.Event) {
 	}
 }
 
-// clusters writes what changed of the case's failures, and of the clusters they are in.
+// clusters writes the changed failures of the case, and their clusters.
 func (w writer) clusters(k failures) error {
 	for p, is := range k.is {
 		was, known := k.was[p]

@@ -14,8 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// What somebody wrote to the branch of a ledger is left out, and what others wrote is
-// shown (S2-85).
+// Invalid streams on the branch of a ledger are skipped, and the others are projected (S2-85).
 func TestHostileBranch(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {

@@ -148,7 +148,7 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, events []activity.Event) e
 	return err
 }
 
-// Prune deletes the events from before a time except the newest, which tells the position. The tables
+// Prune deletes the events from before a time except the newest, which holds the position. The tables
 // and the ledger are not pruned.
 func (l *Log) Prune(ctx context.Context, before time.Time) error {
 	for {

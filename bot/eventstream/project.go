@@ -51,7 +51,7 @@ func (w writer) exec(query string, args ...any) error {
 	return err
 }
 
-// PlanState is how a plan stands.
+// PlanState is the state of a plan.
 type PlanState struct {
 	Build   plan.Build                `json:"build"`
 	Ports   map[string]plan.Known     `json:"ports"`
@@ -74,7 +74,7 @@ func (w writer) plan(name string, events []routing.Event) error {
 		w.key, w.repo, name, r.Build.ID, millis(last(events)), string(data))
 }
 
-// PortState is how one port of a plan stands.
+// PortState is the state of a port of a plan.
 type PortState struct {
 	Session     string            `json:"session_id"`
 	Status      plan.LoopStatus   `json:"status,omitempty"`
@@ -123,8 +123,8 @@ func (w writer) port(name, id string, events []routing.Event) error {
 		w.key, w.repo, name, id, millis(j.Updated), waits, string(data))
 }
 
-// reported takes what the worker that is at work said of itself: its progress goes
-// before what the attempts make of it.
+// reported adds the progress that the running worker reported. It takes precedence over the progress
+// computed from the attempts.
 func (s *PortState) reported(events []routing.Event) error {
 	for i := len(events) - 1; i >= 0; i-- {
 		e, ours, err := plan.Recorded(events[i])

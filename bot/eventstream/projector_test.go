@@ -22,8 +22,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// on runs a check on a new database of each kind; again opens it once more, as
-// another process would.
+// on runs a check on a new database of each kind; again opens it a second time, as another process.
 func on(t *testing.T, check func(t *testing.T, db *database.DB, again func() *database.DB)) {
 	for _, kind := range []database.Kind{database.SQLite, database.Postgres} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -63,7 +62,7 @@ func streams(n int) []sample.Stream {
 	return slices.Collect(sample.Cases(sample.Options{Seed: 7, Cases: n, End: end}))
 }
 
-// want are the events that the streams make, whatever the order among streams.
+// want returns the events of streams, by stream.
 func want(t *testing.T, all []sample.Stream) map[string][]activity.Event {
 	t.Helper()
 	out := map[string][]activity.Event{}
@@ -77,7 +76,7 @@ func want(t *testing.T, all []sample.Stream) map[string][]activity.Event {
 	return out
 }
 
-// all reads the whole feed, stream by stream, and fails unless its ids ascend.
+// all reads the whole log by stream, and fails unless the ids ascend.
 func all(t *testing.T, f *eventstream.Store) map[string][]activity.Event {
 	t.Helper()
 	out := map[string][]activity.Event{}
@@ -121,8 +120,8 @@ func text(v any) string {
 	return string(b)
 }
 
-// Many write to the ledger at once, in small steps, while several processes take in:
-// every change is told once, in the order of its stream (S2-85).
+// Concurrent writers append to the ledger while several processes project it: every change is published
+// once, in the order of its stream (S2-85).
 func TestEveryChangeOnce(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, again func() *database.DB) {
@@ -186,7 +185,7 @@ func write(ctx context.Context, led ledger.Ledger, s sample.Stream) error {
 	return nil
 }
 
-// tables fails the test unless the tables say of the streams what their cases say.
+// tables fails the test unless the tables agree with the cases of the streams.
 func tables(t *testing.T, f *eventstream.Store, made []sample.Stream) {
 	t.Helper()
 	ctx := t.Context()
@@ -256,7 +255,7 @@ func nonzero(m map[eventstream.State]int) map[eventstream.State]int {
 	return out
 }
 
-// A ledger that was there before the feed is taken in, step by step or whole.
+// A ledger that is older than the event stream is projected step by step or at once.
 func TestTakenInLater(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
@@ -281,7 +280,7 @@ func TestTakenInLater(t *testing.T) {
 	})
 }
 
-// Cases and failures come in their order however many repositories and states are asked for.
+// Cases and failures come in order for any number of repositories and states.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {

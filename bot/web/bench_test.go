@@ -20,7 +20,7 @@ import (
 
 var benchCases = flag.Int("cases", 10_000, "how many cases the pages are measured with, by thousands")
 
-// taken is how many cases are taken in one by one.
+// taken is how many cases are projected one by one.
 const taken = 1000
 
 // BenchmarkPages measures every page:
@@ -68,7 +68,7 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// fill takes in a thousand cases, and returns the longest.
+// fill projects a thousand cases and returns the longest.
 func fill(b *testing.B, f *eventstream.Store) (longest sample.Stream) {
 	var waiting []eventstream.Stream
 	events := 0
@@ -88,8 +88,8 @@ func fill(b *testing.B, f *eventstream.Store) (longest sample.Stream) {
 	return longest
 }
 
-// multiply copies the rows of the cases under other numbers, and of failures that few
-// cases have under other fingerprints, until there are so many.
+// multiply copies the rows of cases with other numbers, and those of failures of few cases with other
+// fingerprints, until there are so many.
 func multiply(b *testing.B, db *database.DB, cases int) {
 	own := "(SELECT fingerprint FROM feed_cluster WHERE length(fingerprint) = 16 GROUP BY fingerprint HAVING sum(cases) <= 3)"
 	for k := 1; k < cases/taken; k++ {

@@ -28,7 +28,7 @@ func (p overviewPage) section() Section {
 type overview struct {
 	States    []stateCount
 	Waiting   []eventstream.Case
-	More      int // cases that wait and are not shown
+	More      int // escalated cases beyond those of the page
 	Escalated []eventstream.Port
 	Recent    []eventstream.Case
 	Cases     int

@@ -23,7 +23,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// shown is the pages of some streams in a database, for readers of several kinds.
+// shown is the dashboard of streams in a database, for several viewers.
 type shown struct {
 	feed  *eventstream.Store
 	byKey map[string][]routing.Event
@@ -65,7 +65,7 @@ func opened(t testing.TB, kind database.Kind) *database.DB {
 	return db
 }
 
-// to returns the pages as somebody sees them who may see some repositories; nil are all.
+// to returns the pages for a viewer who may read some repositories; nil: all.
 func (s shown) to(t testing.TB, repos []string) *web.Server {
 	t.Helper()
 	d, err := web.New(web.Options{Store: s.feed, Sections: sections(s.feed, nil), Gate: reader{repos}, GitHub: "https://github.com", Now: func() time.Time { return noon },
@@ -83,7 +83,7 @@ func team(n int) []sample.Stream {
 	return append(out, sample.Plan(sample.PlanOptions{Seed: 3, Repo: "acme/shop", Name: "p", Ports: 9, Begun: 6, Start: noon.Add(-time.Hour)})...)
 }
 
-// prints are the fingerprints of streams, and of which repositories each is.
+// prints returns the fingerprints of streams with their repositories.
 func prints(streams []sample.Stream) map[string][]string {
 	out := map[string][]string{}
 	for _, s := range streams {
@@ -103,7 +103,7 @@ func prints(streams []sample.Stream) map[string][]string {
 	return out
 }
 
-// Every page is whole without script, is well formed, and leads to pages that are there.
+// Every page is complete without script, is well formed, and links to pages that exist.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	on(t, team(60), func(t *testing.T, s shown) {
@@ -143,8 +143,7 @@ func TestEveryPage(t *testing.T) {
 	})
 }
 
-// Many people look at once, and see what each would see alone. `make test` runs this
-// one under the race detector.
+// Concurrent viewers see what each would see alone. `make test` runs this test with the race detector.
 func TestPagesAtOnce(t *testing.T) {
 	t.Parallel()
 	d := watched(t, nil, team(20)...)
@@ -168,8 +167,7 @@ func TestPagesAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody sees anything of a repository that they may not see, on any page, whatever
-// they ask for.
+// No page shows anything about a repository that the viewer may not read, whatever the request.
 func TestNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	streams := team(60)
@@ -368,7 +366,7 @@ func TestOverview(t *testing.T) {
 	})
 }
 
-// A ledger without anything says what to do next.
+// The pages of an empty ledger say what to do next.
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	d := watched(t, nil)
@@ -389,7 +387,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// What comes from runs stays text on every page.
+// Text from runs stays text on every page.
 func TestHostileEverywhere(t *testing.T) {
 	t.Parallel()
 	evil := "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt.exe\x1b[31m\x00\u200b"

@@ -20,7 +20,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// reader lets one reader in, who may see some repositories.
+// reader is the Gate of one viewer, who may read some repositories.
 type reader struct{ repos []string }
 
 func (g reader) Viewer(*http.Request) (web.Viewer, bool, error) {

@@ -122,7 +122,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// Several that want to renew one token do it once: GitHub takes a refresh token once.
+// Concurrent processes renew a token once: GitHub accepts a refresh token once.
 func TestOneRenews(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s sessions) {
@@ -228,7 +228,7 @@ func TestParsePublic(t *testing.T) {
 	}
 }
 
-// While GitHub does not answer, what it said holds, and then no more.
+// While GitHub does not answer, its last answer is used for a limited time.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s sessions) {

@@ -25,8 +25,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// house is a feed that is told at an address.
-type house struct {
+// service is an event stream that is served at an address.
+type service struct {
 	db          *database.DB
 	feed        *eventstream.Store
 	broadcaster *eventstream.Broadcaster
@@ -37,13 +37,13 @@ type house struct {
 	ended atomic.Bool
 }
 
-func newHouse(t testing.TB, change func(*sse.Handler)) *house {
+func newService(t testing.TB, change func(*sse.Handler)) *service {
 	t.Helper()
-	return newHouseWithin(t, time.Minute, change)
+	return newServiceWithin(t, time.Minute, change)
 }
 
-// newHouseWithin is newHouse with the server's own limit to a request and its answer.
-func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)) *house {
+// newServiceWithin is newService with the server's limit for a request and its response.
+func newServiceWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)) *service {
 	t.Helper()
 	db, err := database.OpenFile(t.Context(), filepath.Join(t.TempDir(), "feed.db"), true)
 	if err == nil {
@@ -53,7 +53,7 @@ func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)
 		t.Fatal(err)
 	}
 	f := eventstream.New(db)
-	x := &house{db: db, feed: f, broadcaster: eventstream.NewBroadcaster(f.Log, sse.Frame)}
+	x := &service{db: db, feed: f, broadcaster: eventstream.NewBroadcaster(f.Log, sse.Frame)}
 	x.h = &sse.Handler{Events: x.broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }}
 	if change != nil {
 		change(x.h)
@@ -74,7 +74,7 @@ func newHouseWithin(t testing.TB, limit time.Duration, change func(*sse.Handler)
 	return x
 }
 
-func (x *house) add(t testing.TB, list ...sample.Stream) {
+func (x *service) add(t testing.TB, list ...sample.Stream) {
 	t.Helper()
 	for _, s := range list {
 		if _, err := x.feed.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
@@ -83,7 +83,7 @@ func (x *house) add(t testing.TB, list ...sample.Stream) {
 	}
 }
 
-// frame is one block of a stream.
+// frame is a block of a stream.
 type frame struct {
 	id, event, data string
 	comment, retry  bool
@@ -96,7 +96,7 @@ type client struct {
 	id  string // the last
 }
 
-func (x *house) get(t testing.TB, query, last string) *client {
+func (x *service) get(t testing.TB, query, last string) *client {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.url+"/events?"+query, nil)
 	if err != nil {
@@ -181,8 +181,8 @@ func or(a, b string) string {
 	return a
 }
 
-// kept reads the feed itself.
-func (x *house) kept(t testing.TB) []activity.Event {
+// kept reads the log.
+func (x *service) kept(t testing.TB) []activity.Event {
 	t.Helper()
 	var out []activity.Event
 	for {
