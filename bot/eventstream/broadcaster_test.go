@@ -38,8 +38,8 @@ func add(t *testing.T, f *eventstream.Store, list []sample.Stream) {
 	}
 }
 
-// Subscribers that come late or reconnect get all events once and in order; one that does not read is
-// dropped and delays nobody (S2-85).
+// Subscribers that come late or reconnect get all events once and in order; one that does not read
+// is dropped and delays nobody (S2-85).
 func TestBroadcaster(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {

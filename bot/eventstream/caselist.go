@@ -41,8 +41,8 @@ const (
 	LongestWait Order = "longest" // longest in their state first
 )
 
-// apart is up to how many repositories are read one by one, each in the order of an index, instead of
-// all together.
+// apart is up to how many repositories are read one by one, each in the order of an index, instead
+// of all together.
 const apart = 10
 
 // List returns at most n cases in some states, after skipping some.
@@ -94,8 +94,8 @@ func (q *query) parts(repos []string, states []State) []string {
 	return out
 }
 
-// inOrder makes SQLite, which has no statistics of the tables, read the cases of many repositories in
-// their order instead of selecting and sorting them.
+// inOrder makes SQLite, which has no statistics of the tables, read the cases of many repositories
+// in their order instead of selecting and sorting them.
 func (t Cases) inOrder(repos []string, states []State, order Order) string {
 	switch {
 	case t.db.Kind != database.SQLite || len(repos) <= apart:

@@ -30,7 +30,8 @@ type Wanted struct {
 	Class routing.Class
 }
 
-// Clusters returns at most n clusters across repositories, after skipping some, the last seen first.
+// Clusters returns at most n clusters across repositories, after skipping some, the last seen
+// first.
 func (t Failures) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
 	var q query
 	from := "feed_cluster c"

@@ -47,8 +47,8 @@ func (w writer) failures() (failures, error) {
 	return k, rows.Err()
 }
 
-// see adds a run. A failure is fixed by a run of its checkpoint that passes, or that is complete and
-// does not contain it.
+// see adds a run. A failure is fixed by a run of its checkpoint that passes, or that is complete
+// and does not contain it.
 func (k failures) see(c routing.Case, e routing.Event) {
 	run, ok := e.Run()
 	if !ok || run.Decision.Repeated || run.Decision.Rule == "stale-commit" || run.Decision.Rule == "stale-run" {

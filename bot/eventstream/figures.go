@@ -117,8 +117,8 @@ func median(count map[int]int, n int) int {
 	return 0
 }
 
-// step maps a duration to a logarithmic scale of eight steps per doubling, so that few rows hold all
-// durations.
+// step maps a duration to a logarithmic scale of eight steps per doubling, so that few rows hold
+// all durations.
 func step(d time.Duration) int { return int(math.Round(8 * math.Log2(1+max(0, d.Minutes())))) }
 
 func unstep(n int) time.Duration {

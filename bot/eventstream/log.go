@@ -148,8 +148,8 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, events []activity.Event) e
 	return err
 }
 
-// Prune deletes the events from before a time except the newest, which holds the position. The tables
-// and the ledger are not pruned.
+// Prune deletes the events from before a time except the newest, which holds the position. The
+// tables and the ledger are not pruned.
 func (l *Log) Prune(ctx context.Context, before time.Time) error {
 	for {
 		var n int64

@@ -123,8 +123,8 @@ func (w writer) port(name, id string, events []routing.Event) error {
 		w.key, w.repo, name, id, millis(j.Updated), waits, string(data))
 }
 
-// reported adds the progress that the running worker reported. It takes precedence over the progress
-// computed from the attempts.
+// reported adds the progress that the running worker reported. It takes precedence over the
+// progress computed from the attempts.
 func (s *PortState) reported(events []routing.Event) error {
 	for i := len(events) - 1; i >= 0; i-- {
 		e, ours, err := plan.Recorded(events[i])

@@ -45,8 +45,8 @@ type Stream struct {
 }
 
 // Add projects the events of a stream that are not projected yet, and returns how many events it
-// published. On an error nothing is projected. Streams of ledgers outside the database are projected
-// by Add and Fill.
+// published. On an error nothing is projected. Streams of ledgers outside the database are
+// projected by Add and Fill.
 func (p *Projector) Add(ctx context.Context, key string, events []routing.Event) (int, error) {
 	return p.Fill(ctx, []Stream{{Key: key, Events: events}})
 }

@@ -120,8 +120,8 @@ func text(v any) string {
 	return string(b)
 }
 
-// Concurrent writers append to the ledger while several processes project it: every change is published
-// once, in the order of its stream (S2-85).
+// Concurrent writers append to the ledger while several processes project it: every change is
+// published once, in the order of its stream (S2-85).
 func TestEveryChangeOnce(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, again func() *database.DB) {

@@ -29,8 +29,8 @@ type Tail struct {
 	poll      time.Duration // between two reads from a database that sends notifications
 }
 
-// Run projects what is appended to the ledger until ctx ends. Several processes may run it; one at a
-// time projects.
+// Run projects what is appended to the ledger until ctx ends. Several processes may run it; one at
+// a time projects.
 func (t *Tail) Run(ctx context.Context, log *slog.Logger) {
 	changed := t.notifications(ctx, log)
 	for ctx.Err() == nil {

@@ -88,8 +88,8 @@ func fill(b *testing.B, f *eventstream.Store) (longest sample.Stream) {
 	return longest
 }
 
-// multiply copies the rows of cases with other numbers, and those of failures of few cases with other
-// fingerprints, until there are so many.
+// multiply copies the rows of cases with other numbers, and those of failures of few cases with
+// other fingerprints, until there are so many.
 func multiply(b *testing.B, db *database.DB, cases int) {
 	own := "(SELECT fingerprint FROM feed_cluster WHERE length(fingerprint) = 16 GROUP BY fingerprint HAVING sum(cases) <= 3)"
 	for k := 1; k < cases/taken; k++ {

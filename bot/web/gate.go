@@ -16,8 +16,8 @@ func (v Viewer) asked(w http.ResponseWriter, r *http.Request) bool {
 	return v.CSRF != "" && subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(v.CSRF)) == 1
 }
 
-// Local is the Gate of requests from this machine. It rejects those of other sites' pages by the Host
-// header, and those through a proxy on this machine by the headers that proxies add.
+// Local is the Gate of requests from this machine. It rejects those of other sites' pages by the
+// Host header, and those through a proxy on this machine by the headers that proxies add.
 type Local struct{}
 
 // Viewer implements Gate.

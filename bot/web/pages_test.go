@@ -143,7 +143,8 @@ func TestEveryPage(t *testing.T) {
 	})
 }
 
-// Concurrent viewers see what each would see alone. `make test` runs this test with the race detector.
+// Concurrent viewers see what each would see alone. `make test` runs this test with the race
+// detector.
 func TestPagesAtOnce(t *testing.T) {
 	t.Parallel()
 	d := watched(t, nil, team(20)...)

@@ -57,8 +57,8 @@ type picker struct {
 
 type setting struct{ Name, Value string }
 
-// RepoQuery returns the query of the events of the repository that a request selects, "" if it selects
-// none. Events have the present name of the repository; a link may hold an older one.
+// RepoQuery returns the query of the events of the repository that a request selects, "" if it
+// selects none. Events have the present name of the repository; a link may hold an older one.
 func RepoQuery(names Names, r *http.Request) string {
 	if repo := r.URL.Query().Get("repo"); repo != "" {
 		return url.Values{"repo": {names.Now(names.Kept(repo))}}.Encode()

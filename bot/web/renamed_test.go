@@ -21,8 +21,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// moved are the Names of acme/shop, which was renamed to acme/store, and of another repository, which
-// has the name acme/shop now.
+// moved are the Names of acme/shop, which was renamed to acme/store, and of another repository,
+// which has the name acme/shop now.
 type moved struct{}
 
 func (moved) Now(kept string) string {

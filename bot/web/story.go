@@ -16,8 +16,8 @@ const (
 	mostEvidence = 5
 )
 
-// entry is a line of a checkpoint's time line: a run or an action of a person, with the effects that
-// followed.
+// entry is a line of a checkpoint's time line: a run or an action of a person, with the effects
+// that followed.
 type entry struct {
 	ID      string
 	At      time.Time

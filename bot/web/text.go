@@ -11,8 +11,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
-// Text from runs is hostile. Templates escape it; these functions remove invisible and bidirectional
-// control characters and limit the length.
+// Text from runs is hostile. Templates escape it; these functions remove invisible and
+// bidirectional control characters and limit the length.
 
 const (
 	lineLimit  = 300 // bytes
@@ -48,8 +48,8 @@ func some(list []string) string {
 
 var plainName = regexp.MustCompile(`^[\w./-]{1,100}$`)
 
-// anchor returns a name as part of an id on a page: the name, or its digest if links would escape some
-// of its characters.
+// anchor returns a name as part of an id on a page: the name, or its digest if links would escape
+// some of its characters.
 func anchor(name string) string {
 	if plainName.MatchString(name) {
 		return name

@@ -37,8 +37,8 @@ const (
 	labelRuns = 20 // runes that fit
 )
 
-// draw places ports that come in the order of their levels. Within a level a port is near the middle
-// of those that it depends on, which keeps most lines apart.
+// draw places ports that come in the order of their levels. Within a level a port is near the
+// middle of those that it depends on, which keeps most lines apart.
 func draw(ports []portRow) drawing {
 	var d drawing
 	if len(ports) > mostDrawn {

@@ -116,8 +116,8 @@ func walked(p eventstream.Plan, ports map[string]eventstream.Port) walk {
 	return w
 }
 
-// standingOf returns the recorded standing of a port or, where none is recorded, what follows from the
-// ports that it depends on.
+// standingOf returns the recorded standing of a port or, where none is recorded, what follows from
+// the ports that it depends on.
 func standingOf(p eventstream.Plan, row portRow, before map[string]plan.Standing) plan.Standing {
 	if k, known := p.Ports[row.ID]; known && k.Standing != "" && (k.Build == p.PlanState.Build.ID || k.Standing == plan.IsPassed) {
 		return k.Standing

@@ -108,8 +108,8 @@ func (i *intake) gather(p *pending) []*pending {
 	return batch
 }
 
-// store stores a batch and answers. If the transaction fails, each delivery is stored alone, so that
-// none fails because of another.
+// store stores a batch and answers. If the transaction fails, each delivery is stored alone, so
+// that none fails because of another.
 func (i *intake) store(batch []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
 	defer cancel()

@@ -1,6 +1,6 @@
 // Package recovery finds events that the App missed: it asks GitHub to redeliver failed deliveries,
-// and searches repositories for completed runs and commands that no delivery announced. Each becomes
-// a delivery with an id that is the same however often it is found.
+// and searches repositories for completed runs and commands that no delivery announced. Each
+// becomes a delivery with an id that is the same however often it is found.
 package recovery
 
 import (

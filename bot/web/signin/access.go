@@ -100,8 +100,8 @@ func (a *access) readable(ctx context.Context, id string, k token) ([]int64, err
 	return ids, err
 }
 
-// another returns the token that replaces k, errEnded if there is none. A refresh token is valid once,
-// so one process of all uses it.
+// another returns the token that replaces k, errEnded if there is none. A refresh token is valid
+// once, so one process of all uses it.
 func (a *access) another(ctx context.Context, id string, k token) (token, error) {
 	for {
 		now := a.now()

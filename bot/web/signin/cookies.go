@@ -32,9 +32,9 @@ func (k cookies) get(r *http.Request, name string) (string, bool) {
 	return c.Value, true
 }
 
-// set stores a cookie in the browser for a time, or deletes it if that is negative. The browser sends
-// it when it follows a link to this server, because GitHub redirects to one, but not with other
-// requests of other sites.
+// set stores a cookie in the browser for a time, or deletes it if that is negative. The browser
+// sends it when it follows a link to this server, because GitHub redirects to one, but not with
+// other requests of other sites.
 func (k cookies) set(w http.ResponseWriter, name, value string, within time.Duration) {
 	c := &http.Cookie{Name: k.name(name), Value: value, Path: "/", MaxAge: int(within / time.Second), Secure: k.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if within < 0 {

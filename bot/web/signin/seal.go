@@ -85,8 +85,8 @@ func (s *seal) csrf(session string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// hash returns the stored hash of a session's secret. The secret has 256 random bits, so that no slow
-// hash is needed.
+// hash returns the stored hash of a session's secret. The secret has 256 random bits, so that no
+// slow hash is needed.
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

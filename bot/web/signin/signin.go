@@ -103,8 +103,8 @@ func New(o Options) (*Gate, error) {
 		exchanging: make(chan struct{}, atOne)}, nil
 }
 
-// ParsePublic returns the normalized address at which people see the server. Plain http is allowed only
-// on this machine, because the network could read the cookies.
+// ParsePublic returns the normalized address at which people see the server. Plain http is allowed
+// only on this machine, because the network could read the cookies.
 func ParsePublic(s string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(s, "/"))
 	switch {
@@ -134,8 +134,8 @@ func (g *Gate) Run(ctx context.Context) {
 	}
 }
 
-// Viewer implements web.Gate. The list of repositories is no older than Fresh; while GitHub does not
-// answer, no older than a quarter of an hour.
+// Viewer implements web.Gate. The list of repositories is no older than Fresh; while GitHub does
+// not answer, no older than a quarter of an hour.
 func (g *Gate) Viewer(r *http.Request) (web.Viewer, bool, error) {
 	ctx := r.Context()
 	secret, ok := g.cookies.get(r, sessionCookie)

@@ -75,8 +75,8 @@ func tells(t *testing.T, where string) (*exec.Cmd, string) {
 	return c, strings.TrimSpace(url)
 }
 
-// The serving process is killed repeatedly while the ledger grows. A client that reconnects with the id
-// of its last event gets each change of the ledger once (S2-85).
+// The serving process is killed repeatedly while the ledger grows. A client that reconnects with
+// the id of its last event gets each change of the ledger once (S2-85).
 func TestKilledInBetween(t *testing.T) {
 	t.Parallel()
 	where := filepath.Join(t.TempDir(), "feed.db")

@@ -26,8 +26,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// View returns the present name of a repository, given the name of its streams, and whether the client
-// may read it. It is called for each event.
+// View returns the present name of a repository, given the name of its streams, and whether the
+// client may read it. It is called for each event.
 type View func(kept string) (now string, ok bool)
 
 // All is the View of a client that may read every repository, where none was renamed.
@@ -36,8 +36,8 @@ func All(kept string) (string, bool) { return kept, true }
 // Handler serves streams of events. All fields except Events and See have defaults.
 type Handler struct {
 	Events *eventstream.Broadcaster // whose events are encoded by Frame
-	// See returns what the client of a request may read. It is called when a stream begins and every
-	// Again; its error rejects or ends the stream.
+	// See returns what the client of a request may read. It is called when a stream begins and
+	// every Again; its error rejects or ends the stream.
 	See   func(*http.Request) (View, error)
 	Beat  time.Duration // between two heartbeats, default 15 s
 	Again time.Duration // between two calls of See, default 1 min
@@ -87,8 +87,8 @@ func Frame(e activity.Event) []byte {
 	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, data)
 }
 
-// Reset is the event that tells a client that the requested position belongs to another event stream,
-// so that the client's state may be stale.
+// Reset is the event that tells a client that the requested position belongs to another event
+// stream, so that the client's state may be stale.
 const Reset = "reset"
 
 // ServeHTTP implements http.Handler.
@@ -181,8 +181,8 @@ type stream struct {
 
 // run writes events until the client or the server ends the stream.
 func (s *stream) run(r *http.Request) error {
-	// The retry times differ, because all clients reconnect when a server ends. The id is the position
-	// to continue from if the connection breaks before the next event.
+	// The retry times differ, because all clients reconnect when a server ends. The id is the
+	// position to continue from if the connection breaks before the next event.
 	fmt.Fprintf(&s.buf, "retry: %d\nid: %d\n", 1000+rand.IntN(2000), s.c.At())
 	if s.c.Astray {
 		fmt.Fprintf(&s.buf, "event: %s\ndata: {\"event\":%[1]q,\"after\":%d}\n", Reset, s.c.At())

@@ -150,8 +150,8 @@ func mustInt(t *testing.T, s string) int64 {
 	return n
 }
 
-// Whatever the request, a stream contains no event of a repository that the client may not read, under
-// any name, also after access has ended; it contains all others.
+// Whatever the request, a stream contains no event of a repository that the client may not read,
+// under any name, also after access has ended; it contains all others.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	made := cases(40)
