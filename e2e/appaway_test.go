@@ -31,7 +31,7 @@ func TestAppTakenAwayUnheard(t *testing.T) {
 	}
 	defer st.Close()
 	s.app.Until("it is found that the App is not there any more", func() bool {
-		r, known, err := st.Repository(t.Context(), s.r.ID)
+		r, known, err := st.Repositories.Get(t.Context(), s.r.ID)
 		return err == nil && known && r.Gone
 	})
 	if got := s.mine(s.number); strings.Join(got, "") != strings.Join(before, "") {

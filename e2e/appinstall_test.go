@@ -12,7 +12,7 @@ import (
 // stands returns the status of a delivery in the App's queue.
 func (s *story) stands(d Delivery) queue.Status {
 	s.t.Helper()
-	st, known, err := sharedApp.store.Find(s.t.Context(), d.GUID)
+	st, known, err := sharedApp.store.Deliveries.Find(s.t.Context(), d.GUID)
 	if err != nil || !known {
 		s.t.Fatalf("%s %s: %v", d.Event, d.GUID, err)
 	}
@@ -135,7 +135,7 @@ func TestAppInstallation(t *testing.T) {
 		s.r.Install(id)
 		s.administers("installation_repositories", "added", id, map[string]any{"repositories_added": one})
 		s.administers("installation_repositories", "removed", id, map[string]any{"repositories_removed": one}) // of before
-		if r, _, err := sharedApp.store.Repository(t.Context(), s.r.ID); err != nil || r.Gone {
+		if r, _, err := sharedApp.store.Repositories.Get(t.Context(), s.r.ID); err != nil || r.Gone {
 			t.Errorf("%+v %v", r, err)
 		}
 		s.failsInApp("TestMul")
@@ -160,7 +160,7 @@ func TestAppInstallation(t *testing.T) {
 		s.settled()
 		s.turn(2)
 		s.administers("repository", "transferred", old, nil)
-		if r, _, err := sharedApp.store.Repository(t.Context(), s.r.ID); err != nil || r.Installation != int64(next) {
+		if r, _, err := sharedApp.store.Repositories.Get(t.Context(), s.r.ID); err != nil || r.Installation != int64(next) {
 			t.Errorf("%+v %v", r, err)
 		}
 		s.clean()
@@ -229,7 +229,7 @@ func TestAppInstallation(t *testing.T) {
 			"sender": map[string]any{"login": Owner}}
 		s.b.gaps.deliver(s.r.FullName, "repository", marshal(p))
 		s.by.Until("its row says so", func() bool {
-			r, _, err := sharedApp.store.Repository(t.Context(), s.r.ID)
+			r, _, err := sharedApp.store.Repositories.Get(t.Context(), s.r.ID)
 			return err == nil && r.Gone
 		})
 	})

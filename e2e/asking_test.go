@@ -72,7 +72,7 @@ func (s *asking) inside(event string, payload any, in map[string]string) Result 
 
 func (s *asking) open() Result {
 	s.t.Helper()
-	return s.inside("schedule", nil, map[string]string{"command": "prompt", "result": "result.json"})
+	return s.inside("schedule", nil, map[string]string{"command": "survey", "result": "result.json"})
 }
 
 func (s *asking) reconcile() Result {

@@ -104,7 +104,7 @@ func (s *story) settled() {
 	for {
 		waits = ""
 		for _, d := range s.r.Deliveries() {
-			st, known, err := sharedApp.store.Find(s.t.Context(), d.GUID)
+			st, known, err := sharedApp.store.Deliveries.Find(s.t.Context(), d.GUID)
 			if err != nil {
 				s.t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ func TestFeedback(t *testing.T) {
 	res := s.open()
 	issue := s.issue()
 	t.Run("S1-1 the prompt is an issue with result and review, once, after the audit row", func(t *testing.T) {
-		if res.Outputs["prompt-issue"] != fmt.Sprint(issue.Number) || !contains(names(issue.Labels), "switchback:feedback") {
+		if res.Outputs["survey-issue"] != fmt.Sprint(issue.Number) || !contains(names(issue.Labels), "switchback:feedback") {
 			t.Errorf("%v %+v", res.Outputs, issue)
 		}
 		s.open()
@@ -208,7 +208,7 @@ func TestFeedbackResult(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newAsking(t, "")
 			s.result, s.report = c.result, c.report
-			res := s.b.RunInside(t, s.step("schedule", nil, map[string]string{"command": "prompt", "result": "result.json"}), s.now)
+			res := s.b.RunInside(t, s.step("schedule", nil, map[string]string{"command": "survey", "result": "result.json"}), s.now)
 			if res.ExitCode != 2 || !strings.Contains(res.Stdout, c.want) || len(s.r.Issues(t)) != 0 || s.r.Tree(t, "switchback-ledger") != nil {
 				t.Errorf("exit %d\n%s", res.ExitCode, res.Stdout)
 			}

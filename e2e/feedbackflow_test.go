@@ -20,7 +20,7 @@ jobs:
         with:
           result: result.json
       - id: use
-        run: echo "asked in ${{ steps.ask.outputs.prompt-issue }}, goal '${{ steps.ask.outputs.goal }}'"
+        run: echo "asked in ${{ steps.ask.outputs.survey-issue }}, goal '${{ steps.ask.outputs.goal }}'"
 `
 
 const takeWorkflow = `name: Feedback

@@ -79,7 +79,7 @@ func TestFeedbackReentry(t *testing.T) {
 		s.now = s.now.Add(time.Hour)
 		ended(77, "schedule", Owner, "Nightly")
 		ended(601, "workflow_dispatch", ActionsBot, "Nightly")
-		ended(602, "repository_dispatch", Owner, "again "+s.r.FullName+"!feedback/reentry/1")
+		ended(602, "repository_dispatch", Owner, "again "+s.r.FullName+"!surveys/reentry/1")
 		t.Run("S1-46 neither the run that was asked about counts nor one that the bot started, by "+way, func(t *testing.T) {
 			if d := s.r.Dispatches(); len(d) != 0 {
 				t.Errorf("%+v", d)
@@ -94,7 +94,7 @@ func TestFeedbackReentry(t *testing.T) {
 			if len(d) != 1 {
 				t.Fatalf("%+v", d)
 			}
-			if b := string(marshal(d[0].Body)); !strings.Contains(b, "!feedback/reentry/603") || !strings.Contains(b, "the uploads fail still") || !strings.Contains(b, "phase") {
+			if b := string(marshal(d[0].Body)); !strings.Contains(b, "!surveys/reentry/603") || !strings.Contains(b, "the uploads fail still") || !strings.Contains(b, "phase") {
 				t.Error(b)
 			}
 		})
@@ -110,7 +110,7 @@ func TestFeedbackKilled(t *testing.T) {
 		event func(s *asking) (string, any, map[string]string)
 	}{
 		{"opening", func(*asking) (string, any, map[string]string) {
-			return "schedule", nil, map[string]string{"command": "prompt", "result": "result.json"}
+			return "schedule", nil, map[string]string{"command": "survey", "result": "result.json"}
 		}},
 		{"an answer", func(s *asking) (string, any, map[string]string) {
 			s.open()

@@ -28,8 +28,8 @@ func newPortJob(t *testing.T) *portJob {
 	j := &portJob{t: t, b: b, r: b.NewRepo(t, map[string]string{"README.md": "x\n"})}
 	work := t.TempDir()
 	write(t, work, "ports.yml", "id: greet\nimpl: sh impl.sh\ntest: sh test.sh\n")
-	write(t, work, "impl.sh", `echo "$SWITCHBACK_TURN $GITHUB_TOKEN$SWITCHBACK_GITHUB_TOKEN" >> turns
-if [ $SWITCHBACK_TURN = 3 ]; then grep -q 'expected: hello' "$SWITCHBACK_FEEDBACK" && echo hello > hello.txt; fi; true`)
+	write(t, work, "impl.sh", `echo "$SWITCHBACK_ATTEMPT $GITHUB_TOKEN$SWITCHBACK_GITHUB_TOKEN" >> attempts
+if [ $SWITCHBACK_ATTEMPT = 3 ]; then grep -q 'expected: hello' "$SWITCHBACK_FEEDBACK" && echo hello > hello.txt; fi; true`)
 	write(t, work, "test.sh", `if [ "$(cat hello.txt 2>/dev/null)" = hello ]; then n=0; f=
 else n=1; f='<failure type="AssertionError" message="expected: hello but was: nothing">expected: hello but was: nothing</failure>'; fi
 echo "<testsuite name='greet' tests='1' failures='$n'><testcase classname='greet' name='says hello'>$f</testcase></testsuite>" > "$SWITCHBACK_REPORTS/junit.xml"
@@ -65,7 +65,7 @@ func (j *portJob) journal() plan.Journal {
 // passed checks that the port came to its end as if nothing had happened.
 func (j *portJob) passed(res Result) {
 	j.t.Helper()
-	if res.ExitCode != 0 || res.Outputs["status"] != "success" || res.Outputs["turns"] != "3" {
+	if res.ExitCode != 0 || res.Outputs["status"] != "success" || res.Outputs["attempts"] != "3" {
 		j.t.Errorf("exit %d %v\n%s", res.ExitCode, res.Outputs, res.Stderr)
 	}
 	jr := j.journal()
@@ -87,8 +87,8 @@ func TestPortInAJob(t *testing.T) {
 		t.Parallel()
 		j := newPortJob(t)
 		j.passed(j.b.RunAction(t, j.a))
-		if turns := readAll(j.a.Workspace + "/turns"); turns != "1 \n2 \n3 \n" {
-			t.Errorf("%q", turns)
+		if attempts := readAll(j.a.Workspace + "/attempts"); attempts != "1 \n2 \n3 \n" {
+			t.Errorf("%q", attempts)
 		}
 		if jr := j.journal(); jr.Loop.ID != "run-700/greet" || jr.Runner.Run != "700" {
 			t.Errorf("%+v %+v", jr.Loop, jr.Runner)

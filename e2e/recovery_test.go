@@ -141,7 +141,7 @@ func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Du
 	}
 	later := new(time.Duration)
 	hubs := map[int64]*github.Client{}
-	return &recovery.Recovery{App: self, Inbox: p, Marks: recovery.Table{DB: db}, Grace: -1, Wanted: wantedHere,
+	return recovery.New(recovery.Options{App: self, Inbox: p, Marks: recovery.Table{DB: db}, Grace: -1, Wanted: wantedHere,
 		Now: func() time.Time { return time.Now().Add(*later) },
 		Installation: func(id int64) (*github.Client, error) {
 			if hubs[id] == nil {
@@ -156,7 +156,7 @@ func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Du
 				return nil, nil
 			}
 			return gitbranch.NewGit(hubs[r.Installation], r.Repo, "switchback-ledger"), nil
-		}}, later
+		}}), later
 }
 
 // fails files a run of the story's head that ended in a failure.

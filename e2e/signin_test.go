@@ -95,7 +95,7 @@ func TestSignIn(t *testing.T) {
 		defer end()
 		app.Until("GitHub did not answer", func() bool {
 			_, page := l.get(app.URL + "/cases")
-			return strings.Contains(page, mine+"#") && strings.Contains(app.Log(), "GitHub does not say what somebody may see")
+			return strings.Contains(page, mine+"#") && strings.Contains(app.Log(), "GitHub does not list the repositories of a user")
 		})
 	})
 	t.Run("what one may not read any more is gone", func(t *testing.T) {

@@ -5,8 +5,8 @@ import "strings"
 // The names of the streams of a repository that are not a case's.
 const (
 	StreamEscalations      = "escalations"
-	StreamFeedback         = "feedback"
-	StreamFeedbackRequests = "edges"
+	StreamSurveys          = "surveys"
+	StreamFeedbackRequests = "feedback-requests"
 	StreamPorts            = "ports" // one for each port: PortKey names it
 	StreamPlans            = "plans" // one for each plan: PlanKey names it
 )

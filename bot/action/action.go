@@ -152,7 +152,7 @@ func (s *step) run(ctx context.Context) (int, error) {
 	switch command {
 	case "plan", "matrix", "port", "collect", "port-event":
 		return newPlanCommands(s).run(ctx, command)
-	case "prompt":
+	case "survey":
 		return s.openSurvey(ctx)
 	}
 	defer s.reporter.close()
@@ -174,7 +174,7 @@ func (s *step) command() string {
 		return s.in.Command
 	}
 	if s.in.Result != "" {
-		return "prompt"
+		return "survey"
 	}
 	if s.isAnswer() {
 		return "answer"
@@ -237,7 +237,7 @@ func eventOf(command string, e *handler.Event) string {
 // where it acts, and both would post otherwise.
 func (s *step) onlyWorkflow(command string) bool {
 	switch command {
-	case "plan", "matrix", "port", "collect", "prompt":
+	case "plan", "matrix", "port", "collect", "survey":
 		return true
 	case "port-event": // the App knows the plan of the configuration
 		return s.deps.Options.PlanName != planfile.Name(s.deps.Config.PlanPath())

@@ -31,7 +31,7 @@ type Inputs struct {
 }
 
 // commands are what the input command may be.
-var commands = []string{"auto", "step", "workflow-run", "review", "answer", "prompt", "reconcile", "plan", "matrix", "port", "collect", "port-event", "replay"}
+var commands = []string{"auto", "step", "workflow-run", "review", "answer", "survey", "reconcile", "plan", "matrix", "port", "collect", "port-event", "replay"}
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
 var failOnNames = map[string][]routing.Kind{

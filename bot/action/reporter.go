@@ -191,8 +191,8 @@ func (r *reporter) reportFile(out analysis.Output) (string, error) {
 func (r *reporter) WriteGoals(ps ...survey.Prompt) error {
 	outputs := map[string]string{}
 	for _, p := range ps {
-		if _, written := outputs["prompt-issue"]; !written && p.Number > 0 {
-			outputs["prompt-issue"] = strconv.Itoa(p.Number)
+		if _, written := outputs["survey-issue"]; !written && p.Number > 0 {
+			outputs["survey-issue"] = strconv.Itoa(p.Number)
 		}
 		if p.Goal == nil {
 			continue

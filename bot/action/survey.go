@@ -32,9 +32,9 @@ func (s *step) openSurvey(ctx context.Context) (int, error) {
 		return 1, err
 	}
 	if p.Number == 0 {
-		s.notice("prompt %s is being opened by another run", p.ID)
+		s.notice("survey %s is being opened by another run", p.ID)
 	} else {
-		s.notice("prompt %s asks for feedback in issue #%d %s", p.ID, p.Number, p.URL)
+		s.notice("survey %s asks for feedback in issue #%d %s", p.ID, p.Number, p.URL)
 	}
 	return 0, s.reporter.WriteGoals(p)
 }

@@ -32,10 +32,10 @@ type Encoded struct {
 	Text []byte // the event in the form that NewBroadcaster's encode returns; shared, do not modify
 }
 
-// Broadcaster reads the feed once for all subscribers. Each reads at its own pace and does not
+// Broadcaster reads the log once for all subscribers. Each reads at its own pace and does not
 // block the others; one that falls too far behind is dropped.
 type Broadcaster struct {
-	feed     *Feed
+	log      *Log
 	encode   func(activity.Event) []byte
 	changed  *notifier // notified of new events and of the end
 	capacity int       // how many of the newest events are held
@@ -49,11 +49,11 @@ type Broadcaster struct {
 }
 
 // NewBroadcaster returns a Broadcaster that encodes each event once for all subscribers.
-func NewBroadcaster(f *Feed, encode func(activity.Event) []byte) *Broadcaster {
-	return &Broadcaster{feed: f, encode: encode, changed: newNotifier(), capacity: kept}
+func NewBroadcaster(l *Log, encode func(activity.Event) []byte) *Broadcaster {
+	return &Broadcaster{log: l, encode: encode, changed: newNotifier(), capacity: kept}
 }
 
-// Run reads the feed until ctx ends.
+// Run reads the log until ctx ends.
 func (b *Broadcaster) Run(ctx context.Context, log *slog.Logger) {
 	defer b.end()
 	for ctx.Err() == nil {
@@ -61,8 +61,8 @@ func (b *Broadcaster) Run(ctx context.Context, log *slog.Logger) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		log.Warn("reading the event feed failed", "err", err)
-		if sleep.For(ctx, recoil) != nil {
+		log.Warn("reading the event stream failed", "err", err)
+		if sleep.For(ctx, retryAfter) != nil {
 			return
 		}
 	}
@@ -71,7 +71,7 @@ func (b *Broadcaster) Run(ctx context.Context, log *slog.Logger) {
 func (b *Broadcaster) read(ctx context.Context) error {
 	from, ready := b.last()
 	if !ready {
-		last, err := b.feed.Last(ctx)
+		last, err := b.log.Last(ctx)
 		if err != nil {
 			return err
 		}
@@ -81,22 +81,22 @@ func (b *Broadcaster) read(ctx context.Context) error {
 		b.mu.Unlock()
 		b.changed.notify()
 	}
-	for events, err := range b.feed.batches(ctx, from) {
+	for events, err := range b.log.batches(ctx, from) {
 		if err != nil {
 			return err
 		}
-		told := make([]Encoded, len(events))
+		encoded := make([]Encoded, len(events))
 		for i, e := range events {
-			told[i] = Encoded{e, b.encode(e)}
+			encoded[i] = Encoded{e, b.encode(e)}
 		}
-		b.publish(told)
+		b.publish(encoded)
 	}
 	return nil
 }
 
-func (b *Broadcaster) publish(told []Encoded) {
+func (b *Broadcaster) publish(encoded []Encoded) {
 	b.mu.Lock()
-	b.recent = append(b.recent, told...)
+	b.recent = append(b.recent, encoded...)
 	if n := len(b.recent) - b.capacity; n >= b.capacity { // dropped by halves, which amortizes the copy
 		b.from = b.recent[n-1].ID
 		b.recent = append([]Encoded(nil), b.recent[n:]...)
@@ -105,7 +105,7 @@ func (b *Broadcaster) publish(told []Encoded) {
 	b.changed.notify()
 }
 
-// last returns the position up to which the feed was read, and whether reading has begun.
+// last returns the position up to which the log was read, and whether reading has begun.
 func (b *Broadcaster) last() (int64, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -131,8 +131,8 @@ func (b *Broadcaster) end() {
 
 // Subscriber receives events. It must be used by one goroutine.
 type Subscriber struct {
-	// Astray reports that the requested position is after the end of the feed, and so belongs to
-	// another feed: the subscriber begins at the end instead.
+	// Astray reports that the requested position is after the end of the log, and so belongs to
+	// another one: the subscriber begins at the end instead.
 	Astray bool
 
 	broadcaster *Broadcaster
@@ -159,7 +159,7 @@ func (b *Broadcaster) Subscribe(ctx context.Context, after int64) (*Subscriber, 
 	}
 	c := &Subscriber{broadcaster: b, at: after}
 	if last, _ := b.last(); after < 0 || after > last {
-		now, err := b.feed.Last(ctx)
+		now, err := b.log.Last(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -200,24 +200,24 @@ func (c *Subscriber) At() int64 { return c.at }
 func (c *Subscriber) Next(ctx context.Context, tick <-chan time.Time) ([]Encoded, error) {
 	for {
 		moved := c.broadcaster.changed.next()
-		told, held, err := c.readRecent()
+		encoded, held, err := c.readRecent()
 		if err != nil {
 			return nil, err
 		}
 		if !held {
-			if told, err = c.readEarlier(ctx); err != nil {
+			if encoded, err = c.readEarlier(ctx); err != nil {
 				return nil, err
 			}
-			if len(told) == 0 { // all events in between were pruned
+			if len(encoded) == 0 { // all events in between were pruned
 				c.broadcaster.mu.Lock()
 				c.at = max(c.at, c.broadcaster.from)
 				c.broadcaster.mu.Unlock()
 				continue
 			}
 		}
-		if len(told) > 0 {
-			c.at = told[len(told)-1].ID
-			return told, nil
+		if len(encoded) > 0 {
+			c.at = encoded[len(encoded)-1].ID
+			return encoded, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -251,13 +251,13 @@ func (c *Subscriber) readRecent() ([]Encoded, bool, error) {
 
 // readEarlier reads events that the Broadcaster no longer holds from the database.
 func (c *Subscriber) readEarlier(ctx context.Context) ([]Encoded, error) {
-	events, err := c.broadcaster.feed.After(ctx, c.at, page)
+	events, err := c.broadcaster.log.After(ctx, c.at, page)
 	if err != nil {
 		return nil, err
 	}
-	told := make([]Encoded, len(events))
+	encoded := make([]Encoded, len(events))
 	for i, e := range events {
-		told[i] = Encoded{e, c.broadcaster.encode(e)}
+		encoded[i] = Encoded{e, c.broadcaster.encode(e)}
 	}
-	return told, nil
+	return encoded, nil
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// told runs a Broadcaster until the test ends, or until what is returned is called.
-func told(t *testing.T, f *eventstream.Feed) (*eventstream.Broadcaster, func()) {
-	h := eventstream.NewBroadcaster(f, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
+// told runs a Broadcaster until the test ends or the returned function is called.
+func told(t *testing.T, f *eventstream.Store) (*eventstream.Broadcaster, func()) {
+	h := eventstream.NewBroadcaster(f.Log, func(e activity.Event) []byte { return fmt.Append(nil, e.ID) })
 	h.Keep(600)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -30,16 +30,16 @@ func told(t *testing.T, f *eventstream.Feed) (*eventstream.Broadcaster, func()) 
 	return h, end
 }
 
-func add(t *testing.T, f *eventstream.Feed, list []sample.Stream) {
+func add(t *testing.T, f *eventstream.Store, list []sample.Stream) {
 	for _, s := range list {
-		if _, err := f.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Those who come late, go and come again are told everything once and in order; who
-// does not take it is let go, and holds up nobody (S2-85).
+// Subscribers that come late or reconnect get all events once and in order; one that does not read
+// is dropped and delays nobody (S2-85).
 func TestBroadcaster(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
@@ -103,7 +103,7 @@ func TestBroadcaster(t *testing.T) {
 		long := slices.MaxFunc(made, func(a, b sample.Stream) int { return len(a.Events) - len(b.Events) })
 		for i, last := 0, slow.At(); last < slow.At()+1300; i++ { // more than anybody is waited for
 			add(t, f, []sample.Stream{renamed(long, fmt.Sprintf("acme/more#%d", i))})
-			if last, err = f.Last(t.Context()); err != nil {
+			if last, err = f.Log.Last(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -128,7 +128,7 @@ func TestBroadcaster(t *testing.T) {
 	})
 }
 
-// over is a tick that has come.
+// over is a tick that has fired.
 func over() <-chan time.Time {
 	c := make(chan time.Time, 1)
 	c <- time.Time{}
@@ -144,10 +144,10 @@ func renamed(s sample.Stream, key string) sample.Stream {
 	return s
 }
 
-// waitFor returns when the Broadcaster has read all of the feed.
-func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Feed) {
+// waitFor returns when the Broadcaster has read the whole log.
+func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Store) {
 	t.Helper()
-	last, err := f.Last(t.Context())
+	last, err := f.Log.Last(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,21 +163,21 @@ func waitFor(t *testing.T, h *eventstream.Broadcaster, f *eventstream.Feed) {
 	}
 }
 
-// What is old goes, and who was there before it is told the rest.
+// Old events are pruned, and a subscriber from before gets the others.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, db *database.DB, _ func() *database.DB) {
 		f := eventstream.New(db)
 		add(t, f, streams(30))
-		last, err := f.Last(t.Context())
+		last, err := f.Log.Last(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		middle := end.Add(-10 * 24 * time.Hour)
-		if err := f.Prune(t.Context(), middle); err != nil {
+		if err := f.Log.Prune(t.Context(), middle); err != nil {
 			t.Fatal(err)
 		}
-		left, err := f.After(t.Context(), 0, int(last))
+		left, err := f.Log.After(t.Context(), 0, int(last))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,10 +190,10 @@ func TestPrune(t *testing.T) {
 		if n == 0 || n >= int(last) {
 			t.Errorf("%d of %d are left", n, last)
 		}
-		if err := f.Prune(t.Context(), end.Add(time.Hour)); err != nil {
+		if err := f.Log.Prune(t.Context(), end.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if now, err := f.Last(t.Context()); now != last || err != nil {
+		if now, err := f.Log.Last(t.Context()); now != last || err != nil {
 			t.Errorf("the feed is at %d, was at %d, %v", now, last, err)
 		}
 		h, _ := told(t, f)
@@ -213,8 +213,8 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// Of two processes on one PostgreSQL each tells what the other took in, because the
-// database says so: neither looks by itself.
+// Of two processes on one PostgreSQL each publishes what the other projected, because the database
+// notifies it: neither polls.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -226,13 +226,13 @@ func TestReplicas(t *testing.T) {
 		total += len(events)
 	}
 	var hubs []*eventstream.Broadcaster
-	var f *eventstream.Feed
+	var f *eventstream.Store
 	var running sync.WaitGroup
 	for range 2 {
 		f = eventstream.New(opened(t, database.Postgres, url))
-		f.Doze()
+		f.TrustNotifications()
 		h, _ := told(t, f)
-		running.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler)) })
+		running.Go(func() { f.Tail.Run(ctx, slog.New(slog.DiscardHandler)) })
 		hubs = append(hubs, h)
 	}
 	db := opened(t, database.Postgres, url)

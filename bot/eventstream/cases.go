@@ -8,22 +8,22 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// State is how a case stands.
+// State is the state of a case or a checkpoint.
 type State string
 
-// The states. A case stands as the gravest of its checkpoints does.
+// The states. That of a case is the most severe of its checkpoints.
 const (
-	Escalated  State = "escalated" // waits for a human
-	Paused     State = "paused"    // a human stopped it
+	Escalated  State = "escalated" // waits for a maintainer
+	Paused     State = "paused"    // on hold by a maintainer
 	InProgress State = "in_progress"
 	Waiting    State = "pending" // waits for other checkpoints
 	Completed  State = "completed"
 )
 
-// States are all of them, the gravest first.
+// States are all states, the most severe first.
 var States = []State{Escalated, Paused, InProgress, Waiting, Completed}
 
-// StateOf returns how a checkpoint stands, and since when.
+// StateOf returns the state of a checkpoint, and since when it has it.
 func StateOf(cp routing.Checkpoint) (State, time.Time) {
 	switch {
 	case cp.Skipped || cp.State == routing.Completed:
@@ -40,7 +40,7 @@ func StateOf(cp routing.Checkpoint) (State, time.Time) {
 	return Waiting, cp.Updated
 }
 
-// Standing returns how a case stands, the checkpoint that says so, and since when.
+// Standing returns the state of a case, the checkpoint that determines it, and since when.
 func Standing(c routing.Case) (State, routing.Checkpoint, time.Time) {
 	at := len(States)
 	var which routing.Checkpoint
@@ -59,7 +59,7 @@ func Standing(c routing.Case) (State, routing.Checkpoint, time.Time) {
 	return States[at], which, since
 }
 
-// routed shows a case.
+// routed updates the rows of a case.
 func (w writer) routed(events []routing.Event, seen int) error {
 	c := routing.Case{Key: w.key}
 	known, err := w.failures()
@@ -88,7 +88,7 @@ func (w writer) routed(events []routing.Event, seen int) error {
 	return w.row(c)
 }
 
-// row brings the row of a case up to date.
+// row updates the row of a case.
 func (w writer) row(c routing.Case) error {
 	state, cp, since := Standing(c)
 	states := map[string]State{}
@@ -118,7 +118,7 @@ func (w writer) row(c routing.Case) error {
 		return err
 	}
 	if before == string(state) && state != Escalated {
-		since = fromMillis(from) // since it came to stand so, whatever happened after
+		since = fromMillis(from) // later events did not change the state
 	}
 	if before != string(state) {
 		if before != "" {
@@ -135,16 +135,16 @@ func (w writer) row(c routing.Case) error {
 	if cp.Escalation != nil && state == Escalated {
 		reason = cp.Escalation.Reason
 	}
-	return w.exec(`INSERT INTO feed_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, reworks, most, checkpoints)
+	return w.exec(`INSERT INTO feed_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, iterations, most, checkpoints)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (key) DO UPDATE SET state = excluded.state, since = excluded.since, updated = excluded.updated, checkpoint = excluded.checkpoint,
-		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, reworks = excluded.reworks,
+		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, iterations = excluded.iterations,
 		most = excluded.most, checkpoints = excluded.checkpoints`,
 		w.key, w.repo, w.key[len(activity.Repo(w.key)):], string(state), millis(since), millis(c.Opened), millis(c.Updated), cp.Name,
 		string(newest.Kind), newest.Rule, string(newest.Verdict.Class), reason, cp.Retries, cp.Limit+cp.Extra, string(names))
 }
 
-// count counts a decision, and that a human said it was wrong.
+// count counts a decision, or a correction of its class by a maintainer.
 func (w writer) count(was routing.Case, e routing.Event) error {
 	if run, ok := e.Run(); ok {
 		return w.counted(e.At, run.Decision.Kind, run.Decision.Rule, run.Verdict.Class, 1, 0)
@@ -153,9 +153,9 @@ func (w writer) count(was routing.Case, e routing.Event) error {
 		if _, known := was.Answered[act.Answer]; known {
 			return nil
 		}
-		turns := was.Checkpoints[act.Checkpoint].Attempts
-		for i := len(turns) - 1; i >= 0; i-- {
-			if t := turns[i]; !t.Undone {
+		attempts := was.Checkpoints[act.Checkpoint].Attempts
+		for i := len(attempts) - 1; i >= 0; i-- {
+			if t := attempts[i]; !t.Undone {
 				return w.counted(t.At, t.Kind, t.Rule, t.Verdict.Class, 0, 1)
 			}
 		}
@@ -169,7 +169,7 @@ func (w writer) counted(at time.Time, k routing.Kind, rule string, class routing
 		w.repo, day(at), string(k), rule, string(class), n, wrong)
 }
 
-// green counts a checkpoint that failed and now passes.
+// green counts a checkpoint that had failed and now passes.
 func (w writer) green(was routing.Case, e routing.Event) error {
 	run, ok := e.Run()
 	if !ok || run.Decision.Kind != routing.KindPass || run.Decision.Again {
@@ -177,7 +177,7 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 	}
 	cp := was.Checkpoints[run.Verdict.Checkpoint]
 	var first, before time.Time
-	turns, human := 0, 0
+	iterations, human := 0, 0
 	for i := len(cp.Attempts) - 1; i >= 0; i-- {
 		t := cp.Attempts[i]
 		if t.Kind == routing.KindPass {
@@ -188,7 +188,7 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 			continue
 		}
 		if t.Kind == routing.KindRetry {
-			turns++
+			iterations++
 		} else if t.Kind.Escalates() {
 			human = 1
 		}
@@ -201,6 +201,6 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 			human = 1
 		}
 	}
-	return w.exec(`INSERT INTO feed_green (repo, day, turns, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
-		ON CONFLICT (repo, day, turns, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), turns, human, step(e.At.Sub(first)))
+	return w.exec(`INSERT INTO feed_green (repo, day, iterations, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (repo, day, iterations, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), iterations, human, step(e.At.Sub(first)))
 }

@@ -2,8 +2,8 @@ package eventstream
 
 import "time"
 
-// Doze lets a Feed rely on what the database tells.
-func (f *Feed) Doze() { f.doze = time.Hour }
+// TrustNotifications makes a Store rely on the database's notifications instead of polling.
+func (s *Store) TrustNotifications() { s.Log.poll, s.Tail.poll = time.Hour, time.Hour }
 
 // Keep lets a Broadcaster hold fewer events.
 func (b *Broadcaster) Keep(n int) { b.capacity = n }

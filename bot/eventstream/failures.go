@@ -6,29 +6,29 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// place is where a failure is seen.
+// place is a fingerprint in a checkpoint.
 type place struct{ fingerprint, checkpoint string }
 
-// failing is one failure of a case.
+// failing is a failure of a case.
 type failing struct {
 	name, suite, file string
 	class             routing.Class
 	first, last       time.Time
 	runs, flaky       int
 	fixed             time.Time // zero: it still fails
-	turn              int       // reworks returned for a fix when it was fixed
+	iterations        int       // of the streak when it was fixed
 }
 
-// failures are those of a case: as they were, and as they are.
+// failures are the failures of a case before and after an update.
 type failures struct {
 	was map[place]failing
 	is  map[place]failing
 }
 
-// failures reads what is known of the case's failures.
+// failures reads the failures of the case.
 func (w writer) failures() (failures, error) {
 	k := failures{map[place]failing{}, map[place]failing{}}
-	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, fixed, turn
+	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, fixed, iterations
 		FROM feed_failure WHERE key = $1`, text(w.key))
 	if err != nil {
 		return k, err
@@ -38,7 +38,7 @@ func (w writer) failures() (failures, error) {
 		var p place
 		var x failing
 		var first, last, fixed int64
-		if err := rows.Scan(&p.fingerprint, &p.checkpoint, &x.name, &x.suite, &x.file, &x.class, &first, &last, &x.runs, &x.flaky, &fixed, &x.turn); err != nil {
+		if err := rows.Scan(&p.fingerprint, &p.checkpoint, &x.name, &x.suite, &x.file, &x.class, &first, &last, &x.runs, &x.flaky, &fixed, &x.iterations); err != nil {
 			return k, err
 		}
 		x.first, x.last, x.fixed = fromMillis(first), fromMillis(last), fromMillis(fixed)
@@ -47,8 +47,8 @@ func (w writer) failures() (failures, error) {
 	return k, rows.Err()
 }
 
-// see takes in a run. A failure is fixed by a run of its checkpoint that passes, or
-// that was whole and does not have it.
+// see adds a run. A failure is fixed by a run of its checkpoint that passes, or that is complete
+// and does not contain it.
 func (k failures) see(c routing.Case, e routing.Event) {
 	run, ok := e.Run()
 	if !ok || run.Decision.Repeated || run.Decision.Rule == "stale-commit" || run.Decision.Rule == "stale-run" {
@@ -67,13 +67,13 @@ func (k failures) see(c routing.Case, e routing.Event) {
 			x.first = e.At
 		}
 		x.name, x.suite, x.file, x.class = f.Name, f.Suite, f.File, f.Class
-		x.last, x.fixed, x.turn = e.At, time.Time{}, 0
+		x.last, x.fixed, x.iterations = e.At, time.Time{}, 0
 		x.runs++
 		if f.Flaky || f.Class == routing.Flaky {
 			x.flaky++
 		}
 		if v.Result == routing.Pass { // it failed and passed in one run
-			x.fixed, x.turn = e.At, c.Checkpoints[v.Checkpoint].Retries
+			x.fixed, x.iterations = e.At, c.Checkpoints[v.Checkpoint].Retries
 		}
 		k.is[p] = x
 	}
@@ -83,25 +83,25 @@ func (k failures) see(c routing.Case, e routing.Event) {
 	}
 	for p, x := range k.is {
 		if p.checkpoint == text(v.Checkpoint) && !here[p] && x.fixed.IsZero() {
-			x.fixed, x.turn = e.At, run.Decision.Iteration
+			x.fixed, x.iterations = e.At, run.Decision.Iteration
 			k.is[p] = x
 		}
 	}
 }
 
-// clusters writes what changed of the case's failures, and of the clusters they are in.
+// clusters writes the changed failures of the case, and their clusters.
 func (w writer) clusters(k failures) error {
 	for p, is := range k.is {
 		was, known := k.was[p]
 		if known && was == is {
 			continue
 		}
-		err := w.exec(`INSERT INTO feed_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, fixed, turn)
+		err := w.exec(`INSERT INTO feed_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, fixed, iterations)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 			ON CONFLICT (fingerprint, key, checkpoint) DO UPDATE SET name = excluded.name, suite = excluded.suite, file = excluded.file,
-			class = excluded.class, last = excluded.last, runs = excluded.runs, flaky = excluded.flaky, fixed = excluded.fixed, turn = excluded.turn`,
+			class = excluded.class, last = excluded.last, runs = excluded.runs, flaky = excluded.flaky, fixed = excluded.fixed, iterations = excluded.iterations`,
 			p.fingerprint, w.key, p.checkpoint, w.repo, is.name, is.suite, is.file, string(is.class), millis(is.first), millis(is.last), is.runs, is.flaky,
-			millis(is.fixed), is.turn)
+			millis(is.fixed), is.iterations)
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,6 @@
 package eventstream
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 // notifier wakes all goroutines that wait for a change.
 type notifier struct {
@@ -25,9 +22,4 @@ func (b *notifier) notify() {
 	defer b.mu.Unlock()
 	close(b.c)
 	b.c = make(chan struct{})
-}
-
-// text returns what PostgreSQL can hold as text: UTF-8 without U+0000.
-func text(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }

@@ -35,7 +35,7 @@ func answered(t *testing.T) []routing.Event {
 func TestFeedbackRows(t *testing.T) {
 	ctx := context.Background()
 	led := new(ledger.Memory)
-	if _, err := led.Append(ctx, routing.StreamKey("acme/app", routing.StreamFeedback), "", answered(t)); err != nil {
+	if _, err := led.Append(ctx, routing.StreamKey("acme/app", routing.StreamSurveys), "", answered(t)); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "l.db")
@@ -59,7 +59,7 @@ func TestFeedbackRows(t *testing.T) {
 		}
 	})
 	t.Run("ids of two repositories are not mixed up", func(t *testing.T) {
-		if _, err := led.Append(ctx, routing.StreamKey("acme/other", routing.StreamFeedback), "", answered(t)); err != nil {
+		if _, err := led.Append(ctx, routing.StreamKey("acme/other", routing.StreamSurveys), "", answered(t)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Export(ctx, led, file); err == nil || !strings.Contains(err.Error(), "a ledger for each") {

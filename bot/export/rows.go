@@ -23,7 +23,7 @@ func read(ctx context.Context, led ledger.Ledger) (map[string][]row, error) {
 			return nil, err
 		}
 		if routing.IsRepositoryStream(key) {
-			err = register(rows, key, events)
+			err = repositoryStream(rows, key, events)
 		} else {
 			err = caseRows(rows, key, events)
 		}
@@ -56,7 +56,7 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 			v := t.Verdict
 			rows["routing_history"] = append(rows["routing_history"], row{
 				"id": fmt.Sprintf("%s/%s/%d", key, name, i+1), "session_id": key, "checkpoint": name, "iteration": i + 1,
-				"streak": t.Streak, "reworks": t.Iteration, "result": string(t.Kind), "reason": null(c.Checkpoints[name].History[i].Reason),
+				"streak": t.Streak, "fix_attempts": t.Iteration, "result": string(t.Kind), "reason": null(c.Checkpoints[name].History[i].Reason),
 				"explanation": null(t.Reason), "class": null(string(v.Class)), "run_id": v.Run.ID, "attempt": v.Run.Attempt, "sha": null(v.Run.SHA),
 				"tests": v.Counts.Tests, "failed": v.Counts.Failed, "at": stamp(t.At),
 			})

@@ -76,8 +76,8 @@ CREATE TABLE IF NOT EXISTS routing_history (
     session_id     TEXT NOT NULL,                -- the case
     checkpoint     TEXT NOT NULL,
     iteration      INTEGER NOT NULL CHECK (iteration >= 1), -- 1 for the first run analyzed
-    streak        INTEGER NOT NULL CHECK (streak >= 0),   -- grows with every green run and reset
-    reworks        INTEGER NOT NULL CHECK (reworks >= 0),   -- returned for a fix so far, this one included
+    streak         INTEGER NOT NULL CHECK (streak >= 0),   -- grows with every green run and reset
+    fix_attempts   INTEGER NOT NULL CHECK (fix_attempts >= 0), -- returned for a fix so far, this one included
     result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
                                                    'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY')),
     reason         TEXT,                         -- the class, null for a pass
@@ -101,8 +101,8 @@ CREATE TABLE IF NOT EXISTS answers (             -- what people decided about ca
     at         TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
 ) STRICT;
 
-CREATE TABLE IF NOT EXISTS feedback_edges (      -- feedback between the nodes of plans, as it stands
-    id           TEXT PRIMARY KEY,               -- the register's key, /, and feedback_id
+CREATE TABLE IF NOT EXISTS feedback_requests (      -- their current state
+    id           TEXT PRIMARY KEY,               -- the key of the stream, /, and feedback_id
     feedback_id  TEXT NOT NULL CHECK (feedback_id GLOB 'FB-[0-9][0-9][0-9]*' AND substr(feedback_id, 4) NOT GLOB '*[^0-9]*'),
     plan         TEXT,
     type         TEXT NOT NULL,                  -- of what was rejected it may be anything

@@ -38,7 +38,9 @@ func (h answerer) give(ctx context.Context, rec escalation.Record, generation in
 			return err
 		}
 	}
-	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(h.Now()).Fanned(rec.ID, generation) })
+	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) {
+		return r.Recorder(h.Now()).Fanned(rec.ID, generation)
+	})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 	var failed error
 	for _, key := range keys {
 		switch {
-		case key == routing.StreamKey(d.Repo.String(), routing.StreamFeedback):
+		case key == routing.StreamKey(d.Repo.String(), routing.StreamSurveys):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
 		case !routing.IsRepositoryStream(key):
 			failed = errors.Join(failed, reconcileCase(ctx, d, key))

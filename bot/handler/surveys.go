@@ -199,7 +199,7 @@ func saidAt(now time.Time, text string) time.Time {
 func reconcileSurveys(ctx context.Context, d Deps) error {
 	ps, err := Surveys(d).Reconcile(ctx)
 	for _, p := range ps {
-		d.notice("nobody answered prompt %s in time", p.ID)
+		d.notice("nobody answered survey %s in time", p.ID)
 	}
 	return errors.Join(err, d.Goals.WriteGoals(ps...))
 }

@@ -39,11 +39,11 @@ func (a administration) installation(ctx context.Context, d delivery) error {
 	a.installations.forget(d.Installation) // its token may be of a suspended installation, or have other permissions
 	switch d.Action {
 	case "deleted":
-		return a.store.LoseInstallation(ctx, d.Installation)
+		return a.store.Repositories.LoseInstallation(ctx, d.Installation)
 	case "created":
 		return a.refresh(ctx, d)
 	case "unsuspend", "new_permissions_accepted":
-		return a.store.Hurry(ctx, d.Installation)
+		return a.store.Deliveries.Hurry(ctx, d.Installation)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (a administration) selection(ctx context.Context, d delivery) error {
 // removed: it may be older than another event. An unknown one gets a row when something happens there.
 func (a administration) refresh(ctx context.Context, d delivery) error {
 	for _, x := range slices.Concat(d.event.Repositories, d.event.RepositoriesAdded, d.event.RepositoriesRemoved) {
-		r, known, err := a.store.Repository(ctx, x.ID)
+		r, known, err := a.store.Repositories.Get(ctx, x.ID)
 		if err != nil {
 			return err
 		}
@@ -74,16 +74,16 @@ func (a administration) refresh(ctx context.Context, d delivery) error {
 
 func (a administration) repositoryEvent(ctx context.Context, d delivery) error {
 	a.stale(d.event.Repository.ID)
-	r, known, err := a.store.Repository(ctx, d.event.Repository.ID)
+	r, known, err := a.store.Repositories.Get(ctx, d.event.Repository.ID)
 	switch {
 	case err != nil || !known:
 		return err
 	case d.Action == "deleted":
-		return a.store.LoseRepository(ctx, d.event.Repository.ID)
+		return a.store.Repositories.Lose(ctx, d.event.Repository.ID)
 	case d.Action == "renamed", d.Action == "transferred":
 		_, err = a.follow(ctx, r, d.Installation)
 	case d.Action == "unarchived":
-		err = a.store.Hurry(ctx, r.Installation)
+		err = a.store.Deliveries.Hurry(ctx, r.Installation)
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (f *contexts) open(ctx context.Context, d delivery) (*repoContext, error) {
 	if _, err := github.ParseRepo(d.repository()); err != nil {
 		return nil, fmt.Errorf("%w: %w", handler.ErrMalformed, err)
 	}
-	r, known, err := f.store.Repository(ctx, d.event.Repository.ID)
+	r, known, err := f.store.Repositories.Get(ctx, d.event.Repository.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (f *contexts) add(ctx context.Context, d delivery) (queue.Repository, error
 	if err != nil {
 		return queue.Repository{}, err
 	}
-	return f.store.AddRepository(ctx, d.event.Repository.ID, d.Installation, now.String())
+	return f.store.Repositories.Add(ctx, d.event.Repository.ID, d.Installation, now.String())
 }
 
 // follow asks GitHub for the present name and installation of a repository. The ones of a delivery
@@ -123,7 +123,7 @@ func (f *contexts) follow(ctx context.Context, r queue.Repository, named int64) 
 		r.Installation, err = f.installations.app.InstallationOf(ctx, now)
 	}
 	if errors.Is(err, github.ErrNotFound) {
-		return r, errors.Join(err, f.store.LoseRepository(ctx, r.ID))
+		return r, errors.Join(err, f.store.Repositories.Lose(ctx, r.ID))
 	}
 	if err != nil {
 		return r, err
@@ -132,7 +132,7 @@ func (f *contexts) follow(ctx context.Context, r queue.Repository, named int64) 
 		f.log.Info("the repository has another name", "repository", now.String(), "before", r.Name)
 	}
 	r.Name, r.Gone = now.String(), false
-	return r, f.store.MoveRepository(ctx, r.ID, r.Installation, r.Name)
+	return r, f.store.Repositories.Move(ctx, r.ID, r.Installation, r.Name)
 }
 
 // removed reports whether err means that the App was removed from a repository, and records that.
@@ -201,7 +201,7 @@ func (f *contexts) context(ctx context.Context, r queue.Repository, came time.Ti
 		if n > 0 {
 			f.log.Info("imported the Action's ledger", "repository", r.Name, "streams", n)
 		}
-		return o, f.store.ImportedRepository(ctx, r.ID)
+		return o, f.store.Repositories.Imported(ctx, r.ID)
 	}
 	return o, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/signin"
@@ -89,10 +90,14 @@ func (v *server) pages() (*pages, error) {
 		gate = p.gate
 	}
 	led := v.store.Ledger()
-	var err error
+	plans, err := planpages.Section(v.live.events, known)
+	if err != nil {
+		return nil, err
+	}
 	events := &sse.Handler{Events: v.live.broadcaster, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
 		Who: func(r *http.Request) string { return web.ViewerOf(r).Login }}
-	p.Handler, err = web.New(web.Options{Feed: v.live.feed, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
+	p.Handler, err = web.New(web.Options{Store: v.live.events, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
+		Sections: []web.Section{plans},
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := led.Load(ctx, key)
 			return events, err

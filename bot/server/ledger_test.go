@@ -61,7 +61,7 @@ func TestLedgerLeavesTheBranchToWorkflows(t *testing.T) {
 	t.Parallel()
 	own, branch := &ledger.Memory{}, &ledger.Memory{}
 	b := newRepoLedger("octo/app", "octo/app", own, branch)
-	for _, key := range []string{"octo/app#1", "octo/app@main", "octo/app!escalations", "octo/app!feedback", "octo/app!ports/plan/a", "octo/app!plans/plan", "octo/app!edges"} {
+	for _, key := range []string{"octo/app#1", "octo/app@main", "octo/app!escalations", "octo/app!surveys", "octo/app!ports/plan/a", "octo/app!plans/plan", "octo/app!feedback-requests"} {
 		if _, err := b.Append(t.Context(), key, "", []routing.Event{ledgertest.Note(key, "x")}); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestLedgerLeavesTheBranchToWorkflows(t *testing.T) {
 	if got := strings.Join(mine, " "); got != "octo/app!escalations octo/app#1 octo/app@main" {
 		t.Error(got)
 	}
-	if got := strings.Join(theirs, " "); got != "octo/app!edges octo/app!feedback octo/app!plans/plan octo/app!ports/plan/a" {
+	if got := strings.Join(theirs, " "); got != "octo/app!feedback-requests octo/app!plans/plan octo/app!ports/plan/a octo/app!surveys" {
 		t.Error(got)
 	}
 	if all, err := b.Keys(t.Context()); err != nil || len(all) != 7 {
@@ -82,7 +82,7 @@ func TestLedgerLeavesTheBranchToWorkflows(t *testing.T) {
 func TestImport(t *testing.T) {
 	t.Parallel()
 	own, branch := &ledger.Memory{}, &ledger.Memory{}
-	for _, key := range []string{"octo/app#1", "octo/app@main", "octo/app!escalations", "octo/app!feedback"} {
+	for _, key := range []string{"octo/app#1", "octo/app@main", "octo/app!escalations", "octo/app!surveys"} {
 		if _, err := branch.Append(t.Context(), key, "", []routing.Event{ledgertest.Note(key, "of the Action")}); err != nil {
 			t.Fatal(err)
 		}

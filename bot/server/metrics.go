@@ -176,10 +176,10 @@ func (*depth) Describe(ch chan<- *prometheus.Desc) { ch <- depthDesc; ch <- ageD
 func (d *depth) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	counts, err := d.store.Counts(ctx)
+	counts, err := d.store.Deliveries.Counts(ctx)
 	if err == nil {
 		var oldest time.Time
-		if oldest, err = d.store.Oldest(ctx); err == nil {
+		if oldest, err = d.store.Deliveries.Oldest(ctx); err == nil {
 			age := 0.0
 			if !oldest.IsZero() {
 				age = max(0, time.Since(oldest).Seconds())

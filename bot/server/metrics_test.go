@@ -9,12 +9,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 // Where the world can reach the server, metrics are for its own machine.
 func TestMetricsOfThisMachine(t *testing.T) {
 	t.Parallel()
-	v := &server{metrics: newMetrics(), log: slog.New(slog.DiscardHandler)}
+	v := &server{metrics: newMetrics(), log: slog.New(slog.DiscardHandler), store: &queue.Store{Deliveries: &queue.Deliveries{}}}
 	for _, c := range []struct {
 		name, from, host string
 		header           []string
@@ -49,7 +51,8 @@ func TestMetricsListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := l.Addr().String()
-	v := &server{metrics: newMetrics(), log: slog.New(slog.DiscardHandler), settings: Settings{Metrics: at}}
+	v := &server{metrics: newMetrics(), log: slog.New(slog.DiscardHandler), settings: Settings{Metrics: at},
+		store: &queue.Store{Deliveries: &queue.Deliveries{}}}
 	if _, err := v.scraped(); err == nil || !strings.Contains(err.Error(), "--metrics-listen") {
 		t.Errorf("an address that is taken: %v", err)
 	}

@@ -32,7 +32,7 @@ func (n *names) look(ctx context.Context) error {
 	if n.byID != nil && time.Since(n.at) < namesKept {
 		return nil
 	}
-	all, err := n.store.Repositories(ctx)
+	all, err := n.store.Repositories.List(ctx)
 	if err != nil {
 		return err
 	}

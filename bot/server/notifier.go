@@ -19,7 +19,7 @@ import (
 
 // notifier publishes the events of all ledgers while they happen.
 type notifier struct {
-	feed        *eventstream.Feed
+	events      *eventstream.Store
 	broadcaster *eventstream.Broadcaster
 	contexts    *contexts
 	kept        time.Duration // of an event
@@ -32,15 +32,15 @@ type notifier struct {
 	begun chan struct{} // closed when the App's login is known
 }
 
-func newNotifier(f *eventstream.Feed, o *contexts, kept time.Duration, log *slog.Logger) *notifier {
-	return &notifier{feed: f, broadcaster: eventstream.NewBroadcaster(f, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
+func newNotifier(events *eventstream.Store, o *contexts, kept time.Duration, log *slog.Logger) *notifier {
+	return &notifier{events: events, broadcaster: eventstream.NewBroadcaster(events.Log, sse.Frame), contexts: o, kept: kept, log: log, due: map[int64]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{})}
 }
 
 // run publishes until serving ends, and writes the tables until ctx ends. wait returns when both
 // have ended.
 func (l *notifier) run(ctx, serving context.Context) (wait func()) {
 	var all sync.WaitGroup
-	all.Go(func() { l.feed.Run(ctx, l.log) })
+	all.Go(func() { l.events.Tail.Run(ctx, l.log) })
 	all.Go(func() { l.broadcaster.Run(serving, l.log) })
 	all.Go(func() { l.listen(serving) })
 	all.Go(func() { l.prune(serving) })
@@ -50,7 +50,7 @@ func (l *notifier) run(ctx, serving context.Context) (wait func()) {
 // prune deletes old events, every hour.
 func (l *notifier) prune(ctx context.Context) {
 	for {
-		if err := l.feed.Prune(ctx, time.Now().Add(-l.kept)); err != nil && ctx.Err() == nil {
+		if err := l.events.Log.Prune(ctx, time.Now().Add(-l.kept)); err != nil && ctx.Err() == nil {
 			l.log.Warn("old events could not be deleted", "err", err)
 		}
 		if sleep.For(ctx, time.Hour) != nil {
@@ -104,7 +104,7 @@ func (l *notifier) listen(ctx context.Context) {
 
 // look publishes what is new on the ledger's branch of a repository.
 func (l *notifier) look(ctx context.Context, id int64) error {
-	r, known, err := l.contexts.store.Repository(ctx, id)
+	r, known, err := l.contexts.store.Repositories.Get(ctx, id)
 	if err != nil || !known || r.Gone {
 		return err
 	}
@@ -112,14 +112,14 @@ func (l *notifier) look(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = eventstream.NewMirror(l.feed, branch{o.ledger}, o.ledger.name+"!", l.log).Look(ctx)
+	_, err = eventstream.NewMirror(l.events.Projector, branch{o.ledger}, o.ledger.name+"!", l.log).Look(ctx)
 	return err
 }
 
 // shown publishes a stream that this process wrote to a branch. If that fails, the next look does
 // it.
 func (l *notifier) shown(ctx context.Context, s eventstream.Stream) {
-	if _, err := l.feed.Fill(ctx, []eventstream.Stream{s}); err != nil && ctx.Err() == nil {
+	if _, err := l.events.Projector.Fill(ctx, []eventstream.Stream{s}); err != nil && ctx.Err() == nil {
 		l.log.Warn("the ledger's branch is published later", "stream", s.Key, "err", err)
 	}
 }

@@ -46,7 +46,7 @@ func TestBranchIsShown(t *testing.T) {
 	}
 	look := func(b *repoLedger) int {
 		t.Helper()
-		n, err := eventstream.NewMirror(f, branch{b}, b.name+"!", slog.New(slog.DiscardHandler)).Look(t.Context())
+		n, err := eventstream.NewMirror(f.Projector, branch{b}, b.name+"!", slog.New(slog.DiscardHandler)).Look(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestBranchIsShown(t *testing.T) {
 	}
 	streams := func() (out []string) {
 		t.Helper()
-		list, err := f.After(t.Context(), 0, 100)
+		list, err := f.Log.After(t.Context(), 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,15 +30,15 @@ func (recoverAll) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 1, Queue: asideQueue, UniqueOpts: river.UniqueOpts{ByState: notDone}}
 }
 
-// recovery looks for events that this server missed.
-func (v *server) recovery() (*recovery.Recovery, error) {
+// recovery returns the options of the search for events that this server missed.
+func (v *server) recovery() (recovery.Options, error) {
 	self, err := v.installations.app.Self(github.Options{Log: v.log, ContentInterval: v.settings.Interval, MaxWait: 10 * time.Second,
 		CacheBytes: v.settings.Cache << 20, Observe: v.metrics.answered(0),
 		Budget: sharedLimits(v.store, "app"), Holder: holder(v.store, v.installations.process), Rates: v.settings.Limits})
 	if err != nil {
-		return nil, err
+		return recovery.Options{}, err
 	}
-	return &recovery.Recovery{App: self, Installation: v.installations.client, Wanted: handler.Wanted, Inbox: inbox{v.store}, Log: v.log,
+	return recovery.Options{App: self, Installation: v.installations.client, Wanted: handler.Wanted, Inbox: inbox{v.store.Deliveries}, Log: v.log,
 		Interval: 2 * v.settings.Recover, Marks: recovery.Table{DB: v.store.Database()}, Ledger: v.contexts.recorded}, nil
 }
 
@@ -59,14 +59,14 @@ func (w *worker) recover(ctx context.Context, _ *river.Job[recoverAll]) error {
 }
 
 // inbox stores the deliveries that were found.
-type inbox struct{ *queue.Store }
+type inbox struct{ *queue.Deliveries }
 
 var _ recovery.Inbox = inbox{}
 
 // Accept implements recovery.Inbox.
 func (b inbox) Accept(ctx context.Context, event, id string, payload []byte) (fresh bool, err error) {
 	d := decode(queue.Delivery{ID: id, Event: event, ReceivedAt: time.Now().UTC(), Payload: payload})
-	return b.Store.Accept(ctx, d.Delivery)
+	return b.Deliveries.Accept(ctx, d.Delivery)
 }
 
 // recorded returns the ledger of a repository that GitHub just listed for an installation, nil
@@ -74,7 +74,7 @@ func (b inbox) Accept(ctx context.Context, event, id string, payload []byte) (fr
 // else is done about it.
 func (f *contexts) recorded(ctx context.Context, x recovery.Repository) (ledger.Ledger, error) {
 	name := x.Repo.String()
-	r, known, err := f.store.Repository(ctx, x.ID)
+	r, known, err := f.store.Repositories.Get(ctx, x.ID)
 	switch {
 	case err != nil:
 		return nil, err

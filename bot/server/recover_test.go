@@ -26,7 +26,7 @@ func TestOneSearchAtATime(t *testing.T) {
 			}
 			defer s.Close()
 			for range 3 { // processes that lead, one after another
-				if err := s.Enqueue(t.Context(), recoverAll{}); err != nil {
+				if err := s.Jobs.Enqueue(t.Context(), recoverAll{}); err != nil {
 					t.Fatal(err)
 				}
 			}

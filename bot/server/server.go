@@ -64,9 +64,11 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
 	v.contexts.shown = v.live.shown
 	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
-	if v.worker.rec, err = v.recovery(); err != nil {
+	search, err := v.recovery()
+	if err != nil {
 		return err
 	}
+	v.worker.rec = recovery.New(search)
 	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.broadcaster))
 	if v.shown, err = v.pages(); err != nil {
 		return err
@@ -137,7 +139,7 @@ func (v *server) start(ctx context.Context) error {
 	login := v.installations.login
 	v.login.Store(&login)
 	close(v.live.begun)
-	err := v.store.Start(ctx, queue.Work{
+	err := v.store.Jobs.Start(ctx, queue.Work{
 		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
 		Advise: advise,
 	})
@@ -160,7 +162,7 @@ func (v *server) stop(hard context.Context, web *http.Server) error {
 		err = web.Close()
 	}
 	if v.working.Swap(false) {
-		if stopped := v.store.Stop(ctx); stopped != nil || ctx.Err() != nil {
+		if stopped := v.store.Jobs.Stop(ctx); stopped != nil || ctx.Err() != nil {
 			v.log.Warn("the grace period is over; deliveries in progress are handled again after the next start", "err", stopped)
 		}
 	}
@@ -177,7 +179,7 @@ func (v *server) bot() string {
 
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
-	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Accept, v.metrics, v.log)
+	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Deliveries.Accept, v.metrics, v.log)
 	hooks.pushed, hooks.written = v.contexts.stale, v.live.pushed
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
@@ -195,7 +197,7 @@ func (v *server) routes() http.Handler {
 func (v *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
-	_, err := v.store.Counts(ctx)
+	_, err := v.store.Deliveries.Counts(ctx)
 	switch {
 	case v.stopping.Load():
 		answer(w, http.StatusServiceUnavailable, "stopping")

@@ -53,7 +53,7 @@ func timers(s Settings) []*river.PeriodicJob {
 func (w *worker) reconcilers() *river.Workers {
 	all := river.NewWorkers()
 	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, _ *river.Job[reconcileAll]) error {
-		live, err := w.store.Repositories(ctx)
+		live, err := w.store.Repositories.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (w *worker) reconcilers() *river.Workers {
 		for i, r := range live {
 			jobs[i] = reconcileOne{r.ID}
 		}
-		return w.store.Enqueue(ctx, jobs...)
+		return w.store.Jobs.Enqueue(ctx, jobs...)
 	}))
 	river.AddWorker(all, river.WorkFunc(func(ctx context.Context, job *river.Job[reconcileOne]) error {
 		return w.reconcile(ctx, job.Args.Repository)
@@ -72,7 +72,7 @@ func (w *worker) reconcilers() *river.Workers {
 
 // reconcile finishes interrupted work in one repository, and looks for what no event said.
 func (w *worker) reconcile(ctx context.Context, repository int64) error {
-	r, known, err := w.store.Repository(ctx, repository)
+	r, known, err := w.store.Repositories.Get(ctx, repository)
 	if err != nil || !known || r.Gone {
 		return err
 	}

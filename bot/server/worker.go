@@ -106,7 +106,7 @@ func (w *worker) runs(ctx context.Context, o *repoContext, d delivery, log *slog
 // together returns d, unless it is done, with the other runs of its serialization key that wait and
 // were not seen yet, oldest first.
 func (w *worker) together(ctx context.Context, d delivery, seen map[string]bool) ([]delivery, error) {
-	waiting, err := w.store.PendingWithKey(ctx, d.Key, d.Event, most)
+	waiting, err := w.store.Deliveries.PendingWithKey(ctx, d.Key, d.Event, most)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (w *worker) deliver(ctx context.Context, o *repoContext, d delivery, batch 
 	if len(t.done) == 0 {
 		return t.failed
 	}
-	return errors.Join(t.failed, w.store.Finish(ctx, t.done...))
+	return errors.Join(t.failed, w.store.Deliveries.Finish(ctx, t.done...))
 }
 
 // batchResult is what came of deliveries that were handled together.

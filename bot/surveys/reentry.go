@@ -32,7 +32,7 @@ const packetBytes = 48 << 10
 
 // ReentryPart is what the key of every re-entry holds. A workflow that shows
 // the key in its run-name is known by it.
-const ReentryPart = "!feedback/reentry/"
+const ReentryPart = "!surveys/reentry/"
 
 // Reenter starts the next cycle if a completed run is to, and reports whether.
 func (d *Service) Reenter(ctx context.Context, run survey.Completed) (bool, error) {

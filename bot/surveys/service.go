@@ -60,7 +60,7 @@ type Service struct {
 }
 
 // Key is the ledger key of the repository's surveys.
-func (d *Service) Key() string { return routing.StreamKey(d.Repo, routing.StreamFeedback) }
+func (d *Service) Key() string { return routing.StreamKey(d.Repo, routing.StreamSurveys) }
 
 // PromptKey is the key of the marker of a prompt's issue.
 func (d *Service) PromptKey(id string) string { return d.Key() + "/" + id }

@@ -242,10 +242,10 @@ func TestOwn(t *testing.T) {
 		want                bool
 	}{
 		{"workflow_dispatch", "Nightly", "github-actions[bot]", true},
-		{"repository_dispatch", "again acme/app!feedback/reentry/78", "octo", true},
+		{"repository_dispatch", "again acme/app!surveys/reentry/78", "octo", true},
 		{"workflow_dispatch", "Nightly", "octo", false},
 		{"schedule", "Nightly", "github-actions[bot]", false},
-		{"push", "acme/app!feedback/reentry/78", "octo", false},
+		{"push", "acme/app!surveys/reentry/78", "octo", false},
 	} {
 		t.Run(fmt.Sprintf("S1-46 %s by %s titled %s", c.event, c.actor, strings.ReplaceAll(c.title, "/", " ")), func(t *testing.T) {
 			if got := Own(c.event, c.title, c.actor, "github-actions[bot]"); got != c.want {

@@ -20,7 +20,7 @@ import (
 
 var benchCases = flag.Int("cases", 10_000, "how many cases the pages are measured with, by thousands")
 
-// taken is how many cases are taken in one by one.
+// taken is how many cases are projected one by one.
 const taken = 1000
 
 // BenchmarkPages measures every page:
@@ -39,12 +39,12 @@ func BenchmarkPages(b *testing.B) {
 					common, most = print, len(of)
 				}
 			}
-			d, err := web.New(web.Options{Feed: f, Gate: reader{nil}, GitHub: "https://github.com", Now: func() time.Time { return noon },
+			d, err := web.New(web.Options{Store: f, Sections: sections(f, nil), Gate: reader{nil}, GitHub: "https://github.com", Now: func() time.Time { return noon },
 				Stream: func(context.Context, string) ([]routing.Event, error) { return some.Events, nil }})
 			if err != nil {
 				b.Fatal(err)
 			}
-			one, err := web.New(web.Options{Feed: f, Gate: reader{[]string{"acme/web", "acme/stock"}}, GitHub: "https://github.com", Now: func() time.Time { return noon }})
+			one, err := web.New(web.Options{Store: f, Sections: sections(f, nil), Gate: reader{[]string{"acme/web", "acme/stock"}}, GitHub: "https://github.com", Now: func() time.Time { return noon }})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -68,8 +68,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// fill takes in a thousand cases, and returns the longest.
-func fill(b *testing.B, f *eventstream.Feed) (longest sample.Stream) {
+// fill projects a thousand cases and returns the longest.
+func fill(b *testing.B, f *eventstream.Store) (longest sample.Stream) {
 	var waiting []eventstream.Stream
 	events := 0
 	for s := range sample.Cases(sample.Options{Seed: 5, Cases: taken, End: noon, Own: true}) {
@@ -80,7 +80,7 @@ func fill(b *testing.B, f *eventstream.Feed) (longest sample.Stream) {
 	}
 	began := time.Now()
 	for some := range slices.Chunk(waiting, 100) {
-		if _, err := f.Fill(context.Background(), some); err != nil {
+		if _, err := f.Projector.Fill(context.Background(), some); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -88,8 +88,8 @@ func fill(b *testing.B, f *eventstream.Feed) (longest sample.Stream) {
 	return longest
 }
 
-// multiply copies the rows of the cases under other numbers, and of failures that few
-// cases have under other fingerprints, until there are so many.
+// multiply copies the rows of cases with other numbers, and those of failures of few cases with
+// other fingerprints, until there are so many.
 func multiply(b *testing.B, db *database.DB, cases int) {
 	own := "(SELECT fingerprint FROM feed_cluster WHERE length(fingerprint) = 16 GROUP BY fingerprint HAVING sum(cases) <= 3)"
 	for k := 1; k < cases/taken; k++ {
@@ -98,12 +98,12 @@ func multiply(b *testing.B, db *database.DB, cases int) {
 		}
 		for _, statement := range []string{
 			`INSERT INTO feed_case SELECT repo || '#' || ` + number("subject", "2") + `, repo, '#' || ` + number("subject", "2") + fmt.Sprintf(`, state, since - %d, opened - %[1]d, updated - %[1]d,
-				checkpoint, decision, rule, class, reason, reworks, most, checkpoints FROM feed_case WHERE `, 1000*k) + number("subject", "2") + fmt.Sprintf(" <= %d", (k+1)*taken),
+				checkpoint, decision, rule, class, reason, iterations, most, checkpoints FROM feed_case WHERE `, 1000*k) + number("subject", "2") + fmt.Sprintf(" <= %d", (k+1)*taken),
 			`INSERT INTO feed_failure SELECT fingerprint || CASE WHEN fingerprint IN ` + own + fmt.Sprintf(` THEN '%d' ELSE '' END`, k) + `, repo || '#' || ` + number("key", "length(repo) + 2") +
-				fmt.Sprintf(`, checkpoint, repo, name, suite, file, class, first, last - %d, runs, flaky, fixed, turn FROM feed_failure WHERE length(fingerprint) = 16 AND `, 1000*k) +
+				fmt.Sprintf(`, checkpoint, repo, name, suite, file, class, first, last - %d, runs, flaky, fixed, iterations FROM feed_failure WHERE length(fingerprint) = 16 AND `, 1000*k) +
 				number("key", "length(repo) + 2") + fmt.Sprintf(" <= %d", (k+1)*taken),
 			fmt.Sprintf(`INSERT INTO feed_cluster SELECT fingerprint || '%d', repo, name, suite, file, class, first, last - %d, cases, runs, flaky, open FROM feed_cluster WHERE fingerprint IN `, k, 1000*k) + own,
-			fmt.Sprintf(`INSERT INTO feed_green SELECT repo, day, turns, human, took + %d, n FROM feed_green WHERE took < 200 AND 10 > %d`, 200*k, k),
+			fmt.Sprintf(`INSERT INTO feed_green SELECT repo, day, iterations, human, took + %d, n FROM feed_green WHERE took < 200 AND 10 > %d`, 200*k, k),
 		} {
 			if _, err := db.Write.Exec(statement); err != nil {
 				b.Fatal(err)

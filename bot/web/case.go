@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,17 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
+// casePages are the list of cases and the page of each.
+type casePages struct {
+	cases  eventstream.Cases
+	stream func(ctx context.Context, key string) ([]routing.Event, error) // see Options.Stream
+	links  links
+}
+
+func (p casePages) section() Section {
+	return Section{Links: []Link{{"/cases", "Cases", 20}}, Routes: map[string]Handler{"GET /cases": p.list, "GET /case/{path...}": p.one}}
+}
+
 // caseView is the page of a case.
 type caseView struct {
 	Key         string
@@ -21,18 +33,18 @@ type caseView struct {
 	Since       time.Time
 	Opened      time.Time
 	Updated     time.Time
-	Quarantine  []string // tests that do not count
+	Quarantine  []string // names of tests that do not count
 	Checkpoints []checkpointView
-	All         bool // everything is shown
+	All         bool // all entries are shown
 }
 
 type checkpointView struct {
 	ID, Name   string
 	State      eventstream.State
 	Since      time.Time
-	Reworks    int
+	Iterations int
 	Most       int
-	Why        string // it waits for a human
+	Why        string // it is escalated
 	Issue      href
 	Comment    href
 	Newest     href // run
@@ -43,23 +55,23 @@ type checkpointView struct {
 	LastChange time.Time
 }
 
-// streak are the entries between two greens or resets.
+// streak is the entries between two green runs or resets.
 type streak struct {
 	N       int // 1 for the first
 	Newest  bool
 	Entries []entry
 }
 
-// caseEventsAll are the events after which a case's page looks otherwise.
+// caseEventsAll are the events that change the page of a case.
 var caseEventsAll = append(slices.Clone(caseEvents), string(activity.WorkerFeedback), string(activity.EffectDone))
 
-// caseKey is the key of the case of a page's path.
-func (s *Server) caseKey(path string) (key string, ok bool) {
+// key returns the key of the case of a page's path.
+func (p casePages) key(path string) (key string, ok bool) {
 	parts := strings.SplitN(path, "/", 3)
 	if len(parts) < 3 {
 		return "", false
 	}
-	repo, subject := s.o.Names.Kept(parts[0]+"/"+parts[1]), parts[2]
+	repo, subject := p.links.names.Kept(parts[0]+"/"+parts[1]), parts[2]
 	if subject != "" && !strings.HasPrefix(subject, "@") {
 		subject = "#" + subject
 	}
@@ -67,28 +79,28 @@ func (s *Server) caseKey(path string) (key string, ok bool) {
 	return key, activity.Repo(key) == repo && !routing.IsRepositoryStream(key)
 }
 
-func (s *Server) oneCase(v Viewer, r *http.Request) (Page, error) {
-	key, ok := s.caseKey(r.PathValue("path"))
+func (p casePages) one(v Viewer, r *http.Request) (Page, error) {
+	key, ok := p.key(r.PathValue("path"))
 	if !ok || !v.May(repoOf(key)) {
 		return Page{}, ErrNotFound
 	}
-	events, err := s.o.Stream(r.Context(), key)
+	events, err := p.stream(r.Context(), key)
 	if err != nil {
 		return Page{}, err
 	}
 	if len(events) == 0 {
 		return Page{}, ErrNotFound
 	}
-	st, err := s.tell(key, events)
+	st, err := storyOf(p.links, key, events)
 	if err != nil {
 		return Page{}, err
 	}
-	return Page{Name: "case", Title: oneLine(s.subject(key)), Live: caseEventsAll, Query: url.Values{"session": {s.subject(key)}}.Encode(),
-		Body: s.caseView(st, r.URL.Query().Get("all") != "")}, nil
+	return Page{Name: "case", Title: OneLine(p.links.subject(key)), Live: caseEventsAll, Query: url.Values{"session": {p.links.subject(key)}}.Encode(),
+		Body: p.view(st, r.URL.Query().Get("all") != "")}, nil
 }
 
-func (s *Server) caseView(st story, all bool) caseView {
-	b := caseView{Key: st.Key, Link: s.subjectHref(st.Key), Opened: st.Opened, Updated: st.Updated, All: all}
+func (p casePages) view(st story, all bool) caseView {
+	b := caseView{Key: st.Key, Link: p.links.subjectHref(st.Key), Opened: st.Opened, Updated: st.Updated, All: all}
 	b.State, _, b.Since = eventstream.Standing(st.Case)
 	for _, q := range st.Quarantine {
 		if len(b.Quarantine) < mostNamed {
@@ -100,23 +112,23 @@ func (s *Server) caseView(st story, all bool) caseView {
 		most = mostAll
 	}
 	for i, name := range st.Names() {
-		b.Checkpoints = append(b.Checkpoints, s.checkpointView(st, fmt.Sprintf("checkpoint-%d", i+1), name, most))
+		b.Checkpoints = append(b.Checkpoints, p.checkpoint(st, fmt.Sprintf("checkpoint-%d", i+1), name, most))
 	}
 	return b
 }
 
-func (s *Server) checkpointView(st story, id, name string, most int) checkpointView {
+func (p casePages) checkpoint(st story, id, name string, most int) checkpointView {
 	cp := st.Checkpoints[name]
-	v := checkpointView{ID: id, Name: name, Reworks: cp.Retries, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
+	v := checkpointView{ID: id, Name: name, Iterations: cp.Retries, Most: cp.Limit + cp.Extra, LastChange: cp.Updated}
 	v.State, v.Since = eventstream.StateOf(cp)
 	if cp.Last.ID != "" {
-		v.Newest = s.runHref(st.Key, cp.Last)
+		v.Newest = p.links.runHref(st.Key, cp.Last)
 	}
 	if e := cp.Escalation; e != nil {
 		v.Why = e.Reason
-		v.Issue = s.stands(st, name, routing.EffectIssue, string(e.Kind))
+		v.Issue = p.links.effectHref(st, name, routing.EffectIssue, string(e.Kind))
 	}
-	v.Comment = s.stands(st, name, routing.EffectComment, "")
+	v.Comment = p.links.effectHref(st, name, routing.EffectComment, "")
 	for _, e := range st.Pending {
 		if e.Checkpoint == name {
 			v.Pending = append(v.Pending, effectEntry{What: effectText(e)})
@@ -148,17 +160,4 @@ func (s *Server) checkpointView(st story, id, name string, most int) checkpointV
 		v.Streaks[0].Newest = true
 	}
 	return v
-}
-
-// stands is what an effect has left on GitHub, as far as the case knows.
-func (s *Server) stands(st story, checkpoint string, kind routing.EffectKind, target string) href {
-	slot := checkpoint + "/" + string(kind)
-	if target != "" {
-		slot += "/" + target
-	}
-	ref := st.Done[slot]
-	if ref == "" {
-		return href{}
-	}
-	return s.refHref(st.Key, routing.Effect{Kind: kind}, ref)
 }

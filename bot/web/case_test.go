@@ -14,7 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// told is a case that the real rules decided run by run.
+// told is a case that the rules of the router decided run by run.
 type told struct {
 	t   testing.TB
 	c   routing.Case
@@ -46,7 +46,7 @@ func (x *told) run(failures ...routing.Failure) {
 	x.add(routing.RunEvent(x.c.Key, v, routing.Decide(x.c, v, routing.DefaultPolicy(), x.at), x.at))
 }
 
-// do carries out what waits, with what stands on GitHub then.
+// do records the pending effects as done, with what they created on GitHub.
 func (x *told) do(refs map[routing.EffectKind]string) {
 	for _, e := range slices.Clone(x.c.Pending) {
 		x.at = x.at.Add(time.Second)
@@ -62,7 +62,7 @@ func failing(name, print string) routing.Failure {
 
 var space = regexp.MustCompile(`\s+`)
 
-// textOf is what a page says, without its tags.
+// textOf returns the text of a page without tags.
 func textOf(page string) string {
 	return space.ReplaceAllString(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")), " ")
 }
@@ -128,7 +128,7 @@ func TestCaseTimeLine(t *testing.T) {
 	said := textOf(page)
 	for _, want := range []string{
 		"being worked on", "Returned for a fix", "run 501", "9 tests, 1 failed", "Diagnosis: logic error", "line 3: got 10.01, want 10.00 (got-want)",
-		"returned for a fix , turn 1 of 3, phase implement, by the rule fixable", "Handed over to the worker (workflow:fix.yml)", "> 41 t.Fatal()",
+		"returned for a fix , fix attempt 1 of 3, phase implement, by the rule fixable", "Handed off to the worker (workflow:fix.yml)", "> 41 t.Fatal()",
 		"environment", "#88", "ana said that the class was wrong: logic error, not env issue", "Expected 10.00 Actual 10.01", "total.go:7 +0x1",
 	} {
 		if !strings.Contains(said, want) {
@@ -155,7 +155,7 @@ func reversed(in []routing.Event) []routing.Event {
 	return out
 }
 
-// What comes from runs does not do anything to who reads it, however much it is.
+// Text from runs is harmless to readers, however long it is.
 func TestCaseHostile(t *testing.T) {
 	t.Parallel()
 	evil := "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt.exe\x1b[31m\x00\u200b"
@@ -185,7 +185,7 @@ func TestCaseHostile(t *testing.T) {
 	}
 }
 
-// harmless fails the test if a page holds what a run wrote as anything but text.
+// harmless fails the test if a page contains text from a run as markup.
 func harmless(t *testing.T, path, page string) {
 	t.Helper()
 	wellFormed(t, path, page)

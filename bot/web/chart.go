@@ -7,7 +7,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// chart is what came out of runs, day by day: a drawing of bars, and a table.
+// chart shows the decisions of each day as bars and as a table.
 type chart struct {
 	Days                []chartDay
 	Bars                []bar
@@ -17,16 +17,16 @@ type chart struct {
 	Total               int
 }
 
-// chartDay is what runs came to on a day.
+// chartDay counts the decisions of a day.
 type chartDay struct {
 	Day                          time.Time // its beginning, UTC
 	Passed, Handed, Called, Else int
 }
 
-// Sum is all that was decided on the day.
+// Sum is the number of decisions.
 func (d chartDay) Sum() int { return d.Passed + d.Handed + d.Called + d.Else }
 
-// bar is one day's, its parts from the ground up.
+// bar is the bar of a day; its parts are stacked from the bottom.
 type bar struct {
 	Day              time.Time
 	X, Middle, Width int
@@ -40,10 +40,10 @@ type part struct {
 	N          int
 }
 
-// tick is a line across the drawing.
+// tick is a horizontal line of the scale.
 type tick struct{ Y, N int }
 
-// The size of the drawing, in units of its own.
+// The size of the drawing, in SVG user units.
 const (
 	chartWidth, chartHeight = 720, 240
 	chartLeft, chartRight   = 48, 712
@@ -112,7 +112,7 @@ func (c *chart) draw(most int) {
 	}
 }
 
-// stride is how much lies between two lines, of which there are at most five.
+// stride returns the distance of the lines of the scale, of which there are at most five.
 func stride(most int) int {
 	for each := 1; ; each *= 10 {
 		for _, k := range []int{1, 2, 5} {

@@ -12,36 +12,47 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
+// failurePages are the list of failures by fingerprint and the page of each fingerprint.
+type failurePages struct {
+	failures eventstream.Failures
+	names    Names
+}
+
+func (p failurePages) section() Section {
+	return Section{Links: []Link{{"/failures", "Failures", 40}},
+		Routes: map[string]Handler{"GET /failures": p.list, "GET /failure/{fingerprint}": p.one}}
+}
+
 // failures is a page of the list of clusters.
 type failures struct {
 	Text       string
 	Class      routing.Class
 	Classes    []routing.Class
 	Clusters   []eventstream.Cluster
-	Prev, Next template.URL // query of the page before and behind, "" if none
+	Prev, Next template.URL // queries of the neighbouring pages, "" if there is none
 	Sought     bool
 }
 
-// mostSought is how many bytes are looked for.
+// mostSought is the longest text of a search, in bytes.
 const mostSought = 200
 
 var failureEvents = []string{string(activity.RunAnalyzed)}
 
-func (s *Server) failures(v Viewer, r *http.Request) (Page, error) {
+func (p failurePages) list(v Viewer, r *http.Request) (Page, error) {
 	q := r.URL.Query()
-	b := failures{Text: oneLine(truncate.Head(q.Get("q"), mostSought, truncate.Ellipsis)), Class: routing.Class(q.Get("class")), Classes: routing.Classes()}
+	b := failures{Text: OneLine(truncate.Head(q.Get("q"), mostSought, truncate.Ellipsis)), Class: routing.Class(q.Get("class")), Classes: routing.Classes()}
 	if !b.Class.Valid() {
 		b.Class = ""
 	}
 	b.Sought = b.Text != "" || b.Class != ""
 	n := pageOf(r)
 	var err error
-	if b.Clusters, err = s.o.Feed.Clusters(r.Context(), eventstream.Wanted{Repos: v.Repos, Text: b.Text, Class: b.Class}, (n-1)*perPage, perPage+1); err != nil {
+	if b.Clusters, err = p.failures.Clusters(r.Context(), eventstream.Wanted{Repos: v.Repos, Text: b.Text, Class: b.Class}, (n-1)*perPage, perPage+1); err != nil {
 		return Page{}, err
 	}
 	b.Prev, b.Next = pages(r, n, len(b.Clusters) > perPage)
 	b.Clusters = b.Clusters[:min(len(b.Clusters), perPage)]
-	return Page{Name: "failures", Title: "Failures", Live: failureEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "failures", Title: "Failures", Live: failureEvents, Query: RepoQuery(p.names, r), Picks: true, Body: b}, nil
 }
 
 // failure is the page of one cluster.
@@ -53,12 +64,12 @@ type failure struct {
 	All   int // that were fixed
 }
 
-// fixedBy says how many failures were fixed after so many hand-offs.
-type fixedBy struct{ Turn, N int }
+// fixedBy says how many failures were fixed after a number of iterations.
+type fixedBy struct{ Iterations, N int }
 
-func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
+func (p failurePages) one(v Viewer, r *http.Request) (Page, error) {
 	ctx, print := r.Context(), r.PathValue("fingerprint")
-	c, ok, err := s.o.Feed.Cluster(ctx, v.Repos, print)
+	c, ok, err := p.failures.Cluster(ctx, v.Repos, print)
 	if err != nil {
 		return Page{}, err
 	}
@@ -66,23 +77,23 @@ func (s *Server) failure(v Viewer, r *http.Request) (Page, error) {
 		return Page{}, ErrNotFound
 	}
 	b := failure{Cluster: c}
-	if b.Seen, err = s.o.Feed.Seen(ctx, v.Repos, print, perPage); err != nil {
+	if b.Seen, err = p.failures.Seen(ctx, v.Repos, print, perPage); err != nil {
 		return Page{}, err
 	}
 	b.More = max(0, c.Cases-len(b.Seen))
-	fixed, err := s.o.Feed.FixedBy(ctx, v.Repos, print)
+	fixed, err := p.failures.FixedBy(ctx, v.Repos, print)
 	if err != nil {
 		return Page{}, err
 	}
-	for turn, n := range fixed {
-		b.Fixed = append(b.Fixed, fixedBy{turn, n})
+	for iterations, n := range fixed {
+		b.Fixed = append(b.Fixed, fixedBy{iterations, n})
 		b.All += n
 	}
-	slices.SortFunc(b.Fixed, func(a, b fixedBy) int { return cmp.Compare(a.Turn, b.Turn) })
+	slices.SortFunc(b.Fixed, func(a, b fixedBy) int { return cmp.Compare(a.Iterations, b.Iterations) })
 	return Page{Name: "failure", Title: clusterTitle(c), Live: failureEvents, Body: b}, nil
 }
 
-// clusterTitle is what a cluster is called.
+// clusterTitle returns the title of a cluster.
 func clusterTitle(c eventstream.Cluster) string {
-	return orElse(oneLine(c.Name), orElse(oneLine(c.Suite), "A failure without a name"))
+	return orElse(OneLine(c.Name), orElse(OneLine(c.Suite), "A failure without a name"))
 }

@@ -15,35 +15,24 @@ import (
 
 func repoOf(key string) string { return activity.Repo(key) }
 
-// link is a page that all others lead to.
-type link struct{ Path, Title string }
-
-var navigation = []link{{"/", "Overview"}, {"/cases", "Cases"}, {"/plans", "Plans"}, {"/failures", "Failures"}, {"/rules", "Rules"}, {"/feedback", "Feedback"}}
-
-// funcs are for the templates.
-func (s *Server) funcs() template.FuncMap {
+// funcs returns the functions of the templates of all sections.
+func funcs(l links, now func() time.Time, navigation []Link) template.FuncMap {
 	return template.FuncMap{
-		"nav":      func() []link { return navigation },
+		"nav":      func() []Link { return navigation },
 		"time":     moment,
-		"ago":      func(t time.Time) string { return routing.ShortDuration(s.o.Now().Sub(t)) },
+		"ago":      func(t time.Time) string { return routing.ShortDuration(now().Sub(t)) },
 		"state":    stateName,
 		"decision": decisionName,
-		"class":    func(c routing.Class) string { return words(oneLine(string(c))) },
-		"casePath": s.casePath,
-		"planPath": s.planPath,
-		"github":   func() string { return s.o.GitHub },
-		"told":     told,
+		"class":    func(c routing.Class) string { return words(OneLine(string(c))) },
+		"casePath": l.casePath,
+		"github":   func() string { return l.host },
 		"duration": routing.ShortDuration,
-		"svgSide":  func(n int) int { return n + 6 },
-		"svgBar":   func(b box) int { return b.Y + b.Height - 6 },
-		"svgText":  func(x int) int { return x + 10 },
-		"svgLine":  func(y, d int) int { return y + d },
-		"subject":  s.subject,
-		"repo":     s.o.Names.Now,
+		"subject":  l.subject,
+		"repo":     l.names.Now,
 		"percent":  func(part, whole int) string { return percent(part, whole) },
 		"join":     strings.Join,
 		"short":    truncate.ShortSHA,
-		"line":     oneLine,
+		"line":     OneLine,
 		"some":     some,
 		"anchor":   anchor,
 		"web":      web,
@@ -53,11 +42,11 @@ func (s *Server) funcs() template.FuncMap {
 		"result":   resultName,
 		"cluster":  clusterTitle,
 		"every":    func(k, n int) bool { return n%k == 0 },
-		"turned":   func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
+		"counted":  func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
 	}
 }
 
-// moment is a time as the reader's zone has it, with script; without, it is UTC.
+// moment shows a time in UTC, which the script converts to the reader's zone.
 func moment(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
@@ -66,7 +55,7 @@ func moment(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2006-01-02 15:04 UTC"))) //nolint:gosec // digits alone
 }
 
-// stateName is a state for people.
+// stateName names a state for people.
 func stateName(s eventstream.State) string {
 	switch s {
 	case eventstream.Escalated:
@@ -83,7 +72,7 @@ func stateName(s eventstream.State) string {
 	return string(s)
 }
 
-// decisionName is a decision for people.
+// decisionName names a decision for people.
 func decisionName(k routing.Kind) string {
 	switch k {
 	case routing.KindPass:
@@ -116,7 +105,7 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%d%%", int(math.Floor(100*float64(part)/float64(whole))))
 }
 
-// resultName is a result for people.
+// resultName names a result for people.
 func resultName(r routing.Result) string {
 	switch r {
 	case routing.Pass:
@@ -130,15 +119,15 @@ func resultName(r routing.Result) string {
 	case routing.Errored:
 		return "could not be analyzed"
 	}
-	return oneLine(string(r))
+	return OneLine(string(r))
 }
 
-// failureTitle is what a failure is called.
+// failureTitle returns the title of a failure.
 func failureTitle(f routing.Failure) string {
-	return orElse(oneLine(f.Name), orElse(oneLine(f.Suite), orElse(oneLine(f.Message), "without a name")))
+	return orElse(OneLine(f.Name), orElse(OneLine(f.Suite), orElse(OneLine(f.Message), "without a name")))
 }
 
-// excerpt is a piece of code with its line numbers, the failing one marked.
+// excerpt formats a piece of code with line numbers and a mark at the failing line.
 func excerpt(e *routing.Excerpt) string {
 	var b strings.Builder
 	for i, l := range e.Lines {

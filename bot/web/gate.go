@@ -6,9 +6,8 @@ import (
 	"net/http"
 )
 
-// asked reports whether a request that changes something was made by a form of a
-// page that was shown to v. On this machine there is nobody to be taken for; that
-// another site asks is found out before.
+// asked reports whether a request that changes something comes from a form of a page for v. A local
+// viewer has no session to forge; requests of other sites are rejected before.
 func (v Viewer) asked(w http.ResponseWriter, r *http.Request) bool {
 	if v.Local || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -17,9 +16,8 @@ func (v Viewer) asked(w http.ResponseWriter, r *http.Request) bool {
 	return v.CSRF != "" && subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(v.CSRF)) == 1
 }
 
-// Local lets everybody in who asks from this machine, and nobody else. A page of
-// another site that the same browser shows is kept out by the name it asks for, and
-// who comes through a proxy on this machine by what proxies say of them.
+// Local is the Gate of requests from this machine. It rejects those of other sites' pages by the
+// Host header, and those through a proxy on this machine by the headers that proxies add.
 type Local struct{}
 
 // Viewer implements Gate.
@@ -48,5 +46,5 @@ func (Local) Serve(http.ResponseWriter, *http.Request) bool { return false }
 
 // SignIn implements Gate.
 func (Local) SignIn(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "without sign-in, only this machine may look, at 127.0.0.1 or localhost", http.StatusForbidden)
+	http.Error(w, "without sign-in the pages are served only to this machine, at 127.0.0.1 or localhost", http.StatusForbidden)
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// On this machine a page is shown to who asks for it by a name of this machine, and
-// not through a proxy.
+// A local page is served only to requests that name this machine and do not come through a proxy.
 func TestLocal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,20 +12,20 @@ const (
 	mostRows    = 100
 )
 
-// mark is how a failure stands in a run.
+// mark is the state of a failure in a run.
 type mark string
 
-// The marks. There is none where a failure was not, or had been fixed before.
+// The marks. A run without the failure has none, unless the failure was fixed or not seen.
 const (
 	markNew    mark = "new"
 	markStill  mark = "still"
 	markAgain  mark = "again" // it had been fixed
 	markFixed  mark = "fixed"
-	markFlaky  mark = "flaky"  // failed and passed on one commit
+	markFlaky  mark = "flaky"  // it failed and passed on one commit
 	markUnseen mark = "unseen" // it failed before, and the run did not get to it
 )
 
-// Sign and Text show a mark, so that none is told by its colour alone.
+// Sign and Text show a mark, so that color is not the only difference.
 func (m mark) Sign() string {
 	return map[mark]string{markNew: "✕", markStill: "✕", markAgain: "✕", markFixed: "✓", markFlaky: "≈", markUnseen: "?"}[m]
 }
@@ -102,7 +102,7 @@ func gridOf(entries []entry) grid {
 	})
 	for _, r := range order {
 		switch cells := r.Cells[g.Earlier:]; {
-		case !slices.ContainsFunc(cells, func(m mark) bool { return m != "" }): // before what is shown
+		case !slices.ContainsFunc(cells, func(m mark) bool { return m != "" }): // not in the columns of the page
 		case len(g.Rows) == mostRows:
 			g.More++
 		default:
@@ -113,7 +113,7 @@ func gridOf(entries []entry) grid {
 	return g
 }
 
-// step adds how the failure stands in column i.
+// step adds the mark of the failure in column i.
 func (r *row) step(i int, f routing.Failure, fails, whole bool) {
 	for len(r.Cells) < i {
 		r.Cells = append(r.Cells, "")

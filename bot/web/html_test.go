@@ -14,8 +14,8 @@ var (
 	void  = []string{"meta", "link", "input", "br", "hr", "img"}
 )
 
-// wellFormed fails the test unless all elements of a page are closed where they should
-// be, its ids are its own, what it refers to is there, and headings go down by one.
+// wellFormed fails the test unless all elements of a page are closed in order, its ids are unique,
+// its references exist, and heading levels increase by one.
 func wellFormed(t *testing.T, path, page string) {
 	t.Helper()
 	var open []string

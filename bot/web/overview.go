@@ -1,31 +1,41 @@
 package web
 
 import (
-	"html/template"
 	"net/http"
-	"net/url"
-	"slices"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// caseEvents are the events after which lists of cases may look otherwise.
+// caseEvents are the events that may change lists of cases.
 var caseEvents = []string{string(activity.SessionStart), string(activity.SessionEnd), string(activity.RunAnalyzed), string(activity.HumanActed),
 	string(activity.EscalationNew), string(activity.EscalationResolved)}
 
-// overview shows what is in flight, what waits for people, and what came out lately.
+// overviewPage is the page of cases in progress, of those that wait for maintainers, and of recent
+// figures.
+type overviewPage struct {
+	store *eventstream.Store
+	names Names
+	now   func() time.Time
+}
+
+func (p overviewPage) section() Section {
+	return Section{Links: []Link{{"/", "Overview", 10}}, Routes: map[string]Handler{"GET /{$}": p.show}}
+}
+
+// overview is what the page shows.
 type overview struct {
-	States  []stateCount
-	Waiting []eventstream.Case
-	More    int // cases that wait and are not shown
-	Calling []eventstream.Port
-	Recent  []eventstream.Case
-	Cases   int
-	Windows []choice
-	Window  string
-	Chart   chart
-	Green   eventstream.Green
+	States    []stateCount
+	Waiting   []eventstream.Case
+	More      int // escalated cases beyond those of the page
+	Escalated []eventstream.Port
+	Recent    []eventstream.Case
+	Cases     int
+	Windows   []choice
+	Window    string
+	Chart     chart
+	Green     eventstream.Green
 }
 
 type stateCount struct {
@@ -38,10 +48,10 @@ const (
 	perPage = 50
 )
 
-func (s *Server) overview(v Viewer, r *http.Request) (Page, error) {
+func (p overviewPage) show(v Viewer, r *http.Request) (Page, error) {
 	ctx := r.Context()
 	var b overview
-	states, err := s.o.Feed.InStates(ctx, v.Repos)
+	states, err := p.store.Cases.InStates(ctx, v.Repos)
 	if err != nil {
 		return Page{}, err
 	}
@@ -49,69 +59,26 @@ func (s *Server) overview(v Viewer, r *http.Request) (Page, error) {
 		b.States = append(b.States, stateCount{st, states[st]})
 		b.Cases += states[st]
 	}
-	if b.Waiting, err = s.o.Feed.Cases(ctx, v.Repos, []eventstream.State{eventstream.Escalated}, eventstream.LongestWait, 0, few); err != nil {
+	if b.Waiting, err = p.store.Cases.List(ctx, v.Repos, []eventstream.State{eventstream.Escalated}, eventstream.LongestWait, 0, few); err != nil {
 		return Page{}, err
 	}
 	b.More = states[eventstream.Escalated] - len(b.Waiting)
-	if b.Calling, err = s.o.Feed.Calling(ctx, v.Repos, few); err != nil {
+	if b.Escalated, err = p.store.Plans.Escalated(ctx, v.Repos, few); err != nil {
 		return Page{}, err
 	}
-	if b.Recent, err = s.o.Feed.Cases(ctx, v.Repos, []eventstream.State{eventstream.InProgress, eventstream.Paused, eventstream.Waiting}, eventstream.NewestFirst, 0, few); err != nil {
+	if b.Recent, err = p.store.Cases.List(ctx, v.Repos, []eventstream.State{eventstream.InProgress, eventstream.Paused, eventstream.Waiting}, eventstream.NewestFirst, 0, few); err != nil {
 		return Page{}, err
 	}
 	var at span
 	at, b.Windows = window(r, spans[:2]...)
-	from := s.from(at.days)
-	outcomes, err := s.o.Feed.Outcomes(ctx, v.Repos, from)
+	from := since(p.now(), at.days)
+	outcomes, err := p.store.Figures.Outcomes(ctx, v.Repos, from)
 	if err != nil {
 		return Page{}, err
 	}
-	b.Window, b.Chart = at.title, chartOf(outcomes, from, s.o.Now())
-	if b.Green, err = s.o.Feed.Greens(ctx, v.Repos, from); err != nil {
+	b.Window, b.Chart = at.title, chartOf(outcomes, from, p.now())
+	if b.Green, err = p.store.Figures.Greens(ctx, v.Repos, from); err != nil {
 		return Page{}, err
 	}
-	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
-}
-
-// onlyRepo is the query of the events of the one repository that is looked at.
-// They are told under its present name, a link may have another one.
-func (s *Server) onlyRepo(r *http.Request) string {
-	if repo := r.URL.Query().Get("repo"); repo != "" {
-		return url.Values{"repo": {s.o.Names.Now(s.o.Names.Kept(repo))}}.Encode()
-	}
-	return ""
-}
-
-// list is a page of a list of cases.
-type list struct {
-	State      eventstream.State
-	States     []choice
-	Cases      []eventstream.Case
-	Prev, Next template.URL // query of the page before and behind, "" if none
-}
-
-func (s *Server) cases(v Viewer, r *http.Request) (Page, error) {
-	n := pageOf(r)
-	b := list{State: eventstream.State(r.URL.Query().Get("state"))}
-	var states []eventstream.State
-	if slices.Contains(eventstream.States, b.State) {
-		states = []eventstream.State{b.State}
-	} else {
-		b.State = ""
-	}
-	b.States = []choice{{with(r, "state", ""), "all", b.State == ""}}
-	for _, st := range eventstream.States {
-		b.States = append(b.States, choice{with(r, "state", string(st)), stateName(st), b.State == st})
-	}
-	order := eventstream.NewestFirst
-	if b.State == eventstream.Escalated {
-		order = eventstream.LongestWait
-	}
-	var err error
-	if b.Cases, err = s.o.Feed.Cases(r.Context(), v.Repos, states, order, (n-1)*perPage, perPage+1); err != nil {
-		return Page{}, err
-	}
-	b.Prev, b.Next = pages(r, n, len(b.Cases) > perPage)
-	b.Cases = b.Cases[:min(len(b.Cases), perPage)]
-	return Page{Name: "cases", Title: "Cases", Live: caseEvents, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: RepoQuery(p.names, r), Picks: true, Body: b}, nil
 }

@@ -23,9 +23,9 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// shown is the pages of some streams in a database, for readers of several kinds.
+// shown is the dashboard of streams in a database, for several viewers.
 type shown struct {
-	feed  *eventstream.Feed
+	feed  *eventstream.Store
 	byKey map[string][]routing.Event
 }
 
@@ -36,7 +36,7 @@ func on(t *testing.T, streams []sample.Stream, check func(t *testing.T, s shown)
 			t.Parallel()
 			s := shown{eventstream.New(opened(t, kind)), map[string][]routing.Event{}}
 			for _, x := range streams {
-				if _, err := s.feed.Add(t.Context(), x.Key, x.Events); err != nil {
+				if _, err := s.feed.Projector.Add(t.Context(), x.Key, x.Events); err != nil {
 					t.Fatal(err)
 				}
 				s.byKey[x.Key] = x.Events
@@ -65,10 +65,10 @@ func opened(t testing.TB, kind database.Kind) *database.DB {
 	return db
 }
 
-// to returns the pages as somebody sees them who may see some repositories; nil are all.
+// to returns the pages for a viewer who may read some repositories; nil: all.
 func (s shown) to(t testing.TB, repos []string) *web.Server {
 	t.Helper()
-	d, err := web.New(web.Options{Feed: s.feed, Gate: reader{repos}, GitHub: "https://github.com", Now: func() time.Time { return noon },
+	d, err := web.New(web.Options{Store: s.feed, Sections: sections(s.feed, nil), Gate: reader{repos}, GitHub: "https://github.com", Now: func() time.Time { return noon },
 		Stream: func(_ context.Context, key string) ([]routing.Event, error) { return s.byKey[key], nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -79,11 +79,11 @@ func (s shown) to(t testing.TB, repos []string) *web.Server {
 // team is the sample of a team: cases of three repositories, a plan, feedback.
 func team(n int) []sample.Stream {
 	out := slices.Collect(sample.Cases(sample.Options{Seed: 3, Cases: n, End: noon, Repos: []string{"acme/shop", "acme/depot", "acme/web"}}))
-	out = append(out, sample.Edges(sample.EdgeOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon.AddDate(0, 0, -3)}))
+	out = append(out, sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon.AddDate(0, 0, -3)}))
 	return append(out, sample.Plan(sample.PlanOptions{Seed: 3, Repo: "acme/shop", Name: "p", Ports: 9, Begun: 6, Start: noon.Add(-time.Hour)})...)
 }
 
-// prints are the fingerprints of streams, and of which repositories each is.
+// prints returns the fingerprints of streams with their repositories.
 func prints(streams []sample.Stream) map[string][]string {
 	out := map[string][]string{}
 	for _, s := range streams {
@@ -103,7 +103,7 @@ func prints(streams []sample.Stream) map[string][]string {
 	return out
 }
 
-// Every page is whole without script, is well formed, and leads to pages that are there.
+// Every page is complete without script, is well formed, and links to pages that exist.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	on(t, team(60), func(t *testing.T, s shown) {
@@ -143,8 +143,8 @@ func TestEveryPage(t *testing.T) {
 	})
 }
 
-// Many people look at once, and see what each would see alone. `make test` runs this
-// one under the race detector.
+// Concurrent viewers see what each would see alone. `make test` runs this test with the race
+// detector.
 func TestPagesAtOnce(t *testing.T) {
 	t.Parallel()
 	d := watched(t, nil, team(20)...)
@@ -168,14 +168,13 @@ func TestPagesAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody sees anything of a repository that they may not see, on any page, whatever
-// they ask for.
+// No page shows anything about a repository that the viewer may not read, whatever the request.
 func TestNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	streams := team(60)
 	hidden := tell(t, "acme/hidden#7")
 	hidden.run(failing("TestHidden", "dead01"))
-	streams = append(streams, hidden.stream(), sample.Edges(sample.EdgeOptions{Seed: 1, Repo: "acme/hidden", N: 9, Start: noon}))
+	streams = append(streams, hidden.stream(), sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 1, Repo: "acme/hidden", N: 9, Start: noon}))
 	on(t, streams, func(t *testing.T, s shown) {
 		for name, repos := range map[string][]string{"one of them": {"acme/web"}, "none": {}} {
 			d := s.to(t, repos)
@@ -267,10 +266,10 @@ func TestRulesPage(t *testing.T) {
 
 func TestFeedbackPage(t *testing.T) {
 	t.Parallel()
-	edges := sample.Edges(sample.EdgeOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
+	edges := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
 	on(t, []sample.Stream{edges}, func(t *testing.T, s shown) {
 		d := s.to(t, nil)
-		stats, all, err := s.feed.Edges(t.Context(), nil)
+		stats, all, err := s.feed.Plans.FeedbackRequests(t.Context(), nil)
 		if err != nil || all.Total < 30 || all.Rejected == 0 || all.Failed == 0 || all.Open == 0 {
 			t.Fatalf("%+v %v", all, err)
 		}
@@ -336,7 +335,7 @@ func TestOverview(t *testing.T) {
 		x.run(env)
 		streams = append(streams, x.stream())
 	}
-	for n := range 3 { // fixed, after one turn or two
+	for n := range 3 { // fixed, after one iteration or two
 		x := tell(t, fmt.Sprint("acme/web#", n+1))
 		x.at = noon.Add(-5 * time.Hour)
 		for range 1 + n%2 {
@@ -349,7 +348,7 @@ func TestOverview(t *testing.T) {
 		d := s.to(t, nil)
 		_, page := get(t, d, "/")
 		said := textOf(page)
-		for _, want := range []string{"12 waits for a human", "3 passed", "2 more: all that wait", "2d1h since", "Median turns returned for a fix 1", "Fixed without a human 100%", "Failed and went green 3", "Median time from failing to green 10m"} {
+		for _, want := range []string{"12 waits for a human", "3 passed", "2 more: all that wait", "2d1h since", "Median fix attempts 1", "Fixed without a human 100%", "Failed and went green 3", "Median time from failing to green 10m"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("nothing of %q in %s", want, said)
 			}
@@ -368,7 +367,7 @@ func TestOverview(t *testing.T) {
 	})
 }
 
-// A ledger without anything says what to do next.
+// The pages of an empty ledger say what to do next.
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	d := watched(t, nil)
@@ -389,7 +388,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// What comes from runs stays text on every page.
+// Text from runs stays text on every page.
 func TestHostileEverywhere(t *testing.T) {
 	t.Parallel()
 	evil := "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt.exe\x1b[31m\x00\u200b"

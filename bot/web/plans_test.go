@@ -14,12 +14,13 @@ import (
 	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/internal/sample"
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// reader lets one reader in, who may see some repositories.
+// reader is the Gate of one viewer, who may read some repositories.
 type reader struct{ repos []string }
 
 func (g reader) Viewer(*http.Request) (web.Viewer, bool, error) {
@@ -30,7 +31,16 @@ func (g reader) SignIn(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusUnauthorized)
 }
 
-// watched is a feed of streams, whose pages are read.
+// sections are the pages of plans.
+func sections(s *eventstream.Store, names web.Names) []web.Section {
+	plans, err := planpages.Section(s, names)
+	if err != nil {
+		panic(err)
+	}
+	return []web.Section{plans}
+}
+
+// watched is the dashboard of streams.
 func watched(t testing.TB, repos []string, streams ...sample.Stream) *web.Server {
 	t.Helper()
 	db, err := database.OpenFile(context.Background(), filepath.Join(t.TempDir(), "feed.db"), true)
@@ -43,12 +53,12 @@ func watched(t testing.TB, repos []string, streams ...sample.Stream) *web.Server
 	}
 	f, byKey := eventstream.New(db), map[string][]routing.Event{}
 	for _, s := range streams {
-		if _, err := f.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
 			t.Fatal(err)
 		}
 		byKey[s.Key] = s.Events
 	}
-	d, err := web.New(web.Options{Feed: f, Gate: reader{repos}, GitHub: "https://github.com",
+	d, err := web.New(web.Options{Store: f, Sections: sections(f, nil), Gate: reader{repos}, GitHub: "https://github.com",
 		Stream: func(_ context.Context, key string) ([]routing.Event, error) { return byKey[key], nil }})
 	if err != nil {
 		t.Fatal(err)

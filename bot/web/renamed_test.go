@@ -21,8 +21,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// moved are the names where acme/shop is called acme/store now, and another repository
-// has the name acme/shop.
+// moved are the Names of acme/shop, which was renamed to acme/store, and of another repository,
+// which has the name acme/shop now.
 type moved struct{}
 
 func (moved) Now(kept string) string {
@@ -45,7 +45,7 @@ func (moved) Kept(now string) string {
 	return now
 }
 
-// A page listens to events by the names under which they are told.
+// A page listens to events by the names under which they are published.
 func TestPagesOfARenamedRepositoryAreLive(t *testing.T) {
 	t.Parallel()
 	streams := sample.Plan(sample.PlanOptions{Seed: 1, Repo: "acme/shop", Name: "p", Ports: 3, Begun: 2, Start: noon})
@@ -57,17 +57,17 @@ func TestPagesOfARenamedRepositoryAreLive(t *testing.T) {
 		streams = append(streams, x.stream())
 	}
 	for _, s := range streams {
-		if _, err := f.Add(t.Context(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil {
 			t.Fatal(err)
 		}
 		byKey[s.Key] = s.Events
 	}
-	d, err := web.New(web.Options{Feed: f, Gate: reader{}, Names: moved{}, GitHub: "https://github.com",
+	d, err := web.New(web.Options{Store: f, Sections: sections(f, moved{}), Gate: reader{}, Names: moved{}, GitHub: "https://github.com",
 		Stream: func(_ context.Context, key string) ([]routing.Event, error) { return byKey[key], nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := f.After(t.Context(), 0, 1000)
+	told, err := f.Log.After(t.Context(), 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPagesOfARenamedRepositoryAreLive(t *testing.T) {
 	}
 }
 
-// What ports and their workers say of themselves is as hostile as what runs print.
+// Text from ports and their workers is as hostile as that from runs.
 func TestHostilePlan(t *testing.T) {
 	t.Parallel()
 	evil := "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt.exe\x1b[31m\u200b"
@@ -152,7 +152,7 @@ func TestHostilePlan(t *testing.T) {
 	}
 }
 
-// A plan whose ports wait for each other is one that somebody wrote into the branch.
+// A plan whose ports wait for each other can only be written to the branch by hand.
 func TestCircularPlan(t *testing.T) {
 	t.Parallel()
 	var r plan.BuildState

@@ -11,21 +11,32 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// ruleTexts say what each rule of the router means.
+// rulesPage is the page of how often each rule decided.
+type rulesPage struct {
+	figures eventstream.Figures
+	names   Names
+	now     func() time.Time
+}
+
+func (p rulesPage) section() Section {
+	return Section{Links: []Link{{"/rules", "Rules", 50}}, Routes: map[string]Handler{"GET /rules": p.show}}
+}
+
+// ruleTexts explain the rules of the router.
 var ruleTexts = map[string]string{
-	"answered":            "A human's answer asks for something else than the run alone would.",
+	"answered":            "A maintainer's answer decides otherwise than the run alone.",
 	"repeat":              "The run was decided before; nothing is counted again.",
-	"analyze-failed":      "The analysis itself failed, which says nothing of the work.",
+	"analyze-failed":      "The analysis itself failed, which says nothing about the change.",
 	"stale-commit":        "The run is of a commit that is no longer the head.",
 	"stale-run":           "A newer run, or a newer attempt, has been seen.",
 	"waiting-for-needs":   "The checkpoint waits for others that it needs.",
-	"held-by-escalation":  "A human is awaited; the run waits or is only recorded.",
+	"held-by-escalation":  "An escalation is open; the run waits or is only recorded.",
 	"completed-commit":    "The commit has passed already.",
 	"matrix-incomplete":   "A leg is green, and others have not reported yet.",
 	"run-already-decided": "Another part of the run has decided it.",
-	"skipped":             "A human does without the checkpoint.",
+	"skipped":             "A maintainer skipped the checkpoint.",
 	"pass":                "Every test passed and every criterion is met.",
-	"design":              "Test and design contradict each other: a human decides.",
+	"design":              "Test and design contradict each other: a maintainer decides.",
 	"environment":         "The machine, the network or the like failed: no fix attempt is counted, an escalation is opened.",
 	"timeout":             "Time ran out: returned for a fix while attempts are left, then an escalation is opened.",
 	"criteria-unmet":      "The run is green but does not meet its criteria, so it is unclear.",
@@ -36,7 +47,7 @@ var ruleTexts = map[string]string{
 	"no-rule":             "No rule applied: an escalation is opened.",
 }
 
-// ruleRow is what a rule has done within the window.
+// ruleRow counts the decisions of a rule within the window.
 type ruleRow struct {
 	Name, Text string
 	N, Wrong   int
@@ -44,24 +55,24 @@ type ruleRow struct {
 	Classes    []eventstream.Rule // the most frequent first
 }
 
-// Precision is the share of its decisions that nobody called wrong.
+// Precision is the share of the decisions that nobody corrected.
 func (r ruleRow) Precision() string { return percent(r.N-r.Wrong, r.N) }
 
-// rules is the page of them.
+// rules is what the page shows.
 type rules struct {
 	Windows []choice
 	Rows    []ruleRow
 	N       int
 }
 
-// choice is one of several ways to look at a page.
+// choice is one of several views of a page.
 type choice struct {
 	Query   template.URL
 	Title   string
 	Current bool
 }
 
-// span is a time over which figures are shown.
+// span is a period of which a page shows figures.
 type span struct {
 	days  int // 0 is all
 	title string
@@ -69,7 +80,7 @@ type span struct {
 
 var spans = []span{{7, "7 days"}, {30, "30 days"}, {0, "all the time"}}
 
-// window reads which span is asked for. The first is what nobody asked for.
+// window returns the requested span, by default the first.
 func window(r *http.Request, spans ...span) (span, []choice) {
 	at := spans[0]
 	for _, w := range spans {
@@ -84,19 +95,19 @@ func window(r *http.Request, spans ...span) (span, []choice) {
 	return at, choices
 }
 
-// from is where a window of days begins: so many days, today included.
-func (s *Server) from(days int) time.Time {
+// since returns the begin of a window of days that ends with today; zero if days is 0.
+func since(now time.Time, days int) time.Time {
 	if days == 0 {
 		return time.Time{}
 	}
-	return s.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
+	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
 }
 
-func (s *Server) rules(v Viewer, r *http.Request) (Page, error) {
+func (p rulesPage) show(v Viewer, r *http.Request) (Page, error) {
 	var b rules
 	var shown span
 	shown, b.Windows = window(r, spans...)
-	list, err := s.o.Feed.Rules(r.Context(), v.Repos, s.from(shown.days))
+	list, err := p.figures.Rules(r.Context(), v.Repos, since(p.now(), shown.days))
 	if err != nil {
 		return Page{}, err
 	}
@@ -107,7 +118,7 @@ func (s *Server) rules(v Viewer, r *http.Request) (Page, error) {
 	}
 	for _, x := range list {
 		i, known := at[x.Rule]
-		if !known { // of another version
+		if !known { // a rule of another version
 			i = len(b.Rows)
 			at[x.Rule] = i
 			b.Rows = append(b.Rows, ruleRow{Name: x.Rule})
@@ -122,7 +133,7 @@ func (s *Server) rules(v Viewer, r *http.Request) (Page, error) {
 		}
 	}
 	if n := len(b.Rows); b.Rows[n-1].Name == "no-rule" && b.Rows[n-1].N == 0 {
-		b.Rows = b.Rows[:n-1] // it is never reached
+		b.Rows = b.Rows[:n-1] // a rule that never decided
 	}
-	return Page{Name: "rules", Title: "Rules", Live: []string{string(activity.RunAnalyzed), string(activity.HumanActed)}, Query: s.onlyRepo(r), Picks: true, Body: b}, nil
+	return Page{Name: "rules", Title: "Rules", Live: []string{string(activity.RunAnalyzed), string(activity.HumanActed)}, Query: RepoQuery(p.names, r), Picks: true, Body: b}, nil
 }

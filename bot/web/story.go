@@ -7,17 +7,17 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// What is shown of a case at once. The rest is counted.
+// The limits of what a page shows of a case. The rest is counted.
 const (
 	mostEntries  = 40 // of a checkpoint, the newest; ?all=1 shows more
 	mostAll      = 500
-	mostWhole    = 4 // failures of a run with all that is known of them
+	mostWhole    = 4 // failures of a run with all their details
 	mostNamed    = 20
 	mostEvidence = 5
 )
 
-// entry is one line of a checkpoint's time line: a run or what a human did, with
-// what was done outside because of it.
+// entry is a line of a checkpoint's time line: a run or an action of a person, with the effects
+// that followed.
 type entry struct {
 	ID      string
 	At      time.Time
@@ -28,18 +28,18 @@ type entry struct {
 	Effects []effectEntry
 }
 
-// runEntry is a run, its diagnosis, and what was decided.
+// runEntry is a run with its diagnosis and decision.
 type runEntry struct {
 	Link, Commit href
 	Part         string
 	Verdict      routing.Verdict
-	Failures     []failureEntry // all that is known of the first
-	Named        []failureEntry // of those behind
-	More         int            // that are only counted
+	Failures     []failureEntry // the first, with all details
+	Named        []failureEntry // the names of the next
+	More         int            // the number of the others
 	Decision     routing.Decision
 	Undone       bool
 
-	turn int // index among the checkpoint's turns, -1 if it is none
+	attempt int // index among the checkpoint's attempts, -1 if it is none
 }
 
 type failureEntry struct {
@@ -61,8 +61,8 @@ type story struct {
 	lines map[string][]entry
 }
 
-// tell folds a stream into a story.
-func (s *Server) tell(key string, events []routing.Event) (story, error) {
+// storyOf folds a stream into a story.
+func storyOf(l links, key string, events []routing.Event) (story, error) {
 	st := story{routing.Case{Key: key}, map[string][]entry{}}
 	for i, e := range events {
 		next, err := st.Apply(e)
@@ -70,22 +70,22 @@ func (s *Server) tell(key string, events []routing.Event) (story, error) {
 			return st, fmt.Errorf("event %d of case %s: %w", i+1, key, err)
 		}
 		if run, ok := e.Run(); ok {
-			st.add(run.Verdict.Checkpoint, s.ran(st.Case, next, run, e.At))
+			st.add(run.Verdict.Checkpoint, runOf(l, st.Case, next, run, e.At))
 		} else if act, ok := e.Human(); ok {
 			if _, known := st.Answered[act.Answer]; !known {
 				acts := next.Checkpoints[act.Checkpoint].Acts
 				st.add(act.Checkpoint, entry{At: e.At, Streak: st.Checkpoints[act.Checkpoint].Streak, Act: actText(acts[len(acts)-1]), Note: act.Note})
 			}
 		} else if done, ok := e.Effect(); ok {
-			st.done(done.Effect.Checkpoint, effectEntry{effectText(done.Effect), e.At, s.refHref(key, done.Effect, done.Ref)})
+			st.done(done.Effect.Checkpoint, effectEntry{effectText(done.Effect), e.At, l.refHref(key, done.Effect, done.Ref)})
 		}
 		st.Case = next
 	}
 	for name, list := range st.lines {
-		turns := st.Checkpoints[name].Attempts
+		attempts := st.Checkpoints[name].Attempts
 		for _, e := range list {
-			if e.Run != nil && e.Run.turn >= 0 {
-				e.Run.Undone = turns[e.Run.turn].Undone
+			if e.Run != nil && e.Run.attempt >= 0 {
+				e.Run.Undone = attempts[e.Run.attempt].Undone
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (st *story) add(checkpoint string, e entry) {
 	st.lines[checkpoint] = append(st.lines[checkpoint], e)
 }
 
-// done adds an effect to what it followed from.
+// done adds an effect to the entry that it follows.
 func (st *story) done(checkpoint string, e effectEntry) {
 	list := st.lines[checkpoint]
 	if n := len(list); n > 0 {
@@ -105,16 +105,16 @@ func (st *story) done(checkpoint string, e effectEntry) {
 	}
 }
 
-// ran is the entry of a run.
-func (s *Server) ran(was, is routing.Case, e routing.RunRecorded, at time.Time) entry {
+// runOf returns the entry of a run.
+func runOf(l links, was, is routing.Case, e routing.RunRecorded, at time.Time) entry {
 	v := e.Verdict
-	r := &runEntry{Link: s.runHref(is.Key, v.Run), Commit: s.commitHref(is.Key, v.Run.SHA), Part: v.Run.Part, Verdict: v, Decision: e.Decision, turn: -1}
+	r := &runEntry{Link: l.runHref(is.Key, v.Run), Commit: l.commitHref(is.Key, v.Run.SHA), Part: v.Run.Part, Verdict: v, Decision: e.Decision, attempt: -1}
 	before, after := was.Checkpoints[v.Checkpoint], is.Checkpoints[v.Checkpoint]
 	if len(after.Attempts) > len(before.Attempts) {
-		r.turn = len(after.Attempts) - 1
+		r.attempt = len(after.Attempts) - 1
 	}
 	for i, f := range v.Failures {
-		x := failureEntry{Failure: f, Place: s.placeHref(is.Key, v.Run.SHA, f.File, f.Line), Evidence: f.Evidence[:min(len(f.Evidence), mostEvidence)]}
+		x := failureEntry{Failure: f, Place: l.placeHref(is.Key, v.Run.SHA, f.File, f.Line), Evidence: f.Evidence[:min(len(f.Evidence), mostEvidence)]}
 		x.More = len(f.Evidence) - len(x.Evidence)
 		switch {
 		case i < mostWhole:
@@ -129,7 +129,7 @@ func (s *Server) ran(was, is routing.Case, e routing.RunRecorded, at time.Time) 
 	return entry{At: at, Streak: before.Streak, Run: r}
 }
 
-// effectText says what was done outside.
+// effectText describes an effect.
 func effectText(e routing.Effect) string {
 	switch e.Kind {
 	case routing.EffectComment:
@@ -137,7 +137,7 @@ func effectText(e routing.Effect) string {
 	case routing.EffectCheck:
 		return "Check of the commit brought up to date"
 	case routing.EffectHandoff:
-		return "Handed over to the worker"
+		return "Handed off to the worker"
 	case routing.EffectIssue:
 		return "Escalation issue opened or brought up to date"
 	case routing.EffectClose:
@@ -147,41 +147,41 @@ func effectText(e routing.Effect) string {
 	case routing.EffectReview:
 		return "Reviewer started"
 	case routing.EffectReady:
-		return "Checkpoint " + oneLine(e.Target) + " released"
+		return "Checkpoint " + OneLine(e.Target) + " released"
 	case routing.EffectRerun:
 		return "Failed jobs started again"
 	case routing.EffectReact:
 		return "Answer acknowledged"
 	}
-	return oneLine(string(e.Kind))
+	return OneLine(string(e.Kind))
 }
 
-// actText says what a human did.
+// actText describes an action of a person.
 func actText(a routing.Act) string {
-	who := oneLine(orElse(a.By, "somebody"))
+	who := OneLine(orElse(a.By, "somebody"))
 	switch a.Action {
 	case routing.HumanResume:
 		return who + " resumed it"
 	case routing.HumanPause:
 		return who + " paused it"
 	case routing.HumanReset:
-		return who + " had it begin again with a count of zero"
+		return who + " reset the count of fix attempts"
 	case routing.HumanExtend:
-		return fmt.Sprintf("%s granted further turns: %d", who, max(1, a.N))
+		return fmt.Sprintf("%s granted further fix attempts: %d", who, max(1, a.N))
 	case routing.HumanSkip:
 		return who + " skipped it"
 	case routing.HumanHandoff:
-		return who + " handed the rework over"
+		return who + " handed it off to the worker"
 	case routing.HumanPhase:
-		return who + " sent it back to the phase " + oneLine(string(a.Phase))
+		return who + " sent it back to the phase " + OneLine(string(a.Phase))
 	case routing.HumanRerun:
 		return who + " said that it was the environment, and had the failed jobs run again"
 	case routing.HumanQuarantine:
-		return who + " put into quarantine: " + oneLine(a.Test)
+		return who + " put into quarantine: " + OneLine(a.Test)
 	case routing.HumanWontFix:
 		return who + " decided that it will not be fixed"
 	case routing.HumanWrong:
-		return fmt.Sprintf("%s said that the class was wrong: %s, not %s", who, words(oneLine(string(a.Class))), words(oneLine(string(a.From))))
+		return fmt.Sprintf("%s said that the class was wrong: %s, not %s", who, words(OneLine(string(a.Class))), words(OneLine(string(a.From))))
 	}
-	return who + ": " + oneLine(string(a.Action))
+	return who + ": " + OneLine(string(a.Action))
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
-// What comes from runs is hostile: templates escape it, and these take away what would
-// not show or would turn the direction of what follows, and bound how much there is.
+// Text from runs is hostile. Templates escape it; these functions remove invisible and
+// bidirectional control characters and limit the length.
 
 const (
 	lineLimit  = 300 // bytes
 	blockLines = 40
 )
 
-// oneLine makes one line of a text.
-func oneLine(s string) string {
+// OneLine returns a text from a run as one line of limited length.
+func OneLine(s string) string {
 	return truncate.Head(strings.Join(strings.Fields(markdown.Printable(truncate.Head(s, 8*lineLimit, truncate.Ellipsis))), " "), lineLimit, truncate.Ellipsis)
 }
 
-// block is a text of several lines, cut in its middle.
+// block returns a text of several lines, cut in the middle.
 func block(s string) string {
 	lines := strings.Split(strings.Trim(markdown.Printable(truncate.Head(s, 64<<10, truncate.Ellipsis)), "\n"), "\n")
 	lines = truncate.Lines(lines, blockLines)
@@ -34,11 +34,11 @@ func block(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// some names the first of a list, each in one line.
+// some lists the first names, each as one line, and counts the others.
 func some(list []string) string {
 	var out []string
 	for _, s := range list[:min(len(list), mostNamed)] {
-		out = append(out, oneLine(s))
+		out = append(out, OneLine(s))
 	}
 	if more := len(list) - len(out); more > 0 {
 		out = append(out, fmt.Sprintf("%d more", more))
@@ -48,8 +48,8 @@ func some(list []string) string {
 
 var plainName = regexp.MustCompile(`^[\w./-]{1,100}$`)
 
-// anchor is a name as part of an id on a page: itself, or its digest if it has anything
-// odd, for links to it would be written otherwise.
+// anchor returns a name as part of an id on a page: the name, or its digest if links would escape
+// some of its characters.
 func anchor(name string) string {
 	if plainName.MatchString(name) {
 		return name

@@ -308,7 +308,7 @@ var featureImports = map[string]string{
 	"bot/handler":      "handles the events of plans and surveys; its table registers their handlers",
 	"bot/eventstream":  "serves the state of plans and ports to subscribers",
 	"bot/export":       "exports the ledgers of plans and surveys as SQL tables",
-	"bot/web":          "shows the pages of plans and ports",
+	"bot/server":       "registers the pages of plans",
 }
 
 // coreWithFeatures returns the packages outside the features that import one, tests excluded.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/sse"
 	"github.com/switchback-ci/switchback/routing"
@@ -40,20 +41,24 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	if host, _, err := net.SplitHostPort(listen); err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return usage("--listen is %q; it must be a loopback address, such as 127.0.0.1:8766", listen)
 	}
-	w, err := openFeed(ctx, s, where)
+	w, err := openEvents(ctx, s, where)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.done()) }()
 	defer w.follow(ctx)()
 	log := slog.New(slog.NewTextHandler(s.err, nil))
-	broadcaster := eventstream.NewBroadcaster(w.feed, sse.Frame)
+	broadcaster := eventstream.NewBroadcaster(w.events.Log, sse.Frame)
 	telling, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() { defer close(ended); broadcaster.Run(telling, log) }()
 	defer func() { stop(); <-ended }()
+	plans, err := planpages.Section(w.events, nil)
+	if err != nil {
+		return failed(err)
+	}
 	pages, err := web.New(web.Options{
-		Feed: w.feed, Gate: web.Local{}, GitHub: "https://github.com", Log: log,
+		Store: w.events, Gate: web.Local{}, GitHub: "https://github.com", Log: log, Sections: []web.Section{plans},
 		Events: &sse.Handler{Events: broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := w.led.Load(ctx, key)

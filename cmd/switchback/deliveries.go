@@ -33,7 +33,7 @@ tried again until somebody retries it:
 				return usage("--state is %q; it must be one of %s", state, listed(deliveryStates))
 			}
 			return withStore(c, getenv, func(d *queue.Store) error {
-				list, err := d.List(c.Context(), queue.State(state), limit)
+				list, err := d.Deliveries.List(c.Context(), queue.State(state), limit)
 				if err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ tried again until somebody retries it:
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withStore(c, getenv, func(d *queue.Store) error {
 				for _, id := range ids {
-					if err := d.Again(c.Context(), id); err != nil {
+					if err := d.Deliveries.Again(c.Context(), id); err != nil {
 						return err
 					}
 				}

@@ -62,7 +62,7 @@ func TestFeedbackPage(t *testing.T) {
 			}
 		}
 	}
-	for _, out := range []string{"goal", "goal-file", "prompt-issue"} {
+	for _, out := range []string{"goal", "goal-file", "survey-issue"} {
 		if known.Outputs[out] == nil {
 			t.Errorf("action.yml has no output %s", out)
 		}

@@ -62,12 +62,12 @@ ids may change when it grows.`,
 
 // events prints events.
 func events(ctx context.Context, s streams, o eventsFlags) (err error) {
-	w, err := openFeed(ctx, s, o.ledger)
+	w, err := openEvents(ctx, s, o.ledger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.done()) }()
-	last, err := w.feed.Last(ctx)
+	last, err := w.events.Log.Last(ctx)
 	if err != nil {
 		return failed(err)
 	}
@@ -77,7 +77,7 @@ func events(ctx context.Context, s streams, o eventsFlags) (err error) {
 	if !o.follow && o.after >= last {
 		return nil
 	}
-	for e, err := range w.feed.Follow(ctx, o.after) {
+	for e, err := range w.events.Log.Follow(ctx, o.after) {
 		if err != nil {
 			return failed(err)
 		}
@@ -115,22 +115,22 @@ const followEvery = 300 * time.Millisecond
 // watched is a ledger with its event stream.
 type watched struct {
 	led    ledger.Ledger
-	feed   *eventstream.Feed
+	events *eventstream.Store
 	mirror *eventstream.Mirror // adds what the ledger gets to the stream; nil where the App does
 	done   func() error
 }
 
-// openFeed opens the event stream of a ledger: the one that an App keeps in the same database, or one
+// openEvents opens the event stream of a ledger: the one that an App keeps in the same database, or one
 // derived from the ledger in a temporary database.
-func openFeed(ctx context.Context, s streams, where string) (w watched, err error) {
+func openEvents(ctx context.Context, s streams, where string) (w watched, err error) {
 	if w.led, err = openExisting(ctx, where); err != nil {
 		return w, err
 	}
 	if l, ok := w.led.(*sqlledger.Ledger); ok {
-		if w.feed, err = eventstream.Beside(ctx, l.Database()); err != nil {
+		if w.events, err = eventstream.Beside(ctx, l.Database()); err != nil {
 			return w, failed(err)
 		}
-		if w.feed != nil {
+		if w.events != nil {
 			w.done = func() error { return nil }
 			return w, nil
 		}
@@ -146,8 +146,8 @@ func openFeed(ctx context.Context, s streams, where string) (w watched, err erro
 	w.done = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
 	err = db.Migrate(ctx, nil, sqlledger.Line(), eventstream.Line())
 	if err == nil {
-		w.feed = eventstream.New(db)
-		w.mirror = eventstream.NewMirror(w.feed, w.led, "", slog.New(slog.NewTextHandler(s.err, nil)))
+		w.events = eventstream.New(db)
+		w.mirror = eventstream.NewMirror(w.events.Projector, w.led, "", slog.New(slog.NewTextHandler(s.err, nil)))
 		_, err = w.mirror.Look(ctx)
 	}
 	if err != nil {

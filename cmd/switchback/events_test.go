@@ -134,11 +134,11 @@ func TestEventsOfAnApp(t *testing.T) {
 	defer db.Close()
 	f := eventstream.New(db)
 	for s := range sample.Cases(sample.Options{Seed: 5, Cases: 3, End: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}) {
-		if _, err := f.Add(t.Context(), s.Key, s.Events); err != nil { // not in order of time
+		if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil { // not in order of time
 			t.Fatal(err)
 		}
 	}
-	want, err := f.After(t.Context(), 0, 1000)
+	want, err := f.Log.After(t.Context(), 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

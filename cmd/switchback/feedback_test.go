@@ -245,11 +245,11 @@ func TestFeedbackCommands(t *testing.T) {
 	})
 }
 
-// The examples of docs/edges.md are what people copy: they have to work, in the
+// The examples of docs/feedback-requests.md are what people copy: they have to work, in the
 // order in which they stand.
 func TestEdgesPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "edges.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "feedback-requests.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func exportCommand(s streams) *cobra.Command {
 		Use:   "export --sqlite FILE [--ledger PATH]",
 		Short: "Export a ledger as tables of an SQLite database",
 		Long: `Write a ledger into the tables of an SQLite database: audit_logs, user_feedback, escalations,
-direct_channels, direct_messages, routing_history, answers and feedback_edges. All tables are
+direct_channels, direct_messages, routing_history, answers and feedback_requests. All tables are
 written or none, and exporting the same ledger again changes nothing.
 
 The ledger of a repository is its branch switchback-ledger:

@@ -376,7 +376,7 @@ func portOutputs(file string, r plan.Result, result string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "port=%s\nstatus=%s\noutcome=%s\nturns=%s\nresult-file=%s\n", r.Port, r.Status, r.Outcome, strconv.Itoa(r.Attempts), strings.ReplaceAll(result, "\n", " "))
+	_, err = fmt.Fprintf(f, "port=%s\nstatus=%s\noutcome=%s\nattempts=%s\nresult-file=%s\n", r.Port, r.Status, r.Outcome, strconv.Itoa(r.Attempts), strings.ReplaceAll(result, "\n", " "))
 	return errors.Join(err, f.Close())
 }
 

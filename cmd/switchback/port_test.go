@@ -28,7 +28,7 @@ exit $n
 `
 
 // thirdTurn does the work in its third turn.
-const thirdTurn = "echo $SWITCHBACK_TURN >> turns; [ $SWITCHBACK_TURN -lt 3 ] || echo hello > hello.txt\n"
+const thirdTurn = "echo $SWITCHBACK_ATTEMPT >> attempts; [ $SWITCHBACK_ATTEMPT -lt 3 ] || echo hello > hello.txt\n"
 
 // portDir is a repository with one port, greet, whose commands are scripts.
 func portDir(t *testing.T, impl, test, keys string) string {
@@ -139,7 +139,7 @@ func TestPortRun(t *testing.T) {
 		t.Fatalf("exit %d %+v\n%s", code, r, &c.stderr)
 	}
 	t.Run("S2-87 S2-26 result, outputs and logs", func(t *testing.T) {
-		if got := readIn(t, dir, "outputs"); !strings.HasPrefix(got, "port=greet\nstatus=success\noutcome=success\nturns=3\nresult-file=") {
+		if got := readIn(t, dir, "outputs"); !strings.HasPrefix(got, "port=greet\nstatus=success\noutcome=success\nattempts=3\nresult-file=") {
 			t.Error(got)
 		}
 		var kept plan.Result
@@ -172,10 +172,10 @@ func TestPortRun(t *testing.T) {
 		}
 	})
 	t.Run("a second run of what passed does nothing", func(t *testing.T) {
-		if r, code, _ := runIn(t, dir, nil, "port", "run", "greet"); code != 0 || r.Attempts != 3 || strings.Count(readIn(t, dir, "turns"), "\n") != 3 {
+		if r, code, _ := runIn(t, dir, nil, "port", "run", "greet"); code != 0 || r.Attempts != 3 || strings.Count(readIn(t, dir, "attempts"), "\n") != 3 {
 			t.Errorf("exit %d %+v", code, r)
 		}
-		if _, code, _ := runIn(t, dir, nil, "port", "run", "--again", "greet"); code != 0 || strings.Count(readIn(t, dir, "turns"), "\n") != 4 {
+		if _, code, _ := runIn(t, dir, nil, "port", "run", "--again", "greet"); code != 0 || strings.Count(readIn(t, dir, "attempts"), "\n") != 4 {
 			t.Errorf("exit %d", code)
 		}
 	})
@@ -183,7 +183,7 @@ func TestPortRun(t *testing.T) {
 
 func TestPortRunGoesOn(t *testing.T) {
 	t.Parallel()
-	hang := "echo $SWITCHBACK_TURN >> turns\nif [ $SWITCHBACK_TURN = 2 ] && [ ! -f pid ]; then echo $$ > pid; sleep 1000; fi\n[ $SWITCHBACK_TURN -lt 3 ] || echo hello > hello.txt\n"
+	hang := "echo $SWITCHBACK_ATTEMPT >> attempts\nif [ $SWITCHBACK_ATTEMPT = 2 ] && [ ! -f pid ]; then echo $$ > pid; sleep 1000; fi\n[ $SWITCHBACK_ATTEMPT -lt 3 ] || echo hello > hello.txt\n"
 	t.Run("S2-28 a run that was killed in its second turn goes on there", func(t *testing.T) {
 		t.Parallel()
 		dir := portDir(t, hang, greetTest, "")
@@ -197,8 +197,8 @@ func TestPortRunGoesOn(t *testing.T) {
 		}
 		c.end()
 		r, code, c2 := runIn(t, dir, nil, "port", "run", "greet")
-		if code != 0 || r.Attempts != 3 || r.Retries != 2 || readIn(t, dir, "turns") != "1\n2\n2\n3\n" {
-			t.Errorf("exit %d %+v %q\n%s", code, r, readIn(t, dir, "turns"), &c2.stderr)
+		if code != 0 || r.Attempts != 3 || r.Retries != 2 || readIn(t, dir, "attempts") != "1\n2\n2\n3\n" {
+			t.Errorf("exit %d %+v %q\n%s", code, r, readIn(t, dir, "attempts"), &c2.stderr)
 		}
 		if runtime.GOOS == "linux" && lives(t, pid) {
 			t.Error("the worker of the killed run still works")

@@ -141,7 +141,7 @@ func surveyOnGitHub(ctx context.Context, s streams, f surveyFlags, getenv func(s
 	if err != nil {
 		return failed(err)
 	}
-	set := map[string]string{"INPUT_COMMAND": "prompt", "INPUT_RESULT": file, "GITHUB_WORKSPACE": root}
+	set := map[string]string{"INPUT_COMMAND": "survey", "INPUT_RESULT": file, "GITHUB_WORKSPACE": root}
 	if f.repo != "" {
 		set["GITHUB_REPOSITORY"] = f.repo
 	}

@@ -187,7 +187,7 @@ func (p place) complete(ctx context.Context, want int) error {
 		return err
 	}
 	defer s.Close()
-	counts, err := s.Counts(ctx)
+	counts, err := s.Deliveries.Counts(ctx)
 	if err == nil && (len(counts) != 1 || counts[queue.Done] != want) {
 		err = fmt.Errorf("%d deliveries were accepted, and there are %v", want, counts)
 	}

@@ -105,7 +105,7 @@ func (n *teller) stream(events []routing.Event, seen int) error {
 		return n.edges(events, seen)
 	case routing.StreamKey(n.repo, routing.StreamEscalations):
 		return n.escalations(events, seen)
-	case routing.StreamKey(n.repo, routing.StreamFeedback):
+	case routing.StreamKey(n.repo, routing.StreamSurveys):
 		return n.prompts(events, seen)
 	}
 	if routing.IsRepositoryStream(n.key) {

@@ -212,7 +212,7 @@ func TestStrange(t *testing.T) {
 	if _, err := activity.Since("acme/shop#1", nil, 1); err == nil {
 		t.Error("more seen than there is")
 	}
-	for key, want := range map[string]string{"acme/shop#1": "acme/shop", "acme/shop@main": "acme/shop", "acme/shop!edges": "acme/shop", "acme/a#b!c": "acme/a", "odd": "odd"} {
+	for key, want := range map[string]string{"acme/shop#1": "acme/shop", "acme/shop@main": "acme/shop", "acme/shop!feedback-requests": "acme/shop", "acme/a#b!c": "acme/a", "odd": "odd"} {
 		if got := activity.Repo(key); got != want {
 			t.Errorf("%s: %s", key, got)
 		}

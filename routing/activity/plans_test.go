@@ -107,7 +107,7 @@ func TestOfPrompts(t *testing.T) {
 		}
 		r = add(answered)
 		add(r.Reenter(survey.Completed{ID: "78", Workflow: "Nightly", At: noon.Add(time.Hour)}, nil, nil))
-		key := routing.StreamKey("acme/shop", routing.StreamFeedback)
+		key := routing.StreamKey("acme/shop", routing.StreamSurveys)
 		got, err := activity.Since(key, events, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ var attempts = Arg{
 			return words // the name of a checkpoint
 		}
 		if n < 1 || n > routing.HardCap {
-			c.Err = &Misread{What: WrongTurns, Word: words[0], Nearest: Prefix + " retry " + strconv.Itoa(max(1, min(n, routing.HardCap)))}
+			c.Err = &Misread{What: WrongAttempts, Word: words[0], Nearest: Prefix + " retry " + strconv.Itoa(max(1, min(n, routing.HardCap)))}
 		}
 		c.N = n
 		return words[1:]
@@ -147,7 +147,7 @@ type Reason string
 const (
 	NoCommand      Reason = "command"
 	UnknownCommand Reason = "unknown"
-	WrongTurns     Reason = "turns"
+	WrongAttempts  Reason = "attempts"
 	WrongPhase     Reason = "phase"
 	WrongClass     Reason = "class"
 	NoTest         Reason = "test"
@@ -169,7 +169,7 @@ func (m *Misread) Error() string {
 		what = "a command is missing"
 	case UnknownCommand:
 		what = "is not a command"
-	case WrongTurns:
+	case WrongAttempts:
 		what = fmt.Sprintf("is not a number of fix attempts from 1 to %d", routing.HardCap)
 	case WrongPhase:
 		what = "is not a phase"

@@ -19,7 +19,7 @@ func each(t *testing.T, l ledger.Ledger) {
 	if err := read(func(key string, _ []routing.Event) error { return fmt.Errorf("%s in an empty ledger", key) }); err != nil {
 		t.Fatal(err)
 	}
-	for n, key := range []string{"acme/app#2", "acme/app#10", "acme/app!edges", "acme/app@main", "acme/App#2", "b/c@a\x00\x01", "ä/ö#1"} {
+	for n, key := range []string{"acme/app#2", "acme/app#10", "acme/app!feedback-requests", "acme/app@main", "acme/App#2", "b/c@a\x00\x01", "ä/ö#1"} {
 		seen := ledger.Version("")
 		for i := range n + 1 {
 			var err error

@@ -68,7 +68,7 @@ func (c commandRunner) environment(l plan.Loop, role plan.Role, t turnFiles) []s
 	self, _ := os.Executable() // without it a worker looks for the program in its PATH
 	for _, kv := range [][2]string{
 		{"PORT", c.spec.ID}, {"PLAN", c.plan}, {"BUILD", c.build}, {"ROLE", string(role)}, {"SESSION", session}, {"BIN", self}, {"BRIEF", t.brief},
-		{"TURN", strconv.Itoa(l.Attempt)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
+		{"ATTEMPT", strconv.Itoa(l.Attempt)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
 		{"FEEDBACK", t.feedback}, {"FEEDBACK_JSON", t.feedbackJSON}, {"TOKENS_FILE", t.tokens}, {"TOKEN_BUDGET", strconv.FormatInt(l.TokenBudget, 10)},
 		{"RESULT_JSON", t.result}, {"REPORTS", t.reports}, {"TEST_FEEDBACK", t.said},
 		{"CHANNEL", l.ChannelID}, {"CHANNEL_URL", c.relay.url}, {"CHANNEL_TOKEN", c.relay.tokens[session]},

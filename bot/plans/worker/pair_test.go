@@ -110,7 +110,7 @@ exit $n`
 
 // third does the work in its third turn, and only if it was told what failed.
 const third = `echo 100 > "$SWITCHBACK_TOKENS_FILE"
-echo "$SWITCHBACK_TURN $SWITCHBACK_ITERATION $SWITCHBACK_MAX_ITERATIONS $SWITCHBACK_ROLE $SWITCHBACK_SESSION" >> turns
+echo "$SWITCHBACK_ATTEMPT $SWITCHBACK_ITERATION $SWITCHBACK_MAX_ITERATIONS $SWITCHBACK_ROLE $SWITCHBACK_SESSION" >> attempts
 cat "$SWITCHBACK_BRIEF" > brief
 if [ -n "$SWITCHBACK_FEEDBACK" ]; then grep -q "Suggested fix" "$SWITCHBACK_FEEDBACK" && grep -q '"expected": "hello"' "$SWITCHBACK_FEEDBACK_JSON" && echo told >> seen; fi
 if [ "$(grep -c told seen 2>/dev/null)" = 2 ]; then echo hello > hello.txt; fi
@@ -143,7 +143,7 @@ func TestPairPassesWithFeedback(t *testing.T) {
 	})
 	t.Run("S2-24 S2-27 S2-28 feedback reaches impl by file and environment, and by the channel", func(t *testing.T) {
 		want := "1 0 3 impl build/greet/impl\n2 1 3 impl build/greet/impl\n3 2 3 impl build/greet/impl\n"
-		if got := p.read("turns"); got != want || p.read("brief") != "Say hello.\n\n"[:11] {
+		if got := p.read("attempts"); got != want || p.read("brief") != "Say hello.\n\n"[:11] {
 			t.Errorf("%q %q", got, p.read("brief"))
 		}
 		var fed plan.TestFeedback
@@ -191,7 +191,7 @@ func TestPairPassesWithFeedback(t *testing.T) {
 		}
 	})
 	t.Run("what passed is not run again while it stays the same", func(t *testing.T) {
-		if r := p.run(); r.Status != plan.Success || strings.Count(p.read("turns"), "\n") != 3 {
+		if r := p.run(); r.Status != plan.Success || strings.Count(p.read("attempts"), "\n") != 3 {
 			t.Errorf("%+v", r)
 		}
 		p.spec.Brief = "Say hello louder."
@@ -308,7 +308,7 @@ func TestPairThatBreaks(t *testing.T) {
 	})
 	t.Run("a worker that deletes and breaks its files", func(t *testing.T) {
 		t.Parallel()
-		p := newPlace(t, `[ "$SWITCHBACK_TURN" = 1 ] || grep -q . "$SWITCHBACK_FEEDBACK" && echo told >> seen; rm -rf "$SWITCHBACK_FEEDBACK" "$SWITCHBACK_BRIEF" "$(dirname "$SWITCHBACK_BRIEF")"; mkdir -p "$(dirname "$SWITCHBACK_TOKENS_FILE")"; printf '{"total_tokens": 7}\n{"total_tok' > "$SWITCHBACK_TOKENS_FILE"`,
+		p := newPlace(t, `[ "$SWITCHBACK_ATTEMPT" = 1 ] || grep -q . "$SWITCHBACK_FEEDBACK" && echo told >> seen; rm -rf "$SWITCHBACK_FEEDBACK" "$SWITCHBACK_BRIEF" "$(dirname "$SWITCHBACK_BRIEF")"; mkdir -p "$(dirname "$SWITCHBACK_TOKENS_FILE")"; printf '{"total_tokens": 7}\n{"total_tok' > "$SWITCHBACK_TOKENS_FILE"`,
 			`echo '{"success": tr' > "$SWITCHBACK_TEST_FEEDBACK"; exit 0`)
 		r := p.run()
 		if r.Status != plan.Raised || r.Attempts != 4 || r.Tokens != 28 || !strings.Contains(r.Reason, "not readable") || strings.Count(p.read("seen"), "told") != 4 {
@@ -320,7 +320,7 @@ func TestPairThatBreaks(t *testing.T) {
 func TestTestingWorkerSpeaksForItself(t *testing.T) {
 	t.Parallel()
 	said := func(text, then string) string {
-		return `grep -q '"turn":1' "$SWITCHBACK_RESULT_JSON" && echo '` + text + `' > "$SWITCHBACK_TEST_FEEDBACK"; ` + then
+		return `grep -q '"attempt":1' "$SWITCHBACK_RESULT_JSON" && echo '` + text + `' > "$SWITCHBACK_TEST_FEEDBACK"; ` + then
 	}
 	zero := 0
 	for _, c := range []struct {

@@ -209,7 +209,7 @@ func (w worked) why() string {
 
 // implResult is the payload of an implementing worker's result.
 type implResult struct {
-	Turn    int      `json:"turn"`
+	Attempt int      `json:"attempt"`
 	Seconds float64  `json:"seconds"`
 	Tokens  int64    `json:"tokens_used"`
 	Output  string   `json:"output"` // the end of it

@@ -205,7 +205,7 @@ func put() map[string][]string {
 		"reply.lost.":     {"gone", "moved"},
 		"refused.":        nil,
 		"report.":         nil,
-		"misread.":        {"command", "unknown", "turns", "phase", "class", "test", "type", "text"},
+		"misread.":        {"command", "unknown", "attempts", "phase", "class", "test", "type", "text"},
 		"act.":            {"resume", "pause", "reset", "skip", "handoff", "phase", "rerun", "quarantine", "wont-fix", "wrong", "extend.one", "extend.many"},
 		"port.":           {"resume", "reset", "skip", "wont-fix"},
 		"sev.":            {"low", "medium", "high", "critical"},

@@ -277,7 +277,7 @@ func Status(name string, r plan.BuildState, open []feedback.Record, o render.Opt
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Ports)) {
 		if k := r.Ports[id]; (k.Standing == plan.IsEscalated || k.Standing == plan.IsFailed || k.Standing == plan.IsRunning) && len(p.Ports) < 39 {
-			p.Ports = append(p.Ports, l.Say("planstatus.port", "port", markdown.Code(o.Redacted(id)), "state", l.Say("plan."+string(k.Standing)), "turns", l.Count("plan.turn", k.Attempts)))
+			p.Ports = append(p.Ports, l.Say("planstatus.port", "port", markdown.Code(o.Redacted(id)), "state", l.Say("plan."+string(k.Standing)), "attempts", l.Count("plan.attempt", k.Attempts)))
 		}
 	}
 	for _, x := range open[:min(len(open), 40)] {

@@ -71,11 +71,11 @@ func PortBody(r PortReport, o render.Options) string {
 }
 
 func why(r PortReport, o render.Options) md {
-	turns := 1
+	attempts := 1
 	if r.Journal.Loop != nil {
-		turns = r.Journal.Loop.Attempt
+		attempts = r.Journal.Loop.Attempt
 	}
-	return o.Language.Say("port.why", "port", markdown.Code(o.Redacted(r.Port)), "turns", o.Language.Count("plan.turn", turns), "reason", markdown.ProseLimit(o.Redacted(r.Record.Description), 600))
+	return o.Language.Say("port.why", "port", markdown.Code(o.Redacted(r.Port)), "attempts", o.Language.Count("plan.attempt", attempts), "reason", markdown.ProseLimit(o.Redacted(r.Record.Description), 600))
 }
 
 func portFacts(r PortReport, o render.Options) []page.Fact {
@@ -155,7 +155,7 @@ func PortPassed(r plan.Row, o render.Options) string {
 	if u := o.Address(r.URL); u != "" {
 		run = " (" + markdown.Link(o.Language.Say("col.link"), u) + ")"
 	}
-	return string(o.Language.Say("port.passed", "port", markdown.Code(o.Redacted(r.ID)), "turns", o.Language.Count("plan.turn", max(1, r.Attempts)), "run", run))
+	return string(o.Language.Say("port.passed", "port", markdown.Code(o.Redacted(r.ID)), "attempts", o.Language.Count("plan.attempt", max(1, r.Attempts)), "run", run))
 }
 
 // PortGone is what it is closed with where the plan has the port no more.

@@ -32,16 +32,16 @@ func TestAside(t *testing.T) {
 			}
 			return nil
 		}))
-		err := s.Start(t.Context(), queue.Work{AtOnce: 1, Aside: []string{"aside"}, Workers: workers,
+		err := s.Jobs.Start(t.Context(), queue.Work{AtOnce: 1, Aside: []string{"aside"}, Workers: workers,
 			Handle: func(_ context.Context, d queue.Delivery) error { done <- d.ID; return nil }})
 		if err == nil {
-			err = s.Enqueue(t.Context(), slow{})
+			err = s.Jobs.Enqueue(t.Context(), slow{})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-began
-		if _, err := s.Accept(t.Context(), queue.Delivery{ID: "one", Event: "push", ReceivedAt: time.Now()}); err != nil {
+		if _, err := s.Deliveries.Accept(t.Context(), queue.Delivery{ID: "one", Event: "push", ReceivedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		<-done // while the slow one is worked on
@@ -54,7 +54,7 @@ func TestStored(t *testing.T) {
 	onEach(t, func(t *testing.T, p place) {
 		s := p.opened(t)
 		for _, id := range []string{"one", "two"} {
-			if _, err := s.Accept(t.Context(), queue.Delivery{ID: id, Event: "push", ReceivedAt: time.Now()}); err != nil {
+			if _, err := s.Deliveries.Accept(t.Context(), queue.Delivery{ID: id, Event: "push", ReceivedAt: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -62,11 +62,11 @@ func TestStored(t *testing.T) {
 		for n := range 1200 { // more than one statement asks for
 			ids = append(ids, fmt.Sprint("unknown ", n))
 		}
-		got, err := s.Stored(t.Context(), append(ids, "two"))
+		got, err := s.Deliveries.Stored(t.Context(), append(ids, "two"))
 		if err != nil || len(got) != 2 || !got["one"] || !got["two"] {
 			t.Errorf("%v %v", got, err)
 		}
-		if got, err := s.Stored(t.Context(), nil); err != nil || len(got) != 0 {
+		if got, err := s.Deliveries.Stored(t.Context(), nil); err != nil || len(got) != 0 {
 			t.Errorf("%v %v", got, err)
 		}
 	})

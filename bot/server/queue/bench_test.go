@@ -27,7 +27,7 @@ func BenchmarkAccept(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/callers=%d/working=%v", name, as.callers, as.working), func(b *testing.B) {
 				s := empty(b).opened(b)
 				if as.working {
-					if err := s.Start(context.Background(), queue.Work{Handle: func(context.Context, queue.Delivery) error { return nil }}); err != nil {
+					if err := s.Jobs.Start(context.Background(), queue.Work{Handle: func(context.Context, queue.Delivery) error { return nil }}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -44,7 +44,7 @@ func BenchmarkAccept(b *testing.B) {
 							d := delivery(fmt.Sprintf("%08x-0000-11f0-8000-000000000000", n), 0)
 							d.Payload = payload
 							begun := time.Now()
-							if fresh, err := s.Accept(context.Background(), d); err != nil || !fresh {
+							if fresh, err := s.Deliveries.Accept(context.Background(), d); err != nil || !fresh {
 								b.Error(fresh, err)
 							}
 							mine = append(mine, time.Since(begun))

@@ -47,9 +47,9 @@ func app(name, work string) error {
 	}
 	switch work {
 	case "count":
-		err = s.Start(ctx, counting(s))
+		err = s.Jobs.Start(ctx, counting(s))
 	case "beside": // nothing is done in time before the process ends
-		err = s.Start(ctx, queue.Work{Handle: func(_ context.Context, d queue.Delivery) error {
+		err = s.Jobs.Start(ctx, queue.Work{Handle: func(_ context.Context, d queue.Delivery) error {
 			time.Sleep(50 * time.Millisecond)
 			if d.ID == "deadly" {
 				os.Exit(7)
@@ -58,7 +58,7 @@ func app(name, work string) error {
 			return nil
 		}})
 	case "die":
-		err = s.Start(ctx, queue.Work{Handle: func(context.Context, queue.Delivery) error { os.Exit(7); return nil }})
+		err = s.Jobs.Start(ctx, queue.Work{Handle: func(context.Context, queue.Delivery) error { os.Exit(7); return nil }})
 	}
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func app(name, work string) error {
 			for n := 0; ; n++ {
 				id := fmt.Sprintf("%s.%d.%d", name, i, n)
 				for range 2 { // GitHub's own, and one delivered again
-					if _, err := s.Accept(ctx, delivery(id, 200+4000*(n%3))); err != nil {
+					if _, err := s.Deliveries.Accept(ctx, delivery(id, 200+4000*(n%3))); err != nil {
 						errs <- err
 						return
 					}
@@ -279,7 +279,7 @@ func TestBesideADeadlyDelivery(t *testing.T) {
 			}
 			reaches(t, s, id, want)
 		}
-		if err := s.Again(t.Context(), "deadly"); err != nil {
+		if err := s.Deliveries.Again(t.Context(), "deadly"); err != nil {
 			t.Fatal(err)
 		}
 		reaches(t, s, "deadly", queue.Done)

@@ -26,7 +26,7 @@ func TestSerializationKey(t *testing.T) {
 			accept(t, s, d)
 		}
 		ids := func(n int) string {
-			list, err := s.PendingWithKey(t.Context(), "5#1", "workflow_run", n)
+			list, err := s.Deliveries.PendingWithKey(t.Context(), "5#1", "workflow_run", n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,10 +42,10 @@ func TestSerializationKey(t *testing.T) {
 		if got := ids(9) + ", " + ids(1); got != "b a, b" {
 			t.Errorf("waiting are %s", got)
 		}
-		if oldest, err := s.Oldest(t.Context()); err != nil || !oldest.Equal(at.Add(-4*time.Second)) {
+		if oldest, err := s.Deliveries.Oldest(t.Context()); err != nil || !oldest.Equal(at.Add(-4*time.Second)) {
 			t.Errorf("%v %v", oldest, err)
 		}
-		if err := s.Finish(t.Context(), "a", "b", "none"); err != nil {
+		if err := s.Deliveries.Finish(t.Context(), "a", "b", "none"); err != nil {
 			t.Fatal(err)
 		}
 		if got := ids(9); got != "" {
@@ -65,7 +65,7 @@ func TestSerializationKey(t *testing.T) {
 				t.Errorf("%s was finished, and is worked on", got)
 			}
 		}
-		if oldest, err := s.Oldest(t.Context()); err != nil || !oldest.IsZero() {
+		if oldest, err := s.Deliveries.Oldest(t.Context()); err != nil || !oldest.IsZero() {
 			t.Errorf("%v %v", oldest, err)
 		}
 	})
@@ -89,10 +89,10 @@ func TestAdviceDeadLetter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if list, err := beside.List(t.Context(), queue.DeadLetter, 9); err != nil || len(list) != 1 {
+		if list, err := beside.Deliveries.List(t.Context(), queue.DeadLetter, 9); err != nil || len(list) != 1 {
 			t.Errorf("%v %v", list, err)
 		}
-		if err := beside.Again(t.Context(), "a"); err != nil {
+		if err := beside.Deliveries.Again(t.Context(), "a"); err != nil {
 			t.Error(err)
 		}
 		if err := beside.Close(); err != nil {
@@ -124,11 +124,11 @@ func TestEnqueue(t *testing.T) {
 	onEach(t, func(t *testing.T, p place) {
 		s := p.opened(t)
 		for range 2 {
-			if err := s.Enqueue(t.Context(), tick{1}, tick{2}); err != nil {
+			if err := s.Jobs.Enqueue(t.Context(), tick{1}, tick{2}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Enqueue(t.Context()); err != nil {
+		if err := s.Jobs.Enqueue(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if n := number(t, p.raw(t), "SELECT count(*) FROM river_job WHERE kind = 'tick'"); n != 2 {
@@ -144,7 +144,7 @@ func TestRepositories(t *testing.T) {
 		ctx := t.Context()
 		want := func(id int64, want queue.Repository) {
 			t.Helper()
-			if got, ok, err := s.Repository(ctx, id); err != nil || !ok || got != want {
+			if got, ok, err := s.Repositories.Get(ctx, id); err != nil || !ok || got != want {
 				t.Errorf("%+v %v %v, want %+v", got, ok, err, want)
 			}
 		}
@@ -154,30 +154,30 @@ func TestRepositories(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, ok, err := s.Repository(ctx, 5); ok || err != nil {
+		if _, ok, err := s.Repositories.Get(ctx, 5); ok || err != nil {
 			t.Error(ok, err)
 		}
 		for range 2 {
-			r, err := s.AddRepository(ctx, 5, 1, "octo/app")
+			r, err := s.Repositories.Add(ctx, 5, 1, "octo/app")
 			if err != nil || r != (queue.Repository{ID: 5, Installation: 1, Name: "octo/app", Ledger: "octo/app"}) {
 				t.Errorf("%+v %v", r, err)
 			}
 		}
-		check(s.MoveRepository(ctx, 5, 2, "acme/tool"))
-		check(s.ImportedRepository(ctx, 5))
+		check(s.Repositories.Move(ctx, 5, 2, "acme/tool"))
+		check(s.Repositories.Imported(ctx, 5))
 		want(5, queue.Repository{ID: 5, Installation: 2, Name: "acme/tool", Ledger: "octo/app", Imported: true})
-		if r, err := s.AddRepository(ctx, 6, 1, "octo/app"); err != nil || r.Ledger != "octo/app~6" {
+		if r, err := s.Repositories.Add(ctx, 6, 1, "octo/app"); err != nil || r.Ledger != "octo/app~6" {
 			t.Errorf("%+v %v", r, err)
 		}
-		check(s.LoseRepository(ctx, 6))
-		if live, err := s.Repositories(ctx); err != nil || len(live) != 1 || live[0].ID != 5 {
+		check(s.Repositories.Lose(ctx, 6))
+		if live, err := s.Repositories.List(ctx); err != nil || len(live) != 1 || live[0].ID != 5 {
 			t.Errorf("%+v %v", live, err)
 		}
-		check(s.LoseInstallation(ctx, 2))
-		if live, err := s.Repositories(ctx); err != nil || len(live) != 0 {
+		check(s.Repositories.LoseInstallation(ctx, 2))
+		if live, err := s.Repositories.List(ctx); err != nil || len(live) != 0 {
 			t.Errorf("%+v %v", live, err)
 		}
-		check(s.MoveRepository(ctx, 5, 3, "acme/tool")) // it came back
+		check(s.Repositories.Move(ctx, 5, 3, "acme/tool")) // it came back
 		want(5, queue.Repository{ID: 5, Installation: 3, Name: "acme/tool", Ledger: "octo/app", Imported: true})
 	})
 }
@@ -204,7 +204,7 @@ func TestHurry(t *testing.T) {
 			if n := len(tries); n != 1 {
 				t.Errorf("tried %d times before its installation is let go on", n)
 			}
-			if err := s.Hurry(t.Context(), installation); err != nil {
+			if err := s.Deliveries.Hurry(t.Context(), installation); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -91,7 +91,7 @@ func delivery(id string, size int) queue.Delivery {
 
 func accept(t *testing.T, s *queue.Store, d queue.Delivery) {
 	t.Helper()
-	if fresh, err := s.Accept(context.Background(), d); err != nil || !fresh {
+	if fresh, err := s.Deliveries.Accept(context.Background(), d); err != nil || !fresh {
 		t.Fatalf("Accept(%s) = %v, %v", d.ID, fresh, err)
 	}
 }
@@ -110,7 +110,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 func status(t *testing.T, s *queue.Store, id string) queue.Status {
 	t.Helper()
-	st, ok, err := s.Find(context.Background(), id)
+	st, ok, err := s.Deliveries.Find(context.Background(), id)
 	if err != nil || !ok {
 		t.Fatalf("Find(%s) = %v, %v", id, ok, err)
 	}
@@ -128,7 +128,7 @@ func TestAccept(t *testing.T) {
 	onEach(t, func(t *testing.T, p place) {
 		s := p.opened(t)
 		accept(t, s, delivery("a", 10))
-		if fresh, err := s.Accept(t.Context(), delivery("a", 99)); fresh || err != nil {
+		if fresh, err := s.Deliveries.Accept(t.Context(), delivery("a", 99)); fresh || err != nil {
 			t.Errorf("again: %v, %v", fresh, err)
 		}
 		accept(t, s, delivery("large", 1<<20))
@@ -145,20 +145,20 @@ func TestAccept(t *testing.T) {
 		if got != want {
 			t.Errorf("%+v\nwant %+v", got, want)
 		}
-		if _, ok, err := s.Find(t.Context(), "b"); ok || err != nil {
+		if _, ok, err := s.Deliveries.Find(t.Context(), "b"); ok || err != nil {
 			t.Errorf("Find of none: %v, %v", ok, err)
 		}
 		for name, d := range map[string]queue.Delivery{
 			"no id": delivery("", 1), "a long id": delivery(strings.Repeat("x", 256), 1), "NUL in it": delivery("a\x00b", 1),
 			"no UTF-8": {ID: "x", Event: "\xff"}, "a large payload": {ID: "x", Payload: make([]byte, queue.MaxPayload+1)},
 		} {
-			if _, err := s.Accept(t.Context(), d); !errors.Is(err, queue.ErrInvalid) {
+			if _, err := s.Deliveries.Accept(t.Context(), d); !errors.Is(err, queue.ErrInvalid) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.Accept(ctx, delivery("c", 1)); !errors.Is(err, context.Canceled) {
+		if _, err := s.Deliveries.Accept(ctx, delivery("c", 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("Accept: %v", err)
 		}
 	})
@@ -179,7 +179,7 @@ func TestAcceptAtOnce(t *testing.T) {
 		for c := range callers {
 			wg.Go(func() {
 				for i := range each {
-					ok, err := stores[c%len(stores)].Accept(context.Background(), delivery(fmt.Sprint((c*7+i*13)%ids), 100))
+					ok, err := stores[c%len(stores)].Deliveries.Accept(context.Background(), delivery(fmt.Sprint((c*7+i*13)%ids), 100))
 					if err != nil {
 						t.Error(err)
 					}
@@ -225,7 +225,7 @@ func TestOpen(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), delivery("b", 1)); !errors.Is(err, queue.ErrClosed) {
+		if _, err := s.Deliveries.Accept(t.Context(), delivery("b", 1)); !errors.Is(err, queue.ErrClosed) {
 			t.Errorf("Accept after Close: %v", err)
 		}
 		s = p.open(t)
@@ -271,7 +271,7 @@ func TestOpenAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if _, err = s.Accept(context.Background(), delivery(fmt.Sprint(i), 1)); err != nil {
+			if _, err = s.Deliveries.Accept(context.Background(), delivery(fmt.Sprint(i), 1)); err != nil {
 				t.Error(err)
 			}
 			if err := s.Close(); err != nil {

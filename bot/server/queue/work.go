@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,13 +9,14 @@ import (
 	mathrand "math/rand/v2"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
-	"github.com/switchback-ci/switchback/bot/advice"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/database"
 )
 
 // Work configures how deliveries are processed. Zero fields have defaults.
@@ -46,11 +46,11 @@ type Work struct {
 }
 
 const (
-	day      = 24 * time.Hour
-	patience = 3 * day          // of Later, from when the delivery was received
-	tending  = 15 * time.Second // between checks for jobs that killed processes left
-	grace    = 10 * time.Second // for recording the result of interrupted work
-	maxError = 4 << 10          // bytes of an error that is stored
+	day                 = 24 * time.Hour
+	patience            = 3 * day          // of Later, from when the delivery was received
+	maintenanceInterval = 15 * time.Second // between checks for jobs that killed processes left
+	grace               = 10 * time.Second // for recording the result of interrupted work
+	maxError            = 4 << 10          // bytes of an error that is stored
 
 	longestDelay = 10 * time.Minute // between attempts that GitHub or the network may allow at any time
 	suspicious   = 3                // crashes of a process during a delivery, after which it runs in isolation
@@ -94,116 +94,10 @@ func (w Work) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().UTC().Add(w.Backoff(job.Attempt))
 }
 
-// Start processes deliveries in the background until Stop or Close, also after ctx ends. Work that
-// a killed process had begun is begun again.
-func (s *Store) Start(ctx context.Context, w Work) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.client != nil {
-		return errors.New("the store is already started")
-	}
-	w = w.withDefaults()
-	if err := river.AddWorkerSafely(w.Workers, &worker{s: s, how: w, slots: semaphore.NewWeighted(everyone)}); err != nil {
-		return err
-	}
-	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
-	for _, name := range w.Aside {
-		queues[name] = river.QueueConfig{MaxWorkers: 1}
-	}
-	id := "switchback-" + rand.Text()
-	if err := s.jobs.present(ctx, id); err != nil {
-		return fmt.Errorf("the queue: %w", err)
-	}
-	if err := s.tend(ctx, w); err != nil {
-		s.jobs.leave()
-		return err
-	}
-	c, err := s.jobs.work(context.WithoutCancel(ctx), &river.Config{
-		ID: id, Logger: w.Log, RetryPolicy: w, Workers: w.Workers, PeriodicJobs: w.Periodic,
-		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(storable)},
-		Queues:     queues,
-		JobTimeout: w.Timeout, RescueStuckJobsAfter: w.Timeout + time.Minute,
-		FetchCooldown: 50 * time.Millisecond, FetchPollInterval: 250 * time.Millisecond,
-		CompletedJobRetentionPeriod: time.Hour, // the table of deliveries remembers
-	})
-	if err != nil {
-		s.jobs.leave()
-		return fmt.Errorf("the queue: %w", err)
-	}
-	stopped := make(chan struct{})
-	var tending sync.WaitGroup
-	tending.Go(func() { s.tendOn(w, stopped) })
-	s.client, s.untend = c, func() {
-		close(stopped)
-		tending.Wait()
-		s.jobs.leave()
-	}
-	return nil
-}
-
-// Stop takes up no more work and waits for what is under way. When ctx ends
-// first, that is cut off, recorded as it then stands, and begun again later.
-func (s *Store) Stop(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.client == nil {
-		return nil
-	}
-	err := s.client.Stop(ctx)
-	if ctx.Err() != nil {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		err = s.client.StopAndCancel(last)
-	}
-	s.untend()
-	s.client = nil
-	return err
-}
-
-// tendOn looks again and again after what killed processes left.
-func (s *Store) tendOn(w Work, stopped <-chan struct{}) {
-	t := time.NewTicker(tending)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-		case <-stopped:
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), tending)
-		if err := s.tend(ctx, w); err != nil {
-			w.Log.Error("queue maintenance failed", "error", err)
-		}
-		cancel()
-	}
-}
-
-// tend returns the jobs of killed processes to the queue, marks deliveries whose job River
-// discarded as dead letters, and prunes.
-func (s *Store) tend(ctx context.Context, w Work) error {
-	if err := s.jobs.revive(ctx); err != nil {
-		return fmt.Errorf("the queue: %w", err)
-	}
-	now := time.Now()
-	err := s.jobs.tx(ctx, func(t tx) error {
-		_, err := t.exec(ctx, `UPDATE delivery SET state = 'dead_letter', next_at = NULL, changed_at = $1,
-			error = CASE WHEN error = '' THEN 'the work on it was given up without a word of why' ELSE error END
-			WHERE state IN ('received', 'working', 'later', 'failed') AND id IN (
-				SELECT args ->> 'delivery' FROM river_job WHERE kind = 'delivery' AND state IN ('discarded', 'cancelled'))
-			AND NOT EXISTS (SELECT 1 FROM river_job WHERE kind = 'delivery' AND args ->> 'delivery' = delivery.id
-				AND state NOT IN ('discarded', 'cancelled', 'completed'))`, millis(now))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("deliveries: %w", err)
-	}
-	return s.Prune(ctx, now.Add(-w.KeepPayloads), now.Add(-w.KeepRows))
-}
-
 // worker is River's worker for deliveries.
 type worker struct {
 	river.WorkerDefaults[deliveryArgs]
-	s     *Store
+	db    *database.DB
 	how   Work
 	slots *semaphore.Weighted // one each, everyone for a delivery that runs in isolation
 }
@@ -279,7 +173,7 @@ type counts struct{ failures, delays int }
 // kills returns during how many attempts at a delivery the process crashed: an attempt without a
 // result, when the next one begins, is one.
 func (w *worker) kills(ctx context.Context, id string) (n int, err error) {
-	err = w.s.db.Read.QueryRowContext(ctx, "SELECT kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END FROM delivery WHERE id = $1", id).Scan(&n)
+	err = w.db.Read.QueryRowContext(ctx, "SELECT kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END FROM delivery WHERE id = $1", id).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -314,7 +208,7 @@ func (w *worker) begin(ctx context.Context, id string) (d Delivery, n counts, ok
 	var received int64
 	var encoding string
 	d.ID = id
-	err = w.s.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1,
+	err = w.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1,
 		kills = kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END, next_at = NULL, changed_at = $2
 		WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')
 		RETURNING hook, installation, event, action, received_at, payload, encoding, serialization_key, failures, delays`, id, millis(time.Now())).
@@ -358,7 +252,7 @@ func (w *worker) record(ctx context.Context, id string, state State, cause error
 	if late := (*delayed)(nil); errors.As(cause, &late) {
 		put = 1
 	}
-	_, err := w.s.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
+	_, err := w.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
 		WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')`, id, string(state), text, at, millis(time.Now()), failed, put)
 	if err != nil {
 		return fmt.Errorf("recording the state of the delivery: %w", err)

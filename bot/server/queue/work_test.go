@@ -27,7 +27,7 @@ func quickly(handle func(context.Context, queue.Delivery) error) queue.Work {
 func start(t *testing.T, s *queue.Store, w queue.Work) {
 	t.Helper()
 	w.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	if err := s.Start(context.Background(), w); err != nil {
+	if err := s.Jobs.Start(context.Background(), w); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -84,7 +84,7 @@ func TestWork(t *testing.T) {
 			accept(t, s, delivery(id, 10))
 		}
 		start(t, s, w)
-		if err := s.Start(t.Context(), w); err == nil {
+		if err := s.Jobs.Start(t.Context(), w); err == nil {
 			t.Error("Start twice")
 		}
 		accept(t, s, delivery("large, later", 100_000)) // to one that works
@@ -105,19 +105,19 @@ func TestWork(t *testing.T) {
 				t.Errorf("%s: next at %v", id, st.NextAt)
 			}
 		}
-		counts, err := s.Counts(t.Context())
+		counts, err := s.Deliveries.Counts(t.Context())
 		if err != nil || counts[queue.Done] != 4 || counts[queue.DeadLetter] != 2 || counts[queue.Gone] != 1 || counts[queue.Waiting] != 1 {
 			t.Errorf("Counts = %v, %v", counts, err)
 		}
-		list, err := s.List(t.Context(), queue.DeadLetter, 9)
+		list, err := s.Deliveries.List(t.Context(), queue.DeadLetter, 9)
 		if err != nil || len(list) != 2 || !slices.ContainsFunc(list, func(st queue.Status) bool { return st.ID == "fails" }) {
 			t.Errorf("List = %+v, %v", list, err)
 		}
-		if list, err = s.List(t.Context(), queue.Done, 3); err != nil || len(list) != 3 || list[2].ChangedAt.After(list[0].ChangedAt) {
+		if list, err = s.Deliveries.List(t.Context(), queue.Done, 3); err != nil || len(list) != 3 || list[2].ChangedAt.After(list[0].ChangedAt) {
 			t.Errorf("List = %+v, %v", list, err)
 		}
 		t.Run("what was given up begins again", func(t *testing.T) {
-			if err := s.Again(t.Context(), "gone"); err != nil {
+			if err := s.Deliveries.Again(t.Context(), "gone"); err != nil {
 				t.Fatal(err)
 			}
 			mu.Lock()
@@ -127,11 +127,11 @@ func TestWork(t *testing.T) {
 				t.Errorf("%+v", st)
 			}
 			for _, id := range []string{"plain", "much later", "none"} {
-				if err := s.Again(t.Context(), id); !errors.Is(err, queue.ErrNotAgain) {
+				if err := s.Deliveries.Again(t.Context(), id); !errors.Is(err, queue.ErrNotAgain) {
 					t.Errorf("Again(%s) = %v", id, err)
 				}
 			}
-			if err := s.Again(t.Context(), "fails"); err != nil {
+			if err := s.Deliveries.Again(t.Context(), "fails"); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "it was tried as often again", func() bool { return status(t, s, "fails").Attempts == 2*queue.Attempts })
@@ -139,7 +139,7 @@ func TestWork(t *testing.T) {
 		})
 		t.Run("what is done is forgotten in time, and nothing else", func(t *testing.T) {
 			later := time.Now().Add(time.Hour)
-			if err := s.Prune(t.Context(), later, at); err != nil {
+			if err := s.Deliveries.Prune(t.Context(), later, at); err != nil {
 				t.Fatal(err)
 			}
 			for id, kept := range map[string]bool{"plain": false, "gone": false, "fails": true, "much later": true} {
@@ -147,13 +147,13 @@ func TestWork(t *testing.T) {
 					t.Errorf("the payload of %s: %v", id, st.HasPayload)
 				}
 			}
-			if fresh, err := s.Accept(t.Context(), delivery("plain", 10)); fresh || err != nil {
+			if fresh, err := s.Deliveries.Accept(t.Context(), delivery("plain", 10)); fresh || err != nil {
 				t.Errorf("a pruned one again: %v, %v", fresh, err)
 			}
-			if err := s.Prune(t.Context(), later, later); err != nil {
+			if err := s.Deliveries.Prune(t.Context(), later, later); err != nil {
 				t.Fatal(err)
 			}
-			if _, ok, err := s.Find(t.Context(), "plain"); ok || err != nil {
+			if _, ok, err := s.Deliveries.Find(t.Context(), "plain"); ok || err != nil {
 				t.Errorf("it is still known: %v, %v", ok, err)
 			}
 			status(t, s, "fails")
@@ -183,7 +183,7 @@ func TestStop(t *testing.T) {
 		start(t, s, w)
 		<-begun
 		stopped := make(chan error)
-		go func() { stopped <- s.Stop(context.Background()) }()
+		go func() { stopped <- s.Jobs.Stop(context.Background()) }()
 		goOn <- struct{}{}
 		if err := <-stopped; err != nil || ended.Load() != 1 || status(t, s, "a").State != queue.Done {
 			t.Errorf("Stop: %v, %d ended, %+v", err, ended.Load(), status(t, s, "a"))
@@ -196,7 +196,7 @@ func TestStop(t *testing.T) {
 		}
 		now, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := s.Stop(now); err != nil {
+		if err := s.Jobs.Stop(now); err != nil {
 			t.Error(err)
 		}
 		if st := status(t, s, "b"); st.State != queue.Waiting || !strings.Contains(st.Error, "canceled") {
@@ -231,10 +231,10 @@ func TestFurtherWorkers(t *testing.T) {
 			func() (river.JobArgs, *river.InsertOpts) { return noteArgs{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})}
 		start(t, s, w)
 		eventually(t, "the periodic job runs, and again after an error", func() bool { return ran.Load() > 1 })
-		if err := s.Stop(t.Context()); err != nil {
+		if err := s.Jobs.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Start(t.Context(), w); err == nil {
+		if err := s.Jobs.Start(t.Context(), w); err == nil {
 			t.Error("the same workers twice")
 		}
 	})
@@ -252,11 +252,11 @@ func TestGivenUpByRiver(t *testing.T) {
 			t.Fatal(err)
 		}
 		start(t, s, quickly(func(context.Context, queue.Delivery) error { return nil }))
-		if st := reaches(t, s, "a", queue.DeadLetter); !strings.Contains(st.Error, "given up") {
+		if st := reaches(t, s, "a", queue.DeadLetter); !strings.Contains(st.Error, "River discarded") {
 			t.Errorf("%+v", st)
 		}
 		reaches(t, s, "b", queue.Done)
-		if err := s.Again(t.Context(), "a"); err != nil {
+		if err := s.Deliveries.Again(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
 		reaches(t, s, "a", queue.Done)

@@ -3,6 +3,7 @@ package recovery
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -11,23 +12,38 @@ import (
 
 const deliveriesMark = "deliveries"
 
-// missing is a delivery that was not taken in, by its attempts.
+// missing is a delivery with all its attempts.
 type missing struct {
 	github.HookDelivery           // the newest attempt
-	first               time.Time // when it was tried first
+	first               time.Time // time of the first attempt
 	attempts            int
-	again               time.Time // when GitHub last tried it because it was asked to
+	again               time.Time // time of the last redelivery
 	taken               bool      // an attempt was answered with success
 }
 
-// Deliveries asks GitHub again for the App's deliveries that something is to be
-// done about and that were not taken in, the oldest first: those that no server
-// answered with success, which it also does to what it has no use for, and that
-// are not stored. It looks back to
-// where all was well the last time, or as far as GitHub keeps them. A delivery
-// that fails again is asked for less and less often.
-func (r *Recovery) Deliveries(ctx context.Context) (Found, error) {
-	good, err := r.mark(ctx, deliveriesMark)
+// redelivery asks GitHub to redeliver what no server took.
+type redelivery struct {
+	app      *github.Client
+	wanted   func(event, action string) bool
+	inbox    Inbox
+	marks    times
+	interval time.Duration // between two requests for a delivery
+	now      func() time.Time
+	log      *slog.Logger
+
+	asked map[string]time.Time // GUID → time of the last request
+	walk  walk
+}
+
+// walk is a walk through the list of deliveries, from the newest to the oldest.
+type walk struct {
+	cursor string    // where it continues; "" at the start of the list
+	newest time.Time // delivery of the list
+	lost   time.Time // the oldest missing delivery so far
+}
+
+func (r *redelivery) run(ctx context.Context) (Found, error) {
+	good, err := r.marks.get(ctx, deliveriesMark)
 	if err != nil {
 		return Found{}, err
 	}
@@ -50,17 +66,17 @@ func (r *Recovery) Deliveries(ctx context.Context) (Found, error) {
 	if at.Before(good) {
 		at = good
 	}
-	return Found{Asked: n}, r.setMark(ctx, deliveriesMark, good, at)
+	return Found{Asked: n}, r.marks.set(ctx, deliveriesMark, good, at)
 }
 
-// lost lists the deliveries since a time that were not taken in. It is not done
-// if there are too many for one look, and goes on where it was the next time.
-func (r *Recovery) lost(ctx context.Context, since time.Time) (out []missing, done bool, err error) {
+// lost lists the missing deliveries since a time. done is false if the list is too long for one
+// search; the next call continues it.
+func (r *redelivery) lost(ctx context.Context, since time.Time) (out []missing, done bool, err error) {
 	found := map[string]*missing{}
 	for range mostPages {
-		list, next, err := r.App.Apps.ListDeliveries(ctx, r.walk.cursor)
+		list, next, err := r.app.Apps.ListDeliveries(ctx, r.walk.cursor)
 		if err != nil {
-			r.walk = walk{} // the cursor may be none any more
+			r.walk = walk{} // the cursor may no longer be valid
 			return nil, false, err
 		}
 		if r.walk.cursor == "" {
@@ -74,7 +90,7 @@ func (r *Recovery) lost(ctx context.Context, since time.Time) (out []missing, do
 				next = ""
 				break
 			}
-			if r.Wanted(d.Event, d.Action) {
+			if r.wanted(d.Event, d.Action) {
 				found[d.GUID] = found[d.GUID].with(d)
 			}
 		}
@@ -91,7 +107,7 @@ func (r *Recovery) lost(ctx context.Context, since time.Time) (out []missing, do
 		}
 		ids = append(ids, id)
 	}
-	stored, err := r.Inbox.Stored(ctx, ids)
+	stored, err := r.inbox.Stored(ctx, ids)
 	if err != nil {
 		return nil, false, err
 	}
@@ -107,7 +123,7 @@ func (r *Recovery) lost(ctx context.Context, since time.Time) (out []missing, do
 	return out, done, nil
 }
 
-// with adds an attempt; they come newest first.
+// with adds an attempt. Attempts come newest first.
 func (m *missing) with(d github.HookDelivery) *missing {
 	if m == nil {
 		m = &missing{HookDelivery: d}
@@ -121,12 +137,9 @@ func (m *missing) with(d github.HookDelivery) *missing {
 	return m
 }
 
-// askAgain asks for each of lost that was not asked for lately.
-func (r *Recovery) askAgain(ctx context.Context, lost []missing) (n int, err error) {
+// askAgain asks for each of lost, unless the last request was too recent.
+func (r *redelivery) askAgain(ctx context.Context, lost []missing) (n int, err error) {
 	now := r.now()
-	if r.asked == nil {
-		r.asked = map[string]time.Time{}
-	}
 	for id, at := range r.asked {
 		if now.Sub(at) > kept {
 			delete(r.asked, id)
@@ -137,24 +150,24 @@ func (r *Recovery) askAgain(ctx context.Context, lost []missing) (n int, err err
 		if m.again.After(last) {
 			last = m.again
 		}
-		wait := cmp.Or(r.Interval, DefaultInterval) << min(max(0, m.attempts-2), 6)
+		wait := r.interval << min(max(0, m.attempts-2), 6)
 		if !last.IsZero() && now.Sub(last) < wait {
 			continue
 		}
 		if n == mostAsked {
-			r.log().Warn("more deliveries were lost than are asked for at once", "lost", len(lost), "asked", n)
+			r.log.Warn("more deliveries are missing than one search requests", "lost", len(lost), "asked", n)
 			return n, nil
 		}
-		err := r.App.Apps.Redeliver(ctx, m.ID)
+		err := r.app.Apps.Redeliver(ctx, m.ID)
 		if stop(err) {
 			return n, err
 		}
 		r.asked[m.GUID] = now
 		if err != nil {
-			r.log().Warn("GitHub does not deliver again", "delivery", m.GUID, "event", m.Event, "error", err) // it is too old by now
+			r.log.Warn("GitHub does not redeliver", "delivery", m.GUID, "event", m.Event, "error", err) // it is too old by now
 			continue
 		}
-		r.log().Info("asked for a delivery again", "delivery", m.GUID, "event", m.Event, "action", m.Action, "attempts", m.attempts)
+		r.log.Info("asked for a redelivery", "delivery", m.GUID, "event", m.Event, "action", m.Action, "attempts", m.attempts)
 		n++
 	}
 	return n, nil

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/database"
 )
@@ -13,10 +14,10 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Line is the migrations of the table that Table keeps its marks in.
+// Line returns the migrations of the table in which Table stores marks.
 func Line() database.Line { return database.Embedded("recovery", migrations) }
 
-// Table keeps marks in a database that Line was brought to.
+// Table stores marks in a database that is migrated by Line.
 type Table struct{ DB *database.DB }
 
 var _ Marks = Table{}
@@ -39,4 +40,28 @@ func (t Table) SetMark(ctx context.Context, name, value string) error {
 		}
 		return nil
 	})
+}
+
+// times are marks that hold times.
+type times struct{ marks Marks }
+
+// get returns the time of a mark, zero if it was never set.
+func (t times) get(ctx context.Context, name string) (time.Time, error) {
+	s, err := t.marks.Mark(ctx, name)
+	if err != nil || s == "" {
+		return time.Time{}, err
+	}
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the mark %s is %q: %w", name, s, err)
+	}
+	return at, nil
+}
+
+// set stores the time of a mark whose stored time is old.
+func (t times) set(ctx context.Context, name string, old, at time.Time) error {
+	if at.Equal(old) {
+		return nil
+	}
+	return t.marks.SetMark(ctx, name, at.UTC().Format(time.RFC3339Nano))
 }

@@ -29,22 +29,22 @@ func TestMarks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := &Recovery{Marks: Table{db}}
-			if at, err := r.mark(t.Context(), "runs/1"); err != nil || !at.IsZero() {
+			r := times{Table{db}}
+			if at, err := r.get(t.Context(), "runs/1"); err != nil || !at.IsZero() {
 				t.Errorf("%v %v", at, err)
 			}
 			for _, want := range []time.Time{time.Unix(1700000000, 5000), time.Unix(1700000001, 0)} {
-				if err := r.setMark(t.Context(), "runs/1", time.Time{}, want); err != nil {
+				if err := r.set(t.Context(), "runs/1", time.Time{}, want); err != nil {
 					t.Fatal(err)
 				}
-				if at, err := r.mark(t.Context(), "runs/1"); err != nil || !at.Equal(want) {
+				if at, err := r.get(t.Context(), "runs/1"); err != nil || !at.Equal(want) {
 					t.Errorf("%v %v, want %v", at, err, want)
 				}
 			}
 			if err := (Table{db}).SetMark(t.Context(), "broken", "yesterday"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.mark(t.Context(), "broken"); err == nil {
+			if _, err := r.get(t.Context(), "broken"); err == nil {
 				t.Error("a mark that is no time is taken for one")
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -17,29 +18,36 @@ import (
 	"github.com/switchback-ci/switchback/routing/answers"
 )
 
-// Scan looks into the repositories of all installations for runs that ended and
-// commands that were given since the last look, and that nobody told of. The
-// first look into a repository finds nothing: what was before the App came is
-// not its affair. Where nothing happened it costs two requests a repository,
-// which a Client with a cache does for free. What goes wrong in one
-// repository does not keep the others from being looked into; an installation
-// that can be asked nothing just now is left for the next look.
-func (r *Recovery) Scan(ctx context.Context) (Found, error) {
-	all, failed := r.repositories(ctx)
+// scanner searches repositories for events that no delivery announced.
+type scanner struct {
+	app          *github.Client
+	installation func(id int64) (*github.Client, error)
+	ledger       func(ctx context.Context, r Repository) (ledger.Ledger, error)
+	inbox        Inbox
+	marks        times
+	grace        time.Duration
+	now          func() time.Time
+	log          *slog.Logger
+
+	next int // the repository to begin with
+}
+
+func (s *scanner) run(ctx context.Context) (Found, error) {
+	all, failed := s.repositories(ctx)
 	var f Found
 	looked := 0
 	refused := map[int64]int{}
 	for range all {
-		repo := all[r.turn%len(all)]
-		r.turn = (r.turn + 1) % len(all)
+		repo := all[s.next%len(all)]
+		s.next = (s.next + 1) % len(all)
 		if refused[repo.Installation] >= mostRefused {
 			continue
 		}
-		g, ours, err := r.scan(ctx, repo)
+		g, ours, err := s.scan(ctx, repo)
 		f.Runs, f.Commands = f.Runs+g.Runs, f.Commands+g.Commands
 		what := advice.Of(err)
 		if what.Kind == advice.Gone {
-			r.log().Info("cannot be looked into", "repository", repo.Repo, "error", err) // a moment ago it was there
+			s.log.Info("the repository cannot be scanned", "repository", repo.Repo, "error", err) // it was listed a moment ago
 			continue
 		}
 		failed = errors.Join(failed, err)
@@ -59,14 +67,14 @@ func (r *Recovery) Scan(ctx context.Context) (Found, error) {
 	return f, failed
 }
 
-func (r *Recovery) repositories(ctx context.Context) (all []Repository, failed error) {
-	ids, err := r.App.Apps.ListInstallations(ctx)
+func (s *scanner) repositories(ctx context.Context) (all []Repository, failed error) {
+	ids, err := s.app.Apps.ListInstallations(ctx)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		h, err := r.Installation(id)
+		h, err := s.installation(id)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -86,36 +94,35 @@ func (r *Recovery) repositories(ctx context.Context) (all []Repository, failed e
 	return all, failed
 }
 
-// scan looks into a repository, if the App does anything there.
-func (r *Recovery) scan(ctx context.Context, repo Repository) (f Found, ours bool, err error) {
-	led, err := r.Ledger(ctx, repo)
+// scan searches one repository. ours is false if the App does not act there.
+func (s *scanner) scan(ctx context.Context, repo Repository) (f Found, ours bool, err error) {
+	led, err := s.ledger(ctx, repo)
 	if err != nil || led == nil {
 		return f, false, err
 	}
-	h, err := r.Installation(repo.Installation)
+	h, err := s.installation(repo.Installation)
 	if err != nil {
 		return f, true, err
 	}
-	if f.Runs, err = r.runs(ctx, h, repo, led); err == nil {
-		f.Commands, err = r.commands(ctx, h, repo)
+	if f.Runs, err = s.runs(ctx, h, repo, led); err == nil {
+		f.Commands, err = s.commands(ctx, h, repo)
 	}
 	if err != nil {
-		err = fmt.Errorf("look into %s: %w", repo.Repo, err)
+		err = fmt.Errorf("scan %s: %w", repo.Repo, err)
 	}
 	return f, true, err
 }
 
-// runs takes in the newest runs that ended since the last look and that the
-// ledger does not know.
-func (r *Recovery) runs(ctx context.Context, h *github.Client, repo Repository, led ledger.Ledger) (int, error) {
+// runs accepts the newest runs that completed since the last scan and are not in the ledger.
+func (s *scanner) runs(ctx context.Context, h *github.Client, repo Repository, led ledger.Ledger) (int, error) {
 	name := fmt.Sprintf("runs/%d", repo.ID)
-	mark, err := r.mark(ctx, name)
+	mark, err := s.marks.get(ctx, name)
 	if err != nil {
 		return 0, err
 	}
-	until := r.now().Add(-r.grace())
+	until := s.now().Add(-s.grace)
 	if mark.IsZero() {
-		return 0, r.setMark(ctx, name, mark, until)
+		return 0, s.marks.set(ctx, name, mark, until)
 	}
 	var found []github.FinishedRun
 	seen := map[string]bool{}
@@ -127,13 +134,13 @@ func (r *Recovery) runs(ctx context.Context, h *github.Client, repo Repository, 
 		}
 		for _, run := range list {
 			if run.Updated.Before(mark) || run.Updated.After(until) {
-				continue // one that ended just now may be on its way
+				continue // its delivery may still arrive
 			}
 			if run.Updated.After(next) {
 				next = run.Updated
 			}
 			if line := fmt.Sprintf("%d %s %s:%s", run.Workflow, run.Event, run.HeadRepo, run.HeadBranch); !seen[line] {
-				seen[line] = true // the newest comes first: older ones are out of date
+				seen[line] = true // the newest comes first, and older ones are stale
 				found = append(found, run)
 			}
 		}
@@ -143,14 +150,14 @@ func (r *Recovery) runs(ctx context.Context, h *github.Client, repo Repository, 
 		page = following
 	}
 	slices.SortStableFunc(found, func(a, b github.FinishedRun) int { return a.Updated.Compare(b.Updated) })
-	n, err := r.takeRuns(ctx, h, repo, led, found)
+	n, err := s.takeRuns(ctx, h, repo, led, found)
 	if err != nil {
 		return n, err
 	}
-	return n, r.setMark(ctx, name, mark, next)
+	return n, s.marks.set(ctx, name, mark, next)
 }
 
-func (r *Recovery) takeRuns(ctx context.Context, h *github.Client, repo Repository, led ledger.Ledger, found []github.FinishedRun) (n int, err error) {
+func (s *scanner) takeRuns(ctx context.Context, h *github.Client, repo Repository, led ledger.Ledger, found []github.FinishedRun) (n int, err error) {
 	if len(found) == 0 {
 		return 0, nil
 	}
@@ -171,20 +178,20 @@ func (r *Recovery) takeRuns(ctx context.Context, h *github.Client, repo Reposito
 			continue
 		}
 		id := fmt.Sprintf("run-%d-%d-%d", repo.ID, run.ID, run.Attempt)
-		fresh, err := r.accept(ctx, repo, "workflow_run", id, map[string]any{"action": "completed", "workflow_run": run.JSON, "sender": part(run.JSON, "triggering_actor")})
+		fresh, err := s.accept(ctx, repo, "workflow_run", id, map[string]any{"action": "completed", "workflow_run": run.JSON, "sender": part(run.JSON, "triggering_actor")})
 		if err != nil {
 			return n, err
 		}
 		if fresh {
 			n++
-			r.log().Info("found a run that nobody told of", "repository", repo.Repo, "run", run.ID, "attempt", run.Attempt, "case", key)
+			s.log.Info("found a run without a delivery", "repository", repo.Repo, "run", run.ID, "attempt", run.Attempt, "case", key)
 		}
 	}
 	return n, nil
 }
 
-// subject returns the key of the case that a run is of: an open pull request
-// with the run's head, or the branch of a run that is of no pull request.
+// subject returns the key of the case of a run: an open pull request with the run's head, or the
+// branch of a run that belongs to no pull request.
 func subject(r github.Repo, run github.FinishedRun, pulls []github.PullRequest) (key string, ok bool) {
 	for _, p := range pulls {
 		if p.HeadSHA == run.HeadSHA && p.HeadRepo == run.HeadRepo {
@@ -193,14 +200,14 @@ func subject(r github.Repo, run github.FinishedRun, pulls []github.PullRequest) 
 	}
 	switch {
 	case run.Event == "pull_request" || run.Event == "pull_request_target" || run.HeadRepo != r.String() || run.HeadBranch == "":
-		return "", false // it is closed, or has moved on
+		return "", false // the pull request is closed or has a newer head
 	case slices.ContainsFunc(pulls, func(p github.PullRequest) bool { return p.HeadRef == run.HeadBranch && p.HeadRepo == run.HeadRepo }):
 		return "", false
 	}
 	return effect.Subject{Branch: run.HeadBranch}.Key(r), true
 }
 
-// analyzed reports whether a case knows a run, or a later attempt of it.
+// analyzed reports whether a case holds a run, or a later attempt of it.
 func analyzed(ctx context.Context, led ledger.Ledger, key string, r github.Repo, run github.FinishedRun) (bool, error) {
 	events, _, err := led.Load(ctx, key)
 	if err != nil || len(events) == 0 {
@@ -219,16 +226,16 @@ func analyzed(ctx context.Context, led ledger.Ledger, key string, r github.Repo,
 	return false, nil
 }
 
-// commands takes in the comments since the last look that hold commands.
-func (r *Recovery) commands(ctx context.Context, h *github.Client, repo Repository) (n int, err error) {
+// commands accepts the comments since the last scan that hold commands.
+func (s *scanner) commands(ctx context.Context, h *github.Client, repo Repository) (n int, err error) {
 	name := fmt.Sprintf("comments/%d", repo.ID)
-	mark, err := r.mark(ctx, name)
+	mark, err := s.marks.get(ctx, name)
 	if err != nil {
 		return 0, err
 	}
-	until := r.now().Add(-r.grace())
+	until := s.now().Add(-s.grace)
 	if mark.IsZero() {
-		return 0, r.setMark(ctx, name, mark, until)
+		return 0, s.marks.set(ctx, name, mark, until)
 	}
 	next := mark
 	for page := 1; page > 0 && page <= mostNotePages; {
@@ -239,9 +246,9 @@ func (r *Recovery) commands(ctx context.Context, h *github.Client, repo Reposito
 		for _, c := range list {
 			if c.Updated.After(until) {
 				following = 0
-				break // the rest was changed later still
+				break // the others are newer
 			}
-			fresh, err := r.takeComment(ctx, h, repo, c, mark)
+			fresh, err := s.takeComment(ctx, h, repo, c, mark)
 			if err != nil {
 				return n, err
 			}
@@ -254,15 +261,15 @@ func (r *Recovery) commands(ctx context.Context, h *github.Client, repo Reposito
 		}
 		page = following
 	}
-	return n, r.setMark(ctx, name, mark, next)
+	return n, s.marks.set(ctx, name, mark, next)
 }
 
-func (r *Recovery) takeComment(ctx context.Context, h *github.Client, repo Repository, c github.PostedComment, mark time.Time) (fresh bool, err error) {
+func (s *scanner) takeComment(ctx context.Context, h *github.Client, repo Repository, c github.PostedComment, mark time.Time) (fresh bool, err error) {
 	if c.ByBot || c.Created.Before(mark.Truncate(time.Second)) || len(answers.Commands(c.Body)) == 0 {
 		return false, nil
 	}
 	id := fmt.Sprintf("comment-%d-%d", repo.ID, c.ID)
-	if stored, err := r.Inbox.Stored(ctx, []string{id}); err != nil || stored[id] {
+	if stored, err := s.inbox.Stored(ctx, []string{id}); err != nil || stored[id] {
 		return false, err
 	}
 	issue, err := h.Issues.GetJSON(ctx, repo.Repo, c.Issue)
@@ -272,15 +279,15 @@ func (r *Recovery) takeComment(ctx context.Context, h *github.Client, repo Repos
 	if err != nil {
 		return false, err
 	}
-	fresh, err = r.accept(ctx, repo, "issue_comment", id, map[string]any{"action": "created", "issue": issue, "comment": c.JSON, "sender": c.Author})
+	fresh, err = s.accept(ctx, repo, "issue_comment", id, map[string]any{"action": "created", "issue": issue, "comment": c.JSON, "sender": c.Author})
 	if fresh {
-		r.log().Info("found a command that nobody told of", "repository", repo.Repo, "issue", c.Issue, "comment", c.ID)
+		s.log.Info("found a command without a delivery", "repository", repo.Repo, "issue", c.Issue, "comment", c.ID)
 	}
 	return fresh, err
 }
 
-// accept takes in a delivery of what was found, unless it was before.
-func (r *Recovery) accept(ctx context.Context, repo Repository, event, id string, payload map[string]any) (fresh bool, err error) {
+// accept stores an event that was found as a delivery. fresh is false if it was stored before.
+func (s *scanner) accept(ctx context.Context, repo Repository, event, id string, payload map[string]any) (fresh bool, err error) {
 	payload["installation"] = map[string]any{"id": repo.Installation}
 	payload["repository"] = map[string]any{"id": repo.ID, "name": repo.Repo.Name, "full_name": repo.Repo.String(),
 		"owner": map[string]any{"login": repo.Repo.Owner}, "default_branch": repo.DefaultBranch}
@@ -288,10 +295,10 @@ func (r *Recovery) accept(ctx context.Context, repo Repository, event, id string
 	if err != nil {
 		return false, err
 	}
-	return r.Inbox.Accept(ctx, event, id, data)
+	return s.inbox.Accept(ctx, event, id, data)
 }
 
-// part returns a value of a JSON object, null if it has none.
+// part returns a value of a JSON object, null if the object has none.
 func part(doc json.RawMessage, name string) json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(doc, &m) != nil || m[name] == nil {

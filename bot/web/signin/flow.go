@@ -13,18 +13,18 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// pending is a sign-in that has begun. The browser keeps it, sealed.
+// pending is a sign-in that has begun. The browser stores it encrypted.
 type pending struct {
-	State    string    `json:"state"`    // comes back from GitHub
-	Verifier string    `json:"verifier"` // that this server began it (PKCE)
-	Return   string    `json:"return"`   // where they wanted to be
+	State    string    `json:"state"`    // returned by GitHub
+	Verifier string    `json:"verifier"` // proves that this server began it (PKCE)
+	Return   string    `json:"return"`   // the requested page
 	Until    time.Time `json:"until"`
 }
 
-// atGitHub is how long somebody may stay at GitHub.
+// atGitHub is how long a sign-in may take at GitHub.
 const atGitHub = 15 * time.Minute
 
-// Serve implements dash.Gate.
+// Serve implements web.Gate.
 func (g *Gate) Serve(w http.ResponseWriter, r *http.Request) bool {
 	var only string
 	var h http.HandlerFunc
@@ -37,7 +37,7 @@ func (g *Gate) Serve(w http.ResponseWriter, r *http.Request) bool {
 		only, h = http.MethodPost, g.out
 	case signedOut:
 		only, h = http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
-			g.say(w, http.StatusOK, notice{Title: "Signed out", Text: "You are signed out here. At GitHub you are still signed in."})
+			say(w, http.StatusOK, notice{Title: "Signed out", Text: "You are signed out here. At GitHub you are still signed in."})
 		}
 	default:
 		return false
@@ -51,8 +51,8 @@ func (g *Gate) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// SignIn implements dash.Gate. A page is taken to GitHub and back; what a page loads
-// is told to load the page.
+// SignIn implements web.Gate. The request for a page is redirected to GitHub; the response to a
+// request by a page makes it load again.
 func (g *Gate) SignIn(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("HX-Request") != "":
@@ -65,7 +65,7 @@ func (g *Gate) SignIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin sends somebody to GitHub.
+// begin redirects to GitHub.
 func (g *Gate) begin(w http.ResponseWriter, r *http.Request) {
 	p := pending{State: random(), Verifier: oauth2.GenerateVerifier(), Return: local(r.URL.Query().Get("return")), Until: g.o.Now().Add(atGitHub)}
 	sealed, err := closeWith(g.seal.pending, p, pendingCookie)
@@ -73,61 +73,60 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request) {
 		g.broken(w, "a sign-in cannot begin", err)
 		return
 	}
-	g.setCookie(w, pendingCookie, sealed, atGitHub)
-	http.Redirect(w, r, g.oauth.AuthCodeURL(p.State, oauth2.S256ChallengeOption(p.Verifier)), http.StatusSeeOther)
+	g.cookies.set(w, pendingCookie, sealed, atGitHub)
+	http.Redirect(w, r, g.provider.authorizeURL(p.State, p.Verifier), http.StatusSeeOther)
 }
 
-// back takes whom GitHub sends back.
+// back handles the redirect from GitHub.
 func (g *Gate) back(w http.ResponseWriter, r *http.Request) {
-	sealed, _ := g.cookie(r, pendingCookie)
+	sealed, _ := g.cookies.get(r, pendingCookie)
 	var p pending
 	q := r.URL.Query()
 	if openWith(g.seal.pending, sealed, pendingCookie, &p) != nil || g.o.Now().After(p.Until) || !equal(q.Get("state"), p.State) {
-		g.say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true,
+		say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true,
 			Text: "This sign-in was not begun in this browser, or too long ago. Begin it again."})
 		return
 	}
-	g.setCookie(w, pendingCookie, "", -1)
+	g.cookies.set(w, pendingCookie, "", -1)
 	if q.Get("error") != "" || q.Get("code") == "" {
-		g.say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true, Text: "GitHub did not let you sign in, or you did not want to."})
+		say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true, Text: "GitHub did not let you sign in, or you did not want to."})
 		return
 	}
 	select {
-	case g.ending <- struct{}{}:
-		defer func() { <-g.ending }()
+	case g.exchanging <- struct{}{}:
+		defer func() { <-g.exchanging }()
 	default:
 		w.Header().Set("Retry-After", "5")
-		g.say(w, http.StatusServiceUnavailable, notice{Title: "Not signed in", Again: true, Text: "Many sign in just now. Begin again in a few seconds."})
+		say(w, http.StatusServiceUnavailable, notice{Title: "Not signed in", Again: true, Text: "Many sign in just now. Begin again in a few seconds."})
 		return
 	}
 	secret, s, err := g.enter(r, q.Get("code"), p.Verifier)
 	switch {
 	case errors.Is(err, errEnded):
-		g.o.Log.Warn("somebody could not sign in", "err", err)
-		g.say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true, Text: "GitHub does not know this sign-in, or it was used already. Begin it again."})
+		g.o.Log.Warn("a sign-in failed", "err", err)
+		say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true, Text: "GitHub does not know this sign-in, or it was used already. Begin it again."})
 		return
 	case err != nil:
-		g.broken(w, "somebody could not sign in", err)
+		g.broken(w, "a sign-in failed", err)
 		return
 	}
 	g.o.Log.Info("signed in", "login", s.login)
-	g.setCookie(w, sessionCookie, secret, absolute)
+	g.cookies.set(w, sessionCookie, secret, absolute)
 	http.Redirect(w, r, p.Return, http.StatusSeeOther)
 }
 
-// enter makes a session of GitHub's code, and ends the one that the browser had.
+// enter exchanges GitHub's code for a session, and ends the session that the browser had.
 func (g *Gate) enter(r *http.Request, code, verifier string) (secret string, s session, err error) {
 	ctx := r.Context()
-	t, err := g.oauth.Exchange(g.client(ctx), code, oauth2.VerifierOption(verifier))
-	if err != nil {
-		return "", s, exchangeError(err)
-	}
-	k := tokenOf(t)
-	me, err := g.as(k).me(ctx)
+	k, err := g.provider.exchange(ctx, code, verifier)
 	if err != nil {
 		return "", s, err
 	}
-	if old, ok := g.cookie(r, sessionCookie); ok {
+	me, err := g.provider.as(k).me(ctx)
+	if err != nil {
+		return "", s, err
+	}
+	if old, ok := g.cookies.get(r, sessionCookie); ok {
 		if err := g.sessions.end(ctx, hash(old)); err != nil {
 			return "", s, err
 		}
@@ -137,58 +136,24 @@ func (g *Gate) enter(r *http.Request, code, verifier string) (secret string, s s
 	return secret, s, g.sessions.add(ctx, s)
 }
 
-// out ends a session.
+// out ends the session.
 func (g *Gate) out(w http.ResponseWriter, r *http.Request) {
-	if secret, ok := g.cookie(r, sessionCookie); ok {
+	if secret, ok := g.cookies.get(r, sessionCookie); ok {
 		r.Body = http.MaxBytesReader(w, r.Body, 4096)
 		if !equal(r.PostFormValue("csrf"), g.seal.csrf(hash(secret))) {
-			g.say(w, http.StatusForbidden, notice{Title: "Not signed out", Text: "That was not asked for by a page of this server. Load the page again, and sign out there."})
+			say(w, http.StatusForbidden, notice{Title: "Not signed out", Text: "The request is not from a page of this server. Load the page again, and sign out there."})
 			return
 		}
 		if err := g.sessions.end(r.Context(), hash(secret)); err != nil {
-			g.broken(w, "somebody could not sign out", err)
+			g.broken(w, "a sign-out failed", err)
 			return
 		}
 	}
-	g.setCookie(w, sessionCookie, "", -1)
+	g.cookies.set(w, sessionCookie, "", -1)
 	http.Redirect(w, r, signedOut, http.StatusSeeOther)
 }
 
-// Names of the cookies; behind the prefix of those that no other host can set.
-const (
-	sessionCookie = "switchback-session"
-	pendingCookie = "switchback-sign-in"
-	hostPrefix    = "__Host-"
-)
-
-func (g *Gate) name(cookie string) string {
-	if g.secure {
-		return hostPrefix + cookie
-	}
-	return cookie
-}
-
-func (g *Gate) cookie(r *http.Request, name string) (string, bool) {
-	c, err := r.Cookie(g.name(name))
-	if err != nil || c.Value == "" {
-		return "", false
-	}
-	return c.Value, true
-}
-
-// setCookie gives the browser a cookie, or takes it away if for is negative. It goes
-// with links to this server, for GitHub sends people back by one, and with no
-// request that another site makes.
-func (g *Gate) setCookie(w http.ResponseWriter, name, value string, within time.Duration) {
-	c := &http.Cookie{Name: g.name(name), Value: value, Path: "/", MaxAge: int(within / time.Second), Secure: g.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
-	if within < 0 {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, c)
-}
-
-// local returns where somebody is sent back to: a page of this server, whatever was
-// asked for.
+// local returns a page of this server to return to: s if it is one, otherwise "/".
 func local(s string) string {
 	u, err := url.Parse(s)
 	bad := err != nil || len(s) > 1000 || !strings.HasPrefix(s, "/") || strings.HasPrefix(s, "//") || u.Host != "" || u.Scheme != "" || u.Opaque != "" || u.User != nil ||
@@ -203,7 +168,7 @@ func equal(a, b string) bool {
 	return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// random is a secret of 256 bits.
+// random returns a secret of 256 bits.
 func random() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails

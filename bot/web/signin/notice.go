@@ -6,10 +6,10 @@ import (
 	"net/http"
 )
 
-// notice is a page for who is not signed in.
+// notice is a page for people who are not signed in.
 type notice struct {
 	Title, Text string
-	Again       bool // it did not work
+	Again       bool // the sign-in failed
 }
 
 var noticePage = template.Must(template.New("notice").Parse(`<!doctype html>
@@ -33,7 +33,8 @@ var noticePage = template.Must(template.New("notice").Parse(`<!doctype html>
 </html>
 `))
 
-func (g *Gate) say(w http.ResponseWriter, status int, n notice) {
+// say renders a notice.
+func say(w http.ResponseWriter, status int, n notice) {
 	var b bytes.Buffer
 	if err := noticePage.Execute(&b, n); err != nil {
 		http.Error(w, n.Text, status)
@@ -44,8 +45,8 @@ func (g *Gate) say(w http.ResponseWriter, status int, n notice) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// broken says that something did not work that should have.
+// broken logs an error and renders a notice.
 func (g *Gate) broken(w http.ResponseWriter, what string, err error) {
 	g.o.Log.Error(what, "err", err)
-	g.say(w, http.StatusBadGateway, notice{Title: "That did not work", Again: true, Text: "GitHub or the database does not answer. Try again in a while; the server's log says more."})
+	say(w, http.StatusBadGateway, notice{Title: "That did not work", Again: true, Text: "GitHub or the database does not answer. Try again in a while; the server's log says more."})
 }

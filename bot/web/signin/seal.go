@@ -13,15 +13,15 @@ import (
 	"fmt"
 )
 
-// seal keeps what is in the database or in a browser from being read or changed
-// there. Its keys are made of the App's client secret, which is in neither.
+// seal encrypts what the database and browsers store. Its keys are derived from the App's client
+// secret, which neither holds.
 type seal struct {
 	tokens, pending cipher.AEAD
 	forms           []byte
 }
 
-// newSeal derives the keys of a client secret. With another one nothing that was
-// sealed before can be opened.
+// newSeal derives the keys from a client secret. Another secret decrypts nothing that was encrypted
+// before.
 func newSeal(secret string) (*seal, error) {
 	if secret == "" {
 		return nil, errors.New("the App's client secret is missing")
@@ -53,10 +53,10 @@ func derive(secret, info string) ([]byte, error) {
 	return key, nil
 }
 
-// errSeal says that something was not sealed with this secret, or for another place.
+// errSeal is the error of a text that was encrypted with another secret or for another place.
 var errSeal = errors.New("not sealed by this App")
 
-// closeWith seals v for the place named by at.
+// closeWith encrypts v for the place named by at.
 func closeWith(a cipher.AEAD, v any, at string) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -65,7 +65,7 @@ func closeWith(a cipher.AEAD, v any, at string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(a.Seal(nil, nil, data, []byte(at))), nil
 }
 
-// openWith opens what closeWith made for the same place.
+// openWith decrypts what closeWith encrypted for the same place.
 func openWith(a cipher.AEAD, text, at string, v any) error {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -78,15 +78,15 @@ func openWith(a cipher.AEAD, text, at string, v any) error {
 	return nil
 }
 
-// csrf is what goes with every form of a session.
+// csrf returns the token of the forms of a session.
 func (s *seal) csrf(session string) string {
 	m := hmac.New(sha256.New, s.forms)
 	m.Write([]byte(session))
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// hash is what is kept of a session's secret. It has 256 random bits, so that
-// nothing slower is needed.
+// hash returns the stored hash of a session's secret. The secret has 256 random bits, so that no
+// slow hash is needed.
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -15,52 +15,52 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Line is the migrations of the table of sessions.
+// Line returns the migrations of the table of sessions.
 func Line() database.Line { return database.Embedded("signin", migrations) }
 
 const (
-	idle     = 24 * time.Hour     // after which a session that is not used ends
+	idle     = 24 * time.Hour     // after which an unused session ends
 	absolute = 7 * 24 * time.Hour // after which every session ends
 	perUser  = 20                 // sessions of one user; the oldest ends when there are more
-	touched  = time.Minute        // use is noted no more often
+	touched  = time.Minute        // between two records of use
 )
 
-// token is what GitHub takes for a user's.
+// token is a user access token.
 type token struct {
 	Access  string    `json:"access"`
-	Refresh string    `json:"refresh,omitempty"` // makes a new one, once
-	Until   time.Time `json:"until"`             // zero: it does not end
+	Refresh string    `json:"refresh,omitempty"` // the refresh token, which is valid once
+	Until   time.Time `json:"until"`             // zero: it does not expire
 }
 
-// session is one browser that somebody signed in with.
+// session is a browser in which a person signed in.
 type session struct {
-	id     string // hash of what the browser holds
+	id     string // hash of the secret in the browser
 	user   int64
 	login  string
 	avatar string
 	token  token
-	repos  []int64 // that may be seen, by what GitHub said at asked
+	repos  []int64 // that the user may read, as GitHub answered at asked
 	began  time.Time
 	used   time.Time
 	asked  time.Time
-	tried  time.Time // when GitHub did not answer
+	tried  time.Time // last question without an answer
 }
 
-// over reports whether a session has ended at a time.
+// over reports whether a session has expired.
 func (s session) over(now time.Time) bool {
 	return now.Sub(s.used) >= idle || now.Sub(s.began) >= absolute
 }
 
-// errEnded says that there is no such session, or not any more.
+// errEnded is the error of a session that does not exist or has ended.
 var errEnded = errors.New("the session has ended")
 
-// sessions are those of all replicas.
+// sessions are the sessions of all replicas.
 type sessions struct {
 	db   *database.DB
 	seal *seal
 }
 
-// add keeps a new session, and ends the user's oldest if there are too many.
+// add stores a session, and deletes the user's oldest if there are too many.
 func (t sessions) add(ctx context.Context, s session) error {
 	sealed, err := closeWith(t.seal.tokens, s.token, s.id)
 	if err != nil {
@@ -78,8 +78,8 @@ func (t sessions) add(ctx context.Context, s session) error {
 	})
 }
 
-// find returns the session of an id; errEnded if there is none, or if its token
-// cannot be opened, because the App has another client secret now.
+// find returns a session. It returns errEnded if there is none, or if its token cannot be decrypted
+// because the App's client secret has changed.
 func (t sessions) find(ctx context.Context, id string) (session, error) {
 	s := session{id: id}
 	var sealed, repos string
@@ -95,18 +95,18 @@ func (t sessions) find(ctx context.Context, id string) (session, error) {
 		return s, errEnded
 	}
 	if err := json.Unmarshal([]byte(repos), &s.repos); err != nil {
-		return s, fmt.Errorf("sessions: what may be seen: %w", err)
+		return s, fmt.Errorf("sessions: the repositories: %w", err)
 	}
 	s.began, s.used, s.asked, s.tried = time.UnixMilli(began), time.UnixMilli(used), time.UnixMilli(asked), time.UnixMilli(tried)
 	return s, nil
 }
 
-// use notes that a session was used.
+// use records the use of a session.
 func (t sessions) use(ctx context.Context, id string, at time.Time) error {
 	return t.exec(ctx, "UPDATE signin_session SET used_at = $2 WHERE id = $1 AND used_at < $2", id, at.UnixMilli())
 }
 
-// see notes what GitHub said may be seen, when it was asked.
+// see records the repositories that the user may read, as GitHub answered at asked.
 func (t sessions) see(ctx context.Context, id string, repos []int64, asked time.Time) error {
 	if repos == nil {
 		repos = []int64{}
@@ -118,12 +118,13 @@ func (t sessions) see(ctx context.Context, id string, repos []int64, asked time.
 	return t.exec(ctx, "UPDATE signin_session SET repos = $2, asked_at = $3, tried_at = 0 WHERE id = $1 AND asked_at <= $3", id, string(data), asked.UnixMilli())
 }
 
-// try notes that GitHub did not say what may be seen.
+// try records that GitHub did not answer.
 func (t sessions) try(ctx context.Context, id string, at time.Time) error {
 	return t.exec(ctx, "UPDATE signin_session SET tried_at = $2 WHERE id = $1", id, at.UnixMilli())
 }
 
-// claim takes the turn to renew a session's token, unless another process has it.
+// claim takes the lease to renew a session's token until a time. won is false if another process
+// holds it.
 func (t sessions) claim(ctx context.Context, id string, now, until time.Time) (won bool, err error) {
 	err = t.tx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, "UPDATE signin_session SET renewing = $3 WHERE id = $1 AND renewing <= $2", id, now.UnixMilli(), until.UnixMilli())
@@ -137,7 +138,7 @@ func (t sessions) claim(ctx context.Context, id string, now, until time.Time) (w
 	return won, err
 }
 
-// renew keeps another token, and gives up the turn.
+// renew stores a new token and releases the lease.
 func (t sessions) renew(ctx context.Context, id string, k token) error {
 	sealed, err := closeWith(t.seal.tokens, k, id)
 	if err != nil {
@@ -146,17 +147,17 @@ func (t sessions) renew(ctx context.Context, id string, k token) error {
 	return t.exec(ctx, "UPDATE signin_session SET token = $2, renewing = 0 WHERE id = $1", id, sealed)
 }
 
-// release gives up the turn.
+// release releases the lease.
 func (t sessions) release(ctx context.Context, id string) error {
 	return t.exec(ctx, "UPDATE signin_session SET renewing = 0 WHERE id = $1", id)
 }
 
-// end forgets a session, and with it the token.
+// end deletes a session with its token.
 func (t sessions) end(ctx context.Context, id string) error {
 	return t.exec(ctx, "DELETE FROM signin_session WHERE id = $1", id)
 }
 
-// prune forgets the sessions that are over.
+// prune deletes expired sessions.
 func (t sessions) prune(ctx context.Context, now time.Time) error {
 	return t.exec(ctx, "DELETE FROM signin_session WHERE used_at <= $1 OR began_at <= $2", now.Add(-idle).UnixMilli(), now.Add(-absolute).UnixMilli())
 }

@@ -1,10 +1,9 @@
-// Package signin lets people into the dashboard who sign in with GitHub, and shows
-// them the repositories that they may read there.
+// Package signin is the dashboard's sign-in with GitHub. It lets a person see the repositories that
+// they may read at GitHub.
 //
-// A browser holds a random secret, of which the database has the hash; the token by
-// which GitHub is asked what somebody may see stays on the server. Replicas that
-// share a database share the sessions. A sign-in that has begun is kept in the
-// browser alone, so that it takes up nothing here.
+// The browser holds a random secret, and the database its hash. The token that lists a person's
+// repositories stays on the server. Replicas that share a database share the sessions. A sign-in in
+// progress is stored only in the browser, so that it takes no memory here.
 package signin
 
 import (
@@ -20,7 +19,6 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/switchback-ci/switchback/bot/database"
 	"github.com/switchback-ci/switchback/bot/web"
@@ -35,24 +33,24 @@ const (
 )
 
 const (
-	// Fresh is how long what GitHub said somebody may see is taken for true.
+	// Fresh is how long GitHub's list of the repositories that a person may read is used.
 	Fresh = 2 * time.Minute
-	stale = 15 * time.Minute // how long it is while GitHub does not answer
-	pause = 10 * time.Second // before GitHub is asked again that did not answer
-	limit = 30 * time.Second // for all that is asked of GitHub at once
-	atOne = 16               // sign-ins that are ended at GitHub at once
+	stale = 15 * time.Minute // how long the list is used while GitHub does not answer
+	pause = 10 * time.Second // before GitHub is asked again after it did not answer
+	limit = 30 * time.Second // of one question to GitHub, with all its requests
+	atOne = 16               // codes that are exchanged at once
 )
 
-// Options say who is let in, and by what.
+// Options configure a Gate.
 type Options struct {
-	DB           *database.DB // that Line was brought to
+	DB           *database.DB // migrated by Line
 	ClientID     string       // of the App
 	ClientSecret string
 	GitHub       string // where people see GitHub
 	API          string // the address of its API
 	Public       string // the address at which people see this server, see ParsePublic
-	// Repositories returns the names under which the streams of repositories are kept,
-	// of those ids that the App works in.
+	// Repositories returns the names of the streams of repositories, without those in which the App
+	// does not work.
 	Repositories func(ctx context.Context, ids []int64) ([]string, error)
 	Fresh        time.Duration // see Fresh
 	HTTP         http.RoundTripper
@@ -60,20 +58,20 @@ type Options struct {
 	Log          *slog.Logger
 }
 
-// Gate lets in who signs in with GitHub.
+// Gate is the sign-in with GitHub.
 type Gate struct {
-	o        Options
-	oauth    oauth2.Config
-	seal     *seal
-	sessions sessions
-	secure   bool // cookies are for https alone
-	asking   singleflight.Group
-	ending   chan struct{} // one for each sign-in that is ended at GitHub
+	o          Options
+	provider   *provider
+	access     *access
+	cookies    cookies
+	seal       *seal
+	sessions   sessions
+	exchanging chan struct{} // holds one for each code that is being exchanged at GitHub
 }
 
 var _ web.Gate = (*Gate)(nil)
 
-// New returns the gate.
+// New returns a Gate.
 func New(o Options) (*Gate, error) {
 	public, err := ParsePublic(o.Public)
 	if err != nil {
@@ -96,13 +94,17 @@ func New(o Options) (*Gate, error) {
 		t.ResponseHeaderTimeout = limit
 		o.HTTP = t
 	}
-	return &Gate{o: o, seal: s, sessions: sessions{o.DB, s}, secure: strings.HasPrefix(public, "https:"), ending: make(chan struct{}, atOne),
+	p := &provider{api: o.API, http: o.HTTP, log: o.Log,
 		oauth: oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret, RedirectURL: public + CallbackPath,
-			Endpoint: oauth2.Endpoint{AuthURL: o.GitHub + "/login/oauth/authorize", TokenURL: o.GitHub + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams}}}, nil
+			Endpoint: oauth2.Endpoint{AuthURL: o.GitHub + "/login/oauth/authorize", TokenURL: o.GitHub + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams}}}
+	t := sessions{o.DB, s}
+	return &Gate{o: o, provider: p, seal: s, sessions: t, cookies: cookies{secure: strings.HasPrefix(public, "https:")},
+		access:     &access{provider: p, sessions: t, fresh: o.Fresh, now: o.Now, log: o.Log},
+		exchanging: make(chan struct{}, atOne)}, nil
 }
 
-// ParsePublic returns the address at which people see the server in the form in
-// which it is used. Plain http is for this machine alone: cookies go over the wire.
+// ParsePublic returns the normalized address at which people see the server. Plain http is allowed
+// only on this machine, because the network could read the cookies.
 func ParsePublic(s string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(s, "/"))
 	switch {
@@ -116,13 +118,13 @@ func ParsePublic(s string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// Run forgets sessions that are over, until ctx ends.
+// Run deletes expired sessions until ctx ends.
 func (g *Gate) Run(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Minute)
 	defer tick.Stop()
 	for {
 		if err := g.sessions.prune(ctx, g.o.Now()); err != nil && ctx.Err() == nil {
-			g.o.Log.Warn("sessions that are over are not forgotten; tried again", "err", err)
+			g.o.Log.Warn("expired sessions could not be deleted; tried again", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -132,11 +134,11 @@ func (g *Gate) Run(ctx context.Context) {
 	}
 }
 
-// Viewer implements dash.Gate. What it returns was said by GitHub, and is no older
-// than Fresh; while GitHub does not answer, no older than a quarter of an hour.
+// Viewer implements web.Gate. The list of repositories is no older than Fresh; while GitHub does
+// not answer, no older than a quarter of an hour.
 func (g *Gate) Viewer(r *http.Request) (web.Viewer, bool, error) {
 	ctx := r.Context()
-	secret, ok := g.cookie(r, sessionCookie)
+	secret, ok := g.cookies.get(r, sessionCookie)
 	if !ok {
 		return web.Viewer{}, false, nil
 	}
@@ -156,7 +158,7 @@ func (g *Gate) viewer(ctx context.Context, id string) (web.Viewer, error) {
 	if s.over(now) {
 		return web.Viewer{}, errors.Join(errEnded, g.sessions.end(ctx, id))
 	}
-	if s, err = g.rights(ctx, s); err != nil {
+	if s, err = g.access.of(ctx, s); err != nil {
 		return web.Viewer{}, err
 	}
 	names, err := g.o.Repositories(ctx, s.repos)

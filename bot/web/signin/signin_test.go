@@ -122,7 +122,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// Several that want to renew one token do it once: GitHub takes a refresh token once.
+// Concurrent processes renew a token once: GitHub accepts a refresh token once.
 func TestOneRenews(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s sessions) {
@@ -145,21 +145,21 @@ func TestOneRenews(t *testing.T) {
 		}
 		all.Wait()
 		if won != 1 {
-			t.Fatalf("%d have the turn", won)
+			t.Fatalf("%d have the lease", won)
 		}
 		if ok, err := s.claim(t.Context(), x.id, noon.Add(limit), noon.Add(2*limit)); !ok || err != nil {
-			t.Errorf("who was killed keeps the turn: %v", err)
+			t.Errorf("a killed process keeps the lease: %v", err)
 		}
 		if err := s.renew(t.Context(), x.id, token{Access: "gho_second"}); err != nil {
 			t.Fatal(err)
 		}
-		g := &Gate{sessions: s, o: Options{Now: func() time.Time { return noon }}}
-		k, err := g.another(t.Context(), x.id, x.token)
+		a := &access{sessions: s, now: func() time.Time { return noon }}
+		k, err := a.another(t.Context(), x.id, x.token)
 		if err != nil || k.Access != "gho_second" {
 			t.Errorf("who came later has %+v %v", k, err)
 		}
 		if ok, err := s.claim(t.Context(), x.id, noon, noon.Add(limit)); !ok || err != nil {
-			t.Errorf("the turn is not given up: %v", err)
+			t.Errorf("the lease is not released: %v", err)
 		}
 	})
 }
@@ -228,7 +228,7 @@ func TestParsePublic(t *testing.T) {
 	}
 }
 
-// While GitHub does not answer, what it said holds, and then no more.
+// While GitHub does not answer, its last answer is used for a limited time.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s sessions) {

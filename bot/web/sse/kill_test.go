@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tellOf takes in and tells the ledger of a database until the process is killed.
+// tellOf projects and serves the ledger of a database until the process is killed.
 func tellOf(where string) error {
 	ctx := context.Background()
 	db, err := database.OpenFile(ctx, where, false)
@@ -44,8 +44,8 @@ func tellOf(where string) error {
 		return err
 	}
 	f := eventstream.New(db)
-	h := eventstream.NewBroadcaster(f, sse.Frame)
-	go f.Run(ctx, slog.Default())
+	h := eventstream.NewBroadcaster(f.Log, sse.Frame)
+	go f.Tail.Run(ctx, slog.Default())
 	go h.Run(ctx, slog.Default())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,7 +55,7 @@ func tellOf(where string) error {
 	return http.Serve(l, &sse.Handler{Events: h, See: func(*http.Request) (sse.View, error) { return sse.All, nil }})
 }
 
-// tells starts a process that tells, and returns its address.
+// tells starts a process that serves events, and returns its address.
 func tells(t *testing.T, where string) (*exec.Cmd, string) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -75,8 +75,8 @@ func tells(t *testing.T, where string) (*exec.Cmd, string) {
 	return c, strings.TrimSpace(url)
 }
 
-// The process that tells is killed, again and again, while the ledger grows. Who comes
-// again with the id of its last event is told each of the ledger's changes once (S2-85).
+// The serving process is killed repeatedly while the ledger grows. A client that reconnects with
+// the id of its last event gets each change of the ledger once (S2-85).
 func TestKilledInBetween(t *testing.T) {
 	t.Parallel()
 	where := filepath.Join(t.TempDir(), "feed.db")
@@ -109,7 +109,7 @@ func TestKilledInBetween(t *testing.T) {
 	got, last := map[string][]activity.Event{}, "0"
 	for n, life := 0, 1; n < total; life++ {
 		c, url := tells(t, where)
-		x := &house{url: url}
+		x := &service{url: url}
 		in := x.get(t, "", last)
 		for here := 0; n < total && here < total/5; {
 			f, err := in.next()
@@ -157,14 +157,13 @@ func inSteps(led *sqlledger.Ledger, s sample.Stream) error {
 	return err
 }
 
-// From the ledger to 1,000 open streams: what one event takes, at the middle and at
-// the 99th percentile of all of them.
+// The time of one event from the ledger to 1,000 open streams: median and 99th percentile.
 func BenchmarkThousandStreams(b *testing.B) {
 	const open = 1000
-	x := newHouse(b, nil)
+	x := newService(b, nil)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { x.feed.Run(ctx, slog.New(slog.DiscardHandler)) })
+	running.Go(func() { x.feed.Tail.Run(ctx, slog.New(slog.DiscardHandler)) })
 	defer func() { stop(); running.Wait() }()
 	led := sqlledger.New(x.db)
 	type arrival struct {

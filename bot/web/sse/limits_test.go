@@ -7,10 +7,10 @@ import (
 	"github.com/switchback-ci/switchback/bot/web/sse"
 )
 
-// Who opens many streams keeps nobody else out, and may come again when some are closed.
+// A person with too many streams blocks nobody else, and may open new ones after closing some.
 func TestStreamsOfOne(t *testing.T) {
 	t.Parallel()
-	x := newHouse(t, func(h *sse.Handler) {
+	x := newService(t, func(h *sse.Handler) {
 		h.Each = 3
 		h.Who = func(r *http.Request) string { return r.URL.Query().Get("session") } // stands for who is signed in
 	})

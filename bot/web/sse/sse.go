@@ -1,14 +1,12 @@
-// Package sse tells the feed to browsers and programs while it happens, as
-// server-sent events.
+// Package sse serves the event stream to browsers and programs as server-sent events.
 //
-// A stream is asked for by
+// The request is
 //
 //	GET /events?repo=owner/name&session=ID&after=ID
 //
-// Each parameter may be left out; repo may be given several times. A session is a
-// case (owner/name#12), a build, or one of its ports or workers (BUILD/PORT/ROLE), and
-// includes those below it. Without after, or the header Last-Event-ID that goes
-// before it, a stream begins with the present.
+// Each parameter is optional, and repo may be repeated. A session is a case (owner/name#12), a build,
+// or one of its ports or workers (BUILD/PORT/ROLE), and includes those below it. The header
+// Last-Event-ID takes precedence over after. Without either the stream begins with the next event.
 package sse
 
 import (
@@ -28,26 +26,25 @@ import (
 	"github.com/switchback-ci/switchback/routing/activity"
 )
 
-// View says of a repository, named as its streams are kept, what it is called now,
-// and whether it may be seen. Each event asks it.
+// View returns the present name of a repository, given the name of its streams, and whether the
+// client may read it. It is called for each event.
 type View func(kept string) (now string, ok bool)
 
-// All sees every repository under the name that it is kept under.
+// All is the View of a client that may read every repository, where none was renamed.
 func All(kept string) (string, bool) { return kept, true }
 
-// Handler answers with streams of events. All fields except Events and See have defaults.
+// Handler serves streams of events. All fields except Events and See have defaults.
 type Handler struct {
 	Events *eventstream.Broadcaster // whose events are encoded by Frame
-	// See returns what may be seen by who makes a request. It is asked when a stream
-	// begins and again from time to time; its error ends the stream, and refuses a
-	// new one.
+	// See returns what the client of a request may read. It is called when a stream begins and
+	// every Again; its error rejects or ends the stream.
 	See   func(*http.Request) (View, error)
-	Beat  time.Duration // between two signs of life, default 15 s
-	Again time.Duration // between two questions to See, default 1 min
-	Write time.Duration // after which a client that takes nothing is let go, default 10 s
+	Beat  time.Duration // between two heartbeats, default 15 s
+	Again time.Duration // between two calls of See, default 1 min
+	Write time.Duration // timeout of a write, default 10 s
 	Most  int           // streams at once, default 5000
-	// Who says who makes a request. Each is how many streams one may have at once, default
-	// 200, so that nobody takes them all; without Who, only Most counts.
+	// Who returns the person who makes a request. Each is how many streams one person may have at
+	// once, default 200. Without Who only Most applies.
 	Who  func(*http.Request) string
 	Each int
 	Log  *slog.Logger
@@ -56,8 +53,8 @@ type Handler struct {
 	has map[string]int // streams of each
 }
 
-// enter takes one of the streams that somebody may have, and reports whether there
-// was one. Each that was taken is given back by leave.
+// enter counts a stream of a person. ok is false if they have the most that is allowed; leave ends
+// the count.
 func (h *Handler) enter(r *http.Request) (leave func(), ok bool) {
 	if h.Who == nil {
 		return func() {}, true
@@ -81,17 +78,17 @@ func (h *Handler) enter(r *http.Request) (leave func(), ok bool) {
 	}, true
 }
 
-// Frame returns an event as it is told.
+// Frame encodes an event for the stream.
 func Frame(e activity.Event) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {
-		data, _ = json.Marshal(map[string]string{"error": err.Error()}) // what the database holds is no JSON
+		data, _ = json.Marshal(map[string]string{"error": err.Error()}) // the data in the database are not JSON
 	}
 	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, data)
 }
 
-// Reset is the event that tells a client that the place it asked for is none of this
-// feed: what it knows may be out of date.
+// Reset is the event that tells a client that the requested position belongs to another event
+// stream, so that the client's state may be stale.
 const Reset = "reset"
 
 // ServeHTTP implements http.Handler.
@@ -101,7 +98,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not allowed", http.StatusForbidden)
 		return
 	}
-	after, err := place(r)
+	after, err := position(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -119,17 +116,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Time{}) // the server's would end the stream
+	_ = rc.SetReadDeadline(time.Time{}) // the server's deadline would end the stream
 	c, err := h.Events.Subscribe(r.Context(), after)
 	if err != nil {
 		w.Header().Set("Retry-After", "2")
-		http.Error(w, "no events can be told now", http.StatusServiceUnavailable)
+		http.Error(w, "the event stream is not available", http.StatusServiceUnavailable)
 		return
 	}
 	defer c.Unsubscribe()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx holds back otherwise
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -140,14 +137,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	switch err := s.run(r); {
-	case err == nil, errors.Is(err, eventstream.ErrEnded), r.Context().Err() != nil: // it went, or everything ends
+	case err == nil, errors.Is(err, eventstream.ErrEnded), r.Context().Err() != nil: // the client or the server ended it
 	default:
-		log.Debug("a stream of events was ended", "client", r.RemoteAddr, "err", err)
+		log.Debug("a stream of events ended", "client", r.RemoteAddr, "err", err)
 	}
 }
 
-// place returns where a stream begins.
-func place(r *http.Request) (int64, error) {
+// position returns the position after which a stream begins.
+func position(r *http.Request) (int64, error) {
 	what, s := "Last-Event-ID", r.Header.Get("Last-Event-ID")
 	if s == "" {
 		what, s = "after", r.URL.Query().Get("after")
@@ -169,23 +166,23 @@ func or[T int | time.Duration](v, otherwise T) T {
 	return otherwise
 }
 
-// stream is one answer.
+// stream is the response to one client.
 type stream struct {
 	h       *Handler
 	c       *eventstream.Subscriber
 	see     View
-	seen    time.Time // when see was asked for
-	repos   []string  // that are wanted, as they are called now; none are all
-	session string    // that is wanted, "" for all
+	seen    time.Time // last call of See
+	repos   []string  // the requested ones, by their present names; none: all
+	session string    // the requested one, "" for all
 	w       http.ResponseWriter
 	rc      *http.ResponseController
 	buf     bytes.Buffer
 }
 
-// run tells events until the client goes, or is let go.
+// run writes events until the client or the server ends the stream.
 func (s *stream) run(r *http.Request) error {
-	// All come again at once when a server has ended: not all in one moment. The id is
-	// where to go on if no event comes before the next break.
+	// The retry times differ, because all clients reconnect when a server ends. The id is the
+	// position to continue from if the connection breaks before the next event.
 	fmt.Fprintf(&s.buf, "retry: %d\nid: %d\n", 1000+rand.IntN(2000), s.c.At())
 	if s.c.Astray {
 		fmt.Fprintf(&s.buf, "event: %s\ndata: {\"event\":%[1]q,\"after\":%d}\n", Reset, s.c.At())
@@ -197,37 +194,37 @@ func (s *stream) run(r *http.Request) error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		told, err := s.c.Next(r.Context(), beat.C)
+		events, err := s.c.Next(r.Context(), beat.C)
 		if err != nil {
 			return err
 		}
-		if err := s.look(r); err != nil {
+		if err := s.renew(r); err != nil {
 			return err
 		}
-		for _, t := range told {
-			s.tell(t)
+		for _, e := range events {
+			s.write(e)
 		}
-		if len(told) == 0 { // a sign of life, and how far all was looked through
+		if len(events) == 0 { // a heartbeat with the position
 			fmt.Fprintf(&s.buf, ": beat\nid: %d\n\n", s.c.At())
 		}
 	}
 }
 
-// look asks anew what may be seen, if that was long ago.
-func (s *stream) look(r *http.Request) error {
+// renew calls See again if the last call is too old.
+func (s *stream) renew(r *http.Request) error {
 	if time.Since(s.seen) < or(s.h.Again, time.Minute) {
 		return nil
 	}
 	see, err := s.h.See(r)
 	if err != nil {
-		return fmt.Errorf("nothing may be seen any more: %w", err)
+		return fmt.Errorf("access has ended: %w", err)
 	}
 	s.see, s.seen = see, time.Now()
 	return nil
 }
 
-// tell writes an event, if it is wanted and may be seen.
-func (s *stream) tell(t eventstream.Encoded) {
+// write writes an event if the client requested it and may read it.
+func (s *stream) write(t eventstream.Encoded) {
 	now, ok := s.see(t.Repo)
 	if !ok || !wants(s.repos, now) {
 		return
@@ -252,8 +249,7 @@ func wants(repos []string, name string) bool {
 	return len(repos) == 0
 }
 
-// Renamed returns an event as one of the repository now: its streams are kept under
-// the name that it had first.
+// Renamed returns an event with the present name of its repository. Streams keep the first name.
 func Renamed(e activity.Event, now string) activity.Event {
 	for _, p := range []*string{&e.Session, &e.Stream} {
 		if rest, ok := strings.CutPrefix(*p, e.Repo); ok && rest != "" && strings.Contains("#@!", rest[:1]) {
@@ -264,7 +260,7 @@ func Renamed(e activity.Event, now string) activity.Event {
 	return e
 }
 
-// flush writes what is there. A client that does not take it in time is stuck.
+// flush writes the buffer to the client. A client that does not read it in time ends the stream.
 func (s *stream) flush() error {
 	if s.buf.Len() == 0 {
 		return nil
@@ -278,7 +274,7 @@ func (s *stream) flush() error {
 	}
 	s.buf.Reset()
 	if s.buf.Cap() > 64<<10 {
-		s.buf = bytes.Buffer{} // what a moment needed is not held for hours
+		s.buf = bytes.Buffer{} // release the memory of a burst
 	}
 	return s.rc.Flush()
 }

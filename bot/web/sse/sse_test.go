@@ -24,7 +24,7 @@ func TestStream(t *testing.T) {
 	made := cases(12)
 	t.Run("goes on from Last-Event-ID, before after, and without either with the present", func(t *testing.T) {
 		t.Parallel()
-		x := newHouse(t, nil)
+		x := newService(t, nil)
 		x.add(t, made[:6]...)
 		now := x.get(t, "", "")
 		first, err := now.next()
@@ -51,7 +51,7 @@ func TestStream(t *testing.T) {
 	})
 	t.Run("a subscription per session, with those below it (S2-83)", func(t *testing.T) {
 		t.Parallel()
-		x := newHouse(t, nil)
+		x := newService(t, nil)
 		x.add(t, made...)
 		want := map[string][]int64{}
 		for _, e := range x.kept(t) {
@@ -66,7 +66,7 @@ func TestStream(t *testing.T) {
 	})
 	t.Run("has signs of life that say where to go on", func(t *testing.T) {
 		t.Parallel()
-		x := newHouseWithin(t, time.Second, func(h *sse.Handler) { h.Beat = 5 * time.Millisecond })
+		x := newServiceWithin(t, time.Second, func(h *sse.Handler) { h.Beat = 5 * time.Millisecond })
 		c := x.get(t, "repo=no/one&after=0", "")
 		x.add(t, made...)
 		all := ids(x.kept(t))
@@ -87,7 +87,7 @@ func TestStream(t *testing.T) {
 	})
 	t.Run("says that a place is none of this feed", func(t *testing.T) {
 		t.Parallel()
-		x := newHouse(t, nil)
+		x := newService(t, nil)
 		x.add(t, made...)
 		all := x.kept(t)
 		f, err := x.get(t, "after=99999999", "").next()
@@ -97,7 +97,7 @@ func TestStream(t *testing.T) {
 	})
 	t.Run("ends when nothing more is told", func(t *testing.T) {
 		t.Parallel()
-		x := newHouse(t, nil)
+		x := newService(t, nil)
 		c := x.get(t, "", "")
 		if _, err := c.next(); err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestStream(t *testing.T) {
 	t.Run("refuses what is no place, who may see nothing, and too many", func(t *testing.T) {
 		t.Parallel()
 		var denied atomic.Bool
-		x := newHouse(t, func(h *sse.Handler) {
+		x := newService(t, func(h *sse.Handler) {
 			h.Most = 1
 			h.See = func(*http.Request) (sse.View, error) {
 				if denied.Load() {
@@ -150,8 +150,8 @@ func mustInt(t *testing.T, s string) int64 {
 	return n
 }
 
-// Whatever is asked for, nothing of a repository that may not be seen is told, under no
-// name, also after it may not be seen any more; the rest is told whole.
+// Whatever the request, a stream contains no event of a repository that the client may not read,
+// under any name, also after access has ended; it contains all others.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	made := cases(40)
@@ -169,7 +169,7 @@ func TestNothingLeaks(t *testing.T) {
 					}
 				}
 			}
-			x := newHouse(t, func(h *sse.Handler) {
+			x := newService(t, func(h *sse.Handler) {
 				h.Beat = 5 * time.Millisecond
 				h.See = func(*http.Request) (sse.View, error) {
 					return func(kept string) (string, bool) { now, ok := view[kept]; return now, ok }, nil
@@ -217,7 +217,7 @@ func TestRightsEnd(t *testing.T) {
 	var signedIn, may atomic.Bool
 	signedIn.Store(true)
 	may.Store(true)
-	x := newHouse(t, func(h *sse.Handler) {
+	x := newService(t, func(h *sse.Handler) {
 		h.Beat, h.Again = 5*time.Millisecond, time.Millisecond
 		h.See = func(*http.Request) (sse.View, error) {
 			if !signedIn.Load() {
@@ -254,10 +254,10 @@ func TestRightsEnd(t *testing.T) {
 	}
 }
 
-// One client takes nothing. It is let go, and fifty others are told everything.
+// A client that reads nothing is disconnected, and fifty others get all events.
 func TestStuckClient(t *testing.T) {
 	t.Parallel()
-	x := newHouse(t, func(h *sse.Handler) { h.Write = time.Second })
+	x := newService(t, func(h *sse.Handler) { h.Write = time.Second })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// What pages do beyond being read: times in the reader's zone, and a word
-// about whether changes are heard. They are whole without it.
+// Shows times in the reader's zone, loads the page again after events, and shows the state of the
+// connection. Pages are complete without it.
 'use strict';
 (function () {
   const zone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -21,13 +21,13 @@
     if (at && at.textContent !== text) at.textContent = text;
   }
 
-  // What a reader has opened stays open when the page is fetched again.
+  // What a reader has opened stays open when the page is loaded again.
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, at) => !(name === 'open' && at.tagName === 'DETAILS');
   document.addEventListener('DOMContentLoaded', () => ready(document));
   document.addEventListener('htmx:afterSettle', () => ready(document));
 
-  // The page is fetched again at a change, at most twice a second, and once more after
-  // the last of many.
+  // The page is loaded again after a change, at most twice a second, and once more after the last of
+  // many changes.
   let waits = false, again = false;
   function refresh() {
     if (waits) { again = true; return; }
@@ -39,8 +39,8 @@
     }, 500);
   }
 
-  // A connection that breaks is made again by the browser, which says what it heard
-  // last; one that was refused is not, so it is asked for anew.
+  // The browser reconnects a broken stream with the id of the last event. It does not retry a rejected
+  // one, so this does.
   let broken = false;
   function listen() {
     const live = document.getElementById('live');
@@ -49,7 +49,7 @@
     for (const name of live.dataset.names.split(' ').concat('reset')) source.addEventListener(name, refresh);
     source.onopen = () => {
       link('Live');
-      if (broken) refresh(); // what came meanwhile is shown
+      if (broken) refresh(); // show what happened meanwhile
       broken = false;
     };
     source.onerror = () => {

@@ -48,7 +48,7 @@ func fill(ctx context.Context, where string, o sample.Options) error {
 			return err
 		}
 	}
-	edges := sample.Edges(sample.EdgeOptions{Seed: o.Seed, Repo: "acme/shop", N: 30, Start: o.End.Add(-48 * time.Hour)})
+	edges := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: o.Seed, Repo: "acme/shop", N: 30, Start: o.End.Add(-48 * time.Hour)})
 	if _, err := led.Append(ctx, edges.Key, "", edges.Events); err != nil {
 		return err
 	}

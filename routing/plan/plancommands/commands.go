@@ -22,7 +22,7 @@ func (feature) Commands() []answers.Spec {
 	return []answers.Spec{
 		{
 			Name: Feedback, Args: []answers.Arg{{Name: "TYPE to:PORT …"}}, Permission: answers.ByRole,
-			Parse: parse, See: "[feedback between ports](edges.md#in-a-comment)",
+			Parse: parse, See: "[feedback between ports](feedback-requests.md#in-a-comment)",
 		},
 		{
 			Name: "planned", Args: text, Permission: answers.ByRole, Action: routing.HumanResume, Asked: true,

@@ -1,6 +1,6 @@
--- What is shown of the ledger: made from it, and never read to decide anything.
+-- Projections of the ledger. No decision depends on them.
 
-CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events which are not taken in
+CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events that are not projected
     id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- one for each append: who takes in what it sees, takes away no other's
     stream bigint NOT NULL
 );
@@ -16,12 +16,12 @@ CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event REFERENCING NEW TABLE AS 
 
 CREATE TABLE feed_stream (
     key   text COLLATE "C" PRIMARY KEY,
-    seen  bigint NOT NULL,              -- its events that were taken in
-    head  text COLLATE "C" NOT NULL,    -- of its first event: another one is another stream
-    state text COLLATE "C" NOT NULL     -- in which it was, if it is of another ledger than this database's
+    seen  bigint NOT NULL,              -- its events that are projected
+    head  text COLLATE "C" NOT NULL,    -- hash of its first event, which identifies the stream
+    state text COLLATE "C" NOT NULL     -- of a stream of a ledger outside this database
 );
 
-CREATE TABLE feed_event (                -- in the order in which everybody is told
+CREATE TABLE feed_event (                -- in the order of publication
     id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at      bigint NOT NULL,            -- ms
     repo    text COLLATE "C" NOT NULL,
@@ -42,12 +42,12 @@ CREATE TABLE feed_case (
     since       bigint NOT NULL,        -- ms; in this state
     opened      bigint NOT NULL,
     updated     bigint NOT NULL,
-    checkpoint  text COLLATE "C" NOT NULL,           -- that state is because of
+    checkpoint  text COLLATE "C" NOT NULL,           -- that determines state
     decision    text COLLATE "C" NOT NULL,           -- its newest
     rule        text COLLATE "C" NOT NULL,
     class       text COLLATE "C" NOT NULL,
     reason      text COLLATE "C" NOT NULL,
-    reworks     bigint NOT NULL,        -- of that checkpoint
+    iterations  bigint NOT NULL,        -- of that checkpoint
     most        bigint NOT NULL,
     checkpoints text COLLATE "C" NOT NULL            -- JSON: name → state
 );
@@ -72,18 +72,18 @@ CREATE TABLE feed_count (                -- decisions
     rule     text COLLATE "C" NOT NULL,
     class    text COLLATE "C" NOT NULL,
     n        bigint NOT NULL,
-    wrong    bigint NOT NULL,           -- of which a human said that the class was wrong
+    wrong    bigint NOT NULL,           -- of which a maintainer corrected the class
     PRIMARY KEY (repo, day, decision, rule, class)
 );
 
 CREATE TABLE feed_green (                -- checkpoints that failed and then passed
     repo  text COLLATE "C" NOT NULL,
     day   bigint NOT NULL,              -- on which they passed
-    turns bigint NOT NULL,              -- returned for a fix until then
-    human bigint NOT NULL,              -- 1 if a human was called or acted
+    iterations bigint NOT NULL,          -- until then
+    human bigint NOT NULL,              -- 1 if there was an escalation or an action of a person
     took  bigint NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
     n     bigint NOT NULL,
-    PRIMARY KEY (repo, day, turns, human, took)
+    PRIMARY KEY (repo, day, iterations, human, took)
 );
 
 CREATE TABLE feed_failure (
@@ -97,10 +97,10 @@ CREATE TABLE feed_failure (
     class       text COLLATE "C" NOT NULL,
     first       bigint NOT NULL,
     last        bigint NOT NULL,
-    runs        bigint NOT NULL,        -- in which it was
-    flaky       bigint NOT NULL,        -- of which it was flaky in
+    runs        bigint NOT NULL,        -- in which it occurred
+    flaky       bigint NOT NULL,        -- in which it was flaky
     fixed      bigint NOT NULL,        -- ms; 0: it still fails
-    turn        bigint NOT NULL,        -- reworks returned for a fix when it was fixed
+    iterations  bigint NOT NULL,        -- of the streak when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 );
 CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
@@ -146,13 +146,13 @@ CREATE TABLE feed_port (
 );
 CREATE INDEX feed_port_plan ON feed_port (repo, plan);
 
-CREATE TABLE feed_edge (                 -- feedback between ports
+CREATE TABLE feed_feedback_request (   -- requests between ports
     repo     text COLLATE "C" NOT NULL,
     type     text COLLATE "C" NOT NULL,
     open     bigint NOT NULL,
     resolved bigint NOT NULL,
     failed   bigint NOT NULL,
     rejected bigint NOT NULL,
-    rounds   bigint NOT NULL,           -- of what was resolved, together
+    rounds   bigint NOT NULL,           -- of the resolved ones, in total
     PRIMARY KEY (repo, type)
 );

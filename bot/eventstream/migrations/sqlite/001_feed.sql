@@ -1,6 +1,6 @@
--- What is shown of the ledger: made from it, and never read to decide anything.
+-- Projections of the ledger. No decision depends on them.
 
-CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events which are not taken in
+CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events that are not projected
     stream INTEGER PRIMARY KEY
 ) STRICT;
 INSERT INTO feed_news (stream) SELECT id FROM ledger_stream;
@@ -9,12 +9,12 @@ BEGIN INSERT INTO feed_news (stream) VALUES (NEW.stream) ON CONFLICT (stream) DO
 
 CREATE TABLE feed_stream (
     key   TEXT PRIMARY KEY,
-    seen  INTEGER NOT NULL,              -- its events that were taken in
-    head  TEXT NOT NULL,                 -- of its first event: another one is another stream
-    state TEXT NOT NULL                  -- in which it was, if it is of another ledger than this database's
+    seen  INTEGER NOT NULL,              -- its events that are projected
+    head  TEXT NOT NULL,                 -- hash of its first event, which identifies the stream
+    state TEXT NOT NULL                  -- of a stream of a ledger outside this database
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE feed_event (                -- in the order in which everybody is told
+CREATE TABLE feed_event (                -- in the order of publication
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     at      INTEGER NOT NULL,            -- ms
     repo    TEXT NOT NULL,
@@ -35,12 +35,12 @@ CREATE TABLE feed_case (
     since       INTEGER NOT NULL,        -- ms; in this state
     opened      INTEGER NOT NULL,
     updated     INTEGER NOT NULL,
-    checkpoint  TEXT NOT NULL,           -- that state is because of
+    checkpoint  TEXT NOT NULL,           -- that determines state
     decision    TEXT NOT NULL,           -- its newest
     rule        TEXT NOT NULL,
     class       TEXT NOT NULL,
     reason      TEXT NOT NULL,
-    reworks     INTEGER NOT NULL,        -- of that checkpoint
+    iterations  INTEGER NOT NULL,        -- of that checkpoint
     most        INTEGER NOT NULL,
     checkpoints TEXT NOT NULL            -- JSON: name → state
 ) STRICT, WITHOUT ROWID;
@@ -65,18 +65,18 @@ CREATE TABLE feed_count (                -- decisions
     rule     TEXT NOT NULL,
     class    TEXT NOT NULL,
     n        INTEGER NOT NULL,
-    wrong    INTEGER NOT NULL,           -- of which a human said that the class was wrong
+    wrong    INTEGER NOT NULL,           -- of which a maintainer corrected the class
     PRIMARY KEY (repo, day, decision, rule, class)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE feed_green (                -- checkpoints that failed and then passed
     repo  TEXT NOT NULL,
     day   INTEGER NOT NULL,              -- on which they passed
-    turns INTEGER NOT NULL,              -- returned for a fix until then
-    human INTEGER NOT NULL,              -- 1 if a human was called or acted
+    iterations INTEGER NOT NULL,         -- until then
+    human INTEGER NOT NULL,              -- 1 if there was an escalation or an action of a person
     took  INTEGER NOT NULL,              -- since the first failure: 8·log2(1 + minutes)
     n     INTEGER NOT NULL,
-    PRIMARY KEY (repo, day, turns, human, took)
+    PRIMARY KEY (repo, day, iterations, human, took)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE feed_failure (
@@ -90,10 +90,10 @@ CREATE TABLE feed_failure (
     class       TEXT NOT NULL,
     first       INTEGER NOT NULL,
     last        INTEGER NOT NULL,
-    runs        INTEGER NOT NULL,        -- in which it was
-    flaky       INTEGER NOT NULL,        -- of which it was flaky in
+    runs        INTEGER NOT NULL,        -- in which it occurred
+    flaky       INTEGER NOT NULL,        -- in which it was flaky
     fixed      INTEGER NOT NULL,        -- ms; 0: it still fails
-    turn        INTEGER NOT NULL,        -- reworks returned for a fix when it was fixed
+    iterations  INTEGER NOT NULL,        -- of the streak when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
@@ -115,7 +115,7 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     PRIMARY KEY (fingerprint, repo)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
-CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint, repo, class, name, suite, file); -- all that is searched
+CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint, repo, class, name, suite, file); -- covers searches
 
 CREATE TABLE feed_plan (
     key     TEXT PRIMARY KEY,
@@ -138,13 +138,13 @@ CREATE TABLE feed_port (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_port_plan ON feed_port (repo, plan);
 
-CREATE TABLE feed_edge (                 -- feedback between ports
+CREATE TABLE feed_feedback_request (   -- requests between ports
     repo     TEXT NOT NULL,
     type     TEXT NOT NULL,
     open     INTEGER NOT NULL,
     resolved INTEGER NOT NULL,
     failed   INTEGER NOT NULL,
     rejected INTEGER NOT NULL,
-    rounds   INTEGER NOT NULL,           -- of what was resolved, together
+    rounds   INTEGER NOT NULL,           -- of the resolved ones, in total
     PRIMARY KEY (repo, type)
 ) STRICT, WITHOUT ROWID;

@@ -1,4 +1,4 @@
--- What GitHub delivered, each delivery once. Times are Unix milliseconds.
+-- Webhook deliveries, each once. Times are Unix milliseconds.
 
 CREATE TABLE delivery (
     id           text COLLATE "C" PRIMARY KEY, -- X-GitHub-Delivery
@@ -7,7 +7,7 @@ CREATE TABLE delivery (
     event        text NOT NULL,
     action       text NOT NULL,
     received_at  bigint NOT NULL,
-    payload      bytea,                        -- null once it is no longer kept
+    payload      bytea,                        -- null after it was pruned
     encoding     text NOT NULL CHECK (encoding IN ('', 'gzip')),
     state        text NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'dead_letter')),
     attempts     integer NOT NULL DEFAULT 0,
@@ -16,6 +16,6 @@ CREATE TABLE delivery (
     changed_at   bigint NOT NULL
 );
 
-ALTER TABLE delivery ALTER COLUMN payload SET STORAGE EXTERNAL; -- what is large is compressed already
+ALTER TABLE delivery ALTER COLUMN payload SET STORAGE EXTERNAL; -- large payloads are compressed already
 CREATE INDEX delivery_state ON delivery (state, changed_at);
 CREATE INDEX delivery_kept ON delivery (changed_at) WHERE state IN ('done', 'gone') AND payload IS NOT NULL; -- to be pruned

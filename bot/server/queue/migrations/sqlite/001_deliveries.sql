@@ -1,4 +1,4 @@
--- What GitHub delivered, each delivery once. Times are Unix milliseconds.
+-- Webhook deliveries, each once. Times are Unix milliseconds.
 
 CREATE TABLE delivery (
     id           TEXT PRIMARY KEY,             -- X-GitHub-Delivery
@@ -7,7 +7,7 @@ CREATE TABLE delivery (
     event        TEXT NOT NULL,
     action       TEXT NOT NULL,
     received_at  INTEGER NOT NULL,
-    payload      BLOB,                         -- null once it is no longer kept
+    payload      BLOB,                         -- null after it was pruned
     encoding     TEXT NOT NULL CHECK (encoding IN ('', 'gzip')),
     state        TEXT NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'later', 'failed', 'done', 'gone', 'dead_letter')),
     attempts     INTEGER NOT NULL DEFAULT 0,

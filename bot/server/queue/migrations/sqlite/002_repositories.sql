@@ -1,12 +1,12 @@
--- What the App knows of the repositories it works in.
+-- The repositories in which the App works.
 
 CREATE TABLE repository (
-    id           INTEGER PRIMARY KEY,                       -- GitHub's: it stays when the name changes
+    id           INTEGER PRIMARY KEY,                       -- GitHub's id, which stays when the name changes
     installation INTEGER NOT NULL,
     name         TEXT NOT NULL CHECK (name <> ''),          -- owner/name now
-    ledger       TEXT NOT NULL UNIQUE CHECK (ledger <> ''), -- owner/name under which its streams are kept
-    imported_at  INTEGER,                                   -- when the ledger's branch was taken over
-    gone_at      INTEGER                                    -- when it was deleted, or taken from the App
+    ledger       TEXT NOT NULL UNIQUE CHECK (ledger <> ''), -- owner/name of its streams
+    imported_at  INTEGER,                                   -- when the ledger branch was imported
+    gone_at      INTEGER                                    -- when it was deleted, or removed from the App
 ) STRICT;
 
 -- The subject of a delivery; deliveries with the same key are processed one at a time.

@@ -1,5 +1,5 @@
--- What the attempts came to, each counted by itself.
+-- The results of attempts, counted by kind.
 
 ALTER TABLE delivery ADD COLUMN failures INTEGER NOT NULL DEFAULT 0; -- attempts that failed
-ALTER TABLE delivery ADD COLUMN delays INTEGER NOT NULL DEFAULT 0;   -- put off, and nobody said for how long
-ALTER TABLE delivery ADD COLUMN kills INTEGER NOT NULL DEFAULT 0;    -- the process ended over it
+ALTER TABLE delivery ADD COLUMN delays INTEGER NOT NULL DEFAULT 0;   -- delayed without advice on how long
+ALTER TABLE delivery ADD COLUMN kills INTEGER NOT NULL DEFAULT 0;    -- crashes of the process during an attempt

@@ -1,6 +1,6 @@
--- How far was looked for what the App was not told.
+-- Up to when the search for missed events is complete.
 
 CREATE TABLE recovery_mark (
-    name  TEXT PRIMARY KEY CHECK (name <> ''),   -- what was looked at
-    value TEXT NOT NULL                          -- up to when, as GitHub tells the time
+    name  TEXT PRIMARY KEY CHECK (name <> ''),   -- the search
+    value TEXT NOT NULL                          -- a time by GitHub's clock
 ) STRICT;
