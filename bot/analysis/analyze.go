@@ -32,6 +32,7 @@ type Input struct {
 	Rules      *diagnosis.Rules
 	Criteria   config.Criteria
 	FailOn     routing.FailOn
+	Reviews    bool                              // a review document among Sources decides; otherwise it cannot be read
 	ReadFile   func(path string) ([]byte, error) // a file of the repository at the run's commit; may be nil
 	Tree       *diagnosis.Tree                   // the repository's files; may be nil
 	Language   string                            // of suggestions
@@ -116,6 +117,10 @@ func (st *state) read(s Source) error {
 		st.problem(s.Name, "is no valid review: "+err.Error())
 		return nil
 	} else if ok {
+		if !st.in.Reviews {
+			st.problem(s.Name, "is a review document, and this checkpoint is not declared as a review (review.checkpoint, or review: true of the checkpoint)")
+			return nil
+		}
 		st.found++
 		st.addReview(*rv)
 		return nil

@@ -69,10 +69,16 @@ func gravityOf(r routing.ReviewResult, on routing.FailOn) int {
 }
 
 // reviewOnly is the verdict of a run that left a review and nothing else. A
-// review cannot approve what did not end well or could not be read.
+// review cannot approve what did not end well, could not be read, or has to leave a report.
 func (st *state) reviewOnly() routing.Verdict {
 	v := routing.ReviewVerdict("", routing.Run{}, *st.review, st.in.FailOn)
 	v.Notes = st.notes
+	if v.Result == routing.Pass {
+		v.Unmet = st.in.Criteria.Unmet(v.Counts)
+		if r := st.in.Criteria.RequireReport; r != nil && *r {
+			v.Unmet = append(v.Unmet, "the review approved, but no test report was found (require_report)")
+		}
+	}
 	switch c := st.in.Conclusion; {
 	case v.Result != routing.Pass:
 	case c != "" && c != "success":

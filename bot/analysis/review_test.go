@@ -51,7 +51,7 @@ func TestReviewFiles(t *testing.T) {
 		{"two reviews, the first approves", []Source{review("APPROVED", issue("minor", "y")), review("REJECTED", issue("major", "x"))}, "", routing.Fail, "1 major, 1 minor"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := run(t, Input{Sources: c.sources, Conclusion: c.conclusion, FailOn: on}).Verdict
+			v := run(t, Input{Sources: c.sources, Conclusion: c.conclusion, FailOn: on, Reviews: true}).Verdict
 			if v.Result != c.result {
 				t.Errorf("%s (%s), want %s", v.Result, v.Reason, c.result)
 			}
@@ -64,7 +64,7 @@ func TestReviewFiles(t *testing.T) {
 
 func TestRejectedAndFailingKeepsBoth(t *testing.T) {
 	t.Parallel()
-	v := run(t, Input{Sources: []Source{text("r.xml", redXML), review("REJECTED", issue("blocker", "design"))}}).Verdict
+	v := run(t, Input{Sources: []Source{text("r.xml", redXML), review("REJECTED", issue("blocker", "design"))}, Reviews: true}).Verdict
 	if len(v.Failures) != 2 || v.Failures[0].Name != "test_b" || !v.Failures[0].Decisive || v.Failures[1].Kind != "review" || v.Failures[1].Decisive {
 		t.Errorf("%+v", v.Failures)
 	}
@@ -94,9 +94,45 @@ func TestFailOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := run(t, Input{Sources: []Source{c.review}, FailOn: f.Policy("review", "", nil).FailOn}).Verdict
+			v := run(t, Input{Sources: []Source{c.review}, FailOn: f.Policy("review", "", nil).FailOn, Reviews: true}).Verdict
 			if v.Result != c.want {
 				t.Errorf("%s (%s), want %s", v.Result, v.Reason, c.want)
+			}
+		})
+	}
+}
+
+// A test can write any file where a report is expected, so a review document decides only where the
+// configuration declares a review, and never in place of the criteria.
+func TestReviewDocumentIsNoGreen(t *testing.T) {
+	t.Parallel()
+	approved := text("junit.xml", `{"decision":"APPROVED","passed":true,"issues":[]}`)
+	const strict = "criteria: {min_tests: 100, require_report: true}\n"
+	for _, c := range []struct {
+		name, yaml, checkpoint string
+		sources                []Source
+		result                 routing.Result
+		unmet                  int
+		said                   string
+	}{
+		{"S5-28 a checkpoint of tests takes no review document for a report", "", "unit", []Source{approved}, routing.Unclear, 0, "junit.xml is a review document"},
+		{"S5-28 nor beside a green report", "", "unit", []Source{text("g.xml", greenXML), approved}, routing.Unclear, 0, "what could be read passed, but junit.xml is a review document"},
+		{"S5-28 nor does a rejection disappear behind a green report", "", "unit", []Source{text("g.xml", greenXML), review("REJECTED", issue("blocker", "x"))}, routing.Unclear, 0, "is a review document"},
+		{"S5-28 the checkpoint of reviews accepts it", "", "review", []Source{approved}, routing.Pass, 0, ""},
+		{"S5-28 that of another name, once it is configured", "review: {checkpoint: design}", "design", []Source{approved}, routing.Pass, 0, ""},
+		{"S5-28 and then the default name does not", "review: {checkpoint: design}", "review", []Source{approved}, routing.Unclear, 0, "is a review document"},
+		{"S5-28 a declared checkpoint accepts it", "checkpoints: {security: {review: true}}", "security", []Source{approved}, routing.Pass, 0, ""},
+		{"S5-28 criteria apply to a declared review as well", strict, "review", []Source{approved}, routing.Pass, 2, ""},
+		{"S5-28 each by itself", "criteria: {min_tests: 1}", "review", []Source{approved}, routing.Pass, 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := config.Parse("sb.yml", []byte(c.yaml))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := run(t, Input{Sources: c.sources, Conclusion: "success", Criteria: f.CriteriaOf(c.checkpoint), FailOn: f.Policy(c.checkpoint, "", nil).FailOn, Reviews: f.AcceptsReviews(c.checkpoint)}).Verdict
+			if v.Result != c.result || len(v.Unmet) != c.unmet || !strings.Contains(v.Reason, c.said) {
+				t.Errorf("%s, %s, unmet %q", v.Result, v.Reason, v.Unmet)
 			}
 		})
 	}

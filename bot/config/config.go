@@ -71,6 +71,7 @@ type Checkpoint struct {
 	Needs         []string  `yaml:"needs,omitempty" json:"needs,omitempty" jsonschema:"description=Checkpoints that have to pass first."`
 	MaxIterations *int      `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,description=Overrides max_iterations for this checkpoint."`
 	Criteria      *Criteria `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=Replaces criteria for this checkpoint."`
+	Review        bool      `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=True takes review documents among the reports of this checkpoint for its result. Everywhere else a review document is no report."`
 	Start         *Handoff  `yaml:"start,omitempty" json:"start,omitempty" jsonschema:"description=What to start when the checkpoints it needs have passed: a workflow or a repository_dispatch."`
 }
 
@@ -234,6 +235,23 @@ func (c Criteria) Unmet(n routing.Counts) []string {
 		out = append(out, sentence("%d tests passed only when repeated, at most %d may (max_flaky)", n.Flaky, *c.MaxFlaky))
 	}
 	return out
+}
+
+// DefaultReviewCheckpoint is the checkpoint of reviews if review.checkpoint is absent.
+const DefaultReviewCheckpoint = "review"
+
+// ReviewCheckpoint returns the name of the checkpoint that submitted reviews belong to.
+func (f File) ReviewCheckpoint() string {
+	if f.Review.Checkpoint == "" {
+		return DefaultReviewCheckpoint
+	}
+	return f.Review.Checkpoint
+}
+
+// AcceptsReviews reports whether a review document decides runs of a checkpoint. Tests can write any
+// file where a report is expected, so a checkpoint of tests must not accept one.
+func (f File) AcceptsReviews(checkpoint string) bool {
+	return checkpoint == f.ReviewCheckpoint() || f.Checkpoints[checkpoint].Review
 }
 
 // HandoffsOrDefault returns the configured hand-offs, or to mention the author.

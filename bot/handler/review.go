@@ -47,10 +47,7 @@ func (h review) read(ctx context.Context, r Review, number int) (*CheckpointRun,
 	}
 	t := &CheckpointRun{Checkpoint: h.Options.Checkpoint, Review: &result, Head: live.HeadSHA}
 	if t.Checkpoint == "" {
-		t.Checkpoint = h.Config.Review.Checkpoint
-	}
-	if t.Checkpoint == "" {
-		t.Checkpoint = "review"
+		t.Checkpoint = h.Config.ReviewCheckpoint()
 	}
 	t.Subject = effect.Subject{Number: number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: h.DefaultBranch}
 	t.Run = routing.Run{Repository: h.Repo.String(), ID: strconv.FormatInt(r.ID, 10), Attempt: 1, SHA: r.CommitID, URL: r.URL}

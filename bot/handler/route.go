@@ -102,7 +102,7 @@ func analyze(d Deps, t CheckpointRun) (analysis.Output, error) {
 	}
 	in := t.Input
 	in.Rules, in.Criteria, in.Language = d.Rules, d.Config.CriteriaOf(t.Checkpoint), d.Config.Language
-	in.FailOn = failOn
+	in.FailOn, in.Reviews = failOn, d.Config.AcceptsReviews(t.Checkpoint)
 	in.Tests = d.Reporter.Tests()
 	return analysis.Analyze(in)
 }

@@ -114,7 +114,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	}
 	out, err := analysis.Analyze(analysis.Input{
 		Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
-		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, ReadFile: readWorkingFile,
+		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile,
 	})
 	if err != nil {
 		return usage("%w", err)

@@ -270,6 +270,29 @@ func TestRouteReview(t *testing.T) {
 	}
 }
 
+// What a run calls its report decides nothing, only what the configuration declares.
+func TestRouteReviewAsReport(t *testing.T) {
+	t.Parallel()
+	approved := file(t, "junit.xml", `{"decision":"APPROVED","passed":true,"issues":[]}`)
+	strict := file(t, "switchback.yml", "criteria: {min_tests: 100, require_report: true}\n")
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"S5-28 a review document saved as a report is no green", []string{approved}},
+		{"S5-28 nor with a conclusion", []string{"--conclusion", "success", approved}},
+		{"S5-28 nor under criteria", []string{"--config", strict, approved}},
+		{"S5-28 nor at a review whose criteria it does not meet", []string{"--config", strict, "--checkpoint", "review", approved}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if a, _ := route(t, t.TempDir(), append([]string{"--run", "1", "--sha", sha(1)}, c.args...)...); a.Decision != "ESCALATE_UNCLEAR" {
+				t.Errorf("%s (%s), want ESCALATE_UNCLEAR", a.Decision, a.Reason)
+			}
+		})
+	}
+}
+
 // Eight processes at once on one ledger: each is counted, none is lost.
 func TestRouteConcurrently(t *testing.T) {
 	t.Parallel()
