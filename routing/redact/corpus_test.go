@@ -407,11 +407,41 @@ func TestS6_5_Hide(t *testing.T) {
 		t.Errorf("Message shows it: %q", got)
 	}
 	Exchange(first, second)
-	if got := Known(first + ", " + second); got != first+", ***" {
+	if got := Tokens(first + ", " + second); got != first+", ***" {
 		t.Errorf("after the exchange: %q", got)
 	}
-	HideEnvironment([]string{"DEPLOY_TOKEN=plain words here", "HOME=/home/somebody", "SSH_KEY=/home/somebody/key", "X=other words here"})
-	if got := Known("plain words here, /home/somebody/key, other words here"); got != "***, /home/somebody/key, other words here" {
+	HideEnvironment([]string{"DEPLOY_TOKEN=plain words here", "HOME=/home/somebody", "SSH_KEY=/home/somebody/key", "X=other words here", "Y=/a/b/c and so on", "SWITCHBACK_SECRET_NAMES=Z,Y", "OLDPWD=/directory", "CACHE_KEY=linux-go-1.26"})
+	if got := Tokens("plain words here, /home/somebody/key, other words here /directory linux-go-1.26 /a/b/c and so on"); got != "***, /home/somebody/key, other words here /directory linux-go-1.26 ***" {
 		t.Errorf("of the environment: %q", got)
+	}
+}
+
+// TestS6_5_JSON is S6-5: what leaves the process as JSON stays JSON, and numbers and names stay.
+func TestS6_5_JSON(t *testing.T) {
+	Hide("20240607", `say "plum" jam`)
+	t.Cleanup(func() { hidden.Store(nil) })
+	token := "ghs_" + "12_" + (generator{rand.New(rand.NewPCG(4, 4))}).jwt()
+	in := `{"run":20240607,"a":"x ` + token + `.\n","b":["say \"plum\" jam <b>","say \\\"plum\\\" jam"],"token":"password=Abcd1234xyz","n":1e3}`
+	want := `{"run":20240607,"a":"x ghs_***\n","b":["*** <b>","***"],"token":"password=Abcd1234xyz","n":1e3}`
+	if got := string(JSON([]byte(in))); got != want {
+		t.Errorf("%s\nbecame %s\n  want %s", in, got, want)
+	}
+	if got := JSON([]byte(want)); string(got) != want || !json.Valid(got) {
+		t.Errorf("%s", got)
+	}
+	for _, broken := range []string{`{"a`, `"\`, `"a\"`, ``, `"\x"`} {
+		if got := string(JSON([]byte(broken))); got != broken {
+			t.Errorf("%s became %s", broken, got)
+		}
+	}
+}
+
+// TestS6_5_Writer is S6-5: a log is masked.
+func TestS6_5_Writer(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	n, err := Writer(&b).Write([]byte("level=WARN msg=\"password=Abcd1234xyz\"\n"))
+	if got := b.String(); n != 38 || err != nil || got != "level=WARN msg=\"password=***\"\n" {
+		t.Errorf("%d, %v, %q", n, err, got)
 	}
 }

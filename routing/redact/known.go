@@ -97,22 +97,31 @@ func Exchange(old string, values ...string) {
 	defer hideOnce.Unlock()
 	var all []string
 	if r := hidden.Load(); r != nil {
+		if old == "" && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(r.values, strings.TrimSpace(v)) }) {
+			return
+		}
 		all = slices.DeleteFunc(slices.Clone(r.values), func(v string) bool { return v == strings.TrimSpace(old) })
 	}
 	hidden.Store(New(append(all, values...)...))
 }
 
-// Known masks the values that the process holds, and nothing that only looks like a secret. It is
-// for texts in a form that a mask must not break otherwise, such as JSON about to be sent.
-func Known(s string) string { return hidden.Load().known(s) }
+// EnvNames is a variable that names others, separated by commas, whose values are secret whatever
+// their names say.
+const EnvNames = "SWITCHBACK_SECRET_NAMES"
 
 // HideEnvironment makes the values known of those variables in environ, each NAME=value, whose
-// names say that they are secret.
+// names say that they are secret, unless they are paths of files, and of those that [EnvNames] names.
 func HideEnvironment(environ []string) {
-	var values []string
+	var values, named []string
+	for _, e := range environ {
+		if names, ok := strings.CutPrefix(e, EnvNames+"="); ok {
+			named = strings.Split(names, ",")
+		}
+	}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
-		if exactName.MatchString(name) && !strings.HasPrefix(value, "/") {
+		path := strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1
+		if slices.Contains(named, name) || secretName(name) && exactName.MatchString(name) && !path && !strings.HasSuffix(name, "PWD") {
 			values = append(values, value)
 		}
 	}

@@ -55,22 +55,22 @@ func shaped(s string) string {
 	if !words().any(s) {
 		return keyBodies(s)
 	}
-	return lines(keyBodies(logins(s)))
+	return lines(keyBodies(logins(s)), len(rules))
 }
 
-// lines masks each line of s by the rules whose keywords it has.
-func lines(s string) string {
+// lines masks each line of s by those of the first n rules whose keywords it has.
+func lines(s string, n int) string {
 	var b strings.Builder
 	var hits ruleSet
 	copied := 0
 	for from := 0; from < len(s); {
 		to := len(s)
-		if n := strings.IndexByte(s[from:], '\n'); n >= 0 {
-			to = from + n
+		if i := strings.IndexByte(s[from:], '\n'); i >= 0 {
+			to = from + i
 		}
 		line := s[from:to]
 		if words().scan(line, &hits) {
-			if out := hits.mask(line); out != line {
+			if out := hits.mask(line, n); out != line {
 				b.WriteString(s[copied:from])
 				b.WriteString(out)
 				copied = to
@@ -85,9 +85,9 @@ func lines(s string) string {
 	return b.String()
 }
 
-// mask applies the rules of the set to a line.
-func (r *ruleSet) mask(line string) string {
-	for i := range rules {
+// mask applies those of the first n rules that are in the set to a line.
+func (r *ruleSet) mask(line string, n int) string {
+	for i := range rules[:n] {
 		if r.has(i) {
 			line = rules[i].mask(line)
 		}
