@@ -73,7 +73,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.persist(req.Context(), req, masked(req.URL.Path, body))
+	return t.persist(req.Context(), req, body)
 }
 
 func (t *transport) persist(ctx context.Context, req *http.Request, body []byte) (*http.Response, error) {
@@ -155,6 +155,8 @@ func (t *transport) send(req *http.Request, body []byte, token string) (*http.Re
 	})
 	out := req.Clone(ctx)
 	if body != nil {
+		body = masked(req.URL.Path, body)
+		out.ContentLength = int64(len(body))
 		// With GetBody net/http itself repeats what it wrote nothing of.
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		out.Body, _ = out.GetBody()
