@@ -26,7 +26,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // Env is what the runner gives a step.
@@ -76,7 +75,7 @@ func newStep(env Env) (*step, error) {
 		return nil, err
 	}
 	s := &step{runner: runner{env}, in: in}
-	log := slog.New(slog.NewTextHandler(redact.Writer(env.Stderr), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	repo, err := github.ParseRepo(env.Getenv("GITHUB_REPOSITORY"))
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)

@@ -18,7 +18,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 	"github.com/switchback-ci/switchback/bot/server/queue"
-	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // Settings say how the server runs. Each is a flag of `switchback serve` and an environment
@@ -223,12 +222,11 @@ func masked(s string) string {
 	return u.Redacted()
 }
 
-// Logger returns the log that the settings ask for, with secrets masked.
+// Logger returns the log that the settings ask for.
 func (s Settings) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.Level)) // one of those that All lists
 	o := &slog.HandlerOptions{Level: level}
-	w = redact.Writer(w)
 	if s.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, o))
 	}

@@ -23,6 +23,7 @@ func main() {
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(heap)
 	}
+	// Logs and errors go to standard error, so this is where they are masked.
 	redact.HideEnvironment(os.Environ())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, redact.Writer(os.Stderr)}, os.Getenv)

@@ -104,7 +104,7 @@ func corpus(g generator) []variant {
 	add("discord bot", "discord token M", g.alnum(23)+"."+g.alnum(6)+"."+g.alnum(27), "")
 	add("slack webhook", "https://hooks.slack.com/services/", "T"+g.alnum(8)+"/B"+g.alnum(8)+"/"+g.alnum(24), "")
 	add("discord webhook", "https://discord.com/api/webhooks/"+g.of(digitSet, 18)+"/", g.alnum(68), "")
-	add("teams webhook", "https://acme.webhook.office.com/webhookb2/", g.hex(8)+"-"+g.hex(4)+"@"+g.hex(8)+"/IncomingWebhook/"+g.hex(32), "")
+	add("teams webhook", "https://acme.webhook.example.com/webhookb2/", g.hex(8)+"-"+g.hex(4)+"@"+g.hex(8)+"/IncomingWebhook/"+g.hex(32), "")
 
 	for _, scheme := range []string{"postgres", "postgresql+psycopg2", "mysql", "mongodb+srv", "redis", "rediss", "amqp", "https", "ftp", "sqlserver", "clickhouse"} {
 		add("address "+scheme, "connect "+scheme+"://user:", g.alnum(12), "@db.example.com:5432/app: refused")

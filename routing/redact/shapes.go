@@ -30,7 +30,7 @@ var shapes = []rule{
 	{id: "slack", keywords: []string{"xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xapp-", "xoxe."},
 		re: lazyregexp.New(`(?:xox[a-es-z]|xox[opr]|xapp)[.-][A-Za-z0-9%./+-]{10,}`)},
 	{id: "slack-webhook", keywords: []string{"hooks.slack.com/"}, group: 1, re: lazyregexp.New(`hooks\.slack\.com\\?/(?:services|workflows|triggers)\\?/([A-Za-z0-9+/\\]{20,})`)},
-	{id: "teams-webhook", keywords: []string{"webhook.office.com"}, group: 1, re: lazyregexp.New(`webhook\.office\.com/webhookb2/([A-Za-z0-9@/-]{20,})`)},
+	{id: "teams-webhook", keywords: []string{"/webhookb2/"}, group: 1, re: lazyregexp.New(`/webhookb2/([A-Za-z0-9@/-]{20,})`)},
 	{id: "discord-webhook", keywords: []string{"api/webhooks/"}, group: 1, re: lazyregexp.New(`/api/webhooks/\d+/([A-Za-z0-9_-]{20,})`)},
 	{id: "discord-bot", keywords: []string{"discord"}, fold: true, group: 1, re: lazyregexp.New(`\b([MNO][A-Za-z0-9_-]{22,27}\.[\w-]{6}\.[\w-]{27,})`)},
 	{id: "telegram", keywords: []string{":AA"}, group: 1, re: lazyregexp.New(`\b\d{8,10}:(AA[\w-]{32,})`)},
