@@ -445,3 +445,30 @@ func TestS6_5_Writer(t *testing.T) {
 		t.Errorf("%d, %v, %q", n, err, got)
 	}
 }
+
+// TestS6_5_MasksExactly is S6-5: of a known value nothing is left, and of what stands around it
+// nothing is missing.
+func TestS6_5_MasksExactly(t *testing.T) {
+	t.Parallel()
+	const value = "a/b+c==&d<e"
+	b64 := base64.StdEncoding.EncodeToString
+	for text, want := range map[string]string{
+		"is " + b64([]byte(value)) + ".":                                            "is ***=.",
+		b64([]byte("xyz" + value)):                                                  "eHl6***=",
+		b64([]byte("xyz1" + value)):                                                 "eHl6M***",
+		b64([]byte("xyz12" + value)):                                                "eHl6MT***==",
+		"one\ntwo a/b+c=\n=&d<e three\nfour":                                        "one\ntwo *** three\nfour",
+		"one\r\na/b\r\n+c==\r\n&d<e three\r\nfour":                                  "one\r\n*** three\r\nfour",
+		"2024-01-01T00:00:00.1000000Z a/b\n2024-01-01T00:00:01.0000000Z +c==&d<e x": "2024-01-01T00:00:00.1000000Z *** x",
+		"u=" + strings.ToLower(url.QueryEscape(value)) + "&v=1":                     "u=***&v=1",
+		"u=" + url.QueryEscape(value) + "&v=1":                                      "u=***&v=1",
+		"<p>a/b+c==&amp;d&lt;e</p>":                                                 "<p>***</p>",
+		"::error::a/b+c==&d<e%0Ax":                                                  "::error::***%0Ax",
+		`{"a":"a/b+c==\u0026d\u003ce"}`:                                             `{"a":"***"}`,
+		value + value:                                                               Mask,
+	} {
+		if got := New(value).Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
