@@ -16,7 +16,7 @@ func (r *ruleSet) add(i int)      { r[i>>6] |= 1 << (i & 63) }
 // begin with.
 type keywordIndex struct {
 	begins   [1 << 15 / 64]uint64
-	bucket   [1 << 15]uint8 // by three bytes: index into keywords
+	bucket   [1 << 15]uint16 // by three bytes: index into keywords
 	keywords [][]keyword
 	prefixes map[string]bool // of masks, in lower case
 }
@@ -53,7 +53,7 @@ func (x *keywordIndex) add(k keyword) {
 	at := three(three(three(0, k.text[0]), k.text[1]), k.text[2])
 	x.begins[at>>6] |= 1 << (at & 63)
 	if x.bucket[at] == 0 {
-		x.bucket[at] = uint8(len(x.keywords))
+		x.bucket[at] = uint16(len(x.keywords))
 		x.keywords = append(x.keywords, nil)
 	}
 	x.keywords[x.bucket[at]] = append(x.keywords[x.bucket[at]], k)

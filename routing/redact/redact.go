@@ -18,7 +18,7 @@ const Mask = "***"
 
 // A rule describes one kind of text that must not be shown.
 type rule struct {
-	id       string
+	id       string   // for people who read the table
 	keywords []string // one must occur in the line; three bytes at least
 	fold     bool     // keywords match in upper and lower case alike
 	needs    string   // occurs in the line as well, if set
@@ -32,8 +32,7 @@ type rule struct {
 type syntax uint8
 
 const (
-	none syntax = iota
-	cookieSyntax
+	cookieSyntax syntax = iota + 1
 	assignmentSyntax
 )
 
