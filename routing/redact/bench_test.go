@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,14 @@ func BenchmarkText(b *testing.B) {
 			for _, l := range lines {
 				Text(l)
 			}
+		}
+	})
+	b.Run("held", func(b *testing.B) {
+		g := generator{rand.New(rand.NewPCG(6, 6))}
+		r := New("-----BEGIN RSA "+"PRIVATE KEY-----\n"+g.body(25, 64), g.alnum(40), g.hex(32), g.hex(40))
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			r.Text(text)
 		}
 	})
 }
