@@ -393,7 +393,7 @@ func TestS6_5_RequestsAreMasked(t *testing.T) {
 	})
 	ctx := context.Background()
 	text := "a \"" + secret + "\", " + base64.StdEncoding.EncodeToString([]byte("x:"+held)) + ", " + url.QueryEscape(held) + ", ghp_" + strings.Repeat("a1B2", 9) + " <b>"
-	_, _, err := h.API().Issues.CreateComment(ctx, "o", "r", 1, &github.IssueComment{Body: &text})
+	_, _, err := h.core.gh.Issues.CreateComment(ctx, "o", "r", 1, &github.IssueComment{Body: &text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestS6_5_RequestsAreMasked(t *testing.T) {
 	}
 	message := "m"
 	file := []byte("x:" + held)
-	if _, _, err := h.API().Repositories.CreateFile(ctx, "o", "r", "f", &github.RepositoryContentFileOptions{Message: &message, Content: file}); err != nil {
+	if _, _, err := h.core.gh.Repositories.CreateFile(ctx, "o", "r", "f", &github.RepositoryContentFileOptions{Message: &message, Content: file}); err != nil {
 		t.Fatal(err)
 	}
 	if want := base64.StdEncoding.EncodeToString(file); !strings.Contains(bodies[1], want) {
