@@ -7,6 +7,8 @@ import (
 	"os"
 	"sort"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // escapeData makes text safe as the data of a workflow command: it stays one
@@ -51,7 +53,7 @@ func setOutputs(file string, values map[string]string) error {
 			return err
 		}
 		end := "switchback_" + hex.EncodeToString(r[:])
-		fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", n, end, values[n], end)
+		fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", n, end, redact.Tokens(values[n]), end)
 	}
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/routing/plan"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // runPort runs the implementer and the tester of one port in a process of their own, `port run`: its
@@ -28,6 +29,7 @@ func (p planCommands) runPort(ctx context.Context) (int, error) {
 	if err != nil {
 		return 2, err
 	}
+	redact.Hide(secrets...)
 	for _, s := range secrets {
 		fmt.Fprintf(p.Stdout, "::add-mask::%s\n", escapeData(s))
 	}
@@ -74,7 +76,7 @@ func (p portProcess) run(ctx context.Context, id, build string, show func(contex
 	}
 	c := exec.CommandContext(ctx, self, append(args, more...)...)
 	c.Dir = p.path(".")
-	c.Env = append(withoutInputs(os.Environ()), append(env, "SWITCHBACK_GITHUB_TOKEN="+p.in.Token)...)
+	c.Env = append(withoutInputs(os.Environ()), append(env, redact.EnvNames+"="+namesOf(env), "SWITCHBACK_GITHUB_TOKEN="+p.in.Token)...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 30 * time.Second // to end its workers and say so
 	stdout, stderr := &inertLines{w: p.Stdout}, &inertLines{w: p.Stderr}
@@ -107,7 +109,17 @@ func withoutInputs(env []string) []string {
 	return out
 }
 
-// inertLines writes lines of which the runner takes none for a workflow command.
+// namesOf returns the names of variables, separated by commas.
+func namesOf(env []string) string {
+	var names []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return strings.Join(names, ",")
+}
+
+// inertLines writes lines of which the runner takes none for a workflow command, with secrets masked.
 type inertLines struct {
 	w    io.Writer
 	rest []byte
@@ -116,7 +128,7 @@ type inertLines struct {
 func (l *inertLines) Write(p []byte) (int, error) {
 	l.rest = append(l.rest, p...)
 	if i := bytes.LastIndexByte(l.rest, '\n'); i >= 0 {
-		if _, err := io.WriteString(l.w, inert(string(l.rest[:i+1]))); err != nil {
+		if _, err := io.WriteString(l.w, redact.Text(inert(string(l.rest[:i+1])))); err != nil {
 			return 0, err
 		}
 		l.rest = append([]byte(nil), l.rest[i+1:]...)
@@ -126,7 +138,7 @@ func (l *inertLines) Write(p []byte) (int, error) {
 
 func (l *inertLines) flush() {
 	if len(l.rest) > 0 {
-		_, _ = io.WriteString(l.w, inert(string(l.rest))+"\n") // only shown
+		_, _ = io.WriteString(l.w, redact.Text(inert(string(l.rest)))+"\n") // only shown
 		l.rest = nil
 	}
 }

@@ -165,7 +165,7 @@ func (r *reporter) feedbackFile(c routing.Case, checkpoint string, n int, o rend
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return "", err
 	}
-	return name, os.WriteFile(name, []byte(render.Feedback(c, checkpoint, n, o)), 0o644)
+	return name, os.WriteFile(name, redact.File([]byte(render.Feedback(c, checkpoint, n, o))), 0o644)
 }
 
 func (r *reporter) reportFile(out analysis.Output) (string, error) {
@@ -201,7 +201,7 @@ func (r *reporter) WriteGoals(ps ...survey.Prompt) error {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(name, p.Goal.JSON(), 0o644); err != nil {
+		if err := os.WriteFile(name, redact.File(p.Goal.JSON()), 0o644); err != nil {
 			return err
 		}
 		if outputs["goal"] == "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // runner is the environment that GitHub's runner gives a step: its files and its workflow commands.
@@ -26,9 +28,9 @@ func (r runner) temp() string {
 	return os.TempDir()
 }
 
-// say prints a workflow command that shows text: as a notice, warning or error.
+// say prints a workflow command that shows text: as a notice, warning or error. Secrets are masked.
 func (r runner) say(level, text string) {
-	fmt.Fprintf(r.Stdout, "::%s title=Switchback::%s\n", level, escapeData(text))
+	fmt.Fprintf(r.Stdout, "::%s title=Switchback::%s\n", level, escapeData(redact.Text(text)))
 }
 
 func (r runner) notice(format string, a ...any) { r.say("notice", fmt.Sprintf(format, a...)) }
@@ -37,7 +39,7 @@ func (r runner) outputs(values map[string]string) error {
 	return setOutputs(r.Getenv("GITHUB_OUTPUT"), values)
 }
 
-// summary appends Markdown to the job summary.
+// summary appends Markdown to the job summary. Secrets that nothing masked before are masked.
 func (r runner) summary(text string) error {
 	name := r.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
@@ -47,7 +49,7 @@ func (r runner) summary(text string) error {
 	if err != nil {
 		return fmt.Errorf("the job summary: %w", err)
 	}
-	if _, err := file.WriteString(text + "\n"); err != nil {
+	if _, err := file.WriteString(redact.Tokens(text) + "\n"); err != nil {
 		_ = file.Close()
 		return fmt.Errorf("the job summary: %w", err)
 	}

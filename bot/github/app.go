@@ -11,6 +11,7 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // ErrSuspended says that the installation is suspended: its owner may let it
@@ -37,6 +38,7 @@ func NewApp(id int64, privateKey []byte, baseURL string) (*App, error) {
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("github: %q is not the address of an API", baseURL)
 	}
+	redact.Hide(string(privateKey))
 	a := &App{base: base, plain: plainTransport()}
 	if a.tr, err = ghinstallation.NewAppsTransport(a.plain, id, privateKey); err != nil {
 		return nil, errors.New("github: the App's private key cannot be read") // the cause might quote it

@@ -22,6 +22,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/bot/sleep"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // DefaultURL is the API of github.com.
@@ -94,6 +95,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("github: %q is not the address of an API", o.BaseURL)
 	}
 	o = withDefaults(o)
+	redact.Hide(o.Token)
 	rt := plainTransport()
 	if o.HTTP != nil && o.HTTP.Transport != nil {
 		rt = o.HTTP.Transport

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // tries is how often a request is sent at most because of faults. Rate limits
@@ -34,6 +35,7 @@ type transport struct {
 	api     *url.URL
 	token   string
 	tokens  func(context.Context) (string, error) // in token's place
+	held    atomic.Pointer[string]                // the last of tokens
 	observe func(Answer)
 	limiter *rateLimiter
 	maxWait time.Duration
@@ -153,6 +155,8 @@ func (t *transport) send(req *http.Request, body []byte, token string) (*http.Re
 	})
 	out := req.Clone(ctx)
 	if body != nil {
+		body = masked(req.URL.Path, body)
+		out.ContentLength = int64(len(body))
 		// With GetBody net/http itself repeats what it wrote nothing of.
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		out.Body, _ = out.GetBody()
@@ -171,7 +175,25 @@ func (t *transport) tokenFor(ctx context.Context) (string, error) {
 	if t.tokens == nil {
 		return t.token, nil
 	}
-	return t.tokens(ctx)
+	token, err := t.tokens(ctx)
+	if err == nil {
+		if old := t.held.Swap(&token); old == nil {
+			redact.Hide(token)
+		} else if *old != token {
+			redact.Exchange(*old, token)
+		}
+	}
+	return token, err
+}
+
+// masked returns the body of a request to path without secrets: whatever a caller forgot to mask
+// is not posted. Files are sent in base64, in which a mask would be an error; of what is written to
+// them the ledger has masked the secrets.
+func masked(path string, body []byte) []byte {
+	if len(body) == 0 || strings.Contains(path, "/contents/") || strings.Contains(path, "/git/") {
+		return body
+	}
+	return redact.JSON(body)
 }
 
 func bodyOf(req *http.Request) ([]byte, error) {

@@ -2,12 +2,15 @@ package github
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -372,5 +375,41 @@ func TestWrapOfTheClient(t *testing.T) {
 	var rate error = &github.RateLimitError{Rate: github.Rate{Reset: github.Timestamp{Time: time.Now().Add(time.Hour)}}, Response: &http.Response{}}
 	if after := wantKind(t, Wrap("x", rate), advice.Later); after < 59*time.Minute {
 		t.Errorf("after %v", after)
+	}
+}
+
+// TestS6_5_RequestsAreMasked is S6-5: what is posted shows neither a token nor a value that the
+// process holds, whoever forgot to mask it; files stay as they are.
+func TestS6_5_RequestsAreMasked(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	held := "held by the App " + "42"
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		fmt.Fprint(w, "{}")
+	}, func(o *Options) {
+		o.Tokens = func(context.Context) (string, error) { return held, nil }
+	})
+	ctx := context.Background()
+	text := "a \"" + secret + "\", " + base64.StdEncoding.EncodeToString([]byte("x:"+held)) + ", " + url.QueryEscape(held) + ", ghp_" + strings.Repeat("a1B2", 9) + " <b>"
+	_, _, err := h.core.gh.Issues.CreateComment(ctx, "o", "r", 1, &github.IssueComment{Body: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got github.IssueComment
+	if err := json.Unmarshal([]byte(bodies[0]), &got); err != nil {
+		t.Fatalf("%v: %s", err, bodies[0])
+	}
+	if want := "a \"***\", ***, ***, ghp_*** <b>"; !strings.HasPrefix(got.GetBody(), "a \"***\"") || strings.Count(got.GetBody(), "***") != 4 || !strings.HasSuffix(got.GetBody(), "ghp_*** <b>") {
+		t.Errorf("%q was posted, want it like %q", got.GetBody(), want)
+	}
+	message := "m"
+	file := []byte("x:" + held)
+	if _, _, err := h.core.gh.Repositories.CreateFile(ctx, "o", "r", "f", &github.RepositoryContentFileOptions{Message: &message, Content: file}); err != nil {
+		t.Fatal(err)
+	}
+	if want := base64.StdEncoding.EncodeToString(file); !strings.Contains(bodies[1], want) {
+		t.Errorf("a file is %s", bodies[1])
 	}
 }

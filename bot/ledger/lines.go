@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // line is one line of a stored stream: an event, and the append it came with.
@@ -42,7 +43,7 @@ func Located(file string, err error) error {
 
 // Encode returns events as the lines that are appended to the stream of key, one
 // JSON object each. Batch, if any, is written into each line: it tells whose
-// append the lines were.
+// append the lines were. Secrets are masked: no backend gets an event without passing here.
 func Encode(key, batch string, events []routing.Event) ([]byte, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func Encode(key, batch string, events []routing.Event) ([]byte, error) {
 			return nil, fmt.Errorf("event %d for the stream of %q: %w", i+1, key, err)
 		}
 	}
-	return buf.Bytes(), nil
+	return redact.JSON(buf.Bytes()), nil
 }
 
 // Decode returns the events of the stream of key from its lines. An error that

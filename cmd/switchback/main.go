@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // heap is the size of the heap, in bytes, from which the garbage collector runs more often. With the
@@ -21,8 +23,10 @@ func main() {
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(heap)
 	}
+	// Logs and errors go to standard error, so this is where they are masked.
+	redact.HideEnvironment(os.Environ())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, os.Getenv)
+	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, redact.Writer(os.Stderr)}, os.Getenv)
 	stop()
 	os.Exit(code)
 }

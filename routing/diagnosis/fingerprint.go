@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // fingerprintVersion begins every fingerprint. A change of Normalise that changes results needs a
@@ -14,14 +15,15 @@ import (
 const fingerprintVersion = "v1:"
 
 // fingerprint identifies f independently of format, class, line numbers and everything that changes
-// from run to run. typ is the error's type, frame the top frame of the project.
+// from run to run, secrets among it. typ is the error's type, frame the top frame of the project.
 func fingerprint(f routing.Failure, typ string, frame Location) string {
 	message := f.Message
 	if message == "" {
 		message = f.Expected + "\x00" + f.Actual
 	}
+	f.Name = redact.Text(f.Name)
 	parts := []string{
-		identity(f), Normalise(typ), Normalise(message),
+		identity(f), Normalise(typ), Normalise(redact.Text(message)),
 		frame.Func, path.Base(strings.ReplaceAll(frame.File, `\`, "/")),
 	}
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

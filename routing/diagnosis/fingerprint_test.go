@@ -110,3 +110,19 @@ func FuzzFingerprint(f *testing.F) {
 		}
 	})
 }
+
+// TestS6_5_FingerprintWithoutSecret is S6-5: a failure whose message shows a secret is the same
+// failure when the secret was replaced.
+func TestS6_5_FingerprintWithoutSecret(t *testing.T) {
+	t.Parallel()
+	fail := func(secret string) string {
+		return fp(t, testreport.Test{Name: "login with " + secret, Message: "401: " + secret + " is not accepted by postgres://app:" + strings.ToLower(secret[8:24]) + "@db/x"})
+	}
+	one, two := "ghs_"+"12345_"+strings.Repeat("aB3x", 9), "ghs_"+"77777_"+strings.Repeat("Zz9q", 12)
+	if a, b := fail(one), fail(two); a != b {
+		t.Errorf("%s and %s", a, b)
+	}
+	if a, b := fail(one), fail("another word that says nothing"); a == b {
+		t.Error("messages of different failures agree")
+	}
+}

@@ -8,7 +8,7 @@ import (
 // What else is masked in an error message. In the output of a run these would mask code; in a
 // message of an API nobody misses what they take.
 var (
-	anyToken  = regexp.MustCompile(`\b(?:gh[a-z]_[A-Za-z0-9_]{8,}|github_pat_[A-Za-z0-9_]{8,}|v1\.[0-9a-f]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?)`)
+	anyToken  = regexp.MustCompile(`\b(?:(gh[a-z]_)[A-Za-z0-9_]{8,}|(github_pat_)[A-Za-z0-9_]{8,}|(v1\.)[0-9a-f]{20,})`)
 	anyBearer = regexp.MustCompile(`(?i)\b(bearer|token|basic)(["':= ]+)[A-Za-z0-9._~+/=-]{12,}`)
 	address   = regexp.MustCompile(`https?://[^\s"'<>]+`)
 )
@@ -31,6 +31,7 @@ func Message(s string) string {
 		u.Fragment = ""
 		return u.String()
 	})
-	s = anyToken.ReplaceAllString(s, Mask)
+	s = Text(s)
+	s = anyToken.ReplaceAllString(s, "$1$2$3"+Mask)
 	return Text(anyBearer.ReplaceAllString(s, "${1}${2}"+Mask))
 }

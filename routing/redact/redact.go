@@ -1,5 +1,10 @@
 // Package redact masks secrets: in texts that come from a run, in a whole verdict, and in error
 // messages. It is the only place that says what a secret looks like.
+//
+// Two things are masked. Text that looks like a secret: tokens of known shapes, private keys,
+// credentials in headers and addresses, values of names that say they are secret. And the values
+// that the process itself holds, which [Hide] makes known, in every encoding in which they get into
+// a log.
 package redact
 
 import (
@@ -8,78 +13,113 @@ import (
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 )
 
-// Mask stands for a secret.
+// Mask stands for a secret, or for the part of a token behind the prefix that tells its kind.
 const Mask = "***"
 
-// A secret is a kind of text that must not be shown. group is the part that is masked.
-type secret struct {
-	gates []string // lower case; one must occur in the text
-	re    *lazyregexp.Regexp
-	group int
-	keep  func(before byte, v string) bool // reports a match that is not a secret
+// A rule describes one kind of text that must not be shown.
+type rule struct {
+	id       string   // for people who read the table
+	keywords []string // one must occur in the line; three bytes at least
+	fold     bool     // keywords match in upper and lower case alike
+	needs    string   // occurs in the line as well, if set
+	re       *lazyregexp.Regexp
+	group    int                              // the part that is masked; a keyword that it begins with stays
+	keep     func(before byte, v string) bool // reports a match that is not a secret
+	syntax   syntax                           // what is parsed where re alone does not do
 }
 
-var secrets = []secret{
-	{gates: []string{"-----begin"}, re: lazyregexp.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{gates: []string{"gh", "github_pat_"}, re: lazyregexp.New(`\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{22,255})`)},
-	{gates: []string{"glpat-"}, re: lazyregexp.New(`\bglpat-[A-Za-z0-9_-]{20,}`)},
-	{gates: []string{"akia", "asia"}, re: lazyregexp.New(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
-	{gates: []string{"eyj"}, re: lazyregexp.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)},
-	{gates: []string{"xox", "hooks.slack.com"}, re: lazyregexp.New(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}|hooks\.slack\.com/services/[A-Za-z0-9/]{20,}`)},
-	{gates: []string{"npm_"}, re: lazyregexp.New(`\bnpm_[A-Za-z0-9]{36}\b`)},
-	{gates: []string{"pypi-"}, re: lazyregexp.New(`\bpypi-[A-Za-z0-9_-]{40,}`)},
-	{gates: []string{"sk-", "sk_live_", "rk_live_"}, re: lazyregexp.New(`\b(?:sk-(?:proj-|ant-)?[A-Za-z0-9_-]{24,}|[sr]k_live_[A-Za-z0-9]{16,})`)},
-	{gates: []string{"aiza"}, re: lazyregexp.New(`\bAIza[A-Za-z0-9_-]{35}\b`)},
-	{gates: []string{"bearer ", "basic ", "token "}, re: lazyregexp.New(`(?i)\b(?:bearer|authorization: ?(?:basic|token)|["']?authorization["']?\s*[:=]\s*["']?(?:basic|token)|basic)\s+([A-Za-z0-9+/=._~-]{12,})`), group: 1, keep: looksLikeWord},
-	{gates: []string{"://"}, re: lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>]*:([^\s/@"'<>]+)@`), group: 1, keep: placeholderValue},
-	{gates: []string{"://"}, re: lazyregexp.New(`https?://([A-Za-z0-9_-]{20,})@`), group: 1},
-	{gates: []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "private_key", "credential", "pwd", "passphrase", "auth_key", "client_key", "signature"},
-		re: lazyregexp.New(`(?i)\b[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?key|client[_-]?key|credentials?|pwd)[\w-]*["']?\s*(?:=|:|=>|:=)\s*["']?([^\s"'` + "`" + `,;&<>(){}\[\]|]{8,})`), group: 1, keep: notASecret},
+// A syntax is a kind of text that a regular expression alone does not parse.
+type syntax uint8
+
+const (
+	cookieSyntax syntax = iota + 1
+	assignmentSyntax
+)
+
+// rules are applied in this order to each line that has one of their keywords. Values of names come
+// last: a token that is masked already keeps its prefix.
+var rules = append(append(append([]rule{}, shapes...), providers...), contexts...)
+
+// rounds bounds how often a text is masked again. A mask can end a value where it did not end
+// before, so the second round finds what the first one made visible; a third one finds nothing in
+// practice.
+const rounds = 6
+
+// Text masks secrets in s. It returns s itself if there are none, and masks nothing more when it
+// is applied to its own result. Code that merely speaks of secrets is left alone.
+func Text(s string) string { return hidden.Load().Text(s) }
+
+// shaped masks what looks like a secret.
+func shaped(s string) string {
+	if !words().any(s) {
+		return keyBodies(s)
+	}
+	return lines(keyBodies(logins(s)), len(rules))
 }
 
-// Text masks secrets in s: tokens of known shapes, private keys, JSON web tokens, authorization
-// headers, passwords in URLs, and values of names that say they are secret. Code that merely speaks
-// of secrets is left alone.
-func Text(s string) string {
-	low := strings.ToLower(s)
-	for i := range secrets {
-		x := &secrets[i]
-		if !x.gate(low) {
-			continue
+// lines masks each line of s by those of the first n rules whose keywords it has.
+func lines(s string, n int) string {
+	var b strings.Builder
+	var hits ruleSet
+	copied := 0
+	for from := 0; from < len(s); {
+		to := len(s)
+		if i := strings.IndexByte(s[from:], '\n'); i >= 0 {
+			to = from + i
 		}
-		if out := x.mask(s); out != s {
-			s, low = out, strings.ToLower(out)
+		line := s[from:to]
+		if words().scan(line, &hits) {
+			if out := hits.mask(line, n); out != line {
+				b.WriteString(s[copied:from])
+				b.WriteString(out)
+				copied = to
+			}
+		}
+		from = to + 1
+	}
+	if copied == 0 && b.Len() == 0 {
+		return s
+	}
+	b.WriteString(s[copied:])
+	return b.String()
+}
+
+// mask applies those of the first n rules that are in the set to a line.
+func (r *ruleSet) mask(line string, n int) string {
+	for i := range rules[:n] {
+		if r.has(i) {
+			line = rules[i].mask(line)
 		}
 	}
-	return s
+	return line
 }
 
-func texts(in []string, text func(string) string) []string {
-	out := append([]string(nil), in...)
-	for i := range out {
-		out[i] = text(out[i])
+func (x *rule) mask(s string) string {
+	if x.needs != "" && !strings.Contains(s, x.needs) {
+		return s
 	}
-	return out
-}
-
-func (x *secret) gate(low string) bool {
-	for _, g := range x.gates {
-		if strings.Contains(low, g) {
-			return true
-		}
+	switch x.syntax {
+	case cookieSyntax:
+		return cookies(s)
+	case assignmentSyntax:
+		return assignments(s)
 	}
-	return false
-}
-
-func (x *secret) mask(s string) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range x.re.FindAllStringSubmatchIndex(s, -1) {
 		from, to := m[2*x.group], m[2*x.group+1]
-		if from < at || x.keep != nil && x.keep(s[max(0, from-1)], s[from:to]) {
+		if from < at || from == to {
+			continue
+		}
+		var before byte
+		if from > 0 {
+			before = s[from-1]
+		}
+		if v := s[from:to]; masked(v) || x.keep != nil && x.keep(before, v) {
 			continue
 		}
 		b.WriteString(s[at:from])
+		b.WriteString(x.prefix(s[from:to]))
 		b.WriteString(Mask)
 		at = to
 	}
@@ -90,31 +130,27 @@ func (x *secret) mask(s string) string {
 	return b.String()
 }
 
-// looksLikeWord reports whether what follows "Basic" or "Bearer" is prose.
-func looksLikeWord(_ byte, v string) bool {
-	for i := 0; i < len(v); i++ {
-		c := v[i]
-		if !(c >= 'a' && c <= 'z' || c == '-' || c == '.') {
-			return false
+// prefix returns the longest keyword that v begins with: it tells a reader what was masked.
+func (x *rule) prefix(v string) string {
+	n := 0
+	for _, k := range x.keywords {
+		if len(k) > n && len(k) < len(v) && strings.EqualFold(v[:len(k)], k) {
+			n = len(k)
 		}
 	}
-	return true
+	return v[:n]
 }
 
-var placeholderRE = lazyregexp.New(`(?i)^(?:\*+|x+|\.+|-+|<.*|\$.*|%.*|\{.*|process\.env.*|os\.(?:environ|getenv).*|env\..*|secrets\..*|null|none|nil|true|false|undefined|redacted|masked|changeme|change-me|example.*|your[-_].*|password\d*|passwd|secret|string|optional|required|placeholder|dummy.*|token)$`)
+// masked reports whether v is a mask already, with or without a prefix that prefix left.
+func masked(v string) bool {
+	before, ok := strings.CutSuffix(v, Mask)
+	return ok && (strings.Trim(before, "*") == "" || words().isPrefix(before))
+}
 
-func placeholderValue(_ byte, v string) bool { return placeholderRE.MatchString(v) }
-
-// notASecret distinguishes code from values: a type, a call, an identifier or path is code. Quoted
-// text is a value, unless it is a placeholder.
-func notASecret(before byte, v string) bool {
-	v = strings.TrimRight(v, ".:;)")
-	if len(v) < 8 || placeholderValue(before, v) {
-		return true
+func texts(in []string, text func(string) string) []string {
+	out := append([]string(nil), in...)
+	for i := range out {
+		out[i] = text(out[i])
 	}
-	return before != '"' && before != '\'' && identifier.MatchString(v)
+	return out
 }
-
-// identifier is a name in a program, with dots, or a number or path: random text has digits between
-// its letters.
-var identifier = lazyregexp.New(`^[A-Za-z_$*&!][A-Za-z_]*\d{0,3}(?:(?:\.|::|->)[A-Za-z_][A-Za-z_]*\d{0,3})*$|^[=!]=?$|^\d{1,7}$|^/[\w./-]+$`)

@@ -69,11 +69,15 @@ func TestTextKeepsCode(t *testing.T) {
 	}
 }
 
+// FuzzText masks any text: it stays valid, is masked completely the first time, and shows neither a
+// token nor a value that the process holds, in any encoding.
 func FuzzText(f *testing.F) {
-	f.Add("password=Abcd1234xyz")
-	f.Add("-----BEGIN PRIVATE KEY-----\nx")
-	f.Add("https://u:p@h/ Bearer aaaaaaaaaaaaaaaa")
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Add("password=Abcd1234xyz", "hunter2hunter2", uint8(0))
+	f.Add("-----BEGIN PRIVATE KEY-----\nx", "a+b/c=d&e f%g", uint8(7))
+	f.Add("https://u:p@h/ Bearer aaaaaaaaaaaaaaaa", "line one of it\nline two of it", uint8(9))
+	f.Add("Cookie: a=b; c=dddddddd\nmachine x login y password z", "\\n\\n\\nabcd", uint8(3))
+	f.Add(`{\"token\":\"`, "secret=***-***", uint8(200))
+	f.Fuzz(func(t *testing.T, s, value string, n uint8) {
 		got := Text(s)
 		if utf8.ValidString(s) && !utf8.ValidString(got) {
 			t.Errorf("cut a rune of %q: %q", s, got)
@@ -81,9 +85,26 @@ func FuzzText(f *testing.F) {
 		if len(got) > len(s)+3*strings.Count(got, Mask)+3 {
 			t.Errorf("grew: %q, %q", s, got)
 		}
+		if again := Text(got); again != got {
+			t.Errorf("%q became %q, then %q", s, got, again)
+		}
 		const secret = "ghp_" + "aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3"
 		if strings.Contains(Text(s+" "+secret+" "), secret) {
 			t.Errorf("a token behind %q is shown", s)
+		}
+		value = strings.TrimSpace(value)
+		if !utf8.ValidString(value) || !tellable(value) || strings.Contains(value, "*") || strings.ContainsAny(value, "\r\n\\") {
+			return
+		}
+		r := New(value)
+		for name, text := range encodings(s, value, s[:min(len(s), int(n))]) {
+			got := r.Text(text)
+			if f := survives(got, value); f != "" {
+				t.Errorf("%q as %s: %q became %q, which shows %q", value, name, text, got, f)
+			}
+			if again := r.Text(got); again != got {
+				t.Errorf("%q became %q, then %q", text, got, again)
+			}
 		}
 	})
 }
@@ -93,7 +114,7 @@ func TestMessage(t *testing.T) {
 	for text, want := range map[string]string{
 		"GET https://x:y@storage.example/logs?sig=abc#part (403)": "GET https://redacted@storage.example/logs?redacted (403)",
 		"Bad credentials: Bearer abcdefghijklmnop":                "Bad credentials: Bearer ***",
-		secretValue("ghs", "_", "short1234") + " expired":         "*** expired",
+		secretValue("ghs", "_", "short1234") + " expired":         "ghs_*** expired",
 		"token=abcdefghijklmnop":                                  "token=***",
 		"see http://%zz":                                          "see [address]",
 		"Not Found":                                               "Not Found",

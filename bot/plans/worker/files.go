@@ -35,7 +35,7 @@ func (f files) write(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Write(data)
+	_, err = t.Write(redact.File(data))
 	err = errors.Join(err, t.Chmod(0o644), t.Close())
 	if err == nil {
 		if err = os.Rename(t.Name(), f.path(name)); err != nil { // a folder is in its place

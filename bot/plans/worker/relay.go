@@ -94,6 +94,7 @@ func newRelay(d *Journal, l plan.Loop, edges map[string]func(context.Context, st
 	}
 	r := &relay{journal: d, channel: l.ChannelID, raise: raise, url: "http://" + ln.Addr().String(),
 		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}, spent: map[string]spending{}}
+	redact.Hide(r.tokens[l.ImplSession], r.tokens[l.TestSession])
 	mux := http.NewServeMux()
 	for pattern, fn := range edges {
 		mux.HandleFunc(pattern, r.handle(fn))

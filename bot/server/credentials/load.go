@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // The environment variables that Load reads. Each but the ids and the address
@@ -61,6 +63,7 @@ func Load(dir string, getenv func(string) string) (App, error) {
 		return App{}, fmt.Errorf("%w: there is no %s, and %s is not set; run `switchback setup`, or set %s, %s and %s",
 			ErrNone, filepath.Join(dir, fileName), EnvAppID, EnvAppID, EnvPrivateKey, EnvWebhookSecret)
 	}
+	redact.Hide(string(a.PrivateKey), string(a.WebhookSecret), string(a.OldWebhookSecret), string(a.ClientSecret))
 	if err := a.Check(); err != nil {
 		where := "the environment"
 		if saved {
