@@ -68,6 +68,22 @@ func (h *Client) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, h
 	return PullRequest{}, false, failf(op, ErrSeveral, "%d pull requests have this head", len(found))
 }
 
+// ChangedFiles lists the paths that a pull request changes, the old path of a renamed file included.
+// GitHub lists at most 3,000 files.
+func (h *Client) ChangedFiles(ctx context.Context, r Repo, number int) ([]string, error) {
+	return list(fmt.Sprintf("list the files of pull request %s#%d", r, number), func(o github.ListOptions) (page[string], *github.Response, error) {
+		l, res, err := h.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, number, &o)
+		p := page[string]{total: -1}
+		for _, f := range l {
+			p.items = append(p.items, f.GetFilename())
+			if old := f.GetPreviousFilename(); old != "" {
+				p.items = append(p.items, old)
+			}
+		}
+		return p, res, err
+	})
+}
+
 // pullsOfCommit returns none where GitHub does not know the commit.
 func (h *Client) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
 	out, err := list("list the pull requests of "+sha, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -49,8 +48,12 @@ func (h workflowRun) analyze(ctx context.Context, e WorkflowRun) error {
 // read returns what a run left behind; dir takes files of its artifacts. It is nil for a run that
 // is not analyzed.
 func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*CheckpointRun, error) {
-	if len(h.Options.Workflows) > 0 && !slices.Contains(h.Options.Workflows, e.Name) {
-		h.notice("workflow %q is not among the workflows that are analyzed", e.Name)
+	w, err := h.workflowOf(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if !w.chosen(h.Options.Workflows) {
+		h.notice("workflow %q is not among the workflows that are analyzed", w.name)
 		return nil, nil
 	}
 	live, err := h.GitHub.Run(ctx, h.Repo, e.ID, max(e.Attempt, 1))
@@ -58,11 +61,8 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 		return nil, err
 	}
 	t := &CheckpointRun{Checkpoint: h.Options.Checkpoint}
-	if t.Checkpoint == "" {
-		t.Checkpoint = live.Name
-	}
-	if t.Checkpoint == "" {
-		t.Checkpoint = e.Name
+	if t.Checkpoint == "" || !w.known {
+		t.Checkpoint = w.name // a workflow that the default branch does not have stands for no other
 	}
 	t.Run = routing.Run{
 		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, URL: live.URL,
