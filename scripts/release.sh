@@ -40,7 +40,7 @@ for platform in "$@"; do
   chmod 644 "$dir/LICENSE" "$dir/README.md"
   tar -C "$dir" --format=ustar --owner=0 --group=0 --numeric-owner --sort=name --mtime='UTC 2026-01-01' -cf - . | gzip -9n > "dist/switchback_${version#v}_${os}_${arch}.tar.gz"
 done
-go run ./internal/sbom "$version" "${binaries[@]}" > "dist/switchback_${version#v}.cdx.json"
+go run -trimpath ./internal/sbom "$version" "${binaries[@]}" > "dist/switchback_${version#v}.cdx.json"
 {
   echo "# The release that this commit is, and the SHA-256 of its files. scripts/install.sh verifies them."
   echo "# Built with $(go env GOVERSION)."

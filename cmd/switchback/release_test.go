@@ -121,9 +121,9 @@ func TestRelease(t *testing.T) {
 			t.Errorf("the commit changes %s", changed)
 		}
 		for _, wrong := range []string{
-			"scripts/tag.sh v1.0.1 dist/checksums.txt",                                                         // of another version
-			"echo x >> dist/checksums.txt; scripts/tag.sh v1.0.0 dist/checksums.txt",                           // tagged with other digests
-			"scripts/release.sh v9.9.9",                                                                        // ports.yml calls another version
+			"scripts/tag.sh v1.0.1 dist/checksums.txt",                                                        // of another version
+			"echo x >> dist/checksums.txt; scripts/tag.sh v1.0.0 dist/checksums.txt",                          // tagged with other digests
+			"scripts/release.sh v9.9.9",                                                                       // ports.yml calls another version
 			"scripts/release.sh 1.0.0", "scripts/release.sh v1.0.0/x", `scripts/release.sh "v1.0.0; touch x"`, // no versions
 		} {
 			cmd := exec.Command("bash", "-c", wrong)
