@@ -157,7 +157,7 @@ func (p planCommands) build() (*plans.Runner, error) {
 	return &plans.Runner{
 		Start:     p.starts(),
 		Escalator: p.deps.Effects(effect.Subject{}, ""),
-		Ledger:    p.deps.Ledger, Issues: p.deps.GitHub, Starts: p.deps.GitHub, Checks: p.deps.GitHub, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
+		Ledger:    p.deps.Ledger, Issues: p.deps.GitHub.Issues, Labels: p.deps.GitHub.Labels, Starts: p.deps.GitHub.Dispatches, Checks: p.deps.GitHub.Checks, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
 		Run: p.own.ID, Attempt: p.own.Attempt, URL: p.own.URL, Now: p.deps.Now,
 	}, nil
 }

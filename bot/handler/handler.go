@@ -148,7 +148,7 @@ func (d Deps) words() render.Options { return d.Render("") }
 func (d Deps) Effects(s effect.Subject, runURL string) *effect.GitHub {
 	o := d.Render(runURL)
 	return &effect.GitHub{
-		Hub: d.GitHub, Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
+		Hub: effect.HubOf(d.GitHub), Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
 		Ledger: d.Ledger, Now: d.Now, Log: d.Log, Owner: d.Process, FileTTL: d.LeaseTTL,
 		Prompt: func(rec escalation.Record, host routing.Case, live string) string {
 			return render.PromptSection(rec, host, live, o)
@@ -170,14 +170,14 @@ func (d Deps) reply(ctx context.Context, number int, once string, lines ...strin
 	if len(lines) == 0 {
 		return nil
 	}
-	_, _, err := d.GitHub.PostOnce(ctx, d.Repo, number, marker.Format(d.key("reply", once), 0), strings.Join(lines, "\n\n"), false)
+	_, _, err := d.GitHub.Comments.PostOnce(ctx, d.Repo, number, marker.Format(d.key("reply", once), 0), strings.Join(lines, "\n\n"), false)
 	return err
 }
 
 // gone drops the error of a post on an issue that does not exist any more, as long as its
 // repository does.
 func (d Deps) gone(ctx context.Context, err error) error {
-	err = d.GitHub.Absent(ctx, d.Repo, err)
+	err = d.GitHub.Repositories.Absent(ctx, d.Repo, err)
 	if kind := advice.Of(err).Kind; err == nil || !errors.Is(err, github.ErrAbsent) && (kind == advice.Gone || errors.Is(err, github.ErrMoved)) {
 		return nil
 	}

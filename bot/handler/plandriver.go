@@ -96,7 +96,7 @@ func (h portWorker) Handle(ctx context.Context, event *Event) (bool, error) {
 		return true, nil // a worker all the same, and no run to analyze
 	}
 	w := &endedWorker{Dispatch: d}
-	if w.run, err = h.GitHub.Run(ctx, h.Repo, e.ID, 0); err != nil {
+	if w.run, err = h.GitHub.Runs.Get(ctx, h.Repo, e.ID, 0); err != nil {
 		return true, err
 	}
 	s, err := h.read(ctx, branchOf(reg))
@@ -238,7 +238,7 @@ func (h planDriver) pair(s *served, reg plan.BuildState, x plans.Served, spec pl
 		Edges:   &requests.Store{Ledger: h.Ledger, Repo: h.Repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: h.Now},
 		Plan:    s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: h.LeaseTTL,
 		Root: dir, Dir: filepath.Join(dir, "port", x.ID), Rules: h.Rules, Criteria: h.Config.CriteriaOf(x.ID), Language: h.Config.Language,
-		Workflows: &worker.Workflows{Remote: h.GitHub, Repo: h.Repo, Ref: "refs/heads/" + ref, LeaseTTL: h.LeaseTTL, Leave: true, Patience: Patience},
+		Workflows: &worker.Workflows{GitHub: h.GitHub, Repo: h.Repo, Ref: "refs/heads/" + ref, LeaseTTL: h.LeaseTTL, Leave: true, Patience: Patience},
 	}
 }
 

@@ -107,7 +107,7 @@ func (h planPush) planWrong(ctx context.Context, s *served, text string, all []p
 		line := max(1, p.Line)
 		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: markdown.Printable(p.Message)})
 	}
-	_, err := h.GitHub.UpsertCheck(ctx, h.Repo, s.commit, c, false)
+	_, err := h.GitHub.Checks.Upsert(ctx, h.Repo, s.commit, c, false)
 	return err
 }
 

@@ -101,7 +101,7 @@ func (h rerequested) again(ctx context.Context, t target, sha string) error {
 		review = review || v.Review != nil
 	}
 	if id, attempt, err := runOf(cp.Last); err == nil && !review && cp.Last.SHA == sha {
-		live, err := h.GitHub.Run(ctx, h.Repo, id, 0)
+		live, err := h.GitHub.Runs.Get(ctx, h.Repo, id, 0)
 		switch {
 		case errors.Is(err, github.ErrNotFound): // GitHub keeps runs for a while only
 		case err != nil:

@@ -32,7 +32,7 @@ func (h workflowRun) workflowOf(ctx context.Context, e WorkflowRun) (workflow, e
 		w.name, w.known = e.Name, true
 		return w, nil
 	}
-	src, err := h.GitHub.FileUpTo(ctx, h.Repo, file, h.DefaultBranch, mostWorkflow)
+	src, err := h.GitHub.Contents.GetUpTo(ctx, h.Repo, file, h.DefaultBranch, mostWorkflow)
 	switch {
 	case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrTooLarge):
 		return w, nil
@@ -59,7 +59,7 @@ func (w workflow) chosen(among []string) bool {
 
 // workflowFiles returns which of the files that a pull request changes decide what CI runs.
 func workflowFiles(ctx context.Context, d Deps, number int) ([]string, error) {
-	files, err := d.GitHub.ChangedFiles(ctx, d.Repo, number)
+	files, err := d.GitHub.PullRequests.ChangedFiles(ctx, d.Repo, number)
 	if err != nil {
 		return nil, err
 	}

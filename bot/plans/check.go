@@ -12,7 +12,7 @@ import (
 
 // Checks is what a Runner does to checks.
 type Checks interface {
-	UpsertCheck(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
+	Upsert(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
 }
 
 // check shows on the commit of a build how far it is, with the same text as the
@@ -37,7 +37,7 @@ func (d *Runner) check(ctx context.Context, reg plan.BuildState, b plan.Board) e
 			c.Conclusion = "failure"
 		}
 	}
-	_, err := d.Checks.UpsertCheck(ctx, d.Repo, reg.Build.SHA, c, false)
+	_, err := d.Checks.Upsert(ctx, d.Repo, reg.Build.SHA, c, false)
 	if kind := advice.Of(err).Kind; errors.Is(err, github.ErrReadOnly) || kind == advice.Gone { // the commit may be gone as well
 		return nil
 	}

@@ -18,23 +18,28 @@ import (
 
 // Issues is what a Runner does to issues.
 type Issues interface {
-	Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
-	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	SyncLabels(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (bool, error)
-	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
-	ReopenIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (bool, error)
+	Get(ctx context.Context, r github.Repo, number int) (github.Issue, error)
+	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
+	CloseAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
+	Reopen(ctx context.Context, r github.Repo, number int, comment, marker string) (bool, error)
+}
+
+// Labels is what a Runner does to the labels of its issue.
+type Labels interface {
+	Sync(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (bool, error)
 }
 
 // Starts is how a Runner goes on in another run.
 type Starts interface {
-	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
-	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
+	StartWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
+	HasRunSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
 }
 
 // Runner is where a build of a plan is run from.
 type Runner struct {
 	Ledger    ledger.Ledger
 	Issues    Issues // nil: the plan is not shown
+	Labels    Labels // nil only if Issues is
 	Starts    Starts
 	Checks    Checks    // nil: it is not shown on commits
 	Escalator Escalator // nil: nobody is called
@@ -304,7 +309,7 @@ func (d *Runner) start(ctx context.Context, reg plan.BuildState, key, workflow, 
 		if err := d.claimed(before, "start "+workflow); err != nil {
 			return err
 		}
-		if there, err := d.Starts.DispatchedSince(ctx, d.Repo, "workflow_dispatch", before, key); err != nil || there {
+		if there, err := d.Starts.HasRunSince(ctx, d.Repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}
 	} else if err := d.ask(ctx, key, "start "+workflow); err != nil {
@@ -314,5 +319,5 @@ func (d *Runner) start(ctx context.Context, reg plan.BuildState, key, workflow, 
 	for k, v := range inputs {
 		all[k] = v
 	}
-	return d.Starts.DispatchWorkflow(ctx, d.Repo, workflow, ref, all)
+	return d.Starts.StartWorkflow(ctx, d.Repo, workflow, ref, all)
 }

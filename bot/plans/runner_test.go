@@ -25,11 +25,11 @@ type world struct {
 	lost   error    // the answer of a dispatch
 }
 
-func (w *world) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
+func (w *world) Get(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
 	return w.issues[n-1], nil
 }
 
-func (w *world) UpsertIssue(_ context.Context, _ github.Repo, _ string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
+func (w *world) Upsert(_ context.Context, _ github.Repo, _ string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
 	if ref == "" {
 		w.issues = append(w.issues, github.Issue{Number: len(w.issues) + 1, Title: spec.Title, State: "open"})
 		ref = fmt.Sprint(len(w.issues))
@@ -44,7 +44,7 @@ func (w *world) UpsertIssue(_ context.Context, _ github.Repo, _ string, spec git
 	return *i, false, nil
 }
 
-func (w *world) SyncLabels(_ context.Context, _ github.Repo, _ int, _ []string, add, remove []github.LabelSpec) (bool, error) {
+func (w *world) Sync(_ context.Context, _ github.Repo, _ int, _ []string, add, remove []github.LabelSpec) (bool, error) {
 	for _, l := range remove {
 		w.labels = slices.DeleteFunc(w.labels, func(s string) bool { return s == l.Name })
 	}
@@ -56,22 +56,22 @@ func (w *world) SyncLabels(_ context.Context, _ github.Repo, _ int, _ []string, 
 	return true, nil
 }
 
-func (w *world) CloseIssueAs(_ context.Context, _ github.Repo, n int, _, _, _ string) (bool, error) {
+func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _, _, _ string) (bool, error) {
 	w.issues[n-1].State, w.issues[n-1].ClosedByBot = "closed", true
 	return true, nil
 }
 
-func (w *world) ReopenIssue(_ context.Context, _ github.Repo, n int, _, _ string) (bool, error) {
+func (w *world) Reopen(_ context.Context, _ github.Repo, n int, _, _ string) (bool, error) {
 	w.issues[n-1].State = "open"
 	return true, nil
 }
 
-func (w *world) DispatchWorkflow(_ context.Context, _ github.Repo, workflow, ref string, in map[string]string) error {
+func (w *world) StartWorkflow(_ context.Context, _ github.Repo, workflow, ref string, in map[string]string) error {
 	w.starts = append(w.starts, workflow+" "+ref+" "+in["build"]+" "+in["ports"])
 	return w.lost
 }
 
-func (w *world) DispatchedSince(_ context.Context, _ github.Repo, _ string, _ time.Time, needle string) (bool, error) {
+func (w *world) HasRunSince(_ context.Context, _ github.Repo, _ string, _ time.Time, needle string) (bool, error) {
 	return slices.Contains(w.shown, needle), nil
 }
 
@@ -101,7 +101,7 @@ func newSite(t *testing.T, text string) *site {
 var repo = github.Repo{Owner: "octo", Name: "work"}
 
 func (s *site) runner(run string, attempt int) *Runner {
-	return &Runner{Ledger: s.led, Issues: s.world, Starts: s.world, Repo: repo, Name: "ports", Plan: s.plan, Settings: plan.DefaultSettings(), Hashes: s.hash,
+	return &Runner{Ledger: s.led, Issues: s.world, Labels: s.world, Starts: s.world, Repo: repo, Name: "ports", Plan: s.plan, Settings: plan.DefaultSettings(), Hashes: s.hash,
 		Run: run, Attempt: attempt, Now: func() time.Time { return s.now }}
 }
 

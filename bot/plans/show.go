@@ -67,7 +67,7 @@ func (d *Runner) Show(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	add, remove := labels(b)
-	if _, err := d.Issues.SyncLabels(ctx, d.Repo, issue.Number, issue.Labels, add, remove); err != nil {
+	if _, err := d.Labels.Sync(ctx, d.Repo, issue.Number, issue.Labels, add, remove); err != nil {
 		return 0, err
 	}
 	return issue.Number, errors.Join(d.close(ctx, issue, b), called)
@@ -88,9 +88,9 @@ func (d *Runner) draw(ctx context.Context, reg plan.BuildState, b plan.Board, ca
 		}
 	}
 	marker := d.marker(reg, calls)
-	issue, _, err := d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, ref)
+	issue, _, err := d.Issues.Upsert(ctx, d.Repo, marker, spec, ref)
 	if errors.Is(err, github.ErrMoved) {
-		issue, _, err = d.Issues.UpsertIssue(ctx, d.Repo, marker, spec, "")
+		issue, _, err = d.Issues.Upsert(ctx, d.Repo, marker, spec, "")
 	}
 	if err != nil {
 		return issue, err
@@ -109,11 +109,11 @@ func (d *Runner) close(ctx context.Context, issue github.Issue, b plan.Board) er
 	var err error
 	switch {
 	case passed && issue.State == "open":
-		_, err = d.Issues.CloseIssueAs(ctx, d.Repo, issue.Number, "completed", "", "")
+		_, err = d.Issues.CloseAs(ctx, d.Repo, issue.Number, "completed", "", "")
 	case !passed && issue.State == "closed":
 		var live github.Issue // a listing does not say who closed it
-		if live, err = d.Issues.Issue(ctx, d.Repo, issue.Number); err == nil && live.ClosedByBot {
-			_, err = d.Issues.ReopenIssue(ctx, d.Repo, issue.Number, "", "")
+		if live, err = d.Issues.Get(ctx, d.Repo, issue.Number); err == nil && live.ClosedByBot {
+			_, err = d.Issues.Reopen(ctx, d.Repo, issue.Number, "", "")
 		}
 	}
 	return err

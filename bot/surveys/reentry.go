@@ -70,7 +70,7 @@ func (d *Service) start(ctx context.Context, reg survey.State, s survey.Started,
 		if err != nil || !mine {
 			return err
 		}
-		if done, err = d.Starts.DispatchedSince(ctx, repo, event, s.At, key); err != nil {
+		if done, err = d.Starts.HasRunSince(ctx, repo, event, s.At, key); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (d *Service) dispatch(ctx context.Context, repo github.Repo, key string, p 
 	}
 	cfg := d.Config.Feedback
 	if cfg.Workflow == "" {
-		return d.Starts.RepositoryDispatch(ctx, repo, cfg.Dispatch, map[string]any{"key": key, "packet": json.RawMessage(data)})
+		return d.Starts.SendEvent(ctx, repo, cfg.Dispatch, map[string]any{"key": key, "packet": json.RawMessage(data)})
 	}
 	ref := cfg.Ref
 	if ref == "" {
@@ -99,7 +99,7 @@ func (d *Service) dispatch(ctx context.Context, repo github.Repo, key string, p 
 	if ref == "" {
 		ref = "main"
 	}
-	return d.Starts.DispatchWorkflow(ctx, repo, cfg.Workflow, ref, map[string]string{"key": key, "packet": string(data)})
+	return d.Starts.StartWorkflow(ctx, repo, cfg.Workflow, ref, map[string]string{"key": key, "packet": string(data)})
 }
 
 func (d *Service) takeReentry(ctx context.Context, run string) (bool, error) {

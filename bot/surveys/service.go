@@ -23,18 +23,26 @@ import (
 
 // Issues is what a service does to issues.
 type Issues interface {
-	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
-	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
+	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
+	Rewrite(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
+	CloseAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
+}
+
+// Comments is what a service posts on issues.
+type Comments interface {
 	PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
+}
+
+// Repositories tells a missing issue from a missing repository.
+type Repositories interface {
 	Absent(ctx context.Context, r github.Repo, err error) error
 }
 
 // Starts is how a service begins the next cycle.
 type Starts interface {
-	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
-	RepositoryDispatch(ctx context.Context, r github.Repo, event string, payload any) error
-	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
+	StartWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
+	SendEvent(ctx context.Context, r github.Repo, event string, payload any) error
+	HasRunSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
 }
 
 // Service is where a repository's prompts are handled. Without Issues it only
@@ -42,6 +50,8 @@ type Starts interface {
 type Service struct {
 	Ledger        ledger.Ledger
 	Issues        Issues
+	Comments      Comments     // nil only if Issues is
+	Repositories  Repositories // nil only if Issues is
 	Starts        Starts
 	Repo          string // owner/name
 	Config        config.File
@@ -225,7 +235,7 @@ func (d *Service) do(ctx context.Context, p survey.Prompt, work string, fresh bo
 	}
 	switch {
 	case work == survey.WorkIssue:
-		i, _, err := d.Issues.UpsertIssue(ctx, repo, marker.Format(d.PromptKey(p.ID), genAsked), github.IssueSpec{
+		i, _, err := d.Issues.Upsert(ctx, repo, marker.Format(d.PromptKey(p.ID), genAsked), github.IssueSpec{
 			Title: surveyview.Title(p, d.Render), Body: surveyview.Body(p, d.Render), Assignees: d.Config.Escalation.Assignees,
 			Labels: []github.LabelSpec{{Name: "switchback:feedback", Color: "1d76db", Description: "Switchback asks for feedback"}},
 		}, "")
@@ -237,12 +247,12 @@ func (d *Service) do(ctx context.Context, p survey.Prompt, work string, fresh bo
 	case strings.HasPrefix(work, survey.WorkReminder):
 		o := d.Render
 		o.Mention = d.Config.Escalation.Mention
-		ref, _, err = d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), surveyview.Reminder(p, p.Reminded, o), fresh)
+		ref, _, err = d.Comments.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), surveyview.Reminder(p, p.Reminded, o), fresh)
 	default:
 		err = fmt.Errorf("%q is no work that is known", work)
 	}
 	if err != nil {
-		err = d.Issues.Absent(ctx, repo, err)
+		err = d.Repositories.Absent(ctx, repo, err)
 	}
 	if !errors.Is(err, github.ErrAbsent) && (errors.Is(err, github.ErrMoved) || errors.Is(err, github.ErrNotFound)) {
 		return "gone", "", nil // the issue was deleted or transferred: there is nobody to tell
@@ -254,14 +264,14 @@ func (d *Service) marker(id, work string) string { return marker.Format(d.Prompt
 
 // finish says how a prompt ended, shows it in the issue, and closes that.
 func (d *Service) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason, text string, fresh bool) error {
-	if _, _, err := d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
+	if _, _, err := d.Comments.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
-	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), genDone), func(string) string { return surveyview.Closed(p, d.Render) })
+	_, _, err := d.Issues.Rewrite(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), genDone), func(string) string { return surveyview.Closed(p, d.Render) })
 	if err != nil {
 		return err
 	}
-	_, err = d.Issues.CloseIssueAs(ctx, repo, p.Number, reason, "", "")
+	_, err = d.Issues.CloseAs(ctx, repo, p.Number, reason, "", "")
 	return err
 }
 
@@ -271,7 +281,7 @@ func (d *Service) Reply(ctx context.Context, p survey.Prompt, to, text string) e
 	if err != nil || d.Issues == nil {
 		return err
 	}
-	_, _, err = d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, "reply/"+to), text, false)
+	_, _, err = d.Comments.PostOnce(ctx, repo, p.Number, d.marker(p.ID, "reply/"+to), text, false)
 	return err
 }
 
@@ -286,6 +296,6 @@ func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live 
 	if !p.Open() {
 		gen = genDone
 	}
-	_, _, err = d.Issues.RewriteIssue(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), gen), write)
+	_, _, err = d.Issues.Rewrite(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), gen), write)
 	return err
 }

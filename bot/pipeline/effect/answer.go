@@ -20,15 +20,15 @@ func (g *GitHub) rerun(ctx context.Context, e routing.Effect) error {
 	if err != nil {
 		return err
 	}
-	live, err := g.Hub.Run(ctx, g.Repo, id, 0)
+	live, err := g.Hub.Runs.Get(ctx, g.Repo, id, 0)
 	if err == nil && live.Attempt <= attempt {
-		err = g.Hub.RerunFailed(ctx, g.Repo, id)
+		err = g.Hub.Runs.RerunFailed(ctx, g.Repo, id)
 	}
 	if kind := advice.Of(err).Kind; err == nil || kind == advice.Later || g.Subject.Number == 0 {
 		return err
 	}
 	g.log().Warn("the failed jobs are not run again", "repo", g.Repo.String(), "run", id, "err", err)
-	_, _, err = g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, marker.Format(e.Key+"/refused", 0), render.NotRerun(id, err, g.Render), false)
+	_, _, err = g.Hub.Comments.PostOnce(ctx, g.Repo, g.Subject.Number, marker.Format(e.Key+"/refused", 0), render.NotRerun(id, err, g.Render), false)
 	return err
 }
 
@@ -49,5 +49,5 @@ func (g *GitHub) react(ctx context.Context, e routing.Effect) error {
 	if err != nil {
 		return fmt.Errorf("%q is no comment: %w", e.Target, err)
 	}
-	return g.Hub.React(ctx, g.Repo, id)
+	return g.Hub.Comments.React(ctx, g.Repo, id)
 }

@@ -83,12 +83,12 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 	if rec.Number == 0 {
 		return nil
 	}
-	i, err := g.Hub.Issue(ctx, g.Repo, rec.Number)
+	i, err := g.Hub.Issues.Get(ctx, g.Repo, rec.Number)
 	if err != nil {
 		return g.unlessGone(ctx, err)
 	}
 	if i.State != "closed" {
-		_, _, err = g.Hub.PostOnce(ctx, g.Repo, rec.Number, marker.Format(e.Key+"/passes", 0), render.Leftover(c, e.Checkpoint, g.Render), false)
+		_, _, err = g.Hub.Comments.PostOnce(ctx, g.Repo, rec.Number, marker.Format(e.Key+"/passes", 0), render.Leftover(c, e.Checkpoint, g.Render), false)
 		return g.unlessGone(ctx, err)
 	}
 	_, err = g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
@@ -117,7 +117,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 		return g.unlessGone(ctx, err)
 	}
 	if rec.Number == 0 && !rec.Gone { // filed by a process that ended before it said so?
-		i, found, err := g.Hub.FindIssue(ctx, g.Repo, marker.Format(rec.ID, rec.Mark()))
+		i, found, err := g.Hub.Issues.Find(ctx, g.Repo, marker.Format(rec.ID, rec.Mark()))
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (g *GitHub) after(ctx context.Context, c routing.Case, checkpoint string, r
 	}
 	if rec.Number > 0 {
 		mark := marker.Format(rec.ID+"/close/"+strconv.Itoa(rec.Reopened), 0)
-		closed, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, bye.reason, bye.comment, mark)
+		closed, err := g.Hub.Issues.CloseAs(ctx, g.Repo, rec.Number, bye.reason, bye.comment, mark)
 		if g.unlessGone(ctx, err) != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalation.Record, to github.
 	for _, rec := range recs {
 		if rec.Number > 0 && rec.Number != to.Number {
 			mark := marker.Format(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
-			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), mark); g.unlessGone(ctx, err) != nil {
+			if _, err := g.Hub.Issues.CloseAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), mark); g.unlessGone(ctx, err) != nil {
 				return err
 			}
 		}
@@ -166,7 +166,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalation.Record, to github.
 // closedBefore notes that a person had closed the issue before it was resolved:
 // for its commit it stays closed.
 func (g *GitHub) closedBefore(ctx context.Context, rec escalation.Record) error {
-	i, err := g.Hub.Issue(ctx, g.Repo, rec.Number)
+	i, err := g.Hub.Issues.Get(ctx, g.Repo, rec.Number)
 	if err != nil || i.State != "closed" || i.ClosedByBot || !rec.DismissedAt.IsZero() {
 		return g.unlessGone(ctx, err)
 	}
@@ -196,7 +196,7 @@ func (g *GitHub) unregistered(ctx context.Context, c routing.Case, e routing.Eff
 		if _, known := reg.ByNumber(n); known {
 			continue
 		}
-		_, err = g.Hub.CloseIssue(ctx, g.Repo, n, render.Fixed(c, e.Checkpoint, g.Render), marker.Format(e.Key+"/"+number, 0))
+		_, err = g.Hub.Issues.Close(ctx, g.Repo, n, render.Fixed(c, e.Checkpoint, g.Render), marker.Format(e.Key+"/"+number, 0))
 		if g.unlessGone(ctx, err) != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (g *GitHub) unlessGone(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	err = g.Hub.Absent(ctx, g.Repo, err)
+	err = g.Hub.Repositories.Absent(ctx, g.Repo, err)
 	if kind := advice.Of(err).Kind; !errors.Is(err, github.ErrAbsent) && (kind == advice.Gone || errors.Is(err, github.ErrMoved)) {
 		return nil
 	}

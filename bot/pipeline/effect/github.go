@@ -19,46 +19,6 @@ import (
 // PausedLabel marks a pull request that waits for a human.
 const PausedLabel = "switchback:paused"
 
-// Hub is what effects need of GitHub.
-type Hub interface {
-	comments
-	marks
-	issues
-	workflows
-	Contains(ctx context.Context, r github.Repo, base, head string) (bool, error)
-	Owners(ctx context.Context, r github.Repo, ref string, files []string) ([]string, error)
-	Absent(ctx context.Context, r github.Repo, err error) error
-}
-
-type (
-	comments interface {
-		UpsertComment(ctx context.Context, r github.Repo, issue int, marker, body, ref string) (id string, changed bool, err error)
-		PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error)
-		React(ctx context.Context, r github.Repo, comment int64) error
-	}
-	// marks are what a list of pull requests shows of one.
-	marks interface {
-		UpsertCheck(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
-		SyncLabels(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (changed bool, err error)
-	}
-	issues interface {
-		Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
-		FindIssue(ctx context.Context, r github.Repo, marker string) (github.Issue, bool, error)
-		UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (issue github.Issue, created bool, err error)
-		RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
-		CloseIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (closed bool, err error)
-		CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (closed bool, err error)
-		ReopenIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (reopened bool, err error)
-	}
-	workflows interface {
-		DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
-		RepositoryDispatch(ctx context.Context, r github.Repo, event string, payload any) error
-		DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
-		Run(ctx context.Context, r github.Repo, id int64, attempt int) (github.WorkflowRun, error)
-		RerunFailed(ctx context.Context, r github.Repo, runID int64) error
-	}
-)
-
 // GitHub carries out effects on one subject of one repository.
 type GitHub struct {
 	Hub     Hub
@@ -96,7 +56,7 @@ func (g *GitHub) log() *slog.Logger {
 func (g *GitHub) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
 	ref, err := g.do(ctx, c, e, fresh)
 	if err != nil {
-		err = g.Hub.Absent(ctx, g.Repo, err)
+		err = g.Hub.Repositories.Absent(ctx, g.Repo, err)
 	}
 	return ref, err
 }
@@ -153,7 +113,7 @@ func (g *GitHub) comment(ctx context.Context, c routing.Case, e routing.Effect) 
 	o.Mention = g.stickyMention(cp)
 	o.HandoffNote = g.note()
 	mark := marker.Format(render.CommentKey(c.Key, e.Checkpoint), generation(c))
-	id, _, err := g.Hub.UpsertComment(ctx, g.Repo, g.Subject.Number, mark, render.Comment(c, e.Checkpoint, o), ref)
+	id, _, err := g.Hub.Comments.Upsert(ctx, g.Repo, g.Subject.Number, mark, render.Comment(c, e.Checkpoint, o), ref)
 	return id, err
 }
 
@@ -210,7 +170,7 @@ func (g *GitHub) check(ctx context.Context, c routing.Case, e routing.Effect, fr
 	o := g.Render
 	o.IssueURL = issueURL(c, c.Checkpoints[e.Checkpoint])
 	k := render.Check(c, e.Checkpoint, e.SHA, o)
-	return g.Hub.UpsertCheck(ctx, g.Repo, e.SHA, github.Check{
+	return g.Hub.Checks.Upsert(ctx, g.Repo, e.SHA, github.Check{
 		Name: "switchback / " + e.Checkpoint, ExternalID: c.Key + "/" + e.Checkpoint + "/check",
 		Status: "completed", Conclusion: k.Conclusion, Title: k.Title, Summary: k.Summary,
 		DetailsURL: g.Render.RunURL, Annotations: annotations(k.Annotations),
@@ -255,10 +215,10 @@ func (g *GitHub) label(ctx context.Context, c routing.Case) error {
 	paused := []github.LabelSpec{{Name: PausedLabel, Color: "d4c5f9", Description: "Waits for a human; see the escalation"}}
 	for _, name := range c.Names() {
 		if cp := c.Checkpoints[name]; (cp.State == routing.Escalated && !cp.Skipped) || cp.Paused {
-			_, err := g.Hub.SyncLabels(ctx, g.Repo, g.Subject.Number, g.Subject.Labels, paused, nil)
+			_, err := g.Hub.Labels.Sync(ctx, g.Repo, g.Subject.Number, g.Subject.Labels, paused, nil)
 			return err
 		}
 	}
-	_, err := g.Hub.SyncLabels(ctx, g.Repo, g.Subject.Number, g.Subject.Labels, nil, paused)
+	_, err := g.Hub.Labels.Sync(ctx, g.Repo, g.Subject.Number, g.Subject.Labels, nil, paused)
 	return err
 }

@@ -36,7 +36,7 @@ func (g *GitHub) hand(ctx context.Context, c routing.Case, e routing.Effect, h c
 	case g.Subject.Number == 0:
 		return "", nil // a branch has no one to mention and nothing to label
 	case h.Label != "":
-		_, err := g.Hub.SyncLabels(ctx, g.Repo, g.Subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Returned for a fix for rework"}}, nil)
+		_, err := g.Hub.Labels.Sync(ctx, g.Repo, g.Subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Returned for a fix for rework"}}, nil)
 		return "label:" + h.Label, err
 	case h.Mention == "author" && e.Kind == routing.EffectHandoff:
 		return "", nil // stands in the sticky comment
@@ -54,7 +54,7 @@ func (g *GitHub) mention(ctx context.Context, c routing.Case, e routing.Effect, 
 	o := g.Render
 	o.Mention = "@" + strings.TrimPrefix(who, "@")
 	body := render.Handoff(c, e, o, c.Done[e.Checkpoint+"/"+string(routing.EffectComment)], g.Subject.Number)
-	id, _, err := g.Hub.PostOnce(ctx, g.Repo, g.Subject.Number, marker.Format(e.Key+"/"+o.Mention, 0), body, fresh)
+	id, _, err := g.Hub.Comments.PostOnce(ctx, g.Repo, g.Subject.Number, marker.Format(e.Key+"/"+o.Mention, 0), body, fresh)
 	return "comment:" + id, err
 }
 
@@ -77,7 +77,7 @@ func (g *GitHub) dispatch(ctx context.Context, c routing.Case, e routing.Effect,
 	for k, v := range h.Inputs {
 		in[k] = v
 	}
-	return g.Hub.DispatchWorkflow(ctx, g.Repo, h.Workflow, ref, in)
+	return g.Hub.Dispatches.StartWorkflow(ctx, g.Repo, h.Workflow, ref, in)
 }
 
 func (g *GitHub) packet(c routing.Case, e routing.Effect, limit int) []byte {
@@ -90,7 +90,7 @@ func (g *GitHub) repositoryDispatch(ctx context.Context, c routing.Case, e routi
 	if done, err := g.dispatched(ctx, c, e, "repository_dispatch", fresh); done || err != nil {
 		return err
 	}
-	return g.Hub.RepositoryDispatch(ctx, g.Repo, h.Dispatch, map[string]any{
+	return g.Hub.Dispatches.SendEvent(ctx, g.Repo, h.Dispatch, map[string]any{
 		"key": e.Key, "checkpoint": e.Checkpoint, "number": g.Subject.Number, "branch": g.Subject.Branch,
 		"target": e.Target, "packet": json.RawMessage(g.packet(c, e, 56<<10)),
 	})
@@ -101,5 +101,5 @@ func (g *GitHub) dispatched(ctx context.Context, c routing.Case, e routing.Effec
 	if fresh {
 		return false, nil
 	}
-	return g.Hub.DispatchedSince(ctx, g.Repo, event, c.Checkpoints[e.Checkpoint].Updated, e.Key)
+	return g.Hub.Dispatches.HasRunSince(ctx, g.Repo, event, c.Checkpoints[e.Checkpoint].Updated, e.Key)
 }

@@ -119,7 +119,7 @@ func (g *GitHub) place(ctx context.Context, call escalation.Request, limits esca
 			}
 			return rec, before, placed, err
 		}
-		if contains[*placed.Ask], err = g.Hub.Contains(ctx, g.Repo, placed.Ask.Fix, placed.Ask.Head); err != nil {
+		if contains[*placed.Ask], err = g.Hub.Commits.Contains(ctx, g.Repo, placed.Ask.Fix, placed.Ask.Head); err != nil {
 			return rec, before, placed, err
 		}
 	}
@@ -181,7 +181,7 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	if rec.Number > 0 {
 		number = strconv.Itoa(rec.Number)
 	}
-	i, created, err := g.Hub.UpsertIssue(ctx, g.Repo, mark, spec, number)
+	i, created, err := g.Hub.Issues.Upsert(ctx, g.Repo, mark, spec, number)
 	if !errors.Is(err, github.ErrMoved) || number == "" {
 		return i, created, err
 	}
@@ -198,7 +198,7 @@ func (g *GitHub) write(ctx context.Context, c routing.Case, rec escalation.Recor
 	} else {
 		number = ""
 	}
-	return g.Hub.UpsertIssue(ctx, g.Repo, mark, spec, number)
+	return g.Hub.Issues.Upsert(ctx, g.Repo, mark, spec, number)
 }
 
 func (g *GitHub) lease() ledger.Lease {
@@ -247,7 +247,7 @@ func (g *GitHub) bringState(ctx context.Context, rec escalation.Record, i github
 	if i.Labels == nil {
 		i.Labels = []string{}
 	}
-	_, err := g.Hub.SyncLabels(ctx, g.Repo, i.Number, i.Labels, want, old)
+	_, err := g.Hub.Labels.Sync(ctx, g.Repo, i.Number, i.Labels, want, old)
 	return err
 }
 
@@ -256,12 +256,12 @@ func (g *GitHub) bringState(ctx context.Context, rec escalation.Record, i github
 func (g *GitHub) reopen(ctx context.Context, rec escalation.Record, i github.Issue) error {
 	m := rec.Newest()
 	mark := marker.Format(fmt.Sprintf("%s/reopen/%d/%d", rec.ID, rec.Reopened, rec.RecalledAt.UnixMilli()), 0)
-	if _, err := g.Hub.ReopenIssue(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), mark); err != nil {
+	if _, err := g.Hub.Issues.Reopen(ctx, g.Repo, i.Number, render.Reopened(routing.Case{Key: m.Case}, m.Checkpoint, g.Render), mark); err != nil {
 		return err
 	}
 	reg, err := Escalations(ctx, g.Ledger, g.Repo.String())
 	if now, ok := reg.ByID(rec.ID); err == nil && ok && !now.Open() {
-		_, err = g.Hub.CloseIssue(ctx, g.Repo, i.Number, "", "")
+		_, err = g.Hub.Issues.Close(ctx, g.Repo, i.Number, "", "")
 	}
 	return err
 }
@@ -350,7 +350,7 @@ func (g *GitHub) owners(ctx context.Context, cp routing.Checkpoint) []string {
 	if base == "" {
 		base = g.Subject.DefaultBranch
 	}
-	who, err := g.Hub.Owners(ctx, g.Repo, base, escalation.Files(cp.Attempts[len(cp.Attempts)-1].Verdict))
+	who, err := g.Hub.CodeOwners.List(ctx, g.Repo, base, escalation.Files(cp.Attempts[len(cp.Attempts)-1].Verdict))
 	if err != nil {
 		g.log().Warn("the owners of the failing files are not known", "repo", g.Repo.String(), "err", err)
 	}

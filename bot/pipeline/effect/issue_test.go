@@ -20,7 +20,7 @@ import (
 // tracker is a hub that holds issues in memory, each request at once. Filing
 // takes two steps, listing and creating, between which others come.
 type tracker struct {
-	Hub
+	Issues // those that it does not know are nil
 	mu     sync.Mutex
 	issues []github.Issue
 	posts  map[string]int // marker → comments
@@ -31,6 +31,10 @@ type tracker struct {
 
 func newTracker() *tracker { return &tracker{posts: map[string]int{}, gone: map[int]bool{}} }
 
+func (k *tracker) hub() Hub {
+	return Hub{Issues: k, Labels: k, Commits: k, Repositories: k, CodeOwners: k}
+}
+
 func (k *tracker) find(number int) (*github.Issue, error) {
 	for i := range k.issues {
 		if k.issues[i].Number == number && !k.gone[number] {
@@ -40,7 +44,7 @@ func (k *tracker) find(number int) (*github.Issue, error) {
 	return nil, github.ErrMoved
 }
 
-func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, mark string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
+func (k *tracker) Upsert(_ context.Context, _ github.Repo, mark string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
 	want, _ := marker.Parse(mark)
 	key, gen := want.Key, want.Gen
 	number, _ := strconv.Atoi(ref)
@@ -97,19 +101,19 @@ func (k *tracker) state(number int, state, reason, mark string) (bool, error) {
 	return true, nil
 }
 
-func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+func (k *tracker) Close(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
 	return k.state(n, "closed", "completed", mark)
 }
 
-func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason, _, mark string) (bool, error) {
+func (k *tracker) CloseAs(_ context.Context, _ github.Repo, n int, reason, _, mark string) (bool, error) {
 	return k.state(n, "closed", reason, mark)
 }
 
-func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+func (k *tracker) Reopen(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
 	return k.state(n, "open", "reopened", mark)
 }
 
-func (k *tracker) SyncLabels(_ context.Context, _ github.Repo, n int, _ []string, add, remove []github.LabelSpec) (bool, error) {
+func (k *tracker) Sync(_ context.Context, _ github.Repo, n int, _ []string, add, remove []github.LabelSpec) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, err := k.find(n)
@@ -127,7 +131,7 @@ func (k *tracker) SyncLabels(_ context.Context, _ github.Repo, n int, _ []string
 	return true, nil
 }
 
-func (k *tracker) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
+func (k *tracker) Get(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, err := k.find(n)
@@ -137,7 +141,7 @@ func (k *tracker) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, 
 	return *i, nil
 }
 
-func (k *tracker) FindIssue(_ context.Context, _ github.Repo, mark string) (github.Issue, bool, error) {
+func (k *tracker) Find(_ context.Context, _ github.Repo, mark string) (github.Issue, bool, error) {
 	want, _ := marker.Parse(mark)
 	for _, i := range k.issues {
 		if have, _ := marker.Parse(i.Body); have.Key == want.Key {
@@ -153,7 +157,7 @@ func (k *tracker) Contains(context.Context, github.Repo, string, string) (bool, 
 
 func (k *tracker) Absent(_ context.Context, _ github.Repo, err error) error { return err }
 
-func (k *tracker) Owners(context.Context, github.Repo, string, []string) ([]string, error) {
+func (k *tracker) List(context.Context, github.Repo, string, []string) ([]string, error) {
 	k.asked++
 	return nil, nil
 }
@@ -170,7 +174,7 @@ type filing struct {
 
 func newFiling(t *testing.T, k *tracker, led ledger.Ledger, pr int) *filing {
 	d := &filing{t: t, cp: "ci", now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
-	d.g = &GitHub{Hub: k, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
+	d.g = &GitHub{Hub: k.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
 		Now: func() time.Time { return d.now }, Sleep: func(context.Context, time.Duration) error { time.Sleep(10 * time.Microsecond); return nil }}
 	return d
 }

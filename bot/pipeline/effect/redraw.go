@@ -16,6 +16,6 @@ func (g *GitHub) Redraw(ctx context.Context, rec escalation.Record, live func(bo
 		return err
 	}
 	spec, marker := g.issueSpec(ctx, host.Case, host, rec)
-	_, _, err = g.Hub.RewriteIssue(ctx, g.Repo, rec.Number, marker, func(body string) string { return spec.Write(live(body)) })
+	_, _, err = g.Hub.Issues.Rewrite(ctx, g.Repo, rec.Number, marker, func(body string) string { return spec.Write(live(body)) })
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"time"
@@ -25,22 +24,9 @@ var ErrNotAwaited = errors.New("the port does not wait for this")
 // errLeft ends a run of a pair whose worker goes on without it.
 var errLeft = errors.New("a workflow is at work")
 
-// Remote is what workers that are workflows need of GitHub.
-type Remote interface {
-	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
-	DispatchedRun(ctx context.Context, r github.Repo, workflow string, since time.Time, needle string) (github.WorkflowRun, bool, error)
-	Run(ctx context.Context, r github.Repo, id int64, attempt int) (github.WorkflowRun, error)
-	CancelRun(ctx context.Context, r github.Repo, id int64) error
-	DefaultBranch(ctx context.Context, r github.Repo) (string, error)
-	Jobs(ctx context.Context, r github.Repo, run int64, attempt int) ([]github.Job, error)
-	JobLog(ctx context.Context, r github.Repo, job int64) (io.ReadCloser, error)
-	Artifacts(ctx context.Context, r github.Repo, run int64) ([]github.Artifact, error)
-	ArtifactFiles(ctx context.Context, r github.Repo, a github.Artifact, match func(string) bool, fn func(string, io.Reader) error) error
-}
-
 // Workflows is where workers that are workflows run.
 type Workflows struct {
-	Remote   Remote
+	GitHub   *github.Client
 	Repo     github.Repo
 	Ref      string        // that they run on if the port names none; "": the default branch
 	LeaseTTL time.Duration // how long a dispatch is left to the process that recorded it; 0: a minute
@@ -198,7 +184,7 @@ func (a *await) look(ctx context.Context) (time.Duration, *worked, error) {
 	x, known, err := a.Workflows, a.run.ID, error(nil)
 	switch {
 	case known != 0:
-		a.run, err = x.Remote.Run(ctx, x.Repo, known, 0)
+		a.run, err = x.GitHub.Runs.Get(ctx, x.Repo, known, 0)
 	case a.Heard != nil && a.worker.Key == a.Expect:
 		a.run = *a.Heard
 	default:
@@ -220,7 +206,7 @@ func (a *await) look(ctx context.Context) (time.Duration, *worked, error) {
 
 func (a *await) find(ctx context.Context) (github.WorkflowRun, bool, error) {
 	x := a.Workflows
-	return x.Remote.DispatchedRun(ctx, x.Repo, a.worker.Workflow, a.worker.At.Add(-skew), a.worker.Mark)
+	return x.GitHub.Dispatches.FindRun(ctx, x.Repo, a.worker.Workflow, a.worker.At.Add(-skew), a.worker.Mark)
 }
 
 // trouble says what to do about an error of GitHub's: what may be over later is
@@ -254,12 +240,12 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 	defer stop()
 	var err error
 	if ref == "" {
-		if ref, err = x.Remote.DefaultBranch(sctx, x.Repo); err != nil {
+		if ref, err = x.GitHub.Repositories.DefaultBranch(sctx, x.Repo); err != nil {
 			return a.trouble(ctx, err)
 		}
 	}
 	d := plan.Dispatch{Plan: a.Plan, Port: a.Spec.ID, Role: a.role, Turn: a.loop.Attempt, Mark: a.worker.Mark}
-	if err = x.Remote.DispatchWorkflow(sctx, x.Repo, a.worker.Workflow, ref, a.inputs(d)); err != nil {
+	if err = x.GitHub.Dispatches.StartWorkflow(sctx, x.Repo, a.worker.Workflow, ref, a.inputs(d)); err != nil {
 		return a.trouble(ctx, err)
 	}
 	return 0, nil, a.sent(ctx)
@@ -354,7 +340,7 @@ func (a *await) ended(s *step) worked {
 		run, _, err = a.find(ctx)
 	}
 	if err == nil && run.ID != 0 && run.Status != "completed" {
-		err = x.Remote.CancelRun(ctx, x.Repo, run.ID)
+		err = x.GitHub.Runs.Cancel(ctx, x.Repo, run.ID)
 	}
 	if err != nil {
 		w.notes = append(w.notes, "its run could not be ended: "+err.Error())
@@ -377,8 +363,8 @@ func (b *backoff) next() time.Duration {
 
 // WorkflowsOf returns where workflows run, as the environment of a job says:
 // they run on the job's own branch or tag, and without one on the default branch.
-func WorkflowsOf(r Remote, repo github.Repo, getenv func(string) string) *Workflows {
-	x := &Workflows{Remote: r, Repo: repo}
+func WorkflowsOf(c *github.Client, repo github.Repo, getenv func(string) string) *Workflows {
+	x := &Workflows{GitHub: c, Repo: repo}
 	if ref := getenv("GITHUB_REF"); getenv("GITHUB_ACTIONS") == "true" && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/")) {
 		x.Ref = ref
 	}

@@ -64,7 +64,7 @@ type leftBehind struct {
 // no report that passes.
 func (a *await) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
 	var out leftBehind
-	all, err := a.Workflows.Remote.Artifacts(ctx, a.Workflows.Repo, a.run.ID)
+	all, err := a.Workflows.GitHub.Artifacts.List(ctx, a.Workflows.Repo, a.run.ID)
 	if err != nil {
 		return out, err
 	}
@@ -74,7 +74,7 @@ func (a *await) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
 		if art.Name != WorkerArtifact && !strings.HasPrefix(art.Name, WorkerArtifact+"-") {
 			continue
 		}
-		err := a.Workflows.Remote.ArtifactFiles(ctx, a.Workflows.Repo, art, func(name string) bool {
+		err := a.Workflows.GitHub.Artifacts.EachFile(ctx, a.Workflows.Repo, art, func(name string) bool {
 			return name == "tokens" || a.role == plan.Test && (name == "test-feedback.json" || strings.HasPrefix(name, "reports/"))
 		}, func(name string, r io.Reader) error {
 			switch {
@@ -158,14 +158,14 @@ func (p *Pair) feedback(left leftBehind, w worked, read plan.TestFeedback) plan.
 // goes onto the tape as well. An error that may be over later is told to later.
 func (a *await) logs(ctx context.Context, green bool, tape *Tape, later *error) ([]analysis.Source, error) {
 	x := a.Workflows
-	jobs, err := x.Remote.Jobs(ctx, x.Repo, a.run.ID, a.run.Attempt)
+	jobs, err := x.GitHub.Jobs.List(ctx, x.Repo, a.run.ID, a.run.Attempt)
 	if err != nil {
 		return nil, err
 	}
 	var out []analysis.Source
 	for _, j := range github.Telling(jobs, green) {
 		out = append(out, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
-			r, err := x.Remote.JobLog(ctx, x.Repo, j.ID)
+			r, err := x.GitHub.Jobs.Log(ctx, x.Repo, j.ID)
 			if err != nil {
 				if kind := advice.Of(err).Kind; kind == advice.Later {
 					*later = err

@@ -17,10 +17,18 @@ type Account struct {
 	Avatar string // address of a picture, "" if there is none
 }
 
+// UsersService reads the account of the token.
+type UsersService struct{ *core }
+
+// Login returns the login under which this Client's posts appear. Unless Options contains it, it
+// asks GET /user, which an installation token may not, then the GraphQL viewer, and assumes the
+// login of GITHUB_TOKEN if both are refused. The answer is kept.
+func (s *UsersService) Login(ctx context.Context) (string, error) { return s.botLogin(ctx) }
+
 // Me returns the account of this token. It fails for an installation token, which has none.
-func (h *Client) Me(ctx context.Context) (Account, error) {
+func (s *UsersService) Me(ctx context.Context) (Account, error) {
 	const op = "ask who signs in"
-	u, _, err := h.gh.Users.Get(ctx, "")
+	u, _, err := s.gh.Users.Get(ctx, "")
 	if err != nil {
 		return Account{}, Wrap(op, err)
 	}
@@ -30,12 +38,12 @@ func (h *Client) Me(ctx context.Context) (Account, error) {
 	return Account{u.GetID(), u.GetLogin(), u.GetAvatarURL()}, nil
 }
 
-// Readable returns the ids of the repositories that the user of this token may read, among those of
-// the App that the token was created for. An installation that refuses the request, for instance
+// ListReadable returns the ids of the repositories that the user of this token may read, among those
+// of the App that the token was created for. An installation that refuses the request, for instance
 // because its organization requires SSO, contributes none.
-func (h *Client) Readable(ctx context.Context) ([]int64, error) {
+func (s *UsersService) ListReadable(ctx context.Context) ([]int64, error) {
 	all, err := list("list the installations that a user may see", func(o github.ListOptions) (page[*github.Installation], *github.Response, error) {
-		some, res, err := h.gh.Apps.ListUserInstallations(ctx, &o)
+		some, res, err := s.gh.Apps.ListUserInstallations(ctx, &o)
 		return page[*github.Installation]{some, -1}, res, err
 	})
 	if err != nil {
@@ -45,7 +53,7 @@ func (h *Client) Readable(ctx context.Context) ([]int64, error) {
 	for _, i := range all {
 		op := fmt.Sprintf("list the repositories of installation %d that a user may see", i.GetID())
 		repos, err := list(op, func(o github.ListOptions) (page[*github.Repository], *github.Response, error) {
-			some, res, err := h.gh.Apps.ListUserRepos(ctx, i.GetID(), &o)
+			some, res, err := s.gh.Apps.ListUserRepos(ctx, i.GetID(), &o)
 			if err != nil {
 				return page[*github.Repository]{}, res, err
 			}

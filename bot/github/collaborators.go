@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,17 +14,20 @@ import (
 // roles are GitHub's roles in a repository, in ascending order.
 var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 
+// CollaboratorsService reads what a user may do in a repository.
+type CollaboratorsService struct{ *core }
+
 // Permission returns the current permission of a user in a repository: admin, write, read or none;
 // maintain counts as write and triage as read.
-func (h *Client) Permission(ctx context.Context, r Repo, login string) (string, error) {
-	p, err := h.permission(ctx, r, login)
+func (s *CollaboratorsService) Permission(ctx context.Context, r Repo, login string) (string, error) {
+	p, err := s.get(ctx, r, login)
 	return p.Permission, err
 }
 
 // Role returns the current role of a user in a repository: none, read, triage, write, maintain or
 // admin. A custom role of an organization counts as the role that it is based on.
-func (h *Client) Role(ctx context.Context, r Repo, login string) (string, error) {
-	p, err := h.permission(ctx, r, login)
+func (s *CollaboratorsService) Role(ctx context.Context, r Repo, login string) (string, error) {
+	p, err := s.get(ctx, r, login)
 	if slices.Contains(roles, p.Role) {
 		return p.Role, err
 	}
@@ -41,12 +45,12 @@ type permission struct {
 	Role       string `json:"role_name"`
 }
 
-// permission sends the request without go-github's method, whose type lacks the role.
-func (h *Client) permission(ctx context.Context, r Repo, login string) (permission, error) {
+// get sends the request without go-github's method, whose type lacks the role.
+func (s *CollaboratorsService) get(ctx context.Context, r Repo, login string) (permission, error) {
 	var p permission
-	req, err := h.gh.NewRequest(http.MethodGet, "repos/"+r.Owner+"/"+r.Name+"/collaborators/"+url.PathEscape(login)+"/permission", nil)
+	req, err := s.gh.NewRequest(http.MethodGet, "repos/"+r.Owner+"/"+r.Name+"/collaborators/"+url.PathEscape(login)+"/permission", nil)
 	if err == nil {
-		_, err = h.gh.Do(ctx, req, &p)
+		_, err = s.gh.Do(ctx, req, &p)
 	}
 	if err != nil {
 		if kind := advice.Of(Wrap("", err)).Kind; kind == advice.Gone {
@@ -56,4 +60,13 @@ func (h *Client) permission(ctx context.Context, r Repo, login string) (permissi
 	}
 	p.Permission, p.Role = strings.ToLower(p.Permission), strings.ToLower(p.Role)
 	return p, nil
+}
+
+// Assignable reports whether an issue can be assigned to a user.
+func (s *CollaboratorsService) Assignable(ctx context.Context, r Repo, login string) (bool, error) {
+	ok, _, err := s.gh.Issues.IsAssignee(ctx, r.Owner, r.Name, login)
+	if err = Wrap(opf("ask if %s can be assigned in %s", login, r), err); errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return ok && err == nil, err
 }

@@ -53,13 +53,13 @@ func TestOwnersOddLines(t *testing.T) {
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	if got, err := w.Owners(t.Context(), w.r, "main", []string{"a.go"}); err != nil || got != nil {
+	if got, err := w.CodeOwners.List(t.Context(), w.r, "main", []string{"a.go"}); err != nil || got != nil {
 		t.Errorf("without a file: %v %v", got, err)
 	}
 	w.repo.Grant(t, e2e.Writer, "push")
 	w.repo.Commit(t, "main", "owners", map[string]string{"docs/CODEOWNERS": "* @" + e2e.Owner + "\n"})
 	w.repo.Commit(t, "main", "owners", map[string]string{".github/CODEOWNERS": "* @" + e2e.Stranger + " @" + e2e.Writer + " @octo/team\n"})
-	got, err := w.Owners(t.Context(), w.r, "main", []string{"a.go"})
+	got, err := w.CodeOwners.List(t.Context(), w.r, "main", []string{"a.go"})
 	if err != nil || !slices.Equal(got, []string{e2e.Writer}) {
 		t.Errorf("the first file counts, and who can be assigned: %v %v", got, err)
 	}
@@ -75,7 +75,7 @@ func TestContains(t *testing.T) {
 		base, head string
 		want       bool
 	}{{a, b, true}, {b, a, false}, {a, a, true}, {a, c, false}, {strings.Repeat("0", 40), b, false}, {"", "", false}} {
-		if got, err := w.Contains(t.Context(), w.r, x.base, x.head); err != nil || got != x.want {
+		if got, err := w.Commits.Contains(t.Context(), w.r, x.base, x.head); err != nil || got != x.want {
 			t.Errorf("%s in %s: %v %v", x.base, x.head, got, err)
 		}
 	}
@@ -86,25 +86,25 @@ func TestContains(t *testing.T) {
 func TestRewriteIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	i, _, err := w.UpsertIssue(t.Context(), w.r, marker.Format("k", 5), spec("T"), "")
+	i, _, err := w.Issues.Upsert(t.Context(), w.r, marker.Format("k", 5), spec("T"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
-	_, changed, err := w.RewriteIssue(t.Context(), w.r, i.Number, marker.Format("k", 5), func(live string) string {
+	_, changed, err := w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 5), func(live string) string {
 		calls++
 		return "new\n" + strings.Repeat("tick\n", strings.Count(live, "[x]"))
 	})
 	if err != nil || !changed || calls != 1 {
 		t.Errorf("%v %v, %d calls", changed, err, calls)
 	}
-	if got, _ := w.Issue(t.Context(), w.r, i.Number); got.Body != "new\n\n"+marker.Format("k", 5) {
+	if got, _ := w.Issues.Get(t.Context(), w.r, i.Number); got.Body != "new\n\n"+marker.Format("k", 5) {
 		t.Errorf("%q", got.Body)
 	}
-	if _, changed, err = w.RewriteIssue(t.Context(), w.r, i.Number, marker.Format("k", 5), func(string) string { return "new" }); changed || err != nil {
+	if _, changed, err = w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 5), func(string) string { return "new" }); changed || err != nil {
 		t.Errorf("the same again: %v %v", changed, err)
 	}
-	if _, changed, err = w.RewriteIssue(t.Context(), w.r, i.Number, marker.Format("k", 4), func(string) string { return "old" }); changed || err != nil {
+	if _, changed, err = w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 4), func(string) string { return "old" }); changed || err != nil {
 		t.Errorf("an older generation: %v %v", changed, err)
 	}
 }

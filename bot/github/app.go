@@ -97,39 +97,9 @@ func tokenError(id int64, err error) error {
 	return e
 }
 
-// RepositoryByID returns the name a repository has now, whatever it was called
-// before. It is ErrNotFound for one that is gone or that the token may not see.
-func (h *Client) RepositoryByID(ctx context.Context, id int64) (Repo, error) {
-	op := fmt.Sprintf("read repository %d", id)
-	x, _, err := h.gh.Repositories.GetByID(ctx, id)
-	if err != nil {
-		return Repo{}, Wrap(op, err)
-	}
-	r, err := ParseRepo(x.GetFullName())
-	if err != nil {
-		return Repo{}, failf(op, nil, "%v", err)
-	}
-	return r, nil
-}
-
-// Absent returns err, an error of something in a repository. If that is not there, it
-// asks for the repository itself: while there is none for this identity, as where the
-// App was taken from it, nothing can be said of what is in it, and the error is
-// ErrAbsent. If GitHub does not say, it is the error of the question.
-func (h *Client) Absent(ctx context.Context, r Repo, err error) error {
-	if kind := advice.Of(err).Kind; kind != advice.Gone && !errors.Is(err, ErrMoved) || errors.Is(err, ErrAbsent) {
-		return err
-	}
-	_, _, asked := h.gh.Repositories.Get(ctx, r.Owner, r.Name)
-	asked = Wrap("look for "+r.String(), asked)
-	var e *Error
-	if errors.Is(asked, ErrNotFound) && errors.As(asked, &e) {
-		c := *e
-		c.err = ErrAbsent
-		return &c
-	}
-	if asked != nil {
-		return asked
-	}
-	return err
+// Self returns a Client that authenticates as the App itself, about its own webhook and
+// installations. What is an installation's to do it may not.
+func (a *App) Self(o Options) (*Client, error) {
+	o.BaseURL, o.HTTP, o.Token, o.Tokens = a.base, &http.Client{Transport: a.tr}, "", nil
+	return New(o)
 }

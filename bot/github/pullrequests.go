@@ -25,25 +25,28 @@ type PullRequest struct {
 	Fork             bool // the head is not in the repository itself
 }
 
-// PullRequest reads one pull request.
-func (h *Client) PullRequest(ctx context.Context, r Repo, number int) (PullRequest, error) {
-	p, _, err := h.gh.PullRequests.Get(ctx, r.Owner, r.Name, number)
+// PullRequestsService reads pull requests.
+type PullRequestsService struct{ *core }
+
+// Get reads one pull request.
+func (s *PullRequestsService) Get(ctx context.Context, r Repo, number int) (PullRequest, error) {
+	p, _, err := s.gh.PullRequests.Get(ctx, r.Owner, r.Name, number)
 	if err != nil {
 		return PullRequest{}, Wrap(fmt.Sprintf("read pull request %s#%d", r, number), err)
 	}
 	return pullRequest(r, p), nil
 }
 
-// PullRequestOf finds the pull request whose head is exactly headSHA of headRepo ("owner/name"),
+// FindByHead finds the pull request whose head is exactly headSHA of headRepo ("owner/name"),
 // because the event of a run from a fork does not name it. A pull request whose head has moved on
 // is not found. An open one is preferred to a closed one, and several open ones are ErrSeveral.
-func (h *Client) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, headRef string) (PullRequest, bool, error) {
+func (s *PullRequestsService) FindByHead(ctx context.Context, r Repo, headSHA, headRepo, headRef string) (PullRequest, bool, error) {
 	op := fmt.Sprintf("find the pull request of %s in %s", headSHA, r)
 	if !isSHA(headSHA) {
 		return PullRequest{}, false, failf(op, nil, "%q is not a commit", headSHA)
 	}
 	same := func(p PullRequest) bool { return p.HeadSHA == headSHA && sameRepo(p.HeadRepo, headRepo) }
-	linked, err := h.pullsOfCommit(ctx, r, headSHA)
+	linked, err := s.ofCommit(ctx, r, headSHA)
 	if err != nil {
 		return PullRequest{}, false, err
 	}
@@ -51,7 +54,7 @@ func (h *Client) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, h
 	found := slices.DeleteFunc(slices.Clone(linked), func(p PullRequest) bool { return p.State != "open" })
 	owner, _, ok := strings.Cut(headRepo, "/")
 	if len(found) == 0 && ok && headRef != "" {
-		if found, err = h.pullsOfHead(ctx, r, owner+":"+headRef); err != nil {
+		if found, err = s.ofHead(ctx, r, owner+":"+headRef); err != nil {
 			return PullRequest{}, false, err
 		}
 		found = slices.DeleteFunc(found, func(p PullRequest) bool { return !same(p) })
@@ -70,9 +73,9 @@ func (h *Client) PullRequestOf(ctx context.Context, r Repo, headSHA, headRepo, h
 
 // ChangedFiles lists the paths that a pull request changes, the old path of a renamed file included.
 // GitHub lists at most 3,000 files.
-func (h *Client) ChangedFiles(ctx context.Context, r Repo, number int) ([]string, error) {
+func (s *PullRequestsService) ChangedFiles(ctx context.Context, r Repo, number int) ([]string, error) {
 	return list(fmt.Sprintf("list the files of pull request %s#%d", r, number), func(o github.ListOptions) (page[string], *github.Response, error) {
-		l, res, err := h.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, number, &o)
+		l, res, err := s.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, number, &o)
 		p := page[string]{total: -1}
 		for _, f := range l {
 			p.items = append(p.items, f.GetFilename())
@@ -84,10 +87,10 @@ func (h *Client) ChangedFiles(ctx context.Context, r Repo, number int) ([]string
 	})
 }
 
-// pullsOfCommit returns none where GitHub does not know the commit.
-func (h *Client) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
+// ofCommit returns none where GitHub does not know the commit.
+func (s *PullRequestsService) ofCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
 	out, err := list("list the pull requests of "+sha, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
-		l, res, err := h.gh.PullRequests.ListPullRequestsWithCommit(ctx, r.Owner, r.Name, sha, &o)
+		l, res, err := s.gh.PullRequests.ListPullRequestsWithCommit(ctx, r.Owner, r.Name, sha, &o)
 		return pullRequests(r, l), res, err
 	})
 	var e *Error
@@ -97,9 +100,9 @@ func (h *Client) pullsOfCommit(ctx context.Context, r Repo, sha string) ([]PullR
 	return out, err
 }
 
-func (h *Client) pullsOfHead(ctx context.Context, r Repo, head string) ([]PullRequest, error) {
+func (s *PullRequestsService) ofHead(ctx context.Context, r Repo, head string) ([]PullRequest, error) {
 	return list("list the pull requests of "+head, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
-		l, res, err := h.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: "open", Head: head, ListOptions: o})
+		l, res, err := s.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: "open", Head: head, ListOptions: o})
 		return pullRequests(r, l), res, err
 	})
 }
@@ -123,16 +126,10 @@ func pullRequest(r Repo, p *github.PullRequest) PullRequest {
 	return out
 }
 
-func isSHA(s string) bool {
-	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// MergeBase returns the merge base of base and head, which are branches or commits of r, or a
-// commit of a fork that a pull request of r has.
-func (h *Client) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
-	c, _, err := h.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
-	if err != nil {
-		return "", Wrap(opf("compare %s with %s in %s", base, head, r), err)
-	}
-	return c.GetMergeBaseCommit().GetSHA(), nil
+// ListOpen lists the open pull requests of a repository.
+func (s *PullRequestsService) ListOpen(ctx context.Context, r Repo) ([]PullRequest, error) {
+	return list("list the open pull requests of "+r.String(), func(o github.ListOptions) (page[PullRequest], *github.Response, error) {
+		l, res, err := s.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: "open", ListOptions: o})
+		return pullRequests(r, l), res, err
+	})
 }

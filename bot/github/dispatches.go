@@ -3,8 +3,6 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -19,9 +17,12 @@ const (
 	inputBytes    = 65_535
 )
 
-// DispatchWorkflow starts a workflow, named by file or id, on a branch or tag. GitHub has no
-// idempotency key for it: after an ambiguous error call DispatchedSince.
-func (h *Client) DispatchWorkflow(ctx context.Context, r Repo, workflow, ref string, inputs map[string]string) error {
+// DispatchesService starts workflow runs and finds the runs that it started.
+type DispatchesService struct{ *core }
+
+// StartWorkflow starts a workflow, named by file or id, on a branch or tag. GitHub has no
+// idempotency key for it: after an ambiguous error call HasRunSince.
+func (s *DispatchesService) StartWorkflow(ctx context.Context, r Repo, workflow, ref string, inputs map[string]string) error {
 	op := opf("start workflow %q of %s", workflow, r)
 	in, size := make(map[string]any, len(inputs)), 0
 	for k, v := range inputs {
@@ -34,14 +35,14 @@ func (h *Client) DispatchWorkflow(ctx context.Context, r Repo, workflow, ref str
 	case size > inputBytes:
 		return failf(op, ErrTooLarge, "the inputs have %d bytes, the limit is %d", size, inputBytes)
 	}
-	_, err := h.gh.Actions.CreateWorkflowDispatchEventByFileName(ctx, r.Owner, r.Name, url.PathEscape(workflow),
+	_, err := s.gh.Actions.CreateWorkflowDispatchEventByFileName(ctx, r.Owner, r.Name, url.PathEscape(workflow),
 		github.CreateWorkflowDispatchEventRequest{Ref: ref, Inputs: in})
 	return Wrap(op, err)
 }
 
-// RepositoryDispatch sends an event with payload, a JSON object of at most ten fields and 64 KB.
-// After an ambiguous error call DispatchedSince.
-func (h *Client) RepositoryDispatch(ctx context.Context, r Repo, event string, payload any) error {
+// SendEvent sends an event with payload, a JSON object of at most ten fields and 64 KB.
+// After an ambiguous error call HasRunSince.
+func (s *DispatchesService) SendEvent(ctx context.Context, r Repo, event string, payload any) error {
 	op := opf("send event %q to %s", event, r)
 	data, err := json.Marshal(payload)
 	if err != nil {
@@ -60,23 +61,13 @@ func (h *Client) RepositoryDispatch(ctx context.Context, r Repo, event string, p
 		return failf(op, ErrTooLarge, "the payload has %d bytes, the limit is %d", len(data), payloadBytes)
 	}
 	raw := json.RawMessage(data)
-	_, _, err = h.gh.Repositories.Dispatch(ctx, r.Owner, r.Name, github.DispatchRequestOptions{EventType: event, ClientPayload: &raw})
+	_, _, err = s.gh.Repositories.Dispatch(ctx, r.Owner, r.Name, github.DispatchRequestOptions{EventType: event, ClientPayload: &raw})
 	return Wrap(op, err)
 }
 
-// RerunFailed re-runs the failed jobs of a run. It is no error if the run is already running again.
-func (h *Client) RerunFailed(ctx context.Context, r Repo, runID int64) error {
-	_, err := h.gh.Actions.RerunFailedJobsByID(ctx, r.Owner, r.Name, runID)
-	var res *github.ErrorResponse
-	if errors.As(err, &res) && res.Response.StatusCode == http.StatusForbidden && strings.Contains(res.Message, "already running") {
-		return nil
-	}
-	return Wrap(opf("run the failed jobs of run %d of %s again", runID, r), err)
-}
-
-// DispatchedSince reports whether an event started a run since then whose title contains needle.
+// HasRunSince reports whether an event started a run since then whose title contains needle.
 // The workflow has to put needle into its run-name.
-func (h *Client) DispatchedSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (bool, error) {
+func (s *DispatchesService) HasRunSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (bool, error) {
 	op := opf("look for a run of %s in %s", event, r)
 	if needle == "" {
 		return false, failf(op, nil, "nothing to look for")
@@ -84,7 +75,7 @@ func (h *Client) DispatchedSince(ctx context.Context, r Repo, event string, sinc
 	since = since.UTC().Truncate(time.Second)
 	// GitHub lists the newest first.
 	for n := 1; ; {
-		l, res, err := h.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.Owner, r.Name,
+		l, res, err := s.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.Owner, r.Name,
 			&github.ListWorkflowRunsOptions{Event: event, ListOptions: github.ListOptions{Page: n, PerPage: 100}})
 		if err != nil {
 			return false, Wrap(op, err)
@@ -104,17 +95,17 @@ func (h *Client) DispatchedSince(ctx context.Context, r Repo, event string, sinc
 	}
 }
 
-// DispatchedRun returns the newest run of a workflow, named by file, that a
+// FindRun returns the newest run of a workflow, named by file, that a
 // workflow_dispatch started since then and whose title contains needle, and
 // false if there is none (yet: GitHub takes a moment to list it).
-func (h *Client) DispatchedRun(ctx context.Context, r Repo, workflow string, since time.Time, needle string) (WorkflowRun, bool, error) {
+func (s *DispatchesService) FindRun(ctx context.Context, r Repo, workflow string, since time.Time, needle string) (WorkflowRun, bool, error) {
 	op := opf("look for a run of %s in %s", workflow, r)
 	if needle == "" {
 		return WorkflowRun{}, false, failf(op, nil, "nothing to look for")
 	}
 	since = since.UTC().Truncate(time.Second)
 	for n := 1; ; {
-		l, res, err := h.gh.Actions.ListWorkflowRunsByFileName(ctx, r.Owner, r.Name, url.PathEscape(workflow),
+		l, res, err := s.gh.Actions.ListWorkflowRunsByFileName(ctx, r.Owner, r.Name, url.PathEscape(workflow),
 			&github.ListWorkflowRunsOptions{Event: "workflow_dispatch", ListOptions: github.ListOptions{Page: n, PerPage: 100}})
 		if err != nil {
 			return WorkflowRun{}, false, Wrap(op, err)
@@ -132,21 +123,4 @@ func (h *Client) DispatchedRun(ctx context.Context, r Repo, workflow string, sin
 		}
 		n = res.NextPage
 	}
-}
-
-// CancelRun cancels a run. It is no error if the run has already completed.
-func (h *Client) CancelRun(ctx context.Context, r Repo, runID int64) error {
-	_, err := h.gh.Actions.CancelWorkflowRunByID(ctx, r.Owner, r.Name, runID)
-	var taken *github.AcceptedError // as GitHub answers it
-	var res *github.ErrorResponse
-	if errors.As(err, &taken) || errors.As(err, &res) && res.Response.StatusCode == http.StatusConflict {
-		return nil
-	}
-	return Wrap(opf("cancel run %d of %s", runID, r), err)
-}
-
-// DefaultBranch returns the name of a repository's default branch.
-func (h *Client) DefaultBranch(ctx context.Context, r Repo) (string, error) {
-	x, _, err := h.gh.Repositories.Get(ctx, r.Owner, r.Name)
-	return x.GetDefaultBranch(), Wrap(opf("read repository %s", r), err)
 }

@@ -21,36 +21,36 @@ func TestDispatchedRun(t *testing.T) {
 	for i := range 120 { // beyond a page
 		run("Agent key="+string(rune('a'+i%26))+"x", "agent.yml", "workflow_dispatch")
 	}
-	got, found, err := w.DispatchedRun(ctx, w.r, "agent.yml", time.Now().Add(-time.Minute), "key=abc")
+	got, found, err := w.Dispatches.FindRun(ctx, w.r, "agent.yml", time.Now().Add(-time.Minute), "key=abc")
 	if err != nil || !found || got.ID != want.ID || got.Status != "in_progress" || got.Conclusion != "" || got.Title != "Agent key=abc" {
 		t.Errorf("%+v %v %v", got, found, err)
 	}
-	if _, found, err := w.DispatchedRun(ctx, w.r, "agent.yml", time.Now().Add(time.Hour), "key=abc"); err != nil || found {
+	if _, found, err := w.Dispatches.FindRun(ctx, w.r, "agent.yml", time.Now().Add(time.Hour), "key=abc"); err != nil || found {
 		t.Errorf("found one from before: %v", err)
 	}
-	if _, found, err := w.DispatchedRun(ctx, w.r, "agent.yml", time.Now().Add(-time.Minute), "key=abd"); err != nil || found {
+	if _, found, err := w.Dispatches.FindRun(ctx, w.r, "agent.yml", time.Now().Add(-time.Minute), "key=abd"); err != nil || found {
 		t.Errorf("found another: %v", err)
 	}
-	if _, _, err := w.DispatchedRun(ctx, w.r, "agent.yml", time.Now(), ""); err == nil {
+	if _, _, err := w.Dispatches.FindRun(ctx, w.r, "agent.yml", time.Now(), ""); err == nil {
 		t.Error("anything was found by nothing")
 	}
-	if err := w.CancelRun(ctx, w.r, want.ID); err != nil {
+	if err := w.Runs.Cancel(ctx, w.r, want.ID); err != nil {
 		t.Error(err)
 	}
 	if d := w.repo.Dispatches(); len(d) != 1 || d[0].Kind != "cancel" {
 		t.Errorf("%+v", d)
 	}
 	w.view.Fault(e2e.Fault{Method: "POST", Status: 409})
-	if err := w.CancelRun(ctx, w.r, want.ID); err != nil {
+	if err := w.Runs.Cancel(ctx, w.r, want.ID); err != nil {
 		t.Errorf("a run that has ended: %v", err)
 	}
-	if got := ok(w.DefaultBranch(ctx, w.r))(t); got != "main" {
+	if got := ok(w.Repositories.DefaultBranch(ctx, w.r))(t); got != "main" {
 		t.Errorf("%q", got)
 	}
 	w.repo.SetRun(want.ID, func(r *e2e.Run) {
 		r.Status, r.Conclusion, r.Ended = "completed", "success", r.Started.Add(2*time.Minute)
 	})
-	if x := ok(w.Run(ctx, w.r, want.ID, 0))(t); x.Conclusion != "success" || x.UpdatedAt.Sub(x.StartedAt) != 2*time.Minute {
+	if x := ok(w.Runs.Get(ctx, w.r, want.ID, 0))(t); x.Conclusion != "success" || x.UpdatedAt.Sub(x.StartedAt) != 2*time.Minute {
 		t.Errorf("%+v", x)
 	}
 }
