@@ -102,9 +102,12 @@ func TestWithoutContents(t *testing.T) {
 			if c.decision == "PASS" {
 				in["job-status"] = "success"
 			}
-			for turn := range 2 {
-				if turn > 0 {
+			for turn := range 3 {
+				switch turn {
+				case 1:
 					s.push()
+				case 2:
+					s.runID++ // the same commit once more
 				}
 				res := s.run(c.report, in)
 				s.want(res, 0, map[string]string{"decision": c.decision})
@@ -119,10 +122,10 @@ func TestWithoutContents(t *testing.T) {
 				}
 			}
 			if n := len(s.bot()); n != c.comments {
-				t.Errorf("%d comments after two runs, want %d", n, c.comments)
+				t.Errorf("%d comments after three runs, want %d", n, c.comments)
 			}
 			if n := len(s.r.Issues(t)); n != c.issues {
-				t.Errorf("%d issues after two runs, want %d", n, c.issues)
+				t.Errorf("%d issues after three runs, want %d", n, c.issues)
 			}
 			for _, q := range s.view.Content() {
 				if strings.Contains(q.Path, "dispatches") || strings.Contains(string(q.Body), "octo-agent") {

@@ -105,7 +105,6 @@ func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict)
 	}
 	d.Ledger, d.Config.Handoff = memory, nil
 	line := newLine(d, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
-	line.Forgets = true
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	if err != nil {
 		return rec, fmt.Errorf("deciding: %w", err)
@@ -117,8 +116,9 @@ func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict)
 	return rec, err
 }
 
-// posts applies the effects that show a decision, and takes all others as done. Once GitHub has
-// refused one, it asks for no other: the token of a pull request from a fork may write nothing.
+// posts applies the effects that show a decision, and takes all others as done. None of them is
+// fresh: a run that was not recorded may have applied it. Once GitHub has refused one, it asks for no
+// other: the token of a pull request from a fork may write nothing.
 type posts struct {
 	pipeline.Effector
 	mu      sync.Mutex
@@ -126,7 +126,7 @@ type posts struct {
 }
 
 // Do implements pipeline.Effector.
-func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool) (string, error) {
 	switch e.Kind {
 	case routing.EffectComment, routing.EffectCheck, routing.EffectIssue, routing.EffectClose:
 	default:
@@ -137,7 +137,7 @@ func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh 
 	if p.refused != nil {
 		return "", p.refused
 	}
-	ref, err := p.Effector.Do(ctx, c, e, fresh)
+	ref, err := p.Effector.Do(ctx, c, e, false)
 	if ReadOnly(err) {
 		p.refused = err
 	}

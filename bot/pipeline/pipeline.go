@@ -39,9 +39,6 @@ type Pipeline struct {
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error
 	Log      *slog.Logger
-	// Forgets says that Ledger does not outlive the process, so that another may have carried out any
-	// effect before.
-	Forgets bool
 	// MaxActions bounds the effects of one call of Apply, 0: routing's default.
 	MaxActions int
 }
@@ -136,7 +133,7 @@ func (l *Pipeline) leaseInto(c routing.Case, events []routing.Event, fresh map[s
 			continue
 		}
 		for _, ef := range run.Decision.Effects {
-			fresh[ef.Key] = !l.Forgets && (ef.Kind != routing.EffectCheck || c.Done[ef.Slot] == "")
+			fresh[ef.Key] = ef.Kind != routing.EffectCheck || c.Done[ef.Slot] == ""
 		}
 	}
 	if len(after.Pending) > 0 {

@@ -32,13 +32,14 @@ import (
 // releaseHost stands for github.com: a server with TLS behind a proxy, which install.sh reaches
 // through HTTPS_PROXY. So the script needs no setting for its tests, and a workflow none to misuse.
 type releaseHost struct {
-	handler http.HandlerFunc // of the test that runs
-	proxy   string           // its URL
-	ca      string           // a file with the certificate to trust
-	asked   []string         // the paths that were requested
+	handler http.HandlerFunc          // of the test that runs
+	plain   func(http.ResponseWriter) // the same without TLS
+	proxy   string                    // its URL
+	ca      string                    // a file with the certificate to trust
+	asked   []string                  // the paths that were requested
 }
 
-func newReleaseHost(t *testing.T) *releaseHost {
+func newReleaseHost(t *testing.T, newest uint16) *releaseHost {
 	t.Helper()
 	h := &releaseHost{ca: filepath.Join(t.TempDir(), "ca.pem")}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,13 +63,17 @@ func newReleaseHost(t *testing.T) *releaseHost {
 		h.handler(w, r)
 	}))
 	tlsServer.Config.ErrorLog = log.New(io.Discard, "", 0)
-	tlsServer.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	tlsServer.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS10, MaxVersion: newest}
 	tlsServer.StartTLS()
 	t.Cleanup(tlsServer.Close)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.Host == "github.com" { // plain HTTP, which somebody on the way answers
+			h.asked = append(h.asked, r.URL.String())
+			h.plain(w)
+			return
+		}
 		if r.Method != http.MethodConnect || r.Host != "github.com:443" {
-			h.asked = append(h.asked, r.Method+" "+r.Host)
-			http.Error(w, "only github.com over TLS", http.StatusForbidden)
+			t.Errorf("%s %s", r.Method, r.Host)
 			return
 		}
 		up, err := net.Dial("tcp", tlsServer.Listener.Addr().String())
@@ -100,6 +105,7 @@ type installation struct {
 	version string                                             // the input
 	sums    func(name string, digest [sha256.Size]byte) string // checksums.txt; nil: there is none
 	serve   func(w http.ResponseWriter, archive []byte)        // nil: the archive
+	tls     uint16                                             // newest version that the server has; 0: the usual
 	uname   map[string]string                                  // by flag; nil: that of the machine
 }
 
@@ -140,6 +146,7 @@ func TestInstall(t *testing.T) {
 			w.Header().Set("Location", "http://github.com/other")
 			w.WriteHeader(http.StatusFound)
 		}}, "could not be downloaded"},
+		{"S6-6 an old version of TLS", installation{ref: "v1", tls: tls.VersionTLS11}, "could not be downloaded"},
 		{"S6-6 no such file", installation{ref: "v1", serve: func(w http.ResponseWriter, b []byte) {
 			w.WriteHeader(http.StatusNotFound)
 		}}, "could not be downloaded"},
@@ -160,7 +167,7 @@ func TestInstall(t *testing.T) {
 		{"S6-6 an unknown processor", installation{ref: "v1", uname: map[string]string{"-s": "Linux", "-m": "riscv64"}}, "there is no release for riscv64; use a runner with"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newReleaseHost(t)
+			h := newReleaseHost(t, c.tls)
 			text, path, err := c.run(t, h)
 			if c.want != "" {
 				if err == nil || !strings.Contains(text, "::error title=Switchback::") || !strings.Contains(text, c.want) {
@@ -210,6 +217,7 @@ func (in installation) run(t *testing.T, h *releaseHost) (text, path string, err
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.plain = func(w http.ResponseWriter) { _, _ = w.Write(archive) }
 	h.handler = func(w http.ResponseWriter, _ *http.Request) {
 		if in.serve != nil {
 			in.serve(w, archive)
@@ -237,7 +245,7 @@ func (in installation) run(t *testing.T, h *releaseHost) (text, path string, err
 	out := filepath.Join(dir, "output")
 	cmd := exec.Command("bash", filepath.Join(dir, "action", "scripts", "install.sh"))
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "HTTPS_PROXY="+h.proxy, "HTTP_PROXY="+h.proxy, "NO_PROXY=", "no_proxy=",
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "HTTPS_PROXY="+h.proxy, "http_proxy="+h.proxy, "NO_PROXY=", "no_proxy=",
 		"CURL_CA_BUNDLE="+h.ca, "RUNNER_TEMP="+in.temp, "WANTED="+in.version, "ACTION_REF="+in.ref, "ACTION_PATH="+filepath.Join(dir, "action"), "GITHUB_OUTPUT="+out)
 	b, err := cmd.CombinedOutput()
 	if put, e := os.ReadFile(out); e == nil {
