@@ -22,6 +22,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
@@ -81,6 +83,9 @@ type Options struct {
 	Resume   string // workflow that continues a build, "" for the one that began it
 }
 
+// PlanOf returns where the plan of a configuration is, and its name in the ledger.
+func PlanOf(c config.File) (file, name string) { return c.PlanPath(), planfile.Name(c.PlanPath()) }
+
 // Reporter shows what handlers did to whoever watches them work.
 type Reporter interface {
 	Notice(text string)
@@ -114,6 +119,12 @@ type Waiter interface {
 type Goals interface {
 	WriteGoals(closed ...survey.Prompt) error
 }
+
+// NoGoals implements Goals where the next cycle reads the goal in its dispatch.
+type NoGoals struct{}
+
+// WriteGoals implements Goals.
+func (NoGoals) WriteGoals(...survey.Prompt) error { return nil }
 
 // Patience is how long a handler may wait where other work waits. What takes longer is done
 // when the event is handled again.
@@ -150,6 +161,7 @@ func (d Deps) Effects(s effect.Subject, runURL string) *effect.GitHub {
 	return &effect.GitHub{
 		Hub: effect.HubOf(d.GitHub), Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
 		Ledger: d.Ledger, Now: d.Now, Log: d.Log, Owner: d.Process, FileTTL: d.LeaseTTL,
+		Reports: plans.Reports{Ledger: d.Ledger, Repo: d.Repo},
 		Prompt: func(rec escalation.Record, host routing.Case, live string) string {
 			return render.PromptSection(rec, host, live, o)
 		},

@@ -37,7 +37,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 		}
 	}
 	s := &served{branch: branch, Runner: &plans.Runner{Ledger: h.Ledger, Issues: h.GitHub.Issues, Labels: h.GitHub.Labels, Starts: h.GitHub.Dispatches, Checks: h.GitHub.Checks, Escalator: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
-		Settings: h.Config.Plan(), Render: h.words(), Claim: h.LeaseTTL, Now: h.Now}}
+		Settings: plans.SettingsOf(h.Config), Render: h.words(), LeaseTTL: h.LeaseTTL, Now: h.Now}}
 	s.Render.Mention = h.Config.Escalation.Mention
 	if s.commit, err = h.GitHub.Branches.Head(ctx, h.Repo, branch); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 		return s, err
 	}
 	if s.Plan, err = h.Plans.load(ctx, h.Deps, s.commit, s.files); err != nil {
-		return s, err
+		return s, plans.Invalid(err)
 	}
 	s.Hashes, err = s.files.Hashes(s.Plan)
 	return s, err

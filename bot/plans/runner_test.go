@@ -111,7 +111,7 @@ func (s *site) ran(run, id string, status plan.LoopStatus, turns int) {
 	l := plan.Loop{ID: "run-" + run + "/" + id, Port: id, Status: status, Attempt: turns, StartedAt: s.now, EndedAt: s.now.Add(time.Minute)}
 	e := plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l}
 	if status != plan.Running {
-		r := l.Result(s.hash[id])
+		r := plan.ResultOf(l, s.hash[id])
 		e.Result = &r
 	}
 	key := routing.PortKey(repo.String(), "ports", id)
@@ -213,7 +213,7 @@ func TestBuildGoesOn(t *testing.T) {
 	s.ran("1", "b", plan.Success, 1)
 	s.world.lost = errors.New("lost")
 	goOn := func() (Round, error) {
-		return d.GoOn(ctx, "run-1", 1, "ports.yml", "refs/heads/main", map[string]string{"ports": "plans/x"})
+		return d.Continue(ctx, "run-1", 1, "ports.yml", "refs/heads/main", map[string]string{"ports": "plans/x"})
 	}
 	if r, err := goOn(); !errors.Is(err, s.world.lost) || !r.More {
 		t.Error(r, err)
@@ -238,7 +238,7 @@ func TestBuildGoesOn(t *testing.T) {
 	}
 	s.ran("2", "c", plan.Raised, 4)
 	n := len(s.world.starts)
-	r, err = next.GoOn(ctx, "run-1", 2, "ports.yml", "main", nil)
+	r, err = next.Continue(ctx, "run-1", 2, "ports.yml", "main", nil)
 	s.is(r, err, "", "a=passed", "b=passed", "c=escalated", "d=blocked")
 	if len(s.world.starts) != n {
 		t.Errorf("nothing is left, and yet a run is started: %q", s.world.starts)
@@ -288,7 +288,7 @@ func TestShow(t *testing.T) {
 	d := s.runner("1", 1)
 	show := func(want int, labels ...string) {
 		t.Helper()
-		n, err := d.Show(ctx)
+		n, err := d.Issue().Show(ctx)
 		slices.Sort(s.world.labels)
 		if err != nil || n != want || !slices.Equal(s.world.labels, labels) {
 			t.Errorf("#%d %v %v, want #%d %v", n, err, s.world.labels, want, labels)

@@ -15,7 +15,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
-	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
@@ -247,14 +246,15 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 // deps are what handlers are given for a delivery.
 func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.Deps, error) {
 	rules, err := analysis.Rules(o.config)
+	planFile, planName := handler.PlanOf(o.config)
 	return handler.Deps{
 		Repo: o.repo, GitHub: o.gh, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
 		DefaultBranch: d.event.Repository.DefaultBranch,
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
-		Reporter: reporter{log}, Goals: reporter{log}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,
+		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,
 		Options: handler.Options{
 			Reports: o.config.Reports, Workflows: o.config.Workflows, ConfigFile: config.Path, AppID: o.appID, Replayed: mostReplayed,
-			PlanFile: o.config.PlanPath(), PlanName: planfile.Name(o.config.PlanPath()),
+			PlanFile: planFile, PlanName: planName,
 		},
 	}, err
 }

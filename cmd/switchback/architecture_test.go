@@ -302,17 +302,13 @@ func isFeature(pkg string) bool {
 // featureImports are the packages of the core that still import a feature, and why. A package
 // that stops doing so must be removed here.
 var featureImports = map[string]string{
-	"routing/activity":     "translates the events of plans and surveys for subscribers",
-	"routing/stats":        "counts feedback requests in the statistics of a repository",
-	"bot/action":           "constructs the runner of plans and the surveys, and handles their events",
-	"bot/handler":          "handles the events of plans and surveys; its table registers their handlers",
-	"bot/config":           "returns the settings of a plan as routing/plan defines them",
-	"bot/eventstream":      "serves the state of plans and ports to subscribers",
-	"bot/export":           "exports the ledgers of plans and surveys as SQL tables",
-	"bot/pipeline/effect":  "writes the escalation issues of ports and feedback requests",
-	"bot/render/statsview": "shows the statistics of feedback requests",
-	"bot/server":           "reports an invalid plan to the person who pushed it",
-	"bot/web":              "shows the pages of plans and ports",
+	"routing/activity": "translates the events of plans and surveys for subscribers",
+	"routing/stats":    "counts feedback requests in the statistics of a repository",
+	"bot/action":       "constructs the runner of plans and the surveys, and handles their events",
+	"bot/handler":      "handles the events of plans and surveys; its table registers their handlers",
+	"bot/eventstream":  "serves the state of plans and ports to subscribers",
+	"bot/export":       "exports the ledgers of plans and surveys as SQL tables",
+	"bot/web":          "shows the pages of plans and ports",
 }
 
 // coreWithFeatures returns the packages outside the features that import one, tests excluded.
@@ -360,7 +356,7 @@ func TestCoreIsFreeOfFeatures(t *testing.T) {
 var buildsAlone = []string{
 	"routing", "routing/answers", "routing/diagnosis", "routing/diagnosis/multimatch", "routing/escalation", "routing/internal/lazyregexp",
 	"routing/replay", "routing/testreport", "bot/ctrf", "bot/database", "bot/github", "bot/github/ratelimit", "bot/ledger", "bot/ledger/gitbranch",
-	"bot/ledger/sqlledger", "bot/pipeline", "bot/server/credentials", "bot/server/queue",
+	"bot/ledger/sqlledger", "bot/pipeline", "bot/server/credentials", "bot/server/queue", "bot/config", "bot/pipeline/effect", "bot/render", "bot/analysis",
 }
 
 // pathToFeature returns how pkg depends on a feature, "" if it does not.

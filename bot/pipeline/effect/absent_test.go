@@ -44,7 +44,7 @@ func TestEffectWhileTheRepositoryIsAway(t *testing.T) {
 		"a comment": func() error { _, err := g.Do(t.Context(), c, comment, false); return err },
 		"an issue that is closed": func() error {
 			_, err := h.Issues.Close(t.Context(), g.Repo, 7, "bye", "<!-- switchback:v1 key=k -->")
-			return g.unlessGone(t.Context(), err)
+			return unlessGone(t.Context(), g.Hub, g.Repo, err)
 		},
 	}
 	for name, do := range do {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -32,7 +33,20 @@ type tracker struct {
 func newTracker() *tracker { return &tracker{posts: map[string]int{}, gone: map[int]bool{}} }
 
 func (k *tracker) hub() Hub {
-	return Hub{Issues: k, Labels: k, Commits: k, Repositories: k, CodeOwners: k}
+	return Hub{Comments: posted{tracker: k}, Issues: k, Labels: k, Commits: k, Repositories: k, CodeOwners: k}
+}
+
+// posted counts the comments that a tracker takes.
+type posted struct {
+	Comments
+	tracker *tracker
+}
+
+func (p posted) PostOnce(_ context.Context, _ github.Repo, _ int, mark, _ string, _ bool) (string, bool, error) {
+	p.tracker.mu.Lock()
+	defer p.tracker.mu.Unlock()
+	p.tracker.posts[mark]++
+	return "", true, nil
 }
 
 func (k *tracker) find(number int) (*github.Issue, error) {
@@ -162,6 +176,17 @@ func (k *tracker) List(context.Context, github.Repo, string, []string) ([]string
 	return nil, nil
 }
 
+// reports is a source of reports that all say the same.
+type reports struct{}
+
+func (reports) Report(context.Context, escalation.Record) (func(render.Options) string, error) {
+	return func(o render.Options) string { return "reported\n\n" + o.Shared.Marker }, nil
+}
+
+func (reports) Labels(escalation.Record) []github.LabelSpec {
+	return []github.LabelSpec{{Name: "reported"}}
+}
+
 // filing is one pull request whose effects go to a tracker.
 type filing struct {
 	t   *testing.T
@@ -285,6 +310,32 @@ func TestIssueLife(t *testing.T) {
 		must(t, err)
 		if l := k.issues[0].Labels; len(k.issues) != 1 || slices.Contains(l, "escalation:test_failure") || !slices.Contains(l, "escalation:decision") || !slices.Contains(l, "severity:high") {
 			t.Errorf("%d issues, %v", len(k.issues), l)
+		}
+	})
+	t.Run("S2-72 an issue that a person closes stays open when its case passes, and says so once", func(t *testing.T) {
+		k := newTracker()
+		d := newFiling(t, k, &ledger.Memory{}, 1)
+		d.g.Config.Escalation.AutoResolve = map[string]bool{"blocked": false}
+		must(t, d.analyze(routing.EnvIssue, "t"))
+		must(t, d.analyze("", ""))
+		reg, err := d.g.Escalations(t.Context())
+		if err != nil || k.issues[0].State != "open" || len(k.posts) != 1 || len(reg.AllOpen()) != 1 {
+			t.Errorf("%v, %+v, posts %v, %d open", err, k.issues[0], k.posts, len(reg.AllOpen()))
+		}
+	})
+	t.Run("an escalation of no case is written by its report source", func(t *testing.T) {
+		k := newTracker()
+		d := newFiling(t, k, &ledger.Memory{}, 1)
+		d.g.Reports = reports{}
+		request := escalation.Request{ID: "r", Facts: escalation.Facts{Type: escalation.Blocked, Title: "title"},
+			Member: escalation.Member{Case: routing.PortKey("acme/app", "ports", "a"), Checkpoint: "a", Type: escalation.Blocked, Run: "1"}}
+		ref, err := d.g.Escalate(t.Context(), request)
+		if err != nil || !strings.HasPrefix(ref, "1 ") || !strings.Contains(k.issues[0].Body, "reported") || !slices.Equal(k.issues[0].Labels, []string{"reported"}) {
+			t.Fatalf("%q %v %+v", ref, err, k.issues)
+		}
+		must(t, d.g.Release(t.Context(), request.Member.Case, "a", escalation.Released, "octocat", "done"))
+		if k.issues[0].State != "closed" {
+			t.Errorf("%+v", k.issues[0])
 		}
 	})
 	t.Run("won't fix closes as not planned and calls no more", func(t *testing.T) {

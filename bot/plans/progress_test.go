@@ -8,7 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-func TestLive(t *testing.T) {
+func TestShowProgress(t *testing.T) {
 	t.Parallel()
 	begin := func(plan string) (*site, *Runner) {
 		s := newSite(t, plan)
@@ -16,14 +16,14 @@ func TestLive(t *testing.T) {
 		if _, err := d.Begin(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Show(t.Context()); err != nil {
+		if _, err := d.Issue().Show(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return s, d
 	}
 	live := func(d *Runner, id string, turn int) {
 		t.Helper()
-		if err := d.Live(t.Context(), id, turn); err != nil {
+		if err := d.Issue().ShowProgress(t.Context(), id, turn); err != nil {
 			t.Fatal(err)
 		}
 	}

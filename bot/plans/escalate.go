@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -18,51 +19,50 @@ import (
 // register.
 type Escalator interface {
 	Escalations(ctx context.Context) (escalation.State, error)
-	EscalatePort(ctx context.Context, call escalation.Request) (string, error)
-	AskPlanner(ctx context.Context, plan string, x feedback.Record) (string, error)
+	Escalate(ctx context.Context, request escalation.Request) (string, error)
 	Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error
 }
 
-// call brings the issues of the ports and of the feedback that wait for people to
-// how the plan stands. One that cannot be brought there keeps none of the others.
-func (d *Runner) call(ctx context.Context, reg plan.BuildState, b plan.Board) error {
-	if d.Escalator == nil {
-		return nil
-	}
-	esc, err := d.Escalator.Escalations(ctx)
-	if err != nil {
-		return err
-	}
-	asks, all, err := d.asked(ctx, reg)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.release(ctx, esc, b, asks, all), d.callForPorts(ctx, esc, b), d.askPlanner(ctx, esc, asks))
+// escalations are the issues of the ports of a plan that are escalated, and of the feedback requests
+// that people are to act on.
+type escalations struct {
+	escalator Escalator
+	store     Store
+	requests  feedbackRequests
+	render    render.Options
 }
 
-func (d *Runner) portKey(id string) string { return routing.PortKey(d.Repo.String(), d.Name, id) }
+// sync brings the issues of the ports and of the feedback that wait for people to
+// how the plan stands. One that cannot be brought there keeps none of the others.
+func (e escalations) sync(ctx context.Context, reg plan.BuildState, b plan.Board) error {
+	esc, err := e.escalator.Escalations(ctx)
+	if err != nil {
+		return err
+	}
+	asks, all, err := e.asked(ctx, reg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.release(ctx, esc, b, asks, all), e.escalatePorts(ctx, esc, b), e.askPlanner(ctx, esc, asks))
+}
 
-// callForPorts opens an escalation for each port that needs one, once for each time
+// escalatePorts opens an escalation for each port that needs one, once for each time
 // that it was.
-func (d *Runner) callForPorts(ctx context.Context, esc escalation.State, b plan.Board) error {
+func (e escalations) escalatePorts(ctx context.Context, esc escalation.State, b plan.Board) error {
 	var failed error
 	for _, row := range b.Rows {
 		if row.Standing != plan.IsEscalated {
 			continue
 		}
-		key := d.portKey(row.ID)
-		events, _, err := d.Ledger.Load(ctx, key)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		j, err := plan.FoldJournal(events)
+		key := e.store.portKey(row.ID)
+		j, err := e.store.Journal(ctx, row.ID)
 		c, calls := plan.EscalationRequestOf(key, j, row.URL)
 		if err == nil && calls && !told(esc, c.Member) {
-			_, err = d.Escalator.EscalatePort(ctx, c)
+			c.Facts.Title = planview.PortTitle(key, c.Facts.Type, e.render)
+			_, err = e.escalator.Escalate(ctx, c)
 		}
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("calling a human to port %s: %w", row.ID, err))
+			failed = errors.Join(failed, fmt.Errorf("escalating port %s: %w", row.ID, err))
 		}
 	}
 	return failed
@@ -82,32 +82,34 @@ func told(esc escalation.State, m escalation.Member) bool {
 
 // asked delivers to people the feedback that they are to act on, and returns it,
 // with all other feedback.
-func (d *Runner) asked(ctx context.Context, reg plan.BuildState) (map[string]feedback.Record, feedback.State, error) {
+func (e escalations) asked(ctx context.Context, reg plan.BuildState) (map[string]feedback.Record, feedback.State, error) {
 	build := reg.Build.Feedback
-	r, err := d.book(reg).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
-		if len(r.ForPeople(build, d.Plan.Root())) == 0 {
+	r, err := e.requests.of(reg).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
+		if len(r.Of(build).ForPeople(e.requests.plan.Root())) == 0 {
 			return nil, nil
 		}
-		return r.Receive(build, d.Plan.Root(), d.Now())
+		return r.Lifecycle(nil, e.requests.now()).Receive(build, e.requests.plan.Root())
 	})
 	if err != nil {
 		return nil, r, fmt.Errorf("the register of edges: %w", err)
 	}
 	out := map[string]feedback.Record{}
-	for _, x := range r.ForPeople(build, d.Plan.Root()) {
+	for _, x := range r.Of(build).ForPeople(e.requests.plan.Root()) {
 		out[x.ID] = x
 	}
 	return out, r, nil
 }
 
-func (d *Runner) askPlanner(ctx context.Context, esc escalation.State, asks map[string]feedback.Record) error {
+func (e escalations) askPlanner(ctx context.Context, esc escalation.State, asks map[string]feedback.Record) error {
 	var failed error
 	for _, id := range slices.Sorted(maps.Keys(asks)) {
 		x := asks[id]
-		if told(esc, x.Asks(routing.FeedbackRequestKey(d.Repo.String(), d.Name, id)).Member) {
+		request := x.Asks(routing.FeedbackRequestKey(e.store.repo, e.store.plan, id))
+		if told(esc, request.Member) {
 			continue
 		}
-		if _, err := d.Escalator.AskPlanner(ctx, d.Name, x); err != nil {
+		request.Facts.Title = planview.RequestTitle(x, e.render)
+		if _, err := e.escalator.Escalate(ctx, request); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("asking people about feedback %s: %w", id, err))
 		}
 	}
@@ -117,7 +119,7 @@ func (d *Runner) askPlanner(ctx context.Context, esc escalation.State, asks map[
 // release takes out of the issues what waits for nobody any more: ports that
 // have passed, that a human decided about, or that the plan has no more, and
 // feedback that has ended.
-func (d *Runner) release(ctx context.Context, esc escalation.State, b plan.Board, asks map[string]feedback.Record, all feedback.State) error {
+func (e escalations) release(ctx context.Context, esc escalation.State, b plan.Board, asks map[string]feedback.Record, all feedback.State) error {
 	rows := map[string]plan.Row{}
 	for _, r := range b.Rows {
 		rows[r.ID] = r
@@ -125,7 +127,7 @@ func (d *Runner) release(ctx context.Context, esc escalation.State, b plan.Board
 	var failed error
 	for _, rec := range append(esc.AllOpen(), unsettled(esc)...) {
 		for _, m := range members(rec) {
-			failed = errors.Join(failed, d.releaseOne(ctx, m, rows, asks, all))
+			failed = errors.Join(failed, e.releaseOne(ctx, m, rows, asks, all))
 		}
 	}
 	return failed
@@ -150,30 +152,30 @@ func members(rec escalation.Record) []escalation.Member {
 	return []escalation.Member{rec.Host()}
 }
 
-func (d *Runner) releaseOne(ctx context.Context, m escalation.Member, rows map[string]plan.Row, asks map[string]feedback.Record, all feedback.State) error {
-	if plan, id, ok := routing.ParseFeedbackRequestKey(m.Case); ok && plan == d.Name {
+func (e escalations) releaseOne(ctx context.Context, m escalation.Member, rows map[string]plan.Row, asks map[string]feedback.Record, all feedback.State) error {
+	if plan, id, ok := routing.ParseFeedbackRequestKey(m.Case); ok && plan == e.store.plan {
 		if _, waits := asks[id]; waits {
 			return nil
 		}
 		x, _ := all.ByID(id)
-		return d.Escalator.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", planview.RequestDone(x, "", d.Render))
+		return e.escalator.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", planview.RequestDone(x, "", e.render))
 	}
 	name, id, ok := routing.ParsePortKey(m.Case)
-	if !ok || name != d.Name {
+	if !ok || name != e.store.plan {
 		return nil
 	}
 	row, there := rows[id]
 	switch {
 	case !there:
-		return d.Escalator.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", planview.PortGone(id, d.Render))
+		return e.escalator.Release(ctx, m.Case, m.Checkpoint, escalation.Released, "", planview.PortGone(id, e.render))
 	case row.Decided != nil:
 		how := escalation.Released
 		if row.Decided.Action == routing.HumanWontFix {
 			how = escalation.WontFix
 		}
-		return d.Escalator.Release(ctx, m.Case, m.Checkpoint, how, row.Decided.By, planview.PortDecided(id, *row.Decided, d.Render))
+		return e.escalator.Release(ctx, m.Case, m.Checkpoint, how, row.Decided.By, planview.PortDecided(id, *row.Decided, e.render))
 	case row.Standing == plan.IsPassed:
-		return d.Escalator.Release(ctx, m.Case, m.Checkpoint, escalation.Passed, "", planview.PortPassed(row, d.Render))
+		return e.escalator.Release(ctx, m.Case, m.Checkpoint, escalation.Passed, "", planview.PortPassed(row, e.render))
 	}
 	return nil
 }

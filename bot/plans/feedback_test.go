@@ -18,11 +18,11 @@ import (
 func (s *site) book() requests.Store {
 	s.t.Helper()
 	d := s.runner("0", 1)
-	reg, err := d.State(s.t.Context())
+	reg, err := d.Store().State(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return d.book(reg)
+	return d.requests().of(reg)
 }
 
 // worked writes what the runner of a port leaves: its pair, with what it ran for.
@@ -39,7 +39,7 @@ func (s *site) worked(run, id string, status plan.LoopStatus, settles bool) plan
 	var l plan.Loop
 	_, err = ledger.Of(s.led, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
 		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Attempt: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Requests: before.Requests, Reason: "as it is"}
-		r := l.Result(s.hash[id])
+		r := plan.ResultOf(l, s.hash[id])
 		return []routing.Event{plan.Event{Kind: plan.RunnerChanged, At: s.now, Runner: &plan.Runner{ID: run + id, Run: run}}.Record(),
 			plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l, Result: &r}.Record()}, nil
 	})
@@ -99,7 +99,7 @@ func TestRoundsDeliverFeedback(t *testing.T) {
 	s, d, r := asked(t, feedback.FixRequest, "model")
 	s.is(r, nil, "model", "model=running", "check=paused", "view=passed", "zeta=paused")
 	t.Run("the issue shows who waits for whom (S3-68)", func(t *testing.T) {
-		if _, err := d.Show(ctx); err != nil {
+		if _, err := d.Issue().Show(ctx); err != nil {
 			t.Fatal(err)
 		}
 		body := s.world.issues[0].Body
@@ -169,11 +169,11 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 			if run == "2" {
 				s.worked(run, "model", plan.Running, false)
 			}
-			j, err := d.Journal(ctx, "model")
+			j, err := d.Store().Journal(ctx, "model")
 			if err != nil {
 				t.Fatal(err)
 			}
-			reg, err := d.State(ctx)
+			reg, err := d.Store().State(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestFeedbackOutlivesItsBuild(t *testing.T) {
 	t.Run("what is left at the last level is gone on with in another run", func(t *testing.T) {
 		s, d, r := asked(t, feedback.FixRequest, "model")
 		s.worked("1", "model", plan.Success, true)
-		if out, err := d.GoOn(ctx, r.Build, r.Level, "ports.yml", "main", nil); err != nil || !out.More || len(s.world.starts) != 1 {
+		if out, err := d.Continue(ctx, r.Build, r.Level, "ports.yml", "main", nil); err != nil || !out.More || len(s.world.starts) != 1 {
 			t.Errorf("%+v %v %q", out, err, s.world.starts)
 		}
 		r, err := s.runner("2", 1).Begin(ctx, "run-1")
@@ -218,12 +218,12 @@ func TestFeedbackToWhoeverPlans(t *testing.T) {
 		if x := s.record("FB-001"); x.Status != feedback.Processing {
 			t.Errorf("%+v", x)
 		}
-		if _, err := d.Show(ctx); err != nil || !strings.Contains(s.world.issues[0].Body, "FB-001: `check` waits for a change of the plan (DEPENDENCY_MISSING): it is wrong") {
+		if _, err := d.Issue().Show(ctx); err != nil || !strings.Contains(s.world.issues[0].Body, "FB-001: `check` waits for a change of the plan (DEPENDENCY_MISSING): it is wrong") {
 			t.Errorf("%v %+v", err, s.world.issues)
 		}
 		b := s.book()
 		if _, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
-			return r.Processed(s.plan, "FB-001", feedback.Outcome{OK: true, Summary: "refund is planned"}, s.now)
+			return r.Lifecycle(s.plan, s.now).Processed("FB-001", feedback.Outcome{OK: true, Summary: "refund is planned"})
 		}); err != nil {
 			t.Fatal(err)
 		}
