@@ -184,7 +184,7 @@ func TestEscalation(t *testing.T) {
 		if _, ok := b.rec(id).EscalationRequest("acme/shop@main"); ok {
 			t.Error("the first calls as well")
 		}
-		if p, err := (escalation.State{}).Place(c, escalation.Limits{FuseID: "f"}, nil, b.now); err != nil || p.ID != c.ID {
+		if p, err := (escalation.State{}).Recorder(b.now).Place(c, escalation.Limits{FuseID: "f"}, nil); err != nil || p.ID != c.ID {
 			t.Errorf("the register of escalations does not take it: %+v %v", p, err)
 		}
 	})
