@@ -9,10 +9,10 @@ BIN := $(CURDIR)/bin
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-.PHONY: help demo build test unit race plain unit-e2e lint mutation bench load burst soak microbench score fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score fuzz e2e e2e-tools schema clean
 
 help:
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
 
 demo: ## tell the story of three pull requests from recorded test output
 	@$(GO) run ./cmd/switchback demo
@@ -63,12 +63,18 @@ unit-e2e:
 	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
 	CGO_ENABLED=1 $(GOTEST) $(RACE) -timeout 10m -run 'TestInterleavings/.*story_0$$' ./e2e/
 
-lint: e2e-tools ## gofmt, vet, staticcheck, deadcode, actionlint
+lint: e2e-tools ## gofmt, vet, staticcheck, deadcode, actionlint, workflowcheck
 	@fmt=$$(gofmt -l bot cmd e2e internal routing); if [ -n "$$fmt" ]; then echo "gofmt would change:"; echo "$$fmt"; exit 1; fi
 	$(GO) vet ./...
 	$(BIN)/staticcheck ./...
 	scripts/deadcode.sh $(BIN)/deadcode
 	$(BIN)/actionlint
+	$(GO) run ./internal/workflowcheck
+
+# It needs the Go vulnerability database, so CI runs it in a job of its own.
+vulnerabilities: $(BIN)/govulncheck ## known vulnerabilities in the code that is called
+	$(BIN)/govulncheck ./...
+	cd tools && $(BIN)/govulncheck -scan module
 
 e2e: e2e-tools build ## the end-to-end tests alone
 	$(GOTEST) -parallel 6 -timeout 18m ./e2e/
@@ -86,6 +92,9 @@ $(BIN)/staticcheck: tools/go.sum
 
 $(BIN)/deadcode: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/deadcode golang.org/x/tools/cmd/deadcode
+
+$(BIN)/govulncheck: tools/go.sum
+	cd tools && $(GO) build -o $(BIN)/govulncheck golang.org/x/vuln/cmd/govulncheck
 
 $(BIN)/gremlins: tools/go.sum
 	cd tools && $(GO) build -o $(BIN)/gremlins github.com/go-gremlins/gremlins/cmd/gremlins

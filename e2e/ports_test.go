@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/actionpins"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// cloneStub stands where actions/checkout@v4 would be fetched from: it clones
+// cloneStub stands where actions/checkout would be fetched from: it clones
 // what ORIGIN names, as it is then.
 const cloneStub = `name: checkout
 description: clones
@@ -95,7 +96,7 @@ func newBuild(t *testing.T, ports map[string]string) *build {
 	write(t, action, "action.yml", readAll(filepath.Join(b.Root, "action.yml")))
 	// A release is fetched over the network; all behind it is as it is.
 	write(t, mkdir(t, action, "scripts"), "install.sh", "echo \"path="+bin+"\" >> \"$GITHUB_OUTPUT\"\n")
-	p.local = map[string]string{"actions/checkout@v4": clone, "actions/upload-artifact@v4": upload, "switchback-ci/switchback@v1.0.0": action}
+	p.local = map[string]string{actionpins.Ref("actions/checkout"): clone, actionpins.Ref("actions/upload-artifact"): upload, "switchback-ci/switchback@v1.0.0": action}
 	return p
 }
 

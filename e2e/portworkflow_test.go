@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchback-ci/switchback/routing/actionpins"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -247,7 +248,7 @@ func TestPortByWorkflowsKilled(t *testing.T) {
 	}
 }
 
-// branchStub stands where actions/checkout@v4 would be fetched from: it clones
+// branchStub stands where actions/checkout would be fetched from: it clones
 // what ORIGIN names, and can push there.
 const branchStub = `name: checkout
 description: clones
@@ -295,7 +296,7 @@ func TestAgentWorkflowOfThePage(t *testing.T) {
 		working.Go(func() {
 			uploads := t.TempDir()
 			res := j.b.RunAct(t, Act{Files: files, Repo: j.r, RunID: run.ID, Workflow: ".github/workflows/agent.yml", Event: "workflow_dispatch",
-				Payload: map[string]any{"inputs": in}, Local: map[string]string{"actions/checkout@v4": clone, "actions/upload-artifact@v4": upload},
+				Payload: map[string]any{"inputs": in}, Local: map[string]string{actionpins.Ref("actions/checkout"): clone, actionpins.Ref("actions/upload-artifact"): upload},
 				Env: map[string]string{"ORIGIN": origin, "UPLOADS": uploads, "GITHUB_REF": "refs/heads/main"}})
 			left := map[string]string{}
 			for _, name := range []string{"tokens", "reports/junit.xml"} {

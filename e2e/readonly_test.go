@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -73,4 +74,65 @@ func TestReadOnly(t *testing.T) {
 		}
 		s.clean()
 	})
+}
+
+// A token that may post and not write the ledger's branch: GitHub refuses everything below contents
+// and git, which Emulate would allow.
+func TestWithoutContents(t *testing.T) {
+	t.Parallel()
+	forgetful := func(t *testing.T) *story {
+		s := newStory(t, "handoff:\n  - mention: \"@octo-agent\"\n  - workflow: fix.yml\n")
+		for _, m := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+			s.view.Fault(Fault{Method: m, Path: regexp.MustCompile(`/(contents|git)/`), Times: -1, Status: 403, Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
+		}
+		return s
+	}
+	const told = "may not write the branch of the ledger"
+	for _, c := range []struct {
+		name, report, decision string
+		comments, issues       int
+	}{
+		{"a failure", failing("TestAdd"), "RETRY", 1, 0},
+		{"an environment failure", environment, "ESCALATE_ENV", 1, 1},
+		{"a pass", passing, "PASS", 0, 0},
+	} {
+		t.Run("S6-10 "+c.name+" is posted without contents: write, and what is not remembered is told once", func(t *testing.T) {
+			s := forgetful(t)
+			in := map[string]string{}
+			if c.decision == "PASS" {
+				in["job-status"] = "success"
+			}
+			for turn := range 3 {
+				switch turn {
+				case 1:
+					s.push()
+				case 2:
+					s.runID++ // the same commit once more
+				}
+				res := s.run(c.report, in)
+				s.want(res, 0, map[string]string{"decision": c.decision})
+				if n := strings.Count(res.Stdout, told); n != 1 {
+					t.Errorf("the log tells it %d times:\n%s", n, res.Stdout)
+				}
+				if n := strings.Count(res.Summary, told); n != 1 {
+					t.Errorf("the summary tells it %d times:\n%s", n, res.Summary)
+				}
+				if n := len(s.r.CheckRuns(t, s.sha)); n != 1 {
+					t.Errorf("%d check runs", n)
+				}
+			}
+			if n := len(s.bot()); n != c.comments {
+				t.Errorf("%d comments after three runs, want %d", n, c.comments)
+			}
+			if n := len(s.r.Issues(t)); n != c.issues {
+				t.Errorf("%d issues after three runs, want %d", n, c.issues)
+			}
+			for _, q := range s.view.Content() {
+				if strings.Contains(q.Path, "dispatches") || strings.Contains(string(q.Body), "octo-agent") {
+					t.Errorf("a worker is called: %v", q)
+				}
+			}
+			s.clean()
+		})
+	}
 }

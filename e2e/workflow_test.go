@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/actionpins"
 )
 
 // sourceOf is a checkout of this project: a repository that uses the action from its own root
@@ -67,7 +69,7 @@ func goEnv(t *testing.T) map[string]string {
 	return env
 }
 
-// uploadStub stands where actions/upload-artifact@v4 would be fetched from: it
+// uploadStub stands where actions/upload-artifact would be fetched from: it
 // puts what it is given below the folder that UPLOADS names.
 const uploadStub = `name: upload
 description: copies
@@ -96,7 +98,7 @@ func (s *story) workflow(t *testing.T, action func(*testing.T, *Bench) map[strin
 	write(t, stub, "action.yml", uploadStub)
 	return s.b.RunAct(t, Act{
 		Files: all, Mode: map[string]os.FileMode{"scripts/install.sh": 0o755}, Workflow: ".github/workflows/ci.yml", Repo: s.r, Token: s.token, Event: event, Payload: payload,
-		RunID: s.runID, SHA: s.sha, Env: env, Local: map[string]string{"actions/upload-artifact@v4": stub}, Timeout: 4 * time.Minute,
+		RunID: s.runID, SHA: s.sha, Env: env, Local: map[string]string{actionpins.Ref("actions/upload-artifact"): stub}, Timeout: 4 * time.Minute,
 	}), uploads
 }
 

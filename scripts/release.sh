@@ -1,18 +1,50 @@
 #!/usr/bin/env bash
-# Builds a release into dist/: an archive with a static binary for each platform, and their checksums.
-# Usage: scripts/release.sh v1.2.3
+# Builds a release into dist/: an archive with a static binary for each platform, their digests, and
+# the software bill of materials. The same source and the same Go give the same bytes on every
+# machine and in every directory, so that anybody can build a release again and compare it:
+#
+#   git checkout v1.2.3 && scripts/release.sh v1.2.3 && diff dist/checksums.txt scripts/checksums.txt
+#
+# Usage: scripts/release.sh v1.2.3 [OS/ARCH ...]
 set -euo pipefail
-version="${1:?usage: scripts/release.sh v1.2.3}"
-case "$version" in v[0-9]*.[0-9]*.[0-9]*) ;; *) echo "$version is no version; write e.g. v1.2.3" >&2 && exit 2 ;; esac
+version="${1:?usage: scripts/release.sh v1.2.3 [OS/ARCH ...]}"
+shift
+semver='^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$'
+[[ "$version" =~ $semver ]] || { echo "$version is no version; write e.g. v1.2.3" >&2 && exit 2; }
 cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# The reusable workflow calls the action by its version. GitHub lets no workflow push a change of a
+# workflow, so the version stands there before the release begins.
+calls="$(grep -ohE 'switchback-ci/switchback@[^ ]+' .github/workflows/ports.yml cmd/switchback/ports.go | tr -d '"' | sort -u)"
+if [ "$calls" != "switchback-ci/switchback@$version" ]; then
+  echo "ports.yml and cmd/switchback/ports.go use $(echo "$calls" | tr '\n' ' ')and this is $version; change them first" >&2
+  exit 1
+fi
+
+# Settings of the machine that change what is built.
+export CGO_ENABLED=0 GOFLAGS='' GOEXPERIMENT='' GOAMD64=v1 GOARM64=v8.0 LC_ALL=C
+umask 022
 rm -rf dist && mkdir dist
-for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do
+binaries=()
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+for platform in "$@"; do
   os="${platform%/*}" arch="${platform#*/}" exe=""
   [ "$os" = windows ] && exe=.exe
-  dir="$(mktemp -d)"
-  CGO_ENABLED=0 GOOS="$os" GOARCH="$arch" go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$dir/switchback$exe" ./cmd/switchback
+  dir="$work/$os-$arch"
+  mkdir "$dir"
+  GOOS="$os" GOARCH="$arch" go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$version" -o "$dir/switchback$exe" ./cmd/switchback
+  binaries+=("$dir/switchback$exe")
   cp LICENSE README.md "$dir/"
-  tar -C "$dir" --owner=0 --group=0 --numeric-owner --sort=name --mtime='UTC 2026-01-01' -czf "dist/switchback_${version#v}_${os}_${arch}.tar.gz" .
-  rm -rf "$dir"
+  chmod 644 "$dir/LICENSE" "$dir/README.md"
+  tar -C "$dir" --format=ustar --owner=0 --group=0 --numeric-owner --sort=name --mtime='UTC 2026-01-01' -cf - . | gzip -9n > "dist/switchback_${version#v}_${os}_${arch}.tar.gz"
 done
-cd dist && sha256sum -- *.tar.gz > checksums.txt
+go run -trimpath ./internal/sbom "$version" "${binaries[@]}" > "dist/switchback_${version#v}.cdx.json"
+{
+  echo "# The release that this commit is, and the SHA-256 of its files. scripts/install.sh verifies them."
+  echo "# Built with $(go env GOVERSION)."
+  echo "version $version"
+  (cd dist && sha256sum -- *.tar.gz *.cdx.json)
+} > "$work/checksums.txt"
+mv "$work/checksums.txt" dist/checksums.txt

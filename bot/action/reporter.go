@@ -22,6 +22,9 @@ import (
 // ReadOnlySentence says what to do about a read-only token.
 const ReadOnlySentence = "The token of this run may only read, so nothing was posted or recorded: give the job the permissions that the README lists, or, for pull requests from forks, add a workflow `on: workflow_run` that uses Switchback."
 
+// UnrecordedSentence says what a token without contents: write costs.
+const UnrecordedSentence = "The token may not write the branch of the ledger, so this run is posted and not remembered: each failure counts as the first attempt, a green run does not update the comment, and nobody is called and no job is run again, because nothing would bound it. Give the job `contents: write` to change that."
+
 // reporter shows what the handlers did: log lines, annotations, outputs, the feedback file, the CTRF
 // report and the job summary.
 type reporter struct {
@@ -74,6 +77,9 @@ func (r *reporter) Routed(t handler.Routed) error {
 		r.Warning(ReadOnlySentence)
 		r.annotate(render.Check(c, t.Checkpoint, t.Run.SHA, o))
 	}
+	if t.Unrecorded {
+		r.Warning(UnrecordedSentence)
+	}
 	outputs := map[string]string{
 		"decision": string(d.Kind), "iteration": strconv.Itoa(d.Iteration), "max-iterations": strconv.Itoa(d.Max),
 		"class": string(t.Output.Verdict.Class), "escalation-issue": issueNumber(c, t.Checkpoint), "artifact-name": artifactName(t.Run),
@@ -94,6 +100,9 @@ func (r *reporter) Routed(t handler.Routed) error {
 	text := render.Summary(c, t.Checkpoint, d, o)
 	if readOnly {
 		text += readOnlyNote
+	}
+	if t.Unrecorded {
+		text += "\n> [!NOTE]\n> " + UnrecordedSentence + "\n"
 	}
 	return r.summary(text)
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -31,6 +34,9 @@ type Routed struct {
 	Case     routing.Case   // with the decision
 	Render   render.Options // of texts about the run
 	ReadOnly error          // why nothing was recorded or posted: GitHub refuses writes; nil if it does not
+	// Unrecorded says that the decision was posted and not recorded: the token may not write the
+	// ledger's branch. The next run does not know of it.
+	Unrecorded bool
 }
 
 // Route analyzes a run, records the decision, applies its effects and reports what came of it.
@@ -56,10 +62,11 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	case err != nil && !ReadOnly(err):
 		return fmt.Errorf("recording the decision: %w", err)
 	case err != nil:
-		r.ReadOnly = fmt.Errorf("recording the decision: %w", err)
-		if r.Case, r.Decision, err = decide(ctx, d, t, v); err != nil {
+		rec, err := unrecorded(ctx, d, t, v)
+		if err != nil && !ReadOnly(err) {
 			return err
 		}
+		r.Decision, r.Case, r.ReadOnly, r.Unrecorded = rec.Decision, rec.Case, err, err == nil
 	default:
 		if !rec.Decision.Repeated {
 			d.Metrics.Decided(rec.Decision, v.Class)
@@ -83,19 +90,58 @@ func ReadOnly(err error) bool {
 	return errors.Is(github.Wrap("", err), github.ErrReadOnly)
 }
 
-// decide decides without recording, for a token that may not write.
-func decide(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (routing.Case, routing.Decision, error) {
+// unrecorded decides on a run that cannot be recorded, and posts the decision. What ran before is
+// known as far as it was recorded. Nothing is called or started: without a record, nothing would
+// bound how often. An error that ReadOnly reports leaves the decision valid, and nothing posted.
+func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (pipeline.Recorded, error) {
 	key := t.Subject.Key(d.Repo)
-	c, err := load(ctx, d, key)
+	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
-		return c, routing.Decision{}, err
+		return pipeline.Recorded{}, err
 	}
-	decision := routing.Decide(c, v, policies(d, t.Subject)(v.Checkpoint), d.Now())
-	if decision.Repeated {
-		return c, decision, nil
+	memory := &ledger.Memory{}
+	if _, err := memory.Append(ctx, key, "", events); err != nil {
+		return pipeline.Recorded{}, err
 	}
-	c, err = c.Apply(routing.RunEvent(key, v, decision, d.Now()))
-	return c, decision, err
+	d.Ledger, d.Config.Handoff = memory, nil
+	line := newLine(d, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
+	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
+	if err != nil {
+		return rec, fmt.Errorf("deciding: %w", err)
+	}
+	c, err := line.Apply(ctx, rec)
+	if err == nil {
+		rec.Case = c
+	}
+	return rec, err
+}
+
+// posts applies the effects that show a decision, and takes all others as done. None of them is
+// fresh: a run that was not recorded may have applied it. Once GitHub has refused one, it asks for no
+// other: the token of a pull request from a fork may write nothing.
+type posts struct {
+	pipeline.Effector
+	mu      sync.Mutex
+	refused error
+}
+
+// Do implements pipeline.Effector.
+func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool) (string, error) {
+	switch e.Kind {
+	case routing.EffectComment, routing.EffectCheck, routing.EffectIssue, routing.EffectClose:
+	default:
+		return "", nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refused != nil {
+		return "", p.refused
+	}
+	ref, err := p.Effector.Do(ctx, c, e, false)
+	if ReadOnly(err) {
+		p.refused = err
+	}
+	return ref, err
 }
 
 // analyze returns the verdict of a run, and what it is made from.

@@ -10,8 +10,8 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Memory is a ledger that ends with the process, for tests. The zero Memory is
-// empty and ready for use.
+// Memory is a ledger that ends with the process, for tests and for runs that cannot be recorded. The
+// zero Memory is empty and ready for use.
 type Memory struct {
 	mu      sync.Mutex
 	streams map[string][]byte

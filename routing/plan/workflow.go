@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/switchback-ci/switchback/routing/actionpins"
 )
 
 // WorkflowOptions say how a static workflow is written.
@@ -16,17 +18,37 @@ type WorkflowOptions struct {
 }
 
 type workflowJob struct {
-	Name    string         `yaml:"name"`
-	Needs   []string       `yaml:"needs,omitempty"`
-	If      string         `yaml:"if,omitempty"`
-	RunsOn  any            `yaml:"runs-on"`
-	Minutes int            `yaml:"timeout-minutes"`
-	Steps   []workflowStep `yaml:"steps"`
+	Name        string            `yaml:"name"`
+	Needs       []string          `yaml:"needs,omitempty"`
+	If          string            `yaml:"if,omitempty"`
+	RunsOn      any               `yaml:"runs-on"`
+	Minutes     int               `yaml:"timeout-minutes"`
+	Permissions map[string]string `yaml:"permissions"`
+	Steps       []workflowStep    `yaml:"steps"`
 }
 
 type workflowStep struct {
 	Uses string            `yaml:"uses"`
 	With map[string]string `yaml:"with,omitempty"`
+}
+
+// commentPins writes the version of each pinned action beside its commit, as people and the tools
+// that update it read it.
+func commentPins(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		name, _, _ := strings.Cut(n.Value, "@")
+		if p, ok := actionpins.Of(name); ok {
+			n.LineComment = "# " + p.Version
+		}
+	}
+	for _, x := range n.Content {
+		commentPins(x)
+	}
+}
+
+// checkout is a step that leaves no token in the job's checkout, which the workers work in.
+func checkout() workflowStep {
+	return workflowStep{Uses: actionpins.Ref("actions/checkout"), With: map[string]string{"persist-credentials": "false"}}
 }
 
 // Workflow writes a plan as a workflow with one job for each port, whose needs
@@ -45,11 +67,13 @@ func Workflow(p Plan, s Settings, o WorkflowOptions) ([]byte, error) {
 		has[e.ID] = true
 	}
 	jobs := make([]workflowJob, 0, len(m.Matrix.Include)+1)
-	collect := workflowJob{Name: "collect", If: "${{ !cancelled() }}", RunsOn: "ubuntu-latest", Minutes: 15, Steps: []workflowStep{
-		{Uses: "actions/checkout@v4"}, {Uses: o.Uses, With: map[string]string{"command": "collect", "ports": o.Plan}}}}
+	collect := workflowJob{Name: "collect", If: "${{ !cancelled() }}", RunsOn: "ubuntu-latest", Minutes: 15,
+		Permissions: map[string]string{"contents": "write", "checks": "write", "issues": "write"}, Steps: []workflowStep{
+			checkout(), {Uses: o.Uses, With: map[string]string{"command": "collect", "ports": o.Plan}}}}
 	for _, e := range m.Matrix.Include {
-		j := workflowJob{Name: label(e.ID, e.Title), RunsOn: e.RunsOn, Minutes: e.Minutes, Steps: []workflowStep{
-			{Uses: "actions/checkout@v4"}, {Uses: o.Uses, With: map[string]string{"command": "port", "port": e.ID, "ports": o.Plan}}}}
+		j := workflowJob{Name: label(e.ID, e.Title), RunsOn: e.RunsOn, Minutes: e.Minutes,
+			Permissions: map[string]string{"actions": "write", "contents": "write"}, Steps: []workflowStep{
+				checkout(), {Uses: o.Uses, With: map[string]string{"command": "port", "port": e.ID, "ports": o.Plan}}}}
 		if len(e.RunsOn) == 1 {
 			j.RunsOn = e.RunsOn[0]
 		}
@@ -65,6 +89,7 @@ func Workflow(p Plan, s Settings, o WorkflowOptions) ([]byte, error) {
 	if err := list.Encode(jobs); err != nil {
 		return nil, err
 	}
+	commentPins(&list)
 	mapping := yaml.Node{Kind: yaml.MappingNode}
 	for i, e := range m.Matrix.Include {
 		mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: names[e.ID]}, list.Content[i])
@@ -94,11 +119,10 @@ func written(o WorkflowOptions, m Matrix, jobs *yaml.Node) ([]byte, error) {
 	}
 	b.WriteString(`on:
   workflow_dispatch:
+# Jobs write the ledger, a branch named switchback-ledger. Those of ports dispatch the workflows of
+# their workers; the last shows how far the plan is, on its commit and in an issue.
 permissions:
-  actions: write # workflows that a port dispatches
-  contents: write # the ledger, a branch named switchback-ledger
-  checks: write # how far the plan is, on its commit
-  issues: write # the tracking issue, escalations
+  contents: read
 concurrency:
   group: switchback-ports-${{ github.workflow }}-${{ github.ref }}
 `)
