@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/handler"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
+	"github.com/switchback-ci/switchback/bot/tokenpipe"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
@@ -76,7 +78,12 @@ func (p portProcess) run(ctx context.Context, id, build string, show func(contex
 	}
 	c := exec.CommandContext(ctx, self, append(args, more...)...)
 	c.Dir = p.path(".")
-	c.Env = append(withoutInputs(os.Environ()), append(env, redact.EnvNames+"="+namesOf(env), "SWITCHBACK_GITHUB_TOKEN="+p.in.Token)...)
+	c.Env = append(withoutInputs(os.Environ()), append(env, redact.EnvNames+"="+namesOf(env), worker.GivenNames+"="+namesOf(env))...)
+	tokenpipe.Pass(c, tokenpipe.Tokens{"SWITCHBACK_GITHUB_TOKEN": p.in.Token})
+	files, err := worker.KeepRunnerFiles(p.Getenv)
+	if err != nil {
+		return "", err
+	}
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 30 * time.Second // to end its workers and say so
 	stdout, stderr := &inertLines{w: p.Stdout}, &inertLines{w: p.Stderr}
@@ -86,6 +93,10 @@ func (p portProcess) run(ctx context.Context, id, build string, show func(contex
 	live.end()
 	stdout.flush()
 	stderr.flush()
+	if c.ProcessState != nil && c.ProcessState.ExitCode() < 0 { // killed, so it has not restored them
+		_, failed := files.Restore()
+		err = errors.Join(err, failed)
+	}
 	return out, err
 }
 

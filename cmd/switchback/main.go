@@ -4,11 +4,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
+	"github.com/switchback-ci/switchback/bot/tokenpipe"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -23,10 +26,25 @@ func main() {
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(heap)
 	}
+	tokens, err := takeTokens(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "switchback:", err)
+		os.Exit(1)
+	}
 	// Logs and errors go to standard error, so this is where they are masked.
 	redact.HideEnvironment(os.Environ())
+	redact.Hide(tokens.Values()...)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, redact.Writer(os.Stderr)}, os.Getenv)
+	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, redact.Writer(os.Stderr)}, tokens.Getenv(os.Getenv))
 	stop()
 	os.Exit(code)
+}
+
+// takeTokens moves the tokens out of the environment for the commands that run workers. It may
+// replace this process.
+func takeTokens(args []string) (tokenpipe.Tokens, error) {
+	if len(args) == 0 || !slices.Contains([]string{"action", "port", "ports"}, args[0]) {
+		return nil, nil
+	}
+	return tokenpipe.Take()
 }

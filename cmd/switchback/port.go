@@ -84,7 +84,7 @@ func (p portPlace) streamAt(ctx context.Context, getenv func(string) string) (d 
 
 // githubClient returns a client for GitHub, nil without a token or a repository.
 func githubClient(repo string, getenv func(string) string) (*github.Client, error) {
-	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // workers do not see the first
+	token := cmp.Or(getenv("SWITCHBACK_GITHUB_TOKEN"), getenv("GITHUB_TOKEN")) // workers see neither
 	if token == "" || repo == "local/local" {
 		return nil, nil
 	}
@@ -234,7 +234,14 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	if err := f.driven(ctx, pair, gh, repo, cfg, getenv); err != nil {
 		return err
 	}
+	files, err := worker.KeepRunnerFiles(getenv)
+	if err != nil {
+		return failed(err)
+	}
 	r, err := pair.Run(ctx)
+	if err := restore(s, files); err != nil {
+		return failed(err)
+	}
 	if f.heard != "" && notOurs(err) {
 		fmt.Fprintf(s.err, "switchback: nothing to do: %v\n", err)
 		return nil
@@ -255,6 +262,15 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		return failed(fmt.Errorf("port %s: %s", r.Port, because(r)))
 	}
 	return nil
+}
+
+// restore removes what workers wrote to the files of the runner.
+func restore(s streams, files worker.RunnerFiles) error {
+	changed, err := files.Restore()
+	for _, name := range changed {
+		fmt.Fprintf(s.err, "switchback: a worker wrote to the runner's file %s; its content from before the workers is restored\n", name)
+	}
+	return err
 }
 
 // path is the path of the plan, if it was given.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -268,8 +269,12 @@ func runWalk(ctx context.Context, s streams, f planFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	b, err := w.Run(ctx)
+	files, err := worker.KeepRunnerFiles(getenv)
 	if err != nil {
+		return failed(err)
+	}
+	b, err := w.Run(ctx)
+	if err := errors.Join(err, restore(s, files)); err != nil {
 		return failed(err)
 	}
 	if err := printBoard(s, b, f.output); err != nil {

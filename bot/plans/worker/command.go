@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
@@ -50,18 +49,11 @@ func (c commandRunner) run(ctx context.Context, l plan.Loop, role plan.Role, t t
 	return c.watch(ctx, l, role, t, Command{Lines: commandOf(c.spec, role).Run, Dir: c.root, Env: c.environment(l, role, t), Mark: mark, Grace: c.grace})
 }
 
-// environment returns the environment of a worker: the one it was given without
-// what the program and GitHub's runner keep for themselves, then the port's, then
-// what the worker is told.
+// environment returns the environment of a worker: the one it was given without what Switchback and
+// GitHub's runner keep for themselves, then the port's, then what the worker is told.
 func (c commandRunner) environment(l plan.Loop, role plan.Role, t turnFiles) []string {
 	session := sessionOf(l, role)
-	var out []string
-	for _, kv := range c.env {
-		name, _, _ := strings.Cut(kv, "=")
-		if up := strings.ToUpper(name); !strings.HasPrefix(up, "SWITCHBACK_") && !strings.HasPrefix(up, "INPUT_") {
-			out = append(out, kv)
-		}
-	}
+	out := permitted(c.env)
 	for _, k := range sorted(c.spec.Env) {
 		out = append(out, k+"="+c.spec.Env[k])
 	}
