@@ -44,6 +44,7 @@ type Result struct {
 	Summary        string
 	Killed         bool // at the hold
 	Took           time.Duration
+	Dir            string // has the runner's files: env, path, output, state, summary
 }
 
 // RunAction runs a program directly, as a runner would, and waits for its end.
@@ -61,7 +62,7 @@ func (b *Bench) RunAction(tb testing.TB, a Action) Result {
 	if res.Outputs, err = parseOutputs(readAll(env["GITHUB_OUTPUT"])); err != nil {
 		tb.Errorf("GITHUB_OUTPUT: %v", err)
 	}
-	res.Summary = readAll(env["GITHUB_STEP_SUMMARY"])
+	res.Summary, res.Dir = readAll(env["GITHUB_STEP_SUMMARY"]), dir
 	return res
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/handler"
+	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/bot/tokenpipe"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -35,10 +36,15 @@ func (p planCommands) runPort(ctx context.Context) (int, error) {
 	for _, s := range secrets {
 		fmt.Fprintf(p.Stdout, "::add-mask::%s\n", escapeData(s))
 	}
-	if err := p.outputs(map[string]string{"port-artifact": "switchback-port-" + p.deps.Options.PlanName + "-" + in.Port}); err != nil {
+	if err := p.outputs(map[string]string{"port-artifact": plans.ArtifactName(p.deps.Options.PlanName, in.Port)}); err != nil {
 		return 1, err
 	}
-	out, err := p.port.run(ctx, in.Port, in.Build, p.attempts(in.Port, in.Build), env)
+	show, more := p.attempts(in.Port, in.Build), []string(nil)
+	if in.Journal == "artifact" { // the job may not write, neither to the ledger nor to the issue
+		show = func(context.Context, int) error { return nil }
+		more = []string{"--journal", filepath.Join(p.port.out(in.Port), plans.JournalDir)}
+	}
+	out, err := p.port.run(ctx, in.Port, in.Build, show, env, more...)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && in.Build != "" && paused(filepath.Join(out, "result.json")) {
 		p.notice("port %s waits for feedback that it sent; a later round runs it again", in.Port)
@@ -60,6 +66,11 @@ type portProcess struct {
 	in   Inputs
 }
 
+// out is the folder of a port's results.
+func (p portProcess) out(id string) string {
+	return filepath.Join(p.temp(), "switchback-port", p.deps.Options.PlanName, id)
+}
+
 // run runs a port with more arguments, and returns the directory of its results. show is called with each
 // iteration.
 func (p portProcess) run(ctx context.Context, id, build string, show func(context.Context, int) error, env []string, more ...string) (out string, err error) {
@@ -68,7 +79,7 @@ func (p portProcess) run(ctx context.Context, id, build string, show func(contex
 		return "", err
 	}
 	file, name := p.deps.Options.PlanFile, p.deps.Options.PlanName
-	out = filepath.Join(p.temp(), "switchback-port", name, id)
+	out = p.out(id)
 	args := []string{"port", "run", id, "--ports", file, "--plan", name, "--repo", p.deps.Repo.String(), "--ledger-branch", p.in.LedgerBranch, "--out", out}
 	if build != "" {
 		args = append(args, "--build", build)

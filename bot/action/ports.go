@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
+	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -35,10 +37,16 @@ type PortInputs struct {
 	MaxParallel int    // 0: the configuration's
 	Dispatch    string // workflow to continue in another run, self for this one's
 	WorkerEnv   string // lines NAME=VALUE for the workers
+	Journal     string // where command port records: ledger or artifact
+	Results     string // folder with the artifacts of ports, for command collect; "" for the default
 }
 
 func readPortInputs(get func(name, def string) string) (PortInputs, error) {
-	in := PortInputs{Path: get("ports", ""), Name: get("plan", ""), Port: get("port", ""), Dispatch: get("dispatch", ""), WorkerEnv: get("worker-env", "")}
+	in := PortInputs{Path: get("ports", ""), Name: get("plan", ""), Port: get("port", ""), Dispatch: get("dispatch", ""), WorkerEnv: get("worker-env", ""),
+		Journal: get("journal", "ledger"), Results: get("results", "")}
+	if in.Journal != "ledger" && in.Journal != "artifact" {
+		return in, fmt.Errorf("input journal is %q; it must be ledger or artifact", in.Journal)
+	}
 	in.Build, _, _ = strings.Cut(get("build", ""), "/") // what follows tells one dispatch from another
 	for name, to := range map[string]*int{"level": &in.Level, "max-parallel": &in.MaxParallel} {
 		if s := get(name, ""); s != "" {
@@ -104,6 +112,11 @@ func (p planCommands) run(ctx context.Context, command string) (int, error) {
 	}
 	var r plans.Round
 	in := p.in
+	if command == "collect" {
+		if err := p.importResults(ctx, d); err != nil {
+			return 1, err
+		}
+	}
 	switch {
 	case command == "matrix":
 		return p.matrix(ctx, d)
@@ -126,6 +139,20 @@ func (p planCommands) run(ctx context.Context, command string) (int, error) {
 		p.say("warning", "the plan's issue: "+shown.Error())
 	}
 	return 0, p.writeRound(d, r, issue)
+}
+
+// importResults records what the jobs of ports left in their artifacts, as far as it is theirs to say.
+// A port whose artifact is refused has failed.
+func (p planCommands) importResults(ctx context.Context, d *plans.Runner) error {
+	dir := p.in.Results
+	if dir == "" {
+		dir = filepath.Join(p.temp(), "switchback-results")
+	}
+	refused, err := d.Import(ctx, plans.Artifacts{Dir: dir, Name: d.Name}, p.in.Build)
+	for _, id := range slices.Sorted(maps.Keys(refused)) {
+		p.say("warning", fmt.Sprintf("the artifact of port %s is not taken: %v", id, refused[id]))
+	}
+	return err
 }
 
 // build returns the build of the plan in the checkout.
@@ -237,6 +264,14 @@ func (p planCommands) writeRound(d *plans.Runner, r plans.Round, issue int) erro
 		"matrix": matrix, "empty": strconv.FormatBool(r.Empty), "more": strconv.FormatBool(r.More), "level": strconv.Itoa(r.Level),
 		"build": r.Build, "max-parallel": strconv.Itoa(r.MaxParallel), "plan-issue": "",
 	}
+	commands, workflows := split(d.Plan, r.Matrix.Matrix.Include)
+	for name, part := range map[string][]plan.Entry{"command": commands, "workflow": workflows} {
+		text, err := oneLine(plan.Include{Include: part})
+		if err != nil {
+			return err
+		}
+		outputs[name+"-matrix"], outputs[name+"-empty"] = text, strconv.FormatBool(len(part) == 0)
+	}
 	if issue > 0 {
 		outputs["plan-issue"] = strconv.Itoa(issue)
 	}
@@ -249,6 +284,20 @@ func (p planCommands) writeRound(d *plans.Runner, r plans.Round, issue int) erro
 	b := r.Board
 	fmt.Fprintf(p.Stdout, "plan %s, build %s: %d of %d ports passed, %d in the next level\n", d.Name, r.Build, b.Counts[plan.IsPassed], len(b.Rows), len(r.Matrix.Matrix.Include))
 	return p.summary(planview.Body(d.Name, b, d.Render))
+}
+
+// split separates the ports whose workers are commands, which run in a job that may not write, from
+// those that a job dispatches as workflows.
+func split(p plan.Plan, entries []plan.Entry) (commands, workflows []plan.Entry) {
+	commands, workflows = []plan.Entry{}, []plan.Entry{} // null is no matrix
+	for _, e := range entries {
+		if spec, ok := p.Port(e.ID); ok && worker.Away(spec) {
+			workflows = append(workflows, e)
+		} else {
+			commands = append(commands, e)
+		}
+	}
+	return commands, workflows
 }
 
 // matrix writes the ports that need work as outputs, and records nothing.

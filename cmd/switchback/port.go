@@ -30,7 +30,7 @@ import (
 )
 
 // portPlace names a port, its plan and its ledger.
-type portPlace struct{ ledger, branch, repo, plan, port string }
+type portPlace struct{ ledger, branch, repo, plan, port, journal string }
 
 func (p *portPlace) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.ledger, "ledger", "", ledgerHelp+"; default: the ledger branch of the repository in a job, else .switchback/ledger")
@@ -93,6 +93,19 @@ func githubClient(repo string, getenv func(string) string) (*github.Client, erro
 }
 
 func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Client, getenv func(string) string) (ledger.Ledger, error) {
+	if p.journal != "" {
+		base := p
+		base.journal = ""
+		read, err := base.open(ctx, r, gh, getenv)
+		if err != nil {
+			return nil, err
+		}
+		own, err := ledger.Open(p.journal)
+		if err != nil {
+			return nil, usage("--journal: %w", err)
+		}
+		return &ledger.Overlay{Base: read, Own: own}, nil
+	}
 	path := p.ledger
 	switch {
 	case path == "" && getenv("GITHUB_ACTIONS") == "true":
@@ -141,6 +154,7 @@ Exit codes: 0 passed, 1 anything else, 2 wrong usage.`,
 	run.Flags().StringVar(&f.out, "out", "", "the directory for logs, feedback and result; default: .switchback/ports/PLAN/ID")
 	run.Flags().StringVar(&f.build, "build", "", "the build that the port belongs to; default: the run of GitHub Actions, else the plan")
 	run.Flags().StringVar(&f.config, "config", "", configHelp)
+	run.Flags().StringVar(&f.journal, "journal", "", "a directory to record in, in place of the ledger, which is then only read; the Action's command collect records it")
 	run.Flags().BoolVar(&f.again, "again", false, "run the port although it passed with the same content")
 	run.Flags().BoolVar(&f.takeOver, "take-over", false, "take the port over from a process that has ended without recording it")
 	run.Flags().DurationVar(&f.grace, "grace", 10*time.Second, "how long the processes of a worker may take to exit before they are killed")
@@ -206,6 +220,9 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 	d, gh, repo, err := f.streamAt(ctx, getenv)
 	if err != nil {
 		return err
+	}
+	if f.journal != "" {
+		gh = nil // such a job dispatches nothing
 	}
 	if err := worker.Check(spec, gh != nil); err != nil {
 		return usage("%w", err)
