@@ -83,7 +83,26 @@ runs:
   steps:
     - shell: bash
       env: {NAME: "${{ inputs.name }}", FROM: "${{ inputs.path }}"}
-      run: mkdir -p "$UPLOADS/$NAME" && cp -r "$FROM/." "$UPLOADS/$NAME/"
+      run: rm -rf "$UPLOADS/$NAME" && mkdir -p "$UPLOADS/$NAME" && cp -r "$FROM/." "$UPLOADS/$NAME/"
+`
+
+// downloadStub stands where actions/download-artifact would be fetched from: each artifact that the
+// pattern names has a folder of its own, but an only one has none.
+const downloadStub = `name: download
+description: copies
+inputs:
+  pattern: {description: n, required: true}
+  path: {description: p, required: true}
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      env: {PATTERN: "${{ inputs.pattern }}", TO: "${{ inputs.path }}"}
+      run: |
+        rm -rf "$TO" && mkdir -p "$TO"
+        found=()
+        for d in "$UPLOADS"/$PATTERN; do if [ -d "$d" ]; then found+=("$d"); fi; done
+        if [ ${#found[@]} = 1 ]; then cp -r "${found[0]}/." "$TO/"; elif [ ${#found[@]} -gt 1 ]; then cp -r "${found[@]}" "$TO/"; fi
 `
 
 // workflow runs a workflow file with act as the story's pull request. The checkout holds the

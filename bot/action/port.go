@@ -42,7 +42,11 @@ func (p planCommands) runPort(ctx context.Context) (int, error) {
 	show, more := p.attempts(in.Port, in.Build), []string(nil)
 	if in.Journal == "artifact" { // the job may not write, neither to the ledger nor to the issue
 		show = func(context.Context, int) error { return nil }
-		more = []string{"--journal", filepath.Join(p.port.out(in.Port), plans.JournalDir)}
+		journal := filepath.Join(p.port.out(in.Port), plans.JournalDir)
+		if err := os.RemoveAll(journal); err != nil { // of another job on this machine
+			return 1, err
+		}
+		more = []string{"--journal", journal}
 	}
 	out, err := p.port.run(ctx, in.Port, in.Build, show, env, more...)
 	var exit *exec.ExitError

@@ -21,7 +21,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
-	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -291,7 +290,7 @@ func (p planCommands) writeRound(d *plans.Runner, r plans.Round, issue int) erro
 func split(p plan.Plan, entries []plan.Entry) (commands, workflows []plan.Entry) {
 	commands, workflows = []plan.Entry{}, []plan.Entry{} // null is no matrix
 	for _, e := range entries {
-		if spec, ok := p.Port(e.ID); ok && worker.Away(spec) {
+		if spec, ok := p.Port(e.ID); ok && spec.Dispatched() {
 			workflows = append(workflows, e)
 		} else {
 			commands = append(commands, e)

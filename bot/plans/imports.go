@@ -143,6 +143,13 @@ func (d *Runner) importPort(ctx context.Context, dir *os.Root, reg plan.BuildSta
 	if err != nil {
 		return ledgerError{err}
 	}
+	have, _, err := d.Ledger.Load(ctx, d.Store().portKey(id))
+	if err != nil {
+		return ledgerError{err}
+	}
+	if holds(have, events) { // an artifact of an earlier round
+		return d.sendFeedback(ctx, store, id, sent)
+	}
 	before, err := store.Before(ctx, id)
 	if err != nil {
 		return ledgerError{err}

@@ -150,3 +150,9 @@ func (e *Error) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Dispatched reports whether all workers of the port are workflows: no command of a worker runs in
+// the job of the port.
+func (s Spec) Dispatched() bool {
+	return s.Test != nil && s.Test.Workflow != "" && (s.Impl == nil || s.Impl.Workflow != "")
+}

@@ -71,9 +71,14 @@ func Workflow(p Plan, s Settings, o WorkflowOptions) ([]byte, error) {
 		Permissions: map[string]string{"contents": "write", "checks": "write", "issues": "write"}, Steps: []workflowStep{
 			checkout(), {Uses: o.Uses, With: map[string]string{"command": "collect", "ports": o.Plan}}}}
 	for _, e := range m.Matrix.Include {
-		j := workflowJob{Name: label(e.ID, e.Title), RunsOn: e.RunsOn, Minutes: e.Minutes,
-			Permissions: map[string]string{"actions": "write", "contents": "write"}, Steps: []workflowStep{
-				checkout(), {Uses: o.Uses, With: map[string]string{"command": "port", "port": e.ID, "ports": o.Plan}}}}
+		// Workers that are commands run in the job, so it may only read; the last job records what they
+		// did. Where all are workflows it dispatches those, and records itself.
+		j := workflowJob{Name: label(e.ID, e.Title), RunsOn: e.RunsOn, Minutes: e.Minutes, Permissions: map[string]string{"contents": "read"}, Steps: []workflowStep{
+			checkout(), {Uses: o.Uses, With: map[string]string{"command": "port", "journal": "artifact", "port": e.ID, "ports": o.Plan}}}}
+		if spec, _ := p.Port(e.ID); spec.Dispatched() {
+			j.Permissions = map[string]string{"actions": "write", "contents": "write"}
+			delete(j.Steps[1].With, "journal")
+		}
 		if len(e.RunsOn) == 1 {
 			j.RunsOn = e.RunsOn[0]
 		}
@@ -119,8 +124,8 @@ func written(o WorkflowOptions, m Matrix, jobs *yaml.Node) ([]byte, error) {
 	}
 	b.WriteString(`on:
   workflow_dispatch:
-# Jobs write the ledger, a branch named switchback-ledger. Those of ports dispatch the workflows of
-# their workers; the last shows how far the plan is, on its commit and in an issue.
+# The last job records what the jobs of ports did in the ledger, a branch named switchback-ledger, and
+# shows how far the plan is, on its commit and in an issue. Jobs in which workers run only read.
 permissions:
   contents: read
 concurrency:

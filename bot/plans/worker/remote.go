@@ -44,7 +44,7 @@ const skew = 10 * time.Minute
 
 // Away reports whether all workers of a port are workflows.
 func Away(s plan.Spec) bool {
-	return s.Test != nil && s.Test.Workflow != "" && (s.Impl == nil || s.Impl.Workflow != "")
+	return s.Dispatched()
 }
 
 // await is one worker that is a workflow, until it has ended.
