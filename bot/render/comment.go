@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render/markdown"
@@ -191,7 +192,9 @@ func (v commentView) stop(mention md) md {
 // issueName is the short name of an issue's address.
 func issueName(u string) md {
 	if i := strings.LastIndex(u, "/issues/"); i >= 0 {
-		return `\#` + md(strings.TrimRight(u[i+len("/issues/"):], "/"))
+		if n, err := strconv.Atoi(strings.TrimRight(u[i+len("/issues/"):], "/")); err == nil {
+			return `\#` + md(strconv.Itoa(n))
+		}
 	}
 	return markdown.Code(u)
 }

@@ -233,7 +233,7 @@ func (l *failureList) why(f routing.Failure) *why {
 		if strings.TrimSpace(e.Text) == "" {
 			continue
 		}
-		w := &why{Class: md("`" + string(f.Class) + "`"), Said: markdown.Code(markdown.Cut(e.Text, min(200, l.d.text))), Line: max(0, e.Line)}
+		w := &why{Class: markdown.Code(valid(f.Class)), Said: markdown.Code(markdown.Cut(e.Text, min(200, l.d.text))), Line: max(0, e.Line)}
 		if e.Signal != "" {
 			w.Signal = markdown.Code(markdown.Cut(e.Signal, 80))
 		}

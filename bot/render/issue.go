@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render/catalog"
@@ -157,7 +158,9 @@ func sentence(l Language, s escalation.Sentence) md {
 func argument(name, value string) md {
 	switch name {
 	case "n", "first", "last", "still", "new", "max", "stuck":
-		return md(value)
+		if n, err := strconv.Atoi(value); err == nil {
+			return md(strconv.Itoa(n))
+		}
 	case "suggestion", "reason", "unmet":
 		return markdown.Prose(value)
 	case "files":

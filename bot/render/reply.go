@@ -147,7 +147,7 @@ func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number
 	cp := c.Checkpoints[e.Checkpoint]
 	where := o.Language.Say("handoff.above")
 	if comment != "" {
-		where = markdown.Link(o.Language.Say("handoff.link"), fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment))
+		where = markdown.Link(o.Language.Say("handoff.link"), o.Address(fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment)))
 	}
 	id := "handoff.rework"
 	switch e.Kind {
@@ -156,7 +156,7 @@ func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number
 	case routing.EffectReady:
 		id = "handoff.ready"
 	}
-	return o.Mention + " " + o.say(id, "cp", markdown.Code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(e.Target))
+	return o.Mentions() + " " + o.say(id, "cp", markdown.Code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(e.Target))
 }
 
 func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }
@@ -173,7 +173,7 @@ func Fixed(c routing.Case, checkpoint string, o Options) string {
 	}
 	sha := o.Language.Say("closing.nocommit")
 	if cp.Green != "" {
-		sha = markdown.Link(markdown.Code(short(cp.Green)), fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green))
+		sha = markdown.Link(markdown.Code(short(cp.Green)), o.Address(fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green)))
 	}
 	for i := len(cp.Attempts) - 1; i >= 0; i-- {
 		t := cp.Attempts[i]

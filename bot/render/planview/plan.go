@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
@@ -50,7 +51,7 @@ type board struct {
 	Rows                []boardRow
 	More                int
 	Large               bool
-	Graph               []md
+	Graph               md
 }
 
 type boardRow struct{ Port, Status, Turns, Took, What md }
@@ -198,15 +199,14 @@ var colours = map[plan.Standing][2]string{
 	plan.IsPaused: {"#bf3989", "#ffffff"}, plan.IsEscalated: {"#8250df", "#ffffff"}, plan.IsFailed: {"#cf222e", "#ffffff"}, plan.IsBlocked: {"#6e7781", "#ffffff"}, plan.IsHeld: {"#afb8c1", "#1f2328"},
 }
 
-// graph is the plan as lines of a Mermaid graph. A port's id holds nothing that Mermaid or Markdown
-// reads anything into; nodes have numbers, as some words are Mermaid's.
-func graph(b plan.Board) []md {
-	var out []md
-	add := func(format string, a ...any) { out = append(out, md(fmt.Sprintf(format, a...))) }
+// graph is the plan as a Mermaid graph. Nodes have numbers, as some words are Mermaid's.
+func graph(b plan.Board) md {
+	out := []string{"graph LR"}
+	add := func(format string, a ...any) { out = append(out, "  "+fmt.Sprintf(format, a...)) }
 	at := make(map[string]int, len(b.Rows))
 	for i, r := range b.Rows {
 		at[r.ID] = i
-		add(`p%d["%s"]:::%s`, i, r.ID, r.Standing)
+		add(`p%d["%s"]:::%s`, i, label(r.ID), r.Standing)
 	}
 	for i, r := range b.Rows {
 		for _, d := range r.DependsOn {
@@ -216,7 +216,7 @@ func graph(b plan.Board) []md {
 	for i, r := range b.Rows {
 		for _, x := range r.Waits {
 			if to, ok := at[x.To]; ok && x.From == r.ID {
-				add("p%d -. %s .-> p%d", i, x.ID, to)
+				add("p%d -. %s .-> p%d", i, label(x.ID), to)
 			}
 		}
 	}
@@ -225,7 +225,17 @@ func graph(b plan.Board) []md {
 			add("classDef %s fill:%s,color:%s", st, colours[st][0], colours[st][1])
 		}
 	}
-	return out
+	return md("```mermaid\n" + strings.Join(out, "\n") + "\n```") // an arrow is "-->", which Fence breaks
+}
+
+// label returns id without what Mermaid reads anything into.
+func label(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r == '-' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '_'
+	}, markdown.Cut(id, 100))
 }
 
 // NotStartedTitle is the title of the check of a commit whose plan was not started.
