@@ -125,6 +125,9 @@ func TestOfCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		inSteps(t, s.Key, s.Events, events)
+		if got, want := handedBack(t, events), returned(s.Events); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v was returned for a fix, want %+v", s.Key, got, want)
+		}
 		var open, calls int
 		for _, e := range events {
 			seen[e.Type] = true
@@ -161,6 +164,45 @@ func TestOfCases(t *testing.T) {
 			t.Errorf("no %s among %v", want, seen)
 		}
 	}
+}
+
+// handedBack returns what the events say was returned for a fix.
+func handedBack(t *testing.T, events []activity.Event) []activity.Handed {
+	t.Helper()
+	var out []activity.Handed
+	for _, e := range events {
+		if e.Type == activity.WorkerFeedback {
+			var h activity.Handed
+			if err := json.Unmarshal(e.Data, &h); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// returned says the same by the ledger: of each run that was returned its first five failing tests,
+// without those in quarantine, and how many there are besides.
+func returned(stream []routing.Event) []activity.Handed {
+	var out []activity.Handed
+	for _, e := range stream {
+		r, ok := e.Run()
+		if !ok || r.Decision.Kind != routing.KindRetry || r.Decision.Again || r.Decision.Held {
+			continue
+		}
+		h := activity.Handed{Checkpoint: r.Verdict.Checkpoint, Iteration: r.Decision.Iteration, Max: r.Decision.Max, SHA: r.Verdict.Run.SHA, Failing: []string{}}
+		for _, f := range r.Verdict.Failures {
+			if !f.Quarantined {
+				h.Failing = append(h.Failing, f.Name)
+			}
+		}
+		if n := len(h.Failing); n > 5 {
+			h.Failing, h.More = h.Failing[:5], n-5
+		}
+		out = append(out, h)
+	}
+	return out
 }
 
 func TestStrange(t *testing.T) {

@@ -2,6 +2,7 @@ package activity_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,6 +66,13 @@ func TestOfAPlan(t *testing.T) {
 		}
 		if len(got) != 3 || got[0] != "b1/api 1" || got[1] != "b1/api 2" || got[2] != "b2/api 3" {
 			t.Error(got)
+		}
+		var builds []string
+		for _, e := range told(t, p, activity.PlanStart) {
+			builds = append(builds, e.Session)
+		}
+		if !slices.Equal(builds, []string{"b1", "b2"}) {
+			t.Errorf("builds %v were said to begin", builds)
 		}
 	})
 	t.Run("two answers of one second are two events (S2-85)", func(t *testing.T) {

@@ -22,6 +22,24 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// The form is fixed: posts that exist are found by it.
+func TestFormatIsFixed(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"azAZ09._/#:+-":      "<!-- switchback:v1 key=azAZ09._/#:+- gen=0 -->",
+		"`{@[/:":             "<!-- switchback:v1 key=%60%7B%40%5B/: gen=0 -->",
+		"--a---b":            "<!-- switchback:v1 key=-%2Da-%2D%2Db gen=0 -->",
+		"acme/shop@main/%7E": "<!-- switchback:v1 key=acme/shop%40main/%257E gen=0 -->",
+	} {
+		if got := Format(key, 0); got != want {
+			t.Errorf("Format(%q) = %s, want %s", key, got, want)
+		}
+		if got, ok := Parse(want); !ok || got != (Marker{key, 0}) {
+			t.Errorf("Parse(%s) = %+v, %v", want, got, ok)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	m := Format("acme/shop#12/unit/comment", 7)
