@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 )
 
 // runner is the environment that GitHub's runner gives a step: its files and its workflow commands.
@@ -38,7 +40,7 @@ func (r runner) outputs(values map[string]string) error {
 }
 
 // summary appends Markdown to the job summary.
-func (r runner) summary(text string) error {
+func (r runner) summary(text markdown.Text) error {
 	name := r.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil
@@ -47,7 +49,7 @@ func (r runner) summary(text string) error {
 	if err != nil {
 		return fmt.Errorf("the job summary: %w", err)
 	}
-	if _, err := file.WriteString(text + "\n"); err != nil {
+	if _, err := file.WriteString(string(text) + "\n"); err != nil {
 		_ = file.Close()
 		return fmt.Errorf("the job summary: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
@@ -21,9 +22,9 @@ const settle = 2 * time.Second
 // listing. It only considers comments of the bot whose last line is a marker with the key; of
 // several the oldest stays. A comment of the same or a newer generation is not changed. If the
 // listing fails or is incomplete nothing is posted.
-func (h *Client) UpsertComment(ctx context.Context, r Repo, issue int, mark, body, ref string) (id string, changed bool, err error) {
+func (h *Client) UpsertComment(ctx context.Context, r Repo, issue int, mark string, text markdown.Text, ref string) (id string, changed bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, mark, body)
+	m, body, err := seal(op, mark, text)
 	if err != nil {
 		return "", false, err
 	}
@@ -47,9 +48,9 @@ func (h *Client) UpsertComment(ctx context.Context, r Repo, issue int, mark, bod
 }
 
 // ReviseComment is UpsertComment that does not create a comment; found reports whether it exists.
-func (h *Client) ReviseComment(ctx context.Context, r Repo, issue int, mark, body string) (found bool, err error) {
+func (h *Client) ReviseComment(ctx context.Context, r Repo, issue int, mark string, text markdown.Text) (found bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, mark, body)
+	m, body, err := seal(op, mark, text)
 	if err != nil {
 		return false, err
 	}
@@ -61,11 +62,11 @@ func (h *Client) ReviseComment(ctx context.Context, r Repo, issue int, mark, bod
 	return true, Wrap(op, err)
 }
 
-// PostOnce posts body unless the bot has already posted a comment with marker's key. With fresh the
+// PostOnce posts text unless the bot has already posted a comment with marker's key. With fresh the
 // caller knows that it has not, which saves the listing.
-func (h *Client) PostOnce(ctx context.Context, r Repo, issue int, mark, body string, fresh bool) (id string, posted bool, err error) {
+func (h *Client) PostOnce(ctx context.Context, r Repo, issue int, mark string, text markdown.Text, fresh bool) (id string, posted bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, mark, body)
+	m, body, err := seal(op, mark, text)
 	if err != nil {
 		return "", false, err
 	}
@@ -152,14 +153,14 @@ func (h *Client) confirm(ctx context.Context, r Repo, issue int, m marker.Marker
 
 // PostSeldom is PostOnce that also posts nothing if the bot posted a comment after since whose
 // marker's key begins with prefix.
-func (h *Client) PostSeldom(ctx context.Context, r Repo, issue int, mark, body, prefix string, since time.Time) (posted bool, err error) {
+func (h *Client) PostSeldom(ctx context.Context, r Repo, issue int, mark string, text markdown.Text, prefix string, since time.Time) (posted bool, err error) {
 	recent, err := h.listOwn(ctx, r, issue, since, func(m marker.Marker, c *github.IssueComment) bool {
 		return strings.HasPrefix(m.Key, prefix) && c.GetCreatedAt().After(since)
 	})
 	if err != nil || len(recent) > 0 {
 		return false, Wrap(opf("comment on %s#%d", r, issue), err)
 	}
-	_, posted, err = h.PostOnce(ctx, r, issue, mark, body, false)
+	_, posted, err = h.PostOnce(ctx, r, issue, mark, text, false)
 	return posted, err
 }
 

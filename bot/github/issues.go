@@ -11,19 +11,21 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // IssueSpec is the wanted state of an issue. Title, labels and assignees are only set when the
 // issue is created; later changes by people stay.
 type IssueSpec struct {
-	Title, Body string
-	Labels      []LabelSpec // Options.IssueLabel is added
-	Assignees   []string    // those GitHub refuses are left out
+	Title     string
+	Body      markdown.Text
+	Labels    []LabelSpec // Options.IssueLabel is added
+	Assignees []string    // those GitHub refuses are left out
 
 	// Write makes the body out of the one that stands there, and so keeps what
 	// people ticked in it. nil: it is Body, whatever stands there.
-	Write func(live string) string
+	Write func(live string) markdown.Text
 	// Who returns the assignees where Assignees is empty; it is asked only when
 	// the issue is made. nil: nobody.
 	Who func() []string
@@ -67,7 +69,7 @@ func (h *Client) UpsertIssue(ctx context.Context, r Repo, mark string, spec Issu
 	if err != nil {
 		return Issue{}, false, err
 	}
-	spec.Body = body
+	spec.Body = markdown.Text(body)
 	known, err := h.knownIssue(ctx, r, m, ref)
 	if err != nil {
 		return Issue{}, false, Wrap(op, err)
@@ -195,7 +197,7 @@ func (h *Client) keepOne(ctx context.Context, r Repo, mine []Issue, mark string,
 func (h *Client) bringIssue(ctx context.Context, r Repo, i Issue, mark string, spec IssueSpec) (Issue, error) {
 	write := spec.Write
 	if write == nil {
-		write = func(string) string { return spec.Body }
+		write = func(string) markdown.Text { return spec.Body }
 	}
 	i, _, err := h.rewrite(ctx, r, i, mark, write, func(m marker.Marker, live, body string) bool {
 		have, _ := marker.Parse(live)
@@ -207,7 +209,7 @@ func (h *Client) bringIssue(ctx context.Context, r Repo, i Issue, mark string, s
 // RewriteIssue replaces the body of an issue of the bot by the result of write, with marker below
 // it. Unlike UpsertIssue it also changes a body of marker's own generation; one of a newer
 // generation stays.
-func (h *Client) RewriteIssue(ctx context.Context, r Repo, number int, mark string, write func(live string) string) (issue Issue, changed bool, err error) {
+func (h *Client) RewriteIssue(ctx context.Context, r Repo, number int, mark string, write func(live string) markdown.Text) (issue Issue, changed bool, err error) {
 	op := opf("write issue %s#%d", r, number)
 	i, err := h.Issue(ctx, r, number)
 	if err != nil {
@@ -228,7 +230,7 @@ func (h *Client) RewriteIssue(ctx context.Context, r Repo, number int, mark stri
 // rewrite is the only place that changes the body of an issue. GitHub has no conditional edit, so
 // another write can happen in between: with look the body is read again, and if another write
 // replaced ours, the body is computed again from that one, once.
-func (h *Client) rewrite(ctx context.Context, r Repo, i Issue, mark string, write func(live string) string, replaces func(m marker.Marker, live, body string) bool, look bool) (Issue, bool, error) {
+func (h *Client) rewrite(ctx context.Context, r Repo, i Issue, mark string, write func(live string) markdown.Text, replaces func(m marker.Marker, live, body string) bool, look bool) (Issue, bool, error) {
 	for n := 1; ; n++ {
 		m, body, err := seal("", mark, write(i.Body))
 		if err != nil || !replaces(m, i.Body, body) {
@@ -265,7 +267,7 @@ func (h *Client) file(ctx context.Context, r Repo, spec IssueSpec) (Issue, error
 	if len(spec.Assignees) == 0 && spec.Who != nil {
 		spec.Assignees = spec.Who()
 	}
-	req := &github.IssueRequest{Title: &spec.Title, Body: &spec.Body, Labels: &list}
+	req := &github.IssueRequest{Title: &spec.Title, Body: github.String(string(spec.Body)), Labels: &list}
 	if len(spec.Assignees) > 0 {
 		req.Assignees = &spec.Assignees
 	}
@@ -303,25 +305,25 @@ func refused(err error, field string) bool {
 
 // CloseIssue closes an issue of the bot and comments why, once. It changes nothing about a closed
 // issue.
-func (h *Client) CloseIssue(ctx context.Context, r Repo, number int, comment, mark string) (closed bool, err error) {
+func (h *Client) CloseIssue(ctx context.Context, r Repo, number int, comment markdown.Text, mark string) (closed bool, err error) {
 	return h.CloseIssueAs(ctx, r, number, "completed", comment, mark)
 }
 
 // CloseIssueAs is CloseIssue with a state reason: completed or not_planned.
-func (h *Client) CloseIssueAs(ctx context.Context, r Repo, number int, reason, comment, mark string) (closed bool, err error) {
+func (h *Client) CloseIssueAs(ctx context.Context, r Repo, number int, reason string, comment markdown.Text, mark string) (closed bool, err error) {
 	err = h.turn(ctx, r, number, "closed", reason, comment, mark, &closed)
 	return closed, Wrap(opf("close issue %s#%d", r, number), err)
 }
 
 // ReopenIssue is the inverse of CloseIssue. The caller decides whether the issue may be reopened,
 // for instance not after a person closed it.
-func (h *Client) ReopenIssue(ctx context.Context, r Repo, number int, comment, mark string) (reopened bool, err error) {
+func (h *Client) ReopenIssue(ctx context.Context, r Repo, number int, comment markdown.Text, mark string) (reopened bool, err error) {
 	err = h.turn(ctx, r, number, "open", "reopened", comment, mark, &reopened)
 	return reopened, Wrap(opf("reopen issue %s#%d", r, number), err)
 }
 
 // turn comments first: after a crash in between it finds the comment and continues.
-func (h *Client) turn(ctx context.Context, r Repo, number int, state, reason, comment, mark string, done *bool) error {
+func (h *Client) turn(ctx context.Context, r Repo, number int, state, reason string, comment markdown.Text, mark string, done *bool) error {
 	i, err := h.Issue(ctx, r, number)
 	if err != nil || i.State == state {
 		return err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -20,7 +21,7 @@ type Escalator interface {
 	Escalations(ctx context.Context) (escalation.State, error)
 	EscalatePort(ctx context.Context, call escalation.Request) (string, error)
 	AskPlanner(ctx context.Context, plan string, x feedback.Record) (string, error)
-	Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error
+	Release(ctx context.Context, key, checkpoint string, how escalation.How, by string, comment markdown.Text) error
 }
 
 // call brings the issues of the ports and of the feedback that wait for people to

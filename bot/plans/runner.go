@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -21,8 +22,8 @@ type Issues interface {
 	Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
 	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
 	SyncLabels(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (bool, error)
-	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
-	ReopenIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (bool, error)
+	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
+	ReopenIssue(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (bool, error)
 }
 
 // Starts is how a Runner goes on in another run.

@@ -18,7 +18,7 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // can act without opening the log. It is at most o.Limit bytes of Markdown, in
 // which nothing that came from a run mentions, links, loads or closes anything;
 // its last line is the marker.
-func Comment(c routing.Case, checkpoint string, o Options) string {
+func Comment(c routing.Case, checkpoint string, o Options) markdown.Text {
 	v := commentView{look(c, checkpoint, o)}
 	mark := md(marker.Format(CommentKey(c.Key, checkpoint), c.Generation))
 	return fit(o.MaxBytes(), func(d detail) md {

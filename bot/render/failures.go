@@ -104,13 +104,13 @@ var ladder = []detail{
 
 // fit renders with less and less detail until the result is at most limit
 // bytes; last is what is left when nothing fits.
-func fit(limit int, at func(d detail) markdown.Text, last func() markdown.Text) string {
+func fit(limit int, at func(d detail) markdown.Text, last func() markdown.Text) markdown.Text {
 	for _, d := range ladder {
 		if s := at(d); len(s) <= limit {
-			return string(s)
+			return s
 		}
 	}
-	return string(last())
+	return last()
 }
 
 // failureList builds the failures of a view's turn in a detail.

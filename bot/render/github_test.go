@@ -51,7 +51,7 @@ func (x foreign) posts(t testing.TB, l Language) []rendertest.Page {
 	pass := routing.Verdict{Checkpoint: "unit", Result: routing.Pass, Run: third.Run, Notes: []string{x.message}}
 	pass.Run.ID = "4"
 	var out []rendertest.Page
-	add := func(name, key, body string) {
+	add := func(name, key string, body md) {
 		out = append(out, rendertest.Page{Name: string(l) + " " + name, Body: body, Marker: key})
 	}
 	for i, vs := range [][]routing.Verdict{{x.failing("1")}, {x.failing("1"), second}, {x.failing("1"), second, third}, {x.failing("1"), pass}} {
@@ -83,7 +83,7 @@ func (x foreign) posts(t testing.TB, l Language) []rendertest.Page {
 func (x foreign) replies(l Language) []rendertest.Page {
 	o := Options{Language: l, Mention: "@maintainer", Repo: "acme/shop"}
 	var out []rendertest.Page
-	add := func(name, body string) {
+	add := func(name string, body md) {
 		out = append(out, rendertest.Page{Name: string(l) + " " + name, Body: body})
 	}
 	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)

@@ -15,6 +15,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -24,9 +25,9 @@ import (
 // Issues is what a service does to issues.
 type Issues interface {
 	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
-	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
-	PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
+	RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) markdown.Text) (github.Issue, bool, error)
+	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
+	PostOnce(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, fresh bool) (string, bool, error)
 	Absent(ctx context.Context, r github.Repo, err error) error
 }
 
@@ -253,11 +254,11 @@ func (d *Service) do(ctx context.Context, p survey.Prompt, work string, fresh bo
 func (d *Service) marker(id, work string) string { return marker.Format(d.PromptKey(id)+"/"+work, 0) }
 
 // finish says how a prompt ended, shows it in the issue, and closes that.
-func (d *Service) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason, text string, fresh bool) error {
+func (d *Service) finish(ctx context.Context, repo github.Repo, p survey.Prompt, work, reason string, text markdown.Text, fresh bool) error {
 	if _, _, err := d.Issues.PostOnce(ctx, repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
-	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), genDone), func(string) string { return surveyview.Closed(p, d.Render) })
+	_, _, err := d.Issues.RewriteIssue(ctx, repo, p.Number, marker.Format(d.PromptKey(p.ID), genDone), func(string) markdown.Text { return surveyview.Closed(p, d.Render) })
 	if err != nil {
 		return err
 	}
@@ -266,7 +267,7 @@ func (d *Service) finish(ctx context.Context, repo github.Repo, p survey.Prompt,
 }
 
 // Reply posts text on the prompt's issue, once for what it replies to.
-func (d *Service) Reply(ctx context.Context, p survey.Prompt, to, text string) error {
+func (d *Service) Reply(ctx context.Context, p survey.Prompt, to string, text markdown.Text) error {
 	repo, err := github.ParseRepo(d.Repo)
 	if err != nil || d.Issues == nil {
 		return err
@@ -277,7 +278,7 @@ func (d *Service) Reply(ctx context.Context, p survey.Prompt, to, text string) e
 
 // Rewrite changes the body of an open prompt's issue to what write makes of the
 // live one.
-func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) string) error {
+func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) markdown.Text) error {
 	repo, err := github.ParseRepo(d.Repo)
 	if err != nil || d.Issues == nil {
 		return err

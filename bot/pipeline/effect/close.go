@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -98,7 +99,10 @@ func (g *GitHub) leftover(ctx context.Context, c routing.Case, e routing.Effect,
 }
 
 // farewell is what an issue is closed with.
-type farewell struct{ comment, reason string }
+type farewell struct {
+	comment markdown.Text
+	reason  string
+}
 
 // after brings the issue of a record that the checkpoint has left up to date.
 // What was done before a process was killed is done again, and changes nothing.
@@ -152,7 +156,7 @@ func (g *GitHub) leave(ctx context.Context, recs []escalation.Record, to github.
 	for _, rec := range recs {
 		if rec.Number > 0 && rec.Number != to.Number {
 			mark := marker.Format(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
-			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), mark); g.unlessGone(ctx, err) != nil {
+			if _, err := g.Hub.CloseIssueAs(ctx, g.Repo, rec.Number, "not_planned", markdown.Text("→ #"+strconv.Itoa(to.Number)), mark); g.unlessGone(ctx, err) != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -32,8 +33,8 @@ type Hub interface {
 
 type (
 	comments interface {
-		UpsertComment(ctx context.Context, r github.Repo, issue int, marker, body, ref string) (id string, changed bool, err error)
-		PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error)
+		UpsertComment(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, ref string) (id string, changed bool, err error)
+		PostOnce(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, fresh bool) (id string, posted bool, err error)
 		React(ctx context.Context, r github.Repo, comment int64) error
 	}
 	// marks are what a list of pull requests shows of one.
@@ -45,10 +46,10 @@ type (
 		Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
 		FindIssue(ctx context.Context, r github.Repo, marker string) (github.Issue, bool, error)
 		UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (issue github.Issue, created bool, err error)
-		RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
-		CloseIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (closed bool, err error)
-		CloseIssueAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (closed bool, err error)
-		ReopenIssue(ctx context.Context, r github.Repo, number int, comment, marker string) (reopened bool, err error)
+		RewriteIssue(ctx context.Context, r github.Repo, number int, marker string, write func(live string) markdown.Text) (github.Issue, bool, error)
+		CloseIssue(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (closed bool, err error)
+		CloseIssueAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (closed bool, err error)
+		ReopenIssue(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (reopened bool, err error)
 	}
 	workflows interface {
 		DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
@@ -75,7 +76,7 @@ type GitHub struct {
 
 	// Prompt returns the questions at the end of an escalation issue. live is
 	// the body that stands there, from which it keeps what people ticked. nil: none.
-	Prompt func(rec escalation.Record, host routing.Case, live string) string
+	Prompt func(rec escalation.Record, host routing.Case, live string) markdown.Text
 }
 
 func (g *GitHub) now() time.Time {

@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -304,7 +305,7 @@ func (g *GitHub) issueSpec(ctx context.Context, c routing.Case, host host, rec e
 	o.Shared.Members = rec.Members
 	o.Shared.Marker = marker.Format(rec.ID, rec.Mark())
 	o.Shared.CommentURL = g.commentURL(host.Case, m.Checkpoint)
-	spec.Write = func(live string) string {
+	spec.Write = func(live string) markdown.Text {
 		o := o
 		if g.Prompt != nil {
 			o.Shared.Prompt = g.Prompt(rec, host.Case, live)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -62,7 +63,7 @@ func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, mark string, spe
 		if spec.Who != nil && len(spec.Assignees) == 0 {
 			spec.Who()
 		}
-		i := github.Issue{Number: len(k.issues) + 1, URL: "https://github.com/acme/app/issues/" + fmt.Sprint(len(k.issues)+1), Title: spec.Title, Body: spec.Write(""), State: "open"}
+		i := github.Issue{Number: len(k.issues) + 1, URL: "https://github.com/acme/app/issues/" + fmt.Sprint(len(k.issues)+1), Title: spec.Title, Body: string(spec.Write("")), State: "open"}
 		for _, l := range spec.Labels {
 			i.Labels = append(i.Labels, l.Name)
 		}
@@ -78,7 +79,7 @@ func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, mark string, spe
 		return github.Issue{}, false, err
 	}
 	if have, _ := marker.Parse(i.Body); gen > have.Gen {
-		i.Body = spec.Write(i.Body)
+		i.Body = string(spec.Write(i.Body))
 	}
 	return *i, false, nil
 }
@@ -97,15 +98,15 @@ func (k *tracker) state(number int, state, reason, mark string) (bool, error) {
 	return true, nil
 }
 
-func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "closed", "completed", mark)
 }
 
-func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason, _, mark string) (bool, error) {
+func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason string, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "closed", reason, mark)
 }
 
-func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "open", "reopened", mark)
 }
 
@@ -369,9 +370,9 @@ func TestIssueLife(t *testing.T) {
 		k := newTracker()
 		d := newFiling(t, k, &ledger.Memory{}, 1)
 		var seen []string
-		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) string {
+		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) markdown.Text {
 			seen = append(seen, live)
-			return "- [ ] ask " + rec.ID + " of " + host.Key
+			return markdown.Text("- [ ] ask " + rec.ID + " of " + host.Key)
 		}
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		k.issues[0].Body = "[x] " + k.issues[0].Body

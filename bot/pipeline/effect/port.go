@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -75,7 +76,7 @@ func (g *GitHub) AskPlanner(ctx context.Context, plan string, x feedback.Record)
 // Release takes what waits under key out of the issues that hold it: how it
 // ceased to wait, and who ended it, "" for a green run. An issue that holds
 // nothing any more is closed with comment. It may be done again.
-func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error {
+func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escalation.How, by string, comment markdown.Text) error {
 	reg, err := g.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		var events []routing.Event
 		for _, rec := range r.Open(key, checkpoint) {

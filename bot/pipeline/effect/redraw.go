@@ -3,6 +3,7 @@ package effect
 import (
 	"context"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -16,6 +17,6 @@ func (g *GitHub) Redraw(ctx context.Context, rec escalation.Record, live func(bo
 		return err
 	}
 	spec, marker := g.issueSpec(ctx, host.Case, host, rec)
-	_, _, err = g.Hub.RewriteIssue(ctx, g.Repo, rec.Number, marker, func(body string) string { return spec.Write(live(body)) })
+	_, _, err = g.Hub.RewriteIssue(ctx, g.Repo, rec.Number, marker, func(body string) markdown.Text { return spec.Write(live(body)) })
 	return err
 }

@@ -311,6 +311,67 @@ func Link(t Text, address string) Text {
 
 var linkable = regexp.MustCompile(`^https?://[A-Za-z0-9._~:/?#!$&+,;=%-]+$`)
 
+// Truncate returns page, or as many of its lines as fit in limit by size, which is the length in
+// bytes or in characters. A fenced block that is cut is closed, and a line with a code span, a link
+// or HTML is left out whole, since half of it would be live.
+func Truncate(page Text, limit int, size func(string) int) Text {
+	const note = "\n\n… (cut)"
+	if size(string(page)) <= limit {
+		return page
+	}
+	left := limit - size(note)
+	var kept []string
+	fence := ""
+	for line := range strings.Lines(string(page)) {
+		after := fenceAfter(fence, line)
+		if n := size(line); n+closing(after) <= left {
+			kept, left, fence = append(kept, line), left-n, after
+			continue
+		}
+		if fence != "" || !strings.ContainsAny(line, "`<[") {
+			kept = append(kept, start(line, left-closing(fence), size))
+		}
+		break
+	}
+	out := strings.TrimRight(strings.Join(kept, ""), "\n")
+	if fence != "" {
+		out += "\n" + fence
+	}
+	return Text(out + note)
+}
+
+// fenceAfter returns the backticks of the block that is open behind a line, "" for none. open is that
+// of the block before it.
+func fenceAfter(open, line string) string {
+	ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+	switch {
+	case open == "" && len(ticks) >= 3:
+		return ticks
+	case open != "" && len(ticks) >= len(open) && strings.TrimSpace(line[len(ticks):]) == "":
+		return ""
+	}
+	return open
+}
+
+// closing is what it takes to close a block.
+func closing(fence string) int {
+	if fence == "" {
+		return 0
+	}
+	return len(fence) + 1
+}
+
+// start returns the longest beginning of line that is at most limit by size.
+func start(line string, limit int, size func(string) int) string {
+	used := 0
+	for i, r := range line {
+		if used += size(string(r)); used > limit {
+			return line[:i]
+		}
+	}
+	return line
+}
+
 // Join puts sep between texts.
 func Join(texts []Text, sep Text) Text {
 	var b strings.Builder

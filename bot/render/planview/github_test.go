@@ -24,7 +24,7 @@ func pagesOf(a, b, c string, l render.Language) []rendertest.Page {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	o := render.Options{Mention: "@maintainer", Repo: "octo/work", Language: l}
 	var out []rendertest.Page
-	add := func(name, key, body string) {
+	add := func(name, key string, body md) {
 		out = append(out, rendertest.Page{Name: string(l) + " " + name, Body: body, Marker: key})
 	}
 	err := errors.New("e " + b)

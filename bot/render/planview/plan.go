@@ -58,7 +58,7 @@ type boardRow struct{ Port, Status, Turns, Took, What md }
 
 // Body returns the issue without its marker: how many ports have passed, a row for each, and the
 // graph. Where it would grow beyond the limit of o, rows of ports that need nobody are left out first.
-func Body(name string, b plan.Board, o render.Options) string {
+func Body(name string, b plan.Board, o render.Options) markdown.Text {
 	done, passed := b.Done()
 	p := board{
 		Name: markdown.Code(o.Redacted(name)), Build: markdown.Link(markdown.Code(o.Redacted(b.Build.ID)), o.Address(b.Build.URL)),
@@ -67,7 +67,7 @@ func Body(name string, b plan.Board, o render.Options) string {
 	}
 	for most := len(b.Rows); ; most /= 2 {
 		p.Rows, p.More = rows(b, most, o), len(b.Rows)-most
-		body := string(pages.Print(o.Language, "plan", p)) + "\n"
+		body := pages.Print(o.Language, "plan", p) + "\n"
 		if len(body) <= o.MaxBytes() || most == 0 {
 			return body
 		}
@@ -242,7 +242,7 @@ func label(id string) string {
 func NotStartedTitle(o render.Options) string { return o.Language.Plain("plan.notbegun") }
 
 // Invalid says what is wrong with the files of a plan. Messages quote them and are hostile.
-func Invalid(name string, all []plan.Problem, o render.Options) string {
+func Invalid(name string, all []plan.Problem, o render.Options) markdown.Text {
 	type problem struct{ Where, Message md }
 	const most = 50
 	var shown []problem
@@ -253,26 +253,26 @@ func Invalid(name string, all []plan.Problem, o render.Options) string {
 		}
 		shown = append(shown, problem{markdown.Code(o.Redacted(where)), markdown.Prose(o.Redacted(p.Message))})
 	}
-	return string(pages.Print(o.Language, "invalid plan", struct {
+	return pages.Print(o.Language, "invalid plan", struct {
 		Name     md
 		Problems []problem
 		More     bool
-	}{markdown.Code(o.Redacted(name)), shown, len(all) > most})) + "\n"
+	}{markdown.Code(o.Redacted(name)), shown, len(all) > most}) + "\n"
 }
 
 // NeedsRunner says that a plan has workers that are commands, and that the workflow which runs it is
 // not known.
-func NeedsRunner(name string, o render.Options) string {
-	return string(o.Language.Say("plan.norunner", "name", markdown.Code(o.Redacted(name))))
+func NeedsRunner(name string, o render.Options) markdown.Text {
+	return o.Language.Say("plan.norunner", "name", markdown.Code(o.Redacted(name)))
 }
 
 // CannotStart says why the workflow that runs a plan could not be started.
-func CannotStart(err error, o render.Options) string {
-	return string(o.Language.Say("plan.cannot", "why", markdown.Prose(o.Redacted(err.Error()))))
+func CannotStart(err error, o render.Options) markdown.Text {
+	return o.Language.Say("plan.cannot", "why", markdown.Prose(o.Redacted(err.Error())))
 }
 
 // Status says how the ports of a plan stand, and what feedback is open.
-func Status(name string, r plan.BuildState, open []feedback.Record, o render.Options) string {
+func Status(name string, r plan.BuildState, open []feedback.Record, o render.Options) markdown.Text {
 	l := o.Language
 	standings := map[plan.Standing]int{}
 	for _, k := range r.Ports {
@@ -293,5 +293,5 @@ func Status(name string, r plan.BuildState, open []feedback.Record, o render.Opt
 	for _, x := range open[:min(len(open), 40)] {
 		p.Requests = append(p.Requests, l.Say("planstatus.request", "id", markdown.Code(x.ID), "from", markdown.Code(o.Redacted(x.Message.From)), "to", markdown.Code(o.Redacted(x.Message.To)), "type", markdown.Code(string(x.Message.Type)), "status", markdown.Code(string(x.Status))))
 	}
-	return string(pages.Print(l, "plan status", p))
+	return pages.Print(l, "plan status", p)
 }

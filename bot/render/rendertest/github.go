@@ -23,7 +23,7 @@ import (
 // Page is something that the bot posts.
 type Page struct {
 	Name   string
-	Body   string
+	Body   markdown.Text
 	Marker string // key of its marker, "" for none
 }
 
@@ -48,9 +48,9 @@ func Compare(t testing.TB, server, mentions string, make func(f func(string) str
 			}
 			t.Errorf("%selement %d is %q, with harmless text %q\n%s\n\n%s", where, at, tail(g, at), tail(w, at), p.Body, harmless[i].Body)
 		}
-		body := p.Body
+		body := string(p.Body)
 		for _, mark := range []string{answers.TextBegin, answers.TextEnd} {
-			if strings.Count(harmless[i].Body, mark) == 1 {
+			if strings.Count(string(harmless[i].Body), mark) == 1 {
 				body = strings.Replace(body, mark, "", 1)
 			}
 		}
@@ -58,13 +58,13 @@ func Compare(t testing.TB, server, mentions string, make func(f func(string) str
 		for _, problem := range got[i].problems(server, mentions) {
 			t.Errorf("%s%s in\n%s", where, problem, p.Body)
 		}
-		if cmds := answers.Commands(p.Body); len(cmds) > 0 {
+		if cmds := answers.Commands(string(p.Body)); len(cmds) > 0 {
 			t.Errorf("%scommands %+v in\n%s", where, cmds, p.Body)
 		}
-		if m, ok := marker.Parse(p.Body); ok != (p.Marker != "") || m.Key != p.Marker {
+		if m, ok := marker.Parse(string(p.Body)); ok != (p.Marker != "") || m.Key != p.Marker {
 			t.Errorf("%smarker %+v, %v in\n%s", where, m, ok, p.Body)
 		}
-		if line := slashCommand.FindString(p.Body); line != "" {
+		if line := slashCommand.FindString(string(p.Body)); line != "" {
 			t.Errorf("%sother bots read the command %q in\n%s", where, line, p.Body)
 		}
 	}
@@ -78,7 +78,7 @@ func tail(s []string, at int) []string { return s[min(at, len(s)):min(at+6, len(
 func bodies(pages []Page) []string {
 	out := make([]string, len(pages))
 	for i, p := range pages {
-		out[i] = p.Body
+		out[i] = string(p.Body)
 	}
 	return out
 }

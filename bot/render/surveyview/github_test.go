@@ -25,12 +25,15 @@ func pagesOf(a, b, c, language string) []rendertest.Page {
 	goal := survey.TimedOut(p.Result, language)
 	timedOut.Goal, timedOut.TimedOut = &goal, true
 	var out []rendertest.Page
-	for _, page := range [][2]string{
+	for _, page := range []struct {
+		name string
+		body md
+	}{
 		{"survey", Body(p, o)}, {"closed", Closed(done, o)}, {"closed by time", Closed(timedOut, o)}, {"acknowledged", Acknowledged(done, o)},
 		{"reminder", Reminder(p, 1, o)}, {"timed out", TimedOut(timedOut, o)}, {"second", Second(done, o)}, {"late", Late(p, o)}, {"restored", Restored(p)},
 		{"refused", Refused(p, &survey.Refused{Why: survey.NoSuggestion, Words: []string{"w" + a, "w" + b, c}}, o)}, {"failed", Refused(p, errors.New("e "+c), o)},
 	} {
-		out = append(out, rendertest.Page{Name: language + " " + page[0], Body: page[1]})
+		out = append(out, rendertest.Page{Name: language + " " + page.name, Body: page.body})
 	}
 	return out
 }
