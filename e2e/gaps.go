@@ -86,6 +86,8 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("POST "+repo+"/check-runs", g.needApp)
 	g.mux.HandleFunc("POST "+repo+"/dispatches", g.repositoryDispatch)
 	g.mux.HandleFunc("POST "+repo+"/actions/workflows/{workflow}/dispatches", g.workflowDispatch)
+	g.mux.HandleFunc("GET "+repo+"/contents/.github/workflows/{workflow}", g.workflowFile)
+	g.mux.HandleFunc("GET "+repo+"/pulls/{number}/files", g.pullFiles)
 	g.mux.HandleFunc("GET "+repo+"/actions/runs", g.listRuns)
 	g.mux.HandleFunc("GET "+repo+"/actions/workflows/{workflow}/runs", g.listRuns)
 	g.mux.HandleFunc("GET "+repo+"/actions/runs/{run}", g.run(g.showRun))

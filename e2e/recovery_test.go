@@ -155,7 +155,7 @@ func recovered(t *testing.T, s *story, p *postbox) (*recovery.Recovery, *time.Du
 			if r.Repo.String() != s.r.FullName {
 				return nil, nil
 			}
-			return gitbranch.NewGit(hubs[r.Installation].API(), r.Repo.Owner, r.Repo.Name, "switchback-ledger"), nil
+			return gitbranch.NewGit(hubs[r.Installation], r.Repo, "switchback-ledger"), nil
 		}}, later
 }
 

@@ -3,8 +3,11 @@ package e2e
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +21,8 @@ type Run struct {
 	Number     int
 	Name       string // of the workflow
 	Title      string // as its run-name makes it; default Name
-	Path       string // of the workflow file
+	Path       string // of the workflow file; default from Name
+	Unmerged   bool   // the workflow file is not on the default branch
 	Event      string
 	HeadSHA    string
 	HeadBranch string
@@ -60,6 +64,34 @@ type Artifact struct {
 	Expired bool   // answers 410
 }
 
+var notInPaths = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// workflowFile answers for a workflow that runs were added of and that is not in the repository, as
+// the default branch would have it.
+func (g *gaps) workflowFile(w http.ResponseWriter, r *http.Request) {
+	buf := &answer{header: http.Header{}}
+	g.forward(buf, r)
+	if buf.status != http.StatusNotFound {
+		buf.sendTo(w)
+		return
+	}
+	file := ".github/workflows/" + r.PathValue("workflow")
+	g.mu.Lock()
+	var content string
+	for _, run := range g.runs[repoName(r)] {
+		if run.Path == file && !run.Unmerged {
+			content = fmt.Sprintf("name: %q\non: push\n", run.Name)
+		}
+	}
+	g.mu.Unlock()
+	if content == "" {
+		buf.sendTo(w)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"type": "file", "encoding": "base64", "size": len(content), "name": r.PathValue("workflow"), "path": file,
+		"sha": fmt.Sprintf("%x", sha1.Sum([]byte(content))), "content": base64.StdEncoding.EncodeToString([]byte(content))})
+}
+
 func (g *gaps) addRun(repo string, run Run) *Run {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +110,7 @@ func (g *gaps) addRun(repo string, run Run) *Run {
 	}
 	def(&run.Name, "CI")
 	def(&run.Title, run.Name)
-	def(&run.Path, ".github/workflows/ci.yml")
+	def(&run.Path, ".github/workflows/"+strings.ToLower(notInPaths.ReplaceAllString(run.Name, "-"))+".yml")
 	def(&run.Event, "pull_request")
 	def(&run.HeadRepo, repo)
 	def(&run.Status, "completed")

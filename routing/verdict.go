@@ -70,10 +70,11 @@ type Verdict struct {
 	Failures   []Failure     `json:"failures,omitempty"` // decisive first, cut to what the ledger holds
 	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
 	Counts     Counts        `json:"counts"`
-	Review     *ReviewResult `json:"review,omitempty"`  // set when the verdict is a review's
-	Head       string        `json:"head,omitempty"`    // head commit of the subject when analyzed, "" if unknown
-	Notes      []string      `json:"notes,omitempty"`   // what was cut or could not be read
-	Partial    bool          `json:"partial,omitempty"` // it had Notes, which are not kept
+	Review     *ReviewResult `json:"review,omitempty"`    // set when the verdict is a review's
+	Head       string        `json:"head,omitempty"`      // head commit of the subject when analyzed, "" if unknown
+	Workflows  []string      `json:"workflows,omitempty"` // files of CI itself that the change touches, on a pass: it proves less
+	Notes      []string      `json:"notes,omitempty"`     // what was cut or could not be read
+	Partial    bool          `json:"partial,omitempty"`   // it had Notes, which are not kept
 	At         time.Time     `json:"at"`
 }
 

@@ -95,7 +95,7 @@ func newStep(env Env) (*step, error) {
 	}
 	s.reporter = &reporter{runner: s.runner, in: in}
 	s.deps = handler.Deps{
-		Repo: repo, GitHub: client, Ledger: gitbranch.NewGit(client.API(), repo.Owner, repo.Name, in.LedgerBranch),
+		Repo: repo, GitHub: client, Ledger: gitbranch.NewGit(client, repo, in.LedgerBranch),
 		ServerURL: env.Getenv("GITHUB_SERVER_URL"), DefaultBranch: s.event.Repository.DefaultBranch,
 		Process: processName(env.Getenv), LeaseTTL: duration(env, "SWITCHBACK_LEASE_TTL", 3*time.Minute), Now: env.Now, Log: log,
 		Reporter: s.reporter, Goals: s.reporter, Metrics: uncounted{}, Waiter: waiter{}, Builds: handler.WorkflowBuilds{},
@@ -261,7 +261,7 @@ func (s *step) configure(ctx context.Context, command string) error {
 			err = nil
 		}
 	default:
-		data, err = s.deps.GitHub.File(ctx, s.deps.Repo, name, "")
+		data, err = s.deps.GitHub.Contents.Get(ctx, s.deps.Repo, name, "")
 		if errors.Is(err, github.ErrNotFound) && s.in.Config == "" {
 			err = nil
 		}

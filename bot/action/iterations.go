@@ -24,7 +24,7 @@ type iterationView struct {
 func (p planCommands) attempts(id, build string) func(context.Context, int) error {
 	if build != "" {
 		if d, err := p.build(); err == nil {
-			return func(ctx context.Context, n int) error { return d.Live(ctx, id, n) }
+			return func(ctx context.Context, n int) error { return d.Issue().ShowProgress(ctx, id, n) }
 		}
 	}
 	return func(context.Context, int) error { return nil }

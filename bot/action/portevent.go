@@ -51,7 +51,7 @@ func (p planCommands) portEvent(ctx context.Context) (int, error) {
 // advanceDue continues all ports whose workflow has ended or whose time is over: an event may be
 // lost, and time causes none.
 func (p planCommands) advanceDue(ctx context.Context, d *plans.Runner) ([]string, error) {
-	all, err := d.Awaited(ctx)
+	all, err := d.Results().Awaited(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (p planCommands) advance(ctx context.Context, d *plans.Runner, a plans.Awai
 		p.notice("port %s is no longer in the plan", a.Port)
 		return nil
 	}
-	reg, err := d.State(ctx)
+	reg, err := d.Store().State(ctx)
 	if err != nil {
 		return err
 	}

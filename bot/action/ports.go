@@ -121,7 +121,7 @@ func (p planCommands) run(ctx context.Context, command string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	issue, shown := d.Show(ctx)
+	issue, shown := d.Issue().Show(ctx)
 	if shown != nil { // the plan continues; it is shown again with the next round
 		p.say("warning", "the plan's issue: "+shown.Error())
 	}
@@ -148,7 +148,7 @@ func (p planCommands) build() (*plans.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := p.deps.Config.Plan()
+	settings := plans.SettingsOf(p.deps.Config)
 	if n := p.in.MaxParallel; n > 0 {
 		settings.MaxConcurrency = n
 	}
@@ -157,7 +157,7 @@ func (p planCommands) build() (*plans.Runner, error) {
 	return &plans.Runner{
 		Start:     p.starts(),
 		Escalator: p.deps.Effects(effect.Subject{}, ""),
-		Ledger:    p.deps.Ledger, Issues: p.deps.GitHub, Starts: p.deps.GitHub, Checks: p.deps.GitHub, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
+		Ledger:    p.deps.Ledger, Issues: p.deps.GitHub.Issues, Labels: p.deps.GitHub.Labels, Starts: p.deps.GitHub.Dispatches, Checks: p.deps.GitHub.Checks, Repo: p.deps.Repo, Name: name, Plan: graph, SHA: p.Getenv("GITHUB_SHA"), Settings: settings, Hashes: hashes, Render: o,
 		Run: p.own.ID, Attempt: p.own.Attempt, URL: p.own.URL, Now: p.deps.Now,
 	}, nil
 }
@@ -184,7 +184,7 @@ func (p planCommands) resume(ctx context.Context, d *plans.Runner) (plans.Round,
 			return plans.Round{}, errors.New("input dispatch is self, but GITHUB_WORKFLOW_REF does not say which workflow this is; name its file")
 		}
 	}
-	r, err := d.GoOn(ctx, p.in.Build, p.in.Level, file, p.Getenv("GITHUB_REF"), p.dispatched())
+	r, err := d.Continue(ctx, p.in.Build, p.in.Level, file, p.Getenv("GITHUB_REF"), p.dispatched())
 	if err != nil && r.More {
 		return r, fmt.Errorf("ports are left, and going on in another run failed; the workflow needs `workflow_dispatch` with the input build, and the job `actions: write`: %w", err)
 	}
@@ -253,7 +253,7 @@ func (p planCommands) writeRound(d *plans.Runner, r plans.Round, issue int) erro
 
 // matrix writes the ports that need work as outputs, and records nothing.
 func (p planCommands) matrix(ctx context.Context, d *plans.Runner) (int, error) {
-	reg, err := d.State(ctx)
+	reg, err := d.Store().State(ctx)
 	if err != nil {
 		return 1, err
 	}

@@ -40,7 +40,7 @@ func (s *step) checkpointRun(ctx context.Context) (*handler.CheckpointRun, error
 	}
 	t.Run = ownRun(s.runner, s.deps.Repo, s.in)
 	if pr := s.event.PullRequest; pr != nil {
-		live, err := s.deps.GitHub.PullRequest(ctx, s.deps.Repo, pr.Number)
+		live, err := s.deps.GitHub.PullRequests.Get(ctx, s.deps.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}

@@ -5,13 +5,32 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
-func (c *checker) check(f File) {
+// checker checks the values of a configuration.
+type checker struct {
+	root     *yaml.Node // for the lines of problems
+	problems *problemList
+}
+
+// add lists a problem at the line of the key or item that path leads to.
+func (c checker) add(path []any, format string, a ...any) {
+	c.problems.add(lineOf(c.root, path), format, a...)
+}
+
+// has reports whether the list that path leads to has n items: of a list with
+// items of a wrong type the others are no longer where they stand.
+func (c checker) has(n int, path ...any) bool {
+	at := find(c.root, path)
+	return at != nil && at.Kind == yaml.SequenceNode && len(at.Content) == n
+}
+
+func (c checker) check(f File) {
 	c.oneOf([]any{"language"}, f.Language, "en", "ko")
 	c.oneOf([]any{"on_max"}, f.OnMax, "manual", "error", "skip")
 	c.oneOf([]any{"pause_scope"}, f.PauseScope, "checkpoint", "case")
@@ -71,7 +90,7 @@ func (c *checker) check(f File) {
 	c.rules(f.Rules)
 }
 
-func (c *checker) escalation(e EscalationSettings) {
+func (c checker) escalation(e EscalationSettings) {
 	if n := e.MaxIssues; n != nil && (*n < 1 || *n > 50) {
 		c.add([]any{"escalation", "max_issues"}, "max_issues is %d; it must be 1 to 50", *n)
 	}
@@ -84,7 +103,7 @@ func (c *checker) escalation(e EscalationSettings) {
 	}
 }
 
-func (c *checker) criteria(path []any, cr Criteria) {
+func (c checker) criteria(path []any, cr Criteria) {
 	for _, k := range []struct {
 		name string
 		v    *int
@@ -98,7 +117,7 @@ func (c *checker) criteria(path []any, cr Criteria) {
 	}
 }
 
-func (c *checker) checkpoints(f File) {
+func (c checker) checkpoints(f File) {
 	names := keys(f.Checkpoints)
 	for _, name := range names {
 		cp := f.Checkpoints[name]
@@ -113,8 +132,7 @@ func (c *checker) checkpoints(f File) {
 		for i, n := range cp.Needs {
 			switch _, ok := f.Checkpoints[n]; {
 			case ok:
-			case len(c.problems) >= mostProblems:
-				c.more++
+			case c.problems.full():
 			case c.has(len(cp.Needs), "checkpoints", name, "needs"):
 				c.add(append(path, "needs", i), "checkpoint %q needs %q, which is not among the checkpoints; %s", name, n, suggest.Hint(n, names))
 			}
@@ -125,7 +143,7 @@ func (c *checker) checkpoints(f File) {
 	}
 }
 
-func (c *checker) rules(rules []Rule) {
+func (c checker) rules(rules []Rule) {
 	seen := map[string]bool{}
 	if !c.has(len(rules), "rules") {
 		return
@@ -151,13 +169,13 @@ func (c *checker) rules(rules []Rule) {
 	}
 }
 
-func (c *checker) limit(path []any, n *int) {
+func (c checker) limit(path []any, n *int) {
 	if n != nil && (*n < 0 || *n > routing.HardCap) {
 		c.add(path, "max_iterations is %d; it must be 0 (return for a fix nothing) to %d", *n, routing.HardCap)
 	}
 }
 
-func (c *checker) oneOf(path []any, got string, want ...string) {
+func (c checker) oneOf(path []any, got string, want ...string) {
 	for _, w := range want {
 		if got == w || got == "" {
 			return
@@ -166,7 +184,7 @@ func (c *checker) oneOf(path []any, got string, want ...string) {
 	c.add(path, "%v is %q; it must be one of %s", path[len(path)-1], got, strings.Join(want, ", "))
 }
 
-func (c *checker) handoff(path []any, h Handoff) {
+func (c checker) handoff(path []any, h Handoff) {
 	set := 0
 	for _, s := range []string{h.Mention, h.Workflow, h.Dispatch, h.Label} {
 		if s != "" {

@@ -67,7 +67,7 @@ func (Period) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: pattern, Examples: []any{"72h", "90m"}}
 }
 
-func (c *checker) feedback(f FeedbackSettings) {
+func (c checker) feedback(f FeedbackSettings) {
 	c.oneOf([]any{"feedback", "permission"}, f.Permission, "triage", "write", "maintain", "admin")
 	if f.Workflow != "" && f.Dispatch != "" {
 		c.add([]any{"feedback"}, "name workflow or repository_dispatch, not both")

@@ -52,64 +52,84 @@ func (e *Error) Advice() advice.Advice {
 // file is the default configuration. The error is an *Error.
 func Parse(name string, data []byte) (File, error) {
 	var f File
-	c := &checker{name: name}
-	rootErr := yaml.Unmarshal(data, &c.root)
+	problems := &problemList{file: name}
+	var root yaml.Node
+	rootErr := yaml.Unmarshal(data, &root)
+	doc := document{root: &root, problems: problems}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		c.decodeError(err)
+		doc.decodeError(err)
 	}
 	var more yaml.Node
 	if err := dec.Decode(&more); err == nil {
-		c.addLine(more.Line, "a second document; keep one, without ---")
+		problems.add(more.Line, "a second document; keep one, without ---")
 	}
 	if rootErr == nil {
-		c.values(&c.root, nil)
-		c.whole(&c.root, reflect.TypeOf(f), "")
-		c.check(f)
+		doc.values(&root, nil)
+		doc.whole(&root, reflect.TypeOf(f), "")
+		checker{root: &root, problems: problems}.check(f)
 	}
-	return c.result(f)
+	if err := problems.err(); err != nil {
+		return File{}, err
+	}
+	return f, nil
 }
 
 // mostProblems is how many problems of a file are listed.
 const mostProblems = 50
 
-type checker struct {
-	name     string
-	root     yaml.Node
-	problems []Problem
-	more     int // problems beyond those
+// problemList collects the problems of a file.
+type problemList struct {
+	file string
+	list []Problem
+	more int // problems beyond those
 }
 
-func (c *checker) result(f File) (File, error) {
-	if len(c.problems) == 0 {
-		return f, nil
+// add lists a problem at a line, 0 for one of the whole file.
+func (l *problemList) add(line int, format string, a ...any) {
+	if !l.full() {
+		l.list = append(l.list, Problem{l.file, line, truncate.Message(fmt.Sprintf(format, a...))})
 	}
-	sort.SliceStable(c.problems, func(i, j int) bool { return c.problems[i].Line < c.problems[j].Line })
-	if c.more > 0 {
-		c.problems = append(c.problems, Problem{c.name, 0, fmt.Sprintf("and %d further problems", c.more)})
-	}
-	return File{}, &Error{c.problems}
 }
 
-func (c *checker) addLine(line int, format string, a ...any) {
-	if len(c.problems) >= mostProblems {
-		c.more++
-		return
+// full reports whether no further problem is listed. If so, it counts one.
+func (l *problemList) full() bool {
+	if len(l.list) < mostProblems {
+		return false
 	}
-	c.problems = append(c.problems, Problem{c.name, line, truncate.Message(fmt.Sprintf(format, a...))})
+	l.more++
+	return true
+}
+
+// err returns the problems in order of lines as an *Error, nil if there are none.
+func (l *problemList) err() error {
+	if len(l.list) == 0 {
+		return nil
+	}
+	sort.SliceStable(l.list, func(i, j int) bool { return l.list[i].Line < l.list[j].Line })
+	if l.more > 0 {
+		l.list = append(l.list, Problem{l.file, 0, fmt.Sprintf("and %d further problems", l.more)})
+	}
+	return &Error{l.list}
+}
+
+// document checks how the YAML is written, whatever its keys mean.
+type document struct {
+	root     *yaml.Node
+	problems *problemList
 }
 
 // values refuses keys without value, which read like a setting and are none.
 // A checkpoint may stand there by its name alone.
-func (c *checker) values(n *yaml.Node, path []string) {
+func (d document) values(n *yaml.Node, path []string) {
 	if len(path) > 8 {
 		return
 	}
 	switch n.Kind {
 	case yaml.DocumentNode, yaml.SequenceNode:
 		for _, x := range n.Content {
-			c.values(x, path)
+			d.values(x, path)
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -118,16 +138,11 @@ func (c *checker) values(n *yaml.Node, path []string) {
 			input := len(path) > 0 && path[len(path)-1] == "inputs" // may well be empty
 			empty := v.Tag == "!!null" && !byName || v.Kind == yaml.ScalarNode && v.Value == "" && v.Tag == "!!str"
 			if empty && !input {
-				c.addLine(k.Line, "%q has no value; give it one or leave the key out", k.Value)
+				d.problems.add(k.Line, "%q has no value; give it one or leave the key out", k.Value)
 			}
-			c.values(v, append(path[:len(path):len(path)], k.Value))
+			d.values(v, append(path[:len(path):len(path)], k.Value))
 		}
 	}
-}
-
-// add notes a problem at the line of the key or item that path leads to.
-func (c *checker) add(path []any, format string, a ...any) {
-	c.addLine(lineOf(&c.root, path), format, a...)
 }
 
 var (
@@ -141,40 +156,39 @@ func lineError(line int, format string, a ...any) string {
 	return fmt.Sprintf("line %d: ", line) + fmt.Sprintf(format, a...)
 }
 
-func (c *checker) decodeError(err error) {
+func (d document) decodeError(err error) {
 	var te *yaml.TypeError
 	if !errors.As(err, &te) {
 		msg := strings.TrimPrefix(err.Error(), "yaml: ")
 		if m := typeErrorRE.FindStringSubmatch(msg); m != nil {
 			n, _ := strconv.Atoi(m[1])
-			c.addLine(n, "not valid YAML: %s", m[2])
+			d.problems.add(n, "not valid YAML: %s", m[2])
 			return
 		}
-		c.addLine(0, "not valid YAML: %s", msg)
+		d.problems.add(0, "not valid YAML: %s", msg)
 		return
 	}
 	for _, e := range te.Errors {
-		if len(c.problems) >= mostProblems {
-			c.more++
+		if d.problems.full() {
 			continue
 		}
 		m := typeErrorRE.FindStringSubmatch(e)
 		if m == nil {
-			c.addLine(0, "%s", e)
+			d.problems.add(0, "%s", e)
 			continue
 		}
 		n, _ := strconv.Atoi(m[1])
 		text := explain(m[2])
-		if key := c.keyOf(n, m[2]); key != "" {
+		if key := d.keyOf(n, m[2]); key != "" {
 			text = key + ": " + text
 		}
-		c.addLine(n, "%s", text)
+		d.problems.add(n, "%s", text)
 	}
 }
 
 // keyOf returns the key whose value on a line has the wrong type that msg
 // tells of, "" if it is none or one of several.
-func (c *checker) keyOf(line int, msg string) string {
+func (d document) keyOf(line int, msg string) string {
 	m := wrongTypeRE.FindStringSubmatch(msg)
 	if m == nil {
 		return ""
@@ -195,7 +209,7 @@ func (c *checker) keyOf(line int, msg string) string {
 			}
 		}
 	}
-	walk(&c.root)
+	walk(d.root)
 	if n != 1 {
 		return ""
 	}
@@ -237,26 +251,26 @@ func article(goType string) string {
 
 // whole refuses fractions where a whole number is wanted, of which the decoder
 // would take the whole part without a word. key is the one that n stands behind.
-func (c *checker) whole(n *yaml.Node, t reflect.Type, key string) {
+func (d document) whole(n *yaml.Node, t reflect.Type, key string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch {
 	case n.Kind == yaml.DocumentNode && len(n.Content) > 0:
-		c.whole(n.Content[0], t, "")
+		d.whole(n.Content[0], t, "")
 	case n.Kind == yaml.ScalarNode && t.Kind() == reflect.Int && n.Tag == "!!float":
 		if len(n.Value) > 15 {
 			return // too large, which the decoder says
 		}
-		c.addLine(n.Line, "%s: %q is not a whole number", key, n.Value)
+		d.problems.add(n.Line, "%s: %q is not a whole number", key, n.Value)
 	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
 		for _, x := range n.Content {
-			c.whole(x, t.Elem(), key)
+			d.whole(x, t.Elem(), key)
 		}
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if e := valueType(t, n.Content[i].Value); e != nil {
-				c.whole(n.Content[i+1], e, n.Content[i].Value)
+				d.whole(n.Content[i+1], e, n.Content[i].Value)
 			}
 		}
 	}
@@ -275,11 +289,4 @@ func valueType(t reflect.Type, key string) reflect.Type {
 		}
 	}
 	return nil
-}
-
-// has reports whether the list that path leads to has n items: of a list with
-// items of a wrong type the others are no longer where they stand.
-func (c *checker) has(n int, path ...any) bool {
-	at := find(&c.root, path)
-	return at != nil && at.Kind == yaml.SequenceNode && len(at.Content) == n
 }

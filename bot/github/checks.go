@@ -38,11 +38,14 @@ type Annotation struct {
 	Title, Message     string
 }
 
-// UpsertCheck creates or updates the bot's check run with c's name and key on a commit, and returns
+// ChecksService shows check runs on commits.
+type ChecksService struct{ *core }
+
+// Upsert creates or updates the bot's check run with c's name and key on a commit, and returns
 // its id. With fresh the caller knows that there is none, which saves the listing. A completed
 // check is not made incomplete again, and existing annotations are not sent twice, because GitHub
 // keeps them all.
-func (h *Client) UpsertCheck(ctx context.Context, r Repo, sha string, c Check, fresh bool) (ref string, err error) {
+func (s *ChecksService) Upsert(ctx context.Context, r Repo, sha string, c Check, fresh bool) (ref string, err error) {
 	op := opf("check %q on %s of %s", c.Name, sha, r)
 	if !isSHA(sha) || c.Name == "" || c.ExternalID == "" {
 		return "", failf(op, nil, "a check needs a commit, a name and a key")
@@ -50,37 +53,37 @@ func (h *Client) UpsertCheck(ctx context.Context, r Repo, sha string, c Check, f
 	notes := annotations(c.Annotations)
 	for n := 1; ; n++ {
 		if !fresh || n > 1 {
-			have, err := h.findCheck(ctx, r, sha, c)
+			have, err := s.find(ctx, r, sha, c)
 			if err != nil {
 				return "", Wrap(op, err)
 			}
 			if have != nil {
-				return checkRef(have), Wrap(op, h.bringCheck(ctx, r, have, c, notes))
+				return checkRef(have), Wrap(op, s.bring(ctx, r, have, c, notes))
 			}
 		}
-		have, _, err := h.gh.Checks.CreateCheckRun(ctx, r.Owner, r.Name, github.CreateCheckRunOptions{Name: c.Name, HeadSHA: sha,
+		have, _, err := s.gh.Checks.CreateCheckRun(ctx, r.Owner, r.Name, github.CreateCheckRunOptions{Name: c.Name, HeadSHA: sha,
 			ExternalID: &c.ExternalID, Status: text(c.Status), Conclusion: text(c.Conclusion), DetailsURL: text(c.DetailsURL),
 			Output: output(c, first(notes))})
 		if err == nil {
-			return checkRef(have), Wrap(op, h.annotate(ctx, r, have.GetID(), c, notes, min(perRequest, len(notes))))
+			return checkRef(have), Wrap(op, s.annotate(ctx, r, have.GetID(), c, notes, min(perRequest, len(notes))))
 		}
 		if err = Wrap(op, err); !Ambiguous(err) || n == tries || ctx.Err() != nil {
 			return "", err
 		}
-		if err := h.o.Sleep(ctx, settle); err != nil {
+		if err := s.o.Sleep(ctx, settle); err != nil {
 			return "", Wrap(op, err)
 		}
 	}
 }
 
-// findCheck returns the newest of the bot's check runs with c's key, or nil.
-func (h *Client) findCheck(ctx context.Context, r Repo, sha string, c Check) (*github.CheckRun, error) {
-	login, err := h.Login(ctx)
+// find returns the newest of the bot's check runs with c's key, or nil.
+func (s *ChecksService) find(ctx context.Context, r Repo, sha string, c Check) (*github.CheckRun, error) {
+	login, err := s.botLogin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all, err := list("list check runs", func(o github.ListOptions) (page[*github.CheckRun], *github.Response, error) {
-		l, res, err := h.gh.Checks.ListCheckRunsForRef(ctx, r.Owner, r.Name, sha,
+		l, res, err := s.gh.Checks.ListCheckRunsForRef(ctx, r.Owner, r.Name, sha,
 			&github.ListCheckRunsOptions{CheckName: &c.Name, Filter: github.String("all"), ListOptions: o})
 		if err != nil {
 			return page[*github.CheckRun]{}, res, err
@@ -101,8 +104,8 @@ func (h *Client) findCheck(ctx context.Context, r Repo, sha string, c Check) (*g
 	return found, nil
 }
 
-// bringCheck sends the fields in which have differs from c.
-func (h *Client) bringCheck(ctx context.Context, r Repo, have *github.CheckRun, c Check, notes []*github.CheckRunAnnotation) error {
+// bring sends the fields in which have differs from c.
+func (s *ChecksService) bring(ctx context.Context, r Repo, have *github.CheckRun, c Check, notes []*github.CheckRunAnnotation) error {
 	if have.GetStatus() == "completed" && c.Status != "completed" {
 		return nil
 	}
@@ -111,18 +114,18 @@ func (h *Client) bringCheck(ctx context.Context, r Repo, have *github.CheckRun, 
 		have.GetOutput().GetTitle() == o.GetTitle() && sameText(have.GetOutput().GetSummary(), o.GetSummary()) && sameText(have.GetOutput().GetText(), o.GetText())
 	sent := have.GetOutput().GetAnnotationsCount()
 	if !same && sent >= len(notes) {
-		_, _, err := h.gh.Checks.UpdateCheckRun(ctx, r.Owner, r.Name, have.GetID(), update(c, o))
+		_, _, err := s.gh.Checks.UpdateCheckRun(ctx, r.Owner, r.Name, have.GetID(), update(c, o))
 		return Wrap("update", err)
 	}
-	return h.annotate(ctx, r, have.GetID(), c, notes, sent)
+	return s.annotate(ctx, r, have.GetID(), c, notes, sent)
 }
 
 // annotate sends the annotations after the first sent ones. After a request with an unknown result
 // it first reads how many arrived.
-func (h *Client) annotate(ctx context.Context, r Repo, id int64, c Check, notes []*github.CheckRunAnnotation, sent int) error {
+func (s *ChecksService) annotate(ctx context.Context, r Repo, id int64, c Check, notes []*github.CheckRunAnnotation, sent int) error {
 	for faults := 0; sent < len(notes); {
 		upto := min(sent+perRequest, len(notes))
-		_, _, err := h.gh.Checks.UpdateCheckRun(once(ctx), r.Owner, r.Name, id, update(c, output(c, notes[sent:upto])))
+		_, _, err := s.gh.Checks.UpdateCheckRun(once(ctx), r.Owner, r.Name, id, update(c, output(c, notes[sent:upto])))
 		if err == nil {
 			sent = upto
 			continue
@@ -131,10 +134,10 @@ func (h *Client) annotate(ctx context.Context, r Repo, id int64, c Check, notes 
 		if err = Wrap("annotate", err); !Ambiguous(err) || faults == tries || ctx.Err() != nil {
 			return err
 		}
-		if err := h.o.Sleep(ctx, settle); err != nil {
+		if err := s.o.Sleep(ctx, settle); err != nil {
 			return err
 		}
-		now, _, err := h.gh.Checks.GetCheckRun(ctx, r.Owner, r.Name, id)
+		now, _, err := s.gh.Checks.GetCheckRun(ctx, r.Owner, r.Name, id)
 		if err != nil {
 			return Wrap("read check", err)
 		}

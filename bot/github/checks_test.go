@@ -51,23 +51,23 @@ func TestUpsertCheck(t *testing.T) {
 	sha, ctx := w.repo.SHA(t, "main"), context.Background()
 	c := failed("key 1")
 	c.Status, c.Conclusion = "in_progress", ""
-	ref := ok(w.UpsertCheck(ctx, w.r, sha, c, true))(t)
+	ref := ok(w.Checks.Upsert(ctx, w.r, sha, c, true))(t)
 	if len(w.view.Requests()) != 1 {
 		t.Errorf("a fresh check costs one request: %v", w.view.Requests())
 	}
 	c = failed("key 1")
-	if got := ok(w.UpsertCheck(ctx, w.r, sha, c, false))(t); got != ref {
+	if got := ok(w.Checks.Upsert(ctx, w.r, sha, c, false))(t); got != ref {
 		t.Errorf("ref %q, want %q", got, ref)
 	}
 	w.view.Reset()
-	ok(w.UpsertCheck(ctx, w.r, sha, c, false))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, c, false))(t)
 	zombie := c
 	zombie.Status, zombie.Conclusion = "in_progress", ""
-	ok(w.UpsertCheck(ctx, w.r, sha, zombie, false))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, zombie, false))(t)
 	if len(w.view.Requests()) != 2 || len(w.view.Content()) != 0 {
 		t.Errorf("nothing to do costs one read: %v", w.view.Requests())
 	}
-	if got := ok(w.UpsertCheck(ctx, w.r, sha, failed("key 2"), false))(t); got == ref {
+	if got := ok(w.Checks.Upsert(ctx, w.r, sha, failed("key 2"), false))(t); got == ref {
 		t.Error("another key is another check")
 	}
 	runs := w.repo.CheckRuns(t, sha)
@@ -80,8 +80,8 @@ func TestUpsertCheckOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	sha, ctx := w.repo.SHA(t, "main"), context.Background()
-	theirs := ok(w.as(t, w.b.AppToken(t, e2e.ActionsAppID, w.repo, nil), e2e.ActionsBot).UpsertCheck(ctx, w.r, sha, failed("k"), true))(t)
-	if ours := ok(w.UpsertCheck(ctx, w.r, sha, failed("k"), false))(t); ours == theirs {
+	theirs := ok(w.as(t, w.b.AppToken(t, e2e.ActionsAppID, w.repo, nil), e2e.ActionsBot).Checks.Upsert(ctx, w.r, sha, failed("k"), true))(t)
+	if ours := ok(w.Checks.Upsert(ctx, w.r, sha, failed("k"), false))(t); ours == theirs {
 		t.Error("took another App's check for its own")
 	}
 }
@@ -92,7 +92,7 @@ func TestUpsertCheckAnnotations(t *testing.T) {
 	sha, ctx := w.repo.SHA(t, "main"), context.Background()
 	c := failed("k")
 	c.Annotations = remarks(120)
-	ok(w.UpsertCheck(ctx, w.r, sha, c, true))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, c, true))(t)
 	got := sent(t, w)
 	if len(got) != 120 || len(w.view.Content()) != 3 || got[0] != "message 0" || got[119] != "message 119" {
 		t.Errorf("%d annotations in %v", len(got), w.view.Content())
@@ -100,17 +100,17 @@ func TestUpsertCheckAnnotations(t *testing.T) {
 	w.view.Reset()
 	c = failed("k2")
 	c.Annotations = remarks(700)
-	ok(w.UpsertCheck(ctx, w.r, sha, c, true))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, c, true))(t)
 	if got := sent(t, w); len(got) != maxAnnotations {
 		t.Errorf("%d annotations", len(got))
 	}
 	c = failed("k3")
 	c.Annotations = remarks(30)
-	ok(w.UpsertCheck(ctx, w.r, sha, c, true))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, c, true))(t)
 	w.view.Reset()
 	c.Annotations = remarks(40)
 	c.Summary = "more"
-	ok(w.UpsertCheck(ctx, w.r, sha, c, false))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, c, false))(t)
 	if got := sent(t, w); len(got) != 10 || got[0] != "message 30" {
 		t.Errorf("the difference: %q", got)
 	}
@@ -126,7 +126,7 @@ func TestUpsertCheckAnnotationsLostAnswer(t *testing.T) {
 	// that says how many arrived is given here.
 	defer w.view.Fault(e2e.Fault{Method: "PATCH", Drop: e2e.After})()
 	defer w.view.Fault(e2e.Fault{Method: "GET", Path: regexp.MustCompile(`/check-runs/\d+$`), Status: 200, Body: `{"id":1,"output":{"annotations_count":51}}`})()
-	ok(w.UpsertCheck(ctx, w.r, sha, c, true))(t)
+	ok(w.Checks.Upsert(ctx, w.r, sha, c, true))(t)
 	if got := sent(t, w); len(got) != 51 {
 		t.Errorf("%d annotations, some of them twice", len(got))
 	}
@@ -138,7 +138,7 @@ func TestUpsertCheckTexts(t *testing.T) {
 	sha := w.repo.SHA(t, "main")
 	c := failed("k")
 	c.Summary, c.Text, c.Title = markdown.Text(strings.Repeat("é", 70_000)), markdown.Text(strings.Repeat("a\xff日", 40_000)), ""
-	ok(w.UpsertCheck(context.Background(), w.r, sha, c, true))(t)
+	ok(w.Checks.Upsert(context.Background(), w.r, sha, c, true))(t)
 	got := w.repo.CheckRuns(t, sha)[0].Output
 	for _, s := range []string{got.Summary, got.Text} {
 		if len(s) > textLimit || len(s) < textLimit-8 || !utf8.ValidString(s) || !strings.HasSuffix(s, "(cut)") {
@@ -160,11 +160,11 @@ func TestCheckOnceWhateverHappens(t *testing.T) {
 			if method == "PATCH" {
 				c := failed(key)
 				c.Status, c.Conclusion = "queued", ""
-				ok(w.UpsertCheck(context.Background(), w.r, sha, c, true))(t)
+				ok(w.Checks.Upsert(context.Background(), w.r, sha, c, true))(t)
 			}
 			f.Method, f.Path = method, regexp.MustCompile(`/check-runs(/\d+)?$`)
 			remove := w.view.Fault(f)
-			if _, err := w.UpsertCheck(context.Background(), w.r, sha, failed(key), method == "POST"); err != nil {
+			if _, err := w.Checks.Upsert(context.Background(), w.r, sha, failed(key), method == "POST"); err != nil {
 				t.Errorf("%s %s: %v", method, name, err)
 			}
 			remove()

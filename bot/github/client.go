@@ -16,7 +16,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -63,18 +62,28 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Client is a GitHub client with one identity. It is safe for concurrent use; its writes are sent
-// one at a time. Use one per installation.
+// Client is a GitHub client with one identity, with a service for each kind of resource. It is safe
+// for concurrent use; its writes are sent one at a time. Use one per installation.
 type Client struct {
-	o       Options
-	gh      *github.Client
-	tr      *transport
-	storage *http.Client
+	Apps          *AppsService
+	Artifacts     *ArtifactsService
+	Branches      *BranchesService
+	Checks        *ChecksService
+	CodeOwners    *CodeOwnersService
+	Collaborators *CollaboratorsService
+	Comments      *CommentsService
+	Commits       *CommitsService
+	Contents      *ContentsService
+	Dispatches    *DispatchesService
+	Issues        *IssuesService
+	Jobs          *JobsService
+	Labels        *LabelsService
+	PullRequests  *PullRequestsService
+	Repositories  *RepositoriesService
+	Runs          *RunsService
+	Users         *UsersService
 
-	mu     sync.Mutex
-	login  string
-	labels map[string]bool // "owner/name\x00label": seen to exist
-	filed  []time.Time     // when issues were created
+	core *core
 }
 
 // New returns a Client. It sends no request.
@@ -92,11 +101,36 @@ func New(o Options) (*Client, error) {
 	if o.CacheBytes > 0 {
 		rt = newUnchanged(rt, o.CacheBytes)
 	}
-	h := &Client{o: o, login: o.Login, labels: map[string]bool{}, storage: o.Storage}
-	h.tr = &transport{base: rt, api: base, token: o.Token, tokens: o.Tokens, observe: o.Observe, limiter: newRateLimiter(o), maxWait: o.MaxWait, now: o.Now, sleep: o.Sleep, log: o.Log}
-	h.gh = github.NewClient(&http.Client{Transport: h.tr, CheckRedirect: h.tr.redirect})
-	h.gh.BaseURL, h.gh.UserAgent = base, "switchback"
-	return h, nil
+	c := &core{o: o, login: o.Login}
+	c.tr = &transport{base: rt, api: base, token: o.Token, tokens: o.Tokens, observe: o.Observe, limiter: newRateLimiter(o), maxWait: o.MaxWait, now: o.Now, sleep: o.Sleep, log: o.Log}
+	c.gh = github.NewClient(&http.Client{Transport: c.tr, CheckRedirect: c.tr.redirect})
+	c.gh.BaseURL, c.gh.UserAgent = base, "switchback"
+	return newClient(c), nil
+}
+
+func newClient(c *core) *Client {
+	files := &downloader{core: c, storage: c.o.Storage}
+	h := &Client{
+		core:          c,
+		Apps:          &AppsService{c},
+		Artifacts:     &ArtifactsService{c, files},
+		Branches:      &BranchesService{c},
+		Checks:        &ChecksService{c},
+		Collaborators: &CollaboratorsService{c},
+		Comments:      &CommentsService{c},
+		Commits:       &CommitsService{c},
+		Contents:      &ContentsService{c},
+		Dispatches:    &DispatchesService{c},
+		Jobs:          &JobsService{c, files},
+		Labels:        &LabelsService{core: c, seen: map[string]bool{}},
+		PullRequests:  &PullRequestsService{c},
+		Repositories:  &RepositoriesService{c},
+		Runs:          &RunsService{c},
+		Users:         &UsersService{c},
+	}
+	h.CodeOwners = &CodeOwnersService{c, h.Contents, h.Collaborators}
+	h.Issues = &IssuesService{c, h.Comments, &issueFiler{core: c, labels: h.Labels}}
+	return h
 }
 
 func withDefaults(o Options) Options {
@@ -125,10 +159,6 @@ func plainTransport() http.RoundTripper {
 	t.ResponseHeaderTimeout = time.Minute
 	return t
 }
-
-// API returns the underlying go-github client, with this Client's token and rate limiter. The
-// ledger on a branch uses it. Pass its errors to Wrap.
-func (h *Client) API() *github.Client { return h.gh }
 
 // Repo names a repository.
 type Repo struct{ Owner, Name string }

@@ -20,7 +20,7 @@ import (
 
 func upsert(t *testing.T, w *world, n int, gen int, text markdown.Text, ref string) (string, bool) {
 	t.Helper()
-	ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", gen), text, ref)
+	ref, changed, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", gen), text, ref)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestUpsertCommentStranger(t *testing.T) {
 	wantComments(t, w, n, "mine!", "ours again")
 	wantComments(t, w, other, "elsewhere")
 	// The bot's own comments that quote the marker or have another key are not meant.
-	w.Client.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), markdown.Text(marker.Format("k", 5)+"\nquoted"), true)
+	w.Client.Comments.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), markdown.Text(marker.Format("k", 5)+"\nquoted"), true)
 	upsert(t, w, n, 3, "third", "")
 	wantComments(t, w, n, "mine!", "third", marker.Format("k", 5))
 }
@@ -172,14 +172,14 @@ func TestListingFailsNothingPosted(t *testing.T) {
 	} {
 		w.view.Reset()
 		remove := w.view.Fault(f)
-		_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "text", "")
-		_, _, err2 := w.PostOnce(context.Background(), w.r, n, marker.Format("k", 1), "text", false)
+		_, _, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 1), "text", "")
+		_, _, err2 := w.Comments.PostOnce(context.Background(), w.r, n, marker.Format("k", 1), "text", false)
 		if err == nil || err2 == nil || len(w.view.Content()) != 0 {
 			t.Errorf("%s: %v, %v, %v", name, err, err2, w.view.Content())
 		}
 		remove()
 	}
-	if _, _, err := w.UpsertComment(context.Background(), w.r, n, "not a marker", "text", ""); err == nil {
+	if _, _, err := w.Comments.Upsert(context.Background(), w.r, n, "not a marker", "text", ""); err == nil {
 		t.Error("posted without a marker")
 	}
 }
@@ -205,22 +205,22 @@ func TestCommentOnceWhateverHappens(t *testing.T) {
 			n := w.issue(t)
 			f.Method, f.Path = method, regexp.MustCompile(`/issues/\d+/comments$`)
 			remove := w.view.Fault(f)
-			ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "sticky", "")
+			ref, changed, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 1), "sticky", "")
 			if err != nil || !changed {
 				t.Errorf("%s %s: %q, %v, %v", method, name, ref, changed, err)
 			}
 			remove()
 			remove = w.view.Fault(f)
-			if _, posted, err := w.PostOnce(context.Background(), w.r, n, marker.Format("m", 1), "mention", method == "POST"); err != nil || !posted {
+			if _, posted, err := w.Comments.PostOnce(context.Background(), w.r, n, marker.Format("m", 1), "mention", method == "POST"); err != nil || !posted {
 				t.Errorf("PostOnce %s %s: %v, %v", method, name, posted, err)
 			}
 			remove()
-			if _, posted, err := w.PostOnce(context.Background(), w.r, n, marker.Format("m", 2), "mention", false); err != nil || posted {
+			if _, posted, err := w.Comments.PostOnce(context.Background(), w.r, n, marker.Format("m", 2), "mention", false); err != nil || posted {
 				t.Errorf("PostOnce again %s %s: %v, %v", method, name, posted, err)
 			}
 			f.Method, f.Path = "PATCH", regexp.MustCompile(`/issues/comments/\d+$`)
 			remove = w.view.Fault(f)
-			if _, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 2), "sticky 2", ref); err != nil {
+			if _, _, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 2), "sticky 2", ref); err != nil {
 				t.Errorf("PATCH %s: %v", name, err)
 			}
 			remove()
@@ -239,12 +239,12 @@ func TestCommentGivesUpLater(t *testing.T) {
 	long := e2e.RateLimited(429, time.Hour)
 	long.Method = "POST"
 	remove := w.view.Fault(long)
-	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
+	_, _, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
 	if after := wantKind(t, err, advice.Later); after < 59*time.Minute {
 		t.Errorf("after %v", after)
 	}
 	w.view.Reset()
-	_, err = w.Jobs(context.Background(), w.r, 1, 0)
+	_, err = w.Jobs.List(context.Background(), w.r, 1, 0)
 	wantKind(t, err, advice.Later)
 	if len(w.view.Requests()) != 0 {
 		t.Errorf("sent while held back: %v", w.view.Requests())
@@ -252,13 +252,13 @@ func TestCommentGivesUpLater(t *testing.T) {
 	remove()
 	w.clock.sleep(context.Background(), 2*time.Hour)
 	remove = w.view.Fault(e2e.Fault{Method: "POST", Drop: e2e.After, Times: -1})
-	if ref, changed, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", ""); err != nil || !changed || ref == "" {
+	if ref, changed, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 1), "x", ""); err != nil || !changed || ref == "" {
 		t.Errorf("found after an unknown outcome: %q, %v, %v", ref, changed, err)
 	}
 	remove()
 	wantComments(t, w, n, "x")
 	defer w.view.Fault(e2e.Fault{Method: "POST", Status: 502, Times: -1})()
-	_, _, err = w.UpsertComment(context.Background(), w.r, n, marker.Format("other", 1), "x", "")
+	_, _, err = w.Comments.Upsert(context.Background(), w.r, n, marker.Format("other", 1), "x", "")
 	if wantKind(t, err, advice.Later); !Ambiguous(err) {
 		t.Errorf("not ambiguous: %v", err)
 	}
@@ -269,7 +269,7 @@ func TestReadOnlyToken(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.issue(t)
 	defer w.view.Fault(e2e.Fault{Method: "POST", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})()
-	_, _, err := w.UpsertComment(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
+	_, _, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 1), "x", "")
 	wantKind(t, err, advice.Blocked)
 	if !errors.Is(err, ErrReadOnly) {
 		t.Errorf("%v", err)
@@ -283,12 +283,12 @@ func TestLogin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	user := w.as(t, w.b.UserToken(e2e.Writer), "")
-	if got := ok(user.Login(context.Background()))(t); got != e2e.Writer {
+	if got := ok(user.Users.Login(context.Background()))(t); got != e2e.Writer {
 		t.Errorf("user: %q", got)
 	}
 	actions := w.as(t, w.b.AppToken(t, e2e.ActionsAppID, w.repo, nil), "")
 	for range 2 {
-		if got := ok(actions.Login(context.Background()))(t); got != e2e.ActionsBot {
+		if got := ok(actions.Users.Login(context.Background()))(t); got != e2e.ActionsBot {
 			t.Errorf("GITHUB_TOKEN: %q", got)
 		}
 	}
@@ -296,10 +296,10 @@ func TestLogin(t *testing.T) {
 	n := w.issue(t)
 	upsert(t, w, n, 1, "one", "")
 	wrong := w.as(t, w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil), e2e.ActionsBot)
-	if _, _, err := wrong.UpsertComment(context.Background(), w.r, n, marker.Format("k", 2), "two", ""); err != nil {
+	if _, _, err := wrong.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", 2), "two", ""); err != nil {
 		t.Error(err)
 	}
-	if _, posted, err := w.as(t, w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil), e2e.ActionsBot).PostOnce(context.Background(), w.r, n, marker.Format("k", 2), "two", false); err != nil || posted {
+	if _, posted, err := w.as(t, w.b.AppToken(t, e2e.SwitchbackAppID, w.repo, nil), e2e.ActionsBot).Comments.PostOnce(context.Background(), w.r, n, marker.Format("k", 2), "two", false); err != nil || posted {
 		t.Errorf("posted %v, %v", posted, err)
 	}
 	wantComments(t, w, n, "two")
@@ -311,7 +311,7 @@ func TestPostSeldom(t *testing.T) {
 	n := w.issue(t)
 	post := func(key string, since time.Time) bool {
 		t.Helper()
-		posted, err := w.PostSeldom(context.Background(), w.r, n, marker.Format("refused/7/"+key, 0), markdown.Text("no "+key), "refused/7/", since)
+		posted, err := w.Comments.PostSeldom(context.Background(), w.r, n, marker.Format("refused/7/"+key, 0), markdown.Text("no "+key), "refused/7/", since)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,15 +338,15 @@ func TestRole(t *testing.T) {
 		w.repo.Grant(t, login, grant)
 	}
 	for login, want := range map[string]string{e2e.Owner: "admin", e2e.Writer: "write", e2e.Triager: "triage", e2e.Reader: "read", e2e.Stranger: "read", "nobody-at-all": "none"} {
-		if got := ok(w.Role(ctx, w.r, login))(t); got != want {
+		if got := ok(w.Collaborators.Role(ctx, w.r, login))(t); got != want {
 			t.Errorf("%s: %s, want %s", login, got, want)
 		}
 	}
-	if got := ok(w.Permission(ctx, w.r, e2e.Triager))(t); got != "read" {
+	if got := ok(w.Collaborators.Permission(ctx, w.r, e2e.Triager))(t); got != "read" {
 		t.Errorf("the older word for triage is read, not %s", got)
 	}
 	defer w.view.Fault(e2e.Fault{Path: regexp.MustCompile(`/permission$`), Status: 200, Body: `{"permission":"write","role_name":"Release manager"}`})()
-	if got := ok(w.Role(ctx, w.r, e2e.Writer))(t); got != "write" {
+	if got := ok(w.Collaborators.Role(ctx, w.r, e2e.Writer))(t); got != "write" {
 		t.Errorf("a role of one's own: %s", got)
 	}
 	for _, c := range []struct {
@@ -370,7 +370,7 @@ func TestPostOnceAtOnce(t *testing.T) {
 		ids := make(chan string, posters)
 		for range posters {
 			go func() {
-				id, _, err := w.PostOnce(context.Background(), w.r, n, marker.Format(fmt.Sprintf("r%d", round), 0), "sorry", false)
+				id, _, err := w.Comments.PostOnce(context.Background(), w.r, n, marker.Format(fmt.Sprintf("r%d", round), 0), "sorry", false)
 				if err != nil {
 					t.Error(err)
 				}

@@ -10,19 +10,22 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// File reads one file at a ref (a branch, tag or commit; "" is the default branch). Anything but a
+// ContentsService reads the files of a repository.
+type ContentsService struct{ *core }
+
+// Get reads one file at a ref (a branch, tag or commit; "" is the default branch). Anything but a
 // file is ErrNotFound. GitHub returns at most 100 MB.
-func (h *Client) File(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
-	return h.FileUpTo(ctx, r, name, ref, 100<<20)
+func (s *ContentsService) Get(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
+	return s.GetUpTo(ctx, r, name, ref, 100<<20)
 }
 
-// FileUpTo is File with a size limit: a file larger than most bytes is ErrTooLarge.
-func (h *Client) FileUpTo(ctx context.Context, r Repo, name, ref string, most int) ([]byte, error) {
+// GetUpTo is File with a size limit: a file larger than most bytes is ErrTooLarge.
+func (s *ContentsService) GetUpTo(ctx context.Context, r Repo, name, ref string, most int) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s at %s", name, r, ref)
 	if name == "" || path.IsAbs(name) || path.Clean(name) != name || strings.HasPrefix(name, "..") {
 		return nil, failf(op, nil, "not a path inside a repository")
 	}
-	f, _, _, err := h.gh.Repositories.GetContents(ctx, r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
+	f, _, _, err := s.gh.Repositories.GetContents(ctx, r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
 	switch {
 	case err != nil:
 		return nil, Wrap(op, err)
@@ -31,7 +34,7 @@ func (h *Client) FileUpTo(ctx context.Context, r Repo, name, ref string, most in
 	case f.GetSize() > most:
 		return nil, failf(op, ErrTooLarge, "it has %d bytes, at most %d are read", f.GetSize(), most)
 	case f.GetEncoding() == "none": // over 1 MB
-		data, _, err := h.gh.Git.GetBlobRaw(ctx, r.Owner, r.Name, f.GetSHA())
+		data, _, err := s.gh.Git.GetBlobRaw(ctx, r.Owner, r.Name, f.GetSHA())
 		return data, Wrap(op, err)
 	}
 	text, err := f.GetContent()
@@ -42,12 +45,12 @@ func (h *Client) FileUpTo(ctx context.Context, r Repo, name, ref string, most in
 }
 
 // Tree lists the files of a commit or tree. truncated reports that GitHub cut a very long list.
-func (h *Client) Tree(ctx context.Context, r Repo, sha string) (paths []string, truncated bool, err error) {
+func (s *ContentsService) Tree(ctx context.Context, r Repo, sha string) (paths []string, truncated bool, err error) {
 	op := fmt.Sprintf("list the files of %s at %s", r, sha)
 	if !isSHA(sha) {
 		return nil, false, failf(op, nil, "not a commit")
 	}
-	t, _, err := h.gh.Git.GetTree(ctx, r.Owner, r.Name, sha, true)
+	t, _, err := s.gh.Git.GetTree(ctx, r.Owner, r.Name, sha, true)
 	if err != nil {
 		return nil, false, Wrap(op, err)
 	}
@@ -68,12 +71,17 @@ type TreeFile struct {
 }
 
 // Files lists the files of a commit. A list that GitHub truncates is ErrIncomplete.
-func (h *Client) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, error) {
+func (s *ContentsService) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, error) {
 	op := fmt.Sprintf("list the files of %s at %s", r, commit)
 	if !isSHA(commit) {
 		return nil, failf(op, nil, "not a commit")
 	}
-	t, _, err := h.gh.Git.GetTree(ctx, r.Owner, r.Name, commit, true)
+	return s.files(ctx, op, r, commit)
+}
+
+// files lists the files of ref, which is escaped for a URL.
+func (c *core) files(ctx context.Context, op string, r Repo, ref string) ([]TreeFile, error) {
+	t, _, err := c.gh.Git.GetTree(ctx, r.Owner, r.Name, ref, true)
 	if err != nil {
 		return nil, Wrap(op, err)
 	}
@@ -87,10 +95,4 @@ func (h *Client) Files(ctx context.Context, r Repo, commit string) ([]TreeFile, 
 		}
 	}
 	return out, nil
-}
-
-// Head returns the head commit of a branch.
-func (h *Client) Head(ctx context.Context, r Repo, branch string) (string, error) {
-	ref, _, err := h.gh.Git.GetRef(ctx, r.Owner, r.Name, "heads/"+branch)
-	return ref.GetObject().GetSHA(), Wrap(opf("read the branch %s of %s", branch, r), err)
 }

@@ -3,30 +3,30 @@ package github
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/google/go-github/v60/github"
 	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// JobLog opens the log of a job, of any size; the caller closes it. A job that never started has
-// none: ErrNotFound.
-func (h *Client) JobLog(ctx context.Context, r Repo, jobID int64) (io.ReadCloser, error) {
-	return h.download(ctx, fmt.Sprintf("read the log of job %d of %s", jobID, r), fmt.Sprintf("repos/%s/actions/jobs/%d/logs", r, jobID))
+// downloader opens what the API redirects to its storage.
+type downloader struct {
+	*core
+	storage *http.Client
 }
 
-// download opens what the API redirects path to. The signed URLs of the storage are valid for about
+// open opens what the API redirects path to. The signed URLs of the storage are valid for about
 // a minute, so every attempt requests a new one.
-func (h *Client) download(ctx context.Context, op, path string) (io.ReadCloser, error) {
+func (d *downloader) open(ctx context.Context, op, path string) (io.ReadCloser, error) {
 	for n := 1; ; n++ {
-		body, err := h.downloadOnce(ctx, op, path)
+		body, err := d.openOnce(ctx, op, path)
 		if kind := advice.Of(err).Kind; kind != advice.Later || n == tries || ctx.Err() != nil || sentByAPI(err) {
 			return body, err
 		}
-		if err := h.o.Sleep(ctx, backoff(n)); err != nil {
+		if err := d.o.Sleep(ctx, backoff(n)); err != nil {
 			return nil, Wrap(op, err)
 		}
 	}
@@ -38,8 +38,8 @@ var errStorage = errors.New("storage")
 // sentByAPI reports that the transport has already retried.
 func sentByAPI(err error) bool { return err != nil && !errors.Is(err, errStorage) }
 
-func (h *Client) downloadOnce(ctx context.Context, op, path string) (io.ReadCloser, error) {
-	to, err := h.location(ctx, op, path)
+func (d *downloader) openOnce(ctx context.Context, op, path string) (io.ReadCloser, error) {
+	to, err := d.location(ctx, op, path)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (h *Client) downloadOnce(ctx context.Context, op, path string) (io.ReadClos
 	if err != nil {
 		return nil, failf(op, nil, "%v", network(err))
 	}
-	res, err := h.storage.Do(req)
+	res, err := d.storage.Do(req)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, Wrap(op, ctx.Err())
@@ -68,13 +68,13 @@ func (h *Client) downloadOnce(ctx context.Context, op, path string) (io.ReadClos
 }
 
 // location requests path from the API and returns where it redirects to.
-func (h *Client) location(ctx context.Context, op, path string) (*url.URL, error) {
+func (d *downloader) location(ctx context.Context, op, path string) (*url.URL, error) {
 	for range 3 {
-		req, err := h.gh.NewRequest(http.MethodGet, path, nil)
+		req, err := d.gh.NewRequest(http.MethodGet, path, nil)
 		if err != nil {
 			return nil, failf(op, nil, "%v", network(err))
 		}
-		res, err := h.tr.RoundTrip(req.WithContext(ctx))
+		res, err := d.tr.RoundTrip(req.WithContext(ctx))
 		if err != nil {
 			return nil, Wrap(op, err)
 		}
@@ -91,12 +91,43 @@ func (h *Client) location(ctx context.Context, op, path string) (*url.URL, error
 		switch {
 		case err != nil || to.Host == "":
 			return nil, failf(op, nil, "a redirect to nowhere")
-		case to.Scheme != "https" && to.Scheme != h.tr.api.Scheme:
-			return nil, failf(op, nil, "a redirect from %s to %s", h.tr.api.Scheme, to.Scheme)
-		case to.Host != h.tr.api.Host || to.Scheme != h.tr.api.Scheme:
+		case to.Scheme != "https" && to.Scheme != d.tr.api.Scheme:
+			return nil, failf(op, nil, "a redirect from %s to %s", d.tr.api.Scheme, to.Scheme)
+		case to.Host != d.tr.api.Host || to.Scheme != d.tr.api.Scheme:
 			return to, nil
 		}
 		path = to.String() // the repository was renamed
 	}
 	return nil, failf(op, nil, "too many redirects")
+}
+
+// fetch downloads path into f, again from the start if the connection breaks.
+func (d *downloader) fetch(ctx context.Context, op, path string, f *os.File) (int64, error) {
+	limit := d.o.Limits.Download
+	for n := 1; ; n++ {
+		body, err := d.open(ctx, op, path)
+		if err != nil {
+			return 0, err
+		}
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			err = f.Truncate(0)
+		}
+		if err != nil {
+			_ = body.Close()
+			return 0, Wrap(op, err)
+		}
+		size, err := io.Copy(f, io.LimitReader(body, limit+1))
+		_ = body.Close()
+		switch {
+		case err == nil && size > limit:
+			return 0, failf(op, ErrTooLarge, "the archive has more than %d bytes", limit)
+		case err == nil:
+			return size, nil
+		case n == tries || ctx.Err() != nil || errors.As(err, new(*os.PathError)):
+			return 0, Wrap(op, errors.New(network(err)))
+		}
+		if err := d.o.Sleep(ctx, backoff(n)); err != nil {
+			return 0, Wrap(op, err)
+		}
+	}
 }

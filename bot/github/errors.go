@@ -27,7 +27,7 @@ var (
 	ErrArchived   = advice.New("the repository is archived", advice.Advice{Kind: advice.Blocked, After: time.Hour, Reason: "archived"})
 )
 
-// Error is the error of every method of Client.
+// Error is the error of every method of a Client and its services.
 type Error struct {
 	Kind      advice.Kind
 	After     time.Duration // of Later: the least time to wait, 0 if GitHub did not say

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -19,12 +20,20 @@ type LabelSpec struct {
 	Description string // at most 100 characters
 }
 
-// SyncLabels adds and removes labels of an issue or pull request. current is its labels as read
+// LabelsService labels issues and pull requests.
+type LabelsService struct {
+	*core
+
+	mu   sync.Mutex
+	seen map[string]bool // "owner/name\x00label": it exists
+}
+
+// Sync adds and removes labels of an issue or pull request. current is its labels as read
 // before, or nil to read them here. Only differences are sent.
-func (h *Client) SyncLabels(ctx context.Context, r Repo, issue int, current []string, add, remove []LabelSpec) (changed bool, err error) {
+func (s *LabelsService) Sync(ctx context.Context, r Repo, issue int, current []string, add, remove []LabelSpec) (changed bool, err error) {
 	op := opf("label %s#%d", r, issue)
 	if current == nil {
-		if current, err = h.labelsOf(ctx, r, issue); err != nil {
+		if current, err = s.of(ctx, r, issue); err != nil {
 			return false, Wrap(op, err)
 		}
 	}
@@ -33,10 +42,10 @@ func (h *Client) SyncLabels(ctx context.Context, r Repo, issue int, current []st
 	}
 	missing := slices.DeleteFunc(slices.Clone(add), has)
 	if len(missing) > 0 {
-		if err := h.ensureLabels(ctx, r, missing); err != nil {
+		if err := s.ensure(ctx, r, missing); err != nil {
 			return false, Wrap(op, err)
 		}
-		if err := h.addLabels(ctx, r, issue, names(missing)); err != nil {
+		if err := s.add(ctx, r, issue, names(missing)); err != nil {
 			return false, Wrap(op, err)
 		}
 	}
@@ -44,7 +53,7 @@ func (h *Client) SyncLabels(ctx context.Context, r Repo, issue int, current []st
 		if !has(l) {
 			continue
 		}
-		_, err := h.gh.Issues.RemoveLabelForIssue(ctx, r.Owner, r.Name, issue, url.PathEscape(l.Name))
+		_, err := s.gh.Issues.RemoveLabelForIssue(ctx, r.Owner, r.Name, issue, url.PathEscape(l.Name))
 		if err = Wrap(op, err); err != nil && !errors.Is(err, ErrNotFound) {
 			return changed, err
 		}
@@ -53,20 +62,20 @@ func (h *Client) SyncLabels(ctx context.Context, r Repo, issue int, current []st
 	return changed || len(missing) > 0, nil
 }
 
-// addLabels sends an object, because GitHub's API description has no bare array as go-github sends
+// add sends an object, because GitHub's API description has no bare array as go-github sends
 // it.
-func (h *Client) addLabels(ctx context.Context, r Repo, issue int, labels []string) error {
-	req, err := h.gh.NewRequest(http.MethodPost, opf("repos/%s/issues/%d/labels", r, issue), map[string]any{"labels": labels})
+func (s *LabelsService) add(ctx context.Context, r Repo, issue int, labels []string) error {
+	req, err := s.gh.NewRequest(http.MethodPost, opf("repos/%s/issues/%d/labels", r, issue), map[string]any{"labels": labels})
 	if err != nil {
 		return err
 	}
-	_, err = h.gh.Do(again(ctx), req, nil)
+	_, err = s.gh.Do(again(ctx), req, nil)
 	return err
 }
 
-func (h *Client) labelsOf(ctx context.Context, r Repo, issue int) ([]string, error) {
+func (s *LabelsService) of(ctx context.Context, r Repo, issue int) ([]string, error) {
 	return list("list labels", func(o github.ListOptions) (page[string], *github.Response, error) {
-		l, res, err := h.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, issue, &o)
+		l, res, err := s.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, issue, &o)
 		p := page[string]{total: -1}
 		for _, x := range l {
 			p.items = append(p.items, x.GetName())
@@ -75,46 +84,46 @@ func (h *Client) labelsOf(ctx context.Context, r Repo, issue int) ([]string, err
 	})
 }
 
-// ensureLabels creates the labels that the repository lacks. Labels known to exist are not
+// ensure creates the labels that the repository lacks. Labels known to exist are not
 // requested again.
-func (h *Client) ensureLabels(ctx context.Context, r Repo, specs []LabelSpec) error {
+func (s *LabelsService) ensure(ctx context.Context, r Repo, specs []LabelSpec) error {
 	for _, l := range specs {
 		key := strings.ToLower(r.String() + "\x00" + l.Name)
-		h.mu.Lock()
-		known := h.labels[key]
-		h.mu.Unlock()
+		s.mu.Lock()
+		known := s.seen[key]
+		s.mu.Unlock()
 		if known {
 			continue
 		}
-		if err := h.ensureLabel(ctx, r, l); err != nil {
+		if err := s.ensureOne(ctx, r, l); err != nil {
 			return err
 		}
-		h.mu.Lock()
-		h.labels[key] = true
-		h.mu.Unlock()
+		s.mu.Lock()
+		s.seen[key] = true
+		s.mu.Unlock()
 	}
 	return nil
 }
 
-func (h *Client) ensureLabel(ctx context.Context, r Repo, l LabelSpec) error {
-	found, err := h.hasLabel(ctx, r, l.Name)
+func (s *LabelsService) ensureOne(ctx context.Context, r Repo, l LabelSpec) error {
+	found, err := s.has(ctx, r, l.Name)
 	if found || err != nil {
 		return err
 	}
-	_, _, err = h.gh.Issues.CreateLabel(again(ctx), r.Owner, r.Name, &github.Label{Name: &l.Name,
+	_, _, err = s.gh.Issues.CreateLabel(again(ctx), r.Owner, r.Name, &github.Label{Name: &l.Name,
 		Color: text(strings.TrimPrefix(l.Color, "#")), Description: text(l.Description)})
 	var e *Error
 	if err = Wrap(opf("make label %q", l.Name), err); errors.As(err, &e) && e.Status == http.StatusUnprocessableEntity {
 		// Somebody else made it in between, or it is invalid.
-		if found, err := h.hasLabel(ctx, r, l.Name); found || err != nil {
+		if found, err := s.has(ctx, r, l.Name); found || err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-func (h *Client) hasLabel(ctx context.Context, r Repo, name string) (bool, error) {
-	_, _, err := h.gh.Issues.GetLabel(ctx, r.Owner, r.Name, url.PathEscape(name))
+func (s *LabelsService) has(ctx context.Context, r Repo, name string) (bool, error) {
+	_, _, err := s.gh.Issues.GetLabel(ctx, r.Owner, r.Name, url.PathEscape(name))
 	if err = Wrap(opf("read label %q", name), err); errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

@@ -36,3 +36,10 @@ func list[T any](op string, fetch func(github.ListOptions) (page[T], *github.Res
 		n = res.NextPage
 	}
 }
+
+func total(n *int) int {
+	if n == nil {
+		return -1
+	}
+	return *n
+}

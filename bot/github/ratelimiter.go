@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,20 +12,11 @@ import (
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 )
 
-// unreachableDelay is the least time to wait when the shared budget cannot be reached; up to as
-// much again is added at random.
-const unreachableDelay = 5 * time.Second
-
-// detachedTimeout bounds an update of the shared budget that no caller waits for.
-const detachedTimeout = 5 * time.Second
-
 // rateLimiter acquires a share of the budget before a request is sent: several tokens at a time for
 // reads, the write lease for each write. Writes are sent one at a time, in this process and among
 // all processes that share the budget.
 type rateLimiter struct {
-	budget ratelimit.Store
-	limits ratelimit.Limits
-	holder string
+	budget *sharedBudget
 	now    func() time.Time
 	sleep  func(context.Context, time.Duration) error
 
@@ -46,19 +36,8 @@ type rateLimiter struct {
 }
 
 func newRateLimiter(o Options) *rateLimiter {
-	g := &rateLimiter{budget: o.Budget, limits: o.Rates, holder: o.Holder, now: o.Now, sleep: o.Sleep,
+	return &rateLimiter{budget: newSharedBudget(o), now: o.Now, sleep: o.Sleep,
 		writeSlot: make(chan struct{}, 1), refilling: make(chan struct{}, 1), writeQueue: make(chan struct{}, 1), freed: make(chan struct{})}
-	if g.limits == (ratelimit.Limits{}) {
-		g.limits = ratelimit.GitHub()
-	}
-	g.limits.Interval = max(0, o.ContentInterval)
-	if g.budget == nil {
-		g.budget = &ratelimit.LocalStore{Now: o.Now}
-	}
-	if g.holder == "" {
-		g.holder = ratelimit.Alone
-	}
-	return g
 }
 
 // creates reports whether GitHub may count a request as one that creates content. GitHub does not
@@ -147,11 +126,11 @@ func (g *rateLimiter) refill(ctx context.Context) (wait time.Duration, err error
 		return 0, nil
 	}
 	// Twice what was spent, so that a process that reads little leaves tokens to the others.
-	ask := ratelimit.Request{Holder: g.holder, Spent: g.spent, InUse: g.inFlight, Want: max(2*g.spent, 2*ratelimit.WriteTokens)}
+	ask := ratelimit.Request{Holder: g.budget.holder, Spent: g.spent, InUse: g.inFlight, Want: max(2*g.spent, 2*ratelimit.WriteTokens)}
 	g.tokens = 0
 	g.mu.Unlock()
 	var l ratelimit.Grant
-	if err := g.update(ctx, func(now time.Time, s *ratelimit.State) { l = s.Read(now, g.limits, ask) }); err != nil {
+	if err := g.budget.update(ctx, func(now time.Time, s *ratelimit.State) { l = s.Read(now, g.budget.limits, ask) }); err != nil {
 		return 0, err
 	}
 	g.mu.Lock()
@@ -181,10 +160,10 @@ func (g *rateLimiter) write(ctx context.Context, content bool, budget time.Durat
 		wait, err := g.acquireWriteLease(ctx, content)
 		if err == nil && wait == 0 {
 			stop := make(chan struct{})
-			go g.renew(stop)
+			go g.budget.renew(stop)
 			return func() {
 				close(stop)
-				g.releaseWriteLease(ctx)
+				g.budget.releaseWriteLease(ctx)
 				g.release()
 				<-g.writeSlot
 				g.addWriters(-1)
@@ -209,10 +188,10 @@ func (g *rateLimiter) acquireWriteLease(ctx context.Context, content bool) (wait
 		return g.blocked.Sub(now), nil
 	}
 	g.inFlight++
-	ask := ratelimit.Request{Holder: g.holder, InUse: g.inFlight, Content: content}
+	ask := ratelimit.Request{Holder: g.budget.holder, InUse: g.inFlight, Content: content}
 	g.mu.Unlock()
 	var l ratelimit.Grant
-	err = g.update(ctx, func(now time.Time, s *ratelimit.State) { l = s.Write(now, g.limits, ask) })
+	err = g.budget.update(ctx, func(now time.Time, s *ratelimit.State) { l = s.Write(now, g.budget.limits, ask) })
 	if err != nil || l.Wait > 0 {
 		g.release()
 		return l.Wait, err
@@ -221,25 +200,6 @@ func (g *rateLimiter) acquireWriteLease(ctx context.Context, content bool) (wait
 	defer g.mu.Unlock()
 	g.slots = l.Slots
 	return 0, nil
-}
-
-// renew renews the write lease until stop is closed.
-func (g *rateLimiter) renew(stop <-chan struct{}) {
-	t := time.NewTicker(ratelimit.WriteLeaseTTL / 3)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			g.updateDetached(context.Background(), func(now time.Time, s *ratelimit.State) { s.Renew(now, g.holder) })
-		case <-stop:
-			return
-		}
-	}
-}
-
-// releaseWriteLease releases the write lease, which expires by itself if that fails.
-func (g *rateLimiter) releaseWriteLease(ctx context.Context) {
-	g.updateDetached(ctx, func(now time.Time, s *ratelimit.State) { s.Done(now, g.limits, g.holder) })
 }
 
 func (g *rateLimiter) addWriters(n int) {
@@ -265,13 +225,13 @@ func (g *rateLimiter) wait(ctx context.Context, d, budget time.Duration, waited 
 
 // putOff returns the error for a request that does not wait for d.
 func (g *rateLimiter) putOff(ctx context.Context, d time.Duration) error {
-	e := &Error{Kind: advice.Later, After: d, Message: fmt.Sprintf("the rate limits are exhausted: %v", g.limits)}
+	e := &Error{Kind: advice.Later, After: d, Message: fmt.Sprintf("the rate limits are exhausted: %v", g.budget.limits)}
 	g.mu.Lock()
 	if g.now().Before(g.blocked) {
 		e.Message = "rate limit"
 	}
 	g.mu.Unlock()
-	if err := g.update(ctx, func(now time.Time, s *ratelimit.State) { e.After = s.PutOff(now, g.limits, d) }); err != nil {
+	if err := g.budget.update(ctx, func(now time.Time, s *ratelimit.State) { e.After = s.PutOff(now, g.budget.limits, d) }); err != nil {
 		return err
 	}
 	return e
@@ -284,24 +244,5 @@ func (g *rateLimiter) block(ctx context.Context, d time.Duration) {
 		g.blocked = until
 	}
 	g.mu.Unlock()
-	g.updateDetached(ctx, func(now time.Time, s *ratelimit.State) { s.Block(now, d) })
-}
-
-// updateDetached updates the budget even if ctx has ended, and ignores errors.
-func (g *rateLimiter) updateDetached(ctx context.Context, step func(time.Time, *ratelimit.State)) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedTimeout)
-	defer cancel()
-	_ = g.budget.Update(ctx, step) // the next request reports a budget that cannot be reached
-}
-
-// update updates the budget. If that fails, the error's advice is Later.
-func (g *rateLimiter) update(ctx context.Context, step func(time.Time, *ratelimit.State)) error {
-	err := g.budget.Update(ctx, step)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return &Error{Kind: advice.Later, After: unreachableDelay + rand.N(unreachableDelay), Message: tidy("the rate limit state cannot be updated: " + err.Error())}
+	g.budget.updateDetached(ctx, func(now time.Time, s *ratelimit.State) { s.Block(now, d) })
 }

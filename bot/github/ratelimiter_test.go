@@ -18,7 +18,7 @@ import (
 
 // posts writes to h and returns its error.
 func posts(h *Client) error {
-	_, _, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
+	_, _, err := h.Comments.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	return err
 }
 
@@ -58,7 +58,7 @@ func TestGovernorHour(t *testing.T) {
 		t.Error("the write queue is open")
 	}
 	// What starts something creates no content, nor does what takes away.
-	if err := h.RerunFailed(t.Context(), repo, 1); err != nil {
+	if err := h.Runs.RerunFailed(t.Context(), repo, 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -86,7 +86,7 @@ func TestGovernorPoints(t *testing.T) {
 	begun := c.now()
 	h := fakeClient(t, c, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id":1}`) })
 	for i := range 901 {
-		if _, err := h.Run(t.Context(), repo, 1, 0); err != nil {
+		if _, err := h.Runs.Get(t.Context(), repo, 1, 0); err != nil {
 			t.Fatalf("read %d: %v", i, err)
 		}
 		if d := c.now().Sub(begun); (d >= time.Minute) != (i >= 900) {
@@ -118,7 +118,7 @@ func TestGovernorAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, err := h.Run(t.Context(), repo, 1, 0); err != nil {
+			if _, err := h.Runs.Get(t.Context(), repo, 1, 0); err != nil {
 				t.Error(err)
 			}
 		})
@@ -140,7 +140,7 @@ func TestGovernorCannotAsk(t *testing.T) {
 	h := fakeClient(t, &clock{}, func(http.ResponseWriter, *http.Request) { sent.Add(1) }, func(o *Options) {
 		o.Budget = away{errors.New("no connection to")}
 	})
-	_, err := h.Run(t.Context(), repo, 1, 0)
+	_, err := h.Runs.Get(t.Context(), repo, 1, 0)
 	for _, err := range []error{err, posts(h), h.CheckWriteBudget(t.Context())} {
 		if after := wantKind(t, err, advice.Later); after < time.Second {
 			t.Errorf("%v, %v", after, err)
@@ -165,7 +165,7 @@ func TestGovernorShared(t *testing.T) {
 	})
 	other := as("other", func(http.ResponseWriter, *http.Request) { t.Error("sent") })
 	wantKind(t, posts(one), advice.Later)
-	_, err := other.Run(t.Context(), repo, 1, 0)
+	_, err := other.Runs.Get(t.Context(), repo, 1, 0)
 	for _, err := range []error{err, posts(other), other.CheckWriteBudget(t.Context())} {
 		if after := wantKind(t, err, advice.Later); after < 599*time.Second {
 			t.Errorf("after %v: %v", after, err)

@@ -2,9 +2,10 @@ package github
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,26 +29,7 @@ type WorkflowRun struct {
 	CreatedAt    time.Time
 	StartedAt    time.Time // of this attempt
 	UpdatedAt    time.Time // once completed, about when that was
-	PullRequests []int     // none for a fork: see PullRequestOf
-}
-
-// Job is one job of an attempt.
-type Job struct {
-	ID                     int64
-	Name                   string
-	Status, Conclusion     string
-	URL                    string
-	RunnerName             string // "" if no runner took it
-	StartedAt, CompletedAt time.Time
-	Steps                  []Step
-}
-
-// Step is one step of a job.
-type Step struct {
-	Number                 int
-	Name                   string
-	Status, Conclusion     string
-	StartedAt, CompletedAt time.Time
+	PullRequests []int     // none for a fork: see PullRequestsService.FindByHead
 }
 
 // runJSON adds the fields that go-github v60 lacks.
@@ -56,20 +38,19 @@ type runJSON struct {
 	Path string `json:"path"`
 }
 
-// Run reads one attempt of a run; attempt 0 is the latest.
-func (h *Client) Run(ctx context.Context, r Repo, id int64, attempt int) (WorkflowRun, error) {
+// RunsService reads, re-runs and cancels workflow runs.
+type RunsService struct{ *core }
+
+// Get reads one attempt of a run; attempt 0 is the latest.
+func (s *RunsService) Get(ctx context.Context, r Repo, id int64, attempt int) (WorkflowRun, error) {
 	op := fmt.Sprintf("read run %d of %s", id, r)
 	u := fmt.Sprintf("repos/%s/actions/runs/%d", r, id)
 	if attempt > 0 {
 		u += fmt.Sprintf("/attempts/%d", attempt)
 	}
-	req, err := h.gh.NewRequest(http.MethodGet, u, nil)
-	if err != nil {
-		return WorkflowRun{}, failf(op, nil, "%v", err)
-	}
 	var x runJSON
-	if _, err := h.gh.Do(ctx, req, &x); err != nil {
-		return WorkflowRun{}, Wrap(op, err)
+	if _, err := s.read(ctx, op, u, &x); err != nil {
+		return WorkflowRun{}, err
 	}
 	path, _, _ := strings.Cut(x.Path, "@") // a required workflow's has a ref
 	out := runOf(&x.WorkflowRun)
@@ -89,50 +70,60 @@ func runOf(x *github.WorkflowRun) WorkflowRun {
 	return out
 }
 
-// Jobs lists all jobs of an attempt; attempt 0 is the latest.
-func (h *Client) Jobs(ctx context.Context, r Repo, runID int64, attempt int) ([]Job, error) {
-	return list(fmt.Sprintf("list the jobs of run %d of %s", runID, r), func(o github.ListOptions) (page[Job], *github.Response, error) {
-		var l *github.Jobs
-		var res *github.Response
-		var err error
-		if attempt > 0 {
-			l, res, err = h.gh.Actions.ListWorkflowJobsAttempt(ctx, r.Owner, r.Name, runID, int64(attempt), &o)
-		} else {
-			l, res, err = h.gh.Actions.ListWorkflowJobs(ctx, r.Owner, r.Name, runID, &github.ListWorkflowJobsOptions{Filter: "latest", ListOptions: o})
-		}
-		if err != nil {
-			return page[Job]{}, res, err
-		}
-		p := page[Job]{total: total(l.TotalCount)}
-		for _, j := range l.Jobs {
-			p.items = append(p.items, job(j))
-		}
-		return p, res, nil
-	})
+// FinishedRun is a workflow run whose latest attempt has completed, with its JSON, which is the
+// same as in an event.
+type FinishedRun struct {
+	ID         int64
+	Attempt    int
+	Workflow   int64 // the workflow's id
+	Event      string
+	HeadSHA    string
+	HeadBranch string
+	HeadRepo   string // "owner/name"; "" if the fork was deleted
+	Created    time.Time
+	Updated    time.Time
+	JSON       json.RawMessage
 }
 
-// Telling returns the jobs whose logs explain the result of a run: the failed jobs, or all jobs
-// that ran if none failed.
-func Telling(jobs []Job, green bool) []Job {
-	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool {
-		failed := j.Conclusion != "success" && j.Conclusion != "skipped" && j.Conclusion != "neutral"
-		return green && j.Conclusion != "success" || !green && !failed
-	})
-}
-
-func total(n *int) int {
-	if n == nil {
-		return -1
+// ListFinished lists a page, from 1, of a repository's completed runs, the most recently created
+// first. Next is 0 on the last page.
+func (s *RunsService) ListFinished(ctx context.Context, r Repo, page int) (runs []FinishedRun, next int, err error) {
+	op := "list the finished runs of " + r.String()
+	var l struct {
+		Runs []json.RawMessage `json:"workflow_runs"`
 	}
-	return *n
+	res, err := s.read(ctx, op, fmt.Sprintf("repos/%s/actions/runs?status=completed&per_page=100&page=%d", r, page), &l)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, raw := range l.Runs {
+		var x github.WorkflowRun
+		if err := json.Unmarshal(raw, &x); err != nil {
+			return nil, 0, failf(op, nil, "%v", err)
+		}
+		runs = append(runs, FinishedRun{ID: x.GetID(), Attempt: max(1, x.GetRunAttempt()), Workflow: x.GetWorkflowID(), Event: x.GetEvent(), HeadSHA: x.GetHeadSHA(),
+			HeadBranch: x.GetHeadBranch(), HeadRepo: x.GetHeadRepository().GetFullName(), Created: x.GetCreatedAt().Time, Updated: x.GetUpdatedAt().Time, JSON: raw})
+	}
+	return runs, res.NextPage, nil
 }
 
-func job(j *github.WorkflowJob) Job {
-	out := Job{ID: j.GetID(), Name: j.GetName(), Status: j.GetStatus(), Conclusion: j.GetConclusion(), URL: j.GetHTMLURL(),
-		RunnerName: j.GetRunnerName(), StartedAt: j.GetStartedAt().Time, CompletedAt: j.GetCompletedAt().Time}
-	for _, s := range j.Steps {
-		out.Steps = append(out.Steps, Step{Number: int(s.GetNumber()), Name: s.GetName(), Status: s.GetStatus(), Conclusion: s.GetConclusion(),
-			StartedAt: s.GetStartedAt().Time, CompletedAt: s.GetCompletedAt().Time})
+// RerunFailed re-runs the failed jobs of a run. It is no error if the run is already running again.
+func (s *RunsService) RerunFailed(ctx context.Context, r Repo, runID int64) error {
+	_, err := s.gh.Actions.RerunFailedJobsByID(ctx, r.Owner, r.Name, runID)
+	var res *github.ErrorResponse
+	if errors.As(err, &res) && res.Response.StatusCode == http.StatusForbidden && strings.Contains(res.Message, "already running") {
+		return nil
 	}
-	return out
+	return Wrap(opf("run the failed jobs of run %d of %s again", runID, r), err)
+}
+
+// Cancel cancels a run. It is no error if the run has already completed.
+func (s *RunsService) Cancel(ctx context.Context, r Repo, runID int64) error {
+	_, err := s.gh.Actions.CancelWorkflowRunByID(ctx, r.Owner, r.Name, runID)
+	var taken *github.AcceptedError // as GitHub answers it
+	var res *github.ErrorResponse
+	if errors.As(err, &taken) || errors.As(err, &res) && res.Response.StatusCode == http.StatusConflict {
+		return nil
+	}
+	return Wrap(opf("cancel run %d of %s", runID, r), err)
 }

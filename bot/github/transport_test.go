@@ -57,24 +57,24 @@ func TestTokenStaysWithTheAPI(t *testing.T) {
 		}
 		http.Redirect(w, r, to, http.StatusFound)
 	})
-	body := ok(h.JobLog(context.Background(), repo, 1))(t)
+	body := ok(h.Jobs.Log(context.Background(), repo, 1))(t)
 	if data, _ := io.ReadAll(body); string(data) != "log" {
 		t.Errorf("log %q", data)
 	}
 	body.Close()
 	// An API answer that redirects elsewhere is not followed at all.
-	_, err := h.PullRequest(context.Background(), repo, 1)
+	_, err := h.PullRequests.Get(context.Background(), repo, 1)
 	wantKind(t, err, advice.Fail)
 	if leaked.Load() != 0 {
 		t.Errorf("the token reached another host %d times", leaked.Load())
 	}
 	other.Close()
-	_, err = h.JobLog(context.Background(), repo, 1)
+	_, err = h.Jobs.Log(context.Background(), repo, 1)
 	if wantKind(t, err, advice.Later); strings.Contains(err.Error(), "secretsignature") {
 		t.Errorf("signed address in %v", err)
 	}
 	req, _ := http.NewRequest("GET", "https://example.com/", nil)
-	if _, err := h.tr.RoundTrip(req); err == nil {
+	if _, err := h.core.tr.RoundTrip(req); err == nil {
 		t.Error("sent to another host")
 	}
 }
@@ -102,7 +102,7 @@ func TestRenamedRepository(t *testing.T) {
 			fmt.Fprint(w, `[]`)
 		}
 	})
-	if ref, _, err := h.UpsertComment(context.Background(), repo, 1, marker.Format("k", 1), "text", ""); err != nil || ref != "1" || posts.Load() != 1 {
+	if ref, _, err := h.Comments.Upsert(context.Background(), repo, 1, marker.Format("k", 1), "text", ""); err != nil || ref != "1" || posts.Load() != 1 {
 		t.Errorf("%q, %v, %d posts", ref, err, posts.Load())
 	}
 	gone := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +111,7 @@ func TestRenamedRepository(t *testing.T) {
 		}
 		http.Redirect(w, r, "/elsewhere", http.StatusMovedPermanently)
 	})
-	_, _, err := gone.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
+	_, _, err := gone.Comments.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	wantKind(t, err, advice.Gone)
 }
 
@@ -133,7 +133,7 @@ func TestCutAnswer(t *testing.T) {
 		}
 		fmt.Fprintf(w, `[{"id":1,"user":{"login":"Bot[bot]"},"body":%q}]`, "text\n\n"+marker.Format("k", 1))
 	})
-	ref, changed, err := h.UpsertComment(context.Background(), repo, 1, marker.Format("k", 1), "text", "")
+	ref, changed, err := h.Comments.Upsert(context.Background(), repo, 1, marker.Format("k", 1), "text", "")
 	if err != nil || !changed || ref != "1" || posts.Load() != 1 {
 		t.Errorf("%q, %v, %v, %d posts", ref, changed, err, posts.Load())
 	}
@@ -151,12 +151,12 @@ func TestNeverConnected(t *testing.T) {
 			return &http.Response{StatusCode: 201, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"id":4}`)), Request: r}, nil
 		})}
 	})
-	ref, posted, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
+	ref, posted, err := h.Comments.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	if err != nil || !posted || ref != "4" || calls.Load() != 3 {
 		t.Errorf("%q, %v, %v, %d calls", ref, posted, err, calls.Load())
 	}
 	calls.Store(-9)
-	_, _, err = h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
+	_, _, err = h.Comments.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true)
 	wantKind(t, err, advice.Later)
 	if strings.Contains(err.Error(), secret) || Ambiguous(err) {
 		t.Errorf("%v", err)
@@ -179,8 +179,8 @@ func TestRateLimitUsedUp(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"id":1}`)
 	})
-	ok(h.Run(context.Background(), repo, 1, 0))(t)
-	ok(h.Run(context.Background(), repo, 1, 0))(t)
+	ok(h.Runs.Get(context.Background(), repo, 1, 0))(t)
+	ok(h.Runs.Get(context.Background(), repo, 1, 0))(t)
 	if d := c.total(); d < 55*time.Second || d > 65*time.Second {
 		t.Errorf("waited %v", d)
 	}
@@ -195,7 +195,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusForbidden)
 		})
-		_, err := h.Run(context.Background(), repo, 1, 0)
+		_, err := h.Runs.Get(context.Background(), repo, 1, 0)
 		if after := wantKind(t, err, advice.Later); after < 59*time.Minute || after > 61*time.Minute {
 			t.Errorf("%s: after %v", name, after)
 		}
@@ -204,7 +204,7 @@ func TestRateLimitUsedUp(t *testing.T) {
 		w.Header().Set("Retry-After", "0")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	_, err := forever.Run(context.Background(), repo, 1, 0)
+	_, err := forever.Runs.Get(context.Background(), repo, 1, 0)
 	wantKind(t, err, advice.Later)
 }
 
@@ -229,7 +229,7 @@ func TestGovernor(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 90 {
 		wg.Go(func() {
-			if _, _, err := h.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true); err != nil {
+			if _, _, err := h.Comments.PostOnce(context.Background(), repo, 1, marker.Format("k", 1), "text", true); err != nil {
 				t.Error(err)
 			}
 		})
@@ -276,7 +276,7 @@ func TestAdvice(t *testing.T) {
 			w.WriteHeader(c.status)
 			fmt.Fprint(w, c.body)
 		})
-		_, err := h.Run(context.Background(), repo, 1, 0)
+		_, err := h.Runs.Get(context.Background(), repo, 1, 0)
 		if wantKind(t, err, c.want); c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%d: %v", c.status, err)
 		}
@@ -287,7 +287,7 @@ func TestAdvice(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	h := fakeClient(t, &clock{}, func(http.ResponseWriter, *http.Request) {})
-	_, err := h.Run(ctx, repo, 1, 0)
+	_, err := h.Runs.Get(ctx, repo, 1, 0)
 	if wantKind(t, err, advice.Later); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -323,7 +323,7 @@ func TestNothingLeaks(t *testing.T) {
 		}
 	}, func(o *Options) { o.Log = log })
 	for id := range int64(4) {
-		_, err := h.Run(context.Background(), repo, id, 0)
+		_, err := h.Runs.Get(context.Background(), repo, id, 0)
 		for _, bad := range []string{secret, "sig=abc", "github_pat_11", ":p@", "0123456789abcdef0123"} {
 			if err == nil || strings.Contains(err.Error(), bad) || strings.Contains(buf.String(), bad) {
 				t.Errorf("%q in %v or in %s", bad, err, buf.String())
@@ -354,7 +354,7 @@ func TestEnterpriseServer(t *testing.T) {
 		w.WriteHeader(403)
 		fmt.Fprint(w, `{"message":"Resource not accessible by integration"}`)
 	}, func(o *Options) { o.BaseURL += "/api/v3"; o.Login = "" })
-	if login := ok(h.Login(context.Background()))(t); login != "app[bot]" || fmt.Sprint(paths) != "[/api/v3/user /api/graphql]" {
+	if login := ok(h.Users.Login(context.Background()))(t); login != "app[bot]" || fmt.Sprint(paths) != "[/api/v3/user /api/graphql]" {
 		t.Errorf("%q after %v", login, paths)
 	}
 }
@@ -362,7 +362,7 @@ func TestEnterpriseServer(t *testing.T) {
 func TestWrapOfTheClient(t *testing.T) {
 	t.Parallel()
 	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
-	_, _, err := h.API().Git.GetRef(context.Background(), "o", "r", "heads/x")
+	_, _, err := h.core.gh.Git.GetRef(context.Background(), "o", "r", "heads/x")
 	if err = Wrap("read the ledger", err); !errors.Is(err, ErrNotFound) || !strings.HasPrefix(err.Error(), "read the ledger: ") {
 		t.Errorf("%v", err)
 	}

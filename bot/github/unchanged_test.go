@@ -56,7 +56,7 @@ func TestUnchangedReads(t *testing.T) {
 	}
 	read := func(n int, want string) {
 		t.Helper()
-		p, err := h.PullRequest(t.Context(), Repo{"o", "r"}, n)
+		p, err := h.PullRequests.Get(t.Context(), Repo{"o", "r"}, n)
 		if err != nil || !strings.HasPrefix(p.Title, want) {
 			t.Fatalf("%+v %v", p, err)
 		}
@@ -117,7 +117,7 @@ func TestTokensOfAnInstallation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.PullRequest(t.Context(), Repo{"o", "r"}, 1)
+		_, err = h.PullRequests.Get(t.Context(), Repo{"o", "r"}, 1)
 		kind := advice.Of(err).Kind
 		if kind != c.kind || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("HTTP %d: %q %v", c.status, kind, err)
@@ -152,7 +152,7 @@ func TestTokenIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if _, err := h.PullRequest(t.Context(), Repo{"o", "r"}, 1); err != nil {
+		if _, err := h.PullRequests.Get(t.Context(), Repo{"o", "r"}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

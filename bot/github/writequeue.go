@@ -9,14 +9,14 @@ import (
 
 // CheckWriteBudget returns an error whose advice is Later, with the time to wait, if a write would
 // have to wait longer than MaxWait. It sends no request: call it before work that ends in writes.
-func (h *Client) CheckWriteBudget(ctx context.Context) error {
-	_, err := h.tr.limiter.writeDelay(ctx, h.tr.maxWait)
+func (c *Client) CheckWriteBudget(ctx context.Context) error {
+	_, err := c.core.tr.limiter.writeDelay(ctx, c.core.tr.maxWait)
 	return err
 }
 
 // Busy reports whether a write of this Client is in progress or waiting.
-func (h *Client) Busy() bool {
-	g := h.tr.limiter
+func (c *Client) Busy() bool {
+	g := c.core.tr.limiter
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.writers > 0
@@ -25,15 +25,15 @@ func (h *Client) Busy() bool {
 // EnterWriteQueue waits until no other caller is in the write queue and the rate limits allow a
 // write, so that state which the caller reads afterwards is fresh when it posts. It returns the
 // same errors as CheckWriteBudget. Without an error the caller must call leave.
-func (h *Client) EnterWriteQueue(ctx context.Context) (leave func(), err error) {
-	g := h.tr.limiter
+func (c *Client) EnterWriteQueue(ctx context.Context) (leave func(), err error) {
+	g := c.core.tr.limiter
 	select {
 	case g.writeQueue <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	leave = func() { <-g.writeQueue }
-	for budget := h.tr.maxWait; ; {
+	for budget := c.core.tr.maxWait; ; {
 		d, err := g.writeDelay(ctx, budget)
 		if err == nil && d > 0 {
 			err = g.sleep(ctx, d)
@@ -52,7 +52,7 @@ func (h *Client) EnterWriteQueue(ctx context.Context) (leave func(), err error) 
 // writeDelay returns how long a write has to wait, or an error whose advice is Later if that is
 // longer than budget.
 func (g *rateLimiter) writeDelay(ctx context.Context, budget time.Duration) (wait time.Duration, err error) {
-	err = g.update(ctx, func(now time.Time, s *ratelimit.State) { wait = s.WriteDelay(now, g.limits) })
+	err = g.budget.update(ctx, func(now time.Time, s *ratelimit.State) { wait = s.WriteDelay(now, g.budget.limits) })
 	if err == nil && wait > budget {
 		err = g.putOff(ctx, wait)
 	}

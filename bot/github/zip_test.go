@@ -118,16 +118,16 @@ func TestArchiveTooLarge(t *testing.T) {
 	w := newWorld(t, nil)
 	data := archive(t, entry{name: "a", text: "x"}, entry{name: "../b"})
 	x := w.repo.AddRun(e2e.Run{HeadSHA: w.repo.SHA(t, "main"), Artifacts: []e2e.Artifact{{Name: "n", Zip: data}}})
-	a := ok(w.Artifacts(context.Background(), w.r, x.ID))(t)[0]
+	a := ok(w.Artifacts.List(context.Background(), w.r, x.ID))(t)[0]
 	never := func(string, io.Reader) error { t.Error("called"); return nil }
 	all := func(string) bool { return true }
-	if err := w.ArtifactFiles(context.Background(), w.r, a, all, never); !errors.Is(err, ErrUnsafe) {
+	if err := w.Artifacts.EachFile(context.Background(), w.r, a, all, never); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("%v", err)
 	}
-	w.o.Limits.Download = 100
+	w.core.o.Limits.Download = 100
 	for _, size := range []int64{a.Size, 1} { // as listed, and understated
 		a.Size = size
-		if err := w.ArtifactFiles(context.Background(), w.r, a, all, never); !errors.Is(err, ErrTooLarge) {
+		if err := w.Artifacts.EachFile(context.Background(), w.r, a, all, never); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("size %d: %v", size, err)
 		}
 	}

@@ -107,7 +107,7 @@ func subjectOf(ctx context.Context, d Deps, key string) (effect.Subject, error) 
 	if err != nil || s.Number == 0 {
 		return s, err
 	}
-	pr, err := d.GitHub.PullRequest(ctx, d.Repo, s.Number)
+	pr, err := d.GitHub.PullRequests.Get(ctx, d.Repo, s.Number)
 	if err != nil {
 		return s, err
 	}

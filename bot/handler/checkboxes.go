@@ -114,7 +114,7 @@ func (h checkboxes) edited(ctx context.Context, event *Event, rec escalation.Rec
 	return h.submitted(ctx, e)
 }
 
-// withoutMarker removes the marker of a record from a body; RewriteIssue writes it on the last line
+// withoutMarker removes the marker of a record from a body; Issues.Rewrite writes it on the last line
 // again.
 func withoutMarker(body, id string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(body, "\n"), func(l string) bool {
@@ -307,10 +307,9 @@ func (h checkboxes) unsubmit(ctx context.Context, e edit) error {
 	})
 }
 
-// touch changes the body of a record's issue, and nothing else of it: what fn makes of the live body
-// holds nothing that the body does not show already.
+// touch changes the body of a record's issue, and nothing else of it.
 func touch(ctx context.Context, d Deps, rec escalation.Record, fn func(live string) string) error {
-	_, _, err := d.GitHub.RewriteIssue(ctx, d.Repo, rec.Number, marker.Format(rec.ID, rec.Mark()), func(live string) markdown.Text { return markdown.Text(fn(live)) })
+	_, _, err := d.GitHub.Issues.Rewrite(ctx, d.Repo, rec.Number, marker.Format(rec.ID, rec.Mark()), func(live string) markdown.Text { return markdown.Text(fn(live)) })
 	return err
 }
 

@@ -135,7 +135,7 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 		}
 	}
 	if react && len(lines) == 0 {
-		return nil, h.GitHub.React(ctx, h.Repo, p.comment)
+		return nil, h.GitHub.Comments.React(ctx, h.Repo, p.comment)
 	}
 	return lines, nil
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
+	"github.com/switchback-ci/switchback/bot/plans"
+	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
@@ -81,6 +83,9 @@ type Options struct {
 	Resume   string // workflow that continues a build, "" for the one that began it
 }
 
+// PlanOf returns where the plan of a configuration is, and its name in the ledger.
+func PlanOf(c config.File) (file, name string) { return c.PlanPath(), planfile.Name(c.PlanPath()) }
+
 // Reporter shows what handlers did to whoever watches them work.
 type Reporter interface {
 	Notice(text string)
@@ -115,6 +120,12 @@ type Goals interface {
 	WriteGoals(closed ...survey.Prompt) error
 }
 
+// NoGoals implements Goals where the next cycle reads the goal in its dispatch.
+type NoGoals struct{}
+
+// WriteGoals implements Goals.
+func (NoGoals) WriteGoals(...survey.Prompt) error { return nil }
+
 // Patience is how long a handler may wait where other work waits. What takes longer is done
 // when the event is handled again.
 const Patience = 3 * time.Second
@@ -148,8 +159,9 @@ func (d Deps) words() render.Options { return d.Render("") }
 func (d Deps) Effects(s effect.Subject, runURL string) *effect.GitHub {
 	o := d.Render(runURL)
 	return &effect.GitHub{
-		Hub: d.GitHub, Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
+		Hub: effect.HubOf(d.GitHub), Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
 		Ledger: d.Ledger, Now: d.Now, Log: d.Log, Owner: d.Process, FileTTL: d.LeaseTTL,
+		Reports: plans.Reports{Ledger: d.Ledger, Repo: d.Repo},
 		Prompt: func(rec escalation.Record, host routing.Case, live string) markdown.Text {
 			return render.PromptSection(rec, host, live, o)
 		},
@@ -170,14 +182,14 @@ func (d Deps) reply(ctx context.Context, number int, once string, lines ...markd
 	if len(lines) == 0 {
 		return nil
 	}
-	_, _, err := d.GitHub.PostOnce(ctx, d.Repo, number, marker.Format(d.key("reply", once), 0), markdown.Join(lines, "\n\n"), false)
+	_, _, err := d.GitHub.Comments.PostOnce(ctx, d.Repo, number, marker.Format(d.key("reply", once), 0), markdown.Join(lines, "\n\n"), false)
 	return err
 }
 
 // gone drops the error of a post on an issue that does not exist any more, as long as its
 // repository does.
 func (d Deps) gone(ctx context.Context, err error) error {
-	err = d.GitHub.Absent(ctx, d.Repo, err)
+	err = d.GitHub.Repositories.Absent(ctx, d.Repo, err)
 	if kind := advice.Of(err).Kind; err == nil || !errors.Is(err, github.ErrAbsent) && (kind == advice.Gone || errors.Is(err, github.ErrMoved)) {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (h issueState) close(ctx context.Context, rec escalation.Record, who standi
 	once := fmt.Sprintf("close/%d/%s", rec.Number, at)
 	if !who.may {
 		mark := marker.Format(h.key("reply", once), 0)
-		_, err := h.GitHub.ReopenIssue(ctx, h.Repo, rec.Number, render.NotAllowed(who.login, who.want, who.have, true, h.words()), mark)
+		_, err := h.GitHub.Issues.Reopen(ctx, h.Repo, rec.Number, render.NotAllowed(who.login, who.want, who.have, true, h.words()), mark)
 		return err
 	}
 	action := routing.HumanResume

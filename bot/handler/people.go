@@ -32,7 +32,7 @@ func (d Deps) sender(ctx context.Context, e *Event, want string) (standing, erro
 		return standing{ignored: true}, nil
 	}
 	s := standing{login: u.Login, id: u.ID, want: want}
-	login, err := d.GitHub.Login(ctx)
+	login, err := d.GitHub.Users.Login(ctx)
 	if err != nil || strings.EqualFold(login, u.Login) {
 		s.ignored = true
 		return s, err
@@ -49,7 +49,7 @@ func (d Deps) sender(ctx context.Context, e *Event, want string) (standing, erro
 // mayAnswer asks GitHub whether a person has the role want in the repository now, and returns which
 // role the person has.
 func (d Deps) mayAnswer(ctx context.Context, login, want string) (may bool, role string, err error) {
-	role, err = d.GitHub.Role(ctx, d.Repo, login)
+	role, err = d.GitHub.Collaborators.Role(ctx, d.Repo, login)
 	return github.Allows(role, want), role, err
 }
 
@@ -65,7 +65,7 @@ const quiet = time.Hour
 func (d Deps) refuse(ctx context.Context, number int, s standing, putBack bool) error {
 	prefix := d.key("refused", number, s.id, s.login)
 	now := d.Now()
-	_, err := d.GitHub.PostSeldom(ctx, d.Repo, number, marker.Format(prefix+"/"+now.UTC().Format("20060102T150405.000"), 0),
+	_, err := d.GitHub.Comments.PostSeldom(ctx, d.Repo, number, marker.Format(prefix+"/"+now.UTC().Format("20060102T150405.000"), 0),
 		render.NotAllowed(s.login, s.want, s.have, putBack, d.words()), prefix+"/", now.Add(-quiet))
 	return err
 }

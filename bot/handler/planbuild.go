@@ -32,14 +32,14 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 	}
 	var err error
 	if branch == "" {
-		if branch, err = h.GitHub.DefaultBranch(ctx, h.Repo); err != nil {
+		if branch, err = h.GitHub.Repositories.DefaultBranch(ctx, h.Repo); err != nil {
 			return nil, err
 		}
 	}
-	s := &served{branch: branch, Runner: &plans.Runner{Ledger: h.Ledger, Issues: h.GitHub, Starts: h.GitHub, Checks: h.GitHub, Escalator: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
-		Settings: h.Config.Plan(), Render: h.words(), Claim: h.LeaseTTL, Now: h.Now}}
+	s := &served{branch: branch, Runner: &plans.Runner{Ledger: h.Ledger, Issues: h.GitHub.Issues, Labels: h.GitHub.Labels, Starts: h.GitHub.Dispatches, Checks: h.GitHub.Checks, Escalator: h.Effects(effect.Subject{}, ""), Repo: h.Repo, Name: h.Options.PlanName,
+		Settings: plans.SettingsOf(h.Config), Render: h.words(), LeaseTTL: h.LeaseTTL, Now: h.Now}}
 	s.Render.Mention = h.Config.Escalation.Mention
-	if s.commit, err = h.GitHub.Head(ctx, h.Repo, branch); err != nil {
+	if s.commit, err = h.GitHub.Branches.Head(ctx, h.Repo, branch); err != nil {
 		return nil, err
 	}
 	s.SHA = s.commit
@@ -47,7 +47,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 		return s, err
 	}
 	if s.Plan, err = h.Plans.load(ctx, h.Deps, s.commit, s.files); err != nil {
-		return s, err
+		return s, plans.Invalid(err)
 	}
 	s.Hashes, err = s.files.Hashes(s.Plan)
 	return s, err
@@ -55,7 +55,7 @@ func (h planDriver) read(ctx context.Context, branch string) (*served, error) {
 
 // commitFiles lists the files of a commit.
 func commitFiles(ctx context.Context, d Deps, commit string) (planfile.Commit, error) {
-	all, err := d.GitHub.Files(ctx, d.Repo, commit)
+	all, err := d.GitHub.Contents.Files(ctx, d.Repo, commit)
 	out := make(planfile.Commit, len(all))
 	for i, x := range all {
 		out[i] = planfile.Entry(x)
@@ -101,7 +101,7 @@ func (c *PlanCache) load(ctx context.Context, d Deps, commit string, all planfil
 			return have.plan, nil
 		}
 	}
-	p, err := all.Load(file, func(e planfile.Entry) ([]byte, error) { return d.GitHub.File(ctx, d.Repo, e.Path, commit) })
+	p, err := all.Load(file, func(e planfile.Entry) ([]byte, error) { return d.GitHub.Contents.Get(ctx, d.Repo, e.Path, commit) })
 	if err != nil || c == nil {
 		return p, err
 	}

@@ -151,7 +151,7 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]markdown.T
 	if sent.Refusal != nil {
 		return []markdown.Text{planview.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
 	}
-	return nil, h.GitHub.React(ctx, h.Repo, p.comment)
+	return nil, h.GitHub.Comments.React(ctx, h.Repo, p.comment)
 }
 
 // senders returns the ports that may send feedback to a node: those that depend on it directly if

@@ -96,7 +96,7 @@ func (h portWorker) Handle(ctx context.Context, event *Event) (bool, error) {
 		return true, nil // a worker all the same, and no run to analyze
 	}
 	w := &endedWorker{Dispatch: d}
-	if w.run, err = h.GitHub.Run(ctx, h.Repo, e.ID, 0); err != nil {
+	if w.run, err = h.GitHub.Runs.Get(ctx, h.Repo, e.ID, 0); err != nil {
 		return true, err
 	}
 	s, err := h.read(ctx, branchOf(reg))
@@ -120,12 +120,12 @@ func branchOf(reg plan.BuildState) string {
 // resumeBuild continues a port that the workflow of the plan has assigned, and starts that workflow
 // if the port's end left something to do.
 func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.BuildState, w *endedWorker) error {
-	j, err := s.Journal(ctx, w.Port)
+	j, err := s.Store().Journal(ctx, w.Port)
 	if err != nil {
 		return err
 	}
 	if j.Worker != nil && j.Worker.Key == w.Key() {
-		if err := h.stepPort(ctx, s, reg, plans.Served{ID: w.Port, Known: reg.Ports[w.Port], Journal: j}, w); err != nil {
+		if err := h.stepPort(ctx, s, reg, plans.ServedPort{ID: w.Port, Known: reg.Ports[w.Port], Journal: j}, w); err != nil {
 			return err
 		}
 	}
@@ -133,10 +133,10 @@ func (h planDriver) resumeBuild(ctx context.Context, s *served, reg plan.BuildSt
 		return err
 	}
 	// A process that was killed before may have recorded the end without starting the workflow.
-	if reg, err = s.State(ctx); err != nil || reg.Ports[w.Port].Standing == plan.IsRunning || reg.Ports[w.Port].Build != reg.Build.ID {
+	if reg, err = s.Store().State(ctx); err != nil || reg.Ports[w.Port].Standing == plan.IsRunning || reg.Ports[w.Port].Build != reg.Build.ID {
 		return err
 	}
-	_, err = s.Resume(ctx, w.Port, "", "")
+	_, err = s.Starter().Resume(ctx, w.Port, "", "")
 	return err
 }
 
@@ -147,7 +147,7 @@ func (h planDriver) drive(ctx context.Context, s *served, w *endedWorker, look b
 	var failed error
 	show := !look
 	for {
-		reg, all, err := s.Served(ctx)
+		reg, all, err := s.Served().Ports(ctx)
 		if err != nil || !reg.Build.Served {
 			return errors.Join(failed, err)
 		}
@@ -158,14 +158,14 @@ func (h planDriver) drive(ctx context.Context, s *served, w *endedWorker, look b
 			}
 			failed = errors.Join(failed, h.stepPort(ctx, s, reg, x, w))
 		}
-		if err := s.TakeIn(ctx); err != nil {
+		if err := s.Served().RecordResults(ctx); err != nil {
 			return errors.Join(failed, err)
 		}
-		n, err := s.HandReady(ctx)
+		n, err := s.Served().AssignReady(ctx)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		after, err := s.State(ctx)
+		after, err := s.Store().State(ctx)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -175,7 +175,7 @@ func (h planDriver) drive(ctx context.Context, s *served, w *endedWorker, look b
 		w, look = nil, false
 	}
 	if show {
-		_, err := s.Show(ctx)
+		_, err := s.Issue().Show(ctx)
 		failed = errors.Join(failed, err)
 	}
 	return failed
@@ -183,20 +183,20 @@ func (h planDriver) drive(ctx context.Context, s *served, w *endedWorker, look b
 
 // wants reports whether an assigned port needs a step: it was not begun, or its worker not dispatched,
 // or its worker has ended, or may have.
-func wants(x plans.Served, w *endedWorker, look bool) bool {
+func wants(x plans.ServedPort, w *endedWorker, look bool) bool {
 	sent := x.Journal.Worker
 	return look || !x.Known.Begun(x.Journal) || sent == nil || !sent.Sent || w != nil && sent.Key == w.Key()
 }
 
 // stepPort advances a port by one step: it begins its loop of implementer and tester, or takes in what
 // its worker left, and dispatches the next worker. It waits for none.
-func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.BuildState, x plans.Served, w *endedWorker) error {
+func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.BuildState, x plans.ServedPort, w *endedWorker) error {
 	spec, ok := s.Plan.Port(x.ID)
 	if !ok {
 		return nil // a port that left the plan
 	}
 	if !worker.Away(spec) {
-		return s.Broke(ctx, x.ID, errors.New("its workers are commands, for which a runner is needed; the workflow of the plan runs them with the next build"))
+		return s.Results().Fail(ctx, x.ID, errors.New("its workers are commands, for which a runner is needed; the workflow of the plan runs them with the next build"))
 	}
 	dir, err := os.MkdirTemp(h.Options.Temp, "switchback-port-")
 	if err != nil {
@@ -229,7 +229,7 @@ func (h planDriver) stepPort(ctx context.Context, s *served, reg plan.BuildState
 }
 
 // pair is the loop of a port whose workers are workflows, as this process advances it.
-func (h planDriver) pair(s *served, reg plan.BuildState, x plans.Served, spec plan.Spec, dir string) *worker.Pair {
+func (h planDriver) pair(s *served, reg plan.BuildState, x plans.ServedPort, spec plan.Spec, dir string) *worker.Pair {
 	me := worker.Self(func(string) string { return "" }) // no runner of GitHub Actions
 	me.Run = x.Known.Run
 	ref := cmp.Or(branchOf(reg), s.branch)
@@ -238,7 +238,7 @@ func (h planDriver) pair(s *served, reg plan.BuildState, x plans.Served, spec pl
 		Edges:   &requests.Store{Ledger: h.Ledger, Repo: h.Repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: h.Now},
 		Plan:    s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: h.LeaseTTL,
 		Root: dir, Dir: filepath.Join(dir, "port", x.ID), Rules: h.Rules, Criteria: h.Config.CriteriaOf(x.ID), Language: h.Config.Language,
-		Workflows: &worker.Workflows{Remote: h.GitHub, Repo: h.Repo, Ref: "refs/heads/" + ref, LeaseTTL: h.LeaseTTL, Leave: true, Patience: Patience},
+		Workflows: &worker.Workflows{GitHub: h.GitHub, Repo: h.Repo, Ref: "refs/heads/" + ref, LeaseTTL: h.LeaseTTL, Leave: true, Patience: Patience},
 	}
 }
 
@@ -253,7 +253,7 @@ func (h planDriver) next(ctx context.Context, name string, reg plan.BuildState, 
 		return false, err
 	}
 	if !begun {
-		if err := s.BeginServed(ctx, key, nil); err != nil {
+		if err := s.Served().Begin(ctx, key, nil); err != nil {
 			return true, err
 		}
 	}
@@ -274,15 +274,15 @@ func (h planDriver) reconcile(ctx context.Context) error {
 	if reg.Build.Served {
 		return h.drive(ctx, s, nil, true)
 	}
-	all, err := s.Awaited(ctx)
+	all, err := s.Results().Awaited(ctx)
 	if err != nil {
 		return err
 	}
 	var went []string
 	for _, a := range all {
-		j, jerr := s.Journal(ctx, a.Port)
+		j, jerr := s.Store().Journal(ctx, a.Port)
 		if jerr == nil {
-			jerr = h.stepPort(ctx, s, reg, plans.Served{ID: a.Port, Known: reg.Ports[a.Port], Journal: j}, nil)
+			jerr = h.stepPort(ctx, s, reg, plans.ServedPort{ID: a.Port, Known: reg.Ports[a.Port], Journal: j}, nil)
 		}
 		err, went = errors.Join(err, jerr), append(went, a.Port)
 	}
@@ -292,14 +292,14 @@ func (h planDriver) reconcile(ctx context.Context) error {
 // PortsEnded takes in which ports have ended, shows the plan, and starts its workflow for what is ready
 // then; ref is the branch that it runs on, "" for the default one.
 func PortsEnded(ctx context.Context, d Deps, build *plans.Runner, advanced []string, ref string) error {
-	ended, err := build.Ended(ctx, advanced)
+	ended, err := build.Results().Collect(ctx, advanced)
 	if err != nil || len(ended) == 0 {
 		return err
 	}
-	if _, err := build.Show(ctx); err != nil {
+	if _, err := build.Issue().Show(ctx); err != nil {
 		d.Reporter.Warning("the plan's issue: " + err.Error())
 	}
-	file, err := build.Resume(ctx, ended[0], d.Options.Resume, ref)
+	file, err := build.Starter().Resume(ctx, ended[0], d.Options.Resume, ref)
 	if err != nil {
 		return fmt.Errorf("ports are ready, and going on in another run failed; the workflow of the plan needs `workflow_dispatch` with the input build, and this job `actions: write`: %w", err)
 	}

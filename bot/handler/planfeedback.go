@@ -140,7 +140,7 @@ func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.B
 		if err := h.Builds.Sending(h.Deps, s.Workflow, before); err != nil {
 			return err
 		}
-		if there, err := h.GitHub.DispatchedSince(ctx, h.Repo, "workflow_dispatch", before, key); err != nil || there {
+		if there, err := h.GitHub.Dispatches.HasRunSince(ctx, h.Repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}
 	} else if _, err := changePlan(ctx, h.Deps, planName, func(r plan.BuildState) []routing.Event { return []routing.Event{r.Send(key, h.Now())} }); err != nil {
@@ -150,7 +150,7 @@ func (h planFeedback) nextBuild(ctx context.Context, planName string, reg plan.B
 	for k, v := range s.Inputs {
 		in[k] = v
 	}
-	err := h.GitHub.DispatchWorkflow(ctx, h.Repo, s.Workflow, strings.TrimPrefix(s.Ref, "refs/heads/"), in)
+	err := h.GitHub.Dispatches.StartWorkflow(ctx, h.Repo, s.Workflow, strings.TrimPrefix(s.Ref, "refs/heads/"), in)
 	if kind := advice.Of(err).Kind; err == nil || kind == advice.Later || reg.Issue == 0 {
 		return err
 	}

@@ -45,7 +45,7 @@ func (h planPush) pushed(ctx context.Context, e *Event) error {
 	if wrong != nil {
 		return h.planWrong(ctx, s, planview.Invalid(s.Name, wrong.Problems, h.words()), wrong.Problems)
 	}
-	reg, err := s.State(ctx)
+	reg, err := s.Store().State(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (h planPush) pushed(ctx context.Context, e *Event) error {
 		return h.startWorkflow(ctx, s, id+"/"+digest)
 	}
 	s.URL = address(h.Deps, "commit", s.commit)
-	if err := s.BeginServed(ctx, id, func(r plan.BuildState) bool { return r.Build.Plan == digest }); err != nil {
+	if err := s.Served().Begin(ctx, id, func(r plan.BuildState) bool { return r.Build.Plan == digest }); err != nil {
 		return err
 	}
 	return h.drive(ctx, s, nil, false)
@@ -88,7 +88,7 @@ func (h planPush) changed(ctx context.Context, e *Event, s *served) (bool, error
 
 // startWorkflow starts the workflow that runs the plan, as a runner is needed for it.
 func (h planPush) startWorkflow(ctx context.Context, s *served, key string) error {
-	file, err := s.Begins(ctx, key, h.Config.Ports.Workflow, s.branch)
+	file, err := s.Starter().Build(ctx, key, h.Config.Ports.Workflow, s.branch)
 	kind := advice.Of(err).Kind
 	switch {
 	case err == nil && file == "":
@@ -101,13 +101,13 @@ func (h planPush) startWorkflow(ctx context.Context, s *served, key string) erro
 
 // planWrong writes a check on the commit that says why the plan was not started.
 func (h planPush) planWrong(ctx context.Context, s *served, text markdown.Text, all []plan.Problem) error {
-	c := github.Check{Name: planview.Title(s.Name, h.words()), ExternalID: s.Key(), Status: "completed", Conclusion: "failure",
+	c := github.Check{Name: planview.Title(s.Name, h.words()), ExternalID: s.Store().Key(), Status: "completed", Conclusion: "failure",
 		Title: planview.NotStartedTitle(h.words()), Summary: text}
 	for _, p := range all {
 		line := max(1, p.Line)
 		c.Annotations = append(c.Annotations, github.Annotation{Path: p.File, StartLine: line, EndLine: line, Level: "failure", Message: markdown.Printable(p.Message)})
 	}
-	_, err := h.GitHub.UpsertCheck(ctx, h.Repo, s.commit, c, false)
+	_, err := h.GitHub.Checks.Upsert(ctx, h.Repo, s.commit, c, false)
 	return err
 }
 

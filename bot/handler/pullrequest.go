@@ -61,9 +61,9 @@ func relabel(ctx context.Context, d Deps, number int, on bool) error {
 	paused := []github.LabelSpec{{Name: effect.PausedLabel, Color: "d4c5f9", Description: "Waits for a human; see the escalation"}}
 	var err error
 	if on {
-		_, err = d.GitHub.SyncLabels(ctx, d.Repo, number, nil, paused, nil)
+		_, err = d.GitHub.Labels.Sync(ctx, d.Repo, number, nil, paused, nil)
 	} else {
-		_, err = d.GitHub.SyncLabels(ctx, d.Repo, number, nil, nil, paused)
+		_, err = d.GitHub.Labels.Sync(ctx, d.Repo, number, nil, nil, paused)
 	}
 	return err
 }

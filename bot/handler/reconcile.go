@@ -102,7 +102,7 @@ func (h escalationReconciler) reconcile(ctx context.Context) error {
 }
 
 func (h escalationReconciler) lookAfter(ctx context.Context, rec escalation.Record) error {
-	i, err := h.GitHub.Issue(ctx, h.Repo, rec.Number)
+	i, err := h.GitHub.Issues.Get(ctx, h.Repo, rec.Number)
 	switch {
 	case errors.Is(err, github.ErrMoved):
 		return h.state.lost(ctx, rec, "deleted")

@@ -45,7 +45,7 @@ func (h configReplay) Handle(ctx context.Context, e *Event) (bool, error) {
 }
 
 func (h configReplay) pullRequest(ctx context.Context, e *Event, number int) error {
-	pr, err := h.GitHub.PullRequest(ctx, h.Repo, number)
+	pr, err := h.GitHub.PullRequests.Get(ctx, h.Repo, number)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (h configReplay) pullRequest(ctx context.Context, e *Event, number int) err
 		if err != nil {
 			return err
 		}
-		now, err := h.GitHub.PullRequest(ctx, h.Repo, number)
+		now, err := h.GitHub.PullRequests.Get(ctx, h.Repo, number)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (h configReplay) commit(ctx context.Context, e *Event, pr github.PullReques
 	}
 	if !changed {
 		shown.Reverted = true
-		_, err := h.GitHub.ReviseComment(ctx, h.Repo, pr.Number, mark, render.ReplayComment(shown, o))
+		_, err := h.GitHub.Comments.Revise(ctx, h.Repo, pr.Number, mark, render.ReplayComment(shown, o))
 		return Replayed{Err: err}, nil
 	}
 	if len(shown.Problems) == 0 {
@@ -112,7 +112,7 @@ func (h configReplay) configured(ctx context.Context, pr github.PullRequest, nam
 	if err == nil && bytes.Equal(base, data) {
 		return data, false, nil // as in most pull requests: nothing else is read
 	}
-	from, err := h.GitHub.MergeBase(ctx, h.Repo, pr.BaseRef, pr.HeadSHA)
+	from, err := h.GitHub.Commits.MergeBase(ctx, h.Repo, pr.BaseRef, pr.HeadSHA)
 	if errors.Is(err, github.ErrNotFound) {
 		from, err = pr.BaseRef, nil // no common history that GitHub knows
 	}
@@ -142,7 +142,7 @@ func (h configReplay) atHead(ctx context.Context, pr github.PullRequest, name st
 
 // small reads a file of a configuration's size, nil if there is none.
 func (h configReplay) small(ctx context.Context, r github.Repo, name, ref string) ([]byte, error) {
-	data, err := h.GitHub.FileUpTo(ctx, r, name, ref, mostConfig)
+	data, err := h.GitHub.Contents.GetUpTo(ctx, r, name, ref, mostConfig)
 	if errors.Is(err, github.ErrNotFound) {
 		return nil, nil
 	}
@@ -198,13 +198,13 @@ func readable(name string, data []byte) (config.File, []string) {
 
 // post writes the comment, or brings it up to date.
 func (h configReplay) post(ctx context.Context, number int, marker string, body markdown.Text) error {
-	found, err := h.GitHub.ReviseComment(ctx, h.Repo, number, marker, body)
+	found, err := h.GitHub.Comments.Revise(ctx, h.Repo, number, marker, body)
 	if err != nil || found {
 		return err
 	}
-	_, posted, err := h.GitHub.PostOnce(ctx, h.Repo, number, marker, body, false)
+	_, posted, err := h.GitHub.Comments.PostOnce(ctx, h.Repo, number, marker, body, false)
 	if err == nil && !posted { // another run was first, and may have seen an older commit
-		_, err = h.GitHub.ReviseComment(ctx, h.Repo, number, marker, body)
+		_, err = h.GitHub.Comments.Revise(ctx, h.Repo, number, marker, body)
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func (h rerequested) again(ctx context.Context, t target, sha string) error {
 		review = review || v.Review != nil
 	}
 	if id, attempt, err := runOf(cp.Last); err == nil && !review && cp.Last.SHA == sha {
-		live, err := h.GitHub.Run(ctx, h.Repo, id, 0)
+		live, err := h.GitHub.Runs.Get(ctx, h.Repo, id, 0)
 		switch {
 		case errors.Is(err, github.ErrNotFound): // GitHub keeps runs for a while only
 		case err != nil:
@@ -111,7 +111,7 @@ func (h rerequested) again(ctx context.Context, t target, sha string) error {
 		case live.Attempt > attempt:
 			run := workflowRun(h)
 			run.Options.Checkpoint, run.Options.Workflows = t.checkpoint, nil
-			if err := run.analyze(ctx, WorkflowRun{ID: id, Attempt: live.Attempt, Name: live.Name, Conclusion: live.Conclusion}); err != nil {
+			if err := run.analyze(ctx, eventOf(live)); err != nil {
 				return err
 			}
 		}
@@ -130,4 +130,13 @@ func (h rerequested) again(ctx context.Context, t target, sha string) error {
 func runOf(r routing.Run) (id int64, attempt int, err error) {
 	_, err = fmt.Sscan(r.ID, &id)
 	return id, max(r.Attempt, 1), err
+}
+
+// eventOf returns what an event says of a run.
+func eventOf(r github.WorkflowRun) WorkflowRun {
+	e := WorkflowRun{ID: r.ID, Attempt: r.Attempt, Name: r.Name, Path: r.WorkflowPath, HeadBranch: r.HeadRef, Conclusion: r.Conclusion}
+	e.HeadRepo = &struct {
+		FullName string `json:"full_name"`
+	}{r.HeadRepo}
+	return e
 }

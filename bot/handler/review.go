@@ -34,7 +34,7 @@ func (h review) read(ctx context.Context, r Review, number int) (*CheckpointRun,
 		h.notice("a review that only comments decides nothing")
 		return nil, nil
 	}
-	live, err := h.GitHub.PullRequest(ctx, h.Repo, number)
+	live, err := h.GitHub.PullRequests.Get(ctx, h.Repo, number)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (h review) counts(ctx context.Context, r Review) (bool, error) {
 			return true, nil
 		}
 	}
-	may, err := h.GitHub.Permission(ctx, h.Repo, r.User.Login)
+	may, err := h.GitHub.Collaborators.Permission(ctx, h.Repo, r.User.Login)
 	if err != nil {
 		return false, err
 	}

@@ -41,6 +41,11 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	}
 	v := out.Verdict
 	v.Checkpoint, v.Run, v.Head = t.Checkpoint, t.Run, t.Head
+	if v.Result == routing.Pass && t.Subject.Number > 0 && t.Review == nil {
+		if v.Workflows, err = workflowFiles(ctx, d, t.Subject.Number); err != nil {
+			return err
+		}
+	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	key := t.Subject.Key(d.Repo)
 	line := newLine(d, d.Effects(t.Subject, t.Run.URL))

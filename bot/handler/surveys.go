@@ -22,7 +22,7 @@ import (
 // Surveys asks people about the results of optimization cycles, and records what they answer.
 func Surveys(d Deps) *surveys.Service {
 	return &surveys.Service{
-		Ledger: d.Ledger, Issues: d.GitHub, Starts: d.GitHub, Repo: d.Repo.String(), Config: d.Config, Render: d.words(),
+		Ledger: d.Ledger, Issues: d.GitHub.Issues, Comments: d.GitHub.Comments, Repositories: d.GitHub.Repositories, Starts: d.GitHub.Dispatches, Repo: d.Repo.String(), Config: d.Config, Render: d.words(),
 		DefaultBranch: d.DefaultBranch, Owner: d.owner(), TTL: d.LeaseTTL, Now: d.Now,
 	}
 }
@@ -218,7 +218,7 @@ func (h surveyCycle) Handle(ctx context.Context, event *Event) (bool, error) {
 	run := survey.Completed{ID: strconv.FormatInt(e.ID, 10), Workflow: e.Name}
 	run.At, _ = time.Parse(time.RFC3339, e.UpdatedAt) // zero if unknown
 	if e.Event == "workflow_dispatch" || e.Event == "repository_dispatch" {
-		login, err := h.GitHub.Login(ctx)
+		login, err := h.GitHub.Users.Login(ctx)
 		if err != nil {
 			return false, err
 		}

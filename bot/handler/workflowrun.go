@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -49,20 +48,21 @@ func (h workflowRun) analyze(ctx context.Context, e WorkflowRun) error {
 // read returns what a run left behind; dir takes files of its artifacts. It is nil for a run that
 // is not analyzed.
 func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*CheckpointRun, error) {
-	if len(h.Options.Workflows) > 0 && !slices.Contains(h.Options.Workflows, e.Name) {
-		h.notice("workflow %q is not among the workflows that are analyzed", e.Name)
+	w, err := h.workflowOf(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if !w.chosen(h.Options.Workflows) {
+		h.notice("workflow %q is not among the workflows that are analyzed", w.name)
 		return nil, nil
 	}
-	live, err := h.GitHub.Run(ctx, h.Repo, e.ID, max(e.Attempt, 1))
+	live, err := h.GitHub.Runs.Get(ctx, h.Repo, e.ID, max(e.Attempt, 1))
 	if err != nil {
 		return nil, err
 	}
 	t := &CheckpointRun{Checkpoint: h.Options.Checkpoint}
-	if t.Checkpoint == "" {
-		t.Checkpoint = live.Name
-	}
-	if t.Checkpoint == "" {
-		t.Checkpoint = e.Name
+	if t.Checkpoint == "" || !w.known {
+		t.Checkpoint = w.name // a workflow that the default branch does not have stands for no other
 	}
 	t.Run = routing.Run{
 		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, URL: live.URL,
@@ -77,7 +77,7 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 	if err := h.sources(ctx, live, t, dir); err != nil {
 		return nil, err
 	}
-	t.Input.ReadFile = readAtMost(5, func(p string) ([]byte, error) { return h.GitHub.File(ctx, h.headRepo(live), p, live.HeadSHA) })
+	t.Input.ReadFile = readAtMost(5, func(p string) ([]byte, error) { return h.GitHub.Contents.Get(ctx, h.headRepo(live), p, live.HeadSHA) })
 	if t.Input.Conclusion != "success" {
 		t.Input.Tree = h.tree(ctx, live)
 	}
@@ -120,7 +120,7 @@ func (h workflowRun) subject(ctx context.Context, r github.WorkflowRun, t *Check
 // forks and upstreams, with their numbers there, and for the run of a fork it lists none.
 func (h workflowRun) pullRequest(ctx context.Context, r github.WorkflowRun) (github.PullRequest, bool, error) {
 	for _, n := range r.PullRequests {
-		pr, err := h.GitHub.PullRequest(ctx, h.Repo, n)
+		pr, err := h.GitHub.PullRequests.Get(ctx, h.Repo, n)
 		switch {
 		case errors.Is(err, github.ErrNotFound):
 			continue
@@ -130,7 +130,7 @@ func (h workflowRun) pullRequest(ctx context.Context, r github.WorkflowRun) (git
 			return pr, true, nil
 		}
 	}
-	return h.GitHub.PullRequestOf(ctx, h.Repo, r.HeadSHA, r.HeadRepo, r.HeadRef)
+	return h.GitHub.PullRequests.FindByHead(ctx, h.Repo, r.HeadSHA, r.HeadRepo, r.HeadRef)
 }
 
 // sources adds the reports in the run's artifacts, and the logs of its jobs where no artifact
@@ -144,7 +144,7 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 	if len(t.Input.Sources) > 0 && t.Input.Conclusion == "success" {
 		return nil
 	}
-	jobs, err := h.GitHub.Jobs(ctx, h.Repo, r.ID, max(r.Attempt, 1))
+	jobs, err := h.GitHub.Jobs.List(ctx, h.Repo, r.ID, max(r.Attempt, 1))
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 			break
 		}
 		t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
-			return h.GitHub.JobLog(ctx, h.Repo, j.ID)
+			return h.GitHub.Jobs.Log(ctx, h.Repo, j.ID)
 		}})
 	}
 	return nil
@@ -163,7 +163,7 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 // artifacts copies the matching files of all artifacts to dir. A path is matched as it is in
 // the artifact, and below the artifact's name.
 func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *CheckpointRun, dir string) error {
-	arts, err := h.GitHub.Artifacts(ctx, h.Repo, r.ID)
+	arts, err := h.GitHub.Artifacts.List(ctx, h.Repo, r.ID)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *Che
 		match := func(name string) bool {
 			return matches(h.Options.Reports, name) || matches(h.Options.Reports, a.Name+"/"+name)
 		}
-		err := h.GitHub.ArtifactFiles(ctx, h.Repo, a, match, func(name string, rd io.Reader) error {
+		err := h.GitHub.Artifacts.EachFile(ctx, h.Repo, a, match, func(name string, rd io.Reader) error {
 			n++
 			file := filepath.Join(dir, strconv.Itoa(n))
 			if err := spool(file, rd); err != nil {
@@ -235,7 +235,7 @@ func readAtMost(n int, read func(string) ([]byte, error)) func(string) ([]byte, 
 // tree lists the files of the run's commit. A truncated listing is not used: a match in half a
 // tree may be the wrong file.
 func (h workflowRun) tree(ctx context.Context, r github.WorkflowRun) *diagnosis.Tree {
-	paths, truncated, err := h.GitHub.Tree(ctx, h.headRepo(r), r.HeadSHA)
+	paths, truncated, err := h.GitHub.Contents.Tree(ctx, h.headRepo(r), r.HeadSHA)
 	if err != nil || truncated {
 		return nil
 	}

@@ -12,9 +12,6 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// pollEvery is how often a process looks whether another one's lease has ended.
-const pollEvery = 2 * time.Second
-
 // errWaits says that an effect is not to be carried out yet.
 var errWaits = errors.New("not yet")
 
@@ -36,14 +33,14 @@ func (l *Pipeline) Apply(ctx context.Context, rec Recorded) (routing.Case, error
 	for len(c.Pending) > 0 {
 		var err error
 		if l.lease().Taken(c.Lease) {
-			if c, err = l.await(ctx, c); err != nil {
+			if c, err = l.caseLease(c.Key).await(ctx, c); err != nil {
 				return c, err
 			}
 			fresh = nil
 			continue
 		}
 		if !l.lease().Mine(c.Lease) {
-			if c, err = l.takeOver(ctx, c.Key); err != nil {
+			if c, err = l.caseLease(c.Key).takeOver(ctx); err != nil {
 				return c, err
 			}
 			fresh = nil
@@ -58,51 +55,12 @@ func (l *Pipeline) Apply(ctx context.Context, rec Recorded) (routing.Case, error
 			return c, err
 		}
 		if len(c.Pending) > 0 && !slices.ContainsFunc(c.Pending, func(e routing.Effect) bool { return !waits[e.Key] }) {
-			return l.giveBack(ctx, c)
+			return l.caseLease(c.Key).release(ctx)
 		}
 		done += n
 		fresh = nil
 	}
 	return c, nil
-}
-
-// giveBack ends this process's lease: what is pending waits for its time, and
-// whoever comes then need not wait for the lease as well.
-func (l *Pipeline) giveBack(ctx context.Context, c routing.Case) (routing.Case, error) {
-	return ledger.Case(l.Ledger, c.Key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-		if c.Lease == nil || c.Lease.Owner != l.Owner {
-			return nil, nil
-		}
-		return []routing.Event{l.leased(c.Key, l.lease().Release())}, nil
-	})
-}
-
-// await waits until the lease of another process ends or its work is done.
-func (l *Pipeline) await(ctx context.Context, c routing.Case) (routing.Case, error) {
-	poll := func(c routing.Case) error {
-		return l.sleep(ctx, min(max(l.lease().Left(c.Lease), 50*time.Millisecond), pollEvery))
-	}
-	for now, err := range ledger.Case(l.Ledger, c.Key).Subscribe(ctx, poll) {
-		if c = now; err != nil || len(c.Pending) == 0 || !l.lease().Taken(c.Lease) {
-			return c, err
-		}
-	}
-	return c, ctx.Err()
-}
-
-// leased is the event that records a lease.
-func (l *Pipeline) leased(key string, lease *routing.Lease) routing.Event {
-	return routing.LeaseEvent(key, lease, l.now())
-}
-
-// takeOver leases the pending effects, unless someone else did in between.
-func (l *Pipeline) takeOver(ctx context.Context, key string) (routing.Case, error) {
-	return ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-		if len(c.Pending) == 0 || l.lease().Taken(c.Lease) {
-			return nil, nil
-		}
-		return []routing.Event{l.leased(key, l.lease().Take())}, nil
-	})
 }
 
 // round carries out the effects pending now and records them in one append. It
@@ -146,25 +104,8 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 
 // held is once, while this process's lease is renewed.
 func (l *Pipeline) held(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
-	defer l.hold(ctx, c.Key)()
+	defer l.caseLease(c.Key).hold(ctx)()
 	return l.once(ctx, c, e, fresh)
-}
-
-// hold renews this process's lease while an effect takes long, as with a GitHub that
-// answers slowly: nobody else shall begin what is still under way. An effect that never
-// ends is left to others in the end.
-func (l *Pipeline) hold(ctx context.Context, key string) (release func()) {
-	return l.lease().Keep(ctx, func(ctx context.Context) {
-		_, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-			if c.Lease == nil || c.Lease.Owner != l.Owner || len(c.Pending) == 0 {
-				return nil, nil
-			}
-			return []routing.Event{l.leased(key, l.lease().Take())}, nil
-		})
-		if err != nil && ctx.Err() == nil {
-			l.log().Warn("lease not renewed", "case", key, "err", err)
-		}
-	})
 }
 
 // superseded reports whether an effect that waited starts work that is over:

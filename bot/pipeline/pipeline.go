@@ -146,6 +146,11 @@ func (l *Pipeline) lease() ledger.Lease {
 	return ledger.Lease{Owner: l.Owner, TTL: l.LeaseTTL, Now: l.Now}
 }
 
+// caseLease returns this process's lease on the effects of a case.
+func (l *Pipeline) caseLease(key string) caseLease {
+	return caseLease{key: key, lease: l.lease(), stream: ledger.Case(l.Ledger, key), now: l.now, sleep: l.sleep, log: l.log()}
+}
+
 func (l *Pipeline) now() time.Time {
 	if l.Now != nil {
 		return l.Now().UTC()

@@ -10,21 +10,21 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
-// Checks is what a Runner does to checks.
+// Checks is what a TrackingIssue does to checks.
 type Checks interface {
-	UpsertCheck(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
+	Upsert(ctx context.Context, r github.Repo, sha string, c github.Check, fresh bool) (ref string, err error)
 }
 
 // check shows on the commit of a build how far it is, with the same text as the
 // plan's issue. A build whose commit is not known has none, and neither has one whose
 // token may not write checks: the issue says the same.
-func (d *Runner) check(ctx context.Context, reg plan.BuildState, b plan.Board) error {
-	if d.Checks == nil || reg.Build.SHA == "" {
+func (t TrackingIssue) check(ctx context.Context, reg plan.BuildState, b plan.Board) error {
+	if t.checks == nil || reg.Build.SHA == "" {
 		return nil
 	}
 	c := github.Check{
-		Name: "switchback / plan " + d.Name, ExternalID: d.Key() + "/" + reg.Build.ID + "/check", Status: "in_progress",
-		Title: planview.Progress(b, d.Render), Summary: planview.Body(d.Name, b, d.Render), DetailsURL: reg.Build.URL,
+		Name: "switchback / plan " + t.store.plan, ExternalID: t.store.Key() + "/" + reg.Build.ID + "/check", Status: "in_progress",
+		Title: planview.Progress(b, t.render), Summary: planview.Body(t.store.plan, b, t.render), DetailsURL: reg.Build.URL,
 	}
 	if done, passed := b.Done(); done {
 		c.Status = "completed"
@@ -37,7 +37,7 @@ func (d *Runner) check(ctx context.Context, reg plan.BuildState, b plan.Board) e
 			c.Conclusion = "failure"
 		}
 	}
-	_, err := d.Checks.UpsertCheck(ctx, d.Repo, reg.Build.SHA, c, false)
+	_, err := t.checks.Upsert(ctx, t.repo, reg.Build.SHA, c, false)
 	if kind := advice.Of(err).Kind; errors.Is(err, github.ErrReadOnly) || kind == advice.Gone { // the commit may be gone as well
 		return nil
 	}

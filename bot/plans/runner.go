@@ -1,6 +1,6 @@
-// Package plans walks through a plan of ports in rounds: it hands out the ports
-// that are ready, takes in what came of them, and shows how the plan stands in an
-// issue. What it knows stands in a ledger, so that any run can go on.
+// Package plans runs a plan of ports in rounds: it assigns the ports that are ready, records their
+// results, and shows the status of the plan in an issue. All state is in a ledger, so that any run
+// can continue.
 package plans
 
 import (
@@ -19,26 +19,31 @@ import (
 
 // Issues is what a Runner does to issues.
 type Issues interface {
-	Issue(ctx context.Context, r github.Repo, number int) (github.Issue, error)
-	UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	SyncLabels(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (bool, error)
-	CloseIssueAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
-	ReopenIssue(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (bool, error)
+	Get(ctx context.Context, r github.Repo, number int) (github.Issue, error)
+	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
+	CloseAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
+	Reopen(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (bool, error)
+}
+
+// Labels is what a Runner does to the labels of its issue.
+type Labels interface {
+	Sync(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (bool, error)
 }
 
 // Starts is how a Runner goes on in another run.
 type Starts interface {
-	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
-	DispatchedSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
+	StartWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
+	HasRunSince(ctx context.Context, r github.Repo, event string, since time.Time, needle string) (bool, error)
 }
 
-// Runner is where a build of a plan is run from.
+// Runner runs the builds of a plan in rounds.
 type Runner struct {
 	Ledger    ledger.Ledger
 	Issues    Issues // nil: the plan is not shown
+	Labels    Labels // nil only if Issues is
 	Starts    Starts
 	Checks    Checks    // nil: it is not shown on commits
-	Escalator Escalator // nil: nobody is called
+	Escalator Escalator // nil: nothing is escalated
 	Repo      github.Repo
 	Name      string // of the plan, in the ledger
 	Plan      plan.Plan
@@ -51,12 +56,12 @@ type Runner struct {
 	SHA       string      // commit that the plan was read from, "" if unknown
 	Start     *plan.Start // how another build is begun, nil if it cannot be
 	ID        string      // of a build that it begins, if no run names it
-	Most      int         // jobs of a round, port.ShardSize if 0
+	Shard     int         // jobs of a round, plan.ShardSize if 0
 	Now       func() time.Time
 
-	// Claim is how long what a process has begun on GitHub is left to it by others; 0:
-	// no others are there.
-	Claim time.Duration
+	// LeaseTTL is how long others leave to a process what it has begun on GitHub; 0: there are no
+	// others.
+	LeaseTTL time.Duration
 }
 
 // Round is what is to be run next.
@@ -70,43 +75,66 @@ type Round struct {
 	Board    plan.Board
 }
 
-// Key is the ledger key of the plan's register.
-func (d *Runner) Key() string { return routing.PlanKey(d.Repo.String(), d.Name) }
+// Store returns the stream of the plan.
+func (d *Runner) Store() Store { return Store{ledger: d.Ledger, repo: d.Repo.String(), plan: d.Name} }
 
-// State reads the register.
-func (d *Runner) State(ctx context.Context) (plan.BuildState, error) {
-	return d.change(ctx, func(plan.BuildState) ([]routing.Event, error) { return nil, nil })
+// Results returns what records the results of ports.
+func (d *Runner) Results() Results {
+	return Results{store: d.Store(), requests: d.requests(), plan: d.Plan, now: d.Now}
 }
 
-func (d *Runner) change(ctx context.Context, step func(plan.BuildState) ([]routing.Event, error)) (plan.BuildState, error) {
-	r, err := ledger.Of(d.Ledger, d.Key(), plan.Projection).Update(ctx, step)
-	if err != nil {
-		return plan.BuildState{}, fmt.Errorf("the register of plan %s: %w", d.Name, err)
+// Served returns the build as a server drives it.
+func (d *Runner) Served() ServedBuild {
+	return ServedBuild{
+		store: d.Store(), results: d.Results(), requests: d.requests(), schedule: scheduleOf(d), next: plan.Build{URL: d.URL, SHA: d.SHA}, now: d.Now,
 	}
-	return r, nil
 }
 
-// Begin goes on with a build, or, with "" or if another has begun since, begins
-// one, and hands out what is ready. What an earlier run handed out and never
-// took in is taken in first.
+// Starter returns what starts the workflow of the plan.
+func (d *Runner) Starter() Starter {
+	return Starter{store: d.Store(), requests: d.requests(), schedule: scheduleOf(d), dispatcher: dispatcherOf(d)}
+}
+
+// Issue returns the issue of the plan.
+func (d *Runner) Issue() TrackingIssue {
+	return TrackingIssue{
+		issues: d.Issues, labels: d.Labels, checks: d.Checks, escalator: d.Escalator, store: d.Store(), requests: d.requests(), schedule: scheduleOf(d),
+		dispatcher: dispatcherOf(d), repo: d.Repo, render: d.Render, run: d.Run, now: d.Now,
+	}
+}
+
+func (d *Runner) requests() feedbackRequests {
+	return feedbackRequests{ledger: d.Ledger, repo: d.Repo.String(), name: d.Name, plan: d.Plan, now: d.Now}
+}
+
+func scheduleOf(d *Runner) schedule {
+	return schedule{plan: d.Plan, settings: d.Settings, hashes: d.Hashes, shard: d.Shard}
+}
+
+func dispatcherOf(d *Runner) dispatcher {
+	return dispatcher{store: d.Store(), starts: d.Starts, repo: d.Repo, leaseTTL: d.LeaseTTL, now: d.Now}
+}
+
+// Begin continues a build, or, with "" or if another has begun since, begins one, and assigns the
+// ports that are ready. Results that an earlier run left unrecorded are recorded first.
 func (d *Runner) Begin(ctx context.Context, build string) (Round, error) {
-	reg, err := d.State(ctx)
+	reg, err := d.Store().State(ctx)
 	if err != nil {
 		return Round{}, err
 	}
-	heard, err := d.hear(ctx, reg, func(_ string, k plan.Known) bool { return k.Standing == plan.IsRunning })
+	found, err := d.Results().read(ctx, reg, func(_ string, k plan.Known) bool { return k.Standing == plan.IsRunning })
 	if err != nil {
 		return Round{}, err
 	}
-	if reg, err = d.end(ctx, heard); err != nil {
+	if reg, err = d.Results().record(ctx, found); err != nil {
 		return Round{}, err
 	}
-	if own := d.own(); build == "" || build != reg.Build.ID {
-		feedback, err := d.goesOn(ctx, reg, own)
+	if own := ownBuild(d); build == "" || build != reg.Build.ID {
+		feedback, err := d.requests().nameFor(ctx, reg, own)
 		if err != nil {
 			return Round{}, err
 		}
-		reg, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
+		reg, err = d.Store().change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 			if r.Build.ID == own { // this very step, again
 				return nil, nil
 			}
@@ -116,11 +144,11 @@ func (d *Runner) Begin(ctx context.Context, build string) (Round, error) {
 			return Round{}, err
 		}
 	}
-	return d.hand(ctx, reg, reg.Build.Rounds+1)
+	return d.assign(ctx, reg, reg.Build.Rounds+1)
 }
 
-// own is the name of a build that this run begins.
-func (d *Runner) own() string {
+// ownBuild is the name of a build that this run begins.
+func ownBuild(d *Runner) string {
 	if d.ID != "" {
 		return d.ID
 	}
@@ -130,30 +158,29 @@ func (d *Runner) own() string {
 	return "run-" + d.Run
 }
 
-// Collect takes in what came of the rounds of a build up to level, and hands
-// out the next one. It may be done again. A build that is not the newest is an
-// error.
+// Collect records the results of the rounds of a build up to level, and assigns the next one. It may
+// be done again. A build that is not the newest is an error.
 func (d *Runner) Collect(ctx context.Context, build string, level int) (Round, error) {
 	reg, err := d.collect(ctx, build, level)
 	if err != nil {
 		return Round{}, err
 	}
-	return d.hand(ctx, reg, level+1)
+	return d.assign(ctx, reg, level+1)
 }
 
-// CollectAll takes in what came of every port that ran in this run, as a
-// workflow does that has no rounds, and hands out nothing.
+// CollectAll records the result of every port that ran in this run, as a workflow does that has no
+// rounds, and assigns nothing.
 func (d *Runner) CollectAll(ctx context.Context) (Round, error) {
-	own := d.own()
-	reg, err := d.State(ctx)
+	own := ownBuild(d)
+	reg, err := d.Store().State(ctx)
 	if err != nil {
 		return Round{}, err
 	}
-	feedback, err := d.goesOn(ctx, reg, own)
+	feedback, err := d.requests().nameFor(ctx, reg, own)
 	if err != nil {
 		return Round{}, err
 	}
-	reg, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
+	reg, err = d.Store().change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if r.Build.ID == own {
 			return nil, nil
 		}
@@ -167,21 +194,21 @@ func (d *Runner) CollectAll(ctx context.Context) (Round, error) {
 	if reg, err = d.collect(ctx, own, reg.Build.Rounds); err != nil {
 		return Round{}, err
 	}
-	if reg.Requests, err = d.deliver(ctx, reg); err != nil {
+	if reg.Requests, err = d.requests().deliver(ctx, reg); err != nil {
 		return Round{}, err
 	}
-	return d.round(reg, reg.Build.Rounds+1), nil
+	return scheduleOf(d).round(reg, reg.Build.Rounds+1), nil
 }
 
 func (d *Runner) collect(ctx context.Context, build string, level int) (plan.BuildState, error) {
-	reg, err := d.State(ctx)
+	reg, err := d.Store().State(ctx)
 	if err != nil {
 		return reg, err
 	}
 	if reg.Build.ID != build {
 		return reg, fmt.Errorf("build %s of plan %s: %w (%s)", build, d.Name, plan.ErrNoBuild, reg.Build.ID)
 	}
-	heard, err := d.hear(ctx, reg, func(_ string, k plan.Known) bool {
+	found, err := d.Results().read(ctx, reg, func(_ string, k plan.Known) bool {
 		if k.Build != build || k.Round > level {
 			return false
 		}
@@ -190,67 +217,23 @@ func (d *Runner) collect(ctx context.Context, build string, level int) (plan.Bui
 	if err != nil {
 		return reg, err
 	}
-	return d.end(ctx, heard)
+	return d.Results().record(ctx, found)
 }
 
-// hear reads the journals of those ports that which chooses, and returns what
-// is known of them then.
-func (d *Runner) hear(ctx context.Context, reg plan.BuildState, which func(string, plan.Known) bool) (map[string]plan.Known, error) {
-	heard := map[string]plan.Known{}
-	for id, k := range reg.Ports {
-		if !which(id, k) {
-			continue
-		}
-		events, _, err := d.Ledger.Load(ctx, routing.PortKey(d.Repo.String(), d.Name, id))
-		if err != nil {
-			return nil, fmt.Errorf("the journal of port %s: %w", id, err)
-		}
-		j, err := plan.FoldJournal(events)
-		if err != nil {
-			return nil, fmt.Errorf("the journal of port %s: %w", id, err)
-		}
-		now := k.Heard(j)
-		if now != k {
-			heard[id] = now
-		}
-		if j.Loop != nil && now.Pair == j.Loop.ID {
-			if err := d.book(reg).Settle(ctx, *j.Loop, j.Output()); err != nil {
-				return nil, fmt.Errorf("the feedback that port %s ran for: %w", id, err)
-			}
-		}
-	}
-	return heard, nil
-}
-
-func (d *Runner) end(ctx context.Context, heard map[string]plan.Known) (plan.BuildState, error) {
-	return d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
-		add := map[string]plan.Known{}
-		for id, k := range heard {
-			if have := r.Ports[id]; have != k && have.Build == k.Build && have.Round == k.Round {
-				add[id] = k
-			}
-		}
-		if len(add) == 0 {
-			return nil, nil
-		}
-		return []routing.Event{r.End(d.Plan.As(add), d.Now())}, nil
-	})
-}
-
-// hand hands out a round, unless that is done already.
-func (d *Runner) hand(ctx context.Context, reg plan.BuildState, level int) (Round, error) {
+// assign assigns a round, unless that is done already.
+func (d *Runner) assign(ctx context.Context, reg plan.BuildState, level int) (Round, error) {
 	build := reg.Build.ID
 	var out Round
-	open, err := d.deliver(ctx, reg)
+	open, err := d.requests().deliver(ctx, reg)
 	if err != nil {
 		return Round{}, err
 	}
-	reg, err = d.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
+	reg, err = d.Store().change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		if r.Build.ID != build {
 			return nil, plan.ErrNoBuild
 		}
 		r.Requests = open
-		out = d.round(r, level)
+		out = scheduleOf(d).round(r, level)
 		fresh := slices.DeleteFunc(slices.Clone(out.Matrix.Matrix.Include), func(e plan.Entry) bool {
 			k := r.Ports[e.ID]
 			return k.Build == build && k.Standing == plan.IsRunning && k.Run == d.Run
@@ -265,55 +248,44 @@ func (d *Runner) hand(ctx context.Context, reg plan.BuildState, level int) (Roun
 		return Round{}, err
 	}
 	reg.Requests = open
-	out.Board = d.Plan.Board(d.Settings, reg, d.Hashes)
+	out.Board = scheduleOf(d).board(reg)
 	return out, nil
 }
 
-func (d *Runner) round(r plan.BuildState, level int) Round {
-	most := d.Most
-	if most <= 0 {
-		most = plan.ShardSize
-	}
-	m := d.Plan.Round(d.Settings, r, d.Hashes, level, most)
-	m.Empty = len(m.Matrix.Include) == 0
-	return Round{Matrix: m, Build: r.Build.ID, Feedback: r.Build.Feedback, Level: level, More: !m.Empty, Board: d.Plan.Board(d.Settings, r, d.Hashes)}
-}
-
-// GoOn takes in what came of a level, hands out nothing, and, if ports are left,
-// starts the workflow on ref anew, which goes on with the build. A run is started
+// Continue records the results of a level, assigns nothing, and, if ports are left,
+// starts the workflow on ref anew, which continues the build. A run is started
 // once: a dispatch whose answer was lost is looked for by its key, which the
 // workflow shows in its run-name.
-func (d *Runner) GoOn(ctx context.Context, build string, level int, workflow, ref string, inputs map[string]string) (Round, error) {
+func (d *Runner) Continue(ctx context.Context, build string, level int, workflow, ref string, inputs map[string]string) (Round, error) {
 	reg, err := d.collect(ctx, build, level)
 	if err != nil {
 		return Round{}, err
 	}
-	if reg.Requests, err = d.deliver(ctx, reg); err != nil {
+	if reg.Requests, err = d.requests().deliver(ctx, reg); err != nil {
 		return Round{}, err
 	}
-	out := d.round(reg, level+1)
+	out := scheduleOf(d).round(reg, level+1)
 	if out.Empty {
 		return out, nil
 	}
-	return out, d.start(ctx, reg, fmt.Sprintf("%s/%d", build, level+1), workflow, ref, inputs)
+	return out, dispatcherOf(d).start(ctx, reg, fmt.Sprintf("%s/%d", build, level+1), workflow, ref, inputs)
 }
 
-// start starts the workflow that goes on with a build, once by its key.
-func (d *Runner) start(ctx context.Context, reg plan.BuildState, key, workflow, ref string, inputs map[string]string) error {
-	before, asked := reg.Sent[key]
-	if asked {
-		if err := d.claimed(before, "start "+workflow); err != nil {
-			return err
-		}
-		if there, err := d.Starts.DispatchedSince(ctx, d.Repo, "workflow_dispatch", before, key); err != nil || there {
-			return err
-		}
-	} else if err := d.ask(ctx, key, "start "+workflow); err != nil {
-		return err
+// Board returns the status of the plan in its newest build.
+func (d *Runner) Board(ctx context.Context) (plan.Board, error) {
+	reg, err := d.Store().State(ctx)
+	if err != nil {
+		return plan.Board{}, err
 	}
-	all := map[string]string{"build": key}
-	for k, v := range inputs {
-		all[k] = v
+	r, err := d.status(ctx, reg)
+	return r.Board, err
+}
+
+// status returns the status of the plan, and assigns nothing.
+func (d *Runner) status(ctx context.Context, reg plan.BuildState) (r Round, err error) {
+	if reg.Requests, err = d.requests().open(ctx, reg); err != nil {
+		return Round{}, err
 	}
-	return d.Starts.DispatchWorkflow(ctx, d.Repo, workflow, ref, all)
+	r = Round{Build: reg.Build.ID, Feedback: reg.Build.Feedback, Board: scheduleOf(d).board(reg)}
+	return r, nil
 }

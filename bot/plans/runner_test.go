@@ -26,11 +26,11 @@ type world struct {
 	lost   error    // the answer of a dispatch
 }
 
-func (w *world) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
+func (w *world) Get(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
 	return w.issues[n-1], nil
 }
 
-func (w *world) UpsertIssue(_ context.Context, _ github.Repo, _ string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
+func (w *world) Upsert(_ context.Context, _ github.Repo, _ string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
 	if ref == "" {
 		w.issues = append(w.issues, github.Issue{Number: len(w.issues) + 1, Title: spec.Title, State: "open"})
 		ref = fmt.Sprint(len(w.issues))
@@ -45,7 +45,7 @@ func (w *world) UpsertIssue(_ context.Context, _ github.Repo, _ string, spec git
 	return *i, false, nil
 }
 
-func (w *world) SyncLabels(_ context.Context, _ github.Repo, _ int, _ []string, add, remove []github.LabelSpec) (bool, error) {
+func (w *world) Sync(_ context.Context, _ github.Repo, _ int, _ []string, add, remove []github.LabelSpec) (bool, error) {
 	for _, l := range remove {
 		w.labels = slices.DeleteFunc(w.labels, func(s string) bool { return s == l.Name })
 	}
@@ -57,22 +57,22 @@ func (w *world) SyncLabels(_ context.Context, _ github.Repo, _ int, _ []string, 
 	return true, nil
 }
 
-func (w *world) CloseIssueAs(_ context.Context, _ github.Repo, n int, _ string, _ markdown.Text, _ string) (bool, error) {
+func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _ string, _ markdown.Text, _ string) (bool, error) {
 	w.issues[n-1].State, w.issues[n-1].ClosedByBot = "closed", true
 	return true, nil
 }
 
-func (w *world) ReopenIssue(_ context.Context, _ github.Repo, n int, _ markdown.Text, _ string) (bool, error) {
+func (w *world) Reopen(_ context.Context, _ github.Repo, n int, _ markdown.Text, _ string) (bool, error) {
 	w.issues[n-1].State = "open"
 	return true, nil
 }
 
-func (w *world) DispatchWorkflow(_ context.Context, _ github.Repo, workflow, ref string, in map[string]string) error {
+func (w *world) StartWorkflow(_ context.Context, _ github.Repo, workflow, ref string, in map[string]string) error {
 	w.starts = append(w.starts, workflow+" "+ref+" "+in["build"]+" "+in["ports"])
 	return w.lost
 }
 
-func (w *world) DispatchedSince(_ context.Context, _ github.Repo, _ string, _ time.Time, needle string) (bool, error) {
+func (w *world) HasRunSince(_ context.Context, _ github.Repo, _ string, _ time.Time, needle string) (bool, error) {
 	return slices.Contains(w.shown, needle), nil
 }
 
@@ -102,7 +102,7 @@ func newSite(t *testing.T, text string) *site {
 var repo = github.Repo{Owner: "octo", Name: "work"}
 
 func (s *site) runner(run string, attempt int) *Runner {
-	return &Runner{Ledger: s.led, Issues: s.world, Starts: s.world, Repo: repo, Name: "ports", Plan: s.plan, Settings: plan.DefaultSettings(), Hashes: s.hash,
+	return &Runner{Ledger: s.led, Issues: s.world, Labels: s.world, Starts: s.world, Repo: repo, Name: "ports", Plan: s.plan, Settings: plan.DefaultSettings(), Hashes: s.hash,
 		Run: run, Attempt: attempt, Now: func() time.Time { return s.now }}
 }
 
@@ -214,7 +214,7 @@ func TestBuildGoesOn(t *testing.T) {
 	s.ran("1", "b", plan.Success, 1)
 	s.world.lost = errors.New("lost")
 	goOn := func() (Round, error) {
-		return d.GoOn(ctx, "run-1", 1, "ports.yml", "refs/heads/main", map[string]string{"ports": "plans/x"})
+		return d.Continue(ctx, "run-1", 1, "ports.yml", "refs/heads/main", map[string]string{"ports": "plans/x"})
 	}
 	if r, err := goOn(); !errors.Is(err, s.world.lost) || !r.More {
 		t.Error(r, err)
@@ -239,7 +239,7 @@ func TestBuildGoesOn(t *testing.T) {
 	}
 	s.ran("2", "c", plan.Raised, 4)
 	n := len(s.world.starts)
-	r, err = next.GoOn(ctx, "run-1", 2, "ports.yml", "main", nil)
+	r, err = next.Continue(ctx, "run-1", 2, "ports.yml", "main", nil)
 	s.is(r, err, "", "a=passed", "b=passed", "c=escalated", "d=blocked")
 	if len(s.world.starts) != n {
 		t.Errorf("nothing is left, and yet a run is started: %q", s.world.starts)
@@ -289,7 +289,7 @@ func TestShow(t *testing.T) {
 	d := s.runner("1", 1)
 	show := func(want int, labels ...string) {
 		t.Helper()
-		n, err := d.Show(ctx)
+		n, err := d.Issue().Show(ctx)
 		slices.Sort(s.world.labels)
 		if err != nil || n != want || !slices.Equal(s.world.labels, labels) {
 			t.Errorf("#%d %v %v, want #%d %v", n, err, s.world.labels, want, labels)

@@ -310,6 +310,9 @@ func (v commentView) notes(p content) md {
 	if len(cuts) > 0 {
 		lines = append(lines, v.lang.Say("note.cut", "what", markdown.Join(cuts, ", ")))
 	}
+	if files := v.turn.Verdict.Workflows; len(files) > 0 {
+		lines = append(lines, v.lang.Say("note.workflows", "files", markdown.Codes(files, 5)))
+	}
 	for i, n := range v.turn.Verdict.Notes {
 		if i == 5 {
 			lines = append(lines, v.lang.Say("list.more", "n", len(v.turn.Verdict.Notes)-i))

@@ -15,7 +15,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
-	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
@@ -105,7 +104,7 @@ func (f *contexts) add(ctx context.Context, d delivery) (queue.Repository, error
 	if err != nil {
 		return queue.Repository{}, err
 	}
-	now, err := h.RepositoryByID(ctx, d.event.Repository.ID)
+	now, err := h.Repositories.GetByID(ctx, d.event.Repository.ID)
 	if err != nil {
 		return queue.Repository{}, err
 	}
@@ -157,7 +156,7 @@ func (f *contexts) currentName(ctx context.Context, r queue.Repository, named in
 		if err != nil {
 			return github.Repo{}, err
 		}
-		now, err := h.RepositoryByID(ctx, r.ID)
+		now, err := h.Repositories.GetByID(ctx, r.ID)
 		if kind := advice.Of(err).Kind; kind == advice.Gone || errors.Is(err, github.ErrSuspended) {
 			if failed == nil || kind != advice.Gone {
 				failed = err // of the two, the one that may succeed later
@@ -180,7 +179,7 @@ func (f *contexts) unread(r queue.Repository) (*repoContext, error) {
 		return nil, err
 	}
 	o := &repoContext{contexts: f, repo: repo, gh: h}
-	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h.API(), repo.Owner, repo.Name, ""))
+	o.ledger = newRepoLedger(r.Name, r.Ledger, f.store.Ledger(), gitbranch.NewGit(h, repo, ""))
 	o.ledger.shown = f.shown
 	return o, nil
 }
@@ -219,8 +218,8 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 		return nil
 	}
 	p.read = now
-	data, err := o.gh.File(ctx, o.repo, config.Path, "")
-	if err = o.gh.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
+	data, err := o.gh.Contents.Get(ctx, o.repo, config.Path, "")
+	if err = o.gh.Repositories.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
 		return err
 	}
 	if p.config, err = config.Parse(config.Path, data); err != nil {
@@ -247,14 +246,15 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 // deps are what handlers are given for a delivery.
 func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.Deps, error) {
 	rules, err := analysis.Rules(o.config)
+	planFile, planName := handler.PlanOf(o.config)
 	return handler.Deps{
 		Repo: o.repo, GitHub: o.gh, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
 		DefaultBranch: d.event.Repository.DefaultBranch,
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
-		Reporter: reporter{log}, Goals: reporter{log}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,
+		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,
 		Options: handler.Options{
 			Reports: o.config.Reports, Workflows: o.config.Workflows, ConfigFile: config.Path, AppID: o.appID, Replayed: mostReplayed,
-			PlanFile: o.config.PlanPath(), PlanName: planfile.Name(o.config.PlanPath()),
+			PlanFile: planFile, PlanName: planName,
 		},
 	}, err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/sleep"
-	"github.com/switchback-ci/switchback/routing/survey"
 )
 
 // reporter writes what handlers report to the log: nobody watches a delivery.
@@ -30,9 +29,6 @@ func (reporter) Routed(r handler.Routed) error { return r.ReadOnly }
 
 // Replayed implements handler.Reporter.
 func (reporter) Replayed(r handler.Replayed) error { return r.Err }
-
-// WriteGoals implements handler.Goals: the next cycle reads the goal in its dispatch.
-func (reporter) WriteGoals(...survey.Prompt) error { return nil }
 
 // waiter implements handler.Waiter for a delivery: what would take longer than a moment is an error
 // that says when to handle the delivery again.

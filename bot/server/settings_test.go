@@ -18,6 +18,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -129,7 +130,7 @@ func TestAdvise(t *testing.T) {
 		{fmt.Errorf("x: %w", github.ErrReadOnly), advice.Blocked, 15 * time.Minute, "read-only"},
 		{&github.Error{Kind: advice.Fail}, advice.Fail, 0, "fail"},
 		{&config.Error{}, advice.Blocked, 10 * time.Minute, "configuration"},
-		{&plan.Error{}, advice.Blocked, whileWrong, "configuration"},
+		{plans.Invalid(&plan.Error{}), advice.Blocked, 10 * time.Minute, "configuration"},
 		{fmt.Errorf("x: %w", github.ErrSuspended), advice.Blocked, 15 * time.Minute, "suspended"},
 		{fmt.Errorf("x: %w", github.ErrArchived), advice.Blocked, time.Hour, "archived"},
 		{fmt.Errorf("x: %w", ledger.ErrConflict), advice.Blocked, time.Second, "conflict"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
@@ -35,42 +36,51 @@ const ReentryPart = "!feedback/reentry/"
 
 // Reenter starts the next cycle if a completed run is to, and reports whether.
 func (d *Service) Reenter(ctx context.Context, run survey.Completed) (bool, error) {
-	reg, fresh, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
-		return r.Reenter(run, d.Config.Feedback.After, d.lease()), nil
+	st := d.store()
+	reg, fresh, err := st.change(ctx, func(r survey.State) ([]survey.Entry, error) {
+		return r.Reenter(run, d.Config.Feedback.After, st.lease.Take()), nil
 	})
 	if err != nil {
 		return false, err
 	}
 	for _, s := range reg.Reentries {
 		if s.Run == run.ID && !s.Done {
-			return true, d.start(ctx, reg, s, fresh)
+			return true, d.starter().start(ctx, reg, s, fresh)
 		}
 	}
 	return false, nil
 }
 
+// starter starts the next cycle by a dispatch.
+type starter struct {
+	store         store
+	starts        Starts // nil: nothing is started
+	repo, key     string
+	config        config.FeedbackSettings
+	defaultBranch string
+}
+
 // start dispatches a re-entry and notes it. GitHub keeps no key of a dispatch:
 // one whose answer was lost is looked for among the runs by its key.
-func (d *Service) start(ctx context.Context, reg survey.State, s survey.Started, fresh bool) error {
-	cfg := d.Config.Feedback
-	if d.Starts == nil || !cfg.Reenters() {
+func (d starter) start(ctx context.Context, reg survey.State, s survey.Started, fresh bool) error {
+	if d.starts == nil || !d.config.Reenters() {
 		return nil
 	}
-	repo, err := github.ParseRepo(d.Repo)
+	repo, err := github.ParseRepo(d.repo)
 	if err != nil {
 		return err
 	}
-	key, event := d.Key()+"/reentry/"+s.Run, "repository_dispatch"
-	if cfg.Workflow != "" {
+	key, event := d.key+"/reentry/"+s.Run, "repository_dispatch"
+	if d.config.Workflow != "" {
 		event = "workflow_dispatch"
 	}
 	done := false
 	if !fresh {
-		mine, err := d.takeReentry(ctx, s.Run)
+		mine, err := d.store.takeReentry(ctx, s.Run)
 		if err != nil || !mine {
 			return err
 		}
-		if done, err = d.Starts.DispatchedSince(ctx, repo, event, s.At, key); err != nil {
+		if done, err = d.starts.HasRunSince(ctx, repo, event, s.At, key); err != nil {
 			return err
 		}
 	}
@@ -79,42 +89,27 @@ func (d *Service) start(ctx context.Context, reg survey.State, s survey.Started,
 			return err
 		}
 	}
-	_, _, err = d.change(ctx, func(survey.State) ([]survey.Entry, error) { return survey.ReentryDone(s.Run, event), nil })
+	_, _, err = d.store.change(ctx, func(survey.State) ([]survey.Entry, error) { return survey.ReentryDone(s.Run, event), nil })
 	return err
 }
 
-func (d *Service) dispatch(ctx context.Context, repo github.Repo, key string, p Reentry) error {
+func (d starter) dispatch(ctx context.Context, repo github.Repo, key string, p Reentry) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	cfg := d.Config.Feedback
+	cfg := d.config
 	if cfg.Workflow == "" {
-		return d.Starts.RepositoryDispatch(ctx, repo, cfg.Dispatch, map[string]any{"key": key, "packet": json.RawMessage(data)})
+		return d.starts.SendEvent(ctx, repo, cfg.Dispatch, map[string]any{"key": key, "packet": json.RawMessage(data)})
 	}
 	ref := cfg.Ref
 	if ref == "" {
-		ref = d.DefaultBranch
+		ref = d.defaultBranch
 	}
 	if ref == "" {
 		ref = "main"
 	}
-	return d.Starts.DispatchWorkflow(ctx, repo, cfg.Workflow, ref, map[string]string{"key": key, "packet": string(data)})
-}
-
-func (d *Service) takeReentry(ctx context.Context, run string) (bool, error) {
-	mine := false
-	_, _, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
-		mine = false
-		for _, s := range r.Reentries {
-			mine = mine || s.Run == run && !s.Done && d.free(s.Lease)
-		}
-		if !mine {
-			return nil, nil
-		}
-		return survey.TakeOverReentry(run, d.lease()), nil
-	})
-	return mine, err
+	return d.starts.StartWorkflow(ctx, repo, cfg.Workflow, ref, map[string]string{"key": key, "packet": string(data)})
 }
 
 // packet returns the goals of a re-entry, as many as fit.

@@ -22,7 +22,7 @@ var nightly = survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, Report
 
 // service is a process at a time.
 func service(m *mortal, owner string, now time.Time) *Service {
-	return &Service{Ledger: m, Issues: m, Starts: m, Repo: "acme/app", Owner: owner, TTL: 3 * time.Minute, Now: func() time.Time { return now },
+	return &Service{Ledger: m, Issues: m, Comments: m, Repositories: m, Starts: m, Repo: "acme/app", Owner: owner, TTL: 3 * time.Minute, Now: func() time.Time { return now },
 		Config: config.File{Feedback: config.FeedbackSettings{Workflow: "optimize.yml"}}}
 }
 
@@ -280,7 +280,7 @@ func TestAnswerWhileTheRepositoryIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := service(m, "two", begin.Add(time.Hour))
-	d.Issues = away{m}
+	d.Comments, d.Repositories = away{m}, away{m}
 	if err := chapters[2].do(t, d); !errors.Is(err, github.ErrAbsent) {
 		t.Errorf("%v", err)
 	}

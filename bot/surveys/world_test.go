@@ -33,7 +33,7 @@ func keyOf(marker string) string {
 	return key
 }
 
-func (w *world) UpsertIssue(_ context.Context, _ github.Repo, marker string, spec github.IssueSpec, _ string) (github.Issue, bool, error) {
+func (w *world) Upsert(_ context.Context, _ github.Repo, marker string, spec github.IssueSpec, _ string) (github.Issue, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, k := range w.keys {
@@ -46,7 +46,7 @@ func (w *world) UpsertIssue(_ context.Context, _ github.Repo, marker string, spe
 	return i, true, nil
 }
 
-func (w *world) RewriteIssue(_ context.Context, _ github.Repo, n int, _ string, write func(string) markdown.Text) (github.Issue, bool, error) {
+func (w *world) Rewrite(_ context.Context, _ github.Repo, n int, _ string, write func(string) markdown.Text) (github.Issue, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.gone {
@@ -56,7 +56,7 @@ func (w *world) RewriteIssue(_ context.Context, _ github.Repo, n int, _ string, 
 	return w.issues[n-1], true, nil
 }
 
-func (w *world) CloseIssueAs(_ context.Context, _ github.Repo, n int, _ string, _ markdown.Text, _ string) (bool, error) {
+func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _ string, _ markdown.Text, _ string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.issues[n-1].State = "closed"
@@ -77,18 +77,18 @@ func (w *world) PostOnce(_ context.Context, _ github.Repo, _ int, marker string,
 	return "1", true, nil
 }
 
-func (w *world) DispatchWorkflow(_ context.Context, _ github.Repo, _, _ string, in map[string]string) error {
+func (w *world) StartWorkflow(_ context.Context, _ github.Repo, _, _ string, in map[string]string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.starts = append(w.starts, in["key"])
 	return nil
 }
 
-func (w *world) RepositoryDispatch(ctx context.Context, r github.Repo, _ string, payload any) error {
-	return w.DispatchWorkflow(ctx, r, "", "", map[string]string{"key": fmt.Sprint(payload.(map[string]any)["key"])})
+func (w *world) SendEvent(ctx context.Context, r github.Repo, _ string, payload any) error {
+	return w.StartWorkflow(ctx, r, "", "", map[string]string{"key": fmt.Sprint(payload.(map[string]any)["key"])})
 }
 
-func (w *world) DispatchedSince(_ context.Context, _ github.Repo, _ string, _ time.Time, needle string) (bool, error) {
+func (w *world) HasRunSince(_ context.Context, _ github.Repo, _ string, _ time.Time, needle string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.starts {
@@ -140,18 +140,18 @@ func (m *mortal) Append(ctx context.Context, key string, seen ledger.Version, ev
 	return v, err
 }
 
-func (m *mortal) UpsertIssue(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (i github.Issue, made bool, err error) {
-	err = m.step(func() (e error) { i, made, e = m.world.UpsertIssue(ctx, r, marker, spec, ref); return e })
+func (m *mortal) Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (i github.Issue, made bool, err error) {
+	err = m.step(func() (e error) { i, made, e = m.world.Upsert(ctx, r, marker, spec, ref); return e })
 	return i, made, err
 }
 
-func (m *mortal) RewriteIssue(ctx context.Context, r github.Repo, n int, marker string, write func(string) markdown.Text) (i github.Issue, done bool, err error) {
-	err = m.step(func() (e error) { i, done, e = m.world.RewriteIssue(ctx, r, n, marker, write); return e })
+func (m *mortal) Rewrite(ctx context.Context, r github.Repo, n int, marker string, write func(string) markdown.Text) (i github.Issue, done bool, err error) {
+	err = m.step(func() (e error) { i, done, e = m.world.Rewrite(ctx, r, n, marker, write); return e })
 	return i, done, err
 }
 
-func (m *mortal) CloseIssueAs(ctx context.Context, r github.Repo, n int, a string, b markdown.Text, c string) (done bool, err error) {
-	err = m.step(func() (e error) { done, e = m.world.CloseIssueAs(ctx, r, n, a, b, c); return e })
+func (m *mortal) CloseAs(ctx context.Context, r github.Repo, n int, a string, b markdown.Text, c string) (done bool, err error) {
+	err = m.step(func() (e error) { done, e = m.world.CloseAs(ctx, r, n, a, b, c); return e })
 	return done, err
 }
 
@@ -160,8 +160,8 @@ func (m *mortal) PostOnce(ctx context.Context, r github.Repo, n int, marker stri
 	return id, done, err
 }
 
-func (m *mortal) DispatchWorkflow(ctx context.Context, r github.Repo, a, b string, in map[string]string) error {
-	return m.step(func() error { return m.world.DispatchWorkflow(ctx, r, a, b, in) })
+func (m *mortal) StartWorkflow(ctx context.Context, r github.Repo, a, b string, in map[string]string) error {
+	return m.step(func() error { return m.world.StartWorkflow(ctx, r, a, b, in) })
 }
 
 // state is what a person sees in the end, and what is recorded.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -97,7 +98,7 @@ func loadPlan(cfg string, args []string) (plan.Plan, plan.Settings, string, erro
 	case err != nil:
 		return p, plan.Settings{}, "", failed(err)
 	}
-	return p, f.Plan(), name, nil
+	return p, plans.SettingsOf(f), name, nil
 }
 
 func loadState(s streams, name string) (plan.State, error) {

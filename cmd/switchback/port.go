@@ -99,7 +99,7 @@ func (p portPlace) open(ctx context.Context, r github.Repo, gh *github.Client, g
 		if gh == nil {
 			return nil, usage("there is no token for the ledger of %s/%s; set SWITCHBACK_GITHUB_TOKEN (with contents: write), or name a ledger with --ledger", r.Owner, r.Name)
 		}
-		return gitbranch.NewGit(gh.API(), r.Owner, r.Name, p.branch), nil
+		return gitbranch.NewGit(gh, r, p.branch), nil
 	case path == "":
 		path = filepath.Join(".switchback", "ledger")
 	}
@@ -423,7 +423,7 @@ func (d portDrive) driven(ctx context.Context, pair *worker.Pair, gh *github.Cli
 	if d.heardRun == 0 {
 		return nil
 	}
-	run, err := gh.Run(ctx, repo, d.heardRun, 0)
+	run, err := gh.Runs.Get(ctx, repo, d.heardRun, 0)
 	if err != nil {
 		return failed(err)
 	}

@@ -50,7 +50,7 @@ func TestRunningAPortPage(t *testing.T) {
 		t.Errorf("%+v", j.Loop)
 	}
 	t.Run("every variable and every outcome stands on the page", func(t *testing.T) {
-		src, err := os.ReadFile(filepath.Join("..", "..", "bot", "plans", "worker", "files.go"))
+		src, err := os.ReadFile(filepath.Join("..", "..", "bot", "plans", "worker", "command.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -189,7 +189,7 @@ func portsShow(s streams, getenv func(string) string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := d.Stands(c.Context())
+			b, err := d.Board(c.Context())
 			if err != nil {
 				return failed(err)
 			}
@@ -268,7 +268,7 @@ func runWalk(ctx context.Context, s streams, f planFlags, getenv func(string) st
 	if err != nil {
 		return failed(err)
 	}
-	b, err := w.Go(ctx)
+	b, err := w.Run(ctx)
 	if err != nil {
 		return failed(err)
 	}
@@ -313,7 +313,7 @@ func (f planFlags) remedy(ctx context.Context, b plan.Board) string {
 }
 
 // walk returns what runs the plan.
-func (f planFlags) walk(s streams, d *plans.Runner, dir string, getenv func(string) string) (*plans.Walk, error) {
+func (f planFlags) walk(s streams, d *plans.Runner, dir string, getenv func(string) string) (*plans.Scheduler, error) {
 	cfg, err := configOr(f.config)
 	if err != nil {
 		return nil, err
@@ -349,7 +349,7 @@ func (f planFlags) walk(s streams, d *plans.Runner, dir string, getenv func(stri
 		hashes, err = planfile.Hashes(".", p)
 		return p, hashes, err
 	}
-	return &plans.Walk{Runner: d, Run: run, Read: read, Tell: boardPrinter(s)}, nil
+	return &plans.Scheduler{Runner: d, RunPort: run, Reload: read, OnChange: boardPrinter(s)}, nil
 }
 
 // boardPrinter prints the changes between one state of a plan and the next.

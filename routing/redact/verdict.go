@@ -14,7 +14,7 @@ func Verdict(v routing.Verdict) routing.Verdict { return VerdictWith(v, Text) }
 func VerdictWith(v routing.Verdict, text func(string) string) routing.Verdict {
 	v.Reason = text(v.Reason)
 	v.Evidence = evidence(v.Evidence, text)
-	v.Notes, v.Unmet = texts(v.Notes, text), texts(v.Unmet, text)
+	v.Notes, v.Unmet, v.Workflows = texts(v.Notes, text), texts(v.Unmet, text), texts(v.Workflows, text)
 	v.Failures = append([]routing.Failure(nil), v.Failures...)
 	for i := range v.Failures {
 		failure(&v.Failures[i], text)

@@ -14,6 +14,9 @@ type FeedbackRequests struct {
 	Rounds                           int // of those that are resolved, together
 }
 
+// FeedbackTypes lists the types of feedback requests in the order of their reports.
+func FeedbackTypes() []edge.Type { return edge.Types() }
+
 // addFeedbackRequests counts the feedback of a register that was sent in the window.
 func (t *Tally) addFeedbackRequests(key string, events []routing.Event) error {
 	reg, err := edge.Fold(events)

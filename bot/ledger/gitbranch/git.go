@@ -4,22 +4,20 @@
 package gitbranch
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/google/go-github/v60/github"
-
+	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing"
@@ -34,39 +32,22 @@ const casesDir = "cases"
 // parents, if there is none. In the ordinary course a Load is one request and
 // an Append that follows it another; the token needs contents: write.
 //
-// A request that is answered by a server's error, by a limit, or not at all is
-// repeated as long as the context allows and patience lasts. An append whose
-// answer was lost is looked for before it is repeated.
+// The client repeats what changes nothing. An append with an unknown result is looked for before it
+// is sent again.
 type Git struct {
-	client              *github.Client
-	owner, repo, branch string
-	turn                chan struct{} // one append at a time: they all move the branch
-	pause               func(context.Context, time.Duration) error
-
-	mu   sync.Mutex
-	last map[string]content // what was read last of a case, for Append to add to
+	github *github.BranchesService
+	repo   github.Repo
+	branch string
+	turn   chan struct{} // one append at a time: they all move the branch
+	pause  func(context.Context, time.Duration) error
+	last   contents // what was read last of a case, for Append to add to
 }
 
 var _ ledger.Watched = (*Git)(nil)
 
-// content is a file as it was read. The zero content is that of no file.
-type content struct {
-	version ledger.Version
-	data    []byte
-}
-
-// remembered bounds for how many cases the content is kept.
-const remembered = 64
-
-// NewGit returns the ledger on a branch of owner/repo; branch "" is Branch. It
-// makes no request. The client authenticates and governs its rate; it must not
-// answer from a cache that it has not revalidated.
-func NewGit(client *github.Client, owner, repo, branch string) *Git {
-	if branch == "" {
-		branch = Branch
-	}
-	return &Git{client: client, owner: owner, repo: repo, branch: branch,
-		turn: make(chan struct{}, 1), pause: sleep.For, last: map[string]content{}}
+// NewGit returns the ledger on a branch of repo; branch "" is Branch. It sends no request.
+func NewGit(c *github.Client, repo github.Repo, branch string) *Git {
+	return &Git{github: c.Branches, repo: repo, branch: cmp.Or(branch, Branch), turn: make(chan struct{}, 1), pause: sleep.For}
 }
 
 // Load implements ledger.Ledger. A repository the token cannot read looks like
@@ -84,7 +65,7 @@ func (g *Git) Load(ctx context.Context, key string) ([]routing.Event, ledger.Ver
 	if err != nil {
 		return nil, "", ledger.Located(g.name(file), err)
 	}
-	g.remember(key, now)
+	g.last.put(key, now)
 	return events, now.version, nil
 }
 
@@ -106,12 +87,12 @@ func (g *Git) Append(ctx context.Context, key string, seen ledger.Version, event
 		data := slices.Concat(old.data, add)
 		now := content{ledger.ContentVersion(data), data}
 		if err = g.swap(ctx, file, old, now, message(key, events)); err == nil {
-			g.remember(key, now)
+			g.last.put(key, now)
 			return now.version, nil
 		}
 	}
 	if errors.Is(err, ledger.ErrConflict) {
-		g.forget(key)
+		g.last.drop(key)
 		return "", err
 	}
 	return "", g.failed("append to", file, err)
@@ -130,32 +111,28 @@ func (g *Git) Keys(ctx context.Context) ([]string, error) {
 // States implements ledger.Watched with the name that git gives each file's content,
 // at the price of Keys.
 func (g *Git) States(ctx context.Context) (map[string]string, error) {
-	var tree *github.Tree
-	err := g.patiently(ctx, func() (err error) {
-		tree, _, err = g.client.Git.GetTree(ctx, g.owner, g.repo, url.PathEscape(g.branch), true)
-		return err
-	})
-	switch s := statusOf(err); {
-	case s == http.StatusNotFound, s == http.StatusConflict: // no branch, or an empty repository
+	files, err := g.github.Files(ctx, g.repo, g.branch)
+	switch {
+	case errors.Is(err, github.ErrNotFound):
 		return nil, nil
+	case errors.Is(err, github.ErrIncomplete):
+		return nil, fmt.Errorf("%s has more files than GitHub lists: move old cases to another branch", g.name(casesDir))
 	case err != nil:
 		return nil, g.failed("list", casesDir, err)
-	case tree.GetTruncated():
-		return nil, fmt.Errorf("%s has more files than GitHub lists: move old cases to another branch", g.name(casesDir))
 	}
 	out := map[string]string{}
-	for _, e := range tree.Entries {
-		dir, name := path.Split(e.GetPath())
+	for _, f := range files {
+		dir, name := path.Split(f.Path)
 		key, ours := ledger.KeyOf(name)
-		if !ours || dir != casesDir+"/" || e.GetType() != "blob" {
+		if !ours || dir != casesDir+"/" {
 			continue
 		}
 		if key == "" {
-			if key, err = g.keyIn(ctx, e.GetPath()); err != nil {
+			if key, err = g.keyIn(ctx, f.Path); err != nil {
 				return nil, err
 			}
 		}
-		out[key] = e.GetSHA()
+		out[key] = f.Object
 	}
 	return out, nil
 }
@@ -172,27 +149,13 @@ func (g *Git) keyIn(ctx context.Context, file string) (string, error) {
 	return key, nil
 }
 
-// get reads a file. The raw media type gives files of up to 100 MB, where the
-// default leaves out the content above 1 MB; the blob's name, which it lacks,
-// follows from the content.
+// get reads a file. GitHub does not return the name of its blob, which follows from the content.
 func (g *Git) get(ctx context.Context, file string) (content, error) {
-	var body bytes.Buffer
-	err := g.patiently(ctx, func() error {
-		body.Reset()
-		u := fmt.Sprintf("repos/%s/%s/contents/%s?ref=%s", g.owner, g.repo, file, url.QueryEscape(g.branch))
-		req, err := g.client.NewRequest(http.MethodGet, u, nil)
-		if err != nil {
-			return err
-		}
-		req.Header.Set("Accept", "application/vnd.github.raw+json")
-		req.Header.Set("Cache-Control", "no-cache") // GitHub allows its answer to be kept for a minute
-		_, err = g.client.Do(ctx, req, &body)
-		return err
-	})
-	if statusOf(err) == http.StatusNotFound {
+	data, err := g.github.ReadFile(ctx, g.repo, g.branch, file)
+	if errors.Is(err, github.ErrNotFound) {
 		return content{}, nil
 	}
-	return content{ledger.ContentVersion(body.Bytes()), body.Bytes()}, err
+	return content{ledger.ContentVersion(data), data}, err
 }
 
 // at returns the content of a case at version seen, from memory if it can.
@@ -200,10 +163,7 @@ func (g *Git) at(ctx context.Context, key, file string, seen ledger.Version) (co
 	if seen == "" {
 		return content{}, nil
 	}
-	g.mu.Lock()
-	old := g.last[key]
-	g.mu.Unlock()
-	if old.version == seen {
+	if old := g.last.get(key); old.version == seen {
 		return old, nil
 	}
 	old, err := g.get(ctx, file)
@@ -213,31 +173,21 @@ func (g *Git) at(ctx context.Context, key, file string, seen ledger.Version) (co
 	return old, err
 }
 
-func (g *Git) remember(key string, c content) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.last) >= remembered {
-		clear(g.last)
-	}
-	g.last[key] = c
-}
-
-func (g *Git) forget(key string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.last, key)
-}
-
 // name returns what a human calls a file of the branch.
 func (g *Git) name(file string) string {
-	return fmt.Sprintf("%s/%s@%s:%s", g.owner, g.repo, g.branch, file)
+	return fmt.Sprintf("%s@%s:%s", g.repo, g.branch, file)
 }
 
-// failed adds to err what was being done, and what may help.
+// failed adds to err what was wanted, and what may help. It does not pass on the advice Gone: without
+// a permission GitHub answers 404, and a missing ledger does not mean that the subject of the work is
+// gone.
 func (g *Git) failed(what, file string, err error) error {
 	help := ""
 	if s := statusOf(err); s == http.StatusForbidden || s == http.StatusNotFound || s == http.StatusUnauthorized {
 		help = " (the token needs the permission contents: write)"
+	}
+	if kind := advice.Of(err).Kind; kind == advice.Gone {
+		err = errors.New(err.Error())
 	}
 	return fmt.Errorf("%s the ledger %s%s: %w", what, g.name(file), help, err)
 }

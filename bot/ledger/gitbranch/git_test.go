@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -15,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-github/v60/github"
-
+	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/ledgertest"
-	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/e2e"
 	"github.com/switchback-ci/switchback/routing"
 )
@@ -57,20 +55,37 @@ func newWorld(tb testing.TB) *world {
 // waits for nothing and notes in waits how long it would have.
 func (w *world) ledger(tb testing.TB) (*Git, *waits) {
 	tb.Helper()
-	c := github.NewClient(nil).WithAuthToken(w.bench.UserToken(e2e.Owner))
-	base, err := url.Parse(w.bench.URL + "/")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	c.BaseURL = base
-	g, n := NewGit(c, w.repo.Owner, w.repo.Name, ""), &waits{}
+	n := &waits{start: time.Now()}
+	g := w.ledgerOf(tb, github.Options{Now: n.now, Sleep: n.pause})
 	g.pause = n.pause
 	return g, n
 }
 
+func (w *world) ledgerOf(tb testing.TB, o github.Options) *Git {
+	tb.Helper()
+	o.BaseURL, o.Token, o.ContentInterval = w.bench.URL, w.bench.UserToken(e2e.Owner), -1
+	c, err := github.New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return NewGit(c, github.Repo{Owner: w.repo.Owner, Name: w.repo.Name}, "")
+}
+
+// waits is a clock that only goes on while somebody waits.
 type waits struct {
-	mu  sync.Mutex
-	all []time.Duration
+	start time.Time
+	mu    sync.Mutex
+	all   []time.Duration
+}
+
+func (n *waits) now() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := n.start
+	for _, d := range n.all {
+		at = at.Add(d)
+	}
+	return at
 }
 
 func (n *waits) pause(ctx context.Context, d time.Duration) error {
@@ -296,12 +311,12 @@ func TestFaults(t *testing.T) {
 		"a server's error":               {put(e2e.Fault{Status: 502}), []string{"PUT 502", "GET 200", "PUT 200"}, 0, ""},
 		"an error page":                  {put(e2e.Fault{Status: 503, Body: "<html>Unicorn!</html>"}), []string{"PUT 503", "GET 200", "PUT 200"}, 0, ""},
 		"too many requests":              {put(e2e.RateLimited(429, 7*time.Second)), []string{"PUT 429", "PUT 200"}, 7 * time.Second, ""},
-		"a limit longer than patience":   {put(e2e.RateLimited(403, 200*time.Second)), []string{"PUT 403"}, 0, "secondary rate limit"},
+		"a limit longer than patience":   {put(e2e.RateLimited(403, 200*time.Second)), []string{"PUT 403"}, 0, "rate limit"},
 		"no permission":                  {put(e2e.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}), []string{"PUT 403"}, 0, "contents: write"},
 		"a rule forbids it":              {put(e2e.Fault{Status: 409, Body: `{"message":"Repository rule violations found"}`}), []string{"PUT 409", "GET 200"}, 0, "rule violations"},
 		"invalid for another reason":     {put(e2e.Fault{Status: 422, Body: `{"message":"Validation Failed"}`}), []string{"PUT 422", "GET 200"}, 0, "Validation Failed"},
 		"not found for another reason":   {put(e2e.Fault{Status: 404}), []string{"PUT 404", "GET 200"}, 0, "contents: write"},
-		"nothing but server's errors":    {times(-1, e2e.Fault{Status: 500}), []string{"PUT 500", "GET 500", "GET 500", "GET 500", "GET 500", "GET 500", "GET 500"}, 0, "500"},
+		"nothing but server's errors":    {times(-1, e2e.Fault{Status: 500}), []string{"PUT 500", "GET 500", "GET 500", "GET 500"}, 0, "500"},
 		"an error, and one when looking": {e2e.Fault{Status: 500, Times: 2}, []string{"PUT 500", "GET 500", "GET 200", "PUT 200"}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -314,6 +329,9 @@ func TestFaults(t *testing.T) {
 			remove()
 			if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err) || errors.Is(err, ledger.ErrConflict)) {
 				t.Errorf("Append: %v, want %q", err, tc.err)
+			}
+			if kind := advice.Of(err).Kind; kind == advice.Gone {
+				t.Errorf("%v tells that the subject is gone", err)
 			}
 			got := w.requests()
 			for i := range got {
@@ -337,8 +355,7 @@ func TestFaults(t *testing.T) {
 func TestSecondaryLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, _ := w.ledger(t)
-	g.pause = sleep.For // go-github itself refuses requests until the limit is over
+	g := w.ledgerOf(t, github.Options{}) // that really waits
 	v := fixed(t, w, g)
 	w.view.Fault(e2e.Fault{Method: "PUT", Path: casePath, Status: 403, Header: http.Header{"Retry-After": {"1"}}, Body: e2e.RateLimited(403, 0).Body})
 	began := time.Now()

@@ -37,14 +37,14 @@ func TestEffectWhileTheRepositoryIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	led := &ledger.Memory{}
-	g := &GitHub{Hub: h, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 1}, Ledger: led}
+	g := &GitHub{Hub: HubOf(h), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 1}, Ledger: led}
 	comment := routing.Effect{Kind: routing.EffectComment, Checkpoint: "ci", Key: "acme/app#1/ci/comment", Slot: "comment"}
 	c, _ := failing(t, routing.Case{Key: "acme/app#1"}, "1", "a", "t")
 	do := map[string]func() error{
 		"a comment": func() error { _, err := g.Do(t.Context(), c, comment, false); return err },
 		"an issue that is closed": func() error {
-			_, err := h.CloseIssue(t.Context(), g.Repo, 7, "bye", "<!-- switchback:v1 key=k -->")
-			return g.unlessGone(t.Context(), err)
+			_, err := h.Issues.Close(t.Context(), g.Repo, 7, "bye", "<!-- switchback:v1 key=k -->")
+			return unlessGone(t.Context(), g.Hub, g.Repo, err)
 		},
 	}
 	for name, do := range do {

@@ -13,7 +13,7 @@ import (
 
 // runs is a hub that knows one run and comments.
 type runs struct {
-	Hub
+	Comments
 	attempt int
 	rerun   []int64
 	reacted []int64
@@ -21,12 +21,14 @@ type runs struct {
 	posts   []string
 }
 
+func (r *runs) hub() Hub { return Hub{Comments: r, Runs: r, Repositories: r} }
+
 func (r *runs) PostOnce(_ context.Context, _ github.Repo, _ int, marker string, body markdown.Text, _ bool) (string, bool, error) {
 	r.posts = append(r.posts, marker+" "+string(body))
 	return "", true, nil
 }
 
-func (r *runs) Run(_ context.Context, _ github.Repo, id int64, _ int) (github.WorkflowRun, error) {
+func (r *runs) Get(_ context.Context, _ github.Repo, id int64, _ int) (github.WorkflowRun, error) {
 	return github.WorkflowRun{ID: id, Attempt: r.attempt}, nil
 }
 
@@ -49,7 +51,7 @@ func (r *runs) Absent(_ context.Context, _ github.Repo, err error) error { retur
 func TestRerunOnce(t *testing.T) {
 	t.Parallel()
 	h := &runs{attempt: 1}
-	g := &GitHub{Hub: h, Repo: github.Repo{Owner: "acme", Name: "app"}}
+	g := &GitHub{Hub: h.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}}
 	for range 3 { // as after a process that was ended before it recorded the effect
 		if _, err := g.Do(t.Context(), routing.Case{}, routing.Effect{Kind: routing.EffectRerun, Target: "42/1"}, false); err != nil {
 			t.Fatal(err)
@@ -69,7 +71,7 @@ func TestRerunRefused(t *testing.T) {
 	again := routing.Effect{Kind: routing.EffectRerun, Key: "acme/app#1/ci/42/1/rerun", Target: "42/1"}
 	for kind, told := range map[advice.Kind]bool{advice.Fail: true, advice.Gone: true, advice.Blocked: true, advice.Later: false} {
 		h := &runs{attempt: 1, refuses: &github.Error{Kind: kind, Message: "it was created over a month ago"}}
-		g := &GitHub{Hub: h, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 1}}
+		g := &GitHub{Hub: h.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 1}}
 		_, err := g.Do(t.Context(), routing.Case{}, again, false)
 		if (err == nil) != told || (len(h.posts) == 1) != told || told && !strings.Contains(h.posts[0], "over a month ago") {
 			t.Errorf("%s: %v, %q", kind, err, h.posts)
@@ -80,7 +82,7 @@ func TestRerunRefused(t *testing.T) {
 func TestReact(t *testing.T) {
 	t.Parallel()
 	h := &runs{}
-	g := &GitHub{Hub: h, Repo: github.Repo{Owner: "acme", Name: "app"}}
+	g := &GitHub{Hub: h.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}}
 	if _, err := g.Do(t.Context(), routing.Case{}, routing.Effect{Kind: routing.EffectReact, Target: "77"}, false); err != nil || len(h.reacted) != 1 || h.reacted[0] != 77 {
 		t.Errorf("%v %v", h.reacted, err)
 	}

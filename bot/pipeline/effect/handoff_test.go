@@ -14,16 +14,18 @@ import (
 
 // starts is a hub that knows dispatches and nothing else.
 type starts struct {
-	Hub
+	Dispatches
 	inputs []map[string]string
 }
 
-func (s *starts) DispatchWorkflow(_ context.Context, _ github.Repo, _, _ string, in map[string]string) error {
+func (s *starts) hub() Hub { return Hub{Dispatches: s} }
+
+func (s *starts) StartWorkflow(_ context.Context, _ github.Repo, _, _ string, in map[string]string) error {
 	s.inputs = append(s.inputs, in)
 	return nil
 }
 
-func (s *starts) DispatchedSince(_ context.Context, _ github.Repo, _ string, _ time.Time, key string) (bool, error) {
+func (s *starts) HasRunSince(_ context.Context, _ github.Repo, _ string, _ time.Time, key string) (bool, error) {
 	for _, in := range s.inputs {
 		if in["key"] == key {
 			return true, nil
@@ -59,7 +61,7 @@ func TestHandoffByWorkflow(t *testing.T) {
 	s := &starts{}
 	var waited []time.Duration
 	g := &GitHub{
-		Hub: s, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 12, Author: "octocat", DefaultBranch: "main"},
+		Hub: s.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 12, Author: "octocat", DefaultBranch: "main"},
 		Config: config.File{Handoff: []config.Handoff{{Workflow: "fix.yml", Inputs: map[string]string{"model": "large"}}}},
 		Sleep:  func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil },
 	}

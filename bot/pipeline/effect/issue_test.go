@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -21,7 +22,7 @@ import (
 // tracker is a hub that holds issues in memory, each request at once. Filing
 // takes two steps, listing and creating, between which others come.
 type tracker struct {
-	Hub
+	Issues // those that it does not know are nil
 	mu     sync.Mutex
 	issues []github.Issue
 	posts  map[string]int // marker → comments
@@ -32,6 +33,23 @@ type tracker struct {
 
 func newTracker() *tracker { return &tracker{posts: map[string]int{}, gone: map[int]bool{}} }
 
+func (k *tracker) hub() Hub {
+	return Hub{Comments: posted{tracker: k}, Issues: k, Labels: k, Commits: k, Repositories: k, CodeOwners: k}
+}
+
+// posted counts the comments that a tracker takes.
+type posted struct {
+	Comments
+	tracker *tracker
+}
+
+func (p posted) PostOnce(_ context.Context, _ github.Repo, _ int, mark string, _ markdown.Text, _ bool) (string, bool, error) {
+	p.tracker.mu.Lock()
+	defer p.tracker.mu.Unlock()
+	p.tracker.posts[mark]++
+	return "", true, nil
+}
+
 func (k *tracker) find(number int) (*github.Issue, error) {
 	for i := range k.issues {
 		if k.issues[i].Number == number && !k.gone[number] {
@@ -41,7 +59,7 @@ func (k *tracker) find(number int) (*github.Issue, error) {
 	return nil, github.ErrMoved
 }
 
-func (k *tracker) UpsertIssue(_ context.Context, _ github.Repo, mark string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
+func (k *tracker) Upsert(_ context.Context, _ github.Repo, mark string, spec github.IssueSpec, ref string) (github.Issue, bool, error) {
 	want, _ := marker.Parse(mark)
 	key, gen := want.Key, want.Gen
 	number, _ := strconv.Atoi(ref)
@@ -98,19 +116,19 @@ func (k *tracker) state(number int, state, reason, mark string) (bool, error) {
 	return true, nil
 }
 
-func (k *tracker) CloseIssue(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
+func (k *tracker) Close(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "closed", "completed", mark)
 }
 
-func (k *tracker) CloseIssueAs(_ context.Context, _ github.Repo, n int, reason string, _ markdown.Text, mark string) (bool, error) {
+func (k *tracker) CloseAs(_ context.Context, _ github.Repo, n int, reason string, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "closed", reason, mark)
 }
 
-func (k *tracker) ReopenIssue(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
+func (k *tracker) Reopen(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "open", "reopened", mark)
 }
 
-func (k *tracker) SyncLabels(_ context.Context, _ github.Repo, n int, _ []string, add, remove []github.LabelSpec) (bool, error) {
+func (k *tracker) Sync(_ context.Context, _ github.Repo, n int, _ []string, add, remove []github.LabelSpec) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, err := k.find(n)
@@ -128,7 +146,7 @@ func (k *tracker) SyncLabels(_ context.Context, _ github.Repo, n int, _ []string
 	return true, nil
 }
 
-func (k *tracker) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
+func (k *tracker) Get(_ context.Context, _ github.Repo, n int) (github.Issue, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, err := k.find(n)
@@ -138,7 +156,7 @@ func (k *tracker) Issue(_ context.Context, _ github.Repo, n int) (github.Issue, 
 	return *i, nil
 }
 
-func (k *tracker) FindIssue(_ context.Context, _ github.Repo, mark string) (github.Issue, bool, error) {
+func (k *tracker) Find(_ context.Context, _ github.Repo, mark string) (github.Issue, bool, error) {
 	want, _ := marker.Parse(mark)
 	for _, i := range k.issues {
 		if have, _ := marker.Parse(i.Body); have.Key == want.Key {
@@ -154,9 +172,20 @@ func (k *tracker) Contains(context.Context, github.Repo, string, string) (bool, 
 
 func (k *tracker) Absent(_ context.Context, _ github.Repo, err error) error { return err }
 
-func (k *tracker) Owners(context.Context, github.Repo, string, []string) ([]string, error) {
+func (k *tracker) List(context.Context, github.Repo, string, []string) ([]string, error) {
 	k.asked++
 	return nil, nil
+}
+
+// reports is a source of reports that all say the same.
+type reports struct{}
+
+func (reports) Report(context.Context, escalation.Record) (func(render.Options) markdown.Text, error) {
+	return func(o render.Options) markdown.Text { return markdown.Text("reported\n\n" + o.Shared.Marker) }, nil
+}
+
+func (reports) Labels(escalation.Record) []github.LabelSpec {
+	return []github.LabelSpec{{Name: "reported"}}
 }
 
 // filing is one pull request whose effects go to a tracker.
@@ -171,7 +200,7 @@ type filing struct {
 
 func newFiling(t *testing.T, k *tracker, led ledger.Ledger, pr int) *filing {
 	d := &filing{t: t, cp: "ci", now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), run: pr * 100, c: routing.Case{Key: fmt.Sprintf("acme/app#%d", pr)}}
-	d.g = &GitHub{Hub: k, Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
+	d.g = &GitHub{Hub: k.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: pr}, Ledger: led, Owner: fmt.Sprint("process ", pr),
 		Now: func() time.Time { return d.now }, Sleep: func(context.Context, time.Duration) error { time.Sleep(10 * time.Microsecond); return nil }}
 	return d
 }
@@ -282,6 +311,32 @@ func TestIssueLife(t *testing.T) {
 		must(t, err)
 		if l := k.issues[0].Labels; len(k.issues) != 1 || slices.Contains(l, "escalation:test_failure") || !slices.Contains(l, "escalation:decision") || !slices.Contains(l, "severity:high") {
 			t.Errorf("%d issues, %v", len(k.issues), l)
+		}
+	})
+	t.Run("S2-72 an issue that a person closes stays open when its case passes, and says so once", func(t *testing.T) {
+		k := newTracker()
+		d := newFiling(t, k, &ledger.Memory{}, 1)
+		d.g.Config.Escalation.AutoResolve = map[string]bool{"blocked": false}
+		must(t, d.analyze(routing.EnvIssue, "t"))
+		must(t, d.analyze("", ""))
+		reg, err := d.g.Escalations(t.Context())
+		if err != nil || k.issues[0].State != "open" || len(k.posts) != 1 || len(reg.AllOpen()) != 1 {
+			t.Errorf("%v, %+v, posts %v, %d open", err, k.issues[0], k.posts, len(reg.AllOpen()))
+		}
+	})
+	t.Run("an escalation of no case is written by its report source", func(t *testing.T) {
+		k := newTracker()
+		d := newFiling(t, k, &ledger.Memory{}, 1)
+		d.g.Reports = reports{}
+		request := escalation.Request{ID: "r", Facts: escalation.Facts{Type: escalation.Blocked, Title: "title"},
+			Member: escalation.Member{Case: routing.PortKey("acme/app", "ports", "a"), Checkpoint: "a", Type: escalation.Blocked, Run: "1"}}
+		ref, err := d.g.Escalate(t.Context(), request)
+		if err != nil || !strings.HasPrefix(ref, "1 ") || !strings.Contains(k.issues[0].Body, "reported") || !slices.Equal(k.issues[0].Labels, []string{"reported"}) {
+			t.Fatalf("%q %v %+v", ref, err, k.issues)
+		}
+		must(t, d.g.Release(t.Context(), request.Member.Case, "a", escalation.Released, "octocat", "done"))
+		if k.issues[0].State != "closed" {
+			t.Errorf("%+v", k.issues[0])
 		}
 	})
 	t.Run("won't fix closes as not planned and calls no more", func(t *testing.T) {

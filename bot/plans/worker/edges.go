@@ -21,6 +21,7 @@ import (
 // for, and what it sent.
 type inbox struct {
 	store *requests.Store // nil: the pair has none
+	port  string
 	requests.Before
 	sent chan struct{} // has one while a worker may have sent something
 }
@@ -36,7 +37,7 @@ func (e *inbox) noted() {
 // openInbox settles what the pair before left, and asks for feedback before anybody
 // acts.
 func (p *Pair) openInbox(ctx context.Context) (*inbox, error) {
-	e := &inbox{store: p.Edges, sent: make(chan struct{}, 1)}
+	e := &inbox{store: p.Edges, port: p.Spec.ID, sent: make(chan struct{}, 1)}
 	if p.Edges == nil {
 		return e, nil
 	}
@@ -44,7 +45,7 @@ func (p *Pair) openInbox(ctx context.Context) (*inbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.settleEdges(ctx, j); err != nil {
+	if err := e.settle(ctx, j); err != nil {
 		return nil, err
 	}
 	if e.Before, err = p.Edges.Before(ctx, p.Spec.ID); err != nil {
@@ -53,22 +54,22 @@ func (p *Pair) openInbox(ctx context.Context) (*inbox, error) {
 	return e, nil
 }
 
-// settleEdges notes what the newest pair came to, for the feedback it ran for.
-func (p *Pair) settleEdges(ctx context.Context, j plan.Journal) error {
-	if p.Edges == nil || j.Loop == nil {
+// settle notes what the newest pair came to, for the feedback it ran for.
+func (e *inbox) settle(ctx context.Context, j plan.Journal) error {
+	if e.store == nil || j.Loop == nil {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer stop()
-	if err := p.Edges.Settle(ctx, *j.Loop, j.Output()); err != nil {
-		return fmt.Errorf("the feedback that port %s ran for: %w", p.Spec.ID, err)
+	if err := e.store.Settle(ctx, *j.Loop, j.Output()); err != nil {
+		return fmt.Errorf("the feedback that port %s ran for: %w", e.port, err)
 	}
 	return nil
 }
 
 // waits returns why the pair is to stop, "" if it is not: it sent feedback, and
 // the target has not run.
-func (p *Pair) waits(ctx context.Context, e *inbox) (string, error) {
+func (e *inbox) waits(ctx context.Context) (string, error) {
 	select {
 	case <-e.sent:
 	default:
@@ -76,24 +77,14 @@ func (p *Pair) waits(ctx context.Context, e *inbox) (string, error) {
 			return "", nil
 		}
 	}
-	all, err := p.Edges.Waiting(context.WithoutCancel(ctx), p.Spec.ID)
+	all, err := e.store.Waiting(context.WithoutCancel(ctx), e.port)
 	if err != nil {
-		return "", fmt.Errorf("feedback of port %s: %w", p.Spec.ID, err)
+		return "", fmt.Errorf("feedback of port %s: %w", e.port, err)
 	}
 	if e.Waits = all; len(all) == 0 {
 		return "", nil
 	}
 	return plan.WaitsFor(all), nil
-}
-
-// pause ends a pair before its next worker begins.
-func (p *Pair) pause(ctx context.Context, l plan.Loop, why string) (plan.Loop, error) {
-	now := p.Journal.Now()
-	nl, acts, err := l.Pause(why, 0, now)
-	if err != nil {
-		return l, err
-	}
-	return nl, p.record(ctx, func(j plan.Journal) []plan.Event { return p.events(nl, acts, j, "", now) })
 }
 
 // fed is the feedback of a turn as a worker reads it: what its own test said, and
@@ -212,22 +203,22 @@ func excerpt(root string, a feedback.Artifact) string {
 // signed returns a message as its port's. Without a key it gets one, so that the
 // same worker says the same thing once, however often it sends it. What is no
 // message is left as it is: it is to be recorded as rejected.
-func (e *inbox) signed(body []byte, id, session string) ([]byte, error) {
+func (e *inbox) signed(body []byte, session string) ([]byte, error) {
 	var m map[string]any
 	if json.Unmarshal(body, &m) != nil || m == nil {
 		return body, nil
 	}
 	for _, name := range []string{"from_node", "source"} {
 		if s, _ := m[name].(string); strings.TrimSpace(s) != "" {
-			if s = strings.TrimSpace(s); s != id {
-				return nil, fmt.Errorf("a worker of port %s speaks for that port, not for %q", id, s)
+			if s = strings.TrimSpace(s); s != e.port {
+				return nil, fmt.Errorf("a worker of port %s speaks for that port, not for %q", e.port, s)
 			}
 		} else {
 			delete(m, name)
 		}
 	}
 	if m["source"] == nil {
-		m["from_node"] = id
+		m["from_node"] = e.port
 	}
 	if s, _ := m["key"].(string); m["key"] == nil || s == "" {
 		sum := sha256.Sum256(fmt.Append(asJSON(m), session, e.Requests))
@@ -245,10 +236,10 @@ type AnswerGiven struct {
 
 // routes are what the workers may ask of the feedback between ports: each speaks
 // for its own port alone.
-func (e *inbox) routes(id string) map[string]func(context.Context, string, []byte) (any, error) {
+func (e *inbox) routes() map[string]func(context.Context, string, []byte) (any, error) {
 	book := func() (*requests.Store, error) {
 		if e.store == nil {
-			return nil, fmt.Errorf("port %s belongs to no plan that feedback could go along", id)
+			return nil, fmt.Errorf("port %s belongs to no plan that feedback could go along", e.port)
 		}
 		return e.store, nil
 	}
@@ -258,7 +249,7 @@ func (e *inbox) routes(id string) map[string]func(context.Context, string, []byt
 			if err != nil {
 				return nil, err
 			}
-			if body, err = e.signed(body, id, session); err != nil {
+			if body, err = e.signed(body, session); err != nil {
 				return nil, err
 			}
 			defer e.noted()
@@ -279,15 +270,15 @@ func (e *inbox) routes(id string) map[string]func(context.Context, string, []byt
 			if err := json.Unmarshal(body, &in); err != nil {
 				return nil, err
 			}
-			return b.Answer(ctx, id, in.ID, in.Text, in.Files)
+			return b.Answer(ctx, e.port, in.ID, in.Text, in.Files)
 		},
 	}
 }
 
 // buildName is how a worker names the build in commands about feedback.
-func (p *Pair) buildName() string {
-	if p.Edges == nil {
+func (e *inbox) buildName() string {
+	if e.store == nil {
 		return ""
 	}
-	return p.Edges.Build
+	return e.store.Build
 }

@@ -35,14 +35,14 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 	b := bookIn(t, t.TempDir())
 	l, _ := plan.NewLoop("build", plan.Spec{ID: "greet"}, plan.DefaultSettings(), time.Now())
 	open := func(e *inbox) *relay {
-		r, err := newRelay(&Journal{Ledger: b.Ledger, Key: routing.PortKey("acme/app", "plan", "greet"), Port: "greet", Now: time.Now}, l, e.routes("greet"), nil)
+		r, err := newRelay(&Journal{Ledger: b.Ledger, Key: routing.PortKey("acme/app", "plan", "greet"), Port: "greet", Now: time.Now}, l, e.routes(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(r.close)
 		return r
 	}
-	e := &inbox{store: b, sent: make(chan struct{}, 1)}
+	e := &inbox{store: b, port: "greet", sent: make(chan struct{}, 1)}
 	r := open(e)
 	ask := func(what, in string) (requests.Sent, error) {
 		out, err := Ask(t.Context(), r.url, r.tokens[l.ImplSession], what, []byte(in))
@@ -60,7 +60,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 		if reg, _ := b.State(t.Context()); len(reg.Records) != 1 || reg.Records[0].Message.From != "greet" || reg.Records[0].Plan != "plan/b" {
 			t.Errorf("%+v", reg.Records)
 		}
-		if why, err := (&Pair{Spec: plan.Spec{ID: "greet"}, Edges: b}).waits(t.Context(), e); err != nil || why != "it waits for feedback FB-001 to model (FIX_REQUEST, round 1 of 2)" {
+		if why, err := e.waits(t.Context()); err != nil || why != "it waits for feedback FB-001 to model (FIX_REQUEST, round 1 of 2)" {
 			t.Error(why, err)
 		}
 	})
@@ -85,7 +85,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 		if _, err := Ask(t.Context(), r.url, "guess", "edges/send", []byte("{"+message+"}")); err == nil || !strings.Contains(err.Error(), "none of the two workers") {
 			t.Error(err)
 		}
-		r = open(&inbox{})
+		r = open(&inbox{port: "greet"})
 		if _, err := ask("edges/send", "{"+message+"}"); err == nil || !strings.Contains(err.Error(), "belongs to no plan") {
 			t.Error(err)
 		}

@@ -115,34 +115,6 @@ func remove(path string) error {
 	return nil
 }
 
-// environment returns the environment of a worker: the one it was given without
-// what the program and GitHub's runner keep for themselves, then the port's, then
-// what the worker is told.
-func (p *Pair) environment(l plan.Loop, role plan.Role, t turnFiles, r *relay) []string {
-	session := sessionOf(l, role)
-	var out []string
-	for _, kv := range p.Env {
-		name, _, _ := strings.Cut(kv, "=")
-		if up := strings.ToUpper(name); !strings.HasPrefix(up, "SWITCHBACK_") && !strings.HasPrefix(up, "INPUT_") {
-			out = append(out, kv)
-		}
-	}
-	for _, k := range sorted(p.Spec.Env) {
-		out = append(out, k+"="+p.Spec.Env[k])
-	}
-	self, _ := os.Executable() // without it a worker looks for the program in its PATH
-	for _, kv := range [][2]string{
-		{"PORT", p.Spec.ID}, {"PLAN", p.Plan}, {"BUILD", p.buildName()}, {"ROLE", string(role)}, {"SESSION", session}, {"BIN", self}, {"BRIEF", t.brief},
-		{"TURN", strconv.Itoa(l.Attempt)}, {"ITERATION", strconv.Itoa(l.CurrentTry)}, {"MAX_ITERATIONS", strconv.Itoa(l.MaxRetries)},
-		{"FEEDBACK", t.feedback}, {"FEEDBACK_JSON", t.feedbackJSON}, {"TOKENS_FILE", t.tokens}, {"TOKEN_BUDGET", strconv.FormatInt(l.TokenBudget, 10)},
-		{"RESULT_JSON", t.result}, {"REPORTS", t.reports}, {"TEST_FEEDBACK", t.said},
-		{"CHANNEL", l.ChannelID}, {"CHANNEL_URL", r.url}, {"CHANNEL_TOKEN", r.tokens[session]},
-	} {
-		out = append(out, "SWITCHBACK_"+kv[0]+"="+kv[1])
-	}
-	return out
-}
-
 func sorted(m map[string]string) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {

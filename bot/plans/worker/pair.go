@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/config"
@@ -44,19 +46,6 @@ type Pair struct {
 	Rules    *diagnosis.Rules // nil: those built in
 	Criteria config.Criteria
 	Language string
-
-	edges  *inbox
-	raises chan raising
-	mark   string      // of the worker that is begun next
-	worker *plan.Spawn // that is at work, as it is recorded
-	since  time.Time   // of the last event that is recorded
-	ref    string      // that workflows run on whose command names none
-}
-
-type raising struct {
-	session string
-	Raised
-	answer chan error
 }
 
 // Check returns why a port cannot be run; workflows says whether workflows can be
@@ -73,7 +62,7 @@ func Check(s plan.Spec, workflows bool) error {
 	return nil
 }
 
-// Run runs the pair, or goes on with the one that a process before left, and
+// Run runs the pair, or continues the one that a process before left, and
 // returns how it ended. A pass of the same content is returned as it is. When
 // ctx ends, the workers are ended and the pair has failed. The error says that
 // the port could not be run, or that the ledger could not be written; ErrBusy and
@@ -87,56 +76,54 @@ func (p *Pair) Run(ctx context.Context) (plan.Result, error) {
 	if err != nil {
 		return plan.Result{}, err
 	}
-	if p.edges, err = p.openInbox(ctx); err != nil {
+	in, err := p.openInbox(ctx)
+	if err != nil {
 		return plan.Result{}, err
 	}
-	j, passed, err := p.begin(ctx, hash)
+	rec := &loopRecorder{journal: p.Journal, plan: p.Plan, spec: p.Spec, me: p.Me, mark: newID()}
+	j, passed, err := p.begin(ctx, rec, in.Requests, hash)
 	if err != nil || passed {
 		if passed {
 			return *j.Result, p.keep(*j.Result)
 		}
 		return plan.Result{}, err
 	}
-	p.raises = make(chan raising)
+	run := &loopRun{
+		spec: p.Spec, root: p.Root, files: files{p.Dir}, hash: p.hash, inbox: in, recorder: rec, commands: p.commands(in.buildName()),
+		workflow: func(l plan.Loop, role plan.Role, c *plan.Command) *await {
+			return p.await(rec, in, j.Runner.Ref, l, role, c)
+		},
+	}
 	over := make(chan struct{})
 	defer close(over)
-	var r *relay
 	if !Away(p.Spec) { // the channel is for commands
-		if r, err = newRelay(p.Journal, *j.Loop, p.edges.routes(p.Spec.ID), func(session string, x Raised) error {
+		relay, err := newRelay(p.Journal, *j.Loop, in.routes(), func(session string, x Raised) error {
 			q := raising{session, x, make(chan error, 1)}
 			select {
-			case p.raises <- q:
+			case run.commands.raises <- q:
 				return <-q.answer
 			case <-over:
 				return errors.New("the pair has ended")
 			}
-		}); err != nil {
+		})
+		if err != nil {
 			return plan.Result{}, err
 		}
-		defer r.close()
+		defer relay.close()
+		run.commands.relay = relay
 	}
 	l := *j.Loop
 	for l.Status == plan.Running {
-		why, err := p.waits(ctx, p.edges)
-		if err != nil {
-			return plan.Result{}, err
-		}
-		if why != "" && !p.dispatched(p.worker, l) {
-			l, err = p.pause(ctx, l, why)
-		} else {
-			l, err = p.turn(ctx, l, roleOf(l), r)
-		}
-		if errors.Is(err, errLeft) {
+		if l, err = run.next(ctx, l); errors.Is(err, errLeft) {
 			return l.Result(""), p.keep(l.Result(""))
-		}
-		if err != nil {
+		} else if err != nil {
 			return plan.Result{}, err
 		}
 	}
 	if j, err = p.Journal.Load(context.WithoutCancel(ctx)); err != nil {
 		return plan.Result{}, err
 	}
-	if err := p.settleEdges(ctx, j); err != nil {
+	if err := in.settle(ctx, j); err != nil {
 		return plan.Result{}, err
 	}
 	return *j.Result, p.keep(*j.Result)
@@ -157,11 +144,10 @@ func (p *Pair) silent(j plan.Journal, now time.Time) bool {
 
 func (p *Pair) keep(r plan.Result) error { return files{p.Dir}.write("result.json", asJSON(r)) }
 
-// begin takes the port over from whoever ran it before, and begins a pair or
-// goes on with the one that is there.
-func (p *Pair) begin(ctx context.Context, hash string) (j plan.Journal, passed bool, err error) {
+// begin takes the port over from the process that ran it before, and begins a loop or continues the
+// one that is there, for the wanted feedback requests.
+func (p *Pair) begin(ctx context.Context, rec *loopRecorder, wanted []plan.WorkerRequest, hash string) (j plan.Journal, passed bool, err error) {
 	var orphan *plan.Spawn
-	p.mark = newID()
 	j, _, err = p.Journal.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
 		now := p.Journal.Now()
 		passed, orphan = false, j.Worker
@@ -176,157 +162,74 @@ func (p *Pair) begin(ctx context.Context, hash string) (j plan.Journal, passed b
 				}
 			}
 			l := j.Resumed(now)
-			l.Requests = p.edges.Requests
+			l.Requests = wanted
 			out := []plan.Event{{Kind: plan.RunnerChanged, At: now, Runner: p.taking(j)}, {Kind: plan.PairChanged, At: now, Pair: &l}}
-			if p.dispatched(j.Worker, l) {
-				return out, nil // it is at work
+			if dispatched(p.Spec, j.Worker, l) {
+				return out, nil // it is in progress
 			}
-			return append(out, p.spawn(l, now)...), nil
-		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == plan.Success && !p.Again && len(p.edges.Requests) == 0:
+			return append(out, rec.spawn(l, now)...), nil
+		case j.Passed != "" && j.Passed == hash && j.Result != nil && j.Result.Status == plan.Success && !p.Again && len(wanted) == 0:
 			passed = true
 			return nil, nil
 		}
-		return p.first(j, now), nil
+		return p.first(j, rec, wanted, now), nil
 	})
 	if err == nil && !passed {
 		endOrphans(p.Me, orphan)
-		p.worker, p.since, p.ref = j.Worker, j.Updated, j.Runner.Ref
+		rec.worker, rec.since = j.Worker, j.Updated
 	}
 	return j, passed, err
 }
 
 // first are the events with which a pair begins.
-func (p *Pair) first(j plan.Journal, now time.Time) []plan.Event {
+func (p *Pair) first(j plan.Journal, rec *loopRecorder, wanted []plan.WorkerRequest, now time.Time) []plan.Event {
 	build := p.Build
 	if j.Pairs > 0 {
 		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
 	}
 	l, acts := plan.NewLoop(build, p.Spec, p.Settings, now)
 	l = l.GoOn(j)
-	l.Requests = p.edges.Requests
+	l.Requests = wanted
 	out := []plan.Event{{Kind: plan.RunnerChanged, At: now, Runner: p.me()}}
 	operator, impl, test := plan.PairSessions(build, p.Spec.ID)
 	for _, s := range []plan.Session{{ID: build, Kind: plan.BuildSession}, operator, impl, test} {
 		out = append(out, plan.Event{Kind: plan.SessionStart, At: now, Session: s.ID, Started: &s})
 	}
-	return append(out, p.events(l, acts, plan.Journal{}, "", now)...)
+	return append(out, rec.step(l, acts, plan.Journal{}, "", now)...)
 }
 
-// events are what a step of the pair is recorded as.
-func (p *Pair) events(l plan.Loop, acts []plan.Action, j plan.Journal, hash string, now time.Time) []plan.Event {
-	var out []plan.Event
-	add := func(e plan.Event) { e.At = now; out = append(out, e) }
-	channel := &plan.Channel{ID: l.ChannelID, SessionA: l.ImplSession, SessionB: l.TestSession, Status: plan.ChannelActive, CreatedAt: now}
-	for _, a := range acts {
-		switch a.Kind {
-		case plan.OpenChannel:
-			add(plan.Event{Kind: plan.ChannelOpened, Session: l.Operator, Channel: channel})
-		case plan.Send:
-			if a.Message.Type == plan.FeedbackMessage {
-				add(plan.Event{Kind: plan.WorkerFeedback, Session: l.TestSession, Iteration: l.CurrentTry, Feedback: l.Last})
-			}
-			add(plan.Event{Kind: plan.DirectMessage, Session: a.Message.From, Message: a.Message})
-		case plan.CloseDown:
-			channel.Status = plan.ChannelClosed
-			add(plan.Event{Kind: plan.ChannelShut, Session: l.Operator, Channel: channel})
-		case plan.Escalate:
-			c := callOf(l, now)
-			add(plan.Event{Kind: plan.EscalationNew, Session: l.Operator, Escalation: &c})
-		}
-	}
-	add(p.progress(l))
-	changed := plan.Event{Kind: plan.PairChanged, At: now, Session: l.Operator, Pair: &l}
-	if l.Status == plan.Running {
-		return append(append(out, changed), p.spawn(l, now)...)
-	}
-	r := l.Result(hash)
-	changed.Result = &r
-	out = append(out, changed)
-	if l.Status == plan.Success {
-		for _, c := range j.Waiting() {
-			c.ResolvedBy, c.ResolvedAt = "switchback", now
-			add(plan.Event{Kind: plan.EscalationResolved, Session: l.Operator, Escalation: &c})
-		}
-	}
-	for _, s := range []string{l.ImplSession, l.TestSession, l.Operator} {
-		add(plan.Event{Kind: plan.SessionEnd, Session: s, Outcome: l.Outcome, Reason: l.Reason})
-	}
-	return out
-}
-
-// spawn is the worker that is begun next. It is recorded with the step before it,
-// as every append takes its time, and before it runs, so that it can be found.
-func (p *Pair) spawn(l plan.Loop, now time.Time) []plan.Event {
-	role := roleOf(l)
-	c := p.command(role)
-	if c == nil {
+// expected returns why the pair does not wait for what Expect says.
+func (p *Pair) expected(j plan.Journal) error {
+	switch h := p.Heard; {
+	case p.Expect == "" && p.Handed != nil && p.Handed.Begun(j):
+		return fmt.Errorf("port %s: %w: it was begun", p.Spec.ID, ErrNotAwaited)
+	case p.Expect == "":
 		return nil
+	case j.Loop == nil || j.Loop.Status != plan.Running || j.Worker == nil || j.Worker.Key != p.Expect:
+		return fmt.Errorf("%s: %w", p.Expect, ErrNotAwaited)
+	case j.Runner == nil || !j.Runner.Events:
+		return fmt.Errorf("%s: %w: its job does", p.Expect, ErrNotAwaited)
+	case h != nil && (h.Event != "workflow_dispatch" || path.Base(h.WorkflowPath) != j.Worker.Workflow || !strings.EqualFold(h.HeadRepo, p.Workflows.Repo.String()) || !strings.Contains(h.Title, p.Expect)):
+		return fmt.Errorf("%s: %w: run %d is none of %s", p.Expect, ErrNotAwaited, h.ID, j.Worker.Workflow) // whoever may name a run may write anything there
 	}
-	w := &plan.Spawn{Role: role, Mark: p.mark, Host: p.Me.Host}
-	if c.Workflow != "" {
-		w = &plan.Spawn{Role: role, Mark: p.mark, Workflow: c.Workflow, At: now,
-			Key: plan.Dispatch{Plan: p.Plan, Port: p.Spec.ID, Role: role, Turn: l.Attempt, Mark: p.mark}.Key()}
-	}
-	return []plan.Event{{Kind: plan.WorkerSpawn, At: now, Session: sessionOf(l, role), Iteration: l.Attempt, Spawn: w}}
+	return nil
 }
 
-// roleOf is whose turn it is.
-func roleOf(l plan.Loop) plan.Role {
-	if l.Phase == plan.Testing {
-		return plan.Test
+// taking is who runs the pair from now on. Whoever goes on with it because of an
+// event does so for the run that the port was handed out to.
+func (p *Pair) taking(j plan.Journal) *plan.Runner {
+	me := p.me()
+	if p.Expect != "" && j.Runner != nil {
+		me.Of, me.Ref = cmp.Or(j.Runner.Of, j.Runner.Run), j.Runner.Ref
 	}
-	return plan.Impl
+	return me
 }
 
-func sessionOf(l plan.Loop, role plan.Role) string {
-	if role == plan.Test {
-		return l.TestSession
+// me is this process as it runs a pair by itself.
+func (p *Pair) me() *plan.Runner {
+	me := p.Me
+	if p.Workflows != nil {
+		me.Events, me.Ref = p.Workflows.Leave, p.Workflows.Ref
 	}
-	return l.ImplSession
-}
-
-func (p *Pair) command(role plan.Role) *plan.Command {
-	if role == plan.Test {
-		return p.Spec.Test
-	}
-	return p.Spec.Impl
-}
-
-func (p *Pair) progress(l plan.Loop) plan.Event {
-	session, task := l.ImplSession, fmt.Sprintf("turn %d of %d: %s", l.Attempt, l.MaxRetries+1, l.Phase)
-	if l.Phase == plan.Testing {
-		session = l.TestSession
-	}
-	if l.Status != plan.Running {
-		session, task = l.Operator, "ended: "+string(l.Outcome)
-	}
-	return plan.Event{Kind: plan.WorkerProgress, Session: session,
-		Progress: &plan.Progress{Session: session, Port: l.Port, Progress: l.Share(), Task: task, Tokens: l.Tokens}}
-}
-
-func callOf(l plan.Loop, now time.Time) plan.Escalation {
-	f := l.Escalation
-	return plan.Escalation{ID: l.ID + "/escalation", Session: l.Operator, Port: l.Port, Type: f.Type, Severity: f.Severity, Title: f.Title, Text: f.Description,
-		Context:   map[string]any{"kind": f.Kind, "text": f.Context, "turns": l.CurrentTry, "tokens_used": l.Tokens},
-		Suggested: orNone(slices.Clone(f.Suggested)), CreatedAt: now}
-}
-
-// record appends events, unless another process has taken over. It is done even
-// if ctx has ended: what happened is to be known.
-func (p *Pair) record(ctx context.Context, fn func(plan.Journal) []plan.Event) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
-	defer stop()
-	j, _, err := p.Journal.Record(ctx, func(j plan.Journal) ([]plan.Event, error) {
-		if j.Runner == nil {
-			return nil, ErrLost
-		}
-		if j.Runner.ID != p.Me.ID {
-			return nil, ErrTaken
-		}
-		return fn(j), nil
-	})
-	if err == nil {
-		p.worker, p.since = j.Worker, j.Updated
-	}
-	return err
+	return &me
 }

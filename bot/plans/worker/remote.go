@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"path"
 	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/sleep"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -25,22 +24,9 @@ var ErrNotAwaited = errors.New("the port does not wait for this")
 // errLeft ends a run of a pair whose worker goes on without it.
 var errLeft = errors.New("a workflow is at work")
 
-// Remote is what workers that are workflows need of GitHub.
-type Remote interface {
-	DispatchWorkflow(ctx context.Context, r github.Repo, workflow, ref string, inputs map[string]string) error
-	DispatchedRun(ctx context.Context, r github.Repo, workflow string, since time.Time, needle string) (github.WorkflowRun, bool, error)
-	Run(ctx context.Context, r github.Repo, id int64, attempt int) (github.WorkflowRun, error)
-	CancelRun(ctx context.Context, r github.Repo, id int64) error
-	DefaultBranch(ctx context.Context, r github.Repo) (string, error)
-	Jobs(ctx context.Context, r github.Repo, run int64, attempt int) ([]github.Job, error)
-	JobLog(ctx context.Context, r github.Repo, job int64) (io.ReadCloser, error)
-	Artifacts(ctx context.Context, r github.Repo, run int64) ([]github.Artifact, error)
-	ArtifactFiles(ctx context.Context, r github.Repo, a github.Artifact, match func(string) bool, fn func(string, io.Reader) error) error
-}
-
 // Workflows is where workers that are workflows run.
 type Workflows struct {
-	Remote   Remote
+	GitHub   *github.Client
 	Repo     github.Repo
 	Ref      string        // that they run on if the port names none; "": the default branch
 	LeaseTTL time.Duration // how long a dispatch is left to the process that recorded it; 0: a minute
@@ -56,76 +42,51 @@ type Workflows struct {
 // skew is how far the clocks of this machine and of GitHub may be apart.
 const skew = 10 * time.Minute
 
-// expected returns why the pair does not wait for what Expect says.
-func (p *Pair) expected(j plan.Journal) error {
-	switch h := p.Heard; {
-	case p.Expect == "" && p.Handed != nil && p.Handed.Begun(j):
-		return fmt.Errorf("port %s: %w: it was begun", p.Spec.ID, ErrNotAwaited)
-	case p.Expect == "":
-		return nil
-	case j.Loop == nil || j.Loop.Status != plan.Running || j.Worker == nil || j.Worker.Key != p.Expect:
-		return fmt.Errorf("%s: %w", p.Expect, ErrNotAwaited)
-	case j.Runner == nil || !j.Runner.Events:
-		return fmt.Errorf("%s: %w: its job does", p.Expect, ErrNotAwaited)
-	case h != nil && (h.Event != "workflow_dispatch" || path.Base(h.WorkflowPath) != j.Worker.Workflow || !strings.EqualFold(h.HeadRepo, p.Workflows.Repo.String()) || !strings.Contains(h.Title, p.Expect)):
-		return fmt.Errorf("%s: %w: run %d is none of %s", p.Expect, ErrNotAwaited, h.ID, j.Worker.Workflow) // whoever may name a run may write anything there
-	}
-	return nil
-}
-
 // Away reports whether all workers of a port are workflows.
 func Away(s plan.Spec) bool {
 	return s.Test != nil && s.Test.Workflow != "" && (s.Impl == nil || s.Impl.Workflow != "")
 }
 
-// taking is who runs the pair from now on. Whoever goes on with it because of an
-// event does so for the run that the port was handed out to.
-func (p *Pair) taking(j plan.Journal) *plan.Runner {
-	me := p.me()
-	if p.Expect != "" && j.Runner != nil {
-		me.Of, me.Ref = cmp.Or(j.Runner.Of, j.Runner.Run), j.Runner.Ref
-	}
-	return me
-}
-
-// me is this process as it runs a pair by itself.
-func (p *Pair) me() *plan.Runner {
-	me := p.Me
-	if p.Workflows != nil {
-		me.Events, me.Ref = p.Workflows.Leave, p.Workflows.Ref
-	}
-	return &me
-}
-
-// dispatched reports whether a workflow is at work as the pair wants it.
-func (p *Pair) dispatched(w *plan.Spawn, l plan.Loop) bool {
-	c := p.command(roleOf(l))
-	return w != nil && w.Key != "" && w.Role == roleOf(l) && c != nil && c.Workflow != ""
-}
-
 // await is one worker that is a workflow, until it has ended.
 type await struct {
-	*Pair
-	loop  plan.Loop
-	role  plan.Role
-	c     *plan.Command
-	fresh bool // this process recorded that it dispatches, and nobody can have
-	run   github.WorkflowRun
-	left  bool
-	later error // of GitHub's, in the newest step
+	workflows *Workflows
+	recorder  *loopRecorder
+	dispatch  dispatchRecord
+	inbox     *inbox
+	root, dir string
+	ref       string              // that the workflow runs on if its command names none
+	expect    string              // see Pair.Expect
+	heard     *github.WorkflowRun // see Pair.Heard
+	analyze   analysis.Input      // how the run of a testing worker is analyzed
+	loop      plan.Loop
+	role      plan.Role
+	c         *plan.Command
+	fresh     bool // this process recorded that it dispatches, and no other can have
+	found     github.WorkflowRun
+	later     error // of GitHub's, in the newest step
 }
 
-// remote dispatches a workflow, once, and waits for the end of its run. It asks
-// GitHub less and less often. The dispatch is recorded before it is sent and
-// after; in between it belongs to the process that recorded it for the time of a
-// claim. Another one looks for the run, which shows the key, until that is over,
-// and sends it only then.
-func (p *Pair) remote(ctx context.Context, l plan.Loop, role plan.Role, c *plan.Command) (worked, error) {
-	if p.worker == nil || p.worker.Key == "" {
-		return worked{}, fmt.Errorf("port %s: a workflow is at work that nobody recorded", l.Port) // unreachable: the step before did
+// await returns the worker of a role, which is a workflow.
+func (p *Pair) await(rec *loopRecorder, in *inbox, ref string, l plan.Loop, role plan.Role, c *plan.Command) *await {
+	return &await{
+		workflows: p.Workflows, recorder: rec, inbox: in, root: p.Root, dir: p.Dir, ref: ref, expect: p.Expect, heard: p.Heard, loop: l, role: role, c: c,
+		dispatch: dispatchRecord{recorder: rec, loop: l, role: role, leave: p.Workflows.Leave},
+		analyze:  analysis.Input{Rules: p.Rules, Criteria: p.Criteria, Language: p.Language},
 	}
-	a := &await{Pair: p, loop: l, role: role, c: c, fresh: p.worker.Mark == p.mark && !p.worker.Sent}
-	wait, began := newBackoff(p.Workflows), time.Now()
+}
+
+// run dispatches the workflow, once, and waits for the end of its run. It asks
+// GitHub less and less often. The dispatch is recorded before it is sent and
+// after; in between it is left to the process that recorded it for the time of a
+// lease. Another one looks for the run, which shows the key, until that is over,
+// and sends it only then.
+func (a *await) run(ctx context.Context) (worked, error) {
+	sent := a.recorder.worker
+	if sent == nil || sent.Key == "" {
+		return worked{}, fmt.Errorf("port %s: a workflow is in progress that nobody recorded", a.loop.Port) // unreachable: the step before did
+	}
+	a.fresh = sent.Mark == a.recorder.mark && !sent.Sent
+	wait, began := newBackoff(a.workflows), time.Now()
 	for {
 		again, w, err := a.step(ctx)
 		if w != nil || err != nil {
@@ -134,14 +95,14 @@ func (p *Pair) remote(ctx context.Context, l plan.Loop, role plan.Role, c *plan.
 		if s := a.limits(ctx); s != nil {
 			return a.ended(s), nil
 		}
-		if p.Workflows.Leave && p.worker.Sent {
-			if err := a.leave(ctx); a.later == nil || p.Workflows.Patience == 0 || !errors.Is(err, errLeft) {
+		if a.workflows.Leave && a.recorder.worker.Sent {
+			if err := a.dispatch.end(ctx); a.later == nil || a.workflows.Patience == 0 || !errors.Is(err, errLeft) {
 				return worked{}, err
 			}
 			return worked{}, a.later // who heard of the end is to hear of it again
 		}
 		d := a.before(max(wait.next(), again))
-		if x := p.Workflows; x.Patience > 0 && time.Since(began)+d > x.Patience {
+		if x := a.workflows; x.Patience > 0 && time.Since(began)+d > x.Patience {
 			return worked{}, a.giveUp(ctx, d)
 		}
 		_ = sleep.For(ctx, d) // the loop looks at ctx
@@ -150,10 +111,10 @@ func (p *Pair) remote(ctx context.Context, l plan.Loop, role plan.Role, c *plan.
 
 // giveUp lets whoever comes back after a time go on.
 func (a *await) giveUp(ctx context.Context, after time.Duration) error {
-	if err := a.leave(ctx); !errors.Is(err, errLeft) {
+	if err := a.dispatch.end(ctx); !errors.Is(err, errLeft) {
 		return err
 	}
-	return &github.Error{Kind: advice.Later, After: max(after, time.Second), Op: "go on with port " + a.Spec.ID, Message: "its workflow is not dispatched yet"}
+	return &github.Error{Kind: advice.Later, After: max(after, time.Second), Op: "go on with port " + a.recorder.spec.ID, Message: "its workflow is not dispatched yet"}
 }
 
 // before returns a time to wait that does not go beyond the pair's own.
@@ -161,7 +122,7 @@ func (a *await) before(d time.Duration) time.Duration {
 	if a.loop.Timeout <= 0 {
 		return d
 	}
-	return max(0, min(d, a.loop.StartedAt.Add(a.loop.Timeout).Sub(a.Journal.Now())+time.Millisecond))
+	return max(0, min(d, a.loop.StartedAt.Add(a.loop.Timeout).Sub(a.recorder.journal.Now())+time.Millisecond))
 }
 
 func orZeroWorked(w *worked) worked {
@@ -178,40 +139,40 @@ func (a *await) step(ctx context.Context) (again time.Duration, w *worked, err e
 		return 0, nil, nil
 	}
 	if !a.fresh {
-		if again, w, err = a.look(ctx); w != nil || err != nil || a.run.ID != 0 || again > 0 {
+		if again, w, err = a.look(ctx); w != nil || err != nil || a.found.ID != 0 || again > 0 {
 			return again, w, err
 		}
 	}
-	if a.worker.Sent {
+	if a.recorder.worker.Sent {
 		return 0, nil, nil
 	}
-	if left := a.Journal.Now().Sub(a.worker.At) - a.leaseTTL(); !a.fresh && left < 0 {
+	if left := a.recorder.journal.Now().Sub(a.recorder.worker.At) - a.leaseTTL(); !a.fresh && left < 0 {
 		return 0, nil, nil
 	}
 	return a.send(ctx)
 }
 
-func (a *await) leaseTTL() time.Duration { return cmp.Or(a.Workflows.LeaseTTL, time.Minute) }
+func (a *await) leaseTTL() time.Duration { return cmp.Or(a.workflows.LeaseTTL, time.Minute) }
 
 // look asks how the run is.
 func (a *await) look(ctx context.Context) (time.Duration, *worked, error) {
-	x, known, err := a.Workflows, a.run.ID, error(nil)
+	x, known, err := a.workflows, a.found.ID, error(nil)
 	switch {
 	case known != 0:
-		a.run, err = x.Remote.Run(ctx, x.Repo, known, 0)
-	case a.Heard != nil && a.worker.Key == a.Expect:
-		a.run = *a.Heard
+		a.found, err = x.GitHub.Runs.Get(ctx, x.Repo, known, 0)
+	case a.heard != nil && a.recorder.worker.Key == a.expect:
+		a.found = *a.heard
 	default:
-		a.run, _, err = a.find(ctx)
+		a.found, _, err = a.find(ctx)
 	}
-	if err == nil && known == 0 && a.run.ID != 0 && !a.worker.Sent {
-		if err := a.sent(ctx); err != nil {
+	if err == nil && known == 0 && a.found.ID != 0 && !a.recorder.worker.Sent {
+		if err := a.dispatch.sent(ctx); err != nil {
 			return 0, nil, err
 		}
 	}
-	if err == nil && a.run.Status == "completed" && a.run.Conclusion != "" {
+	if err == nil && a.found.Status == "completed" && a.found.Conclusion != "" {
 		var w worked
-		if w, err = a.take(ctx); err == nil {
+		if w, err = a.result().read(ctx); err == nil {
 			return 0, &w, nil
 		}
 	}
@@ -219,8 +180,8 @@ func (a *await) look(ctx context.Context) (time.Duration, *worked, error) {
 }
 
 func (a *await) find(ctx context.Context) (github.WorkflowRun, bool, error) {
-	x := a.Workflows
-	return x.Remote.DispatchedRun(ctx, x.Repo, a.worker.Workflow, a.worker.At.Add(-skew), a.worker.Mark)
+	x := a.workflows
+	return x.GitHub.Dispatches.FindRun(ctx, x.Repo, a.recorder.worker.Workflow, a.recorder.worker.At.Add(-skew), a.recorder.worker.Mark)
 }
 
 // trouble says what to do about an error of GitHub's: what may be over later is
@@ -234,17 +195,17 @@ func (a *await) trouble(ctx context.Context, err error) (time.Duration, *worked,
 		a.later = err
 		return max(what.After, time.Second), nil, nil
 	}
-	return 0, &worked{err: err, tape: NewTape(0, 0), url: a.run.URL}, nil
+	return 0, &worked{err: err, tape: NewTape(0, 0), url: a.found.URL}, nil
 }
 
-// send dispatches the workflow, after it has claimed to. An answer that is lost
+// send dispatches the workflow, after it has recorded so. An answer that is lost
 // is waited for as another process would.
 func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
-	x := a.Workflows
-	if now := a.Journal.Now(); now.Sub(a.worker.At) >= a.leaseTTL()/2 {
-		w := *a.worker
+	x := a.workflows
+	if now := a.recorder.journal.Now(); now.Sub(a.recorder.worker.At) >= a.leaseTTL()/2 {
+		w := *a.recorder.worker
 		w.At = now
-		if err := a.note(ctx, plan.WorkerSpawn, w); err != nil {
+		if err := a.dispatch.note(ctx, plan.WorkerSpawn, w); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -254,22 +215,22 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 	defer stop()
 	var err error
 	if ref == "" {
-		if ref, err = x.Remote.DefaultBranch(sctx, x.Repo); err != nil {
+		if ref, err = x.GitHub.Repositories.DefaultBranch(sctx, x.Repo); err != nil {
 			return a.trouble(ctx, err)
 		}
 	}
-	d := plan.Dispatch{Plan: a.Plan, Port: a.Spec.ID, Role: a.role, Turn: a.loop.Attempt, Mark: a.worker.Mark}
-	if err = x.Remote.DispatchWorkflow(sctx, x.Repo, a.worker.Workflow, ref, a.inputs(d)); err != nil {
+	d := plan.Dispatch{Plan: a.recorder.plan, Port: a.recorder.spec.ID, Role: a.role, Turn: a.loop.Attempt, Mark: a.recorder.worker.Mark}
+	if err = x.GitHub.Dispatches.StartWorkflow(sctx, x.Repo, a.recorder.worker.Workflow, ref, a.inputs(d)); err != nil {
 		return a.trouble(ctx, err)
 	}
-	return 0, nil, a.sent(ctx)
+	return 0, nil, a.dispatch.sent(ctx)
 }
 
 // inputs are what a worker would read from its files.
 func (a *await) inputs(d plan.Dispatch) map[string]string {
-	_, data := a.edges.feed(a.loop, a.Root)
+	_, data := a.inbox.feed(a.loop, a.root)
 	if data == nil {
-		return a.loop.Inputs(d, a.Spec, nil, nil)
+		return a.loop.Inputs(d, a.recorder.spec, nil, nil)
 	}
 	var f struct {
 		plan.TestFeedback
@@ -282,60 +243,26 @@ func (a *await) inputs(d plan.Dispatch) map[string]string {
 	if len(f.Edges) > 0 {
 		_ = json.Compact(&edges, f.Edges) // as above
 	}
-	return a.loop.Inputs(d, a.Spec, &f.TestFeedback, edges.Bytes())
-}
-
-// sent records that GitHub took the dispatch.
-func (a *await) sent(ctx context.Context) error {
-	w := *a.worker
-	w.Sent = true
-	return a.note(ctx, plan.WorkerDispatch, w)
-}
-
-func (a *await) note(ctx context.Context, kind plan.EventKind, w plan.Spawn) error {
-	return a.record(ctx, func(j plan.Journal) []plan.Event {
-		out := []plan.Event{{Kind: kind, Session: sessionOf(a.loop, a.role), Iteration: a.loop.Attempt, Spawn: &w}}
-		if a.Workflows.Leave && w.Sent {
-			out = append(out, a.leaving(j))
-			a.left = true
-		}
-		return out
-	})
-}
-
-func (a *await) leaving(j plan.Journal) plan.Event {
-	me := *j.Runner
-	me.Left = true
-	return plan.Event{Kind: plan.RunnerChanged, Runner: &me}
-}
-
-// leave lets whoever hears of the worker's end go on.
-func (a *await) leave(ctx context.Context) error {
-	if !a.left {
-		if err := a.record(ctx, func(j plan.Journal) []plan.Event { return []plan.Event{a.leaving(j)} }); err != nil {
-			return err
-		}
-	}
-	return errLeft
+	return a.loop.Inputs(d, a.recorder.spec, &f.TestFeedback, edges.Bytes())
 }
 
 // limits returns how the pair ends if it was cancelled or its time is over.
 func (a *await) limits(ctx context.Context) *step {
 	if ctx.Err() != nil {
-		return a.cancelled(a.loop)
+		return cancelled(a.loop, a.recorder.journal.Now())
 	}
-	l, acts, err := a.loop.Tick(0, a.Journal.Now())
+	l, acts, err := a.loop.Tick(0, a.recorder.journal.Now())
 	if err != nil || l.Status == plan.Running {
 		return nil
 	}
 	switch {
-	case !a.worker.Sent:
-		l = l.Explained(fmt.Sprintf("The workflow %s could not be dispatched in that time.", a.worker.Workflow), "See whether GitHub had an outage, and run the port again.")
-	case a.run.ID == 0:
-		l = l.Explained(fmt.Sprintf("The workflow %s was dispatched, but no run of it shows the key %s in its name.", a.worker.Workflow, a.worker.Key),
-			fmt.Sprintf("Write `run-name: ${{ inputs.key }}` in %s, and see whether it began at all.", a.worker.Workflow))
+	case !a.recorder.worker.Sent:
+		l = l.Explained(fmt.Sprintf("The workflow %s could not be dispatched in that time.", a.recorder.worker.Workflow), "See whether GitHub had an outage, and run the port again.")
+	case a.found.ID == 0:
+		l = l.Explained(fmt.Sprintf("The workflow %s was dispatched, but no run of it shows the key %s in its name.", a.recorder.worker.Workflow, a.recorder.worker.Key),
+			fmt.Sprintf("Write `run-name: ${{ inputs.key }}` in %s, and see whether it began at all.", a.recorder.worker.Workflow))
 	default:
-		l = l.Explained("Its run was still at work: "+a.run.URL, "Read the run's log: "+a.run.URL)
+		l = l.Explained("Its run was still at work: "+a.found.URL, "Read the run's log: "+a.found.URL)
 	}
 	return &step{l, acts}
 }
@@ -343,23 +270,66 @@ func (a *await) limits(ctx context.Context) *step {
 // ended ends the run, as a process of a worker would be, and returns how the
 // pair stands. A run that cannot be ended does no harm but for its cost.
 func (a *await) ended(s *step) worked {
-	w := worked{broken: s, tape: NewTape(0, 0), url: a.run.URL}
-	if !a.worker.Sent && a.fresh {
+	w := worked{broken: s, tape: NewTape(0, 0), url: a.found.URL}
+	if !a.recorder.worker.Sent && a.fresh {
 		return w
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
-	x, run, err := a.Workflows, a.run, error(nil)
+	x, run, err := a.workflows, a.found, error(nil)
 	if run.ID == 0 {
 		run, _, err = a.find(ctx)
 	}
 	if err == nil && run.ID != 0 && run.Status != "completed" {
-		err = x.Remote.CancelRun(ctx, x.Repo, run.ID)
+		err = x.GitHub.Runs.Cancel(ctx, x.Repo, run.ID)
 	}
 	if err != nil {
 		w.notes = append(w.notes, "its run could not be ended: "+err.Error())
 	}
 	return w
+}
+
+// dispatchRecord records how far the dispatch of a worker is.
+type dispatchRecord struct {
+	recorder *loopRecorder
+	loop     plan.Loop
+	role     plan.Role
+	leave    bool // do not wait for the run
+	left     bool
+}
+
+// sent records that GitHub took the dispatch.
+func (d *dispatchRecord) sent(ctx context.Context) error {
+	w := *d.recorder.worker
+	w.Sent = true
+	return d.note(ctx, plan.WorkerDispatch, w)
+}
+
+func (d *dispatchRecord) note(ctx context.Context, kind plan.EventKind, w plan.Spawn) error {
+	return d.recorder.record(ctx, func(j plan.Journal) []plan.Event {
+		out := []plan.Event{{Kind: kind, Session: sessionOf(d.loop, d.role), Iteration: d.loop.Attempt, Spawn: &w}}
+		if d.leave && w.Sent {
+			out = append(out, leaving(j))
+			d.left = true
+		}
+		return out
+	})
+}
+
+// end lets whoever hears of the worker's end go on.
+func (d *dispatchRecord) end(ctx context.Context) error {
+	if !d.left {
+		if err := d.recorder.record(ctx, func(j plan.Journal) []plan.Event { return []plan.Event{leaving(j)} }); err != nil {
+			return err
+		}
+	}
+	return errLeft
+}
+
+func leaving(j plan.Journal) plan.Event {
+	me := *j.Runner
+	me.Left = true
+	return plan.Event{Kind: plan.RunnerChanged, Runner: &me}
 }
 
 // backoff is how long to wait between looks at a run.
@@ -377,8 +347,8 @@ func (b *backoff) next() time.Duration {
 
 // WorkflowsOf returns where workflows run, as the environment of a job says:
 // they run on the job's own branch or tag, and without one on the default branch.
-func WorkflowsOf(r Remote, repo github.Repo, getenv func(string) string) *Workflows {
-	x := &Workflows{Remote: r, Repo: repo}
+func WorkflowsOf(c *github.Client, repo github.Repo, getenv func(string) string) *Workflows {
+	x := &Workflows{GitHub: c, Repo: repo}
 	if ref := getenv("GITHUB_REF"); getenv("GITHUB_ACTIONS") == "true" && (strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/")) {
 		x.Ref = ref
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/analysis"
@@ -25,10 +26,30 @@ import (
 // folder reports, and the files tokens and test-feedback.json.
 const WorkerArtifact = "switchback-worker"
 
-// take reads what a run that has ended left. Only success, failure and a time
+// runResult reads the result of a worker from a run that has ended.
+type runResult struct {
+	github  *github.Client
+	repo    github.Repo
+	run     github.WorkflowRun
+	loop    plan.Loop
+	role    plan.Role
+	dir     string         // what is kept of the port
+	analyze analysis.Input // how the run of a testing worker is analyzed
+	now     time.Time
+	since   time.Time // of the last event that is recorded
+}
+
+func (a *await) result() runResult {
+	return runResult{
+		github: a.workflows.GitHub, repo: a.workflows.Repo, run: a.found, loop: a.loop, role: a.role, dir: a.dir, analyze: a.analyze,
+		now: a.recorder.journal.Now(), since: a.recorder.since,
+	}
+}
+
+// read reads what a run that has ended left. Only success, failure and a time
 // limit of its own say something of the work.
-func (a *await) take(ctx context.Context) (worked, error) {
-	run, now := a.run, a.Journal.Now()
+func (a runResult) read(ctx context.Context) (worked, error) {
+	run, now := a.run, a.now
 	w := worked{tape: NewTape(keptHead, keptTail), url: run.URL, took: max(0, run.UpdatedAt.Sub(run.StartedAt))}
 	w.rested = min(max(0, now.Sub(run.UpdatedAt)), max(0, now.Sub(a.since)))
 	switch run.Conclusion {
@@ -62,19 +83,19 @@ type leftBehind struct {
 
 // artifacts reads what the run left behind. What is there and cannot be read is
 // no report that passes.
-func (a *await) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
+func (a runResult) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
 	var out leftBehind
-	all, err := a.Workflows.Remote.Artifacts(ctx, a.Workflows.Repo, a.run.ID)
+	all, err := a.github.Artifacts.List(ctx, a.repo, a.run.ID)
 	if err != nil {
 		return out, err
 	}
-	dir := filepath.Join(a.Dir, "reports-"+strconv.Itoa(a.loop.Attempt))
+	dir := filepath.Join(a.dir, "reports-"+strconv.Itoa(a.loop.Attempt))
 	n := 0
 	for _, art := range github.Newest(all) {
 		if art.Name != WorkerArtifact && !strings.HasPrefix(art.Name, WorkerArtifact+"-") {
 			continue
 		}
-		err := a.Workflows.Remote.ArtifactFiles(ctx, a.Workflows.Repo, art, func(name string) bool {
+		err := a.github.Artifacts.EachFile(ctx, a.repo, art, func(name string) bool {
 			return name == "tokens" || a.role == plan.Test && (name == "test-feedback.json" || strings.HasPrefix(name, "reports/"))
 		}, func(name string, r io.Reader) error {
 			switch {
@@ -121,7 +142,7 @@ func spool(file string, r io.Reader) error {
 
 // analyzeRun analyzes the run of a testing worker: by its reports, and by the logs
 // of its jobs where it left none or failed.
-func (a *await) analyzeRun(ctx context.Context, w *worked, left leftBehind) error {
+func (a runResult) analyzeRun(ctx context.Context, w *worked, left leftBehind) error {
 	sources := left.reports
 	var later error
 	if green := w.Code == 0; !green || len(sources) == 0 {
@@ -131,18 +152,19 @@ func (a *await) analyzeRun(ctx context.Context, w *worked, left leftBehind) erro
 		}
 		sources = append(sources, logs...)
 	}
-	read, err := analysis.Analyze(analysis.Input{Sources: sources, Conclusion: a.run.Conclusion, Rules: a.Rules, Criteria: a.Criteria, Language: a.Language,
-		Looked: []string{"reports/ in the artifact " + WorkerArtifact, "the logs of the jobs"}})
+	in := a.analyze
+	in.Sources, in.Conclusion, in.Looked = sources, a.run.Conclusion, []string{"reports/ in the artifact " + WorkerArtifact, "the logs of the jobs"}
+	read, err := analysis.Analyze(in)
 	if err = errors.Join(err, later); err != nil {
 		return err
 	}
-	f := a.feedback(left, *w, plan.FeedbackOf(read.Verdict, w.took))
+	f := ownFeedback(left, *w, plan.FeedbackOf(read.Verdict, w.took))
 	w.analyzed = &f
 	return nil
 }
 
-// feedback is what the testing worker said itself, if it did, else what was read.
-func (p *Pair) feedback(left leftBehind, w worked, read plan.TestFeedback) plan.TestFeedback {
+// ownFeedback is what the testing worker said itself, if it did, else what was read.
+func ownFeedback(left leftBehind, w worked, read plan.TestFeedback) plan.TestFeedback {
 	switch {
 	case left.bad != nil:
 		return failing("the testing worker's own feedback is of no use: " + left.bad.Error())
@@ -156,16 +178,15 @@ func (p *Pair) feedback(left leftBehind, w worked, read plan.TestFeedback) plan.
 
 // logs are the logs of the jobs that say how the run ended; what is read of them
 // goes onto the tape as well. An error that may be over later is told to later.
-func (a *await) logs(ctx context.Context, green bool, tape *Tape, later *error) ([]analysis.Source, error) {
-	x := a.Workflows
-	jobs, err := x.Remote.Jobs(ctx, x.Repo, a.run.ID, a.run.Attempt)
+func (a runResult) logs(ctx context.Context, green bool, tape *Tape, later *error) ([]analysis.Source, error) {
+	jobs, err := a.github.Jobs.List(ctx, a.repo, a.run.ID, a.run.Attempt)
 	if err != nil {
 		return nil, err
 	}
 	var out []analysis.Source
 	for _, j := range github.Telling(jobs, green) {
 		out = append(out, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
-			r, err := x.Remote.JobLog(ctx, x.Repo, j.ID)
+			r, err := a.github.Jobs.Log(ctx, a.repo, j.ID)
 			if err != nil {
 				if kind := advice.Of(err).Kind; kind == advice.Later {
 					*later = err
@@ -182,7 +203,7 @@ func (a *await) logs(ctx context.Context, green bool, tape *Tape, later *error) 
 }
 
 // lastWords adds to the reason of a failed run what its log says last.
-func (a *await) lastWords(ctx context.Context, w *worked) error {
+func (a runResult) lastWords(ctx context.Context, w *worked) error {
 	var later error
 	logs, err := a.logs(ctx, false, w.tape, &later)
 	if err != nil {

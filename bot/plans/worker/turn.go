@@ -1,15 +1,12 @@
 package worker
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/redact"
@@ -43,177 +40,85 @@ type worked struct {
 	url      string             // of the run, if it is a workflow
 }
 
+// loopRun is this process's run of a port's loop: the workers in turn, each recorded as it ends.
+type loopRun struct {
+	spec     plan.Spec
+	root     string // where commands run
+	files    files
+	hash     func() (string, error) // of the port's content
+	inbox    *inbox
+	recorder *loopRecorder
+	commands commandRunner
+	workflow func(l plan.Loop, role plan.Role, c *plan.Command) *await
+}
+
+// next advances the loop by one worker, or ends it if the port waits for feedback.
+func (r *loopRun) next(ctx context.Context, l plan.Loop) (plan.Loop, error) {
+	why, err := r.inbox.waits(ctx)
+	switch {
+	case err != nil:
+		return l, err
+	case why != "" && !dispatched(r.spec, r.recorder.worker, l):
+		return r.pause(ctx, l, why)
+	}
+	return r.turn(ctx, l, roleOf(l))
+}
+
 // turn runs one worker, and takes the pair on.
-func (p *Pair) turn(ctx context.Context, l plan.Loop, role plan.Role, r *relay) (plan.Loop, error) {
-	command := p.command(role)
+func (r *loopRun) turn(ctx context.Context, l plan.Loop, role plan.Role) (plan.Loop, error) {
+	command := commandOf(r.spec, role)
 	if ctx.Err() != nil {
-		return p.settle(ctx, l, role, worked{broken: p.cancelled(l), tape: NewTape(0, 0)})
+		return r.settle(ctx, l, role, worked{broken: cancelled(l, r.recorder.journal.Now()), tape: NewTape(0, 0)})
 	}
 	var result []byte
 	if role == plan.Test {
-		j, err := p.Journal.Load(ctx)
+		j, err := r.recorder.journal.Load(ctx)
 		if err != nil {
 			return l, err
 		}
 		result = resultOf(j, l)
 	}
-	feedback, feedbackJSON := p.edges.feed(l, p.Root)
-	t, err := files{p.Dir}.prepare(p.Spec, l, role, result, feedback, feedbackJSON)
+	feedback, feedbackJSON := r.inbox.feed(l, r.root)
+	t, err := r.files.prepare(r.spec, l, role, result, feedback, feedbackJSON)
 	if err != nil {
-		return p.settle(ctx, l, role, worked{err: err, tape: NewTape(0, 0)})
+		return r.settle(ctx, l, role, worked{err: err, tape: NewTape(0, 0)})
 	}
 	if command == nil { // nothing is to be done: the content is tested as it is
-		return p.settle(ctx, l, role, worked{tape: NewTape(0, 0)})
+		return r.settle(ctx, l, role, worked{tape: NewTape(0, 0)})
 	}
 	if command.Workflow != "" {
-		w, err := p.remote(ctx, l, role, command)
+		w, err := r.workflow(l, role, command).run(ctx)
 		if err != nil {
 			return l, err
 		}
-		return p.keepLog(ctx, l, role, w)
+		return r.keepLog(ctx, l, role, w)
 	}
-	return p.keepLog(ctx, l, role, p.watch(ctx, l, role, t, Command{Lines: command.Run, Dir: p.Root, Env: p.environment(l, role, t, r), Mark: p.mark, Grace: p.Grace}))
+	return r.keepLog(ctx, l, role, r.commands.run(ctx, l, role, t, r.recorder.mark))
+}
+
+// pause ends a pair before its next worker begins.
+func (r *loopRun) pause(ctx context.Context, l plan.Loop, why string) (plan.Loop, error) {
+	now := r.recorder.journal.Now()
+	nl, acts, err := l.Pause(why, 0, now)
+	if err != nil {
+		return l, err
+	}
+	return nl, r.recorder.record(ctx, func(j plan.Journal) []plan.Event { return r.recorder.step(nl, acts, j, "", now) })
 }
 
 // keepLog keeps what a worker printed, and settles its turn.
-func (p *Pair) keepLog(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
+func (r *loopRun) keepLog(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
 	name := fmt.Sprintf("%s-%d.log", role, l.Attempt)
-	if err := (files{p.Dir}).write(name, []byte(redact.Text(w.tape.String()))); err != nil {
+	if err := r.files.write(name, []byte(redact.Text(w.tape.String()))); err != nil {
 		w.notes = append(w.notes, err.Error())
 	}
 	if w.broken == nil && w.err == nil && (w.analyzed == nil || !w.analyzed.Success) {
 		var err error
-		if w.waits, err = p.waits(ctx, p.edges); err != nil {
+		if w.waits, err = r.inbox.waits(ctx); err != nil {
 			return l, err
 		}
 	}
-	return p.settle(ctx, l, role, w)
-}
-
-// watch runs a command until it ends, or the pair is over its limits, a worker
-// calls the operator, or ctx ends.
-func (p *Pair) watch(ctx context.Context, l plan.Loop, role plan.Role, t turnFiles, c Command) worked {
-	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	began := p.Journal.Now()
-	w := worked{tape: NewTape(keptHead, keptTail)}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if role == plan.Test {
-			p.analyze(wctx, c, t, &w, began)
-			return
-		}
-		c.Out = w.tape
-		w.Ended, w.err = c.Run(wctx)
-	}()
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
-	deadline := make(<-chan time.Time)
-	if l.Timeout > 0 {
-		timer := time.NewTimer(l.StartedAt.Add(l.Timeout).Sub(began) + time.Millisecond)
-		defer timer.Stop()
-		deadline = timer.C
-	}
-	end := func(s *step) worked {
-		stop()
-		<-done
-		w.broken, w.took = s, p.Journal.Now().Sub(began)
-		w.tokens, _ = readTokens(t.tokens) // why it cannot be read matters no longer
-		return w
-	}
-	for {
-		select {
-		case <-done:
-			w.took = p.Journal.Now().Sub(began)
-			var err error
-			if w.tokens, err = readTokens(t.tokens); err != nil {
-				w.notes = append(w.notes, err.Error())
-			}
-			return w
-		case <-ctx.Done():
-			return end(p.cancelled(l))
-		case q := <-p.raises:
-			nl, acts, err := l.Raise(q.session, q.Type, q.Severity, redact.Text(q.Text), p.Journal.Now())
-			q.answer <- err
-			if err == nil {
-				return end(&step{nl, acts})
-			}
-		case <-look.C:
-			if s := p.over(l, t); s != nil {
-				return end(s)
-			}
-		case <-deadline:
-			if s := p.over(l, t); s != nil {
-				return end(s)
-			}
-		}
-	}
-}
-
-// over returns how the pair ends if it is over its limits, nil if it is not.
-func (p *Pair) over(l plan.Loop, t turnFiles) *step {
-	used, _ := readTokens(t.tokens) // half a line is read again
-	nl, acts, err := l.Tick(used, p.Journal.Now())
-	if err != nil || nl.Status == plan.Running {
-		return nil
-	}
-	return &step{nl, acts}
-}
-
-func (p *Pair) cancelled(l plan.Loop) *step {
-	nl, acts, err := l.Break("it was cancelled", p.Journal.Now())
-	if err != nil {
-		return nil // unreachable: the pair runs
-	}
-	return &step{nl, acts}
-}
-
-// analyze runs a testing worker and reads what it prints while it does, so that
-// no length of it fills memory or disk.
-func (p *Pair) analyze(ctx context.Context, c Command, t turnFiles, w *worked, began time.Time) {
-	r, out := io.Pipe()
-	c.Out = io.MultiWriter(w.tape, &through{w: out})
-	ran := make(chan struct{})
-	go func() {
-		defer close(ran)
-		w.Ended, w.err = c.Run(ctx)
-		out.Close()
-	}()
-	printed := bufio.NewReader(r)
-	var sources []analysis.Source
-	if _, err := printed.Peek(1); err == nil { // a test that only writes reports is no empty log
-		sources = []analysis.Source{{Name: "what the test printed", Open: func() (io.ReadCloser, error) { return io.NopCloser(printed), nil }}}
-	}
-	read, err := analysis.Analyze(analysis.Input{
-		Sources: sources, Rules: p.Rules, Criteria: p.Criteria, Language: p.Language, Looked: []string{"what the test printed", "files in SWITCHBACK_REPORTS"},
-		Ended: func() (string, []analysis.Source) {
-			r.Close()
-			<-ran
-			if w.Code == 0 && w.err == nil {
-				return "success", reports(t.reports)
-			}
-			return "failure", reports(t.reports)
-		},
-	})
-	r.Close()
-	<-ran
-	own, bad := said(t.said)
-	var f plan.TestFeedback
-	switch took := p.Journal.Now().Sub(began); {
-	case err != nil:
-		w.err = err
-		return
-	case bad != nil:
-		f = failing("the testing worker's own feedback is of no use: " + bad.Error())
-	case own != nil && own.Success && w.Code != 0:
-		f = failing("the testing worker says that all passed, but " + w.Reason)
-	case own != nil:
-		f = *own
-	default:
-		f = plan.FeedbackOf(read.Verdict, took)
-	}
-	w.analyzed = &f
+	return r.settle(ctx, l, role, w)
 }
 
 func failing(why string) plan.TestFeedback {
@@ -221,35 +126,44 @@ func failing(why string) plan.TestFeedback {
 }
 
 // settle records how a worker ended, and what the pair does then.
-func (p *Pair) settle(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
-	now := p.Journal.Now()
-	s, err := p.next(l.Rested(w.rested), role, w, now)
+func (r *loopRun) settle(ctx context.Context, l plan.Loop, role plan.Role, w worked) (plan.Loop, error) {
+	now := r.recorder.journal.Now()
+	s, err := stepAfter(l.Rested(w.rested), role, w, now)
 	if err != nil {
 		return l, err
 	}
 	hash := ""
 	if s.Status == plan.Success {
-		if hash, err = p.hash(); err != nil { // what passed is not known
+		if hash, err = r.hash(); err != nil { // what passed is not known
 			w.err = fmt.Errorf("the files of the port cannot be read: %w", err)
-			if s, err = p.next(l, role, w, now); err != nil {
+			if s, err = stepAfter(l, role, w, now); err != nil {
 				return l, err
 			}
 		}
 	}
-	p.mark = newID()
-	err = p.record(ctx, func(j plan.Journal) []plan.Event {
+	r.recorder.mark = newID()
+	err = r.recorder.record(ctx, func(j plan.Journal) []plan.Event {
 		var out []plan.Event
-		if p.command(role) != nil {
+		if commandOf(r.spec, role) != nil {
 			session := sessionOf(l, role)
 			out = append(out, plan.Event{Kind: plan.WorkerComplete, At: now, Session: session, Iteration: l.Attempt, Exit: w.exit(role)})
 		}
-		return append(out, p.events(s.Loop, s.acts, j, hash, now)...)
+		return append(out, r.recorder.step(s.Loop, s.acts, j, hash, now)...)
 	})
 	return s.Loop, err
 }
 
-// next is what the pair does after a worker ended.
-func (p *Pair) next(l plan.Loop, role plan.Role, w worked, now time.Time) (step, error) {
+// cancelled returns how the loop ends if it was cancelled.
+func cancelled(l plan.Loop, now time.Time) *step {
+	nl, acts, err := l.Break("it was cancelled", now)
+	if err != nil {
+		return nil // unreachable: the pair runs
+	}
+	return &step{nl, acts}
+}
+
+// stepAfter is what the loop does after a worker ended.
+func stepAfter(l plan.Loop, role plan.Role, w worked, now time.Time) (step, error) {
 	var s step
 	var err error
 	switch {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/stats"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -60,7 +59,7 @@ func statsHead(r stats.Report) string {
 	line("Marked wrong", "%d of %d failing runs (%s right), %d attempts undone", t.Wrong, t.Failing, share(t.Precision), t.Undone)
 	line("Feedback", "%d effective, %d ineffective, %d without", t.Effective, t.Ineffective, t.NoFeedback)
 	var requests []string
-	for _, k := range feedback.Types() {
+	for _, k := range stats.FeedbackTypes() {
 		requests = append(requests, fmt.Sprintf("%s %d", k, r.FeedbackRequests.ByType[k]))
 	}
 	line("Between ports", "%s", strings.Join(requests, ", "))

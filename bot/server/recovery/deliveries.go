@@ -58,7 +58,7 @@ func (r *Recovery) Deliveries(ctx context.Context) (Found, error) {
 func (r *Recovery) lost(ctx context.Context, since time.Time) (out []missing, done bool, err error) {
 	found := map[string]*missing{}
 	for range mostPages {
-		list, next, err := r.App.HookDeliveries(ctx, r.walk.cursor)
+		list, next, err := r.App.Apps.ListDeliveries(ctx, r.walk.cursor)
 		if err != nil {
 			r.walk = walk{} // the cursor may be none any more
 			return nil, false, err
@@ -145,7 +145,7 @@ func (r *Recovery) askAgain(ctx context.Context, lost []missing) (n int, err err
 			r.log().Warn("more deliveries were lost than are asked for at once", "lost", len(lost), "asked", n)
 			return n, nil
 		}
-		err := r.App.Redeliver(ctx, m.ID)
+		err := r.App.Apps.Redeliver(ctx, m.ID)
 		if stop(err) {
 			return n, err
 		}

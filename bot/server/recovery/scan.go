@@ -60,7 +60,7 @@ func (r *Recovery) Scan(ctx context.Context) (Found, error) {
 }
 
 func (r *Recovery) repositories(ctx context.Context) (all []Repository, failed error) {
-	ids, err := r.App.Installations(ctx)
+	ids, err := r.App.Apps.ListInstallations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (r *Recovery) repositories(ctx context.Context) (all []Repository, failed e
 			failed = errors.Join(failed, err)
 			continue
 		}
-		list, err := h.Repositories(ctx)
+		list, err := h.Repositories.ListInstalled(ctx)
 		if kind := advice.Of(err).Kind; kind == advice.Gone || errors.Is(err, github.ErrSuspended) {
 			continue
 		}
@@ -121,7 +121,7 @@ func (r *Recovery) runs(ctx context.Context, h *github.Client, repo Repository, 
 	seen := map[string]bool{}
 	next := mark
 	for page := 1; page > 0 && page <= mostRunPages; {
-		list, following, err := h.FinishedRuns(ctx, repo.Repo, page)
+		list, following, err := h.Runs.ListFinished(ctx, repo.Repo, page)
 		if err != nil {
 			return 0, err
 		}
@@ -154,7 +154,7 @@ func (r *Recovery) takeRuns(ctx context.Context, h *github.Client, repo Reposito
 	if len(found) == 0 {
 		return 0, nil
 	}
-	pulls, err := h.OpenPullRequests(ctx, repo.Repo)
+	pulls, err := h.PullRequests.ListOpen(ctx, repo.Repo)
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +232,7 @@ func (r *Recovery) commands(ctx context.Context, h *github.Client, repo Reposito
 	}
 	next := mark
 	for page := 1; page > 0 && page <= mostNotePages; {
-		list, following, err := h.CommentsSince(ctx, repo.Repo, mark.Add(-time.Second), page)
+		list, following, err := h.Comments.ListSince(ctx, repo.Repo, mark.Add(-time.Second), page)
 		if err != nil {
 			return n, err
 		}
@@ -265,7 +265,7 @@ func (r *Recovery) takeComment(ctx context.Context, h *github.Client, repo Repos
 	if stored, err := r.Inbox.Stored(ctx, []string{id}); err != nil || stored[id] {
 		return false, err
 	}
-	issue, err := h.IssueJSON(ctx, repo.Repo, c.Issue)
+	issue, err := h.Issues.GetJSON(ctx, repo.Repo, c.Issue)
 	if kind := advice.Of(err).Kind; kind == advice.Gone {
 		return false, nil
 	}

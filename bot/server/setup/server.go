@@ -195,7 +195,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 	defer cancel()
-	made, err := s.gh.ConvertManifest(ctx, q.Get("code"))
+	made, err := s.gh.Apps.ConvertManifest(ctx, q.Get("code"))
 	if err != nil {
 		s.o.Log.Warn("no App was kept", "error", err)
 		s.show(w, http.StatusBadGateway, page{Title: "GitHub did not give the App away", Retry: true, Apps: s.appsPage(), Errors: remedies(err)})

@@ -181,12 +181,12 @@ func (p person) readable(ctx context.Context) ([]int64, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return p.h.Readable(ctx)
+	return p.h.Users.ListReadable(ctx)
 }
 
 func (p person) me(ctx context.Context) (github.Account, error) {
 	if p.err != nil {
 		return github.Account{}, p.err
 	}
-	return p.h.Me(ctx)
+	return p.h.Users.Me(ctx)
 }

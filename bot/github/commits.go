@@ -1,0 +1,45 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// CommitsService compares commits.
+type CommitsService struct{ *core }
+
+// Contains reports whether commit head is base or has it among its ancestors.
+// A commit that GitHub does not know, as after a push by force, contains
+// nothing and is contained in nothing.
+func (s *CommitsService) Contains(ctx context.Context, r Repo, base, head string) (bool, error) {
+	if base == head {
+		return base != "", nil
+	}
+	if !isSHA(base) || !isSHA(head) {
+		return false, nil
+	}
+	c, _, err := s.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
+	if err = Wrap(opf("compare %s with %s in %s", base, head, r), err); errors.Is(err, ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return c.GetStatus() == "ahead" || c.GetStatus() == "identical", nil
+}
+
+// MergeBase returns the merge base of base and head, which are branches or commits of r, or a
+// commit of a fork that a pull request of r has.
+func (s *CommitsService) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
+	c, _, err := s.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return "", Wrap(opf("compare %s with %s in %s", base, head, r), err)
+	}
+	return c.GetMergeBaseCommit().GetSHA(), nil
+}
+
+func isSHA(s string) bool {
+	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
