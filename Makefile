@@ -129,7 +129,7 @@ FUZZTIME ?= 60s
 FUZZ ?= ^Fuzz
 fuzz: ## every fuzz target (FUZZ=regexp of names, such as OnGitHub) for FUZZTIME (60s)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '$(FUZZ)' $$p | grep '^Fuzz'); do \
-		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done
+		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; done; done
 
 schema: ## write the JSON Schema of the configuration
 	$(GO) run ./cmd/switchback config schema > switchback.schema.json
