@@ -148,10 +148,8 @@ func TestPostsOnGitHub(t *testing.T) {
 }
 
 func FuzzPostsOnGitHub(f *testing.F) {
-	for i, s := range rendertest.Seeds() {
-		if len(s) < 3000 {
-			f.Add(s, s+"\n"+s, "t\n"+s, s, i%2 == 0)
-		}
+	for i, s := range rendertest.Corpus() {
+		f.Add(s, s+"\n"+s, "t\n"+s, s, i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, name, message, trace, file string, korean bool) {
 		l := English

@@ -95,10 +95,8 @@ func TestPlanPagesOnGitHub(t *testing.T) {
 }
 
 func FuzzPlanPagesOnGitHub(f *testing.F) {
-	for _, s := range rendertest.Seeds() {
-		if len(s) < 3000 {
-			f.Add(s, s+"\n"+s, strings.Repeat("t\n", 2)+s)
-		}
+	for _, s := range rendertest.Corpus() {
+		f.Add(s, s+"\n"+s, strings.Repeat("t\n", 2)+s)
 	}
 	f.Fuzz(func(t *testing.T, a, b, c string) { inertPages(t, a, b, c) })
 }

@@ -3,6 +3,7 @@ package rendertest
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"os/exec"
@@ -55,7 +56,7 @@ func Compare(t testing.TB, server, mentions string, make func(f func(string) str
 			}
 		}
 		Inert(t, body, server, mentions)
-		for _, problem := range got[i].problems(server, mentions) {
+		for _, problem := range got[i].Problems(server, mentions) {
 			t.Errorf("%s%s in\n%s", where, problem, p.Body)
 		}
 		if cmds := answers.Commands(string(p.Body)); len(cmds) > 0 {
@@ -241,8 +242,8 @@ func (r *Rendered) code(n *html.Node) {
 	}
 }
 
-// problems says what of a page is live and not ours.
-func (r Rendered) problems(server, mentions string) []string {
+// Problems says what of a page is live and not ours.
+func (r Rendered) Problems(server, mentions string) []string {
 	var out []string
 	if r.open {
 		out = append(out, "a block that does not end")
@@ -297,4 +298,13 @@ func Seeds() []string {
 		out = append(out, "a"+lines+run+lines, payload+run+payload, half+"\u200b"+half+"\n"+payload, half+"\x1b[1m"+half+payload, run+"\n"+long+payload, mark+strings.Repeat(" "+mark, 1000)+payload)
 	}
 	return out
+}
+
+// Corpus returns the seeds that a fuzz target begins with. Without -fuzz that is one of them, since the
+// tests render them all.
+func Corpus() []string {
+	if f := flag.Lookup("test.fuzz"); f == nil || f.Value.String() == "" {
+		return Seeds()[:1]
+	}
+	return slices.DeleteFunc(Seeds(), func(s string) bool { return len(s) > 3000 })
 }

@@ -56,10 +56,8 @@ func TestSurveyPagesOnGitHub(t *testing.T) {
 }
 
 func FuzzSurveyPagesOnGitHub(f *testing.F) {
-	for _, s := range rendertest.Seeds() {
-		if len(s) < 3000 {
-			f.Add(s, s+"\n"+s, "t\n"+s)
-		}
+	for _, s := range rendertest.Corpus() {
+		f.Add(s, s+"\n"+s, "t\n"+s)
 	}
 	f.Fuzz(func(t *testing.T, a, b, c string) { inertPages(t, a, b, c) })
 }
