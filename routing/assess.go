@@ -42,9 +42,9 @@ func Assess(cp Checkpoint, p Policy) Action {
 		return Action{ActionManual, PriorityManual, "", orElse(cp.LastError, "waits for a human")}
 	case cp.Waiting:
 		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("rework %d/%d waits for its call", cp.Retries, limit)}
-	case cp.lastFailed() && !cp.reworked() && cp.Retries >= limit:
+	case lastFailed(cp) && !reworked(cp) && cp.Retries >= limit:
 		return Action{ActionManual, PriorityManual, "", fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, limit)}
-	case cp.lastFailed() && !cp.reworked():
+	case lastFailed(cp) && !reworked(cp):
 		return Action{ActionRework, PriorityRework, lastPhase(cp), "the last verdict is a failure"}
 	}
 	for i, ph := range Phases() {
@@ -55,13 +55,14 @@ func Assess(cp Checkpoint, p Policy) Action {
 	return Action{ActionReview, PriorityPhase + 300, Review, "delivered and not yet analyzed"}
 }
 
-func (cp Checkpoint) lastFailed() bool {
+// lastFailed reports whether the newest attempt of the streak failed.
+func lastFailed(cp Checkpoint) bool {
 	n := len(cp.Attempts)
 	return n > 0 && cp.Attempts[n-1].Kind != KindPass && cp.Attempts[n-1].Streak == cp.Streak
 }
 
 // reworked reports whether the last failing verdict has been returned for a fix.
-func (cp Checkpoint) reworked() bool {
+func reworked(cp Checkpoint) bool {
 	n := len(cp.Attempts)
 	return n > 0 && cp.Attempts[n-1].Kind == KindRetry
 }

@@ -102,6 +102,34 @@ type RunState struct {
 	Decided  bool               `json:"decided"`
 }
 
+// onlyRecorded is true if the run came while the checkpoint waited for a human,
+// and was not decided.
+func (r RunState) onlyRecorded() bool {
+	return r.Decision.Kind == KindNone && (r.Decision.Waits || r.Decision.Again)
+}
+
+// failed reports whether the run is known and some part of it failed.
+func (r RunState) failed() bool {
+	for _, p := range r.Parts {
+		if p.Result != Pass && p.Result != Errored {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFailing reports whether a test failed in some part of the run.
+func (r RunState) hasFailing(test string) bool {
+	for _, p := range r.Parts {
+		for _, f := range p.Failures {
+			if f.IsTest(test) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Iteration is one rework, as the source document's refinement_iterations.
 type Iteration struct {
 	Iteration      int       `json:"iteration"`
@@ -188,6 +216,20 @@ func (cp Checkpoint) clone() Checkpoint {
 	cp.Acts = append([]Act(nil), cp.Acts...)
 	return cp
 }
+
+// newestRun returns what is known of the newest run that decided something.
+func (cp Checkpoint) newestRun() RunState { return cp.Runs[cp.Last.Key()] }
+
+// beginAgain opens a new streak: counts and the kept limit start afresh.
+func (cp *Checkpoint) beginAgain() {
+	cp.Streak++
+	cp.Retries, cp.Limit, cp.Limited, cp.Extra, cp.Floor, cp.Undone = 0, 0, false, 0, 0, 0
+	cp.Returned = map[string]int{}
+}
+
+// settled is true for a checkpoint that has passed, and of which no run has
+// been recorded since that waits to be decided.
+func (cp Checkpoint) settled() bool { return cp.State == Completed && !cp.newestRun().onlyRecorded() }
 
 // Story returns the attempts of the streak that the last attempt belongs to.
 func (cp Checkpoint) Story() []Attempt {

@@ -28,14 +28,14 @@ func newInput(c Case, v Verdict, p Policy) input {
 		c = c.clone()
 		c.Checkpoints[v.Checkpoint] = cp
 	}
-	parts := append([]Verdict{v}, cp.others(v)...)
+	parts := append([]Verdict{v}, otherParts(cp.Runs, v)...)
 	s.excused = excused(p.Quarantine, parts)
 	t := c.treatment(s.excused)
 	parts = t.all(parts)
 	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts), len(parts)
 	s.run = t.run(cp.Runs[v.Run.Key()])
 	s.limit = Limit(cp, p)
-	if drop := cp.dropped(s.m, p); drop != "" && s.complete() {
+	if drop := dropped(cp, s.m, p); drop != "" && s.complete() {
 		s.m.Unmet = append(append([]string(nil), s.m.Unmet...), drop)
 	}
 	return s
@@ -51,12 +51,12 @@ func (t treatment) run(rs RunState) RunState {
 	return rs
 }
 
-// others returns the verdicts of the other parts of v's run. Where only some
+// otherParts returns the verdicts of the other parts of v's run among runs. Where only some
 // legs of a matrix were run again, those are joined by the green legs of the
 // newest attempt before it that had them.
-func (cp Checkpoint) others(v Verdict) []Verdict {
+func otherParts(runs map[string]RunState, v Verdict) []Verdict {
 	newest := map[string]Verdict{}
-	for _, rs := range cp.Runs {
+	for _, rs := range runs {
 		for part, p := range rs.Parts {
 			before, seen := newest[part]
 			if part != v.Run.Part && v.Run.again(p.Run) && (!seen || before.Run.olderThan(p.Run)) {
@@ -85,7 +85,7 @@ func (s input) complete() bool { return s.have >= s.v.Run.Parts }
 
 // dropped says in words that a green run ran far fewer tests than the last
 // green one: tests that vanish are the quietest way to turn a run green.
-func (cp Checkpoint) dropped(v Verdict, p Policy) string {
+func dropped(cp Checkpoint, v Verdict, p Policy) string {
 	if v.Result != Pass || p.MaxDrop <= 0 || cp.Rebased {
 		return ""
 	}

@@ -23,7 +23,7 @@ func Release(c Case, policy func(checkpoint string) Policy, now time.Time) (Case
 	for again := true; again; {
 		again = false
 		for _, name := range c.Names() {
-			for _, v := range c.due(name) {
+			for _, v := range due(c, name) {
 				d := Decide(c, v, policy(name), now)
 				if d.Repeated || d.Held {
 					continue
@@ -41,12 +41,12 @@ func Release(c Case, policy func(checkpoint string) Policy, now time.Time) (Case
 }
 
 // due returns the verdicts of a checkpoint that may be decided now.
-func (c Case) due(name string) []Verdict {
+func due(c Case, name string) []Verdict {
 	cp := c.Checkpoints[name]
 	if cp.Redo == nil || cp.Paused {
 		return cp.Held
 	}
-	parts := cp.Runs[cp.Last.Key()].Parts
+	parts := cp.newestRun().Parts
 	t := c.treatment(nil)
 	best := ""
 	for i, p := range sortedKeys(parts) {
@@ -70,7 +70,7 @@ func (cp Checkpoint) redoes(v Verdict) bool {
 // nobody has been started for it yet.
 func (cp Checkpoint) undone(a HumanAction) Checkpoint {
 	cp = cp.clone()
-	run := cp.Runs[cp.Last.Key()]
+	run := cp.newestRun()
 	run.Decision, run.Decided = Decision{}, false
 	cp.Runs[cp.Last.Key()] = run
 	wrong := a == HumanWrong || a == HumanQuarantine

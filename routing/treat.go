@@ -213,11 +213,12 @@ func (v Verdict) green() bool { return v.Result == Pass && len(v.Unmet) == 0 }
 // newest returns the verdict of the newest run of a checkpoint, its parts
 // treated and merged.
 func (c Case) newest(cp Checkpoint) (Verdict, bool) {
-	parts := cp.Runs[cp.Last.Key()].Parts
+	run := cp.newestRun()
+	parts := run.Parts
 	if len(parts) == 0 {
 		return Verdict{}, false
 	}
 	v := parts[sortedKeys(parts)[0]]
-	t := c.treatment(cp.Runs[cp.Last.Key()].Decision.Excused)
-	return merge(t.all(append([]Verdict{v}, cp.others(v)...))), true
+	t := c.treatment(run.Decision.Excused)
+	return merge(t.all(append([]Verdict{v}, otherParts(cp.Runs, v)...))), true
 }

@@ -28,17 +28,17 @@ func TestEdgeRows(t *testing.T) {
 	}
 	m := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
 	send := func(r edge.State) ([]routing.Event, error) {
-		s, err := r.Send("p", g, m, start)
+		s, err := r.Outbox("p", g, start).Send(m)
 		return s.Events, err
 	}
 	step(send)
-	step(func(r edge.State) ([]routing.Event, error) { return r.Deliver("FB-001", start) })
-	step(func(r edge.State) ([]routing.Event, error) { return r.Begin("FB-001", start) })
+	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, start).Deliver("FB-001") })
+	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, start).Begin("FB-001") })
 	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Processed(g, "FB-001", edge.Outcome{OK: true}, start)
+		return r.Lifecycle(g, start).Processed("FB-001", edge.Outcome{OK: true})
 	})
 	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Verified(g, "FB-001", edge.Outcome{OK: true}, start)
+		return r.Lifecycle(g, start).Verified("FB-001", edge.Outcome{OK: true})
 	})
 	m.To = "nobody"
 	step(send)

@@ -101,13 +101,13 @@ func TestEscalationRows(t *testing.T) {
 		return routing.Event{Type: escalation.EventOpened, At: start, Data: json.RawMessage(s)}
 	}
 	events := []routing.Event{
-		data(`{"id":"e1","record":{"id":"e1","session_id":"acme/app#1","kind":"ESCALATE_ENV","type":"blocked","severity":"high","title":"T","description":"D","context":"C","suggested_actions":["a","b"],"members":[{"case":"acme/app#1","checkpoint":"ci","kind":"ESCALATE_ENV","type":"blocked"}]}}`),
+		data(`{"record":{"id":"e1","session_id":"acme/app#1","kind":"ESCALATE_ENV","type":"blocked","severity":"high","title":"T","description":"D","context":"C","suggested_actions":["a","b"],"members":[{"case":"acme/app#1","checkpoint":"ci","kind":"ESCALATE_ENV","type":"blocked"}]}}`),
 	}
 	reg, err := escalation.Fold(events)
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, err := reg.Leave("e1", "acme/app#1", "ci", escalation.Released, "mona", "abc", start.Add(time.Hour))
+	left, err := reg.Recorder(start.Add(time.Hour)).Leave("e1", "acme/app#1", "ci", escalation.Released, "mona", "abc")
 	if err != nil {
 		t.Fatal(err)
 	}

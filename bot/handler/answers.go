@@ -39,7 +39,7 @@ func (h answerer) give(ctx context.Context, rec escalation.Record, generation in
 			return err
 		}
 	}
-	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Fanned(rec.ID, generation, h.Now()) })
+	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(h.Now()).Fanned(rec.ID, generation) })
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (h checkboxes) submitted(ctx context.Context, e edit) error {
 			if taken(r, e.rec.ID, a) {
 				return nil, nil // this very answer, handled again
 			}
-			return r.Answer(e.rec.ID, a, h.Now())
+			return r.Recorder(h.Now()).Answer(e.rec.ID, a)
 		})
 		switch {
 		case errors.As(err, &late):

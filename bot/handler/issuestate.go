@@ -46,7 +46,7 @@ func (h issueState) close(ctx context.Context, rec escalation.Record, who standi
 		action = routing.HumanWontFix
 	}
 	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-		return r.Dismiss(rec.ID, rec.Host().SHA, who.login, h.Now())
+		return r.Recorder(h.Now()).Dismiss(rec.ID, rec.Host().SHA, who.login)
 	})
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (h issueState) reopened(ctx context.Context, e *Event, rec escalation.Recor
 	if !rec.Open() {
 		return h.reply(ctx, e.Issue.Number, fmt.Sprintf("reopen/%d/%s", e.Issue.Number, e.Issue.UpdatedAt), render.Settled(rec, h.words()))
 	}
-	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recall(rec.ID, h.Now()) })
+	reg, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(h.Now()).Recall(rec.ID) })
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (h issueState) reopened(ctx context.Context, e *Event, rec escalation.Recor
 // lost handles an issue that was deleted or transferred: its cases still wait, and can be answered on
 // their pull requests.
 func (h issueState) lost(ctx context.Context, rec escalation.Record, action string) error {
-	if _, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Forget(rec.ID, h.Now()) }); err != nil {
+	if _, err := h.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(h.Now()).Forget(rec.ID) }); err != nil {
 		return err
 	}
 	how := "gone"

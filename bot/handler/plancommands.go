@@ -137,7 +137,7 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]markdown.T
 	m.Key = c.key
 	var sent feedback.Sent
 	_, err = requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.State) (_ []routing.Event, err error) {
-		sent, err = r.SendOnce(reg.Build.Feedback, reg.Nodes(), m, h.Now())
+		sent, err = r.Outbox(reg.Build.Feedback, reg.Nodes(), h.Now()).SendOnce(m)
 		return sent.Events, err
 	})
 	if err != nil {

@@ -177,7 +177,7 @@ func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e 
 		if taken = !x.ForPeople(); taken {
 			return nil, nil
 		}
-		return r.Heard(reg.Nodes(), id, feedback.Said{Done: e.Action == routing.HumanResume, Text: e.Note, By: e.By}, h.Now())
+		return r.Lifecycle(reg.Nodes(), h.Now()).Heard(id, feedback.Said{Done: e.Action == routing.HumanResume, Text: e.Note, By: e.By})
 	})
 	if err != nil {
 		return err

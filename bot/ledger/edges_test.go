@@ -37,7 +37,7 @@ func TestEdges(t *testing.T) {
 	}
 	send := func(l ledger.Ledger, from string) error {
 		_, err := change(l, func(r feedback.State) ([]routing.Event, error) {
-			s, err := r.Send("p", star{}, edgeMessage(from), now)
+			s, err := r.Outbox("p", star{}, now).Send(edgeMessage(from))
 			return s.Events, err
 		})
 		return err
@@ -71,7 +71,7 @@ func TestEdges(t *testing.T) {
 				t.Fatal(err)
 			}
 			stats := feedback.StatsOf(r.Records)
-			if stats.Total != 2*senders || stats.Rejected != senders || len(r.Queue("p")) != 2*senders {
+			if stats.Total != 2*senders || stats.Rejected != senders || len(r.Of("p").Queue()) != 2*senders {
 				t.Errorf("%s: %+v", name, stats)
 			}
 			for i := range senders {
@@ -88,13 +88,13 @@ func TestEdges(t *testing.T) {
 		}
 		var before []byte
 		for _, next := range []func(feedback.State) ([]routing.Event, error){
-			func(r feedback.State) ([]routing.Event, error) { return r.Deliver("FB-001", now) },
-			func(r feedback.State) ([]routing.Event, error) { return r.Begin("FB-001", now) },
+			func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, now).Deliver("FB-001") },
+			func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, now).Begin("FB-001") },
 			func(r feedback.State) ([]routing.Event, error) {
-				return r.Processed(star{}, "FB-001", feedback.Outcome{OK: true, Summary: "two\nlines"}, now)
+				return r.Lifecycle(star{}, now).Processed("FB-001", feedback.Outcome{OK: true, Summary: "two\nlines"})
 			},
 			func(r feedback.State) ([]routing.Event, error) {
-				return r.Verified(star{}, "FB-001", feedback.Outcome{OK: true}, now)
+				return r.Lifecycle(star{}, now).Verified("FB-001", feedback.Outcome{OK: true})
 			},
 		} {
 			if _, err := change(openDir(t, dir), next); err != nil { // as another process

@@ -86,16 +86,16 @@ func told(esc escalation.State, m escalation.Member) bool {
 func (e escalations) asked(ctx context.Context, reg plan.BuildState) (map[string]feedback.Record, feedback.State, error) {
 	build := reg.Build.Feedback
 	r, err := e.requests.of(reg).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
-		if len(r.ForPeople(build, e.requests.plan.Root())) == 0 {
+		if len(r.Of(build).ForPeople(e.requests.plan.Root())) == 0 {
 			return nil, nil
 		}
-		return r.Receive(build, e.requests.plan.Root(), e.requests.now())
+		return r.Lifecycle(nil, e.requests.now()).Receive(build, e.requests.plan.Root())
 	})
 	if err != nil {
 		return nil, r, fmt.Errorf("the register of edges: %w", err)
 	}
 	out := map[string]feedback.Record{}
-	for _, x := range r.ForPeople(build, e.requests.plan.Root()) {
+	for _, x := range r.Of(build).ForPeople(e.requests.plan.Root()) {
 		out[x.ID] = x
 	}
 	return out, r, nil

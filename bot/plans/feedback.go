@@ -32,7 +32,7 @@ func (f feedbackRequests) nameFor(ctx context.Context, reg plan.BuildState, buil
 	if err != nil {
 		return "", fmt.Errorf("the register of edges: %w", err)
 	}
-	if before := reg.Build.Feedback; before != "" && len(r.Open(before)) > 0 {
+	if before := reg.Build.Feedback; before != "" && len(r.Of(before).Open()) > 0 {
 		return before, nil
 	}
 	return requests.Of(f.name, build), nil

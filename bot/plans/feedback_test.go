@@ -39,7 +39,7 @@ func (s *site) worked(run, id string, status plan.LoopStatus, settles bool) plan
 	var l plan.Loop
 	_, err = ledger.Of(s.led, key, plan.JournalProjection).Update(ctx, func(j plan.Journal) ([]routing.Event, error) {
 		l = plan.Loop{ID: fmt.Sprintf("run-%s~%d/%s", run, j.Pairs, id), Port: id, Status: status, Attempt: 1, StartedAt: s.now, EndedAt: s.now.Add(time.Minute), Requests: before.Requests, Reason: "as it is"}
-		r := l.Result(s.hash[id])
+		r := plan.ResultOf(l, s.hash[id])
 		return []routing.Event{plan.Event{Kind: plan.RunnerChanged, At: s.now, Runner: &plan.Runner{ID: run + id, Run: run}}.Record(),
 			plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l, Result: &r}.Record()}, nil
 	})
@@ -223,7 +223,7 @@ func TestFeedbackToWhoeverPlans(t *testing.T) {
 		}
 		b := s.book()
 		if _, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
-			return r.Processed(s.plan, "FB-001", feedback.Outcome{OK: true, Summary: "refund is planned"}, s.now)
+			return r.Lifecycle(s.plan, s.now).Processed("FB-001", feedback.Outcome{OK: true, Summary: "refund is planned"})
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func (s *site) ran(run, id string, status plan.LoopStatus, turns int) {
 	l := plan.Loop{ID: "run-" + run + "/" + id, Port: id, Status: status, Attempt: turns, StartedAt: s.now, EndedAt: s.now.Add(time.Minute)}
 	e := plan.Event{Kind: plan.PairChanged, At: s.now, Pair: &l}
 	if status != plan.Running {
-		r := l.Result(s.hash[id])
+		r := plan.ResultOf(l, s.hash[id])
 		e.Result = &r
 	}
 	key := routing.PortKey(repo.String(), "ports", id)

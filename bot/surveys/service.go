@@ -129,7 +129,9 @@ func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 		clear(due)
 		entries := r.Due(st.lease.Take(), d.Now())
 		for _, e := range entries {
-			due[e.Prompt] = true
+			for _, id := range e.Prompts() {
+				due[id] = true
+			}
 		}
 		return entries, nil
 	})

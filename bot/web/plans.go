@@ -86,7 +86,7 @@ func walked(p eventstream.Plan, ports map[string]eventstream.Port) walk {
 	for id, k := range p.Ports {
 		took[id] = time.Duration(k.Seconds * float64(time.Second))
 	}
-	w := walk{Plan: p, Critical: g.CriticalPath(took)}
+	w := walk{Plan: p, Critical: plan.NewSchedule(g, took).CriticalPath()}
 	stands := map[string]plan.Standing{}
 	counts := map[plan.Standing]int{}
 	for level, ids := range g.Levels() {

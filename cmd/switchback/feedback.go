@@ -261,7 +261,7 @@ func feedbackAnswer(s streams, f *feedbackFlags, getenv func(string) string) *co
 				return say(s, x)
 			}
 			return note(c.Context(), s, *f, args[0], func(r edge.State, _ edge.Record) ([]routing.Event, error) {
-				return r.Answer(args[0], f.text, f.files, time.Now())
+				return r.Lifecycle(nil, time.Now()).Answer(args[0], f.text, f.files)
 			})
 		},
 	}
@@ -290,9 +290,9 @@ second round begins, or the request is escalated.`,
 			}
 			return note(c.Context(), s, *f, args[0], func(r edge.State, x edge.Record) ([]routing.Event, error) {
 				if x.Status == edge.Verifying {
-					return r.Verified(g, x.ID, o, time.Now())
+					return r.Lifecycle(g, time.Now()).Verified(x.ID, o)
 				}
-				return r.Processed(g, x.ID, o, time.Now())
+				return r.Lifecycle(g, time.Now()).Processed(x.ID, o)
 			})
 		},
 	}
@@ -309,7 +309,7 @@ func feedbackWithdraw(s streams, f *feedbackFlags) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return note(c.Context(), s, *f, args[0], func(r edge.State, _ edge.Record) ([]routing.Event, error) {
-				return r.Withdraw(args[0], f.text, time.Now())
+				return r.Lifecycle(nil, time.Now()).Withdraw(args[0], f.text)
 			})
 		},
 	}
@@ -533,7 +533,7 @@ func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.S
 		return b, err
 	}
 	// --build may leave out the name of the plan.
-	if full := requests.Of(f.plan, f.build); !r.Knows(f.build) && r.Knows(full) {
+	if full := requests.Of(f.plan, f.build); !r.Of(f.build).Any() && r.Of(full).Any() {
 		b.Build = full
 	}
 	return b, nil

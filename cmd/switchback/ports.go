@@ -77,7 +77,7 @@ level waits for another, and only what depends on a failed port is skipped.
 				return err
 			}
 			o.Plan = name
-			out, err := p.Workflow(set, o)
+			out, err := plan.Workflow(p, set, o)
 			if err != nil {
 				return failed(err)
 			}

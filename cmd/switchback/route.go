@@ -223,7 +223,7 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 // repository are not known here.
 func questions(c routing.Case, e routing.Effect, title string, o render.Options) markdown.Text {
 	call := escalation.RequestOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
-	placed, err := escalation.State{}.Place(call, escalation.Limits{}, nil, c.Updated)
+	placed, err := escalation.State{}.Recorder(c.Updated).Place(call, escalation.Limits{}, nil)
 	if err != nil {
 		return ""
 	}

@@ -42,14 +42,14 @@ func Edges(o EdgeOptions) Stream {
 		if r.IntN(9) == 0 {
 			msg.SuggestedFix, msg.SuggestedAction, msg.RequestedInfo = "", "", "" // too vague to be sent
 		}
-		sent := must(m.reg.Send(fmt.Sprint("plan-", n), m.g, msg, m.at))
+		sent := must(m.reg.Outbox(fmt.Sprint("plan-", n), m.g, m.at).Send(msg))
 		m.add(sent.Events)
 		if sent.Status != feedback.Queued || n >= o.N-2 {
 			continue
 		}
-		m.add(must(m.reg.Deliver(sent.ID, m.at)))
+		m.add(must(m.reg.Lifecycle(nil, m.at).Deliver(sent.ID)))
 		if m.fix(sent.ID, msg.Type, r.IntN(6) > 0) && !m.verify(sent.ID, r.IntN(4) > 0) {
-			m.add(must(m.reg.Deliver(sent.ID, m.at)))
+			m.add(must(m.reg.Lifecycle(nil, m.at).Deliver(sent.ID)))
 			if m.fix(sent.ID, msg.Type, true) {
 				m.verify(sent.ID, r.IntN(2) > 0)
 			}
@@ -76,19 +76,19 @@ func (m *edgeMaker) add(events []routing.Event) {
 // fix runs the target.
 func (m *edgeMaker) fix(id string, t feedback.Type, ok bool) bool {
 	m.at = m.at.Add(5 * time.Minute)
-	m.add(must(m.reg.Begin(id, m.at)))
+	m.add(must(m.reg.Lifecycle(nil, m.at).Begin(id)))
 	if ok && t.Asks() == feedback.Reply {
-		m.add(must(m.reg.Answer(id, "in euros", nil, m.at)))
+		m.add(must(m.reg.Lifecycle(nil, m.at).Answer(id, "in euros", nil)))
 		return true
 	}
-	m.add(must(m.reg.Processed(m.g, id, feedback.Outcome{OK: ok, Summary: "rounded at the end"}, m.at)))
+	m.add(must(m.reg.Lifecycle(m.g, m.at).Processed(id, feedback.Outcome{OK: ok, Summary: "rounded at the end"})))
 	return ok
 }
 
 // verify runs the sender.
 func (m *edgeMaker) verify(id string, ok bool) bool {
 	m.at = m.at.Add(5 * time.Minute)
-	m.add(must(m.reg.Verified(m.g, id, feedback.Outcome{OK: ok, Trace: "still off"}, m.at)))
+	m.add(must(m.reg.Lifecycle(m.g, m.at).Verified(id, feedback.Outcome{OK: ok, Trace: "still off"})))
 	return ok
 }
 

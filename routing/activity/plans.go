@@ -50,10 +50,10 @@ type Issued struct {
 
 // Prompted is the Data of PromptChanged.
 type Prompted struct {
-	Prompt string           `json:"prompt"`
-	Change survey.EntryKind `json:"change"`
-	Number int              `json:"number,omitempty"` // of the issue
-	URL    string           `json:"url,omitempty"`
+	Prompt string `json:"prompt"`
+	Change string `json:"change"`           // the event's name: opened, answered, reminded, timed_out, reentered
+	Number int    `json:"number,omitempty"` // of the issue
+	URL    string `json:"url,omitempty"`
 }
 
 // port tells of one port: what its stream says, but for what is between it and
@@ -213,16 +213,13 @@ func (n *teller) prompts(events []routing.Event, seen int) error {
 		if err != nil {
 			return err
 		}
-		changed := []string{en.Prompt}
-		switch en.Kind {
-		case survey.EntryOpened, survey.EntryAnswered, survey.EntryReminded, survey.EntryTimedOut:
-		case survey.EntryReentered:
-			changed = en.Reentry.Prompts
+		switch e.Type {
+		case survey.EventOpened, survey.EventAnswered, survey.EventReminded, survey.EventTimedOut, survey.EventReentered:
 		default:
 			continue
 		}
-		for _, id := range changed {
-			p := Prompted{Prompt: id, Change: en.Kind}
+		for _, id := range en.Prompts() {
+			p := Prompted{Prompt: id, Change: e.Type.Name()}
 			if q, ok := r.Prompt(id); ok {
 				p.Number, p.URL = q.Number, q.URL
 			}

@@ -37,33 +37,17 @@ type stop struct {
 	context []testreport.Line
 }
 
-// step is the part of a log between two headers of the runner.
-type step struct {
-	index   int
-	cleanup bool
-	head    []candidate
-	tail    []candidate // ring
-	at      int
-	stopped bool
-}
-
 // Collector reads the lines of a log one after the other and keeps, in bounded memory, those that
 // may state why the run failed. It is used by one goroutine.
 type Collector struct {
 	rules matcher
 
-	steps  []*step
-	cur    *step
-	count  int
+	steps  steps
 	stops  []stop
-	recent [recentLines]testreport.Line
-	n      int // lines put in recent
-	at     int // where the next one goes
-	lines  int
+	recent recent
 	last   int // number of the last line seen
 
 	header   bool // inside a step's header, which echoes its script
-	headerAt int
 	evidence bool // the header has lines that only the runner prints
 	held     []testreport.Line
 }
@@ -74,13 +58,12 @@ func NewCollector(rules *Rules) *Collector {
 		rules = Default()
 	}
 	c := &Collector{rules: matcher{rules: rules}}
-	c.begin(false)
+	c.steps.begin(false)
 	return c
 }
 
 // Line reads the next line of the log. It retains l.Text only for the few lines that it keeps.
 func (c *Collector) Line(l testreport.Line) {
-	c.lines++
 	c.last = l.No
 	if c.header && c.inHeader(l) {
 		return
@@ -98,7 +81,7 @@ func (c *Collector) take(l testreport.Line) {
 			return
 		}
 	}
-	c.remember(l)
+	c.recent.add(l)
 	if len(l.Text) < 3 || l.Passing {
 		return
 	}
@@ -110,20 +93,20 @@ func (c *Collector) take(l testreport.Line) {
 	}
 	switch {
 	case m.rule == nil:
-		c.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
+		c.steps.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
 	case m.rule.Role == RoleIgnore:
 	case m.rule.Role == RoleStop:
 		c.classOfEnd(l)
-		c.stop(c.candidate(l, m, 8))
+		c.stop(candidateOf(l, m, 8))
 	case m.rule.Role == RoleWrapper:
 		c.classOfEnd(l)
-		c.add(candidate{no: l.No, text: keep(l.Text), rule: m.rule, base: 12})
+		c.steps.add(candidate{no: l.No, text: keep(l.Text), rule: m.rule, base: 12})
 	default:
-		c.add(c.candidate(l, m, c.weight(m.rule, l)))
+		c.steps.add(candidateOf(l, m, weight(m.rule, l)))
 	}
 }
 
-func (c *Collector) candidate(l testreport.Line, m match, base int) candidate {
+func candidateOf(l testreport.Line, m match, base int) candidate {
 	k := candidate{no: l.No, text: keep(l.Text), rule: m.rule, by: m.by, mark: l.Mark == "error", base: base}
 	if len(l.Text) > textKept {
 		k.by, k.group = nil, keep(m.group(l.Text))
@@ -143,15 +126,16 @@ func (k candidate) match() string {
 func (c *Collector) classOfEnd(l testreport.Line) {
 	m := c.rules.first(l.Text, func(r *Rule) bool { return r.Role == RoleError && r.Class != "" && r.Scope == ScopeLine })
 	if m.rule != nil {
-		k := c.candidate(l, m, m.rule.Priority-25)
+		k := candidateOf(l, m, m.rule.Priority-25)
 		k.mark = false
-		c.add(k)
+		c.steps.add(k)
 	}
 }
 
 func logRule(r *Rule) bool { return r.Scope != ScopeFailure }
 
-func (c *Collector) weight(r *Rule, l testreport.Line) int {
+// weight returns how strongly a line that r matches states why the run failed.
+func weight(r *Rule, l testreport.Line) int {
 	w := r.Priority
 	if r.user {
 		w = 100
@@ -174,7 +158,7 @@ func (c *Collector) structure(l testreport.Line) bool {
 	switch l.Mark {
 	case "group":
 		if strings.HasPrefix(l.Text, "Run ") {
-			c.header, c.evidence, c.headerAt = true, false, l.No
+			c.header, c.evidence = true, false
 			c.held = append(c.held[:0], l)
 		}
 		return true
@@ -187,7 +171,7 @@ func (c *Collector) structure(l testreport.Line) bool {
 	switch l.Text[0] {
 	case 'P':
 		if strings.HasPrefix(l.Text, "Post job cleanup.") {
-			c.begin(true)
+			c.steps.begin(true)
 			return true
 		}
 	case 't':
@@ -204,7 +188,7 @@ func (c *Collector) structure(l testreport.Line) bool {
 func (c *Collector) inHeader(l testreport.Line) bool {
 	if l.Mark == "endgroup" {
 		if c.evidence || len(c.held) <= 1 {
-			c.begin(false)
+			c.steps.begin(false)
 			c.header, c.held = false, c.held[:0]
 			return true
 		}
@@ -233,79 +217,14 @@ func (c *Collector) release() {
 	}
 }
 
-// begin starts a step. Steps that kept nothing are dropped; at the limit the oldest step that did
-// not stop the run is dropped.
-func (c *Collector) begin(cleanup bool) {
-	if c.cur != nil && len(c.cur.head) == 0 && !c.cur.stopped {
-		c.steps = c.steps[:len(c.steps)-1]
-	}
-	if len(c.steps) >= maxSteps {
-		c.dropStep()
-	}
-	c.count++
-	c.cur = &step{index: c.count, cleanup: cleanup}
-	c.steps = append(c.steps, c.cur)
-}
-
-func (c *Collector) dropStep() {
-	for i, s := range c.steps {
-		if !s.stopped {
-			c.steps = append(c.steps[:i], c.steps[i+1:]...)
-			return
-		}
-	}
-	c.steps = append(c.steps[:1], c.steps[2:]...)
-}
-
-func (c *Collector) add(k candidate) {
-	s := c.cur
-	if len(s.head) < headPerStep {
-		s.head = append(s.head, k)
-		return
-	}
-	if len(s.tail) < tailPerStep {
-		s.tail = append(s.tail, k)
-		return
-	}
-	// Weak candidates do not replace strong ones.
-	for range tailPerStep {
-		old := s.tail[s.at%tailPerStep]
-		if old.base < 75 || k.base >= old.base {
-			break
-		}
-		s.at++
-	}
-	s.tail[s.at%tailPerStep] = k
-	s.at++
-}
-
 func (c *Collector) stop(k candidate) {
-	c.cur.stopped = true
-	s := stop{candidate: k, step: c.cur.index, context: c.context()}
+	cur := c.steps.cur
+	cur.stopped = true
+	s := stop{candidate: k, step: cur.index, context: c.recent.all()}
 	if len(c.stops) >= maxStops {
 		c.stops = append(c.stops[:maxStops/2], c.stops[maxStops/2+1:]...)
 	}
 	c.stops = append(c.stops, s)
-}
-
-func (c *Collector) remember(l testreport.Line) {
-	c.recent[c.at] = l
-	c.n++
-	if c.at++; c.at == recentLines {
-		c.at = 0
-	}
-}
-
-// context returns the last lines before this one, oldest first.
-func (c *Collector) context() []testreport.Line {
-	n := min(c.n, recentLines)
-	out := make([]testreport.Line, 0, n)
-	for i := c.n - n; i < c.n; i++ {
-		l := c.recent[i%recentLines]
-		l.Text = keep(l.Text)
-		out = append(out, l)
-	}
-	return out
 }
 
 // finish reads the lines still held at the end of the log.

@@ -105,10 +105,10 @@ func TestBounded(t *testing.T) {
 		}
 		c.Line(l)
 	}
-	if len(c.steps) > maxSteps || len(c.stops) > maxStops {
-		t.Errorf("%d steps and %d stops are kept", len(c.steps), len(c.stops))
+	if len(c.steps.all) > maxSteps || len(c.stops) > maxStops {
+		t.Errorf("%d steps and %d stops are kept", len(c.steps.all), len(c.stops))
 	}
-	for _, s := range c.steps {
+	for _, s := range c.steps.all {
 		if len(s.head) > headPerStep || len(s.tail) > tailPerStep {
 			t.Errorf("step keeps %d and %d lines", len(s.head), len(s.tail))
 		}
@@ -189,7 +189,7 @@ func TestPassingTestIsNoEvidence(t *testing.T) {
 		c := NewCollector(nil)
 		c.Line(testreport.Line{No: 1, Text: "Error: connect ECONNREFUSED 127.0.0.1:5432", Passing: passing})
 		n := 0
-		for _, s := range c.steps {
+		for _, s := range c.steps.all {
 			n += len(s.head) + len(s.tail)
 		}
 		if (n == 0) != passing {

@@ -52,9 +52,11 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		col = NewCollector(nil)
 	}
 	col.finish()
-	d := &diagnoser{rep: rep, col: col, opt: opt, classifier: newClassifier(col.rules.rules, opt)}
-	d.block = col.decisiveBlock()
-	d.ranked = col.rank(d.block)
+	b := col.decisiveBlock()
+	d := &diagnoser{
+		output:     output{rep: rep, col: col, opt: opt, block: b, ranked: col.rank(b)},
+		classifier: newClassifier(col.rules.rules, opt),
+	}
 	d.failures()
 	d.log()
 	d.decide()
@@ -68,7 +70,7 @@ func (d *diagnoser) locate() {
 	for i := range d.found {
 		f := &d.found[i]
 		for j := range f.Evidence {
-			n := d.lineOf(f.Evidence[j].Text, f.at)
+			n := d.output.lineOf(f.Evidence[j].Text, f.at)
 			if n == 0 {
 				continue
 			}
@@ -80,15 +82,24 @@ func (d *diagnoser) locate() {
 	}
 }
 
+// output is what a run put out, with the block of the log that stopped it and the ranked lines.
+type output struct {
+	rep    *testreport.Report
+	col    *Collector
+	opt    Options
+	block  block
+	ranked []ranked
+}
+
 // lineOf returns the kept line closest to at that contains text, 0 if none is close.
-func (d *diagnoser) lineOf(text string, at int) int {
+func (o *output) lineOf(text string, at int) int {
 	const near = 500
 	text = strings.TrimSpace(text)
 	if at == 0 || len(text) < 4 {
 		return 0
 	}
 	best, dist := 0, near
-	for _, r := range d.ranked {
+	for _, r := range o.ranked {
 		if n := max(r.no-at, at-r.no); n < dist && strings.Contains(r.text, text) {
 			best, dist = r.no, n
 		}
@@ -96,15 +107,46 @@ func (d *diagnoser) lineOf(text string, at int) int {
 	return best
 }
 
+// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, tests
+// passed and nothing else failed. A script can probe a compiler, or run a linter without failing on
+// its findings.
+func (o *output) tolerated() bool {
+	return o.opt.Conclusion == "success" && o.rep.Green()
+}
+
+// failed reports whether anything besides the tests indicates that the run failed.
+func (o *output) failed() bool {
+	if o.opt.Conclusion == "failure" || o.opt.ExitCode != nil && *o.opt.ExitCode != 0 {
+		return true
+	}
+	return o.opt.Conclusion == "" && o.block.found
+}
+
+// believed reports whether the line r can decide. In a run that failed it always can; in one whose
+// tests passed only a fatal line at the very end can.
+func (o *output) believed(r ranked) bool {
+	switch {
+	case o.failed() || o.opt.Conclusion == "timed_out":
+		return true
+	case o.opt.Conclusion != "":
+		return false
+	case o.rep.Green():
+		return r.rule.Fatal && o.col.last-r.no <= 50
+	}
+	return r.score >= 60
+}
+
+// lastWords returns the failure that the very end of the log states, "" if none.
+func (o *output) lastWords() string {
+	said, _ := o.col.endsBadly()
+	return said
+}
+
+// diagnoser finds the failures of a run and the decisive one.
 type diagnoser struct {
-	rep        *testreport.Report
-	col        *Collector
-	opt        Options
+	output     output
 	classifier *classifier
-	block      block
-	ranked     []ranked
 	found      []found
-	out        Diagnosis
 }
 
 // found is a failure with its line in the input.
@@ -116,17 +158,17 @@ type found struct {
 
 // failures adds the failures of the report and merges duplicates.
 func (d *diagnoser) failures() {
-	for _, t := range foldTests(d.rep.Failing) {
+	for _, t := range foldTests(d.output.rep.Failing) {
 		d.found = append(d.found, found{d.classifier.test(t), t.At, 3})
 	}
 	real := len(d.found) > 0
-	for _, g := range d.rep.Diagnostics {
-		if (g.Severity == testreport.SevError || g.Severity == "") && !d.tolerated() {
+	for _, g := range d.output.rep.Diagnostics {
+		if (g.Severity == testreport.SevError || g.Severity == "") && !d.output.tolerated() {
 			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2})
 			real = true
 		}
 	}
-	for _, p := range d.rep.Problems {
+	for _, p := range d.output.rep.Problems {
 		f := d.classifier.problem(p)
 		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
 			continue // a consequence of the failures listed
@@ -136,28 +178,19 @@ func (d *diagnoser) failures() {
 	d.found = foldFailures(d.found)
 }
 
-// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, tests
-// passed and nothing else failed. A script can probe a compiler, or run a linter without failing on
-// its findings.
-func (d *diagnoser) tolerated() bool {
-	return d.opt.Conclusion == "success" && d.rep.Green()
-}
-
 // log adds the failure of the decisive line of the log, if the report has no failure with a class
 // or if the machine stopped the run, whatever the tests reported.
 func (d *diagnoser) log() {
-	r, ok := d.block.decide(d.ranked)
+	o := &d.output
+	r, ok := o.block.decide(o.ranked)
 	switch {
-	case ok && r.rule.Fatal && d.believed(r):
-	case ok && d.environment(r) && d.believed(r):
+	case ok && r.rule.Fatal && o.believed(r):
+	case ok && d.environment(r) && o.believed(r):
 	case d.hasClass():
 		return
-	case ok && d.believed(r):
-	case d.failed():
-		r, ok = d.bestLine()
-		if !ok {
-			return
-		}
+	case ok && o.believed(r):
+	case o.failed() && len(o.ranked) > 0:
+		r = o.ranked[0]
 	default:
 		return
 	}
@@ -179,35 +212,6 @@ func (d *diagnoser) hasClass() bool {
 	return slices.ContainsFunc(d.found, func(f found) bool { return f.Class != routing.Unknown })
 }
 
-// failed reports whether anything besides the tests indicates that the run failed.
-func (d *diagnoser) failed() bool {
-	if d.opt.Conclusion == "failure" || d.opt.ExitCode != nil && *d.opt.ExitCode != 0 {
-		return true
-	}
-	return d.opt.Conclusion == "" && d.block.found
-}
-
-// believed reports whether the line r can decide. In a run that failed it always can; in one whose
-// tests passed only a fatal line at the very end can.
-func (d *diagnoser) believed(r ranked) bool {
-	switch {
-	case d.failed() || d.opt.Conclusion == "timed_out":
-		return true
-	case d.opt.Conclusion != "":
-		return false
-	case d.rep.Green():
-		return r.rule.Fatal && d.col.last-r.no <= 50
-	}
-	return r.score >= 60
-}
-
-func (d *diagnoser) bestLine() (ranked, bool) {
-	for _, r := range d.ranked {
-		return r, true
-	}
-	return ranked{}, false
-}
-
 func (d *diagnoser) logFailure(r ranked) routing.Failure {
 	f := routing.Failure{Name: cutLine(strings.TrimSpace(r.text), 160), Kind: "log", Message: strings.TrimSpace(r.text)}
 	x := finding{class: routing.Unknown, text: r.text, signal: "last words", rule: r.rule, match: r.match()}
@@ -225,7 +229,7 @@ func (d *diagnoser) logFailure(r ranked) routing.Failure {
 func (d *diagnoser) decide() {
 	best := -1
 	for i, f := range d.found {
-		if best < 0 || d.before(f, d.found[best]) {
+		if best < 0 || before(f, d.found[best]) {
 			best = i
 		}
 	}
@@ -234,7 +238,8 @@ func (d *diagnoser) decide() {
 	}
 }
 
-func (d *diagnoser) before(a, b found) bool {
+// before reports whether a rather than b is decisive.
+func before(a, b found) bool {
 	if (a.weight == 9) != (b.weight == 9) {
 		return a.weight == 9
 	}
@@ -244,29 +249,35 @@ func (d *diagnoser) before(a, b found) bool {
 func rankOf(c routing.Class) int { return slices.Index(routing.Classes(), c) }
 
 func (d *diagnoser) diagnosis() Diagnosis {
-	o := &d.out
-	o.Counts = d.rep.Counts
+	c := conclusion{output: &d.output}
+	c.out.Counts = d.output.rep.Counts
 	var decisive *routing.Failure
 	for i := range d.found {
-		o.Failures = append(o.Failures, d.found[i].Failure)
+		c.out.Failures = append(c.out.Failures, d.found[i].Failure)
 		if d.found[i].Decisive {
 			decisive = &d.found[i].Failure
 		}
 	}
-	d.result(decisive)
-	if o.Result != routing.Pass {
-		o.ErrorLines = d.errorLines()
+	c.of(decisive)
+	if c.out.Result != routing.Pass {
+		c.out.ErrorLines = d.errorLines()
 	}
-	return *o
+	return c.out
 }
 
-// result sets the verdict, the class and the reason.
-func (d *diagnoser) result(f *routing.Failure) {
-	o := &d.out
+// conclusion draws the verdict from the output of a run and its failures.
+type conclusion struct {
+	output *output
+	out    Diagnosis
+}
+
+// of sets the verdict, the class and the reason; f is the decisive failure, nil if there is none.
+func (c *conclusion) of(f *routing.Failure) {
+	o, opt := &c.out, &c.output.opt
 	switch {
-	case d.opt.Conclusion == "timed_out":
+	case opt.Conclusion == "timed_out":
 		o.Result, o.Class, o.Reason = routing.TimedOut, routing.Timeout, "the run was stopped by its limit of time"
-		o.Evidence = []routing.Evidence{{Text: d.opt.Conclusion, Signal: "conclusion"}}
+		o.Evidence = []routing.Evidence{{Text: opt.Conclusion, Signal: "conclusion"}}
 	case f != nil && f.Class == routing.Timeout:
 		o.Result, o.Class = routing.TimedOut, f.Class
 	case f != nil && f.Class == routing.Unknown:
@@ -274,7 +285,7 @@ func (d *diagnoser) result(f *routing.Failure) {
 	case f != nil:
 		o.Result, o.Class = routing.Fail, f.Class
 	default:
-		d.withoutFailure()
+		c.withoutFailure()
 	}
 	if f != nil {
 		o.Evidence = append(o.Evidence, f.Evidence...)
@@ -300,30 +311,31 @@ func reason(f routing.Failure, n int) string {
 }
 
 // withoutFailure sets the verdict of a run in which no failure was found.
-func (d *diagnoser) withoutFailure() {
-	o, c := &d.out, d.opt.Conclusion
+func (c *conclusion) withoutFailure() {
+	o, in := &c.out, c.output
+	said := in.opt.Conclusion
 	o.Result, o.Class = routing.Unclear, routing.Unknown
-	n := d.rep.Counts
+	n := in.rep.Counts
 	switch {
-	case c != "" && c != "success":
-		o.Reason = "the run ended as " + c + " and its output does not say why"
-	case d.opt.ExitCode != nil && *d.opt.ExitCode != 0:
-		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *d.opt.ExitCode)
-	case n.Failed > 0 || len(d.rep.Problems) > 0:
+	case said != "" && said != "success":
+		o.Reason = "the run ended as " + said + " and its output does not say why"
+	case in.opt.ExitCode != nil && *in.opt.ExitCode != 0:
+		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *in.opt.ExitCode)
+	case n.Failed > 0 || len(in.rep.Problems) > 0:
 		o.Reason = "the report counts failures that it does not list"
 	case n.Tests+n.Groups == 0:
 		o.Reason = "no test ran, or none was reported"
 	case n.Passed+n.Groups == 0:
 		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
-	case c == "" && d.block.found:
+	case said == "" && in.block.found:
 		o.Reason = "tests passed, but the log ends in a failure it does not explain"
-	case c == "" && d.lastWords() != "":
-		o.Reason = "tests passed, but the last words of the log are: " + cutLine(d.lastWords(), 200)
+	case said == "" && in.lastWords() != "":
+		o.Reason = "tests passed, but the last words of the log are: " + cutLine(in.lastWords(), 200)
 	default:
 		o.Result, o.Class = routing.Pass, ""
 		o.Reason = passed(n)
 		o.Evidence = []routing.Evidence{{Text: o.Reason, Signal: "counts"}}
-		d.flaky()
+		c.flaky()
 	}
 }
 
@@ -339,13 +351,13 @@ func passed(n testreport.Counts) string {
 }
 
 // flaky marks a pass in which tests failed first and passed on a retry.
-func (d *diagnoser) flaky() {
-	if len(d.rep.Flaky) == 0 {
+func (c *conclusion) flaky() {
+	if len(c.output.rep.Flaky) == 0 {
 		return
 	}
-	d.out.Class = routing.Flaky
-	d.out.Reason += fmt.Sprintf("; %d passed only on another attempt", len(d.rep.Flaky))
-	for _, t := range d.rep.Flaky[:min(10, len(d.rep.Flaky))] {
-		d.out.Evidence = append(d.out.Evidence, routing.Evidence{Line: t.At, Text: cutLine(t.FullName(), 300), Signal: "passed on the same commit"})
+	c.out.Class = routing.Flaky
+	c.out.Reason += fmt.Sprintf("; %d passed only on another attempt", len(c.output.rep.Flaky))
+	for _, t := range c.output.rep.Flaky[:min(10, len(c.output.rep.Flaky))] {
+		c.out.Evidence = append(c.out.Evidence, routing.Evidence{Line: t.At, Text: cutLine(t.FullName(), 300), Signal: "passed on the same commit"})
 	}
 }

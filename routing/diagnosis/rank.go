@@ -32,13 +32,15 @@ func (c *Collector) decisiveBlock() block {
 	best, score := -1, -1
 	for i, s := range c.stops {
 		n := 0
-		for _, k := range c.stepLines(s.step) {
-			if k.no <= s.no || s.no == 0 {
-				n = max(n, k.base)
+		if st := c.steps.get(s.step); st != nil {
+			for _, k := range st.lines() {
+				if k.no <= s.no || s.no == 0 {
+					n = max(n, k.base)
+				}
 			}
-		}
-		if st := c.step(s.step); st != nil && st.cleanup {
-			n -= 60
+			if st.cleanup {
+				n -= 60
+			}
 		}
 		if n > score || (n == score && c.stops[best].step == s.step) {
 			best, score = i, n
@@ -51,38 +53,14 @@ func (c *Collector) decisiveBlock() block {
 	return block{step: s.step, end: s.no, found: true, stop: s}
 }
 
-func (c *Collector) step(index int) *step {
-	for _, s := range c.steps {
-		if s.index == index {
-			return s
-		}
-	}
-	return nil
-}
-
-func (c *Collector) stepLines(index int) []candidate {
-	s := c.step(index)
-	if s == nil {
-		return nil
-	}
-	return s.lines()
-}
-
-// lines returns the candidates of s in the order of the log.
-func (s *step) lines() []candidate {
-	all := slices.Concat(s.head, s.tail)
-	slices.SortFunc(all, func(a, b candidate) int { return a.no - b.no })
-	return all
-}
-
 // rank scores every candidate against the block and returns them best first,
 // equal texts once.
 func (c *Collector) rank(b block) []ranked {
 	var all []ranked
-	for _, s := range c.steps {
+	for _, s := range c.steps.all {
 		for _, k := range s.lines() {
 			r := ranked{candidate: k, step: s.index}
-			r.score = c.score(r, b, s)
+			r.score = score(r, b, s)
 			if r.score > 0 {
 				all = append(all, r)
 			}
@@ -101,7 +79,8 @@ func (c *Collector) rank(b block) []ranked {
 	return distinct(all)
 }
 
-func (c *Collector) score(r ranked, b block, s *step) int {
+// score rates r, a line of step s, against the block.
+func score(r ranked, b block, s *step) int {
 	n := r.base
 	fatal := r.rule != nil && r.rule.Fatal
 	if r.rule != nil && r.rule.Scope == ScopeBlock && !b.holds(r) {
@@ -156,7 +135,7 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 			return nil
 		}
 	}
-	lines := c.context()
+	lines := c.recent.all()
 	if b.stop != nil {
 		lines = b.stop.context
 	}
@@ -239,7 +218,7 @@ func (b block) classifies(r ranked) bool {
 
 // errorLines merges the lines of the failures with the ranked lines of the log.
 func (d *diagnoser) errorLines() []Line {
-	all := slices.Clone(d.ranked)
+	all := slices.Clone(d.output.ranked)
 	at := map[int]bool{}
 	for _, r := range all {
 		at[r.no] = true
@@ -258,7 +237,7 @@ func (d *diagnoser) errorLines() []Line {
 		return a.no - b.no
 	})
 	least := 1
-	if len(d.found) == 0 && !d.failed() {
+	if len(d.found) == 0 && !d.output.failed() {
 		least = 60 // nothing indicates that the run failed, so weak lines do not count
 	}
 	var out []Line
@@ -279,16 +258,10 @@ func (d *diagnoser) testScore(f found) int {
 	if f.Decisive {
 		n += 8
 	}
-	if d.block.found && f.at <= d.block.end {
+	if b := d.output.block; b.found && f.at <= b.end {
 		n += 20
 	}
 	return n
-}
-
-// lastWords returns the failure that the very end of the log states, "" if none.
-func (d *diagnoser) lastWords() string {
-	said, _ := d.col.endsBadly()
-	return said
 }
 
 // endsBadly reports whether the last lines of the log say that the program that ran the tests
@@ -296,9 +269,9 @@ func (d *diagnoser) lastWords() string {
 // of a log such lines can be expected output; after the last result they do not belong to a test.
 func (c *Collector) endsBadly() (said string, ok bool) {
 	const lastLines = 4
-	for _, s := range c.steps {
+	for _, s := range c.steps.all {
 		for _, k := range s.lines() {
-			if k.rule == nil || c.last-k.no >= lastLines || !endsRun(k) || c.goodAfter(k.no) {
+			if k.rule == nil || c.last-k.no >= lastLines || !endsRun(k) || c.recent.goodAfter(k.no) {
 				continue
 			}
 			said, ok = strings.TrimSpace(k.text), true
@@ -310,16 +283,6 @@ func (c *Collector) endsBadly() (said string, ok bool) {
 // endsRun reports whether k is of a kind that ends a run.
 func endsRun(k candidate) bool {
 	return k.rule.EndsRun || k.rule.Role == RoleWrapper && !strings.HasPrefix(k.text, "[Pipeline]")
-}
-
-// goodAfter reports whether a line after line no states a success.
-func (c *Collector) goodAfter(no int) bool {
-	for i := max(0, c.n-recentLines); i < c.n; i++ {
-		if l := c.recent[i%recentLines]; l.No > no && saysWell(l) {
-			return true
-		}
-	}
-	return false
 }
 
 func saysWell(l testreport.Line) bool {

@@ -153,7 +153,7 @@ func TestRulesAreCompiledWhenATextIsSearched(t *testing.T) {
 		t.Error("a report of passing tests compiled the rules")
 	}
 	c.Line(testreport.Line{No: 1, Text: "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"})
-	if rs.set == nil || len(c.cur.head) != 1 {
-		t.Errorf("the line of a log was not searched: matcher %v, %d candidates", rs.set, len(c.cur.head))
+	if rs.set == nil || len(c.steps.cur.head) != 1 {
+		t.Errorf("the line of a log was not searched: matcher %v, %d candidates", rs.set, len(c.steps.cur.head))
 	}
 }

@@ -92,15 +92,15 @@ type Ancestry struct{ Fix, Head string }
 //   - a resolved record of the same case and failure is opened again if the
 //     commit contains what resolved it;
 //   - else a new one is opened, or, once too many were, it joins the summary.
-func (r State) Place(c Request, l Limits, contains map[Ancestry]bool, now time.Time) (Placed, error) {
-	p := placing{reg: r, request: c, limits: l, contains: contains, now: now}
+func (r Recorder) Place(c Request, l Limits, contains map[Ancestry]bool) (Placed, error) {
+	p := placing{recorder: r, request: c, limits: l, contains: contains}
 	if rec, ok := p.held(); ok {
 		return p.keep(rec)
 	}
 	if rec, ok := p.shared(); ok {
 		return p.put(rec.ID, rec.Fuse, p.join(rec))
 	}
-	for _, rec := range p.reg.AllOpen() {
+	for _, rec := range p.recorder.state.AllOpen() {
 		if rec.closedFor(p.request.Member) {
 			out, err := p.put(rec.ID, false, p.join(rec))
 			out.Silent = true
@@ -117,17 +117,16 @@ func (r State) Place(c Request, l Limits, contains map[Ancestry]bool, now time.T
 }
 
 type placing struct {
-	reg      State
+	recorder Recorder
 	request  Request
 	limits   Limits
 	contains map[Ancestry]bool
-	now      time.Time
 	first    []routing.Event // come before what the call itself does
 }
 
 // held returns the open record that the checkpoint is a member of.
 func (p placing) held() (Record, bool) {
-	recs := p.reg.Open(p.request.Member.Case, p.request.Member.Checkpoint)
+	recs := p.recorder.state.Open(p.request.Member.Case, p.request.Member.Checkpoint)
 	if len(recs) == 0 {
 		return Record{}, false
 	}
@@ -138,12 +137,12 @@ func (p placing) held() (Record, bool) {
 // first, then of its group.
 func (p placing) shared() (Record, bool) {
 	m := p.request.Member
-	for _, rec := range p.reg.Open(m.Case, "") {
+	for _, rec := range p.recorder.state.Open(m.Case, "") {
 		if rec.Type == m.Type && !rec.Fuse && rec.DismissedAt.IsZero() {
 			return rec, true
 		}
 	}
-	for _, rec := range p.reg.ByGroup(m.Group) {
+	for _, rec := range p.recorder.state.ByGroup(m.Group) {
 		if rec.Type == m.Type && !rec.Fuse && rec.DismissedAt.IsZero() {
 			return rec, true
 		}
@@ -158,14 +157,13 @@ func (p placing) shared() (Record, bool) {
 func (p placing) keep(rec Record) (Placed, error) {
 	m := p.request.Member
 	old := rec.Members[rec.member(m.Key())]
-	other := old.Type != m.Type || old.Group != m.Group
 	if rec.Fuse {
 		return p.put(rec.ID, true, p.join(rec))
 	}
 	if !rec.DismissedAt.IsZero() {
 		return p.dismissed(rec)
 	}
-	if other && old.Type != m.Type && (len(rec.Members) > 1 || p.another(rec)) {
+	if old.Type != m.Type && (len(rec.Members) > 1 || p.another(rec)) {
 		return p.move(rec)
 	}
 	return p.put(rec.ID, false, p.join(rec))
@@ -175,7 +173,7 @@ func (p placing) keep(rec Record) (Placed, error) {
 // besides rec.
 func (p placing) another(rec Record) bool {
 	m := p.request.Member
-	return slices.ContainsFunc(p.reg.Open(m.Case, ""), func(o Record) bool {
+	return slices.ContainsFunc(p.recorder.state.Open(m.Case, ""), func(o Record) bool {
 		return o.ID != rec.ID && o.Type == m.Type && !o.Fuse && o.DismissedAt.IsZero()
 	})
 }
@@ -192,7 +190,7 @@ func (p placing) dismissed(rec Record) (Placed, error) {
 	case !known:
 		return p.ask(rec.Dismissed), nil
 	case in:
-		return p.put(rec.ID, false, event(EventRecalled, Change{ID: rec.ID}, p.now), p.join(rec))
+		return p.put(rec.ID, false, p.recorder.event(EventRecalled, RecordRecalled{ID: rec.ID}), p.join(rec))
 	}
 	return p.move(rec)
 }
@@ -200,12 +198,12 @@ func (p placing) dismissed(rec Record) (Placed, error) {
 // move takes the member out of rec and places it as if it had been nowhere.
 func (p placing) move(rec Record) (Placed, error) {
 	m := p.request.Member
-	leave, err := p.reg.Leave(rec.ID, m.Case, m.Checkpoint, Moved, "", "", p.now)
+	leave, err := p.recorder.Leave(rec.ID, m.Case, m.Checkpoint, Moved, "", "")
 	if err != nil {
 		return Placed{}, err
 	}
 	for _, e := range leave {
-		if p.reg, err = p.reg.Apply(e); err != nil {
+		if p.recorder.state, err = p.recorder.state.Apply(e); err != nil {
 			return Placed{}, err
 		}
 	}
@@ -221,7 +219,7 @@ func (p placing) move(rec Record) (Placed, error) {
 func (p placing) earlier() (Record, bool) {
 	m := p.request.Member
 	var best Record
-	for _, rec := range p.reg.Records {
+	for _, rec := range p.recorder.state.Records {
 		if rec.Open() || rec.Fuse || rec.Type != m.Type {
 			continue
 		}
@@ -253,14 +251,14 @@ func (r Record) closedFor(m Member) bool {
 // opens a record of its own.
 func (p placing) again(prev Record) (out Placed, done bool, err error) {
 	m := p.request.Member
-	reopen := event(EventReopened, Change{ID: prev.ID, Member: &m, Facts: &p.request.Facts}, p.now)
+	reopen := p.recorder.event(EventReopened, RecordReopened{ID: prev.ID, Member: m, Facts: &p.request.Facts})
 	if prev.closedFor(m) {
 		out, err = p.put(prev.ID, false, reopen)
 		out.Silent = true
 		return out, true, err
 	}
 	left := prev.Left[len(prev.Left)-1]
-	if until := prev.ResolvedAt.Add(p.limits.Quiet); left.How == Passed && p.now.Before(until) {
+	if until := prev.ResolvedAt.Add(p.limits.Quiet); left.How == Passed && p.recorder.now.Before(until) {
 		return Placed{Wait: until}, true, nil
 	}
 	if !p.sameFailure(prev) {
@@ -275,7 +273,7 @@ func (p placing) again(prev Record) (out Placed, done bool, err error) {
 	}
 	events := []routing.Event{reopen}
 	if !prev.DismissedAt.IsZero() {
-		events = append(events, event(EventRecalled, Change{ID: prev.ID}, p.now))
+		events = append(events, p.recorder.event(EventRecalled, RecordRecalled{ID: prev.ID}))
 	}
 	out, err = p.put(prev.ID, false, events...)
 	return out, true, err
@@ -310,34 +308,34 @@ func (p placing) fresh() (Placed, error) {
 	if limit <= 0 {
 		limit = DefaultMaxIssues
 	}
-	if p.limits.FuseID != "" && p.reg.opened(p.now) >= limit {
+	if p.limits.FuseID != "" && p.recorder.state.opened(p.recorder.now) >= limit {
 		return p.blow()
 	}
-	rec := Record{ID: p.reg.free(p.request.ID), Session: p.request.Member.Case, Port: p.request.Member.Checkpoint, Members: []Member{p.request.Member}, Lease: p.request.Lease}
+	rec := Record{ID: p.recorder.state.free(p.request.ID), Session: p.request.Member.Case, Port: p.request.Member.Checkpoint, Members: []Member{p.request.Member}, Lease: p.request.Lease}
 	p.request.Facts.into(&rec)
-	return p.put(rec.ID, false, event(EventOpened, Change{ID: rec.ID, Record: &rec}, p.now))
+	return p.put(rec.ID, false, p.recorder.event(EventOpened, RecordOpened{rec}))
 }
 
 // blow adds the call to the summary: the open one, one that was resolved
 // within the hour, or a new one.
 func (p placing) blow() (Placed, error) {
 	m := p.request.Member
-	for i := len(p.reg.Records) - 1; i >= 0; i-- {
-		rec := p.reg.Records[i]
+	for i := len(p.recorder.state.Records) - 1; i >= 0; i-- {
+		rec := p.recorder.state.Records[i]
 		switch {
 		case !rec.Fuse:
 			continue
 		case rec.Open():
 			return p.put(rec.ID, true, p.join(rec))
-		case p.now.Sub(rec.ResolvedAt) < window:
-			return p.put(rec.ID, true, event(EventReopened, Change{ID: rec.ID, Member: &m}, p.now))
+		case p.recorder.now.Sub(rec.ResolvedAt) < window:
+			return p.put(rec.ID, true, p.recorder.event(EventReopened, RecordReopened{ID: rec.ID, Member: m}))
 		}
 		break
 	}
-	rec := Record{ID: p.reg.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Lease: p.request.Lease}
+	rec := Record{ID: p.recorder.state.free(p.limits.FuseID), Session: m.Case, Port: m.Checkpoint, Fuse: true, Members: []Member{m}, Lease: p.request.Lease}
 	Facts{Kind: m.Kind, Type: General, Severity: Critical, Title: "Too many escalations",
 		Description: fmt.Sprintf("%d new issues within an hour are the most; the rest is listed in one", max(p.limits.MaxIssues, 0))}.into(&rec)
-	return p.put(rec.ID, true, event(EventOpened, Change{ID: rec.ID, Record: &rec}, p.now))
+	return p.put(rec.ID, true, p.recorder.event(EventOpened, RecordOpened{rec}))
 }
 
 // opened counts the records opened within the window.
@@ -365,25 +363,25 @@ func (r State) free(id string) string {
 
 // join brings the call's member up to date in rec. The facts are the host's.
 func (p placing) join(rec Record) routing.Event {
-	en := Change{ID: rec.ID, Member: &p.request.Member}
+	joined := MemberJoined{ID: rec.ID, Member: p.request.Member}
 	if !rec.Fuse && (len(rec.Members) == 0 || rec.Members[0].Key() == p.request.Member.Key()) {
-		en.Facts = &p.request.Facts
+		joined.Facts = &p.request.Facts
 	}
-	return event(EventJoined, en, p.now)
+	return p.recorder.event(EventJoined, joined)
 }
 
 // put returns the events that place the call in a record, none where it says
 // the same already.
 func (p placing) put(id string, blown bool, events ...routing.Event) (Placed, error) {
 	out := Placed{ID: id, Blown: blown}
-	rec, _ := p.reg.ByID(id)
+	rec, _ := p.recorder.state.ByID(id)
 	i := rec.member(p.request.Member.Key())
 	out.News = i < 0 || rec.Members[i].Run != p.request.Member.Run
 	if i >= 0 && len(p.first) == 0 && len(events) == 1 && same(rec.Members[i], p.request.Member) {
 		return out, nil
 	}
 	var err error
-	if events, err = p.reg.checked(events...); err != nil {
+	if events, err = p.recorder.checked(events...); err != nil {
 		return out, err
 	}
 	out.Events = append(slices.Clip(p.first), events...)

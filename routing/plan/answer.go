@@ -19,9 +19,6 @@ type Answer struct {
 	Pair   string              `json:"pair,omitempty"` // that it is about, if it is about one
 }
 
-// MostTurns is how many further turns the pair of a port may be given.
-func (l Loop) MostTurns() int { return max(0, routing.HardCap-l.CurrentTry+1) }
-
 // Decide takes what a human decided about the port and returns what to append to
 // its journal: nothing if it was taken before. A *routing.RefusedError says why it
 // cannot be taken.
@@ -70,7 +67,7 @@ func (j Journal) granted() (Answer, bool) {
 // GoOn has the first pair of l go on where the newest pair of j ended, if a human
 // gave that further turns: its failures count, and its last feedback is handed
 // over. Time and tokens are those of a new pair.
-func (l Loop) GoOn(j Journal) Loop {
+func (j Journal) GoOn(l Loop) Loop {
 	a, ok := j.granted()
 	if !ok {
 		return l
@@ -105,7 +102,7 @@ func Attempts(events []routing.Event) []Attempt {
 			}
 		}
 		if len(a.Failed) == 0 {
-			a.Reason = l.lastFailure()
+			a.Reason = l.Last.summary()
 		}
 		out = append(out, a)
 	}

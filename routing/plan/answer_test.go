@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 			t.Error("what is answered calls again")
 		}
 		l, _ := NewLoop("run-2", Spec{ID: "a"}, Settings{MaxIterations: 1}, now)
-		l = l.GoOn(j)
+		l = j.GoOn(l)
 		if l.Attempt != 3 || l.CurrentTry != 2 || l.Last == nil {
 			t.Errorf("%+v", l)
 		}
@@ -84,8 +84,8 @@ func TestDecide(t *testing.T) {
 	t.Run("a reset begins to count anew", func(t *testing.T) {
 		j := raised(t)
 		j.must(t, Answer{ID: "x", Action: routing.HumanReset, By: "ann", At: now})
-		if l, _ := NewLoop("run-2", Spec{ID: "a"}, Settings{MaxIterations: 1}, now); l.GoOn(j).CurrentTry != 0 {
-			t.Errorf("%+v", l.GoOn(j))
+		if l, _ := NewLoop("run-2", Spec{ID: "a"}, Settings{MaxIterations: 1}, now); j.GoOn(l).CurrentTry != 0 {
+			t.Errorf("%+v", j.GoOn(l))
 		}
 	})
 	for name, c := range map[string]struct {

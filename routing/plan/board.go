@@ -73,21 +73,19 @@ func (b Board) Done() (done, passed bool) {
 
 // Board returns how the ports of a plan stand.
 func (p Plan) Board(s Settings, r BuildState, hash map[string]string) Board {
-	st := p.State(r, hash)
-	done, stopped := p.progress(st, hash)
-	paused := p.paused(r.Requests)
+	at := newProgress(p, p.State(r, hash), hash)
 	by := map[string][]string{}
-	for _, b := range p.Blocked(stopped) {
+	for _, b := range p.Blocked(at.stopped) {
 		by[b.ID] = b.By
 	}
 	b := Board{Build: r.Build, Counts: map[Standing]int{}}
 	for _, n := range p.order() {
 		row := Row{Known: r.Ports[p.ids[n]], ID: p.ids[n], Title: p.specs[n].Title, Level: int(p.level[n]), DependsOn: p.named(p.deps.of(n)), By: by[p.ids[n]]}
-		row.Waits, row.For = paused[n], r.Requests.about(row.ID)
-		row.Standing = p.standing(n, row, r, done)
+		row.Waits, row.For = at.paused[n], r.Requests.about(row.ID)
+		row.Standing = at.standing(n, row, r.Build.ID)
 		if a, ok := r.stands(row.ID, hash[row.ID]); ok && row.Known.Standing != IsRunning && r.Ports[row.ID].Standing != IsPassed {
 			row.Decided = &a
-			if !done[n] {
+			if !at.done[n] {
 				row.Standing = IsHeld
 			}
 		}
@@ -105,24 +103,25 @@ func (p Plan) Board(s Settings, r BuildState, hash map[string]string) Board {
 	return b
 }
 
-func (p Plan) standing(n int32, row Row, r BuildState, done []bool) Standing {
-	now := row.Known.Build == r.Build.ID
+// standing returns how a port stands in a build.
+func (at progress) standing(n int32, row Row, build string) Standing {
+	now := row.Known.Build == build
 	switch {
 	case now && row.Known.Standing == IsRunning:
 		return IsRunning
-	case p.due(n, r.Requests) && p.free(n, done) && len(row.By) == 0 && !(now && (row.Known.Standing == IsFailed || row.Known.Standing == IsEscalated && !r.Requests.sent(row.ID))):
+	case at.due(n) && at.free(n) && len(row.By) == 0 && !(now && (row.Known.Standing == IsFailed || row.Known.Standing == IsEscalated && !at.requests.sent(row.ID))):
 		return IsReady
-	case len(row.Waits) > 0 && (!done[n] || r.Requests.sent(row.ID)) && !(now && row.Known.Standing == IsFailed):
+	case len(row.Waits) > 0 && (!at.done[n] || at.requests.sent(row.ID)) && !(now && row.Known.Standing == IsFailed):
 		return IsPaused
-	case done[n]:
+	case at.done[n]:
 		return IsPassed
 	case now && row.Known.Standing != "" && row.Known.Standing != IsPassed && row.Known.Standing != IsPaused:
 		return row.Known.Standing
-	case p.specs[n].Status == Held:
+	case at.plan.specs[n].Status == Held:
 		return IsHeld
 	case len(row.By) > 0:
 		return IsBlocked
-	case p.free(n, done):
+	case at.free(n):
 		return IsReady
 	}
 	return IsPending
@@ -142,8 +141,7 @@ func (p Plan) Round(s Settings, r BuildState, hash map[string]string, round, mos
 	st.Failed = slices.DeleteFunc(st.Failed, again)
 	st.Running = slices.DeleteFunc(st.Running, again)
 	m := p.Jobs(s, st, hash, true)
-	tail := p.tails(p.durations(r.Times()))
-	slices.SortStableFunc(m.Matrix.Include, func(a, b Entry) int { return p.sooner(p.number[a.ID], p.number[b.ID], tail) })
+	NewSchedule(p.Graph, r.Times()).sort(m.Matrix.Include)
 	m.Matrix.Include = m.Matrix.Include[:min(most, len(m.Matrix.Include))]
 	return m
 }

@@ -17,7 +17,7 @@ func TestGraphOfACircle(t *testing.T) {
 	if got := g.Order(); !slices.Contains(got, "root") || !slices.Contains(got, "top") || slices.Contains(got, "a") || slices.Contains(got, "b") || slices.Contains(got, "behind") {
 		t.Errorf("order %v", got)
 	}
-	if got := g.CriticalPath(map[string]time.Duration{}); !slices.Equal(got.Ports, []string{"root", "top"}) {
+	if got := NewSchedule(g, map[string]time.Duration{}).CriticalPath(); !slices.Equal(got.Ports, []string{"root", "top"}) {
 		t.Errorf("critical path %+v", got)
 	}
 }

@@ -2,14 +2,14 @@ package plan
 
 // circles returns one circle of every knot of ports that depend on each other:
 // the shortest one through its first port, that port again at the end.
-func (g Graph) circles() [][]int32 {
-	knot := g.knots()
+func circles(g Graph) [][]int32 {
+	knot := knots(g)
 	var out [][]int32
 	seen := map[int32]bool{}
 	for n := range int32(len(g.ids)) {
 		if k := knot[n]; k >= 0 && !seen[k] {
 			seen[k] = true
-			out = append(out, g.circle(n, knot))
+			out = append(out, circle(g, n, knot))
 		}
 	}
 	return out
@@ -18,7 +18,7 @@ func (g Graph) circles() [][]int32 {
 // knots gives the ports that can reach each other one number, and -1 to those
 // that reach only themselves (Tarjan's algorithm, without recursion: a chain may
 // be as long as the plan).
-func (g Graph) knots() []int32 {
+func knots(g Graph) []int32 {
 	type frame struct{ n, next int32 }
 	count := len(g.ids)
 	knot, index, low := make([]int32, count), make([]int32, count), make([]int32, count)
@@ -84,7 +84,7 @@ func pop(stack []int32, n, number int32, knot []int32, onStack []bool) []int32 {
 }
 
 // circle returns the shortest way from n along dependencies back to n.
-func (g Graph) circle(n int32, knot []int32) []int32 {
+func circle(g Graph, n int32, knot []int32) []int32 {
 	from := map[int32]int32{}
 	for queue := []int32{n}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]

@@ -25,7 +25,7 @@ func (r BuildState) Read(links map[string]feedback.Links, now time.Time) []routi
 	if maps.EqualFunc(r.Graph, links, same) {
 		return nil
 	}
-	return []routing.Event{Change{Build: r.Build.ID, Graph: links}.event(EventRead, now)}
+	return []routing.Event{{Type: EventRead, At: now, Data: PlanRead{r.Build.ID, links}}}
 }
 
 // Nodes is the plan as the register knows it, as the graph that feedback runs
@@ -41,8 +41,7 @@ func (r BuildState) Turned(id, run string, turn int, now time.Time) []routing.Ev
 	if !ok || k.Standing != IsRunning || k.Build != r.Build.ID || k.Run != run || turn <= k.Attempts {
 		return nil
 	}
-	k.Attempts = turn
-	return []routing.Event{Change{Build: r.Build.ID, Ports: map[string]Known{id: k}}.event(EventTurned, now)}
+	return []routing.Event{{Type: EventTurned, At: now, Data: PortTurned{r.Build.ID, id, run, turn}}}
 }
 
 // Decided records what a human decided about a port: nothing if it is known.
@@ -50,7 +49,7 @@ func (r BuildState) Decided(id string, a Answer) []routing.Event {
 	if r.Answers[id].ID == a.ID {
 		return nil
 	}
-	return []routing.Event{Change{Port: id, Answer: &a}.event(EventDecided, a.At)}
+	return []routing.Event{{Type: EventDecided, At: a.At, Data: PortDecided{id, &a}}}
 }
 
 // stands returns what a human decided about the port as it is now: to skip it or

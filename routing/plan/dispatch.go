@@ -54,7 +54,7 @@ func FindDispatch(title string) (Dispatch, bool) {
 // GitHub's limit: the brief and the feedback are cut where they are too long, and
 // say so. last is what the turn before failed with, nil if there is none; edges is
 // what other ports want, as JSON.
-func (l Loop) Inputs(d Dispatch, spec Spec, last *TestFeedback, edges json.RawMessage) map[string]string {
+func (d Dispatch) Inputs(l Loop, spec Spec, last *TestFeedback, edges json.RawMessage) map[string]string {
 	own := map[string]string{}
 	if c := spec.Impl; d.Role == Impl && c != nil {
 		own = c.Inputs

@@ -83,7 +83,7 @@ func TestInputs(t *testing.T) {
 	d := Dispatch{"ports", "api", Impl, 2, mark}
 	for _, own := range []map[string]string{nil, {"model": "small"}, {"big": strings.Repeat("x", 30_000)}, {"big": strings.Repeat("x", 47_000)}} {
 		spec.Impl = &Command{Workflow: "a.yml", Inputs: own}
-		in, size := l.Inputs(d, spec, l.Last, json.RawMessage(`{"feedback":[]}`)), 0
+		in, size := d.Inputs(l, spec, l.Last, json.RawMessage(`{"feedback":[]}`)), 0
 		for k, v := range in {
 			size += len(k) + len(v)
 		}

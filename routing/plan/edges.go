@@ -29,10 +29,10 @@ type FeedbackRequest struct {
 // FeedbackRequestsOf returns the open feedback of a plan of a register.
 func FeedbackRequestsOf(r feedback.State, plan string) FeedbackRequests {
 	e := FeedbackRequests{Due: map[string]string{}}
-	for _, x := range r.Open(plan) {
+	for _, x := range r.Of(plan).Open() {
 		e.Open = append(e.Open, FeedbackRequest{x.ID, x.Message.From, x.Message.To, x.Message.Type, x.Round, x.Status, x.Message.Text})
 	}
-	for _, t := range r.Work(plan) {
+	for _, t := range r.Of(plan).Work() {
 		if _, there := e.Due[t.Node]; !there {
 			e.Due[t.Node] = t.ID
 		}
@@ -77,7 +77,7 @@ func (p Plan) Parent(id string) string { s, _ := p.Port(id); return s.Parent }
 func (p Plan) Root() string { return feedback.DefaultRoot }
 
 // paused returns the open feedback that pauses each port: what the port or one of
-// its ancestors sent. It is what Register.Held of package feedback says of each
+// its ancestors sent. It is what Requests.Held of package feedback says of each
 // port, for all of them in one walk down from the senders.
 func (p Plan) paused(e FeedbackRequests) map[int32][]FeedbackRequest {
 	if len(e.Open) == 0 {
@@ -105,13 +105,6 @@ func (p Plan) paused(e FeedbackRequests) map[int32][]FeedbackRequest {
 		}
 	}
 	return out
-}
-
-// due reports whether a port is to run for feedback. One that its file holds, or
-// says to be completed, waits for people.
-func (p Plan) due(n int32, e FeedbackRequests) bool {
-	_, ok := e.Due[p.ids[n]]
-	return ok && p.specs[n].Status != Held && p.specs[n].Status != Completed
 }
 
 // Digest tells a port that is written otherwise from what it was before. Status

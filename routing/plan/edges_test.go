@@ -36,8 +36,8 @@ func (w *edgeWalk) edge(events []routing.Event, err error) {
 
 func (w *edgeWalk) send(from, to string, kind feedback.Type) string {
 	w.t.Helper()
-	s, err := w.reg.Send("b", w.p, feedback.Message{From: from, To: to, Type: kind, Text: "wrong", Priority: feedback.Medium,
-		SuggestedFix: "fix it", SuggestedAction: "plan it", RequestedInfo: "its name"}, w.now)
+	s, err := w.reg.Outbox("b", w.p, w.now).Send(feedback.Message{From: from, To: to, Type: kind, Text: "wrong", Priority: feedback.Medium,
+		SuggestedFix: "fix it", SuggestedAction: "plan it", RequestedInfo: "its name"})
 	w.edge(s.Events, err)
 	return s.ID
 }
@@ -47,15 +47,15 @@ func (w *edgeWalk) send(from, to string, kind feedback.Type) string {
 func (w *edgeWalk) runs(n int) string {
 	w.t.Helper()
 	for {
-		x, ok := w.reg.Next("b")
+		x, ok := w.reg.Of("b").Next()
 		if !ok {
 			break
 		}
-		w.edge(w.reg.Deliver(x.ID, w.now))
+		w.edge(w.reg.Lifecycle(nil, w.now).Deliver(x.ID))
 	}
 	ids := w.round(n)
 	for _, id := range strings.Fields(ids) {
-		w.edge(w.reg.Receive("b", id, w.now))
+		w.edge(w.reg.Lifecycle(nil, w.now).Receive("b", id))
 	}
 	return ids
 }
@@ -66,7 +66,7 @@ func (w *edgeWalk) ends(id string, s LoopStatus) {
 	l := Loop{ID: fmt.Sprintf("run-1~%d/%s", w.r.Version, id), Port: id, Status: s, Attempt: 1, Reason: "as it is", Requests: WorkerRequestsOf(w.reg, "b", id)}
 	k := w.r.Ports[id].Heard(Journal{Loop: &l, Passed: map[bool]string{true: "h-" + id}[s == Success], Runner: &Runner{Run: "1"}})
 	w.do(w.r.End(w.p.As(map[string]Known{id: k}), w.now))
-	w.edge(l.Settle(w.reg, w.p, "", w.now))
+	w.edge(Settle(l, w.reg, w.p, "", w.now))
 }
 
 func (w *edgeWalk) stands(want ...string) {
@@ -142,7 +142,7 @@ func TestEdgesOfABuild(t *testing.T) {
 			w.ends("check", Paused)
 			w.is(3, "model")
 			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Attempt: 1, Requests: WorkerRequestsOf(w.reg, "b", "model")}
-			w.edge(l.Settle(w.reg, w.p, "", w.now)) // by the process that ran the pair
+			w.edge(Settle(l, w.reg, w.p, "", w.now)) // by the process that ran the pair
 			w.is(4, "")
 			k := w.r.Ports["model"].Heard(Journal{Loop: &l, Passed: "h-model", Runner: &Runner{Run: "1"}})
 			w.do(w.r.End(w.p.As(map[string]Known{"model": k}), w.now))
@@ -169,8 +169,8 @@ func TestEdgesOfABuild(t *testing.T) {
 		}
 		w.stands("model=passed", "check=paused") // until the plan is changed
 		root := x.Escalated.Feedback
-		w.edge(w.reg.Receive("b", w.p.Root(), w.now))
-		w.edge(w.reg.Processed(w.p, root, feedback.Outcome{OK: true, Summary: "planned anew"}, w.now))
+		w.edge(w.reg.Lifecycle(nil, w.now).Receive("b", w.p.Root()))
+		w.edge(w.reg.Lifecycle(w.p, w.now).Processed(root, feedback.Outcome{OK: true, Summary: "planned anew"}))
 		w.is(8, "check")
 		w.ends("check", Success)
 		if x, _ := w.reg.ByID(root); x.Status != feedback.Resolved {
@@ -265,7 +265,7 @@ func TestPausedIsHeld(t *testing.T) {
 			for _, e := range paused[int32(i)] {
 				got = append(got, e.ID)
 			}
-			for _, x := range w.reg.Held("b", w.p, id) {
+			for _, x := range w.reg.Of("b").Held(w.p, id) {
 				want = append(want, x.ID)
 			}
 			if !slices.Equal(got, want) {
@@ -313,14 +313,14 @@ func TestBuildsWithFeedbackEnd(t *testing.T) {
 			for _, id := range ids {
 				runs[id]++
 				if up := feedback.Ancestors(w.p, id); len(up) > 0 && rnd.IntN(3) == 0 {
-					s, err := w.reg.Send("b", w.p, feedback.Message{From: id, To: up[rnd.IntN(len(up))], Type: kinds[rnd.IntN(len(kinds))], Text: fmt.Sprint(runs), Priority: feedback.Low,
-						SuggestedFix: "x", SuggestedAction: "x", RequestedInfo: "x"}, w.now)
+					s, err := w.reg.Outbox("b", w.p, w.now).Send(feedback.Message{From: id, To: up[rnd.IntN(len(up))], Type: kinds[rnd.IntN(len(kinds))], Text: fmt.Sprint(runs), Priority: feedback.Low,
+						SuggestedFix: "x", SuggestedAction: "x", RequestedInfo: "x"})
 					if w.edge(s.Events, err); s.Refusal == nil {
 						sent++
 					}
 				}
 				switch {
-				case len(w.reg.Waiting("b", id)) > 0:
+				case len(w.reg.Of("b").Waiting(id)) > 0:
 					w.ends(id, Paused)
 				case rnd.IntN(5) == 0:
 					w.ends(id, []LoopStatus{Raised, Failed}[rnd.IntN(2)])

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
@@ -18,51 +17,19 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-func outcomeOf(t escalation.Trigger) Outcome {
-	switch t.Type {
-	case escalation.TimedOut:
-		return TimedOut
-	case escalation.TokenExhausted:
-		return OutOfTokens
-	}
-	return UsedUp
-}
-
-// facts are what the escalation of a trigger says.
-func (l Loop) facts(t escalation.Trigger) escalation.Facts {
-	f := escalation.Facts{Type: t.Type, Severity: t.Severity, Context: fmt.Sprintf("%s after %d failing turns", l.Port, l.CurrentTry)}
-	switch t.Type {
-	case escalation.TimedOut:
-		f.Kind = routing.KindTimeout
-		f.Title = fmt.Sprintf("Port %s ran out of time", l.Port)
-		f.Description = fmt.Sprintf("The pair was given %s for all turns, which are over.", l.Timeout)
-		f.Suggested = []string{"Raise the port's timeout.", "Cut the port into smaller ones."}
-	case escalation.TokenExhausted:
-		f.Kind = routing.KindMaxRetry
-		f.Title = fmt.Sprintf("Port %s used its tokens", l.Port)
-		f.Description = fmt.Sprintf("%d tokens of a budget of %d are used.", l.Tokens, l.TokenBudget)
-		f.Suggested = []string{"Raise the port's token_budget.", "Make its brief shorter or more exact."}
-	default:
-		f.Kind = routing.KindMaxRetry
-		f.Title = fmt.Sprintf("Port %s still fails after %s", l.Port, count(l.MaxRetries, "rework"))
-		f.Description = "The last turn failed: " + l.lastFailure()
-		f.Suggested = []string{"Read the last feedback, and make the brief say what it lacks.", "Ask whether the test asks for what the port is about."}
-	}
-	return f
-}
-
-func (l Loop) lastFailure() string {
+// summary says in a few words what failed. f may be nil.
+func (f *TestFeedback) summary() string {
 	switch {
-	case l.Last == nil:
+	case f == nil:
 		return "no feedback"
-	case len(l.Last.FailedTests) > 0:
-		first := l.Last.FailedTests[0].Name
-		if more := len(l.Last.FailedTests) - 1; more > 0 {
+	case len(f.FailedTests) > 0:
+		first := f.FailedTests[0].Name
+		if more := len(f.FailedTests) - 1; more > 0 {
 			return fmt.Sprintf("%s, and %s more", first, count(more, "test"))
 		}
 		return first
-	case len(l.Last.Suggestions) > 0:
-		return l.Last.Suggestions[0]
+	case len(f.Suggestions) > 0:
+		return f.Suggestions[0]
 	}
 	return "it does not say of what"
 }
@@ -90,9 +57,9 @@ type Result struct {
 	Call     *escalation.Facts `json:"escalation,omitempty"`
 }
 
-// Result returns what the pair left about content of a hash. A pair that still
+// ResultOf returns what a pair left about content of a hash. A pair that still
 // runs has no outcome.
-func (l Loop) Result(hash string) Result {
+func ResultOf(l Loop, hash string) Result {
 	took := time.Duration(0)
 	if !l.EndedAt.IsZero() {
 		took = l.EndedAt.Sub(l.StartedAt)

@@ -28,6 +28,11 @@ type edges struct {
 
 func (e edges) of(n int32) []int32 { return e.to[e.start[n]:e.start[n+1]] }
 
+// all reports whether ok holds for all that n has an edge to.
+func (e edges) all(n int32, ok []bool) bool {
+	return !slices.ContainsFunc(e.of(n), func(to int32) bool { return !ok[to] })
+}
+
 // node is what a graph is built of.
 type node struct {
 	id       string
@@ -59,7 +64,7 @@ func newGraph(nodes []node) Graph {
 		slices.Sort(g.deps.of(int32(n)))
 	}
 	g.outs = reversed(g.deps)
-	g.findLevels()
+	g.level, g.depth, _ = levels(g.deps, g.outs)
 	return g
 }
 
@@ -83,35 +88,35 @@ func reversed(e edges) edges {
 	return out
 }
 
-// findLevels gives every port the length of the longest chain below it: Kahn's
-// algorithm, where a port is taken once all it depends on are. It returns how
-// many edges were walked.
-func (g *Graph) findLevels() int {
-	walked := 0
-	g.level = make([]int32, len(g.ids))
-	open := make([]int32, len(g.ids)) // dependencies not yet taken
-	queue := make([]int32, 0, len(g.ids))
-	for n := range g.ids {
-		if open[n] = int32(len(g.deps.of(int32(n)))); open[n] == 0 {
-			queue = append(queue, int32(n))
+// levels gives every port the length of the longest chain below it: Kahn's
+// algorithm, where a port is taken once all it depends on are. depth is the number of levels, walked
+// how many edges were walked.
+func levels(deps, outs edges) (level []int32, depth, walked int) {
+	count := len(deps.start) - 1
+	level = make([]int32, count)
+	open := make([]int32, count) // dependencies not yet taken
+	queue := make([]int32, 0, count)
+	for n := range int32(count) {
+		if open[n] = int32(len(deps.of(n))); open[n] == 0 {
+			queue = append(queue, n)
 		} else {
-			g.level[n] = -1
+			level[n] = -1
 		}
 	}
-	above := make([]int32, len(g.ids)) // the highest level of a dependency, plus 1
+	above := make([]int32, count) // the highest level of a dependency, plus 1
 	for i := 0; i < len(queue); i++ {
 		n := queue[i]
-		g.level[n] = above[n]
-		g.depth = max(g.depth, int(above[n])+1)
-		for _, d := range g.outs.of(n) {
+		level[n] = above[n]
+		depth = max(depth, int(above[n])+1)
+		for _, d := range outs.of(n) {
 			walked++
-			above[d] = max(above[d], g.level[n]+1)
+			above[d] = max(above[d], level[n]+1)
 			if open[d]--; open[d] == 0 {
 				queue = append(queue, d)
 			}
 		}
 	}
-	return walked
+	return level, depth, walked
 }
 
 // Len returns the number of ports.

@@ -122,7 +122,7 @@ func checkGraph(t *testing.T, nodes []node, rnd *rand.Rand) {
 			t.Fatalf("not in order: %v", level)
 		}
 	}
-	if total != len(nodes) || len(g.circles()) > 0 {
+	if total != len(nodes) || len(circles(g)) > 0 {
 		t.Fatalf("%d of %d ports have a level", total, len(nodes))
 	}
 	failed := nodes[rnd.IntN(len(nodes))].id
@@ -160,7 +160,7 @@ func TestCirclesOfRandomGraphs(t *testing.T) {
 		}
 		for step := 0; ; step++ {
 			g := newGraph(nodes)
-			ways := g.circles()
+			ways := circles(g)
 			if len(ways) == 0 {
 				if slices.Contains(g.level, -1) {
 					t.Fatal("ports without a level, and no circle")
@@ -205,12 +205,12 @@ func TestPlanningIsLinear(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for name, nodes := range map[string][]node{"chain": chain, "random": randomNodes(rnd, 10_000, 10), "none": make([]node, 1)} {
 		g := newGraph(nodes)
-		if walked := g.findLevels(); walked != g.Edges() {
+		if _, _, walked := levels(g.deps, g.outs); walked != g.Edges() {
 			t.Errorf("%s: %d edges were walked, of %d", name, walked, g.Edges())
 		}
 	}
 	chain[0].needs = []string{chain[len(chain)-1].id} // now it is a ring
-	if ways := newGraph(chain).circles(); len(ways) != 1 || len(ways[0]) != len(chain)+1 {
+	if ways := circles(newGraph(chain)); len(ways) != 1 || len(ways[0]) != len(chain)+1 {
 		t.Error("the ring is not named")
 	}
 }
@@ -258,12 +258,12 @@ func FuzzGraph(f *testing.F) {
 			}
 		}
 		g := newGraph(nodes)
-		if len(g.circles()) > 0 != slices.Contains(g.level, -1) {
-			t.Fatalf("%d circles, levels %v", len(g.circles()), g.level)
+		if len(circles(g)) > 0 != slices.Contains(g.level, -1) {
+			t.Fatalf("%d circles, levels %v", len(circles(g)), g.level)
 		}
-		if len(g.circles()) == 0 {
+		if len(circles(g)) == 0 {
 			checkGraph(t, nodes, rand.New(rand.NewPCG(1, 1)))
-			m := g.Makespan(nil, 3)
+			m := NewSchedule(g, nil).Makespan(3)
 			if m.Ready < m.Bound || m.ByLevel < m.Bound {
 				t.Fatalf("%+v", m)
 			}

@@ -19,7 +19,7 @@ func TestJournal(t *testing.T) {
 	message := &Message{ID: "m", ChannelID: l.ChannelID, From: l.ImplSession, To: l.TestSession, Type: QueryMessage, CreatedAt: t0}
 	call := &Escalation{ID: "c", Session: l.Operator, Port: "api", Type: escalation.Blocked, Severity: escalation.Low, CreatedAt: t0}
 	ended := l.end(Success, Succeeded, "", t0.Add(time.Hour))
-	result := ended.Result("hash")
+	result := ResultOf(ended, "hash")
 	events := []Event{
 		{Kind: RunnerChanged, Runner: &Runner{ID: "r", Run: "7", Attempt: 2}},
 		{Kind: ChannelOpened, Channel: channel},

@@ -127,8 +127,8 @@ func (l Loop) ImplEnded(w Worked, now time.Time) (Loop, []Action, error) {
 		}
 		return l.failed(TestFeedback{FailedTests: []FailedTest{}, Suggestions: []string{why}}, false, now)
 	}
-	if t, over := l.over(now); over {
-		return l.raise(l.facts(t), outcomeOf(t), now)
+	if t, over := overLimits(l, now); over {
+		return l.raise(exhaustionFacts(l, t), outcomeOf(t), now)
 	}
 	l.Phase = Testing
 	send := Action{Kind: Send, Message: &Message{
@@ -162,7 +162,7 @@ func (l Loop) failed(f TestFeedback, said bool, now time.Time) (Loop, []Action, 
 	before := l.CurrentTry // the reworks returned for a fix so far
 	l.CurrentTry++
 	if t, over := l.exhausted(before, now); over {
-		return l.raise(l.facts(t), outcomeOf(t), now)
+		return l.raise(exhaustionFacts(l, t), outcomeOf(t), now)
 	}
 	l.Attempt++
 	l.Phase = Implementing
@@ -176,41 +176,20 @@ func (l Loop) failed(f TestFeedback, said bool, now time.Time) (Loop, []Action, 
 	return l, append(acts, Action{Kind: StartImpl, Iteration: l.Attempt, Feedback: &f}), nil
 }
 
-// exhausted returns the trigger that ends the pair after a failure. A limit of 0
-// disables a trigger, but no reworks means that the first failure is the last.
-func (l Loop) exhausted(reworks int, now time.Time) (escalation.Trigger, bool) {
-	triggers := escalation.DefaultTriggers()
-	if l.MaxRetries == 0 {
-		return triggers[0], true
-	}
-	u := l.usage(now)
-	u.Retries, u.Max = reworks, l.MaxRetries
-	return escalation.Evaluate(u, triggers)
-}
-
-// over returns the trigger that holds while a turn runs: tokens or time.
-func (l Loop) over(now time.Time) (escalation.Trigger, bool) {
-	return escalation.Evaluate(l.usage(now), escalation.DefaultTriggers())
-}
-
-func (l Loop) usage(now time.Time) escalation.Usage {
-	return escalation.Usage{Tokens: l.Tokens, Budget: l.TokenBudget, Elapsed: now.Sub(l.StartedAt), Timeout: l.Timeout}
-}
-
 // Tick takes the time, and the tokens that the running turn has used so far, and
 // ends a pair that is over its limits.
 func (l Loop) Tick(tokens int64, now time.Time) (Loop, []Action, error) {
 	if l.Status != Running {
 		return l, nil, nil
 	}
-	u := l.usage(now)
+	u := usageOf(l, now)
 	u.Tokens += max(0, tokens)
 	t, over := escalation.Evaluate(u, escalation.DefaultTriggers())
 	if !over {
 		return l, nil, nil
 	}
 	l.Tokens = u.Tokens
-	return l.raise(l.facts(t), outcomeOf(t), now)
+	return l.raise(exhaustionFacts(l, t), outcomeOf(t), now)
 }
 
 // Break ends a pair that was cancelled or whose runner failed. It is never a

@@ -162,7 +162,7 @@ func TestFeedbackLoop(t *testing.T) {
 	t.Run("S2-26 a pass is a success, and the operator is told", func(t *testing.T) {
 		p := newPair(t, func(s *Spec) { s.TokenBudget = 100 })
 		p.turn(green, time.Minute, 10)
-		if r := p.Result("h"); p.Status != Success || r.Outcome != Succeeded || r.Attempts != 1 || r.Retries != 0 || r.Seconds != 60 || r.Tokens != 10 || r.Hash != "h" || p.acts[len(p.acts)-1].Kind != Report {
+		if r := ResultOf(p.Loop, "h"); p.Status != Success || r.Outcome != Succeeded || r.Attempts != 1 || r.Retries != 0 || r.Seconds != 60 || r.Tokens != 10 || r.Hash != "h" || p.acts[len(p.acts)-1].Kind != Report {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -208,7 +208,7 @@ func TestFeedbackLoopEnds(t *testing.T) {
 			}
 			p.turn(red, 0, 0)
 			sent := slices.DeleteFunc(slices.Clone(p.mail.Messages), func(m Message) bool { return m.Type != FeedbackMessage })
-			if r := p.Result(""); p.Status != Raised || r.Outcome != UsedUp || len(sent) != most || r.Attempts != most+1 || r.Retries != most || p.Escalation.Type != escalation.TestFailure {
+			if r := ResultOf(p.Loop, ""); p.Status != Raised || r.Outcome != UsedUp || len(sent) != most || r.Attempts != most+1 || r.Retries != most || p.Escalation.Type != escalation.TestFailure {
 				t.Errorf("%+v, %d times feedback", r, len(sent))
 			}
 		})

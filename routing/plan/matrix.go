@@ -60,29 +60,28 @@ type Matrix struct {
 // open feedback pauses is left out, and a port that is to run for feedback is
 // taken although it passed.
 func (p Plan) Jobs(s Settings, st State, hash map[string]string, ready bool) Matrix {
-	done, stopped := p.progress(st, hash)
-	paused := p.paused(st.edges)
-	through := slices.Clone(done) // what lets others run
-	for n := range paused {
+	at := newProgress(p, st, hash)
+	through := slices.Clone(at.done) // what lets others run
+	for n := range at.paused {
 		through[n] = false
 	}
-	m := Matrix{Levels: p.Levels(), Matrix: Include{[]Entry{}}, Shards: []Range{}, Blocked: p.Blocked(stopped), MaxParallel: s.Concurrency()}
+	m := Matrix{Levels: p.Levels(), Matrix: Include{[]Entry{}}, Shards: []Range{}, Blocked: p.Blocked(at.stopped), MaxParallel: s.Concurrency()}
 	away := map[string]bool{}
-	for _, id := range slices.Concat(stopped, st.Running) {
+	for _, id := range slices.Concat(at.stopped, st.Running) {
 		away[id] = true
 	}
 	for _, b := range m.Blocked {
 		away[b.ID] = true
 	}
 	for _, n := range p.order() {
-		id, free, skip := p.ids[n], through, done[n] || len(paused[n]) > 0
-		if p.due(n, st.edges) {
-			free, skip = done, false
+		id, free, skip := p.ids[n], through, at.done[n] || len(at.paused[n]) > 0
+		if at.due(n) {
+			free, skip = at.done, false
 		}
-		if skip || away[id] || ready && !p.free(n, free) {
+		if skip || away[id] || ready && !p.deps.all(n, free) {
 			continue
 		}
-		m.Matrix.Include = append(m.Matrix.Include, p.entry(n, s, hash))
+		m.Matrix.Include = append(m.Matrix.Include, entryOf(p.specs[n], int(p.level[n]), s, hash))
 	}
 	m.Empty = len(m.Matrix.Include) == 0
 	m.Shards = shards(len(m.Matrix.Include), ShardSize)
@@ -92,29 +91,42 @@ func (p Plan) Jobs(s Settings, st State, hash map[string]string, ready bool) Mat
 	return m
 }
 
-// progress returns which ports are done, and those that let nothing behind
-// them run.
-func (p Plan) progress(st State, hash map[string]string) (done []bool, stopped []string) {
-	done = make([]bool, len(p.ids))
+// progress is how far a plan is.
+type progress struct {
+	plan     Plan
+	requests FeedbackRequests
+	done     []bool                      // ports that are done, by number
+	stopped  []string                    // ports that let nothing behind them run
+	paused   map[int32][]FeedbackRequest // open feedback that pauses a port
+}
+
+func newProgress(p Plan, st State, hash map[string]string) progress {
+	at := progress{plan: p, requests: st.edges, done: make([]bool, len(p.ids)), paused: p.paused(st.edges)}
 	for n, id := range p.ids {
 		passed, ok := st.Passed[id]
-		done[n] = ok && passed == hash[id] || p.specs[n].Status == Completed
+		at.done[n] = ok && passed == hash[id] || p.specs[n].Status == Completed
 	}
 	failed := make(map[string]bool, len(st.Failed))
 	for _, id := range st.Failed {
 		failed[id] = true
 	}
 	for n, id := range p.ids {
-		if !done[n] && (failed[id] || p.specs[n].Status == Held) {
-			stopped = append(stopped, id)
+		if !at.done[n] && (failed[id] || p.specs[n].Status == Held) {
+			at.stopped = append(at.stopped, id)
 		}
 	}
-	return done, stopped
+	return at
 }
 
-func (p Plan) free(n int32, done []bool) bool {
-	return !slices.ContainsFunc(p.deps.of(n), func(d int32) bool { return !done[d] })
+// due reports whether a port is to run for feedback. One that its file holds, or
+// says to be completed, waits for people.
+func (at progress) due(n int32) bool {
+	_, ok := at.requests.Due[at.plan.ids[n]]
+	return ok && at.plan.specs[n].Status != Held && at.plan.specs[n].Status != Completed
 }
+
+// free reports whether all that a port depends on is done.
+func (at progress) free(n int32) bool { return at.plan.deps.all(n, at.done) }
 
 // jobOverhead is how much longer a job may take than its port: for checking
 // out, setting up, and saying what happened once the time is over.
@@ -123,10 +135,9 @@ const jobOverhead = 10 * time.Minute
 // longestJob is how long a job of GitHub's own runners may take.
 const longestJob = 6 * time.Hour
 
-func (p Plan) entry(n int32, s Settings, hash map[string]string) Entry {
-	spec := p.specs[n]
+func entryOf(spec Spec, level int, s Settings, hash map[string]string) Entry {
 	return Entry{
-		ID: spec.ID, Title: shortTitle(spec.Title), Level: int(p.level[n]), Priority: spec.Priority, RunsOn: s.Labels(spec),
+		ID: spec.ID, Title: shortTitle(spec.Title), Level: level, Priority: spec.Priority, RunsOn: s.Labels(spec),
 		Minutes: s.JobMinutes(spec), Turns: s.Attempts(spec), File: spec.File, Hash: hash[spec.ID],
 	}
 }
@@ -201,10 +212,7 @@ func (p Plan) Ready(s Settings, st State, hash map[string]string, durations map[
 		return nil
 	}
 	ready := p.Jobs(s, st, hash, true).Matrix.Include
-	tail := p.tails(p.durations(durations))
-	slices.SortStableFunc(ready, func(a, b Entry) int {
-		return p.sooner(p.number[a.ID], p.number[b.ID], tail)
-	})
+	NewSchedule(p.Graph, durations).sort(ready)
 	out := make([]string, 0, min(free, len(ready)))
 	for _, e := range ready[:min(free, len(ready))] {
 		out = append(out, e.ID)

@@ -3,16 +3,17 @@ package plan
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/switchback-ci/switchback/routing/truncate"
 	"gopkg.in/yaml.v3"
+
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // File is one file of a plan as it was read.
@@ -25,11 +26,11 @@ type File struct {
 // port, YAML one or several (documents, a list, or a list below "ports"). It
 // returns what could be read, with everything that is wrong.
 func Parse(f File) ([]Spec, []Problem) {
-	r := &reader{file: f.Name}
+	r := &reader{in: &values{file: f.Name}}
 	data := bytes.TrimPrefix(f.Data, []byte("\xef\xbb\xbf"))
 	if i := notText(data); i >= 0 {
-		r.add(1+bytes.Count(data[:i], []byte("\n")), "byte 0x%02x is no text; write the file in UTF-8", data[i])
-		return nil, r.problems
+		r.in.add(1+bytes.Count(data[:i], []byte("\n")), "byte 0x%02x is no text; write the file in UTF-8", data[i])
+		return nil, r.in.problems
 	}
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".md", ".markdown":
@@ -37,9 +38,9 @@ func Parse(f File) ([]Spec, []Problem) {
 	case ".yml", ".yaml":
 		r.documents(data, func(n *yaml.Node) { r.ports(n, true) })
 	default:
-		r.add(0, "is neither Markdown (.md) nor YAML (.yml, .yaml)")
+		r.in.add(0, "is neither Markdown (.md) nor YAML (.yml, .yaml)")
 	}
-	return r.specs, r.problems
+	return r.specs, r.in.problems
 }
 
 // notText returns where the first byte is that is no part of a text in UTF-8,
@@ -55,28 +56,20 @@ func notText(data []byte) int {
 	return -1
 }
 
+// reader reads the ports of one file.
 type reader struct {
-	file     string
-	offset   int // lines above the YAML
-	specs    []Spec
-	problems []Problem
+	in    *values
+	specs []Spec
 }
-
-func (r *reader) add(line int, format string, a ...any) {
-	r.problems = append(r.problems, Problem{r.file, line, truncate.Message(fmt.Sprintf(format, a...))})
-}
-
-// at notes a problem at a node.
-func (r *reader) at(n *yaml.Node, format string, a ...any) { r.add(n.Line+r.offset, format, a...) }
 
 // markdown reads a port whose keys stand between two lines of three dashes.
 func (r *reader) markdown(text string) {
 	front, body, err := split(text)
 	if err != nil {
-		r.add(1, "%v", err)
+		r.in.add(1, "%v", err)
 		return
 	}
-	r.offset = 1
+	r.in.offset = 1
 	r.documents([]byte(front), func(n *yaml.Node) {
 		before := len(r.specs)
 		r.ports(n, false)
@@ -85,7 +78,7 @@ func (r *reader) markdown(text string) {
 		}
 		s := &r.specs[before]
 		if s.lines["brief"] > 0 {
-			r.add(s.lines["brief"], "brief goes with YAML only; the text below the front matter is the brief")
+			r.in.add(s.lines["brief"], "brief goes with YAML only; the text below the front matter is the brief")
 		}
 		s.Brief = strings.TrimSpace(body)
 	})
@@ -142,13 +135,13 @@ func (r *reader) documents(data []byte, each func(*yaml.Node)) {
 			}
 			line, _ := strconv.Atoi(m[1])
 			if line > 0 {
-				line += r.offset
+				line += r.in.offset
 			}
 			remedy := ""
 			if strings.Contains(m[2], "tab character") || strings.Contains(m[2], "cannot start any token") {
 				remedy = "; indent with spaces, YAML takes no tabs, and quote a text that begins with @, ` or %"
 			}
-			r.add(line, "not valid YAML: %s%s", m[2], remedy)
+			r.in.add(line, "not valid YAML: %s%s", m[2], remedy)
 			return
 		}
 		if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
@@ -158,13 +151,13 @@ func (r *reader) documents(data []byte, each func(*yaml.Node)) {
 		if a := alias(doc.Content[0]); a != nil {
 			// One list that every port repeats by its name would make a plan of
 			// billions of edges out of a small file.
-			r.at(a, "*%s: aliases are not supported; write the value out", a.Value)
+			r.in.at(a, "*%s: aliases are not supported; write the value out", a.Value)
 			continue
 		}
 		each(doc.Content[0])
 	}
 	if !found {
-		r.add(1, "is empty; a port needs at least an id")
+		r.in.add(1, "is empty; a port needs at least an id")
 	}
 }
 
@@ -174,7 +167,7 @@ func (r *reader) ports(n *yaml.Node, several bool) {
 	case n.Kind == yaml.MappingNode && several && len(n.Content) == 2 && n.Content[0].Value == "ports":
 		list := n.Content[1]
 		if list.Kind != yaml.SequenceNode {
-			r.at(n.Content[0], "ports is not a list; write each port with a leading dash")
+			r.in.at(n.Content[0], "ports is not a list; write each port with a leading dash")
 			return
 		}
 		r.ports(list, true)
@@ -185,7 +178,7 @@ func (r *reader) ports(n *yaml.Node, several bool) {
 			r.ports(x, false)
 		}
 	default:
-		r.at(n, "is not a mapping of keys to values; write e.g. id: api")
+		r.in.at(n, "is not a mapping of keys to values; write e.g. id: api")
 	}
 }
 
@@ -200,4 +193,34 @@ func alias(n *yaml.Node) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// port reads one port from its mapping.
+func (r *reader) port(n *yaml.Node) {
+	s := Spec{File: r.in.file, Line: n.Line + r.in.offset, Status: Pending, Priority: DefaultPriority, lines: map[string]int{}}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if before := s.lines[k.Value]; before > 0 {
+			r.in.at(k, "key %q stands in line %d already; keep one of them", k.Value, before)
+			continue
+		}
+		s.lines[k.Value] = k.Line + r.in.offset
+		j := slices.Index(keyNames, k.Value)
+		switch {
+		case k.Tag == "!!merge":
+			r.in.at(k, "merging keys (<<) is not supported; write them out")
+		case j < 0:
+			r.in.at(k, "unknown key %q; %s", k.Value, suggest.Hint(k.Value, keyNames))
+		case v.Tag == "!!null" || v.Kind == yaml.ScalarNode && strings.TrimSpace(v.Value) == "":
+			r.in.at(k, "%s has no value; give it one or leave the key out", k.Value)
+		default:
+			keyReaders[j].read(portReader{r.in, &s}, v)
+		}
+	}
+	if s.lines["id"] == 0 {
+		r.in.add(s.Line, "id is missing; give the port a short name, e.g. id: api")
+	} else {
+		s.Line = s.lines["id"]
+	}
+	r.specs = append(r.specs, s)
 }

@@ -119,7 +119,7 @@ func (c *checker) hint(s *Spec, id string) string {
 }
 
 func (c *checker) circles(g Graph) {
-	for _, way := range g.circles() {
+	for _, way := range circles(g) {
 		names := g.named(way)
 		s := &c.specs[c.byID[names[0]]]
 		c.add(s, s.deps[slices.Index(s.DependsOn, names[1])], "ports depend on each other in a circle: %s; remove one of these dependencies", strings.Join(names, " → "))

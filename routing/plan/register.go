@@ -93,41 +93,6 @@ var Standings = []Standing{IsPassed, IsRunning, IsPaused, IsReady, IsPending, Is
 // ErrNoBuild says that something is told of a build that is not the newest.
 var ErrNoBuild = errors.New("another build has begun since")
 
-// The events of the stream of a plan, each with the fields of Change that it sets.
-const (
-	EventBegun   routing.EventType = "plan.begun"   // Begun: what failed in earlier builds may be tried again
-	EventHanded  routing.EventType = "plan.handed"  // Ports are running
-	EventEnded   routing.EventType = "plan.ended"   // Ports have ended
-	EventSent    routing.EventType = "plan.sent"    // the next run of the build was asked for, under Key
-	EventShown   routing.EventType = "plan.shown"   // Issue
-	EventRead    routing.EventType = "plan.read"    // Graph
-	EventTurned  routing.EventType = "plan.turned"  // Ports are in another iteration
-	EventDecided routing.EventType = "plan.decided" // Port, Answer; of any build
-)
-
-func init() {
-	for _, t := range []routing.EventType{EventBegun, EventHanded, EventEnded, EventSent, EventShown, EventRead, EventTurned, EventDecided} {
-		routing.RegisterPayload[Change](t)
-	}
-}
-
-// Change is the payload of the events of the stream.
-type Change struct {
-	Build string           `json:"build"`
-	Begun *Build           `json:"begun,omitempty"`
-	Ports map[string]Known `json:"ports,omitempty"`
-	Key   string           `json:"key,omitempty"`
-	Issue int              `json:"issue,omitempty"`
-
-	Graph  map[string]feedback.Links `json:"graph,omitempty"`
-	Port   string                    `json:"port,omitempty"`
-	Answer *Answer                   `json:"answer,omitempty"`
-}
-
-func (c Change) event(t routing.EventType, now time.Time) routing.Event {
-	return routing.Event{Type: t, At: now, Data: c}
-}
-
 // Projection folds the stream of a plan.
 var Projection = routing.Projection[BuildState]{
 	New:   func(string) BuildState { return BuildState{}.own() },
@@ -174,80 +139,23 @@ func (r BuildState) own() BuildState {
 	return out
 }
 
-// add changes r, which must be the caller's own. After an error it is of no use.
-func (r *BuildState) add(e routing.Event) error {
-	if e.Type.Family() != routing.FamilyPlan {
-		return fmt.Errorf("unknown event type %q", e.Type)
-	}
-	in, err := routing.PayloadOf[Change](e)
-	if err != nil {
-		return err
-	}
-	r.Version++
-	if e.Type == EventBegun {
-		if in.Begun == nil || in.Begun.ID == "" || in.Begun.ID == r.Build.ID {
-			return fmt.Errorf("build %q cannot begin", in.Build)
-		}
-		r.Build, r.Sent = *in.Begun, map[string]time.Time{}
-		r.Begun[r.Build.ID] = true
-		return nil
-	}
-	if e.Type == EventDecided {
-		if in.Port == "" || in.Answer == nil {
-			return errors.New("an answer of nobody, or about nothing")
-		}
-		r.Answers[in.Port] = *in.Answer
-		return nil
-	}
-	if in.Build != r.Build.ID {
-		return fmt.Errorf("%s of build %q: %w", e.Type.Name(), in.Build, ErrNoBuild)
-	}
-	switch e.Type {
-	case EventHanded, EventEnded:
-		for id, k := range in.Ports {
-			if e.Type == EventHanded {
-				r.Build.Rounds = max(r.Build.Rounds, k.Round)
-			} else if k.Standing == IsRunning {
-				return fmt.Errorf("port %q ended and is %s", id, k.Standing)
-			}
-			r.Ports[id] = k
-		}
-	case EventSent:
-		r.Sent[in.Key] = e.At
-	case EventShown:
-		r.Issue = in.Issue
-	case EventRead:
-		r.Graph = in.Graph
-	case EventTurned:
-		for id, k := range in.Ports {
-			if have := r.Ports[id]; have.Standing == IsRunning && have.Build == k.Build && have.Run == k.Run && k.Attempts > have.Attempts {
-				have.Attempts = k.Attempts
-				r.Ports[id] = have
-			}
-		}
-	default:
-		return fmt.Errorf("unknown event type %q", e.Type)
-	}
-	return nil
-}
-
 // Begin begins a build.
 func (r BuildState) Begin(b Build) routing.Event {
-	return Change{Build: b.ID, Begun: &b}.event(EventBegun, b.At)
+	return routing.Event{Type: EventBegun, At: b.At, Data: BuildBegun{b}}
 }
 
 // Hand hands ports out to the jobs of a run.
 func (r BuildState) Hand(entries []Entry, round int, run, url string, now time.Time) routing.Event {
-	in := Change{Build: r.Build.ID, Ports: map[string]Known{}}
+	ports := make(map[string]Known, len(entries))
 	for _, e := range entries {
 		k := Known{Standing: IsRunning, Hash: e.Hash, Build: r.Build.ID, Round: round, Run: run, URL: url, Runs: 1}
 		_, due := r.Requests.Due[e.ID]
 		if old := r.Ports[e.ID]; due || old.Build == k.Build {
 			k.again(old, due)
 		}
-		in.Ports[e.ID] = k
+		ports[e.ID] = k
 	}
-	return in.event(EventHanded, now)
+	return routing.Event{Type: EventHanded, At: now, Data: PortsHanded{r.Build.ID, ports}}
 }
 
 // again is what a port that is handed out another time keeps of what it was.
@@ -266,17 +174,17 @@ func (k *Known) again(old Known, due bool) {
 
 // End records what came of ports.
 func (r BuildState) End(ports map[string]Known, now time.Time) routing.Event {
-	return Change{Build: r.Build.ID, Ports: ports}.event(EventEnded, now)
+	return routing.Event{Type: EventEnded, At: now, Data: PortsEnded{r.Build.ID, ports}}
 }
 
 // Send records that the next run of the build is asked for.
 func (r BuildState) Send(key string, now time.Time) routing.Event {
-	return Change{Build: r.Build.ID, Key: key}.event(EventSent, now)
+	return routing.Event{Type: EventSent, At: now, Data: RunSent{r.Build.ID, key}}
 }
 
 // Show records the issue in which the plan is shown.
 func (r BuildState) Show(issue int, now time.Time) routing.Event {
-	return Change{Build: r.Build.ID, Issue: issue}.event(EventShown, now)
+	return routing.Event{Type: EventShown, At: now, Data: PlanShown{r.Build.ID, issue}}
 }
 
 // Begun reports whether the newest pair of a port's journal is one of those whom
@@ -309,7 +217,7 @@ func (k Known) Heard(j Journal) Known {
 		out.Standing = IsFailed
 		out.Reason = fmt.Sprintf("its job ended in turn %d; the next build goes on from there", l.Attempt)
 	case l.Status == Raised:
-		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.lastFailure())
+		out.Standing, out.Reason = IsEscalated, orElse(l.Reason, l.Last.summary())
 	default:
 		out.Standing, out.Reason = IsFailed, l.Reason
 	}

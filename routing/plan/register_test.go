@@ -225,7 +225,7 @@ func TestRegisterRefuses(t *testing.T) {
 		"a build without name":  w.r.Begin(Build{}),
 		"an end that runs":      w.r.End(map[string]Known{"a": {Standing: IsRunning}}, w.now),
 		"an event of others":    {Type: routing.EventRun},
-		"an unknown type":       Change{Build: "run-2"}.event("plan.danced", w.now),
+		"an unknown type":       {Type: "plan.danced", At: w.now, Data: RunSent{Build: "run-2"}},
 		"what cannot be read":   {Type: EventEnded, Data: json.RawMessage("[")},
 		"a result of old times": old.End(map[string]Known{"a": {Standing: IsPassed}}, w.now),
 	} {

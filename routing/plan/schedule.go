@@ -10,7 +10,7 @@ import (
 // durations returns how long each port will take, by number: as recorded, or,
 // for a port that never ran, the median of the recorded ones, or, where nothing
 // was recorded, a minute for each.
-func (g Graph) durations(recorded map[string]time.Duration) []time.Duration {
+func durations(g Graph, recorded map[string]time.Duration) []time.Duration {
 	var known []time.Duration
 	for _, id := range g.ids {
 		if d, ok := recorded[id]; ok && d > 0 {
@@ -30,9 +30,20 @@ func (g Graph) durations(recorded map[string]time.Duration) []time.Duration {
 	return out
 }
 
-// tails returns for each port how long the longest chain takes that begins
-// with it.
-func (g Graph) tails(took []time.Duration) []time.Duration {
+// Schedule is a graph with how long its ports take.
+type Schedule struct {
+	g    Graph
+	took []time.Duration // by number
+	tail []time.Duration // of the longest chain that begins with a port, by number
+}
+
+// NewSchedule returns the schedule of a graph whose ports took as long as recorded. A port without a
+// recorded duration takes the median of the others, or a minute if there is none at all.
+func NewSchedule(g Graph, recorded map[string]time.Duration) Schedule {
+	return newSchedule(g, durations(g, recorded))
+}
+
+func newSchedule(g Graph, took []time.Duration) Schedule {
 	tail := make([]time.Duration, len(g.ids))
 	order := g.order()
 	for i := len(order) - 1; i >= 0; i-- {
@@ -42,13 +53,17 @@ func (g Graph) tails(took []time.Duration) []time.Duration {
 		}
 		tail[n] += took[n]
 	}
-	return tail
+	return Schedule{g, took, tail}
 }
 
-// sooner compares two ports that are ready: by priority, then the longest chain
-// behind, then id.
-func (g Graph) sooner(a, b int32, tail []time.Duration) int {
-	return cmp.Or(cmp.Compare(g.priority[a], g.priority[b]), cmp.Compare(tail[b], tail[a]), cmp.Compare(a, b))
+// sooner compares two ports that are ready: by priority, then the one that is longer, then id.
+func sooner(g Graph, a, b int32, long []time.Duration) int {
+	return cmp.Or(cmp.Compare(g.priority[a], g.priority[b]), cmp.Compare(long[b], long[a]), cmp.Compare(a, b))
+}
+
+// sort orders jobs that are ready: by priority, then the longest chain behind, then id.
+func (s Schedule) sort(jobs []Entry) {
+	slices.SortStableFunc(jobs, func(a, b Entry) int { return sooner(s.g, s.g.number[a.ID], s.g.number[b.ID], s.tail) })
 }
 
 // Path is the longest chain of a plan, which no number of runners shortens.
@@ -57,10 +72,9 @@ type Path struct {
 	Length time.Duration `json:"length"`
 }
 
-// CriticalPath returns the chain of ports that takes longest. Recorded are
-// durations by port; see Makespan for what is assumed where there is none.
-func (g Graph) CriticalPath(recorded map[string]time.Duration) Path {
-	tail := g.tails(g.durations(recorded))
+// CriticalPath returns the chain of ports that takes longest.
+func (s Schedule) CriticalPath() Path {
+	g, tail := s.g, s.tail
 	var out Path
 	at := int32(-1)
 	for n := range int32(len(g.ids)) {
@@ -94,22 +108,16 @@ type Makespan struct {
 	ByLevel  time.Duration `json:"by_level"` // each level after the one before it
 }
 
-// Makespan returns what a plan is expected to take with so many ports at once.
-// A port without a recorded duration takes the median of the others, or a minute
-// if there is none at all.
-func (g Graph) Makespan(recorded map[string]time.Duration, concurrency int) Makespan {
-	return g.makespan(g.durations(recorded), max(1, concurrency))
-}
-
-func (g Graph) makespan(took []time.Duration, concurrency int) Makespan {
-	tail := g.tails(took)
+// Makespan returns what a plan is expected to take with so many ports at once, at least one.
+func (s Schedule) Makespan(concurrency int) Makespan {
+	concurrency = max(1, concurrency)
 	var work, longest time.Duration
-	for n := range g.ids {
-		work += took[n]
-		longest = max(longest, tail[n])
+	for n, d := range s.took {
+		work += d
+		longest = max(longest, s.tail[n])
 	}
 	share := (work + time.Duration(concurrency) - 1) / time.Duration(concurrency)
-	return Makespan{longest, share, max(longest, share), g.readySpan(took, tail, concurrency, nil), g.levelSpan(took, concurrency)}
+	return Makespan{longest, share, max(longest, share), s.readySpan(concurrency, nil), s.levelSpan(concurrency)}
 }
 
 // started is told of each port that starts, when, and how many then run.
@@ -117,9 +125,10 @@ type started func(n int32, at time.Duration, running int)
 
 // readySpan plays a plan in which a port starts as soon as all it depends on has
 // passed and a slot is free. It takes V log V + E steps.
-func (g Graph) readySpan(took, tail []time.Duration, concurrency int, tell started) time.Duration {
+func (s Schedule) readySpan(concurrency int, tell started) time.Duration {
+	g, took := s.g, s.took
 	open := make([]int32, len(g.ids))
-	ready := &readyHeap{g: g, tail: tail}
+	ready := &readyHeap{g: g, tail: s.tail}
 	for n := range g.ids {
 		if open[n] = int32(len(g.deps.of(int32(n)))); open[n] == 0 {
 			ready.list = append(ready.list, int32(n))
@@ -151,7 +160,8 @@ func (g Graph) readySpan(took, tail []time.Duration, concurrency int, tell start
 
 // levelSpan plays a plan in which a level starts when all of the one before it
 // has ended; within a level the longest port starts first.
-func (g Graph) levelSpan(took []time.Duration, concurrency int) time.Duration {
+func (s Schedule) levelSpan(concurrency int) time.Duration {
+	g, took := s.g, s.took
 	var now time.Duration
 	order := g.order()
 	for len(order) > 0 {
@@ -160,7 +170,7 @@ func (g Graph) levelSpan(took []time.Duration, concurrency int) time.Duration {
 			size++
 		}
 		level := order[:size]
-		slices.SortStableFunc(level, func(a, b int32) int { return g.sooner(a, b, took) })
+		slices.SortStableFunc(level, func(a, b int32) int { return sooner(g, a, b, took) })
 		running := &runHeap{}
 		end := now
 		for _, n := range level {
@@ -184,7 +194,7 @@ type readyHeap struct {
 }
 
 func (h *readyHeap) Len() int           { return len(h.list) }
-func (h *readyHeap) Less(i, j int) bool { return h.g.sooner(h.list[i], h.list[j], h.tail) < 0 }
+func (h *readyHeap) Less(i, j int) bool { return sooner(h.g, h.list[i], h.list[j], h.tail) < 0 }
 func (h *readyHeap) Swap(i, j int)      { h.list[i], h.list[j] = h.list[j], h.list[i] }
 func (h *readyHeap) Push(x any)         { h.list = append(h.list, x.(int32)) }
 func (h *readyHeap) Pop() any {

@@ -19,7 +19,7 @@ type recording struct {
 
 func record(g Graph, took []time.Duration, concurrency int) (recording, time.Duration) {
 	r := recording{start: map[int32]time.Duration{}}
-	span := g.readySpan(took, g.tails(took), concurrency, func(n int32, at time.Duration, running int) {
+	span := newSchedule(g, took).readySpan(concurrency, func(n int32, at time.Duration, running int) {
 		r.start[n] = at
 		r.most = max(r.most, running)
 	})
@@ -29,7 +29,7 @@ func record(g Graph, took []time.Duration, concurrency int) (recording, time.Dur
 func TestParallelExecution(t *testing.T) {
 	t.Parallel()
 	p := plan(t, "a:", "b:", "c: a", "d: a b c")
-	minute := p.durations(nil)
+	minute := durations(p.Graph, nil)
 	t.Run("S2-87 S2-42 ports that do not depend on each other run side by side", func(t *testing.T) {
 		r, span := record(p.Graph, minute, 2)
 		if r.start[p.number["a"]] != 0 || r.start[p.number["b"]] != 0 || r.most != 2 || span != 3*time.Minute {
@@ -48,11 +48,11 @@ func TestParallelExecution(t *testing.T) {
 	})
 	t.Run("S2-44 by ready set a port starts as soon as its own dependencies passed, by level not before the level ended", func(t *testing.T) {
 		long := map[string]time.Duration{"a": time.Minute, "b": time.Hour, "c": time.Minute, "d": time.Minute}
-		r, span := record(p.Graph, p.durations(long), 3)
+		r, span := record(p.Graph, durations(p.Graph, long), 3)
 		if r.start[p.number["c"]] != time.Minute || span != time.Hour+time.Minute {
 			t.Errorf("c starts after %s, all take %s", r.start[p.number["c"]], span)
 		}
-		if m := p.Makespan(long, 3); m.ByLevel != time.Hour+2*time.Minute || m.Ready != span || m.Bound != span {
+		if m := NewSchedule(p.Graph, long).Makespan(3); m.ByLevel != time.Hour+2*time.Minute || m.Ready != span || m.Bound != span {
 			t.Errorf("%+v", m)
 		}
 	})
@@ -143,14 +143,14 @@ func TestCriticalPath(t *testing.T) {
 	t.Parallel()
 	p := plan(t, "a:", "b:", "c: a", "d: c b", "e:")
 	took := map[string]time.Duration{"a": 10, "b": 25, "c": 10, "d": 10}
-	got := p.CriticalPath(took)
+	got := NewSchedule(p.Graph, took).CriticalPath()
 	if fmt.Sprint(got.Ports) != "[b d]" || got.Length != 35 {
 		t.Errorf("%+v", got)
 	}
-	if m := p.Makespan(took, 2); m.Critical != 35 || m.Share != 33 || m.Bound != 35 { // e takes the median, 10
+	if m := NewSchedule(p.Graph, took).Makespan(2); m.Critical != 35 || m.Share != 33 || m.Bound != 35 { // e takes the median, 10
 		t.Errorf("%+v", m)
 	}
-	if m := p.Makespan(took, 0); m.Ready != 65 || m.ByLevel != 65 {
+	if m := NewSchedule(p.Graph, took).Makespan(0); m.Ready != 65 || m.ByLevel != 65 {
 		t.Errorf("one at a time: %+v", m)
 	}
 }

@@ -43,9 +43,9 @@ type Session struct {
 
 // Sessions returns the sessions of a plan in the order of its dependencies: the
 // build, and for each port its operator and its pair.
-func (g Graph) Sessions(build string) []Session {
+func (p Plan) Sessions(build string) []Session {
 	out := []Session{{ID: build, Kind: BuildSession}}
-	for _, id := range g.Order() {
+	for _, id := range p.Order() {
 		operator, impl, test := PairSessions(build, id)
 		out = append(out, operator, impl, test)
 	}

@@ -74,7 +74,7 @@ func (s Simulation) Run() []Trial {
 			for range s.Rounds {
 				g, took := random(rnd, shape, size)
 				for _, c := range s.Concurrency {
-					out = append(out, Trial{shape, g.Len(), g.Edges(), g.depth, c, g.makespan(took, max(1, c))})
+					out = append(out, Trial{shape, g.Len(), g.Edges(), g.depth, c, newSchedule(g, took).Makespan(c)})
 				}
 			}
 		}

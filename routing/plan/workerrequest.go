@@ -24,7 +24,7 @@ type WorkerRequest struct {
 // it asked for, it is handed nothing else.
 func WorkerRequestsOf(r feedback.State, plan, id string) []WorkerRequest {
 	var targets, verifies []WorkerRequest
-	for _, t := range r.Work(plan) {
+	for _, t := range r.Of(plan).Work() {
 		x, ok := r.ByID(t.ID)
 		switch {
 		case t.Node != id || !ok:
@@ -54,7 +54,7 @@ func WaitsFor(all []feedback.Record) string {
 // resolved, or goes into its next round. A pair that waits, was cancelled, or
 // could not be run says nothing. output is the end of what the work printed.
 // What was settled before stays as it is. r is the newest register of edges.
-func (l Loop) Settle(r feedback.State, g feedback.Graph, output string, now time.Time) ([]routing.Event, error) {
+func Settle(l Loop, r feedback.State, g feedback.Graph, output string, now time.Time) ([]routing.Event, error) {
 	var out []routing.Event
 	if l.Status != Success && l.Status != Raised {
 		return nil, nil
@@ -68,11 +68,11 @@ func (l Loop) Settle(r feedback.State, g feedback.Graph, output string, now time
 		var err error
 		switch {
 		case e.Do == feedback.Verify && x.Status == feedback.Verifying:
-			add, err = r.Verified(g, x.ID, l.outcome(""), now)
+			add, err = r.Lifecycle(g, now).Verified(x.ID, outcomeFor(l, ""))
 		case e.Do != feedback.Verify && x.Status == feedback.Processing:
-			add, err = r.Processed(g, x.ID, l.outcome(output), now)
+			add, err = r.Lifecycle(g, now).Processed(x.ID, outcomeFor(l, output))
 			if errors.Is(err, feedback.ErrAnswer) {
-				add, err = r.Processed(g, x.ID, feedback.Outcome{Trace: fmt.Sprintf("%s ran and passed, but gave no answer", l.Port)}, now)
+				add, err = r.Lifecycle(g, now).Processed(x.ID, feedback.Outcome{Trace: fmt.Sprintf("%s ran and passed, but gave no answer", l.Port)})
 			}
 		}
 		if err != nil {
@@ -88,8 +88,8 @@ func (l Loop) Settle(r feedback.State, g feedback.Graph, output string, now time
 	return out, nil
 }
 
-// outcome is what a run came to, for the feedback that it was about.
-func (l Loop) outcome(output string) feedback.Outcome {
+// outcomeFor is what a run came to, for the feedback that it was about.
+func outcomeFor(l Loop, output string) feedback.Outcome {
 	if l.Status == Success {
 		said := fmt.Sprintf("%s passed in turn %d", l.Port, l.Attempt)
 		if output = strings.TrimSpace(output); output != "" {
@@ -97,7 +97,7 @@ func (l Loop) outcome(output string) feedback.Outcome {
 		}
 		return feedback.Outcome{OK: true, Summary: said}
 	}
-	o := feedback.Outcome{Summary: orElse(l.Reason, l.lastFailure())}
+	o := feedback.Outcome{Summary: orElse(l.Reason, l.Last.summary())}
 	if l.Last != nil && len(l.Last.FailedTests) > 0 {
 		t := l.Last.FailedTests[0]
 		o.Trace = strings.TrimSpace(t.Name + "\n" + t.StackTrace)

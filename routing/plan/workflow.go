@@ -34,12 +34,12 @@ type workflowStep struct {
 // skipped if one of them fails. A last job takes in what came of them, and shows
 // it. Ports that are completed, held, or wait for one that is held have no job. A
 // plan without any job is an error, as GitHub takes no workflow without one.
-func (p Plan) Workflow(s Settings, o WorkflowOptions) ([]byte, error) {
+func Workflow(p Plan, s Settings, o WorkflowOptions) ([]byte, error) {
 	m := p.Jobs(s, State{}, nil, false)
 	if m.Empty {
 		return nil, fmt.Errorf("no port of %s is left to run", o.Plan)
 	}
-	names := p.jobNames()
+	names := jobNames(p.ids)
 	has := map[string]bool{}
 	for _, e := range m.Matrix.Include {
 		has[e.ID] = true
@@ -108,9 +108,9 @@ concurrency:
 
 // jobNames gives every port a name that GitHub takes for a job: letters, digits,
 // hyphens and underscores. Two ports never share one.
-func (p Plan) jobNames() map[string]string {
-	out := make(map[string]string, len(p.ids))
-	taken := make(map[string]bool, len(p.ids))
+func jobNames(ids []string) map[string]string {
+	out := make(map[string]string, len(ids))
+	taken := make(map[string]bool, len(ids))
 	give := func(id, name string) {
 		for n := 2; taken[strings.ToLower(name)]; n++ {
 			name = fmt.Sprintf("port-%s-%d", strings.ReplaceAll(id, ".", "-"), n)
@@ -119,7 +119,7 @@ func (p Plan) jobNames() map[string]string {
 		out[id] = name
 	}
 	for _, dotted := range []bool{false, true} { // names without a dot stay as they are
-		for _, id := range p.ids {
+		for _, id := range ids {
 			if strings.Contains(id, ".") == dotted {
 				give(id, "port-"+strings.ReplaceAll(id, ".", "-"))
 			}

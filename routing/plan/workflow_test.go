@@ -22,7 +22,7 @@ func TestWorkflowNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Workflow(DefaultSettings(), WorkflowOptions{Name: "true", Plan: "p.yml", Uses: "x/y@v1"})
+	out, err := Workflow(p, DefaultSettings(), WorkflowOptions{Name: "true", Plan: "p.yml", Uses: "x/y@v1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,19 +30,19 @@ func sent(t *testing.T) []routing.Event {
 	}
 	send := func(m edge.Message) func(edge.State) ([]routing.Event, error) {
 		return func(r edge.State) ([]routing.Event, error) {
-			s, err := r.Send("p", g, m, at)
+			s, err := r.Outbox("p", g, at).Send(m)
 			return s.Events, err
 		}
 	}
 	fix := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
 	step(send(fix))
-	step(func(r edge.State) ([]routing.Event, error) { return r.Deliver("FB-001", at) })
-	step(func(r edge.State) ([]routing.Event, error) { return r.Begin("FB-001", at) })
+	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, at).Deliver("FB-001") })
+	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, at).Begin("FB-001") })
 	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Processed(g, "FB-001", edge.Outcome{OK: true}, at)
+		return r.Lifecycle(g, at).Processed("FB-001", edge.Outcome{OK: true})
 	})
 	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Verified(g, "FB-001", edge.Outcome{OK: true}, at)
+		return r.Lifecycle(g, at).Verified("FB-001", edge.Outcome{OK: true})
 	})
 	fix.From = "lint"
 	step(send(fix))

@@ -22,8 +22,8 @@ func (r State) Open(id string, res Result, language string, timeout time.Duratio
 		language = "en"
 	}
 	return []Entry{
-		{Kind: EntryAudit, Audit: &row},
-		{Kind: EntryOpened, Prompt: id, Opened: &Opened{res, row.ID, language, timeout}, Lease: lease},
+		AuditRecorded{row},
+		PromptOpened{Prompt: id, Opened: Opened{res, row.ID, language, timeout}, Lease: lease},
 	}
 }
 
@@ -67,9 +67,9 @@ func (r State) Answer(id string, s Said, lease *routing.Lease, now time.Time) (O
 		return "", nil, err
 	}
 	row := NewUserFeedback(len(r.Feedback)+1, now, s.By, p.Language, p.Result, f, p.Audit)
-	return Accepted, []Entry{{
-		Kind: EntryAnswered, Prompt: id, Lease: lease,
-		Answered: &Answered{Answer: s.Answer, By: s.By, Source: s.Source, Feedback: row, Goal: goal},
+	return Accepted, []Entry{PromptAnswered{
+		Prompt: id, Lease: lease,
+		Answered: Answered{Answer: s.Answer, By: s.By, Source: s.Source, Feedback: row, Goal: goal},
 	}}, nil
 }
 
@@ -81,8 +81,7 @@ func (a Answered) repeats(s Said) bool {
 }
 
 func (p Prompt) timeOut(lease *routing.Lease) []Entry {
-	g := TimedOut(p.Result, p.Language)
-	return []Entry{{Kind: EntryTimedOut, Prompt: p.ID, Goal: &g, Lease: lease}}
+	return []Entry{PromptTimedOut{Prompt: p.ID, Goal: TimedOut(p.Result, p.Language), Lease: lease}}
 }
 
 // Due returns what the time brings about: timeouts, and reminders, of which only
@@ -104,7 +103,7 @@ func (r State) Due(lease *routing.Lease, now time.Time) []Entry {
 			}
 		}
 		if n > p.Reminded {
-			out = append(out, Entry{Kind: EntryReminded, Prompt: p.ID, Reminder: n, Lease: lease})
+			out = append(out, PromptReminded{Prompt: p.ID, Reminder: n, Lease: lease})
 		}
 	}
 	return out
@@ -112,12 +111,12 @@ func (r State) Due(lease *routing.Lease, now time.Time) []Entry {
 
 // TakeOver takes over the work of a prompt.
 func TakeOver(id string, lease *routing.Lease) []Entry {
-	return []Entry{{Kind: EntryLeased, Prompt: id, Lease: lease}}
+	return []Entry{PromptLeased{Prompt: id, Lease: lease}}
 }
 
 // Done notes that work of a prompt was done; ref and url say where.
 func Done(id, work, ref, url string) []Entry {
-	return []Entry{{Kind: EntryDone, Prompt: id, Work: work, Ref: ref, URL: url}}
+	return []Entry{WorkDone{Prompt: id, Work: work, Ref: ref, URL: url}}
 }
 
 // Completed is a workflow run that has ended.
@@ -145,7 +144,7 @@ func (r State) Reenter(run Completed, after []string, lease *routing.Lease) []En
 	if len(ids) == 0 {
 		return nil
 	}
-	return []Entry{{Kind: EntryReentered, Reentry: &Reentry{run.ID, ids}, Lease: lease}}
+	return []Entry{CycleReentered{Reentry: Reentry{run.ID, ids}, Lease: lease}}
 }
 
 func (p Prompt) waitsFor(run Completed, after []string) bool {
@@ -160,10 +159,10 @@ func (p Prompt) waitsFor(run Completed, after []string) bool {
 
 // TakeOverReentry takes over the start of a re-entry.
 func TakeOverReentry(run string, lease *routing.Lease) []Entry {
-	return []Entry{{Kind: EntryLeased, Work: workReentry + run, Lease: lease}}
+	return []Entry{ReentryLeased{Run: run, Lease: lease}}
 }
 
 // ReentryDone notes that a re-entry was started.
 func ReentryDone(run, ref string) []Entry {
-	return []Entry{{Kind: EntryDone, Work: workReentry + run, Ref: ref}}
+	return []Entry{ReentryStarted{Run: run, Ref: ref}}
 }

@@ -107,7 +107,7 @@ func (p issueCloser) leftover(ctx context.Context, c routing.Case, e routing.Eff
 		return unlessGone(ctx, p.hub, p.repo, err)
 	}
 	_, err = p.store.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-		return r.Leave(rec.ID, c.Key, e.Checkpoint, escalation.Released, i.ClosedBy, c.Checkpoints[e.Checkpoint].Green, p.store.now())
+		return r.Recorder(p.store.now()).Leave(rec.ID, c.Key, e.Checkpoint, escalation.Released, i.ClosedBy, c.Checkpoints[e.Checkpoint].Green)
 	})
 	return err
 }

@@ -107,7 +107,7 @@ func (p issueOpener) place(ctx context.Context, request escalation.Request, limi
 	contains := map[escalation.Ancestry]bool{}
 	for {
 		reg, err := p.store.change(ctx, func(r escalation.State) (_ []routing.Event, err error) {
-			placed, err = r.Place(request, limits, contains, p.store.now())
+			placed, err = r.Recorder(p.store.now()).Place(request, limits, contains)
 			if old, ok := r.ByID(placed.ID); ok {
 				before = old.Newest()
 			}
@@ -179,7 +179,7 @@ func (p issueOpener) write(ctx context.Context, c routing.Case, rec escalation.R
 	if !errors.Is(err, github.ErrMoved) || number == "" {
 		return i, created, err
 	}
-	reg, err := p.store.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Forget(rec.ID, p.store.now()) })
+	reg, err := p.store.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(p.store.now()).Forget(rec.ID) })
 	if err != nil || !news {
 		return github.Issue{}, false, err
 	}
@@ -243,7 +243,7 @@ func (p issueOpener) closeMoved(ctx context.Context, recs []escalation.Record, t
 				return err
 			}
 		}
-		if _, err := p.store.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Settle(rec.ID, p.store.now()) }); err != nil {
+		if _, err := p.store.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(p.store.now()).Settle(rec.ID) }); err != nil {
 			return err
 		}
 	}

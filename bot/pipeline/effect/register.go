@@ -54,7 +54,7 @@ func (s escalationStore) leave(ctx context.Context, key, checkpoint string, how 
 				kept = append(kept, rec)
 				continue
 			}
-			add, err := r.Leave(rec.ID, key, checkpoint, how, by, fix, s.now())
+			add, err := r.Recorder(s.now()).Leave(rec.ID, key, checkpoint, how, by, fix)
 			if err != nil {
 				return nil, err
 			}
@@ -68,7 +68,7 @@ func (s escalationStore) leave(ctx context.Context, key, checkpoint string, how 
 // dismiss records that a person closed the issue of a record: for the commit it stays closed.
 func (s escalationStore) dismiss(ctx context.Context, id, sha string, i github.Issue) error {
 	_, err := s.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-		return r.Dismiss(id, sha, i.ClosedBy, i.ClosedAt)
+		return r.Recorder(i.ClosedAt).Dismiss(id, sha, i.ClosedBy)
 	})
 	return err
 }
@@ -79,7 +79,7 @@ func (s escalationStore) settle(ctx context.Context, id string) error {
 		if now, ok := r.ByID(id); !ok || now.Open() {
 			return nil, nil // opened again meanwhile
 		}
-		return r.Settle(id, s.now())
+		return r.Recorder(s.now()).Settle(id)
 	})
 	return err
 }
@@ -90,7 +90,7 @@ func (s escalationStore) settle(ctx context.Context, id string) error {
 func (s escalationStore) leaseFiling(ctx context.Context, rec escalation.Record) (escalation.Record, error) {
 	for rec.Number == 0 {
 		reg, err := s.change(ctx, func(r escalation.State) ([]routing.Event, error) {
-			return r.File(rec.ID, *s.lease.Take(), s.now())
+			return r.Recorder(s.now()).File(rec.ID, *s.lease.Take())
 		})
 		var busy *escalation.BusyError
 		switch {
@@ -113,7 +113,7 @@ func (s escalationStore) filed(ctx context.Context, rec escalation.Record, i git
 	reg, err := s.change(ctx, func(r escalation.State) ([]routing.Event, error) {
 		cur, _ := r.ByID(rec.ID)
 		stale = !cur.UpdatedAt.Equal(rec.UpdatedAt)
-		return r.Filed(rec.ID, i.Number, i.URL, s.now())
+		return r.Recorder(s.now()).Filed(rec.ID, i.Number, i.URL)
 	})
 	now, _ = reg.ByID(rec.ID)
 	return now, stale, err

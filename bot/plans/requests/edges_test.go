@@ -113,7 +113,7 @@ func TestBook(t *testing.T) {
 			all.Go(func() { send(t, b, fmt.Sprintf("n%d", i), "model", "FIX_REQUEST") })
 		}
 		all.Wait()
-		if r, err := b.State(ctx); err != nil || len(r.Open("ports/run-1")) != 12 {
+		if r, err := b.State(ctx); err != nil || len(r.Of("ports/run-1").Open()) != 12 {
 			t.Errorf("%v", err)
 		}
 	})

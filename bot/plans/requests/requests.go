@@ -56,7 +56,7 @@ func (b Store) Send(ctx context.Context, message []byte) (Sent, error) {
 	var out feedback.Sent
 	now := b.Now()
 	_, err := b.Change(ctx, func(r feedback.State) (_ []routing.Event, err error) {
-		out, err = r.SendJSON(b.Build, b.Plan, message, now)
+		out, err = r.Outbox(b.Build, b.Plan, now).SendJSON(message)
 		return out.Events, err
 	})
 	return Sent{out.ID, out.Status, out.Round, now.UTC().Truncate(time.Second), out.Refusal, out.Escalation}, err
@@ -71,11 +71,13 @@ type Received struct {
 // Receive delivers what is queued for a node, and returns what stands with it.
 // It returns the same until the node's run is settled.
 func (b Store) Receive(ctx context.Context, node string) (Received, error) {
-	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return r.Receive(b.Build, node, b.Now()) })
+	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
+		return r.Lifecycle(nil, b.Now()).Receive(b.Build, node)
+	})
 	if err != nil {
 		return Received{}, err
 	}
-	return Received{orNone(r.For(b.Build, node)), orNone(r.Answers(b.Build, node))}, nil
+	return Received{orNone(r.Of(b.Build).For(node)), orNone(r.Of(b.Build).Answers(node))}, nil
 }
 
 // Answer notes what a node answers to a question that it was handed.
@@ -85,7 +87,7 @@ func (b Store) Answer(ctx context.Context, node, id, text string, files []string
 		if !ok || x.Plan != b.Build || x.Message.To != node {
 			return nil, fmt.Errorf("%s is no feedback to %s", id, node)
 		}
-		return r.Answer(id, text, files, b.Now())
+		return r.Lifecycle(nil, b.Now()).Answer(id, text, files)
 	})
 	x, _ := r.ByID(id)
 	return x, err
@@ -101,12 +103,12 @@ type Before struct {
 // Before delivers what is queued for a port and returns what its run is for. A
 // port that verifies is handed the answers to its questions, and no feedback.
 func (b Store) Before(ctx context.Context, id string) (Before, error) {
-	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return r.Receive(b.Build, id, b.Now()) })
+	r, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, b.Now()).Receive(b.Build, id) })
 	if err != nil {
 		return Before{}, err
 	}
-	out := Before{Requests: plan.WorkerRequestsOf(r, b.Build, id), Waits: r.Waiting(b.Build, id)}
-	all := r.For(b.Build, id)
+	out := Before{Requests: plan.WorkerRequestsOf(r, b.Build, id), Waits: r.Of(b.Build).Waiting(id)}
+	all := r.Of(b.Build).For(id)
 	for _, e := range out.Requests {
 		for _, h := range all {
 			if h.ID == e.Feedback {
@@ -115,7 +117,7 @@ func (b Store) Before(ctx context.Context, id string) (Before, error) {
 		}
 	}
 	if len(out.Feedback) == 0 && len(out.Requests) > 0 {
-		out.Answers = r.Answers(b.Build, id)
+		out.Answers = r.Of(b.Build).Answers(id)
 	}
 	return out, nil
 }
@@ -123,7 +125,7 @@ func (b Store) Before(ctx context.Context, id string) (Before, error) {
 // Waiting returns the open feedback of a port whose targets have not run.
 func (b Store) Waiting(ctx context.Context, id string) ([]feedback.Record, error) {
 	r, err := b.State(ctx)
-	return r.Waiting(b.Build, id), err
+	return r.Of(b.Build).Waiting(id), err
 }
 
 // Settle notes what the end of a pair means for the feedback that it ran for. It
@@ -132,7 +134,7 @@ func (b Store) Settle(ctx context.Context, l plan.Loop, output string) error {
 	if len(l.Requests) == 0 {
 		return nil
 	}
-	_, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return l.Settle(r, b.Plan, output, b.Now()) })
+	_, err := b.Change(ctx, func(r feedback.State) ([]routing.Event, error) { return plan.Settle(l, r, b.Plan, output, b.Now()) })
 	return err
 }
 
@@ -152,10 +154,10 @@ func (b Store) Hand(ctx context.Context) (feedback.State, error) {
 			out = append(out, events...)
 			return err
 		}
-		for _, x := range r.Open(b.Build) {
+		for _, x := range r.Of(b.Build).Open() {
 			for _, id := range []string{x.Message.From, x.Message.To} {
 				if !b.Plan.Has(id) && id != b.Plan.Root() {
-					if err := do(r.Withdraw(x.ID, fmt.Sprintf("port %s is no longer in the plan", id), now)); err != nil {
+					if err := do(r.Lifecycle(nil, now).Withdraw(x.ID, fmt.Sprintf("port %s is no longer in the plan", id))); err != nil {
 						return nil, err
 					}
 					break
@@ -163,15 +165,15 @@ func (b Store) Hand(ctx context.Context) (feedback.State, error) {
 			}
 		}
 		for {
-			x, ok := r.Next(b.Build)
+			x, ok := r.Of(b.Build).Next()
 			if !ok {
 				return out, nil
 			}
-			if err := do(r.Deliver(x.ID, now)); err != nil {
+			if err := do(r.Lifecycle(nil, now).Deliver(x.ID)); err != nil {
 				return nil, err
 			}
 			if x.Message.To == b.Plan.Root() {
-				if err := do(r.Begin(x.ID, now)); err != nil {
+				if err := do(r.Lifecycle(nil, now).Begin(x.ID)); err != nil {
 					return nil, err
 				}
 			}

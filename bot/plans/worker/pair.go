@@ -115,7 +115,7 @@ func (p *Pair) Run(ctx context.Context) (plan.Result, error) {
 	l := *j.Loop
 	for l.Status == plan.Running {
 		if l, err = run.next(ctx, l); errors.Is(err, errLeft) {
-			return l.Result(""), p.keep(l.Result(""))
+			return plan.ResultOf(l, ""), p.keep(plan.ResultOf(l, ""))
 		} else if err != nil {
 			return plan.Result{}, err
 		}
@@ -188,7 +188,7 @@ func (p *Pair) first(j plan.Journal, rec *loopRecorder, wanted []plan.WorkerRequ
 		build = fmt.Sprintf("%s~%d", build, j.Pairs+1)
 	}
 	l, acts := plan.NewLoop(build, p.Spec, p.Settings, now)
-	l = l.GoOn(j)
+	l = j.GoOn(l)
 	l.Requests = wanted
 	out := []plan.Event{{Kind: plan.RunnerChanged, At: now, Runner: p.me()}}
 	operator, impl, test := plan.PairSessions(build, p.Spec.ID)

@@ -67,7 +67,7 @@ func (r *loopRecorder) step(l plan.Loop, acts []plan.Action, j plan.Journal, has
 	if l.Status == plan.Running {
 		return append(append(out, changed), r.spawn(l, now)...)
 	}
-	result := l.Result(hash)
+	result := plan.ResultOf(l, hash)
 	changed.Result = &result
 	out = append(out, changed)
 	if l.Status == plan.Success {

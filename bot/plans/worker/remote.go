@@ -230,7 +230,7 @@ func (a *await) send(ctx context.Context) (time.Duration, *worked, error) {
 func (a *await) inputs(d plan.Dispatch) map[string]string {
 	_, data := a.inbox.feed(a.loop, a.root)
 	if data == nil {
-		return a.loop.Inputs(d, a.recorder.spec, nil, nil)
+		return d.Inputs(a.loop, a.recorder.spec, nil, nil)
 	}
 	var f struct {
 		plan.TestFeedback
@@ -243,7 +243,7 @@ func (a *await) inputs(d plan.Dispatch) map[string]string {
 	if len(f.Edges) > 0 {
 		_ = json.Compact(&edges, f.Edges) // as above
 	}
-	return a.loop.Inputs(d, a.recorder.spec, &f.TestFeedback, edges.Bytes())
+	return d.Inputs(a.loop, a.recorder.spec, &f.TestFeedback, edges.Bytes())
 }
 
 // limits returns how the pair ends if it was cancelled or its time is over.

@@ -12,7 +12,7 @@ func TestAgain(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(fix("check", "model"))
 		b.begin(id)
-		b.do(b.reg.Processed(g, id, Outcome{OK: true, Summary: "done"}, b.now))
+		b.do(b.reg.Lifecycle(g, b.now).Processed(id, Outcome{OK: true, Summary: "done"}))
 		return b, id
 	}
 	m := fix("check", "model")
@@ -27,7 +27,7 @@ func TestAgain(t *testing.T) {
 			t.Errorf("said twice: %+v", again)
 		}
 		b.begin(id)
-		if h := b.reg.For("p", "model")[0]; len(h.Earlier) != 1 || h.Earlier[0].Trace != "line 42" || h.Earlier[0].Fix != "done" {
+		if h := b.reg.Of("p").For("model")[0]; len(h.Earlier) != 1 || h.Earlier[0].Trace != "line 42" || h.Earlier[0].Fix != "done" {
 			t.Errorf("%+v", h)
 		}
 	})
@@ -35,7 +35,7 @@ func TestAgain(t *testing.T) {
 		b, id := verifies(t)
 		b.send(m)
 		b.begin(id)
-		b.do(b.reg.Processed(g, id, Outcome{OK: true}, b.now))
+		b.do(b.reg.Lifecycle(g, b.now).Processed(id, Outcome{OK: true}))
 		m.Text = "and still"
 		s := b.send(m)
 		x := b.is(id, Failed)
@@ -55,7 +55,7 @@ func TestAgain(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		b.is(id, Verifying)
-		if w := b.reg.Waiting("p", "check"); len(w) != 1 || w[0].ID == id {
+		if w := b.reg.Of("p").Waiting("check"); len(w) != 1 || w[0].ID == id {
 			t.Errorf("%+v", w)
 		}
 	})

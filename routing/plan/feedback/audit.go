@@ -23,14 +23,12 @@ type Line struct {
 func Audit(events []routing.Event) ([]Line, error) {
 	out := make([]Line, 0, len(events))
 	for i, e := range events {
-		c, err := routing.PayloadOf[Change](e)
-		if e.Type.Family() != routing.FamilyFeedback {
-			err = fmt.Errorf("unknown event type %q", e.Type)
-		}
+		p, status, err := read(e)
 		if err != nil {
 			return out, fmt.Errorf("event %d of stream %s: %w", i+1, e.Stream, err)
 		}
-		out = append(out, Line{e.At.UTC().Truncate(time.Second), c.ID, c.Type, c.Source, c.Target, c.Round, c.Status})
+		s := p.subject()
+		out = append(out, Line{e.At.UTC().Truncate(time.Second), s.ID, s.Type, s.Source, s.Target, s.Round, status})
 	}
 	return out, nil
 }

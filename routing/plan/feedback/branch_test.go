@@ -10,7 +10,7 @@ import (
 func held(b *book, nodes ...string) string {
 	var out []string
 	for _, n := range nodes {
-		if len(b.reg.Held("p", b.g, n)) > 0 {
+		if len(b.reg.Of("p").Held(b.g, n)) > 0 {
 			out = append(out, n)
 		}
 	}
@@ -27,10 +27,10 @@ func TestBranches(t *testing.T) {
 		if got := held(b, all...); got != "service controller e2e" {
 			t.Error(got)
 		}
-		if x := b.reg.Held("p", g, "e2e"); len(x) != 1 || x[0].ID != "FB-001" {
+		if x := b.reg.Of("p").Held(g, "e2e"); len(x) != 1 || x[0].ID != "FB-001" {
 			t.Errorf("%+v", x)
 		}
-		if b.reg.Held("q", g, "service") != nil {
+		if b.reg.Of("q").Held(g, "service") != nil {
 			t.Error("another plan is held")
 		}
 	})
@@ -38,21 +38,21 @@ func TestBranches(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(fix("service", "model"))
 		for _, step := range []func(){
-			func() { b.do(b.reg.Deliver(id, b.now)) }, func() { b.do(b.reg.Begin(id, b.now)) },
-			func() { b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now)) },
+			func() { b.do(b.reg.Lifecycle(nil, b.now).Deliver(id)) }, func() { b.do(b.reg.Lifecycle(nil, b.now).Begin(id)) },
+			func() { b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true})) },
 		} {
 			step()
 			if got := held(b, all...); got != "service controller e2e" {
 				t.Errorf("%s: %s", b.rec(id).Status, got)
 			}
 		}
-		b.do(b.reg.Verified(b.g, id, Outcome{OK: true}, b.now))
+		b.do(b.reg.Lifecycle(b.g, b.now).Verified(id, Outcome{OK: true}))
 		if got := held(b, all...); got != "" {
 			t.Error(got)
 		}
 		id = b.queued(fix("view", "model"))
 		b.begin(id)
-		b.do(b.reg.Processed(b.g, id, Outcome{}, b.now))
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{}))
 		if got := held(b, all...); got != "" {
 			t.Errorf("failed: %s", got)
 		}
@@ -62,13 +62,13 @@ func TestBranches(t *testing.T) {
 		b.queued(fix("service", "model"))
 		b.queued(fix("other", "base"))
 		for range 2 {
-			x, ok := b.reg.Next("p")
+			x, ok := b.reg.Of("p").Next()
 			if !ok {
 				t.Fatal("the second waits for the first")
 			}
-			b.do(b.reg.Deliver(x.ID, b.now))
+			b.do(b.reg.Lifecycle(nil, b.now).Deliver(x.ID))
 		}
-		if w := b.reg.Work("p"); len(w) != 2 || w[0].Node != "model" || w[1].Node != "base" {
+		if w := b.reg.Of("p").Work(); len(w) != 2 || w[0].Node != "model" || w[1].Node != "base" {
 			t.Errorf("%+v", w)
 		}
 		if got := held(b, all...); got != "service controller e2e other" {
@@ -79,15 +79,15 @@ func TestBranches(t *testing.T) {
 		b := newBook(t, g)
 		b.begin(b.queued(fix("controller", "service")))
 		b.queued(fix("service", "model")) // found while it fixes
-		if w := b.reg.Work("p"); len(w) != 0 {
+		if w := b.reg.Of("p").Work(); len(w) != 0 {
 			t.Errorf("%+v", w)
 		}
 		b.queued(fix("e2e", "service"))
-		if x, ok := b.reg.Next("p"); !ok || x.ID != "FB-002" {
+		if x, ok := b.reg.Of("p").Next(); !ok || x.ID != "FB-002" {
 			t.Errorf("%+v", x)
 		}
 		b.round("FB-002", true)
-		if w := b.reg.Work("p"); len(w) != 1 || w[0].ID != "FB-001" {
+		if w := b.reg.Of("p").Work(); len(w) != 1 || w[0].ID != "FB-001" {
 			t.Errorf("%+v", w)
 		}
 	})
@@ -95,13 +95,13 @@ func TestBranches(t *testing.T) {
 		b := newBook(t, planOf("root", "a: x y"))
 		first, second := b.queued(fix("a", "x")), b.queued(fix("a", "y"))
 		b.begin(first)
-		b.do(b.reg.Processed(b.g, first, Outcome{OK: true}, b.now))
-		if w := b.reg.Work("p"); len(w) != 0 {
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(first, Outcome{OK: true}))
+		if w := b.reg.Of("p").Work(); len(w) != 0 {
 			t.Errorf("%+v", w)
 		}
 		b.begin(second)
-		b.do(b.reg.Processed(b.g, second, Outcome{OK: true}, b.now))
-		if w := b.reg.Work("p"); len(w) != 2 || w[0].Do != Verify || w[1].Do != Verify {
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(second, Outcome{OK: true}))
+		if w := b.reg.Of("p").Work(); len(w) != 2 || w[0].Do != Verify || w[1].Do != Verify {
 			t.Errorf("%+v", w)
 		}
 	})

@@ -16,8 +16,8 @@ func TestFixVerify(t *testing.T) {
 	t.Run("S3-42 S3-54 the context that is handed over, and its files", func(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
-		b.do(b.reg.Deliver(id, b.now))
-		w := b.reg.Work("p")
+		b.do(b.reg.Lifecycle(nil, b.now).Deliver(id))
+		w := b.reg.Of("p").Work()
 		got, err := json.Marshal(w[0].Feedback)
 		if err != nil {
 			t.Fatal(err)
@@ -32,11 +32,11 @@ func TestFixVerify(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
 		b.begin(id)
-		if w := b.reg.Work("p"); len(w) != 1 || w[0].Do != Rework || w[0].Node != "model" || w[0].Feedback == nil || w[0].Feedback.SuggestedFix != "fix model" {
+		if w := b.reg.Of("p").Work(); len(w) != 1 || w[0].Do != Rework || w[0].Node != "model" || w[0].Feedback == nil || w[0].Feedback.SuggestedFix != "fix model" {
 			t.Errorf("%+v", w)
 		}
-		b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now))
-		if w := b.reg.Work("p"); len(w) != 1 || w[0].Do != Verify || w[0].Node != "test" || w[0].Feedback != nil || w[0].Answer != nil || b.reg.For("p", "test") != nil {
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true}))
+		if w := b.reg.Of("p").Work(); len(w) != 1 || w[0].Do != Verify || w[0].Node != "test" || w[0].Feedback != nil || w[0].Answer != nil || b.reg.Of("p").For("test") != nil {
 			t.Errorf("%+v", w)
 		}
 	})
@@ -44,15 +44,15 @@ func TestFixVerify(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
 		b.begin(id)
-		b.do(b.reg.Processed(b.g, id, Outcome{Trace: "no"}, b.now))
-		if x := b.is(id, Failed); x.FailedAt.IsZero() || x.Escalated != nil || b.reg.Work("p") != nil {
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{Trace: "no"}))
+		if x := b.is(id, Failed); x.FailedAt.IsZero() || x.Escalated != nil || b.reg.Of("p").Work() != nil {
 			t.Errorf("%+v", x)
 		}
 		b.begin(b.queued(m))
-		if h := b.reg.For("p", "model"); h[0].Round != 2 || h[0].Earlier[0].Trace != "no" {
+		if h := b.reg.Of("p").For("model"); h[0].Round != 2 || h[0].Earlier[0].Trace != "no" {
 			t.Errorf("%+v", h)
 		}
-		b.do(b.reg.Processed(b.g, "FB-002", Outcome{}, b.now))
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed("FB-002", Outcome{}))
 		if x := b.is("FB-002", Failed); x.Escalated == nil {
 			t.Error("the last round was used up, and nobody is told")
 		}
@@ -86,14 +86,14 @@ func TestFixVerify(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
 		for _, step := range []func(){
-			func() {}, func() { b.do(b.reg.Deliver(id, b.now)) }, func() { b.do(b.reg.Begin(id, b.now)) },
+			func() {}, func() { b.do(b.reg.Lifecycle(nil, b.now).Deliver(id)) }, func() { b.do(b.reg.Lifecycle(nil, b.now).Begin(id)) },
 		} {
 			step()
 			var bad *StateError
-			if _, err := b.reg.Verified(b.g, id, Outcome{OK: true}, b.now); !errors.As(err, &bad) {
+			if _, err := b.reg.Lifecycle(b.g, b.now).Verified(id, Outcome{OK: true}); !errors.As(err, &bad) {
 				t.Errorf("resolved while %s: %v", b.rec(id).Status, err)
 			}
-			if _, err := b.reg.to(id, Resolved, b.now); err == nil {
+			if _, err := b.reg.Apply(event(RequestResolved{b.rec(id).subject(), &Outcome{OK: true}}, b.now)); err == nil {
 				t.Errorf("an event resolves it while %s", b.rec(id).Status)
 			}
 		}
@@ -103,7 +103,7 @@ func TestFixVerify(t *testing.T) {
 		id := b.queued(m)
 		b.begin(id)
 		b.is(id, Processing)
-		b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now))
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true}))
 		b.is(id, Verifying)
 		lines, _ := Audit(b.events)
 		if lines[2].Status != Processing || lines[3].Status != Verifying {
@@ -113,18 +113,18 @@ func TestFixVerify(t *testing.T) {
 	t.Run("S3-55 what a node is to know before it acts", func(t *testing.T) {
 		b := newBook(t, g)
 		b.queued(m)
-		if b.reg.For("p", "model") != nil {
+		if b.reg.Of("p").For("model") != nil {
 			t.Error("not delivered yet")
 		}
 		urgent := fix("other", "model")
 		urgent.Priority = Critical
 		b.queued(urgent)
-		b.do(b.reg.Deliver("FB-001", b.now))
-		b.do(b.reg.Deliver("FB-002", b.now))
-		if h := b.reg.For("p", "model"); len(h) != 2 || h[0].ID != "FB-002" || h[1].ID != "FB-001" {
+		b.do(b.reg.Lifecycle(nil, b.now).Deliver("FB-001"))
+		b.do(b.reg.Lifecycle(nil, b.now).Deliver("FB-002"))
+		if h := b.reg.Of("p").For("model"); len(h) != 2 || h[0].ID != "FB-002" || h[1].ID != "FB-001" {
 			t.Errorf("%+v", h)
 		}
-		if b.reg.For("p", "test") != nil || b.reg.For("q", "model") != nil {
+		if b.reg.Of("p").For("test") != nil || b.reg.Of("q").For("model") != nil {
 			t.Error("another node's, another plan's")
 		}
 	})
@@ -132,30 +132,30 @@ func TestFixVerify(t *testing.T) {
 		b := newBook(t, planOf("root", "test: model", "other: model", "model: base"))
 		b.queued(m)
 		b.queued(fix("other", "model"))
-		b.do(b.reg.Receive("p", "model", b.now))
+		b.do(b.reg.Lifecycle(nil, b.now).Receive("p", "model"))
 		b.is("FB-001", Processing)
 		b.is("FB-002", Processing)
-		if again, err := b.reg.Receive("p", "model", b.now); err != nil || again != nil {
+		if again, err := b.reg.Lifecycle(nil, b.now).Receive("p", "model"); err != nil || again != nil {
 			t.Errorf("%v %v", again, err)
 		}
 		b.queued(fix("model", "base"))
 		b.queued(m)
-		b.do(b.reg.Receive("p", "model", b.now))
+		b.do(b.reg.Lifecycle(nil, b.now).Receive("p", "model"))
 		b.is("FB-004", Queued) // the model waits for its base
 	})
 	t.Run("S3-57 cleared only after it was used", func(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(m)
 		b.begin(id)
-		b.do(b.reg.Begin(id, b.now)) // the run was lost, and begins again
-		if len(b.reg.For("p", "model")) != 1 || len(b.reg.Work("p")) != 1 {
+		b.do(b.reg.Lifecycle(nil, b.now).Begin(id)) // the run was lost, and begins again
+		if len(b.reg.Of("p").For("model")) != 1 || len(b.reg.Of("p").Work()) != 1 {
 			t.Error("lost with the run")
 		}
-		b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now))
-		if len(b.reg.For("p", "model")) != 0 {
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true}))
+		if len(b.reg.Of("p").For("model")) != 0 {
 			t.Error("used, and not cleared")
 		}
-		if w := b.reg.Work("p"); len(w) != 1 || w[0].Do != Verify {
+		if w := b.reg.Of("p").Work(); len(w) != 1 || w[0].Do != Verify {
 			t.Errorf("the verification is lost: %+v", w)
 		}
 	})
@@ -165,30 +165,30 @@ func TestFixVerify(t *testing.T) {
 		id := b.queued(q)
 		b.begin(id)
 		for _, o := range []Outcome{{OK: true}, {OK: true, Answer: " "}} {
-			if _, err := b.reg.Processed(b.g, id, o, b.now); !errors.Is(err, ErrAnswer) {
+			if _, err := b.reg.Lifecycle(b.g, b.now).Processed(id, o); !errors.Is(err, ErrAnswer) {
 				t.Errorf("done without an answer: %v", err)
 			}
 		}
-		if _, err := b.reg.Answer(id, "", nil, b.now); !errors.Is(err, ErrAnswer) {
+		if _, err := b.reg.Lifecycle(nil, b.now).Answer(id, "", nil); !errors.Is(err, ErrAnswer) {
 			t.Error(err)
 		}
-		b.do(b.reg.Answer(id, "pay(amount)", []string{"pay.go"}, b.now))
-		w := b.reg.Work("p")
+		b.do(b.reg.Lifecycle(nil, b.now).Answer(id, "pay(amount)", []string{"pay.go"}))
+		w := b.reg.Of("p").Work()
 		if a := w[0].Answer; a == nil || w[0].Node != "test" || a.Answer != "pay(amount)" || a.By != "model" || a.RequestedInfo != "method name" || a.Files[0] != "pay.go" {
 			t.Errorf("%+v", w[0])
 		}
-		if a := b.reg.Answers("p", "test"); len(a) != 1 || a[0].Answer != "pay(amount)" || b.reg.Answers("p", "model") != nil {
+		if a := b.reg.Of("p").Answers("test"); len(a) != 1 || a[0].Answer != "pay(amount)" || b.reg.Of("p").Answers("model") != nil {
 			t.Errorf("%+v", a)
 		}
-		b.do(b.reg.Verified(b.g, id, Outcome{OK: true}, b.now))
-		if b.reg.Answers("p", "test") != nil {
+		b.do(b.reg.Lifecycle(b.g, b.now).Verified(id, Outcome{OK: true}))
+		if b.reg.Of("p").Answers("test") != nil {
 			t.Error("answered for ever")
 		}
 		if x := b.is(id, Resolved); x.Answer() != "pay(amount)" {
 			t.Error(x.Answer())
 		}
 		b.begin(b.queued(fix("other", "model")))
-		if _, err := b.reg.Answer("FB-002", "a fix is no question", nil, b.now); !errors.Is(err, ErrAnswer) {
+		if _, err := b.reg.Lifecycle(nil, b.now).Answer("FB-002", "a fix is no question", nil); !errors.Is(err, ErrAnswer) {
 			t.Error(err)
 		}
 	})
@@ -197,11 +197,11 @@ func TestFixVerify(t *testing.T) {
 			b := newBook(t, g)
 			id := b.queued(Message{From: "test", To: "root", Type: typ, Text: "x", Priority: Critical, SuggestedAction: "add a Refund model"})
 			b.begin(id)
-			if w := b.reg.Work("p"); w[0].Do != Replan || w[0].Node != "root" || w[0].Feedback.SuggestedAction != "add a Refund model" {
+			if w := b.reg.Of("p").Work(); w[0].Do != Replan || w[0].Node != "root" || w[0].Feedback.SuggestedAction != "add a Refund model" {
 				t.Errorf("%+v", w)
 			}
-			b.do(b.reg.Processed(b.g, id, Outcome{OK: true, Summary: "added"}, b.now))
-			b.do(b.reg.Verified(b.g, id, Outcome{OK: true}, b.now))
+			b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true, Summary: "added"}))
+			b.do(b.reg.Lifecycle(b.g, b.now).Verified(id, Outcome{OK: true}))
 			b.is(id, Resolved)
 		}
 	})
@@ -209,15 +209,15 @@ func TestFixVerify(t *testing.T) {
 		for steps := range 4 {
 			b := newBook(t, g)
 			id := b.queued(m)
-			for i, step := range []func(){func() { b.do(b.reg.Deliver(id, b.now)) }, func() { b.do(b.reg.Begin(id, b.now)) }, func() { b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now)) }} {
+			for i, step := range []func(){func() { b.do(b.reg.Lifecycle(nil, b.now).Deliver(id)) }, func() { b.do(b.reg.Lifecycle(nil, b.now).Begin(id)) }, func() { b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true})) }} {
 				if i < steps {
 					step()
 				}
 			}
-			if _, err := b.reg.Withdraw(id, " ", b.now); err == nil {
+			if _, err := b.reg.Lifecycle(nil, b.now).Withdraw(id, " "); err == nil {
 				t.Error("withdrawn for no reason")
 			}
-			b.do(b.reg.Withdraw(id, "model is no longer in the plan", b.now))
+			b.do(b.reg.Lifecycle(nil, b.now).Withdraw(id, "model is no longer in the plan"))
 			if x := b.is(id, Failed); x.Withdrawn == "" || x.FailedAt.IsZero() || x.Escalated != nil {
 				t.Errorf("%+v", x)
 			}
@@ -225,7 +225,7 @@ func TestFixVerify(t *testing.T) {
 	})
 	t.Run("S3-87 the document's example runs to resolved", func(t *testing.T) {
 		b := newBook(t, planOf("workflow-root", "test-payment-model: create-payment-model"))
-		s, err := b.reg.SendJSON("p", b.g, []byte(`{
+		s, err := b.reg.Outbox("p", b.g, b.now).SendJSON([]byte(`{
   "type": "FEEDBACK",
   "from_node": "test-payment-model",
   "to_node": "create-payment-model",
@@ -234,21 +234,21 @@ func TestFixVerify(t *testing.T) {
   "suggested_fix": "Add: validates :email, presence: true",
   "priority": "high",
   "artifacts": ["spec/models/payment_spec.rb:42"]
-}`), b.now)
+}`))
 		b.do(s.Events, err)
 		model := "class Payment; end"
 		for range 10 {
-			if x, ok := b.reg.Next("p"); ok {
-				b.do(b.reg.Deliver(x.ID, b.now))
+			if x, ok := b.reg.Of("p").Next(); ok {
+				b.do(b.reg.Lifecycle(nil, b.now).Deliver(x.ID))
 			}
-			for _, w := range b.reg.Work("p") {
+			for _, w := range b.reg.Of("p").Work() {
 				switch w.Node {
 				case "create-payment-model":
-					b.do(b.reg.Begin(w.ID, b.now))
+					b.do(b.reg.Lifecycle(nil, b.now).Begin(w.ID))
 					model = "class Payment; " + strings.TrimPrefix(w.Feedback.SuggestedFix, "Add: ") + "; end"
-					b.do(b.reg.Processed(b.g, w.ID, Outcome{OK: true, Summary: "validation added"}, b.now))
+					b.do(b.reg.Lifecycle(b.g, b.now).Processed(w.ID, Outcome{OK: true, Summary: "validation added"}))
 				case "test-payment-model":
-					b.do(b.reg.Verified(b.g, w.ID, Outcome{OK: strings.Contains(model, "validates :email, presence: true")}, b.now))
+					b.do(b.reg.Lifecycle(b.g, b.now).Verified(w.ID, Outcome{OK: strings.Contains(model, "validates :email, presence: true")}))
 				}
 			}
 		}

@@ -16,49 +16,11 @@ type Escalation struct {
 	Human    *escalation.Facts `json:"human,omitempty"`    // what the human is told
 }
 
-// escalated reports whether the used up rounds of x's pair have led somewhere
-// already. What escalates another feedback is a matter of its own.
-func (r State) escalated(x Record) bool {
-	return x.Escalates == "" && slices.ContainsFunc(r.Records, func(o Record) bool {
-		return o.Escalated != nil && o.Escalates == "" && o.between(x.Plan, x.Message.From, x.Message.To)
-	})
-}
-
-// escalation says where x goes, whose pair has no round left. The root is
-// asked once; an escalation opens where there is none above the pair, where the
-// root was asked already, and where the chain would close or be too deep.
-func (r State) escalation(g Graph, x Record) *Escalation {
-	id := r.nextID()
-	if id == x.ID { // a rejected one, not recorded yet
-		id = idOf(len(r.Records) + 2)
-	}
-	// That x itself may still be open changes nothing: it leaves the sender, as
-	// the escalation does.
-	if root := rootFor(g, x); root != "" && r.limit(x.Plan, x.Message.From, root, true) == nil {
-		return &Escalation{Node: root, Feedback: id}
-	}
-	f := x.facts()
-	return &Escalation{Human: &f}
-}
-
 func rootFor(g Graph, x Record) string {
 	if g == nil || x.Message.To == g.Root() || !slices.Contains(Planners(g, x.Message.From), g.Root()) {
 		return ""
 	}
 	return g.Root()
-}
-
-// follow queues what an escalation sends to the root.
-func (d *draft) follow(x Record, e *Escalation) error {
-	if e == nil || e.Human != nil {
-		return nil
-	}
-	m := Message{
-		From: x.Message.From, To: e.Node, Type: ArchitectureIssue, Priority: x.Message.Priority.Raised(), Text: x.exhausted(),
-		SuggestedFix: cut(fmt.Sprintf("Plan %s anew, or what %s needs of it. Asked for was: %s", x.Message.To, x.Message.From, x.Message.suggestion()), maxText),
-		Artifacts:    x.Message.Artifacts, Trace: x.trace(),
-	}
-	return d.queue(x.Plan, m, x.ID)
 }
 
 func (x Record) exhausted() string {

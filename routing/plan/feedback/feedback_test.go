@@ -77,7 +77,7 @@ func fix(from, to string) Message {
 
 func (b *book) send(m Message) Sent {
 	b.t.Helper()
-	s, err := b.reg.Send("p", b.g, m, b.now)
+	s, err := b.reg.Outbox("p", b.g, b.now).Send(m)
 	b.do(s.Events, err)
 	return s
 }
@@ -120,8 +120,8 @@ func (b *book) is(id string, want Status) Record {
 
 func (b *book) begin(id string) {
 	b.t.Helper()
-	b.do(b.reg.Deliver(id, b.now))
-	b.do(b.reg.Begin(id, b.now))
+	b.do(b.reg.Lifecycle(nil, b.now).Deliver(id))
+	b.do(b.reg.Lifecycle(nil, b.now).Begin(id))
 }
 
 // round goes once through fix and verification.
@@ -130,11 +130,11 @@ func (b *book) round(id string, verified bool) {
 	b.begin(id)
 	x := b.rec(id)
 	if x.Message.Type == ContextRequest {
-		b.do(b.reg.Answer(id, "it is so", nil, b.now))
+		b.do(b.reg.Lifecycle(nil, b.now).Answer(id, "it is so", nil))
 	} else {
-		b.do(b.reg.Processed(b.g, id, Outcome{OK: true, Summary: fmt.Sprintf("fix of round %d", x.Round), Files: []string{"fixed.go"}}, b.now))
+		b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true, Summary: fmt.Sprintf("fix of round %d", x.Round), Files: []string{"fixed.go"}}))
 	}
-	b.do(b.reg.Verified(b.g, id, Outcome{OK: verified, Trace: fmt.Sprintf("trace of round %d", x.Round)}, b.now))
+	b.do(b.reg.Lifecycle(b.g, b.now).Verified(id, Outcome{OK: verified, Trace: fmt.Sprintf("trace of round %d", x.Round)}))
 }
 
 func ids(xs []Record) string {
@@ -161,7 +161,7 @@ func TestTypesAndPriorities(t *testing.T) {
 			m.Priority = p
 			b.queued(m)
 		}
-		for _, x := range b.reg.Queue("p") {
+		for _, x := range b.reg.Of("p").Queue() {
 			got = append(got, string(x.Priority))
 		}
 		if strings.Join(got, " ") != "critical high medium low" {
@@ -176,10 +176,10 @@ func TestTypesAndPriorities(t *testing.T) {
 			b.queued(m)
 		}
 		b.round("FB-001", false)
-		if got := ids(b.reg.Queue("p")); got != "FB-002 FB-003 FB-001" {
+		if got := ids(b.reg.Of("p").Queue()); got != "FB-002 FB-003 FB-001" {
 			t.Error(got)
 		}
-		if b.reg.Queue("another plan") != nil {
+		if b.reg.Of("another plan").Queue() != nil {
 			t.Error("another plan's queue")
 		}
 	})
@@ -214,20 +214,20 @@ func TestTypesAndPriorities(t *testing.T) {
 			}
 			id := b.queued(m)
 			b.begin(id)
-			w := b.reg.Work("p")
+			w := b.reg.Of("p").Work()
 			if len(w) != 1 || w[0].Do != c.target || w[0].Node != c.to || w[0].Feedback == nil {
 				t.Fatalf("%s: %+v", c.typ, w)
 			}
 			if c.typ == ContextRequest {
-				b.do(b.reg.Answer(id, "pay(amount)", nil, b.now))
+				b.do(b.reg.Lifecycle(nil, b.now).Answer(id, "pay(amount)", nil))
 			} else {
-				b.do(b.reg.Processed(b.g, id, Outcome{OK: true}, b.now))
+				b.do(b.reg.Lifecycle(b.g, b.now).Processed(id, Outcome{OK: true}))
 			}
-			w = b.reg.Work("p")
+			w = b.reg.Of("p").Work()
 			if len(w) != 1 || w[0].Do != Verify || w[0].Node != "test" || w[0].Feedback != nil || (w[0].Answer != nil) != (c.typ == ContextRequest) {
 				t.Fatalf("%s: %+v", c.typ, w)
 			}
-			b.do(b.reg.Verified(b.g, id, Outcome{OK: true}, b.now))
+			b.do(b.reg.Lifecycle(b.g, b.now).Verified(id, Outcome{OK: true}))
 		}
 	})
 }
@@ -245,18 +245,18 @@ func TestRouting(t *testing.T) {
 		}
 		b.refused(fix("model", "service"), "Target node 'service' not found in ancestors of 'model'")
 		s := b.refused(fix("service", "model"), "Max feedback rounds (2) exceeded for service → model")
-		if len(b.reg.Queue("p")) != 1 || s.Escalation == nil {
-			t.Errorf("only the escalation is queued: %s", ids(b.reg.Queue("p")))
+		if len(b.reg.Of("p").Queue()) != 1 || s.Escalation == nil {
+			t.Errorf("only the escalation is queued: %s", ids(b.reg.Of("p").Queue()))
 		}
 	})
 	t.Run("S3-18 queueing never blocks, whatever is running", func(t *testing.T) {
 		b := newBook(t, g)
 		b.begin(b.queued(fix("service", "model")))
 		b.is(b.queued(fix("controller", "model")), Queued)
-		if _, ok := b.reg.Next("p"); ok {
+		if _, ok := b.reg.Of("p").Next(); ok {
 			t.Error("it would interrupt the model's run")
 		}
-		if w := b.reg.Work("p"); len(w) != 1 || w[0].ID != "FB-001" {
+		if w := b.reg.Of("p").Work(); len(w) != 1 || w[0].ID != "FB-001" {
 			t.Errorf("%+v", w)
 		}
 	})
@@ -304,19 +304,19 @@ func TestRouting(t *testing.T) {
 	t.Run("S3-24 delivered on delivery", func(t *testing.T) {
 		b := newBook(t, g)
 		id := b.queued(fix("service", "model"))
-		x, ok := b.reg.Next("p")
+		x, ok := b.reg.Of("p").Next()
 		if !ok || x.ID != id {
 			t.Fatal(x.ID, ok)
 		}
-		b.do(b.reg.Deliver(id, b.now))
+		b.do(b.reg.Lifecycle(nil, b.now).Deliver(id))
 		if x := b.is(id, Delivered); x.DeliveredAt.IsZero() {
 			t.Error("not dated")
 		}
 		var bad *StateError
-		if _, err := b.reg.Deliver(id, b.now); !errors.As(err, &bad) || bad.Is != Delivered {
+		if _, err := b.reg.Lifecycle(nil, b.now).Deliver(id); !errors.As(err, &bad) || bad.Is != Delivered {
 			t.Errorf("delivered twice: %v", err)
 		}
-		if _, err := b.reg.Deliver("FB-9", b.now); !errors.Is(err, ErrUnknown) {
+		if _, err := b.reg.Lifecycle(nil, b.now).Deliver("FB-9"); !errors.Is(err, ErrUnknown) {
 			t.Error(err)
 		}
 	})
@@ -340,17 +340,17 @@ func TestRouting(t *testing.T) {
 	})
 	t.Run("S3-15 what is refused is recorded as rejected", func(t *testing.T) {
 		b := newBook(t, g)
-		s, err := b.reg.SendJSON("p", g, []byte(`{"from_node":"service","target":"model","feedback_type":"NONSENSE","message":"x","priority":"low"}`), b.now)
+		s, err := b.reg.Outbox("p", g, b.now).SendJSON([]byte(`{"from_node":"service","target":"model","feedback_type":"NONSENSE","message":"x","priority":"low"}`))
 		b.do(s.Events, err)
 		x := b.is("FB-001", Rejected)
 		if x.Refusal.Text != "Invalid feedback_type: NONSENSE" || x.Message.From != "service" || x.Message.To != "model" || x.Round != 0 {
 			t.Errorf("%+v", x)
 		}
-		if s, err = b.reg.SendJSON("p", g, []byte(`nothing`), b.now); err != nil || s.Status != Rejected || len(s.Events) != 1 {
+		if s, err = b.reg.Outbox("p", g, b.now).SendJSON([]byte(`nothing`)); err != nil || s.Status != Rejected || len(s.Events) != 1 {
 			t.Errorf("%+v %v", s, err)
 		}
 		b.refused(fix("service", "nobody"), "Target node 'nobody' not found in ancestors of 'service'")
-		if _, err := b.reg.Deliver("FB-001", b.now); err == nil {
+		if _, err := b.reg.Lifecycle(nil, b.now).Deliver("FB-001"); err == nil {
 			t.Error("a rejected one was delivered")
 		}
 		if b.reg.Rounds("p", "service", "model") != 0 {

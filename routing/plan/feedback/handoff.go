@@ -41,24 +41,24 @@ type Earlier struct {
 // For returns what a node is to know before it acts: the feedback that stands
 // with it or that it is at, most urgent first. It stays until the node's run is
 // noted as processed, so a run that is lost loses nothing.
-func (r State) For(plan, node string) []Handoff {
+func (r Requests) For(node string) []Handoff {
 	var out []Handoff
 	for _, x := range r.sorted(func(x Record) bool {
-		return x.Plan == plan && x.Message.To == node && (x.Status == Delivered || x.Status == Processing)
+		return x.Message.To == node && (x.Status == Delivered || x.Status == Processing)
 	}) {
-		out = append(out, r.handoff(x))
+		out = append(out, handoff(r, x))
 	}
 	return out
 }
 
-func (r State) handoff(x Record) Handoff {
+func handoff(r Requests, x Record) Handoff {
 	m := x.Message
 	h := Handoff{
 		ID: x.ID, Round: x.Round, Priority: x.Priority, From: m.From, To: m.To, Type: m.Type, Text: m.Text, SuggestedFix: m.SuggestedFix,
 		SuggestedAction: m.SuggestedAction, RequestedInfo: m.RequestedInfo, Artifacts: m.Artifacts, Trace: m.Trace,
 	}
 	if x.Escalates != "" || x.Round > 1 {
-		h.Earlier = r.earlier(x)
+		h.Earlier = earlier(r, x)
 	}
 	for _, a := range m.Artifacts {
 		h.addFile(a.Path)
@@ -79,14 +79,14 @@ func (h *Handoff) addFile(f string) {
 
 // earlier returns the rounds before x's: those of its pair and, if it
 // escalates, those of the pair whose rounds were used up.
-func (r State) earlier(x Record) []Earlier {
+func earlier(r Requests, x Record) []Earlier {
 	from, to := x.Message.From, x.Message.To
-	if e, ok := r.ByID(x.Escalates); ok {
+	for _, e := range r.filter(func(e Record) bool { return e.ID == x.Escalates }) {
 		to = e.Message.To
 	}
 	var out []Earlier
-	for _, o := range r.Records {
-		if o.between(x.Plan, from, to) && o.Escalates == "" && o.ID != x.ID && o.Status != Rejected {
+	for _, o := range r.filter(func(o Record) bool { return o.between(x.Plan, from, to) && o.Escalates == "" }) {
+		if o.ID != x.ID && o.Status != Rejected {
 			out = append(out, o.rounds()...)
 		}
 	}

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,27 +18,82 @@ func findTarget(g Graph, m Message) *Refusal {
 	return nil
 }
 
-// Rounds returns how many rounds a pair has used in a plan. Rejected feedback
-// used none, and escalations do not count.
-func (r State) Rounds(plan, from, to string) int { return r.used[pair{plan, from, to}] }
-
-func (x *Record) between(plan, from, to string) bool {
-	return x.Message.From == from && x.Message.To == to && x.Plan == plan
+// limits is what bounds further feedback: the rounds that were used, and the chains of what is open.
+type limits struct {
+	used map[pair]int
+	open chains
 }
 
-// limit returns which limit refuses feedback from one node to another, nil if
+func (l limits) clone() limits {
+	if l.used == nil {
+		return limits{map[pair]int{}, chains{map[spot][]spot{}, map[spot][]spot{}}}
+	}
+	return limits{maps.Clone(l.used), l.open.clone()}
+}
+
+// note takes in a record that changed; open is whether it was open before.
+func (l limits) note(x Record, open bool) {
+	switch is := x.Status.Open(); {
+	case is && !open:
+		l.open.join(x)
+	case open && !is:
+		l.open.cut(x)
+	}
+	if x.Escalates == "" && x.Round > 0 {
+		p := pair{x.Plan, x.Message.From, x.Message.To}
+		l.used[p] = max(l.used[p], x.Round)
+	}
+}
+
+func (l limits) rounds(plan, from, to string) int { return l.used[pair{plan, from, to}] }
+
+// firstRound returns the round in which x begins.
+func (l limits) firstRound(x Record) int {
+	if x.Escalates != "" {
+		return 1
+	}
+	return l.rounds(x.Plan, x.Message.From, x.Message.To) + 1
+}
+
+// furtherRound reports whether x may have another round: an escalation counts its own, everything
+// else those of its pair.
+func (l limits) furtherRound(x Record) bool {
+	if x.Escalates != "" {
+		return x.Round < MaxRounds
+	}
+	return l.rounds(x.Plan, x.Message.From, x.Message.To) < MaxRounds
+}
+
+// checkRound refuses a round that does not follow: the next one begins where a
+// feedback is queued again, if the pair has one left.
+func (l limits) checkRound(next, old Record) error {
+	want := old.Round
+	if next.Status == Queued {
+		want++
+	}
+	if next.Round != want || next.Status == Queued && (!l.furtherRound(old) || !next.Priority.Valid()) {
+		return fmt.Errorf("round %d of priority %q after round %d", next.Round, next.Priority, old.Round)
+	}
+	return nil
+}
+
+// refuse returns which limit refuses feedback from one node to another, nil if
 // none does. An escalation has no limit of rounds.
-func (r State) limit(plan, from, to string, escalation bool) *Refusal {
-	if !escalation && r.Rounds(plan, from, to) >= MaxRounds {
+func (l limits) refuse(plan, from, to string, escalation bool) *Refusal {
+	if !escalation && l.rounds(plan, from, to) >= MaxRounds {
 		return refuse(Rounds, "Max feedback rounds (%d) exceeded for %s → %s", MaxRounds, from, to)
 	}
-	if back := r.open.path(spot{plan, to}, spot{plan, from}); back != nil {
+	if back := l.open.path(spot{plan, to}, spot{plan, from}); back != nil {
 		return refuse(Cycle, "Feedback cycle detected: %s", strings.Join(append(back, to), " → "))
 	}
-	if longest(r.open.before, spot{plan, from})+1+longest(r.open.after, spot{plan, to}) > MaxDepth {
+	if longest(l.open.before, spot{plan, from})+1+longest(l.open.after, spot{plan, to}) > MaxDepth {
 		return refuse(Depth, "Feedback chain depth (%d) exceeded", MaxDepth)
 	}
 	return nil
+}
+
+func (x *Record) between(plan, from, to string) bool {
+	return x.Message.From == from && x.Message.To == to && x.Plan == plan
 }
 
 // pair is a sender and a target in a plan, spot a node in one.
@@ -46,7 +102,7 @@ type (
 	spot struct{ plan, node string }
 )
 
-// chains are the edges of open feedback. They close no circle, as limit lets
+// chains are the edges of open feedback. They close no circle, as refuse lets
 // none in.
 type chains struct{ after, before map[spot][]spot }
 

@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 		}
 		b.refused(fix("service", "model"), "Max feedback rounds (2) exceeded for service → model")
 		b.queued(fix("controller", "model")) // another pair
-		s, err := b.reg.Send("q", b.g, fix("service", "model"), b.now)
+		s, err := b.reg.Outbox("q", b.g, b.now).Send(fix("service", "model"))
 		if b.do(s.Events, err); s.Refusal != nil || s.Round != 1 {
 			t.Errorf("another plan: %+v", s)
 		}
@@ -111,7 +111,7 @@ func TestLimits(t *testing.T) {
 		id := b.queued(m)
 		b.round(id, false)
 		b.begin(id)
-		h := b.reg.For("p", "model")[0]
+		h := b.reg.Of("p").For("model")[0]
 		if h.Round != 2 || h.Trace != "trace of the sender" || len(h.Earlier) != 1 || h.Earlier[0].Fix != "fix of round 1" || h.Earlier[0].Trace != "trace of round 1" || h.Earlier[0].Passed {
 			t.Errorf("%+v", h)
 		}
@@ -119,7 +119,7 @@ func TestLimits(t *testing.T) {
 		b = newBook(t, line)
 		b.round(b.queued(m), true)
 		b.begin(b.queued(fix("service", "model")))
-		h = b.reg.For("p", "model")[0]
+		h = b.reg.Of("p").For("model")[0]
 		if len(h.Earlier) != 1 || h.Earlier[0].ID != "FB-001" || h.Earlier[0].Trace != "trace of the sender" || !h.Earlier[0].Passed || h.Files[0] != "fixed.go" {
 			t.Errorf("%+v", h)
 		}
@@ -160,8 +160,8 @@ func TestEscalation(t *testing.T) {
 		if up.Message.Type != ArchitectureIssue || up.Message.From != "service" || up.Message.To != "root" || up.Escalates != id || up.Round != 1 || up.Message.Priority != High {
 			t.Errorf("%+v", up)
 		}
-		b.do(b.reg.Deliver("FB-002", b.now))
-		h := b.reg.For("p", "root")[0]
+		b.do(b.reg.Lifecycle(nil, b.now).Deliver("FB-002"))
+		h := b.reg.Of("p").For("root")[0]
 		if len(h.Earlier) != 2 || h.Earlier[1].Trace != "trace of round 2" || h.Trace != "trace of round 2" || h.Files[0] != "a.go" || !strings.Contains(h.SuggestedFix, "fix model") {
 			t.Errorf("%+v", h)
 		}
@@ -184,7 +184,7 @@ func TestEscalation(t *testing.T) {
 		if _, ok := b.rec(id).EscalationRequest("acme/shop@main"); ok {
 			t.Error("the first calls as well")
 		}
-		if p, err := (escalation.State{}).Place(c, escalation.Limits{FuseID: "f"}, nil, b.now); err != nil || p.ID != c.ID {
+		if p, err := (escalation.State{}).Recorder(b.now).Place(c, escalation.Limits{FuseID: "f"}, nil); err != nil || p.ID != c.ID {
 			t.Errorf("the register of escalations does not take it: %+v %v", p, err)
 		}
 	})

@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 		} else if whyNot(t, string(data)) == "" {
 			t.Fatal("refused without a reason")
 		}
-		s, err := State{}.SendJSON("p", g, data, t0)
+		s, err := State{}.Outbox("p", g, t0).SendJSON(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,11 +57,11 @@ func (w walk) step(send bool) bool {
 		w.send(w.message())
 		return true
 	}
-	if x, ok := w.reg.Next("p"); ok && w.r.IntN(2) == 0 {
-		w.do(w.reg.Deliver(x.ID, w.now))
+	if x, ok := w.reg.Of("p").Next(); ok && w.r.IntN(2) == 0 {
+		w.do(w.reg.Lifecycle(nil, w.now).Deliver(x.ID))
 		return true
 	}
-	tasks := w.reg.Work("p")
+	tasks := w.reg.Of("p").Work()
 	if len(tasks) == 0 {
 		return false
 	}
@@ -69,14 +69,14 @@ func (w walk) step(send bool) bool {
 	o := Outcome{OK: w.r.IntN(3) > 0, Summary: "s", Answer: "a", Trace: "t"}
 	if k.Do == Verify {
 		o.OK = w.r.IntN(2) == 0
-		w.do(w.reg.Verified(w.p, k.ID, o, w.now))
+		w.do(w.reg.Lifecycle(w.p, w.now).Verified(k.ID, o))
 		return true
 	}
 	if w.rec(k.ID).Status == Delivered {
-		w.do(w.reg.Begin(k.ID, w.now))
+		w.do(w.reg.Lifecycle(nil, w.now).Begin(k.ID))
 		return true
 	}
-	w.do(w.reg.Processed(w.p, k.ID, o, w.now))
+	w.do(w.reg.Lifecycle(w.p, w.now).Processed(k.ID, o))
 	return true
 }
 
@@ -183,8 +183,8 @@ func (w walk) open() (n int) {
 
 // ready reports whether something can be done now.
 func (w walk) ready() bool {
-	_, ok := w.reg.Next("p")
-	return ok || len(w.reg.Work("p")) > 0
+	_, ok := w.reg.Of("p").Next()
+	return ok || len(w.reg.Of("p").Work()) > 0
 }
 
 // sameWhenFoldedAgain folds from the beginning, and checks that no step changed
@@ -211,7 +211,7 @@ func (w walk) sameWhenFoldedAgain() {
 func same(a, b State) bool {
 	a, b = a.own(), b.own()
 	return a.Version == b.Version && slices.EqualFunc(a.Records, b.Records, func(x, y Record) bool { return reflect.DeepEqual(x, y) }) &&
-		maps.Equal(a.used, b.used) && sameEdges(a.open.after, b.open.after) && sameEdges(a.open.before, b.open.before)
+		maps.Equal(a.limits.used, b.limits.used) && sameEdges(a.limits.open.after, b.limits.open.after) && sameEdges(a.limits.open.before, b.limits.open.before)
 }
 
 // sameEdges compares edges, whose order says nothing.
@@ -234,24 +234,24 @@ func FuzzFold(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(i, data)
+		f.Add(i, string(w.events[i].Type), data)
 	}
 	base := w.events
-	f.Fuzz(func(t *testing.T, at int, data []byte) {
+	f.Fuzz(func(t *testing.T, at int, kind string, data []byte) {
 		if at < 0 || at > len(base) {
 			return
 		}
-		reg, err := Fold(append(append([]routing.Event{}, base[:at]...), routing.Event{Type: eventOf(Queued), At: t0, Data: json.RawMessage(data)}))
+		reg, err := Fold(append(append([]routing.Event{}, base[:at]...), routing.Event{Type: routing.EventType(kind), At: t0, Data: json.RawMessage(data)}))
 		if err != nil {
 			return
 		}
 		b := newBook(t, w.g)
 		b.reg = reg
 		walk{b, w.r, w.p}.shallow()
-		reg.Work("p")
+		reg.Of("p").Work()
 		for _, n := range []string{"n0", "n1", "root"} {
-			reg.For("p", n)
-			reg.Held("p", w.g, n)
+			reg.Of("p").For(n)
+			reg.Of("p").Held(w.g, n)
 		}
 		StatsOf(reg.Records)
 	})

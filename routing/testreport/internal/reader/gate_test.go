@@ -49,7 +49,7 @@ func TestGateOfManyConsoles(t *testing.T) {
 			last := strconv.Itoa(n - 1)
 			c := model.NewCollector(model.Limits{})
 			lr := newLogReader(lines.NewInput(strings.NewReader("0\nno\n"+last+"\n")), c, model.DefaultLimits(), nil, noJSON)
-			lr.use(formats)
+			lr.consoles.use(formats)
 			info, err := lr.read()
 			if err != nil {
 				t.Fatal(err)

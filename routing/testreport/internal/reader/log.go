@@ -16,22 +16,17 @@ import (
 // logReader reads a log line by line: it cleans each line, hands it to the
 // observer, to a document embedded in the log, and to the consoles.
 type logReader struct {
-	in        *lines.Input
-	out       *claimSink
-	lim       model.Limits
-	onLine    func(lines.Line)
-	formats   []*format.Format // of the consoles
-	consoles  []format.Console
-	gate      gate
-	rewriters []format.Rewriter // of the consoles, nil for those that are none
-	ungated   bool              // every console is given every line it looks at
-	lineWise  bool              // no line is taken in bulk
-	claimed   []bool            // consoles that claimed a line
-	embedded  *embedded
-	bulk      format.BulkReader // see bulkLines
-	bulkName  string
-	cutLines  int
-	texts     lines.Texts
+	in       *lines.Input
+	out      *claimSink
+	lim      model.Limits
+	onLine   func(lines.Line)
+	consoles consoles
+	lineWise bool // no line is taken in bulk
+	embedded *embedded
+	bulk     format.BulkReader // see bulkLines
+	bulkName string
+	cutLines int
+	texts    lines.Texts
 
 	only   *format.Format // the format to read with, nil for all
 	first  *format.Format // the JSON document that the input begins with
@@ -43,17 +38,10 @@ type logReader struct {
 
 // newLogReader returns a reader with the console of only, or all if it is nil.
 func newLogReader(in *lines.Input, out model.Sink, lim model.Limits, onLine func(lines.Line), only *format.Format) *logReader {
-	lr := &logReader{in: in, out: &claimSink{Sink: out}, lim: lim, onLine: onLine, only: only}
-	lr.use(consolesOf(only))
+	sink := &claimSink{Sink: out}
+	lr := &logReader{in: in, out: sink, lim: lim, onLine: onLine, only: only, consoles: consoles{out: sink, lim: lim}}
+	lr.consoles.use(consolesOf(only))
 	return lr
-}
-
-// use adds the consoles of formats.
-func (lr *logReader) use(formats []*format.Format) {
-	for _, f := range formats {
-		lr.formats = append(lr.formats, f)
-		lr.consoles = append(lr.consoles, f.Console(lr.out.as(f.Name), lr.lim))
-	}
 }
 
 // noJSON is the only format of a log in which no JSON document is read.
@@ -76,41 +64,18 @@ func ReadLog(r io.Reader, opt model.Options, how Log, out model.Sink) (model.Inf
 	lr := newLogReader(lines.NewInput(r), out, opt.Limits.WithDefaults(), opt.OnLine, only)
 	for _, f := range format.All() {
 		if f.Console != nil && slices.Contains(how.Consoles, f.Name) {
-			lr.use([]*format.Format{f})
+			lr.consoles.use([]*format.Format{f})
 		}
 	}
-	lr.ungated, lr.lineWise = how.Ungated, how.LineWise
+	lr.consoles.ungated, lr.lineWise = how.Ungated, how.LineWise
 	return lr.read()
 }
 
-// consolesOf returns only, if it reads lines, or every format that does.
-func consolesOf(only *format.Format) []*format.Format {
-	var fs []*format.Format
-	for _, f := range format.All() {
-		if f.Console != nil && only == nil {
-			fs = append(fs, f)
-		}
-	}
-	if only != nil && only.Console != nil {
-		fs = append(fs, only)
-	}
-	return fs
-}
-
-// dispatch builds the gate.
-func (lr *logReader) dispatch() {
-	lr.gate, lr.rewriters, lr.claimed = nil, make([]format.Rewriter, len(lr.consoles)), make([]bool, len(lr.consoles))
-	for i, f := range lr.formats {
-		lr.gate.add(f, lr.consoles[i], !lr.ungated)
-		lr.rewriters[i], _ = lr.consoles[i].(format.Rewriter)
-		if b, ok := lr.consoles[i].(format.BulkReader); ok && lr.bulk == nil && !lr.lineWise {
-			lr.bulk, lr.bulkName = b, f.Name
-		}
-	}
-}
-
 func (lr *logReader) read() (model.Info, error) {
-	lr.dispatch()
+	lr.consoles.dispatch()
+	if !lr.lineWise {
+		lr.bulk, lr.bulkName = lr.consoles.bulk()
+	}
 	var buf []byte
 	no := 0
 	for {
@@ -136,9 +101,7 @@ func (lr *logReader) read() (model.Info, error) {
 	if lr.embedded != nil {
 		lr.embedded.close()
 	}
-	for _, c := range lr.consoles {
-		c.End()
-	}
+	lr.consoles.end()
 	if lr.cutLines > 0 {
 		lr.out.Cut(fmt.Sprintf("%d line(s) longer than %d bytes were cut", lr.cutLines, lr.lim.Line))
 	}
@@ -168,45 +131,9 @@ func (lr *logReader) take(l lines.Line) {
 		lr.embedded = nil
 	}
 	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
-	marked := l.Mark != "" || lines.StepOver(l)
-	for i := range lr.gate {
-		if lr.offer(i, &l, marked, lead) {
-			break
-		}
-	}
+	lr.consoles.take(&l, lead)
 	if lr.onLine != nil {
 		lr.onLine(l)
-	}
-}
-
-// offer gives l to those consoles of group n that look at it, in their order,
-// until one claims it.
-func (lr *logReader) offer(n int, l *lines.Line, marked bool, lead int) bool {
-	g := &lr.gate[n]
-	to, more := g.to(l.Text, marked, lead)
-	for {
-		if more != 0 && more&-more <= to&-to-1 { // the first of more stands before the first of to, or there is none
-			to, more = to|g.woken(l.Text, more), 0
-		}
-		if to == 0 {
-			return false
-		}
-		bit := next(&to)
-		i := n*groupSize + bit
-		if !lr.consoles[i].Line(*l) {
-			g.after(bit)
-			continue
-		}
-		g.claimed(bit)
-		l.Passing = lr.out.passing && !lr.out.other
-		if !lr.claimed[i] {
-			lr.claimed[i] = true
-			lr.out.claim(lr.formats[i].Name)
-		}
-		if r := lr.rewriters[i]; r != nil {
-			l.Text = r.Shown()
-		}
-		return true
 	}
 }
 

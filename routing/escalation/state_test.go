@@ -49,7 +49,7 @@ func (b *book) place(c Request) Placed {
 	b.t.Helper()
 	b.now = b.now.Add(time.Second)
 	c.Member.Opened = b.now
-	p, err := b.reg.Place(c, b.limits, b.in, b.now)
+	p, err := b.at().Place(c, b.limits, b.in)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -60,8 +60,11 @@ func (b *book) place(c Request) Placed {
 func (b *book) leave(id string, pr int, how How, by, fix string) {
 	b.t.Helper()
 	b.now = b.now.Add(time.Second)
-	b.do(b.reg.Leave(id, fmt.Sprintf("acme/shop#%d", pr), "unit", how, by, fix, b.now))
+	b.do(b.at().Leave(id, fmt.Sprintf("acme/shop#%d", pr), "unit", how, by, fix))
 }
+
+// at returns the recorder of what happens now.
+func (b *book) at() Recorder { return b.reg.Recorder(b.now) }
 
 func (b *book) open() int { return len(b.reg.AllOpen()) }
 
@@ -76,22 +79,22 @@ func TestRegister(t *testing.T) {
 		}
 		dup := b.reg.Records[0]
 		dup.ID = "another"
-		if _, err := b.reg.checked(event(EventOpened, Change{ID: dup.ID, Record: &dup}, b.now)); !errors.Is(err, ErrOpen) {
+		if _, err := b.at().checked(b.at().event(EventOpened, RecordOpened{dup})); !errors.Is(err, ErrOpen) {
 			t.Errorf("a second record of the same: %v", err)
 		}
 	})
 	t.Run("S2-71 resolving sets who and when, and twice is an error", func(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
-		b.do(b.reg.Resolve(id, "octocat", "not our bug", b.now))
+		b.do(b.at().Resolve(id, "octocat", "not our bug"))
 		rec, _ := b.reg.ByID(id)
 		if rec.Open() || rec.ResolvedBy != "octocat" || !rec.ResolvedAt.Equal(b.now) || rec.Resolution != "not our bug" {
 			t.Errorf("%+v", rec)
 		}
-		if _, err := b.reg.Resolve(id, "hubot", "", b.now); !errors.Is(err, ErrResolved) {
+		if _, err := b.at().Resolve(id, "hubot", ""); !errors.Is(err, ErrResolved) {
 			t.Errorf("resolved again: %v", err)
 		}
-		if _, err := b.reg.checked(resolve(id, "hubot", "", "", b.now)); !errors.Is(err, ErrResolved) {
+		if _, err := b.at().checked(b.at().resolved(id, "hubot", "", "")); !errors.Is(err, ErrResolved) {
 			t.Errorf("an event that resolves again: %v", err)
 		}
 	})
@@ -130,7 +133,7 @@ func TestRegister(t *testing.T) {
 		if rec, _ = b.reg.ByID(id); rec.Open() || rec.Fix != "d2" || rec.ResolvedBy != "switchback" {
 			t.Errorf("%+v", rec)
 		}
-		if events, err := b.reg.Leave(id, "acme/shop#2", "unit", Passed, "", "d2", b.now); err != nil || events != nil {
+		if events, err := b.at().Leave(id, "acme/shop#2", "unit", Passed, "", "d2"); err != nil || events != nil {
 			t.Errorf("left twice: %v %v", events, err)
 		}
 	})
@@ -166,7 +169,7 @@ func TestReopening(t *testing.T) {
 	resolved := func(t *testing.T, how How, by string) (*book, string) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
-		b.do(b.reg.Filed(id, 7, "u", b.now))
+		b.do(b.at().Filed(id, 7, "u"))
 		b.leave(id, 1, how, by, "c2")
 		return b, id
 	}
@@ -218,8 +221,8 @@ func TestReopening(t *testing.T) {
 	t.Run("what a human closed is silent for its commit and calls again with a later one", func(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
-		b.do(b.reg.Filed(id, 7, "u", b.now))
-		b.do(b.reg.Dismiss(id, "c1", "octocat", b.now))
+		b.do(b.at().Filed(id, 7, "u"))
+		b.do(b.at().Dismiss(id, "c1", "octocat"))
 		if p := b.place(call(1, "a", "c1")); !p.Silent || p.ID != id {
 			t.Errorf("the same commit: %+v", p)
 		}
@@ -237,7 +240,7 @@ func TestReopening(t *testing.T) {
 	t.Run("a later commit that does not contain what was closed is another issue", func(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
-		b.do(b.reg.Dismiss(id, "c1", "octocat", b.now))
+		b.do(b.at().Dismiss(id, "c1", "octocat"))
 		b.in[Ancestry{"c1", "x2"}] = false
 		p := b.place(call(1, "a", "x2"))
 		old, _ := b.reg.ByID(id)
@@ -248,7 +251,7 @@ func TestReopening(t *testing.T) {
 	t.Run("dismissed and resolved, the same commit stays silent", func(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
-		b.do(b.reg.Dismiss(id, "c1", "octocat", b.now))
+		b.do(b.at().Dismiss(id, "c1", "octocat"))
 		b.leave(id, 1, Released, "octocat", "c1")
 		if p := b.place(call(1, "a", "c1")); !p.Silent || p.ID != id {
 			t.Errorf("%+v", p)
@@ -258,7 +261,7 @@ func TestReopening(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
 		b.place(call(2, "a", "d1"))
-		b.do(b.reg.Dismiss(id, "c1", "octocat", b.now))
+		b.do(b.at().Dismiss(id, "c1", "octocat"))
 		b.leave(id, 1, Released, "octocat", "c1")
 		b.leave(id, 2, Released, "octocat", "d1")
 		for range 2 { // a second run of the commit says no more
@@ -292,8 +295,8 @@ func TestReopening(t *testing.T) {
 	t.Run("an issue that is gone is filed again with new evidence only", func(t *testing.T) {
 		b := newBook(t)
 		id := b.place(call(1, "a", "c1")).ID
-		b.do(b.reg.Filed(id, 7, "u", b.now))
-		b.do(b.reg.Forget(id, b.now))
+		b.do(b.at().Filed(id, 7, "u"))
+		b.do(b.at().Forget(id))
 		if p := b.place(call(1, "a", "c1")); p.News {
 			t.Errorf("the same run: %+v", p)
 		}
@@ -347,20 +350,20 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	id := b.place(call(1, "a", "c1")).ID
-	b.do(b.reg.Answer(id, Answered{By: "octocat", Boxes: []string{"retry:2"}}, b.now))
+	b.do(b.at().Answer(id, Answered{By: "octocat", Boxes: []string{"retry:2"}}))
 	var first *AnsweredError
-	if _, err := b.reg.Answer(id, Answered{By: "hubot"}, b.now); !errors.As(err, &first) || first.First.By != "octocat" {
+	if _, err := b.at().Answer(id, Answered{By: "hubot"}); !errors.As(err, &first) || first.First.By != "octocat" {
 		t.Errorf("a second answer of one prompt: %v", err)
 	}
-	if _, err := b.reg.Answer(id, Answered{By: "hubot", Generation: 4}, b.now); err == nil {
+	if _, err := b.at().Answer(id, Answered{By: "hubot", Generation: 4}); err == nil {
 		t.Error("an answer of a prompt that was never asked")
 	}
-	b.do(b.reg.Fanned(id, 0, b.now))
+	b.do(b.at().Fanned(id, 0))
 	if rec, _ := b.reg.ByID(id); rec.Generation != 1 || !rec.Answers[0].Fanned {
 		t.Errorf("%+v", rec)
 	}
-	b.do(b.reg.Resolve(id, "octocat", "", b.now))
-	if _, err := b.reg.Answer(id, Answered{By: "hubot", Generation: 1}, b.now); !errors.Is(err, ErrResolved) {
+	b.do(b.at().Resolve(id, "octocat", ""))
+	if _, err := b.at().Answer(id, Answered{By: "hubot", Generation: 1}); !errors.Is(err, ErrResolved) {
 		t.Errorf("an answer to a resolved one: %v", err)
 	}
 }
@@ -370,8 +373,8 @@ func TestRegisterRefuses(t *testing.T) {
 	for name, e := range map[string]routing.Event{
 		"another type":      {Type: routing.EventRun},
 		"no data":           {Type: EventFiled},
-		"an unknown record": event(EventFiled, Change{ID: "x"}, t0),
-		"a record of none":  event(EventOpened, Change{ID: "x", Record: &Record{ID: "x"}}, t0),
+		"an unknown record": {Type: EventFiled, At: t0, Data: IssueFiled{ID: "x"}},
+		"a record of none":  {Type: EventOpened, At: t0, Data: RecordOpened{Record{ID: "x"}}},
 	} {
 		if _, err := Fold([]routing.Event{e}); err == nil || !strings.Contains(err.Error(), "event 1") {
 			t.Errorf("%s: %v", name, err)
@@ -379,7 +382,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 	b := newBook(t)
 	b.place(call(1, "a", "c1"))
-	b.do(b.reg.Filed(b.reg.Records[0].ID, 7, "u", b.now.Add(-time.Hour)))
+	b.do(b.reg.Recorder(b.now.Add(-time.Hour)).Filed(b.reg.Records[0].ID, 7, "u"))
 	if r, ok := b.reg.ByNumber(7); !ok || !r.UpdatedAt.After(r.OpenedAt) {
 		t.Errorf("a clock that goes backwards: %+v", r)
 	}
@@ -392,16 +395,16 @@ func TestFiling(t *testing.T) {
 	c.Lease = &routing.Lease{Owner: "one", Until: b.now.Add(time.Minute)}
 	id := b.place(c).ID
 	var busy *BusyError
-	if _, err := b.reg.File(id, routing.Lease{Owner: "two", Until: b.now.Add(time.Minute)}, b.now); !errors.As(err, &busy) {
+	if _, err := b.at().File(id, routing.Lease{Owner: "two", Until: b.now.Add(time.Minute)}); !errors.As(err, &busy) {
 		t.Errorf("two file at once: %v", err)
 	}
-	if events, err := b.reg.File(id, routing.Lease{Owner: "one", Until: b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
+	if events, err := b.at().File(id, routing.Lease{Owner: "one", Until: b.now.Add(time.Minute)}); err != nil || events != nil {
 		t.Errorf("the one that opened it: %v %v", events, err)
 	}
 	b.now = b.now.Add(time.Hour)
-	b.do(b.reg.File(id, routing.Lease{Owner: "two", Until: b.now.Add(time.Minute)}, b.now))
-	b.do(b.reg.Filed(id, 7, "u", b.now))
-	if events, err := b.reg.File(id, routing.Lease{Owner: "three", Until: b.now.Add(time.Minute)}, b.now); err != nil || events != nil {
+	b.do(b.at().File(id, routing.Lease{Owner: "two", Until: b.now.Add(time.Minute)}))
+	b.do(b.at().Filed(id, 7, "u"))
+	if events, err := b.at().File(id, routing.Lease{Owner: "three", Until: b.now.Add(time.Minute)}); err != nil || events != nil {
 		t.Errorf("it is filed: %v %v", events, err)
 	}
 }

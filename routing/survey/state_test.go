@@ -58,17 +58,16 @@ func TestRegister(t *testing.T) {
 	t.Run("S1-1 S1-27 the prompt is opened after its audit row and refers to it", func(t *testing.T) {
 		var kinds []string
 		for _, e := range l.events {
-			en, err := EntryOf(e)
-			if err != nil {
+			if _, err := EntryOf(e); err != nil {
 				t.Fatal(err)
 			}
-			kinds = append(kinds, string(en.Kind))
+			kinds = append(kinds, e.Type.Name())
 		}
 		r := l.fold()
 		if !slices.Equal(kinds, []string{"audit", "opened", "done"}) || r.Audits[0].ID != "TASK-0001" || r.Prompts[0].Audit != "TASK-0001" || *r.Audits[0].OutputPath != "optimizer/level20_report.md" {
 			t.Errorf("%v %+v", kinds, r)
 		}
-		if _, err := (State{}).Apply(Entry{Kind: EntryOpened, Prompt: "x", Opened: &Opened{result(20), "TASK-0009", "en", time.Hour}}); err == nil {
+		if _, err := (State{}).Apply(PromptOpened{Prompt: "x", Opened: Opened{result(20), "TASK-0009", "en", time.Hour}}, start); err == nil {
 			t.Error("a prompt without its audit row is taken")
 		}
 	})
@@ -105,7 +104,7 @@ func TestRegister(t *testing.T) {
 	t.Run("S1-32 the fold refuses a second answer", func(t *testing.T) {
 		a := *l.fold().Prompts[0].Answered
 		a.Feedback.ID = "FB-0002"
-		if _, err := l.fold().Apply(Entry{Kind: EntryAnswered, Prompt: id, Answered: &a}); err == nil {
+		if _, err := l.fold().Apply(PromptAnswered{Prompt: id, Answered: a}, start); err == nil {
 			t.Error("taken")
 		}
 	})
@@ -125,10 +124,19 @@ func TestRegister(t *testing.T) {
 		}
 		a := *l.fold().Prompts[1].Answered
 		l.open(6)
-		if _, err := l.fold().Apply(Entry{Kind: EntryAnswered, Prompt: "p6", Answered: &a}); err == nil {
+		if _, err := l.fold().Apply(PromptAnswered{Prompt: "p6", Answered: a}, start); err == nil {
 			t.Error("an id is taken twice")
 		}
 	})
+}
+
+// isReminder reports whether entries are the n-th reminder of a prompt alone.
+func isReminder(entries []Entry, n int) bool {
+	if len(entries) != 1 {
+		return false
+	}
+	r, ok := entries[0].(PromptReminded)
+	return ok && r.Reminder == n
 }
 
 func TestTimeout(t *testing.T) {
@@ -145,7 +153,7 @@ func TestTimeout(t *testing.T) {
 			pending         string
 		}{{36, 1, "remind/1"}, {60, 2, "remind/2"}} {
 			got := due(c.hours)
-			if len(got) != 1 || got[0].Kind != EntryReminded || got[0].Reminder != c.reminder {
+			if !isReminder(got, c.reminder) {
 				t.Fatalf("after %d hours: %+v", c.hours, got)
 			}
 			if r := l.add(start.Add(time.Duration(c.hours)*time.Hour), got...); !slices.Equal(r.Prompts[0].Pending, []string{c.pending}) {
@@ -153,7 +161,7 @@ func TestTimeout(t *testing.T) {
 			}
 		}
 		got := due(72)
-		if len(got) != 1 || got[0].Kind != EntryTimedOut {
+		if len(got) != 1 || got[0].event() != EventTimedOut {
 			t.Fatalf("%+v", got)
 		}
 		r := l.add(start.Add(72*time.Hour), got...)
@@ -183,7 +191,7 @@ func TestTimeout(t *testing.T) {
 	t.Run("S1-41 a reconcile that comes late reminds once", func(t *testing.T) {
 		l := &led{t: t}
 		l.open(1)
-		if got := l.fold().Due(me, start.Add(61*time.Hour)); len(got) != 1 || got[0].Reminder != 2 {
+		if got := l.fold().Due(me, start.Add(61*time.Hour)); !isReminder(got, 2) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -205,7 +213,7 @@ func TestReentry(t *testing.T) {
 	next := Completed{ID: "78", Workflow: "Nightly", At: start.Add(time.Hour)}
 	t.Run("S1-43 S1-45 a goal that carries over starts the next cycle when the next run completes", func(t *testing.T) {
 		_, r := over(t, "look again")
-		if got := r.Reenter(next, nil, me); len(got) != 1 || got[0].Kind != EntryReentered || !slices.Equal(got[0].Reentry.Prompts, []string{"p1"}) {
+		if got := r.Reenter(next, nil, me); len(got) != 1 || got[0].event() != EventReentered || !slices.Equal(got[0].Prompts(), []string{"p1"}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -227,7 +235,7 @@ func TestReentry(t *testing.T) {
 		if got := r.Reenter(after, nil, me); got != nil {
 			t.Errorf("the run after: %+v", got)
 		}
-		if _, err := r.Apply(add[0]); err == nil {
+		if _, err := r.Apply(add[0], start); err == nil {
 			t.Error("the fold takes it twice")
 		}
 	})
