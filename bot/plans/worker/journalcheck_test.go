@@ -85,8 +85,6 @@ func TestS6_3_CheckJournal(t *testing.T) {
 			l.Requests = []plan.WorkerRequest{{Feedback: "FB-001", Round: 1, Do: feedback.Verify}}
 		}), "was not delivered"},
 		"a person's answer":      {add(plan.Event{Kind: plan.HumanAnswered, Answer: &plan.Answer{}}), "not recorded by the job"},
-		"a hidden answer":        {add(plan.Event{Kind: plan.SessionEnd, Answer: &plan.Answer{}}), "has no field Answer"},
-		"a pair under another":   {last(plan.SessionEnd, func(e *plan.Event) { e.Pair = &plan.Loop{} }), "has no field Pair"},
 		"a dispatch":             {add(plan.Event{Kind: plan.WorkerDispatch, Spawn: &plan.Spawn{}}), "not recorded by the job"},
 		"a dispatched worker":    {last(plan.WorkerSpawn, func(e *plan.Event) { e.Spawn = &plan.Spawn{Workflow: "deploy.yml"} }), "dispatches a workflow"},
 		"nothing":                {last(plan.WorkerComplete, func(e *plan.Event) { e.Exit = nil }), "without its Exit"},
