@@ -222,7 +222,10 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		return err
 	}
 	if f.journal != "" {
-		gh = nil // such a job dispatches nothing
+		if spec.Test != nil && spec.Test.Workflow != "" || spec.Impl != nil && spec.Impl.Workflow != "" {
+			return usage("port %s has a worker that is a workflow, and a job with --journal dispatches none; make both of its workers commands, or both workflows", spec.ID)
+		}
+		gh = nil
 	}
 	if err := worker.Check(spec, gh != nil); err != nil {
 		return usage("%w", err)
