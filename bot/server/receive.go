@@ -112,6 +112,10 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 	if event == "push" {
 		rc.pushed(d.event.Repository.ID)
 	}
+	// Headers are not signed: whoever saw a body can send it under another id, and as another event.
+	// GitHub sends an event once, or again with the same id, so two equal bodies are one event.
+	sum := sha256.Sum256(body)
+	d.Digest = hex.EncodeToString(sum[:])
 	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
 	fresh, err := rc.accept(ctx, d.Delivery)
 	switch {
