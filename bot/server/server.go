@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -78,7 +78,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 
 // run serves until ctx ends, and stops.
 func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
-	l, err := net.Listen("tcp", v.settings.Listen)
+	l, err := v.settings.Listen.Listen()
 	if err != nil {
 		return err
 	}
@@ -184,13 +184,33 @@ func (v *server) routes() http.Handler {
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)
-	if v.settings.Metrics == "" {
-		mux.Handle("GET /metrics", v.metrics.here())
-	}
 	if v.shown != nil {
 		mux.Handle("/", v.shown)
 	}
-	return mux
+	return v.protected(mux)
+}
+
+// hsts is the Strict-Transport-Security of answers over TLS. It does not speak for other hosts below
+// the server's name, which belong to others.
+const hsts = "max-age=31536000"
+
+// protected adds the headers that protect the readers of any answer. Pages replace the policy with
+// their own.
+func (v *server) protected(h http.Handler) http.Handler {
+	public, err := signin.ParsePublic(v.settings.Public)
+	encrypted := err == nil && strings.HasPrefix(public, "https:")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
+		head.Set("Referrer-Policy", "same-origin")
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("X-Frame-Options", "DENY")
+		head.Set("Cache-Control", "no-store")
+		if encrypted || v.settings.Proxies.Encrypted(r) {
+			head.Set("Strict-Transport-Security", hsts)
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // ready reports whether webhooks can be stored and are handled.
