@@ -76,7 +76,7 @@ func (v *server) pages() (*pages, error) {
 		app := v.settings.App
 		var err error
 		p.gate, err = signin.New(signin.Options{DB: v.store.Database(), ClientID: app.ClientID, ClientSecret: app.ClientSecret.Reveal(), GitHub: app.WebURL(), API: app.APIURL(),
-			Public: v.settings.Public, Repositories: known.of, Fresh: v.settings.Access, Log: v.log})
+			Public: v.settings.Public, Repositories: known.of, Fresh: v.settings.Access, Proxies: v.settings.Proxies, Log: v.log})
 		if err != nil {
 			return nil, err
 		}
