@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
@@ -180,6 +182,7 @@ func (v *server) bot() string {
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Deliveries.Accept, v.metrics, v.log)
+	hooks.from = func(r *http.Request) netip.Addr { return endpoint.Group(v.settings.Proxies.Client(r)) }
 	hooks.pushed, hooks.written = v.contexts.stale, v.live.pushed
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
