@@ -115,10 +115,12 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	return errors.Join(err, v.stop(hard, web))
 }
 
-// web returns an HTTP server with the time limits of all addresses that this process listens on.
+// web returns an HTTP server with the limits of all addresses that this process listens on.
 func (v *server) web(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
+	bound(s, maxConnections)
+	return s
 }
 
 // start starts the queue once GitHub has said which login the App has. Webhooks are accepted

@@ -38,6 +38,7 @@ type sender struct {
 	at      time.Time           // of tokens
 	slots   *semaphore.Weighted // of this address
 	waiting int                 // requests that hold or wait for one
+	logged  time.Time           // last time that a refusal was logged
 }
 
 func newAttempts(now func() time.Time) *attempts {
@@ -54,6 +55,19 @@ func (a *attempts) allow(from netip.Addr) (ok bool, wait time.Duration) {
 	}
 	s.tokens--
 	return true, 0
+}
+
+// logs reports whether a refusal of an address is to be logged: one a minute, so that nobody fills the
+// log.
+func (a *attempts) logs(from netip.Addr) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sender(from)
+	if s.at.Sub(s.logged) < time.Minute {
+		return false
+	}
+	s.logged = s.at
+	return true
 }
 
 // enter waits for a turn to ask GitHub: for one of those of the address, and then for one of all. It

@@ -92,6 +92,9 @@ func TestS6_12_AddressesAreLimited(t *testing.T) {
 	if ok, wait := a.allow(address(1)); ok || wait <= 0 || wait > refill {
 		t.Errorf("%v %v", ok, wait)
 	}
+	if !a.logs(address(1)) || a.logs(address(1)) || !a.logs(address(2)) {
+		t.Error("not one refusal of each address is logged")
+	}
 	if ok, _ := a.allow(address(2)); !ok {
 		t.Error("another address is refused")
 	}

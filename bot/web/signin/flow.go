@@ -129,7 +129,9 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, p pending) (leave f
 	}
 	from := g.o.Proxies.Client(r)
 	if ok, wait := g.attempts.allow(from); !ok {
-		g.o.Log.Warn("too many sign-ins from one address; name the proxy with --trusted-proxy if it is one's", "address", from)
+		if g.attempts.logs(from) {
+			g.o.Log.Warn("too many sign-ins from one address; if it is that of a proxy, name it with --trusted-proxy", "address", from)
+		}
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 		say(w, http.StatusTooManyRequests, notice{Title: "Not signed in", Again: true, Text: "Too many sign-ins came from your address. Begin again in a minute."})
 		return nil, false
