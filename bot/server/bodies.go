@@ -24,6 +24,8 @@ const (
 	// provenTime is how long the address of a signed body comes before others.
 	provenTime = 24 * time.Hour
 	provenMost = 4096
+	// mostWaiting bounds the bodies that wait for memory of one kind.
+	mostWaiting = 256
 )
 
 // errBusy is the error of a body that gave way to another, or found no memory in time.
@@ -46,6 +48,7 @@ type pool struct {
 	free, all int64
 	held      map[netip.Addr]int64
 	readers   map[*body]bool
+	waiting   map[*body]int64 // for how many bytes
 	time      time.Duration
 }
 
@@ -61,7 +64,7 @@ type body struct {
 
 func newBodies(now func() time.Time) *bodies {
 	make1 := func(all int64, time time.Duration) pool {
-		return pool{free: all, all: all, held: map[netip.Addr]int64{}, readers: map[*body]bool{}, time: time}
+		return pool{free: all, all: all, held: map[netip.Addr]int64{}, readers: map[*body]bool{}, waiting: map[*body]int64{}, time: time}
 	}
 	return &bodies{now: now, small: make1(smallMemory, smallTime), large: make1(largeMemory, largeTime), proven: map[netip.Addr]time.Time{}, freed: make(chan struct{})}
 }
@@ -102,6 +105,11 @@ func (b *bodies) reserve(ctx context.Context, x *body, size int64) error {
 	if size > smallBody {
 		p = &b.large
 	}
+	if len(p.waiting) >= mostWaiting {
+		b.crowd(p)
+	}
+	p.waiting[x] = size
+	defer func() { delete(p.waiting, x); b.wake() }()
 	for {
 		if x.gone || ctx.Err() != nil {
 			return errBusy
@@ -110,20 +118,23 @@ func (b *bodies) reserve(ctx context.Context, x *body, size int64) error {
 		if x.pool == p {
 			need -= x.taken
 		}
-		if p.free >= need {
-			b.leave(x)
-			p.take(x, size)
-			return nil
-		}
-		victim, wait := b.victim(p, x)
-		if victim != nil && wait <= 0 {
-			victim.gone = true
-			b.leave(victim)
-			victim.stop()
-			continue
-		}
-		if victim == nil {
-			wait = p.time
+		wait := p.time
+		if b.first(p, x) {
+			if p.free >= need {
+				b.leave(x)
+				p.take(x, size)
+				return nil
+			}
+			victim, until := b.victim(p, x)
+			if victim != nil && until <= 0 {
+				victim.gone = true
+				b.leave(victim)
+				victim.stop()
+				continue
+			}
+			if victim != nil {
+				wait = until
+			}
 		}
 		freed := b.freed
 		b.mu.Unlock()
@@ -136,6 +147,43 @@ func (b *bodies) reserve(ctx context.Context, x *body, size int64) error {
 		timer.Stop()
 		b.mu.Lock()
 	}
+}
+
+// first reports whether a body is the next of those that wait: one of a proven address, then the
+// smallest, then the newest, because who has waited long is not who sends and leaves. The caller
+// holds mu.
+func (b *bodies) first(p *pool, x *body) bool {
+	mine := b.isProven(x.from)
+	for y, size := range p.waiting {
+		theirs := b.isProven(y.from)
+		switch {
+		case y == x || mine && !theirs:
+		case theirs && !mine, size < p.waiting[x], size == p.waiting[x] && y.began.After(x.began):
+			return false
+		}
+	}
+	return true
+}
+
+// crowd makes the oldest body that waits give way, one of an address that is not proven if there is
+// one. The caller holds mu.
+func (b *bodies) crowd(p *pool) {
+	var v *body
+	for y := range p.waiting {
+		if v == nil || b.isProven(y.from) != b.isProven(v.from) && b.isProven(v.from) || b.isProven(y.from) == b.isProven(v.from) && y.began.Before(v.began) {
+			v = y
+		}
+	}
+	delete(p.waiting, v)
+	v.gone = true
+	b.leave(v)
+	v.stop()
+}
+
+// wake makes those that wait look again. The caller holds mu.
+func (b *bodies) wake() {
+	close(b.freed)
+	b.freed = make(chan struct{})
 }
 
 // victim returns the body of a pool that gives way to x next, nil if there is none, and in what time
@@ -196,8 +244,7 @@ func (b *bodies) leave(x *body) {
 	}
 	delete(p.readers, x)
 	x.pool, x.taken = nil, 0
-	close(b.freed)
-	b.freed = make(chan struct{})
+	b.wake()
 }
 
 func (p *pool) take(x *body, size int64) {

@@ -105,6 +105,67 @@ func TestS6_15_PoolsAreApart(t *testing.T) {
 	})
 }
 
+// TestS6_15_SmallestIsNext is S6-15: among those that wait for memory a smaller body comes first, so
+// that many that wait for the largest do not delay the others.
+func TestS6_15_SmallestIsNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBodies(time.Now)
+		fill(t, b, sender(1), queue.MaxPayload, 6)
+		for range 24 {
+			go func() {
+				x := b.begin(sender(1), func() {})
+				if b.reserve(t.Context(), x, queue.MaxPayload) == nil {
+					time.Sleep(answerIn)
+					b.end(x)
+				}
+			}()
+		}
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		for range 5 {
+			began := time.Now()
+			x := b.begin(sender(1), func() { t.Error("it gave way") })
+			if err := b.reserve(t.Context(), x, 5<<20); err != nil || time.Since(began) > largeTime {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+			b.end(x)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+// TestS6_15_FewWait is S6-15: who waits for memory is bounded, and the newest stay.
+func TestS6_15_FewWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBodies(time.Now)
+		b.prove(sender(2))
+		fill(t, b, sender(2), queue.MaxPayload, 6)
+		stopped := 0
+		var failed []error
+		for range mostWaiting + 10 {
+			go func() { failed = append(failed, b.reserve(t.Context(), b.begin(sender(1), func() { stopped++ }), queue.MaxPayload)) }()
+			synctest.Wait()
+			time.Sleep(time.Microsecond)
+		}
+		if stopped != 10 || len(b.large.waiting) != mostWaiting || len(failed) != 10 || !errors.Is(failed[0], errBusy) {
+			t.Errorf("%d gave way, %d wait, errors %v", stopped, len(b.large.waiting), failed)
+		}
+		time.Sleep(provenTime)
+		for x := range b.large.readers {
+			b.end(x)
+		}
+		synctest.Wait()
+		for len(b.large.waiting) > 0 {
+			for x := range b.large.readers {
+				b.end(x)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // TestS6_15_ConnectionsGiveWay is S6-15: connections that send no request give way to new ones, and
 // those that do, do not.
 func TestS6_15_ConnectionsGiveWay(t *testing.T) {

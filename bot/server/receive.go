@@ -158,7 +158,10 @@ func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Req
 			return nil, &http.MaxBytesError{Limit: most - 1} // more than was announced
 		}
 		if len(data) == cap(data) {
-			size = min(max(firstRead, 2*size), most)
+			if size = max(firstRead, 2*size); size > smallBody && r.ContentLength >= 0 {
+				size = most // a body that has sent so much is believed, and waits once
+			}
+			size = min(size, most)
 			if err := rc.memory.reserve(ctx, memory, size); err != nil {
 				return nil, err
 			}

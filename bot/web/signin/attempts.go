@@ -57,6 +57,14 @@ func (a *attempts) allow(from netip.Addr) (ok bool, wait time.Duration) {
 	return true, 0
 }
 
+// refund gives back an attempt that another request with the same state had made.
+func (a *attempts) refund(from netip.Addr) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sender(from)
+	s.tokens = min(burst, s.tokens+1)
+}
+
 // logs reports whether a refusal of an address is to be logged: one a minute, so that nobody fills the
 // log.
 func (a *attempts) logs(from netip.Addr) bool {

@@ -105,6 +105,10 @@ func TestS6_12_AddressesAreLimited(t *testing.T) {
 	if ok, _ := a.allow(address(1)); ok {
 		t.Error("the wait gives more than one")
 	}
+	a.refund(address(1))
+	if ok, _ := a.allow(address(1)); !ok {
+		t.Error("what was given back cannot be used")
+	}
 	inside := netip.MustParseAddr("2001:db8::1")
 	for range burst {
 		a.allow(inside)

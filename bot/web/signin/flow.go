@@ -142,6 +142,7 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, p pending) (leave f
 		g.broken(w, "a sign-in failed", err)
 		return nil, false
 	case !first:
+		g.attempts.refund(from)
 		say(w, http.StatusForbidden, used)
 		return nil, false
 	}
