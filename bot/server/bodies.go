@@ -178,6 +178,7 @@ func (b *bodies) crowd(p *pool) {
 	v.gone = true
 	b.leave(v)
 	v.stop()
+	b.wake()
 }
 
 // wake makes those that wait look again. The caller holds mu.

@@ -142,26 +142,24 @@ func TestS6_15_FewWait(t *testing.T) {
 		b := newBodies(time.Now)
 		b.prove(sender(2))
 		fill(t, b, sender(2), queue.MaxPayload, 6)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		stopped := 0
 		var failed []error
 		for range mostWaiting + 10 {
-			go func() { failed = append(failed, b.reserve(t.Context(), b.begin(sender(1), func() { stopped++ }), queue.MaxPayload)) }()
+			go func() {
+				failed = append(failed, b.reserve(ctx, b.begin(sender(1), func() { stopped++ }), queue.MaxPayload))
+			}()
 			synctest.Wait()
 			time.Sleep(time.Microsecond)
 		}
 		if stopped != 10 || len(b.large.waiting) != mostWaiting || len(failed) != 10 || !errors.Is(failed[0], errBusy) {
 			t.Errorf("%d gave way, %d wait, errors %v", stopped, len(b.large.waiting), failed)
 		}
-		time.Sleep(provenTime)
-		for x := range b.large.readers {
-			b.end(x)
-		}
+		cancel()
 		synctest.Wait()
-		for len(b.large.waiting) > 0 {
-			for x := range b.large.readers {
-				b.end(x)
-			}
-			time.Sleep(time.Second)
+		if len(b.large.waiting) != 0 {
+			t.Errorf("%d wait for nothing", len(b.large.waiting))
 		}
 	})
 }
