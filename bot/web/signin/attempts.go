@@ -23,7 +23,7 @@ const (
 )
 
 // attempts limits the sign-ins that ask GitHub, by the address of the browser. An address that makes
-// many waits for itself, and leaves room for others.
+// many waits for its own and not for those of others.
 type attempts struct {
 	now   func() time.Time
 	slots *semaphore.Weighted // codes that are exchanged; waiting requests take turns
