@@ -91,6 +91,9 @@ func Packet(c routing.Case, checkpoint string, o Options) []byte {
 // pack returns the packet with at most n failures, each text cut to limit
 // bytes, and the number of failures left out.
 func pack(v view, n, limit int) ([]byte, int) {
+	if v.plain != nil {
+		v = *v.plain
+	}
 	t := v.turn
 	p := packet{
 		Switchback: PacketVersion, Case: markdown.Cut(v.c.Key, 300), Checkpoint: markdown.Cut(v.name, 300), Iteration: t.Iteration, Max: v.max,
@@ -123,7 +126,8 @@ func pack(v view, n, limit int) ([]byte, int) {
 	if err := enc.Encode(p); err != nil { // no field can fail to encode but a time beyond year 9999
 		return []byte(`{"switchback":1,"error":"this turn cannot be written as JSON"}`), len(t.Verdict.Failures)
 	}
-	return bytes.TrimSpace(b.Bytes()), len(t.Verdict.Failures) - n
+	// A worker reads the handles as they were; a workflow that looks for one in the text finds none.
+	return bytes.ReplaceAll(bytes.TrimSpace(b.Bytes()), []byte("@"), []byte(`\u0040`)), len(t.Verdict.Failures) - n
 }
 
 func packFailure(f routing.Failure, limit int) packetFailure {
