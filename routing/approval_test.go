@@ -17,7 +17,9 @@ func TestApproval(t *testing.T) {
 			if _, shown := w.pending(EffectComment); !ok || !shown || e.SHA != w.unit().Last.SHA || w.unit().Approval || !w.unit().Approved(e.SHA) {
 				t.Fatalf("approved %d: %+v", n, w.c.Pending)
 			}
-			w.settle()
+			for _, e := range w.c.Pending {
+				w.add(EffectEvent("", EffectDone{Effect: e}, w.now))
+			}
 		}
 	})
 	t.Run("S6-4 a retry that a maintainer grants still waits: it names no commit", func(t *testing.T) {
