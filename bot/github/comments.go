@@ -170,7 +170,9 @@ func (s *CommentsService) PostSeldom(ctx context.Context, r Repo, issue int, mar
 
 // own lists the bot's comments with m's key, oldest first.
 func (s *CommentsService) own(ctx context.Context, r Repo, issue int, m marker.Marker) ([]*github.IssueComment, error) {
-	return s.listOwn(ctx, r, issue, time.Time{}, func(have marker.Marker, _ *github.IssueComment) bool { return have.Key == m.Key })
+	return s.listOwn(ctx, r, issue, time.Time{}, func(have marker.Marker, c *github.IssueComment) bool {
+		return have.Key == m.Key && candidate{have, c.GetCreatedAt().Time}.comment(ctx, m)
+	})
 }
 
 // listOwn lists the bot's comments that have a marker and match, oldest first; with since only

@@ -48,7 +48,9 @@ func TestHandlesOfStrangers(t *testing.T) {
 			t.Errorf("S6-4 unreadable: %s", c)
 		}
 	}
-	var p struct{ Failures []struct{ Name, Message string } }
+	var p struct {
+		Failures []struct{ Name, Message string }
+	}
 	if err := json.Unmarshal(Packet(play(t, routing.DefaultPolicy(), v), v.Checkpoint, Options{Handles: []string{"claude"}}), &p); err != nil || len(p.Failures) != 1 || p.Failures[0].Message != bait {
 		t.Errorf("S6-4 a worker reads what the test said: %v %+v", err, p)
 	}

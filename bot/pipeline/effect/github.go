@@ -53,11 +53,21 @@ func (g *GitHub) log() *slog.Logger {
 
 // Do implements pipeline.Effector.
 func (g *GitHub) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
-	ref, err := g.do(ctx, c, e, fresh)
+	ref, err := g.do(github.AskedAt(ctx, decidedAt(c, e)), c, e, fresh)
 	if err != nil {
 		err = g.Hub.Repositories.Absent(ctx, g.Repo, err)
 	}
 	return ref, err
+}
+
+// decidedAt returns when what e shows was decided, at the latest: no post of e's key is older.
+func decidedAt(c routing.Case, e routing.Effect) time.Time {
+	for _, a := range c.Checkpoints[e.Checkpoint].Attempts {
+		if e.SHA != "" && a.Verdict.Run.SHA == e.SHA && a.Iteration == e.Iteration {
+			return a.At
+		}
+	}
+	return c.Opened
 }
 
 func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
