@@ -316,6 +316,27 @@ func lastOf(address string) string {
 	return address
 }
 
+// MarkedComment is a comment that ends in a marker, whoever wrote it.
+type MarkedComment struct {
+	ID          int64
+	Login, Body string
+}
+
+// Marked lists the comments on an issue or pull request that end in a marker, oldest first.
+func (s *CommentsService) Marked(ctx context.Context, r Repo, issue int) ([]MarkedComment, error) {
+	all, err := list(opf("list the comments of %s#%d", r, issue), func(o github.ListOptions) (page[*github.IssueComment], *github.Response, error) {
+		l, res, err := s.gh.Issues.ListComments(ctx, r.Owner, r.Name, issue, &github.IssueListCommentsOptions{ListOptions: o})
+		return page[*github.IssueComment]{items: l, total: -1}, res, err
+	})
+	var out []MarkedComment
+	for _, c := range all {
+		if _, ok := marker.Parse(c.GetBody()); ok {
+			out = append(out, MarkedComment{c.GetID(), c.GetUser().GetLogin(), c.GetBody()})
+		}
+	}
+	return out, err
+}
+
 // React puts the reaction +1 on a comment of an issue or pull request. One of
 // the bot's that is there already stays as it is.
 func (s *CommentsService) React(ctx context.Context, r Repo, comment int64) error {
