@@ -36,7 +36,7 @@ GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
 # Concurrent cover. So the race detector runs only those tests of theirs, and every test of all other
 # packages. A path that names no package is an error.
 UNRACED := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
-	./bot/render ./bot/replays ./bot/web ./cmd/... ./internal/load
+	./bot/render/... ./bot/replays ./bot/web ./cmd/... ./internal/load
 unraced = $(shell $(GO) list $(UNRACED))
 tested = $(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '/e2e$$')
 at-once = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*_test.go' 'func Test[A-Za-z0-9_]*(AtOnce|Concurrent)' $(patsubst ./%,%,$(UNRACED:/...=))))))
@@ -135,9 +135,10 @@ score: ## score the readers on the recorded fixtures beside this checkout
 		python3 $(SHARED)/tools/$$t.py $(SHARED)/fixtures bin/predictions.jsonl > bin/$$t.json && echo "bin/$$t.json"; fi; done
 
 FUZZTIME ?= 60s
-fuzz: ## every fuzz target for FUZZTIME (60s)
-	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done
+FUZZ ?= ^Fuzz
+fuzz: ## every fuzz target (FUZZ=regexp of names, such as OnGitHub) for FUZZTIME (60s)
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '$(FUZZ)' $$p | grep '^Fuzz'); do \
+		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; done; done
 
 schema: ## write the JSON Schema of the configuration
 	$(GO) run ./cmd/switchback config schema > switchback.schema.json

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -24,7 +25,7 @@ func TestS6_5_RunnerShowsNoSecret(t *testing.T) {
 	lines := &inertLines{w: &out}
 	_, _ = lines.Write([]byte(text + "\n" + text))
 	lines.flush()
-	if err := r.summary(text); err != nil {
+	if err := r.summary(markdown.Text(text)); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.outputs(map[string]string{"o": text}); err != nil {

@@ -121,7 +121,7 @@ func (r *reporter) Replayed(p handler.Replayed) error {
 		return p.Err
 	case readOnly:
 		r.Warning(ReadOnlySentence)
-		return r.summary(strings.TrimRight(p.Comment, "\n") + "\n" + readOnlyNote)
+		return r.summary(p.Comment + readOnlyNote)
 	}
 	return errors.Join(p.Err, r.summary(p.Comment))
 }

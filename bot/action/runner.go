@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -40,7 +41,7 @@ func (r runner) outputs(values map[string]string) error {
 }
 
 // summary appends Markdown to the job summary. Secrets that nothing masked before are masked.
-func (r runner) summary(text string) error {
+func (r runner) summary(text markdown.Text) error {
 	name := r.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil
@@ -49,7 +50,7 @@ func (r runner) summary(text string) error {
 	if err != nil {
 		return fmt.Errorf("the job summary: %w", err)
 	}
-	if _, err := file.WriteString(redact.Tokens(text) + "\n"); err != nil {
+	if _, err := file.WriteString(redact.Tokens(string(text)) + "\n"); err != nil {
 		_ = file.Close()
 		return fmt.Errorf("the job summary: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 )
 
 const (
@@ -19,12 +21,13 @@ const (
 
 // Check is the wanted state of a check run. ExternalID is its key.
 type Check struct {
-	Name, ExternalID     string
-	Status               string // queued, in_progress or completed
-	Conclusion           string // of a completed one
-	Title, Summary, Text string // Markdown
-	DetailsURL           string
-	Annotations          []Annotation // at most 500 are sent
+	Name, ExternalID string
+	Status           string // queued, in_progress or completed
+	Conclusion       string // of a completed one
+	Title            string
+	Summary, Text    markdown.Text
+	DetailsURL       string
+	Annotations      []Annotation // at most 500 are sent
 }
 
 // Annotation is an annotation on lines of a file. Lines count from 1.
@@ -151,7 +154,13 @@ func update(c Check, o *github.CheckRunOutput) github.UpdateCheckRunOptions {
 // output always has a title and a summary, which GitHub requires.
 func output(c Check, notes []*github.CheckRunAnnotation) *github.CheckRunOutput {
 	return &github.CheckRunOutput{Title: github.String(cut(cmp.Or(c.Title, c.Name), titleLimit)),
-		Summary: github.String(cut(cmp.Or(c.Summary, c.Title, c.Name), textLimit)), Text: text(cut(c.Text, textLimit)), Annotations: notes}
+		Summary: github.String(shown(cmp.Or(c.Summary, markdown.Prose(cmp.Or(c.Title, c.Name))))), Text: text(shown(c.Text)), Annotations: notes}
+}
+
+// shown returns a text of a check in the length that GitHub takes.
+func shown(text markdown.Text) string {
+	valid := strings.ToValidUTF8(string(text), "\uFFFD")
+	return string(markdown.Truncate(markdown.Text(valid), textLimit, func(s string) int { return len(s) }))
 }
 
 func annotations(all []Annotation) []*github.CheckRunAnnotation {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/e2e"
 )
 
@@ -136,7 +137,7 @@ func TestUpsertCheckTexts(t *testing.T) {
 	w := newWorld(t, nil)
 	sha := w.repo.SHA(t, "main")
 	c := failed("k")
-	c.Summary, c.Text, c.Title = strings.Repeat("é", 70_000), strings.Repeat("a\xff日", 40_000), ""
+	c.Summary, c.Text, c.Title = markdown.Text(strings.Repeat("é", 70_000)), markdown.Text(strings.Repeat("a\xff日", 40_000)), ""
 	ok(w.Checks.Upsert(context.Background(), w.r, sha, c, true))(t)
 	got := w.repo.CheckRuns(t, sha)[0].Output
 	for _, s := range []string{got.Summary, got.Text} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hmarr/codeowners"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/e2e"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
@@ -91,9 +92,9 @@ func TestRewriteIssue(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := 0
-	_, changed, err := w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 5), func(live string) string {
+	_, changed, err := w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 5), func(live string) markdown.Text {
 		calls++
-		return "new\n" + strings.Repeat("tick\n", strings.Count(live, "[x]"))
+		return markdown.Text("new\n" + strings.Repeat("tick\n", strings.Count(live, "[x]")))
 	})
 	if err != nil || !changed || calls != 1 {
 		t.Errorf("%v %v, %d calls", changed, err, calls)
@@ -101,10 +102,10 @@ func TestRewriteIssue(t *testing.T) {
 	if got, _ := w.Issues.Get(t.Context(), w.r, i.Number); got.Body != "new\n\n"+marker.Format("k", 5) {
 		t.Errorf("%q", got.Body)
 	}
-	if _, changed, err = w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 5), func(string) string { return "new" }); changed || err != nil {
+	if _, changed, err = w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 5), func(string) markdown.Text { return "new" }); changed || err != nil {
 		t.Errorf("the same again: %v %v", changed, err)
 	}
-	if _, changed, err = w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 4), func(string) string { return "old" }); changed || err != nil {
+	if _, changed, err = w.Issues.Rewrite(t.Context(), w.r, i.Number, marker.Format("k", 4), func(string) markdown.Text { return "old" }); changed || err != nil {
 		t.Errorf("an older generation: %v %v", changed, err)
 	}
 }

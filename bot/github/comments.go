@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
@@ -28,9 +29,9 @@ type CommentsService struct{ *core }
 // listing. It only considers comments of the bot whose last line is a marker with the key; of
 // several the oldest stays. A comment of the same or a newer generation is not changed. If the
 // listing fails or is incomplete nothing is posted.
-func (s *CommentsService) Upsert(ctx context.Context, r Repo, issue int, mark, body, ref string) (id string, changed bool, err error) {
+func (s *CommentsService) Upsert(ctx context.Context, r Repo, issue int, mark string, text markdown.Text, ref string) (id string, changed bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, mark, body)
+	m, body, err := seal(op, mark, text)
 	if err != nil {
 		return "", false, err
 	}
@@ -54,9 +55,9 @@ func (s *CommentsService) Upsert(ctx context.Context, r Repo, issue int, mark, b
 }
 
 // Revise is Upsert that does not create a comment; found reports whether it exists.
-func (s *CommentsService) Revise(ctx context.Context, r Repo, issue int, mark, body string) (found bool, err error) {
+func (s *CommentsService) Revise(ctx context.Context, r Repo, issue int, mark string, text markdown.Text) (found bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, mark, body)
+	m, body, err := seal(op, mark, text)
 	if err != nil {
 		return false, err
 	}
@@ -68,11 +69,11 @@ func (s *CommentsService) Revise(ctx context.Context, r Repo, issue int, mark, b
 	return true, Wrap(op, err)
 }
 
-// PostOnce posts body unless the bot has already posted a comment with marker's key. With fresh the
+// PostOnce posts text unless the bot has already posted a comment with marker's key. With fresh the
 // caller knows that it has not, which saves the listing.
-func (s *CommentsService) PostOnce(ctx context.Context, r Repo, issue int, mark, body string, fresh bool) (id string, posted bool, err error) {
+func (s *CommentsService) PostOnce(ctx context.Context, r Repo, issue int, mark string, text markdown.Text, fresh bool) (id string, posted bool, err error) {
 	op := opf("comment on %s#%d", r, issue)
-	m, body, err := seal(op, mark, body)
+	m, body, err := seal(op, mark, text)
 	if err != nil {
 		return "", false, err
 	}
@@ -157,14 +158,14 @@ func (s *CommentsService) confirm(ctx context.Context, r Repo, issue int, m mark
 
 // PostSeldom is PostOnce that also posts nothing if the bot posted a comment after since whose
 // marker's key begins with prefix.
-func (s *CommentsService) PostSeldom(ctx context.Context, r Repo, issue int, mark, body, prefix string, since time.Time) (posted bool, err error) {
+func (s *CommentsService) PostSeldom(ctx context.Context, r Repo, issue int, mark string, text markdown.Text, prefix string, since time.Time) (posted bool, err error) {
 	recent, err := s.listOwn(ctx, r, issue, since, func(m marker.Marker, c *github.IssueComment) bool {
 		return strings.HasPrefix(m.Key, prefix) && c.GetCreatedAt().After(since)
 	})
 	if err != nil || len(recent) > 0 {
 		return false, Wrap(opf("comment on %s#%d", r, issue), err)
 	}
-	_, posted, err = s.PostOnce(ctx, r, issue, mark, body, false)
+	_, posted, err = s.PostOnce(ctx, r, issue, mark, text, false)
 	return posted, err
 }
 

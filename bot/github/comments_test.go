@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/e2e"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
-func upsert(t *testing.T, w *world, n int, gen int, text, ref string) (string, bool) {
+func upsert(t *testing.T, w *world, n int, gen int, text markdown.Text, ref string) (string, bool) {
 	t.Helper()
 	ref, changed, err := w.Comments.Upsert(context.Background(), w.r, n, marker.Format("k", gen), text, ref)
 	if err != nil {
@@ -119,7 +120,7 @@ func TestUpsertCommentStranger(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.issue(t)
 	theirs := w.repo.Comment(t, e2e.Stranger, n, "mine!\n"+marker.Format("k", 99))
-	ref, changed := upsert(t, w, n, 1, "ours\n> "+marker.Format("other", 3), strconv.FormatInt(theirs, 10))
+	ref, changed := upsert(t, w, n, 1, markdown.Text("ours\n> "+marker.Format("other", 3)), strconv.FormatInt(theirs, 10))
 	if !changed || ref == strconv.FormatInt(theirs, 10) {
 		t.Errorf("ref %q, changed %v", ref, changed)
 	}
@@ -129,7 +130,7 @@ func TestUpsertCommentStranger(t *testing.T) {
 	wantComments(t, w, n, "mine!", "ours again")
 	wantComments(t, w, other, "elsewhere")
 	// The bot's own comments that quote the marker or have another key are not meant.
-	w.Client.Comments.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), marker.Format("k", 5)+"\nquoted", true)
+	w.Client.Comments.PostOnce(context.Background(), w.r, n, marker.Format("k2", 0), markdown.Text(marker.Format("k", 5)+"\nquoted"), true)
 	upsert(t, w, n, 3, "third", "")
 	wantComments(t, w, n, "mine!", "third", marker.Format("k", 5))
 }
@@ -310,7 +311,7 @@ func TestPostSeldom(t *testing.T) {
 	n := w.issue(t)
 	post := func(key string, since time.Time) bool {
 		t.Helper()
-		posted, err := w.Comments.PostSeldom(context.Background(), w.r, n, marker.Format("refused/7/"+key, 0), "no "+key, "refused/7/", since)
+		posted, err := w.Comments.PostSeldom(context.Background(), w.r, n, marker.Format("refused/7/"+key, 0), markdown.Text("no "+key), "refused/7/", since)
 		if err != nil {
 			t.Fatal(err)
 		}

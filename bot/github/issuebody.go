@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // bodyEdit changes the body of an issue of the bot.
 type bodyEdit struct {
 	mark     string // the line of the marker
-	write    func(live string) string
+	write    func(live string) markdown.Text
 	replaces func(m marker.Marker, live, body string) bool // reports whether body is to be written over live
 	verify   bool                                          // read the issue again after the edit
 }

@@ -37,7 +37,7 @@ func (f *issueFiler) file(ctx context.Context, r Repo, spec IssueSpec) (Issue, e
 	if len(spec.Assignees) == 0 && spec.Who != nil {
 		spec.Assignees = spec.Who()
 	}
-	req := &github.IssueRequest{Title: &spec.Title, Body: &spec.Body, Labels: &list}
+	req := &github.IssueRequest{Title: &spec.Title, Body: github.String(string(spec.Body)), Labels: &list}
 	if len(spec.Assignees) > 0 {
 		req.Assignees = &spec.Assignees
 	}

@@ -10,19 +10,21 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
 // IssueSpec is the wanted state of an issue. Title, labels and assignees are only set when the
 // issue is created; later changes by people stay.
 type IssueSpec struct {
-	Title, Body string
-	Labels      []LabelSpec // Options.IssueLabel is added
-	Assignees   []string    // those GitHub refuses are left out
+	Title     string
+	Body      markdown.Text
+	Labels    []LabelSpec // Options.IssueLabel is added
+	Assignees []string    // those GitHub refuses are left out
 
 	// Write makes the body out of the one that stands there, and so keeps what
 	// people ticked in it. nil: it is Body, whatever stands there.
-	Write func(live string) string
+	Write func(live string) markdown.Text
 	// Who returns the assignees where Assignees is empty; it is asked only when
 	// the issue is made. nil: nobody.
 	Who func() []string
@@ -81,7 +83,7 @@ func (s *IssuesService) Upsert(ctx context.Context, r Repo, mark string, spec Is
 	if err != nil {
 		return Issue{}, false, err
 	}
-	spec.Body = body
+	spec.Body = markdown.Text(body)
 	known, err := s.known(ctx, r, m, ref)
 	if err != nil {
 		return Issue{}, false, Wrap(op, err)
@@ -209,7 +211,7 @@ func (s *IssuesService) keepOne(ctx context.Context, r Repo, mine []Issue, mark 
 func (s *IssuesService) bring(ctx context.Context, r Repo, i Issue, mark string, spec IssueSpec) (Issue, error) {
 	write := spec.Write
 	if write == nil {
-		write = func(string) string { return spec.Body }
+		write = func(string) markdown.Text { return spec.Body }
 	}
 	e := bodyEdit{mark: mark, write: write, verify: spec.Write != nil, replaces: func(m marker.Marker, live, body string) bool {
 		have, _ := marker.Parse(live)
@@ -222,7 +224,7 @@ func (s *IssuesService) bring(ctx context.Context, r Repo, i Issue, mark string,
 // Rewrite replaces the body of an issue of the bot by the result of write, with marker below
 // it. Unlike Upsert it also changes a body of marker's own generation; one of a newer
 // generation stays.
-func (s *IssuesService) Rewrite(ctx context.Context, r Repo, number int, mark string, write func(live string) string) (issue Issue, changed bool, err error) {
+func (s *IssuesService) Rewrite(ctx context.Context, r Repo, number int, mark string, write func(live string) markdown.Text) (issue Issue, changed bool, err error) {
 	op := opf("write issue %s#%d", r, number)
 	i, err := s.Get(ctx, r, number)
 	if err != nil {
@@ -243,25 +245,25 @@ func (s *IssuesService) Rewrite(ctx context.Context, r Repo, number int, mark st
 
 // Close closes an issue of the bot and comments why, once. It changes nothing about a closed
 // issue.
-func (s *IssuesService) Close(ctx context.Context, r Repo, number int, comment, mark string) (closed bool, err error) {
+func (s *IssuesService) Close(ctx context.Context, r Repo, number int, comment markdown.Text, mark string) (closed bool, err error) {
 	return s.CloseAs(ctx, r, number, "completed", comment, mark)
 }
 
 // CloseAs is Close with a state reason: completed or not_planned.
-func (s *IssuesService) CloseAs(ctx context.Context, r Repo, number int, reason, comment, mark string) (closed bool, err error) {
+func (s *IssuesService) CloseAs(ctx context.Context, r Repo, number int, reason string, comment markdown.Text, mark string) (closed bool, err error) {
 	err = s.turn(ctx, r, number, "closed", reason, comment, mark, &closed)
 	return closed, Wrap(opf("close issue %s#%d", r, number), err)
 }
 
 // Reopen is the inverse of Close. The caller decides whether the issue may be reopened,
 // for instance not after a person closed it.
-func (s *IssuesService) Reopen(ctx context.Context, r Repo, number int, comment, mark string) (reopened bool, err error) {
+func (s *IssuesService) Reopen(ctx context.Context, r Repo, number int, comment markdown.Text, mark string) (reopened bool, err error) {
 	err = s.turn(ctx, r, number, "open", "reopened", comment, mark, &reopened)
 	return reopened, Wrap(opf("reopen issue %s#%d", r, number), err)
 }
 
 // turn comments first: after a crash in between it finds the comment and continues.
-func (s *IssuesService) turn(ctx context.Context, r Repo, number int, state, reason, comment, mark string, done *bool) error {
+func (s *IssuesService) turn(ctx context.Context, r Repo, number int, state, reason string, comment markdown.Text, mark string, done *bool) error {
 	i, err := s.Get(ctx, r, number)
 	if err != nil || i.State == state {
 		return err

@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
-	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // bodyLimit is GitHub's limit for a comment or an issue, in characters.
@@ -26,18 +27,18 @@ func sameKey(a, b string) bool {
 	return a == b || rest(a) == rest(b)
 }
 
-// seal returns body with mark, the line of a marker, on its last line, truncated to GitHub's limit.
+// seal returns text with mark, the line of a marker, on its last line, truncated to GitHub's limit.
 // The marker is never truncated: without it the next run would post again.
-func seal(op, mark, body string) (marker.Marker, string, error) {
+func seal(op, mark string, text markdown.Text) (marker.Marker, string, error) {
 	m, ok := marker.Parse(mark)
 	if !ok || strings.Contains(mark, "\n") {
 		return marker.Marker{}, "", failf(op, nil, "%q is not a marker", mark)
 	}
-	body = strings.TrimRight(strings.ToValidUTF8(body, "\uFFFD"), " \t\r\n")
+	body := strings.TrimRight(strings.ToValidUTF8(string(text), "\uFFFD"), " \t\r\n")
 	if have, ok := marker.Parse(body); ok && have.Key == m.Key {
 		body, _ = marker.Split(body)
 	}
-	return m, truncate.Runes(body, bodyLimit-len(mark)-2, "\n\n… (cut)") + "\n\n" + mark, nil
+	return m, string(markdown.Truncate(markdown.Text(body), bodyLimit-len(mark)-2, utf8.RuneCountInString)) + "\n\n" + mark, nil
 }
 
 // sameText compares posts as GitHub stores them: an edit in the browser makes line ends CRLF.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
@@ -19,11 +20,11 @@ func TestSeal(t *testing.T) {
 		m:                                       "\n\n" + m,
 		"a\xffb":                                "a\uFFFDb\n\n" + m,
 	} {
-		if _, got, err := seal("op", m, body); err != nil || got != want {
+		if _, got, err := seal("op", m, markdown.Text(body)); err != nil || got != want {
 			t.Errorf("%q: %q, %v", body, got, err)
 		}
 	}
-	_, got, err := seal("op", m, strings.Repeat("é", 70_000))
+	_, got, err := seal("op", m, markdown.Text(strings.Repeat("é", 70_000)))
 	if err != nil || utf8.RuneCountInString(got) != bodyLimit || !strings.HasSuffix(got, "(cut)\n\n"+m) {
 		t.Errorf("%d characters, %v", utf8.RuneCountInString(got), err)
 	}
@@ -51,7 +52,7 @@ func TestParseRepo(t *testing.T) {
 func FuzzSeal(f *testing.F) {
 	f.Add("text\n\n" + marker.Format("k", 1))
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, sealed, err := seal("op", marker.Format("k", 1), text); err != nil || !strings.HasSuffix(sealed, "\n"+marker.Format("k", 1)) || !utf8.ValidString(sealed) {
+		if _, sealed, err := seal("op", marker.Format("k", 1), markdown.Text(text)); err != nil || !strings.HasSuffix(sealed, "\n"+marker.Format("k", 1)) || !utf8.ValidString(sealed) {
 			t.Errorf("%q sealed is %q, %v", text, sealed, err)
 		}
 	})

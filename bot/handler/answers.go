@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -24,7 +25,7 @@ func (h answerer) give(ctx context.Context, rec escalation.Record, generation in
 		return nil
 	}
 	a := rec.Answers[i]
-	var lines []string
+	var lines []markdown.Text
 	for _, m := range addressed(rec, a) {
 		undone, err := h.giveCase(ctx, rec, m, a)
 		if err != nil {
@@ -68,12 +69,12 @@ func addressed(rec escalation.Record, a escalation.Answered) []escalation.Member
 }
 
 // giveCase carries an answer to one case, and returns what could not be done.
-func (h answerer) giveCase(ctx context.Context, rec escalation.Record, m escalation.Member, a escalation.Answered) ([]string, error) {
+func (h answerer) giveCase(ctx context.Context, rec escalation.Record, m escalation.Member, a escalation.Answered) ([]markdown.Text, error) {
 	c, err := load(ctx, h.Deps, m.Case)
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	var lines []markdown.Text
 	for n, id := range a.Boxes {
 		box := answers.Recall(id, c)
 		if box.Action == routing.HumanQuarantine && box.Test == "" {

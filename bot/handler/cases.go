@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -30,9 +31,9 @@ type planActions interface {
 	// Targets returns the port of a plan that a command names, or the only one that waits.
 	Targets(ctx context.Context, plan, name string) ([]target, error)
 	// Send queues the feedback of a comment, and returns what could not be done.
-	Send(ctx context.Context, c feedbackCommand) ([]string, error)
+	Send(ctx context.Context, c feedbackCommand) ([]markdown.Text, error)
 	// Status describes a plan, and its open feedback.
-	Status(ctx context.Context, plan string) ([]string, error)
+	Status(ctx context.Context, plan string) ([]markdown.Text, error)
 }
 
 // target is a checkpoint of a case, or a port of a plan, that a command is about.

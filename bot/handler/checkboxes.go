@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -223,7 +224,7 @@ func taken(r escalation.State, id string, a escalation.Answered) bool {
 }
 
 // readAnswer returns the boxes that an answer chose, or why there are none.
-func (h checkboxes) readAnswer(e edit, host routing.Case) ([]answers.Box, string) {
+func (h checkboxes) readAnswer(e edit, host routing.Case) ([]answers.Box, markdown.Text) {
 	o := h.words()
 	rec, asked := e.rec, answers.Prompt{Nonce: render.Nonce(e.rec), Gen: e.rec.Generation, SHA: render.PromptSHA(e.rec, host)}
 	if e.to.Nonce != asked.Nonce || e.to.Gen > asked.Gen {
@@ -308,7 +309,7 @@ func (h checkboxes) unsubmit(ctx context.Context, e edit) error {
 
 // touch changes the body of a record's issue, and nothing else of it.
 func touch(ctx context.Context, d Deps, rec escalation.Record, fn func(live string) string) error {
-	_, _, err := d.GitHub.Issues.Rewrite(ctx, d.Repo, rec.Number, marker.Format(rec.ID, rec.Mark()), fn)
+	_, _, err := d.GitHub.Issues.Rewrite(ctx, d.Repo, rec.Number, marker.Format(rec.ID, rec.Mark()), func(live string) markdown.Text { return markdown.Text(fn(live)) })
 	return err
 }
 

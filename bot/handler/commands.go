@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
@@ -55,7 +56,7 @@ func (h commands) comment(ctx context.Context, e *Event, c Comment, is Issue) er
 	case !who.may:
 		return h.refuse(ctx, is.Number, who, false)
 	}
-	var lines []string
+	var lines []markdown.Text
 	for n, cmd := range cmds {
 		reply, err := h.obey(ctx, place, cmd, who.login, fmt.Sprintf("comment/%d/%d", c.ID, n+1))
 		if err != nil {
@@ -93,13 +94,13 @@ func (h commands) placeOf(ctx context.Context, is Issue) (place, bool, error) {
 
 // obey carries out one command, and returns the lines of the reply. An error is a failure of the
 // handler, which is repeated.
-func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, answer string) ([]string, error) {
+func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, answer string) ([]markdown.Text, error) {
 	o := h.words()
 	switch {
 	case cmd.Err != nil:
-		return []string{render.Misread(cmd, o)}, nil
+		return []markdown.Text{render.Misread(cmd, o)}, nil
 	case cmd.Asked() && !p.asks():
-		return []string{planview.NotAsked(cmd, o)}, nil
+		return []markdown.Text{planview.NotAsked(cmd, o)}, nil
 	case cmd.Action == "":
 		return commandHandlers[cmd.Name](ctx, h, p, cmd, answer)
 	}
@@ -110,9 +111,9 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 		}
 	}
 	if err != nil {
-		return []string{render.NotDone(cmd.Line, err, o)}, unless(err)
+		return []markdown.Text{render.NotDone(cmd.Line, err, o)}, unless(err)
 	}
-	var lines []string
+	var lines []markdown.Text
 	react := false // of a case it is an effect
 	for _, t := range targets {
 		react = react || routing.IsRepositoryStream(t.key)
@@ -149,14 +150,14 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 
 // commandHandlers carry out the commands that record no action on a case, and return the lines of the
 // reply. The key names the command, for what it does to be done once.
-var commandHandlers = map[string]func(ctx context.Context, h commands, p place, cmd answers.Command, key string) ([]string, error){
-	answers.Help: func(_ context.Context, h commands, _ place, _ answers.Command, _ string) ([]string, error) {
-		return []string{render.Help(h.words())}, nil
+var commandHandlers = map[string]func(ctx context.Context, h commands, p place, cmd answers.Command, key string) ([]markdown.Text, error){
+	answers.Help: func(_ context.Context, h commands, _ place, _ answers.Command, _ string) ([]markdown.Text, error) {
+		return []markdown.Text{render.Help(h.words())}, nil
 	},
-	answers.Status: func(ctx context.Context, h commands, p place, _ answers.Command, _ string) ([]string, error) {
+	answers.Status: func(ctx context.Context, h commands, p place, _ answers.Command, _ string) ([]markdown.Text, error) {
 		return h.status(ctx, p)
 	},
-	plancommands.Feedback: func(ctx context.Context, h commands, p place, cmd answers.Command, key string) ([]string, error) {
+	plancommands.Feedback: func(ctx context.Context, h commands, p place, cmd answers.Command, key string) ([]markdown.Text, error) {
 		return h.plans.Send(ctx, feedbackCommand{cmd, p, key})
 	},
 }
@@ -178,7 +179,7 @@ func unclear(err error) bool {
 	return errors.As(err, &e)
 }
 
-func (h commands) status(ctx context.Context, p place) ([]string, error) {
+func (h commands) status(ctx context.Context, p place) ([]markdown.Text, error) {
 	if plan := p.planName(); plan != "" {
 		return h.plans.Status(ctx, plan)
 	}
@@ -191,7 +192,7 @@ func (h commands) status(ctx context.Context, p place) ([]string, error) {
 			}
 		}
 	}
-	var lines []string
+	var lines []markdown.Text
 	for _, k := range keys {
 		c, err := load(ctx, h.Deps, k)
 		if err != nil {

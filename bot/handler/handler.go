@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
@@ -25,6 +24,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -162,7 +162,7 @@ func (d Deps) Effects(s effect.Subject, runURL string) *effect.GitHub {
 		Hub: effect.HubOf(d.GitHub), Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
 		Ledger: d.Ledger, Now: d.Now, Log: d.Log, Owner: d.Process, FileTTL: d.LeaseTTL,
 		Reports: plans.Reports{Ledger: d.Ledger, Repo: d.Repo},
-		Prompt: func(rec escalation.Record, host routing.Case, live string) string {
+		Prompt: func(rec escalation.Record, host routing.Case, live string) markdown.Text {
 			return render.PromptSection(rec, host, live, o)
 		},
 	}
@@ -178,11 +178,11 @@ func (d Deps) key(parts ...any) string {
 }
 
 // reply posts once below an issue or pull request what an event is answered with.
-func (d Deps) reply(ctx context.Context, number int, once string, lines ...string) error {
+func (d Deps) reply(ctx context.Context, number int, once string, lines ...markdown.Text) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	_, _, err := d.GitHub.Comments.PostOnce(ctx, d.Repo, number, marker.Format(d.key("reply", once), 0), strings.Join(lines, "\n\n"), false)
+	_, _, err := d.GitHub.Comments.PostOnce(ctx, d.Repo, number, marker.Format(d.key("reply", once), 0), markdown.Join(lines, "\n\n"), false)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -51,7 +52,7 @@ func (h issueState) close(ctx context.Context, rec escalation.Record, who standi
 		return err
 	}
 	now, _ := reg.ByID(rec.ID)
-	var lines []string
+	var lines []markdown.Text
 	for _, m := range now.Members {
 		if !rec.Holds(m.Case, m.Checkpoint) {
 			continue // it was added since

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/switchback-ci/switchback/bot/plans/requests"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
@@ -101,7 +102,7 @@ type feedbackCommand struct {
 }
 
 // Send implements planActions: it queues the feedback once, and starts the plan's next build for it.
-func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, error) {
+func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]markdown.Text, error) {
 	cmd, p := c.command, c.place
 	o := h.words()
 	req := plancommands.RequestOf(cmd)
@@ -110,14 +111,14 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 		planName = p.planName()
 	}
 	if planName == "" {
-		return []string{planview.NoPlan(cmd, "", o)}, nil
+		return []markdown.Text{planview.NoPlan(cmd, "", o)}, nil
 	}
 	reg, err := planRegister(ctx, h.Deps, planName)
 	if err != nil {
 		return nil, err
 	}
 	if reg.Build.ID == "" || len(reg.Graph) == 0 {
-		return []string{planview.NoPlan(cmd, planName, o)}, nil
+		return []markdown.Text{planview.NoPlan(cmd, planName, o)}, nil
 	}
 	if _, id, ok := routing.ParsePortKey(p.record.Host().Case); ok && m.From == "" && planName == p.planName() {
 		m.From = id
@@ -125,11 +126,11 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 	known := slices.Sorted(maps.Keys(reg.Graph))
 	if m.From == "" && m.To != "" {
 		if m.To != feedback.DefaultRoot && !slices.Contains(known, m.To) {
-			return []string{planview.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
+			return []markdown.Text{planview.NoPort(cmd, m.To, suggest.Nearest(m.To, known), o)}, nil
 		}
 		from := senders(reg.Nodes(), m.To)
 		if len(from) != 1 {
-			return []string{planview.WhoSends(cmd, m.To, from, o)}, nil
+			return []markdown.Text{planview.WhoSends(cmd, m.To, from, o)}, nil
 		}
 		m.From = from[0]
 	}
@@ -148,7 +149,7 @@ func (h planFeedback) Send(ctx context.Context, c feedbackCommand) ([]string, er
 		}
 	}
 	if sent.Refusal != nil {
-		return []string{planview.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
+		return []markdown.Text{planview.NotSent(cmd, sent, nearestOf(m, known), o)}, nil
 	}
 	return nil, h.GitHub.Comments.React(ctx, h.Repo, p.comment)
 }
@@ -200,7 +201,7 @@ func nearestOf(m feedback.Message, known []string) string {
 }
 
 // Status implements planActions.
-func (h planFeedback) Status(ctx context.Context, planName string) ([]string, error) {
+func (h planFeedback) Status(ctx context.Context, planName string) ([]markdown.Text, error) {
 	reg, err := planRegister(ctx, h.Deps, planName)
 	if err != nil {
 		return nil, err
@@ -215,5 +216,5 @@ func (h planFeedback) Status(ctx context.Context, planName string) ([]string, er
 			open = append(open, x)
 		}
 	}
-	return []string{planview.Status(planName, reg, open, h.words())}, nil
+	return []markdown.Text{planview.Status(planName, reg, open, h.words())}, nil
 }

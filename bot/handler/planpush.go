@@ -100,7 +100,7 @@ func (h planPush) startWorkflow(ctx context.Context, s *served, key string) erro
 }
 
 // planWrong writes a check on the commit that says why the plan was not started.
-func (h planPush) planWrong(ctx context.Context, s *served, text string, all []plan.Problem) error {
+func (h planPush) planWrong(ctx context.Context, s *served, text markdown.Text, all []plan.Problem) error {
 	c := github.Check{Name: planview.Title(s.Name, h.words()), ExternalID: s.Store().Key(), Status: "completed", Conclusion: "failure",
 		Title: planview.NotStartedTitle(h.words()), Summary: text}
 	for _, p := range all {

@@ -11,6 +11,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/replays"
 	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/replay"
@@ -25,9 +26,9 @@ const (
 
 // Replayed is what came of a replay.
 type Replayed struct {
-	Comment string // "" if there is nothing to show
-	Invalid bool   // the configuration cannot be read
-	Err     error  // of writing the comment
+	Comment markdown.Text // "" if there is nothing to show
+	Invalid bool          // the configuration cannot be read
+	Err     error         // of writing the comment
 }
 
 // configReplay writes one comment on a pull request that changes the configuration: what the new one would
@@ -196,7 +197,7 @@ func readable(name string, data []byte) (config.File, []string) {
 }
 
 // post writes the comment, or brings it up to date.
-func (h configReplay) post(ctx context.Context, number int, marker, body string) error {
+func (h configReplay) post(ctx context.Context, number int, marker string, body markdown.Text) error {
 	found, err := h.GitHub.Comments.Revise(ctx, h.Repo, number, marker, body)
 	if err != nil || found {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/bot/surveys"
 	"github.com/switchback-ci/switchback/routing/answers"
@@ -99,11 +100,11 @@ func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Service, p 
 	case !touched && (!submitted || !who.may):
 		return h.restore(ctx, e, d, p, source)
 	case !who.may:
-		err := d.Rewrite(ctx, p, func(live string) string {
+		err := d.Rewrite(ctx, p, func(live string) markdown.Text {
 			if plain(live) == plain(to) { // nobody has edited since: restore all of it
-				return from
+				return markdown.Text(from)
 			}
-			return answers.SwapText(answers.Undo(live, change), answers.BodyText(to), answers.BodyText(from))
+			return markdown.Text(answers.SwapText(answers.Undo(live, change), answers.BodyText(to), answers.BodyText(from)))
 		})
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Service, p 
 		if err := d.Reply(ctx, p, source, surveyview.Refused(p, bad, d.Render)); err != nil {
 			return err
 		}
-		return d.Rewrite(ctx, p, func(live string) string { return answers.Untick(live, answers.Submit) })
+		return d.Rewrite(ctx, p, func(live string) markdown.Text { return markdown.Text(answers.Untick(live, answers.Submit)) })
 	case bad != nil:
 		a = survey.Answer{} // too late for any answer
 	}
@@ -134,7 +135,7 @@ func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Service,
 		return nil
 	}
 	before, _ := answers.Parse(from)
-	err := d.Rewrite(ctx, p, func(live string) string {
+	err := d.Rewrite(ctx, p, func(live string) markdown.Text {
 		if !p.Open() {
 			return surveyview.Closed(p, d.Render)
 		}
@@ -149,7 +150,7 @@ func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Service,
 		if !strings.Contains(live, answers.TextBegin) || !strings.Contains(live, answers.TextEnd) {
 			text = answers.BodyText(from)
 		}
-		return answers.SwapText(answers.Keep(surveyview.Body(p, d.Render), ticked), "", text)
+		return markdown.Text(answers.SwapText(answers.Keep(string(surveyview.Body(p, d.Render)), ticked), "", text))
 	})
 	if err != nil {
 		return err

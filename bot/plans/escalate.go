@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -20,7 +21,7 @@ import (
 type Escalator interface {
 	Escalations(ctx context.Context) (escalation.State, error)
 	Escalate(ctx context.Context, request escalation.Request) (string, error)
-	Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error
+	Release(ctx context.Context, key, checkpoint string, how escalation.How, by string, comment markdown.Text) error
 }
 
 // escalations are the issues of the ports of a plan that are escalated, and of the feedback requests

@@ -8,6 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -23,7 +24,7 @@ type Reports struct {
 }
 
 // Report implements effect.ReportSource.
-func (s Reports) Report(ctx context.Context, rec escalation.Record) (func(render.Options) string, error) {
+func (s Reports) Report(ctx context.Context, rec escalation.Record) (func(render.Options) markdown.Text, error) {
 	key := rec.Host().Case
 	if name, id, ok := routing.ParsePortKey(key); ok {
 		return s.port(ctx, key, name, id, rec)
@@ -40,12 +41,12 @@ func (s Reports) Report(ctx context.Context, rec escalation.Record) (func(render
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", id, feedback.ErrUnknown)
 	}
-	return func(o render.Options) string {
+	return func(o render.Options) markdown.Text {
 		return planview.RequestBody(planview.Request{Feedback: x, Record: rec}, o)
 	}, nil
 }
 
-func (s Reports) port(ctx context.Context, key, name, id string, rec escalation.Record) (func(render.Options) string, error) {
+func (s Reports) port(ctx context.Context, key, name, id string, rec escalation.Record) (func(render.Options) markdown.Text, error) {
 	events, _, err := s.Ledger.Load(ctx, key)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (s Reports) port(ctx context.Context, key, name, id string, rec escalation.
 		return nil, err
 	}
 	report := planview.PortReport{Plan: name, Port: id, Journal: j, Attempts: plan.Attempts(events), Record: rec}
-	return func(o render.Options) string { return planview.PortBody(report, o) }, nil
+	return func(o render.Options) markdown.Text { return planview.PortBody(report, o) }, nil
 }
 
 // Labels implements effect.ReportSource: a port is labelled as a checkpoint is.

@@ -46,7 +46,7 @@ func TestReports(t *testing.T) {
 		}
 		var o render.Options
 		o.Shared.Marker = "<!-- marker -->"
-		if body := write(o); !strings.Contains(body, c.want) || !strings.HasSuffix(strings.TrimSpace(body), o.Shared.Marker) {
+		if body := write(o); !strings.Contains(string(body), c.want) || !strings.HasSuffix(strings.TrimSpace(string(body)), o.Shared.Marker) {
 			t.Errorf("%s: %q is not in\n%s", c.name, c.want, body)
 		}
 		if got := names(src.Labels(rec)); !slices.Equal(got, c.labels) {

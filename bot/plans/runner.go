@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -20,8 +21,8 @@ import (
 type Issues interface {
 	Get(ctx context.Context, r github.Repo, number int) (github.Issue, error)
 	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	CloseAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
-	Reopen(ctx context.Context, r github.Repo, number int, comment, marker string) (bool, error)
+	CloseAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
+	Reopen(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (bool, error)
 }
 
 // Labels is what a Runner does to the labels of its issue.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -40,7 +41,7 @@ func (w *world) Upsert(_ context.Context, _ github.Repo, _ string, spec github.I
 	if i.StateReason == "transferred" {
 		return github.Issue{}, false, github.ErrMoved
 	}
-	i.Body = spec.Body
+	i.Body = string(spec.Body)
 	return *i, false, nil
 }
 
@@ -56,12 +57,12 @@ func (w *world) Sync(_ context.Context, _ github.Repo, _ int, _ []string, add, r
 	return true, nil
 }
 
-func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _, _, _ string) (bool, error) {
+func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _ string, _ markdown.Text, _ string) (bool, error) {
 	w.issues[n-1].State, w.issues[n-1].ClosedByBot = "closed", true
 	return true, nil
 }
 
-func (w *world) Reopen(_ context.Context, _ github.Repo, n int, _, _ string) (bool, error) {
+func (w *world) Reopen(_ context.Context, _ github.Repo, n int, _ markdown.Text, _ string) (bool, error) {
 	w.issues[n-1].State = "open"
 	return true, nil
 }

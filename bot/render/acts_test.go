@@ -67,14 +67,14 @@ func TestAnswersShown(t *testing.T) {
 	t.Parallel()
 	t.Run("quarantined failures are named as such and never hidden", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.LogicError, "TestReal", "TestFlaky"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
-		has(t, "comment", Comment(c, "unit", Options{}), "1 failure is in quarantine and does not count: `TestFlaky`", "`mona` put `TestFlaky` into quarantine", "1. `TestReal`", "!2. `TestFlaky`")
-		has(t, "summary", Summary(c, "unit", d, Options{}), "in quarantine and does not count: `TestFlaky`", "What people decided")
+		has(t, "comment", string(Comment(c, "unit", Options{})), "1 failure is in quarantine and does not count: `TestFlaky`", "`mona` put `TestFlaky` into quarantine", "1. `TestReal`", "!2. `TestFlaky`")
+		has(t, "summary", string(Summary(c, "unit", d, Options{})), "in quarantine and does not count: `TestFlaky`", "What people decided")
 		k := Check(c, "unit", "", Options{})
-		has(t, "check", k.Title+k.Summary, "1 in quarantine", "`TestFlaky`")
+		has(t, "check", k.Title+string(k.Summary), "1 in quarantine", "`TestFlaky`")
 		if len(k.Annotations) != 1 || k.Annotations[0].Title != "TestReal" {
 			t.Errorf("%+v", k.Annotations)
 		}
-		has(t, "Korean", Comment(c, "unit", Options{Language: Korean}), "격리된 실패 1건", "사람이 결정한 내용")
+		has(t, "Korean", string(Comment(c, "unit", Options{Language: Korean})), "격리된 실패 1건", "사람이 결정한 내용")
 	})
 	t.Run("a pass that only quarantine made says so", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.LogicError, "TestFlaky"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
@@ -82,8 +82,8 @@ func TestAnswersShown(t *testing.T) {
 		if k.Conclusion != "success" || k.Title != "Passed, 1 in quarantine" {
 			t.Errorf("%s %q", k.Conclusion, k.Title)
 		}
-		has(t, "comment", Comment(c, "unit", Options{}), "passes", "does not count: `TestFlaky`", "(undone)", "!Fixed on the way")
-		has(t, "summary", Summary(c, "unit", d, Options{}), "what failed is in quarantine")
+		has(t, "comment", string(Comment(c, "unit", Options{})), "passes", "does not count: `TestFlaky`", "(undone)", "!Fixed on the way")
+		has(t, "summary", string(Summary(c, "unit", d, Options{})), "what failed is in quarantine")
 	})
 	t.Run("what will not be fixed fails its check and says who said so", func(t *testing.T) {
 		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanWontFix, By: "mona"})
@@ -91,13 +91,13 @@ func TestAnswersShown(t *testing.T) {
 		if k.Conclusion != "failure" || k.Title != "Will not be fixed: environment" {
 			t.Errorf("%s %q", k.Conclusion, k.Title)
 		}
-		has(t, "comment", Comment(c, "unit", Options{}), "`mona` decided that this will not be fixed")
-		has(t, "Korean", Comment(c, "unit", Options{Language: Korean}), "수정하지 않기로")
+		has(t, "comment", string(Comment(c, "unit", Options{})), "`mona` decided that this will not be fixed")
+		has(t, "Korean", string(Comment(c, "unit", Options{Language: Korean})), "수정하지 않기로")
 	})
 	t.Run("a corrected class is shown with what it was", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanWrong, Class: routing.LogicError, By: "mona"})
-		has(t, "comment", Comment(c, "unit", Options{}), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: attempt 1 of 3")
-		has(t, "summary", Summary(c, "unit", d, Options{}), "mona said that it is `LOGIC_ERROR`")
+		has(t, "comment", string(Comment(c, "unit", Options{})), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: attempt 1 of 3")
+		has(t, "summary", string(Summary(c, "unit", d, Options{})), "mona said that it is `LOGIC_ERROR`")
 	})
 	t.Run("a check that a person has answered waits for nobody", func(t *testing.T) {
 		for action, want := range map[routing.HumanAction]string{routing.HumanResume: "failure", routing.HumanSkip: "neutral", routing.HumanRerun: "failure"} {
@@ -110,8 +110,8 @@ func TestAnswersShown(t *testing.T) {
 	t.Run("a name calls nobody and breaks nothing", func(t *testing.T) {
 		c, _ := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "@all `x` <!-- y", By: "@mona"})
 		body := Comment(c, "unit", Options{})
-		has(t, "comment", body, string(markdown.Code("@mona")+" put "+markdown.Code("@all `x` <!-- y")+" into quarantine"))
-		if m, ok := marker.Parse(body); !ok || m.Key != CommentKey(caseKey, "unit") {
+		has(t, "comment", string(body), string(markdown.Code("@mona")+" put "+markdown.Code("@all `x` <!-- y")+" into quarantine"))
+		if m, ok := marker.Parse(string(body)); !ok || m.Key != CommentKey(caseKey, "unit") {
 			t.Errorf("the marker is %q", m.Key)
 		}
 	})

@@ -35,7 +35,7 @@ func PromptSHA(r escalation.Record, c routing.Case) string {
 // PromptSection returns the part of an escalation issue that asks: what was
 // answered so far, and the boxes of the present prompt. live is the body as it
 // stands: what is ticked there and was not consumed by an answer stays ticked.
-func PromptSection(r escalation.Record, c routing.Case, live string, o Options) string {
+func PromptSection(r escalation.Record, c routing.Case, live string, o Options) markdown.Text {
 	l := o.Language
 	var parts []md
 	if said := answered(r, c, o); said != "" {
@@ -56,7 +56,7 @@ func PromptSection(r escalation.Record, c routing.Case, live string, o Options) 
 			l.Say(how, "help", markdown.Code(answers.Prefix+" "+answers.Help), "retry", markdown.Code(answers.Prefix+" retry 2")),
 			markdown.Join(lines, "\n"))
 	}
-	return string(markdown.Join(parts, "\n\n"))
+	return markdown.Join(parts, "\n\n")
 }
 
 // Unconsumed returns what a body has ticked that no answer consumed. Of an

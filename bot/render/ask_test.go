@@ -37,11 +37,11 @@ var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
 func section(t *testing.T, r escalation.Record, c routing.Case, live string) (string, answers.Prompt) {
 	t.Helper()
 	body := PromptSection(r, c, live, Options{})
-	p, ok := answers.Parse(body)
+	p, ok := answers.Parse(string(body))
 	if !ok {
 		t.Fatalf("no prompt in\n%s", body)
 	}
-	return body, p
+	return string(body), p
 }
 
 func TestPromptSection(t *testing.T) {
@@ -108,19 +108,19 @@ func TestTextsOfAnswers(t *testing.T) {
 		o := Options{Language: lang}
 		one := c.Checkpoints["unit"]
 		one.Retries = routing.HardCap - 1
-		out := []string{PromptSection(r, c, "", o), string(boxText(answers.Read("retry:1"), o)), Help(o), Status(c, o), Status(routing.Case{Key: "k"}, o),
-			NotAllowed("x", "write", "read", true, o), Late(escalation.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o), Moved(askSHA, "", o), Foreign(o),
-			Unchosen(answers.ErrNothing, o), Restored(o), Unheard(o), Settled(escalation.Record{ResolvedBy: "x"}, o), Lost("unit", "gone", o), Lost("unit", "moved", o),
-			NotDone("/switchback skip", errors.New("no"), o), BoxNotDone(answers.Read("skip"), "k", errors.New("no"), o)}
+		out := []string{string(PromptSection(r, c, "", o)), string(boxText(answers.Read("retry:1"), o)), string(Help(o)), string(Status(c, o)), string(Status(routing.Case{Key: "k"}, o)),
+			string(NotAllowed("x", "write", "read", true, o)), string(Late(escalation.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o)), string(Moved(askSHA, "", o)), string(Foreign(o)),
+			string(Unchosen(answers.ErrNothing, o)), string(Restored(o)), string(Unheard(o)), string(Settled(escalation.Record{ResolvedBy: "x"}, o)), string(Lost("unit", "gone", o)), string(Lost("unit", "moved", o)),
+			string(NotDone("/switchback skip", errors.New("no"), o)), string(BoxNotDone(answers.Read("skip"), "k", errors.New("no"), o))}
 		boxes := Offered(r, c)
 		for i := range boxes {
-			out = append(out, Unchosen(&answers.ContradictionError{A: boxes[0], B: boxes[i]}, o))
+			out = append(out, string(Unchosen(&answers.ContradictionError{A: boxes[0], B: boxes[i]}, o)))
 		}
 		for _, line := range []string{"", "dance", "retry 99", "phase x", "wrong x", "quarantine"} {
-			out = append(out, Misread(answers.Commands(answers.Prefix + " " + line)[0], o))
+			out = append(out, string(Misread(answers.Commands(answers.Prefix + " " + line)[0], o)))
 		}
 		for _, cp := range []routing.Checkpoint{{State: routing.Pending}, {State: routing.InProgress}, {State: routing.Completed}, {Paused: true}, {Skipped: true}, {Waiting: true}, {WontFix: &routing.Act{}}} {
-			out = append(out, Status(routing.Case{Checkpoints: map[string]routing.Checkpoint{"x": cp}}, o))
+			out = append(out, string(Status(routing.Case{Checkpoints: map[string]routing.Checkpoint{"x": cp}}, o)))
 		}
 		for _, s := range out {
 			for id := range catalog.Texts(English) {
@@ -140,8 +140,8 @@ func TestRepliesAreTame(t *testing.T) {
 	t.Parallel()
 	evil := "/switchback @octocat fixes #1 <!-- switchback:v1 key=x gen=1 --> ](http://e.example) `"
 	for name, s := range map[string]string{
-		"misread": Misread(answers.Commands(evil)[0], Options{}), "not done": NotDone(evil, errors.New(evil), Options{}),
-		"refused": NotAllowed("@octocat", "write", "none", false, Options{}), "lost": Lost(evil, "gone", Options{}),
+		"misread": string(Misread(answers.Commands(evil)[0], Options{})), "not done": string(NotDone(evil, errors.New(evil), Options{})),
+		"refused": string(NotAllowed("@octocat", "write", "none", false, Options{})), "lost": string(Lost(evil, "gone", Options{})),
 	} {
 		inert(t, s, Options{})
 		if n := len(answers.Commands(s)); n != 0 {
@@ -157,7 +157,7 @@ func FuzzPromptSection(f *testing.F) {
 		r, c := asked(test)
 		r.Answers, r.Generation = []escalation.Answered{{By: by, Boxes: []string{test, "reset"}}}, 1
 		body := PromptSection(r, c, live, Options{})
-		p, ok := answers.Parse(body)
+		p, ok := answers.Parse(string(body))
 		if !ok || p.Gen != 1 || !slices.Equal(p.Boxes, append(answers.IDs(Offered(r, c)), answers.Submit)) {
 			t.Fatalf("%v %+v\n%s", ok, p, body)
 		}

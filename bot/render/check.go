@@ -19,7 +19,7 @@ const (
 // CheckRun is what the check of a commit shows.
 type CheckRun struct {
 	Title       string // plain text
-	Summary     string // Markdown
+	Summary     md
 	Conclusion  string // success, failure, neutral, action_required
 	Annotations []Annotation
 }
@@ -147,7 +147,7 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 			r.Conclusion, r.Title = "failure", o.Language.Plain("check.wontfix", "kind", v.stopped(cp.Escalation.Kind))
 		}
 	}
-	r.Summary = string(markdown.Prose(o.Redacted(orElse(reason, o.Language.Plain("none.empty")))))
+	r.Summary = markdown.Prose(o.Redacted(orElse(reason, o.Language.Plain("none.empty"))))
 	return r
 }
 

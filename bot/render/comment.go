@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render/markdown"
@@ -17,7 +18,7 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // can act without opening the log. It is at most o.Limit bytes of Markdown, in
 // which nothing that came from a run mentions, links, loads or closes anything;
 // its last line is the marker.
-func Comment(c routing.Case, checkpoint string, o Options) string {
+func Comment(c routing.Case, checkpoint string, o Options) markdown.Text {
 	v := commentView{look(c, checkpoint, o)}
 	mark := md(marker.Format(CommentKey(c.Key, checkpoint), c.Generation))
 	return fit(o.MaxBytes(), func(d detail) md {
@@ -199,7 +200,9 @@ func (v commentView) stop(mention md) md {
 // issueName is the short name of an issue's address.
 func issueName(u string) md {
 	if i := strings.LastIndex(u, "/issues/"); i >= 0 {
-		return `\#` + md(strings.TrimRight(u[i+len("/issues/"):], "/"))
+		if n, err := strconv.Atoi(strings.TrimRight(u[i+len("/issues/"):], "/")); err == nil {
+			return `\#` + md(strconv.Itoa(n))
+		}
 	}
 	return markdown.Code(u)
 }

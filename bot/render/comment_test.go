@@ -65,7 +65,7 @@ func TestCommentGolden(t *testing.T) {
 				inert(t, got, o)
 			}
 			golden(t, "comment_"+name+".md", got)
-			if m, ok := marker.Parse(got); !ok || m.Key != CommentKey(caseKey, "unit") || m.Gen != c.Version {
+			if m, ok := marker.Parse(string(got)); !ok || m.Key != CommentKey(caseKey, "unit") || m.Gen != c.Version {
 				t.Errorf("marker %+v, %v", m, ok)
 			}
 		})
@@ -103,14 +103,14 @@ func TestCommentHoldsWhatIsNeededToAct(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			for _, w := range wants {
-				if !strings.Contains(got, w) {
+				if !strings.Contains(string(got), w) {
 					t.Errorf("no %q in\n%s", w, got)
 				}
 			}
 		})
 	}
 	t.Run("S0-35 a pass makes no feedback", func(t *testing.T) {
-		if got := Comment(all["pass"], "unit", options()); strings.Contains(got, "Do this") || strings.Contains(got, "@author") {
+		if got := Comment(all["pass"], "unit", options()); strings.Contains(string(got), "Do this") || strings.Contains(string(got), "@author") {
 			t.Errorf("asks for work:\n%s", got)
 		}
 	})
@@ -118,7 +118,7 @@ func TestCommentHoldsWhatIsNeededToAct(t *testing.T) {
 		p := routing.DefaultPolicy()
 		p.Manual = true
 		got := Comment(play(t, p, runOf(1, routing.Fail, routing.LogicError, coupon())), "unit", options())
-		if !strings.Contains(got, "`/switchback handoff unit`") || strings.Contains(got, "@author") {
+		if !strings.Contains(string(got), "`/switchback handoff unit`") || strings.Contains(string(got), "@author") {
 			t.Errorf("got\n%s", got)
 		}
 	})
@@ -127,7 +127,7 @@ func TestCommentHoldsWhatIsNeededToAct(t *testing.T) {
 		o.IssueURL = "https://github.com/acme/shop/issues/40"
 		got := Comment(all["max_retry"], "unit", o)
 		for _, w := range []string{"[\\#40](https://github.com/acme/shop/issues/40)", "Who must act: @author.", "`/switchback resume unit`", "3 of 3 fix attempts"} {
-			if !strings.Contains(got, w) {
+			if !strings.Contains(string(got), w) {
 				t.Errorf("no %q in\n%s", w, got)
 			}
 		}
@@ -141,7 +141,7 @@ func TestUnseenIsNotFixed(t *testing.T) {
 	broken.Counts = routing.Counts{}
 	c := play(t, routing.DefaultPolicy(), runOf(1, routing.Fail, routing.LogicError, coupon()), broken)
 	got := Comment(c, "unit", options())
-	if strings.Contains(got, "fixed") && !strings.Contains(got, `"fixed": []`) || !strings.Contains(got, "1 not seen in this run") {
+	if strings.Contains(string(got), "fixed") && !strings.Contains(string(got), `"fixed": []`) || !strings.Contains(string(got), "1 not seen in this run") {
 		t.Errorf("a build failure counted as a fix:\n%s", got)
 	}
 }
@@ -164,20 +164,20 @@ func TestCommentFits(t *testing.T) {
 			o := options()
 			o.Limit = limit
 			got := Comment(c, "unit", o)
-			if len(got) > o.MaxBytes() || !utf8.ValidString(got) {
+			if len(got) > o.MaxBytes() || !utf8.ValidString(string(got)) {
 				t.Errorf("%d failures, limit %d: %d bytes", n, limit, len(got))
 			}
-			if _, ok := marker.Parse(got); !ok {
+			if _, ok := marker.Parse(string(got)); !ok {
 				t.Errorf("%d failures, limit %d: no marker", n, limit)
 			}
 			inert(t, got, o)
-			if m := packetBlock.FindStringSubmatch(got); m != nil && !json.Valid([]byte(m[1])) {
+			if m := packetBlock.FindStringSubmatch(string(got)); m != nil && !json.Valid([]byte(m[1])) {
 				t.Errorf("%d failures, limit %d: the packet is not JSON", n, limit)
 			}
-			if n == 2000 && limit == 0 && !strings.Contains(got, "Left out here to fit: details of failures (1995)") {
+			if n == 2000 && limit == 0 && !strings.Contains(string(got), "Left out here to fit: details of failures (1995)") {
 				t.Errorf("does not say what was dropped:\n%s", got[len(got)-3000:])
 			}
-			for name, s := range map[string]string{"issue": IssueBody(c, "unit", o), "feedback": Feedback(c, "unit", 2, o), "check": Check(c, "unit", "", o).Summary} {
+			for name, s := range map[string]string{"issue": string(IssueBody(c, "unit", o)), "feedback": string(Feedback(c, "unit", 2, o)), "check": string(Check(c, "unit", "", o).Summary)} {
 				if len(s) > o.MaxBytes() && limit != 300 {
 					t.Errorf("%s of %d failures, limit %d: %d bytes", name, n, limit, len(s))
 				}
@@ -210,7 +210,7 @@ func TestPacket(t *testing.T) {
 	if f["name"] != "test_percent_coupon_is_capped" || f["expected"] != "Decimal('50.00')" || f["line"] != 41.0 {
 		t.Errorf("%v", f)
 	}
-	m := packetBlock.FindStringSubmatch(Comment(c, "unit", options()))
+	m := packetBlock.FindStringSubmatch(string(Comment(c, "unit", options())))
 	if m == nil || !json.Valid([]byte(m[1])) {
 		t.Error("the comment holds no packet")
 	}
@@ -226,8 +226,8 @@ func TestSecretsAreRemoved(t *testing.T) {
 	d := routing.Decision{Kind: routing.KindRetry, Reason: f.Message, Verdict: runOf(2, routing.Fail, routing.LogicError, f)}
 	ck := Check(c, "unit", "", o)
 	for name, s := range map[string]string{
-		"comment": Comment(c, "unit", o), "issue": IssueBody(c, "unit", o), "feedback": Feedback(c, "unit", 2, o), "packet": string(Packet(c, "unit", o)),
-		"check": fmt.Sprint(ck), "summary": Summary(c, "unit", d, o), "text": Text("unit", d, o), "details": Details(c, o),
+		"comment": string(Comment(c, "unit", o)), "issue": string(IssueBody(c, "unit", o)), "feedback": string(Feedback(c, "unit", 2, o)), "packet": string(Packet(c, "unit", o)),
+		"check": fmt.Sprint(ck), "summary": string(Summary(c, "unit", d, o)), "text": Text("unit", d, o), "details": Details(c, o),
 	} {
 		if strings.Contains(s, "ghp_") {
 			t.Errorf("%s shows the secret:\n%s", name, s)

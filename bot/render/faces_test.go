@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 	t.Run("S0-23 a failing run while a person is awaited asks for action", func(t *testing.T) {
 		t.Parallel()
 		c := play(t, P, runOf(1, F, routing.EnvIssue, coupon()), runOf(2, F, L, coupon()))
-		if r := Check(c, "unit", commit(2), options()); r.Conclusion != "action_required" || !strings.Contains(r.Summary, "waits for a human") {
+		if r := Check(c, "unit", commit(2), options()); r.Conclusion != "action_required" || !strings.Contains(string(r.Summary), "waits for a human") {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -135,7 +135,7 @@ func TestSummary(t *testing.T) {
 	got := Summary(c, "unit", d, options())
 	inert(t, got, Options{})
 	for _, w := range []string{"| 120 | 116 | 2 | 2 |", "- **Decision:** `RETRY` (returned for a fix, rule `fixable`)", "test_percent_coupon_is_capped", "- **Next:** The failure is returned for a fix"} {
-		if !strings.Contains(got, w) {
+		if !strings.Contains(string(got), w) {
 			t.Errorf("no %q in\n%s", w, got)
 		}
 	}
@@ -144,7 +144,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 	c, d = decide(t, P, runOf(1, routing.Errored, ""))
-	if got := Summary(c, "unit", d, options()); !strings.Contains(got, "this run changes nothing") {
+	if got := Summary(c, "unit", d, options()); !strings.Contains(string(got), "this run changes nothing") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestFeedback(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			for _, w := range wants {
-				if !strings.Contains(got, w) {
+				if !strings.Contains(string(got), w) {
 					t.Errorf("no %q in\n%s", w, got)
 				}
 			}
@@ -196,7 +196,7 @@ func TestFeedback(t *testing.T) {
 			{Severity: routing.Critical, Category: "tests", Description: "none"}, {Severity: routing.Critical, Category: "tests", Description: "flaky"},
 		}}, routing.FailOn{routing.Blocker: 1})
 		c := play(t, routing.DefaultPolicy(), v)
-		if got := Comment(c, "review", o); !strings.Contains(got, "Review failed: 1 blocker(s), 2 critical") || !strings.Contains(got, "the token is logged") || !strings.Contains(got, "Do not log it.") {
+		if got := Comment(c, "review", o); !strings.Contains(string(got), "Review failed: 1 blocker(s), 2 critical") || !strings.Contains(string(got), "the token is logged") || !strings.Contains(string(got), "Do not log it.") {
 			t.Errorf("got\n%s", got)
 		}
 	})

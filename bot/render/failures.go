@@ -104,13 +104,13 @@ var ladder = []detail{
 
 // fit renders with less and less detail until the result is at most limit
 // bytes; last is what is left when nothing fits.
-func fit(limit int, at func(d detail) markdown.Text, last func() markdown.Text) string {
+func fit(limit int, at func(d detail) markdown.Text, last func() markdown.Text) markdown.Text {
 	for _, d := range ladder {
 		if s := at(d); len(s) <= limit {
-			return string(s)
+			return s
 		}
 	}
-	return string(last())
+	return last()
 }
 
 // failureList builds the failures of a view's turn in a detail.
@@ -233,7 +233,7 @@ func (l *failureList) why(f routing.Failure) *why {
 		if strings.TrimSpace(e.Text) == "" {
 			continue
 		}
-		w := &why{Class: md("`" + string(f.Class) + "`"), Said: markdown.Code(markdown.Cut(e.Text, min(200, l.d.text))), Line: max(0, e.Line)}
+		w := &why{Class: markdown.Code(valid(f.Class)), Said: markdown.Code(markdown.Cut(e.Text, min(200, l.d.text))), Line: max(0, e.Line)}
 		if e.Signal != "" {
 			w.Signal = markdown.Code(markdown.Cut(e.Signal, 80))
 		}

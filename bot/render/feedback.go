@@ -13,7 +13,7 @@ import (
 // Feedback returns feedback.md of one failing iteration of the streak, 1 for
 // the first: what a worker is given to rework from. It is "" for an iteration
 // that passed or is not there.
-func Feedback(c routing.Case, checkpoint string, iteration int, o Options) string {
+func Feedback(c routing.Case, checkpoint string, iteration int, o Options) markdown.Text {
 	i := turnOf(c.Checkpoints[checkpoint].Story(), iteration)
 	if i < 0 {
 		return ""

@@ -15,8 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func golden(t *testing.T, name, got string) {
+func golden[T ~string](t *testing.T, name string, page T) {
 	t.Helper()
+	got := string(page)
 	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got+"\n"), 0o644); err != nil {
@@ -131,9 +132,9 @@ func many(n int) []routing.Failure {
 
 func hostile() routing.Failure { return rendertest.Hostile() }
 
-func inert(t *testing.T, md string, o Options) {
+func inert[T ~string](t *testing.T, page T, o Options) {
 	t.Helper()
-	rendertest.Inert(t, md, o.Server(), o.Mentions())
+	rendertest.Inert(t, string(page), o.Server(), o.Mentions())
 }
 
 func secretive(s string) string {

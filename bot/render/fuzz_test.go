@@ -76,10 +76,10 @@ func FuzzComment(f *testing.F) {
 				t.Fatalf("%d bytes, limit %d", len(got), o.MaxBytes())
 			}
 			inert(t, got, o)
-			if m, ok := marker.Parse(got); !ok || m.Key != CommentKey(caseKey, checkpoint) || m.Gen != c.Version {
+			if m, ok := marker.Parse(string(got)); !ok || m.Key != CommentKey(caseKey, checkpoint) || m.Gen != c.Version {
 				t.Fatalf("marker: %q", got[max(0, len(got)-200):])
 			}
-			if m := packetBlock.FindStringSubmatch(got); m != nil && !json.Valid([]byte(m[1])) {
+			if m := packetBlock.FindStringSubmatch(string(got)); m != nil && !json.Valid([]byte(m[1])) {
 				t.Fatalf("packet: %s", m[1])
 			}
 			issue := IssueBody(c, checkpoint, o)

@@ -30,21 +30,21 @@ func TestHandlesOfStrangers(t *testing.T) {
 			o := Options{Handles: []string{"claude", "acme/bots"}, Mention: "@octocat", Language: lang, HandoffNote: bait, Approval: &Approval{What: []string{bait}, Role: "write"}}
 			e := routing.Effect{Kind: routing.EffectHandoff, Checkpoint: v.Checkpoint, Target: bait}
 			for name, body := range map[string]string{
-				"comment": Comment(c, v.Checkpoint, o), "issue": IssueBody(c, v.Checkpoint, o), "feedback": Feedback(c, v.Checkpoint, 1, o),
-				"check": Check(c, v.Checkpoint, "", o).Summary + Check(c, v.Checkpoint, "", o).Title, "packet": string(Packet(c, v.Checkpoint, o)), "status": Status(c, o), "hand-off": Handoff(c, e, o, "7", 12),
-				"fixed": Fixed(c, v.Checkpoint, o), "leftover": Leftover(c, v.Checkpoint, o), "reopened": Reopened(c, v.Checkpoint, o), "lost": Lost(v.Checkpoint, "deleted", o),
-				"not done": NotDone(bait, routing.Refuse("x", "{a}", "a", bait), o), "title": o.Unmentioned(bait),
+				"comment": string(Comment(c, v.Checkpoint, o)), "issue": string(IssueBody(c, v.Checkpoint, o)), "feedback": string(Feedback(c, v.Checkpoint, 1, o)),
+				"check": string(Check(c, v.Checkpoint, "", o).Summary) + string(Check(c, v.Checkpoint, "", o).Title), "packet": string(Packet(c, v.Checkpoint, o)), "status": string(Status(c, o)), "hand-off": string(Handoff(c, e, o, "7", 12)),
+				"fixed": string(Fixed(c, v.Checkpoint, o)), "leftover": string(Leftover(c, v.Checkpoint, o)), "reopened": string(Reopened(c, v.Checkpoint, o)), "lost": string(Lost(v.Checkpoint, "deleted", o)),
+				"not done": string(NotDone(bait, routing.Refuse("x", "{a}", "a", bait), o)), "title": o.Unmentioned(bait),
 			} {
 				if low := strings.ToLower(body); strings.Contains(low, "@claude") || strings.Contains(low, "@acme/bots") {
 					i := max(0, strings.Index(low, "@claude")-80)
 					t.Errorf("S6-4 %s: a stranger's text triggers: %q", name, body[i:min(len(body), i+200)])
 				}
 			}
-			if got := Handoff(c, e, Options{Handles: o.Handles, Mention: "@claude"}, "", 12); !strings.HasPrefix(got, "@claude ") || strings.Count(got, "@claude") != 1 {
+			if got := string(Handoff(c, e, Options{Handles: o.Handles, Mention: "@claude"}, "", 12)); !strings.HasPrefix(got, "@claude ") || strings.Count(got, "@claude") != 1 {
 				t.Errorf("S6-4 our own mention: %s", got)
 			}
 		}
-		if c := Comment(play(t, routing.DefaultPolicy(), v), v.Checkpoint, Options{Handles: []string{"claude"}, Mention: "@octocat", Language: lang}); !strings.Contains(c, "(at)Claude-dev") || !strings.Contains(c, "@other") || !strings.Contains(c, "@octocat") {
+		if c := string(Comment(play(t, routing.DefaultPolicy(), v), v.Checkpoint, Options{Handles: []string{"claude"}, Mention: "@octocat", Language: lang})); !strings.Contains(c, "(at)Claude-dev") || !strings.Contains(c, "@other") || !strings.Contains(c, "@octocat") {
 			t.Errorf("S6-4 unreadable: %s", c)
 		}
 	}
@@ -67,12 +67,12 @@ func TestCommentOfAWaitingHandoff(t *testing.T) {
 		Korean:  {"@stranger", "`claude`, `fix.yml`", "`write` 권한이 있는 사람이 `/switchback handoff unit`", "[`" + commit(1)[:7] + "`]"},
 	} {
 		o.Language = lang
-		got := Comment(c, "unit", o)
+		got := string(Comment(c, "unit", o))
 		for _, w := range want {
 			if !strings.Contains(got, w) {
 				t.Errorf("S6-4 %s lacks %q:\n%s", lang, w, got)
 			}
 		}
-		inert(t, got, o)
+		inert(t, Comment(c, "unit", o), o)
 	}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render/catalog"
@@ -33,7 +34,7 @@ func Title(s string) string { return markdown.Cut(strings.ReplaceAll(s, "@", "ï¼
 
 // IssueBody returns the escalation report of a checkpoint as Markdown of at most o.Limit bytes, its
 // last line the marker. Every field of it is filled.
-func IssueBody(c routing.Case, checkpoint string, o Options) string {
+func IssueBody(c routing.Case, checkpoint string, o Options) markdown.Text {
 	i := len(untilEscalation(c.Checkpoints[checkpoint].Story())) - 1
 	v := issueView{commentView{lookAt(c, checkpoint, i, o)}}
 	r := escalation.Build(v.redacted(), v.name, routing.DefaultPolicy())
@@ -43,7 +44,7 @@ func IssueBody(c routing.Case, checkpoint string, o Options) string {
 		p.Marker = mark
 		return pages.Print(v.lang, "issue", p)
 	}, func() md {
-		return pages.Print(v.lang, "cut", cutPage{Head: "## " + v.lang.Say("issue.title"), Prompt: md(o.Shared.Prompt), Marker: mark})
+		return pages.Print(v.lang, "cut", cutPage{Head: "## " + v.lang.Say("issue.title"), Prompt: o.Shared.Prompt, Marker: mark})
 	})
 }
 
@@ -84,7 +85,7 @@ func (v issueView) issue(r escalation.Report, d detail) issueContent {
 		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), Link: v.runLink(), failures: newFailures(v.view, d)},
 		Basic:   v.basic(r), Pattern: sentence(v.lang, r.Pattern), Causes: v.sentences(r.Causes), Design: v.sentences(r.Actions.Design),
 		Environment: v.sentences(r.Actions.Environment), Manual: v.sentences(r.Actions.Manual),
-		Prompt: md(v.o.Shared.Prompt), NoFailing: len(v.turn.Verdict.Failures) == 0,
+		Prompt: v.o.Shared.Prompt, NoFailing: len(v.turn.Verdict.Failures) == 0,
 	}
 	if len(p.Causes) == 0 {
 		p.Causes = []md{v.lang.Say("unknown")}
@@ -157,7 +158,9 @@ func sentence(l Language, s escalation.Sentence) md {
 func argument(name, value string) md {
 	switch name {
 	case "n", "first", "last", "still", "new", "max", "stuck":
-		return md(value)
+		if n, err := strconv.Atoi(value); err == nil {
+			return md(strconv.Itoa(n))
+		}
 	case "suggestion", "reason", "unmet":
 		return markdown.Prose(value)
 	case "files":
@@ -170,7 +173,7 @@ func argument(name, value string) md {
 // Shared is what an escalation issue shows besides the report of one case.
 type Shared struct {
 	Members    []escalation.Member // that the issue holds; listed where there are several
-	Prompt     string              // the questions, as Markdown
+	Prompt     md                  // the questions
 	Marker     string              // last line, "" is that of the case's own issue
 	CommentURL string              // of the comment on the pull request
 }
@@ -275,15 +278,15 @@ func SummaryIssueTitle(o Options) string { return o.Language.Plain("summaryissue
 
 // SummaryIssueBody returns the summary issue: why it was opened, and all that waits, as much of it as fits.
 // limit is how many issues may be opened in an hour.
-func SummaryIssueBody(r escalation.Record, limit int, o Options) string {
+func SummaryIssueBody(r escalation.Record, limit int, o Options) markdown.Text {
 	for n := most; ; n /= 2 {
 		body := pages.Print(o.Language, "summary issue", struct {
 			Mention, Prompt, Marker md
 			Limit                   int
 			Held                    *memberTable
-		}{md(o.Mentions()), md(o.Shared.Prompt), md(o.Shared.Marker), limit, o.members(r.Members, n)})
+		}{md(o.Mentions()), o.Shared.Prompt, md(o.Shared.Marker), limit, o.members(r.Members, n)})
 		if len(body) <= o.MaxBytes() || n == 0 {
-			return string(body)
+			return body
 		}
 	}
 }

@@ -17,18 +17,18 @@ func TestReasonsAreSaidInTheLanguage(t *testing.T) {
 	} {
 		for _, l := range []Language{English, Korean} {
 			s := NotDone("/switchback retry", err, Options{Language: l})
-			if strings.ContainsAny(s, "{}") || strings.Contains(s, "니다") != (l == Korean) {
+			if strings.ContainsAny(string(s), "{}") || strings.Contains(string(s), "니다") != (l == Korean) {
 				t.Errorf("%s, %v: %s", l, err, s)
 			}
 		}
 	}
 	const hostile = "@acme/all `x` closes #1"
 	s := NotDone("x", routing.Refuse("no-checkpoint", "no checkpoint {cp}; known are {known}", "cp", hostile, "known", []string{"a", hostile}), Options{Language: Korean})
-	if want := "Checkpoint ``@acme/all `x` closes #1``이 없습니다. 있는 것: `a`, "; !strings.Contains(s, want) {
+	if want := "Checkpoint ``@acme/all `x` closes #1``이 없습니다. 있는 것: `a`, "; !strings.Contains(string(s), want) {
 		t.Errorf("%q is not in %q", want, s)
 	}
 	inert(t, s, Options{})
-	if got := NotDone("x", routing.Refuse("new", "no {cp}", "cp", "unit"), Options{Language: Korean}); !strings.Contains(got, "no `unit`") {
+	if got := NotDone("x", routing.Refuse("new", "no {cp}", "cp", "unit"), Options{Language: Korean}); !strings.Contains(string(got), "no `unit`") {
 		t.Errorf("a reason that the language lacks: %s", got)
 	}
 }

@@ -33,9 +33,9 @@ func ReplayKey(caseKey string) string { return caseKey + "/replay" }
 
 // ReplayComment returns the comment, without its marker. Where it would grow
 // beyond o.Limit, rows of single runs are left out first.
-func ReplayComment(r Replay, o Options) string {
+func ReplayComment(r Replay, o Options) markdown.Text {
 	for most := mostCases; ; most /= 2 {
-		body := string(pages.Print(o.Language, "replay", newReplay(r, most, o))) + "\n"
+		body := pages.Print(o.Language, "replay", newReplay(r, most, o)) + "\n"
 		if len(body) <= o.MaxBytes() || most == 0 {
 			return body
 		}

@@ -40,7 +40,7 @@ func TestReplayComment(t *testing.T) {
 				if len(md) > DefaultLimit {
 					t.Errorf("%d bytes", len(md))
 				}
-				if strings.Contains(md, "{") || strings.Contains(md, "replay.") {
+				if strings.Contains(string(md), "{") || strings.Contains(string(md), "replay.") {
 					t.Errorf("an unfilled text:\n%s", md)
 				}
 			})
@@ -49,7 +49,7 @@ func TestReplayComment(t *testing.T) {
 	md := ReplayComment(replayOf(3, "main"), options())
 	for _, want := range []string{"**3 of 4 recorded runs**, in 1 of 1 cases", "the 1 newest of 5000 cases", "| `RETRY` `fixable`, back to implement | `ESCALATE_MAX_RETRY` `limit-reached` | 3 |",
 		"left out: 2", "do not: 1", "| `acme/app@main/main` | `1/1 main` |", "(`abababa`)", "base branch"} {
-		if !strings.Contains(md, want) {
+		if !strings.Contains(string(md), want) {
 			t.Errorf("%q is not in\n%s", want, md)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 // Replies to people and notices of their own, each safe Markdown of a paragraph or more without a
 // marker, which is added by who posts it. What comes from a comment, a login or an error is hostile.
 
-func (o Options) say(id string, args ...any) string { return string(o.Language.Say(id, args...)) }
+func (o Options) say(id string, args ...any) md { return o.Language.Say(id, args...) }
 
 // NotAllowed says that a person may not answer. want and have are roles.
-func NotAllowed(login, want, have string, putBack bool, o Options) string {
+func NotAllowed(login, want, have string, putBack bool, o Options) markdown.Text {
 	s := o.say("reply.refused", "who", markdown.Code(login), "want", markdown.Code(want), "have", markdown.Code(have))
 	if putBack {
 		s += " " + o.say("reply.putback")
@@ -28,29 +28,29 @@ func NotAllowed(login, want, have string, putBack bool, o Options) string {
 }
 
 // Misread says that a command was not understood, and which is nearest.
-func Misread(c answers.Command, o Options) string {
+func Misread(c answers.Command, o Options) markdown.Text {
 	m := c.Err
 	what := o.Language.Say("misread."+string(m.What), "word", markdown.Code(o.Redacted(m.Word)))
 	return o.say("reply.misread", "line", markdown.Code(o.Redacted(c.Line)), "what", what, "nearest", markdown.Code(m.Nearest), "help", markdown.Code(answers.Prefix+" "+answers.Help))
 }
 
 // NotDone says that a command or box was understood and refused.
-func NotDone(what string, err error, o Options) string {
+func NotDone(what string, err error, o Options) markdown.Text {
 	return o.say("reply.notdone", "what", markdown.Code(o.Redacted(what)), "why", because(err, o))
 }
 
 // BoxNotDone is NotDone of a box, for one of the cases an escalation holds.
-func BoxNotDone(b answers.Box, caseKey string, err error, o Options) string {
+func BoxNotDone(b answers.Box, caseKey string, err error, o Options) markdown.Text {
 	return o.say("reply.boxnotdone", "what", boxText(b, o), "case", markdown.Code(o.Redacted(caseKey)), "why", because(err, o))
 }
 
 // Late says that another answer came first.
-func Late(first escalation.Answered, c routing.Case, o Options) string {
+func Late(first escalation.Answered, c routing.Case, o Options) markdown.Text {
 	return o.say("reply.late", "first", answerText(first, c, o))
 }
 
 // Moved says that an answer was about another commit.
-func Moved(was, is string, o Options) string {
+func Moved(was, is string, o Options) markdown.Text {
 	return o.say("reply.commit", "was", shortSHA(was, o), "is", shortSHA(is, o))
 }
 
@@ -62,11 +62,11 @@ func shortSHA(sha string, o Options) md {
 }
 
 // Foreign says that the boxes of a body are not those of the issue's prompt.
-func Foreign(o Options) string { return o.say("reply.foreign") }
+func Foreign(o Options) markdown.Text { return o.say("reply.foreign") }
 
 // Unchosen says why boxes were not carried out: prompt.ErrNothing or a
 // *prompt.ContradictionError.
-func Unchosen(err error, o Options) string {
+func Unchosen(err error, o Options) markdown.Text {
 	var clash *answers.ContradictionError
 	if errors.As(err, &clash) {
 		return o.say("reply.clash", "a", boxText(clash.A, o), "b", boxText(clash.B, o))
@@ -75,24 +75,24 @@ func Unchosen(err error, o Options) string {
 }
 
 // Restored says that an edit took the prompt away, and that it is back.
-func Restored(o Options) string { return o.say("reply.restored") }
+func Restored(o Options) markdown.Text { return o.say("reply.restored") }
 
 // Unheard says that Submit is ticked and nobody is known to have ticked it.
-func Unheard(o Options) string { return o.say("reply.unheard") }
+func Unheard(o Options) markdown.Text { return o.say("reply.unheard") }
 
 // Settled says that an escalation is resolved and nothing waits for an answer.
-func Settled(r escalation.Record, o Options) string {
+func Settled(r escalation.Record, o Options) markdown.Text {
 	return o.say("reply.settled", "who", markdown.Code(r.ResolvedBy), "when", md(r.ResolvedAt.UTC().Format(time.DateOnly)))
 }
 
 // Lost says on a pull request that the issue of its escalation is gone, and how
 // to answer without it.
-func Lost(checkpoint, how string, o Options) string {
+func Lost(checkpoint, how string, o Options) markdown.Text {
 	return o.say("reply.lost."+how, "cp", markdown.Code(o.Redacted(checkpoint)), "retry", markdown.Code(answers.Prefix+" retry 2"), "help", markdown.Code(answers.Prefix+" "+answers.Help))
 }
 
 // NotRerun says that GitHub refused to run the failed jobs of a run again.
-func NotRerun(run int64, err error, o Options) string {
+func NotRerun(run int64, err error, o Options) markdown.Text {
 	id := markdown.Code(fmt.Sprint(run))
 	if u := o.Address(fmt.Sprintf("%s/%s/actions/runs/%d", o.Server(), o.Repo, run)); u != "" && o.Repo != "" {
 		id = markdown.Link(id, u)
@@ -101,17 +101,17 @@ func NotRerun(run int64, err error, o Options) string {
 }
 
 // Help lists the commands.
-func Help(o Options) string {
+func Help(o Options) markdown.Text {
 	type command struct{ Usage, Does md }
 	var all []command
 	for _, s := range answers.Table() {
 		all = append(all, command{markdown.Code(answers.Prefix + " " + s.Usage()), o.Language.Say(s.HelpID())})
 	}
-	return string(pages.Print(o.Language, "help", all))
+	return pages.Print(o.Language, "help", all)
 }
 
 // Status says where the checkpoints of a case stand.
-func Status(c routing.Case, o Options) string {
+func Status(c routing.Case, o Options) markdown.Text {
 	type checkpoint struct {
 		Name, State, Commit md
 		Reworks             int
@@ -124,7 +124,7 @@ func Status(c routing.Case, o Options) string {
 		cp := c.Checkpoints[name]
 		page.Checkpoints = append(page.Checkpoints, checkpoint{markdown.Code(o.Redacted(name)), o.Language.Say("status." + stateOf(cp)), shortSHA(cp.Last.SHA, o), cp.Retries})
 	}
-	return string(pages.Print(o.Language, "status", page))
+	return pages.Print(o.Language, "status", page)
 }
 
 func stateOf(cp routing.Checkpoint) string {
@@ -143,11 +143,11 @@ func stateOf(cp routing.Checkpoint) string {
 
 // Handoff returns the comment that tells a worker to fix, by a live mention: an edit of the sticky
 // comment notifies nobody. comment is the sticky comment's id, "" if unknown.
-func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number int) string {
+func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number int) markdown.Text {
 	cp := c.Checkpoints[e.Checkpoint]
 	where := o.Language.Say("handoff.above")
 	if comment != "" {
-		where = markdown.Link(o.Language.Say("handoff.link"), fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment))
+		where = markdown.Link(o.Language.Say("handoff.link"), o.Address(fmt.Sprintf("%s/%s/pull/%d#issuecomment-%s", o.Server(), o.Repo, number, comment)))
 	}
 	id := "handoff.rework"
 	switch e.Kind {
@@ -156,14 +156,14 @@ func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number
 	case routing.EffectReady:
 		id = "handoff.ready"
 	}
-	return o.Mention + " " + o.say(id, "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(o.Redacted(e.Target)))
+	return md(o.Mentions()) + " " + o.say(id, "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(o.Redacted(e.Target)))
 }
 
 func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }
 
 // Fixed returns the comment that closes an escalation: what passed, on which
 // commit and after how many reworks, or that a person resolved it.
-func Fixed(c routing.Case, checkpoint string, o Options) string {
+func Fixed(c routing.Case, checkpoint string, o Options) markdown.Text {
 	cp := c.Checkpoints[checkpoint]
 	switch {
 	case cp.WontFix != nil:
@@ -173,7 +173,7 @@ func Fixed(c routing.Case, checkpoint string, o Options) string {
 	}
 	sha := o.Language.Say("closing.nocommit")
 	if cp.Green != "" {
-		sha = markdown.Link(markdown.Code(short(cp.Green)), fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green))
+		sha = markdown.Link(markdown.Code(short(cp.Green)), o.Address(fmt.Sprintf("%s/%s/commit/%s", o.Server(), o.Repo, cp.Green)))
 	}
 	for i := len(cp.Attempts) - 1; i >= 0; i-- {
 		t := cp.Attempts[i]
@@ -193,11 +193,11 @@ func Fixed(c routing.Case, checkpoint string, o Options) string {
 
 // Leftover returns the comment on an escalation that passes and that a person
 // is to close.
-func Leftover(c routing.Case, checkpoint string, o Options) string {
+func Leftover(c routing.Case, checkpoint string, o Options) markdown.Text {
 	return o.say("closing.leftover", "cp", markdown.Code(o.Redacted(checkpoint)), "case", markdown.Code(o.Redacted(strings.TrimSpace(c.Key))))
 }
 
 // Reopened returns the comment that goes with an escalation opened again.
-func Reopened(c routing.Case, checkpoint string, o Options) string {
+func Reopened(c routing.Case, checkpoint string, o Options) markdown.Text {
 	return o.say("closing.reopened", "cp", markdown.Code(o.Redacted(checkpoint)), "case", markdown.Code(o.Redacted(strings.TrimSpace(c.Key))))
 }

@@ -13,7 +13,7 @@ func TestFixedNamesTheCommit(t *testing.T) {
 	c := routing.Case{Checkpoints: map[string]routing.Checkpoint{"unit": {Name: "unit", State: routing.Completed, Green: sha}}}
 	o := Options{ServerURL: "https://github.com", Repo: "acme/app"}
 	want := "[`2fac668`](https://github.com/acme/app/commit/" + sha + ")"
-	if got := Fixed(c, "unit", o); !strings.Contains(got, want) {
+	if got := Fixed(c, "unit", o); !strings.Contains(string(got), want) {
 		t.Errorf("%q is not in %q", want, got)
 	}
 }

@@ -11,7 +11,7 @@ const summaryLimit = 200_000
 
 // Summary returns the job summary: counts, decision d with its rule and reason,
 // the failures of d's verdict, what comes next. c is the case with d recorded.
-func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) string {
+func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) markdown.Text {
 	v := summaryView{commentView{look(c, checkpoint, o)}}
 	v.turn = routing.Attempt{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.Redacted(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
 	v.turn.Verdict.Failures, v.excused = counting(v.turn.Verdict.Failures)

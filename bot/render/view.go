@@ -179,7 +179,7 @@ func (v view) decision() routing.Decision {
 // class returns a class as its word and its id.
 func (v view) class(c routing.Class) md {
 	id := valid(c)
-	return "**" + v.lang.Say("class."+id) + "** (`" + md(id) + "`)"
+	return "**" + v.lang.Say("class."+id) + "** (" + markdown.Code(id) + ")"
 }
 
 // valid is the id of a class, that of UNKNOWN for one that there is not.

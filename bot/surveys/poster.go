@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/surveyview"
 	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/survey"
@@ -63,11 +64,11 @@ func (d *poster) do(ctx context.Context, p survey.Prompt, work string, fresh boo
 func (d *poster) marker(id, work string) string { return marker.Format(d.key(id)+"/"+work, 0) }
 
 // finish says how a prompt ended, shows it in the issue, and closes that.
-func (d *poster) finish(ctx context.Context, p survey.Prompt, work, reason, text string, fresh bool) error {
+func (d *poster) finish(ctx context.Context, p survey.Prompt, work, reason string, text markdown.Text, fresh bool) error {
 	if _, _, err := d.comments.PostOnce(ctx, d.repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
-	_, _, err := d.issues.Rewrite(ctx, d.repo, p.Number, marker.Format(d.key(p.ID), genDone), func(string) string { return surveyview.Closed(p, d.render) })
+	_, _, err := d.issues.Rewrite(ctx, d.repo, p.Number, marker.Format(d.key(p.ID), genDone), func(string) markdown.Text { return surveyview.Closed(p, d.render) })
 	if err != nil {
 		return err
 	}
@@ -76,13 +77,13 @@ func (d *poster) finish(ctx context.Context, p survey.Prompt, work, reason, text
 }
 
 // reply posts text on the prompt's issue, once for what it replies to.
-func (d *poster) reply(ctx context.Context, p survey.Prompt, to, text string) error {
+func (d *poster) reply(ctx context.Context, p survey.Prompt, to string, text markdown.Text) error {
 	_, _, err := d.comments.PostOnce(ctx, d.repo, p.Number, d.marker(p.ID, "reply/"+to), text, false)
 	return err
 }
 
 // rewrite changes the body of a prompt's issue to what write makes of the live one.
-func (d *poster) rewrite(ctx context.Context, p survey.Prompt, write func(live string) string) error {
+func (d *poster) rewrite(ctx context.Context, p survey.Prompt, write func(live string) markdown.Text) error {
 	gen := genAsked
 	if !p.Open() {
 		gen = genDone

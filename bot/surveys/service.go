@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
@@ -21,13 +22,13 @@ import (
 // Issues is what a service does to issues.
 type Issues interface {
 	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	Rewrite(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
-	CloseAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (bool, error)
+	Rewrite(ctx context.Context, r github.Repo, number int, marker string, write func(live string) markdown.Text) (github.Issue, bool, error)
+	CloseAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
 }
 
 // Comments is what a service posts on issues.
 type Comments interface {
-	PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (string, bool, error)
+	PostOnce(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, fresh bool) (string, bool, error)
 }
 
 // Repositories tells a missing issue from a missing repository.
@@ -191,7 +192,7 @@ func (d *Service) apply(ctx context.Context, p survey.Prompt, fresh bool) (surve
 }
 
 // Reply posts text on the prompt's issue, once for what it replies to.
-func (d *Service) Reply(ctx context.Context, p survey.Prompt, to, text string) error {
+func (d *Service) Reply(ctx context.Context, p survey.Prompt, to string, text markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
 		return err
@@ -201,7 +202,7 @@ func (d *Service) Reply(ctx context.Context, p survey.Prompt, to, text string) e
 
 // Rewrite changes the body of an open prompt's issue to what write makes of the
 // live one.
-func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) string) error {
+func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
 		return err

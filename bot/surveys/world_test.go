@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
@@ -40,29 +41,29 @@ func (w *world) Upsert(_ context.Context, _ github.Repo, marker string, spec git
 			return w.issues[i], false, nil
 		}
 	}
-	i := github.Issue{Number: len(w.issues) + 1, Title: spec.Title, Body: spec.Body, State: "open"}
+	i := github.Issue{Number: len(w.issues) + 1, Title: spec.Title, Body: string(spec.Body), State: "open"}
 	w.issues, w.keys = append(w.issues, i), append(w.keys, keyOf(marker))
 	return i, true, nil
 }
 
-func (w *world) Rewrite(_ context.Context, _ github.Repo, n int, _ string, write func(string) string) (github.Issue, bool, error) {
+func (w *world) Rewrite(_ context.Context, _ github.Repo, n int, _ string, write func(string) markdown.Text) (github.Issue, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.gone {
 		return github.Issue{}, false, github.ErrMoved
 	}
-	w.issues[n-1].Body = write(w.issues[n-1].Body)
+	w.issues[n-1].Body = string(write(w.issues[n-1].Body))
 	return w.issues[n-1], true, nil
 }
 
-func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _, _, _ string) (bool, error) {
+func (w *world) CloseAs(_ context.Context, _ github.Repo, n int, _ string, _ markdown.Text, _ string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.issues[n-1].State = "closed"
 	return true, nil
 }
 
-func (w *world) PostOnce(_ context.Context, _ github.Repo, _ int, marker, body string, fresh bool) (string, bool, error) {
+func (w *world) PostOnce(_ context.Context, _ github.Repo, _ int, marker string, body markdown.Text, fresh bool) (string, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.gone {
@@ -72,7 +73,7 @@ func (w *world) PostOnce(_ context.Context, _ github.Repo, _ int, marker, body s
 		return "1", false, nil
 	}
 	w.posts++
-	w.comments[marker] = body
+	w.comments[marker] = string(body)
 	return "1", true, nil
 }
 
@@ -144,17 +145,17 @@ func (m *mortal) Upsert(ctx context.Context, r github.Repo, marker string, spec 
 	return i, made, err
 }
 
-func (m *mortal) Rewrite(ctx context.Context, r github.Repo, n int, marker string, write func(string) string) (i github.Issue, done bool, err error) {
+func (m *mortal) Rewrite(ctx context.Context, r github.Repo, n int, marker string, write func(string) markdown.Text) (i github.Issue, done bool, err error) {
 	err = m.step(func() (e error) { i, done, e = m.world.Rewrite(ctx, r, n, marker, write); return e })
 	return i, done, err
 }
 
-func (m *mortal) CloseAs(ctx context.Context, r github.Repo, n int, a, b, c string) (done bool, err error) {
+func (m *mortal) CloseAs(ctx context.Context, r github.Repo, n int, a string, b markdown.Text, c string) (done bool, err error) {
 	err = m.step(func() (e error) { done, e = m.world.CloseAs(ctx, r, n, a, b, c); return e })
 	return done, err
 }
 
-func (m *mortal) PostOnce(ctx context.Context, r github.Repo, n int, marker, body string, fresh bool) (id string, done bool, err error) {
+func (m *mortal) PostOnce(ctx context.Context, r github.Repo, n int, marker string, body markdown.Text, fresh bool) (id string, done bool, err error) {
 	err = m.step(func() (e error) { id, done, e = m.world.PostOnce(ctx, r, n, marker, body, fresh); return e })
 	return id, done, err
 }
@@ -190,7 +191,7 @@ func (m *mortal) Absent(_ context.Context, _ github.Repo, err error) error { ret
 // away are the issues of a repository that the App was taken from.
 type away struct{ *mortal }
 
-func (away) PostOnce(context.Context, github.Repo, int, string, string, bool) (string, bool, error) {
+func (away) PostOnce(context.Context, github.Repo, int, string, markdown.Text, bool) (string, bool, error) {
 	return "", false, github.ErrMoved
 }
 

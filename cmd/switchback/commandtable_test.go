@@ -138,7 +138,7 @@ func TestEveryCommandIsComplete(t *testing.T) {
 						t.Errorf("%s: no text %s: %q", lang, id, text)
 					}
 				}
-				if help := render.Help(o); !strings.Contains(help, answers.Prefix+" "+strings.ReplaceAll(s.Usage(), "|", `\|`)) {
+				if help := render.Help(o); !strings.Contains(string(help), answers.Prefix+" "+strings.ReplaceAll(s.Usage(), "|", `\|`)) {
 					t.Errorf("%s: help does not list it", lang)
 				}
 			}

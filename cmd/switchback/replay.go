@@ -124,7 +124,7 @@ func (r replayed) print(s streams, format string, f config.File) error {
 	}
 	text := render.ReplaySum(shown)
 	if format == "markdown" {
-		text = render.ReplayComment(shown, render.Options{Language: render.Language(f.Language), Redact: redact.Text})
+		text = string(render.ReplayComment(shown, render.Options{Language: render.Language(f.Language), Redact: redact.Text}))
 	} else if r.Sum.Differing+r.Sum.Left > 0 {
 		text = "\n" + text
 	}

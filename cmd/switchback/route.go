@@ -15,6 +15,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/redact"
@@ -196,19 +197,19 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 	out := effectOut{Kind: e.Kind, Key: e.Key}
 	switch e.Kind {
 	case routing.EffectComment:
-		out.Body = render.Comment(c, e.Checkpoint, o)
+		out.Body = string(render.Comment(c, e.Checkpoint, o))
 	case routing.EffectCheck:
 		k := render.Check(c, e.Checkpoint, e.SHA, o)
-		out.Title, out.Body = k.Title, k.Summary
+		out.Title, out.Body = k.Title, string(k.Summary)
 	case routing.EffectIssue:
 		out.Title = render.IssueTitle(c, e.Checkpoint, o)
 		o.Shared.Prompt = questions(c, e, out.Title, o)
-		out.Body = render.IssueBody(c, e.Checkpoint, o)
+		out.Body = string(render.IssueBody(c, e.Checkpoint, o))
 	case routing.EffectHandoff, routing.EffectReview, routing.EffectReady:
 		o.Limit = 56 << 10
 		out.Body = string(render.Packet(c, e.Checkpoint, o))
 	case routing.EffectClose:
-		out.Body = render.Fixed(c, e.Checkpoint, o)
+		out.Body = string(render.Fixed(c, e.Checkpoint, o))
 	case routing.EffectLabel:
 		out.Body = "-switchback:paused"
 		if c.Checkpoints[e.Checkpoint].State == routing.Escalated {
@@ -220,7 +221,7 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 
 // questions are the boxes of an escalation issue of this case alone: the other escalations of the
 // repository are not known here.
-func questions(c routing.Case, e routing.Effect, title string, o render.Options) string {
+func questions(c routing.Case, e routing.Effect, title string, o render.Options) markdown.Text {
 	call := escalation.RequestOf(c, e.Checkpoint, render.IssueKey(c.Key, e.Checkpoint, routing.Kind(e.Target)), title, routing.DefaultPolicy())
 	placed, err := escalation.State{}.Recorder(c.Updated).Place(call, escalation.Limits{}, nil)
 	if err != nil {

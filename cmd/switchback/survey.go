@@ -127,7 +127,7 @@ func runSurveyOpen(ctx context.Context, s streams, f surveyFlags, getenv func(st
 		return failed(err)
 	}
 	out := shown(p)
-	out.Title, out.Body = surveyview.Title(p, d.Render), surveyview.Body(p, d.Render)
+	out.Title, out.Body = surveyview.Title(p, d.Render), string(surveyview.Body(p, d.Render))
 	return printJSON(s, out)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,21 +223,26 @@ func Nonce(record, opened string) string {
 
 // Head returns the hidden line that a prompt begins with.
 func Head(nonce string, gen int, sha string) string {
-	if sha == "" {
+	if !commitHash.MatchString(sha) {
 		sha = "-"
 	}
 	return fmt.Sprintf("<!-- switchback:prompt nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
 }
 
+var commitHash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
 // Line returns the line of a box with its text, which is safe Markdown on one
-// line.
+// line. cmark-gfm shows a box as ticked if "[x]" stands anywhere on its line, so
+// there is none in the text.
 func Line(id, text string, ticked bool) string {
 	x := " "
 	if ticked {
 		x = "x"
 	}
-	return "- [" + x + "] " + strings.ReplaceAll(text, "\n", " ") + " <!-- sb:" + id + " -->"
+	return "- [" + x + "] " + boxText.Replace(text) + " <!-- sb:" + id + " -->"
 }
+
+var boxText = strings.NewReplacer("\n", " ", "[x]", "[ x ]", "[X]", "[ X ]")
 
 // Read returns the box of an id, without the test that an id of a quarantine names. Of an unknown
 // id only the ID is set.

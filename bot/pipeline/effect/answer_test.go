@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -22,8 +23,8 @@ type runs struct {
 
 func (r *runs) hub() Hub { return Hub{Comments: r, Runs: r, Repositories: r} }
 
-func (r *runs) PostOnce(_ context.Context, _ github.Repo, _ int, marker, body string, _ bool) (string, bool, error) {
-	r.posts = append(r.posts, marker+" "+body)
+func (r *runs) PostOnce(_ context.Context, _ github.Repo, _ int, marker string, body markdown.Text, _ bool) (string, bool, error) {
+	r.posts = append(r.posts, marker+" "+string(body))
 	return "", true, nil
 }
 

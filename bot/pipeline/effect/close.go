@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -58,7 +59,7 @@ func (p issueCloser) close(ctx context.Context, c routing.Case, e routing.Effect
 
 // release takes what waits under key out of the issues that hold it: how it ceased to wait, and who
 // ended it, "" for a green run. An issue that holds nothing any more is closed with comment.
-func (p issueCloser) release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error {
+func (p issueCloser) release(ctx context.Context, key, checkpoint string, how escalation.How, by string, comment markdown.Text) error {
 	state, _, err := p.store.leave(ctx, key, checkpoint, how, by, "", p.closes)
 	if err != nil {
 		return err
@@ -112,7 +113,10 @@ func (p issueCloser) leftover(ctx context.Context, c routing.Case, e routing.Eff
 }
 
 // farewell is what an issue is closed with.
-type farewell struct{ comment, reason string }
+type farewell struct {
+	comment markdown.Text
+	reason  string
+}
 
 // after brings the issue of a record that the checkpoint has left up to date.
 // What was done before a process was killed is done again, and changes nothing.

@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
@@ -34,7 +35,7 @@ type GitHub struct {
 
 	// Prompt returns the questions at the end of an escalation issue. live is
 	// the body that stands there, from which it keeps what people ticked. nil: none.
-	Prompt func(rec escalation.Record, host routing.Case, live string) string
+	Prompt func(rec escalation.Record, host routing.Case, live string) markdown.Text
 }
 
 func (g *GitHub) now() time.Time {
@@ -121,7 +122,7 @@ func (g *GitHub) Escalate(ctx context.Context, request escalation.Request) (stri
 // Release takes what waits under key out of the issues that hold it: how it ceased to wait, and who
 // ended it, "" for a green run. An issue that holds nothing any more is closed with comment. It may
 // be done again.
-func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escalation.How, by, comment string) error {
+func (g *GitHub) Release(ctx context.Context, key, checkpoint string, how escalation.How, by string, comment markdown.Text) error {
 	return g.closer().release(ctx, key, checkpoint, how, by, comment)
 }
 

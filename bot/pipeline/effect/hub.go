@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 )
 
 // Hub is what effects need of GitHub, a field for each service of the client.
@@ -44,8 +45,8 @@ type (
 		List(ctx context.Context, r github.Repo, ref string, files []string) ([]string, error)
 	}
 	Comments interface {
-		Upsert(ctx context.Context, r github.Repo, issue int, marker, body, ref string) (id string, changed bool, err error)
-		PostOnce(ctx context.Context, r github.Repo, issue int, marker, body string, fresh bool) (id string, posted bool, err error)
+		Upsert(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, ref string) (id string, changed bool, err error)
+		PostOnce(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, fresh bool) (id string, posted bool, err error)
 		React(ctx context.Context, r github.Repo, comment int64) error
 	}
 	Commits interface {
@@ -60,10 +61,10 @@ type (
 		Get(ctx context.Context, r github.Repo, number int) (github.Issue, error)
 		Find(ctx context.Context, r github.Repo, marker string) (github.Issue, bool, error)
 		Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (issue github.Issue, created bool, err error)
-		Rewrite(ctx context.Context, r github.Repo, number int, marker string, write func(live string) string) (github.Issue, bool, error)
-		Close(ctx context.Context, r github.Repo, number int, comment, marker string) (closed bool, err error)
-		CloseAs(ctx context.Context, r github.Repo, number int, reason, comment, marker string) (closed bool, err error)
-		Reopen(ctx context.Context, r github.Repo, number int, comment, marker string) (reopened bool, err error)
+		Rewrite(ctx context.Context, r github.Repo, number int, marker string, write func(live string) markdown.Text) (github.Issue, bool, error)
+		Close(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (closed bool, err error)
+		CloseAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (closed bool, err error)
+		Reopen(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (reopened bool, err error)
 	}
 	Labels interface {
 		Sync(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (changed bool, err error)

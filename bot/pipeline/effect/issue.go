@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -238,7 +239,7 @@ func (p issueOpener) closeMoved(ctx context.Context, recs []escalation.Record, t
 	for _, rec := range recs {
 		if rec.Number > 0 && rec.Number != to.Number {
 			mark := marker.Format(rec.ID+"/moved/"+strconv.Itoa(rec.Reopened), 0)
-			if _, err := p.hub.Issues.CloseAs(ctx, p.repo, rec.Number, "not_planned", "→ #"+strconv.Itoa(to.Number), mark); unlessGone(ctx, p.hub, p.repo, err) != nil {
+			if _, err := p.hub.Issues.CloseAs(ctx, p.repo, rec.Number, "not_planned", markdown.Text("→ #"+strconv.Itoa(to.Number)), mark); unlessGone(ctx, p.hub, p.repo, err) != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -42,7 +43,7 @@ type posted struct {
 	tracker *tracker
 }
 
-func (p posted) PostOnce(_ context.Context, _ github.Repo, _ int, mark, _ string, _ bool) (string, bool, error) {
+func (p posted) PostOnce(_ context.Context, _ github.Repo, _ int, mark string, _ markdown.Text, _ bool) (string, bool, error) {
 	p.tracker.mu.Lock()
 	defer p.tracker.mu.Unlock()
 	p.tracker.posts[mark]++
@@ -80,7 +81,7 @@ func (k *tracker) Upsert(_ context.Context, _ github.Repo, mark string, spec git
 		if spec.Who != nil && len(spec.Assignees) == 0 {
 			spec.Who()
 		}
-		i := github.Issue{Number: len(k.issues) + 1, URL: "https://github.com/acme/app/issues/" + fmt.Sprint(len(k.issues)+1), Title: spec.Title, Body: spec.Write(""), State: "open"}
+		i := github.Issue{Number: len(k.issues) + 1, URL: "https://github.com/acme/app/issues/" + fmt.Sprint(len(k.issues)+1), Title: spec.Title, Body: string(spec.Write("")), State: "open"}
 		for _, l := range spec.Labels {
 			i.Labels = append(i.Labels, l.Name)
 		}
@@ -96,7 +97,7 @@ func (k *tracker) Upsert(_ context.Context, _ github.Repo, mark string, spec git
 		return github.Issue{}, false, err
 	}
 	if have, _ := marker.Parse(i.Body); gen > have.Gen {
-		i.Body = spec.Write(i.Body)
+		i.Body = string(spec.Write(i.Body))
 	}
 	return *i, false, nil
 }
@@ -115,15 +116,15 @@ func (k *tracker) state(number int, state, reason, mark string) (bool, error) {
 	return true, nil
 }
 
-func (k *tracker) Close(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+func (k *tracker) Close(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "closed", "completed", mark)
 }
 
-func (k *tracker) CloseAs(_ context.Context, _ github.Repo, n int, reason, _, mark string) (bool, error) {
+func (k *tracker) CloseAs(_ context.Context, _ github.Repo, n int, reason string, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "closed", reason, mark)
 }
 
-func (k *tracker) Reopen(_ context.Context, _ github.Repo, n int, _, mark string) (bool, error) {
+func (k *tracker) Reopen(_ context.Context, _ github.Repo, n int, _ markdown.Text, mark string) (bool, error) {
 	return k.state(n, "open", "reopened", mark)
 }
 
@@ -179,8 +180,8 @@ func (k *tracker) List(context.Context, github.Repo, string, []string) ([]string
 // reports is a source of reports that all say the same.
 type reports struct{}
 
-func (reports) Report(context.Context, escalation.Record) (func(render.Options) string, error) {
-	return func(o render.Options) string { return "reported\n\n" + o.Shared.Marker }, nil
+func (reports) Report(context.Context, escalation.Record) (func(render.Options) markdown.Text, error) {
+	return func(o render.Options) markdown.Text { return markdown.Text("reported\n\n" + o.Shared.Marker) }, nil
 }
 
 func (reports) Labels(escalation.Record) []github.LabelSpec {
@@ -424,9 +425,9 @@ func TestIssueLife(t *testing.T) {
 		k := newTracker()
 		d := newFiling(t, k, &ledger.Memory{}, 1)
 		var seen []string
-		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) string {
+		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) markdown.Text {
 			seen = append(seen, live)
-			return "- [ ] ask " + rec.ID + " of " + host.Key
+			return markdown.Text("- [ ] ask " + rec.ID + " of " + host.Key)
 		}
 		must(t, d.analyze(routing.EnvIssue, "t"))
 		k.issues[0].Body = "[x] " + k.issues[0].Body

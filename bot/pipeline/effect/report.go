@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/marker"
@@ -19,7 +20,7 @@ import (
 // is true.
 type ReportSource interface {
 	// Report reads what the issue of a record is about, and returns what writes its body.
-	Report(ctx context.Context, rec escalation.Record) (func(render.Options) string, error)
+	Report(ctx context.Context, rec escalation.Record) (func(render.Options) markdown.Text, error)
 	// Labels returns the labels of the issue of a record, nil for those of its type and severity.
 	Labels(rec escalation.Record) []github.LabelSpec
 }
@@ -34,13 +35,13 @@ type issueWriter struct {
 	render  render.Options
 	ledger  ledger.Ledger
 	source  ReportSource // nil: all escalations are of cases
-	prompt  func(rec escalation.Record, host routing.Case, live string) string
+	prompt  func(rec escalation.Record, host routing.Case, live string) markdown.Text
 	log     *slog.Logger
 }
 
 // about returns the case that the issue of a record is about: c where it is c's, else as the ledger
 // has it. Of what is no case it returns the key alone, and what writes the body of its issue.
-func (w issueWriter) about(ctx context.Context, c routing.Case, rec escalation.Record) (routing.Case, func(render.Options) string, error) {
+func (w issueWriter) about(ctx context.Context, c routing.Case, rec escalation.Record) (routing.Case, func(render.Options) markdown.Text, error) {
 	key := rec.Host().Case
 	switch {
 	case routing.IsRepositoryStream(key):
@@ -84,7 +85,7 @@ func (w issueWriter) spec(ctx context.Context, c routing.Case, rec escalation.Re
 	o.Shared.Members = rec.Members
 	o.Shared.Marker = marker.Format(rec.ID, rec.Mark())
 	o.Shared.CommentURL = w.commentURL(about, m.Checkpoint)
-	spec.Write = func(live string) string {
+	spec.Write = func(live string) markdown.Text {
 		o := o
 		if w.prompt != nil {
 			o.Shared.Prompt = w.prompt(rec, about, live)
@@ -161,6 +162,6 @@ func (w issueWriter) rewrite(ctx context.Context, rec escalation.Record, live fu
 	if err != nil {
 		return err
 	}
-	_, _, err = w.hub.Issues.Rewrite(ctx, w.repo, rec.Number, mark, func(body string) string { return spec.Write(live(body)) })
+	_, _, err = w.hub.Issues.Rewrite(ctx, w.repo, rec.Number, mark, func(body string) markdown.Text { return spec.Write(live(body)) })
 	return err
 }

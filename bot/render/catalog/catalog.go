@@ -63,8 +63,11 @@ func (l Language) Has(id string) bool {
 
 // Say returns the text of id as Markdown, its placeholders filled. args are names and values in
 // turn: a markdown.Text and a number stand as they are, anything else is made safe as prose. An
-// unknown id is returned as it is.
+// unknown id, which may end in a word of a newer version's event, is shown as code.
 func (l Language) Say(id string, args ...any) markdown.Text {
+	if !l.Has(id) {
+		return markdown.Code(id)
+	}
 	return markdown.Text(l.fill(id, args, func(v any) string {
 		switch v := v.(type) {
 		case markdown.Text:

@@ -13,15 +13,23 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
-// Clean drops what is not text, as Printable does. Our own markers and other
-// HTML comments are broken, so that no reader of the raw Markdown takes them for
-// real.
+// longestRun is how many backticks or tildes stay in a row. cmark-gfm, which renders on GitHub, reads
+// no code span of more than 80 backticks, and a fence of more than 255 as one of 255: text of a run
+// that needed longer ones around it would be live.
+const longestRun = 20
+
+// Clean drops what is not text, as Printable does, and shortens runs of backticks and tildes to
+// 20. Our own markers and other HTML comments are broken, so that no reader of the raw Markdown
+// takes them for real.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(Printable(s), "<!--", "<! --"), "-->", "-- >")
+	s = strings.ReplaceAll(strings.ReplaceAll(Printable(s), "<!--", "<! --"), "-->", "-- >")
+	return longRuns.ReplaceAllStringFunc(s, func(run string) string { return run[:longestRun] })
 }
+
+var longRuns = regexp.MustCompile("`{21,}|~{21,}")
 
 // Printable returns s without what is not text: ANSI sequences, control,
 // zero-width and bidirectional characters, invalid UTF-8. Lines end in "\n".
@@ -44,10 +52,23 @@ func Printable(s string) string {
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n")
 
-// isClean is the common case: printable ASCII without a comment.
+// isClean is the common case: printable ASCII without a comment or a long run.
 func isClean(s string) bool {
+	run := 0
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f {
+		c := s[i]
+		if (c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f {
+			return false
+		}
+		switch {
+		case c != '`' && c != '~':
+			run = 0
+		case run > 0 && s[i-1] == c:
+			run++
+		default:
+			run = 1
+		}
+		if run > longestRun {
 			return false
 		}
 	}
@@ -101,7 +122,7 @@ func Code(s string) Text {
 	if s == "" {
 		return "–"
 	}
-	ticks := strings.Repeat("`", longestRun(s, '`')+1)
+	ticks := strings.Repeat("`", mostInRow(s, '`')+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
 	}
@@ -138,7 +159,7 @@ func Cell(t Text) Text {
 	return Text(b.String())
 }
 
-func longestRun(s string, c byte) int {
+func mostInRow(s string, c byte) int {
 	best, n := 0, 0
 	for i := 0; i < len(s); i++ {
 		if s[i] != c {
@@ -157,6 +178,7 @@ var (
 	plainWord   = regexp.MustCompile(`^["'(]*[\p{L}\p{M}\p{N}]+(?:['’·-][\p{L}\p{M}\p{N}]+)*["')]*[.,;:!?%…]*["')]*$`)
 	trackerKey  = regexp.MustCompile(`[A-Za-z]-[0-9]`)
 	hexWord     = regexp.MustCompile(`[0-9a-fA-F]{7}`)
+	webHost     = regexp.MustCompile(`(?i)www\.`) // "www.…" is a link
 	punctuation = regexp.MustCompile(`^(?:[.,;:!?)]{1,2}|\()$`)
 	listNumber  = regexp.MustCompile(`^[0-9]+[.)]$`)
 )
@@ -166,7 +188,7 @@ func isPlain(w string) bool {
 	case "–", "—", "→", "·", "…":
 		return true
 	}
-	return plainWord.MatchString(w) && !trackerKey.MatchString(w) && !hexWord.MatchString(w)
+	return plainWord.MatchString(w) && !trackerKey.MatchString(w) && !hexWord.MatchString(w) && !webHost.MatchString(w)
 }
 
 // Prose returns a hostile sentence as Markdown on one line: plain words as they
@@ -256,13 +278,17 @@ func joinWords(ws []string) string {
 	return b.String()
 }
 
-// Fence returns s as a fenced block that nothing within it can close. lang is a constant of the
-// caller, never input.
+// Fence returns s as a fenced block that nothing within it can close. Other bots look for commands
+// at the beginning of any line, in code too, so one such as "/approve" gets a space in front. lang is
+// a constant of the caller, never input.
 func Fence(lang, s string) Text {
-	s = strings.Trim(Clean(s), "\n")
-	ticks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	s = command.ReplaceAllString(strings.Trim(Clean(s), "\n"), " $0")
+	ticks := strings.Repeat("`", max(3, mostInRow(s, '`')+1))
 	return Text(ticks + lang + "\n" + s + "\n" + ticks)
 }
+
+// command is a word behind a slash that begins a line, and no path.
+var command = regexp.MustCompile(`(?m)^/[A-Za-z][A-Za-z0-9_-]*(?:[ \t]|$)`)
 
 // WrapLines cuts every line of s to limit bytes and s to n lines, the middle left out.
 func WrapLines(s string, n, limit int) string {
@@ -274,12 +300,76 @@ func WrapLines(s string, n, limit int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Link returns a link to address, which the caller has checked, or t alone if there is none.
+// Link returns a link to address, which the caller has checked to be a page of the server. It is t
+// alone where there is none, or where the address holds what could end the link.
 func Link(t Text, address string) Text {
-	if address == "" {
+	if len(address) > 2000 || !linkable.MatchString(address) {
 		return t
 	}
 	return "[" + t + "](" + Text(address) + ")"
+}
+
+var linkable = regexp.MustCompile(`^https?://[A-Za-z0-9._~:/?#!$&+,;=%-]+$`)
+
+// Truncate returns page, or as many of its lines as fit in limit by size, which is the length in
+// bytes or in characters. A fenced block that is cut is closed, and a line with a code span, a link
+// or HTML is left out whole, since half of it would be live.
+func Truncate(page Text, limit int, size func(string) int) Text {
+	const note = "\n\n… (cut)"
+	if size(string(page)) <= limit {
+		return page
+	}
+	left := limit - size(note)
+	var kept []string
+	fence := ""
+	for line := range strings.Lines(string(page)) {
+		after := fenceAfter(fence, line)
+		if n := size(line); n+closing(after) <= left {
+			kept, left, fence = append(kept, line), left-n, after
+			continue
+		}
+		if fence != "" || !strings.ContainsAny(line, "`<[") {
+			kept = append(kept, start(line, left-closing(fence), size))
+		}
+		break
+	}
+	out := strings.TrimRight(strings.Join(kept, ""), "\n")
+	if fence != "" {
+		out += "\n" + fence
+	}
+	return Text(out + note)
+}
+
+// fenceAfter returns the backticks of the block that is open behind a line, "" for none. open is that
+// of the block before it.
+func fenceAfter(open, line string) string {
+	ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+	switch {
+	case open == "" && len(ticks) >= 3:
+		return ticks
+	case open != "" && len(ticks) >= len(open) && strings.TrimSpace(line[len(ticks):]) == "":
+		return ""
+	}
+	return open
+}
+
+// closing is what it takes to close a block.
+func closing(fence string) int {
+	if fence == "" {
+		return 0
+	}
+	return len(fence) + 1
+}
+
+// start returns the longest beginning of line that is at most limit by size.
+func start(line string, limit int, size func(string) int) string {
+	used := 0
+	for i, r := range line {
+		if used += size(string(r)); used > limit {
+			return line[:i]
+		}
+	}
+	return line
 }
 
 // Join puts sep between texts.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
@@ -50,14 +51,14 @@ type board struct {
 	Rows                []boardRow
 	More                int
 	Large               bool
-	Graph               []md
+	Graph               md
 }
 
 type boardRow struct{ Port, Status, Turns, Took, What md }
 
 // Body returns the issue without its marker: how many ports have passed, a row for each, and the
 // graph. Where it would grow beyond the limit of o, rows of ports that need nobody are left out first.
-func Body(name string, b plan.Board, o render.Options) string {
+func Body(name string, b plan.Board, o render.Options) markdown.Text {
 	done, passed := b.Done()
 	p := board{
 		Name: markdown.Code(o.Redacted(name)), Build: markdown.Link(markdown.Code(o.Redacted(b.Build.ID)), o.Address(b.Build.URL)),
@@ -66,7 +67,7 @@ func Body(name string, b plan.Board, o render.Options) string {
 	}
 	for most := len(b.Rows); ; most /= 2 {
 		p.Rows, p.More = rows(b, most, o), len(b.Rows)-most
-		body := string(pages.Print(o.Language, "plan", p)) + "\n"
+		body := pages.Print(o.Language, "plan", p) + "\n"
 		if len(body) <= o.MaxBytes() || most == 0 {
 			return body
 		}
@@ -198,15 +199,14 @@ var colours = map[plan.Standing][2]string{
 	plan.IsPaused: {"#bf3989", "#ffffff"}, plan.IsEscalated: {"#8250df", "#ffffff"}, plan.IsFailed: {"#cf222e", "#ffffff"}, plan.IsBlocked: {"#6e7781", "#ffffff"}, plan.IsHeld: {"#afb8c1", "#1f2328"},
 }
 
-// graph is the plan as lines of a Mermaid graph. A port's id holds nothing that Mermaid or Markdown
-// reads anything into; nodes have numbers, as some words are Mermaid's.
-func graph(b plan.Board) []md {
-	var out []md
-	add := func(format string, a ...any) { out = append(out, md(fmt.Sprintf(format, a...))) }
+// graph is the plan as a Mermaid graph. Nodes have numbers, as some words are Mermaid's.
+func graph(b plan.Board) md {
+	out := []string{"graph LR"}
+	add := func(format string, a ...any) { out = append(out, "  "+fmt.Sprintf(format, a...)) }
 	at := make(map[string]int, len(b.Rows))
 	for i, r := range b.Rows {
 		at[r.ID] = i
-		add(`p%d["%s"]:::%s`, i, r.ID, r.Standing)
+		add(`p%d["%s"]:::%s`, i, label(r.ID), r.Standing)
 	}
 	for i, r := range b.Rows {
 		for _, d := range r.DependsOn {
@@ -216,7 +216,7 @@ func graph(b plan.Board) []md {
 	for i, r := range b.Rows {
 		for _, x := range r.Waits {
 			if to, ok := at[x.To]; ok && x.From == r.ID {
-				add("p%d -. %s .-> p%d", i, x.ID, to)
+				add("p%d -. %s .-> p%d", i, label(x.ID), to)
 			}
 		}
 	}
@@ -225,14 +225,24 @@ func graph(b plan.Board) []md {
 			add("classDef %s fill:%s,color:%s", st, colours[st][0], colours[st][1])
 		}
 	}
-	return out
+	return md("```mermaid\n" + strings.Join(out, "\n") + "\n```") // an arrow is "-->", which Fence breaks
+}
+
+// label returns id without what Mermaid reads anything into.
+func label(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r == '-' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '_'
+	}, markdown.Cut(id, 100))
 }
 
 // NotStartedTitle is the title of the check of a commit whose plan was not started.
 func NotStartedTitle(o render.Options) string { return o.Language.Plain("plan.notbegun") }
 
 // Invalid says what is wrong with the files of a plan. Messages quote them and are hostile.
-func Invalid(name string, all []plan.Problem, o render.Options) string {
+func Invalid(name string, all []plan.Problem, o render.Options) markdown.Text {
 	type problem struct{ Where, Message md }
 	const most = 50
 	var shown []problem
@@ -243,26 +253,26 @@ func Invalid(name string, all []plan.Problem, o render.Options) string {
 		}
 		shown = append(shown, problem{markdown.Code(o.Redacted(where)), markdown.Prose(o.Redacted(p.Message))})
 	}
-	return string(pages.Print(o.Language, "invalid plan", struct {
+	return pages.Print(o.Language, "invalid plan", struct {
 		Name     md
 		Problems []problem
 		More     bool
-	}{markdown.Code(o.Redacted(name)), shown, len(all) > most})) + "\n"
+	}{markdown.Code(o.Redacted(name)), shown, len(all) > most}) + "\n"
 }
 
 // NeedsRunner says that a plan has workers that are commands, and that the workflow which runs it is
 // not known.
-func NeedsRunner(name string, o render.Options) string {
-	return string(o.Language.Say("plan.norunner", "name", markdown.Code(o.Redacted(name))))
+func NeedsRunner(name string, o render.Options) markdown.Text {
+	return o.Language.Say("plan.norunner", "name", markdown.Code(o.Redacted(name)))
 }
 
 // CannotStart says why the workflow that runs a plan could not be started.
-func CannotStart(err error, o render.Options) string {
-	return string(o.Language.Say("plan.cannot", "why", markdown.Prose(o.Redacted(err.Error()))))
+func CannotStart(err error, o render.Options) markdown.Text {
+	return o.Language.Say("plan.cannot", "why", markdown.Prose(o.Redacted(err.Error())))
 }
 
 // Status says how the ports of a plan stand, and what feedback is open.
-func Status(name string, r plan.BuildState, open []feedback.Record, o render.Options) string {
+func Status(name string, r plan.BuildState, open []feedback.Record, o render.Options) markdown.Text {
 	l := o.Language
 	standings := map[plan.Standing]int{}
 	for _, k := range r.Ports {
@@ -283,5 +293,5 @@ func Status(name string, r plan.BuildState, open []feedback.Record, o render.Opt
 	for _, x := range open[:min(len(open), 40)] {
 		p.Requests = append(p.Requests, l.Say("planstatus.request", "id", markdown.Code(x.ID), "from", markdown.Code(o.Redacted(x.Message.From)), "to", markdown.Code(o.Redacted(x.Message.To)), "type", markdown.Code(string(x.Message.Type)), "status", markdown.Code(string(x.Status))))
 	}
-	return string(pages.Print(l, "plan status", p))
+	return pages.Print(l, "plan status", p)
 }

@@ -54,8 +54,8 @@ type attemptRow struct {
 type failedTest struct{ Name, Place, Said, Fix md }
 
 // PortBody returns the escalation report of a port, its last line the marker.
-func PortBody(r PortReport, o render.Options) string {
-	p := portContent{Mention: md(o.Mentions()), Why: why(r, o), Facts: portFacts(r, o), Prompt: md(o.Shared.Prompt), Marker: md(o.Shared.Marker)}
+func PortBody(r PortReport, o render.Options) markdown.Text {
+	p := portContent{Mention: md(o.Mentions()), Why: why(r, o), Facts: portFacts(r, o), Prompt: o.Shared.Prompt, Marker: md(o.Shared.Marker)}
 	for _, t := range r.Record.Suggested {
 		p.Suggested = append(p.Suggested, markdown.ProseLimit(o.Redacted(t), 1000))
 	}
@@ -64,7 +64,7 @@ func PortBody(r PortReport, o render.Options) string {
 		if loop := r.Journal.Loop; loop != nil && loop.Last != nil {
 			p.Failed, p.MoreFailed = failedTests(loop.Last.FailedTests, s, o)
 		}
-		if body := string(pages.Print(o.Language, "port", p)); len(body) <= o.MaxBytes() || s.rows == 0 {
+		if body := pages.Print(o.Language, "port", p); len(body) <= o.MaxBytes() || s.rows == 0 {
 			return body
 		}
 	}
@@ -150,30 +150,30 @@ func failedTests(all []plan.FailedTest, s shown, o render.Options) (out []failed
 }
 
 // PortPassed is what the issue of a port is closed with once that has passed.
-func PortPassed(r plan.Row, o render.Options) string {
+func PortPassed(r plan.Row, o render.Options) markdown.Text {
 	run := md("")
 	if u := o.Address(r.URL); u != "" {
 		run = " (" + markdown.Link(o.Language.Say("col.link"), u) + ")"
 	}
-	return string(o.Language.Say("port.passed", "port", markdown.Code(o.Redacted(r.ID)), "attempts", o.Language.Count("plan.attempt", max(1, r.Attempts)), "run", run))
+	return o.Language.Say("port.passed", "port", markdown.Code(o.Redacted(r.ID)), "attempts", o.Language.Count("plan.attempt", max(1, r.Attempts)), "run", run)
 }
 
 // PortGone is what it is closed with where the plan has the port no more.
-func PortGone(id string, o render.Options) string {
-	return string(o.Language.Say("port.gone", "port", markdown.Code(o.Redacted(id))))
+func PortGone(id string, o render.Options) markdown.Text {
+	return o.Language.Say("port.gone", "port", markdown.Code(o.Redacted(id)))
 }
 
 // PortDecided is what it is closed with once a person has decided.
-func PortDecided(id string, a plan.Answer, o render.Options) string {
+func PortDecided(id string, a plan.Answer, o render.Options) markdown.Text {
 	l := o.Language
 	what := l.Say("port." + string(a.Action))
 	if a.Action == routing.HumanExtend {
 		what = l.Count("port.extend", a.N)
 	}
-	return string(l.Say("port.decided", "port", markdown.Code(o.Redacted(id)), "who", markdown.Code("@"+o.Redacted(a.By)), "what", what))
+	return l.Say("port.decided", "port", markdown.Code(o.Redacted(id)), "who", markdown.Code("@"+o.Redacted(a.By)), "what", what)
 }
 
 // BuildNotStarted says that the next build of a plan could not be started.
-func BuildNotStarted(err error, o render.Options) string {
-	return string(o.Language.Say("port.notstarted", "why", markdown.Prose(o.Redacted(err.Error()))))
+func BuildNotStarted(err error, o render.Options) markdown.Text {
+	return o.Language.Say("port.notstarted", "why", markdown.Prose(o.Redacted(err.Error())))
 }

@@ -39,11 +39,11 @@ func RequestTitle(x feedback.Record, o render.Options) string {
 }
 
 // RequestBody returns that issue, its last line the marker.
-func RequestBody(r Request, o render.Options) string {
+func RequestBody(r Request, o render.Options) markdown.Text {
 	x, m := r.Feedback, r.Feedback.Message
 	p := requestContent{
 		Title: "request.head." + string(m.Type), How: "request.how.plan", Mention: md(o.Mentions()), From: markdown.Code(o.Redacted(m.From)),
-		Facts: requestFacts(x, o), Prompt: md(o.Shared.Prompt), Marker: md(o.Shared.Marker),
+		Facts: requestFacts(x, o), Prompt: o.Shared.Prompt, Marker: md(o.Shared.Marker),
 		Planned: command("planned TEXT"), Answer: command("answer TEXT"), Declined: command("declined TEXT"),
 	}
 	if m.Type.Asks() == feedback.Reply {
@@ -52,7 +52,7 @@ func RequestBody(r Request, o render.Options) string {
 	for s := (shown{10, 20, 4000}); ; s = (shown{s.tests / 2, s.rows / 2, s.text / 2}) {
 		p.Texts = requestTexts(m, s, o)
 		p.Tried = tried(x.Attempts, s, o)
-		if body := string(pages.Print(o.Language, "request", p)); len(body) <= o.MaxBytes() || s.rows == 0 {
+		if body := pages.Print(o.Language, "request", p); len(body) <= o.MaxBytes() || s.rows == 0 {
 			return body
 		}
 	}
@@ -99,7 +99,7 @@ func tried(all []feedback.Attempt, s shown, o render.Options) []triedRound {
 }
 
 // RequestDone is what the issue is closed with: what people said of x, or that it ended without them.
-func RequestDone(x feedback.Record, by string, o render.Options) string {
+func RequestDone(x feedback.Record, by string, o render.Options) markdown.Text {
 	id := "request.ended"
 	switch {
 	case by == "":
@@ -110,17 +110,17 @@ func RequestDone(x feedback.Record, by string, o render.Options) string {
 	default:
 		id = "request.planned"
 	}
-	return string(o.Language.Say(id, "who", markdown.Code("@"+o.Redacted(by)), "from", markdown.Code(o.Redacted(x.Message.From)), "id", markdown.Code(x.ID)))
+	return o.Language.Say(id, "who", markdown.Code("@"+o.Redacted(by)), "from", markdown.Code(o.Redacted(x.Message.From)), "id", markdown.Code(x.ID))
 }
 
 // refused is a reply to a command that sends feedback. What comes from the comment is hostile.
-func refused(o render.Options, c answers.Command, why ...md) string {
-	return string(o.Language.Say("feedback.refused", "line", markdown.Code(markdown.Cut(o.Redacted(c.Line), 200)), "why", markdown.Join(why, " ")))
+func refused(o render.Options, c answers.Command, why ...md) markdown.Text {
+	return o.Language.Say("feedback.refused", "line", markdown.Code(markdown.Cut(o.Redacted(c.Line), 200)), "why", markdown.Join(why, " "))
 }
 
 // NotSent says why feedback was refused, and where that led. nearest is what may
 // have been meant, or "".
-func NotSent(c answers.Command, s feedback.Sent, nearest string, o render.Options) string {
+func NotSent(c answers.Command, s feedback.Sent, nearest string, o render.Options) markdown.Text {
 	l := o.Language
 	var why []md
 	for _, t := range s.Refusal.Lines() {
@@ -140,7 +140,7 @@ func NotSent(c answers.Command, s feedback.Sent, nearest string, o render.Option
 
 // NoPlan says that it is not clear which plan feedback is about. plan is the one
 // it names, or "".
-func NoPlan(c answers.Command, plan string, o render.Options) string {
+func NoPlan(c answers.Command, plan string, o render.Options) markdown.Text {
 	if plan == "" {
 		return refused(o, c, o.Language.Say("feedback.noplan", "plan", markdown.Code("plan:NAME")))
 	}
@@ -148,12 +148,12 @@ func NoPlan(c answers.Command, plan string, o render.Options) string {
 }
 
 // NoPort says that a plan has no port of a name, and which comes nearest.
-func NoPort(c answers.Command, id, nearest string, o render.Options) string {
+func NoPort(c answers.Command, id, nearest string, o render.Options) markdown.Text {
 	return refused(o, c, o.Language.Say("feedback.unknown", "word", markdown.Code(o.Redacted(id))), o.Language.Say("feedback.nearest", "word", markdown.Code(o.Redacted(nearest))))
 }
 
 // WhoSends asks which port feedback comes from.
-func WhoSends(c answers.Command, to string, may []string, o render.Options) string {
+func WhoSends(c answers.Command, to string, may []string, o render.Options) markdown.Text {
 	list := md("–")
 	if len(may) > 0 {
 		list = markdown.Codes(o.RedactedAll(may), 20)
@@ -162,6 +162,6 @@ func WhoSends(c answers.Command, to string, may []string, o render.Options) stri
 }
 
 // NotAsked says that a command answers what nobody asked.
-func NotAsked(c answers.Command, o render.Options) string {
-	return string(o.Language.Say("reply.notdone", "what", markdown.Code(markdown.Cut(o.Redacted(c.Line), 200)), "why", o.Language.Say("feedback.notask")))
+func NotAsked(c answers.Command, o render.Options) markdown.Text {
+	return o.Language.Say("reply.notdone", "what", markdown.Code(markdown.Cut(o.Redacted(c.Line), 200)), "why", o.Language.Say("feedback.notask"))
 }

@@ -25,7 +25,7 @@ var ourHTML = regexp.MustCompile(`^(?:</?details>|<summary>[^<>@#]*</summary>|<!
 
 // Inert fails if anything of md that GitHub would act on is not ours: links lead to server, and the
 // only live mentions are those of mentions.
-func Inert(t *testing.T, md, server, mentions string) {
+func Inert(t testing.TB, md, server, mentions string) {
 	t.Helper()
 	src := []byte(md)
 	doc := gfm.Parser().Parse(text.NewReader(src))

@@ -54,9 +54,9 @@ func newContent(p survey.Prompt, o render.Options) content {
 const longestSuggestion = 1200
 
 // fit shortens suggestions until the page fits.
-func fit(o render.Options, at func(limit int) md) string {
+func fit(o render.Options, at func(limit int) md) markdown.Text {
 	for limit := longestSuggestion; ; limit /= 2 {
-		body := string(at(limit)) + "\n"
+		body := at(limit) + "\n"
 		if len(body) <= o.MaxBytes() || limit < 40 {
 			return body
 		}
@@ -65,7 +65,7 @@ func fit(o render.Options, at func(limit int) md) string {
 
 // Body returns the issue that asks, without its marker: the result, the review in three items, and
 // Submit. Suggestions are shortened until it fits.
-func Body(p survey.Prompt, o render.Options) string {
+func Body(p survey.Prompt, o render.Options) markdown.Text {
 	l := language(p)
 	c := newContent(p, o)
 	c.TextBegin, c.TextEnd = md(answers.TextBegin), md(answers.TextEnd)
@@ -100,7 +100,7 @@ func minute(t time.Time) md { return md(t.UTC().Format("2006-01-02 15:04") + " U
 
 // Closed returns the issue once it is answered or timed out: what was asked, what was said, and no
 // boxes to tick.
-func Closed(p survey.Prompt, o render.Options) string {
+func Closed(p survey.Prompt, o render.Options) markdown.Text {
 	l := language(p)
 	c := newContent(p, o)
 	var answer survey.Answer
@@ -138,7 +138,7 @@ func responder(p survey.Prompt, o render.Options) md {
 }
 
 // Acknowledged says what was understood of the answer, as much of it as fits.
-func Acknowledged(p survey.Prompt, o render.Options) string {
+func Acknowledged(p survey.Prompt, o render.Options) markdown.Text {
 	for part := 1; ; part *= 2 {
 		if s := acknowledged(p, o, part); len(s) <= o.MaxBytes() || part > 16 {
 			return s
@@ -147,7 +147,7 @@ func Acknowledged(p survey.Prompt, o render.Options) string {
 }
 
 // acknowledged shows one part in so many of what is long.
-func acknowledged(p survey.Prompt, o render.Options, part int) string {
+func acknowledged(p survey.Prompt, o render.Options, part int) markdown.Text {
 	l, a := language(p), p.Answered
 	var yes, no []md
 	for i, s := range p.Result.Suggestions {
@@ -175,7 +175,7 @@ func acknowledged(p survey.Prompt, o render.Options, part int) string {
 	if strings.TrimSpace(a.Answer.FreeText) != "" {
 		c.Remarks = markdown.Fence("text", markdown.WrapLines(o.Redacted(a.Answer.FreeText), 100/part, 300))
 	}
-	return string(pages.Print(l, "acknowledgement", c)) + "\n"
+	return pages.Print(l, "acknowledgement", c) + "\n"
 }
 
 func goalBlock(g survey.Goal, lines int, o render.Options) md {
@@ -183,28 +183,28 @@ func goalBlock(g survey.Goal, lines int, o render.Options) md {
 }
 
 // Reminder returns the n-th reminder.
-func Reminder(p survey.Prompt, n int, o render.Options) string {
+func Reminder(p survey.Prompt, n int, o render.Options) markdown.Text {
 	l := language(p)
 	id := "survey.remind.1"
 	if n > 1 {
 		id = "survey.remind.2"
 	}
-	return string(markdown.Sentences(md(o.Mentions()), l.Say(id), l.Say("survey.until", "deadline", minute(p.Deadline()), "level", p.Result.AutomationLevel)))
+	return markdown.Sentences(md(o.Mentions()), l.Say(id), l.Say("survey.until", "deadline", minute(p.Deadline()), "level", p.Result.AutomationLevel))
 }
 
 // TimedOut says that nobody answered, and what follows.
-func TimedOut(p survey.Prompt, o render.Options) string {
-	return string(language(p).Say("survey.expired", "level", p.Result.AutomationLevel) + "\n\n" + goalBlock(*p.Goal, 120, o))
+func TimedOut(p survey.Prompt, o render.Options) markdown.Text {
+	return language(p).Say("survey.expired", "level", p.Result.AutomationLevel) + "\n\n" + goalBlock(*p.Goal, 120, o)
 }
 
 // Refused says why nothing was recorded of an answer.
-func Refused(p survey.Prompt, err error, o render.Options) string {
+func Refused(p survey.Prompt, err error, o render.Options) markdown.Text {
 	var r *survey.Refused
 	if !errors.As(err, &r) {
-		return string(markdown.Prose(o.Redacted(err.Error())))
+		return markdown.Prose(o.Redacted(err.Error()))
 	}
-	return string(language(p).Say("survey.refused."+string(r.Why), "words", markdown.Join(words(r, o), ", "), "most", len(p.Result.Suggestions),
-		"command", markdown.Code(answers.Prefix+" "+survey.CommandName+" raise|lower|keep")))
+	return language(p).Say("survey.refused."+string(r.Why), "words", markdown.Join(words(r, o), ", "), "most", len(p.Result.Suggestions),
+		"command", markdown.Code(answers.Prefix+" "+survey.CommandName+" raise|lower|keep"))
 }
 
 func words(r *survey.Refused, o render.Options) []md {
@@ -216,14 +216,14 @@ func words(r *survey.Refused, o render.Options) []md {
 }
 
 // Second says that another answer came first.
-func Second(p survey.Prompt, o render.Options) string {
-	return string(language(p).Say("survey.second", "who", responder(p, o), "at", minute(p.ClosedAt)))
+func Second(p survey.Prompt, o render.Options) markdown.Text {
+	return language(p).Say("survey.second", "who", responder(p, o), "at", minute(p.ClosedAt))
 }
 
 // Late says that an answer came after the timeout.
-func Late(p survey.Prompt, o render.Options) string {
-	return string(language(p).Say("survey.late", "deadline", minute(p.Deadline())))
+func Late(p survey.Prompt, o render.Options) markdown.Text {
+	return language(p).Say("survey.late", "deadline", minute(p.Deadline()))
 }
 
 // Restored says that the text of the issue was put back.
-func Restored(p survey.Prompt) string { return string(language(p).Say("survey.restored")) }
+func Restored(p survey.Prompt) markdown.Text { return language(p).Say("survey.restored") }

@@ -44,44 +44,44 @@ func TestPromptBody(t *testing.T) {
 	body := Body(feedbackPrompt("en"), render.Options{})
 	ko := Body(feedbackPrompt("ko"), render.Options{})
 	t.Run("S1-2 the result block has name, level and report", func(t *testing.T) {
-		wantLines(t, body, "### Result of the workflow optimization", "- Workflow: `Nightly`", "- Automation level applied: 20", "- Report: `optimizer/level20_report.md`")
-		wantLines(t, ko, "### 워크플로우 최적화 결과", "- 워크플로우: `Nightly`", "- 적용된 Automation Level: 20", "- 리포트 경로: `optimizer/level20_report.md`")
+		wantLines(t, string(body), "### Result of the workflow optimization", "- Workflow: `Nightly`", "- Automation level applied: 20", "- Report: `optimizer/level20_report.md`")
+		wantLines(t, string(ko), "### 워크플로우 최적화 결과", "- 워크플로우: `Nightly`", "- 적용된 Automation Level: 20", "- 리포트 경로: `optimizer/level20_report.md`")
 	})
 	t.Run("S1-3 the review block has three numbered items", func(t *testing.T) {
-		wantLines(t, body, "### Please review", "1. Was the automation level appropriate? (appropriate / raise / lower)", "2. Which suggestions should the next cycle take up?", "3. Further remarks (optional):")
-		wantLines(t, ko, "### 검토 요청", "1. Automation Level이 적절했습니까? (적절 / 상향 권장 / 하향 권장)", "2. 개선 제안 중 다음 주기에 반영할 항목을 선택해주세요:", "3. 추가 의견 (선택):")
-		if n := len(regexp.MustCompile(`(?m)^\d+\. `).FindAllString(body, -1)); n != 3 {
+		wantLines(t, string(body), "### Please review", "1. Was the automation level appropriate? (appropriate / raise / lower)", "2. Which suggestions should the next cycle take up?", "3. Further remarks (optional):")
+		wantLines(t, string(ko), "### 검토 요청", "1. Automation Level이 적절했습니까? (적절 / 상향 권장 / 하향 권장)", "2. 개선 제안 중 다음 주기에 반영할 항목을 선택해주세요:", "3. 추가 의견 (선택):")
+		if n := len(regexp.MustCompile(`(?m)^\d+\. `).FindAllString(string(body), -1)); n != 3 {
 			t.Errorf("%d numbered items", n)
 		}
 	})
 	t.Run("S1-4 item 1 has exactly three choices", func(t *testing.T) {
-		wantLines(t, body, "   - [ ] Appropriate <!-- sb:level:keep -->", "   - [ ] Raise recommended <!-- sb:level:raise -->", "   - [ ] Lower recommended <!-- sb:level:lower -->")
-		wantLines(t, ko, "   - [ ] 적절 <!-- sb:level:keep -->", "   - [ ] 상향 권장 <!-- sb:level:raise -->", "   - [ ] 하향 권장 <!-- sb:level:lower -->")
-		if n := strings.Count(body, "<!-- sb:level:"); n != 3 {
+		wantLines(t, string(body), "   - [ ] Appropriate <!-- sb:level:keep -->", "   - [ ] Raise recommended <!-- sb:level:raise -->", "   - [ ] Lower recommended <!-- sb:level:lower -->")
+		wantLines(t, string(ko), "   - [ ] 적절 <!-- sb:level:keep -->", "   - [ ] 상향 권장 <!-- sb:level:raise -->", "   - [ ] 하향 권장 <!-- sb:level:lower -->")
+		if n := strings.Count(string(body), "<!-- sb:level:"); n != 3 {
 			t.Errorf("%d choices", n)
 		}
 	})
 	t.Run("S1-5 S1-9 each suggestion is an unchecked box with its id", func(t *testing.T) {
-		wantLines(t, body, "   - [ ] (1) Cache the modules <!-- sb:suggestion:cache -->", "   - [ ] (2) Split the suite <!-- sb:suggestion:split -->")
-		if strings.Contains(body, "[x]") {
+		wantLines(t, string(body), "   - [ ] (1) Cache the modules <!-- sb:suggestion:cache -->", "   - [ ] (2) Split the suite <!-- sb:suggestion:split -->")
+		if strings.Contains(string(body), "[x]") {
 			t.Error(body)
 		}
 	})
 	t.Run("S1-6 item 3 takes text that may be left out", func(t *testing.T) {
-		wantLines(t, body, answers.TextBegin, answers.TextEnd)
+		wantLines(t, string(body), answers.TextBegin, answers.TextEnd)
 		p := feedbackPrompt("en")
-		a, _, err := p.ReadBody(strings.NewReplacer("[ ] Appropriate", "[x] Appropriate", "[ ] **Submit**", "[x] **Submit**").Replace(body))
+		a, _, err := p.ReadBody(strings.NewReplacer("[ ] Appropriate", "[x] Appropriate", "[ ] **Submit**", "[x] **Submit**").Replace(string(body)))
 		if err != nil || a.Level != survey.Keep || a.FreeText != "" {
 			t.Errorf("%+v %v", a, err)
 		}
 	})
 	t.Run("S1-8 there is a Submit box", func(t *testing.T) {
-		if p, _ := answers.Parse(body); !slices.Equal(p.Boxes, []string{"level:keep", "level:raise", "level:lower", "suggestion:cache", "suggestion:split", "submit"}) {
+		if p, _ := answers.Parse(string(body)); !slices.Equal(p.Boxes, []string{"level:keep", "level:raise", "level:lower", "suggestion:cache", "suggestion:split", "submit"}) {
 			t.Errorf("%q", p.Boxes)
 		}
 	})
 	t.Run("S1-41 the deadline is shown", func(t *testing.T) {
-		if !strings.Contains(body, "2026-03-04 09:00 UTC") {
+		if !strings.Contains(string(body), "2026-03-04 09:00 UTC") {
 			t.Error(body)
 		}
 	})
@@ -93,7 +93,7 @@ func TestPromptNotes(t *testing.T) {
 	t.Run("S1-25 the acknowledgement in render.Korean says what was understood", func(t *testing.T) {
 		got := Acknowledged(p, render.Options{})
 		for _, w := range []string{"20 → 30 (상향 권장)", "(1) Cache the modules", "(2) Split the suite", "다시 봐 주세요", "`FB-0001`", `"next_automation_level": 30`} {
-			if !strings.Contains(got, w) {
+			if !strings.Contains(string(got), w) {
 				t.Errorf("no %q in\n%s", w, got)
 			}
 		}
@@ -102,7 +102,7 @@ func TestPromptNotes(t *testing.T) {
 		for _, why := range []survey.Why{survey.NoLevel, survey.SeveralLevels, survey.NoSuggestion, survey.NotSubmitted} {
 			en := Refused(feedbackPrompt("en"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
 			ko := Refused(feedbackPrompt("ko"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
-			if len(en) < 20 || len(ko) < 20 || en == ko || unfilled.MatchString(en+ko) {
+			if len(en) < 20 || len(ko) < 20 || en == ko || unfilled.MatchString(string(en+ko)) {
 				t.Errorf("%s: %q %q", why, en, ko)
 			}
 		}
@@ -130,9 +130,9 @@ func TestPromptIsInert(t *testing.T) {
 	goal := survey.TimedOut(p.Result, "en")
 	out.Goal, out.TimedOut = &goal, true
 	for name, md := range map[string]string{
-		"body": Body(p, render.Options{}), "done": Closed(done, render.Options{}), "timed out": Closed(out, render.Options{}), "answered": Acknowledged(done, render.Options{}),
-		"expired": TimedOut(out, render.Options{}), "second": Second(done, render.Options{}),
-		"refused": Refused(p, &survey.Refused{Why: survey.NoSuggestion, Words: texts}, render.Options{}),
+		"body": string(Body(p, render.Options{})), "done": string(Closed(done, render.Options{})), "timed out": string(Closed(out, render.Options{})), "answered": string(Acknowledged(done, render.Options{})),
+		"expired": string(TimedOut(out, render.Options{})), "second": string(Second(done, render.Options{})),
+		"refused": string(Refused(p, &survey.Refused{Why: survey.NoSuggestion, Words: texts}, render.Options{})),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if boxes, _ := answers.Parse(md); len(boxes.Ticked) != 0 {
@@ -144,7 +144,7 @@ func TestPromptIsInert(t *testing.T) {
 			rendertest.Inert(t, boxMarks.ReplaceAllString(md, ""), render.Options{}.Server(), "")
 		})
 	}
-	if boxes, _ := answers.Parse(Body(p, render.Options{})); len(boxes.Boxes) != 3+len(texts)+1 {
+	if boxes, _ := answers.Parse(string(Body(p, render.Options{}))); len(boxes.Boxes) != 3+len(texts)+1 {
 		t.Errorf("boxes %q", boxes.Boxes)
 	}
 	if title := Title(p, render.Options{}); strings.ContainsAny(title, "\n@") || len(title) > 200 {
@@ -159,12 +159,12 @@ func TestPromptFits(t *testing.T) {
 	for i := range 100 {
 		p.Result.Suggestions = append(p.Result.Suggestions, survey.Suggestion{ID: "s" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Text: strings.Repeat("`a` b@c ", 120)})
 	}
-	for name, md := range map[string]string{"body": Body(p, render.Options{}), "done": Closed(replied(p, survey.Answer{Level: survey.Keep, FreeText: strings.Repeat("x\n", 60_000)}), render.Options{})} {
+	for name, md := range map[string]string{"body": string(Body(p, render.Options{})), "done": string(Closed(replied(p, survey.Answer{Level: survey.Keep, FreeText: strings.Repeat("x\n", 60_000)}), render.Options{}))} {
 		if len(md) > render.DefaultLimit {
 			t.Errorf("%s has %d bytes", name, len(md))
 		}
 	}
-	if boxes, _ := answers.Parse(Body(p, render.Options{})); len(boxes.Boxes) != 104 {
+	if boxes, _ := answers.Parse(string(Body(p, render.Options{}))); len(boxes.Boxes) != 104 {
 		t.Errorf("%d boxes", len(boxes.Boxes))
 	}
 }
@@ -186,7 +186,7 @@ func TestLongestPostsFit(t *testing.T) {
 	p := survey.Prompt{ID: "p", Opened: survey.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
 		Answered: &survey.Answered{Answer: a, By: "x", Goal: g, Feedback: survey.NewUserFeedback(1, time.Now(), "x", "", r, f, "TASK-0001")}}
 	o := render.Options{Repo: "acme/app"}
-	for name, s := range map[string]string{"question": Body(p, o), "closed": Closed(p, o), "answer": Acknowledged(p, o), "timeout": TimedOut(p, o)} {
+	for name, s := range map[string]string{"question": string(Body(p, o)), "closed": string(Closed(p, o)), "answer": string(Acknowledged(p, o)), "timeout": string(TimedOut(p, o))} {
 		if len(s) > o.MaxBytes() || strings.Count(s, "\n```")%2 != 0 {
 			t.Errorf("%s: %d bytes of %d", name, len(s), o.MaxBytes())
 		}
