@@ -106,6 +106,7 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("GET "+repo+"/actions/artifacts", g.listAllArtifacts)
 	g.mux.HandleFunc("GET "+repo+"/actions/artifacts/{artifact}", g.showArtifact)
 	g.mux.HandleFunc("GET "+repo+"/actions/artifacts/{artifact}/zip", g.artifactZip)
+	g.mux.HandleFunc("GET /apps/{slug}", g.showApp)
 	g.mux.HandleFunc("POST /settings/apps/new", g.newApp)
 	g.mux.HandleFunc("POST /organizations/{org}/settings/apps/new", g.newApp)
 	g.mux.HandleFunc("POST /app-manifests/{code}/conversions", g.convert)
@@ -262,6 +263,16 @@ func appOfBot(user any) *app {
 		}
 	}
 	return nil
+}
+
+// showApp describes an App to everybody.
+func (g *gaps) showApp(w http.ResponseWriter, r *http.Request) {
+	a := appOfBot(map[string]any{"login": r.PathValue("slug") + "[bot]"})
+	if a == nil {
+		fail(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	reply(w, http.StatusOK, g.appJSON(a))
 }
 
 func (g *gaps) appJSON(a *app) any {

@@ -79,10 +79,12 @@ type Checkpoint struct {
 	Paused     bool                `json:"paused,omitempty"`  // by a human
 	Rebased    bool                `json:"rebased,omitempty"` // a human went on: the next green sets the number of tests anew
 	Skipped    bool                `json:"skipped,omitempty"`
-	Held       []Verdict           `json:"held,omitempty"`    // verdicts of one run that wait for other checkpoints
-	Extra      int                 `json:"extra,omitempty"`   // turns granted by a human on top of Limit
-	Waiting    bool                `json:"waiting,omitempty"` // a manual rework waits for its call
-	Notes      []string            `json:"notes,omitempty"`   // refinement notes, oldest first
+	Held       []Verdict           `json:"held,omitempty"`     // verdicts of one run that wait for other checkpoints
+	Extra      int                 `json:"extra,omitempty"`    // turns granted by a human on top of Limit
+	Waiting    bool                `json:"waiting,omitempty"`  // a manual rework waits for its call
+	Approval   bool                `json:"approval,omitempty"` // what waits needs a maintainer's approval of the newest commit
+	Withheld   []Effect            `json:"withheld,omitempty"` // effects that the call queues in place of a hand-off
+	Notes      []string            `json:"notes,omitempty"`    // refinement notes, oldest first
 	Opened     time.Time           `json:"opened"`
 	Updated    time.Time           `json:"updated"`
 
@@ -219,6 +221,21 @@ func (cp Checkpoint) clone() Checkpoint {
 
 // newestRun returns what is known of the newest run that decided something.
 func (cp Checkpoint) newestRun() RunState { return cp.Runs[cp.Last.Key()] }
+
+// wait notes whether what d starts waits for a call.
+func (cp *Checkpoint) wait(d Decision) {
+	cp.Waiting, cp.Approval, cp.Withheld = d.Manual, d.Approval, d.Withheld
+}
+
+// Approved reports whether a maintainer let agents be started for a commit.
+func (cp Checkpoint) Approved(sha string) bool {
+	for _, a := range cp.Acts {
+		if a.Action == HumanHandoff && a.SHA == sha && sha != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // beginAgain opens a new streak: counts and the kept limit start afresh.
 func (cp *Checkpoint) beginAgain() {

@@ -102,6 +102,22 @@ func complete(s input, d Decision, name string) Decision {
 		d.Phase = TargetPhase(s.m)
 	}
 	d.Effects = append(effects(s.c.Key, s.cp, d), d.Effects...)
+	return s.withhold(d)
+}
+
+// withhold takes the effects that start others out of a green run's, where they need an approval.
+func (s input) withhold(d Decision) Decision {
+	var kept []Effect
+	for _, e := range d.Effects {
+		if (e.Kind == EffectReview || e.Kind == EffectReady) && s.p.ApproveStart[e.Target] {
+			d.Withheld = append(d.Withheld, e)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	if len(d.Withheld) > 0 {
+		d.Effects, d.Manual, d.Approval = kept, true, true
+	}
 	return d
 }
 

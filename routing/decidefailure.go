@@ -65,7 +65,7 @@ func decideLimit(s input) (Decision, bool) {
 func decideRetry(s input) (Decision, bool) { return retry(s), true }
 
 func retry(s input) Decision {
-	d := Decision{Kind: KindRetry, Iteration: s.cp.Retries + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual}
+	d := Decision{Kind: KindRetry, Iteration: s.cp.Retries + 1, Phase: TargetPhase(s.m), Delay: s.p.RetryDelay, Manual: s.p.Manual || s.p.ApproveHandoff, Approval: s.p.ApproveHandoff}
 	d.Reason = orElse(s.m.Reason, string(s.m.Class)) + fmt.Sprintf("; returned for a fix %d/%d", d.Iteration, s.limit)
 	return d
 }

@@ -47,6 +47,8 @@ type Decision struct {
 	Repeated  bool          `json:"repeated,omitempty"`  // this run was decided before; nothing is recorded
 	Held      bool          `json:"held,omitempty"`      // the verdict waits for needed checkpoints
 	Manual    bool          `json:"manual,omitempty"`    // the rework waits for a call of its own
+	Approval  bool          `json:"approval,omitempty"`  // Manual for want of a maintainer's approval: the change comes from outside
+	Withheld  []Effect      `json:"withheld,omitempty"`  // effects of a green run that the approval queues
 	NoNotify  bool          `json:"no_notify,omitempty"` // an escalation that mentions nobody
 	Again     bool          `json:"again,omitempty"`     // brings a turn already taken up to date; no new turn
 	Redo      HumanAction   `json:"redo,omitempty"`      // a run decided anew, for what a human did

@@ -89,8 +89,12 @@ func (h *humanChange) apply() error {
 		if !cp.Waiting {
 			return Refuse("nothing-waits", "checkpoint {cp} has no hand-off that waits", "cp", cp.Name)
 		}
-		cp.Waiting = false
-		h.c.queue([]Effect{handoffEffect(h.c.Key, *cp)})
+		start := cp.Withheld
+		if len(start) == 0 {
+			start = []Effect{handoffEffect(h.c.Key, *cp)}
+		}
+		cp.wait(Decision{})
+		h.c.queue(start)
 	default:
 		return fmt.Errorf("unknown action %q", e.Action)
 	}
@@ -128,7 +132,8 @@ func (h *humanChange) resume() {
 		again = recorded
 	case HumanReset:
 		again = recorded || (again && cp.newestRun().failed())
-		cp.Rebased, cp.Waiting = true, false
+		cp.Rebased = true
+		cp.wait(Decision{})
 		cp.beginAgain()
 	case HumanExtend:
 		cp.Extra += max(0, e.N)
@@ -227,6 +232,9 @@ func (h *humanChange) effects() []Effect {
 	}
 	switch e.Action {
 	case HumanHandoff:
+		if h.was.Approval {
+			show(EffectComment) // which says that it waits
+		}
 	case HumanPause:
 		show(EffectComment, EffectLabel)
 	case HumanQuarantine, HumanWrong:

@@ -43,6 +43,8 @@ type Policy struct {
 	FailOn            FailOn              // from how many issues a review fails
 	MaxDrop           float64             // share of tests that a green run may lack against the last green one, 0: any
 	Manual            bool                // a rework waits for a call of its own
+	ApproveHandoff    bool                // a hand-off to anybody but the author waits for a maintainer's approval of the commit
+	ApproveStart      map[string]bool     // dependents whose start waits for that approval; "" is the reviewer
 	Quarantine        []string            // tests whose failures count in no case
 	MaxActions        int                 // effects carried out in one run of the program, 0: DefaultMaxActions
 }

@@ -117,7 +117,8 @@ func (cp *Checkpoint) takeBackTurn(n int) {
 			delete(cp.Returned, sha)
 		}
 	}
-	cp.Retries, cp.Waiting = n-1, false
+	cp.Retries = n - 1
+	cp.wait(Decision{})
 	cp.Undone++
 }
 
@@ -160,7 +161,7 @@ func decideAnswered(s input) (Decision, bool) {
 		return Decision{}, false
 	}
 	d := retry(s)
-	d.Manual = false // the answer was the call
+	d.Manual = d.Approval // the answer was the call, but names no commit
 	if s.redo.Phase != "" {
 		d.Phase = s.redo.Phase
 	}

@@ -79,7 +79,7 @@ func (t *transition) record(v Verdict, treat treatment) error {
 	stale := d.Rule == "stale-commit" || d.Rule == "stale-run"
 	if !rs.Decided || d.Kind != KindNone {
 		rs.Decision, rs.Decided = d, true
-		rs.Decision.Effects = nil
+		rs.Decision.Effects, rs.Decision.Withheld = nil, nil
 	}
 	cp.Runs[v.Run.Key()] = rs
 	if stale || v.Result == Errored {
@@ -172,7 +172,8 @@ func (t *transition) pass() error {
 	t.closeIteration("success")
 	t.turn()
 	cp := &t.cp
-	cp.LastError, cp.Escalation, cp.Waiting, cp.Skipped, cp.Paused, cp.Rebased = "", nil, false, false, false, false
+	cp.LastError, cp.Escalation, cp.Skipped, cp.Paused, cp.Rebased = "", nil, false, false, false
+	cp.wait(t.d)
 	cp.WontFix, cp.Redo = nil, nil
 	cp.Green = t.d.Verdict.Run.SHA
 	cp.beginAgain()
@@ -190,7 +191,8 @@ func (t *transition) retry() error {
 	t.closeIteration("failed")
 	cp, d := &t.cp, t.d
 	cp.Retries = d.Iteration
-	cp.Escalation, cp.Waiting, cp.WontFix = nil, d.Manual, nil
+	cp.Escalation, cp.WontFix = nil, nil
+	cp.wait(d)
 	if sha := d.Verdict.Run.SHA; sha != "" {
 		cp.Returned[sha] = d.Iteration
 	}
@@ -233,7 +235,8 @@ func (t *transition) escalate() error {
 	t.keepLimit()
 	t.closeIteration("failed")
 	cp, d := &t.cp, t.d
-	cp.LastError, cp.Waiting, cp.WontFix = d.Reason, false, nil
+	cp.LastError, cp.WontFix = d.Reason, nil
+	cp.wait(Decision{})
 	if d.Kind == KindMaxRetry {
 		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, d.Max)
 	}

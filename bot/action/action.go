@@ -245,8 +245,24 @@ func (s *step) onlyWorkflow(command string) bool {
 	return false
 }
 
-// configure reads the configuration: of the checkout where the step runs in the workflow of the
-// change itself, whose file the change could edit as well; else of the default branch.
+// ofCheckout reports whether the configuration is that of the checkout: where the step runs in the
+// workflow of the change itself, whose file the change could edit as well. A workflow of the default
+// branch that an outsider's event starts may have checked out anything, with rights that the outsider
+// lacks.
+func ofCheckout(command, event string) bool {
+	switch command {
+	case "step", "plan", "matrix", "port", "collect", "port-event":
+	default:
+		return false
+	}
+	switch event {
+	case "push", "pull_request", "merge_group", "workflow_dispatch", "repository_dispatch", "schedule", "workflow_call", "":
+		return true
+	}
+	return false
+}
+
+// configure reads the configuration: of the checkout, see ofCheckout, or of the default branch.
 func (s *step) configure(ctx context.Context, command string) error {
 	name := s.in.Config
 	if name == "" {
@@ -254,8 +270,8 @@ func (s *step) configure(ctx context.Context, command string) error {
 	}
 	var data []byte
 	var err error
-	switch command {
-	case "step", "plan", "matrix", "port", "collect", "port-event":
+	switch {
+	case ofCheckout(command, s.event.Name):
 		data, err = os.ReadFile(s.path(name))
 		if errors.Is(err, os.ErrNotExist) && s.in.Config == "" {
 			err = nil

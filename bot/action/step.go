@@ -48,7 +48,7 @@ func (s *step) checkpointRun(ctx context.Context) (*handler.CheckpointRun, error
 			s.notice("pull request #%d is closed", pr.Number)
 			return nil, nil
 		}
-		t.Subject = effect.Subject{Number: pr.Number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: s.event.Repository.DefaultBranch}
+		t.Subject = effect.PullRequest(live, s.event.Repository.DefaultBranch)
 		t.Run.SHA, t.Head = pr.Head.SHA, live.HeadSHA
 	} else {
 		t.Subject = effect.Subject{Branch: get("GITHUB_REF_NAME"), DefaultBranch: s.event.Repository.DefaultBranch}

@@ -62,11 +62,7 @@ func (c checker) check(f File) {
 		}
 		c.limit([]any{"cases", ref, "max_iterations"}, f.Cases[ref].MaxIterations)
 	}
-	for i, h := range f.Handoff {
-		if c.has(len(f.Handoff), "handoff") {
-			c.handoff([]any{"handoff", i}, h)
-		}
-	}
+	c.handoffs(f.Handoff)
 	if f.Reviewer != nil {
 		c.handoff([]any{"reviewer"}, *f.Reviewer)
 	}
@@ -182,6 +178,20 @@ func (c checker) oneOf(path []any, got string, want ...string) {
 		}
 	}
 	c.add(path, "%v is %q; it must be one of %s", path[len(path)-1], got, strings.Join(want, ", "))
+}
+
+func (c checker) handoffs(hs Handoffs) {
+	c.oneOf([]any{"handoff", "forks"}, hs.Forks, ForksNever, ForksApproved, ForksAlways)
+	path := []any{"handoff"}
+	if at := find(c.root, path); at != nil && at.Kind == yaml.MappingNode {
+		path = append(path, "to")
+	}
+	if !c.has(len(hs.To), path...) {
+		return
+	}
+	for i, h := range hs.To {
+		c.handoff(append(path[:len(path):len(path)], i), h)
+	}
 }
 
 func (c checker) handoff(path []any, h Handoff) {

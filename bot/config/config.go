@@ -31,7 +31,7 @@ type File struct {
 	MaxActions    *int                  `yaml:"max_actions,omitempty" json:"max_actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=50,description=Effects applied in one run of the program."`
 	Checkpoints   map[string]Checkpoint `yaml:"checkpoints,omitempty" json:"checkpoints,omitempty" jsonschema:"description=Settings by name of checkpoint."`
 	Cases         map[string]Override   `yaml:"cases,omitempty" json:"cases,omitempty" jsonschema:"description=Overrides by case: '#12' for a pull request or '@main' for a branch."`
-	Handoff       []Handoff             `yaml:"handoff,omitempty" json:"handoff,omitempty" jsonschema:"description=How a failure that is returned for a fix reaches its worker; default: mention the author in the comment."`
+	Handoff       Handoffs              `yaml:"handoff,omitempty" json:"handoff,omitempty" jsonschema:"description=How a failure that is returned for a fix reaches its worker; default: mention the author in the comment. A list is short for its key to."`
 	Reviewer      *Handoff              `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews a checkpoint that has passed."`
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a run has to meet to pass in addition to having no failures."`
@@ -252,14 +252,6 @@ func (f File) ReviewCheckpoint() string {
 // file where a report is expected, so a checkpoint of tests must not accept one.
 func (f File) AcceptsReviews(checkpoint string) bool {
 	return checkpoint == f.ReviewCheckpoint() || f.Checkpoints[checkpoint].Review
-}
-
-// HandoffsOrDefault returns the configured hand-offs, or to mention the author.
-func (f File) HandoffsOrDefault() []Handoff {
-	if len(f.Handoff) == 0 {
-		return []Handoff{{Mention: "author"}}
-	}
-	return f.Handoff
 }
 
 func setInt(to *int, from *int) {

@@ -29,7 +29,10 @@ func TestProblems(t *testing.T) {
 		{"S0-56 a number that is no number", "max_iterations: 99999999999999999999\n", []string{`" is not a whole number`}},
 		{"S0-56 a text for true or false", "circuit_breaker: maybe\n", []string{`1: circuit_breaker: "maybe" is not true or false`}},
 		{"S0-56 a list for a mapping", "checkpoints: [unit]\n", []string{"1: checkpoints: a list is not a mapping of keys to values"}},
-		{"S0-56 a mapping for a list", "handoff: {mention: author}\n", []string{"1: handoff: a mapping is not a list; write each item on a line of its own with a leading dash"}},
+		{"S0-56 a mapping for a list", "quarantine: {mention: author}\n", []string{"1: quarantine: a mapping is not a list; write each item on a line of its own with a leading dash"}},
+		{"S0-56 a hand-off for the list of them", "handoff: {mention: author}\n", []string{`1: unknown key "mention"; known are forks, to`}},
+		{"S6-4 whose changes start agents", "handoff:\n  forks: sometimes\n  to: [{mention: \"@a\"}]\n", []string{"2: forks is \"sometimes\"; it must be one of never, approved, always"}},
+		{"S6-4 hand-offs under a key of their own", "handoff:\n  forks: never\n  to:\n    - mentions: x\n    - mention: y\n      label: z\n", []string{`4: unknown key "mentions"; did you mean "mention"?`, "4: name exactly one of", "5: name exactly one of"}},
 		{"S0-56 a text for a list", "handoff: author\n", []string{`1: handoff: "author" is not a list`}},
 		{"S0-56 a list for a text", "language: [en]\n", []string{"1: language: a list is not a text"}},
 		{"S0-56 a list as the whole file", "- language: en\n", []string{"1: a list is not a mapping"}},
@@ -167,6 +170,9 @@ func TestFullExample(t *testing.T) {
 	}
 	if hs := f.HandoffsOrDefault(); len(hs) != 5 || hs[2].Workflow != "fix.yml" {
 		t.Errorf("hand-offs %+v", hs)
+	}
+	if f.ForksOrDefault() != ForksApproved || !f.HandsOff() || !f.Starts()["e2e"] {
+		t.Errorf("forks %q, starts %v", f.ForksOrDefault(), f.Starts())
 	}
 	if in := f.Checkpoints["e2e"].Start.Inputs; in["suite"] != "slow" || len(in) != 2 {
 		t.Errorf("inputs %v", in)

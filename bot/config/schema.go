@@ -16,11 +16,15 @@ func (Duration) JSONSchema() *jsonschema.Schema {
 	}
 }
 
-// JSONSchemaExtend lets a checkpoint stand by its name alone.
+// JSONSchemaExtend lets a checkpoint stand by its name alone, and a list of hand-offs for their key to.
 func (File) JSONSchemaExtend(s *jsonschema.Schema) {
 	cps, ok := s.Properties.Get("checkpoints")
 	if ok && cps.AdditionalProperties != nil {
 		cps.AdditionalProperties = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{cps.AdditionalProperties, {Type: "null"}}}
+	}
+	if h, ok := s.Properties.Get("handoff"); ok && h.Ref != "" {
+		list := &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/Handoff"}}
+		s.Properties.Set("handoff", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{list, {Ref: h.Ref}}, Description: h.Description})
 	}
 }
 

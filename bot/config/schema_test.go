@@ -109,7 +109,7 @@ func TestSchemaAndParseAgree(t *testing.T) {
 		{"on_max: manual\n", true}, {"on_max: error\n", true}, {"on_max: skip\n", true}, {"on_max: wait\n", false}, {"on_max: \"\"\n", false},
 		{"version: 2\n", false}, {"version: \"1\"\n", false},
 		{"rules: [{name: a, pattern: x, class: UNKNOWN}]\n", true}, {"rules: [{name: a, pattern: x}]\n", false}, {"rules: [{name: a, pattern: x, class: FLAKY}]\n", false},
-		{"flavour: sweet\n", false}, {"handoff: author\n", false}, {"handoff: []\n", true}, {"circuit_breaker: perhaps\n", false},
+		{"flavour: sweet\n", false}, {"handoff: author\n", false}, {"handoff: []\n", true}, {"handoff: {forks: always, to: [{mention: author}]}\n", true}, {"handoff: {forks: perhaps}\n", false}, {"handoff: {at: []}\n", false}, {"handoff: [{at: x}]\n", false}, {"circuit_breaker: perhaps\n", false},
 		{"criteria: {min_tests: -1}\n", false}, {"[]\n", false},
 	} {
 		var v any

@@ -22,7 +22,7 @@ type HookDelivery struct {
 }
 
 // AppsService reads the webhook and the installations of a GitHub App, and creates the App. Except
-// for ConvertManifest its Client must authenticate as the App: see App.Self.
+// for ConvertManifest and ID its Client must authenticate as the App: see App.Self.
 type AppsService struct{ *core }
 
 // ListDeliveries lists attempts to deliver the App's webhooks, newest first, a
@@ -64,6 +64,13 @@ func (s *AppsService) ListInstallations(ctx context.Context) ([]int64, error) {
 		}
 		return p, res, err
 	})
+}
+
+// ID returns the id of the App with a slug, whose bot has the login "SLUG[bot]". An App that is
+// private is ErrNotFound to others.
+func (s *AppsService) ID(ctx context.Context, slug string) (int64, error) {
+	a, _, err := s.gh.Apps.Get(ctx, slug)
+	return a.GetID(), Wrap("read App "+slug, err)
 }
 
 // MadeApp is a GitHub App as GitHub tells of it when it was made from a

@@ -171,7 +171,9 @@ func (s *CommentsService) PostSeldom(ctx context.Context, r Repo, issue int, mar
 
 // own lists the bot's comments with m's key, oldest first.
 func (s *CommentsService) own(ctx context.Context, r Repo, issue int, m marker.Marker) ([]*github.IssueComment, error) {
-	return s.listOwn(ctx, r, issue, time.Time{}, func(have marker.Marker, _ *github.IssueComment) bool { return have.Key == m.Key })
+	return s.listOwn(ctx, r, issue, time.Time{}, func(have marker.Marker, c *github.IssueComment) bool {
+		return have.Key == m.Key && candidate{have, c.GetCreatedAt().Time}.comment(ctx, m)
+	})
 }
 
 // listOwn lists the bot's comments that have a marker and match, oldest first; with since only
@@ -313,6 +315,27 @@ func lastOf(address string) string {
 		}
 	}
 	return address
+}
+
+// MarkedComment is a comment that ends in a marker, whoever wrote it.
+type MarkedComment struct {
+	ID          int64
+	Login, Body string
+}
+
+// Marked lists the comments on an issue or pull request that end in a marker, oldest first.
+func (s *CommentsService) Marked(ctx context.Context, r Repo, issue int) ([]MarkedComment, error) {
+	all, err := list(opf("list the comments of %s#%d", r, issue), func(o github.ListOptions) (page[*github.IssueComment], *github.Response, error) {
+		l, res, err := s.gh.Issues.ListComments(ctx, r.Owner, r.Name, issue, &github.IssueListCommentsOptions{ListOptions: o})
+		return page[*github.IssueComment]{items: l, total: -1}, res, err
+	})
+	var out []MarkedComment
+	for _, c := range all {
+		if _, ok := marker.Parse(c.GetBody()); ok {
+			out = append(out, MarkedComment{c.GetID(), c.GetUser().GetLogin(), c.GetBody()})
+		}
+	}
+	return out, err
 }
 
 // React puts the reaction +1 on a comment of an issue or pull request. One of

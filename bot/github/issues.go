@@ -172,7 +172,7 @@ func (s *IssuesService) own(ctx context.Context, r Repo, m marker.Marker) ([]Iss
 	var mine []Issue
 	for _, x := range all {
 		have, ok := marker.Parse(x.GetBody())
-		if ok && have.Key == m.Key && s.mine(x.GetUser().GetLogin(), login) && !x.IsPullRequest() {
+		if ok && have.Key == m.Key && s.mine(x.GetUser().GetLogin(), login) && !x.IsPullRequest() && (candidate{have, x.GetCreatedAt().Time}).issue(m) {
 			mine = append(mine, issueOf(x, login))
 		}
 	}
@@ -237,7 +237,7 @@ func (s *IssuesService) Rewrite(ctx context.Context, r Repo, number int, mark st
 	}
 	e := bodyEdit{mark: mark, write: write, verify: true, replaces: func(m marker.Marker, live, body string) bool {
 		have, _ := marker.Parse(live)
-		return m.Gen >= have.Gen && !sameText(live, body)
+		return m.Gen >= given(m, have.Gen, time.Now()) && !sameText(live, body)
 	}}
 	i, changed, err = e.apply(ctx, s, r, i)
 	return i, changed, Wrap(op, err)

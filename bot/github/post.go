@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/bot/render/markdown"
@@ -50,7 +51,7 @@ func sameText(a, b string) bool {
 // generation have and text old. What is newer stays. What has the same generation says the same, so
 // a difference is a person's edit and stays too.
 func replaces(m marker.Marker, have int, old, body string) bool {
-	if m.Gen < have || m.Gen == have && m.Gen != 0 {
+	if have = given(m, have, time.Now()); m.Gen < have || m.Gen == have && m.Gen != 0 {
 		return false
 	}
 	return !sameText(old, body)

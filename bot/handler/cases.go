@@ -111,14 +111,15 @@ func subjectOf(ctx context.Context, d Deps, key string) (effect.Subject, error) 
 	if err != nil {
 		return s, err
 	}
-	s.Author, s.Branch, s.Base, s.Labels, s.DefaultBranch = pr.Author, pr.HeadRef, pr.BaseRef, pr.Labels, d.DefaultBranch
-	return s, nil
+	return d.trusted(ctx, effect.PullRequest(pr, d.DefaultBranch))
 }
 
 // policies gives the policies of the checkpoints of a subject.
 func policies(d Deps, s effect.Subject) pipeline.Policies {
 	label := overrideLabel(s.Labels)
-	return func(checkpoint string) routing.Policy { return d.Config.Policy(checkpoint, s.Ref(), label) }
+	return func(checkpoint string) routing.Policy {
+		return approvals(d.Config.Policy(checkpoint, s.Ref(), label), d.Config, s)
+	}
 }
 
 // overrideLabel reads the label "switchback:max=5" of a pull request.

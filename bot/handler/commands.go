@@ -48,7 +48,7 @@ func (h commands) comment(ctx context.Context, e *Event, c Comment, is Issue) er
 	if len(cmds) == 0 {
 		return nil
 	}
-	place.comment = c.ID
+	place.comment, place.said = c.ID, c.CreatedAt
 	who, err := h.sender(ctx, e, h.Config.Answers.PermissionOrDefault())
 	switch {
 	case err != nil || who.ignored:
@@ -74,6 +74,7 @@ type place struct {
 	record  escalation.Record
 	plan    string
 	comment int64
+	said    string // when the comment was written, as GitHub has it
 }
 
 func (h commands) placeOf(ctx context.Context, is Issue) (place, bool, error) {
@@ -127,7 +128,14 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 				continue
 			}
 		}
-		if _, err := h.act(ctx, t.key, e); err != nil {
+		var err error
+		if e.Action == routing.HumanHandoff {
+			err = h.bind(ctx, t, p.said, &e)
+		}
+		if err == nil {
+			_, err = h.act(ctx, t.key, e)
+		}
+		if err != nil {
 			if !refused(err) {
 				return nil, err
 			}

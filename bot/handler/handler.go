@@ -147,7 +147,7 @@ func (d Deps) owner() string {
 func (d Deps) Render(runURL string) render.Options {
 	return render.Options{
 		ServerURL: d.ServerURL, Repo: d.Repo.String(), Language: render.Language(d.Config.Language),
-		RunURL: runURL, Redact: redact.Text,
+		RunURL: runURL, Redact: redact.Text, Handles: d.Config.Handles(),
 	}
 }
 

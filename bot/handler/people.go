@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type standing struct {
 }
 
 // sender returns who caused an event, and whether that person has the role want. A bot is known by
-// the id of its App alone: anybody may choose its name.
+// the id of its App alone: anybody may choose its name, and an account's id is another number.
 func (d Deps) sender(ctx context.Context, e *Event, want string) (standing, error) {
 	u := e.Sender
 	if u.Login == "" && e.Comment != nil {
@@ -38,9 +39,9 @@ func (d Deps) sender(ctx context.Context, e *Event, want string) (standing, erro
 		return s, err
 	}
 	if strings.EqualFold(u.Type, "Bot") || strings.HasSuffix(u.Login, "[bot]") {
-		s.may = d.allowed(u.ID) || e.Comment != nil && e.Comment.App != nil && d.allowed(e.Comment.App.ID)
+		s.may, err = d.allowedApp(ctx, e, u.Login)
 		s.ignored = !s.may
-		return s, nil
+		return s, err
 	}
 	s.may, s.have, err = d.mayAnswer(ctx, u.Login, want)
 	return s, err
@@ -53,8 +54,28 @@ func (d Deps) mayAnswer(ctx context.Context, login, want string) (may bool, role
 	return github.Allows(role, want), role, err
 }
 
-func (d Deps) allowed(id int64) bool {
-	return slices.ContainsFunc(d.Config.Answers.Apps, func(app int) bool { return int64(app) == id })
+// allowedApp reports whether the App of a bot that caused an event may answer: the App that GitHub
+// says performed the comment, and for what is no comment the one whose bot has this login, which
+// GitHub gives to nobody else.
+func (d Deps) allowedApp(ctx context.Context, e *Event, login string) (bool, error) {
+	if len(d.Config.Answers.Apps) == 0 {
+		return false, nil
+	}
+	var id int64
+	if e.Comment != nil {
+		if e.Comment.App == nil {
+			return false, nil
+		}
+		id = e.Comment.App.ID
+	} else if slug, ok := strings.CutSuffix(login, "[bot]"); ok {
+		var err error
+		if id, err = d.GitHub.Apps.ID(ctx, slug); errors.Is(err, github.ErrNotFound) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return slices.ContainsFunc(d.Config.Answers.Apps, func(app int) bool { return int64(app) == id }), nil
 }
 
 // quiet is how long a person who may not answer gets no second reply about it.

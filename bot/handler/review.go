@@ -49,7 +49,7 @@ func (h review) read(ctx context.Context, r Review, number int) (*CheckpointRun,
 	if t.Checkpoint == "" {
 		t.Checkpoint = h.Config.ReviewCheckpoint()
 	}
-	t.Subject = effect.Subject{Number: number, Author: live.Author, Branch: live.HeadRef, Base: live.BaseRef, Labels: live.Labels, DefaultBranch: h.DefaultBranch}
+	t.Subject = effect.PullRequest(live, h.DefaultBranch)
 	t.Run = routing.Run{Repository: h.Repo.String(), ID: strconv.FormatInt(r.ID, 10), Attempt: 1, SHA: r.CommitID, URL: r.URL}
 	return t, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
+	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
@@ -51,6 +52,9 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 		if v.Workflows, err = workflowFiles(ctx, d, t.Subject.Number); err != nil {
 			return err
 		}
+	}
+	if t.Subject, err = d.trusted(ctx, t.Subject); err != nil {
+		return err
 	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	key := t.Subject.Key(d.Repo)
@@ -103,7 +107,7 @@ func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict)
 	if _, err := memory.Append(ctx, key, "", events); err != nil {
 		return pipeline.Recorded{}, err
 	}
-	d.Ledger, d.Config.Handoff = memory, nil
+	d.Ledger, d.Config.Handoff = memory, config.Handoffs{}
 	line := newLine(d, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	if err != nil {

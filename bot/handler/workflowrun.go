@@ -111,7 +111,7 @@ func (h workflowRun) subject(ctx context.Context, r github.WorkflowRun, t *Check
 		}
 		return !ofPull, nil
 	}
-	t.Subject.Number, t.Subject.Author, t.Subject.Labels, t.Subject.Base = pr.Number, pr.Author, pr.Labels, pr.BaseRef
+	t.Subject = effect.PullRequest(pr, h.DefaultBranch)
 	t.Head = pr.HeadSHA
 	return true, nil
 }

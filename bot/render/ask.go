@@ -90,7 +90,7 @@ func answered(r escalation.Record, c routing.Case, o Options) md {
 
 // answerText says who answered what, when.
 func answerText(a escalation.Answered, c routing.Case, o Options) md {
-	return o.Language.Say("ask.by", "who", markdown.Code("@"+a.By), "when", md(a.At.UTC().Format("2006-01-02 15:04 UTC")), "what", boxTexts(a.Boxes, c, o))
+	return o.Language.Say("ask.by", "who", markdown.Code(o.Unmentioned("@"+a.By)), "when", md(a.At.UTC().Format("2006-01-02 15:04 UTC")), "what", boxTexts(a.Boxes, c, o))
 }
 
 // boxTexts says what the boxes of ids mean. c is the case whose tests they name.

@@ -47,6 +47,9 @@ func (v commentView) comment(d detail) content {
 		return p
 	case v.turn.Kind == routing.KindPass:
 		p.What = markdown.Sentences(v.passed(), v.fixed())
+		if v.cp.Approval {
+			p.What = markdown.Sentences(p.What, v.approval())
+		}
 		if len(v.story) > 1 {
 			p.History = v.history(v.story, d.rows)
 		}
@@ -143,6 +146,11 @@ func (v commentView) ask() md {
 	switch {
 	case v.turn.Kind.Escalates():
 		return v.stop(mention)
+	case v.cp.Approval:
+		if mention != "" {
+			parts = append(parts, v.lang.Say("ask.mention", "mention", mention))
+		}
+		parts = append(parts, v.approval())
 	case v.cp.Waiting:
 		parts = append(parts, v.lang.Say("ask.wait", "handoff", v.command("handoff")))
 	case mention != "":
@@ -197,6 +205,15 @@ func issueName(u string) md {
 		}
 	}
 	return markdown.Code(u)
+}
+
+// approval says what waits for a maintainer, and who may release it.
+func (v commentView) approval() md {
+	a := v.o.Approval
+	if a == nil {
+		return v.lang.Say("ask.wait", "handoff", v.command("handoff"))
+	}
+	return v.lang.Say("ask.approval", "what", markdown.Codes(v.o.RedactedAll(a.What), 10), "role", markdown.Code(a.Role), "sha", v.sha(v.turn.Verdict.Run.SHA), "handoff", v.command("handoff"))
 }
 
 // state says what has happened since the turn.

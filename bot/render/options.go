@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,8 @@ type Options struct {
 	Redact      func(string) string // removes secrets; applied before anything is cut
 	Limit       int                 // bytes, 0 is DefaultLimit
 	HandoffNote string              // how the rework is handed over, one sentence
+	Approval    *Approval           // of a change that starts nobody before it, nil if none is awaited
+	Handles     []string            // logins and teams, without "@", whose mention may trigger a workflow
 	Shared      Shared              // of an escalation issue
 }
 
@@ -53,8 +56,8 @@ func (o Options) Server() string {
 	return u.Scheme + "://" + u.Host + strings.TrimRight(path.Clean("/"+u.EscapedPath()), "/")
 }
 
-// redact cleans s and removes secrets: a secret split by an escape sequence is
-// whole again when it is looked for.
+// Redacted cleans s, removes secrets and breaks configured handles: a secret split by an escape
+// sequence is whole again when it is looked for. Whatever is not ours passes through here.
 func (o Options) Redacted(s string) string {
 	if s == "" {
 		return s
@@ -63,7 +66,44 @@ func (o Options) Redacted(s string) string {
 	if o.Redact != nil {
 		s = markdown.Clean(o.Redact(s))
 	}
-	return s
+	return o.Unmentioned(s)
+}
+
+// brokenAt stands for the "@" of a configured handle in text that is not ours.
+const brokenAt = "(at)"
+
+// Unmentioned breaks the configured handles in s, in any case and as the beginning of a longer name:
+// a workflow with `contains(comment.body, '@agent')` reads no Markdown and would be started by what a
+// test prints.
+func (o Options) Unmentioned(s string) string {
+	if len(o.Handles) == 0 || !strings.Contains(s, "@") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '@')
+		if i < 0 {
+			return b.String() + s
+		}
+		b.WriteString(s[:i])
+		if s = s[i+1:]; o.startsHandle(s) {
+			b.WriteString(brokenAt)
+		} else {
+			b.WriteByte('@')
+		}
+	}
+}
+
+func (o Options) startsHandle(s string) bool {
+	return slices.ContainsFunc(o.Handles, func(h string) bool {
+		return h != "" && len(s) >= len(h) && strings.EqualFold(s[:len(h)], h)
+	})
+}
+
+// Approval is the approval that a hand-off waits for.
+type Approval struct {
+	What []string // starts then
+	Role string   // that who approves needs
 }
 
 var (

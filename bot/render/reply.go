@@ -41,7 +41,7 @@ func NotDone(what string, err error, o Options) markdown.Text {
 
 // BoxNotDone is NotDone of a box, for one of the cases an escalation holds.
 func BoxNotDone(b answers.Box, caseKey string, err error, o Options) markdown.Text {
-	return o.say("reply.boxnotdone", "what", boxText(b, o), "case", markdown.Code(caseKey), "why", because(err, o))
+	return o.say("reply.boxnotdone", "what", boxText(b, o), "case", markdown.Code(o.Redacted(caseKey)), "why", because(err, o))
 }
 
 // Late says that another answer came first.
@@ -119,7 +119,7 @@ func Status(c routing.Case, o Options) markdown.Text {
 	page := struct {
 		Case        md
 		Checkpoints []checkpoint
-	}{Case: markdown.Code(c.Key)}
+	}{Case: markdown.Code(o.Redacted(c.Key))}
 	for _, name := range c.Names() {
 		cp := c.Checkpoints[name]
 		page.Checkpoints = append(page.Checkpoints, checkpoint{markdown.Code(o.Redacted(name)), o.Language.Say("status." + stateOf(cp)), shortSHA(cp.Last.SHA, o), cp.Retries})
@@ -156,7 +156,7 @@ func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number
 	case routing.EffectReady:
 		id = "handoff.ready"
 	}
-	return md(o.Mentions()) + " " + o.say(id, "cp", markdown.Code(e.Checkpoint), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(e.Target))
+	return md(o.Mentions()) + " " + o.say(id, "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(o.Redacted(e.Target)))
 }
 
 func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }
@@ -167,9 +167,9 @@ func Fixed(c routing.Case, checkpoint string, o Options) markdown.Text {
 	cp := c.Checkpoints[checkpoint]
 	switch {
 	case cp.WontFix != nil:
-		return o.say("closing.wontfix", "cp", markdown.Code(checkpoint))
+		return o.say("closing.wontfix", "cp", markdown.Code(o.Redacted(checkpoint)))
 	case cp.State != routing.Completed:
-		return o.say("closing.resolved", "cp", markdown.Code(checkpoint))
+		return o.say("closing.resolved", "cp", markdown.Code(o.Redacted(checkpoint)))
 	}
 	sha := o.Language.Say("closing.nocommit")
 	if cp.Green != "" {
@@ -188,16 +188,16 @@ func Fixed(c routing.Case, checkpoint string, o Options) markdown.Text {
 		}
 		break
 	}
-	return o.say("closing.fixed", "cp", markdown.Code(checkpoint), "sha", sha)
+	return o.say("closing.fixed", "cp", markdown.Code(o.Redacted(checkpoint)), "sha", sha)
 }
 
 // Leftover returns the comment on an escalation that passes and that a person
 // is to close.
 func Leftover(c routing.Case, checkpoint string, o Options) markdown.Text {
-	return o.say("closing.leftover", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
+	return o.say("closing.leftover", "cp", markdown.Code(o.Redacted(checkpoint)), "case", markdown.Code(o.Redacted(strings.TrimSpace(c.Key))))
 }
 
 // Reopened returns the comment that goes with an escalation opened again.
 func Reopened(c routing.Case, checkpoint string, o Options) markdown.Text {
-	return o.say("closing.reopened", "cp", markdown.Code(checkpoint), "case", markdown.Code(strings.TrimSpace(c.Key)))
+	return o.say("closing.reopened", "cp", markdown.Code(o.Redacted(checkpoint)), "case", markdown.Code(o.Redacted(strings.TrimSpace(c.Key))))
 }

@@ -61,6 +61,8 @@ func (v summaryView) summary(d routing.Decision, dt detail) summaryContent {
 
 func (v summaryView) next(d routing.Decision) md {
 	switch {
+	case d.Approval:
+		return v.lang.Say("next.approval", "handoff", v.command("handoff"))
 	case d.Kind == routing.KindPass && d.Complete:
 		return v.lang.Say("next.complete")
 	case d.Kind == routing.KindRetry && d.Manual:

@@ -24,6 +24,8 @@ type view struct {
 	lang  Language
 
 	excused []string // names of the turn's failures that are in quarantine
+
+	plain *view // with handles as they were, for JSON; nil if no handles are broken
 }
 
 // look returns the view of checkpoint as of its newest turn.
@@ -53,6 +55,11 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	v.turn, v.has = v.story[i], true
 	if v.base = comparable(v.story[:i]); v.base > 0 {
 		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict)
+	}
+	if len(o.Handles) > 0 {
+		o.Handles = nil
+		plain := lookAt(c, checkpoint, i, o)
+		v.plain = &plain
 	}
 	return v
 }

@@ -128,7 +128,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return failed(err)
 	}
-	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: redact.Text, RunURL: f.url}
+	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: redact.Text, RunURL: f.url, Handles: cfg.Handles()}
 	if f.output == "text" {
 		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
 		return nil

@@ -218,7 +218,7 @@ func localSurveys(ctx context.Context, f surveyFlags, exists bool) (*surveys.Ser
 	}
 	return &surveys.Service{
 		Ledger: led, Repo: repo, Config: cfg, Owner: "command line", Now: time.Now,
-		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: redact.Text},
+		Render: render.Options{Repo: repo, Language: render.Language(cfg.Language), Redact: redact.Text, Handles: cfg.Handles()},
 	}, nil
 }
 

@@ -13,11 +13,11 @@ import (
 
 // commentPoster writes the sticky comments of a pull request, one for each checkpoint.
 type commentPoster struct {
-	hub      Hub
-	repo     github.Repo
-	subject  Subject
-	handoffs []config.Handoff
-	render   render.Options
+	hub     Hub
+	repo    github.Repo
+	subject Subject
+	config  config.File
+	render  render.Options
 }
 
 // post brings the sticky comment to the newest state. A checkpoint that
@@ -25,13 +25,16 @@ type commentPoster struct {
 func (p commentPoster) post(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
 	cp := c.Checkpoints[e.Checkpoint]
 	ref := c.Done[e.Slot]
-	if p.subject.Number == 0 || (ref == "" && neverFailed(cp)) {
+	if p.subject.Number == 0 || (ref == "" && neverFailed(cp) && !cp.Approval) {
 		return "", nil
 	}
 	o := p.render
 	o.IssueURL = issueURL(c, cp)
 	o.Mention = p.stickyMention(cp)
 	o.HandoffNote = p.note()
+	if cp.Approval {
+		o.HandoffNote, o.Approval = "", &render.Approval{What: p.waiting(cp), Role: p.config.Answers.PermissionOrDefault()}
+	}
 	mark := marker.Format(render.CommentKey(c.Key, e.Checkpoint), generation(c))
 	id, _, err := p.hub.Comments.Upsert(ctx, p.repo, p.subject.Number, mark, render.Comment(c, e.Checkpoint, o), ref)
 	return id, err
@@ -60,18 +63,54 @@ func (p commentPoster) stickyMention(cp routing.Checkpoint) string {
 	if cp.State != routing.InProgress || p.subject.Author == "" {
 		return ""
 	}
-	for _, h := range p.handoffs {
-		if h.Mention == "author" {
+	for _, h := range p.config.HandoffsOrDefault() {
+		if h.ToAuthor() || !p.handsOff() {
 			return "@" + p.subject.Author
 		}
 	}
 	return ""
 }
 
+// handsOff reports whether a failure may reach anybody but the author without further ado.
+func (p commentPoster) handsOff() bool {
+	return p.subject.Trusted || p.config.ForksOrDefault() == config.ForksAlways
+}
+
+// waiting names what an approval starts.
+func (p commentPoster) waiting(cp routing.Checkpoint) []string {
+	if len(cp.Withheld) == 0 {
+		return names(p.config.HandoffsOrDefault())
+	}
+	var hs []config.Handoff
+	for _, e := range cp.Withheld {
+		switch start := p.config.Checkpoints[e.Target].Start; {
+		case e.Kind == routing.EffectReview && p.config.Reviewer != nil:
+			hs = append(hs, *p.config.Reviewer)
+		case e.Kind == routing.EffectReady && start != nil:
+			hs = append(hs, *start)
+		}
+	}
+	return names(hs)
+}
+
+// names names whom hand-offs reach besides the author.
+func names(hs []config.Handoff) []string {
+	var out []string
+	for _, h := range hs {
+		if !h.ToAuthor() {
+			out = append(out, strings.TrimPrefix(h.Mention, "@")+h.Workflow+h.Dispatch+h.Label)
+		}
+	}
+	return out
+}
+
 // note names how the worker was started.
 func (p commentPoster) note() string {
+	if !p.handsOff() && p.config.ForksOrDefault() == config.ForksNever {
+		return ""
+	}
 	var parts []string
-	for _, h := range p.handoffs {
+	for _, h := range p.config.HandoffsOrDefault() {
 		switch {
 		case h.Workflow != "":
 			parts = append(parts, "workflow "+h.Workflow)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,17 +54,27 @@ func (g *GitHub) log() *slog.Logger {
 
 // Do implements pipeline.Effector.
 func (g *GitHub) Do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
-	ref, err := g.do(ctx, c, e, fresh)
+	ref, err := g.do(github.AskedAt(ctx, decidedAt(c, e)), c, e, fresh)
 	if err != nil {
 		err = g.Hub.Repositories.Absent(ctx, g.Repo, err)
 	}
 	return ref, err
 }
 
+// decidedAt returns when what e shows was decided, at the latest: no post of e's key is older.
+func decidedAt(c routing.Case, e routing.Effect) time.Time {
+	for _, a := range c.Checkpoints[e.Checkpoint].Attempts {
+		if e.SHA != "" && a.Verdict.Run.SHA == e.SHA && a.Iteration == e.Iteration {
+			return a.At
+		}
+	}
+	return c.Opened
+}
+
 func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
 	switch e.Kind {
 	case routing.EffectComment:
-		return commentPoster{g.Hub, g.Repo, g.Subject, g.Config.HandoffsOrDefault(), g.Render}.post(ctx, c, e)
+		return commentPoster{g.Hub, g.Repo, g.Subject, g.Config, g.Render}.post(ctx, c, e)
 	case routing.EffectCheck:
 		return checkPoster{g.Hub, g.Repo, g.Render}.post(ctx, c, e, fresh)
 	case routing.EffectIssue:
@@ -76,15 +87,15 @@ func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		if err := g.Sleep(ctx, g.policy(e.Checkpoint).RetryDelay); err != nil {
 			return "", err
 		}
-		return g.handoffs().sendAll(ctx, c, e, g.Config.HandoffsOrDefault(), fresh)
+		return g.handOff(ctx, c, e, g.Config.HandoffsOrDefault(), fresh)
 	case routing.EffectReview:
 		if g.Config.Reviewer == nil {
 			return "", nil
 		}
-		return g.handoffs().sendAll(ctx, c, e, []config.Handoff{*g.Config.Reviewer}, fresh)
+		return g.handOff(ctx, c, e, []config.Handoff{*g.Config.Reviewer}, fresh)
 	case routing.EffectReady:
 		if s := g.Config.Checkpoints[e.Target].Start; s != nil {
-			return g.handoffs().sendAll(ctx, c, e, []config.Handoff{*s}, fresh)
+			return g.handOff(ctx, c, e, []config.Handoff{*s}, fresh)
 		}
 		return "", nil
 	case routing.EffectRerun:
@@ -150,8 +161,28 @@ func (g *GitHub) closer() issueCloser {
 	return issueCloser{hub: g.Hub, repo: g.Repo, store: g.store(), opener: g.opener(), closes: g.Config.Escalation.Resolves, render: g.Render}
 }
 
-func (g *GitHub) handoffs() handoffSender {
-	return handoffSender{hub: g.Hub, repo: g.Repo, subject: g.Subject, render: g.Render}
+// handOff reaches workers: of a change that may start no agent only its author.
+func (g *GitHub) handOff(ctx context.Context, c routing.Case, e routing.Effect, hs []config.Handoff, fresh bool) (string, error) {
+	if !g.startsAgents(c.Checkpoints[e.Checkpoint], e.SHA) {
+		g.log().Info("nobody but the author is reached: the change comes from outside", "case", c.Key, "effect", e.Key)
+		hs = slices.DeleteFunc(slices.Clone(hs), func(h config.Handoff) bool { return !h.ToAuthor() })
+	}
+	return handoffSender{hub: g.Hub, repo: g.Repo, subject: g.Subject, render: g.Render}.sendAll(ctx, c, e, hs, fresh)
+}
+
+// startsAgents reports whether a commit of the subject may start anybody but its author. An approval
+// is of one commit, which has to be the newest still.
+func (g *GitHub) startsAgents(cp routing.Checkpoint, sha string) bool {
+	if g.Subject.Number == 0 || g.Subject.Trusted {
+		return true
+	}
+	switch g.Config.ForksOrDefault() {
+	case config.ForksAlways:
+		return true
+	case config.ForksApproved:
+		return cp.Approved(sha) && (g.Subject.Head == "" || g.Subject.Head == sha)
+	}
+	return false
 }
 
 func (g *GitHub) responder() responder {

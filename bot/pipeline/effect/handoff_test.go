@@ -61,8 +61,8 @@ func TestHandoffByWorkflow(t *testing.T) {
 	s := &starts{}
 	var waited []time.Duration
 	g := &GitHub{
-		Hub: s.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 12, Author: "octocat", DefaultBranch: "main"},
-		Config: config.File{Handoff: []config.Handoff{{Workflow: "fix.yml", Inputs: map[string]string{"model": "large"}}}},
+		Hub: s.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: Subject{Number: 12, Author: "octocat", DefaultBranch: "main", Trusted: true},
+		Config: config.File{Handoff: config.Handoffs{To: []config.Handoff{{Workflow: "fix.yml", Inputs: map[string]string{"model": "large"}}}}},
 		Sleep:  func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil },
 	}
 	c, first := failing(t, routing.Case{Key: "acme/app#12"}, "1", "a", "TestOne")
@@ -105,5 +105,53 @@ func TestHandoffByWorkflow(t *testing.T) {
 	})
 	if _, err := g.Do(t.Context(), c, second, false); err != nil || len(s.inputs) != 1 {
 		t.Errorf("started a second time for one turn: %v, %d", err, len(s.inputs))
+	}
+}
+
+// What is decided and what is sent are two barriers: an effect that was recorded before the
+// configuration changed, or by another version, starts nobody either.
+func TestStrangersStartNobody(t *testing.T) {
+	t.Parallel()
+	c, e := failing(t, routing.Case{Key: "acme/app#12"}, "1", "a", "TestOne")
+	cp := c.Checkpoints["ci"]
+	cp.Acts = append(cp.Acts, routing.Act{Action: routing.HumanHandoff, By: "maintainer", SHA: e.SHA})
+	approved := routing.Case{Key: c.Key, Checkpoints: map[string]routing.Checkpoint{"ci": cp}}
+	other := strings.Repeat("b", 40)
+	for name, x := range map[string]struct {
+		c       routing.Case
+		forks   string
+		subject Subject
+		starts  int
+	}{
+		"unapproved":                         {c, "", Subject{Number: 12}, 0},
+		"unapproved, said":                   {c, config.ForksApproved, Subject{Number: 12}, 0},
+		"never, although approved":           {approved, config.ForksNever, Subject{Number: 12, Head: e.SHA}, 0},
+		"approved":                           {approved, "", Subject{Number: 12, Head: e.SHA}, 1},
+		"approved for a commit before":       {approved, "", Subject{Number: 12, Head: other}, 0},
+		"always":                             {c, config.ForksAlways, Subject{Number: 12}, 1},
+		"of people who may write":            {c, "", Subject{Number: 12, Trusted: true}, 1},
+		"a branch, which only they may push": {c, config.ForksNever, Subject{Branch: "main"}, 1},
+	} {
+		t.Run("S6-4 "+name, func(t *testing.T) {
+			t.Parallel()
+			s := &starts{}
+			g := &GitHub{
+				Hub: s.hub(), Repo: github.Repo{Owner: "acme", Name: "app"}, Subject: x.subject, Sleep: func(context.Context, time.Duration) error { return nil },
+				Config: config.File{
+					Handoff:  config.Handoffs{Forks: x.forks, To: []config.Handoff{{Workflow: "fix.yml"}}},
+					Reviewer: &config.Handoff{Workflow: "review.yml"}, Checkpoints: map[string]config.Checkpoint{"e2e": {Start: &config.Handoff{Workflow: "e2e.yml"}}},
+				},
+			}
+			review, ready := e, e
+			review.Kind, review.Key, ready.Kind, ready.Key, ready.Target = routing.EffectReview, "review", routing.EffectReady, "ready", "e2e"
+			for _, e := range []routing.Effect{e, review, ready} {
+				if _, err := g.Do(t.Context(), x.c, e, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(s.inputs) != 3*x.starts {
+				t.Errorf("%d of 3 workflows started", len(s.inputs))
+			}
+		})
 	}
 }

@@ -73,7 +73,7 @@ func (w issueWriter) spec(ctx context.Context, c routing.Case, rec escalation.Re
 	if c.Key != "" && c.Key != about.Key {
 		o.RunURL = "" // of c's run
 	}
-	spec := github.IssueSpec{Title: rec.Title, Labels: w.labels(rec)}
+	spec := github.IssueSpec{Title: o.Unmentioned(rec.Title), Labels: w.labels(rec)}
 	if w.policy(m.Checkpoint).Notify {
 		o.Mention = w.config.Mention
 		if o.Mention != "" && !strings.HasPrefix(o.Mention, "@") {

@@ -20,6 +20,9 @@ type Subject struct {
 	Base          string // the branch that the pull request is to be merged into
 	DefaultBranch string
 	Labels        []string // of the pull request as read last; nil if unknown
+	Fork          bool     // the head branch is not in the repository
+	Head          string   // newest commit of the pull request, "" if unknown
+	Trusted       bool     // the change comes from people who may write: it starts agents without a maintainer's approval
 }
 
 // Ref returns the subject's name within its repository: "#12" or "@main".
@@ -32,6 +35,12 @@ func (s Subject) Ref() string {
 
 // Key returns the key of the subject's case.
 func (s Subject) Key(r github.Repo) string { return r.String() + s.Ref() }
+
+// PullRequest returns the subject that a pull request is; defaultBranch is that of its repository.
+// Whether it is trusted is not known yet.
+func PullRequest(p github.PullRequest, defaultBranch string) Subject {
+	return Subject{Number: p.Number, Author: p.Author, Branch: p.HeadRef, Base: p.BaseRef, Labels: p.Labels, DefaultBranch: defaultBranch, Fork: p.Fork, Head: p.HeadSHA}
+}
 
 // ParseSubject reads the subject out of the key of a case of repository r.
 func ParseSubject(r github.Repo, key string) (Subject, error) {
