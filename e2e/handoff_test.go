@@ -185,7 +185,7 @@ func TestDependents(t *testing.T) { both(t, testDependents) }
 func testDependents(t *testing.T, begin begin) {
 	const config = "checkpoints:\n  unit: {}\n  integration:\n    needs: [unit]\n    start: {workflow: integration.yml}\nreviewer: {mention: \"@critic\"}\n"
 	s := begin(t, config)
-	s.r.Commit(t, "main", "a worker", map[string]string{".github/workflows/integration.yml": reworkWorkflow})
+	s.r.Commit(t, "main", "a worker", map[string]string{".github/workflows/integration.yml": "name: integration\n" + reworkWorkflow})
 	t.Run("S0-45 a dependent's run waits for what it needs", func(t *testing.T) {
 		s.want(s.run(failing("TestFar"), map[string]string{"checkpoint": "integration"}), 0, map[string]string{"decision": "NONE"})
 		if len(s.bot()) != 0 {

@@ -56,8 +56,8 @@ func (l *iterationView) Write(p []byte) (int, error) {
 		}
 		l.rest = rest
 		var e plan.Event
-		if bytes.Contains(line, []byte(`"pair"`)) && json.Unmarshal(line, &e) == nil && e.Pair != nil && e.Pair.Status == plan.Running && e.Pair.Attempt > l.last {
-			l.last = e.Pair.Attempt
+		if bytes.Contains(line, []byte(plan.WorkerSpawn)) && json.Unmarshal(line, &e) == nil && e.Kind == plan.WorkerSpawn && e.Iteration > l.last {
+			l.last = e.Iteration
 			l.offer(l.last)
 		}
 	}

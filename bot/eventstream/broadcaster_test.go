@@ -32,7 +32,7 @@ func told(t *testing.T, f *eventstream.Store) (*eventstream.Broadcaster, func())
 
 func add(t *testing.T, f *eventstream.Store, list []sample.Stream) {
 	for _, s := range list {
-		if _, err := f.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Fill(context.Background(), []eventstream.Stream{{Key: s.Key, Events: s.Events}}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -44,14 +44,9 @@ type Stream struct {
 	State  string          // the stream's state in a ledger outside the database, see Mirror
 }
 
-// Add projects the events of a stream that are not projected yet, and returns how many events it
-// published. On an error nothing is projected. Streams of ledgers outside the database are
-// projected by Add and Fill.
-func (p *Projector) Add(ctx context.Context, key string, events []routing.Event) (int, error) {
-	return p.Fill(ctx, []Stream{{Key: key, Events: events}})
-}
-
-// Fill is Add for several streams. Their events are published in the order of their times.
+// Fill projects the events of streams that are not projected yet, in the order of their times, and
+// returns how many events it published. On an error nothing is projected. Streams of ledgers outside
+// the database are projected by it.
 func (p *Projector) Fill(ctx context.Context, streams []Stream) (n int, err error) {
 	err = p.write(ctx, func(tx *sql.Tx) error {
 		var events []activity.Event

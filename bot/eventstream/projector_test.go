@@ -263,12 +263,12 @@ func TestTakenInLater(t *testing.T) {
 		for i, s := range made {
 			for n := range s.Events {
 				if i%4 == 0 || n == len(s.Events)-1 {
-					if _, err := f.Projector.Add(t.Context(), s.Key, s.Events[:n+1]); err != nil {
+					if _, err := f.Projector.Fill(t.Context(), []eventstream.Stream{{Key: s.Key, Events: s.Events[:n+1]}}); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			if n, err := f.Projector.Add(t.Context(), s.Key, s.Events[:len(s.Events)/2]); n != 0 || err != nil {
+			if n, err := f.Projector.Fill(t.Context(), []eventstream.Stream{{Key: s.Key, Events: s.Events[:len(s.Events)/2]}}); n != 0 || err != nil {
 				t.Errorf("an older state makes %d events, %v", n, err)
 			}
 		}
@@ -290,7 +290,7 @@ func TestOrder(t *testing.T) {
 		}
 		f := eventstream.New(db)
 		for s := range sample.Cases(sample.Options{Seed: 9, Cases: 80, End: end, Repos: repos}) {
-			if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil {
+			if _, err := f.Projector.Fill(t.Context(), []eventstream.Stream{{Key: s.Key, Events: s.Events}}); err != nil {
 				t.Fatal(err)
 			}
 		}

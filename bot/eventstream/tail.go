@@ -56,17 +56,6 @@ func (t *Tail) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// CatchUp projects all that the ledger holds.
-func (t *Tail) CatchUp(ctx context.Context, log *slog.Logger) error {
-	for {
-		n, err := t.batch(ctx, log)
-		if err != nil || n == 0 {
-			return err
-		}
-		t.projector.log.changed.notify()
-	}
-}
-
 // mark says that a stream may have events that are not projected.
 type mark struct {
 	id  int64 // of the row

@@ -36,7 +36,7 @@ func on(t *testing.T, streams []sample.Stream, check func(t *testing.T, s shown)
 			t.Parallel()
 			s := shown{eventstream.New(opened(t, kind)), map[string][]routing.Event{}}
 			for _, x := range streams {
-				if _, err := s.feed.Projector.Add(t.Context(), x.Key, x.Events); err != nil {
+				if _, err := s.feed.Projector.Fill(t.Context(), []eventstream.Stream{{Key: x.Key, Events: x.Events}}); err != nil {
 					t.Fatal(err)
 				}
 				s.byKey[x.Key] = x.Events

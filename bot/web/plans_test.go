@@ -53,7 +53,7 @@ func watched(t testing.TB, repos []string, streams ...sample.Stream) *web.Server
 	}
 	f, byKey := eventstream.New(db), map[string][]routing.Event{}
 	for _, s := range streams {
-		if _, err := f.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Fill(context.Background(), []eventstream.Stream{{Key: s.Key, Events: s.Events}}); err != nil {
 			t.Fatal(err)
 		}
 		byKey[s.Key] = s.Events

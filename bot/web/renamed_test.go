@@ -57,7 +57,7 @@ func TestPagesOfARenamedRepositoryAreLive(t *testing.T) {
 		streams = append(streams, x.stream())
 	}
 	for _, s := range streams {
-		if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil {
+		if _, err := f.Projector.Fill(t.Context(), []eventstream.Stream{{Key: s.Key, Events: s.Events}}); err != nil {
 			t.Fatal(err)
 		}
 		byKey[s.Key] = s.Events

@@ -134,7 +134,7 @@ func TestEventsOfAnApp(t *testing.T) {
 	defer db.Close()
 	f := eventstream.New(db)
 	for s := range sample.Cases(sample.Options{Seed: 5, Cases: 3, End: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}) {
-		if _, err := f.Projector.Add(t.Context(), s.Key, s.Events); err != nil { // not in order of time
+		if _, err := f.Projector.Fill(t.Context(), []eventstream.Stream{{Key: s.Key, Events: s.Events}}); err != nil { // not in order of time
 			t.Fatal(err)
 		}
 	}

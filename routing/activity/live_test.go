@@ -117,6 +117,35 @@ func inSteps(t *testing.T, key string, stream []routing.Event, want []activity.E
 	}
 }
 
+func TestOfAPair(t *testing.T) {
+	key := routing.PortKey("acme/shop", "ports", "api")
+	operator, _, _ := plan.PairSessions("b1", "api")
+	loop := plan.Loop{ID: "l1", Port: "api", Operator: operator.ID, Status: plan.Running, Attempt: 1, CurrentTry: 1, Phase: plan.Implementing, MaxRetries: 3, StartedAt: noon}
+	stream := []routing.Event{plan.Event{Kind: plan.SessionStart, At: noon, Session: operator.ID, Started: &operator}.Record()}
+	for _, change := range []func(*plan.Loop){
+		func(*plan.Loop) {}, // the first
+		func(l *plan.Loop) { l.CurrentTry++ },
+		func(l *plan.Loop) { l.Tokens += 5 }, // nothing that is told
+		func(l *plan.Loop) { l.Attempt++ },
+		func(l *plan.Loop) { l.ID = "l2" },
+		func(l *plan.Loop) { l.Status = plan.Failed },
+	} {
+		change(&loop)
+		stream = append(stream, plan.Event{Kind: plan.PairChanged, At: noon, Session: operator.ID, Pair: &loop}.Record())
+	}
+	events, err := activity.Since(key, stream, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := types(events), "session.start pair pair pair pair pair"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := string(events[0].Data); !strings.Contains(got, `"id":"b1/api"`) {
+		t.Errorf("the session that started is not told: %s", got)
+	}
+	inSteps(t, key, stream, events)
+}
+
 func TestOfCases(t *testing.T) {
 	seen := map[activity.Type]bool{}
 	for s := range sample.Cases(sample.Options{Seed: 3, Cases: 80, End: noon}) {

@@ -136,8 +136,17 @@ func (o *output) believed(r ranked) bool {
 	return r.score >= 60
 }
 
-// lastWords returns the failure that the very end of the log states, "" if none.
+// lastWords returns the failure that the very end of the log states, "" if none. In a run that
+// succeeded a failing command was tolerated; a run that was cut short or crashed did not succeed,
+// whatever its conclusion says.
 func (o *output) lastWords() string {
+	end, bad := o.col.recent.ending()
+	if bad && (end.final || o.opt.Conclusion == "") {
+		return end.text
+	}
+	if o.opt.Conclusion != "" {
+		return ""
+	}
 	said, _ := o.col.endsBadly()
 	return said
 }
@@ -329,7 +338,7 @@ func (c *conclusion) withoutFailure() {
 		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
 	case said == "" && in.block.found:
 		o.Reason = "tests passed, but the log ends in a failure it does not explain"
-	case said == "" && in.lastWords() != "":
+	case in.lastWords() != "":
 		o.Reason = "tests passed, but the last words of the log are: " + cutLine(in.lastWords(), 200)
 	default:
 		o.Result, o.Class = routing.Pass, ""

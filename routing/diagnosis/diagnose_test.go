@@ -143,6 +143,20 @@ func TestLastWords(t *testing.T) {
 		{"make, long before the end", green + "make: *** [Makefile:12: lint] Error 1\n" + strings.Repeat("uploading\n", 9), "", routing.Pass},
 		{"Jenkins ends well", green + "[Pipeline] }\n[Pipeline] End of Pipeline\nFinished: SUCCESS\n", "", routing.Pass},
 		{"nothing more", green, "", routing.Pass},
+		{"a command that is missing", green + "bash: foo: command not found\n", "", routing.Unclear},
+		{"a script that raised", green + "Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\n    main()\nValueError: bad thing\n", "", routing.Unclear},
+		{"a script that raised, and was tolerated", green + "Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\n    main()\nValueError: bad thing\n", "success", routing.Pass},
+		{"a test that raised as expected", "Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\n    main()\nValueError: bad thing\n" + green, "", routing.Pass},
+		{"a trace, and the run went on", green + "panic: no cache\n\ngoroutine 1 [running]:\nmain.main()\nbuilding the docs\nuploading\n", "", routing.Pass},
+		{"a panic", green + "panic: no cache\n\ngoroutine 1 [running]:\nmain.main()\n\t/x/main.go:4 +0x1d\nexit status 2\n", "", routing.Unclear},
+		{"tests that ran over", green + "panic: test timed out after 10m0s\n", "", routing.Unclear},
+		{"tests that ran over, whatever the conclusion", green + "panic: test timed out after 10m0s\n", "success", routing.Unclear},
+		{"a sanitizer", green + "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x6\n    #0 0x4 in f a.c:3\nSUMMARY: AddressSanitizer: heap-use-after-free\n", "success", routing.Unclear},
+		{"cancelled", green + "##[error]The operation was canceled.\n", "", routing.Unclear},
+		{"cancelled, whatever the conclusion", green + "##[error]The operation was canceled.\n", "success", routing.Unclear},
+		{"cancelled, with the runner's cleanup behind it", green + "##[error]The operation was canceled.\nPost job cleanup.\na\nb\nc\nd\n", "success", routing.Unclear},
+		{"GitLab", green + "Job failed: exit code 1\n", "", routing.Unclear},
+		{"Azure", green + "##[error]Bash exited with code '1'.\n", "", routing.Unclear},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -106,12 +106,9 @@ func (r *recent) add(l testreport.Line) {
 
 // all returns the lines, oldest first.
 func (r *recent) all() []testreport.Line {
-	n := min(r.n, recentLines)
-	out := make([]testreport.Line, 0, n)
-	for i := r.n - n; i < r.n; i++ {
-		l := r.ring[i%recentLines]
-		l.Text = keep(l.Text)
-		out = append(out, l)
+	out := r.lines()
+	for i := range out {
+		out[i].Text = keep(out[i].Text)
 	}
 	return out
 }

@@ -38,38 +38,29 @@ func (k EventKind) event() routing.EventType {
 	return routing.EventType(routing.FamilyPort + "." + string(k))
 }
 
-func init() {
-	for _, k := range []EventKind{
-		SessionStart, SessionEnd, WorkerSpawn, WorkerDispatch, WorkerComplete, WorkerProgress, WorkerFeedback, TestFeedbackLogged, ChannelOpened,
-		ChannelShut, DirectMessage, Delivered, EscalationNew, EscalationResolved, PairChanged, RunnerChanged, HumanAnswered,
-	} {
-		routing.RegisterPayload[Event](k.event())
-	}
-}
-
-// Event is one thing that happened while a port ran. Which fields are set
-// depends on Kind.
+// Event is one thing that happened while a port ran. Which fields are set depends on Kind; what the
+// stream stores has those alone (Record). Its JSON form is what `switchback port` prints.
 type Event struct {
 	Kind       EventKind     `json:"event,omitempty"`
 	At         time.Time     `json:"at,omitzero"`
 	Session    string        `json:"session_id,omitempty"`
 	Port       string        `json:"port_id,omitempty"`
-	Started    *Session      `json:"session,omitempty"`   // session.start
-	Spawn      *Spawn        `json:"spawn,omitempty"`     // worker.spawn, worker.dispatch
-	Exit       *Exit         `json:"exit,omitempty"`      // worker.complete
-	Progress   *Progress     `json:"progress,omitempty"`  // worker.progress
-	Feedback   *TestFeedback `json:"feedback,omitempty"`  // worker.feedback, test_feedback
-	Channel    *Channel      `json:"channel,omitempty"`   // channel.open, channel.close
-	Message    *Message      `json:"message,omitempty"`   // direct.message
-	IDs        []string      `json:"messages,omitempty"`  // direct.delivered
-	Escalation *Escalation   `json:"call,omitempty"`      // escalation.new, escalation.resolved
-	Pair       *Loop         `json:"pair,omitempty"`      // pair
-	Result     *Result       `json:"result,omitempty"`    // pair, once it ended
-	Runner     *Runner       `json:"runner,omitempty"`    // runner
-	Answer     *Answer       `json:"answer,omitempty"`    // human
-	Reason     string        `json:"reason,omitempty"`    // session.end
-	Outcome    Outcome       `json:"outcome,omitempty"`   // session.end
-	Iteration  int           `json:"iteration,omitempty"` // of a worker, counted from 1
+	Started    *Session      `json:"session,omitempty"`    // session.start
+	Spawn      *Spawn        `json:"spawn,omitempty"`      // worker.spawn, worker.dispatch
+	Exit       *Exit         `json:"exit,omitempty"`       // worker.complete
+	Progress   *Progress     `json:"progress,omitempty"`   // worker.progress
+	Feedback   *TestFeedback `json:"feedback,omitempty"`   // worker.feedback, test_feedback
+	Channel    *Channel      `json:"channel,omitempty"`    // channel.open, channel.close
+	Message    *Message      `json:"message,omitempty"`    // direct.message
+	IDs        []string      `json:"messages,omitempty"`   // direct.delivered
+	Escalation *Escalation   `json:"escalation,omitempty"` // escalation.new, escalation.resolved
+	Pair       *Loop         `json:"pair,omitempty"`       // pair
+	Result     *Result       `json:"result,omitempty"`     // pair, once it ended
+	Runner     *Runner       `json:"runner,omitempty"`     // runner
+	Answer     *Answer       `json:"answer,omitempty"`     // human
+	Reason     string        `json:"reason,omitempty"`     // session.end
+	Outcome    Outcome       `json:"outcome,omitempty"`    // session.end
+	Iteration  int           `json:"iteration,omitempty"`  // of a worker, counted from 1
 }
 
 // Spawn is a worker that was started.
@@ -162,31 +153,6 @@ type Journal struct {
 	Result      *Result      `json:"result,omitempty"`  // of the newest pair that ended
 	Passed      string       `json:"passed,omitempty"`  // hash of the content that passed last
 	Updated     time.Time
-}
-
-// Record returns an event as the stream of a port stores it.
-func (e Event) Record() routing.Event {
-	out := routing.Event{Type: e.Kind.event(), At: e.At}
-	if e.Pair != nil {
-		pair := *e.Pair // its owner goes on changing it
-		e.Pair = &pair
-	}
-	e.Kind, e.At = "", time.Time{} // those of the envelope
-	out.Data = e
-	return out
-}
-
-// Recorded returns the event that was stored, and false if it is not a port's.
-func Recorded(e routing.Event) (Event, bool, error) {
-	if e.Type.Family() != routing.FamilyPort {
-		return Event{}, false, nil
-	}
-	out, err := routing.PayloadOf[Event](e)
-	if err != nil {
-		return Event{}, false, err
-	}
-	out.Kind, out.At = EventKind(e.Type.Name()), e.At
-	return out, true, nil
 }
 
 // JournalProjection folds the stream of one port. It passes over events of other types.

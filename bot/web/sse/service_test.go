@@ -77,7 +77,7 @@ func newServiceWithin(t testing.TB, limit time.Duration, change func(*sse.Handle
 func (x *service) add(t testing.TB, list ...sample.Stream) {
 	t.Helper()
 	for _, s := range list {
-		if _, err := x.feed.Projector.Add(context.Background(), s.Key, s.Events); err != nil {
+		if _, err := x.feed.Projector.Fill(context.Background(), []eventstream.Stream{{Key: s.Key, Events: s.Events}}); err != nil {
 			t.Fatal(err)
 		}
 	}
