@@ -183,8 +183,9 @@ func (s *story) atOnce(n int, action func(i int) Action) {
 	}
 }
 
-// Somebody who may push to the ledger's branch, but is not Switchback, cannot take back an iteration:
-// the run ends with what is wrong, and posts and records nothing.
+// TestS6_13_ForgedLedgerIsNotBelieved is S6-13: somebody who may push to the ledger's branch,
+// but is not Switchback, cannot take back an iteration: the run ends with what is wrong, and
+// posts and records nothing.
 func TestS6_13_ForgedLedgerIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")

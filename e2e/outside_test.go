@@ -277,8 +277,9 @@ func TestOutsideArtifacts(t *testing.T) {
 	})
 }
 
-// Twelve archives of 200 KB that unpack to 2.4 GB share the budget of their run: the run is no pass,
-// and the disk never holds more than what was downloaded.
+// TestS6_7_BombsShareTheBudgetOfARun is S6-7: twelve archives of 200 KB that unpack to 2.4 GB
+// share the budget of their run: the run is no pass, and the disk never holds more than what was
+// downloaded.
 func TestS6_7_BombsShareTheBudgetOfARun(t *testing.T) {
 	t.Parallel()
 	data := zipOf(t, "report.xml", "<testsuite>"+strings.Repeat(" ", 200<<20))

@@ -150,8 +150,9 @@ func TestReplayAction(t *testing.T) {
 	})
 }
 
-// The configuration of a pull request of 62 KB would take a minute to compile: it is refused by what
-// it says, with file, line and what to do, and the recorded runs are not decided by it.
+// TestS6_8_PullRequestWithARuleTooLarge is S6-8: the configuration of a pull request of 62 KB
+// would take a minute to compile: it is refused by what it says, with file, line and what to do,
+// and the recorded runs are not decided by it.
 func TestS6_8_PullRequestWithARuleTooLarge(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "")

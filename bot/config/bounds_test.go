@@ -16,8 +16,8 @@ func rulesOf(n int, pattern string) string {
 	return b.String()
 }
 
-// TestS6_8_RulesAreBounded has configurations of up to 62 KB. Without bounds the first takes a minute
-// to check.
+// TestS6_8_RulesAreBounded is S6-8: it has configurations of up to 62 KB. Without bounds the
+// first takes a minute to check.
 func TestS6_8_RulesAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

@@ -161,8 +161,8 @@ func bomb(t testing.TB) []byte {
 	return archiveOf(t, entry{name: "junit.xml", text: strings.Repeat(" ", 4<<20)})
 }
 
-// Twelve archives that are small as downloads and large as files share the budget of their run,
-// and only the downloads are ever on the disk.
+// TestS6_7_ArtifactsOfARunShareABudget is S6-7: twelve archives that are small as downloads and
+// large as files share the budget of their run, and only the downloads are ever on the disk.
 func TestS6_7_ArtifactsOfARunShareABudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -214,8 +214,8 @@ func TestS6_7_ArtifactsOfARunShareABudget(t *testing.T) {
 	}
 }
 
-// Downloads and names of files are counted over the run, and an archive of which nothing is read is
-// not kept.
+// TestS6_7_DownloadsOfARunShareABudget is S6-7: downloads and names of files are counted over
+// the run, and an archive of which nothing is read is not kept.
 func TestS6_7_DownloadsOfARunShareABudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

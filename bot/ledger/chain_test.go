@@ -32,7 +32,8 @@ func written(t *testing.T, path string) []string {
 	return slices.Collect(strings.Lines(string(data)))
 }
 
-// Whoever can write the files, but is not Switchback, cannot change what was recorded unseen.
+// TestS6_13_ForgedEventsAreNotBelieved is S6-13: whoever can write the files, but is not
+// Switchback, cannot change what was recorded unseen.
 func TestS6_13_ForgedEventsAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	forged := func(line string) string { return strings.Replace(line, `"note":"`, `"note":"forged `, 1) }
@@ -89,7 +90,8 @@ func TestS6_13_ForgedEventsAreNotBelieved(t *testing.T) {
 	}
 }
 
-// Verify finds damage in each stream, and by an earlier copy also what was dropped from the end.
+// TestS6_13_Verify is S6-13: verify finds damage in each stream, and by an earlier copy also
+// what was dropped from the end.
 func TestS6_13_Verify(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

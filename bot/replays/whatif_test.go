@@ -124,9 +124,8 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Each key is replayed or said not to be: a new one has to be thought about.
-// A replay for a pull request ends with the case that exceeds its events, and says how many cases
-// it looked at.
+// TestS6_8_ReplayIsBounded is S6-8: a replay for a pull request ends with the case that exceeds its
+// events, and says how many cases it looked at.
 func TestS6_8_ReplayIsBounded(t *testing.T) {
 	t.Parallel()
 	f := parse(t, base)
@@ -139,6 +138,7 @@ func TestS6_8_ReplayIsBounded(t *testing.T) {
 	}
 }
 
+// Each key is replayed or said not to be: a new one has to be thought about.
 func TestNotReplayed(t *testing.T) {
 	t.Parallel()
 	replayed := []string{"max_iterations", "on_max", "circuit_breaker", "escalate_on_design_mismatch", "run_reviewer_on_pass", "notify_on_escalation",

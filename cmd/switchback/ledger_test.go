@@ -108,7 +108,8 @@ func TestLedgerCopy(t *testing.T) {
 	}
 }
 
-// verify says what of a ledger cannot be believed, and exits with 1.
+// TestS6_13_LedgerVerify is S6-13: verify says what of a ledger cannot be believed, and exits
+// with 1.
 func TestS6_13_LedgerVerify(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,7 +10,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// The size of a pattern is estimated before it is compiled, and never too low.
+// TestS6_8_SizeOfAPatternIsEstimated is S6-8: the size of a pattern is estimated before it is
+// compiled, and never too low.
 func TestS6_8_SizeOfAPatternIsEstimated(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{
@@ -48,7 +49,8 @@ func worst() []UserRule {
 	return out
 }
 
-// What BenchmarkWorstRules measures is accepted, and a little more is not.
+// TestS6_8_WorstRulesAreAccepted is S6-8: what BenchmarkWorstRules measures is accepted, and a
+// little more is not.
 func TestS6_8_WorstRulesAreAccepted(t *testing.T) {
 	t.Parallel()
 	rules := worst()

@@ -453,7 +453,8 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
-// A forced push that drops or changes events in the middle of a case is found.
+// TestS6_13_RewrittenBranchIsNotBelieved is S6-13: a forced push that drops or changes events in
+// the middle of a case is found.
 func TestS6_13_RewrittenBranchIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -140,8 +140,8 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// An event that somebody with access to the database changes or adds is found, as in the other
-// ledgers.
+// TestS6_13_ForgedRowsAreNotBelieved is S6-13: an event that somebody with access to the
+// database changes or adds is found, as in the other ledgers.
 func TestS6_13_ForgedRowsAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, where string) {
