@@ -20,14 +20,15 @@ import (
 type Served struct {
 	URL string // of the server; webhooks go to URL + "/webhook"
 
-	t    testing.TB
-	b    *Bench
-	env  []string
-	dir  string
-	port int
-	cmd  *exec.Cmd
-	log  string
-	gone chan struct{}
+	metrics string // URL
+	t       testing.TB
+	b       *Bench
+	env     []string
+	dir     string
+	port    int
+	cmd     *exec.Cmd
+	log     string
+	gone    chan struct{}
 }
 
 // Serve starts the binary as the Switchback App, with SQLite in a folder of the
@@ -50,9 +51,12 @@ func (b *Bench) Serve(t testing.TB, bin, database string, env ...string) *Served
 func (b *Bench) prepare(t testing.TB, bin, database, dir string, env ...string) *Served {
 	s := &Served{t: t, b: b, dir: dir, port: freePort()}
 	s.URL = "http://127.0.0.1:" + strconv.Itoa(s.port)
+	metrics := "127.0.0.1:" + strconv.Itoa(freePort())
+	s.metrics = "http://" + metrics + "/metrics"
 	s.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "TMPDIR=" + os.TempDir(), "SWITCHBACK_BINARY=" + bin,
 		"SWITCHBACK_DATA=" + s.dir, "SWITCHBACK_DATABASE_URL=" + database, "SWITCHBACK_LISTEN=127.0.0.1:" + strconv.Itoa(s.port),
+		"SWITCHBACK_METRICS_LISTEN=" + metrics,
 		"SWITCHBACK_APP_ID=" + strconv.Itoa(SwitchbackAppID), "SWITCHBACK_PRIVATE_KEY=" + b.AppPrivateKey(),
 		"SWITCHBACK_WEBHOOK_SECRET=" + WebhookSecret, "SWITCHBACK_GITHUB_URL=" + b.URL,
 		"SWITCHBACK_CLIENT_ID=" + SwitchbackClientID, "SWITCHBACK_CLIENT_SECRET=" + SwitchbackClientSecret, "SWITCHBACK_PUBLIC_URL=" + s.URL,
@@ -171,7 +175,7 @@ func (s *Served) Metric(name string, with ...string) float64 {
 // Metrics asks for the metrics once, and returns a function that is Metric for name as it was then.
 func (s *Served) Metrics(name string) func(with ...string) float64 {
 	s.t.Helper()
-	res, err := hookClient.Get(s.URL + "/metrics")
+	res, err := hookClient.Get(s.metrics)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func nothingWithout(t *testing.T, app *Served, names ...string) {
 			}
 		}
 	}
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 200, "/signed-out": 200, "/static/style.css": 200, "/sign-in/callback": 403, "/sign-in": 303} {
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/signed-out": 200, "/static/style.css": 200, "/sign-in/callback": 403, "/sign-in": 303} {
 		if res := ask("GET", path, ""); res.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, res.StatusCode, want)
 		}
@@ -184,9 +184,12 @@ func nothingWithout(t *testing.T, app *Served, names ...string) {
 func hardened(t *testing.T, res *http.Response) {
 	t.Helper()
 	csp := res.Header.Get("Content-Security-Policy")
-	if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "unsafe") || res.Header.Get("Cache-Control") != "no-store" ||
+	if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "data:") || res.Header.Get("Cache-Control") != "no-store" ||
 		res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("headers of %s: %v", res.Request.URL.Path, res.Header)
+	}
+	if encrypted := strings.HasPrefix(res.Request.Host, "switchback.example.com"); encrypted != (res.Header.Get("Strict-Transport-Security") != "") {
+		t.Errorf("%s: Strict-Transport-Security is %q", res.Request.URL.Path, res.Header.Get("Strict-Transport-Security"))
 	}
 }
 

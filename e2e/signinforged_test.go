@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -89,7 +93,8 @@ func TestSignInForged(t *testing.T) {
 	})
 }
 
-// Behind a proxy that people reach by https, no cookie goes another way.
+// Behind a proxy that people reach by https, no cookie goes another way, and S6-20: every page says
+// that it is not to be loaded another way either.
 func TestSignInCookies(t *testing.T) {
 	t.Parallel()
 	bin, err := switchback()
@@ -136,9 +141,11 @@ func TestSignInCookies(t *testing.T) {
 	if in.StatusCode != http.StatusSeeOther || in.Header.Get("Location") != "/cases" || len(in.Cookies()) != 2 {
 		t.Fatalf("%d %v", in.StatusCode, in.Header)
 	}
-	if page := get("/cases", in.Cookies()); page.StatusCode != http.StatusOK {
-		t.Errorf("%d", page.StatusCode)
-	} else {
+	for path, want := range map[string]int{"/cases": 200, "/": 200, "/plans": 200, "/nothing": 404, "/signed-out": 200, "/sign-in/callback": 403, "/sign-in": 303, "/sign-out": 405, "/events": 200, "/healthz": 200} {
+		page := get(path, in.Cookies())
+		if page.StatusCode != want {
+			t.Errorf("%s: %d", path, page.StatusCode)
+		}
 		hardened(t, page)
 	}
 	for _, c := range in.Cookies() {
@@ -148,7 +155,8 @@ func TestSignInCookies(t *testing.T) {
 	}
 }
 
-// Without sign-in this machine sees everything, and nobody else sees anything.
+// Without sign-in this machine sees everything, and nobody else sees anything. S6-14: on a socket,
+// nobody but its owner.
 func TestNoSignIn(t *testing.T) {
 	t.Parallel()
 	bin, err := switchback()
@@ -184,10 +192,49 @@ func TestNoSignIn(t *testing.T) {
 		}
 		hardened(t, res)
 	}
+	onSocket(t, bin, app)
 	cmd := exec.Command(bin, "serve", "--no-sign-in", "--listen", ":0")
 	cmd.Env = app.env
 	out, err := cmd.CombinedOutput()
 	if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), `--no-sign-in: ":0" is open to other machines`) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// onSocket starts a server like app on Unix sockets, and asks it.
+func onSocket(t *testing.T, bin string, app *Served) {
+	dir, err := os.MkdirTemp("", "sb") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket, scraped := filepath.Join(dir, "web.sock"), filepath.Join(dir, "metrics.sock")
+	other := app.b.prepare(t, bin, "", dir, "SWITCHBACK_NO_SIGN_IN=true", "SWITCHBACK_LISTEN=unix:"+socket, "SWITCHBACK_METRICS_LISTEN=unix:"+scraped)
+	other.Launch()
+	t.Cleanup(other.Kill)
+	other.Until("it is healthy by its own check", func() bool {
+		cmd := exec.Command(bin, "healthcheck")
+		cmd.Env = other.env
+		return cmd.Run() == nil
+	})
+	for _, c := range []struct {
+		socket, path string
+		want         int
+	}{{socket, "/cases", 200}, {socket, "/metrics", 404}, {scraped, "/metrics", 200}, {scraped, "/cases", 404}} {
+		info, err := os.Lstat(c.socket)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("%s: %v %v", c.socket, info, err)
+		}
+		web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", c.socket)
+		}}}
+		res, err := web.Get("http://localhost" + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != c.want {
+			t.Errorf("%+v: %d", c, res.StatusCode)
+		}
 	}
 }

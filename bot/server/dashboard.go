@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,8 +20,8 @@ import (
 // checkDashboard returns what is wrong with the settings of who may see the pages.
 func (s Settings) checkDashboard() error {
 	var errs []error
-	if s.NoSignIn && !loopback(s.Listen) {
-		errs = append(errs, fmt.Errorf("--no-sign-in: %q is open to other machines, and they would see everything; listen on this machine alone, e.g. --listen 127.0.0.1:8080", s.Listen))
+	if s.NoSignIn && !s.Listen.Local() {
+		errs = append(errs, fmt.Errorf("--no-sign-in: %q is open to other machines, and they would see everything; listen on this machine alone, e.g. --listen 127.0.0.1:8080 or --listen unix:/run/switchback.sock", s.Listen.String()))
 	}
 	if s.Dashboard == "on" {
 		if _, why := s.dashboard(); why != "" {
@@ -55,12 +54,6 @@ func (s Settings) dashboard() (on bool, why string) {
 	return true, ""
 }
 
-// loopback reports whether an address to listen on is reachable from this machine alone.
-func loopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
-}
-
 // pages are the dashboard.
 type pages struct {
 	http.Handler
@@ -83,7 +76,7 @@ func (v *server) pages() (*pages, error) {
 		app := v.settings.App
 		var err error
 		p.gate, err = signin.New(signin.Options{DB: v.store.Database(), ClientID: app.ClientID, ClientSecret: app.ClientSecret.Reveal(), GitHub: app.WebURL(), API: app.APIURL(),
-			Public: v.settings.Public, Repositories: known.of, Fresh: v.settings.Access, Log: v.log})
+			Public: v.settings.Public, Repositories: known.of, Fresh: v.settings.Access, Proxies: v.settings.Proxies, Log: v.log})
 		if err != nil {
 			return nil, err
 		}

@@ -2,7 +2,8 @@
 //
 // A delivery and its job are stored in one transaction, and waiting deliveries are committed
 // together, because a commit to the disk costs about the same for one as for many. The
-// delivery's id is the primary key, so one that is sent twice is stored once. Delivery status
+// delivery's id is the primary key and the digest of its body is unique, so one that is sent twice
+// is stored once, also under another id: only the body is signed. Delivery status
 // lives in our table, because River deletes finished jobs; the row is written before River is
 // told, so that a job that was killed in between finds it done when it starts again.
 //

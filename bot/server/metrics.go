@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
-	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -70,26 +68,13 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// here serves the metrics to this machine alone: the address is open to the world, and others get
-// 404.
-func (m *metrics) here() http.Handler {
-	h := m.handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok, _ := (web.Local{}).Viewer(r); !ok {
-			http.NotFound(w, r)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
-}
-
 // scraped serves the metrics on an address of their own until end is called, if the settings name
 // one.
 func (v *server) scraped() (end func(), err error) {
-	if v.settings.Metrics == "" {
+	if v.settings.Metrics == nil {
 		return func() {}, nil
 	}
-	l, err := net.Listen("tcp", v.settings.Metrics)
+	l, err := v.settings.Metrics.Listen()
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-listen: %w", err)
 	}

@@ -13,46 +13,43 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
-// Where the world can reach the server, metrics are for its own machine.
-func TestMetricsOfThisMachine(t *testing.T) {
-	t.Parallel()
+// withMetrics returns a server whose settings say where metrics are served, "" for nowhere.
+func withMetrics(t *testing.T, at string) *server {
+	t.Helper()
 	v := &server{metrics: newMetrics(), log: slog.New(slog.DiscardHandler), store: &queue.Store{Deliveries: &queue.Deliveries{}}}
-	for _, c := range []struct {
-		name, from, host string
-		header           []string
-		want             int
-	}{
-		{"this machine", "127.0.0.1:5", "127.0.0.1:8080", nil, http.StatusOK},
-		{"this machine, IPv6", "[::1]:5", "localhost:8080", nil, http.StatusOK},
-		{"another", "192.0.2.7:5", "192.0.2.1:8080", nil, http.StatusNotFound},
-		{"another that says it is this one", "192.0.2.7:5", "127.0.0.1", nil, http.StatusNotFound},
-		{"a proxy on this machine", "127.0.0.1:5", "127.0.0.1", []string{"X-Forwarded-For", "192.0.2.7"}, http.StatusNotFound},
-		{"a proxy that leaves the name", "127.0.0.1:5", "switchback.example.com", nil, http.StatusNotFound},
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
-		r.RemoteAddr, r.Host = c.from, c.host
-		if c.header != nil {
-			r.Header.Set(c.header[0], c.header[1])
+	if err := v.settings.setMetrics(at); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestS6_14_MetricsNeedAnAddress is S6-14: metrics are served on the address that was named for them
+// and nowhere else, not even to this machine.
+func TestS6_14_MetricsNeedAnAddress(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"", "127.0.0.1:0"} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:5", "127.0.0.1:8080"
+		if withMetrics(t, at).routes().ServeHTTP(w, r); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "switchback_") {
+			t.Errorf("with %q: %d", at, w.Code)
 		}
-		w := httptest.NewRecorder()
-		v.routes().ServeHTTP(w, r)
-		if w.Code != c.want || strings.Contains(w.Body.String(), "switchback_") != (c.want == http.StatusOK) {
-			t.Errorf("%s: %d, want %d", c.name, w.Code, c.want)
+	}
+	for at, want := range map[string]string{":9090": "names no host; write 127.0.0.1:9090", "9090": "no address to listen on", "unix:": "names no file"} {
+		if err := new(Settings).setMetrics(at); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", at, err)
 		}
 	}
 }
 
-// An address of their own shows metrics, and nothing else, and takes them from the
-// address that webhooks come to.
-func TestMetricsListen(t *testing.T) {
+// TestS6_14_MetricsListen is S6-14: the address of the metrics serves nothing else.
+func TestS6_14_MetricsListen(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := l.Addr().String()
-	v := &server{metrics: newMetrics(), log: slog.New(slog.DiscardHandler), settings: Settings{Metrics: at},
-		store: &queue.Store{Deliveries: &queue.Deliveries{}}}
+	v := withMetrics(t, at)
 	if _, err := v.scraped(); err == nil || !strings.Contains(err.Error(), "--metrics-listen") {
 		t.Errorf("an address that is taken: %v", err)
 	}
@@ -84,10 +81,5 @@ func TestMetricsListen(t *testing.T) {
 	if c, err := new(net.Dialer).DialContext(context.Background(), "tcp", at); err == nil {
 		_ = c.Close()
 		t.Error("it listens on")
-	}
-	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil)
-	r.RemoteAddr, r.Host = "127.0.0.1:5", "127.0.0.1"
-	if v.routes().ServeHTTP(w, r); w.Code != http.StatusNotFound {
-		t.Errorf("both addresses: %d", w.Code)
 	}
 }

@@ -7,22 +7,21 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"hash"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
 
 const (
-	// reading bounds the bytes of all bodies that are read at once.
-	reading = 8 * queue.MaxPayload
 	// answerIn is how long storing a delivery may take: GitHub waits ten seconds for the answer.
 	answerIn = 8 * time.Second
 	// longestID bounds the id of a delivery; GitHub's have 36 characters.
@@ -40,11 +39,13 @@ type receiver struct {
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
-	memory  *semaphore.Weighted // for bodies, in bytes
+	memory  *bodies
+	from    func(*http.Request) netip.Addr // the sender's address, see endpoint.Group
 }
 
 func newReceiver(secrets []string, login func() string, accept func(context.Context, queue.Delivery) (bool, error), m *metrics, log *slog.Logger) *receiver {
-	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, written: func(int64) {}, now: time.Now, log: log, metrics: m, memory: semaphore.NewWeighted(reading)}
+	return &receiver{secrets: secrets, login: login, accept: accept, pushed: func(int64) {}, written: func(int64) {}, now: time.Now, log: log, metrics: m, memory: newBodies(time.Now),
+		from: func(r *http.Request) netip.Addr { return endpoint.Group(endpoint.Proxies(nil).Client(r)) }}
 }
 
 // ServeHTTP implements http.Handler. The signature is checked before the body is decoded; a sender
@@ -58,6 +59,9 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rc.metrics.delivered(event, outcome, rc.now().Sub(began))
 	w.Header().Set("Content-Type", "application/json")
+	if status != http.StatusAccepted {
+		w.Header().Set("Connection", "close") // what is left of the body is not read
+	}
 	w.WriteHeader(status)
 	if status == http.StatusUnauthorized {
 		return
@@ -75,9 +79,15 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request, event string
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerIn)
 	defer cancel()
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerIn)) // a recorder of a test has none
-	body, taken, err := rc.read(ctx, w, r)
-	defer rc.memory.Release(taken)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(answerIn)) // a recorder of a test has none
+	memory := rc.memory.begin(rc.from(r), func() {
+		cancel()
+		_ = control.SetReadDeadline(time.Unix(1, 0))
+	})
+	defer rc.memory.end(memory)
+	check := newChecks(rc.secrets)
+	body, err := rc.read(ctx, w, r, memory, check)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -86,9 +96,10 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request, event string
 		return http.StatusServiceUnavailable, "busy"
 	case err != nil:
 		return http.StatusBadRequest, "cut off"
-	case !signed(body, sums, rc.secrets):
+	case !check.match(sums):
 		return http.StatusUnauthorized, "wrong signature"
 	}
+	rc.memory.prove(memory.from)
 	return rc.store(ctx, r, event, body)
 }
 
@@ -112,6 +123,10 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 	if event == "push" {
 		rc.pushed(d.event.Repository.ID)
 	}
+	// Headers are not signed: whoever saw a body can send it under another id, and as another event.
+	// GitHub sends an event once, or again with the same id, so two equal bodies are one event.
+	sum := sha256.Sum256(body)
+	d.Digest = hex.EncodeToString(sum[:])
 	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
 	fresh, err := rc.accept(ctx, d.Delivery)
 	switch {
@@ -128,41 +143,40 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 
 func unfit(r rune) bool { return r <= ' ' || r > '~' }
 
-// errBusy says that too many bytes are being read already.
-var errBusy = errors.New("too many bodies are being read")
-
-// firstRead is how many bytes are reserved for a body at first.
-const firstRead = 64 << 10
-
-// read reads all of a body, and returns how many bytes of memory it reserved. Memory is reserved for
-// what was received, not for what was announced: a sender who announces much and sends nothing, for
-// which no secret is needed, does not block others.
-func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (body []byte, taken int64, err error) {
+// read reads all of a body, and computes its signatures meanwhile. Memory is reserved for what was
+// received, not for what was announced: a sender who announces much and sends nothing, for which no
+// secret is needed, does not block others.
+func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Request, memory *body, check checks) (data []byte, err error) {
 	from := http.MaxBytesReader(w, r.Body, queue.MaxPayload)
 	most := int64(queue.MaxPayload)
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
 	most++ // to see the end
-	for {
-		if int64(len(body)) == most {
-			return nil, taken, &http.MaxBytesError{Limit: most - 1} // more than was announced
+	for size := int64(0); ; {
+		if int64(len(data)) == most {
+			return nil, &http.MaxBytesError{Limit: most - 1} // more than was announced
 		}
-		if len(body) == cap(body) {
-			next := min(max(firstRead, 2*taken), most)
-			if rc.memory.Acquire(ctx, next-taken) != nil {
-				return nil, taken, errBusy
+		if len(data) == cap(data) {
+			if size = max(firstRead, 2*size); size > smallBody && r.ContentLength >= 0 {
+				size = most // a body that has sent so much is believed, and waits once
 			}
-			taken = next
-			body = append(make([]byte, 0, next), body...)
+			size = min(size, most)
+			if err := rc.memory.reserve(ctx, memory, size); err != nil {
+				return nil, err
+			}
+			data = append(make([]byte, 0, size), data...)
 		}
-		n, err := from.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
+		n, err := from.Read(data[len(data):cap(data)])
+		check.write(data[len(data) : len(data)+n])
+		data = data[:len(data)+n]
 		switch {
 		case errors.Is(err, io.EOF):
-			return body, taken, nil
+			return data, nil
+		case err != nil && rc.memory.gaveWay(memory):
+			return nil, errBusy
 		case err != nil:
-			return nil, taken, err
+			return nil, err
 		}
 	}
 }
@@ -177,17 +191,32 @@ func signatures(headers []string) ([][]byte, bool) {
 	return [][]byte{sum}, ok && err == nil && len(sum) == sha256.Size
 }
 
-// signed reports whether a body was signed with one of the secrets. Its time depends neither on which
-// one, nor on how many bytes of a signature match.
-func signed(body []byte, sums [][]byte, secrets []string) bool {
+// checks computes the signatures of a body while it is read, one for each secret.
+type checks []hash.Hash
+
+func newChecks(secrets []string) checks {
+	c := make(checks, len(secrets))
+	for i, secret := range secrets {
+		c[i] = hmac.New(sha256.New, []byte(secret))
+	}
+	return c
+}
+
+func (c checks) write(data []byte) {
+	for _, mac := range c {
+		mac.Write(data)
+	}
+}
+
+// match reports whether the body was signed with one of the secrets. Its time depends neither on
+// which one, nor on how many bytes of a signature match.
+func (c checks) match(sums [][]byte) bool {
 	good := false
-	for _, secret := range secrets {
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write(body)
+	for _, mac := range c {
 		want := mac.Sum(nil)
 		for _, sum := range sums {
 			good = hmac.Equal(sum, want) || good
 		}
 	}
-	return good && len(secrets) > 0
+	return good
 }

@@ -8,13 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/netip"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
@@ -78,7 +80,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 
 // run serves until ctx ends, and stops.
 func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
-	l, err := net.Listen("tcp", v.settings.Listen)
+	l, err := v.settings.Listen.Listen()
 	if err != nil {
 		return err
 	}
@@ -113,10 +115,12 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	return errors.Join(err, v.stop(hard, web))
 }
 
-// web returns an HTTP server with the time limits of all addresses that this process listens on.
+// web returns an HTTP server with the limits of all addresses that this process listens on.
 func (v *server) web(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(v.log.Handler(), slog.LevelDebug)}
+	bound(s, maxConnections)
+	return s
 }
 
 // start starts the queue once GitHub has said which login the App has. Webhooks are accepted
@@ -180,17 +184,38 @@ func (v *server) bot() string {
 func (v *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	hooks := newReceiver(v.settings.App.WebhookSecrets(), v.bot, v.store.Deliveries.Accept, v.metrics, v.log)
+	hooks.from = func(r *http.Request) netip.Addr { return endpoint.Group(v.settings.Proxies.Client(r)) }
 	hooks.pushed, hooks.written = v.contexts.stale, v.live.pushed
 	mux.Handle("POST "+WebhookPath, hooks)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", v.ready)
-	if v.settings.Metrics == "" {
-		mux.Handle("GET /metrics", v.metrics.here())
-	}
 	if v.shown != nil {
 		mux.Handle("/", v.shown)
 	}
-	return mux
+	return v.protected(mux)
+}
+
+// hsts is the Strict-Transport-Security of answers over TLS. It does not speak for other hosts below
+// the server's name, which belong to others.
+const hsts = "max-age=31536000"
+
+// protected adds the headers that protect the readers of any answer. Pages replace the policy with
+// their own.
+func (v *server) protected(h http.Handler) http.Handler {
+	public, err := signin.ParsePublic(v.settings.Public)
+	encrypted := err == nil && strings.HasPrefix(public, "https:")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
+		head.Set("Referrer-Policy", "same-origin")
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("X-Frame-Options", "DENY")
+		head.Set("Cache-Control", "no-store")
+		if encrypted || v.settings.Proxies.Encrypted(r) {
+			head.Set("Strict-Transport-Security", hsts)
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // ready reports whether webhooks can be stored and are handled.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 	"github.com/switchback-ci/switchback/bot/server/queue"
@@ -23,7 +24,8 @@ import (
 // Settings say how the server runs. Each is a flag of `switchback serve` and an environment
 // variable; the flag takes precedence.
 type Settings struct {
-	Listen    string           // address that is listened on
+	Listen    endpoint.Address // that is listened on
+	Proxies   endpoint.Proxies // in front of the server
 	Data      string           // data directory
 	Database  string           // URL of a PostgreSQL database; "" is SQLite in Data
 	Workers   int              // deliveries handled at once
@@ -43,7 +45,7 @@ type Settings struct {
 	NoSignIn  bool          // whether people on this machine may see everything
 	Access    time.Duration // how long what GitHub said somebody may see is kept
 
-	Metrics string // address on which metrics are served to everybody; "" to serve them on Listen, to this machine alone
+	Metrics *endpoint.Address // on which metrics are served to everybody who reaches it; nil to serve none
 
 	App credentials.App
 }
@@ -60,7 +62,10 @@ type Setting struct {
 // All returns the settings in the order in which they are shown.
 func All() []Setting {
 	return []Setting{
-		text("listen", "SWITCHBACK_LISTEN", ":8080", "the address to listen on", func(s *Settings) *string { return &s.Listen }),
+		{Flag: "listen", Env: "SWITCHBACK_LISTEN", Default: ":8080", Usage: "the address to listen on, or unix:PATH for a Unix socket of mode 0600",
+			set: func(s *Settings, v string) (err error) { s.Listen, err = endpoint.Parse(v); return err }, get: func(s Settings) string { return s.Listen.String() }},
+		{Flag: "trusted-proxy", Env: "SWITCHBACK_TRUSTED_PROXY", Usage: "the addresses or networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, separated by commas",
+			set: func(s *Settings, v string) (err error) { s.Proxies, err = endpoint.ParseProxies(v); return err }, get: func(s Settings) string { return s.Proxies.String() }},
 		text("data", credentials.EnvData, "", "the data directory; default: .switchback in the home directory", func(s *Settings) *string { return &s.Data }),
 		{Flag: "database-url", Env: "SWITCHBACK_DATABASE_URL", Usage: "the URL of a PostgreSQL database; default: SQLite in the data directory",
 			set: func(s *Settings, v string) error { s.Database = v; return nil }, get: func(s Settings) string { return masked(s.Database) }},
@@ -76,12 +81,36 @@ func All() []Setting {
 		span("events-kept", "SWITCHBACK_EVENTS_KEPT", "336h", "how long events are kept, so that clients can resume", time.Hour, func(s *Settings) *time.Duration { return &s.Events }),
 		choice("dashboard", "SWITCHBACK_DASHBOARD", "auto", "whether the dashboard is served; auto: if sign-in is configured", func(s *Settings) *string { return &s.Dashboard }, "auto", "on", "off"),
 		text("public-url", "SWITCHBACK_PUBLIC_URL", "", "the URL at which people open the server, such as https://switchback.example.com; default: the one given to setup", func(s *Settings) *string { return &s.Public }),
-		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "serve the dashboard without sign-in; only with a loopback address as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
+		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "serve the dashboard without sign-in; only with a loopback address or a Unix socket as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
 		span("access", "SWITCHBACK_ACCESS", "2m", "how long the repositories that GitHub lets a person see are cached", time.Second, func(s *Settings) *time.Duration { return &s.Access }),
-		text("metrics-listen", "SWITCHBACK_METRICS_LISTEN", "", "the address to serve /metrics on, without sign-in; default: --listen, for this machine only", func(s *Settings) *string { return &s.Metrics }),
+		{Flag: "metrics-listen", Env: "SWITCHBACK_METRICS_LISTEN", Usage: "the address with its host, or unix:PATH, to serve /metrics on, to everybody who reaches it; default: metrics are not served",
+			set: (*Settings).setMetrics, get: func(s Settings) string {
+				if s.Metrics == nil {
+					return ""
+				}
+				return s.Metrics.String()
+			}},
 		choice("log-level", "SWITCHBACK_LOG_LEVEL", "info", "", func(s *Settings) *string { return &s.Level }, "debug", "info", "warn", "error"),
 		choice("log-format", "SWITCHBACK_LOG_FORMAT", "text", "", func(s *Settings) *string { return &s.Format }, "text", "json"),
 	}
+}
+
+// setMetrics sets the address of the metrics. It names its host, so that nobody serves them to all
+// the world by leaving it out.
+func (s *Settings) setMetrics(v string) error {
+	if v == "" {
+		s.Metrics = nil
+		return nil
+	}
+	a, err := endpoint.Parse(v)
+	if err != nil {
+		return err
+	}
+	if !a.Unix() && a.Host() == "" {
+		return fmt.Errorf("%q names no host; write 127.0.0.1:%[2]s for this machine, 0.0.0.0:%[2]s for everybody who reaches it, or unix:PATH", v, a.Port())
+	}
+	s.Metrics = &a
+	return nil
 }
 
 func text(flag, env, def, usage string, at func(*Settings) *string) Setting {

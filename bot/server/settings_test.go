@@ -43,7 +43,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	env := environment(t, "SWITCHBACK_WORKERS", "3", "SWITCHBACK_GRACE", "5s", "SWITCHBACK_DATABASE_URL", "postgres://me:very%20secret@db/x?sslpassword=too")
 	s, err := Load(map[string]string{"workers": "4"}, env)
-	if err != nil || s.Workers != 4 || s.Grace != 5*time.Second || s.Listen != ":8080" || s.App.ID != 7 {
+	if err != nil || s.Workers != 4 || s.Grace != 5*time.Second || s.Listen.String() != ":8080" || s.App.ID != 7 {
 		t.Fatalf("%+v %v", s, err)
 	}
 	var b strings.Builder
@@ -145,7 +145,9 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-func TestDashboardSettings(t *testing.T) {
+// TestS6_14_NoSignIn is S6-14: without sign-in, pages are served on an explicit address of this machine
+// or on a socket. It is also a test of the other settings of the dashboard.
+func TestS6_14_NoSignIn(t *testing.T) {
 	t.Parallel()
 	known := []string{"SWITCHBACK_CLIENT_ID", "Iv1.x", "SWITCHBACK_CLIENT_SECRET", "hush", "SWITCHBACK_PUBLIC_URL", "https://x.example.com"}
 	for _, c := range []struct {
@@ -166,8 +168,9 @@ func TestDashboardSettings(t *testing.T) {
 		{"without sign-in on this machine", map[string]string{"no-sign-in": "true", "listen": "127.0.0.1:8080"}, nil, true, "", false},
 		{"without sign-in on this machine, by name", map[string]string{"no-sign-in": "true", "listen": "localhost:8080"}, nil, true, "", false},
 		{"without sign-in on this machine, IPv6", map[string]string{"no-sign-in": "true", "listen": "[::1]:8080"}, nil, true, "", false},
+		{"without sign-in on a socket", map[string]string{"no-sign-in": "true", "listen": "unix:/run/x.sock"}, nil, true, "", false},
 		{"without sign-in on all addresses", map[string]string{"no-sign-in": "true"}, known, true, `--no-sign-in: ":8080" is open to other machines`, true},
-		{"without sign-in on 0.0.0.0", map[string]string{"listen": "0.0.0.0:8080"}, append(known, "SWITCHBACK_NO_SIGN_IN", "true"), true, "--listen 127.0.0.1:8080", true},
+		{"without sign-in on 0.0.0.0", map[string]string{"listen": "0.0.0.0:8080"}, append(known, "SWITCHBACK_NO_SIGN_IN", "true"), true, "--listen 127.0.0.1:8080 or --listen unix:", true},
 		{"without sign-in on another address", map[string]string{"no-sign-in": "true", "listen": "10.0.0.7:80"}, nil, true, "open to other machines", true},
 		{"neither yes nor no", map[string]string{"no-sign-in": "perhaps"}, known, true, "neither true nor false", true},
 	} {

@@ -4,6 +4,8 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+
+	"github.com/switchback-ci/switchback/bot/endpoint"
 )
 
 // asked reports whether a request that changes something comes from a form of a page for v. A local
@@ -16,14 +18,15 @@ func (v Viewer) asked(w http.ResponseWriter, r *http.Request) bool {
 	return v.CSRF != "" && subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(v.CSRF)) == 1
 }
 
-// Local is the Gate of requests from this machine. It rejects those of other sites' pages by the
-// Host header, and those through a proxy on this machine by the headers that proxies add.
+// Local is the Gate of requests from this machine, over a loopback address or a Unix socket. It
+// rejects those of other sites' pages by the Host header, and those through a proxy on this machine
+// by the headers that proxies add.
 type Local struct{}
 
 // Viewer implements Gate.
 func (Local) Viewer(r *http.Request) (Viewer, bool, error) {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil || !net.ParseIP(from).IsLoopback() {
+	if !endpoint.OverUnix(r) && (err != nil || !net.ParseIP(from).IsLoopback()) {
 		return Viewer{}, false, nil
 	}
 	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {

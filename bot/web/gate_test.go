@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -35,6 +37,25 @@ func TestLocal(t *testing.T) {
 		}
 		if v, ok, err := (Local{}).Viewer(r); ok != c.want || err != nil || ok != v.Local {
 			t.Errorf("%+v: %+v %v %v", c, v, ok, err)
+		}
+	}
+}
+
+// TestS6_14_LocalSocket is S6-14: over a Unix socket, whose file only its owner opens, the same holds as
+// over a loopback address.
+func TestS6_14_LocalSocket(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		host, header string
+		want         bool
+	}{{"localhost", "", true}, {"127.0.0.1:8766", "", true}, {"evil.example.com", "", false}, {"localhost", "X-Forwarded-For", false}} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.UnixAddr{Name: "/run/x.sock", Net: "unix"})))
+		if r.RemoteAddr, r.Host = "@", c.host; c.header != "" {
+			r.Header.Set(c.header, "10.0.0.7")
+		}
+		if _, ok, err := (Local{}).Viewer(r); ok != c.want || err != nil {
+			t.Errorf("%+v: %v %v", c, ok, err)
 		}
 	}
 }

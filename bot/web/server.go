@@ -195,7 +195,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, text s
 type viewerKey struct{}
 
 // policy restricts pages to resources of this server.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https://avatars.githubusercontent.com; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https://avatars.githubusercontent.com; " +
 	"connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP implements http.Handler.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/web"
@@ -24,22 +24,23 @@ func dashboardCommand(s streams) *cobra.Command {
 		Use:   "dashboard --ledger DIR",
 		Short: "Serve the dashboard of a ledger on this machine, without sign-in",
 		Long: `Serve the cases, plans, failures and rules of a ledger as pages that update while it changes.
-Only this machine can open them. ` + "`switchback serve`" + ` serves the same pages to everyone who signs in
-with GitHub.`,
+Only this machine can open them. Every user of this machine can, unless --listen is unix:PATH: a
+socket of mode 0600. ` + "`switchback serve`" + ` serves the same pages to everyone who signs in with GitHub.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return dashboard(c.Context(), s, where, listen)
 		},
 	}
 	c.Flags().StringVar(&where, "ledger", "", ledgerHelp+" (required)")
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8766", "the loopback address to listen on")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8766", "the loopback address to listen on, or unix:PATH for a Unix socket of mode 0600")
 	_ = c.MarkFlagRequired("ledger")
 	return c
 }
 
 func dashboard(ctx context.Context, s streams, where, listen string) (err error) {
-	if host, _, err := net.SplitHostPort(listen); err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return usage("--listen is %q; it must be a loopback address, such as 127.0.0.1:8766", listen)
+	at, err := endpoint.Parse(listen)
+	if err != nil || !at.Local() {
+		return usage("--listen is %q; it must be a loopback address, such as 127.0.0.1:8766, or a Unix socket, such as unix:/run/user/1000/switchback.sock", listen)
 	}
 	w, err := openEvents(ctx, s, where)
 	if err != nil {
@@ -68,11 +69,15 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	if err != nil {
 		return failed(err)
 	}
-	l, err := net.Listen("tcp", listen)
+	l, err := at.Listen()
 	if err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(s.out, "Open http://%s\n", l.Addr())
+	if at.Unix() {
+		fmt.Fprintf(s.out, "Listening on %s; open it, for example, with ssh -L 8766:%s and http://127.0.0.1:8766\n", at, l.Addr())
+	} else {
+		fmt.Fprintf(s.out, "Open http://%s\n", l.Addr())
+	}
 	web := &http.Server{Handler: pages, ReadHeaderTimeout: 5 * time.Second}
 	go func() { <-ctx.Done(); _ = web.Close() }()
 	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {

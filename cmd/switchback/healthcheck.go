@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/switchback-ci/switchback/bot/endpoint"
 )
 
 func healthcheckCommand(s streams, getenv func(string) string) *cobra.Command {
@@ -28,7 +30,7 @@ not answer. Images without a shell use it as their health check.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", cmp.Or(getenv("SWITCHBACK_LISTEN"), ":8080"), "the address that the server listens on (SWITCHBACK_LISTEN)")
+	c.Flags().StringVar(&listen, "listen", cmp.Or(getenv("SWITCHBACK_LISTEN"), ":8080"), "the address or unix:PATH that the server listens on (SWITCHBACK_LISTEN)")
 	c.Flags().StringVar(&path, "path", "/readyz", "the path to request: /readyz (it accepts webhooks) or /healthz (the process is up)")
 	return c
 }
@@ -38,18 +40,21 @@ const patience = 5 * time.Second
 
 // health sends a request to a server at the address that it listens on, and returns the URL.
 func health(ctx context.Context, listen, path string) (at string, err error) {
-	host, port, err := net.SplitHostPort(listen)
+	a, err := endpoint.Parse(listen)
 	if err != nil {
-		return "", fmt.Errorf("--listen: %w; write it as :8080", err)
+		return "", fmt.Errorf("--listen: %w", err)
 	}
-	at = "http://" + net.JoinHostPort(reachable(host), port) + path
+	at, to := "http://"+net.JoinHostPort(reachable(a.Host()), a.Port())+path, &http.Transport{DisableKeepAlives: true} // no proxy stands in front of this machine
+	if a.Unix() {
+		at, to.DialContext = "http://localhost"+path, a.Dial
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return at, err
 	}
-	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req) // no proxy stands in front of this machine
+	res, err := to.RoundTrip(req)
 	if err != nil {
 		return at, fmt.Errorf("%s does not answer: %w", at, err)
 	}

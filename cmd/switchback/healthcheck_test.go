@@ -39,7 +39,7 @@ func TestHealthcheck(t *testing.T) {
 	if r := run(t, "", "healthcheck", "--listen", at); r.code != 1 || !strings.Contains(r.err, "does not answer") {
 		t.Errorf("gone: exit %d %s%s", r.code, r.out, r.err)
 	}
-	if r := run(t, "", "healthcheck", "--listen", "8080"); r.code != 1 || !strings.Contains(r.err, "as :8080") {
+	if r := run(t, "", "healthcheck", "--listen", "8080"); r.code != 1 || !strings.Contains(r.err, "as 127.0.0.1:8080") {
 		t.Errorf("no address: exit %d %s%s", r.code, r.out, r.err)
 	}
 }

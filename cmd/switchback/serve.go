@@ -30,7 +30,7 @@ The dashboard at / shows people who sign in with GitHub what happens in the repo
 can read.
 
 /healthz answers while the process is up, /readyz while it can queue and process webhooks. /metrics
-serves Prometheus on this machine, or on other machines with --metrics-listen.`,
+serves Prometheus on the address that --metrics-listen names, and nowhere without it.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			set, err := server.Load(given(c.Flags()), getenv)

@@ -40,9 +40,10 @@ type place struct {
 
 // server is a `switchback serve`.
 type server struct {
-	url string
-	cmd *exec.Cmd
-	log string
+	scraped string // URL of the metrics
+	url     string
+	cmd     *exec.Cmd
+	log     string
 }
 
 // key is the App's private key in PEM form.
@@ -60,15 +61,15 @@ func serve(bin string, p place, g *github, n int) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
+	scraped, err := freeAddress()
+	if err != nil {
 		return nil, err
 	}
-	s := &server{url: "http://" + address, log: filepath.Join(p.dir, fmt.Sprintf("serve-%d.log", n))}
+	s := &server{url: "http://" + address, scraped: "http://" + scraped + "/metrics", log: filepath.Join(p.dir, fmt.Sprintf("serve-%d.log", n))}
 	out, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func serve(bin string, p place, g *github, n int) (*server, error) {
 	s.cmd.Stdout, s.cmd.Stderr = out, out
 	s.cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + os.TempDir(), "SWITCHBACK_DATA=" + p.dir, "SWITCHBACK_DATABASE_URL=" + p.database,
-		"SWITCHBACK_LISTEN=" + address, "SWITCHBACK_APP_ID=1", "SWITCHBACK_PRIVATE_KEY=" + pem, "SWITCHBACK_WEBHOOK_SECRET=" + secret,
+		"SWITCHBACK_LISTEN=" + address, "SWITCHBACK_METRICS_LISTEN=" + scraped, "SWITCHBACK_APP_ID=1", "SWITCHBACK_PRIVATE_KEY=" + pem, "SWITCHBACK_WEBHOOK_SECRET=" + secret,
 		"SWITCHBACK_GITHUB_URL=" + g.url, "SWITCHBACK_CONTENT_INTERVAL=1ms",
 		"SWITCHBACK_LIMITS=points=100000/1m", // reads are not what is measured
 	}
@@ -100,6 +101,15 @@ func serve(bin string, p place, g *github, n int) (*server, error) {
 	return nil, fmt.Errorf("the server is not ready: %s", text[max(0, len(text)-2000):])
 }
 
+// freeAddress returns an address of this machine that nothing listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
 // stop ends the server as SIGTERM does and returns its peak in KiB.
 func (s *server) stop() (int64, error) {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -115,7 +125,7 @@ var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 
 // metrics returns the sums of the server's metrics by name; dead letters are summed up separately.
 func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/metrics", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.scraped, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ type Delivery struct {
 	Action       string // of the payload, "" if it has none
 	ReceivedAt   time.Time
 	Payload      []byte
+	// Digest is the hexadecimal SHA-256 of the body that GitHub signed. Of deliveries with the same
+	// digest only the first is stored, whatever their ids. "" compares ids only.
+	Digest string
 	// Key is the serialization key: deliveries with the same key are about the same subject. "" for
 	// a delivery that shares its subject with no other.
 	Key string
@@ -76,7 +79,7 @@ func pack(d Delivery) (row, error) {
 	if d.ID == "" {
 		return row{}, fmt.Errorf("%w: it has no id", ErrInvalid)
 	}
-	for name, s := range map[string]string{"id": d.ID, "event": d.Event, "action": d.Action, "key": d.Key} {
+	for name, s := range map[string]string{"id": d.ID, "event": d.Event, "action": d.Action, "key": d.Key, "digest": d.Digest} {
 		if len(s) > maxText || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 			return row{}, fmt.Errorf("%w: its %s is no text of at most %d bytes: %.60q", ErrInvalid, name, maxText, s)
 		}

@@ -52,8 +52,8 @@ func (i *intake) close() {
 }
 
 // Accept stores a delivery and enqueues its job, both or, on an error, neither. When it returns
-// without an error, the delivery is on disk. fresh is false if the delivery was stored before. An
-// error of ctx does not tell whether it was stored; GitHub has to send it again.
+// without an error, the delivery is on disk. fresh is false if a delivery of its id or its digest was
+// stored before. An error of ctx does not tell whether it was stored; GitHub has to send it again.
 func (d *Deliveries) Accept(ctx context.Context, x Delivery) (fresh bool, err error) {
 	return d.incoming.accept(ctx, x)
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -51,25 +52,28 @@ func (q *postgres) tx(ctx context.Context, fn func(tx) error) error {
 }
 
 func (q *postgres) accept(ctx context.Context, rows []row) (map[string]bool, error) {
-	// In the order of their ids, so that two batches that share some wait for
-	// each other instead of one for the other and back.
+	// In one order, so that two batches that share some wait for each other instead of one for the
+	// other and back.
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(strings.Compare(a.Digest, b.Digest), strings.Compare(a.ID, b.ID))
+	})
 	n := len(rows)
-	ids, events, actions, encodings, keys := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	ids, events, actions, encodings, keys, digests := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	hooks, installations, received := make([]int64, n), make([]int64, n), make([]int64, n)
 	payloads := make([][]byte, n)
 	for i, r := range rows {
 		ids[i], events[i], actions[i], encodings[i], keys[i], payloads[i] = r.ID, r.Event, r.Action, r.encoding, r.Key, r.Payload
+		digests[i] = r.Digest
 		hooks[i], installations[i], received[i] = r.Hook, r.Installation, millis(r.ReceivedAt)
 	}
 	fresh := map[string]bool{}
 	err := pgx.BeginFunc(ctx, q.db.Pool, func(tx pgx.Tx) error {
-		found, err := tx.Query(ctx, `INSERT INTO delivery (id, hook, installation, event, action, received_at, payload, encoding, serialization_key, changed_at)
-			SELECT id, hook, installation, event, action, received, payload, encoding, serialization_key, received
-			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::text[])
-			     AS r (id, hook, installation, event, action, received, payload, encoding, serialization_key)
-			ON CONFLICT (id) DO NOTHING RETURNING id`, ids, hooks, installations, events, actions, received, payloads, encodings, keys)
+		found, err := tx.Query(ctx, `INSERT INTO delivery (id, hook, installation, event, action, received_at, payload, encoding, serialization_key, digest, changed_at)
+			SELECT id, hook, installation, event, action, received, payload, encoding, serialization_key, nullif(digest, ''), received
+			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::text[], $10::text[])
+			     AS r (id, hook, installation, event, action, received, payload, encoding, serialization_key, digest)
+			ON CONFLICT DO NOTHING RETURNING id`, ids, hooks, installations, events, actions, received, payloads, encodings, keys, digests)
 		if err != nil {
 			return err
 		}

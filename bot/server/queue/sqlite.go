@@ -50,9 +50,9 @@ func (q *sqlite) accept(ctx context.Context, rows []row) (map[string]bool, error
 	err := q.tx(ctx, func(t tx) error {
 		var ids []string
 		for _, r := range rows {
-			n, err := t.exec(ctx, `INSERT INTO delivery (id, hook, installation, event, action, received_at, payload, encoding, serialization_key, changed_at)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $6) ON CONFLICT (id) DO NOTHING`,
-				r.ID, r.Hook, r.Installation, r.Event, r.Action, millis(r.ReceivedAt), r.Payload, r.encoding, r.Key)
+			n, err := t.exec(ctx, `INSERT INTO delivery (id, hook, installation, event, action, received_at, payload, encoding, serialization_key, digest, changed_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), $6) ON CONFLICT DO NOTHING`,
+				r.ID, r.Hook, r.Installation, r.Event, r.Action, millis(r.ReceivedAt), r.Payload, r.encoding, r.Key, r.Digest)
 			if err != nil {
 				return err
 			}

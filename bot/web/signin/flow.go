@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,14 +93,11 @@ func (g *Gate) back(w http.ResponseWriter, r *http.Request) {
 		say(w, http.StatusForbidden, notice{Title: "Not signed in", Again: true, Text: "GitHub did not let you sign in, or you did not want to."})
 		return
 	}
-	select {
-	case g.exchanging <- struct{}{}:
-		defer func() { <-g.exchanging }()
-	default:
-		w.Header().Set("Retry-After", "5")
-		say(w, http.StatusServiceUnavailable, notice{Title: "Not signed in", Again: true, Text: "Many sign in just now. Begin again in a few seconds."})
+	leave, ok := g.admit(w, r, p)
+	if !ok {
 		return
 	}
+	defer leave()
 	secret, s, err := g.enter(r, q.Get("code"), p.Verifier)
 	switch {
 	case errors.Is(err, errEnded):
@@ -113,6 +111,47 @@ func (g *Gate) back(w http.ResponseWriter, r *http.Request) {
 	g.o.Log.Info("signed in", "login", s.login)
 	g.cookies.set(w, sessionCookie, secret, absolute)
 	http.Redirect(w, r, p.Return, http.StatusSeeOther)
+}
+
+// admit uses the state of a sign-in and waits for a turn to ask GitHub. Otherwise it answers why not.
+// A state that was used is refused before it counts or waits: repeating one costs others nothing.
+func (g *Gate) admit(w http.ResponseWriter, r *http.Request, p pending) (leave func(), ok bool) {
+	ctx := r.Context()
+	used := notice{Title: "Not signed in", Again: true, Text: "This sign-in was used already. Begin it again."}
+	spent, err := g.sessions.spent(ctx, p.State)
+	switch {
+	case err != nil:
+		g.broken(w, "a sign-in failed", err)
+		return nil, false
+	case spent:
+		say(w, http.StatusForbidden, used)
+		return nil, false
+	}
+	from := g.o.Proxies.Client(r)
+	if ok, wait := g.attempts.allow(from); !ok {
+		if g.attempts.logs(from) {
+			g.o.Log.Warn("too many sign-ins from one address; if it is that of a proxy, name it with --trusted-proxy", "address", from)
+		}
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		say(w, http.StatusTooManyRequests, notice{Title: "Not signed in", Again: true, Text: "Too many sign-ins came from your address. Begin again in a minute."})
+		return nil, false
+	}
+	first, err := g.sessions.spend(ctx, p.State, p.Until)
+	switch {
+	case err != nil:
+		g.broken(w, "a sign-in failed", err)
+		return nil, false
+	case !first:
+		g.attempts.refund(from)
+		say(w, http.StatusForbidden, used)
+		return nil, false
+	}
+	if leave, err = g.attempts.enter(ctx, from); err != nil {
+		w.Header().Set("Retry-After", "5")
+		say(w, http.StatusServiceUnavailable, notice{Title: "Not signed in", Again: true, Text: "Many sign in just now. Begin again in a few seconds."})
+		return nil, false
+	}
+	return leave, true
 }
 
 // enter exchanges GitHub's code for a session, and ends the session that the browser had.

@@ -15,7 +15,7 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Line returns the migrations of the table of sessions.
+// Line returns the migrations of the tables of sessions and of used states.
 func Line() database.Line { return database.Embedded("signin", migrations) }
 
 const (
@@ -157,8 +157,38 @@ func (t sessions) end(ctx context.Context, id string) error {
 	return t.exec(ctx, "DELETE FROM signin_session WHERE id = $1", id)
 }
 
-// prune deletes expired sessions.
+// spent reports whether the state of a sign-in was used before. It only reads, so that whoever repeats
+// one holds up nobody.
+func (t sessions) spent(ctx context.Context, state string) (bool, error) {
+	var n int
+	err := t.db.Read.QueryRowContext(ctx, "SELECT count(*) FROM signin_used WHERE state = $1", hash(state)).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("sign-ins: %w", err)
+	}
+	return n > 0, nil
+}
+
+// spend uses the state of a sign-in, which is valid until a time. first is true for one caller of all
+// processes.
+func (t sessions) spend(ctx context.Context, state string, until time.Time) (first bool, err error) {
+	err = t.tx(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "INSERT INTO signin_used (state, valid_until) VALUES ($1, $2) ON CONFLICT (state) DO NOTHING", hash(state), until.UnixMilli())
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		first = n == 1
+		return err
+	})
+	return first && err == nil, err
+}
+
+// prune deletes expired sessions and states.
 func (t sessions) prune(ctx context.Context, now time.Time) error {
+	// The clocks of replicas differ by less than an hour.
+	if err := t.exec(ctx, "DELETE FROM signin_used WHERE valid_until <= $1", now.Add(-time.Hour).UnixMilli()); err != nil {
+		return err
+	}
 	return t.exec(ctx, "DELETE FROM signin_session WHERE used_at <= $1 OR began_at <= $2", now.Add(-idle).UnixMilli(), now.Add(-absolute).UnixMilli())
 }
 

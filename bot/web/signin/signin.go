@@ -3,7 +3,8 @@
 //
 // The browser holds a random secret, and the database its hash. The token that lists a person's
 // repositories stays on the server. Replicas that share a database share the sessions. A sign-in in
-// progress is stored only in the browser, so that it takes no memory here.
+// progress is stored only in the browser, so that it takes no memory here; its state is stored when
+// it returns, until it expires, so that it is good for once.
 package signin
 
 import (
@@ -21,6 +22,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/web"
 )
 
@@ -38,7 +40,6 @@ const (
 	stale = 15 * time.Minute // how long the list is used while GitHub does not answer
 	pause = 10 * time.Second // before GitHub is asked again after it did not answer
 	limit = 30 * time.Second // of one question to GitHub, with all its requests
-	atOne = 16               // codes that are exchanged at once
 )
 
 // Options configure a Gate.
@@ -52,7 +53,8 @@ type Options struct {
 	// Repositories returns the names of the streams of repositories, without those in which the App
 	// does not work.
 	Repositories func(ctx context.Context, ids []int64) ([]string, error)
-	Fresh        time.Duration // see Fresh
+	Fresh        time.Duration    // see Fresh
+	Proxies      endpoint.Proxies // in front of this server; the limits of an address are those of the browser's
 	HTTP         http.RoundTripper
 	Now          func() time.Time
 	Log          *slog.Logger
@@ -60,13 +62,13 @@ type Options struct {
 
 // Gate is the sign-in with GitHub.
 type Gate struct {
-	o          Options
-	provider   *provider
-	access     *access
-	cookies    cookies
-	seal       *seal
-	sessions   sessions
-	exchanging chan struct{} // holds one for each code that is being exchanged at GitHub
+	o        Options
+	provider *provider
+	access   *access
+	cookies  cookies
+	seal     *seal
+	sessions sessions
+	attempts *attempts
 }
 
 var _ web.Gate = (*Gate)(nil)
@@ -99,8 +101,8 @@ func New(o Options) (*Gate, error) {
 			Endpoint: oauth2.Endpoint{AuthURL: o.GitHub + "/login/oauth/authorize", TokenURL: o.GitHub + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams}}}
 	t := sessions{o.DB, s}
 	return &Gate{o: o, provider: p, seal: s, sessions: t, cookies: cookies{secure: strings.HasPrefix(public, "https:")},
-		access:     &access{provider: p, sessions: t, fresh: o.Fresh, now: o.Now, log: o.Log},
-		exchanging: make(chan struct{}, atOne)}, nil
+		access:   &access{provider: p, sessions: t, fresh: o.Fresh, now: o.Now, log: o.Log},
+		attempts: newAttempts(o.Now)}, nil
 }
 
 // ParsePublic returns the normalized address at which people see the server. Plain http is allowed
@@ -118,7 +120,7 @@ func ParsePublic(s string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// Run deletes expired sessions until ctx ends.
+// Run deletes expired sessions and used states until ctx ends.
 func (g *Gate) Run(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Minute)
 	defer tick.Stop()

@@ -1,0 +1,7 @@
+-- States of sign-ins that have returned from GitHub. Each is good for once, in all replicas.
+
+CREATE TABLE signin_used (
+    state       TEXT PRIMARY KEY CHECK (state <> ''), -- hash
+    valid_until INTEGER NOT NULL                          -- ms: afterwards the sign-in is refused for its age
+) STRICT, WITHOUT ROWID;
+CREATE INDEX signin_used_until ON signin_used (valid_until);
