@@ -182,3 +182,30 @@ func (s *story) atOnce(n int, action func(i int) Action) {
 		}
 	}
 }
+
+// TestS6_13_ForgedLedgerIsNotBelieved is S6-13: somebody who may push to the ledger's branch,
+// but is not Switchback, cannot take back an iteration: the run ends with what is wrong, and
+// posts and records nothing.
+func TestS6_13_ForgedLedgerIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "")
+	for range 2 {
+		s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
+		s.push()
+	}
+	for path, text := range s.r.Tree(t, "switchback-ledger") {
+		if strings.HasSuffix(path, fmt.Sprintf("=%d.jsonl", s.number)) {
+			_, rest, _ := strings.Cut(text, "\n")
+			s.r.Commit(t, "switchback-ledger", "begin anew", map[string]string{path: rest})
+		}
+	}
+	before := s.end()
+	res := s.run(failing("TestAdd"), nil)
+	s.want(res, 1, nil)
+	if said := res.Stdout + res.Stderr; !strings.Contains(said, "does not follow from the event before it") || !strings.Contains(said, ":1: event 1 of stream") || !strings.Contains(said, "restore the file from its history") {
+		t.Errorf("%s", said)
+	}
+	if after := s.end(); after.comments != before.comments {
+		t.Errorf("%s\n%s", before.comments, after.comments)
+	}
+}

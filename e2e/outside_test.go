@@ -4,9 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // outside is the Action as a workflow of its own on workflow_run, which sees
@@ -272,6 +275,62 @@ func TestOutsideArtifacts(t *testing.T) {
 		s.want(s.outside(again, map[string]string{"reports": "*.xml"}), 0, map[string]string{"decision": "PASS"})
 		s.clean()
 	})
+}
+
+// TestS6_7_BombsShareTheBudgetOfARun is S6-7: twelve archives of 200 KB that unpack to 2.4 GB
+// share the budget of their run: the run is no pass, and the disk never holds more than what was
+// downloaded.
+func TestS6_7_BombsShareTheBudgetOfARun(t *testing.T) {
+	t.Parallel()
+	data := zipOf(t, "report.xml", "<testsuite>"+strings.Repeat(" ", 200<<20))
+	var arts []Artifact
+	for i := range 12 {
+		arts = append(arts, Artifact{Name: fmt.Sprint("reports-", i), Zip: data})
+	}
+	arts = append(arts, Artifact{Name: "good", Files: map[string]string{"report.xml": passing}})
+	s := newStory(t, "")
+	a := s.outsideAction(s.seen(Run{Conclusion: "success", Jobs: []Job{{Name: "unit", NoLog: true}}, Artifacts: arts}), map[string]string{"reports": "**/*.xml"})
+	temp := t.TempDir()
+	a.Env["RUNNER_TEMP"], a.Env["TMPDIR"] = temp, temp
+	stop, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		most := int64(0)
+		for {
+			most = max(most, bytesBelow(temp))
+			select {
+			case <-stop:
+				peak <- most
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	res := s.b.RunAction(t, a)
+	close(stop)
+	most := <-peak
+	s.want(res, 1, map[string]string{"decision": "ESCALATE_UNCLEAR"})
+	t.Logf("12 archives of %d bytes; at most %d bytes on disk", len(data), most)
+	if downloads := int64(12*len(data) + 64<<10); most < int64(len(data)) || most > downloads {
+		t.Errorf("%d bytes on disk, %d were downloaded", most, downloads)
+	}
+	if !strings.Contains(res.Summary, "bytes unpacked, which is the most that is read of one run; upload only reports") {
+		t.Errorf("%s", res.Summary)
+	}
+	s.clean()
+}
+
+// bytesBelow is the size of all files in a directory, which others may remove meanwhile.
+func bytesBelow(dir string) (sum int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
 }
 
 func TestOutsideOrder(t *testing.T) {

@@ -150,6 +150,24 @@ func TestReplayAction(t *testing.T) {
 	})
 }
 
+// TestS6_8_PullRequestWithARuleTooLarge is S6-8: the configuration of a pull request of 62 KB
+// would take a minute to compile: it is refused by what it says, with file, line and what to do,
+// and the recorded runs are not decided by it.
+func TestS6_8_PullRequestWithARuleTooLarge(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "")
+	s.failed()
+	var rules strings.Builder
+	rules.WriteString("rules:\n")
+	for i := range 62 {
+		fmt.Fprintf(&rules, "  - {name: r%d, class: LOGIC_ERROR, pattern: '(?i)[%s]'}\n", i, strings.Repeat(`\x{42}-\x{1e942}`, 58))
+	}
+	s.tune(rules.String())
+	s.want(s.replay(), 1, nil)
+	s.onlyReplay(ActionsBot, ".github/switchback.yml:2", "have more than 2 ranges together; leave (", "cannot be read")
+	s.clean()
+}
+
 func TestReplayApp(t *testing.T) {
 	t.Parallel()
 	s := newServed(t, "reports: [\"**/report.xml\"]\n")

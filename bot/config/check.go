@@ -8,8 +8,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/suggest"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // checker checks the values of a configuration.
@@ -115,6 +117,10 @@ func (c checker) criteria(path []any, cr Criteria) {
 
 func (c checker) checkpoints(f File) {
 	names := keys(f.Checkpoints)
+	if len(names) > maxCheckpoints {
+		c.add([]any{"checkpoints"}, "%d checkpoints, at most %d are allowed; name only those that need settings of their own", len(names), maxCheckpoints)
+		return
+	}
 	for _, name := range names {
 		cp := f.Checkpoints[name]
 		path := []any{"checkpoints", name}
@@ -144,8 +150,13 @@ func (c checker) rules(rules []Rule) {
 	if !c.has(len(rules), "rules") {
 		return
 	}
+	var bounds diagnosis.RuleBounds
 	for i, r := range rules {
 		path := []any{"rules", i}
+		if i == diagnosis.MaxUserRules {
+			c.add(path, "%d rules, at most %d are allowed; join patterns of one class with |", len(rules), diagnosis.MaxUserRules)
+			return
+		}
 		if strings.TrimSpace(r.Name) == "" {
 			c.add(path, "a rule without name; give it one")
 		} else if seen[r.Name] {
@@ -154,8 +165,8 @@ func (c checker) rules(rules []Rule) {
 		seen[r.Name] = true
 		if r.Pattern == "" {
 			c.add(path, "rule %q has no pattern; give it a regular expression", r.Name)
-		} else if _, err := regexp.Compile(r.Pattern); err != nil {
-			c.add(append(path, "pattern"), "rule %q: %v; the syntax is RE2", r.Name, err)
+		} else if err := bounds.Check(diagnosis.UserRule{Name: r.Name, Pattern: r.Pattern, Suggestion: r.Suggestion}); err != nil {
+			c.add(append(path, "pattern"), "rule %q: %v", truncate.Message(r.Name), err)
 		}
 		if r.Class == string(routing.Flaky) {
 			c.add(append(path, "class"), "rule %q: FLAKY needs a test that failed and passed on one commit, no pattern can show it", r.Name)

@@ -53,9 +53,16 @@ func (e *Error) Advice() advice.Advice {
 func Parse(name string, data []byte) (File, error) {
 	var f File
 	problems := &problemList{file: name}
+	if len(data) > MaxBytes {
+		problems.add(0, "it has %d bytes, at most %d are read; remove what repeats defaults, and comments", len(data), MaxBytes)
+		return File{}, problems.err()
+	}
 	var root yaml.Node
 	rootErr := yaml.Unmarshal(data, &root)
 	doc := document{root: &root, problems: problems}
+	if !doc.bounded() {
+		return File{}, problems.err()
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {

@@ -4,28 +4,28 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/google/go-github/v60/github"
-	"github.com/switchback-ci/switchback/bot/advice"
 )
 
-// Limits bound what is read from one artifact. Zero fields have defaults.
+// Limits bound what is read of the artifacts of one run, all of them together. Zero fields have
+// defaults.
 type Limits struct {
-	Download int64 // bytes of the archive; 256 MiB
+	Archives int   // artifacts; 500
+	Download int64 // bytes of the archives, and with them of the disk; 512 MiB
 	File     int64 // bytes of one file, unpacked; 256 MiB
-	Total    int64 // bytes of all files taken, unpacked; 1 GiB
-	Files    int   // in the archive, taken or not; 10,000
+	Total    int64 // bytes that are unpacked, of all files read; 1 GiB
+	Files    int   // entries, read or not; 20,000
 }
 
 func (l Limits) withDefaults() Limits {
-	l.Download = cmp.Or(l.Download, 256<<20)
+	l.Archives = cmp.Or(l.Archives, 500)
+	l.Download = cmp.Or(l.Download, 512<<20)
 	l.File = cmp.Or(l.File, 256<<20)
 	l.Total = cmp.Or(l.Total, 1<<30)
-	l.Files = cmp.Or(l.Files, 10_000)
+	l.Files = cmp.Or(l.Files, 20_000)
 	return l
 }
 
@@ -76,32 +76,4 @@ func Newest(arts []Artifact) []Artifact {
 		}
 	}
 	return out
-}
-
-// EachFile calls fn for every file of a whose name matches, in the archive's order. The
-// archive is untrusted: one with an unsafe name, a link, a duplicate name, or too much content is
-// rejected before fn is called (ErrUnsafe, ErrTooLarge). If a file turns out larger than declared,
-// fn's reader fails with that error, and EachFile returns it whatever fn returns.
-func (s *ArtifactsService) EachFile(ctx context.Context, r Repo, a Artifact, match func(name string) bool, fn func(name string, r io.Reader) error) error {
-	op := fmt.Sprintf("read artifact %q of %s", a.Name, r)
-	limits := s.o.Limits
-	switch {
-	case a.Expired:
-		return &Error{Kind: advice.Gone, Op: op, Message: "it has expired", err: ErrNotFound}
-	case a.Size > limits.Download:
-		return failf(op, ErrTooLarge, "the archive has %d bytes, the limit is %d", a.Size, limits.Download)
-	}
-	f, err := os.CreateTemp("", "switchback-artifact-*.zip")
-	if err != nil {
-		return Wrap(op, err)
-	}
-	defer func() {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
-	}()
-	size, err := s.files.fetch(ctx, op, fmt.Sprintf("repos/%s/actions/artifacts/%d/zip", r, a.ID), f)
-	if err != nil {
-		return err
-	}
-	return unpack(f, size, limits, match, fn, op)
 }

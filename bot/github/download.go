@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 
 	"github.com/google/go-github/v60/github"
 	"github.com/switchback-ci/switchback/bot/advice"
@@ -101,9 +102,9 @@ func (d *downloader) location(ctx context.Context, op, path string) (*url.URL, e
 	return nil, failf(op, nil, "too many redirects")
 }
 
-// fetch downloads path into f, again from the start if the connection breaks.
-func (d *downloader) fetch(ctx context.Context, op, path string, f *os.File) (int64, error) {
-	limit := d.o.Limits.Download
+// fetch downloads path into f, again from the start if the connection breaks, and at most limit
+// bytes.
+func (d *downloader) fetch(ctx context.Context, op, path string, f *os.File, limit int64) (int64, error) {
 	for n := 1; ; n++ {
 		body, err := d.open(ctx, op, path)
 		if err != nil {
@@ -120,7 +121,7 @@ func (d *downloader) fetch(ctx context.Context, op, path string, f *os.File) (in
 		_ = body.Close()
 		switch {
 		case err == nil && size > limit:
-			return 0, failf(op, ErrTooLarge, "the archive has more than %d bytes", limit)
+			return 0, exceeded(op, "bytes of archives", strconv.FormatInt(d.o.Limits.Download, 10))
 		case err == nil:
 			return size, nil
 		case n == tries || ctx.Err() != nil || errors.As(err, new(*os.PathError)):

@@ -133,22 +133,25 @@ func TestArtifacts(t *testing.T) {
 	if len(list) != 2 || list[0].Name != "reports" || list[0].Size == 0 || !list[1].Expired {
 		t.Fatalf("artifacts: %+v", list)
 	}
-	got := map[string]string{}
 	xml := func(name string) bool { return strings.HasSuffix(name, ".xml") }
-	take := func(name string, r io.Reader) error {
-		data, err := io.ReadAll(r)
-		got[name] = string(data)
-		return err
+	archives := w.Artifacts.Archives(w.r, t.TempDir())
+	files := ok(archives.Open(ctx, list[0], xml))(t)
+	if len(files) != 1 || files[0].Name != "a/junit.xml" {
+		t.Fatalf("%v", files)
 	}
-	if err := w.Artifacts.EachFile(ctx, w.r, list[0], xml, take); err != nil || len(got) != 1 || got["a/junit.xml"] != "<x/>" {
-		t.Errorf("%v, %v", got, err)
+	for range 2 {
+		rc := ok(files[0].Open())(t)
+		if data := ok(io.ReadAll(rc))(t); string(data) != "<x/>" {
+			t.Errorf("%s", data)
+		}
+		if err := errors.Join(rc.Close(), rc.Close()); err != nil {
+			t.Error(err)
+		}
 	}
-	wantKind(t, w.Artifacts.EachFile(ctx, w.r, list[1], xml, take), advice.Gone)
-	list[1].Expired = false // as if it expired since
-	wantKind(t, w.Artifacts.EachFile(ctx, w.r, list[1], xml, take), advice.Gone)
-	mine := errors.New("mine")
-	if err := w.Artifacts.EachFile(ctx, w.r, list[0], xml, func(string, io.Reader) error { return mine }); !errors.Is(err, mine) {
-		t.Errorf("fn's error: %v", err)
+	for _, expired := range []bool{true, false} { // as listed, and as if it expired since
+		list[1].Expired = expired
+		_, err := archives.Open(ctx, list[1], xml)
+		wantKind(t, err, advice.Gone)
 	}
 }
 

@@ -11,43 +11,40 @@ import (
 	"unicode/utf8"
 )
 
-// directoryBudget bounds what is read of an archive to list it, and with it the memory of the list:
-// enough for many times 10,000 names of ordinary length.
-const directoryBudget = 8 << 20
+// directoryBudget bounds what is read of a run's archives to list them, and with it the memory of
+// the lists: enough for many times 20,000 names of ordinary length.
+const directoryBudget = 16 << 20
 
-// unpack checks all entries and then passes those that match to fn.
-func unpack(f io.ReaderAt, size int64, l Limits, match func(string) bool, fn func(string, io.Reader) error, op string) error {
-	bounded := &boundedReaderAt{r: f, left: directoryBudget}
+// list checks all entries and returns those whose names match.
+func (r *archive) list(size int64, match func(string) bool) ([]ArchiveFile, error) {
+	bounded := &boundedReaderAt{r: r, left: directoryBudget - r.run.listed}
 	z, err := zip.NewReader(bounded, size)
+	r.run.listed = directoryBudget - bounded.left
 	if err != nil && bounded.left < 0 {
-		return failf(op, ErrTooLarge, "the archive's directory is larger than %d bytes", directoryBudget)
+		return nil, exceeded(r.op, "bytes of lists of files", fmt.Sprint(directoryBudget))
 	}
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // which check finds itself
-		return failf(op, ErrUnsafe, "not a zip archive: %v", err)
+		return nil, failf(r.op, ErrUnsafe, "not a zip archive: %v", err)
 	}
 	bounded.off = true
-	files, err := check(z.File, l, match, op)
+	entries, err := r.check(z.File, match)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	left := l.Total
-	for _, e := range files {
-		n, err := give(e, min(left, l.File), fn, op)
-		if err != nil {
-			return err
-		}
-		left -= n
+	var out []ArchiveFile
+	for _, e := range entries {
+		out = append(out, ArchiveFile{Name: e.Name, Open: func() (io.ReadCloser, error) { return r.open(e) }})
 	}
-	return nil
+	return out, nil
 }
 
 // check rejects an archive with an invalid entry, and returns the entries to read.
-func check(all []*zip.File, l Limits, match func(string) bool, op string) ([]*zip.File, error) {
-	if len(all) > l.Files {
-		return nil, failf(op, ErrTooLarge, "%d entries, the limit is %d", len(all), l.Files)
+func (r *archive) check(all []*zip.File, match func(string) bool) ([]*zip.File, error) {
+	limits := r.run.limits
+	if r.run.used.Files += len(all); r.run.used.Files > limits.Files {
+		return nil, exceeded(r.op, "files", fmt.Sprint(limits.Files))
 	}
 	var take []*zip.File
-	var sum uint64
 	seen := make(map[string]bool, len(all))
 	for _, e := range all {
 		name, reason := entryName(e)
@@ -55,19 +52,24 @@ func check(all []*zip.File, l Limits, match func(string) bool, op string) ([]*zi
 			reason = "its name is there twice"
 		}
 		if reason != "" {
-			return nil, failf(op, ErrUnsafe, "entry %q: %s", e.Name, reason)
+			return nil, failf(r.op, ErrUnsafe, "entry %q: %s", e.Name, reason)
 		}
 		seen[name] = true
 		if e.Mode().IsDir() || !match(name) {
 			continue
 		}
-		if sum += e.UncompressedSize64; e.UncompressedSize64 > uint64(l.File) || sum > uint64(l.Total) || sum < e.UncompressedSize64 {
-			return nil, failf(op, ErrTooLarge, "entry %q has %d bytes unpacked", e.Name, e.UncompressedSize64)
+		if e.UncompressedSize64 > uint64(limits.File) { // an honest one; the others are counted
+			return nil, tooLarge(r.op, e.Name, limits.File)
 		}
 		e.Name = name
 		take = append(take, e)
 	}
 	return take, nil
+}
+
+// tooLarge says that one file is larger than it may be, and what to do.
+func tooLarge(op, name string, limit int64) *Error {
+	return failf(op, ErrTooLarge, "entry %q has more than %d bytes unpacked, which is the most that is read of a file; split the report", name, limit)
 }
 
 // entryName returns the normalized name of an entry, or why it is rejected.
@@ -92,50 +94,55 @@ func entryName(e *zip.File) (name, reason string) {
 	return name, ""
 }
 
-// give passes one entry to fn and returns how many bytes were unpacked.
-func give(e *zip.File, limit int64, fn func(string, io.Reader) error, op string) (int64, error) {
+// open begins to unpack an entry.
+func (r *archive) open(e *zip.File) (io.ReadCloser, error) {
+	if err := r.acquire(); err != nil {
+		return nil, Wrap(r.op, err)
+	}
 	rc, err := e.Open()
 	if err != nil {
-		return 0, failf(op, ErrUnsafe, "entry %q: %v", e.Name, err)
+		_ = r.release()
+		return nil, failf(r.op, ErrUnsafe, "entry %q: %v", e.Name, err)
 	}
-	defer rc.Close()
-	b := &boundedReader{r: rc, left: limit, name: e.Name, op: op}
-	err = fn(e.Name, b)
-	if b.err != nil {
-		return 0, b.err
-	}
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", e.Name, err)
-	}
-	return limit - b.left, nil
+	return &entryReader{r: rc, left: r.run.limits.File, name: e.Name, archive: r}, nil
 }
 
-// boundedReader fails after left bytes, and records that it did.
-type boundedReader struct {
-	r        io.Reader
-	left     int64
-	name, op string
-	err      error
+// entryReader unpacks an entry, and stops for good when it, or its run, is too large.
+type entryReader struct {
+	r       io.ReadCloser
+	left    int64
+	name    string
+	archive *archive
+	err     error
+	closed  bool
 }
 
-func (b *boundedReader) Read(p []byte) (int, error) {
+func (b *entryReader) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
-	}
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1]
 	}
 	n, err := b.r.Read(p)
-	if int64(n) > b.left {
-		b.err = failf(b.op, ErrTooLarge, "entry %q is larger unpacked than it may be", b.name)
+	if b.left -= int64(n); b.left < 0 {
+		b.err = tooLarge(b.archive.op, b.name, b.archive.run.limits.File)
 		return 0, b.err
 	}
-	b.left -= int64(n)
+	if over := b.archive.run.unpacked(n, b.archive.op); over != nil {
+		b.err = over
+		return 0, b.err
+	}
 	if err != nil && err != io.EOF {
-		b.err = failf(b.op, ErrUnsafe, "entry %q: %v", b.name, err)
+		b.err = failf(b.archive.op, ErrUnsafe, "entry %q: %v", b.name, err)
 		err = b.err
 	}
 	return n, err
+}
+
+func (b *entryReader) Close() error {
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	return errors.Join(b.r.Close(), b.archive.release())
 }
 
 // boundedReaderAt fails after left bytes unless it is off.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
@@ -20,8 +19,9 @@ import (
 // How much of the configuration is read, and how much is shown.
 const (
 	mostConfig    = 64 << 10
-	mostShown     = 1000 // differing runs that are kept for the comment
-	replayedAgain = 3    // times that a pull request that gets new commits is read
+	mostShown     = 1000   // differing runs that are kept for the comment
+	replayedAgain = 3      // times that a pull request that gets new commits is read
+	mostReplayed  = 50_000 // events of all cases that are decided again
 )
 
 // Replayed is what came of a replay.
@@ -151,7 +151,7 @@ func (h configReplay) small(ctx context.Context, r github.Repo, name, ref string
 
 // decide decides the recorded runs again under a configuration.
 func (h configReplay) decide(ctx context.Context, shown *render.Replay, pr github.PullRequest, name string, data []byte) error {
-	q := replays.Question{Most: h.Options.Replayed}
+	q := replays.Question{Most: h.Options.Replayed, Events: mostReplayed}
 	if q.New, shown.Problems = readable(name, data); len(shown.Problems) > 0 {
 		return nil
 	}
@@ -178,13 +178,12 @@ func (h configReplay) decide(ctx context.Context, shown *render.Replay, pr githu
 	return nil
 }
 
-// readable parses a configuration, and returns what is wrong with it.
+// readable parses a configuration, and returns what is wrong with it. Its rules are checked within
+// the bounds of config.Parse, and match nothing.
 func readable(name string, data []byte) (config.File, []string) {
 	c, err := config.Parse(name, data)
 	if err == nil {
-		if _, err = analysis.Rules(c); err == nil {
-			return c, nil
-		}
+		return c, nil
 	}
 	if bad := (*config.Error)(nil); errors.As(err, &bad) {
 		var out []string

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,7 @@ func (h workflowRun) analyze(ctx context.Context, e WorkflowRun) error {
 	return Route(ctx, h.Deps, *t)
 }
 
-// read returns what a run left behind; dir takes files of its artifacts. It is nil for a run that
+// read returns what a run left behind; dir takes the archives of its artifacts. It is nil for a run that
 // is not analyzed.
 func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*CheckpointRun, error) {
 	w, err := h.workflowOf(ctx, e)
@@ -160,31 +159,24 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 	return nil
 }
 
-// artifacts copies the matching files of all artifacts to dir. A path is matched as it is in
-// the artifact, and below the artifact's name.
+// artifacts adds the matching files of all artifacts, whose archives are kept in dir. A path is
+// matched as it is in the artifact, and below the artifact's name.
 func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *CheckpointRun, dir string) error {
 	arts, err := h.GitHub.Artifacts.List(ctx, h.Repo, r.ID)
 	if err != nil {
 		return err
 	}
-	n := 0
+	archives := h.GitHub.Artifacts.Archives(h.Repo, dir)
 	for _, a := range github.Newest(arts) {
-		match := func(name string) bool {
+		files, err := archives.Open(ctx, a, func(name string) bool {
 			return matches(h.Options.Reports, name) || matches(h.Options.Reports, a.Name+"/"+name)
-		}
-		err := h.GitHub.Artifacts.EachFile(ctx, h.Repo, a, match, func(name string, rd io.Reader) error {
-			n++
-			file := filepath.Join(dir, strconv.Itoa(n))
-			if err := spool(file, rd); err != nil {
-				return err
-			}
-			t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: a.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
-			return nil
 		})
 		if err != nil {
 			// A source that cannot be read is reported, and the run never counts as passed.
-			msg := err
-			t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: "artifact " + a.Name, Open: func() (io.ReadCloser, error) { return nil, msg }})
+			t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: "artifact " + a.Name, Open: func() (io.ReadCloser, error) { return nil, err }})
+		}
+		for _, f := range files {
+			t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: a.Name + "/" + f.Name, Open: f.Open})
 		}
 	}
 	return nil
@@ -198,18 +190,6 @@ func matches(globs []string, name string) bool {
 		}
 	}
 	return false
-}
-
-func spool(name string, r io.Reader) error {
-	w, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(w, r); err != nil {
-		_ = w.Close()
-		return err
-	}
-	return w.Close()
 }
 
 // readAtMost reads each file once, and at most n files: each costs a request.

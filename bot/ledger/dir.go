@@ -62,7 +62,7 @@ func (d *Dir) Load(ctx context.Context, key string) ([]routing.Event, Version, e
 	if err != nil || !ok {
 		return nil, "", err
 	}
-	events, err := Decode(key, data)
+	events, err := DecodeStored(key, data)
 	if err != nil {
 		return nil, "", Located(d.file(FileName(key)), err)
 	}
@@ -91,7 +91,7 @@ func (d *Dir) Append(ctx context.Context, key string, seen Version, events []rou
 	if versionOf(old, ok) != seen {
 		return "", ErrConflict
 	}
-	data := slices.Concat(old, add)
+	data := Append(key, old, add)
 	return ContentVersion(data), d.replace(name, data)
 }
 

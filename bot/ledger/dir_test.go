@@ -79,13 +79,15 @@ func TestDirReadsMakeNothing(t *testing.T) {
 func TestDirNamesTheBadLine(t *testing.T) {
 	t.Parallel()
 	good := `{"type":"lease","at":"2026-01-01T00:00:00Z","stream":"a"}` + "\n"
+	stored := slices.Collect(strings.Lines(string(ledger.Chain("a", nil, []byte(strings.Repeat(good, 3))))))
+	one, two, three := stored[0], stored[1], stored[2]
 	for name, tc := range map[string]struct{ text, want string }{
-		"no JSON":       {good + "garbage\n" + good, "a.jsonl:2: is not an event"},
-		"torn":          {good + good + good[:20], "a.jsonl:3: the last line is not complete"},
-		"blank":         {good + "\n" + good, "a.jsonl:2: is not an event"},
+		"no JSON":       {one + "garbage\n" + two, "a.jsonl:2: is not an event"},
+		"torn":          {one + two + three[:20], "a.jsonl:3: the last line is not complete"},
+		"blank":         {one + "\n" + two, "a.jsonl:2: is not an event"},
 		"no type":       {"{}\n", "a.jsonl:1: is not an event: it has no type"},
-		"another case":  {good + strings.Replace(good, `"a"`, `"b"`, 1), `a.jsonl:2: is of stream "b", in the stream of "a"`},
-		"conflict mark": {good + "<<<<<<< HEAD\n" + good, "a.jsonl:2: is not an event"},
+		"another case":  {one + strings.Replace(two, `"a"`, `"b"`, 1), `a.jsonl:2: is of stream "b", in the stream of "a"`},
+		"conflict mark": {one + "<<<<<<< HEAD\n" + two, "a.jsonl:2: is not an event"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,7 +47,7 @@ func (f *File) Walk(ctx context.Context, fn func(key string, events []routing.Ev
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(streams)) {
-		events, err := Decode(key, streams[key])
+		events, err := f.decode(key, streams[key])
 		if err := errors.Join(ctx.Err(), err); err != nil {
 			return err
 		}

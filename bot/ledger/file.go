@@ -47,8 +47,17 @@ func (f *File) Load(ctx context.Context, key string) ([]routing.Event, Version, 
 		return nil, "", err
 	}
 	data, ok := streams[key]
-	events, err := Decode(key, data)
+	events, err := f.decode(key, data)
 	return events, versionOf(data, ok), err
+}
+
+// decode returns the events of a stream. The lines that an error counts are those of the stream.
+func (f *File) decode(key string, data []byte) ([]routing.Event, error) {
+	events, err := DecodeStored(key, data)
+	if bad := (*LineError)(nil); errors.As(err, &bad) {
+		return nil, fmt.Errorf("%s: %w; restore the file from a copy", f.path, bad.Err)
+	}
+	return events, err
 }
 
 // Append implements Ledger.
@@ -79,6 +88,7 @@ func (f *File) Append(ctx context.Context, key string, seen Version, events []ro
 	if versionOf(old, ok) != seen {
 		return "", ErrConflict
 	}
+	add = follow(key, old, add)
 	temp := f.path + tempFile
 	if err := writeThrough(temp, slices.Concat(all, add)); err != nil {
 		return "", errors.Join(err, os.Remove(temp))

@@ -18,6 +18,7 @@ import (
 type line struct {
 	routing.Envelope
 	Batch string `json:"batch,omitempty"`
+	Prev  string `json:"prev,omitempty"` // the hash of the line before, see Chain
 }
 
 // LineError says which line of a stored stream cannot be read.
@@ -38,11 +39,11 @@ func Located(file string, err error) error {
 	if !errors.As(err, &bad) {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return fmt.Errorf("%s:%d: %w; restore the file from its history or a copy, or delete that line: its event is then lost", file, bad.Line, bad.Err)
+	return fmt.Errorf("%s:%d: %w; restore the file from its history or a copy, or delete that line and all after it: their events are then lost", file, bad.Line, bad.Err)
 }
 
 // Encode returns events as the lines that are appended to the stream of key, one
-// JSON object each. Batch, if any, is written into each line: it tells whose
+// JSON object each; Chain adds what they name of the lines before them. Batch, if any, is written into each line: it tells whose
 // append the lines were. Secrets are masked: no backend gets an event without passing here.
 func Encode(key, batch string, events []routing.Event) ([]byte, error) {
 	if err := CheckKey(key); err != nil {
@@ -61,7 +62,7 @@ func Encode(key, batch string, events []routing.Event) ([]byte, error) {
 		}
 		sealed, err := e.Seal()
 		if err == nil {
-			err = enc.Encode(line{sealed, batch})
+			err = enc.Encode(line{Envelope: sealed, Batch: batch})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d for the stream of %q: %w", i+1, key, err)
@@ -70,15 +71,22 @@ func Encode(key, batch string, events []routing.Event) ([]byte, error) {
 	return redact.JSON(buf.Bytes()), nil
 }
 
-// Decode returns the events of the stream of key from its lines. An error that
-// concerns one line is a *LineError.
+// Decode returns the events of the stream of key from lines as Encode makes them. An error that
+// concerns one line is a *LineError. Lines that were stored are read by DecodeStored.
 func Decode(key string, data []byte) ([]routing.Event, error) {
+	return decode(key, data, func(int, line, []byte) error { return nil })
+}
+
+func decode(key string, data []byte, check func(n int, l line, text []byte) error) ([]routing.Event, error) {
 	var events []routing.Event
 	for n := 1; len(data) > 0; n++ {
 		text, rest, whole := bytes.Cut(data, []byte("\n"))
 		e, err := decodeLine(text, whole)
 		if err == nil && e.Stream != key {
 			err = fmt.Errorf("is of stream %q, in the stream of %q", e.Stream, key)
+		}
+		if err == nil {
+			err = check(n, e, text)
 		}
 		if err != nil {
 			return nil, &LineError{n, err}
@@ -88,18 +96,18 @@ func Decode(key string, data []byte) ([]routing.Event, error) {
 	return events, nil
 }
 
-func decodeLine(text []byte, whole bool) (routing.Envelope, error) {
+func decodeLine(text []byte, whole bool) (line, error) {
 	var l line
 	if !whole {
-		return l.Envelope, errors.New("the last line is not complete")
+		return l, errors.New("the last line is not complete")
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l.Envelope, fmt.Errorf("is not an event: %w", err)
+		return l, fmt.Errorf("is not an event: %w", err)
 	}
 	if l.Type == "" {
-		return l.Envelope, errors.New("is not an event: it has no type")
+		return l, errors.New("is not an event: it has no type")
 	}
-	return l.Envelope, nil
+	return l, nil
 }
 
 // KeyIn returns the key that the first line of a stored stream names.

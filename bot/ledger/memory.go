@@ -30,7 +30,7 @@ func (m *Memory) Load(ctx context.Context, key string) ([]routing.Event, Version
 	if !ok {
 		return nil, "", nil
 	}
-	events, err := Decode(key, data)
+	events, err := DecodeStored(key, data)
 	return events, ContentVersion(data), err
 }
 
@@ -49,7 +49,7 @@ func (m *Memory) Append(ctx context.Context, key string, seen Version, events []
 	if m.streams == nil {
 		m.streams = map[string][]byte{}
 	}
-	m.streams[key] = slices.Concat(old, add)
+	m.streams[key] = Append(key, old, add)
 	return ContentVersion(m.streams[key]), nil
 }
 

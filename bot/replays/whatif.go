@@ -31,6 +31,9 @@ type Question struct {
 	Old  *config.File
 	New  config.File
 	Most int // cases looked at, those with the highest numbers first; 0: all
+	// Events bounds the events of the cases looked at; 0: all. The case that exceeds it is the last
+	// of those looked at. It needs Most.
+	Events int
 }
 
 // Report is the answer.
@@ -71,7 +74,7 @@ func Ask(ctx context.Context, led ledger.Ledger, q Question, fn func(key string,
 	if q.Most == 0 {
 		err = ledger.Each(ctx, led, one)
 	} else {
-		err = newest(ctx, led, q.Most, &rep.Recorded, one)
+		err = newest(ctx, led, q, &rep.Recorded, one)
 	}
 	rep.Sum = rep.Sum.Sorted()
 	return rep, err
@@ -79,15 +82,15 @@ func Ask(ctx context.Context, led ledger.Ledger, q Question, fn func(key string,
 
 // newest calls fn with the cases that have the highest numbers, sorted by key,
 // and counts all.
-func newest(ctx context.Context, led ledger.Ledger, most int, all *int, fn func(string, []routing.Event) error) error {
+func newest(ctx context.Context, led ledger.Ledger, q Question, all *int, fn func(string, []routing.Event) error) error {
 	keys, err := led.Keys(ctx)
 	if err != nil {
 		return err
 	}
 	keys = slices.DeleteFunc(keys, routing.IsRepositoryStream)
-	recorded := len(keys)
+	recorded, seen := len(keys), 0
 	slices.SortStableFunc(keys, func(a, b string) int { return numberOf(b) - numberOf(a) })
-	keys = keys[:min(len(keys), most)]
+	keys = keys[:min(len(keys), q.Most)]
 	slices.Sort(keys)
 	for _, key := range keys {
 		events, _, err := led.Load(ctx, key)
@@ -96,6 +99,9 @@ func newest(ctx context.Context, led ledger.Ledger, most int, all *int, fn func(
 		}
 		if err != nil {
 			return err
+		}
+		if seen += len(events); q.Events > 0 && seen >= q.Events {
+			break
 		}
 	}
 	*all = recorded

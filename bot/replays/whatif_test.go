@@ -124,6 +124,20 @@ func TestAsk(t *testing.T) {
 	})
 }
 
+// TestS6_8_ReplayIsBounded is S6-8: a replay for a pull request ends with the case that exceeds its
+// events, and says how many cases it looked at.
+func TestS6_8_ReplayIsBounded(t *testing.T) {
+	t.Parallel()
+	f := parse(t, base)
+	led := recorded(t, f, 6)
+	for events, want := range map[int]int{0: 6, 1: 1, 1 << 20: 6} {
+		rep, _ := ask(t, led, Question{New: f, Most: 100, Events: events})
+		if rep.Recorded != 6 || rep.Sum.Cases != want {
+			t.Errorf("%d events: %d of %d cases", events, rep.Sum.Cases, rep.Recorded)
+		}
+	}
+}
+
 // Each key is replayed or said not to be: a new one has to be thought about.
 func TestNotReplayed(t *testing.T) {
 	t.Parallel()

@@ -12,12 +12,12 @@ import (
 func ledgerCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ledger",
-		Short: "Export a ledger, or copy it into another",
+		Short: "Export, copy or verify a ledger",
 		RunE: func(*cobra.Command, []string) error {
-			return usage("the subcommand is missing; name export or copy")
+			return usage("the subcommand is missing; name export, copy or verify")
 		},
 	}
-	c.AddCommand(exportCommand(s), copyCommand(s))
+	c.AddCommand(exportCommand(s), copyCommand(s), verifyCommand(s))
 	return c
 }
 
@@ -96,4 +96,50 @@ The ledger of a repository is its branch switchback-ledger:
 			return nil
 		},
 	}
+}
+
+func verifyCommand(s streams) *cobra.Command {
+	var since string
+	c := &cobra.Command{
+		Use:   "verify LEDGER [--since EARLIER]",
+		Short: "Check that nobody changed or removed events of a ledger",
+		Long: `Read all streams of a ledger. Each event names the hash of the one before it, so an event that was
+changed, inserted or removed is found by the one after it. Exits with 1 if a stream is damaged.
+
+Events that were removed from the end of a stream, and streams that were removed, leave no gap. They
+are found by an earlier copy of the ledger: --since names one, such as an older commit of the branch
+or a backup of the database.
+
+  git fetch origin switchback-ledger
+  git worktree add ../ledger origin/switchback-ledger
+  git worktree add ../earlier COMMIT
+  switchback ledger verify ../ledger --since ../earlier`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			led, err := openExisting(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			var earlier ledger.Ledger
+			if since != "" {
+				if earlier, err = openExisting(c.Context(), since); err != nil {
+					return err
+				}
+			}
+			v, err := ledger.Verify(c.Context(), led, earlier)
+			if err != nil {
+				return failed(err)
+			}
+			for _, p := range v.Problems {
+				fmt.Fprintln(s.out, p)
+			}
+			if len(v.Problems) > 0 {
+				return failed(fmt.Errorf("%d streams of %s are damaged; nothing is decided by them until they are restored", len(v.Problems), named(args[0])))
+			}
+			fmt.Fprintf(s.out, "%d streams of %d events, each follows from the one before it\n", v.Streams, v.Events)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&since, "since", "", "an earlier copy of the ledger, whose events must all be there")
+	return c
 }

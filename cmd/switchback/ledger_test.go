@@ -1,11 +1,14 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/bot/database/pgtest"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/ledgertest"
 )
 
 func TestLedgerExport(t *testing.T) {
@@ -101,6 +104,60 @@ func TestLedgerCopy(t *testing.T) {
 	} {
 		if r := run(t, "", append([]string{"ledger"}, c.args...)...); r.code != c.code || !strings.Contains(r.err, c.says) || r.out != "" {
 			t.Errorf("%s: exit %d, said %q, printed %q", name, r.code, r.err, r.out)
+		}
+	}
+}
+
+// TestS6_13_LedgerVerify is S6-13: verify says what of a ledger cannot be believed, and exits
+// with 1.
+func TestS6_13_LedgerVerify(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	led, earlier := filepath.Join(dir, "ledger"), "sqlite:"+filepath.Join(dir, "earlier.db")
+	l, err := ledger.Open(led)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range []string{"1", "2", "3"} {
+		if err := ledgertest.AppendAnyhow(t.Context(), l, "acme/app#1", ledgertest.Note("acme/app#1", note)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := run(t, "", "ledger", "copy", led, earlier); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for _, sound := range [][]string{{led}, {earlier}, {led, "--since", earlier}} {
+		if r := run(t, "", append([]string{"ledger", "verify"}, sound...)...); r.code != 0 || r.out != "1 streams of 3 events, each follows from the one before it\n" {
+			t.Errorf("%v: %+v", sound, r)
+		}
+	}
+	file := filepath.Join(led, "cases", "acme+app=1.jsonl")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	for name, c := range map[string]struct {
+		text, alone, since string
+	}{
+		"forged":  {strings.Replace(string(data), `"note":"2"`, `"note":"forged"`, 1), "acme+app=1.jsonl:3: event 3 of stream acme/app#1 does not follow", "event 3"},
+		"dropped": {lines[0] + lines[1], "", "the newest 1 of the 3 events of the earlier copy are gone"},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{led}, {led, "--since", earlier}} {
+			want := c.alone
+			if len(args) > 1 {
+				want = c.since
+			}
+			r := run(t, "", append([]string{"ledger", "verify"}, args...)...)
+			if want == "" && r.code == 0 {
+				continue
+			}
+			if r.code != 1 || !strings.Contains(r.out, want) || !strings.Contains(r.err, "1 streams of") || !strings.Contains(r.err, "damaged") {
+				t.Errorf("%s: %+v", name, r)
+			}
 		}
 	}
 }

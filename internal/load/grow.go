@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"path/filepath"
+	"strings"
 
 	"github.com/switchback-ci/switchback/bot/database"
+	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 )
 
 // pattern is the pull request whose case the others are made of.
@@ -88,21 +93,35 @@ func (p place) fill(ctx context.Context, have, want int) error {
 		return err
 	}
 	defer db.Close()
-	const numbers = "WITH RECURSIVE n(i) AS (SELECT CAST($1 AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < $2) "
 	from := fmt.Sprintf("%s#%d", fullName, pattern)
-	for _, text := range []string{
-		numbers + "INSERT INTO ledger_stream (key) SELECT '" + fullName + "#' || CAST(i AS text) FROM n",
-		numbers + `INSERT INTO ledger_event (stream, seq, event)
-			SELECT s.id, e.seq, replace(e.event, '` + from + `', s.key) FROM n JOIN ledger_stream s ON s.key = '` + fullName + `#' || CAST(i AS text)
-			CROSS JOIN ledger_event e WHERE e.stream = (SELECT id FROM ledger_stream WHERE key = '` + from + `') ORDER BY s.id, e.seq`,
-	} {
-		res, err := db.Write.ExecContext(ctx, text, have+1, want)
-		if err != nil {
-			return fmt.Errorf("filling the ledger: %w", err)
-		}
-		if n, err := res.RowsAffected(); err != nil || n < int64(want-have) {
-			return fmt.Errorf("filling the ledger with %d cases made %d rows, %v", want-have, n, err)
-		}
+	events, _, err := sqlledger.New(db).Load(ctx, from)
+	if err != nil {
+		return err
 	}
-	return nil
+	lines, err := ledger.Encode(from, "", events)
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(events))
+	for i := range values {
+		values[i] = fmt.Sprintf("($1, $%d, $%d)", 2*i+2, 2*i+3)
+	}
+	insert := "INSERT INTO ledger_event (stream, seq, event) VALUES " + strings.Join(values, ", ")
+	return db.Tx(ctx, func(tx *sql.Tx) error {
+		for i := have + 1; i <= want; i++ {
+			key := fmt.Sprintf("%s#%d", fullName, i)
+			var id int64
+			if err := tx.QueryRowContext(ctx, "INSERT INTO ledger_stream (key) VALUES ($1) RETURNING id", key).Scan(&id); err != nil {
+				return fmt.Errorf("filling the ledger: %w", err)
+			}
+			args := []any{id}
+			for line := range bytes.Lines(ledger.Chain(key, nil, bytes.ReplaceAll(lines, []byte(from), []byte(key)))) {
+				args = append(args, int64(len(args)/2+1), string(bytes.TrimSuffix(line, []byte("\n"))))
+			}
+			if _, err := tx.ExecContext(ctx, insert, args...); err != nil {
+				return fmt.Errorf("filling the ledger: %w", err)
+			}
+		}
+		return nil
+	})
 }

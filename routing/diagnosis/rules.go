@@ -203,6 +203,7 @@ func (m *matcher) line(text string) match { return m.match(m.ready().Line(text))
 func compileUser(user []UserRule) ([]*Rule, error) {
 	var errs []error
 	var own []*Rule
+	var bounds RuleBounds
 	seen := map[string]bool{}
 	for i, u := range user {
 		name := u.Name
@@ -218,7 +219,11 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 		if u.Class == "" {
 			errs = append(errs, fmt.Errorf("rule %q: has no class", name))
 		}
-		if err := errors.Join(r.prepare(), r.checkPatterns()); err != nil {
+		err := bounds.Check(u)
+		if err != nil {
+			err = fmt.Errorf("rule %q: %w", name, err)
+		}
+		if err := errors.Join(r.prepare(), err); err != nil {
 			errs = append(errs, err)
 			continue
 		}

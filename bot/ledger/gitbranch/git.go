@@ -61,7 +61,7 @@ func (g *Git) Load(ctx context.Context, key string) ([]routing.Event, ledger.Ver
 	if err != nil {
 		return nil, "", g.failed("read", file, err)
 	}
-	events, err := ledger.Decode(key, now.data)
+	events, err := ledger.DecodeStored(key, now.data)
 	if err != nil {
 		return nil, "", ledger.Located(g.name(file), err)
 	}
@@ -84,7 +84,7 @@ func (g *Git) Append(ctx context.Context, key string, seen ledger.Version, event
 	file := path.Join(casesDir, ledger.FileName(key))
 	old, err := g.at(ctx, key, file, seen)
 	if err == nil {
-		data := slices.Concat(old.data, add)
+		data := ledger.Append(key, old.data, add)
 		now := content{ledger.ContentVersion(data), data}
 		if err = g.swap(ctx, file, old, now, message(key, events)); err == nil {
 			g.last.put(key, now)

@@ -453,6 +453,30 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
+// TestS6_13_RewrittenBranchIsNotBelieved is S6-13: a forced push that drops or changes events in
+// the middle of a case is found.
+func TestS6_13_RewrittenBranchIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, _ := w.ledger(t)
+	fixed(t, w, g)
+	for _, note := range []string{"2", "3"} {
+		if err := ledgertest.AppendAnyhow(t.Context(), g, key, ledgertest.Note(key, note)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const file = "cases/acme+app=12.jsonl"
+	text, _, _ := w.repo.File(t, Branch, file)
+	first, rest, _ := strings.Cut(text, "\n")
+	_, rest, _ = strings.Cut(rest, "\n")
+	w.repo.Commit(t, Branch, "edit", map[string]string{file: first + "\n" + rest})
+	_, _, err := g.Load(t.Context(), key)
+	want := fmt.Sprintf("%s@switchback-ledger:%s:2: event 2 of stream %s does not follow from the event before it", w.repo.FullName, file, key)
+	if !errors.Is(err, ledger.ErrChain) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("Load: %v\nwant %s", err, want)
+	}
+}
+
 func TestCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

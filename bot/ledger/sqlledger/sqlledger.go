@@ -83,7 +83,7 @@ func (l *Ledger) Load(ctx context.Context, key string) ([]routing.Event, ledger.
 		return nil, "", told(ctx, "load", key, err)
 	}
 	n := bytes.Count(lines, []byte("\n"))
-	events, err := ledger.Decode(key, lines)
+	events, err := ledger.DecodeStored(key, lines)
 	if err != nil {
 		return nil, "", fmt.Errorf("the stream of %s, event by event a line: %w; %w", key, err, ErrDamaged)
 	}
@@ -127,36 +127,36 @@ func (l *Ledger) Append(ctx context.Context, key string, seen ledger.Version, ev
 	if !utf8.Valid(data) { // of JSON that was taken over as it came
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
 	}
-	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	err = l.db.Tx(ctx, func(tx *sql.Tx) error {
-		stream, err := at(ctx, tx, key, after)
+		stream, last, err := at(ctx, tx, key, after)
 		if err != nil {
 			return err
 		}
+		lines := strings.Split(strings.TrimSuffix(string(ledger.Chain(key, last, data)), "\n"), "\n")
 		return l.insert(ctx, tx, stream, after, lines)
 	})
 	if err != nil {
 		return "", told(ctx, "append to", key, err)
 	}
-	return version(after + len(lines)), nil
+	return version(after + len(events)), nil
 }
 
-// at returns the stream of a key, which it makes if it has no events yet, or
-// ErrConflict if it has not just n.
-func at(ctx context.Context, tx *sql.Tx, key string, n int) (int64, error) {
+// at returns the stream of a key, which it makes if it has no events yet, and its last event, nil
+// if it has none, or ErrConflict if it has not just n.
+func at(ctx context.Context, tx *sql.Tx, key string, n int) (stream int64, event []byte, err error) {
 	if n == 0 {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO ledger_stream (key) VALUES ($1) ON CONFLICT (key) DO NOTHING", stored(key)); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 	}
-	var stream int64
 	var last int
-	err := tx.QueryRowContext(ctx, `SELECT s.id, (SELECT coalesce(max(seq), 0) FROM ledger_event WHERE stream = s.id)
-		FROM ledger_stream s WHERE s.key = $1`, stored(key)).Scan(&stream, &last)
+	err = tx.QueryRowContext(ctx, `SELECT s.id, coalesce(e.seq, 0), e.event FROM ledger_stream s
+		LEFT JOIN ledger_event e ON e.stream = s.id AND e.seq = (SELECT max(seq) FROM ledger_event WHERE stream = s.id)
+		WHERE s.key = $1`, stored(key)).Scan(&stream, &last, &event)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && last != n {
 		err = ledger.ErrConflict
 	}
-	return stream, err
+	return stream, event, err
 }
 
 // insert adds events behind the one numbered after. PostgreSQL's unique index

@@ -17,6 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/ledgertest"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
+	"github.com/switchback-ci/switchback/routing"
 )
 
 // kinds make empty databases, and return what Open opens.
@@ -134,6 +135,36 @@ func TestDamage(t *testing.T) {
 		for key, want := range map[string]string{"a": "line 2: is not an event: it has no type", "b": "event 2 is missing"} {
 			if _, _, err := l.Load(t.Context(), key); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "restore the database") {
 				t.Errorf("Load(%s): %v", key, err)
+			}
+		}
+	})
+}
+
+// TestS6_13_ForgedRowsAreNotBelieved is S6-13: an event that somebody with access to the
+// database changes or adds is found, as in the other ledgers.
+func TestS6_13_ForgedRowsAreNotBelieved(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, where string) {
+		l := opened(t, where)
+		v := ledger.Version("")
+		for _, note := range []string{"1", "2", "3"} {
+			var err error
+			if v, err = l.Append(t.Context(), "a", v, notes(note)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := l.Load(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := raw(t, where).ExecContext(t.Context(), `INSERT INTO ledger_event (stream, seq, event)
+			SELECT stream, 4, replace(event, '"note":"3"', '"note":"forged"') FROM ledger_event WHERE seq = 3`); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := l.Load(t.Context(), "a")
+		walked := l.Walk(t.Context(), func(string, []routing.Event) error { return nil })
+		for _, err := range []error{err, walked} {
+			if !errors.Is(err, ledger.ErrChain) || !strings.Contains(err.Error(), "event 4 of stream a does not follow") || !strings.Contains(err.Error(), "restore the database") {
+				t.Errorf("%v", err)
 			}
 		}
 	})

@@ -66,7 +66,7 @@ func (w *walk) flush() error {
 		return nil
 	}
 	key := unstored.Replace(string(w.key))
-	events, err := ledger.Decode(key, w.text.Bytes())
+	events, err := ledger.DecodeStored(key, w.text.Bytes())
 	if err != nil {
 		return fmt.Errorf("the stream of %s, event by event a line: %w; restore the database from a copy", key, err)
 	}

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +30,6 @@ type runResult struct {
 	run     github.WorkflowRun
 	loop    plan.Loop
 	role    plan.Role
-	dir     string         // what is kept of the port
 	analyze analysis.Input // how the run of a testing worker is analyzed
 	now     time.Time
 	since   time.Time // of the last event that is recorded
@@ -41,7 +37,7 @@ type runResult struct {
 
 func (a *await) result() runResult {
 	return runResult{
-		github: a.workflows.GitHub, repo: a.workflows.Repo, run: a.found, loop: a.loop, role: a.role, dir: a.dir, analyze: a.analyze,
+		github: a.workflows.GitHub, repo: a.workflows.Repo, run: a.found, loop: a.loop, role: a.role, analyze: a.analyze,
 		now: a.recorder.journal.Now(), since: a.recorder.since,
 	}
 }
@@ -61,7 +57,12 @@ func (a runResult) read(ctx context.Context) (worked, error) {
 		w.broken = &step{l, acts}
 		return w, err
 	}
-	left, err := a.artifacts(ctx, &w)
+	dir, err := os.MkdirTemp("", "switchback-artifacts-")
+	if err != nil {
+		return w, err
+	}
+	defer os.RemoveAll(dir)
+	left, err := a.artifacts(ctx, &w, dir)
 	if err != nil {
 		return w, err
 	}
@@ -81,43 +82,38 @@ type leftBehind struct {
 	bad     error // why what it said is of no use
 }
 
-// artifacts reads what the run left behind. What is there and cannot be read is
-// no report that passes.
-func (a runResult) artifacts(ctx context.Context, w *worked) (leftBehind, error) {
+// artifacts reads what the run left behind, and keeps its archives in dir. What is there and cannot
+// be read is no report that passes.
+func (a runResult) artifacts(ctx context.Context, w *worked, dir string) (leftBehind, error) {
 	var out leftBehind
 	all, err := a.github.Artifacts.List(ctx, a.repo, a.run.ID)
 	if err != nil {
 		return out, err
 	}
-	dir := filepath.Join(a.dir, "reports-"+strconv.Itoa(a.loop.Attempt))
-	n := 0
+	archives := a.github.Artifacts.Archives(a.repo, dir)
 	for _, art := range github.Newest(all) {
 		if art.Name != WorkerArtifact && !strings.HasPrefix(art.Name, WorkerArtifact+"-") {
 			continue
 		}
-		err := a.github.Artifacts.EachFile(ctx, a.repo, art, func(name string) bool {
+		files, err := archives.Open(ctx, art, func(name string) bool {
 			return name == "tokens" || a.role == plan.Test && (name == "test-feedback.json" || strings.HasPrefix(name, "reports/"))
-		}, func(name string, r io.Reader) error {
-			switch {
-			case name == "tokens":
-				used, err := sumTokens(io.LimitReader(r, mostTokensRead))
-				if err != nil {
-					w.notes = append(w.notes, err.Error())
-				}
-				w.tokens = plus(w.tokens, used)
-				return nil
-			case name == "test-feedback.json":
-				out.said, out.bad = saidIn(r)
-				return nil
-			}
-			n++
-			file := filepath.Join(dir, strconv.Itoa(n)+path.Ext(name))
-			if err := spool(file, r); err != nil {
-				return err
-			}
-			out.reports = append(out.reports, analysis.Source{Name: art.Name + "/" + name, Open: func() (io.ReadCloser, error) { return os.Open(file) }})
-			return nil
 		})
+		for _, f := range files {
+			switch f.Name {
+			case "tokens":
+				err = errors.Join(err, open(f, func(r io.Reader) {
+					used, bad := sumTokens(io.LimitReader(r, mostTokensRead))
+					if bad != nil {
+						w.notes = append(w.notes, bad.Error())
+					}
+					w.tokens = plus(w.tokens, used)
+				}))
+			case "test-feedback.json":
+				err = errors.Join(err, open(f, func(r io.Reader) { out.said, out.bad = saidIn(r) }))
+			default:
+				out.reports = append(out.reports, analysis.Source{Name: art.Name + "/" + f.Name, Open: f.Open})
+			}
+		}
 		if kind := advice.Of(err).Kind; kind == advice.Later {
 			return out, err
 		} else if err != nil {
@@ -128,16 +124,30 @@ func (a runResult) artifacts(ctx context.Context, w *worked) (leftBehind, error)
 	return out, nil
 }
 
-func spool(file string, r io.Reader) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	f, err := os.Create(file)
+// open calls fn with what is in a file, and returns why that could not be read.
+func open(f github.ArchiveFile, fn func(io.Reader)) error {
+	rc, err := f.Open()
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
+	defer rc.Close()
+	r := &erringReader{r: rc}
+	fn(r)
+	return r.err
+}
+
+// erringReader keeps the error of what it reads, for a caller of readers that hide it.
+type erringReader struct {
+	r   io.Reader
+	err error
+}
+
+func (e *erringReader) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	if err != nil && err != io.EOF {
+		e.err = err
+	}
+	return n, err
 }
 
 // analyzeRun analyzes the run of a testing worker: by its reports, and by the logs

@@ -284,3 +284,10 @@ func (sc *Scanner) firstOf(text string, ascii bool, excluded []uint64, end int, 
 	}
 	return -1
 }
+
+// Searchable reports whether a text is only matched against expr if it contains one of a few
+// literals. An expression that is not is tried on every text.
+func Searchable(expr string) (bool, error) {
+	alternatives, err := alternativesOf(0, Pattern{Expr: expr}, newMemory())
+	return err == nil && !slices.ContainsFunc(alternatives, func(a Alternative) bool { return len(a.literals) == 0 }), err
+}
