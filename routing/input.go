@@ -22,7 +22,7 @@ type input struct {
 func newInput(c Case, v Verdict, p Policy) input {
 	cp := c.Checkpoints[v.Checkpoint]
 	s := input{v: v, p: p, before: cp}
-	if cp.redoes(v) {
+	if redoes(cp, v) {
 		s.redo = cp.Redo
 		cp = cp.undone(cp.Redo.Action)
 		c = c.clone()

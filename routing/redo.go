@@ -60,7 +60,7 @@ func due(c Case, name string) []Verdict {
 }
 
 // redoes reports whether v is the verdict that is to be decided anew.
-func (cp Checkpoint) redoes(v Verdict) bool {
+func redoes(cp Checkpoint, v Verdict) bool {
 	_, known := cp.Runs[v.Run.Key()].Parts[v.Run.Part]
 	return cp.Redo != nil && !cp.Paused && known && v.Run.Key() == cp.Last.Key()
 }
@@ -131,7 +131,7 @@ func (cp Checkpoint) ofNewest(t Attempt) bool {
 }
 
 // decidedOnNewest returns the newest turn if it is a decision k on the newest run.
-func (cp Checkpoint) decidedOnNewest(k Kind) (Attempt, bool) {
+func decidedOnNewest(cp Checkpoint, k Kind) (Attempt, bool) {
 	n := len(cp.Attempts)
 	if n == 0 || cp.Attempts[n-1].Kind != k || !cp.ofNewest(cp.Attempts[n-1]) {
 		return Attempt{}, false
@@ -182,7 +182,7 @@ func (s input) unchanged(d Decision) Decision {
 		return d
 	}
 	before := s.before
-	t, ok := before.decidedOnNewest(d.Kind)
+	t, ok := decidedOnNewest(before, d.Kind)
 	switch {
 	case ok && d.Kind == KindRetry && (t.Phase == d.Phase || t.Rule == "answered"):
 		d.Reason = fmt.Sprintf("as decided before (%d/%d)", before.Retries, s.limit)

@@ -103,7 +103,7 @@ func (d *Runner) Import(ctx context.Context, a Artifacts, build string) (refused
 			continue
 		}
 		if err == nil {
-			err = d.importPort(ctx, dir, reg, build, id)
+			err = journalImport{d}.port(ctx, dir, reg, build, id)
 			_ = dir.Close()
 		}
 		var failed ledgerError
@@ -123,7 +123,12 @@ type ledgerError struct{ error }
 // Unwrap returns the cause.
 func (e ledgerError) Unwrap() error { return e.error }
 
-func (d *Runner) importPort(ctx context.Context, dir *os.Root, reg plan.BuildState, build, id string) error {
+// journalImport takes over what the jobs of a run recorded.
+type journalImport struct{ runner *Runner }
+
+// port imports the journal of one port.
+func (i journalImport) port(ctx context.Context, dir *os.Root, reg plan.BuildState, build, id string) error {
+	d := i.runner
 	if k := reg.Ports[id]; build != "" && (k.Build != build || k.Run != d.Run) {
 		return fmt.Errorf("run %s was not assigned the port in build %s", d.Run, build)
 	}
@@ -139,7 +144,7 @@ func (d *Runner) importPort(ctx context.Context, dir *os.Root, reg plan.BuildSta
 	if err != nil {
 		return err
 	}
-	store, err := d.requestsOf(ctx, reg, build)
+	store, err := i.requests(ctx, reg, build)
 	if err != nil {
 		return ledgerError{err}
 	}
@@ -148,7 +153,7 @@ func (d *Runner) importPort(ctx context.Context, dir *os.Root, reg plan.BuildSta
 		return ledgerError{err}
 	}
 	if holds(have, events) { // an artifact of an earlier round
-		return d.sendFeedback(ctx, store, id, sent)
+		return i.send(ctx, store, id, sent)
 	}
 	before, err := store.Before(ctx, id)
 	if err != nil {
@@ -161,14 +166,15 @@ func (d *Runner) importPort(ctx context.Context, dir *os.Root, reg plan.BuildSta
 	if build != "" {
 		assigned.Builds = []string{build}
 	}
-	if err := d.appendJournal(ctx, assigned, events); err != nil {
+	if err := i.append(ctx, assigned, events); err != nil {
 		return err
 	}
-	return d.sendFeedback(ctx, store, id, sent) // messages that were sent before are known by their keys
+	return i.send(ctx, store, id, sent) // messages that were sent before are known by their keys
 }
 
-// requestsOf returns the feedback requests that the job of a port used.
-func (d *Runner) requestsOf(ctx context.Context, reg plan.BuildState, build string) (requests.Store, error) {
+// requests returns the feedback requests that the job of a port used.
+func (i journalImport) requests(ctx context.Context, reg plan.BuildState, build string) (requests.Store, error) {
+	d := i.runner
 	store := d.requests().of(reg)
 	if build == "" && reg.Build.ID != ownBuild(d) {
 		name, err := d.requests().nameFor(ctx, reg, ownBuild(d))
@@ -178,8 +184,9 @@ func (d *Runner) requestsOf(ctx context.Context, reg plan.BuildState, build stri
 	return store, nil
 }
 
-// appendJournal appends the events of a job, unless that was done before.
-func (d *Runner) appendJournal(ctx context.Context, a worker.Assignment, events []routing.Event) error {
+// append appends the events of a job, unless that was done before.
+func (i journalImport) append(ctx context.Context, a worker.Assignment, events []routing.Event) error {
+	d := i.runner
 	key := d.Store().portKey(a.Port)
 	for {
 		have, version, err := d.Ledger.Load(ctx, key)
@@ -230,9 +237,9 @@ func holds(have, events []routing.Event) bool {
 // maxSent bounds what the workers of one job send to other ports.
 const maxSent = 300
 
-// sendFeedback sends the feedback and the answers of a job's workers, as if they had sent them now. What
+// send sends the feedback and the answers of a job's workers, as if they had sent them now. What
 // else the job recorded of requests follows from that and from its result.
-func (d *Runner) sendFeedback(ctx context.Context, store requests.Store, id string, events []routing.Event) error {
+func (i journalImport) send(ctx context.Context, store requests.Store, id string, events []routing.Event) error {
 	if len(events) > maxSent {
 		return fmt.Errorf("its workers sent %d messages to other ports; at most %d are taken", len(events), maxSent)
 	}

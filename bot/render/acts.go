@@ -66,6 +66,6 @@ func counting(fs []routing.Failure) (left []routing.Failure, excused []string) {
 }
 
 // resumed is true if a person resumed the checkpoint after the escalation of this turn.
-func (v commentView) resumed() bool {
+func resumed(v view) bool {
 	return v.has && v.turn.Kind.Escalates() && v.cp.Escalation == nil && v.cp.State == routing.InProgress
 }

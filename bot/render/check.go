@@ -83,7 +83,7 @@ func (v checkView) answered(r *CheckRun) {
 		r.Conclusion, r.Title = "failure", v.lang.Plain("check.wontfix", "kind", v.stopped(v.turn.Kind))
 	case v.cp.Skipped && v.onMax() != routing.OnMaxSkip:
 		r.Conclusion, r.Title = "neutral", v.lang.Plain("check.skipped")
-	case v.resumed():
+	case resumed(v.view):
 		r.Conclusion, r.Title = "failure", v.lang.Plain("check.resumed")
 	}
 }

@@ -229,7 +229,7 @@ func (v commentView) state() md {
 		return v.lang.Say("state.held")
 	case v.newer():
 		return v.lang.Say("state.newer")
-	case v.resumed():
+	case resumed(v.view):
 		return v.lang.Say("state.resumed")
 	}
 	return ""

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -262,23 +261,6 @@ func (r *Rule) prepare() error {
 	for _, s := range []string{r.Suggestion, r.SuggestionKo} {
 		if err := checkTemplate(s); err != nil {
 			return fmt.Errorf("rule %q: %w", r.ID, err)
-		}
-	}
-	return nil
-}
-
-// checkPatterns returns an error if a pattern of r does not compile or matches everything.
-func (r *Rule) checkPatterns() error {
-	re, err := regexp.Compile(r.Pattern)
-	if err != nil {
-		return fmt.Errorf("rule %q: %w", r.ID, err)
-	}
-	if re.MatchString("") {
-		return fmt.Errorf("rule %q: the pattern matches the empty line", r.ID)
-	}
-	for _, p := range r.Not {
-		if _, err := regexp.Compile(p); err != nil {
-			return fmt.Errorf("rule %q: not: %w", r.ID, err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -156,4 +157,21 @@ func TestRulesAreCompiledWhenATextIsSearched(t *testing.T) {
 	if rs.set == nil || len(c.steps.cur.head) != 1 {
 		t.Errorf("the line of a log was not searched: matcher %v, %d candidates", rs.set, len(c.steps.cur.head))
 	}
+}
+
+// checkPatterns returns an error if a pattern of r does not compile or matches everything.
+func (r *Rule) checkPatterns() error {
+	re, err := regexp.Compile(r.Pattern)
+	if err != nil {
+		return fmt.Errorf("rule %q: %w", r.ID, err)
+	}
+	if re.MatchString("") {
+		return fmt.Errorf("rule %q: the pattern matches the empty line", r.ID)
+	}
+	for _, p := range r.Not {
+		if _, err := regexp.Compile(p); err != nil {
+			return fmt.Errorf("rule %q: not: %w", r.ID, err)
+		}
+	}
+	return nil
 }

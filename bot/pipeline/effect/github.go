@@ -163,7 +163,7 @@ func (g *GitHub) closer() issueCloser {
 
 // handOff reaches workers: of a change that may start no agent only its author.
 func (g *GitHub) handOff(ctx context.Context, c routing.Case, e routing.Effect, hs []config.Handoff, fresh bool) (string, error) {
-	if !g.startsAgents(c.Checkpoints[e.Checkpoint], e.SHA) {
+	if !startsAgents(g.Subject, g.Config.ForksOrDefault(), c.Checkpoints[e.Checkpoint], e.SHA) {
 		g.log().Info("nobody but the author is reached: the change comes from outside", "case", c.Key, "effect", e.Key)
 		hs = slices.DeleteFunc(slices.Clone(hs), func(h config.Handoff) bool { return !h.ToAuthor() })
 	}
@@ -172,15 +172,15 @@ func (g *GitHub) handOff(ctx context.Context, c routing.Case, e routing.Effect, 
 
 // startsAgents reports whether a commit of the subject may start anybody but its author. An approval
 // is of one commit, which has to be the newest still.
-func (g *GitHub) startsAgents(cp routing.Checkpoint, sha string) bool {
-	if g.Subject.Number == 0 || g.Subject.Trusted {
+func startsAgents(subject Subject, forks string, cp routing.Checkpoint, sha string) bool {
+	if subject.Number == 0 || subject.Trusted {
 		return true
 	}
-	switch g.Config.ForksOrDefault() {
+	switch forks {
 	case config.ForksAlways:
 		return true
 	case config.ForksApproved:
-		return cp.Approved(sha) && (g.Subject.Head == "" || g.Subject.Head == sha)
+		return cp.Approved(sha) && (subject.Head == "" || subject.Head == sha)
 	}
 	return false
 }
