@@ -36,8 +36,10 @@ func newEventJob(t *testing.T, more string, ends func(in map[string]any) Run) *e
 		}
 		return ends(in)
 	})
-	j.r.Commit(t, "main", "plan", map[string]string{".github/workflows/plan.yml": "on: workflow_dispatch\n"})
-	write(t, mkdir(t, mkdir(t, j.a.Workspace, ".github"), "."), "switchback.yml", "ports: {drive: events, path: ports.yml}\n")
+	const config = "ports: {drive: events, path: ports.yml}\n"
+	// On the events of runs the configuration is that of the default branch.
+	j.r.Commit(t, "main", "plan", map[string]string{".github/workflows/plan.yml": "on: workflow_dispatch\n", ".github/switchback.yml": config})
+	write(t, mkdir(t, mkdir(t, j.a.Workspace, ".github"), "."), "switchback.yml", config)
 	j.a.Env["GITHUB_WORKFLOW_REF"] = j.r.FullName + "/.github/workflows/plan.yml@refs/heads/main"
 	j.ok(j.command("plan", nil, nil))
 	if res := j.ok(j.command("port", map[string]string{"port": "greet", "build": "run-700"}, nil)); res.Outputs["status"] != "running" {

@@ -179,12 +179,12 @@ func (p *pull) both() {
 	p.settle(b)
 }
 
-// again tells once more of the newest run, as GitHub does when somebody asks it
-// to, or under another id.
+// again tells once more of the newest run, as GitHub does when somebody asks it to, or under another
+// id: a body that was taken before is not taken again.
 func (p *pull) again(fresh bool) {
 	d := p.last(func(d Delivery) bool { return d.Event == "workflow_run" && p.about(d) })
 	if fresh {
-		p.settle(p.r.bench.gaps.deliver(p.r.FullName, d.Event, d.Body))
+		p.r.bench.gaps.deliver(p.r.FullName, d.Event, d.Body)
 		return
 	}
 	_ = post(p.next().URL+"/webhook", d) // a replica may be away

@@ -112,12 +112,14 @@ func (s *story) workflow(t *testing.T, action func(*testing.T, *Bench) map[strin
 	all := action(t, s.b)
 	all[".github/workflows/ci.yml"], all[".github/switchback.yml"] = text, s.config
 	maps.Copy(all, files)
-	env, uploads, stub := goEnv(t), t.TempDir(), t.TempDir()
+	env, uploads, upload, download := goEnv(t), t.TempDir(), t.TempDir(), t.TempDir()
 	env["UPLOADS"] = uploads
-	write(t, stub, "action.yml", uploadStub)
+	write(t, upload, "action.yml", uploadStub)
+	write(t, download, "action.yml", downloadStub) // fetched even where its step does not run
 	return s.b.RunAct(t, Act{
 		Files: all, Mode: map[string]os.FileMode{"scripts/install.sh": 0o755}, Workflow: ".github/workflows/ci.yml", Repo: s.r, Token: s.token, Event: event, Payload: payload,
-		RunID: s.runID, SHA: s.sha, Env: env, Local: map[string]string{actionpins.Ref("actions/upload-artifact"): stub}, Timeout: 4 * time.Minute,
+		RunID: s.runID, SHA: s.sha, Env: env, Timeout: 4 * time.Minute,
+		Local: map[string]string{actionpins.Ref("actions/upload-artifact"): upload, actionpins.Ref("actions/download-artifact"): download},
 	}), uploads
 }
 
