@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -145,19 +146,27 @@ func TestS6_15_FewWait(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		stopped := 0
+		var mu sync.Mutex // guards stopped and failed
 		var failed []error
 		for range mostWaiting + 10 {
 			go func() {
-				failed = append(failed, b.reserve(ctx, b.begin(sender(1), func() { stopped++ }), queue.MaxPayload))
+				err := b.reserve(ctx, b.begin(sender(1), func() { mu.Lock(); stopped++; mu.Unlock() }), queue.MaxPayload)
+				mu.Lock()
+				failed = append(failed, err)
+				mu.Unlock()
 			}()
 			synctest.Wait()
 			time.Sleep(time.Microsecond)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if stopped != 10 || len(b.large.waiting) != mostWaiting || len(failed) != 10 || !errors.Is(failed[0], errBusy) {
 			t.Errorf("%d gave way, %d wait, errors %v", stopped, len(b.large.waiting), failed)
 		}
+		mu.Unlock()
 		cancel()
 		synctest.Wait()
+		mu.Lock()
 		if len(b.large.waiting) != 0 {
 			t.Errorf("%d wait for nothing", len(b.large.waiting))
 		}
