@@ -14,11 +14,14 @@ type delivery struct {
 	body      []byte
 }
 
+// newDelivery gives each delivery a sender of its own, because equal bodies are one event to the servers.
 func newDelivery(event string, doc map[string]any) (delivery, error) {
 	doc["installation"] = map[string]any{"id": installation, "node_id": "MDIz"}
-	doc["repository"], doc["sender"] = repository(), user("dev")
+	id, sender := rand.Text(), user("dev")
+	sender["node_id"] = id
+	doc["repository"], doc["sender"] = repository(), sender
 	body, err := json.Marshal(doc)
-	return delivery{rand.Text(), event, body}, err
+	return delivery{id, event, body}, err
 }
 
 // small is a delivery on whose account nothing is to be asked or told: a label
