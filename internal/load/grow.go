@@ -68,13 +68,12 @@ func (l load) probe(ctx context.Context, s *server, level, cases int) (cost, err
 		return l.measure(ctx, all, 1, 0, func(int64) (delivery, error) { return failed(pattern, 1) })
 	}
 	picked := mathrand.Perm(cases)
-	const warm = 10
 	next := func(n int64) (delivery, error) {
 		d, err := failed(int64(picked[0]+1), 1+level)
 		picked = picked[1:]
 		return d, err
 	}
-	if _, err := l.measure(ctx, all, warm, 0, next); err != nil {
+	if _, err := l.measure(ctx, all, l.warm, 0, next); err != nil {
 		return cost{}, err
 	}
 	return l.measure(ctx, all, l.probes, 0, next)

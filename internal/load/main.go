@@ -32,6 +32,7 @@ type load struct {
 	span     time.Duration // of each
 	runs     int           // failed runs that are analyzed
 	levels   []int         // cases in the ledger
+	warm     int           // runs before those that are measured at a level
 	probes   int           // runs measured at each level
 	limit    time.Duration // for a queue to be drained
 }
@@ -39,7 +40,7 @@ type load struct {
 func main() {
 	full := flag.Bool("full", os.Getenv("LOAD") == "full", "longer, and up to 100,000 cases")
 	only := flag.String("only", "", "measure only places whose name contains this")
-	l := load{callers: 32, burst: 1000, rate: 50, high: 300, span: 5 * time.Second, runs: 30, levels: []int{100, 10_000}, probes: 25, limit: 3 * time.Minute}
+	l := load{callers: 32, burst: 1000, rate: 50, high: 300, span: 5 * time.Second, runs: 30, levels: []int{100, 10_000}, warm: 10, probes: 25, limit: 3 * time.Minute}
 	flag.Parse()
 	if *full {
 		l.burst, l.rate, l.span = 20_000, 100, time.Minute
