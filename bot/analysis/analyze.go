@@ -37,7 +37,8 @@ type Input struct {
 	Tree       *diagnosis.Tree                   // the repository's files; may be nil
 	Language   string                            // of suggestions
 	Limits     testreport.Limits
-	Tests      Tests // takes every test of every source; may be nil
+	Tests      Tests  // takes every test of every source; may be nil
+	Checkpoint string // whose history the tests become part of, "" to keep no inventory of them
 
 	// Ended is asked once the sources are read, for a run that is read while it
 	// goes on: its conclusion, and what else it left behind. May be nil.
@@ -67,6 +68,10 @@ func Analyze(in Input) (Output, error) {
 		rules = diagnosis.Default()
 	}
 	col := diagnosis.NewCollector(rules)
+	inv := &inventory{checkpoint: in.Checkpoint, next: in.Tests}
+	if in.Checkpoint != "" {
+		in.Tests = inv
+	}
 	st := &state{in: in, col: col}
 	for _, s := range in.Sources {
 		if err := st.read(s); err != nil {
@@ -89,7 +94,9 @@ func Analyze(in Input) (Output, error) {
 	rep := st.merged()
 	diag := diagnosis.Diagnose(rep, col, diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
 	v := st.withReview(st.verdict(rep, diag))
-	return Output{Verdict: Bound(redact.Verdict(v)), Diagnosis: diag, Report: rep}, nil
+	v = Bound(redact.Verdict(v))
+	v.Inventory = inv.packed(v)
+	return Output{Verdict: v, Diagnosis: diag, Report: rep}, nil
 }
 
 type state struct {

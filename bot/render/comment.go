@@ -53,8 +53,16 @@ func (v commentView) comment(d detail) content {
 		if len(v.story) > 1 {
 			p.History = v.history(v.story, d.rows)
 		}
+	case v.turn.Kind == routing.KindPreExisting:
+		p.What, p.OldNames = v.baseText(), v.oldNames(d.names)
+		p.Ask = v.lang.Say("base.ask", "base", v.baseName())
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
 	default:
 		p.What = v.what()
+		if p.Base = v.baseText(); len(v.old) > 0 {
+			p.OldNames = v.oldNames(d.names)
+		}
 		p.Ask = v.ask()
 		p.Since = v.since(10)
 		p.failures = newFailures(v.view, d)
@@ -85,6 +93,8 @@ func (v commentView) head() md {
 		return v.lang.Say("head.pass.one", "cp", cp)
 	case v.turn.Kind == routing.KindPass:
 		return v.lang.Say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
+	case v.turn.Kind == routing.KindPreExisting:
+		return v.lang.Say("head.base", "cp", cp, "base", v.baseName())
 	case v.turn.Kind.Escalates():
 		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
