@@ -26,12 +26,13 @@ type BaseComparison struct {
 // the merge base, those recorded with the runs count, and else the order in which the runs were
 // recorded. Nothing else in v changes.
 func (v Verdict) Against(base Case, mergeBase string, parents history.Parents) Verdict {
+	cp := base.Checkpoints[v.Checkpoint]
 	if !parents.Know(mergeBase) {
-		if parents = base.parents(v.Checkpoint); !parents.Know(mergeBase) {
+		if parents = recordedParents(cp); !parents.Know(mergeBase) {
 			parents = nil
 		}
 	}
-	runs := history.Order(base.testRuns(v.Checkpoint), mergeBase, parents)
+	runs := history.Order(testRuns(cp), mergeBase, parents)
 	v.Base = &BaseComparison{Name: baseName(base.Key), SHA: runs.Compared(), Known: runs.Known()}
 	v.Failures = slices.Clone(v.Failures)
 	for i := range v.Failures {
@@ -43,7 +44,7 @@ func (v Verdict) Against(base Case, mergeBase string, parents history.Parents) V
 		found := runs.Look(history.TestID(v.Checkpoint, f.Suite, f.Name), history.FingerprintOf(f.Fingerprint))
 		f.Standing, f.Since, f.SinceMergeBase = found.Standing, found.Since, found.Later
 		if found.Differs {
-			f.BaseMessage = base.message(v.Checkpoint, f.Suite, f.Name)
+			f.BaseMessage = lastMessage(cp, f.Suite, f.Name)
 		}
 	}
 	return v
@@ -69,10 +70,9 @@ func (f Failure) comparable() bool {
 
 // testRuns returns the analyzed runs of a checkpoint with their tests, in the order in which they
 // were recorded.
-func (c Case) testRuns(checkpoint string) []history.Run {
-	cp := c.Checkpoints[checkpoint]
+func testRuns(cp Checkpoint) []history.Run {
 	var out []history.Run
-	for _, key := range cp.recorded() {
+	for _, key := range recordedRuns(cp) {
 		var tests []history.Test
 		partial, sha, analyzed := false, "", false
 		for _, part := range sortedKeys(cp.Runs[key].Parts) {
@@ -91,10 +91,10 @@ func (c Case) testRuns(checkpoint string) []history.Run {
 	return out
 }
 
-// parents returns the parents of commits that were recorded with the runs of a checkpoint.
-func (c Case) parents(checkpoint string) history.Parents {
+// recordedParents returns the parents of commits that were recorded with the runs of a checkpoint.
+func recordedParents(cp Checkpoint) history.Parents {
 	out := history.Parents{}
-	for _, rs := range c.Checkpoints[checkpoint].Runs {
+	for _, rs := range cp.Runs {
 		for _, v := range rs.Parts {
 			if len(v.Parents) > 0 {
 				out[v.Run.SHA] = v.Parents
@@ -104,8 +104,8 @@ func (c Case) parents(checkpoint string) history.Parents {
 	return out
 }
 
-// recorded returns the keys of the runs in the order in which they were recorded.
-func (cp Checkpoint) recorded() []string {
+// recordedRuns returns the keys of the runs in the order in which they were recorded.
+func recordedRuns(cp Checkpoint) []string {
 	keys := sortedKeys(cp.Runs)
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(cp.Runs[a].Seq, cp.Runs[b].Seq) })
 	return keys
@@ -133,10 +133,9 @@ func FailedTests(checkpoint string, fs []Failure) []history.Test {
 	return out
 }
 
-// message returns what a test said when it failed last.
-func (c Case) message(checkpoint, suite, name string) string {
-	cp := c.Checkpoints[checkpoint]
-	for _, key := range slices.Backward(cp.recorded()) {
+// lastMessage returns what a test said when it failed last.
+func lastMessage(cp Checkpoint, suite, name string) string {
+	for _, key := range slices.Backward(recordedRuns(cp)) {
 		for _, v := range cp.Runs[key].Parts {
 			for _, f := range v.Failures {
 				if f.Suite == suite && f.Name == name && f.Message != "" {
@@ -148,9 +147,9 @@ func (c Case) message(checkpoint, suite, name string) string {
 	return ""
 }
 
-// forget drops the inventories of runs that are neither of the current streak nor among the newest.
-func (cp *Checkpoint) forget() {
-	keys := cp.recorded()
+// forgetInventories drops the inventories of runs that are neither of the current streak nor among the newest.
+func forgetInventories(cp *Checkpoint) {
+	keys := recordedRuns(*cp)
 	for _, key := range keys[:max(0, len(keys)-KeptInventories)] {
 		rs := cp.Runs[key]
 		if rs.Streak == cp.Streak {

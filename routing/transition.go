@@ -85,7 +85,7 @@ func (t *transition) record(v Verdict, treat treatment) error {
 		rs.Decision.Effects, rs.Decision.Withheld = nil, nil
 	}
 	cp.Runs[v.Run.Key()] = rs
-	cp.forget()
+	forgetInventories(cp)
 	if stale || v.Result == Errored {
 		if cp.State == "" {
 			return t.to(Pending)

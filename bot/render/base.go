@@ -7,14 +7,17 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
-// baseText counts the failures that are new and those that stand on the base, "" where no base was
+// baseView says what of a turn stands on the base.
+type baseView struct{ view }
+
+// text counts the failures that are new and those that stand on the base, "" where no base was
 // asked for.
-func (v view) baseText() md {
+func (v baseView) text() md {
 	b := v.turn.Verdict.Base
 	if b == nil {
 		return ""
 	}
-	base := v.baseName()
+	base := v.name()
 	if !b.Known {
 		return v.lang.Say("base.unknown", "base", base)
 	}
@@ -22,7 +25,7 @@ func (v view) baseText() md {
 		return ""
 	}
 	also := v.lang.Say("base.also", "n", len(v.old), "base", base)
-	if since := v.oldSince(); since != "" {
+	if since := v.since(); since != "" {
 		also = v.lang.Say("base.alsosince", "n", len(v.old), "base", base, "sha", since)
 	}
 	if n := len(v.turn.Verdict.Failures); n > 0 {
@@ -31,15 +34,15 @@ func (v view) baseText() md {
 	return "**" + also + "**"
 }
 
-func (v view) baseName() md {
+func (v baseView) name() md {
 	if b := v.turn.Verdict.Base; b != nil {
 		return markdown.Prose(v.o.Redacted(b.Name))
 	}
 	return v.lang.Say("unknown")
 }
 
-// oldSince is the commit since which all of the old failures stand on the base, "" where they differ.
-func (v view) oldSince() md {
+// since is the commit since which all of the old failures stand on the base, "" where they differ.
+func (v baseView) since() md {
 	since := v.old[0].Since
 	for _, f := range v.old {
 		if f.Since != since {
@@ -52,8 +55,8 @@ func (v view) oldSince() md {
 	return md(truncate.ShortSHA(since))
 }
 
-// oldNames names the failures that stand on the base.
-func (v view) oldNames(n int) md {
+// listed names the failures that stand on the base.
+func (v baseView) listed(n int) md {
 	names := make([]string, len(v.old))
 	for i, f := range v.old {
 		names[i] = escalation.Name(f)

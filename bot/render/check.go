@@ -114,7 +114,7 @@ func (v checkView) title() string {
 	case k == routing.KindPass:
 		return v.lang.Plain("check.pass")
 	case k == routing.KindPreExisting:
-		return v.lang.Plain("check.base", "n", len(v.old), "base", v.baseName())
+		return v.lang.Plain("check.base", "n", len(v.old), "base", baseView{v.view}.name())
 	case k.Escalates():
 		return v.lang.Plain("check.stop", "kind", v.stopped(v.turn.Kind))
 	}

@@ -225,7 +225,7 @@ func (l *failureList) facts(f routing.Failure) md {
 		}
 	}
 	if f.BaseMessage != "" {
-		parts = append(parts, l.lang.Say("base.differs", "base", l.baseName(), "message", markdown.Code(markdown.Cut(f.BaseMessage, 160))))
+		parts = append(parts, l.lang.Say("base.differs", "base", baseView{l.view}.name(), "message", markdown.Code(markdown.Cut(f.BaseMessage, 160))))
 	}
 	return markdown.Join(parts, " · ")
 }
