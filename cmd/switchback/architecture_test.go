@@ -49,7 +49,7 @@ var importRules = []importRule{
 		return ""
 	},
 	func(s source, in string) string {
-		// routing/truncate depends on no package of the module, so it may be below routing.
+		// These depend on no package of the module, so they may be below routing.
 		if s.pkg == "routing" && within(in, "routing") && in != "routing/truncate" && in != "routing/history" && !s.test() {
 			return "routing imports none of its subpackages"
 		}
