@@ -150,6 +150,9 @@ func unsent(err error, ambiguous bool, faults int) error {
 func (t *transport) send(req *http.Request, body []byte, token string) (*http.Response, bool, error) {
 	var wrote atomic.Bool
 	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
 	if !repeatable(req) {
 		answered, cancel := untilAnswered(ctx, &wrote)
 		defer cancel()
