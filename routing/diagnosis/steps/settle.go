@@ -1,4 +1,115 @@
 package steps
 
-// settle determines which failures were tolerated, and the status of the job.
-func (r *Reader) settle(t *Tree) {}
+// settle determines which failures were tolerated and, where no mark states it, the status of the
+// job.
+func (r *Reader) settle(t *Tree) {
+	job := &t.Units[0]
+	if r.superseded() {
+		job.Status, job.ExitCode, job.Marker = Unstated, 0, 0
+	}
+	r.lastStep(t)
+	r.toleratedSteps(t)
+	if job.Status == Unstated {
+		r.ofUnits(t)
+	}
+	if job.Status == Passed {
+		for i := range t.Units {
+			if u := &t.Units[i]; u.Status.Bad() {
+				u.Status = Tolerated
+			}
+		}
+	}
+}
+
+// superseded reports whether what was said of the job was not the end of it: a step began behind
+// it, or a program went on for long after what looked like a success.
+func (r *Reader) superseded() bool {
+	const last = 20
+	at := r.job().Marker
+	if at == 0 {
+		return false
+	}
+	for _, n := range r.nodes {
+		if n.First > at && (n.Kind == Step || n.Kind == Command && n.parent.Kind != Cleanup) && !r.behindSteps(n) {
+			return true
+		}
+	}
+	return r.job().Status == Passed && r.text-at > last
+}
+
+func (r *Reader) behindSteps(n *node) bool {
+	for ; n != nil; n = n.parent {
+		if n.Kind == Cleanup {
+			return true
+		}
+	}
+	return false
+}
+
+// lastStep settles the last step of GitHub where the log ends within it.
+func (r *Reader) lastStep(t *Tree) {
+	for i := len(r.nodes) - 1; i > 0; i-- {
+		n := r.nodes[i]
+		if n.Kind != Step {
+			continue
+		}
+		if n.open && n.key == "run" && n.Status == Unstated && n.errors > 0 && n.errors >= r.text {
+			t.Units[i].Status, t.Units[i].Marker = Failed, n.errors
+		}
+		return
+	}
+}
+
+// works are the roles of steps that nobody runs behind a failure: that one of them ran shows that
+// the failure before it was tolerated. Reports and uploads run always.
+var works = map[Role]bool{Install: true, Compile: true, Lint: true, Test: true, Deploy: true, Package: true}
+
+// toleratedSteps marks the failed steps behind which the job went on.
+func (r *Reader) toleratedSteps(t *Tree) {
+	went := false
+	for i := len(t.Units) - 1; i > 0; i-- {
+		u, n := &t.Units[i], r.nodes[i]
+		if u.Kind != Step {
+			continue
+		}
+		switch {
+		case u.Status == Failed && went && n.key != "stage":
+			u.Status = Tolerated
+		case !u.Status.Bad() && works[u.Role]:
+			went = true
+		}
+	}
+}
+
+// ofUnits takes the status of the job from its steps, and from commands whose failure is one of the
+// job.
+func (r *Reader) ofUnits(t *Tree) {
+	job, last := &t.Units[0], 0
+	for i, n := range r.nodes {
+		u := &t.Units[i]
+		if i == 0 || u.Marker == 0 && !u.Status.Bad() {
+			continue
+		}
+		switch {
+		case u.Status.Bad() && (n.Kind == Step || n.final):
+			if !job.Status.Bad() || u.Status != Failed {
+				job.Status, job.ExitCode, job.Marker = u.Status, u.ExitCode, u.Marker
+			}
+		case n.final && u.Status == Passed:
+			last = max(last, u.Marker)
+		}
+	}
+	if job.Status == Unstated && last > 0 && r.text-last <= 20 && r.nothingBehind(last) {
+		job.Status, job.Marker = Passed, last
+	}
+}
+
+// nothingBehind reports whether no unit began behind a line.
+func (r *Reader) nothingBehind(no int) bool {
+	for _, n := range r.nodes {
+		if n.First > no && n.Kind != Cleanup && n.Kind != Group {
+			return false
+		}
+	}
+	return true
+}
