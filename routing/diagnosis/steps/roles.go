@@ -3,6 +3,7 @@ package steps
 import (
 	_ "embed"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -15,6 +16,7 @@ var rolesText string
 const (
 	byName  Role = "name"
 	through Role = "through"
+	none    Role = "none"
 )
 
 // roleTable is roles.txt.
@@ -190,8 +192,11 @@ func roleOfWords(words []string, depth int) Role {
 	if role, ok := roles().actions[actionName(words[0])]; ok {
 		return role
 	}
-	if n := actionName(words[0]); strings.HasPrefix(n, "actions/setup-") || strings.HasPrefix(n, "actions/setup") {
-		return Install
+	if n := actionName(words[0]); n != "" {
+		if strings.Contains(n, "/setup-") {
+			return Install
+		}
+		return roleOfName(n)
 	}
 	name, rest := baseName(words[0]), words[1:]
 	subs, ok := roles().commands[name]
@@ -304,18 +309,17 @@ func targetsOf(words []string) []string {
 // roleOfTargets returns the strongest role of the names among the arguments of a build tool.
 func roleOfTargets(words []string, tool string) Role {
 	var role Role
+	gradle := tool == "gradle" || tool == "gradlew"
 	for i, w := range targetsOf(words) {
 		if i > 6 {
 			break
 		}
-		r := roleOfName(w)
-		if r == Unknown && (w == "check" || tool == "gradlew" && w == "build" || tool == "gradle" && w == "build") {
-			r = Test
+		if j := slices.Index(words, w); gradle && j > 0 && (words[j-1] == "-x" || words[j-1] == "--exclude-task") {
+			continue
 		}
-		if tool == "gradle" || tool == "gradlew" {
-			if w == "build" || w == "check" {
-				r = Test
-			}
+		r := roleOfName(w)
+		if goal := w[strings.LastIndexByte(w, ':')+1:]; goal == "check" && r == Unknown || gradle && (goal == "build" || goal == "check") {
+			r = Test
 		}
 		role = stronger(role, r)
 		if tool == "npm" || tool == "yarn" || tool == "pnpm" || tool == "composer" {
@@ -334,6 +338,9 @@ func roleOfName(name string) Role {
 	t := roles()
 	for _, w := range nameWords(name) {
 		r := t.words[w]
+		if r == none {
+			return Unknown
+		}
 		if r == Unknown {
 			if subs, ok := t.commands[w]; ok && subs[""] != byName && subs[""] != through {
 				r = subs[""]

@@ -61,8 +61,8 @@ func (r *Reader) lastStep(t *Tree) {
 }
 
 // works are the roles of steps that nobody runs behind a failure: that one of them ran shows that
-// the failure before it was tolerated. Reports and uploads run always.
-var works = map[Role]bool{Install: true, Compile: true, Lint: true, Test: true, Deploy: true, Package: true}
+// the failure before it was tolerated. Reports, uploads and what they need run always.
+var works = map[Role]bool{Compile: true, Lint: true, Test: true}
 
 // toleratedSteps marks the failed steps behind which the job went on.
 func (r *Reader) toleratedSteps(t *Tree) {
