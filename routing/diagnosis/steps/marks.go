@@ -153,8 +153,12 @@ func (m *marks) error(r *Reader, text string, no int) {
 	if s, code, ok := statusOf(text); ok {
 		switch {
 		case m.cleanup:
-		case n == nil:
-			r.state(r.job(), s, code, no)
+		case n == nil: // the log begins within the step
+			n = r.begin(Step, "", "", no)
+			if len(r.nodes) == r.first+2 {
+				n.First = r.job().First
+			}
+			fallthrough
 		default:
 			r.state(n, s, code, no)
 		}
@@ -324,7 +328,11 @@ func (m *marks) service(r *Reader, t string, no int) {
 		}
 	case 'F':
 		if strings.HasPrefix(t, "FAILED: ") && !strings.HasPrefix(t, "FAILED: Build did NOT") {
-			m.target(r, strings.Fields(t[len("FAILED: "):]), no)
+			names := strings.Fields(t[len("FAILED: "):])
+			if len(names) > 1 && strings.HasPrefix(names[0], "[code=") {
+				names = names[1:]
+			}
+			m.target(r, names, no)
 		}
 	case 0xf0, 0xe2:
 		m.emoji(r, t, no)

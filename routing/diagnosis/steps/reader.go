@@ -30,6 +30,7 @@ type Reader struct {
 	nodes   []*node // in the order of their first lines; the job first
 	open    []*node // the innermost last
 	dropped int
+	first   int // index of the job of the log in hand: further logs follow, each with a job
 	last    int // number of the last line seen
 	text    int // number of the last line with text
 
@@ -38,12 +39,25 @@ type Reader struct {
 
 // NewReader returns a Reader that has read nothing.
 func NewReader() *Reader {
+	r := &Reader{}
+	r.start()
+	return r
+}
+
+// start begins a log.
+func (r *Reader) start() {
 	job := &node{Unit: Unit{Kind: Job, First: 1, Parent: -1}, open: true}
-	return &Reader{nodes: []*node{job}, open: []*node{job}}
+	r.first, r.last, r.text = len(r.nodes), 0, 0
+	r.nodes, r.open = append(r.nodes, job), []*node{job}
+	r.marks = marks{}
 }
 
 // Line reads the next line of the log. It retains only copies of what it keeps.
 func (r *Reader) Line(l testreport.Line) {
+	if l.No <= r.last {
+		r.finish()
+		r.start()
+	}
 	r.last = l.No
 	r.marks.read(r, l)
 	if l.Text != "" {
@@ -51,7 +65,7 @@ func (r *Reader) Line(l testreport.Line) {
 	}
 }
 
-func (r *Reader) job() *node { return r.nodes[0] }
+func (r *Reader) job() *node { return r.nodes[r.first] }
 func (r *Reader) cur() *node { return r.open[len(r.open)-1] }
 
 // level orders kinds from the outermost to the innermost.
@@ -143,6 +157,22 @@ func (r *Reader) state(n *node, s Status, code, no int) {
 	n.Status, n.ExitCode, n.Marker = s, code, no
 }
 
+// finish closes what is open and settles the statuses of the log in hand.
+func (r *Reader) finish() {
+	for len(r.open) > 1 {
+		r.pop(r.last)
+	}
+	r.job().open, r.job().Last = false, max(1, r.last)
+	units := make([]Unit, len(r.nodes)-r.first)
+	for i, n := range r.nodes[r.first:] {
+		units[i] = n.Unit
+	}
+	r.settle(units)
+	for i, n := range r.nodes[r.first:] {
+		n.Unit = units[i]
+	}
+}
+
 // compact drops closed units that did not fail and have no children, the oldest first.
 func (r *Reader) compact() {
 	parents := map[*node]bool{}
@@ -154,10 +184,13 @@ func (r *Reader) compact() {
 	for pass := range 2 { // failed units only where nothing else is left
 		kept = r.nodes[:0]
 		for i, n := range r.nodes {
-			if excess > 0 && i > 0 && !n.open && !parents[n] && (pass == 1 && i > maxUnits/4 || !n.Status.Bad()) {
+			if excess > 0 && n.Kind != Job && !n.open && !parents[n] && (pass == 1 && i > maxUnits/4 || !n.Status.Bad()) {
 				excess--
 				r.dropped++
 				continue
+			}
+			if n.Kind == Job && n.open {
+				r.first = len(kept)
 			}
 			kept = append(kept, n)
 		}
@@ -185,6 +218,6 @@ func (r *Reader) Tree() *Tree {
 		}
 		t.Units[i] = u
 	}
-	r.settle(t)
+	r.settle(t.Units[r.first:])
 	return t
 }

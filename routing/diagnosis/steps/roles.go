@@ -114,6 +114,15 @@ var shellWords = func() map[string]bool {
 	return m
 }()
 
+// idle reports whether a command cannot be why a job failed, although it is the last one echoed.
+func idle(command string) bool {
+	switch word, _, _ := strings.Cut(command, " "); word {
+	case "exit", "echo", "set", "cd", "export", "true", "trap", "return", "test", "[", "[[", "unset", "popd", "cleanup", "kill", "wait":
+		return true
+	}
+	return false
+}
+
 func isAssignment(w string) bool {
 	i := strings.IndexByte(w, '=')
 	if i <= 0 {

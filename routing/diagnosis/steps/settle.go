@@ -2,8 +2,8 @@ package steps
 
 // settle determines which failures were tolerated and, where no mark states it, the status of the
 // job.
-func (r *Reader) settle(t *Tree) {
-	job := &t.Units[0]
+func (r *Reader) settle(t []Unit) {
+	job := &t[0]
 	if r.superseded() {
 		job.Status, job.ExitCode, job.Marker = Unstated, 0, 0
 	}
@@ -13,8 +13,8 @@ func (r *Reader) settle(t *Tree) {
 		r.ofUnits(t)
 	}
 	if job.Status == Passed {
-		for i := range t.Units {
-			if u := &t.Units[i]; u.Status.Bad() {
+		for i := range t {
+			if u := &t[i]; u.Status.Bad() {
 				u.Status = Tolerated
 			}
 		}
@@ -29,7 +29,7 @@ func (r *Reader) superseded() bool {
 	if at == 0 {
 		return false
 	}
-	for _, n := range r.nodes {
+	for _, n := range r.nodes[r.first:] {
 		if n.First > at && (n.Kind == Step || n.Kind == Command && n.parent.Kind != Cleanup) && !r.behindSteps(n) {
 			return true
 		}
@@ -47,14 +47,15 @@ func (r *Reader) behindSteps(n *node) bool {
 }
 
 // lastStep settles the last step of GitHub where the log ends within it.
-func (r *Reader) lastStep(t *Tree) {
-	for i := len(r.nodes) - 1; i > 0; i-- {
-		n := r.nodes[i]
+func (r *Reader) lastStep(t []Unit) {
+	nodes := r.nodes[r.first:]
+	for i := len(nodes) - 1; i > 0; i-- {
+		n := nodes[i]
 		if n.Kind != Step {
 			continue
 		}
 		if n.open && n.key == "run" && n.Status == Unstated && n.errors > 0 && n.errors >= r.text {
-			t.Units[i].Status, t.Units[i].Marker = Failed, n.errors
+			t[i].Status, t[i].Marker = Failed, n.errors
 		}
 		return
 	}
@@ -65,10 +66,10 @@ func (r *Reader) lastStep(t *Tree) {
 var works = map[Role]bool{Compile: true, Lint: true, Test: true}
 
 // toleratedSteps marks the failed steps behind which the job went on.
-func (r *Reader) toleratedSteps(t *Tree) {
+func (r *Reader) toleratedSteps(t []Unit) {
 	went := false
-	for i := len(t.Units) - 1; i > 0; i-- {
-		u, n := &t.Units[i], r.nodes[i]
+	for i := len(t) - 1; i > 0; i-- {
+		u, n := &t[i], r.nodes[r.first+i]
 		if u.Kind != Step {
 			continue
 		}
@@ -83,10 +84,10 @@ func (r *Reader) toleratedSteps(t *Tree) {
 
 // ofUnits takes the status of the job from its steps, and from commands whose failure is one of the
 // job.
-func (r *Reader) ofUnits(t *Tree) {
-	job, last := &t.Units[0], 0
-	for i, n := range r.nodes {
-		u := &t.Units[i]
+func (r *Reader) ofUnits(t []Unit) {
+	job, last := &t[0], 0
+	for i, n := range r.nodes[r.first:] {
+		u := &t[i]
 		if i == 0 || u.Marker == 0 && !u.Status.Bad() {
 			continue
 		}
@@ -106,7 +107,7 @@ func (r *Reader) ofUnits(t *Tree) {
 
 // nothingBehind reports whether no unit began behind a line.
 func (r *Reader) nothingBehind(no int) bool {
-	for _, n := range r.nodes {
+	for _, n := range r.nodes[r.first:] {
 		if n.First > no && n.Kind != Cleanup && n.Kind != Group {
 			return false
 		}

@@ -3,8 +3,6 @@
 // their commands, and of build tools; it knows no messages of compilers or tests.
 package steps
 
-import "sort"
-
 // Kind is what a unit of a log is.
 type Kind string
 
@@ -63,7 +61,8 @@ type Unit struct {
 	Marker   int // line that stated Status, 0 if it follows from others
 }
 
-// Tree is the course of a log. A parent stands before its children.
+// Tree is the course of a log. A parent stands before its children. Where several logs were read
+// one after the other, whose lines are numbered anew, each has a job and units behind it.
 type Tree struct {
 	Units   []Unit
 	Dropped int // units left out, because a tree keeps a bounded number
@@ -71,14 +70,12 @@ type Tree struct {
 
 // At returns the index of the innermost unit that contains a line, 0 (the job) if no other does.
 func (t *Tree) At(line int) int {
-	at := 0
-	n := sort.Search(len(t.Units), func(i int) bool { return t.Units[i].First > line })
-	for i := n - 1; i > 0; i-- {
+	for i := len(t.Units) - 1; i > 0; i-- {
 		if u := &t.Units[i]; u.First <= line && line <= u.Last {
 			return i
 		}
 	}
-	return at
+	return 0
 }
 
 // RoleAt returns the role of the innermost unit around a line that has one.
@@ -91,30 +88,55 @@ func (t *Tree) RoleAt(line int) Role {
 	return Unknown
 }
 
-// Failing returns the index of the unit that made the job fail: the innermost one of the last
-// failure that nothing tolerated. It returns false if no unit is known to have failed.
+// Failing returns the index of the unit that made the job fail: the first step that failed and was
+// not tolerated, for behind it only steps run that report or clean up; in it, the innermost unit
+// that failed last. It returns false if no unit is known to have failed.
 func (t *Tree) Failing() (int, bool) {
 	best, ok := 0, false
 	for i := range t.Units {
 		u := &t.Units[i]
-		if !u.Status.Bad() || u.Kind == Cleanup {
+		if !u.Status.Bad() || u.Kind == Job || t.inCleanup(i) {
 			continue
 		}
-		if !ok || u.Marker >= t.Units[best].Marker || t.within(i, best) {
-			best, ok = i, true
+		switch b := &t.Units[best]; {
+		case !ok, t.within(i, best):
+		case u.Kind == Step && b.Kind != Step && t.outer(best, Step) < 0:
+		case t.outer(best, Step) != t.outer(i, Step), u.Marker < b.Marker:
+			continue
+		}
+		best, ok = i, true
+	}
+	if ok {
+		return best, true
+	}
+	for j := range t.Units { // only a job is said to have failed: its last unit did
+		if u := &t.Units[j]; u.Kind == Job && u.Status.Bad() {
+			return t.lastOf(j), true
 		}
 	}
-	if !ok {
-		return 0, false
-	}
-	if best == 0 { // only the job is said to have failed: its last unit did
-		for i := len(t.Units) - 1; i > 0; i-- {
-			if u := &t.Units[i]; u.Kind != Cleanup && u.Status == Unstated && (u.First <= t.Units[0].Marker || t.Units[0].Marker == 0) && !t.inCleanup(i) {
-				return i, true
-			}
+	return 0, false
+}
+
+// lastOf returns the index of the last unit of job j in which something ran, j if there is none.
+func (t *Tree) lastOf(j int) int {
+	last := j
+	for i := j + 1; i < len(t.Units) && t.Units[i].Kind != Job; i++ {
+		u := &t.Units[i]
+		if u.Status == Unstated && !idle(u.Command) && (u.First <= t.Units[j].Marker || t.Units[j].Marker == 0) && !t.inCleanup(i) {
+			last = i
 		}
 	}
-	return best, true
+	return last
+}
+
+// outer returns the index of the unit of kind k around unit i, i itself included, -1 if there is none.
+func (t *Tree) outer(i int, k Kind) int {
+	for ; i >= 0; i = t.Units[i].Parent {
+		if t.Units[i].Kind == k {
+			return i
+		}
+	}
+	return -1
 }
 
 // within reports whether unit i is inside unit j.
@@ -137,8 +159,20 @@ func (t *Tree) inCleanup(i int) bool {
 }
 
 // Status returns how the job ended according to the last status marker of its log, Unstated if
-// there is none.
-func (t *Tree) Status() Status { return t.Units[0].Status }
+// there is none; of several jobs, how the worst ended.
+func (t *Tree) Status() Status {
+	status := t.Units[0].Status
+	for _, u := range t.Units[1:] {
+		switch {
+		case u.Kind != Job || status.Bad() || u.Status == status:
+		case u.Status.Bad():
+			status = u.Status
+		default:
+			status = Unstated // one is said to have passed, and nothing of the other
+		}
+	}
+	return status
+}
 
 // Conclusion returns the status of the job in the words of GitHub's conclusions: success, failure,
 // cancelled, timed_out, "" if unstated.

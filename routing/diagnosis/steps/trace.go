@@ -12,6 +12,7 @@ var (
 	exitOfRun     = regexp.MustCompile(`exit code: (\d+)`)
 	actPrefix     = regexp.MustCompile(`^\[[^\]|]+/[^\]|]+\]\s+(\S.*)$`)
 	jenkinsShell  = regexp.MustCompile(`^\[[^\]]+\] \$ (\S.*)$`)
+	taskEnd       = regexp.MustCompile(`^\[taskcluster [^\]]*\] (?:Successful|Unsuccessful) task run with exit code: (-?\d+)`)
 	mavenGoal     = regexp.MustCompile(`^\[INFO\] -{3,} ([\w.-]+(?::[\w.-]+){1,4}) (?:\([^)]*\) )?@ `)
 	mavenFailed   = regexp.MustCompile(`^\[ERROR\] Failed to execute goal (?:[\w.-]+:)?([\w.-]+:[\w.$-]+:[\w-]+)\b`)
 )
@@ -120,6 +121,8 @@ func (m *marks) bracket(r *Reader, t string, no int) {
 		} else if rest := t[len("[INFO] "):]; strings.HasPrefix(rest, "BUILD ") {
 			m.buildResult(r, rest, no)
 		}
+	case strings.HasPrefix(t, "[taskcluster"):
+		m.taskcluster(r, t, no)
 	case strings.HasPrefix(t, "[ERROR] Failed to execute goal "):
 		if g := mavenFailed.FindStringSubmatch(t); g != nil {
 			m.goalFailed(r, g[1], no)
@@ -130,6 +133,17 @@ func (m *marks) bracket(r *Reader, t string, no int) {
 		} else if g := actPrefix.FindStringSubmatch(t); g != nil && (g[1][0] == 0xe2 || g[1][0] == 0xf0) {
 			m.service(r, g[1], no)
 		}
+	}
+}
+
+// taskcluster reads how a task of Taskcluster ended.
+func (m *marks) taskcluster(r *Reader, t string, no int) {
+	if g := taskEnd.FindStringSubmatch(t); g != nil {
+		r.state(r.job(), ofCode(number(g[1])), number(g[1]), no)
+	} else if strings.Contains(t, "Task aborted - max run time exceeded") || strings.Contains(t, "Task timeout after") {
+		r.state(r.job(), TimedOut, 0, no)
+	} else if strings.HasPrefix(t, "[taskcluster:error] ") && (strings.Contains(t, "Task was canceled") || strings.Contains(t, "Aborting task")) {
+		r.state(r.job(), Cancelled, 0, no)
 	}
 }
 
