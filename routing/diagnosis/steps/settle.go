@@ -100,9 +100,27 @@ func (r *Reader) ofUnits(t []Unit) {
 			last = max(last, u.Marker)
 		}
 	}
+	if job.Status == Unstated && r.completed(t) {
+		job.Status = Passed
+	}
 	if job.Status == Unstated && last > 0 && r.text-last <= 20 && r.nothingBehind(last) {
 		job.Status, job.Marker = Passed, last
 	}
+}
+
+// completed reports whether a log of GitHub's runner has come to the runner's own work behind the
+// steps: the runner marks every step that fails, so that its last step has passed.
+func (r *Reader) completed(t []Unit) bool {
+	cleanup := false
+	for i := len(t) - 1; i > 0; i-- {
+		switch n := r.nodes[r.first+i]; {
+		case n.Kind == Cleanup && n.parent.Kind == Job:
+			cleanup = true
+		case n.Kind == Step:
+			return cleanup && t[i].Status == Passed && (n.key == "run" || n.key == "action")
+		}
+	}
+	return false
 }
 
 // nothingBehind reports whether no unit began behind a line.

@@ -157,7 +157,12 @@ func (m *marks) buildResult(r *Reader, t string, no int) {
 		if n != nil {
 			r.state(n, Passed, 0, no)
 		}
-		r.close(no+1, func(n *node) bool { return n.Kind == Target })
+		r.close(no+1, func(n *node) bool {
+			if n.Kind == Target && n.Status == Unstated {
+				r.state(n, Passed, 0, no)
+			}
+			return n.Kind == Target
+		})
 	case strings.HasPrefix(t, "BUILD FAIL"):
 		if n != nil {
 			r.state(n, Failed, 0, no)
