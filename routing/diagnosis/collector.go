@@ -204,6 +204,7 @@ func (c *Collector) inHeader(l testreport.Line) bool {
 	if l.Mark == "endgroup" {
 		if c.evidence || len(c.held) <= 1 {
 			c.steps.begin(false)
+			c.recent.clear() // the step before did not fail, or its stop keeps its context
 			c.header, c.held = false, c.held[:0]
 			return true
 		}

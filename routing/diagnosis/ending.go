@@ -36,7 +36,7 @@ var (
 	// interrupted is what runners say of a run that they broke off, before a summary that reads as usual.
 	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
 	// gate is how tools of coverage say that a threshold was missed.
-	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
+	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|(?:has|have) not been (?:met|reached|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
 		`(?i)\bcoverage (?:failure|check failed|test failed|threshold (?:not met|failed|violation|violated))|\bfailed minimum (?:line|branch|function|decision) coverage|(?i)\buncovered count .* exceeds .*threshold|^FAIL(?:ED)?\b.* (?:required test coverage|code coverage below)`)
 	notGate = regexp.MustCompile(`(?i)^\s*(?:warn|note|info|\[warn|\[info)|\bif (?:the )?coverage|should|\bfail if\b`)
 
@@ -45,7 +45,7 @@ var (
 	// says it.
 	complaint = regexp.MustCompile(`(?i)^(?:\W{0,4})(?:[\w./\\@-]+(?:\[\d+\]|\(\d+\))?: ){0,3}(?:\*\*\* )?\[?(?:fatal|error|errors|failed|failure|fail|critical|panic|abort(?:ed)?|exception|traceback|unhandled|uncaught|cannot|can't|could not|couldn't|unable to|no such|not found|command not found|permission denied|access denied|invalid|unknown|undefined|unrecognized|unexpected|usage:|denied|refused)\b|` +
 		`^(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:[:\s(]|$)|^E\s{2,}\S|` +
-		`: (?:command )?not found\.?$|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
+		`: (?:command )?not found\.?$|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
 		`\b(?:exit(?:ed)?|exit(?:ed)? with|returned|return|failed with)(?: a)?(?: non-zero)?(?: exit)?(?: code| status)?:? ?'?[1-9]\d*\b|non-zero (?:exit )?(?:code|status)|` +
 		`\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed|problems?|violations?|offen[cs]es?|issues?|vulnerabilities)\b|` +
 		`\b(?:build|tests?|compilation|command|step|job|task|script|check|lint|validation|verification|upload|deploy(?:ment)?|push|install(?:ation)?|download|request|connection|authentication) (?:has |have )?(?:failed|aborted|errored|broke)\b|` +
