@@ -47,7 +47,7 @@ type Collector struct {
 	stops  []stop
 	recent recent
 	last   int // number of the last line seen
-	good   int // number of the last line that passes a test or states a success
+	good   int // number of the last line that passes a test
 	course *coursesteps.Reader
 	runs   sessions
 	said   statements
@@ -89,10 +89,10 @@ func (c *Collector) take(l testreport.Line) {
 	}
 	if !c.steps.cur.cleanup { // the runner's own work behind the run says nothing of its end
 		c.recent.add(l)
+		if l.Passing {
+			c.good = l.No
+		}
 		if l.Text != "" {
-			if succeeds(l) {
-				c.good = l.No
-			}
 			c.runs.read(l)
 			c.said.read(l)
 		}
