@@ -154,7 +154,8 @@ func (o *output) believed(r ranked) bool {
 	case o.opt.Conclusion != "":
 		return false
 	case o.rep.Green():
-		return r.rule.Fatal && o.col.last-r.no <= 50
+		behind := max(o.col.good, o.col.runs.total) > r.no || o.col.recent.succeedsBehind(r.no)
+		return r.rule.Fatal && o.col.last-r.no <= 50 && !behind
 	}
 	return r.score >= 60
 }

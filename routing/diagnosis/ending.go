@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -20,7 +21,7 @@ type ending struct {
 var (
 	// crash is what the system, the C library, a sanitizer or a runtime says of a process that did
 	// not end by itself.
-	crash = regexp.MustCompile(`^(?:\S*: line \d+: +\d+ |\S+: |\w+ \d+ )?(?:Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|Killed|Trace/breakpoint trap|Abort trap)(?:: \d+)?(?: +\(core dumped\).*| +\S.*)?$|` +
+	crash = regexp.MustCompile(`^(?:\S*: line \d+: +\d+ |\S+: |\w+ \d+ )?(?:Segmentation fault|File size limit exceeded|CPU time limit exceeded|Bus error|Illegal instruction|Floating point exception|Aborted|Killed|Trace/breakpoint trap|Abort trap)(?:: \d+)?(?: +\(core dumped\).*| +\S.*)?$|` +
 		`\(core dumped\)$|^==\d+==(?:ERROR: \w+Sanitizer|ABORTING$)|^SUMMARY: \w+Sanitizer: |^\*\*\* Error in |^(?:fatal error: |runtime: )|^FATAL ERROR: .*(?:heap|memory)|` +
 		`^(?:free|malloc|realloc|munmap_chunk|corrupted size|double free|\*\*\* stack smashing)\b.*|^Fatal Python error: |^# A fatal error has been detected by the Java Runtime|` +
 		`(?i:\b(?:out of memory|oomkilled|signal: killed|sigkill|sigsegv|sigabrt|sigbus)\b)|^(?:fish|zsh): .*(?:killed|terminated by signal)|terminated by signal \w+|killed by signal \w+|` +
@@ -46,13 +47,19 @@ var (
 	// says it.
 	complaint = regexp.MustCompile(`(?i)^(?:\W{0,4})(?:[\w./\\@-]+(?:\[\d+\]|\(\d+\))?: ){0,3}(?:\*\*\* )?\[?(?:fatal|error|errors|failed|failure|fail|critical|panic|abort(?:ed)?|exception|traceback|unhandled|uncaught|cannot|can't|could not|couldn't|unable to|no such|not found|command not found|permission denied|access denied|invalid|unknown|undefined|unrecognized|unexpected|usage:|denied|refused)\b|` +
 		`^(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:[:\s(]|$)|^E\s{2,}\S|` +
-		`: (?:command )?not found\.?$|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
+		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
 		`\b(?:exit(?:ed)?|exit(?:ed)? with|returned|return|failed with)(?: a)?(?: non-zero)?(?: exit)?(?: code| status)?:? ?'?[1-9]\d*\b|non-zero (?:exit )?(?:code|status)|` +
 		`\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed|problems?|violations?|offen[cs]es?|issues?|vulnerabilities)\b|` +
 		`\b(?:build|tests?|compilation|command|step|job|task|script|check|lint|validation|verification|upload|deploy(?:ment)?|push|install(?:ation)?|download|request|connection|authentication) (?:has |have )?(?:failed|aborted|errored|broke)\b|` +
 		`\b(?:would|needs? to) (?:be )?reformat(?:ted)?\b|\bis not formatted\b|^(?:\S+/)*\S+\.\w{1,6}[:(]\d+(?:[:,]\d+)?[):]?:? ?\S|^\s+\d+:\d+\s+(?:error|✖)\s|^\s*at [\w$.<>]+ ?\(|^Traceback|^thread '.*panicked|^terminate called|^Caused by: |^\*\* \(|\bFatal error\b|^Execution halted| at \S+ line \d+\.$|✖|✘|❌|🚨|\bnpm (?:ERR!|error)|\bERR!|ERROR\b|FATAL\b|^make(?:\[\d+\])?: \*\*\*|^\s*\^+\s*$|^Your code has been rated|^Oh no!`)
+	// doing is what a program says of its own progress, in a few words.
+	doing = regexp.MustCompile(`^(?i)(?:\W{0,3}(?:\[?\d+/\d+\]? |[\w-]+: )?)(?:[a-z]+ing|done|finished|completed|created|copied|uploaded|downloaded|installed|generated|wrote|saved|built|published|deployed|sent|successfully|starting)\b(?: ?\S+){0,6}$`)
+	// self is how a program names itself before its message.
+	self = regexp.MustCompile(`^(?:\S*/)?([a-z][\w.+-]*)(?:\[\d+\])?: (.+)$`)
+	// aside is what programs say behind their name that is no complaint.
+	aside = regexp.MustCompile(`(?i)^(?:[a-z]+(?:ing|ed)\b|\d|warn|note|notice|info|hint|help|debug|ok\b|success|nothing to be done|.* is up to date|version\b|using\b|\[|v\d)`)
 	// harmless are lines that sound like complaints and are none.
-	harmless = regexp.MustCompile(`(?i)^\W{0,3}(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w*)\b|\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|violations?|offen[cs]es?|vulnerabilities)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b|\b(?:\d+ )?passed\b|\bretry(?:ing)?\b|\bwill retry\b|\(ignored\)|\bnpm (?:warn|notice)\b|\b0 fail\b|:(?:fail|error) 0\b|found 0 |ignoring\b|skipping\b|\bfail_?(?:fast|under)\b|errors?\.(?:log|txt|go|ts|js|py)\b`)
+	harmless = regexp.MustCompile(`(?i)^\W{0,3}(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w*)\b|\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|violations?|offen[cs]es?|vulnerabilities)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b|\b\d+ passed\b|\bfail(?:ed|ures?)? 0\b|\bretry(?:ing)?\b|\bwill retry\b|\(ignored\)|\bnpm (?:warn|notice)\b|\b0 fail\b|:(?:fail|error) 0\b|found 0 |ignoring\b|skipping\b|\bfail_?(?:fast|under)\b|errors?\.(?:log|txt|go|ts|js|py)\b`)
 )
 
 // sessions follows runs of tests from their first lines to their totals: a run that printed dots
@@ -123,7 +130,7 @@ func digitAt(t string, i int) bool { return i < len(t) && t[i] >= '0' && t[i] <=
 // totals are the words with which a line with the totals of a run begins.
 var totals = [...]string{
 	"OK", "test result:", "Result: ", "PASSED", "FAILED", "FAILURES", "BUILD ", "Tests", "Test Suites", "Test Files", "Total tests", "Executed ",
-	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "100%", "Specs", "Scenarios", "Suites", "Test run complete",
+	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "100%", "Passed!", "Failed!", "Specs", "Scenarios", "Suites", "Test run complete",
 }
 
 // counted are the words for what totals count.
@@ -264,7 +271,10 @@ func (s *statements) gate(l testreport.Line, t string) {
 // looks at the lines behind the last success only: before it, such lines can be the output of a
 // test. A complaint behind which the log went on was tolerated.
 func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
-	const wentOn = 3 // lines of other output behind a complaint
+	const (
+		working = 2  // lines behind a complaint that say that something else is done
+		wentOn  = 12 // lines of any other output; what explains an error is shorter
+	)
 	lines := r.lines()
 	for i := len(lines) - 1; i >= 0; i-- {
 		if succeeds(lines[i]) {
@@ -272,9 +282,9 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 			break
 		}
 	}
-	other := 0
+	other, works := 0, 0
 	var worst ending
-	for i := len(lines) - 1; i >= 0 && other <= wentOn; i-- {
+	for i := len(lines) - 1; i >= 0 && other <= wentOn && works < working; i-- {
 		l := lines[i]
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
@@ -282,7 +292,7 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 		}
 		e := ending{line: l.No, text: text}
 		switch {
-		case other <= 2 && (stopped.MatchString(text) || ranOver.MatchString(text)),
+		case other <= 3 && (stopped.MatchString(text) || ranOver.MatchString(text)),
 			full.MatchString(text), crash.MatchString(text) && !harmless.MatchString(text) && ownsRest(lines[i+1:]):
 			e.final = true
 			return e, true
@@ -293,6 +303,9 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 			worst = e
 		case worst.line == 0 && !follows(l):
 			other++
+			if doing.MatchString(text) {
+				works++
+			}
 		}
 	}
 	return worst, worst.line > 0
@@ -311,7 +324,7 @@ func succeeds(l testreport.Line) bool {
 		t = strings.TrimPrefix(strings.TrimPrefix(t, "[INFO] "), "[info] ")
 		l.Text = t
 	}
-	if saysWell(l) {
+	if saysWell(l) || checkMark(t) {
 		return true
 	}
 	return t != "" && (strings.Contains(t, "pass") || strings.Contains(t, " 0 f") || strings.Contains(t, "Pass") || strings.HasPrefix(t, "Tests run: ") || t[0] == '#') && green.MatchString(t) && !red.MatchString(t)
@@ -323,7 +336,7 @@ func (r *recent) succeedsBehind(no int) bool {
 }
 
 var (
-	green = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b[1-9]\d* (?:tests?|specs?|examples?|runs?|doctests?)\b.*\b0 (?:failures?|failed)\b|\b100% (?:tests )?passed|\bpassed:? +[1-9]|^# fail 0|^Tests run: [1-9]\d*, Failures: 0, Errors: 0`)
+	green = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b[1-9]\d* (?:tests?|specs?|examples?|runs?|doctests?)\b.*\b0 (?:failures?|failed)\b|\b100% (?:tests )?passed|\bpassed:? +[1-9]|^(?:#|ℹ) (?:pass +[1-9]|fail +0)|^Tests run: [1-9]\d*, Failures: 0, Errors: 0`)
 	red   = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?(?:failed|failures?|failing|errors?|errored|broken)\b|\b(?:failed|failures?|errors?):? +[1-9]`)
 )
 
@@ -379,6 +392,9 @@ func (c *Collector) complains(l testreport.Line) bool {
 		return false
 	}
 	if complaint.MatchString(text) {
+		return true
+	}
+	if g := self.FindStringSubmatch(text); g != nil && coursesteps.KnownProgram(g[1]) && !aside.MatchString(g[2]) {
 		return true
 	}
 	m := c.rules.line(text)
