@@ -17,11 +17,22 @@ type classifier struct {
 	opt   Options
 	flaky map[string]bool
 
-	frames frameMemo
+	traces *traceMemo
+	advice *adviser
+	known  map[failureText]finding // of texts seen before: one cause fails many tests with equal texts
+}
+
+// failureText is all that a report says of why a test failed.
+type failureText struct {
+	kind                        testreport.Kind
+	typ, message, trace, output string
 }
 
 func newClassifier(rules *Rules, opt Options) *classifier {
-	c := &classifier{rules: matcher{rules: rules}, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+	c := &classifier{
+		rules: matcher{rules: rules}, opt: opt, flaky: map[string]bool{},
+		traces: newTraceMemo(opt.Brief), advice: newAdviser(opt.Language), known: map[failureText]finding{},
+	}
 	for _, n := range opt.PassedElsewhere {
 		c.flaky[n] = true
 	}
@@ -116,7 +127,11 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		}
 		return !assertion || r.Assertion
 	}
-	var best finding
+	e := failureText{kind, typ, message, trace, output}
+	best, ok := c.known[e]
+	if ok {
+		return best, best.rule != nil
+	}
 	for _, text := range essence(kind, typ, message, trace, output) {
 		m := c.rules.first(text, want)
 		r := m.rule
@@ -128,6 +143,10 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		}
 		best = finding{class: r.Class, rule: r, match: m.group(text), text: text, signal: r.ID}
 	}
+	if len(c.known) >= 1024 {
+		clear(c.known)
+	}
+	c.known[e] = best
 	return best, best.rule != nil
 }
 
@@ -257,16 +276,10 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = truncate.Counted(strings.TrimSpace(f.Message), 4<<10)
-	if !c.opt.Brief {
-		f.Trace = trimTrace(trace, c.frames.read)
-	}
-	read := c.frames.read
-	if c.opt.Brief {
-		read = frameOf // each line is read once, so remembering it does not pay
-	}
-	places := related(f, trace, read)
+	read := c.traces.of(trace)
+	f.Trace = read.trimmed
 	frame := Location{File: f.File}
-	for _, p := range places {
+	for _, p := range related(&f, read) {
 		if p.Project {
 			if f.File == "" {
 				f.File, f.Line = p.File, p.Line
@@ -279,7 +292,7 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Fingerprint = fingerprint(f, typ, frame)
 	c.place(&f)
 	if !c.opt.Brief {
-		f.Suggestion = suggest(f, x.rule, x.match, c.opt.Language)
+		f.Suggestion = c.advice.suggest(&f, x.rule, x.match)
 	}
 	return f
 }

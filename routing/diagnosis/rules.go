@@ -118,6 +118,10 @@ func Compile(user []UserRule) (*Rules, error) {
 	return rs, nil
 }
 
+// Prepare compiles the matcher if that has not happened yet. A caller that knows that it will be
+// needed can do so while it still reads.
+func (rs *Rules) Prepare() { _ = rs.build() } // ready panics on the error
+
 // build compiles the matcher, once.
 func (rs *Rules) build() error {
 	rs.once.Do(func() {
