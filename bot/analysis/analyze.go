@@ -167,7 +167,8 @@ func (st *state) read(s Source) error {
 func (st *state) onTest(t *testreport.Test) {
 	if t.Status == testreport.Failed && !st.failing {
 		st.failing = true
-		go st.rules.Prepare()
+		first := testreport.Test{Kind: t.Kind, Type: t.Type}
+		go st.rules.Prepare(&first)
 	}
 	if st.in.Tests != nil {
 		st.in.Tests.Add(t)

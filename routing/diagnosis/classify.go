@@ -14,6 +14,7 @@ import (
 // classifier turns the entries of a report into failures with a class.
 type classifier struct {
 	rules matcher
+	only  matcher // of the rules for assertions
 	opt   Options
 	flaky map[string]bool
 
@@ -30,7 +31,7 @@ type failureText struct {
 
 func newClassifier(rules *Rules, opt Options) *classifier {
 	c := &classifier{
-		rules: matcher{rules: rules}, opt: opt, flaky: map[string]bool{},
+		rules: matcher{rules: rules}, only: matcher{rules: rules.forAssertions()}, opt: opt, flaky: map[string]bool{},
 		traces: newTraceMemo(opt.Brief), advice: newAdviser(opt.Language), known: map[failureText]finding{},
 	}
 	for _, n := range opt.PassedElsewhere {
@@ -117,7 +118,10 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
-	assertion := kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
+	rules, only := &c.rules, assertion(kind, typ)
+	if only {
+		rules = &c.only
+	}
 	want := func(r *Rule) bool {
 		if r.Class == "" || r.Role != RoleError {
 			return false
@@ -125,7 +129,7 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		if kind == testreport.KindBuild && (r.Class == routing.LogicError || r.Class == routing.Quality) {
 			return false
 		}
-		return !assertion || r.Assertion
+		return !only || r.Assertion
 	}
 	e := failureText{kind, typ, message, trace, output}
 	best, ok := c.known[e]
@@ -133,7 +137,7 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		return best, best.rule != nil
 	}
 	for _, text := range essence(kind, typ, message, trace, output) {
-		m := c.rules.first(text, want)
+		m := rules.first(text, want)
 		r := m.rule
 		if r == nil || best.rule != nil && (best.rule.user || !r.user && r.Priority <= best.rule.Priority) {
 			continue
@@ -143,11 +147,16 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		}
 		best = finding{class: r.Class, rule: r, match: m.group(text), text: text, signal: r.ID}
 	}
-	if len(c.known) >= 1024 {
+	if len(c.known) >= 128 {
 		clear(c.known)
 	}
 	c.known[e] = best
 	return best, best.rule != nil
+}
+
+// assertion reports whether a test failed because a comparison did not hold.
+func assertion(kind testreport.Kind, typ string) bool {
+	return kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
 }
 
 var (

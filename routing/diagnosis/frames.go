@@ -269,10 +269,12 @@ type traceLine struct {
 
 // A traceMemo reads traces, equal ones once: a broken fixture fails many tests with one trace.
 type traceMemo struct {
-	trim   bool // trimmed is asked for
-	read   frameReader
-	known  map[string]trace
-	buffer []traceLine
+	trim  bool // trimmed is asked for
+	read  frameReader
+	known map[string]trace
+
+	buffer        []traceLine
+	project, rest []Location
 }
 
 func newTraceMemo(brief bool) *traceMemo {
@@ -294,7 +296,8 @@ func (m *traceMemo) of(text string) trace {
 		return t
 	}
 	m.buffer = traceLines(m.buffer[:0], text, m.read)
-	t.project, t.rest = framesOf(m.buffer)
+	m.frames()
+	t.project, t.rest = unique(maxPlaces, m.project), unique(maxPlaces, m.rest)
 	if m.trim {
 		t.trimmed = trimTrace(m.buffer)
 	}
@@ -319,27 +322,27 @@ func traceLines(buffer []traceLine, text string, read frameReader) []traceLine {
 	return buffer
 }
 
-// framesOf returns the places that the first 2000 lines of a trace name: frames of the project and
-// others.
-func framesOf(lines []traceLine) (project, rest []Location) {
+// frames sets project and rest to the places that the first 2000 lines of a trace name, from the
+// innermost frame outwards.
+func (m *traceMemo) frames() {
+	m.project, m.rest = m.project[:0], m.rest[:0]
 	inner := false
-	for i := range lines[:min(len(lines), 2000)] {
-		l := &lines[i]
+	for i := range m.buffer[:min(len(m.buffer), 2000)] {
+		l := &m.buffer[i]
 		switch {
 		case l.form == nil:
 			continue
 		case l.at.Project:
-			project = append(project, l.at)
+			m.project = append(m.project, l.at)
 		default:
-			rest = append(rest, l.at)
+			m.rest = append(m.rest, l.at)
 		}
 		inner = inner || l.form.innermost
 	}
 	if inner {
-		slices.Reverse(project)
-		slices.Reverse(rest)
+		slices.Reverse(m.project)
+		slices.Reverse(m.rest)
 	}
-	return unique(maxPlaces, project), unique(maxPlaces, rest)
 }
 
 // maxPlaces is how many places of a failure are looked at.
@@ -359,6 +362,10 @@ func related(f *routing.Failure, t trace) []Location {
 // unique returns the first most entries of the lists, each file and line once.
 func unique(most int, lists ...[]Location) []Location {
 	var out []Location
+	total := 0
+	for _, list := range lists {
+		total += len(list)
+	}
 	for _, list := range lists {
 	next:
 		for i := range list {
@@ -375,7 +382,7 @@ func unique(most int, lists ...[]Location) []Location {
 				return out
 			}
 			if out == nil {
-				out = make([]Location, 0, most+1)
+				out = make([]Location, 0, min(most, total))
 			}
 			out = append(out, *l)
 		}
