@@ -125,7 +125,7 @@ type jestRun struct {
 	anon *model.Anonymous
 
 	open     bool
-	at       int
+	at, last int // lines
 	file     string
 	failing  bool // the file's header said FAIL
 	summary  bool // in "Summary of all failing tests"
@@ -267,6 +267,7 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 	case r.open && strings.HasPrefix(t, "Tests: ") && strings.HasSuffix(t, " total"):
 		r.closeBlock()
 		sum := parseJestTotals(t[len("Tests: "):])
+		r.last = no
 		r.finish(&sum)
 		return true, true
 	case t == "Summary of all failing tests" && r.open:
@@ -545,7 +546,7 @@ func suiteKind(msg string) model.Kind {
 		return model.KindEmpty
 	case strings.Contains(head, "SyntaxError"), strings.Contains(head, "error TS"),
 		strings.Contains(head, "encountered an unexpected token"), strings.Contains(head, "Transform failed"),
-		strings.Contains(head, "Failed to parse source"), strings.Contains(head, "Cannot use import statement outside a module"):
+		strings.Contains(head, "Failed to parse source"), strings.Contains(head, "Parse failure"), strings.Contains(head, "PARSE_ERROR"), strings.Contains(head, "Cannot use import statement outside a module"):
 		return model.KindBuild
 	}
 	return model.KindSetup
@@ -608,6 +609,9 @@ func (r *jestRun) finish(sum *jestTotals) {
 	if sum == nil && r.file == "" && r.problems > 0 {
 		r.reset() // a configuration that is not valid: nothing was to run
 		return
+	}
+	if sum != nil {
+		model.Session(r.out, r.at, r.last)
 	}
 	if sum == nil {
 		r.problem(model.Problem{Kind: model.KindTruncated, Name: "jest", At: r.at, Message: "the run of jest never printed its totals"})

@@ -57,6 +57,8 @@ type mochaConsole struct {
 	framed                   bool
 	emitted                  int // failures of this step, for Cypress's table
 	load                     *failtext.Entry
+	first                    int // line of the first mark
+	end                      int // of the run
 }
 
 // mochaAttempt is a test that Cypress tried again.
@@ -122,6 +124,7 @@ func (c *mochaConsole) outside(no int, t string) bool {
 			return true
 		}
 		if strings.HasPrefix(rest, ") ") && (n == c.numbered+1 || n == 1) {
+			c.begins(no)
 			c.numbered = n
 		}
 	case s[0] == 'E' && strings.HasPrefix(t, " Exception during run: "):
@@ -130,7 +133,10 @@ func (c *mochaConsole) outside(no int, t string) bool {
 		return true
 	case s[0] == '(' && strings.HasPrefix(s, "(Attempt "):
 		c.attempt(s)
+	case strings.HasPrefix(s, "✓ "):
+		c.begins(no)
 	case strings.HasPrefix(s, "✔ "):
+		c.begins(no)
 		return c.oldTotals(no, s[len("✔ "):])
 	case strings.HasPrefix(s, "✖"):
 		s = strings.TrimSpace(s[len("✖"):])
@@ -140,6 +146,13 @@ func (c *mochaConsole) outside(no int, t string) bool {
 		c.cypressTable(no, s)
 	}
 	return false
+}
+
+// begins notes the first mark of a run.
+func (c *mochaConsole) begins(no int) {
+	if c.first == 0 {
+		c.first = no
+	}
 }
 
 // oldTotals takes what mocha before 1.9 ended with: "✔ 5 tests complete (10ms)",
@@ -268,6 +281,7 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 func (c *mochaConsole) next(no, indent int, title string) {
 	c.closeEntry()
 	c.named++
+	c.end = no
 	c.indent, c.inTitle, c.framed = indent, true, false
 	c.cur = failtext.NewEntry(c.lim, model.Test{At: no})
 	c.titles = append(c.titles[:0], title)
@@ -310,8 +324,9 @@ func (c *mochaConsole) finish() {
 	}
 	c.anon.Emit(c.out, passing, model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.pending, model.Test{Status: model.Pending, At: c.at})
+	model.Session(c.out, c.first, max(c.at, c.end))
 	failtext.Unnamed(c.out, "mocha", c.failed, c.named, c.at)
-	if c.failed == 0 && c.numbered > 0 && !c.behind {
+	if c.failed == 0 && c.numbered > 0 && !c.behind && c.blank == 0 {
 		c.out.Problem(failtext.CutOff("mocha", "mocha's output ends before the number of failures", c.at))
 	}
 	*c = mochaConsole{out: c.out, lim: c.lim, anon: c.anon, emitted: c.emitted}
