@@ -145,7 +145,8 @@ func IsTimeout(head string) bool {
 	case strings.HasPrefix(head, "Timeout - Async "), strings.HasPrefix(head, "thrown: \"Exceeded timeout of "),
 		strings.HasPrefix(head, "Test timed out in "), strings.HasPrefix(head, "Hook timed out in "),
 		strings.HasPrefix(head, "Test took longer than "), strings.HasPrefix(head, "function timed out, "), strings.HasPrefix(head, "test timed out after "),
-		strings.HasPrefix(head, "Async callback was not invoked within the "):
+		strings.HasPrefix(head, "Async callback was not invoked within the "),
+		strings.HasPrefix(head, "Exited because no new tests completed within the last "):
 		return true
 	}
 	return false

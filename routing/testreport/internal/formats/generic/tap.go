@@ -369,6 +369,9 @@ func (c *tapConsole) point(no, indent int, p tapPoint) bool {
 		c.start(no)
 	}
 	c.closePoint()
+	if indent == 0 && len(c.levels) == 1 && c.version && p.number > 0 && p.number <= c.levels[0].last && !c.complete() {
+		return false // a test prints it: a stream of its own would say its version
+	}
 	if indent == 0 && len(c.levels) == 1 && p.number == 1 && c.levels[0].count > 0 && c.levels[0].last >= 1 {
 		c.closeStream() // numbers start anew: another program's stream
 		c.start(no)
@@ -778,6 +781,25 @@ func (y *tapYAML) error() {
 	}
 }
 
+// details takes what AVA says beside or instead of a message: texts under titles of their own.
+func (y *tapYAML) details() {
+	text := parse.FirstOf(y.get["details"], y.get["values"])
+	message := y.get["message"]
+	if text == "" || message != "" && message != "Error thrown in test" && message != "Rejected promise returned by test" {
+		return
+	}
+	ls := strings.Split(parse.Unindent(text), "\n")
+	for i, l := range ls {
+		if key, _, ok := strings.Cut(l, "': "); ok && strings.HasPrefix(l, "'") {
+			ls[i] = key[1:]
+		}
+	}
+	y.get["message"] = strings.TrimSpace(strings.Join(ls, "\n"))
+	if len(ls) > 1 && strings.HasSuffix(ls[1], "Error {") {
+		y.get["name"] = strings.TrimSpace(strings.TrimSuffix(ls[1], " {"))
+	}
+}
+
 func (y *tapYAML) flush() {
 	if y.key != "" {
 		if y.get == nil {
@@ -796,6 +818,7 @@ func (c *tapConsole) diagnosed(y *tapYAML) {
 		return
 	}
 	y.error()
+	y.details()
 	t := &c.cur.test
 	if y.get["failureType"] == "subtestsFailed" && c.cur.subtests {
 		c.cur = nil

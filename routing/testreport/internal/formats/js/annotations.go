@@ -39,6 +39,9 @@ func (c *annotationsConsole) Line(l lines.Line) bool {
 		return false
 	}
 	text := lines.CommandData(l.Text)
+	if n, rest, ok := parse.LeadingInt(strings.TrimLeft(text, " ")); ok && n > 0 && strings.HasPrefix(rest, ") ") && strings.Contains(parse.HeadLine(rest), " › ") {
+		return false // Playwright, also of flaky tests; its list of failures stands in the log as well
+	}
 	suite, name, ok := annotatedTest(title, file, text)
 	if !ok {
 		return false

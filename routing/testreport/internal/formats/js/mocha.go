@@ -59,6 +59,7 @@ type mochaConsole struct {
 	load                     *failtext.Entry
 	first                    int // line of the first mark
 	end                      int // of the run
+	foreign                  int // lines of others inside the totals
 }
 
 // mochaAttempt is a test that Cypress tried again.
@@ -259,6 +260,9 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 		}
 	}
 	switch {
+	case c.cur == nil && c.expects() && c.foreign < maxForeign:
+		c.foreign++ // another process writes to the same log
+		return false, true
 	case c.cur == nil:
 		c.behind = true
 		c.finish()
@@ -276,6 +280,15 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 	c.framed = c.framed || strings.HasPrefix(s, "at ")
 	c.cur.Add(t)
 	return true, true
+}
+
+// maxForeign bounds the lines of others inside the totals.
+const maxForeign = 200
+
+// expects reports whether more of the totals has to come: the list of failures, or their number
+// where the tree shows some.
+func (c *mochaConsole) expects() bool {
+	return c.state == mochaList && c.named < c.failed || c.state == mochaTotals && c.numbered > 0
 }
 
 func (c *mochaConsole) next(no, indent int, title string) {
