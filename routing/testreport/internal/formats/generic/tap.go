@@ -33,6 +33,8 @@ type tapConsole struct {
 	anon  *model.Anonymous
 	prove proveRun
 
+	crashes failtext.NodeCrashes // in comments of node:test
+
 	now     int // the line in hand
 	open    bool
 	version bool // "TAP version 13" was seen, so that anything inside is TAP
@@ -327,6 +329,7 @@ func (c *tapConsole) comment(indent int, s string) bool {
 		c.out.Problem(model.Problem{Kind: model.KindCoverage, Name: "coverage", Message: text[len("Error: "):], At: c.now})
 		return true
 	}
+	c.crashes.Line(text)
 	if tapTotal(text) {
 		c.closePoint()
 		return c.version
@@ -901,6 +904,16 @@ func (c *tapConsole) emit(k *tapTest) {
 	}
 	t := k.test
 	t.Status = model.Failed
+	if t.Message == "test failed" && parse.IsScript(t.Name) {
+		if crash, ok := c.crashes.Of(t.Name); ok && !c.prove.active() {
+			p := model.Problem{Kind: model.KindSetup, Name: t.Name, File: parse.FirstOf(crash.File, t.Name), Line: crash.Line, Message: crash.Message, Trace: crash.Text, At: t.At}
+			if strings.HasPrefix(crash.Message, "SyntaxError") {
+				p.Kind = model.KindBuild
+			}
+			c.out.Problem(p)
+			return
+		}
+	}
 	diag := k.diag.String()
 	if k.plain {
 		plainDiagnostics(&t, diag)

@@ -330,7 +330,7 @@ func (g *goTestText) finish(whole bool) {
 	if p.result == "fail" {
 		g.failed = true
 	}
-	if whole && g.seen {
+	if whole && g.seen && (p.result == "pass" || g.result != "") { // a bare FAIL stands above a failed package's line
 		model.Session(g.out, p.at, g.at)
 	}
 	p.settle(whole)

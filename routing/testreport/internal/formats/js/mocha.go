@@ -200,7 +200,16 @@ func (c *mochaConsole) loadLine(t string) bool {
 func (c *mochaConsole) closeLoad() {
 	t := c.load.Done()
 	c.load = nil
-	c.out.Problem(model.Problem{Kind: model.KindSetup, Name: "mocha", File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
+	if file, line, _, ok := parse.Location(parse.HeadLine(t.Message)); ok { // node shows the place and the code first
+		for text := t.Trace; text != ""; {
+			var l string
+			if l, text, _ = strings.Cut(text, "\n"); failtext.JSErrorType(l) != "" {
+				t.File, t.Line, t.Message = file, line, strings.TrimSpace(l)
+				break
+			}
+		}
+	}
+	c.out.Problem(model.Problem{Kind: suiteKind(t.Message), Name: "mocha", File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
 }
 
 // attempt notes "(Attempt 1 of 3) title" of Cypress.
@@ -322,7 +331,13 @@ func (c *mochaConsole) closeEntry() {
 		}
 	}
 	c.emitted++
-	c.out.Test(f.Done())
+	t := f.Done()
+	if head := parse.HeadLine(t.Message); t.File == "" && t.Kind == model.KindTimeout && strings.HasSuffix(head, ")") {
+		if i := strings.LastIndexByte(head, '('); i > 0 && parse.IsScript(head[i+1:len(head)-1]) {
+			t.File = head[i+1 : len(head)-1]
+		}
+	}
+	c.out.Test(t)
 }
 
 // finish emits what the totals count and nothing names.

@@ -14,7 +14,7 @@ import (
 var nodeTestFormat = format.Format{
 	Name:  "node-test",
 	Order: 490,
-	Wakes: &format.Wake{Flush: "\xe2\xefF.X", Indent: "\xe2\xef"},
+	Wakes: &format.Wake{Flush: "\xe2\xefFX/fn", Indent: "\xe2\xef"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &nodeTestConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -37,10 +37,12 @@ type nodeTestConsole struct {
 	cur    *failtext.Entry
 	title  string
 	named  int
-	outer  int // suites whose hooks failed
-	first  int // line of the first mark
-	dots   int // passed, of lines of the dot reporter
-	dotted bool
+	outer  int  // suites whose hooks failed
+	first  int  // line of the first mark
+	dotted bool // the list is the dot reporter's, which prints no totals
+	before bool // the last entry of the list was cancelled: its suite follows
+
+	crashes failtext.NodeCrashes
 }
 
 type nodeGroup struct {
@@ -55,7 +57,7 @@ type nodeMarked struct {
 }
 
 func (c *nodeTestConsole) Idle() bool {
-	return c.cur == nil && !c.list && c.totals == nil
+	return c.cur == nil && !c.list && c.totals == nil && !c.crashes.Open()
 }
 
 func (c *nodeTestConsole) Line(l lines.Line) bool {
@@ -70,11 +72,8 @@ func (c *nodeTestConsole) Line(l lines.Line) bool {
 		return false
 	}
 	t := l.Text
-	if t[0] == '.' || t[0] == 'X' {
-		if n, ok := nodeDots(t); ok && !c.list {
-			c.dots += n
-			return false
-		}
+	if c.crashes.Open() || t[0] == '/' || t[0] == 'f' || t[0] == 'n' {
+		c.crashes.Line(t)
 	}
 	if t == "Failed tests:" && c.totals == nil {
 		c.list, c.dotted, c.totals, c.at = true, true, map[string]int{}, l.No
@@ -232,20 +231,6 @@ func (c *nodeTestConsole) inList(no int, t string) (claimed, done bool) {
 	return false, true
 }
 
-// nodeDots reads a line of the dot reporter.
-func nodeDots(t string) (passed int, ok bool) {
-	for i := 0; i < len(t); i++ {
-		switch t[i] {
-		case '.':
-			passed++
-		case 'X':
-		default:
-			return 0, false
-		}
-	}
-	return passed, true
-}
-
 // nodeParent recognises the message of a test that failed only because a subtest did.
 func nodeParent(msg string) bool {
 	_, rest, ok := parse.LeadingInt(strings.Trim(msg, "'"))
@@ -280,9 +265,17 @@ func (c *nodeTestConsole) closeEntry() {
 		t.File, t.Line, t.Column = file, line, col
 	}
 	c.place = ""
-	if strings.Contains(t.Message, "was cancelled") && t.Kind == "" {
+	if t.Message == "test failed" && parse.IsScript(t.Name) && c.fileFailed(&t) {
+		return
+	}
+	cancelled := strings.Contains(t.Message, "was cancelled")
+	if cancelled {
 		t.Kind = model.KindSetup
 	}
+	if c.dotted && c.before && !cancelled {
+		group = true
+	}
+	c.before = cancelled
 	if group {
 		c.outer++
 		c.out.Problem(model.Problem{Kind: model.KindSetup, Name: strings.TrimPrefix(t.Suite+" > "+t.Name, " > "), File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
@@ -290,6 +283,21 @@ func (c *nodeTestConsole) closeEntry() {
 	}
 	c.named++
 	c.out.Test(t)
+}
+
+// fileFailed reports why a file that node counts as a test could not run.
+func (c *nodeTestConsole) fileFailed(t *model.Test) bool {
+	crash, ok := c.crashes.Of(t.Name)
+	if !ok {
+		return false
+	}
+	p := model.Problem{Kind: suiteKind(crash.Message), Name: t.Name, File: t.Name, Message: crash.Message, Trace: crash.Text, At: t.At}
+	if crash.File != "" {
+		p.File, p.Line = crash.File, crash.Line
+	}
+	c.outer++
+	c.out.Problem(p)
+	return true
 }
 
 // finish emits what the totals say. Node counts a test whose subtest failed as
@@ -313,7 +321,6 @@ func (c *nodeTestConsole) finish() {
 	c.anon.Emit(c.out, c.totals["pass"], model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.totals["skipped"]+c.totals["todo"], model.Test{Status: model.Skipped, At: c.at})
 	if c.dotted { // there are no totals
-		c.anon.Emit(c.out, c.dots, model.Test{Status: model.Passed, At: c.at})
 		model.Session(c.out, c.at, c.at)
 		*c = nodeTestConsole{out: c.out, lim: c.lim, anon: c.anon}
 		return

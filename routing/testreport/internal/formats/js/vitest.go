@@ -513,7 +513,7 @@ func (r *vitestRun) suite(t *vitestTest) {
 	}
 	if file, line, col := jestPlace(t.text); line > 0 {
 		p.File, p.Line, p.Column = parse.FirstOf(file, t.file), line, col
-		if failtext.SameFile(strings.TrimPrefix(p.File, "/"), t.file) {
+		if p.File == "/"+t.file {
 			p.File = t.file // Vite names it from the root of the project
 		}
 	}

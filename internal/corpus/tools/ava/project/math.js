@@ -1,0 +1,16 @@
+import test from 'ava';
+import { add, divide } from './lib.js';
+test('adds', t => { t.is(add(1, 2), 3); });
+test('adds wrongly', t => { t.is(add(1, 2), 4); });
+test('throws', t => { divide(1, 0); });
+test('times out', async t => { t.timeout(50); await new Promise(r => setTimeout(r, 500)); t.pass(); });
+test.skip('is skipped', t => { t.pass(); });
+test.todo('is not written');
+test.failing('is expected to fail', t => { t.is(1, 2); });
+for (const [a, b, c] of [[1, 1, 2], [2, 2, 5]]) test(`adds ${a} and ${b} to ${c}`, t => { t.is(add(a, b), c); });
+test('compares objects', t => { t.deepEqual({ a: 1, b: [1, 2] }, { a: 1, b: [1, 3] }); });
+test('ünï cödé 日本語 ✓', t => { t.is('ä', 'ö'); });
+test('rejects', async t => { await Promise.reject(new TypeError('no such thing')); });
+test('has no assertion', t => {});
+test('throws nothing', t => { t.throws(() => {}); });
+test('logs', t => { t.log('a note'); t.true(false, 'must be true'); });
