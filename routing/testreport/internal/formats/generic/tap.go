@@ -914,6 +914,9 @@ func (c *tapConsole) emit(k *tapTest) {
 			return
 		}
 	}
+	if parse.IsScript(t.Name) && parse.HasAny(parse.HeadLine(t.Message), "SyntaxError", "Parse failure", "Unexpected token", "Transform failed") {
+		t.Kind = model.KindBuild // a file that could not be loaded stands as a test
+	}
 	diag := k.diag.String()
 	if k.plain {
 		plainDiagnostics(&t, diag)

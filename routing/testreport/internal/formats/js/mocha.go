@@ -189,6 +189,12 @@ func isMochaPassing(rest string) bool {
 
 // loadLine collects the error of a file that could not be loaded.
 func (c *mochaConsole) loadLine(t string) bool {
+	if text := c.load.Text.String(); c.load.Lines < 10 && !strings.Contains(text, "Error") {
+		if _, _, _, ok := parse.Location(parse.HeadLine(text)); ok { // the code stands above the error
+			c.load.Add(t)
+			return true
+		}
+	}
 	if c.load.Lines < 60 && (t != "" && (t[0] == ' ' || t[0] == '-' || t[0] == '}' || strings.HasPrefix(t, "Require stack"))) {
 		c.load.Add(t)
 		return true
