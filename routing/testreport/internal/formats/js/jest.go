@@ -403,7 +403,7 @@ func (r *jestRun) testFailed(b *jestBlock) {
 			if len(t.blocks) < 3 {
 				t.blocks = append(t.blocks, b)
 			}
-			if len(r.repeats) < r.lim.Failing {
+			if len(t.blocks) > 1 && len(r.repeats) < r.lim.Failing { // the first is that of a line of the tree
 				r.repeats = append(r.repeats, &jestTest{file: t.file, suite: t.suite, name: t.name, blocks: []*jestBlock{b}})
 			}
 		} else if len(t.blocks) == 0 {
