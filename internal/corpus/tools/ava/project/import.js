@@ -1,1 +1,0 @@
-import './not-there.js';

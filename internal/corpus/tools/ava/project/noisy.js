@@ -1,3 +1,0 @@
-import test from 'ava'; import fs from 'node:fs';
-const noise = fs.readFileSync(new URL('./noise.txt', import.meta.url), 'utf8');
-test('prints failures of others', t => { console.log(noise); console.error(noise); t.pass(); });

@@ -1,2 +1,0 @@
-import test from 'ava';
-test('never runs', t => { const x = ; });
