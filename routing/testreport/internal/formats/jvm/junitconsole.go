@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -277,7 +276,7 @@ func (j *junitConsole) finish() {
 	j.anon.Emit(j.out, s["tests successful"], model.Test{Status: model.Passed, At: j.at})
 	j.anon.Emit(j.out, s["tests skipped"]+s["tests aborted"], model.Test{Status: model.Skipped, At: j.at})
 	if stated := s["tests failed"] + s["containers failed"]; stated > failed+problems {
-		j.out.Problem(model.Problem{Kind: model.KindPackage, Name: "junit", At: j.at, Message: fmt.Sprintf("%d failure(s) stated, %d named", stated, failed+problems)})
+		failtext.Unnamed(j.out, "junit", stated, failed+problems, j.at)
 	}
 	if failed+problems+s["tests failed"]+s["containers failed"]+s["containers aborted"] == 0 {
 		// The tests of a container that is aborted are neither started nor skipped.

@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -193,7 +192,7 @@ func (j *junitText) totals(m []string) {
 	named := j.emit()
 	j.anon.Emit(j.out, run-named, model.Test{Status: model.Passed, At: j.at})
 	if stated := min(j.stated, failures+errors); stated > len(j.tests) {
-		j.out.Problem(model.Problem{Kind: model.KindPackage, Name: "junit", At: j.at, Message: fmt.Sprintf("%d failure(s) stated, %d named", stated, len(j.tests))})
+		failtext.Unnamed(j.out, "junit", stated, len(j.tests), j.at)
 	}
 	j.reset()
 }

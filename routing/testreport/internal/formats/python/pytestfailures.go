@@ -310,7 +310,7 @@ func (s *pytestSession) reconcile(failed, errors int) {
 	s.anon.Emit(s.out, sum.passed+sum.xpassed-s.named.passed, model.Test{Status: model.Passed})
 	s.anon.Emit(s.out, sum.skipped-s.named.skipped+max(sum.xfailed-s.named.xfailed, 0), model.Test{Status: model.Skipped})
 	if n := sum.failed - failed; n > 0 {
-		s.problem(model.Problem{Kind: model.KindExit, Name: "pytest", At: s.at, Message: fmt.Sprintf("%d of %d failed tests are not named in the output", n, sum.failed)})
+		s.problem(failtext.NotNamed("pytest", sum.failed, failed, s.at))
 	}
 	if n := sum.errors - errors; n > 0 {
 		s.problem(model.Problem{Kind: model.KindSetup, Name: "pytest", At: s.at, Message: fmt.Sprintf("%d of %d errors are not named in the output", n, sum.errors)})

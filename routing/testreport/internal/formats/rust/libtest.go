@@ -325,7 +325,7 @@ func (b *libtest) emit() {
 	b.anon.Emit(b.out, b.sums.passed+b.sums.measured-b.passed, model.Test{Suite: b.suite, Status: model.Passed})
 	b.anon.Emit(b.out, b.sums.ignored-b.ignored, model.Test{Suite: b.suite, Status: model.Skipped})
 	if n := b.sums.failed - len(b.tests); n > 0 {
-		b.out.Problem(model.Problem{Kind: model.KindExit, Name: b.suite, Message: "not every failed test is named in the output", At: b.at})
+		b.out.Problem(failtext.NotNamed(parse.FirstOf(b.suite, "libtest"), b.sums.failed, len(b.tests), b.at))
 	}
 	if s := b.sums; s.failed == 0 {
 		failtext.RanFewer(b.out, b.suite, b.at, s.passed+s.ignored+s.measured, b.expect)
