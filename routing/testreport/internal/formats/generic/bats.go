@@ -37,9 +37,9 @@ type batsConsole struct {
 }
 
 var (
-	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?$`)
+	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?(?: in \d+(?:\.\d+)? (?:ms|sec\w*))?$`)
 	batsPlace  = lazyregexp.New(`in (?:test )?file (\S+), line (\d+)`)
-	batsTime   = lazyregexp.New(` \[\d+\]$`)
+	batsTime   = lazyregexp.New(` \[\d*\]$`)
 )
 
 func (b *batsConsole) Idle() bool {

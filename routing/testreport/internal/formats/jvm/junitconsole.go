@@ -34,6 +34,8 @@ type junitConsole struct {
 	path   []string
 	shown  string            // --details=verbose: the node, what was caught, and where
 	caught *failtext.Failure // of it
+	framed bool              // a frame of the entry was read
+	more   int               // lines of its message that are not indented
 	sum    map[string]int    // "tests found" and so on
 }
 
@@ -81,6 +83,7 @@ func (j *junitConsole) Line(l lines.Line) bool {
 			return false
 		}
 		j.inList, j.cur = n > 0, nil
+		j.tests = nil // a run has one list: a test printed the one before
 		return true
 	case t[0] == 'T' && strings.HasPrefix(t, "Test plan execution started. Number of static tests: "):
 		j.open = true
@@ -88,6 +91,11 @@ func (j *junitConsole) Line(l lines.Line) bool {
 	case t[0] == 'T' && strings.HasPrefix(t, "Test run finished after "):
 		j.shown, j.caught = "", nil
 		j.open, j.inList, j.cur = true, false, nil
+		return true
+	}
+	if j.inList && j.cur != nil && j.cur.Text.Head.Len() > 0 && !j.framed && j.more < 200 {
+		j.more++ // a message of several lines, which are not indented
+		j.cur.Text.Add(t)
 		return true
 	}
 	j.inList, j.cur = false, nil
@@ -103,6 +111,7 @@ func (j *junitConsole) entry(t string) bool {
 	switch indent := len(t) - len(s); {
 	case indent == 2 && strings.Contains(s, ":"):
 		parts := splitJUnitPath(s)
+		j.framed, j.more = false, 0
 		f := failtext.NewFailure(model.Test{Name: parts[len(parts)-1], Suite: strings.Join(parts[1:len(parts)-1], " > "), Status: model.Failed, At: j.at}, failtext.Shrunk(j.lim, len(j.tests)))
 		j.cur = f
 		if len(j.tests) < 5*j.lim.Failing {
@@ -124,6 +133,7 @@ func (j *junitConsole) entry(t string) bool {
 	default:
 		if !strings.Contains(s, " ") && strings.HasSuffix(s, ")") && strings.Contains(s, "(") {
 			s = "\tat " + s
+			j.framed = true
 		}
 		j.cur.Text.Add(s)
 	}
