@@ -109,6 +109,7 @@ var kindClass = map[testreport.Kind]routing.Class{
 	testreport.KindTruncated: routing.Unknown,
 	testreport.KindEmpty:     routing.Unknown,
 	testreport.KindExit:      routing.Unknown,
+	testreport.KindTests:     routing.LogicError,
 }
 
 // byText returns the strongest rule that matches the text of a failure. The operands of an

@@ -228,7 +228,7 @@ func (d *diagnoser) failures() {
 			continue
 		}
 		f := d.classifier.problem(p)
-		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
+		if real && (p.Kind == testreport.KindTests || f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit)) {
 			continue // a consequence of the failures listed
 		}
 		d.found = append(d.found, found{f, p.At, 1})

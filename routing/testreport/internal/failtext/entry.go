@@ -155,8 +155,13 @@ func IsTimeout(head string) bool {
 // Unnamed reports the failures that a tool counts and does not name.
 func Unnamed(out model.Sink, tool string, stated, named, at int) {
 	if stated > named {
-		out.Problem(model.Problem{Kind: model.KindExit, Name: tool, At: at, Message: fmt.Sprintf("%s counts %d failure(s), the log names %d", tool, stated, named)})
+		out.Problem(NotNamed(tool, stated, named, at))
 	}
+}
+
+// NotNamed is the problem of failing tests that a tool counts and does not name.
+func NotNamed(tool string, stated, named, at int) model.Problem {
+	return model.Problem{Kind: model.KindTests, Name: tool, At: at, Tests: stated - named, Message: fmt.Sprintf("%s counts %s, the log names %d", tool, parse.Plural(stated, "failing test"), named)}
 }
 
 // CutOff is the problem of output that ends before its totals.

@@ -17,7 +17,11 @@ var (
 	pythonFrame = lazyregexp.New(`^\s*File "([^"]+)", line (\d+)`)
 	csharpFrame = lazyregexp.New(` in (.+\.\w+):line (\d+)`)
 	msvcPlace   = lazyregexp.New(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
-	plainPlace  = lazyregexp.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
+	// commaPlace is "(calc.erl, line 5)" of Erlang and bats; listedFile and listedLine are Boost's.
+	commaPlace = lazyregexp.New(`([\w./\\@+~-]*[\w@+-]\.\w{1,6}), line (\d+)`)
+	listedFile = lazyregexp.New(`^\W*file\s*: (.+\.\w+)$`)
+	listedLine = lazyregexp.New(`^\W*line\s*: (\d+)$`)
+	plainPlace = lazyregexp.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh|erl|hrl|tcl|r|R|jl|rkt|scm)):(\d+)(?::\d+)?(?:\D|$)`)
 )
 
 // frameworkFrames are the packages whose frames say nothing about the place.
@@ -31,6 +35,7 @@ var frameworkFrames = []string{
 var frameworkPaths = []string{
 	"node_modules/", "__cypress/runner/", "node:internal", "internal/", "site-packages/", "dist-packages/", "/vendor/", "/gems/", "/lib/ruby/", "/lib/python", "lib/elixir/",
 	"/usr/lib/", "/usr/local/go/", "/src/testing/", "<frozen", "/rustc/", "phpunit/phpunit", "jest-circus", "mocha/lib", "/.cargo/registry/",
+	"(eunit_", "/eunit_",
 }
 
 // PlaceIn finds where a failure happened in the text of it: the first Place
@@ -50,6 +55,9 @@ func PlaceIn(text, class, file string) (string, int) {
 		}
 		p, ok := placeInLine(line, class, best.File != "")
 		if !ok {
+			p, ok = listedPlace(line, text)
+		}
+		if !ok {
 			continue
 		}
 		if file != "" && !SameFile(file, p.File) {
@@ -62,7 +70,7 @@ func PlaceIn(text, class, file string) (string, int) {
 		if p.sure || best.File == "" {
 			best = p
 		}
-		if p.sure {
+		if p.sure && !strings.HasSuffix(p.File, ".py") { // pytest: the last of a chain of exceptions
 			break
 		}
 	}
@@ -77,6 +85,23 @@ type Place struct {
 	Line   int
 	python bool
 	sure   bool // in the class asked for, or the tool's own statement of the Place
+}
+
+// listedPlace reads "- file: a.cc" with "- line: 5" below it.
+func listedPlace(line, below string) (Place, bool) {
+	if !strings.Contains(line, "file") {
+		return Place{}, false
+	}
+	f := listedFile.FindStringSubmatch(strings.TrimSpace(line))
+	if f == nil {
+		return Place{}, false
+	}
+	next, _, _ := strings.Cut(below, "\n")
+	n := listedLine.FindStringSubmatch(strings.TrimSpace(next))
+	if n == nil || n[1] == "0" {
+		return Place{}, false
+	}
+	return newPlace(f[1], n[1], false), true
 }
 
 // PlaceInLine finds a place in one line, as PlaceIn does.
@@ -118,6 +143,11 @@ func placeInLine(line, class string, known bool) (Place, bool) {
 	if open {
 		if m := msvcPlace.FindStringSubmatch(line); m != nil {
 			return newPlace(m[1], m[2], false), true
+		}
+	}
+	if strings.Contains(line, ", line ") && !parse.HasAny(line, frameworkPaths...) {
+		if m := commaPlace.FindStringSubmatch(line); m != nil {
+			return newPlace(cleanPath(m[1]), m[2], false), true
 		}
 	}
 	if !numbered(line) || parse.HasAny(line, frameworkPaths...) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
@@ -612,11 +613,11 @@ func parseTAP(s string) (tapPoint, bool) {
 	}
 	rest = strings.TrimLeft(rest, " ")
 	n, after, ok := parse.LeadingInt(rest)
-	if !ok || after != "" && after[0] != ' ' {
+	if !ok || after != "" && after[0] != ' ' && after[0] != '\t' { // luaunit has a tab
 		return p, false // a bare "ok" in prose has no number
 	}
 	p.number = n
-	rest = strings.TrimLeft(after, " ")
+	rest = batsDuration.ReplaceAllString(strings.TrimLeft(after, " \t"), "$1")
 	p.dashed = strings.HasPrefix(rest, "-")
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "- "), "-")
 	rest, p.opens = strings.CutSuffix(rest, " {")
@@ -627,6 +628,9 @@ func parseTAP(s string) (tapPoint, bool) {
 	p.name = strings.TrimSpace(strings.ReplaceAll(p.name, `\#`, "#"))
 	return p, true
 }
+
+// batsDuration is what bats -T puts behind a name: a name that differs in every run is none.
+var batsDuration = lazyregexp.New(` in \d+ms( # skip.*)?$`)
 
 // tapDirective returns where the last unescaped " #" of a description stands.
 func tapDirective(s string) int {
