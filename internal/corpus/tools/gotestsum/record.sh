@@ -1,4 +1,6 @@
 . "$LIB"
+# The manifests and Go files of project/ end in .in: they belong to no module of this repository.
+find . -name "*.in" -exec sh -c 'mv "$1" "${1%.in}"' _ {} \;
 PATH=$CACHE:$PATH
 [ -x "$CACHE/gotestsum" ] || CGO_ENABLED=0 GOBIN=$CACHE go install gotest.tools/gotestsum@v$VERSION || exit 1
 export GOFLAGS=-buildvcs=false CGO_ENABLED=0

@@ -1,4 +1,6 @@
 . "$LIB"
+# The manifests and Go files of project/ end in .in: they belong to no module of this repository.
+find . -name "*.in" -exec sh -c 'mv "$1" "${1%.in}"' _ {} \;
 npm_install turbo@$VERSION vitest@4.1.12 mocha@11.8.0
 rm node_modules
 bins() {

@@ -88,12 +88,14 @@ func (c *NodeCrashes) end() {
 
 // Of returns the error that ended the process of a file.
 func (c *NodeCrashes) Of(file string) (NodeCrash, bool) {
-	c.end()
-	for i := range c.all {
-		if k := &c.all[i]; !k.used && strings.Contains(k.Text, path.Base(file)) {
-			k.used = true
-			return *k, true
+	for range 2 {
+		for i := range c.all {
+			if k := &c.all[i]; !k.used && strings.Contains(k.Text, path.Base(file)) {
+				k.used = true
+				return *k, true
+			}
 		}
+		c.end() // it may be the one being read, which the next file's is not to be
 	}
 	return NodeCrash{}, false
 }
