@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"io/fs"
 	"os"
@@ -36,7 +37,7 @@ func TestRecordings(t *testing.T) {
 				t.Fatal(err)
 			}
 			if *update {
-				if err := recording.WriteMisses(".", s.tool, merged(known, s.misses)); err != nil {
+				if err := writeMisses(".", s.tool, merged(known, s.misses)); err != nil {
 					t.Fatal(err)
 				}
 				return
@@ -69,6 +70,26 @@ func merged(known, now []recording.Miss) []recording.Miss {
 	return out
 }
 
+// writeMisses writes the known misses of a tool, sorted; without any it removes
+// the file.
+func writeMisses(dir, tool string, misses []recording.Miss) error {
+	name := recording.MissesFile(dir, tool)
+	if len(misses) == 0 {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	misses = slices.Clone(misses)
+	slices.SortFunc(misses, func(a, b recording.Miss) int { return strings.Compare(a.Key, b.Key) })
+	var b strings.Builder
+	b.WriteString("# Known misses: VERSION ID FORM: reason. The test fails when one of them is read exactly.\n")
+	for _, m := range misses {
+		b.WriteString(m.Key + ": " + m.Reason + "\n")
+	}
+	return os.WriteFile(name, []byte(b.String()), 0o644)
+}
+
 // The recordings stay small, are packed the same on every machine, and say
 // nothing of the machine that made them.
 func TestRecordingFiles(t *testing.T) {
@@ -95,13 +116,17 @@ func TestRecordingFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine := regexp.MustCompile(`/root/|/work/(?:main|w\d)/|registry\.npmjs\.org|proxy\.golang\.org|deb\.debian\.org|/tmp/corpus-`)
+	machine := regexp.MustCompile(`/root/|/work/(?:main|w\d)/|/tmp/corpus-`)
 	for _, r := range recs {
 		text, err := r.Text(recording.Report)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m := machine.Find(text); m != nil {
+		m := machine.Find(text)
+		if m == nil {
+			m = registry.Find(text)
+		}
+		if m != nil {
 			t.Errorf("%s/%s/%s names %s", r.Tool, r.Version, r.ID, m)
 		}
 		want, err := recording.Pack(text)
@@ -129,7 +154,7 @@ func TestNeutral(t *testing.T) {
 		"2026_11_22T23_40_01_123Z-debug-0.log":         "2026_01_15T10_00_00_123Z-debug-0.log",
 		`timestamp="2026-11-22 23:40:01"`:              `timestamp="2026-01-15 10:00:00"`,
 		`"start":1795390000123`:                        `"start":1768471200000`,
-		"GET https://registry.npmjs.org/a - Not found": "GET https://registry.example/a - Not found",
+		"GET https://registry.tools.org/a - Not found": "GET https://registry.example/a - Not found",
 	} {
 		if got := string(n.clean([]byte(in))); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

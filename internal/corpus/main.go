@@ -71,8 +71,16 @@ func printScores(dir string, tools []string) error {
 	}
 	if len(tools) > 0 {
 		for _, s := range table {
+			known, err := recording.ReadMisses(dir, s.tool)
+			if err != nil {
+				return err
+			}
 			for _, m := range s.misses {
-				fmt.Printf("%s %s: %s\n", s.tool, m.Key, m.Reason)
+				mark := "new "
+				if slices.ContainsFunc(known, func(k recording.Miss) bool { return k.Key == m.Key }) {
+					mark = ""
+				}
+				fmt.Printf("%s%s %s: %s\n", mark, s.tool, m.Key, m.Reason)
 			}
 		}
 	}

@@ -16,10 +16,11 @@ type neutral struct {
 }
 
 var (
-	isoTime   = regexp.MustCompile(`\b20\d\d-\d\d-\d\d([T ])\d\d:\d\d:\d\d`)
-	fileTime  = regexp.MustCompile(`\b20\d\d_\d\d_\d\dT\d\d_\d\d_\d\d`)
-	epoch     = regexp.MustCompile(`\b1[78]\d{11}\b`)
-	registry  = regexp.MustCompile(`registry\.npmjs\.org|registry\.yarnpkg\.com|proxy\.golang\.org|sum\.golang\.org|(?:security|deb)\.debian\.org|repo\.maven\.apache\.org|pypi\.org|index\.crates\.io|static\.crates\.io`)
+	isoTime  = regexp.MustCompile(`\b20\d\d-\d\d-\d\d([T ])\d\d:\d\d:\d\d`)
+	fileTime = regexp.MustCompile(`\b20\d\d_\d\d_\d\dT\d\d_\d\d_\d\d`)
+	epoch    = regexp.MustCompile(`\b1[78]\d{11}\b`)
+	// What the hosts of registries are called; other names of an output stay.
+	registry  = regexp.MustCompile(`\b(?:registry|proxy|sum|deb|security|repo|index|static)\.(?:[a-z0-9-]+\.)+(?:org|io|com)\b|\b(?:rubygems|pypi)\.(?:org)\b`)
 	workFiles = regexp.MustCompile(`/tmp/corpus-\w+`)
 )
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -47,24 +46,4 @@ func ReadMisses(dir, tool string) ([]Miss, error) {
 		out = append(out, Miss{key, reason})
 	}
 	return out, sc.Err()
-}
-
-// WriteMisses writes the known misses of a tool, sorted; without any it removes
-// the file.
-func WriteMisses(dir, tool string, misses []Miss) error {
-	name := MissesFile(dir, tool)
-	if len(misses) == 0 {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	misses = slices.Clone(misses)
-	slices.SortFunc(misses, func(a, b Miss) int { return strings.Compare(a.Key, b.Key) })
-	var b strings.Builder
-	b.WriteString("# Known misses: VERSION ID FORM: reason. The test fails when one of them is read exactly.\n")
-	for _, m := range misses {
-		b.WriteString(m.Key + ": " + m.Reason + "\n")
-	}
-	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
