@@ -16,5 +16,6 @@ func init() {
 		cucumberFormat,
 		mozlogFormat,
 		batsFormat,
+		xmlReportFormat,
 	)
 }
