@@ -19,5 +19,6 @@ func init() {
 		progressFormat,
 		luaunitFormat,
 		eunitFormat,
+		xmlReportFormat,
 	)
 }

@@ -3,6 +3,7 @@ package generic
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -454,10 +455,16 @@ func (c *junitCase) attributes(status, result, success string) {
 			c.pending = true
 		}
 	}
+	if c.skipped != nil && slices.Contains(ctestNotRun, c.skipped.message) && status == "notrun" {
+		c.broken = "notrun: " + c.skipped.message
+	}
 	if c.broken == "" && (success == "false" || success == "0") {
 		c.broken = "success=" + success
 	}
 }
+
+// ctestNotRun are why CTest could not run a test. It fails for them, and writes them as skipped.
+var ctestNotRun = []string{"Unable to find executable", "Fixture dependency failed", "Missing Configuration", "Required Files Missing", "Insufficient resources", "Failed to start"}
 
 // finish makes a Test of a case and hands it on.
 func (r *junitReader) finish(c *junitCase) {
