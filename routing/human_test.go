@@ -223,6 +223,11 @@ func TestRerun(t *testing.T) {
 	if d := w.analyze(second); d.Kind != KindRetry || d.Iteration != 1 {
 		t.Errorf("the next attempt: %s %d", d.Kind, d.Iteration)
 	}
+	w.analyze(run(8, Pass, ""))
+	var refused *RefusedError
+	if err := w.act(HumanActed{Action: HumanRerun}); !errors.As(err, &refused) || refused.ID != "passed" {
+		t.Errorf("a green run was run again: %v", err)
+	}
 	if err := newReviewed(t).act(HumanActed{Checkpoint: "review", Action: HumanRerun}); err == nil {
 		t.Error("a review was run again")
 	}
@@ -393,6 +398,17 @@ func TestWrong(t *testing.T) {
 			v.Checkpoint = "c"
 			if d := w.analyze(v); d.Kind != KindDesign {
 				t.Errorf("%v: %s", order, d.Kind)
+			}
+		}
+	})
+	t.Run("a failure beside the decisive one changes the class of the run only if it is graver", func(t *testing.T) {
+		for to, want := range map[Class]Class{Quality: LogicError, TypeError: TypeError} {
+			w := newWorld(t)
+			w.analyze(broken(1, LogicError, "TestB"))
+			w.must(wrong(to))
+			d := w.analyze(broken(2, LogicError, "TestA", "TestB"))
+			if d.Verdict.Class != want || d.Verdict.Failures[1].Class != to || d.Verdict.Failures[1].Was != LogicError {
+				t.Errorf("%s: %s %+v", to, d.Verdict.Class, d.Verdict.Failures)
 			}
 		}
 	})
