@@ -9,7 +9,7 @@ BIN := $(CURDIR)/bin
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score corpus fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -133,6 +133,11 @@ score: ## score the readers on the recorded fixtures beside this checkout
 	$(GO) run ./internal/score $(SHARED)/fixtures bin/predictions.jsonl
 	@for t in score score_structured; do if [ -e $(SHARED)/tools/$$t.py ]; then \
 		python3 $(SHARED)/tools/$$t.py $(SHARED)/fixtures bin/predictions.jsonl > bin/$$t.json && echo "bin/$$t.json"; fi; done
+
+TOOLS ?=
+corpus: ## record the outputs of real tools anew (TOOLS=NAMES: of those), and score the readers on them
+	$(GO) run ./internal/corpus record $(TOOLS)
+	$(GO) run ./internal/corpus score $(TOOLS)
 
 FUZZTIME ?= 60s
 FUZZ ?= ^Fuzz

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -46,6 +47,10 @@ type Collector struct {
 	stops  []stop
 	recent recent
 	last   int // number of the last line seen
+	good   int // number of the last line that passes a test
+	course *coursesteps.Reader
+	runs   sessions
+	said   statements
 
 	header   bool // inside a step's header, which echoes its script
 	evidence bool // the header has lines that only the runner prints
@@ -57,7 +62,7 @@ func NewCollector(rules *Rules) *Collector {
 	if rules == nil {
 		rules = Default()
 	}
-	c := &Collector{rules: matcher{rules: rules}}
+	c := &Collector{rules: matcher{rules: rules}, course: coursesteps.NewReader()}
 	c.steps.begin(false)
 	return c
 }
@@ -65,6 +70,7 @@ func NewCollector(rules *Rules) *Collector {
 // Line reads the next line of the log. It retains l.Text only for the few lines that it keeps.
 func (c *Collector) Line(l testreport.Line) {
 	c.last = l.No
+	c.course.Line(l)
 	if c.header && c.inHeader(l) {
 		return
 	}
@@ -83,6 +89,13 @@ func (c *Collector) take(l testreport.Line) {
 	}
 	if !c.steps.cur.cleanup { // the runner's own work behind the run says nothing of its end
 		c.recent.add(l)
+		if l.Passing {
+			c.good = l.No
+		}
+		if l.Text != "" {
+			c.runs.read(l)
+			c.said.read(l)
+		}
 	}
 	if len(l.Text) < 3 || l.Passing {
 		return
@@ -191,6 +204,7 @@ func (c *Collector) inHeader(l testreport.Line) bool {
 	if l.Mark == "endgroup" {
 		if c.evidence || len(c.held) <= 1 {
 			c.steps.begin(false)
+			c.recent.clear() // the step before did not fail, or its stop keeps its context
 			c.header, c.held = false, c.held[:0]
 			return true
 		}

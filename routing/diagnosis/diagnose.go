@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -52,9 +53,15 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		col = NewCollector(nil)
 	}
 	col.finish()
+	course := col.course.Tree()
+	stated := opt.Conclusion
+	if stated == "" && opt.ExitCode == nil {
+		opt.Conclusion = course.Conclusion() // the last status marker counts like a conclusion
+	}
+	col.forgive(course)
 	b := col.decisiveBlock()
 	d := &diagnoser{
-		output:     output{rep: rep, col: col, opt: opt, block: b, ranked: col.rank(b)},
+		output:     output{rep: rep, col: col, opt: opt, stated: stated, course: course, block: b, ranked: col.rank(b)},
 		classifier: newClassifier(col.rules.rules, opt),
 	}
 	d.failures()
@@ -87,6 +94,8 @@ type output struct {
 	rep    *testreport.Report
 	col    *Collector
 	opt    Options
+	stated string // the conclusion that was given, "" if none was
+	course *coursesteps.Tree
 	block  block
 	ranked []ranked
 }
@@ -107,11 +116,25 @@ func (o *output) lineOf(text string, at int) int {
 	return best
 }
 
-// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, tests
-// passed and nothing else failed. A script can probe a compiler, or run a linter without failing on
-// its findings.
+// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, and
+// they stand in its log or beside tests that passed. A script can probe a compiler, or run a linter
+// without failing on its findings.
 func (o *output) tolerated() bool {
-	return o.opt.Conclusion == "success" && o.rep.Green()
+	return o.opt.Conclusion == "success" && (o.rep.Green() || !slices.ContainsFunc(o.rep.Formats, testreport.Machine))
+}
+
+// survived reports whether a problem had no effect in a run that succeeded: a build that was probed
+// for, a package or a threshold that a script did not ask for. Tests that did not run, crashed or
+// were cut short are never survived.
+func (o *output) survived(p testreport.Problem) bool {
+	if o.opt.Conclusion != "success" || slices.ContainsFunc(o.rep.Formats, testreport.Machine) {
+		return false
+	}
+	switch p.Kind {
+	case testreport.KindBuild, testreport.KindLint, testreport.KindCoverage, testreport.KindExit:
+		return true
+	}
+	return false
 }
 
 // failed reports whether anything besides the tests indicates that the run failed.
@@ -131,7 +154,8 @@ func (o *output) believed(r ranked) bool {
 	case o.opt.Conclusion != "":
 		return false
 	case o.rep.Green():
-		return r.rule.Fatal && o.col.last-r.no <= 50
+		behind := max(o.col.good, o.col.runs.total) > r.no || o.col.recent.succeedsBehind(r.no)
+		return r.rule.Fatal && o.col.last-r.no <= 50 && !behind
 	}
 	return r.score >= 60
 }
@@ -140,7 +164,7 @@ func (o *output) believed(r ranked) bool {
 // succeeded a failing command was tolerated; a run that was cut short or crashed did not succeed,
 // whatever its conclusion says.
 func (o *output) lastWords() string {
-	end, bad := o.col.recent.ending()
+	end, bad := o.col.recent.ending(o.col.complains)
 	if bad && (end.final || o.opt.Conclusion == "") {
 		return end.text
 	}
@@ -149,6 +173,28 @@ func (o *output) lastWords() string {
 	}
 	said, _ := o.col.endsBadly()
 	return said
+}
+
+// contradiction returns what the log says of the whole run against the tests that passed, "" if
+// nothing: a status marker against the conclusion, a run of tests without totals or that was broken
+// off, a command of tests without any result.
+func (o *output) contradiction() string {
+	if o.stated == "success" && o.course.Status().Bad() && !o.course.WentOn() {
+		return "its log ends as " + string(o.course.Status())
+	}
+	if o.opt.Conclusion != "" {
+		return ""
+	}
+	for _, l := range o.col.said.interrupted {
+		return cutLine(l.Text, 200)
+	}
+	if l, ok := o.col.runs.unfinished(); ok {
+		return "a run of tests has no totals: " + cutLine(strings.TrimSpace(l.Text), 200)
+	}
+	if u, ok := o.course.Pending(coursesteps.Test); ok && u.First > max(o.col.good, o.col.runs.total) && !o.col.recent.succeedsBehind(u.First) {
+		return "a step of tests has no result: " + cutLine(firstText(u.Command, u.Name), 200)
+	}
+	return ""
 }
 
 // diagnoser finds the failures of a run and the decisive one.
@@ -178,13 +224,29 @@ func (d *diagnoser) failures() {
 		}
 	}
 	for _, p := range d.output.rep.Problems {
+		if d.output.survived(p) {
+			continue
+		}
 		f := d.classifier.problem(p)
-		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
+		if real && (p.Kind == testreport.KindTests || f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit)) {
 			continue // a consequence of the failures listed
 		}
 		d.found = append(d.found, found{f, p.At, 1})
 	}
+	d.gates()
 	d.found = foldFailures(d.found)
+}
+
+// gates adds a threshold of coverage that the log says was missed, where no format reports one.
+func (d *diagnoser) gates() {
+	o := &d.output
+	if o.opt.Conclusion == "success" || len(o.col.said.gates) == 0 || len(d.found) > 0 {
+		return
+	}
+	l := o.col.said.gates[len(o.col.said.gates)-1]
+	f := routing.Failure{Name: cutLine(strings.TrimSpace(l.Text), 160), Kind: "log", Message: strings.TrimSpace(l.Text)}
+	x := finding{class: routing.Quality, text: l.Text, signal: "coverage threshold"}
+	d.found = append(d.found, found{d.classifier.complete(f, x, x.signal, l.Text, l.No), l.No, 1})
 }
 
 // log adds the failure of the decisive line of the log, if the report has no failure with a class
@@ -268,7 +330,7 @@ func (d *diagnoser) diagnosis() Diagnosis {
 		}
 	}
 	c.of(decisive)
-	if c.out.Result != routing.Pass {
+	if c.out.Result != routing.Pass && (d.output.opt.Conclusion != "success" || len(d.found) > 0) {
 		c.out.ErrorLines = d.errorLines()
 	}
 	return c.out
@@ -330,7 +392,7 @@ func (c *conclusion) withoutFailure() {
 		o.Reason = "the run ended as " + said + " and its output does not say why"
 	case in.opt.ExitCode != nil && *in.opt.ExitCode != 0:
 		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *in.opt.ExitCode)
-	case n.Failed > 0 || len(in.rep.Problems) > 0:
+	case n.Failed > 0 || slices.ContainsFunc(in.rep.Problems, func(p testreport.Problem) bool { return !in.survived(p) }):
 		o.Reason = "the report counts failures that it does not list"
 	case n.Tests+n.Groups == 0:
 		o.Reason = "no test ran, or none was reported"
@@ -338,6 +400,8 @@ func (c *conclusion) withoutFailure() {
 		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
 	case said == "" && in.block.found:
 		o.Reason = "tests passed, but the log ends in a failure it does not explain"
+	case in.contradiction() != "":
+		o.Reason = "tests passed, but " + in.contradiction()
 	case in.lastWords() != "":
 		o.Reason = "tests passed, but the last words of the log are: " + cutLine(in.lastWords(), 200)
 	default:

@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"slices"
 
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -104,6 +105,9 @@ func (r *recent) add(l testreport.Line) {
 	}
 }
 
+// clear forgets the lines.
+func (r *recent) clear() { r.n, r.at = 0, 0 }
+
 // all returns the lines, oldest first.
 func (r *recent) all() []testreport.Line {
 	out := r.lines()
@@ -121,4 +125,12 @@ func (r *recent) goodAfter(no int) bool {
 		}
 	}
 	return false
+}
+
+// forgive drops the stops of units whose failure the course of the log shows to be tolerated.
+func (c *Collector) forgive(course *coursesteps.Tree) {
+	if course.Jobs() > 1 { // lines of several logs have the same numbers
+		return
+	}
+	c.stops = slices.DeleteFunc(c.stops, func(s stop) bool { return course.Tolerates(s.no) })
 }

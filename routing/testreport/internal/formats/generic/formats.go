@@ -16,5 +16,8 @@ func init() {
 		cucumberFormat,
 		mozlogFormat,
 		batsFormat,
+		progressFormat,
+		luaunitFormat,
+		eunitFormat,
 	)
 }
