@@ -80,6 +80,8 @@ type Rules struct {
 
 	list []*Rule // all, in the order of precedence
 	set  *multimatch.Set
+
+	variant Variant
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -136,7 +138,7 @@ func (rs *Rules) build() error {
 func (rs *Rules) compile(list []*Rule) (err error) {
 	patterns := make([]multimatch.Pattern, len(list))
 	for i, r := range list {
-		patterns[i] = multimatch.Pattern{Expr: r.Pattern, Not: r.Not, Contains: r.Contains, Use: r.use()}
+		patterns[i] = multimatch.Pattern{Expr: r.Pattern, Not: r.Not, Contains: r.Contains, Use: r.use(), Without: rs.variant.without(r)}
 	}
 	rs.list = list
 	rs.set, err = multimatch.Compile(patterns)
@@ -183,7 +185,11 @@ func (m *matcher) match(by *multimatch.Alternative) match {
 	if by == nil {
 		return match{}
 	}
-	return match{rule: m.rules.list[by.Pattern()], by: by}
+	r := m.rules.list[by.Pattern()]
+	if m.rules.variant.Matched != nil {
+		m.rules.variant.Matched(Alternative{r.ID, by.Part()})
+	}
+	return match{rule: r, by: by}
 }
 
 // first returns the first rule that matches text, of those for which want returns true, of all if
