@@ -9,7 +9,7 @@ BIN := $(CURDIR)/bin
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -129,10 +129,13 @@ microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...
 
 SHARED ?= ../shared
-score: ## score the readers on the recorded fixtures beside this checkout
+score: ## score readers and diagnosis on the fixtures beside this checkout, in sample and left out
 	$(GO) run ./internal/score $(SHARED)/fixtures bin/predictions.jsonl
 	@for t in score score_structured; do if [ -e $(SHARED)/tools/$$t.py ]; then \
 		python3 $(SHARED)/tools/$$t.py $(SHARED)/fixtures bin/predictions.jsonl > bin/$$t.json && echo "bin/$$t.json"; fi; done
+
+train: ## learn the weights that rank the lines of a log, from recorded logs
+	$(GO) run ./internal/train $(SHARED)/fixtures routing/diagnosis/rank/weights.json
 
 FUZZTIME ?= 60s
 FUZZ ?= ^Fuzz

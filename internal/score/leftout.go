@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/switchback-ci/switchback/internal/labelled"
+	"github.com/switchback-ci/switchback/internal/train/learn"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/testreport"
@@ -27,35 +27,29 @@ func leaveOut(w io.Writer, root string) error {
 		sets[l.Set] = append(sets[l.Set], l)
 	}
 	inSample, leftOut := newTable(), newTable()
-	used := map[string]map[diagnosis.Alternative]bool{}
-	for name, set := range sets {
-		used[name] = map[diagnosis.Alternative]bool{}
-		rules := diagnosis.Variant{Matched: func(a diagnosis.Alternative) { used[name][a] = true }}.Rules()
-		if err := inSample.add(set, rules); err != nil {
+	for _, set := range sets {
+		if err := inSample.add(set, diagnosis.Default()); err != nil {
 			return err
 		}
 	}
+	without, err := learn.LeftOut(logs)
+	if err != nil {
+		return err
+	}
+	examples, err := learn.Examples(logs, without)
+	if err != nil {
+		return err
+	}
 	for name, set := range sets {
-		if err := leftOut.add(set, diagnosis.Variant{Without: onlyIn(name, used)}.Rules()); err != nil {
+		v := without(name)
+		w := learn.Weights(slices.DeleteFunc(slices.Clone(examples), func(e learn.Example) bool { return e.Set == name }), learn.DefaultOptions)
+		v.Weights = &w
+		if err := leftOut.add(set, v.Rules()); err != nil {
 			return err
 		}
 	}
 	printTables(w, inSample, leftOut)
 	return nil
-}
-
-// onlyIn returns the alternatives that matched in the set of that name alone.
-func onlyIn(name string, used map[string]map[diagnosis.Alternative]bool) map[diagnosis.Alternative]bool {
-	out := maps.Clone(used[name])
-	for other, alternatives := range used {
-		if other == name {
-			continue
-		}
-		for a := range alternatives {
-			delete(out, a)
-		}
-	}
-	return out
 }
 
 // table holds the results of all sets.
@@ -81,7 +75,7 @@ type byClass struct{ truth, found, answered, correct int }
 
 func (t *table) add(set []labelled.Log, rules *diagnosis.Rules) error {
 	for _, l := range set {
-		d, rep, err := diagnose(l, rules)
+		d, rep, err := learn.Diagnose(l, rules)
 		if err != nil {
 			return fmt.Errorf("%s/%s: %w", l.Set, l.File, err)
 		}
@@ -100,20 +94,6 @@ func (t *table) add(set []labelled.Log, rules *diagnosis.Rules) error {
 		}
 	}
 	return nil
-}
-
-func diagnose(l labelled.Log, rules *diagnosis.Rules) (diagnosis.Diagnosis, *testreport.Report, error) {
-	r, err := l.Open()
-	if err != nil {
-		return diagnosis.Diagnosis{}, nil, err
-	}
-	defer r.Close()
-	col := diagnosis.NewCollector(rules)
-	rep, err := testreport.Parse(r, testreport.Options{OnLine: col.Line})
-	if err != nil && !errors.Is(err, testreport.ErrUnknownFormat) && !errors.Is(err, testreport.ErrEmpty) {
-		return diagnosis.Diagnosis{}, nil, err
-	}
-	return diagnosis.Diagnose(rep, col, diagnosis.Options{}), rep, nil
 }
 
 func (s *tally) count(t labelled.Truth, d diagnosis.Diagnosis, rep *testreport.Report, number func(int) int) {

@@ -54,10 +54,11 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 	col.finish()
 	b := col.decisiveBlock()
 	d := &diagnoser{
-		output:     output{rep: rep, col: col, opt: opt, block: b, ranked: col.rank(b)},
+		output:     output{rep: rep, col: col, opt: opt, block: b},
 		classifier: newClassifier(col.rules.rules, opt),
 	}
 	d.failures()
+	d.output.ranked, d.output.features = col.rank(b, d.found)
 	d.log()
 	d.decide()
 	d.locate()
@@ -89,6 +90,8 @@ type output struct {
 	opt    Options
 	block  block
 	ranked []ranked
+
+	features *features
 }
 
 // lineOf returns the kept line closest to at that contains text, 0 if none is close.

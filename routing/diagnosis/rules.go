@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
 )
 
 //go:embed rules.yaml
@@ -156,6 +157,14 @@ func (r *Rule) use() multimatch.Use {
 	return multimatch.Report
 }
 
+// ranker returns the weights of the features of lines.
+func (rs *Rules) ranker() *rank.Weights {
+	if rs.variant.Weights != nil {
+		return rs.variant.Weights
+	}
+	return rank.Default()
+}
+
 // A matcher finds the rule of a text. It is used by one goroutine.
 type matcher struct {
 	rules   *Rules
@@ -204,6 +213,69 @@ func (m *matcher) first(text string, want func(*Rule) bool) match {
 
 // line returns the rule of a line of a log, none if the line is no error.
 func (m *matcher) line(text string) match { return m.match(m.ready().Line(text)) }
+
+// anywhere returns the rule of a line of a log, and the part of the line that it matched. Behind an
+// indentation or a prefix a message has another rule than the one that only finds a word in it.
+func (m *matcher) anywhere(text string) (match, string) {
+	found := m.line(text)
+	if found.rule == nil || !found.rule.generic() {
+		return found, text
+	}
+	inner := undecorated(text)
+	if len(inner) == len(text) {
+		return found, text
+	}
+	in := m.line(inner)
+	if in.rule == nil || in.rule.generic() && in.rule.Priority <= found.rule.Priority {
+		return found, text
+	}
+	return in, inner
+}
+
+// undecorated returns text without what consoles print before a message: blanks, frames of boxes,
+// times, and a tag in brackets.
+func undecorated(text string) string {
+	for range 4 {
+		t := strings.TrimLeft(text, " \t|>│┃║╎*•·→»-")
+		if i := strings.IndexByte(t, ']'); i > 0 && i < 40 && t[0] == '[' && i+1 < len(t) && t[i+1] == ' ' {
+			t = t[i+2:]
+		}
+		if n := clockLen(t); n > 0 {
+			t = t[n:]
+		}
+		if len(t) == len(text) {
+			break
+		}
+		text = t
+	}
+	return text
+}
+
+// clockLen returns the length of a time, or of a date and a time, at the start of t.
+func clockLen(t string) int {
+	if len(t) < 9 || !isDigit(t[0]) || !isDigit(t[1]) {
+		return 0
+	}
+	i := strings.IndexByte(t, ':')
+	if i < 2 || i > 13 || i+6 > len(t) || !isDigit(t[i-1]) || t[i+3] != ':' {
+		return 0
+	}
+	for i < len(t) && strings.IndexByte("0123456789:.,-TZ+/", t[i]) >= 0 {
+		i++
+	}
+	if i < len(t) && t[i] == ' ' {
+		return i + 1
+	}
+	return 0
+}
+
+// generic reports whether r only finds lines.
+func (r *Rule) generic() bool { return r.Class == "" && r.Role == RoleError && !r.user }
+
+// weak reports whether r only finds a word.
+func (r *Rule) weak() bool { return r.generic() && r.Priority <= weakPriority }
+
+const weakPriority = 20
 
 func compileUser(user []UserRule) ([]*Rule, error) {
 	var errs []error

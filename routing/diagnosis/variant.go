@@ -1,5 +1,7 @@
 package diagnosis
 
+import "github.com/switchback-ci/switchback/routing/diagnosis/rank"
+
 // Alternative names one alternative of the pattern of a built-in rule.
 type Alternative struct {
 	Rule string
@@ -10,6 +12,14 @@ type Alternative struct {
 type Variant struct {
 	Without map[Alternative]bool // alternatives that match nothing
 	Matched func(Alternative)    // called for each match; not at once if the rules are used by one goroutine
+	Ranked  func([]Candidate)    // called with the candidates of a run that did not pass, best first
+	Weights *rank.Weights        // of the features of lines; nil: those of the release
+}
+
+// Candidate is a line that may state why a run failed.
+type Candidate struct {
+	Line
+	Features rank.Vector
 }
 
 // Rules returns the built-in rules with the change v.
