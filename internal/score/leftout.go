@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/switchback-ci/switchback/internal/labelled"
@@ -16,7 +18,7 @@ import (
 
 // leaveOut prints how right the diagnosis of the logs below root is, for each set as it is, and
 // with the set left out: without what was learned from it, and without the alternatives of rules
-// that match nothing in another set.
+// that match nothing in another set. EXPLAIN=set,set prints what is wrong with these left out.
 func leaveOut(w io.Writer, root string) error {
 	logs, err := labelled.Fixtures(root)
 	if err != nil {
@@ -40,6 +42,7 @@ func leaveOut(w io.Writer, root string) error {
 	if err != nil {
 		return err
 	}
+	leftOut.explain = strings.Split(os.Getenv("EXPLAIN"), ",")
 	for name, set := range sets {
 		v := without(name)
 		w := learn.Weights(slices.DeleteFunc(slices.Clone(examples), func(e learn.Example) bool { return e.Set == name }), learn.DefaultOptions)
@@ -57,6 +60,8 @@ type table struct {
 	sets  map[string]*tally
 	all   tally
 	class map[routing.Class]*byClass
+
+	explain []string // sets whose wrong answers are printed
 }
 
 func newTable() *table {
@@ -92,6 +97,9 @@ func (t *table) add(set []labelled.Log, rules *diagnosis.Rules) error {
 		if l.Truth.Class != "" {
 			t.countClass(l.Truth, d.Class)
 		}
+		if slices.Contains(t.explain, l.Set) {
+			explain(l, d, number)
+		}
 	}
 	return nil
 }
@@ -116,6 +124,21 @@ func (s *tally) count(t labelled.Truth, d diagnosis.Diagnosis, rep *testreport.R
 	if t.FailingTests != nil {
 		right, wrong, missing := t.Names(failingNames(rep))
 		s.right, s.wrong, s.missing = s.right+right, s.wrong+wrong, s.missing+missing
+	}
+}
+
+// explain prints a diagnosis that is wrong.
+func explain(l labelled.Log, d diagnosis.Diagnosis, number func(int) int) {
+	strict, lenient := l.Truth.ClassIs(d.Class)
+	wrong := l.Truth.Class != "" && !lenient
+	lines := d.ErrorLines[:min(3, len(d.ErrorLines))]
+	missed := l.Truth.HasLines() && !slices.ContainsFunc(lines, func(x diagnosis.Line) bool { return l.Truth.Line(number(x.Line), x.Text) })
+	if !wrong && !missed {
+		return
+	}
+	fmt.Printf("%s/%s: class %s, truth %s %v (%v), line missed %v: %s\n", l.Set, l.File, d.Class, l.Truth.Class, l.Truth.ClassAlt, strict, missed, d.Reason)
+	for _, x := range lines {
+		fmt.Printf("\t%d: %.160s\n", number(x.Line), x.Text)
 	}
 }
 
