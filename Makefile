@@ -9,7 +9,7 @@ BIN := $(CURDIR)/bin
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train corpus fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -136,6 +136,10 @@ score: ## score readers and diagnosis on the fixtures beside this checkout, in s
 
 train: ## learn the weights that rank the lines of a log, from recorded logs
 	$(GO) run ./internal/train $(SHARED)/fixtures routing/diagnosis/rank/weights.json
+TOOLS ?=
+corpus: ## record the outputs of real tools anew (TOOLS=NAMES: of those), and score the readers on them
+	$(GO) run ./internal/corpus record $(TOOLS)
+	$(GO) run ./internal/corpus score $(TOOLS)
 
 FUZZTIME ?= 60s
 FUZZ ?= ^Fuzz
