@@ -131,7 +131,7 @@ func (s *tally) count(t labelled.Truth, d diagnosis.Diagnosis, rep *testreport.R
 func explain(l labelled.Log, d diagnosis.Diagnosis, number func(int) int) {
 	strict, lenient := l.Truth.ClassIs(d.Class)
 	wrong := l.Truth.Class != "" && !lenient
-	lines := d.ErrorLines[:min(3, len(d.ErrorLines))]
+	lines := d.ErrorLines[:min(1, len(d.ErrorLines))]
 	missed := l.Truth.HasLines() && !slices.ContainsFunc(lines, func(x diagnosis.Line) bool { return l.Truth.Line(number(x.Line), x.Text) })
 	if !wrong && !missed {
 		return

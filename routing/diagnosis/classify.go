@@ -66,7 +66,7 @@ func (c *classifier) testClass(t testreport.Test, f routing.Failure) finding {
 	if f.Flaky {
 		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
 	}
-	if x, ok := c.byText(t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
+	if x, ok := c.byText(true, t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
 		return x
 	}
 	class := kindClass[t.Kind]
@@ -102,13 +102,13 @@ var kindClass = map[testreport.Kind]routing.Class{
 // byText returns the strongest rule that matches the text of a failure. The operands of an
 // assertion can contain any text, so for assertions only rules marked for them count. A runner's
 // own timeout is not looked up.
-func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
+func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
 	assertion := kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
 	want := func(r *Rule) bool {
-		if r.Class == "" || r.Role != RoleError {
+		if r.Class == "" || r.Role != RoleError || r.Scope == ScopeUnit && test {
 			return false
 		}
 		if kind == testreport.KindBuild && (r.Class == routing.LogicError || r.Class == routing.Quality) {
@@ -191,7 +191,7 @@ func (c *classifier) problem(p testreport.Problem) routing.Failure {
 		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
 		File: p.File, Line: p.Line, Message: firstText(p.Message, p.Trace, string(p.Kind)),
 	}
-	x, ok := c.byText(p.Kind, "", p.Message, p.Trace, "")
+	x, ok := c.byText(false, p.Kind, "", p.Message, p.Trace, "")
 	if !ok {
 		class := kindClass[p.Kind]
 		if class == "" {

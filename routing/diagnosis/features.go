@@ -67,6 +67,8 @@ func (f *features) source(v *rank.Vector, r ranked) {
 		v[rank.Wrapper] = 1
 	case r.rule.Role == RoleStop:
 		v[rank.Stop] = 1
+	case r.rule.Scope == ScopeUnit:
+		v[rank.Family] = 1
 	case r.rule.Class != "":
 		v[rank.Classed] = 1
 	case r.rule.weak():

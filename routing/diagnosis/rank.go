@@ -159,7 +159,7 @@ func (c *Collector) ending(b block) []ranked {
 func score(r ranked, b block, s *step) int {
 	n := r.base
 	fatal := r.rule != nil && r.rule.Fatal
-	if r.rule != nil && r.rule.Scope == ScopeBlock && !b.holds(r) {
+	if r.rule != nil && r.rule.inBlock() && !b.holds(r) {
 		n -= 45
 	}
 	switch {
@@ -284,7 +284,7 @@ func (b block) classifies(r ranked) bool {
 	if r.rule.Fatal || r.rule.user {
 		return true
 	}
-	if r.rule.Scope == ScopeBlock {
+	if r.rule.inBlock() {
 		return b.holds(r)
 	}
 	return !b.found || r.step == b.step

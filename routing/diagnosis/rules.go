@@ -32,11 +32,12 @@ const (
 // Scope is where a rule applies.
 type Scope string
 
-// The scopes of a rule. All rules apply to the text of a failing test.
+// The scopes of a rule. All but ScopeUnit apply to the text of a failing test.
 const (
 	ScopeLine    Scope = "line"    // any line of a log: its shape is evidence enough
 	ScopeBlock   Scope = "block"   // only inside the block that stopped the run
 	ScopeFailure Scope = "failure" // only the text of a failing test or problem
+	ScopeUnit    Scope = "unit"    // as ScopeBlock, and never the text of a failing test
 )
 
 // Rule is one entry of rules.yaml. Rules are tried in the order of descending priority; the first
@@ -49,6 +50,7 @@ type Rule struct {
 	Scope        Scope         `yaml:"scope"` // default ScopeLine
 	Fatal        bool          `yaml:"fatal"` // stops a run, whatever the tests reported
 	Assertion    bool          `yaml:"assertion"`
+	Weak         bool          `yaml:"weak"` // the role of the failing unit outweighs it
 	Pattern      string        `yaml:"pattern"`
 	Contains     []string      `yaml:"contains"` // see [multimatch.Pattern]
 	Not          []string      `yaml:"not"`
@@ -269,6 +271,9 @@ func clockLen(t string) int {
 	return 0
 }
 
+// inBlock reports whether r applies only inside the block that stopped the run.
+func (r *Rule) inBlock() bool { return r.Scope == ScopeBlock || r.Scope == ScopeUnit }
+
 // generic reports whether r only finds lines.
 func (r *Rule) generic() bool { return r.Class == "" && r.Role == RoleError && !r.user }
 
@@ -333,7 +338,7 @@ func (r *Rule) prepare() error {
 	if !slices.Contains([]Role{RoleError, RoleStop, RoleWrapper, RoleIgnore}, r.Role) {
 		return fmt.Errorf("rule %q: unknown role %q", r.ID, r.Role)
 	}
-	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure}, r.Scope) {
+	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure, ScopeUnit}, r.Scope) {
 		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
 	}
 	for _, s := range []string{r.Suggestion, r.SuggestionKo} {

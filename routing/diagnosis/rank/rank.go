@@ -19,6 +19,7 @@ const (
 
 	// What matched the line.
 	Classed // a rule with a class
+	Family  // a rule of a family of messages, whatever tool prints them
 	Generic // a rule that only finds lines
 	Wrapper // the line says that something else failed
 	Stop    // the line ended a step
@@ -78,7 +79,7 @@ const (
 )
 
 var names = [Features]string{
-	"rule", "classed", "generic", "wrapper", "stop", "words", "context", "mark", "test", "finding", "problem",
+	"rule", "classed", "family", "generic", "wrapper", "stop", "words", "context", "mark", "test", "finding", "problem",
 	"in_unit", "after_stop", "other_unit", "cleanup", "near3", "near20", "near100", "far", "first", "last", "tail",
 	"trace_end", "trace_head", "after_banner", "above_fail", "odd_row", "last_output", "block_head",
 	"leads_error", "holds_error", "exception", "place", "quoted", "denial", "difference", "count", "ends_colon",
