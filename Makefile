@@ -130,12 +130,12 @@ microbench: ## benchmarks of the readers and of diagnosis
 
 SHARED ?= ../shared
 score: ## score readers and diagnosis on the fixtures beside this checkout, in sample and left out
-	$(GO) run ./internal/score $(SHARED)/fixtures bin/predictions.jsonl
+	$(GO) run ./internal/score $(SHARED)/fixtures internal/corpus bin/predictions.jsonl
 	@for t in score score_structured; do if [ -e $(SHARED)/tools/$$t.py ]; then \
 		python3 $(SHARED)/tools/$$t.py $(SHARED)/fixtures bin/predictions.jsonl > bin/$$t.json && echo "bin/$$t.json"; fi; done
 
 train: ## learn the weights that rank the lines of a log, from recorded logs
-	$(GO) run ./internal/train $(SHARED)/fixtures routing/diagnosis/rank/weights.json
+	$(GO) run ./internal/train $(SHARED)/fixtures internal/corpus routing/diagnosis/rank/weights.json
 TOOLS ?=
 corpus: ## record the outputs of real tools anew (TOOLS=NAMES: of those), and score the readers on them
 	$(GO) run ./internal/corpus record $(TOOLS)

@@ -16,14 +16,10 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// leaveOut prints how right the diagnosis of the logs below root is, for each set as it is, and
+// leaveOut prints how right the diagnosis of logs is, for each set as it is, and
 // with the set left out: without what was learned from it, and without the alternatives of rules
 // that match nothing in another set. EXPLAIN=set,set prints what is wrong with these left out.
-func leaveOut(w io.Writer, root string) error {
-	logs, err := labelled.Fixtures(root)
-	if err != nil {
-		return err
-	}
+func leaveOut(w io.Writer, logs []labelled.Log) error {
 	sets := map[string][]labelled.Log{}
 	for _, l := range logs {
 		sets[l.Set] = append(sets[l.Set], l)

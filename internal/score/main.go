@@ -1,9 +1,9 @@
 // Command score writes what this project reads from recorded test output, as
 // the scorers of the fixtures want it:
 //
-//	go run ./internal/score FIXTURES OUT.jsonl
+//	go run ./internal/score FIXTURES CORPUS OUT.jsonl
 //
-// FIXTURES holds one folder per set, each with a manifest.json. It also prints how right the
+// FIXTURES holds one folder per set, each with a manifest.json; CORPUS is internal/corpus. It also prints how right the
 // diagnosis of the logs is, in sample and with the set in question left out.
 package main
 
@@ -25,11 +25,11 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: score FIXTURES OUT.jsonl")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: score FIXTURES CORPUS OUT.jsonl")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "score:", err)
 		os.Exit(1)
 	}
@@ -69,7 +69,7 @@ type entry struct {
 	} `json:"expect"`
 }
 
-func run(root, out string) error {
+func run(root, corpus, out string) error {
 	sets, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
 	if err != nil {
 		return err
@@ -91,7 +91,11 @@ func run(root, out string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return leaveOut(os.Stdout, root)
+	logs, err := labelled.All(root, corpus)
+	if err != nil {
+		return err
+	}
+	return leaveOut(os.Stdout, logs)
 }
 
 func writeSet(w io.Writer, manifest string) error {

@@ -1,9 +1,9 @@
 // Command train learns the weights with which the lines of a log are ranked, from recorded logs
 // whose failing lines are known:
 //
-//	go run ./internal/train FIXTURES WEIGHTS.json
+//	go run ./internal/train FIXTURES CORPUS WEIGHTS.json
 //
-// FIXTURES holds one folder per set, each with a manifest.json.
+// FIXTURES holds one folder per set, each with a manifest.json; CORPUS is internal/corpus.
 package main
 
 import (
@@ -16,18 +16,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: train FIXTURES WEIGHTS.json")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: train FIXTURES CORPUS WEIGHTS.json")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, out string) error {
-	logs, err := labelled.Fixtures(root)
+func run(root, corpus, out string) error {
+	logs, err := labelled.All(root, corpus)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,24 @@ import (
 // Example is a log as its candidates, of which some are right.
 type Example struct {
 	Set    string
-	Lines  []rank.Vector
+	Lines  [][]entry // the features of each that are not 0
 	Right  []bool
 	Weight float64
+}
+
+type entry struct {
+	feature rank.Feature
+	value   float64
+}
+
+func entries(v rank.Vector) []entry {
+	var out []entry
+	for f, x := range v {
+		if x != 0 {
+			out = append(out, entry{rank.Feature(f), float64(x)})
+		}
+	}
+	return out
 }
 
 // Examples returns the logs of which a candidate is right and another is not, each as it looks to
@@ -59,7 +74,7 @@ func example(l labelled.Log, v diagnosis.Variant) (Example, error) {
 	v.Ranked = func(all []diagnosis.Candidate) {
 		e.Lines, e.Right = nil, nil
 		for _, c := range all {
-			e.Lines = append(e.Lines, c.Features)
+			e.Lines = append(e.Lines, entries(c.Features))
 			e.Right = append(e.Right, l.Truth.Line(number(c.Line.Line), c.Text))
 		}
 	}
@@ -136,8 +151,10 @@ func Weights(examples []Example, opt Options) rank.Weights {
 func (e Example) gradient(w *rank.Weights, out *[rank.Features]float64) {
 	p := make([]float64, len(e.Lines))
 	top := math.Inf(-1)
-	for i := range e.Lines {
-		p[i] = w.Score(&e.Lines[i])
+	for i, line := range e.Lines {
+		for _, x := range line {
+			p[i] += x.value * float64(w[x.feature])
+		}
 		top = math.Max(top, p[i])
 	}
 	var all, right float64
@@ -151,19 +168,16 @@ func (e Example) gradient(w *rank.Weights, out *[rank.Features]float64) {
 	if right == 0 {
 		right = 1e-300
 	}
-	for i, v := range e.Lines {
+	for i := range e.Lines {
 		share := -p[i] / all
 		if e.Right[i] {
 			share += p[i] / right
 		}
-		share *= e.Weight
-		if share == 0 {
+		if share *= e.Weight; share == 0 {
 			continue
 		}
-		for f, x := range v {
-			if x != 0 {
-				out[f] += share * float64(x)
-			}
+		for _, x := range e.Lines[i] {
+			out[x.feature] += share * x.value
 		}
 	}
 }

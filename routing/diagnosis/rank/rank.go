@@ -106,7 +106,7 @@ type Weights [Features]float32
 // without them the beginning of its last paragraph.
 func Prior() Weights {
 	var w Weights
-	w[Rule], w[BlockHead] = 10, 0.5
+	w[Rule], w[BlockHead] = 10, 1
 	return w
 }
 
