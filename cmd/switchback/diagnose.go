@@ -142,11 +142,11 @@ func diagnosisText(d diagnosisJSON) string {
 	return b.String()
 }
 
-// failingOf returns the failures that are tests: not diagnostics, not problems.
+// failingOf returns the failures that are tests: not diagnostics, problems or lines of a log.
 func failingOf(o analysis.Output) []routing.Failure {
 	var out []routing.Failure
 	for _, f := range o.Verdict.Failures {
-		if f.Kind != "diagnostic" && f.Kind != "problem" {
+		if f.Kind != "diagnostic" && f.Kind != "problem" && f.Kind != "log" {
 			out = append(out, f)
 		}
 	}

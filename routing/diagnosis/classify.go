@@ -66,6 +66,9 @@ func (c *classifier) testClass(t testreport.Test, f routing.Failure) finding {
 	if f.Flaky {
 		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
 	}
+	if x, ok := byTool(t); ok {
+		return x
+	}
 	if x, ok := c.byText(true, t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
 		return x
 	}
@@ -211,6 +214,8 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
 	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
 	switch {
+	case strings.HasPrefix(d.Message, "runtime error: "): // of a sanitizer, in a program that ran
+		x.class = routing.LogicError
 	case compilers.MatchString(d.Tool) || testreport.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
 		x.class = routing.TypeError
 	case d.Tool == "":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -51,6 +52,10 @@ type Collector struct {
 	recent recent
 	shapes shapes
 	last   int // number of the last line seen
+	good   int // number of the last line that passes a test or states a success
+	course *coursesteps.Reader
+	runs   sessions
+	said   statements
 
 	header   bool // inside a step's header, which echoes its script
 	evidence bool // the header has lines that only the runner prints
@@ -62,7 +67,7 @@ func NewCollector(rules *Rules) *Collector {
 	if rules == nil {
 		rules = Default()
 	}
-	c := &Collector{rules: matcher{rules: rules}}
+	c := &Collector{rules: matcher{rules: rules}, course: coursesteps.NewReader()}
 	c.steps.begin(false)
 	return c
 }
@@ -70,6 +75,7 @@ func NewCollector(rules *Rules) *Collector {
 // Line reads the next line of the log. It retains l.Text only for the few lines that it keeps.
 func (c *Collector) Line(l testreport.Line) {
 	c.last = l.No
+	c.course.Line(l)
 	if c.header && c.inHeader(l) {
 		return
 	}
@@ -88,6 +94,13 @@ func (c *Collector) take(l testreport.Line) {
 	}
 	if !c.steps.cur.cleanup { // the runner's own work behind the run says nothing of its end
 		c.recent.add(l)
+		if l.Text != "" {
+			if succeeds(l) {
+				c.good = l.No
+			}
+			c.runs.read(l)
+			c.said.read(l)
+		}
 	}
 	own := c.shape(l)
 	if len(l.Text) < 3 || l.Passing {

@@ -5,18 +5,18 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
-	"github.com/switchback-ci/switchback/routing/diagnosis/steps"
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // roleClass is the class of a failure of which only the role of the unit is known that failed.
-var roleClass = map[steps.Role]routing.Class{
-	steps.Fetch:   routing.EnvIssue,
-	steps.Install: routing.EnvIssue,
-	steps.Compile: routing.TypeError,
-	steps.Lint:    routing.Quality,
-	steps.Test:    routing.LogicError,
+var roleClass = map[coursesteps.Role]routing.Class{
+	coursesteps.Fetch:   routing.EnvIssue,
+	coursesteps.Install: routing.EnvIssue,
+	coursesteps.Compile: routing.TypeError,
+	coursesteps.Lint:    routing.Quality,
+	coursesteps.Test:    routing.LogicError,
 }
 
 // contractCheck is a command that compares two sources of one contract.
@@ -24,33 +24,29 @@ var contractCheck = lazyregexp.New(`(?i)\b(?:contracts?|pact|openapi|oasdiff|rev
 
 // failingUnit returns the unit that made the job fail, with the role of the innermost one around it
 // that has one.
-func (c *Collector) failingUnit() (u steps.Unit, role steps.Role, ok bool) {
-	if c.course == nil {
-		return u, role, false
-	}
-	tree := c.course.Tree()
+func failingUnit(tree *coursesteps.Tree) (u coursesteps.Unit, role coursesteps.Role, ok bool) {
 	at, ok := tree.Failing()
 	if !ok {
 		return u, role, false
 	}
 	for i := at; i >= 0; i = tree.Units[i].Parent {
-		if r := tree.Units[i].Role; r != steps.Unknown {
+		if r := tree.Units[i].Role; r != coursesteps.Unknown {
 			return tree.Units[i], r, true
 		}
 	}
-	return tree.Units[at], steps.Unknown, true
+	return tree.Units[at], coursesteps.Unknown, true
 }
 
 // byRole returns the class of the line r by the role of the unit that failed, with the line that
 // names the unit, false if it tells nothing.
 func (d *diagnoser) byRole(r ranked) (finding, int, bool) {
-	u, role, ok := d.output.col.failingUnit()
+	u, role, ok := failingUnit(d.output.course)
 	if !ok || !says(r, role) {
 		return finding{}, 0, false
 	}
 	class := roleClass[role]
 	name := firstText(u.Command, u.Name)
-	if role == steps.Lint && contractCheck.MatchString(u.Name+" "+u.Command) {
+	if role == coursesteps.Lint && contractCheck.MatchString(u.Name+" "+u.Command) {
 		class = routing.DesignMismatch
 	}
 	if class == "" {
@@ -62,11 +58,11 @@ func (d *diagnoser) byRole(r ranked) (finding, int, bool) {
 // says reports whether the line r, of a unit of that role, is more than the last output before an
 // exit. A linter or compiler that exits with a failure has found something, whatever its words; a
 // test or an installation can be stopped from outside.
-func says(r ranked, role steps.Role) bool {
+func says(r ranked, role coursesteps.Role) bool {
 	switch {
 	case r.rule != nil && r.rule.Class == routing.Unknown:
 		return false
-	case role == steps.Lint || role == steps.Compile:
+	case role == coursesteps.Lint || role == coursesteps.Compile:
 		return true
 	case r.stop:
 		return false
@@ -86,10 +82,10 @@ func byTool(t testreport.Test) (finding, bool) {
 		if first == "" || len(first) > 24 || strings.ContainsAny(first, "/\\:") {
 			continue
 		}
-		switch role := steps.RoleOf(strings.ToLower(first)); {
-		case role == steps.Compile && compilers.MatchString(first):
+		switch role := coursesteps.RoleOf(strings.ToLower(first)); {
+		case role == coursesteps.Compile && compilers.MatchString(first):
 			return finding{class: routing.TypeError, signal: "tool:" + first, text: firstText(t.Message, t.Name)}, true
-		case role == steps.Lint && t.Kind != testreport.KindAssertion:
+		case role == coursesteps.Lint && t.Kind != testreport.KindAssertion:
 			return finding{class: routing.Quality, signal: "tool:" + first, text: firstText(t.Message, t.Name)}, true
 		}
 	}

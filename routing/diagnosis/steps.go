@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"slices"
 
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -133,4 +134,12 @@ func (r *recent) goodAfter(no int) bool {
 		}
 	}
 	return false
+}
+
+// forgive drops the stops of units whose failure the course of the log shows to be tolerated.
+func (c *Collector) forgive(course *coursesteps.Tree) {
+	if course.Jobs() > 1 { // lines of several logs have the same numbers
+		return
+	}
+	c.stops = slices.DeleteFunc(c.stops, func(s stop) bool { return course.Tolerates(s.no) })
 }

@@ -14,7 +14,6 @@ type marks struct {
 	header    []string // lines of a group "Run …" whose end tells whether it is a step's header
 	headerAt  int      // its first line, 0 outside
 	evidence  bool     // the header has lines that only the runner prints
-	cleanup   bool     // the steps are over
 	buildkite bool
 	script    string // "> name@1.0.0 test" of a package manager, before the line with its command
 	scriptAt  int
@@ -36,22 +35,22 @@ func (m *marks) read(r *Reader, l testreport.Line) {
 			m.header, m.headerAt, m.evidence = append(m.header[:0], strings.Clone(l.Text[4:])), l.No, false
 			return
 		}
-		m.fold(r, l.Text, l.No)
+		group(r, l.Text, l.No)
 	case "endgroup":
 		if n := r.find(Group); n != nil && n.key == "group" {
 			r.end(n, l.No)
 		}
 	case "section":
-		m.section(r, l.Text, l.No)
+		azure(r, l.Text, l.No)
 	case "command":
 		r.begin(Command, "", l.Text, l.No)
 	case "error":
-		m.error(r, l.Text, l.No)
+		markedError(r, l.Text, l.No)
 	}
 }
 
-// fold opens a group of GitHub, which ends the one before.
-func (m *marks) fold(r *Reader, name string, no int) {
+// group opens a group of GitHub, which ends the one before.
+func group(r *Reader, name string, no int) {
 	if n := r.find(Group); n != nil && n.key == "group" {
 		r.end(n, no-1)
 	}
@@ -89,15 +88,15 @@ func (m *marks) step(r *Reader) {
 	if len(m.header) > 1 {
 		command = strings.Join(m.header[1:], "\n")
 	}
-	m.settleStep(r, m.headerAt)
-	m.cleanup = false
+	settleStep(r, m.headerAt)
+	r.cleanup = false
 	r.begin(Step, m.header[0], command, m.headerAt).key = "run"
 	m.headerAt = 0
 }
 
 // settleStep ends the step of GitHub that is open: the runner starts the next one behind it. A step
 // whose last words are an error that the runner marked has failed.
-func (m *marks) settleStep(r *Reader, no int) {
+func settleStep(r *Reader, no int) {
 	n := r.find(Step)
 	if n == nil || n.key != "run" || n.Status != Unstated {
 		return
@@ -112,26 +111,26 @@ func (m *marks) settleStep(r *Reader, no int) {
 
 // release makes a fold of a group that turned out not to be a header.
 func (m *marks) release(r *Reader) {
-	m.fold(r, "Run "+m.header[0], m.headerAt)
+	group(r, "Run "+m.header[0], m.headerAt)
 	m.headerAt = 0
 }
 
 // endOfSteps begins the work of the service behind the steps.
-func (m *marks) endOfSteps(r *Reader, name string, no int) {
-	if !m.cleanup {
-		m.settleStep(r, no)
+func endOfSteps(r *Reader, name string, no int) {
+	if !r.cleanup {
+		settleStep(r, no)
 	}
-	m.cleanup = true
+	r.cleanup = true
 	r.begin(Cleanup, name, "", no)
 }
 
-// section reads ##[section] of Azure Pipelines.
-func (m *marks) section(r *Reader, text string, no int) {
+// azure reads ##[section] of Azure Pipelines.
+func azure(r *Reader, text string, no int) {
 	switch {
 	case strings.HasPrefix(text, "Starting: "):
 		name := strings.TrimPrefix(text, "Starting: ")
 		if strings.HasPrefix(name, "Post-job: ") || strings.HasPrefix(name, "Finalize ") {
-			m.endOfSteps(r, name, no)
+			endOfSteps(r, name, no)
 			return
 		}
 		r.begin(Step, name, "", no).key = "section"
@@ -147,12 +146,12 @@ func (m *marks) section(r *Reader, text string, no int) {
 	}
 }
 
-// error reads a line that the service marked as an error.
-func (m *marks) error(r *Reader, text string, no int) {
+// markedError reads a line that the service marked as an error.
+func markedError(r *Reader, text string, no int) {
 	n := r.find(Step)
 	if s, code, ok := statusOf(text); ok {
 		switch {
-		case m.cleanup:
+		case r.cleanup:
 		case n == nil: // the log begins within the step
 			n = r.begin(Step, "", "", no)
 			if len(r.nodes) == r.first+2 {
@@ -164,7 +163,7 @@ func (m *marks) error(r *Reader, text string, no int) {
 		}
 		return
 	}
-	if n != nil && !m.cleanup {
+	if n != nil && !r.cleanup {
 		n.errors = no
 	}
 }
@@ -210,10 +209,10 @@ func (m *marks) plain(r *Reader, t string, no int) {
 	case '>', 'n', 'm', 'y', 'e', ' ', 'j', '/':
 		m.tool(r, t, no)
 	case 't', 's', 'T', 'D', 'J', 'E', 'F', 'P', 'C', 'U', 'R', 'G', 'W', 'S', 'B', 0xf0, 0xe2, 'A', 'u', 'I':
-		m.service(r, t, no)
+		service(r, t, no)
 	}
 	if c := t[0]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' {
-		m.tox(r, t, no)
+		toxLine(r, t, no)
 	}
 }
 
@@ -244,49 +243,53 @@ var jobs = map[string]Status{
 }
 
 // service reads what services other than GitHub's print.
-func (m *marks) service(r *Reader, t string, no int) {
+func service(r *Reader, t string, no int) {
 	if len(t) < 60 {
 		if s, ok := jobs[strings.TrimRight(t, " ")]; ok {
-			r.state(r.job(), s, 0, no)
+			code := 0
+			if r.job().Status == s {
+				code = r.job().ExitCode
+			}
+			r.state(r.job(), s, code, no)
 			return
 		}
 	}
 	switch t[0] {
 	case 't':
 		if rest, ok := strings.CutPrefix(t, "travis_fold:"); ok {
-			m.namedFold(r, rest, "start:", "end:", no)
+			namedFold(r, rest, "start:", "end:", no)
 		}
 	case 's':
 		switch {
 		case strings.HasPrefix(t, "section_start:"):
-			m.namedFold(r, "start:"+afterTime(t[len("section_start:"):]), "start:", "end:", no)
+			namedFold(r, "start:"+afterTime(t[len("section_start:"):]), "start:", "end:", no)
 		case strings.HasPrefix(t, "section_end:"):
-			m.namedFold(r, "end:"+afterTime(t[len("section_end:"):]), "start:", "end:", no)
+			namedFold(r, "end:"+afterTime(t[len("section_end:"):]), "start:", "end:", no)
 		case strings.HasPrefix(t, "script returned exit code"):
-			m.jenkins(r, "ERROR: "+t, no)
+			jenkinsError(r, "ERROR: "+t, no)
 		}
 	case 'T':
-		m.travis(r, t, no)
+		travisLine(r, t, no)
 	case 'D':
 		if g := travisDone.FindStringSubmatch(t); g != nil {
 			code, _ := strconv.Atoi(g[1])
 			r.state(r.job(), ofCode(code), code, no)
 		}
 	case 'J', 'E', 'W':
-		m.jobEnd(r, t, no)
+		jobEnd(r, t, no)
 	case 'P':
 		switch {
 		case strings.HasPrefix(t, "Post job cleanup."):
-			m.endOfSteps(r, t, no)
+			endOfSteps(r, t, no)
 		case strings.HasPrefix(t, "Process completed with") || strings.HasPrefix(t, "PowerShell exited with"):
-			m.error(r, t, no)
+			markedError(r, t, no)
 		case strings.HasPrefix(t, "Preparing environment"):
 			r.begin(Step, t, "", no).Role = Unknown
 		}
 	case 'B', 'S':
 		switch {
 		case strings.HasPrefix(t, "Bash exited with"), strings.HasPrefix(t, "Script exited with"):
-			m.error(r, t, no)
+			markedError(r, t, no)
 		case strings.HasPrefix(t, "Build step '") && strings.HasSuffix(t, "marked build as failure"):
 			r.state(r.job(), Failed, 0, no)
 		case strings.HasPrefix(t, "Build was aborted"):
@@ -294,23 +297,23 @@ func (m *marks) service(r *Reader, t string, no int) {
 		case strings.HasPrefix(t, "Build timed out (after"):
 			r.state(r.job(), TimedOut, 0, no)
 		case strings.HasPrefix(t, "BUILD "):
-			m.buildResult(r, t, no)
+			buildResult(r, t, no)
 		case strings.HasPrefix(t, "Saving cache for successful job"):
 			r.begin(Cleanup, t, "", no)
 		case strings.HasPrefix(t, "Step ") && strings.Contains(t, " : RUN "):
-			m.dockerRun(r, t, no)
+			dockerRun(r, t, no)
 		}
 	case 'C':
 		switch {
 		case strings.HasPrefix(t, "Cleaning up orphan processes"):
-			m.endOfSteps(r, t, no)
+			endOfSteps(r, t, no)
 		case strings.HasPrefix(t, "Cleaning up project directory"):
-			m.cleanup = true
+			r.cleanup = true
 			r.begin(Cleanup, t, "", no)
 		case strings.HasPrefix(t, "Cmd.exe exited with"):
-			m.error(r, t, no)
+			markedError(r, t, no)
 		case strings.HasPrefix(t, "CircleCI received exit code"):
-			m.jobEnd(r, t, no)
+			jobEnd(r, t, no)
 		case strings.HasPrefix(t, "Cancelling nested steps due to timeout"):
 			r.state(r.job(), TimedOut, 0, no)
 		}
@@ -332,10 +335,10 @@ func (m *marks) service(r *Reader, t string, no int) {
 			if len(names) > 1 && strings.HasPrefix(names[0], "[code=") {
 				names = names[1:]
 			}
-			m.target(r, names, no)
+			targetFailed(r, names, no)
 		}
 	case 0xf0, 0xe2:
-		m.emoji(r, t, no)
+		pictured(r, t, no)
 	}
 }
 
@@ -345,7 +348,7 @@ func afterTime(t string) string {
 }
 
 // namedFold opens or closes a fold with a name, of Travis or GitLab.
-func (m *marks) namedFold(r *Reader, t, start, end string, no int) {
+func namedFold(r *Reader, t, start, end string, no int) {
 	if name, ok := strings.CutPrefix(t, start); ok {
 		name, _, _ = strings.Cut(name, "\r")
 		name, _, _ = strings.Cut(name, "[")
@@ -361,7 +364,7 @@ func (m *marks) namedFold(r *Reader, t, start, end string, no int) {
 	}
 }
 
-func (m *marks) travis(r *Reader, t string, no int) {
+func travisLine(r *Reader, t string, no int) {
 	if g := travisCommand.FindStringSubmatch(t); g != nil {
 		code, _ := strconv.Atoi(g[2])
 		n := r.find(Command)
@@ -387,7 +390,7 @@ func (m *marks) travis(r *Reader, t string, no int) {
 	}
 	if s, code, ok := statusOf(t); ok && s != Passed {
 		_ = code
-		m.error(r, t, no)
+		markedError(r, t, no)
 	}
 }
 
@@ -400,7 +403,7 @@ func quoted(t string) string {
 }
 
 // jobEnd reads how GitLab, Jenkins and CircleCI say that a job failed.
-func (m *marks) jobEnd(r *Reader, t string, no int) {
+func jobEnd(r *Reader, t string, no int) {
 	if g := gitlabFailed.FindStringSubmatch(t); g != nil && (strings.HasPrefix(t, "ERROR: ") || g[1] != "" || t == "Job failed") {
 		status, code := Failed, 0
 		switch why := g[1]; {
@@ -431,16 +434,16 @@ func (m *marks) jobEnd(r *Reader, t string, no int) {
 	}
 	switch {
 	case strings.HasPrefix(t, "Error: The command exited with status "):
-		m.emoji(r, t, no)
+		pictured(r, t, no)
 	case strings.HasPrefix(t, "Execution failed for task '"):
 		name, _, _ := strings.Cut(t[len("Execution failed for task '"):], "'")
-		m.target(r, []string{name}, no)
+		targetFailed(r, []string{name}, no)
 	default:
-		m.jenkins(r, t, no)
+		jenkinsError(r, t, no)
 	}
 }
 
-func (m *marks) jenkins(r *Reader, t string, no int) {
+func jenkinsError(r *Reader, t string, no int) {
 	if g := jenkinsCode.FindStringSubmatch(t); g != nil {
 		code, _ := strconv.Atoi(g[1])
 		n := r.find(Step)
@@ -451,8 +454,8 @@ func (m *marks) jenkins(r *Reader, t string, no int) {
 	}
 }
 
-// emoji reads the lines of Buildkite and act that begin with a picture.
-func (m *marks) emoji(r *Reader, t string, no int) {
+// pictured reads the lines of Buildkite and act that begin with a picture.
+func pictured(r *Reader, t string, no int) {
 	if g := buildkiteExit.FindStringSubmatch(t); g != nil {
 		code, _ := strconv.Atoi(g[1])
 		r.state(r.job(), ofCode(code), code, no)
@@ -470,7 +473,7 @@ func (m *marks) emoji(r *Reader, t string, no int) {
 		return
 	}
 	if strings.Contains(t[:min(len(t), 24)], "ELIFECYCLE") { // behind a thin space
-		m.pnpm(r, t, no)
+		pnpmLine(r, t, no)
 		return
 	}
 	if name, ok := strings.CutPrefix(t, "⭐ Run "); ok {

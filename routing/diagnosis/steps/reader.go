@@ -30,9 +30,10 @@ type Reader struct {
 	nodes   []*node // in the order of their first lines; the job first
 	open    []*node // the innermost last
 	dropped int
-	first   int // index of the job of the log in hand: further logs follow, each with a job
-	last    int // number of the last line seen
-	text    int // number of the last line with text
+	first   int  // index of the job of the log in hand: further logs follow, each with a job
+	last    int  // number of the last line seen
+	text    int  // number of the last line with text
+	cleanup bool // the steps are over
 
 	marks marks
 }
@@ -49,7 +50,7 @@ func (r *Reader) start() {
 	job := &node{Unit: Unit{Kind: Job, First: 1, Parent: -1}, open: true}
 	r.first, r.last, r.text = len(r.nodes), 0, 0
 	r.nodes, r.open = append(r.nodes, job), []*node{job}
-	r.marks = marks{}
+	r.marks, r.cleanup = marks{}, false
 }
 
 // Line reads the next line of the log. It retains only copies of what it keeps.

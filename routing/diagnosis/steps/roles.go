@@ -327,7 +327,7 @@ func roleOfTargets(words []string, tool string) Role {
 			continue
 		}
 		r := roleOfName(w)
-		if goal := w[strings.LastIndexByte(w, ':')+1:]; goal == "check" && r == Unknown || gradle && (goal == "build" || goal == "check") {
+		if goal := w[strings.LastIndexByte(w, ':')+1:]; gradle && (goal == "build" || goal == "check") {
 			r = Test
 		}
 		role = stronger(role, r)
@@ -360,8 +360,12 @@ func roleOfName(name string) Role {
 		}
 		role = stronger(role, r)
 	}
-	if role == Unknown && strings.HasPrefix(strings.ToLower(name), "set up ") {
+	switch lower := strings.ToLower(name); {
+	case role != Unknown:
+	case strings.HasPrefix(lower, "set up "):
 		return Install
+	case lower == "check": // of make, as autotools name the target of tests
+		return Test
 	}
 	return role
 }

@@ -3,14 +3,15 @@ package steps
 // settle determines which failures were tolerated and, where no mark states it, the status of the
 // job.
 func (r *Reader) settle(t []Unit) {
+	s := settlement{r.nodes[r.first:], t, r.text}
 	job := &t[0]
-	if r.superseded() {
+	if s.superseded() {
 		job.Status, job.ExitCode, job.Marker = Unstated, 0, 0
 	}
-	r.lastStep(t)
-	r.toleratedSteps(t)
+	s.lastStep()
+	s.toleratedSteps()
 	if job.Status == Unstated {
-		r.ofUnits(t)
+		s.ofUnits()
 	}
 	if job.Status == Passed {
 		for i := range t {
@@ -21,23 +22,36 @@ func (r *Reader) settle(t []Unit) {
 	}
 }
 
-// superseded reports whether what was said of the job was not the end of it: a step began behind
-// it, or a program went on for long after what looked like a success.
-func (r *Reader) superseded() bool {
+// settlement are the units of one log, as they were read and as they are settled.
+type settlement struct {
+	nodes []*node
+	units []Unit
+	text  int // number of the last line with text
+}
+
+// superseded reports whether what was said of the job was not the end of it: a step began or failed
+// behind it, or a program went on for long after what looked like a success.
+func (s settlement) superseded() bool {
 	const last = 20
-	at := r.job().Marker
+	at := s.nodes[0].Marker
 	if at == 0 {
 		return false
 	}
-	for _, n := range r.nodes[r.first:] {
-		if n.First > at && (n.Kind == Step || n.Kind == Command && n.parent.Kind != Cleanup) && !r.behindSteps(n) {
+	for _, n := range s.nodes {
+		if n.key == "run" || n.key == "action" { // GitHub's runner marks steps; what else ends a job is output
+			return true
+		}
+		if n.Status.Bad() && n.Marker > at && (n.Kind == Step || n.final) {
+			return true
+		}
+		if n.First > at && (n.Kind == Step || n.Kind == Command && n.parent.Kind != Cleanup) && !s.behindSteps(n) {
 			return true
 		}
 	}
-	return r.job().Status == Passed && r.text-at > last
+	return s.nodes[0].Status == Passed && s.text-at > last
 }
 
-func (r *Reader) behindSteps(n *node) bool {
+func (s settlement) behindSteps(n *node) bool {
 	for ; n != nil; n = n.parent {
 		if n.Kind == Cleanup {
 			return true
@@ -47,15 +61,15 @@ func (r *Reader) behindSteps(n *node) bool {
 }
 
 // lastStep settles the last step of GitHub where the log ends within it.
-func (r *Reader) lastStep(t []Unit) {
-	nodes := r.nodes[r.first:]
+func (s settlement) lastStep() {
+	nodes := s.nodes
 	for i := len(nodes) - 1; i > 0; i-- {
 		n := nodes[i]
 		if n.Kind != Step {
 			continue
 		}
-		if n.open && n.key == "run" && n.Status == Unstated && n.errors > 0 && n.errors >= r.text {
-			t[i].Status, t[i].Marker = Failed, n.errors
+		if n.open && n.key == "run" && n.Status == Unstated && n.errors > 0 && n.errors >= s.text {
+			s.units[i].Status, s.units[i].Marker = Failed, n.errors
 		}
 		return
 	}
@@ -66,10 +80,10 @@ func (r *Reader) lastStep(t []Unit) {
 var works = map[Role]bool{Compile: true, Lint: true, Test: true}
 
 // toleratedSteps marks the failed steps behind which the job went on.
-func (r *Reader) toleratedSteps(t []Unit) {
+func (s settlement) toleratedSteps() {
 	went := false
-	for i := len(t) - 1; i > 0; i-- {
-		u, n := &t[i], r.nodes[r.first+i]
+	for i := len(s.units) - 1; i > 0; i-- {
+		u, n := &s.units[i], s.nodes[i]
 		if u.Kind != Step {
 			continue
 		}
@@ -84,10 +98,10 @@ func (r *Reader) toleratedSteps(t []Unit) {
 
 // ofUnits takes the status of the job from its steps, and from commands whose failure is one of the
 // job.
-func (r *Reader) ofUnits(t []Unit) {
-	job, last := &t[0], 0
-	for i, n := range r.nodes[r.first:] {
-		u := &t[i]
+func (s settlement) ofUnits() {
+	job, last := &s.units[0], 0
+	for i, n := range s.nodes {
+		u := &s.units[i]
 		if i == 0 || u.Marker == 0 && !u.Status.Bad() {
 			continue
 		}
@@ -100,14 +114,32 @@ func (r *Reader) ofUnits(t []Unit) {
 			last = max(last, u.Marker)
 		}
 	}
-	if job.Status == Unstated && last > 0 && r.text-last <= 20 && r.nothingBehind(last) {
+	if job.Status == Unstated && s.completed() {
+		job.Status = Passed
+	}
+	if job.Status == Unstated && last > 0 && s.text-last <= 20 && s.nothingBehind(last) {
 		job.Status, job.Marker = Passed, last
 	}
 }
 
+// completed reports whether a log of GitHub's runner has come to the runner's own work behind the
+// steps: the runner marks every step that fails, so that its last step has passed.
+func (s settlement) completed() bool {
+	cleanup := false
+	for i := len(s.units) - 1; i > 0; i-- {
+		switch n := s.nodes[i]; {
+		case n.Kind == Cleanup && n.parent.Kind == Job:
+			cleanup = true
+		case n.Kind == Step:
+			return cleanup && s.units[i].Status == Passed && (n.key == "run" || n.key == "action")
+		}
+	}
+	return false
+}
+
 // nothingBehind reports whether no unit began behind a line.
-func (r *Reader) nothingBehind(no int) bool {
-	for _, n := range r.nodes[r.first:] {
+func (s settlement) nothingBehind(no int) bool {
+	for _, n := range s.nodes {
 		if n.First > no && n.Kind != Cleanup && n.Kind != Group {
 			return false
 		}

@@ -189,3 +189,56 @@ func (t *Tree) Conclusion() string {
 	}
 	return ""
 }
+
+// WentOn reports whether a step began behind the failure of the job, and did not fail: where the job
+// is said to have succeeded, the failure was tolerated.
+func (t *Tree) WentOn() bool {
+	at := 0
+	for i := range t.Units {
+		if u := &t.Units[i]; u.Status.Bad() && u.Kind != Cleanup {
+			at = max(at, u.Marker)
+		}
+	}
+	for i := range t.Units {
+		if u := &t.Units[i]; u.Kind == Step && u.First > at && !u.Status.Bad() {
+			return true
+		}
+	}
+	return false
+}
+
+// Pending returns the last step or command of a job if it has the role and nothing states how it
+// ended: neither a mark nor a step behind it.
+func (t *Tree) Pending(role Role) (Unit, bool) {
+	for i := len(t.Units) - 1; i > 0; i-- {
+		u := t.Units[i]
+		switch {
+		case u.Kind == Cleanup:
+			return Unit{}, false
+		case u.Kind == Step || u.Kind == Command || u.Kind == Target:
+			return u, u.Role == role && u.Status == Unstated
+		}
+	}
+	return Unit{}, false
+}
+
+// Tolerates reports whether a line stands in a unit whose failure was tolerated.
+func (t *Tree) Tolerates(line int) bool {
+	for i := t.At(line); i >= 0; i = t.Units[i].Parent {
+		if t.Units[i].Status == Tolerated {
+			return true
+		}
+	}
+	return t.Units[0].Status == Passed && line <= t.Units[0].Marker
+}
+
+// Jobs returns how many logs were read.
+func (t *Tree) Jobs() int {
+	n := 0
+	for i := range t.Units {
+		if t.Units[i].Kind == Job {
+			n++
+		}
+	}
+	return n
+}

@@ -44,63 +44,63 @@ func (m *marks) tool(r *Reader, t string, no int) {
 			}
 		}
 	case 'm', '/':
-		m.make(r, t, no)
+		makeLine(r, t, no)
 	case 'n':
 		switch {
 		case strings.HasPrefix(t, "nox > "):
-			m.nox(r, t, no)
+			noxLine(r, t, no)
 		case strings.HasPrefix(t, "npm "):
 			if g := npmCode.FindStringSubmatch(t); g != nil {
-				m.scriptFailed(r, number(g[1]), no)
+				scriptFailed(r, number(g[1]), no)
 			}
 		case strings.HasPrefix(t, "ninja: build stopped"):
-			m.failHere(r, 1, no)
+			failHere(r, 1, no)
 		}
 	case 'e':
 		if g := yarnFailed.FindStringSubmatch(t); g != nil {
-			m.scriptFailed(r, number(g[1]), no)
+			scriptFailed(r, number(g[1]), no)
 		} else if g := recipeFailed.FindStringSubmatch(t); g != nil {
-			n := m.target(r, []string{g[1]}, no)
+			n := targetFailed(r, []string{g[1]}, no)
 			n.ExitCode = number(g[2])
 		}
 	case ' ':
 		switch {
 		case strings.Contains(t, "ELIFECYCLE") || strings.Contains(t, "ERR_PNPM"):
-			m.pnpm(r, t, no)
+			pnpmLine(r, t, no)
 		case strings.HasPrefix(t, "  ") && len(t) < 120:
 			if g := toxResult.FindStringSubmatch(t); g != nil {
-				m.environment(r, g[1], g[2], number(g[3]), no)
+				toxEnvironment(r, g[1], g[2], number(g[3]), no)
 			}
 		}
 	}
 }
 
-func (m *marks) pnpm(r *Reader, t string, no int) {
+func pnpmLine(r *Reader, t string, no int) {
 	if g := pnpmFailed.FindStringSubmatch(t); g != nil {
-		m.scriptFailed(r, number(g[1]), no)
+		scriptFailed(r, number(g[1]), no)
 	}
 }
 
-// make reads the errors of make, which name the target. Where make does not say that it starts one,
+// makeLine reads the errors of make, which name the target. Where make does not say that it starts one,
 // a target begins behind the last unit in hand.
-func (m *marks) make(r *Reader, t string, no int) {
+func makeLine(r *Reader, t string, no int) {
 	if !strings.Contains(t, "make") {
 		return
 	}
 	if g := makeTolerated.FindStringSubmatch(t); g != nil {
-		n := m.target(r, []string{g[1]}, no)
+		n := targetFailed(r, []string{g[1]}, no)
 		n.Status, n.ExitCode = Tolerated, number(g[2])
 	} else if g := makeFailed.FindStringSubmatch(t); g != nil {
 		if old := r.cur(); old.Kind == Target && old.Status == Failed && old.Marker >= no-3 {
 			return // make that ran this make
 		}
-		n := m.target(r, []string{g[1]}, no)
+		n := targetFailed(r, []string{g[1]}, no)
 		n.ExitCode = number(g[2])
 	}
 }
 
-// target states that a target failed that may not have been seen to begin.
-func (m *marks) target(r *Reader, names []string, no int) *node {
+// targetFailed states that a target failed that may not have been seen to begin.
+func targetFailed(r *Reader, names []string, no int) *node {
 	name := ""
 	if len(names) > 0 {
 		name = strings.TrimSuffix(names[0], ",")
@@ -129,7 +129,7 @@ func (m *marks) target(r *Reader, names []string, no int) *node {
 }
 
 // scriptFailed states that the script of a package manager failed.
-func (m *marks) scriptFailed(r *Reader, code, no int) {
+func scriptFailed(r *Reader, code, no int) {
 	n := r.find(Target)
 	if n == nil {
 		if n = r.find(Command); n == nil {
@@ -143,30 +143,35 @@ func (m *marks) scriptFailed(r *Reader, code, no int) {
 }
 
 // failHere states that the innermost target or command failed.
-func (m *marks) failHere(r *Reader, code, no int) {
+func failHere(r *Reader, code, no int) {
 	if n := r.cur(); (n.Kind == Target || n.Kind == Command) && n.Status == Unstated {
 		r.state(n, Failed, code, no)
 	}
 }
 
 // buildResult reads BUILD SUCCESS and BUILD FAILED of Maven, Gradle and Ant.
-func (m *marks) buildResult(r *Reader, t string, no int) {
+func buildResult(r *Reader, t string, no int) {
 	n := r.find(Command)
 	switch {
 	case strings.HasPrefix(t, "BUILD SUCCESS"):
 		if n != nil {
 			r.state(n, Passed, 0, no)
 		}
-		r.close(no+1, func(n *node) bool { return n.Kind == Target })
+		r.close(no+1, func(n *node) bool {
+			if n.Kind == Target && n.Status == Unstated {
+				r.state(n, Passed, 0, no)
+			}
+			return n.Kind == Target
+		})
 	case strings.HasPrefix(t, "BUILD FAIL"):
 		if n != nil {
 			r.state(n, Failed, 0, no)
 		}
-		m.failHere(r, 0, no)
+		failHere(r, 0, no)
 	}
 }
 
-func (m *marks) nox(r *Reader, t string, no int) {
+func noxLine(r *Reader, t string, no int) {
 	if g := noxSession.FindStringSubmatch(t); g != nil {
 		r.begin(Target, g[1], "", no).key = "nox"
 		return
@@ -194,8 +199,8 @@ func (m *marks) nox(r *Reader, t string, no int) {
 	}
 }
 
-// tox reads the commands of tox and their ends.
-func (m *marks) tox(r *Reader, t string, no int) {
+// toxLine reads the commands of tox and their ends.
+func toxLine(r *Reader, t string, no int) {
 	i := strings.IndexByte(t[:min(len(t), 48)], ':')
 	if i < 0 {
 		if i = strings.Index(t[:min(len(t), 60)], "run-test: "); i < 0 {
@@ -216,8 +221,8 @@ func (m *marks) tox(r *Reader, t string, no int) {
 	}
 }
 
-// environment reads the summary of tox, which states every environment once more.
-func (m *marks) environment(r *Reader, name, result string, code, no int) {
+// toxEnvironment reads the summary of tox, which states every environment once more.
+func toxEnvironment(r *Reader, name, result string, code, no int) {
 	for i := len(r.nodes) - 1; i > 0; i-- {
 		n := r.nodes[i]
 		if n.Kind != Target || n.Name != name || n.Status != Unstated {
@@ -234,7 +239,7 @@ func (m *marks) environment(r *Reader, name, result string, code, no int) {
 }
 
 // dockerRun reads a RUN of the classic builder.
-func (m *marks) dockerRun(r *Reader, t string, no int) {
+func dockerRun(r *Reader, t string, no int) {
 	_, command, _ := strings.Cut(t, " : RUN ")
 	r.begin(Target, "", command, no)
 }

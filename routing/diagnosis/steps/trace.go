@@ -40,9 +40,9 @@ func (m *marks) trace(r *Reader, t string, no int) {
 			r.begin(Step, t[4:], "", no)
 		}
 	case '#':
-		m.hash(r, t, no)
+		docker(r, t, no)
 	case '[':
-		m.bracket(r, t, no)
+		bracketed(r, t, no)
 	}
 }
 
@@ -53,11 +53,11 @@ func looksLikeCommand(t string) bool {
 	return (c >= 'a' && c <= 'z' || c == '.' || c == '/') && !strings.HasSuffix(t, ".") && !strings.HasSuffix(t, ":")
 }
 
-// hash reads the steps of BuildKit and the marks of newer runners of GitHub.
-func (m *marks) hash(r *Reader, t string, no int) {
+// docker reads the steps of BuildKit and the marks of newer runners of GitHub.
+func docker(r *Reader, t string, no int) {
 	if rest, ok := strings.CutPrefix(t, "##[start-action display="); ok {
 		name, _, _ := strings.Cut(rest, ";")
-		m.settleStep(r, no)
+		settleStep(r, no)
 		r.begin(Step, name, strings.TrimPrefix(name, "Run "), no).key = "action"
 		return
 	}
@@ -108,36 +108,36 @@ func (m *marks) hash(r *Reader, t string, no int) {
 	}
 }
 
-// bracket reads lines in brackets: stages of Jenkins, goals of Maven, steps of act.
-func (m *marks) bracket(r *Reader, t string, no int) {
+// bracketed reads lines in brackets: stages of Jenkins, goals of Maven, steps of act.
+func bracketed(r *Reader, t string, no int) {
 	switch {
 	case strings.HasPrefix(t, "[Pipeline] "):
-		m.pipeline(r, t[len("[Pipeline] "):], no)
+		jenkinsPipeline(r, t[len("[Pipeline] "):], no)
 	case strings.HasPrefix(t, "[command]"):
 		r.begin(Command, "", t[len("[command]"):], no)
 	case strings.HasPrefix(t, "[INFO] "):
 		if g := mavenGoal.FindStringSubmatch(t); g != nil {
 			r.begin(Target, g[1], "", no).Role = roleOfGoal(g[1])
 		} else if rest := t[len("[INFO] "):]; strings.HasPrefix(rest, "BUILD ") {
-			m.buildResult(r, rest, no)
+			buildResult(r, rest, no)
 		}
 	case strings.HasPrefix(t, "[taskcluster"):
-		m.taskcluster(r, t, no)
+		taskcluster(r, t, no)
 	case strings.HasPrefix(t, "[ERROR] Failed to execute goal "):
 		if g := mavenFailed.FindStringSubmatch(t); g != nil {
-			m.goalFailed(r, g[1], no)
+			goalFailed(r, g[1], no)
 		}
 	default:
 		if g := jenkinsShell.FindStringSubmatch(t); g != nil {
 			r.begin(Command, "", g[1], no)
 		} else if g := actPrefix.FindStringSubmatch(t); g != nil && (g[1][0] == 0xe2 || g[1][0] == 0xf0) {
-			m.service(r, g[1], no)
+			service(r, g[1], no)
 		}
 	}
 }
 
 // taskcluster reads how a task of Taskcluster ended.
-func (m *marks) taskcluster(r *Reader, t string, no int) {
+func taskcluster(r *Reader, t string, no int) {
 	if g := taskEnd.FindStringSubmatch(t); g != nil {
 		r.state(r.job(), ofCode(number(g[1])), number(g[1]), no)
 	} else if strings.Contains(t, "Task aborted - max run time exceeded") || strings.Contains(t, "Task timeout after") {
@@ -167,7 +167,7 @@ func roleOfGoal(goal string) Role {
 }
 
 // goalFailed states that a goal failed, which Maven says at the very end.
-func (m *marks) goalFailed(r *Reader, goal string, no int) {
+func goalFailed(r *Reader, goal string, no int) {
 	parts := strings.Split(goal, ":")
 	for i := len(r.nodes) - 1; i > 0; i-- {
 		n := r.nodes[i]
@@ -185,8 +185,8 @@ func short(plugin string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(plugin, "maven-"), "-plugin"), "-maven")
 }
 
-// pipeline reads the marks of a Jenkins pipeline.
-func (m *marks) pipeline(r *Reader, t string, no int) {
+// jenkinsPipeline reads the marks of a Jenkins pipeline.
+func jenkinsPipeline(r *Reader, t string, no int) {
 	switch {
 	case strings.HasPrefix(t, "{ ("):
 		r.begin(Step, strings.TrimSuffix(t[len("{ ("):], ")"), "", no).key = "stage"
