@@ -41,7 +41,7 @@ func Assess(cp Checkpoint, p Policy) Action {
 	case cp.State == Escalated || cp.Paused:
 		return Action{ActionManual, PriorityManual, "", orElse(cp.LastError, "waits for a human")}
 	case cp.Waiting:
-		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("rework %d/%d waits for its call", cp.Retries, limit)}
+		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("fix attempt %d of %d waits for its call", cp.Retries, limit)}
 	case lastFailed(cp) && !reworked(cp) && cp.Retries >= limit:
 		return Action{ActionManual, PriorityManual, "", fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, limit)}
 	case lastFailed(cp) && !reworked(cp):

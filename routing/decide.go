@@ -347,7 +347,7 @@ func passReason(s input) string {
 		r = fmt.Sprintf("%d of %d tests passed in %d matrix jobs, none failed", n.Passed, n.Tests, s.have)
 	}
 	if s.cp.Retries > 0 {
-		r += fmt.Sprintf(", after %d of %d reworks", s.cp.Retries, s.limit)
+		r += fmt.Sprintf(", after %d of %d fix attempts", s.cp.Retries, s.limit)
 	}
 	return r
 }

@@ -26,7 +26,7 @@ func decideTimeout(s input) (Decision, bool) {
 		return d, true
 	}
 	if s.cp.Retries >= s.limit {
-		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d reworks", s.cp.Retries, s.limit)), true
+		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d fix attempts", s.cp.Retries, s.limit)), true
 	}
 	return retry(s), true
 }
@@ -58,7 +58,7 @@ func decideSameCommit(s input) (Decision, bool) {
 }
 
 func decideLimit(s input) (Decision, bool) {
-	return escalate(KindMaxRetry, fmt.Sprintf("still failing after %d of %d reworks", s.cp.Retries, s.limit)),
+	return escalate(KindMaxRetry, fmt.Sprintf("still failing after %d of %d fix attempts", s.cp.Retries, s.limit)),
 		s.cp.Retries >= s.limit
 }
 

@@ -76,7 +76,7 @@ func TestExport(t *testing.T) {
 		"SELECT group_concat(result, ' ') FROM (SELECT result FROM routing_history ORDER BY iteration)": "RETRY ESCALATE_MAX_RETRY",
 		"SELECT reason FROM routing_history WHERE iteration = 1":                                        "LOGIC_ERROR",
 		"SELECT user_id||' '||checkpoint FROM answers WHERE action = 'resume'":                          "mona ci",
-		"SELECT explanation FROM routing_history WHERE iteration = 2":                                   "still failing after 1 of 1 reworks",
+		"SELECT explanation FROM routing_history WHERE iteration = 2":                                   "still failing after 1 of 1 fix attempts",
 		"SELECT count(*) FROM answers":                                                                  "1",
 	} {
 		if got := ask(t, db, query); got != want {

@@ -121,7 +121,7 @@ func recordVersion(dir, cache, tool, version string) (int, error) {
 }
 
 // readRuns reads what lib.sh wrote of each run: id, exit code, console or
-// report, and the command, with tabs between.
+// report, and the command (\x1e between its lines), with tabs between.
 func readRuns(name string) ([]recording.Run, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -137,7 +137,7 @@ func readRuns(name string) ([]recording.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f[0], err)
 		}
-		out = append(out, recording.Run{ID: f[0], Exit: exit, Report: f[2] == "report", Command: f[3]})
+		out = append(out, recording.Run{ID: f[0], Exit: exit, Report: f[2] == "report", Command: strings.ReplaceAll(f[3], "\x1e", "\n")})
 	}
 	slices.SortStableFunc(out, func(a, b recording.Run) int { return strings.Compare(a.ID, b.ID) })
 	for i := 1; i < len(out); i++ {
@@ -149,9 +149,21 @@ func readRuns(name string) ([]recording.Run, error) {
 }
 
 // keep writes the outputs of one version, packed, and their index in place of
-// what was there.
+// what was there; where only some cases were recorded, in place of theirs.
 func keep(to, out string, runs []recording.Run, n neutral) error {
-	if err := os.RemoveAll(to); err != nil {
+	var others []recording.Run
+	if os.Getenv("CASES") != "" {
+		data, err := os.ReadFile(filepath.Join(to, "index.json"))
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &others); err != nil {
+			return err
+		}
+		others = slices.DeleteFunc(others, func(o recording.Run) bool {
+			return slices.ContainsFunc(runs, func(r recording.Run) bool { return r.ID == o.ID })
+		})
+	} else if err := os.RemoveAll(to); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
@@ -171,6 +183,8 @@ func keep(to, out string, runs []recording.Run, n neutral) error {
 		}
 		runs[i].Command = string(n.clean([]byte(runs[i].Command)))
 	}
+	runs = append(runs, others...)
+	slices.SortFunc(runs, func(a, b recording.Run) int { return strings.Compare(a.ID, b.ID) })
 	index, err := json.MarshalIndent(runs, "", " ")
 	if err != nil {
 		return err

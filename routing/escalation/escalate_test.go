@@ -85,7 +85,7 @@ func TestBuildAtTheLimit(t *testing.T) {
 	c := play(t, routing.DefaultPolicy(), run(1, L, "f#a", "f#b"), run(2, L, "f#a"), run(3, L, "f#a"), run(4, L, "f#a"))
 	r := Build(c, "unit", routing.DefaultPolicy())
 	t.Run("S0-37 session, checkpoint, attempts, reason", func(t *testing.T) {
-		if r.Session != "acme/shop#12" || r.Checkpoint != "unit" || r.Attempts != "3/3" || r.Reason != "still failing after 3 of 3 reworks" {
+		if r.Session != "acme/shop#12" || r.Checkpoint != "unit" || r.Attempts != "3/3" || r.Reason != "still failing after 3 of 3 fix attempts" {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -55,7 +55,7 @@ func exhaustionFacts(l Loop, t escalation.Trigger) escalation.Facts {
 		f.Suggested = []string{"Raise the port's token_budget.", "Make its brief shorter or more exact."}
 	default:
 		f.Kind = routing.KindMaxRetry
-		f.Title = fmt.Sprintf("Port %s still fails after %s", l.Port, count(l.MaxRetries, "rework"))
+		f.Title = fmt.Sprintf("Port %s still fails after %s", l.Port, count(l.MaxRetries, "fix attempt"))
 		f.Description = "The last turn failed: " + l.Last.summary()
 		f.Suggested = []string{"Read the last feedback, and make the brief say what it lacks.", "Ask whether the test asks for what the port is about."}
 	}

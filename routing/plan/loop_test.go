@@ -218,7 +218,7 @@ func TestFeedbackLoopEnds(t *testing.T) {
 		for range 4 {
 			p.turn(red, 0, 0)
 		}
-		if strings.Count(p.kinds(), "escalate") != 1 || p.Status != Raised || p.Escalation.Severity != escalation.High || !strings.Contains(p.Escalation.Title, "after 3 reworks") || !strings.Contains(p.Escalation.Description, "TestSum") {
+		if strings.Count(p.kinds(), "escalate") != 1 || p.Status != Raised || p.Escalation.Severity != escalation.High || !strings.Contains(p.Escalation.Title, "after 3 fix attempts") || !strings.Contains(p.Escalation.Description, "TestSum") {
 			t.Errorf("%s: %+v", p.kinds(), p.Escalation)
 		}
 		if _, _, err := p.ImplEnded(Worked{OK: true}, p.now); err == nil {

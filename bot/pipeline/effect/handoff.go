@@ -44,7 +44,7 @@ func (d handoffSender) send(ctx context.Context, c routing.Case, e routing.Effec
 	case d.subject.Number == 0:
 		return "", nil // a branch has no one to mention and nothing to label
 	case h.Label != "":
-		_, err := d.hub.Labels.Sync(ctx, d.repo, d.subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Returned for a fix for rework"}}, nil)
+		_, err := d.hub.Labels.Sync(ctx, d.repo, d.subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Returned for a fix"}}, nil)
 		return "label:" + h.Label, err
 	case h.Mention == "author" && e.Kind == routing.EffectHandoff:
 		return "", nil // stands in the sticky comment

@@ -66,7 +66,7 @@ func JobLog(command string, text []byte, exit int) []byte {
 	for l := range bytes.Lines(text) {
 		line(strings.TrimRight(string(l), "\r\n"))
 	}
-	if died, ok := signals[exit]; ok {
+	if died, ok := signals[exit]; ok && !bytes.Contains(text, []byte(".sh: line ")) {
 		line(fmt.Sprintf("/home/runner/work/_temp/4f1c0d6e-9a57-4b0c-8f41-6d2f0c9d3b7a.sh: line 1:  2175 %-23s %s", died, commands[0]))
 	}
 	if exit != 0 {
