@@ -218,6 +218,9 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 		x.class = routing.LogicError
 	case compilers.MatchString(d.Tool) || testreport.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
 		x.class = routing.TypeError
+		if m := c.rules.first(d.Message, environmental); m.rule != nil {
+			x = finding{class: m.rule.Class, rule: m.rule, match: m.group(d.Message), signal: m.rule.ID, text: d.Message}
+		}
 	case d.Tool == "":
 		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)
 		if m := c.rules.first(line, func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); m.rule != nil {
@@ -225,6 +228,12 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 		}
 	}
 	return c.complete(f, x, d.Code, "", d.At)
+}
+
+// environmental reports whether r is of a fault of the environment that a compiler can report, such
+// as a dependency that it could not download.
+func environmental(r *Rule) bool {
+	return r.Class == routing.EnvIssue && r.Role == RoleError && r.Scope != ScopeUnit
 }
 
 var rustCode = lazyregexp.New(`^E\d{4}$`)

@@ -91,6 +91,7 @@ func (f *features) place(v *rank.Vector, r ranked, s *step) {
 	default:
 		v[rank.InUnit] = 1
 	}
+	v.Set(rank.Early, r.no <= 10 && f.last > 60 || r.no*20 < f.last)
 	v.Set(rank.Cleanup, s != nil && s.cleanup)
 	if d >= 0 && (!b.found || r.step == b.step) {
 		v.Set(rank.Near3, d <= 3)
@@ -150,6 +151,7 @@ func textFeatures(v *rank.Vector, text string) {
 	v.Set(rank.Denial, containsOf(low, denials[:]))
 	v.Set(rank.Difference, containsOf(low, differences[:]))
 	v.Set(rank.Count, counts(low))
+	v.Set(rank.Banner, isBanner(t))
 	v.Set(rank.EndsColon, t[len(t)-1] == ':')
 	v.Set(rank.Decoration, letters(t)*2 < min(len(t), 64))
 	v.Set(rank.Soft, containsOf(low, softs[:]))

@@ -42,10 +42,12 @@ const (
 	First // the first of its unit with such a match
 	Last  // the last of its unit with such a match
 	Tail  // no stop is known: in the last 30 lines
+	Early // among the first lines of the log, or the first 5 %
 
 	// Its structure.
 	TraceEnd    // the last line of a stack trace
 	TraceHead   // the line above the frames of a stack trace
+	Banner      // announces failures
 	AfterBanner // the first text behind a line that announces a failure
 	AboveFail   // the line above one that says that a test failed
 	OddRow      // a row of a table that says failed where others do not
@@ -80,8 +82,8 @@ const (
 
 var names = [Features]string{
 	"rule", "classed", "family", "generic", "wrapper", "stop", "words", "context", "mark", "test", "finding", "problem",
-	"in_unit", "after_stop", "other_unit", "cleanup", "near3", "near20", "near100", "far", "first", "last", "tail",
-	"trace_end", "trace_head", "after_banner", "above_fail", "odd_row", "last_output", "block_head",
+	"in_unit", "after_stop", "other_unit", "cleanup", "near3", "near20", "near100", "far", "first", "last", "tail", "early",
+	"trace_end", "trace_head", "banner", "after_banner", "above_fail", "odd_row", "last_output", "block_head",
 	"leads_error", "holds_error", "exception", "place", "quoted", "denial", "difference", "count", "ends_colon",
 	"indented", "short", "long", "decoration", "soft", "frame", "leads_number",
 	"rare", "common", "new", "old",
