@@ -15,12 +15,13 @@ import (
 
 // Options are what is known of a run besides its output.
 type Options struct {
-	Conclusion      string   // GitHub's: success, failure, timed_out, …; "" if unknown
-	ExitCode        *int     // of the command that ran the tests, nil if unknown
-	PassedElsewhere []string // full names of tests that passed in another attempt on the same commit
-	Tree            *Tree    // files of the repository; nil leaves paths as printed
-	Language        string   // of suggestions: "en" (default) or "ko"
-	Brief           bool     // class, evidence and fingerprint only: no trace and no suggestion
+	Conclusion      string    // GitHub's: success, failure, timed_out, …; "" if unknown
+	ExitCode        *int      // of the command that ran the tests, nil if unknown
+	PassedElsewhere []string  // full names of tests that passed in another attempt on the same commit
+	Tree            *Tree     // files of the repository; nil leaves paths as printed
+	Baseline        *Baseline // of the last run of the job that passed; may be nil
+	Language        string    // of suggestions: "en" (default) or "ko"
+	Brief           bool      // class, evidence and fingerprint only: no trace and no suggestion
 }
 
 // Line is a line of the input.
@@ -65,7 +66,7 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		classifier: newClassifier(col.rules.rules, opt),
 	}
 	d.failures()
-	d.output.ranked, d.output.features = col.rank(b, d.found)
+	d.output.ranked, d.output.features = col.rank(b, d.found, opt.Baseline)
 	d.log()
 	d.decide()
 	d.locate()

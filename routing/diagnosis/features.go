@@ -23,8 +23,8 @@ type group struct {
 }
 
 // featuresOf counts what the candidates of a log have in common.
-func (c *Collector) featuresOf(all []ranked, b block) *features {
-	f := &features{block: b, last: c.last, shapes: c.shapes.of, forms: map[uint64]int{}, ends: map[group][2]int{}}
+func (c *Collector) featuresOf(all []ranked, b block, known *Baseline) *features {
+	f := &features{known: known, block: b, last: c.last, shapes: c.shapes.of, forms: map[uint64]int{}, ends: map[group][2]int{}}
 	for _, r := range all {
 		f.forms[form(r.text)]++
 		g := group{r.step, r.rule}
@@ -48,10 +48,10 @@ func (f *features) of(r ranked, s *step) rank.Vector {
 	n := f.forms[form(r.text)]
 	v.Set(rank.Rare, n <= 1)
 	v.Set(rank.Common, n > 8)
-	if f.known != nil {
-		old := f.known.Has(r.text)
+	if !f.known.Empty() {
+		old, fresh := f.known.compare(r.text)
 		v.Set(rank.Old, old)
-		v.Set(rank.New, !old)
+		v.Set(rank.New, fresh)
 	}
 	return v
 }
@@ -100,8 +100,10 @@ func (f *features) place(v *rank.Vector, r ranked, s *step) {
 		v.Set(rank.Far, d > 400)
 	}
 	e := f.ends[group{r.step, r.rule}]
-	v.Set(rank.First, e[0] == r.no)
-	v.Set(rank.Last, e[1] == r.no)
+	if r.rule != nil { // of lines that nothing matched, the first and last are those kept
+		v.Set(rank.First, e[0] == r.no)
+		v.Set(rank.Last, e[1] == r.no)
+	}
 }
 
 func (f *features) structure(v *rank.Vector, r ranked) {

@@ -63,10 +63,10 @@ func (c *Collector) decisiveBlock() block {
 const maxRanked = 256
 
 // rank scores every candidate against the block and returns them best first, equal texts once.
-// found are the failures of the report.
-func (c *Collector) rank(b block, found []found) ([]ranked, *features) {
+// found are the failures of the report, known is the log of a run that passed.
+func (c *Collector) rank(b block, found []found, known *Baseline) ([]ranked, *features) {
 	all := c.candidates(b)
-	f := c.featuresOf(all, b)
+	f := c.featuresOf(all, b, known)
 	w := c.rules.rules.ranker()
 	at := map[int]rank.Feature{}
 	for _, x := range found {
@@ -272,6 +272,9 @@ func (b block) decide(all []ranked) (ranked, bool) {
 	for _, r := range all {
 		if r.rule == nil || r.rule.Class == "" || r.rule.Role != RoleError || r.score < 40 {
 			continue
+		}
+		if r.features[rank.Old] != 0 && !r.rule.Fatal {
+			continue // a run that passed has it too
 		}
 		if r.rule.Class == routing.Unknown || b.classifies(r) {
 			return r, true

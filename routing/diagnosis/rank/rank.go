@@ -104,11 +104,12 @@ func (v *Vector) Set(f Feature, on bool) {
 // Weights are the weights of the features.
 type Weights [Features]float32
 
-// Prior are the weights before anything is learned: what rules and position give, and of a log
-// without them the beginning of its last paragraph.
+// Prior are the weights before anything is learned: what rules and position give, of a log without
+// them the beginning of its last paragraph, and what a run that passed does not print.
 func Prior() Weights {
 	var w Weights
 	w[Rule], w[BlockHead] = 10, 1
+	w[New], w[Old] = 1, -4
 	return w
 }
 
