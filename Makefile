@@ -36,7 +36,7 @@ GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
 # Concurrent cover. So the race detector runs only those tests of theirs, and every test of all other
 # packages. A path that names no package is an error.
 UNRACED := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
-	./bot/render/... ./bot/replays ./bot/web ./cmd/... ./internal/load
+	./bot/render/... ./bot/replays ./bot/web ./cmd/... ./internal/load ./internal/score
 unraced = $(shell $(GO) list $(UNRACED))
 tested = $(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '/e2e$$')
 at-once = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*_test.go' 'func Test[A-Za-z0-9_]*(AtOnce|Concurrent)' $(patsubst ./%,%,$(UNRACED:/...=))))))

@@ -20,35 +20,44 @@ import (
 // with the set left out: without what was learned from it, and without the alternatives of rules
 // that match nothing in another set. EXPLAIN=set,set prints what is wrong with these left out.
 func leaveOut(w io.Writer, logs []labelled.Log) error {
+	inSample, leftOut, err := measure(logs, learn.DefaultOptions)
+	if err != nil {
+		return err
+	}
+	printTables(w, inSample, leftOut)
+	return nil
+}
+
+// measure diagnoses the logs with all that is known, and each set without what is known from it.
+func measure(logs []labelled.Log, opt learn.Options) (inSample, leftOut *table, err error) {
 	sets := map[string][]labelled.Log{}
 	for _, l := range logs {
 		sets[l.Set] = append(sets[l.Set], l)
 	}
-	inSample, leftOut := newTable(), newTable()
+	inSample, leftOut = newTable(), newTable()
 	for _, set := range sets {
 		if err := inSample.add(set, diagnosis.Default()); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	without, err := learn.LeftOut(logs)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	examples, err := learn.Examples(logs, without)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	leftOut.explain = strings.Split(os.Getenv("EXPLAIN"), ",")
 	for name, set := range sets {
 		v := without(name)
-		w := learn.Weights(slices.DeleteFunc(slices.Clone(examples), func(e learn.Example) bool { return e.Set == name }), learn.DefaultOptions)
+		w := learn.Weights(slices.DeleteFunc(slices.Clone(examples), func(e learn.Example) bool { return e.Set == name }), opt)
 		v.Weights = &w
 		if err := leftOut.add(set, v.Rules()); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	printTables(w, inSample, leftOut)
-	return nil
+	return inSample, leftOut, nil
 }
 
 // table holds the results of all sets.

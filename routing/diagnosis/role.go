@@ -41,13 +41,16 @@ func failingUnit(tree *coursesteps.Tree) (u coursesteps.Unit, role coursesteps.R
 // names the unit, false if it tells nothing.
 func (d *diagnoser) byRole(r ranked) (finding, int, bool) {
 	u, role, ok := failingUnit(d.output.course)
-	if !ok || !says(r, role) {
+	if !ok {
 		return finding{}, 0, false
 	}
 	class := roleClass[role]
 	name := firstText(u.Command, u.Name)
-	if role == coursesteps.Lint && contractCheck.MatchString(u.Name+" "+u.Command) {
-		class = routing.DesignMismatch
+	if class != routing.EnvIssue && contractCheck.MatchString(u.Name+" "+u.Command) {
+		class, role = routing.DesignMismatch, coursesteps.Lint
+	}
+	if !says(r, role) {
+		return finding{}, 0, false
 	}
 	if class == "" {
 		return finding{}, 0, false
@@ -76,10 +79,9 @@ func says(r ranked, role coursesteps.Role) bool {
 // mypy does in JUnit XML: the suite or the test has the tool's name.
 func byTool(t testreport.Test) (finding, bool) {
 	for _, name := range []string{t.Suite, t.Name} {
-		first, _, _ := strings.Cut(name, " ")
-		first, _, _ = strings.Cut(first, "-py3")
+		first, _, _ := strings.Cut(name, "-py3")
 		first = strings.TrimPrefix(first, "org.")
-		if first == "" || len(first) > 24 || strings.ContainsAny(first, "/\\:") {
+		if first == "" || len(first) > 24 || strings.ContainsAny(first, " /\\:") {
 			continue
 		}
 		switch role := coursesteps.RoleOf(strings.ToLower(first)); {
