@@ -66,7 +66,7 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		classifier: newClassifier(col.rules.rules, opt),
 	}
 	d.failures()
-	d.output.ranked, d.output.features = col.rank(b, d.found, opt.Baseline)
+	d.output.ranked, d.output.features = ranker{col}.rank(b, d.found, opt.Baseline)
 	d.log()
 	d.decide()
 	d.locate()

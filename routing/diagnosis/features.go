@@ -23,8 +23,8 @@ type group struct {
 }
 
 // featuresOf counts what the candidates of a log have in common.
-func (c *Collector) featuresOf(all []ranked, b block, known *Baseline) *features {
-	f := &features{known: known, block: b, last: c.last, shapes: c.shapes.of, forms: map[uint64]int{}, ends: map[group][2]int{}}
+func featuresOf(all []ranked, last int, shapes map[int]shape, b block, known *Baseline) *features {
+	f := &features{known: known, block: b, last: last, shapes: shapes, forms: map[uint64]int{}, ends: map[group][2]int{}}
 	for _, r := range all {
 		f.forms[form(r.text)]++
 		g := group{r.step, r.rule}

@@ -59,14 +59,17 @@ func (c *Collector) decisiveBlock() block {
 	return block{step: s.step, end: s.no, found: true, stop: s}
 }
 
+// ranker orders what a Collector kept.
+type ranker struct{ *Collector }
+
 // maxRanked bounds how many candidates are compared by their text.
 const maxRanked = 256
 
 // rank scores every candidate against the block and returns them best first, equal texts once.
 // found are the failures of the report, known is the log of a run that passed.
-func (c *Collector) rank(b block, found []found, known *Baseline) ([]ranked, *features) {
+func (c ranker) rank(b block, found []found, known *Baseline) ([]ranked, *features) {
 	all := c.candidates(b)
-	f := c.featuresOf(all, b, known)
+	f := featuresOf(all, c.last, c.shapes.of, b, known)
 	w := c.rules.rules.ranker()
 	at := map[int]rank.Feature{}
 	for _, x := range found {
@@ -94,7 +97,7 @@ func compareRanked(x, y ranked) int {
 }
 
 // candidates returns the candidates of the log, those of the block's last lines among them.
-func (c *Collector) candidates(b block) []ranked {
+func (c ranker) candidates(b block) []ranked {
 	var all []ranked
 	have := map[int]int{}
 	for _, s := range c.steps.all {
@@ -126,7 +129,7 @@ func (c *Collector) candidates(b block) []ranked {
 }
 
 // ending returns the lines with text before the stop, or before the end of the log.
-func (c *Collector) ending(b block) []ranked {
+func (c ranker) ending(b block) []ranked {
 	lines := c.recent.all()
 	if b.stop != nil {
 		lines = b.stop.context
@@ -205,7 +208,7 @@ func (b block) holds(r ranked) bool {
 
 // fallback returns the last paragraph before the stop, for a step that ended with a message that no
 // rule matches.
-func (c *Collector) fallback(b block, have []ranked) []ranked {
+func (c ranker) fallback(b block, have []ranked) []ranked {
 	if slices.ContainsFunc(have, func(r ranked) bool { return r.score >= 40 }) {
 		return nil
 	}
@@ -227,7 +230,7 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 
 // paragraph returns the last lines up to a blank one, at most eight, without those that match a
 // rule of another role than RoleError.
-func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
+func (c ranker) paragraph(lines []testreport.Line) []testreport.Line {
 	var out []testreport.Line
 	for i := len(lines) - 1; i >= 0 && len(out) < 8; i-- {
 		l := lines[i]

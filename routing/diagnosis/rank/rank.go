@@ -109,7 +109,7 @@ type Weights [Features]float32
 func Prior() Weights {
 	var w Weights
 	w[Rule], w[BlockHead] = 10, 1
-	w[New], w[Old] = 1, -4
+	w[New], w[Old] = 1, -8
 	return w
 }
 
