@@ -71,7 +71,7 @@ func Analyze(in Input) (Output, error) {
 		rules = diagnosis.Default()
 	}
 	col := diagnosis.NewCollector(rules)
-	st := &state{in: in, col: col}
+	st := &state{in: in, rules: rules, col: col}
 	for _, s := range in.Sources {
 		if err := st.read(s); err != nil {
 			return Output{}, err
@@ -96,12 +96,13 @@ func Analyze(in Input) (Output, error) {
 		opt.Baseline = in.Baseline()
 	}
 	diag := diagnosis.Diagnose(rep, col, opt)
-	v := st.withReview(st.verdict(rep, diag))
+	v := few(st.withReview(st.verdict(rep, diag)))
 	return Output{Verdict: Bound(redact.Verdict(v)), Diagnosis: diag, Report: rep}, nil
 }
 
 type state struct {
 	in     Input
+	rules  *diagnosis.Rules
 	col    *diagnosis.Collector
 	docs   []*testreport.Report // of documents made for machines
 	logs   []*testreport.Report // of consoles
@@ -111,6 +112,8 @@ type state struct {
 	unread []string             // why a source could not be used
 	notes  []string
 	review *routing.ReviewResult
+
+	failing bool // a test that failed was read
 }
 
 func (st *state) read(s Source) error {
@@ -136,8 +139,8 @@ func (st *state) read(s Source) error {
 	c := testreport.NewCollector(st.in.Limits)
 	if st.in.Tests != nil {
 		st.in.Tests.Source()
-		c.OnTest = st.in.Tests.Add
 	}
+	c.OnTest = st.onTest
 	st.seen++
 	info, err := testreport.Read(r, testreport.Options{Format: st.in.Format, Limits: st.in.Limits, OnLine: st.col.Line}, c)
 	rep := c.Finish(info)
@@ -165,6 +168,19 @@ func (st *state) read(s Source) error {
 		st.logs, st.logAt = append(st.logs, rep), append(st.logAt, st.seen-1)
 	}
 	return nil
+}
+
+// onTest takes a test as it is read. A failing one will be diagnosed: the rules for that are
+// compiled while the rest is read.
+func (st *state) onTest(t *testreport.Test) {
+	if t.Status == testreport.Failed && !st.failing {
+		st.failing = true
+		first := testreport.Test{Kind: t.Kind, Type: t.Type}
+		go st.rules.Prepare(&first)
+	}
+	if st.in.Tests != nil {
+		st.in.Tests.Add(t)
+	}
 }
 
 func (st *state) problem(name, what string) {
@@ -235,15 +251,19 @@ func (st *state) ended() string {
 func (st *state) excerpts(fs []routing.Failure) {
 	const most = 20
 	taken := 0
-	for i := range fs {
+	missing := map[string]bool{}
+	for i := range fs[:min(len(fs), mostFailures)] { // no more are kept
 		f := &fs[i]
-		if st.in.ReadFile == nil || f.File == "" || f.Line <= 0 || taken >= most || strings.HasPrefix(f.File, "/") || strings.Contains(f.File, "..") {
+		if st.in.ReadFile == nil || f.File == "" || f.Line <= 0 || taken >= most || strings.HasPrefix(f.File, "/") || strings.Contains(f.File, "..") || missing[f.File] {
 			continue
 		}
-		if content, err := st.in.ReadFile(f.File); err == nil {
-			f.Excerpt = diagnosis.ExcerptOf(f.File, content, f.Line, 4)
-			taken++
+		content, err := st.in.ReadFile(f.File)
+		if err != nil {
+			missing[f.File] = true
+			continue
 		}
+		f.Excerpt = diagnosis.ExcerptOf(f.File, content, f.Line, 4)
+		taken++
 	}
 }
 

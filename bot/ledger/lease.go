@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -54,28 +55,64 @@ func (l Lease) Taken(x *routing.Lease) bool { return x.HeldByOther(l.Owner, l.no
 // Left returns how long x still lasts; it is negative after its end.
 func (l Lease) Left(x *routing.Lease) time.Duration { return x.Until.Sub(l.now()) }
 
-// Keep calls renew three times in the time of a lease, while work takes long, as with a GitHub that
-// answers slowly: no other process is to begin what is still under way. It ends after three times
-// the lease, so that work that never ends is left to others. Release stops it and waits for a renew
-// that is under way.
-func (l Lease) Keep(ctx context.Context, renew func(context.Context)) (release func()) {
-	ctx, cancel := context.WithCancel(ctx)
+// ErrLeaseEnded is why a context of Keep is cancelled.
+var ErrLeaseEnded = advice.New("the lease ended before the work was done", advice.Advice{Kind: advice.Later, After: time.Second})
+
+// Keep renews the lease x three times in the time of a lease, while work takes long, as with a GitHub
+// that answers slowly: no other process is to begin what is still under way. Renew returns the lease
+// as it stands then, or an error if that is not known. The work uses the context held, which is
+// cancelled shortly before the newest lease ends, so that what it began is seen by the process that
+// goes on. After three times the lease it is not renewed, so that work that never ends is left to
+// others. Release stops it and waits for a renew that is under way.
+func (l Lease) Keep(ctx context.Context, x *routing.Lease, renew func(context.Context) (*routing.Lease, error)) (held context.Context, release func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	// safe is how long after now work may go on under x.
+	safe := func(x *routing.Lease) time.Duration {
+		if x == nil || x.Owner != l.Owner {
+			return 0
+		}
+		return max(0, l.Left(x)-l.ttl()/8)
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		t := time.NewTicker(l.ttl() / 3)
-		defer t.Stop()
-		for range renewals {
+		end := time.NewTimer(safe(x))
+		defer end.Stop()
+		tick := time.NewTicker(l.ttl() / 3)
+		defer tick.Stop()
+		renewed := make(chan time.Time, 1)
+		for n, busy := 0, false; ; {
 			select {
-			case <-ctx.Done():
+			case <-held.Done():
+				if busy {
+					<-renewed
+				}
 				return
-			case <-t.C:
+			case <-end.C:
+				cancel(ErrLeaseEnded)
+			case at := <-renewed:
+				busy = false
+				if !at.IsZero() {
+					end.Reset(time.Until(at))
+				}
+			case <-tick.C:
+				if n++; n > renewals || busy {
+					continue
+				}
+				busy = true
+				go func() { // a ledger that answers slowly does not keep the end from being noticed
+					now, err := renew(held)
+					if err != nil {
+						renewed <- time.Time{}
+						return
+					}
+					renewed <- time.Now().Add(safe(now))
+				}()
 			}
-			renew(ctx)
 		}
 	}()
-	return func() {
-		cancel()
+	return held, func() {
+		cancel(context.Canceled)
 		<-ended
 	}
 }

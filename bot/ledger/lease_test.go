@@ -2,11 +2,13 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
+	"github.com/switchback-ci/switchback/routing"
 )
 
 func TestLease(t *testing.T) {
@@ -40,17 +42,54 @@ func TestLeaseIsKeptThreeTimesItsLength(t *testing.T) {
 		l := ledger.Lease{Owner: "me", TTL: time.Minute}
 		var at []time.Duration
 		began := time.Now()
-		release := l.Keep(t.Context(), func(context.Context) { at = append(at, time.Since(began)) })
-		time.Sleep(10 * time.Minute)
+		held, release := l.Keep(t.Context(), l.Take(), func(context.Context) (*routing.Lease, error) {
+			at = append(at, time.Since(began))
+			return l.Take(), nil
+		})
+		<-held.Done()
+		if end := time.Since(began); end != 4*time.Minute-7500*time.Millisecond || !errors.Is(context.Cause(held), ledger.ErrLeaseEnded) {
+			t.Errorf("cut off after %v: %v", end, context.Cause(held))
+		}
 		release()
 		if len(at) != 9 || at[0] != 20*time.Second || at[8] != 3*time.Minute {
 			t.Errorf("renewed at %v", at)
 		}
 		at = nil
-		l.Keep(t.Context(), func(context.Context) { at = append(at, 0) })()
+		_, release = l.Keep(t.Context(), l.Take(), func(context.Context) (*routing.Lease, error) { at = append(at, 0); return l.Take(), nil })
+		release()
 		time.Sleep(time.Minute)
 		if at != nil {
 			t.Error("renewed after its release")
 		}
 	})
+}
+
+// TestLeaseNotRenewed cuts work off before another process may begin it, whatever keeps its lease from
+// being renewed.
+func TestLeaseNotRenewed(t *testing.T) {
+	t.Parallel()
+	l := ledger.Lease{Owner: "me", TTL: time.Minute}
+	for name, c := range map[string]struct {
+		renew func(context.Context) (*routing.Lease, error)
+		end   time.Duration
+	}{
+		"the ledger fails":           {func(context.Context) (*routing.Lease, error) { return nil, errors.New("no database") }, 52500 * time.Millisecond},
+		"the ledger does not answer": {func(ctx context.Context) (*routing.Lease, error) { <-ctx.Done(); return nil, ctx.Err() }, 52500 * time.Millisecond},
+		"another process has it": {func(context.Context) (*routing.Lease, error) {
+			return &routing.Lease{Owner: "you", Until: time.Now().Add(time.Hour)}, nil
+		}, 20 * time.Second},
+		"it was released": {func(context.Context) (*routing.Lease, error) { return nil, nil }, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				held, release := l.Keep(t.Context(), l.Take(), c.renew)
+				defer release()
+				<-held.Done()
+				if end := time.Since(began); end != c.end || !errors.Is(context.Cause(held), ledger.ErrLeaseEnded) || t.Context().Err() != nil {
+					t.Errorf("cut off after %v: %v", end, context.Cause(held))
+				}
+			})
+		})
+	}
 }

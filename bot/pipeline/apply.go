@@ -26,7 +26,7 @@ func (l *Pipeline) Apply(ctx context.Context, rec Recorded) (routing.Case, error
 		return rec.Case, nil
 	}
 	c, fresh := rec.Case, rec.fresh
-	limit, done := l.MaxActions, 0
+	limit, done, cut := l.MaxActions, 0, 0
 	if limit <= 0 {
 		limit = routing.DefaultMaxActions
 	}
@@ -51,7 +51,12 @@ func (l *Pipeline) Apply(ctx context.Context, rec Recorded) (routing.Case, error
 		}
 		var n int
 		waits := map[string]bool{}
-		if c, n, err = l.round(ctx, c, fresh, limit-done, waits); err != nil {
+		c, n, err = l.round(ctx, c, fresh, limit-done, waits)
+		if errors.Is(err, ledger.ErrLeaseEnded) && cut < tries {
+			cut, done, fresh = cut+1, done+n, nil // what was cut off may be on GitHub
+			continue
+		}
+		if err != nil {
 			return c, err
 		}
 		if len(c.Pending) > 0 && !slices.ContainsFunc(c.Pending, func(e routing.Effect) bool { return !waits[e.Key] }) {
@@ -102,10 +107,15 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 	return c, len(events), stuck
 }
 
-// held is once, while this process's lease is renewed.
+// held is once, while this process's lease is renewed, and no longer than that succeeds.
 func (l *Pipeline) held(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (routing.Event, error) {
-	defer l.caseLease(c.Key).hold(ctx)()
-	return l.once(ctx, c, e, fresh)
+	held, release := l.caseLease(c.Key).hold(ctx, c.Lease)
+	defer release()
+	ev, err := l.once(held, c, e, fresh)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(held), ledger.ErrLeaseEnded) {
+		err = ledger.ErrLeaseEnded
+	}
+	return ev, err
 }
 
 // superseded reports whether an effect that waited starts work that is over:

@@ -62,12 +62,12 @@ func (l caseLease) release(ctx context.Context) (routing.Case, error) {
 	})
 }
 
-// hold renews this process's lease while an effect takes long, as with a GitHub that answers
-// slowly: no other process is to begin what is still under way. An effect that never ends is left
-// to others in the end.
-func (l caseLease) hold(ctx context.Context) (release func()) {
-	return l.lease.Keep(ctx, func(ctx context.Context) {
-		_, err := l.stream.Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+// hold renews this process's lease x while an effect takes long, as with a GitHub that answers
+// slowly: no other process is to begin what is still under way. An effect that never ends, or whose
+// lease cannot be renewed, is cut off by the context held, and left to others.
+func (l caseLease) hold(ctx context.Context, x *routing.Lease) (held context.Context, release func()) {
+	return l.lease.Keep(ctx, x, func(ctx context.Context) (*routing.Lease, error) {
+		c, err := l.stream.Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 			if c.Lease == nil || c.Lease.Owner != l.lease.Owner || len(c.Pending) == 0 {
 				return nil, nil
 			}
@@ -76,5 +76,6 @@ func (l caseLease) hold(ctx context.Context) (release func()) {
 		if err != nil && ctx.Err() == nil {
 			l.log.Warn("lease not renewed", "case", l.key, "err", err)
 		}
+		return c.Lease, err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
@@ -440,30 +441,73 @@ func TestClaimIsProlonged(t *testing.T) {
 
 // While an effect takes long its lease is renewed, so that nobody else begins it; once
 // it is over nothing is renewed any more.
-func TestClaimIsRenewed(t *testing.T) {
+func TestLeaseIsRenewed(t *testing.T) {
 	t.Parallel()
-	led, k, w := &ledger.Memory{}, newClock(), newWorld()
-	first := true
-	slow := effector(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
-		for until := c.Lease.Until; first; {
-			_ = k.Sleep(ctx, time.Second)
-			time.Sleep(time.Millisecond)
-			if _, now := load(t, led); now.Lease.Until.After(until) {
-				first = false
+	synctest.Test(t, func(t *testing.T) {
+		led, w := &ledger.Memory{}, newWorld()
+		slow := effector(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+			if e.Kind == routing.EffectComment {
+				time.Sleep(2 * time.Minute)
+				if _, now := load(t, led); !now.Lease.HeldBy("a", time.Now()) {
+					t.Errorf("the lease is %+v", now.Lease)
+				}
 			}
+			return w.Do(ctx, c, e, fresh)
+		})
+		mustDeliver(t, &Pipeline{Ledger: led, Effector: slow, Owner: "a", LeaseTTL: time.Minute}, failing(1))
+		if strings.Join(w.calls, ",") != "comment 1,check 1,handoff 1" {
+			t.Error(w.calls)
 		}
-		return w.Do(ctx, c, e, fresh)
+		events, c := load(t, led)
+		if c.Lease != nil || events[len(events)-1].Type != routing.EventEffect {
+			t.Errorf("at its end: %+v", events[len(events)-1])
+		}
 	})
-	l := line(led, slow, k, "a")
-	l.LeaseTTL = 60 * time.Millisecond
-	mustDeliver(t, l, failing(1))
-	if strings.Join(w.calls, ",") != "comment 1,check 1,handoff 1" {
-		t.Error(w.calls)
+}
+
+// unwritable is a ledger that cannot be written for a while.
+type unwritable struct {
+	ledger.Ledger
+	until time.Time
+}
+
+func (u unwritable) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
+	if time.Now().Before(u.until) {
+		return "", errors.New("read-only file system")
 	}
-	events, c := load(t, led)
-	if c.Lease != nil || events[len(events)-1].Type != routing.EventEffect {
-		t.Errorf("at its end: %+v", events[len(events)-1])
-	}
+	return u.Ledger.Append(ctx, key, seen, events)
+}
+
+// An effect whose lease cannot be renewed is cut off before another process may begin it, and then
+// looked for, because it may be done.
+func TestLeaseEndsBeforeTheEffect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		led, w, began := &unwritable{Ledger: &ledger.Memory{}}, newWorld(), time.Now()
+		tries := 0
+		slow := effector(func(ctx context.Context, c routing.Case, e routing.Effect, fresh bool) (string, error) {
+			if e.Kind != routing.EffectComment {
+				return w.Do(ctx, c, e, fresh)
+			}
+			if tries++; tries == 1 {
+				led.until = began.Add(59 * time.Second)
+				<-ctx.Done()
+				if took := time.Since(began); took >= time.Minute {
+					t.Errorf("another process could begin before it was cut off after %v", took)
+				}
+				time.Sleep(10 * time.Second)
+				return "", ctx.Err()
+			}
+			if fresh {
+				t.Error("what was cut off is not looked for")
+			}
+			return w.Do(ctx, c, e, fresh)
+		})
+		mustDeliver(t, &Pipeline{Ledger: led, Effector: slow, Owner: "a", LeaseTTL: time.Minute, Advise: advice.Of}, failing(1))
+		if got := strings.Join(w.calls, ","); got != "comment 1,check 1,handoff 1" || tries != 2 {
+			t.Errorf("%s after %d tries", got, tries)
+		}
+	})
 }
 
 type effector func(context.Context, routing.Case, routing.Effect, bool) (string, error)

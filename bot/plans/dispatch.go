@@ -82,15 +82,17 @@ type dispatcher struct {
 
 // start starts the workflow that goes on with a build, once by its key.
 func (d dispatcher) start(ctx context.Context, reg plan.BuildState, key, workflow, ref string, inputs map[string]string) error {
-	before, asked := reg.Sent[key]
-	if asked {
+	if before, asked := reg.Sent[key]; asked {
 		if err := d.wait(before, "start "+workflow); err != nil {
 			return err
 		}
 		if there, err := d.starts.HasRunSince(ctx, d.repo, "workflow_dispatch", before, key); err != nil || there {
 			return err
 		}
-	} else if err := d.reserve(ctx, key, "start "+workflow); err != nil {
+	}
+	ctx, cancel := d.bounded(ctx)
+	defer cancel()
+	if err := d.reserve(ctx, key, "start "+workflow); err != nil {
 		return err
 	}
 	all := map[string]string{"build": key}
@@ -98,6 +100,15 @@ func (d dispatcher) start(ctx context.Context, reg plan.BuildState, key, workflo
 		all[k] = v
 	}
 	return d.starts.StartWorkflow(ctx, d.repo, workflow, ref, all)
+}
+
+// bounded returns the context of what is recorded next and then done on GitHub: it ends before others
+// may do that, so that they see what came of it.
+func (d dispatcher) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d.leaseTTL <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d.leaseTTL*3/4)
 }
 
 // wait returns an error that says when to come back, while another process may still do what it

@@ -110,16 +110,7 @@ func (t TrackingIssue) draw(ctx context.Context, reg plan.BuildState, b plan.Boa
 	if reg.Issue > 0 {
 		ref = strconv.Itoa(reg.Issue)
 	}
-	if reg.Issue == 0 && t.dispatcher.leaseTTL > 0 {
-		if err := t.reserve(ctx); err != nil {
-			return github.Issue{}, err
-		}
-	}
-	marker := t.marker(reg, calls)
-	issue, _, err := t.issues.Upsert(ctx, t.repo, marker, spec, ref)
-	if errors.Is(err, github.ErrMoved) {
-		issue, _, err = t.issues.Upsert(ctx, t.repo, marker, spec, "")
-	}
+	issue, err := t.upsert(ctx, t.marker(reg, calls), spec, ref)
 	if err != nil {
 		return issue, err
 	}
@@ -129,6 +120,23 @@ func (t TrackingIssue) draw(ctx context.Context, reg plan.BuildState, b plan.Boa
 	_, err = t.store.change(ctx, func(r plan.BuildState) ([]routing.Event, error) {
 		return []routing.Event{r.Show(issue.Number, t.now())}, nil
 	})
+	return issue, err
+}
+
+// upsert brings the plan's issue up to date, and files it where there is none.
+func (t TrackingIssue) upsert(ctx context.Context, marker string, spec github.IssueSpec, ref string) (github.Issue, error) {
+	if ref == "" && t.dispatcher.leaseTTL > 0 {
+		bounded, cancel := t.dispatcher.bounded(ctx)
+		defer cancel()
+		ctx = bounded
+		if err := t.reserve(ctx); err != nil {
+			return github.Issue{}, err
+		}
+	}
+	issue, _, err := t.issues.Upsert(ctx, t.repo, marker, spec, ref)
+	if errors.Is(err, github.ErrMoved) && ref != "" {
+		return t.upsert(ctx, marker, spec, "")
+	}
 	return issue, err
 }
 

@@ -14,14 +14,26 @@ import (
 // classifier turns the entries of a report into failures with a class.
 type classifier struct {
 	rules matcher
+	only  matcher // of the rules for assertions
 	opt   Options
 	flaky map[string]bool
 
-	frames frameMemo
+	traces *traceMemo
+	advice *adviser
+	known  map[failureText]finding // of texts seen before: one cause fails many tests with equal texts
+}
+
+// failureText is all that a report says of why a test failed.
+type failureText struct {
+	kind                        testreport.Kind
+	typ, message, trace, output string
 }
 
 func newClassifier(rules *Rules, opt Options) *classifier {
-	c := &classifier{rules: matcher{rules: rules}, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+	c := &classifier{
+		rules: matcher{rules: rules}, only: matcher{rules: rules.forAssertions()}, opt: opt, flaky: map[string]bool{},
+		traces: newTraceMemo(opt.Brief), advice: newAdviser(opt.Language), known: map[failureText]finding{},
+	}
 	for _, n := range opt.PassedElsewhere {
 		c.flaky[n] = true
 	}
@@ -109,7 +121,10 @@ func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
-	assertion := kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
+	rules, only := &c.rules, assertion(kind, typ)
+	if only {
+		rules = &c.only
+	}
 	want := func(r *Rule) bool {
 		if r.Class == "" || r.Role != RoleError || r.Scope == ScopeUnit && test {
 			return false
@@ -117,11 +132,15 @@ func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace
 		if kind == testreport.KindBuild && (r.Class == routing.LogicError || r.Class == routing.Quality) {
 			return false
 		}
-		return !assertion || r.Assertion
+		return !only || r.Assertion
 	}
-	var best finding
+	e := failureText{kind, typ, message, trace, output}
+	best, ok := c.known[e]
+	if ok {
+		return best, best.rule != nil
+	}
 	for _, text := range essence(kind, typ, message, trace, output) {
-		m := c.rules.first(text, want)
+		m := rules.first(text, want)
 		r := m.rule
 		if r == nil || best.rule != nil && (best.rule.user || !r.user && r.Priority <= best.rule.Priority) {
 			continue
@@ -131,7 +150,16 @@ func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace
 		}
 		best = finding{class: r.Class, rule: r, match: m.group(text), text: text, signal: r.ID}
 	}
+	if len(c.known) >= 128 {
+		clear(c.known)
+	}
+	c.known[e] = best
 	return best, best.rule != nil
+}
+
+// assertion reports whether a test failed because a comparison did not hold.
+func assertion(kind testreport.Kind, typ string) bool {
+	return kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
 }
 
 var (
@@ -271,16 +299,10 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = truncate.Counted(strings.TrimSpace(f.Message), 4<<10)
-	if !c.opt.Brief {
-		f.Trace = trimTrace(trace, c.frames.read)
-	}
-	read := c.frames.read
-	if c.opt.Brief {
-		read = frameOf // each line is read once, so remembering it does not pay
-	}
-	places := related(f, trace, read)
+	read := c.traces.of(trace)
+	f.Trace = read.trimmed
 	frame := Location{File: f.File}
-	for _, p := range places {
+	for _, p := range related(&f, read) {
 		if p.Project {
 			if f.File == "" {
 				f.File, f.Line = p.File, p.Line
@@ -293,7 +315,7 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Fingerprint = fingerprint(f, typ, frame)
 	c.place(&f)
 	if !c.opt.Brief {
-		f.Suggestion = suggest(f, x.rule, x.match, c.opt.Language)
+		f.Suggestion = c.advice.suggest(&f, x.rule, x.match)
 	}
 	return f
 }

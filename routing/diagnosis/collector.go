@@ -52,7 +52,7 @@ type Collector struct {
 	recent recent
 	shapes shapes
 	last   int // number of the last line seen
-	good   int // number of the last line that passes a test or states a success
+	good   int // number of the last line that passes a test
 	course *coursesteps.Reader
 	runs   sessions
 	said   statements
@@ -94,10 +94,10 @@ func (c *Collector) take(l testreport.Line) {
 	}
 	if !c.steps.cur.cleanup { // the runner's own work behind the run says nothing of its end
 		c.recent.add(l)
+		if l.Passing {
+			c.good = l.No
+		}
 		if l.Text != "" {
-			if succeeds(l) {
-				c.good = l.No
-			}
 			c.runs.read(l)
 			c.said.read(l)
 		}
@@ -237,6 +237,7 @@ func (c *Collector) inHeader(l testreport.Line) bool {
 	if l.Mark == "endgroup" {
 		if c.evidence || len(c.held) <= 1 {
 			c.steps.begin(false)
+			c.recent.clear() // the step before did not fail, or its stop keeps its context
 			c.header, c.held = false, c.held[:0]
 			return true
 		}

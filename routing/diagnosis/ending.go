@@ -2,8 +2,10 @@ package diagnosis
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -19,7 +21,7 @@ type ending struct {
 var (
 	// crash is what the system, the C library, a sanitizer or a runtime says of a process that did
 	// not end by itself.
-	crash = regexp.MustCompile(`^(?:\S*: line \d+: +\d+ |\S+: |\w+ \d+ )?(?:Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|Killed|Trace/breakpoint trap|Abort trap)(?:: \d+)?(?: +\(core dumped\).*| +\S.*)?$|` +
+	crash = regexp.MustCompile(`^(?:\S*: line \d+: +\d+ |\S+: |\w+ \d+ )?(?:Segmentation fault|File size limit exceeded|CPU time limit exceeded|Bus error|Illegal instruction|Floating point exception|Aborted|Killed|Trace/breakpoint trap|Abort trap)(?:: \d+)?(?: +\(core dumped\).*| +\S.*)?$|` +
 		`\(core dumped\)$|^==\d+==(?:ERROR: \w+Sanitizer|ABORTING$)|^SUMMARY: \w+Sanitizer: |^\*\*\* Error in |^(?:fatal error: |runtime: )|^FATAL ERROR: .*(?:heap|memory)|` +
 		`^(?:free|malloc|realloc|munmap_chunk|corrupted size|double free|\*\*\* stack smashing)\b.*|^Fatal Python error: |^# A fatal error has been detected by the Java Runtime|` +
 		`(?i:\b(?:out of memory|oomkilled|signal: killed|sigkill|sigsegv|sigabrt|sigbus)\b)|^(?:fish|zsh): .*(?:killed|terminated by signal)|terminated by signal \w+|killed by signal \w+|` +
@@ -36,7 +38,7 @@ var (
 	// interrupted is what runners say of a run that they broke off, before a summary that reads as usual.
 	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
 	// gate is how tools of coverage say that a threshold was missed.
-	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
+	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|(?:has|have) not been (?:met|reached|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
 		`(?i)\bcoverage (?:failure|check failed|test failed|threshold (?:not met|failed|violation|violated))|\bfailed minimum (?:line|branch|function|decision) coverage|(?i)\buncovered count .* exceeds .*threshold|^FAIL(?:ED)?\b.* (?:required test coverage|code coverage below)`)
 	notGate = regexp.MustCompile(`(?i)^\s*(?:warn|note|info|\[warn|\[info)|\bif (?:the )?coverage|should|\bfail if\b`)
 
@@ -45,18 +47,19 @@ var (
 	// says it.
 	complaint = regexp.MustCompile(`(?i)^(?:\W{0,4})(?:[\w./\\@-]+(?:\[\d+\]|\(\d+\))?: ){0,3}(?:\*\*\* )?\[?(?:fatal|error|errors|failed|failure|fail|critical|panic|abort(?:ed)?|exception|traceback|unhandled|uncaught|cannot|can't|could not|couldn't|unable to|no such|not found|command not found|permission denied|access denied|invalid|unknown|undefined|unrecognized|unexpected|usage:|denied|refused)\b|` +
 		`^(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:[:\s(]|$)|^E\s{2,}\S|` +
-		`: (?:command )?not found\.?$|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
+		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
 		`\b(?:exit(?:ed)?|exit(?:ed)? with|returned|return|failed with)(?: a)?(?: non-zero)?(?: exit)?(?: code| status)?:? ?'?[1-9]\d*\b|non-zero (?:exit )?(?:code|status)|` +
 		`\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed|problems?|violations?|offen[cs]es?|issues?|vulnerabilities)\b|` +
 		`\b(?:build|tests?|compilation|command|step|job|task|script|check|lint|validation|verification|upload|deploy(?:ment)?|push|install(?:ation)?|download|request|connection|authentication) (?:has |have )?(?:failed|aborted|errored|broke)\b|` +
 		`\b(?:would|needs? to) (?:be )?reformat(?:ted)?\b|\bis not formatted\b|^(?:\S+/)*\S+\.\w{1,6}[:(]\d+(?:[:,]\d+)?[):]?:? ?\S|^\s+\d+:\d+\s+(?:error|✖)\s|^\s*at [\w$.<>]+ ?\(|^Traceback|^thread '.*panicked|^terminate called|^Caused by: |^\*\* \(|\bFatal error\b|^Execution halted| at \S+ line \d+\.$|✖|✘|❌|🚨|\bnpm (?:ERR!|error)|\bERR!|ERROR\b|FATAL\b|^make(?:\[\d+\])?: \*\*\*|^\s*\^+\s*$|^Your code has been rated|^Oh no!`)
+	// doing is what a program says of its own progress, in a few words.
+	doing = regexp.MustCompile(`^(?i)(?:\W{0,3}(?:\[?\d+/\d+\]? |[\w-]+: )?)(?:[a-z]+ing|done|finished|completed|created|copied|uploaded|downloaded|installed|generated|wrote|saved|built|published|deployed|sent|successfully|starting)\b(?: ?\S+){0,6}$`)
+	// self is how a program names itself before its message.
+	self = regexp.MustCompile(`^(?:\S*/)?([a-z][\w.+-]*)(?:\[\d+\])?: (.+)$`)
+	// aside is what programs say behind their name that is no complaint.
+	aside = regexp.MustCompile(`(?i)^(?:[a-z]+(?:ing|ed)\b|\d|warn|note|notice|info|hint|help|debug|ok\b|success|nothing to be done|.* is up to date|version\b|using\b|\[|v\d)`)
 	// harmless are lines that sound like complaints and are none.
-	harmless = regexp.MustCompile(`(?i)^\W{0,3}(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w*)\b|\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|violations?|offen[cs]es?|vulnerabilities)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b|\b(?:\d+ )?passed\b|\bretry(?:ing)?\b|\bwill retry\b|\(ignored\)|\bnpm (?:warn|notice)\b|\b0 fail\b|:(?:fail|error) 0\b|found 0 |ignoring\b|skipping\b|\bfail_?(?:fast|under)\b|errors?\.(?:log|txt|go|ts|js|py)\b`)
-	// opened is how runners begin a run of tests, where its totals follow.
-	opened = regexp.MustCompile(`^(?:# Running:|Run options: .*--seed|Running ExUnit with seed|Excluding tags: |Feature: |running \d+ tests?$| ?RUN  v\d|Test project /|\[=+\] Running \d+ tests?|JUnit version \d|PHPUnit \d+\.\d|Testing [a-z][\w.-]+$|TAP version \d|Jasmine started|=+ test session starts =+|\s*T E S T S$|\w+(?:Spec|Test|Suite):$|Starting test execution, please wait|Scanning for projects\.\.\.$|Buildfile: |Running main\(\) from|Loaded suite )`)
-	// summed is a line with the totals of a run of tests, by which it is complete.
-	summed = regexp.MustCompile(`(?i)^OK\b|^\W{0,4}(?:tests?|test suites|test files|specs|examples|scenarios|suites|total tests(?: run)?|executed|results?|tests run)\s*:?\s+\S*\d|\b\d+ (?:\w+ )?(?:tests?|examples?|runs?|specs?|scenarios?|doctests?|passing|passed|failed|failing|failures?|successes|checks?|assertions?)\b|^test result:|all (?:\d+ )?tests (?:passed|successful)|^(?:#|ℹ) (?:pass|fail|tests)\b|^Result: |^PASSED\b|^FAILED\b|^FAILURES|^PASS$|^BUILD |no tests|100%.*passed`)
-	dots   = regexp.MustCompile(`^[.FEsSxXPUNIWR*]*\.[.FEsSxXPUNIWR*]*(?: +\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$|^\S+\.py [.FEsxX]+(?: +\[ *\d+%\])?$|^\S+\.t \.{2,} ?$`)
+	harmless = regexp.MustCompile(`(?i)^\W{0,3}(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w*)\b|\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|violations?|offen[cs]es?|vulnerabilities)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b|\b\d+ passed\b|\bfail(?:ed|ures?)? 0\b|\bretry(?:ing)?\b|\bwill retry\b|\(ignored\)|\bnpm (?:warn|notice)\b|\b0 fail\b|:(?:fail|error) 0\b|found 0 |ignoring\b|skipping\b|\bfail_?(?:fast|under)\b|errors?\.(?:log|txt|go|ts|js|py)\b`)
 )
 
 // sessions follows runs of tests from their first lines to their totals: a run that printed dots
@@ -67,6 +70,7 @@ type sessions struct {
 	banner bool            // that line is not one of dots or check marks
 	checks bool            // a run with check marks before each test ended in a total
 	marked testreport.Line // first line with a check mark behind the last total
+	total  int             // number of the last line with totals
 }
 
 func (s *sessions) read(l testreport.Line) {
@@ -77,26 +81,102 @@ func (s *sessions) read(l testreport.Line) {
 		}
 		return
 	}
-	switch {
+	switch pending := s.open.No > 0 || s.marked.No > 0; {
 	case len(t) > 300:
-	case s.open.No == 0 && checkMark(t):
-		if s.marked.No == 0 {
-			s.marked = l
-		}
-	case s.open.No == 0 && l.Passing:
-	case (s.open.No > 0 || s.marked.No > 0) && summed.MatchString(strings.TrimSpace(t)):
+	case pending && sums(t):
+		s.total = l.No
 		s.checks = s.checks || s.marked.No > 0
 		s.open, s.marked, s.banner = testreport.Line{}, testreport.Line{}, false
-	case opens(t[0]) && opened.MatchString(t):
+	case !pending && checkMark(t):
+		s.marked = l
+	case l.Passing:
+	case opens(t):
 		s.open, s.banner = l, true
 	case s.open.No == 0 && progress(t):
 		s.open, s.banner = l, false
 	}
 }
 
-// opens reports whether a line that begins with c can be one with which a run of tests begins.
-func opens(c byte) bool {
-	return strings.IndexByte("#RE[FrT JP=SL", c) >= 0 || c >= 'A' && c <= 'Z'
+// openings are how runners begin a run of tests whose totals follow.
+var openings = [...]string{
+	"# Running:", "Running ExUnit with seed", "Excluding tags: ", "Feature: ", " RUN  v", "RUN  v", "Test project /", "[==========] Running ",
+	"JUnit version ", "PHPUnit ", "TAP version 1", "Jasmine started", "Starting test execution, please wait", "Running main() from",
+	"Loaded suite ", "Scanning for projects...", "Buildfile: ", " T E S T S", "T E S T S",
+}
+
+// opens reports whether a run of tests begins with t.
+func opens(t string) bool {
+	switch t[0] {
+	case '#', 'R', 'E', 'F', ' ', 'T', '[', 'J', 'P', 'S', 'L', 'B':
+		for _, o := range openings {
+			if o[0] == t[0] && strings.HasPrefix(t, o) {
+				return (o != "PHPUnit " && o != "RUN  v" && o != " RUN  v") || digitAt(t, len(o))
+			}
+		}
+		if strings.HasPrefix(t, "Run options: ") {
+			return strings.Contains(t, "--seed")
+		}
+		return strings.HasPrefix(t, "Testing ") && strings.IndexByte(t[8:], ' ') < 0 && strings.IndexByte(t, '.') > 0
+	case '=':
+		return strings.HasPrefix(t, "=====") && strings.Contains(t, " test session starts ")
+	case 'r':
+		return strings.HasPrefix(t, "running ") && digitAt(t, 8) && (strings.HasSuffix(t, " tests") || strings.HasSuffix(t, " test"))
+	}
+	return strings.HasSuffix(t, "Spec:") && !strings.Contains(t, " ")
+}
+
+func digitAt(t string, i int) bool { return i < len(t) && t[i] >= '0' && t[i] <= '9' }
+
+// totals are the words with which a line with the totals of a run begins.
+var totals = [...]string{
+	"OK", "test result:", "Result: ", "PASSED", "FAILED", "FAILURES", "BUILD ", "Tests", "Test Suites", "Test Files", "Total tests", "Executed ",
+	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "100%", "Passed!", "Failed!", "Specs", "Scenarios", "Suites", "Test run complete",
+}
+
+// counted are the words for what totals count.
+var counted = map[string]bool{
+	"test": true, "tests": true, "example": true, "examples": true, "run": true, "runs": true, "spec": true, "specs": true, "scenario": true, "scenarios": true,
+	"doctest": true, "doctests": true, "passing": true, "passed": true, "failed": true, "failing": true, "failure": true, "failures": true, "checks": true,
+	"assertions": true, "pass": true, "fail": true, "feature": true, "features": true,
+}
+
+// sums reports whether t holds the totals of a run of tests, by which it is complete.
+func sums(t string) bool {
+	t = strings.TrimLeft(t, " \t=")
+	if t == "" {
+		return false
+	}
+	if t[0] == '[' {
+		_, t, _ = strings.Cut(t, "] ")
+		t = strings.TrimLeft(t, " ")
+	}
+	if !digitAt(t, 0) {
+		for _, w := range totals {
+			if strings.HasPrefix(t, w) {
+				return true
+			}
+		}
+		return t == "PASS"
+	}
+	i := 0
+	for digitAt(t, i) {
+		i++
+	}
+	if i == len(t) || t[i] != ' ' && t[i] != '%' {
+		return false
+	}
+	for range 3 { // "2 tests", "12 out of", "100% tests passed", "3 unit tests"
+		i++
+		n := strings.IndexAny(t[min(i, len(t)):], " ,.;(|")
+		if n < 0 {
+			return counted[t[min(i, len(t)):]]
+		}
+		if counted[t[i:i+n]] {
+			return true
+		}
+		i += n
+	}
+	return false
 }
 
 func checkMark(t string) bool {
@@ -104,19 +184,24 @@ func checkMark(t string) bool {
 	return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓") || strings.HasPrefix(t, "√")
 }
 
-// progress reports whether t is a line of dots and letters, one for each test.
+// progress reports whether t is a line of dots and letters, one for each test: alone, behind the name
+// of a file, or before how much is done.
 func progress(t string) bool {
-	switch c := t[0]; {
-	case c == '.':
-	case strings.IndexByte("FEsSxXPUNIWR*", c) >= 0 && len(t) > 1 && strings.IndexByte(".FEsSxXPUNIWR*", t[1]) >= 0:
-	case strings.HasSuffix(t, "%]"), strings.HasSuffix(t, "."), strings.HasSuffix(t, ".. "):
-		if !strings.Contains(t, ".py ") && !strings.Contains(t, ".t .") {
-			return false
+	const marks = ".FEsSxXPUNIWR*"
+	if strings.IndexByte(marks, t[0]) < 0 {
+		if i := strings.Index(t, ".py "); i > 0 && strings.IndexByte(t[:i], ' ') < 0 {
+			t = t[i+4:]
+		} else {
+			return strings.HasSuffix(strings.TrimRight(t, " "), ".t ..") && strings.IndexByte(t, ' ') > 0
 		}
-	default:
-		return false
 	}
-	return dots.MatchString(t)
+	i, dot := 0, false
+	for i < len(t) && strings.IndexByte(marks, t[i]) >= 0 {
+		dot = dot || t[i] == '.'
+		i++
+	}
+	rest := strings.TrimLeft(t[i:], " ")
+	return dot && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]") || digitAt(rest, 0) && strings.HasSuffix(rest, "%)"))
 }
 
 // unfinished returns the first line of a run of tests that was not completed.
@@ -138,26 +223,47 @@ type statements struct {
 
 const maxStatements = 4
 
-// read looks at a line that may make a statement, which few words tell.
+// read looks at a line that may make a statement, which its first byte tells of most lines.
 func (s *statements) read(l testreport.Line) {
+	if len(l.Text) < 6 || len(l.Text) > 300 || l.Passing {
+		return
+	}
 	t := l.Text
-	if len(t) > 300 || l.Passing {
-		return
+	if t[0] == ' ' {
+		if t = strings.TrimLeft(t, " "); len(t) < 6 {
+			return
+		}
 	}
-	if len(s.gates) < maxStatements && (strings.Contains(t, "over") || strings.Contains(t, "OVER")) && gate.MatchString(t) && !notGate.MatchString(t) {
-		s.gates = append(s.gates, testreport.Line{No: l.No, Text: keep(t)})
+	switch t[0] {
+	case 'C', 'c', 'F', 'J', 'E', 'L', 'R', 'f', 'e', 'B', 'T', 'u', 0xe2:
+		s.gate(l, t)
+	case '[':
+		if strings.HasPrefix(t, "[ERROR]") || strings.HasPrefix(t, "[WARNING]") {
+			s.gate(l, t)
+		}
 	}
-	if len(s.interrupted) >= maxStatements {
-		return
-	}
-	switch c := t[0]; {
-	case c == '!', c == '_', c == '*', c == 'T', c == 't', c == 'E', c == 'p', c == 'R', c == 'r':
-	case strings.Contains(t, " test"): // "1 test remained pending"
+	switch t[0] {
+	case '!', '*', '_':
+	case 'T', 't', 'E', 'p', 'R', 'r':
+		if !strings.HasPrefix(t, "Test") && !strings.HasPrefix(t, "test") && !strings.HasPrefix(t, "Timed out") && !strings.HasPrefix(t, "Exit: ") &&
+			!strings.HasPrefix(t, "panic: test") && !strings.HasPrefix(t, "Run ") && !strings.HasPrefix(t, "run ") && !strings.HasPrefix(t, "The test ") {
+			return
+		}
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if !strings.Contains(t, " test") {
+			return
+		}
 	default:
 		return
 	}
-	if text := strings.TrimSpace(t); interrupted.MatchString(text) || ranOver.MatchString(text) {
-		s.interrupted = append(s.interrupted, testreport.Line{No: l.No, Text: keep(text)})
+	if len(s.interrupted) < maxStatements && (interrupted.MatchString(t) || ranOver.MatchString(t)) {
+		s.interrupted = append(s.interrupted, testreport.Line{No: l.No, Text: keep(t)})
+	}
+}
+
+func (s *statements) gate(l testreport.Line, t string) {
+	if len(s.gates) < maxStatements && strings.Contains(t, "over") && gate.MatchString(t) && !notGate.MatchString(t) {
+		s.gates = append(s.gates, testreport.Line{No: l.No, Text: keep(t)})
 	}
 }
 
@@ -165,7 +271,10 @@ func (s *statements) read(l testreport.Line) {
 // looks at the lines behind the last success only: before it, such lines can be the output of a
 // test. A complaint behind which the log went on was tolerated.
 func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
-	const wentOn = 3 // lines of other output behind a complaint
+	const (
+		working = 2  // lines behind a complaint that say that something else is done
+		wentOn  = 12 // lines of any other output; what explains an error is shorter
+	)
 	lines := r.lines()
 	for i := len(lines) - 1; i >= 0; i-- {
 		if succeeds(lines[i]) {
@@ -173,9 +282,9 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 			break
 		}
 	}
-	other := 0
+	other, works := 0, 0
 	var worst ending
-	for i := len(lines) - 1; i >= 0 && other <= wentOn; i-- {
+	for i := len(lines) - 1; i >= 0 && other <= wentOn && works < working; i-- {
 		l := lines[i]
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
@@ -183,7 +292,7 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 		}
 		e := ending{line: l.No, text: text}
 		switch {
-		case other <= 2 && (stopped.MatchString(text) || ranOver.MatchString(text)),
+		case other <= 3 && (stopped.MatchString(text) || ranOver.MatchString(text)),
 			full.MatchString(text), crash.MatchString(text) && !harmless.MatchString(text) && ownsRest(lines[i+1:]):
 			e.final = true
 			return e, true
@@ -194,6 +303,9 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 			worst = e
 		case worst.line == 0 && !follows(l):
 			other++
+			if doing.MatchString(text) {
+				works++
+			}
 		}
 	}
 	return worst, worst.line > 0
@@ -212,14 +324,19 @@ func succeeds(l testreport.Line) bool {
 		t = strings.TrimPrefix(strings.TrimPrefix(t, "[INFO] "), "[info] ")
 		l.Text = t
 	}
-	if t != "" && strings.IndexByte("oOpP-[sSbBfFaAdDT", t[0]) >= 0 && saysWell(l) {
+	if saysWell(l) || checkMark(t) {
 		return true
 	}
 	return t != "" && (strings.Contains(t, "pass") || strings.Contains(t, " 0 f") || strings.Contains(t, "Pass") || strings.HasPrefix(t, "Tests run: ") || t[0] == '#') && green.MatchString(t) && !red.MatchString(t)
 }
 
+// succeedsBehind reports whether one of the last lines, behind line no, succeeds.
+func (r *recent) succeedsBehind(no int) bool {
+	return slices.ContainsFunc(r.lines(), func(l testreport.Line) bool { return l.No > no && succeeds(l) })
+}
+
 var (
-	green = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b[1-9]\d* (?:tests?|specs?|examples?|runs?|doctests?)\b.*\b0 (?:failures?|failed)\b|\b100% (?:tests )?passed|\bpassed:? +[1-9]|^# fail 0|^Tests run: [1-9]\d*, Failures: 0, Errors: 0`)
+	green = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b[1-9]\d* (?:tests?|specs?|examples?|runs?|doctests?)\b.*\b0 (?:failures?|failed)\b|\b100% (?:tests )?passed|\bpassed:? +[1-9]|^(?:#|ℹ) (?:pass +[1-9]|fail +0)|^Tests run: [1-9]\d*, Failures: 0, Errors: 0`)
 	red   = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?(?:failed|failures?|failing|errors?|errored|broken)\b|\b(?:failed|failures?|errors?):? +[1-9]`)
 )
 
@@ -275,6 +392,9 @@ func (c *Collector) complains(l testreport.Line) bool {
 		return false
 	}
 	if complaint.MatchString(text) {
+		return true
+	}
+	if g := self.FindStringSubmatch(text); g != nil && coursesteps.KnownProgram(g[1]) && !aside.MatchString(g[2]) {
 		return true
 	}
 	m := c.rules.line(text)

@@ -117,6 +117,9 @@ func (r *recent) add(l testreport.Line) {
 	}
 }
 
+// clear forgets the lines.
+func (r *recent) clear() { r.n, r.at = 0, 0 }
+
 // all returns the lines, oldest first.
 func (r *recent) all() []testreport.Line {
 	out := r.lines()

@@ -107,6 +107,21 @@ func (s escalationStore) leaseFiling(ctx context.Context, rec escalation.Record)
 	return rec, nil
 }
 
+// hold renews this process's lease on filing the issue of rec while GitHub answers slowly. Work under
+// the context held is cut off before another process may file it.
+func (s escalationStore) hold(ctx context.Context, rec escalation.Record) (held context.Context, release func()) {
+	if rec.Number > 0 {
+		return ctx, func() {}
+	}
+	return s.lease.Keep(ctx, rec.Lease, func(ctx context.Context) (*routing.Lease, error) {
+		reg, err := s.change(ctx, func(r escalation.State) ([]routing.Event, error) {
+			return r.Recorder(s.now()).File(rec.ID, *s.lease.Take())
+		})
+		now, _ := reg.ByID(rec.ID)
+		return now.Lease, err
+	})
+}
+
 // filed notes where the issue stands. stale is true if the record has moved on
 // since rec.
 func (s escalationStore) filed(ctx context.Context, rec escalation.Record, i github.Issue) (now escalation.Record, stale bool, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
@@ -145,7 +146,7 @@ func (p issueOpener) show(ctx context.Context, c routing.Case, rec escalation.Re
 	for try := 1; err == nil; try++ {
 		var i github.Issue
 		var created bool
-		if i, created, err = p.write(ctx, c, rec, placed.News); err != nil || i.Number == 0 {
+		if i, created, err = p.upsert(ctx, c, rec, placed.News); err != nil || i.Number == 0 {
 			return i, err
 		}
 		now, stale, err := p.store.filed(ctx, rec, i)
@@ -164,19 +165,15 @@ func (p issueOpener) show(ctx context.Context, c routing.Case, rec escalation.Re
 	return github.Issue{}, err
 }
 
-// write makes the issue or brings it up to date. One that is gone is forgotten,
+// upsert makes the issue or brings it up to date. One that is gone is forgotten,
 // and made anew if there is news.
-func (p issueOpener) write(ctx context.Context, c routing.Case, rec escalation.Record, news bool) (github.Issue, bool, error) {
+func (p issueOpener) upsert(ctx context.Context, c routing.Case, rec escalation.Record, news bool) (github.Issue, bool, error) {
 	spec, mark, err := p.writer.spec(ctx, c, rec)
 	if err != nil {
 		return github.Issue{}, false, err
 	}
-	number := ""
-	if rec.Number > 0 {
-		number = strconv.Itoa(rec.Number)
-	}
-	i, created, err := p.hub.Issues.Upsert(ctx, p.repo, mark, spec, number)
-	if !errors.Is(err, github.ErrMoved) || number == "" {
+	i, created, err := p.write(ctx, rec, mark, spec)
+	if !errors.Is(err, github.ErrMoved) || rec.Number == 0 {
 		return i, created, err
 	}
 	reg, err := p.store.change(ctx, func(r escalation.State) ([]routing.Event, error) { return r.Recorder(p.store.now()).Forget(rec.ID) })
@@ -187,12 +184,23 @@ func (p issueOpener) write(ctx context.Context, c routing.Case, rec escalation.R
 	if rec, err = p.store.leaseFiling(ctx, rec); err != nil {
 		return github.Issue{}, false, err
 	}
+	return p.write(ctx, rec, mark, spec)
+}
+
+// write posts the issue of a record, or a new version of it. While it is posted first, this process's
+// lease is kept; after its end the issue may be there and is found by its marker.
+func (p issueOpener) write(ctx context.Context, rec escalation.Record, mark string, spec github.IssueSpec) (github.Issue, bool, error) {
+	number := ""
 	if rec.Number > 0 {
 		number = strconv.Itoa(rec.Number)
-	} else {
-		number = ""
 	}
-	return p.hub.Issues.Upsert(ctx, p.repo, mark, spec, number)
+	held, release := p.store.hold(ctx, rec)
+	defer release()
+	i, created, err := p.hub.Issues.Upsert(held, p.repo, mark, spec, number)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(held), ledger.ErrLeaseEnded) {
+		err = ledger.ErrLeaseEnded
+	}
+	return i, created, err
 }
 
 // syncState opens the issue of a record that is open, and gives it the labels

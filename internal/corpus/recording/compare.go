@@ -11,7 +11,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
-	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // Compare reads the recording in the form f as `switchback diagnose` does,
@@ -122,9 +121,7 @@ func (c *comparison) failing() {
 		all = append(all, &found{kind: "problem", name: p.Name, file: p.File, line: p.Line, message: p.Message})
 	}
 	for _, d := range rep.Diagnostics {
-		if d.Severity == testreport.SevError {
-			all = append(all, &found{kind: "diagnostic", name: d.Code, file: d.File, line: d.Line, message: d.Message})
-		}
+		all = append(all, &found{kind: "diagnostic", name: d.Code, file: d.File, line: d.Line, message: d.Code + " " + d.Message})
 	}
 	for _, f := range c.got.Verdict.Failures {
 		for _, g := range all {

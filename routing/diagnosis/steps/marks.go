@@ -208,7 +208,7 @@ func (m *marks) plain(r *Reader, t string, no int) {
 		m.trace(r, t, no)
 	case '>', 'n', 'm', 'y', 'e', ' ', 'j', '/':
 		m.tool(r, t, no)
-	case 't', 's', 'T', 'D', 'J', 'E', 'F', 'P', 'C', 'U', 'R', 'G', 'W', 'S', 'B', 0xf0, 0xe2, 'A', 'u', 'I':
+	case 't', 's', 'T', 'D', 'J', 'E', 'F', 'P', 'C', 'U', 'R', 'G', 'S', 'B', 0xf0, 0xe2:
 		service(r, t, no)
 	}
 	if c := t[0]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' {
@@ -242,9 +242,19 @@ var jobs = map[string]Status{
 	"CircleCI was unable to run the job": Failed,
 }
 
+func mayEndJob(t string) bool {
+	switch t[0] {
+	case 'F':
+		return strings.HasPrefix(t, "Finished: ")
+	case 'J', 'D', 'C', 0xf0:
+		return true
+	}
+	return false
+}
+
 // service reads what services other than GitHub's print.
 func service(r *Reader, t string, no int) {
-	if len(t) < 60 {
+	if len(t) < 60 && mayEndJob(t) {
 		if s, ok := jobs[strings.TrimRight(t, " ")]; ok {
 			code := 0
 			if r.job().Status == s {
@@ -271,12 +281,17 @@ func service(r *Reader, t string, no int) {
 	case 'T':
 		travisLine(r, t, no)
 	case 'D':
+		if !strings.HasPrefix(t, "Done. ") {
+			return
+		}
 		if g := travisDone.FindStringSubmatch(t); g != nil {
 			code, _ := strconv.Atoi(g[1])
 			r.state(r.job(), ofCode(code), code, no)
 		}
-	case 'J', 'E', 'W':
-		jobEnd(r, t, no)
+	case 'J', 'E':
+		if strings.HasPrefix(t, "ERROR: ") || strings.HasPrefix(t, "Job failed") || strings.HasPrefix(t, "Ex") || strings.HasPrefix(t, "Error: The command") {
+			jobEnd(r, t, no)
+		}
 	case 'P':
 		switch {
 		case strings.HasPrefix(t, "Post job cleanup."):
@@ -365,7 +380,11 @@ func namedFold(r *Reader, t, start, end string, no int) {
 }
 
 func travisLine(r *Reader, t string, no int) {
-	if g := travisCommand.FindStringSubmatch(t); g != nil {
+	var g []string
+	if strings.HasPrefix(t, "The command ") {
+		g = travisCommand.FindStringSubmatch(t)
+	}
+	if g != nil {
 		code, _ := strconv.Atoi(g[2])
 		n := r.find(Command)
 		if n == nil {
@@ -388,9 +407,10 @@ func travisLine(r *Reader, t string, no int) {
 		r.state(r.job(), TimedOut, 0, no)
 		return
 	}
-	if s, code, ok := statusOf(t); ok && s != Passed {
-		_ = code
-		markedError(r, t, no)
+	if strings.HasPrefix(t, "The ") {
+		if s, _, ok := statusOf(t); ok && s != Passed {
+			markedError(r, t, no)
+		}
 	}
 }
 
@@ -456,6 +476,9 @@ func jenkinsError(r *Reader, t string, no int) {
 
 // pictured reads the lines of Buildkite and act that begin with a picture.
 func pictured(r *Reader, t string, no int) {
+	if strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓") {
+		return
+	}
 	if g := buildkiteExit.FindStringSubmatch(t); g != nil {
 		code, _ := strconv.Atoi(g[1])
 		r.state(r.job(), ofCode(code), code, no)

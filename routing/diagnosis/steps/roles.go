@@ -101,6 +101,15 @@ func knownCommand(line string) bool {
 	return false
 }
 
+// KnownProgram reports whether name is that of a program which scripts of CI jobs commonly run.
+func KnownProgram(name string) bool {
+	if shellWords[name] || name == "bash" || name == "sh" {
+		return true
+	}
+	subs, ok := roles().commands[name]
+	return ok && subs[""] != byName
+}
+
 // shellWords are commands of shells and of every system, whose role is unknown.
 var shellWords = func() map[string]bool {
 	m := map[string]bool{}

@@ -31,8 +31,13 @@ func number(s string) int {
 func (m *marks) tool(r *Reader, t string, no int) {
 	switch t[0] {
 	case '>':
-		if g := packageScript.FindStringSubmatch(t); g != nil {
-			m.script, m.scriptAt = strings.Clone(g[1]), no
+		if !strings.HasPrefix(t, "> Task ") && !strings.HasPrefix(t, "> Configure ") {
+			if strings.IndexByte(t, '@') < 0 {
+				return
+			}
+			if g := packageScript.FindStringSubmatch(t); g != nil {
+				m.script, m.scriptAt = strings.Clone(g[1]), no
+			}
 		} else if g := gradleTask.FindStringSubmatch(t); g != nil {
 			n := r.begin(Target, g[1], "", no)
 			switch g[2] {
@@ -57,6 +62,9 @@ func (m *marks) tool(r *Reader, t string, no int) {
 			failHere(r, 1, no)
 		}
 	case 'e':
+		if !strings.HasPrefix(t, "error") {
+			return
+		}
 		if g := yarnFailed.FindStringSubmatch(t); g != nil {
 			scriptFailed(r, number(g[1]), no)
 		} else if g := recipeFailed.FindStringSubmatch(t); g != nil {
@@ -65,9 +73,9 @@ func (m *marks) tool(r *Reader, t string, no int) {
 		}
 	case ' ':
 		switch {
-		case strings.Contains(t, "ELIFECYCLE") || strings.Contains(t, "ERR_PNPM"):
+		case t[1] != ' ' && strings.Contains(t, "ELIFECYCLE") || t[1] != ' ' && strings.Contains(t, "ERR_PNPM"):
 			pnpmLine(r, t, no)
-		case strings.HasPrefix(t, "  ") && len(t) < 120:
+		case len(t) < 120 && t[1] == ' ' && t[2] != ' ' && (strings.Contains(t, ": OK") || strings.Contains(t, ": FAIL") || strings.Contains(t, ": SKIP")):
 			if g := toxResult.FindStringSubmatch(t); g != nil {
 				toxEnvironment(r, g[1], g[2], number(g[3]), no)
 			}
@@ -84,7 +92,7 @@ func pnpmLine(r *Reader, t string, no int) {
 // makeLine reads the errors of make, which name the target. Where make does not say that it starts one,
 // a target begins behind the last unit in hand.
 func makeLine(r *Reader, t string, no int) {
-	if !strings.Contains(t, "make") {
+	if i := strings.IndexByte(t, ':'); i < 4 || !strings.Contains(t[:i], "make") {
 		return
 	}
 	if g := makeTolerated.FindStringSubmatch(t); g != nil {

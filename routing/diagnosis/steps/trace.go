@@ -10,7 +10,6 @@ var (
 	dockerStep    = regexp.MustCompile(`^#(\d+) \[[^\]]*\d+/\d+\] (?:RUN (.*)|\w+ )`)
 	dockerEnd     = regexp.MustCompile(`^#(\d+) (DONE|ERROR:|CANCELED|CACHED)`)
 	exitOfRun     = regexp.MustCompile(`exit code: (\d+)`)
-	actPrefix     = regexp.MustCompile(`^\[[^\]|]+/[^\]|]+\]\s+(\S.*)$`)
 	jenkinsShell  = regexp.MustCompile(`^\[[^\]]+\] \$ (\S.*)$`)
 	taskEnd       = regexp.MustCompile(`^\[taskcluster [^\]]*\] (?:Successful|Unsuccessful) task run with exit code: (-?\d+)`)
 	mavenGoal     = regexp.MustCompile(`^\[INFO\] -{3,} ([\w.-]+(?::[\w.-]+){1,4}) (?:\([^)]*\) )?@ `)
@@ -33,7 +32,7 @@ func (m *marks) trace(r *Reader, t string, no int) {
 		}
 	case '~', '-', '^':
 		switch {
-		case buildkiteFold.MatchString(t):
+		case t[0] == '~' && buildkiteFold.MatchString(t):
 			m.buildkite = true
 			r.begin(Step, t[4:], "", no)
 		case m.buildkite && strings.HasPrefix(t, "--- ") && !strings.HasPrefix(t, "--- FAIL") && !strings.HasPrefix(t, "--- PASS") && !strings.HasPrefix(t, "--- SKIP"):
@@ -116,6 +115,9 @@ func bracketed(r *Reader, t string, no int) {
 	case strings.HasPrefix(t, "[command]"):
 		r.begin(Command, "", t[len("[command]"):], no)
 	case strings.HasPrefix(t, "[INFO] "):
+		if t[7:min(len(t), 8)] != "-" && t[7:min(len(t), 8)] != "B" {
+			return
+		}
 		if g := mavenGoal.FindStringSubmatch(t); g != nil {
 			r.begin(Target, g[1], "", no).Role = roleOfGoal(g[1])
 		} else if rest := t[len("[INFO] "):]; strings.HasPrefix(rest, "BUILD ") {
@@ -128,10 +130,19 @@ func bracketed(r *Reader, t string, no int) {
 			goalFailed(r, g[1], no)
 		}
 	default:
-		if g := jenkinsShell.FindStringSubmatch(t); g != nil {
-			r.begin(Command, "", g[1], no)
-		} else if g := actPrefix.FindStringSubmatch(t); g != nil && (g[1][0] == 0xe2 || g[1][0] == 0xf0) {
-			service(r, g[1], no)
+		end := strings.IndexByte(t, ']') + 1
+		if end == 0 || end == len(t) || t[end] != ' ' {
+			return
+		}
+		rest := strings.TrimLeft(t[end:], " ")
+		switch {
+		case rest == "":
+		case rest[0] == '$':
+			if g := jenkinsShell.FindStringSubmatch(t); g != nil {
+				r.begin(Command, "", g[1], no)
+			}
+		case (rest[0] == 0xe2 || rest[0] == 0xf0) && strings.Contains(t[:end], "/"):
+			service(r, rest, no)
 		}
 	}
 }

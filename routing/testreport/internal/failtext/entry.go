@@ -125,7 +125,7 @@ func FailureKind(typ, msg string) model.Kind {
 	head := strings.TrimPrefix(parse.HeadLine(msg), "Error: ")
 	switch {
 	case strings.Contains(typ, "Timeout"), strings.HasPrefix(head, "Test timeout of "),
-		strings.Contains(head, "Timeout of ") && strings.Contains(head, "ms exceeded"):
+		strings.Contains(head, "Timeout of ") && strings.Contains(head, "ms exceeded"), IsTimeout(head):
 		return model.KindTimeout
 	case strings.Contains(typ, "Assertion"), strings.HasSuffix(typ, "ExpectationNotMetError"), strings.HasSuffix(typ, "ExpectationFailedException"):
 		return model.KindAssertion
@@ -135,6 +135,21 @@ func FailureKind(typ, msg string) model.Kind {
 		return model.KindError
 	}
 	return ""
+}
+
+// IsTimeout recognises the sentences in which a runner says that a test or a hook took too long.
+func IsTimeout(head string) bool {
+	switch {
+	case !strings.Contains(head, "ime"): // "time", "Time"
+		return false
+	case strings.HasPrefix(head, "Timeout - Async "), strings.HasPrefix(head, "thrown: \"Exceeded timeout of "),
+		strings.HasPrefix(head, "Test timed out in "), strings.HasPrefix(head, "Hook timed out in "),
+		strings.HasPrefix(head, "Test took longer than "), strings.HasPrefix(head, "function timed out, "), strings.HasPrefix(head, "test timed out after "),
+		strings.HasPrefix(head, "Async callback was not invoked within the "),
+		strings.HasPrefix(head, "Exited because no new tests completed within the last "):
+		return true
+	}
+	return false
 }
 
 // Unnamed reports the failures that a tool counts and does not name.

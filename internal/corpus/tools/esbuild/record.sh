@@ -1,0 +1,9 @@
+. "$LIB"
+npm_install esbuild@$VERSION
+for case in pass missing package syntax name; do
+	entry=src/$case.js
+	[ $case = pass ] && entry=src/index.js
+	shown "npx esbuild --bundle $entry --outfile=dist/out.js"
+	run $case.default esbuild --bundle $entry --outfile=dist/out.js
+	run $case.default.color esbuild --bundle $entry --outfile=dist/out.js --color=true
+done

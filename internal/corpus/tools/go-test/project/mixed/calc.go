@@ -1,0 +1,3 @@
+package mixed
+
+func Add(a, b int) int { return a + b }

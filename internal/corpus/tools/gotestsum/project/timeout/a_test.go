@@ -1,0 +1,8 @@
+package timeout
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSleeps(t *testing.T) { time.Sleep(30 * time.Second) }
