@@ -39,6 +39,10 @@ type Input struct {
 	Limits     testreport.Limits
 	Tests      Tests // takes every test of every source; may be nil
 
+	// Baseline returns the log of the last run of the same job that passed, nil if there is none. It
+	// is asked if the run did not succeed. May be nil.
+	Baseline func() *diagnosis.Baseline
+
 	// Ended is asked once the sources are read, for a run that is read while it
 	// goes on: its conclusion, and what else it left behind. May be nil.
 	Ended func() (conclusion string, left []Source)
@@ -87,7 +91,11 @@ func Analyze(in Input) (Output, error) {
 		return Output{Verdict: Bound(redact.Verdict(st.reviewOnly())), Report: &testreport.Report{}}, nil
 	}
 	rep := st.merged()
-	diag := diagnosis.Diagnose(rep, col, diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
+	opt := diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language}
+	if in.Baseline != nil && in.Conclusion != "success" {
+		opt.Baseline = in.Baseline()
+	}
+	diag := diagnosis.Diagnose(rep, col, opt)
 	v := few(st.withReview(st.verdict(rep, diag)))
 	return Output{Verdict: Bound(redact.Verdict(v)), Diagnosis: diag, Report: rep}, nil
 }
@@ -269,6 +277,25 @@ func sortDecisive(fs []routing.Failure) {
 			return
 		}
 	}
+}
+
+// maxBaselineLog bounds how much of a log of a run that passed is read, in bytes.
+const maxBaselineLog = 16 << 20
+
+// ReadBaseline reads the log of a run that passed. A log that cannot be read is none: what it could
+// tell is only a help.
+func ReadBaseline(open func() (io.ReadCloser, error)) *diagnosis.Baseline {
+	f, err := open()
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b := &diagnosis.Baseline{}
+	if _, err := testreport.Parse(io.LimitReader(f, maxBaselineLog), testreport.Options{OnLine: b.Line}); err != nil &&
+		!errors.Is(err, testreport.ErrUnknownFormat) || b.Empty() {
+		return nil
+	}
+	return b
 }
 
 // Rules compiles the built-in rules of diagnosis with those of a configuration.

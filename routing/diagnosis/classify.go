@@ -78,7 +78,10 @@ func (c *classifier) testClass(t testreport.Test, f routing.Failure) finding {
 	if f.Flaky {
 		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
 	}
-	if x, ok := c.byText(t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
+	if x, ok := byTool(t); ok {
+		return x
+	}
+	if x, ok := c.byText(true, t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
 		return x
 	}
 	class := kindClass[t.Kind]
@@ -115,7 +118,7 @@ var kindClass = map[testreport.Kind]routing.Class{
 // byText returns the strongest rule that matches the text of a failure. The operands of an
 // assertion can contain any text, so for assertions only rules marked for them count. A runner's
 // own timeout is not looked up.
-func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
+func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
@@ -124,7 +127,7 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		rules = &c.only
 	}
 	want := func(r *Rule) bool {
-		if r.Class == "" || r.Role != RoleError {
+		if r.Class == "" || r.Role != RoleError || r.Scope == ScopeUnit && test {
 			return false
 		}
 		if kind == testreport.KindBuild && (r.Class == routing.LogicError || r.Class == routing.Quality) {
@@ -220,7 +223,7 @@ func (c *classifier) problem(p testreport.Problem) routing.Failure {
 		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
 		File: p.File, Line: p.Line, Message: firstText(p.Message, p.Trace, string(p.Kind)),
 	}
-	x, ok := c.byText(p.Kind, "", p.Message, p.Trace, "")
+	x, ok := c.byText(false, p.Kind, "", p.Message, p.Trace, "")
 	if !ok {
 		class := kindClass[p.Kind]
 		if class == "" {
@@ -240,8 +243,13 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
 	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
 	switch {
+	case strings.HasPrefix(d.Message, "runtime error: "): // of a sanitizer, in a program that ran
+		x.class = routing.LogicError
 	case compilers.MatchString(d.Tool) || testreport.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
 		x.class = routing.TypeError
+		if m := c.rules.first(d.Message, environmental); m.rule != nil {
+			x = finding{class: m.rule.Class, rule: m.rule, match: m.group(d.Message), signal: m.rule.ID, text: d.Message}
+		}
 	case d.Tool == "":
 		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)
 		if m := c.rules.first(line, func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); m.rule != nil {
@@ -249,6 +257,12 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 		}
 	}
 	return c.complete(f, x, d.Code, "", d.At)
+}
+
+// environmental reports whether r is of a fault of the environment that a compiler can report, such
+// as a dependency that it could not download.
+func environmental(r *Rule) bool {
+	return r.Class == routing.EnvIssue && r.Role == RoleError && r.Scope != ScopeUnit
 }
 
 var rustCode = lazyregexp.New(`^E\d{4}$`)

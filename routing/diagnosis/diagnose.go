@@ -15,12 +15,13 @@ import (
 
 // Options are what is known of a run besides its output.
 type Options struct {
-	Conclusion      string   // GitHub's: success, failure, timed_out, …; "" if unknown
-	ExitCode        *int     // of the command that ran the tests, nil if unknown
-	PassedElsewhere []string // full names of tests that passed in another attempt on the same commit
-	Tree            *Tree    // files of the repository; nil leaves paths as printed
-	Language        string   // of suggestions: "en" (default) or "ko"
-	Brief           bool     // class, evidence and fingerprint only: no trace and no suggestion
+	Conclusion      string    // GitHub's: success, failure, timed_out, …; "" if unknown
+	ExitCode        *int      // of the command that ran the tests, nil if unknown
+	PassedElsewhere []string  // full names of tests that passed in another attempt on the same commit
+	Tree            *Tree     // files of the repository; nil leaves paths as printed
+	Baseline        *Baseline // of the last run of the job that passed; may be nil
+	Language        string    // of suggestions: "en" (default) or "ko"
+	Brief           bool      // class, evidence and fingerprint only: no trace and no suggestion
 }
 
 // Line is a line of the input.
@@ -61,10 +62,11 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 	col.forgive(course)
 	b := col.decisiveBlock()
 	d := &diagnoser{
-		output:     output{rep: rep, col: col, opt: opt, stated: stated, course: course, block: b, ranked: col.rank(b)},
+		output:     output{rep: rep, col: col, opt: opt, stated: stated, course: course, block: b},
 		classifier: newClassifier(col.rules.rules, opt),
 	}
 	d.failures()
+	d.output.ranked, d.output.features = ranker{col}.rank(b, d.found, opt.Baseline)
 	d.log()
 	d.decide()
 	d.locate()
@@ -98,6 +100,8 @@ type output struct {
 	course *coursesteps.Tree
 	block  block
 	ranked []ranked
+
+	features *features
 }
 
 // lineOf returns the kept line closest to at that contains text, 0 if none is close.
@@ -208,18 +212,19 @@ type diagnoser struct {
 type found struct {
 	routing.Failure
 	at     int
-	weight int // rank among failures of one class
+	weight int  // rank among failures of one class
+	mute   bool // a test that says nothing of why it failed
 }
 
 // failures adds the failures of the report and merges duplicates.
 func (d *diagnoser) failures() {
 	for _, t := range foldTests(d.output.rep.Failing) {
-		d.found = append(d.found, found{d.classifier.test(t), t.At, 3})
+		d.found = append(d.found, found{d.classifier.test(t), t.At, 3, mute(t)})
 	}
 	real := len(d.found) > 0
 	for _, g := range d.output.rep.Diagnostics {
 		if (g.Severity == testreport.SevError || g.Severity == "") && !d.output.tolerated() {
-			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2})
+			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2, false})
 			real = true
 		}
 	}
@@ -231,7 +236,7 @@ func (d *diagnoser) failures() {
 		if real && (p.Kind == testreport.KindTests || f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit)) {
 			continue // a consequence of the failures listed
 		}
-		d.found = append(d.found, found{f, p.At, 1})
+		d.found = append(d.found, found{f, p.At, 1, false})
 	}
 	d.gates()
 	d.found = foldFailures(d.found)
@@ -246,7 +251,7 @@ func (d *diagnoser) gates() {
 	l := o.col.said.gates[len(o.col.said.gates)-1]
 	f := routing.Failure{Name: cutLine(strings.TrimSpace(l.Text), 160), Kind: "log", Message: strings.TrimSpace(l.Text)}
 	x := finding{class: routing.Quality, text: l.Text, signal: "coverage threshold"}
-	d.found = append(d.found, found{d.classifier.complete(f, x, x.signal, l.Text, l.No), l.No, 1})
+	d.found = append(d.found, found{d.classifier.complete(f, x, x.signal, l.Text, l.No), l.No, 1, false})
 }
 
 // log adds the failure of the decisive line of the log, if the report has no failure with a class
@@ -258,6 +263,9 @@ func (d *diagnoser) log() {
 	case ok && r.rule.Fatal && o.believed(r):
 	case ok && d.environment(r) && o.believed(r):
 	case d.hasClass():
+		if ok && o.believed(r) {
+			d.speakFor(r)
+		}
 		return
 	case ok && o.believed(r):
 	case o.failed() && len(o.ranked) > 0:
@@ -265,7 +273,20 @@ func (d *diagnoser) log() {
 	default:
 		return
 	}
-	d.found = append(d.found, found{d.logFailure(r), r.no, 9})
+	d.found = append(d.found, found{d.logFailure(r), r.no, 9, false})
+}
+
+// speakFor gives the tests that say nothing of why they failed the class of the log's line r, if
+// there are no others: the runner saw only that a file could not be loaded, or an exit.
+func (d *diagnoser) speakFor(r ranked) {
+	if r.rule.Weak || slices.ContainsFunc(d.found, func(f found) bool { return !f.mute }) {
+		return
+	}
+	for i := range d.found {
+		f := &d.found[i]
+		f.Class = r.rule.Class
+		f.Evidence = append([]routing.Evidence{{Line: r.no, Text: cutLine(strings.TrimSpace(r.text), 500), Signal: r.rule.ID}}, f.Evidence...)
+	}
 }
 
 // environment reports whether r states a fault of the environment because of which the code was not
@@ -292,15 +313,31 @@ func (d *diagnoser) logFailure(r ranked) routing.Failure {
 			x.class = r.rule.Class
 		}
 	}
-	return d.classifier.complete(f, x, x.signal, r.text, r.no)
+	var more []routing.Evidence
+	if x.class == routing.Unknown || r.rule.Weak {
+		if by, at, ok := d.byRole(r); ok {
+			x.class = by.class
+			more = append(more, routing.Evidence{Line: at, Text: cutLine(oneLine(by.text), 500), Signal: by.signal})
+		}
+	}
+	f = d.classifier.complete(f, x, x.signal, r.text, r.no)
+	f.Evidence = append(f.Evidence, more...)
+	return f
 }
 
 // decide marks the decisive failure: the line by which the machine stopped the run if there is one,
-// else the first failure of the class with the highest precedence.
+// else the first failure of the class that most failures have, of several the one with the highest
+// precedence.
 func (d *diagnoser) decide() {
+	count := map[routing.Class]int{}
+	for _, f := range d.found {
+		if f.Class != routing.Unknown {
+			count[f.Class]++
+		}
+	}
 	best := -1
 	for i, f := range d.found {
-		if best < 0 || before(f, d.found[best]) {
+		if best < 0 || before(f, d.found[best], count) {
 			best = i
 		}
 	}
@@ -309,10 +346,13 @@ func (d *diagnoser) decide() {
 	}
 }
 
-// before reports whether a rather than b is decisive.
-func before(a, b found) bool {
+// before reports whether a rather than b is decisive, where count failures have a class.
+func before(a, b found, count map[routing.Class]int) bool {
 	if (a.weight == 9) != (b.weight == 9) {
 		return a.weight == 9
+	}
+	if n, m := count[a.Class], count[b.Class]; n != m {
+		return n > m
 	}
 	return rankOf(a.Class) < rankOf(b.Class)
 }
