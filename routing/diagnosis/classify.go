@@ -25,6 +25,7 @@ type classifier struct {
 
 // failureText is all that a report says of why a test failed.
 type failureText struct {
+	test                        bool
 	kind                        testreport.Kind
 	typ, message, trace, output string
 }
@@ -135,7 +136,7 @@ func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace
 		}
 		return !only || r.Assertion
 	}
-	e := failureText{kind, typ, message, trace, output}
+	e := failureText{test, kind, typ, message, trace, output}
 	best, ok := c.known[e]
 	if ok {
 		return best, best.rule != nil
