@@ -1,4 +1,6 @@
 . "$LIB"
+# The manifests of project/ end in .in: they belong to no module of this repository.
+find . -name "*.in" -exec sh -c 'mv "$1" "${1%.in}"' _ {} \;
 [ "$(go env GOVERSION)" = "go$VERSION" ] || { echo "this is not Go $VERSION" >&2; exit 1; }
 for f in */*.txt; do mv "$f" "${f%.txt}"; done
 unset GOFLAGS

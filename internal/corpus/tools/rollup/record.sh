@@ -1,4 +1,6 @@
 . "$LIB"
+# The manifests of project/ end in .in: they belong to no module of this repository.
+find . -name "*.in" -exec sh -c 'mv "$1" "${1%.in}"' _ {} \;
 npm_install rollup@$VERSION
 for case in pass missing package syntax name; do
 	entry=src/$case.js
