@@ -181,7 +181,7 @@ func (r *Reader) compact() {
 		parents[n.parent] = true
 	}
 	excess := len(r.nodes) - maxUnits
-	kept := r.nodes[:0]
+	var kept []*node
 	for pass := range 2 { // failed units only where nothing else is left
 		kept = r.nodes[:0]
 		for i, n := range r.nodes {

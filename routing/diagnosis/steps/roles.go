@@ -84,21 +84,23 @@ func RoleOf(command string) Role {
 
 // knownCommand reports whether the first word of a line is one that the table or a shell knows.
 func knownCommand(line string) bool {
-	for _, words := range simpleCommands(line) {
-		for len(words) > 0 && isAssignment(words[0]) {
-			words = words[1:]
-		}
-		if len(words) == 0 {
-			return true // only assignments
-		}
-		w := words[0]
-		if strings.HasPrefix(w, "./") || strings.HasPrefix(w, "/") || strings.HasPrefix(w, "../") || shellWords[w] || scriptName(w) {
-			return true
-		}
-		_, ok := roles().commands[baseName(w)]
-		return ok
+	commands := simpleCommands(line)
+	if len(commands) == 0 {
+		return false
 	}
-	return false
+	words := commands[0]
+	for len(words) > 0 && isAssignment(words[0]) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return true // only assignments
+	}
+	w := words[0]
+	if strings.HasPrefix(w, "./") || strings.HasPrefix(w, "/") || strings.HasPrefix(w, "../") || shellWords[w] || scriptName(w) {
+		return true
+	}
+	_, ok := roles().commands[baseName(w)]
+	return ok
 }
 
 // KnownProgram reports whether name is that of a program which scripts of CI jobs commonly run.

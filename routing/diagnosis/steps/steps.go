@@ -78,16 +78,6 @@ func (t *Tree) At(line int) int {
 	return 0
 }
 
-// RoleAt returns the role of the innermost unit around a line that has one.
-func (t *Tree) RoleAt(line int) Role {
-	for i := t.At(line); i >= 0; i = t.Units[i].Parent {
-		if r := t.Units[i].Role; r != Unknown {
-			return r
-		}
-	}
-	return Unknown
-}
-
 // Failing returns the index of the unit that made the job fail: the first step that failed and was
 // not tolerated, for behind it only steps run that report or clean up; in it, the innermost unit
 // that failed last. It returns false if no unit is known to have failed.

@@ -127,7 +127,7 @@ func TestCourse(t *testing.T) {
 			if c.failing == "" && c.conclusion == "" {
 				t.Errorf("%s %q %q failed, want none", u.Kind, u.Name, u.Command)
 			}
-			if role := tr.RoleAt(u.Last); c.role != "" && role != c.role {
+			if role := roleOf(tr, i); c.role != "" && role != c.role {
 				t.Errorf("role %q, want %q\n%s", role, c.role, show(tr))
 			}
 			if code := max(u.ExitCode, tr.Units[0].ExitCode); c.code != 0 && code != c.code && stepCode(tr, i) != c.code {
@@ -212,4 +212,14 @@ func FuzzReader(f *testing.F) {
 	f.Add("travis_fold:start:a\n$ x\nThe command \"x\" exited with 1.\n[Pipeline] { (a)\n+ make\n#7 [1/1] RUN x\n#7 ERROR: exit code: 3\n")
 	f.Add("##[section]Starting: a\nmake: *** [x] Error 1\nnox > Running session a\n> Task :a FAILED\na: commands[0]> b\na: exit 1 (\n")
 	f.Fuzz(func(t *testing.T, log string) { check(t, tree(log)) })
+}
+
+// roleOf returns the role of a unit, or of the innermost one around it that has one.
+func roleOf(t *Tree, i int) Role {
+	for ; i >= 0; i = t.Units[i].Parent {
+		if r := t.Units[i].Role; r != Unknown {
+			return r
+		}
+	}
+	return Unknown
 }

@@ -122,12 +122,11 @@ func (c *mozlogConsole) event(no int, word, name, msg string) bool {
 // [@ signature]" is the older order; newer ones have the signature first, with or without the words
 // before it: "PROCESS-CRASH | JS::Call [@ js::Call] | dom/test_a.html".
 func crashed(name, msg string) (test, signature string) {
-	rest, other, more := strings.Cut(msg, " | ")
+	rest, _, more := strings.Cut(msg, " | ")
+	other := ""
 	if more && !strings.Contains(msg, "application crashed") { // a signature can hold the separator
 		i := strings.LastIndex(msg, " | ")
 		rest, other = msg[i+3:], msg[:i]
-	} else {
-		other = ""
 	}
 	rest = strings.TrimSpace(rest)
 	switch {

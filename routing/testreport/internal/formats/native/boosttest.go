@@ -118,7 +118,6 @@ func (b *boostConsole) Line(l lines.Line) bool {
 var (
 	boostCheckpoint = lazyregexp.New(`^(\S.*?)\((\d+)\): last checkpoint`)
 	boostPlace      = lazyregexp.New(`^\S.*?\(\d+\): `)
-	boostLeaving    = lazyregexp.New(`^\S.*?\(\d+\): (Entering|Leaving) test case "(.+?)"`)
 	boostExpects    = lazyregexp.New(`\((\d+) (?:failures?|errors?) (?:is|are) expected\)`)
 )
 
