@@ -144,17 +144,17 @@ func TestNeutral(t *testing.T) {
 	t.Parallel()
 	n := neutral{dir: "/tmp/corpus-1/project", cache: "/home/dev/switchback/bin/corpus/tool/1", host: "build7", home: "/root"}
 	for in, want := range map[string]string{
-		"at /tmp/corpus-1/project/a.js:3":              "at /home/runner/work/project/project/a.js:3",
-		"file:///tmp/corpus-1/project/a.js":            "file:///home/runner/work/project/project/a.js",
-		"/home/dev/switchback/bin/corpus/tool/1/node_modules/x.js":  "/opt/hostedtoolcache/tool/node_modules/x.js",
-		"/root/.npm/_logs":                             "/home/runner/.npm/_logs",
-		`"hostname":"build7"`:                          `"hostname":"runner"`,
-		"build72":                                      "build72",
-		"started 2026-11-22T23:40:01.123Z":             "started 2026-01-15T10:00:00.123Z",
-		"2026_11_22T23_40_01_123Z-debug-0.log":         "2026_01_15T10_00_00_123Z-debug-0.log",
-		`timestamp="2026-11-22 23:40:01"`:              `timestamp="2026-01-15 10:00:00"`,
-		`"start":1795390000123`:                        `"start":1768471200000`,
-		"GET https://registry.tools.org/a - Not found": "GET https://registry.example/a - Not found",
+		"at /tmp/corpus-1/project/a.js:3":                          "at /home/runner/work/project/project/a.js:3",
+		"file:///tmp/corpus-1/project/a.js":                        "file:///home/runner/work/project/project/a.js",
+		"/home/dev/switchback/bin/corpus/tool/1/node_modules/x.js": "/opt/hostedtoolcache/tool/node_modules/x.js",
+		"/root/.npm/_logs":                                         "/home/runner/.npm/_logs",
+		`"hostname":"build7"`:                                      `"hostname":"runner"`,
+		"build72":                                                  "build72",
+		"started 2026-11-22T23:40:01.123Z":                         "started 2026-01-15T10:00:00.123Z",
+		"2026_11_22T23_40_01_123Z-debug-0.log":                     "2026_01_15T10_00_00_123Z-debug-0.log",
+		`timestamp="2026-11-22 23:40:01"`:                          `timestamp="2026-01-15 10:00:00"`,
+		`"start":1795390000123`:                                    `"start":1768471200000`,
+		"GET https://registry.tools.org/a - Not found":             "GET https://registry.example/a - Not found",
 	} {
 		if got := string(n.clean([]byte(in))); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
