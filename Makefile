@@ -9,7 +9,7 @@ BIN := $(CURDIR)/bin
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train corpus fuzz e2e e2e-tools schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -36,7 +36,7 @@ GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
 # Concurrent cover. So the race detector runs only those tests of theirs, and every test of all other
 # packages. A path that names no package is an error.
 UNRACED := ./routing/... ./bot/analysis ./bot/config ./bot/ctrf ./bot/export ./bot/plans/planfile \
-	./bot/render/... ./bot/replays ./bot/web ./cmd/... ./internal/load
+	./bot/render/... ./bot/replays ./bot/web ./cmd/... ./internal/load ./internal/score
 unraced = $(shell $(GO) list $(UNRACED))
 tested = $(shell $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '/e2e$$')
 at-once = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include='*_test.go' 'func Test[A-Za-z0-9_]*(AtOnce|Concurrent)' $(patsubst ./%,%,$(UNRACED:/...=))))))
@@ -129,10 +129,17 @@ microbench: ## benchmarks of the readers and of diagnosis
 	$(GO) test -run '^$$' -bench . -benchmem ./routing/...
 
 SHARED ?= ../shared
-score: ## score the readers on the recorded fixtures beside this checkout
-	$(GO) run ./internal/score $(SHARED)/fixtures bin/predictions.jsonl
+score: ## score readers and diagnosis on the fixtures beside this checkout, in sample and left out
+	$(GO) run ./internal/score $(SHARED)/fixtures internal/corpus bin/predictions.jsonl
 	@for t in score score_structured; do if [ -e $(SHARED)/tools/$$t.py ]; then \
 		python3 $(SHARED)/tools/$$t.py $(SHARED)/fixtures bin/predictions.jsonl > bin/$$t.json && echo "bin/$$t.json"; fi; done
+
+train: ## learn the weights that rank the lines of a log, from recorded logs
+	$(GO) run ./internal/train $(SHARED)/fixtures internal/corpus routing/diagnosis/rank/weights.json
+TOOLS ?=
+corpus: ## record the outputs of real tools anew (TOOLS=NAMES: of those), and score the readers on them
+	$(GO) run ./internal/corpus record $(TOOLS)
+	$(GO) run ./internal/corpus score $(TOOLS)
 
 FUZZTIME ?= 60s
 FUZZ ?= ^Fuzz

@@ -65,6 +65,32 @@ func TestPass(t *testing.T) {
 			t.Errorf("the held verdict: %s, state %s", d.Kind, w.c.Checkpoints["e2e"].State)
 		}
 	})
+	t.Run("S0-7 a checkpoint waits for one that was seen and has not passed", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		w.analyze(run(1, Fail, LogicError))
+		lint := run(1, Fail, LogicError)
+		lint.Checkpoint = "lint"
+		for range 2 {
+			if d := w.analyze(lint); d.Kind != KindNone || !d.Held || w.c.Checkpoints["lint"].Retries != 0 {
+				t.Errorf("%s (%s), held %v", d.Kind, d.Rule, d.Held)
+			}
+		}
+		if len(w.events) != 2 || len(w.c.Checkpoints["lint"].Held) != 1 {
+			t.Errorf("%d events, held %v", len(w.events), w.c.Checkpoints["lint"].Held)
+		}
+	})
+	t.Run("S0-7 a dependent that has passed is not started again", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		w.analyze(run(1, Pass, ""))
+		lint := run(1, Pass, "")
+		lint.Checkpoint = "lint"
+		w.analyze(lint)
+		if d := w.analyze(run(2, Pass, "")); d.Kind != KindPass || len(d.Ready) != 0 {
+			t.Errorf("%s, ready %v", d.Kind, d.Ready)
+		}
+	})
 	t.Run("a held verdict of an older commit than has been analyzed since decides nothing", func(t *testing.T) {
 		for _, r := range []Result{Fail, Pass} {
 			w := newWorld(t)
@@ -89,6 +115,20 @@ func TestPass(t *testing.T) {
 		lint.Checkpoint = "lint"
 		if d := w.analyze(lint); !d.Complete || !w.c.Complete {
 			t.Error("not complete")
+		}
+	})
+	t.Run("S0-8 S4-30 a skipped checkpoint does not keep the case from being complete, one under way does", func(t *testing.T) {
+		for _, skip := range []bool{true, false} {
+			w := newWorld(t)
+			lint := run(1, Fail, LogicError)
+			lint.Checkpoint = "lint"
+			w.analyze(lint)
+			if skip {
+				w.must(HumanActed{Checkpoint: "lint", Action: HumanSkip})
+			}
+			if d := w.analyze(run(1, Pass, "")); d.Complete != skip {
+				t.Errorf("skipped %v: complete %v", skip, d.Complete)
+			}
 		}
 	})
 	t.Run("S0-35 a passing result makes no feedback and hands nothing over", func(t *testing.T) {
@@ -269,6 +309,99 @@ func TestEscalated(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("S4-55 only a limit above the turns taken goes on after the limit was reached", func(t *testing.T) {
+		for _, c := range []struct {
+			name     string
+			class    Class // that escalated, after one turn of one
+			override int
+			pause    bool
+			want     string
+		}{
+			{"as many turns", LogicError, 1, false, "held-by-escalation"},
+			{"one more", LogicError, 2, false, "fixable"},
+			{"one more, but paused", LogicError, 2, true, "held-by-escalation"},
+			{"one more, after another escalation", EnvIssue, 2, false, "held-by-escalation"},
+		} {
+			w := newWorld(t)
+			w.p.Max = 1
+			w.analyze(run(1, Fail, LogicError))
+			w.analyze(run(2, Fail, c.class))
+			if c.pause {
+				w.human(HumanPause, 0)
+			}
+			w.p.Override = &c.override
+			if d := w.analyze(run(3, Fail, LogicError)); d.Rule != c.want {
+				t.Errorf("%s: %s (%s)", c.name, d.Kind, d.Rule)
+			}
+		}
+	})
+	t.Run("S0-48 what comes while a human is awaited joins the turn that it is about, else it waits", func(t *testing.T) {
+		for _, c := range []struct {
+			name   string
+			change func(first, v *Verdict) // runs 1 and 2
+			again  bool
+		}{
+			{"another leg of the run", func(first, v *Verdict) { first.Run.SHA, v.Run = "", Run{ID: "1", Attempt: 1, Part: "b"} }, true},
+			{"another run of the commit", func(first, v *Verdict) { v.Run.SHA = first.Run.SHA }, true},
+			{"another run of another commit", func(*Verdict, *Verdict) {}, false},
+			{"another run, both of no commit", func(first, v *Verdict) { first.Run.SHA, v.Run.SHA = "", "" }, false},
+		} {
+			w := newWorld(t)
+			first, v := run(1, Fail, EnvIssue), run(2, Fail, LogicError)
+			c.change(&first, &v)
+			w.analyze(first)
+			if d := w.analyze(v); d.Rule != "held-by-escalation" || d.Again != c.again || d.Waits == c.again || d.Held {
+				t.Errorf("%s: %s, again %v, waits %v", c.name, d.Rule, d.Again, d.Waits)
+			}
+		}
+		w := newWorld(t)
+		w.analyze(run(1, Fail, LogicError))
+		w.human(HumanPause, 0)
+		green := run(2, Pass, "")
+		green.Run.SHA = run(1, Fail, "").Run.SHA
+		if d := w.analyze(green); d.Again || !d.Waits {
+			t.Errorf("a green run of the commit: again %v, waits %v", d.Again, d.Waits)
+		}
+	})
+	t.Run("S0-24 what is held for an escalation is held once, and decided after it", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Needs = map[string][]string{"lint": {"unit"}}
+		w.analyze(run(1, Pass, ""))
+		w.analyze(run(2, Fail, LogicError))
+		w.human(HumanPause, 0)
+		w.human(HumanSkip, 0)
+		w.human(HumanPause, 0)
+		lint := run(2, Fail, LogicError)
+		lint.Checkpoint = "lint"
+		w.analyze(lint)
+		if d := w.analyze(lint); !d.Repeated || !d.Held || d.Reason != "run 2 waits already" || len(w.c.Checkpoints["lint"].Held) != 1 {
+			t.Errorf("%+v", d)
+		}
+		w.human(HumanSkip, 0)
+		if cp := w.c.Checkpoints["lint"]; cp.Retries != 1 || len(cp.Held) != 0 {
+			t.Errorf("%+v", cp)
+		}
+	})
+	t.Run("S0-24 a green run of another checkpoint is held while the case is", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Scope = ScopeCase
+		w.analyze(run(1, Fail, EnvIssue))
+		docs := run(1, Pass, "")
+		docs.Checkpoint = "docs"
+		if d := w.analyze(docs); d.Kind != KindNone || !d.Held || d.Waits {
+			t.Errorf("%s, held %v", d.Kind, d.Held)
+		}
+	})
+	t.Run("S0-24 the pause reaches what depends on it at any distance, also where needs are a circle", func(t *testing.T) {
+		w := newWorld(t)
+		w.p.Needs = map[string][]string{"lint": {"docs", "build"}, "docs": {"lint"}, "build": {"unit"}}
+		w.analyze(run(1, Fail, EnvIssue))
+		for name, want := range map[string]string{"unit": "unit", "build": "unit", "lint": "unit", "docs": "unit", "other": ""} {
+			if got := w.c.holder(name, w.p); got != want {
+				t.Errorf("%s waits for %q", name, got)
+			}
+		}
+	})
 	t.Run("S0-55 notify_on_escalation false silences the notification and not the report", func(t *testing.T) {
 		if !DefaultPolicy().Notify {
 			t.Error("true by default")
@@ -323,6 +456,27 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s, %s", d.Kind, w.c.Checkpoints["unit"].State)
 		}
 	})
+	t.Run("S0-49 a commit that passed says no more, one that is not known does", func(t *testing.T) {
+		for _, c := range []struct {
+			sha, again string
+			r          Result
+			want       Kind
+			reason     string
+		}{
+			{"abcdef0123", "abcdef0123", Fail, KindNone, "commit abcdef0 has passed before; passing and failing on one commit means flaky"},
+			{"abcdef0123", "abcdef0123", Pass, KindNone, "commit abcdef0 has passed before"},
+			{"", "", Fail, KindRetry, "LOGIC_ERROR; returned for a fix 1/3"},
+			{"abcdef0123", "fedcba", Fail, KindRetry, "LOGIC_ERROR; returned for a fix 1/3"},
+		} {
+			w := newWorld(t)
+			first, second := run(1, Pass, ""), run(2, c.r, LogicError)
+			first.Run.SHA, second.Run.SHA = c.sha, c.again
+			w.analyze(first)
+			if d := w.analyze(second); d.Kind != c.want || d.Reason != c.reason {
+				t.Errorf("%q, then %s of %q: %s: %s", c.sha, c.r, c.again, d.Kind, d.Reason)
+			}
+		}
+	})
 	t.Run("an event that does not follow is refused with its place", func(t *testing.T) {
 		_, err := Fold("k", []Event{{Type: "party"}})
 		if err == nil || !strings.Contains(err.Error(), "event 1 of stream k") {
@@ -370,7 +524,7 @@ func TestMetrics(t *testing.T) {
 		if m.TotalTime != "15m" {
 			t.Error(m.TotalTime)
 		}
-		for d, want := range map[time.Duration]string{0: "0s", 59 * time.Second: "59s", 2*time.Hour + 5*time.Minute: "2h5m", 76 * time.Hour: "3d4h", 61 * time.Second: "1m"} {
+		for d, want := range map[time.Duration]string{-time.Hour: "0s", 0: "0s", time.Minute: "1m", time.Hour: "1h", 24 * time.Hour: "1d", 59 * time.Second: "59s", 2*time.Hour + 5*time.Minute: "2h5m", 76 * time.Hour: "3d4h", 61 * time.Second: "1m"} {
 			if got := ShortDuration(d); got != want {
 				t.Errorf("%v: %s, want %s", d, got, want)
 			}

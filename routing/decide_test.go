@@ -98,6 +98,10 @@ func TestDecideOneDecision(t *testing.T) {
 		{"S0-21 unclear escalates and is never returned for a fix", run(1, Unclear, Unknown), KindUnclear},
 		{"S0-22 an unknown class counts as unclear", run(1, Fail, "SOMETHING"), KindUnclear},
 		{"S0-22 UNKNOWN counts as unclear", run(1, Fail, Unknown), KindUnclear},
+		{"S0-21 unclear by a timeout is unclear", run(1, Unclear, Timeout), KindUnclear},
+		{"S0-21 unclear by the environment is unclear", run(1, Unclear, EnvIssue), KindUnclear},
+		{"S0-21 unclear by the design is unclear", run(1, Unclear, DesignMismatch), KindUnclear},
+		{"S0-20 a run that was cut is a timeout whatever failed in it", run(1, TimedOut, EnvIssue), KindRetry},
 		{"an unknown result counts as unclear", run(1, "exploded", LogicError), KindUnclear},
 	}
 	for _, c := range cases {
@@ -136,7 +140,7 @@ func TestDroppedTests(t *testing.T) {
 		was, is int
 		drop    float64
 		want    Kind
-	}{{100, 51, 0.5, KindPass}, {100, 49, 0.5, KindUnclear}, {100, 1, 0, KindPass}, {0, 5, 0.5, KindPass}, {10, 200, 0.5, KindPass}} {
+	}{{100, 51, 0.5, KindPass}, {100, 50, 0.5, KindPass}, {1, 0, 0.5, KindUnclear}, {100, 49, 0.5, KindUnclear}, {100, 1, 0, KindPass}, {0, 5, 0.5, KindPass}, {10, 200, 0.5, KindPass}} {
 		w := newWorld(t)
 		w.p.MaxDrop = c.drop
 		w.analyze(green(1, c.was))
@@ -151,6 +155,27 @@ func TestDroppedTests(t *testing.T) {
 	if d := w.analyze(green(3, 10)); d.Kind != KindPass {
 		t.Errorf("after a human went on: %s", d.Kind)
 	}
+	t.Run("the last green run is compared with, also over failures", func(t *testing.T) {
+		w := newWorld(t)
+		w.analyze(green(1, 100))
+		w.analyze(run(2, Fail, LogicError))
+		if d := w.analyze(green(3, 10)); d.Kind != KindUnclear || d.Reason != "the tests passed, but a criterion is not met: 10 tests ran, 100 in the last green run (max_drop allows 50 % fewer)" {
+			t.Errorf("%s: %s", d.Kind, d.Reason)
+		}
+	})
+	t.Run("a leg of a matrix is not compared with a whole run", func(t *testing.T) {
+		w := newWorld(t)
+		w.analyze(green(1, 100))
+		var got []Kind
+		for _, part := range []string{"a", "b"} {
+			v := green(2, 40)
+			v.Run.Part, v.Run.Parts = part, 2
+			got = append(got, w.analyze(v).Kind)
+		}
+		if want := []Kind{KindNone, KindPass}; !reflect.DeepEqual(got, want) {
+			t.Error(got)
+		}
+	})
 }
 
 func TestLimit(t *testing.T) {
@@ -393,6 +418,56 @@ func TestMatrix(t *testing.T) {
 			t.Error(d.Reason)
 		}
 	})
+	t.Run("the reason of a pass is that of a leg where no test was counted, or where there is one leg", func(t *testing.T) {
+		for legs, counts := range map[int]Counts{1: {Tests: 3, Passed: 3}, 2: {}} {
+			w := newWorld(t)
+			w.analyze(run(1, Fail, LogicError))
+			var d Decision
+			for _, name := range []string{"a", "b"}[:legs] {
+				v := part(run(2, Pass, ""), name, legs)
+				v.Counts, v.Reason = counts, "all is clean"
+				d = w.analyze(v)
+			}
+			if d.Reason != "all is clean, after 1 of 3 fix attempts" {
+				t.Errorf("%d legs: %s", legs, d.Reason)
+			}
+		}
+	})
+	t.Run("S0-4 a green leg that does not meet a criterion does not wait for the others", func(t *testing.T) {
+		v := part(run(1, Pass, ""), "a", 2)
+		v.Unmet = []string{"coverage"}
+		if d := newWorld(t).analyze(v); d.Kind != KindUnclear {
+			t.Errorf("%s (%s)", d.Kind, d.Rule)
+		}
+	})
+	t.Run("a timeout in a later leg spends no turn, whether the commit is known or not", func(t *testing.T) {
+		for _, sha := range []string{"", "abc"} {
+			w := newWorld(t)
+			a, b := part(run(1, Fail, LogicError), "a", 2), part(run(1, TimedOut, Timeout), "b", 2)
+			a.Run.SHA, b.Run.SHA = sha, sha
+			w.analyze(a)
+			if d := w.analyze(b); d.Kind != KindRetry || !d.Again || d.Iteration != 1 || w.c.Checkpoints["unit"].Retries != 1 {
+				t.Errorf("commit %q: %s %+v", sha, d.Kind, d)
+			}
+		}
+	})
+	t.Run("an unclear leg outranks the rework", func(t *testing.T) {
+		w := newWorld(t)
+		w.analyze(part(run(1, Fail, LogicError), "a", 2))
+		if d := w.analyze(part(run(1, Unclear, Unknown), "b", 2)); d.Kind != KindUnclear {
+			t.Errorf("%s (%s)", d.Kind, d.Rule)
+		}
+	})
+	t.Run("a second step of a job that says worse is decided, one that says better is not", func(t *testing.T) {
+		w := newWorld(t)
+		w.analyze(run(1, Pass, ""))
+		if d := w.analyze(run(1, Fail, LogicError)); d.Repeated || d.Kind != KindRetry {
+			t.Errorf("worse: %s (%s)", d.Kind, d.Rule)
+		}
+		if d := w.analyze(run(1, Pass, "")); !d.Repeated || d.Kind != KindRetry {
+			t.Errorf("better: %s (%s)", d.Kind, d.Rule)
+		}
+	})
 	t.Run("two failing legs of one run spend one turn and both are shown", func(t *testing.T) {
 		w := newWorld(t)
 		a, b := part(run(1, Fail, LogicError), "a", 3), part(run(1, Fail, LogicError), "b", 3)
@@ -425,6 +500,90 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("got %s (%s)", d.Kind, d.Rule)
 		}
 	})
+}
+
+// Each of these outranks those before it where they are legs of one run.
+func TestGravity(t *testing.T) {
+	unmet := run(1, Pass, "")
+	unmet.Unmet = []string{"coverage"}
+	last := 0
+	for i, same := range [][]Verdict{
+		{run(1, Pass, "")},
+		{run(1, Errored, ""), run(1, Errored, Timeout)},
+		{run(1, Fail, LogicError), run(1, Fail, Quality), run(1, Fail, Flaky)},
+		{unmet, run(1, Unclear, Unknown), run(1, Fail, Unknown), run(1, Unclear, LogicError), run(1, Unclear, EnvIssue), run(1, Unclear, DesignMismatch)},
+		{run(1, TimedOut, ""), run(1, TimedOut, EnvIssue), run(1, Fail, Timeout)},
+		{run(1, Fail, EnvIssue)},
+		{run(1, Fail, DesignMismatch)},
+	} {
+		first := gravity(same[0])
+		for _, v := range same {
+			if gravity(v) != first {
+				t.Errorf("step %d: %s %s has another gravity", i, v.Result, v.Class)
+			}
+		}
+		if first <= last {
+			t.Errorf("step %d outranks nothing", i)
+		}
+		last = first
+	}
+}
+
+// Which run counts where several commits, attempts and repositories are at work.
+func TestStaleRuns(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(last, v *Verdict) // run 5, which was analyzed, and run 3
+		want   string                 // the rule
+	}{
+		{"an older run of another commit", func(*Verdict, *Verdict) {}, "stale-run"},
+		{"an older run of the same commit", func(last, v *Verdict) { v.Run.SHA = last.Run.SHA }, "same-commit"},
+		{"an older run of the head", func(_, v *Verdict) { v.Head = v.Run.SHA }, "fixable"},
+		{"an older run of one repository", func(last, v *Verdict) { last.Run.Repository, v.Run.Repository = "a/a", "a/a" }, "stale-run"},
+		{"an older run of no repository", func(last, _ *Verdict) { last.Run.Repository = "a/a" }, "stale-run"},
+		{"an older run beside one of no repository", func(_, v *Verdict) { v.Run.Repository = "a/a" }, "stale-run"},
+		{"an older run of another repository", func(last, v *Verdict) { last.Run.Repository, v.Run.Repository = "a/a", "b/b" }, "fixable"},
+		{"a run whose id is no number", func(_, v *Verdict) { v.Run.ID = "three" }, "fixable"},
+		{"a run beside one whose id is no number", func(last, _ *Verdict) { last.Run.ID = "five" }, "fixable"},
+		{"a run of a commit that is not the head", func(_, v *Verdict) { v.Run.ID, v.Head = "7", "ffff" }, "stale-commit"},
+		{"a run of no commit, where the head is known", func(_, v *Verdict) { v.Run.ID, v.Run.SHA, v.Head = "7", "", "ffff" }, "fixable"},
+		{"an older attempt", func(last, v *Verdict) { last.Run.Attempt, v.Run.ID, v.Run.Attempt = 2, "5", 0 }, "stale-run"},
+		{"a newer attempt of another commit", func(_, v *Verdict) { v.Run.ID, v.Run.Attempt = "5", 2 }, "fixable"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			last, v := run(5, Fail, LogicError), run(3, Fail, LogicError)
+			c.change(&last, &v)
+			w.analyze(last)
+			if d := w.analyze(v); d.Rule != c.want {
+				t.Errorf("%s (%s): %s", d.Rule, d.Kind, d.Reason)
+			}
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		change func(held, newer *Verdict)
+		want   string
+	}{
+		{"a newer commit", func(*Verdict, *Verdict) {}, "stale-run"},
+		{"the same commit", func(held, newer *Verdict) { newer.Run.SHA = held.Run.SHA }, "fixable"},
+		{"another repository", func(_, newer *Verdict) { newer.Run.Repository = "b/b" }, "fixable"},
+		{"a run of no commit", func(_, newer *Verdict) { newer.Run.SHA = "" }, "fixable"},
+		{"a newer commit, while it is of none", func(held, _ *Verdict) { held.Run.SHA = "" }, "fixable"},
+	} {
+		t.Run("what was held is decided after "+c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.p.Needs = map[string][]string{"e2e": {"unit"}}
+			held, newer := run(1, Fail, LogicError), run(2, Pass, "")
+			held.Checkpoint = "e2e"
+			c.change(&held, &newer)
+			w.analyze(held)
+			w.analyze(newer)
+			if d := w.analyze(held); d.Rule != c.want {
+				t.Errorf("%s (%s): %s", d.Rule, d.Kind, d.Reason)
+			}
+		})
+	}
 }
 
 // GitHub's "re-run failed jobs" starts only the legs that failed.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // broken returns a failing run n with one failure per name, the first decisive.
@@ -87,6 +88,20 @@ func TestReturnForFixAtOnce(t *testing.T) {
 		}
 		if d := w.analyze(run(3, Fail, LogicError)); d.Kind != KindMaxRetry || d.Max != 2 {
 			t.Errorf("%s %d", d.Kind, d.Max)
+		}
+	})
+	t.Run("S4-55 turns that a human grants are there although the limit was lowered below those taken", func(t *testing.T) {
+		for n, want := range map[int]int{0: 4, 1: 4, 2: 5} {
+			w := newWorld(t)
+			for i := 1; i <= 4; i++ {
+				w.analyze(run(i, Fail, LogicError))
+			}
+			one := 1
+			w.p.Override = &one
+			w.human(HumanExtend, n)
+			if cp := w.unit(); cp.Retries != 4 || Limit(cp, w.p) != want {
+				t.Errorf("%d granted: %d reworks of %d", n, cp.Retries, Limit(cp, w.p))
+			}
 		}
 	})
 	t.Run("S4-54 a reset returns for a fix what can be fixed and waits otherwise", func(t *testing.T) {
@@ -208,6 +223,11 @@ func TestRerun(t *testing.T) {
 	if d := w.analyze(second); d.Kind != KindRetry || d.Iteration != 1 {
 		t.Errorf("the next attempt: %s %d", d.Kind, d.Iteration)
 	}
+	w.analyze(run(8, Pass, ""))
+	var refused *RefusedError
+	if err := w.act(HumanActed{Action: HumanRerun}); !errors.As(err, &refused) || refused.ID != "passed" {
+		t.Errorf("a green run was run again: %v", err)
+	}
 	if err := newReviewed(t).act(HumanActed{Checkpoint: "review", Action: HumanRerun}); err == nil {
 		t.Error("a review was run again")
 	}
@@ -263,6 +283,21 @@ func TestQuarantine(t *testing.T) {
 		d := w.analyze(broken(1, LogicError, "TestFlaky"))
 		if d.Kind != KindPass || !reflect.DeepEqual(d.Excused, []string{"pkg.TestFlaky"}) || w.unit().State != Completed {
 			t.Errorf("%s %v", d.Kind, d.Excused)
+		}
+	})
+	t.Run("a pass names the tests that do not count, five at most", func(t *testing.T) {
+		for _, c := range []struct {
+			names []string
+			want  string
+		}{
+			{[]string{"A", "B", "C", "D", "E"}, "4 of 9 tests passed; what failed is in quarantine: A, B, C, D, E"},
+			{[]string{"A", "B", "C", "D", "E", "F"}, "3 of 9 tests passed; what failed is in quarantine: A, B, C, D, E and 1 more"},
+		} {
+			w := newWorld(t)
+			w.p.Quarantine = c.names
+			if d := w.analyze(broken(1, LogicError, c.names...)); d.Kind != KindPass || d.Reason != c.want {
+				t.Errorf("%s: %s", d.Kind, d.Reason)
+			}
 		}
 	})
 	t.Run("the gravest of the failures that are left decides", func(t *testing.T) {
@@ -324,6 +359,57 @@ func TestWrong(t *testing.T) {
 		w.analyze(broken(3, LogicError, "TestOther"))
 		if again, ok := w.pending(EffectHandoff); !ok || again.Key == first.Key {
 			t.Errorf("the number is given again, the key is not: %q and %q", again.Key, first.Key)
+		}
+	})
+	for _, c := range []struct {
+		name          string
+		first, second string // commits
+		again         bool   // the first rework is given back, and handed off again
+	}{{"the same commit", "abc", "abc", true}, {"another commit", "abc", "def", false}, {"no commit", "", "", false}} {
+		t.Run("a rework that a graver run stopped is given back if that is of "+c.name, func(t *testing.T) {
+			w := newWorld(t)
+			first, second := broken(1, LogicError, "TestNet"), broken(2, EnvIssue, "TestNet")
+			first.Run.SHA, second.Run.SHA = c.first, c.second
+			w.analyze(first)
+			if d := w.analyze(second); d.Kind != KindEnv {
+				t.Fatal(d.Kind)
+			}
+			w.must(wrong(LogicError))
+			cp := w.unit()
+			if want := map[bool]int{true: 1, false: 2}[c.again]; cp.Attempts[0].Undone != c.again || !cp.Attempts[1].Undone || cp.Retries != want || w.lastTurn().Iteration != want {
+				t.Errorf("undone %v, %d reworks", cp.Attempts[0].Undone, cp.Retries)
+			}
+			if cp.History[0].Undone != c.again || !cp.History[1].Undone {
+				t.Errorf("%+v", cp.History)
+			}
+		})
+	}
+	t.Run("the newest correction of a failure counts, whichever checkpoint it is of", func(t *testing.T) {
+		for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+			w := newWorld(t)
+			for i, name := range order {
+				v := broken(1, LogicError, "TestNet")
+				v.Checkpoint = name
+				w.analyze(v)
+				w.now = w.now.Add(time.Minute)
+				w.must(HumanActed{Checkpoint: name, Action: HumanWrong, Class: []Class{EnvIssue, DesignMismatch}[i]})
+			}
+			v := broken(2, LogicError, "TestNet")
+			v.Checkpoint = "c"
+			if d := w.analyze(v); d.Kind != KindDesign {
+				t.Errorf("%v: %s", order, d.Kind)
+			}
+		}
+	})
+	t.Run("a failure beside the decisive one changes the class of the run only if it is graver", func(t *testing.T) {
+		for to, want := range map[Class]Class{Quality: LogicError, TypeError: TypeError} {
+			w := newWorld(t)
+			w.analyze(broken(1, LogicError, "TestB"))
+			w.must(wrong(to))
+			d := w.analyze(broken(2, LogicError, "TestA", "TestB"))
+			if d.Verdict.Class != want || d.Verdict.Failures[1].Class != to || d.Verdict.Failures[1].Was != LogicError {
+				t.Errorf("%s: %s %+v", to, d.Verdict.Class, d.Verdict.Failures)
+			}
 		}
 	})
 	t.Run("an escalation that was none is returned for a fix and its issue closed", func(t *testing.T) {

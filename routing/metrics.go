@@ -53,10 +53,7 @@ func choose(cond bool, a, b string) string {
 // ShortDuration returns d in at most two units, rounded down: "45s", "15m",
 // "2h5m", "3d4h".
 func ShortDuration(d time.Duration) string {
-	if d < 0 {
-		d = 0
-	}
-	s := int(d.Seconds())
+	s := int(max(0, d).Seconds())
 	units := []struct {
 		name string
 		secs int

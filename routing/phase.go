@@ -39,7 +39,7 @@ func reviewPhase(issues []ReviewIssue) Phase {
 
 func hasWords(category string, words []string) bool {
 	c := " " + strings.Join(strings.FieldsFunc(strings.ToLower(category), func(r rune) bool {
-		return r == ' ' || r == '-' || r == '_' || r == '/' || r == ',' || r == ':'
+		return strings.ContainsRune(" -_/,:", r)
 	}), " ") + " "
 	for _, w := range words {
 		if strings.Contains(c, " "+w+" ") {

@@ -71,6 +71,51 @@ func TestReview(t *testing.T) {
 			}
 		}
 	})
+	for _, c := range []struct {
+		name string
+		r    ReviewResult
+		want ReviewDecision
+		ok   bool // it is valid
+	}{
+		{"nothing said", ReviewResult{}, ReviewFailed, false},
+		{"passed alone", ReviewResult{Passed: true}, Approved, true},
+		{"issues alone, below the limits", ReviewResult{Issues: []ReviewIssue{{Severity: Minor}}}, Approved, true},
+		{"issues alone, at a limit", ReviewResult{Passed: true, Issues: []ReviewIssue{{Severity: Major}, {Severity: Major}}}, Rejected, true},
+		{"approved, below a limit", ReviewResult{Decision: Approved, Issues: []ReviewIssue{{Severity: Major}}}, Approved, true},
+		{"approved, a severity without a limit", ReviewResult{Decision: Approved, Issues: []ReviewIssue{{Severity: Blocker}}}, Approved, true},
+		{"rejected without issues", ReviewResult{Decision: Rejected, Passed: true}, Rejected, true},
+		{"failed with issues", ReviewResult{Decision: ReviewFailed, Issues: []ReviewIssue{{Severity: Major}, {Severity: Major}}}, ReviewFailed, true},
+	} {
+		t.Run("S4-44 the decision that counts: "+c.name, func(t *testing.T) {
+			if got, err := c.r.Outcome(FailOn{Major: 2, Blocker: 0}), c.r.Validate(); got != c.want || (err == nil) != c.ok {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
+	}
+	t.Run("the class and the failures of a rejected review", func(t *testing.T) {
+		words := strings.Repeat("w ", 9)
+		for _, c := range []struct {
+			issues []ReviewIssue
+			class  Class
+			prints []string
+		}{
+			{nil, LogicError, []string{"review"}},
+			{[]ReviewIssue{{Severity: Minor, Category: "Style", File: "A.go", Description: "Name it"}}, Quality, []string{"review:style:a.go:name it"}},
+			{[]ReviewIssue{{Severity: Minor, Category: "style", Description: words}, {Severity: Major, Category: "bug"}}, LogicError, []string{"review:style::" + strings.TrimSpace(strings.Repeat("w ", 8)), "review:bug::"}},
+		} {
+			v := ReviewVerdict("review", Run{ID: "1"}, ReviewResult{Decision: Rejected, Issues: c.issues}, nil)
+			var prints []string
+			for i, f := range v.Failures {
+				prints = append(prints, f.Fingerprint)
+				if f.Decisive != (i == 0) {
+					t.Errorf("failure %d decides: %v", i, f.Decisive)
+				}
+			}
+			if v.Class != c.class || !reflect.DeepEqual(prints, c.prints) {
+				t.Errorf("%s %q", v.Class, prints)
+			}
+		}
+	})
 	t.Run("a review that approves with a blocker is not believed", func(t *testing.T) {
 		r := ReviewResult{Decision: Approved, Passed: true, Issues: []ReviewIssue{{Severity: Blocker, Category: "security"}}}
 		if d := newWorld(t).analyze(review(1, r)); d.Kind != KindRetry {
@@ -93,6 +138,11 @@ func TestTargetPhase(t *testing.T) {
 		{"S4-57 approach goes to plan", []string{"approach"}, Plan},
 		{"S4-58 anything else goes to implement", []string{"code_quality", "security", "testing"}, Implement},
 		{"S4-58 information disclosure is security", []string{"information disclosure"}, Implement},
+		{"S4-56 words are told apart by whatever stands between them", []string{"missing_information"}, Research},
+		{"S4-56 a path of categories", []string{"scope/requirements"}, Research},
+		{"S4-57 a list of categories", []string{"testing,architecture"}, Plan},
+		{"S4-57 a category with a prefix", []string{"review:approach"}, Plan},
+		{"S4-58 a word within another says nothing", []string{"designated", "explanation"}, Implement},
 		{"S4-59 research comes before plan and implement", []string{"testing", "design", "requirements"}, Research},
 		{"S4-59 plan comes before implement", []string{"testing", "design"}, Plan},
 	}
@@ -189,6 +239,27 @@ func TestAssess(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			if got := Assess(c.cp, p); got.Kind != c.want || got.Priority != c.prio {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	for _, c := range []struct {
+		name string
+		cp   Checkpoint
+		want Action
+	}{
+		{"S4-16 what passed is done", Checkpoint{State: Completed}, Action{ActionDone, PriorityManual, "", "passed"}},
+		{"what is skipped is done, although it escalated", Checkpoint{State: Escalated, Skipped: true}, Action{ActionDone, PriorityManual, "", "passed"}},
+		{"what escalated says why it waits", Checkpoint{State: Escalated, LastError: "no disk"}, Action{ActionManual, PriorityManual, "", "no disk"}},
+		{"what is paused waits", Checkpoint{State: InProgress, Paused: true}, Action{ActionManual, PriorityManual, "", "waits for a human"}},
+		{"a rework that waits for its call", Checkpoint{Waiting: true, Retries: 1, Attempts: []Attempt{{Kind: KindRetry, Phase: Plan}}}, Action{ActionRework, PriorityRework, Plan, "fix attempt 1 of 3 waits for its call"}},
+		{"a rework of which no turn is known", Checkpoint{Waiting: true}, Action{ActionRework, PriorityRework, Implement, "fix attempt 0 of 3 waits for its call"}},
+		{"S4-12 a failure goes back to the phase of its turn", Checkpoint{Attempts: []Attempt{{Kind: KindNone, Phase: Plan}}}, Action{ActionRework, PriorityRework, Plan, "the last verdict is a failure"}},
+		{"a failure of an earlier streak counts no more", Checkpoint{Streak: 1, Phases: all, Attempts: []Attempt{{Kind: KindEnv}}}, Action{ActionReview, 800, Review, "not done yet"}},
+		{"S4-18 a pass is no failure", Checkpoint{Phases: all, Attempts: []Attempt{{Kind: KindPass}}}, Action{ActionReview, 800, Review, "not done yet"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Assess(c.cp, p); got != c.want {
 				t.Errorf("got %+v", got)
 			}
 		})

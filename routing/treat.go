@@ -174,7 +174,7 @@ func marked(fs []Failure) bool {
 
 // noTest are the kinds of failures that are not of a test.
 var noTest = map[string]bool{
-	"build": true, "package": true, "truncated": true, "empty": true, "coverage": true, "lint": true, "exit": true,
+	"build": true, "package": true, "truncated": true, "empty": true, "coverage": true, "lint": true, "exit": true, "tests": true,
 	"diagnostic": true, "problem": true,
 }
 

@@ -40,6 +40,10 @@ type Input struct {
 	Tests      Tests  // takes every test of every source; may be nil
 	Checkpoint string // whose history the tests become part of, "" to keep no inventory of them
 
+	// Baseline returns the log of the last run of the same job that passed, nil if there is none. It
+	// is asked if the run did not succeed. May be nil.
+	Baseline func() *diagnosis.Baseline
+
 	// Ended is asked once the sources are read, for a run that is read while it
 	// goes on: its conclusion, and what else it left behind. May be nil.
 	Ended func() (conclusion string, left []Source)
@@ -72,7 +76,7 @@ func Analyze(in Input) (Output, error) {
 	if in.Checkpoint != "" {
 		in.Tests = inv
 	}
-	st := &state{in: in, col: col}
+	st := &state{in: in, rules: rules, col: col}
 	for _, s := range in.Sources {
 		if err := st.read(s); err != nil {
 			return Output{}, err
@@ -92,15 +96,19 @@ func Analyze(in Input) (Output, error) {
 		return Output{Verdict: Bound(redact.Verdict(st.reviewOnly())), Report: &testreport.Report{}}, nil
 	}
 	rep := st.merged()
-	diag := diagnosis.Diagnose(rep, col, diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language})
-	v := st.withReview(st.verdict(rep, diag))
-	v = Bound(redact.Verdict(v))
+	opt := diagnosis.Options{Conclusion: in.Conclusion, Tree: in.Tree, Language: in.Language}
+	if in.Baseline != nil && in.Conclusion != "success" {
+		opt.Baseline = in.Baseline()
+	}
+	diag := diagnosis.Diagnose(rep, col, opt)
+	v := Bound(redact.Verdict(few(st.withReview(st.verdict(rep, diag)))))
 	v.Inventory = inv.packed(v)
 	return Output{Verdict: v, Diagnosis: diag, Report: rep}, nil
 }
 
 type state struct {
 	in     Input
+	rules  *diagnosis.Rules
 	col    *diagnosis.Collector
 	docs   []*testreport.Report // of documents made for machines
 	logs   []*testreport.Report // of consoles
@@ -110,6 +118,8 @@ type state struct {
 	unread []string             // why a source could not be used
 	notes  []string
 	review *routing.ReviewResult
+
+	failing bool // a test that failed was read
 }
 
 func (st *state) read(s Source) error {
@@ -135,8 +145,8 @@ func (st *state) read(s Source) error {
 	c := testreport.NewCollector(st.in.Limits)
 	if st.in.Tests != nil {
 		st.in.Tests.Source()
-		c.OnTest = st.in.Tests.Add
 	}
+	c.OnTest = st.onTest
 	st.seen++
 	info, err := testreport.Read(r, testreport.Options{Format: st.in.Format, Limits: st.in.Limits, OnLine: st.col.Line}, c)
 	rep := c.Finish(info)
@@ -164,6 +174,19 @@ func (st *state) read(s Source) error {
 		st.logs, st.logAt = append(st.logs, rep), append(st.logAt, st.seen-1)
 	}
 	return nil
+}
+
+// onTest takes a test as it is read. A failing one will be diagnosed: the rules for that are
+// compiled while the rest is read.
+func (st *state) onTest(t *testreport.Test) {
+	if t.Status == testreport.Failed && !st.failing {
+		st.failing = true
+		first := testreport.Test{Kind: t.Kind, Type: t.Type}
+		go st.rules.Prepare(&first)
+	}
+	if st.in.Tests != nil {
+		st.in.Tests.Add(t)
+	}
 }
 
 func (st *state) problem(name, what string) {
@@ -234,15 +257,19 @@ func (st *state) ended() string {
 func (st *state) excerpts(fs []routing.Failure) {
 	const most = 20
 	taken := 0
-	for i := range fs {
+	missing := map[string]bool{}
+	for i := range fs[:min(len(fs), mostFailures)] { // no more are kept
 		f := &fs[i]
-		if st.in.ReadFile == nil || f.File == "" || f.Line <= 0 || taken >= most || strings.HasPrefix(f.File, "/") || strings.Contains(f.File, "..") {
+		if st.in.ReadFile == nil || f.File == "" || f.Line <= 0 || taken >= most || strings.HasPrefix(f.File, "/") || strings.Contains(f.File, "..") || missing[f.File] {
 			continue
 		}
-		if content, err := st.in.ReadFile(f.File); err == nil {
-			f.Excerpt = diagnosis.ExcerptOf(f.File, content, f.Line, 4)
-			taken++
+		content, err := st.in.ReadFile(f.File)
+		if err != nil {
+			missing[f.File] = true
+			continue
 		}
+		f.Excerpt = diagnosis.ExcerptOf(f.File, content, f.Line, 4)
+		taken++
 	}
 }
 
@@ -256,6 +283,25 @@ func sortDecisive(fs []routing.Failure) {
 			return
 		}
 	}
+}
+
+// maxBaselineLog bounds how much of a log of a run that passed is read, in bytes.
+const maxBaselineLog = 16 << 20
+
+// ReadBaseline reads the log of a run that passed. A log that cannot be read is none: what it could
+// tell is only a help.
+func ReadBaseline(open func() (io.ReadCloser, error)) *diagnosis.Baseline {
+	f, err := open()
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b := &diagnosis.Baseline{}
+	if _, err := testreport.Parse(io.LimitReader(f, maxBaselineLog), testreport.Options{OnLine: b.Line}); err != nil &&
+		!errors.Is(err, testreport.ErrUnknownFormat) || b.Empty() {
+		return nil
+	}
+	return b
 }
 
 // Rules compiles the built-in rules of diagnosis with those of a configuration.

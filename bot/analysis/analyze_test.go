@@ -314,17 +314,17 @@ func TestFlakyInReportIsNoFailureInConsole(t *testing.T) {
 func TestExcerptsOfTheDecisiveFirst(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString(`<testsuite name="s">`)
+	b.WriteString(`<testsuite name="s"><testcase classname="a" name="net" file="net.py" line="2"><error message="dial tcp 10.0.0.1:5432: connect: connection refused"/></testcase>`)
 	for i := range 30 {
 		fmt.Fprintf(&b, `<testcase classname="a" name="t%d" file="a.py" line="2"><failure message="assert %d == 0"/></testcase>`, i, i+1)
 	}
-	b.WriteString(`<testcase classname="a" name="net" file="net.py" line="2"><error message="dial tcp 10.0.0.1:5432: connect: connection refused"/></testcase></testsuite>`)
+	b.WriteString(`</testsuite>`)
 	var asked []string
 	v := run(t, Input{Sources: []Source{text("r.xml", b.String())}, ReadFile: func(p string) ([]byte, error) {
 		asked = append(asked, p)
 		return []byte("one\ntwo\nthree\n"), nil
 	}}).Verdict
-	if !v.Failures[0].Decisive || v.Failures[0].Name != "net" || v.Failures[0].Excerpt == nil {
+	if !v.Failures[0].Decisive || v.Failures[0].Name != "t0" || v.Failures[0].Excerpt == nil {
 		t.Errorf("the decisive failure is not first with its excerpt: %+v", v.Failures[0])
 	}
 	if len(asked) != 20 {

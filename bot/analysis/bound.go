@@ -19,22 +19,18 @@ const (
 // first (excerpts, traces and texts of failures far from the decisive one),
 // then failures themselves, which are counted in Dropped.
 func Bound(v routing.Verdict) routing.Verdict {
-	fs := append([]routing.Failure(nil), v.Failures...)
-	sortDecisive(fs)
-	if n := len(fs); n > mostFailures {
-		v.Dropped += n - mostFailures
-		fs = fs[:mostFailures]
-	}
+	v = few(v)
+	fs := v.Failures
 	for i := range fs {
 		cutFailure(&fs[i], 4<<10)
 	}
-	v.Failures = fs
 	v.Reason = truncate.Counted(v.Reason, 2<<10)
 	v.Evidence = cutEvidence(v.Evidence, 10)
 	v.Notes, v.Unmet = cutTexts(v.Notes), cutTexts(v.Unmet)
 	v.Review = cutReview(v.Review)
+	sizes := sizesOf(fs)
 	for _, keep := range []struct{ full, text int }{{40, 1 << 10}, {20, 512}, {10, 256}, {5, 160}, {1, 120}, {0, 120}} {
-		if size(v) <= mostBytes {
+		if sizes.with(v, mostBytes) <= mostBytes {
 			return v
 		}
 		for i := range fs {
@@ -44,9 +40,10 @@ func Bound(v routing.Verdict) routing.Verdict {
 			fs[i].Excerpt, fs[i].Trace = nil, ""
 			cutFailure(&fs[i], keep.text)
 			fs[i].Evidence = cutEvidence(fs[i].Evidence, 1)
+			sizes[i] = 0
 		}
 	}
-	for size(v) > mostBytes && len(v.Failures) > 1 {
+	for sizes.with(v, mostBytes) > mostBytes && len(v.Failures) > 1 {
 		half := len(v.Failures) / 2
 		v.Dropped += len(v.Failures) - half
 		v.Failures = v.Failures[:half]
@@ -57,6 +54,18 @@ func Bound(v routing.Verdict) routing.Verdict {
 	if size(v) > mostBytes { // texts of nothing but characters that JSON escapes
 		v.Notes, v.Evidence = nil, cutEvidence(v.Evidence, 1)
 	}
+	return v
+}
+
+// few returns v with a list of its own of at most mostFailures failures, the decisive one first.
+func few(v routing.Verdict) routing.Verdict {
+	fs := append([]routing.Failure(nil), v.Failures...)
+	sortDecisive(fs)
+	if n := len(fs); n > mostFailures {
+		v.Dropped += n - mostFailures
+		fs = fs[:mostFailures]
+	}
+	v.Failures = fs
 	return v
 }
 
@@ -117,6 +126,35 @@ func cutReview(r *routing.ReviewResult) *routing.ReviewResult {
 		}
 	}
 	return &c
+}
+
+// failureSizes are the bytes of failures in JSON; 0 is not known yet. Most of them stay as they are
+// while a verdict is cut.
+type failureSizes []int
+
+func sizesOf(fs []routing.Failure) failureSizes { return make(failureSizes, len(fs)) }
+
+// with returns the size of v, whose failures are the first of those that the sizes are of. Past
+// enough it stops counting.
+func (s failureSizes) with(v routing.Verdict, enough int) int {
+	fs := v.Failures
+	v.Failures = nil
+	n := size(v)
+	if len(fs) == 0 {
+		return n
+	}
+	n += len(`"failures":[],`) + len(fs) - 1
+	for i := 0; i < len(fs) && n <= enough; i++ {
+		if s[i] == 0 {
+			b, err := json.Marshal(fs[i])
+			if err != nil {
+				return 0
+			}
+			s[i] = len(b)
+		}
+		n += s[i]
+	}
+	return n
 }
 
 func size(v routing.Verdict) int {

@@ -208,7 +208,10 @@ func (w *Writer) Document(out io.Writer, version string, rep *testreport.Report,
 		emit(mustJSON(w.masked(e)))
 	}
 	for _, p := range rep.Problems {
-		emit(mustJSON(w.masked(problem(p, byName))))
+		e := mustJSON(w.masked(problem(p, byName)))
+		for range entries(p) {
+			emit(e)
+		}
 	}
 	if err := w.rest(bw, first); err != nil {
 		return fmt.Errorf("keeping tests: %w", err)
@@ -264,12 +267,22 @@ func (w *Writer) rest(out *bufio.Writer, first bool) error {
 // summary must not take a build failure for green.
 func summary(rep *testreport.Report) map[string]any {
 	n := rep.Counts
-	p := len(rep.Problems)
+	more := 0
+	for _, p := range rep.Problems {
+		more += entries(p) - p.Tests
+	}
 	return map[string]any{
-		"tests": n.Tests + p, "passed": n.Passed, "failed": n.Failed + p, "skipped": n.Skipped,
+		"tests": n.Tests + more, "passed": n.Passed, "failed": n.Failed + more, "skipped": n.Skipped,
 		"pending": 0, "other": n.Other, "flaky": n.Flaky, "start": 0, "stop": rep.Duration.Milliseconds(),
 	}
 }
+
+// maxUnnamed bounds the entries of one problem, whose number of tests a log may state at will.
+const maxUnnamed = 1000
+
+// entries returns the number of entries of a problem: one, or one for each failing test that is
+// counted and not named, because a document lists as many failed tests as its summary says.
+func entries(p testreport.Problem) int { return min(max(1, p.Tests), maxUnnamed) }
 
 func documentExtra(rep *testreport.Report, redact func(string) string) map[string]any {
 	x := map[string]any{}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -68,6 +70,21 @@ func runOf(x *github.WorkflowRun) WorkflowRun {
 		out.PullRequests = append(out.PullRequests, p.GetNumber())
 	}
 	return out
+}
+
+// LastSuccessful returns the id of the newest successful run of a workflow on a branch, false if
+// there is none. file is the path of the workflow.
+func (s *RunsService) LastSuccessful(ctx context.Context, r Repo, file, branch string) (id int64, ok bool, err error) {
+	op := fmt.Sprintf("look for a successful run of %s in %s", file, r)
+	l, _, err := s.gh.Actions.ListWorkflowRunsByFileName(ctx, r.Owner, r.Name, url.PathEscape(path.Base(file)),
+		&github.ListWorkflowRunsOptions{Status: "success", Branch: branch, ListOptions: github.ListOptions{PerPage: 1}})
+	if err != nil {
+		return 0, false, Wrap(op, err)
+	}
+	if len(l.WorkflowRuns) == 0 {
+		return 0, false, nil
+	}
+	return l.WorkflowRuns[0].GetID(), true, nil
 }
 
 // FinishedRun is a workflow run whose latest attempt has completed, with its JSON, which is the

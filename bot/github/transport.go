@@ -149,7 +149,16 @@ func unsent(err error, ambiguous bool, faults int) error {
 // send sends one copy of req and says whether any of it may have arrived.
 func (t *transport) send(req *http.Request, body []byte, token string) (*http.Response, bool, error) {
 	var wrote atomic.Bool
-	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	if !repeatable(req) {
+		answered, cancel := untilAnswered(ctx, &wrote)
+		defer cancel()
+		ctx = answered
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaderField: func(string, []string) { wrote.Store(true) },
 		WroteHeaders:     func() { wrote.Store(true) },
 	})
@@ -165,10 +174,49 @@ func (t *transport) send(req *http.Request, body []byte, token string) (*http.Re
 		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := t.base.RoundTrip(out)
+	if err == nil && !repeatable(req) {
+		res.Body, err = read(res.Body) // before cancel
+	}
 	if err == nil && t.observe != nil {
 		t.observe(answerOf(res))
 	}
 	return res, wrote.Load(), err
+}
+
+// answerIn is how long after the end of its context the answer to a request is awaited that may have
+// arrived and cannot be repeated.
+const answerIn = 10 * time.Second
+
+// untilAnswered returns the context of a request that cannot be repeated. Once wrote is true it goes on
+// for a while after the end of ctx: to break off would not take the request back, and would leave open
+// what came of it.
+func untilAnswered(ctx context.Context, wrote *atomic.Bool) (context.Context, context.CancelFunc) {
+	answered, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		if !wrote.Load() {
+			cancel()
+			return
+		}
+		late := time.NewTimer(answerIn)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			cancel()
+		case <-ended:
+		}
+	})
+	return answered, func() {
+		stop()
+		close(ended)
+		cancel()
+	}
+}
+
+// read reads a body to its end and closes it.
+func read(body io.ReadCloser) (io.ReadCloser, error) {
+	data, err := io.ReadAll(body)
+	return io.NopCloser(bytes.NewReader(data)), errors.Join(err, body.Close())
 }
 
 func (t *transport) tokenFor(ctx context.Context) (string, error) {

@@ -413,3 +413,27 @@ func TestS6_5_RequestsAreMasked(t *testing.T) {
 		t.Errorf("a file is %s", bodies[1])
 	}
 }
+
+// TestAnswerAwaited is what becomes of a dispatch whose context ends while GitHub works on it: it
+// cannot be taken back or looked for, so its answer is awaited.
+func TestAnswerAwaited(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var got atomic.Int32
+	h := fakeClient(t, &clock{}, func(w http.ResponseWriter, r *http.Request) {
+		got.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body)
+		cancel()
+		time.Sleep(100 * time.Millisecond)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	if err := h.Dispatches.SendEvent(ctx, repo, "fix", map[string]any{"key": "k"}); err != nil || got.Load() != 1 {
+		t.Errorf("%d requests: %v", got.Load(), err)
+	}
+	if err := h.Dispatches.SendEvent(ctx, repo, "fix", map[string]any{"key": "k"}); !errors.Is(err, context.Canceled) || got.Load() != 1 {
+		t.Errorf("after the end of the context, %d requests: %v", got.Load(), err)
+	}
+	if _, err := h.Issues.Get(ctx, repo, 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

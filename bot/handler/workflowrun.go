@@ -148,7 +148,11 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 		return err
 	}
 	green := t.Input.Conclusion == "success"
-	for _, j := range github.Telling(jobs, green) {
+	telling := github.Telling(jobs, green)
+	if !green {
+		t.Input.Baseline = h.baseline(ctx, r, telling)
+	}
+	for _, j := range telling {
 		if len(t.Input.Sources) > 0 && green {
 			break
 		}

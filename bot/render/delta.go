@@ -87,7 +87,7 @@ func reached(now routing.Verdict, f routing.Failure) bool {
 
 func isTest(f routing.Failure) bool {
 	switch f.Kind {
-	case "diagnostic", "problem", "review", "build", "coverage", "exit":
+	case "diagnostic", "problem", "review", "build", "coverage", "exit", "tests":
 		return false
 	}
 	return true

@@ -101,14 +101,9 @@ func (x foreign) replies(l Language) []rendertest.Page {
 		"unit": {Name: "unit", State: routing.Completed, Green: x.trace, Last: routing.Run{SHA: x.trace}, Attempts: []routing.Attempt{{Kind: routing.KindPass, Iteration: 2, Verdict: v}}}}}
 	err := errors.New("e " + x.message)
 	add("not allowed", NotAllowed(x.name, x.message, x.trace, true, o))
-	for _, line := range []string{"/switchback " + x.name, "/switchback retry " + x.name, "/switchback flaky " + x.message, "/switchback class " + x.name} {
-		for _, cmd := range answers.Commands(strings.ReplaceAll(line, "\n", " ")) {
-			if cmd.Err != nil {
-				cmd.Err.Word, cmd.Err.Nearest = x.name, x.message
-				cmd.Line = "/switchback " + x.trace
-				add("misread", Misread(cmd, o))
-			}
-		}
+	// The text is not parsed here, because a harmless text in its place may be another command.
+	for _, what := range []answers.Reason{answers.NoCommand, answers.UnknownCommand, answers.WrongAttempts, answers.WrongPhase, answers.WrongClass, answers.NoTest, answers.NoText} {
+		add("misread, "+string(what), Misread(answers.Command{Line: "/switchback " + x.trace, Err: &answers.Misread{What: what, Word: x.name, Nearest: x.message}}, o))
 	}
 	add("not done", NotDone(x.name, err, o))
 	add("not done, stale", NotDone(x.name, &routing.StaleAnswerError{SHA: x.trace, Checkpoint: x.name, Newest: x.message}, o))

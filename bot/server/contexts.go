@@ -29,9 +29,10 @@ type contexts struct {
 	leaseTTL      time.Duration
 	shown         func(context.Context, eventstream.Stream) // is called with what is written to a ledger branch; nil: nobody
 
-	mu      sync.Mutex
-	configs map[int64]cachedConfig
-	plans   handler.PlanCache
+	mu        sync.Mutex
+	configs   map[int64]cachedConfig
+	plans     handler.PlanCache
+	baselines handler.BaselineCache
 }
 
 // cachedConfig is the configuration on the default branch of a repository, as it was read last.
@@ -251,7 +252,7 @@ func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.
 		Repo: o.repo, GitHub: o.gh, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
 		DefaultBranch: d.event.Repository.DefaultBranch,
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
-		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans,
+		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans, Baselines: &o.baselines,
 		Options: handler.Options{
 			Reports: o.config.Reports, Workflows: o.config.Workflows, ConfigFile: config.Path, AppID: o.appID, Replayed: mostReplayed,
 			PlanFile: planFile, PlanName: planName,

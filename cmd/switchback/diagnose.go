@@ -46,7 +46,7 @@ type counts struct {
 }
 
 func diagnoseCommand(s streams) *cobra.Command {
-	var output, conclusion, cfg, format string
+	var output, conclusion, cfg, format, baseline string
 	c := &cobra.Command{
 		Use:   "diagnose [flags] FILE…|-",
 		Short: "Diagnose why a run failed",
@@ -74,7 +74,14 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			out, err := analysis.Analyze(analysis.Input{Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
+			var known func() *diagnosis.Baseline
+			if baseline != "" {
+				if err := exist(s, []string{baseline}); err != nil {
+					return usage("--baseline: %w", err)
+				}
+				known = func() *diagnosis.Baseline { return analysis.ReadBaseline(sources(s, []string{baseline})[0].Open) }
+			}
+			out, err := analysis.Analyze(analysis.Input{Baseline: known, Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
 			if err != nil {
 				return usage("%w", err)
 			}
@@ -85,6 +92,7 @@ func diagnoseCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&conclusion, "conclusion", "", "the run's conclusion as GitHub names it, if it is known")
 	c.Flags().StringVar(&cfg, "config", "", "a configuration file with rules of its own")
 	c.Flags().StringVar(&format, "format", "auto", "the format of the input; see switchback parse --help")
+	c.Flags().StringVar(&baseline, "baseline", "", "the log of a run of the same job that passed, a `FILE`: lines that it has too rank lower")
 	return c
 }
 
@@ -142,11 +150,11 @@ func diagnosisText(d diagnosisJSON) string {
 	return b.String()
 }
 
-// failingOf returns the failures that are tests: not diagnostics, not problems.
+// failingOf returns the failures that are tests: not diagnostics, problems or lines of a log.
 func failingOf(o analysis.Output) []routing.Failure {
 	var out []routing.Failure
 	for _, f := range o.Verdict.Failures {
-		if f.Kind != "diagnostic" && f.Kind != "problem" {
+		if f.Kind != "diagnostic" && f.Kind != "problem" && f.Kind != "log" {
 			out = append(out, f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +132,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	}
 	out, err := analysis.Analyze(analysis.Input{
 		Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
-		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile,
+		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile(),
 	})
 	if err != nil {
 		return usage("%w", err)
@@ -201,14 +202,16 @@ func policies(cfg config.File, key string) pipeline.Policies {
 	return func(cp string) routing.Policy { return cfg.Policy(cp, ref, nil) }
 }
 
-// readWorkingFile reads a file below the working directory for excerpts.
-func readWorkingFile(name string) ([]byte, error) {
-	root, err := os.OpenRoot(".")
-	if err != nil {
-		return nil, err
+// readWorkingFile returns a function that reads files below the working directory, for excerpts.
+func readWorkingFile() func(name string) ([]byte, error) {
+	open := sync.OnceValues(func() (*os.Root, error) { return os.OpenRoot(".") })
+	return func(name string) ([]byte, error) {
+		root, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return root.ReadFile(name)
 	}
-	defer root.Close()
-	return root.ReadFile(name)
 }
 
 func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.Options) error {

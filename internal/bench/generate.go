@@ -14,10 +14,15 @@ type input struct {
 	tests int   // where the size is a number of tests
 	bytes int64 // where it is a number of bytes; write stops at the first line past it
 	fails int
-	write func(g *gen, in input)
+	// percent is the share of failing tests, for inputs that differ in nothing else.
+	percent int
+	write   func(g *gen, in input)
 }
 
 func (in input) name() string {
+	if in.kind == kindFailing {
+		return fmt.Sprintf("%s, %s tests, %d %% failing", kindJUnit, short(int64(in.tests), 1000, "k", "M"), in.percent)
+	}
 	if in.tests > 0 {
 		return fmt.Sprintf("%s, %s tests", in.kind, short(int64(in.tests), 1000, "k", "M"))
 	}

@@ -91,6 +91,9 @@ func inputs(full bool) []input {
 		out = append(out, input{kind: kindJUnit, tests: n, fails: 1000, write: junit},
 			input{kind: kindGoJSON, tests: n, fails: 1000, write: goTestJSON})
 	}
+	for _, percent := range []int{0, 1, 10} {
+		out = append(out, input{kind: kindFailing, tests: 100_000, fails: 1000 * percent, percent: percent, write: junit})
+	}
 	for _, s := range sizes {
 		for _, k := range []input{
 			{kind: kindOutput, write: junitOutput}, {kind: kindGoTest, write: goTest}, {kind: "pytest -v", write: pytest},
@@ -161,6 +164,16 @@ func (b *bench) measure(in input) error {
 		cost
 	}
 	rows := []*row{{name: "switchback", args: []string{b.bin, "parse", file}}}
+	if in.kind == kindFailing {
+		// A ledger of its own for each run: a run that is known is not diagnosed anew.
+		conclusion := "success"
+		if in.fails > 0 {
+			conclusion = "failure"
+		}
+		ledger := filepath.Join(b.tmp, "ledger")
+		rows = append(rows, &row{name: "switchback route", args: []string{"sh", "-c",
+			`rm -rf "$1" && exec "$0" route --case o/r#1 --run 1 --ledger "$1" --conclusion "$2" "$3"`, b.bin, ledger, conclusion, file}})
+	}
 	for _, t := range b.tools {
 		if t.failed == nil && t.reads[in.kind] {
 			rows = append(rows, &row{name: t.name, args: t.args(b.dir, file)})

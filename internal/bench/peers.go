@@ -19,10 +19,11 @@ type tool struct {
 }
 
 const (
-	kindJUnit  = "JUnit XML"
-	kindOutput = "JUnit XML, system-out heavy"
-	kindGoJSON = "go test -json"
-	kindGoTest = "go test -v"
+	kindJUnit   = "JUnit XML"
+	kindFailing = "JUnit XML by failures"
+	kindOutput  = "JUnit XML, system-out heavy"
+	kindGoJSON  = "go test -json"
+	kindGoTest  = "go test -v"
 )
 
 func kinds(names ...string) map[string]bool {
@@ -46,10 +47,10 @@ func peers() []*tool {
 		}
 	}
 	return []*tool{
-		{name: "junit-to-ctrf", install: npm, reads: kinds(kindJUnit, kindOutput), args: func(dir, file string) []string {
+		{name: "junit-to-ctrf", install: npm, reads: kinds(kindJUnit, kindFailing, kindOutput), args: func(dir, file string) []string {
 			return []string{"node", filepath.Join(dir, "node_modules", "junit-to-ctrf", "dist", "cli.js"), file, "-o", filepath.Join(dir, "ctrf-out.json")}
 		}},
-		{name: "joshdk/go-junit", install: goBuild("joshdk", "./joshdk"), reads: kinds(kindJUnit, kindOutput), args: at("joshdk", "FILE")},
+		{name: "joshdk/go-junit", install: goBuild("joshdk", "./joshdk"), reads: kinds(kindJUnit, kindFailing, kindOutput), args: at("joshdk", "FILE")},
 		{name: "gotestsum", install: goBuild("gotestsum", "gotest.tools/gotestsum"), reads: kinds(kindGoJSON), args: at("gotestsum", "--raw-command", "--", "cat", "FILE")},
 		{name: "tparse", install: goBuild("tparse", "github.com/mfridman/tparse"), reads: kinds(kindGoJSON), args: at("tparse", "-file", "FILE")},
 		{name: "go-junit-report (json)", install: goBuild("go-junit-report", "github.com/jstemmer/go-junit-report/v2"), reads: kinds(kindGoJSON), args: at("go-junit-report", "-parser", "gojson", "-in", "FILE")},

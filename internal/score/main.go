@@ -1,15 +1,14 @@
 // Command score writes what this project reads from recorded test output, as
 // the scorers of the fixtures want it:
 //
-//	go run ./internal/score FIXTURES OUT.jsonl
+//	go run ./internal/score FIXTURES CORPUS OUT.jsonl
 //
-// FIXTURES holds one folder per set, each with a manifest.json.
+// FIXTURES holds one folder per set, each with a manifest.json; CORPUS is internal/corpus. It also prints how right the
+// diagnosis of the logs is, in sample and with the set in question left out.
 package main
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,17 +18,18 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
+	"github.com/switchback-ci/switchback/internal/labelled"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: score FIXTURES OUT.jsonl")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: score FIXTURES CORPUS OUT.jsonl")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "score:", err)
 		os.Exit(1)
 	}
@@ -69,7 +69,7 @@ type entry struct {
 	} `json:"expect"`
 }
 
-func run(root, out string) error {
+func run(root, corpus, out string) error {
 	sets, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
 	if err != nil {
 		return err
@@ -88,7 +88,14 @@ func run(root, out string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	logs, err := labelled.All(root, corpus)
+	if err != nil {
+		return err
+	}
+	return leaveOut(os.Stdout, logs)
 }
 
 func writeSet(w io.Writer, manifest string) error {
@@ -117,9 +124,9 @@ func writeSet(w io.Writer, manifest string) error {
 // predict analyzes one file as `switchback diagnose` does.
 func predict(dir string, e entry) (prediction, error) {
 	p := prediction{Set: filepath.Base(dir), File: e.File, Failing: []string{}, PerTest: map[string]routing.Class{}, Diagnostics: []diagnostic{}}
-	path := filepath.Join(dir, e.File)
+	log := labelled.Log{File: e.File, Path: filepath.Join(dir, e.File)}
 	out, err := analysis.Analyze(analysis.Input{
-		Sources: []analysis.Source{{Name: e.File, Open: func() (io.ReadCloser, error) { return open(path) }}},
+		Sources: []analysis.Source{{Name: e.File, Open: log.Open}},
 		Format:  formatOf(e),
 	})
 	if err != nil {
@@ -129,14 +136,7 @@ func predict(dir string, e entry) (prediction, error) {
 	p.Result, p.Class, p.Lines, p.Formats = out.Verdict.Result, out.Diagnosis.Class, out.Diagnosis.ErrorLines, rep.Formats
 	p.OK = len(rep.Formats) > 0
 	p.Tests, p.Passed, p.Failed, p.Skipped = rep.Counts.Tests, rep.Counts.Passed, rep.Counts.Failed, rep.Counts.Skipped
-	for _, t := range rep.Failing {
-		p.Failing = append(p.Failing, t.FullName())
-	}
-	for _, q := range rep.Problems {
-		if n := testOf(q); n != "" && !slices.Contains(p.Failing, n) {
-			p.Failing = append(p.Failing, n)
-		}
-	}
+	p.Failing = append(p.Failing, failingNames(rep)...)
 	for _, f := range out.Diagnosis.Failures {
 		name := f.Name
 		if f.Suite != "" {
@@ -147,10 +147,29 @@ func predict(dir string, e entry) (prediction, error) {
 	for _, d := range rep.Diagnostics {
 		p.Diagnostics = append(p.Diagnostics, diagnostic{d.File, d.Line, d.Column, d.Message})
 	}
-	if strings.Contains(e.Numbering, `\r`) {
-		err = renumber(path, p.Lines)
+	log.LoneReturns = strings.Contains(e.Numbering, `\r`)
+	number, err := log.Numbers()
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	for i := range p.Lines {
+		p.Lines[i].Line = number(p.Lines[i].Line)
+	}
+	return p, nil
+}
+
+// failingNames returns the full names of the tests that failed, and of those that could not be run.
+func failingNames(rep *testreport.Report) []string {
+	var out []string
+	for _, t := range rep.Failing {
+		out = append(out, t.FullName())
+	}
+	for _, q := range rep.Problems {
+		if n := testOf(q); n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // formatOf returns the format to read e with. The output of one linter is read
@@ -180,46 +199,4 @@ func testOf(p testreport.Problem) string {
 		return p.Name
 	}
 	return ""
-}
-
-func open(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
-	if err != nil || !strings.HasSuffix(path, ".gz") {
-		return f, err
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{z, f}, nil
-}
-
-// renumber changes line numbers to those of a reader for which a lone carriage
-// return ends a line too.
-func renumber(path string, lines []diagnosis.Line) error {
-	r, err := open(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	added := []int{0} // lone carriage returns before the end of line n
-	n := 0
-	for l := range bytes.Lines(data) {
-		n += bytes.Count(l, []byte("\r"))
-		added = append(added, n)
-	}
-	for i, l := range lines {
-		if l.Line > 0 && l.Line < len(added) {
-			lines[i].Line += added[l.Line]
-		}
-	}
-	return nil
 }

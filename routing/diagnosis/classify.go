@@ -14,14 +14,27 @@ import (
 // classifier turns the entries of a report into failures with a class.
 type classifier struct {
 	rules matcher
+	only  matcher // of the rules for assertions
 	opt   Options
 	flaky map[string]bool
 
-	frames frameMemo
+	traces *traceMemo
+	advice *adviser
+	known  map[failureText]finding // of texts seen before: one cause fails many tests with equal texts
+}
+
+// failureText is all that a report says of why a test failed.
+type failureText struct {
+	test                        bool
+	kind                        testreport.Kind
+	typ, message, trace, output string
 }
 
 func newClassifier(rules *Rules, opt Options) *classifier {
-	c := &classifier{rules: matcher{rules: rules}, opt: opt, flaky: map[string]bool{}, frames: frameMemo{}}
+	c := &classifier{
+		rules: matcher{rules: rules}, only: matcher{rules: rules.forAssertions()}, opt: opt, flaky: map[string]bool{},
+		traces: newTraceMemo(opt.Brief), advice: newAdviser(opt.Language), known: map[failureText]finding{},
+	}
 	for _, n := range opt.PassedElsewhere {
 		c.flaky[n] = true
 	}
@@ -66,7 +79,10 @@ func (c *classifier) testClass(t testreport.Test, f routing.Failure) finding {
 	if f.Flaky {
 		return finding{class: routing.Flaky, signal: "passed on the same commit", text: t.FullName()}
 	}
-	if x, ok := c.byText(t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
+	if x, ok := byTool(t); ok {
+		return x
+	}
+	if x, ok := c.byText(true, t.Kind, t.Type, t.Message, t.Trace, t.Output); ok {
 		return x
 	}
 	class := kindClass[t.Kind]
@@ -97,28 +113,36 @@ var kindClass = map[testreport.Kind]routing.Class{
 	testreport.KindTruncated: routing.Unknown,
 	testreport.KindEmpty:     routing.Unknown,
 	testreport.KindExit:      routing.Unknown,
+	testreport.KindTests:     routing.LogicError,
 }
 
 // byText returns the strongest rule that matches the text of a failure. The operands of an
 // assertion can contain any text, so for assertions only rules marked for them count. A runner's
 // own timeout is not looked up.
-func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
+func (c *classifier) byText(test bool, kind testreport.Kind, typ, message, trace, output string) (finding, bool) {
 	if kind == testreport.KindTimeout || kind == testreport.KindRace || kind == testreport.KindLint {
 		return finding{}, false
 	}
-	assertion := kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
+	rules, only := &c.rules, assertion(kind, typ)
+	if only {
+		rules = &c.only
+	}
 	want := func(r *Rule) bool {
-		if r.Class == "" || r.Role != RoleError {
+		if r.Class == "" || r.Role != RoleError || r.Scope == ScopeUnit && test {
 			return false
 		}
 		if kind == testreport.KindBuild && (r.Class == routing.LogicError || r.Class == routing.Quality) {
 			return false
 		}
-		return !assertion || r.Assertion
+		return !only || r.Assertion
 	}
-	var best finding
+	e := failureText{test, kind, typ, message, trace, output}
+	best, ok := c.known[e]
+	if ok {
+		return best, best.rule != nil
+	}
 	for _, text := range essence(kind, typ, message, trace, output) {
-		m := c.rules.first(text, want)
+		m := rules.first(text, want)
 		r := m.rule
 		if r == nil || best.rule != nil && (best.rule.user || !r.user && r.Priority <= best.rule.Priority) {
 			continue
@@ -128,7 +152,16 @@ func (c *classifier) byText(kind testreport.Kind, typ, message, trace, output st
 		}
 		best = finding{class: r.Class, rule: r, match: m.group(text), text: text, signal: r.ID}
 	}
+	if len(c.known) >= 128 {
+		clear(c.known)
+	}
+	c.known[e] = best
 	return best, best.rule != nil
+}
+
+// assertion reports whether a test failed because a comparison did not hold.
+func assertion(kind testreport.Kind, typ string) bool {
+	return kind == testreport.KindAssertion || kind == "" && assertionType.MatchString(typ)
 }
 
 var (
@@ -191,7 +224,7 @@ func (c *classifier) problem(p testreport.Problem) routing.Failure {
 		Name: firstText(p.Name, string(p.Kind)), Kind: "problem",
 		File: p.File, Line: p.Line, Message: firstText(p.Message, p.Trace, string(p.Kind)),
 	}
-	x, ok := c.byText(p.Kind, "", p.Message, p.Trace, "")
+	x, ok := c.byText(false, p.Kind, "", p.Message, p.Trace, "")
 	if !ok {
 		class := kindClass[p.Kind]
 		if class == "" {
@@ -211,8 +244,13 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 	f := routing.Failure{Name: firstText(name, "diagnostic"), Kind: "diagnostic", File: d.File, Line: d.Line, Message: d.Message}
 	x := finding{class: routing.Quality, signal: "diagnostic:" + d.Tool, text: d.Message}
 	switch {
+	case strings.HasPrefix(d.Message, "runtime error: "): // of a sanitizer, in a program that ran
+		x.class = routing.LogicError
 	case compilers.MatchString(d.Tool) || testreport.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
 		x.class = routing.TypeError
+		if m := c.rules.first(d.Message, environmental); m.rule != nil {
+			x = finding{class: m.rule.Class, rule: m.rule, match: m.group(d.Message), signal: m.rule.ID, text: d.Message}
+		}
 	case d.Tool == "":
 		line := fmt.Sprintf("%s:%d: error: %s", d.File, d.Line, d.Message)
 		if m := c.rules.first(line, func(r *Rule) bool { return r.Class != "" && r.Role == RoleError }); m.rule != nil {
@@ -220,6 +258,12 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 		}
 	}
 	return c.complete(f, x, d.Code, "", d.At)
+}
+
+// environmental reports whether r is of a fault of the environment that a compiler can report, such
+// as a dependency that it could not download.
+func environmental(r *Rule) bool {
+	return r.Class == routing.EnvIssue && r.Role == RoleError && r.Scope != ScopeUnit
 }
 
 var rustCode = lazyregexp.New(`^E\d{4}$`)
@@ -257,16 +301,10 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Class = x.class
 	f.Evidence = []routing.Evidence{{Line: at, Text: cutLine(oneLine(x.text), 500), Signal: x.signal}}
 	f.Message = truncate.Counted(strings.TrimSpace(f.Message), 4<<10)
-	if !c.opt.Brief {
-		f.Trace = trimTrace(trace, c.frames.read)
-	}
-	read := c.frames.read
-	if c.opt.Brief {
-		read = frameOf // each line is read once, so remembering it does not pay
-	}
-	places := related(f, trace, read)
+	read := c.traces.of(trace)
+	f.Trace = read.trimmed
 	frame := Location{File: f.File}
-	for _, p := range places {
+	for _, p := range related(&f, read) {
 		if p.Project {
 			if f.File == "" {
 				f.File, f.Line = p.File, p.Line
@@ -279,7 +317,7 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Fingerprint = fingerprint(f, typ, frame)
 	c.place(&f)
 	if !c.opt.Brief {
-		f.Suggestion = suggest(f, x.rule, x.match, c.opt.Language)
+		f.Suggestion = c.advice.suggest(&f, x.rule, x.match)
 	}
 	return f
 }

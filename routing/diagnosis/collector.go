@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -12,6 +13,7 @@ import (
 const (
 	headPerStep = 24      // first candidates of a step
 	tailPerStep = 40      // last candidates of a step
+	weakPerStep = 32      // candidates of a step told only by structure or a word, first and last
 	maxSteps    = 96      // steps with candidates or a stop
 	maxStops    = 32      // stops, first half and last half
 	textKept    = 2 << 10 // bytes of a kept line
@@ -28,6 +30,9 @@ type candidate struct {
 	group string                  // what the rule's first group matched, where text was cut
 	mark  bool
 	base  int
+
+	// Of the last lines before a stop:
+	last, head bool // the last output; the first line of the last paragraph
 }
 
 // stop is a line by which a step or the run ended in failure.
@@ -45,7 +50,12 @@ type Collector struct {
 	steps  steps
 	stops  []stop
 	recent recent
+	shapes shapes
 	last   int // number of the last line seen
+	good   int // number of the last line that passes a test
+	course *coursesteps.Reader
+	runs   sessions
+	said   statements
 
 	header   bool // inside a step's header, which echoes its script
 	evidence bool // the header has lines that only the runner prints
@@ -57,7 +67,7 @@ func NewCollector(rules *Rules) *Collector {
 	if rules == nil {
 		rules = Default()
 	}
-	c := &Collector{rules: matcher{rules: rules}}
+	c := &Collector{rules: matcher{rules: rules}, course: coursesteps.NewReader()}
 	c.steps.begin(false)
 	return c
 }
@@ -65,6 +75,7 @@ func NewCollector(rules *Rules) *Collector {
 // Line reads the next line of the log. It retains l.Text only for the few lines that it keeps.
 func (c *Collector) Line(l testreport.Line) {
 	c.last = l.No
+	c.course.Line(l)
 	if c.header && c.inHeader(l) {
 		return
 	}
@@ -83,17 +94,30 @@ func (c *Collector) take(l testreport.Line) {
 	}
 	if !c.steps.cur.cleanup { // the runner's own work behind the run says nothing of its end
 		c.recent.add(l)
+		if l.Passing {
+			c.good = l.No
+		}
+		if l.Text != "" {
+			c.runs.read(l)
+			c.said.read(l)
+		}
 	}
+	own := c.shape(l)
 	if len(l.Text) < 3 || l.Passing {
 		return
 	}
 	var m match
+	text := l.Text
 	if l.Mark == "error" {
 		m = c.rules.first(l.Text, logRule)
-	} else if m = c.rules.line(l.Text); m.rule == nil {
-		return
+	} else {
+		m, text = c.rules.anywhere(l.Text)
 	}
 	switch {
+	case m.rule == nil && l.Mark != "error":
+		if own&(traceEnd|afterBanner|oddRow) != 0 {
+			c.weak(candidate{no: l.No, text: keep(l.Text), base: 15})
+		}
 	case m.rule == nil:
 		c.steps.add(candidate{no: l.No, text: keep(l.Text), mark: true, base: 62})
 	case m.rule.Role == RoleIgnore:
@@ -103,10 +127,32 @@ func (c *Collector) take(l testreport.Line) {
 	case m.rule.Role == RoleWrapper:
 		c.classOfEnd(l)
 		c.steps.add(candidate{no: l.No, text: keep(l.Text), rule: m.rule, base: 12})
+	case m.rule.weak() && l.Mark != "error":
+		c.weak(candidateOf(l, m, m.rule.Priority))
+	case len(text) < len(l.Text):
+		k := candidateOf(l, m, weight(m.rule, l)-3)
+		k.by, k.group = nil, keep(m.group(text))
+		c.steps.add(k)
 	default:
 		c.steps.add(candidateOf(l, m, weight(m.rule, l)))
 	}
 }
+
+// shape reads the structure of a line. The line above it, if that is what stands out, becomes a
+// candidate.
+func (c *Collector) shape(l testreport.Line) shape {
+	own, head := c.shapes.line(l)
+	if a := c.shapes.above; head&^traceFrame != 0 && !a.Passing {
+		if m := c.rules.line(a.Text); m.rule == nil {
+			c.weak(candidate{no: a.No, text: keep(a.Text), base: 15})
+		}
+	}
+	c.shapes.seen(l)
+	return own
+}
+
+// weak adds a candidate that only its structure or a word in it tells.
+func (c *Collector) weak(k candidate) { c.steps.cur.addWeak(k) }
 
 func candidateOf(l testreport.Line, m match, base int) candidate {
 	k := candidate{no: l.No, text: keep(l.Text), rule: m.rule, by: m.by, mark: l.Mark == "error", base: base}
@@ -191,6 +237,7 @@ func (c *Collector) inHeader(l testreport.Line) bool {
 	if l.Mark == "endgroup" {
 		if c.evidence || len(c.held) <= 1 {
 			c.steps.begin(false)
+			c.recent.clear() // the step before did not fail, or its stop keeps its context
 			c.header, c.held = false, c.held[:0]
 			return true
 		}

@@ -9,17 +9,19 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // Options are what is known of a run besides its output.
 type Options struct {
-	Conclusion      string   // GitHub's: success, failure, timed_out, …; "" if unknown
-	ExitCode        *int     // of the command that ran the tests, nil if unknown
-	PassedElsewhere []string // full names of tests that passed in another attempt on the same commit
-	Tree            *Tree    // files of the repository; nil leaves paths as printed
-	Language        string   // of suggestions: "en" (default) or "ko"
-	Brief           bool     // class, evidence and fingerprint only: no trace and no suggestion
+	Conclusion      string    // GitHub's: success, failure, timed_out, …; "" if unknown
+	ExitCode        *int      // of the command that ran the tests, nil if unknown
+	PassedElsewhere []string  // full names of tests that passed in another attempt on the same commit
+	Tree            *Tree     // files of the repository; nil leaves paths as printed
+	Baseline        *Baseline // of the last run of the job that passed; may be nil
+	Language        string    // of suggestions: "en" (default) or "ko"
+	Brief           bool      // class, evidence and fingerprint only: no trace and no suggestion
 }
 
 // Line is a line of the input.
@@ -52,12 +54,19 @@ func Diagnose(rep *testreport.Report, col *Collector, opt Options) Diagnosis {
 		col = NewCollector(nil)
 	}
 	col.finish()
+	course := col.course.Tree()
+	stated := opt.Conclusion
+	if stated == "" && opt.ExitCode == nil {
+		opt.Conclusion = course.Conclusion() // the last status marker counts like a conclusion
+	}
+	col.forgive(course)
 	b := col.decisiveBlock()
 	d := &diagnoser{
-		output:     output{rep: rep, col: col, opt: opt, block: b, ranked: col.rank(b)},
+		output:     output{rep: rep, col: col, opt: opt, stated: stated, course: course, block: b},
 		classifier: newClassifier(col.rules.rules, opt),
 	}
 	d.failures()
+	d.output.ranked, d.output.features = ranker{col}.rank(b, d.found, opt.Baseline)
 	d.log()
 	d.decide()
 	d.locate()
@@ -87,8 +96,12 @@ type output struct {
 	rep    *testreport.Report
 	col    *Collector
 	opt    Options
+	stated string // the conclusion that was given, "" if none was
+	course *coursesteps.Tree
 	block  block
 	ranked []ranked
+
+	features *features
 }
 
 // lineOf returns the kept line closest to at that contains text, 0 if none is close.
@@ -107,11 +120,25 @@ func (o *output) lineOf(text string, at int) int {
 	return best
 }
 
-// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, tests
-// passed and nothing else failed. A script can probe a compiler, or run a linter without failing on
-// its findings.
+// tolerated reports whether errors of compilers and linters had no effect: the run succeeded, and
+// they stand in its log or beside tests that passed. A script can probe a compiler, or run a linter
+// without failing on its findings.
 func (o *output) tolerated() bool {
-	return o.opt.Conclusion == "success" && o.rep.Green()
+	return o.opt.Conclusion == "success" && (o.rep.Green() || !slices.ContainsFunc(o.rep.Formats, testreport.Machine))
+}
+
+// survived reports whether a problem had no effect in a run that succeeded: a build that was probed
+// for, a package or a threshold that a script did not ask for. Tests that did not run, crashed or
+// were cut short are never survived.
+func (o *output) survived(p testreport.Problem) bool {
+	if o.opt.Conclusion != "success" || slices.ContainsFunc(o.rep.Formats, testreport.Machine) {
+		return false
+	}
+	switch p.Kind {
+	case testreport.KindBuild, testreport.KindLint, testreport.KindCoverage, testreport.KindExit:
+		return true
+	}
+	return false
 }
 
 // failed reports whether anything besides the tests indicates that the run failed.
@@ -131,7 +158,8 @@ func (o *output) believed(r ranked) bool {
 	case o.opt.Conclusion != "":
 		return false
 	case o.rep.Green():
-		return r.rule.Fatal && o.col.last-r.no <= 50
+		behind := max(o.col.good, o.col.runs.total) > r.no || o.col.recent.succeedsBehind(r.no)
+		return r.rule.Fatal && o.col.last-r.no <= 50 && !behind
 	}
 	return r.score >= 60
 }
@@ -140,7 +168,7 @@ func (o *output) believed(r ranked) bool {
 // succeeded a failing command was tolerated; a run that was cut short or crashed did not succeed,
 // whatever its conclusion says.
 func (o *output) lastWords() string {
-	end, bad := o.col.recent.ending()
+	end, bad := o.col.recent.ending(o.col.complains)
 	if bad && (end.final || o.opt.Conclusion == "") {
 		return end.text
 	}
@@ -149,6 +177,28 @@ func (o *output) lastWords() string {
 	}
 	said, _ := o.col.endsBadly()
 	return said
+}
+
+// contradiction returns what the log says of the whole run against the tests that passed, "" if
+// nothing: a status marker against the conclusion, a run of tests without totals or that was broken
+// off, a command of tests without any result.
+func (o *output) contradiction() string {
+	if o.stated == "success" && o.course.Status().Bad() && !o.course.WentOn() {
+		return "its log ends as " + string(o.course.Status())
+	}
+	if o.opt.Conclusion != "" {
+		return ""
+	}
+	for _, l := range o.col.said.interrupted {
+		return cutLine(l.Text, 200)
+	}
+	if l, ok := o.col.runs.unfinished(); ok {
+		return "a run of tests has no totals: " + cutLine(strings.TrimSpace(l.Text), 200)
+	}
+	if u, ok := o.course.Pending(coursesteps.Test); ok && u.First > max(o.col.good, o.col.runs.total) && !o.col.recent.succeedsBehind(u.First) {
+		return "a step of tests has no result: " + cutLine(firstText(u.Command, u.Name), 200)
+	}
+	return ""
 }
 
 // diagnoser finds the failures of a run and the decisive one.
@@ -162,29 +212,46 @@ type diagnoser struct {
 type found struct {
 	routing.Failure
 	at     int
-	weight int // rank among failures of one class
+	weight int  // rank among failures of one class
+	mute   bool // a test that says nothing of why it failed
 }
 
 // failures adds the failures of the report and merges duplicates.
 func (d *diagnoser) failures() {
 	for _, t := range foldTests(d.output.rep.Failing) {
-		d.found = append(d.found, found{d.classifier.test(t), t.At, 3})
+		d.found = append(d.found, found{d.classifier.test(t), t.At, 3, mute(t)})
 	}
 	real := len(d.found) > 0
 	for _, g := range d.output.rep.Diagnostics {
 		if (g.Severity == testreport.SevError || g.Severity == "") && !d.output.tolerated() {
-			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2})
+			d.found = append(d.found, found{d.classifier.diagnostic(g), g.At, 2, false})
 			real = true
 		}
 	}
 	for _, p := range d.output.rep.Problems {
+		if d.output.survived(p) {
+			continue
+		}
 		f := d.classifier.problem(p)
-		if real && f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit) {
+		if real && (p.Kind == testreport.KindTests || f.Class == routing.Unknown && (p.Kind == testreport.KindPackage || p.Kind == testreport.KindExit)) {
 			continue // a consequence of the failures listed
 		}
-		d.found = append(d.found, found{f, p.At, 1})
+		d.found = append(d.found, found{f, p.At, 1, false})
 	}
+	d.gates()
 	d.found = foldFailures(d.found)
+}
+
+// gates adds a threshold of coverage that the log says was missed, where no format reports one.
+func (d *diagnoser) gates() {
+	o := &d.output
+	if o.opt.Conclusion == "success" || len(o.col.said.gates) == 0 || len(d.found) > 0 {
+		return
+	}
+	l := o.col.said.gates[len(o.col.said.gates)-1]
+	f := routing.Failure{Name: cutLine(strings.TrimSpace(l.Text), 160), Kind: "log", Message: strings.TrimSpace(l.Text)}
+	x := finding{class: routing.Quality, text: l.Text, signal: "coverage threshold"}
+	d.found = append(d.found, found{d.classifier.complete(f, x, x.signal, l.Text, l.No), l.No, 1, false})
 }
 
 // log adds the failure of the decisive line of the log, if the report has no failure with a class
@@ -196,6 +263,9 @@ func (d *diagnoser) log() {
 	case ok && r.rule.Fatal && o.believed(r):
 	case ok && d.environment(r) && o.believed(r):
 	case d.hasClass():
+		if ok && o.believed(r) {
+			d.speakFor(r)
+		}
 		return
 	case ok && o.believed(r):
 	case o.failed() && len(o.ranked) > 0:
@@ -203,7 +273,20 @@ func (d *diagnoser) log() {
 	default:
 		return
 	}
-	d.found = append(d.found, found{d.logFailure(r), r.no, 9})
+	d.found = append(d.found, found{d.logFailure(r), r.no, 9, false})
+}
+
+// speakFor gives the tests that say nothing of why they failed the class of the log's line r, if
+// there are no others: the runner saw only that a file could not be loaded, or an exit.
+func (d *diagnoser) speakFor(r ranked) {
+	if r.rule.Weak || slices.ContainsFunc(d.found, func(f found) bool { return !f.mute }) {
+		return
+	}
+	for i := range d.found {
+		f := &d.found[i]
+		f.Class = r.rule.Class
+		f.Evidence = append([]routing.Evidence{{Line: r.no, Text: cutLine(strings.TrimSpace(r.text), 500), Signal: r.rule.ID}}, f.Evidence...)
+	}
 }
 
 // environment reports whether r states a fault of the environment because of which the code was not
@@ -230,15 +313,31 @@ func (d *diagnoser) logFailure(r ranked) routing.Failure {
 			x.class = r.rule.Class
 		}
 	}
-	return d.classifier.complete(f, x, x.signal, r.text, r.no)
+	var more []routing.Evidence
+	if x.class == routing.Unknown || r.rule.Weak {
+		if by, at, ok := d.byRole(r); ok {
+			x.class = by.class
+			more = append(more, routing.Evidence{Line: at, Text: cutLine(oneLine(by.text), 500), Signal: by.signal})
+		}
+	}
+	f = d.classifier.complete(f, x, x.signal, r.text, r.no)
+	f.Evidence = append(f.Evidence, more...)
+	return f
 }
 
 // decide marks the decisive failure: the line by which the machine stopped the run if there is one,
-// else the first failure of the class with the highest precedence.
+// else the first failure of the class that most failures have, of several the one with the highest
+// precedence.
 func (d *diagnoser) decide() {
+	count := map[routing.Class]int{}
+	for _, f := range d.found {
+		if f.Class != routing.Unknown {
+			count[f.Class]++
+		}
+	}
 	best := -1
 	for i, f := range d.found {
-		if best < 0 || before(f, d.found[best]) {
+		if best < 0 || before(f, d.found[best], count) {
 			best = i
 		}
 	}
@@ -247,10 +346,13 @@ func (d *diagnoser) decide() {
 	}
 }
 
-// before reports whether a rather than b is decisive.
-func before(a, b found) bool {
+// before reports whether a rather than b is decisive, where count failures have a class.
+func before(a, b found, count map[routing.Class]int) bool {
 	if (a.weight == 9) != (b.weight == 9) {
 		return a.weight == 9
+	}
+	if n, m := count[a.Class], count[b.Class]; n != m {
+		return n > m
 	}
 	return rankOf(a.Class) < rankOf(b.Class)
 }
@@ -268,7 +370,7 @@ func (d *diagnoser) diagnosis() Diagnosis {
 		}
 	}
 	c.of(decisive)
-	if c.out.Result != routing.Pass {
+	if c.out.Result != routing.Pass && (d.output.opt.Conclusion != "success" || len(d.found) > 0) {
 		c.out.ErrorLines = d.errorLines()
 	}
 	return c.out
@@ -330,7 +432,7 @@ func (c *conclusion) withoutFailure() {
 		o.Reason = "the run ended as " + said + " and its output does not say why"
 	case in.opt.ExitCode != nil && *in.opt.ExitCode != 0:
 		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *in.opt.ExitCode)
-	case n.Failed > 0 || len(in.rep.Problems) > 0:
+	case n.Failed > 0 || slices.ContainsFunc(in.rep.Problems, func(p testreport.Problem) bool { return !in.survived(p) }):
 		o.Reason = "the report counts failures that it does not list"
 	case n.Tests+n.Groups == 0:
 		o.Reason = "no test ran, or none was reported"
@@ -338,6 +440,8 @@ func (c *conclusion) withoutFailure() {
 		o.Reason = fmt.Sprintf("%d tests were reported and none passed", n.Tests)
 	case said == "" && in.block.found:
 		o.Reason = "tests passed, but the log ends in a failure it does not explain"
+	case in.contradiction() != "":
+		o.Reason = "tests passed, but " + in.contradiction()
 	case in.lastWords() != "":
 		o.Reason = "tests passed, but the last words of the log are: " + cutLine(in.lastWords(), 200)
 	default:

@@ -2,61 +2,356 @@ package diagnosis
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// An ending is what the last lines of a log say, after the last success.
+// An ending is what a log says behind its last success.
 type ending struct {
+	line int
 	text string
 	// final reports that the run cannot have ended well, whatever its conclusion says: it was
-	// cancelled, ran out of time or crashed. A command that failed can have been tolerated.
+	// cancelled, ran out of time or disk, or crashed. A command that failed can have been tolerated.
 	final bool
 }
 
 var (
-	// dump begins what a program prints when it ends by an error that nobody handled, in any language.
-	dump = regexp.MustCompile(`^(?:panic: |fatal error: |runtime: goroutine stack exceeds|Traceback \(most recent call last\)|` +
-		`Exception in thread |Unhandled exception|Uncaught (?:\w+Error|exception)|thread '[^']*' (?:\(\d+\) )?panicked at |` +
-		`terminate called |PHP Fatal error: |Fatal error: Uncaught |\*\*\* Error in |==\d+==ERROR: \w+Sanitizer|` +
-		`Segmentation fault|Aborted|Killed$|Bus error|Illegal instruction)`)
-	// stopped is what runners say of a run that they ended.
-	stopped = regexp.MustCompile(`(?i)^(?:error: )?(?:the operation was cancell?ed\.?$|the job (?:running on runner .* )?(?:has )?exceeded the maximum (?:execution )?time|` +
-		`the action .* has timed out after|build timed out|job execution (?:has )?timed out|panic: test timed out after|execution timed out|no output has been received in the last)`)
-	// shellError is a shell's message on a command, a file or an interpreter that is not there.
-	shellError = regexp.MustCompile(`^(?:\S*/)?(?:ba|da|z|k|a)?sh: .*(?:not found|No such file or directory|Permission denied|bad interpreter|unbound variable|parameter null or not set|syntax error)`)
-	// thrown is the last line of a trace: the error that nobody handled.
-	thrown = regexp.MustCompile(`^(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)`)
+	// crash is what the system, the C library, a sanitizer or a runtime says of a process that did
+	// not end by itself.
+	crash = regexp.MustCompile(`^(?:\S*: line \d+: +\d+ |\S+: |\w+ \d+ )?(?:Segmentation fault|File size limit exceeded|CPU time limit exceeded|Bus error|Illegal instruction|Floating point exception|Aborted|Killed|Trace/breakpoint trap|Abort trap)(?:: \d+)?(?: +\(core dumped\).*| +\S.*)?$|` +
+		`\(core dumped\)$|^==\d+==(?:ERROR: \w+Sanitizer|ABORTING$)|^SUMMARY: \w+Sanitizer: |^\*\*\* Error in |^(?:fatal error: |runtime: )|^FATAL ERROR: .*(?:heap|memory)|` +
+		`^(?:free|malloc|realloc|munmap_chunk|corrupted size|double free|\*\*\* stack smashing)\b.*|^Fatal Python error: |^# A fatal error has been detected by the Java Runtime|` +
+		`(?i:\b(?:out of memory|oomkilled|signal: killed|sigkill|sigsegv|sigabrt|sigbus)\b)|^(?:fish|zsh): .*(?:killed|terminated by signal)|terminated by signal \w+|killed by signal \w+|` +
+		`^panic: |^java\.lang\.OutOfMemoryError|^MemoryError\b`)
+	// full is how programs of all kinds name a full disk.
+	full = regexp.MustCompile(`No space left on device|\bENOSPC\b|There is not enough space on the disk|Disk quota exceeded|write error: disk full|database or disk is full`)
+	// stopped is what services and runners say of a run that they ended.
+	stopped = regexp.MustCompile(`(?i)^(?:error: )?(?:the (?:operation|job|run|workflow run|build) (?:was|has been) (?:cancell?ed|aborted|terminated)|the job (?:running on runner .* )?(?:has )?exceeded the maximum|` +
+		`the (?:action|step) .* has timed out after|build timed out|job execution (?:has )?timed out|(?:panic: )?test timed out after|execution timed out|no output has been received in the last|` +
+		`too long with no output|\[taskcluster:error\] (?:task aborted|aborting task)|aborted by |build was aborted|terminated\.?$|timeout: sending signal|received sig(?:int|term)\b|keyboardinterrupt$|.*: interrupt$)`)
+	// ranOver is what a runner says of a test or a program of tests that it killed at its limit, also
+	// between the results of others.
+	ranOver = regexp.MustCompile(`(?i)^(?:\*+ ?)?tests? (?:\S+ )?(?:was |were )?(?:ran over|ran too long|killed\b.*(?:ran|time|too long)|exceeded (?:the|its) (?:time ?limit|timeout))|^panic: test timed out after|^\*+ ?test killed|^(?:the )?test (?:run|suite|process) (?:timed out|exceeded)`)
+	// interrupted is what runners say of a run that they broke off, before a summary that reads as usual.
+	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
+	// gate is how tools of coverage say that a threshold was missed.
+	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|(?:has|have) not been (?:met|reached|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
+		`(?i)\bcoverage (?:failure|check failed|test failed|threshold (?:not met|failed|violation|violated))|\bfailed minimum (?:line|branch|function|decision) coverage|(?i)\buncovered count .* exceeds .*threshold|^FAIL(?:ED)?\b.* (?:required test coverage|code coverage below)`)
+	notGate = regexp.MustCompile(`(?i)^\s*(?:warn|note|info|\[warn|\[info)|\bif (?:the )?coverage|should|\bfail if\b`)
+
+	// complaint is the shape of a message that says that something failed, in the words of no tool in
+	// particular: the name of a program or place before an error word, or the end of a sentence that
+	// says it.
+	complaint = regexp.MustCompile(`(?i)^(?:\W{0,4})(?:[\w./\\@-]+(?:\[\d+\]|\(\d+\))?: ){0,3}(?:\*\*\* )?\[?(?:fatal|error|errors|failed|failure|fail|critical|panic|abort(?:ed)?|exception|traceback|unhandled|uncaught|cannot|can't|could not|couldn't|unable to|no such|not found|command not found|permission denied|access denied|invalid|unknown|undefined|unrecognized|unexpected|usage:|denied|refused)\b|` +
+		`^(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:[:\s(]|$)|^E\s{2,}\S|` +
+		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
+		`\b(?:exit(?:ed)?|exit(?:ed)? with|returned|return|failed with)(?: a)?(?: non-zero)?(?: exit)?(?: code| status)?:? ?'?[1-9]\d*\b|non-zero (?:exit )?(?:code|status)|` +
+		`\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed|problems?|violations?|offen[cs]es?|issues?|vulnerabilities)\b|` +
+		`\b(?:build|tests?|compilation|command|step|job|task|script|check|lint|validation|verification|upload|deploy(?:ment)?|push|install(?:ation)?|download|request|connection|authentication) (?:has |have )?(?:failed|aborted|errored|broke)\b|` +
+		`\b(?:would|needs? to) (?:be )?reformat(?:ted)?\b|\bis not formatted\b|^(?:\S+/)*\S+\.\w{1,6}[:(]\d+(?:[:,]\d+)?[):]?:? ?\S|^\s+\d+:\d+\s+(?:error|✖)\s|^\s*at [\w$.<>]+ ?\(|^Traceback|^thread '.*panicked|^terminate called|^Caused by: |^\*\* \(|\bFatal error\b|^Execution halted| at \S+ line \d+\.$|✖|✘|❌|🚨|\bnpm (?:ERR!|error)|\bERR!|ERROR\b|FATAL\b|^make(?:\[\d+\])?: \*\*\*|^\s*\^+\s*$|^Your code has been rated|^Oh no!`)
+	// doing is what a program says of its own progress, in a few words.
+	doing = regexp.MustCompile(`^(?i)(?:\W{0,3}(?:\[?\d+/\d+\]? |[\w-]+: )?)(?:[a-z]+ing|done|finished|completed|created|copied|uploaded|downloaded|installed|generated|wrote|saved|built|published|deployed|sent|successfully|starting)\b(?: ?\S+){0,6}$`)
+	// self is how a program names itself before its message.
+	self = regexp.MustCompile(`^(?:\S*/)?([a-z][\w.+-]*)(?:\[\d+\])?: (.+)$`)
+	// aside is what programs say behind their name that is no complaint.
+	aside = regexp.MustCompile(`(?i)^(?:[a-z]+(?:ing|ed)\b|\d|warn|note|notice|info|hint|help|debug|ok\b|success|nothing to be done|.* is up to date|version\b|using\b|\[|v\d)`)
+	// harmless are lines that sound like complaints and are none.
+	harmless = regexp.MustCompile(`(?i)^\W{0,3}(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w*)\b|\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|violations?|offen[cs]es?|vulnerabilities)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b|\b\d+ passed\b|\bfail(?:ed|ures?)? 0\b|\bretry(?:ing)?\b|\bwill retry\b|\(ignored\)|\bnpm (?:warn|notice)\b|\b0 fail\b|:(?:fail|error) 0\b|found 0 |ignoring\b|skipping\b|\bfail_?(?:fast|under)\b|errors?\.(?:log|txt|go|ts|js|py)\b`)
 )
 
+// sessions follows runs of tests from their first lines to their totals: a run that printed dots
+// and no total was not completed, whatever the run before it said. Formats know this of their own
+// output where they recognise it; a second run that was cut short gives them too little.
+type sessions struct {
+	open   testreport.Line // first line of the run of which no total was printed; No is 0 if there is none
+	banner bool            // that line is not one of dots or check marks
+	checks bool            // a run with check marks before each test ended in a total
+	marked testreport.Line // first line with a check mark behind the last total
+	total  int             // number of the last line with totals
+}
+
+func (s *sessions) read(l testreport.Line) {
+	t := strings.TrimPrefix(strings.TrimPrefix(l.Text, "[INFO] "), "[info] ")
+	if t == "" || l.Mark != "" && l.Mark != "section" {
+		if l.Mark == "error" && l.Text != "" {
+			s.open, s.marked = testreport.Line{}, testreport.Line{} // the step ended, and says how
+		}
+		return
+	}
+	switch pending := s.open.No > 0 || s.marked.No > 0; {
+	case len(t) > 300:
+	case pending && sums(t):
+		s.total = l.No
+		s.checks = s.checks || s.marked.No > 0
+		s.open, s.marked, s.banner = testreport.Line{}, testreport.Line{}, false
+	case !pending && checkMark(t):
+		s.marked = l
+	case l.Passing:
+	case opens(t):
+		s.open, s.banner = l, true
+	case s.open.No == 0 && progress(t):
+		s.open, s.banner = l, false
+	}
+}
+
+// openings are how runners begin a run of tests whose totals follow.
+var openings = [...]string{
+	"# Running:", "Running ExUnit with seed", "Excluding tags: ", "Feature: ", " RUN  v", "RUN  v", "Test project /", "[==========] Running ",
+	"JUnit version ", "PHPUnit ", "TAP version 1", "Jasmine started", "Starting test execution, please wait", "Running main() from",
+	"Loaded suite ", "Scanning for projects...", "Buildfile: ", " T E S T S", "T E S T S",
+}
+
+// opens reports whether a run of tests begins with t.
+func opens(t string) bool {
+	switch t[0] {
+	case '#', 'R', 'E', 'F', ' ', 'T', '[', 'J', 'P', 'S', 'L', 'B':
+		for _, o := range openings {
+			if o[0] == t[0] && strings.HasPrefix(t, o) {
+				return (o != "PHPUnit " && o != "RUN  v" && o != " RUN  v") || digitAt(t, len(o))
+			}
+		}
+		if strings.HasPrefix(t, "Run options: ") {
+			return strings.Contains(t, "--seed")
+		}
+		return strings.HasPrefix(t, "Testing ") && strings.IndexByte(t[8:], ' ') < 0 && strings.IndexByte(t, '.') > 0
+	case '=':
+		return strings.HasPrefix(t, "=====") && strings.Contains(t, " test session starts ")
+	case 'r':
+		return strings.HasPrefix(t, "running ") && digitAt(t, 8) && (strings.HasSuffix(t, " tests") || strings.HasSuffix(t, " test"))
+	}
+	return strings.HasSuffix(t, "Spec:") && !strings.Contains(t, " ")
+}
+
+func digitAt(t string, i int) bool { return i < len(t) && t[i] >= '0' && t[i] <= '9' }
+
+// totals are the words with which a line with the totals of a run begins.
+var totals = [...]string{
+	"OK", "test result:", "Result: ", "PASSED", "FAILED", "FAILURES", "BUILD ", "Tests", "Test Suites", "Test Files", "Total tests", "Executed ",
+	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "100%", "Passed!", "Failed!", "Specs", "Scenarios", "Suites", "Test run complete",
+}
+
+// counted are the words for what totals count.
+var counted = map[string]bool{
+	"test": true, "tests": true, "example": true, "examples": true, "run": true, "runs": true, "spec": true, "specs": true, "scenario": true, "scenarios": true,
+	"doctest": true, "doctests": true, "passing": true, "passed": true, "failed": true, "failing": true, "failure": true, "failures": true, "checks": true,
+	"assertions": true, "pass": true, "fail": true, "feature": true, "features": true,
+}
+
+// sums reports whether t holds the totals of a run of tests, by which it is complete.
+func sums(t string) bool {
+	t = strings.TrimLeft(t, " \t=")
+	if t == "" {
+		return false
+	}
+	if t[0] == '[' {
+		_, t, _ = strings.Cut(t, "] ")
+		t = strings.TrimLeft(t, " ")
+	}
+	if !digitAt(t, 0) {
+		for _, w := range totals {
+			if strings.HasPrefix(t, w) {
+				return true
+			}
+		}
+		return t == "PASS"
+	}
+	i := 0
+	for digitAt(t, i) {
+		i++
+	}
+	if strings.HasPrefix(t, "1..") && digitAt(t, 3) {
+		return true // a plan of TAP, which its reader compares with the tests that follow
+	}
+	if i == len(t) || t[i] != ' ' && t[i] != '%' {
+		return false
+	}
+	for range 3 { // "2 tests", "12 out of", "100% tests passed", "3 unit tests"
+		i++
+		n := strings.IndexAny(t[min(i, len(t)):], " ,.;(|")
+		if n < 0 {
+			return counted[t[min(i, len(t)):]]
+		}
+		if counted[t[i:i+n]] {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+func checkMark(t string) bool {
+	t = strings.TrimLeft(t, " \t")
+	return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓") || strings.HasPrefix(t, "√")
+}
+
+// progress reports whether t is a line of dots and letters, one for each test: alone, behind the name
+// of a file, or before how much is done.
+func progress(t string) bool {
+	const marks = ".FEsSxXPUNIWR*"
+	if strings.IndexByte(marks, t[0]) < 0 {
+		if i := strings.Index(t, ".py "); i > 0 && strings.IndexByte(t[:i], ' ') < 0 {
+			t = t[i+4:]
+		} else {
+			return strings.HasSuffix(strings.TrimRight(t, " "), ".t ..") && strings.IndexByte(t, ' ') > 0
+		}
+	}
+	i, dot := 0, false
+	for i < len(t) && strings.IndexByte(marks, t[i]) >= 0 {
+		dot = dot || t[i] == '.'
+		i++
+	}
+	rest := strings.TrimLeft(t[i:], " ")
+	return dot && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]") || digitAt(rest, 0) && strings.HasSuffix(rest, "%)"))
+}
+
+// unfinished returns the first line of a run of tests that was not completed.
+func (s *sessions) unfinished() (testreport.Line, bool) {
+	switch {
+	case s.open.No > 0:
+		return s.open, true
+	case s.marked.No > 0 && s.checks:
+		return s.marked, true
+	}
+	return testreport.Line{}, false
+}
+
+// statements are lines that say something of the whole run wherever they stand, at most a few.
+type statements struct {
+	gates       []testreport.Line // a threshold of coverage was missed
+	interrupted []testreport.Line // tests did not run, or were killed
+}
+
+const maxStatements = 4
+
+// read looks at a line that may make a statement, which its first byte tells of most lines.
+func (s *statements) read(l testreport.Line) {
+	if len(l.Text) < 6 || len(l.Text) > 300 || l.Passing {
+		return
+	}
+	t := l.Text
+	if t[0] == ' ' {
+		if t = strings.TrimLeft(t, " "); len(t) < 6 {
+			return
+		}
+	}
+	switch t[0] {
+	case 'C', 'c', 'F', 'J', 'E', 'L', 'R', 'f', 'e', 'B', 'T', 'u', 0xe2:
+		s.gate(l, t)
+	case '[':
+		if strings.HasPrefix(t, "[ERROR]") || strings.HasPrefix(t, "[WARNING]") {
+			s.gate(l, t)
+		}
+	}
+	switch t[0] {
+	case '!', '*', '_':
+	case 'T', 't', 'E', 'p', 'R', 'r':
+		if !strings.HasPrefix(t, "Test") && !strings.HasPrefix(t, "test") && !strings.HasPrefix(t, "Timed out") && !strings.HasPrefix(t, "Exit: ") &&
+			!strings.HasPrefix(t, "panic: test") && !strings.HasPrefix(t, "Run ") && !strings.HasPrefix(t, "run ") && !strings.HasPrefix(t, "The test ") {
+			return
+		}
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if !strings.Contains(t, " test") {
+			return
+		}
+	default:
+		return
+	}
+	if len(s.interrupted) < maxStatements && (interrupted.MatchString(t) || ranOver.MatchString(t)) {
+		s.interrupted = append(s.interrupted, testreport.Line{No: l.No, Text: keep(t)})
+	}
+}
+
+func (s *statements) gate(l testreport.Line, t string) {
+	if len(s.gates) < maxStatements && strings.Contains(t, "over") && gate.MatchString(t) && !notGate.MatchString(t) {
+		s.gates = append(s.gates, testreport.Line{No: l.No, Text: keep(t)})
+	}
+}
+
 // ending returns what the end of the log says against the tests that passed, false if nothing. It
-// looks at the lines behind the last success only: before it, such lines can be the output of a test.
-func (r *recent) ending() (ending, bool) {
+// looks at the lines behind the last success only: before it, such lines can be the output of a
+// test. A complaint behind which the log went on was tolerated.
+func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
+	const (
+		working = 2  // lines behind a complaint that say that something else is done
+		wentOn  = 12 // lines of any other output; what explains an error is shorter
+	)
 	lines := r.lines()
 	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].Passing || saysWell(lines[i]) {
+		if succeeds(lines[i]) {
 			lines = lines[i+1:]
 			break
 		}
 	}
-	tail := 0 // lines with text from the end
-	for i := len(lines) - 1; i >= 0; i-- {
-		text := strings.TrimSpace(lines[i].Text)
+	other, works := 0, 0
+	var worst ending
+	for i := len(lines) - 1; i >= 0 && other <= wentOn && works < working; i-- {
+		l := lines[i]
+		text := strings.TrimSpace(l.Text)
 		if text == "" {
 			continue
 		}
-		tail++
+		e := ending{line: l.No, text: text}
 		switch {
-		case tail <= 3 && stopped.MatchString(text):
-			return ending{text, true}, true
-		case dump.MatchString(text) && ownsRest(lines[i+1:]):
-			return ending{text, true}, true
-		case tail <= 2 && (shellError.MatchString(text) || thrown.MatchString(lines[i].Text)):
-			return ending{text, false}, true
+		case other <= 3 && (stopped.MatchString(text) || ranOver.MatchString(text)),
+			full.MatchString(text), crash.MatchString(text) && !harmless.MatchString(text) && ownsRest(lines[i+1:]):
+			e.final = true
+			return e, true
+		case worst.line == 0 && complains(l):
+			if len(lines)-i > 1 && beyond(lines[i+1:]) {
+				return ending{}, false
+			}
+			worst = e
+		case worst.line == 0 && !follows(l):
+			other++
+			if doing.MatchString(text) {
+				works++
+			}
 		}
 	}
-	return ending{}, false
+	return worst, worst.line > 0
+}
+
+// succeeds reports whether a line passes a test, or states that something succeeded.
+func succeeds(l testreport.Line) bool {
+	if l.Passing || l.Text == "" || l.Mark == "error" {
+		return l.Passing
+	}
+	t := strings.TrimLeft(l.Text, " \t")
+	if t == "" || len(t) > 300 {
+		return false
+	}
+	if t[0] == '[' {
+		t = strings.TrimPrefix(strings.TrimPrefix(t, "[INFO] "), "[info] ")
+		l.Text = t
+	}
+	if saysWell(l) || checkMark(t) {
+		return true
+	}
+	return t != "" && (strings.Contains(t, "pass") || strings.Contains(t, " 0 f") || strings.Contains(t, "Pass") || strings.HasPrefix(t, "Tests run: ") || strings.HasPrefix(t, "DONE ") || t[0] == '#') && green.MatchString(t) && !red.MatchString(t)
+}
+
+// succeedsBehind reports whether one of the last lines, behind line no, succeeds.
+func (r *recent) succeedsBehind(no int) bool {
+	return slices.ContainsFunc(r.lines(), func(l testreport.Line) bool { return l.No > no && succeeds(l) })
+}
+
+var (
+	green = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b[1-9]\d* (?:tests?|specs?|examples?|runs?|doctests?)\b.*\b0 (?:failures?|failed)\b|\b100% (?:tests )?passed|\bpassed:? +[1-9]|^(?:#|ℹ) (?:pass +[1-9]|fail +0)|^Tests run: [1-9]\d*, Failures: 0, Errors: 0|^DONE [1-9]\d* tests?\b`)
+	red   = regexp.MustCompile(`(?i)\b[1-9]\d* (?:\w+ )?(?:failed|failures?|failing|errors?|errored|broken)\b|\b(?:failed|failures?|errors?):? +[1-9]`)
+)
+
+// beyond reports whether lines behind a complaint show that the log went on to something else: a
+// command that a shell echoed.
+func beyond(lines []testreport.Line) bool {
+	for _, l := range lines {
+		if strings.HasPrefix(l.Text, "+ ") || strings.HasPrefix(l.Text, "$ ") || l.Mark == "group" && strings.HasPrefix(l.Text, "Run ") {
+			return true
+		}
+	}
+	return false
 }
 
 // ownsRest reports whether the lines behind the first of a dump belong to it: indented frames, frames
@@ -66,10 +361,9 @@ func ownsRest(rest []testreport.Line) bool {
 	for _, l := range rest {
 		t := l.Text
 		switch {
-		case strings.TrimSpace(t) == "", t[0] == ' ' || t[0] == '\t' || t[0] == '#' || t[0] == '=':
+		case strings.TrimSpace(t) == "", follows(l), t[0] == '#' || t[0] == '=':
 		case strings.HasPrefix(t, "goroutine "), strings.HasPrefix(t, "created by "), strings.HasSuffix(t, ")"), strings.HasPrefix(t, "note: "),
-			strings.HasPrefix(t, "SUMMARY: "), strings.HasPrefix(t, "caused by"), strings.HasPrefix(t, "Caused by"), thrown.MatchString(t), l.Mark == "error",
-			strings.HasPrefix(t, "exit status "), strings.HasPrefix(t, "FAIL"), strings.HasPrefix(t, "make"):
+			strings.HasPrefix(t, "exit status "), complaint.MatchString(t), l.Mark == "error":
 		default:
 			if other++; other > 1 { // a message may have a second line
 				return false
@@ -77,6 +371,37 @@ func ownsRest(rest []testreport.Line) bool {
 		}
 	}
 	return true
+}
+
+// follows reports whether a line belongs to the one before it: indented, or a line of source.
+func follows(l testreport.Line) bool {
+	t := l.Text
+	return t[0] == ' ' || t[0] == '\t' || t[0] == '|' || strings.HasPrefix(t, "at ") || strings.Trim(t, "-=^~_. ") == "" || strings.HasPrefix(t, "##")
+}
+
+// complains reports whether a line says that something failed.
+func (c *Collector) complains(l testreport.Line) bool {
+	if l.Passing {
+		return false
+	}
+	if l.Mark == "error" {
+		return true
+	}
+	text := strings.TrimSpace(l.Text)
+	if len(text) > 2<<10 {
+		text = text[:2<<10]
+	}
+	if harmless.MatchString(text) && !strings.HasPrefix(text, "ERROR") && !strings.HasPrefix(text, "Error") {
+		return false
+	}
+	if complaint.MatchString(text) {
+		return true
+	}
+	if g := self.FindStringSubmatch(text); g != nil && coursesteps.KnownProgram(g[1]) && !aside.MatchString(g[2]) {
+		return true
+	}
+	m := c.rules.line(text)
+	return m.rule != nil && m.rule.Role != RoleIgnore
 }
 
 // lines returns the lines, oldest first, as they stand in the ring.

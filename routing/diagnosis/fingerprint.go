@@ -30,6 +30,9 @@ func fingerprint(f routing.Failure, typ string, frame Location) string {
 	return fingerprintVersion + hex.EncodeToString(h[:16])
 }
 
+// nameSeparators are what stands between the parts of a suite's name.
+var nameSeparators = strings.NewReplacer(".py::", "/", "::", "/", " > ", "/", " › ", "/", `\`, "/")
+
 // identity returns a test's name in a form that does not depend on the report format: of
 // "pkg.mod::Cls::test", "pkg/mod.py::Cls::test" and "test (pkg.mod.Cls)" it keeps the last names,
 // in lower case, joined alike.
@@ -37,8 +40,8 @@ func identity(f routing.Failure) string {
 	if f.Kind == "diagnostic" || f.Kind == "problem" || f.Kind == "log" {
 		return f.Kind + " " + Normalise(f.Name) + " " + path.Base(strings.ReplaceAll(f.File, `\`, "/"))
 	}
-	suite := strings.NewReplacer(".py::", "/", "::", "/", " > ", "/", " › ", "/", `\`, "/").Replace(f.Suite)
-	for _, ext := range []string{".py", ".js", ".ts", ".tsx", ".jsx", ".rb", ".java", ".go"} {
+	suite := nameSeparators.Replace(f.Suite)
+	for _, ext := range [...]string{".py", ".js", ".ts", ".tsx", ".jsx", ".rb", ".java", ".go"} {
 		suite = strings.TrimSuffix(suite, ext)
 	}
 	suite = strings.ReplaceAll(suite, ".", "/")

@@ -52,8 +52,16 @@ var foreignJavaPackages = []string{
 	"com.intellij.", "junit.", "io.netty.", "worker.org.gradle.", "reactor.", "android.test.", "androidx.test.",
 }
 
-func foreignJava(qualified string) bool {
+// foreignByFirst are foreignJavaPackages by their first byte.
+var foreignByFirst = func() (by [256][]string) {
 	for _, p := range foreignJavaPackages {
+		by[p[0]] = append(by[p[0]], p)
+	}
+	return by
+}()
+
+func foreignJava(qualified string) bool {
+	for _, p := range foreignByFirst[qualified[0]] {
 		if strings.HasPrefix(qualified, p) {
 			return true
 		}
@@ -120,10 +128,13 @@ func allOf(s string, classes uint8) bool {
 	return true
 }
 
+// maxFrameLine is how many bytes of a line are searched for a position.
+const maxFrameLine = 2000
+
 // frameOf returns the position that a line names.
 func frameOf(line string) (Location, *frameForm, bool) {
-	if len(line) > 2000 {
-		line = line[:2000]
+	if len(line) > maxFrameLine {
+		line = line[:maxFrameLine]
 	}
 	for i := range frameForms {
 		f := &frameForms[i]
@@ -189,63 +200,172 @@ func javaFile(qualified, file string) string {
 // A frameReader is frameOf, or a version of it that caches.
 type frameReader func(line string) (Location, *frameForm, bool)
 
-// frameMemo caches the positions of lines: a trace is read twice, and the traces of a run share
-// most of their frames.
-type frameMemo map[string]knownFrame
+// frameMemo is frameOf with a cache: the traces of a run share most of their frames.
+type frameMemo struct {
+	known   map[string]knownFrame
+	class   string // of the last Java frame, with its file and the path made of both
+	in, out string
+}
 
 type knownFrame struct {
 	at   Location
 	form *frameForm // nil: none
 }
 
-func (m frameMemo) read(line string) (Location, *frameForm, bool) {
-	k, ok := m[line]
+func (m *frameMemo) read(line string) (Location, *frameForm, bool) {
+	if l, ok := m.java(line); ok {
+		return l, javaForm, true
+	}
+	k, ok := m.known[line]
 	if !ok {
 		k.at, k.form, _ = frameOf(line)
-		if len(m) >= 4096 {
-			clear(m)
+		if len(m.known) >= 4096 {
+			clear(m.known)
 		}
-		m[line] = k
+		m.known[line] = k
 	}
 	return k.at, k.form, k.form != nil
 }
 
-// related returns the places that f and text (a trace, an output) name, in order of usefulness: f's
-// own, then frames of the project from the innermost outwards, then the rest. Each file and line is
-// listed once; at most 20.
-func related(f routing.Failure, text string, read frameReader) []Location {
-	var own, rest []Location
-	project := make([]Location, 0, 24)
+// java returns the position of a line that javaFrame parses, which takes less time than to look it
+// up. Successive frames are often of one file.
+func (m *frameMemo) java(line string) (Location, bool) {
+	g, ok := javaFrame(line)
+	if !ok || len(line) > maxFrameLine {
+		return Location{}, false
+	}
+	for i := range frameForms {
+		if f := &frameForms[i]; f == javaForm {
+			break
+		} else if strings.Contains(line, f.gate) {
+			return Location{}, false
+		}
+	}
+	n, _ := strconv.Atoi(g[javaForm.line])
+	class, file := g[javaForm.javaPackageGroup], g[javaForm.file]
+	if class != m.class || file != m.in {
+		m.class, m.in, m.out = class, file, javaFile(class, file)
+	}
+	return Location{File: m.out, Line: n, Func: g[javaForm.fn], Project: !foreignJava(class)}, true
+}
+
+// javaForm is the form that javaFrame parses.
+var javaForm = func() *frameForm {
+	return &frameForms[slices.IndexFunc(frameForms, func(f frameForm) bool { return f.javaPackageGroup > 0 })]
+}()
+
+// A trace is what the lines of a text (a trace, an output) say of places.
+type trace struct {
+	project, rest []Location // from the innermost frame outwards
+	trimmed       string     // see trimTrace; "" if it is not asked for
+}
+
+// traceLine is a line of a trace with the position that it names.
+type traceLine struct {
+	text string
+	at   Location
+	form *frameForm // nil: none
+}
+
+// A traceMemo reads traces, equal ones once: a broken fixture fails many tests with one trace.
+type traceMemo struct {
+	trim  bool // trimmed is asked for
+	read  frameReader
+	known map[string]trace
+
+	buffer        []traceLine
+	project, rest []Location
+}
+
+func newTraceMemo(brief bool) *traceMemo {
+	m := &traceMemo{trim: !brief, known: map[string]trace{}}
+	// Brief is for many texts of one line each, of which remembering the frames does not pay.
+	m.read = frameOf
+	if !brief {
+		m.read = (&frameMemo{known: map[string]knownFrame{}}).read
+	}
+	return m
+}
+
+func (m *traceMemo) of(text string) trace {
+	if text == "" {
+		return trace{}
+	}
+	t, ok := m.known[text]
+	if ok {
+		return t
+	}
+	m.buffer = traceLines(m.buffer[:0], text, m.read)
+	m.frames()
+	t.project, t.rest = unique(maxPlaces, m.project), unique(maxPlaces, m.rest)
+	if m.trim {
+		t.trimmed = trimTrace(m.buffer)
+	}
+	if len(m.known) >= 128 {
+		clear(m.known)
+	}
+	m.known[text] = t
+	return t
+}
+
+// traceLines appends the lines of text to buffer, at most 3000.
+func traceLines(buffer []traceLine, text string, read frameReader) []traceLine {
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > 3000 {
+			break
+		}
+		l := traceLine{text: strings.TrimRight(line, "\r\n")}
+		l.at, l.form, _ = read(l.text)
+		buffer = append(buffer, l)
+	}
+	return buffer
+}
+
+// frames sets project and rest to the places that the first 2000 lines of a trace name, from the
+// innermost frame outwards.
+func (m *traceMemo) frames() {
+	m.project, m.rest = m.project[:0], m.rest[:0]
+	inner := false
+	for i := range m.buffer[:min(len(m.buffer), 2000)] {
+		l := &m.buffer[i]
+		switch {
+		case l.form == nil:
+			continue
+		case l.at.Project:
+			m.project = append(m.project, l.at)
+		default:
+			m.rest = append(m.rest, l.at)
+		}
+		inner = inner || l.form.innermost
+	}
+	if inner {
+		slices.Reverse(m.project)
+		slices.Reverse(m.rest)
+	}
+}
+
+// maxPlaces is how many places of a failure are looked at.
+const maxPlaces = 20
+
+// related returns the places that f and its trace name, in order of usefulness: f's own, then
+// frames of the project from the innermost outwards, then the rest. Each file and line is listed
+// once; at most 20.
+func related(f *routing.Failure, t trace) []Location {
+	var own []Location
 	if f.File != "" {
 		own = append(own, Location{File: f.File, Line: f.Line, Project: !foreign.MatchString(f.File)})
 	}
-	inner := false
-	lines := 0
-	for line := range strings.Lines(text) {
-		if lines++; lines > 2000 {
-			break
-		}
-		l, form, ok := read(strings.TrimRight(line, "\r\n"))
-		if !ok {
-			continue
-		}
-		inner = inner || form.innermost
-		if l.Project {
-			project = append(project, l)
-		} else {
-			rest = append(rest, l)
-		}
-	}
-	if inner {
-		slices.Reverse(project)
-		slices.Reverse(rest)
-	}
-	return unique(20, own, project, rest)
+	return unique(maxPlaces, own, t.project, t.rest)
 }
 
 // unique returns the first most entries of the lists, each file and line once.
 func unique(most int, lists ...[]Location) []Location {
 	var out []Location
+	total := 0
+	for _, list := range lists {
+		total += len(list)
+	}
 	for _, list := range lists {
 	next:
 		for i := range list {
@@ -262,7 +382,7 @@ func unique(most int, lists ...[]Location) []Location {
 				return out
 			}
 			if out == nil {
-				out = make([]Location, 0, most+1)
+				out = make([]Location, 0, min(most, total))
 			}
 			out = append(out, *l)
 		}
@@ -271,29 +391,27 @@ func unique(most int, lists ...[]Location) []Location {
 }
 
 // trimTrace returns the lines of a trace that state the error, and the frames of the project.
-func trimTrace(text string, read frameReader) string {
+func trimTrace(lines []traceLine) string {
 	var out []string
 	dropped := false
-	n := 0
-	for line := range strings.Lines(text) {
-		if n++; n > 3000 {
-			break
-		}
-		line = strings.TrimRight(line, "\r\n")
-		l, _, ok := read(line)
+	for i := range lines {
+		line, frame := lines[i].text, lines[i].form != nil
 		switch {
-		case ok && !l.Project:
+		case frame && !lines[i].at.Project:
 			dropped = true
 			continue
-		case dropped && !ok && strings.HasPrefix(line, "    ") && !strings.HasPrefix(strings.TrimSpace(line), "at "):
+		case dropped && !frame && strings.HasPrefix(line, "    ") && !strings.HasPrefix(strings.TrimSpace(line), "at "):
 			dropped = false // the source line of an omitted frame
 			continue
-		case !ok && noiseFrame.MatchString(line):
+		case !frame && noiseFrame.MatchString(line):
 			continue
 		}
 		dropped = false
 		if strings.TrimSpace(line) == "" && (len(out) == 0 || out[len(out)-1] == "") {
 			continue
+		}
+		if out == nil {
+			out = make([]string, 0, min(len(lines), 64))
 		}
 		out = append(out, cutLine(line, 400))
 	}

@@ -77,7 +77,7 @@ func TestRelated(t *testing.T) {
 		"c++":     {"src/cart.cpp:12:3: error: x", "src/cart.cpp", ""},
 		"windows": {`C:\app\cart.go:12: x`, `C:\app\cart.go`, ""},
 	} {
-		got := related(routing.Failure{}, c.text, frameOf)
+		got := related(&routing.Failure{}, newTraceMemo(true).of(c.text))
 		if len(got) == 0 || got[0].File != c.file || got[0].Func != c.fn || !got[0].Project || got[0].Line == 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -85,11 +85,13 @@ func TestRelated(t *testing.T) {
 }
 
 func TestTrimTrace(t *testing.T) {
-	got := trimTrace("Error: expected 3\n    at total (src/cart.ts:12:5)\n    at run (/w/node_modules/jest-circus/a.js:1:2)\n    at <anonymous>\n\tat java.base/jdk.internal.X(Native Method)\n", frameOf)
+	got := trimmed("Error: expected 3\n    at total (src/cart.ts:12:5)\n    at run (/w/node_modules/jest-circus/a.js:1:2)\n    at <anonymous>\n\tat java.base/jdk.internal.X(Native Method)\n")
 	if got != "Error: expected 3\n    at total (src/cart.ts:12:5)" {
 		t.Errorf("%q", got)
 	}
-	if n := strings.Count(trimTrace(strings.Repeat("line\n", 500), frameOf), "\n"); n > 32 {
+	if n := strings.Count(trimmed(strings.Repeat("line\n", 500)), "\n"); n > 32 {
 		t.Errorf("%d lines are kept", n)
 	}
 }
+
+func trimmed(text string) string { return trimTrace(traceLines(nil, text, frameOf)) }

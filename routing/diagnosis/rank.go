@@ -1,18 +1,24 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// ranked is a candidate with its step and its score.
+// ranked is a candidate with its step and its scores.
 type ranked struct {
 	candidate
 	step  int
-	score int
+	stop  bool
+	score int     // what its rule and its place give: whether the line counts at all
+	rank  float64 // how likely it states why the run failed, next to the others
+
+	features rank.Vector
 }
 
 // block is the part of a log that stopped the run.
@@ -53,37 +59,110 @@ func (c *Collector) decisiveBlock() block {
 	return block{step: s.step, end: s.no, found: true, stop: s}
 }
 
-// rank scores every candidate against the block and returns them best first,
-// equal texts once.
-func (c *Collector) rank(b block) []ranked {
+// ranker orders what a Collector kept.
+type ranker struct{ *Collector }
+
+// maxRanked bounds how many candidates are compared by their text.
+const maxRanked = 256
+
+// rank scores every candidate against the block and returns them best first, equal texts once.
+// found are the failures of the report, known is the log of a run that passed.
+func (c ranker) rank(b block, found []found, known *Baseline) ([]ranked, *features) {
+	all := c.candidates(b)
+	f := featuresOf(all, c.last, c.shapes.of, b, known)
+	w := c.rules.rules.ranker()
+	at := map[int]rank.Feature{}
+	for _, x := range found {
+		if x.at > 0 {
+			at[x.at] = sourceOf(x)
+		}
+	}
+	for i := range all {
+		r := &all[i]
+		r.features = f.of(*r, c.steps.get(r.step))
+		if x, ok := at[r.no]; ok {
+			r.features[x] = 1
+		}
+		r.rank = w.Score(&r.features)
+	}
+	slices.SortStableFunc(all, compareRanked)
+	return distinct(all[:min(len(all), maxRanked)]), f
+}
+
+func compareRanked(x, y ranked) int {
+	if x.rank != y.rank {
+		return cmp.Compare(y.rank, x.rank)
+	}
+	return x.no - y.no
+}
+
+// candidates returns the candidates of the log, those of the block's last lines among them.
+func (c ranker) candidates(b block) []ranked {
 	var all []ranked
+	have := map[int]int{}
 	for _, s := range c.steps.all {
 		for _, k := range s.lines() {
 			r := ranked{candidate: k, step: s.index}
 			r.score = score(r, b, s)
 			if r.score > 0 {
+				have[k.no] = len(all)
 				all = append(all, r)
 			}
 		}
 	}
 	for i := range c.stops {
-		all = append(all, ranked{candidate: c.stops[i].candidate, step: c.stops[i].step, score: c.stops[i].base})
+		all = append(all, ranked{candidate: c.stops[i].candidate, step: c.stops[i].step, stop: true, score: c.stops[i].base})
 	}
-	all = append(all, c.fallback(b, all)...)
-	slices.SortStableFunc(all, func(x, y ranked) int {
-		if x.score != y.score {
-			return y.score - x.score
+	fallback := c.fallback(b, all)
+	for _, r := range append(fallback, c.ending(b)...) {
+		i, ok := have[r.no]
+		if !ok {
+			i = len(all)
+			have[r.no] = i
+			all = append(all, r)
 		}
-		return x.no - y.no
-	})
-	return distinct(all)
+		all[i].last = all[i].last || r.last
+		all[i].head = all[i].head || r.head
+		all[i].score = max(all[i].score, r.score)
+	}
+	return all
+}
+
+// ending returns the lines with text before the stop, or before the end of the log.
+func (c ranker) ending(b block) []ranked {
+	lines := c.recent.all()
+	if b.stop != nil {
+		lines = b.stop.context
+	}
+	var out []ranked
+	paragraph := true // l belongs to the last paragraph
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := lines[i]
+		if strings.TrimSpace(l.Text) == "" {
+			if n := len(out); n > 0 && paragraph {
+				out[n-1].head, paragraph = true, false
+			}
+			continue
+		}
+		if l.Passing || b.stop != nil && l.No == b.stop.no {
+			continue
+		}
+		if r := c.rules.line(l.Text).rule; r != nil && r.Role != RoleError {
+			continue
+		}
+		out = append(out, ranked{candidate: candidate{no: l.No, text: l.Text, base: 2, last: len(out) == 0}, step: b.step, score: 2})
+	}
+	if n := len(out); n > 0 && paragraph {
+		out[n-1].head = true
+	}
+	return out
 }
 
 // score rates r, a line of step s, against the block.
 func score(r ranked, b block, s *step) int {
 	n := r.base
 	fatal := r.rule != nil && r.rule.Fatal
-	if r.rule != nil && r.rule.Scope == ScopeBlock && !b.holds(r) {
+	if r.rule != nil && r.rule.inBlock() && !b.holds(r) {
 		n -= 45
 	}
 	switch {
@@ -129,11 +208,9 @@ func (b block) holds(r ranked) bool {
 
 // fallback returns the last paragraph before the stop, for a step that ended with a message that no
 // rule matches.
-func (c *Collector) fallback(b block, have []ranked) []ranked {
-	for _, r := range have {
-		if r.score >= 40 {
-			return nil
-		}
+func (c ranker) fallback(b block, have []ranked) []ranked {
+	if slices.ContainsFunc(have, func(r ranked) bool { return r.score >= 40 }) {
+		return nil
 	}
 	lines := c.recent.all()
 	if b.stop != nil {
@@ -153,7 +230,7 @@ func (c *Collector) fallback(b block, have []ranked) []ranked {
 
 // paragraph returns the last lines up to a blank one, at most eight, without those that match a
 // rule of another role than RoleError.
-func (c *Collector) paragraph(lines []testreport.Line) []testreport.Line {
+func (c ranker) paragraph(lines []testreport.Line) []testreport.Line {
 	var out []testreport.Line
 	for i := len(lines) - 1; i >= 0 && len(out) < 8; i-- {
 		l := lines[i]
@@ -181,7 +258,7 @@ func distinct(all []ranked) []ranked {
 	for _, r := range all {
 		key := Normalise(r.text)
 		if i, ok := at[key]; ok {
-			if out[i].score == r.score && r.no > out[i].no && r.text == out[i].text {
+			if out[i].rank == r.rank && r.no > out[i].no && r.text == out[i].text {
 				out[i].no = r.no
 			}
 			continue
@@ -199,6 +276,9 @@ func (b block) decide(all []ranked) (ranked, bool) {
 		if r.rule == nil || r.rule.Class == "" || r.rule.Role != RoleError || r.score < 40 {
 			continue
 		}
+		if r.features[rank.Old] != 0 && !r.rule.Fatal {
+			continue // a run that passed has it too
+		}
 		if r.rule.Class == routing.Unknown || b.classifies(r) {
 			return r, true
 		}
@@ -210,7 +290,7 @@ func (b block) classifies(r ranked) bool {
 	if r.rule.Fatal || r.rule.user {
 		return true
 	}
-	if r.rule.Scope == ScopeBlock {
+	if r.rule.inBlock() {
 		return b.holds(r)
 	}
 	return !b.found || r.step == b.step
@@ -223,31 +303,64 @@ func (d *diagnoser) errorLines() []Line {
 	for _, r := range all {
 		at[r.no] = true
 	}
-	for _, f := range d.found {
-		if f.at == 0 || at[f.at] || f.Kind == "log" {
-			continue
-		}
-		at[f.at] = true
-		all = append(all, ranked{candidate: candidate{no: f.at, text: firstText(oneLine(f.Message), f.Name)}, score: d.testScore(f)})
+	all = append(all, d.reported(at)...)
+	slices.SortStableFunc(all, compareRanked)
+	if f := d.output.col.rules.rules.variant.Ranked; f != nil {
+		f(candidatesOf(all))
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
-		if a.score != b.score {
-			return b.score - a.score
-		}
-		return a.no - b.no
-	})
 	least := 1
 	if len(d.found) == 0 && !d.output.failed() {
 		least = 60 // nothing indicates that the run failed, so weak lines do not count
 	}
 	var out []Line
 	for _, r := range all {
-		if len(out) >= maxErrorLines || r.score < least {
+		if len(out) >= maxErrorLines {
 			break
 		}
-		out = append(out, Line{Line: r.no, Text: cutLine(r.text, 500)})
+		if r.score >= least {
+			out = append(out, Line{Line: r.no, Text: cutLine(r.text, 500)})
+		}
 	}
 	return out
+}
+
+func candidatesOf(all []ranked) []Candidate {
+	out := make([]Candidate, len(all))
+	for i, r := range all {
+		out[i] = Candidate{Line{r.no, r.text}, r.features}
+	}
+	return out
+}
+
+// maxReported bounds how many failures of the report compete for the error lines.
+const maxReported = 100
+
+// reported returns the failures of the report whose lines are not among at, which it extends.
+func (d *diagnoser) reported(at map[int]bool) []ranked {
+	var out []ranked
+	for _, f := range d.found {
+		if f.at == 0 || at[f.at] || f.Kind == "log" || len(out) >= maxReported && !f.Decisive {
+			continue
+		}
+		at[f.at] = true
+		out = append(out, ranked{candidate: candidate{no: f.at, text: firstText(oneLine(f.Message), f.Name)}, step: d.output.block.step, score: d.testScore(f)})
+		r := &out[len(out)-1]
+		r.features = d.output.features.of(*r, nil)
+		r.features[rank.Context] = 0
+		r.features[sourceOf(f)] = 1
+		r.rank = d.output.col.rules.rules.ranker().Score(&r.features)
+	}
+	return out
+}
+
+func sourceOf(f found) rank.Feature {
+	switch f.Kind {
+	case "diagnostic":
+		return rank.Finding
+	case "problem":
+		return rank.Problem
+	}
+	return rank.Test
 }
 
 func (d *diagnoser) testScore(f found) int {

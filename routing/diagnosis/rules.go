@@ -12,6 +12,8 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
+	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 //go:embed rules.yaml
@@ -31,11 +33,12 @@ const (
 // Scope is where a rule applies.
 type Scope string
 
-// The scopes of a rule. All rules apply to the text of a failing test.
+// The scopes of a rule. All but ScopeUnit apply to the text of a failing test.
 const (
 	ScopeLine    Scope = "line"    // any line of a log: its shape is evidence enough
 	ScopeBlock   Scope = "block"   // only inside the block that stopped the run
 	ScopeFailure Scope = "failure" // only the text of a failing test or problem
+	ScopeUnit    Scope = "unit"    // as ScopeBlock, and never the text of a failing test
 )
 
 // Rule is one entry of rules.yaml. Rules are tried in the order of descending priority; the first
@@ -48,6 +51,7 @@ type Rule struct {
 	Scope        Scope         `yaml:"scope"` // default ScopeLine
 	Fatal        bool          `yaml:"fatal"` // stops a run, whatever the tests reported
 	Assertion    bool          `yaml:"assertion"`
+	Weak         bool          `yaml:"weak"` // the role of the failing unit outweighs it
 	Pattern      string        `yaml:"pattern"`
 	Contains     []string      `yaml:"contains"` // see [multimatch.Pattern]
 	Not          []string      `yaml:"not"`
@@ -80,6 +84,13 @@ type Rules struct {
 
 	list []*Rule // all, in the order of precedence
 	set  *multimatch.Set
+
+	variant Variant
+	// Most failures are assertions, for which one rule of ten counts. Those are compiled by
+	// themselves, in a tenth of the time.
+	assertions    *Rules // nil until it is asked for
+	assertionOnce sync.Once
+	assertionOnly bool // this is such a part of another Rules
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
@@ -118,6 +129,23 @@ func Compile(user []UserRule) (*Rules, error) {
 	return rs, nil
 }
 
+// forAssertions returns the rules that count for assertions.
+func (rs *Rules) forAssertions() *Rules {
+	rs.assertionOnce.Do(func() {
+		rs.assertions = &Rules{own: rs.own, assertionOnly: true, variant: rs.variant}
+	})
+	return rs.assertions
+}
+
+// Prepare compiles the rules that a failing test needs, if that has not happened yet. A caller can
+// do so while it still reads.
+func (rs *Rules) Prepare(t *testreport.Test) {
+	if assertion(t.Kind, t.Type) {
+		rs = rs.forAssertions()
+	}
+	_ = rs.build() // ready panics on the error
+}
+
 // build compiles the matcher, once.
 func (rs *Rules) build() error {
 	rs.once.Do(func() {
@@ -128,7 +156,11 @@ func (rs *Rules) build() error {
 		}
 		base = slices.Clone(base)
 		slices.SortStableFunc(base, func(a, b *Rule) int { return b.Priority - a.Priority })
-		rs.err = rs.compile(append(slices.Clone(rs.own), base...))
+		list := append(slices.Clone(rs.own), base...)
+		if rs.assertionOnly {
+			list = slices.DeleteFunc(list, func(r *Rule) bool { return !r.Assertion })
+		}
+		rs.err = rs.compile(list)
 	})
 	return rs.err
 }
@@ -136,7 +168,7 @@ func (rs *Rules) build() error {
 func (rs *Rules) compile(list []*Rule) (err error) {
 	patterns := make([]multimatch.Pattern, len(list))
 	for i, r := range list {
-		patterns[i] = multimatch.Pattern{Expr: r.Pattern, Not: r.Not, Contains: r.Contains, Use: r.use()}
+		patterns[i] = multimatch.Pattern{Expr: r.Pattern, Not: r.Not, Contains: r.Contains, Use: r.use(), Without: rs.variant.without(r)}
 	}
 	rs.list = list
 	rs.set, err = multimatch.Compile(patterns)
@@ -152,6 +184,14 @@ func (r *Rule) use() multimatch.Use {
 		return multimatch.Suppress
 	}
 	return multimatch.Report
+}
+
+// ranker returns the weights of the features of lines.
+func (rs *Rules) ranker() *rank.Weights {
+	if rs.variant.Weights != nil {
+		return rs.variant.Weights
+	}
+	return rank.Default()
 }
 
 // A matcher finds the rule of a text. It is used by one goroutine.
@@ -183,7 +223,11 @@ func (m *matcher) match(by *multimatch.Alternative) match {
 	if by == nil {
 		return match{}
 	}
-	return match{rule: m.rules.list[by.Pattern()], by: by}
+	r := m.rules.list[by.Pattern()]
+	if m.rules.variant.Matched != nil {
+		m.rules.variant.Matched(Alternative{r.ID, by.Part()})
+	}
+	return match{rule: r, by: by}
 }
 
 // first returns the first rule that matches text, of those for which want returns true, of all if
@@ -198,6 +242,72 @@ func (m *matcher) first(text string, want func(*Rule) bool) match {
 
 // line returns the rule of a line of a log, none if the line is no error.
 func (m *matcher) line(text string) match { return m.match(m.ready().Line(text)) }
+
+// anywhere returns the rule of a line of a log, and the part of the line that it matched. Behind an
+// indentation or a prefix a message has another rule than the one that only finds a word in it.
+func (m *matcher) anywhere(text string) (match, string) {
+	found := m.line(text)
+	if found.rule == nil || !found.rule.generic() {
+		return found, text
+	}
+	inner := undecorated(text)
+	if len(inner) == len(text) {
+		return found, text
+	}
+	in := m.line(inner)
+	if in.rule == nil || in.rule.generic() && in.rule.Priority <= found.rule.Priority {
+		return found, text
+	}
+	return in, inner
+}
+
+// undecorated returns text without what consoles print before a message: blanks, frames of boxes,
+// times, and a tag in brackets.
+func undecorated(text string) string {
+	for range 4 {
+		t := strings.TrimLeft(text, " \t|>│┃║╎*•·→»-")
+		if i := strings.IndexByte(t, ']'); i > 0 && i < 40 && t[0] == '[' && i+1 < len(t) && t[i+1] == ' ' {
+			t = t[i+2:]
+		}
+		if n := clockLen(t); n > 0 {
+			t = t[n:]
+		}
+		if len(t) == len(text) {
+			break
+		}
+		text = t
+	}
+	return text
+}
+
+// clockLen returns the length of a time, or of a date and a time, at the start of t.
+func clockLen(t string) int {
+	if len(t) < 9 || !isDigit(t[0]) || !isDigit(t[1]) {
+		return 0
+	}
+	i := strings.IndexByte(t, ':')
+	if i < 2 || i > 13 || i+6 > len(t) || !isDigit(t[i-1]) || t[i+3] != ':' {
+		return 0
+	}
+	for i < len(t) && strings.IndexByte("0123456789:.,-TZ+/", t[i]) >= 0 {
+		i++
+	}
+	if i < len(t) && t[i] == ' ' {
+		return i + 1
+	}
+	return 0
+}
+
+// inBlock reports whether r applies only inside the block that stopped the run.
+func (r *Rule) inBlock() bool { return r.Scope == ScopeBlock || r.Scope == ScopeUnit }
+
+// generic reports whether r only finds lines.
+func (r *Rule) generic() bool { return r.Class == "" && r.Role == RoleError && !r.user }
+
+// weak reports whether r only finds a word.
+func (r *Rule) weak() bool { return r.generic() && r.Priority <= weakPriority }
+
+const weakPriority = 20
 
 func compileUser(user []UserRule) ([]*Rule, error) {
 	var errs []error
@@ -255,7 +365,7 @@ func (r *Rule) prepare() error {
 	if !slices.Contains([]Role{RoleError, RoleStop, RoleWrapper, RoleIgnore}, r.Role) {
 		return fmt.Errorf("rule %q: unknown role %q", r.ID, r.Role)
 	}
-	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure}, r.Scope) {
+	if !slices.Contains([]Scope{ScopeLine, ScopeBlock, ScopeFailure, ScopeUnit}, r.Scope) {
 		return fmt.Errorf("rule %q: unknown scope %q", r.ID, r.Scope)
 	}
 	for _, s := range []string{r.Suggestion, r.SuggestionKo} {

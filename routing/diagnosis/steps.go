@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"slices"
 
+	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -13,6 +14,8 @@ type step struct {
 	head    []candidate
 	tail    []candidate // ring
 	at      int
+	weak    []candidate // told only by their structure or a word; the latter half is a ring
+	weakAt  int
 	stopped bool
 }
 
@@ -37,9 +40,19 @@ func (s *step) add(k candidate) {
 	s.at++
 }
 
+// addWeak adds a candidate that takes no place of the others.
+func (s *step) addWeak(k candidate) {
+	if len(s.weak) < weakPerStep {
+		s.weak = append(s.weak, k)
+		return
+	}
+	s.weak[weakPerStep/2+s.weakAt%(weakPerStep/2)] = k
+	s.weakAt++
+}
+
 // lines returns the candidates of s in the order of the log.
 func (s *step) lines() []candidate {
-	all := slices.Concat(s.head, s.tail)
+	all := slices.Concat(s.head, s.tail, s.weak)
 	slices.SortFunc(all, func(a, b candidate) int { return a.no - b.no })
 	return all
 }
@@ -55,7 +68,7 @@ type steps struct {
 // begin starts a step. Steps that kept nothing are dropped; at the limit the oldest step that did
 // not stop the run is dropped.
 func (s *steps) begin(cleanup bool) {
-	if s.cur != nil && len(s.cur.head) == 0 && !s.cur.stopped {
+	if s.cur != nil && len(s.cur.head)+len(s.cur.weak) == 0 && !s.cur.stopped {
 		s.all = s.all[:len(s.all)-1]
 	}
 	if len(s.all) >= maxSteps {
@@ -104,6 +117,9 @@ func (r *recent) add(l testreport.Line) {
 	}
 }
 
+// clear forgets the lines.
+func (r *recent) clear() { r.n, r.at = 0, 0 }
+
 // all returns the lines, oldest first.
 func (r *recent) all() []testreport.Line {
 	out := r.lines()
@@ -121,4 +137,12 @@ func (r *recent) goodAfter(no int) bool {
 		}
 	}
 	return false
+}
+
+// forgive drops the stops of units whose failure the course of the log shows to be tolerated.
+func (c *Collector) forgive(course *coursesteps.Tree) {
+	if course.Jobs() > 1 { // lines of several logs have the same numbers
+		return
+	}
+	c.stops = slices.DeleteFunc(c.stops, func(s stop) bool { return course.Tolerates(s.no) })
 }

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -31,36 +32,84 @@ func checkTemplate(s string) error {
 	return nil
 }
 
-// fill inserts values into a suggestion; ok is false if a placeholder outside brackets has no
-// value.
-func fill(tmpl string, vals map[string]string) (string, bool) {
-	s, ok := fillPlain(dropUnfilled(tmpl, vals), vals)
-	return strings.TrimSpace(s), ok
+// A template is a suggestion split into its parts.
+type template []templatePart
+
+// templatePart is a text, a placeholder, or what stands in double brackets.
+type templatePart struct {
+	text  string   // of a placeholder with its braces
+	value bool     // text is a placeholder
+	inner template // of an optional part
 }
 
-// dropUnfilled removes the optional parts that cannot be filled, and the brackets of the others.
-func dropUnfilled(tmpl string, vals map[string]string) string {
-	return optional.ReplaceAllStringFunc(tmpl, func(part string) string {
-		if _, ok := fillPlain(part[2:len(part)-2], vals); !ok {
-			return ""
+func parseTemplate(s string) template {
+	var t template
+	for s != "" {
+		m := optional.FindStringIndex(s)
+		if m == nil {
+			return t.plain(s)
 		}
-		return part[2 : len(part)-2]
-	})
+		t = t.plain(s[:m[0]])
+		t = append(t, templatePart{inner: template{}.plain(s[m[0]+2 : m[1]-2])})
+		s = s[m[1]:]
+	}
+	return t
 }
 
-func fillPlain(s string, vals map[string]string) (string, bool) {
+// plain appends the texts and placeholders of s, which has no optional parts.
+func (t template) plain(s string) template {
+	at := 0
+	for _, m := range placeholder.FindAllStringSubmatchIndex(s, -1) {
+		if !placeholders[s[m[0]:m[1]]] {
+			continue
+		}
+		if at < m[0] {
+			t = append(t, templatePart{text: s[at:m[0]]})
+		}
+		t = append(t, templatePart{text: s[m[0]:m[1]], value: true})
+		at = m[1]
+	}
+	if at < len(s) {
+		t = append(t, templatePart{text: s[at:]})
+	}
+	return t
+}
+
+// fill inserts values and leaves out the optional parts that lack one; ok is false if another
+// placeholder has no value.
+func (t template) fill(v *values) (string, bool) {
+	var b strings.Builder
+	ok := t.write(&b, v)
+	return strings.TrimSpace(b.String()), ok
+}
+
+func (t template) write(b *strings.Builder, v *values) bool {
 	ok := true
-	out := placeholder.ReplaceAllStringFunc(s, func(p string) string {
-		if !placeholders[p] {
-			return p
+	for i := range t {
+		p := &t[i]
+		switch {
+		case p.inner != nil:
+			if p.inner.filled(v) {
+				p.inner.write(b, v)
+			}
+		case p.value:
+			s := v.get(p.text)
+			ok = ok && s != ""
+			b.WriteString(s)
+		default:
+			b.WriteString(p.text)
 		}
-		v := vals[p]
-		if v == "" {
-			ok = false
+	}
+	return ok
+}
+
+func (t template) filled(v *values) bool {
+	for i := range t {
+		if t[i].value && v.get(t[i].text) == "" {
+			return false
 		}
-		return v
-	})
-	return out, ok
+	}
+	return true
 }
 
 // classSuggestion is the advice for a class, used where no rule has a suggestion of its own.
@@ -91,59 +140,88 @@ var classSuggestion = map[string]map[routing.Class]string{
 
 // logicFallback is the advice for a LOGIC_ERROR without an expected value.
 var logicFallback = map[string]string{
-	"en": "Correct the code that [[{test} ]]checks: [[{message}.]]",
-	"ko": "[[{test}이(가) ]]확인하는 코드를 고치세요: [[{message}.]]",
+	"en": "Correct the code that [[{test} ]]checks: [[{message}.]][[ The failing line is {where}.]]",
+	"ko": "[[{test}이(가) ]]확인하는 코드를 고치세요: [[{message}.]][[ 실패한 줄: {where}.]]",
 }
 
-// suggest returns the advice for f. r is the rule that decided it, or nil.
-func suggest(f routing.Failure, r *Rule, match, lang string) string {
+// An adviser writes suggestions in one language. It is used by one goroutine.
+type adviser struct {
+	lang   string
+	parsed map[string]template // of the texts used so far
+}
+
+func newAdviser(lang string) *adviser {
 	if lang != "ko" {
 		lang = "en"
 	}
-	vals := values(f, match)
+	return &adviser{lang: lang, parsed: map[string]template{}}
+}
+
+func (a *adviser) fill(tmpl string, v *values) (string, bool) {
+	t, ok := a.parsed[tmpl]
+	if !ok {
+		t = parseTemplate(tmpl)
+		a.parsed[tmpl] = t
+	}
+	return t.fill(v)
+}
+
+// suggest returns the advice for f. r is the rule that decided it, or nil.
+func (a *adviser) suggest(f *routing.Failure, r *Rule, match string) string {
+	v := &values{f: f, match: match}
 	if r != nil {
 		tmpl := r.Suggestion
-		if lang == "ko" && r.SuggestionKo != "" {
+		if a.lang == "ko" && r.SuggestionKo != "" {
 			tmpl = r.SuggestionKo
 		}
 		if tmpl != "" {
-			if s, ok := fill(tmpl, vals); ok {
+			if s, ok := a.fill(tmpl, v); ok {
 				return s
 			}
 		}
 	}
-	tmpl := classSuggestion[lang][f.Class]
+	tmpl := classSuggestion[a.lang][f.Class]
 	if f.Class == routing.LogicError && (f.Expected == "" || f.Actual == "") {
-		tmpl = logicFallback[lang] + "[[ The failing line is {where}.]]"
-		if lang == "ko" {
-			tmpl = logicFallback[lang] + "[[ 실패한 줄: {where}.]]"
-		}
+		tmpl = logicFallback[a.lang]
 	}
-	s, _ := fill(tmpl, vals)
+	s, _ := a.fill(tmpl, v)
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), ":"))
 }
 
-func values(f routing.Failure, match string) map[string]string {
-	v := map[string]string{
-		"{file}":     f.File,
-		"{expected}": brief(f.Expected, 120),
-		"{actual}":   brief(f.Actual, 120),
-		"{match}":    brief(match, 120),
-		"{test}":     brief(f.Name, 120),
-		"{message}":  strings.TrimRight(brief(f.Message, 160), ".:"),
+// values are what a failure has for the placeholders of a suggestion.
+type values struct {
+	f     *routing.Failure
+	match string
+}
+
+func (v *values) get(placeholder string) string {
+	f := v.f
+	switch placeholder {
+	case "{file}":
+		return f.File
+	case "{expected}":
+		return brief(f.Expected, 120)
+	case "{actual}":
+		return brief(f.Actual, 120)
+	case "{match}":
+		return brief(v.match, 120)
+	case "{message}":
+		return strings.TrimRight(brief(f.Message, 160), ".:")
+	case "{test}":
+		if f.Kind != "log" && f.Kind != "diagnostic" {
+			return brief(f.Name, 120)
+		}
+	case "{line}":
+		if f.Line > 0 {
+			return strconv.Itoa(f.Line)
+		}
+	case "{where}":
+		if f.File != "" && f.Line > 0 {
+			return f.File + ":" + strconv.Itoa(f.Line)
+		}
+		return f.File
 	}
-	if f.Kind == "log" || f.Kind == "diagnostic" {
-		v["{test}"] = ""
-	}
-	if f.Line > 0 {
-		v["{line}"] = fmt.Sprint(f.Line)
-	}
-	if f.File != "" && f.Line > 0 {
-		v["{where}"] = fmt.Sprintf("%s:%d", f.File, f.Line)
-	} else {
-		v["{where}"] = f.File
-	}
-	return v
+	return ""
 }
 
 // brief returns the first line of s that is not blank, cut to max bytes at a rune boundary. Text in

@@ -81,6 +81,58 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%d turns where 2 were given", turns)
 		}
 	})
+	t.Run("S2-71 a port calls once its pair has escalated, and until a human answers", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			change func(*Journal)
+			calls  bool
+			first  string
+		}{
+			"escalated":                      {func(*Journal) {}, true, "T"},
+			"no test says why":               {func(j *Journal) { j.Loop.Last = &TestFeedback{} }, true, ""},
+			"nothing says why":               {func(j *Journal) { j.Loop.Last = nil }, true, ""},
+			"an answer to an earlier pair":   {func(j *Journal) { j.Answers = []Answer{{Pair: "run-0/a"}} }, true, "T"},
+			"an answer to this pair":         {func(j *Journal) { j.Answers = []Answer{{Pair: j.Loop.ID}} }, false, ""},
+			"a pair that runs":               {func(j *Journal) { j.Loop.Status = Running }, false, ""},
+			"a pair that called nobody":      {func(j *Journal) { j.Loop.Escalation = nil }, false, ""},
+			"a port that has not been begun": {func(j *Journal) { j.Loop = nil }, false, ""},
+		} {
+			j := raised(t)
+			c.change(&j)
+			if got, ok := EscalationRequestOf("k", j, "u"); ok != c.calls || got.Member.First != c.first || ok && (got.ID != "k/"+string(got.Facts.Type) || got.Member.Gen != 2) {
+				t.Errorf("%s: %v %+v", name, ok, got)
+			}
+		}
+	})
+	t.Run("S2-71 as many turns as may be given are taken, and are counted on from those taken", func(t *testing.T) {
+		most := raised(t).Loop.MostTurns()
+		for n, taken := range map[int]bool{0: false, 1: true, most: true, most + 1: false} {
+			j := raised(t)
+			if events, err := j.Decide(Answer{ID: "x", Action: routing.HumanExtend, N: n, At: now}); (err == nil) != taken || taken && len(events) != 2 {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+		for n, retries := range map[int]int{1: 2, 3: 4, 99: routing.HardCap} {
+			j := raised(t)
+			j.Answers = []Answer{{Action: routing.HumanExtend, N: n, Pair: j.Loop.ID}}
+			if l := j.GoOn(Loop{}); l.MaxRetries != retries || l.CurrentTry != 2 || l.Attempt != 3 {
+				t.Errorf("%d: %+v", n, l)
+			}
+		}
+		for name, change := range map[string]func(*Journal){
+			"of another pair": func(j *Journal) { j.Answers[0].Pair = "run-0/a" },
+			"and a reset":     func(j *Journal) { j.Answers = append(j.Answers, Answer{Action: routing.HumanReset, Pair: j.Loop.ID}) },
+			"that runs":       func(j *Journal) { j.Loop.Status = Running },
+			"of none":         func(j *Journal) { j.Loop = nil },
+			"of nobody":       func(j *Journal) { j.Answers = nil },
+		} {
+			j := raised(t)
+			j.Answers = []Answer{{Action: routing.HumanExtend, N: 3, Pair: j.Loop.ID}}
+			change(&j)
+			if l := j.GoOn(Loop{}); l.MaxRetries != 0 || l.CurrentTry != 0 {
+				t.Errorf("turns given to a pair %s: %+v", name, l)
+			}
+		}
+	})
 	t.Run("a reset begins to count anew", func(t *testing.T) {
 		j := raised(t)
 		j.must(t, Answer{ID: "x", Action: routing.HumanReset, By: "ann", At: now})

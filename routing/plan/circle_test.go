@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -16,6 +17,12 @@ func TestGraphOfACircle(t *testing.T) {
 		"top": {DependsOn: []string{"root"}}, "self": {DependsOn: []string{"self"}}, "lost": {DependsOn: []string{"nowhere"}}})
 	if got := g.Order(); !slices.Contains(got, "root") || !slices.Contains(got, "top") || slices.Contains(got, "a") || slices.Contains(got, "b") || slices.Contains(got, "behind") {
 		t.Errorf("order %v", got)
+	}
+	if got := fmt.Sprint(g.DependsOn("lost"), g.DependsOn("self"), g.Level("lost"), g.Level("a"), g.Level("none"), g.Levels()); got != "[] [] 0 -1 -1 [[lost root self] [top]]" {
+		t.Errorf("%s", got)
+	}
+	if g := GraphOf(map[string]feedback.Links{"a": {}, "b": {DependsOn: []string{"a", "a"}}}); g.Edges() != 1 {
+		t.Errorf("an edge that is written twice is %d", g.Edges())
 	}
 	if got := NewSchedule(g, map[string]time.Duration{}).CriticalPath(); !slices.Equal(got.Ports, []string{"root", "top"}) {
 		t.Errorf("critical path %+v", got)

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // circles returns one circle of every knot of ports that depend on each other:
 // the shortest one through its first port, that port again at the end.
 func circles(g Graph) [][]int32 {
@@ -95,9 +97,7 @@ func circle(g Graph, n int32, knot []int32) []int32 {
 					way = append(way, m)
 				}
 				way = append(way, n)
-				for i, j := 0, len(way)-1; i < j; i, j = i+1, j-1 {
-					way[i], way[j] = way[j], way[i]
-				}
+				slices.Reverse(way)
 				return way
 			}
 			if _, seen := from[d]; !seen && knot[d] == knot[n] {

@@ -64,6 +64,28 @@ func TestCompactFeedback(t *testing.T) {
 	if b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", 600)+`"`))); !strings.Contains(b, `"edges":602}`) {
 		t.Errorf("%s", b)
 	}
+	for edges, kept := range map[int]bool{500: true, 501: false} {
+		b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", edges-2)+`"`)))
+		if strings.Contains(b, `"edges":"xx`) != kept || strings.Contains(b, `"cut":{`) == kept {
+			t.Errorf("%d bytes of what others want in 1000: %s", edges, b)
+		}
+	}
+	for n, cut := range map[int]int{10: 0, 11: 1} { // only where texts are cut as far as they may be
+		f := long(1, 2000)
+		f.Suggestions = strings.Split(strings.Repeat("s ", n), " ")[:n]
+		var got struct {
+			TestFeedback
+			Cut Cut
+		}
+		if err := json.Unmarshal(f.Compact(800, nil), &got); err != nil || len(got.Suggestions) != n-cut || got.Cut.Suggestions != cut {
+			t.Errorf("%d suggestions: %v %+v", n, err, got)
+		}
+	}
+	whole := long(2, 20)
+	size := len(whole.Compact(10_000, nil))
+	if b := whole.Compact(size, nil); len(b) != size || strings.Contains(string(b), `"cut"`) {
+		t.Errorf("what fits exactly is cut: %s", b)
+	}
 	if b := long(5, 5).Compact(20, nil); b != nil {
 		t.Errorf("%s", b)
 	}
@@ -100,6 +122,34 @@ func TestInputs(t *testing.T) {
 			if _, ok := in[name]; !ok {
 				t.Errorf("%s is missing", name)
 			}
+		}
+	}
+}
+
+// A worker is given the inputs of its own command, and no others.
+func TestInputsOfARole(t *testing.T) {
+	t.Parallel()
+	l, _ := NewLoop("run-7", Spec{ID: "api"}, DefaultSettings(), t0)
+	impl, test := &Command{Workflow: "a.yml", Inputs: map[string]string{"own": "impl"}}, &Command{Workflow: "b.yml", Inputs: map[string]string{"own": "test"}}
+	for _, c := range []struct {
+		role Role
+		spec Spec
+		want string
+	}{
+		{Impl, Spec{Impl: impl, Test: test}, "impl"},
+		{Test, Spec{Impl: impl, Test: test}, "test"},
+		{Impl, Spec{Test: test}, ""},
+		{Test, Spec{Impl: impl}, ""},
+	} {
+		in := Dispatch{"ports", "api", c.role, 1, mark}.Inputs(l, c.spec, nil, nil)
+		if got, ok := in["own"]; got != c.want || ok != (c.want != "") || in["feedback"] != "" {
+			t.Errorf("%s of %+v: %q", c.role, c.spec, in)
+		}
+	}
+	for brief, cut := range map[int]bool{mostBrief: false, mostBrief + 1: true} {
+		in := Dispatch{"ports", "api", Impl, 1, mark}.Inputs(l, Spec{Brief: strings.Repeat("x", brief), File: "a.md"}, nil, nil)
+		if strings.HasSuffix(in["brief"], "\n\n[1 bytes are cut here; all of it stands in a.md]") != cut {
+			t.Errorf("a brief of %d bytes: %.200s", brief, in["brief"])
 		}
 	}
 }

@@ -271,10 +271,7 @@ func (j Journal) Resumed(now time.Time) Loop {
 	if j.Worker != nil && j.Worker.Sent {
 		return l
 	}
-	if gone := now.Sub(j.Updated); gone > 0 {
-		l.StartedAt = l.StartedAt.Add(gone)
-	}
-	return l
+	return l.Rested(now.Sub(j.Updated))
 }
 
 // Share returns how far a pair is, from 0 to 1: every turn that it may still take

@@ -137,5 +137,8 @@ func TestProgress(t *testing.T) {
 		if used := t0.Add(24 * time.Hour).Sub(got.StartedAt); used != 10*time.Minute {
 			t.Error(used)
 		}
+		if got := j.Resumed(t0); !got.StartedAt.Equal(t0) {
+			t.Errorf("a clock that is behind has the pair begin at %s", got.StartedAt)
+		}
 	})
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -222,6 +223,29 @@ func TestProblemsBetweenPorts(t *testing.T) {
 			}
 		})
 	}
+	t.Run("S2-46 what was meant is said where it is near, and the ids are listed where they are few", func(t *testing.T) {
+		for _, c := range []struct {
+			ports int // besides the one with the mistake
+			needs string
+			want  string
+		}{
+			{1, "wrong", `none of the ports; known are p000`},
+			{12, "wrong", `none of the ports; known are p000, `},
+			{13, "wrong", `none of the ports; write its port, or remove that`},
+			{13, "p0l2", `none of the ports; did you mean "p0`},
+			{199, "p0l2", `none of the ports; did you mean "p0`},
+			{200, "p0l2", `none of the ports; write its port, or remove that`},
+			{0, "wrong", `none of the ports; write its port, or remove that`},
+		} {
+			files := []File{fileOf("api", c.needs)}
+			for i := range c.ports {
+				files = append(files, fileOf(fmt.Sprintf("p%03d", i)))
+			}
+			if _, err := Compile(files); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d ports: %v, want %s", c.ports, err, c.want)
+			}
+		}
+	})
 	t.Run("S2-46 no ports are a clean no-op", func(t *testing.T) {
 		p, err := Compile(nil)
 		m := p.Jobs(DefaultSettings(), State{}, nil, false)

@@ -134,6 +134,18 @@ func TestSettings(t *testing.T) {
 			}
 		}
 	})
+	for _, c := range []struct {
+		timeout    time.Duration
+		iterations int
+		ok         bool
+	}{{0, 0, true}, {longestTimeout, 10, true}, {longestTimeout + 1, 0, false}, {-1, 0, false}, {0, 11, false}, {0, -1, false}} {
+		if err := change(func(s *Settings) { s.Timeout, s.MaxIterations = c.timeout, c.iterations }); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if s := (Settings{Parallel: true}); s.Concurrency() != 1 || fmt.Sprint(s.Labels(Spec{})) != "[ubuntu-latest]" {
+		t.Errorf("settings of nothing: %d at once on %v", s.Concurrency(), s.Labels(Spec{}))
+	}
 	if err := change(func(s *Settings) { s.Timeout, s.MaxIterations = -1, 11 }); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v", err)
 	}
@@ -212,6 +224,29 @@ func TestSimulationPrints(t *testing.T) {
 	for _, want := range []string{"sparse        2      4   1–30", "trees", "contended", "all"} {
 		if !strings.Contains(a.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, a.String())
+		}
+	}
+	var table bytes.Buffer
+	trial := func(ready time.Duration) Trial {
+		return Trial{Shape: Trees, Ports: 7, Concurrency: 2, Makespan: Makespan{Critical: 10, Share: 10, Bound: 10, Ready: ready, ByLevel: 2 * ready}}
+	}
+	easy := trial(20)
+	easy.Ports, easy.Share = 9, 5
+	if err := WriteTrials(&table, []Trial{trial(10), trial(11), trial(12), easy, trial(13)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{ // of 5 in order, the third is the median; of 4, too
+		"trees        2      5    7–9              1.200  2.000  2.000             2.400  4.000  4.000",
+		"contended               4    7–7              1.200  1.300  1.300             2.400  2.600  2.600",
+		"all               5    7–9              1.200",
+	} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("lacks %q:\n%s", want, table.String())
+		}
+	}
+	for share, hard := range map[time.Duration]bool{5: false, 6: true, 19: true, 20: false} {
+		if got := (Trial{Makespan: Makespan{Critical: 10, Share: share}}).Contended(); got != hard {
+			t.Errorf("a chain of 10 and a share of %d: %v", share, got)
 		}
 	}
 	if r, l := medians(nil); r != 0 || l != 0 {

@@ -7,6 +7,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+func TestPlainText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		" a\x00b \x7f\tc\r\n": "a b c", "é  ü": "é ü", "${{ x }}": "$ {{ x }}", "": "",
+		strings.Repeat("é", 120): strings.Repeat("é", 120), strings.Repeat("é", 121): strings.Repeat("é", 119) + "…",
+	} {
+		if got := plain(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+	for title, want := range map[string]string{"": "api", " api ": "api", "The API": "api: The API"} {
+		if got := label("api", title); got != want {
+			t.Errorf("%q: %q", title, got)
+		}
+	}
+}
+
 // Every port has a job of its own, whatever its id looks like to YAML or with
 // its dots taken for hyphens, and its needs lead to the jobs they mean.
 func TestWorkflowNames(t *testing.T) {

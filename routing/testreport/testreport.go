@@ -99,6 +99,7 @@ const (
 	KindEmpty     = model.KindEmpty     // the report holds nothing
 	KindCoverage  = model.KindCoverage  // a threshold was missed
 	KindLint      = model.KindLint      // a linter or formatter said that it failed
+	KindTests     = model.KindTests     // tests failed that the output counts and does not name
 	KindExit      = model.KindExit      // the runner said it failed without naming a test
 )
 

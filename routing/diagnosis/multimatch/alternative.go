@@ -15,6 +15,7 @@ import (
 // literal it contains.
 type Alternative struct {
 	pattern int
+	part    int // its index among those of the pattern
 	not     []*exception
 
 	// Both are built when a text first contains the literal: most runs need few of them.
@@ -50,8 +51,11 @@ func alternativesOf(i int, p Pattern, memory *atomic.Int64) ([]Alternative, erro
 		not = append(not, x)
 	}
 	var out []Alternative
-	for _, alt := range spread(re.Simplify()) {
-		a := Alternative{pattern: i, not: not, literals: required(alt), captures: alt.MaxCap() > 0}
+	for part, alt := range spread(re.Simplify()) {
+		if p.Without != nil && p.Without(part) {
+			continue
+		}
+		a := Alternative{pattern: i, part: part, not: not, literals: required(alt), captures: alt.MaxCap() > 0}
 		a.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
 		a.dfa = sync.OnceValue(func() *dfa { return newDFA(alt, false, memory) })
 		a.also, a.lead = alsoRequired(alt), leadOf(alt, memory)
@@ -75,6 +79,9 @@ func alternativesOf(i int, p Pattern, memory *atomic.Int64) ([]Alternative, erro
 
 // Pattern returns the index of the alternative's pattern in the list given to [Compile].
 func (a *Alternative) Pattern() int { return a.pattern }
+
+// Part returns the index of the alternative among those of its pattern.
+func (a *Alternative) Part() int { return a.part }
 
 // Group returns what the first group that takes part in the match of text holds, "" if none does.
 func (a *Alternative) Group(text string) string {

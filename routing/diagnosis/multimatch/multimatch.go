@@ -58,6 +58,9 @@ type Pattern struct {
 	// Without them such an alternative is tried on every text.
 	Contains []string
 
+	// Without, if set, leaves out the alternatives of Expr for whose index it returns true.
+	Without func(part int) bool
+
 	// Use is what [Scanner.Line] does with the pattern.
 	Use Use
 }

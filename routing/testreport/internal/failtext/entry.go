@@ -125,7 +125,7 @@ func FailureKind(typ, msg string) model.Kind {
 	head := strings.TrimPrefix(parse.HeadLine(msg), "Error: ")
 	switch {
 	case strings.Contains(typ, "Timeout"), strings.HasPrefix(head, "Test timeout of "),
-		strings.Contains(head, "Timeout of ") && strings.Contains(head, "ms exceeded"):
+		strings.Contains(head, "Timeout of ") && strings.Contains(head, "ms exceeded"), IsTimeout(head):
 		return model.KindTimeout
 	case strings.Contains(typ, "Assertion"), strings.HasSuffix(typ, "ExpectationNotMetError"), strings.HasSuffix(typ, "ExpectationFailedException"):
 		return model.KindAssertion
@@ -137,11 +137,31 @@ func FailureKind(typ, msg string) model.Kind {
 	return ""
 }
 
+// IsTimeout recognises the sentences in which a runner says that a test or a hook took too long.
+func IsTimeout(head string) bool {
+	switch {
+	case !strings.Contains(head, "ime"): // "time", "Time"
+		return false
+	case strings.HasPrefix(head, "Timeout - Async "), strings.HasPrefix(head, "thrown: \"Exceeded timeout of "),
+		strings.HasPrefix(head, "Test timed out in "), strings.HasPrefix(head, "Hook timed out in "),
+		strings.HasPrefix(head, "Test took longer than "), strings.HasPrefix(head, "function timed out, "), strings.HasPrefix(head, "test timed out after "),
+		strings.HasPrefix(head, "Async callback was not invoked within the "),
+		strings.HasPrefix(head, "Exited because no new tests completed within the last "):
+		return true
+	}
+	return false
+}
+
 // Unnamed reports the failures that a tool counts and does not name.
 func Unnamed(out model.Sink, tool string, stated, named, at int) {
 	if stated > named {
-		out.Problem(model.Problem{Kind: model.KindExit, Name: tool, At: at, Message: fmt.Sprintf("%s counts %d failure(s), the log names %d", tool, stated, named)})
+		out.Problem(NotNamed(tool, stated, named, at))
 	}
+}
+
+// NotNamed is the problem of failing tests that a tool counts and does not name.
+func NotNamed(tool string, stated, named, at int) model.Problem {
+	return model.Problem{Kind: model.KindTests, Name: tool, At: at, Tests: stated - named, Message: fmt.Sprintf("%s counts %s, the log names %d", tool, parse.Plural(stated, "failing test"), named)}
 }
 
 // CutOff is the problem of output that ends before its totals.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
-	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 )
@@ -141,49 +140,4 @@ func JSKind(kind model.Kind, msg string) model.Kind {
 func IsCodeLine(s string) bool {
 	_, rest, ok := parse.LeadingInt(s)
 	return ok && strings.HasPrefix(rest, ":")
-}
-
-// Meaningful returns the message of a failure: the attribute, unless it is
-// empty or an abbreviation of a text that says more.
-func Meaningful(message, text, typ string) string {
-	message = strings.TrimSpace(message)
-	if message != "" {
-		// minitest cuts its message: "Expected: 2..."
-		if short := strings.TrimSuffix(message, "..."); len(short) < len(message) && short != "" {
-			if i := strings.Index(text, short); i >= 0 {
-				rest, _, _ := strings.Cut(text[i:], "\n    ")
-				return strings.TrimSpace(bounded.CutText(rest, 1<<10))
-			}
-		}
-		return message
-	}
-	lines := strings.Split(text, "\n")
-	var last string
-	for i, l := range lines {
-		if i > 500 {
-			break
-		}
-		t := strings.TrimSpace(l)
-		switch {
-		case t == "", strings.HasPrefix(t, "Traceback (most recent"):
-			continue
-		case strings.HasPrefix(t, "at "), strings.HasPrefix(t, "File \""):
-			if last == "" {
-				continue
-			}
-			return last
-		case last == "" && i+1 < len(lines) && strings.Contains(t, "::") && !strings.ContainsAny(t, " \t") && !strings.HasSuffix(t, ":"):
-			continue // PHPUnit repeats the test's name first
-		}
-		if strings.HasPrefix(l, "E ") { // pytest
-			return strings.TrimSpace(l[1:])
-		}
-		if last == "" {
-			last = t
-		}
-	}
-	if i := strings.LastIndex(text, "\n"); strings.HasPrefix(text, "Traceback (most recent") && i >= 0 {
-		return strings.TrimSpace(text[i:])
-	}
-	return parse.FirstOf(last, typ)
 }

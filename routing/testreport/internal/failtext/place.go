@@ -14,11 +14,14 @@ import (
 var ExceptionMessage = lazyregexp.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b(?:: |$)|^Exception: `)
 
 var (
-	javaFrame   = lazyregexp.New(`^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)`)
 	pythonFrame = lazyregexp.New(`^\s*File "([^"]+)", line (\d+)`)
 	csharpFrame = lazyregexp.New(` in (.+\.\w+):line (\d+)`)
 	msvcPlace   = lazyregexp.New(`^\s*((?:[A-Za-z]:)?[\w./\\@+-]+\.(?:cc|cpp|cxx|c|h|hpp|m|mm))\((\d+)\)`)
-	plainPlace  = lazyregexp.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh)):(\d+)(?::\d+)?(?:\D|$)`)
+	// commaPlace is "(calc.erl, line 5)" of Erlang and bats; listedFile and listedLine are Boost's.
+	commaPlace = lazyregexp.New(`([\w./\\@+~-]*[\w@+-]\.\w{1,6}), line (\d+)`)
+	listedFile = lazyregexp.New(`^\W*file\s*: (.+\.\w+)$`)
+	listedLine = lazyregexp.New(`^\W*line\s*: (\d+)$`)
+	plainPlace = lazyregexp.New(`((?:[A-Za-z]:[\\/])?[\w./\\@+~-]*[\w@+-]\.(?:py|rb|go|rs|js|jsx|ts|tsx|mjs|cjs|mts|cts|php|phpt|exs?|cs|fs|vb|cc|cpp|cxx|c|h|hpp|mm|m|swift|kt|kts|java|scala|groovy|dart|lua|pl|pm|t|hs|ml|clj|zig|nim|vue|svelte|feature|bats|sh|erl|hrl|tcl|r|R|jl|rkt|scm)):(\d+)(?::\d+)?(?:\D|$)`)
 )
 
 // frameworkFrames are the packages whose frames say nothing about the place.
@@ -32,6 +35,7 @@ var frameworkFrames = []string{
 var frameworkPaths = []string{
 	"node_modules/", "__cypress/runner/", "node:internal", "internal/", "site-packages/", "dist-packages/", "/vendor/", "/gems/", "/lib/ruby/", "/lib/python", "lib/elixir/",
 	"/usr/lib/", "/usr/local/go/", "/src/testing/", "<frozen", "/rustc/", "phpunit/phpunit", "jest-circus", "mocha/lib", "/.cargo/registry/",
+	"(eunit_", "/eunit_",
 }
 
 // PlaceIn finds where a failure happened in the text of it: the first Place
@@ -49,7 +53,10 @@ func PlaceIn(text, class, file string) (string, int) {
 		if len(line) > 2000 {
 			line = line[:2000]
 		}
-		p, ok := PlaceInLine(line, class)
+		p, ok := placeInLine(line, class, best.File != "")
+		if !ok {
+			p, ok = listedPlace(line, text)
+		}
 		if !ok {
 			continue
 		}
@@ -63,7 +70,7 @@ func PlaceIn(text, class, file string) (string, int) {
 		if p.sure || best.File == "" {
 			best = p
 		}
-		if p.sure {
+		if p.sure && !strings.HasSuffix(p.File, ".py") { // pytest: the last of a chain of exceptions
 			break
 		}
 	}
@@ -80,18 +87,39 @@ type Place struct {
 	sure   bool // in the class asked for, or the tool's own statement of the Place
 }
 
+// listedPlace reads "- file: a.cc" with "- line: 5" below it.
+func listedPlace(line, below string) (Place, bool) {
+	if !strings.Contains(line, "file") {
+		return Place{}, false
+	}
+	f := listedFile.FindStringSubmatch(strings.TrimSpace(line))
+	if f == nil {
+		return Place{}, false
+	}
+	next, _, _ := strings.Cut(below, "\n")
+	n := listedLine.FindStringSubmatch(strings.TrimSpace(next))
+	if n == nil || n[1] == "0" {
+		return Place{}, false
+	}
+	return newPlace(f[1], n[1], false), true
+}
+
 // PlaceInLine finds a place in one line, as PlaceIn does.
-func PlaceInLine(line, class string) (Place, bool) {
+func PlaceInLine(line, class string) (Place, bool) { return placeInLine(line, class, false) }
+
+// placeInLine finds a place in one line. With known it can leave out a place that is neither sure
+// nor of Python.
+func placeInLine(line, class string, known bool) (Place, bool) {
 	// Each look for a literal spares a regexp on nearly every line.
 	open := strings.IndexByte(line, '(') >= 0
 	if open && strings.Contains(line, "at ") {
-		if m := javaFrame.FindStringSubmatch(line); m != nil {
+		if method, file, number, ok := jvmFrame(line); ok {
 			for _, p := range frameworkFrames {
-				if strings.HasPrefix(m[1], p) {
+				if strings.HasPrefix(method, p) {
 					return Place{}, false
 				}
 			}
-			return newPlace(m[2], m[3], class != "" && strings.HasPrefix(m[1], class) && strings.HasPrefix(m[1][len(class):], ".")), true
+			return newPlace(file, number, class != "" && strings.HasPrefix(method, class) && strings.HasPrefix(method[len(class):], ".")), true
 		}
 	}
 	if strings.Contains(line, "File \"") {
@@ -104,6 +132,9 @@ func PlaceInLine(line, class string) (Place, bool) {
 			return p, true
 		}
 	}
+	if known && !strings.Contains(line, ".py:") {
+		return Place{}, false // only pytest's own statement of the place is sure
+	}
 	if strings.Contains(line, ":line ") {
 		if m := csharpFrame.FindStringSubmatch(line); m != nil {
 			return newPlace(m[1], m[2], false), true
@@ -112,6 +143,11 @@ func PlaceInLine(line, class string) (Place, bool) {
 	if open {
 		if m := msvcPlace.FindStringSubmatch(line); m != nil {
 			return newPlace(m[1], m[2], false), true
+		}
+	}
+	if strings.Contains(line, ", line ") && !parse.HasAny(line, frameworkPaths...) {
+		if m := commaPlace.FindStringSubmatch(line); m != nil {
+			return newPlace(cleanPath(m[1]), m[2], false), true
 		}
 	}
 	if !numbered(line) || parse.HasAny(line, frameworkPaths...) {
@@ -125,6 +161,47 @@ func PlaceInLine(line, class string) (Place, bool) {
 	trimmed := strings.TrimSpace(line)
 	sure := strings.HasSuffix(m[1], ".py") && strings.HasPrefix(trimmed, m[1]+":"+m[2]+": ") && !strings.Contains(trimmed, ": in ")
 	return newPlace(cleanPath(m[1]), m[2], sure), true
+}
+
+// jvmFrame parses "at a.b.Cls.method(File.java:12)" as the regular expression
+//
+//	^\s*at ([\w.$/@<>-]+)\(([\w$-]+\.(?:java|kt|scala|groovy|clj)):(\d+)\)
+//
+// does, but faster: reports of the JVM consist mostly of such lines.
+func jvmFrame(line string) (method, file, number string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t\n\f\r"), "at ")
+	if !ok {
+		return "", "", "", false
+	}
+	method, rest, ok = strings.Cut(rest, "(")
+	if !ok || !allOf(method, ".$/@<>-") {
+		return "", "", "", false
+	}
+	place, _, ok := strings.Cut(rest, ")")
+	if !ok {
+		return "", "", "", false
+	}
+	file, number, _ = strings.Cut(place, ":")
+	stem, ext, _ := strings.Cut(file, ".")
+	if !allOf(stem, "$-") || number == "" || strings.Trim(number, "0123456789") != "" {
+		return "", "", "", false
+	}
+	switch ext {
+	case "java", "kt", "scala", "groovy", "clj":
+		return method, file, number, true
+	}
+	return "", "", "", false
+}
+
+// allOf reports whether s is not empty and consists of letters, digits, underscores and others.
+func allOf(s, others string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && strings.IndexByte(others, c) < 0 {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // numbered reports whether a digit stands behind a colon.

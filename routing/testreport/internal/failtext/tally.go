@@ -74,7 +74,7 @@ func Incomplete(out model.Sink, red bool, p model.Problem) {
 // UnnamedFailures says that a document declares more failures than it names.
 func UnnamedFailures(out model.Sink, at, declared, named int, tool string) {
 	if declared > named {
-		out.Problem(model.Problem{Kind: model.KindExit, Name: tool, At: at,
+		out.Problem(model.Problem{Kind: model.KindTests, Name: tool, At: at, Tests: declared - named,
 			Message: parse.Plural(declared, "failure") + " in the totals of " + tool + ", " + parse.Plural(named, "failure") + " named"})
 	}
 }

@@ -17,7 +17,10 @@ type Line struct {
 	// "command", "group", "endgroup", "debug", "section" or "".
 	// Text is then what stands behind the mark.
 	Mark string
-	Cut  int // bytes of the line that were left out
+	// Props are the properties of a workflow command in its own form, "file=a.go,line=3,title=x". A
+	// job's log no longer has them.
+	Props string
+	Cut   int // bytes of the line that were left out
 	// Passing says that a console took the line for the start or the pass of a
 	// test, and for nothing else: no word in it says what went wrong.
 	Passing bool
@@ -77,6 +80,39 @@ func (s *Texts) of(b []byte) string {
 
 // workflowCommand reads "::error file=a,line=1::text" as printed by a step
 // whose commands were not processed.
+// Properties returns the properties of a workflow command, "" if raw is none or has none.
+func Properties(raw []byte) string {
+	i := bytes.Index(raw, []byte("::"))
+	if i < 0 || i > 60 {
+		return ""
+	}
+	rest := raw[i+2:]
+	end := bytes.Index(rest, []byte("::"))
+	if end < 0 {
+		return ""
+	}
+	_, props, _ := bytes.Cut(rest[:end], []byte(" "))
+	if NeedsScrub(props) {
+		props = Scrub(props)
+	}
+	return string(props)
+}
+
+// Property returns the value of a property.
+func Property(props, name string) string {
+	for _, p := range strings.Split(props, ",") {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(p), name+"="); ok {
+			return commandData.Replace(v)
+		}
+	}
+	return ""
+}
+
+// CommandData decodes the message of a workflow command.
+func CommandData(s string) string { return commandData.Replace(s) }
+
+var commandData = strings.NewReplacer("%0A", "\n", "%0a", "\n", "%0D", "", "%0d", "", "%3A", ":", "%3a", ":", "%2C", ",", "%2c", ",", "%25", "%")
+
 func workflowCommand(s string) (text, mark string, ok bool) {
 	rest := s[2:]
 	name, text, found := strings.Cut(rest, "::")

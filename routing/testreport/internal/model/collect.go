@@ -90,6 +90,8 @@ func (c *Collector) keep(to *[]Test, t Test) {
 
 // Problem implements Sink.
 func (c *Collector) Problem(p Problem) {
+	c.Report.Counts.Tests += p.Tests
+	c.Report.Counts.Failed += p.Tests
 	if len(c.Report.Problems) >= c.lim.Failing {
 		c.dropped++
 		return

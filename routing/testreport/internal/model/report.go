@@ -36,6 +36,7 @@ const (
 	KindEmpty     Kind = "empty"     // the report holds nothing
 	KindCoverage  Kind = "coverage"  // a threshold was missed
 	KindLint      Kind = "lint"      // a linter or formatter said that it failed
+	KindTests     Kind = "tests"     // tests failed that the output counts and does not name
 	KindExit      Kind = "exit"      // the runner said it failed without naming a test
 )
 
@@ -85,6 +86,7 @@ type Problem struct {
 	Message string
 	Trace   string
 	At      int // 1-based line in the input, 0 if unknown
+	Tests   int // failing tests that it stands for; they are in the counts of a report
 }
 
 // Severity is how grave a diagnostic is.
@@ -109,7 +111,7 @@ type Diagnostic struct {
 	At       int // 1-based line in the input
 }
 
-// Counts are the totals of a report. Problems are not tests and not in here.
+// Counts are the totals of a report. Problems are not tests and not in here, but for those of Problem.Tests.
 type Counts struct {
 	Tests   int `json:"tests"`
 	Passed  int `json:"passed"`

@@ -23,6 +23,17 @@ func Passing(out Sink) {
 	}
 }
 
+// sessionMarker is a Sink that is told of runs that were read whole.
+type sessionMarker interface{ Session(from, to int) }
+
+// Session notes that the lines from..to are one run of the tool, from its first line to the totals
+// it ends with. What else is found in them may be output of a test.
+func Session(out Sink, from, to int) {
+	if s, ok := out.(sessionMarker); ok && from > 0 && to >= from {
+		s.Session(from, to)
+	}
+}
+
 // Anonymous emits tests that a summary counts and nothing names. The budget is
 // for the whole log: a summary is only text and may claim any number.
 type Anonymous struct{ left int }

@@ -11,6 +11,7 @@ import (
 type consoles struct {
 	out       *claimSink
 	lim       model.Limits
+	stream    int              // 0: lines without a prefix
 	ungated   bool             // every console is given every line it looks at
 	formats   []*format.Format // of all
 	all       []format.Console
@@ -37,7 +38,7 @@ func consolesOf(only *format.Format) []*format.Format {
 func (c *consoles) use(formats []*format.Format) {
 	for _, f := range formats {
 		c.formats = append(c.formats, f)
-		c.all = append(c.all, f.Console(c.out.as(f.Name), c.lim))
+		c.all = append(c.all, f.Console(c.out.console(f.Name, c.stream), c.lim))
 	}
 }
 

@@ -27,6 +27,7 @@ type logReader struct {
 	bulkName string
 	cutLines int
 	texts    lines.Texts
+	streams  streams
 
 	only   *format.Format // the format to read with, nil for all
 	first  *format.Format // the JSON document that the input begins with
@@ -38,7 +39,7 @@ type logReader struct {
 
 // newLogReader returns a reader with the console of only, or all if it is nil.
 func newLogReader(in *lines.Input, out model.Sink, lim model.Limits, onLine func(lines.Line), only *format.Format) *logReader {
-	sink := &claimSink{Sink: out}
+	sink := &claimSink{Sink: out, sessions: sessions{out: out}}
 	lr := &logReader{in: in, out: sink, lim: lim, onLine: onLine, only: only, consoles: consoles{out: sink, lim: lim}}
 	lr.consoles.use(consolesOf(only))
 	return lr
@@ -96,12 +97,19 @@ func (lr *logReader) read() (model.Info, error) {
 			lr.cutLines++
 		}
 		text, mark := lines.Clean(raw)
-		lr.take(lines.Line{No: no, Text: text, Mark: mark, Cut: cut})
+		l := lines.Line{No: no, Text: text, Mark: mark, Cut: cut}
+		if mark != "" {
+			l.Props = lines.Properties(raw)
+		}
+		lr.take(l)
 	}
 	if lr.embedded != nil {
 		lr.embedded.close()
 	}
 	lr.consoles.end()
+	lr.endStreams()
+	lr.out.sessions.settle()
+	lr.out.sessions.note()
 	if lr.cutLines > 0 {
 		lr.out.Cut(fmt.Sprintf("%d line(s) longer than %d bytes were cut", lr.cutLines, lr.lim.Line))
 	}
@@ -131,10 +139,51 @@ func (lr *logReader) take(l lines.Line) {
 		lr.embedded = nil
 	}
 	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
-	lr.consoles.take(&l, lead)
+	lr.out.sessions.echoes(&l)
+	if over := lines.StepOver(l); over || !lr.inStream(&l) {
+		lr.consoles.take(&l, lead)
+		if over {
+			lr.endStreams()
+			lr.out.sessions.settle()
+		}
+	}
 	if lr.onLine != nil {
 		lr.onLine(l)
 	}
+}
+
+// inStream gives l to the stream it belongs to, which it may be the first line of.
+func (lr *logReader) inStream(l *lines.Line) bool {
+	if l.Mark != "" {
+		return false
+	}
+	if len(lr.streams.open) < maxStreams {
+		if p := declaredPrefix(l.Text); p != "" && !lr.streams.knows(p) {
+			lr.streams.made++
+			st := &stream{prefix: strings.Clone(p), consoles: consoles{out: lr.out, lim: lr.lim, ungated: lr.consoles.ungated, stream: lr.streams.made}}
+			st.consoles.use(lr.consoles.formats)
+			st.consoles.dispatch()
+			lr.streams.open = append(lr.streams.open, st)
+		}
+	}
+	if len(lr.streams.open) == 0 {
+		return false
+	}
+	st, text := lr.streams.of(l)
+	if st == nil {
+		return false
+	}
+	in := lines.Line{No: l.No, Text: text, Cut: l.Cut}
+	st.consoles.take(&in, blanks(text))
+	l.Passing = in.Passing
+	return true
+}
+
+func (lr *logReader) endStreams() {
+	for _, st := range lr.streams.open {
+		st.consoles.end()
+	}
+	lr.streams.open, lr.streams.last = nil, 0
 }
 
 // opens returns the format of the document that begins with this line, whose
@@ -216,7 +265,8 @@ func (e *embedded) close() {
 // claimSink notes which formats recognised something.
 type claimSink struct {
 	model.Sink
-	names []string
+	names    []string
+	sessions sessions
 
 	at             int  // the line that is read
 	passing, other bool // it starts or passes a test; it says something else
@@ -246,9 +296,16 @@ func (s *claimSink) claim(name string) {
 
 func (s *claimSink) as(name string) model.Sink { return &namedSink{s: s, name: name} }
 
+// console returns a sink for the console of a format, which reads a stream or, as 0, what is in none.
+func (s *claimSink) console(name string, stream int) model.Sink {
+	return &namedSink{s: s, name: name, console: true, stream: stream}
+}
+
 type namedSink struct {
 	s       *claimSink
 	name    string
+	console bool
+	stream  int
 	claimed bool
 	now     model.Test // the test in hand
 }
@@ -263,6 +320,11 @@ func (n *namedSink) claim() {
 func (n *namedSink) Test(t model.Test) {
 	n.claim()
 	n.s.saw(&t)
+	if n.holds(t.At) {
+		held := t // t itself stays off the heap
+		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: t.At, test: &held})
+		return
+	}
 	if c, ok := n.s.Sink.(model.TestTaker); ok {
 		n.now = t // spares a copy
 		c.TakeTest(&n.now)
@@ -273,6 +335,10 @@ func (n *namedSink) Test(t model.Test) {
 
 // TakeTest implements model.TestTaker.
 func (n *namedSink) TakeTest(t *model.Test) {
+	if n.holds(t.At) {
+		n.Test(*t)
+		return
+	}
 	if c, ok := n.s.Sink.(model.TestTaker); ok {
 		n.claim()
 		n.s.saw(t)
@@ -282,7 +348,25 @@ func (n *namedSink) TakeTest(t *model.Test) {
 	n.Test(*t)
 }
 
-func (n *namedSink) Problem(p model.Problem) { n.claim(); n.s.other = true; n.s.Sink.Problem(p) }
+// Problem implements model.Sink.
+func (n *namedSink) Problem(p model.Problem) {
+	n.claim()
+	n.s.other = true
+	if n.holds(p.At) {
+		held := p
+		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: p.At, problem: &held})
+		return
+	}
+	n.s.Sink.Problem(p)
+}
+
+// holds reports whether an event of that line waits for the end of its step.
+func (n *namedSink) holds(at int) bool { return n.console && at > 0 && n.s.sessions.holds() }
+
+// Session implements sessionMarker.
+func (n *namedSink) Session(from, to int) {
+	n.s.sessions.completed(n.name, n.stream, from, to)
+}
 
 func (n *namedSink) Diagnostic(d model.Diagnostic) {
 	n.claim()
@@ -313,7 +397,11 @@ func (lr *logReader) plainLines(no *int) {
 		lr.behind += n + 1
 		*no++
 		lr.tried, lr.peeked = false, false
-		lr.take(lines.Line{No: *no, Text: text, Mark: mark})
+		l := lines.Line{No: *no, Text: text, Mark: mark}
+		if mark != "" {
+			l.Props = lines.Properties(b[:n])
+		}
+		lr.take(l)
 		if lr.peeked {
 			return // what b holds may have moved
 		}

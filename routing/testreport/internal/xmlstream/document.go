@@ -115,12 +115,12 @@ func (r *Doc) Roots(fn func(tok Token) error, names ...string) error {
 	if r.seen == 0 {
 		return fmt.Errorf("%w: it holds no <%s>", model.ErrUnknownFormat, names[0])
 	}
-	r.complain()
+	r.Complain()
 	return nil
 }
 
-// complain says what makes the document incomplete.
-func (r *Doc) complain() {
+// Complain says what makes the document incomplete.
+func (r *Doc) Complain() {
 	x := r.XML
 	p := model.Problem{Kind: model.KindTruncated, At: x.Line}
 	switch {
@@ -133,6 +133,27 @@ func (r *Doc) complain() {
 		return
 	}
 	r.Problem(p)
+}
+
+// AnyRoot calls fn with each root element, whatever its name, and reads to the end of the input. It
+// leaves it to the caller to say what makes the document incomplete.
+func (r *Doc) AnyRoot(fn func(tok Token) error) error {
+	for {
+		tok, err := r.XML.Next()
+		if err == nil && tok.Kind == Start {
+			err = fn(tok)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := r.Reader.Peek(1); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // Children calls fn for each child of the element just opened and reads to its

@@ -566,7 +566,7 @@ func (d *dotnetConsole) flush(sum *runTotals) {
 		d.anon.Emit(d.out, sum.tests-sum.skipped-max(sum.failed, named)-d.passed, model.Test{Status: model.Passed, At: d.at})
 		d.anon.Emit(d.out, sum.skipped-d.skipped, model.Test{Status: model.Skipped, At: d.at})
 		if sum.failed > named {
-			d.out.Problem(model.Problem{Kind: model.KindPackage, Name: "dotnet", At: d.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", sum.failed, named)})
+			failtext.Unnamed(d.out, "dotnet", sum.failed, named, d.at)
 		}
 		d.counted = true
 	}

@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
@@ -10,8 +11,17 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport/internal/xmlstream"
 )
 
-// nunit3Format reads the results of NUnit 3 and 4 and of Unity's test runner.
-var nunit3Format = format.Format{Name: "nunit3", Order: 30, Opens: []string{"test-run"}, Detect: xmlstream.DetectRoot("test-run"), Document: readNUnit3}
+// nunit3Format reads the results of NUnit 3 and 4 and of Unity's test runner. Some runners leave out
+// the root and write the suite of an assembly alone.
+var nunit3Format = format.Format{Name: "nunit3", Order: 30, Opens: []string{"test-run"}, Detect: detectNUnit3, Document: readNUnit3}
+
+func detectNUnit3(head []byte) int {
+	switch root, rest := xmlstream.Root(head); {
+	case root == "test-run", root == "test-suite" && bytes.Contains(rest, []byte("<test-case")):
+		return 90
+	}
+	return 0
+}
 
 // nunit2Format reads the results of NUnit 2, which other tools write too.
 var nunit2Format = format.Format{Name: "nunit2", Order: 40, Opens: []string{"test-results"}, Detect: xmlstream.DetectRoot("test-results"), Document: readNUnit2}
@@ -24,14 +34,19 @@ type nunitReader struct {
 
 func readNUnit3(d *format.Document) error {
 	r := nunitReader{xmlstream.NewDoc(d, "NUnit"), new(int)}
-	return r.Roots(r.run, "test-run")
+	return r.Roots(r.run, "test-run", "test-suite")
 }
 
-// run reads <test-run>, which holds suites of assemblies.
+// run reads <test-run>, which holds suites of assemblies, or one such suite.
 func (r nunitReader) run(tok xmlstream.Token) error {
 	failed, passed, bad := r.Failed, r.Passed, r.Bad
 	declaredFailed, declaredPassed, result := parse.Declared(r.Attr("failed")), parse.Declared(r.Attr("passed")), r.Attr("result")
-	err := r.Children(func(tok xmlstream.Token) error { return r.part(tok, nunitSuite{}) })
+	var err error
+	if tok.Name == "test-suite" {
+		err = r.suite(tok, nunitSuite{})
+	} else {
+		err = r.Children(func(tok xmlstream.Token) error { return r.part(tok, nunitSuite{}) })
+	}
 	if err != nil {
 		return err
 	}
@@ -150,10 +165,11 @@ func (r nunitReader) testCase(tok xmlstream.Token, in nunitSuite) error {
 	result, label, site := r.Attr("result"), r.Attr("label"), r.Attr("site")
 	executed, success := r.Attr("executed"), r.Attr("success")
 	var o, reason nunitOutcome
+	failure := false
 	err := r.Children(func(tok xmlstream.Token) error {
 		switch tok.Name {
 		case "failure":
-			t.At = tok.Line
+			t.At, failure = tok.Line, true
 			return r.outcome(&o)
 		case "reason":
 			return r.outcome(&reason)
@@ -170,6 +186,9 @@ func (r nunitReader) testCase(tok xmlstream.Token, in nunitSuite) error {
 	}
 	t.Message, t.Trace = o.message, o.trace
 	t.Status, t.Kind = nunitStatus(result, label, executed, success)
+	if failure && (t.Status == model.Passed || t.Status == model.Other) {
+		t.Status = model.Failed // it has a failure; NUnit 2 can leave out success, too
+	}
 	if t.Status == model.Failed {
 		r.fail(&t, site)
 	} else {

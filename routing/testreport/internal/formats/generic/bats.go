@@ -37,9 +37,9 @@ type batsConsole struct {
 }
 
 var (
-	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?$`)
+	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?(?: in \d+(?:\.\d+)? (?:ms|sec\w*))?$`)
 	batsPlace  = lazyregexp.New(`in (?:test )?file (\S+), line (\d+)`)
-	batsTime   = lazyregexp.New(` \[\d+\]$`)
+	batsTime   = lazyregexp.New(` \[\d*\]$`)
 )
 
 func (b *batsConsole) Idle() bool {
@@ -111,7 +111,7 @@ func (b *batsConsole) totals(m []string) {
 	b.anon.Emit(b.out, n-max(failed, named)-skipped, model.Test{Status: model.Passed, At: b.at})
 	b.anon.Emit(b.out, skipped, model.Test{Status: model.Skipped, At: b.at})
 	if failed > named {
-		b.out.Problem(model.Problem{Kind: model.KindPackage, Name: "bats", At: b.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", failed, named)})
+		failtext.Unnamed(b.out, "bats", failed, named, b.at)
 	}
 	if notRun, _, _ := parse.LeadingInt(m[4]); notRun > 0 {
 		b.out.Problem(model.Problem{Kind: model.KindPackage, Name: "bats", At: b.at, Message: fmt.Sprintf("%d test(s) did not run", notRun)})

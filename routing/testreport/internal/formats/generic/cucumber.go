@@ -14,7 +14,7 @@ import (
 var cucumberFormat = format.Format{
 	Name:  "cucumber",
 	Order: 540,
-	Wakes: &format.Wake{Flush: format.Digits + "EFPSUW", Indent: format.Digits + "S"},
+	Wakes: &format.Wake{Flush: format.Digits + "AEFPSUW", Indent: format.Digits + "S"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &cucumberConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -30,6 +30,7 @@ type cucumberConsole struct {
 	listing bool // below "Failing scenarios:"
 	numbers bool // below "Failures:", where cucumber-js numbers scenarios
 	failing []cucumberScenario
+	strict  bool // undefined and pending ones are listed, as they fail a run
 	behave  bool // "1 feature passed, …" was seen
 	at      int
 }
@@ -65,9 +66,11 @@ func (c *cucumberConsole) Line(l lines.Line) bool {
 	switch {
 	case t[0] >= '0' && t[0] <= '9' && c.totals(l.No, t):
 		return true
-	case t == "Failing Scenarios:" || t == "Failing scenarios:" || t == "Failed scenarios:" || t == "Errored scenarios:" || t == "Undefined scenarios:" || t == "Pending scenarios:":
+	case t == "Failing Scenarios:" || t == "Failing scenarios:" || t == "Failed scenarios:" || t == "Errored scenarios:" || t == "Undefined scenarios:" || t == "Pending scenarios:" || t == "Ambiguous scenarios:":
 		c.cur = nil
-		c.listing = t[0] == 'F' || t[0] == 'E'
+		c.listing = t[0] == 'F' || t[0] == 'E' || t[0] == 'A'
+		c.numbers = c.listing
+		c.strict = c.strict || t[0] == 'U' || t[0] == 'P'
 		return false
 	case t == "Failures:" || t == "Warnings:":
 		c.cur, c.numbers = nil, t[0] == 'F'
@@ -84,7 +87,7 @@ func (c *cucumberConsole) step(no int, t, s string) bool {
 	}
 	i := -1
 	if s[0] == 'S' || s[0] >= '0' && s[0] <= '9' {
-		if strings.HasPrefix(strings.TrimLeft(s, "0123456789) "), "Scenario") {
+		if strings.HasPrefix(strings.TrimLeft(s, "0123456789) "), "Scenario") || c.numbers && numberedTitle(s) {
 			i = strings.LastIndex(s, " # ")
 		}
 	}
@@ -115,6 +118,12 @@ func (c *cucumberConsole) step(no int, t, s string) bool {
 	}
 	c.cur.Add(t)
 	return false
+}
+
+// numberedTitle recognises "3) name".
+func numberedTitle(s string) bool {
+	_, rest, ok := parse.LeadingInt(s)
+	return ok && strings.HasPrefix(rest, ") ")
 }
 
 // listed takes "cucumber features/a.feature:5 # Scenario: fails",
@@ -216,6 +225,9 @@ func (c *cucumberConsole) finish(no, all, passed int, rest string) bool {
 	}
 	c.anon.Emit(c.out, undefined, model.Test{Status: model.Pending, At: no})
 	failtext.Unnamed(c.out, "cucumber", failed, len(c.failing), no)
+	if c.strict && undefined > 0 && failed+len(c.failing) == 0 {
+		c.out.Problem(model.Problem{Kind: model.KindExit, Name: "cucumber", Message: parse.Plural(undefined, "scenario") + " with undefined or pending steps, which fail a strict run", At: no})
+	}
 	if failed+len(c.failing) == 0 && passed > 0 {
 		// behave counts those that it did not come to.
 		failtext.RanFewer(c.out, "cucumber", no, passed+skipped+undefined-untested, passed+skipped+undefined)
@@ -235,7 +247,13 @@ func (c *cucumberConsole) failed(s cucumberScenario) model.Test {
 	var msg []string
 	for _, l := range strings.Split(text, "\n") {
 		s := strings.TrimSpace(l)
-		if strings.Contains(s, " # ") || s == "" || failtext.IsStackFrame(s) && len(msg) > 0 {
+		if s == "" {
+			if len(msg) > 0 {
+				msg = append(msg, "")
+			}
+			continue
+		}
+		if strings.Contains(s, " # ") || (failtext.IsStackFrame(s) || s == "+ expected - actual") && len(msg) > 0 {
 			if len(msg) > 0 {
 				break
 			}
@@ -255,7 +273,7 @@ func (c *cucumberConsole) failed(s cucumberScenario) model.Test {
 	if m, typ := failtext.PythonException(text); typ != "" {
 		f.Test.Message, f.Test.Type, f.Test.Kind = m, typ, model.KindError
 	} else {
-		f.Test.Message = strings.Join(msg[:min(len(msg), 20)], "\n")
+		f.Test.Message = strings.TrimSpace(strings.Join(msg[:min(len(msg), 20)], "\n"))
 	}
 	if f.Test.Message == "" && strings.Contains(text, " # None") {
 		f.Test.Message = "undefined step"

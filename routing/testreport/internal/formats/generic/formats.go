@@ -16,5 +16,9 @@ func init() {
 		cucumberFormat,
 		mozlogFormat,
 		batsFormat,
+		progressFormat,
+		luaunitFormat,
+		eunitFormat,
+		xmlReportFormat,
 	)
 }

@@ -102,9 +102,7 @@ func (c *mozlogConsole) event(no int, word, name, msg string) bool {
 			c.ends(name)
 		}
 	case "PROCESS-CRASH":
-		if strings.HasPrefix(name, "application crashed") && msg != "" { // newer: the test stands behind
-			name, msg = strings.Clone(strings.TrimSpace(msg)), name
-		}
+		name, msg = crashed(name, msg)
 		if hasAnySuffix(name, ".toml", ".ini", ".list") { // of a manifest, not of a test
 			c.out.Problem(model.Problem{Kind: model.KindCrash, Name: name, File: name, Message: msg, At: no})
 			break
@@ -118,6 +116,34 @@ func (c *mozlogConsole) event(no int, word, name, msg string) bool {
 		c.fail(model.Test{Name: name, Kind: unexpectedKind(what, msg), Type: "UNEXPECTED-" + what, Message: strings.TrimSpace(msg), At: no})
 	}
 	return true
+}
+
+// crashed returns the test and the signature of a crash. "PROCESS-CRASH | test | application crashed
+// [@ signature]" is the older order; newer ones have the signature first, with or without the words
+// before it: "PROCESS-CRASH | JS::Call [@ js::Call] | dom/test_a.html".
+func crashed(name, msg string) (test, signature string) {
+	rest, _, more := strings.Cut(msg, " | ")
+	other := ""
+	if more && !strings.Contains(msg, "application crashed") { // a signature can hold the separator
+		i := strings.LastIndex(msg, " | ")
+		rest, other = msg[i+3:], msg[:i]
+	}
+	rest = strings.TrimSpace(rest)
+	switch {
+	case rest == "":
+		return name, msg
+	case strings.HasPrefix(name, "application crashed"), !testPath(name) && testPath(rest) && !strings.Contains(rest, "application crashed"):
+		return strings.Clone(rest), strings.TrimSuffix(name+" | "+other, " | ")
+	}
+	return name, msg
+}
+
+// testPath reports whether s is how a harness names a test, and not a signature of a function.
+func testPath(s string) bool {
+	if strings.ContainsAny(s, "[@(<") || strings.Contains(s, "::") {
+		return false
+	}
+	return !strings.Contains(s, " ") && (strings.Contains(s, "/") || hasAnySuffix(s, ".js", ".html", ".xhtml", ".py", ".toml", ".ini", ".list", ".htm", ".svg", ".xml"))
 }
 
 func reasonOf(msg string) string {

@@ -74,3 +74,19 @@ func readMozlog(t testing.TB, s string) *model.Report {
 	}
 	return rep
 }
+
+func TestCrashesAreOfTheTestInEitherOrder(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[[2]string][2]string{
+		{"dom/test_a.html", "application crashed [@ js::Call]"}:                      {"dom/test_a.html", "application crashed [@ js::Call]"},
+		{"application crashed [@ js::Call]", "dom/test_a.html"}:                      {"dom/test_a.html", "application crashed [@ js::Call]"},
+		{"js::Call [@ js::Call]", "dom/test_a.html"}:                                 {"dom/test_a.html", "js::Call [@ js::Call]"},
+		{"MOZ_CRASH(a", "b) [@ mozilla::Crash] | dom/test_a.html"}:                   {"dom/test_a.html", "MOZ_CRASH(a | b) [@ mozilla::Crash]"},
+		{"Main app process exited normally", "application crashed [@ mozilla::Foo]"}: {"Main app process exited normally", "application crashed [@ mozilla::Foo]"},
+	} {
+		test, signature := crashed(line[0], line[1])
+		if test != want[0] || signature != want[1] {
+			t.Errorf("%q: %q, %q; want %q", line, test, signature, want)
+		}
+	}
+}

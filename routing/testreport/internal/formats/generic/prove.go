@@ -40,6 +40,9 @@ func (p *proveRun) active() bool { return p.on }
 
 // proveFileLine recognises "t/a.t .. ok", "t/a.t ....... ", "t/a.t ..".
 func proveFileLine(t string) (file, status string, ok bool) {
+	if len(t) > 11 && t[0] == '[' && t[9] == ']' && t[3] == ':' { // prove --timer
+		t = t[11:]
+	}
 	i := strings.Index(t, " ..")
 	if i <= 0 || i > 500 || strings.IndexByte(t[:i], ' ') >= 0 {
 		return "", "", false
@@ -64,6 +67,10 @@ func (c *tapConsole) proveLine(no int, t string) bool {
 		if c.perlFailed(no, t) {
 			return true
 		}
+	}
+	if !p.on && t == "Test Summary Report" { // prove -Q names no files before
+		c.closeStream()
+		p.on, p.byFile = true, map[string][]model.Test{}
 	}
 	if !p.on {
 		return false
@@ -240,7 +247,7 @@ func (c *tapConsole) finishProve(no int, result string) {
 	case result == "NOTESTS":
 		c.out.Problem(model.Problem{Kind: model.KindEmpty, Name: "prove", Message: "Result: NOTESTS", At: no})
 	case failed == 0 && p.problems == 0:
-		c.out.Problem(model.Problem{Kind: model.KindExit, Name: "prove", Message: "Result: " + result, At: no})
+		c.out.Problem(model.Problem{Kind: model.KindTests, Name: "prove", Message: "Result: " + result, At: no})
 	}
 	c.prove = proveRun{}
 	c.file = ""
@@ -269,7 +276,12 @@ func (c *tapConsole) proveResult(f *proveFile) int {
 	for _, e := range f.errors {
 		if strings.HasPrefix(e, "Parse errors: ") || len(f.failed) == 0 && !parse {
 			p.problems++
-			c.out.Problem(model.Problem{Kind: model.KindExit, Name: f.name, File: f.name, Message: e, At: f.at})
+			kind := model.KindCrash
+			if e == "Parse errors: No plan found in TAP output" && f.total == 0 {
+				kind = model.KindSetup // nothing of it ran
+			}
+			c.out.Problem(model.Problem{Kind: kind, Name: f.name, File: f.name, Message: strings.Join(f.errors, "\n"), At: f.at})
+			break
 		}
 	}
 	return len(f.failed)

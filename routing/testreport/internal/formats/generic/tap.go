@@ -1,9 +1,12 @@
 package generic
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
@@ -31,9 +34,13 @@ type tapConsole struct {
 	anon  *model.Anonymous
 	prove proveRun
 
+	crashes failtext.NodeCrashes // in comments of node:test
+
+	now     int // the line in hand
 	open    bool
 	version bool // "TAP version 13" was seen, so that anything inside is TAP
 	at      int
+	begun   int        // line
 	exited  string     // what Test::More says of the exit code
 	levels  []tapLevel // open levels, the outermost first
 	cur     *tapTest   // the test point whose diagnostics follow
@@ -59,7 +66,8 @@ type tapLevel struct {
 	failed int
 	last   int // number of the last test point
 	kids   []*tapTest
-	tests  int // leaves below, for a parent to know that it has some
+	tests  int         // leaves below, for a parent to know that it has some
+	brace  *model.Test // the point "not ok 1 - name {" above the level, which "}" closes
 }
 
 // tapTest is a test point that is kept until its level's name is known.
@@ -68,6 +76,8 @@ type tapTest struct {
 	path     []string // names of the levels above, the nearest first
 	diag     bounded.Block
 	stack    string
+	over     bool // something else followed
+	plain    bool // what stands below it are indented lines without a block
 	subtests bool // it has some
 	said     bool // they failed
 }
@@ -88,6 +98,7 @@ func (c *tapConsole) Line(l lines.Line) bool {
 		return false
 	}
 	t := l.Text
+	c.now = l.No
 	if !c.open && !c.prove.active() {
 		// The first letters of what opens a stream: TAP, 1.., ok, not ok,
 		// Bail out, and a file that prove runs.
@@ -105,6 +116,9 @@ func (c *tapConsole) Line(l lines.Line) bool {
 	indent := len(t) - len(s)
 	s = strings.TrimRight(s, " ")
 	if s == "" {
+		if c.cur != nil && c.cur.plain {
+			c.cur.diag.Add("")
+		}
 		return false
 	}
 	return c.take(l.No, indent, s)
@@ -179,16 +193,65 @@ func (c *tapConsole) take(no, indent int, s string) bool {
 			c.yaml = &tapYAML{indent: indent}
 			return true
 		}
+	case '}':
+		if s == "}" && c.open && c.closesBrace(indent) {
+			return true
+		}
 	case '#':
 		if c.open {
 			return c.comment(indent, s)
 		}
 	}
+	return c.below(indent, s)
+}
+
+// below takes an indented line below a failing point that has no block: Mocha and Testem print
+// message and stack so.
+func (c *tapConsole) below(indent int, s string) bool {
+	k := c.cur
+	if !c.open || k == nil || c.yaml != nil || k.over {
+		return false
+	}
+	if indent == 0 {
+		k.over = true
+		return false
+	}
+	if !k.plain && (k.stack != "" || k.test.Message != "") {
+		return false
+	}
+	k.plain = true
+	k.diag.Add(strings.Repeat(" ", indent) + s)
+	return c.version || c.levels[0].plan > 0
+}
+
+// closesBrace ends the level that a point with a brace opened at this indentation. If the point
+// failed and none of its subtests did, a hook of it failed.
+func (c *tapConsole) closesBrace(indent int) bool {
+	for i := len(c.levels) - 1; i > 0; i-- {
+		if c.levels[i].brace == nil || c.levels[i].indent != indent+4 {
+			continue
+		}
+		c.closePoint()
+		for len(c.levels)-1 > i {
+			c.drop()
+		}
+		lv := &c.levels[i]
+		t := *lv.brace
+		c.checkPlan(lv, t.Name, c.at)
+		if t.Status == model.Failed {
+			if lv.failed == 0 && !c.prove.active() {
+				c.out.Problem(model.Problem{Kind: model.KindSetup, Name: t.Name, Message: parse.FirstOf(t.Message, t.Name+" failed outside of its tests"), At: t.At})
+			}
+			c.levels[i-1].failed++
+		}
+		c.drop()
+		return true
+	}
 	return false
 }
 
 func (c *tapConsole) start(no int) {
-	c.open, c.version, c.at = true, false, no
+	c.open, c.version, c.at, c.begun = true, false, no, no
 	c.levels = append(c.levels[:0], tapLevel{plan: -1})
 }
 
@@ -263,6 +326,15 @@ func (c *tapConsole) comment(indent int, s string) bool {
 		c.subtest(indent, name)
 		return true
 	}
+	if strings.Contains(text, " coverage does not meet threshold of ") && strings.HasPrefix(text, "Error: ") {
+		c.out.Problem(model.Problem{Kind: model.KindCoverage, Name: "coverage", Message: text[len("Error: "):], At: c.now})
+		return true
+	}
+	c.crashes.Line(text)
+	if tapTotal(text) {
+		c.closePoint()
+		return c.version
+	}
 	if c.cur != nil && (strings.HasPrefix(s, "#  ") || s == "#") {
 		c.cur.diag.Add(text)
 		return true
@@ -281,12 +353,29 @@ func (c *tapConsole) comment(indent int, s string) bool {
 	return c.version
 }
 
+// tapTotal recognises the counts that streams end with: "# tests 12", "# pass 3", "# duration_ms 1.5".
+func tapTotal(text string) bool {
+	word, rest, ok := strings.Cut(text, " ")
+	if !ok {
+		return false
+	}
+	switch word {
+	case "tests", "suites", "pass", "fail", "cancelled", "skipped", "skip", "todo", "duration_ms", "ok", "passed", "failed":
+		rest = strings.TrimSpace(rest)
+		return rest != "" && strings.Trim(rest, "0123456789.") == ""
+	}
+	return false
+}
+
 // point takes a test point.
 func (c *tapConsole) point(no, indent int, p tapPoint) bool {
 	if !c.open {
 		c.start(no)
 	}
 	c.closePoint()
+	if indent == 0 && len(c.levels) == 1 && c.version && p.number > 0 && p.number <= c.levels[0].last && !c.complete() {
+		return false // a test prints it: a stream of its own would say its version
+	}
 	if indent == 0 && len(c.levels) == 1 && p.number == 1 && c.levels[0].count > 0 && c.levels[0].last >= 1 {
 		c.closeStream() // numbers start anew: another program's stream
 		c.start(no)
@@ -312,6 +401,14 @@ func (c *tapConsole) point(no, indent int, p tapPoint) bool {
 }
 
 func (c *tapConsole) result(no int, lv, kid *tapLevel, p tapPoint) bool {
+	if p.dashed {
+		lv.group = "" // only tape sets comments above its assertions, and those have no dash
+	}
+	if p.opens && kid == nil && len(c.levels) < min(c.lim.Depth, 50) {
+		t := model.Test{Name: p.name, Status: p.status, At: no}
+		c.levels = append(c.levels, tapLevel{indent: lv.indent + 4, plan: -1, name: p.name, brace: &t})
+		return true
+	}
 	name := p.name
 	if name == "" {
 		name = fmt.Sprintf("test %d", lv.last)
@@ -369,6 +466,9 @@ func (c *tapConsole) closeStream() {
 		c.emit(k)
 	}
 	name := parse.FirstOf(c.file, "tap")
+	if lv.count > 0 && lv.plan == lv.count {
+		model.Session(c.out, c.begun, c.at)
+	}
 	switch {
 	case c.prove.active(): // prove says it itself
 	case lv.plan < 0 && (lv.count > 0 || c.version):
@@ -490,6 +590,8 @@ func (c *tapConsole) checkPlan(lv *tapLevel, name string, no int) {
 // tapPoint is "not ok 3 - name # TODO why".
 type tapPoint struct {
 	number int
+	opens  bool // its subtests follow between braces
+	dashed bool // " - " stands before the name
 	name   string
 	status model.Status
 	why    string
@@ -511,13 +613,14 @@ func parseTAP(s string) (tapPoint, bool) {
 	}
 	rest = strings.TrimLeft(rest, " ")
 	n, after, ok := parse.LeadingInt(rest)
-	if !ok || after != "" && after[0] != ' ' {
+	if !ok || after != "" && after[0] != ' ' && after[0] != '\t' { // luaunit has a tab
 		return p, false // a bare "ok" in prose has no number
 	}
 	p.number = n
-	rest = strings.TrimLeft(after, " ")
+	rest = batsDuration.ReplaceAllString(strings.TrimLeft(after, " \t"), "$1")
+	p.dashed = strings.HasPrefix(rest, "-")
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "- "), "-")
-	rest = strings.TrimSuffix(rest, " {")
+	rest, p.opens = strings.CutSuffix(rest, " {")
 	p.name = rest
 	if i := tapDirective(rest); i >= 0 {
 		p.directive(rest, i)
@@ -525,6 +628,9 @@ func parseTAP(s string) (tapPoint, bool) {
 	p.name = strings.TrimSpace(strings.ReplaceAll(p.name, `\#`, "#"))
 	return p, true
 }
+
+// batsDuration is what bats -T puts behind a name: a name that differs in every run is none.
+var batsDuration = lazyregexp.New(` in \d+ms( # skip.*)?$`)
 
 // tapDirective returns where the last unescaped " #" of a description stands.
 func tapDirective(s string) int {
@@ -563,6 +669,7 @@ type tapYAML struct {
 	key    string // whose value the deeper lines are
 	depth  int    // indentation of the keys
 	value  []string
+	quoted bool // a value in double quotes is not closed
 	get    map[string]string
 }
 
@@ -577,6 +684,13 @@ func (c *tapConsole) inYAML(t string) bool {
 		c.yaml = nil
 		return false
 	}
+	if y.quoted {
+		y.quoted = !closesQuote(s)
+		if len(y.value) < 200 {
+			y.value = append(y.value, t)
+		}
+		return true
+	}
 	if s == "..." && indent <= y.indent {
 		y.flush()
 		c.diagnosed(y)
@@ -590,6 +704,12 @@ func (c *tapConsole) inYAML(t string) bool {
 	if s == "" {
 		y.value = append(y.value, "")
 		return true
+	}
+	if y.key == "" && y.get == nil && s[0] == '{' && s[len(s)-1] == '}' && y.json(s) {
+		return true
+	}
+	if _, value, ok := strings.Cut(s, `: "`); ok && !closesQuote(value) {
+		y.quoted = true
 	}
 	if y.depth == 0 && indent >= y.indent {
 		y.depth = indent + 1 // so that 0 means unknown
@@ -610,6 +730,83 @@ func (c *tapConsole) inYAML(t string) bool {
 	return true
 }
 
+// closesQuote reports whether s ends with a double quote that is not escaped.
+func closesQuote(s string) bool {
+	rest, ok := strings.CutSuffix(s, `"`)
+	return ok && (len(rest)-len(strings.TrimRight(rest, `\`)))%2 == 0
+}
+
+// json takes a block that is one line of JSON, as Deno writes it.
+func (y *tapYAML) json(s string) bool {
+	var block struct {
+		Message string
+		At      struct {
+			File string
+			Line int
+		}
+	}
+	if json.Unmarshal([]byte(s), &block) != nil || block.Message == "" {
+		return false
+	}
+	shown := strings.Split(block.Message, "\n")
+	for i := range shown {
+		shown[i] = string(lines.Scrub([]byte(shown[i])))
+	}
+	message := strings.Join(shown, "\n")
+	y.get = map[string]string{"message": failtext.FailureHead(message), "stack": message}
+	if block.At.File != "" {
+		y.get["file"], y.get["line"] = strings.TrimPrefix(block.At.File, "./"), strconv.Itoa(block.At.Line)
+	}
+	return true
+}
+
+// error takes the name and the message of an error that is a mapping, as Vitest writes it.
+func (y *tapYAML) error() {
+	name, message, in := "", "", false
+	for _, l := range strings.Split(y.get["error"], "\n") {
+		t := strings.TrimSpace(l)
+		if rest, ok := strings.CutPrefix(t, "name: "); ok && !in {
+			name = parse.YAMLScalar(rest)
+		} else if rest, ok := strings.CutPrefix(t, "message: "); ok && !in {
+			message, in = rest, true
+		} else if in {
+			message += "\n" + l
+		} else {
+			return
+		}
+	}
+	if strings.HasPrefix(message, `"`) && strings.HasSuffix(message, `"`) && len(message) > 1 {
+		message = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(message[1 : len(message)-1])
+	} else {
+		message = parse.YAMLScalar(message)
+	}
+	if message != "" {
+		y.get["error"] = message
+		if y.get["name"] == "" {
+			y.get["name"] = name
+		}
+	}
+}
+
+// details takes what AVA says beside or instead of a message: texts under titles of their own.
+func (y *tapYAML) details() {
+	text := parse.FirstOf(y.get["details"], y.get["values"])
+	message := y.get["message"]
+	if text == "" || message != "" && message != "Error thrown in test" && message != "Rejected promise returned by test" {
+		return
+	}
+	ls := strings.Split(parse.Unindent(text), "\n")
+	for i, l := range ls {
+		if key, _, ok := strings.Cut(l, "': "); ok && strings.HasPrefix(l, "'") {
+			ls[i] = key[1:]
+		}
+	}
+	y.get["message"] = strings.TrimSpace(strings.Join(ls, "\n"))
+	if len(ls) > 1 && strings.HasSuffix(ls[1], "Error {") {
+		y.get["name"] = strings.TrimSpace(strings.TrimSuffix(ls[1], " {"))
+	}
+}
+
 func (y *tapYAML) flush() {
 	if y.key != "" {
 		if y.get == nil {
@@ -627,6 +824,8 @@ func (c *tapConsole) diagnosed(y *tapYAML) {
 	if c.cur == nil {
 		return
 	}
+	y.error()
+	y.details()
 	t := &c.cur.test
 	if y.get["failureType"] == "subtestsFailed" && c.cur.subtests {
 		c.cur = nil
@@ -644,6 +843,9 @@ func (c *tapConsole) diagnosed(y *tapYAML) {
 	if diff := y.get["diff"]; diff != "" && t.Expected == "" {
 		t.Expected, t.Actual, _ = failtext.SplitAssertion(parse.Unindent(diff))
 	}
+	if failtext.IsTimeout(parse.HeadLine(t.Message)) {
+		t.Kind = model.KindTimeout
+	}
 	switch y.get["failureType"] {
 	case "hookFailed":
 		t.Kind = model.KindSetup
@@ -652,8 +854,13 @@ func (c *tapConsole) diagnosed(y *tapYAML) {
 	case "uncaughtException", "unhandledRejection":
 		t.Kind = model.KindError
 	}
-	if op := y.get["operator"]; t.Kind == "" && op != "" {
-		t.Kind = model.KindAssertion
+	if op := y.get["operator"]; op != "" {
+		if t.Kind == "" {
+			t.Kind = model.KindAssertion
+		}
+		if t.Message == "" && (t.Expected != "" || t.Actual != "") { // tape: the point's text is the assertion's
+			t.Message = fmt.Sprintf("%s: expected %s, actual %s", op, t.Expected, t.Actual)
+		}
 	}
 	tapPlace(t, y, c.cur.stack)
 }
@@ -701,7 +908,23 @@ func (c *tapConsole) emit(k *tapTest) {
 	}
 	t := k.test
 	t.Status = model.Failed
+	if t.Message == "test failed" && parse.IsScript(t.Name) {
+		if crash, ok := c.crashes.Of(t.Name); ok && !c.prove.active() {
+			p := model.Problem{Kind: model.KindSetup, Name: t.Name, File: parse.FirstOf(crash.File, t.Name), Line: crash.Line, Message: crash.Message, Trace: crash.Text, At: t.At}
+			if strings.HasPrefix(crash.Message, "SyntaxError") {
+				p.Kind = model.KindBuild
+			}
+			c.out.Problem(p)
+			return
+		}
+	}
+	if parse.IsScript(t.Name) && parse.HasAny(parse.HeadLine(t.Message), "SyntaxError", "Parse failure", "Unexpected token", "Transform failed") {
+		t.Kind = model.KindBuild // a file that could not be loaded stands as a test
+	}
 	diag := k.diag.String()
+	if k.plain {
+		plainDiagnostics(&t, diag)
+	}
 	perlDiagnostics(&t, diag)
 	t.Trace = strings.Trim(diag+"\n"+k.stack, "\n")
 	if t.Message == "" {
@@ -724,6 +947,30 @@ func (c *tapConsole) emit(k *tapTest) {
 		return
 	}
 	c.out.Test(t)
+}
+
+// plainDiagnostics reads indented lines below a point: a message, which the error's stack repeats.
+func plainDiagnostics(t *model.Test, diag string) {
+	f := failtext.NewEntry(model.Limits{Text: 2*len(diag) + 1000}, *t)
+	for _, l := range strings.Split(diag, "\n") {
+		f.Add(l)
+	}
+	d := f.Done()
+	head := strings.TrimSpace(parse.Unindent(d.Message))
+	for i := len(head) / 2; i > 0; i-- {
+		if head[i] != '\n' {
+			continue
+		}
+		// The second half is "Type: message" of what the first half says.
+		first, second := strings.TrimSpace(head[:i]), strings.TrimSpace(head[i:])
+		if strings.HasSuffix(second, first) && len(second)-len(first) < 120 {
+			head = second
+			break
+		}
+	}
+	t.Message = head
+	t.Type, t.Kind = failtext.FailureType(head), ""
+	t.File, t.Line, t.Expected, t.Actual = d.File, d.Line, d.Expected, d.Actual
 }
 
 // tapMessage returns diagnostics without the lines that name the test and its place.

@@ -81,9 +81,29 @@ func (p *goPackage) explain(t *goTest, r *model.Test) {
 		r.Message = t.message
 	case t.parent:
 		r.Message = "a subtest failed"
+	case exampleSides(out, r):
 	default:
 		r.Message = parse.FirstOf(failtext.LastWords(out), "the test failed and says nothing")
 	}
+}
+
+// exampleSides takes what an example printed and should have: "got:", lines, "want:", lines.
+func exampleSides(out string, r *model.Test) bool {
+	_, rest, ok := strings.Cut("\n"+out, "\ngot:\n")
+	got, want, both := strings.Cut(rest, "\nwant:\n")
+	if !ok || !both {
+		return false
+	}
+	var lines []string
+	for _, l := range strings.Split(want, "\n") {
+		if l == "" || l == "FAIL" || strings.HasPrefix(l, "FAIL\t") || strings.HasPrefix(l, "exit status ") {
+			break
+		}
+		lines = append(lines, l)
+	}
+	r.Kind, r.Actual, r.Expected = model.KindAssertion, strings.TrimSpace(got), strings.TrimSpace(strings.Join(lines, "\n"))
+	r.Message = "got:\n" + r.Actual + "\nwant:\n" + r.Expected
+	return true
 }
 
 // goMessage finds the error among what a test logged, for errors and logs look

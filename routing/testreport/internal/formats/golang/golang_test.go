@@ -144,7 +144,7 @@ func TestGoText(t *testing.T) {
 				}
 			}},
 		{name: "gotestsum", in: "\u2713  example.com/b (cached)\n\u2716  example.com/a (12ms)\n\n=== Skipped\n=== SKIP: example.com/a TestS (0.00s)\n    a_test.go:1: not here\n\n=== Failed\n=== FAIL: example.com/a TestA/sub (0.00s)\n    a_test.go:9: got 1, want 2\n    --- FAIL: TestA/sub (0.00s)\n\n=== FAIL: example.com/a TestA (0.01s)\n\n=== FAIL: example.com/c  (0.00s)\npanic: no configuration\n\nDONE 9 tests, 1 skipped, 3 failures in 0.1s\n",
-			want: model.Counts{Tests: 2, Failed: 2}, problems: []model.Kind{model.KindCrash}, check: func(t *testing.T, r *model.Report) {
+			want: model.Counts{Tests: 9, Passed: 6, Failed: 2, Skipped: 1}, problems: []model.Kind{model.KindCrash}, check: func(t *testing.T, r *model.Report) {
 				if f := r.Failing[0]; f.Message != "got 1, want 2" || f.Suite != "example.com/a" || !r.Failing[1].Parent {
 					t.Errorf("%+v", r.Failing)
 				}

@@ -33,11 +33,13 @@ type goTestText struct {
 	maybe  *goBuild // a head, not yet confirmed by a message
 	builds []*goBuild
 	at     int
+	mark   int // line that last started or ended a test
 	bench  map[string]bool
 	used   goUsed
 	failed bool // a package or test failed
 	ended  bool // a package ended
 	sum    *goSummary
+	first  *goDone         // totals of a run whose failed tests run again
 	broken map[string]bool // packages for which a problem was given
 }
 
@@ -71,7 +73,7 @@ func (g *goTestText) Line(l lines.Line) bool {
 func (g *goTestText) look(l lines.Line) bool {
 	g.at = l.No
 	s := l.Text
-	if len(s) > len(goRun) && s[:len(goRun)] == goRun && g.block == nil && g.maybe == nil && g.starts(s) {
+	if len(s) > len(goRun) && s[:len(goRun)] == goRun && !g.sum.open() && g.block == nil && g.maybe == nil && g.starts(s) {
 		model.Passing(g.out)
 		return true
 	}
@@ -102,6 +104,10 @@ func (g *goTestText) look(l lines.Line) bool {
 		}
 	case 'B':
 		if g.benchmark(s) {
+			return true
+		}
+	case 'D':
+		if g.done(s) {
 			return true
 		}
 	}
@@ -178,6 +184,7 @@ func (g *goTestText) ending(s string) bool {
 }
 
 func (g *goTestText) ends(what, name, secs string) {
+	g.mark = g.at
 	t := g.p.latest(name)
 	switch {
 	case t == nil:
@@ -262,6 +269,9 @@ func (g *goTestText) packageEnd(s string) bool {
 		return false
 	}
 	if g.sum.open() {
+		if strings.HasSuffix(m[4], " failed]") {
+			g.sum.notBuilt[g.sum.p.name] = true
+		}
 		return true
 	}
 	g.ended = true
@@ -320,6 +330,9 @@ func (g *goTestText) finish(whole bool) {
 	if p.result == "fail" {
 		g.failed = true
 	}
+	if whole && g.seen && (p.result == "pass" || g.result != "") { // a bare FAIL stands above a failed package's line
+		model.Session(g.out, p.at, g.at)
+	}
 	p.settle(whole)
 	g.runs.take(p)
 	if p.result == "fail" && p.failedTests() == 0 {
@@ -345,6 +358,9 @@ func (g *goTestText) End() {
 	if g.sum != nil {
 		g.summarised()
 	}
+	if g.first != nil {
+		g.out.Problem(model.Problem{Kind: model.KindExit, Name: "gotestsum", At: g.first.at, Message: g.first.text})
+	}
 	g.runs.end()
 	if g.ended && g.result == "FAIL" && !g.failed {
 		g.out.Problem(model.Problem{Kind: model.KindExit, At: g.at, Message: "go test says FAIL and no package says why"})
@@ -355,7 +371,10 @@ func (g *goTestText) End() {
 // by hand, or a log that breaks off.
 func (g *goTestText) unnamed() {
 	p := g.p
-	at := g.at
+	at := g.mark
+	if at == 0 {
+		at = g.at
+	}
 	switch g.result {
 	case "PASS":
 		p.result = "pass"
@@ -381,6 +400,10 @@ func (g *goTestText) framing(s string) bool {
 	}
 	verb, name, _ := strings.Cut(rest, " ")
 	if g.summary(s) {
+		return true
+	}
+	if g.sum.open() {
+		g.sum.line(s, g.at) // gotestsum quotes what the test printed
 		return true
 	}
 	name = strings.TrimSpace(name)
@@ -425,6 +448,7 @@ func (g *goTestText) starts(s string) bool {
 	if c := name[len(name)-1]; name[0] <= ' ' || name[0] >= 0x7f || c <= ' ' || c >= 0x7f || strings.IndexByte(name, ' ') >= 0 {
 		return false
 	}
+	g.mark = g.at
 	g.begins(name)
 	return true
 }
@@ -464,7 +488,7 @@ func (g *goTestText) waits() bool {
 // goBytes holds the first bytes of the lines that change an idle reader, but
 // for results of subtests, which are indented.
 var goBytes = func() (b [256]bool) {
-	for _, c := range "#=-oF?PB" + "pfS*Wes" { // see goTestText.line and goPackage.watch
+	for _, c := range "#=-oF?PBD" + "pfS*Wes" { // see goTestText.line and goPackage.watch
 		b[c] = true
 	}
 	return b
@@ -597,14 +621,27 @@ type goSummary struct {
 	order []*goPackage
 	p     *goPackage
 	t     *goTest // nil where the package itself failed
+	at    int     // line of the list's first title
+	errs  bool    // below "=== Errors"
+	first string  // error of the compiler
+
+	reruns   map[string]int  // "package test": the last attempt that failed
+	notBuilt map[string]bool // packages
+	runs     int             // of all tests or those that failed
 }
 
-var goSumFail = lazyregexp.New(`^=== FAIL: (\S+) (\S*) \((?:re-run \d+\) \()?(\d+(?:\.\d+)?)s\)$`)
+var goSumFail = lazyregexp.New(`^=== FAIL: (\S+) (\S*) \((?:re-run (\d+)\) \()?(\d+(?:\.\d+)?)s\)$`)
 
 // summary begins one entry of gotestsum's list. Skipped tests stand there too;
 // what follows them is of no interest.
 func (g *goTestText) summary(s string) bool {
-	if strings.HasPrefix(s, "=== SKIP: ") || strings.HasPrefix(s, "=== Failed") || strings.HasPrefix(s, "=== Errors") || strings.HasPrefix(s, "=== Skipped") {
+	switch s {
+	case "=== Skipped", "=== Failed", "=== Errors":
+		u := g.list()
+		u.p, u.errs = nil, s == "=== Errors"
+		return true
+	}
+	if strings.HasPrefix(s, "=== SKIP: ") {
 		if g.sum != nil {
 			g.sum.p = nil
 		}
@@ -617,12 +654,79 @@ func (g *goTestText) summary(s string) bool {
 	if m == nil {
 		return false
 	}
-	if g.sum == nil {
-		g.sum = &goSummary{lim: g.lim, pkgs: map[string]*goPackage{}}
-	}
 	g.failed = true
-	g.sum.begin(m[1], m[2], m[3], g.at)
+	g.list().begin(m[1], m[2], m[4], g.at)
+	if n, _ := strconv.Atoi(m[3]); n > 0 {
+		g.sum.reruns[m[1]+" "+m[2]] = n
+	}
 	return true
+}
+
+// list returns the list of gotestsum, which may begin here.
+func (g *goTestText) list() *goSummary {
+	if g.sum == nil {
+		g.sum = &goSummary{lim: g.lim, pkgs: map[string]*goPackage{}, at: g.at, reruns: map[string]int{}, notBuilt: map[string]bool{}}
+	}
+	return g.sum
+}
+
+var goSumDone = lazyregexp.New(`^DONE (?:(\d+) runs, )?(\d+) tests?(?:, (\d+) skipped)?(?:, (\d+) failures?)?(?:, (\d+) errors?)? in \d[\dhms.]*$`)
+
+// done takes the line that gotestsum ends with, "DONE 12 tests, 1 skipped, 8 failures in 0.009s".
+// Where the packages were not printed as go test prints them, the list and these totals are all
+// that is certain: lines of tests above it have no package.
+func (g *goTestText) done(s string) bool {
+	if !strings.HasPrefix(s, "DONE ") {
+		return false
+	}
+	m := goSumDone.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	runs, _ := strconv.Atoi(m[1])
+	n := goDone{at: g.at, text: strings.TrimPrefix(s, "DONE ")}
+	n.tests, _ = strconv.Atoi(m[2])
+	n.skipped, _ = strconv.Atoi(m[3])
+	n.failures, _ = strconv.Atoi(m[4])
+	n.errors, _ = strconv.Atoi(m[5])
+	u := g.list()
+	u.p, u.errs, u.runs = nil, false, runs
+	from := g.p.at
+	if from == 0 {
+		from = u.at
+	}
+	if n.failures+n.errors > 0 && len(u.order) == 0 && !g.ended {
+		if g.first == nil {
+			g.first = &n // the tests that failed run again
+		}
+		g.sum = nil
+		return true
+	}
+	if runs > 1 && g.first != nil {
+		n = *g.first
+	}
+	g.first = nil
+	if !g.ended {
+		g.used.give(g.p)
+		g.reset()
+		failed := 0
+		for _, p := range u.order {
+			failed += len(p.tests)
+		}
+		anon := model.NewAnonymous(g.lim)
+		anon.Emit(g.out, n.tests-n.skipped-failed, model.Test{Status: model.Passed})
+		anon.Emit(g.out, n.skipped, model.Test{Status: model.Skipped})
+	}
+	g.summarised()
+	g.sum, g.ended = nil, false
+	model.Session(g.out, from, g.at)
+	return true
+}
+
+// goDone is what gotestsum's last line counts.
+type goDone struct {
+	tests, skipped, failures, errors, at int
+	text                                 string
 }
 
 // open reports whether an entry of the list is being read.
@@ -651,11 +755,10 @@ func (u *goSummary) begin(pkg, test, secs string, at int) {
 
 // line takes a line below an entry. The list ends with "DONE …".
 func (u *goSummary) line(s string, at int) bool {
-	if u.p == nil {
-		return false
+	if u.errs && u.first == "" {
+		u.first = strings.Clone(s)
 	}
-	if strings.HasPrefix(s, "DONE ") {
-		u.p = nil
+	if u.p == nil {
 		return false
 	}
 	u.p.print(u.t, s, at)
@@ -664,21 +767,56 @@ func (u *goSummary) line(s string, at int) bool {
 
 // summarised hands on what the list holds and the output before it did not.
 func (g *goTestText) summarised() {
-	for _, p := range g.sum.order {
-		known := g.runs.wait[p.name]
+	u := g.sum
+	for _, p := range u.order {
+		known := g.known(p.name)
 		p.settle(true)
 		all := p.tests
 		p.tests = nil
 		for _, t := range all {
-			if known[t.name] == nil {
+			switch {
+			case u.runs > 1 && u.reruns[p.name+" "+t.name] < u.runs-1:
+				g.out.Test(model.Test{Name: t.name, Suite: p.name, Status: model.Passed, Flaky: true, Retries: u.reruns[p.name+" "+t.name] + 1})
+			case known[t.name] == nil:
 				p.tests = append(p.tests, t)
 			}
 		}
 		switch {
 		case len(p.tests) > 0:
 			g.runs.take(p)
-		case len(all) == 0 && len(known) == 0 && !g.broken[p.name]:
-			g.problem(p.problem(p.at))
+		case len(all) == 0 && len(known) == 0 && !g.isBroken(p.name):
+			q := p.problem(p.at)
+			if u.notBuilt[p.name] && u.first != "" {
+				q.Kind, q.Message = model.KindBuild, u.first
+				if file, line, col, ok := parse.Location(strings.SplitN(u.first, ": ", 2)[0]); ok {
+					q.File, q.Line, q.Column = file, line, col
+					_, q.Message, _ = strings.Cut(u.first, ": ")
+				}
+			}
+			g.problem(q)
 		}
 	}
+}
+
+// known returns the tests that were read of a package, which gotestsum names from the module on.
+func (g *goTestText) known(pkg string) map[string]*goWaiting {
+	if w := g.runs.wait[pkg]; w != nil {
+		return w
+	}
+	for name, w := range g.runs.wait {
+		if strings.HasSuffix(name, "/"+pkg) {
+			return w
+		}
+	}
+	return nil
+}
+
+// isBroken reports whether a problem of a package was given.
+func (g *goTestText) isBroken(pkg string) bool {
+	for name := range g.broken {
+		if name == pkg || strings.HasSuffix(name, "/"+pkg) {
+			return true
+		}
+	}
+	return false
 }

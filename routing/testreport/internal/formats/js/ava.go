@@ -14,7 +14,7 @@ import (
 var avaFormat = format.Format{
 	Name:  "ava",
 	Order: 570,
-	Wakes: &format.Wake{Indent: avaMarks},
+	Wakes: &format.Wake{Indent: avaMarks + "U"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &avaConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -41,6 +41,19 @@ type avaConsole struct {
 	cur    *avaTest
 	counts map[string]int
 	at     int
+
+	first   int // line of the first mark
+	passed  int // marks
+	outside []avaOutside
+	out1    *avaOutside // being read
+	pending []avaTest   // when the run timed out
+	timeout int         // line that says so
+}
+
+// avaOutside is an error outside of the tests of a file.
+type avaOutside struct {
+	file string
+	f    *failtext.Entry
 }
 
 type avaTest struct {
@@ -50,7 +63,7 @@ type avaTest struct {
 }
 
 func (c *avaConsole) Idle() bool {
-	return c.rules == 0 && c.cur == nil && c.counts == nil && len(c.failed) == 0
+	return c.rules == 0 && c.cur == nil && c.counts == nil && len(c.failed) == 0 && c.out1 == nil && c.timeout == 0
 }
 
 func (c *avaConsole) Line(l lines.Line) bool {
@@ -67,6 +80,8 @@ func (c *avaConsole) Line(l lines.Line) bool {
 		c.blank++
 		if c.cur != nil {
 			c.cur.f.Add("")
+		} else if c.out1 != nil {
+			c.out1.f.Add("")
 		}
 		return false
 	}
@@ -74,6 +89,9 @@ func (c *avaConsole) Line(l lines.Line) bool {
 	c.blank = 0
 	if len(t)-len(s) != 2 {
 		return c.body(t)
+	}
+	if claimed, done := c.marks(l.No, s); done {
+		return claimed
 	}
 	if i := strings.Index(s[:min(len(s), 5+len(" [fail]: "))], " [fail]: "); i > 0 && strings.IndexByte(avaMarks, s[0]) >= 0 {
 		if len(c.failed) < 5*c.lim.Failing {
@@ -98,7 +116,54 @@ func (c *avaConsole) Line(l lines.Line) bool {
 	return c.body(t)
 }
 
+// marks takes the lines of the progress that are no failed tests.
+func (c *avaConsole) marks(no int, s string) (claimed, done bool) {
+	switch {
+	case strings.HasPrefix(s, "✔ "), strings.HasPrefix(s, "√ "):
+		c.begins(no)
+		if _, rest, _ := strings.Cut(s, " "); !strings.HasPrefix(rest, "[expected fail] ") {
+			c.passed++
+		}
+		return false, true
+	case strings.HasPrefix(s, "✘ ") || strings.HasPrefix(s, "× "):
+		c.begins(no)
+		c.out1 = nil
+		if strings.Contains(s, " Timed out while running tests") {
+			c.timeout = no
+			return true, true
+		}
+	case c.timeout > 0 && strings.HasPrefix(s, "◌ "):
+		if len(c.pending) < c.lim.Failing {
+			c.pending = append(c.pending, avaTest{name: s[len("◌ "):], f: failtext.NewEntry(c.lim, model.Test{At: no})})
+		}
+		return true, true
+	case strings.HasPrefix(s, "Uncaught exception in "), strings.HasPrefix(s, "Unhandled rejection in "):
+		_, file, _ := strings.Cut(s, " in ")
+		if parse.IsScript(file) && len(c.outside) < c.lim.Failing {
+			c.begins(no)
+			c.outside = append(c.outside, avaOutside{file, failtext.NewEntry(failtext.Shrunk(c.lim, len(c.outside)), model.Test{At: no})})
+			c.out1, c.cur = &c.outside[len(c.outside)-1], nil
+			return true, true
+		}
+	case s == "─":
+		c.out1 = nil
+	case c.out1 != nil:
+		return c.body("  " + s), true
+	}
+	return false, false
+}
+
+func (c *avaConsole) begins(no int) {
+	if c.first == 0 {
+		c.first = no
+	}
+}
+
 func (c *avaConsole) body(t string) bool {
+	if c.out1 != nil && c.out1.f.Lines < failtext.FailureLines {
+		c.out1.f.Add(t)
+		return true
+	}
 	if c.cur == nil || c.cur.f.Lines > failtext.FailureLines {
 		return false
 	}
@@ -130,12 +195,14 @@ func (c *avaConsole) count(no int, s string) bool {
 		return false
 	}
 	switch word {
+	case "test remained pending after a timeout", "tests remained pending after a timeout", "test remained pending", "tests remained pending":
+		word = "pending"
 	case "test passed", "tests passed":
 		word = "passed"
 	case "test failed", "tests failed", "hook failed", "hooks failed":
 		word = "failed"
 	case "known failure", "known failures":
-		word = "passed"
+		word = "known"
 	case "test skipped", "tests skipped", "test todo", "tests todo":
 		word = "skipped"
 	case "uncaught exception", "uncaught exceptions", "unhandled rejection", "unhandled rejections", "test remaining in", "tests remaining in":
@@ -162,6 +229,9 @@ func (c *avaConsole) finish() {
 		t := f.f.Done()
 		if rest, found := strings.CutPrefix(f.title, name+" "); found && f.name != "" {
 			t.Message = rest
+			if rest == "Error thrown in test" || rest == "Rejected promise returned by test" || rest == "Error thrown in hook" {
+				avaThrown(&t, text)
+			}
 		}
 		if ok && parse.IsScript(file) {
 			t.File, t.Line = file, line
@@ -171,13 +241,59 @@ func (c *avaConsole) finish() {
 		}
 		c.out.Test(t)
 	}
-	c.anon.Emit(c.out, c.counts["passed"], model.Test{Status: model.Passed, At: c.at})
+	c.ends()
+	passed, ok := c.counts["passed"]
+	if !ok {
+		passed = c.passed // not stated where tests failed
+	}
+	c.anon.Emit(c.out, passed+c.counts["known"], model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.counts["skipped"], model.Test{Status: model.Skipped, At: c.at})
 	failtext.Unnamed(c.out, "ava", c.counts["failed"], len(c.failed), c.at)
-	if n := c.counts["outside"]; n > 0 {
+	if n := c.counts["outside"]; n > 0 && len(c.outside) == 0 {
 		c.out.Problem(model.Problem{Kind: model.KindError, Name: "ava", Message: "uncaught exceptions or unhandled rejections", At: c.at})
 	}
 	*c = avaConsole{out: c.out, lim: c.lim, anon: c.anon}
+}
+
+// ends emits what stands outside of tests that ended, and notes the run.
+func (c *avaConsole) ends() {
+	model.Session(c.out, c.first, c.at)
+	for _, o := range c.outside {
+		t := o.f.Done()
+		p := model.Problem{Kind: suiteKind(t.Message), Name: o.file, File: o.file, Message: t.Message, Trace: t.Trace, At: t.At}
+		if failtext.SameFile(t.File, o.file) {
+			p.Line = t.Line
+		}
+		c.out.Problem(p)
+	}
+	for _, f := range c.pending {
+		t := f.f.Test
+		t.Suite, t.Name = cutPath(f.name, " › ")
+		t.Status, t.Kind, t.Message = model.Failed, model.KindTimeout, "Timed out while running tests"
+		c.out.Test(t)
+	}
+	if len(c.pending) == 0 && (c.timeout > 0 || c.counts["pending"] > 0) {
+		c.out.Problem(model.Problem{Kind: model.KindTimeout, Name: "ava", Message: "Timed out while running tests", At: max(c.timeout, c.at)})
+	}
+}
+
+// avaThrown takes the error that a test threw, "RangeError: text" above its stack.
+func avaThrown(t *model.Test, text string) {
+	ls := strings.Split(text, "\n")
+	for i, l := range ls {
+		if typ, ok := strings.CutSuffix(l, "Error {"); ok && i+1 < len(ls) && !strings.Contains(typ, " ") { // as an object
+			if _, message, ok := strings.Cut(ls[i+1], "message: "); ok {
+				t.Type, t.Kind = typ+"Error", model.KindError
+				t.Message = t.Type + ": " + parse.YAMLScalar(strings.TrimSuffix(message, ","))
+			}
+		}
+	}
+	for _, l := range ls {
+		if typ := failtext.JSErrorType(l); typ != "" && l[0] != ' ' {
+			t.Message, t.Type, t.Kind = strings.TrimSpace(l), typ, model.KindError
+			return
+		}
+	}
 }
 
 // avaMessage leaves the place and the listing of code out.
@@ -185,6 +301,9 @@ func avaMessage(text string) string {
 	var msg []string
 	for _, l := range strings.Split(text, "\n") {
 		s := strings.TrimSpace(l)
+		if strings.HasPrefix(s, "› file:") {
+			continue
+		}
 		if _, _, _, place := parse.Location(s); place && !strings.Contains(s, " ") || failtext.IsCodeLine(s) || s == "" && len(msg) == 0 {
 			continue
 		}
@@ -194,6 +313,10 @@ func avaMessage(text string) string {
 }
 
 func (c *avaConsole) End() {
+	if c.counts == nil && len(c.failed) == 0 && (c.timeout > 0 || len(c.outside) > 0) {
+		c.at = max(c.timeout, c.at)
+		c.ends()
+	}
 	if c.counts != nil || len(c.failed) > 0 {
 		cut := c.counts == nil
 		at := 0

@@ -21,6 +21,8 @@ var bunFormat = format.Format{
 }
 
 type bunConsole struct {
+	from int // line
+
 	out  model.Sink
 	lim  model.Limits
 	anon *model.Anonymous
@@ -49,7 +51,7 @@ func (c *bunConsole) Line(l lines.Line) bool {
 	t := strings.TrimRight(l.Text, " ")
 	if strings.HasPrefix(t, "bun test v") && strings.Contains(t, "(") {
 		c.End()
-		c.open, c.at = true, l.No
+		c.open, c.at, c.from = true, l.No, l.No
 		return true
 	}
 	if !c.open || l.Mark != "" && l.Mark != "group" {
@@ -93,6 +95,7 @@ func (c *bunConsole) take(no int, t string) bool {
 		c.repeat = true
 		return true
 	case strings.HasPrefix(t, "Ran ") && strings.Contains(t, " test") && strings.Contains(t, " across "):
+		model.Session(c.out, c.from, no)
 		c.finish(no)
 		return true
 	case strings.HasPrefix(t, "The following filters did not match any test files"), strings.HasPrefix(t, "No tests found!"):

@@ -32,6 +32,7 @@ type denoConsole struct {
 	load    bool // the entry is of a module
 	named   int
 	planned int // tests of all modules
+	from    int // line
 	blank   bool
 }
 
@@ -68,6 +69,9 @@ func (c *denoConsole) Line(l lines.Line) bool {
 	case 'r':
 		if isDenoRunning(t) {
 			n, _, _ := parse.Counted(strings.TrimPrefix(t, "running "))
+			if !c.open {
+				c.from = l.No
+			}
 			c.open, c.at = true, l.No
 			c.planned += n
 			return true
@@ -215,6 +219,7 @@ func (c *denoConsole) totals(no int, t string) bool {
 		}
 	}
 	c.closeEntry()
+	model.Session(c.out, c.from, no)
 	c.anon.Emit(c.out, passed, model.Test{Status: model.Passed, At: no})
 	c.anon.Emit(c.out, ignored, model.Test{Status: model.Skipped, At: no})
 	failtext.Unnamed(c.out, "deno", failed, c.named, no)

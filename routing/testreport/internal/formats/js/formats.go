@@ -24,5 +24,7 @@ func init() {
 		jasmineFormat,
 		karmaFormat,
 		avaFormat,
+		uvuFormat,
+		annotationsFormat,
 	)
 }

@@ -14,7 +14,7 @@ import (
 var jasmineFormat = format.Format{
 	Name:  "jasmine",
 	Order: 550,
-	Wakes: &format.Wake{Flush: format.Digits + "FI"},
+	Wakes: &format.Wake{Flush: format.Digits + "FIS"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &jasmineConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -34,6 +34,7 @@ type jasmineConsole struct {
 	dropped int
 	sure    bool
 	count   int
+	started int // line
 }
 
 type jasmineEntry struct {
@@ -63,6 +64,9 @@ func (c *jasmineConsole) Line(l lines.Line) bool {
 	switch {
 	case t[0] >= '0' && t[0] <= '9' && (strings.Contains(t, " spec") || c.sure && strings.Contains(t, " assertion")) && c.totals(l.No, t):
 		return true
+	case t == "Started":
+		c.started = l.No
+		return false
 	case t == "Failures:":
 		c.list, c.count = true, 0
 		return false
@@ -166,6 +170,7 @@ func (c *jasmineConsole) totals(no int, t string) bool {
 	failed, suites := c.emit()
 	c.anon.Emit(c.out, specs-max(failed, failures-suites)-pending, model.Test{Status: model.Passed, At: no})
 	c.anon.Emit(c.out, pending, model.Test{Status: model.Pending, At: no})
+	model.Session(c.out, c.started, no)
 	failtext.Unnamed(c.out, "jasmine", failures, failed+suites+c.dropped, no)
 	*c = jasmineConsole{out: c.out, lim: c.lim, anon: c.anon}
 	return true

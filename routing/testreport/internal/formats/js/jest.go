@@ -22,9 +22,32 @@ var jestFormat = format.Format{
 	Wakes: &format.Wake{Flush: "PFTJN\xe2", Indent: "PFL\xe2", Prefix: true},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		anon := model.NewAnonymous(lim)
-		return &format.Prefixed{Starts: startsJest, Open: func() format.Console { return newJestRun(out, lim, anon) }}
+		return &jestGroups{in: &format.Prefixed{Starts: startsJest, Open: func() format.Console { return newJestRun(out, lim, anon) }}}
 	},
 }
+
+// jestGroups gives a run the lines of groups in which Jest's reporter for GitHub puts what is of one
+// file: "Errors thrown in src/a.test.js", "PASS src/a.test.js".
+type jestGroups struct{ in *format.Prefixed }
+
+func (g *jestGroups) Line(l lines.Line) bool {
+	if l.Mark == "group" {
+		text := l.Text
+		if file, ok := strings.CutPrefix(text, jestThrown); ok && parse.IsScript(file) {
+			text = "FAIL " + file
+		}
+		if _, _, ok := jestFile(text); ok {
+			return g.in.Line(lines.Line{No: l.No, Text: text, Props: "group"})
+		}
+	}
+	return g.in.Line(l)
+}
+
+func (g *jestGroups) Idle() bool { return g.in.Idle() }
+
+func (g *jestGroups) End() { g.in.End() }
+
+const jestThrown = "Errors thrown in "
 
 // vitestFormat reads the default and the verbose reporter of Vitest.
 var vitestFormat = format.Format{
@@ -60,7 +83,7 @@ func startsJest(t string) bool {
 	case 'T':
 		return isJestSuites(t)
 	case 'J':
-		return strings.HasPrefix(t, `Jest: "`) && strings.Contains(t, `" coverage threshold for `)
+		return isJestCoverage(t)
 	case 'N':
 		return strings.HasPrefix(t, "No tests found, exiting with code 1")
 	}
@@ -125,9 +148,10 @@ type jestRun struct {
 	anon *model.Anonymous
 
 	open     bool
-	at       int
+	at, last int // lines
 	file     string
 	failing  bool // the file's header said FAIL
+	grouped  bool // a header is a group's
 	summary  bool // in "Summary of all failing tests"
 	tree     []jestTitle
 	path     jestPath // of the tree
@@ -200,7 +224,7 @@ func (r *jestRun) Line(l lines.Line) bool {
 		return false
 	}
 	if len(t) < 2 || t[0] != ' ' || t[1] != ' ' || strings.HasPrefix(t, jestExit) {
-		if claimed, done := r.unindented(l.No, t); done {
+		if claimed, done := r.unindented(l.No, t, l.Props == "group"); done {
 			return claimed
 		}
 	}
@@ -223,7 +247,7 @@ func (r *jestRun) Line(l lines.Line) bool {
 
 // unindented takes the lines that structure a run. done says that the line
 // has been dealt with.
-func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
+func (r *jestRun) unindented(no int, t string, group bool) (claimed, done bool) {
 	switch {
 	case strings.HasPrefix(t, jestRetries):
 		r.closeBlock()
@@ -249,6 +273,7 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 	if status, file, ok := jestFile(t); ok {
 		r.closeBlock()
 		r.begin(no)
+		r.grouped = r.grouped || group
 		r.file, r.failing, r.inTree, r.tree = strings.Clone(file), status == "FAIL", true, r.tree[:0]
 		r.joined = false
 		for _, t := range r.retrying {
@@ -267,6 +292,7 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 	case r.open && strings.HasPrefix(t, "Tests: ") && strings.HasSuffix(t, " total"):
 		r.closeBlock()
 		sum := parseJestTotals(t[len("Tests: "):])
+		r.last = no
 		r.finish(&sum)
 		return true, true
 	case t == "Summary of all failing tests" && r.open:
@@ -289,8 +315,15 @@ func (r *jestRun) unindented(no int, t string) (claimed, done bool) {
 	return false, false
 }
 
+// isJestCoverage recognises `Jest: "global" coverage threshold for lines (90%) not met: 66%`, and
+// since version 30 `Jest: Coverage for lines (66%) does not meet "global" threshold (90%)`.
+func isJestCoverage(t string) bool {
+	return strings.HasPrefix(t, `Jest: "`) && strings.Contains(t, `" coverage threshold for `) ||
+		strings.HasPrefix(t, "Jest: Coverage for ") && strings.Contains(t, " does not meet ")
+}
+
 func (r *jestRun) coverage(no int, t string) bool {
-	if !strings.Contains(t, " coverage threshold for ") && !strings.HasPrefix(t, "Jest: Coverage data for ") {
+	if !isJestCoverage(t) && !strings.HasPrefix(t, "Jest: Coverage data for ") {
 		return false
 	}
 	r.closeBlock()
@@ -370,7 +403,7 @@ func (r *jestRun) testFailed(b *jestBlock) {
 			if len(t.blocks) < 3 {
 				t.blocks = append(t.blocks, b)
 			}
-			if len(r.repeats) < r.lim.Failing {
+			if len(t.blocks) > 1 && len(r.repeats) < r.lim.Failing { // the first is that of a line of the tree
 				r.repeats = append(r.repeats, &jestTest{file: t.file, suite: t.suite, name: t.name, blocks: []*jestBlock{b}})
 			}
 		} else if len(t.blocks) == 0 {
@@ -545,7 +578,7 @@ func suiteKind(msg string) model.Kind {
 		return model.KindEmpty
 	case strings.Contains(head, "SyntaxError"), strings.Contains(head, "error TS"),
 		strings.Contains(head, "encountered an unexpected token"), strings.Contains(head, "Transform failed"),
-		strings.Contains(head, "Failed to parse source"), strings.Contains(head, "Cannot use import statement outside a module"):
+		strings.Contains(head, "Failed to parse source"), strings.Contains(head, "Parse failure"), strings.Contains(head, "PARSE_ERROR"), strings.Contains(head, "Cannot use import statement outside a module"):
 		return model.KindBuild
 	}
 	return model.KindSetup
@@ -589,8 +622,17 @@ func (r *jestRun) finish(sum *jestTotals) {
 		// more than there are titles, and a repeated block is a test of its own.
 		missing := sum.failed - len(r.tests)
 		if missing > 0 && missing <= len(r.repeats) {
-			r.tests = append(r.tests, r.repeats[:missing]...)
+			twins := r.twins()
+			for _, t := range r.repeats {
+				if len(twins) < missing && !slices.Contains(twins, t) {
+					twins = append(twins, t)
+				}
+			}
+			r.tests = append(r.tests, twins[:missing]...)
 		}
+	}
+	if sum == nil && r.grouped {
+		r.tests = append(r.tests, r.twins()...)
 	}
 	for _, t := range r.tests {
 		r.out.Test(r.failedTest(t))
@@ -609,12 +651,34 @@ func (r *jestRun) finish(sum *jestTotals) {
 		r.reset() // a configuration that is not valid: nothing was to run
 		return
 	}
-	if sum == nil {
+	if sum != nil {
+		model.Session(r.out, r.at, r.last)
+	}
+	switch {
+	case sum == nil && r.grouped && len(r.tests)+r.problems > 0: // the reporter for GitHub prints no totals
+	case sum == nil:
 		r.problem(model.Problem{Kind: model.KindTruncated, Name: "jest", At: r.at, Message: "the run of jest never printed its totals"})
-	} else {
+	default:
 		r.reconcile(sum)
 	}
 	r.reset()
+}
+
+// twins returns the repeated blocks that fail in another place than the first of their title: where
+// there are no totals, only that tells tests of one title from a block that is printed again.
+func (r *jestRun) twins() (twins []*jestTest) {
+	for _, t := range r.repeats {
+		place := func(b *jestBlock) string {
+			file, line, col := jestPlace(b.text.String())
+			return fmt.Sprint(file, ":", line, ":", col)
+		}
+		key := t.blocks[0].file + "\x00" + t.blocks[0].title
+		if first := r.byKey[key]; first != nil && len(first.blocks) > 0 && place(first.blocks[0]) != place(t.blocks[0]) {
+			first.blocks = first.blocks[:1]
+			twins = append(twins, t)
+		}
+	}
+	return twins
 }
 
 // reconcile makes the events agree with the totals.

@@ -57,6 +57,9 @@ type mochaConsole struct {
 	framed                   bool
 	emitted                  int // failures of this step, for Cypress's table
 	load                     *failtext.Entry
+	first                    int // line of the first mark
+	end                      int // of the run
+	foreign                  int // lines of others inside the totals
 }
 
 // mochaAttempt is a test that Cypress tried again.
@@ -122,6 +125,7 @@ func (c *mochaConsole) outside(no int, t string) bool {
 			return true
 		}
 		if strings.HasPrefix(rest, ") ") && (n == c.numbered+1 || n == 1) {
+			c.begins(no)
 			c.numbered = n
 		}
 	case s[0] == 'E' && strings.HasPrefix(t, " Exception during run: "):
@@ -130,7 +134,10 @@ func (c *mochaConsole) outside(no int, t string) bool {
 		return true
 	case s[0] == '(' && strings.HasPrefix(s, "(Attempt "):
 		c.attempt(s)
+	case strings.HasPrefix(s, "✓ "):
+		c.begins(no)
 	case strings.HasPrefix(s, "✔ "):
+		c.begins(no)
 		return c.oldTotals(no, s[len("✔ "):])
 	case strings.HasPrefix(s, "✖"):
 		s = strings.TrimSpace(s[len("✖"):])
@@ -140,6 +147,13 @@ func (c *mochaConsole) outside(no int, t string) bool {
 		c.cypressTable(no, s)
 	}
 	return false
+}
+
+// begins notes the first mark of a run.
+func (c *mochaConsole) begins(no int) {
+	if c.first == 0 {
+		c.first = no
+	}
 }
 
 // oldTotals takes what mocha before 1.9 ended with: "✔ 5 tests complete (10ms)",
@@ -175,6 +189,12 @@ func isMochaPassing(rest string) bool {
 
 // loadLine collects the error of a file that could not be loaded.
 func (c *mochaConsole) loadLine(t string) bool {
+	if text := c.load.Text.String(); c.load.Lines < 10 && !strings.Contains(text, "Error") {
+		if _, _, _, ok := parse.Location(parse.HeadLine(text)); ok { // the code stands above the error
+			c.load.Add(t)
+			return true
+		}
+	}
 	if c.load.Lines < 60 && (t != "" && (t[0] == ' ' || t[0] == '-' || t[0] == '}' || strings.HasPrefix(t, "Require stack"))) {
 		c.load.Add(t)
 		return true
@@ -186,7 +206,16 @@ func (c *mochaConsole) loadLine(t string) bool {
 func (c *mochaConsole) closeLoad() {
 	t := c.load.Done()
 	c.load = nil
-	c.out.Problem(model.Problem{Kind: model.KindSetup, Name: "mocha", File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
+	if file, line, _, ok := parse.Location(parse.HeadLine(t.Message)); ok { // node shows the place and the code first
+		for text := t.Trace; text != ""; {
+			var l string
+			if l, text, _ = strings.Cut(text, "\n"); failtext.JSErrorType(l) != "" {
+				t.File, t.Line, t.Message = file, line, strings.TrimSpace(l)
+				break
+			}
+		}
+	}
+	c.out.Problem(model.Problem{Kind: suiteKind(t.Message), Name: "mocha", File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
 }
 
 // attempt notes "(Attempt 1 of 3) title" of Cypress.
@@ -246,6 +275,9 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 		}
 	}
 	switch {
+	case c.cur == nil && c.expects() && c.foreign < maxForeign:
+		c.foreign++ // another process writes to the same log
+		return false, true
 	case c.cur == nil:
 		c.behind = true
 		c.finish()
@@ -265,9 +297,19 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 	return true, true
 }
 
+// maxForeign bounds the lines of others inside the totals.
+const maxForeign = 200
+
+// expects reports whether more of the totals has to come: the list of failures, or their number
+// where the tree shows some.
+func (c *mochaConsole) expects() bool {
+	return c.state == mochaList && c.named < c.failed || c.state == mochaTotals && c.numbered > 0
+}
+
 func (c *mochaConsole) next(no, indent int, title string) {
 	c.closeEntry()
 	c.named++
+	c.end = no
 	c.indent, c.inTitle, c.framed = indent, true, false
 	c.cur = failtext.NewEntry(c.lim, model.Test{At: no})
 	c.titles = append(c.titles[:0], title)
@@ -295,7 +337,13 @@ func (c *mochaConsole) closeEntry() {
 		}
 	}
 	c.emitted++
-	c.out.Test(f.Done())
+	t := f.Done()
+	if head := parse.HeadLine(t.Message); t.File == "" && t.Kind == model.KindTimeout && strings.HasSuffix(head, ")") {
+		if i := strings.LastIndexByte(head, '('); i > 0 && parse.IsScript(head[i+1:len(head)-1]) {
+			t.File = head[i+1 : len(head)-1]
+		}
+	}
+	c.out.Test(t)
 }
 
 // finish emits what the totals count and nothing names.
@@ -310,8 +358,9 @@ func (c *mochaConsole) finish() {
 	}
 	c.anon.Emit(c.out, passing, model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.pending, model.Test{Status: model.Pending, At: c.at})
+	model.Session(c.out, c.first, max(c.at, c.end))
 	failtext.Unnamed(c.out, "mocha", c.failed, c.named, c.at)
-	if c.failed == 0 && c.numbered > 0 && !c.behind {
+	if c.failed == 0 && c.numbered > 0 && !c.behind && c.blank == 0 {
 		c.out.Problem(failtext.CutOff("mocha", "mocha's output ends before the number of failures", c.at))
 	}
 	*c = mochaConsole{out: c.out, lim: c.lim, anon: c.anon, emitted: c.emitted}

@@ -14,7 +14,7 @@ import (
 var nodeTestFormat = format.Format{
 	Name:  "node-test",
 	Order: 490,
-	Wakes: &format.Wake{Flush: "\xe2\xef", Indent: "\xe2\xef"},
+	Wakes: &format.Wake{Flush: "\xe2\xefFX/fn", Indent: "\xe2\xef"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &nodeTestConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -37,7 +37,12 @@ type nodeTestConsole struct {
 	cur    *failtext.Entry
 	title  string
 	named  int
-	outer  int // suites whose hooks failed
+	outer  int  // suites whose hooks failed
+	first  int  // line of the first mark
+	dotted bool // the list is the dot reporter's, which prints no totals
+	before bool // the last entry of the list was cancelled: its suite follows
+
+	crashes failtext.NodeCrashes
 }
 
 type nodeGroup struct {
@@ -52,7 +57,7 @@ type nodeMarked struct {
 }
 
 func (c *nodeTestConsole) Idle() bool {
-	return c.cur == nil && !c.list && c.totals == nil
+	return c.cur == nil && !c.list && c.totals == nil && !c.crashes.Open()
 }
 
 func (c *nodeTestConsole) Line(l lines.Line) bool {
@@ -67,6 +72,13 @@ func (c *nodeTestConsole) Line(l lines.Line) bool {
 		return false
 	}
 	t := l.Text
+	if c.crashes.Open() || t[0] == '/' || t[0] == 'f' || t[0] == 'n' {
+		c.crashes.Line(t)
+	}
+	if t == "Failed tests:" && c.totals == nil {
+		c.list, c.dotted, c.totals, c.at = true, true, map[string]int{}, l.No
+		return true
+	}
 	if c.list {
 		if claimed, done := c.inList(l.No, t); done {
 			return claimed
@@ -87,8 +99,15 @@ func (c *nodeTestConsole) marks(no, indent int, s string) bool {
 	if !ok {
 		return false
 	}
+	if c.first == 0 {
+		c.first = no
+	}
 	switch mark {
 	case "ℹ":
+		if indent == 0 && c.totals != nil && strings.HasPrefix(rest, "Error: ") && strings.Contains(rest, " coverage does not meet threshold of ") {
+			c.out.Problem(model.Problem{Kind: model.KindCoverage, Name: "coverage", Message: rest[len("Error: "):], At: no})
+			return true
+		}
 		return indent == 0 && c.total(no, rest)
 	case "▶":
 		c.group(indent, rest)
@@ -118,6 +137,11 @@ func (c *nodeTestConsole) popTo(indent int) {
 	for n := len(c.groups); n > 0 && c.groups[n-1].indent >= indent; n-- {
 		c.groups = c.groups[:n-1]
 	}
+}
+
+// nodeTodo reports whether a failing test may fail: " # TODO", or "(1.5ms) # why" of older versions.
+func nodeTodo(title string) bool {
+	return strings.Contains(title, " # TODO") || strings.Contains(title, "ms) # ")
 }
 
 // nodeName cuts " (1.5ms)" and a directive off.
@@ -185,6 +209,10 @@ func (c *nodeTestConsole) inList(no int, t string) (claimed, done bool) {
 		c.closeEntry()
 		c.place = t[len("test at "):]
 		return true, true
+	case strings.HasPrefix(t, "⚠ "): // a test that may fail
+		c.closeEntry()
+		c.place = ""
+		return true, true
 	case strings.HasPrefix(t, "✖ "):
 		c.closeEntry()
 		c.title = t[len("✖ "):]
@@ -203,11 +231,17 @@ func (c *nodeTestConsole) inList(no int, t string) (claimed, done bool) {
 	return false, true
 }
 
+// nodeParent recognises the message of a test that failed only because a subtest did.
+func nodeParent(msg string) bool {
+	_, rest, ok := parse.LeadingInt(strings.Trim(msg, "'"))
+	return ok && (rest == " subtest failed" || rest == " subtests failed")
+}
+
 // closeEntry emits an entry of the list, with the path that the tree gave it.
 func (c *nodeTestConsole) closeEntry() {
 	f := c.cur
 	c.cur = nil
-	if f == nil || strings.Contains(c.title, " # TODO") {
+	if f == nil || nodeTodo(c.title) {
 		return
 	}
 	f.Test.Name = nodeName(c.title)
@@ -224,13 +258,24 @@ func (c *nodeTestConsole) closeEntry() {
 	}
 	t := f.Done()
 	t.Message = parse.YAMLScalar(t.Message)
+	if c.dotted && nodeParent(t.Message) {
+		return
+	}
 	if file, line, col, ok := parse.Location(c.place); ok && t.Line == 0 {
 		t.File, t.Line, t.Column = file, line, col
 	}
 	c.place = ""
-	if strings.Contains(t.Message, "was cancelled") && t.Kind == "" {
+	if t.Message == "test failed" && parse.IsScript(t.Name) && c.fileFailed(&t) {
+		return
+	}
+	cancelled := strings.Contains(t.Message, "was cancelled")
+	if cancelled {
 		t.Kind = model.KindSetup
 	}
+	if c.dotted && c.before && !cancelled {
+		group = true
+	}
+	c.before = cancelled
 	if group {
 		c.outer++
 		c.out.Problem(model.Problem{Kind: model.KindSetup, Name: strings.TrimPrefix(t.Suite+" > "+t.Name, " > "), File: t.File, Line: t.Line, Message: t.Message, Trace: t.Trace, At: t.At})
@@ -238,6 +283,21 @@ func (c *nodeTestConsole) closeEntry() {
 	}
 	c.named++
 	c.out.Test(t)
+}
+
+// fileFailed reports why a file that node counts as a test could not run.
+func (c *nodeTestConsole) fileFailed(t *model.Test) bool {
+	crash, ok := c.crashes.Of(t.Name)
+	if !ok {
+		return false
+	}
+	p := model.Problem{Kind: suiteKind(crash.Message), Name: t.Name, File: t.Name, Message: crash.Message, Trace: crash.Text, At: t.At}
+	if crash.File != "" {
+		p.File, p.Line = crash.File, crash.Line
+	}
+	c.outer++
+	c.out.Problem(p)
+	return true
 }
 
 // finish emits what the totals say. Node counts a test whose subtest failed as
@@ -252,7 +312,7 @@ func (c *nodeTestConsole) finish() {
 	}
 	if !c.list {
 		for _, m := range c.marked { // the list is missing: the tree names them
-			if !m.group && !strings.Contains(m.title, " # TODO") {
+			if !m.group && !nodeTodo(m.title) {
 				c.named++
 				c.out.Test(model.Test{Name: nodeName(m.title), Suite: m.path, Status: model.Failed, At: m.at})
 			}
@@ -260,6 +320,14 @@ func (c *nodeTestConsole) finish() {
 	}
 	c.anon.Emit(c.out, c.totals["pass"], model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.totals["skipped"]+c.totals["todo"], model.Test{Status: model.Skipped, At: c.at})
+	if c.dotted { // there are no totals
+		model.Session(c.out, c.at, c.at)
+		*c = nodeTestConsole{out: c.out, lim: c.lim, anon: c.anon}
+		return
+	}
+	if _, ok := c.totals["fail"]; ok {
+		model.Session(c.out, c.first, c.at)
+	}
 	failtext.Unnamed(c.out, "node:test", c.totals["fail"]+c.totals["cancelled"], c.named+parents+c.outer, c.at)
 	if _, ok := c.totals["fail"]; !ok {
 		c.out.Problem(failtext.CutOff("node:test", "the totals of node:test are not complete", c.at))

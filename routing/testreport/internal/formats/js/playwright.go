@@ -22,6 +22,8 @@ var playwrightFormat = format.Format{
 }
 
 type playwrightConsole struct {
+	from int // line
+
 	out  model.Sink
 	lim  model.Limits
 	anon *model.Anonymous
@@ -86,7 +88,7 @@ func (c *playwrightConsole) starts(no int, t string) bool {
 	if !ok || n == 0 || !strings.HasPrefix(word, "tests using ") && !strings.HasPrefix(word, "test using ") || !strings.Contains(word, " worker") {
 		return false
 	}
-	c.planned, c.at = n, no
+	c.planned, c.at, c.from = n, no, no
 	c.blocks, c.listed, c.counts = map[string]*failtext.Entry{}, map[string]string{}, map[string]int{}
 	return true
 }
@@ -211,9 +213,12 @@ func (c *playwrightConsole) finish() {
 		}
 	}
 	for _, title := range c.titles {
-		if c.blocks[title] == nil {
+		if c.blocks[title] == nil && !c.inStep(title) {
 			c.order = append(c.order, title)
 		}
+	}
+	if c.totals {
+		model.Session(c.out, c.from, c.at)
 	}
 	for _, title := range c.order {
 		switch c.listed[title] {
@@ -243,6 +248,19 @@ func (c *playwrightConsole) finish() {
 		c.out.Problem(failtext.CutOff("playwright", fmt.Sprintf("Playwright was to run %d test(s); its output ends before the totals", c.planned), c.at))
 	}
 	*c = playwrightConsole{out: c.out, lim: c.lim, anon: c.anon}
+}
+
+// inStep gives a listed test the block of a step of it that failed, whose title has the step's behind
+// the test's.
+func (c *playwrightConsole) inStep(title string) bool {
+	for i, t := range c.order {
+		if strings.HasPrefix(t, title+" › ") && c.listed[t] == "" {
+			c.blocks[title], c.order[i] = c.blocks[t], title
+			delete(c.blocks, t)
+			return true
+		}
+	}
+	return false
 }
 
 func (c *playwrightConsole) End() {

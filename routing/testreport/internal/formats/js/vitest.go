@@ -56,8 +56,8 @@ type vitestTest struct {
 	at                      int
 	text                    string
 	named                   bool
-	suiteOnly               bool // a file or a hook, not a test
-	repeats                 int  // further heads of the same name
+	suiteOnly               bool     // a file or a hook, not a test
+	repeats                 []string // texts below further heads of the same name
 }
 
 func startsVitest(t string) bool {
@@ -212,7 +212,9 @@ func (r *vitestRun) failed(h vitestHead, text string) {
 		path, suite = path[:i], true
 	}
 	if t := r.byName[path]; t != nil && t.named {
-		t.repeats++ // an attempt that a retry followed, or a test of the same name
+		if len(t.repeats) < 100 { // an attempt that a retry followed, or a test of the same name
+			t.repeats = append(t.repeats, text)
+		}
 		return
 	}
 	t := r.test(path, h.at)
@@ -376,7 +378,7 @@ func (r *vitestRun) totals(no int, t string) bool {
 	case strings.HasPrefix(s, "Errors  ") && r.files != nil:
 		r.errors, _, _ = parse.LeadingInt(s[len("Errors  "):])
 	case strings.HasPrefix(s, "Duration  ") && r.files != nil:
-		r.finishTests()
+		r.finishTests(no)
 	default:
 		return false
 	}
@@ -398,8 +400,8 @@ func parseVitestTotals(s string) *vitestTotals {
 		switch strings.TrimSpace(word) {
 		case "failed":
 			t.failed = n
-		case "passed":
-			t.passed = n
+		case "passed", "expected fail":
+			t.passed += n
 		case "skipped":
 			t.skipped = n
 		case "todo":
@@ -411,11 +413,12 @@ func parseVitestTotals(s string) *vitestTotals {
 
 // finishTests emits what the summary completes. The run stays open: a
 // threshold of the coverage is checked after it.
-func (r *vitestRun) finishTests() {
+func (r *vitestRun) finishTests(no int) {
 	if r.sum == nil {
 		return
 	}
 	r.emit()
+	model.Session(r.out, r.at, no)
 	open, at := r.open, r.at
 	r.reset()
 	r.open, r.at, r.sum = open, at, &vitestTotals{total: -1}
@@ -443,13 +446,16 @@ func (r *vitestRun) emit() {
 			continue
 		}
 		// The totals tell tests of the same name from attempts of one test.
-		twins := min(t.repeats, missing)
+		twins := min(len(t.repeats), missing)
 		missing -= twins
 		failed += 1 + twins
 		out := vitestFailed(t)
-		out.Retries = t.repeats - twins
-		for i := 0; i <= twins; i++ {
-			r.out.Test(out)
+		out.Retries = len(t.repeats) - twins
+		r.out.Test(out)
+		for _, text := range t.repeats[:twins] {
+			twin := *t
+			twin.text = text
+			r.out.Test(vitestFailed(&twin))
 		}
 	}
 	if r.sum == nil {
@@ -462,7 +468,15 @@ func (r *vitestRun) emit() {
 }
 
 // needsMarks reports whether the progress knows failures that no block shows.
-func (r *vitestRun) needsMarks() bool { return r.sum == nil || r.missing() > 0 }
+func (r *vitestRun) needsMarks() bool {
+	n := 0
+	for _, t := range r.tests {
+		if !t.suiteOnly {
+			n += len(t.repeats)
+		}
+	}
+	return r.sum == nil || r.missing() > n
+}
 
 // missing returns how many failed tests the totals count beyond those named.
 func (r *vitestRun) missing() int {
@@ -479,12 +493,13 @@ func (r *vitestRun) missing() int {
 }
 
 func (r *vitestRun) addMarks() {
+	// Of a test in a group the progress may show the last name only.
 	known := map[string]bool{}
 	for _, t := range r.tests {
-		known[t.file+" > "+t.suite+" > "+t.name] = true
+		known[t.file+" > "+t.name] = true
 	}
 	for _, t := range r.marked {
-		if !known[t.file+" > "+t.suite+" > "+t.name] {
+		if !known[t.file+" > "+t.name] {
 			r.tests = append(r.tests, t)
 		}
 	}
@@ -498,6 +513,9 @@ func (r *vitestRun) suite(t *vitestTest) {
 	}
 	if file, line, col := jestPlace(t.text); line > 0 {
 		p.File, p.Line, p.Column = parse.FirstOf(file, t.file), line, col
+		if p.File == "/"+t.file {
+			p.File = t.file // Vite names it from the root of the project
+		}
 	}
 	r.problem(p)
 }

@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
@@ -292,7 +291,7 @@ func (a *antConsole) flush() {
 	case strings.Contains(s.state, "timeout"):
 		p.Kind, p.Message = model.KindTimeout, "the class ran into the task's time limit"
 	case failing > len(s.tests):
-		p.Kind, p.Message = model.KindPackage, fmt.Sprintf("%d failing test(s) stated, %d named", failing, len(s.tests))
+		p = failtext.NotNamed(s.name, failing, len(s.tests), a.at)
 	case s.state != "" && len(s.tests) == 0:
 		p.Kind, p.Message = model.KindPackage, "the class failed and no test of it is named"
 	case s.totals == "" && s.state == "" && !a.ended:

@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -288,7 +287,7 @@ func (g *gradleConsole) flush(sum *gradleTotals) {
 		g.anon.Emit(g.out, sum.tests-sum.skipped-max(sum.failed, named)-g.named.passed, model.Test{Status: model.Passed, At: g.at})
 		g.anon.Emit(g.out, skipped, model.Test{Status: model.Skipped, At: g.at})
 		if sum.failed > max(named, len(g.tests)) {
-			g.problem(model.Problem{Kind: model.KindPackage, Name: "gradle", At: g.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", sum.failed, named)})
+			g.problem(failtext.NotNamed("gradle", sum.failed, named, g.at))
 		}
 	}
 	g.tests, g.logged, g.byName, g.passed = nil, nil, map[string]*failtext.Failure{}, map[string]bool{}

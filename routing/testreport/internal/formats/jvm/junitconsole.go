@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -35,6 +34,8 @@ type junitConsole struct {
 	path   []string
 	shown  string            // --details=verbose: the node, what was caught, and where
 	caught *failtext.Failure // of it
+	framed bool              // a frame of the entry was read
+	more   int               // lines of its message that are not indented
 	sum    map[string]int    // "tests found" and so on
 }
 
@@ -82,6 +83,7 @@ func (j *junitConsole) Line(l lines.Line) bool {
 			return false
 		}
 		j.inList, j.cur = n > 0, nil
+		j.tests = nil // a run has one list: a test printed the one before
 		return true
 	case t[0] == 'T' && strings.HasPrefix(t, "Test plan execution started. Number of static tests: "):
 		j.open = true
@@ -89,6 +91,11 @@ func (j *junitConsole) Line(l lines.Line) bool {
 	case t[0] == 'T' && strings.HasPrefix(t, "Test run finished after "):
 		j.shown, j.caught = "", nil
 		j.open, j.inList, j.cur = true, false, nil
+		return true
+	}
+	if j.inList && j.cur != nil && j.cur.Text.Head.Len() > 0 && !j.framed && j.more < 200 {
+		j.more++ // a message of several lines, which are not indented
+		j.cur.Text.Add(t)
 		return true
 	}
 	j.inList, j.cur = false, nil
@@ -104,6 +111,7 @@ func (j *junitConsole) entry(t string) bool {
 	switch indent := len(t) - len(s); {
 	case indent == 2 && strings.Contains(s, ":"):
 		parts := splitJUnitPath(s)
+		j.framed, j.more = false, 0
 		f := failtext.NewFailure(model.Test{Name: parts[len(parts)-1], Suite: strings.Join(parts[1:len(parts)-1], " > "), Status: model.Failed, At: j.at}, failtext.Shrunk(j.lim, len(j.tests)))
 		j.cur = f
 		if len(j.tests) < 5*j.lim.Failing {
@@ -125,6 +133,7 @@ func (j *junitConsole) entry(t string) bool {
 	default:
 		if !strings.Contains(s, " ") && strings.HasSuffix(s, ")") && strings.Contains(s, "(") {
 			s = "\tat " + s
+			j.framed = true
 		}
 		j.cur.Text.Add(s)
 	}
@@ -277,7 +286,7 @@ func (j *junitConsole) finish() {
 	j.anon.Emit(j.out, s["tests successful"], model.Test{Status: model.Passed, At: j.at})
 	j.anon.Emit(j.out, s["tests skipped"]+s["tests aborted"], model.Test{Status: model.Skipped, At: j.at})
 	if stated := s["tests failed"] + s["containers failed"]; stated > failed+problems {
-		j.out.Problem(model.Problem{Kind: model.KindPackage, Name: "junit", At: j.at, Message: fmt.Sprintf("%d failure(s) stated, %d named", stated, failed+problems)})
+		failtext.Unnamed(j.out, "junit", stated, failed+problems, j.at)
 	}
 	if failed+problems+s["tests failed"]+s["containers failed"]+s["containers aborted"] == 0 {
 		// The tests of a container that is aborted are neither started nor skipped.

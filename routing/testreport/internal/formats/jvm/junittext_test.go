@@ -23,7 +23,7 @@ func TestJUnitText(t *testing.T) {
 		{"two runs in one log", "JUnit version 4.12\n..\nTime: 0.05\n\nOK (2 tests)\n\nJUnit version 4.12\n.E\nTime: 0.05\n" + list + "\nFAILURES!!!\nTests run: 1,  Failures: 1\n", model.Counts{Tests: 3, Passed: 2, Failed: 1}, nil},
 		{"the second run breaks off", "JUnit version 4.12\n..\nTime: 0.05\n\nOK (2 tests)\n\nJUnit version 4.12\n.E\n", model.Counts{Tests: 2, Passed: 2}, []model.Kind{model.KindTruncated}},
 		{"breaks off in the list", "JUnit version 4.12\n.E\nTime: 0.05\n" + list, model.Counts{Tests: 1, Failed: 1}, []model.Kind{model.KindTruncated}},
-		{"a failure that is not named", "JUnit version 4.12\n.E.E\nTime: 0.05\n" + strings.Replace(list, "was 1 failure", "were 2 failures", 1) + "\nFAILURES!!!\nTests run: 2,  Failures: 2\n", model.Counts{Tests: 2, Passed: 1, Failed: 1}, []model.Kind{model.KindPackage}},
+		{"a failure that is not named", "JUnit version 4.12\n.E.E\nTime: 0.05\n" + strings.Replace(list, "was 1 failure", "were 2 failures", 1) + "\nFAILURES!!!\nTests run: 2,  Failures: 2\n", model.Counts{Tests: 2, Failed: 2}, []model.Kind{model.KindTests}},
 		{"two failures of one test", "JUnit version 4.12\n.EE\nTime: 0.05\n" + strings.Replace(list, "was 1 failure", "were 2 failures", 1) + "2) a(com.x.T)\njava.lang.AssertionError: nor this\n\nFAILURES!!!\nTests run: 1,  Failures: 2\n", model.Counts{Tests: 1, Failed: 1}, nil},
 		{"a test prints the runner's lines", "JUnit version 4.12\n.Time: 3\n.\nTime: 3\nnothing\n.E\nTime: 0.05\n" + list + "\nFAILURES!!!\nTests run: 3,  Failures: 1\n", model.Counts{Tests: 3, Passed: 2, Failed: 1}, nil},
 	} {

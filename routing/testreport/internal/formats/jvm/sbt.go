@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -360,7 +359,7 @@ func (s *sbtConsole) flush(total, failed, skipped int) {
 	s.anon.Emit(s.out, total-skipped-max(failed, named), model.Test{Status: model.Passed, At: s.at})
 	s.anon.Emit(s.out, skipped, model.Test{Status: model.Skipped, At: s.at})
 	if failed > named {
-		s.out.Problem(model.Problem{Kind: model.KindPackage, Name: "sbt", At: s.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", failed, named)})
+		failtext.Unnamed(s.out, "sbt", failed, named, s.at)
 	}
 	s.tests, s.ran = nil, false
 }

@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -391,7 +390,7 @@ func (s *surefireConsole) endModule(mt *mavenTotals) {
 	s.anon.Emit(s.out, sum.tests-skipped-max(failing, named), model.Test{Status: model.Passed, At: m.at})
 	s.anon.Emit(s.out, skipped, model.Test{Status: model.Skipped, At: m.at})
 	if failing > max(named, len(m.tests)) {
-		s.problem(model.Problem{Kind: model.KindPackage, Name: parse.FirstOf(m.class, "surefire"), At: s.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", failing, named)})
+		s.problem(failtext.NotNamed(parse.FirstOf(m.class, "surefire"), failing, named, s.at))
 	}
 	if m.crash != nil {
 		s.crash = true

@@ -1,7 +1,6 @@
 package jvm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
@@ -139,7 +138,7 @@ func (n *testNG) totals(t string) {
 	n.anon.Emit(n.out, total-failed-skipped, model.Test{Status: model.Passed, At: n.at})
 	n.anon.Emit(n.out, skipped, model.Test{Status: model.Skipped, At: n.at})
 	if failed > named {
-		n.out.Problem(model.Problem{Kind: model.KindPackage, Name: "testng", At: n.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", failed, named)})
+		failtext.Unnamed(n.out, "testng", failed, named, n.at)
 	}
 	n.clear()
 }

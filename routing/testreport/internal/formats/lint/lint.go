@@ -14,7 +14,7 @@ import (
 // messages about a place in a file, and the words with which they end.
 var lintFormat = format.Format{
 	Name:  "lint",
-	Order: 650,
+	Order: 890,
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &lintConsole{out: out, lim: lim}
 	},

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -32,12 +33,15 @@ type boostConsole struct {
 	tests []*failtext.Failure
 	byKey map[string]*failtext.Failure
 	cur   *failtext.Failure
+	times map[*failtext.Failure]int // failing checks
+	// thrown says that the message of cur is that of an exception, which may have more lines.
+	thrown bool
 }
 
 var (
 	boostRunning = lazyregexp.New(`^Running (\d+) test cases?\.\.\.$`)
 	boostError   = lazyregexp.New(`^(.+?)\((\d+)\): (fatal error|error): in "([^"]+)": (.+)$`)
-	boostEnd     = lazyregexp.New(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: in (?:the )?test (?:module|suite) "(.*)")?`)
+	boostEnd     = lazyregexp.New(`^\*\*\* (?:(\d+) (?:failures?|errors?)|No errors) (?:is |are )?detected(?: \(.*? expected\))?(?: in (?:the )?test (?:module|suite) "(.*)")?`)
 	boostAbort   = lazyregexp.New(`^\*\*\* (?:The test module "(.*)" was aborted)`)
 )
 
@@ -64,7 +68,7 @@ func (b *boostConsole) Line(l lines.Line) bool {
 		}
 		if m := boostRunning.FindStringSubmatch(t); m != nil {
 			b.End()
-			b.open, b.byKey = true, map[string]*failtext.Failure{}
+			b.open, b.byKey, b.times = true, map[string]*failtext.Failure{}, map[*failtext.Failure]int{}
 			b.cases, _, _ = parse.LeadingInt(m[1])
 			return true
 		}
@@ -87,13 +91,72 @@ func (b *boostConsole) Line(l lines.Line) bool {
 		}
 	}
 	if b.cur != nil {
-		if t[0] == ' ' || strings.Contains(t, ": last checkpoint") || strings.HasPrefix(t, "Failure occurred in") {
+		checkpoint := strings.Contains(t, ": last checkpoint")
+		if checkpoint && b.cur.Test.Line == 0 {
+			if m := boostCheckpoint.FindStringSubmatch(t); m != nil {
+				b.cur.Test.File = strings.Clone(m[1])
+				b.cur.Test.Line, _, _ = parse.LeadingInt(m[2])
+			}
+		}
+		if t[0] == ' ' || checkpoint || strings.HasPrefix(t, "Failure occurred in") {
 			b.cur.Text.Add(t)
+			b.thrown = b.thrown && !checkpoint
+			return true
+		}
+		if b.thrown && !boostPlace.MatchString(t) { // the message of an exception goes on
+			b.cur.Text.Add(t)
+			if len(b.cur.Test.Message) < b.lim.Text/4 {
+				b.cur.Test.Message += "\n" + t
+			}
 			return true
 		}
 		b.cur = nil
 	}
 	return false
+}
+
+var (
+	boostCheckpoint = lazyregexp.New(`^(\S.*?)\((\d+)\): last checkpoint`)
+	boostPlace      = lazyregexp.New(`^\S.*?\(\d+\): `)
+	boostExpects    = lazyregexp.New(`\((\d+) (?:failures?|errors?) (?:is|are) expected\)`)
+)
+
+// expected takes away the failures that are expected where that is certain: if
+// all are, or if a single test failed as often as failures are expected. The log
+// marks none.
+func (b *boostConsole) expected(n, all int) {
+	if n == 0 {
+		return
+	}
+	total := 0
+	var only *failtext.Failure
+	for _, f := range b.tests {
+		total += b.times[f]
+		if b.times[f] == n && f.Test.Kind == model.KindAssertion {
+			if only != nil {
+				only = nil
+				break
+			}
+			only = f
+		}
+	}
+	switch {
+	case total == n && all == 0:
+		b.tests = nil
+	case only != nil && b.alone(only, n):
+		b.tests = slices.DeleteFunc(b.tests, func(f *failtext.Failure) bool { return f == only })
+	}
+}
+
+// alone reports whether no other test failed often enough, alone or together
+// with others, to be one of which n failures are expected.
+func (b *boostConsole) alone(only *failtext.Failure, n int) bool {
+	for _, f := range b.tests {
+		if f != only && b.times[f] <= n && f.Test.Kind == model.KindAssertion {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *boostConsole) failed(m []string, t string) {
@@ -128,7 +191,8 @@ func (b *boostConsole) failed(m []string, t string) {
 		}
 	}
 	f.Text.Add(t)
-	b.cur = f
+	b.cur, b.thrown = f, m[1] == "unknown location"
+	b.times[f]++
 }
 
 func (b *boostConsole) ended(t string) bool {
@@ -142,12 +206,20 @@ func (b *boostConsole) ended(t string) bool {
 		b.close(false, "")
 		return true
 	}
+	if e := boostExpects.FindStringSubmatch(t); e != nil {
+		n, _, _ := parse.LeadingInt(e[1])
+		all, _, _ := parse.LeadingInt(m[1])
+		b.expected(n, all-n)
+	}
 	b.close(m[1] != "", m[2])
 	return true
 }
 
 // close ends the module with what its last lines say.
 func (b *boostConsole) close(failed bool, module string) {
+	if !failed {
+		b.tests = nil // what a test printed: Boost.Test itself says that none failed
+	}
 	named := b.emit()
 	b.anon.Emit(b.out, b.cases-named, model.Test{Status: model.Passed, At: b.at})
 	if failed && named == 0 {

@@ -95,8 +95,16 @@ func (r *boostXMLReader) testCase(tok xmlstream.Token) error {
 		t.Status, t.Message = model.Skipped, r.Attr("reason")
 	}
 	var micro string
+	nested := false
 	err := r.Children(func(in xmlstream.Token) error {
 		switch in.Name {
+		case "TestSuite", "TestCase": // registered while the test case ran
+			nested = true
+			if len(r.path) < r.Limits.Depth {
+				r.path = append(r.path, t.Name)
+				defer func() { r.path = r.path[:len(r.path)-1] }()
+			}
+			return r.part(in)
 		case "Error", "FatalError", "Exception":
 			return r.failure(in, &t)
 		case "TestingTime":
@@ -106,6 +114,9 @@ func (r *boostXMLReader) testCase(tok xmlstream.Token) error {
 	})
 	if err != nil && t.Status != model.Failed {
 		return err
+	}
+	if nested && t.Status == model.Passed {
+		return err // it is the tests in it
 	}
 	t.Duration = parse.Seconds(micro) / 1e6
 	if t.Status == model.Failed {

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -16,7 +15,7 @@ import (
 var catch2Format = format.Format{
 	Name:  "catch2",
 	Order: 680,
-	Wakes: &format.Wake{Flush: "-.=~tAN", Ends: "."},
+	Wakes: &format.Wake{Flush: "-.=~tANFP", Ends: "."},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &catchConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -38,11 +37,18 @@ type catchConsole struct {
 	cur   *failtext.Failure
 	tests []*failtext.Failure
 	byKey map[string]*failtext.Failure
+	held  *catchTotals        // totals, until nothing shows that a test printed them
+	short []*failtext.Failure // of the compact reporter, which names no tests
 }
 
+// catchTotals is the line that counts test cases.
+type catchTotals struct{ n, failed, expected, skipped, at int }
+
 var (
-	catchHost   = lazyregexp.New(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
-	catchFailed = lazyregexp.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
+	catchCompact = lazyregexp.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): failed: (.+)$`)
+	catchSum     = lazyregexp.New(`^(?:Failed|Passed) (?:all |both )?(\d+) test cases?(?:, (?:failed|passed)| with) (?:(?:all|both) )?\d+ assertions?`)
+	catchHost    = lazyregexp.New(`^\S.* is a Catch2? v\d+\.\d+.* host application\.$`)
+	catchFailed  = lazyregexp.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (FAILED:|FAILED|error: )`)
 )
 
 func (c *catchConsole) Idle() bool {
@@ -74,8 +80,11 @@ func (c *catchConsole) Line(l lines.Line) bool {
 			return c.totals(t)
 		}
 	case 'a':
-		if c.open && strings.HasPrefix(t, "assertions: ") {
-			c.finish(true)
+		if c.open && c.held != nil && strings.HasPrefix(t, "assertions: ") {
+			return true
+		}
+	case 'F', 'P':
+		if c.compactEnd(t) {
 			return true
 		}
 	case 'A':
@@ -90,6 +99,7 @@ func (c *catchConsole) Line(l lines.Line) bool {
 		}
 	}
 	if strings.HasSuffix(t, " host application.") && catchHost.MatchString(t) {
+		c.commit()
 		c.begin()
 		return true
 	}
@@ -118,6 +128,9 @@ func (c *catchConsole) ruled(r byte) bool {
 		c.inHd, c.head, c.cur = true, nil, nil
 	case '.':
 		c.rule = ""
+		if len(c.head) > 0 {
+			c.held = nil // a test follows the totals: another printed them
+		}
 		return c.open
 	case '=':
 		c.cur, c.inHd = nil, false
@@ -137,6 +150,12 @@ func (c *catchConsole) body(t string) bool {
 			c.head = append(c.head, strings.Clone(strings.TrimSpace(t)))
 		}
 		return true
+	}
+	if len(c.short) > 0 || !c.inHd && len(c.head) == 0 {
+		if m := catchCompact.FindStringSubmatch(t); m != nil {
+			c.compact(m)
+			return true
+		}
 	}
 	if c.rule == "-" { // the place of the test
 		c.place, c.rule = strings.Clone(t), ""
@@ -188,12 +207,59 @@ func (c *catchConsole) totals(t string) bool {
 		}
 	}
 	skipped, _ := parse.NumBefore(t, " skipped")
-	named := c.emit()
-	c.anon.Emit(c.out, n-max(failed, named)-skipped, model.Test{Status: model.Passed, At: c.at})
-	c.anon.Emit(c.out, skipped, model.Test{Status: model.Skipped, At: c.at})
-	if failed > named {
-		c.out.Problem(model.Problem{Kind: model.KindPackage, Name: "catch2", At: c.at, Message: fmt.Sprintf("%d failing test case(s) stated, %d named", failed, named)})
+	expected, _ := parse.NumBefore(t, " failed as expected")
+	if !strings.Contains(t, " failed as expected") {
+		expected = 0
 	}
+	c.held = &catchTotals{n: n, failed: failed, expected: expected, skipped: skipped, at: c.at}
+	return true
+}
+
+// commit hands on what was read up to the totals.
+func (c *catchConsole) commit() {
+	h := c.held
+	if h == nil {
+		return
+	}
+	c.held = nil
+	if h.failed == 0 && h.expected >= len(c.tests) {
+		c.tests = nil // all of them failed as expected
+	}
+	named := c.emit()
+	c.anon.Emit(c.out, h.n-max(h.failed, named)-h.skipped, model.Test{Status: model.Passed, At: h.at})
+	c.anon.Emit(c.out, h.skipped, model.Test{Status: model.Skipped, At: h.at})
+	failtext.Unnamed(c.out, "catch2", h.failed, named, h.at)
+	c.open, c.cur, c.head, c.inHd = false, nil, nil, false
+}
+
+// compact takes an assertion that failed as the compact reporter prints it.
+func (c *catchConsole) compact(m []string) {
+	if len(c.short) < c.lim.Failing {
+		f := failtext.NewFailure(model.Test{Name: m[1] + ":" + m[2] + m[3], Status: model.Failed, Kind: model.KindAssertion, At: c.at, File: strings.Clone(m[1]), Message: strings.Clone(m[4])}, c.lim)
+		f.Test.Line, _, _ = parse.LeadingInt(m[2] + m[3])
+		c.short = append(c.short, f)
+	}
+}
+
+// compactEnd reads "Failed 7 test cases, failed 7 assertions.", the end of the compact reporter.
+func (c *catchConsole) compactEnd(t string) bool {
+	m := catchSum.FindStringSubmatch(t)
+	if m == nil || t[len(t)-1] != '.' {
+		return false
+	}
+	n, _, _ := parse.LeadingInt(m[1])
+	switch {
+	case t[0] == 'P':
+		c.anon.Emit(c.out, n, model.Test{Status: model.Passed, At: c.at})
+	default:
+		p := failtext.NotNamed("catch2", n, 0, c.at)
+		if len(c.short) > 0 {
+			f := c.short[0].Test
+			p.File, p.Line, p.Message, p.At = f.File, f.Line, f.Message, f.At
+		}
+		c.out.Problem(p)
+	}
+	c.open, c.cur, c.tests, c.short, c.held = false, nil, nil, nil, nil
 	return true
 }
 
@@ -245,6 +311,7 @@ func explainCatch(t *model.Test, text string) {
 }
 
 func (c *catchConsole) finish(summed bool) {
+	c.commit()
 	if !c.open {
 		return
 	}

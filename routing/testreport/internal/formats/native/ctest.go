@@ -1,7 +1,6 @@
 package native
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
@@ -283,7 +282,7 @@ func (c *ctestConsole) finish() {
 	}
 	switch {
 	case c.stated > named:
-		c.out.Problem(model.Problem{Kind: model.KindPackage, Name: "ctest", At: c.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", c.stated, named)})
+		failtext.Unnamed(c.out, "ctest", c.stated, named, c.at)
 	case !c.summed && (c.ran || c.running != ""):
 		p := model.Problem{Kind: model.KindTruncated, At: c.at, Message: "the output of CTest ends before its totals"}
 		if c.running != "" {

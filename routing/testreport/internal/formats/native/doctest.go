@@ -1,7 +1,7 @@
 package native
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
@@ -36,6 +36,9 @@ type doctestConsole struct {
 	cur   *failtext.Failure
 	titl  bool // the lines below TEST CASE are subcases
 	subs  []string
+	place string // of the test case, as printed above its title
+	after bool   // totals were read that a test case below shows to be what a test printed
+	held  func() // hands on the totals
 }
 
 var doctestError = lazyregexp.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): (ERROR|FATAL ERROR): (.*)$`)
@@ -59,6 +62,21 @@ func (d *doctestConsole) Line(l lines.Line) bool {
 	if !d.open {
 		return false
 	}
+	if d.held != nil {
+		if len(t) > 70 && t[0] == '=' && strings.Trim(t, "=") == "" {
+			d.after = true
+			return true
+		}
+		if d.after && (strings.HasPrefix(t, "TEST CASE:  ") || strings.HasPrefix(t, "TEST SUITE: ")) {
+			d.held, d.after = nil, false
+		} else if d.after && casePlace.MatchString(t) {
+			d.place = strings.Clone(t)
+			return true
+		} else {
+			d.commit()
+			return false
+		}
+	}
 	switch {
 	case t == "":
 		d.titl = false
@@ -72,7 +90,12 @@ func (d *doctestConsole) Line(l lines.Line) bool {
 		d.name, d.titl, d.subs, d.cur = strings.Clone(strings.TrimSpace(t[len("TEST CASE:  "):])), true, nil, nil
 		return true
 	case t[0] == '=' && len(t) > 70:
-		d.cur, d.suite, d.name = nil, "", ""
+		d.cur, d.suite, d.name, d.place = nil, "", "", ""
+		return true
+	case d.name == "" && casePlace.MatchString(t):
+		d.place = strings.Clone(t)
+		return true
+	case (t[len(t)-1] == '!' || strings.HasSuffix(t, "not failed")) && d.verdict(t):
 		return true
 	case d.titl && t[0] == ' ' && len(d.subs) < 20:
 		d.subs = append(d.subs, strings.Clone(strings.TrimSpace(t)))
@@ -88,6 +111,36 @@ func (d *doctestConsole) Line(l lines.Line) bool {
 			d.cur.Text.Add(t)
 			return true
 		}
+	}
+	return false
+}
+
+// casePlace is the line above the title of a test case.
+var casePlace = lazyregexp.New(`^\S.*(?::\d+:|\(\d+\):)$`)
+
+// verdict reads what doctest decides of a test case with a decorator, below its
+// failures: it passes though it failed, or fails though it did not.
+func (d *doctestConsole) verdict(t string) bool {
+	key := d.suite + "\x00" + d.name
+	switch {
+	case d.name == "":
+		return false
+	case strings.HasSuffix(t, " so marking it as not failed") || strings.HasSuffix(t, " so marking it as not failed!"):
+		if f := d.byKey[key]; f != nil {
+			delete(d.byKey, key)
+			d.tests = slices.DeleteFunc(d.tests, func(g *failtext.Failure) bool { return g == f })
+		}
+		d.cur = nil
+		return true
+	case strings.HasSuffix(t, " Marking it as failed!") || strings.HasSuffix(t, " so marking it as failed!"), strings.HasPrefix(t, "Test case exceeded time limit of "):
+		if d.byKey[key] == nil {
+			d.failed([]string{t, "", "", "", "ERROR", t}, t)
+			f := d.byKey[key]
+			if file, line, _, ok := parse.Location(strings.TrimSuffix(strings.NewReplacer("(", ":", ")", "").Replace(d.place), ":")); f != nil && ok {
+				f.Test.File, f.Test.Line = file, line
+			}
+		}
+		return true
 	}
 	return false
 }
@@ -133,23 +186,45 @@ func (d *doctestConsole) own(t string) bool {
 		}
 		n, _ := parse.NumAfter(t, "test cases:")
 		failed, _ := parse.NumBefore(t, " failed")
-		named := d.emit()
-		// What doctest calls skipped was left out by a filter and is not in its total.
-		d.anon.Emit(d.out, n-max(failed, named), model.Test{Status: model.Passed, At: d.at})
-		if failed > named {
-			d.out.Problem(model.Problem{Kind: model.KindPackage, Name: "doctest", At: d.at, Message: fmt.Sprintf("%d failing test case(s) stated, %d named", failed, named)})
+		at := d.at
+		if !d.open && n == 0 {
+			d.out.Problem(model.Problem{Kind: model.KindEmpty, Name: "doctest", At: at, Message: "no test case ran"})
+			return true
 		}
-		d.open = false
+		d.open, d.after = true, false
+		d.held = func() {
+			named := d.emit()
+			// What doctest calls skipped was left out by a filter and is not in its total.
+			d.anon.Emit(d.out, n-max(failed, named), model.Test{Status: model.Passed, At: at})
+			failtext.Unnamed(d.out, "doctest", failed, named, at)
+			if n == 0 {
+				d.out.Problem(model.Problem{Kind: model.KindEmpty, Name: "doctest", At: at, Message: "no test case ran"})
+			}
+		}
 		return true
+	case strings.HasPrefix(t, "Status: "):
+		if d.held != nil {
+			d.commit()
+			return true
+		}
 	}
 	return d.open || strings.HasPrefix(t, "assertions:") || strings.HasPrefix(t, "Status: ") || strings.HasPrefix(t, "run with ")
+}
+
+// commit hands on the totals that were read.
+func (d *doctestConsole) commit() {
+	if held := d.held; held != nil {
+		d.held, d.after = nil, false
+		held()
+		d.open = false
+	}
 }
 
 func (d *doctestConsole) emit() int {
 	for _, f := range d.tests {
 		text := strings.TrimSpace(f.Text.String())
 		f.Test.Trace = text
-		if strings.HasSuffix(f.Test.Message, ":") || strings.Contains(f.Test.Message, "is NOT correct") || f.Test.Message == "test case THREW exception:" {
+		if strings.HasSuffix(f.Test.Message, ":") || strings.Contains(f.Test.Message, "is NOT correct") || strings.HasPrefix(f.Test.Message, "test case THREW exception:") {
 			first, _, _ := strings.Cut(text, "\n\n")
 			if _, after, ok := strings.Cut(first, "ERROR: "); ok {
 				f.Test.Message = after
@@ -169,6 +244,7 @@ func (d *doctestConsole) emit() int {
 }
 
 func (d *doctestConsole) End() {
+	d.commit()
 	if d.open {
 		d.emit()
 		d.out.Problem(model.Problem{Kind: model.KindTruncated, At: d.at, Message: "the output of doctest ends before its totals"})

@@ -67,6 +67,9 @@ func (g *gtestConsole) Line(l lines.Line) bool {
 		return g.text(t)
 	}
 	tag, rest := t[1:11], strings.TrimPrefix(t[12:], " ")
+	if g.printed(tag, rest) {
+		return g.text(t)
+	}
 	switch tag {
 	case "==========":
 		return g.head(rest)
@@ -101,6 +104,25 @@ func (g *gtestConsole) Line(l lines.Line) bool {
 			}
 		}
 		return g.open
+	}
+	return false
+}
+
+// printed reports whether a line with a tag is what the running test prints:
+// it ends another test, or the program with other totals.
+func (g *gtestConsole) printed(tag, rest string) bool {
+	if g.cur == nil || g.declared < 0 {
+		return false
+	}
+	switch tag {
+	case "  FAILED  ", "       OK ", "  SKIPPED ":
+		name, _ := cutMillis(rest)
+		return gtestName(name) != g.cur.Test.Name || gtestSuite(name) != g.cur.Test.Suite
+	case "  PASSED  ":
+		return true
+	case "==========":
+		n, more, ok := parse.LeadingInt(rest)
+		return ok && strings.Contains(more, " ran.") && n != g.declared
 	}
 	return false
 }
@@ -250,6 +272,7 @@ func (g *gtestConsole) emit(f *failtext.Failure, full string) {
 func explainCpp(t *model.Test, text string) {
 	text = strings.TrimSpace(text)
 	t.Trace = text
+	text = strings.TrimPrefix(text, "unknown file: Failure\n")
 	first, rest, _ := strings.Cut(text, "\n")
 	if i := strings.Index(text, ": Failure\n"); i >= 0 { // what the test printed stands before it
 		j := strings.LastIndexByte(text[:i], '\n') + 1
@@ -269,6 +292,11 @@ func explainCpp(t *model.Test, text string) {
 			t.File, t.Line = file, line
 		}
 		t.Message = strings.TrimSpace(msg + "\n" + rest)
+	}
+	if t.Message == "" && strings.HasPrefix(first, "C++ exception with description \"") {
+		if i := strings.Index(text, "\" thrown in "); i >= 0 {
+			t.Message = text[:i+len(parse.HeadLine(text[i:]))]
+		}
 	}
 	t.Message = parse.FirstOf(t.Message, first)
 	if t.Line == 0 {
@@ -301,13 +329,29 @@ func (g *gtestConsole) counted(s model.Status, rest string) {
 }
 
 func (g *gtestConsole) text(t string) bool {
-	if g.cur == nil && len(t) > 9 && t[len(t)-1] == 'e' && strings.HasSuffix(t, ": Failure") && g.pre == nil {
+	if g.cur == nil && len(t) > 9 && t[len(t)-1] == 'e' && strings.HasSuffix(t, ": Failure") && (g.pre == nil || g.brief) {
+		if g.pre != nil { // printed by a test, or one more failure of the same test
+			g.pre.Add(t)
+			return false
+		}
 		g.pre = &bounded.Block{Max: g.lim.Text / 2}
 	}
 	if g.pre != nil && g.cur == nil {
 		g.pre.Add(t)
 	}
 	if g.open && g.cur != nil {
+		// What a test prints without an end of line stands before its result.
+		if i := strings.Index(t, "[       OK ] "); i > 0 && t[len(t)-1] == ')' {
+			if name, _ := cutMillis(t[i+len("[       OK ] "):]); gtestName(name) == g.cur.Test.Name && gtestSuite(name) == g.cur.Test.Suite {
+				return g.result(model.Passed, t[i+len("[       OK ] "):])
+			}
+		}
+		if i := strings.Index(t, "[  FAILED  ] "); i > 0 && t[len(t)-1] == ')' {
+			if name, _ := cutMillis(t[i+len("[  FAILED  ] "):]); gtestName(name) == g.cur.Test.Name && gtestSuite(name) == g.cur.Test.Suite {
+				g.cur.Text.Add(t[:i])
+				return g.failure(t[i+len("[  FAILED  ] "):])
+			}
+		}
 		g.cur.Text.Add(t)
 		return false
 	}
@@ -343,7 +387,7 @@ func (g *gtestConsole) End() {
 	g.crash("the test program ended while the test ran")
 	switch {
 	case g.summary > len(g.failed):
-		g.out.Problem(model.Problem{Kind: model.KindPackage, Name: "gtest", At: g.at, Message: fmt.Sprintf("%d failing test(s) stated, %d named", g.summary, len(g.failed))})
+		failtext.Unnamed(g.out, "gtest", g.summary, len(g.failed), g.at)
 	case !g.totals:
 		k := model.KindTruncated
 		if crashed {

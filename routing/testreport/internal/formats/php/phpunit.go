@@ -41,6 +41,8 @@ type phpunitConsole struct {
 	list     []*failtext.Entry
 	dropped  int
 	class    string // of testdox
+	heading  string // of testdox, where it states a class only in words
+	timed    bool   // behind the line that states time and memory
 	dox      []*failtext.Entry
 	inDox    bool
 	verdict  string // "FAILURES!", whose next line holds the totals
@@ -92,6 +94,10 @@ func (c *phpunitConsole) take(no int, t string, blank bool) bool {
 		}
 	case 'T':
 		switch {
+		case strings.HasPrefix(t, "Time: ") && strings.Contains(t, "Memory: "):
+			c.timed = true
+		case c.header > 0 && !c.timed:
+			// what a test prints: PHPUnit states its time before the results
 		case strings.HasPrefix(t, "There was ") || strings.HasPrefix(t, "There were "):
 			if c.opens(t) {
 				return true
@@ -235,9 +241,13 @@ func (c *phpunitConsole) progress(no int, t string) bool {
 	if strings.HasSuffix(t, ")") && t[0] != ' ' {
 		if i := strings.LastIndex(t, " ("); i > 0 && isPHPClass(t[i+2:len(t)-1]) {
 			c.closeEntry()
-			c.class = t[i+2 : len(t)-1]
+			c.class, c.heading = t[i+2:len(t)-1], ""
 			return true
 		}
+	}
+	if t[0] >= 'A' && t[0] <= 'Z' && len(t) < 200 && parse.IsIdent(t, " ") && !c.timed { // testdox: a class in words
+		c.closeEntry()
+		c.class, c.heading = "", t
 	}
 	end := strings.IndexByte(t, ' ')
 	if end < 0 {
@@ -261,12 +271,12 @@ func (c *phpunitConsole) testdox(no int, t string) bool {
 	s := strings.TrimLeft(t, " ")
 	mark, name, ok := strings.Cut(s, " ")
 	switch {
-	case ok && mark == "✘" && c.class != "":
+	case ok && mark == "✘" && (c.class != "" || c.heading != ""):
 		c.closeEntry()
 		c.inDox, c.started = true, true
-		c.cur = failtext.NewEntry(failtext.Shrunk(c.lim, len(c.list)+len(c.dox)), model.Test{Suite: c.class, Name: name, At: no})
+		c.cur = failtext.NewEntry(failtext.Shrunk(c.lim, len(c.list)+len(c.dox)), model.Test{Suite: parse.FirstOf(c.class, c.heading), Name: name, At: no})
 		return true
-	case ok && (mark == "✔" || mark == "↩" || mark == "∅" || mark == "☢" || mark == "⚠") && c.class != "":
+	case ok && (mark == "✔" || mark == "↩" || mark == "∅" || mark == "☢" || mark == "⚠") && (c.class != "" || c.heading != ""):
 		c.closeEntry()
 		c.started = true
 		return true
@@ -299,6 +309,9 @@ func (c *phpunitConsole) okLine(no int, t string) bool {
 
 // verdictLine takes "FAILURES!" and the like.
 func (c *phpunitConsole) verdictLine(no int, t string) bool {
+	if c.header > 0 && !c.timed && t != "No tests executed!" {
+		return false
+	}
 	switch t {
 	case "FAILURES!", "ERRORS!", "WARNINGS!", "ERRORS AND FAILURES!":
 		c.closeEntry()

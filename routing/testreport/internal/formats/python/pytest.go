@@ -365,6 +365,11 @@ type pytestSession struct {
 	internal *bounded.Block
 	internAt int
 	now      model.Test // the test in hand
+
+	collected int           // tests to run, 0 if not known
+	stopped   bool          // the session says that it ends early
+	bare      int           // tests known when a summary began without a list of failures, else -1
+	spare     *pytestTotals // totals that seem to be what a test printed
 }
 
 type pytestSection int
@@ -502,6 +507,12 @@ func (s *pytestSession) problem(p model.Problem) {
 // header takes "==== title ====".
 func (s *pytestSession) header(no int, t, title string) bool {
 	if sum, ok := parsePytestTotals(title); ok {
+		if s.printed(sum) {
+			if s.block != nil {
+				s.block.add(no, t)
+			}
+			return true
+		}
 		s.closeBlock()
 		s.total(sum)
 		return true
@@ -521,7 +532,40 @@ func (s *pytestSession) header(no int, t, title string) bool {
 		return true
 	}
 	s.closeBlock()
+	if next == pytestSummary && s.section == pytestProgress {
+		s.bare = len(s.tests)
+	} else if next != pytestRest || s.section != pytestSummary {
+		s.bare = -1
+	}
 	s.section = next
+	return true
+}
+
+// printed reports whether totals are what a test printed: they stand in captured
+// output, and their failures are not those listed; or no failure was listed
+// before, and not all that was collected is in them.
+func (s *pytestSession) printed(sum pytestTotals) bool {
+	bad := sum.failed + sum.errors
+	if s.block != nil && s.block.captured {
+		return bad != s.blocks || s.section == pytestQuietBlocks && sum.passed == 0
+	}
+	if s.section != pytestProgress && (s.section != pytestSummary || s.bare < 0) || s.stopped || s.collected == 0 {
+		return false
+	}
+	all := sum.passed + sum.failed + sum.skipped + sum.xfailed + sum.xpassed
+	if all+sum.errors >= s.collected || sum.deselected > 0 {
+		return false
+	}
+	if s.spare == nil {
+		s.spare = &sum
+	}
+	if s.section == pytestSummary {
+		for _, t := range s.tests[min(s.bare, len(s.tests)):] {
+			delete(s.byID, t.id+"\x00"+phaseKey(t.phase))
+		}
+		s.tests = s.tests[:min(s.bare, len(s.tests))]
+		s.section = pytestProgress
+	}
 	return true
 }
 
@@ -546,6 +590,7 @@ func (s *pytestSession) interrupted(no int, title string) bool {
 		s.block.add(no, title)
 		return true
 	}
+	s.stopped = true
 	switch {
 	case strings.HasPrefix(title, "Interrupted: ") && strings.Contains(title, " during collection"),
 		strings.HasPrefix(title, "stopping after "),
@@ -712,6 +757,12 @@ func (s *pytestSession) unmatched(domain, phase string, best, good func(*pytestT
 func (s *pytestSession) progress(no int, t string) bool {
 	if t == "" {
 		return false
+	}
+	if rest, ok := strings.CutPrefix(t, "collected "); ok && s.collected == 0 {
+		if n, more, ok := parse.LeadingInt(rest); ok && (more == " item" || more == " items") {
+			s.collected = n
+			return true
+		}
 	}
 	if id, st, ok := s.plainStatus(t); ok {
 		s.status(no, id, st)
@@ -919,7 +970,7 @@ func isStatus(w string) bool {
 func statusAlone(t string) (string, bool) {
 	t = trimPercent(t)
 	w, _, _ := strings.Cut(t, " ")
-	if isStatus(w) && (len(w) == len(t) || strings.HasPrefix(t[len(w):], " (")) {
+	if isStatus(w) && (len(w) == len(t) || strings.HasPrefix(t[len(w):], " (") && (w == "SKIPPED" || w == "XFAIL" || w == "XPASS")) {
 		return w, true
 	}
 	return "", false

@@ -32,6 +32,10 @@ type pytestBlock struct {
 	message  string        // last group of E lines
 	inError  bool          // the line before was an E line
 	native   bool
+	thrown   bool   // the message is that of an exception and goes on
+	doctest  bool   // of a documented example
+	stated   bool   // both sides of one are being read
+	indent   int    // of the first of the E lines
 	crashed  string // node id of a test a worker died with
 }
 
@@ -42,9 +46,12 @@ func (b *pytestBlock) add(no int, t string) {
 		b.output.Add(t)
 		return
 	}
+	if strings.HasPrefix(t, "[gw") && b.text.Head.Len() == 0 && strings.Contains(t, "] ") {
+		return // the worker of xdist
+	}
 	b.text.Add(t)
 	if t == "" {
-		b.inError = false
+		b.inError, b.stated = false, false
 		return
 	}
 	if strings.HasPrefix(t, "E  ") || t == "E" {
@@ -64,8 +71,17 @@ func (b *pytestBlock) add(no int, t string) {
 		b.addPlace(pytestPlace{file, line, what, no})
 		return
 	}
-	if b.native && t[0] != ' ' && failtext.IsException(t) {
+	switch {
+	case b.native && (strings.HasPrefix(t, "During handling of the above exception") || strings.HasPrefix(t, "The above exception was the direct")):
+		b.thrown = false
+	case b.native && t[0] != ' ' && failtext.IsException(t):
 		b.message = strings.Clone(bounded.CutText(t, b.text.Max))
+		b.thrown = true
+	case b.thrown && !strings.HasPrefix(t, "Traceback ") && len(b.message) < b.text.Max:
+		b.message += "\n" + t
+	case b.doctest && (t == "Expected:" || t == "Got:" || strings.HasPrefix(t, "Expected nothing") || strings.HasPrefix(t, "UNEXPECTED EXCEPTION: ") || b.stated):
+		b.stated = !strings.HasPrefix(t, "UNEXPECTED EXCEPTION: ")
+		b.message = strings.TrimPrefix(b.message+"\n"+t, "\n")
 	}
 }
 
@@ -76,8 +92,9 @@ func (b *pytestBlock) errorLine(t string) {
 	t = strings.TrimPrefix(strings.TrimPrefix(t, " "), " ")
 	if !b.inError {
 		b.message = strings.Clone(strings.TrimLeft(t, " "))
+		b.indent = len(t) - len(b.message)
 	} else if len(b.message) < b.text.Max {
-		b.message += "\n" + t
+		b.message += "\n" + t[min(b.indent, len(t)-len(strings.TrimLeft(t, " "))):]
 	}
 	b.inError = true
 }
@@ -188,13 +205,18 @@ func (s *pytestSession) inBlocks(no int, t string) bool {
 			if s.section != pytestQuietBlocks {
 				s.blocks++
 			}
-			s.block = &pytestBlock{at: no, header: strings.Clone(title), text: bounded.Block{Max: s.lim.Text}, output: bounded.Block{Max: s.lim.Text}}
+			title, doctest := strings.CutPrefix(title, "[doctest] ")
+			s.block = &pytestBlock{at: no, doctest: doctest, header: strings.Clone(title), text: bounded.Block{Max: s.lim.Text}, output: bounded.Block{Max: s.lim.Text}}
 			return true
 		}
 	}
 	if s.block == nil {
-		if file, line, what, ok := pytestLocation(t); ok && len(s.lineTB) < 20*s.lim.Failing && s.section == pytestFailures {
-			s.lineTB = append(s.lineTB, pytestPlace{strings.Clone(file), line, strings.Clone(bounded.CutText(what, 1<<10)), no})
+		if t != "" && len(s.lineTB) < 20*s.lim.Failing && s.section == pytestFailures { // --tb=line: a line for each
+			p := pytestPlace{at: no, what: strings.Clone(bounded.CutText(t, 1<<10))}
+			if file, line, what, ok := pytestLocation(t); ok {
+				p.file, p.line, p.what = strings.Clone(file), line, strings.Clone(bounded.CutText(what, 1<<10))
+			}
+			s.lineTB = append(s.lineTB, p)
 		}
 		return true
 	}
@@ -297,6 +319,9 @@ func (s *pytestSession) finish(complete bool) {
 			s.named.passed++
 		}
 	}
+	if !complete && s.spare != nil {
+		s.totals, complete = s.spare, true
+	}
 	if !complete {
 		s.truncated()
 		return
@@ -310,7 +335,7 @@ func (s *pytestSession) reconcile(failed, errors int) {
 	s.anon.Emit(s.out, sum.passed+sum.xpassed-s.named.passed, model.Test{Status: model.Passed})
 	s.anon.Emit(s.out, sum.skipped-s.named.skipped+max(sum.xfailed-s.named.xfailed, 0), model.Test{Status: model.Skipped})
 	if n := sum.failed - failed; n > 0 {
-		s.problem(model.Problem{Kind: model.KindExit, Name: "pytest", At: s.at, Message: fmt.Sprintf("%d of %d failed tests are not named in the output", n, sum.failed)})
+		s.problem(failtext.NotNamed("pytest", sum.failed, failed, s.at))
 	}
 	if n := sum.errors - errors; n > 0 {
 		s.problem(model.Problem{Kind: model.KindSetup, Name: "pytest", At: s.at, Message: fmt.Sprintf("%d of %d errors are not named in the output", n, sum.errors)})
@@ -367,13 +392,26 @@ func lastUnindented(trace string) string {
 // which stand in the same order.
 func (s *pytestSession) attachPlaces() {
 	i := 0
+	var bare []*pytestTest
 	for _, t := range s.tests {
-		if t.phase != "" || t.block != nil || i >= len(s.lineTB) {
-			continue
+		if t.phase == "" && t.block == nil {
+			bare = append(bare, t)
+		}
+	}
+	for _, t := range bare {
+		// Where their numbers differ, only what the summary says tells which belong together.
+		for i < len(s.lineTB) && len(bare) != len(s.lineTB) && !strings.HasPrefix(s.lineTB[i].what, strings.TrimSuffix(t.short, "...")) {
+			i++
+		}
+		if i >= len(s.lineTB) {
+			break
 		}
 		p := s.lineTB[i]
 		i++
-		t.block = &pytestBlock{at: p.at, places: []pytestPlace{p}, message: p.what, text: bounded.Block{Max: 64}, output: bounded.Block{Max: 64}}
+		t.block = &pytestBlock{at: p.at, message: strings.TrimSpace(p.what), text: bounded.Block{Max: 64}, output: bounded.Block{Max: 64}}
+		if p.file != "" {
+			t.block.places = []pytestPlace{p}
+		}
 	}
 }
 

@@ -166,13 +166,13 @@ func (c *unittestConsole) open(no int, id string) {
 func unittestID(id string) (suite, name string) {
 	i := strings.Index(id, " (")
 	if i < 0 {
-		if dot := strings.LastIndexByte(id, '.'); dot > 0 && parse.IsDotted(id) { // nose and testtools
+		if dot := strings.LastIndexByte(id, '.'); dot > 0 && parse.IsIdent(id, ".") { // nose and testtools
 			return id[:dot], id[dot+1:]
 		}
 		return "", id
 	}
 	j := strings.IndexByte(id[i:], ')')
-	if j < 0 || !parse.IsDotted(strings.ReplaceAll(strings.ReplaceAll(id[i+2:i+j], "<locals>", ""), "-", "_")) {
+	if j < 0 || !parse.IsIdent(strings.ReplaceAll(id[i+2:i+j], "<locals>", ""), ".-") {
 		return "", id
 	}
 	name, suite = id[:i], id[i+2:i+j]
@@ -265,8 +265,8 @@ func (c *unittestConsole) totals(no int, t string, dash bool) bool {
 	if !ok || !strings.HasPrefix(rest, " test") || !strings.Contains(rest, " in ") || !strings.HasSuffix(t, "s") {
 		return false
 	}
-	if !dash && c.cur == nil && c.blocks == 0 && c.verbose == 0 {
-		return false
+	if !dash && (c.cur == nil && c.blocks == 0 && c.verbose == 0 || c.running != "") {
+		return false // it is what the running test prints
 	}
 	c.closeBlock()
 	c.ran, c.ranAt, c.afterTotals = n, no, 0
@@ -444,7 +444,7 @@ func (c *unittestConsole) crash(no int, t string) {
 // unittestVerbose recognises "test_x (pkg.Class)" with or without parameters.
 func unittestVerbose(id string) bool {
 	suite, name := unittestID(id)
-	return suite != "" && strings.Contains(suite, ".") && strings.Contains(id, " (") && parse.IsDotted(unittestBase(name))
+	return suite != "" && strings.Contains(suite, ".") && strings.Contains(id, " (") && parse.IsIdent(unittestBase(name), ".")
 }
 
 func (c *unittestConsole) result(no int, id, word string) bool {

@@ -15,7 +15,7 @@ import (
 var minitestFormat = format.Format{
 	Name:  "minitest",
 	Order: 450,
-	Wakes: &format.Wake{Flush: format.Digits + format.Capitals + "=", Indent: format.Digits + "FE", Ends: ")", Prefix: true},
+	Wakes: &format.Wake{Flush: format.Digits + format.Capitals + "=#", Indent: format.Digits + "FE", Ends: ")", Prefix: true},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		anon := model.NewAnonymous(lim)
 		open := func() format.Console { return &minitestConsole{out: out, lim: lim, anon: anon} }
@@ -47,6 +47,9 @@ type minitestConsole struct {
 	isSoft  bool              // the entry is of those
 	class   string            // last line that was a class's name
 	dropped int
+	running int  // line that began a run whose totals follow "Finished in"
+	loaded  bool // the line before was test-unit's "Loaded suite"
+	ended   bool // behind "Finished in"
 }
 
 func (c *minitestConsole) Idle() bool {
@@ -62,6 +65,18 @@ func (c *minitestConsole) Line(l lines.Line) bool {
 		return false
 	}
 	t := strings.TrimRight(l.Text, " ")
+	loaded := c.loaded
+	c.loaded = strings.HasPrefix(t, "Loaded suite ")
+	switch {
+	case t == "# Running:" || t == "Started" && loaded:
+		if c.running > 0 {
+			c.End()
+		}
+		c.running, c.ended = l.No, false
+		return false
+	case strings.HasPrefix(t, "Finished in "):
+		c.ended = true
+	}
 	title, rule := c.title, c.rule
 	c.title, c.rule = "", len(t) >= failtext.UnittestRule && t[0] == '=' && parse.OnlyOf(t, '=', failtext.UnittestRule)
 	if title != "" && c.entry(title, l.No, t) {
@@ -79,12 +94,15 @@ func (c *minitestConsole) Line(l lines.Line) bool {
 		claimed := c.cur != nil && c.unit
 		if claimed {
 			c.closeEntry()
+			c.rule = false // it ends an entry, and begins none
 		}
 		return claimed
 	case t[0] >= '0' && t[0] <= '9' && c.totals(l.No, t):
 		return true
 	case rule && c.unitEntry(l.No, t):
 		return true
+	case c.running > 0 && !c.ended && t[0] == ' ' && strings.Contains(t, ") "):
+		return false // what a test prints: the list follows the end of the run
 	case c.isTitle(l.No, t), c.reporter(l.No, t):
 		return false
 	case c.cur == nil:
@@ -237,11 +255,18 @@ func (c *minitestConsole) unitEntry(no int, t string) bool {
 	default:
 		return false
 	}
+	test := model.Test{At: no}
+	if class, msg, ok := strings.Cut(rest, ": "); ok && parse.IsDotted(strings.ReplaceAll(class, "::", ".")) { // a class's startup or shutdown
+		test.Suite, test.Name, test.Kind = class, "startup or shutdown", model.KindSetup
+		c.open(title, test)
+		c.unit = true
+		c.cur.Add(msg)
+		return true
+	}
 	i := strings.Index(rest, ")")
 	if i < 0 {
 		return false
 	}
-	test := model.Test{At: no}
 	if test.Suite, test.Name, ok = rubyTest(rest[:i+1]); !ok {
 		return false
 	}
@@ -330,12 +355,15 @@ func (c *minitestConsole) totals(no int, t string) bool {
 		}
 		return true
 	})
-	if !ok || !strings.Contains(t, " failure") || !strings.Contains(t, " error") {
+	if !ok || !strings.Contains(t, " failure") || !strings.Contains(t, " error") || c.running > 0 && !c.ended {
 		return false
 	}
 	c.closeEntry()
 	if len(c.list) == 0 {
 		c.list = c.soft
+	}
+	if failures+errors == 0 {
+		c.list = nil // what a test printed: the totals say that none failed
 	}
 	for _, f := range c.list {
 		c.out.Test(c.test(f))
@@ -355,7 +383,8 @@ func (c *minitestConsole) End() {
 		at = max(at, f.Test.At)
 		c.out.Test(c.test(f))
 	}
-	if len(c.list) > 0 {
+	if len(c.list) > 0 || c.running > 0 {
+		at = max(at, c.running)
 		c.out.Problem(failtext.CutOff("minitest", "minitest's output ends before its totals", at))
 	}
 	*c = minitestConsole{out: c.out, lim: c.lim, anon: c.anon}

@@ -136,6 +136,9 @@ func (c *rspecConsole) open(s rspecSection) {
 	if s != rspecExamples && (c.totals != nil || c.finished) {
 		c.finish()
 	}
+	if s == rspecFailures && c.totals == nil {
+		c.list, c.dropped, c.sure = nil, 0, false // a run has one list: an example printed the one before
+	}
 	c.section = s
 }
 
@@ -275,6 +278,9 @@ func (c *rspecConsole) finish() {
 	c.closeEntry()
 	named := 0
 	at := c.at
+	if c.totals != nil && c.totals.failures == 0 {
+		c.list = nil // what an example printed: RSpec itself says that none failed
+	}
 	if c.totals != nil || c.sure {
 		used := make([]bool, len(c.examples))
 		for _, f := range c.list {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 )
@@ -340,7 +341,7 @@ func (n *nextest) reconcile(failed int) {
 	n.c.anon.Emit(out, s.passed-n.passed, model.Test{Status: model.Passed})
 	n.c.anon.Emit(out, s.skipped, model.Test{Status: model.Skipped})
 	if k := s.failed - failed; k > 0 {
-		out.Problem(model.Problem{Kind: model.KindExit, Name: "nextest", At: n.at, Message: fmt.Sprintf("%d of %d failed tests are not named in the output", k, s.failed)})
+		out.Problem(failtext.NotNamed("nextest", s.failed, s.failed-k, n.at))
 	}
 	switch {
 	case failed > 0 || s.failed > 0 || n.problem:

@@ -1,0 +1,6 @@
+export function same(a, b) {
+  if (a == b) {
+    debugger
+  }
+  return a
+}

@@ -1,0 +1,3 @@
+pub fn same(a: bool) -> bool {
+    return a == true;
+}

@@ -1,0 +1,4 @@
+class Main {
+	int BadName = 1;
+    int x = 1;    
+}

@@ -1,0 +1,3 @@
+#include "helper.h"
+
+int main(void) { return helper(); }

@@ -1,0 +1,14 @@
+const { Given, When, Then, Before, setDefaultTimeout } = require('@cucumber/cucumber');
+const assert = require('assert');
+setDefaultTimeout(200);
+let n;
+Given('the number {int}', (a) => { n = a; });
+When('I add {int}', (b) => { n += b; });
+When('I divide by {int}', (b) => { throw new RangeError('cannot divide by zero'); });
+Then('the result is {int}', (c) => { assert.strictEqual(n, c); });
+Given('a pending step', () => 'pending');
+Given('a skipped step', () => 'skipped');
+Given('an ambiguous step', () => {});
+Given(/^an ambiguous step$/, () => {});
+Given('a step that never ends', () => new Promise(() => {}));
+Before({ tags: '@hook' }, () => { throw new Error('database is not ready'); });

@@ -1,0 +1,3 @@
+import { add } from './add.js'
+
+export const three = add(1, 2)

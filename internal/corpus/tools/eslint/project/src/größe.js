@@ -1,0 +1,2 @@
+export const größe = 1
+fehlt()

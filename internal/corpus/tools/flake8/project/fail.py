@@ -1,0 +1,8 @@
+"""Doc."""
+import os
+
+
+def add(left: int, right: int) -> int:
+    """Add."""
+    total = left + undefined_name
+    return "text"

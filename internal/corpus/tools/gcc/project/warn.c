@@ -1,0 +1,4 @@
+int main(void) {
+  int unused = 1;
+  return 0;
+}

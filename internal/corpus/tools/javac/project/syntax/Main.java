@@ -1,0 +1,5 @@
+public class Main {
+    void run() {
+        int a = 1
+    }
+}

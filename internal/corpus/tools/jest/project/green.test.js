@@ -1,0 +1,3 @@
+const { add } = require('./lib');
+test('adds', () => { expect(add(1, 2)).toBe(3); });
+test.skip('later', () => {});

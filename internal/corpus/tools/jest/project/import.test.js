@@ -1,0 +1,2 @@
+const x = require('./not-there');
+test('never runs', () => {});

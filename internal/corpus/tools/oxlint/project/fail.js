@@ -1,0 +1,4 @@
+export function same(a) {
+  debugger
+  return a === NaN
+}

@@ -1,0 +1,4 @@
+<?php
+use PHPUnit\Framework\TestCase;
+final class NoneTest extends TestCase {
+}

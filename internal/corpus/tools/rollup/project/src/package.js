@@ -1,0 +1,3 @@
+import left from 'left-pad'
+
+export const x = left('a', 3)

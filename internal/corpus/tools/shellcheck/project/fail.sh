@@ -1,0 +1,5 @@
+#!/bin/sh
+files=`ls *.txt`
+for f in $files; do
+  rm $f
+done

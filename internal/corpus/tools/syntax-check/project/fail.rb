@@ -1,0 +1,2 @@
+def run
+  puts 1

@@ -1,0 +1,11 @@
+const test = require('tape');
+const { add, divide } = require('./lib');
+test('adds', (t) => { t.equal(add(1, 2), 3, 'one and two'); t.end(); });
+test('adds wrongly', (t) => { t.equal(add(1, 2), 4); t.comment('a comment'); t.equal(add(2, 2), 4, 'two and two'); t.end(); });
+test.skip('is skipped', (t) => { t.end(); });
+test('compares objects', (t) => { t.deepEqual({ a: 1, b: [1, 2] }, { a: 1, b: [1, 3] }, 'same object'); t.end(); });
+test('times out', { timeout: 50 }, (t) => { setTimeout(() => {}, 200); });
+test('ünï cödé 日本語', (t) => { t.equal('ä', 'ö', 'umlauts'); t.end(); });
+test('todo', { todo: true }, (t) => { t.equal(1, 2, 'later'); t.end(); });
+test('plans', (t) => { t.plan(2); t.ok(true); t.fail('by hand'); });
+test('nested', (t) => { t.test('inner', (s) => { s.ok(false, 'inner fails'); s.end(); }); t.end(); });

@@ -1,0 +1,4 @@
+import { helper } from './helper.js'
+import left from 'left-pad'
+
+export const x = helper(left)

@@ -1,0 +1,3 @@
+export function broken(a: number {
+  return a
+}

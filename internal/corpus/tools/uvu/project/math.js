@@ -1,0 +1,14 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { add, divide } from './lib.js';
+const math = suite('math');
+math('adds', () => { assert.is(add(1, 2), 3); });
+math('adds wrongly', () => { assert.is(add(1, 2), 4); });
+math('throws', () => { divide(1, 0); });
+math.skip('is skipped', () => {});
+math('compares objects', () => { assert.equal({ a: 1, b: [1, 2] }, { a: 1, b: [1, 3] }); });
+math('ünï cödé 日本語', () => { assert.is('ä', 'ö'); });
+math.run();
+const other = suite('other');
+other('is true', () => { assert.ok(false, 'must be true'); });
+other.run();

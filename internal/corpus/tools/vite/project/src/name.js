@@ -1,0 +1,3 @@
+import { subtract } from './add.js'
+
+export const x = subtract(1, 2)

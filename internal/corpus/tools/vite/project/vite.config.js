@@ -1,0 +1,1 @@
+export default { build: { lib: { entry: process.env.ENTRY, formats: ['es'], fileName: 'out' } }, logLevel: 'info' }

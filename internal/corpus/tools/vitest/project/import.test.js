@@ -1,0 +1,3 @@
+import { test } from 'vitest';
+import x from './not-there.js';
+test('never runs', () => {});

@@ -1,0 +1,219 @@
+package reader
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+)
+
+// session is a run of a test tool that was read from its start to its totals.
+type session struct {
+	format   string
+	stream   int
+	since    int // line behind the run before it, or behind the command before it
+	from, to int // lines
+}
+
+// heldEvent is what a console found, until the step ends.
+type heldEvent struct {
+	format  string
+	stream  int
+	at      int
+	test    *model.Test
+	problem *model.Problem
+}
+
+// maxHeld bounds the events of one step that wait for its end. A step with more is handed on as
+// it is read: what a test prints of another tool is short.
+const maxHeld = 4000
+
+// sessions keeps what the consoles find until the step ends, and then leaves out what is only
+// printed by a test: a fragment of another tool's output (a failing line without the totals that
+// the tool ends with) inside a run that is complete. A fragment that no complete run encloses
+// stays, and so does a second complete run: a step may mix the output of two tools.
+type sessions struct {
+	out     model.Sink
+	done    []session
+	held    []heldEvent
+	through bool
+	dropped int
+	first   int // line of the first dropped event
+	echo    int // line of the last command that was echoed
+	command string
+	tapAt   int // line that opens a stream of TAP
+	goAt    int // line that starts a test of go
+}
+
+// completed notes a run that was read whole. It starts no earlier than the last command that was
+// echoed, and right there if that names the tool.
+func (s *sessions) completed(format string, stream, from, to int) {
+	if s.echo > from || s.echo > 0 && s.echoNames(format) {
+		from = s.echo
+	}
+	since := s.echo
+	for _, d := range s.done {
+		if d.stream == stream && d.to < from {
+			since = max(since, d.to)
+		}
+	}
+	if len(s.done) < 1000 {
+		s.done = append(s.done, session{format, stream, since, from, to})
+	}
+}
+
+// echoNames reports whether the echoed command runs the tool of a format and nothing else.
+func (s *sessions) echoNames(format string) bool {
+	if strings.ContainsAny(s.command, ";&|`") {
+		return false
+	}
+	words := strings.Fields(s.command)
+	for len(words) > 1 && (words[0] == "npx" || strings.Contains(words[0], "=") || words[0] == "cross-env" || words[0] == "exec") {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	tool := words[0][strings.LastIndexByte(words[0], '/')+1:]
+	switch format {
+	case "node-test":
+		return tool == "node" && len(words) > 1 && strings.HasPrefix(words[1], "--test")
+	case "gotest":
+		return tool == "go" && len(words) > 1 && words[1] == "test"
+	}
+	return tool == format
+}
+
+// echoes notes a line by which npm, yarn, a shell or make shows the command that it starts.
+func (s *sessions) echoes(l *lines.Line) {
+	t := l.Text
+	if len(t) < 4 {
+		return
+	}
+	switch {
+	case s.tapAt == 0 && t[0] == 'T' && strings.HasPrefix(t, "TAP version 1"), s.tapAt == 0 && t[0] == '1' && strings.HasPrefix(t, "1.."):
+		s.tapAt = l.No
+	case s.goAt == 0 && t[0] == '=' && strings.HasPrefix(t, "=== RUN "):
+		s.goAt = l.No
+	}
+	if t[1] != ' ' || t[0] != '>' && t[0] != '$' && t[0] != '+' || t[2] != '.' && t[2] != '@' && (t[2]|0x20 < 'a' || t[2]|0x20 > 'z') {
+		return
+	}
+	if t[0] == '+' { // also a line of a diff
+		switch word, _, _ := strings.Cut(t[2:], " "); word {
+		case "npm", "npx", "yarn", "pnpm", "bun", "node", "deno", "go", "make", "jest", "vitest", "mocha", "ava", "python", "python3", "pytest", "cargo", "mvn", "bundle", "rake":
+		default:
+			return
+		}
+	}
+	s.echo, s.command = l.No, strings.Clone(t[2:min(len(t), 200)])
+}
+
+// holds reports whether events wait. The first beyond the bound releases all.
+func (s *sessions) holds() bool {
+	if !s.through && len(s.held) >= maxHeld {
+		s.through = true
+		s.release(false)
+	}
+	return !s.through
+}
+
+// hold keeps an event.
+func (s *sessions) hold(e heldEvent) { s.held = append(s.held, e) }
+
+// settle hands on what was found in the step that ends.
+var dbg func(*sessions)
+
+func (s *sessions) settle() {
+	if dbg != nil {
+		dbg(s)
+	}
+	s.release(true)
+	s.done, s.through, s.echo, s.tapAt, s.goAt = s.done[:0], false, 0, 0, 0
+}
+
+func (s *sessions) release(choose bool) {
+	named := s.namedElsewhere()
+	for i := range s.held {
+		e := &s.held[i]
+		switch {
+		case named != nil && e.format == Annotations && e.test != nil && named[e.test.Name]:
+		case choose && s.fragment(e):
+			if s.dropped++; s.dropped == 1 {
+				s.first = e.at
+			}
+		case e.test != nil:
+			s.out.Test(*e.test)
+		default:
+			s.out.Problem(*e.problem)
+		}
+	}
+	clear(s.held)
+	s.held = s.held[:0]
+}
+
+// Annotations is the format of the annotations that reporters write for GitHub. They repeat what
+// another reporter of the same run may say in full.
+const Annotations = "github-annotations"
+
+// namedElsewhere returns the names of failing tests that are no annotations; nil if there are no annotations.
+func (s *sessions) namedElsewhere() map[string]bool {
+	var named map[string]bool
+	for i := range s.held {
+		if s.held[i].format == Annotations {
+			named = map[string]bool{}
+			break
+		}
+	}
+	for i := range s.held {
+		switch e := &s.held[i]; {
+		case named == nil || e.format == Annotations:
+		case e.problem != nil: // "a.test.js > suite", whose hook failed
+			name := e.problem.Name
+			named[strings.TrimSpace(name[strings.LastIndex(name, "> ")+1:])] = true
+		case e.test.Status == model.Failed:
+			named[e.test.Name] = true
+		}
+	}
+	return named
+}
+
+// fragment reports whether e stands inside a complete run of another tool and its own tool was
+// not read to an end there.
+func (s *sessions) fragment(e *heldEvent) bool {
+	inside := false
+	for _, d := range s.done {
+		if d.stream != e.stream || e.at > d.to {
+			continue
+		}
+		if e.at < d.from && (!s.bare(e) || e.at < d.since) {
+			continue
+		}
+		if d.format == e.format && e.at >= d.from {
+			return false
+		}
+		inside = inside || d.format != e.format
+	}
+	return inside
+}
+
+// bare reports whether e is of a format whose single lines are believed and no line of the step
+// before it opens a run of that format. The first test of a run may print before the run shows
+// its first mark.
+func (s *sessions) bare(e *heldEvent) bool {
+	switch e.format {
+	case "tap":
+		return s.tapAt == 0 || s.tapAt > e.at
+	case "gotest":
+		return s.goAt == 0 || s.goAt > e.at
+	}
+	return false
+}
+
+// note says how much was left out.
+func (s *sessions) note() {
+	if s.dropped > 0 {
+		s.out.Cut(fmt.Sprintf("%d result(s) from line %d on look like another tool's and were printed by a test", s.dropped, s.first))
+	}
+}
