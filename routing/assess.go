@@ -42,6 +42,8 @@ func Assess(cp Checkpoint, p Policy) Action {
 		return Action{ActionManual, PriorityManual, "", orElse(cp.LastError, "waits for a human")}
 	case cp.Waiting:
 		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("fix attempt %d of %d waits for its call", cp.Retries, limit)}
+	case lastFailed(cp) && cp.Attempts[len(cp.Attempts)-1].Kind == KindPreExisting:
+		return Action{ActionManual, PriorityManual, "", "its failures also stand on the base"}
 	case lastFailed(cp) && !reworked(cp) && cp.Retries >= limit:
 		return Action{ActionManual, PriorityManual, "", fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, limit)}
 	case lastFailed(cp) && !reworked(cp):

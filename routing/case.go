@@ -102,6 +102,8 @@ type RunState struct {
 	Parts    map[string]Verdict `json:"parts"`
 	Decision Decision           `json:"decision"`
 	Decided  bool               `json:"decided"`
+	Seq      int                `json:"seq,omitempty"`    // 1-based place of the run among those of the checkpoint
+	Streak   int                `json:"streak,omitempty"` // of the checkpoint when the run was recorded
 }
 
 // onlyRecorded is true if the run came while the checkpoint waited for a human,

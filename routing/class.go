@@ -3,6 +3,8 @@
 // decides from. It knows no clock, network, file or context.
 package routing
 
+import "github.com/switchback-ci/switchback/routing/history"
+
 // Class says what kind of thing failed, and so who can fix it.
 type Class string
 
@@ -86,6 +88,11 @@ type Failure struct {
 	Flaky       bool       `json:"flaky,omitempty"`
 	Quarantined bool       `json:"quarantined,omitempty"` // it does not count, as a human or the configuration said
 	Was         Class      `json:"was,omitempty"`         // what Class was before a human corrected it
+
+	Standing       history.Standing `json:"standing,omitempty"`         // against the base, "" where none was asked for
+	Since          string           `json:"since,omitempty"`            // first commit of the base that fails like this
+	SinceMergeBase bool             `json:"since_merge_base,omitempty"` // the base fails like this only since the merge base
+	BaseMessage    string           `json:"base_message,omitempty"`     // what the base says where it fails the test in another way
 }
 
 // Excerpt is a piece of a file of the repository at the run's commit.

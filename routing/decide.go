@@ -15,7 +15,7 @@ type rule struct {
 
 // rules in their order; the first that applies wins. Above "pass" stand those
 // that keep a run from counting, below them the precedence of the acceptance
-// table: PASS > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY > RETRY.
+// table: PASS > PRE_EXISTING > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY > RETRY.
 var rules = []rule{
 	{"answered", decideAnswered},
 	{"repeat", decideRepeat},
@@ -29,6 +29,7 @@ var rules = []rule{
 	{"run-already-decided", decideDecided},
 	{"skipped", decideSkipped},
 	{"pass", decidePass},
+	{"pre-existing", decidePreExisting},
 	{"design", decideDesign},
 	{"environment", decideEnv},
 	{"timeout", decideTimeout},
@@ -138,7 +139,7 @@ func decideRepeat(s input) (Decision, bool) {
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
-	if !seen || s.held() || gravity(s.v) > gravity(before) {
+	if !seen || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() {
 		return Decision{}, false // new, held until now, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
@@ -273,14 +274,15 @@ func (s input) partOfGreenRun() bool {
 }
 
 func decideIncomplete(s input) (Decision, bool) {
-	waits := s.m.Result == Pass && len(s.m.Unmet) == 0 && !s.complete()
+	quiet := s.m.Result == Pass && len(s.m.Unmet) == 0 || s.m.preExisting()
+	waits := quiet && !s.complete()
 	return none("%d of %d matrix jobs have reported", s.have, s.v.Run.Parts), waits
 }
 
 // decideDecided: a further part of a run adds its failures to the turn already
 // taken, unless it is graver than what was decided.
 func decideDecided(s input) (Decision, bool) {
-	if !s.run.Decided || s.run.Decision.Kind == KindNone {
+	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.passedOverNew() {
 		return Decision{}, false
 	}
 	before := gravityOf(s.run)

@@ -18,6 +18,8 @@ const (
 	KindUnclear  Kind = "ESCALATE_UNCLEAR"
 	KindMaxRetry Kind = "ESCALATE_MAX_RETRY"
 	KindNone     Kind = "NONE"
+
+	KindPreExisting Kind = "PRE_EXISTING" // only what stands on the base failed
 )
 
 // Escalates reports whether k opens an escalation.
@@ -55,6 +57,7 @@ type Decision struct {
 	Kept      bool          `json:"kept,omitempty"`      // a run decided anew, as before: nothing is taken back
 	Excused   []string      `json:"excused,omitempty"`   // tests whose failures did not count, being in quarantine
 	Label     *int          `json:"label,omitempty"`     // the limit that a label of the case gave, which stands nowhere else
+	Check     string        `json:"check,omitempty"`     // conclusion of the check of KindPreExisting
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
 
@@ -136,7 +139,7 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 		}
 	case d.Kind.Escalates():
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
-	case d.Again:
+	case d.Again, d.Kind == KindPreExisting:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
 	case d.Waits:
 		out = append(out, mk(EffectCheck, ""))

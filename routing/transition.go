@@ -76,12 +76,16 @@ func (t *transition) record(v Verdict, treat treatment) error {
 	}
 	parts[v.Run.Part] = slim(v)
 	rs.Parts = parts
+	if rs.Seq == 0 {
+		rs.Seq, rs.Streak = len(cp.Runs)+1, cp.Streak
+	}
 	stale := d.Rule == "stale-commit" || d.Rule == "stale-run"
 	if !rs.Decided || d.Kind != KindNone {
 		rs.Decision, rs.Decided = d, true
 		rs.Decision.Effects, rs.Decision.Withheld = nil, nil
 	}
 	cp.Runs[v.Run.Key()] = rs
+	forgetInventories(cp)
 	if stale || v.Result == Errored {
 		if cp.State == "" {
 			return t.to(Pending)
@@ -114,6 +118,8 @@ func (t *transition) carry() error {
 		return t.pass()
 	case t.d.Kind == KindRetry:
 		return t.retry()
+	case t.d.Kind == KindPreExisting:
+		return t.preExisting()
 	case t.d.Kind.Escalates():
 		return t.escalate()
 	case t.cp.State == "" || t.cp.State == Pending:
@@ -177,6 +183,20 @@ func (t *transition) pass() error {
 	cp.WontFix, cp.Redo = nil, nil
 	cp.Green = t.d.Verdict.Run.SHA
 	cp.beginAgain()
+	return nil
+}
+
+// preExisting records the turn and spends no attempt: the case waits for its base.
+func (t *transition) preExisting() error {
+	if err := t.begin(); err != nil {
+		return err
+	}
+	if err := t.to(InProgress); err != nil {
+		return err
+	}
+	t.cp.Escalation, t.cp.WontFix = nil, nil
+	t.cp.wait(Decision{})
+	t.turn()
 	return nil
 }
 

@@ -76,6 +76,10 @@ type Verdict struct {
 	Notes      []string      `json:"notes,omitempty"`     // what was cut or could not be read
 	Partial    bool          `json:"partial,omitempty"`   // it had Notes, which are not kept
 	At         time.Time     `json:"at"`
+
+	Base      *BaseComparison `json:"base,omitempty"`      // what Failures were compared with
+	Inventory []byte          `json:"inventory,omitempty"` // its tests, as package history packs them
+	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
 }
 
 // merge returns the verdict of a whole run from the verdicts of its parts: the
@@ -101,7 +105,8 @@ func merge(parts []Verdict) Verdict {
 		v.Counts = v.Counts.add(p.Counts)
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
-	return v
+	v.Inventory = nil // each part keeps its own
+	return v.ledByNew()
 }
 
 func (c Counts) add(d Counts) Counts {

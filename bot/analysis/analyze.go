@@ -37,7 +37,8 @@ type Input struct {
 	Tree       *diagnosis.Tree                   // the repository's files; may be nil
 	Language   string                            // of suggestions
 	Limits     testreport.Limits
-	Tests      Tests // takes every test of every source; may be nil
+	Tests      Tests  // takes every test of every source; may be nil
+	Checkpoint string // whose history the tests become part of, "" to keep no inventory of them
 
 	// Baseline returns the log of the last run of the same job that passed, nil if there is none. It
 	// is asked if the run did not succeed. May be nil.
@@ -71,6 +72,10 @@ func Analyze(in Input) (Output, error) {
 		rules = diagnosis.Default()
 	}
 	col := diagnosis.NewCollector(rules)
+	inv := &inventory{checkpoint: in.Checkpoint, next: in.Tests}
+	if in.Checkpoint != "" {
+		in.Tests = inv
+	}
 	st := &state{in: in, rules: rules, col: col}
 	for _, s := range in.Sources {
 		if err := st.read(s); err != nil {
@@ -96,8 +101,9 @@ func Analyze(in Input) (Output, error) {
 		opt.Baseline = in.Baseline()
 	}
 	diag := diagnosis.Diagnose(rep, col, opt)
-	v := few(st.withReview(st.verdict(rep, diag)))
-	return Output{Verdict: Bound(redact.Verdict(v)), Diagnosis: diag, Report: rep}, nil
+	v := Bound(redact.Verdict(few(st.withReview(st.verdict(rep, diag)))))
+	v.Inventory = inv.packed(v)
+	return Output{Verdict: v, Diagnosis: diag, Report: rep}, nil
 }
 
 type state struct {

@@ -37,6 +37,7 @@ func (c checker) check(f File) {
 	c.oneOf([]any{"on_max"}, f.OnMax, "manual", "error", "skip")
 	c.oneOf([]any{"pause_scope"}, f.PauseScope, "checkpoint", "case")
 	c.oneOf([]any{"mode"}, f.Mode, "auto", "manual")
+	c.oneOf([]any{"base", "check"}, f.Base.Check, "neutral", "failure", "success")
 	c.oneOf([]any{"acts"}, f.Acts, ActsAction, ActsApp)
 	for i, glob := range f.Reports {
 		if strings.TrimSpace(glob) == "" || !doublestar.ValidatePattern(glob) {

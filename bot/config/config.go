@@ -35,6 +35,7 @@ type File struct {
 	Reviewer      *Handoff              `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews a checkpoint that has passed."`
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a run has to meet to pass in addition to having no failures."`
+	Base          BaseSettings          `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"description=What happens to failures that stand on the base of a change already."`
 	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures do not count in any case; they are shown as quarantined."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Your own diagnosis rules; they are tried before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How escalation issues are opened."`
@@ -96,6 +97,11 @@ type ReviewSettings struct {
 	Checkpoint string         `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty" jsonschema:"default=review,description=Name of the checkpoint that reviews belong to."`
 	Reviewers  []string       `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"description=Logins whose reviews count without write access: reviewing bots."`
 	FailOn     map[string]int `yaml:"fail_on,omitempty" json:"fail_on,omitempty" jsonschema:"description=Number of issues of a severity from which a review fails; default blocker: 1 and critical: 1."`
+}
+
+// BaseSettings say what happens to failures that stand on the base already.
+type BaseSettings struct {
+	Check string `yaml:"check,omitempty" json:"check,omitempty" jsonschema:"enum=neutral,enum=failure,enum=success,default=neutral,description=Conclusion of the check of a run in which nothing failed but what fails on the base too."`
 }
 
 // Criteria are what a run without failures has to meet to pass.
@@ -184,6 +190,9 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
 	p.Quarantine = f.Quarantine
+	if f.Base.Check != "" {
+		p.BaseCheck = f.Base.Check
+	}
 	p.Reviewer, p.Manual = f.Reviewer != nil, f.Mode == "manual"
 	if len(f.Review.FailOn) > 0 {
 		p.FailOn = routing.FailOn{}

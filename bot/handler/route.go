@@ -158,6 +158,6 @@ func analyze(d Deps, t CheckpointRun) (analysis.Output, error) {
 	in := t.Input
 	in.Rules, in.Criteria, in.Language = d.Rules, d.Config.CriteriaOf(t.Checkpoint), d.Config.Language
 	in.FailOn, in.Reviews = failOn, d.Config.AcceptsReviews(t.Checkpoint)
-	in.Tests = d.Reporter.Tests()
+	in.Tests, in.Checkpoint = d.Reporter.Tests(), t.Checkpoint
 	return analysis.Analyze(in)
 }

@@ -94,6 +94,8 @@ func (v checkView) conclusion() string {
 	switch k := v.turn.Kind; {
 	case k == routing.KindPass:
 		return "success"
+	case k == routing.KindPreExisting:
+		return orElse(v.decision().Check, "neutral")
 	case k.Escalates() && v.onMax() == routing.OnMaxSkip:
 		return "neutral"
 	case k.Escalates() && v.onMax() == routing.OnMaxError:
@@ -111,6 +113,8 @@ func (v checkView) title() string {
 		return v.lang.Plain("check.passafter", "n", v.turn.Iteration)
 	case k == routing.KindPass:
 		return v.lang.Plain("check.pass")
+	case k == routing.KindPreExisting:
+		return v.lang.Plain("check.base", "n", len(v.old), "base", baseView{v.view}.name())
 	case k.Escalates():
 		return v.lang.Plain("check.stop", "kind", v.stopped(v.turn.Kind))
 	}

@@ -53,8 +53,17 @@ func (v commentView) comment(d detail) content {
 		if len(v.story) > 1 {
 			p.History = v.history(v.story, d.rows)
 		}
+	case v.turn.Kind == routing.KindPreExisting:
+		p.What, p.OldNames = baseView(v).text(), baseView(v).listed(d.names)
+		p.Ask = v.lang.Say("base.ask", "base", baseView(v).name())
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
 	default:
 		p.What = v.what()
+		p.Base = baseView(v).text()
+		if len(v.old) > 0 {
+			p.OldNames = baseView(v).listed(d.names)
+		}
 		p.Ask = v.ask()
 		p.Since = v.since(10)
 		p.failures = newFailures(v.view, d)
@@ -85,6 +94,8 @@ func (v commentView) head() md {
 		return v.lang.Say("head.pass.one", "cp", cp)
 	case v.turn.Kind == routing.KindPass:
 		return v.lang.Say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
+	case v.turn.Kind == routing.KindPreExisting:
+		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
 	case v.turn.Kind.Escalates():
 		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}

@@ -21,7 +21,7 @@ var pages = page.New(files, "templates/*.md.tmpl")
 type content struct {
 	failures
 	Head, What, State, Ask, Since md
-	Excused, Acts                 md
+	Excused, Acts, Base, OldNames md
 	History                       []historyRow
 	Earlier                       int // turns in a folded history
 	Notes, Link, Packet, Marker   md
@@ -223,6 +223,9 @@ func (l *failureList) facts(f routing.Failure) md {
 		case slices.Contains(l.delta.still, name):
 			parts = append(parts, "🔁 "+l.lang.Say("list.still"))
 		}
+	}
+	if f.BaseMessage != "" {
+		parts = append(parts, l.lang.Say("base.differs", "base", baseView{l.view}.name(), "message", markdown.Code(markdown.Cut(f.BaseMessage, 160))))
 	}
 	return markdown.Join(parts, " · ")
 }

@@ -36,7 +36,11 @@ type packet struct {
 	Omitted    int             `json:"omitted"`               // failures not in here
 	Quarantine []string        `json:"quarantined,omitempty"` // names of failures that do not count
 	Changed    packetChange    `json:"changed"`
-	History    []packetRow     `json:"history"`
+
+	PreExisting []packetStanding `json:"pre_existing,omitempty"` // failures that stand on the base too: not to be fixed here
+	MoreOld     int              `json:"pre_existing_omitted,omitempty"`
+
+	History []packetRow `json:"history"`
 }
 
 type packetRun struct {
@@ -114,6 +118,8 @@ func pack(v view, n, limit int) ([]byte, int) {
 	}
 	p.Omitted = len(t.Verdict.Failures) - n + t.Verdict.Dropped
 	names := max(3, min(n, 50))
+	p.PreExisting = packOld(v.old, max(3, min(limit/40, 50)))
+	p.MoreOld = len(v.old) - len(p.PreExisting)
 	if len(v.excused) > 0 {
 		p.Quarantine = few(v.excused, names)
 	}

@@ -25,6 +25,8 @@ func Text(slug string, d routing.Decision, o Options) string {
 		lines = []string{fmt.Sprintf("⟳ Still reworking %s (iteration %d/%d, target: %s)", name, d.Iteration, d.Max, d.Phase), "  → " + reason}
 	case d.Kind == routing.KindRetry:
 		lines = reworking(name, d)
+	case d.Kind == routing.KindPreExisting:
+		lines = []string{fmt.Sprintf("· %s: nothing new: %s", name, reason)}
 	case d.Kind == routing.KindPass:
 		lines = passing(name, d)
 	case d.Kind == routing.KindMaxRetry:

@@ -23,7 +23,8 @@ type view struct {
 	o     Options
 	lang  Language
 
-	excused []string // names of the turn's failures that are in quarantine
+	excused []string          // names of the turn's failures that are in quarantine
+	old     []routing.Failure // failures of the turn that stand on the base too
 
 	plain *view // with handles as they were, for JSON; nil if no handles are broken
 }
@@ -50,6 +51,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		t.Reason = o.Redacted(t.Reason)
 		t.Verdict = o.verdict(t.Verdict)
 		t.Verdict.Failures, v.excused = counting(t.Verdict.Failures)
+		t.Verdict.Failures, v.old = t.Verdict.Standings()
 		v.story = append(v.story, t)
 	}
 	v.turn, v.has = v.story[i], true

@@ -79,6 +79,8 @@ func decisionName(k routing.Kind) string {
 		return "passed"
 	case routing.KindRetry:
 		return "returned for a fix"
+	case routing.KindPreExisting:
+		return "also failing on the base"
 	case routing.KindNone:
 		return "recorded only"
 	case routing.KindDesign:

@@ -36,6 +36,7 @@ var ruleTexts = map[string]string{
 	"run-already-decided": "Another part of the run has decided it.",
 	"skipped":             "A maintainer skipped the checkpoint.",
 	"pass":                "Every test passed and every criterion is met.",
+	"pre-existing":        "All that failed also fails on the base: no fix attempt is counted, nobody is asked.",
 	"design":              "Test and design contradict each other: a maintainer decides.",
 	"environment":         "The machine, the network or the like failed: no fix attempt is counted, an escalation is opened.",
 	"timeout":             "Time ran out: returned for a fix while attempts are left, then an escalation is opened.",

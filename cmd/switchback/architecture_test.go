@@ -49,11 +49,11 @@ var importRules = []importRule{
 		return ""
 	},
 	func(s source, in string) string {
-		// routing/truncate depends on no package of the module, so it may be below routing.
-		if s.pkg == "routing" && within(in, "routing") && in != "routing/truncate" && !s.test() {
+		// These depend on no package of the module, so they may be below routing.
+		if s.pkg == "routing" && within(in, "routing") && in != "routing/truncate" && in != "routing/history" && !s.test() {
 			return "routing imports none of its subpackages"
 		}
-		if s.pkg == "routing/truncate" && (within(in, "routing") || within(in, "bot") || within(in, "cmd")) && !s.test() {
+		if (s.pkg == "routing/truncate" || s.pkg == "routing/history") && (within(in, "routing") || within(in, "bot") || within(in, "cmd")) && !s.test() {
 			return "routing imports it, so it must not depend on the module"
 		}
 		return ""

@@ -14,11 +14,13 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -35,6 +37,8 @@ type routed struct {
 	Repeated      bool            `json:"repeated,omitempty"`
 	Failures      []routedFailure `json:"failures"`
 	Effects       []effectOut     `json:"effects"`
+
+	Base *routing.BaseComparison `json:"base,omitempty"`
 }
 
 type routedFailure struct {
@@ -46,6 +50,8 @@ type routedFailure struct {
 	File        string             `json:"file"`
 	Line        int                `json:"line"`
 	Message     string             `json:"message,omitempty"`
+	Standing    history.Standing   `json:"standing,omitempty"`
+	Since       string             `json:"since,omitempty"`
 }
 
 type effectOut struct {
@@ -57,6 +63,7 @@ type effectOut struct {
 
 type routeFlags struct {
 	key, checkpoint, run, sha, head, part, config, ledger, conclusion, output, url string
+	base, mergeBase, parents                                                       string
 	attempt, parts                                                                 int
 }
 
@@ -79,6 +86,9 @@ decision with its effects. Nothing but the ledger is changed.`,
 	fl.StringVar(&f.part, "part", "", "the leg of a matrix that the run is")
 	fl.IntVar(&f.parts, "parts", 1, "the number of legs of the matrix")
 	fl.StringVar(&f.url, "url", "", "the URL of the run")
+	fl.StringVar(&f.base, "base", "", "the key of the base's case in the same ledger, such as acme/app@main: what fails there already is nobody's to fix here")
+	fl.StringVar(&f.mergeBase, "merge-base", "", "the commit at which the change left the base")
+	fl.StringVar(&f.parents, "parents", "", "a file that gives the order of commits, a line `sha parent…` for each; without it they have the order in which their runs were recorded")
 	fl.StringVar(&f.config, "config", "", "the configuration file")
 	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion as GitHub names it")
@@ -96,6 +106,8 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return usage("--attempt is %d; attempts count from 1", f.attempt)
 	case !knownConclusion(f.conclusion):
 		return usage("--conclusion is %q; known are %s", f.conclusion, strings.Join(conclusions, ", "))
+	case f.mergeBase != "" && f.base == "":
+		return usage("--merge-base is of no use without --base; name the base's case, such as --base acme/app@main")
 	case len(files) == 0 && f.conclusion == "":
 		return usage("name the run's reports or logs, or give its --conclusion")
 	}
@@ -114,8 +126,12 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return err
 	}
+	parents, err := readParents(f.parents)
+	if err != nil {
+		return err
+	}
 	out, err := analysis.Analyze(analysis.Input{
-		Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
+		Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
 		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile(),
 	})
 	if err != nil {
@@ -124,6 +140,14 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	v := out.Verdict
 	v.Checkpoint, v.Head = f.checkpoint, f.head
 	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Part: f.part, Parts: f.parts, URL: f.url}
+	v.Parents = parents[f.sha]
+	if f.base != "" {
+		base, err := ledger.Case(led, f.base).Load(ctx)
+		if err != nil {
+			return failed(err)
+		}
+		v = v.Against(base, f.mergeBase, parents)
+	}
 	line := &pipeline.Pipeline{Ledger: led}
 	rec, err := line.Record(ctx, f.key, v, policies(cfg, f.key))
 	if err != nil {
@@ -135,6 +159,25 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return nil
 	}
 	return printRouted(s, rec, v, o)
+}
+
+// readParents reads the parents of commits: a line of a commit and its parents for each, as
+// `git rev-list --parents` prints them. Without a file there are none.
+func readParents(name string) (history.Parents, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usage("--parents: %w", err)
+	}
+	out := history.Parents{}
+	for line := range strings.Lines(string(text)) {
+		if commits := strings.Fields(line); len(commits) > 0 {
+			out[commits[0]] = commits[1:]
+		}
+	}
+	return out, nil
 }
 
 var conclusions = []string{"success", "failure", "cancelled", "timed_out", "skipped", "neutral", "action_required", "startup_failure", "stale"}
@@ -175,14 +218,14 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 	d := rec.Decision
 	r := routed{
 		Decision: d.Kind, Rule: d.Rule, Reason: d.Reason, Iteration: d.Iteration, MaxIterations: d.Max, Verdict: v.Result,
-		Class: v.Class, Phase: d.Phase, Repeated: d.Repeated, Failures: []routedFailure{}, Effects: []effectOut{},
+		Class: v.Class, Phase: d.Phase, Repeated: d.Repeated, Failures: []routedFailure{}, Effects: []effectOut{}, Base: v.Base,
 	}
 	for _, f := range v.Failures {
 		ev := f.Evidence
 		if ev == nil {
 			ev = []routing.Evidence{}
 		}
-		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message})
+		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message, f.Standing, f.Since})
 	}
 	for _, e := range d.Effects {
 		r.Effects = append(r.Effects, show(rec.Case, e, o))

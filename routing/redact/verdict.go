@@ -27,7 +27,7 @@ func VerdictWith(v routing.Verdict, text func(string) string) routing.Verdict {
 }
 
 func failure(f *routing.Failure, text func(string) string) {
-	for _, s := range []*string{&f.Name, &f.Suite, &f.Fingerprint, &f.File, &f.Message, &f.Expected, &f.Actual, &f.Trace, &f.Suggestion} {
+	for _, s := range []*string{&f.Name, &f.Suite, &f.Fingerprint, &f.File, &f.Message, &f.Expected, &f.Actual, &f.Trace, &f.Suggestion, &f.BaseMessage} {
 		*s = text(*s)
 	}
 	f.Evidence = evidence(f.Evidence, text)

@@ -1,0 +1,85 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+// mostInventory is what a ledger keeps of the tests of one run, in bytes: about 1700 tests. Of more
+// tests only those that did not pass are kept, as many as fit.
+const mostInventory = 16 << 10
+
+// mostTests bounds the tests that are held in memory.
+const mostTests = 1 << 20
+
+// inventory collects the tests of all sources for the history of a checkpoint.
+type inventory struct {
+	checkpoint string
+	next       Tests // gets all of it too; may be nil
+	sources    [][]history.Test
+	tests      int
+}
+
+// Source implements Tests.
+func (in *inventory) Source() {
+	in.sources = append(in.sources, nil)
+	if in.next != nil {
+		in.next.Source()
+	}
+}
+
+// Add implements Tests.
+func (in *inventory) Add(t *testreport.Test) {
+	if in.next != nil {
+		in.next.Add(t)
+	}
+	if in.tests++; in.tests > mostTests {
+		return
+	}
+	test := history.Test{ID: history.TestID(in.checkpoint, t.Suite, t.Name), Steps: history.StepsOf(t.Duration)}
+	switch {
+	case t.Flaky:
+		test.Status = history.Flaky
+	case t.Status == testreport.Passed:
+		test.Status = history.Passed
+	case t.Status == testreport.Skipped:
+		test.Status = history.Skipped
+	default:
+		test.Status = history.Failed
+	}
+	last := &in.sources[len(in.sources)-1]
+	*last = append(*last, test)
+}
+
+// Leave implements Tests.
+func (in *inventory) Leave(source int) {
+	in.sources[source] = nil
+	if in.next != nil {
+		in.next.Leave(source)
+	}
+}
+
+// packed returns the tests with the failures of the verdict, nil if there are none.
+func (in *inventory) packed(v routing.Verdict) []byte {
+	if in.checkpoint == "" {
+		return nil
+	}
+	tests := slices.Concat(in.sources...)
+	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
+	tests = append(tests, routing.FailedTests(in.checkpoint, v.Failures)...)
+	if len(tests) == 0 {
+		return nil
+	}
+	inv := history.New(tests, partial)
+	packed := inv.Pack()
+	if len(packed) > mostInventory {
+		packed = inv.Unpassed().Pack()
+	}
+	if len(packed) > mostInventory {
+		return nil // the failures of the verdict are what is left
+	}
+	return packed
+}

@@ -1,0 +1,243 @@
+package routing
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/truncate"
+)
+
+// KeptInventories is how many runs of a checkpoint keep the inventory of their tests; those of the
+// current streak keep it besides.
+const KeptInventories = 20
+
+// BaseComparison says what the failures of a verdict were compared with.
+type BaseComparison struct {
+	Name  string `json:"name"`          // of the base, such as main
+	SHA   string `json:"sha,omitempty"` // commit of the run that decides, "" where no run is known
+	Known bool   `json:"known"`         // a run of the base is known
+}
+
+// Against returns v with the standing of each failure against the runs of the same checkpoint of a
+// base: the newest at or before the merge base, and the newest of all. Where parents say nothing of
+// the merge base, those recorded with the runs count, and else the order in which the runs were
+// recorded. Nothing else in v changes.
+func (v Verdict) Against(base Case, mergeBase string, parents history.Parents) Verdict {
+	cp := base.Checkpoints[v.Checkpoint]
+	if !parents.Know(mergeBase) {
+		if parents = recordedParents(cp); !parents.Know(mergeBase) {
+			parents = nil
+		}
+	}
+	runs := history.Order(testRuns(cp), mergeBase, parents)
+	v.Base = &BaseComparison{Name: baseName(base.Key), SHA: runs.Compared(), Known: runs.Known()}
+	v.Failures = slices.Clone(v.Failures)
+	for i := range v.Failures {
+		f := &v.Failures[i]
+		f.Standing, f.Since, f.BaseMessage, f.SinceMergeBase = history.StandingNew, "", "", false
+		if !f.comparable() {
+			continue
+		}
+		found := runs.Look(history.TestID(v.Checkpoint, f.Suite, f.Name), history.FingerprintOf(f.Fingerprint))
+		f.Standing, f.Since, f.SinceMergeBase = found.Standing, found.Since, found.Later
+		if found.Differs {
+			f.BaseMessage = lastMessage(cp, f.Suite, f.Name)
+		}
+	}
+	return v
+}
+
+// baseName returns the branch that a case's key names, or the key.
+func baseName(key string) string {
+	if i := strings.LastIndexByte(key, '@'); i >= 0 {
+		return key[i+1:]
+	}
+	return key
+}
+
+// comparable reports whether a failure names what failed so exactly that the same on the base means
+// the same failure: what only says that something failed may hide another one.
+func (f Failure) comparable() bool {
+	switch f.Kind {
+	case "truncated", "empty", "exit", "package", "problem", "log", "coverage":
+		return false
+	}
+	return f.Fingerprint != "" && f.Name != ""
+}
+
+// testRuns returns the analyzed runs of a checkpoint with their tests, in the order in which they
+// were recorded.
+func testRuns(cp Checkpoint) []history.Run {
+	var out []history.Run
+	for _, key := range recordedRuns(cp) {
+		var tests []history.Test
+		partial, sha, analyzed := false, "", false
+		for _, part := range sortedKeys(cp.Runs[key].Parts) {
+			v := cp.Runs[key].Parts[part]
+			if v.Result == Errored {
+				continue
+			}
+			inv := v.tests()
+			tests, partial = append(tests, inv.Tests...), partial || inv.Partial
+			sha, analyzed = v.Run.SHA, true
+		}
+		if analyzed {
+			out = append(out, history.Run{SHA: sha, Inventory: history.New(tests, partial)})
+		}
+	}
+	return out
+}
+
+// recordedParents returns the parents of commits that were recorded with the runs of a checkpoint.
+func recordedParents(cp Checkpoint) history.Parents {
+	out := history.Parents{}
+	for _, rs := range cp.Runs {
+		for _, v := range rs.Parts {
+			if len(v.Parents) > 0 {
+				out[v.Run.SHA] = v.Parents
+			}
+		}
+	}
+	return out
+}
+
+// recordedRuns returns the keys of the runs in the order in which they were recorded.
+func recordedRuns(cp Checkpoint) []string {
+	keys := sortedKeys(cp.Runs)
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(cp.Runs[a].Seq, cp.Runs[b].Seq) })
+	return keys
+}
+
+// tests returns the inventory of a verdict: that of its analysis, or where none is kept or it cannot
+// be read, the failures alone.
+func (v Verdict) tests() history.Inventory {
+	if inv, err := history.Unpack(v.Inventory); err == nil {
+		return inv
+	}
+	return history.New(FailedTests(v.Checkpoint, v.Failures), true)
+}
+
+// FailedTests returns the failures that can be compared as tests of an inventory.
+func FailedTests(checkpoint string, fs []Failure) []history.Test {
+	var out []history.Test
+	for _, f := range fs {
+		if f.comparable() {
+			out = append(out, history.Test{
+				ID: history.TestID(checkpoint, f.Suite, f.Name), Status: history.Failed, Fingerprint: history.FingerprintOf(f.Fingerprint),
+			})
+		}
+	}
+	return out
+}
+
+// lastMessage returns what a test said when it failed last.
+func lastMessage(cp Checkpoint, suite, name string) string {
+	for _, key := range slices.Backward(recordedRuns(cp)) {
+		for _, v := range cp.Runs[key].Parts {
+			for _, f := range v.Failures {
+				if f.Suite == suite && f.Name == name && f.Message != "" {
+					return truncate.Counted(f.Message, 300)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// forgetInventories drops the inventories of runs that are neither of the current streak nor among the newest.
+func forgetInventories(cp *Checkpoint) {
+	keys := recordedRuns(*cp)
+	for _, key := range keys[:max(0, len(keys)-KeptInventories)] {
+		rs := cp.Runs[key]
+		if rs.Streak == cp.Streak {
+			continue
+		}
+		parts := make(map[string]Verdict, len(rs.Parts))
+		for name, v := range rs.Parts {
+			v.Inventory = nil
+			parts[name] = v
+		}
+		rs.Parts = parts
+		cp.Runs[key] = rs
+	}
+}
+
+// Standings divides the failures that count into those that are new and those that stand on the base.
+func (v Verdict) Standings() (fresh, preExisting []Failure) {
+	for _, f := range v.Failures {
+		switch {
+		case f.Quarantined:
+		case f.Standing == history.StandingPreExisting:
+			preExisting = append(preExisting, f)
+		default:
+			fresh = append(fresh, f)
+		}
+	}
+	return fresh, preExisting
+}
+
+// preExisting reports whether all that failed stands on the base, and nothing was cut that might not.
+func (v Verdict) preExisting() bool {
+	fresh, old := v.Standings()
+	whole := v.Dropped == 0 && len(v.Notes) == 0 && !v.Partial && len(v.Unmet) == 0 && v.Counts.Failed <= len(old)
+	return v.Result == Fail && v.Review == nil && len(fresh) == 0 && len(old) > 0 && whole
+}
+
+// ledByNew returns v with a new failure as the decisive one where that was one of the base, as long
+// as it is not graver: the base excuses, and accuses nobody.
+func (v Verdict) ledByNew() Verdict {
+	fresh, old := v.Standings()
+	if len(fresh) == 0 || len(old) == 0 || v.Result != Fail {
+		return v
+	}
+	var left []int
+	for i, f := range v.Failures {
+		if !f.Quarantined && f.Standing != history.StandingPreExisting {
+			left = append(left, i)
+		}
+	}
+	led := v
+	led.Failures = slices.Clone(v.Failures)
+	led.lead(left)
+	if gravity(led) > gravity(v) {
+		return v
+	}
+	return led
+}
+
+// decidePreExisting: what stands on the base already is nobody's to fix here.
+func decidePreExisting(s input) (Decision, bool) {
+	if !s.m.preExisting() {
+		return Decision{}, false
+	}
+	_, old := s.m.Standings()
+	d := Decision{Kind: KindPreExisting, Check: s.p.BaseCheck, Iteration: s.cp.Retries}
+	d.Reason = fmt.Sprintf("all %d failures also stand on %s", len(old), orElse(s.m.baseName(), "the base"))
+	if len(old) == 1 {
+		d.Reason = fmt.Sprintf("the failure also stands on %s", orElse(s.m.baseName(), "the base"))
+	}
+	if since := old[0].Since; since != "" {
+		d.Reason += " since " + truncate.ShortSHA(since)
+	}
+	if n := len(s.cp.Attempts); n > 0 {
+		last := s.cp.Attempts[n-1]
+		d.Again = last.Kind == KindPreExisting && last.Streak == s.cp.Streak && last.Verdict.Run.SHA == s.m.Run.SHA && s.m.Run.SHA != ""
+	}
+	return d, true
+}
+
+func (v Verdict) baseName() string {
+	if v.Base == nil {
+		return ""
+	}
+	return v.Base.Name
+}
+
+// passedOverNew is true for a run that was decided by what its base has, and of which a further part
+// fails otherwise.
+func (s input) passedOverNew() bool {
+	return s.run.Decided && s.run.Decision.Kind == KindPreExisting && s.m.Result != Pass && !s.m.preExisting()
+}

@@ -1,0 +1,182 @@
+package routing_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
+)
+
+func failing(sha string, id int, names ...string) routing.Verdict {
+	v := routing.Verdict{Checkpoint: "ci", Run: routing.Run{ID: fmt.Sprint(id), SHA: sha}, Result: routing.Fail, Class: routing.LogicError}
+	for i, n := range names {
+		v.Failures = append(v.Failures, routing.Failure{Name: n, Fingerprint: "f" + n, Class: routing.LogicError, Decisive: i == 0})
+	}
+	v.Counts = routing.Counts{Tests: 10, Passed: 10 - len(names), Failed: len(names)}
+	if len(names) == 0 {
+		v.Result, v.Class = routing.Pass, ""
+	}
+	return v
+}
+
+func record(t *testing.T, c routing.Case, vs ...routing.Verdict) routing.Case {
+	t.Helper()
+	for _, v := range vs {
+		at := time.Unix(int64(1000+c.Version), 0)
+		var err error
+		if c, err = c.Apply(routing.RunEvent(c.Key, v, routing.Decide(c, v, routing.DefaultPolicy(), at), at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func decide(c routing.Case, v routing.Verdict) routing.Decision {
+	return routing.Decide(c, v, routing.DefaultPolicy(), time.Unix(5000, 0))
+}
+
+func TestBaseDecisions(t *testing.T) {
+	t.Parallel()
+	base := record(t, routing.Case{Key: "acme/app@main"}, failing("a", 1, "old", "older"))
+	pr := routing.Case{Key: "acme/app#1"}
+
+	d := decide(pr, failing("c", 2, "old", "older").Against(base, "a", nil))
+	if d.Kind != routing.KindPreExisting || d.Iteration != 0 || d.Check != "neutral" || len(d.Effects) != 2 {
+		t.Errorf("S5-5: %s (%s), iteration %d, check %q, %d effects", d.Kind, d.Rule, d.Iteration, d.Check, len(d.Effects))
+	}
+	after := record(t, pr, failing("c", 2, "old").Against(base, "a", nil))
+	if cp := after.Checkpoints["ci"]; cp.Retries != 0 || cp.State != routing.InProgress || len(cp.Returned) != 0 {
+		t.Errorf("S5-5: a fix attempt was spent: %+v", cp)
+	}
+	again := decide(after, failing("c", 3, "old").Against(base, "a", nil))
+	if again.Kind != routing.KindPreExisting || !again.Again {
+		t.Errorf("S5-5: a second run of the commit is %s, again %v", again.Kind, again.Again)
+	}
+	d = decide(pr, failing("c", 2, "old", "mine").Against(base, "a", nil))
+	if d.Kind != routing.KindRetry || d.Iteration != 1 || !d.Verdict.Failures[1].Decisive || d.Verdict.Failures[0].Decisive {
+		t.Errorf("S5-6: %s, iteration %d, %+v", d.Kind, d.Iteration, d.Verdict.Failures)
+	}
+	v := failing("c", 2, "old").Against(routing.Case{Key: "acme/app@main"}, "a", nil)
+	if d = decide(pr, v); d.Kind != routing.KindRetry || v.Base == nil || v.Base.Known {
+		t.Errorf("S5-4: %s, base %+v", d.Kind, v.Base)
+	}
+	for name, hide := range map[string]func(*routing.Verdict){
+		"failures were dropped":  func(v *routing.Verdict) { v.Dropped = 1 },
+		"a source was cut":       func(v *routing.Verdict) { v.Notes = []string{"cut"} },
+		"more failed than named": func(v *routing.Verdict) { v.Counts.Failed = 2 },
+		"the report ends early": func(v *routing.Verdict) {
+			v.Failures = append(v.Failures, routing.Failure{Name: "old", Kind: "truncated", Fingerprint: "fold"})
+		},
+	} {
+		v := failing("c", 2, "old")
+		hide(&v)
+		if d := decide(pr, v.Against(base, "a", nil)); d.Kind == routing.KindPreExisting {
+			t.Errorf("S5-5: %s, and it is taken for a failure of the base", name)
+		}
+	}
+}
+
+// A leg that fails by itself is not covered by one that fails as the base does.
+func TestBaseMatrixS5_6(t *testing.T) {
+	t.Parallel()
+	base := record(t, routing.Case{Key: "acme/app@main"}, failing("a", 1, "old"))
+	leg := func(part string, names ...string) routing.Verdict {
+		v := failing("c", 2, names...).Against(base, "a", nil)
+		v.Run.Part, v.Run.Parts = part, 2
+		return v
+	}
+	pr := record(t, routing.Case{Key: "acme/app#1"}, leg("one", "old"))
+	if d := decide(pr, leg("two")); d.Kind != routing.KindPreExisting {
+		t.Errorf("S5-5: the other leg passed: %s", d.Kind)
+	}
+	if d := decide(pr, leg("two", "mine")); d.Kind != routing.KindRetry {
+		t.Errorf("S5-6: the other leg fails by itself: %s", d.Kind)
+	}
+}
+
+func TestInventoriesAreBounded(t *testing.T) {
+	t.Parallel()
+	c := routing.Case{Key: "acme/app@main"}
+	inv := history.New([]history.Test{{ID: 1}}, false).Pack()
+	for i := range 30 {
+		v := failing(fmt.Sprint("sha", i), i+1)
+		v.Inventory = inv
+		c = record(t, c, v)
+	}
+	kept := 0
+	for _, rs := range c.Checkpoints["ci"].Runs {
+		if rs.Parts[""].Inventory != nil {
+			kept++
+		}
+	}
+	if kept != routing.KeptInventories {
+		t.Errorf("%d inventories are kept, want %d", kept, routing.KeptInventories)
+	}
+}
+
+// greenness orders decisions: a higher one asks less of the change.
+func greenness(k routing.Kind) int {
+	switch k {
+	case routing.KindPass:
+		return 3
+	case routing.KindPreExisting:
+		return 2
+	case routing.KindRetry:
+		return 1
+	}
+	return 0
+}
+
+// S5-9: whatever failures are taken out of the base, or all of it, no decision becomes greener.
+func TestLessBaseIsNeverGreenerS5_9(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(5, 9))
+	names := []string{"t1", "t2", "t3", "t4"}
+	classes := []routing.Class{routing.LogicError, routing.TypeError, routing.EnvIssue, routing.DesignMismatch, routing.Quality}
+	some := func() (out []string) {
+		for _, n := range names {
+			if rnd.IntN(2) == 0 {
+				out = append(out, n)
+			}
+		}
+		return out
+	}
+	excused := 0
+	for range 3000 {
+		var whole, less []routing.Verdict
+		for i := range 1 + rnd.IntN(3) {
+			v := failing(string(rune('a'+i)), i+1, some()...)
+			w := v
+			w.Failures = nil
+			for _, f := range v.Failures {
+				if rnd.IntN(3) > 0 {
+					w.Failures = append(w.Failures, f)
+				}
+			}
+			whole, less = append(whole, v), append(less, w)
+		}
+		v := failing("z", 9, some()...)
+		for i := range v.Failures {
+			v.Failures[i].Class = classes[rnd.IntN(len(classes))]
+			if i == 0 {
+				v.Class = v.Failures[0].Class
+			}
+		}
+		pr, mergeBase := routing.Case{Key: "acme/app#1"}, string(rune('a'+rnd.IntN(3)))
+		full := decide(pr, v.Against(record(t, routing.Case{Key: "acme/app@main"}, whole...), mergeBase, nil))
+		part := decide(pr, v.Against(record(t, routing.Case{Key: "acme/app@main"}, less...), mergeBase, nil))
+		none := decide(pr, v)
+		if greenness(part.Kind) > greenness(full.Kind) || greenness(none.Kind) > greenness(part.Kind) {
+			t.Fatalf("S5-9: %s with the base, %s with a part of it, %s without: %+v", full.Kind, part.Kind, none.Kind, v)
+		}
+		if full.Kind == routing.KindPreExisting {
+			excused++
+		}
+	}
+	if excused < 100 {
+		t.Errorf("only %d cases had nothing but what stands on the base", excused)
+	}
+}

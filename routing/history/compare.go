@@ -1,0 +1,101 @@
+package history
+
+// Standing says whose a failure is.
+type Standing string
+
+// The standings of a failure against the base.
+const (
+	StandingNew         Standing = "new"
+	StandingPreExisting Standing = "pre_existing"
+)
+
+// Finding is what the base says of one failure.
+type Finding struct {
+	Standing Standing
+	Since    string // first commit of the base that fails like this without a pass since; "" if new
+	Later    bool   // the base fails like this only since the merge base
+	Differs  bool   // new, though the base fails the same test in another way
+}
+
+// Known reports whether there is any run to compare with.
+func (b Base) Known() bool { return len(b.Before)+len(b.After) > 0 }
+
+// Compared returns the commit of the run that decides: the newest at or before the merge base, or
+// where there is none the newest of all.
+func (b Base) Compared() string {
+	if n := len(b.Before); n > 0 {
+		return b.Before[n-1].SHA
+	}
+	if n := len(b.After); n > 0 {
+		return b.After[n-1].SHA
+	}
+	return ""
+}
+
+// Look returns what the base says of a failure. Without a fingerprint a failure is always new.
+func (b Base) Look(test ID, fingerprint uint64) Finding {
+	all := append(append([]Run(nil), b.Before...), b.After...)
+	found := Finding{Standing: StandingNew}
+	for _, newest := range []int{len(b.Before) - 1, len(all) - 1} {
+		if newest < 0 {
+			continue
+		}
+		if !fails(all[newest], test, fingerprint) {
+			found.Differs = found.Differs || failsAnyhow(all[newest], test)
+			continue
+		}
+		if flaky(all, test) && failing(all, test, fingerprint) < 2 {
+			continue // one failure of a test that also passes on the same commit proves nothing
+		}
+		first := newest
+		for first > 0 && fails(all[first-1], test, fingerprint) {
+			first--
+		}
+		return Finding{Standing: StandingPreExisting, Since: all[first].SHA, Later: newest >= len(b.Before)}
+	}
+	return found
+}
+
+func fails(r Run, test ID, fingerprint uint64) bool {
+	for _, t := range r.Inventory.Of(test) {
+		if t.Status == Failed && t.Fingerprint == fingerprint && fingerprint != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func failsAnyhow(r Run, test ID) bool {
+	for _, t := range r.Inventory.Of(test) {
+		if t.Status == Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// failing counts the runs in which a test fails in one way.
+func failing(runs []Run, test ID, fingerprint uint64) int {
+	n := 0
+	for _, r := range runs {
+		if fails(r, test, fingerprint) {
+			n++
+		}
+	}
+	return n
+}
+
+// flaky reports whether a test failed and passed on one commit of the base.
+func flaky(runs []Run, test ID) bool {
+	failed, passed := map[string]bool{}, map[string]bool{}
+	for _, r := range runs {
+		for _, t := range r.Inventory.Of(test) {
+			failed[r.SHA] = failed[r.SHA] || t.Status == Failed || t.Status == Flaky
+			passed[r.SHA] = passed[r.SHA] || t.Status == Passed || t.Status == Flaky
+		}
+		if r.SHA != "" && failed[r.SHA] && passed[r.SHA] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Run is an analyzed run of the base.
+type Run struct {
+	SHA       string // commit that it was of
+	Inventory Inventory
+}
+
+// Base is what is known of the base of a change: its runs in the order of their commits, oldest
+// first.
+type Base struct {
+	Before []Run // at or before the merge base
+	After  []Run // since the merge base
+}
+
+// Parents are the parents of commits.
+type Parents map[string][]string
+
+// Order divides the runs of a base, in the order in which they were recorded, at the merge base.
+// Without parents commits have the order of their first run; where no run was of the merge base,
+// all runs count as later ones. With parents, runs of commits that are neither ancestors nor
+// descendants of the merge base are left out.
+func Order(runs []Run, mergeBase string, parents Parents) Base {
+	if len(parents) == 0 {
+		return orderRecorded(runs, mergeBase)
+	}
+	ancestors := parents.ancestors(mergeBase)
+	var b Base
+	for _, r := range runs {
+		switch {
+		case ancestors[r.SHA]:
+			b.Before = append(b.Before, r)
+		case parents.ancestors(r.SHA)[mergeBase]:
+			b.After = append(b.After, r)
+		}
+	}
+	depth := map[string]int{}
+	for _, part := range [][]Run{b.Before, b.After} {
+		for _, r := range part {
+			if _, known := depth[r.SHA]; !known {
+				depth[r.SHA] = len(parents.ancestors(r.SHA))
+			}
+		}
+		slices.SortStableFunc(part, func(a, b Run) int { return cmp.Compare(depth[a.SHA], depth[b.SHA]) })
+	}
+	return b
+}
+
+// orderRecorded is Order without parents.
+func orderRecorded(runs []Run, mergeBase string) Base {
+	place := map[string]int{}
+	for _, r := range runs {
+		if _, known := place[r.SHA]; !known {
+			place[r.SHA] = len(place)
+		}
+	}
+	at, known := place[mergeBase]
+	var b Base
+	for _, r := range runs {
+		if known && place[r.SHA] <= at {
+			b.Before = append(b.Before, r)
+		} else {
+			b.After = append(b.After, r)
+		}
+	}
+	for _, part := range [][]Run{b.Before, b.After} {
+		slices.SortStableFunc(part, func(a, b Run) int { return cmp.Compare(place[a.SHA], place[b.SHA]) })
+	}
+	return b
+}
+
+// Know reports whether a commit is among them, as one with parents or as a parent.
+func (p Parents) Know(sha string) bool {
+	if _, known := p[sha]; known {
+		return true
+	}
+	for _, parents := range p {
+		if slices.Contains(parents, sha) {
+			return true
+		}
+	}
+	return false
+}
+
+// ancestors returns a commit and all that it was made from. Of an ancestor there are always fewer
+// than of its descendants, so that their number orders commits.
+func (p Parents) ancestors(sha string) map[string]bool {
+	seen := map[string]bool{sha: true}
+	queue := []string{sha}
+	for len(queue) > 0 {
+		for _, parent := range p[queue[0]] {
+			if !seen[parent] {
+				seen[parent] = true
+				queue = append(queue, parent)
+			}
+		}
+		queue = queue[1:]
+	}
+	return seen
+}
