@@ -635,6 +635,7 @@ func TestMatrixRunAgain(t *testing.T) {
 // TestProperty plays random sequences with repetitions, parts, stale runs and
 // human acts, and checks what must hold for any of them.
 func TestProperty(t *testing.T) {
+	t.Parallel()
 	results := []Result{Pass, Fail, Fail, Fail, TimedOut, Unclear, Errored}
 	for seed := range 400 {
 		rng := rand.New(rand.NewSource(int64(seed)))
