@@ -77,7 +77,7 @@ func (s *story) tell(event map[string]any) Result {
 	return res
 }
 
-func (s *story) prompt(number int) answers.Prompt {
+func (s *story) prompt(number int) answers.Checkboxes {
 	s.t.Helper()
 	p, ok := answers.Parse(s.body(number))
 	if !ok {

@@ -90,22 +90,22 @@ func (d *Service) starter() starter {
 }
 
 // Open asks people about a result, once, and returns the prompt.
-func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
+func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Survey, error) {
 	id := res.ID(d.Repo)
 	st := d.store()
 	reg, fresh, err := st.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), st.lease.Take(), d.Now()), nil
 	})
 	if err != nil {
-		return survey.Prompt{}, err
+		return survey.Survey{}, err
 	}
-	p, _ := reg.Prompt(id)
+	p, _ := reg.Survey(id)
 	return d.apply(ctx, p, fresh)
 }
 
 // Answer takes what somebody said to a prompt and returns what became of it
 // and the prompt as it is then.
-func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
+func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Survey, error) {
 	var out survey.Outcome
 	st := d.store()
 	reg, fresh, err := st.change(ctx, func(r survey.State) (add []survey.Entry, err error) {
@@ -113,23 +113,23 @@ func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (surv
 		return add, err
 	})
 	if err != nil {
-		return "", survey.Prompt{}, err
+		return "", survey.Survey{}, err
 	}
-	p, _ := reg.Prompt(id)
+	p, _ := reg.Survey(id)
 	p, err = d.apply(ctx, p, fresh)
 	return out, p, err
 }
 
 // Reconcile does what the time brings about and what others left, and returns the
 // prompts that timed out now.
-func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
+func (d *Service) Reconcile(ctx context.Context) ([]survey.Survey, error) {
 	due := map[string]bool{}
 	st := d.store()
 	reg, _, err := st.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		clear(due)
 		entries := r.Due(st.lease.Take(), d.Now())
 		for _, e := range entries {
-			for _, id := range e.Prompts() {
+			for _, id := range e.Surveys() {
 				due[id] = true
 			}
 		}
@@ -138,8 +138,8 @@ func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []survey.Prompt
-	for _, p := range reg.Prompts {
+	var out []survey.Survey
+	for _, p := range reg.Surveys {
 		var e error
 		fresh := due[p.ID]
 		if len(p.Pending) > 1 {
@@ -162,7 +162,7 @@ func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 // apply does the pending work of a prompt. What this process recorded just now
 // is fresh: nobody can have done it before. Else it is taken over, unless
 // another process is at it.
-func (d *Service) apply(ctx context.Context, p survey.Prompt, fresh bool) (survey.Prompt, error) {
+func (d *Service) apply(ctx context.Context, p survey.Survey, fresh bool) (survey.Survey, error) {
 	if len(p.Pending) == 0 {
 		return p, nil
 	}
@@ -186,13 +186,13 @@ func (d *Service) apply(ctx context.Context, p survey.Prompt, fresh bool) (surve
 		if err != nil {
 			return p, err
 		}
-		p, _ = reg.Prompt(p.ID)
+		p, _ = reg.Survey(p.ID)
 	}
 	return p, nil
 }
 
 // Reply posts text on the prompt's issue, once for what it replies to.
-func (d *Service) Reply(ctx context.Context, p survey.Prompt, to string, text markdown.Text) error {
+func (d *Service) Reply(ctx context.Context, p survey.Survey, to string, text markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
 		return err
@@ -202,7 +202,7 @@ func (d *Service) Reply(ctx context.Context, p survey.Prompt, to string, text ma
 
 // Rewrite changes the body of an open prompt's issue to what write makes of the
 // live one.
-func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) markdown.Text) error {
+func (d *Service) Rewrite(ctx context.Context, p survey.Survey, write func(live string) markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
 		return err

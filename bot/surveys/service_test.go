@@ -262,8 +262,8 @@ func TestPacket(t *testing.T) {
 	for i := range 10 {
 		g := survey.Goal{NextAutomationLevel: 20, OptimizationDirectives: []string{}, CarryOverIssues: []string{strings.Repeat("x", 10_000)}, ApprovedBy: survey.HumanFeedback}
 		id := fmt.Sprint("p", i)
-		r.Prompts = append(r.Prompts, survey.Prompt{ID: id, Goal: &g})
-		s.Prompts = append(s.Prompts, id)
+		r.Surveys = append(r.Surveys, survey.Survey{ID: id, Goal: &g})
+		s.Surveys = append(s.Surveys, id)
 	}
 	t.Run("S1-45 goals that do not fit an event are counted", func(t *testing.T) {
 		if p := packet(r, s); p.Phase != 1 || len(p.Goals)+p.More != 10 || len(p.Goals) != 4 {

@@ -45,7 +45,7 @@ func (d store) change(ctx context.Context, step func(survey.State) ([]survey.Ent
 func (d store) take(ctx context.Context, id string) (bool, error) {
 	mine := false
 	_, _, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
-		p, _ := r.Prompt(id)
+		p, _ := r.Survey(id)
 		if mine = d.free(p.Lease) && len(p.Pending) > 0; !mine {
 			return nil, nil
 		}

@@ -78,7 +78,7 @@ func TestParseBody(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, body string) Prompt {
+func parsed(t *testing.T, body string) Checkboxes {
 	t.Helper()
 	p, ok := Parse(body)
 	if !ok {

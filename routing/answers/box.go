@@ -226,7 +226,7 @@ func Head(nonce string, gen int, sha string) string {
 	if !commitHash.MatchString(sha) {
 		sha = "-"
 	}
-	return fmt.Sprintf("<!-- switchback:prompt nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
+	return fmt.Sprintf("<!-- switchback:checkboxes nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
 }
 
 var commitHash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)

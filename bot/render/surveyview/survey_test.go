@@ -14,15 +14,15 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-func feedbackPrompt(language string) survey.Prompt {
-	return survey.Prompt{ID: "0123456789ab", OpenedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Number: 7, Opened: survey.Opened{
+func feedbackPrompt(language string) survey.Survey {
+	return survey.Survey{ID: "0123456789ab", OpenedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Number: 7, Opened: survey.Opened{
 		Audit: "TASK-0001", Language: language, Timeout: 72 * time.Hour,
 		Result: survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "optimizer/level20_report.md", RunID: "77",
 			Suggestions: []survey.Suggestion{{ID: "cache", Text: "Cache the modules"}, {ID: "split", Text: "Split the suite"}}},
 	}}
 }
 
-func replied(p survey.Prompt, a survey.Answer) survey.Prompt {
+func replied(p survey.Survey, a survey.Answer) survey.Survey {
 	f, g, _ := survey.Converge(p.Result, a)
 	row := survey.NewUserFeedback(1, p.OpenedAt, "octo", p.Language, p.Result, f, p.Audit)
 	p.Answered, p.Goal, p.ClosedAt = &survey.Answered{Answer: a, By: "octo", Source: "comment/1", Feedback: row, Goal: g}, &g, p.OpenedAt.Add(time.Hour)
@@ -183,7 +183,7 @@ func TestLongestPostsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := survey.Prompt{ID: "p", Opened: survey.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
+	p := survey.Survey{ID: "p", Opened: survey.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
 		Answered: &survey.Answered{Answer: a, By: "x", Goal: g, Feedback: survey.NewUserFeedback(1, time.Now(), "x", "", r, f, "TASK-0001")}}
 	o := render.Options{Repo: "acme/app"}
 	for name, s := range map[string]string{"question": string(Body(p, o)), "closed": string(Closed(p, o)), "answer": string(Acknowledged(p, o)), "timeout": string(TimedOut(p, o))} {
