@@ -33,7 +33,7 @@ func (s *asking) heard() []string {
 	return out
 }
 
-// reconciles returns which of the replicas has the work of the prompt: its process
+// reconciles returns which of the replicas has the work of the survey: its process
 // stands in the register.
 func (s *asking) reconciles(all []*Served) *Served {
 	s.t.Helper()
@@ -45,7 +45,7 @@ func (s *asking) reconciles(all []*Served) *Served {
 	return all[i]
 }
 
-// Prompts are reminded of and ended by the timers of three replicas.
+// Surveys are reminded of and ended by the timers of three replicas.
 func TestAppTimers(t *testing.T) {
 	t.Parallel()
 	bin, err := switchback()

@@ -15,7 +15,7 @@ func TestFeedback(t *testing.T) {
 	s := newAsking(t, "")
 	res := s.open()
 	issue := s.issue()
-	t.Run("S1-1 the prompt is an issue with result and review, once, after the audit row", func(t *testing.T) {
+	t.Run("S1-1 the survey is an issue with result and review, once, after the audit row", func(t *testing.T) {
 		if res.Outputs["survey-issue"] != fmt.Sprint(issue.Number) || !contains(names(issue.Labels), "switchback:feedback") {
 			t.Errorf("%v %+v", res.Outputs, issue)
 		}

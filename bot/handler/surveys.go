@@ -131,7 +131,7 @@ func plain(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r
 func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Service, p survey.Survey, source string) error {
 	is, from := e.Issue.Body, e.Changes.Body.From
 	m, ok := marker.Parse(is)
-	if ok && m.Key == d.PromptKey(p.ID) && (!p.Open() || whole(p, is)) {
+	if ok && m.Key == d.SurveyKey(p.ID) && (!p.Open() || whole(p, is)) {
 		return nil
 	}
 	before, _ := answers.Parse(from)

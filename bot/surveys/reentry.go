@@ -20,7 +20,7 @@ type Reentry struct {
 
 // CycleEnd is the goal that a cycle ended with.
 type CycleEnd struct {
-	Prompt       string      `json:"prompt"`
+	Survey       string      `json:"survey"`
 	WorkflowName string      `json:"workflow_name"`
 	RunID        string      `json:"run_id,omitempty"`
 	ReportPath   string      `json:"report_path"`

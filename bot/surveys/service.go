@@ -63,8 +63,8 @@ type Service struct {
 // Key is the ledger key of the repository's surveys.
 func (d *Service) Key() string { return routing.StreamKey(d.Repo, routing.StreamSurveys) }
 
-// PromptKey is the key of the marker of a prompt's issue.
-func (d *Service) PromptKey(id string) string { return d.Key() + "/" + id }
+// SurveyKey is the key of the marker of a survey's issue.
+func (d *Service) SurveyKey(id string) string { return d.Key() + "/" + id }
 
 // State reads the surveys of the repository.
 func (d *Service) State(ctx context.Context) (survey.State, error) { return d.store().load(ctx) }
@@ -73,7 +73,7 @@ func (d *Service) store() store {
 	return store{stream: ledger.Of(d.Ledger, d.Key(), survey.Projection), lease: ledger.Lease{Owner: d.Owner, TTL: d.TTL, Now: d.Now}, now: d.Now}
 }
 
-// poster returns what writes to the issues of the prompts, nil if none are written.
+// poster returns what writes to the issues of the surveys, nil if none are written.
 func (d *Service) poster() (*poster, error) {
 	if d.Issues == nil {
 		return nil, nil
@@ -82,14 +82,14 @@ func (d *Service) poster() (*poster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &poster{issues: d.Issues, comments: d.Comments, repositories: d.Repositories, repo: repo, key: d.PromptKey, assignees: d.Config.Escalation.Assignees, mention: d.Config.Escalation.Mention, render: d.Render}, nil
+	return &poster{issues: d.Issues, comments: d.Comments, repositories: d.Repositories, repo: repo, key: d.SurveyKey, assignees: d.Config.Escalation.Assignees, mention: d.Config.Escalation.Mention, render: d.Render}, nil
 }
 
 func (d *Service) starter() starter {
 	return starter{store: d.store(), starts: d.Starts, repo: d.Repo, key: d.Key(), config: d.Config.Feedback, defaultBranch: d.DefaultBranch}
 }
 
-// Open asks people about a result, once, and returns the prompt.
+// Open asks people about a result, once, and returns the survey.
 func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Survey, error) {
 	id := res.ID(d.Repo)
 	st := d.store()
@@ -103,8 +103,8 @@ func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Survey, e
 	return d.apply(ctx, p, fresh)
 }
 
-// Answer takes what somebody said to a prompt and returns what became of it
-// and the prompt as it is then.
+// Answer takes what somebody said to a survey and returns what became of it
+// and the survey as it is then.
 func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Survey, error) {
 	var out survey.Outcome
 	st := d.store()
@@ -121,7 +121,7 @@ func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (surv
 }
 
 // Reconcile does what the time brings about and what others left, and returns the
-// prompts that timed out now.
+// surveys that timed out now.
 func (d *Service) Reconcile(ctx context.Context) ([]survey.Survey, error) {
 	due := map[string]bool{}
 	st := d.store()
@@ -159,7 +159,7 @@ func (d *Service) Reconcile(ctx context.Context) ([]survey.Survey, error) {
 	return out, err
 }
 
-// apply does the pending work of a prompt. What this process recorded just now
+// apply does the pending work of a survey. What this process recorded just now
 // is fresh: nobody can have done it before. Else it is taken over, unless
 // another process is at it.
 func (d *Service) apply(ctx context.Context, p survey.Survey, fresh bool) (survey.Survey, error) {
@@ -180,7 +180,7 @@ func (d *Service) apply(ctx context.Context, p survey.Survey, fresh bool) (surve
 	for _, work := range p.Pending {
 		ref, url, err := post.do(ctx, p, work, fresh)
 		if err != nil {
-			return p, fmt.Errorf("prompt %s: %w", p.ID, err)
+			return p, fmt.Errorf("survey %s: %w", p.ID, err)
 		}
 		reg, _, err := st.change(ctx, func(survey.State) ([]survey.Entry, error) { return survey.Done(p.ID, work, ref, url), nil })
 		if err != nil {
@@ -191,7 +191,7 @@ func (d *Service) apply(ctx context.Context, p survey.Survey, fresh bool) (surve
 	return p, nil
 }
 
-// Reply posts text on the prompt's issue, once for what it replies to.
+// Reply posts text on the survey's issue, once for what it replies to.
 func (d *Service) Reply(ctx context.Context, p survey.Survey, to string, text markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
@@ -200,7 +200,7 @@ func (d *Service) Reply(ctx context.Context, p survey.Survey, to string, text ma
 	return post.reply(ctx, p, to, text)
 }
 
-// Rewrite changes the body of an open prompt's issue to what write makes of the
+// Rewrite changes the body of an open survey's issue to what write makes of the
 // live one.
 func (d *Service) Rewrite(ctx context.Context, p survey.Survey, write func(live string) markdown.Text) error {
 	post, err := d.poster()

@@ -168,7 +168,7 @@ func TestRaces(t *testing.T) {
 			}
 		}
 	})
-	t.Run("S1-1 a result opened many times at once is one prompt", func(t *testing.T) {
+	t.Run("S1-1 a result opened many times at once is one survey", func(t *testing.T) {
 		w, led := newWorld(), &ledger.Memory{}
 		m := &mortal{world: w, led: led}
 		var wg sync.WaitGroup
@@ -222,7 +222,7 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("%+v %v", ps, err)
 		}
 	})
-	t.Run("a prompt whose issue was never filed is filed and then timed out", func(t *testing.T) {
+	t.Run("a survey whose issue was never filed is filed and then timed out", func(t *testing.T) {
 		w, led := newWorld(), &ledger.Memory{}
 		killed := &mortal{world: w, led: led, die: 2}
 		if _, err := service(killed, "run 1/1 job a", begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {

@@ -106,7 +106,7 @@ func (n *teller) stream(events []routing.Event, seen int) error {
 	case routing.StreamKey(n.repo, routing.StreamEscalations):
 		return n.escalations(events, seen)
 	case routing.StreamKey(n.repo, routing.StreamSurveys):
-		return n.prompts(events, seen)
+		return n.surveys(events, seen)
 	}
 	if routing.IsRepositoryStream(n.key) {
 		return nil

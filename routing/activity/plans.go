@@ -48,9 +48,9 @@ type Issued struct {
 	URL    string `json:"url"`
 }
 
-// Prompted is the Data of PromptChanged.
+// SurveyChange is the Data of SurveyChanged.
 type SurveyChange struct {
-	Prompt string `json:"survey"`
+	Survey string `json:"survey"`
 	Change string `json:"change"`           // the event's name: opened, answered, reminded, timed_out, reentered
 	Number int    `json:"number,omitempty"` // of the issue
 	URL    string `json:"url,omitempty"`
@@ -199,8 +199,8 @@ func (n *teller) escalations(events []routing.Event, seen int) error {
 	return nil
 }
 
-// prompts tells of what people are asked about ports and plans.
-func (n *teller) prompts(events []routing.Event, seen int) error {
+// surveys tells of what people are asked about ports and plans.
+func (n *teller) surveys(events []routing.Event, seen int) error {
 	r, err := survey.Fold(events[:seen])
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.key, err)
@@ -219,7 +219,7 @@ func (n *teller) prompts(events []routing.Event, seen int) error {
 			continue
 		}
 		for _, id := range en.Surveys() {
-			p := SurveyChange{Prompt: id, Change: e.Type.Name()}
+			p := SurveyChange{Survey: id, Change: e.Type.Name()}
 			if q, ok := r.Survey(id); ok {
 				p.Number, p.URL = q.Number, q.URL
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Prompt is what a body says of its prompt. A box that stands there twice
+// Checkboxes is what a body says of its checkboxes. A box that stands there twice
 // counts as ticked if one of them is.
 type Checkboxes struct {
 	Nonce  string
@@ -23,7 +23,7 @@ var (
 	boxID    = regexp.MustCompile(`<!-- ?sb:([a-z0-9][a-z0-9:.-]{0,79}) ?-->`)
 )
 
-// Parse reads the prompt of a body that people may have edited: lines may have
+// Parse reads the checkboxes of a body that people may have edited: lines may have
 // been moved, have text added, or end in CRLF. Boxes in code, quotes and hidden
 // comments do not count, nor a line with two ids. It is not ok if the head is
 // missing or there are two that differ: what was asked is then unknown.
@@ -82,13 +82,13 @@ func boxOf(line string) (id string, ticked, ok bool) {
 // Submitted reports whether Submit is ticked.
 func (p Checkboxes) Submitted() bool { return slices.Contains(p.Ticked, Submit) }
 
-// Same reports whether p and q are one prompt: of one record and generation,
+// Same reports whether p and q are the same checkboxes: of one record and generation,
 // about one commit.
 func (p Checkboxes) Same(q Checkboxes) bool {
 	return p.Nonce == q.Nonce && p.Gen == q.Gen && p.SHA == q.SHA
 }
 
-// Change is what an edit did to the boxes of a prompt.
+// Change is what an edit did to the boxes of a body.
 type Change struct{ Ticked, Unticked []string }
 
 // Empty reports whether the edit touched no box.

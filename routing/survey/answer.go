@@ -47,7 +47,7 @@ func SuggestionBox(s Suggestion) string {
 	return "suggestion:sha:" + hex.EncodeToString(sum[:8])
 }
 
-// ReadBody returns the answer that the body of the prompt's issue holds.
+// ReadBody returns the answer that the body of the survey's issue holds.
 // Submitted is false while Submit is not ticked: then nothing has been said.
 func (p Survey) ReadBody(body string) (a Answer, submitted bool, err error) {
 	boxes, _ := answers.Parse(body)
@@ -58,7 +58,7 @@ func (p Survey) ReadBody(body string) (a Answer, submitted bool, err error) {
 	return a, true, err
 }
 
-// ReadComment returns the answer that a comment on the prompt's issue gives, by
+// ReadComment returns the answer that a comment on the survey's issue gives, by
 // its boxes or a command. Is is false for a comment that is none. Posting is
 // submitting, unless the comment carries the Submit box: then that counts.
 func (p Survey) ReadComment(comment, body string) (a Answer, is bool, err error) {
@@ -129,7 +129,7 @@ func words(cs []Choice) []string {
 	return out
 }
 
-// suggestion finds a suggestion by its number in the prompt, or by its id.
+// suggestion finds a suggestion by its number in the survey, or by its id.
 func (p Survey) suggestion(word string) (Suggestion, bool) {
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(p.Result.Suggestions) {
 		return p.Result.Suggestions[n-1], true

@@ -7,15 +7,15 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// The events of the stream of a repository's surveys. An audit row stands before the prompt that is
+// The events of the stream of a repository's surveys. An audit row stands before the survey that is
 // about it; an answer or a timeout holds the goal it ends in.
 const (
 	EventAudit          routing.EventType = "survey.audit"           // AuditRecorded
-	EventOpened         routing.EventType = "survey.opened"          // PromptOpened
-	EventAnswered       routing.EventType = "survey.answered"        // PromptAnswered
-	EventReminded       routing.EventType = "survey.reminded"        // PromptReminded
-	EventTimedOut       routing.EventType = "survey.timed_out"       // PromptTimedOut
-	EventLeased         routing.EventType = "survey.leased"          // PromptLeased
+	EventOpened         routing.EventType = "survey.opened"          // SurveyOpened
+	EventAnswered       routing.EventType = "survey.answered"        // SurveyAnswered
+	EventReminded       routing.EventType = "survey.reminded"        // SurveyReminded
+	EventTimedOut       routing.EventType = "survey.timed_out"       // SurveyTimedOut
+	EventLeased         routing.EventType = "survey.leased"          // SurveyLeased
 	EventDone           routing.EventType = "survey.done"            // WorkDone
 	EventReentered      routing.EventType = "survey.reentered"       // CycleReentered
 	EventReentryLeased  routing.EventType = "survey.reentry_leased"  // ReentryLeased
@@ -37,7 +37,7 @@ func init() {
 
 // Entry is the payload of an event of the stream: one of the types that the events name.
 type Entry interface {
-	// Prompts returns the ids of the prompts that the entry is about.
+	// Surveys returns the ids of the surveys that the entry is about.
 	Surveys() []string
 
 	event() routing.EventType
@@ -75,35 +75,35 @@ type AuditRecorded struct {
 	Audit AuditLog `json:"audit"`
 }
 
-// PromptOpened is the payload of EventOpened: people are asked.
+// SurveyOpened is the payload of EventOpened: people are asked.
 type SurveyOpened struct {
 	Survey string         `json:"survey"`
 	Opened Opened         `json:"opened"`
 	Lease  *routing.Lease `json:"lease,omitempty"` // of the process that files the issue
 }
 
-// PromptAnswered is the payload of EventAnswered: somebody answered.
+// SurveyAnswered is the payload of EventAnswered: somebody answered.
 type SurveyAnswered struct {
 	Survey   string         `json:"survey"`
 	Answered Answered       `json:"answered"`
 	Lease    *routing.Lease `json:"lease,omitempty"` // of the process that acknowledges it
 }
 
-// PromptReminded is the payload of EventReminded: nobody has answered so far.
+// SurveyReminded is the payload of EventReminded: nobody has answered so far.
 type SurveyReminded struct {
 	Survey   string         `json:"survey"`
 	Reminder int            `json:"reminder"`        // from 1 on
 	Lease    *routing.Lease `json:"lease,omitempty"` // of the process that posts it
 }
 
-// PromptTimedOut is the payload of EventTimedOut: nobody answered in time.
+// SurveyTimedOut is the payload of EventTimedOut: nobody answered in time.
 type SurveyTimedOut struct {
 	Survey string         `json:"survey"`
 	Goal   Goal           `json:"goal"`
 	Lease  *routing.Lease `json:"lease,omitempty"` // of the process that says so
 }
 
-// PromptLeased is the payload of EventLeased: a process takes over what is to be posted.
+// SurveyLeased is the payload of EventLeased: a process takes over what is to be posted.
 type SurveyLeased struct {
 	Survey string         `json:"survey"`
 	Lease  *routing.Lease `json:"lease,omitempty"`
@@ -112,7 +112,7 @@ type SurveyLeased struct {
 // WorkDone is the payload of EventDone: something was posted.
 type WorkDone struct {
 	Survey string `json:"survey"`
-	Work   string `json:"work"`          // what of Prompt.Pending
+	Work   string `json:"work"`          // what of Survey.Pending
 	Ref    string `json:"ref,omitempty"` // of what was posted, e.g. an issue's number
 	URL    string `json:"url,omitempty"` // its page
 }
@@ -136,34 +136,34 @@ type ReentryStarted struct {
 	Ref string `json:"ref,omitempty"` // the event that started it
 }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (AuditRecorded) Surveys() []string { return nil }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p SurveyOpened) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p SurveyAnswered) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p SurveyReminded) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p SurveyTimedOut) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p SurveyLeased) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p WorkDone) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (p CycleReentered) Surveys() []string { return p.Reentry.Surveys }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (ReentryLeased) Surveys() []string { return nil }
 
-// Prompts implements Entry.
+// Surveys implements Entry.
 func (ReentryStarted) Surveys() []string { return nil }
 
 func (AuditRecorded) event() routing.EventType  { return EventAudit }

@@ -56,9 +56,9 @@ func TestEventsThatDoNotFollow(t *testing.T) {
 	id := l.open(1)
 	for name, e := range map[string]Entry{
 		"an empty audit row":             AuditRecorded{},
-		"no prompt":                      SurveyOpened{},
-		"a prompt that was opened":       SurveyOpened{Survey: id},
-		"an unknown prompt":              WorkDone{Survey: "x"},
+		"no survey":                      SurveyOpened{},
+		"a survey that was opened":       SurveyOpened{Survey: id},
+		"an unknown survey":              WorkDone{Survey: "x"},
 		"an answer without a goal":       SurveyAnswered{Survey: id},
 		"a timeout without a goal":       SurveyTimedOut{Survey: id},
 		"a reminder that is not due":     SurveyReminded{Survey: id, Reminder: 3},

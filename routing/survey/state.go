@@ -9,7 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Opened is a prompt as it was opened.
+// Opened is a survey as it was opened.
 type Opened struct {
 	Result   Result        `json:"result"`
 	Audit    string        `json:"audit"`    // AuditLog.ID
@@ -34,13 +34,13 @@ type Reentry struct {
 
 // The work that entries leave to be done outside.
 const (
-	WorkIssue    = "issue"   // file the prompt
-	WorkAnswer   = "answer"  // acknowledge the answer and close the prompt
-	WorkTimeout  = "timeout" // say that nobody answered and close the prompt
+	WorkIssue    = "issue"   // file the survey
+	WorkAnswer   = "answer"  // acknowledge the answer and close the survey
+	WorkTimeout  = "timeout" // say that nobody answered and close the survey
 	WorkReminder = "remind/" // and the reminder's number
 )
 
-// Prompt is one question to people, as the register tells it.
+// Survey is one question to people, as the register tells it.
 type Survey struct {
 	ID string
 	Opened
@@ -57,10 +57,10 @@ type Survey struct {
 	Reentry  string // the run whose end started the next cycle, "" if none
 }
 
-// Open reports whether the prompt waits for an answer.
+// Open reports whether the survey waits for an answer.
 func (p Survey) Open() bool { return p.Goal == nil }
 
-// Deadline is when the prompt times out.
+// Deadline is when the survey times out.
 func (p Survey) Deadline() time.Time { return p.OpenedAt.Add(p.Timeout) }
 
 // CarriesOver reports whether the goal leaves issues for the next cycle that
@@ -125,7 +125,7 @@ var Projection = routing.Projection[State]{
 // Fold returns the surveys of a stream; see routing.Projection.
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
-// Prompt returns the prompt with an id.
+// Survey returns the survey with an id.
 func (r State) Survey(id string) (Survey, bool) {
 	i := r.index(id)
 	if i < 0 {
@@ -134,7 +134,7 @@ func (r State) Survey(id string) (Survey, bool) {
 	return r.Surveys[i], true
 }
 
-// ByNumber returns the prompt whose issue has a number.
+// ByNumber returns the survey whose issue has a number.
 func (r State) ByNumber(n int) (Survey, bool) {
 	for _, p := range r.Surveys {
 		if n > 0 && p.Number == n {
@@ -183,16 +183,16 @@ func (r State) Apply(e Entry, at time.Time) (State, error) {
 	return r, fmt.Errorf("%T is no entry", e)
 }
 
-// change returns r with a prompt changed by fn.
+// change returns r with a survey changed by fn.
 func (r State) change(id string, fn func(*Survey) error) (State, error) {
 	i := r.index(id)
 	if i < 0 {
-		return r, fmt.Errorf("there is no prompt %q", id)
+		return r, fmt.Errorf("there is no survey %q", id)
 	}
 	p := r.Surveys[i]
 	p.Pending = slices.Clone(p.Pending)
 	if err := fn(&p); err != nil {
-		return r, fmt.Errorf("prompt %s: %w", id, err)
+		return r, fmt.Errorf("survey %s: %w", id, err)
 	}
 	r.Surveys[i] = p
 	return r, nil
@@ -229,7 +229,7 @@ func hasAudit(rows []AuditRow, id string) bool {
 	return slices.ContainsFunc(rows, func(a AuditRow) bool { return a.ID == id })
 }
 
-// mayRecord returns why a row of user_feedback about a prompt cannot follow others.
+// mayRecord returns why a row of user_feedback about a survey cannot follow others.
 func mayRecord(rows []FeedbackRow, row UserFeedback, p Survey) error {
 	if err := row.Check(); err != nil {
 		return err
@@ -238,7 +238,7 @@ func mayRecord(rows []FeedbackRow, row UserFeedback, p Survey) error {
 		return fmt.Errorf("user_feedback has %s already", row.ID)
 	}
 	if row.RelatedAuditID != p.Audit {
-		return fmt.Errorf("user_feedback %s is of %s, its prompt of %s", row.ID, row.RelatedAuditID, p.Audit)
+		return fmt.Errorf("user_feedback %s is of %s, its survey of %s", row.ID, row.RelatedAuditID, p.Audit)
 	}
 	return nil
 }
@@ -246,23 +246,23 @@ func mayRecord(rows []FeedbackRow, row UserFeedback, p Survey) error {
 func (r State) opened(e SurveyOpened, at time.Time) (State, error) {
 	switch o := e.Opened; {
 	case e.Survey == "":
-		return r, fmt.Errorf("opened without a prompt")
+		return r, fmt.Errorf("opened without a survey")
 	case r.index(e.Survey) >= 0:
-		return r, fmt.Errorf("prompt %s was opened before", e.Survey)
+		return r, fmt.Errorf("survey %s was opened before", e.Survey)
 	case !hasAudit(r.Audits, o.Audit):
-		return r, fmt.Errorf("prompt %s: audit_logs has no %s", e.Survey, o.Audit)
+		return r, fmt.Errorf("survey %s: audit_logs has no %s", e.Survey, o.Audit)
 	case o.Timeout <= 0:
-		return r, fmt.Errorf("prompt %s: a timeout of %s", e.Survey, o.Timeout)
+		return r, fmt.Errorf("survey %s: a timeout of %s", e.Survey, o.Timeout)
 	default:
 		if err := o.Result.Check(); err != nil {
-			return r, fmt.Errorf("prompt %s: %w", e.Survey, err)
+			return r, fmt.Errorf("survey %s: %w", e.Survey, err)
 		}
 		r.Surveys = append(r.Surveys, Survey{ID: e.Survey, Opened: o, OpenedAt: at, Pending: []string{WorkIssue}, Lease: e.Lease})
 		return r, nil
 	}
 }
 
-// closed returns an error if the prompt no longer waits for an answer.
+// closed returns an error if the survey no longer waits for an answer.
 func (p Survey) closed() error {
 	if p.Open() {
 		return nil
@@ -317,7 +317,7 @@ func (p *Survey) done(e WorkDone) error {
 func (r State) reentered(e CycleReentered, at time.Time) (State, error) {
 	run := e.Reentry.Run
 	if run == "" || len(e.Reentry.Surveys) == 0 {
-		return r, fmt.Errorf("reentered without a run or prompts")
+		return r, fmt.Errorf("reentered without a run or surveys")
 	}
 	if r.reentry(run) >= 0 {
 		return r, fmt.Errorf("run %s started the next cycle before", run)
@@ -325,7 +325,7 @@ func (r State) reentered(e CycleReentered, at time.Time) (State, error) {
 	for _, id := range e.Reentry.Surveys {
 		i := r.index(id)
 		if i < 0 || !r.Surveys[i].CarriesOver() {
-			return r, fmt.Errorf("run %s: prompt %q carries nothing over", run, id)
+			return r, fmt.Errorf("run %s: survey %q carries nothing over", run, id)
 		}
 		r.Surveys[i].Reentry = run
 	}

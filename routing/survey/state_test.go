@@ -55,7 +55,7 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	l := &led{t: t}
 	id := l.open(1)
-	t.Run("S1-1 S1-27 the prompt is opened after its audit row and refers to it", func(t *testing.T) {
+	t.Run("S1-1 S1-27 the survey is opened after its audit row and refers to it", func(t *testing.T) {
 		var kinds []string
 		for _, e := range l.events {
 			if _, err := EntryOf(e); err != nil {
@@ -68,7 +68,7 @@ func TestRegister(t *testing.T) {
 			t.Errorf("%v %+v", kinds, r)
 		}
 		if _, err := (State{}).Apply(SurveyOpened{Survey: "x", Opened: Opened{result(20), "TASK-0009", "en", time.Hour}}, start); err == nil {
-			t.Error("a prompt without its audit row is taken")
+			t.Error("a survey without its audit row is taken")
 		}
 	})
 	t.Run("opening again changes nothing", func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestRegister(t *testing.T) {
 	})
 }
 
-// isReminder reports whether entries are the n-th reminder of a prompt alone.
+// isReminder reports whether entries are the n-th reminder of a survey alone.
 func isReminder(entries []Entry, n int) bool {
 	if len(entries) != 1 {
 		return false
@@ -248,7 +248,7 @@ func TestReentry(t *testing.T) {
 		}
 	})
 	for name, run := range map[string]Completed{
-		"S1-43 the run that the prompt is about is not the next one": {ID: "77", Workflow: "Nightly", At: start.Add(time.Hour)},
+		"S1-43 the run that the survey is about is not the next one": {ID: "77", Workflow: "Nightly", At: start.Add(time.Hour)},
 		"S1-43 a run that ended before the goal is not the next one": {ID: "76", Workflow: "Nightly", At: start.Add(-time.Minute)},
 		"S1-43 a run of another workflow does not count":             {ID: "78", Workflow: "CI", At: start.Add(time.Hour)},
 	} {

@@ -12,7 +12,7 @@ import (
 // The steps. Each returns the entries to append to the register it was asked
 // of; a step that was made before returns none.
 
-// Open opens the prompt about a result, after the audit row it refers to.
+// Open opens the survey about a result, after the audit row it refers to.
 func (r State) Open(id string, res Result, language string, timeout time.Duration, lease *routing.Lease, now time.Time) []Entry {
 	if r.index(id) >= 0 {
 		return nil
@@ -45,14 +45,14 @@ const (
 	Late     Outcome = "late"     // the time was over
 )
 
-// Answer records the answer s to a prompt, if it is the first and in time. One
-// said after the deadline finds the prompt timed out, whether that was recorded
+// Answer records the answer s to a survey, if it is the first and in time. One
+// said after the deadline finds the survey timed out, whether that was recorded
 // before or not.
 func (r State) Answer(id string, s Said, lease *routing.Lease, now time.Time) (Outcome, []Entry, error) {
 	p, ok := r.Survey(id)
 	switch {
 	case !ok:
-		return "", nil, fmt.Errorf("there is no prompt %q", id)
+		return "", nil, fmt.Errorf("there is no survey %q", id)
 	case p.TimedOut:
 		return Late, nil, nil
 	case p.Answered != nil && p.Answered.repeats(s):
@@ -109,12 +109,12 @@ func (r State) Due(lease *routing.Lease, now time.Time) []Entry {
 	return out
 }
 
-// TakeOver takes over the work of a prompt.
+// TakeOver takes over the work of a survey.
 func TakeOver(id string, lease *routing.Lease) []Entry {
 	return []Entry{SurveyLeased{Survey: id, Lease: lease}}
 }
 
-// Done notes that work of a prompt was done; ref and url say where.
+// Done notes that work of a survey was done; ref and url say where.
 func Done(id, work, ref, url string) []Entry {
 	return []Entry{WorkDone{Survey: id, Work: work, Ref: ref, URL: url}}
 }
@@ -128,9 +128,9 @@ type Completed struct {
 }
 
 // Reenter starts the next cycle when a run has ended, if goals of earlier
-// prompts carry issues over. after names the workflows whose runs count; if it
-// is empty, those do that the prompts are about. A run counts once. Neither the
-// run of a re-entry counts, nor the run that a prompt is about itself.
+// surveys carry issues over. after names the workflows whose runs count; if it
+// is empty, those do that the surveys are about. A run counts once. Neither the
+// run of a re-entry counts, nor the run that a survey is about itself.
 func (r State) Reenter(run Completed, after []string, lease *routing.Lease) []Entry {
 	if run.Own || r.reentry(run.ID) >= 0 {
 		return nil
