@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -566,6 +567,111 @@ func TestSeveralLogs(t *testing.T) {
 	check(t, tr)
 	if tr.Conclusion() != "failure" || tr.Jobs() != 2 {
 		t.Errorf("%q of %d jobs, want failure of 2\n%s", tr.Conclusion(), tr.Jobs(), course(tr))
+	}
+}
+
+// TestOneLogAfterTheOther: the job of each log is settled as if it were alone.
+func TestOneLogAfterTheOther(t *testing.T) {
+	t.Parallel()
+	passed, unstated := githubStep("npm test", "yes\n")+githubEnd, githubStep("npm test", "yes\n")
+	failed, cancelled := githubStep("npm run e2e", githubExit)+githubEnd, githubStep("npm run lint", "##[error]The operation was canceled.\n")+githubEnd
+	for _, c := range []struct {
+		name    string
+		logs    []string
+		status  Status
+		failing string
+	}{
+		{"all pass", []string{passed, passed}, Passed, ""},
+		{"the second fails", []string{passed, failed}, Failed, "npm run e2e"},
+		{"the first fails", []string{failed, passed}, Failed, "npm run e2e"},
+		{"the first that did not pass counts", []string{cancelled, failed}, Cancelled, "npm run lint"},
+		{"nothing is said of one", []string{passed, unstated}, Unstated, ""},
+		{"nothing is said of the first", []string{unstated, passed, passed}, Unstated, ""},
+		{"a log that ends in an error", []string{githubStep("npm run lint", "##[error]boom\n"), passed}, Failed, "npm run lint"},
+		{"only the job failed", []string{passed, "+ cd x\n+ make lint\nno\n+ exit 1\nExited with code exit status 1\n+ later\n"}, Failed, "make lint"},
+	} {
+		r := NewReader()
+		for _, log := range c.logs {
+			_, _ = testreport.Parse(strings.NewReader(log), testreport.Options{OnLine: r.Line})
+		}
+		tr := r.Tree()
+		check(t, tr)
+		i, ok := tr.Failing()
+		name := ""
+		if ok {
+			name = tr.Units[i].Command
+		}
+		if tr.Jobs() != len(c.logs) || tr.Status() != c.status || name != c.failing {
+			t.Errorf("%s: %d jobs, %q, %q failed\n%s", c.name, tr.Jobs(), tr.Status(), name, course(tr))
+		}
+	}
+}
+
+// TestFailing: of several units that failed, the innermost of the first step that counts.
+func TestFailing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, log, want string }{
+		{"a target in a step", githubStep("make", "make: *** [Makefile:3: lint] Error 2\n"+githubExit) + githubEnd, "lint"},
+		{"the last target of the step", githubStep("make", "make: *** [Makefile:3: lint] Error 2\nx\nx\nx\nx\nmake: *** [Makefile:3: docs] Error 2\n"+githubExit) + githubEnd, "docs"},
+		{"a target of a later step", githubStep("make", githubExit) + githubStep("make", "make: *** [Makefile:3: lint] Error 2\n"+githubExit) + githubEnd, "make"},
+		{"a step behind a command outside of steps", "+ npm run lint\nExited with code exit status 1\nnpm ERR! errno 4\n" + githubStep("npm test", githubExit), "npm test"},
+		{"the later of two commands", "$ npm run lint\nThe command \"npm run lint\" exited with 2.\n$ npm test\nThe command \"npm test\" exited with 1.\n", "npm test"},
+		{"the work behind the steps fails no job", githubStep("npm test", githubExit) + "Post job cleanup.\n+ npm run lint\nnpm ERR! errno 4\n", "npm test"},
+		{"none", githubStep("npm test", "yes\n") + githubEnd, ""},
+	} {
+		tr := tree(c.log)
+		got := ""
+		if i, ok := tr.Failing(); ok {
+			got = cmp.Or(tr.Units[i].Command, tr.Units[i].Name)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q failed, want %q\n%s", c.name, got, c.want, course(tr))
+		}
+	}
+}
+
+// TestTree asks a tree what diagnosis asks of it.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	lint := githubStep("npm run lint", githubExit) // lines 1 to 7
+	tr := tree(lint + githubStep("npm test", "yes\n+ npm run e2e\nyes\n") + githubEnd)
+	for line, want := range map[int]string{1: "npm run lint", 7: "npm run lint", 8: "npm test", 14: "npm test", 15: "npm run e2e", 16: "npm run e2e", 99: ""} {
+		if got := tr.Units[tr.At(line)].Command; got != want {
+			t.Errorf("line %d is in %q, want %q\n%s", line, got, want, course(tr))
+		}
+	}
+	for line, want := range map[int]bool{1: true, 7: true, 8: false, 16: false} {
+		if got := tr.Tolerates(line); got != want {
+			t.Errorf("line %d is tolerated: %v", line, got)
+		}
+	}
+	travis := tree("$ npm test\nno\nDone. Your build exited with 0.\nlater\n")
+	if !travis.Tolerates(2) || !travis.Tolerates(3) || travis.Tolerates(4) {
+		t.Error("what a job prints before it passed is tolerated, and nothing behind it")
+	}
+	for _, c := range []struct {
+		name, log string
+		wentOn    bool
+		pending   string
+	}{
+		{"a command in hand", githubStep("npm ci", "yes\n") + githubStep("npm test", "no\n"), true, "npm test"},
+		{"behind it the job was cleaned up", githubStep("npm test", "no\n") + githubEnd, true, ""},
+		{"the step failed", githubStep("npm test", githubExit), false, ""},
+		{"a step behind the failure", githubStep("npm test", githubExit) + githubStep("npm run lint", "yes\n"), true, ""},
+		{"a fold within it", "$ npm test\ntravis_fold:start:x\r\n", false, "npm test"},
+		{"a command that failed", "$ npm test\nno\nnpm ERR! errno 1\n", false, ""},
+		{"a target", "> Task :test\n", false, ":test"},
+		{"a step and its failure of the same line", githubStep("npm test", "no\n##[error]boom\n"), false, ""},
+		{"nothing", "no\n", false, ""},
+	} {
+		tr := tree(c.log)
+		if got := tr.WentOn(); got != c.wentOn {
+			t.Errorf("%s: went on %v\n%s", c.name, got, course(tr))
+		}
+		u, ok := tr.Pending(Test)
+		if got := cmp.Or(u.Command, u.Name); ok != (c.pending != "") || ok && got != c.pending {
+			t.Errorf("%s: %q is pending: %v\n%s", c.name, got, ok, course(tr))
+		}
 	}
 }
 
