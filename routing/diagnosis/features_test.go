@@ -1,0 +1,132 @@
+package diagnosis
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
+	"github.com/switchback-ci/switchback/routing/testreport"
+)
+
+var update = flag.Bool("update", false, "write testdata/candidates.txt")
+
+// namesOf returns the names of the features that v has, without that of rules, which is a number.
+func namesOf(v rank.Vector) string {
+	var out []string
+	for f := rank.Rule + 1; f < rank.Features; f++ {
+		if v[f] != 0 {
+			out = append(out, f.String())
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// filler is output that says nothing.
+func filler(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "step %d of the work is as usual\n", i)
+	}
+	return b.String()
+}
+
+// candidateLogs are logs whose lines have every feature of place and structure. The last lines of
+// programs that failed are badEnds.
+func candidateLogs() map[string]string {
+	const stop = "##[error]Process completed with exit code 1.\n"
+	step := func(command, output string) string {
+		return "##[group]Run " + command + "\n\x1b[36;1m" + command + "\x1b[0m\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n" + output
+	}
+	return map[string]string{
+		"a trace of Java":           "starting\njava.lang.IllegalStateException: boom\n\tat com.x.Main.main(Main.java:3)\n\n\tat com.x.Other.run(Other.java:4)\nCaused by: java.io.IOException: disk\n\tat com.x.Disk.read(Disk.java:9)\nError: it ended\n",
+		"a trace of Python":         "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    main()\n  File \"a.py\", line 9, in main\n\nValueError: boom\nError: it ended\n",
+		"a trace of Ruby":           "a.rb:3:in `x': boom (RuntimeError)\n    from a.rb:5:in `<main>'\n    b.rb:6:in 'y'\nError: it ended\n",
+		"a trace of PHP":            "Error: boom\n\n#0 /w/a.php(3): x()\n#1 {main}\n#2\nError: it ended\n",
+		"a trace far from its head": "Error: boom\n\n\n\tat com.x.Main.main(Main.java:3)\nError: it ended\n",
+		"a trace of Go":             "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x1d\nexit status 2\n",
+		"a banner":                  "========= FAILURES =========\n---\nthe first thing is wrong\nthe second is as well\nthe third comes too late\n",
+		"a heading":                 "The following errors occurred:\n  * value is off\n  * size is off\n  * name is off\n0 errors:\nError: it ended\n",
+		"heads of tests":            "value is off\n--- FAIL: TestA\n    size is off\n    --- FAIL: TestB\nFAIL: x\n\nnot ok 3 - name\nplain words\nFAILED tests/a.py::b\n[  FAILED  ] C.d\n",
+		"a table":                   "| Lint      | PASS |\n| Unit      | FAIL |\n| Docs      | PASS |\n| Docs | x  | PASS |\n\n| Unit      | FAIL |\n| Style     | ok   |\n",
+		"a table of dots":           "lint ........ ok\nunit ........ FAILED\ndocs ........ ok\n",
+		"many of one form":          strings.Repeat("Error: code 17 of disk\n", 9) + "Error: another thing\n" + strings.Repeat("fatal: 3 of them\n", 8),
+		"a long log":                "Error: at the very start\n" + filler(12) + "Error: early\n" + filler(300) + "Error: in the middle\n" + filler(60) + "Error: a good deal before\n" + filler(40) + "Error: before\n" + filler(15) + "Error: shortly before\n" + filler(3) + "Error: at the end\n\n",
+		"a long step":               step("make", "Error: first\n"+filler(420)+"Error: far\n"+filler(310)+"Error: near 400\n"+filler(70)+"Error: near 100\n"+filler(12)+"Error: near 20\n"+filler(4)+"Error: near 3\nthe last words\n"+stop) + "Error: behind\n",
+		"two steps":                 step("npm run lint", "Error: of lint\n") + step("npm test", "Error: of the test\n\nlast words\n"+stop) + step("cat log", "Error: of the log\n") + "Post job cleanup.\nError: of the cleanup\n##[error]Process completed with exit code 2.\n",
+		"no rule matches":           step("npm test", "one thing\n\nit went on\nand stopped\n\n"+stop),
+		"the last paragraph":        "one thing\n\nfirst of nine\n2\n3\n4\n5\n6\n7\n8\nlast of nine\n",
+		"marks of the runner":       step("npm test", "##[error]boom\n##[warning]soft\nError: plain\n"+stop),
+		"wrappers":                  step("npm test", "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nmake: *** [Makefile:3: check] Error 2\nError: Command failed with exit code 1\n"+stop),
+		"only words":                "it failed\nthis is an error of ours\nnothing\n",
+	}
+}
+
+// TestCandidates compares the lines that may state why a run failed, with the features by which they
+// are ranked, with those in testdata/candidates.txt. Run it with -update after a change of the
+// rules.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	logs := candidateLogs()
+	for _, bad := range badEnds {
+		logs["a failed job: "+bad.name] = services[1].before + bad.text + services[1].failed
+	}
+	var names []string
+	for name := range logs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rules := Variant{}.Rules()
+	var b strings.Builder
+	var baseline Baseline
+	for _, l := range []string{"Error: of lint", "last words", "before"} {
+		baseline.Line(testreport.Line{Text: l})
+	}
+	for _, name := range names {
+		fmt.Fprintf(&b, "## %s\n", name)
+		writeCandidates(t, &b, rules, logs[name], Options{Brief: true})
+	}
+	fmt.Fprintln(&b, "## two steps, of which a run that passed has some lines")
+	writeCandidates(t, &b, rules, logs["two steps"], Options{Brief: true, Baseline: &baseline})
+	const file = "testdata/candidates.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(b.String(), "\n")
+	for i, w := range strings.Split(string(want), "\n") {
+		if i >= len(got) || got[i] != w {
+			t.Fatalf("line %d of %s:\n got %s\nwant %s", i+1, file, slices.Concat(got, make([]string, i+1))[i], w)
+		}
+	}
+}
+
+// writeCandidates diagnoses a log, and writes its class and reason, its candidates in the order of
+// their lines, and the numbers of its error lines, best first.
+func writeCandidates(t *testing.T, b *strings.Builder, rules *Rules, log string, opt Options) {
+	t.Helper()
+	var all []Candidate
+	rules.variant.Ranked = func(c []Candidate) { all = slices.Clone(c) }
+	col := NewCollector(rules)
+	rep := parse(t, strings.NewReader(log), col)
+	d := Diagnose(rep, col, opt)
+	fmt.Fprintf(b, "%s %s: %s\n", d.Result, cmp.Or(string(d.Class), "-"), d.Reason)
+	slices.SortFunc(all, func(x, y Candidate) int { return cmp.Compare(x.Line.Line, y.Line.Line) })
+	for _, c := range all {
+		fmt.Fprintf(b, "%4d %4.0f %s\n", c.Line.Line, c.Features[rank.Rule]*100, namesOf(c.Features))
+	}
+	b.WriteString("error lines:")
+	for _, l := range d.ErrorLines {
+		fmt.Fprintf(b, " %d", l.Line)
+	}
+	b.WriteString("\n\n")
+}
