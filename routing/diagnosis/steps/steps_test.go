@@ -588,6 +588,7 @@ func TestOneLogAfterTheOther(t *testing.T) {
 		{"nothing is said of one", []string{passed, unstated}, Unstated, ""},
 		{"nothing is said of the first", []string{unstated, passed, passed}, Unstated, ""},
 		{"a log that ends in an error", []string{githubStep("npm run lint", "##[error]boom\n"), passed}, Failed, "npm run lint"},
+		{"one line each", []string{"working\n", "Finished: FAILURE\n"}, Failed, ""},
 		{"only the job failed", []string{passed, "+ cd x\n+ make lint\nno\n+ exit 1\nExited with code exit status 1\n+ later\n"}, Failed, "make lint"},
 	} {
 		r := NewReader()
@@ -693,6 +694,41 @@ func TestBounded(t *testing.T) {
 	check(t, tr)
 	if tr.Dropped == 0 || tr.Units[1].Name != "first" {
 		t.Errorf("%d dropped, first unit %+v", tr.Dropped, tr.Units[1])
+	}
+}
+
+// TestCompaction: of too many units those are kept that failed, and of too many of these the first
+// and the newest.
+func TestCompaction(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		failed       func(int) bool
+		units, first int // units that are kept, and how many from the first on have no gap
+	}{
+		{"all pass", func(int) bool { return false }, maxUnits, 0},
+		{"all fail", func(int) bool { return true }, maxUnits, maxUnits / 4},
+		{"some fail", func(i int) bool { return i < 600 }, 602, 600},
+	} {
+		r := NewReader()
+		for i := range 2 * maxUnits {
+			code := 0
+			if c.failed(i) {
+				code = 1
+			}
+			r.Line(testreport.Line{No: 2*i + 1, Text: fmt.Sprintf("$ ./x %d", i)})
+			r.Line(testreport.Line{No: 2*i + 2, Text: fmt.Sprintf("The command \"./x\" exited with %d.", code)})
+		}
+		tr := r.Tree()
+		check(t, tr)
+		first := 0
+		for first+1 < len(tr.Units) && tr.Units[first+1].Command == fmt.Sprintf("./x %d", first) {
+			first++
+		}
+		last := tr.Units[len(tr.Units)-1]
+		if len(tr.Units) != c.units || len(tr.Units)+tr.Dropped != 2*maxUnits+1 || first != c.first || last.Command != fmt.Sprintf("./x %d", 2*maxUnits-1) {
+			t.Errorf("%s: %d units and %d dropped, %d from the first on, the last is %q", c.name, len(tr.Units), tr.Dropped, first, last.Command)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func (m *marks) tool(r *Reader, t string, no int) {
 		}
 	case ' ':
 		switch {
-		case t[1] != ' ' && strings.Contains(t, "ELIFECYCLE") || t[1] != ' ' && strings.Contains(t, "ERR_PNPM"):
+		case t[1] != ' ' && (strings.Contains(t, "ELIFECYCLE") || strings.Contains(t, "ERR_PNPM")):
 			pnpmLine(r, t, no)
 		case len(t) < 120 && t[1] == ' ' && t[2] != ' ' && (strings.Contains(t, ": OK") || strings.Contains(t, ": FAIL") || strings.Contains(t, ": SKIP")):
 			if g := toxResult.FindStringSubmatch(t); g != nil {
