@@ -347,6 +347,11 @@ func TestUnits(t *testing.T) {
   10-11 cleanup "Post-job: Checkout", fetch
   12-12 cleanup "Finalize Job"
 `},
+		{"Azure passes", "##[section]Starting: Install\n##[section]Finishing: Install\n##[section]Starting: Finalize Job\n", `
+1-3 job
+  1-2 step "Install", install: passed by line 2
+  3-3 cleanup "Finalize Job"
+`},
 		{"Buildkite", "~~~ :wrench: Setup\n--- :docker: Building\n--- FAIL: TestA\n+++ :node: Tests\n+ npm test\n++ npm run lint\n+x\n+\n🚨 Error: The command exited with status 1\n", `
 1-9 job: failed with 1 by line 9
   1-1 step ":wrench: Setup", install
@@ -395,14 +400,16 @@ func TestUnits(t *testing.T) {
 1-3 job
   2-3 command "npm test", test: failed with 4 by line 3
 `},
-		{"tox", githubStep("tox", "lint: commands[0]> flake8 src\nlint: exit 1 (0.50 seconds) /w> flake8 src pid=12\nother: exit 1 (0.50 seconds) /w> x pid=12\npy39: commands_pre[0] | pip install x\npy39 run-test: commands[1] | pytest\nno\ndocs: commands[0]> sphinx-build\nstyle: commands[0]> black .\n  lint: OK (1.0 seconds)\n  py39: OK (1.0 seconds)\n  docs: FAIL code 2 (1.0 seconds)\n  style: SKIP (1.0 seconds)\n"+githubExit), `
-1-19 job: failed with 1 by line 19
-  1-19 step "tox" "tox", test: failed with 1 by line 19
-    7-9 target "lint" "flake8 src", lint: failed with 1 by line 8
-    10-10 target "py39" "pip install x", install
-    11-12 target "py39" "pytest", test: passed by line 16
-    13-13 target "docs" "sphinx-build", package: failed with 2 by line 17
-    14-19 target "style" "black .", lint
+		{"tox", githubStep("tox", ".pkg: commands[0]> build\n3.12: commands[0]> pytest a\n3.12: exit 2 (0.50 seconds) /w> pytest pid=12\nlint: commands[0]> flake8 src\nlint: exit 1 (0.50 seconds) /w> flake8 src pid=12\nother: exit 1 (0.50 seconds) /w> x pid=12\npy39: commands_pre[0] | pip install x\npy39 run-test: commands[1] | pytest\nno\ndocs: commands[0]> sphinx-build\nstyle: commands[0]> black .\n  lint: OK (1.0 seconds)\n  py39: OK (1.0 seconds)\n  docs: FAIL code 2 (1.0 seconds)\n  style: SKIP (1.0 seconds)\n"+githubExit), `
+1-22 job: failed with 1 by line 22
+  1-22 step "tox" "tox", test: failed with 1 by line 22
+    7-7 target ".pkg" "build"
+    8-9 target "3.12" "pytest a", test: failed with 2 by line 9
+    10-12 target "lint" "flake8 src", lint: failed with 1 by line 11
+    13-13 target "py39" "pip install x", install
+    14-15 target "py39" "pytest", test: passed by line 19
+    16-16 target "docs" "sphinx-build", package: failed with 2 by line 20
+    17-22 target "style" "black .", lint
 `},
 		{"nox", githubStep("nox", "nox > Running session lint\nnox > flake8 src\nnox > Session lint was successful.\nnox > Running session tests\nnox > python -m pip install pytest\nnox > This is no command.\nnox > pytest\nno\nnox > Command pytest failed with exit code 3\nnox > Session tests failed.\nnox > Running session docs\nnox > Session docs failed.\n"+githubExit) + "nox > Session docs failed.\n", `
 1-20 job: failed with 1 by line 19
