@@ -130,7 +130,7 @@ func digitAt(t string, i int) bool { return i < len(t) && t[i] >= '0' && t[i] <=
 // totals are the words with which a line with the totals of a run begins.
 var totals = [...]string{
 	"OK", "test result:", "Result: ", "PASSED", "FAILED", "FAILURES", "BUILD ", "Tests", "Test Suites", "Test Files", "Total tests", "Executed ",
-	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "100%", "Passed!", "Failed!", "Specs", "Scenarios", "Suites", "Test run complete",
+	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "Passed!", "Failed!", "Specs", "Scenarios", "Suites", "Test run complete",
 }
 
 // counted are the words for what totals count.

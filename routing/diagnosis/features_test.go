@@ -35,6 +35,8 @@ func filler(n int) string {
 	return b.String()
 }
 
+const failedJob = "a failed job: "
+
 // candidateLogs are logs whose lines have every feature of place and structure. The last lines of
 // programs that failed are badEnds.
 func candidateLogs() map[string]string {
@@ -73,7 +75,7 @@ func TestCandidates(t *testing.T) {
 	t.Parallel()
 	logs := candidateLogs()
 	for _, bad := range badEnds {
-		logs["a failed job: "+bad.name] = services[1].before + bad.text + services[1].failed
+		logs[failedJob+bad.name] = services[1].before + bad.text + services[1].failed
 	}
 	var names []string
 	for name := range logs {
@@ -89,6 +91,14 @@ func TestCandidates(t *testing.T) {
 	for _, name := range names {
 		fmt.Fprintf(&b, "## %s\n", name)
 		writeCandidates(t, &b, rules, logs[name], Options{Brief: true})
+	}
+	for _, bad := range badEnds {
+		fmt.Fprintf(&b, "## behind tests: %s\n", bad.name)
+		for _, conclusion := range []string{"", "success", "failure", "cancelled", "timed_out"} {
+			d := diagnoseText(t, greens["pytest"]+bad.text, Options{Brief: true, Conclusion: conclusion})
+			fmt.Fprintf(&b, "%s: %s %s: %s\n", cmp.Or(conclusion, "no conclusion"), d.Result, cmp.Or(string(d.Class), "-"), d.Reason)
+		}
+		fmt.Fprintln(&b)
 	}
 	fmt.Fprintln(&b, "## two steps, of which a run that passed has some lines")
 	writeCandidates(t, &b, rules, logs["two steps"], Options{Brief: true, Baseline: &baseline})
@@ -129,4 +139,121 @@ func writeCandidates(t *testing.T, b *strings.Builder, rules *Rules, log string,
 		fmt.Fprintf(b, " %d", l.Line)
 	}
 	b.WriteString("\n\n")
+}
+
+func TestTextFeatures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"", "short"},
+		{"  ", "indented short"},
+		{"12345678901234", "short decoration leads_number"},
+		{"123456789012345", "decoration leads_number"},
+		{"  indented text of a line", "indented"},
+		{"\ttab indented text", "indented"},
+		{"plain words of some line", ""},
+		{strings.Repeat("word ", 60), ""},
+		{strings.Repeat("word ", 61) + "x", "long"},
+		{strings.Repeat("x ", 200) + "error:", "long"},
+		{"error in a line of text", "leads_error holds_error"},
+		{"[ERROR] in a line of text", "leads_error"},
+		{"*** fatal in a line", "banner leads_error"},
+		{"> FAILED in a line of text", "leads_error"},
+		{"an error: in the text", "holds_error"},
+		{"some failed: in the text", "holds_error"},
+		{"some error in the text", "holds_error"},
+		{"terror in the text is this", "holds_error"},
+		{"got a ValueError in it", "holds_error exception"},
+		{"a java.io.IOException.", "exception"},
+		{"ErrorHandler has begun", "leads_error"},
+		{"MyErrors are not ones", ""},
+		{"Error alone is no type", "leads_error holds_error"},
+		{"xFailure: of something", "exception"},
+		{"anErrorx or aError", "exception"},
+		{"see a.go:12 for more of it", "place"},
+		{"see a.go:x for more of it", ""},
+		{"a.b (12) of it is here", ""},
+		{"dir/file.ts(3,5): of it", "place"},
+		{"no dot:12 in this line", ""},
+		{"dot. here:12 in this line", ""},
+		{"x.y :12 in this line", ""},
+		{".a:1 in the very beginning", "place"},
+		{"a 'quoted' text is here", "quoted"},
+		{"don't say this in text", ""},
+		{"a \"quoted\" text is here", "quoted"},
+		{"a `quoted` text is here", "quoted"},
+		{"it cannot be done by us", "denial"},
+		{"expected one and got two", "difference"},
+		{"3 failed of the tests", "count leads_number"},
+		{"a failed of the tests", ""},
+		{"x3failed of the tests", ""},
+		{"errors: 2 of the tests", "leads_error count"},
+		{"errors = 2 of the tests", "leads_error"},
+		{"errors: none of the tests", "leads_error"},
+		{"errors 2 of the tests", "leads_error"},
+		{"error:2", "leads_error holds_error short"},
+		{"fail: ", "banner leads_error ends_colon short"},
+		{"failures: 7 of tests", "leads_error count"},
+		{"1 error of tests", "holds_error count leads_number"},
+		{"the failures are these:", "banner ends_colon"},
+		{"these are fine things:", "ends_colon"},
+		{"=== FAILURES of it ===", "banner"},
+		{"--- 0 failures of it ---", "count"},
+		{"--- no error of it ---", "holds_error"},
+		{"-- problems of this --", "banner"},
+		{"=- wrong with this =-", ""},
+		{"err", "short"},
+		{"-ab-", "short"},
+		{"fai:", "ends_colon short"},
+		{"fail:", "banner leads_error ends_colon short"},
+		{strings.Repeat("-", 70) + "failure---", "banner leads_error decoration"},
+		{strings.Repeat("-", 71) + "failure---", "leads_error decoration"},
+		{"warning: of something", "soft"},
+		{"we are skipping of it", "soft"},
+		{"9 lives has this cat", "leads_number"},
+		{"-------- a ---------", "decoration"},
+		{"::::::::::::::::::::::::abc", "decoration"},
+		{"ab 12345", "short decoration"},
+		{"abc 1234", "short decoration"},
+	} {
+		var v rank.Vector
+		textFeatures(&v, c.text)
+		if got := namesOf(v); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestFrame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text          string
+		at0, indented bool // whether it is a frame
+	}{
+		{"at com.x.A(A.java:3)", true, true},
+		{"at last", false, false},
+		{"at :x", true, true},
+		{`File "a.py", line 3`, true, true},
+		{`File "a.py"`, false, false},
+		{"from a.rb:5:in `x'", true, true},
+		{"from nowhere", false, false},
+		{"#0 x(", true, true},
+		{"#1 x", false, false},
+		{"#a (", false, false},
+		{"#0:", false, false},
+		{"#12:", true, true},
+		{"  :in `x'", false, true},
+	} {
+		if at0, indented := isFrame(c.text, 0), isFrame(c.text, 1); at0 != c.at0 || indented != c.indented {
+			t.Errorf("%q is a frame: %v, indented %v", c.text, at0, indented)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[int]int{-1: 0, 0: 6, 20: 6, 21: 4, 80: 4, 81: 2, 400: 2, 401: 0} {
+		if got := near(d); got != want {
+			t.Errorf("%d lines before the stop: %d, want %d", d, got, want)
+		}
+	}
 }
