@@ -101,6 +101,8 @@ func TestRoleOf(t *testing.T) {
 		"npx -y eslint .":                             Lint,
 		"bash -m pytest":                              Test,
 		"bash -c":                                     Unknown,
+		"tox -a -b -c -e lint":                        Lint,
+		"tox -a -b -c -d -e lint":                     Test,
 		"timeout 1.5h npm test":                       Test,
 		"{ npm test; }":                               Test,
 		"else npm test":                               Test,

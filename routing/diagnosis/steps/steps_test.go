@@ -277,6 +277,15 @@ func TestUnits(t *testing.T) {
 1-23 job: failed with 1 by line 2
   1-23 command "npm test", test
 `},
+		{"Travis, the command was not echoed", "The command \"npm test\" exited with 0.\n", `
+1-1 job: passed by line 1
+  1-1 command "npm test", test: passed by line 1
+`},
+		{"Travis, a fold behind the end", "$ npm test\nDone. Your build exited with 0.\ntravis_fold:start:x\r\ntravis_fold:end:x\r\n", `
+1-4 job: passed by line 2
+  1-2 command "npm test", test
+  3-4 group "x"
+`},
 		{"Travis, no output", "$ npm test\nThe log length has exceeded the limit of 4 MB.\n", `
 1-2 job: timed out by line 2
   1-2 command "npm test", test
@@ -318,6 +327,22 @@ func TestUnits(t *testing.T) {
   4-5 cleanup "Cleaning up project directory and file based variables"
     5-5 command "rm -rf x"
 `},
+		{"GitLab, no reason", "$ npm test\nERROR: Job failed\n", `
+1-2 job: failed by line 2
+  1-2 command "npm test", test
+`},
+		{"GitLab, without a level", "$ npm test\nJob failed: exit code 4\n", `
+1-2 job: failed with 4 by line 2
+  1-2 command "npm test", test
+`},
+		{"GitLab, no more than that", "$ npm test\nJob failed\n", `
+1-2 job: failed by line 2
+  1-2 command "npm test", test
+`},
+		{"Jenkins, a step fails behind the success", "[Pipeline] { (Test)\nFinished: SUCCESS\nERROR: script returned exit code 2\n", `
+1-3 job: failed with 2 by line 3
+  1-3 step "Test", test: failed with 2 by line 3
+`},
 		{"Jenkins, stages", "[Pipeline] stage\n[Pipeline] { (Build)\n[Pipeline] sh\n+ make\n[Pipeline] }\n[Pipeline] // stage\n[Pipeline] { (Test)\n+ npm test\nno\nscript returned exit code 2\n[Pipeline] // stage\n[Pipeline] { (Lint)\n[Pipeline] }\n[Pipeline] // stage\n[Pipeline] // stage\n[Pipeline] End of Pipeline\nFinished: FAILURE\n", `
 1-17 job: failed by line 17
   2-6 step "Build", compile
@@ -346,6 +371,13 @@ func TestUnits(t *testing.T) {
   7-9 step "Lint", lint: failed with 1 by line 8
   10-11 cleanup "Post-job: Checkout", fetch
   12-12 cleanup "Finalize Job"
+`},
+		{"Azure, a log that ends in an error", "##[section]Starting: Run tests\n##[error]no\n", `
+1-2 job
+  1-2 step "Run tests", test
+`},
+		{"an error without a step", "##[error]no\n", `
+1-1 job
 `},
 		{"Azure passes", "##[section]Starting: Install\n##[section]Finishing: Install\n##[section]Starting: Finalize Job\n", `
 1-3 job
@@ -379,16 +411,20 @@ func TestUnits(t *testing.T) {
 1-2 job: failed with 137 by line 2
   1-2 command "npm test", test
 `},
-		{"echoed commands", "$ npm test\n$ unknown-tool x\n$ Unknown\n$ ends in a stop.\n$ announces:\n$ ./x\n$ FOO=1\n$ # a comment\n$ a\n$\n+ cd x\n+ unknown-tool\n+ FOO=1 npm test\n+ ../y\n", `
-1-14 job
+		{"echoed commands", "$ npm test\n$ unknown-tool x\n$ Unknown\n$ ends in a stop.\n$ announces:\n$ ./x\n$ FOO=1\n$ # a comment\n$ a\n$\n$ zap\n+ ./x\n+ /usr/bin/x\n+ x.sh\n+ cd x\n+ unknown-tool\n+ FOO=1 npm test\n+ ../y\n", `
+1-18 job
   1-1 command "npm test", test
   2-5 command "unknown-tool x"
   6-6 command "./x"
   7-8 command "FOO=1"
   9-10 command "a"
-  11-12 command "cd x"
-  13-13 command "FOO=1 npm test", test
-  14-14 command "../y"
+  11-11 command "zap"
+  12-12 command "./x"
+  13-13 command "/usr/bin/x"
+  14-14 command "x.sh"
+  15-16 command "cd x"
+  17-17 command "FOO=1 npm test", test
+  18-18 command "../y"
 `},
 		{"scripts of package managers", githubStep("npm run test:all", "> app@1.0.0 lint\n> eslint .\n\nno\nnpm ERR! code ELIFECYCLE\nnpm ERR! errno 3\nnpm ERR! code ELIFECYCLE\n> app@1.0.0 test\n\n> jest\n> app@1.0.0 late\n\n\n> x\n"+githubExit), `
 1-21 job: failed with 1 by line 21
@@ -418,6 +454,10 @@ func TestUnits(t *testing.T) {
     10-16 target "tests" "python -m pip install pytest\npytest", test: failed with 3 by line 15
     17-20 target "docs", package: failed by line 18
 `},
+		{"nox without a session", "nox > Session docs failed.\n> Task :x\nnox > Session docs failed.\n", `
+1-3 job
+  2-3 target ":x"
+`},
 		{"make", githubStep("make ci", "make[1]: Entering directory '/w/a'\nno\nmake[1]: *** [Makefile:3: check] Error 2\nmake: *** [Makefile:9: all] Error 1\nx\nx\nx\nx\nmake: *** [lint] Error 4\nmake: [Makefile:3: docs] Error 1 (ignored)\nmake: *** [check] Terminated\nmakefile: x\n"+githubExit), `
 1-19 job: failed with 1 by line 19
   1-19 step "make ci" "make ci", compile: failed with 1 by line 19
@@ -433,13 +473,14 @@ func TestUnits(t *testing.T) {
   6-307 command "cd x"
     107-307 target "far": failed with 2 by line 307
 `},
-		{"Maven", githubStep("mvn -B verify", "[INFO] --- compiler:3.11.0:compile (default-compile) @ app ---\n[INFO] --- maven-surefire-plugin:3.2.5:test (default-test) @ app ---\nno\n[INFO] --- compiler:3.11.0:testCompile (default-compile) @ app ---\n[INFO] BUILD FAILURE\n[INFO] \n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default-test) on project app: x\n[ERROR] Failed to execute goal org.x:late-maven-plugin:1:run (default) on project app: x\n"+githubExit), `
-1-15 job: failed with 1 by line 15
-  1-15 step "mvn -B verify" "mvn -B verify", test: failed with 1 by line 15
+		{"Maven", githubStep("mvn -B verify", "[INFO] --- compiler:3.11.0:compile (default-compile) @ app ---\n[INFO] --- maven-surefire-plugin:3.2.5:test (default-test) @ app ---\nno\n[INFO] --- other:1:test (default) @ app ---\n[INFO] --- compiler:3.11.0:testCompile (default-compile) @ app ---\n[INFO] BUILD FAILURE\n[INFO] \n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default-test) on project app: x\n[ERROR] Failed to execute goal org.x:late-maven-plugin:1:run (default) on project app: x\n"+githubExit), `
+1-16 job: failed with 1 by line 16
+  1-16 step "mvn -B verify" "mvn -B verify", test: failed with 1 by line 16
     7-7 target "compiler:3.11.0:compile", compile
-    8-9 target "maven-surefire-plugin:3.2.5:test", test: failed by line 13
-    10-13 target "compiler:3.11.0:testCompile", compile: failed by line 11
-    14-15 target "late-maven-plugin:1:run": failed by line 14
+    8-9 target "maven-surefire-plugin:3.2.5:test", test: failed by line 14
+    10-10 target "other:1:test", test
+    11-14 target "compiler:3.11.0:testCompile", compile: failed by line 12
+    15-16 target "late-maven-plugin:1:run": failed by line 15
 `},
 		{"Maven passes", "+ mvn verify\n[INFO] --- surefire:3.2.5:test (default-test) @ app ---\nyes\n[INFO] BUILD SUCCESS\nx\n", `
 1-5 job
@@ -466,7 +507,7 @@ func TestUnits(t *testing.T) {
     1-8 target "lint", lint: failed with 2 by line 8
     1-11 target "x": failed with 9 by line 10
 `},
-		{"ninja", githubStep("cmake --build build", "FAILED: [code=1] a.o b.o\ncc -c a.c\nFAILED: Build did NOT complete\nFAILED: c.o,\nninja: build stopped: subcommand failed.\n"+githubExit), `
+		{"ninja", githubStep("cmake --build build", "FAILED: [code=1] a.o b.o\ncc -c a.c\nFAILED: Build did NOT complete\nFAILED: c.o, d.o\nninja: build stopped: subcommand failed.\n"+githubExit), `
 1-12 job: failed with 1 by line 12
   1-12 step "cmake --build build" "cmake --build build", compile: failed with 1 by line 12
     1-9 target "a.o": failed by line 7
@@ -726,8 +767,12 @@ func TestCompaction(t *testing.T) {
 			r.Line(testreport.Line{No: 2*i + 1, Text: fmt.Sprintf("$ ./x %d", i)})
 			r.Line(testreport.Line{No: 2*i + 2, Text: fmt.Sprintf("The command \"./x\" exited with %d.", code)})
 		}
+		r.Line(testreport.Line{No: 5 * maxUnits, Text: "Done. Your build exited with 7."})
 		tr := r.Tree()
 		check(t, tr)
+		if tr.Units[0].ExitCode != 7 {
+			t.Errorf("%s: the end of the job is lost", c.name)
+		}
 		first := 0
 		for first+1 < len(tr.Units) && tr.Units[first+1].Command == fmt.Sprintf("./x %d", first) {
 			first++
