@@ -60,6 +60,8 @@ func candidateLogs() map[string]string {
 		"a long log":                "Error: at the very start\n" + filler(12) + "Error: early\n" + filler(300) + "Error: in the middle\n" + filler(60) + "Error: a good deal before\n" + filler(40) + "Error: before\n" + filler(15) + "Error: shortly before\n" + filler(3) + "Error: at the end\n\n",
 		"a long step":               step("make", "Error: first\n"+filler(420)+"Error: far\n"+filler(310)+"Error: near 400\n"+filler(70)+"Error: near 100\n"+filler(12)+"Error: near 20\n"+filler(4)+"Error: near 3\nthe last words\n"+stop) + "Error: behind\n",
 		"two steps":                 step("npm run lint", "Error: of lint\n") + step("npm test", "Error: of the test\n\nlast words\n"+stop) + step("cat log", "Error: of the log\n") + "Post job cleanup.\nError: of the cleanup\n##[error]Process completed with exit code 2.\n",
+		"steps that went on":        step("npm run lint", "== problems of lint ==\nwhat it says\nError: of lint\n") + step("cat log", "nothing\n") + step("npm test", "Error: of the test\n"+stop),
+		"words at the end":          step("npm test", "Tests run: 3\nTest run aborted\n      it\n  Exit: 3\nrun aborted by us\n") + "x\n",
 		"no rule matches":           step("npm test", "one thing\n\nit went on\nand stopped\n\n"+stop),
 		"the last paragraph":        "one thing\n\nfirst of nine\n2\n3\n4\n5\n6\n7\n8\nlast of nine\n",
 		"marks of the runner":       step("npm test", "##[error]boom\n##[warning]soft\nError: plain\n"+stop),

@@ -266,7 +266,7 @@ func (m *matcher) anywhere(text string) (match, string) {
 func undecorated(text string) string {
 	for range 4 {
 		t := strings.TrimLeft(text, " \t|>│┃║╎*•·→»-")
-		if i := strings.IndexByte(t, ']'); i > 0 && i < 40 && t[0] == '[' && i+1 < len(t) && t[i+1] == ' ' {
+		if i := strings.IndexByte(t, ']'); i < 40 && strings.HasPrefix(t, "[") && strings.HasPrefix(t[i+1:], " ") {
 			t = t[i+2:]
 		}
 		if n := clockLen(t); n > 0 {
