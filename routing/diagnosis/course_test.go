@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // greens is the output of runs of tests that passed.
@@ -248,6 +249,49 @@ func TestCoverageGates(t *testing.T) {
 				t.Errorf("%s behind %s: %s %s: %s", tool, name, d.Result, d.Class, d.Reason)
 			}
 			passes(t, tool+" behind "+name, log, "success")
+		}
+	}
+}
+
+// TestStatements: what a line says of the whole run, wherever it stands.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line               testreport.Line
+		gates, interrupted int
+	}{
+		{testreport.Line{Text: "Coverage for lines (50%) does not meet global threshold (90%)"}, 1, 0},
+		{testreport.Line{Text: "    Line coverage (71.43%) is below the expected minimum coverage"}, 1, 0},
+		{testreport.Line{Text: "Line coverage (71.43%) is below the expected minimum coverage", Passing: true}, 0, 0},
+		{testreport.Line{Text: "Line coverage (71.43%) is below the expected minimum" + strings.Repeat(" ", 248)}, 1, 0},
+		{testreport.Line{Text: "Line coverage (71.43%) is below the expected minimum" + strings.Repeat(" ", 249)}, 0, 0},
+		{testreport.Line{Text: "fail if coverage is below 80%"}, 0, 0},
+		{testreport.Line{Text: "Coverage should not be less than 80%"}, 0, 0},
+		{testreport.Line{Text: "Coverage of 80% is fine"}, 0, 0},
+		{testreport.Line{Text: "[ERROR] Coverage checks have not been met."}, 1, 0},
+		{testreport.Line{Text: "[OTHER] Coverage checks have not been met."}, 0, 0},
+		{testreport.Line{Text: "Test run aborted"}, 0, 1},
+		{testreport.Line{Text: "The test run timed out"}, 0, 1},
+		{testreport.Line{Text: "Run aborted"}, 0, 1},
+		{testreport.Line{Text: "Exit: stopping now"}, 0, 1},
+		{testreport.Line{Text: "The run aborted"}, 0, 0},
+		{testreport.Line{Text: "3 tests were not run"}, 0, 1},
+		{testreport.Line{Text: "3 steps were not run"}, 0, 0},
+		{testreport.Line{Text: "!!! Interrupted: 1 error !!!"}, 0, 1},
+		{testreport.Line{Text: "  !!! Interrupted: 1 error !!!"}, 0, 1},
+		{testreport.Line{Text: "x"}, 0, 0},
+		{testreport.Line{Text: "     x"}, 0, 0},
+	} {
+		var s statements
+		s.read(c.line)
+		if len(s.gates) != c.gates || len(s.interrupted) != c.interrupted {
+			t.Errorf("%q: %d missed thresholds, %d broken-off runs", c.line.Text, len(s.gates), len(s.interrupted))
+		}
+		for range 2 * maxStatements {
+			s.read(c.line)
+		}
+		if len(s.gates) != c.gates*maxStatements || len(s.interrupted) != c.interrupted*maxStatements {
+			t.Errorf("%q: %d and %d lines are kept", c.line.Text, len(s.gates), len(s.interrupted))
 		}
 	}
 }

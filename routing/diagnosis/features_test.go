@@ -62,9 +62,12 @@ func candidateLogs() map[string]string {
 		"two steps":                 step("npm run lint", "Error: of lint\n") + step("npm test", "Error: of the test\n\nlast words\n"+stop) + step("cat log", "Error: of the log\n") + "Post job cleanup.\nError: of the cleanup\n##[error]Process completed with exit code 2.\n",
 		"steps that went on":        step("npm run lint", "== problems of lint ==\nwhat it says\nError: of lint\n") + step("cat log", "nothing\n") + step("npm test", "Error: of the test\n"+stop),
 		"words at the end":          step("npm test", "Tests run: 3\nTest run aborted\n      it\n  Exit: 3\nrun aborted by us\n") + "x\n",
+		"tests that failed":         step("go test ./...", "=== RUN   TestA\n    a_test.go:3: 1 != 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n"+stop) + "--- FAIL: TestB (0.00s)\n    b_test.go:3: Error: 1 != 2\nFAIL\nFAIL\texample.com/b\t0.01s\n",
+		"findings of compilers":     step("npm run build", "src/a.ts(3,5): error TS2322: Type 'number' is not assignable to type 'string'.\n"+stop) + "src/b.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n",
+		"two stops of one step":     step("npm test", "Error: of the test\n"+stop+"more\n"+stop),
 		"no rule matches":           step("npm test", "one thing\n\nit went on\nand stopped\n\n"+stop),
 		"the last paragraph":        "one thing\n\nfirst of nine\n2\n3\n4\n5\n6\n7\n8\nlast of nine\n",
-		"marks of the runner":       step("npm test", "##[error]boom\n##[warning]soft\nError: plain\n"+stop),
+		"marks of the runner":       step("npm test", "##[error]boom\n##[warning]Error: soft\n##[notice]Error: noted\n##[debug]Error: debugged\n[command]Error: x\nError: plain\n"+stop),
 		"wrappers":                  step("npm test", "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nmake: *** [Makefile:3: check] Error 2\nError: Command failed with exit code 1\n"+stop),
 		"only words":                "it failed\nthis is an error of ours\nnothing\n",
 	}
