@@ -65,6 +65,8 @@ func candidateLogs() map[string]string {
 		"tests that failed":         step("go test ./...", "=== RUN   TestA\n    a_test.go:3: 1 != 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n"+stop) + "--- FAIL: TestB (0.00s)\n    b_test.go:3: Error: 1 != 2\nFAIL\nFAIL\texample.com/b\t0.01s\n",
 		"findings of compilers":     step("npm run build", "src/a.ts(3,5): error TS2322: Type 'number' is not assignable to type 'string'.\n"+stop) + "src/b.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n",
 		"two stops of one step":     step("npm test", "Error: of the test\n"+stop+"more\n"+stop),
+		"headers of steps":          "##[group]Run actions/a@v1\nwith:\n  x: Error: input\n##[endgroup]\nError: of the action\n##[group]Run actions/b@v1\nenv:\n  X: Error: environment\n##[endgroup]\nError: of another\n##[group]Run of the linter\nError: of the fold\n##[endgroup]\n##[group]Run alone\n##[endgroup]\nError: alone\n##[group]Run broken\nError: held\n##[group]inner\nError: inner\n##[endgroup]\n" + stop + "##[group]Run cut\nError: cut\n",
+		"folds":                     "travis_fold:start:Error: x\ntravis_time:start:Error: x\nsection_start:1:Error: x\nsection_end:1:Error: x\nError: it\nsection\n",
 		"no rule matches":           step("npm test", "one thing\n\nit went on\nand stopped\n\n"+stop),
 		"the last paragraph":        "one thing\n\nfirst of nine\n2\n3\n4\n5\n6\n7\n8\nlast of nine\n",
 		"marks of the runner":       step("npm test", "##[error]boom\n##[warning]Error: soft\n##[notice]Error: noted\n##[debug]Error: debugged\n[command]Error: x\nError: plain\n"+stop),

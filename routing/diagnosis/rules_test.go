@@ -108,6 +108,14 @@ func TestCompileErrors(t *testing.T) {
 			}
 		}
 	}
+	rule := UserRule{Name: "x", Pattern: "abc", Class: routing.EnvIssue}
+	if _, err := Compile([]UserRule{rule, rule}); err == nil || !strings.Contains(err.Error(), `rule "x": the name is used twice`) {
+		t.Errorf("two rules of one name: %v", err)
+	}
+	rule.Name = ""
+	if _, err := Compile([]UserRule{rule, rule}); err == nil || strings.Contains(err.Error(), "twice") {
+		t.Errorf("two rules without a name: %v", err)
+	}
 }
 
 func TestUserRulesComeFirstByPriority(t *testing.T) {
