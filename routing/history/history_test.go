@@ -33,8 +33,8 @@ func TestInventoryS5_14(t *testing.T) {
 		t.Errorf("S5-14: 200,000 tests take %d bytes", len(packed))
 	}
 	back, err := history.Unpack(packed)
-	if err != nil || len(back.Tests) != len(inv.Tests) {
-		t.Fatalf("%d of %d tests: %v", len(back.Tests), len(inv.Tests), err)
+	if err != nil || len(back.Tests) != 200_000 || len(inv.Tests) != 200_000 || back.Partial {
+		t.Fatalf("%d of %d tests, partial %v: %v", len(back.Tests), len(inv.Tests), back.Partial, err)
 	}
 	for i, test := range inv.Tests {
 		if back.Tests[i] != test {
@@ -63,6 +63,9 @@ func TestInventoryS5_14(t *testing.T) {
 	some := inv.Unpassed()
 	if len(some.Tests) != 2000 || !some.Partial {
 		t.Errorf("%d tests did not pass, partial %v", len(some.Tests), some.Partial)
+	}
+	if back, err := history.Unpack(some.Pack()); err != nil || !back.Partial {
+		t.Errorf("that tests are missing is lost: %v", err)
 	}
 }
 
@@ -97,7 +100,7 @@ func TestTestsOfOneID(t *testing.T) {
 	t.Parallel()
 	one := history.Test{ID: 7, Status: history.Failed, Fingerprint: 1, Steps: 3}
 	other, passed, next := one, one, one
-	other.Fingerprint, next.ID = 2, 8
+	other.Fingerprint, next.ID, next.Fingerprint = 2, 8, 2
 	passed.Status, passed.Fingerprint = history.Passed, 0
 	slower := one
 	slower.Steps = 4

@@ -64,6 +64,12 @@ func TestCompactFeedback(t *testing.T) {
 	if b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", 600)+`"`))); !strings.Contains(b, `"requests":602}`) {
 		t.Errorf("%s", b)
 	}
+	for _, most := range []int{2000, 3000, 4001} { // the longest list that fits is also the one that just fits
+		b := long(300, 2_000).Compact(most, nil)
+		if again := long(300, 2_000).Compact(len(b), nil); string(again) != string(b) {
+			t.Errorf("%d bytes that fit into %d are %d in as many", len(b), most, len(again))
+		}
+	}
 	for size, kept := range map[int]bool{500: true, 501: false} {
 		b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", size-2)+`"`)))
 		if strings.Contains(b, `"requests":"xx`) != kept || strings.Contains(b, `"cut":{`) == kept {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -228,6 +229,53 @@ func TestFeedbackRequestsOfABuild(t *testing.T) {
 		w.is(2, "")
 		w.stands("model=passed", "check=paused")
 	})
+}
+
+func TestOutcomeOfARun(t *testing.T) {
+	failed := &TestFeedback{FailedTests: []FailedTest{{Name: "T", StackTrace: "at x"}, {Name: "U"}}}
+	for _, c := range []struct {
+		name   string
+		l      Loop
+		output string
+		want   feedback.Outcome
+	}{
+		{"it passed", Loop{Port: "a", Status: Success, Attempt: 2}, " \n", feedback.Outcome{OK: true, Summary: "a passed in turn 2"}},
+		{"it passed and said something", Loop{Port: "a", Status: Success, Attempt: 2}, " done\n", feedback.Outcome{OK: true, Summary: "a passed in turn 2: done"}},
+		{"it failed", Loop{Status: Raised, Reason: "no", Last: failed}, "x", feedback.Outcome{Summary: "no", Trace: "T\nat x"}},
+		{"it failed without a test", Loop{Status: Raised, Reason: "no", Last: &TestFeedback{}}, "", feedback.Outcome{Summary: "no"}},
+		{"it failed without a report", Loop{Status: Raised, Reason: "no"}, "", feedback.Outcome{Summary: "no"}},
+	} {
+		if got := outcomeFor(c.l, c.output); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestSettlesItsRounds: a run settles the rounds that it was for, and no others.
+func TestSettlesItsRounds(t *testing.T) {
+	w := newRequestWalk(t, "model", "check: model")
+	w.is(1, "model")
+	w.ends("model", Success)
+	w.is(2, "check")
+	id := w.send("check", "model", feedback.FixRequest)
+	w.ends("check", Paused)
+	w.is(3, "model")
+	l := Loop{Port: "model", Status: Success, Requests: WorkerRequestsOf(w.reg, "b", "model")}
+	if got, err := Settle(l, w.reg, w.p, "", w.now); len(got) == 0 || err != nil {
+		t.Fatalf("%d events of %s: %v", len(got), id, err)
+	}
+	for name, change := range map[string]func(*WorkerRequest){
+		"another round":  func(r *WorkerRequest) { r.Round++ },
+		"unknown":        func(r *WorkerRequest) { r.Feedback = "FB-999" },
+		"to be verified": func(r *WorkerRequest) { r.Do = feedback.Verify },
+	} {
+		other := l
+		other.Requests = slices.Clone(l.Requests)
+		change(&other.Requests[0])
+		if got, err := Settle(other, w.reg, w.p, "", w.now); len(got) != 0 || err != nil {
+			t.Errorf("%s: %d events, %v", name, len(got), err)
+		}
+	}
 }
 
 // TestPausedIsHeld compares the one walk of a plan with what the engine says of

@@ -301,3 +301,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestAtTheLimits: the greatest numbers that are allowed.
+func TestAtTheLimits(t *testing.T) {
+	t.Parallel()
+	var with strings.Builder
+	for i := range mostInputs - len(ownInputs) {
+		fmt.Fprintf(&with, "    x%d: y\n", i)
+	}
+	for name, text := range map[string]string{
+		"iterations": "id: a\nmax_iterations: 10\n",
+		"none":       "id: a\nmax_iterations: 0\n",
+		"inputs":     "id: a\nimpl:\n  workflow: a.yml\n  inputs:\n" + with.String(),
+	} {
+		if _, problems := Parse(File{"a.yml", []byte(text)}); len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+	if _, problems := Parse(File{"a.yml", []byte("id: a\nimpl:\n  workflow: a.yml\n  inputs:\n    y: z\n" + with.String())}); len(problems) != 1 {
+		t.Errorf("one input more: %v", problems)
+	}
+}
