@@ -84,6 +84,9 @@ func TestCandidates(t *testing.T) {
 	for _, bad := range badEnds {
 		logs[failedJob+bad.name] = services[1].before + bad.text + services[1].failed
 	}
+	for name, text := range recordings(t) {
+		logs["recorded: "+name] = text
+	}
 	var names []string
 	for name := range logs {
 		names = append(names, name)
@@ -97,7 +100,7 @@ func TestCandidates(t *testing.T) {
 	}
 	for _, name := range names {
 		fmt.Fprintf(&b, "## %s\n", name)
-		writeCandidates(t, &b, rules, logs[name], Options{Brief: true})
+		writeCandidates(t, &b, rules, logs[name], Options{})
 	}
 	for _, bad := range badEnds {
 		fmt.Fprintf(&b, "## behind tests: %s\n", bad.name)
@@ -128,7 +131,7 @@ func TestCandidates(t *testing.T) {
 }
 
 // writeCandidates diagnoses a log, and writes its class and reason, its candidates in the order of
-// their lines, and the numbers of its error lines, best first.
+// their lines, the numbers of its error lines, best first, and its failures.
 func writeCandidates(t *testing.T, b *strings.Builder, rules *Rules, log string, opt Options) {
 	t.Helper()
 	var all []Candidate
@@ -145,7 +148,12 @@ func writeCandidates(t *testing.T, b *strings.Builder, rules *Rules, log string,
 	for _, l := range d.ErrorLines {
 		fmt.Fprintf(b, " %d", l.Line)
 	}
-	b.WriteString("\n\n")
+	b.WriteString("\n")
+	for _, f := range d.Failures {
+		fmt.Fprintf(b, "%s %q of %q: %s at %q, line %d, %s\n", cmp.Or(f.Kind, "-"), f.Name, f.Suite, f.Class, f.File, f.Line, f.Fingerprint)
+		fmt.Fprintf(b, "  message %q\n  trace %q\n  suggestion %q\n", f.Message, f.Trace, f.Suggestion)
+	}
+	b.WriteString("\n")
 }
 
 func TestTextFeatures(t *testing.T) {
