@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,17 @@ func TestCandidates(t *testing.T) {
 	}
 	for name, text := range recordings(t) {
 		logs["recorded: "+name] = text
+	}
+	failing, err := filepath.Glob("../testreport/testdata/*/failing.txt")
+	if err != nil || len(failing) < 20 {
+		t.Fatalf("%d recordings of tools: %v", len(failing), err)
+	}
+	for _, file := range failing {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs["recorded: "+filepath.Base(filepath.Dir(file))] = string(text)
 	}
 	var names []string
 	for name := range logs {
