@@ -361,6 +361,9 @@ func TestRunsOfTests(t *testing.T) {
 	}{
 		{"opens", opens, []string{"# Running:", "PHPUnit 10", " RUN  v1", "RUN  v2", "Run options: --seed 1", "Testing a.b", "===== test session starts =====", "running 3 tests", "running 1 test", "MySpec:", "Feature: x", "TAP version 13", "Loaded suite x"}, []string{"PHPUnit x", " RUN  vx", "Run options: x", "Testing a.b c", "Testing ab", "===== x =====", "running x tests", "running 3 things", "My Spec:", "MySpec", "BUILD"}},
 		{"progress", progress, []string{"....", "..F.. [100%]", "..F.. 63 / 63 (100%)", "a.py ..", "t/a.t ..", "..  "}, []string{" a.py ..", "FFFF", "..F.. [100]", "..F.. (100%)", "a b.py ..", "a.py xx", "t/a.t", "x t/a.t ..", ".. words", ".py ..", "x.py ."}},
+		{"succeeds", func(s string) bool { return succeeds(testreport.Line{Text: s}) },
+			[]string{"3 passed", "  3 passing", "Passed: 3", "12 tests, 0 failures", "Tests run: 3, Failures: 0, Errors: 0", "[INFO] Tests run: 3, Failures: 0, Errors: 0", "DONE 3 tests", "# pass 3", "# fail 0", "✓ adds", "  √ adds", "ok", "PASS", "100% tests passed", "3 passed" + strings.Repeat(" ", 291) + "x"},
+			[]string{"", "   ", "[INFO] ", "0 passed", "3 passed, 1 failed", "Tests run: 3, Failures: 1, Errors: 0", "DONE 0 tests", "# pass 0", "# words", "a pass of words", "3 passed" + strings.Repeat(" ", 292) + "x"}},
 		{"sums", sums, []string{"==== 3 passed ====", "[INFO] Tests run: 3", "[x] 3 tests", "PASS", "PASSED", "1..3", "3 tests", "3 unit tests", "100% tests passed", "5 examples, 0 failures", "2 scenarios (2 passed)", "OK (3 tests)", "ℹ tests 3", "Test Files  1", "7 a b tests"}, []string{"", "pass", "1..x", "3 very small unit tests", "100%", "12 out of 13 tests", "3", "3x", "3 ", "3 things", "7 a b c tests"}},
 	} {
 		for _, text := range c.yes {

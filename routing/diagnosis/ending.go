@@ -327,8 +327,14 @@ func succeeds(l testreport.Line) bool {
 	if saysWell(l) || checkMark(t) {
 		return true
 	}
-	return t != "" && (strings.Contains(t, "pass") || strings.Contains(t, " 0 f") || strings.Contains(t, "Pass") || strings.HasPrefix(t, "Tests run: ") || strings.HasPrefix(t, "DONE ") || t[0] == '#') && green.MatchString(t) && !red.MatchString(t)
+	return (containsOf(t, goodWords[:]) || hasPrefixOf(t, goodBegins[:])) && green.MatchString(t) && !red.MatchString(t)
 }
+
+// goodWords and goodBegins are what lines hold, or begin with, that green can match.
+var (
+	goodWords  = [...]string{"pass", "Pass", " 0 f"}
+	goodBegins = [...]string{"Tests run: ", "DONE ", "#"}
+)
 
 // succeedsBehind reports whether one of the last lines, behind line no, succeeds.
 func (r *recent) succeedsBehind(no int) bool {

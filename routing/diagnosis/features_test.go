@@ -46,33 +46,36 @@ func candidateLogs() map[string]string {
 		return "##[group]Run " + command + "\n\x1b[36;1m" + command + "\x1b[0m\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n" + output
 	}
 	return map[string]string{
-		"a trace of Java":           "starting\njava.lang.IllegalStateException: boom\n\tat com.x.Main.main(Main.java:3)\n\n\tat com.x.Other.run(Other.java:4)\nCaused by: java.io.IOException: disk\n\tat com.x.Disk.read(Disk.java:9)\nError: it ended\n",
-		"a trace of Python":         "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    main()\n  File \"a.py\", line 9, in main\n\nValueError: boom\nError: it ended\n",
-		"a trace of Ruby":           "a.rb:3:in `x': boom (RuntimeError)\n    from a.rb:5:in `<main>'\n    b.rb:6:in 'y'\nError: it ended\n",
-		"a trace of PHP":            "Error: boom\n\n#0 /w/a.php(3): x()\n#1 {main}\n#2\nError: it ended\n",
-		"a trace far from its head": "Error: boom\n\n\n\tat com.x.Main.main(Main.java:3)\nError: it ended\n",
-		"a trace of Go":             "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x1d\nexit status 2\n",
-		"a banner":                  "========= FAILURES =========\n---\nthe first thing is wrong\nthe second is as well\nthe third comes too late\n",
-		"a heading":                 "The following errors occurred:\n  * value is off\n  * size is off\n  * name is off\n0 errors:\nError: it ended\n",
-		"heads of tests":            "value is off\n--- FAIL: TestA\n    size is off\n    --- FAIL: TestB\nFAIL: x\n\nnot ok 3 - name\nplain words\nFAILED tests/a.py::b\n[  FAILED  ] C.d\n",
-		"a table":                   "| Lint      | PASS |\n| Unit      | FAIL |\n| Docs      | PASS |\n| Docs | x  | PASS |\n\n| Unit      | FAIL |\n| Style     | ok   |\n",
-		"a table of dots":           "lint ........ ok\nunit ........ FAILED\ndocs ........ ok\n",
-		"many of one form":          strings.Repeat("Error: code 17 of disk\n", 9) + "Error: another thing\n" + strings.Repeat("fatal: 3 of them\n", 8),
-		"a long log":                "Error: at the very start\n" + filler(12) + "Error: early\n" + filler(300) + "Error: in the middle\n" + filler(60) + "Error: a good deal before\n" + filler(40) + "Error: before\n" + filler(15) + "Error: shortly before\n" + filler(3) + "Error: at the end\n\n",
-		"a long step":               step("make", "Error: first\n"+filler(420)+"Error: far\n"+filler(310)+"Error: near 400\n"+filler(70)+"Error: near 100\n"+filler(12)+"Error: near 20\n"+filler(4)+"Error: near 3\nthe last words\n"+stop) + "Error: behind\n",
-		"two steps":                 step("npm run lint", "Error: of lint\n") + step("npm test", "Error: of the test\n\nlast words\n"+stop) + step("cat log", "Error: of the log\n") + "Post job cleanup.\nError: of the cleanup\n##[error]Process completed with exit code 2.\n",
-		"steps that went on":        step("npm run lint", "== problems of lint ==\nwhat it says\nError: of lint\n") + step("cat log", "nothing\n") + step("npm test", "Error: of the test\n"+stop),
-		"words at the end":          step("npm test", "Tests run: 3\nTest run aborted\n      it\n  Exit: 3\nrun aborted by us\n") + "x\n",
-		"tests that failed":         step("go test ./...", "=== RUN   TestA\n    a_test.go:3: 1 != 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n"+stop) + "--- FAIL: TestB (0.00s)\n    b_test.go:3: Error: 1 != 2\nFAIL\nFAIL\texample.com/b\t0.01s\n",
-		"findings of compilers":     step("npm run build", "src/a.ts(3,5): error TS2322: Type 'number' is not assignable to type 'string'.\n"+stop) + "src/b.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n",
-		"two stops of one step":     step("npm test", "Error: of the test\n"+stop+"more\n"+stop),
-		"headers of steps":          "##[group]Run actions/a@v1\nwith:\n  x: Error: input\n##[endgroup]\nError: of the action\n##[group]Run actions/b@v1\nenv:\n  X: Error: environment\n##[endgroup]\nError: of another\n##[group]Run of the linter\nError: of the fold\n##[endgroup]\n##[group]Run alone\n##[endgroup]\nError: alone\n##[group]Run broken\nError: held\n##[group]inner\nError: inner\n##[endgroup]\n" + stop + "##[group]Run cut\nError: cut\n",
-		"folds":                     "travis_fold:start:Error: x\ntravis_time:start:Error: x\nsection_start:1:Error: x\nsection_end:1:Error: x\nError: it\nsection\n",
-		"no rule matches":           step("npm test", "one thing\n\nit went on\nand stopped\n\n"+stop),
-		"the last paragraph":        "one thing\n\nfirst of nine\n2\n3\n4\n5\n6\n7\n8\nlast of nine\n",
-		"marks of the runner":       step("npm test", "##[error]boom\n##[warning]Error: soft\n##[notice]Error: noted\n##[debug]Error: debugged\n[command]Error: x\nError: plain\n"+stop),
-		"wrappers":                  step("npm test", "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nmake: *** [Makefile:3: check] Error 2\nError: Command failed with exit code 1\n"+stop),
-		"only words":                "it failed\nthis is an error of ours\nnothing\n",
+		"a trace of Java":            "starting\njava.lang.IllegalStateException: boom\n\tat com.x.Main.main(Main.java:3)\n\n\tat com.x.Other.run(Other.java:4)\nCaused by: java.io.IOException: disk\n\tat com.x.Disk.read(Disk.java:9)\nError: it ended\n",
+		"a trace of Python":          "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    main()\n  File \"a.py\", line 9, in main\n\nValueError: boom\nError: it ended\n",
+		"a trace of Ruby":            "a.rb:3:in `x': boom (RuntimeError)\n    from a.rb:5:in `<main>'\n    b.rb:6:in 'y'\nError: it ended\n",
+		"a trace of PHP":             "Error: boom\n\n#0 /w/a.php(3): x()\n#1 {main}\n#2\nError: it ended\n",
+		"a trace far from its head":  "Error: boom\n\n\n\tat com.x.Main.main(Main.java:3)\nError: it ended\n",
+		"a trace of Go":              "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x1d\nexit status 2\n",
+		"a banner":                   "========= FAILURES =========\n---\nthe first thing is wrong\nthe second is as well\nthe third comes too late\n",
+		"a heading":                  "The following errors occurred:\n  * value is off\n  * size is off\n  * name is off\n0 errors:\nError: it ended\n",
+		"heads of tests":             "value is off\n--- FAIL: TestA\n    size is off\n    --- FAIL: TestB\nFAIL: x\n\nnot ok 3 - name\nplain words\nFAILED tests/a.py::b\n[  FAILED  ] C.d\n",
+		"a table":                    "| Lint      | PASS |\n| Unit      | FAIL |\n| Docs      | PASS |\n| Docs | x  | PASS |\n\n| Unit      | FAIL |\n| Style     | ok   |\n",
+		"a table of dots":            "lint ........ ok\nunit ........ FAILED\ndocs ........ ok\n",
+		"many of one form":           strings.Repeat("Error: code 17 of disk\n", 9) + "Error: another thing\n" + strings.Repeat("fatal: 3 of them\n", 8),
+		"a long log":                 "Error: at the very start\n" + filler(12) + "Error: early\n" + filler(300) + "Error: in the middle\n" + filler(60) + "Error: a good deal before\n" + filler(40) + "Error: before\n" + filler(15) + "Error: shortly before\n" + filler(3) + "Error: at the end\n\n",
+		"a long step":                step("make", "Error: first\n"+filler(420)+"Error: far\n"+filler(310)+"Error: near 400\n"+filler(70)+"Error: near 100\n"+filler(12)+"Error: near 20\n"+filler(4)+"Error: near 3\nthe last words\n"+stop) + "Error: behind\n",
+		"two steps":                  step("npm run lint", "Error: of lint\n") + step("npm test", "Error: of the test\n\nlast words\n"+stop) + step("cat log", "Error: of the log\n") + "Post job cleanup.\nError: of the cleanup\n##[error]Process completed with exit code 2.\n",
+		"steps that went on":         step("npm run lint", "== problems of lint ==\nwhat it says\nError: of lint\n") + step("cat log", "nothing\n") + step("npm test", "Error: of the test\n"+stop),
+		"words at the end":           step("npm test", "Tests run: 3\nTest run aborted\n      it\n  Exit: 3\nrun aborted by us\n") + "x\n",
+		"tests that failed":          step("go test ./...", "=== RUN   TestA\n    a_test.go:3: 1 != 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n"+stop) + "--- FAIL: TestB (0.00s)\n    b_test.go:3: Error: 1 != 2\nFAIL\nFAIL\texample.com/b\t0.01s\n",
+		"findings of compilers":      step("npm run build", "src/a.ts(3,5): error TS2322: Type 'number' is not assignable to type 'string'.\n"+stop) + "src/b.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n",
+		"two stops of one step":      step("npm test", "Error: of the test\n"+stop+"more\n"+stop),
+		"headers of steps":           "##[group]Run actions/a@v1\nwith:\n  x: Error: input\n##[endgroup]\nError: of the action\n##[group]Run actions/b@v1\nenv:\n  X: Error: environment\n##[endgroup]\nError: of another\n##[group]Run of the linter\nError: of the fold\n##[endgroup]\n##[group]Run alone\n##[endgroup]\nError: alone\n##[group]Run broken\nError: held\n##[group]inner\nError: inner\n##[endgroup]\n" + stop + "##[group]Run cut\nError: cut\n",
+		"folds":                      "travis_fold:start:Error: x\ntravis_time:start:Error: x\nsection_start:1:Error: x\nsection_end:1:Error: x\nError: it\nsection\n",
+		"a full disk and a compiler": step("npm run build", "src/a.ts(3,5): error TS2322: Type 'number' is not assignable to type 'string'.\ntar: write error: No space left on device\n"+stop),
+		"a full disk and a linter":   step("npm run lint", "src/a.py:1:1: F401 'os' imported but unused\ntar: write error: No space left on device\n"+stop),
+		"a full disk and a test":     step("go test ./...", "=== RUN   TestA\n    a_test.go:3: 1 != 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\ntar: write error: No space left on device\n"+stop),
+		"no rule matches":            step("npm test", "one thing\n\nit went on\nand stopped\n\n"+stop),
+		"the last paragraph":         "one thing\n\nfirst of nine\n2\n3\n4\n5\n6\n7\n8\nlast of nine\n",
+		"marks of the runner":        step("npm test", "##[error]boom\n##[warning]Error: soft\n##[notice]Error: noted\n##[debug]Error: debugged\n[command]Error: x\nError: plain\n"+stop),
+		"wrappers":                   step("npm test", "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nmake: *** [Makefile:3: check] Error 2\nError: Command failed with exit code 1\n"+stop),
+		"only words":                 "it failed\nthis is an error of ours\nnothing\n",
 	}
 }
 
@@ -273,6 +276,33 @@ func TestFrame(t *testing.T) {
 		if at0, indented := isFrame(c.text, 0), isFrame(c.text, 1); at0 != c.at0 || indented != c.indented {
 			t.Errorf("%q is a frame: %v, indented %v", c.text, at0, indented)
 		}
+	}
+}
+
+// TestShapesAreBounded: of a log of any length the shapes of the newest lines are known.
+func TestShapesAreBounded(t *testing.T) {
+	t.Parallel()
+	var s shapes
+	for no := range 5*maxShapes + 17 {
+		l := testreport.Line{No: no + 1, Text: "    at a.b(c.js:1)"}
+		s.line(l)
+		s.seen(l)
+		if len(s.of) > maxShapes {
+			t.Fatalf("%d shapes are kept", len(s.of))
+		}
+		for n := max(1, no+3-maxShapes/2); n <= no+1; n += 97 {
+			if s.of[n]&traceFrame == 0 {
+				t.Fatalf("at line %d the shape of line %d is lost", no+1, n)
+			}
+		}
+	}
+	s = shapes{}
+	for no := range 2 * maxShapes { // two lines with one number, as of several logs
+		s.set(maxShapes+no%maxShapes, traceEnd)
+		s.set(no, traceHead)
+	}
+	if len(s.of) > maxShapes {
+		t.Errorf("%d shapes of two logs are kept", len(s.of))
 	}
 }
 

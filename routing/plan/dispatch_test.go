@@ -65,8 +65,8 @@ func TestCompactFeedback(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 	for _, most := range []int{2000, 3000, 4001} { // the longest list that fits is also the one that just fits
-		b := long(300, 2_000).Compact(most, nil)
-		if again := long(300, 2_000).Compact(len(b), nil); string(again) != string(b) {
+		b := long(40, 500).Compact(most, nil)
+		if again := long(40, 500).Compact(len(b), nil); string(again) != string(b) {
 			t.Errorf("%d bytes that fit into %d are %d in as many", len(b), most, len(again))
 		}
 	}
