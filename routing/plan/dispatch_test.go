@@ -199,3 +199,16 @@ func TestWaitingForAWorkflow(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestShortBrief(t *testing.T) {
+	t.Parallel()
+	for brief, want := range map[string]string{
+		"":       "",
+		"12345":  "12345",
+		"123456": "12345\n\n[1 bytes are cut here; all of it stands in a.md]",
+	} {
+		if got := shortBrief(Spec{Brief: brief, File: "a.md"}, 5); got != want {
+			t.Errorf("%q in 5 bytes is %q, want %q", brief, got, want)
+		}
+	}
+}
