@@ -685,6 +685,24 @@ func TestNamesOfTests(t *testing.T) {
 	}
 }
 
+func TestComparable(t *testing.T) {
+	for _, c := range []struct {
+		f    Failure
+		want bool
+	}{
+		{Failure{Name: "T", Fingerprint: "v1:1"}, true},
+		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "diagnostic"}, true},
+		{Failure{Name: "T"}, false},
+		{Failure{Fingerprint: "v1:1"}, false},
+		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "log"}, false},
+		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "package"}, false},
+	} {
+		if got := c.f.comparable(); got != c.want {
+			t.Errorf("%+v can be compared with the base: %v", c.f, got)
+		}
+	}
+}
+
 func TestBaseName(t *testing.T) {
 	for key, want := range map[string]string{"acme/app@main": "main", "acme/app@a@b": "b", "@main": "main", "acme/app#1": "acme/app#1"} {
 		if got := baseName(key); got != want {

@@ -253,6 +253,26 @@ func TestCoverageGates(t *testing.T) {
 	}
 }
 
+// TestBeyond: a command that a shell echoed shows that the log went on, and so does a step.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line testreport.Line
+		want bool
+	}{
+		{testreport.Line{Text: "+ make"}, true},
+		{testreport.Line{Text: "$ make"}, true},
+		{testreport.Line{Text: "Run make", Mark: "group"}, true},
+		{testreport.Line{Text: "Run make"}, false},
+		{testreport.Line{Text: "make", Mark: "group"}, false},
+		{testreport.Line{Text: "+make"}, false},
+	} {
+		if got := beyond([]testreport.Line{{Text: "at x"}, c.line}); got != c.want {
+			t.Errorf("%+v: %v", c.line, got)
+		}
+	}
+}
+
 // TestStatements: what a line says of the whole run, wherever it stands.
 func TestStatements(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,7 @@ func candidateLogs() map[string]string {
 		"a heading":                  "The following errors occurred:\n  * value is off\n  * size is off\n  * name is off\n0 errors:\nError: it ended\n",
 		"heads of tests":             "value is off\n--- FAIL: TestA\n    size is off\n    --- FAIL: TestB\nFAIL: x\n\nnot ok 3 - name\nplain words\nFAILED tests/a.py::b\n[  FAILED  ] C.d\n",
 		"a table":                    "| Lint      | PASS |\n| Unit      | FAIL |\n| Docs      | PASS |\n| Docs | x  | PASS |\n\n| Unit      | FAIL |\n| Style     | ok   |\n",
+		"a table without a good row": "| Kind | State |\n| Unit | FAIL |\n| Docs | other |\n| Style | PASS |\n",
 		"a table of dots":            "lint ........ ok\nunit ........ FAILED\ndocs ........ ok\n",
 		"many of one form":           strings.Repeat("Error: code 17 of disk\n", 9) + "Error: another thing\n" + strings.Repeat("fatal: 3 of them\n", 8),
 		"a long log":                 "Error: at the very start\n" + filler(12) + "Error: early\n" + filler(300) + "Error: in the middle\n" + filler(60) + "Error: a good deal before\n" + filler(40) + "Error: before\n" + filler(15) + "Error: shortly before\n" + filler(3) + "Error: at the end\n\n",
