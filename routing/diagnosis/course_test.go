@@ -203,6 +203,24 @@ func TestUnfinishedRuns(t *testing.T) {
 			"vitest":      "\n RUN  v2.1.8 /w\n\n",
 			"GoogleTest":  "[==========] Running 12 tests from 3 test suites.\n",
 			"interrupted": "^C\nKeyboardInterrupt\n",
+
+			"RSpec, documentation":        "\nCalculator\n  adds\n  subtracts\n",
+			"RSpec, nested documentation": "\nCalculator\n  #add\n    adds two numbers\n    when one is negative\n",
+			"unittest, verbose":           "test_a (tests.test_a.A.test_a) ... ok\ntest_b (tests.test_a.A.test_b) ... ",
+			"Mocha":                       "\n\n  sums\n    ✔ adds\n",
+			"AVA":                         "\n  ✔ sums › subtracts (108ms)\n",
+			"Karma":                       "Chrome Headless 114.0.5735.90 (Linux x86_64): Executed 1 of 20 SUCCESS (0 secs / 0.001 secs)\n",
+			"Gradle":                      "> Task :compileJava UP-TO-DATE\n> Task :test\n",
+			"Playwright":                  "\nRunning 30 tests using 2 workers\n\n  ✓  1 [chromium] › a.spec.ts:3:1 › adds (1.2s)\n",
+			"Deno":                        "running 3 tests from ./a_test.ts\nadds ... ok (1ms)\n",
+			"nextest":                     "    Starting 5 tests across 2 binaries\n        PASS [   0.004s] app a\n",
+			"doctest":                     "[doctest] doctest version is \"2.4.11\"\n",
+			"Jest":                        "PASS src/a.test.js (5.1 s)\n",
+			"gotestsum":                   "PASS example.com/a (cached)\n",
+			"Swift Testing":               "◇ Test run started.\n✔ Test adds() passed after 0.001 seconds.\n",
+			"XCTest":                      "Test Suite 'All tests' started at 2026-01-15 10:00:00.000\n",
+			"uvu":                         "sums.js\n• • •   (3 / 3)\n",
+			"Robot":                       "Adds                                                                  | PASS |\n",
 		} {
 			noPass(t, tool+", then "+name, green+second, "")
 			noPass(t, tool+", then "+name+", as a job", services[1].before+green+second, "")

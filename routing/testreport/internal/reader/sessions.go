@@ -123,12 +123,8 @@ func (s *sessions) holds() bool {
 func (s *sessions) hold(e heldEvent) { s.held = append(s.held, e) }
 
 // settle hands on what was found in the step that ends.
-var dbg func(*sessions)
 
 func (s *sessions) settle() {
-	if dbg != nil {
-		dbg(s)
-	}
 	s.release(true)
 	s.done, s.through, s.echo, s.tapAt, s.goAt = s.done[:0], false, 0, 0, 0
 }

@@ -458,7 +458,11 @@ func (c *tapConsole) closeStream() {
 		return
 	}
 	c.closePoint()
+	inside := "" // a point whose block of subtests was not closed
 	for len(c.levels) > 1 {
+		if b := c.levels[len(c.levels)-1].brace; b != nil {
+			inside = b.Name
+		}
 		c.drop()
 	}
 	lv := c.levels[0]
@@ -466,11 +470,13 @@ func (c *tapConsole) closeStream() {
 		c.emit(k)
 	}
 	name := parse.FirstOf(c.file, "tap")
-	if lv.count > 0 && lv.plan == lv.count {
+	if lv.count > 0 && lv.plan == lv.count && inside == "" {
 		model.Session(c.out, c.begun, c.at)
 	}
 	switch {
 	case c.prove.active(): // prove says it itself
+	case inside != "":
+		c.out.Problem(failtext.CutOff(name, "the TAP stream ends within the subtests of "+inside, c.at))
 	case lv.plan < 0 && (lv.count > 0 || c.version):
 		c.out.Problem(failtext.CutOff(name, "the TAP stream has no plan", c.at))
 	case lv.plan > lv.count && lv.count == 0 && !c.version: // "1..5" may be anything
