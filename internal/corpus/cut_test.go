@@ -146,3 +146,26 @@ func begun(text string) string {
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
 func plain(l string) string { return strings.TrimRight(escapes.ReplaceAllString(l, ""), "\r\n") }
+
+// TestFailuresBehindGreenRuns: what a run that failed prints is no pass behind tests that passed
+// either, where nothing says how it ended.
+func TestFailuresBehindGreenRuns(t *testing.T) {
+	t.Parallel()
+	recs, err := recording.Load(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range recs {
+		if r.Report || r.Exit == 0 {
+			continue
+		}
+		text, err := r.Text(recording.Console)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(plain(string(text))) == "" {
+			continue // nothing shows that it ran
+		}
+		unfinished(t, r.Tool+" "+r.Key(recording.Console), "ok  \texample.com/a\t0.012s\n"+string(text))
+	}
+}

@@ -198,6 +198,9 @@ func (o *output) contradiction() string {
 	if u, ok := o.course.Pending(coursesteps.Test); ok && u.First > max(o.col.good, o.col.runs.total) && !o.col.recent.succeedsBehind(u.First) {
 		return "a step of tests has no result: " + cutLine(firstText(u.Command, u.Name), 200)
 	}
+	if l, ok := o.col.recent.announces(); ok {
+		return "the log ends as something begins: " + cutLine(strings.TrimSpace(l.Text), 200)
+	}
 	return ""
 }
 

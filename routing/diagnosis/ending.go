@@ -36,7 +36,7 @@ var (
 	// between the results of others.
 	ranOver = regexp.MustCompile(`(?i)^(?:\*+ ?)?tests? (?:\S+ )?(?:was |were )?(?:ran over|ran too long|killed\b.*(?:ran|time|too long)|exceeded (?:the|its) (?:time ?limit|timeout))|^panic: test timed out after|^\*+ ?test killed|^(?:the )?test (?:run|suite|process) (?:timed out|exceeded)`)
 	// interrupted is what runners say of a run that they broke off, before a summary that reads as usual.
-	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
+	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^(?:=+ )?no tests (?:ran|collected)[,]? .*\bin \d|^(?:=+ )?no tests ran in \d|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
 	// gate is how tools of coverage say that a threshold was missed.
 	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|(?:has|have) not been (?:met|reached|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
 		`(?i)\bcoverage (?:failure|check failed|test failed|threshold (?:not met|failed|violation|violated))|\bfailed minimum (?:line|branch|function|decision) coverage|(?i)\buncovered count .* exceeds .*threshold|^FAIL(?:ED)?\b.* (?:required test coverage|code coverage below)`)
@@ -47,7 +47,7 @@ var (
 	// says it.
 	complaint = regexp.MustCompile(`(?i)^(?:\W{0,4})(?:[\w./\\@-]+(?:\[\d+\]|\(\d+\))?: ){0,3}(?:\*\*\* )?\[?(?:fatal|error|errors|failed|failure|fail|critical|panic|abort(?:ed)?|exception|traceback|unhandled|uncaught|cannot|can't|could not|couldn't|unable to|no such|not found|command not found|permission denied|access denied|invalid|unknown|undefined|unrecognized|unexpected|usage:|denied|refused)\b|` +
 		`^(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:[:\s(]|$)|^E\s{2,}\S|` +
-		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
+		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|\b(?:could|can) ?not be [a-z]+\b|^You (?:are trying to|must|need to|have (?:to|not|added|deleted|changed)\b|cannot|can't|should not|do(?:n't| not) have)|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
 		`\b(?:exit(?:ed)?|exit(?:ed)? with|returned|return|failed with)(?: a)?(?: non-zero)?(?: exit)?(?: code| status)?:? ?'?[1-9]\d*\b|non-zero (?:exit )?(?:code|status)|` +
 		`\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed|problems?|violations?|offen[cs]es?|issues?|vulnerabilities)\b|` +
 		`\b(?:build|tests?|compilation|command|step|job|task|script|check|lint|validation|verification|upload|deploy(?:ment)?|push|install(?:ation)?|download|request|connection|authentication) (?:has |have )?(?:failed|aborted|errored|broke)\b|` +
@@ -91,6 +91,14 @@ func (s *statements) read(l testreport.Line) {
 	}
 	switch t[0] {
 	case '!', '*', '_':
+	case 'n':
+		if !strings.HasPrefix(t, "no tests ") {
+			return
+		}
+	case '=':
+		if !strings.Contains(t, " no tests ran in ") {
+			return
+		}
 	case 'T', 't', 'E', 'p', 'R', 'r':
 		if !strings.HasPrefix(t, "Test") && !strings.HasPrefix(t, "test") && !strings.HasPrefix(t, "Timed out") && !strings.HasPrefix(t, "Exit: ") &&
 			!strings.HasPrefix(t, "panic: test") && !strings.HasPrefix(t, "Run ") && !strings.HasPrefix(t, "run ") && !strings.HasPrefix(t, "The test ") {
@@ -156,6 +164,27 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 		}
 	}
 	return worst, worst.line > 0
+}
+
+// announced is what programs say before they do something that may fail; what cleans up behind
+// tests is not among it.
+var announced = regexp.MustCompile(`^(?i)\W{0,4}(?:running|executing|starting|launching|testing|checking|waiting|building|compiling|installing|downloading|deploying|linting|verifying|validating|publishing|pushing|migrating|connecting)\b`)
+
+// concluded is how a line ends that says what came of what it announces.
+var concluded = regexp.MustCompile(`(?i)\b(?:done|ok|okay|finished|completed?|success(?:ful(?:ly)?)?|passed|skipped|yes|no|up to date|\d ?m?s)\W*$|✔|✓`)
+
+// announces returns the last line of the log if it says that something begins, of which nothing
+// shows how it ended.
+func (r *recent) announces() (testreport.Line, bool) {
+	lines := r.lines()
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := lines[i]
+		if strings.TrimSpace(l.Text) == "" || l.Mark != "" {
+			continue
+		}
+		return l, !l.Passing && len(l.Text) < 200 && announced.MatchString(l.Text) && !concluded.MatchString(l.Text)
+	}
+	return testreport.Line{}, false
 }
 
 // succeeds reports whether a line passes a test, or states that something succeeded.
@@ -250,10 +279,10 @@ func (c *Collector) complains(l testreport.Line) bool {
 
 // lines returns the lines, oldest first, as they stand in the ring.
 func (r *recent) lines() []testreport.Line {
-	n := min(r.n, recentLines)
+	n := min(r.n, endLines)
 	out := make([]testreport.Line, 0, n)
 	for i := r.n - n; i < r.n; i++ {
-		out = append(out, r.ring[i%recentLines])
+		out = append(out, r.ring[i%endLines])
 	}
 	return out
 }
