@@ -437,6 +437,8 @@ func (c *conclusion) withoutFailure() {
 		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *in.opt.ExitCode)
 	case n.Failed > 0 || slices.ContainsFunc(in.rep.Problems, func(p testreport.Problem) bool { return !in.survived(p) }):
 		o.Reason = "the report counts failures that it does not list"
+	case n.Other > 0:
+		o.Reason = fmt.Sprintf("%d of %d tests ended in a status that is not known to be a pass", n.Other, n.Tests)
 	case n.Tests+n.Groups == 0:
 		o.Reason = "no test ran, or none was reported"
 	case n.Passed+n.Groups == 0:

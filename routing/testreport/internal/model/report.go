@@ -139,9 +139,10 @@ type Report struct {
 }
 
 // Green reports whether the report alone holds positive evidence of success: at least one test, or
-// a package as a whole, passed, none failed and nothing outside the tests failed.
+// a package as a whole, passed, none failed or ended in a status that is not known, and nothing
+// outside the tests failed.
 func (r *Report) Green() bool {
-	return r.Counts.Passed+r.Counts.Groups > 0 && r.Counts.Failed == 0 && len(r.Problems) == 0
+	return r.Counts.Passed+r.Counts.Groups > 0 && r.Counts.Failed+r.Counts.Other == 0 && len(r.Problems) == 0
 }
 
 // Sink takes what a format reads, in the order of the input.
