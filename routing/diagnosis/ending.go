@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -200,7 +201,7 @@ func succeeds(l testreport.Line) bool {
 		t = strings.TrimPrefix(strings.TrimPrefix(t, "[INFO] "), "[info] ")
 		l.Text = t
 	}
-	if saysWell(l) || checkMark(t) {
+	if saysWell(l) || testruns.CheckMark(t) {
 		return true
 	}
 	return t != "" && (strings.Contains(t, "pass") || strings.Contains(t, " 0 f") || strings.Contains(t, "Pass") || strings.HasPrefix(t, "Tests run: ") || strings.HasPrefix(t, "DONE ") || t[0] == '#') && green.MatchString(t) && !red.MatchString(t)

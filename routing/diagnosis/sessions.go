@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -11,7 +12,7 @@ import (
 // and no total was not completed, whatever the run before it said. Formats know this of their own
 // output where they recognise it; a second run that was cut short gives them too little.
 type sessions struct {
-	runs    [maxRunners]running
+	runs    [testruns.MaxRunners]running
 	pending uint64 // the runners that began more runs than they completed
 
 	open    testreport.Line // first line of a run of any runner of which no total was printed; No is 0 if there is none
@@ -27,49 +28,6 @@ type running struct {
 	n     int
 }
 
-// runner is a program whose first line promises totals in its own words.
-type runner struct {
-	opens  string                 // how the line begins
-	then   func(rest string) bool // what else is true of it; nil for anything
-	closes func(t string) bool    // t, without what it is indented by, has the totals
-	once   bool                   // the line may stand several times before the totals
-}
-
-const maxRunners = 24
-
-var runners = [...]runner{
-	{opens: "=====", then: func(t string) bool { return strings.Contains(t, " test session starts ") }, closes: pytestSums},
-	{opens: "running ", then: func(t string) bool { return digitAt(t, 0) && endsIn(t, " tests", " test") }, closes: begins("test result:")},
-	{opens: "running ", then: func(t string) bool { return digitAt(t, 0) && strings.Contains(t, " from ") }, closes: begins("ok | ", "FAILED | ", "ok (", "FAILED (")},
-	{opens: "# Running:", closes: numbered},
-	{opens: "[==========] Running ", closes: begins("[==========] ")},
-	{opens: "Running ExUnit with seed", closes: numberedOr("All tests have been", "There are no tests")},
-	{opens: "Running ", then: func(t string) bool {
-		return digitAt(t, 0) && strings.Contains(t, " using ") && strings.Contains(t, " worker")
-	}, closes: numbered},
-	{opens: "Running ", then: func(t string) bool { return digitAt(t, 0) && endsIn(t, " test case...", " test cases...") }, closes: begins("*** ")},
-	{opens: "Scanning for projects...", closes: begins("BUILD ")},
-	{opens: "Buildfile: ", closes: begins("BUILD ")},
-	{opens: "> Task :", closes: begins("BUILD "), once: true},
-	{opens: "JUnit version ", closes: begins("OK", "Tests run:")},
-	{opens: "RUN  v", then: startsInDigit, closes: begins("Test Files", "Tests", "No test", "Type Errors")},
-	{opens: "Starting ", then: func(t string) bool {
-		return digitAt(t, 0) && strings.Contains(t, " test") && strings.Contains(t, " across ")
-	}, closes: begins("Summary [")},
-	{opens: "Test project /", closes: func(t string) bool { return strings.Contains(t, "% tests passed") || strings.HasPrefix(t, "No tests ") }},
-	{opens: "Loaded suite ", closes: numbered},
-	{opens: "Found ", then: func(t string) bool { return digitAt(t, 0) && endsIn(t, " test(s).") }, closes: begins("OK", "FAILED")},
-	{opens: "[doctest] doctest version", closes: begins("[doctest] test cases:", "[doctest] Status:")},
-	{opens: "Filters: ", closes: begins("All tests passed", "test cases:", "No tests"), once: true},
-	{opens: "Randomness seeded to: ", closes: begins("All tests passed", "test cases:", "No tests"), once: true},
-	{opens: "Started on ", then: func(t string) bool { return strings.Count(t, ":") == 2 }, closes: begins("Ran ")},
-	{opens: "goos: ", closes: begins("PASS", "FAIL", "ok ", "exit status"), once: true},
-	{opens: "Test Suite '", then: func(t string) bool {
-		return strings.HasPrefix(t, "All tests' started") || strings.HasPrefix(t, "Selected tests' started")
-	}, closes: begins("Executed ")},
-	{opens: "◇ Test run started", closes: func(t string) bool { return strings.Contains(t, "Test run with") }, once: true},
-}
-
 // openings are how runners begin a run of tests that any totals complete: what else prints these
 // lines, or the runner in another mode, prints no totals.
 var openings = [...]string{
@@ -77,59 +35,13 @@ var openings = [...]string{
 	"T E S T S", "lein test ", "welcome to sbt", "-- Testing: ", "Thanks for using JUnit", "bun test v",
 }
 
-// byFirst holds, for a byte, the runners and openings of which a line that begins with it may be the
-// first.
-var byFirst = func() (of [256]struct {
-	runners  []uint8
-	openings []string
-}) {
-	for i, r := range runners {
-		b := &of[r.opens[0]]
-		b.runners = append(b.runners, uint8(i))
-	}
+// openingsBy holds the openings by their first byte.
+var openingsBy = func() (of [256][]string) {
 	for _, o := range openings {
-		of[o[0]].openings = append(of[o[0]].openings, o)
+		of[o[0]] = append(of[o[0]], o)
 	}
 	return of
 }()
-
-func begins(with ...string) func(string) bool {
-	return func(t string) bool {
-		for _, w := range with {
-			if strings.HasPrefix(t, w) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-func endsIn(t string, words ...string) bool {
-	for _, w := range words {
-		if strings.HasSuffix(t, w) {
-			return true
-		}
-	}
-	return false
-}
-
-func startsInDigit(t string) bool { return digitAt(t, 0) }
-
-// numbered reports whether t begins with a count of tests.
-func numbered(t string) bool { return digitAt(t, 0) && sums(t) }
-
-func numberedOr(with ...string) func(string) bool {
-	other := begins(with...)
-	return func(t string) bool { return numbered(t) || other(t) }
-}
-
-// pytestSums recognises "=== 3 passed, 1 warning in 0.12s ===", also without the bars.
-func pytestSums(t string) bool {
-	if i := strings.LastIndex(t, " in "); i < 0 || !digitAt(t, i+4) {
-		return false
-	}
-	return digitAt(t, 0) || strings.HasPrefix(t, "no tests ")
-}
 
 func (s *sessions) read(l testreport.Line) {
 	if l.Mark != "" && l.Mark != "section" {
@@ -155,15 +67,14 @@ func (s *sessions) read(l testreport.Line) {
 	if waits && s.completes(l, t) {
 		return
 	}
-	first := &byFirst[t[0]]
-	for _, i := range first.runners {
-		if r := &runners[i]; strings.HasPrefix(t, r.opens) && (r.then == nil || r.then(t[len(r.opens):])) {
+	for _, i := range testruns.ByFirst[t[0]] {
+		if testruns.All[i].Begins(t) {
 			s.begin(int(i), l)
 			return
 		}
 	}
 	switch {
-	case checkMark(t):
+	case testruns.CheckMark(t):
 		if s.marked.No == 0 {
 			s.marked = l
 		}
@@ -171,7 +82,7 @@ func (s *sessions) read(l testreport.Line) {
 			s.open = l
 		}
 	case l.Passing && !statusLast(t): // the formats know which runners print totals
-	case opens(t, first.openings), s.open.No == 0 && progress(t, indent):
+	case opens(t, openingsBy[t[0]]), s.open.No == 0 && progress(t, indent):
 		s.open = l
 	}
 }
@@ -179,7 +90,7 @@ func (s *sessions) read(l testreport.Line) {
 // begin notes the first line of a run of runner i.
 func (s *sessions) begin(i int, l testreport.Line) {
 	r := &s.runs[i]
-	if r.n > 0 && runners[i].once {
+	if r.n > 0 && testruns.All[i].Once {
 		return
 	}
 	if r.n++; r.n == 1 {
@@ -191,10 +102,9 @@ func (s *sessions) begin(i int, l testreport.Line) {
 // completes reads a line that may have the totals of a run that waits for them.
 func (s *sessions) completes(l testreport.Line, t string) bool {
 	own := false
-	t = strings.TrimLeft(t, "= ")
 	for m := s.pending; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		if !runners[i].closes(t) {
+		if !testruns.All[i].Completes(t) {
 			continue
 		}
 		own = true
@@ -202,7 +112,7 @@ func (s *sessions) completes(l testreport.Line, t string) bool {
 			s.pending &^= 1 << i
 		}
 	}
-	if !own && !sums(t) {
+	if !own && !testruns.Sums(t) {
 		return false
 	}
 	s.total = l.No
@@ -216,7 +126,7 @@ func (s *sessions) completes(l testreport.Line, t string) bool {
 func opens(t string, openings []string) bool {
 	for _, o := range openings {
 		if strings.HasPrefix(t, o) {
-			return o != "PHPUnit " || digitAt(t, len(o))
+			return o != "PHPUnit " || testruns.DigitAt(t, len(o))
 		}
 	}
 	switch t[0] {
@@ -226,91 +136,6 @@ func opens(t string, openings []string) bool {
 		return strings.HasPrefix(t, "Testing ") && strings.IndexByte(t[8:], ' ') < 0 && strings.IndexByte(t, '.') > 0
 	}
 	return strings.HasSuffix(t, "Spec:") && !strings.Contains(t, " ")
-}
-
-func digitAt(t string, i int) bool { return i < len(t) && t[i] >= '0' && t[i] <= '9' }
-
-// totals are the words with which a line with the totals of a run begins.
-var totals = [...]string{
-	"OK", "test result:", "Result: ", "PASSED", "FAILED", "FAILURES", "BUILD ", "Tests", "Test Suites", "Test Files", "Total tests", "TOTAL: ",
-	"All tests ", "all tests ", "All specs ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "100%", "Passed!", "Failed!", "Passed: ", "Specs", "Scenarios", "Suites", "Test run complete", "Test run with",
-	"DONE ", "ok | ", "test cases:", "Status: ", "*** ", "Summary [", "[ FAIL ",
-}
-
-// counted are the words for what totals count.
-var counted = map[string]bool{
-	"test": true, "tests": true, "example": true, "examples": true, "run": true, "runs": true, "spec": true, "specs": true, "scenario": true, "scenarios": true,
-	"doctest": true, "doctests": true, "passing": true, "passed": true, "failed": true, "failing": true, "failure": true, "failures": true, "checks": true,
-	"assertions": true, "pass": true, "fail": true, "feature": true, "features": true,
-}
-
-// sums reports whether t holds the totals of a run of tests, by which it is complete.
-func sums(t string) bool {
-	t = strings.TrimLeft(t, " \t=")
-	if checkMark(t) {
-		_, t, _ = strings.Cut(t, " ")
-		t = strings.TrimLeft(t, " ")
-	}
-	if t == "" {
-		return false
-	}
-	if t[0] == '[' && !strings.HasPrefix(t, "[ FAIL ") {
-		if rest := strings.TrimLeft(t[1:], " "); digitAt(rest, 0) {
-			t = rest // a table of the launcher of JUnit
-		} else {
-			_, t, _ = strings.Cut(t, "] ")
-			t = strings.TrimLeft(t, " ")
-		}
-	}
-	if !digitAt(t, 0) {
-		for _, w := range totals {
-			if strings.HasPrefix(t, w) {
-				return true
-			}
-		}
-		if strings.HasPrefix(t, "Executed ") {
-			return executedAll(t)
-		}
-		return t == "PASS"
-	}
-	i := 0
-	for digitAt(t, i) {
-		i++
-	}
-	if strings.HasPrefix(t, "1..") && digitAt(t, 3) {
-		return true // a plan of TAP, which its reader compares with the tests that follow
-	}
-	if i == len(t) || t[i] != ' ' && t[i] != '%' {
-		return false
-	}
-	for range 3 { // "2 tests", "12 out of", "100% tests passed", "3 unit tests"
-		i++
-		n := strings.IndexAny(t[min(i, len(t)):], " ,.;(|")
-		if n < 0 {
-			return counted[t[min(i, len(t)):]]
-		}
-		if counted[t[i:i+n]] {
-			return true
-		}
-		i += n
-	}
-	return false
-}
-
-// executedAll reports whether "Executed 3 of 20" is not only how far a run has come.
-func executedAll(t string) bool {
-	done, rest, _ := strings.Cut(t[len("Executed "):], " ")
-	all, ok := strings.CutPrefix(rest, "of ")
-	if !ok {
-		return true
-	}
-	all, _, _ = strings.Cut(all, " ")
-	return done == all
-}
-
-func checkMark(t string) bool {
-	t = strings.TrimLeft(t, " \t")
-	return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓") || strings.HasPrefix(t, "√")
 }
 
 // ofTest reports whether the check mark that t begins with is that of a test: in a list below the
@@ -326,7 +151,7 @@ func ofTest(t string, indent int) bool {
 			return false
 		}
 	}
-	return indent > 0 || strings.HasSuffix(t, "ms)") || strings.HasSuffix(t, "(cached)") || strings.HasSuffix(t, "s)") && digitAt(t, len(t)-3)
+	return indent > 0 || strings.HasSuffix(t, "ms)") || strings.HasSuffix(t, "(cached)") || strings.HasSuffix(t, "s)") && testruns.DigitAt(t, len(t)-3)
 }
 
 // statusLast reports whether t ends in the status of a test: "test_a (m.C) ... ok".
@@ -359,7 +184,7 @@ func progress(t string, indent int) bool {
 	if t[0] == 'P' && strings.HasPrefix(t, "PASS ") && (t[len(t)-1] == ')' || strings.HasSuffix(t, ".js") || strings.HasSuffix(t, ".ts") || strings.HasSuffix(t, "x")) && strings.IndexAny(t, "/.(") > 0 {
 		return true
 	}
-	if strings.Contains(t, ": Executed ") && !executedAll(t[strings.Index(t, ": Executed ")+2:]) {
+	if strings.Contains(t, ": Executed ") && !testruns.ExecutedAll(t[strings.Index(t, ": Executed ")+2:]) {
 		return true // of Karma
 	}
 	if dotted(t) {
@@ -379,7 +204,7 @@ func progress(t string, indent int) bool {
 		i++
 	}
 	rest := strings.TrimLeft(t[i:], " ")
-	return dot && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]") || digitAt(rest, 0) && strings.HasSuffix(rest, "%)"))
+	return dot && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]") || testruns.DigitAt(rest, 0) && strings.HasSuffix(rest, "%)"))
 }
 
 // dots are what stands for a test besides a full stop.

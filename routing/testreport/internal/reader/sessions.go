@@ -2,8 +2,10 @@ package reader
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 )
@@ -16,13 +18,15 @@ type session struct {
 	from, to int // lines
 }
 
-// heldEvent is what a console found, until the step ends.
+// heldEvent is what a console or a document found, until the step ends.
 type heldEvent struct {
-	format  string
-	stream  int
-	at      int
-	test    *model.Test
-	problem *model.Problem
+	format   string
+	stream   int
+	at       int
+	document bool
+	test     *model.Test
+	problem  *model.Problem
+	message  *model.Diagnostic
 }
 
 // maxHeld bounds the events of one step that wait for its end. A step with more is handed on as
@@ -44,6 +48,9 @@ type sessions struct {
 	command string
 	tapAt   int // line that opens a stream of TAP
 	goAt    int // line that starts a test of go
+
+	begun   [testruns.MaxRunners]int // first lines of runs whose totals are to come
+	running uint64                   // those of which a run was begun
 }
 
 // completed notes a run that was read whole. It starts no earlier than the last command that was
@@ -60,6 +67,39 @@ func (s *sessions) completed(format string, stream, from, to int) {
 	}
 	if len(s.done) < 1000 {
 		s.done = append(s.done, session{format, stream, since, from, to})
+	}
+}
+
+// follow notes the first line and the totals of a run, by the words of its runner: not every
+// console says what it has read whole, and nothing that stands between them is another run that
+// began there and has no totals.
+func (s *sessions) follow(l *lines.Line) {
+	t := l.Text
+	if t == "" || l.Mark != "" {
+		return
+	}
+	if t[0] == ' ' || t[0] == '\t' {
+		if t = strings.TrimLeft(t, " \t"); t == "" {
+			return
+		}
+	}
+	for m := s.running; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if !testruns.All[i].Completes(t) {
+			continue
+		}
+		s.running &^= 1 << i
+		if len(s.done) < 1000 {
+			s.done = append(s.done, session{testruns.All[i].Format, 0, s.begun[i], s.begun[i], l.No})
+		}
+	}
+	for _, i := range testruns.ByFirst[t[0]] {
+		r := &testruns.All[i]
+		if r.Format == "" || r.Once && s.running>>i&1 == 1 || !r.Begins(t) {
+			continue
+		}
+		s.begun[i] = l.No
+		s.running |= 1 << i
 	}
 }
 
@@ -126,7 +166,7 @@ func (s *sessions) hold(e heldEvent) { s.held = append(s.held, e) }
 
 func (s *sessions) settle() {
 	s.release(true)
-	s.done, s.through, s.echo, s.tapAt, s.goAt = s.done[:0], false, 0, 0, 0
+	s.done, s.through, s.echo, s.tapAt, s.goAt, s.running = s.done[:0], false, 0, 0, 0, 0
 }
 
 func (s *sessions) release(choose bool) {
@@ -141,8 +181,10 @@ func (s *sessions) release(choose bool) {
 			}
 		case e.test != nil:
 			s.out.Test(*e.test)
-		default:
+		case e.problem != nil:
 			s.out.Problem(*e.problem)
+		default:
+			s.out.Diagnostic(*e.message)
 		}
 	}
 	clear(s.held)
@@ -164,7 +206,7 @@ func (s *sessions) namedElsewhere() map[string]bool {
 	}
 	for i := range s.held {
 		switch e := &s.held[i]; {
-		case named == nil || e.format == Annotations:
+		case named == nil || e.format == Annotations || e.message != nil:
 		case e.problem != nil: // "a.test.js > suite", whose hook failed
 			name := e.problem.Name
 			named[strings.TrimSpace(name[strings.LastIndex(name, "> ")+1:])] = true
@@ -175,8 +217,20 @@ func (s *sessions) namedElsewhere() map[string]bool {
 	return named
 }
 
+// failsIn reports whether something of the run d failed.
+func (s *sessions) failsIn(d session) bool {
+	for i := range s.held {
+		e := &s.held[i]
+		if e.format == d.format && e.stream == d.stream && e.at >= d.from && e.at <= d.to && e.message == nil && (e.test == nil || e.test.Status == model.Failed) {
+			return true
+		}
+	}
+	return false
+}
+
 // fragment reports whether e stands inside a complete run of another tool and its own tool was
-// not read to an end there.
+// not read to an end there. A document, and a message of a compiler, may say more of a test that
+// failed; in a run of which none did they are what a test prints.
 func (s *sessions) fragment(e *heldEvent) bool {
 	inside := false
 	for _, d := range s.done {
@@ -188,6 +242,9 @@ func (s *sessions) fragment(e *heldEvent) bool {
 		}
 		if d.format == e.format && e.at >= d.from {
 			return false
+		}
+		if (e.document || e.message != nil) && (e.at < d.from || s.failsIn(d)) {
+			continue
 		}
 		inside = inside || d.format != e.format
 	}
