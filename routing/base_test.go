@@ -43,23 +43,23 @@ func TestBaseDecisions(t *testing.T) {
 	base := record(t, routing.Case{Key: "acme/app@main"}, failing("a", 1, "old", "older"))
 	pr := routing.Case{Key: "acme/app#1"}
 
-	d := decide(pr, failing("c", 2, "old", "older").Against(base, "a", nil))
+	d := decide(pr, failing("c", 2, "old", "older").Against(base, history.MergeBase{SHA: "a"}, nil))
 	if d.Kind != routing.KindPreExisting || d.Iteration != 0 || d.Check != "neutral" || len(d.Effects) != 2 {
 		t.Errorf("S5-5: %s (%s), iteration %d, check %q, %d effects", d.Kind, d.Rule, d.Iteration, d.Check, len(d.Effects))
 	}
-	after := record(t, pr, failing("c", 2, "old").Against(base, "a", nil))
+	after := record(t, pr, failing("c", 2, "old").Against(base, history.MergeBase{SHA: "a"}, nil))
 	if cp := after.Checkpoints["ci"]; cp.Retries != 0 || cp.State != routing.InProgress || len(cp.Returned) != 0 {
 		t.Errorf("S5-5: a fix attempt was spent: %+v", cp)
 	}
-	again := decide(after, failing("c", 3, "old").Against(base, "a", nil))
+	again := decide(after, failing("c", 3, "old").Against(base, history.MergeBase{SHA: "a"}, nil))
 	if again.Kind != routing.KindPreExisting || !again.Again {
 		t.Errorf("S5-5: a second run of the commit is %s, again %v", again.Kind, again.Again)
 	}
-	d = decide(pr, failing("c", 2, "old", "mine").Against(base, "a", nil))
+	d = decide(pr, failing("c", 2, "old", "mine").Against(base, history.MergeBase{SHA: "a"}, nil))
 	if d.Kind != routing.KindRetry || d.Iteration != 1 || !d.Verdict.Failures[1].Decisive || d.Verdict.Failures[0].Decisive {
 		t.Errorf("S5-6: %s, iteration %d, %+v", d.Kind, d.Iteration, d.Verdict.Failures)
 	}
-	v := failing("c", 2, "old").Against(routing.Case{Key: "acme/app@main"}, "a", nil)
+	v := failing("c", 2, "old").Against(routing.Case{Key: "acme/app@main"}, history.MergeBase{SHA: "a"}, nil)
 	if d = decide(pr, v); d.Kind != routing.KindRetry || v.Base == nil || v.Base.Known {
 		t.Errorf("S5-4: %s, base %+v", d.Kind, v.Base)
 	}
@@ -73,7 +73,7 @@ func TestBaseDecisions(t *testing.T) {
 	} {
 		v := failing("c", 2, "old")
 		hide(&v)
-		if d := decide(pr, v.Against(base, "a", nil)); d.Kind == routing.KindPreExisting {
+		if d := decide(pr, v.Against(base, history.MergeBase{SHA: "a"}, nil)); d.Kind == routing.KindPreExisting {
 			t.Errorf("S5-5: %s, and it is taken for a failure of the base", name)
 		}
 	}
@@ -84,7 +84,7 @@ func TestBaseMatrixS5_6(t *testing.T) {
 	t.Parallel()
 	base := record(t, routing.Case{Key: "acme/app@main"}, failing("a", 1, "old"))
 	leg := func(part string, names ...string) routing.Verdict {
-		v := failing("c", 2, names...).Against(base, "a", nil)
+		v := failing("c", 2, names...).Against(base, history.MergeBase{SHA: "a"}, nil)
 		v.Run.Part, v.Run.Parts = part, 2
 		return v
 	}
@@ -166,8 +166,8 @@ func TestLessBaseIsNeverGreenerS5_9(t *testing.T) {
 			}
 		}
 		pr, mergeBase := routing.Case{Key: "acme/app#1"}, string(rune('a'+rnd.IntN(3)))
-		full := decide(pr, v.Against(record(t, routing.Case{Key: "acme/app@main"}, whole...), mergeBase, nil))
-		part := decide(pr, v.Against(record(t, routing.Case{Key: "acme/app@main"}, less...), mergeBase, nil))
+		full := decide(pr, v.Against(record(t, routing.Case{Key: "acme/app@main"}, whole...), history.MergeBase{SHA: mergeBase}, nil))
+		part := decide(pr, v.Against(record(t, routing.Case{Key: "acme/app@main"}, less...), history.MergeBase{SHA: mergeBase}, nil))
 		none := decide(pr, v)
 		if greenness(part.Kind) > greenness(full.Kind) || greenness(none.Kind) > greenness(part.Kind) {
 			t.Fatalf("S5-9: %s with the base, %s with a part of it, %s without: %+v", full.Kind, part.Kind, none.Kind, v)

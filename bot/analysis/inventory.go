@@ -62,7 +62,7 @@ func (in *inventory) Leave(source int) {
 	}
 }
 
-// packed returns the tests with the failures of the verdict, nil if there are none.
+// packed returns the tests with the failures of the verdict, nil if they are not kept.
 func (in *inventory) packed(v routing.Verdict) []byte {
 	if in.checkpoint == "" {
 		return nil
@@ -70,9 +70,6 @@ func (in *inventory) packed(v routing.Verdict) []byte {
 	tests := slices.Concat(in.sources...)
 	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
 	tests = append(tests, routing.FailedTests(in.checkpoint, v.Failures)...)
-	if len(tests) == 0 {
-		return nil
-	}
 	inv := history.New(tests, partial)
 	packed := inv.Pack()
 	if len(packed) > mostInventory {

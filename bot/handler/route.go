@@ -56,6 +56,13 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if t.Subject, err = d.trusted(ctx, t.Subject); err != nil {
 		return err
 	}
+	base, err := baseOf(ctx, d, t)
+	if err != nil {
+		return err
+	}
+	if v, err = base.compare(ctx, d, t, v); err != nil {
+		return err
+	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	key := t.Subject.Key(d.Repo)
 	line := newLine(d, d.Effects(t.Subject, t.Run.URL))

@@ -18,6 +18,9 @@ func (v baseView) text() md {
 		return ""
 	}
 	base := v.name()
+	if b.Unread {
+		return v.lang.Say("base.unread", "base", base)
+	}
 	if !b.Known {
 		return v.lang.Say("base.unknown", "base", base)
 	}

@@ -146,7 +146,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		if err != nil {
 			return failed(err)
 		}
-		v = v.Against(base, f.mergeBase, parents)
+		v = v.Against(base, history.MergeBase{SHA: f.mergeBase}, parents)
 	}
 	line := &pipeline.Pipeline{Ledger: led}
 	rec, err := line.Record(ctx, f.key, v, policies(cfg, f.key))

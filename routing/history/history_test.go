@@ -67,7 +67,7 @@ func BenchmarkInventory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		known := history.Order([]history.Run{{SHA: "a", Inventory: back}}, "a", nil)
+		known := history.Order([]history.Run{{SHA: "a", Inventory: back}}, history.MergeBase{SHA: "a"}, nil)
 		for _, t := range back.Tests {
 			if t.Status == history.Failed {
 				known.Look(t.ID, t.Fingerprint)
@@ -123,7 +123,7 @@ func TestStandings(t *testing.T) {
 		{"S5-8 only since, by parents", runs("d1", "bp", "c1"), line, history.Finding{Standing: "pre_existing", Since: "c", Later: true}},
 		{"S5-8 since and passed again", runs("bp", "c1", "dp"), nil, history.Finding{Standing: "new"}},
 	} {
-		base := history.Order(c.runs, "b", c.parents)
+		base := history.Order(c.runs, history.MergeBase{SHA: "b"}, c.parents)
 		if got := base.Look(test, '1'); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
