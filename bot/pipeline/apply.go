@@ -99,7 +99,7 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 	if len(events) > 0 {
 		var err error
 		key := c.Key
-		c, err = ledger.Case(l.Ledger, key).Update(ctx, func(routing.Case) ([]routing.Event, error) { return events, nil })
+		c, err = ledger.Case(l.Ledger, key).Add(ctx, events)
 		if err != nil {
 			return c, len(events), err
 		}
