@@ -53,6 +53,14 @@ func (c Case) Apply(e Event) (Case, error) {
 		}
 		n.Generation++
 		return n.applyHuman(p, e.At)
+	case EventBase:
+		p, err := PayloadOf[BasePassed](e)
+		if err != nil {
+			return c, err
+		}
+		n.lease(p.Lease)
+		n.Generation++
+		return n.applyBase(p, e.At)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)
 }

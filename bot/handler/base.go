@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -117,4 +118,89 @@ func (b base) mergeBase(ctx context.Context, d Deps, t CheckpointRun) (history.M
 		at.SHA, at.At, err = d.GitHub.Commits.MergeBase(ctx, d.Repo, b.branch, t.Run.SHA)
 		return at, err
 	})
+}
+
+// resume asks for what follows for a checkpoint of a case that is on hold, if its base passes. It may be
+// done again.
+func (b base) resume(ctx context.Context, d Deps, c routing.Case) error {
+	var failed error
+	for _, name := range c.Names() {
+		sha, ok := c.Checkpoints[name].BaseFixed(b.cases)
+		if !ok {
+			continue
+		}
+		s, err := effect.ParseSubject(d.Repo, c.Key)
+		if err != nil || s.Number == 0 {
+			return err
+		}
+		pr, err := d.GitHub.PullRequests.Get(ctx, d.Repo, s.Number)
+		if err != nil {
+			return errors.Join(failed, d.gone(ctx, err))
+		}
+		line := newLine(d, d.Effects(effect.PullRequest(pr, d.DefaultBranch), ""))
+		rec, err := line.BasePassed(ctx, c.Key, routing.BasePassed{Checkpoint: name, Base: b.branch, SHA: sha, Closed: pr.State != "open"})
+		if err == nil && !rec.Repeated && !d.Waiter.Defer(c.Key) {
+			_, err = line.Apply(ctx, rec)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// resumeOnHold resumes the open pull requests that are on hold for a branch whose newest run fixes
+// something. What is interrupted is finished when the event is handled again, or by reconcile.
+func resumeOnHold(ctx context.Context, d Deps, branch string, c routing.Case, checkpoint string) error {
+	if branch == "" || !c.Checkpoints[checkpoint].Fixes() {
+		return nil
+	}
+	pulls, err := d.GitHub.PullRequests.ListOpen(ctx, d.Repo)
+	if err != nil {
+		return err
+	}
+	keys, err := d.Ledger.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	b := base{branch: branch, cases: c}
+	for _, pr := range pulls {
+		key := effect.PullRequest(pr, d.DefaultBranch).Key(d.Repo)
+		if pr.BaseRef != branch || !slices.Contains(keys, key) {
+			continue
+		}
+		waits, failed := load(ctx, d, key)
+		if failed == nil {
+			failed = b.resume(ctx, d, waits)
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// bases are the bases that were read while many cases are looked at.
+type bases map[string]base
+
+// resume resumes what is on hold in a case.
+func (known bases) resume(ctx context.Context, d Deps, c routing.Case) error {
+	var failed error
+	for _, name := range c.Names() {
+		cp := c.Checkpoints[name]
+		if !cp.OnHoldForBase() {
+			continue
+		}
+		compared := cp.Attempts[len(cp.Attempts)-1].Verdict.Base
+		if compared == nil {
+			continue
+		}
+		b, ok := known[compared.Name]
+		if !ok {
+			b.branch = compared.Name
+			var err error
+			if b.cases, err = load(ctx, d, effect.Subject{Branch: b.branch}.Key(d.Repo)); err != nil {
+				return err
+			}
+			known[compared.Name] = b
+		}
+		failed = errors.Join(failed, b.resume(ctx, d, routing.Case{Key: c.Key, Checkpoints: map[string]routing.Checkpoint{name: cp}}))
+	}
+	return failed
 }

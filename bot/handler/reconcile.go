@@ -34,12 +34,13 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 		return fmt.Errorf("listing the ledger: %w", err)
 	}
 	var failed error
+	bases := bases{}
 	for _, key := range keys {
 		switch {
 		case key == routing.StreamKey(d.Repo.String(), routing.StreamSurveys):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
 		case !routing.IsRepositoryStream(key):
-			failed = errors.Join(failed, reconcileCase(ctx, d, key))
+			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases))
 		}
 	}
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
@@ -48,14 +49,18 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 	return failed
 }
 
-// reconcileCase applies what is pending for a case.
-func reconcileCase(ctx context.Context, d Deps, key string) error {
+// reconcileCase applies what is pending for a case, and resumes it if its base passes what it is on
+// hold for.
+func reconcileCase(ctx context.Context, d Deps, key string, known bases) error {
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
 		return err
 	}
 	c, err := routing.Fold(key, events)
-	if err != nil || len(c.Pending) == 0 {
+	if err != nil {
+		return err
+	}
+	if err := known.resume(ctx, d, c); err != nil || len(c.Pending) == 0 {
 		return err
 	}
 	if err := finish(ctx, d, c); err != nil {

@@ -92,7 +92,13 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if err := d.Reporter.Routed(r); err != nil {
 		return err
 	}
-	return stuck
+	if r.ReadOnly != nil || r.Unrecorded {
+		return stuck
+	}
+	if t.Subject.Number == 0 {
+		return errors.Join(stuck, resumeOnHold(ctx, d, t.Subject.Branch, r.Case, t.Checkpoint))
+	}
+	return errors.Join(stuck, base.resume(ctx, d, r.Case))
 }
 
 // ReadOnly reports whether GitHub refused the request of err because the token may not write. The

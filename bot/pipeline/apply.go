@@ -130,6 +130,9 @@ func superseded(c routing.Case, e routing.Effect) bool {
 		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
 	case routing.EffectReview:
 		return cp.State != routing.Completed
+	case routing.EffectUpdate:
+		n := len(cp.Attempts)
+		return n == 0 || cp.Attempts[n-1].BaseFixed != e.Target || cp.Last.SHA != e.SHA
 	}
 	return false
 }

@@ -83,3 +83,14 @@ func packOld(fs []routing.Failure, n int) []packetStanding {
 	}
 	return out
 }
+
+// BasePasses returns the comment that asks the author of a change to update its branch: the base
+// passes what the change was on hold for.
+func BasePasses(c routing.Case, e routing.Effect, o Options) markdown.Text {
+	v := look(c, e.Checkpoint, o)
+	text := v.lang.Say("base.passes", "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", len(v.old), "base", baseView{v}.name(), "sha", v.sha(e.Target))
+	if mention := md(o.Mentions()); mention != "" {
+		text = mention + " " + text
+	}
+	return text
+}
