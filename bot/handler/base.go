@@ -168,7 +168,11 @@ func resumeOnHold(ctx context.Context, d Deps, branch string, c routing.Case, ch
 			continue
 		}
 		waits, failed := load(ctx, d, key)
-		if failed == nil {
+		switch {
+		case failed != nil:
+		case slices.ContainsFunc(waits.Pending, func(e routing.Effect) bool { return e.Kind == routing.EffectUpdate }):
+			failed = finish(ctx, d, waits) // whoever recorded it was interrupted
+		default:
 			failed = b.resume(ctx, d, waits)
 		}
 		err = errors.Join(err, failed)
