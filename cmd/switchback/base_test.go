@@ -68,6 +68,29 @@ func TestRouteBase(t *testing.T) {
 		t.Errorf("S5-6: packet %+v", packet)
 	}
 
+	// What was decided is decided again from the ledger alone, and counted.
+	same := filepath.Join(t.TempDir(), "switchback.yml")
+	if err := os.WriteFile(same, []byte("max_iterations: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "", "replay", "--config", same, "--ledger", led, "--exit-code"); r.code != 0 || !strings.HasPrefix(r.out, "0 of 3 recorded runs") {
+		t.Errorf("replay: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	var figures struct {
+		Total struct {
+			Runs     int `json:"pre_existing_runs"`
+			Failures int `json:"pre_existing_failures"`
+			Wrong    int `json:"failing_runs_acted_upon"`
+		}
+	}
+	decode(t, run(t, "", "stats", "--ledger", led, "-o", "json").out, &figures)
+	if f := figures.Total; f.Runs != 1 || f.Failures != 2 || f.Wrong != 2 {
+		t.Errorf("stats: %+v", f)
+	}
+	if out := run(t, "", "stats", "--ledger", led).out; !strings.Contains(out, "2 failures; 1 of the runs had no others") {
+		t.Errorf("stats:\n%s", out)
+	}
+
 	a, _ = route(t, t.TempDir(), append(against, "--run", "13", testsuite(t, "total=expected 1 got 2"))...)
 	if b := a.body("comment"); a.Decision != "RETRY" || !strings.Contains(b, "No run of main is known") {
 		t.Errorf("S5-4: %s: %s", a.Decision, b)
