@@ -3,6 +3,7 @@ package routing
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -186,12 +187,66 @@ func forgetInventories(cp *Checkpoint) {
 		}
 		parts := make(map[string]Verdict, len(rs.Parts))
 		for name, v := range rs.Parts {
-			v.Inventory = nil
+			v.Inventory, v.Whole = nil, ""
 			parts[name] = v
 		}
 		rs.Parts = parts
 		cp.Runs[key] = rs
 	}
+}
+
+// Unread returns the blobs of those newest runs of a checkpoint whose events do not even hold what did
+// not pass, newest first.
+func (c Case) Unread(checkpoint string) []string {
+	cp := c.Checkpoints[checkpoint]
+	var out []string
+	for _, key := range slices.Backward(recordedRuns(cp)) {
+		for _, v := range cp.Runs[key].Parts {
+			if v.Inventory == nil && v.Whole != "" {
+				out = append(out, v.Whole)
+			}
+		}
+	}
+	return out
+}
+
+// WithInventory returns c with the inventory of the runs that have a blob of that name.
+func (c Case) WithInventory(checkpoint, blob string, packed []byte) Case {
+	c = c.clone()
+	cp := c.Checkpoints[checkpoint].clone()
+	for key, rs := range cp.Runs {
+		parts := maps.Clone(rs.Parts)
+		for name, v := range parts {
+			if v.Whole == blob {
+				v.Inventory = packed
+				parts[name] = v
+			}
+		}
+		rs.Parts = parts
+		cp.Runs[key] = rs
+	}
+	c.Checkpoints[checkpoint] = cp
+	return c
+}
+
+// KeptBlobs returns the names of the blobs that the runs of a case still need.
+func (c Case) KeptBlobs() map[string]bool {
+	out := map[string]bool{}
+	for _, cp := range c.Checkpoints {
+		for _, rs := range cp.Runs {
+			for _, v := range rs.Parts {
+				if v.Whole != "" {
+					out[v.Whole] = true
+				}
+			}
+		}
+		for _, v := range cp.Held {
+			if v.Whole != "" {
+				out[v.Whole] = true
+			}
+		}
+	}
+	return out
 }
 
 // Standings divides the failures that count into those that are new and those that stand on the base.

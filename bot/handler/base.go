@@ -94,6 +94,12 @@ func (b base) compare(ctx context.Context, d Deps, t CheckpointRun, v routing.Ve
 	}
 	why := b.lost
 	var at history.MergeBase
+	if why == nil {
+		var err error
+		if b.cases, err = withInventories(ctx, d, b.cases, t.Checkpoint); err != nil {
+			return v, err
+		}
+	}
 	if why == nil && v.FailsSometimes(b.cases) {
 		var err error
 		at, err = b.mergeBase(ctx, d, t)

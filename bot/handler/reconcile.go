@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
@@ -34,15 +35,16 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 		return fmt.Errorf("listing the ledger: %w", err)
 	}
 	var failed error
-	bases := bases{}
+	bases, needed := bases{}, map[string]map[string]bool{}
 	for _, key := range keys {
 		switch {
 		case key == routing.StreamKey(d.Repo.String(), routing.StreamSurveys):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
 		case !routing.IsRepositoryStream(key):
-			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases))
+			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed))
 		}
 	}
+	failed = errors.Join(failed, forgetBlobs(ctx, d, needed))
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}
@@ -50,8 +52,8 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 }
 
 // reconcileCase applies what is pending for a case, and resumes it if its base passes what it is on
-// hold for.
-func reconcileCase(ctx context.Context, d Deps, key string, known bases) error {
+// hold for. It notes the blobs that the case needs, by their folder.
+func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool) error {
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
 		return err
@@ -59,6 +61,9 @@ func reconcileCase(ctx context.Context, d Deps, key string, known bases) error {
 	c, err := routing.Fold(key, events)
 	if err != nil {
 		return err
+	}
+	if hadBlobs(events) {
+		needed[ledger.BlobFolder(key)] = c.KeptBlobs()
 	}
 	if err := known.resume(ctx, d, c); err != nil || len(c.Pending) == 0 {
 		return err

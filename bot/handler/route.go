@@ -56,6 +56,10 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if t.Subject, err = d.trusted(ctx, t.Subject); err != nil {
 		return err
 	}
+	key := t.Subject.Key(d.Repo)
+	if v.Whole, err = keepInventory(ctx, d, key, out.Inventory); err != nil {
+		return err
+	}
 	base, err := baseOf(ctx, d, t)
 	if err != nil {
 		return err
@@ -64,7 +68,6 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 		return err
 	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
-	key := t.Subject.Key(d.Repo)
 	line := newLine(d, d.Effects(t.Subject, t.Run.URL))
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	r.Decision, r.Case = rec.Decision, rec.Case

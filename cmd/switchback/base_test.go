@@ -145,3 +145,33 @@ func routeBase(t testing.TB, led, id, commit string, args ...string) {
 	t.Helper()
 	route(t, led, append([]string{"--case", "acme/app@main", "--run", id, "--sha", commit}, args...)...)
 }
+
+// S5-14: the tests of a large run are kept beside the ledger, and copied with it.
+func TestRouteLargeInventory(t *testing.T) {
+	t.Parallel()
+	var tests []string
+	for i := range 4000 {
+		tests = append(tests, fmt.Sprintf("test %d", i))
+	}
+	led, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy.db")
+	routeBase(t, led, "1", sha(1), testsuite(t, append(tests, "total=expected 1 got 2")...))
+	kept, err := filepath.Glob(filepath.Join(led, "blobs", "acme+app@main", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept are %v, %v", kept, err)
+	}
+	a, _ := route(t, led, "--base", "acme/app@main", "--merge-base", sha(1), "--sha", sha(9), "--run", "2", testsuite(t, "total=expected 1 got 2"))
+	if a.Decision != "PRE_EXISTING" {
+		t.Errorf("%s (%s)", a.Decision, a.Reason)
+	}
+	if r := run(t, "", "ledger", "copy", led, "sqlite:"+copied); r.code != 0 {
+		t.Fatalf("copy: %s", r.err)
+	}
+	back := filepath.Join(t.TempDir(), "back.jsonl")
+	if r := run(t, "", "ledger", "copy", "sqlite:"+copied, back); r.code != 0 {
+		t.Fatalf("copy: %s", r.err)
+	}
+	again, err := filepath.Glob(filepath.Join(back+".blobs", "acme+app@main", filepath.Base(kept[0])))
+	if err != nil || len(again) != 1 {
+		t.Errorf("copied are %v, %v", again, err)
+	}
+}
