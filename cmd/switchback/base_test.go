@@ -163,6 +163,13 @@ func TestRouteLargeInventory(t *testing.T) {
 	if a.Decision != "PRE_EXISTING" {
 		t.Errorf("%s (%s)", a.Decision, a.Reason)
 	}
+	db := filepath.Join(t.TempDir(), "out.db")
+	for _, changed := range []string{"2", "0"} {
+		r := run(t, "", "ledger", "export", "--ledger", led, "--sqlite", db)
+		if want := "inventories           2 rows, " + changed; r.code != 0 || !strings.Contains(r.out, want) || !strings.Contains(r.out, "unpassed_tests        2 rows, "+changed) {
+			t.Errorf("export: %s%s", r.out, r.err)
+		}
+	}
 	if r := run(t, "", "ledger", "copy", led, "sqlite:"+copied); r.code != 0 {
 		t.Fatalf("copy: %s", r.err)
 	}
