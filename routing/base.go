@@ -195,9 +195,9 @@ func forgetInventories(cp *Checkpoint) {
 	}
 }
 
-// Unread returns the blobs of those newest runs of a checkpoint whose events do not even hold what did
+// UnreadInventories returns the blobs of those newest runs of a checkpoint whose events do not even hold what did
 // not pass, newest first.
-func (c Case) Unread(checkpoint string) []string {
+func UnreadInventories(c Case, checkpoint string) []string {
 	cp := c.Checkpoints[checkpoint]
 	var out []string
 	for _, key := range slices.Backward(recordedRuns(cp)) {
@@ -211,7 +211,7 @@ func (c Case) Unread(checkpoint string) []string {
 }
 
 // WithInventory returns c with the inventory of the runs that have a blob of that name.
-func (c Case) WithInventory(checkpoint, blob string, packed []byte) Case {
+func WithInventory(c Case, checkpoint, blob string, packed []byte) Case {
 	c = c.clone()
 	cp := c.Checkpoints[checkpoint].clone()
 	for key, rs := range cp.Runs {
@@ -230,7 +230,7 @@ func (c Case) WithInventory(checkpoint, blob string, packed []byte) Case {
 }
 
 // KeptBlobs returns the names of the blobs that the runs of a case still need.
-func (c Case) KeptBlobs() map[string]bool {
+func KeptBlobs(c Case) map[string]bool {
 	out := map[string]bool{}
 	for _, cp := range c.Checkpoints {
 		for _, rs := range cp.Runs {

@@ -294,7 +294,7 @@ func TestBaseFixed(t *testing.T) {
 	names := []string{"one", "two", "three"}
 	base := record(t, routing.Case{Key: "acme/app@main"}, inventoried("a", 1, names, ends("one", "two", "three")))
 	pr := record(t, routing.Case{Key: "acme/app#1"}, failing("x", 2, "one", "two").Against(base, history.MergeBase{SHA: "a"}, nil))
-	if !pr.Checkpoints["ci"].OnHoldForBase() {
+	if !routing.OnHoldForBase(pr.Checkpoints["ci"]) {
 		t.Fatal("it is not on hold")
 	}
 	cut := failing("b", 8, "three")
@@ -315,7 +315,7 @@ func TestBaseFixed(t *testing.T) {
 		{"a leg has not reported", leg, false},
 	} {
 		after := record(t, base, c.run)
-		sha, ok := pr.Checkpoints["ci"].BaseFixed(after)
+		sha, ok := routing.BaseFixed(pr.Checkpoints["ci"], after)
 		if ok != c.want || ok && sha != "b" {
 			t.Errorf("S5-10: %s: %v at %q", c.name, ok, sha)
 		}
@@ -325,24 +325,24 @@ func TestBaseFixed(t *testing.T) {
 		t.Errorf("S5-10: pending are %s", kinds(once))
 	}
 	twice := apply(t, once, routing.BaseEvent(pr.Key, routing.BasePassed{Checkpoint: "ci", Base: "main", SHA: "c"}, time.Unix(10, 0)))
-	if len(twice.Pending) != len(once.Pending) || twice.Checkpoints["ci"].OnHoldForBase() {
+	if len(twice.Pending) != len(once.Pending) || routing.OnHoldForBase(twice.Checkpoints["ci"]) {
 		t.Errorf("S5-10: it is asked again: %s", kinds(twice))
 	}
 	closed := apply(t, pr, routing.BaseEvent(pr.Key, routing.BasePassed{Checkpoint: "ci", Base: "main", SHA: "b", Closed: true}, time.Unix(9, 0)))
-	if strings.Contains(kinds(closed), "update") || closed.Checkpoints["ci"].OnHoldForBase() {
+	if strings.Contains(kinds(closed), "update") || routing.OnHoldForBase(closed.Checkpoints["ci"]) {
 		t.Errorf("S5-10: of a closed pull request: %s", kinds(closed))
 	}
 	for _, state := range []routing.Case{
 		record(t, pr, failing("y", 20)), record(t, pr, failing("y", 20, "mine")),
 	} {
-		if state.Checkpoints["ci"].OnHoldForBase() {
+		if routing.OnHoldForBase(state.Checkpoints["ci"]) {
 			t.Errorf("S5-10: on hold after %s", state.Checkpoints["ci"].Attempts[1].Kind)
 		}
 	}
-	if c := record(t, routing.Case{}, failing("a", 1, "one"), failing("b", 2)); !c.Checkpoints["ci"].Fixes() {
+	if c := record(t, routing.Case{}, failing("a", 1, "one"), failing("b", 2)); !routing.Fixes(c.Checkpoints["ci"]) {
 		t.Error("a green run after a red one fixes nothing")
 	}
-	if c := record(t, routing.Case{}, failing("a", 1, "one"), failing("b", 2, "one", "two")); c.Checkpoints["ci"].Fixes() {
+	if c := record(t, routing.Case{}, failing("a", 1, "one"), failing("b", 2, "one", "two")); routing.Fixes(c.Checkpoints["ci"]) {
 		t.Error("a run with more failures fixes something")
 	}
 }

@@ -60,7 +60,7 @@ func (c Case) Apply(e Event) (Case, error) {
 		}
 		n.lease(p.Lease)
 		n.Generation++
-		return n.applyBase(p, e.At)
+		return applyBase(n, p, e.At)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)
 }

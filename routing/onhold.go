@@ -9,7 +9,7 @@ import (
 
 // OnHoldForBase reports whether the newest run of a checkpoint has nothing but failures of its base,
 // and the base has not been seen to pass since.
-func (cp Checkpoint) OnHoldForBase() bool {
+func OnHoldForBase(cp Checkpoint) bool {
 	n := len(cp.Attempts)
 	if n == 0 || cp.State != InProgress || cp.Paused || cp.Skipped {
 		return false
@@ -21,8 +21,8 @@ func (cp Checkpoint) OnHoldForBase() bool {
 // BaseFixed returns the commit of the newest run of a base that passes every test whose failure puts
 // the checkpoint on hold. It reports false where nothing is on hold, and as long as one of them fails
 // there, was not run, or may still fail in a leg that has not reported.
-func (cp Checkpoint) BaseFixed(base Case) (sha string, ok bool) {
-	if !cp.OnHoldForBase() {
+func BaseFixed(cp Checkpoint, base Case) (sha string, ok bool) {
+	if !OnHoldForBase(cp) {
 		return "", false
 	}
 	run, known := newestWhole(base.Checkpoints[cp.Name])
@@ -73,7 +73,7 @@ func (r baseRun) passes(checkpoint string, f Failure) bool {
 }
 
 // Fixes reports whether the newest run of a checkpoint no longer fails what the run before it failed.
-func (cp Checkpoint) Fixes() bool {
+func Fixes(cp Checkpoint) bool {
 	runs := testRuns(cp)
 	n := len(runs)
 	if n < 2 {
@@ -111,12 +111,12 @@ func BaseEvent(caseKey string, p BasePassed, now time.Time) Event {
 }
 
 // applyBase notes that the base passes, and asks for what follows: once for a run that is on hold.
-func (c Case) applyBase(e BasePassed, at time.Time) (Case, error) {
+func applyBase(c Case, e BasePassed, at time.Time) (Case, error) {
 	cp, known := c.Checkpoints[e.Checkpoint]
 	if !known {
 		return c, unknownCheckpoint(c, e.Checkpoint)
 	}
-	if !cp.OnHoldForBase() || e.SHA == "" {
+	if !OnHoldForBase(cp) || e.SHA == "" {
 		return c, nil
 	}
 	cp = cp.clone()

@@ -131,7 +131,7 @@ func (b base) mergeBase(ctx context.Context, d Deps, t CheckpointRun) (history.M
 func (b base) resume(ctx context.Context, d Deps, c routing.Case) error {
 	var failed error
 	for _, name := range c.Names() {
-		sha, ok := c.Checkpoints[name].BaseFixed(b.cases)
+		sha, ok := routing.BaseFixed(c.Checkpoints[name], b.cases)
 		if !ok {
 			continue
 		}
@@ -156,7 +156,7 @@ func (b base) resume(ctx context.Context, d Deps, c routing.Case) error {
 // resumeOnHold resumes the open pull requests that are on hold for a branch whose newest run fixes
 // something. What is interrupted is finished when the event is handled again, or by reconcile.
 func resumeOnHold(ctx context.Context, d Deps, branch string, c routing.Case, checkpoint string) error {
-	if branch == "" || !c.Checkpoints[checkpoint].Fixes() {
+	if branch == "" || !routing.Fixes(c.Checkpoints[checkpoint]) {
 		return nil
 	}
 	pulls, err := d.GitHub.PullRequests.ListOpen(ctx, d.Repo)
@@ -194,7 +194,7 @@ func (known bases) resume(ctx context.Context, d Deps, c routing.Case) error {
 	var failed error
 	for _, name := range c.Names() {
 		cp := c.Checkpoints[name]
-		if !cp.OnHoldForBase() {
+		if !routing.OnHoldForBase(cp) {
 			continue
 		}
 		compared := cp.Attempts[len(cp.Attempts)-1].Verdict.Base

@@ -33,7 +33,7 @@ const mostBlobs = 2
 func withInventories(ctx context.Context, d Deps, c routing.Case, checkpoint string) (routing.Case, error) {
 	blobs := ledger.BlobsOf(d.Ledger)
 	read := 0
-	for _, name := range c.Unread(checkpoint) {
+	for _, name := range routing.UnreadInventories(c, checkpoint) {
 		if blobs == nil || read == mostBlobs {
 			break
 		}
@@ -50,7 +50,7 @@ func withInventories(ctx context.Context, d Deps, c routing.Case, checkpoint str
 		if err != nil {
 			continue
 		}
-		c = c.WithInventory(checkpoint, name, inv.Unpassed().Pack())
+		c = routing.WithInventory(c, checkpoint, name, inv.Unpassed().Pack())
 	}
 	return c, nil
 }

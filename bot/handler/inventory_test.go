@@ -29,7 +29,7 @@ func TestInventoriesAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	needed := map[string]map[string]bool{ledger.BlobFolder(key): c.KeptBlobs()}
+	needed := map[string]map[string]bool{ledger.BlobFolder(key): routing.KeptBlobs(c)}
 	if err := forgetBlobs(ctx, d, needed); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed 
 		return err
 	}
 	if hadBlobs(events) {
-		needed[ledger.BlobFolder(key)] = c.KeptBlobs()
+		needed[ledger.BlobFolder(key)] = routing.KeptBlobs(c)
 	}
 	if err := known.resume(ctx, d, c); err != nil || len(c.Pending) == 0 {
 		return err

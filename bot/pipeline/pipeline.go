@@ -108,7 +108,7 @@ func (l *Pipeline) BasePassed(ctx context.Context, key string, e routing.BasePas
 	var rec Recorded
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
-		if rec.Repeated = !c.Checkpoints[e.Checkpoint].OnHoldForBase(); rec.Repeated {
+		if rec.Repeated = !routing.OnHoldForBase(c.Checkpoints[e.Checkpoint]); rec.Repeated {
 			return nil, nil
 		}
 		events := []routing.Event{routing.BaseEvent(key, e, l.now())}
