@@ -64,9 +64,10 @@ type base struct {
 	lost   error // why its runs cannot be read
 }
 
-// baseOf returns the base of a pull request: one read of the ledger. That of a branch is zero.
-func baseOf(ctx context.Context, d Deps, t CheckpointRun) (base, error) {
-	if t.Subject.Number == 0 || t.Subject.Base == "" || t.Review != nil {
+// baseOf returns the base of a pull request whose run failed: one read of the ledger. That of a
+// branch, or of a run without failures, is zero.
+func baseOf(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (base, error) {
+	if t.Subject.Number == 0 || t.Subject.Base == "" || t.Review != nil || len(v.Failures) == 0 {
 		return base{}, nil
 	}
 	b := base{branch: t.Subject.Base}
@@ -89,7 +90,7 @@ func permanent(err error) (stays, over error) {
 // compare returns v with the standing of its failures against the base. Where GitHub does not say
 // at which commit the change left the base, every failure is new.
 func (b base) compare(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (routing.Verdict, error) {
-	if b.branch == "" || len(v.Failures) == 0 {
+	if b.branch == "" {
 		return v, nil
 	}
 	why := b.lost
@@ -129,6 +130,9 @@ func (b base) mergeBase(ctx context.Context, d Deps, t CheckpointRun) (history.M
 // resume asks for what follows for a checkpoint of a case that is on hold, if its base passes. It may be
 // done again.
 func (b base) resume(ctx context.Context, d Deps, c routing.Case) error {
+	if b.branch == "" {
+		return nil
+	}
 	var failed error
 	for _, name := range c.Names() {
 		sha, ok := routing.BaseFixed(c.Checkpoints[name], b.cases)

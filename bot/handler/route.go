@@ -60,7 +60,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v.Whole, err = keepInventory(ctx, d, key, out.Inventory); err != nil {
 		return err
 	}
-	base, err := baseOf(ctx, d, t)
+	base, err := baseOf(ctx, d, t, v)
 	if err != nil {
 		return err
 	}
