@@ -177,7 +177,8 @@ func lastMessage(cp Checkpoint, suite, name string) string {
 	return ""
 }
 
-// forgetInventories drops the inventories of runs that are neither of the current streak nor among the newest.
+// forgetInventories drops the inventories of runs that are neither of the current streak nor among
+// the newest.
 func forgetInventories(cp *Checkpoint) {
 	keys := recordedRuns(*cp)
 	for _, key := range keys[:max(0, len(keys)-KeptInventories)] {
@@ -195,8 +196,8 @@ func forgetInventories(cp *Checkpoint) {
 	}
 }
 
-// UnreadInventories returns the blobs of those newest runs of a checkpoint whose events do not even hold what did
-// not pass, newest first.
+// UnreadInventories returns the blobs of those newest runs of a checkpoint whose events do not even
+// hold what did not pass, newest first.
 func UnreadInventories(c Case, checkpoint string) []string {
 	cp := c.Checkpoints[checkpoint]
 	var out []string

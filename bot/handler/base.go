@@ -127,8 +127,8 @@ func (b base) mergeBase(ctx context.Context, d Deps, t CheckpointRun) (history.M
 	})
 }
 
-// resume asks for what follows for a checkpoint of a case that is on hold, if its base passes. It may be
-// done again.
+// resume asks for what follows for a checkpoint of a case that is on hold, if its base passes. It may
+// be done again.
 func (b base) resume(ctx context.Context, d Deps, c routing.Case) error {
 	if b.branch == "" {
 		return nil
