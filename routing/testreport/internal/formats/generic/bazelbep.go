@@ -316,7 +316,9 @@ func (b *bazelBEP) emit(label string, t *bazelTarget) {
 			b.problem(model.Problem{Kind: model.KindBuild, Name: label, At: t.at, Message: "the test could not be built"})
 		}
 		return
-	default: // NO_STATUS: it never ran
+	default:
+		out.Status, out.Message = model.Other, "the status of the test is "+t.status
+	case "NO_STATUS", "":
 		out.Status, out.Message = model.Skipped, "the test did not run"
 	}
 	if out.Status == model.Failed {
