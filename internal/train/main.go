@@ -9,6 +9,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/switchback-ci/switchback/internal/labelled"
@@ -27,7 +28,7 @@ func main() {
 }
 
 func run(root, corpus, out string) error {
-	logs, err := labelled.All(root, corpus)
+	logs, err := labelled.All(root, corpus, math.MaxInt)
 	if err != nil {
 		return err
 	}
