@@ -9,7 +9,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/switchback-ci/switchback/internal/labelled"
@@ -28,7 +27,7 @@ func main() {
 }
 
 func run(root, corpus, out string) error {
-	logs, err := labelled.All(root, corpus, math.MaxInt)
+	logs, err := labelled.All(root, corpus, labelled.PerTool)
 	if err != nil {
 		return err
 	}
