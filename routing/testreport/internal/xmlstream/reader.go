@@ -33,6 +33,7 @@ type Reader struct {
 	scratch   []byte
 	Carry     []byte // an entity cut by the buffer's end
 	pending   bool   // the last start tag closed itself
+	closed    bool   // a root element has ended
 	recode    bool   // whether the declared encoding is to be applied
 	InLog     bool   // text between suites is given line by line
 	byLine    bool   // so is text in the element being read, if inLog
@@ -102,6 +103,9 @@ func (x *Reader) Next() (Token, error) {
 		}
 		if any && !blank {
 			// The "<" stays unread; the text is a token of its own.
+			if x.closed && len(x.Stack) == 0 && !x.InLog {
+				x.Spoil(x.Line, "text stands behind the end of the document") // which nobody reads, whatever it says
+			}
 			return Token{Kind: Text, Line: x.Line}, nil
 		}
 		tok, ok, err := x.markup()
@@ -391,6 +395,7 @@ func (x *Reader) quick() (tok Token, ok bool) {
 	if b[i+1] == '/' {
 		tok.Kind = End
 		x.Stack = x.Stack[:top]
+		x.closed = top == 0
 	}
 	_, _ = x.br.Discard(i + n)
 	return tok, true
@@ -596,5 +601,6 @@ func (x *Reader) pop() Token {
 	n := len(x.Stack) - 1
 	tok := Token{Kind: End, Name: x.Stack[n], Line: x.Line}
 	x.Stack = x.Stack[:n]
+	x.closed = n == 0
 	return tok
 }
