@@ -69,6 +69,7 @@ type Verdict struct {
 	Evidence   []Evidence    `json:"evidence,omitempty"`
 	Failures   []Failure     `json:"failures,omitempty"` // decisive first, cut to what the ledger holds
 	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
+	Cut        CutFailures   `json:"cut,omitempty"`      // names and fingerprints of those dropped, as far as they fit
 	Counts     Counts        `json:"counts"`
 	Review     *ReviewResult `json:"review,omitempty"`    // set when the verdict is a review's
 	Head       string        `json:"head,omitempty"`      // head commit of the subject when analyzed, "" if unknown
@@ -93,6 +94,7 @@ func merge(parts []Verdict) Verdict {
 	}
 	v := parts[best]
 	v.Failures = append([]Failure(nil), v.Failures...)
+	v.Cut = append(CutFailures(nil), v.Cut...)
 	for i, p := range parts {
 		if i == best {
 			continue
@@ -102,6 +104,7 @@ func merge(parts []Verdict) Verdict {
 			v.Failures = append(v.Failures, f)
 		}
 		v.Dropped += p.Dropped
+		v.Cut = append(v.Cut, p.Cut...)
 		v.Counts = v.Counts.add(p.Counts)
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}

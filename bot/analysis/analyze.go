@@ -204,6 +204,9 @@ func (st *state) verdict(rep *testreport.Report, d diagnosis.Diagnosis) routing.
 		Failures: d.Failures, Notes: st.notes,
 		Counts: routing.Counts{Tests: rep.Counts.Tests, Passed: rep.Counts.Passed, Failed: rep.Counts.Failed, Skipped: rep.Counts.Skipped, Flaky: rep.Counts.Flaky},
 	}
+	if n := len(rep.Failing); n >= st.in.Limits.WithDefaults().Failing {
+		v.Dropped = max(0, rep.Counts.Failed-n)
+	}
 	st.missing(&v, rep)
 	if v.Result == routing.Pass {
 		v.Unmet = st.in.Criteria.Unmet(v.Counts)

@@ -69,7 +69,7 @@ func (in *inventory) packed(v routing.Verdict) []byte {
 	}
 	tests := slices.Concat(in.sources...)
 	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
-	tests = append(tests, routing.FailedTests(in.checkpoint, v.Failures)...)
+	tests = append(tests, routing.FailedTests(in.checkpoint, v)...)
 	if len(tests) == 0 {
 		return nil
 	}

@@ -259,19 +259,22 @@ func (v commentView) since(n int) md {
 		return ""
 	}
 	head := "**" + v.lang.Say("since", "n", v.base) + "** "
-	if len(d.fixed)+len(d.fresh)+len(d.unseen) == 0 && !anyDiffers(d) {
+	if len(d.fixed)+len(d.fresh)+len(d.unseen)+len(d.unsure) == 0 && !anyDiffers(d) && d.missing == 0 {
 		return head + v.lang.Say("since.nothing")
 	}
 	var counts, lists []md
 	for _, part := range []struct {
 		id    string
 		names []string
-	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}} {
+	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}, {"unsure", d.unsure}} {
 		if len(part.names) == 0 {
 			continue
 		}
 		counts = append(counts, v.lang.Say("since."+part.id, "n", len(part.names)))
 		lists = append(lists, "- "+v.lang.Say("list."+part.id)+": "+v.names(part.names, n))
+	}
+	if d.missing > 0 {
+		counts = append(counts, v.lang.Say("since.missing", "n", d.missing))
 	}
 	return head + markdown.Join(counts, " · ") + "\n\n" + markdown.Join(lists, "\n")
 }
@@ -304,8 +307,8 @@ func (v commentView) fixed() md {
 	seen := map[string]bool{}
 	var names []string
 	for _, t := range v.story {
-		for _, f := range t.Verdict.Failures {
-			if n := escalation.Name(f); t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) {
+		for _, f := range comparedOf(t.Verdict) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) {
 				seen[n] = true
 				names = append(names, n)
 			}
@@ -320,7 +323,10 @@ func (v commentView) fixed() md {
 // notes says what was cut and what could not be read.
 func (v commentView) notes(p content) md {
 	var lines []md
-	if n := v.turn.Verdict.Dropped; n > 0 {
+	if n := len(v.turn.Verdict.Cut); n > 0 {
+		lines = append(lines, v.lang.Say("note.names", "n", n))
+	}
+	if n := v.turn.Verdict.Uncompared(); n > 0 {
 		lines = append(lines, v.lang.Say("note.dropped", "n", n))
 	}
 	var cuts []md

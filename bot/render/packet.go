@@ -34,6 +34,7 @@ type packet struct {
 	Counts     routing.Counts  `json:"counts"`
 	Failures   []packetFailure `json:"failures"`
 	Omitted    int             `json:"omitted"`               // failures not in here
+	Uncompared int             `json:"uncompared,omitempty"`  // failures of this run and the one before that Changed says nothing of
 	Quarantine []string        `json:"quarantined,omitempty"` // names of failures that do not count
 	Changed    packetChange    `json:"changed"`
 
@@ -116,6 +117,7 @@ func pack(v view, n, limit int) ([]byte, int) {
 	for _, f := range decisiveFirst(t.Verdict.Failures)[:n] {
 		p.Failures = append(p.Failures, packFailure(f, limit))
 	}
+	p.Uncompared = v.delta.missing
 	p.Omitted = len(t.Verdict.Failures) - n + t.Verdict.Dropped
 	names := max(3, min(n, 50))
 	p.PreExisting = packOld(v.old, max(3, min(limit/40, 50)))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // place is where something is counted: one key of each dimension.
@@ -246,15 +247,20 @@ func (n *counter) returned(cp routing.Checkpoint, i int, p place) {
 
 func sameFailures(a, b routing.Verdict) bool {
 	x, y := prints(a), prints(b)
-	return len(x) > 0 && a.Dropped == b.Dropped && maps.Equal(x, y)
+	return len(x) > 0 && a.Uncompared()+b.Uncompared() == 0 && maps.Equal(x, y)
 }
 
 // prints are the fingerprints of the failures that count.
-func prints(v routing.Verdict) map[string]bool {
-	out := map[string]bool{}
+func prints(v routing.Verdict) map[uint64]bool {
+	out := map[uint64]bool{}
 	for _, f := range v.Failures {
 		if !f.Quarantined {
-			out[f.Fingerprint] = true
+			out[history.FingerprintOf(f.Fingerprint)] = true
+		}
+	}
+	for _, f := range v.Cut {
+		if !f.Quarantined {
+			out[f.Print] = true
 		}
 	}
 	return out

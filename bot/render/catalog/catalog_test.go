@@ -199,8 +199,8 @@ func forms(id string, count bool) []string {
 func put() map[string][]string {
 	out := map[string][]string{
 		"status.":         {"pending", "in_progress", "completed", "escalated", "paused", "skipped", "waiting", "wontfix"},
-		"list.":           {"fixed", "still", "new", "unseen"},
-		"since.":          {"fixed", "still", "new", "unseen"},
+		"list.":           {"fixed", "still", "new", "unseen", "unsure"},
+		"since.":          {"fixed", "still", "new", "unseen", "unsure"},
 		"next.":           {"PASS", "RETRY", "NONE", "PRE_EXISTING"},
 		"reply.lost.":     {"gone", "moved"},
 		"refused.":        nil,
