@@ -15,7 +15,8 @@ type rule struct {
 
 // rules in their order; the first that applies wins. Above "pass" stand those
 // that keep a run from counting, below them the precedence of the acceptance
-// table: PASS > PRE_EXISTING > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY > RETRY.
+// table: PASS > PRE_EXISTING > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
+// NO_PROGRESS > RETRY.
 var rules = []rule{
 	{"answered", decideAnswered},
 	{"repeat", decideRepeat},
@@ -37,6 +38,7 @@ var rules = []rule{
 	{"unclear", decideUnclear},
 	{"same-commit", decideSameCommit},
 	{"limit-reached", decideLimit},
+	{"no-progress", decideNoProgress},
 	{"fixable", decideRetry},
 }
 
@@ -97,7 +99,7 @@ func complete(s input, d Decision, name string) Decision {
 	if d.Kind.Escalates() {
 		d.NoNotify = !s.p.Notify
 		d.OnMax = OnMaxManual
-		if d.Kind == KindMaxRetry {
+		if d.Kind == KindMaxRetry || d.Kind == KindNoProgress {
 			d.OnMax = s.p.OnMax
 		}
 		d.Phase = TargetPhase(s.m)

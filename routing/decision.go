@@ -19,13 +19,14 @@ const (
 	KindMaxRetry Kind = "ESCALATE_MAX_RETRY"
 	KindNone     Kind = "NONE"
 
+	KindNoProgress  Kind = "ESCALATE_NO_PROGRESS"
 	KindPreExisting Kind = "PRE_EXISTING" // only what stands on the base failed
 )
 
 // Escalates reports whether k opens an escalation.
 func (k Kind) Escalates() bool {
 	switch k {
-	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry:
+	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry, KindNoProgress:
 		return true
 	}
 	return false

@@ -25,6 +25,7 @@ type Run struct {
 	ID         string `json:"id"`
 	Attempt    int    `json:"attempt,omitempty"` // 1-based; 0 counts as 1
 	SHA        string `json:"sha,omitempty"`     // commit the run was of
+	Tree       string `json:"tree,omitempty"`    // tree of the commit, "" if unknown
 	Part       string `json:"part,omitempty"`    // matrix leg, "" where there is one
 	Parts      int    `json:"parts,omitempty"`   // legs expected, 0 counts as 1
 	URL        string `json:"url,omitempty"`

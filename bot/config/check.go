@@ -48,6 +48,9 @@ func (c checker) check(f File) {
 		c.add([]any{"version"}, "version %d is not known; write 1 or leave it out", f.Version)
 	}
 	c.limit([]any{"max_iterations"}, f.MaxIterations)
+	if n := f.NoProgress; n != nil && (*n < 0 || *n > routing.HardCap) {
+		c.add([]any{"no_progress"}, "no_progress is %d; it must be 0 to %d", *n, routing.HardCap)
+	}
 	if f.MaxActions != nil && (*f.MaxActions < 1 || *f.MaxActions > 1000) {
 		c.add([]any{"max_actions"}, "max_actions is %d; it must be 1 to 1000", *f.MaxActions)
 	}

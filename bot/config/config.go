@@ -21,6 +21,7 @@ type File struct {
 	Language      string                `yaml:"language,omitempty" json:"language,omitempty" jsonschema:"enum=en,enum=ko,default=en,description=Language of comments and issues."`
 	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Fix attempts before an escalation opens; 0 returns nothing for a fix."`
 	OnMax         string                `yaml:"on_max,omitempty" json:"on_max,omitempty" jsonschema:"enum=manual,enum=error,enum=skip,default=manual,description=What happens when the fix attempts are used up: wait for a maintainer or fail the check or skip the checkpoint."`
+	NoProgress    *int                  `yaml:"no_progress,omitempty" json:"no_progress,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=New commits in a row that change nothing about the failures from which an escalation opens before max_iterations; 0 never stops early."`
 	Breaker       *bool                 `yaml:"circuit_breaker,omitempty" json:"circuit_breaker,omitempty" jsonschema:"default=true,description=False lifts max_iterations to the hard cap of 10."`
 	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Delay before each hand-off; at most an hour."`
 	Design        *bool                 `yaml:"escalate_on_design_mismatch,omitempty" json:"escalate_on_design_mismatch,omitempty" jsonschema:"default=true,description=False returns a design mismatch for a fix like any other failure."`
@@ -180,6 +181,10 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 	setBool(&p.RunReviewerOnPass, f.RunReviewer)
 	setBool(&p.Notify, f.Notify)
 	setInt(&p.MaxActions, f.MaxActions)
+	if !p.Breaker {
+		p.NoProgress = 0
+	}
+	setInt(&p.NoProgress, f.NoProgress)
 	if f.OnMax != "" {
 		p.OnMax = routing.OnMax(f.OnMax)
 	}

@@ -64,7 +64,7 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 		t.Checkpoint = w.name // a workflow that the default branch does not have stands for no other
 	}
 	t.Run = routing.Run{
-		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, URL: live.URL,
+		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, Tree: live.HeadTree, URL: live.URL,
 	}
 	if ours, err := h.subject(ctx, live, t); err != nil || !ours {
 		return nil, err

@@ -93,6 +93,8 @@ func decisionName(k routing.Kind) string {
 		return "escalated: unclear"
 	case routing.KindMaxRetry:
 		return "escalated: no fix attempts left"
+	case routing.KindNoProgress:
+		return "escalated: no progress"
 	}
 	return string(k)
 }

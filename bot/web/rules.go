@@ -43,6 +43,7 @@ var ruleTexts = map[string]string{
 	"criteria-unmet":      "The run is green but does not meet its criteria, so it is unclear.",
 	"unclear":             "There is no evidence for any class: an escalation is opened.",
 	"same-commit":         "The commit was returned for a fix already; the fix attempt is updated.",
+	"no-progress":         "New commits in a row fail in the same way: an escalation is opened before the limit.",
 	"limit-reached":       "The limit of fix attempts is reached: an escalation is opened.",
 	"fixable":             "A worker can fix it, and attempts are left: returned for a fix.",
 	"no-rule":             "No rule applied: an escalation is opened.",

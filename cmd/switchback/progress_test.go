@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -80,4 +82,38 @@ func TestRouteManyFailuresOfTheBaseS5_98(t *testing.T) {
 	if a.Decision != "RETRY" {
 		t.Errorf("S5-98: one more than the base is %s: %s", a.Decision, a.Reason)
 	}
+}
+
+func TestRouteNoProgress(t *testing.T) {
+	t.Parallel()
+	led := t.TempDir()
+	cfg := writeConfig(t, "max_iterations: 6\n")
+	for i, want := range []string{"RETRY", "RETRY", "RETRY", "ESCALATE_NO_PROGRESS"} {
+		a, _ := route(t, led, "--config", cfg, "--run", fmt.Sprint(i+1), "--sha", sha(i+1), failing(t, 1, 3, "expected 1 got 2"))
+		if a.Decision != want {
+			t.Fatalf("S5-40: run %d: %s: %s", i+1, a.Decision, a.Reason)
+		}
+		if body := a.body("issue"); want != "RETRY" && (a.Rule != "no-progress" || a.kinds() != "issue comment check label" || !strings.Contains(body, "3 of 6") || !strings.Contains(body, "- [ ]")) {
+			t.Errorf("S5-40: %s, effects %s, issue:\n%s", a.Rule, a.kinds(), body)
+		}
+	}
+	if out := run(t, "", "stats", "--ledger", led, "-o", "json").out; !strings.Contains(out, `"iterations_saved": 3`) && !strings.Contains(out, `"iterations_saved":3`) {
+		t.Errorf("S5-46: %s", out)
+	}
+	led = t.TempDir()
+	for i, want := range []string{"RETRY", "RETRY", "RETRY", "ESCALATE_NO_PROGRESS"} {
+		a, _ := route(t, led, "--config", cfg, "--run", fmt.Sprint(i+1), "--sha", sha(i+1), "--tree", sha(77), failing(t, i+1, i+1, "expected 1 got 2"))
+		if a.Decision != want {
+			t.Errorf("S5-42: run %d: %s: %s", i+1, a.Decision, a.Reason)
+		}
+	}
+}
+
+func writeConfig(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "switchback.yml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

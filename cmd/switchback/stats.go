@@ -204,6 +204,8 @@ var statsColumns = []struct {
 	{"escalations", func(r stats.Row) any { return r.Escalations }},
 	{"recorded_only", func(r stats.Row) any { return r.Recorded }},
 	{"undone", func(r stats.Row) any { return r.Undone }},
+	{"iterations_saved", func(r stats.Row) any { return r.Saved }},
+	{"pre_existing", func(r stats.Row) any { return r.PreExisting }},
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
 	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
 	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},

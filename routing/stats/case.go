@@ -103,7 +103,7 @@ func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
 	if taken {
 		n.attempts[v.Checkpoint] = append(n.attempts[v.Checkpoint], attempt{place: p, redone: d.Redo != ""})
 	}
-	n.count(p, func(f *Figures) { f.decide(d.Kind, 1) })
+	n.count(p, func(f *Figures) { f.decide(d.Kind, 1); f.Saved += d.Saved() })
 	id := [2]string{v.Checkpoint, v.Run.Key()}
 	if _, known := n.runs[id]; !known {
 		n.runs[id] = p

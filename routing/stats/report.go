@@ -19,6 +19,8 @@ type Row struct {
 	ByType      map[routing.Kind]int `json:"escalations_by_type"`
 	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
 	Undone      int                  `json:"undone"`
+	Saved       int                  `json:"iterations_saved"`
+	PreExisting int                  `json:"pre_existing"`
 	Flaky       int                  `json:"flaky_runs"`
 
 	Failing   int  `json:"failing_runs_acted_upon"`
@@ -70,7 +72,7 @@ func values(s Spread) Values {
 func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
-		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Flaky: f.Flaky,
+		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, PreExisting: f.Decisions[routing.KindPreExisting], Flaky: f.Flaky,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
 		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,
@@ -92,7 +94,7 @@ func percent(n int, ok bool) *int {
 
 // Escalating lists the decisions that open an escalation.
 func Escalating() []routing.Kind {
-	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry}
+	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress}
 }
 
 // Table is the rows of one dimension, sorted by key.
