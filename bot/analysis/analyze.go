@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
@@ -17,7 +18,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// Source is one file of test output: a report, a captured log, a review.
+// Source is one file of test output: a report, a captured log, a review. An error of Open or of
+// reading that may be over later (advice.Later) ends the analysis; any other is a finding.
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
@@ -124,11 +126,37 @@ type state struct {
 
 func (st *state) read(s Source) error {
 	f, err := s.Open()
+	if advice.Of(err).Kind == advice.Later {
+		return fmt.Errorf("%s cannot be opened yet: %w", s.Name, err)
+	}
 	if err != nil {
 		st.problem(s.Name, "could not be opened: "+err.Error())
 		return nil
 	}
 	defer f.Close()
+	failing := &failingReader{r: f}
+	err = st.readOpened(s, failing)
+	if advice.Of(failing.err).Kind == advice.Later {
+		return fmt.Errorf("%s cannot be read yet: %w", s.Name, failing.err)
+	}
+	return err
+}
+
+// failingReader keeps the error of what it reads, which readers of formats put into words.
+type failingReader struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failingReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
+}
+
+func (st *state) readOpened(s Source, f io.Reader) error {
 	head, r := peek(f, 1<<20)
 	if rv, ok, err := asReview(head); err != nil {
 		st.problem(s.Name, "is no valid review: "+err.Error())

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/testreport"
@@ -53,6 +54,45 @@ func utf16le(s string, bom bool) string {
 		b.WriteByte(byte(u >> 8))
 	}
 	return b.String()
+}
+
+// What may be read later is no finding: the analysis ends, and whoever asked for it tries again.
+func TestWhatMayBeReadLaterIsNoFinding(t *testing.T) {
+	t.Parallel()
+	later := advice.New("the database starts", advice.Advice{Kind: advice.Later})
+	gone := advice.New("the log is gone", advice.Advice{Kind: advice.Gone})
+	opens := func(err error) Source {
+		return Source{Name: "log", Open: func() (io.ReadCloser, error) { return nil, fmt.Errorf("read: %w", err) }}
+	}
+	breaks := func(after string, err error) Source {
+		return Source{Name: "log", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(after), failing{fmt.Errorf("read: %w", err)})), nil
+		}}
+	}
+	long := strings.Repeat("ok\n", 1<<20)
+	for _, c := range []struct {
+		name  string
+		of    Source
+		later bool
+	}{
+		{"cannot be opened", opens(later), true},
+		{"breaks at once", breaks("", later), true},
+		{"breaks in the middle", breaks(greenXML[:80], later), true},
+		{"breaks late", breaks(long, later), true},
+		{"breaks behind a report", breaks(greenXML, later), true},
+		{"gone", opens(gone), false},
+		{"gone in the middle", breaks(greenXML[:80], gone), false},
+	} {
+		for _, sources := range [][]Source{{c.of}, {text("a.xml", greenXML), c.of}, {c.of, text("a.xml", greenXML)}} {
+			out, err := Analyze(Input{Sources: sources, Conclusion: "success"})
+			if got := errors.Is(err, later); got != c.later || !c.later && err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if out.Verdict.Result == routing.Pass {
+				t.Errorf("%s: passed", c.name)
+			}
+		}
+	}
 }
 
 // What cannot be read, or says nothing, is never a pass, whatever the run's

@@ -55,7 +55,7 @@ func (d *downloader) openOnce(ctx context.Context, op, path string) (io.ReadClos
 	case err != nil:
 		return nil, &Error{Kind: advice.Later, Op: op, Message: network(err), err: errStorage}
 	case res.StatusCode == http.StatusOK:
-		return res.Body, nil
+		return &download{res.Body, ctx, op}, nil
 	}
 	discard(res)
 	e := &Error{Kind: advice.Fail, Op: op, Status: res.StatusCode, Message: "the storage refused", err: errStorage}
@@ -66,6 +66,25 @@ func (d *downloader) openOnce(ctx context.Context, op, path string) (io.ReadClos
 		e.Kind = advice.Later
 	}
 	return nil, e
+}
+
+// download is an open download. That its connection breaks is an error of the network, which may be
+// over later.
+type download struct {
+	io.ReadCloser
+	ctx context.Context
+	op  string
+}
+
+func (d *download) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	switch {
+	case err == nil || err == io.EOF:
+		return n, err
+	case d.ctx.Err() != nil:
+		return n, Wrap(d.op, d.ctx.Err())
+	}
+	return n, &Error{Kind: advice.Later, Op: d.op, Message: network(err), err: errStorage}
 }
 
 // location requests path from the API and returns where it redirects to.
@@ -125,7 +144,7 @@ func (d *downloader) fetch(ctx context.Context, op, path string, f *os.File, lim
 		case err == nil:
 			return size, nil
 		case n == tries || ctx.Err() != nil || errors.As(err, new(*os.PathError)):
-			return 0, Wrap(op, errors.New(network(err)))
+			return 0, Wrap(op, err)
 		}
 		if err := d.o.Sleep(ctx, backoff(n)); err != nil {
 			return 0, Wrap(op, err)

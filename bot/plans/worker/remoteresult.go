@@ -154,9 +154,8 @@ func (e *erringReader) Read(p []byte) (int, error) {
 // of its jobs where it left none or failed.
 func (a runResult) analyzeRun(ctx context.Context, w *worked, left leftBehind) error {
 	sources := left.reports
-	var later error
 	if green := w.Code == 0; !green || len(sources) == 0 {
-		logs, err := a.logs(ctx, green, w.tape, &later)
+		logs, err := a.logs(ctx, green, w.tape)
 		if err != nil {
 			return err
 		}
@@ -165,7 +164,7 @@ func (a runResult) analyzeRun(ctx context.Context, w *worked, left leftBehind) e
 	in := a.analyze
 	in.Sources, in.Conclusion, in.Looked = sources, a.run.Conclusion, []string{"reports/ in the artifact " + WorkerArtifact, "the logs of the jobs"}
 	read, err := analysis.Analyze(in)
-	if err = errors.Join(err, later); err != nil {
+	if err != nil {
 		return err
 	}
 	f := ownFeedback(left, *w, plan.FeedbackOf(read.Verdict, w.took))
@@ -187,8 +186,8 @@ func ownFeedback(left leftBehind, w worked, read plan.TestFeedback) plan.TestFee
 }
 
 // logs are the logs of the jobs that say how the run ended; what is read of them
-// goes onto the tape as well. An error that may be over later is told to later.
-func (a runResult) logs(ctx context.Context, green bool, tape *Tape, later *error) ([]analysis.Source, error) {
+// goes onto the tape as well.
+func (a runResult) logs(ctx context.Context, green bool, tape *Tape) ([]analysis.Source, error) {
 	jobs, err := a.github.Jobs.List(ctx, a.repo, a.run.ID, a.run.Attempt)
 	if err != nil {
 		return nil, err
@@ -198,9 +197,6 @@ func (a runResult) logs(ctx context.Context, green bool, tape *Tape, later *erro
 		out = append(out, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
 			r, err := a.github.Jobs.Log(ctx, a.repo, j.ID)
 			if err != nil {
-				if kind := advice.Of(err).Kind; kind == advice.Later {
-					*later = err
-				}
 				return nil, err
 			}
 			return struct {
@@ -214,25 +210,22 @@ func (a runResult) logs(ctx context.Context, green bool, tape *Tape, later *erro
 
 // lastWords adds to the reason of a failed run what its log says last.
 func (a runResult) lastWords(ctx context.Context, w *worked) error {
-	var later error
-	logs, err := a.logs(ctx, false, w.tape, &later)
+	logs, err := a.logs(ctx, false, w.tape)
 	if err != nil {
 		return err
 	}
 	for _, s := range logs {
 		r, err := s.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+			err = errors.Join(err, r.Close())
+		}
+		if advice.Of(err).Kind == advice.Later {
+			return err
+		}
 		if err != nil {
 			w.notes = append(w.notes, err.Error())
-			continue
 		}
-		_, err = io.Copy(io.Discard, r)
-		r.Close()
-		if err != nil {
-			w.notes = append(w.notes, err.Error())
-		}
-	}
-	if later != nil {
-		return later
 	}
 	if words := lastOfLog(w.tape.End(keptSent)); words != "" {
 		w.Reason += ", and its last words are: " + oneLine(redact.Text(words))
