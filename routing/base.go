@@ -82,7 +82,7 @@ func testRuns(cp Checkpoint) []history.Run {
 		partial, sha, analyzed := false, "", false
 		for _, part := range sortedKeys(cp.Runs[key].Parts) {
 			v := cp.Runs[key].Parts[part]
-			if v.Result == Errored {
+			if v.Result.Silent() {
 				continue
 			}
 			inv := v.tests()

@@ -112,10 +112,20 @@ func (r RunState) onlyRecorded() bool {
 	return r.Decision.Kind == KindNone && (r.Decision.Waits || r.Decision.Again)
 }
 
+// Awaits reports whether nothing is known of the run but that it waits for an approval.
+func (r RunState) Awaits() bool {
+	for _, p := range r.Parts {
+		if p.Result != Awaiting {
+			return false
+		}
+	}
+	return true
+}
+
 // failed reports whether the run is known and some part of it failed.
 func (r RunState) failed() bool {
 	for _, p := range r.Parts {
-		if p.Result != Pass && p.Result != Errored {
+		if p.Result != Pass && !p.Result.Silent() {
 			return true
 		}
 	}

@@ -20,6 +20,7 @@ type rule struct {
 var rules = []rule{
 	{"answered", decideAnswered},
 	{"repeat", decideRepeat},
+	{"waits-for-approval", decideAwaiting},
 	{"analyze-failed", decideErrored},
 	{"stale-commit", decideStaleCommit},
 	{"stale-run", decideStaleRun},
@@ -141,7 +142,7 @@ func decideRepeat(s input) (Decision, bool) {
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
-	if !seen || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() {
+	if !seen || before.Result == Awaiting && s.v.Result != Awaiting || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() {
 		return Decision{}, false // new, held until now, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
@@ -180,6 +181,11 @@ func (s input) overtaken() (Run, bool) {
 		}
 	}
 	return Run{}, false
+}
+
+// decideAwaiting: the run has not begun. Its result comes under the same id and attempt.
+func decideAwaiting(s input) (Decision, bool) {
+	return none("run %s waits for a maintainer's approval; it is analyzed when it has ended", s.v.Run.ID), s.v.Result == Awaiting || s.m.Result == Awaiting
 }
 
 // decideErrored: neither a failed analyze nor a run of which a part has no

@@ -142,7 +142,7 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
 	case d.Again, d.Kind == KindPreExisting:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
-	case d.Waits:
+	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {

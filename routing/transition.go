@@ -86,7 +86,7 @@ func (t *transition) record(v Verdict, treat treatment) error {
 	}
 	cp.Runs[v.Run.Key()] = rs
 	forgetInventories(cp)
-	if stale || v.Result == Errored {
+	if stale || v.Result.Silent() {
 		if cp.State == "" {
 			return t.to(Pending)
 		}

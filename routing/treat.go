@@ -41,7 +41,7 @@ func (t treatment) all(vs []Verdict) []Verdict {
 
 // of returns v with what was said of its failures.
 func (t treatment) of(v Verdict) Verdict {
-	if v.Result == Pass || v.Result == Errored || len(t.tests)+len(t.runs) == 0 {
+	if v.Result == Pass || v.Result.Silent() || len(t.tests)+len(t.runs) == 0 {
 		return v
 	}
 	v.Failures, v.Cut = append([]Failure(nil), v.Failures...), append(CutFailures(nil), v.Cut...)

@@ -8,15 +8,19 @@ import (
 // Result is what a run said of a checkpoint.
 type Result string
 
-// The results. Errored means that the analysis itself failed: it says nothing of
-// the work.
+// The results. Errored means that the analysis itself failed, and Awaiting that
+// the run waits for an approval: neither says anything of the work.
 const (
 	Pass     Result = "pass"
 	Fail     Result = "fail"
 	TimedOut Result = "timeout"
 	Unclear  Result = "unclear"
 	Errored  Result = "error"
+	Awaiting Result = "awaiting"
 )
+
+// Silent reports whether r says nothing of the work.
+func (r Result) Silent() bool { return r == Errored || r == Awaiting }
 
 // Run names one run of a checkpoint. Repository, ID, Attempt and the
 // checkpoint together are what is counted once; Part is one leg of a matrix.
@@ -122,6 +126,8 @@ func (c Counts) add(d Counts) Counts {
 // failed, and that a pass.
 func gravity(v Verdict) int {
 	switch {
+	case v.Result == Awaiting:
+		return 0
 	case v.Result == Pass && len(v.Unmet) == 0:
 		return 1
 	case v.Result == Errored:

@@ -73,6 +73,9 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 	if live.Conclusion == "" {
 		t.Input.Conclusion = e.Conclusion
 	}
+	if t.Input.Conclusion == analysis.AwaitsApproval {
+		return t, nil // no job of it has begun
+	}
 	if err := h.sources(ctx, live, t, dir); err != nil {
 		return nil, err
 	}

@@ -134,6 +134,9 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 				continue
 			}
 			reason = rs.Decision.Reason
+			if p.Result == routing.Awaiting {
+				r.Title = o.Language.Plain("check.awaiting")
+			}
 			if p.Result == routing.Fail || p.Result == routing.TimedOut {
 				r.Conclusion = "failure"
 				r.Annotations = append(r.Annotations, annotations(o.verdict(p).Failures)...)

@@ -155,6 +155,8 @@ func (v commentView) ask() md {
 	var parts []md
 	mention := md(v.o.Mentions())
 	switch {
+	case v.turn.Kind.Escalates() && resumed(v.view):
+		return v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)
 	case v.turn.Kind.Escalates():
 		return v.stop(mention)
 	case v.cp.Approval:

@@ -33,7 +33,7 @@ func Text(slug string, d routing.Decision, o Options) string {
 		lines = []string{fmt.Sprintf("🛑 Story %s reached max refinement attempts (%d/%d)", name, d.Iteration, d.Max), "   " + afterMax(d)}
 	case d.Kind.Escalates():
 		lines = []string{fmt.Sprintf("🛑 %s needs a person: %s (%d/%d)", name, d.Kind, d.Iteration, d.Max), "   " + reason, "   Manual intervention required"}
-	case d.Held:
+	case d.Held, d.Verdict.Result == routing.Awaiting:
 		lines = []string{fmt.Sprintf("⏸ %s waits: %s", name, reason)}
 	default:
 		lines = []string{fmt.Sprintf("· %s: nothing to do: %s", name, reason)}

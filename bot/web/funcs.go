@@ -120,6 +120,8 @@ func resultName(r routing.Result) string {
 		return "ran out of time"
 	case routing.Unclear:
 		return "unclear"
+	case routing.Awaiting:
+		return "waits for approval"
 	case routing.Errored:
 		return "could not be analyzed"
 	}

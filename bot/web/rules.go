@@ -43,6 +43,7 @@ var ruleTexts = map[string]string{
 	"criteria-unmet":      "The run is green but does not meet its criteria, so it is unclear.",
 	"unclear":             "There is no evidence for any class: an escalation is opened.",
 	"same-commit":         "The commit was returned for a fix already; the fix attempt is updated.",
+	"waits-for-approval":  "The run waits for a maintainer to approve it: nothing is decided before its result.",
 	"no-progress":         "New commits in a row fail in the same way: an escalation is opened before the limit.",
 	"limit-reached":       "The limit of fix attempts is reached: an escalation is opened.",
 	"fixable":             "A worker can fix it, and attempts are left: returned for a fix.",
