@@ -88,6 +88,8 @@ type Checkpoint struct {
 	Opened     time.Time           `json:"opened"`
 	Updated    time.Time           `json:"updated"`
 
+	NoRerun bool `json:"no_rerun,omitempty"` // GitHub refused to run failed jobs again
+
 	Floor       int          `json:"floor,omitempty"`  // turns up to which a human granted, whatever the limit
 	Undone      int          `json:"undone,omitempty"` // turns that were taken back: their numbers are given again
 	Redo        *Redo        `json:"redo,omitempty"`   // the newest run is to be decided anew
@@ -173,7 +175,8 @@ type Attempt struct {
 	Phase     Phase     `json:"phase,omitempty"`
 	Verdict   Verdict   `json:"verdict"`
 	At        time.Time `json:"at"`
-	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer; it counts for nothing
+	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer, or since its commit passed; it counts for nothing
+	Flaky     []string  `json:"flaky,omitempty"`  // tests that failed and passed on its commit
 }
 
 // Escalation is the open call for a human of a checkpoint.

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -76,7 +77,9 @@ func (c Case) applyEffect(e EffectDone) (Case, error) {
 		}
 	}
 	c.Pending = kept
-	if e.Ref != "" {
+	if e.Effect.Kind == EffectRerun && strings.HasPrefix(e.Ref, refused) {
+		c.refusedRerun(e.Effect)
+	} else if e.Ref != "" {
 		c.Done[e.Effect.Slot] = e.Ref
 	}
 	if len(c.Pending) == 0 {
