@@ -32,6 +32,7 @@ var rules = []rule{
 	{"skipped", decideSkipped},
 	{"pass", decidePass},
 	{"pre-existing", decidePreExisting},
+	{"flaky-commit", decideFlakyCommit},
 	{"flake-evidence", decideRerun},
 	{"design", decideDesign},
 	{"environment", decideEnv},

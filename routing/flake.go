@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/truncate"
@@ -31,14 +32,20 @@ const refused = "refused"
 // Refused returns the reference of an effect that could not be carried out, and will not be.
 func Refused(why error) string { return refused + ": " + why.Error() }
 
+// RefusedEffect reports whether e says that an effect could not be carried out, and will not be.
+func (e Event) RefusedEffect() bool {
+	done, err := PayloadOf[EffectDone](e)
+	return e.Type == EventEffect && err == nil && strings.HasPrefix(done.Ref, refused)
+}
+
 // flakes are the tests of a checkpoint that failed and passed on one commit.
 type flakes struct {
 	here map[history.ID]string // on the commit of the present run, with their names
 	ever map[history.ID]bool   // on any commit
 }
 
-// testName is a test as people read it.
-func testName(suite, name string) string {
+// TestName is a test as people read it.
+func TestName(suite, name string) string {
 	if suite == "" {
 		return name
 	}
@@ -47,10 +54,12 @@ func testName(suite, name string) string {
 
 // flakesOf returns the flakes among the recorded runs of a checkpoint and those of the present one.
 func flakesOf(cp Checkpoint, now []Verdict) flakes {
-	bySHA := map[string][]Verdict{}
+	type leg struct{ sha, part string } // what one leg of a matrix passes another may fail
+	legs := map[leg][]Verdict{}
 	add := func(v Verdict) {
 		if v.Run.SHA != "" && !v.Result.Silent() && v.Review == nil {
-			bySHA[v.Run.SHA] = append(bySHA[v.Run.SHA], v)
+			at := leg{v.Run.SHA, v.Run.Part}
+			legs[at] = append(legs[at], v)
 		}
 	}
 	for _, v := range now {
@@ -65,10 +74,10 @@ func flakesOf(cp Checkpoint, now []Verdict) flakes {
 		}
 	}
 	out := flakes{here: map[history.ID]string{}, ever: map[history.ID]bool{}}
-	for sha, runs := range bySHA {
+	for at, runs := range legs {
 		for id, name := range flipped(runs) {
 			out.ever[id] = true
-			if sha == now[0].Run.SHA {
+			if at.sha == now[0].Run.SHA {
 				out.here[id] = name
 			}
 		}
@@ -84,14 +93,14 @@ func flipped(runs []Verdict) map[history.ID]string {
 		for _, f := range v.Failures {
 			if f.comparable() && !noTest[f.Kind] {
 				id := history.TestID(v.Checkpoint, f.Suite, f.Name)
-				if failed[id] = testName(f.Suite, f.Name); f.Flaky {
+				if failed[id] = TestName(f.Suite, f.Name); f.Flaky {
 					out[id] = failed[id]
 				}
 			}
 		}
 		for _, f := range v.Cut {
 			if f.comparable() && !noTest[f.Kind] {
-				failed[history.TestID(v.Checkpoint, f.Suite, f.Name)] = testName(f.Suite, f.Name)
+				failed[history.TestID(v.Checkpoint, f.Suite, f.Name)] = TestName(f.Suite, f.Name)
 			}
 		}
 	}
@@ -145,7 +154,7 @@ func (v Verdict) markFlaky(names []string) Verdict {
 	v.Failures = slices.Clone(v.Failures)
 	for i := range v.Failures {
 		f := &v.Failures[i]
-		if f.Standing != history.StandingPreExisting && slices.Contains(names, testName(f.Suite, f.Name)) {
+		if f.Standing != history.StandingPreExisting && slices.Contains(names, TestName(f.Suite, f.Name)) {
 			f.Standing = history.StandingFlaky
 		}
 	}
@@ -179,7 +188,7 @@ func (s input) rerunnable() (names []string, transient, ok bool) {
 		if !f.comparable() || noTest[f.Kind] || !s.flakes.ever[id] && !f.Flaky && f.Class != Flaky {
 			return nil, false, false
 		}
-		names = append(names, testName(f.Suite, f.Name))
+		names = append(names, TestName(f.Suite, f.Name))
 	}
 	for _, f := range s.m.Cut {
 		if !f.Quarantined && !f.PreExisting && !s.flakes.ever[history.TestID(s.v.Checkpoint, f.Suite, f.Name)] {
@@ -227,6 +236,28 @@ func decideRerun(s input) (Decision, bool) {
 	return d, true
 }
 
+// decideFlakyCommit spends no attempt where all that failed passed on the commit too: there is
+// nothing in it to fix.
+func decideFlakyCommit(s input) (Decision, bool) {
+	if s.m.Result != Fail || s.m.Review != nil || len(s.flakes.here) == 0 || s.m.Uncompared() > 0 || !s.complete() {
+		return Decision{}, false
+	}
+	fresh, _ := s.m.Standings()
+	for _, f := range fresh {
+		if f.Standing != history.StandingFlaky || noTest[f.Kind] {
+			return Decision{}, false
+		}
+	}
+	for _, f := range s.m.Cut {
+		if _, flaked := s.flakes.here[history.TestID(s.v.Checkpoint, f.Suite, f.Name)]; !flaked && !f.PreExisting && !f.Quarantined {
+			return Decision{}, false
+		}
+	}
+	d := none("all that failed also passed on commit %s: flaky; no attempt is spent", truncate.ShortSHA(s.m.Run.SHA))
+	d.Again = len(fresh) > 0 && s.sameAsLastTurn()
+	return d, len(fresh) > 0
+}
+
 // passedOverOther is true for a run whose failed jobs were to be run again, and of which a further
 // part fails for another reason.
 func (s input) passedOverOther() bool {
@@ -234,7 +265,7 @@ func (s input) passedOverOther() bool {
 		return false
 	}
 	return slices.ContainsFunc(s.m.Failures, func(f Failure) bool {
-		return !f.Quarantined && f.Standing != history.StandingPreExisting && !slices.Contains(s.run.Decision.Flaky, testName(f.Suite, f.Name))
+		return !f.Quarantined && f.Standing != history.StandingPreExisting && !slices.Contains(s.run.Decision.Flaky, TestName(f.Suite, f.Name))
 	})
 }
 

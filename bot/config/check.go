@@ -36,6 +36,12 @@ func (c checker) check(f File) {
 	c.oneOf([]any{"language"}, f.Language, "en", "ko")
 	c.oneOf([]any{"on_max"}, f.OnMax, "manual", "error", "skip")
 	c.oneOf([]any{"pause_scope"}, f.PauseScope, "checkpoint", "case")
+	c.oneOf([]any{"rerun"}, f.Rerun, "never", "flaky", "transient")
+	for _, name := range keys(f.Budgets.of()) {
+		if n := f.Budgets.of()[name]; n != nil && (*n < 0 || *n > routing.HardCap) {
+			c.add([]any{"budgets", name}, "budgets.%s is %d; it must be 0 to %d", name, *n, routing.HardCap)
+		}
+	}
 	c.oneOf([]any{"mode"}, f.Mode, "auto", "manual")
 	c.oneOf([]any{"base", "check"}, f.Base.Check, "neutral", "failure", "success")
 	c.oneOf([]any{"acts"}, f.Acts, ActsAction, ActsApp)

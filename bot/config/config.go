@@ -37,6 +37,8 @@ type File struct {
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a run has to meet to pass in addition to having no failures."`
 	Base          BaseSettings          `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"description=What happens to failures that stand on the base of a change already."`
+	Rerun         string                `yaml:"rerun,omitempty" json:"rerun,omitempty" jsonschema:"enum=never,enum=flaky,enum=transient,default=flaky,description=When failed jobs run again before a failure is returned: never; for tests that failed and passed on one commit; or also for failures of the environment."`
+	Budgets       Budgets               `yaml:"budgets,omitempty" json:"budgets,omitempty" jsonschema:"description=Fix attempts by cause within max_iterations."`
 	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures do not count in any case; they are shown as quarantined."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Your own diagnosis rules; they are tried before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How escalation issues are opened."`
@@ -98,6 +100,21 @@ type ReviewSettings struct {
 	Checkpoint string         `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty" jsonschema:"default=review,description=Name of the checkpoint that reviews belong to."`
 	Reviewers  []string       `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"description=Logins whose reviews count without write access: reviewing bots."`
 	FailOn     map[string]int `yaml:"fail_on,omitempty" json:"fail_on,omitempty" jsonschema:"description=Number of issues of a severity from which a review fails; default blocker: 1 and critical: 1."`
+}
+
+// Budgets are the fix attempts of a streak by what they are for, beside max_iterations for all
+// together, and the reruns of a case.
+type Budgets struct {
+	Logic   *int `yaml:"logic,omitempty" json:"logic,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for wrong results and what is not implemented."`
+	Build   *int `yaml:"build,omitempty" json:"build,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for what does not compile."`
+	Quality *int `yaml:"quality,omitempty" json:"quality,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for lint and formatting and coverage."`
+	Timeout *int `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for runs that ran out of time."`
+	Rerun   *int `yaml:"rerun,omitempty" json:"rerun,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Runs of a case whose failed jobs run again."`
+}
+
+// of returns the budgets by name.
+func (b Budgets) of() map[string]*int {
+	return map[string]*int{"logic": b.Logic, "build": b.Build, "quality": b.Quality, "timeout": b.Timeout, "rerun": b.Rerun}
 }
 
 // BaseSettings say what happens to failures that stand on the base already.
@@ -195,6 +212,18 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
 	p.Quarantine = f.Quarantine
+	if f.Rerun != "" {
+		p.Rerun = routing.RerunOn(f.Rerun)
+	}
+	setInt(&p.MaxReruns, f.Budgets.Rerun)
+	for name, n := range f.Budgets.of() {
+		if n != nil && name != "rerun" {
+			if p.Budgets == nil {
+				p.Budgets = map[routing.Budget]int{}
+			}
+			p.Budgets[routing.Budget(name)] = *n
+		}
+	}
 	if f.Base.Check != "" {
 		p.BaseCheck = f.Base.Check
 	}

@@ -99,7 +99,12 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 	if len(events) > 0 {
 		var err error
 		key := c.Key
-		c, err = ledger.Case(l.Ledger, key).Update(ctx, func(routing.Case) ([]routing.Event, error) { return events, nil })
+		c, err = ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+			if l.Policies == nil || !slices.ContainsFunc(events, routing.Event.RefusedEffect) {
+				return events, nil
+			}
+			return l.release(c, events, l.Policies)
+		})
 		if err != nil {
 			return c, len(events), err
 		}

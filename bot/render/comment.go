@@ -46,13 +46,24 @@ func (v commentView) comment(d detail) content {
 		}
 		return p
 	case v.turn.Kind == routing.KindPass:
-		p.What = markdown.Sentences(v.passed(), v.fixed())
+		p.What = markdown.Sentences(v.passed(), v.fixed(), v.flaky())
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
 		}
 		if len(v.story) > 1 {
 			p.History = v.history(v.story, d.rows)
 		}
+	case v.turn.Kind == routing.KindRerun:
+		p.What, p.Ask = v.what(), v.lang.Say("rerun.ask.transient")
+		if names := v.turn.Flaky; v.flakyCommit() {
+			p.Ask = v.lang.Say("flaky.ask", "quarantine", markdown.Code(escalation.DefaultCommand+" quarantine TEST"))
+		} else if len(names) > 0 {
+			p.Ask = v.lang.Say("rerun.ask", "names", v.names(names, 10))
+		}
+		p.Since = v.since(10)
+		p.failures = newFailures(v.view, d)
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
 	case v.turn.Kind == routing.KindPreExisting:
 		p.What, p.OldNames = baseView(v).text(), baseView(v).listed(d.names)
 		p.Ask = v.lang.Say("base.ask", "base", baseView(v).name())
@@ -94,6 +105,10 @@ func (v commentView) head() md {
 		return v.lang.Say("head.pass.one", "cp", cp)
 	case v.turn.Kind == routing.KindPass:
 		return v.lang.Say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
+	case v.flakyCommit():
+		return v.lang.Say("head.flaky", "cp", cp, "sha", v.sha(v.turn.Verdict.Run.SHA))
+	case v.turn.Kind == routing.KindRerun:
+		return v.lang.Say("head.rerun", "cp", cp)
 	case v.turn.Kind == routing.KindPreExisting:
 		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
 	case v.turn.Kind.Escalates():
@@ -206,7 +221,11 @@ func (v commentView) stop(mention md) md {
 	case routing.OnMaxError:
 		how = markdown.Sentences(how, v.lang.Say("stop.error"))
 	}
-	return markdown.Sentences(v.lang.Say("why."+string(v.turn.Kind)), v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)) +
+	why := v.lang.Say("why." + string(v.turn.Kind))
+	if b := v.decision().Budget; b != "" {
+		why = v.lang.Say("why.budget", "budget", markdown.Code("budgets."+string(b)))
+	}
+	return markdown.Sentences(why, v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)) +
 		"\n\n" + issue + "\n" + who + "\n" + how
 }
 
@@ -261,14 +280,14 @@ func (v commentView) since(n int) md {
 		return ""
 	}
 	head := "**" + v.lang.Say("since", "n", v.base) + "** "
-	if len(d.fixed)+len(d.fresh)+len(d.unseen)+len(d.unsure) == 0 && !anyDiffers(d) && d.missing == 0 {
+	if len(d.fixed)+len(d.fresh)+len(d.unseen)+len(d.unsure)+len(d.flaky) == 0 && !anyDiffers(d) && d.missing == 0 {
 		return head + v.lang.Say("since.nothing")
 	}
 	var counts, lists []md
 	for _, part := range []struct {
 		id    string
 		names []string
-	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}, {"unsure", d.unsure}} {
+	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}, {"unsure", d.unsure}, {"flaky", d.flaky}} {
 		if len(part.names) == 0 {
 			continue
 		}
@@ -310,7 +329,7 @@ func (v commentView) fixed() md {
 	var names []string
 	for _, t := range v.story {
 		for _, f := range comparedOf(t.Verdict) {
-			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) && !v.flakedOn(f) {
 				seen[n] = true
 				names = append(names, n)
 			}
@@ -320,6 +339,25 @@ func (v commentView) fixed() md {
 		return ""
 	}
 	return v.lang.Say("pass.fixed", "names", v.names(names, 12))
+}
+
+// flakedOn reports whether a test failed and passed on a commit of the streak after it failed here.
+func (v commentView) flakedOn(f compared) bool {
+	name := routing.TestName(f.of.Suite, f.of.Name)
+	return slices.ContainsFunc(v.story, func(t routing.Attempt) bool { return slices.Contains(t.Flaky, name) })
+}
+
+// flakyCommit reports whether failed jobs were run again, and all that fails since passed before.
+func (v commentView) flakyCommit() bool {
+	return v.turn.Kind == routing.KindRerun && v.cp.Runs[v.turn.Verdict.Run.Key()].Decision.Rule == "flaky-commit"
+}
+
+// flaky names what passed in this run and failed on its commit before.
+func (v commentView) flaky() md {
+	if len(v.turn.Flaky) == 0 {
+		return ""
+	}
+	return v.lang.Say("pass.flaky", "names", v.names(v.turn.Flaky, 12))
 }
 
 // notes says what was cut and what could not be read.

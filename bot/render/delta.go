@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -15,6 +16,7 @@ type delta struct {
 	differs map[string]bool
 	fresh   []string
 	unseen  []string // failed before, and this run says nothing of it
+	flaky   []string // failed and passed on the commit of this run, so they are not fixed
 	unsure  []string // not known to have failed before, when some failures were not on record
 	known   bool     // there was a turn before
 	missing int      // failures of the two that are not on record, so nothing is said of them
@@ -48,8 +50,9 @@ func comparedOf(v routing.Verdict) []compared {
 
 // compare tells the failures of two turns apart: by test name where there is
 // one, and by fingerprint, so that a renamed test that fails the same way is
-// no new failure. What this run did not get to is unseen, not fixed.
-func compare(before, now routing.Verdict) delta {
+// no new failure. What this run did not get to is unseen, not fixed, and what
+// failed and passed on its commit is flaky.
+func compare(before, now routing.Verdict, flaky []string) delta {
 	d := delta{known: true, differs: map[string]bool{}, missing: before.Uncompared() + now.Uncompared()}
 	earlier := comparedOf(before)
 	was, prints := map[string]compared{}, map[uint64]string{}
@@ -80,19 +83,22 @@ func compare(before, now routing.Verdict) delta {
 			d.differs[f.name] = old.print != f.print
 		}
 	}
-	d.gone(earlier, now, met)
+	d.gone(earlier, now, met, flaky)
 	return d
 }
 
-func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool) {
+func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool, flaky []string) {
 	for _, f := range before {
 		if met[f.key] {
 			continue
 		}
 		met[f.key] = true
-		if reached(now, f.of) {
+		switch {
+		case slices.Contains(flaky, routing.TestName(f.of.Suite, f.of.Name)):
+			d.flaky = append(d.flaky, f.name)
+		case reached(now, f.of):
 			d.fixed = append(d.fixed, f.name)
-		} else {
+		default:
 			d.unseen = append(d.unseen, f.name)
 		}
 	}

@@ -79,6 +79,8 @@ func decisionName(k routing.Kind) string {
 		return "passed"
 	case routing.KindRetry:
 		return "returned for a fix"
+	case routing.KindRerun:
+		return "failed jobs run again"
 	case routing.KindPreExisting:
 		return "also failing on the base"
 	case routing.KindNone:

@@ -226,6 +226,9 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 		if ev == nil {
 			ev = []routing.Evidence{}
 		}
+		if f.Standing == history.StandingNew || f.Standing == "" {
+			f.Standing = standing(d, f)
+		}
 		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message, f.Standing, f.Since})
 	}
 	for _, e := range d.Effects {
@@ -237,6 +240,16 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 		return failed(err)
 	}
 	return nil
+}
+
+// standing returns that of a failure after the decision, which knows what passed on the commit.
+func standing(d routing.Decision, f routing.Failure) history.Standing {
+	for _, x := range d.Verdict.Failures {
+		if x.Suite == f.Suite && x.Name == f.Name {
+			return x.Standing
+		}
+	}
+	return f.Standing
 }
 
 // show renders what an effect would post.

@@ -206,6 +206,7 @@ var statsColumns = []struct {
 	{"undone", func(r stats.Row) any { return r.Undone }},
 	{"iterations_saved", func(r stats.Row) any { return r.Saved }},
 	{"pre_existing", func(r stats.Row) any { return r.PreExisting }},
+	{"reruns", func(r stats.Row) any { return r.Reruns }},
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
 	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
 	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},

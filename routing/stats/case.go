@@ -137,7 +137,7 @@ func signal(v routing.Verdict) string {
 // flaky reports whether a run is evidence of flakiness: a test passed when it
 // was repeated, or its commit has passed and failed.
 func flaky(v routing.Verdict, d routing.Decision) bool {
-	return v.Counts.Flaky > 0 || v.Class == routing.Flaky || d.Rule == "completed-commit" && v.Result != routing.Pass ||
+	return v.Counts.Flaky > 0 || len(d.Flaky) > 0 || v.Class == routing.Flaky || d.Rule == "completed-commit" && v.Result != routing.Pass ||
 		slices.ContainsFunc(v.Failures, func(f routing.Failure) bool { return f.Flaky })
 }
 
@@ -156,7 +156,7 @@ func (n *counter) story(name string) {
 	var now *streak
 	for i, t := range cp.Attempts {
 		is := n.attempts[name][i]
-		if t.Undone {
+		if t.Undone && len(t.Flaky) == 0 {
 			n.count(is.place, func(f *Figures) { f.Undone++ })
 		}
 		if t.Kind == routing.KindPass {
