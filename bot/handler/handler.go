@@ -119,14 +119,14 @@ type Waiter interface {
 
 // Goals take the goals of surveys that are closed.
 type Goals interface {
-	WriteGoals(closed ...survey.Prompt) error
+	WriteGoals(closed ...survey.Survey) error
 }
 
 // NoGoals implements Goals where the next cycle reads the goal in its dispatch.
 type NoGoals struct{}
 
 // WriteGoals implements Goals.
-func (NoGoals) WriteGoals(...survey.Prompt) error { return nil }
+func (NoGoals) WriteGoals(...survey.Survey) error { return nil }
 
 // Patience is how long a handler may wait where other work waits. What takes longer is done
 // when the event is handled again.

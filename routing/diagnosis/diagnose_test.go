@@ -172,22 +172,32 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// TestEvidenceStandsAtItsLine holds the evidence of recorded runs against the
-// input: the text stands on the line it names, or, where the runner alone names
-// a place, within the few lines above its report.
-func TestEvidenceStandsAtItsLine(t *testing.T) {
+// recordings returns the output of the runs that the demo replays, by the names of their files.
+func recordings(t *testing.T) map[string]string {
+	t.Helper()
 	files, err := filepath.Glob("../../cmd/switchback/demo/[0-9]*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no recordings", err)
 	}
-	seen := 0
+	out := map[string]string{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(string(text), "\n")
-		d, _ := diagnoseReader(t, strings.NewReader(string(text)), Options{})
+		out[filepath.Base(name)] = string(text)
+	}
+	return out
+}
+
+// TestEvidenceStandsAtItsLine holds the evidence of recorded runs against the
+// input: the text stands on the line it names, or, where the runner alone names
+// a place, within the few lines above its report.
+func TestEvidenceStandsAtItsLine(t *testing.T) {
+	seen := 0
+	for name, text := range recordings(t) {
+		lines := strings.Split(text, "\n")
+		d := diagnoseText(t, text, Options{})
 		for _, f := range d.Failures {
 			for _, e := range f.Evidence {
 				seen++

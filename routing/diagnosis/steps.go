@@ -131,12 +131,7 @@ func (r *recent) all() []testreport.Line {
 
 // goodAfter reports whether a line after line no states a success.
 func (r *recent) goodAfter(no int) bool {
-	for i := max(0, r.n-recentLines); i < r.n; i++ {
-		if l := r.ring[i%recentLines]; l.No > no && saysWell(l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.lines(), func(l testreport.Line) bool { return l.No > no && saysWell(l) })
 }
 
 // forgive drops the stops of units whose failure the course of the log shows to be tolerated.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // Row is the figures of one key as they are shown. Shares are whole percent,
@@ -106,12 +106,12 @@ type Table struct {
 
 // Report is a tally as it is shown.
 type Report struct {
-	Since            *time.Time `json:"since"`
-	Until            *time.Time `json:"until"`
-	Total            Row        `json:"total"`
-	Repositories     []Row      `json:"repositories"`
-	Tables           []Table    `json:"tables"`
-	FeedbackRequests edge.Stats `json:"feedback_requests"`
+	Since            *time.Time     `json:"since"`
+	Until            *time.Time     `json:"until"`
+	Total            Row            `json:"total"`
+	Repositories     []Row          `json:"repositories"`
+	Tables           []Table        `json:"tables"`
+	FeedbackRequests feedback.Stats `json:"feedback_requests"`
 }
 
 // Report returns the tally as it is shown.
