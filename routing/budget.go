@@ -28,7 +28,7 @@ func budgetOf(v Verdict) Budget {
 
 // overBudget returns why no fix attempt for s is left in its budget, "" if there is one. An
 // escalation that was answered begins the budget anew; the limit holds for all together.
-func (s input) overBudget() (Budget, string) {
+func overBudget(s input) (Budget, string) {
 	b := budgetOf(s.m)
 	most, limited := s.p.Budgets[b]
 	if !limited {
@@ -52,7 +52,7 @@ func (s input) overBudget() (Budget, string) {
 
 // decideBudget stops where the attempts for one kind of failure are used up.
 func decideBudget(s input) (Decision, bool) {
-	b, why := s.overBudget()
+	b, why := overBudget(s)
 	if b == "" || s.cp.Retries >= s.limit {
 		return Decision{}, false
 	}

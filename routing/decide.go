@@ -94,7 +94,7 @@ func complete(s input, d Decision, name string) Decision {
 	if d.Flaky == nil {
 		d.Flaky = s.flakes.names()
 	}
-	if len(d.Flaky) > 0 {
+	if d.Flaky = d.Flaky[:min(len(d.Flaky), mostFlaky)]; len(d.Flaky) > 0 {
 		d.Verdict = d.Verdict.markFlaky(d.Flaky)
 	}
 	if s.p.Labelled {

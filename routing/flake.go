@@ -23,6 +23,9 @@ const (
 // MaxRerunsOfRun is how often the failed jobs of one run are run again.
 const MaxRerunsOfRun = 1
 
+// mostFlaky bounds the names that a decision holds.
+const mostFlaky = 100
+
 // redoRefused decides a run anew whose failed jobs could not be run again.
 const redoRefused HumanAction = "rerun-refused"
 
@@ -171,7 +174,7 @@ func (s input) rerunnable() (names []string, transient, ok bool) {
 	if _, err := strconv.ParseInt(s.v.Run.ID, 10, 64); err != nil || s.v.Run.Job != "" {
 		return nil, false, false // a run that goes on cannot be run again
 	}
-	if ofRun, ofCase := s.reruns(); ofRun >= MaxRerunsOfRun || ofCase >= s.p.MaxReruns {
+	if ofRun, ofCase := rerunsBefore(s); ofRun >= MaxRerunsOfRun || ofCase >= s.p.MaxReruns {
 		return nil, false, false
 	}
 	if s.p.Rerun == RerunTransient && s.m.Result == Fail && s.m.Class == EnvIssue {
@@ -198,8 +201,8 @@ func (s input) rerunnable() (names []string, transient, ok bool) {
 	return names, false, len(names) > 0
 }
 
-// reruns counts the reruns of the present run and those of the case.
-func (s input) reruns() (ofRun, ofCase int) {
+// rerunsBefore counts the reruns of the present run and those of the case.
+func rerunsBefore(s input) (ofRun, ofCase int) {
 	for _, name := range s.c.Names() {
 		for _, rs := range s.c.Checkpoints[name].Runs {
 			if rs.Decision.Kind != KindRerun {
@@ -280,7 +283,7 @@ func (s input) returnedHere() int {
 
 // refusedRerun notes that the failed jobs of the newest run cannot be run again, and wants the run
 // decided without.
-func (c Case) refusedRerun(e Effect) {
+func refusedRerun(c Case, e Effect) {
 	cp, ok := c.Checkpoints[e.Checkpoint]
 	run := cp.newestRun()
 	if !ok || run.Decision.Kind != KindRerun || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1)) {

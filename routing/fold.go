@@ -78,7 +78,7 @@ func (c Case) applyEffect(e EffectDone) (Case, error) {
 	}
 	c.Pending = kept
 	if e.Effect.Kind == EffectRerun && strings.HasPrefix(e.Ref, refused) {
-		c.refusedRerun(e.Effect)
+		refusedRerun(c, e.Effect)
 	} else if e.Ref != "" {
 		c.Done[e.Effect.Slot] = e.Ref
 	}

@@ -124,18 +124,14 @@ func (cp *Checkpoint) takeBackTurn(n int) {
 
 // takeBackFlaky undoes the attempt that the commit was returned for: it failed and passed, so that
 // it was not to blame.
-func (cp *Checkpoint) takeBackFlaky(d Decision) {
+func takeBackFlaky(cp *Checkpoint, d Decision) {
 	from := len(cp.Attempts)
 	cp.takeBack()
 	for i := range cp.Attempts[:from] {
-		if t := &cp.Attempts[i]; t.Undone && cp.sameCommit(*t) && len(t.Flaky) == 0 {
+		if t := &cp.Attempts[i]; t.Undone && t.Streak == cp.Streak && t.Verdict.Run.SHA == cp.Last.SHA && len(t.Flaky) == 0 {
 			t.Flaky = d.Flaky
 		}
 	}
-}
-
-func (cp Checkpoint) sameCommit(t Attempt) bool {
-	return t.Streak == cp.Streak && cp.Last.SHA != "" && t.Verdict.Run.SHA == cp.Last.SHA
 }
 
 // ofNewest reports whether a turn of this streak is about the newest run, or

@@ -176,7 +176,7 @@ func (t *transition) pass() error {
 		return err
 	}
 	if t.d.TakeBack {
-		t.cp.takeBackFlaky(t.d)
+		takeBackFlaky(&t.cp, t.d)
 	}
 	t.closeIteration("success")
 	t.turn()

@@ -46,7 +46,7 @@ func (v commentView) comment(d detail) content {
 		}
 		return p
 	case v.turn.Kind == routing.KindPass:
-		p.What = markdown.Sentences(v.passed(), v.fixed(), v.flaky())
+		p.What = markdown.Sentences(v.passed(), v.fixed(), flakyOf(v.view).named())
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
 		}
@@ -55,7 +55,7 @@ func (v commentView) comment(d detail) content {
 		}
 	case v.turn.Kind == routing.KindRerun:
 		p.What, p.Ask = v.what(), v.lang.Say("rerun.ask.transient")
-		if names := v.turn.Flaky; v.flakyCommit() {
+		if names := v.turn.Flaky; flakyOf(v.view).commit() {
 			p.Ask = v.lang.Say("flaky.ask", "quarantine", markdown.Code(escalation.DefaultCommand+" quarantine TEST"))
 		} else if len(names) > 0 {
 			p.Ask = v.lang.Say("rerun.ask", "names", v.names(names, 10))
@@ -105,7 +105,7 @@ func (v commentView) head() md {
 		return v.lang.Say("head.pass.one", "cp", cp)
 	case v.turn.Kind == routing.KindPass:
 		return v.lang.Say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
-	case v.flakyCommit():
+	case flakyOf(v.view).commit():
 		return v.lang.Say("head.flaky", "cp", cp, "sha", v.sha(v.turn.Verdict.Run.SHA))
 	case v.turn.Kind == routing.KindRerun:
 		return v.lang.Say("head.rerun", "cp", cp)
@@ -329,7 +329,7 @@ func (v commentView) fixed() md {
 	var names []string
 	for _, t := range v.story {
 		for _, f := range comparedOf(t.Verdict) {
-			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) && !v.flakedOn(f) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
 				seen[n] = true
 				names = append(names, n)
 			}
@@ -339,25 +339,6 @@ func (v commentView) fixed() md {
 		return ""
 	}
 	return v.lang.Say("pass.fixed", "names", v.names(names, 12))
-}
-
-// flakedOn reports whether a test failed and passed on a commit of the streak after it failed here.
-func (v commentView) flakedOn(f compared) bool {
-	name := routing.TestName(f.of.Suite, f.of.Name)
-	return slices.ContainsFunc(v.story, func(t routing.Attempt) bool { return slices.Contains(t.Flaky, name) })
-}
-
-// flakyCommit reports whether failed jobs were run again, and all that fails since passed before.
-func (v commentView) flakyCommit() bool {
-	return v.turn.Kind == routing.KindRerun && v.cp.Runs[v.turn.Verdict.Run.Key()].Decision.Rule == "flaky-commit"
-}
-
-// flaky names what passed in this run and failed on its commit before.
-func (v commentView) flaky() md {
-	if len(v.turn.Flaky) == 0 {
-		return ""
-	}
-	return v.lang.Say("pass.flaky", "names", v.names(v.turn.Flaky, 12))
 }
 
 // notes says what was cut and what could not be read.

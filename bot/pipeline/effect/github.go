@@ -99,7 +99,7 @@ func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		}
 		return "", nil
 	case routing.EffectRerun:
-		return g.rerun(ctx, c, e)
+		return rerunner{g}.run(ctx, c, e)
 	case routing.EffectReact:
 		return "", g.responder().react(ctx, e)
 	}

@@ -46,9 +46,12 @@ var rerunProjection = routing.Projection[reruns]{
 	},
 }
 
+// rerunner has failed jobs run again.
+type rerunner struct{ *GitHub }
+
 // takes records a rerun, false where there were too many within an hour. One that was recorded
 // before counts once.
-func (g *GitHub) takes(ctx context.Context, key string) (bool, error) {
+func (g rerunner) takes(ctx context.Context, key string) (bool, error) {
 	stream := ledger.Of(g.Ledger, routing.StreamKey(g.Repo.String(), routing.StreamReruns), rerunProjection)
 	allowed := false
 	_, err := stream.Update(ctx, func(r reruns) ([]routing.Event, error) {
@@ -70,9 +73,9 @@ func (g *GitHub) takes(ctx context.Context, key string) (bool, error) {
 	return allowed, err
 }
 
-// rerun runs the failed jobs of a run again. What was decided is returned for a fix instead where
+// run runs the failed jobs of a run again. What was decided is returned for a fix instead where
 // that is refused; a person who asked for it is told.
-func (g *GitHub) rerun(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
+func (g rerunner) run(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
 	cp := c.Checkpoints[e.Checkpoint]
 	if cp.Runs[cp.Last.Key()].Decision.Kind != routing.KindRerun {
 		return "", g.responder().rerun(ctx, e)
