@@ -175,8 +175,9 @@ type Attempt struct {
 	Phase     Phase     `json:"phase,omitempty"`
 	Verdict   Verdict   `json:"verdict"`
 	At        time.Time `json:"at"`
-	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer, or since its commit passed; it counts for nothing
-	Flaky     []string  `json:"flaky,omitempty"`  // tests that failed and passed on its commit
+	Undone    bool      `json:"undone,omitempty"`     // taken back by a human's answer, or since its commit passed; it counts for nothing
+	Flaky     []string  `json:"flaky,omitempty"`      // tests that failed and passed on its commit
+	BaseFixed string    `json:"base_fixed,omitempty"` // commit of the base that passes what this was on hold for
 }
 
 // Escalation is the open call for a human of a checkpoint.

@@ -52,8 +52,8 @@ func (c CutFailure) comparable() bool {
 	return c.Print != 0 && f.comparable()
 }
 
-// Uncompared returns how many failures of v are not known by name.
-func (v Verdict) Uncompared() int { return max(0, v.Dropped-len(v.Cut)) }
+// Unlisted returns how many failures of v are not known by name.
+func (v Verdict) Unlisted() int { return max(0, v.Dropped-len(v.Cut)) }
 
 const (
 	cutVersion   = 1

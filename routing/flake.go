@@ -168,7 +168,7 @@ func (v Verdict) markFlaky(names []string) Verdict {
 // where they are not: the failures are not all of tests with flake evidence, or the run, the case or
 // the policy allows no more.
 func (s input) rerunnable() (names []string, transient, ok bool) {
-	if s.p.Rerun == RerunNever || s.p.Rerun == "" || s.cp.NoRerun || s.m.Review != nil || s.m.Uncompared() > 0 || !s.complete() {
+	if s.p.Rerun == RerunNever || s.p.Rerun == "" || s.cp.NoRerun || s.m.Review != nil || s.m.Unlisted() > 0 || !s.complete() {
 		return nil, false, false
 	}
 	if _, err := strconv.ParseInt(s.v.Run.ID, 10, 64); err != nil || s.v.Run.Job != "" {
@@ -242,7 +242,7 @@ func decideRerun(s input) (Decision, bool) {
 // decideFlakyCommit spends no attempt where all that failed passed on the commit too: there is
 // nothing in it to fix.
 func decideFlakyCommit(s input) (Decision, bool) {
-	if s.m.Result != Fail || s.m.Review != nil || len(s.flakes.here) == 0 || s.m.Uncompared() > 0 || !s.complete() {
+	if s.m.Result != Fail || s.m.Review != nil || len(s.flakes.here) == 0 || s.m.Unlisted() > 0 || !s.complete() {
 		return Decision{}, false
 	}
 	fresh, _ := s.m.Standings()

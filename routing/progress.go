@@ -19,7 +19,7 @@ type failureID struct {
 // failureSet returns the failures of a verdict that are the change's, false where they cannot be
 // compared: none is named, or some are known to be missing.
 func (v Verdict) failureSet() (map[failureID]bool, bool) {
-	if v.Review != nil || v.Uncompared() > 0 {
+	if v.Review != nil || v.Unlisted() > 0 {
 		return nil, false
 	}
 	set := map[failureID]bool{}

@@ -65,7 +65,8 @@ type Deps struct {
 	Builds   Builds
 	Plans    *PlanCache // nil keeps no plans between events
 
-	Baselines *BaselineCache // nil keeps no logs of successful jobs between events
+	Baselines  *BaselineCache  // nil keeps no logs of successful jobs between events
+	MergeBases *MergeBaseCache // nil keeps no merge bases between events
 
 	Options Options
 }

@@ -99,12 +99,12 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 	if len(events) > 0 {
 		var err error
 		key := c.Key
-		c, err = ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-			if l.Policies == nil || !slices.ContainsFunc(events, routing.Event.RefusedEffect) {
-				return events, nil
-			}
-			return l.release(c, events, l.Policies)
-		})
+		stream := ledger.Case(l.Ledger, key)
+		if l.Policies != nil && slices.ContainsFunc(events, routing.Event.RefusedEffect) {
+			c, err = stream.Update(ctx, func(c routing.Case) ([]routing.Event, error) { return l.release(c, events, l.Policies) })
+		} else {
+			c, err = stream.Add(ctx, events)
+		}
 		if err != nil {
 			return c, len(events), err
 		}
@@ -135,6 +135,9 @@ func superseded(c routing.Case, e routing.Effect) bool {
 		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
 	case routing.EffectReview:
 		return cp.State != routing.Completed
+	case routing.EffectUpdate:
+		n := len(cp.Attempts)
+		return n == 0 || cp.Attempts[n-1].BaseFixed != e.Target || cp.Last.SHA != e.SHA
 	}
 	return false
 }

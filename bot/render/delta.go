@@ -53,7 +53,7 @@ func comparedOf(v routing.Verdict) []compared {
 // no new failure. What this run did not get to is unseen, not fixed, and what
 // failed and passed on its commit is flaky.
 func compare(before, now routing.Verdict, flaky []string) delta {
-	d := delta{known: true, differs: map[string]bool{}, missing: before.Uncompared() + now.Uncompared()}
+	d := delta{known: true, differs: map[string]bool{}, missing: before.Unlisted() + now.Unlisted()}
 	earlier := comparedOf(before)
 	was, prints := map[string]compared{}, map[uint64]string{}
 	for _, f := range earlier {
@@ -72,7 +72,7 @@ func compare(before, now routing.Verdict, flaky []string) delta {
 			}
 		}
 		switch {
-		case !ok && before.Uncompared() > 0:
+		case !ok && before.Unlisted() > 0:
 			d.unsure = append(d.unsure, f.name)
 		case !ok:
 			d.fresh = append(d.fresh, f.name)
@@ -121,7 +121,7 @@ func reached(now routing.Verdict, f routing.Failure) bool {
 	switch {
 	case now.Result == routing.Pass:
 		return true
-	case now.Result != routing.Fail, now.Class == routing.EnvIssue, now.Class == routing.Timeout, now.Uncompared() > 0:
+	case now.Result != routing.Fail, now.Class == routing.EnvIssue, now.Class == routing.Timeout, now.Unlisted() > 0:
 		return false
 	}
 	return !isTest(f) || now.Counts.Tests > 0 && now.Class != routing.TypeError

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"hash/fnv"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/internal/labelled"
@@ -32,7 +35,7 @@ func TestLeftOut(t *testing.T) {
 	if alone {
 		err = got.add(recorded, diagnosis.Default())
 	} else {
-		_, got, err = measure(append(logs, recorded...), learn.Options{Steps: 150, Rate: 0.5, Shrink: 0.02})
+		err = got.measure(append(logs, recorded...), learn.Options{Steps: 150, Rate: 0.5, Shrink: 0.02}, folds)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -56,4 +59,16 @@ func TestLeftOut(t *testing.T) {
 	if t.Failed() {
 		printTables(os.Stdout, got, got)
 	}
+}
+
+// folds puts the sets of recordings into a few folds by their tools' names, which takes a third of
+// the time: `make score` leaves out each by itself.
+func folds(set string) string {
+	tool, ok := strings.CutPrefix(set, "corpus/")
+	if !ok {
+		return set
+	}
+	h := fnv.New32a()
+	h.Write([]byte(tool))
+	return fmt.Sprintf("corpus %d", h.Sum32()%6)
 }

@@ -31,19 +31,15 @@ func run(root, corpus, out string) error {
 	if err != nil {
 		return err
 	}
-	without, err := learn.LeftOut(logs)
+	study, err := learn.NewStudy(logs)
 	if err != nil {
 		return err
 	}
-	examples, err := learn.Examples(logs, without)
-	if err != nil {
-		return err
-	}
-	w := learn.Weights(examples, learn.DefaultOptions)
+	w := learn.Weights(study.Examples, learn.DefaultOptions)
 	data, err := json.MarshalIndent(w, "", "  ")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d logs\n", len(examples))
+	fmt.Printf("%d logs\n", len(study.Examples))
 	return os.WriteFile(out, append(data, '\n'), 0o644)
 }

@@ -17,7 +17,8 @@ const (
 	maxSteps    = 96      // steps with candidates or a stop
 	maxStops    = 32      // stops, first half and last half
 	textKept    = 2 << 10 // bytes of a kept line
-	recentLines = 24      // context before a stop and before the end
+	recentLines = 24      // context before a stop
+	endLines    = 64      // lines before the end of the log
 	maxHeader   = 400     // lines a step's header may have
 )
 
@@ -258,7 +259,7 @@ func (c *Collector) release() {
 func (c *Collector) stop(k candidate) {
 	cur := c.steps.cur
 	cur.stopped = true
-	s := stop{candidate: k, step: cur.index, context: c.recent.all()}
+	s := stop{candidate: k, step: cur.index, context: c.recent.context()}
 	if len(c.stops) >= maxStops {
 		c.stops = append(c.stops[:maxStops/2], c.stops[maxStops/2+1:]...)
 	}

@@ -1,10 +1,12 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -204,6 +206,24 @@ func TestUnfinishedRuns(t *testing.T) {
 			"vitest":      "\n RUN  v2.1.8 /w\n\n",
 			"GoogleTest":  "[==========] Running 12 tests from 3 test suites.\n",
 			"interrupted": "^C\nKeyboardInterrupt\n",
+
+			"RSpec, documentation":        "\nCalculator\n  adds\n  subtracts\n",
+			"RSpec, nested documentation": "\nCalculator\n  #add\n    adds two numbers\n    when one is negative\n",
+			"unittest, verbose":           "test_a (tests.test_a.A.test_a) ... ok\ntest_b (tests.test_a.A.test_b) ... ",
+			"Mocha":                       "\n\n  sums\n    ✔ adds\n",
+			"AVA":                         "\n  ✔ sums › subtracts (108ms)\n",
+			"Karma":                       "Chrome Headless 114.0.5735.90 (Linux x86_64): Executed 1 of 20 SUCCESS (0 secs / 0.001 secs)\n",
+			"Gradle":                      "> Task :compileJava UP-TO-DATE\n> Task :test\n",
+			"Playwright":                  "\nRunning 30 tests using 2 workers\n\n  ✓  1 [chromium] › a.spec.ts:3:1 › adds (1.2s)\n",
+			"Deno":                        "running 3 tests from ./a_test.ts\nadds ... ok (1ms)\n",
+			"nextest":                     "    Starting 5 tests across 2 binaries\n        PASS [   0.004s] app a\n",
+			"doctest":                     "[doctest] doctest version is \"2.4.11\"\n",
+			"Jest":                        "PASS src/a.test.js (5.1 s)\n",
+			"gotestsum":                   "PASS example.com/a (cached)\n",
+			"Swift Testing":               "◇ Test run started.\n✔ Test adds() passed after 0.001 seconds.\n",
+			"XCTest":                      "Test Suite 'All tests' started at 2026-01-15 10:00:00.000\n",
+			"uvu":                         "sums.js\n• • •   (3 / 3)\n",
+			"Robot":                       "Adds                                                                  | PASS |\n",
 		} {
 			noPass(t, tool+", then "+name, green+second, "")
 			noPass(t, tool+", then "+name+", as a job", services[1].before+green+second, "")
@@ -379,12 +399,15 @@ func TestRunsOfTests(t *testing.T) {
 		yes  []string
 		no   []string
 	}{
-		{"opens", opens, []string{"# Running:", "PHPUnit 10", " RUN  v1", "RUN  v2", "Run options: --seed 1", "Testing a.b", "===== test session starts =====", "running 3 tests", "running 1 test", "MySpec:", "Feature: x", "TAP version 13", "Loaded suite x"}, []string{"PHPUnit x", " RUN  vx", "Run options: x", "Testing a.b c", "Testing ab", "===== x =====", "running x tests", "running 3 things", "My Spec:", "MySpec", "BUILD"}},
-		{"progress", progress, []string{"....", "..F.. [100%]", "..F.. 63 / 63 (100%)", "a.py ..", "t/a.t ..", "..  "}, []string{" a.py ..", "FFFF", "..F.. [100]", "..F.. (100%)", "a b.py ..", "a.py xx", "t/a.t", "x t/a.t ..", ".. words", ".py ..", "x.py ."}},
+		{"opens", func(t string) bool {
+			t = strings.TrimLeft(t, " ")
+			return opens(t, openingsBy[t[0]]) || slices.ContainsFunc(testruns.ByFirst[t[0]], func(i uint8) bool { return testruns.All[i].Begins(t) })
+		}, []string{"# Running:", "PHPUnit 10", " RUN  v1", "RUN  v2", "Run options: --seed 1", "Testing a.b", "===== test session starts =====", "running 3 tests", "running 1 test", "MySpec:", "Feature: x", "TAP version 13", "Loaded suite x"}, []string{"PHPUnit x", " RUN  vx", "Run options: x", "Testing a.b c", "Testing ab", "===== x =====", "running x tests", "running 3 things", "My Spec:", "MySpec", "BUILD"}},
+		{"progress", func(t string) bool { return progress(t, 0) }, []string{"....", "..F.. [100%]", "..F.. 63 / 63 (100%)", "a.py ..", "t/a.t ..", "..  "}, []string{" a.py ..", "FFFF", "..F.. [100]", "..F.. (100%)", "a b.py ..", "a.py xx", "t/a.t", "x t/a.t ..", ".. words", ".py ..", "x.py ."}},
 		{"succeeds", func(s string) bool { return succeeds(testreport.Line{Text: s}) },
 			[]string{"3 passed", "  3 passing", "Passed: 3", "12 tests, 0 failures", "Tests run: 3, Failures: 0, Errors: 0", "[INFO] Tests run: 3, Failures: 0, Errors: 0", "DONE 3 tests", "# pass 3", "# fail 0", "✓ adds", "  √ adds", "ok", "PASS", "100% tests passed", "3 passed" + strings.Repeat(" ", 291) + "x"},
 			[]string{"", "   ", "[INFO] ", "0 passed", "3 passed, 1 failed", "Tests run: 3, Failures: 1, Errors: 0", "DONE 0 tests", "# pass 0", "# words", "a pass of words", "3 passed" + strings.Repeat(" ", 292) + "x"}},
-		{"sums", sums, []string{"==== 3 passed ====", "[INFO] Tests run: 3", "[x] 3 tests", "PASS", "PASSED", "1..3", "3 tests", "3 unit tests", "100% tests passed", "5 examples, 0 failures", "2 scenarios (2 passed)", "OK (3 tests)", "ℹ tests 3", "Test Files  1", "7 a b tests"}, []string{"", "pass", "1..x", "3 very small unit tests", "100%", "12 out of 13 tests", "3", "3x", "3 ", "3 things", "7 a b c tests"}},
+		{"sums", testruns.Sums, []string{"==== 3 passed ====", "[INFO] Tests run: 3", "[x] 3 tests", "PASS", "PASSED", "1..3", "3 tests", "3 unit tests", "100% tests passed", "5 examples, 0 failures", "2 scenarios (2 passed)", "OK (3 tests)", "ℹ tests 3", "Test Files  1", "7 a b tests"}, []string{"", "pass", "1..x", "3 very small unit tests", "100%", "12 out of 13 tests", "3", "3x", "3 ", "3 things", "7 a b c tests"}},
 	} {
 		for _, text := range c.yes {
 			if !c.is(text) {

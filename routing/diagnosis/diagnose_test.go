@@ -279,3 +279,15 @@ func TestReadAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownStatusIsUnclear: a test whose status nobody knows has not passed, whatever the run's
+// conclusion is.
+func TestUnknownStatusIsUnclear(t *testing.T) {
+	t.Parallel()
+	const doc = `<TestRun id="1"><Results><UnitTestResult testId="1" testName="a" outcome="Passed"/><UnitTestResult testId="2" testName="b" outcome="Exploded"/></Results></TestRun>`
+	for _, conclusion := range []string{"", "success"} {
+		if d := diagnoseText(t, doc, Options{Conclusion: conclusion}); d.Result != routing.Unclear {
+			t.Errorf("conclusion %q: %s: %s", conclusion, d.Result, d.Reason)
+		}
+	}
+}

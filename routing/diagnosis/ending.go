@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -36,7 +37,7 @@ var (
 	// between the results of others.
 	ranOver = regexp.MustCompile(`(?i)^(?:\*+ ?)?tests? (?:\S+ )?(?:was |were )?(?:ran over|ran too long|killed\b.*(?:ran|time|too long)|exceeded (?:the|its) (?:time ?limit|timeout))|^panic: test timed out after|^\*+ ?test killed|^(?:the )?test (?:run|suite|process) (?:timed out|exceeded)`)
 	// interrupted is what runners say of a run that they broke off, before a summary that reads as usual.
-	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
+	interrupted = regexp.MustCompile(`^!{3,} .*(?:Exit|Interrupt|KeyboardInterrupt|stopping after).* !{3,}$|^(?:Exit|_pytest\.outcomes\.Exit): |(?i)\b[1-9]\d* tests? (?:remained pending|(?:were|was) pending|(?:were|was) not (?:run|completed)|did not (?:finish|complete)|left unfinished|never (?:ran|finished))|^\W*Timed out while running tests|^(?:=+ )?no tests (?:ran|collected)[,]? .*\bin \d|^(?:=+ )?no tests ran in \d|^Test run (?:aborted|cancell?ed|was interrupted)|^(?:Tests? )?run aborted\b`)
 	// gate is how tools of coverage say that a threshold was missed.
 	gate = regexp.MustCompile(`(?i)\bcover(?:age|ed)\b.*\b(?:(?:is|are|was)? ?(?:below|under|less than|lower than)|(?:does|did|do|is|are|was) not (?:meet|met|reach|satisfied)|(?:has|have) not been (?:met|reached|satisfied)|not (?:met|reached|satisfied)|didn't meet|failed to (?:meet|reach)|but (?:the )?expected (?:minimum|maximum) is|exceeds? (?:the )?(?:global )?threshold)\b|` +
 		`(?i)\bcoverage (?:failure|check failed|test failed|threshold (?:not met|failed|violation|violated))|\bfailed minimum (?:line|branch|function|decision) coverage|(?i)\buncovered count .* exceeds .*threshold|^FAIL(?:ED)?\b.* (?:required test coverage|code coverage below)`)
@@ -47,7 +48,7 @@ var (
 	// says it.
 	complaint = regexp.MustCompile(`(?i)^(?:\W{0,4})(?:[\w./\\@-]+(?:\[\d+\]|\(\d+\))?: ){0,3}(?:\*\*\* )?\[?(?:fatal|error|errors|failed|failure|fail|critical|panic|abort(?:ed)?|exception|traceback|unhandled|uncaught|cannot|can't|could not|couldn't|unable to|no such|not found|command not found|permission denied|access denied|invalid|unknown|undefined|unrecognized|unexpected|usage:|denied|refused)\b|` +
 		`^(?:[\w$]+[.:]+)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:[:\s(]|$)|^E\s{2,}\S|` +
-		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
+		`: (?:command )?not found\.?$|: (?:cannot|can't|could not|couldn't|unable to|failed to|no module named|invalid|unknown|unrecognized|not a) |\b(?:is|are) (?:not (?:defined|set|installed|available|supported|recogni[sz]ed|allowed|permitted|valid|trusted|reachable|writable|empty|up to date|present)|missing|required|empty|invalid|unavailable|unreachable|denied|forbidden)\b|\bdoes not (?:exist|match|satisfy|support)\b|\b[Ff]ailed with\b|, but (?:your|the|it|this|got|was|is|found)\b|\b(?:could|can) ?not be [a-z]+\b|^You (?:are trying to|must|need to|have (?:to|not|added|deleted|changed)\b|cannot|can't|should not|do(?:n't| not) have)|: line \d+: +\d+ [A-Z]|: (?:unbound variable|parameter (?:null or )?not set|must be set|bad interpreter|syntax error)\b|No such file or directory|Permission denied\b|Connection refused|\b(?:ECONN\w+|ENOENT|EACCES|ETIMEDOUT|ENOTFOUND|EADDRINUSE|EPERM|ELIFECYCLE|ERESOLVE)\b|` +
 		`\b(?:exit(?:ed)?|exit(?:ed)? with|returned|return|failed with)(?: a)?(?: non-zero)?(?: exit)?(?: code| status)?:? ?'?[1-9]\d*\b|non-zero (?:exit )?(?:code|status)|` +
 		`\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed|problems?|violations?|offen[cs]es?|issues?|vulnerabilities)\b|` +
 		`\b(?:build|tests?|compilation|command|step|job|task|script|check|lint|validation|verification|upload|deploy(?:ment)?|push|install(?:ation)?|download|request|connection|authentication) (?:has |have )?(?:failed|aborted|errored|broke)\b|` +
@@ -61,162 +62,6 @@ var (
 	// harmless are lines that sound like complaints and are none.
 	harmless = regexp.MustCompile(`(?i)^\W{0,3}(?:warn(?:ing)?|notice|note|info|debug|hint|deprecat\w*)\b|\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|violations?|offen[cs]es?|vulnerabilities)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b|\b\d+ passed\b|\bfail(?:ed|ures?)? 0\b|\bretry(?:ing)?\b|\bwill retry\b|\(ignored\)|\bnpm (?:warn|notice)\b|\b0 fail\b|:(?:fail|error) 0\b|found 0 |ignoring\b|skipping\b|\bfail_?(?:fast|under)\b|errors?\.(?:log|txt|go|ts|js|py)\b`)
 )
-
-// sessions follows runs of tests from their first lines to their totals: a run that printed dots
-// and no total was not completed, whatever the run before it said. Formats know this of their own
-// output where they recognise it; a second run that was cut short gives them too little.
-type sessions struct {
-	open   testreport.Line // first line of the run of which no total was printed; No is 0 if there is none
-	banner bool            // that line is not one of dots or check marks
-	checks bool            // a run with check marks before each test ended in a total
-	marked testreport.Line // first line with a check mark behind the last total
-	total  int             // number of the last line with totals
-}
-
-func (s *sessions) read(l testreport.Line) {
-	t := strings.TrimPrefix(strings.TrimPrefix(l.Text, "[INFO] "), "[info] ")
-	if t == "" || l.Mark != "" && l.Mark != "section" {
-		if l.Mark == "error" && l.Text != "" {
-			s.open, s.marked = testreport.Line{}, testreport.Line{} // the step ended, and says how
-		}
-		return
-	}
-	switch pending := s.open.No > 0 || s.marked.No > 0; {
-	case len(t) > 300:
-	case pending && sums(t):
-		s.total = l.No
-		s.checks = s.checks || s.marked.No > 0
-		s.open, s.marked, s.banner = testreport.Line{}, testreport.Line{}, false
-	case !pending && checkMark(t):
-		s.marked = l
-	case l.Passing:
-	case opens(t):
-		s.open, s.banner = l, true
-	case s.open.No == 0 && progress(t):
-		s.open, s.banner = l, false
-	}
-}
-
-// openings are how runners begin a run of tests whose totals follow.
-var openings = [...]string{
-	"# Running:", "Running ExUnit with seed", "Excluding tags: ", "Feature: ", " RUN  v", "RUN  v", "Test project /", "[==========] Running ",
-	"JUnit version ", "PHPUnit ", "TAP version 1", "Jasmine started", "Starting test execution, please wait", "Running main() from",
-	"Loaded suite ", "Scanning for projects...", "Buildfile: ", " T E S T S", "T E S T S",
-}
-
-// opens reports whether a run of tests begins with t.
-func opens(t string) bool {
-	switch t[0] {
-	case '#', 'R', 'E', 'F', ' ', 'T', '[', 'J', 'P', 'S', 'L', 'B':
-		for _, o := range openings {
-			if o[0] == t[0] && strings.HasPrefix(t, o) {
-				return (o != "PHPUnit " && o != "RUN  v" && o != " RUN  v") || digitAt(t, len(o))
-			}
-		}
-		if strings.HasPrefix(t, "Run options: ") {
-			return strings.Contains(t, "--seed")
-		}
-		return strings.HasPrefix(t, "Testing ") && strings.IndexByte(t[8:], ' ') < 0 && strings.IndexByte(t, '.') > 0
-	case '=':
-		return strings.HasPrefix(t, "=====") && strings.Contains(t, " test session starts ")
-	case 'r':
-		return strings.HasPrefix(t, "running ") && digitAt(t, 8) && (strings.HasSuffix(t, " tests") || strings.HasSuffix(t, " test"))
-	}
-	return strings.HasSuffix(t, "Spec:") && !strings.Contains(t, " ")
-}
-
-func digitAt(t string, i int) bool { return i < len(t) && t[i] >= '0' && t[i] <= '9' }
-
-// totals are the words with which a line with the totals of a run begins.
-var totals = [...]string{
-	"OK", "test result:", "Result: ", "PASSED", "FAILED", "FAILURES", "BUILD ", "Tests", "Test Suites", "Test Files", "Total tests", "Executed ",
-	"All tests ", "all tests ", "# pass", "# tests", "ℹ pass", "ℹ tests", "no tests", "No tests", "Passed!", "Failed!", "Specs", "Scenarios", "Suites", "Test run complete",
-}
-
-// counted are the words for what totals count.
-var counted = map[string]bool{
-	"test": true, "tests": true, "example": true, "examples": true, "run": true, "runs": true, "spec": true, "specs": true, "scenario": true, "scenarios": true,
-	"doctest": true, "doctests": true, "passing": true, "passed": true, "failed": true, "failing": true, "failure": true, "failures": true, "checks": true,
-	"assertions": true, "pass": true, "fail": true, "feature": true, "features": true,
-}
-
-// sums reports whether t holds the totals of a run of tests, by which it is complete.
-func sums(t string) bool {
-	t = strings.TrimLeft(t, " \t=")
-	if t == "" {
-		return false
-	}
-	if t[0] == '[' {
-		_, t, _ = strings.Cut(t, "] ")
-		t = strings.TrimLeft(t, " ")
-	}
-	if !digitAt(t, 0) {
-		for _, w := range totals {
-			if strings.HasPrefix(t, w) {
-				return true
-			}
-		}
-		return t == "PASS"
-	}
-	i := 0
-	for digitAt(t, i) {
-		i++
-	}
-	if strings.HasPrefix(t, "1..") && digitAt(t, 3) {
-		return true // a plan of TAP, which its reader compares with the tests that follow
-	}
-	if i == len(t) || t[i] != ' ' && t[i] != '%' {
-		return false
-	}
-	for range 3 { // "2 tests", "12 out of", "100% tests passed", "3 unit tests"
-		i++
-		n := strings.IndexAny(t[min(i, len(t)):], " ,.;(|")
-		if n < 0 {
-			return counted[t[min(i, len(t)):]]
-		}
-		if counted[t[i:i+n]] {
-			return true
-		}
-		i += n
-	}
-	return false
-}
-
-func checkMark(t string) bool {
-	t = strings.TrimLeft(t, " \t")
-	return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓") || strings.HasPrefix(t, "√")
-}
-
-// progress reports whether t is a line of dots and letters, one for each test: alone, behind the name
-// of a file, or before how much is done.
-func progress(t string) bool {
-	const marks = ".FEsSxXPUNIWR*"
-	if strings.IndexByte(marks, t[0]) < 0 {
-		if i := strings.Index(t, ".py "); i > 0 && strings.IndexByte(t[:i], ' ') < 0 {
-			t = t[i+4:]
-		} else {
-			return strings.HasSuffix(strings.TrimRight(t, " "), ".t ..") && strings.IndexByte(t, ' ') > 0
-		}
-	}
-	i, dot := 0, false
-	for i < len(t) && strings.IndexByte(marks, t[i]) >= 0 {
-		dot = dot || t[i] == '.'
-		i++
-	}
-	rest := strings.TrimLeft(t[i:], " ")
-	return dot && (rest == "" || rest[0] == '[' && strings.HasSuffix(rest, "%]") || digitAt(rest, 0) && strings.HasSuffix(rest, "%)"))
-}
-
-// unfinished returns the first line of a run of tests that was not completed.
-func (s *sessions) unfinished() (testreport.Line, bool) {
-	switch {
-	case s.open.No > 0:
-		return s.open, true
-	case s.marked.No > 0 && s.checks:
-		return s.marked, true
-	}
-	return testreport.Line{}, false
-}
 
 // statements are lines that say something of the whole run wherever they stand, at most a few.
 type statements struct {
@@ -245,6 +90,14 @@ func (s *statements) read(l testreport.Line) {
 	}
 	switch t[0] {
 	case '!', '*', '_':
+	case 'n':
+		if !strings.HasPrefix(t, "no tests ") {
+			return
+		}
+	case '=':
+		if !strings.Contains(t, " no tests ran in ") {
+			return
+		}
 	case 'T', 't', 'E', 'p', 'R', 'r':
 		if !hasPrefixOf(t, breaks[:]) {
 			return
@@ -311,6 +164,27 @@ func (r *recent) ending(complains func(testreport.Line) bool) (ending, bool) {
 	return worst, worst.line > 0
 }
 
+// announced is what programs say before they do something that may fail; what cleans up behind
+// tests is not among it.
+var announced = regexp.MustCompile(`^(?i)\W{0,4}(?:running|executing|starting|launching|testing|checking|waiting|building|compiling|installing|downloading|deploying|linting|verifying|validating|publishing|pushing|migrating|connecting)\b`)
+
+// concluded is how a line ends that says what came of what it announces.
+var concluded = regexp.MustCompile(`(?i)\b(?:done|ok|okay|finished|completed?|success(?:ful(?:ly)?)?|passed|skipped|yes|no|up to date|\d ?m?s)\W*$|✔|✓`)
+
+// announces returns the last line of the log if it says that something begins, of which nothing
+// shows how it ended.
+func (r *recent) announces() (testreport.Line, bool) {
+	lines := r.lines()
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := lines[i]
+		if strings.TrimSpace(l.Text) == "" || l.Mark != "" {
+			continue
+		}
+		return l, !l.Passing && len(l.Text) < 200 && announced.MatchString(l.Text) && !concluded.MatchString(l.Text)
+	}
+	return testreport.Line{}, false
+}
+
 // succeeds reports whether a line passes a test, or states that something succeeded.
 func succeeds(l testreport.Line) bool {
 	if l.Passing || l.Text == "" || l.Mark == "error" {
@@ -324,7 +198,7 @@ func succeeds(l testreport.Line) bool {
 		t = strings.TrimPrefix(strings.TrimPrefix(t, "[INFO] "), "[info] ")
 		l.Text = t
 	}
-	if saysWell(l) || checkMark(t) {
+	if saysWell(l) || testruns.CheckMark(t) {
 		return true
 	}
 	return (containsOf(t, goodWords[:]) || hasPrefixOf(t, goodBegins[:])) && green.MatchString(t) && !red.MatchString(t)
@@ -409,10 +283,10 @@ func (c *Collector) complains(l testreport.Line) bool {
 
 // lines returns the lines, oldest first, as they stand in the ring.
 func (r *recent) lines() []testreport.Line {
-	n := min(r.n, recentLines)
+	n := min(r.n, endLines)
 	out := make([]testreport.Line, 0, n)
 	for i := r.n - n; i < r.n; i++ {
-		out = append(out, r.ring[i%recentLines])
+		out = append(out, r.ring[i%endLines])
 	}
 	return out
 }

@@ -130,7 +130,7 @@ func (c ranker) candidates(b block) []ranked {
 
 // ending returns the lines with text before the stop, or before the end of the log.
 func (c ranker) ending(b block) []ranked {
-	lines := c.recent.all()
+	lines := c.recent.context()
 	if b.stop != nil {
 		lines = b.stop.context
 	}
@@ -212,7 +212,7 @@ func (c ranker) fallback(b block, have []ranked) []ranked {
 	if slices.ContainsFunc(have, func(r ranked) bool { return r.score >= 40 }) {
 		return nil
 	}
-	lines := c.recent.all()
+	lines := c.recent.context()
 	if b.stop != nil {
 		lines = b.stop.context
 	}

@@ -102,9 +102,9 @@ func (s *steps) get(index int) *step {
 	return nil
 }
 
-// recent are the last lines of a log, at most recentLines.
+// recent are the last lines of a log, at most endLines.
 type recent struct {
-	ring [recentLines]testreport.Line
+	ring [endLines]testreport.Line
 	n    int // lines added
 	at   int // where the next one goes
 }
@@ -112,7 +112,7 @@ type recent struct {
 func (r *recent) add(l testreport.Line) {
 	r.ring[r.at] = l
 	r.n++
-	if r.at++; r.at == recentLines {
+	if r.at++; r.at == endLines {
 		r.at = 0
 	}
 }
@@ -120,9 +120,10 @@ func (r *recent) add(l testreport.Line) {
 // clear forgets the lines.
 func (r *recent) clear() { r.n, r.at = 0, 0 }
 
-// all returns the lines, oldest first.
-func (r *recent) all() []testreport.Line {
+// context returns the last recentLines lines, oldest first.
+func (r *recent) context() []testreport.Line {
 	out := r.lines()
+	out = out[max(0, len(out)-recentLines):]
 	for i := range out {
 		out[i].Text = keep(out[i].Text)
 	}
@@ -131,7 +132,12 @@ func (r *recent) all() []testreport.Line {
 
 // goodAfter reports whether a line after line no states a success.
 func (r *recent) goodAfter(no int) bool {
-	return slices.ContainsFunc(r.lines(), func(l testreport.Line) bool { return l.No > no && saysWell(l) })
+	for i := max(0, r.n-endLines); i < r.n; i++ {
+		if l := r.ring[i%endLines]; l.No > no && saysWell(l) {
+			return true
+		}
+	}
+	return false
 }
 
 // forgive drops the stops of units whose failure the course of the log shows to be tolerated.

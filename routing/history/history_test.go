@@ -133,7 +133,7 @@ func BenchmarkInventory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		known := history.Order([]history.Run{{SHA: "a", Inventory: back}}, "a", nil)
+		known := history.Order([]history.Run{{SHA: "a", Inventory: back}}, history.MergeBase{SHA: "a"}, nil)
 		for _, t := range back.Tests {
 			if t.Status == history.Failed {
 				known.Look(t.ID, t.Fingerprint)
@@ -164,6 +164,64 @@ func runs(words ...string) []history.Run {
 	return out
 }
 
+// S5-1: where no run was of the merge base, time tells which runs were before it.
+func TestStandingsByTime(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(100, 0)
+	nightly := runs("a1", "bp")
+	nightly[0].At, nightly[1].At = at.Add(-time.Hour), at.Add(time.Hour)
+	if got := history.Order(nightly, history.MergeBase{SHA: "m", At: at}, nil).Look(test, '1'); got.Standing != history.StandingPreExisting || got.Later {
+		t.Errorf("the run before the merge base fails: %+v", got)
+	}
+	if got := history.Order(nightly, history.MergeBase{SHA: "m", At: at.Add(2 * time.Hour)}, nil).Look(test, '1'); got.Standing != history.StandingNew {
+		t.Errorf("the run before the merge base passes: %+v", got)
+	}
+	if got := history.Order(nightly, history.MergeBase{SHA: "m"}, nil).Look(test, '1'); got.Standing != history.StandingNew {
+		t.Errorf("the time of the merge base is unknown: %+v", got)
+	}
+}
+
+// S5-7, S5-9: what a lost inventory may have said counts as evidence.
+func TestStandingsOfLostRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		runs []history.Run
+		want history.Standing
+	}{
+		{"nothing is lost", runs("ap", "b1"), "pre_existing"},
+		{"an earlier run is lost", lost(runs("ap", "b1"), 0), "new"},
+		{"an earlier run is lost, and two fail", lost(runs("ap", "b1", "c1"), 0), "pre_existing"},
+		{"the failing run is lost but for its failures", lost(runs("ap", "b1"), 1), "pre_existing"},
+		{"the test ends differently in two legs", legs(runs("b1")), "pre_existing"},
+	} {
+		got := history.Order(c.runs, history.MergeBase{SHA: c.runs[len(c.runs)-1].SHA}, nil).Look(test, '1')
+		if got.Standing != c.want {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// lost takes from a run what did not fail.
+func lost(runs []history.Run, i int) []history.Run {
+	inv := history.Inventory{Partial: true}
+	for _, t := range runs[i].Inventory.Tests {
+		if t.Status == history.Failed {
+			inv.Tests = append(inv.Tests, t)
+		}
+	}
+	runs[i].Inventory, runs[i].Lost = inv, true
+	return runs
+}
+
+// legs adds a leg in which the test passes.
+func legs(runs []history.Run) []history.Run {
+	for i, r := range runs {
+		runs[i].Inventory = history.New(append(r.Inventory.Tests, history.Test{ID: test}), false)
+	}
+	return runs
+}
+
 func TestStandings(t *testing.T) {
 	t.Parallel()
 	line := history.Parents{"d": {"c"}, "c": {"b"}, "b": {"a"}, "x": {"a"}}
@@ -190,7 +248,7 @@ func TestStandings(t *testing.T) {
 		{"S5-8 only since, by parents", runs("d1", "bp", "c1"), line, history.Finding{Standing: "pre_existing", Since: "c", Later: true}},
 		{"S5-8 since and passed again", runs("bp", "c1", "dp"), nil, history.Finding{Standing: "new"}},
 	} {
-		base := history.Order(c.runs, "b", c.parents)
+		base := history.Order(c.runs, history.MergeBase{SHA: "b"}, c.parents)
 		if got := base.Look(test, '1'); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}

@@ -49,6 +49,18 @@ const (
 	Failed
 )
 
+func (s Status) String() string {
+	switch s {
+	case Skipped:
+		return "skipped"
+	case Flaky:
+		return "flaky"
+	case Failed:
+		return "failed"
+	}
+	return "passed"
+}
+
 // Test is one test of a run.
 type Test struct {
 	ID          ID
@@ -70,12 +82,25 @@ type Inventory struct {
 	Partial bool // tests that passed may be missing
 }
 
-// New returns the inventory of tests in any order, which it sorts in place.
+// New returns the inventory of tests in any order, which it sorts in place. A failure without
+// fingerprint is left out where the same test has one.
 func New(tests []Test, partial bool) Inventory {
 	slices.SortFunc(tests, compareTests)
-	return Inventory{slices.CompactFunc(tests, func(a, b Test) bool {
-		return a.ID == b.ID && a.Status == b.Status && a.Fingerprint == b.Fingerprint
-	}), partial}
+	out := tests[:0]
+	for _, t := range tests {
+		if n := len(out); n > 0 && out[n-1].ID == t.ID && out[n-1].Status == t.Status {
+			last := &out[n-1]
+			if last.Fingerprint == t.Fingerprint {
+				continue
+			}
+			if last.Fingerprint == 0 {
+				last.Fingerprint = t.Fingerprint
+				continue
+			}
+		}
+		out = append(out, t)
+	}
+	return Inventory{out, partial}
 }
 
 func compareTests(a, b Test) int {

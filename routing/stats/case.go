@@ -112,6 +112,9 @@ func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
 	if flaky(v, d) {
 		n.count(p, func(f *Figures) { f.Flaky++ })
 	}
+	if _, old := v.Standings(); len(old) > 0 {
+		n.count(p, func(f *Figures) { f.PreExisting += len(old) })
+	}
 }
 
 func class(v routing.Verdict) string {
@@ -163,6 +166,9 @@ func (n *counter) story(name string) {
 			n.passed(name, i, is, t, now)
 			now = nil
 			continue
+		}
+		if t.Kind == routing.KindPreExisting {
+			continue // nobody had to fix anything
 		}
 		if !is.redone {
 			n.count(is.place, func(f *Figures) { f.Failing++; f.Wrong += one(is.wrong) })
@@ -247,7 +253,7 @@ func (n *counter) returned(cp routing.Checkpoint, i int, p place) {
 
 func sameFailures(a, b routing.Verdict) bool {
 	x, y := prints(a), prints(b)
-	return len(x) > 0 && a.Uncompared()+b.Uncompared() == 0 && maps.Equal(x, y)
+	return len(x) > 0 && a.Unlisted()+b.Unlisted() == 0 && maps.Equal(x, y)
 }
 
 // prints are the fingerprints of the failures that count.

@@ -20,9 +20,11 @@ type Row struct {
 	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
 	Undone      int                  `json:"undone"`
 	Saved       int                  `json:"iterations_saved"`
-	PreExisting int                  `json:"pre_existing"`
 	Reruns      int                  `json:"reruns"`
 	Flaky       int                  `json:"flaky_runs"`
+
+	PreExistingRuns     int `json:"pre_existing_runs"` // runs that failed by nothing but what stands on the base
+	PreExistingFailures int `json:"pre_existing_failures"`
 
 	Failing   int  `json:"failing_runs_acted_upon"`
 	Wrong     int  `json:"marked_wrong"`
@@ -73,7 +75,8 @@ func values(s Spread) Values {
 func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
-		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, PreExisting: f.Decisions[routing.KindPreExisting], Reruns: f.Decisions[routing.KindRerun], Flaky: f.Flaky,
+		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, Reruns: f.Decisions[routing.KindRerun], Flaky: f.Flaky,
+		PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
 		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,

@@ -274,3 +274,35 @@ func TestReentry(t *testing.T) {
 		}
 	})
 }
+
+func TestLanguageOfASurvey(t *testing.T) {
+	for language, want := range map[string]string{Korean: Korean, "en": "en", "de": "en", "": "en"} {
+		got := State{}.Open("p", result(20), language, time.Hour, nil, start)
+		if opened := got[1].(SurveyOpened).Opened; opened.Language != want {
+			t.Errorf("a survey in %q is in %q, want %q", language, opened.Language, want)
+		}
+	}
+}
+
+// TestRepeatedAnswer: the same event, or the same person who submits the same again.
+func TestRepeatedAnswer(t *testing.T) {
+	first := Answered{Answer: Answer{Level: Raise, Accepted: []string{"a"}, FreeText: "x"}, By: "mona", Source: "comment/1"}
+	for name, c := range map[string]struct {
+		change func(*Said)
+		want   bool
+	}{
+		"all of it":            {func(*Said) {}, true},
+		"another event":        {func(s *Said) { s.Source = "comment/2" }, true},
+		"in other letters":     {func(s *Said) { s.Source, s.By = "comment/2", "Mona" }, true},
+		"by another person":    {func(s *Said) { s.Source, s.By = "comment/2", "hubot" }, false},
+		"of another text":      {func(s *Said) { s.Source, s.Answer.FreeText = "comment/2", "y" }, false},
+		"of another level":     {func(s *Said) { s.Source, s.Answer.Level = "comment/2", Keep }, false},
+		"of other suggestions": {func(s *Said) { s.Source, s.Answer.Accepted = "comment/2", nil }, false},
+	} {
+		s := Said{Answer: first.Answer, By: first.By, Source: first.Source}
+		c.change(&s)
+		if got := first.repeats(s); got != c.want {
+			t.Errorf("%s: repeats %v", name, got)
+		}
+	}
+}

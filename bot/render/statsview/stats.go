@@ -47,6 +47,9 @@ func statsHead(r stats.Report) string {
 	}
 	line("Recorded", "%d cases, %d runs (%d of them flaky)", t.Cases, t.Runs, t.Flaky)
 	line("Decided", "%d passed, %d returned for a fix, %d escalated, %d only recorded", t.Passes, t.Retries, t.Escalations, t.Recorded)
+	if t.PreExistingFailures > 0 {
+		line("Also on the base", "%d failures; %d of the runs had no others, and cost no fix attempt", t.PreExistingFailures, t.PreExistingRuns)
+	}
 	var escalated []string
 	for _, k := range stats.Escalating() {
 		escalated = append(escalated, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))
@@ -57,7 +60,6 @@ func statsHead(r stats.Report) string {
 	line("Time to green", "median %s, 90th percentile %s", duration(t.Time.Median), duration(t.Time.P90))
 	line("Changed nothing", "%d of %d fix attempts (%s)", t.Unchanged, t.Followed, share(t.UnchangedShare))
 	line("Stopped early", "%d fix attempts saved, as others had changed nothing", t.Saved)
-	line("Not the change's", "%d runs failed only as their base does", t.PreExisting)
 	line("Marked wrong", "%d of %d failing runs (%s right), %d attempts undone", t.Wrong, t.Failing, share(t.Precision), t.Undone)
 	line("Feedback", "%d effective, %d ineffective, %d without", t.Effective, t.Ineffective, t.NoFeedback)
 	var requests []string

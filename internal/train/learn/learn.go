@@ -4,7 +4,6 @@ package learn
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/switchback-ci/switchback/internal/labelled"
@@ -36,50 +35,16 @@ func entries(v rank.Vector) []entry {
 	return out
 }
 
-// Examples returns the logs of which a candidate is right and another is not, each as it looks to
-// all rules and to those of leftOut: rules that somebody wrote for a log are too right about it, and
-// rules that nobody did too ignorant.
-func Examples(logs []labelled.Log, leftOut func(set string) diagnosis.Variant) ([]Example, error) {
-	var out []Example
-	for _, l := range logs {
-		if !l.Truth.HasLines() {
-			continue
-		}
-		for _, v := range []diagnosis.Variant{{}, leftOut(l.Set)} {
-			e, err := example(l, v)
-			if err != nil {
-				return nil, fmt.Errorf("%s/%s: %w", l.Set, l.File, err)
-			}
-			if e.teaches() {
-				out = append(out, e)
-			}
-		}
-	}
-	size := map[string]int{}
-	for _, e := range out {
-		size[e.Set]++
-	}
-	for i := range out {
-		out[i].Weight = 1 / math.Sqrt(float64(size[out[i].Set]))
-	}
-	return out, nil
-}
-
-func example(l labelled.Log, v diagnosis.Variant) (Example, error) {
+// example returns the log as the candidates that were ranked when it was diagnosed.
+func example(l labelled.Log, candidates []diagnosis.Candidate) (Example, error) {
 	e := Example{Set: l.Set}
 	number, err := l.Numbers()
 	if err != nil {
 		return e, err
 	}
-	v.Ranked = func(all []diagnosis.Candidate) {
-		e.Lines, e.Right = nil, nil
-		for _, c := range all {
-			e.Lines = append(e.Lines, entries(c.Features))
-			e.Right = append(e.Right, l.Truth.Line(number(c.Line.Line), c.Text))
-		}
-	}
-	if _, _, err := Diagnose(l, v.Rules()); err != nil {
-		return e, err
+	for _, c := range candidates {
+		e.Lines = append(e.Lines, entries(c.Features))
+		e.Right = append(e.Right, l.Truth.Line(number(c.Line.Line), c.Text))
 	}
 	return e, nil
 }

@@ -132,7 +132,7 @@ func (lr *logReader) take(l lines.Line) {
 		if f.SelfDelimiting {
 			lr.out.claim(f.Name)
 		}
-		lr.embedded = openEmbedded(f, lr.out.as(f.Name), lr.lim, l.No-1)
+		lr.embedded = openEmbedded(f, lr.out.document(f.Name), lr.lim, l.No-1)
 		if lr.embedded.write(l.Text) {
 			return
 		}
@@ -140,6 +140,7 @@ func (lr *logReader) take(l lines.Line) {
 	}
 	lr.out.at, lr.out.passing, lr.out.other = l.No, false, false
 	lr.out.sessions.echoes(&l)
+	lr.out.sessions.follow(&l)
 	if over := lines.StepOver(l); over || !lr.inStream(&l) {
 		lr.consoles.take(&l, lead)
 		if over {
@@ -294,7 +295,10 @@ func (s *claimSink) claim(name string) {
 	s.names = append(s.names, name)
 }
 
-func (s *claimSink) as(name string) model.Sink { return &namedSink{s: s, name: name} }
+// document returns a sink for a document of a format inside the log.
+func (s *claimSink) document(name string) model.Sink {
+	return &namedSink{s: s, name: name, console: true, document: true}
+}
 
 // console returns a sink for the console of a format, which reads a stream or, as 0, what is in none.
 func (s *claimSink) console(name string, stream int) model.Sink {
@@ -307,7 +311,9 @@ type namedSink struct {
 	console bool
 	stream  int
 	claimed bool
-	now     model.Test // the test in hand
+	// document says that it is read as one, which stands inside the log.
+	document bool
+	now      model.Test // the test in hand
 }
 
 func (n *namedSink) claim() {
@@ -322,7 +328,7 @@ func (n *namedSink) Test(t model.Test) {
 	n.s.saw(&t)
 	if n.holds(t.At) {
 		held := t // t itself stays off the heap
-		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: t.At, test: &held})
+		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: t.At, document: n.document, test: &held})
 		return
 	}
 	if c, ok := n.s.Sink.(model.TestTaker); ok {
@@ -354,7 +360,7 @@ func (n *namedSink) Problem(p model.Problem) {
 	n.s.other = true
 	if n.holds(p.At) {
 		held := p
-		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: p.At, problem: &held})
+		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: p.At, document: n.document, problem: &held})
 		return
 	}
 	n.s.Sink.Problem(p)
@@ -368,9 +374,22 @@ func (n *namedSink) Session(from, to int) {
 	n.s.sessions.completed(n.name, n.stream, from, to)
 }
 
+// PassedSession implements passedMarker.
+func (n *namedSink) PassedSession(from, to int) {
+	n.s.sessions.completed(n.name, n.stream, from, to)
+	if d := n.s.sessions.done; len(d) > 0 {
+		d[len(d)-1].passed = true
+	}
+}
+
 func (n *namedSink) Diagnostic(d model.Diagnostic) {
 	n.claim()
 	n.s.other = true
+	if n.holds(d.At) {
+		held := d
+		n.s.sessions.hold(heldEvent{format: n.name, stream: n.stream, at: d.At, document: n.document, message: &held})
+		return
+	}
 	n.s.Sink.Diagnostic(d)
 }
 

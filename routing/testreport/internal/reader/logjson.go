@@ -27,7 +27,7 @@ func (lr *logReader) jsonDocument(no *int) error {
 		if f == nil {
 			return nil
 		}
-		d := &format.Document{Reader: lr.in.Buf, Out: lr.out.as(f.Name), Limits: lr.lim, Base: *no, Embedded: true}
+		d := &format.Document{Reader: lr.in.Buf, Out: lr.out.document(f.Name), Limits: lr.lim, Base: *no, Embedded: true}
 		switch err := f.Document(d); {
 		case errors.Is(err, model.ErrUnknownFormat):
 			lr.out.Cut(fmt.Sprintf("a document at line %d could not be read: %v", *no+1, err))

@@ -2,8 +2,10 @@ package reader
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 )
@@ -12,17 +14,20 @@ import (
 type session struct {
 	format   string
 	stream   int
-	since    int // line behind the run before it, or behind the command before it
-	from, to int // lines
+	since    int  // line behind the run before it, or behind the command before it
+	from, to int  // lines
+	passed   bool // its totals count no failure
 }
 
-// heldEvent is what a console found, until the step ends.
+// heldEvent is what a console or a document found, until the step ends.
 type heldEvent struct {
-	format  string
-	stream  int
-	at      int
-	test    *model.Test
-	problem *model.Problem
+	format   string
+	stream   int
+	at       int
+	document bool
+	test     *model.Test
+	problem  *model.Problem
+	message  *model.Diagnostic
 }
 
 // maxHeld bounds the events of one step that wait for its end. A step with more is handed on as
@@ -44,6 +49,11 @@ type sessions struct {
 	command string
 	tapAt   int // line that opens a stream of TAP
 	goAt    int // line that starts a test of go
+
+	begun   [testruns.MaxRunners]int // first lines of runs whose totals are to come
+	running uint64                   // those of which a run was begun
+
+	passedAt int // line of the last test that a console passed, 0 if it was not looked for
 }
 
 // completed notes a run that was read whole. It starts no earlier than the last command that was
@@ -59,7 +69,45 @@ func (s *sessions) completed(format string, stream, from, to int) {
 		}
 	}
 	if len(s.done) < 1000 {
-		s.done = append(s.done, session{format, stream, since, from, to})
+		s.done = append(s.done, session{format: format, stream: stream, since: since, from: from, to: to})
+	}
+}
+
+// follow notes the first line and the totals of a run, by the words of its runner: not every
+// console says what it has read whole, and nothing that stands between them is another run that
+// began there and has no totals.
+func (s *sessions) follow(l *lines.Line) {
+	t := l.Text
+	if t == "" || l.Mark != "" {
+		return
+	}
+	if t[0] == ' ' || t[0] == '\t' {
+		if t = strings.TrimLeft(t, " \t"); t == "" {
+			return
+		}
+	}
+	for m := s.running; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if !testruns.All[i].Completes(t) {
+			continue
+		}
+		s.running &^= 1 << i
+		if len(s.done) < 1000 {
+			s.done = append(s.done, session{format: testruns.All[i].Format, since: s.begun[i], from: s.begun[i], to: l.No})
+		}
+	}
+	for _, i := range testruns.ByFirst[t[0]] {
+		r := &testruns.All[i]
+		if r.Format == "" || r.Once && s.running>>i&1 == 1 || !r.Begins(t) {
+			continue
+		}
+		for m := s.running; m != 0; m &= m - 1 { // what was begun before was cut off, or runs beside it
+			if j := bits.TrailingZeros64(m); testruns.All[j].Format != r.Format {
+				s.running &^= 1 << j
+			}
+		}
+		s.begun[i] = l.No
+		s.running |= 1 << i
 	}
 }
 
@@ -123,20 +171,23 @@ func (s *sessions) holds() bool {
 func (s *sessions) hold(e heldEvent) { s.held = append(s.held, e) }
 
 // settle hands on what was found in the step that ends.
-var dbg func(*sessions)
 
 func (s *sessions) settle() {
-	if dbg != nil {
-		dbg(s)
-	}
 	s.release(true)
-	s.done, s.through, s.echo, s.tapAt, s.goAt = s.done[:0], false, 0, 0, 0
+	s.done, s.through, s.echo, s.tapAt, s.goAt, s.running = s.done[:0], false, 0, 0, 0, 0
 }
 
 func (s *sessions) release(choose bool) {
 	named := s.namedElsewhere()
 	for i := range s.held {
 		e := &s.held[i]
+		if choose && s.loose(e) {
+			if e.test != nil {
+				e.test.Loose = true
+			} else if e.problem != nil {
+				e.problem.Loose = true
+			}
+		}
 		switch {
 		case named != nil && e.format == Annotations && e.test != nil && named[e.test.Name]:
 		case choose && s.fragment(e):
@@ -145,12 +196,14 @@ func (s *sessions) release(choose bool) {
 			}
 		case e.test != nil:
 			s.out.Test(*e.test)
-		default:
+		case e.problem != nil:
 			s.out.Problem(*e.problem)
+		default:
+			s.out.Diagnostic(*e.message)
 		}
 	}
 	clear(s.held)
-	s.held = s.held[:0]
+	s.held, s.passedAt = s.held[:0], 0
 }
 
 // Annotations is the format of the annotations that reporters write for GitHub. They repeat what
@@ -168,7 +221,7 @@ func (s *sessions) namedElsewhere() map[string]bool {
 	}
 	for i := range s.held {
 		switch e := &s.held[i]; {
-		case named == nil || e.format == Annotations:
+		case named == nil || e.format == Annotations || e.message != nil:
 		case e.problem != nil: // "a.test.js > suite", whose hook failed
 			name := e.problem.Name
 			named[strings.TrimSpace(name[strings.LastIndex(name, "> ")+1:])] = true
@@ -179,8 +232,20 @@ func (s *sessions) namedElsewhere() map[string]bool {
 	return named
 }
 
+// failsIn reports whether something of the run d failed.
+func (s *sessions) failsIn(d session) bool {
+	for i := range s.held {
+		e := &s.held[i]
+		if e.format == d.format && e.stream == d.stream && e.at >= d.from && e.at <= d.to && e.message == nil && (e.test == nil || e.test.Status == model.Failed) {
+			return true
+		}
+	}
+	return false
+}
+
 // fragment reports whether e stands inside a complete run of another tool and its own tool was
-// not read to an end there.
+// not read to an end there. A document, and a message of a compiler, may say more of a test that
+// failed; in a run of which none did they are what a test prints.
 func (s *sessions) fragment(e *heldEvent) bool {
 	inside := false
 	for _, d := range s.done {
@@ -191,11 +256,52 @@ func (s *sessions) fragment(e *heldEvent) bool {
 			continue
 		}
 		if d.format == e.format && e.at >= d.from {
-			return false
+			return d.passed && e.test != nil && e.test.Status == model.Failed && !e.document
+		}
+		if (e.document || e.message != nil) && (e.at < d.from || s.failsIn(d)) {
+			continue
 		}
 		inside = inside || d.format != e.format
 	}
 	return inside
+}
+
+// loose reports whether e may be what a test prints: it stands within a run of another tool, it is a
+// document behind which other tests passed, or no line opens a run of go test, nor do totals end one.
+// What looks like a run that was cut off is none of these.
+func (s *sessions) loose(e *heldEvent) bool {
+	if e.message != nil {
+		return false
+	}
+	own := false
+	for _, d := range s.done {
+		switch {
+		case d.stream != e.stream:
+		case d.format != e.format && e.at >= d.from && e.at <= d.to:
+			return true
+		case d.format == e.format:
+			own = true
+		}
+	}
+	if own {
+		return false
+	}
+	if e.document {
+		return s.passBehind(e)
+	}
+	return e.format == "gotest" && s.bare(e) && e.test != nil && e.test.Status == model.Failed
+}
+
+// passBehind reports whether a console passes tests behind e.
+func (s *sessions) passBehind(e *heldEvent) bool {
+	if s.passedAt == 0 {
+		for i := range s.held {
+			if o := &s.held[i]; !o.document && o.test != nil && o.test.Status == model.Passed {
+				s.passedAt = max(s.passedAt, o.at)
+			}
+		}
+	}
+	return s.passedAt > e.at
 }
 
 // bare reports whether e is of a format whose single lines are believed and no line of the step

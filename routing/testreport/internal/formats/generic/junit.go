@@ -393,6 +393,7 @@ type junitCase struct {
 	skipped  *junitOutcome
 	pending  bool
 	broken   string // status by attribute alone
+	unknown  string // a status that nobody knows
 }
 
 func (r *junitReader) caseChild(tok xmlstream.Token, c *junitCase) error {
@@ -453,6 +454,11 @@ func (c *junitCase) attributes(status, result, success string) {
 			}
 		case "pending", "todo", "undefined":
 			c.pending = true
+		case "fixed", "flaky", "warning", "warn", "true", "yes", "active", "enabled", "expected", "xpass", "xpassed":
+		default:
+			if _, err := strconv.Atoi(s); err != nil && findingOfWord(s) == unknownWord {
+				c.unknown = s
+			}
 		}
 	}
 	if c.skipped != nil && slices.Contains(ctestNotRun, c.skipped.message) && status == "notrun" {
@@ -500,6 +506,8 @@ func (r *junitReader) finish(c *junitCase) {
 		t.Flaky = true
 		r.describe(t, c.retries)
 		t.Status = model.Passed
+	case c.unknown != "":
+		t.Status, t.Message = model.Other, "the report gives the test's status as "+c.unknown
 	}
 	if t.Status == model.Failed || t.Flaky {
 		t.Output = strings.TrimSpace(r.sysOut.String())

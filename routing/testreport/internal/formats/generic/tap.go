@@ -42,6 +42,7 @@ type tapConsole struct {
 	at      int
 	begun   int        // line
 	exited  string     // what Test::More says of the exit code
+	none    bool       // the totals at the end count no failure
 	levels  []tapLevel // open levels, the outermost first
 	cur     *tapTest   // the test point whose diagnostics follow
 	yaml    *tapYAML
@@ -333,6 +334,9 @@ func (c *tapConsole) comment(indent int, s string) bool {
 	c.crashes.Line(text)
 	if tapTotal(text) {
 		c.closePoint()
+		if word, n, _ := strings.Cut(text, " "); indent == 0 && word == "fail" {
+			c.none = strings.TrimSpace(n) == "0"
+		}
 		return c.version
 	}
 	if c.cur != nil && (strings.HasPrefix(s, "#  ") || s == "#") {
@@ -458,7 +462,11 @@ func (c *tapConsole) closeStream() {
 		return
 	}
 	c.closePoint()
+	inside := "" // a point whose block of subtests was not closed
 	for len(c.levels) > 1 {
+		if b := c.levels[len(c.levels)-1].brace; b != nil {
+			inside = b.Name
+		}
 		c.drop()
 	}
 	lv := c.levels[0]
@@ -466,11 +474,17 @@ func (c *tapConsole) closeStream() {
 		c.emit(k)
 	}
 	name := parse.FirstOf(c.file, "tap")
-	if lv.count > 0 && lv.plan == lv.count {
-		model.Session(c.out, c.begun, c.at)
+	if lv.count > 0 && lv.plan == lv.count && inside == "" {
+		if c.none && lv.failed == 0 {
+			model.PassedSession(c.out, c.begun, c.at)
+		} else {
+			model.Session(c.out, c.begun, c.at)
+		}
 	}
 	switch {
 	case c.prove.active(): // prove says it itself
+	case inside != "":
+		c.out.Problem(failtext.CutOff(name, "the TAP stream ends within the subtests of "+inside, c.at))
 	case lv.plan < 0 && (lv.count > 0 || c.version):
 		c.out.Problem(failtext.CutOff(name, "the TAP stream has no plan", c.at))
 	case lv.plan > lv.count && lv.count == 0 && !c.version: // "1..5" may be anything
@@ -481,7 +495,7 @@ func (c *tapConsole) closeStream() {
 	case c.exited != "":
 		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: c.exited, At: c.at})
 	}
-	c.open, c.version, c.exited, c.levels = false, false, "", c.levels[:0]
+	c.open, c.version, c.exited, c.none, c.levels = false, false, "", false, c.levels[:0]
 }
 
 func (c *tapConsole) End() {

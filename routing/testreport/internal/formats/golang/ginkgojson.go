@@ -135,7 +135,7 @@ func ginkgoSpec(d *format.Document, r *jsonstream.Reader) (failed, spec bool) {
 	})
 	t.Suite = parse.JoinPath(path...)
 	t.Status = ginkgoStatus(state)
-	if t.Status == model.Other || !whole && t.Status != model.Failed {
+	if state == "" || !whole && t.Status != model.Failed {
 		return false, false
 	}
 	if node != "It" && node != "" {

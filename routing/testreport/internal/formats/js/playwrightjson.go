@@ -248,7 +248,7 @@ func (p *playwrightJSON) test() (model.Test, bool) {
 		t.Status = model.Other
 		if last != "" && last != expected && last != "skipped" {
 			t.Status = model.Failed
-		} else if last == "passed" {
+		} else if last == "passed" && status == "" {
 			t.Status = model.Passed
 		}
 	}

@@ -74,7 +74,7 @@ func (r catch2XMLReader) testCase(tok xmlstream.Token, suite string) error {
 		r.Explain(t)
 	case c.skips > 0:
 		*t = model.Test{Suite: t.Suite, Name: t.Name, Status: model.Skipped, At: t.At, Duration: t.Duration}
-	case c.seen:
+	case c.seen && (c.success == "true" || c.success == ""):
 		*t = model.Test{Suite: t.Suite, Name: t.Name, Status: model.Passed, At: t.At, Duration: t.Duration} // also one that may fail
 	default:
 		t.Status = model.Other

@@ -229,7 +229,11 @@ func (b *libtestJSON) testEvent(e libtestEvent, no int) bool {
 		b.failures++
 	default:
 		if !e.isBench {
-			return false
+			if e.event == "" {
+				return false
+			}
+			t.Status, t.Message = model.Other, "the event of the test is "+e.event
+			break
 		}
 		t.Status = model.Passed // {"type":"bench","name":…,"median":…}
 	}
