@@ -705,7 +705,7 @@ func TestComparable(t *testing.T) {
 
 func TestBaseName(t *testing.T) {
 	for key, want := range map[string]string{"acme/app@main": "main", "acme/app@a@b": "b", "@main": "main", "acme/app#1": "acme/app#1"} {
-		if got := BaseName(key); got != want {
+		if got := baseName(key); got != want {
 			t.Errorf("the base of %s is %q, want %q", key, got, want)
 		}
 	}
