@@ -38,6 +38,11 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 	runs := history.Order(testRuns(cp), at, parents)
 	v = v.Uncompared(baseName(base.Key))
 	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
+	v.Cut = slices.Clone(v.Cut)
+	for i := range v.Cut {
+		f := &v.Cut[i]
+		f.PreExisting = f.comparable() && runs.Look(history.TestID(v.Checkpoint, f.Suite, f.Name), f.Print).Standing == history.StandingPreExisting
+	}
 	for i := range v.Failures {
 		f := &v.Failures[i]
 		if !f.comparable() {
@@ -106,7 +111,7 @@ func testRuns(cp Checkpoint) []history.Run {
 		run := history.Run{}
 		for _, part := range sortedKeys(cp.Runs[key].Parts) {
 			v := cp.Runs[key].Parts[part]
-			if v.Result == Errored {
+			if v.Result.Silent() {
 				continue
 			}
 			inv, kept := v.tests()
@@ -147,13 +152,18 @@ func (v Verdict) tests() (inv history.Inventory, kept bool) {
 	if inv, err := history.Unpack(v.Inventory); err == nil {
 		return inv, true
 	}
-	return history.New(FailedTests(v.Checkpoint, v.Failures), true), false
+	return history.New(FailedTests(v.Checkpoint, v), true), false
 }
 
-// FailedTests returns the failures that can be compared as tests of an inventory.
-func FailedTests(checkpoint string, fs []Failure) []history.Test {
+// FailedTests returns the failures of a verdict that can be compared, as tests of an inventory.
+func FailedTests(checkpoint string, v Verdict) []history.Test {
 	var out []history.Test
-	for _, f := range fs {
+	for _, f := range v.Cut {
+		if f.comparable() {
+			out = append(out, history.Test{ID: history.TestID(checkpoint, f.Suite, f.Name), Status: history.Failed, Fingerprint: f.Print})
+		}
+	}
+	for _, f := range v.Failures {
 		if f.comparable() {
 			out = append(out, history.Test{
 				ID: history.TestID(checkpoint, f.Suite, f.Name), Status: history.Failed, Fingerprint: history.FingerprintOf(f.Fingerprint),
@@ -267,8 +277,20 @@ func (v Verdict) Standings() (fresh, preExisting []Failure) {
 // preExisting reports whether all that failed stands on the base, and nothing was cut that might not.
 func (v Verdict) preExisting() bool {
 	fresh, old := v.Standings()
-	whole := v.Dropped == 0 && len(v.Notes) == 0 && !v.Partial && len(v.Unmet) == 0 && v.Counts.Failed <= len(old)
+	cut := v.cutPreExisting()
+	whole := v.Dropped == cut && len(v.Notes) == 0 && !v.Partial && len(v.Unmet) == 0 && v.Counts.Failed <= len(old)+cut
 	return v.Result == Fail && v.Review == nil && len(fresh) == 0 && len(old) > 0 && whole
+}
+
+// cutPreExisting counts the failures known by name alone that stand on the base or do not count.
+func (v Verdict) cutPreExisting() int {
+	n := 0
+	for _, f := range v.Cut {
+		if f.PreExisting || f.Quarantined {
+			n++
+		}
+	}
+	return n
 }
 
 // ledByNew returns v with a new failure as the decisive one where that was one of the base, as long
@@ -300,15 +322,16 @@ func decidePreExisting(s input) (Decision, bool) {
 	}
 	_, old := s.m.Standings()
 	d := Decision{Kind: KindPreExisting, Check: s.p.BaseCheck, Iteration: s.cp.Retries}
-	d.Reason = fmt.Sprintf("all %d failures also stand on %s", len(old), orElse(s.m.baseName(), "the base"))
-	if len(old) == 1 {
+	n := len(old) + s.m.cutPreExisting()
+	d.Reason = fmt.Sprintf("all %d failures also stand on %s", n, orElse(s.m.baseName(), "the base"))
+	if n == 1 {
 		d.Reason = fmt.Sprintf("the failure also stands on %s", orElse(s.m.baseName(), "the base"))
 	}
 	if since := old[0].Since; since != "" {
 		d.Reason += " since " + truncate.ShortSHA(since)
 	}
-	if n := len(s.cp.Attempts); n > 0 {
-		last := s.cp.Attempts[n-1]
+	if turns := len(s.cp.Attempts); turns > 0 {
+		last := s.cp.Attempts[turns-1]
 		d.Again = last.Kind == KindPreExisting && last.Streak == s.cp.Streak && last.Verdict.Run.SHA == s.m.Run.SHA && s.m.Run.SHA != ""
 	}
 	return d, true

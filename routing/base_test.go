@@ -145,7 +145,7 @@ func inventoried(sha string, id int, all []string, ends func(name string) histor
 		tests = append(tests, history.Test{ID: history.TestID("ci", "", n), Status: status})
 	}
 	v := failing(sha, id, names...)
-	v.Inventory = history.New(append(tests, routing.FailedTests("ci", v.Failures)...), false).Pack()
+	v.Inventory = history.New(append(tests, routing.FailedTests("ci", v)...), false).Pack()
 	return v
 }
 
@@ -184,7 +184,7 @@ func TestLostBaseIsNeverGreenerS5_9(t *testing.T) {
 			for j := range v.Failures {
 				v.Failures[j].Fingerprint += fmt.Sprint(rnd.IntN(2))
 			}
-			v.Inventory = history.New(append(unfailed(v), routing.FailedTests("ci", v.Failures)...), false).Pack()
+			v.Inventory = history.New(append(unfailed(v), routing.FailedTests("ci", v)...), false).Pack()
 			whole = append(whole, v)
 		}
 		mine := failing("z", 99, names[:1+rnd.IntN(2)]...)

@@ -88,6 +88,8 @@ type Checkpoint struct {
 	Opened     time.Time           `json:"opened"`
 	Updated    time.Time           `json:"updated"`
 
+	NoRerun bool `json:"no_rerun,omitempty"` // GitHub refused to run failed jobs again
+
 	Floor       int          `json:"floor,omitempty"`  // turns up to which a human granted, whatever the limit
 	Undone      int          `json:"undone,omitempty"` // turns that were taken back: their numbers are given again
 	Redo        *Redo        `json:"redo,omitempty"`   // the newest run is to be decided anew
@@ -112,10 +114,20 @@ func (r RunState) onlyRecorded() bool {
 	return r.Decision.Kind == KindNone && (r.Decision.Waits || r.Decision.Again)
 }
 
+// Awaits reports whether nothing is known of the run but that it waits for an approval.
+func (r RunState) Awaits() bool {
+	for _, p := range r.Parts {
+		if p.Result != Awaiting {
+			return false
+		}
+	}
+	return true
+}
+
 // failed reports whether the run is known and some part of it failed.
 func (r RunState) failed() bool {
 	for _, p := range r.Parts {
-		if p.Result != Pass && p.Result != Errored {
+		if p.Result != Pass && !p.Result.Silent() {
 			return true
 		}
 	}
@@ -163,7 +175,8 @@ type Attempt struct {
 	Phase     Phase     `json:"phase,omitempty"`
 	Verdict   Verdict   `json:"verdict"`
 	At        time.Time `json:"at"`
-	Undone    bool      `json:"undone,omitempty"`     // taken back by a human's answer; it counts for nothing
+	Undone    bool      `json:"undone,omitempty"`     // taken back by a human's answer, or since its commit passed; it counts for nothing
+	Flaky     []string  `json:"flaky,omitempty"`      // tests that failed and passed on its commit
 	BaseFixed string    `json:"base_fixed,omitempty"` // commit of the base that passes what this was on hold for
 }
 

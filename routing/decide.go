@@ -15,10 +15,12 @@ type rule struct {
 
 // rules in their order; the first that applies wins. Above "pass" stand those
 // that keep a run from counting, below them the precedence of the acceptance
-// table: PASS > PRE_EXISTING > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY > RETRY.
+// table: PASS > PRE_EXISTING > RERUN > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
+// NO_PROGRESS > RETRY.
 var rules = []rule{
 	{"answered", decideAnswered},
 	{"repeat", decideRepeat},
+	{"waits-for-approval", decideAwaiting},
 	{"analyze-failed", decideErrored},
 	{"stale-commit", decideStaleCommit},
 	{"stale-run", decideStaleRun},
@@ -30,6 +32,8 @@ var rules = []rule{
 	{"skipped", decideSkipped},
 	{"pass", decidePass},
 	{"pre-existing", decidePreExisting},
+	{"flaky-commit", decideFlakyCommit},
+	{"flake-evidence", decideRerun},
 	{"design", decideDesign},
 	{"environment", decideEnv},
 	{"timeout", decideTimeout},
@@ -37,6 +41,8 @@ var rules = []rule{
 	{"unclear", decideUnclear},
 	{"same-commit", decideSameCommit},
 	{"limit-reached", decideLimit},
+	{"budget-reached", decideBudget},
+	{"no-progress", decideNoProgress},
 	{"fixable", decideRetry},
 }
 
@@ -85,19 +91,25 @@ func complete(s input, d Decision, name string) Decision {
 	d.Verdict = s.m
 	d.Max = s.limit
 	d.Excused = s.excused
+	if d.Flaky == nil {
+		d.Flaky = s.flakes.names()
+	}
+	if d.Flaky = d.Flaky[:min(len(d.Flaky), mostFlaky)]; len(d.Flaky) > 0 {
+		d.Verdict = d.Verdict.markFlaky(d.Flaky)
+	}
 	if s.p.Labelled {
 		d.Label = s.p.Override
 	}
 	if s.redo != nil {
 		d.Redo = s.redo.Action
 	}
-	if d.Iteration == 0 {
+	if d.Iteration == 0 && !d.TakeBack {
 		d.Iteration = s.cp.Retries
 	}
 	if d.Kind.Escalates() {
 		d.NoNotify = !s.p.Notify
 		d.OnMax = OnMaxManual
-		if d.Kind == KindMaxRetry {
+		if d.Kind == KindMaxRetry || d.Kind == KindNoProgress {
 			d.OnMax = s.p.OnMax
 		}
 		d.Phase = TargetPhase(s.m)
@@ -139,7 +151,7 @@ func decideRepeat(s input) (Decision, bool) {
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
-	if !seen || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() {
+	if !seen || before.Result == Awaiting && s.v.Result != Awaiting || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() || s.passedOverOther() {
 		return Decision{}, false // new, held until now, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
@@ -178,6 +190,11 @@ func (s input) overtaken() (Run, bool) {
 		}
 	}
 	return Run{}, false
+}
+
+// decideAwaiting: the run has not begun. Its result comes under the same id and attempt.
+func decideAwaiting(s input) (Decision, bool) {
+	return none("run %s waits for a maintainer's approval; it is analyzed when it has ended", s.v.Run.ID), s.v.Result == Awaiting || s.m.Result == Awaiting
 }
 
 // decideErrored: neither a failed analyze nor a run of which a part has no
@@ -282,7 +299,7 @@ func decideIncomplete(s input) (Decision, bool) {
 // decideDecided: a further part of a run adds its failures to the turn already
 // taken, unless it is graver than what was decided.
 func decideDecided(s input) (Decision, bool) {
-	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.passedOverNew() {
+	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.passedOverNew() || s.passedOverOther() {
 		return Decision{}, false
 	}
 	before := gravityOf(s.run)
@@ -318,7 +335,11 @@ func decidePass(s input) (Decision, bool) {
 	if s.m.Result != Pass || len(s.m.Unmet) > 0 {
 		return Decision{}, false
 	}
-	d := Decision{Kind: KindPass, Reason: passReason(s)}
+	d := Decision{Kind: KindPass, TakeBack: s.returnedHere() > 0, Iteration: s.cp.Retries}
+	if d.TakeBack {
+		d.Iteration--
+	}
+	d.Reason = passReason(s, d.Iteration)
 	after := s.c.clone()
 	cp := s.cp
 	cp.State = Completed
@@ -330,17 +351,16 @@ func decidePass(s input) (Decision, bool) {
 	}
 	d.Complete = after.allDone(s.p)
 	d.Verdict = s.m
-	d.Iteration = s.cp.Retries
 	if s.p.Reviewer && s.p.RunReviewerOnPass && s.v.Review == nil {
 		d.Effects = append(d.Effects, Effect{
 			Kind: EffectReview, Key: fmt.Sprintf("%s/%s/%s/review", s.c.Key, s.v.Checkpoint, orElse(s.v.Run.SHA, s.v.Run.ID)),
-			Slot: s.v.Checkpoint + "/review", Checkpoint: s.v.Checkpoint, Iteration: s.cp.Retries, SHA: s.v.Run.SHA,
+			Slot: s.v.Checkpoint + "/review", Checkpoint: s.v.Checkpoint, Iteration: d.Iteration, SHA: s.v.Run.SHA,
 		})
 	}
 	return d, true
 }
 
-func passReason(s input) string {
+func passReason(s input, attempts int) string {
 	if s.v.Review != nil {
 		return "the review approved"
 	}
@@ -348,10 +368,10 @@ func passReason(s input) string {
 	if n := s.m.Counts; s.have > 1 && n.Tests > 0 { // the reason is that of one leg
 		r = fmt.Sprintf("%d of %d tests passed in %d matrix jobs, none failed", n.Passed, n.Tests, s.have)
 	}
-	if s.cp.Retries > 0 {
-		r += fmt.Sprintf(", after %d of %d fix attempts", s.cp.Retries, s.limit)
+	if attempts > 0 {
+		r += fmt.Sprintf(", after %d of %d fix attempts", attempts, s.limit)
 	}
-	return r
+	return r + flakyReason(s.m, s.flakes.names())
 }
 
 // allDone reports whether every checkpoint of the case has passed or was skipped.

@@ -28,6 +28,11 @@ func decideTimeout(s input) (Decision, bool) {
 	if s.cp.Retries >= s.limit {
 		return escalate(KindTimeout, fmt.Sprintf("time ran out again after %d of %d fix attempts", s.cp.Retries, s.limit)), true
 	}
+	if b, why := overBudget(s); b != "" {
+		d := escalate(KindTimeout, why)
+		d.Budget = b
+		return d, true
+	}
 	return retry(s), true
 }
 

@@ -19,13 +19,15 @@ const (
 	KindMaxRetry Kind = "ESCALATE_MAX_RETRY"
 	KindNone     Kind = "NONE"
 
+	KindNoProgress  Kind = "ESCALATE_NO_PROGRESS"
+	KindRerun       Kind = "RERUN"        // failed jobs are run again, and nothing is returned
 	KindPreExisting Kind = "PRE_EXISTING" // only what stands on the base failed
 )
 
 // Escalates reports whether k opens an escalation.
 func (k Kind) Escalates() bool {
 	switch k {
-	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry:
+	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry, KindNoProgress:
 		return true
 	}
 	return false
@@ -57,6 +59,9 @@ type Decision struct {
 	Kept      bool          `json:"kept,omitempty"`      // a run decided anew, as before: nothing is taken back
 	Excused   []string      `json:"excused,omitempty"`   // tests whose failures did not count, being in quarantine
 	Label     *int          `json:"label,omitempty"`     // the limit that a label of the case gave, which stands nowhere else
+	Flaky     []string      `json:"flaky,omitempty"`     // tests that failed and passed on the commit, or for which KindRerun is
+	TakeBack  bool          `json:"take_back,omitempty"` // of a pass: the attempt that its commit was returned for is no attempt
+	Budget    Budget        `json:"budget,omitempty"`    // that is used up
 	Check     string        `json:"check,omitempty"`     // conclusion of the check of KindPreExisting
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
@@ -140,9 +145,9 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 		}
 	case d.Kind.Escalates():
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
-	case d.Again, d.Kind == KindPreExisting:
+	case d.Again, d.Kind == KindPreExisting, d.Kind == KindRerun:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
-	case d.Waits:
+	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {

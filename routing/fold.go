@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -84,7 +85,9 @@ func (c Case) applyEffect(e EffectDone) (Case, error) {
 		}
 	}
 	c.Pending = kept
-	if e.Ref != "" {
+	if e.Effect.Kind == EffectRerun && strings.HasPrefix(e.Ref, refused) {
+		refusedRerun(c, e.Effect)
+	} else if e.Ref != "" {
 		c.Done[e.Effect.Slot] = e.Ref
 	}
 	if len(c.Pending) == 0 {

@@ -16,7 +16,8 @@ type input struct {
 
 	redo    *Redo      // v is decided anew, for what a human did
 	before  Checkpoint // cp before what was decided on it was taken back
-	excused []string   // tests of the policy's quarantine that are among the failures
+	flakes  flakes
+	excused []string // tests of the policy's quarantine that are among the failures
 }
 
 func newInput(c Case, v Verdict, p Policy) input {
@@ -32,7 +33,8 @@ func newInput(c Case, v Verdict, p Policy) input {
 	s.excused = excused(p.Quarantine, parts)
 	t := c.treatment(s.excused)
 	parts = t.all(parts)
-	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts), len(parts)
+	s.flakes = flakesOf(cp, parts)
+	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts).markFlaky(s.flakes.names()), len(parts)
 	s.run = t.run(cp.Runs[v.Run.Key()])
 	s.limit = Limit(cp, p)
 	if drop := dropped(cp, s.m, p); drop != "" && s.complete() {

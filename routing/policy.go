@@ -46,7 +46,11 @@ type Policy struct {
 	ApproveHandoff    bool                // a hand-off to anybody but the author waits for a maintainer's approval of the commit
 	ApproveStart      map[string]bool     // dependents whose start waits for that approval; "" is the reviewer
 	Quarantine        []string            // tests whose failures count in no case
+	NoProgress        int                 // new commits in a row that change nothing, from which attempts stop before Max; 0: never
 	BaseCheck         string              // conclusion of the check where only what stands on the base failed
+	Rerun             RerunOn             // for which failures failed jobs run again before they are returned
+	MaxReruns         int                 // reruns of a case
+	Budgets           map[Budget]int      // fix attempts by what they are for, beside Max for all together
 	MaxActions        int                 // effects carried out in one run of the program, 0: DefaultMaxActions
 }
 
@@ -59,7 +63,7 @@ func DefaultPolicy() Policy {
 		Max: 3, OnMax: OnMaxManual, Breaker: true, EscalateOnDesign: true,
 		RunReviewerOnPass: true, Notify: true, RetryDelay: 5 * time.Second,
 		Scope: ScopeCheckpoint, FailOn: FailOn{Blocker: 1, Critical: 1}, MaxDrop: 0.5,
-		BaseCheck: "neutral",
+		BaseCheck: "neutral", NoProgress: 3, Rerun: RerunFlaky, MaxReruns: 3,
 	}
 }
 

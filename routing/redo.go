@@ -73,7 +73,7 @@ func (cp Checkpoint) undone(a HumanAction) Checkpoint {
 	run := cp.newestRun()
 	run.Decision, run.Decided = Decision{}, false
 	cp.Runs[cp.Last.Key()] = run
-	wrong := a == HumanWrong || a == HumanQuarantine
+	wrong := a == HumanWrong || a == HumanQuarantine || a == redoRefused
 	if wrong && cp.leftAlone() {
 		return cp
 	}
@@ -120,6 +120,18 @@ func (cp *Checkpoint) takeBackTurn(n int) {
 	cp.Retries = n - 1
 	cp.wait(Decision{})
 	cp.Undone++
+}
+
+// takeBackFlaky undoes the attempt that the commit was returned for: it failed and passed, so that
+// it was not to blame.
+func takeBackFlaky(cp *Checkpoint, d Decision) {
+	from := len(cp.Attempts)
+	cp.takeBack()
+	for i := range cp.Attempts[:from] {
+		if t := &cp.Attempts[i]; t.Undone && t.Streak == cp.Streak && t.Verdict.Run.SHA == cp.Last.SHA && len(t.Flaky) == 0 {
+			t.Flaky = d.Flaky
+		}
+	}
 }
 
 // ofNewest reports whether a turn of this streak is about the newest run, or

@@ -86,14 +86,14 @@ func (t *transition) record(v Verdict, treat treatment) error {
 	}
 	cp.Runs[v.Run.Key()] = rs
 	forgetInventories(cp)
-	if stale || v.Result == Errored {
+	if stale || v.Result.Silent() {
 		if cp.State == "" {
 			return t.to(Pending)
 		}
 		return nil
 	}
 	cp.Last = v.Run
-	t.d.Verdict = merge(all)
+	t.d.Verdict = merge(all).markFlaky(d.Flaky)
 	return t.carry()
 }
 
@@ -118,8 +118,8 @@ func (t *transition) carry() error {
 		return t.pass()
 	case t.d.Kind == KindRetry:
 		return t.retry()
-	case t.d.Kind == KindPreExisting:
-		return t.preExisting()
+	case t.d.Kind == KindPreExisting, t.d.Kind == KindRerun:
+		return t.spendNothing()
 	case t.d.Kind.Escalates():
 		return t.escalate()
 	case t.cp.State == "" || t.cp.State == Pending:
@@ -142,7 +142,7 @@ func (t *transition) deliver() {
 // refresh brings the last turn's failures up to date without a new turn.
 func (t *transition) refresh() {
 	if n := len(t.cp.Attempts); n > 0 && t.cp.Attempts[n-1].Streak == t.cp.Streak {
-		t.cp.Attempts[n-1].Verdict = t.d.Verdict
+		t.cp.Attempts[n-1].Verdict, t.cp.Attempts[n-1].Flaky = t.d.Verdict, t.d.Flaky
 	}
 }
 
@@ -151,7 +151,7 @@ func (t *transition) turn() {
 	cp, d := &t.cp, t.d
 	cp.Attempts = append(cp.Attempts, Attempt{
 		Streak: cp.Streak, Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule,
-		Reason: d.Reason, Phase: d.Phase, Verdict: d.Verdict, At: t.at,
+		Reason: d.Reason, Phase: d.Phase, Verdict: d.Verdict, At: t.at, Flaky: d.Flaky,
 	})
 	reason := string(d.Verdict.Class)
 	if d.Kind == KindPass {
@@ -175,6 +175,9 @@ func (t *transition) pass() error {
 	if err := t.to(Completed); err != nil {
 		return err
 	}
+	if t.d.TakeBack {
+		takeBackFlaky(&t.cp, t.d)
+	}
 	t.closeIteration("success")
 	t.turn()
 	cp := &t.cp
@@ -186,8 +189,9 @@ func (t *transition) pass() error {
 	return nil
 }
 
-// preExisting records the turn and spends no attempt: the case waits for its base.
-func (t *transition) preExisting() error {
+// spendNothing records the turn and spends no attempt: the case waits for its base, or for its
+// failed jobs.
+func (t *transition) spendNothing() error {
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -257,7 +261,7 @@ func (t *transition) escalate() error {
 	cp, d := &t.cp, t.d
 	cp.LastError, cp.WontFix = d.Reason, nil
 	cp.wait(Decision{})
-	if d.Kind == KindMaxRetry {
+	if d.Kind == KindMaxRetry && d.Budget == "" {
 		cp.LastError = fmt.Sprintf("reached max refinement attempts (%d/%d)", cp.Retries, d.Max)
 	}
 	cp.Skipped = d.OnMax == OnMaxSkip

@@ -41,10 +41,10 @@ func (t treatment) all(vs []Verdict) []Verdict {
 
 // of returns v with what was said of its failures.
 func (t treatment) of(v Verdict) Verdict {
-	if v.Result == Pass || v.Result == Errored || len(t.tests)+len(t.runs) == 0 {
+	if v.Result == Pass || v.Result.Silent() || len(t.tests)+len(t.runs) == 0 {
 		return v
 	}
-	v.Failures = append([]Failure(nil), v.Failures...)
+	v.Failures, v.Cut = append([]Failure(nil), v.Failures...), append(CutFailures(nil), v.Cut...)
 	return t.excuse(t.correct(v))
 }
 
@@ -100,6 +100,14 @@ func (t treatment) excuse(v Verdict) Verdict {
 		f.Quarantined = true
 		names = append(names, f.Name)
 	}
+	cut := 0
+	for i := range v.Cut {
+		if f := &v.Cut[i]; t.excuses(f.failure()) {
+			f.Quarantined = true
+			names = append(names, f.Name)
+			cut++
+		}
+	}
 	if len(names) == 0 {
 		return v
 	}
@@ -107,7 +115,7 @@ func (t treatment) excuse(v Verdict) Verdict {
 	v.Counts.Failed = max(0, v.Counts.Failed-len(names))
 	switch {
 	case v.Result != Fail:
-	case len(left) == 0 && v.Dropped == 0 && v.Counts.Failed == 0 && len(v.Notes) == 0 && !v.Partial:
+	case len(left) == 0 && v.Dropped == cut && v.Counts.Failed == 0 && len(v.Notes) == 0 && !v.Partial:
 		v.Result, v.Class = Pass, ""
 		v.Reason = fmt.Sprintf("%d of %d tests passed; what failed is in quarantine: %s", v.Counts.Passed, v.Counts.Tests, list(names, 5))
 	case len(left) > 0:

@@ -8,15 +8,19 @@ import (
 // Result is what a run said of a checkpoint.
 type Result string
 
-// The results. Errored means that the analysis itself failed: it says nothing of
-// the work.
+// The results. Errored means that the analysis itself failed, and Awaiting that
+// the run waits for an approval: neither says anything of the work.
 const (
 	Pass     Result = "pass"
 	Fail     Result = "fail"
 	TimedOut Result = "timeout"
 	Unclear  Result = "unclear"
 	Errored  Result = "error"
+	Awaiting Result = "awaiting"
 )
+
+// Silent reports whether r says nothing of the work.
+func (r Result) Silent() bool { return r == Errored || r == Awaiting }
 
 // Run names one run of a checkpoint. Repository, ID, Attempt and the
 // checkpoint together are what is counted once; Part is one leg of a matrix.
@@ -25,6 +29,7 @@ type Run struct {
 	ID         string `json:"id"`
 	Attempt    int    `json:"attempt,omitempty"` // 1-based; 0 counts as 1
 	SHA        string `json:"sha,omitempty"`     // commit the run was of
+	Tree       string `json:"tree,omitempty"`    // tree of the commit, "" if unknown
 	Part       string `json:"part,omitempty"`    // matrix leg, "" where there is one
 	Parts      int    `json:"parts,omitempty"`   // legs expected, 0 counts as 1
 	URL        string `json:"url,omitempty"`
@@ -69,6 +74,7 @@ type Verdict struct {
 	Evidence   []Evidence    `json:"evidence,omitempty"`
 	Failures   []Failure     `json:"failures,omitempty"` // decisive first, cut to what the ledger holds
 	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
+	Cut        CutFailures   `json:"cut,omitempty"`      // names and fingerprints of those dropped, as far as they fit
 	Counts     Counts        `json:"counts"`
 	Review     *ReviewResult `json:"review,omitempty"`    // set when the verdict is a review's
 	Head       string        `json:"head,omitempty"`      // head commit of the subject when analyzed, "" if unknown
@@ -94,6 +100,7 @@ func merge(parts []Verdict) Verdict {
 	}
 	v := parts[best]
 	v.Failures = append([]Failure(nil), v.Failures...)
+	v.Cut = append(CutFailures(nil), v.Cut...)
 	for i, p := range parts {
 		if i == best {
 			continue
@@ -103,6 +110,7 @@ func merge(parts []Verdict) Verdict {
 			v.Failures = append(v.Failures, f)
 		}
 		v.Dropped += p.Dropped
+		v.Cut = append(v.Cut, p.Cut...)
 		v.Counts = v.Counts.add(p.Counts)
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
@@ -119,6 +127,8 @@ func (c Counts) add(d Counts) Counts {
 // failed, and that a pass.
 func gravity(v Verdict) int {
 	switch {
+	case v.Result == Awaiting:
+		return 0
 	case v.Result == Pass && len(v.Unmet) == 0:
 		return 1
 	case v.Result == Errored:

@@ -35,13 +35,14 @@ var commands = []string{"auto", "step", "workflow-run", "review", "answer", "sur
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
 var failOnNames = map[string][]routing.Kind{
-	"retry":     {routing.KindRetry},
-	"design":    {routing.KindDesign},
-	"env":       {routing.KindEnv},
-	"timeout":   {routing.KindTimeout},
-	"unclear":   {routing.KindUnclear},
-	"max-retry": {routing.KindMaxRetry},
-	"escalate":  {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry},
+	"retry":       {routing.KindRetry},
+	"design":      {routing.KindDesign},
+	"env":         {routing.KindEnv},
+	"timeout":     {routing.KindTimeout},
+	"unclear":     {routing.KindUnclear},
+	"max-retry":   {routing.KindMaxRetry},
+	"no-progress": {routing.KindNoProgress},
+	"escalate":    {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress},
 }
 
 // readInputs returns the inputs or an error that names the input and remedy.
@@ -67,7 +68,7 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
-			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry", f)
+			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry, no-progress", f)
 		}
 	}
 	if s := get("matrix-total", ""); s != "" {
@@ -106,7 +107,7 @@ func list(s string) []string {
 
 // fails reports whether decision d fails the step.
 func (in Inputs) fails(d routing.Decision) bool {
-	if d.Kind == routing.KindMaxRetry && d.OnMax == routing.OnMaxError {
+	if (d.Kind == routing.KindMaxRetry || d.Kind == routing.KindNoProgress) && d.OnMax == routing.OnMaxError {
 		return true
 	}
 	for _, f := range in.FailOn {

@@ -53,6 +53,9 @@ func (s *step) checkpointRun(ctx context.Context) (*handler.CheckpointRun, error
 	} else {
 		t.Subject = effect.Subject{Branch: get("GITHUB_REF_NAME"), DefaultBranch: s.event.Repository.DefaultBranch}
 		t.Run.SHA = get("GITHUB_SHA")
+		if head := s.event.HeadCommit; head.ID == t.Run.SHA {
+			t.Run.Tree = head.TreeID
+		}
 	}
 	files, err := reportFiles(get("GITHUB_WORKSPACE"), s.in.Reports)
 	if err != nil {

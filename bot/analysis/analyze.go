@@ -18,6 +18,10 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
+// AwaitsApproval is the conclusion of a run that has not begun: of the change of a first-time
+// contributor, or of one that an environment guards. Its result comes under the same id and attempt.
+const AwaitsApproval = "action_required"
+
 // Source is one file of test output: a report, a captured log, a review. An error of Open or of
 // reading that may be over later (advice.Later) ends the analysis; any other is a finding.
 type Source struct {
@@ -234,6 +238,9 @@ func (st *state) verdict(rep *testreport.Report, d diagnosis.Diagnosis) routing.
 		Failures: d.Failures, Notes: st.notes,
 		Counts: routing.Counts{Tests: rep.Counts.Tests, Passed: rep.Counts.Passed, Failed: rep.Counts.Failed, Skipped: rep.Counts.Skipped, Flaky: rep.Counts.Flaky},
 	}
+	if n := len(rep.Failing); n >= st.in.Limits.WithDefaults().Failing {
+		v.Dropped = max(0, rep.Counts.Failed-n)
+	}
 	st.missing(&v, rep)
 	if v.Result == routing.Pass {
 		v.Unmet = st.in.Criteria.Unmet(v.Counts)
@@ -252,6 +259,8 @@ func (st *state) missing(v *routing.Verdict, rep *testreport.Report) {
 		return
 	}
 	switch {
+	case nothing && st.in.Conclusion == AwaitsApproval:
+		v.Result, v.Class, v.Reason = routing.Awaiting, "", "the run waits for a maintainer's approval"
 	case nothing && len(st.unread) > 0:
 		v.Reason = st.ended() + "no report could be read: " + strings.Join(st.unread, "; ")
 	case nothing:

@@ -11,13 +11,15 @@ import (
 // stay below the megabyte that GitHub's contents API returns in one answer.
 const (
 	mostBytes    = 64 << 10
+	mostCut      = 44 << 10 // of them for names of failures that are not kept in full: about 2000
 	mostFailures = 400
 	mostIssues   = 100
 )
 
 // Bound returns v cut to what a ledger keeps of one run: the least useful
 // first (excerpts, traces and texts of failures far from the decisive one),
-// then failures themselves, which are counted in Dropped.
+// then failures themselves, which are counted in Dropped. Of those the name and
+// the fingerprint are kept, so that they can be compared.
 func Bound(v routing.Verdict) routing.Verdict {
 	v = few(v)
 	fs := v.Failures
@@ -44,9 +46,7 @@ func Bound(v routing.Verdict) routing.Verdict {
 		}
 	}
 	for sizes.with(v, mostBytes) > mostBytes && len(v.Failures) > 1 {
-		half := len(v.Failures) / 2
-		v.Dropped += len(v.Failures) - half
-		v.Failures = v.Failures[:half]
+		v = drop(v, len(v.Failures)/2)
 	}
 	for v.Review != nil && size(v) > mostBytes && len(v.Review.Issues) > 1 {
 		v.Review.Issues = v.Review.Issues[:len(v.Review.Issues)/2]
@@ -61,12 +61,43 @@ func Bound(v routing.Verdict) routing.Verdict {
 func few(v routing.Verdict) routing.Verdict {
 	fs := append([]routing.Failure(nil), v.Failures...)
 	sortDecisive(fs)
-	if n := len(fs); n > mostFailures {
-		v.Dropped += n - mostFailures
-		fs = fs[:mostFailures]
-	}
 	v.Failures = fs
+	return drop(v, mostFailures)
+}
+
+// drop keeps the first n failures, and of the others the names in front of those dropped before,
+// as many as fit.
+func drop(v routing.Verdict, n int) routing.Verdict {
+	if n >= len(v.Failures) {
+		return v
+	}
+	v.Dropped += len(v.Failures) - n
+	cut := make(routing.CutFailures, 0, len(v.Failures)-n+len(v.Cut))
+	for _, f := range v.Failures[n:] {
+		c := f.Cut()
+		c.Name, c.Suite = truncate.Counted(c.Name, 500), truncate.Counted(c.Suite, 500)
+		cut = append(cut, c)
+	}
+	v.Failures, v.Cut = v.Failures[:n], packable(append(cut, v.Cut...))
+	for size := v.Cut.Size(); size > mostCut; size = v.Cut.Size() {
+		v.Cut = v.Cut[:min(len(v.Cut)-1, len(v.Cut)*mostCut/size)]
+	}
 	return v
+}
+
+// packable returns as many names as are worth packing: texts of failures compress well, and not by
+// more than this.
+func packable(cut routing.CutFailures) routing.CutFailures {
+	left := 16 * mostCut
+	for i, c := range cut {
+		if left -= len(c.Name) + 8; i == 0 || c.Suite != cut[i-1].Suite {
+			left -= len(c.Suite)
+		}
+		if left < 0 {
+			return cut[:i]
+		}
+	}
+	return cut
 }
 
 func cutFailure(f *routing.Failure, text int) {

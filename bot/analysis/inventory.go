@@ -70,7 +70,7 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 	}
 	tests := slices.Concat(in.sources...)
 	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
-	tests = append(tests, routing.FailedTests(in.checkpoint, v.Failures)...)
+	tests = append(tests, routing.FailedTests(in.checkpoint, v)...)
 	inv := history.New(tests, partial)
 	if held = inv.Pack(); len(held) <= mostInventory {
 		return held, nil

@@ -36,6 +36,12 @@ func (c checker) check(f File) {
 	c.oneOf([]any{"language"}, f.Language, "en", "ko")
 	c.oneOf([]any{"on_max"}, f.OnMax, "manual", "error", "skip")
 	c.oneOf([]any{"pause_scope"}, f.PauseScope, "checkpoint", "case")
+	c.oneOf([]any{"rerun"}, f.Rerun, "never", "flaky", "transient")
+	for _, name := range keys(f.Budgets.of()) {
+		if n := f.Budgets.of()[name]; n != nil && (*n < 0 || *n > routing.HardCap) {
+			c.add([]any{"budgets", name}, "budgets.%s is %d; it must be 0 to %d", name, *n, routing.HardCap)
+		}
+	}
 	c.oneOf([]any{"mode"}, f.Mode, "auto", "manual")
 	c.oneOf([]any{"base", "check"}, f.Base.Check, "neutral", "failure", "success")
 	c.oneOf([]any{"acts"}, f.Acts, ActsAction, ActsApp)
@@ -48,6 +54,9 @@ func (c checker) check(f File) {
 		c.add([]any{"version"}, "version %d is not known; write 1 or leave it out", f.Version)
 	}
 	c.limit([]any{"max_iterations"}, f.MaxIterations)
+	if n := f.NoProgress; n != nil && (*n < 0 || *n > routing.HardCap) {
+		c.add([]any{"no_progress"}, "no_progress is %d; it must be 0 to %d", *n, routing.HardCap)
+	}
 	if f.MaxActions != nil && (*f.MaxActions < 1 || *f.MaxActions > 1000) {
 		c.add([]any{"max_actions"}, "max_actions is %d; it must be 1 to 1000", *f.MaxActions)
 	}

@@ -21,6 +21,7 @@ type File struct {
 	Language      string                `yaml:"language,omitempty" json:"language,omitempty" jsonschema:"enum=en,enum=ko,default=en,description=Language of comments and issues."`
 	MaxIterations *int                  `yaml:"max_iterations,omitempty" json:"max_iterations,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Fix attempts before an escalation opens; 0 returns nothing for a fix."`
 	OnMax         string                `yaml:"on_max,omitempty" json:"on_max,omitempty" jsonschema:"enum=manual,enum=error,enum=skip,default=manual,description=What happens when the fix attempts are used up: wait for a maintainer or fail the check or skip the checkpoint."`
+	NoProgress    *int                  `yaml:"no_progress,omitempty" json:"no_progress,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=New commits in a row that change nothing about the failures from which an escalation opens before max_iterations; 0 never stops early."`
 	Breaker       *bool                 `yaml:"circuit_breaker,omitempty" json:"circuit_breaker,omitempty" jsonschema:"default=true,description=False lifts max_iterations to the hard cap of 10."`
 	RetryDelay    *Duration             `yaml:"retry_delay,omitempty" json:"retry_delay,omitempty" jsonschema:"default=5s,description=Delay before each hand-off; at most an hour."`
 	Design        *bool                 `yaml:"escalate_on_design_mismatch,omitempty" json:"escalate_on_design_mismatch,omitempty" jsonschema:"default=true,description=False returns a design mismatch for a fix like any other failure."`
@@ -36,6 +37,8 @@ type File struct {
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a run has to meet to pass in addition to having no failures."`
 	Base          BaseSettings          `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"description=What happens to failures that stand on the base of a change already."`
+	Rerun         string                `yaml:"rerun,omitempty" json:"rerun,omitempty" jsonschema:"enum=never,enum=flaky,enum=transient,default=flaky,description=When failed jobs run again before a failure is returned: never; for tests that failed and passed on one commit; or also for failures of the environment."`
+	Budgets       Budgets               `yaml:"budgets,omitempty" json:"budgets,omitempty" jsonschema:"description=Fix attempts by cause within max_iterations."`
 	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures do not count in any case; they are shown as quarantined."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Your own diagnosis rules; they are tried before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How escalation issues are opened."`
@@ -97,6 +100,21 @@ type ReviewSettings struct {
 	Checkpoint string         `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty" jsonschema:"default=review,description=Name of the checkpoint that reviews belong to."`
 	Reviewers  []string       `yaml:"reviewers,omitempty" json:"reviewers,omitempty" jsonschema:"description=Logins whose reviews count without write access: reviewing bots."`
 	FailOn     map[string]int `yaml:"fail_on,omitempty" json:"fail_on,omitempty" jsonschema:"description=Number of issues of a severity from which a review fails; default blocker: 1 and critical: 1."`
+}
+
+// Budgets are the fix attempts of a streak by what they are for, beside max_iterations for all
+// together, and the reruns of a case.
+type Budgets struct {
+	Logic   *int `yaml:"logic,omitempty" json:"logic,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for wrong results and what is not implemented."`
+	Build   *int `yaml:"build,omitempty" json:"build,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for what does not compile."`
+	Quality *int `yaml:"quality,omitempty" json:"quality,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for lint and formatting and coverage."`
+	Timeout *int `yaml:"timeout,omitempty" json:"timeout,omitempty" jsonschema:"minimum=0,maximum=10,description=Fix attempts for runs that ran out of time."`
+	Rerun   *int `yaml:"rerun,omitempty" json:"rerun,omitempty" jsonschema:"minimum=0,maximum=10,default=3,description=Runs of a case whose failed jobs run again."`
+}
+
+// of returns the budgets by name.
+func (b Budgets) of() map[string]*int {
+	return map[string]*int{"logic": b.Logic, "build": b.Build, "quality": b.Quality, "timeout": b.Timeout, "rerun": b.Rerun}
 }
 
 // BaseSettings say what happens to failures that stand on the base already.
@@ -182,6 +200,10 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 	setBool(&p.RunReviewerOnPass, f.RunReviewer)
 	setBool(&p.Notify, f.Notify)
 	setInt(&p.MaxActions, f.MaxActions)
+	if !p.Breaker {
+		p.NoProgress = 0
+	}
+	setInt(&p.NoProgress, f.NoProgress)
 	if f.OnMax != "" {
 		p.OnMax = routing.OnMax(f.OnMax)
 	}
@@ -192,6 +214,18 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
 	p.Quarantine = f.Quarantine
+	if f.Rerun != "" {
+		p.Rerun = routing.RerunOn(f.Rerun)
+	}
+	setInt(&p.MaxReruns, f.Budgets.Rerun)
+	for name, n := range f.Budgets.of() {
+		if n != nil && name != "rerun" {
+			if p.Budgets == nil {
+				p.Budgets = map[routing.Budget]int{}
+			}
+			p.Budgets[routing.Budget(name)] = *n
+		}
+	}
 	if f.Base.Check != "" {
 		p.BaseCheck = f.Base.Check
 	}

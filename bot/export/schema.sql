@@ -79,7 +79,8 @@ CREATE TABLE IF NOT EXISTS routing_history (
     streak         INTEGER NOT NULL CHECK (streak >= 0),   -- grows with every green run and reset
     fix_attempts   INTEGER NOT NULL CHECK (fix_attempts >= 0), -- returned for a fix so far, this one included
     result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
-                                                   'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY', 'PRE_EXISTING')),
+                                                   'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY', 'ESCALATE_NO_PROGRESS',
+                                                   'PRE_EXISTING', 'RERUN')),
     reason         TEXT,                         -- the class, null for a pass
     explanation    TEXT,
     class          TEXT,

@@ -23,6 +23,7 @@ type WorkflowRun struct {
 	WorkflowPath string // e.g. .github/workflows/ci.yml
 	Event        string
 	HeadSHA      string
+	HeadTree     string // "" if GitHub does not say it
 	HeadRef      string
 	HeadRepo     string // "owner/name"; "" if the fork was deleted
 	Status       string // queued, in_progress, completed …
@@ -63,7 +64,7 @@ func (s *RunsService) Get(ctx context.Context, r Repo, id int64, attempt int) (W
 // runOf returns a run without its workflow's path.
 func runOf(x *github.WorkflowRun) WorkflowRun {
 	out := WorkflowRun{ID: x.GetID(), Attempt: x.GetRunAttempt(), Name: x.GetName(), Title: x.GetDisplayTitle(),
-		Event: x.GetEvent(), HeadSHA: x.GetHeadSHA(), HeadRef: x.GetHeadBranch(), HeadRepo: x.GetHeadRepository().GetFullName(),
+		Event: x.GetEvent(), HeadSHA: x.GetHeadSHA(), HeadTree: x.GetHeadCommit().GetTreeID(), HeadRef: x.GetHeadBranch(), HeadRepo: x.GetHeadRepository().GetFullName(),
 		Status: x.GetStatus(), Conclusion: x.GetConclusion(), URL: x.GetHTMLURL(),
 		CreatedAt: x.GetCreatedAt().Time, StartedAt: x.GetRunStartedAt().Time, UpdatedAt: x.GetUpdatedAt().Time}
 	for _, p := range x.PullRequests {

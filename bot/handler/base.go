@@ -147,7 +147,8 @@ func (b base) resume(ctx context.Context, d Deps, c routing.Case) error {
 		if err != nil {
 			return errors.Join(failed, d.gone(ctx, err))
 		}
-		line := newLine(d, d.Effects(effect.PullRequest(pr, d.DefaultBranch), ""))
+		subject := effect.PullRequest(pr, d.DefaultBranch)
+		line := newLine(d, subject, d.Effects(subject, ""))
 		rec, err := line.BasePassed(ctx, c.Key, routing.BasePassed{Checkpoint: name, Base: b.branch, SHA: sha, Closed: pr.State != "open"})
 		if err == nil && !rec.Repeated && !d.Waiter.Defer(c.Key) {
 			_, err = line.Apply(ctx, rec)

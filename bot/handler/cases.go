@@ -61,7 +61,7 @@ func (c cases) act(ctx context.Context, key string, e routing.HumanActed) (pipel
 	if err != nil {
 		return pipeline.Recorded{}, err
 	}
-	line := newLine(c.Deps, c.Effects(subject, ""))
+	line := newLine(c.Deps, subject, c.Effects(subject, ""))
 	rec, err := line.Act(ctx, key, e, policies(c.Deps, subject))
 	if err != nil {
 		return rec, err
@@ -97,7 +97,7 @@ func finish(ctx context.Context, d Deps, c routing.Case) error {
 	if err != nil {
 		return err
 	}
-	_, err = newLine(d, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
+	_, err = newLine(d, subject, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
 	return err
 }
 
@@ -133,11 +133,11 @@ func overrideLabel(labels []string) *int {
 	return nil
 }
 
-// newLine returns a pipeline that applies effects with eff, and counts them.
-func newLine(d Deps, eff pipeline.Effector) *pipeline.Pipeline {
+// newLine returns a pipeline of a subject that applies effects with eff, and counts them.
+func newLine(d Deps, s effect.Subject, eff pipeline.Effector) *pipeline.Pipeline {
 	return &pipeline.Pipeline{
 		Ledger: d.Ledger, Effector: counter{eff, d.Metrics}, Advise: effect.Advise, Owner: d.owner(), LeaseTTL: d.LeaseTTL,
-		Now: d.Now, Sleep: d.Waiter.Pause, Log: d.Log, MaxActions: d.Config.Policy("", "", nil).MaxActions,
+		Now: d.Now, Sleep: d.Waiter.Pause, Log: d.Log, Policies: policies(d, s), MaxActions: d.Config.Policy("", "", nil).MaxActions,
 	}
 }
 

@@ -30,6 +30,12 @@ type Event struct {
 	Before string `json:"before"` // of push: the commit that the branch was at
 	After  string `json:"after"`  // of push: the commit that it is at
 
+	// HeadCommit is that of push.
+	HeadCommit struct {
+		ID     string `json:"id"`
+		TreeID string `json:"tree_id"`
+	} `json:"head_commit"`
+
 	Repositories        []RepositoryID `json:"repositories"` // of a new installation
 	RepositoriesAdded   []RepositoryID `json:"repositories_added"`
 	RepositoriesRemoved []RepositoryID `json:"repositories_removed"`

@@ -68,7 +68,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 		return err
 	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
-	line := newLine(d, d.Effects(t.Subject, t.Run.URL))
+	line := newLine(d, t.Subject, d.Effects(t.Subject, t.Run.URL))
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	r.Decision, r.Case = rec.Decision, rec.Case
 	var stuck error
@@ -124,7 +124,7 @@ func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict)
 		return pipeline.Recorded{}, err
 	}
 	d.Ledger, d.Config.Handoff = memory, config.Handoffs{}
-	line := newLine(d, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
+	line := newLine(d, t.Subject, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	if err != nil {
 		return rec, fmt.Errorf("deciding: %w", err)

@@ -64,7 +64,7 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 		t.Checkpoint = w.name // a workflow that the default branch does not have stands for no other
 	}
 	t.Run = routing.Run{
-		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, URL: live.URL,
+		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, Tree: live.HeadTree, URL: live.URL,
 	}
 	if ours, err := h.subject(ctx, live, t); err != nil || !ours {
 		return nil, err
@@ -72,6 +72,9 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 	t.Input = analysis.Input{Looked: h.Options.Reports, Conclusion: live.Conclusion}
 	if live.Conclusion == "" {
 		t.Input.Conclusion = e.Conclusion
+	}
+	if t.Input.Conclusion == analysis.AwaitsApproval {
+		return t, nil // no job of it has begun
 	}
 	if err := h.sources(ctx, live, t, dir); err != nil {
 		return nil, err

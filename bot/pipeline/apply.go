@@ -99,7 +99,12 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 	if len(events) > 0 {
 		var err error
 		key := c.Key
-		c, err = ledger.Case(l.Ledger, key).Add(ctx, events)
+		stream := ledger.Case(l.Ledger, key)
+		if l.Policies != nil && slices.ContainsFunc(events, routing.Event.RefusedEffect) {
+			c, err = stream.Update(ctx, func(c routing.Case) ([]routing.Event, error) { return l.release(c, events, l.Policies) })
+		} else {
+			c, err = stream.Add(ctx, events)
+		}
 		if err != nil {
 			return c, len(events), err
 		}

@@ -31,6 +31,9 @@ type Pipeline struct {
 	// NotYet is left to a later run without being an error of this one, Gone counts as done, and
 	// anything else stays pending and ends this process's work. nil: all is advice.Fail.
 	Advise func(error) advice.Advice
+	// Policies decide anew what follows from an effect that was refused; nil leaves that to the next
+	// event of the case.
+	Policies Policies
 	// Owner names this process among those that may carry out effects.
 	Owner string
 	// LeaseTTL is how long a lease on the effects of a case lasts, 0: ledger.DefaultLease. It is

@@ -94,6 +94,8 @@ func (v checkView) conclusion() string {
 	switch k := v.turn.Kind; {
 	case k == routing.KindPass:
 		return "success"
+	case k == routing.KindRerun:
+		return "neutral"
 	case k == routing.KindPreExisting:
 		return orElse(v.decision().Check, "neutral")
 	case k.Escalates() && v.onMax() == routing.OnMaxSkip:
@@ -113,6 +115,8 @@ func (v checkView) title() string {
 		return v.lang.Plain("check.passafter", "n", v.turn.Iteration)
 	case k == routing.KindPass:
 		return v.lang.Plain("check.pass")
+	case k == routing.KindRerun:
+		return v.lang.Plain("check.rerun", "n", n)
 	case k == routing.KindPreExisting:
 		return v.lang.Plain("check.base", "n", len(v.old), "base", baseView{v.view}.name())
 	case k.Escalates():
@@ -134,6 +138,9 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 				continue
 			}
 			reason = rs.Decision.Reason
+			if p.Result == routing.Awaiting {
+				r.Title = o.Language.Plain("check.awaiting")
+			}
 			if p.Result == routing.Fail || p.Result == routing.TimedOut {
 				r.Conclusion = "failure"
 				r.Annotations = append(r.Annotations, annotations(o.verdict(p).Failures)...)

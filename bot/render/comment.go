@@ -46,13 +46,24 @@ func (v commentView) comment(d detail) content {
 		}
 		return p
 	case v.turn.Kind == routing.KindPass:
-		p.What = markdown.Sentences(v.passed(), v.fixed())
+		p.What = markdown.Sentences(v.passed(), v.fixed(), flakyOf(v.view).named())
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
 		}
 		if len(v.story) > 1 {
 			p.History = v.history(v.story, d.rows)
 		}
+	case v.turn.Kind == routing.KindRerun:
+		p.What, p.Ask = v.what(), v.lang.Say("rerun.ask.transient")
+		if names := v.turn.Flaky; flakyOf(v.view).commit() {
+			p.Ask = v.lang.Say("flaky.ask", "quarantine", markdown.Code(escalation.DefaultCommand+" quarantine TEST"))
+		} else if len(names) > 0 {
+			p.Ask = v.lang.Say("rerun.ask", "names", v.names(names, 10))
+		}
+		p.Since = v.since(10)
+		p.failures = newFailures(v.view, d)
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
 	case v.turn.Kind == routing.KindPreExisting:
 		p.What, p.OldNames = baseView(v).text(), baseView(v).listed(d.names)
 		p.Ask = v.lang.Say("base.ask", "base", baseView(v).name())
@@ -97,6 +108,10 @@ func (v commentView) head() md {
 		return v.lang.Say("head.pass.one", "cp", cp)
 	case v.turn.Kind == routing.KindPass:
 		return v.lang.Say("head.pass.n", "cp", cp, "n", v.turn.Iteration)
+	case flakyOf(v.view).commit():
+		return v.lang.Say("head.flaky", "cp", cp, "sha", v.sha(v.turn.Verdict.Run.SHA))
+	case v.turn.Kind == routing.KindRerun:
+		return v.lang.Say("head.rerun", "cp", cp)
 	case v.turn.Kind == routing.KindPreExisting:
 		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
 	case v.turn.Kind.Escalates():
@@ -158,6 +173,8 @@ func (v commentView) ask() md {
 	var parts []md
 	mention := md(v.o.Mentions())
 	switch {
+	case v.turn.Kind.Escalates() && resumed(v.view):
+		return v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)
 	case v.turn.Kind.Escalates():
 		return v.stop(mention)
 	case v.cp.Approval:
@@ -207,7 +224,11 @@ func (v commentView) stop(mention md) md {
 	case routing.OnMaxError:
 		how = markdown.Sentences(how, v.lang.Say("stop.error"))
 	}
-	return markdown.Sentences(v.lang.Say("why."+string(v.turn.Kind)), v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)) +
+	why := v.lang.Say("why." + string(v.turn.Kind))
+	if b := v.decision().Budget; b != "" {
+		why = v.lang.Say("why.budget", "budget", markdown.Code("budgets."+string(b)))
+	}
+	return markdown.Sentences(why, v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max)) +
 		"\n\n" + issue + "\n" + who + "\n" + how
 }
 
@@ -262,19 +283,22 @@ func (v commentView) since(n int) md {
 		return ""
 	}
 	head := "**" + v.lang.Say("since", "n", v.base) + "** "
-	if len(d.fixed)+len(d.fresh)+len(d.unseen) == 0 && !anyDiffers(d) {
+	if len(d.fixed)+len(d.fresh)+len(d.unseen)+len(d.unsure)+len(d.flaky) == 0 && !anyDiffers(d) && d.missing == 0 {
 		return head + v.lang.Say("since.nothing")
 	}
 	var counts, lists []md
 	for _, part := range []struct {
 		id    string
 		names []string
-	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}} {
+	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}, {"unsure", d.unsure}, {"flaky", d.flaky}} {
 		if len(part.names) == 0 {
 			continue
 		}
 		counts = append(counts, v.lang.Say("since."+part.id, "n", len(part.names)))
 		lists = append(lists, "- "+v.lang.Say("list."+part.id)+": "+v.names(part.names, n))
+	}
+	if d.missing > 0 {
+		counts = append(counts, v.lang.Say("since.missing", "n", d.missing))
 	}
 	return head + markdown.Join(counts, " · ") + "\n\n" + markdown.Join(lists, "\n")
 }
@@ -307,8 +331,8 @@ func (v commentView) fixed() md {
 	seen := map[string]bool{}
 	var names []string
 	for _, t := range v.story {
-		for _, f := range t.Verdict.Failures {
-			if n := escalation.Name(f); t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) {
+		for _, f := range comparedOf(t.Verdict) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
 				seen[n] = true
 				names = append(names, n)
 			}
@@ -323,7 +347,10 @@ func (v commentView) fixed() md {
 // notes says what was cut and what could not be read.
 func (v commentView) notes(p content) md {
 	var lines []md
-	if n := v.turn.Verdict.Dropped; n > 0 {
+	if n := len(v.turn.Verdict.Cut); n > 0 {
+		lines = append(lines, v.lang.Say("note.names", "n", n))
+	}
+	if n := v.turn.Verdict.Unlisted(); n > 0 {
 		lines = append(lines, v.lang.Say("note.dropped", "n", n))
 	}
 	var cuts []md

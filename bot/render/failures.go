@@ -10,6 +10,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render/page"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 //go:embed templates/*.md.tmpl
@@ -149,7 +150,7 @@ func (l *failureList) rest(gs []group) {
 // failure shows failure i.
 func (l *failureList) failure(i int, g group) failure {
 	d := l.d
-	it := failure{N: i + 1, Name: markdown.Code(escalation.Name(g.Failure)), Facts: l.facts(g.Failure), Flaky: g.Flaky || g.Class == routing.Flaky, Why: l.why(g.Failure)}
+	it := failure{N: i + 1, Name: markdown.Code(escalation.Name(g.Failure)), Facts: l.facts(g.Failure), Flaky: g.Flaky || g.Standing == history.StandingFlaky || g.Class == routing.Flaky, Why: l.why(g.Failure)}
 	if g.Suggestion != "" {
 		it.Do = markdown.ProseLimit(g.Suggestion, d.text)
 	}

@@ -26,7 +26,9 @@ func newHistoryRow(v view, n int, t routing.Attempt) historyRow {
 		Number: markdown.Link(md(fmt.Sprint(n)), v.o.Address(t.Verdict.Run.URL)), Result: v.lang.Say("kind." + string(t.Kind)),
 		Class: "–", First: "–", Failed: "0", Commit: v.sha(t.Verdict.Run.SHA), At: md(stamp(t)),
 	}
-	if t.Undone {
+	if t.Undone && len(t.Flaky) > 0 {
+		r.Result = v.lang.Say("turn.flaky", "kind", r.Result)
+	} else if t.Undone {
 		r.Result = v.lang.Say("turn.undone", "kind", r.Result)
 	}
 	if t.Kind == routing.KindPass {

@@ -8,6 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // PacketVersion is the version of the machine-readable packet. Fields are
@@ -34,6 +35,7 @@ type packet struct {
 	Counts     routing.Counts  `json:"counts"`
 	Failures   []packetFailure `json:"failures"`
 	Omitted    int             `json:"omitted"`               // failures not in here
+	Uncompared int             `json:"uncompared,omitempty"`  // failures of this run and the one before that Changed says nothing of
 	Quarantine []string        `json:"quarantined,omitempty"` // names of failures that do not count
 	Changed    packetChange    `json:"changed"`
 
@@ -71,6 +73,7 @@ type packetChange struct {
 	Still  []string `json:"still"`
 	New    []string `json:"new"`
 	Unseen []string `json:"unseen"`
+	Flaky  []string `json:"flaky,omitempty"`
 }
 
 type packetRow struct {
@@ -116,6 +119,7 @@ func pack(v view, n, limit int) ([]byte, int) {
 	for _, f := range decisiveFirst(t.Verdict.Failures)[:n] {
 		p.Failures = append(p.Failures, packFailure(f, limit))
 	}
+	p.Uncompared = v.delta.missing
 	p.Omitted = len(t.Verdict.Failures) - n + t.Verdict.Dropped
 	names := max(3, min(n, 50))
 	p.PreExisting = packOld(v.old, max(3, min(limit/40, 50)))
@@ -123,7 +127,7 @@ func pack(v view, n, limit int) ([]byte, int) {
 	if len(v.excused) > 0 {
 		p.Quarantine = few(v.excused, names)
 	}
-	p.Changed = packetChange{few(v.delta.fixed, names), few(v.delta.still, names), few(v.delta.fresh, names), few(v.delta.unseen, names)}
+	p.Changed = packetChange{few(v.delta.fixed, names), few(v.delta.still, names), few(v.delta.fresh, names), few(v.delta.unseen, names), few(v.delta.flaky, names)}
 	for i, h := range v.story {
 		p.History = append(p.History, packetRow{i + 1, h.Kind, h.Verdict.Class, h.Verdict.Run.SHA, escalation.FailedCount(h.Verdict), h.At.UTC()})
 	}
@@ -149,7 +153,7 @@ func packFailure(f routing.Failure, limit int) packetFailure {
 		Name: markdown.Cut(f.Name, 300), Suite: markdown.Cut(f.Suite, 200), Class: f.Class, File: markdown.Cut(f.File, 300), Line: f.Line, Fingerprint: markdown.Cut(f.Fingerprint, 100),
 		Expected: markdown.CutMiddle(f.Expected, limit/2), Actual: markdown.CutMiddle(f.Actual, limit/2), Message: markdown.CutMiddle(f.Message, limit),
 		Suggestion: markdown.Cut(f.Suggestion, limit), Evidence: markdown.Cut(evidence, limit/2), Trace: markdown.CutMiddle(f.Trace, limit),
-		Decisive: f.Decisive, Flaky: f.Flaky,
+		Decisive: f.Decisive, Flaky: f.Flaky || f.Standing == history.StandingFlaky,
 	}
 }
 

@@ -100,6 +100,11 @@ func NotRerun(run int64, err error, o Options) markdown.Text {
 	return o.say("reply.notrerun", "run", id, "why", markdown.Prose(o.Redacted(err.Error())), "help", markdown.Code(answers.Prefix+" "+answers.Help))
 }
 
+// RerunRefused says once that failed jobs cannot be run again, and what is done instead.
+func RerunRefused(err error, o Options) markdown.Text {
+	return o.say("reply.rerunrefused", "why", markdown.Prose(o.Redacted(err.Error())))
+}
+
 // Help lists the commands.
 func Help(o Options) markdown.Text {
 	type command struct{ Usage, Does md }

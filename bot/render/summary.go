@@ -67,6 +67,8 @@ func (v summaryView) next(d routing.Decision) md {
 		return v.lang.Say("next.complete")
 	case d.Kind == routing.KindRetry && d.Manual:
 		return v.lang.Say("next.wait", "handoff", v.command("handoff"))
+	case d.Kind.Escalates() && resumed(v.view):
+		return v.lang.Say("state.resumed")
 	case d.Kind.Escalates() && d.OnMax == routing.OnMaxSkip:
 		return v.lang.Say("next.skip")
 	case d.Kind.Escalates():

@@ -25,15 +25,17 @@ func Text(slug string, d routing.Decision, o Options) string {
 		lines = []string{fmt.Sprintf("⟳ Still reworking %s (iteration %d/%d, target: %s)", name, d.Iteration, d.Max, d.Phase), "  → " + reason}
 	case d.Kind == routing.KindRetry:
 		lines = reworking(name, d)
+	case d.Kind == routing.KindRerun:
+		lines = []string{fmt.Sprintf("↻ %s: %s", name, reason)}
 	case d.Kind == routing.KindPreExisting:
 		lines = []string{fmt.Sprintf("· %s: nothing new: %s", name, reason)}
 	case d.Kind == routing.KindPass:
 		lines = passing(name, d)
-	case d.Kind == routing.KindMaxRetry:
+	case d.Kind == routing.KindMaxRetry && d.Budget == "":
 		lines = []string{fmt.Sprintf("🛑 Story %s reached max refinement attempts (%d/%d)", name, d.Iteration, d.Max), "   " + afterMax(d)}
 	case d.Kind.Escalates():
 		lines = []string{fmt.Sprintf("🛑 %s needs a person: %s (%d/%d)", name, d.Kind, d.Iteration, d.Max), "   " + reason, "   Manual intervention required"}
-	case d.Held:
+	case d.Held, d.Verdict.Result == routing.Awaiting:
 		lines = []string{fmt.Sprintf("⏸ %s waits: %s", name, reason)}
 	default:
 		lines = []string{fmt.Sprintf("· %s: nothing to do: %s", name, reason)}

@@ -48,7 +48,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		if j < i {
 			t.Verdict = slim(t.Verdict)
 		}
-		t.Reason = o.Redacted(t.Reason)
+		t.Reason, t.Flaky = o.Redacted(t.Reason), o.RedactedAll(t.Flaky)
 		t.Verdict = o.verdict(t.Verdict)
 		t.Verdict.Failures, v.excused = counting(t.Verdict.Failures)
 		t.Verdict.Failures, v.old = t.Verdict.Standings()
@@ -56,7 +56,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	}
 	v.turn, v.has = v.story[i], true
 	if v.base = comparable(v.story[:i]); v.base > 0 {
-		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict)
+		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict, v.turn.Flaky)
 	}
 	if len(o.Handles) > 0 {
 		o.Handles = nil

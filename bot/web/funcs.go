@@ -79,6 +79,8 @@ func decisionName(k routing.Kind) string {
 		return "passed"
 	case routing.KindRetry:
 		return "returned for a fix"
+	case routing.KindRerun:
+		return "failed jobs run again"
 	case routing.KindPreExisting:
 		return "also failing on the base"
 	case routing.KindNone:
@@ -93,6 +95,8 @@ func decisionName(k routing.Kind) string {
 		return "escalated: unclear"
 	case routing.KindMaxRetry:
 		return "escalated: no fix attempts left"
+	case routing.KindNoProgress:
+		return "escalated: no progress"
 	}
 	return string(k)
 }
@@ -118,6 +122,8 @@ func resultName(r routing.Result) string {
 		return "ran out of time"
 	case routing.Unclear:
 		return "unclear"
+	case routing.Awaiting:
+		return "waits for approval"
 	case routing.Errored:
 		return "could not be analyzed"
 	}

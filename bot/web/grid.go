@@ -146,7 +146,7 @@ func columnsOf(entries []entry) []column {
 	var out []column
 	at := map[string]int{}
 	for _, e := range entries {
-		if e.Run == nil || e.Run.Decision.Repeated || e.Run.Decision.Rule == "stale-commit" || e.Run.Decision.Rule == "stale-run" || e.Run.Verdict.Result == routing.Errored {
+		if e.Run == nil || e.Run.Decision.Repeated || e.Run.Decision.Rule == "stale-commit" || e.Run.Decision.Rule == "stale-run" || e.Run.Verdict.Result.Silent() {
 			continue
 		}
 		v := e.Run.Verdict

@@ -63,7 +63,7 @@ type effectOut struct {
 
 type routeFlags struct {
 	key, checkpoint, run, sha, head, part, config, ledger, conclusion, output, url string
-	base, mergeBase, parents                                                       string
+	tree, base, mergeBase, parents                                                 string
 	attempt, parts                                                                 int
 }
 
@@ -82,6 +82,7 @@ decision with its effects. Nothing but the ledger is changed.`,
 	fl.StringVar(&f.run, "run", "", "the id of the run (required)")
 	fl.IntVar(&f.attempt, "attempt", 1, "the attempt of the run, from 1")
 	fl.StringVar(&f.sha, "sha", "", "the commit that the run was for")
+	fl.StringVar(&f.tree, "tree", "", "the tree of that commit, as `git rev-parse SHA^{tree}` prints it: a commit with the tree of an earlier one changed nothing")
 	fl.StringVar(&f.head, "head", "", "the newest commit, if it is known; a run of another commit is stale")
 	fl.StringVar(&f.part, "part", "", "the leg of a matrix that the run is")
 	fl.IntVar(&f.parts, "parts", 1, "the number of legs of the matrix")
@@ -139,7 +140,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	}
 	v := out.Verdict
 	v.Checkpoint, v.Head = f.checkpoint, f.head
-	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Part: f.part, Parts: f.parts, URL: f.url}
+	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Tree: f.tree, Part: f.part, Parts: f.parts, URL: f.url}
 	v.Parents = parents[f.sha]
 	if blobs := ledger.BlobsOf(led); blobs != nil && len(out.Inventory) > 0 {
 		if v.Whole, err = blobs.Put(ctx, f.key, out.Inventory); err != nil {
@@ -230,6 +231,9 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 		if ev == nil {
 			ev = []routing.Evidence{}
 		}
+		if f.Standing == history.StandingNew || f.Standing == "" {
+			f.Standing = standing(d, f)
+		}
 		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message, f.Standing, f.Since})
 	}
 	for _, e := range d.Effects {
@@ -241,6 +245,16 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 		return failed(err)
 	}
 	return nil
+}
+
+// standing returns that of a failure after the decision, which knows what passed on the commit.
+func standing(d routing.Decision, f routing.Failure) history.Standing {
+	for _, x := range d.Verdict.Failures {
+		if x.Suite == f.Suite && x.Name == f.Name {
+			return x.Standing
+		}
+	}
+	return f.Standing
 }
 
 // show renders what an effect would post.

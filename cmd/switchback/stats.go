@@ -204,6 +204,8 @@ var statsColumns = []struct {
 	{"escalations", func(r stats.Row) any { return r.Escalations }},
 	{"recorded_only", func(r stats.Row) any { return r.Recorded }},
 	{"undone", func(r stats.Row) any { return r.Undone }},
+	{"iterations_saved", func(r stats.Row) any { return r.Saved }},
+	{"reruns", func(r stats.Row) any { return r.Reruns }},
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
 	{"pre_existing_runs", func(r stats.Row) any { return r.PreExistingRuns }},
 	{"pre_existing_failures", func(r stats.Row) any { return r.PreExistingFailures }},

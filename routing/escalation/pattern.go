@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // PatternKind is how the failures of one streak's runs relate.
@@ -55,22 +56,25 @@ func Pattern(turns []routing.Attempt) (PatternKind, Sentence) {
 func printsOf(v routing.Verdict) prints {
 	p := prints{set: map[string]bool{}, files: map[string]bool{}}
 	for _, f := range v.Failures {
-		p.set[Identity(f)] = true
+		p.set[identity(f.Suite, f.Name, history.FingerprintOf(f.Fingerprint))] = true
 		if f.File != "" {
 			p.files[f.File] = true
 		}
+	}
+	for _, f := range v.Cut {
+		p.set[identity(f.Suite, f.Name, f.Print)] = true
 	}
 	p.failed = FailedCount(v)
 	return p
 }
 
-// Identity is what a failure is compared by: its fingerprint, or where it has
-// none its place among the tests.
-func Identity(f routing.Failure) string {
-	if f.Fingerprint != "" {
-		return f.Fingerprint
+// identity is what a failure is compared by: its fingerprint in its short form, since of many
+// failures no more is on record, or where it has none its place among the tests.
+func identity(suite, name string, print uint64) string {
+	if print != 0 {
+		return strconv.FormatUint(print, 16)
 	}
-	return "name:" + f.Suite + "\x00" + f.Name
+	return "name:" + suite + "\x00" + name
 }
 
 // FailedCount is the number of failures of v: the tests that failed where the

@@ -76,6 +76,10 @@ var kinds = []struct {
 	{routing.KindMaxRetry, routing.TypeError, BuildFailure, High},
 	{routing.KindMaxRetry, routing.Quality, Quality, Medium},
 	{routing.KindMaxRetry, "", TestFailure, High},
+	{routing.KindNoProgress, routing.DesignMismatch, NeedsDecision, High},
+	{routing.KindNoProgress, routing.TypeError, BuildFailure, High},
+	{routing.KindNoProgress, routing.Quality, Quality, Medium},
+	{routing.KindNoProgress, "", TestFailure, High},
 }
 
 // TypeOf returns the type and severity of an escalation of kind k whose

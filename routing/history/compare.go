@@ -9,6 +9,7 @@ type Standing string
 const (
 	StandingNew         Standing = "new"
 	StandingPreExisting Standing = "pre_existing"
+	StandingFlaky       Standing = "flaky" // it failed and passed on one commit
 )
 
 // Finding is what the base says of one failure.

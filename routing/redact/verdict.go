@@ -19,6 +19,10 @@ func VerdictWith(v routing.Verdict, text func(string) string) routing.Verdict {
 	for i := range v.Failures {
 		failure(&v.Failures[i], text)
 	}
+	v.Cut = append(routing.CutFailures(nil), v.Cut...)
+	for i := range v.Cut {
+		v.Cut[i].Name, v.Cut[i].Suite = text(v.Cut[i].Name), text(v.Cut[i].Suite)
+	}
 	if v.Review != nil {
 		r := review(*v.Review, text)
 		v.Review = &r

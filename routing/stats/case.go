@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // place is where something is counted: one key of each dimension.
@@ -102,7 +103,7 @@ func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
 	if taken {
 		n.attempts[v.Checkpoint] = append(n.attempts[v.Checkpoint], attempt{place: p, redone: d.Redo != ""})
 	}
-	n.count(p, func(f *Figures) { f.decide(d.Kind, 1) })
+	n.count(p, func(f *Figures) { f.decide(d.Kind, 1); f.Saved += d.Saved() })
 	id := [2]string{v.Checkpoint, v.Run.Key()}
 	if _, known := n.runs[id]; !known {
 		n.runs[id] = p
@@ -139,7 +140,7 @@ func signal(v routing.Verdict) string {
 // flaky reports whether a run is evidence of flakiness: a test passed when it
 // was repeated, or its commit has passed and failed.
 func flaky(v routing.Verdict, d routing.Decision) bool {
-	return v.Counts.Flaky > 0 || v.Class == routing.Flaky || d.Rule == "completed-commit" && v.Result != routing.Pass ||
+	return v.Counts.Flaky > 0 || len(d.Flaky) > 0 || v.Class == routing.Flaky || d.Rule == "completed-commit" && v.Result != routing.Pass ||
 		slices.ContainsFunc(v.Failures, func(f routing.Failure) bool { return f.Flaky })
 }
 
@@ -158,7 +159,7 @@ func (n *counter) story(name string) {
 	var now *streak
 	for i, t := range cp.Attempts {
 		is := n.attempts[name][i]
-		if t.Undone {
+		if t.Undone && len(t.Flaky) == 0 {
 			n.count(is.place, func(f *Figures) { f.Undone++ })
 		}
 		if t.Kind == routing.KindPass {
@@ -252,15 +253,20 @@ func (n *counter) returned(cp routing.Checkpoint, i int, p place) {
 
 func sameFailures(a, b routing.Verdict) bool {
 	x, y := prints(a), prints(b)
-	return len(x) > 0 && a.Dropped == b.Dropped && maps.Equal(x, y)
+	return len(x) > 0 && a.Unlisted()+b.Unlisted() == 0 && maps.Equal(x, y)
 }
 
 // prints are the fingerprints of the failures that count.
-func prints(v routing.Verdict) map[string]bool {
-	out := map[string]bool{}
+func prints(v routing.Verdict) map[uint64]bool {
+	out := map[uint64]bool{}
 	for _, f := range v.Failures {
 		if !f.Quarantined {
-			out[f.Fingerprint] = true
+			out[history.FingerprintOf(f.Fingerprint)] = true
+		}
+	}
+	for _, f := range v.Cut {
+		if !f.Quarantined {
+			out[f.Print] = true
 		}
 	}
 	return out

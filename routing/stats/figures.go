@@ -11,6 +11,7 @@ type Figures struct {
 	Cases     int // streams in which anything of it occurred
 	Runs      int // runs that were analyzed, each attempt for itself
 	Decisions map[routing.Kind]int
+	Saved     int // fix attempts that were left when attempts stopped for want of progress
 	Undone    int // attempts that a person's answer undid
 	Flaky     int // runs that gave evidence of flakiness
 
@@ -92,7 +93,7 @@ func (f *Figures) merge(o *Figures) {
 		to   *int
 		from int
 	}{
-		{&f.Cases, o.Cases}, {&f.Runs, o.Runs}, {&f.Undone, o.Undone}, {&f.Flaky, o.Flaky}, {&f.PreExisting, o.PreExisting}, {&f.Failing, o.Failing}, {&f.Wrong, o.Wrong},
+		{&f.Cases, o.Cases}, {&f.Runs, o.Runs}, {&f.Undone, o.Undone}, {&f.Saved, o.Saved}, {&f.Flaky, o.Flaky}, {&f.PreExisting, o.PreExisting}, {&f.Failing, o.Failing}, {&f.Wrong, o.Wrong},
 		{&f.Followed, o.Followed}, {&f.Unchanged, o.Unchanged}, {&f.Streaks, o.Streaks}, {&f.Green, o.Green}, {&f.Unescalated, o.Unescalated},
 		{&f.Escalated, o.Escalated}, {&f.First, o.First}, {&f.Effective, o.Effective}, {&f.Ineffective, o.Ineffective}, {&f.NoFeedback, o.NoFeedback},
 	} {

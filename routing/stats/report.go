@@ -19,6 +19,8 @@ type Row struct {
 	ByType      map[routing.Kind]int `json:"escalations_by_type"`
 	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
 	Undone      int                  `json:"undone"`
+	Saved       int                  `json:"iterations_saved"`
+	Reruns      int                  `json:"reruns"`
 	Flaky       int                  `json:"flaky_runs"`
 
 	PreExistingRuns     int `json:"pre_existing_runs"` // runs that failed by nothing but what stands on the base
@@ -73,7 +75,7 @@ func values(s Spread) Values {
 func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
-		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Flaky: f.Flaky,
+		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, Reruns: f.Decisions[routing.KindRerun], Flaky: f.Flaky,
 		PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
@@ -96,7 +98,7 @@ func percent(n int, ok bool) *int {
 
 // Escalating lists the decisions that open an escalation.
 func Escalating() []routing.Kind {
-	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry}
+	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress}
 }
 
 // Table is the rows of one dimension, sorted by key.

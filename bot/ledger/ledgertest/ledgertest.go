@@ -158,7 +158,7 @@ func fill(v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(fmt.Sprintf("v%d <&> \"\\ \t\n\r\u2028 \x00 ünï 🙂", *n))
-	case reflect.Uint8:
+	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(uint64(*n % 256))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))

@@ -27,6 +27,21 @@ type responder struct {
 // the one that the human answered to. Where GitHub refuses, as for a run of more
 // than a month ago, whoever waits for it is told: to ask again would not help.
 func (r responder) rerun(ctx context.Context, e routing.Effect) error {
+	id, _, err := target(e.Target)
+	if err != nil {
+		return err
+	}
+	err = r.again(ctx, e)
+	if kind := advice.Of(err).Kind; err == nil || kind == advice.Later || r.subject.Number == 0 {
+		return err
+	}
+	r.log.Warn("the failed jobs are not run again", "repo", r.repo.String(), "run", id, "err", err)
+	_, _, err = r.hub.Comments.PostOnce(ctx, r.repo, r.subject.Number, marker.Format(e.Key+"/refused", 0), render.NotRerun(id, err, r.render), false)
+	return err
+}
+
+// again runs the failed jobs of a run again, unless it has a newer attempt than the one that failed.
+func (r responder) again(ctx context.Context, e routing.Effect) error {
 	id, attempt, err := target(e.Target)
 	if err != nil {
 		return err
@@ -35,11 +50,6 @@ func (r responder) rerun(ctx context.Context, e routing.Effect) error {
 	if err == nil && live.Attempt <= attempt {
 		err = r.hub.Runs.RerunFailed(ctx, r.repo, id)
 	}
-	if kind := advice.Of(err).Kind; err == nil || kind == advice.Later || r.subject.Number == 0 {
-		return err
-	}
-	r.log.Warn("the failed jobs are not run again", "repo", r.repo.String(), "run", id, "err", err)
-	_, _, err = r.hub.Comments.PostOnce(ctx, r.repo, r.subject.Number, marker.Format(e.Key+"/refused", 0), render.NotRerun(id, err, r.render), false)
 	return err
 }
 

@@ -199,9 +199,9 @@ func forms(id string, count bool) []string {
 func put() map[string][]string {
 	out := map[string][]string{
 		"status.":         {"pending", "in_progress", "completed", "escalated", "paused", "skipped", "waiting", "wontfix"},
-		"list.":           {"fixed", "still", "new", "unseen"},
-		"since.":          {"fixed", "still", "new", "unseen"},
-		"next.":           {"PASS", "RETRY", "NONE", "PRE_EXISTING"},
+		"list.":           {"fixed", "still", "new", "unseen", "unsure", "flaky"},
+		"since.":          {"fixed", "still", "new", "unseen", "unsure", "flaky"},
+		"next.":           {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN"},
 		"reply.lost.":     {"gone", "moved"},
 		"refused.":        nil,
 		"report.":         nil,
@@ -215,7 +215,7 @@ func put() map[string][]string {
 		"request.head.":   strs(feedback.Types()),
 		"survey.":         strs(survey.Choices),
 		"survey.refused.": {string(survey.NoLevel), string(survey.SeveralLevels), string(survey.NoSuggestion), string(survey.NotSubmitted)},
-		"kind.":           {"PASS", "RETRY", "NONE", "PRE_EXISTING"},
+		"kind.":           {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN"},
 		"stopped.":        nil,
 		"why.":            nil,
 	}

@@ -59,6 +59,7 @@ func statsHead(r stats.Report) string {
 	line("Attempts to green", "median %s, 90th percentile %s, mean %s", number(t.Attempts.Median), number(t.Attempts.P90), mean(t.Attempts.Mean))
 	line("Time to green", "median %s, 90th percentile %s", duration(t.Time.Median), duration(t.Time.P90))
 	line("Changed nothing", "%d of %d fix attempts (%s)", t.Unchanged, t.Followed, share(t.UnchangedShare))
+	line("Stopped early", "%d fix attempts saved, as others had changed nothing", t.Saved)
 	line("Marked wrong", "%d of %d failing runs (%s right), %d attempts undone", t.Wrong, t.Failing, share(t.Precision), t.Undone)
 	line("Feedback", "%d effective, %d ineffective, %d without", t.Effective, t.Ineffective, t.NoFeedback)
 	var requests []string

@@ -219,7 +219,7 @@ func analyzed(ctx context.Context, led ledger.Ledger, key string, r github.Repo,
 	}
 	this := routing.Run{Repository: r.String(), ID: strconv.FormatInt(run.ID, 10), Attempt: run.Attempt}
 	for _, cp := range c.Checkpoints {
-		if _, ok := cp.Runs[this.Key()]; ok || cp.Last.ID == this.ID && cp.Last.Attempt > this.Attempt {
+		if run, ok := cp.Runs[this.Key()]; ok && !run.Awaits() || cp.Last.ID == this.ID && cp.Last.Attempt > this.Attempt {
 			return true, nil
 		}
 	}
