@@ -260,7 +260,7 @@ func (st *state) missing(v *routing.Verdict, rep *testreport.Report) {
 	}
 	switch {
 	case nothing && st.in.Conclusion == AwaitsApproval:
-		v.Result, v.Class, v.Reason = routing.Awaiting, "", "the run waits for a maintainer's approval"
+		v.Result, v.Class, v.Reason = routing.Awaiting, "", "the run waits for a maintainer's approval (action_required)"
 	case nothing && len(st.unread) > 0:
 		v.Reason = st.ended() + "no report could be read: " + strings.Join(st.unread, "; ")
 	case nothing:
