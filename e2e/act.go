@@ -75,7 +75,7 @@ func (b *Bench) RunAct(tb testing.TB, a Act) ActResult {
 	// Act keeps its copy of the checkout below the cache directory, by the
 	// directory's name: parallel runs need one each.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + mkdir(tb, dir, "home"), "XDG_CACHE_HOME=" + mkdir(tb, dir, "cache"), "GIT_CONFIG_GLOBAL=" + os.DevNull}
-	res := ActResult{Result: runCmd(tb, cmd, a.Kill, a.Timeout), Jobs: map[string]string{}}
+	res := ActResult{Result: runCmd(tb, cmd, killAll, a.Kill, a.Timeout), Jobs: map[string]string{}}
 	res.Outputs = map[string]string{}
 	if err := res.read(strings.NewReader(res.Stdout)); err != nil {
 		tb.Errorf("act's log: %v", err)

@@ -13,13 +13,16 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// killGroup sends SIGKILL to cmd, its process group and its descendants: act starts each step in a
-// session of its own, so that a step outlives the group.
-func killGroup(cmd *exec.Cmd) {
+// killGroup sends SIGKILL to cmd and its process group.
+func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// killAll is killGroup and reaches the descendants of cmd as well: act starts each step in a session
+// of its own, so that a step outlives the group.
+func killAll(cmd *exec.Cmd) {
 	pid := cmd.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGSTOP) // starts nothing more
 	below := descendants(pid)
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	killGroup(cmd)
 	for _, p := range below {
 		_ = syscall.Kill(p, syscall.SIGKILL)
 	}

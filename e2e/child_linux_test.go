@@ -30,7 +30,7 @@ func TestKillReachesSessionsOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	killGroup(cmd)
+	killAll(cmd)
 	_ = cmd.Wait()
 	for range 500 {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(child), "stat"))

@@ -57,7 +57,7 @@ func (b *Bench) RunAction(tb testing.TB, a Action) Result {
 	for k, v := range env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	res := runCmd(tb, cmd, a.Kill, a.Timeout)
+	res := runCmd(tb, cmd, killGroup, a.Kill, a.Timeout)
 	var err error
 	if res.Outputs, err = parseOutputs(readAll(env["GITHUB_OUTPUT"])); err != nil {
 		tb.Errorf("GITHUB_OUTPUT: %v", err)
@@ -70,7 +70,7 @@ func (b *Bench) RunAction(tb testing.TB, a Action) Result {
 // with the same kill point and limit. Cmd.Stdout and Stderr must be unset.
 func (b *Bench) RunCommand(tb testing.TB, cmd *exec.Cmd, kill *Hold, limit time.Duration) Result {
 	tb.Helper()
-	return runCmd(tb, cmd, kill, limit)
+	return runCmd(tb, cmd, killGroup, kill, limit)
 }
 
 func (b *Bench) actionEnv(tb testing.TB, a *Action, dir string) map[string]string {
@@ -118,8 +118,8 @@ func (b *Bench) actionEnv(tb testing.TB, a *Action, dir string) map[string]strin
 	return env
 }
 
-// runCmd runs cmd, and kills its process group at the hold or after the limit.
-func runCmd(tb testing.TB, cmd *exec.Cmd, kill *Hold, limit time.Duration) Result {
+// runCmd runs cmd, and ends it with end at the hold or after the limit.
+func runCmd(tb testing.TB, cmd *exec.Cmd, end func(*exec.Cmd), kill *Hold, limit time.Duration) Result {
 	tb.Helper()
 	if limit == 0 {
 		limit = time.Minute
@@ -141,10 +141,10 @@ func runCmd(tb testing.TB, cmd *exec.Cmd, kill *Hold, limit time.Duration) Resul
 		select {
 		case <-reached(kill):
 			res.Killed = true
-			killGroup(cmd)
+			end(cmd)
 			kill.Drop()
 		case <-ctx.Done():
-			killGroup(cmd)
+			end(cmd)
 		}
 	}()
 	err := <-done
