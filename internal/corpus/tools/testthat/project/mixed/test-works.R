@@ -1,0 +1,4 @@
+test_that("works too", {
+  expect_true(TRUE)
+  expect_false(FALSE)
+})
