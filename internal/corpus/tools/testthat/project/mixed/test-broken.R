@@ -1,5 +1,0 @@
-library(noSuchPackage)
-
-test_that("never runs", {
-  expect_true(TRUE)
-})

@@ -1,4 +1,0 @@
-test_that("works too", {
-  expect_true(TRUE)
-  expect_false(FALSE)
-})
