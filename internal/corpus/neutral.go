@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // neutral replaces what an output says of the machine and the moment of its
@@ -27,6 +28,7 @@ var (
 func (n neutral) clean(text []byte) []byte {
 	for _, r := range []struct{ from, to string }{
 		{n.dir, "/home/runner/work/project/project"},
+		{strings.TrimPrefix(n.dir, "/"), "home/runner/work/project/project"}, // below another root
 		{n.cache, "/opt/hostedtoolcache/tool"},
 	} {
 		if r.from == "" {

@@ -37,9 +37,9 @@ type batsConsole struct {
 }
 
 var (
-	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) not run)?(?: in \d+(?:\.\d+)? (?:ms|sec\w*))?$`)
+	batsTotals = lazyregexp.New(`^(\d+) tests?, (\d+) failures?(?:, (\d+) skipped)?(?:, (\d+) timed out)?(?:, (\d+) not run)?(?: in \d+(?:\.\d+)? (?:ms|sec\w*))?$`)
 	batsPlace  = lazyregexp.New(`in (?:test )?file (\S+), line (\d+)`)
-	batsTime   = lazyregexp.New(` \[\d*\]$`)
+	batsTime   = lazyregexp.New(` \[(?:\d*|timeout: \d+s?)\]$`)
 )
 
 func (b *batsConsole) Idle() bool {
@@ -107,13 +107,16 @@ func (b *batsConsole) totals(m []string) {
 	n, _, _ := parse.LeadingInt(m[1])
 	failed, _, _ := parse.LeadingInt(m[2])
 	skipped, _, _ := parse.LeadingInt(m[3])
+	slow, _, _ := parse.LeadingInt(m[4])
+	notRun, _, _ := parse.LeadingInt(m[5])
+	failed += slow
 	named := b.emit()
-	b.anon.Emit(b.out, n-max(failed, named)-skipped, model.Test{Status: model.Passed, At: b.at})
+	b.anon.Emit(b.out, n-max(failed, named)-skipped-notRun, model.Test{Status: model.Passed, At: b.at})
 	b.anon.Emit(b.out, skipped, model.Test{Status: model.Skipped, At: b.at})
 	if failed > named {
 		failtext.Unnamed(b.out, "bats", failed, named, b.at)
 	}
-	if notRun, _, _ := parse.LeadingInt(m[4]); notRun > 0 {
+	if notRun > 0 {
 		b.out.Problem(model.Problem{Kind: model.KindPackage, Name: "bats", At: b.at, Message: fmt.Sprintf("%d test(s) did not run", notRun)})
 	}
 	b.head = false

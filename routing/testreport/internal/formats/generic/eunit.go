@@ -105,6 +105,9 @@ func (c *eunitConsole) failed(m []string, at int) {
 	if i := strings.Index(t.Name, " ("); i > 0 && strings.HasSuffix(t.Name, ")") && strings.HasPrefix(t.Name, "-") {
 		t.Name = t.Name[i+2 : len(t.Name)-1]
 	}
+	if i := strings.LastIndex(t.Name, " (module '"); i > 0 { // of a module with a single test
+		t.Name = t.Name[:i]
+	}
 	c.cur = failtext.NewEntry(failtext.Shrunk(c.lim, len(c.tests)), t)
 	if m[2] != "" && m[1] != "" {
 		c.cur.Test.File, c.cur.Test.Line = m[1]+".erl", atoi(m[2])

@@ -18,11 +18,14 @@ type proveRun struct {
 	file     string       // the file whose status was printed last
 	failed   []model.Test // named by "Failed test" or by TAP, waiting for their file
 	byFile   map[string][]model.Test
+	points   map[string][]provePoint // of prove -v
 	order    []string
 	summary  bool // in "Test Summary Report"
 	results  []proveFile
 	tests    int
-	skipped  int
+	skipped  int      // files
+	left     int      // tests that were skipped or are to do
+	shown    bool     // the stream of the file in hand is shown
 	diag     *tapTest // perl's diagnostics of a failed test, printed apart
 	problems int
 }
@@ -36,7 +39,18 @@ type proveFile struct {
 	at     int
 }
 
+// provePoint is a failing point of the stream that prove -v shows.
+type provePoint struct {
+	number int
+	name   string
+	at     int
+}
+
 func (p *proveRun) active() bool { return p.on }
+
+func (p *proveRun) begin() {
+	p.on, p.byFile, p.points = true, map[string][]model.Test{}, map[string][]provePoint{}
+}
 
 // proveFileLine recognises "t/a.t .. ok", "t/a.t ....... ", "t/a.t ..".
 func proveFileLine(t string) (file, status string, ok bool) {
@@ -70,7 +84,12 @@ func (c *tapConsole) proveLine(no int, t string) bool {
 	}
 	if !p.on && t == "Test Summary Report" { // prove -Q names no files before
 		c.closeStream()
-		p.on, p.byFile = true, map[string][]model.Test{}
+		p.begin()
+	}
+	if why, ok := strings.CutPrefix(t, "Bailout called.  Further testing stopped:"); ok {
+		p.problems++
+		c.out.Problem(model.Problem{Kind: model.KindExit, Name: parse.FirstOf(p.file, "prove"), Message: strings.TrimSpace("Bail out! " + strings.TrimSpace(why)), At: no})
+		return true
 	}
 	if !p.on {
 		return false
@@ -93,12 +112,13 @@ func (c *tapConsole) proveLine(no int, t string) bool {
 		return true
 	case p.summary:
 		return c.proveSummary(no, t, s)
-	case strings.HasPrefix(s, "Dubious, test returned"), strings.HasPrefix(s, "Failed ") && strings.Contains(s, " subtests"):
+	case strings.HasPrefix(s, "Dubious, test returned"), strings.HasPrefix(s, "Failed ") && strings.Contains(s, " subtests"), strings.HasPrefix(s, "All ") && strings.HasSuffix(s, " subtests passed"):
 		c.closeStream()
 		return true
-	case strings.HasPrefix(s, "Bailout called."):
-		return true
 	case strings.HasPrefix(s, "(less ") && strings.Contains(s, "skipped subtest"):
+		if n, _, ok := parse.LeadingInt(s[len("(less "):]); ok && !p.shown {
+			p.left += n
+		}
 		return true
 	}
 	return false
@@ -110,14 +130,20 @@ func (c *tapConsole) proveStatus(no int, file, status string) bool {
 	c.closeStream()
 	c.endPerl()
 	if !p.on {
-		p.on, p.byFile = true, map[string][]model.Test{}
+		p.begin()
 	}
-	p.at, p.file, c.file = no, file, file
+	p.at, p.file, c.file, p.shown = no, file, file, false
 	if len(p.order) < 20000 {
 		if _, seen := p.byFile[file]; !seen {
 			p.order = append(p.order, file)
 		}
-		p.byFile[file] = append(p.byFile[file], p.failed...)
+		for _, t := range p.failed { // with -j, those of several files
+			of := file
+			if strings.HasSuffix(t.File, ".t") {
+				of = t.File
+			}
+			p.byFile[of] = append(p.byFile[of], t)
+		}
 	}
 	p.failed = nil
 	if strings.HasPrefix(status, "skipped") {
@@ -164,13 +190,25 @@ func (c *tapConsole) endPerl() {
 	p.failed = append(p.failed, k.test)
 }
 
+// provePoint takes an outermost point of the stream that prove -v shows.
+func (c *tapConsole) provePoint(no, number int, p tapPoint) {
+	r := &c.prove
+	r.shown = true
+	switch {
+	case p.status == model.Failed && len(r.points[r.file]) < c.lim.Failing:
+		r.points[r.file] = append(r.points[r.file], provePoint{number: number, name: p.name, at: no})
+	case p.status == model.Skipped || p.status == model.Pending:
+		r.left++
+	}
+}
+
 // proveFailed takes a failing test of a TAP stream that prove -v shows. What
 // perl said of it before, with its place, is better.
 func (c *tapConsole) proveFailed(t model.Test) {
 	p := &c.prove
 	list := p.byFile[p.file]
 	for i := range list {
-		if list[i].Name == t.Name || t.Suite == list[i].Name {
+		if list[i].Name == t.Name || t.Suite == list[i].Name || strings.HasPrefix(t.Suite, list[i].Name+" > ") {
 			if list[i].Kind == "" {
 				list[i].Kind = t.Kind
 			}
@@ -240,8 +278,9 @@ func (c *tapConsole) finishProve(no int, result string) {
 	for _, f := range p.results {
 		failed += c.proveResult(&f)
 	}
-	c.anon.Emit(c.out, p.tests-failed, model.Test{Status: model.Passed, At: no})
-	c.anon.Emit(c.out, p.skipped, model.Test{Status: model.Skipped, At: no})
+	left := max(0, min(p.left, p.tests-failed))
+	c.anon.Emit(c.out, p.tests-failed-left, model.Test{Status: model.Passed, At: no})
+	c.anon.Emit(c.out, p.skipped+left, model.Test{Status: model.Skipped, At: no})
 	switch {
 	case result == "PASS":
 	case result == "NOTESTS":
@@ -258,9 +297,17 @@ func (c *tapConsole) finishProve(no int, result string) {
 func (c *tapConsole) proveResult(f *proveFile) int {
 	p := &c.prove
 	named := p.byFile[f.name]
+	points := p.points[f.name]
 	for i, n := range f.failed {
 		t := model.Test{Name: fmt.Sprintf("test %d", n), At: f.at, File: f.name}
-		if len(named) == len(f.failed) {
+		if at := slices.IndexFunc(points, func(o provePoint) bool { return o.number == n }); at >= 0 {
+			t.Name, t.At = parse.FirstOf(points[at].name, t.Name), points[at].at
+			if k := slices.IndexFunc(named, func(o model.Test) bool { return o.Name == points[at].name || o.Name == t.Name }); k >= 0 {
+				name := t.Name
+				t = named[k]
+				t.Name, named = name, slices.Delete(slices.Clone(named), k, k+1)
+			}
+		} else if len(named) == len(f.failed) {
 			t = named[i]
 			if t.Name == "" {
 				t.Name = fmt.Sprintf("test %d", n)

@@ -138,7 +138,7 @@ func tapOpens(t string) bool {
 	case 'n':
 		return strings.HasPrefix(t, "not ok 1")
 	case 'B':
-		return strings.HasPrefix(t, "Bail out!")
+		return strings.HasPrefix(t, "Bail out!") || strings.HasPrefix(t, "Bailout called.  Further testing stopped:")
 	}
 	return false
 }
@@ -401,6 +401,9 @@ func (c *tapConsole) point(no, indent int, p tapPoint) bool {
 	if p.number == 0 {
 		lv.last = lv.count
 	}
+	if c.prove.active() && len(c.levels) == 1 {
+		c.provePoint(no, lv.last, p)
+	}
 	return c.result(no, lv, kid, p)
 }
 
@@ -644,7 +647,7 @@ func parseTAP(s string) (tapPoint, bool) {
 }
 
 // batsDuration is what bats -T puts behind a name: a name that differs in every run is none.
-var batsDuration = lazyregexp.New(` in \d+ms( # skip.*)?$`)
+var batsDuration = lazyregexp.New(` in \d+ms( # (?:skip|timeout after) .*| # skip)?$`)
 
 // tapDirective returns where the last unescaped " #" of a description stands.
 func tapDirective(s string) int {
@@ -668,6 +671,9 @@ func (p *tapPoint) directive(s string, i int) {
 	case strings.HasPrefix(w, "TODO"):
 		p.status, p.why = model.Pending, strings.TrimSpace(why)
 	case strings.HasPrefix(d, "time="):
+	case strings.HasPrefix(d, "timeout after ") && p.status == model.Failed: // bats
+		s = batsDuration.ReplaceAllString(s[:i], "$1")
+		i = len(s)
 	case strings.HasPrefix(d, "in ") && strings.HasSuffix(d, " ms"), strings.HasPrefix(d, "in ") && strings.HasSuffix(d, " sec"):
 	default:
 		return
@@ -940,6 +946,9 @@ func (c *tapConsole) emit(k *tapTest) {
 		plainDiagnostics(&t, diag)
 	}
 	perlDiagnostics(&t, diag)
+	if t.File == "" && strings.Contains(t.Message, "in test file ") {
+		perlDiagnostics(&t, t.Message) // bats, as YAML
+	}
 	t.Trace = strings.Trim(diag+"\n"+k.stack, "\n")
 	if t.Message == "" {
 		t.Message = tapMessage(diag)
@@ -1000,22 +1009,28 @@ func tapMessage(diag string) string {
 	return strings.TrimSpace(parse.Unindent(strings.Join(lines, "\n")))
 }
 
+// batsTestPlace is what bats says of where a test failed: in the test itself, or in what it called.
+var batsTestPlace = lazyregexp.New("^\\(?(?:from function `[^']*' )?in test file (\\S+), line (\\d+)[,)]")
+
 // perlDiagnostics reads what Test::More says below a failed test.
 func perlDiagnostics(t *model.Test, diag string) {
 	for _, l := range strings.Split(diag, "\n") {
 		s := strings.TrimSpace(l)
-		if rest, ok := strings.CutPrefix(s, "at "); ok && t.Line == 0 {
+		rest, ok := strings.CutPrefix(s, "at ")
+		if !ok { // a test without a name
+			rest, ok = strings.CutPrefix(strings.TrimLeft(strings.TrimPrefix(s, "Failed test"), " "), "at ")
+			ok = ok && strings.HasPrefix(s, "Failed test")
+		}
+		if ok && t.Line == 0 {
 			if file, line, found := strings.Cut(rest, " line "); found {
 				if n, _, isNum := parse.LeadingInt(line); isNum {
 					t.File, t.Line = file, n
 				}
 			}
 		}
-		if rest, ok := strings.CutPrefix(s, "(in test file "); ok && t.Line == 0 { // bats
-			if file, line, found := strings.Cut(rest, ", line "); found {
-				t.File = file
-				t.Line, _, _ = parse.LeadingInt(line)
-			}
+		if m := batsTestPlace.FindStringSubmatch(s); m != nil && t.Line == 0 {
+			t.File = m[1]
+			t.Line, _, _ = parse.LeadingInt(m[2])
 		}
 	}
 	if t.Expected == "" && t.Actual == "" && strings.Contains(diag, "expected: ") {

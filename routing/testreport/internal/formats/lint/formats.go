@@ -8,6 +8,7 @@ func init() {
 	format.Register(
 		checkstyleFormat,
 		sarifFormat,
+		pylintJSONFormat,
 		lintFormat,
 	)
 	format.RegisterCatalogue("errorformat", errorformats)

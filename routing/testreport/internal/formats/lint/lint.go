@@ -354,6 +354,11 @@ func (c *lintConsole) placed(t, mark string) bool {
 		}
 		return false
 	case '(':
+		if code, msg, ok := pylintCode(strings.TrimLeft(p.rest, ": ")); ok { // pylint -f msvs
+			d.Tool, d.Code, d.Message = "pylint", code, msg
+			c.emitSoft(d)
+			return true
+		}
 		return c.explicit(d, strings.TrimLeft(p.rest, ": "), mark)
 	case '[': // TSLint
 		if msg, ok := strings.CutPrefix(p.rest, ": "); ok && p.col > 0 && (p.tool == "tsc" || p.tool == "eslint") {
@@ -373,6 +378,19 @@ func (c *lintConsole) placed(t, mark string) bool {
 		return c.spaced(d, strings.TrimLeft(p.rest, " "), mark)
 	}
 	return false
+}
+
+// pylintCode reads "[C0301(line-too-long), Cart.pay] Line too long".
+func pylintCode(s string) (code, msg string, ok bool) {
+	if len(s) < 10 || s[0] != '[' || s[6] != '(' || strings.IndexByte("CRWEFI", s[1]) < 0 {
+		return "", "", false
+	}
+	inside, msg, found := strings.Cut(s[1:], "] ")
+	number, rest, isNum := parse.LeadingInt(inside[1:])
+	if !found || !isNum || number == 0 || !strings.Contains(rest, ")") {
+		return "", "", false
+	}
+	return inside[:5], strings.TrimSpace(msg), true
 }
 
 // explicit takes a message that states its severity: "error TS1005: ';' expected."
@@ -436,6 +454,11 @@ func explicitTool(d model.Diagnostic, s string) string {
 // stated takes a message behind "file:1:2:" that states no severity.
 func (c *lintConsole) stated(d model.Diagnostic, s, mark string, p lintAt) bool {
 	code, msg, coded := cutCode(s)
+	if code, msg, ok := pylintCode(s); ok { // pylint -f parseable
+		d.Tool, d.Code, d.Message = "pylint", code, msg
+		c.emitSoft(d)
+		return true
+	}
 	switch {
 	case d.Tool == "rubocop" && len(s) > 3 && s[1] == ':' && strings.IndexByte("CWEFRI", s[0]) >= 0 && p.two:
 		d.Severity, d.Message = model.SevWarning, strings.TrimSpace(s[2:])
@@ -532,6 +555,11 @@ func namedTool(tool, s string) string {
 // spaced takes a message behind "file:1" or "file:1:2" and a blank.
 func (c *lintConsole) spaced(d model.Diagnostic, s, mark string) bool {
 	code, msg, coded := cutCode(s)
+	if code, msg, ok := pylintCode(s); ok { // pylint -f parseable
+		d.Tool, d.Code, d.Message = "pylint", code, msg
+		c.emitSoft(d)
+		return true
+	}
 	switch {
 	case strings.HasPrefix(s, "- "): // tsc and pyright
 		if !c.explicit(d, s[2:], mark) {

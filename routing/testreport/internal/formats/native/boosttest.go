@@ -202,8 +202,7 @@ func (b *boostConsole) ended(t string) bool {
 		return false
 	}
 	if aborted {
-		b.out.Problem(model.Problem{Kind: model.KindCrash, Name: "boost-test", Message: strings.Clone(t), At: b.at})
-		b.close(false, "")
+		b.aborted(boostAbort.FindStringSubmatch(t)[1], t)
 		return true
 	}
 	if e := boostExpects.FindStringSubmatch(t); e != nil {
@@ -213,6 +212,19 @@ func (b *boostConsole) ended(t string) bool {
 	}
 	b.close(m[1] != "", m[2])
 	return true
+}
+
+// aborted takes the end of a module that its own fixture ended: what failed bears its name.
+func (b *boostConsole) aborted(module, t string) {
+	p := model.Problem{Kind: model.KindCrash, Name: "boost-test", Message: strings.Clone(t), At: b.at}
+	if i := slices.IndexFunc(b.tests, func(f *failtext.Failure) bool { return f.Test.Suite == "" && f.Test.Name == module }); i >= 0 {
+		f := b.tests[i]
+		b.tests = slices.Delete(b.tests, i, i+1)
+		p.Kind, p.Name, p.File, p.Line, p.At = model.KindSetup, module, f.Test.File, f.Test.Line, f.Test.At
+		p.Message, p.Trace = f.Test.Message, f.Text.String()+"\n"+t
+	}
+	b.out.Problem(p)
+	b.close(false, "")
 }
 
 // close ends the module with what its last lines say.

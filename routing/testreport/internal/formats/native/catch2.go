@@ -42,7 +42,10 @@ type catchConsole struct {
 }
 
 // catchTotals is the line that counts test cases.
-type catchTotals struct{ n, failed, expected, skipped, at int }
+type catchTotals struct {
+	n, failed, expected, skipped, at int
+	alone                            bool // nothing of Catch2 stands before it, as a failing run's totals never do
+}
 
 var (
 	catchCompact = lazyregexp.New(`^(\S.*?)(?::(\d+)|\((\d+)\)): failed: (.+)$`)
@@ -198,6 +201,7 @@ func (c *catchConsole) totals(t string) bool {
 	if !c.open && len(c.tests) == 0 && !strings.Contains(t, "passed") && !strings.Contains(t, "failed") {
 		return false
 	}
+	alone := !c.open
 	c.begin()
 	c.cur = nil
 	failed, _ := parse.NumBefore(t, " failed\x00")
@@ -211,7 +215,7 @@ func (c *catchConsole) totals(t string) bool {
 	if !strings.Contains(t, " failed as expected") {
 		expected = 0
 	}
-	c.held = &catchTotals{n: n, failed: failed, expected: expected, skipped: skipped, at: c.at}
+	c.held = &catchTotals{n: n, failed: failed, expected: expected, skipped: skipped, at: c.at, alone: alone}
 	return true
 }
 
@@ -272,6 +276,10 @@ func (c *catchConsole) green(t string) bool {
 	if !ok {
 		return false
 	}
+	if c.held != nil && c.held.alone {
+		c.held = nil // a test printed them: those of a run stand below its heading
+	}
+	c.commit()
 	c.anon.Emit(c.out, n, model.Test{Status: model.Passed, At: c.at})
 	c.open, c.cur, c.tests = false, nil, nil
 	return true

@@ -28,6 +28,7 @@ type doctestConsole struct {
 	anon *model.Anonymous
 
 	open  bool
+	intro bool // it began with the version: further totals before the next one are the same program's
 	at    int
 	suite string
 	name  string
@@ -73,7 +74,9 @@ func (d *doctestConsole) Line(l lines.Line) bool {
 			d.place = strings.Clone(t)
 			return true
 		} else {
-			d.commit()
+			if d.after = false; !d.intro {
+				d.commit()
+			}
 			return false
 		}
 	}
@@ -96,6 +99,9 @@ func (d *doctestConsole) Line(l lines.Line) bool {
 		d.place = strings.Clone(t)
 		return true
 	case (t[len(t)-1] == '!' || strings.HasSuffix(t, "not failed")) && d.verdict(t):
+		return true
+	case d.name == "" && d.place != "" && strings.HasPrefix(t, "  Scenario: "):
+		d.name, d.titl, d.subs, d.cur = strings.Clone(strings.TrimSpace(t)), true, nil, nil
 		return true
 	case d.titl && t[0] == ' ' && len(d.subs) < 20:
 		d.subs = append(d.subs, strings.Clone(strings.TrimSpace(t)))
@@ -121,7 +127,7 @@ var casePlace = lazyregexp.New(`^\S.*(?::\d+:|\(\d+\):)$`)
 // verdict reads what doctest decides of a test case with a decorator, below its
 // failures: it passes though it failed, or fails though it did not.
 func (d *doctestConsole) verdict(t string) bool {
-	key := d.suite + "\x00" + d.name
+	key := d.key()
 	switch {
 	case d.name == "":
 		return false
@@ -145,8 +151,11 @@ func (d *doctestConsole) verdict(t string) bool {
 	return false
 }
 
+// key tells test cases of the same name apart by their places.
+func (d *doctestConsole) key() string { return d.suite + "\x00" + d.name + "\x00" + d.place }
+
 func (d *doctestConsole) failed(m []string, t string) {
-	key := d.suite + "\x00" + d.name
+	key := d.key()
 	f := d.byKey[key]
 	if f == nil {
 		f = failtext.NewFailure(model.Test{Suite: d.suite, Name: d.name, Status: model.Failed, At: d.at, File: strings.Clone(m[1]), Message: strings.Clone(m[5])}, failtext.Shrunk(d.lim, len(d.tests)))
@@ -178,9 +187,12 @@ func (d *doctestConsole) own(t string) bool {
 	switch {
 	case strings.HasPrefix(t, "doctest version is"):
 		d.End()
-		d.open, d.byKey = true, map[string]*failtext.Failure{}
+		d.open, d.intro, d.byKey = true, true, map[string]*failtext.Failure{}
 		return true
 	case strings.HasPrefix(t, "test cases:"):
+		if d.held != nil && len(d.tests) > 0 {
+			d.commit() // a run that names what failed is one; these are another's
+		}
 		if !d.open {
 			d.byKey = map[string]*failtext.Failure{}
 		}
@@ -204,7 +216,9 @@ func (d *doctestConsole) own(t string) bool {
 		return true
 	case strings.HasPrefix(t, "Status: "):
 		if d.held != nil {
-			d.commit()
+			if !d.intro {
+				d.commit()
+			}
 			return true
 		}
 	}
@@ -216,7 +230,7 @@ func (d *doctestConsole) commit() {
 	if held := d.held; held != nil {
 		d.held, d.after = nil, false
 		held()
-		d.open = false
+		d.open, d.intro = false, false
 	}
 }
 
@@ -249,5 +263,5 @@ func (d *doctestConsole) End() {
 		d.emit()
 		d.out.Problem(model.Problem{Kind: model.KindTruncated, At: d.at, Message: "the output of doctest ends before its totals"})
 	}
-	d.open, d.cur = false, nil
+	d.open, d.intro, d.cur = false, false, nil
 }

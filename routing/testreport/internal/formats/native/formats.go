@@ -17,6 +17,7 @@ func init() {
 		catch2XMLFormat,
 		ctestFormat,
 		gtestFormat,
+		gtestJSONFormat,
 		catch2Format,
 		doctestFormat,
 		boostTestFormat,

@@ -43,6 +43,7 @@ type gtestConsole struct {
 	ended    int               // tests that ran, as the totals say, -1 before them
 	shares   int               // of them, those that passed or were skipped
 	pre      *bounded.Block    // text of a failure that no RUN line announced
+	outside  []*bounded.Block  // failures between tests: of a suite, or of an environment
 }
 
 func (g *gtestConsole) Idle() bool {
@@ -81,6 +82,7 @@ func (g *gtestConsole) Line(l lines.Line) bool {
 		}
 		g.begin()
 		g.crash("the test program went on without ending the test")
+		g.between()
 		g.cur = failtext.NewFailure(model.Test{Suite: gtestSuite(rest), Name: gtestName(rest), Status: model.Failed, At: l.No}, g.lim)
 		return true
 	case "       OK ":
@@ -152,6 +154,7 @@ func (g *gtestConsole) head(rest string) bool {
 	}
 	if g.open && strings.Contains(rest, " ran.") {
 		g.crash("")
+		g.between()
 		g.totals = true
 		if n, _, ok := parse.LeadingInt(rest); ok {
 			g.ended = n
@@ -229,7 +232,7 @@ func (g *gtestConsole) failure(rest string) bool {
 	if g.totals {
 		if suite, ok := strings.CutSuffix(rest, ": SetUpTestSuite or TearDownTestSuite"); ok && len(g.suites) < g.lim.Failing {
 			g.suites = append(g.suites, suite)
-			g.out.Problem(model.Problem{Kind: model.KindSetup, Name: strings.Clone(suite), Message: "SetUpTestSuite or TearDownTestSuite failed", At: g.at})
+			g.outsideProblem(strings.Clone(suite), "SetUpTestSuite or TearDownTestSuite failed")
 			return true
 		}
 		if strings.Contains(rest, ".") && !g.failed[full] && len(g.failed) < g.lim.Failing {
@@ -266,6 +269,26 @@ func (g *gtestConsole) emit(f *failtext.Failure, full string) {
 	g.ran++
 	explainCpp(&f.Test, f.Text.String())
 	g.out.Test(f.Test)
+}
+
+// between keeps a failure that stands between two tests, until the end says whose it is.
+func (g *gtestConsole) between() {
+	if g.pre != nil && len(g.outside) < 100 {
+		g.outside = append(g.outside, g.pre)
+	}
+	g.pre = nil
+}
+
+// outsideProblem reports what failed outside of tests with the first failure that was read there.
+func (g *gtestConsole) outsideProblem(name, message string) {
+	p := model.Problem{Kind: model.KindSetup, Name: name, Message: message, At: g.at}
+	if len(g.outside) > 0 {
+		var t model.Test
+		explainCpp(&t, g.outside[0].String())
+		g.outside = g.outside[1:]
+		p.File, p.Line, p.Message, p.Trace = t.File, t.Line, parse.FirstOf(t.Message, message), t.Trace
+	}
+	g.out.Problem(p)
 }
 
 // explainCpp fills in what the text of a failure in a C++ test says.
@@ -385,6 +408,9 @@ func (g *gtestConsole) End() {
 	}
 	crashed := g.cur != nil
 	g.crash("the test program ended while the test ran")
+	for g.summary >= 0 && len(g.outside) > 0 {
+		g.outsideProblem("gtest", "a failure outside of tests")
+	}
 	switch {
 	case g.summary > len(g.failed):
 		failtext.Unnamed(g.out, "gtest", g.summary, len(g.failed), g.at)

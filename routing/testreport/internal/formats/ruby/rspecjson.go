@@ -136,6 +136,10 @@ func rspecJSONExample(r *jsonstream.Reader) (model.Test, bool) {
 			t.Line = l
 		}
 	}
+	// Where it failed, as the text formatters say, not where it begins.
+	if f, l := failtext.PlaceIn(t.Trace, "", t.File); t.Trace != "" && f != "" && l > 0 {
+		t.Line = l
+	}
 	t.Name = parse.FirstOf(strings.TrimSpace(t.Name), full, "(no name)")
 	if suite, ok := strings.CutSuffix(full, t.Name); ok {
 		t.Suite = strings.TrimSpace(suite)

@@ -1,0 +1,2 @@
+@test "same" { true; }
+@test "same" { false; }

@@ -1,0 +1,4 @@
+@test "works" { true; }
+@test "is broken" {
+  if true; then
+}

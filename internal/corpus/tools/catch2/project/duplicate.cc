@@ -1,0 +1,3 @@
+#include <catch2/catch.hpp>
+TEST_CASE("same") { CHECK(true); }
+TEST_CASE("same") { CHECK(false); }

@@ -1,0 +1,5 @@
+from django.test import TestCase
+
+class Never(TestCase)
+    def test_one(self):
+        pass

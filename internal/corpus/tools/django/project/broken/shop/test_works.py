@@ -1,0 +1,6 @@
+from django.test import SimpleTestCase
+
+
+class Works(SimpleTestCase):
+    def test_one(self):
+        pass

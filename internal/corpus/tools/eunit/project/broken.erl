@@ -1,0 +1,3 @@
+-module(broken).
+-include_lib("eunit/include/eunit.hrl").
+works_test() -> ?assertEqual(2, unknown()).

@@ -1,0 +1,3 @@
+-module(none).
+-export([one/0]).
+one() -> 1.

@@ -1,0 +1,3 @@
+-module(one).
+-include_lib("eunit/include/eunit.hrl").
+only_test() -> ?assertEqual(1, 1).

@@ -1,0 +1,4 @@
+defmodule ATest do
+  use ExUnit.Case
+  test "works", do: :ok
+end

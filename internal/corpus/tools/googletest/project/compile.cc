@@ -1,0 +1,2 @@
+#include <gtest/gtest.h>
+TEST(Compile, Fails) { EXPECT_EQ(unknown(), 2); }

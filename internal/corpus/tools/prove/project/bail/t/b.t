@@ -1,0 +1,2 @@
+use Test::More;
+ok(1); done_testing;

@@ -1,0 +1,6 @@
+"""Two."""
+
+
+def other():
+    """Return nothing."""
+    return self.value

@@ -1,0 +1,4 @@
+"""A module."""
+
+def total(:
+    return 1

@@ -1,0 +1,3 @@
+RSpec.describe 'A' do
+  it('works') { expect(1).to eq 1 }
+end

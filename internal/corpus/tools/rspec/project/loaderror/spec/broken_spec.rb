@@ -1,0 +1,5 @@
+require 'no_such_library'
+
+RSpec.describe 'B' do
+  it('works') { expect(1).to eq 1 }
+end

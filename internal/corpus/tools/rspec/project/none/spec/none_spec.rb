@@ -1,0 +1,2 @@
+RSpec.describe 'Nothing' do
+end
