@@ -1,0 +1,2 @@
+const t = require('tap');
+t.test('never runs', async t => { const x = ; });
