@@ -141,6 +141,13 @@ func (o *output) survived(p testreport.Problem) bool {
 	return false
 }
 
+// quoted reports whether results without totals had no effect: the run succeeded, and tests of
+// another tool passed in it.
+func (o *output) quoted() bool {
+	n := o.rep.Counts
+	return o.opt.Conclusion == "success" && n.Passed+n.Groups > o.rep.LoosePassed
+}
+
 // failed reports whether anything besides the tests indicates that the run failed.
 func (o *output) failed() bool {
 	if o.opt.Conclusion == "failure" || o.opt.ExitCode != nil && *o.opt.ExitCode != 0 {
@@ -221,7 +228,12 @@ type found struct {
 
 // failures adds the failures of the report and merges duplicates.
 func (d *diagnoser) failures() {
-	for _, t := range foldTests(d.output.rep.Failing) {
+	quoted := d.output.quoted()
+	failing := d.output.rep.Failing
+	if quoted {
+		failing = slices.DeleteFunc(slices.Clone(failing), func(t testreport.Test) bool { return t.Loose })
+	}
+	for _, t := range foldTests(failing) {
 		d.found = append(d.found, found{d.classifier.test(t), t.At, 3, mute(t)})
 	}
 	real := len(d.found) > 0
@@ -232,7 +244,7 @@ func (d *diagnoser) failures() {
 		}
 	}
 	for _, p := range d.output.rep.Problems {
-		if d.output.survived(p) {
+		if d.output.survived(p) || p.Loose && quoted {
 			continue
 		}
 		f := d.classifier.problem(p)
@@ -430,12 +442,17 @@ func (c *conclusion) withoutFailure() {
 	said := in.opt.Conclusion
 	o.Result, o.Class = routing.Unclear, routing.Unknown
 	n := in.rep.Counts
+	quoted := in.quoted()
+	if quoted {
+		n.Failed -= in.rep.LooseFailed
+		n.Tests -= in.rep.LooseFailed
+	}
 	switch {
 	case said != "" && said != "success":
 		o.Reason = "the run ended as " + said + " and its output does not say why"
 	case in.opt.ExitCode != nil && *in.opt.ExitCode != 0:
 		o.Reason = fmt.Sprintf("the command exited with %d and its output does not say why", *in.opt.ExitCode)
-	case n.Failed > 0 || slices.ContainsFunc(in.rep.Problems, func(p testreport.Problem) bool { return !in.survived(p) }):
+	case n.Failed > 0 || slices.ContainsFunc(in.rep.Problems, func(p testreport.Problem) bool { return !in.survived(p) && !(p.Loose && quoted) }):
 		o.Reason = "the report counts failures that it does not list"
 	case n.Other > 0:
 		o.Reason = fmt.Sprintf("%d of %d tests ended in a status that is not known to be a pass", n.Other, n.Tests)

@@ -41,8 +41,14 @@ func (c *Collector) TakeTest(t *Test) {
 	switch t.Status {
 	case Passed:
 		n.Passed++
+		if t.Loose {
+			c.Report.LoosePassed++
+		}
 	case Failed:
 		n.Failed++
+		if t.Loose {
+			c.Report.LooseFailed++
+		}
 		c.keep(&c.Report.Failing, *t)
 	case Skipped, Pending:
 		n.Skipped++
@@ -92,6 +98,9 @@ func (c *Collector) keep(to *[]Test, t Test) {
 func (c *Collector) Problem(p Problem) {
 	c.Report.Counts.Tests += p.Tests
 	c.Report.Counts.Failed += p.Tests
+	if p.Loose {
+		c.Report.LooseFailed += p.Tests
+	}
 	if len(c.Report.Problems) >= c.lim.Failing {
 		c.dropped++
 		return
@@ -156,6 +165,8 @@ func (r *Report) Merge(other *Report) {
 	r.Counts.Other += other.Counts.Other
 	r.Counts.Flaky += other.Counts.Flaky
 	r.Counts.Groups += other.Counts.Groups
+	r.LoosePassed += other.LoosePassed
+	r.LooseFailed += other.LooseFailed
 	r.Failing = append(r.Failing, other.Failing...)
 	r.Flaky = append(r.Flaky, other.Flaky...)
 	r.Problems = append(r.Problems, other.Problems...)

@@ -61,6 +61,9 @@ type Test struct {
 	Flaky    bool   // failed and passed within this report
 	Parent   bool   // failed only because a subtest did, which is reported too
 	At       int    // 1-based line in the input where the failure (or the test) is reported, 0 if unknown
+	// Loose says that a log shows the result within the run of another tool, or alone: a test of that
+	// tool may have printed it.
+	Loose bool
 }
 
 // FullName returns Suite and Name joined as most tools print them.
@@ -85,8 +88,9 @@ type Problem struct {
 	Column  int
 	Message string
 	Trace   string
-	At      int // 1-based line in the input, 0 if unknown
-	Tests   int // failing tests that it stands for; they are in the counts of a report
+	At      int  // 1-based line in the input, 0 if unknown
+	Tests   int  // failing tests that it stands for; they are in the counts of a report
+	Loose   bool // see Test.Loose
 }
 
 // Severity is how grave a diagnostic is.
@@ -136,6 +140,9 @@ type Report struct {
 	Cut         []string      // what was left out or could not be read, for people
 	Lines       int           // lines read
 	Bytes       int64         // bytes read
+
+	// LoosePassed and LooseFailed are how many of the tests that passed and failed are loose.
+	LoosePassed, LooseFailed int
 }
 
 // Green reports whether the report alone holds positive evidence of success: at least one test, or

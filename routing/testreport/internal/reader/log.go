@@ -374,6 +374,14 @@ func (n *namedSink) Session(from, to int) {
 	n.s.sessions.completed(n.name, n.stream, from, to)
 }
 
+// PassedSession implements passedMarker.
+func (n *namedSink) PassedSession(from, to int) {
+	n.s.sessions.completed(n.name, n.stream, from, to)
+	if d := n.s.sessions.done; len(d) > 0 {
+		d[len(d)-1].passed = true
+	}
+}
+
 func (n *namedSink) Diagnostic(d model.Diagnostic) {
 	n.claim()
 	n.s.other = true

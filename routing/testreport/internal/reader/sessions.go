@@ -14,8 +14,9 @@ import (
 type session struct {
 	format   string
 	stream   int
-	since    int // line behind the run before it, or behind the command before it
-	from, to int // lines
+	since    int  // line behind the run before it, or behind the command before it
+	from, to int  // lines
+	passed   bool // its totals count no failure
 }
 
 // heldEvent is what a console or a document found, until the step ends.
@@ -51,6 +52,8 @@ type sessions struct {
 
 	begun   [testruns.MaxRunners]int // first lines of runs whose totals are to come
 	running uint64                   // those of which a run was begun
+
+	passedAt int // line of the last test that a console passed, 0 if it was not looked for
 }
 
 // completed notes a run that was read whole. It starts no earlier than the last command that was
@@ -66,7 +69,7 @@ func (s *sessions) completed(format string, stream, from, to int) {
 		}
 	}
 	if len(s.done) < 1000 {
-		s.done = append(s.done, session{format, stream, since, from, to})
+		s.done = append(s.done, session{format: format, stream: stream, since: since, from: from, to: to})
 	}
 }
 
@@ -90,13 +93,18 @@ func (s *sessions) follow(l *lines.Line) {
 		}
 		s.running &^= 1 << i
 		if len(s.done) < 1000 {
-			s.done = append(s.done, session{testruns.All[i].Format, 0, s.begun[i], s.begun[i], l.No})
+			s.done = append(s.done, session{format: testruns.All[i].Format, since: s.begun[i], from: s.begun[i], to: l.No})
 		}
 	}
 	for _, i := range testruns.ByFirst[t[0]] {
 		r := &testruns.All[i]
 		if r.Format == "" || r.Once && s.running>>i&1 == 1 || !r.Begins(t) {
 			continue
+		}
+		for m := s.running; m != 0; m &= m - 1 { // what was begun before was cut off, or runs beside it
+			if j := bits.TrailingZeros64(m); testruns.All[j].Format != r.Format {
+				s.running &^= 1 << j
+			}
 		}
 		s.begun[i] = l.No
 		s.running |= 1 << i
@@ -173,6 +181,13 @@ func (s *sessions) release(choose bool) {
 	named := s.namedElsewhere()
 	for i := range s.held {
 		e := &s.held[i]
+		if choose && s.loose(e) {
+			if e.test != nil {
+				e.test.Loose = true
+			} else if e.problem != nil {
+				e.problem.Loose = true
+			}
+		}
 		switch {
 		case named != nil && e.format == Annotations && e.test != nil && named[e.test.Name]:
 		case choose && s.fragment(e):
@@ -188,7 +203,7 @@ func (s *sessions) release(choose bool) {
 		}
 	}
 	clear(s.held)
-	s.held = s.held[:0]
+	s.held, s.passedAt = s.held[:0], 0
 }
 
 // Annotations is the format of the annotations that reporters write for GitHub. They repeat what
@@ -241,7 +256,7 @@ func (s *sessions) fragment(e *heldEvent) bool {
 			continue
 		}
 		if d.format == e.format && e.at >= d.from {
-			return false
+			return d.passed && e.test != nil && e.test.Status == model.Failed && !e.document
 		}
 		if (e.document || e.message != nil) && (e.at < d.from || s.failsIn(d)) {
 			continue
@@ -249,6 +264,44 @@ func (s *sessions) fragment(e *heldEvent) bool {
 		inside = inside || d.format != e.format
 	}
 	return inside
+}
+
+// loose reports whether e may be what a test prints: it stands within a run of another tool, it is a
+// document behind which other tests passed, or no line opens a run of go test, nor do totals end one.
+// What looks like a run that was cut off is none of these.
+func (s *sessions) loose(e *heldEvent) bool {
+	if e.message != nil {
+		return false
+	}
+	own := false
+	for _, d := range s.done {
+		switch {
+		case d.stream != e.stream:
+		case d.format != e.format && e.at >= d.from && e.at <= d.to:
+			return true
+		case d.format == e.format:
+			own = true
+		}
+	}
+	if own {
+		return false
+	}
+	if e.document {
+		return s.passBehind(e)
+	}
+	return e.format == "gotest" && s.bare(e) && e.test != nil && e.test.Status == model.Failed
+}
+
+// passBehind reports whether a console passes tests behind e.
+func (s *sessions) passBehind(e *heldEvent) bool {
+	if s.passedAt == 0 {
+		for i := range s.held {
+			if o := &s.held[i]; !o.document && o.test != nil && o.test.Status == model.Passed {
+				s.passedAt = max(s.passedAt, o.at)
+			}
+		}
+	}
+	return s.passedAt > e.at
 }
 
 // bare reports whether e is of a format whose single lines are believed and no line of the step

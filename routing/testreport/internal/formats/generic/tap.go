@@ -42,6 +42,7 @@ type tapConsole struct {
 	at      int
 	begun   int        // line
 	exited  string     // what Test::More says of the exit code
+	none    bool       // the totals at the end count no failure
 	levels  []tapLevel // open levels, the outermost first
 	cur     *tapTest   // the test point whose diagnostics follow
 	yaml    *tapYAML
@@ -333,6 +334,9 @@ func (c *tapConsole) comment(indent int, s string) bool {
 	c.crashes.Line(text)
 	if tapTotal(text) {
 		c.closePoint()
+		if word, n, _ := strings.Cut(text, " "); indent == 0 && word == "fail" {
+			c.none = strings.TrimSpace(n) == "0"
+		}
 		return c.version
 	}
 	if c.cur != nil && (strings.HasPrefix(s, "#  ") || s == "#") {
@@ -471,7 +475,11 @@ func (c *tapConsole) closeStream() {
 	}
 	name := parse.FirstOf(c.file, "tap")
 	if lv.count > 0 && lv.plan == lv.count && inside == "" {
-		model.Session(c.out, c.begun, c.at)
+		if c.none && lv.failed == 0 {
+			model.PassedSession(c.out, c.begun, c.at)
+		} else {
+			model.Session(c.out, c.begun, c.at)
+		}
 	}
 	switch {
 	case c.prove.active(): // prove says it itself
@@ -487,7 +495,7 @@ func (c *tapConsole) closeStream() {
 	case c.exited != "":
 		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: c.exited, At: c.at})
 	}
-	c.open, c.version, c.exited, c.levels = false, false, "", c.levels[:0]
+	c.open, c.version, c.exited, c.none, c.levels = false, false, "", false, c.levels[:0]
 }
 
 func (c *tapConsole) End() {

@@ -631,6 +631,9 @@ func (r *jestRun) finish(sum *jestTotals) {
 			r.tests = append(r.tests, twins[:missing]...)
 		}
 	}
+	if sum != nil && sum.failed == 0 && sum.passed > 0 && r.failed.suites == 0 {
+		r.tests = nil // a test printed them
+	}
 	if sum == nil && r.grouped {
 		r.tests = append(r.tests, r.twins()...)
 	}

@@ -310,7 +310,8 @@ func (c *nodeTestConsole) finish() {
 			parents++
 		}
 	}
-	if !c.list {
+	n, said := c.totals["fail"]
+	if !c.list && !(said && n+c.totals["cancelled"] == 0) { // else a test printed the crosses
 		for _, m := range c.marked { // the list is missing: the tree names them
 			if !m.group && !nodeTodo(m.title) {
 				c.named++
