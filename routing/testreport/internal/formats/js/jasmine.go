@@ -70,6 +70,8 @@ func (c *jasmineConsole) Line(l lines.Line) bool {
 	case t == "Failures:":
 		c.list, c.count = true, 0
 		return false
+	case c.started > 0 && !c.list && strings.HasPrefix(t, "Suite error: "): // no spec failed
+		c.list, c.count = true, 0
 	case t[0] == 'I' && strings.HasPrefix(t, "Incomplete: "):
 		c.out.Problem(model.Problem{Kind: model.KindExit, Name: "jasmine", Message: t, At: l.No})
 		return true

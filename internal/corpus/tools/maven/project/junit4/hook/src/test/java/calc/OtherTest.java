@@ -1,7 +1,0 @@
-package calc;
-
-import org.junit.*;
-
-public class OtherTest {
-    @Test public void works() { }
-}

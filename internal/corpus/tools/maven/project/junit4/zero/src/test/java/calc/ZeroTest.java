@@ -1,5 +1,0 @@
-package calc;
-
-public class ZeroTest {
-    public void isNoTest() { }
-}

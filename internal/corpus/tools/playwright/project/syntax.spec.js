@@ -1,2 +1,0 @@
-const { test } = require('@playwright/test');
-test('never runs', () => { const x = ; });

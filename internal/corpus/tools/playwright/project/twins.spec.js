@@ -1,3 +1,0 @@
-const { test } = require('@playwright/test');
-test('twin', () => {});
-test('twin', () => {});

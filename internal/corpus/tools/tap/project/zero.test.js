@@ -1,1 +1,0 @@
-const nothing = 1;
