@@ -54,7 +54,7 @@ func TestAnswersOfApps(t *testing.T) {
 		t.Run("S6-18 a box that is ticked by "+name, func(t *testing.T) {
 			t.Parallel()
 			s, issue := escalated(t, fmt.Sprintf("answers: {apps: [%d]}\n", c.apps))
-			event := s.tick(Writer, issue.Number, s.prompt(issue.Number).Boxes[0], answers.Submit)
+			event := s.tick(Writer, issue.Number, s.checkboxes(issue.Number).Boxes[0], answers.Submit)
 			event["sender"] = c.sender
 			s.tell(event)
 			if n := s.count("human"); (n == 1) != c.counts {

@@ -33,11 +33,11 @@ func (s *asking) heard() []string {
 	return out
 }
 
-// reconciles returns which of the replicas has the work of the prompt: its process
+// reconciles returns which of the replicas has the work of the survey: its process
 // stands in the register.
 func (s *asking) reconciles(all []*Served) *Served {
 	s.t.Helper()
-	owner := s.register().Prompts[0].Lease.Owner
+	owner := s.register().Surveys[0].Lease.Owner
 	i := slices.IndexFunc(all, func(x *Served) bool { return strings.Contains(owner, fmt.Sprintf("/%d/", x.cmd.Process.Pid)) })
 	if i < 0 {
 		s.t.Fatalf("%q is none of the replicas", owner)
@@ -45,7 +45,7 @@ func (s *asking) reconciles(all []*Served) *Served {
 	return all[i]
 }
 
-// Prompts are reminded of and ended by the timers of three replicas.
+// Surveys are reminded of and ended by the timers of three replicas.
 func TestAppTimers(t *testing.T) {
 	t.Parallel()
 	bin, err := switchback()
@@ -86,7 +86,7 @@ func TestAppTimers(t *testing.T) {
 			return false
 		}
 	})
-	done := func(s *asking) bool { return len(s.register().Prompts[0].Pending) == 0 }
+	done := func(s *asking) bool { return len(s.register().Surveys[0].Pending) == 0 }
 	live[0].Until("the others have done it", func() bool { return done(reminded) && done(ended) })
 	for _, x := range all {
 		if !slices.Contains(live, x) {
@@ -105,7 +105,7 @@ func TestAppTimers(t *testing.T) {
 	})
 	t.Run("S1-37..40 one timeout, whoever was killed before it was told", func(t *testing.T) {
 		got, r := ended.heard(), ended.register()
-		if len(got) != 1 || !strings.Contains(got[0], "timeout_fallback") || ended.issue().State != "closed" || len(r.Feedback) != 0 || !r.Prompts[0].TimedOut {
+		if len(got) != 1 || !strings.Contains(got[0], "timeout_fallback") || ended.issue().State != "closed" || len(r.Feedback) != 0 || !r.Surveys[0].TimedOut {
 			t.Errorf("%s %q", ended.issue().State, got)
 		}
 	})

@@ -218,8 +218,8 @@ func (s *asking) end() string {
 	r := s.register()
 	var b strings.Builder
 	i := s.issue()
-	fmt.Fprintf(&b, "%s %d comments, %d audits, %d prompts, %d rows, %d dispatches", i.State, len(s.said()), len(r.Audits), len(r.Prompts), len(r.Feedback), len(s.r.Dispatches()))
-	for _, p := range r.Prompts {
+	fmt.Fprintf(&b, "%s %d comments, %d audits, %d surveys, %d rows, %d dispatches", i.State, len(s.said()), len(r.Audits), len(r.Surveys), len(r.Feedback), len(s.r.Dispatches()))
+	for _, p := range r.Surveys {
 		fmt.Fprintf(&b, "; open %v, pending %v, number right %v", p.Open(), p.Pending, p.Number == i.Number)
 		if p.Goal != nil {
 			b.WriteString(" " + p.Goal.Line())

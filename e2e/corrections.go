@@ -306,3 +306,28 @@ func (g *gaps) redirect(w http.ResponseWriter, contentType string, data []byte) 
 	w.Header().Set("Content-Type", "text/plain")
 	_, _ = io.WriteString(w, "moved\n")
 }
+
+// compare finds the commits of forks too: in the fork, whose branch of the base's name has the
+// commits that it was made with.
+func (g *gaps) compare(w http.ResponseWriter, r *http.Request) {
+	if g.ask(r.URL.Path, nil) != http.StatusNotFound {
+		g.forward(w, r)
+		return
+	}
+	_, head, _ := strings.Cut(r.PathValue("basehead"), "...")
+	var pulls []map[string]any
+	g.ask("/repos/"+repoName(r)+"/pulls?state=all&per_page=100", &pulls)
+	for _, p := range pulls {
+		h, _ := p["head"].(map[string]any)
+		from, _ := h["repo"].(map[string]any)
+		if h["sha"] != head || from == nil {
+			continue
+		}
+		var found map[string]any
+		if g.ask(fmt.Sprintf("/repos/%v/compare/%s", from["full_name"], r.PathValue("basehead")), &found) == http.StatusOK {
+			reply(w, http.StatusOK, found)
+			return
+		}
+	}
+	fail(w, http.StatusNotFound, "Not Found")
+}

@@ -15,26 +15,26 @@ func TestFeedback(t *testing.T) {
 	s := newAsking(t, "")
 	res := s.open()
 	issue := s.issue()
-	t.Run("S1-1 the prompt is an issue with result and review, once, after the audit row", func(t *testing.T) {
+	t.Run("S1-1 the survey is an issue with result and review, once, after the audit row", func(t *testing.T) {
 		if res.Outputs["survey-issue"] != fmt.Sprint(issue.Number) || !contains(names(issue.Labels), "switchback:feedback") {
 			t.Errorf("%v %+v", res.Outputs, issue)
 		}
 		s.open()
 		s.issue()
-		if r := s.register(); len(r.Audits) != 1 || len(r.Prompts) != 1 || r.Prompts[0].Number != issue.Number {
+		if r := s.register(); len(r.Audits) != 1 || len(r.Surveys) != 1 || r.Surveys[0].Number != issue.Number {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("S1-8 toggles alone record nothing", func(t *testing.T) {
 		s.inside("issues", s.edit(Writer, tick("level:raise", "suggestion:cache")), nil)
-		if n := len(s.said()); n != 0 || !s.register().Prompts[0].Open() {
-			t.Errorf("%d comments, %+v", n, s.register().Prompts[0])
+		if n := len(s.said()); n != 0 || !s.register().Surveys[0].Open() {
+			t.Errorf("%d comments, %+v", n, s.register().Surveys[0])
 		}
 	})
 	t.Run("S1-7 several levels at submit are refused with a reply and Submit is unticked", func(t *testing.T) {
 		s.inside("issues", s.edit(Writer, tick("level:keep", "submit")), nil)
 		said, body := s.said(), s.issue().Body
-		if len(said) != 1 || !strings.Contains(said[0], "Nothing was recorded") || !s.register().Prompts[0].Open() {
+		if len(said) != 1 || !strings.Contains(said[0], "Nothing was recorded") || !s.register().Surveys[0].Open() {
 			t.Errorf("%q", said)
 		}
 		if strings.Contains(body, "[x] **Submit**") || strings.Count(body, "[x]") != 3 {
@@ -54,7 +54,7 @@ func TestFeedback(t *testing.T) {
 		if json.Unmarshal(file, &a) != nil || json.Unmarshal([]byte(want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s", file)
 		}
-		if g := s.register().Prompts[0].Goal; g == nil || g.Line() != want {
+		if g := s.register().Surveys[0].Goal; g == nil || g.Line() != want {
 			t.Errorf("%+v", g)
 		}
 	})
@@ -113,7 +113,7 @@ func TestFeedbackComment(t *testing.T) {
 	s.open()
 	t.Run("who may not answer is told so and nothing is recorded", func(t *testing.T) {
 		s.inside("issue_comment", s.comment(Writer, "/switchback answer raise"), nil)
-		if said := s.said(); len(said) != 1 || !strings.Contains(said[0], "`maintain`") || !strings.Contains(said[0], "`write`") || !s.register().Prompts[0].Open() {
+		if said := s.said(); len(said) != 1 || !strings.Contains(said[0], "`maintain`") || !strings.Contains(said[0], "`write`") || !s.register().Surveys[0].Open() {
 			t.Errorf("%q", said)
 		}
 	})
@@ -134,20 +134,20 @@ func TestFeedbackComment(t *testing.T) {
 	})
 	t.Run("a body that was blanked is put back", func(t *testing.T) {
 		s.inside("issues", s.edit(Owner, func(string) string { return "oops" }), nil)
-		if body := s.issue().Body; !strings.Contains(body, "sb:submit") || !s.register().Prompts[0].Open() {
+		if body := s.issue().Body; !strings.Contains(body, "sb:submit") || !s.register().Surveys[0].Open() {
 			t.Error(body)
 		}
 	})
 	t.Run("a discussion is no answer", func(t *testing.T) {
 		n := len(s.said())
 		s.inside("issue_comment", s.comment(Owner, "I would raise it."), nil)
-		if got := len(s.said()); got != n || !s.register().Prompts[0].Open() {
+		if got := len(s.said()); got != n || !s.register().Surveys[0].Open() {
 			t.Errorf("%d comments more", got-n)
 		}
 	})
 	t.Run("S1-7 a command without level is refused", func(t *testing.T) {
 		s.inside("issue_comment", s.comment(Owner, "/switchback answer higher"), nil)
-		if said := s.said(); !strings.Contains(said[len(said)-1], "Nothing was recorded") || !s.register().Prompts[0].Open() {
+		if said := s.said(); !strings.Contains(said[len(said)-1], "Nothing was recorded") || !s.register().Surveys[0].Open() {
 			t.Errorf("%q", said)
 		}
 	})
@@ -182,7 +182,7 @@ func TestFeedbackEditedAway(t *testing.T) {
 	t.Run("a command that does not answer is told how to", func(t *testing.T) {
 		n := len(s.said())
 		s.inside("issue_comment", s.comment(Owner, "/switchback raise"), nil)
-		if said := s.said(); len(said) != n+1 || !strings.Contains(said[n], "`/switchback answer raise|lower|keep`") || !s.register().Prompts[0].Open() {
+		if said := s.said(); len(said) != n+1 || !strings.Contains(said[n], "`/switchback answer raise|lower|keep`") || !s.register().Surveys[0].Open() {
 			t.Errorf("%q", said[n:])
 		}
 	})

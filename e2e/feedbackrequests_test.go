@@ -170,7 +170,7 @@ env | grep -c 'TOKEN=' > tokens
 	})
 }
 
-func TestEdgesTestDriven(t *testing.T) {
+func TestFeedbackRequestsTestDriven(t *testing.T) {
 	t.Parallel()
 	s := payment(t, "")
 	all := []string{"create-payment-model=passed", "test-payment-model=passed", "report=passed", "view=passed"}
@@ -191,10 +191,10 @@ func TestEdgesTestDriven(t *testing.T) {
 			}
 		}
 		var fed struct {
-			Success *bool
-			Edges   struct{ Feedback []feedback.Handoff }
+			Success  *bool
+			Requests struct{ Feedback []feedback.Handoff }
 		}
-		if err := json.Unmarshal([]byte(s.read("fed.json")), &fed); err != nil || *fed.Success || len(fed.Edges.Feedback) != 1 || len(fed.Edges.Feedback[0].Files) != 1 {
+		if err := json.Unmarshal([]byte(s.read("fed.json")), &fed); err != nil || *fed.Success || len(fed.Requests.Feedback) != 1 || len(fed.Requests.Feedback[0].Files) != 1 {
 			t.Errorf("%v %s", err, s.read("fed.json"))
 		}
 	})
@@ -221,7 +221,7 @@ func TestEdgesTestDriven(t *testing.T) {
 	})
 }
 
-func TestEdgesKilled(t *testing.T) {
+func TestFeedbackRequestsKilled(t *testing.T) {
 	t.Parallel()
 	for at, uses := range map[string]int{"sent": 1, "received": 1, "used": 2, "tested": 1, "verifying": 1} {
 		t.Run("killed when the feedback is "+at+" nothing is lost and it is delivered once (S3-57 S3-41 S3-67)", func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestEdgesKilled(t *testing.T) {
 	}
 }
 
-func TestEdgesDependency(t *testing.T) {
+func TestFeedbackRequestsDependency(t *testing.T) {
 	t.Parallel()
 	planner := map[string]string{
 		"ports/plan.yml":    "{id: plan-payments, impl: sh plan.sh, test: sh ok.sh}\n",
@@ -291,7 +291,7 @@ fi
 	})
 }
 
-func TestEdgesArchitecture(t *testing.T) {
+func TestFeedbackRequestsArchitecture(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]string{
 		"ports/feature.yml": `- {id: plan-invoice-feature, impl: sh plan.sh, test: sh ok.sh}
@@ -323,7 +323,7 @@ fi
 	})
 }
 
-func TestEdgesRounds(t *testing.T) {
+func TestFeedbackRequestsRounds(t *testing.T) {
 	t.Parallel()
 	files := func(enough string) map[string]string {
 		return map[string]string{
@@ -365,7 +365,7 @@ exit 1
 	})
 }
 
-func TestEdgesCycleAndQuestion(t *testing.T) {
+func TestFeedbackRequestsCycleAndQuestion(t *testing.T) {
 	t.Parallel()
 	t.Run("A to B to A is refused while A waits, and B goes on (S3-36 S3-15)", func(t *testing.T) {
 		t.Parallel()

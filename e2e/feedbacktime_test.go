@@ -26,7 +26,7 @@ func TestFeedbackTimeout(t *testing.T) {
 	res := at(48)
 	t.Run("S1-37..40 S1-42 the timeout keeps the level, carries the question over, and writes no row", func(t *testing.T) {
 		want := `{"next_automation_level":20,"optimization_directives":[],"carry_over_issues":["HITL unanswered — review in the next cycle"],"approved_by":"timeout_fallback"}`
-		if r := s.register(); res.Outputs["goal"] != want || len(r.Feedback) != 0 || r.Prompts[0].Goal.Line() != want {
+		if r := s.register(); res.Outputs["goal"] != want || len(r.Feedback) != 0 || r.Surveys[0].Goal.Line() != want {
 			t.Errorf("%v %+v", res.Outputs, r.Feedback)
 		}
 		if i, said := s.issue(), s.said(); i.State != "closed" || len(said) != 3 || !strings.Contains(said[2], "timeout_fallback") || strings.Contains(i.Body, "[ ]") {
@@ -37,7 +37,7 @@ func TestFeedbackTimeout(t *testing.T) {
 		before := s.register()
 		s.now = begin.Add(50 * time.Hour)
 		s.inside("issue_comment", s.later(s.comment(Writer, "/switchback answer raise")), nil)
-		if said := s.said(); len(said) != 4 || !strings.Contains(said[3], "changes nothing") || len(s.register().Feedback) != 0 || s.register().Prompts[0].Goal.Line() != before.Prompts[0].Goal.Line() {
+		if said := s.said(); len(said) != 4 || !strings.Contains(said[3], "changes nothing") || len(s.register().Feedback) != 0 || s.register().Surveys[0].Goal.Line() != before.Surveys[0].Goal.Line() {
 			t.Errorf("%q", said)
 		}
 	})

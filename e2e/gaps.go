@@ -88,6 +88,7 @@ func (g *gaps) routes() {
 	g.mux.HandleFunc("POST "+repo+"/actions/workflows/{workflow}/dispatches", g.workflowDispatch)
 	g.mux.HandleFunc("GET "+repo+"/contents/.github/workflows/{workflow}", g.workflowFile)
 	g.mux.HandleFunc("GET "+repo+"/pulls/{number}/files", g.pullFiles)
+	g.mux.HandleFunc("GET "+repo+"/compare/{basehead...}", g.compare)
 	g.mux.HandleFunc("GET "+repo+"/actions/runs", g.listRuns)
 	g.mux.HandleFunc("GET "+repo+"/actions/workflows/{workflow}/runs", g.listRuns)
 	g.mux.HandleFunc("GET "+repo+"/actions/runs/{run}", g.run(g.showRun))

@@ -198,7 +198,7 @@ func (c *crowd) check(round int) {
 	if refused+len(boxes) != c.asked {
 		c.t.Errorf("round %d: %d submissions, of which %d were taken and %d refused", round, c.asked, len(boxes), refused)
 	}
-	p := c.prompt(c.number)
+	p := c.checkboxes(c.number)
 	for id := range c.ticked {
 		if !done[id] && slices.Contains(p.Boxes, id) && !slices.Contains(p.Ticked, id) {
 			c.t.Errorf("round %d: the tick of %s is lost; ticked are %q", round, id, p.Ticked)

@@ -125,11 +125,11 @@ func TestReconciledAnswers(t *testing.T) {
 	}
 	s.tick(Writer, n, "reset", answers.Submit)
 	reconcile(0)
-	if p := s.prompt(n); !p.Submitted() {
+	if p := s.checkboxes(n); !p.Submitted() {
 		t.Error("Submit was unticked while its event may be on its way")
 	}
 	reconcile(time.Hour)
-	if p := s.prompt(n); p.Submitted() || !slices.Equal(p.Ticked, []string{"reset"}) {
+	if p := s.checkboxes(n); p.Submitted() || !slices.Equal(p.Ticked, []string{"reset"}) {
 		t.Errorf("ticked %q", p.Ticked)
 	}
 	if got := s.replies(n); len(got) != 1 || !strings.Contains(got[0], "never arrived") {

@@ -13,8 +13,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// edges reads the register of feedback between ports.
-func (p *planStory) edges() feedback.State {
+// requests reads the feedback requests between ports.
+func (p *planStory) requests() feedback.State {
 	p.t.Helper()
 	key := routing.StreamKey(p.r.FullName, routing.StreamFeedbackRequests)
 	text := ""
@@ -37,7 +37,7 @@ func (p *planStory) edges() feedback.State {
 // states are the states of all feedback, in the order in which it was sent.
 func (p *planStory) states() []string {
 	var out []string
-	for _, x := range p.edges().Records {
+	for _, x := range p.requests().Records {
 		out = append(out, fmt.Sprintf("%s→%s %s %d", x.Message.From, x.Message.To, x.Status, x.Round))
 	}
 	return out
@@ -85,21 +85,21 @@ func TestEdgeComment(t *testing.T) {
 		}
 	})
 	t.Run("who may not write is refused", func(t *testing.T) {
-		n := len(p.edges().Records)
+		n := len(p.requests().Records)
 		p.want(p.say(Stranger, plan, "/switchback feedback FIX_REQUEST to:model from:refunds"+fix), 0, nil)
-		if got := p.last(plan); !strings.Contains(got, "Only people with") || len(p.edges().Records) != n {
+		if got := p.last(plan); !strings.Contains(got, "Only people with") || len(p.requests().Records) != n {
 			t.Error(got)
 		}
 	})
 	t.Run("S3-16 S3-19 it is queued, with a reaction and a build, once, however often it is delivered", func(t *testing.T) {
-		n := len(p.edges().Records)
+		n := len(p.requests().Records)
 		text := "/switchback feedback FIX_REQUEST to:model from:refunds priority:high" + fix
 		id := p.r.Comment(t, Writer, plan, text)
 		for range 2 {
 			p.want(p.b.RunAction(t, p.told("issue_comment", map[string]any{"action": "created", "issue": p.issueNow(plan), "sender": p.user(Writer),
 				"comment": map[string]any{"id": id, "body": text, "user": p.user(Writer)}})), 0, nil)
 		}
-		all := p.edges().Records
+		all := p.requests().Records
 		if len(all) != n+1 || all[n].Status != feedback.Queued || all[n].Message.Text != "It takes no email." || all[n].Priority != feedback.High || all[n].Plan == "" {
 			t.Errorf("%+v", all[n:])
 		}
@@ -119,9 +119,9 @@ func TestEdgeComment(t *testing.T) {
 		if got := p.last(p.number); !strings.Contains(got, "There is no plan `nowhere`") {
 			t.Error(got)
 		}
-		n := len(p.edges().Records)
+		n := len(p.requests().Records)
 		id, res := p.comment(Writer, p.number, "/switchback feedback FIX_REQUEST to:model from:docs plan:ports.yml"+fix)
-		if p.want(res, 0, nil); len(p.edges().Records) != n+1 || len(p.r.Reactions(t, id)) != 1 {
+		if p.want(res, 0, nil); len(p.requests().Records) != n+1 || len(p.r.Reactions(t, id)) != 1 {
 			t.Errorf("%v %s", p.states(), p.last(p.number))
 		}
 	})
@@ -184,7 +184,7 @@ func TestPlanningIssue(t *testing.T) {
 		}
 		p.want(p.say(Writer, q.Number, "/switchback answer Always euro."), 0, nil)
 		p.wantClosed(q.Number, true)
-		if x := p.edges().Records[1]; x.Status != feedback.Verifying || x.Answer() != "Always euro." {
+		if x := p.requests().Records[1]; x.Status != feedback.Verifying || x.Answer() != "Always euro." {
 			t.Errorf("%+v", x)
 		}
 		p.walks("refunds")
@@ -202,7 +202,7 @@ func TestPlanningIssue(t *testing.T) {
 		if got := p.last(q); !strings.Contains(got, Writer+"` has already answered") {
 			t.Error(got)
 		}
-		if x := p.edges().Records[2]; x.Status != feedback.Failed || !strings.Contains(fmt.Sprint(x.Attempts), "Refunds are written elsewhere.") {
+		if x := p.requests().Records[2]; x.Status != feedback.Failed || !strings.Contains(fmt.Sprint(x.Attempts), "Refunds are written elsewhere.") {
 			t.Errorf("%+v", x)
 		}
 	})

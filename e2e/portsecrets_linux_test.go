@@ -146,7 +146,7 @@ func (h *hostileWorker) runnerFiles() {
 // otherPort uses its own token at the server of another port.
 func (h *hostileWorker) otherPort() {
 	for _, url := range []string{strings.TrimSpace(readAll(os.Getenv("HOSTILE_OTHER"))), os.Getenv("SWITCHBACK_CHANNEL_URL")} {
-		for _, path := range []string{"/receive", "/progress", "/edges/receive"} {
+		for _, path := range []string{"/receive", "/progress", "/requests/receive"} {
 			req, err := http.NewRequest(http.MethodPost, url+path, strings.NewReader(`{"progress":0.5}`))
 			if err != nil {
 				continue

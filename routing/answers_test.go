@@ -11,6 +11,7 @@ import (
 // Granted is what the limit may be at most: what the streak began with, and
 // what humans granted.
 func TestPropertyOfAnswers(t *testing.T) {
+	t.Parallel()
 	results := []Result{Pass, Fail, Fail, Fail, Fail, TimedOut, Unclear, Errored}
 	acts := []HumanAction{HumanResume, HumanReset, HumanPause, HumanExtend, HumanSkip, HumanPhase, HumanRerun, HumanQuarantine, HumanWontFix, HumanWrong, HumanHandoff}
 	for seed := range 250 {
@@ -20,9 +21,9 @@ func TestPropertyOfAnswers(t *testing.T) {
 		w.p.OnMax = []OnMax{OnMaxManual, OnMaxError, OnMaxSkip}[rng.Intn(3)]
 		w.p.Scope = []Scope{ScopeCheckpoint, ScopeCase}[rng.Intn(2)]
 		w.p.Needs = map[string][]string{"lint": {"unit"}}
-		granted := map[string]int{}
+		granted, spent := map[string]int{}, map[string]int{}
 		for step := range 80 {
-			before := w.c
+			before, recorded := w.c, len(w.events)
 			if rng.Intn(3) == 0 && len(w.c.Checkpoints) > 0 {
 				names := w.c.Names()
 				e := HumanActed{Checkpoint: names[rng.Intn(len(names))], Action: acts[rng.Intn(len(acts))], N: 1 + rng.Intn(3), Phase: []Phase{Research, Plan, Implement}[rng.Intn(3)],
@@ -50,7 +51,9 @@ func TestPropertyOfAnswers(t *testing.T) {
 				}
 				w.settle()
 			}
-			checkStep(t, fmt.Sprintf("seed %d step %d", seed, step), w, before, granted)
+			at := fmt.Sprintf("seed %d step %d", seed, step)
+			checkSpent(t, at, w.events[recorded:], spent)
+			checkStep(t, at, w, before, granted)
 		}
 		again, err := Fold(w.c.Key, stored(t, w.events))
 		if err != nil {
@@ -71,6 +74,26 @@ func (w *world) settle() {
 	w.c, w.events = next, append(w.events, events...)
 }
 
+// checkSpent counts in spent the iterations that each run has used, and takes no second one without
+// a human's act. events are those that were recorded last.
+func checkSpent(t *testing.T, at string, events []Event, spent map[string]int) {
+	t.Helper()
+	for _, e := range events {
+		run, ok := e.Run()
+		if !ok {
+			continue
+		}
+		switch d, key := run.Decision, e.Checkpoint()+"|"+run.Verdict.Run.Key(); {
+		case d.Redo != "": // a human's act
+			spent[key] = 0
+		case d.Kind == KindRetry && !d.Again:
+			if spent[key]++; spent[key] > 1 {
+				t.Fatalf("%s: run %s spent %d iterations without a human's act", at, key, spent[key])
+			}
+		}
+	}
+}
+
 func checkStep(t *testing.T, at string, w *world, before Case, granted map[string]int) {
 	t.Helper()
 	for _, name := range w.c.Names() {
@@ -80,23 +103,6 @@ func checkStep(t *testing.T, at string, w *world, before Case, granted map[strin
 		}
 		if cp.Retries > HardCap || cp.Retries > w.p.Max+granted[name] {
 			t.Fatalf("%s: %d reworks of %s, %d allowed and %d granted", at, cp.Retries, name, w.p.Max, granted[name])
-		}
-		spent := map[string]int{}
-		for _, e := range w.events {
-			run, ok := e.Run()
-			d := run.Decision
-			switch {
-			case e.Checkpoint() != name || !ok:
-			case d.Redo != "": // a human's act
-				spent[run.Verdict.Run.Key()] = 0
-			case d.Kind == KindRetry && !d.Again:
-				spent[run.Verdict.Run.Key()]++
-			}
-		}
-		for run, n := range spent {
-			if n > 1 {
-				t.Fatalf("%s: run %s of %s spent %d turns without a human's act", at, run, name, n)
-			}
 		}
 		if cp.Redo != nil && !cp.Paused && w.c.holder(name, w.p) == "" && len(w.c.unmetNeeds(name, w.p)) == 0 {
 			t.Fatalf("%s: %s is left to be decided anew: %+v", at, name, cp.Redo)

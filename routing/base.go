@@ -3,6 +3,7 @@ package routing
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,25 +20,26 @@ type BaseComparison struct {
 	Name  string `json:"name"`          // of the base, such as main
 	SHA   string `json:"sha,omitempty"` // commit of the run that decides, "" where no run is known
 	Known bool   `json:"known"`         // a run of the base is known
+
+	Unread bool `json:"unread,omitempty"` // it could not be found out; Known is false
 }
 
 // Against returns v with the standing of each failure against the runs of the same checkpoint of a
 // base: the newest at or before the merge base, and the newest of all. Where parents say nothing of
 // the merge base, those recorded with the runs count, and else the order in which the runs were
 // recorded. Nothing else in v changes.
-func (v Verdict) Against(base Case, mergeBase string, parents history.Parents) Verdict {
+func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parents) Verdict {
 	cp := base.Checkpoints[v.Checkpoint]
-	if !parents.Know(mergeBase) {
-		if parents = recordedParents(cp); !parents.Know(mergeBase) {
+	if !parents.Know(at.SHA) {
+		if parents = recordedParents(cp); !parents.Know(at.SHA) {
 			parents = nil
 		}
 	}
-	runs := history.Order(testRuns(cp), mergeBase, parents)
-	v.Base = &BaseComparison{Name: baseName(base.Key), SHA: runs.Compared(), Known: runs.Known()}
-	v.Failures = slices.Clone(v.Failures)
+	runs := history.Order(testRuns(cp), at, parents)
+	v = v.Uncompared(BaseName(base.Key))
+	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
 	for i := range v.Failures {
 		f := &v.Failures[i]
-		f.Standing, f.Since, f.BaseMessage, f.SinceMergeBase = history.StandingNew, "", "", false
 		if !f.comparable() {
 			continue
 		}
@@ -50,8 +52,34 @@ func (v Verdict) Against(base Case, mergeBase string, parents history.Parents) V
 	return v
 }
 
-// baseName returns the branch that a case's key names, or the key.
-func baseName(key string) string {
+// Uncompared returns v with all failures as new ones, for a base of which nothing is known.
+func (v Verdict) Uncompared(base string) Verdict {
+	v.Base = &BaseComparison{Name: base}
+	v.Failures = slices.Clone(v.Failures)
+	for i := range v.Failures {
+		f := &v.Failures[i]
+		f.Standing, f.Since, f.BaseMessage, f.SinceMergeBase = history.StandingNew, "", "", false
+	}
+	return v
+}
+
+// FailsSometimes reports whether some run of a base fails a test that v fails. Otherwise all failures
+// of v are new whatever the merge base.
+func (v Verdict) FailsSometimes(base Case) bool {
+	for _, r := range testRuns(base.Checkpoints[v.Checkpoint]) {
+		for _, f := range v.Failures {
+			for _, t := range r.Inventory.Of(history.TestID(v.Checkpoint, f.Suite, f.Name)) {
+				if t.Status == history.Failed {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// BaseName returns the branch that a case's key names, or the key.
+func BaseName(key string) string {
 	if i := strings.LastIndexByte(key, '@'); i >= 0 {
 		return key[i+1:]
 	}
@@ -74,18 +102,20 @@ func testRuns(cp Checkpoint) []history.Run {
 	var out []history.Run
 	for _, key := range recordedRuns(cp) {
 		var tests []history.Test
-		partial, sha, analyzed := false, "", false
+		partial, analyzed := false, false
+		run := history.Run{}
 		for _, part := range sortedKeys(cp.Runs[key].Parts) {
 			v := cp.Runs[key].Parts[part]
 			if v.Result == Errored {
 				continue
 			}
-			inv := v.tests()
+			inv, kept := v.tests()
 			tests, partial = append(tests, inv.Tests...), partial || inv.Partial
-			sha, analyzed = v.Run.SHA, true
+			run.SHA, run.At, run.Lost, analyzed = v.Run.SHA, v.At, run.Lost || !kept, true
 		}
 		if analyzed {
-			out = append(out, history.Run{SHA: sha, Inventory: history.New(tests, partial)})
+			run.Inventory = history.New(tests, partial)
+			out = append(out, run)
 		}
 	}
 	return out
@@ -111,13 +141,13 @@ func recordedRuns(cp Checkpoint) []string {
 	return keys
 }
 
-// tests returns the inventory of a verdict: that of its analysis, or where none is kept or it cannot
+// tests returns the inventory of a verdict: that of its analysis, or where that is not kept or cannot
 // be read, the failures alone.
-func (v Verdict) tests() history.Inventory {
+func (v Verdict) tests() (inv history.Inventory, kept bool) {
 	if inv, err := history.Unpack(v.Inventory); err == nil {
-		return inv
+		return inv, true
 	}
-	return history.New(FailedTests(v.Checkpoint, v.Failures), true)
+	return history.New(FailedTests(v.Checkpoint, v.Failures), true), false
 }
 
 // FailedTests returns the failures that can be compared as tests of an inventory.
@@ -147,7 +177,8 @@ func lastMessage(cp Checkpoint, suite, name string) string {
 	return ""
 }
 
-// forgetInventories drops the inventories of runs that are neither of the current streak nor among the newest.
+// forgetInventories drops the inventories of runs that are neither of the current streak nor among
+// the newest.
 func forgetInventories(cp *Checkpoint) {
 	keys := recordedRuns(*cp)
 	for _, key := range keys[:max(0, len(keys)-KeptInventories)] {
@@ -157,12 +188,66 @@ func forgetInventories(cp *Checkpoint) {
 		}
 		parts := make(map[string]Verdict, len(rs.Parts))
 		for name, v := range rs.Parts {
-			v.Inventory = nil
+			v.Inventory, v.Whole = nil, ""
 			parts[name] = v
 		}
 		rs.Parts = parts
 		cp.Runs[key] = rs
 	}
+}
+
+// UnreadInventories returns the blobs of those newest runs of a checkpoint whose events do not even
+// hold what did not pass, newest first.
+func UnreadInventories(c Case, checkpoint string) []string {
+	cp := c.Checkpoints[checkpoint]
+	var out []string
+	for _, key := range slices.Backward(recordedRuns(cp)) {
+		for _, v := range cp.Runs[key].Parts {
+			if v.Inventory == nil && v.Whole != "" {
+				out = append(out, v.Whole)
+			}
+		}
+	}
+	return out
+}
+
+// WithInventory returns c with the inventory of the runs that have a blob of that name.
+func WithInventory(c Case, checkpoint, blob string, packed []byte) Case {
+	c = c.clone()
+	cp := c.Checkpoints[checkpoint].clone()
+	for key, rs := range cp.Runs {
+		parts := maps.Clone(rs.Parts)
+		for name, v := range parts {
+			if v.Whole == blob {
+				v.Inventory = packed
+				parts[name] = v
+			}
+		}
+		rs.Parts = parts
+		cp.Runs[key] = rs
+	}
+	c.Checkpoints[checkpoint] = cp
+	return c
+}
+
+// KeptBlobs returns the names of the blobs that the runs of a case still need.
+func KeptBlobs(c Case) map[string]bool {
+	out := map[string]bool{}
+	for _, cp := range c.Checkpoints {
+		for _, rs := range cp.Runs {
+			for _, v := range rs.Parts {
+				if v.Whole != "" {
+					out[v.Whole] = true
+				}
+			}
+		}
+		for _, v := range cp.Held {
+			if v.Whole != "" {
+				out[v.Whole] = true
+			}
+		}
+	}
+	return out
 }
 
 // Standings divides the failures that count into those that are new and those that stand on the base.

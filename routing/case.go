@@ -163,7 +163,8 @@ type Attempt struct {
 	Phase     Phase     `json:"phase,omitempty"`
 	Verdict   Verdict   `json:"verdict"`
 	At        time.Time `json:"at"`
-	Undone    bool      `json:"undone,omitempty"` // taken back by a human's answer; it counts for nothing
+	Undone    bool      `json:"undone,omitempty"`     // taken back by a human's answer; it counts for nothing
+	BaseFixed string    `json:"base_fixed,omitempty"` // commit of the base that passes what this was on hold for
 }
 
 // Escalation is the open call for a human of a checkpoint.

@@ -26,6 +26,7 @@ func init() {
 	RegisterPayload[EffectDone](EventEffect)
 	RegisterPayload[LeaseTaken](EventLease)
 	RegisterPayload[HumanActed](EventHuman)
+	RegisterPayload[BasePassed](EventBase)
 }
 
 // RunRecorded is the payload of EventRun: what a run says, and what was decided.
@@ -117,17 +118,22 @@ func (e Event) Checkpoint() string {
 		return p.Effect.Checkpoint
 	case HumanActed:
 		return p.Checkpoint
+	case BasePassed:
+		return p.Checkpoint
 	}
 	return ""
 }
 
-// WithLease returns an event of a run or of a person that takes a lease on the effects as well.
+// WithLease returns an event of a run, a person or a base that takes a lease on the effects as well.
 func (e Event) WithLease(l *Lease) Event {
 	switch p := e.Data.(type) {
 	case RunRecorded:
 		p.Lease = l
 		e.Data = p
 	case HumanActed:
+		p.Lease = l
+		e.Data = p
+	case BasePassed:
 		p.Lease = l
 		e.Data = p
 	}

@@ -634,7 +634,85 @@ func TestMatrixRunAgain(t *testing.T) {
 
 // TestProperty plays random sequences with repetitions, parts, stale runs and
 // human acts, and checks what must hold for any of them.
+func TestRepeatedRun(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		first, again Result
+		want         Kind
+	}{
+		{"a failure", Fail, Fail, KindRetry},
+		{"a pass", Pass, Pass, KindPass},
+		{"a pass behind the failure of the same part", Fail, Pass, KindRetry},
+	} {
+		w := newWorld(t)
+		w.analyze(run(1, c.first, map[Result]Class{Fail: LogicError}[c.first]))
+		if d := w.analyze(run(1, c.again, map[Result]Class{Fail: LogicError}[c.again])); !d.Repeated || d.Kind != c.want {
+			t.Errorf("%s that comes twice: %s, repeated %v, want %s", c.name, d.Kind, d.Repeated, c.want)
+		}
+	}
+}
+
+func TestCountsOfPartsAreAdded(t *testing.T) {
+	want := Counts{Tests: 11, Passed: 22, Failed: 33, Skipped: 44, Flaky: 55, Quarantined: 66}
+	if got := (Counts{1, 2, 3, 4, 5, 6}).add(Counts{10, 20, 30, 40, 50, 60}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestNamesOfTests(t *testing.T) {
+	for _, c := range []struct {
+		f    Failure
+		name string
+		want bool
+	}{
+		{Failure{Name: "T"}, "T", true},
+		{Failure{Name: "T"}, " T ", true},
+		{Failure{Name: "T"}, "::T", false},
+		{Failure{Name: "T"}, "S::T", false},
+		{Failure{Name: ""}, "", false},
+		{Failure{Name: "T", Suite: "S"}, "T", true},
+		{Failure{Name: "T", Suite: "S"}, "S::T", true},
+		{Failure{Name: "T", Suite: "S"}, "S.T", true},
+		{Failure{Name: "T", Suite: "S"}, "S > T", true},
+		{Failure{Name: "T", Suite: "S"}, "ST", false},
+		{Failure{Name: "T", Suite: "S"}, "::T", false},
+		{Failure{Name: "T", Suite: "S"}, "R::T", false},
+		{Failure{Name: "T", Kind: "diagnostic"}, "T", false},
+	} {
+		if got := c.f.IsTest(c.name); got != c.want {
+			t.Errorf("%q of suite %q is %q: %v", c.f.Name, c.f.Suite, c.name, got)
+		}
+	}
+}
+
+func TestComparable(t *testing.T) {
+	for _, c := range []struct {
+		f    Failure
+		want bool
+	}{
+		{Failure{Name: "T", Fingerprint: "v1:1"}, true},
+		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "diagnostic"}, true},
+		{Failure{Name: "T"}, false},
+		{Failure{Fingerprint: "v1:1"}, false},
+		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "log"}, false},
+		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "package"}, false},
+	} {
+		if got := c.f.comparable(); got != c.want {
+			t.Errorf("%+v can be compared with the base: %v", c.f, got)
+		}
+	}
+}
+
+func TestBaseName(t *testing.T) {
+	for key, want := range map[string]string{"acme/app@main": "main", "acme/app@a@b": "b", "@main": "main", "acme/app#1": "acme/app#1"} {
+		if got := baseName(key); got != want {
+			t.Errorf("the base of %s is %q, want %q", key, got, want)
+		}
+	}
+}
+
 func TestProperty(t *testing.T) {
+	t.Parallel()
 	results := []Result{Pass, Fail, Fail, Fail, TimedOut, Unclear, Errored}
 	for seed := range 400 {
 		rng := rand.New(rand.NewSource(int64(seed)))

@@ -75,6 +75,7 @@ const (
 	EffectReview  EffectKind = "review"  // start the reviewer
 	EffectReady   EffectKind = "ready"   // start a dependent checkpoint
 	EffectRerun   EffectKind = "rerun"   // run the failed jobs of the newest run again; Target is its id and attempt, "12/1"
+	EffectUpdate  EffectKind = "update"  // bring the branch up to date with its base, or ask for that; Target is the base's commit
 	EffectReact   EffectKind = "react"   // acknowledge a human's comment by a reaction; Target is its id
 )
 

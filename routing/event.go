@@ -12,12 +12,14 @@ import (
 // family of the stream and a dot, as "survey.opened" does.
 type EventType string
 
-// The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken and HumanActed.
+// The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed and
+// BasePassed.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was applied
 	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
 	EventHuman  EventType = "human"  // a person acted
+	EventBase   EventType = "base"   // the base passes what a checkpoint is on hold for
 )
 
 // The families of events of the other streams.

@@ -53,6 +53,14 @@ func (c Case) Apply(e Event) (Case, error) {
 		}
 		n.Generation++
 		return n.applyHuman(p, e.At)
+	case EventBase:
+		p, err := PayloadOf[BasePassed](e)
+		if err != nil {
+			return c, err
+		}
+		n.lease(p.Lease)
+		n.Generation++
+		return applyBase(n, p, e.At)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)
 }

@@ -79,6 +79,7 @@ type Verdict struct {
 
 	Base      *BaseComparison `json:"base,omitempty"`      // what Failures were compared with
 	Inventory []byte          `json:"inventory,omitempty"` // its tests, as package history packs them
+	Whole     string          `json:"whole,omitempty"`     // name of the blob that has all tests, where Inventory does not
 	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
 }
 
@@ -105,7 +106,7 @@ func merge(parts []Verdict) Verdict {
 		v.Counts = v.Counts.add(p.Counts)
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
-	v.Inventory = nil // each part keeps its own
+	v.Inventory, v.Whole = nil, "" // each part keeps its own
 	return v.ledByNew()
 }
 

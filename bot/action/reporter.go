@@ -197,7 +197,7 @@ func (r *reporter) reportFile(out analysis.Output) (string, error) {
 }
 
 // WriteGoals implements handler.Goals: each goal becomes a file, and the first one outputs.
-func (r *reporter) WriteGoals(ps ...survey.Prompt) error {
+func (r *reporter) WriteGoals(ps ...survey.Survey) error {
 	outputs := map[string]string{}
 	for _, p := range ps {
 		if _, written := outputs["survey-issue"]; !written && p.Number > 0 {

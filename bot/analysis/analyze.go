@@ -62,6 +62,7 @@ type Tests interface {
 type Output struct {
 	Verdict   routing.Verdict // without checkpoint, run and head
 	Diagnosis diagnosis.Diagnosis
+	Inventory []byte // of all tests, where they are too many for the verdict; nil otherwise
 	Report    *testreport.Report
 }
 
@@ -104,8 +105,9 @@ func Analyze(in Input) (Output, error) {
 	}
 	diag := diagnosis.Diagnose(rep, col, opt)
 	v := Bound(redact.Verdict(few(st.withReview(st.verdict(rep, diag)))))
-	v.Inventory = inv.packed(v)
-	return Output{Verdict: v, Diagnosis: diag, Report: rep}, nil
+	var whole []byte
+	v.Inventory, whole = inv.packed(v)
+	return Output{Verdict: v, Diagnosis: diag, Inventory: whole, Report: rep}, nil
 }
 
 type state struct {

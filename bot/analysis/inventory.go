@@ -8,8 +8,8 @@ import (
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// mostInventory is what a ledger keeps of the tests of one run, in bytes: about 1700 tests. Of more
-// tests only those that did not pass are kept, as many as fit.
+// mostInventory is what the event of a run holds of its tests, in bytes: about 1700 tests. Of more it
+// holds those that did not pass, if they fit, and all of them are a blob of the ledger.
 const mostInventory = 16 << 10
 
 // mostTests bounds the tests that are held in memory.
@@ -62,24 +62,22 @@ func (in *inventory) Leave(source int) {
 	}
 }
 
-// packed returns the tests with the failures of the verdict, nil if there are none.
-func (in *inventory) packed(v routing.Verdict) []byte {
+// packed returns the tests with the failures of the verdict: those that the verdict holds, nil if even
+// the ones that did not pass are too many, and all of them where it does not hold all.
+func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 	if in.checkpoint == "" {
-		return nil
+		return nil, nil
 	}
 	tests := slices.Concat(in.sources...)
 	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
 	tests = append(tests, routing.FailedTests(in.checkpoint, v.Failures)...)
-	if len(tests) == 0 {
-		return nil
-	}
 	inv := history.New(tests, partial)
-	packed := inv.Pack()
-	if len(packed) > mostInventory {
-		packed = inv.Unpassed().Pack()
+	if held = inv.Pack(); len(held) <= mostInventory {
+		return held, nil
 	}
-	if len(packed) > mostInventory {
-		return nil // the failures of the verdict are what is left
+	whole = held
+	if held = inv.Unpassed().Pack(); len(held) > mostInventory {
+		return nil, whole // the failures of the verdict are what is left
 	}
-	return packed
+	return held, whole
 }

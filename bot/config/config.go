@@ -102,6 +102,8 @@ type ReviewSettings struct {
 // BaseSettings say what happens to failures that stand on the base already.
 type BaseSettings struct {
 	Check string `yaml:"check,omitempty" json:"check,omitempty" jsonschema:"enum=neutral,enum=failure,enum=success,default=neutral,description=Conclusion of the check of a run in which nothing failed but what fails on the base too."`
+
+	Update bool `yaml:"update,omitempty" json:"update,omitempty" jsonschema:"default=false,description=Merges the base into the branch of a pull request once the base passes what it failed\\, instead of asking the author to. Needs contents: write and pull_requests: write."`
 }
 
 // Criteria are what a run without failures has to meet to pass.

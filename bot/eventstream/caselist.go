@@ -54,14 +54,14 @@ func (t Cases) List(ctx context.Context, repos []string, states []State, order O
 	}
 	var parts []string
 	for _, where := range q.parts(repos, states) {
-		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT key, %s FROM feed_case%s WHERE %s ORDER BY %s LIMIT %d) AS part%d",
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT key, %s FROM projection_case%s WHERE %s ORDER BY %s LIMIT %d) AS part%d",
 			at, t.inOrder(repos, states, order), where, by, skip+n, len(parts)))
 	}
 	var out []Case
 	if len(parts) == 0 {
 		return out, nil
 	}
-	err := q.each(ctx, t.db, "cases", fmt.Sprintf("SELECT %s FROM feed_case WHERE key IN (SELECT key FROM (%s) AS found ORDER BY %s LIMIT %d OFFSET %d) ORDER BY %[3]s",
+	err := q.each(ctx, t.db, "cases", fmt.Sprintf("SELECT %s FROM projection_case WHERE key IN (SELECT key FROM (%s) AS found ORDER BY %s LIMIT %d OFFSET %d) ORDER BY %[3]s",
 		caseColumns, strings.Join(parts, " UNION ALL "), by, n, skip),
 		func(rows *sql.Rows) error {
 			c, err := scanCase(rows)
@@ -101,11 +101,11 @@ func (t Cases) inOrder(repos []string, states []State, order Order) string {
 	case t.db.Kind != database.SQLite || len(repos) <= apart:
 		return ""
 	case len(states) == 0:
-		return " INDEXED BY feed_case_updated"
+		return " INDEXED BY projection_case_updated"
 	case order == LongestWait:
-		return " INDEXED BY feed_case_since"
+		return " INDEXED BY projection_case_since"
 	}
-	return " INDEXED BY feed_case_all"
+	return " INDEXED BY projection_case_all"
 }
 
 func scanCase(rows *sql.Rows) (Case, error) {
@@ -125,7 +125,7 @@ func scanCase(rows *sql.Rows) (Case, error) {
 func (t Cases) InStates(ctx context.Context, repos []string) (map[State]int, error) {
 	var q query
 	out := map[State]int{}
-	err := q.each(ctx, t.db, "cases", "SELECT state, sum(n) FROM feed_state WHERE "+q.repos(repos)+" GROUP BY state", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "cases", "SELECT state, sum(n) FROM projection_state WHERE "+q.repos(repos)+" GROUP BY state", func(rows *sql.Rows) error {
 		var s State
 		var n int
 		err := rows.Scan(&s, &n)
@@ -139,7 +139,7 @@ func (t Cases) InStates(ctx context.Context, repos []string) (map[State]int, err
 func (t Cases) Repos(ctx context.Context, repos []string) ([]string, error) {
 	var q query
 	var out []string
-	err := q.each(ctx, t.db, "repositories", "SELECT DISTINCT repo FROM feed_state WHERE "+q.repos(repos)+" ORDER BY repo", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "repositories", "SELECT DISTINCT repo FROM projection_state WHERE "+q.repos(repos)+" ORDER BY repo", func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		out = append(out, name)

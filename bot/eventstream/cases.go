@@ -107,7 +107,7 @@ func (w writer) row(c routing.Case) error {
 	}
 	var before string
 	var from int64
-	rows, err := w.tx.QueryContext(w.ctx, "SELECT state, since FROM feed_case WHERE key = $1", text(w.key))
+	rows, err := w.tx.QueryContext(w.ctx, "SELECT state, since FROM projection_case WHERE key = $1", text(w.key))
 	if err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (w writer) row(c routing.Case) error {
 	}
 	if before != string(state) {
 		if before != "" {
-			if err := w.exec("UPDATE feed_state SET n = n - 1 WHERE repo = $1 AND state = $2", w.repo, before); err != nil {
+			if err := w.exec("UPDATE projection_state SET n = n - 1 WHERE repo = $1 AND state = $2", w.repo, before); err != nil {
 				return err
 			}
 		}
-		err := w.exec("INSERT INTO feed_state (repo, state, n) VALUES ($1, $2, 1) ON CONFLICT (repo, state) DO UPDATE SET n = feed_state.n + 1", w.repo, string(state))
+		err := w.exec("INSERT INTO projection_state (repo, state, n) VALUES ($1, $2, 1) ON CONFLICT (repo, state) DO UPDATE SET n = projection_state.n + 1", w.repo, string(state))
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (w writer) row(c routing.Case) error {
 	if cp.Escalation != nil && state == Escalated {
 		reason = cp.Escalation.Reason
 	}
-	return w.exec(`INSERT INTO feed_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, iterations, most, checkpoints)
+	return w.exec(`INSERT INTO projection_case (key, repo, subject, state, since, opened, updated, checkpoint, decision, rule, class, reason, iterations, most, checkpoints)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 		ON CONFLICT (key) DO UPDATE SET state = excluded.state, since = excluded.since, updated = excluded.updated, checkpoint = excluded.checkpoint,
 		decision = excluded.decision, rule = excluded.rule, class = excluded.class, reason = excluded.reason, iterations = excluded.iterations,
@@ -164,8 +164,8 @@ func (w writer) count(was routing.Case, e routing.Event) error {
 }
 
 func (w writer) counted(at time.Time, k routing.Kind, rule string, class routing.Class, n, wrong int) error {
-	return w.exec(`INSERT INTO feed_count (repo, day, decision, rule, class, n, wrong) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (repo, day, decision, rule, class) DO UPDATE SET n = feed_count.n + excluded.n, wrong = feed_count.wrong + excluded.wrong`,
+	return w.exec(`INSERT INTO projection_count (repo, day, decision, rule, class, n, wrong) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (repo, day, decision, rule, class) DO UPDATE SET n = projection_count.n + excluded.n, wrong = projection_count.wrong + excluded.wrong`,
 		w.repo, day(at), string(k), rule, string(class), n, wrong)
 }
 
@@ -201,6 +201,6 @@ func (w writer) green(was routing.Case, e routing.Event) error {
 			human = 1
 		}
 	}
-	return w.exec(`INSERT INTO feed_green (repo, day, iterations, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
-		ON CONFLICT (repo, day, iterations, human, took) DO UPDATE SET n = feed_green.n + 1`, w.repo, day(e.At), iterations, human, step(e.At.Sub(first)))
+	return w.exec(`INSERT INTO projection_green (repo, day, iterations, human, took, n) VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (repo, day, iterations, human, took) DO UPDATE SET n = projection_green.n + 1`, w.repo, day(e.At), iterations, human, step(e.At.Sub(first)))
 }

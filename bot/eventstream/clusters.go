@@ -34,9 +34,9 @@ type Wanted struct {
 // first.
 func (t Failures) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluster, error) {
 	var q query
-	from := "feed_cluster c"
+	from := "projection_cluster c"
 	if t.db.Kind == database.SQLite && len(w.Repos) != 1 {
-		from += " INDEXED BY feed_cluster_all" // without statistics it would select and sort all
+		from += " INDEXED BY projection_cluster_all" // without statistics it would select and sort all
 	}
 	// The last row of a cluster determines its position: rows are read in order, and all but the
 	// last of each cluster are skipped.
@@ -52,7 +52,7 @@ func (t Failures) Clusters(ctx context.Context, w Wanted, skip, n int) ([]Cluste
 			where += " AND sought" + is
 		}
 	}
-	where += " AND NOT EXISTS (SELECT 1 FROM feed_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
+	where += " AND NOT EXISTS (SELECT 1 FROM projection_cluster o WHERE o.fingerprint = c.fingerprint AND (o.last > c.last OR o.last = c.last AND o.repo < c.repo) AND " +
 		q.repos(w.Repos) + ")"
 	var prints []string
 	err := q.each(ctx, t.db, "failures", fmt.Sprintf("SELECT fingerprint FROM %s WHERE %s ORDER BY last DESC, fingerprint LIMIT %d OFFSET %d", from, where, n, skip),
@@ -94,7 +94,7 @@ func (t Failures) clusters(ctx context.Context, repos, prints []string) ([]Clust
 	}
 	var q query
 	where := q.repos(repos) + " AND fingerprint " + q.in(prints)
-	err := q.each(ctx, t.db, "failures", `SELECT fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open FROM feed_cluster
+	err := q.each(ctx, t.db, "failures", `SELECT fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open FROM projection_cluster
 		WHERE `+where+" ORDER BY fingerprint, repo", func(rows *sql.Rows) error {
 		var one Cluster
 		var repo string
@@ -136,7 +136,7 @@ func (t Failures) Seen(ctx context.Context, repos []string, fingerprint string, 
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND " + q.repos(repos)
 	var out []Seen
-	err := q.each(ctx, t.db, "failures", fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, iterations FROM feed_failure
+	err := q.each(ctx, t.db, "failures", fmt.Sprintf(`SELECT key, repo, checkpoint, name, first, last, fixed, runs, flaky, iterations FROM projection_failure
 		WHERE %s ORDER BY last DESC, key, checkpoint LIMIT %d`, where, n), func(rows *sql.Rows) error {
 		var s Seen
 		var first, last, fixed int64
@@ -153,7 +153,7 @@ func (t Failures) FixedBy(ctx context.Context, repos []string, fingerprint strin
 	var q query
 	where := "fingerprint = " + q.arg(fingerprint) + " AND fixed > 0 AND " + q.repos(repos)
 	out := map[int]int{}
-	err := q.each(ctx, t.db, "failures", "SELECT iterations, count(*) FROM feed_failure WHERE "+where+" GROUP BY iterations", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "failures", "SELECT iterations, count(*) FROM projection_failure WHERE "+where+" GROUP BY iterations", func(rows *sql.Rows) error {
 		var iterations, n int
 		err := rows.Scan(&iterations, &n)
 		out[iterations] = n

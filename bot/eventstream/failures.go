@@ -29,7 +29,7 @@ type failures struct {
 func (w writer) failures() (failures, error) {
 	k := failures{map[place]failing{}, map[place]failing{}}
 	rows, err := w.tx.QueryContext(w.ctx, `SELECT fingerprint, checkpoint, name, suite, file, class, first, last, runs, flaky, fixed, iterations
-		FROM feed_failure WHERE key = $1`, text(w.key))
+		FROM projection_failure WHERE key = $1`, text(w.key))
 	if err != nil {
 		return k, err
 	}
@@ -96,7 +96,7 @@ func (w writer) clusters(k failures) error {
 		if known && was == is {
 			continue
 		}
-		err := w.exec(`INSERT INTO feed_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, fixed, iterations)
+		err := w.exec(`INSERT INTO projection_failure (fingerprint, key, checkpoint, repo, name, suite, file, class, first, last, runs, flaky, fixed, iterations)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 			ON CONFLICT (fingerprint, key, checkpoint) DO UPDATE SET name = excluded.name, suite = excluded.suite, file = excluded.file,
 			class = excluded.class, last = excluded.last, runs = excluded.runs, flaky = excluded.flaky, fixed = excluded.fixed, iterations = excluded.iterations`,
@@ -118,12 +118,12 @@ func (w writer) clusters(k failures) error {
 		if w.postgres {
 			least, most = "least", "greatest"
 		}
-		err = w.exec(`INSERT INTO feed_cluster (fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open)
+		err = w.exec(`INSERT INTO projection_cluster (fingerprint, repo, name, suite, file, class, first, last, cases, runs, flaky, open)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 			ON CONFLICT (fingerprint, repo) DO UPDATE SET name = excluded.name, suite = excluded.suite, file = excluded.file, class = excluded.class,
-			first = `+least+`(feed_cluster.first, excluded.first), last = `+most+`(feed_cluster.last, excluded.last),
-			cases = feed_cluster.cases + excluded.cases, runs = feed_cluster.runs + excluded.runs, flaky = feed_cluster.flaky + excluded.flaky,
-			open = feed_cluster.open + excluded.open`,
+			first = `+least+`(projection_cluster.first, excluded.first), last = `+most+`(projection_cluster.last, excluded.last),
+			cases = projection_cluster.cases + excluded.cases, runs = projection_cluster.runs + excluded.runs, flaky = projection_cluster.flaky + excluded.flaky,
+			open = projection_cluster.open + excluded.open`,
 			p.fingerprint, w.repo, is.name, is.suite, is.file, string(is.class), millis(is.first), millis(is.last), cases, is.runs-was.runs, is.flaky-was.flaky, open)
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ func (t Figures) Outcomes(ctx context.Context, repos []string, from time.Time) (
 	var q query
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var out []Outcome
-	err := q.each(ctx, t.db, "outcomes", "SELECT day, decision, sum(n) FROM feed_count WHERE "+where+" GROUP BY day, decision ORDER BY day, decision",
+	err := q.each(ctx, t.db, "outcomes", "SELECT day, decision, sum(n) FROM projection_count WHERE "+where+" GROUP BY day, decision ORDER BY day, decision",
 		func(rows *sql.Rows) error {
 			var o Outcome
 			var at int64
@@ -62,7 +62,7 @@ func (t Figures) Rules(ctx context.Context, repos []string, from time.Time) ([]R
 	var q query
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var out []Rule
-	err := q.each(ctx, t.db, "rules", `SELECT rule, decision, class, sum(n), sum(wrong), max(day) FROM feed_count WHERE `+where+`
+	err := q.each(ctx, t.db, "rules", `SELECT rule, decision, class, sum(n), sum(wrong), max(day) FROM projection_count WHERE `+where+`
 		GROUP BY rule, decision, class ORDER BY sum(n) DESC, rule, decision, class`, func(rows *sql.Rows) error {
 		var r Rule
 		var at int64
@@ -88,7 +88,7 @@ func (t Figures) Greens(ctx context.Context, repos []string, from time.Time) (Gr
 	where := q.repos(repos) + " AND day >= " + q.arg(day(from))
 	var g Green
 	iterations, took := map[int]int{}, map[int]int{}
-	err := q.each(ctx, t.db, "greens", "SELECT iterations, human, took, sum(n) FROM feed_green WHERE "+where+" GROUP BY iterations, human, took", func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "greens", "SELECT iterations, human, took, sum(n) FROM projection_green WHERE "+where+" GROUP BY iterations, human, took", func(rows *sql.Rows) error {
 		var t, human, m, n int
 		err := rows.Scan(&t, &human, &m, &n)
 		g.N, iterations[t], took[m] = g.N+n, iterations[t]+n, took[m]+n

@@ -24,7 +24,7 @@ type Log struct {
 // Last returns the position of the newest event, 0 if there is none.
 func (l *Log) Last(ctx context.Context) (int64, error) {
 	var id int64
-	err := l.db.Read.QueryRowContext(ctx, "SELECT coalesce(max(id), 0) FROM feed_event").Scan(&id)
+	err := l.db.Read.QueryRowContext(ctx, "SELECT coalesce(max(id), 0) FROM projection_event").Scan(&id)
 	return id, err
 }
 
@@ -39,12 +39,12 @@ func (l *Log) Of(ctx context.Context, n int, streams ...string) ([]activity.Even
 		return nil, nil
 	}
 	q := query{}
-	where := "WHERE id IN (SELECT id FROM feed_event WHERE stream " + q.in(streams) + " ORDER BY id DESC LIMIT " + q.arg(n) + ") ORDER BY id"
+	where := "WHERE id IN (SELECT id FROM projection_event WHERE stream " + q.in(streams) + " ORDER BY id DESC LIMIT " + q.arg(n) + ") ORDER BY id"
 	return l.events(ctx, where, q.args...)
 }
 
 func (l *Log) events(ctx context.Context, where string, args ...any) ([]activity.Event, error) {
-	rows, err := l.db.Read.QueryContext(ctx, "SELECT id, at, repo, session, port, type, stream, data FROM feed_event "+where, args...)
+	rows, err := l.db.Read.QueryContext(ctx, "SELECT id, at, repo, session, port, type, stream, data FROM projection_event "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("events: %w", err)
 	}
@@ -132,7 +132,7 @@ func (l *Log) append(ctx context.Context, tx *sql.Tx, events []activity.Event) e
 	if len(events) == 0 {
 		return nil
 	}
-	stmt, err := tx.PrepareContext(ctx, "INSERT INTO feed_event (at, repo, session, port, type, stream, data) VALUES ($1, $2, $3, $4, $5, $6, $7)")
+	stmt, err := tx.PrepareContext(ctx, "INSERT INTO projection_event (at, repo, session, port, type, stream, data) VALUES ($1, $2, $3, $4, $5, $6, $7)")
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func (l *Log) Prune(ctx context.Context, before time.Time) error {
 	for {
 		var n int64
 		err := l.db.Tx(ctx, func(tx *sql.Tx) error {
-			done, err := tx.ExecContext(ctx, `DELETE FROM feed_event WHERE id IN (SELECT id FROM feed_event
-				WHERE at < $1 AND id < (SELECT max(id) FROM feed_event) ORDER BY at LIMIT $2)`, millis(before), page)
+			done, err := tx.ExecContext(ctx, `DELETE FROM projection_event WHERE id IN (SELECT id FROM projection_event
+				WHERE at < $1 AND id < (SELECT max(id) FROM projection_event) ORDER BY at LIMIT $2)`, millis(before), page)
 			if err == nil {
 				n, err = done.RowsAffected()
 			}

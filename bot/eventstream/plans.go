@@ -39,7 +39,7 @@ func (t Plans) Get(ctx context.Context, key string) (p Plan, ok bool, err error)
 
 func (t Plans) plans(ctx context.Context, q *query, where string) ([]Plan, error) {
 	var out []Plan
-	err := q.each(ctx, t.db, "plans", "SELECT key, repo, plan, build, updated, data FROM feed_plan WHERE "+where, func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "plans", "SELECT key, repo, plan, build, updated, data FROM projection_plan WHERE "+where, func(rows *sql.Rows) error {
 		var p Plan
 		var updated int64
 		var data []byte
@@ -82,7 +82,7 @@ func (t Plans) Escalated(ctx context.Context, repos []string, n int) ([]Port, er
 
 func (t Plans) ports(ctx context.Context, q *query, where string) ([]Port, error) {
 	var out []Port
-	err := q.each(ctx, t.db, "ports", "SELECT key, repo, plan, port, updated, waits, data FROM feed_port WHERE "+where, func(rows *sql.Rows) error {
+	err := q.each(ctx, t.db, "ports", "SELECT key, repo, plan, port, updated, waits, data FROM projection_port WHERE "+where, func(rows *sql.Rows) error {
 		var p Port
 		var updated, waits int64
 		var data []byte
@@ -104,7 +104,7 @@ func (t Plans) FeedbackRequests(ctx context.Context, repos []string) (map[feedba
 	var q query
 	out := map[feedback.Type]feedback.Stats{}
 	all, taken := feedback.Stats{ByType: map[feedback.Type]int{}}, 0
-	err := q.each(ctx, t.db, "feedback", `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM feed_feedback_request
+	err := q.each(ctx, t.db, "feedback", `SELECT type, sum(open), sum(resolved), sum(failed), sum(rejected), sum(rounds) FROM projection_feedback_request
 		WHERE `+q.repos(repos)+" GROUP BY type", func(rows *sql.Rows) error {
 		var t feedback.Type
 		var s feedback.Stats

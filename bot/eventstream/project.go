@@ -69,7 +69,7 @@ func (w writer) plan(name string, events []routing.Event) error {
 	if err != nil {
 		return err
 	}
-	return w.exec(`INSERT INTO feed_plan (key, repo, plan, build, updated, data) VALUES ($1, $2, $3, $4, $5, $6)
+	return w.exec(`INSERT INTO projection_plan (key, repo, plan, build, updated, data) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (key) DO UPDATE SET build = excluded.build, updated = excluded.updated, data = excluded.data`,
 		w.key, w.repo, name, r.Build.ID, millis(last(events)), string(data))
 }
@@ -118,7 +118,7 @@ func (w writer) port(name, id string, events []routing.Event) error {
 	if err != nil {
 		return err
 	}
-	return w.exec(`INSERT INTO feed_port (key, repo, plan, port, updated, waits, data) VALUES ($1, $2, $3, $4, $5, $6, $7)
+	return w.exec(`INSERT INTO projection_port (key, repo, plan, port, updated, waits, data) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (key) DO UPDATE SET updated = excluded.updated, waits = excluded.waits, data = excluded.data`,
 		w.key, w.repo, name, id, millis(j.Updated), waits, string(data))
 }
@@ -170,7 +170,7 @@ func (w writer) feedbackRequests(events []routing.Event) error {
 				open++
 			}
 		}
-		err := w.exec(`INSERT INTO feed_feedback_request (repo, type, open, resolved, failed, rejected, rounds) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		err := w.exec(`INSERT INTO projection_feedback_request (repo, type, open, resolved, failed, rejected, rounds) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (repo, type) DO UPDATE SET open = excluded.open, resolved = excluded.resolved, failed = excluded.failed,
 			rejected = excluded.rejected, rounds = excluded.rounds`, w.repo, string(t), open, resolved, failed, rejected, rounds)
 		if err != nil {

@@ -77,7 +77,7 @@ func (p *Projector) project(ctx context.Context, tx *sql.Tx, s Stream) ([]activi
 	}
 	var seen int
 	var was string
-	err := tx.QueryRowContext(ctx, "SELECT seen, head FROM feed_stream WHERE key = $1", text(s.Key)).Scan(&seen, &was)
+	err := tx.QueryRowContext(ctx, "SELECT seen, head FROM projection_stream WHERE key = $1", text(s.Key)).Scan(&seen, &was)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (p *Projector) project(ctx context.Context, tx *sql.Tx, s Stream) ([]activi
 	} else if s.State == "" || len(s.Events) < seen {
 		return nil, nil // an older version
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO feed_stream (key, seen, head, state) VALUES ($1, $2, $3, $4)
+	_, err = tx.ExecContext(ctx, `INSERT INTO projection_stream (key, seen, head, state) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (key) DO UPDATE SET seen = excluded.seen, head = excluded.head, state = excluded.state`,
 		text(s.Key), len(s.Events), head, text(s.State))
 	return events, err
@@ -123,7 +123,7 @@ func (p *Projector) states(ctx context.Context, prefix string) (map[string]strin
 	if prefix != "" {
 		where += " AND key < " + q.arg(prefix+"\U0010ffff")
 	}
-	rows, err := p.db.Read.QueryContext(ctx, "SELECT key, state FROM feed_stream WHERE "+where, q.args...)
+	rows, err := p.db.Read.QueryContext(ctx, "SELECT key, state FROM projection_stream WHERE "+where, q.args...)
 	if err != nil {
 		return nil, err
 	}

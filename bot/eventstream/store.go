@@ -46,9 +46,9 @@ func New(db *database.DB) *Store {
 // Beside returns the Store in the database of an App, nil if there is none. It changes nothing, so
 // the App may run.
 func Beside(ctx context.Context, db *database.DB) (*Store, error) {
-	exists := "SELECT count(*) FROM sqlite_master WHERE name = 'feed_event'"
+	exists := "SELECT count(*) FROM sqlite_master WHERE name = 'projection_event'"
 	if db.Kind == database.Postgres {
-		exists = "SELECT count(to_regclass('feed_event'))"
+		exists = "SELECT count(to_regclass('projection_event'))"
 	}
 	var n int
 	if err := db.Read.QueryRowContext(ctx, exists).Scan(&n); err != nil || n == 0 {

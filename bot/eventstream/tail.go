@@ -83,7 +83,7 @@ func (t *Tail) batch(ctx context.Context, log *slog.Logger) (n int, err error) {
 				}
 				done[w.key] = true
 			}
-			if _, err := tx.ExecContext(ctx, "DELETE FROM feed_news WHERE "+t.rowID()+" = $1", w.id); err != nil {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM projection_pending WHERE "+t.rowID()+" = $1", w.id); err != nil {
 				return err
 			}
 			n++
@@ -124,7 +124,7 @@ func (t *Tail) stream(ctx context.Context, tx *sql.Tx, key string, log *slog.Log
 	return err
 }
 
-// rowID is the column that identifies a row of feed_news.
+// rowID is the column that identifies a row of projection_pending.
 func (t *Tail) rowID() string {
 	if t.db.Kind == database.Postgres {
 		return "id"
@@ -137,7 +137,7 @@ type reader interface {
 }
 
 func (t *Tail) marked(ctx context.Context, from reader, most int) ([]mark, error) {
-	rows, err := from.QueryContext(ctx, fmt.Sprintf(`SELECT n.%s, s.key FROM feed_news n JOIN ledger_stream s ON s.id = n.stream
+	rows, err := from.QueryContext(ctx, fmt.Sprintf(`SELECT n.%s, s.key FROM projection_pending n JOIN ledger_stream s ON s.id = n.stream
 		ORDER BY n.%[1]s LIMIT $1`, t.rowID()), most)
 	if err != nil {
 		return nil, err

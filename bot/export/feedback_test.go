@@ -12,7 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-// answered is the register of a prompt that somebody answered.
+// answered is the register of a survey that somebody answered.
 func answered(t *testing.T) []routing.Event {
 	t.Helper()
 	result, err := survey.ParseResult("result.json", []byte(`{"workflow_name":"nightly","automation_level":20,"report_path":"optimizer/level20_report.md",`+

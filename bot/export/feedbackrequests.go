@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // feedbackRequests makes a row of each feedback request. Its numbers
 // are a sequence of their own, and count within one repository.
 func feedbackRequests(rows map[string][]row, key string, events []routing.Event) error {
-	reg, err := edge.Fold(events)
+	reg, err := feedback.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}

@@ -7,16 +7,16 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 func TestEdgeRows(t *testing.T) {
 	ctx, led := context.Background(), new(ledger.Memory)
-	g := edge.Nodes{Top: "root", Links: map[string]edge.Links{"test": {DependsOn: []string{"model"}}, "model": {}}}
+	g := feedback.Nodes{Top: "root", Links: map[string]feedback.Links{"test": {DependsOn: []string{"model"}}, "model": {}}}
 	var all []routing.Event
-	step := func(fn func(edge.State) ([]routing.Event, error)) {
+	step := func(fn func(feedback.State) ([]routing.Event, error)) {
 		t.Helper()
-		reg, err := edge.Fold(all)
+		reg, err := feedback.Fold(all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,19 +26,19 @@ func TestEdgeRows(t *testing.T) {
 		}
 		all = append(all, events...)
 	}
-	m := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
-	send := func(r edge.State) ([]routing.Event, error) {
+	m := feedback.Message{From: "test", To: "model", Type: feedback.FixRequest, Text: "it fails", Priority: feedback.High, SuggestedFix: "fix it"}
+	send := func(r feedback.State) ([]routing.Event, error) {
 		s, err := r.Outbox("p", g, start).Send(m)
 		return s.Events, err
 	}
 	step(send)
-	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, start).Deliver("FB-001") })
-	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, start).Begin("FB-001") })
-	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Lifecycle(g, start).Processed("FB-001", edge.Outcome{OK: true})
+	step(func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, start).Deliver("FB-001") })
+	step(func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, start).Begin("FB-001") })
+	step(func(r feedback.State) ([]routing.Event, error) {
+		return r.Lifecycle(g, start).Processed("FB-001", feedback.Outcome{OK: true})
 	})
-	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Lifecycle(g, start).Verified("FB-001", edge.Outcome{OK: true})
+	step(func(r feedback.State) ([]routing.Event, error) {
+		return r.Lifecycle(g, start).Verified("FB-001", feedback.Outcome{OK: true})
 	})
 	m.To = "nobody"
 	step(send)

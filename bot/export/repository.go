@@ -18,7 +18,7 @@ func repositoryStream(rows map[string][]row, key string, events []routing.Event)
 	case routing.FamilyEscalation:
 		return escalations(rows, key, events)
 	case routing.FamilySurvey:
-		return feedback(rows, key, events)
+		return surveys(rows, key, events)
 	case routing.FamilyFeedback:
 		return feedbackRequests(rows, key, events)
 	case routing.FamilyPort:
@@ -29,9 +29,9 @@ func repositoryStream(rows map[string][]row, key string, events []routing.Event)
 	return fmt.Errorf("%s: a stream of %q is not known; a newer version of the program wrote it", key, events[0].Type)
 }
 
-// feedback makes the rows of people's answers to prompts. Their ids count
+// surveys makes the rows of people's answers to surveys. Their ids count
 // within one repository.
-func feedback(rows map[string][]row, key string, events []routing.Event) error {
+func surveys(rows map[string][]row, key string, events []routing.Event) error {
 	reg, err := survey.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)

@@ -25,7 +25,7 @@ func read(ctx context.Context, led ledger.Ledger) (map[string][]row, error) {
 		if routing.IsRepositoryStream(key) {
 			err = repositoryStream(rows, key, events)
 		} else {
-			err = caseRows(rows, key, events)
+			err = caseRows(ctx, rows, ledger.BlobsOf(led), key, events)
 		}
 		if err != nil {
 			return nil, err
@@ -34,8 +34,8 @@ func read(ctx context.Context, led ledger.Ledger) (map[string][]row, error) {
 	return rows, nil
 }
 
-// caseRows makes the rows of one case: its turns, and who decided what.
-func caseRows(rows map[string][]row, key string, events []routing.Event) error {
+// caseRows makes the rows of one case: its turns, who decided what, and the tests of its runs.
+func caseRows(ctx context.Context, rows map[string][]row, blobs ledger.Blobs, key string, events []routing.Event) error {
 	c, err := routing.Fold(key, events)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func caseRows(rows map[string][]row, key string, events []routing.Event) error {
 			})
 		}
 	}
-	return nil
+	return inventories(ctx, rows, blobs, c)
 }
 
 // answer is the row of what a human decided, the n-th event of the case.

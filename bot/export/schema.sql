@@ -79,7 +79,7 @@ CREATE TABLE IF NOT EXISTS routing_history (
     streak         INTEGER NOT NULL CHECK (streak >= 0),   -- grows with every green run and reset
     fix_attempts   INTEGER NOT NULL CHECK (fix_attempts >= 0), -- returned for a fix so far, this one included
     result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
-                                                   'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY')),
+                                                   'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY', 'PRE_EXISTING')),
     reason         TEXT,                         -- the class, null for a pass
     explanation    TEXT,
     class          TEXT,
@@ -123,5 +123,30 @@ CREATE TABLE IF NOT EXISTS feedback_requests (      -- their current state
     CHECK (status = 'rejected' OR type IN ('FIX_REQUEST', 'CONTEXT_REQUEST', 'DEPENDENCY_MISSING', 'ARCHITECTURE_ISSUE'))
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS inventories (         -- the tests of a run, or of one leg of its matrix, as far as they are kept
+    id         TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,                    -- the case
+    checkpoint TEXT NOT NULL,
+    run_id     TEXT NOT NULL,
+    attempt    INTEGER NOT NULL CHECK (attempt > 0),
+    part       TEXT,                             -- the leg of a matrix
+    sha        TEXT,
+    passed     INTEGER NOT NULL CHECK (passed >= 0),
+    skipped    INTEGER NOT NULL CHECK (skipped >= 0),
+    flaky      INTEGER NOT NULL CHECK (flaky >= 0), -- failed and then passed within the run
+    failed     INTEGER NOT NULL CHECK (failed >= 0),
+    complete   INTEGER NOT NULL CHECK (complete IN (0, 1)), -- 0: tests that passed are missing
+    at         TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS unpassed_tests (
+    id           TEXT PRIMARY KEY,
+    inventory_id TEXT NOT NULL REFERENCES inventories (id),
+    test         TEXT NOT NULL,                  -- id of the test: a hash of checkpoint, suite and name
+    status       TEXT NOT NULL CHECK (status IN ('skipped', 'flaky', 'failed')),
+    fingerprint  TEXT                            -- of the failure
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS unpassed_tests_test ON unpassed_tests (test);
 CREATE INDEX IF NOT EXISTS routing_history_session ON routing_history (session_id, checkpoint, at);
 CREATE INDEX IF NOT EXISTS answers_session ON answers (session_id, checkpoint, at);

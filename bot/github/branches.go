@@ -55,6 +55,14 @@ func (s *BranchesService) PutFile(ctx context.Context, r Repo, branch, name, old
 	return Wrap(opf("write %s of %s on %s", name, r, branch), err)
 }
 
+// DeleteFile deletes a file whose blob is old. The error has Status 404 without the file, and 409 if
+// it has another blob or another commit has just moved the branch.
+func (s *BranchesService) DeleteFile(ctx context.Context, r Repo, branch, name, old, message string) error {
+	opts := &github.RepositoryContentFileOptions{Message: &message, Branch: &branch, SHA: text(old)}
+	_, _, err := s.gh.Repositories.DeleteFile(once(ctx), r.Owner, r.Name, name, opts)
+	return Wrap(opf("delete %s of %s on %s", name, r, branch), err)
+}
+
 // CreateOrphan creates a branch of one commit, without parents, that has one file. A branch that
 // exists already stays as it is.
 func (s *BranchesService) CreateOrphan(ctx context.Context, r Repo, branch, name, content, message string) error {

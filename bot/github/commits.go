@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -31,13 +32,14 @@ func (s *CommitsService) Contains(ctx context.Context, r Repo, base, head string
 }
 
 // MergeBase returns the merge base of base and head, which are branches or commits of r, or a
-// commit of a fork that a pull request of r has.
-func (s *CommitsService) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, err error) {
+// commit of a fork that a pull request of r has, and when its commit was made.
+func (s *CommitsService) MergeBase(ctx context.Context, r Repo, base, head string) (sha string, made time.Time, err error) {
 	c, _, err := s.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: 1})
 	if err != nil {
-		return "", Wrap(opf("compare %s with %s in %s", base, head, r), err)
+		return "", time.Time{}, Wrap(opf("compare %s with %s in %s", base, head, r), err)
 	}
-	return c.GetMergeBaseCommit().GetSHA(), nil
+	at := c.GetMergeBaseCommit()
+	return at.GetSHA(), at.GetCommit().GetCommitter().GetDate().Time, nil
 }
 
 func isSHA(s string) bool {

@@ -71,6 +71,25 @@ func (s *PullRequestsService) FindByHead(ctx context.Context, r Repo, headSHA, h
 	return PullRequest{}, false, failf(op, ErrSeveral, "%d pull requests have this head", len(found))
 }
 
+// UpdateBranch merges the base of a pull request into its branch, if that is still at head. GitHub does
+// so a moment later. A branch that has another head by then is no error.
+func (s *PullRequestsService) UpdateBranch(ctx context.Context, r Repo, number int, head string) error {
+	_, _, err := s.gh.PullRequests.UpdateBranch(ctx, r.Owner, r.Name, number, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: &head})
+	var accepted *github.AcceptedError
+	if err == nil || errors.As(err, &accepted) {
+		return nil
+	}
+	err = Wrap(fmt.Sprintf("update the branch of pull request %s#%d", r, number), err)
+	var e *Error
+	if !errors.As(err, &e) || e.Status != http.StatusUnprocessableEntity {
+		return err
+	}
+	if live, failed := s.Get(ctx, r, number); failed == nil && live.HeadSHA != head {
+		return nil // updated by a request whose answer was lost, or by somebody else
+	}
+	return err
+}
+
 // ChangedFiles lists the paths that a pull request changes, the old path of a renamed file included.
 // GitHub lists at most 3,000 files.
 func (s *PullRequestsService) ChangedFiles(ctx context.Context, r Repo, number int) ([]string, error) {

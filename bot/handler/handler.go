@@ -65,7 +65,8 @@ type Deps struct {
 	Builds   Builds
 	Plans    *PlanCache // nil keeps no plans between events
 
-	Baselines *BaselineCache // nil keeps no logs of successful jobs between events
+	Baselines  *BaselineCache  // nil keeps no logs of successful jobs between events
+	MergeBases *MergeBaseCache // nil keeps no merge bases between events
 
 	Options Options
 }
@@ -119,14 +120,14 @@ type Waiter interface {
 
 // Goals take the goals of surveys that are closed.
 type Goals interface {
-	WriteGoals(closed ...survey.Prompt) error
+	WriteGoals(closed ...survey.Survey) error
 }
 
 // NoGoals implements Goals where the next cycle reads the goal in its dispatch.
 type NoGoals struct{}
 
 // WriteGoals implements Goals.
-func (NoGoals) WriteGoals(...survey.Prompt) error { return nil }
+func (NoGoals) WriteGoals(...survey.Survey) error { return nil }
 
 // Patience is how long a handler may wait where other work waits. What takes longer is done
 // when the event is handled again.

@@ -206,12 +206,12 @@ func (h planFeedback) Status(ctx context.Context, planName string) ([]markdown.T
 	if err != nil {
 		return nil, err
 	}
-	edges, err := requests.All(h.Ledger, h.Repo.String()).State(ctx)
+	reqs, err := requests.All(h.Ledger, h.Repo.String()).State(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var open []feedback.Record
-	for _, x := range edges.Records {
+	for _, x := range reqs.Records {
 		if x.Plan == reg.Build.Feedback && x.Status.Open() {
 			open = append(open, x)
 		}

@@ -234,9 +234,9 @@ func (h planDriver) pair(s *served, reg plan.BuildState, x plans.ServedPort, spe
 	me.Run = x.Known.Run
 	ref := cmp.Or(branchOf(reg), s.branch)
 	return &worker.Pair{
-		Journal: &worker.Journal{Ledger: h.Ledger, Key: routing.PortKey(h.Repo.String(), s.Name, x.ID), Port: x.ID, Now: h.Now},
-		Edges:   &requests.Store{Ledger: h.Ledger, Repo: h.Repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: h.Now},
-		Plan:    s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: h.LeaseTTL,
+		Journal:  &worker.Journal{Ledger: h.Ledger, Key: routing.PortKey(h.Repo.String(), s.Name, x.ID), Port: x.ID, Now: h.Now},
+		Requests: &requests.Store{Ledger: h.Ledger, Repo: h.Repo.String(), Build: reg.Build.Feedback, Plan: s.Plan, Now: h.Now},
+		Plan:     s.Name, Spec: spec, Settings: s.Settings, Build: reg.Build.ID, Hash: s.files.Hash, Me: me, Silent: h.LeaseTTL,
 		Root: dir, Dir: filepath.Join(dir, "port", x.ID), Rules: h.Rules, Criteria: h.Config.CriteriaOf(x.ID), Language: h.Config.Language,
 		Workflows: &worker.Workflows{GitHub: h.GitHub, Repo: h.Repo, Ref: "refs/heads/" + ref, LeaseTTL: h.LeaseTTL, Leave: true, Patience: Patience},
 	}

@@ -169,7 +169,7 @@ func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e 
 		return err
 	}
 	taken := false
-	edges, err := requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
+	reqs, err := requests.All(h.Ledger, h.Repo.String()).Change(ctx, func(r feedback.State) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
 			return nil, routing.Refuse("feedback.unknown", "there is no feedback request {id}", "id", id)
@@ -182,7 +182,7 @@ func (h planFeedback) actOnFeedback(ctx context.Context, planName, id string, e 
 	if err != nil {
 		return err
 	}
-	x, _ := edges.ByID(id)
+	x, _ := reqs.ByID(id)
 	if taken {
 		if err := h.first(ctx, key, e.By); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
@@ -34,28 +35,37 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 		return fmt.Errorf("listing the ledger: %w", err)
 	}
 	var failed error
+	bases, needed := bases{}, map[string]map[string]bool{}
 	for _, key := range keys {
 		switch {
 		case key == routing.StreamKey(d.Repo.String(), routing.StreamSurveys):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
 		case !routing.IsRepositoryStream(key):
-			failed = errors.Join(failed, reconcileCase(ctx, d, key))
+			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed))
 		}
 	}
+	failed = errors.Join(failed, forgetBlobs(ctx, d, needed))
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}
 	return failed
 }
 
-// reconcileCase applies what is pending for a case.
-func reconcileCase(ctx context.Context, d Deps, key string) error {
+// reconcileCase applies what is pending for a case, and resumes it if its base passes what it is on
+// hold for. It notes the blobs that the case needs, by their folder.
+func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool) error {
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
 		return err
 	}
 	c, err := routing.Fold(key, events)
-	if err != nil || len(c.Pending) == 0 {
+	if err != nil {
+		return err
+	}
+	if hadBlobs(events) {
+		needed[ledger.BlobFolder(key)] = routing.KeptBlobs(c)
+	}
+	if err := known.resume(ctx, d, c); err != nil || len(c.Pending) == 0 {
 		return err
 	}
 	if err := finish(ctx, d, c); err != nil {

@@ -112,7 +112,7 @@ func (h configReplay) configured(ctx context.Context, pr github.PullRequest, nam
 	if err == nil && bytes.Equal(base, data) {
 		return data, false, nil // as in most pull requests: nothing else is read
 	}
-	from, err := h.GitHub.Commits.MergeBase(ctx, h.Repo, pr.BaseRef, pr.HeadSHA)
+	from, _, err := h.GitHub.Commits.MergeBase(ctx, h.Repo, pr.BaseRef, pr.HeadSHA)
 	if errors.Is(err, github.ErrNotFound) {
 		from, err = pr.BaseRef, nil // no common history that GitHub knows
 	}

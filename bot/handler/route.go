@@ -56,8 +56,18 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if t.Subject, err = d.trusted(ctx, t.Subject); err != nil {
 		return err
 	}
-	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	key := t.Subject.Key(d.Repo)
+	if v.Whole, err = keepInventory(ctx, d, key, out.Inventory); err != nil {
+		return err
+	}
+	base, err := baseOf(ctx, d, t, v)
+	if err != nil {
+		return err
+	}
+	if v, err = base.compare(ctx, d, t, v); err != nil {
+		return err
+	}
+	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	line := newLine(d, d.Effects(t.Subject, t.Run.URL))
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	r.Decision, r.Case = rec.Decision, rec.Case
@@ -85,7 +95,13 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if err := d.Reporter.Routed(r); err != nil {
 		return err
 	}
-	return stuck
+	if r.ReadOnly != nil || r.Unrecorded {
+		return stuck
+	}
+	if t.Subject.Number == 0 {
+		return errors.Join(stuck, resumeOnHold(ctx, d, t.Subject.Branch, r.Case, t.Checkpoint))
+	}
+	return errors.Join(stuck, base.resume(ctx, d, r.Case))
 }
 
 // ReadOnly reports whether GitHub refused the request of err because the token may not write. The

@@ -56,7 +56,7 @@ func (h surveyAnswer) Handle(ctx context.Context, e *Event) (bool, error) {
 }
 
 // comment records a comment as an answer, if it is one.
-func (h surveyAnswer) comment(ctx context.Context, e *Event, d *surveys.Service, p survey.Prompt) error {
+func (h surveyAnswer) comment(ctx context.Context, e *Event, d *surveys.Service, p survey.Survey) error {
 	c := e.Comment
 	a, is, bad := p.ReadComment(c.Body, e.Issue.Body)
 	if e.Action != "created" || !is && len(answers.Commands(c.Body)) == 0 {
@@ -83,7 +83,7 @@ func (h surveyAnswer) comment(ctx context.Context, e *Event, d *surveys.Service,
 
 // edit records an edit of the survey's body as an answer once Submit is ticked. What a person who may
 // not answer did is undone.
-func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Service, p survey.Prompt) error {
+func (h surveyAnswer) edit(ctx context.Context, e *Event, d *surveys.Service, p survey.Survey) error {
 	who, err := h.sender(ctx, e, h.Config.Feedback.Role())
 	if err != nil || who.ignored {
 		return err
@@ -128,10 +128,10 @@ func plain(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r
 
 // restore writes the issue anew if a part of the questions is gone: then it is not what was asked any
 // more. What was ticked and written stays, also what this edit removed.
-func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Service, p survey.Prompt, source string) error {
+func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Service, p survey.Survey, source string) error {
 	is, from := e.Issue.Body, e.Changes.Body.From
 	m, ok := marker.Parse(is)
-	if ok && m.Key == d.PromptKey(p.ID) && (!p.Open() || whole(p, is)) {
+	if ok && m.Key == d.SurveyKey(p.ID) && (!p.Open() || whole(p, is)) {
 		return nil
 	}
 	before, _ := answers.Parse(from)
@@ -159,7 +159,7 @@ func (h surveyAnswer) restore(ctx context.Context, e *Event, d *surveys.Service,
 }
 
 // whole reports whether a body has all the boxes and fields of an answer.
-func whole(p survey.Prompt, body string) bool {
+func whole(p survey.Survey, body string) bool {
 	boxes, _ := answers.Parse(body)
 	want := []string{answers.Submit}
 	for _, c := range survey.Choices {
@@ -173,7 +173,7 @@ func whole(p survey.Prompt, body string) bool {
 }
 
 // take records an answer, and replies to one that does not count.
-func (h surveyAnswer) take(ctx context.Context, d *surveys.Service, p survey.Prompt, said survey.Said) error {
+func (h surveyAnswer) take(ctx context.Context, d *surveys.Service, p survey.Survey, said survey.Said) error {
 	out, p, err := d.Answer(ctx, p.ID, said)
 	if err != nil {
 		return err

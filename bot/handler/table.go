@@ -151,10 +151,10 @@ var permissions = []Permission{
 }
 
 // contentsWrite is what contents:write is for. The App has it only if its owner wants that.
-const contentsWrite = "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line; sends `repository_dispatch`, for which GitHub requires write; and drives ports and surveys, whose ledger is the branch `switchback-ledger`. Nothing else is written."
+const contentsWrite = "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line; sends `repository_dispatch`, for which GitHub requires write; drives ports and surveys, whose ledger is the branch `switchback-ledger`; and updates the branches of pull requests where `base.update` says so. Nothing else is written."
 
 // Permissions returns the least permissions with which the App's handlers work; with dispatch also
-// contents:write, for repository_dispatch, plans and surveys.
+// contents:write, for repository_dispatch, plans, surveys and base.update.
 func Permissions(dispatch bool) []Permission {
 	out := slices.Clone(permissions)
 	for i := range out {

@@ -97,8 +97,8 @@ func (h workflowRun) headRepo(r github.WorkflowRun) github.Repo {
 func (h workflowRun) subject(ctx context.Context, r github.WorkflowRun, t *CheckpointRun) (bool, error) {
 	t.Subject = effect.Subject{Branch: r.HeadRef, DefaultBranch: h.DefaultBranch}
 	ofPull := r.Event == "pull_request" || r.Event == "pull_request_target" || !strings.EqualFold(r.HeadRepo, h.Repo.String())
-	if !ofPull && len(r.PullRequests) == 0 {
-		return true, nil
+	if !ofPull && (len(r.PullRequests) == 0 || r.HeadRef == h.DefaultBranch) {
+		return true, nil // the default branch is the base of others before it is the head of a pull request
 	}
 	pr, found, err := h.pullRequest(ctx, r)
 	if err != nil {

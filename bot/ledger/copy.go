@@ -18,7 +18,8 @@ type Copied struct {
 // Copy adds to a ledger what another one has and it has not, and compares what
 // it wrote with the source. Copying again adds nothing; a copy that was broken
 // off goes on where it was. A stream that says something else in the target is
-// an error, and is left alone; one that went on there, or is only there, stays.
+// an error, and is left alone; one that went on there, or is only there, stays. The blobs of the
+// streams are copied as well.
 func Copy(ctx context.Context, from, to Ledger) (Copied, error) {
 	var c Copied
 	keys, err := from.Keys(ctx)
@@ -36,7 +37,7 @@ func Copy(ctx context.Context, from, to Ledger) (Copied, error) {
 			return c, err
 		}
 	}
-	return c, nil
+	return c, CopyBlobs(ctx, from, to, keys)
 }
 
 // copyStream completes one stream of the target, and returns how many events

@@ -28,7 +28,7 @@ func edgeMessage(from string) feedback.Message {
 	return feedback.Message{From: from, To: "hub", Type: feedback.FixRequest, Text: "it fails", Priority: feedback.Low, SuggestedFix: "fix it"}
 }
 
-func TestEdges(t *testing.T) {
+func TestFeedbackRequests(t *testing.T) {
 	t.Parallel()
 	ctx, key := context.Background(), routing.StreamKey("acme/shop", routing.StreamFeedbackRequests)
 	now := time.Date(2025, 1, 21, 14, 0, 0, 0, time.UTC)

@@ -15,6 +15,7 @@ import (
 type Memory struct {
 	mu      sync.Mutex
 	streams map[string][]byte
+	blobs   memoryBlobs
 }
 
 var _ Ledger = (*Memory)(nil)

@@ -71,16 +71,50 @@ func (s Stream[S]) Update(ctx context.Context, fn func(S) ([]routing.Event, erro
 	return s.Projection.New(s.Key), fmt.Errorf("stream %s: gave up after %d attempts: %w", s.Key, updateTries, ErrConflict)
 }
 
+// Recaller is a ledger that remembers streams as this process left them, at the price of no request.
+type Recaller interface {
+	// Recall returns a stream as it was read or written last, and false if it is not remembered. Others
+	// may have appended since: then an append at its version is refused.
+	Recall(key string) ([]routing.Event, Version, bool)
+}
+
+// Add appends events that follow whatever others append in between, as Update does, and returns the
+// state with them. What this process remembers of the stream is not read again.
+func (s Stream[S]) Add(ctx context.Context, events []routing.Event) (S, error) {
+	fn := func(S) ([]routing.Event, error) { return events, nil }
+	if r, ok := s.Ledger.(Recaller); ok {
+		if known, v, ok := r.Recall(s.Key); ok {
+			state, err := s.Projection.Fold(s.Key, known)
+			if err == nil {
+				state, err = s.append(ctx, loaded[S]{state, v, len(known)}, events)
+			}
+			if !errors.Is(err, ErrConflict) {
+				return state, err
+			}
+		}
+	}
+	return s.Update(ctx, fn)
+}
+
 func (s Stream[S]) update(ctx context.Context, fn func(S) ([]routing.Event, error)) (S, error) {
 	at, err := s.load(ctx)
 	if err != nil {
 		return at.state, err
 	}
 	add, err := fn(at.state)
-	if err != nil || len(add) == 0 {
+	if err != nil {
 		return at.state, err
 	}
-	if add, err = asRecorded(s.Key, add); err != nil {
+	return s.append(ctx, at, add)
+}
+
+// append adds events to a stream that was loaded, and returns its state with them.
+func (s Stream[S]) append(ctx context.Context, at loaded[S], add []routing.Event) (S, error) {
+	if len(add) == 0 {
+		return at.state, nil
+	}
+	add, err := asRecorded(s.Key, add)
+	if err != nil {
 		return at.state, err
 	}
 	next, err := s.Projection.Extend(at.state, s.Key, at.events, add)

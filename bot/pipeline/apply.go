@@ -99,7 +99,7 @@ func (l *Pipeline) round(ctx context.Context, c routing.Case, fresh map[string]b
 	if len(events) > 0 {
 		var err error
 		key := c.Key
-		c, err = ledger.Case(l.Ledger, key).Update(ctx, func(routing.Case) ([]routing.Event, error) { return events, nil })
+		c, err = ledger.Case(l.Ledger, key).Add(ctx, events)
 		if err != nil {
 			return c, len(events), err
 		}
@@ -130,6 +130,9 @@ func superseded(c routing.Case, e routing.Effect) bool {
 		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
 	case routing.EffectReview:
 		return cp.State != routing.Completed
+	case routing.EffectUpdate:
+		n := len(cp.Attempts)
+		return n == 0 || cp.Attempts[n-1].BaseFixed != e.Target || cp.Last.SHA != e.SHA
 	}
 	return false
 }

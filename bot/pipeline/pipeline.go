@@ -50,7 +50,7 @@ type Policies func(checkpoint string) routing.Policy
 type Recorded struct {
 	Decision routing.Decision
 	Case     routing.Case
-	Repeated bool            // Act: the answer was taken before, nothing was appended
+	Repeated bool            // Act: the answer was taken before; BasePassed: it is known. Nothing was appended
 	fresh    map[string]bool // keys of effects that no one else can have begun
 }
 
@@ -96,6 +96,22 @@ func (l *Pipeline) Act(ctx context.Context, key string, act routing.HumanActed, 
 		if err != nil {
 			return nil, err
 		}
+		return events, l.leaseInto(c, events, rec.fresh)
+	})
+	rec.Case = c
+	return rec, err
+}
+
+// BasePassed records that the base passes what a checkpoint is on hold for. It appends nothing where
+// that is known, or no longer holds: only the first of those who see it asks for what follows.
+func (l *Pipeline) BasePassed(ctx context.Context, key string, e routing.BasePassed) (Recorded, error) {
+	var rec Recorded
+	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		rec = Recorded{fresh: map[string]bool{}}
+		if rec.Repeated = !routing.OnHoldForBase(c.Checkpoints[e.Checkpoint]); rec.Repeated {
+			return nil, nil
+		}
+		events := []routing.Event{routing.BaseEvent(key, e, l.now())}
 		return events, l.leaseInto(c, events, rec.fresh)
 	})
 	rec.Case = c

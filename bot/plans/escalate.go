@@ -92,7 +92,7 @@ func (e escalations) asked(ctx context.Context, reg plan.BuildState) (map[string
 		return r.Lifecycle(nil, e.requests.now()).Receive(build, e.requests.plan.Root())
 	})
 	if err != nil {
-		return nil, r, fmt.Errorf("the register of edges: %w", err)
+		return nil, r, fmt.Errorf("the feedback requests: %w", err)
 	}
 	out := map[string]feedback.Record{}
 	for _, x := range r.Of(build).ForPeople(e.requests.plan.Root()) {

@@ -30,7 +30,7 @@ func (f feedbackRequests) of(reg plan.BuildState) requests.Store {
 func (f feedbackRequests) nameFor(ctx context.Context, reg plan.BuildState, build string) (string, error) {
 	r, err := f.of(reg).State(ctx)
 	if err != nil {
-		return "", fmt.Errorf("the register of edges: %w", err)
+		return "", fmt.Errorf("the feedback requests: %w", err)
 	}
 	if before := reg.Build.Feedback; before != "" && len(r.Of(before).Open()) > 0 {
 		return before, nil
@@ -43,7 +43,7 @@ func (f feedbackRequests) deliver(ctx context.Context, reg plan.BuildState) (pla
 	b := f.of(reg)
 	r, err := b.Hand(ctx)
 	if err != nil {
-		return plan.FeedbackRequests{}, fmt.Errorf("the register of edges: %w", err)
+		return plan.FeedbackRequests{}, fmt.Errorf("the feedback requests: %w", err)
 	}
 	return plan.FeedbackRequestsOf(r, b.Build), nil
 }
@@ -53,7 +53,7 @@ func (f feedbackRequests) open(ctx context.Context, reg plan.BuildState) (plan.F
 	b := f.of(reg)
 	r, err := b.State(ctx)
 	if err != nil {
-		return plan.FeedbackRequests{}, fmt.Errorf("the register of edges: %w", err)
+		return plan.FeedbackRequests{}, fmt.Errorf("the feedback requests: %w", err)
 	}
 	return plan.FeedbackRequestsOf(r, b.Build), nil
 }

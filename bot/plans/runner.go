@@ -68,7 +68,7 @@ type Runner struct {
 type Round struct {
 	plan.Matrix
 	Build string
-	// Feedback is under what the feedback of the build stands in the register of edges.
+	// Feedback is under what the feedback of the build stands in the stream of feedback requests.
 	Feedback string
 	Level    int  // the number of the round, counted from 1 in a build
 	More     bool // ports are left that may still run, those of the matrix included

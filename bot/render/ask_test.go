@@ -34,7 +34,7 @@ func asked(tests ...string) (escalation.Record, routing.Case) {
 
 var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
 
-func section(t *testing.T, r escalation.Record, c routing.Case, live string) (string, answers.Prompt) {
+func section(t *testing.T, r escalation.Record, c routing.Case, live string) (string, answers.Checkboxes) {
 	t.Helper()
 	body := PromptSection(r, c, live, Options{})
 	p, ok := answers.Parse(string(body))
@@ -177,7 +177,7 @@ func ExamplePromptSection() {
 	// Output:
 	// ### What should happen next?
 	//
-	// <!-- switchback:prompt nonce=5ec32b392d49 gen=0 sha=0123456789abcdef0123456789abcdef01234567 -->
+	// <!-- switchback:checkboxes nonce=5ec32b392d49 gen=0 sha=0123456789abcdef0123456789abcdef01234567 -->
 	//
 	// Tick one answer, then **Submit**; nothing happens before that. You can also tick tests to quarantine. A comment works as well: `/switchback retry 2` on its own line; `/switchback help` lists the commands.
 	//

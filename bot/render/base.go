@@ -18,6 +18,9 @@ func (v baseView) text() md {
 		return ""
 	}
 	base := v.name()
+	if b.Unread {
+		return v.lang.Say("base.unread", "base", base)
+	}
 	if !b.Known {
 		return v.lang.Say("base.unknown", "base", base)
 	}
@@ -79,4 +82,15 @@ func packOld(fs []routing.Failure, n int) []packetStanding {
 		out = append(out, packetStanding{markdown.Cut(f.Name, 300), markdown.Cut(f.Suite, 200), f.Class, markdown.Cut(f.Fingerprint, 100), f.Since})
 	}
 	return out
+}
+
+// BasePasses returns the comment that asks the author of a change to update its branch: the base
+// passes what the change was on hold for.
+func BasePasses(c routing.Case, e routing.Effect, o Options) markdown.Text {
+	v := look(c, e.Checkpoint, o)
+	text := v.lang.Say("base.passes", "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", len(v.old), "base", baseView{v}.name(), "sha", v.sha(e.Target))
+	if mention := md(o.Mentions()); mention != "" {
+		text = mention + " " + text
+	}
+	return text
 }

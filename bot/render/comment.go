@@ -56,6 +56,9 @@ func (v commentView) comment(d detail) content {
 	case v.turn.Kind == routing.KindPreExisting:
 		p.What, p.OldNames = baseView(v).text(), baseView(v).listed(d.names)
 		p.Ask = v.lang.Say("base.ask", "base", baseView(v).name())
+		if sha := v.turn.BaseFixed; sha != "" {
+			p.Ask = v.lang.Say("base.fixed", "base", baseView(v).name(), "sha", v.sha(sha))
+		}
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	default:

@@ -64,8 +64,8 @@ func shortSHA(sha string, o Options) md {
 // Foreign says that the boxes of a body are not those of the prompt.
 func Foreign(o Options) markdown.Text { return o.say("reply.foreign") }
 
-// Unchosen says why boxes were not carried out: prompt.ErrNothing or a
-// *prompt.ContradictionError.
+// Unchosen says why boxes were not carried out: answers.ErrNothing or a
+// *answers.ContradictionError.
 func Unchosen(err error, o Options) markdown.Text {
 	var clash *answers.ContradictionError
 	if errors.As(err, &clash) {

@@ -92,17 +92,75 @@ func (b *repoLedger) Append(ctx context.Context, key string, seen ledger.Version
 	return b.own.Append(ctx, b.kept(key), seen, events)
 }
 
-// Keys implements ledger.Ledger: those of the repository.
-func (b *repoLedger) Keys(ctx context.Context) ([]string, error) {
-	own, err := b.own.Keys(ctx)
+// Blobs implements ledger.BlobKeeper: those of the repository's cases, which are in the database.
+func (b *repoLedger) Blobs() ledger.Blobs {
+	own := ledger.BlobsOf(b.own)
+	if own == nil {
+		return nil
+	}
+	return repoBlobs{own, b}
+}
+
+// repoBlobs are the blobs of one repository, stored under the name of their streams.
+type repoBlobs struct {
+	own ledger.Blobs
+	of  *repoLedger
+}
+
+// Put implements ledger.Blobs.
+func (r repoBlobs) Put(ctx context.Context, stream string, data []byte) (string, error) {
+	if err := r.of.check(stream); err != nil {
+		return "", err
+	}
+	return r.own.Put(ctx, r.of.kept(stream), data)
+}
+
+// Get implements ledger.Blobs.
+func (r repoBlobs) Get(ctx context.Context, stream, name string) ([]byte, error) {
+	if err := r.of.check(stream); err != nil {
+		return nil, err
+	}
+	return r.own.Get(ctx, r.of.kept(stream), name)
+}
+
+// List implements ledger.Blobs: by the folders of the streams under their present names.
+func (r repoBlobs) List(ctx context.Context) (map[string][]string, error) {
+	all, err := r.own.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, k := range own {
-		if rest, ok := strings.CutPrefix(k, b.name); ok && rest != "" && strings.Contains("#@!", rest[:1]) {
-			out = append(out, b.repo+rest)
+	keys, err := r.of.ownKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for _, key := range keys {
+		if names := all[ledger.BlobFolder(r.of.kept(key))]; len(names) > 0 {
+			out[ledger.BlobFolder(key)] = names
 		}
+	}
+	return out, nil
+}
+
+// Delete implements ledger.Blobs.
+func (r repoBlobs) Delete(ctx context.Context, folder, name string) error {
+	keys, err := r.of.ownKeys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if ledger.BlobFolder(key) == folder {
+			return r.own.Delete(ctx, ledger.BlobFolder(r.of.kept(key)), name)
+		}
+	}
+	return nil
+}
+
+// Keys implements ledger.Ledger: those of the repository.
+func (b *repoLedger) Keys(ctx context.Context) ([]string, error) {
+	out, err := b.ownKeys(ctx)
+	if err != nil {
+		return nil, err
 	}
 	theirs, err := b.branch.Keys(ctx)
 	if err != nil {
@@ -114,6 +172,21 @@ func (b *repoLedger) Keys(ctx context.Context) ([]string, error) {
 		}
 	}
 	slices.Sort(out)
+	return out, nil
+}
+
+// ownKeys returns the keys of the repository's streams in the database.
+func (b *repoLedger) ownKeys(ctx context.Context) ([]string, error) {
+	own, err := b.own.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, k := range own {
+		if rest, ok := strings.CutPrefix(k, b.name); ok && rest != "" && strings.Contains("#@!", rest[:1]) {
+			out = append(out, b.repo+rest)
+		}
+	}
 	return out, nil
 }
 
@@ -212,10 +285,12 @@ func importLedger(ctx context.Context, b *repoLedger) (streams int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the ledger's branch: %w", err)
 	}
+	var cases []string
 	for _, key := range keys {
 		if b.check(key) != nil || written(b.repo, key) {
 			continue
 		}
+		cases = append(cases, key)
 		events, _, err := b.branch.Load(ctx, key)
 		if err != nil {
 			return streams, fmt.Errorf("reading the ledger's branch: %w", err)
@@ -232,7 +307,10 @@ func importLedger(ctx context.Context, b *repoLedger) (streams int, err error) {
 			streams++
 		}
 	}
-	return streams, nil
+	if streams == 0 {
+		return 0, nil
+	}
+	return streams, ledger.CopyBlobs(ctx, b.branch, b, cases)
 }
 
 // recordedByAction reports whether the Action has recorded cases on the branch.

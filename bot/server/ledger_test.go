@@ -29,6 +29,26 @@ func TestLedgerOfARenamedRepository(t *testing.T) {
 	if _, err := after.Append(t.Context(), "acme/tool#12", v, note("acme/tool#12", "more of acme/tool#12")); err != nil {
 		t.Fatal(err)
 	}
+	name, err := before.Blobs().Put(t.Context(), "octo/app#12", []byte("of the old name"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs := after.Blobs()
+	if data, err := blobs.Get(t.Context(), "acme/tool#12", name); err != nil || string(data) != "of the old name" {
+		t.Errorf("%q %v", data, err)
+	}
+	if all, err := blobs.List(t.Context()); err != nil || len(all) != 1 || len(all[ledger.BlobFolder("acme/tool#12")]) != 1 {
+		t.Errorf("%v %v", all, err)
+	}
+	if _, err := blobs.Put(t.Context(), "acme/tool-two#14", nil); err == nil {
+		t.Error("a blob of another repository was taken")
+	}
+	if err := blobs.Delete(t.Context(), ledger.BlobFolder("acme/tool#12"), name); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := ledger.BlobsOf(own).List(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%v %v", all, err)
+	}
 	if keys, err := after.Keys(t.Context()); err != nil || len(keys) != 1 || keys[0] != "acme/tool#12" {
 		t.Errorf("%v %v", keys, err)
 	}

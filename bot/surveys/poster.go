@@ -14,13 +14,13 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-// poster writes to the issues of the prompts.
+// poster writes to the issues of the surveys.
 type poster struct {
 	issues       Issues
 	comments     Comments
 	repositories Repositories
 	repo         github.Repo
-	key          func(prompt string) string // of the marker of a prompt's issue
+	key          func(survey string) string // of the marker of a survey's issue
 	assignees    []string
 	mention      string // in reminders
 	render       render.Options
@@ -33,7 +33,7 @@ const (
 )
 
 // do carries out one piece of work and returns what stands outside.
-func (d *poster) do(ctx context.Context, p survey.Prompt, work string, fresh bool) (ref, url string, err error) {
+func (d *poster) do(ctx context.Context, p survey.Survey, work string, fresh bool) (ref, url string, err error) {
 	switch {
 	case work == survey.WorkIssue:
 		i, _, err := d.issues.Upsert(ctx, d.repo, marker.Format(d.key(p.ID), genAsked), github.IssueSpec{
@@ -63,8 +63,8 @@ func (d *poster) do(ctx context.Context, p survey.Prompt, work string, fresh boo
 
 func (d *poster) marker(id, work string) string { return marker.Format(d.key(id)+"/"+work, 0) }
 
-// finish says how a prompt ended, shows it in the issue, and closes that.
-func (d *poster) finish(ctx context.Context, p survey.Prompt, work, reason string, text markdown.Text, fresh bool) error {
+// finish says how a survey ended, shows it in the issue, and closes that.
+func (d *poster) finish(ctx context.Context, p survey.Survey, work, reason string, text markdown.Text, fresh bool) error {
 	if _, _, err := d.comments.PostOnce(ctx, d.repo, p.Number, d.marker(p.ID, work), text, fresh); err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func (d *poster) finish(ctx context.Context, p survey.Prompt, work, reason strin
 	return err
 }
 
-// reply posts text on the prompt's issue, once for what it replies to.
-func (d *poster) reply(ctx context.Context, p survey.Prompt, to string, text markdown.Text) error {
+// reply posts text on the survey's issue, once for what it replies to.
+func (d *poster) reply(ctx context.Context, p survey.Survey, to string, text markdown.Text) error {
 	_, _, err := d.comments.PostOnce(ctx, d.repo, p.Number, d.marker(p.ID, "reply/"+to), text, false)
 	return err
 }
 
-// rewrite changes the body of a prompt's issue to what write makes of the live one.
-func (d *poster) rewrite(ctx context.Context, p survey.Prompt, write func(live string) markdown.Text) error {
+// rewrite changes the body of a survey's issue to what write makes of the live one.
+func (d *poster) rewrite(ctx context.Context, p survey.Survey, write func(live string) markdown.Text) error {
 	gen := genAsked
 	if !p.Open() {
 		gen = genDone

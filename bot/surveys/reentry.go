@@ -20,7 +20,7 @@ type Reentry struct {
 
 // CycleEnd is the goal that a cycle ended with.
 type CycleEnd struct {
-	Prompt       string      `json:"prompt"`
+	Survey       string      `json:"survey"`
 	WorkflowName string      `json:"workflow_name"`
 	RunID        string      `json:"run_id,omitempty"`
 	ReportPath   string      `json:"report_path"`
@@ -115,8 +115,8 @@ func (d starter) dispatch(ctx context.Context, repo github.Repo, key string, p R
 // packet returns the goals of a re-entry, as many as fit.
 func packet(reg survey.State, s survey.Started) Reentry {
 	out, size := Reentry{Phase: 1, Run: s.Run, Goals: []CycleEnd{}}, 0
-	for _, id := range s.Prompts {
-		p, ok := reg.Prompt(id)
+	for _, id := range s.Surveys {
+		p, ok := reg.Survey(id)
 		if !ok || p.Goal == nil {
 			continue
 		}

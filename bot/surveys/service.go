@@ -63,8 +63,8 @@ type Service struct {
 // Key is the ledger key of the repository's surveys.
 func (d *Service) Key() string { return routing.StreamKey(d.Repo, routing.StreamSurveys) }
 
-// PromptKey is the key of the marker of a prompt's issue.
-func (d *Service) PromptKey(id string) string { return d.Key() + "/" + id }
+// SurveyKey is the key of the marker of a survey's issue.
+func (d *Service) SurveyKey(id string) string { return d.Key() + "/" + id }
 
 // State reads the surveys of the repository.
 func (d *Service) State(ctx context.Context) (survey.State, error) { return d.store().load(ctx) }
@@ -73,7 +73,7 @@ func (d *Service) store() store {
 	return store{stream: ledger.Of(d.Ledger, d.Key(), survey.Projection), lease: ledger.Lease{Owner: d.Owner, TTL: d.TTL, Now: d.Now}, now: d.Now}
 }
 
-// poster returns what writes to the issues of the prompts, nil if none are written.
+// poster returns what writes to the issues of the surveys, nil if none are written.
 func (d *Service) poster() (*poster, error) {
 	if d.Issues == nil {
 		return nil, nil
@@ -82,30 +82,30 @@ func (d *Service) poster() (*poster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &poster{issues: d.Issues, comments: d.Comments, repositories: d.Repositories, repo: repo, key: d.PromptKey, assignees: d.Config.Escalation.Assignees, mention: d.Config.Escalation.Mention, render: d.Render}, nil
+	return &poster{issues: d.Issues, comments: d.Comments, repositories: d.Repositories, repo: repo, key: d.SurveyKey, assignees: d.Config.Escalation.Assignees, mention: d.Config.Escalation.Mention, render: d.Render}, nil
 }
 
 func (d *Service) starter() starter {
 	return starter{store: d.store(), starts: d.Starts, repo: d.Repo, key: d.Key(), config: d.Config.Feedback, defaultBranch: d.DefaultBranch}
 }
 
-// Open asks people about a result, once, and returns the prompt.
-func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Prompt, error) {
+// Open asks people about a result, once, and returns the survey.
+func (d *Service) Open(ctx context.Context, res survey.Result) (survey.Survey, error) {
 	id := res.ID(d.Repo)
 	st := d.store()
 	reg, fresh, err := st.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		return r.Open(id, res, d.Config.Language, d.Config.Feedback.Wait(), st.lease.Take(), d.Now()), nil
 	})
 	if err != nil {
-		return survey.Prompt{}, err
+		return survey.Survey{}, err
 	}
-	p, _ := reg.Prompt(id)
+	p, _ := reg.Survey(id)
 	return d.apply(ctx, p, fresh)
 }
 
-// Answer takes what somebody said to a prompt and returns what became of it
-// and the prompt as it is then.
-func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Prompt, error) {
+// Answer takes what somebody said to a survey and returns what became of it
+// and the survey as it is then.
+func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (survey.Outcome, survey.Survey, error) {
 	var out survey.Outcome
 	st := d.store()
 	reg, fresh, err := st.change(ctx, func(r survey.State) (add []survey.Entry, err error) {
@@ -113,23 +113,23 @@ func (d *Service) Answer(ctx context.Context, id string, said survey.Said) (surv
 		return add, err
 	})
 	if err != nil {
-		return "", survey.Prompt{}, err
+		return "", survey.Survey{}, err
 	}
-	p, _ := reg.Prompt(id)
+	p, _ := reg.Survey(id)
 	p, err = d.apply(ctx, p, fresh)
 	return out, p, err
 }
 
 // Reconcile does what the time brings about and what others left, and returns the
-// prompts that timed out now.
-func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
+// surveys that timed out now.
+func (d *Service) Reconcile(ctx context.Context) ([]survey.Survey, error) {
 	due := map[string]bool{}
 	st := d.store()
 	reg, _, err := st.change(ctx, func(r survey.State) ([]survey.Entry, error) {
 		clear(due)
 		entries := r.Due(st.lease.Take(), d.Now())
 		for _, e := range entries {
-			for _, id := range e.Prompts() {
+			for _, id := range e.Surveys() {
 				due[id] = true
 			}
 		}
@@ -138,8 +138,8 @@ func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []survey.Prompt
-	for _, p := range reg.Prompts {
+	var out []survey.Survey
+	for _, p := range reg.Surveys {
 		var e error
 		fresh := due[p.ID]
 		if len(p.Pending) > 1 {
@@ -159,10 +159,10 @@ func (d *Service) Reconcile(ctx context.Context) ([]survey.Prompt, error) {
 	return out, err
 }
 
-// apply does the pending work of a prompt. What this process recorded just now
+// apply does the pending work of a survey. What this process recorded just now
 // is fresh: nobody can have done it before. Else it is taken over, unless
 // another process is at it.
-func (d *Service) apply(ctx context.Context, p survey.Prompt, fresh bool) (survey.Prompt, error) {
+func (d *Service) apply(ctx context.Context, p survey.Survey, fresh bool) (survey.Survey, error) {
 	if len(p.Pending) == 0 {
 		return p, nil
 	}
@@ -180,19 +180,19 @@ func (d *Service) apply(ctx context.Context, p survey.Prompt, fresh bool) (surve
 	for _, work := range p.Pending {
 		ref, url, err := post.do(ctx, p, work, fresh)
 		if err != nil {
-			return p, fmt.Errorf("prompt %s: %w", p.ID, err)
+			return p, fmt.Errorf("survey %s: %w", p.ID, err)
 		}
 		reg, _, err := st.change(ctx, func(survey.State) ([]survey.Entry, error) { return survey.Done(p.ID, work, ref, url), nil })
 		if err != nil {
 			return p, err
 		}
-		p, _ = reg.Prompt(p.ID)
+		p, _ = reg.Survey(p.ID)
 	}
 	return p, nil
 }
 
-// Reply posts text on the prompt's issue, once for what it replies to.
-func (d *Service) Reply(ctx context.Context, p survey.Prompt, to string, text markdown.Text) error {
+// Reply posts text on the survey's issue, once for what it replies to.
+func (d *Service) Reply(ctx context.Context, p survey.Survey, to string, text markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
 		return err
@@ -200,9 +200,9 @@ func (d *Service) Reply(ctx context.Context, p survey.Prompt, to string, text ma
 	return post.reply(ctx, p, to, text)
 }
 
-// Rewrite changes the body of an open prompt's issue to what write makes of the
+// Rewrite changes the body of an open survey's issue to what write makes of the
 // live one.
-func (d *Service) Rewrite(ctx context.Context, p survey.Prompt, write func(live string) markdown.Text) error {
+func (d *Service) Rewrite(ctx context.Context, p survey.Survey, write func(live string) markdown.Text) error {
 	post, err := d.poster()
 	if err != nil || post == nil {
 		return err

@@ -168,7 +168,7 @@ func TestRaces(t *testing.T) {
 			}
 		}
 	})
-	t.Run("S1-1 a result opened many times at once is one prompt", func(t *testing.T) {
+	t.Run("S1-1 a result opened many times at once is one survey", func(t *testing.T) {
 		w, led := newWorld(), &ledger.Memory{}
 		m := &mortal{world: w, led: led}
 		var wg sync.WaitGroup
@@ -222,7 +222,7 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("%+v %v", ps, err)
 		}
 	})
-	t.Run("a prompt whose issue was never filed is filed and then timed out", func(t *testing.T) {
+	t.Run("a survey whose issue was never filed is filed and then timed out", func(t *testing.T) {
 		w, led := newWorld(), &ledger.Memory{}
 		killed := &mortal{world: w, led: led, die: 2}
 		if _, err := service(killed, "run 1/1 job a", begin).Open(t.Context(), nightly); !errors.Is(err, errKilled) {
@@ -262,8 +262,8 @@ func TestPacket(t *testing.T) {
 	for i := range 10 {
 		g := survey.Goal{NextAutomationLevel: 20, OptimizationDirectives: []string{}, CarryOverIssues: []string{strings.Repeat("x", 10_000)}, ApprovedBy: survey.HumanFeedback}
 		id := fmt.Sprint("p", i)
-		r.Prompts = append(r.Prompts, survey.Prompt{ID: id, Goal: &g})
-		s.Prompts = append(s.Prompts, id)
+		r.Surveys = append(r.Surveys, survey.Survey{ID: id, Goal: &g})
+		s.Surveys = append(s.Surveys, id)
 	}
 	t.Run("S1-45 goals that do not fit an event are counted", func(t *testing.T) {
 		if p := packet(r, s); p.Phase != 1 || len(p.Goals)+p.More != 10 || len(p.Goals) != 4 {

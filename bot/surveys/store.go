@@ -41,11 +41,11 @@ func (d store) change(ctx context.Context, step func(survey.State) ([]survey.Ent
 	return reg, changed, nil
 }
 
-// take makes this process the one that does a prompt's work.
+// take makes this process the one that does a survey's work.
 func (d store) take(ctx context.Context, id string) (bool, error) {
 	mine := false
 	_, _, err := d.change(ctx, func(r survey.State) ([]survey.Entry, error) {
-		p, _ := r.Prompt(id)
+		p, _ := r.Survey(id)
 		if mine = d.free(p.Lease) && len(p.Pending) > 0; !mine {
 			return nil, nil
 		}

@@ -171,7 +171,7 @@ func (w *world) state(r survey.State) string {
 		fmt.Fprintf(&b, "issue %d %s\n%s\n", i.Number, i.State, i.Body)
 	}
 	fmt.Fprintf(&b, "%d comments, %d posted, %v\n", len(w.comments), w.posts, w.starts)
-	for _, p := range r.Prompts {
+	for _, p := range r.Surveys {
 		fmt.Fprintf(&b, "%s open %v pending %v issue %d reminded %d\n", p.ID, p.Open(), p.Pending, p.Number, p.Reminded)
 		if p.Goal != nil {
 			b.WriteString(p.Goal.Line() + "\n")
@@ -181,7 +181,7 @@ func (w *world) state(r survey.State) string {
 		fmt.Fprintf(&b, "%s %s\n", f.ID, f.FeedbackText)
 	}
 	for _, s := range r.Reentries {
-		fmt.Fprintf(&b, "run %s %v %v\n", s.Run, s.Prompts, s.Done)
+		fmt.Fprintf(&b, "run %s %v %v\n", s.Run, s.Surveys, s.Done)
 	}
 	return b.String()
 }

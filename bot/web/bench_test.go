@@ -91,32 +91,32 @@ func fill(b *testing.B, f *eventstream.Store) (longest sample.Stream) {
 // multiply copies the rows of cases with other numbers, and those of failures of few cases with
 // other fingerprints, until there are so many.
 func multiply(b *testing.B, db *database.DB, cases int) {
-	own := "(SELECT fingerprint FROM feed_cluster WHERE length(fingerprint) = 16 GROUP BY fingerprint HAVING sum(cases) <= 3)"
+	own := "(SELECT fingerprint FROM projection_cluster WHERE length(fingerprint) = 16 GROUP BY fingerprint HAVING sum(cases) <= 3)"
 	for k := 1; k < cases/taken; k++ {
 		number := func(column, from string) string {
 			return fmt.Sprintf("(CAST(substr(%s, %s) AS integer) + %d)", column, from, k*taken)
 		}
 		for _, statement := range []string{
-			`INSERT INTO feed_case SELECT repo || '#' || ` + number("subject", "2") + `, repo, '#' || ` + number("subject", "2") + fmt.Sprintf(`, state, since - %d, opened - %[1]d, updated - %[1]d,
-				checkpoint, decision, rule, class, reason, iterations, most, checkpoints FROM feed_case WHERE `, 1000*k) + number("subject", "2") + fmt.Sprintf(" <= %d", (k+1)*taken),
-			`INSERT INTO feed_failure SELECT fingerprint || CASE WHEN fingerprint IN ` + own + fmt.Sprintf(` THEN '%d' ELSE '' END`, k) + `, repo || '#' || ` + number("key", "length(repo) + 2") +
-				fmt.Sprintf(`, checkpoint, repo, name, suite, file, class, first, last - %d, runs, flaky, fixed, iterations FROM feed_failure WHERE length(fingerprint) = 16 AND `, 1000*k) +
+			`INSERT INTO projection_case SELECT repo || '#' || ` + number("subject", "2") + `, repo, '#' || ` + number("subject", "2") + fmt.Sprintf(`, state, since - %d, opened - %[1]d, updated - %[1]d,
+				checkpoint, decision, rule, class, reason, iterations, most, checkpoints FROM projection_case WHERE `, 1000*k) + number("subject", "2") + fmt.Sprintf(" <= %d", (k+1)*taken),
+			`INSERT INTO projection_failure SELECT fingerprint || CASE WHEN fingerprint IN ` + own + fmt.Sprintf(` THEN '%d' ELSE '' END`, k) + `, repo || '#' || ` + number("key", "length(repo) + 2") +
+				fmt.Sprintf(`, checkpoint, repo, name, suite, file, class, first, last - %d, runs, flaky, fixed, iterations FROM projection_failure WHERE length(fingerprint) = 16 AND `, 1000*k) +
 				number("key", "length(repo) + 2") + fmt.Sprintf(" <= %d", (k+1)*taken),
-			fmt.Sprintf(`INSERT INTO feed_cluster SELECT fingerprint || '%d', repo, name, suite, file, class, first, last - %d, cases, runs, flaky, open FROM feed_cluster WHERE fingerprint IN `, k, 1000*k) + own,
-			fmt.Sprintf(`INSERT INTO feed_green SELECT repo, day, iterations, human, took + %d, n FROM feed_green WHERE took < 200 AND 10 > %d`, 200*k, k),
+			fmt.Sprintf(`INSERT INTO projection_cluster SELECT fingerprint || '%d', repo, name, suite, file, class, first, last - %d, cases, runs, flaky, open FROM projection_cluster WHERE fingerprint IN `, k, 1000*k) + own,
+			fmt.Sprintf(`INSERT INTO projection_green SELECT repo, day, iterations, human, took + %d, n FROM projection_green WHERE took < 200 AND 10 > %d`, 200*k, k),
 		} {
 			if _, err := db.Write.Exec(statement); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
-	if _, err := db.Write.Exec(fmt.Sprintf("UPDATE feed_state SET n = n * %d", cases/taken)); err != nil {
+	if _, err := db.Write.Exec(fmt.Sprintf("UPDATE projection_state SET n = n * %d", cases/taken)); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := db.Write.Exec(fmt.Sprintf("UPDATE feed_cluster SET cases = cases * %d WHERE cases > 9", cases/taken)); err != nil {
+	if _, err := db.Write.Exec(fmt.Sprintf("UPDATE projection_cluster SET cases = cases * %d WHERE cases > 9", cases/taken)); err != nil {
 		b.Fatal(err)
 	}
-	for _, table := range []string{"feed_case", "feed_failure", "feed_cluster", "feed_green", "feed_count"} {
+	for _, table := range []string{"projection_case", "projection_failure", "projection_cluster", "projection_green", "projection_count"} {
 		var n int
 		if err := db.Read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil {
 			b.Fatal(err)

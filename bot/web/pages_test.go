@@ -266,8 +266,8 @@ func TestRulesPage(t *testing.T) {
 
 func TestFeedbackPage(t *testing.T) {
 	t.Parallel()
-	edges := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
-	on(t, []sample.Stream{edges}, func(t *testing.T, s shown) {
+	requests := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: 3, Repo: "acme/shop", N: 40, Start: noon})
+	on(t, []sample.Stream{requests}, func(t *testing.T, s shown) {
 		d := s.to(t, nil)
 		stats, all, err := s.feed.Plans.FeedbackRequests(t.Context(), nil)
 		if err != nil || all.Total < 30 || all.Rejected == 0 || all.Failed == 0 || all.Open == 0 {

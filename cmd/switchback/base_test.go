@@ -68,6 +68,29 @@ func TestRouteBase(t *testing.T) {
 		t.Errorf("S5-6: packet %+v", packet)
 	}
 
+	// What was decided is decided again from the ledger alone, and counted.
+	same := filepath.Join(t.TempDir(), "switchback.yml")
+	if err := os.WriteFile(same, []byte("max_iterations: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "", "replay", "--config", same, "--ledger", led, "--exit-code"); r.code != 0 || !strings.HasPrefix(r.out, "0 of 3 recorded runs") {
+		t.Errorf("replay: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	var figures struct {
+		Total struct {
+			Runs     int `json:"pre_existing_runs"`
+			Failures int `json:"pre_existing_failures"`
+			Wrong    int `json:"failing_runs_acted_upon"`
+		}
+	}
+	decode(t, run(t, "", "stats", "--ledger", led, "-o", "json").out, &figures)
+	if f := figures.Total; f.Runs != 1 || f.Failures != 2 || f.Wrong != 2 {
+		t.Errorf("stats: %+v", f)
+	}
+	if out := run(t, "", "stats", "--ledger", led).out; !strings.Contains(out, "2 failures; 1 of the runs had no others") {
+		t.Errorf("stats:\n%s", out)
+	}
+
 	a, _ = route(t, t.TempDir(), append(against, "--run", "13", testsuite(t, "total=expected 1 got 2"))...)
 	if b := a.body("comment"); a.Decision != "RETRY" || !strings.Contains(b, "No run of main is known") {
 		t.Errorf("S5-4: %s: %s", a.Decision, b)
@@ -121,4 +144,41 @@ func TestRouteBaseCheckS5_5(t *testing.T) {
 func routeBase(t testing.TB, led, id, commit string, args ...string) {
 	t.Helper()
 	route(t, led, append([]string{"--case", "acme/app@main", "--run", id, "--sha", commit}, args...)...)
+}
+
+// S5-14: the tests of a large run are kept beside the ledger, and copied with it.
+func TestRouteLargeInventory(t *testing.T) {
+	t.Parallel()
+	var tests []string
+	for i := range 4000 {
+		tests = append(tests, fmt.Sprintf("test %d", i))
+	}
+	led, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy.db")
+	routeBase(t, led, "1", sha(1), testsuite(t, append(tests, "total=expected 1 got 2")...))
+	kept, err := filepath.Glob(filepath.Join(led, "blobs", "acme+app@main", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept are %v, %v", kept, err)
+	}
+	a, _ := route(t, led, "--base", "acme/app@main", "--merge-base", sha(1), "--sha", sha(9), "--run", "2", testsuite(t, "total=expected 1 got 2"))
+	if a.Decision != "PRE_EXISTING" {
+		t.Errorf("%s (%s)", a.Decision, a.Reason)
+	}
+	db := filepath.Join(t.TempDir(), "out.db")
+	for _, changed := range []string{"2", "0"} {
+		r := run(t, "", "ledger", "export", "--ledger", led, "--sqlite", db)
+		if want := "inventories           2 rows, " + changed; r.code != 0 || !strings.Contains(r.out, want) || !strings.Contains(r.out, "unpassed_tests        2 rows, "+changed) {
+			t.Errorf("export: %s%s", r.out, r.err)
+		}
+	}
+	if r := run(t, "", "ledger", "copy", led, "sqlite:"+copied); r.code != 0 {
+		t.Fatalf("copy: %s", r.err)
+	}
+	back := filepath.Join(t.TempDir(), "back.jsonl")
+	if r := run(t, "", "ledger", "copy", "sqlite:"+copied, back); r.code != 0 {
+		t.Fatalf("copy: %s", r.err)
+	}
+	again, err := filepath.Glob(filepath.Join(back+".blobs", "acme+app@main", filepath.Base(kept[0])))
+	if err != nil || len(again) != 1 {
+		t.Errorf("copied are %v, %v", again, err)
+	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 type feedbackFlags struct {
@@ -126,7 +126,7 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string, get
 			return err
 		}
 	} else if out.Refusal == nil {
-		fmt.Fprintf(s.out, "%s %s at %s, round %d of %d\n", out.ID, out.Status, out.At.Format(time.RFC3339), out.Round, edge.MaxRounds)
+		fmt.Fprintf(s.out, "%s %s at %s, round %d of %d\n", out.ID, out.Status, out.At.Format(time.RFC3339), out.Round, feedback.MaxRounds)
 	}
 	if out.Refusal == nil {
 		return nil
@@ -145,7 +145,7 @@ func runSend(ctx context.Context, s streams, f feedbackFlags, args []string, get
 func sendMessage(ctx context.Context, f feedbackFlags, data []byte, getenv func(string) string) (requests.Sent, error) {
 	var out requests.Sent
 	if f.relayed {
-		return out, relay(ctx, getenv, "edges/send", data, &out)
+		return out, relay(ctx, getenv, "requests/send", data, &out)
 	}
 	g, err := readPlan(f.path())
 	if err != nil {
@@ -228,7 +228,7 @@ that is lost loses nothing. A worker of a port receives the requests that its po
 func runReceive(ctx context.Context, s streams, f feedbackFlags, node string, getenv func(string) string) error {
 	var out requests.Received
 	if f.relayed {
-		if err := relay(ctx, getenv, "edges/receive", struct{}{}, &out); err != nil {
+		if err := relay(ctx, getenv, "requests/receive", struct{}{}, &out); err != nil {
 			return failed(err)
 		}
 		return printJSON(s, out)
@@ -254,13 +254,13 @@ func feedbackAnswer(s streams, f *feedbackFlags, getenv func(string) string) *co
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.relayed {
-				var x edge.Record
-				if err := relay(c.Context(), getenv, "edges/answer", worker.AnswerGiven{ID: args[0], Text: f.text, Files: f.files}, &x); err != nil {
+				var x feedback.Record
+				if err := relay(c.Context(), getenv, "requests/answer", worker.AnswerGiven{ID: args[0], Text: f.text, Files: f.files}, &x); err != nil {
 					return failed(err)
 				}
 				return say(s, x)
 			}
-			return note(c.Context(), s, *f, args[0], func(r edge.State, _ edge.Record) ([]routing.Event, error) {
+			return note(c.Context(), s, *f, args[0], func(r feedback.State, _ feedback.Record) ([]routing.Event, error) {
 				return r.Lifecycle(nil, time.Now()).Answer(args[0], f.text, f.files)
 			})
 		},
@@ -284,12 +284,12 @@ second round begins, or the request is escalated.`,
 			if err != nil {
 				return failed(err)
 			}
-			o := edge.Outcome{OK: !f.failed, Summary: f.summary, Files: f.files}
+			o := feedback.Outcome{OK: !f.failed, Summary: f.summary, Files: f.files}
 			if f.failed {
 				o.Summary, o.Trace = "", f.summary
 			}
-			return note(c.Context(), s, *f, args[0], func(r edge.State, x edge.Record) ([]routing.Event, error) {
-				if x.Status == edge.Verifying {
+			return note(c.Context(), s, *f, args[0], func(r feedback.State, x feedback.Record) ([]routing.Event, error) {
+				if x.Status == feedback.Verifying {
 					return r.Lifecycle(g, time.Now()).Verified(x.ID, o)
 				}
 				return r.Lifecycle(g, time.Now()).Processed(x.ID, o)
@@ -308,7 +308,7 @@ func feedbackWithdraw(s streams, f *feedbackFlags) *cobra.Command {
 		Short: "End a request that cannot be processed any more",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return note(c.Context(), s, *f, args[0], func(r edge.State, _ edge.Record) ([]routing.Event, error) {
+			return note(c.Context(), s, *f, args[0], func(r feedback.State, _ feedback.Record) ([]routing.Event, error) {
 				return r.Lifecycle(nil, time.Now()).Withdraw(args[0], f.text)
 			})
 		},
@@ -318,7 +318,7 @@ func feedbackWithdraw(s streams, f *feedbackFlags) *cobra.Command {
 }
 
 // note changes one request and prints its new state.
-func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(edge.State, edge.Record) ([]routing.Event, error)) error {
+func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(feedback.State, feedback.Record) ([]routing.Event, error)) error {
 	led, err := openExisting(ctx, f.ledger)
 	if err != nil {
 		return err
@@ -327,10 +327,10 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 	if err != nil {
 		return failed(err)
 	}
-	r, err := book.Change(ctx, func(r edge.State) ([]routing.Event, error) {
+	r, err := book.Change(ctx, func(r feedback.State) ([]routing.Event, error) {
 		x, ok := r.ByID(id)
 		if !ok {
-			return nil, fmt.Errorf("%s: %w; `switchback feedback list` lists the ids", id, edge.ErrUnknown)
+			return nil, fmt.Errorf("%s: %w; `switchback feedback list` lists the ids", id, feedback.ErrUnknown)
 		}
 		return fn(r, x)
 	})
@@ -342,8 +342,8 @@ func note(ctx context.Context, s streams, f feedbackFlags, id string, fn func(ed
 }
 
 // say prints the state of a request.
-func say(s streams, x edge.Record) error {
-	fmt.Fprintf(s.out, "%s %s, round %d of %d\n", x.ID, x.Status, x.Round, edge.MaxRounds)
+func say(s streams, x feedback.Record) error {
+	fmt.Fprintf(s.out, "%s %s, round %d of %d\n", x.ID, x.Status, x.Round, feedback.MaxRounds)
 	if e := x.Escalated; e != nil && e.Node != "" {
 		fmt.Fprintf(s.out, "escalated to %s as %s\n", plain(e.Node), e.Feedback)
 	} else if e != nil {
@@ -359,8 +359,8 @@ func feedbackList(s streams, f *feedbackFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return runList(c.Context(), s, *f) },
 	}
-	c.Flags().StringVar(&f.status, "status", "", "only requests in this state: "+listed(edge.Statuses()))
-	c.Flags().StringVar(&f.typ, "type", "", "only requests of this type: "+listed(edge.Types()))
+	c.Flags().StringVar(&f.status, "status", "", "only requests in this state: "+listed(feedback.Statuses()))
+	c.Flags().StringVar(&f.typ, "type", "", "only requests of this type: "+listed(feedback.Types()))
 	c.Flags().BoolVar(&f.audit, "audit", false, "print every change in all builds instead, one JSON document per line")
 	return c
 }
@@ -369,12 +369,12 @@ func runList(ctx context.Context, s streams, f feedbackFlags) error {
 	if err := oneOf("-o", f.output, "text", "json"); err != nil {
 		return err
 	}
-	status, ok := edge.ParseStatus(f.status)
+	status, ok := feedback.ParseStatus(f.status)
 	if f.status != "" && !ok {
-		return usage("--status is %q; it must be one of %s", f.status, listed(edge.Statuses()))
+		return usage("--status is %q; it must be one of %s", f.status, listed(feedback.Statuses()))
 	}
-	if f.typ != "" && !edge.Type(f.typ).Valid() {
-		return usage("--type is %q; it must be one of %s", f.typ, listed(edge.Types()))
+	if f.typ != "" && !feedback.Type(f.typ).Valid() {
+		return usage("--type is %q; it must be one of %s", f.typ, listed(feedback.Types()))
 	}
 	events, err := edgeEvents(ctx, &f)
 	if err != nil {
@@ -387,9 +387,9 @@ func runList(ctx context.Context, s streams, f feedbackFlags) error {
 	if err != nil {
 		return err
 	}
-	kept := []edge.Record{}
+	kept := []feedback.Record{}
 	for _, x := range all {
-		if (f.status == "" || x.Status == status) && (f.typ == "" || x.Message.Type == edge.Type(f.typ)) {
+		if (f.status == "" || x.Status == status) && (f.typ == "" || x.Message.Type == feedback.Type(f.typ)) {
 			kept = append(kept, x)
 		}
 	}
@@ -405,7 +405,7 @@ func runList(ctx context.Context, s streams, f feedbackFlags) error {
 }
 
 func printAudit(s streams, events []routing.Event) error {
-	lines, err := edge.Audit(events)
+	lines, err := feedback.Audit(events)
 	if err != nil {
 		return failed(err)
 	}
@@ -438,12 +438,12 @@ func edgeEvents(ctx context.Context, f *feedbackFlags) ([]routing.Event, error) 
 }
 
 // recordsOf returns the requests of the build.
-func recordsOf(f feedbackFlags, events []routing.Event) ([]edge.Record, error) {
-	r, err := edge.Fold(events)
+func recordsOf(f feedbackFlags, events []routing.Event) ([]feedback.Record, error) {
+	r, err := feedback.Fold(events)
 	if err != nil {
 		return nil, failed(err)
 	}
-	var out []edge.Record
+	var out []feedback.Record
 	for _, x := range r.Records {
 		if x.Plan == f.build {
 			out = append(out, x)
@@ -473,11 +473,11 @@ func runStats(ctx context.Context, s streams, f feedbackFlags) error {
 	if err != nil {
 		return err
 	}
-	st := edge.StatsOf(all)
+	st := feedback.StatsOf(all)
 	if f.output == "json" {
 		return printJSON(s, st)
 	}
-	for _, t := range edge.Types() {
+	for _, t := range feedback.Types() {
 		fmt.Fprintf(s.out, "%-19s %d\n", t, st.ByType[t])
 	}
 	_, err = fmt.Fprintf(s.out, "Rejected: %d\nOpen: %d\nFeedback success rate: %s\nAverage rounds: %s\n", st.Rejected, st.Open, st.Success(), st.Average())
@@ -489,7 +489,7 @@ type planFile struct {
 	Root  string `json:"root"`
 	Nodes []struct {
 		ID string `json:"id"`
-		edge.Links
+		feedback.Links
 	} `json:"nodes"`
 }
 
@@ -522,7 +522,7 @@ func (f *feedbackFlags) path() string {
 // book returns the requests of the build that --build names, else of the newest build of the plan,
 // else those that belong to no build.
 func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.Store, error) {
-	b := requests.Store{Ledger: led, Repo: f.repo, Build: f.build, Plan: edge.Nodes{Top: edge.DefaultRoot}, Now: time.Now}
+	b := requests.Store{Ledger: led, Repo: f.repo, Build: f.build, Plan: feedback.Nodes{Top: feedback.DefaultRoot}, Now: time.Now}
 	if f.build == "" {
 		var err error
 		b.Build, err = feedbackOf(ctx, led, f.repo, f.plan, "")
@@ -540,7 +540,7 @@ func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.S
 }
 
 // readPlan returns the graph of a plan: ports, or a JSON file of nodes.
-func readPlan(name string) (edge.Graph, error) {
+func readPlan(name string) (feedback.Graph, error) {
 	if _, err := os.Stat(name); err != nil {
 		return nil, fmt.Errorf("the plan: %w; name the plan with --plan", err)
 	}
@@ -554,7 +554,7 @@ func readPlan(name string) (edge.Graph, error) {
 	return p, nil
 }
 
-func readNodes(name string) (edge.Graph, error) {
+func readNodes(name string) (feedback.Graph, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -565,7 +565,7 @@ func readNodes(name string) (edge.Graph, error) {
 	if err := dec.Decode(&p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	g := edge.Nodes{Top: orDefault(p.Root, edge.DefaultRoot), Links: map[string]edge.Links{}}
+	g := feedback.Nodes{Top: orDefault(p.Root, feedback.DefaultRoot), Links: map[string]feedback.Links{}}
 	for _, n := range p.Nodes {
 		if _, twice := g.Links[n.ID]; twice || n.ID == "" {
 			return nil, fmt.Errorf("%s: node %q is listed twice, or has no id", name, n.ID)

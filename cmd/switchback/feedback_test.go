@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/bot/plans/requests"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 const paymentPlan = `{"root": "workflow-root", "nodes": [
@@ -124,7 +124,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 		var got requests.Received
 		decode(t, d.feedback(0, "", "receive", "workflow-root").out, &got)
-		if h := got.Feedback; len(h) != 1 || h[0].Type != edge.ArchitectureIssue || len(h[0].Earlier) != 2 || h[0].Earlier[1].Trace != "expected it to fail" {
+		if h := got.Feedback; len(h) != 1 || h[0].Type != feedback.ArchitectureIssue || len(h[0].Earlier) != 2 || h[0].Earlier[1].Trace != "expected it to fail" {
 			t.Errorf("%+v", got)
 		}
 		r := d.feedback(1, paymentFeedback, "send", "-")
@@ -134,7 +134,7 @@ func TestFeedbackCommands(t *testing.T) {
 		}
 		var s requests.Sent
 		decode(t, d.feedback(0, paymentFeedback, "send", "-o", "json", "--build", "another", "-").out, &s)
-		if s.Round != 1 || s.Status != edge.Queued || s.ID != "FB-004" {
+		if s.Round != 1 || s.Status != feedback.Queued || s.ID != "FB-004" {
 			t.Errorf("another build: %+v", s)
 		}
 	})
@@ -163,7 +163,7 @@ func TestFeedbackCommands(t *testing.T) {
 				t.Errorf("%q, want %q", r.err, want)
 			}
 		}
-		var all []edge.Record
+		var all []feedback.Record
 		decode(t, d.feedback(0, "", "list", "-o", "json", "--status", "rejected").out, &all)
 		if len(all) != 4 {
 			t.Errorf("%d are recorded as rejected", len(all))
@@ -247,7 +247,7 @@ func TestFeedbackCommands(t *testing.T) {
 
 // The examples of docs/feedback-requests.md are what people copy: they have to work, in the
 // order in which they stand.
-func TestEdgesPage(t *testing.T) {
+func TestFeedbackRequestsPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "feedback-requests.md"))
 	if err != nil {

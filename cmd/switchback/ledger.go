@@ -27,8 +27,8 @@ func exportCommand(s streams) *cobra.Command {
 		Use:   "export --sqlite FILE [--ledger PATH]",
 		Short: "Export a ledger as tables of an SQLite database",
 		Long: `Write a ledger into the tables of an SQLite database: audit_logs, user_feedback, escalations,
-direct_channels, direct_messages, routing_history, answers and feedback_requests. All tables are
-written or none, and exporting the same ledger again changes nothing.
+direct_channels, direct_messages, routing_history, answers, feedback_requests, inventories and
+unpassed_tests. All tables are written or none, and exporting the same ledger again changes nothing.
 
 The ledger of a repository is its branch switchback-ledger:
 
@@ -68,7 +68,7 @@ directory, a file ending in .jsonl, sqlite:FILE, or postgres://…
 
 Copying again adds nothing, so an interrupted copy can be started again. A case whose events differ
 in TO is an error and is left unchanged. A case that has more events in TO, or exists only there, is
-kept.
+kept. The inventories of large runs, which are beside the events, are copied as well.
 
 The ledger of a repository is its branch switchback-ledger:
 

@@ -175,7 +175,7 @@ Exit codes: 0 passed, 1 anything else, 2 wrong usage.`,
 			if j.Loop == nil {
 				return failed(fmt.Errorf("port %q of plan %q has not run; check --plan, --repo and --ledger", at.port, at.plan))
 			}
-			x, err := at.edges(c.Context(), d.Ledger, getenv)
+			x, err := at.requests(c.Context(), d.Ledger, getenv)
 			if err != nil {
 				return failed(err)
 			}
@@ -247,7 +247,7 @@ func runPort(ctx context.Context, s streams, f portFlags, getenv func(string) st
 		return failed(err)
 	}
 	pair := &worker.Pair{
-		Journal: d, Plan: f.plan, Edges: reqs, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
+		Journal: d, Plan: f.plan, Requests: reqs, Spec: spec, Settings: settings, Build: buildName(f, getenv), Root: root, Dir: dir,
 		Env: os.Environ(), Me: worker.Self(getenv), Again: f.again, TakeOver: f.takeOver, Grace: f.grace,
 		Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 	}
@@ -337,8 +337,8 @@ func (f portFlags) requests(ctx context.Context, led ledger.Ledger, p plan.Plan,
 	return &requests.Store{Ledger: led, Repo: repo, Build: name, Plan: p, Now: time.Now}, nil
 }
 
-// edges returns the open feedback requests of the newest build from a port or to it.
-func (p portPlace) edges(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.FeedbackRequest, error) {
+// requests returns the open feedback requests of the newest build from a port or to it.
+func (p portPlace) requests(ctx context.Context, led ledger.Ledger, getenv func(string) string) ([]plan.FeedbackRequest, error) {
 	b := requests.Store{Ledger: led, Repo: p.repository(getenv), Now: time.Now}
 	name, _ := planNamed(p.plan)
 	var err error

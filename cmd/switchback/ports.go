@@ -338,7 +338,7 @@ func (f planFlags) walk(s streams, d *plans.Runner, dir string, getenv func(stri
 	run := func(ctx context.Context, name string, spec plan.Spec, book requests.Store) error {
 		journal := &worker.Journal{Ledger: d.Ledger, Key: routing.PortKey(d.Repo.String(), f.plan, spec.ID), Port: spec.ID, Now: time.Now, Tell: tell}
 		pair := &worker.Pair{
-			Journal: journal, Plan: f.plan, Edges: &book, Spec: spec, Settings: d.Settings, Build: name, Root: root, Dir: filepath.Join(dir, spec.ID),
+			Journal: journal, Plan: f.plan, Requests: &book, Spec: spec, Settings: d.Settings, Build: name, Root: root, Dir: filepath.Join(dir, spec.ID),
 			Workflows: f.workflows, Env: os.Environ(), Me: worker.Self(getenv), Grace: f.grace, Rules: rules, Criteria: cfg.CriteriaOf(spec.ID), Language: cfg.Language,
 		}
 		_, err := pair.Run(ctx)

@@ -141,12 +141,17 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	v.Checkpoint, v.Head = f.checkpoint, f.head
 	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Part: f.part, Parts: f.parts, URL: f.url}
 	v.Parents = parents[f.sha]
+	if blobs := ledger.BlobsOf(led); blobs != nil && len(out.Inventory) > 0 {
+		if v.Whole, err = blobs.Put(ctx, f.key, out.Inventory); err != nil {
+			return failed(err)
+		}
+	}
 	if f.base != "" {
 		base, err := ledger.Case(led, f.base).Load(ctx)
 		if err != nil {
 			return failed(err)
 		}
-		v = v.Against(base, f.mergeBase, parents)
+		v = v.Against(base, history.MergeBase{SHA: f.mergeBase}, parents)
 	}
 	line := &pipeline.Pipeline{Ledger: led}
 	rec, err := line.Record(ctx, f.key, v, policies(cfg, f.key))

@@ -205,6 +205,8 @@ var statsColumns = []struct {
 	{"recorded_only", func(r stats.Row) any { return r.Recorded }},
 	{"undone", func(r stats.Row) any { return r.Undone }},
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
+	{"pre_existing_runs", func(r stats.Row) any { return r.PreExistingRuns }},
+	{"pre_existing_failures", func(r stats.Row) any { return r.PreExistingFailures }},
 	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
 	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},
 	{"precision_percent", func(r stats.Row) any { return r.Precision }},

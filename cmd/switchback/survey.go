@@ -95,7 +95,7 @@ GITHUB_REPOSITORY or --repo.`,
 			if err != nil {
 				return failed(err)
 			}
-			return printSurveys(s, reg.Prompts)
+			return printSurveys(s, reg.Surveys)
 		},
 	}
 	for _, sub := range []*cobra.Command{open, answer, reconcile, status} {
@@ -169,7 +169,7 @@ func runSurveyAnswer(ctx context.Context, s streams, f surveyFlags, id string) e
 	if err != nil {
 		return failed(err)
 	}
-	p, ok := reg.Prompt(id)
+	p, ok := reg.Survey(id)
 	if !ok {
 		return failed(fmt.Errorf("there is no survey %q; `switchback survey status --ledger %s` lists the ids", id, named(f.ledger)))
 	}
@@ -222,7 +222,7 @@ func localSurveys(ctx context.Context, f surveyFlags, exists bool) (*surveys.Ser
 	}, nil
 }
 
-func shown(p survey.Prompt) surveyed {
+func shown(p survey.Survey) surveyed {
 	out := surveyed{ID: p.ID, State: "open", Deadline: p.Deadline().UTC(), Issue: p.Number, URL: p.URL, Result: p.Result, Audit: p.Audit, Goal: p.Goal}
 	if p.TimedOut {
 		out.State = "timed_out"
@@ -233,7 +233,7 @@ func shown(p survey.Prompt) surveyed {
 	return out
 }
 
-func printSurveys(s streams, ps []survey.Prompt) error {
+func printSurveys(s streams, ps []survey.Survey) error {
 	out := []surveyed{}
 	for _, p := range ps {
 		out = append(out, shown(p))

@@ -29,12 +29,12 @@ func surveyDir(t *testing.T, result string) (dir, led string) {
 	return dir, filepath.Join(dir, "ledger")
 }
 
-func TestPrompt(t *testing.T) {
+func TestSurvey(t *testing.T) {
 	t.Parallel()
 	dir, led := surveyDir(t, resultOfNightly)
 	var p surveyed
 	r := run(t, "", "survey", "open", "--result", filepath.Join(dir, "result.json"), "--root", dir, "--ledger", led)
-	t.Run("S1-1 open prints the prompt once its report exists", func(t *testing.T) {
+	t.Run("S1-1 open prints the survey once its report exists", func(t *testing.T) {
 		decode(t, r.out, &p)
 		if r.code != 0 || p.State != "open" || p.Audit != "TASK-0001" || !strings.Contains(p.Body, "1. Was the automation level appropriate?") {
 			t.Errorf("exit %d %s\n%s", r.code, r.err, r.out)
@@ -63,7 +63,7 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("exit %d %s", r.code, r.err)
 		}
 	})
-	t.Run("status lists prompts and reconcile finds nothing due", func(t *testing.T) {
+	t.Run("status lists surveys and reconcile finds nothing due", func(t *testing.T) {
 		var all []surveyed
 		r := run(t, "", "survey", "status", "--ledger", led)
 		decode(t, r.out, &all)

@@ -11,12 +11,13 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// perTool bounds how many recordings of a tool are used: reporters of one case differ little.
-const perTool = 48
+// PerTool is how many recordings of a tool are enough to measure with: reporters of one case differ
+// little.
+const PerTool = 48
 
 // Corpus returns the recordings below dir (internal/corpus) of runs that failed, as logs of jobs of
-// GitHub Actions. Those of one tool are a set.
-func Corpus(dir string) ([]Log, error) {
+// GitHub Actions, at most perTool of a tool. Those of one tool are a set.
+func Corpus(dir string, perTool int) ([]Log, error) {
 	all, err := recording.Load(dir)
 	if err != nil {
 		return nil, err
@@ -81,12 +82,13 @@ func openText(text func() ([]byte, error)) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
-// All returns the logs of the fixtures below root, if they are there, and of the corpus.
-func All(root, corpus string) ([]Log, error) {
+// All returns the logs of the fixtures below root, if they are there, and of the corpus, at most
+// perTool of a tool.
+func All(root, corpus string, perTool int) ([]Log, error) {
 	logs, err := Fixtures(root)
 	if err != nil {
 		return nil, err
 	}
-	more, err := Corpus(corpus)
+	more, err := Corpus(corpus, perTool)
 	return append(logs, more...), err
 }

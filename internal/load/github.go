@@ -95,6 +95,10 @@ func (g *github) routes() http.Handler {
 	mux.HandleFunc("GET /api/v3"+repo+"/actions/jobs/{id}/logs", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, g.logs+"/log", http.StatusFound)
 	})
+	answer("GET "+repo+"/pulls", 200, func(*http.Request) any { return []any{} })
+	answer("GET "+repo+"/compare/{basehead}", 200, func(*http.Request) any { // a base that has not moved
+		return object("status", "ahead", "merge_base_commit", object("sha", sha(0), "commit", object("committer", object("date", "2026-01-02T03:00:00Z"))))
+	})
 	answer("GET "+repo+"/pulls/{n}", 200, func(r *http.Request) any { return pull(number(r.PathValue("n"))) })
 	mux.HandleFunc("GET /api/v3"+repo+"/issues/{n}/{what}", func(w http.ResponseWriter, r *http.Request) {
 		n, what := r.PathValue("n"), r.PathValue("what")

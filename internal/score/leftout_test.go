@@ -27,7 +27,7 @@ func TestLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone := len(logs) == 0
-	recorded, err := labelled.Corpus(corpus)
+	recorded, err := labelled.Corpus(corpus, labelled.PerTool)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func run(root, corpus, out string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	logs, err := labelled.All(root, corpus)
+	logs, err := labelled.All(root, corpus, labelled.PerTool)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func main() {
 }
 
 func run(root, corpus, out string) error {
-	logs, err := labelled.All(root, corpus)
+	logs, err := labelled.All(root, corpus, labelled.PerTool)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ var data = map[activity.Type][]any{
 	activity.PlanStart:          {activity.Built{}},
 	activity.PlanPort:           {activity.Stands{}},
 	activity.FeedbackChanged:    {feedback.Line{}},
-	activity.PromptChanged:      {activity.Prompted{}},
+	activity.SurveyChanged:      {activity.SurveyChange{}},
 }
 
 // What live makes without a name of its own.

@@ -44,7 +44,7 @@ const (
 	PlanPort        Type = "plan.port"        // a port of a plan stands otherwise than before
 	FeedbackChanged Type = "feedback.changed" // a feedback between ports stands otherwise than before
 	EscalationIssue Type = "escalation.issue" // an escalation has its issue
-	PromptChanged   Type = "prompt.changed"   // people are asked, have answered, did not in time, or what they said goes into the next cycle
+	SurveyChanged   Type = "survey.changed"   // people are asked, have answered, did not in time, or what they said goes into the next cycle
 )
 
 // Event is one change of state.
@@ -102,11 +102,11 @@ func (n *teller) stream(events []routing.Event, seen int) error {
 	}
 	switch n.key {
 	case routing.StreamKey(n.repo, routing.StreamFeedbackRequests):
-		return n.edges(events, seen)
+		return n.requests(events, seen)
 	case routing.StreamKey(n.repo, routing.StreamEscalations):
 		return n.escalations(events, seen)
 	case routing.StreamKey(n.repo, routing.StreamSurveys):
-		return n.prompts(events, seen)
+		return n.surveys(events, seen)
 	}
 	if routing.IsRepositoryStream(n.key) {
 		return nil

@@ -48,9 +48,9 @@ type Issued struct {
 	URL    string `json:"url"`
 }
 
-// Prompted is the Data of PromptChanged.
-type Prompted struct {
-	Prompt string `json:"prompt"`
+// SurveyChange is the Data of SurveyChanged.
+type SurveyChange struct {
+	Survey string `json:"survey"`
 	Change string `json:"change"`           // the event's name: opened, answered, reminded, timed_out, reentered
 	Number int    `json:"number,omitempty"` // of the issue
 	URL    string `json:"url,omitempty"`
@@ -172,8 +172,8 @@ func stands(k plan.Known) plan.Known {
 	return plan.Known{Standing: k.Standing, Build: k.Build, Round: k.Round, Run: k.Run, Runs: k.Runs, Attempts: k.Attempts}
 }
 
-// edges tells of the feedback between ports.
-func (n *teller) edges(events []routing.Event, seen int) error {
+// requests tells of the feedback between ports.
+func (n *teller) requests(events []routing.Event, seen int) error {
 	lines, err := feedback.Audit(events[seen:])
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.key, err)
@@ -199,8 +199,8 @@ func (n *teller) escalations(events []routing.Event, seen int) error {
 	return nil
 }
 
-// prompts tells of what people are asked about ports and plans.
-func (n *teller) prompts(events []routing.Event, seen int) error {
+// surveys tells of what people are asked about ports and plans.
+func (n *teller) surveys(events []routing.Event, seen int) error {
 	r, err := survey.Fold(events[:seen])
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.key, err)
@@ -218,12 +218,12 @@ func (n *teller) prompts(events []routing.Event, seen int) error {
 		default:
 			continue
 		}
-		for _, id := range en.Prompts() {
-			p := Prompted{Prompt: id, Change: e.Type.Name()}
-			if q, ok := r.Prompt(id); ok {
+		for _, id := range en.Surveys() {
+			p := SurveyChange{Survey: id, Change: e.Type.Name()}
+			if q, ok := r.Survey(id); ok {
 				p.Number, p.URL = q.Number, q.URL
 			}
-			n.tell(PromptChanged, e.At, n.key, "", p)
+			n.tell(SurveyChanged, e.At, n.key, "", p)
 		}
 	}
 	return nil

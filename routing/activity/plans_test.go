@@ -88,7 +88,7 @@ func TestOfAPlan(t *testing.T) {
 	})
 }
 
-func TestOfPrompts(t *testing.T) {
+func TestOfSurveys(t *testing.T) {
 	t.Run("that an answer goes into the next cycle is told of (S1-43 S2-85)", func(t *testing.T) {
 		var events []routing.Event
 		add := func(entries []survey.Entry) survey.State {
@@ -113,7 +113,7 @@ func TestOfPrompts(t *testing.T) {
 			t.Fatal(err)
 		}
 		inSteps(t, key, events, got)
-		const want = `{"prompt":"p1","change":"reentered","number":101,"url":"https://github.com/acme/shop/issues/101"}`
+		const want = `{"survey":"p1","change":"reentered","number":101,"url":"https://github.com/acme/shop/issues/101"}`
 		if len(got) != 3 || string(got[2].Data) != want {
 			t.Errorf("%+v", got)
 		}

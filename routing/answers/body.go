@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Prompt is what a body says of its prompt. A box that stands there twice
+// Checkboxes is what a body says of its checkboxes. A box that stands there twice
 // counts as ticked if one of them is.
-type Prompt struct {
+type Checkboxes struct {
 	Nonce  string
 	Gen    int
 	SHA    string   // "" if it is bound to no commit
@@ -18,16 +18,16 @@ type Prompt struct {
 }
 
 var (
-	headLine = regexp.MustCompile(`^ {0,3}<!-- switchback:prompt nonce=([0-9a-f]{4,64}) gen=([0-9]{1,9}) sha=([0-9a-f]{7,64}|-) -->[ \t]*$`)
+	headLine = regexp.MustCompile(`^ {0,3}<!-- switchback:checkboxes nonce=([0-9a-f]{4,64}) gen=([0-9]{1,9}) sha=([0-9a-f]{7,64}|-) -->[ \t]*$`)
 	boxLine  = regexp.MustCompile(`^( {0,3}(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,4}\[)([ xX])(\][ \t].*)$`)
 	boxID    = regexp.MustCompile(`<!-- ?sb:([a-z0-9][a-z0-9:.-]{0,79}) ?-->`)
 )
 
-// Parse reads the prompt of a body that people may have edited: lines may have
+// Parse reads the checkboxes of a body that people may have edited: lines may have
 // been moved, have text added, or end in CRLF. Boxes in code, quotes and hidden
 // comments do not count, nor a line with two ids. It is not ok if the head is
 // missing or there are two that differ: what was asked is then unknown.
-func Parse(body string) (p Prompt, ok bool) {
+func Parse(body string) (p Checkboxes, ok bool) {
 	heads := 0
 	live(split(body), func(_ int, line string) {
 		if h := headOf(line); h != nil {
@@ -51,7 +51,7 @@ func Parse(body string) (p Prompt, ok bool) {
 	return p, heads > 0 && heads < 1<<20
 }
 
-func headOf(line string) *Prompt {
+func headOf(line string) *Checkboxes {
 	m := headLine.FindStringSubmatch(line)
 	if m == nil {
 		return nil
@@ -60,7 +60,7 @@ func headOf(line string) *Prompt {
 	if err != nil {
 		return nil
 	}
-	p := &Prompt{Nonce: m[1], Gen: gen}
+	p := &Checkboxes{Nonce: m[1], Gen: gen}
 	if m[3] != "-" {
 		p.SHA = m[3]
 	}
@@ -80,13 +80,15 @@ func boxOf(line string) (id string, ticked, ok bool) {
 }
 
 // Submitted reports whether Submit is ticked.
-func (p Prompt) Submitted() bool { return slices.Contains(p.Ticked, Submit) }
+func (p Checkboxes) Submitted() bool { return slices.Contains(p.Ticked, Submit) }
 
-// Same reports whether p and q are one prompt: of one record and generation,
+// Same reports whether p and q are the same checkboxes: of one record and generation,
 // about one commit.
-func (p Prompt) Same(q Prompt) bool { return p.Nonce == q.Nonce && p.Gen == q.Gen && p.SHA == q.SHA }
+func (p Checkboxes) Same(q Checkboxes) bool {
+	return p.Nonce == q.Nonce && p.Gen == q.Gen && p.SHA == q.SHA
+}
 
-// Change is what an edit did to the boxes of a prompt.
+// Change is what an edit did to the boxes of a body.
 type Change struct{ Ticked, Unticked []string }
 
 // Empty reports whether the edit touched no box.
@@ -94,7 +96,7 @@ func (c Change) Empty() bool { return len(c.Ticked)+len(c.Unticked) == 0 }
 
 // Diff returns what changed from one body to another. A ticked box that is gone
 // counts as unticked.
-func Diff(from, to Prompt) Change {
+func Diff(from, to Checkboxes) Change {
 	return Change{Ticked: minus(to.Ticked, from.Ticked), Unticked: minus(from.Ticked, to.Ticked)}
 }
 

@@ -68,7 +68,7 @@ func TestParseBody(t *testing.T) {
 	for name, body := range map[string]string{
 		"blank":                  "",
 		"without a head":         strings.Replace(base, Head("abcdef012345", 3, someSHA), "", 1),
-		"with a second prompt":   base + "\n" + Head("ffffffffffff", 3, someSHA),
+		"with a second head":     base + "\n" + Head("ffffffffffff", 3, someSHA),
 		"with the head in code":  strings.Replace(base, Head("abcdef012345", 3, someSHA), "```\n"+Head("abcdef012345", 3, someSHA)+"\n```", 1),
 		"with the head in quote": strings.Replace(base, Head("abcdef012345", 3, someSHA), "> "+Head("abcdef012345", 3, someSHA), 1),
 	} {
@@ -78,11 +78,11 @@ func TestParseBody(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, body string) Prompt {
+func parsed(t *testing.T, body string) Checkboxes {
 	t.Helper()
 	p, ok := Parse(body)
 	if !ok {
-		t.Fatalf("no prompt in %q", body)
+		t.Fatalf("no checkboxes in %q", body)
 	}
 	return p
 }
@@ -250,7 +250,7 @@ func TestOfferAtTheHardCap(t *testing.T) {
 	}
 }
 
-// A prompt is bound to the newest commit, so it offers the tests that fail there.
+// Checkboxes are bound to the newest commit, so they offer the tests that fail there.
 func TestOfferOfTheNewestRun(t *testing.T) {
 	fails := func(id string, names ...string) routing.Verdict {
 		v := routing.Verdict{Run: routing.Run{ID: id, Attempt: 1}}

@@ -130,8 +130,8 @@ func TestID(test string) string {
 	return "quarantine:" + hex.EncodeToString(sum[:6])
 }
 
-// asked returns the failures that a prompt asks about: those of the newest run,
-// as the prompt is bound to its commit, or where it has none those of the turn
+// asked returns the failures that the checkboxes ask about: those of the newest run,
+// as the checkboxes are bound to its commit, or where it has none those of the turn
 // that called.
 func asked(cp routing.Checkpoint, turn routing.Verdict) []routing.Failure {
 	if cp.Last.Key() == turn.Run.Key() {
@@ -214,19 +214,19 @@ func IDs(boxes []Box) []string {
 	return out
 }
 
-// Nonce names a prompt: a short hash of the record it belongs to and of when
+// Nonce names checkboxes: a short hash of the record it belongs to and of when
 // that was opened, so that a body copied from elsewhere is not taken for it.
 func Nonce(record, opened string) string {
 	sum := sha256.Sum256([]byte(record + "\x00" + opened))
 	return hex.EncodeToString(sum[:6])
 }
 
-// Head returns the hidden line that a prompt begins with.
+// Head returns the hidden line that checkboxes begin with.
 func Head(nonce string, gen int, sha string) string {
 	if !commitHash.MatchString(sha) {
 		sha = "-"
 	}
-	return fmt.Sprintf("<!-- switchback:prompt nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
+	return fmt.Sprintf("<!-- switchback:checkboxes nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
 }
 
 var commitHash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)

@@ -70,7 +70,7 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The hidden lines between which people write into the body of a prompt.
+// The hidden lines between which people write into the body with checkboxes.
 const (
 	TextBegin = "<!-- sb:text -->"
 	TextEnd   = "<!-- /sb:text -->"

@@ -113,3 +113,17 @@ func BenchmarkWorstRules(b *testing.B) {
 		}
 	}
 }
+
+func TestPatternsBeyondASCII(t *testing.T) {
+	t.Parallel()
+	for expr, want := range map[string]bool{`word`: false, "\x7f": false, `\x41`: false, `\x{41}`: true, `straße`: true, "\u0080": true} {
+		if got := beyondASCII(expr); got != want {
+			t.Errorf("%q names a character beyond ASCII: %v", expr, got)
+		}
+	}
+	for expr, want := range map[string]bool{`word`: false, `(?i)word`: true, `a(?i:b)`: true, `a(?s:b)`: false, `(?s)a(?si)b`: true, `(?:i)`: false, `(?P<i>a)`: false, `(?`: false} {
+		if got := ignoresCase(expr); got != want {
+			t.Errorf("%q ignores case: %v", expr, got)
+		}
+	}
+}

@@ -85,13 +85,12 @@ func (c *Collector) Line(l testreport.Line) {
 
 // take reads a line that is not part of a step's header.
 func (c *Collector) take(l testreport.Line) {
-	if l.Mark != "" || len(l.Text) > 0 && (l.Text[0] == 'P' || l.Text[0] == 't' || l.Text[0] == 's') {
-		if c.structure(l) {
-			return
-		}
-		if l.Mark == "warning" || l.Mark == "notice" || l.Mark == "debug" || l.Mark == "command" {
-			return
-		}
+	if c.structure(l) {
+		return
+	}
+	switch l.Mark {
+	case "warning", "notice", "debug", "command":
+		return
 	}
 	if !c.steps.cur.cleanup { // the runner's own work behind the run says nothing of its end
 		c.recent.add(l)
@@ -196,11 +195,11 @@ func weight(r *Rule, l testreport.Line) int {
 }
 
 func keep(s string) string {
-	if len(s) > textKept {
-		s = truncate.Counted(s, textKept)
-	}
-	return strings.Clone(s)
+	return strings.Clone(truncate.Counted(s, textKept))
 }
+
+// folds are the marks of Travis and GitLab, which begin and end folds.
+var folds = [...]string{"travis_fold:", "travis_time:", "section_start:", "section_end:"}
 
 // structure interprets the runner's own marks and reports whether l is one.
 func (c *Collector) structure(l testreport.Line) bool {
@@ -214,21 +213,11 @@ func (c *Collector) structure(l testreport.Line) bool {
 	case "endgroup", "section":
 		return true
 	}
-	if len(l.Text) < 13 {
-		return false
+	if strings.HasPrefix(l.Text, "Post job cleanup.") {
+		c.steps.begin(true)
+		return true
 	}
-	switch l.Text[0] {
-	case 'P':
-		if strings.HasPrefix(l.Text, "Post job cleanup.") {
-			c.steps.begin(true)
-			return true
-		}
-	case 't':
-		return strings.HasPrefix(l.Text, "travis_fold:") || strings.HasPrefix(l.Text, "travis_time:")
-	case 's':
-		return strings.HasPrefix(l.Text, "section_start:") || strings.HasPrefix(l.Text, "section_end:")
-	}
-	return false
+	return hasPrefixOf(l.Text, folds[:])
 }
 
 // inHeader reads a line between "##[group]Run" and its end. Only the runner's own header prints

@@ -1,10 +1,13 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/internal/testruns"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // greens is the output of runs of tests that passed.
@@ -270,6 +273,69 @@ func TestCoverageGates(t *testing.T) {
 	}
 }
 
+// TestBeyond: a command that a shell echoed shows that the log went on, and so does a step.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line testreport.Line
+		want bool
+	}{
+		{testreport.Line{Text: "+ make"}, true},
+		{testreport.Line{Text: "$ make"}, true},
+		{testreport.Line{Text: "Run make", Mark: "group"}, true},
+		{testreport.Line{Text: "Run make"}, false},
+		{testreport.Line{Text: "make", Mark: "group"}, false},
+		{testreport.Line{Text: "+make"}, false},
+	} {
+		if got := beyond([]testreport.Line{{Text: "at x"}, c.line}); got != c.want {
+			t.Errorf("%+v: %v", c.line, got)
+		}
+	}
+}
+
+// TestStatements: what a line says of the whole run, wherever it stands.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line               testreport.Line
+		gates, interrupted int
+	}{
+		{testreport.Line{Text: "Coverage for lines (50%) does not meet global threshold (90%)"}, 1, 0},
+		{testreport.Line{Text: "    Line coverage (71.43%) is below the expected minimum coverage"}, 1, 0},
+		{testreport.Line{Text: "Line coverage (71.43%) is below the expected minimum coverage", Passing: true}, 0, 0},
+		{testreport.Line{Text: "Line coverage (71.43%) is below the expected minimum" + strings.Repeat(" ", 248)}, 1, 0},
+		{testreport.Line{Text: "Line coverage (71.43%) is below the expected minimum" + strings.Repeat(" ", 249)}, 0, 0},
+		{testreport.Line{Text: "fail if coverage is below 80%"}, 0, 0},
+		{testreport.Line{Text: "Coverage should not be less than 80%"}, 0, 0},
+		{testreport.Line{Text: "Coverage of 80% is fine"}, 0, 0},
+		{testreport.Line{Text: "[ERROR] Coverage checks have not been met."}, 1, 0},
+		{testreport.Line{Text: "[OTHER] Coverage checks have not been met."}, 0, 0},
+		{testreport.Line{Text: "Test run aborted"}, 0, 1},
+		{testreport.Line{Text: "The test run timed out"}, 0, 1},
+		{testreport.Line{Text: "Run aborted"}, 0, 1},
+		{testreport.Line{Text: "Exit: stopping now"}, 0, 1},
+		{testreport.Line{Text: "The run aborted"}, 0, 0},
+		{testreport.Line{Text: "3 tests were not run"}, 0, 1},
+		{testreport.Line{Text: "3 steps were not run"}, 0, 0},
+		{testreport.Line{Text: "!!! Interrupted: 1 error !!!"}, 0, 1},
+		{testreport.Line{Text: "  !!! Interrupted: 1 error !!!"}, 0, 1},
+		{testreport.Line{Text: "x"}, 0, 0},
+		{testreport.Line{Text: "     x"}, 0, 0},
+	} {
+		var s statements
+		s.read(c.line)
+		if len(s.gates) != c.gates || len(s.interrupted) != c.interrupted {
+			t.Errorf("%q: %d missed thresholds, %d broken-off runs", c.line.Text, len(s.gates), len(s.interrupted))
+		}
+		for range 2 * maxStatements {
+			s.read(c.line)
+		}
+		if len(s.gates) != c.gates*maxStatements || len(s.interrupted) != c.interrupted*maxStatements {
+			t.Errorf("%q: %d and %d lines are kept", c.line.Text, len(s.gates), len(s.interrupted))
+		}
+	}
+}
+
 // TestSilence: what a run that ends well prints on its way raises nothing.
 func TestSilence(t *testing.T) {
 	t.Parallel()
@@ -319,6 +385,38 @@ func TestSilenceWithoutTests(t *testing.T) {
 				if d.Result == routing.Pass || len(d.Failures) > 0 || len(d.ErrorLines) > 0 {
 					t.Errorf("%s, %s, conclusion %q: %s %s %+v %v", name, s.name, conclusion, d.Result, d.Reason, d.Failures, d.ErrorLines)
 				}
+			}
+		}
+	}
+}
+
+// TestRunsOfTests: the lines by which a run of tests begins, goes on and is complete.
+func TestRunsOfTests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		is   func(string) bool
+		yes  []string
+		no   []string
+	}{
+		{"opens", func(t string) bool {
+			t = strings.TrimLeft(t, " ")
+			return opens(t, openingsBy[t[0]]) || slices.ContainsFunc(testruns.ByFirst[t[0]], func(i uint8) bool { return testruns.All[i].Begins(t) })
+		}, []string{"# Running:", "PHPUnit 10", " RUN  v1", "RUN  v2", "Run options: --seed 1", "Testing a.b", "===== test session starts =====", "running 3 tests", "running 1 test", "MySpec:", "Feature: x", "TAP version 13", "Loaded suite x"}, []string{"PHPUnit x", " RUN  vx", "Run options: x", "Testing a.b c", "Testing ab", "===== x =====", "running x tests", "running 3 things", "My Spec:", "MySpec", "BUILD"}},
+		{"progress", func(t string) bool { return progress(t, 0) }, []string{"....", "..F.. [100%]", "..F.. 63 / 63 (100%)", "a.py ..", "t/a.t ..", "..  "}, []string{" a.py ..", "FFFF", "..F.. [100]", "..F.. (100%)", "a b.py ..", "a.py xx", "t/a.t", "x t/a.t ..", ".. words", ".py ..", "x.py ."}},
+		{"succeeds", func(s string) bool { return succeeds(testreport.Line{Text: s}) },
+			[]string{"3 passed", "  3 passing", "Passed: 3", "12 tests, 0 failures", "Tests run: 3, Failures: 0, Errors: 0", "[INFO] Tests run: 3, Failures: 0, Errors: 0", "DONE 3 tests", "# pass 3", "# fail 0", "✓ adds", "  √ adds", "ok", "PASS", "100% tests passed", "3 passed" + strings.Repeat(" ", 291) + "x"},
+			[]string{"", "   ", "[INFO] ", "0 passed", "3 passed, 1 failed", "Tests run: 3, Failures: 1, Errors: 0", "DONE 0 tests", "# pass 0", "# words", "a pass of words", "3 passed" + strings.Repeat(" ", 292) + "x"}},
+		{"sums", testruns.Sums, []string{"==== 3 passed ====", "[INFO] Tests run: 3", "[x] 3 tests", "PASS", "PASSED", "1..3", "3 tests", "3 unit tests", "100% tests passed", "5 examples, 0 failures", "2 scenarios (2 passed)", "OK (3 tests)", "ℹ tests 3", "Test Files  1", "7 a b tests"}, []string{"", "pass", "1..x", "3 very small unit tests", "100%", "12 out of 13 tests", "3", "3x", "3 ", "3 things", "7 a b c tests"}},
+	} {
+		for _, text := range c.yes {
+			if !c.is(text) {
+				t.Errorf("%s(%q) is false", c.name, text)
+			}
+		}
+		for _, text := range c.no {
+			if c.is(text) {
+				t.Errorf("%s(%q) is true", c.name, text)
 			}
 		}
 	}

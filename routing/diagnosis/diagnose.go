@@ -333,6 +333,8 @@ func (d *diagnoser) logFailure(r ranked) routing.Failure {
 		if by, at, ok := d.byRole(r); ok {
 			x.class = by.class
 			more = append(more, routing.Evidence{Line: at, Text: cutLine(oneLine(by.text), 500), Signal: by.signal})
+		} else if x.rule != nil && x.rule.Scope != ScopeUnit {
+			x.class = routing.Unknown // that a test failed does not tell what is wrong
 		}
 	}
 	f = d.classifier.complete(f, x, x.signal, r.text, r.no)

@@ -172,22 +172,32 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// TestEvidenceStandsAtItsLine holds the evidence of recorded runs against the
-// input: the text stands on the line it names, or, where the runner alone names
-// a place, within the few lines above its report.
-func TestEvidenceStandsAtItsLine(t *testing.T) {
+// recordings returns the output of the runs that the demo replays, by the names of their files.
+func recordings(t *testing.T) map[string]string {
+	t.Helper()
 	files, err := filepath.Glob("../../cmd/switchback/demo/[0-9]*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no recordings", err)
 	}
-	seen := 0
+	out := map[string]string{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(string(text), "\n")
-		d, _ := diagnoseReader(t, strings.NewReader(string(text)), Options{})
+		out[filepath.Base(name)] = string(text)
+	}
+	return out
+}
+
+// TestEvidenceStandsAtItsLine holds the evidence of recorded runs against the
+// input: the text stands on the line it names, or, where the runner alone names
+// a place, within the few lines above its report.
+func TestEvidenceStandsAtItsLine(t *testing.T) {
+	seen := 0
+	for name, text := range recordings(t) {
+		lines := strings.Split(text, "\n")
+		d := diagnoseText(t, text, Options{})
 		for _, f := range d.Failures {
 			for _, e := range f.Evidence {
 				seen++
@@ -278,6 +288,25 @@ func TestUnknownStatusIsUnclear(t *testing.T) {
 	for _, conclusion := range []string{"", "success"} {
 		if d := diagnoseText(t, doc, Options{Conclusion: conclusion}); d.Result != routing.Unclear {
 			t.Errorf("conclusion %q: %s: %s", conclusion, d.Result, d.Reason)
+		}
+	}
+}
+
+// TestContractsThatDisagree: where two sources contradict each other, the contract and the code or
+// two releases of an interface, none of them is wrong by itself: that is a DESIGN_MISMATCH.
+func TestContractsThatDisagree(t *testing.T) {
+	t.Parallel()
+	for tool, log := range map[string]string{
+		"oasdiff":             "3 changes: 2 error, 0 warning, 1 info\nerror\t[request-parameter-removed] at spec.yaml\n\tin API GET /users\n\t\tdeleted the query request parameter page\n",
+		"cargo-semver-checks": "     Parsed app v0.2.0 (current)\n     Checked [   0.010s] 120 checks: 119 pass, 1 fail, 0 warn, 0 skip\n\n--- failure function_missing: pub fn removed or renamed ---\n\nFailed in:\n  function app::add, previously in file src/lib.rs:3\n\n     Summary semver requires new major version: 1 major and 0 minor checks failed\n",
+		"Pact":                "Verifying a pact between web and users\n  a request for a user\n    returns a response which\n      has a matching body (FAILED)\n\nFailures:\n\n1) Verifying a pact between web and users - a request for a user\n    1.1) has a matching body\n           $.name -> Expected \"a\" but was missing\n",
+		"GraphQL Inspector":   "\nDetected the following changes (2) between schemas:\n\n✖  Field email was removed from object type User\n✔  Field name was added to object type User\n\nError: Detected 1 breaking change\n",
+		"Prisma":              "Error: drift detected: Your database schema is not in sync with your migration history.\n",
+		"japicmp":             "[ERROR] Failed to execute goal com.github.siom79.japicmp:japicmp-maven-plugin:0.18.3:cmp (default) on project app: There is at least one incompatibility: com.x.A.b(int):METHOD_REMOVED -> [Help 1]\n",
+	} {
+		d := diagnoseText(t, log+"##[error]Process completed with exit code 1.\n", Options{})
+		if d.Result != routing.Fail || d.Class != routing.DesignMismatch {
+			t.Errorf("%s: %s %s: %s", tool, d.Result, d.Class, d.Reason)
 		}
 	}
 }

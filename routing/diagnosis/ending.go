@@ -71,16 +71,14 @@ type statements struct {
 
 const maxStatements = 4
 
+// breaks are how lines begin that say that a run of tests was broken off.
+var breaks = [...]string{"Test", "test", "Timed out", "Exit: ", "panic: test", "Run ", "run ", "The test "}
+
 // read looks at a line that may make a statement, which its first byte tells of most lines.
 func (s *statements) read(l testreport.Line) {
-	if len(l.Text) < 6 || len(l.Text) > 300 || l.Passing {
+	t := strings.TrimLeft(l.Text, " ")
+	if len(t) < 6 || len(l.Text) > 300 || l.Passing {
 		return
-	}
-	t := l.Text
-	if t[0] == ' ' {
-		if t = strings.TrimLeft(t, " "); len(t) < 6 {
-			return
-		}
 	}
 	switch t[0] {
 	case 'C', 'c', 'F', 'J', 'E', 'L', 'R', 'f', 'e', 'B', 'T', 'u', 0xe2:
@@ -101,8 +99,7 @@ func (s *statements) read(l testreport.Line) {
 			return
 		}
 	case 'T', 't', 'E', 'p', 'R', 'r':
-		if !strings.HasPrefix(t, "Test") && !strings.HasPrefix(t, "test") && !strings.HasPrefix(t, "Timed out") && !strings.HasPrefix(t, "Exit: ") &&
-			!strings.HasPrefix(t, "panic: test") && !strings.HasPrefix(t, "Run ") && !strings.HasPrefix(t, "run ") && !strings.HasPrefix(t, "The test ") {
+		if !hasPrefixOf(t, breaks[:]) {
 			return
 		}
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -204,8 +201,14 @@ func succeeds(l testreport.Line) bool {
 	if saysWell(l) || testruns.CheckMark(t) {
 		return true
 	}
-	return t != "" && (strings.Contains(t, "pass") || strings.Contains(t, " 0 f") || strings.Contains(t, "Pass") || strings.HasPrefix(t, "Tests run: ") || strings.HasPrefix(t, "DONE ") || t[0] == '#') && green.MatchString(t) && !red.MatchString(t)
+	return (containsOf(t, goodWords[:]) || hasPrefixOf(t, goodBegins[:])) && green.MatchString(t) && !red.MatchString(t)
 }
+
+// goodWords and goodBegins are what lines hold, or begin with, that green can match.
+var (
+	goodWords  = [...]string{"pass", "Pass", " 0 f"}
+	goodBegins = [...]string{"Tests run: ", "DONE ", "#"}
+)
 
 // succeedsBehind reports whether one of the last lines, behind line no, succeeds.
 func (r *recent) succeedsBehind(no int) bool {

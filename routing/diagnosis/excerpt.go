@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/testreport"
@@ -43,13 +42,9 @@ func ExcerptOf(file string, content []byte, line, around int) *routing.Excerpt {
 
 // plain returns one line as valid UTF-8 without invisible characters, cut.
 func plain(raw []byte) string {
-	if len(raw) > 4*maxExcerptLine {
-		raw = raw[:4*maxExcerptLine]
-	}
+	raw = raw[:min(len(raw), 4*maxExcerptLine)]
 	var b strings.Builder
-	for len(raw) > 0 {
-		r, n := utf8.DecodeRune(raw)
-		raw = raw[n:]
+	for _, r := range string(raw) {
 		if r == '\t' || (r >= 0x20 && r != 0x7f && !testreport.Invisible(r)) {
 			b.WriteRune(r)
 		}

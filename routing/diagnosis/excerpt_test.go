@@ -16,6 +16,15 @@ func TestExcerptOf(t *testing.T) {
 	if e := ExcerptOf("f.go", src, 6, 99); e == nil || e.Start != 1 || len(e.Lines) != 6 || len(e.Lines[4]) > 300 || e.Lines[5] != "last" {
 		t.Fatalf("%+v", e)
 	}
+	if e := ExcerptOf("f.go", []byte("a\n b\x7f\x1fc\t \nd"), 2, -1); e == nil || e.Start != 2 || strings.Join(e.Lines, "|") != " bc" {
+		t.Fatalf("%+v", e)
+	}
+	if e := ExcerptOf("f.go", []byte("a\nb\nc\n"), 1, 1); e == nil || e.Start != 1 || strings.Join(e.Lines, "|") != "a|b" {
+		t.Fatalf("%+v", e)
+	}
+	if e := ExcerptOf("f.go", []byte(strings.Repeat("x\n", 60)), 30, 25); e == nil || e.Start != 10 || len(e.Lines) != 41 {
+		t.Fatalf("%+v", e)
+	}
 	for name, e := range map[string]*routing.Excerpt{
 		"line 0":   ExcerptOf("f", src, 0, 2),
 		"past end": ExcerptOf("f", src, 7, 0),

@@ -140,9 +140,7 @@ func textFeatures(v *rank.Vector, text string) {
 	if t == "" {
 		return
 	}
-	if len(t) > 400 {
-		t = t[:400]
-	}
+	t = t[:min(len(t), 400)]
 	low := strings.ToLower(t)
 	lead := strings.TrimLeft(low, "[*#!>|- ")
 	v.Set(rank.LeadsError, hasPrefixOf(lead, errorWords[:]))

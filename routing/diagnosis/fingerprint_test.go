@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -124,5 +125,28 @@ func TestS6_5_FingerprintWithoutSecret(t *testing.T) {
 	}
 	if a, b := fail(one), fail("another word that says nothing"); a == b {
 		t.Error("messages of different failures agree")
+	}
+}
+
+// TestIdentity: reports of one run in several formats name a test alike.
+func TestIdentity(t *testing.T) {
+	for _, c := range []struct {
+		f    routing.Failure
+		want string
+	}{
+		{routing.Failure{Suite: "pkg.mod.Cls", Name: "test_a"}, "cls/test_a"},
+		{routing.Failure{Suite: "pkg/mod.py::Cls", Name: "test_a"}, "cls/test_a"},
+		{routing.Failure{Suite: "pkg/mod.py", Name: "test_a"}, "mod/test_a"},
+		{routing.Failure{Suite: `src\pkg\mod.py`, Name: "test_a"}, "mod/test_a"},
+		{routing.Failure{Suite: "outer > inner", Name: "Adds"}, "inner/adds"},
+		{routing.Failure{Suite: "pkg/", Name: "TestA"}, "pkg//testa"},
+		{routing.Failure{Suite: "pkg", Name: "TestA"}, "pkg/testa"},
+		{routing.Failure{Name: "TestA"}, "/testa"},
+		{routing.Failure{Kind: "diagnostic", Name: "tsc TS1", File: `src\a.ts`, Suite: "x"}, "diagnostic tsc TS1 a.ts"},
+		{routing.Failure{Kind: "log", Name: "it failed", File: "src/a.ts"}, "log it failed a.ts"},
+	} {
+		if got := identity(c.f); got != c.want {
+			t.Errorf("%+v is %q, want %q", c.f, got, c.want)
+		}
 	}
 }

@@ -32,11 +32,18 @@ var logSets = []string{
 func diagnoseReader(t testing.TB, r io.Reader, opt Options) (Diagnosis, *testreport.Report) {
 	t.Helper()
 	col := NewCollector(nil)
+	rep := parse(t, r, col)
+	return Diagnose(rep, col, opt), rep
+}
+
+// parse reads r into a report and col.
+func parse(t testing.TB, r io.Reader, col *Collector) *testreport.Report {
+	t.Helper()
 	rep, err := testreport.Parse(r, testreport.Options{OnLine: col.Line})
 	if err != nil && !errors.Is(err, testreport.ErrUnknownFormat) && !errors.Is(err, testreport.ErrEmpty) {
 		t.Fatal(err)
 	}
-	return Diagnose(rep, col, opt), rep
+	return rep
 }
 
 func diagnoseText(t testing.TB, s string, opt Options) Diagnosis {

@@ -117,7 +117,7 @@ func allDigits(s string) bool {
 }
 
 func ansiLen(s string) int {
-	if len(s) < 2 || s[1] != '[' {
+	if !strings.HasPrefix(s[1:], "[") {
 		return min(2, len(s))
 	}
 	for i := 2; i < len(s); i++ {

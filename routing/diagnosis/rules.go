@@ -266,7 +266,7 @@ func (m *matcher) anywhere(text string) (match, string) {
 func undecorated(text string) string {
 	for range 4 {
 		t := strings.TrimLeft(text, " \t|>│┃║╎*•·→»-")
-		if i := strings.IndexByte(t, ']'); i > 0 && i < 40 && t[0] == '[' && i+1 < len(t) && t[i+1] == ' ' {
+		if i := strings.IndexByte(t, ']'); i < 40 && strings.HasPrefix(t, "[") && strings.HasPrefix(t[i+1:], " ") {
 			t = t[i+2:]
 		}
 		if n := clockLen(t); n > 0 {
@@ -320,10 +320,10 @@ func compileUser(user []UserRule) ([]*Rule, error) {
 			name = fmt.Sprintf("#%d", i+1)
 			errs = append(errs, fmt.Errorf("rule %s: has no name", name))
 		}
-		if seen[u.Name] && u.Name != "" {
+		if seen[name] {
 			errs = append(errs, fmt.Errorf("rule %q: the name is used twice", name))
 		}
-		seen[u.Name] = true
+		seen[name] = true
 		r := &Rule{ID: name, Class: u.Class, Priority: u.Priority, Pattern: u.Pattern, Suggestion: u.Suggestion, SuggestionKo: u.Suggestion, Assertion: true, user: true}
 		if u.Class == "" {
 			errs = append(errs, fmt.Errorf("rule %q: has no class", name))

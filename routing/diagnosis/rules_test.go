@@ -108,6 +108,14 @@ func TestCompileErrors(t *testing.T) {
 			}
 		}
 	}
+	rule := UserRule{Name: "x", Pattern: "abc", Class: routing.EnvIssue}
+	if _, err := Compile([]UserRule{rule, rule}); err == nil || !strings.Contains(err.Error(), `rule "x": the name is used twice`) {
+		t.Errorf("two rules of one name: %v", err)
+	}
+	rule.Name = ""
+	if _, err := Compile([]UserRule{rule, rule}); err == nil || strings.Contains(err.Error(), "twice") {
+		t.Errorf("two rules without a name: %v", err)
+	}
 }
 
 func TestUserRulesComeFirstByPriority(t *testing.T) {
@@ -174,4 +182,37 @@ func (r *Rule) checkPatterns() error {
 		}
 	}
 	return nil
+}
+
+func TestUndecorated(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{" | x", "x"},
+		{"[12:30:45] [INFO] text", "text"},
+		{"12:30:45 text", "text"},
+		{"2024-01-02T03:04:05.678Z text", "text"},
+		{"2024-01-02 03:04:05 text", "text"},
+		{"1:30:45 text", "1:30:45 text"},
+		{"12:30 text here", "12:30 text here"},
+		{"12:30:45", "12:30:45"},
+		{"12:30:45x text", "12:30:45x text"},
+		{"a2:30:45 text", "a2:30:45 text"},
+		{"[x] text", "text"},
+		{"[x]text", "[x]text"},
+		{"[]", "[]"},
+		{"[xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] text", "text"},
+		{"[xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] text", "[xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] text"},
+		{"x [y] text", "x [y] text"},
+		{"12:3:45 text", "12:3:45 text"},
+		{"12345678901234:30:45 text", "12345678901234:30:45 text"},
+		{"2024-01-02T03:30:45 text", "text"},
+		{"2024-01-02xx03:30:45 text", "2024-01-02xx03:30:45 text"},
+		{"│ ┃ a", "a"},
+		{"> > > > > > a", "a"},
+		{"| [a] [b] [c] [d] [e] f", "[e] f"},
+		{"[a] ", ""},
+	} {
+		if got := undecorated(c.text); got != c.want {
+			t.Errorf("%q without decoration is %q, want %q", c.text, got, c.want)
+		}
+	}
 }

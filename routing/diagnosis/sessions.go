@@ -184,13 +184,17 @@ func progress(t string, indent int) bool {
 	if t[0] == 'P' && strings.HasPrefix(t, "PASS ") && (t[len(t)-1] == ')' || strings.HasSuffix(t, ".js") || strings.HasSuffix(t, ".ts") || strings.HasSuffix(t, "x")) && strings.IndexAny(t, "/.(") > 0 {
 		return true
 	}
-	if strings.Contains(t, ": Executed ") && !testruns.ExecutedAll(t[strings.Index(t, ": Executed ")+2:]) {
+	last := t[len(t)-1] // tells most lines that are none of these
+	if last == ')' && strings.Contains(t, ": Executed ") && !testruns.ExecutedAll(t[strings.Index(t, ": Executed ")+2:]) {
 		return true // of Karma
 	}
-	if dotted(t) {
+	if (last >= 0x80 || last == ')') && dotted(t) {
 		return true
 	}
 	const marks = ".,!FEsSxXPUNIWR*"
+	if last != ']' && last != ')' && last != ' ' && strings.IndexByte(marks, last) < 0 {
+		return false
+	}
 	if strings.IndexByte(marks, t[0]) < 0 {
 		if i := strings.Index(t, ".py "); i > 0 && strings.IndexByte(t[:i], ' ') < 0 {
 			t = t[i+4:]

@@ -23,6 +23,8 @@ func TestTreeMap(t *testing.T) {
 		{"/home/runner/work/r/r/pkg/src/a.py", "pkg/src/a.py"},
 		{`D:\a\r\r\Src\Main\Program.cs`, "Src/Main/Program.cs"},
 		{`Main\Program.cs`, "Src/Main/Program.cs"},
+		{"D:/a/r/r/Src/Main/Program.cs", "Src/Main/Program.cs"},
+		{"D:", ""}, {"D", ""},
 		{"/app/setup.py", ""}, // two elements say too little
 		{"/builds/g/p/setup.py", "setup.py"},
 		{"/usr/lib/python3/dist-packages/foo/setup.py", ""},

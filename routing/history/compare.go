@@ -1,5 +1,7 @@
 package history
 
+import "slices"
+
 // Standing says whose a failure is.
 type Standing string
 
@@ -32,6 +34,10 @@ func (b Base) Compared() string {
 	return ""
 }
 
+// window is how many runs up to the one that decides, and up to the newest, are searched for other
+// evidence: as many as keep their inventories.
+const window = 20
+
 // Look returns what the base says of a failure. Without a fingerprint a failure is always new.
 func (b Base) Look(test ID, fingerprint uint64) Finding {
 	all := append(append([]Run(nil), b.Before...), b.After...)
@@ -44,7 +50,8 @@ func (b Base) Look(test ID, fingerprint uint64) Finding {
 			found.Differs = found.Differs || failsAnyhow(all[newest], test)
 			continue
 		}
-		if flaky(all, test) && failing(all, test, fingerprint) < 2 {
+		near := within(all, newest)
+		if flaky(near, test) && failing(near, test, fingerprint) < 2 {
 			continue // one failure of a test that also passes on the same commit proves nothing
 		}
 		first := newest
@@ -54,6 +61,17 @@ func (b Base) Look(test ID, fingerprint uint64) Finding {
 		return Finding{Standing: StandingPreExisting, Since: all[first].SHA, Later: newest >= len(b.Before)}
 	}
 	return found
+}
+
+// within returns the runs of the windows that end with a run and with the newest.
+func within(all []Run, newest int) []Run {
+	var out []Run
+	for i, r := range all {
+		if i <= newest && i > newest-window || i >= len(all)-window {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func fails(r Run, test ID, fingerprint uint64) bool {
@@ -85,17 +103,32 @@ func failing(runs []Run, test ID, fingerprint uint64) int {
 	return n
 }
 
-// flaky reports whether a test failed and passed on one commit of the base.
+// flaky reports whether a test failed and passed on one commit of the base, or may have: what a lost
+// inventory said of it is taken for evidence, so that less data never excuses more. A test that ends
+// differently in the legs of one run fails in that run.
 func flaky(runs []Run, test ID) bool {
 	failed, passed := map[string]bool{}, map[string]bool{}
 	for _, r := range runs {
+		has, flips := false, false
 		for _, t := range r.Inventory.Of(test) {
-			failed[r.SHA] = failed[r.SHA] || t.Status == Failed || t.Status == Flaky
-			passed[r.SHA] = passed[r.SHA] || t.Status == Passed || t.Status == Flaky
+			has, flips = true, flips || t.Status == Flaky
+		}
+		switch {
+		case failsAnyhow(r, test):
+			failed[r.SHA] = true
+		case flips, r.Lost:
+			return true
+		case has && !skipped(r, test), !has && r.Inventory.Partial:
+			passed[r.SHA] = true
 		}
 		if r.SHA != "" && failed[r.SHA] && passed[r.SHA] {
 			return true
 		}
 	}
 	return false
+}
+
+// skipped reports whether a test was skipped wherever it stands in a run.
+func skipped(r Run, test ID) bool {
+	return !slices.ContainsFunc(r.Inventory.Of(test), func(t Test) bool { return t.Status != Skipped })
 }

@@ -8,6 +8,7 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"hash/fnv"
 	"io"
 	"math/bits"
 	"slices"
@@ -30,14 +31,11 @@ func FingerprintOf(text string) uint64 {
 
 // hash is FNV-1a over texts, each followed by a byte that no UTF-8 text holds.
 func hash(texts ...string) uint64 {
-	h := uint64(14695981039346656037)
+	h := fnv.New64a()
 	for _, t := range texts {
-		for i := range len(t) {
-			h = (h ^ uint64(t[i])) * 1099511628211
-		}
-		h = (h ^ 0xff) * 1099511628211
+		h.Write(append([]byte(t), 0xff))
 	}
-	return h
+	return h.Sum64()
 }
 
 // Status is how a test ended.
@@ -51,6 +49,18 @@ const (
 	Failed
 )
 
+func (s Status) String() string {
+	switch s {
+	case Skipped:
+		return "skipped"
+	case Flaky:
+		return "flaky"
+	case Failed:
+		return "failed"
+	}
+	return "passed"
+}
+
 // Test is one test of a run.
 type Test struct {
 	ID          ID
@@ -62,10 +72,7 @@ type Test struct {
 // StepsOf returns a duration in coarse steps, each twice as long as the one before: 0 is less than a
 // millisecond, 1 less than two, 11 about a second.
 func StepsOf(d time.Duration) uint8 {
-	if d < 0 {
-		return 0
-	}
-	return uint8(bits.Len64(uint64(d / time.Millisecond)))
+	return uint8(bits.Len64(uint64(max(d, 0) / time.Millisecond)))
 }
 
 // Inventory is what is known of the tests of one run, in the order of their ids. A test that is
@@ -75,12 +82,25 @@ type Inventory struct {
 	Partial bool // tests that passed may be missing
 }
 
-// New returns the inventory of tests in any order, which it sorts in place.
+// New returns the inventory of tests in any order, which it sorts in place. A failure without
+// fingerprint is left out where the same test has one.
 func New(tests []Test, partial bool) Inventory {
 	slices.SortFunc(tests, compareTests)
-	return Inventory{slices.CompactFunc(tests, func(a, b Test) bool {
-		return a.ID == b.ID && a.Status == b.Status && a.Fingerprint == b.Fingerprint
-	}), partial}
+	out := tests[:0]
+	for _, t := range tests {
+		if n := len(out); n > 0 && out[n-1].ID == t.ID && out[n-1].Status == t.Status {
+			last := &out[n-1]
+			if last.Fingerprint == t.Fingerprint {
+				continue
+			}
+			if last.Fingerprint == 0 {
+				last.Fingerprint = t.Fingerprint
+				continue
+			}
+		}
+		out = append(out, t)
+	}
+	return Inventory{out, partial}
 }
 
 func compareTests(a, b Test) int {
@@ -159,7 +179,7 @@ func Unpack(data []byte) (Inventory, error) {
 	inv := Inventory{Partial: data[1]&flagPartial != 0}
 	data = data[2:]
 	n, used := binary.Uvarint(data)
-	if used <= 0 || n > maxTests || n > uint64(len(data)) {
+	if used <= 0 || n > min(maxTests, uint64(len(data))) {
 		return Inventory{}, errFormat
 	}
 	data = data[used:]

@@ -3,12 +3,21 @@ package history
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Run is an analyzed run of the base.
 type Run struct {
-	SHA       string // commit that it was of
+	SHA       string    // commit that it was of
+	At        time.Time // when it was recorded, zero if unknown
 	Inventory Inventory
+	Lost      bool // Inventory is not kept: it has some of the failures alone
+}
+
+// MergeBase is the commit at which a change left its base.
+type MergeBase struct {
+	SHA string    // "" if unknown
+	At  time.Time // when the commit was made, zero if unknown
 }
 
 // Base is what is known of the base of a change: its runs in the order of their commits, oldest
@@ -22,13 +31,15 @@ type Base struct {
 type Parents map[string][]string
 
 // Order divides the runs of a base, in the order in which they were recorded, at the merge base.
-// Without parents commits have the order of their first run; where no run was of the merge base,
-// all runs count as later ones. With parents, runs of commits that are neither ancestors nor
-// descendants of the merge base are left out.
-func Order(runs []Run, mergeBase string, parents Parents) Base {
+// Without parents commits have the order of their first run. Where no run was of the merge base,
+// those count as earlier that were recorded before its commit was made: they cannot be of a commit
+// that follows it. With parents, runs of commits that are neither ancestors nor descendants of the
+// merge base are left out.
+func Order(runs []Run, at MergeBase, parents Parents) Base {
 	if len(parents) == 0 {
-		return orderRecorded(runs, mergeBase)
+		return orderRecorded(runs, at)
 	}
+	mergeBase := at.SHA
 	ancestors := parents.ancestors(mergeBase)
 	var b Base
 	for _, r := range runs {
@@ -52,14 +63,23 @@ func Order(runs []Run, mergeBase string, parents Parents) Base {
 }
 
 // orderRecorded is Order without parents.
-func orderRecorded(runs []Run, mergeBase string) Base {
+func orderRecorded(runs []Run, mergeBase MergeBase) Base {
 	place := map[string]int{}
 	for _, r := range runs {
 		if _, known := place[r.SHA]; !known {
 			place[r.SHA] = len(place)
 		}
 	}
-	at, known := place[mergeBase]
+	at, known := place[mergeBase.SHA]
+	if !known {
+		at = -1
+		for _, r := range runs {
+			if !r.At.IsZero() && r.At.Before(mergeBase.At) {
+				at = max(at, place[r.SHA])
+			}
+		}
+		known = at >= 0
+	}
 	var b Base
 	for _, r := range runs {
 		if known && place[r.SHA] <= at {

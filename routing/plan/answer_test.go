@@ -217,3 +217,49 @@ func TestDecidedBoard(t *testing.T) {
 		t.Errorf("its content has changed: %s", got)
 	}
 }
+
+// TestTurnOfAnotherRun: a turn counts for the run and build that the port was handed out in, while it
+// runs, and forwards only.
+func TestTurnOfAnotherRun(t *testing.T) {
+	t.Parallel()
+	known := Known{Standing: IsRunning, Build: "b", Run: "7", Attempts: 2}
+	for _, c := range []struct {
+		name   string
+		turned PortTurned
+		as     Standing
+		want   int
+	}{
+		{"the next", PortTurned{"b", "a", "7", 3}, IsRunning, 3},
+		{"the same", PortTurned{"b", "a", "7", 2}, IsRunning, 2},
+		{"an earlier one", PortTurned{"b", "a", "7", 1}, IsRunning, 2},
+		{"of another run", PortTurned{"b", "a", "8", 3}, IsRunning, 2},
+		{"of another build", PortTurned{"c", "a", "7", 3}, IsRunning, 2},
+		{"of another port", PortTurned{"b", "x", "7", 3}, IsRunning, 2},
+		{"after its end", PortTurned{"b", "a", "7", 3}, IsPassed, 2},
+	} {
+		k := known
+		k.Standing = c.as
+		r := BuildState{Build: Build{ID: "b"}, Ports: map[string]Known{"a": k}}
+		if got := len(r.Turned(c.turned.Port, c.turned.Run, c.turned.Iteration, time.Time{})); c.turned.Build == "b" && (got > 0) != (c.want == 3) {
+			t.Errorf("%s: %d events", c.name, got)
+		}
+		if err := c.turned.apply(&r, time.Time{}); err != nil || r.Ports["a"].Attempts != c.want || len(r.Ports) != 1 {
+			t.Errorf("%s: %d attempts, %v", c.name, r.Ports["a"].Attempts, err)
+		}
+	}
+}
+
+func TestAnswerStands(t *testing.T) {
+	t.Parallel()
+	r := BuildState{Answers: map[string]Answer{
+		"left": {Action: routing.HumanWontFix, Hash: "h"}, "skipped": {Action: routing.HumanSkip, Hash: "h"}, "reset": {Action: routing.HumanReset, Hash: "h"},
+	}}
+	for _, c := range []struct {
+		id, hash string
+		want     bool
+	}{{"left", "h", true}, {"skipped", "h", true}, {"reset", "h", false}, {"left", "other", false}, {"unknown", "", false}} {
+		if _, got := r.stands(c.id, c.hash); got != c.want {
+			t.Errorf("%s of %q stands: %v", c.id, c.hash, got)
+		}
+	}
+}

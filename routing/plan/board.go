@@ -13,7 +13,7 @@ import (
 // and what else an earlier build left is tried again. What people skip counts as
 // passed, and what they leave as it is has failed for good.
 func (p Plan) State(r BuildState, hash map[string]string) State {
-	st := State{Passed: map[string]string{}, edges: r.Requests}
+	st := State{Passed: map[string]string{}, requests: r.Requests}
 	for n, id := range p.ids {
 		k, ok := r.Ports[id]
 		now := ok && k.Build == r.Build.ID

@@ -36,7 +36,7 @@ type Build struct {
 	At     time.Time `json:"at"`
 	Rounds int       `json:"-"` // handed out so far
 
-	Feedback string `json:"feedback,omitempty"` // under which its feedback stands in the register of edges
+	Feedback string `json:"feedback,omitempty"` // under which its feedback stands in the stream of feedback requests
 
 	Start *Start `json:"start,omitempty"` // how another build is begun, nil if not by a workflow
 

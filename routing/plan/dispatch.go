@@ -52,9 +52,9 @@ func FindDispatch(title string) (Dispatch, bool) {
 
 // Inputs returns what the workflow of a worker is dispatched with, within
 // GitHub's limit: the brief and the feedback are cut where they are too long, and
-// say so. last is what the turn before failed with, nil if there is none; edges is
+// say so. last is what the turn before failed with, nil if there is none; requests is
 // what other ports want, as JSON.
-func (d Dispatch) Inputs(l Loop, spec Spec, last *TestFeedback, edges json.RawMessage) map[string]string {
+func (d Dispatch) Inputs(l Loop, spec Spec, last *TestFeedback, requests json.RawMessage) map[string]string {
 	own := map[string]string{}
 	if c := spec.Impl; d.Role == Impl && c != nil {
 		own = c.Inputs
@@ -72,7 +72,7 @@ func (d Dispatch) Inputs(l Loop, spec Spec, last *TestFeedback, edges json.RawMe
 		}
 	}
 	if last != nil {
-		in["feedback"] = string(last.Compact(min(mostFeedback, left), edges))
+		in["feedback"] = string(last.Compact(min(mostFeedback, left), requests))
 	}
 	for k, v := range own {
 		in[k] = v
@@ -92,7 +92,7 @@ type Cut struct {
 	Tests       int `json:"failed_tests"` // that are not listed
 	Suggestions int `json:"suggestions"`  // that are not listed
 	Texts       int `json:"texts"`        // that end early
-	Edges       int `json:"edges"`        // bytes of what other ports want
+	Requests    int `json:"requests"`     // bytes of what other ports want
 }
 
 // Compact returns the feedback, and what other ports want, as JSON of at most so
@@ -100,10 +100,10 @@ type Cut struct {
 // tests left out, from the end. What other ports want is there as a whole or, if
 // it takes more than half of the space, not at all. With less space than a few
 // hundred bytes nothing is returned.
-func (f TestFeedback) Compact(most int, edges json.RawMessage) []byte {
-	c := compact{TestFeedback: f, Edges: edges}
-	if len(edges) > most/2 {
-		c.Edges, c.gone = nil, len(edges)
+func (f TestFeedback) Compact(most int, requests json.RawMessage) []byte {
+	c := compact{TestFeedback: f, Requests: requests}
+	if len(requests) > most/2 {
+		c.Requests, c.gone = nil, len(requests)
 	}
 	for _, text := range []int{1 << 30, 4000, 1000, 300} {
 		if b := c.json(len(f.FailedTests), text); len(b) <= most {
@@ -128,14 +128,14 @@ func (f TestFeedback) Compact(most int, edges json.RawMessage) []byte {
 // compact is feedback that is being cut.
 type compact struct {
 	TestFeedback
-	Edges json.RawMessage `json:"edges,omitempty"`
-	Cut   *Cut            `json:"cut,omitempty"`
-	gone  int
+	Requests json.RawMessage `json:"requests,omitempty"`
+	Cut      *Cut            `json:"cut,omitempty"`
+	gone     int
 }
 
 // json keeps so many tests, and of every text so many bytes.
 func (c compact) json(tests, text int) []byte {
-	cut := Cut{Tests: len(c.FailedTests) - tests, Edges: c.gone}
+	cut := Cut{Tests: len(c.FailedTests) - tests, Requests: c.gone}
 	short := func(s *string) {
 		if len(*s) > text {
 			*s, cut.Texts = truncate.Prefix(*s, text)+"…", cut.Texts+1

@@ -61,13 +61,19 @@ func TestCompactFeedback(t *testing.T) {
 			t.Errorf("%+v: it does not say whether something is cut: %.200s", c, b)
 		}
 	}
-	if b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", 600)+`"`))); !strings.Contains(b, `"edges":602}`) {
+	if b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", 600)+`"`))); !strings.Contains(b, `"requests":602}`) {
 		t.Errorf("%s", b)
 	}
-	for edges, kept := range map[int]bool{500: true, 501: false} {
-		b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", edges-2)+`"`)))
-		if strings.Contains(b, `"edges":"xx`) != kept || strings.Contains(b, `"cut":{`) == kept {
-			t.Errorf("%d bytes of what others want in 1000: %s", edges, b)
+	for _, most := range []int{2000, 3000, 4001} { // the longest list that fits is also the one that just fits
+		b := long(40, 500).Compact(most, nil)
+		if again := long(40, 500).Compact(len(b), nil); string(again) != string(b) {
+			t.Errorf("%d bytes that fit into %d are %d in as many", len(b), most, len(again))
+		}
+	}
+	for size, kept := range map[int]bool{500: true, 501: false} {
+		b := string(long(1, 5).Compact(1000, json.RawMessage(`"`+strings.Repeat("x", size-2)+`"`)))
+		if strings.Contains(b, `"requests":"xx`) != kept || strings.Contains(b, `"cut":{`) == kept {
+			t.Errorf("%d bytes of what others want in 1000: %s", size, b)
 		}
 	}
 	for n, cut := range map[int]int{10: 0, 11: 1} { // only where texts are cut as far as they may be
@@ -115,7 +121,7 @@ func TestInputs(t *testing.T) {
 		if len(own["big"]) < 40_000 && !strings.Contains(in["feedback"], `"cut":{"failed_tests":`) {
 			t.Errorf("%.300s", in["feedback"])
 		}
-		if len(own["big"]) == 0 && !strings.Contains(in["feedback"], `"edges":{"feedback":[]}`) {
+		if len(own["big"]) == 0 && !strings.Contains(in["feedback"], `"requests":{"feedback":[]}`) {
 			t.Errorf("what other ports want is lost: %.300s", in["feedback"])
 		}
 		for _, name := range ownInputs {
@@ -191,5 +197,18 @@ func TestWaitingForAWorkflow(t *testing.T) {
 	j.Loop = &broken
 	if got := k.Heard(j); got.Standing != IsFailed || got.Reason != "gone" {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestShortBrief(t *testing.T) {
+	t.Parallel()
+	for brief, want := range map[string]string{
+		"":       "",
+		"12345":  "12345",
+		"123456": "12345\n\n[1 bytes are cut here; all of it stands in a.md]",
+	} {
+		if got := shortBrief(Spec{Brief: brief, File: "a.md"}, 5); got != want {
+			t.Errorf("%q in 5 bytes is %q, want %q", brief, got, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,17 +12,17 @@ import (
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
-// edgeWalk plays a build whose ports send feedback.
-type edgeWalk struct {
+// requestWalk plays a build whose ports send feedback.
+type requestWalk struct {
 	*walk
 	reg feedback.State
 }
 
-func newEdgeWalk(t *testing.T, lines ...string) *edgeWalk {
-	return &edgeWalk{walk: newWalk(t, lines...)}
+func newRequestWalk(t *testing.T, lines ...string) *requestWalk {
+	return &requestWalk{walk: newWalk(t, lines...)}
 }
 
-func (w *edgeWalk) edge(events []routing.Event, err error) {
+func (w *requestWalk) record(events []routing.Event, err error) {
 	w.t.Helper()
 	for _, e := range events {
 		if err == nil {
@@ -34,42 +35,42 @@ func (w *edgeWalk) edge(events []routing.Event, err error) {
 	w.r.Requests = FeedbackRequestsOf(w.reg, "b")
 }
 
-func (w *edgeWalk) send(from, to string, kind feedback.Type) string {
+func (w *requestWalk) send(from, to string, kind feedback.Type) string {
 	w.t.Helper()
 	s, err := w.reg.Outbox("b", w.p, w.now).Send(feedback.Message{From: from, To: to, Type: kind, Text: "wrong", Priority: feedback.Medium,
 		SuggestedFix: "fix it", SuggestedAction: "plan it", RequestedInfo: "its name"})
-	w.edge(s.Events, err)
+	w.record(s.Events, err)
 	return s.ID
 }
 
 // runs hands out a round after feedback was delivered, and lets each of its ports
 // receive.
-func (w *edgeWalk) runs(n int) string {
+func (w *requestWalk) runs(n int) string {
 	w.t.Helper()
 	for {
 		x, ok := w.reg.Of("b").Next()
 		if !ok {
 			break
 		}
-		w.edge(w.reg.Lifecycle(nil, w.now).Deliver(x.ID))
+		w.record(w.reg.Lifecycle(nil, w.now).Deliver(x.ID))
 	}
 	ids := w.round(n)
 	for _, id := range strings.Fields(ids) {
-		w.edge(w.reg.Lifecycle(nil, w.now).Receive("b", id))
+		w.record(w.reg.Lifecycle(nil, w.now).Receive("b", id))
 	}
 	return ids
 }
 
 // ends ends the pair of a port as a loop of a status, and settles what it ran for.
-func (w *edgeWalk) ends(id string, s LoopStatus) {
+func (w *requestWalk) ends(id string, s LoopStatus) {
 	w.t.Helper()
 	l := Loop{ID: fmt.Sprintf("run-1~%d/%s", w.r.Version, id), Port: id, Status: s, Attempt: 1, Reason: "as it is", Requests: WorkerRequestsOf(w.reg, "b", id)}
 	k := w.r.Ports[id].Heard(Journal{Loop: &l, Passed: map[bool]string{true: "h-" + id}[s == Success], Runner: &Runner{Run: "1"}})
 	w.do(w.r.End(w.p.As(map[string]Known{id: k}), w.now))
-	w.edge(Settle(l, w.reg, w.p, "", w.now))
+	w.record(Settle(l, w.reg, w.p, "", w.now))
 }
 
-func (w *edgeWalk) stands(want ...string) {
+func (w *requestWalk) stands(want ...string) {
 	w.t.Helper()
 	var got []string
 	for _, r := range w.p.Board(DefaultSettings(), w.r, w.hash).Rows {
@@ -80,17 +81,17 @@ func (w *edgeWalk) stands(want ...string) {
 	}
 }
 
-func (w *edgeWalk) is(n int, want string) {
+func (w *requestWalk) is(n int, want string) {
 	w.t.Helper()
 	if got := w.runs(n); got != want {
 		w.t.Errorf("round %d: %q, want %q", n, got, want)
 	}
 }
 
-func TestEdgesOfABuild(t *testing.T) {
+func TestFeedbackRequestsOfABuild(t *testing.T) {
 	t.Parallel()
 	t.Run("one branch is paused, the target runs again, then the sender (S3-44 S3-46 S3-47 S3-68 S3-70)", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model", "report: check", "view: model", "list: view")
+		w := newRequestWalk(t, "model", "check: model", "report: check", "view: model", "list: view")
 		w.is(1, "model")
 		w.ends("model", Success)
 		w.is(2, "check view")
@@ -118,7 +119,7 @@ func TestEdgesOfABuild(t *testing.T) {
 		}
 	})
 	t.Run("the failure of the target ends it, and its branch is blocked (S3-45)", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model")
+		w := newRequestWalk(t, "model", "check: model")
 		w.is(1, "model")
 		w.ends("model", Success)
 		w.is(2, "check")
@@ -134,7 +135,7 @@ func TestEdgesOfABuild(t *testing.T) {
 	})
 	t.Run("a target whose end is not taken in yet holds up its sender (S3-45)", func(t *testing.T) {
 		for status, want := range map[LoopStatus]string{Raised: "", Success: "check"} {
-			w := newEdgeWalk(t, "model", "check: model")
+			w := newRequestWalk(t, "model", "check: model")
 			w.is(1, "model")
 			w.ends("model", Success)
 			w.is(2, "check")
@@ -142,7 +143,7 @@ func TestEdgesOfABuild(t *testing.T) {
 			w.ends("check", Paused)
 			w.is(3, "model")
 			l := Loop{ID: "run-1~9/model", Port: "model", Status: status, Attempt: 1, Requests: WorkerRequestsOf(w.reg, "b", "model")}
-			w.edge(Settle(l, w.reg, w.p, "", w.now)) // by the process that ran the pair
+			w.record(Settle(l, w.reg, w.p, "", w.now)) // by the process that ran the pair
 			w.is(4, "")
 			k := w.r.Ports["model"].Heard(Journal{Loop: &l, Passed: "h-model", Runner: &Runner{Run: "1"}})
 			w.do(w.r.End(w.p.As(map[string]Known{"model": k}), w.now))
@@ -150,7 +151,7 @@ func TestEdgesOfABuild(t *testing.T) {
 		}
 	})
 	t.Run("a failed verification begins round 2, and its failure is the root's (S3-48 S3-49 S3-39)", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model")
+		w := newRequestWalk(t, "model", "check: model")
 		w.is(1, "model")
 		w.ends("model", Success)
 		w.is(2, "check")
@@ -169,8 +170,8 @@ func TestEdgesOfABuild(t *testing.T) {
 		}
 		w.stands("model=passed", "check=paused") // until the plan is changed
 		root := x.Escalated.Feedback
-		w.edge(w.reg.Lifecycle(nil, w.now).Receive("b", w.p.Root()))
-		w.edge(w.reg.Lifecycle(w.p, w.now).Processed(root, feedback.Outcome{OK: true, Summary: "planned anew"}))
+		w.record(w.reg.Lifecycle(nil, w.now).Receive("b", w.p.Root()))
+		w.record(w.reg.Lifecycle(w.p, w.now).Processed(root, feedback.Outcome{OK: true, Summary: "planned anew"}))
 		w.is(8, "check")
 		w.ends("check", Success)
 		if x, _ := w.reg.ByID(root); x.Status != feedback.Resolved {
@@ -178,7 +179,7 @@ func TestEdgesOfABuild(t *testing.T) {
 		}
 	})
 	t.Run("a question that is not answered fails, and the sender runs again", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model")
+		w := newRequestWalk(t, "model", "check: model")
 		w.is(1, "model")
 		w.ends("model", Success)
 		w.is(2, "check")
@@ -192,7 +193,7 @@ func TestEdgesOfABuild(t *testing.T) {
 		w.is(4, "check")
 	})
 	t.Run("a job that ends before its port began is no pass of the run before", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model")
+		w := newRequestWalk(t, "model", "check: model")
 		w.is(1, "model")
 		w.ends("model", Success)
 		before := w.r.Ports["model"].Pair
@@ -209,7 +210,7 @@ func TestEdgesOfABuild(t *testing.T) {
 		w.is(4, "") // not in this build
 	})
 	t.Run("a port that is written anew during a build runs again, others do not", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model")
+		w := newRequestWalk(t, "model", "check: model")
 		w.is(1, "model")
 		w.ends("model", Success)
 		w.is(2, "check")
@@ -220,7 +221,7 @@ func TestEdgesOfABuild(t *testing.T) {
 		w.is(4, "")
 	})
 	t.Run("a target that its file calls completed waits for people", func(t *testing.T) {
-		w := newEdgeWalk(t, "model", "check: model")
+		w := newRequestWalk(t, "model", "check: model")
 		w.p.specs[w.p.number["model"]].Status = Completed
 		w.is(1, "check")
 		w.send("check", "model", feedback.FixRequest)
@@ -228,6 +229,53 @@ func TestEdgesOfABuild(t *testing.T) {
 		w.is(2, "")
 		w.stands("model=passed", "check=paused")
 	})
+}
+
+func TestOutcomeOfARun(t *testing.T) {
+	failed := &TestFeedback{FailedTests: []FailedTest{{Name: "T", StackTrace: "at x"}, {Name: "U"}}}
+	for _, c := range []struct {
+		name   string
+		l      Loop
+		output string
+		want   feedback.Outcome
+	}{
+		{"it passed", Loop{Port: "a", Status: Success, Attempt: 2}, " \n", feedback.Outcome{OK: true, Summary: "a passed in turn 2"}},
+		{"it passed and said something", Loop{Port: "a", Status: Success, Attempt: 2}, " done\n", feedback.Outcome{OK: true, Summary: "a passed in turn 2: done"}},
+		{"it failed", Loop{Status: Raised, Reason: "no", Last: failed}, "x", feedback.Outcome{Summary: "no", Trace: "T\nat x"}},
+		{"it failed without a test", Loop{Status: Raised, Reason: "no", Last: &TestFeedback{}}, "", feedback.Outcome{Summary: "no"}},
+		{"it failed without a report", Loop{Status: Raised, Reason: "no"}, "", feedback.Outcome{Summary: "no"}},
+	} {
+		if got := outcomeFor(c.l, c.output); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestSettlesItsRounds: a run settles the rounds that it was for, and no others.
+func TestSettlesItsRounds(t *testing.T) {
+	w := newRequestWalk(t, "model", "check: model")
+	w.is(1, "model")
+	w.ends("model", Success)
+	w.is(2, "check")
+	id := w.send("check", "model", feedback.FixRequest)
+	w.ends("check", Paused)
+	w.is(3, "model")
+	l := Loop{Port: "model", Status: Success, Requests: WorkerRequestsOf(w.reg, "b", "model")}
+	if got, err := Settle(l, w.reg, w.p, "", w.now); len(got) == 0 || err != nil {
+		t.Fatalf("%d events of %s: %v", len(got), id, err)
+	}
+	for name, change := range map[string]func(*WorkerRequest){
+		"another round":  func(r *WorkerRequest) { r.Round++ },
+		"unknown":        func(r *WorkerRequest) { r.Feedback = "FB-999" },
+		"to be verified": func(r *WorkerRequest) { r.Do = feedback.Verify },
+	} {
+		other := l
+		other.Requests = slices.Clone(l.Requests)
+		change(&other.Requests[0])
+		if got, err := Settle(other, w.reg, w.p, "", w.now); len(got) != 0 || err != nil {
+			t.Errorf("%s: %d events, %v", name, len(got), err)
+		}
+	}
 }
 
 // TestPausedIsHeld compares the one walk of a plan with what the engine says of
@@ -247,7 +295,7 @@ func TestPausedIsHeld(t *testing.T) {
 			}
 			lines = append(lines, line)
 		}
-		w := newEdgeWalk(t, lines...)
+		w := newRequestWalk(t, lines...)
 		for i := range w.p.specs {
 			if rnd.IntN(4) == 0 {
 				w.p.specs[i].Parent = fmt.Sprintf("p%d", rnd.IntN(n))
@@ -295,7 +343,7 @@ func TestBuildsWithFeedbackEnd(t *testing.T) {
 			}
 			lines = append(lines, line)
 		}
-		w := newEdgeWalk(t, lines...)
+		w := newRequestWalk(t, lines...)
 		for i := range w.p.specs {
 			if at := w.p.number[fmt.Sprintf("p%d", rnd.IntN(n))]; int(at) != i && rnd.IntN(3) == 0 {
 				w.p.specs[i].Parent = w.p.ids[at]
@@ -315,7 +363,7 @@ func TestBuildsWithFeedbackEnd(t *testing.T) {
 				if up := feedback.Ancestors(w.p, id); len(up) > 0 && rnd.IntN(3) == 0 {
 					s, err := w.reg.Outbox("b", w.p, w.now).Send(feedback.Message{From: id, To: up[rnd.IntN(len(up))], Type: kinds[rnd.IntN(len(kinds))], Text: fmt.Sprint(runs), Priority: feedback.Low,
 						SuggestedFix: "x", SuggestedAction: "x", RequestedInfo: "x"})
-					if w.edge(s.Events, err); s.Refusal == nil {
+					if w.record(s.Events, err); s.Refusal == nil {
 						sent++
 					}
 				}

@@ -348,6 +348,19 @@ func TestFeedbackValues(t *testing.T) {
 			}
 		}
 	})
+	t.Run("S2-31 the error names the test", func(t *testing.T) {
+		if _, err := ParseFeedback([]byte(`{"success":false,"failed_tests":[{"name":"a"},{}]}`)); err == nil || !strings.Contains(err.Error(), "failed test 2 has no name") {
+			t.Error(err)
+		}
+	})
+	t.Run("S2-24 the reason stands in for tests that are not known", func(t *testing.T) {
+		if f := FeedbackOf(routing.Verdict{Result: routing.Unclear, Reason: "no test ran"}, 0); !slices.Equal(f.Suggestions, []string{"no test ran"}) {
+			t.Errorf("%+v", f)
+		}
+		if f := FeedbackOf(routing.Verdict{Result: routing.Fail, Reason: "it failed", Failures: []routing.Failure{{Name: "A"}}}, 0); len(f.Suggestions) != 0 {
+			t.Errorf("%+v", f)
+		}
+	})
 	t.Run("S2-24 the feedback of a verdict", func(t *testing.T) {
 		v := routing.Verdict{Result: routing.Fail, Counts: routing.Counts{Tests: 3, Passed: 1, Failed: 2}, Failures: []routing.Failure{
 			{Name: "A", Expected: "1", Actual: "2", Trace: "a.go:3", Suggestion: "add one", File: "a.go", Line: 3}, {Name: "B", Message: "boom", Suggestion: "add one"}, {Name: "Q", Quarantined: true}}}

@@ -17,7 +17,7 @@ type State struct {
 	Failed  []string          `json:"failed"`  // ended without passing, for good
 	Running []string          `json:"running"` // begun and not ended
 
-	edges FeedbackRequests // open feedback
+	requests FeedbackRequests // open feedback
 }
 
 // Entry is one job of a matrix.
@@ -101,7 +101,7 @@ type progress struct {
 }
 
 func newProgress(p Plan, st State, hash map[string]string) progress {
-	at := progress{plan: p, requests: st.edges, done: make([]bool, len(p.ids)), paused: p.paused(st.edges)}
+	at := progress{plan: p, requests: st.requests, done: make([]bool, len(p.ids)), paused: p.paused(st.requests)}
 	for n, id := range p.ids {
 		passed, ok := st.Passed[id]
 		at.done[n] = ok && passed == hash[id] || p.specs[n].Status == Completed

@@ -301,3 +301,50 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestAtTheLimits: the greatest numbers that are allowed.
+func TestAtTheLimits(t *testing.T) {
+	t.Parallel()
+	var with strings.Builder
+	for i := range mostInputs - len(ownInputs) {
+		fmt.Fprintf(&with, "    x%d: y\n", i)
+	}
+	for name, text := range map[string]string{
+		"iterations": "id: a\nmax_iterations: 10\n",
+		"none":       "id: a\nmax_iterations: 0\n",
+		"inputs":     "id: a\nimpl:\n  workflow: a.yml\n  inputs:\n" + with.String(),
+	} {
+		if _, problems := Parse(File{"a.yml", []byte(text)}); len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+	if _, problems := Parse(File{"a.yml", []byte("id: a\nimpl:\n  workflow: a.yml\n  inputs:\n    y: z\n" + with.String())}); len(problems) != 1 {
+		t.Errorf("one input more: %v", problems)
+	}
+}
+
+func TestNoText(t *testing.T) {
+	t.Parallel()
+	for text, line := range map[string]int{"\x00id: a\n": 1, "id: a\ntitle: \xff\n": 2} {
+		if specs, problems := Parse(File{"a.yml", []byte(text)}); len(specs) != 0 || len(problems) != 1 || problems[0].Line != line || !strings.Contains(problems[0].Message, "is no text") {
+			t.Errorf("%q: %v", text, problems)
+		}
+	}
+}
+
+// TestDispatched: a port is dispatched where no worker of it is a command.
+func TestDispatched(t *testing.T) {
+	t.Parallel()
+	command, workflow := &Command{Run: []string{"x"}}, &Command{Workflow: "a.yml"}
+	for _, c := range []struct {
+		impl, test *Command
+		want       bool
+	}{
+		{nil, nil, false}, {workflow, nil, false}, {nil, workflow, true}, {workflow, workflow, true},
+		{command, workflow, false}, {workflow, command, false}, {nil, command, false},
+	} {
+		if got := (Spec{Impl: c.impl, Test: c.test}).Dispatched(); got != c.want {
+			t.Errorf("implemented by %+v, tested by %+v: %v", c.impl, c.test, got)
+		}
+	}
+}

@@ -159,6 +159,9 @@ func TestCriticalPath(t *testing.T) {
 	if fmt.Sprint(got.Ports) != "[b d]" || got.Length != 35 {
 		t.Errorf("%+v", got)
 	}
+	if got := NewSchedule(p.Graph, map[string]time.Duration{"a": 40, "b": 5, "e": 5}).CriticalPath(); fmt.Sprint(got.Ports) != "[a c d]" {
+		t.Errorf("the first port's path is the longest: %+v", got)
+	}
 	if m := NewSchedule(p.Graph, took).Makespan(2); m.Critical != 35 || m.Share != 33 || m.Bound != 35 { // e takes the median, 10
 		t.Errorf("%+v", m)
 	}

@@ -53,7 +53,7 @@ func WaitsFor(all []feedback.Record) string {
 // what it was handed is to be verified or has failed, what it verified is
 // resolved, or goes into its next round. A pair that waits, was cancelled, or
 // could not be run says nothing. output is the end of what the work printed.
-// What was settled before stays as it is. r is the newest register of edges.
+// What was settled before stays as it is. r is the newest state of the feedback requests.
 func Settle(l Loop, r feedback.State, g feedback.Graph, output string, now time.Time) ([]routing.Event, error) {
 	var out []routing.Event
 	if l.Status != Success && l.Status != Raised {

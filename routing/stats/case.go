@@ -111,6 +111,9 @@ func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
 	if flaky(v, d) {
 		n.count(p, func(f *Figures) { f.Flaky++ })
 	}
+	if _, old := v.Standings(); len(old) > 0 {
+		n.count(p, func(f *Figures) { f.PreExisting += len(old) })
+	}
 }
 
 func class(v routing.Verdict) string {
@@ -162,6 +165,9 @@ func (n *counter) story(name string) {
 			n.passed(name, i, is, t, now)
 			now = nil
 			continue
+		}
+		if t.Kind == routing.KindPreExisting {
+			continue // nobody had to fix anything
 		}
 		if !is.redone {
 			n.count(is.place, func(f *Figures) { f.Failing++; f.Wrong += one(is.wrong) })

@@ -4,22 +4,22 @@ import (
 	"fmt"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // FeedbackRequests are counts over feedback between the ports of plans.
 type FeedbackRequests struct {
-	ByType                           map[edge.Type]int
+	ByType                           map[feedback.Type]int
 	Open, Resolved, Failed, Rejected int
 	Rounds                           int // of those that are resolved, together
 }
 
 // FeedbackTypes lists the types of feedback requests in the order of their reports.
-func FeedbackTypes() []edge.Type { return edge.Types() }
+func FeedbackTypes() []feedback.Type { return feedback.Types() }
 
 // addFeedbackRequests counts the feedback of a register that was sent in the window.
 func (t *Tally) addFeedbackRequests(key string, events []routing.Event) error {
-	reg, err := edge.Fold(events)
+	reg, err := feedback.Fold(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
@@ -29,14 +29,14 @@ func (t *Tally) addFeedbackRequests(key string, events []routing.Event) error {
 			continue
 		}
 		switch {
-		case x.Status == edge.Rejected:
+		case x.Status == feedback.Rejected:
 			e.Rejected++
 			continue
 		case x.Status.Open():
 			e.Open++
-		case x.Status == edge.Failed:
+		case x.Status == feedback.Failed:
 			e.Failed++
-		case x.Status == edge.Resolved:
+		case x.Status == feedback.Resolved:
 			e.Resolved++
 			e.Rounds += x.Round
 		}
@@ -56,8 +56,8 @@ func (e *FeedbackRequests) merge(o *FeedbackRequests) {
 }
 
 // Stats returns the counts with their rates, as of one register.
-func (e *FeedbackRequests) Stats() edge.Stats {
-	s := edge.Stats{ByType: e.ByType, Open: e.Open, Resolved: e.Resolved, Failed: e.Failed, Rejected: e.Rejected}
+func (e *FeedbackRequests) Stats() feedback.Stats {
+	s := feedback.Stats{ByType: e.ByType, Open: e.Open, Resolved: e.Resolved, Failed: e.Failed, Rejected: e.Rejected}
 	s.Total = s.Open + s.Resolved + s.Failed
 	if rate, ok := share(s.Resolved, s.Total); ok {
 		s.SuccessRate = &rate

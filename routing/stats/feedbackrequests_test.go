@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 	"github.com/switchback-ci/switchback/routing/routingtest"
 )
 
@@ -13,12 +13,12 @@ import (
 // resolved, one is open, one was refused.
 func sent(t *testing.T) []routing.Event {
 	t.Helper()
-	g := edge.Nodes{Top: "root", Links: map[string]edge.Links{"test": {DependsOn: []string{"model"}}, "lint": {DependsOn: []string{"model"}}, "model": {}}}
+	g := feedback.Nodes{Top: "root", Links: map[string]feedback.Links{"test": {DependsOn: []string{"model"}}, "lint": {DependsOn: []string{"model"}}, "model": {}}}
 	var all []routing.Event
 	at := routingtest.Start
-	step := func(fn func(edge.State) ([]routing.Event, error)) {
+	step := func(fn func(feedback.State) ([]routing.Event, error)) {
 		t.Helper()
-		reg, err := edge.Fold(all)
+		reg, err := feedback.Fold(all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,21 +28,21 @@ func sent(t *testing.T) []routing.Event {
 		}
 		all, at = append(all, events...), at.Add(time.Hour)
 	}
-	send := func(m edge.Message) func(edge.State) ([]routing.Event, error) {
-		return func(r edge.State) ([]routing.Event, error) {
+	send := func(m feedback.Message) func(feedback.State) ([]routing.Event, error) {
+		return func(r feedback.State) ([]routing.Event, error) {
 			s, err := r.Outbox("p", g, at).Send(m)
 			return s.Events, err
 		}
 	}
-	fix := edge.Message{From: "test", To: "model", Type: edge.FixRequest, Text: "it fails", Priority: edge.High, SuggestedFix: "fix it"}
+	fix := feedback.Message{From: "test", To: "model", Type: feedback.FixRequest, Text: "it fails", Priority: feedback.High, SuggestedFix: "fix it"}
 	step(send(fix))
-	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, at).Deliver("FB-001") })
-	step(func(r edge.State) ([]routing.Event, error) { return r.Lifecycle(nil, at).Begin("FB-001") })
-	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Lifecycle(g, at).Processed("FB-001", edge.Outcome{OK: true})
+	step(func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, at).Deliver("FB-001") })
+	step(func(r feedback.State) ([]routing.Event, error) { return r.Lifecycle(nil, at).Begin("FB-001") })
+	step(func(r feedback.State) ([]routing.Event, error) {
+		return r.Lifecycle(g, at).Processed("FB-001", feedback.Outcome{OK: true})
 	})
-	step(func(r edge.State) ([]routing.Event, error) {
-		return r.Lifecycle(g, at).Verified("FB-001", edge.Outcome{OK: true})
+	step(func(r feedback.State) ([]routing.Event, error) {
+		return r.Lifecycle(g, at).Verified("FB-001", feedback.Outcome{OK: true})
 	})
 	fix.From = "lint"
 	step(send(fix))
@@ -51,7 +51,7 @@ func sent(t *testing.T) []routing.Event {
 	return all
 }
 
-func TestEdges(t *testing.T) {
+func TestFeedbackRequests(t *testing.T) {
 	t.Parallel()
 	events := sent(t)
 	all := New(Window{})
@@ -67,7 +67,7 @@ func TestEdges(t *testing.T) {
 	}
 	s := all.FeedbackRequests()
 	t.Run("S3-76 the count by type, over repositories", func(t *testing.T) {
-		if s.ByType[edge.FixRequest] != 4 || s.Total != 4 || s.Open != 2 || s.Resolved != 2 || s.Rejected != 2 {
+		if s.ByType[feedback.FixRequest] != 4 || s.Total != 4 || s.Open != 2 || s.Resolved != 2 || s.Rejected != 2 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -86,11 +86,11 @@ func TestEdges(t *testing.T) {
 		if err := one.Add(routing.StreamKey("acme/app", routing.StreamFeedbackRequests), events); err != nil {
 			t.Fatal(err)
 		}
-		reg, err := edge.Fold(events)
+		reg, err := feedback.Fold(events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := asJSON(t, one.FeedbackRequests()), asJSON(t, edge.StatsOf(reg.Records)); got != want {
+		if got, want := asJSON(t, one.FeedbackRequests()), asJSON(t, feedback.StatsOf(reg.Records)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	})

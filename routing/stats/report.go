@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // Row is the figures of one key as they are shown. Shares are whole percent,
@@ -20,6 +20,9 @@ type Row struct {
 	Recorded    int                  `json:"recorded_only"` // decisions that did nothing
 	Undone      int                  `json:"undone"`
 	Flaky       int                  `json:"flaky_runs"`
+
+	PreExistingRuns     int `json:"pre_existing_runs"` // runs that failed by nothing but what stands on the base
+	PreExistingFailures int `json:"pre_existing_failures"`
 
 	Failing   int  `json:"failing_runs_acted_upon"`
 	Wrong     int  `json:"marked_wrong"`
@@ -71,6 +74,7 @@ func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
 		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Flaky: f.Flaky,
+		PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
 		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,
@@ -103,12 +107,12 @@ type Table struct {
 
 // Report is a tally as it is shown.
 type Report struct {
-	Since            *time.Time `json:"since"`
-	Until            *time.Time `json:"until"`
-	Total            Row        `json:"total"`
-	Repositories     []Row      `json:"repositories"`
-	Tables           []Table    `json:"tables"`
-	FeedbackRequests edge.Stats `json:"feedback_requests"`
+	Since            *time.Time     `json:"since"`
+	Until            *time.Time     `json:"until"`
+	Total            Row            `json:"total"`
+	Repositories     []Row          `json:"repositories"`
+	Tables           []Table        `json:"tables"`
+	FeedbackRequests feedback.Stats `json:"feedback_requests"`
 }
 
 // Report returns the tally as it is shown.

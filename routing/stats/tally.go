@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
-	edge "github.com/switchback-ci/switchback/routing/plan/feedback"
+	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
 // Dimension is what figures are grouped by.
@@ -140,7 +140,7 @@ func (t *Tally) day(key string) *Figures {
 
 func (t *Tally) feedbackRequests(repo string) *FeedbackRequests {
 	if t.requests[repo] == nil {
-		t.requests[repo] = &FeedbackRequests{ByType: map[edge.Type]int{}}
+		t.requests[repo] = &FeedbackRequests{ByType: map[feedback.Type]int{}}
 	}
 	return t.requests[repo]
 }
@@ -170,8 +170,8 @@ func (t *Tally) All() *Groups {
 }
 
 // FeedbackRequests returns the figures of the feedback between the ports of plans.
-func (t *Tally) FeedbackRequests() edge.Stats {
-	sum := &FeedbackRequests{ByType: map[edge.Type]int{}}
+func (t *Tally) FeedbackRequests() feedback.Stats {
+	sum := &FeedbackRequests{ByType: map[feedback.Type]int{}}
 	for _, e := range t.requests {
 		sum.merge(e)
 	}

@@ -47,9 +47,9 @@ func SuggestionBox(s Suggestion) string {
 	return "suggestion:sha:" + hex.EncodeToString(sum[:8])
 }
 
-// ReadBody returns the answer that the body of the prompt's issue holds.
+// ReadBody returns the answer that the body of the survey's issue holds.
 // Submitted is false while Submit is not ticked: then nothing has been said.
-func (p Prompt) ReadBody(body string) (a Answer, submitted bool, err error) {
+func (p Survey) ReadBody(body string) (a Answer, submitted bool, err error) {
 	boxes, _ := answers.Parse(body)
 	if !boxes.Submitted() {
 		return a, false, nil
@@ -58,10 +58,10 @@ func (p Prompt) ReadBody(body string) (a Answer, submitted bool, err error) {
 	return a, true, err
 }
 
-// ReadComment returns the answer that a comment on the prompt's issue gives, by
+// ReadComment returns the answer that a comment on the survey's issue gives, by
 // its boxes or a command. Is is false for a comment that is none. Posting is
 // submitting, unless the comment carries the Submit box: then that counts.
-func (p Prompt) ReadComment(comment, body string) (a Answer, is bool, err error) {
+func (p Survey) ReadComment(comment, body string) (a Answer, is bool, err error) {
 	r := readReply(comment, body)
 	if len(r.Commands) == 0 && len(r.Ticked) == 0 {
 		return a, false, nil
@@ -74,7 +74,7 @@ func (p Prompt) ReadComment(comment, body string) (a Answer, is bool, err error)
 }
 
 // answer puts ticked boxes, commands and text together.
-func (p Prompt) answer(ticked []string, cmds []Command, text string) (Answer, error) {
+func (p Survey) answer(ticked []string, cmds []Command, text string) (Answer, error) {
 	var levels []Choice
 	say := func(c Choice) {
 		if !slices.Contains(levels, c) {
@@ -129,8 +129,8 @@ func words(cs []Choice) []string {
 	return out
 }
 
-// suggestion finds a suggestion by its number in the prompt, or by its id.
-func (p Prompt) suggestion(word string) (Suggestion, bool) {
+// suggestion finds a suggestion by its number in the survey, or by its id.
+func (p Survey) suggestion(word string) (Suggestion, bool) {
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(p.Result.Suggestions) {
 		return p.Result.Suggestions[n-1], true
 	}
@@ -144,7 +144,7 @@ func (p Prompt) suggestion(word string) (Suggestion, bool) {
 
 // ParseAnswer reads an answer as the command line gives it: a choice, the
 // suggestions that are accepted (numbers or ids), and free text.
-func (p Prompt) ParseAnswer(choice string, accept []string, text string) (Answer, error) {
+func (p Survey) ParseAnswer(choice string, accept []string, text string) (Answer, error) {
 	c := Command{Accept: accept}
 	if slices.Contains(Choices, Choice(choice)) {
 		c.Level = choice

@@ -11,7 +11,7 @@ import (
 )
 
 // body is an issue's body with the given boxes ticked.
-func body(p Prompt, text string, ticked ...string) string {
+func body(p Survey, text string, ticked ...string) string {
 	var b strings.Builder
 	b.WriteString("1. Level?\n")
 	line := func(id, text string) {
@@ -28,7 +28,7 @@ func body(p Prompt, text string, ticked ...string) string {
 	return b.String()
 }
 
-func asked() Prompt { return Prompt{Opened: Opened{Result: result(20)}} }
+func asked() Survey { return Survey{Opened: Opened{Result: result(20)}} }
 
 func refused(err error) Why {
 	var r *Refused

@@ -52,7 +52,7 @@ func TestReadReplyQuotes(t *testing.T) {
 	t.Parallel()
 	body := "### Review\n\n1. Was **the level** right?\n   " + answers.Line("level:raise", "Raise it", false) + "\n3. Anything?\n\n" + answers.TextBegin + "\n\n" + answers.TextEnd + "\n" + answers.Line(answers.Submit, "**Submit**", false)
 	for _, c := range []struct{ name, comment, text string }{
-		{"S1-17 the prompt quoted is not the free text", "> ### Review\n>\n> 1. Was the level right?\n>    - [x] Raise it\n>\n> - [ ] **Submit**\n\n/switchback answer raise\n\nFix X", "Fix X"},
+		{"S1-17 the survey quoted is not the free text", "> ### Review\n>\n> 1. Was the level right?\n>    - [x] Raise it\n>\n> - [ ] **Submit**\n\n/switchback answer raise\n\nFix X", "Fix X"},
 		{"S1-17 another's words quoted are", "> somebody said\n>\n> more\n\n/switchback answer raise\nI agree", "> somebody said\n>\n> more\n\nI agree"},
 		{"S1-17 code is, whatever it holds", "```\n> ### Review\n```\n/switchback answer raise", "```\n> ### Review\n```"},
 	} {

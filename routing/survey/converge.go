@@ -22,7 +22,7 @@ const (
 // Choices are the choices in the order in which they are asked.
 var Choices = []Choice{Keep, Raise, Lower}
 
-// Answer is what a person said to a prompt.
+// Answer is what a person said to a survey.
 type Answer struct {
 	Level    Choice   `json:"level"`
 	Accepted []string `json:"accepted"`            // ids of suggestions
@@ -91,9 +91,9 @@ type Feedback struct {
 	FreeText            string       `json:"free_text"`
 }
 
-// Converge turns an answer to a prompt about r into the feedback that is
+// Converge turns an answer to a survey about r into the feedback that is
 // recorded and the goal of the next cycle. Suggestions are given by their texts,
-// in the order of the prompt.
+// in the order of the survey.
 func Converge(r Result, a Answer) (Feedback, Goal, error) {
 	after, err := NextLevel(r.AutomationLevel, a.Level)
 	if err != nil {
@@ -141,7 +141,7 @@ func typeOf(a Answer) FeedbackType {
 // other is English.
 const Korean = "ko"
 
-// TimedOut returns the goal of a prompt about r that nobody answered in time.
+// TimedOut returns the goal of a survey about r that nobody answered in time.
 func TimedOut(r Result, language string) Goal {
 	unanswered := "HITL unanswered — review in the next cycle"
 	if language == Korean {
@@ -231,7 +231,7 @@ type AuditLog struct {
 }
 
 // NewAuditLog returns the row of the cycle that ended in r: number is its place
-// in the sequence from 1 on. The prompt waits for a decision, which it marks.
+// in the sequence from 1 on. The survey waits for a decision, which it marks.
 func NewAuditLog(number int, now time.Time, r Result) AuditLog {
 	notes := fmt.Sprintf("automation level %d, %d suggestions", r.AutomationLevel, len(r.Suggestions))
 	if r.RunID != "" {

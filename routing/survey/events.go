@@ -7,15 +7,15 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// The events of the stream of a repository's surveys. An audit row stands before the prompt that is
+// The events of the stream of a repository's surveys. An audit row stands before the survey that is
 // about it; an answer or a timeout holds the goal it ends in.
 const (
 	EventAudit          routing.EventType = "survey.audit"           // AuditRecorded
-	EventOpened         routing.EventType = "survey.opened"          // PromptOpened
-	EventAnswered       routing.EventType = "survey.answered"        // PromptAnswered
-	EventReminded       routing.EventType = "survey.reminded"        // PromptReminded
-	EventTimedOut       routing.EventType = "survey.timed_out"       // PromptTimedOut
-	EventLeased         routing.EventType = "survey.leased"          // PromptLeased
+	EventOpened         routing.EventType = "survey.opened"          // SurveyOpened
+	EventAnswered       routing.EventType = "survey.answered"        // SurveyAnswered
+	EventReminded       routing.EventType = "survey.reminded"        // SurveyReminded
+	EventTimedOut       routing.EventType = "survey.timed_out"       // SurveyTimedOut
+	EventLeased         routing.EventType = "survey.leased"          // SurveyLeased
 	EventDone           routing.EventType = "survey.done"            // WorkDone
 	EventReentered      routing.EventType = "survey.reentered"       // CycleReentered
 	EventReentryLeased  routing.EventType = "survey.reentry_leased"  // ReentryLeased
@@ -24,11 +24,11 @@ const (
 
 func init() {
 	register[AuditRecorded](EventAudit)
-	register[PromptOpened](EventOpened)
-	register[PromptAnswered](EventAnswered)
-	register[PromptReminded](EventReminded)
-	register[PromptTimedOut](EventTimedOut)
-	register[PromptLeased](EventLeased)
+	register[SurveyOpened](EventOpened)
+	register[SurveyAnswered](EventAnswered)
+	register[SurveyReminded](EventReminded)
+	register[SurveyTimedOut](EventTimedOut)
+	register[SurveyLeased](EventLeased)
 	register[WorkDone](EventDone)
 	register[CycleReentered](EventReentered)
 	register[ReentryLeased](EventReentryLeased)
@@ -37,8 +37,8 @@ func init() {
 
 // Entry is the payload of an event of the stream: one of the types that the events name.
 type Entry interface {
-	// Prompts returns the ids of the prompts that the entry is about.
-	Prompts() []string
+	// Surveys returns the ids of the surveys that the entry is about.
+	Surveys() []string
 
 	event() routing.EventType
 }
@@ -75,44 +75,44 @@ type AuditRecorded struct {
 	Audit AuditLog `json:"audit"`
 }
 
-// PromptOpened is the payload of EventOpened: people are asked.
-type PromptOpened struct {
-	Prompt string         `json:"prompt"`
+// SurveyOpened is the payload of EventOpened: people are asked.
+type SurveyOpened struct {
+	Survey string         `json:"survey"`
 	Opened Opened         `json:"opened"`
 	Lease  *routing.Lease `json:"lease,omitempty"` // of the process that files the issue
 }
 
-// PromptAnswered is the payload of EventAnswered: somebody answered.
-type PromptAnswered struct {
-	Prompt   string         `json:"prompt"`
+// SurveyAnswered is the payload of EventAnswered: somebody answered.
+type SurveyAnswered struct {
+	Survey   string         `json:"survey"`
 	Answered Answered       `json:"answered"`
 	Lease    *routing.Lease `json:"lease,omitempty"` // of the process that acknowledges it
 }
 
-// PromptReminded is the payload of EventReminded: nobody has answered so far.
-type PromptReminded struct {
-	Prompt   string         `json:"prompt"`
+// SurveyReminded is the payload of EventReminded: nobody has answered so far.
+type SurveyReminded struct {
+	Survey   string         `json:"survey"`
 	Reminder int            `json:"reminder"`        // from 1 on
 	Lease    *routing.Lease `json:"lease,omitempty"` // of the process that posts it
 }
 
-// PromptTimedOut is the payload of EventTimedOut: nobody answered in time.
-type PromptTimedOut struct {
-	Prompt string         `json:"prompt"`
+// SurveyTimedOut is the payload of EventTimedOut: nobody answered in time.
+type SurveyTimedOut struct {
+	Survey string         `json:"survey"`
 	Goal   Goal           `json:"goal"`
 	Lease  *routing.Lease `json:"lease,omitempty"` // of the process that says so
 }
 
-// PromptLeased is the payload of EventLeased: a process takes over what is to be posted.
-type PromptLeased struct {
-	Prompt string         `json:"prompt"`
+// SurveyLeased is the payload of EventLeased: a process takes over what is to be posted.
+type SurveyLeased struct {
+	Survey string         `json:"survey"`
 	Lease  *routing.Lease `json:"lease,omitempty"`
 }
 
 // WorkDone is the payload of EventDone: something was posted.
 type WorkDone struct {
-	Prompt string `json:"prompt"`
-	Work   string `json:"work"`          // what of Prompt.Pending
+	Survey string `json:"survey"`
+	Work   string `json:"work"`          // what of Survey.Pending
 	Ref    string `json:"ref,omitempty"` // of what was posted, e.g. an issue's number
 	URL    string `json:"url,omitempty"` // its page
 }
@@ -136,42 +136,42 @@ type ReentryStarted struct {
 	Ref string `json:"ref,omitempty"` // the event that started it
 }
 
-// Prompts implements Entry.
-func (AuditRecorded) Prompts() []string { return nil }
+// Surveys implements Entry.
+func (AuditRecorded) Surveys() []string { return nil }
 
-// Prompts implements Entry.
-func (p PromptOpened) Prompts() []string { return []string{p.Prompt} }
+// Surveys implements Entry.
+func (p SurveyOpened) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
-func (p PromptAnswered) Prompts() []string { return []string{p.Prompt} }
+// Surveys implements Entry.
+func (p SurveyAnswered) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
-func (p PromptReminded) Prompts() []string { return []string{p.Prompt} }
+// Surveys implements Entry.
+func (p SurveyReminded) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
-func (p PromptTimedOut) Prompts() []string { return []string{p.Prompt} }
+// Surveys implements Entry.
+func (p SurveyTimedOut) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
-func (p PromptLeased) Prompts() []string { return []string{p.Prompt} }
+// Surveys implements Entry.
+func (p SurveyLeased) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
-func (p WorkDone) Prompts() []string { return []string{p.Prompt} }
+// Surveys implements Entry.
+func (p WorkDone) Surveys() []string { return []string{p.Survey} }
 
-// Prompts implements Entry.
-func (p CycleReentered) Prompts() []string { return p.Reentry.Prompts }
+// Surveys implements Entry.
+func (p CycleReentered) Surveys() []string { return p.Reentry.Surveys }
 
-// Prompts implements Entry.
-func (ReentryLeased) Prompts() []string { return nil }
+// Surveys implements Entry.
+func (ReentryLeased) Surveys() []string { return nil }
 
-// Prompts implements Entry.
-func (ReentryStarted) Prompts() []string { return nil }
+// Surveys implements Entry.
+func (ReentryStarted) Surveys() []string { return nil }
 
 func (AuditRecorded) event() routing.EventType  { return EventAudit }
-func (PromptOpened) event() routing.EventType   { return EventOpened }
-func (PromptAnswered) event() routing.EventType { return EventAnswered }
-func (PromptReminded) event() routing.EventType { return EventReminded }
-func (PromptTimedOut) event() routing.EventType { return EventTimedOut }
-func (PromptLeased) event() routing.EventType   { return EventLeased }
+func (SurveyOpened) event() routing.EventType   { return EventOpened }
+func (SurveyAnswered) event() routing.EventType { return EventAnswered }
+func (SurveyReminded) event() routing.EventType { return EventReminded }
+func (SurveyTimedOut) event() routing.EventType { return EventTimedOut }
+func (SurveyLeased) event() routing.EventType   { return EventLeased }
 func (WorkDone) event() routing.EventType       { return EventDone }
 func (CycleReentered) event() routing.EventType { return EventReentered }
 func (ReentryLeased) event() routing.EventType  { return EventReentryLeased }

@@ -25,7 +25,7 @@ func TestStoredEvents(t *testing.T) {
 		t.Errorf("a re-entry that was taken over: %+v", r.Reentries)
 	}
 	want := l.add(start.Add(74*time.Hour), ReentryDone("78", "repository_dispatch")...)
-	if p, _ := want.Prompt(p2); !want.Reentries[0].Done || !p.TimedOut {
+	if p, _ := want.Survey(p2); !want.Reentries[0].Done || !p.TimedOut {
 		t.Errorf("%+v", want)
 	}
 	data, err := json.Marshal(l.events)
@@ -56,12 +56,12 @@ func TestEventsThatDoNotFollow(t *testing.T) {
 	id := l.open(1)
 	for name, e := range map[string]Entry{
 		"an empty audit row":             AuditRecorded{},
-		"no prompt":                      PromptOpened{},
-		"a prompt that was opened":       PromptOpened{Prompt: id},
-		"an unknown prompt":              WorkDone{Prompt: "x"},
-		"an answer without a goal":       PromptAnswered{Prompt: id},
-		"a timeout without a goal":       PromptTimedOut{Prompt: id},
-		"a reminder that is not due":     PromptReminded{Prompt: id, Reminder: 3},
+		"no survey":                      SurveyOpened{},
+		"a survey that was opened":       SurveyOpened{Survey: id},
+		"an unknown survey":              WorkDone{Survey: "x"},
+		"an answer without a goal":       SurveyAnswered{Survey: id},
+		"a timeout without a goal":       SurveyTimedOut{Survey: id},
+		"a reminder that is not due":     SurveyReminded{Survey: id, Reminder: 3},
 		"a re-entry of no run":           CycleReentered{},
 		"a re-entry that is not known":   ReentryStarted{Run: "1"},
 		"a lease on an unknown re-entry": ReentryLeased{Run: "1"},

@@ -112,7 +112,7 @@ func TestConverge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("S1-15 checked suggestions are directives in the order of the prompt", func(t *testing.T) {
+	t.Run("S1-15 checked suggestions are directives in the order of the survey", func(t *testing.T) {
 		if want := []string{"Cache the modules", "Retry <b>uploads</b>"}; !slices.Equal(g.OptimizationDirectives, want) || !slices.Equal(f.AcceptedSuggestions, want) {
 			t.Errorf("%q %q", g.OptimizationDirectives, f.AcceptedSuggestions)
 		}
@@ -162,7 +162,7 @@ func wantGoal(t *testing.T, g Goal, want string) {
 
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
-	t.Run("S1-37..40 the level stays, nothing is directed, the unanswered prompt is carried over", func(t *testing.T) {
+	t.Run("S1-37..40 the level stays, nothing is directed, the unanswered survey is carried over", func(t *testing.T) {
 		wantGoal(t, TimedOut(result(20), "en"), `{"next_automation_level":20,"optimization_directives":[],"carry_over_issues":["HITL unanswered — review in the next cycle"],"approved_by":"timeout_fallback"}`)
 	})
 	t.Run("S1-39 in Korean as in the document", func(t *testing.T) {

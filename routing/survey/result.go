@@ -205,8 +205,8 @@ func (r Result) checkSuggestions() *FieldError {
 	return nil
 }
 
-// ID names the prompt that asks about r in a repository: the same result is
-// the same prompt, however often it is opened.
+// ID names the survey that asks about r in a repository: the same result is
+// the same survey, however often it is opened.
 func (r Result) ID(repo string) string {
 	if r.Suggestions == nil {
 		r.Suggestions = []Suggestion{}

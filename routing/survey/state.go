@@ -9,7 +9,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Opened is a prompt as it was opened.
+// Opened is a survey as it was opened.
 type Opened struct {
 	Result   Result        `json:"result"`
 	Audit    string        `json:"audit"`    // AuditLog.ID
@@ -29,19 +29,19 @@ type Answered struct {
 // Reentry is the start of the next cycle, by a completed run.
 type Reentry struct {
 	Run     string   `json:"run"` // id of the completed run
-	Prompts []string `json:"prompts"`
+	Surveys []string `json:"surveys"`
 }
 
 // The work that entries leave to be done outside.
 const (
-	WorkIssue    = "issue"   // file the prompt
-	WorkAnswer   = "answer"  // acknowledge the answer and close the prompt
-	WorkTimeout  = "timeout" // say that nobody answered and close the prompt
+	WorkIssue    = "issue"   // file the survey
+	WorkAnswer   = "answer"  // acknowledge the answer and close the survey
+	WorkTimeout  = "timeout" // say that nobody answered and close the survey
 	WorkReminder = "remind/" // and the reminder's number
 )
 
-// Prompt is one question to people, as the register tells it.
-type Prompt struct {
+// Survey is one question to people, as the register tells it.
+type Survey struct {
 	ID string
 	Opened
 	OpenedAt time.Time
@@ -57,15 +57,15 @@ type Prompt struct {
 	Reentry  string // the run whose end started the next cycle, "" if none
 }
 
-// Open reports whether the prompt waits for an answer.
-func (p Prompt) Open() bool { return p.Goal == nil }
+// Open reports whether the survey waits for an answer.
+func (p Survey) Open() bool { return p.Goal == nil }
 
-// Deadline is when the prompt times out.
-func (p Prompt) Deadline() time.Time { return p.OpenedAt.Add(p.Timeout) }
+// Deadline is when the survey times out.
+func (p Survey) Deadline() time.Time { return p.OpenedAt.Add(p.Timeout) }
 
 // CarriesOver reports whether the goal leaves issues for the next cycle that
 // has not been started yet.
-func (p Prompt) CarriesOver() bool {
+func (p Survey) CarriesOver() bool {
 	return p.Goal != nil && len(p.Goal.CarryOverIssues) > 0 && p.Reentry == ""
 }
 
@@ -74,7 +74,7 @@ const lastHours = 12 * time.Hour
 
 // reminders are when people are reminded: at half the time, and 12 hours before
 // its end if that is later.
-func (p Prompt) reminders() []time.Time {
+func (p Survey) reminders() []time.Time {
 	out := []time.Time{p.OpenedAt.Add(p.Timeout / 2)}
 	if last := p.Deadline().Add(-lastHours); last.After(out[0]) {
 		out = append(out, last)
@@ -104,7 +104,7 @@ type Started struct {
 
 // State is the fold of a repository's register of feedback.
 type State struct {
-	Prompts   []Prompt // oldest first
+	Surveys   []Survey // oldest first
 	Audits    []AuditRow
 	Feedback  []FeedbackRow
 	Reentries []Started
@@ -125,54 +125,54 @@ var Projection = routing.Projection[State]{
 // Fold returns the surveys of a stream; see routing.Projection.
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
-// Prompt returns the prompt with an id.
-func (r State) Prompt(id string) (Prompt, bool) {
+// Survey returns the survey with an id.
+func (r State) Survey(id string) (Survey, bool) {
 	i := r.index(id)
 	if i < 0 {
-		return Prompt{}, false
+		return Survey{}, false
 	}
-	return r.Prompts[i], true
+	return r.Surveys[i], true
 }
 
-// ByNumber returns the prompt whose issue has a number.
-func (r State) ByNumber(n int) (Prompt, bool) {
-	for _, p := range r.Prompts {
+// ByNumber returns the survey whose issue has a number.
+func (r State) ByNumber(n int) (Survey, bool) {
+	for _, p := range r.Surveys {
 		if n > 0 && p.Number == n {
 			return p, true
 		}
 	}
-	return Prompt{}, false
+	return Survey{}, false
 }
 
 func (r State) index(id string) int {
-	return slices.IndexFunc(r.Prompts, func(p Prompt) bool { return p.ID == id })
+	return slices.IndexFunc(r.Surveys, func(p Survey) bool { return p.ID == id })
 }
 
 // Apply returns r with one entry more, or an error if it does not follow: a
 // second answer, an audit row that does not exist, a row that breaks its table.
 func (r State) Apply(e Entry, at time.Time) (State, error) {
-	r.Prompts = slices.Clone(r.Prompts)
+	r.Surveys = slices.Clone(r.Surveys)
 	switch e := e.(type) {
 	case AuditRecorded:
 		return r.audit(e.Audit, at)
-	case PromptOpened:
+	case SurveyOpened:
 		return r.opened(e, at)
-	case PromptAnswered:
+	case SurveyAnswered:
 		return r.answered(e, at)
-	case PromptReminded:
-		return r.change(e.Prompt, func(p *Prompt) error { return p.remind(e.Reminder, e.Lease) })
-	case PromptTimedOut:
-		return r.change(e.Prompt, func(p *Prompt) error {
+	case SurveyReminded:
+		return r.change(e.Survey, func(p *Survey) error { return p.remind(e.Reminder, e.Lease) })
+	case SurveyTimedOut:
+		return r.change(e.Survey, func(p *Survey) error {
 			p.TimedOut = true
 			return p.close(at, e.Goal, TimeoutFallback, WorkTimeout, e.Lease)
 		})
-	case PromptLeased:
-		return r.change(e.Prompt, func(p *Prompt) error {
+	case SurveyLeased:
+		return r.change(e.Survey, func(p *Survey) error {
 			p.Lease = e.Lease
 			return nil
 		})
 	case WorkDone:
-		return r.change(e.Prompt, func(p *Prompt) error { return p.done(e) })
+		return r.change(e.Survey, func(p *Survey) error { return p.done(e) })
 	case CycleReentered:
 		return r.reentered(e, at)
 	case ReentryLeased:
@@ -183,23 +183,23 @@ func (r State) Apply(e Entry, at time.Time) (State, error) {
 	return r, fmt.Errorf("%T is no entry", e)
 }
 
-// change returns r with a prompt changed by fn.
-func (r State) change(id string, fn func(*Prompt) error) (State, error) {
+// change returns r with a survey changed by fn.
+func (r State) change(id string, fn func(*Survey) error) (State, error) {
 	i := r.index(id)
 	if i < 0 {
-		return r, fmt.Errorf("there is no prompt %q", id)
+		return r, fmt.Errorf("there is no survey %q", id)
 	}
-	p := r.Prompts[i]
+	p := r.Surveys[i]
 	p.Pending = slices.Clone(p.Pending)
 	if err := fn(&p); err != nil {
-		return r, fmt.Errorf("prompt %s: %w", id, err)
+		return r, fmt.Errorf("survey %s: %w", id, err)
 	}
-	r.Prompts[i] = p
+	r.Surveys[i] = p
 	return r, nil
 }
 
-func (r State) answered(e PromptAnswered, at time.Time) (State, error) {
-	next, err := r.change(e.Prompt, func(p *Prompt) error {
+func (r State) answered(e SurveyAnswered, at time.Time) (State, error) {
+	next, err := r.change(e.Survey, func(p *Survey) error {
 		p.Answered = &e.Answered
 		return p.close(at, e.Answered.Goal, HumanFeedback, WorkAnswer, e.Lease)
 	})
@@ -207,7 +207,7 @@ func (r State) answered(e PromptAnswered, at time.Time) (State, error) {
 		return r, err
 	}
 	row := e.Answered.Feedback
-	if err := mayRecord(next.Feedback, row, next.Prompts[next.index(e.Prompt)]); err != nil {
+	if err := mayRecord(next.Feedback, row, next.Surveys[next.index(e.Survey)]); err != nil {
 		return r, err
 	}
 	next.Feedback = append(slices.Clip(next.Feedback), FeedbackRow{row, at})
@@ -229,8 +229,8 @@ func hasAudit(rows []AuditRow, id string) bool {
 	return slices.ContainsFunc(rows, func(a AuditRow) bool { return a.ID == id })
 }
 
-// mayRecord returns why a row of user_feedback about a prompt cannot follow others.
-func mayRecord(rows []FeedbackRow, row UserFeedback, p Prompt) error {
+// mayRecord returns why a row of user_feedback about a survey cannot follow others.
+func mayRecord(rows []FeedbackRow, row UserFeedback, p Survey) error {
 	if err := row.Check(); err != nil {
 		return err
 	}
@@ -238,39 +238,39 @@ func mayRecord(rows []FeedbackRow, row UserFeedback, p Prompt) error {
 		return fmt.Errorf("user_feedback has %s already", row.ID)
 	}
 	if row.RelatedAuditID != p.Audit {
-		return fmt.Errorf("user_feedback %s is of %s, its prompt of %s", row.ID, row.RelatedAuditID, p.Audit)
+		return fmt.Errorf("user_feedback %s is of %s, its survey of %s", row.ID, row.RelatedAuditID, p.Audit)
 	}
 	return nil
 }
 
-func (r State) opened(e PromptOpened, at time.Time) (State, error) {
+func (r State) opened(e SurveyOpened, at time.Time) (State, error) {
 	switch o := e.Opened; {
-	case e.Prompt == "":
-		return r, fmt.Errorf("opened without a prompt")
-	case r.index(e.Prompt) >= 0:
-		return r, fmt.Errorf("prompt %s was opened before", e.Prompt)
+	case e.Survey == "":
+		return r, fmt.Errorf("opened without a survey")
+	case r.index(e.Survey) >= 0:
+		return r, fmt.Errorf("survey %s was opened before", e.Survey)
 	case !hasAudit(r.Audits, o.Audit):
-		return r, fmt.Errorf("prompt %s: audit_logs has no %s", e.Prompt, o.Audit)
+		return r, fmt.Errorf("survey %s: audit_logs has no %s", e.Survey, o.Audit)
 	case o.Timeout <= 0:
-		return r, fmt.Errorf("prompt %s: a timeout of %s", e.Prompt, o.Timeout)
+		return r, fmt.Errorf("survey %s: a timeout of %s", e.Survey, o.Timeout)
 	default:
 		if err := o.Result.Check(); err != nil {
-			return r, fmt.Errorf("prompt %s: %w", e.Prompt, err)
+			return r, fmt.Errorf("survey %s: %w", e.Survey, err)
 		}
-		r.Prompts = append(r.Prompts, Prompt{ID: e.Prompt, Opened: o, OpenedAt: at, Pending: []string{WorkIssue}, Lease: e.Lease})
+		r.Surveys = append(r.Surveys, Survey{ID: e.Survey, Opened: o, OpenedAt: at, Pending: []string{WorkIssue}, Lease: e.Lease})
 		return r, nil
 	}
 }
 
-// closed returns an error if the prompt no longer waits for an answer.
-func (p Prompt) closed() error {
+// closed returns an error if the survey no longer waits for an answer.
+func (p Survey) closed() error {
 	if p.Open() {
 		return nil
 	}
 	return fmt.Errorf("it is closed since %s", p.ClosedAt.UTC().Format(time.RFC3339))
 }
 
-func (p *Prompt) remind(n int, lease *routing.Lease) error {
+func (p *Survey) remind(n int, lease *routing.Lease) error {
 	if err := p.closed(); err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (p *Prompt) remind(n int, lease *routing.Lease) error {
 	return nil
 }
 
-func (p *Prompt) close(at time.Time, g Goal, by ApprovedBy, work string, lease *routing.Lease) error {
+func (p *Survey) close(at time.Time, g Goal, by ApprovedBy, work string, lease *routing.Lease) error {
 	if err := p.closed(); err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func withoutReminders(pending []string) []string {
 	return slices.DeleteFunc(pending, func(w string) bool { return strings.HasPrefix(w, WorkReminder) })
 }
 
-func (p *Prompt) done(e WorkDone) error {
+func (p *Survey) done(e WorkDone) error {
 	i := slices.Index(p.Pending, e.Work)
 	if i < 0 {
 		return nil // done by two at once, or no longer needed
@@ -316,18 +316,18 @@ func (p *Prompt) done(e WorkDone) error {
 
 func (r State) reentered(e CycleReentered, at time.Time) (State, error) {
 	run := e.Reentry.Run
-	if run == "" || len(e.Reentry.Prompts) == 0 {
-		return r, fmt.Errorf("reentered without a run or prompts")
+	if run == "" || len(e.Reentry.Surveys) == 0 {
+		return r, fmt.Errorf("reentered without a run or surveys")
 	}
 	if r.reentry(run) >= 0 {
 		return r, fmt.Errorf("run %s started the next cycle before", run)
 	}
-	for _, id := range e.Reentry.Prompts {
+	for _, id := range e.Reentry.Surveys {
 		i := r.index(id)
-		if i < 0 || !r.Prompts[i].CarriesOver() {
-			return r, fmt.Errorf("run %s: prompt %q carries nothing over", run, id)
+		if i < 0 || !r.Surveys[i].CarriesOver() {
+			return r, fmt.Errorf("run %s: survey %q carries nothing over", run, id)
 		}
-		r.Prompts[i].Reentry = run
+		r.Surveys[i].Reentry = run
 	}
 	r.Reentries = append(slices.Clip(r.Reentries), Started{Reentry: e.Reentry, At: at, Lease: e.Lease})
 	return r, nil

@@ -55,7 +55,7 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	l := &led{t: t}
 	id := l.open(1)
-	t.Run("S1-1 S1-27 the prompt is opened after its audit row and refers to it", func(t *testing.T) {
+	t.Run("S1-1 S1-27 the survey is opened after its audit row and refers to it", func(t *testing.T) {
 		var kinds []string
 		for _, e := range l.events {
 			if _, err := EntryOf(e); err != nil {
@@ -64,11 +64,11 @@ func TestRegister(t *testing.T) {
 			kinds = append(kinds, e.Type.Name())
 		}
 		r := l.fold()
-		if !slices.Equal(kinds, []string{"audit", "opened", "done"}) || r.Audits[0].ID != "TASK-0001" || r.Prompts[0].Audit != "TASK-0001" || *r.Audits[0].OutputPath != "optimizer/level20_report.md" {
+		if !slices.Equal(kinds, []string{"audit", "opened", "done"}) || r.Audits[0].ID != "TASK-0001" || r.Surveys[0].Audit != "TASK-0001" || *r.Audits[0].OutputPath != "optimizer/level20_report.md" {
 			t.Errorf("%v %+v", kinds, r)
 		}
-		if _, err := (State{}).Apply(PromptOpened{Prompt: "x", Opened: Opened{result(20), "TASK-0009", "en", time.Hour}}, start); err == nil {
-			t.Error("a prompt without its audit row is taken")
+		if _, err := (State{}).Apply(SurveyOpened{Survey: "x", Opened: Opened{result(20), "TASK-0009", "en", time.Hour}}, start); err == nil {
+			t.Error("a survey without its audit row is taken")
 		}
 	})
 	t.Run("opening again changes nothing", func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestRegister(t *testing.T) {
 	})
 	said := Said{Answer: Answer{Level: Raise, Accepted: []string{"cache"}}, By: "octo", Source: "comment/1", At: start.Add(time.Hour)}
 	t.Run("S1-33 no goal before the answer", func(t *testing.T) {
-		if p := l.fold().Prompts[0]; p.Goal != nil || !p.Open() {
+		if p := l.fold().Surveys[0]; p.Goal != nil || !p.Open() {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -97,14 +97,14 @@ func TestRegister(t *testing.T) {
 				t.Errorf("%+v: %s", c.s, out)
 			}
 		}
-		if r := l.fold(); len(r.Feedback) != 1 || r.Prompts[0].Goal.NextAutomationLevel != 30 || !slices.Equal(r.Prompts[0].Pending, []string{WorkAnswer}) {
+		if r := l.fold(); len(r.Feedback) != 1 || r.Surveys[0].Goal.NextAutomationLevel != 30 || !slices.Equal(r.Surveys[0].Pending, []string{WorkAnswer}) {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("S1-32 the fold refuses a second answer", func(t *testing.T) {
-		a := *l.fold().Prompts[0].Answered
+		a := *l.fold().Surveys[0].Answered
 		a.Feedback.ID = "FB-0002"
-		if _, err := l.fold().Apply(PromptAnswered{Prompt: id, Answered: a}, start); err == nil {
+		if _, err := l.fold().Apply(SurveyAnswered{Survey: id, Answered: a}, start); err == nil {
 			t.Error("taken")
 		}
 	})
@@ -122,20 +122,20 @@ func TestRegister(t *testing.T) {
 		if len(seen) != 5 {
 			t.Errorf("%v", seen)
 		}
-		a := *l.fold().Prompts[1].Answered
+		a := *l.fold().Surveys[1].Answered
 		l.open(6)
-		if _, err := l.fold().Apply(PromptAnswered{Prompt: "p6", Answered: a}, start); err == nil {
+		if _, err := l.fold().Apply(SurveyAnswered{Survey: "p6", Answered: a}, start); err == nil {
 			t.Error("an id is taken twice")
 		}
 	})
 }
 
-// isReminder reports whether entries are the n-th reminder of a prompt alone.
+// isReminder reports whether entries are the n-th reminder of a survey alone.
 func isReminder(entries []Entry, n int) bool {
 	if len(entries) != 1 {
 		return false
 	}
-	r, ok := entries[0].(PromptReminded)
+	r, ok := entries[0].(SurveyReminded)
 	return ok && r.Reminder == n
 }
 
@@ -156,8 +156,8 @@ func TestTimeout(t *testing.T) {
 			if !isReminder(got, c.reminder) {
 				t.Fatalf("after %d hours: %+v", c.hours, got)
 			}
-			if r := l.add(start.Add(time.Duration(c.hours)*time.Hour), got...); !slices.Equal(r.Prompts[0].Pending, []string{c.pending}) {
-				t.Errorf("pending %v", r.Prompts[0].Pending)
+			if r := l.add(start.Add(time.Duration(c.hours)*time.Hour), got...); !slices.Equal(r.Surveys[0].Pending, []string{c.pending}) {
+				t.Errorf("pending %v", r.Surveys[0].Pending)
 			}
 		}
 		got := due(72)
@@ -165,7 +165,7 @@ func TestTimeout(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		r := l.add(start.Add(72*time.Hour), got...)
-		if p := r.Prompts[0]; p.Goal.Line() != TimedOut(result(20), "en").Line() || !slices.Equal(p.Pending, []string{WorkTimeout}) {
+		if p := r.Surveys[0]; p.Goal.Line() != TimedOut(result(20), "en").Line() || !slices.Equal(p.Pending, []string{WorkTimeout}) {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -184,8 +184,8 @@ func TestTimeout(t *testing.T) {
 		l := &led{t: t}
 		id := l.open(1)
 		out := l.answer(id, Said{Answer: Answer{Level: Raise}, By: "octo", Source: "comment/1", At: start.Add(72 * time.Hour)}, start.Add(73*time.Hour))
-		if r := l.fold(); out != Late || !r.Prompts[0].TimedOut || len(r.Feedback) != 0 {
-			t.Errorf("%s %+v", out, r.Prompts[0])
+		if r := l.fold(); out != Late || !r.Surveys[0].TimedOut || len(r.Feedback) != 0 {
+			t.Errorf("%s %+v", out, r.Surveys[0])
 		}
 	})
 	t.Run("S1-41 a reconcile that comes late reminds once", func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestTimeout(t *testing.T) {
 		}
 	})
 	t.Run("S1-41 a short timeout has one reminder", func(t *testing.T) {
-		p := Prompt{OpenedAt: start, Opened: Opened{Timeout: 24 * time.Hour}}
+		p := Survey{OpenedAt: start, Opened: Opened{Timeout: 24 * time.Hour}}
 		if got := p.reminders(); len(got) != 1 || !got[0].Equal(start.Add(12*time.Hour)) {
 			t.Errorf("%v", got)
 		}
@@ -213,7 +213,7 @@ func TestReentry(t *testing.T) {
 	next := Completed{ID: "78", Workflow: "Nightly", At: start.Add(time.Hour)}
 	t.Run("S1-43 S1-45 a goal that carries over starts the next cycle when the next run completes", func(t *testing.T) {
 		_, r := over(t, "look again")
-		if got := r.Reenter(next, nil, me); len(got) != 1 || got[0].event() != EventReentered || !slices.Equal(got[0].Prompts(), []string{"p1"}) {
+		if got := r.Reenter(next, nil, me); len(got) != 1 || got[0].event() != EventReentered || !slices.Equal(got[0].Surveys(), []string{"p1"}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -248,7 +248,7 @@ func TestReentry(t *testing.T) {
 		}
 	})
 	for name, run := range map[string]Completed{
-		"S1-43 the run that the prompt is about is not the next one": {ID: "77", Workflow: "Nightly", At: start.Add(time.Hour)},
+		"S1-43 the run that the survey is about is not the next one": {ID: "77", Workflow: "Nightly", At: start.Add(time.Hour)},
 		"S1-43 a run that ended before the goal is not the next one": {ID: "76", Workflow: "Nightly", At: start.Add(-time.Minute)},
 		"S1-43 a run of another workflow does not count":             {ID: "78", Workflow: "CI", At: start.Add(time.Hour)},
 	} {
@@ -273,4 +273,36 @@ func TestReentry(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+func TestLanguageOfASurvey(t *testing.T) {
+	for language, want := range map[string]string{Korean: Korean, "en": "en", "de": "en", "": "en"} {
+		got := State{}.Open("p", result(20), language, time.Hour, nil, start)
+		if opened := got[1].(SurveyOpened).Opened; opened.Language != want {
+			t.Errorf("a survey in %q is in %q, want %q", language, opened.Language, want)
+		}
+	}
+}
+
+// TestRepeatedAnswer: the same event, or the same person who submits the same again.
+func TestRepeatedAnswer(t *testing.T) {
+	first := Answered{Answer: Answer{Level: Raise, Accepted: []string{"a"}, FreeText: "x"}, By: "mona", Source: "comment/1"}
+	for name, c := range map[string]struct {
+		change func(*Said)
+		want   bool
+	}{
+		"all of it":            {func(*Said) {}, true},
+		"another event":        {func(s *Said) { s.Source = "comment/2" }, true},
+		"in other letters":     {func(s *Said) { s.Source, s.By = "comment/2", "Mona" }, true},
+		"by another person":    {func(s *Said) { s.Source, s.By = "comment/2", "hubot" }, false},
+		"of another text":      {func(s *Said) { s.Source, s.Answer.FreeText = "comment/2", "y" }, false},
+		"of another level":     {func(s *Said) { s.Source, s.Answer.Level = "comment/2", Keep }, false},
+		"of other suggestions": {func(s *Said) { s.Source, s.Answer.Accepted = "comment/2", nil }, false},
+	} {
+		s := Said{Answer: first.Answer, By: first.By, Source: first.Source}
+		c.change(&s)
+		if got := first.repeats(s); got != c.want {
+			t.Errorf("%s: repeats %v", name, got)
+		}
+	}
 }

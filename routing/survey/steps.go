@@ -12,7 +12,7 @@ import (
 // The steps. Each returns the entries to append to the register it was asked
 // of; a step that was made before returns none.
 
-// Open opens the prompt about a result, after the audit row it refers to.
+// Open opens the survey about a result, after the audit row it refers to.
 func (r State) Open(id string, res Result, language string, timeout time.Duration, lease *routing.Lease, now time.Time) []Entry {
 	if r.index(id) >= 0 {
 		return nil
@@ -23,7 +23,7 @@ func (r State) Open(id string, res Result, language string, timeout time.Duratio
 	}
 	return []Entry{
 		AuditRecorded{row},
-		PromptOpened{Prompt: id, Opened: Opened{res, row.ID, language, timeout}, Lease: lease},
+		SurveyOpened{Survey: id, Opened: Opened{res, row.ID, language, timeout}, Lease: lease},
 	}
 }
 
@@ -45,14 +45,14 @@ const (
 	Late     Outcome = "late"     // the time was over
 )
 
-// Answer records the answer s to a prompt, if it is the first and in time. One
-// said after the deadline finds the prompt timed out, whether that was recorded
+// Answer records the answer s to a survey, if it is the first and in time. One
+// said after the deadline finds the survey timed out, whether that was recorded
 // before or not.
 func (r State) Answer(id string, s Said, lease *routing.Lease, now time.Time) (Outcome, []Entry, error) {
-	p, ok := r.Prompt(id)
+	p, ok := r.Survey(id)
 	switch {
 	case !ok:
-		return "", nil, fmt.Errorf("there is no prompt %q", id)
+		return "", nil, fmt.Errorf("there is no survey %q", id)
 	case p.TimedOut:
 		return Late, nil, nil
 	case p.Answered != nil && p.Answered.repeats(s):
@@ -67,8 +67,8 @@ func (r State) Answer(id string, s Said, lease *routing.Lease, now time.Time) (O
 		return "", nil, err
 	}
 	row := NewUserFeedback(len(r.Feedback)+1, now, s.By, p.Language, p.Result, f, p.Audit)
-	return Accepted, []Entry{PromptAnswered{
-		Prompt: id, Lease: lease,
+	return Accepted, []Entry{SurveyAnswered{
+		Survey: id, Lease: lease,
 		Answered: Answered{Answer: s.Answer, By: s.By, Source: s.Source, Feedback: row, Goal: goal},
 	}}, nil
 }
@@ -80,15 +80,15 @@ func (a Answered) repeats(s Said) bool {
 	return a.Source == s.Source || same && a.By != "" && strings.EqualFold(a.By, s.By)
 }
 
-func (p Prompt) timeOut(lease *routing.Lease) []Entry {
-	return []Entry{PromptTimedOut{Prompt: p.ID, Goal: TimedOut(p.Result, p.Language), Lease: lease}}
+func (p Survey) timeOut(lease *routing.Lease) []Entry {
+	return []Entry{SurveyTimedOut{Survey: p.ID, Goal: TimedOut(p.Result, p.Language), Lease: lease}}
 }
 
 // Due returns what the time brings about: timeouts, and reminders, of which only
 // the newest that is due.
 func (r State) Due(lease *routing.Lease, now time.Time) []Entry {
 	var out []Entry
-	for _, p := range r.Prompts {
+	for _, p := range r.Surveys {
 		if !p.Open() {
 			continue
 		}
@@ -103,20 +103,20 @@ func (r State) Due(lease *routing.Lease, now time.Time) []Entry {
 			}
 		}
 		if n > p.Reminded {
-			out = append(out, PromptReminded{Prompt: p.ID, Reminder: n, Lease: lease})
+			out = append(out, SurveyReminded{Survey: p.ID, Reminder: n, Lease: lease})
 		}
 	}
 	return out
 }
 
-// TakeOver takes over the work of a prompt.
+// TakeOver takes over the work of a survey.
 func TakeOver(id string, lease *routing.Lease) []Entry {
-	return []Entry{PromptLeased{Prompt: id, Lease: lease}}
+	return []Entry{SurveyLeased{Survey: id, Lease: lease}}
 }
 
-// Done notes that work of a prompt was done; ref and url say where.
+// Done notes that work of a survey was done; ref and url say where.
 func Done(id, work, ref, url string) []Entry {
-	return []Entry{WorkDone{Prompt: id, Work: work, Ref: ref, URL: url}}
+	return []Entry{WorkDone{Survey: id, Work: work, Ref: ref, URL: url}}
 }
 
 // Completed is a workflow run that has ended.
@@ -128,15 +128,15 @@ type Completed struct {
 }
 
 // Reenter starts the next cycle when a run has ended, if goals of earlier
-// prompts carry issues over. after names the workflows whose runs count; if it
-// is empty, those do that the prompts are about. A run counts once. Neither the
-// run of a re-entry counts, nor the run that a prompt is about itself.
+// surveys carry issues over. after names the workflows whose runs count; if it
+// is empty, those do that the surveys are about. A run counts once. Neither the
+// run of a re-entry counts, nor the run that a survey is about itself.
 func (r State) Reenter(run Completed, after []string, lease *routing.Lease) []Entry {
 	if run.Own || r.reentry(run.ID) >= 0 {
 		return nil
 	}
 	var ids []string
-	for _, p := range r.Prompts {
+	for _, p := range r.Surveys {
 		if p.CarriesOver() && p.Result.RunID != run.ID && p.waitsFor(run, after) {
 			ids = append(ids, p.ID)
 		}
@@ -147,7 +147,7 @@ func (r State) Reenter(run Completed, after []string, lease *routing.Lease) []En
 	return []Entry{CycleReentered{Reentry: Reentry{run.ID, ids}, Lease: lease}}
 }
 
-func (p Prompt) waitsFor(run Completed, after []string) bool {
+func (p Survey) waitsFor(run Completed, after []string) bool {
 	if !run.At.IsZero() && run.At.Before(p.ClosedAt.Truncate(time.Second)) { // GitHub's times are whole seconds
 		return false
 	}

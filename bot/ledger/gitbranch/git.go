@@ -43,7 +43,10 @@ type Git struct {
 	last   contents // what was read last of a case, for Append to add to
 }
 
-var _ ledger.Watched = (*Git)(nil)
+var (
+	_ ledger.Watched  = (*Git)(nil)
+	_ ledger.Recaller = (*Git)(nil)
+)
 
 // NewGit returns the ledger on a branch of repo; branch "" is Branch. It sends no request.
 func NewGit(c *github.Client, repo github.Repo, branch string) *Git {
@@ -67,6 +70,16 @@ func (g *Git) Load(ctx context.Context, key string) ([]routing.Event, ledger.Ver
 	}
 	g.last.put(key, now)
 	return events, now.version, nil
+}
+
+// Recall implements ledger.Recaller.
+func (g *Git) Recall(key string) ([]routing.Event, ledger.Version, bool) {
+	now := g.last.get(key)
+	if len(now.data) == 0 {
+		return nil, "", false
+	}
+	events, err := ledger.DecodeStored(key, now.data)
+	return events, now.version, err == nil
 }
 
 // Append implements ledger.Ledger.

@@ -29,3 +29,26 @@ func (a *alternating) Append(ctx context.Context, key string, seen ledger.Versio
 }
 
 func (a *alternating) Keys(ctx context.Context) ([]string, error) { return a.next().Keys(ctx) }
+
+// Blobs implements ledger.BlobKeeper: each call goes to the next handle's.
+func (a *alternating) Blobs() ledger.Blobs { return alternatingBlobs{a} }
+
+type alternatingBlobs struct{ *alternating }
+
+func (b alternatingBlobs) of() ledger.Blobs { return ledger.BlobsOf(b.next()) }
+
+func (b alternatingBlobs) Put(ctx context.Context, stream string, data []byte) (string, error) {
+	return b.of().Put(ctx, stream, data)
+}
+
+func (b alternatingBlobs) Get(ctx context.Context, stream, name string) ([]byte, error) {
+	return b.of().Get(ctx, stream, name)
+}
+
+func (b alternatingBlobs) List(ctx context.Context) (map[string][]string, error) {
+	return b.of().List(ctx)
+}
+
+func (b alternatingBlobs) Delete(ctx context.Context, folder, name string) error {
+	return b.of().Delete(ctx, folder, name)
+}

@@ -40,6 +40,7 @@ func (s Size) Run(t *testing.T, open func(testing.TB) ledger.Ledger) {
 		"keys cannot reach each other (S4-69)":   keys,
 		"a key that cannot name a stream":        badKeys,
 		"all streams one after the other":        each,
+		"blobs beside the streams":               blobs,
 		"a big stream":                           s.big,
 		"a context that has ended":               cancelled,
 		"racing writers lose nothing (S3-67)":    s.race,
@@ -157,6 +158,8 @@ func fill(v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(fmt.Sprintf("v%d <&> \"\\ \t\n\r\u2028 \x00 ünï 🙂", *n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
 	case reflect.Float64:

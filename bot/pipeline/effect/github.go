@@ -100,6 +100,8 @@ func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		return "", nil
 	case routing.EffectRerun:
 		return "", g.responder().rerun(ctx, e)
+	case routing.EffectUpdate:
+		return branchUpdater{g.Hub, g.Repo, g.Subject, g.Config.Base.Update, g.Render, g.log()}.update(ctx, c, e, fresh)
 	case routing.EffectReact:
 		return "", g.responder().react(ctx, e)
 	}

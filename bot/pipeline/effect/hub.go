@@ -17,6 +17,7 @@ type Hub struct {
 	Dispatches   Dispatches
 	Issues       Issues
 	Labels       Labels
+	PullRequests PullRequests
 	Repositories Repositories
 	Runs         Runs
 }
@@ -31,6 +32,7 @@ func HubOf(c *github.Client) Hub {
 		Dispatches:   c.Dispatches,
 		Issues:       c.Issues,
 		Labels:       c.Labels,
+		PullRequests: c.PullRequests,
 		Repositories: c.Repositories,
 		Runs:         c.Runs,
 	}
@@ -68,6 +70,9 @@ type (
 	}
 	Labels interface {
 		Sync(ctx context.Context, r github.Repo, issue int, current []string, add, remove []github.LabelSpec) (changed bool, err error)
+	}
+	PullRequests interface {
+		UpdateBranch(ctx context.Context, r github.Repo, number int, head string) error
 	}
 	Repositories interface {
 		Absent(ctx context.Context, r github.Repo, err error) error

@@ -26,7 +26,7 @@ type Store struct {
 // All is the book of a repository's register alone, of no build.
 func All(led ledger.Ledger, repo string) Store { return Store{Ledger: led, Repo: repo} }
 
-// State reads the register of edges of the repository, of all builds.
+// State reads the feedback requests of the repository, of all builds.
 func (b Store) State(ctx context.Context) (feedback.State, error) {
 	return b.stream().Load(ctx)
 }

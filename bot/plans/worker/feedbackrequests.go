@@ -37,8 +37,8 @@ func (e *inbox) noted() {
 // openInbox settles what the pair before left, and asks for feedback before anybody
 // acts.
 func (p *Pair) openInbox(ctx context.Context) (*inbox, error) {
-	e := &inbox{store: p.Edges, port: p.Spec.ID, sent: make(chan struct{}, 1)}
-	if p.Edges == nil {
+	e := &inbox{store: p.Requests, port: p.Spec.ID, sent: make(chan struct{}, 1)}
+	if p.Requests == nil {
 		return e, nil
 	}
 	j, err := p.Journal.Load(ctx)
@@ -48,7 +48,7 @@ func (p *Pair) openInbox(ctx context.Context) (*inbox, error) {
 	if err := e.settle(ctx, j); err != nil {
 		return nil, err
 	}
-	if e.Before, err = p.Edges.Before(ctx, p.Spec.ID); err != nil {
+	if e.Before, err = p.Requests.Before(ctx, p.Spec.ID); err != nil {
 		return nil, fmt.Errorf("feedback to port %s: %w", p.Spec.ID, err)
 	}
 	return e, nil
@@ -91,7 +91,7 @@ func (e *inbox) waits(ctx context.Context) (string, error) {
 // what other ports want.
 type fed struct {
 	plan.TestFeedback
-	Edges *requests.Received `json:"edges,omitempty"`
+	Requests *requests.Received `json:"requests,omitempty"`
 }
 
 // feed returns the feedback of a turn, as Markdown and as JSON, "" if there is
@@ -110,7 +110,7 @@ func (e *inbox) feed(l plan.Loop, root string) (text string, data []byte) {
 		return text, asJSON(out)
 	}
 	out.FailedTests, out.Suggestions = orNone(out.FailedTests), orNone(out.Suggestions)
-	out.Edges = &requests.Received{Feedback: orNone(e.Feedback), Answers: orNone(e.Answers)}
+	out.Requests = &requests.Received{Feedback: orNone(e.Feedback), Answers: orNone(e.Answers)}
 	for _, h := range e.Feedback {
 		for _, s := range []string{h.SuggestedFix, h.SuggestedAction, h.RequestedInfo} {
 			if s != "" {
@@ -118,11 +118,11 @@ func (e *inbox) feed(l plan.Loop, root string) (text string, data []byte) {
 			}
 		}
 	}
-	return edgesText(*out.Edges, root) + text, asJSON(out)
+	return requestsText(*out.Requests, root) + text, asJSON(out)
 }
 
-// edgesText writes what other ports want, and what they answered, as Markdown.
-func edgesText(r requests.Received, root string) string {
+// requestsText writes what other ports want, and what they answered, as Markdown.
+func requestsText(r requests.Received, root string) string {
 	var b strings.Builder
 	for _, h := range r.Feedback {
 		fmt.Fprintf(&b, "# Feedback from %s: %s (%s, round %d of %d, %s)\n", oneLine(h.From), h.Type, h.ID, h.Round, feedback.MaxRounds, h.Priority)
@@ -244,7 +244,7 @@ func (e *inbox) routes() map[string]func(context.Context, string, []byte) (any, 
 		return e.store, nil
 	}
 	return map[string]func(context.Context, string, []byte) (any, error){
-		"POST /edges/send": func(ctx context.Context, session string, body []byte) (any, error) {
+		"POST /requests/send": func(ctx context.Context, session string, body []byte) (any, error) {
 			b, err := book()
 			if err != nil {
 				return nil, err
@@ -255,13 +255,13 @@ func (e *inbox) routes() map[string]func(context.Context, string, []byte) (any, 
 			defer e.noted()
 			return b.Send(ctx, body)
 		},
-		"POST /edges/receive": func(ctx context.Context, _ string, _ []byte) (any, error) {
+		"POST /requests/receive": func(ctx context.Context, _ string, _ []byte) (any, error) {
 			if _, err := book(); err != nil {
 				return nil, err
 			}
 			return requests.Received{Feedback: orNone(e.Feedback), Answers: orNone(e.Answers)}, nil
 		},
-		"POST /edges/answer": func(ctx context.Context, _ string, body []byte) (any, error) {
+		"POST /requests/answer": func(ctx context.Context, _ string, body []byte) (any, error) {
 			b, err := book()
 			if err != nil {
 				return nil, err

@@ -53,7 +53,7 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 	const message = `"to_node": "model", "feedback_type": "FIX_REQUEST", "message": "it is wrong", "priority": "low", "suggested_fix": "fix it"`
 	t.Run("the sender is filled in, and the same said twice is one feedback", func(t *testing.T) {
 		for range 2 {
-			if s, err := ask("edges/send", "{"+message+"}"); err != nil || s.ID != "FB-001" || s.Status != feedback.Queued || s.Round != 1 || s.At.IsZero() {
+			if s, err := ask("requests/send", "{"+message+"}"); err != nil || s.ID != "FB-001" || s.Status != feedback.Queued || s.Round != 1 || s.At.IsZero() {
 				t.Errorf("%+v %v", s, err)
 			}
 		}
@@ -66,27 +66,27 @@ func TestWorkersSpeakForTheirPortAlone(t *testing.T) {
 	})
 	t.Run("not for another port, by neither name of the field", func(t *testing.T) {
 		for _, name := range []string{"from_node", "source"} {
-			if _, err := ask("edges/send", `{"`+name+`": "after", `+message+`}`); err == nil || !strings.Contains(err.Error(), "speaks for that port") {
+			if _, err := ask("requests/send", `{"`+name+`": "after", `+message+`}`); err == nil || !strings.Contains(err.Error(), "speaks for that port") {
 				t.Error(err)
 			}
 		}
-		if _, err := ask("edges/answer", `{"feedback_id": "FB-001", "text": "x"}`); err == nil || !strings.Contains(err.Error(), "FB-001 is no feedback to greet") {
+		if _, err := ask("requests/answer", `{"feedback_id": "FB-001", "text": "x"}`); err == nil || !strings.Contains(err.Error(), "FB-001 is no feedback to greet") {
 			t.Error(err)
 		}
 	})
 	t.Run("what is no message is recorded as rejected (S3-15)", func(t *testing.T) {
 		for in, want := range map[string]string{"{": "Invalid feedback", "null": "Invalid feedback", `{"message": 7}`: "Missing required field: to_node"} {
-			if s, err := ask("edges/send", in); err != nil || s.Status != feedback.Rejected || s.Refusal == nil || !strings.Contains(s.Refusal.Text, want) {
+			if s, err := ask("requests/send", in); err != nil || s.Status != feedback.Rejected || s.Refusal == nil || !strings.Contains(s.Refusal.Text, want) {
 				t.Errorf("%s: %+v %v", in, s, err)
 			}
 		}
 	})
 	t.Run("nobody else is listened to", func(t *testing.T) {
-		if _, err := Ask(t.Context(), r.url, "guess", "edges/send", []byte("{"+message+"}")); err == nil || !strings.Contains(err.Error(), "none of the two workers") {
+		if _, err := Ask(t.Context(), r.url, "guess", "requests/send", []byte("{"+message+"}")); err == nil || !strings.Contains(err.Error(), "none of the two workers") {
 			t.Error(err)
 		}
 		r = open(&inbox{port: "greet"})
-		if _, err := ask("edges/send", "{"+message+"}"); err == nil || !strings.Contains(err.Error(), "belongs to no plan") {
+		if _, err := ask("requests/send", "{"+message+"}"); err == nil || !strings.Contains(err.Error(), "belongs to no plan") {
 			t.Error(err)
 		}
 	})
@@ -96,7 +96,7 @@ func TestPairActsOnFeedback(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, `cp "$SWITCHBACK_FEEDBACK" "fed$SWITCHBACK_ATTEMPT" 2>/dev/null; [ "$SWITCHBACK_ATTEMPT" = 1 ] || echo hello > hello.txt; true`, junit)
 	b := bookIn(t, p.root)
-	p.change = func(x *Pair) { x.Edges = b }
+	p.change = func(x *Pair) { x.Requests = b }
 	if r := p.run(); r.Status != plan.Success || p.journal().Loop.Requests != nil {
 		t.Fatalf("%+v", r)
 	}

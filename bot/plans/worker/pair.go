@@ -25,7 +25,7 @@ type Pair struct {
 	Spec     plan.Spec
 	Settings plan.Settings
 	Build    string          // the session of the build it belongs to
-	Edges    *requests.Store // feedback between the ports of the plan; nil: none
+	Requests *requests.Store // feedback between the ports of the plan; nil: none
 	Root     string          // where commands run
 	Dir      string          // what is kept of the port, an absolute path
 	Env      []string

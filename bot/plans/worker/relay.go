@@ -87,7 +87,7 @@ const (
 // shown is a worker's text as people may see it.
 func shown(s string, most int) string { return cut(markdown.Printable(redact.Text(s)), most) }
 
-func newRelay(d *Journal, l plan.Loop, edges map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
+func newRelay(d *Journal, l plan.Loop, requests map[string]func(context.Context, string, []byte) (any, error), raise func(string, Raised) error) (*relay, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listening for the workers: %w", err)
@@ -96,7 +96,7 @@ func newRelay(d *Journal, l plan.Loop, edges map[string]func(context.Context, st
 		tokens: map[string]string{l.ImplSession: newID(), l.TestSession: newID()}, spent: map[string]spending{}}
 	redact.Hide(r.tokens[l.ImplSession], r.tokens[l.TestSession])
 	mux := http.NewServeMux()
-	for pattern, fn := range edges {
+	for pattern, fn := range requests {
 		mux.HandleFunc(pattern, r.handle(fn))
 	}
 	mux.HandleFunc("POST /send", r.handle(func(ctx context.Context, session string, body []byte) (any, error) {

@@ -234,16 +234,16 @@ func (a *await) inputs(d plan.Dispatch) map[string]string {
 	}
 	var f struct {
 		plan.TestFeedback
-		Edges json.RawMessage `json:"edges"`
+		Requests json.RawMessage `json:"requests"`
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		panic(err) // unreachable: it was just written
 	}
-	var edges bytes.Buffer
-	if len(f.Edges) > 0 {
-		_ = json.Compact(&edges, f.Edges) // as above
+	var requests bytes.Buffer
+	if len(f.Requests) > 0 {
+		_ = json.Compact(&requests, f.Requests) // as above
 	}
-	return d.Inputs(a.loop, a.recorder.spec, &f.TestFeedback, edges.Bytes())
+	return d.Inputs(a.loop, a.recorder.spec, &f.TestFeedback, requests.Bytes())
 }
 
 // limits returns how the pair ends if it was cancelled or its time is over.

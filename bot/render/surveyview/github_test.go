@@ -15,7 +15,7 @@ func pagesOf(a, b, c, language string) []rendertest.Page {
 	const most = 1200
 	a, b, c = a[:min(most, len(a))], b[:min(most, len(b))], c[:min(most, len(c))]
 	o := render.Options{Mention: "@maintainer"}
-	p := feedbackPrompt(language)
+	p := exampleSurvey(language)
 	p.Audit = "A" + a
 	p.Result.WorkflowName, p.Result.ReportPath, p.Result.RunID = a, b, "r"+c
 	p.Result.Suggestions = []survey.Suggestion{{ID: "a", Text: "x" + a}, {ID: "B" + b, Text: b}, {ID: "c", Text: c}}

@@ -25,10 +25,10 @@ var pages = page.New(files, "templates/*.md.tmpl")
 type md = markdown.Text
 
 // language returns the language in which the survey was opened.
-func language(p survey.Prompt) render.Language { return render.Language(p.Language) }
+func language(p survey.Survey) render.Language { return render.Language(p.Language) }
 
 // Title returns the title of the issue: plain text on one line.
-func Title(p survey.Prompt, o render.Options) string {
+func Title(p survey.Survey, o render.Options) string {
 	return render.Title(language(p).Plain("survey.title", "workflow", markdown.Line(o.Redacted(p.Result.WorkflowName), 120), "level", p.Result.AutomationLevel))
 }
 
@@ -43,7 +43,7 @@ type content struct {
 	Who, At, Remarks           md
 }
 
-func newContent(p survey.Prompt, o render.Options) content {
+func newContent(p survey.Survey, o render.Options) content {
 	c := content{Workflow: markdown.Code(o.Redacted(p.Result.WorkflowName)), Report: markdown.Code(o.Redacted(p.Result.ReportPath)), Level: p.Result.AutomationLevel, Deadline: minute(p.Deadline())}
 	if p.Result.RunID != "" {
 		c.Run = markdown.Code(o.Redacted(p.Result.RunID))
@@ -65,7 +65,7 @@ func fit(o render.Options, at func(limit int) md) markdown.Text {
 
 // Body returns the issue that asks, without its marker: the result, the review in three items, and
 // Submit. Suggestions are shortened until it fits.
-func Body(p survey.Prompt, o render.Options) markdown.Text {
+func Body(p survey.Survey, o render.Options) markdown.Text {
 	l := language(p)
 	c := newContent(p, o)
 	c.TextBegin, c.TextEnd = md(answers.TextBegin), md(answers.TextEnd)
@@ -85,7 +85,7 @@ func Body(p survey.Prompt, o render.Options) markdown.Text {
 }
 
 // exampleCommand is an answer to this very survey.
-func exampleCommand(p survey.Prompt) string {
+func exampleCommand(p survey.Survey) string {
 	cmd := answers.Prefix + " " + survey.CommandName + " raise"
 	switch n := len(p.Result.Suggestions); {
 	case n >= 3:
@@ -100,7 +100,7 @@ func minute(t time.Time) md { return md(t.UTC().Format("2006-01-02 15:04") + " U
 
 // Closed returns the issue once it is answered or timed out: what was asked, what was said, and no
 // boxes to tick.
-func Closed(p survey.Prompt, o render.Options) markdown.Text {
+func Closed(p survey.Survey, o render.Options) markdown.Text {
 	l := language(p)
 	c := newContent(p, o)
 	var answer survey.Answer
@@ -130,7 +130,7 @@ func sign(yes bool) md {
 	return "☐"
 }
 
-func responder(p survey.Prompt, o render.Options) md {
+func responder(p survey.Survey, o render.Options) md {
 	if p.Answered == nil || p.Answered.By == "" {
 		return language(p).Say("survey.nobody")
 	}
@@ -138,7 +138,7 @@ func responder(p survey.Prompt, o render.Options) md {
 }
 
 // Acknowledged says what was understood of the answer, as much of it as fits.
-func Acknowledged(p survey.Prompt, o render.Options) markdown.Text {
+func Acknowledged(p survey.Survey, o render.Options) markdown.Text {
 	for part := 1; ; part *= 2 {
 		if s := acknowledged(p, o, part); len(s) <= o.MaxBytes() || part > 16 {
 			return s
@@ -147,7 +147,7 @@ func Acknowledged(p survey.Prompt, o render.Options) markdown.Text {
 }
 
 // acknowledged shows one part in so many of what is long.
-func acknowledged(p survey.Prompt, o render.Options, part int) markdown.Text {
+func acknowledged(p survey.Survey, o render.Options, part int) markdown.Text {
 	l, a := language(p), p.Answered
 	var yes, no []md
 	for i, s := range p.Result.Suggestions {
@@ -183,7 +183,7 @@ func goalBlock(g survey.Goal, lines int, o render.Options) md {
 }
 
 // Reminder returns the n-th reminder.
-func Reminder(p survey.Prompt, n int, o render.Options) markdown.Text {
+func Reminder(p survey.Survey, n int, o render.Options) markdown.Text {
 	l := language(p)
 	id := "survey.remind.1"
 	if n > 1 {
@@ -193,12 +193,12 @@ func Reminder(p survey.Prompt, n int, o render.Options) markdown.Text {
 }
 
 // TimedOut says that nobody answered, and what follows.
-func TimedOut(p survey.Prompt, o render.Options) markdown.Text {
+func TimedOut(p survey.Survey, o render.Options) markdown.Text {
 	return language(p).Say("survey.expired", "level", p.Result.AutomationLevel) + "\n\n" + goalBlock(*p.Goal, 120, o)
 }
 
 // Refused says why nothing was recorded of an answer.
-func Refused(p survey.Prompt, err error, o render.Options) markdown.Text {
+func Refused(p survey.Survey, err error, o render.Options) markdown.Text {
 	var r *survey.Refused
 	if !errors.As(err, &r) {
 		return markdown.Prose(o.Redacted(err.Error()))
@@ -216,14 +216,14 @@ func words(r *survey.Refused, o render.Options) []md {
 }
 
 // Second says that another answer came first.
-func Second(p survey.Prompt, o render.Options) markdown.Text {
+func Second(p survey.Survey, o render.Options) markdown.Text {
 	return language(p).Say("survey.second", "who", responder(p, o), "at", minute(p.ClosedAt))
 }
 
 // Late says that an answer came after the timeout.
-func Late(p survey.Prompt, o render.Options) markdown.Text {
+func Late(p survey.Survey, o render.Options) markdown.Text {
 	return language(p).Say("survey.late", "deadline", minute(p.Deadline()))
 }
 
 // Restored says that the text of the issue was put back.
-func Restored(p survey.Prompt) markdown.Text { return language(p).Say("survey.restored") }
+func Restored(p survey.Survey) markdown.Text { return language(p).Say("survey.restored") }

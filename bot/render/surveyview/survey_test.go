@@ -14,15 +14,15 @@ import (
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
-func feedbackPrompt(language string) survey.Prompt {
-	return survey.Prompt{ID: "0123456789ab", OpenedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Number: 7, Opened: survey.Opened{
+func exampleSurvey(language string) survey.Survey {
+	return survey.Survey{ID: "0123456789ab", OpenedAt: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Number: 7, Opened: survey.Opened{
 		Audit: "TASK-0001", Language: language, Timeout: 72 * time.Hour,
 		Result: survey.Result{WorkflowName: "Nightly", AutomationLevel: 20, ReportPath: "optimizer/level20_report.md", RunID: "77",
 			Suggestions: []survey.Suggestion{{ID: "cache", Text: "Cache the modules"}, {ID: "split", Text: "Split the suite"}}},
 	}}
 }
 
-func replied(p survey.Prompt, a survey.Answer) survey.Prompt {
+func replied(p survey.Survey, a survey.Answer) survey.Survey {
 	f, g, _ := survey.Converge(p.Result, a)
 	row := survey.NewUserFeedback(1, p.OpenedAt, "octo", p.Language, p.Result, f, p.Audit)
 	p.Answered, p.Goal, p.ClosedAt = &survey.Answered{Answer: a, By: "octo", Source: "comment/1", Feedback: row, Goal: g}, &g, p.OpenedAt.Add(time.Hour)
@@ -39,10 +39,10 @@ func wantLines(t *testing.T, body string, want ...string) {
 	}
 }
 
-func TestPromptBody(t *testing.T) {
+func TestSurveyBody(t *testing.T) {
 	t.Parallel()
-	body := Body(feedbackPrompt("en"), render.Options{})
-	ko := Body(feedbackPrompt("ko"), render.Options{})
+	body := Body(exampleSurvey("en"), render.Options{})
+	ko := Body(exampleSurvey("ko"), render.Options{})
 	t.Run("S1-2 the result block has name, level and report", func(t *testing.T) {
 		wantLines(t, string(body), "### Result of the workflow optimization", "- Workflow: `Nightly`", "- Automation level applied: 20", "- Report: `optimizer/level20_report.md`")
 		wantLines(t, string(ko), "### 워크플로우 최적화 결과", "- 워크플로우: `Nightly`", "- 적용된 Automation Level: 20", "- 리포트 경로: `optimizer/level20_report.md`")
@@ -69,7 +69,7 @@ func TestPromptBody(t *testing.T) {
 	})
 	t.Run("S1-6 item 3 takes text that may be left out", func(t *testing.T) {
 		wantLines(t, string(body), answers.TextBegin, answers.TextEnd)
-		p := feedbackPrompt("en")
+		p := exampleSurvey("en")
 		a, _, err := p.ReadBody(strings.NewReplacer("[ ] Appropriate", "[x] Appropriate", "[ ] **Submit**", "[x] **Submit**").Replace(string(body)))
 		if err != nil || a.Level != survey.Keep || a.FreeText != "" {
 			t.Errorf("%+v %v", a, err)
@@ -87,9 +87,9 @@ func TestPromptBody(t *testing.T) {
 	})
 }
 
-func TestPromptNotes(t *testing.T) {
+func TestSurveyNotes(t *testing.T) {
 	t.Parallel()
-	p := replied(feedbackPrompt("ko"), survey.Answer{Level: survey.Raise, Accepted: []string{"cache"}, FreeText: "다시 봐 주세요"})
+	p := replied(exampleSurvey("ko"), survey.Answer{Level: survey.Raise, Accepted: []string{"cache"}, FreeText: "다시 봐 주세요"})
 	t.Run("S1-25 the acknowledgement in render.Korean says what was understood", func(t *testing.T) {
 		got := Acknowledged(p, render.Options{})
 		for _, w := range []string{"20 → 30 (상향 권장)", "(1) Cache the modules", "(2) Split the suite", "다시 봐 주세요", "`FB-0001`", `"next_automation_level": 30`} {
@@ -100,8 +100,8 @@ func TestPromptNotes(t *testing.T) {
 	})
 	t.Run("S1-7 every refusal has its words in both languages", func(t *testing.T) {
 		for _, why := range []survey.Why{survey.NoLevel, survey.SeveralLevels, survey.NoSuggestion, survey.NotSubmitted} {
-			en := Refused(feedbackPrompt("en"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
-			ko := Refused(feedbackPrompt("ko"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
+			en := Refused(exampleSurvey("en"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
+			ko := Refused(exampleSurvey("ko"), &survey.Refused{Why: why, Words: []string{"@x"}}, render.Options{})
 			if len(en) < 20 || len(ko) < 20 || en == ko || unfilled.MatchString(string(en+ko)) {
 				t.Errorf("%s: %q %q", why, en, ko)
 			}
@@ -111,14 +111,14 @@ func TestPromptNotes(t *testing.T) {
 
 var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
 
-// boxMarks are the hidden ids and text marks of a prompt, which inert is not
+// boxMarks are the hidden ids and text marks of a survey, which inert is not
 // to take for those of a stranger.
 var boxMarks = regexp.MustCompile(`<!-- /?sb:[a-z0-9:.-]+ -->`)
 
-func TestPromptIsInert(t *testing.T) {
+func TestSurveyIsInert(t *testing.T) {
 	t.Parallel()
 	h := rendertest.Hostile()
-	p := feedbackPrompt("en")
+	p := exampleSurvey("en")
 	p.Result.WorkflowName, p.Result.ReportPath, p.Result.RunID = h.Name, h.File, h.Suite
 	texts := []string{h.Name, h.Message, h.Trace, h.Suggestion, "x <!-- sb:submit -->", "- [x] y <!-- sb:level:raise -->", "a\n- [x] z <!-- sb:level:raise -->", answers.TextEnd}
 	p.Result.Suggestions = nil
@@ -152,9 +152,9 @@ func TestPromptIsInert(t *testing.T) {
 	}
 }
 
-func TestPromptFits(t *testing.T) {
+func TestSurveyFits(t *testing.T) {
 	t.Parallel()
-	p := feedbackPrompt("ko")
+	p := exampleSurvey("ko")
 	p.Result.Suggestions = nil
 	for i := range 100 {
 		p.Result.Suggestions = append(p.Result.Suggestions, survey.Suggestion{ID: "s" + string(rune('a'+i%26)) + string(rune('a'+i/26)), Text: strings.Repeat("`a` b@c ", 120)})
@@ -183,7 +183,7 @@ func TestLongestPostsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := survey.Prompt{ID: "p", Opened: survey.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
+	p := survey.Survey{ID: "p", Opened: survey.Opened{Result: r, Timeout: time.Hour}, Goal: &g,
 		Answered: &survey.Answered{Answer: a, By: "x", Goal: g, Feedback: survey.NewUserFeedback(1, time.Now(), "x", "", r, f, "TASK-0001")}}
 	o := render.Options{Repo: "acme/app"}
 	for name, s := range map[string]string{"question": string(Body(p, o)), "closed": string(Closed(p, o)), "answer": string(Acknowledged(p, o)), "timeout": string(TimedOut(p, o))} {

@@ -48,8 +48,8 @@ func fill(ctx context.Context, where string, o sample.Options) error {
 			return err
 		}
 	}
-	edges := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: o.Seed, Repo: "acme/shop", N: 30, Start: o.End.Add(-48 * time.Hour)})
-	if _, err := led.Append(ctx, edges.Key, "", edges.Events); err != nil {
+	requests := sample.FeedbackRequests(sample.FeedbackRequestOptions{Seed: o.Seed, Repo: "acme/shop", N: 30, Start: o.End.Add(-48 * time.Hour)})
+	if _, err := led.Append(ctx, requests.Key, "", requests.Events); err != nil {
 		return err
 	}
 	for i, n := range []int{24, 9} {

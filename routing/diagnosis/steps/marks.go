@@ -254,7 +254,7 @@ func mayEndJob(t string) bool {
 
 // service reads what services other than GitHub's print.
 func service(r *Reader, t string, no int) {
-	if len(t) < 60 && mayEndJob(t) {
+	if mayEndJob(t) {
 		if s, ok := jobs[strings.TrimRight(t, " ")]; ok {
 			code := 0
 			if r.job().Status == s {
@@ -476,9 +476,6 @@ func jenkinsError(r *Reader, t string, no int) {
 
 // pictured reads the lines of Buildkite and act that begin with a picture.
 func pictured(r *Reader, t string, no int) {
-	if strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓") {
-		return
-	}
 	if g := buildkiteExit.FindStringSubmatch(t); g != nil {
 		code, _ := strconv.Atoi(g[1])
 		r.state(r.job(), ofCode(code), code, no)

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport"
@@ -107,11 +108,7 @@ func (r *Reader) begin(k Kind, name, command string, no int) *node {
 }
 
 func clip(s string, most int) string {
-	s = strings.TrimSpace(s)
-	if len(s) > most {
-		return truncate.Counted(s, most)
-	}
-	return strings.Clone(s)
+	return strings.Clone(truncate.Counted(strings.TrimSpace(s), most))
 }
 
 // close closes open units, from the innermost outwards, as long as of returns true.
@@ -145,9 +142,9 @@ func (r *Reader) end(n *node, last int) {
 
 // find returns the innermost open unit of a kind, nil if there is none.
 func (r *Reader) find(k Kind) *node {
-	for i := len(r.open) - 1; i >= 0; i-- {
-		if r.open[i].Kind == k {
-			return r.open[i]
+	for _, n := range slices.Backward(r.open) {
+		if n.Kind == k {
+			return n
 		}
 	}
 	return nil

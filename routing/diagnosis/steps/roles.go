@@ -105,7 +105,7 @@ func knownCommand(line string) bool {
 
 // KnownProgram reports whether name is that of a program which scripts of CI jobs commonly run.
 func KnownProgram(name string) bool {
-	if shellWords[name] || name == "bash" || name == "sh" {
+	if shellWords[name] {
 		return true
 	}
 	subs, ok := roles().commands[name]
@@ -362,9 +362,7 @@ func roleOfName(name string) Role {
 			return Unknown
 		}
 		if r == Unknown {
-			if subs, ok := t.commands[w]; ok && subs[""] != byName && subs[""] != through {
-				r = subs[""]
-			}
+			r = t.commands[w][""] // byName and through are weaker than every role
 		}
 		if compiles[w] { // compileTestJava, test-compile
 			return Compile
@@ -409,7 +407,7 @@ func nameWords(name string) []string {
 		last = c
 	}
 	end()
-	if len(out) > 1 && len(name) < 40 {
+	if len(out) > 1 {
 		out = append(out, strings.ToLower(name))
 	}
 	return out

@@ -78,6 +78,50 @@ func TestRoleOf(t *testing.T) {
 		"dotnet test --no-build":                      Test,
 		"mix test --cover":                            Test,
 		"node scripts/build.js":                       Compile,
+		"FOO_1=x npm test":                            Test,
+		"x-y=1 npm test":                              Unknown,
+		"=x npm test":                                 Unknown,
+		"sudo FOO=1 npm test":                         Test,
+		"ninja":                                       Compile,
+		"gmake -j4 V=1":                               Compile,
+		"make all":                                    Unknown,
+		"make a b c d e f lint":                       Lint,
+		"make a b c d e f g lint":                     Unknown,
+		"mvn -DskipTests=false verify":                Test,
+		"mvn -Dmaven.test.skip verify":                Package,
+		"mvn -Dmaven.test.skip=false verify":          Test,
+		"npm run build -- test":                       Compile,
+		"composer lint test":                          Lint,
+		"./gradlew build -x test":                     Test,
+		"gradle assemble -x test":                     Compile,
+		"gradle assemble --exclude-task test":         Compile,
+		"gradle test -x assemble":                     Test,
+		"gradle :app:check":                           Test,
+		"gradlew.bat check":                           Test,
+		"npx -y eslint .":                             Lint,
+		"bash -m pytest":                              Test,
+		"bash -c":                                     Unknown,
+		"tox -a -b -c -e lint":                        Lint,
+		"tox -a -b -c -d -e lint":                     Test,
+		"timeout 1.5h npm test":                       Test,
+		"{ npm test; }":                               Test,
+		"else npm test":                               Test,
+		"sudo sudo sudo sudo sudo sudo npm test":      Test,
+		"sudo sudo sudo sudo sudo sudo sudo npm test": Unknown,
+		"echo a # npm test":                           Unknown,
+		"echo 'a; npm test'":                          Unknown,
+		"\"npm\" test":                                Test,
+		"a && npm test || true":                       Test,
+		"x `npm test`":                                Test,
+		"x $(npm test)":                               Test,
+		"my/setup-tool@v1":                            Install,
+		"owner/run-tests@v2":                          Test,
+		"owner@v1":                                    Unknown,
+		"C:/tools/npm.cmd test":                       Test,
+		"./x/lint.unknown":                            Lint,
+		"lint.rb":                                     Lint,
+		"xcodebuild -scheme A -sdk iphonesimulator -configuration Debug clean build test": Test,
+		"npm -a -b -c -d run test": Test,
 	} {
 		if got := RoleOf(command); got != want {
 			t.Errorf("RoleOf(%q) = %q, want %q", command, got, want)
@@ -86,9 +130,18 @@ func TestRoleOf(t *testing.T) {
 	for name, want := range map[string]Role{
 		"compileTestJava": Compile, "test-compile": Compile, "compileJava": Compile, "Set up Python": Install, "Run unit tests": Test, "Lint": Lint,
 		"Build and test": Test, "py39": Unknown, "flake8": Lint, "Deploy to production": Deploy, "Publish": Deploy, "": Unknown,
+		"Set up the tools": Install, "Test report": Unknown, "check": Test, "check it": Unknown, "RUNTESTS": Unknown,
 	} {
 		if got := roleOfName(name); got != want {
 			t.Errorf("roleOfName(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestKnownProgram(t *testing.T) {
+	for name, want := range map[string]bool{"npm": true, "bash": true, "sh": true, "cd": true, "docker": true, "make": false, "nobody": false} {
+		if got := KnownProgram(name); got != want {
+			t.Errorf("KnownProgram(%q) = %v", name, got)
 		}
 	}
 }

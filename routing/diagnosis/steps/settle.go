@@ -44,7 +44,7 @@ func (s settlement) superseded() bool {
 		if n.Status.Bad() && n.Marker > at && (n.Kind == Step || n.final) {
 			return true
 		}
-		if n.First > at && (n.Kind == Step || n.Kind == Command && n.parent.Kind != Cleanup) && !s.behindSteps(n) {
+		if n.First > at && (n.Kind == Step || n.Kind == Command) && !s.behindSteps(n) {
 			return true
 		}
 	}
@@ -68,7 +68,7 @@ func (s settlement) lastStep() {
 		if n.Kind != Step {
 			continue
 		}
-		if n.open && n.key == "run" && n.Status == Unstated && n.errors > 0 && n.errors >= s.text {
+		if n.key == "run" && n.Status == Unstated && n.errors >= s.text {
 			s.units[i].Status, s.units[i].Marker = Failed, n.errors
 		}
 		return
@@ -101,11 +101,7 @@ func (s settlement) toleratedSteps() {
 func (s settlement) ofUnits() {
 	job, last := &s.units[0], 0
 	for i, n := range s.nodes {
-		u := &s.units[i]
-		if i == 0 || u.Marker == 0 && !u.Status.Bad() {
-			continue
-		}
-		switch {
+		switch u := &s.units[i]; {
 		case u.Status.Bad() && (n.Kind == Step || n.final):
 			if !job.Status.Bad() || u.Status != Failed {
 				job.Status, job.ExitCode, job.Marker = u.Status, u.ExitCode, u.Marker

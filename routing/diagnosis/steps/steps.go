@@ -3,6 +3,8 @@
 // their commands, and of build tools; it knows no messages of compilers or tests.
 package steps
 
+import "slices"
+
 // Kind is what a unit of a log is.
 type Kind string
 
@@ -200,8 +202,7 @@ func (t *Tree) WentOn() bool {
 // Pending returns the last step or command of a job if it has the role and nothing states how it
 // ended: neither a mark nor a step behind it.
 func (t *Tree) Pending(role Role) (Unit, bool) {
-	for i := len(t.Units) - 1; i > 0; i-- {
-		u := t.Units[i]
+	for _, u := range slices.Backward(t.Units) {
 		switch {
 		case u.Kind == Cleanup:
 			return Unit{}, false

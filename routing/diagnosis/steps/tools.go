@@ -2,6 +2,7 @@ package steps
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,7 +74,7 @@ func (m *marks) tool(r *Reader, t string, no int) {
 		}
 	case ' ':
 		switch {
-		case t[1] != ' ' && strings.Contains(t, "ELIFECYCLE") || t[1] != ' ' && strings.Contains(t, "ERR_PNPM"):
+		case t[1] != ' ' && (strings.Contains(t, "ELIFECYCLE") || strings.Contains(t, "ERR_PNPM")):
 			pnpmLine(r, t, no)
 		case len(t) < 120 && t[1] == ' ' && t[2] != ' ' && (strings.Contains(t, ": OK") || strings.Contains(t, ": FAIL") || strings.Contains(t, ": SKIP")):
 			if g := toxResult.FindStringSubmatch(t); g != nil {
@@ -113,15 +114,15 @@ func targetFailed(r *Reader, names []string, no int) *node {
 	if len(names) > 0 {
 		name = strings.TrimSuffix(names[0], ",")
 	}
-	for i := len(r.nodes) - 1; i > 0 && i > len(r.nodes)-200; i-- {
-		if n := r.nodes[i]; n.Kind == Target && n.Name == name {
+	for _, n := range slices.Backward(r.nodes[max(0, len(r.nodes)-200):]) {
+		if n.Kind == Target && n.Name == name {
 			r.state(n, Failed, 0, no)
 			return n
 		}
 	}
 	from := r.cur().First
-	for i := len(r.nodes) - 1; i > 0; i-- {
-		if n := r.nodes[i]; n.parent == r.cur() {
+	for _, n := range slices.Backward(r.nodes) {
+		if n.parent == r.cur() {
 			from = n.Last + 1
 			break
 		}
@@ -231,8 +232,7 @@ func toxLine(r *Reader, t string, no int) {
 
 // toxEnvironment reads the summary of tox, which states every environment once more.
 func toxEnvironment(r *Reader, name, result string, code, no int) {
-	for i := len(r.nodes) - 1; i > 0; i-- {
-		n := r.nodes[i]
+	for _, n := range slices.Backward(r.nodes) {
 		if n.Kind != Target || n.Name != name || n.Status != Unstated {
 			continue
 		}

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,9 +21,8 @@ var (
 func (m *marks) trace(r *Reader, t string, no int) {
 	switch t[0] {
 	case '+':
-		rest := strings.TrimLeft(t, "+")
-		if len(rest) > 1 && rest[0] == ' ' && knownCommand(rest) {
-			r.begin(Command, "", rest[1:], no)
+		if command, ok := strings.CutPrefix(strings.TrimLeft(t, "+"), " "); ok && knownCommand(command) {
+			r.begin(Command, "", command, no)
 		} else if m.buildkite && strings.HasPrefix(t, "+++ ") {
 			r.begin(Step, t[4:], "", no)
 		}
@@ -76,16 +76,12 @@ func docker(r *Reader, t string, no int) {
 		}
 		return
 	}
-	if len(t) < 5 || t[1] < '0' || t[1] > '9' {
-		return
-	}
 	if g := dockerStep.FindStringSubmatch(t); g != nil && g[2] != "" {
 		r.begin(Target, "#"+g[1], g[2], no).key = "#" + g[1]
 		return
 	}
 	if g := dockerEnd.FindStringSubmatch(t); g != nil {
-		for i := len(r.nodes) - 1; i > 0 && i > len(r.nodes)-40; i-- {
-			n := r.nodes[i]
+		for _, n := range slices.Backward(r.nodes[max(0, len(r.nodes)-40):]) {
 			if n.key != "#"+g[1] {
 				continue
 			}
@@ -180,8 +176,7 @@ func roleOfGoal(goal string) Role {
 // goalFailed states that a goal failed, which Maven says at the very end.
 func goalFailed(r *Reader, goal string, no int) {
 	parts := strings.Split(goal, ":")
-	for i := len(r.nodes) - 1; i > 0; i-- {
-		n := r.nodes[i]
+	for _, n := range slices.Backward(r.nodes) {
 		if n.Kind == Target && strings.HasPrefix(strings.TrimSuffix(strings.TrimPrefix(n.Name, "maven-"), "-plugin"), short(parts[0])) && strings.HasSuffix(n.Name, ":"+parts[len(parts)-1]) {
 			r.state(n, Failed, 0, no)
 			return

@@ -1,4 +1,4 @@
-// Package feedback is the engine of feedback edges: messages along a plan's
+// Package feedback is the engine of feedback requests: messages along a plan's
 // graph from a node to one of its ancestors, what bounds them, and the cycle of
 // fix and verification that each goes through.
 //

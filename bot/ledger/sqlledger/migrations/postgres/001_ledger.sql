@@ -22,3 +22,12 @@ CREATE TRIGGER ledger_event_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse();
 CREATE TRIGGER ledger_stream_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_stream
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse();
+
+-- Blobs beside the streams: what is too large for an event, and may be deleted.
+
+CREATE TABLE ledger_blob (
+    folder text COLLATE "C" NOT NULL CHECK (folder <> ''),  -- of the stream, as the name of its file in a directory
+    name   text COLLATE "C" NOT NULL CHECK (name <> ''),    -- the SHA-256 of data
+    data   bytea NOT NULL,
+    PRIMARY KEY (folder, name)
+);

@@ -25,3 +25,12 @@ CREATE TRIGGER ledger_stream_stays BEFORE UPDATE ON ledger_stream
 BEGIN SELECT raise(ABORT, 'a ledger is only added to'); END;
 CREATE TRIGGER ledger_stream_remains BEFORE DELETE ON ledger_stream
 BEGIN SELECT raise(ABORT, 'a ledger is only added to'); END;
+
+-- Blobs beside the streams: what is too large for an event, and may be deleted.
+
+CREATE TABLE ledger_blob (
+    folder TEXT NOT NULL CHECK (folder <> ''),  -- of the stream, as the name of its file in a directory
+    name   TEXT NOT NULL CHECK (name <> ''),    -- the SHA-256 of data
+    data   BLOB NOT NULL,
+    PRIMARY KEY (folder, name)
+) STRICT;

@@ -316,10 +316,10 @@ func (b *bazelBEP) emit(label string, t *bazelTarget) {
 			b.problem(model.Problem{Kind: model.KindBuild, Name: label, At: t.at, Message: "the test could not be built"})
 		}
 		return
-	default:
-		out.Status, out.Message = model.Other, "the status of the test is "+t.status
 	case "NO_STATUS", "":
 		out.Status, out.Message = model.Skipped, "the test did not run"
+	default:
+		out.Status, out.Message = model.Other, "the status of the test is "+t.status
 	}
 	if out.Status == model.Failed {
 		b.bad++

@@ -77,11 +77,11 @@ func (s *story) tell(event map[string]any) Result {
 	return res
 }
 
-func (s *story) prompt(number int) answers.Prompt {
+func (s *story) checkboxes(number int) answers.Checkboxes {
 	s.t.Helper()
 	p, ok := answers.Parse(s.body(number))
 	if !ok {
-		s.t.Fatalf("no prompt in\n%s", s.body(number))
+		s.t.Fatalf("no checkboxes in\n%s", s.body(number))
 	}
 	return p
 }
@@ -196,8 +196,8 @@ func testBoxes(t *testing.T, begin begin) {
 			s, issue := begin.escalated(t, "")
 			event := s.tick(Writer, issue.Number, c.box)
 			s.tell(event)
-			if n := s.count("human"); n != 0 || !slices.Equal(s.prompt(issue.Number).Ticked, []string{c.box}) {
-				t.Errorf("before Submit: %d human events, ticked %q", n, s.prompt(issue.Number).Ticked)
+			if n := s.count("human"); n != 0 || !slices.Equal(s.checkboxes(issue.Number).Ticked, []string{c.box}) {
+				t.Errorf("before Submit: %d human events, ticked %q", n, s.checkboxes(issue.Number).Ticked)
 			}
 			s.view.Reset()
 			submit := s.tick(Writer, issue.Number, answers.Submit)
@@ -228,7 +228,7 @@ func TestBoxesRefused(t *testing.T) {
 		replied := 0
 		want := func(t *testing.T, ticked []string, said string) {
 			t.Helper()
-			if got := s.prompt(n).Ticked; !slices.Equal(got, ticked) {
+			if got := s.checkboxes(n).Ticked; !slices.Equal(got, ticked) {
 				t.Errorf("ticked %q, want %q", got, ticked)
 			}
 			got := s.replies(n)
@@ -239,11 +239,11 @@ func TestBoxesRefused(t *testing.T) {
 			if h := s.count("human"); h != 0 {
 				t.Errorf("%d human events", h)
 			}
-			if p := s.prompt(n); p.Gen != 0 {
+			if p := s.checkboxes(n); p.Gen != 0 {
 				t.Errorf("generation %d", p.Gen)
 			}
 		}
-		clear := func() { s.edit(Writer, n, answers.Untick(s.body(n), s.prompt(n).Boxes...)) }
+		clear := func() { s.edit(Writer, n, answers.Untick(s.body(n), s.checkboxes(n).Boxes...)) }
 		t.Run("Submit alone", func(t *testing.T) {
 			s.tell(s.tick(Writer, n, answers.Submit))
 			want(t, nil, "only **Submit** is ticked")
@@ -276,8 +276,8 @@ func TestBoxesRefused(t *testing.T) {
 			}
 			clear()
 		})
-		t.Run("a prompt of another escalation", func(t *testing.T) {
-			p := s.prompt(n)
+		t.Run("the checkboxes of another escalation", func(t *testing.T) {
+			p := s.checkboxes(n)
 			s.tell(s.edit(Writer, n, answers.Keep(strings.Replace(s.body(n), "nonce="+p.Nonce, "nonce=ffffffffffff", 1), []string{"reset", answers.Submit})))
 			want(t, nil, "not those of this escalation")
 		})
@@ -287,8 +287,8 @@ func TestBoxesRefused(t *testing.T) {
 			old := strings.Replace(s.body(n), "sha="+s.sha, "sha="+strings.Repeat("0", 40), 1)
 			s.tell(s.edit(Writer, n, answers.Keep(old, []string{"reset", answers.Submit})))
 			want(t, []string{"reset"}, "the newest commit is `"+s.sha[:7]+"`")
-			if p := s.prompt(n); p.SHA != s.sha {
-				t.Errorf("the prompt is about %s, not %s", p.SHA, s.sha)
+			if p := s.checkboxes(n); p.SHA != s.sha {
+				t.Errorf("the checkboxes are about %s, not %s", p.SHA, s.sha)
 			}
 			clear()
 		})
@@ -381,7 +381,7 @@ func TestTwoAtOnce(t *testing.T) {
 		s.run(failing("TestAdd", "TestSub"), nil) // a newer commit: the answer is stale, the issue stays open
 		s.edit(Owner, n, answers.Keep(s.body(n), []string{"skip"}))
 		s.tell(submit)
-		p := s.prompt(n)
+		p := s.checkboxes(n)
 		if !slices.Contains(p.Ticked, "skip") || slices.Contains(p.Ticked, answers.Submit) {
 			t.Errorf("ticked %q", p.Ticked)
 		}

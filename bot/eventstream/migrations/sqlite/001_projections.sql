@@ -1,20 +1,20 @@
 -- Projections of the ledger. No decision depends on them.
 
-CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events that are not projected
+CREATE TABLE projection_pending (   -- streams of this database's ledger that may have events that are not projected
     stream INTEGER PRIMARY KEY
 ) STRICT;
-INSERT INTO feed_news (stream) SELECT id FROM ledger_stream;
-CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event
-BEGIN INSERT INTO feed_news (stream) VALUES (NEW.stream) ON CONFLICT (stream) DO NOTHING; END;
+INSERT INTO projection_pending (stream) SELECT id FROM ledger_stream;
+CREATE TRIGGER projection_notifies AFTER INSERT ON ledger_event
+BEGIN INSERT INTO projection_pending (stream) VALUES (NEW.stream) ON CONFLICT (stream) DO NOTHING; END;
 
-CREATE TABLE feed_stream (
+CREATE TABLE projection_stream (
     key   TEXT PRIMARY KEY,
     seen  INTEGER NOT NULL,              -- its events that are projected
     head  TEXT NOT NULL,                 -- hash of its first event, which identifies the stream
     state TEXT NOT NULL                  -- of a stream of a ledger outside this database
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE feed_event (                -- in the order of publication
+CREATE TABLE projection_event (   -- in the order of publication
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     at      INTEGER NOT NULL,            -- ms
     repo    TEXT NOT NULL,
@@ -24,10 +24,10 @@ CREATE TABLE feed_event (                -- in the order of publication
     stream  TEXT NOT NULL,
     data    TEXT NOT NULL                -- JSON
 ) STRICT;
-CREATE INDEX feed_event_stream ON feed_event (stream, id);
-CREATE INDEX feed_event_at ON feed_event (at);
+CREATE INDEX projection_event_stream ON projection_event (stream, id);
+CREATE INDEX projection_event_at ON projection_event (at);
 
-CREATE TABLE feed_case (
+CREATE TABLE projection_case (
     key         TEXT PRIMARY KEY,
     repo        TEXT NOT NULL,
     subject     TEXT NOT NULL,           -- #12, @main
@@ -44,21 +44,21 @@ CREATE TABLE feed_case (
     most        INTEGER NOT NULL,
     checkpoints TEXT NOT NULL            -- JSON: name → state
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
-CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
-CREATE INDEX feed_case_since ON feed_case (state, since, key);
-CREATE INDEX feed_case_waits ON feed_case (repo, state, since, key);
-CREATE INDEX feed_case_updated ON feed_case (updated DESC, key);
-CREATE INDEX feed_case_repo ON feed_case (repo, updated DESC, key);
+CREATE INDEX projection_case_state ON projection_case (repo, state, updated DESC, key);
+CREATE INDEX projection_case_all ON projection_case (state, updated DESC, key);
+CREATE INDEX projection_case_since ON projection_case (state, since, key);
+CREATE INDEX projection_case_waits ON projection_case (repo, state, since, key);
+CREATE INDEX projection_case_updated ON projection_case (updated DESC, key);
+CREATE INDEX projection_case_repo ON projection_case (repo, updated DESC, key);
 
-CREATE TABLE feed_state (                -- how many cases are in each state
+CREATE TABLE projection_state (   -- how many cases are in each state
     repo  TEXT NOT NULL,
     state TEXT NOT NULL,
     n     INTEGER NOT NULL,
     PRIMARY KEY (repo, state)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE feed_count (                -- decisions
+CREATE TABLE projection_count (   -- decisions
     repo     TEXT NOT NULL,
     day      INTEGER NOT NULL,           -- since 1970, UTC
     decision TEXT NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE feed_count (                -- decisions
     PRIMARY KEY (repo, day, decision, rule, class)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE feed_green (                -- checkpoints that failed and then passed
+CREATE TABLE projection_green (   -- checkpoints that failed and then passed
     repo  TEXT NOT NULL,
     day   INTEGER NOT NULL,              -- on which they passed
     iterations INTEGER NOT NULL,         -- until then
@@ -79,7 +79,7 @@ CREATE TABLE feed_green (                -- checkpoints that failed and then pas
     PRIMARY KEY (repo, day, iterations, human, took)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE feed_failure (
+CREATE TABLE projection_failure (
     fingerprint TEXT NOT NULL,
     key         TEXT NOT NULL,           -- of the case
     checkpoint  TEXT NOT NULL,
@@ -96,10 +96,10 @@ CREATE TABLE feed_failure (
     iterations  INTEGER NOT NULL,        -- of the streak when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
-CREATE INDEX feed_failure_last ON feed_failure (fingerprint, last DESC, key, checkpoint);
+CREATE INDEX projection_failure_key ON projection_failure (key, checkpoint, fixed);
+CREATE INDEX projection_failure_last ON projection_failure (fingerprint, last DESC, key, checkpoint);
 
-CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository
+CREATE TABLE projection_cluster (   -- failures with one fingerprint in one repository
     fingerprint TEXT NOT NULL,
     repo        TEXT NOT NULL,
     name        TEXT NOT NULL,
@@ -114,10 +114,10 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     open        INTEGER NOT NULL,        -- cases in which it still fails
     PRIMARY KEY (fingerprint, repo)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
-CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint, repo, class, name, suite, file); -- covers searches
+CREATE INDEX projection_cluster_last ON projection_cluster (repo, last DESC, fingerprint);
+CREATE INDEX projection_cluster_all ON projection_cluster (last DESC, fingerprint, repo, class, name, suite, file); -- covers searches
 
-CREATE TABLE feed_plan (
+CREATE TABLE projection_plan (
     key     TEXT PRIMARY KEY,
     repo    TEXT NOT NULL,
     plan    TEXT NOT NULL,
@@ -125,9 +125,9 @@ CREATE TABLE feed_plan (
     updated INTEGER NOT NULL,
     data    TEXT NOT NULL                -- JSON: PlanState
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_plan_updated ON feed_plan (repo, updated DESC);
+CREATE INDEX projection_plan_updated ON projection_plan (repo, updated DESC);
 
-CREATE TABLE feed_port (
+CREATE TABLE projection_port (
     key     TEXT PRIMARY KEY,
     repo    TEXT NOT NULL,
     plan    TEXT NOT NULL,
@@ -136,9 +136,9 @@ CREATE TABLE feed_port (
     waits   INTEGER NOT NULL,            -- ms since the escalation was opened, 0 if none is open
     data    TEXT NOT NULL                -- JSON: PortState
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX feed_port_plan ON feed_port (repo, plan);
+CREATE INDEX projection_port_plan ON projection_port (repo, plan);
 
-CREATE TABLE feed_feedback_request (   -- requests between ports
+CREATE TABLE projection_feedback_request (   -- requests between ports
     repo     TEXT NOT NULL,
     type     TEXT NOT NULL,
     open     INTEGER NOT NULL,

@@ -1,27 +1,27 @@
 -- Projections of the ledger. No decision depends on them.
 
-CREATE TABLE feed_news (                 -- streams of this database's ledger that may have events that are not projected
+CREATE TABLE projection_pending (   -- streams of this database's ledger that may have events that are not projected
     id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- one for each append: who takes in what it sees, takes away no other's
     stream bigint NOT NULL
 );
-INSERT INTO feed_news (stream) SELECT id FROM ledger_stream;
-CREATE FUNCTION feed_hear() RETURNS trigger LANGUAGE plpgsql AS $$
+INSERT INTO projection_pending (stream) SELECT id FROM ledger_stream;
+CREATE FUNCTION projection_notify() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO feed_news (stream) SELECT DISTINCT stream FROM added;
+    INSERT INTO projection_pending (stream) SELECT DISTINCT stream FROM added;
     NOTIFY switchback_ledger;
     RETURN NULL;
 END $$;
-CREATE TRIGGER feed_hears AFTER INSERT ON ledger_event REFERENCING NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION feed_hear();
+CREATE TRIGGER projection_notifies AFTER INSERT ON ledger_event REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION projection_notify();
 
-CREATE TABLE feed_stream (
+CREATE TABLE projection_stream (
     key   text COLLATE "C" PRIMARY KEY,
     seen  bigint NOT NULL,              -- its events that are projected
     head  text COLLATE "C" NOT NULL,    -- hash of its first event, which identifies the stream
     state text COLLATE "C" NOT NULL     -- of a stream of a ledger outside this database
 );
 
-CREATE TABLE feed_event (                -- in the order of publication
+CREATE TABLE projection_event (   -- in the order of publication
     id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at      bigint NOT NULL,            -- ms
     repo    text COLLATE "C" NOT NULL,
@@ -31,10 +31,10 @@ CREATE TABLE feed_event (                -- in the order of publication
     stream  text COLLATE "C" NOT NULL,
     data    text COLLATE "C" NOT NULL                -- JSON
 );
-CREATE INDEX feed_event_stream ON feed_event (stream, id);
-CREATE INDEX feed_event_at ON feed_event (at);
+CREATE INDEX projection_event_stream ON projection_event (stream, id);
+CREATE INDEX projection_event_at ON projection_event (at);
 
-CREATE TABLE feed_case (
+CREATE TABLE projection_case (
     key         text COLLATE "C" PRIMARY KEY,
     repo        text COLLATE "C" NOT NULL,
     subject     text COLLATE "C" NOT NULL,           -- #12, @main
@@ -51,21 +51,21 @@ CREATE TABLE feed_case (
     most        bigint NOT NULL,
     checkpoints text COLLATE "C" NOT NULL            -- JSON: name → state
 );
-CREATE INDEX feed_case_state ON feed_case (repo, state, updated DESC, key);
-CREATE INDEX feed_case_all ON feed_case (state, updated DESC, key);
-CREATE INDEX feed_case_since ON feed_case (state, since, key);
-CREATE INDEX feed_case_waits ON feed_case (repo, state, since, key);
-CREATE INDEX feed_case_updated ON feed_case (updated DESC, key);
-CREATE INDEX feed_case_repo ON feed_case (repo, updated DESC, key);
+CREATE INDEX projection_case_state ON projection_case (repo, state, updated DESC, key);
+CREATE INDEX projection_case_all ON projection_case (state, updated DESC, key);
+CREATE INDEX projection_case_since ON projection_case (state, since, key);
+CREATE INDEX projection_case_waits ON projection_case (repo, state, since, key);
+CREATE INDEX projection_case_updated ON projection_case (updated DESC, key);
+CREATE INDEX projection_case_repo ON projection_case (repo, updated DESC, key);
 
-CREATE TABLE feed_state (                -- how many cases are in each state
+CREATE TABLE projection_state (   -- how many cases are in each state
     repo  text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL,
     n     bigint NOT NULL,
     PRIMARY KEY (repo, state)
 );
 
-CREATE TABLE feed_count (                -- decisions
+CREATE TABLE projection_count (   -- decisions
     repo     text COLLATE "C" NOT NULL,
     day      bigint NOT NULL,           -- since 1970, UTC
     decision text COLLATE "C" NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE feed_count (                -- decisions
     PRIMARY KEY (repo, day, decision, rule, class)
 );
 
-CREATE TABLE feed_green (                -- checkpoints that failed and then passed
+CREATE TABLE projection_green (   -- checkpoints that failed and then passed
     repo  text COLLATE "C" NOT NULL,
     day   bigint NOT NULL,              -- on which they passed
     iterations bigint NOT NULL,          -- until then
@@ -86,7 +86,7 @@ CREATE TABLE feed_green (                -- checkpoints that failed and then pas
     PRIMARY KEY (repo, day, iterations, human, took)
 );
 
-CREATE TABLE feed_failure (
+CREATE TABLE projection_failure (
     fingerprint text COLLATE "C" NOT NULL,
     key         text COLLATE "C" NOT NULL,           -- of the case
     checkpoint  text COLLATE "C" NOT NULL,
@@ -103,10 +103,10 @@ CREATE TABLE feed_failure (
     iterations  bigint NOT NULL,        -- of the streak when it was fixed
     PRIMARY KEY (fingerprint, key, checkpoint)
 );
-CREATE INDEX feed_failure_key ON feed_failure (key, checkpoint, fixed);
-CREATE INDEX feed_failure_last ON feed_failure (fingerprint, last DESC, key, checkpoint);
+CREATE INDEX projection_failure_key ON projection_failure (key, checkpoint, fixed);
+CREATE INDEX projection_failure_last ON projection_failure (fingerprint, last DESC, key, checkpoint);
 
-CREATE TABLE feed_cluster (              -- failures with one fingerprint in one repository
+CREATE TABLE projection_cluster (   -- failures with one fingerprint in one repository
     fingerprint text COLLATE "C" NOT NULL,
     repo        text COLLATE "C" NOT NULL,
     name        text COLLATE "C" NOT NULL,
@@ -122,10 +122,10 @@ CREATE TABLE feed_cluster (              -- failures with one fingerprint in one
     sought      text COLLATE "C" GENERATED ALWAYS AS (lower(name || ' ' || suite || ' ' || file)) STORED,
     PRIMARY KEY (fingerprint, repo)
 );
-CREATE INDEX feed_cluster_last ON feed_cluster (repo, last DESC, fingerprint);
-CREATE INDEX feed_cluster_all ON feed_cluster (last DESC, fingerprint);
+CREATE INDEX projection_cluster_last ON projection_cluster (repo, last DESC, fingerprint);
+CREATE INDEX projection_cluster_all ON projection_cluster (last DESC, fingerprint);
 
-CREATE TABLE feed_plan (
+CREATE TABLE projection_plan (
     key     text COLLATE "C" PRIMARY KEY,
     repo    text COLLATE "C" NOT NULL,
     plan    text COLLATE "C" NOT NULL,
@@ -133,9 +133,9 @@ CREATE TABLE feed_plan (
     updated bigint NOT NULL,
     data    text COLLATE "C" NOT NULL                -- JSON: PlanState
 );
-CREATE INDEX feed_plan_updated ON feed_plan (repo, updated DESC);
+CREATE INDEX projection_plan_updated ON projection_plan (repo, updated DESC);
 
-CREATE TABLE feed_port (
+CREATE TABLE projection_port (
     key     text COLLATE "C" PRIMARY KEY,
     repo    text COLLATE "C" NOT NULL,
     plan    text COLLATE "C" NOT NULL,
@@ -144,9 +144,9 @@ CREATE TABLE feed_port (
     waits   bigint NOT NULL,            -- ms since the escalation was opened, 0 if none is open
     data    text COLLATE "C" NOT NULL                -- JSON: PortState
 );
-CREATE INDEX feed_port_plan ON feed_port (repo, plan);
+CREATE INDEX projection_port_plan ON projection_port (repo, plan);
 
-CREATE TABLE feed_feedback_request (   -- requests between ports
+CREATE TABLE projection_feedback_request (   -- requests between ports
     repo     text COLLATE "C" NOT NULL,
     type     text COLLATE "C" NOT NULL,
     open     bigint NOT NULL,
