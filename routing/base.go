@@ -36,7 +36,7 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 		}
 	}
 	runs := history.Order(testRuns(cp), at, parents)
-	v = v.Uncompared(BaseName(base.Key))
+	v = v.Uncompared(baseName(base.Key))
 	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
 	for i := range v.Failures {
 		f := &v.Failures[i]
@@ -78,8 +78,8 @@ func (v Verdict) FailsSometimes(base Case) bool {
 	return false
 }
 
-// BaseName returns the branch that a case's key names, or the key.
-func BaseName(key string) string {
+// baseName returns the branch that a case's key names, or the key.
+func baseName(key string) string {
 	if i := strings.LastIndexByte(key, '@'); i >= 0 {
 		return key[i+1:]
 	}
