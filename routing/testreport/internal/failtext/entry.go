@@ -58,6 +58,8 @@ func (f *Entry) Done() model.Test {
 	if t.Line == 0 {
 		if file, line := PlaceIn(text, "", ""); line > 0 && (t.File == "" || SameFile(file, t.File)) {
 			t.File, t.Line = strings.TrimPrefix(file, "/./"), line // "webpack:///./a.js"
+		} else if line > 0 { // thrown in another file than the test's
+			_, t.Line = PlaceIn(text, "", t.File)
 		}
 	}
 	if t.Expected == "" && t.Actual == "" {

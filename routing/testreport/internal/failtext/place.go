@@ -35,7 +35,7 @@ var frameworkFrames = []string{
 var frameworkPaths = []string{
 	"node_modules/", "__cypress/runner/", "node:internal", "internal/", "site-packages/", "dist-packages/", "/vendor/", "/gems/", "/lib/ruby/", "/lib/python", "lib/elixir/",
 	"/usr/lib/", "/usr/local/go/", "/src/testing/", "<frozen", "/rustc/", "phpunit/phpunit", "jest-circus", "mocha/lib", "/.cargo/registry/",
-	"(eunit_", "/eunit_",
+	"(eunit_", "/eunit_", "ext:cli/", "ext:deno_",
 }
 
 // PlaceIn finds where a failure happened in the text of it: the first Place

@@ -32,7 +32,7 @@ func Foreign(path string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(path, "<") || strings.HasPrefix(path, "native")
+	return strings.HasPrefix(path, "<") || strings.HasPrefix(path, "native") || strings.HasPrefix(path, "ext:") // of deno
 }
 
 // IsScript reports whether a path ends as the source of a JavaScript test.

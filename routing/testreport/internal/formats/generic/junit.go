@@ -223,6 +223,20 @@ func (r *junitReader) join() string {
 	return strings.Join(names, " > ")
 }
 
+// inverts reports whether class names the innermost open suites, two or more, in inverse order.
+func (r *junitReader) inverts(class string) bool {
+	names := strings.Split(class, " > ")
+	if len(names) < 2 || len(names) > len(r.suites) {
+		return false
+	}
+	for i, n := range names {
+		if n != bounded.CleanText(r.suites[len(r.suites)-1-i].name) {
+			return false
+		}
+	}
+	return true
+}
+
 // suiteFailure reads <failure> or <error> that stands in a suite, not a case.
 func (r *junitReader) suiteFailure(tok xmlstream.Token) error {
 	o, err := r.outcome(tok)
@@ -367,8 +381,11 @@ func (r *junitReader) name(t *model.Test, tok xmlstream.Token, a *caseAttrs) {
 			t.Suite, t.File, t.Line = f, f, n
 		}
 	}
-	// mocha-junit-reporter puts the test's own title there.
-	if t.Suite == "" || endsIn(t.Name, t.Suite) {
+	if t.File == "" && t.Line > 0 && parse.IsScript(t.Suite) { // deno: classname="./a_test.js" line="4"
+		t.File = strings.TrimPrefix(t.Suite, "./")
+	}
+	// mocha-junit-reporter puts the test's own title there, bun the suites from the innermost out.
+	if t.Suite == "" || endsIn(t.Name, t.Suite) || r.inverts(t.Suite) {
 		t.Suite = r.path()
 	}
 	if t.Name == "" {
@@ -472,6 +489,13 @@ func (c *junitCase) attributes(status, result, success string) {
 // ctestNotRun are why CTest could not run a test. It fails for them, and writes them as skipped.
 var ctestNotRun = []string{"Unable to find executable", "Fixture dependency failed", "Missing Configuration", "Required Files Missing", "Insufficient resources", "Failed to start"}
 
+// denoSteps recognises the message of a test of deno that failed only because steps of it did, which
+// are cases of their own.
+func denoSteps(message string) bool {
+	_, rest, ok := parse.LeadingInt(message)
+	return ok && (rest == " test step failed" || rest == " test steps failed")
+}
+
 // finish makes a Test of a case and hands it on.
 func (r *junitReader) finish(c *junitCase) {
 	t := &c.t
@@ -487,6 +511,7 @@ func (r *junitReader) finish(c *junitCase) {
 	case len(c.failures) > 0 && r.boostExpected(c):
 	case len(c.failures) > 0:
 		r.fail(t, c.failures)
+		t.Parent = t.Line > 0 && denoSteps(t.Message)
 	case c.nretries > 0 && !c.flaky && c.skipped == nil:
 		r.fail(t, c.retries) // rerunFailure without the failure itself
 	case c.broken != "":

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
@@ -45,9 +46,10 @@ type avaConsole struct {
 	first   int // line of the first mark
 	passed  int // marks
 	outside []avaOutside
-	out1    *avaOutside // being read
-	pending []avaTest   // when the run timed out
-	timeout int         // line that says so
+	out1    *avaOutside     // being read
+	ended   []model.Problem // of the processes of files
+	pending []avaTest       // when the run timed out
+	timeout int             // line that says so
 }
 
 // avaOutside is an error outside of the tests of a file.
@@ -63,7 +65,7 @@ type avaTest struct {
 }
 
 func (c *avaConsole) Idle() bool {
-	return c.rules == 0 && c.cur == nil && c.counts == nil && len(c.failed) == 0 && c.out1 == nil && c.timeout == 0
+	return c.rules == 0 && c.cur == nil && c.counts == nil && len(c.failed) == 0 && c.out1 == nil && c.timeout == 0 && len(c.ended) == 0
 }
 
 func (c *avaConsole) Line(l lines.Line) bool {
@@ -132,6 +134,9 @@ func (c *avaConsole) marks(no int, s string) (claimed, done bool) {
 			c.timeout = no
 			return true, true
 		}
+		if c.process(no, s) {
+			return true, true
+		}
 	case c.timeout > 0 && strings.HasPrefix(s, "◌ "):
 		if len(c.pending) < c.lim.Failing {
 			c.pending = append(c.pending, avaTest{name: s[len("◌ "):], f: failtext.NewEntry(c.lim, model.Test{At: no})})
@@ -151,6 +156,35 @@ func (c *avaConsole) marks(no int, s string) (claimed, done bool) {
 		return c.body("  " + s), true
 	}
 	return false, false
+}
+
+// process takes what AVA says of the process of a file behind the mark of a failed test.
+func (c *avaConsole) process(no int, s string) bool {
+	_, s, _ = strings.Cut(s, " ")
+	kind := model.KindExit
+	file, ok := strings.CutPrefix(s, "Exiting due to process.exit() when running ")
+	if ok {
+		kind = model.KindCrash
+	} else {
+		for _, said := range []string{" exited with a non-zero exit code: ", " exited due to "} {
+			if f, _, found := strings.Cut(s, said); found {
+				file, ok = f, true
+				if said == " exited due to " {
+					kind = model.KindCrash
+				}
+			}
+		}
+	}
+	if f, found := strings.CutPrefix(s, "No tests found in "); found {
+		file, ok, kind = strings.TrimSuffix(f, ", make sure to import \"ava\" at the top of your test file"), true, model.KindEmpty
+	}
+	if !ok || !parse.IsScript(file) {
+		return false
+	}
+	if len(c.ended) < c.lim.Failing && !slices.ContainsFunc(c.ended, func(p model.Problem) bool { return p.File == file }) {
+		c.ended = append(c.ended, model.Problem{Kind: kind, Name: file, File: file, Message: s, At: no})
+	}
+	return true
 }
 
 func (c *avaConsole) begins(no int) {
@@ -266,6 +300,11 @@ func (c *avaConsole) ends() {
 		}
 		c.out.Problem(p)
 	}
+	for _, p := range c.ended {
+		if !slices.ContainsFunc(c.outside, func(o avaOutside) bool { return o.file == p.File }) {
+			c.out.Problem(p)
+		}
+	}
 	for _, f := range c.pending {
 		t := f.f.Test
 		t.Suite, t.Name = cutPath(f.name, " › ")
@@ -313,7 +352,7 @@ func avaMessage(text string) string {
 }
 
 func (c *avaConsole) End() {
-	if c.counts == nil && len(c.failed) == 0 && (c.timeout > 0 || len(c.outside) > 0) {
+	if c.counts == nil && len(c.failed) == 0 && (c.timeout > 0 || len(c.outside)+len(c.ended) > 0) {
 		c.at = max(c.timeout, c.at)
 		c.ends()
 	}

@@ -35,6 +35,7 @@ type bunConsole struct {
 	load   *failtext.Entry // an error between tests
 	rules  int             // of "-----" around it
 	repeat bool            // the failures are listed again
+	totals bool            // a blank line or a total stands before: totals may follow
 	named  struct{ failed, skipped, todo, passed, errors int }
 	stated struct{ failed, skipped, todo, passed, errors int }
 }
@@ -58,6 +59,7 @@ func (c *bunConsole) Line(l lines.Line) bool {
 		return false
 	}
 	if t == "" {
+		c.totals = true
 		return false
 	}
 	c.at = l.No
@@ -68,6 +70,8 @@ func (c *bunConsole) Line(l lines.Line) bool {
 }
 
 func (c *bunConsole) take(no int, t string) bool {
+	totals := c.totals
+	c.totals = false
 	switch {
 	case t[0] == '(' || t[0] == 0xE2 || t[0] == 0xC2:
 		if st, name, ok := bunResult(t); ok {
@@ -80,7 +84,8 @@ func (c *bunConsole) take(no int, t string) bool {
 			c.last.Test.Kind = model.KindTimeout
 		}
 		return true
-	case t[0] == ' ' && c.count(t):
+	case (t[0] == ' ' || totals && t[0] >= '0' && t[0] <= '9') && c.count(t): // with --dots they are not indented
+		c.totals = true
 		return true
 	case strings.HasSuffix(t, ":") && parse.IsScript(t[:len(t)-1]) && strings.IndexByte(t, ' ') < 0:
 		c.closeLast()
@@ -219,7 +224,28 @@ func (c *bunConsole) closeLoad() {
 		file = c.file
 	}
 	c.named.errors++
-	c.out.Problem(model.Problem{Kind: model.KindSetup, Name: c.file, File: file, Line: line, Message: bunMessage(text), Trace: text, At: f.Test.At})
+	kind := model.KindSetup
+	if bunParses(text) {
+		kind = model.KindBuild
+	}
+	c.out.Problem(model.Problem{Kind: kind, Name: c.file, File: file, Line: line, Message: bunMessage(text), Trace: text, At: f.Test.At})
+}
+
+// bunParses recognises an error of bun's parser: it has a place, and no function at it.
+func bunParses(text string) bool {
+	said, place := false, false
+	for l := range strings.Lines(text) {
+		s := strings.TrimSpace(l)
+		switch at, ok := strings.CutPrefix(s, "at "); {
+		case strings.HasPrefix(s, "error: "):
+			said = true
+		case ok && (place || strings.ContainsAny(at, "()<>")):
+			return false
+		case ok:
+			_, _, _, place = parse.Location(at)
+		}
+	}
+	return said && place
 }
 
 // count takes " 3 pass".

@@ -14,7 +14,7 @@ import (
 var denoFormat = format.Format{
 	Name:  "deno",
 	Order: 510,
-	Wakes: &format.Wake{Flush: "rUe"},
+	Wakes: &format.Wake{Flush: "rUeoF", Indent: "E"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &denoConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -81,6 +81,15 @@ func (c *denoConsole) Line(l lines.Line) bool {
 			c.open, c.at = true, l.No
 			return true
 		}
+	case ' ':
+		if !c.open && strings.TrimRight(t, " ") == " ERRORS" { // --reporter=dot names no files
+			c.open, c.at, c.from = true, l.No, l.No
+		}
+	case 'o', 'F':
+		if !c.open && isDenoTotals(t) {
+			c.from = l.No
+			return c.totals(l.No, t)
+		}
 	case 'e':
 		if t == "error: Type checking failed." {
 			c.out.Problem(model.Problem{Kind: model.KindBuild, Name: "deno", Message: t, At: l.No})
@@ -102,6 +111,11 @@ func isDenoRunning(t string) bool {
 	}
 	_, word, ok := parse.Counted(rest)
 	return ok && (strings.HasPrefix(word, "tests from ") || strings.HasPrefix(word, "test from "))
+}
+
+// isDenoTotals recognises "ok | 1 passed | 0 failed (9ms)".
+func isDenoTotals(t string) bool {
+	return (strings.HasPrefix(t, "ok | ") || strings.HasPrefix(t, "FAILED | ")) && strings.Contains(t, " passed") && strings.Contains(t, " failed") && strings.HasSuffix(t, "s)")
 }
 
 func (c *denoConsole) inside(no int, t string, blank bool) bool {

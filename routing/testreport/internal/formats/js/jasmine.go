@@ -14,7 +14,7 @@ import (
 var jasmineFormat = format.Format{
 	Name:  "jasmine",
 	Order: 550,
-	Wakes: &format.Wake{Flush: format.Digits + "FIS"},
+	Wakes: &format.Wake{Flush: format.Digits + "FIRS"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &jasmineConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -34,6 +34,7 @@ type jasmineConsole struct {
 	dropped int
 	sure    bool
 	count   int
+	seeded  int // line
 	started int // line
 }
 
@@ -64,14 +65,20 @@ func (c *jasmineConsole) Line(l lines.Line) bool {
 	switch {
 	case t[0] >= '0' && t[0] <= '9' && (strings.Contains(t, " spec") || c.sure && strings.Contains(t, " assertion")) && c.totals(l.No, t):
 		return true
+	case t[0] == 'R' && strings.HasPrefix(t, "Randomized with seed "):
+		c.seeded = l.No
+		return false
 	case t == "Started":
 		c.started = l.No
 		return false
 	case t == "Failures:":
 		c.list, c.count = true, 0
 		return false
+	case c.started > 0 && !c.list && strings.HasPrefix(t, "Suite error: "): // no spec failed
+		c.list, c.count = true, 0
 	case t[0] == 'I' && strings.HasPrefix(t, "Incomplete: "):
 		c.out.Problem(model.Problem{Kind: model.KindExit, Name: "jasmine", Message: t, At: l.No})
+		c.started = 0
 		return true
 	}
 	if !c.list {
@@ -177,8 +184,8 @@ func (c *jasmineConsole) totals(no int, t string) bool {
 }
 
 func (c *jasmineConsole) End() {
-	if c.sure {
-		at := c.titleAt
+	if c.sure || c.started > 0 && c.seeded > 0 && c.started == c.seeded+1 {
+		at := max(c.titleAt, c.started)
 		c.emit()
 		c.out.Problem(failtext.CutOff("jasmine", "jasmine's output ends before its totals", at))
 	}

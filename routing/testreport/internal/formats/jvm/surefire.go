@@ -212,11 +212,14 @@ func (s *surefireConsole) totals(t string) bool {
 	m := &s.module
 	rest = strings.TrimPrefix(rest, ",")
 	if !strings.Contains(rest, "Time elapsed: ") {
-		if rest != "" && !strings.HasPrefix(rest, " ") {
+		if rest != "" && (!strings.HasPrefix(rest, " ") || m.open && !m.results) { // a test prints it
 			return false
 		}
 		if !m.open {
 			s.begin()
+		}
+		if m.results {
+			model.Session(s.out, m.at, s.at)
 		}
 		s.endModule(&mt)
 		return true

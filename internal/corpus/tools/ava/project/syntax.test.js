@@ -1,0 +1,2 @@
+import test from 'ava';
+test('never runs', t => { const x = ; });

@@ -1,0 +1,1 @@
+Deno.test('never runs', () => { const x = ; });

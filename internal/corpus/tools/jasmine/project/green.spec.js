@@ -1,0 +1,3 @@
+const { add } = require('./lib');
+it('adds', () => { expect(add(1, 2)).toBe(3); });
+xit('later', () => {});

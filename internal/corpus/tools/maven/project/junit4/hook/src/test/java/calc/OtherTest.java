@@ -1,0 +1,7 @@
+package calc;
+
+import org.junit.*;
+
+public class OtherTest {
+    @Test public void works() { }
+}

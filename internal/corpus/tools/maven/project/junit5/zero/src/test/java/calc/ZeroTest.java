@@ -1,0 +1,5 @@
+package calc;
+
+public class ZeroTest {
+    public void isNoTest() { }
+}

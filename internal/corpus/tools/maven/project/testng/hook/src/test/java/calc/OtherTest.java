@@ -1,0 +1,7 @@
+package calc;
+
+import org.testng.annotations.*;
+
+public class OtherTest {
+    @Test public void works() { }
+}

@@ -1,0 +1,3 @@
+const { test } = require('@playwright/test');
+const x = require('./not-there');
+test('never runs', () => {});

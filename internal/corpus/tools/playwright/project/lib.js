@@ -1,0 +1,3 @@
+function add(a, b) { return a + b; }
+function divide(a, b) { if (b === 0) throw new RangeError('cannot divide by zero'); return a / b; }
+module.exports = { add, divide };

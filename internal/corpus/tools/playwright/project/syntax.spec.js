@@ -1,0 +1,2 @@
+const { test } = require('@playwright/test');
+test('never runs', () => { const x = ; });

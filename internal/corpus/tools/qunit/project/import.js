@@ -1,0 +1,2 @@
+require('./not-there');
+QUnit.test('never runs', () => {});

@@ -1,0 +1,1 @@
+QUnit.test('never runs', () => { const x = ; });
