@@ -1,0 +1,136 @@
+package stats
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// told plays a story on one checkpoint, a step every ten minutes, and returns its events. A word is
+// a run, the letter of its commit and how it ended (p passed, P passed when a test was repeated, the
+// digit of a failure, e environment, d design, t timeout, u unclear), or what a person did: "!resume".
+func told(t *testing.T, key, story string, most int) []routing.Event {
+	t.Helper()
+	p := routing.DefaultPolicy()
+	p.Max = most
+	c, now := routing.Case{Key: key}, time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC)
+	var events []routing.Event
+	record := func(e routing.Event) {
+		next, err := c.Apply(e)
+		if err != nil {
+			t.Fatalf("%s: %v", story, err)
+		}
+		events = append(events, e)
+		next, more, err := routing.Release(next, func(string) routing.Policy { return p }, now)
+		if err != nil {
+			t.Fatalf("%s: %v", story, err)
+		}
+		c, events = next, append(events, more...)
+	}
+	for i, word := range strings.Fields(story) {
+		now = now.Add(10 * time.Minute)
+		if act, human := strings.CutPrefix(word, "!"); human {
+			record(routing.HumanEvent(key, routing.HumanActed{
+				Checkpoint: "unit", Action: routing.HumanAction(act), By: "mona", N: 1, Class: routing.Quality, Answer: fmt.Sprint("comment/", i, "/1"),
+			}, now))
+			continue
+		}
+		v := routing.Verdict{Checkpoint: "unit", Run: routing.Run{Repository: "acme/app", ID: fmt.Sprint(i + 1), SHA: strings.Repeat(word[:1], 7)}, Result: routing.Fail}
+		class := routing.LogicError
+		switch word[1] {
+		case 'p', 'P':
+			v.Result, v.Counts = routing.Pass, routing.Counts{Tests: 2, Passed: 2}
+			if word[1] == 'P' {
+				v.Counts.Flaky = 1
+			}
+		case 't':
+			v.Result = routing.TimedOut
+		case 'u':
+			v.Result = routing.Unclear
+		case 'e':
+			class = routing.EnvIssue
+		case 'd':
+			class = routing.DesignMismatch
+		}
+		if v.Result == routing.Fail {
+			v.Class, v.Counts = class, routing.Counts{Tests: 2, Passed: 1, Failed: 1}
+			v.Evidence = []routing.Evidence{{Line: 1, Text: "it fails", Signal: "rule-" + word[1:]}}
+			v.Failures = []routing.Failure{{Name: "T" + word[1:], Class: class, Kind: "test", Fingerprint: "v1:" + word[1:], Decisive: true}}
+		}
+		record(routing.RunEvent(key, v, routing.Decide(c, v, p, now), now))
+	}
+	return events
+}
+
+// figures are the fields of a row that say something, in the order of their names.
+func figures(t *testing.T, r Row) string {
+	t.Helper()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		switch v := all[k].(type) {
+		case nil:
+		case float64:
+			if v != 0 || strings.HasSuffix(k, "_percent") {
+				out = append(out, fmt.Sprintf("%s %v", k, v))
+			}
+		case string:
+			out = append(out, v)
+		case map[string]any:
+			for _, k2 := range slices.Sorted(maps.Keys(v)) {
+				if v[k2] != nil && v[k2] != 0.0 {
+					out = append(out, fmt.Sprintf("%s.%s %v", k, k2, v[k2]))
+				}
+			}
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestStories: stories so small that a person can count every figure.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ story, want string }{
+		{"ap", "cases 1; feedback_none 1; green_at_once 1; passes 1; runs 1"},
+		{"aP", "cases 1; feedback_none 1; flaky_runs 1; green_at_once 1; passes 1; runs 1"},
+		{"a1", "cases 1; failing_runs_acted_upon 1; feedback_none 1; precision_percent 100; retries 1; runs 1; streaks 1"},
+		{"a1 bp", "attempts_to_green.mean 1; attempts_to_green.median 1; attempts_to_green.n 1; attempts_to_green.p90 1; cases 1; changed_nothing_percent 0; failing_runs_acted_upon 1; feedback_effective 1; fixed 1; fixed_without_escalation 1; passes 1; precision_percent 100; retries 1; retries_followed 1; runs 2; seconds_to_green.mean 600; seconds_to_green.median 600; seconds_to_green.n 1; seconds_to_green.p90 600; streaks 1; without_escalation_percent 100"},
+		{"a1 b1 cp", "attempts_to_green.mean 2; attempts_to_green.median 2; attempts_to_green.n 1; attempts_to_green.p90 2; cases 1; changed_nothing_percent 50; failing_runs_acted_upon 2; feedback_effective 1; fixed 1; fixed_without_escalation 1; passes 1; precision_percent 100; retries 2; retries_followed 2; retries_that_changed_nothing 1; runs 3; seconds_to_green.mean 1200; seconds_to_green.median 1200; seconds_to_green.n 1; seconds_to_green.p90 1200; streaks 1; without_escalation_percent 100"},
+		{"a1 b2 cp dp", "attempts_to_green.mean 2; attempts_to_green.median 2; attempts_to_green.n 1; attempts_to_green.p90 2; cases 1; changed_nothing_percent 0; failing_runs_acted_upon 2; feedback_none 1; fixed 1; fixed_without_escalation 1; green_at_once 1; passes 2; precision_percent 100; retries 2; retries_followed 2; runs 4; seconds_to_green.mean 1200; seconds_to_green.median 1200; seconds_to_green.n 1; seconds_to_green.p90 1200; streaks 1; without_escalation_percent 100"},
+		{"a1 b1 c1", "cases 1; changed_nothing_percent 100; escalated_or_answered 1; escalations 1; escalations_by_type.ESCALATE_MAX_RETRY 1; failing_runs_acted_upon 3; feedback_ineffective 1; precision_percent 100; retries 2; retries_followed 2; retries_that_changed_nothing 2; runs 3; streaks 1; without_escalation_percent 0"},
+		{"a1 b1 c1 !resume dp", "attempts_to_green.mean 2; attempts_to_green.median 2; attempts_to_green.n 1; attempts_to_green.p90 2; cases 1; changed_nothing_percent 100; escalated_or_answered 1; escalations 1; escalations_by_type.ESCALATE_MAX_RETRY 1; failing_runs_acted_upon 3; feedback_effective 1; fixed 1; passes 1; precision_percent 100; retries 2; retries_followed 2; retries_that_changed_nothing 2; runs 4; seconds_to_green.mean 2400; seconds_to_green.median 2400; seconds_to_green.n 1; seconds_to_green.p90 2400; streaks 1; without_escalation_percent 0"},
+		{"ae", "cases 1; escalated_or_answered 1; escalations 1; escalations_by_type.ESCALATE_ENV 1; failing_runs_acted_upon 1; feedback_none 1; precision_percent 100; runs 1; streaks 1; without_escalation_percent 0"},
+		{"ae !resume bp", "attempts_to_green.n 1; cases 1; escalated_or_answered 1; escalations 1; escalations_by_type.ESCALATE_ENV 1; failing_runs_acted_upon 1; feedback_none 1; fixed 1; passes 1; precision_percent 100; runs 2; seconds_to_green.mean 1200; seconds_to_green.median 1200; seconds_to_green.n 1; seconds_to_green.p90 1200; streaks 1; without_escalation_percent 0"},
+		{"ad !resume bp", "attempts_to_green.n 1; cases 1; escalated_or_answered 1; escalations 1; escalations_by_type.ESCALATE_DESIGN 1; failing_runs_acted_upon 1; feedback_none 1; fixed 1; passes 1; precision_percent 100; runs 2; seconds_to_green.mean 1200; seconds_to_green.median 1200; seconds_to_green.n 1; seconds_to_green.p90 1200; streaks 1; without_escalation_percent 0"},
+		{"at bp", "attempts_to_green.mean 1; attempts_to_green.median 1; attempts_to_green.n 1; attempts_to_green.p90 1; cases 1; changed_nothing_percent 0; failing_runs_acted_upon 1; feedback_effective 1; fixed 1; fixed_without_escalation 1; passes 1; precision_percent 100; retries 1; retries_followed 1; runs 2; seconds_to_green.mean 600; seconds_to_green.median 600; seconds_to_green.n 1; seconds_to_green.p90 600; streaks 1; without_escalation_percent 100"},
+		{"au !resume bp", "attempts_to_green.n 1; cases 1; escalated_or_answered 1; escalations 1; escalations_by_type.ESCALATE_UNCLEAR 1; failing_runs_acted_upon 1; feedback_none 1; fixed 1; passes 1; precision_percent 100; runs 2; seconds_to_green.mean 1200; seconds_to_green.median 1200; seconds_to_green.n 1; seconds_to_green.p90 1200; streaks 1; without_escalation_percent 0"},
+		{"a1 !wrong bp", "attempts_to_green.mean 1; attempts_to_green.median 1; attempts_to_green.n 1; attempts_to_green.p90 1; cases 1; changed_nothing_percent 0; escalated_or_answered 1; failing_runs_acted_upon 1; feedback_effective 1; fixed 1; marked_wrong 1; passes 1; precision_percent 0; retries 2; retries_followed 1; runs 2; seconds_to_green.mean 1200; seconds_to_green.median 1200; seconds_to_green.n 1; seconds_to_green.p90 1200; streaks 1; without_escalation_percent 0"},
+		{"a1 ap", "cases 1; failing_runs_acted_upon 1; feedback_none 1; flaky_runs 1; green_at_once 1; passes 1; precision_percent 100; retries 1; runs 2"},
+		{"a1 bp c2 dp", "attempts_to_green.mean 1; attempts_to_green.median 1; attempts_to_green.n 2; attempts_to_green.p90 1; cases 1; changed_nothing_percent 0; failing_runs_acted_upon 2; feedback_effective 1; fixed 2; fixed_without_escalation 2; passes 2; precision_percent 100; retries 2; retries_followed 2; runs 4; seconds_to_green.mean 600; seconds_to_green.median 600; seconds_to_green.n 2; seconds_to_green.p90 600; streaks 2; without_escalation_percent 100"},
+		{"a1 !pause b1 !resume cp", "attempts_to_green.mean 2; attempts_to_green.median 2; attempts_to_green.n 1; attempts_to_green.p90 2; cases 1; changed_nothing_percent 50; escalated_or_answered 1; failing_runs_acted_upon 1; feedback_effective 1; fixed 1; passes 1; precision_percent 100; recorded_only 1; retries 2; retries_followed 2; retries_that_changed_nothing 1; runs 3; seconds_to_green.mean 2400; seconds_to_green.median 2400; seconds_to_green.n 1; seconds_to_green.p90 2400; streaks 1; without_escalation_percent 0"},
+		{"a1 b1 c1 !extend d1 ep", "attempts_to_green.mean 3; attempts_to_green.median 3; attempts_to_green.n 1; attempts_to_green.p90 3; cases 1; changed_nothing_percent 100; escalated_or_answered 1; escalations 2; escalations_by_type.ESCALATE_MAX_RETRY 2; failing_runs_acted_upon 4; feedback_effective 1; fixed 1; passes 1; precision_percent 100; retries 3; retries_followed 3; retries_that_changed_nothing 3; runs 5; seconds_to_green.mean 3000; seconds_to_green.median 3000; seconds_to_green.n 1; seconds_to_green.p90 3000; streaks 1; without_escalation_percent 0"},
+		{"a1 !skip", "cases 1; escalated_or_answered 1; failing_runs_acted_upon 1; feedback_none 1; precision_percent 100; retries 1; runs 1; streaks 1; without_escalation_percent 0"},
+		{"a1 !reset b1 cp", "attempts_to_green.mean 3; attempts_to_green.median 3; attempts_to_green.n 1; attempts_to_green.p90 3; cases 1; changed_nothing_percent 66; escalated_or_answered 1; failing_runs_acted_upon 2; feedback_effective 1; fixed 1; passes 1; precision_percent 100; retries 3; retries_followed 3; retries_that_changed_nothing 2; runs 3; seconds_to_green.mean 1800; seconds_to_green.median 1800; seconds_to_green.n 1; seconds_to_green.p90 1800; streaks 1; without_escalation_percent 0"},
+	} {
+		all := New(Window{})
+		if err := all.Add("acme/app#1", told(t, "acme/app#1", c.story, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if got := figures(t, all.All().Total.Row("")); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.story, got, c.want)
+		}
+	}
+}
