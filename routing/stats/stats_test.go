@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,6 +171,8 @@ func TestTally(t *testing.T) {
 		bad := append(slices.Clone(all[0].events), routing.Event{Type: "odd"})
 		if err := live.Add("acme/app#0", bad); err == nil {
 			t.Fatal("no error")
+		} else if want := fmt.Sprintf("event %d of case acme/app#0: ", len(bad)); !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s…", err, want)
 		}
 		if got := asJSON(t, live.Report()); got != want {
 			t.Error("the figures changed")

@@ -134,3 +134,110 @@ func TestStories(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingCounted: what lies outside the window leaves no row, and neither does what was merged.
+func TestNothingCounted(t *testing.T) {
+	t.Parallel()
+	events := told(t, "acme/app#1", "a1 b2 cp", 2)
+	for _, w := range []Window{{Since: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}, {Until: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}} {
+		all := New(w)
+		if err := all.Add("acme/app#1", events); err != nil {
+			t.Fatal(err)
+		}
+		more := New(w)
+		more.Merge(all)
+		for _, r := range []Report{all.Report(), more.Report()} {
+			if len(r.Repositories) != 0 || figures(t, r.Total) != "" {
+				t.Errorf("%+v", r)
+			}
+			for _, table := range r.Tables {
+				if len(table.Rows) != 0 {
+					t.Errorf("%s: %+v", table.Dimension, table.Rows)
+				}
+			}
+		}
+	}
+}
+
+// TestTables: the keys under which a story is counted, and how often.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	all := New(Window{})
+	if err := all.Add("acme/app#1", told(t, "acme/app#1", "a1 be !resume cp", 2)); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, table := range all.Report().Tables {
+		for _, r := range table.Rows {
+			got = append(got, fmt.Sprintf("%s %s: %d runs, %d streaks", table.Dimension, r.Key, r.Runs, r.Streaks))
+		}
+	}
+	want := []string{
+		"class -: 1 runs, 0 streaks", "class ENV_ISSUE: 1 runs, 0 streaks", "class LOGIC_ERROR: 1 runs, 1 streaks",
+		"rule environment: 1 runs, 0 streaks", "rule fixable: 1 runs, 1 streaks", "rule pass: 1 runs, 0 streaks",
+		"signal -: 1 runs, 0 streaks", "signal rule-1: 1 runs, 1 streaks", "signal rule-e: 1 runs, 0 streaks",
+		"checkpoint unit: 3 runs, 1 streaks", "day 2026-03-01: 3 runs, 1 streaks",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSignal(t *testing.T) {
+	t.Parallel()
+	said := func(signal string) []routing.Evidence { return []routing.Evidence{{Signal: signal}} }
+	for _, c := range []struct {
+		v    routing.Verdict
+		want string
+	}{
+		{routing.Verdict{}, None},
+		{routing.Verdict{Evidence: said("a"), Failures: []routing.Failure{{Decisive: true, Evidence: said("b")}}}, "a"},
+		{routing.Verdict{Evidence: said(""), Failures: []routing.Failure{{Evidence: said("c")}, {Decisive: true, Evidence: said("b")}}}, "b"},
+		{routing.Verdict{Failures: []routing.Failure{{Evidence: said("c")}}}, None},
+		{routing.Verdict{Failures: []routing.Failure{{Decisive: true}}}, None},
+		{routing.Verdict{Failures: []routing.Failure{{Decisive: true, Evidence: said("")}}}, None},
+	} {
+		if got := signal(c.v); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.v, got, c.want)
+		}
+	}
+}
+
+func TestSameFailures(t *testing.T) {
+	t.Parallel()
+	of := func(dropped int, prints ...string) routing.Verdict {
+		v := routing.Verdict{Dropped: dropped}
+		for _, p := range prints {
+			v.Failures = append(v.Failures, routing.Failure{Name: "T", Fingerprint: strings.TrimPrefix(p, "q"), Quarantined: p[0] == 'q'})
+		}
+		return v
+	}
+	for _, c := range []struct {
+		a, b routing.Verdict
+		want bool
+	}{
+		{of(0, "1", "2"), of(0, "2", "1"), true},
+		{of(0, "1"), of(0, "2"), false},
+		{of(0, "1"), of(0, "1", "2"), false},
+		{of(0, "1"), of(0, "1", "q2"), true},
+		{of(0), of(0), false},
+		{of(0, "q1"), of(0, "q1"), false},
+		{of(1, "1"), of(0, "1"), false},
+		{of(0, "1"), of(1, "1"), false},
+	} {
+		if got := sameFailures(c.a, c.b); got != c.want {
+			t.Errorf("%+v and %+v: %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestRepositoryOf(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"acme/app#1": "acme/app", "acme/app@main": "acme/app", "acme/app!reruns": "acme/app", "acme/app": "acme/app", "acme": "acme", "acme/#1": "acme/",
+	} {
+		if got := RepositoryOf(key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
