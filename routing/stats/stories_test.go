@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // told plays a story on one checkpoint, a step every ten minutes, and returns its events. A word is
@@ -239,5 +240,60 @@ func TestRepositoryOf(t *testing.T) {
 		if got := RepositoryOf(key); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
+	}
+}
+
+func TestFlakyRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		v    routing.Verdict
+		d    routing.Decision
+		want bool
+	}{
+		{"nothing", routing.Verdict{Result: routing.Fail, Failures: []routing.Failure{{}}}, routing.Decision{Rule: "fixable"}, false},
+		{"a repeated test", routing.Verdict{Counts: routing.Counts{Flaky: 1}}, routing.Decision{}, true},
+		{"tests that the decision names", routing.Verdict{}, routing.Decision{Flaky: []string{"T"}}, true},
+		{"the class", routing.Verdict{Class: routing.Flaky}, routing.Decision{}, true},
+		{"a commit that passed before", routing.Verdict{Result: routing.Fail}, routing.Decision{Rule: "completed-commit"}, true},
+		{"a commit that passes again", routing.Verdict{Result: routing.Pass}, routing.Decision{Rule: "completed-commit"}, false},
+		{"another failing run", routing.Verdict{Result: routing.Fail}, routing.Decision{Rule: "repeat"}, false},
+		{"a failure that is marked", routing.Verdict{Failures: []routing.Failure{{}, {Flaky: true}}}, routing.Decision{}, true},
+	} {
+		if got := flaky(c.v, c.d); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestPreExistingFailures: those that stand on the base are counted apart, and begin no streak where
+// nothing else failed.
+func TestPreExistingFailures(t *testing.T) {
+	t.Parallel()
+	key := "acme/app#1"
+	v := routing.Verdict{Checkpoint: "unit", Result: routing.Fail, Class: routing.LogicError, Run: routing.Run{ID: "1", SHA: "aaaaaaa"}, Counts: routing.Counts{Tests: 3, Passed: 1, Failed: 2}}
+	for _, name := range []string{"A", "B"} {
+		v.Failures = append(v.Failures, routing.Failure{Name: name, Class: v.Class, Kind: "test", Fingerprint: "v1:" + name, Standing: history.StandingPreExisting})
+	}
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	c := routing.Case{Key: key}
+	all := New(Window{})
+	if err := all.Add(key, []routing.Event{routing.RunEvent(key, v, routing.Decide(c, v, routing.DefaultPolicy(), at), at)}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := figures(t, all.All().Total.Row("")), "cases 1; feedback_none 1; pre_existing_failures 2; pre_existing_runs 1; runs 1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestReportNamesItsWindow: a bound that is not set is not told.
+func TestReportNamesItsWindow(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	if r := New(Window{Since: at}).Report(); r.Since == nil || !r.Since.Equal(at) || r.Until != nil {
+		t.Errorf("%+v", r)
+	}
+	if r := New(Window{Until: at}).Report(); r.Until == nil || !r.Until.Equal(at) || r.Since != nil {
+		t.Errorf("%+v", r)
 	}
 }
