@@ -126,7 +126,7 @@ func escalationLabels(kind, severity string) []github.LabelSpec {
 
 // commentURL is the address of the checkpoint's comment on its pull request.
 func (w issueWriter) commentURL(c routing.Case, checkpoint string) string {
-	id := c.Done[checkpoint+"/"+string(routing.EffectComment)]
+	id := c.Done[commentSlot(checkpoint)]
 	s, err := ParseSubject(w.repo, c.Key)
 	if id == "" || err != nil || s.Number == 0 {
 		return ""
