@@ -33,7 +33,7 @@ func CaseComment(c routing.Case, o Options, of func(checkpoint string) Options) 
 		}
 	}
 	slices.SortStableFunc(open, func(a, b caseSection) int { return cmp.Compare(a.rank(), b.rank()) })
-	limit := o.MaxBytes() - len(mark) - 4
+	limit := o.MaxBytes() - len(mark) - 2*len(between)
 	forLines := limit
 	if len(open) > 0 {
 		forLines = limit / 4
@@ -43,8 +43,11 @@ func CaseComment(c routing.Case, o Options, of func(checkpoint string) Options) 
 	if lines != "" {
 		parts = append(parts, lines)
 	}
-	return markdown.Join(append(parts, mark), "\n\n")
+	return markdown.Join(append(parts, mark), between)
 }
+
+// between stands between the sections of a comment.
+const between = "\n\n"
 
 // sectionText is the text of one checkpoint in at most limit bytes, as far as it can be cut to that. mark
 // ends it, "" where another section follows.
@@ -75,23 +78,21 @@ func (v caseSection) rank() int {
 
 // line is what is said of a settled checkpoint beside the sections of others.
 func (v caseSection) line() md {
-	parts := []md{"**" + v.head() + "**"}
+	head := "- **" + v.head() + "**"
+	said := v.state()
 	switch {
 	case v.has:
-		said := markdown.Sentences(v.passed(), v.fixed(5), flakyOf(v.view).named(5), v.excusedText(), workflowsNote(v.view), v.state())
+		said = markdown.Sentences(v.passed(), v.fixed(5), flakyOf(v.view).named(5), v.excusedText(), workflowsNote(v.view), said)
 		if v.cp.Approval {
 			said = markdown.Sentences(said, v.approval())
 		}
-		parts = append(parts, said)
 	case len(v.cp.Held) > 0:
-		parts = append(parts, v.lang.Say("none.held"))
-	case v.state() != "":
-		parts = append(parts, v.state())
+		said = v.lang.Say("none.held")
 	}
-	if link := v.runLink(); link != "" {
-		parts = append(parts, link)
+	if said = markdown.Sentences(said, v.runLink()); said == "" {
+		return head
 	}
-	return "- " + markdown.Join(parts, " · ")
+	return head + " · " + said
 }
 
 // settledLines lists settled checkpoints in at most limit bytes.
@@ -117,7 +118,6 @@ func settledLines(vs []caseSection, limit int) md {
 // what a short one leaves of it is divided among the longer ones. Where the shares are too small for
 // sections, the rest is counted.
 func shareOut(limit int, vs []caseSection) []md {
-	const between = 2
 	texts := make([]md, len(vs))
 	order := make([]int, len(vs))
 	for i, v := range vs {
@@ -125,21 +125,21 @@ func shareOut(limit int, vs []caseSection) []md {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(texts[a]), len(texts[b])) })
 	for n, i := range order {
-		share := limit/(len(order)-n) - between
+		share := limit/(len(order)-n) - len(between)
 		if len(texts[i]) > share {
 			texts[i] = sectionText(vs[i].commentView, share, "")
 		}
 		if len(texts[i]) > share {
 			texts[i] = "### " + vs[i].head()
 		}
-		limit -= len(texts[i]) + between
+		limit -= len(texts[i]) + len(between)
 	}
 	if limit >= 0 {
 		return texts
 	}
 	const more = 60
 	for i := len(texts); i > 0; i-- {
-		limit += len(texts[i-1]) + between
+		limit += len(texts[i-1]) + len(between)
 		if limit >= more {
 			return append(texts[:i-1], vs[0].lang.Say("list.more", "n", len(vs)-i+1))
 		}

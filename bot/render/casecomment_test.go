@@ -59,6 +59,9 @@ func TestCaseComment(t *testing.T) {
 			t.Errorf("marker %+v, %v", m, ok)
 		}
 	}
+	// docs/pictures/make.sh makes a picture of it.
+	golden(t, "casecomment_short.md", caseComment(play(t, routing.DefaultPolicy(), runOf(1, routing.Fail, routing.NotImplemented, missing()), onlyOld,
+		of("lint", runOf(1, routing.Pass, "")), of("vet", runOf(1, routing.Fail, routing.TypeError, missing())), of("vet", runOf(2, routing.Pass, ""))), options()))
 	got := string(caseComment(c, options()))
 	t.Run("S5-96 a section per checkpoint, the failing ones first and in order, the passing ones a line", func(t *testing.T) {
 		at := -1
