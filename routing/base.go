@@ -35,7 +35,7 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 			parents = nil
 		}
 	}
-	leg := cp.ofLeg(v.Run)
+	leg := ofLeg(cp, v.Run)
 	runs := history.Order(testRuns(leg), at, parents)
 	v = v.Uncompared(baseName(base.Key))
 	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
@@ -76,7 +76,7 @@ func (v Verdict) Uncompared(base string) Verdict {
 // FailsSometimes reports whether some run of a base fails a test that v fails. Otherwise all failures
 // of v are new whatever the merge base.
 func (v Verdict) FailsSometimes(base Case) bool {
-	for _, r := range testRuns(base.Checkpoints[v.Checkpoint].ofLeg(v.Run)) {
+	for _, r := range testRuns(ofLeg(base.Checkpoints[v.Checkpoint], v.Run)) {
 		for _, f := range v.Failures {
 			for _, t := range r.Inventory.Of(history.TestID(v.Checkpoint, f.Suite, f.Name)) {
 				if t.Status == history.Failed {

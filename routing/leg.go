@@ -7,7 +7,7 @@ package routing
 // they say where the run is of no leg, or the base names none. Where the base does not have the leg,
 // its names have changed if it has as many, and then any leg may be the one; with fewer of them the
 // leg is new, and no run says anything of it.
-func (cp Checkpoint) ofLeg(run Run) Checkpoint {
+func ofLeg(cp Checkpoint, run Run) Checkpoint {
 	if run.Part == "" {
 		return cp
 	}

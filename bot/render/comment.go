@@ -23,7 +23,7 @@ func Comment(c routing.Case, checkpoint string, o Options) markdown.Text {
 }
 
 // cutPage is what is left of a page of which not even the first failure fits.
-type cutPage struct{ Head, Prompt, Marker md }
+type cutPage struct{ Head, Questions, Marker md }
 
 // commentView says what happened at a checkpoint and who does what next.
 type commentView struct{ view }

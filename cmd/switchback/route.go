@@ -268,7 +268,7 @@ func show(c routing.Case, e routing.Effect, o render.Options, byCase bool) effec
 		out.Title, out.Body = k.Title, string(k.Summary)
 	case routing.EffectIssue:
 		out.Title = render.IssueTitle(c, e.Checkpoint, o)
-		o.Shared.Prompt = questions(c, e, out.Title, o)
+		o.Shared.Questions = questions(c, e, out.Title, o)
 		out.Body = string(render.IssueBody(c, e.Checkpoint, o))
 	case routing.EffectHandoff, routing.EffectReview, routing.EffectReady:
 		o.Limit = 56 << 10
@@ -313,5 +313,5 @@ func questions(c routing.Case, e routing.Effect, title string, o render.Options)
 		return ""
 	}
 	rec, _ := reg.ByID(placed.ID)
-	return render.PromptSection(rec, c, "", o)
+	return render.QuestionSection(rec, c, "", o)
 }
