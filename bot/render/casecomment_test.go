@@ -118,13 +118,13 @@ func TestCaseCommentFits(t *testing.T) {
 		c     routing.Case
 		limit int
 	}{
-		"two heavy":                  {caseOf(t, 2, 1, heavy), 0},
-		"forty heavy":                {caseOf(t, 40, 3, heavy), 0},
-		"three hundred of a line":    {caseOf(t, 300, 0, light), 0},
-		"nine hundred that pass":     {caseOf(t, 1, 900, light), 0},
-		"nothing but passing":        {caseOf(t, 0, 900, light), 0},
-		"hostile":                    {caseOf(t, 12, 2, func() []routing.Failure { return []routing.Failure{hostile(), coupon()} }), 9_000},
-		"hardly room for a headline": {caseOf(t, 30, 30, heavy), 900},
+		"two heavy":                 {caseOf(t, 2, 1, heavy), 0},
+		"forty heavy":               {caseOf(t, 40, 3, heavy), 0},
+		"three hundred of a line":   {caseOf(t, 300, 0, light), 0},
+		"nine hundred that pass":    {caseOf(t, 1, 900, light), 0},
+		"nothing but passing":       {caseOf(t, 0, 900, light), 0},
+		"hostile":                   {caseOf(t, 12, 2, func() []routing.Failure { return []routing.Failure{hostile(), coupon()} }), 9_000},
+		"too little for a headline": {caseOf(t, 30, 30, heavy), 900},
 	} {
 		t.Run("S5-96 "+name, func(t *testing.T) {
 			t.Parallel()
