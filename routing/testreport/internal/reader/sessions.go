@@ -53,6 +53,9 @@ type sessions struct {
 	begun   [testruns.MaxRunners]int // first lines of runs whose totals are to come
 	running uint64                   // those of which a run was begun
 
+	reds   []int // lines with totals that count failures
+	proved int   // the last of them by which prove ended
+
 	passedAt int // line of the last test that a console passed, 0 if it was not looked for
 }
 
@@ -80,6 +83,12 @@ func (s *sessions) follow(l *lines.Line) {
 	t := l.Text
 	if t == "" || l.Mark != "" {
 		return
+	}
+	if len(s.reds) < 1000 && testruns.CountsFailures(t) {
+		s.reds = append(s.reds, l.No)
+		if strings.HasPrefix(t, "Result: FAIL") {
+			s.proved = l.No
+		}
 	}
 	if t[0] == ' ' || t[0] == '\t' {
 		if t = strings.TrimLeft(t, " \t"); t == "" {
@@ -204,6 +213,7 @@ func (s *sessions) release(choose bool) {
 	}
 	clear(s.held)
 	s.held, s.passedAt = s.held[:0], 0
+	s.reds, s.proved = s.reds[:0], 0
 }
 
 // Annotations is the format of the annotations that reporters write for GitHub. They repeat what
@@ -261,9 +271,38 @@ func (s *sessions) fragment(e *heldEvent) bool {
 		if (e.document || e.message != nil) && (e.at < d.from || s.failsIn(d)) {
 			continue
 		}
+		if s.totaled(e, d) {
+			continue
+		}
 		inside = inside || d.format != e.format
 	}
 	return inside
+}
+
+func (e *heldEvent) fails() bool {
+	return e.problem != nil || e.test != nil && e.test.Status == model.Failed
+}
+
+// headless are the formats of runners that print no line before their first test: where a run of one
+// begins is a guess.
+var headless = map[string]bool{"mocha": true, "node-test": true, "ava": true, "uvu": true, "jest": true}
+
+// totaled reports whether totals that count failures stand between the failure e and those of the
+// green run d, which may then have begun behind them. A single line of TAP or of go test is no run
+// that has any, but for what prove makes of it.
+func (s *sessions) totaled(e *heldEvent, d session) bool {
+	if !e.fails() || !headless[d.format] || s.failsIn(d) {
+		return false
+	}
+	if s.bare(e) {
+		return e.format == "tap" && s.proved >= e.at && s.proved < d.to
+	}
+	for _, n := range s.reds {
+		if n >= e.at && n < d.to {
+			return true
+		}
+	}
+	return false
 }
 
 // loose reports whether e may be what a test prints: it stands within a run of another tool, it is a
