@@ -99,19 +99,13 @@ func (g *gtestConsole) Line(l lines.Line) bool {
 		return g.failure(rest)
 	case "  SKIPPED ":
 		if g.open && g.totals {
-			g.share(rest)
-			if g.brief {
-				g.counted(model.Skipped, rest)
-			}
+			g.share(model.Skipped, rest)
 		}
 		return g.result(model.Skipped, rest)
 	case "  PASSED  ":
 		if g.open {
 			g.totals = true
-			g.share(rest)
-			if g.brief {
-				g.counted(model.Passed, rest)
-			}
+			g.share(model.Passed, rest)
 		}
 		return g.open
 	}
@@ -393,17 +387,16 @@ func explainCpp(t *model.Test, text string) {
 	}
 }
 
-// share reads "3 tests." and "2 tests, listed below:" behind the totals.
-func (g *gtestConsole) share(rest string) {
-	if n, rest, ok := parse.LeadingInt(rest); ok && (rest == " test." || rest == " tests." || strings.HasSuffix(rest, ", listed below:")) {
-		g.shares += n
-	}
-}
-
-// counted hands on what the end of a brief run counts: "3 tests."
-func (g *gtestConsole) counted(s model.Status, rest string) {
+// share reads "3 tests." and "2 tests, listed below:" behind the totals. Nothing else counts the
+// tests of a brief run.
+func (g *gtestConsole) share(s model.Status, rest string) {
 	n, rest, ok := parse.LeadingInt(rest)
-	if ok && (rest == " test." || rest == " tests.") {
+	exact := rest == " test." || rest == " tests."
+	if !ok || !exact && !strings.HasSuffix(rest, ", listed below:") {
+		return
+	}
+	g.shares += n
+	if g.brief && exact {
 		g.anon.Emit(g.out, n, model.Test{Status: s, At: g.at})
 	}
 }
