@@ -44,7 +44,7 @@ var All = [...]Runner{
 	{Format: "playwright", opens: "Running ", then: func(t string) bool {
 		return DigitAt(t, 0) && strings.Contains(t, " using ") && strings.Contains(t, " worker")
 	}, closes: numbered},
-	{Format: "boost-test", opens: "Running ", then: func(t string) bool { return DigitAt(t, 0) && endsIn(t, " test case...", " test cases...") }, closes: begins("*** ")},
+	{Format: "boost-test", opens: "Running ", then: func(t string) bool { return DigitAt(t, 0) && endsIn(t, " test case...", " test cases...") }, closes: begins("*** ", `Test module "`)},
 	{opens: "Scanning for projects...", closes: begins("BUILD ")},
 	{opens: "Buildfile: ", closes: begins("BUILD ")},
 	{opens: "> Task :", closes: begins("BUILD "), Once: true},

@@ -279,6 +279,10 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 		}
 	}
 	switch {
+	case t == "Post job cleanup.": // the job went on, and shows no failure of the step
+		c.behind = true
+		c.finish()
+		return false, false
 	case c.cur == nil && c.expects() && c.foreign < maxForeign:
 		c.foreign++ // another process writes to the same log
 		return false, true
