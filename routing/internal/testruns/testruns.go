@@ -186,12 +186,30 @@ func Sums(t string) bool {
 // CountsFailures reports whether t holds the totals of a run, or a part of them, that count tests
 // that failed.
 func CountsFailures(t string) bool {
-	if len(t) > 300 || !strings.Contains(t, "ail") && !strings.Contains(t, "rror") && !strings.Contains(t, "FAIL") {
+	i := 0
+	for i < len(t) && (t[i] == ' ' || t[i] == '\t' || t[i] == '=' || t[i] == '#') {
+		i++
+	}
+	if i == len(t) || len(t) > 300 || !mayCount[t[i]] || !strings.Contains(t, "ail") && !strings.Contains(t, "FAIL") && !strings.Contains(t, "rror") {
 		return false
 	}
-	s := strings.TrimLeft(t, " \t=#ℹ─")
-	return red.MatchString(s) && (Sums(t) || strings.HasPrefix(s, "fail ") || strings.HasPrefix(s, "Failed ")) || strings.HasPrefix(s, "Result: FAIL")
+	s := strings.TrimLeft(t[i:], "=ℹ─ ")
+	if strings.HasPrefix(s, "Result: FAIL") {
+		return true
+	}
+	return (strings.HasPrefix(s, "fail ") || strings.HasPrefix(s, "Failed ") || Sums(t)) && red.MatchString(s)
 }
+
+// mayCount are the bytes with which totals begin.
+var mayCount = func() (of [256]bool) {
+	for _, w := range totals {
+		of[w[0]] = true
+	}
+	for _, b := range []byte("0123456789[fFER\xe2") {
+		of[b] = true
+	}
+	return of
+}()
 
 var red = lazyregexp.New(`(?i)\b[1-9]\d* (?:\w+ )?(?:failed|failures?|failing|errors?|errored|broken)\b|\b(?:fail|failed|failures?|errors?)(?::? +|=)[1-9]`)
 
