@@ -17,7 +17,7 @@ func TestCountsFailures(t *testing.T) {
 		"# fail 1":                                                                         true,
 		"Result: FAIL":                                                                     true,
 		"Result: PASS":                                                                     false,
-		"Failed 1/2 test programs. 1/5 subtests failed.":                                   false,
+		"Failed 1/2 test programs. 1/5 subtests failed.":                                   true,
 		"1) adds fails 2 times":                                                            false,
 		"the request failed 3 times":                                                       false,
 		"error: 3 failed":                                                                  false,
