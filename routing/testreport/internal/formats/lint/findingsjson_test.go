@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/switchback-ci/switchback/routing/testreport/internal/corpustest"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/reader"
 )
 
 // TestFindingsJSON: findings are read by the shape of the document, whoever wrote it, and what is no
@@ -40,6 +42,15 @@ func TestFindingsJSON(t *testing.T) {
 	}
 }
 
+// TestLoggerIsNoFinding: a lone object with a severity and a place is a line of a logger, also where
+// the format is named.
+func TestLoggerIsNoFinding(t *testing.T) {
+	in := `{"level":"error","message":"could not connect","file":"db.go","line":12}`
+	if rep, _ := reader.Parse(strings.NewReader(in), model.Options{Format: "lint-json"}); rep != nil && len(rep.Diagnostics) > 0 {
+		t.Errorf("%+v", rep.Diagnostics)
+	}
+}
+
 // TestWorkflowCommands: a linter's command is a finding, one of a reporter of tests is none beside the
 // test, or where the test passed on another attempt.
 func TestWorkflowCommands(t *testing.T) {
@@ -67,8 +78,9 @@ func TestFramedFindings(t *testing.T) {
 		"  × eslint(no-debugger): `debugger` is not allowed\n   ╭─[src/a.js:2:3]\n 2 │   debugger\n   ╰────\n": "oxlint|error|src/a.js:2:3|eslint(no-debugger)|`debugger` is not allowed",
 		"  ⚠ eslint(no-var): use let\n   ╭─[src/a.js:2:3]\n":                                                   "oxlint|warning|src/a.js:2:3|eslint(no-var)|use let",
 		"  x Unexpected token\n   ,-[a.js:1:9]\n":                                                              "|error|a.js:1:9||Unexpected token",
-		"   ╭─[src/a.js:2:3]\n":                                                                                "",
-		"  × a test failed\n  × another\n":                                                                     "",
+		"  × a message\n  │ a\n  │ b\n  │ c\n  │ d\n   ╭─[src/a.js:2:3]\n":                                     "",
+		"   ╭─[src/a.js:2:3]\n":            "",
+		"  × a test failed\n  × another\n": "",
 	} {
 		var got []string
 		for _, d := range readLint(t, in).Diagnostics {
