@@ -30,7 +30,7 @@ func Bound(v routing.Verdict) routing.Verdict {
 	v.Evidence = cutEvidence(v.Evidence, 10)
 	v.Notes, v.Unmet = cutTexts(v.Notes), cutTexts(v.Unmet)
 	v.Review = cutReview(v.Review)
-	sizes := sizesOf(fs)
+	sizes := sizesOf(v)
 	for _, keep := range []struct{ full, text int }{{40, 1 << 10}, {20, 512}, {10, 256}, {5, 160}, {1, 120}, {0, 120}} {
 		if sizes.with(v, mostBytes) <= mostBytes {
 			return v
@@ -42,16 +42,16 @@ func Bound(v routing.Verdict) routing.Verdict {
 			fs[i].Excerpt, fs[i].Trace = nil, ""
 			cutFailure(&fs[i], keep.text)
 			fs[i].Evidence = cutEvidence(fs[i].Evidence, 1)
-			sizes[i] = 0
+			sizes.full[i] = 0
 		}
 	}
 	for sizes.with(v, mostBytes) > mostBytes && len(v.Failures) > 1 {
-		v = drop(v, len(v.Failures)/2)
+		v, sizes.cut = dropTo(v, len(v.Failures)/2)
 	}
-	for v.Review != nil && size(v) > mostBytes && len(v.Review.Issues) > 1 {
+	for v.Review != nil && sizes.with(v, mostBytes) > mostBytes && len(v.Review.Issues) > 1 {
 		v.Review.Issues = v.Review.Issues[:len(v.Review.Issues)/2]
 	}
-	if size(v) > mostBytes { // texts of nothing but characters that JSON escapes
+	if sizes.with(v, mostBytes) > mostBytes { // texts of nothing but characters that JSON escapes
 		v.Notes, v.Evidence = nil, cutEvidence(v.Evidence, 1)
 	}
 	return v
@@ -71,6 +71,12 @@ func drop(v routing.Verdict, n int) routing.Verdict {
 	if n >= len(v.Failures) {
 		return v
 	}
+	v, _ = dropTo(v, n)
+	return v
+}
+
+// dropTo is drop for fewer failures than there are, and returns the bytes of the names.
+func dropTo(v routing.Verdict, n int) (routing.Verdict, int) {
 	v.Dropped += len(v.Failures) - n
 	cut := make(routing.CutFailures, 0, len(v.Failures)-n+len(v.Cut))
 	for _, f := range v.Failures[n:] {
@@ -79,11 +85,14 @@ func drop(v routing.Verdict, n int) routing.Verdict {
 		cut = append(cut, c)
 	}
 	v.Failures, v.Cut = v.Failures[:n], packable(append(cut, v.Cut...))
-	for size := v.Cut.Size(); size > mostCut; size = v.Cut.Size() {
+	size := v.Cut.Size()
+	for ; size > mostCut; size = v.Cut.Size() {
 		v.Cut = v.Cut[:min(len(v.Cut)-1, len(v.Cut)*mostCut/size)]
 	}
-	return v
+	return v, keyedCut + size
 }
+
+const keyedCut = len(`"cut":,`)
 
 // packable returns as many names as are worth packing: texts of failures compress well, and not by
 // more than this.
@@ -159,31 +168,43 @@ func cutReview(r *routing.ReviewResult) *routing.ReviewResult {
 	return &c
 }
 
-// failureSizes are the bytes of failures in JSON; 0 is not known yet. Most of them stay as they are
-// while a verdict is cut.
-type failureSizes []int
+// failureSizes are the bytes of failures in JSON. Most of them stay as they are while a verdict is
+// cut, and packing names costs more than all the rest.
+type failureSizes struct {
+	full []int // of those kept in full, 0 if it is not known yet
+	cut  int   // of the names of the others
+}
 
-func sizesOf(fs []routing.Failure) failureSizes { return make(failureSizes, len(fs)) }
+func sizesOf(v routing.Verdict) failureSizes {
+	return failureSizes{full: make([]int, len(v.Failures)), cut: cutSize(v)}
+}
+
+func cutSize(v routing.Verdict) int {
+	if len(v.Cut) == 0 {
+		return 0
+	}
+	return keyedCut + v.Cut.Size()
+}
 
 // with returns the size of v, whose failures are the first of those that the sizes are of. Past
 // enough it stops counting.
 func (s failureSizes) with(v routing.Verdict, enough int) int {
 	fs := v.Failures
-	v.Failures = nil
-	n := size(v)
+	v.Failures, v.Cut = nil, nil
+	n := size(v) + s.cut
 	if len(fs) == 0 {
 		return n
 	}
 	n += len(`"failures":[],`) + len(fs) - 1
 	for i := 0; i < len(fs) && n <= enough; i++ {
-		if s[i] == 0 {
+		if s.full[i] == 0 {
 			b, err := json.Marshal(fs[i])
 			if err != nil {
 				return 0
 			}
-			s[i] = len(b)
+			s.full[i] = len(b)
 		}
-		n += s[i]
+		n += s.full[i]
 	}
 	return n
 }

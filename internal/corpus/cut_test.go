@@ -147,17 +147,46 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
 func plain(l string) string { return strings.TrimRight(escapes.ReplaceAllString(l, ""), "\r\n") }
 
-// TestFailuresBehindGreenRuns: what a run that failed prints is no pass behind tests that passed
-// either, where nothing says how it ended.
-func TestFailuresBehindGreenRuns(t *testing.T) {
+// greenRuns are consoles of runs that passed, of runners that say differently how a run begins and
+// ends.
+var greenRuns = map[string]string{
+	"go":     "ok  \texample.com/a\t0.012s\n",
+	"pytest": "============================= test session starts ==============================\ncollected 20 items\n\ntests/test_a.py ....................                                     [100%]\n\n============================== 20 passed in 0.12s ==============================\n",
+	"rspec":  "\nSums\n  adds\n  subtracts\n\nFinished in 0.01 seconds (files took 0.1 seconds to load)\n2 examples, 0 failures\n\n",
+	"cargo":  "\nrunning 2 tests\ntest tests::adds ... ok\ntest tests::subtracts ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n",
+	"mocha":  "\n\n  sums\n    ✔ adds\n    ✔ subtracts\n\n\n  2 passing (5ms)\n\n",
+	"node":   "✔ adds (0.5ms)\n✔ subtracts (0.2ms)\nℹ tests 2\nℹ suites 0\nℹ pass 2\nℹ fail 0\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\nℹ duration_ms 50.1\n",
+}
+
+// goesOn are tools of which a failure before tests that passed means nothing: a script that went on to
+// the tests tolerated it.
+var goesOn = regexp.MustCompile(`^(?:biome|black|cargo-build|checkstyle|clang|clang-tidy|cppcheck|environment|esbuild|eslint|flake8|gcc|go-build|golangci-lint|javac|markdownlint|mypy|oxlint|pnpm|prettier|pylint|rollup|shellcheck|stylelint|syntax-check|tsc|turbo|vite|webpack|yamllint)$`)
+
+// headless are runs that were cut off and whose runner prints no first line, before a green run of
+// a runner that prints none either: its totals may be of both.
+var headless = regexp.MustCompile(`^(?:(?:ava|bun|jasmine|node-test|rspec) \S+ (?:killed|exits|todo)\.\S+ console, before (?:mocha|node|rspec)|(?:catch2 \S+ killed\.compact|googletest \S+ abort\.brief) console, before \w+)$`)
+
+// TestFailuresBesideGreenRuns: what a run that failed prints is no pass behind or before tests that
+// passed either, where nothing says how it ended.
+func TestFailuresBesideGreenRuns(t *testing.T) {
 	t.Parallel()
+	for name, green := range greenRuns {
+		if v := analyze(t, green).Verdict; v.Result != routing.Pass {
+			t.Fatalf("the green run of %s is %s", name, v.Result)
+		}
+	}
 	recs, err := recording.Load(".")
 	if err != nil {
 		t.Fatal(err)
 	}
+	tried := 0
 	for _, r := range recs {
 		if r.Report || r.Exit == 0 {
 			continue
+		}
+		truth, err := r.Truth(recording.Console)
+		if err != nil {
+			t.Fatal(err)
 		}
 		text, err := r.Text(recording.Console)
 		if err != nil {
@@ -166,6 +195,30 @@ func TestFailuresBehindGreenRuns(t *testing.T) {
 		if strings.TrimSpace(plain(string(text))) == "" {
 			continue // nothing shows that it ran
 		}
-		unfinished(t, r.Tool+" "+r.Key(recording.Console), "ok  \texample.com/a\t0.012s\n"+string(text))
+		ran := truth.Counts != nil && truth.Counts.Tests > 0 // else it failed before the tests, and the script went on
+		failed := strings.TrimRight(string(text), "\n") + "\n"
+		for name, green := range greenRuns {
+			tried++
+			title := r.Tool + " " + r.Key(recording.Console)
+			unfinished(t, title+", behind "+name, green+failed)
+			if title += ", before " + name; ran && !goesOn.MatchString(r.Tool) && !headless.MatchString(title) {
+				unfinished(t, title, failed+green)
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"TAP that plans no test":           "TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n",
+		"TAP whose failures have no point": "TAP version 13\nok 1 - answers\n\n1..1\n# tests 1\n# pass 0\n# fail 1\n",
+		"a brief run of GoogleTest":        "a.cc:4: Failure\nFailed\nno server\n[==========] 2 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 2 tests.\n",
+		"a cut brief run of GoogleTest":    "Running main() from gtest_main.cc\na.cc:4: Failure\nFailed\n[  FAILED  ] Cart.Adds (0 ms)\nRunning main() from gtest_main.cc\n[==========] 2 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 2 tests.\n",
+	} {
+		for other, green := range greenRuns {
+			unfinished(t, name+", behind "+other, green+text)
+			unfinished(t, name+", before "+other, text+green)
+		}
+	}
+	t.Logf("%d combinations", tried)
+	if tried < 3000 {
+		t.Errorf("%d combinations were tried", tried)
 	}
 }

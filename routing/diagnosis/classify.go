@@ -108,7 +108,7 @@ var kindClass = map[testreport.Kind]routing.Class{
 	testreport.KindBuild:     routing.TypeError,
 	testreport.KindCoverage:  routing.Quality,
 	testreport.KindLint:      routing.Quality,
-	testreport.KindSetup:     routing.Unknown,
+	testreport.KindSetup:     routing.LogicError, // of code that prepares tests
 	testreport.KindPackage:   routing.Unknown,
 	testreport.KindTruncated: routing.Unknown,
 	testreport.KindEmpty:     routing.Unknown,

@@ -16,6 +16,7 @@ type sessions struct {
 	pending uint64 // the runners that began more runs than they completed
 
 	open    testreport.Line // first line of a run of any runner of which no total was printed; No is 0 if there is none
+	header  int             // number of the first line behind the last totals by which a runner begins a run that any totals complete
 	checks  bool            // a run with check marks before each test ended in a total
 	marked  testreport.Line // first line with a check mark behind the last total
 	outline outline
@@ -82,7 +83,14 @@ func (s *sessions) read(l testreport.Line) {
 			s.open = l
 		}
 	case l.Passing && !statusLast(t): // the formats know which runners print totals
-	case opens(t, openingsBy[t[0]]), s.open.No == 0 && progress(t, indent):
+	case opens(t, openingsBy[t[0]]):
+		if s.header == 0 {
+			s.header = l.No
+		}
+		if s.open.No == 0 {
+			s.open = l
+		}
+	case s.open.No == 0 && progress(t, indent):
 		s.open = l
 	}
 }
@@ -101,13 +109,13 @@ func (s *sessions) begin(i int, l testreport.Line) {
 
 // completes reads a line that may have the totals of a run that waits for them.
 func (s *sessions) completes(l testreport.Line, t string) bool {
-	own := false
+	own, since := false, 0
 	for m := s.pending; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		if !testruns.All[i].Completes(t) {
 			continue
 		}
-		own = true
+		own, since = true, max(since, s.runs[i].first.No)
 		if s.runs[i].n--; s.runs[i].n == 0 {
 			s.pending &^= 1 << i
 		}
@@ -115,10 +123,23 @@ func (s *sessions) completes(l testreport.Line, t string) bool {
 	if !own && !testruns.Sums(t) {
 		return false
 	}
+	const above = 2 // lines between what a runner says first and the line that promises totals in its own words
+	if s.header > 0 && (!own || s.header >= since-above) {
+		since = s.header - 1
+	}
+	s.header = 0
 	s.total = l.No
 	s.checks = s.checks || s.marked.No > 0
-	s.open, s.marked = testreport.Line{}, testreport.Line{}
-	s.outline.complete(l.No)
+	// Totals are of the run that its first line began, if it has one, and of none before it.
+	if s.open.No > since {
+		s.open = testreport.Line{}
+	}
+	if s.marked.No > since {
+		s.marked = testreport.Line{}
+	}
+	if s.outline.first.No == 0 || s.outline.first.No > since {
+		s.outline.complete(l.No)
+	}
 	return true
 }
 
@@ -187,6 +208,9 @@ func progress(t string, indent int) bool {
 	last := t[len(t)-1] // tells most lines that are none of these
 	if last == ')' && strings.Contains(t, ": Executed ") && !testruns.ExecutedAll(t[strings.Index(t, ": Executed ")+2:]) {
 		return true // of Karma
+	}
+	if last == ')' && indent > 0 && strings.Contains(t, " (FAILED - ") {
+		return true // of RSpec
 	}
 	if (last >= 0x80 || last == ')') && dotted(t) {
 		return true

@@ -31,3 +31,21 @@ func TestTextBehindADocument(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsBesideTests: a workflow command that states a failing test is no finding of a linter.
+func TestCommandsBesideTests(t *testing.T) {
+	t.Parallel()
+	const command = "::error file=a_test.go,line=3::want 1, got 2\n"
+	for log, want := range map[string]int{
+		command: 1,
+		"=== RUN   TestA\n    a_test.go:3: want 1, got 2\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\texample.com/a\t0.1s\n" + command: 0,
+	} {
+		rep, err := testreport.Parse(strings.NewReader(log), testreport.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rep.Diagnostics) != want {
+			t.Errorf("%q: %+v, want %d", log, rep.Diagnostics, want)
+		}
+	}
+}

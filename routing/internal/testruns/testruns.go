@@ -2,7 +2,11 @@
 // format their output is read as.
 package testruns
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+)
 
 // Runner is a program whose first line promises totals in its own words.
 type Runner struct {
@@ -34,12 +38,13 @@ var All = [...]Runner{
 	{Format: "cargo", opens: "running ", then: func(t string) bool { return DigitAt(t, 0) && endsIn(t, " tests", " test") }, closes: begins("test result:")},
 	{Format: "deno", opens: "running ", then: func(t string) bool { return DigitAt(t, 0) && strings.Contains(t, " from ") }, closes: begins("ok | ", "FAILED | ", "ok (", "FAILED (")},
 	{Format: "minitest", opens: "# Running:", closes: numbered},
+	{Format: "eunit", opens: "======================== EUnit ========", closes: begins("All ", "Failed: ", "Test passed.", "2 tests passed.", "There were no tests")},
 	{Format: "gtest", opens: "[==========] Running ", closes: begins("[==========] ")},
 	{Format: "exunit", opens: "Running ExUnit with seed", closes: numberedOr("All tests have been", "There are no tests")},
 	{Format: "playwright", opens: "Running ", then: func(t string) bool {
 		return DigitAt(t, 0) && strings.Contains(t, " using ") && strings.Contains(t, " worker")
 	}, closes: numbered},
-	{Format: "boost-test", opens: "Running ", then: func(t string) bool { return DigitAt(t, 0) && endsIn(t, " test case...", " test cases...") }, closes: begins("*** ")},
+	{Format: "boost-test", opens: "Running ", then: func(t string) bool { return DigitAt(t, 0) && endsIn(t, " test case...", " test cases...") }, closes: begins("*** ", `Test module "`)},
 	{opens: "Scanning for projects...", closes: begins("BUILD ")},
 	{opens: "Buildfile: ", closes: begins("BUILD ")},
 	{opens: "> Task :", closes: begins("BUILD "), Once: true},
@@ -177,6 +182,36 @@ func Sums(t string) bool {
 	}
 	return false
 }
+
+// CountsFailures reports whether t holds the totals of a run, or a part of them, that count tests
+// that failed.
+func CountsFailures(t string) bool {
+	i := 0
+	for i < len(t) && (t[i] == ' ' || t[i] == '\t' || t[i] == '=' || t[i] == '#') {
+		i++
+	}
+	if i == len(t) || len(t) > 300 || !mayCount[t[i]] || !strings.Contains(t, "ail") && !strings.Contains(t, "FAIL") && !strings.Contains(t, "rror") {
+		return false
+	}
+	s := strings.TrimLeft(t[i:], "=ℹ─ ")
+	if strings.HasPrefix(s, "Result: FAIL") {
+		return true
+	}
+	return (strings.HasPrefix(s, "fail ") || strings.HasPrefix(s, "Failed ") || Sums(t)) && red.MatchString(s)
+}
+
+// mayCount are the bytes with which totals begin.
+var mayCount = func() (of [256]bool) {
+	for _, w := range totals {
+		of[w[0]] = true
+	}
+	for _, b := range []byte("0123456789[fFER\xe2") {
+		of[b] = true
+	}
+	return of
+}()
+
+var red = lazyregexp.New(`(?i)\b[1-9]\d* (?:\w+ )?(?:failed|failures?|failing|errors?|errored|broken)\b|\b(?:fail|failed|failures?|errors?)(?::? +|=)[1-9]`)
 
 // ExecutedAll reports whether "Executed 3 of 20" is not only how far a run has come.
 func ExecutedAll(t string) bool {

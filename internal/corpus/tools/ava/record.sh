@@ -10,6 +10,7 @@ for case in math hook each green noisy syntax import zero exits uncaught; do
 done
 shown "npx ava --timeout=1s pending.test.js"
 run pending.default ava --timeout=1s pending.test.js
+run pending.tap ava --tap --timeout=1s pending.test.js
 shown "npx ava"
 run several.default ava math.test.js green.test.js hook.test.js
 run several.tap ava --tap math.test.js green.test.js hook.test.js

@@ -12,8 +12,7 @@ for case in mixed green none noisy segv abort fixture hang; do
 	LIMIT=2
 	run $case.default ./$case
 	run $case.default.color ./$case --gtest_color=yes
-	# A brief run prints nothing of a failing environment or suite.
-	[ $case = fixture ] || run $case.brief ./$case --gtest_brief=1
+	run $case.brief ./$case --gtest_brief=1
 	run $case.shuffle ./$case --gtest_shuffle --gtest_random_seed=3
 	case $case in segv | abort | hang) continue ;; esac
 	run $case.repeat ./$case --gtest_repeat=2

@@ -91,6 +91,10 @@ type Wake struct {
 	Prefix bool   // the line has what may be a tool's prefix, see lines.OutputPrefix
 }
 
+// Commands is the name of the format of findings that linters write as workflow commands, and
+// reporters of tests as well.
+const Commands = "workflow-commands"
+
 // Sleeper is a console of a format with Wakes.
 type Sleeper interface {
 	// Idle reports whether blank lines and all that Wakes does not name mean

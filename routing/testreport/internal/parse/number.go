@@ -19,6 +19,15 @@ func LeadingInt(s string) (n int, rest string, ok bool) {
 	return min(n, 1<<22), s[i:], i > 0
 }
 
+// Number reads s if it is a number and nothing else. Most of what is no number costs nothing.
+func Number(s string) (n int, ok bool) {
+	if s == "" || s[0] > '9' || s[0] < '0' && s[0] != '-' && s[0] != '+' {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
+}
+
 // Counted reads "3 failed" and the like: a number, a blank and a word.
 func Counted(s string) (n int, word string, ok bool) {
 	n, rest, ok := LeadingInt(s)
@@ -68,8 +77,8 @@ func NumAfter(s, label string) (int, bool) {
 
 // Declared reads a counting attribute; -1 means none.
 func Declared(s string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 0 || n > math.MaxInt32 {
+	n, ok := Number(strings.TrimSpace(s))
+	if !ok || n < 0 || n > math.MaxInt32 {
 		return -1
 	}
 	return n

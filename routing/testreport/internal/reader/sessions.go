@@ -3,9 +3,11 @@ package reader
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/internal/testruns"
+	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 )
@@ -53,6 +55,8 @@ type sessions struct {
 	begun   [testruns.MaxRunners]int // first lines of runs whose totals are to come
 	running uint64                   // those of which a run was begun
 
+	totals totals
+
 	passedAt int // line of the last test that a console passed, 0 if it was not looked for
 }
 
@@ -81,6 +85,7 @@ func (s *sessions) follow(l *lines.Line) {
 	if t == "" || l.Mark != "" {
 		return
 	}
+	s.totals.read(l.No, t)
 	if t[0] == ' ' || t[0] == '\t' {
 		if t = strings.TrimLeft(t, " \t"); t == "" {
 			return
@@ -189,6 +194,7 @@ func (s *sessions) release(choose bool) {
 			}
 		}
 		switch {
+		case named != nil && e.format == format.Commands:
 		case named != nil && e.format == Annotations && e.test != nil && named[e.test.Name]:
 		case choose && s.fragment(e):
 			if s.dropped++; s.dropped == 1 {
@@ -204,6 +210,7 @@ func (s *sessions) release(choose bool) {
 	}
 	clear(s.held)
 	s.held, s.passedAt = s.held[:0], 0
+	s.totals = totals{}
 }
 
 // Annotations is the format of the annotations that reporters write for GitHub. They repeat what
@@ -214,7 +221,7 @@ const Annotations = "github-annotations"
 func (s *sessions) namedElsewhere() map[string]bool {
 	var named map[string]bool
 	for i := range s.held {
-		if s.held[i].format == Annotations {
+		if f := s.held[i].format; f == Annotations || f == format.Commands && failsTest(s.held) {
 			named = map[string]bool{}
 			break
 		}
@@ -230,6 +237,11 @@ func (s *sessions) namedElsewhere() map[string]bool {
 		}
 	}
 	return named
+}
+
+// failsTest reports whether a test that failed is among the events.
+func failsTest(events []heldEvent) bool {
+	return slices.ContainsFunc(events, func(e heldEvent) bool { return e.test != nil && e.test.Status == model.Failed })
 }
 
 // failsIn reports whether something of the run d failed.
@@ -261,10 +273,47 @@ func (s *sessions) fragment(e *heldEvent) bool {
 		if (e.document || e.message != nil) && (e.at < d.from || s.failsIn(d)) {
 			continue
 		}
+		if e.fails() && headless[d.format] && !s.failsIn(d) && s.totals.stand(e, d, s.bare(e)) {
+			continue
+		}
 		inside = inside || d.format != e.format
 	}
 	return inside
 }
+
+func (e *heldEvent) fails() bool {
+	return e.problem != nil || e.test != nil && e.test.Status == model.Failed
+}
+
+// totals are the lines of a step with totals that count failures.
+type totals struct {
+	lines  []int
+	proved int // the last of them by which prove ended
+}
+
+func (s *totals) read(no int, t string) {
+	if len(s.lines) >= 1000 || !testruns.CountsFailures(t) {
+		return
+	}
+	s.lines = append(s.lines, no)
+	if strings.HasPrefix(t, "Result: FAIL") {
+		s.proved = no
+	}
+}
+
+// stand reports whether some stand between the failure e and those of the green run d, which may
+// then have begun behind them. A single line of TAP or of go test is no run that has any, but for
+// what prove makes of it.
+func (s *totals) stand(e *heldEvent, d session, bare bool) bool {
+	if bare {
+		return e.format == "tap" && s.proved >= e.at && s.proved < d.to
+	}
+	return slices.ContainsFunc(s.lines, func(n int) bool { return n >= e.at && n < d.to })
+}
+
+// headless are the formats of runners that print no line before their first test: where a run of one
+// begins is a guess.
+var headless = map[string]bool{"mocha": true, "node-test": true, "ava": true, "uvu": true, "jest": true}
 
 // loose reports whether e may be what a test prints: it stands within a run of another tool, it is a
 // document behind which other tests passed, or no line opens a run of go test, nor do totals end one.

@@ -29,7 +29,8 @@ type eunitConsole struct {
 	rule      bool // "=====" was read: the totals follow
 	cur       *failtext.Entry
 	tests     []*failtext.Entry
-	cancelled int // line that says that tests were
+	quoted    []int // totals that a test may have printed: failed, skipped, passed, line
+	cancelled int   // line that says that tests were
 }
 
 var (
@@ -40,7 +41,7 @@ var (
 )
 
 func (c *eunitConsole) Idle() bool {
-	return !c.rule && c.cur == nil && len(c.tests) == 0 && c.cancelled == 0
+	return !c.rule && c.quoted == nil && c.cur == nil && len(c.tests) == 0 && c.cancelled == 0
 }
 
 func (c *eunitConsole) Line(l lines.Line) bool {
@@ -60,10 +61,14 @@ func (c *eunitConsole) Line(l lines.Line) bool {
 		return false
 	case strings.HasPrefix(t, "  Failed: "):
 		if m := eunitTotals.FindStringSubmatch(t); m != nil {
+			if !c.rule && len(c.tests) == 0 { // they stand below the failures and a rule: a test may have printed them
+				c.quoted = []int{atoi(m[1]), atoi(m[2]), atoi(m[3]), l.No}
+				return true
+			}
 			c.totals(atoi(m[1]), atoi(m[2]), atoi(m[3]), l.No)
 			return true
 		}
-	case c.rule && strings.HasPrefix(t, "  All "), t == "  Test passed.", t == "  2 tests passed.":
+	case (c.rule || c.quoted != nil) && strings.HasPrefix(t, "  All "), t == "  Test passed.", t == "  2 tests passed.":
 		if m := eunitGreen.FindStringSubmatch(t); m != nil {
 			c.totals(0, 0, atoi(m[1]), l.No)
 			return true
@@ -150,6 +155,9 @@ func eunitTest(f *failtext.Entry) model.Test {
 func (c *eunitConsole) reset() { *c = eunitConsole{out: c.out, lim: c.lim, anon: c.anon} }
 
 func (c *eunitConsole) End() {
+	if q := c.quoted; q != nil {
+		c.totals(q[0], q[1], q[2], q[3])
+	}
 	if len(c.tests) > 0 {
 		at := 0
 		for _, f := range c.tests {

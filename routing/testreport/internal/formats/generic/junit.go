@@ -366,18 +366,18 @@ func (r *junitReader) name(t *model.Test, tok xmlstream.Token, a *caseAttrs) {
 		t.File = bounded.CleanText(parse.FirstOf(a.file, a.filepath))
 	}
 	if line := parse.FirstOf(a.line, a.lineno); line != "" {
-		if n, err := strconv.Atoi(line); err == nil && n > 0 {
+		if n, ok := parse.Number(line); ok && n > 0 {
 			t.Line = n
 		}
 	}
 	if i := strings.LastIndexByte(t.File, ':'); i > 1 && t.Line == 0 { // ExUnit: file="a.exs:4"
-		if n, err := strconv.Atoi(t.File[i+1:]); err == nil && n > 0 {
+		if n, ok := parse.Number(t.File[i+1:]); ok && n > 0 {
 			t.File, t.Line = t.File[:i], n
 		}
 	}
 	t.Suite = bounded.CleanText(class)
 	if f, l, ok := strings.Cut(t.Suite, ":"); ok && t.File == "" && strings.Contains(f, ".") { // busted: classname="spec/a_spec.lua:4"
-		if n, err := strconv.Atoi(l); err == nil && n > 0 {
+		if n, ok := parse.Number(l); ok && n > 0 {
 			t.Suite, t.File, t.Line = f, f, n
 		}
 	}
@@ -473,7 +473,7 @@ func (c *junitCase) attributes(status, result, success string) {
 			c.pending = true
 		case "fixed", "flaky", "warning", "warn", "true", "yes", "active", "enabled", "expected", "xpass", "xpassed":
 		default:
-			if _, err := strconv.Atoi(s); err != nil && findingOfWord(s) == unknownWord {
+			if _, ok := parse.Number(s); !ok && findingOfWord(s) == unknownWord {
 				c.unknown = s
 			}
 		}

@@ -43,6 +43,8 @@ type tapConsole struct {
 	begun   int        // line
 	exited  string     // what Test::More says of the exit code
 	none    bool       // the totals at the end count no failure
+	stated  int        // failures that they count
+	skipped bool       // the plan says that all tests are skipped
 	levels  []tapLevel // open levels, the outermost first
 	cur     *tapTest   // the test point whose diagnostics follow
 	yaml    *tapYAML
@@ -299,6 +301,7 @@ func (c *tapConsole) planned(no, indent, n int, why string) bool {
 	lv.plan = n
 	sure := c.version || lv.count > 0
 	if n == 0 && len(c.levels) == 1 && strings.HasPrefix(strings.ToLower(why), "skip") {
+		c.skipped = true
 		c.anon.Emit(c.out, 1, model.Test{Status: model.Skipped, Message: why, At: no, Name: parse.FirstOf(c.file, "all")})
 	}
 	return sure
@@ -336,6 +339,7 @@ func (c *tapConsole) comment(indent int, s string) bool {
 		c.closePoint()
 		if word, n, _ := strings.Cut(text, " "); indent == 0 && word == "fail" {
 			c.none = strings.TrimSpace(n) == "0"
+			c.stated, _, _ = parse.LeadingInt(strings.TrimSpace(n))
 		}
 		return c.version
 	}
@@ -486,6 +490,10 @@ func (c *tapConsole) closeStream() {
 	}
 	switch {
 	case c.prove.active(): // prove says it itself
+	case lv.plan == 0 && lv.count == 0 && c.version && !c.skipped:
+		c.out.Problem(model.Problem{Kind: model.KindEmpty, Name: name, Message: "the TAP stream plans no test", At: c.at})
+	case lv.failed == 0 && c.stated > 0:
+		c.out.Problem(model.Problem{Kind: model.KindTests, Name: name, Message: fmt.Sprintf("the totals of the TAP stream count %d failures, and it has none", c.stated), At: c.at})
 	case inside != "":
 		c.out.Problem(failtext.CutOff(name, "the TAP stream ends within the subtests of "+inside, c.at))
 	case lv.plan < 0 && (lv.count > 0 || c.version):
@@ -498,7 +506,7 @@ func (c *tapConsole) closeStream() {
 	case c.exited != "":
 		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: c.exited, At: c.at})
 	}
-	c.open, c.version, c.exited, c.none, c.levels = false, false, "", false, c.levels[:0]
+	c.open, c.version, c.exited, c.none, c.stated, c.skipped, c.levels = false, false, "", false, 0, false, c.levels[:0]
 }
 
 func (c *tapConsole) End() {

@@ -58,6 +58,7 @@ type mochaConsole struct {
 	emitted                  int // failures of this step, for Cypress's table
 	load                     *failtext.Entry
 	first                    int // line of the first mark
+	good                     int // line of the first mark of a test that passed
 	end                      int // of the run
 	foreign                  int // lines of others inside the totals
 }
@@ -125,7 +126,7 @@ func (c *mochaConsole) outside(no int, t string) bool {
 			return true
 		}
 		if strings.HasPrefix(rest, ") ") && (n == c.numbered+1 || n == 1) {
-			c.begins(no)
+			c.begins(no, false)
 			c.numbered = n
 		}
 	case s[0] == 'E' && strings.HasPrefix(t, " Exception during run: "):
@@ -135,9 +136,9 @@ func (c *mochaConsole) outside(no int, t string) bool {
 	case s[0] == '(' && strings.HasPrefix(s, "(Attempt "):
 		c.attempt(s)
 	case strings.HasPrefix(s, "✓ "):
-		c.begins(no)
+		c.begins(no, true)
 	case strings.HasPrefix(s, "✔ "):
-		c.begins(no)
+		c.begins(no, true)
 		return c.oldTotals(no, s[len("✔ "):])
 	case strings.HasPrefix(s, "✖"):
 		s = strings.TrimSpace(s[len("✖"):])
@@ -149,10 +150,13 @@ func (c *mochaConsole) outside(no int, t string) bool {
 	return false
 }
 
-// begins notes the first mark of a run.
-func (c *mochaConsole) begins(no int) {
+// begins notes the first mark of a run. A numbered line may be of another runner's list of failures.
+func (c *mochaConsole) begins(no int, good bool) {
 	if c.first == 0 {
 		c.first = no
+	}
+	if good && c.good == 0 {
+		c.good = no
 	}
 }
 
@@ -275,6 +279,10 @@ func (c *mochaConsole) inside(no int, t string) (claimed, done bool) {
 		}
 	}
 	switch {
+	case t == "Post job cleanup.": // the job went on, and shows no failure of the step
+		c.behind = true
+		c.finish()
+		return false, false
 	case c.cur == nil && c.expects() && c.foreign < maxForeign:
 		c.foreign++ // another process writes to the same log
 		return false, true
@@ -358,7 +366,11 @@ func (c *mochaConsole) finish() {
 	}
 	c.anon.Emit(c.out, passing, model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.pending, model.Test{Status: model.Pending, At: c.at})
-	model.Session(c.out, c.first, max(c.at, c.end))
+	from := c.first
+	if c.failed == 0 && c.good > 0 {
+		from = c.good
+	}
+	model.Session(c.out, from, max(c.at, c.end))
 	failtext.Unnamed(c.out, "mocha", c.failed, c.named, c.at)
 	if c.failed == 0 && c.numbered > 0 && !c.behind && c.blank == 0 {
 		c.out.Problem(failtext.CutOff("mocha", "mocha's output ends before the number of failures", c.at))

@@ -39,6 +39,8 @@ type nodeTestConsole struct {
 	named  int
 	outer  int  // suites whose hooks failed
 	first  int  // line of the first mark
+	end    int  // line of the last entry of the list
+	good   int  // line of the first mark of a test that passed, or of a group
 	dotted bool // the list is the dot reporter's, which prints no totals
 	before bool // the last entry of the list was cancelled: its suite follows
 
@@ -101,6 +103,9 @@ func (c *nodeTestConsole) marks(no, indent int, s string) bool {
 	}
 	if c.first == 0 {
 		c.first = no
+	}
+	if c.good == 0 && (mark == "✔" || mark == "▶") {
+		c.good = no
 	}
 	switch mark {
 	case "ℹ":
@@ -216,10 +221,13 @@ func (c *nodeTestConsole) inList(no int, t string) (claimed, done bool) {
 	case strings.HasPrefix(t, "✖ "):
 		c.closeEntry()
 		c.title = t[len("✖ "):]
-		c.cur = failtext.NewEntry(c.lim, model.Test{At: no})
+		c.cur, c.end = failtext.NewEntry(c.lim, model.Test{At: no}), no
 		return true, true
 	case c.cur != nil && t[0] == ' ' && c.cur.Lines < failtext.FailureLines:
 		c.cur.Add(t)
+		if nodeTodo(c.title) { // it may fail
+			model.Passing(c.out)
+		}
 		return true, true
 	case t[0] == ' ' || strings.TrimSpace(t) == "":
 		return false, true
@@ -322,12 +330,16 @@ func (c *nodeTestConsole) finish() {
 	c.anon.Emit(c.out, c.totals["pass"], model.Test{Status: model.Passed, At: c.at})
 	c.anon.Emit(c.out, c.totals["skipped"]+c.totals["todo"], model.Test{Status: model.Skipped, At: c.at})
 	if c.dotted { // there are no totals
-		model.Session(c.out, c.at, c.at)
+		model.Session(c.out, c.at, max(c.at, c.end))
 		*c = nodeTestConsole{out: c.out, lim: c.lim, anon: c.anon}
 		return
 	}
-	if _, ok := c.totals["fail"]; ok {
-		model.Session(c.out, c.first, c.at)
+	if n, ok := c.totals["fail"]; ok {
+		from := c.first
+		if n+c.totals["cancelled"] == 0 && c.good > 0 {
+			from = c.good // what failed before is of something else
+		}
+		model.Session(c.out, from, max(c.at, c.end))
 	}
 	failtext.Unnamed(c.out, "node:test", c.totals["fail"]+c.totals["cancelled"], c.named+parents+c.outer, c.at)
 	if _, ok := c.totals["fail"]; !ok {

@@ -9,6 +9,8 @@ func init() {
 		checkstyleFormat,
 		sarifFormat,
 		pylintJSONFormat,
+		findingsJSONFormat,
+		commandsFormat,
 		lintFormat,
 	)
 	format.RegisterCatalogue("errorformat", errorformats)

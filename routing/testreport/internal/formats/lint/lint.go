@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -43,6 +44,10 @@ type lintConsole struct {
 	open     *model.Diagnostic
 	openAt   int
 	wait     lintWait // what the lines below open complete
+
+	framing  string // message of a finding whose place follows in a frame
+	framedAt int
+	framedAs model.Severity
 
 	first map[string]model.Diagnostic // first finding by tool since the last end of a step
 	count map[string]int
@@ -94,6 +99,8 @@ func (c *lintConsole) Line(l lines.Line) bool {
 	ok := false
 	if t[0] == ' ' || t[0] == '\t' {
 		ok = c.indented(t, l.Mark)
+	} else if t[0] == '^' && c.headOf == "shellcheck" { // of a line without indentation
+		ok = c.shellcheck(t)
 	} else if ok = c.placed(t, l.Mark) || c.worded(t, l.Mark); !ok {
 		c.maybeHead(t)
 	}
@@ -593,7 +600,7 @@ func (c *lintConsole) spaced(d model.Diagnostic, s, mark string) bool {
 		d.Tool = "pydocstyle"
 		c.hold(d, waitText)
 		return true
-	case strings.HasPrefix(s, "lint/") && strings.Contains(s, "━"):
+	case strings.Contains(s, " ━━━") && biomeRule(s):
 		rule, _, _ := strings.Cut(s, " ")
 		d.Tool, d.Code, d.Severity = "biome", rule, model.SevError
 		c.hold(d, waitText)
@@ -603,6 +610,16 @@ func (c *lintConsole) spaced(d model.Diagnostic, s, mark string) bool {
 	}
 	c.emitSoft(d)
 	return true
+}
+
+// biomeRule reports whether s begins with what Biome names a finding by.
+func biomeRule(s string) bool {
+	for _, category := range [...]string{"lint/", "parse ", "syntax/", "assist/", "suppressions/"} {
+		if strings.HasPrefix(s, category) {
+			return true
+		}
+	}
+	return false
 }
 
 // undefined takes the linker's "a.c:(.text+0x5): undefined reference to `f'".
@@ -739,6 +756,10 @@ func (c *lintConsole) indented(t, mark string) bool {
 	switch b := s[0]; {
 	case b >= '0' && b <= '9':
 		return c.listed(s)
+	case b >= 0x80 || b == ',' || b == 'x':
+		if c.framed(s) {
+			return true
+		}
 	case b == '^' || c.headOf == "shellcheck" && (b == '`'):
 		return c.headOf == "shellcheck" && c.shellcheck(s)
 	case b == 'L' && strings.HasPrefix(s, "Line ") && strings.HasPrefix(c.before, " ---"):
@@ -777,6 +798,36 @@ func (c *lintConsole) indented(t, mark string) bool {
 		return c.stated(d, rest, mark, p)
 	case p.col > 0:
 		return c.explicit(d, rest, mark)
+	}
+	return false
+}
+
+// framed takes a finding as tools written in Rust draw it: "× eslint(no-debugger): message", maybe
+// wrapped behind "│", and above the source in a frame "╭─[src/a.js:2:3]".
+func (c *lintConsole) framed(s string) bool {
+	if sign, msg, ok := strings.Cut(s, " "); ok && (signs[sign] != "" || sign == "x") {
+		c.framing, c.framedAt, c.framedAs = msg, c.no, cmp.Or(signs[sign], model.SevError)
+		return false
+	}
+	if c.framing == "" || c.no-c.framedAt > 4 {
+		return false
+	}
+	for _, corner := range [...]string{"╭─[", "╭────[", ",-[", ",----["} {
+		rest, ok := strings.CutPrefix(s, corner)
+		if !ok {
+			continue
+		}
+		file, line, col, ok := parse.Location(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "]")))
+		if !ok || line <= 0 {
+			return false
+		}
+		d := model.Diagnostic{File: file, Line: line, Column: col, Severity: c.framedAs, Message: c.framing}
+		if code, msg, ok := strings.Cut(c.framing, "): "); ok && !strings.Contains(code, " ") && strings.Contains(code, "(") {
+			d.Tool, d.Code, d.Message = "oxlint", code+")", msg
+		}
+		c.framing = ""
+		c.emit(d)
+		return true
 	}
 	return false
 }

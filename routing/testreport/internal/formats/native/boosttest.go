@@ -34,6 +34,9 @@ type boostConsole struct {
 	byKey map[string]*failtext.Failure
 	cur   *failtext.Failure
 	times map[*failtext.Failure]int // failing checks
+	// report says that the detailed report is read, which tells what was expected to fail; failing, that
+	// it says so of the module.
+	report, failing bool
 	// thrown says that the message of cur is that of an exception, which may have more lines.
 	thrown bool
 }
@@ -81,8 +84,11 @@ func (b *boostConsole) Line(l lines.Line) bool {
 		return false
 	}
 	if t[0] == 'T' && strings.HasPrefix(t, "Test module \"") && (strings.HasSuffix(t, " has failed with:") || strings.HasSuffix(t, " has passed with:")) {
-		b.close(strings.HasSuffix(t, " has failed with:"), "")
+		b.report, b.failing, b.cur = true, strings.HasSuffix(t, " has failed with:"), nil
 		return true
+	}
+	if b.report {
+		return b.reported(t)
 	}
 	if strings.Contains(t, "error: in \"") {
 		if m := boostError.FindStringSubmatch(t); m != nil {
@@ -113,6 +119,28 @@ func (b *boostConsole) Line(l lines.Line) bool {
 		b.cur = nil
 	}
 	return false
+}
+
+// reported takes a line of the detailed report.
+func (b *boostConsole) reported(t string) bool {
+	if t[0] != ' ' {
+		b.closeReport()
+		return false
+	}
+	if !b.failing {
+		model.Passing(b.out)
+	}
+	s := strings.TrimLeft(t, " ")
+	name, rest, ok := strings.Cut(strings.TrimPrefix(s, `Test case "`), `" `)
+	if f := b.byKey[name]; ok && len(name) < len(s) && f != nil && strings.HasPrefix(rest, "has passed") {
+		b.tests = slices.DeleteFunc(b.tests, func(g *failtext.Failure) bool { return g == f })
+	}
+	return true
+}
+
+func (b *boostConsole) closeReport() {
+	b.report = false
+	b.close(b.failing, "")
 }
 
 var (
@@ -251,6 +279,9 @@ func (b *boostConsole) emit() int {
 }
 
 func (b *boostConsole) End() {
+	if b.report {
+		b.closeReport()
+	}
 	if b.open {
 		b.emit()
 		b.out.Problem(model.Problem{Kind: model.KindTruncated, At: b.at, Message: "the output of Boost.Test ends before its totals"})

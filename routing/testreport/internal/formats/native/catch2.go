@@ -15,7 +15,7 @@ import (
 var catch2Format = format.Format{
 	Name:  "catch2",
 	Order: 680,
-	Wakes: &format.Wake{Flush: "-.=~tANFP", Ends: "."},
+	Wakes: &format.Wake{Flush: "-.=~tANFPe", Ends: "."},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &catchConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -86,6 +86,11 @@ func (c *catchConsole) Line(l lines.Line) bool {
 		if c.open && c.held != nil && strings.HasPrefix(t, "assertions: ") {
 			return true
 		}
+	case 'e':
+		if strings.HasPrefix(t, "error: TEST_CASE( \"") && strings.HasSuffix(t, "already defined.") {
+			c.out.Problem(model.Problem{Kind: model.KindSetup, Name: "catch2", Message: t, At: l.No})
+			return true
+		}
 	case 'F', 'P':
 		if c.compactEnd(t) {
 			return true
@@ -149,7 +154,9 @@ func (c *catchConsole) body(t string) bool {
 		return false
 	}
 	if c.inHd {
-		if len(c.head) < 20 {
+		if n := len(c.head); n == 1 && t[0] != ' ' && len(c.head[0]) > 40 { // a long name; those of sections are indented
+			c.head[0] += " " + strings.TrimSpace(t)
+		} else if n < 20 {
 			c.head = append(c.head, strings.Clone(strings.TrimSpace(t)))
 		}
 		return true

@@ -17,7 +17,7 @@ import (
 var gtestFormat = format.Format{
 	Name:  "gtest",
 	Order: 670,
-	Wakes: &format.Wake{Flush: format.Digits + "[", Ends: "eTS"},
+	Wakes: &format.Wake{Flush: format.Digits + "[R", Ends: "eTS)"},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		return &gtestConsole{out: out, lim: lim, anon: model.NewAnonymous(lim)}
 	},
@@ -40,6 +40,9 @@ type gtestConsole struct {
 	suites   []string          // that failed as a whole
 	totals   bool              // "[==========] 3 tests … ran."
 	brief    bool              // only failures are shown
+	main     bool              // "Running main() from", by which a program begins
+	waiting  []model.Test      // failures of a brief run, until the totals say whether a test printed them
+	totalAt  int               // line of the totals
 	ended    int               // tests that ran, as the totals say, -1 before them
 	shares   int               // of them, those that passed or were skipped
 	pre      *bounded.Block    // text of a failure that no RUN line announced
@@ -47,7 +50,7 @@ type gtestConsole struct {
 }
 
 func (g *gtestConsole) Idle() bool {
-	return !g.open && g.cur == nil && g.pre == nil
+	return !g.open && !g.main && g.cur == nil && g.pre == nil
 }
 
 func (g *gtestConsole) Line(l lines.Line) bool {
@@ -63,6 +66,11 @@ func (g *gtestConsole) Line(l lines.Line) bool {
 		if n, rest, ok := parse.LeadingInt(t); ok && n < 1<<20 && strings.HasPrefix(rest, ": ") {
 			t = rest[2:] // ctest -V
 		}
+	}
+	if strings.HasPrefix(t, "Running main() from ") && (g.cur == nil || g.totals) {
+		g.End()
+		g.pre, g.main = nil, true
+		return false
 	}
 	if len(t) < 12 || t[0] != '[' || t[11] != ']' {
 		return g.text(t)
@@ -91,19 +99,13 @@ func (g *gtestConsole) Line(l lines.Line) bool {
 		return g.failure(rest)
 	case "  SKIPPED ":
 		if g.open && g.totals {
-			g.share(rest)
-			if g.brief {
-				g.counted(model.Skipped, rest)
-			}
+			g.share(model.Skipped, rest)
 		}
 		return g.result(model.Skipped, rest)
 	case "  PASSED  ":
 		if g.open {
 			g.totals = true
-			g.share(rest)
-			if g.brief {
-				g.counted(model.Passed, rest)
-			}
+			g.share(model.Passed, rest)
 		}
 		return g.open
 	}
@@ -155,7 +157,7 @@ func (g *gtestConsole) head(rest string) bool {
 	if g.open && strings.Contains(rest, " ran.") {
 		g.crash("")
 		g.between()
-		g.totals = true
+		g.totals, g.totalAt = true, g.at
 		if n, _, ok := parse.LeadingInt(rest); ok {
 			g.ended = n
 		}
@@ -268,7 +270,56 @@ func (g *gtestConsole) emit(f *failtext.Failure, full string) {
 	}
 	g.ran++
 	explainCpp(&f.Test, f.Text.String())
+	if g.brief && g.main && !g.totals {
+		g.waiting = append(g.waiting, f.Test) // as bounded as the names
+		return
+	}
 	g.out.Test(f.Test)
+}
+
+// settle hands on the failures of a brief run, unless its totals count none: then a test printed
+// them. What failed and was no test's failed outside of them, and the totals do not count it.
+func (g *gtestConsole) settle() {
+	if !g.brief {
+		return
+	}
+	none := g.ended >= 0 && g.shares >= g.ended
+	if !none {
+		for _, t := range g.waiting {
+			g.out.Test(t)
+		}
+	} else if len(g.waiting) > 0 {
+		g.ran, g.failed, g.waiting = 0, nil, nil
+	}
+	if len(g.failed) > 0 {
+		return
+	}
+	for _, b := range g.outside {
+		for _, text := range gtestFailures(b.String()) {
+			p := model.Problem{Kind: model.KindSetup, Name: "gtest", Message: "a failure outside of tests", At: g.totalAt}
+			var t model.Test
+			explainCpp(&t, text)
+			p.File, p.Line, p.Message, p.Trace = t.File, t.Line, parse.FirstOf(t.Message, p.Message), t.Trace
+			g.out.Problem(p)
+		}
+	}
+}
+
+// gtestFailures splits what stands between two results into failures, without tests that were skipped.
+func gtestFailures(text string) []string {
+	var all []string
+	in := false
+	for l := range strings.Lines(text) {
+		switch s := strings.TrimRight(l, "\r\n"); {
+		case strings.HasSuffix(s, ": Failure"):
+			all, in = append(all, l), true
+		case strings.HasSuffix(s, ": Skipped"):
+			in = false
+		case in:
+			all[len(all)-1] += l
+		}
+	}
+	return all
 }
 
 // between keeps a failure that stands between two tests, until the end says whose it is.
@@ -336,17 +387,16 @@ func explainCpp(t *model.Test, text string) {
 	}
 }
 
-// share reads "3 tests." and "2 tests, listed below:" behind the totals.
-func (g *gtestConsole) share(rest string) {
-	if n, rest, ok := parse.LeadingInt(rest); ok && (rest == " test." || rest == " tests." || strings.HasSuffix(rest, ", listed below:")) {
-		g.shares += n
-	}
-}
-
-// counted hands on what the end of a brief run counts: "3 tests."
-func (g *gtestConsole) counted(s model.Status, rest string) {
+// share reads "3 tests." and "2 tests, listed below:" behind the totals. Nothing else counts the
+// tests of a brief run.
+func (g *gtestConsole) share(s model.Status, rest string) {
 	n, rest, ok := parse.LeadingInt(rest)
-	if ok && (rest == " test." || rest == " tests.") {
+	exact := rest == " test." || rest == " tests."
+	if !ok || !exact && !strings.HasSuffix(rest, ", listed below:") {
+		return
+	}
+	g.shares += n
+	if g.brief && exact {
 		g.anon.Emit(g.out, n, model.Test{Status: s, At: g.at})
 	}
 }
@@ -378,6 +428,9 @@ func (g *gtestConsole) text(t string) bool {
 		g.cur.Text.Add(t)
 		return false
 	}
+	if i := strings.Index(t, "[==========] "); i > 0 && strings.HasSuffix(t, " ms total)") && strings.Contains(t[i:], " ran. (") {
+		return g.head(t[i+len("[==========] "):]) // behind what a test prints without an end of line
+	}
 	if g.open && g.totals && strings.HasSuffix(t, "FAILED TEST") || strings.HasSuffix(t, "FAILED TESTS") {
 		return g.open
 	}
@@ -408,6 +461,7 @@ func (g *gtestConsole) End() {
 	}
 	crashed := g.cur != nil
 	g.crash("the test program ended while the test ran")
+	g.settle()
 	for g.summary >= 0 && len(g.outside) > 0 {
 		g.outsideProblem("gtest", "a failure outside of tests")
 	}

@@ -226,6 +226,9 @@ func (c *minitestConsole) open(title string, t model.Test) {
 	c.cur = failtext.NewEntry(failtext.Shrunk(c.lim, len(c.list)+len(c.soft)), t)
 }
 
+// classHook names what failed before or behind the tests of a class, until the trace says which.
+const classHook = "startup or shutdown"
+
 // rubyTest reads "TestX#test_y" and "test_y(TestX)".
 func rubyTest(s string) (suite, name string, ok bool) {
 	if len(s) > 2<<10 {
@@ -257,7 +260,7 @@ func (c *minitestConsole) unitEntry(no int, t string) bool {
 	}
 	test := model.Test{At: no}
 	if class, msg, ok := strings.Cut(rest, ": "); ok && parse.IsDotted(strings.ReplaceAll(class, "::", ".")) { // a class's startup or shutdown
-		test.Suite, test.Name, test.Kind = class, "startup or shutdown", model.KindSetup
+		test.Suite, test.Name, test.Kind = class, classHook, model.KindSetup
 		c.open(title, test)
 		c.unit = true
 		c.cur.Add(msg)
@@ -301,6 +304,13 @@ func (c *minitestConsole) closeEntry() {
 func (c *minitestConsole) test(f *failtext.Entry) model.Test {
 	text := parse.Unindent(f.Text.String())
 	lines := strings.Split(text, "\n")
+	if f.Test.Name == classHook {
+		for _, hook := range [...]string{"startup", "shutdown"} {
+			if strings.Contains(text, ":in `"+hook+"'") || strings.Contains(text, ":in '"+f.Test.Suite+"."+hook+"'") {
+				f.Test.Name = hook
+			}
+		}
+	}
 	var msg []string
 	for _, l := range lines {
 		s := strings.TrimLeft(l, " ")
