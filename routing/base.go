@@ -35,7 +35,7 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 			parents = nil
 		}
 	}
-	runs := history.Order(testRuns(cp), at, parents)
+	runs := history.Order(TestRuns(cp), at, parents)
 	v = v.Uncompared(baseName(base.Key))
 	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
 	v.Cut = slices.Clone(v.Cut)
@@ -71,7 +71,7 @@ func (v Verdict) Uncompared(base string) Verdict {
 // FailsSometimes reports whether some run of a base fails a test that v fails. Otherwise all failures
 // of v are new whatever the merge base.
 func (v Verdict) FailsSometimes(base Case) bool {
-	for _, r := range testRuns(base.Checkpoints[v.Checkpoint]) {
+	for _, r := range TestRuns(base.Checkpoints[v.Checkpoint]) {
 		for _, f := range v.Failures {
 			for _, t := range r.Inventory.Of(history.TestID(v.Checkpoint, f.Suite, f.Name)) {
 				if t.Status == history.Failed {
@@ -101,14 +101,14 @@ func (f Failure) comparable() bool {
 	return f.Fingerprint != "" && f.Name != ""
 }
 
-// testRuns returns the analyzed runs of a checkpoint with their tests, in the order in which they
+// TestRuns returns the analyzed runs of a checkpoint with their tests, in the order in which they
 // were recorded.
-func testRuns(cp Checkpoint) []history.Run {
+func TestRuns(cp Checkpoint) []history.Run {
 	var out []history.Run
 	for _, key := range recordedRuns(cp) {
 		var tests []history.Test
 		partial, analyzed := false, false
-		run := history.Run{}
+		run := history.Run{Passed: true}
 		for _, part := range sortedKeys(cp.Runs[key].Parts) {
 			v := cp.Runs[key].Parts[part]
 			if v.Result.Silent() {
@@ -117,6 +117,7 @@ func testRuns(cp Checkpoint) []history.Run {
 			inv, kept := v.tests()
 			tests, partial = append(tests, inv.Tests...), partial || inv.Partial
 			run.SHA, run.At, run.Lost, analyzed = v.Run.SHA, v.At, run.Lost || !kept, true
+			run.Passed = run.Passed && v.Result == Pass
 		}
 		if analyzed {
 			run.Inventory = history.New(tests, partial)

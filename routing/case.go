@@ -104,6 +104,7 @@ type RunState struct {
 	Parts    map[string]Verdict `json:"parts"`
 	Decision Decision           `json:"decision"`
 	Decided  bool               `json:"decided"`
+	At       time.Time          `json:"at,omitzero"`      // of Decision
 	Seq      int                `json:"seq,omitempty"`    // 1-based place of the run among those of the checkpoint
 	Streak   int                `json:"streak,omitempty"` // of the checkpoint when the run was recorded
 }

@@ -27,6 +27,7 @@ const (
 	FamilyEscalation = "escalation" // package escalation
 	FamilySurvey     = "survey"     // package survey
 	FamilyFeedback   = "feedback"   // package plan/feedback
+	FamilyQuarantine = "quarantine" // package quarantine
 	FamilyPlan       = "plan"       // package plan
 	FamilyPort       = "port"       // package plan
 )

@@ -125,7 +125,7 @@ func (c Case) applyRun(e RunRecorded, at time.Time) (Case, error) {
 	if d.Held {
 		err = t.hold(v)
 	} else {
-		err = t.record(v, c.treatment(d.Excused))
+		err = t.record(v, c.treatment(at, d.Excused))
 	}
 	if err != nil {
 		return c, err

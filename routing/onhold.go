@@ -53,7 +53,7 @@ func newestWhole(cp Checkpoint) (baseRun, bool) {
 	if len(parts) == 0 || len(parts) < parts[0].Run.Parts {
 		return baseRun{}, false
 	}
-	all := testRuns(Checkpoint{Runs: map[string]RunState{cp.Last.Key(): runs}})
+	all := TestRuns(Checkpoint{Runs: map[string]RunState{cp.Last.Key(): runs}})
 	if len(all) != 1 {
 		return baseRun{}, false
 	}
@@ -74,7 +74,7 @@ func (r baseRun) passes(checkpoint string, f Failure) bool {
 
 // Fixes reports whether the newest run of a checkpoint no longer fails what the run before it failed.
 func Fixes(cp Checkpoint) bool {
-	runs := testRuns(cp)
+	runs := TestRuns(cp)
 	n := len(runs)
 	if n < 2 {
 		return false

@@ -84,6 +84,7 @@ type Verdict struct {
 	At         time.Time     `json:"at"`
 
 	Base      *BaseComparison `json:"base,omitempty"`      // what Failures were compared with
+	Register  *Register       `json:"register,omitempty"`  // the quarantine of the repository then; nil: it was not read
 	Inventory []byte          `json:"inventory,omitempty"` // its tests, as package history packs them
 	Whole     string          `json:"whole,omitempty"`     // name of the blob that has all tests, where Inventory does not
 	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
