@@ -52,6 +52,35 @@ func (s *CodeOwnersService) List(ctx context.Context, r Repo, ref string, files 
 	return out, nil
 }
 
+// Owners returns who owns a file according to the last matching rule of CODEOWNERS at ref, as GitHub
+// reads it: logins and teams, each with "@". Email addresses are left out. There are none without a
+// readable CODEOWNERS.
+func (s *CodeOwnersService) Owners(ctx context.Context, r Repo, ref, file string) ([]string, error) {
+	if file == "" {
+		return nil, nil
+	}
+	rules, err := s.rules(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	return ownersOf(rules, file), nil
+}
+
+// ownersOf returns the logins and teams that the last rule for a file names.
+func ownersOf(rules codeowners.Ruleset, file string) []string {
+	rule, err := rules.Match(strings.TrimPrefix(file, "./"))
+	if err != nil || rule == nil {
+		return nil
+	}
+	var out []string
+	for _, o := range rule.Owners {
+		if name := "@" + o.Value; o.Type != codeowners.EmailOwner && !slices.Contains(out, name) && len(out) < maxAssignees {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 func (s *CodeOwnersService) rules(ctx context.Context, r Repo, ref string) (codeowners.Ruleset, error) {
 	for _, name := range ownersFiles {
 		data, err := s.contents.Get(ctx, r, name, ref)

@@ -83,6 +83,17 @@ func (e Entry) flakedIn(now time.Time) int {
 	return len(in)
 }
 
+// PullRequests counts the pull requests in which the test failed and passed on one commit.
+func (e Entry) PullRequests() int {
+	in := map[string]bool{}
+	for _, x := range e.Evidence {
+		if x.Passed.ID != "" && strings.Contains(x.Case, "#") {
+			in[x.Case] = true
+		}
+	}
+	return len(in)
+}
+
 // Request asks to put a test into quarantine, or to keep it there.
 type Request struct {
 	Test     routing.TestRef
