@@ -60,6 +60,9 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v.Whole, err = keepInventory(ctx, d, key, out.Inventory); err != nil {
 		return err
 	}
+	if v, err = withRegister(ctx, d, v); err != nil {
+		return err
+	}
 	base, err := baseOf(ctx, d, t, v)
 	if err != nil {
 		return err
@@ -98,6 +101,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if r.ReadOnly != nil || r.Unrecorded {
 		return stuck
 	}
+	stuck = errors.Join(stuck, sawFlakes(ctx, d, r))
 	if t.Subject.Number == 0 {
 		return errors.Join(stuck, resumeOnHold(ctx, d, t.Subject.Branch, r.Case, t.Checkpoint))
 	}

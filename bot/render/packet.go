@@ -34,8 +34,8 @@ type packet struct {
 	Class      routing.Class   `json:"class"`
 	Counts     routing.Counts  `json:"counts"`
 	Failures   []packetFailure `json:"failures"`
-	Omitted    int             `json:"omitted"`               // failures not in here
-	Uncompared int             `json:"uncompared,omitempty"`  // failures of this run and the one before that Changed says nothing of
+	Omitted    int             `json:"omitted"`              // failures not in here
+	Uncompared int             `json:"uncompared,omitempty"` // failures of this run and the one before that Changed says nothing of
 	Changed    packetChange    `json:"changed"`
 
 	Quarantine     []packetResting `json:"quarantined,omitempty"` // failures that do not count: not to be fixed here

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // The figures of a quarantine.
@@ -117,9 +118,9 @@ func (s Steps) Quarantine(r Request) ([]Payload, error) {
 	}
 	switch {
 	case r.Broken != "":
-		return nil, routing.Refuse("quarantine-broken", "{test} failed in each of the newest {n} runs that ran it ({where}); that is broken, not flaky: it has to be fixed", "test", r.Test.Name, "n", 3, "where", r.Broken)
+		return nil, routing.Refuse("quarantine-broken", "{test} failed in each of the newest {n} runs that ran it ({where}). That is broken, not flaky: it has to be fixed", "test", r.Test.Name, "n", history.Consistent, "where", r.Broken)
 	case excused >= routing.MaxQuarantined:
-		return nil, routing.Refuse("quarantine-full", "{n} tests are in quarantine, and no more may be; fix or release some of them", "n", excused)
+		return nil, routing.Refuse("quarantine-full", "{n} tests are in quarantine, and no more may be. Fix or release some of them first", "n", excused)
 	}
 	return []Payload{Began{Test: r.Test, Evidence: r.Evidence, Until: s.Now.Add(min(r.For, routing.MaxQuarantine)), Source: r.Source, Lease: s.Lease}}, nil
 }

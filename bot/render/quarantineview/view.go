@@ -108,6 +108,11 @@ func Note(e quarantine.Entry, n quarantine.Note, o render.Options) markdown.Text
 	return text
 }
 
+// Refused says why an answer was not carried out.
+func Refused(err error, o render.Options) markdown.Text {
+	return render.NotDone(answers.Prefix+" quarantine", err, o)
+}
+
 // Settled says that there is nothing to decide.
 func Settled(o render.Options) markdown.Text { return o.Language.Say("quarantine.settled") }
 
