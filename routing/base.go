@@ -192,6 +192,7 @@ func lastMessage(cp Checkpoint, suite, name string) string {
 // the newest.
 func forgetInventories(cp *Checkpoint) {
 	keys := recordedRuns(*cp)
+	forgetNames(cp, keys)
 	for _, key := range keys[:max(0, len(keys)-KeptInventories)] {
 		rs := cp.Runs[key]
 		if rs.Streak == cp.Streak {
@@ -200,6 +201,34 @@ func forgetInventories(cp *Checkpoint) {
 		parts := make(map[string]Verdict, len(rs.Parts))
 		for name, v := range rs.Parts {
 			v.Inventory, v.Whole = nil, ""
+			parts[name] = v
+		}
+		rs.Parts = parts
+		cp.Runs[key] = rs
+	}
+}
+
+// keptNames is how many runs of a checkpoint keep the names of their tests. They are mostly the same.
+const keptNames = 3
+
+// forgetNames drops the names of the tests of all but the newest runs that have any.
+func forgetNames(cp *Checkpoint, keys []string) {
+	kept := 0
+	for _, key := range slices.Backward(keys) {
+		rs := cp.Runs[key]
+		has := false
+		for _, v := range rs.Parts {
+			has = has || v.Names != ""
+		}
+		if !has {
+			continue
+		}
+		if kept++; kept <= keptNames {
+			continue
+		}
+		parts := maps.Clone(rs.Parts)
+		for name, v := range parts {
+			v.Names = ""
 			parts[name] = v
 		}
 		rs.Parts = parts
@@ -247,17 +276,14 @@ func KeptBlobs(c Case) map[string]bool {
 	for _, cp := range c.Checkpoints {
 		for _, rs := range cp.Runs {
 			for _, v := range rs.Parts {
-				if v.Whole != "" {
-					out[v.Whole] = true
-				}
+				out[v.Whole], out[v.Names] = true, true
 			}
 		}
 		for _, v := range cp.Held {
-			if v.Whole != "" {
-				out[v.Whole] = true
-			}
+			out[v.Whole], out[v.Names] = true, true
 		}
 	}
+	delete(out, "")
 	return out
 }
 

@@ -66,6 +66,15 @@ func (s *CodeOwnersService) Owners(ctx context.Context, r Repo, ref, file string
 	return ownersOf(rules, file), nil
 }
 
+// OwnersIn is Owners of the text of a CODEOWNERS.
+func OwnersIn(text []byte, file string) []string {
+	rules, _ := rulesOf(text) // what is invalid GitHub skips too
+	return ownersOf(rules, file)
+}
+
+// OwnersFiles are the places of CODEOWNERS in a repository, in the order in which GitHub looks.
+func OwnersFiles() []string { return slices.Clone(ownersFiles) }
+
 // ownersOf returns the logins and teams that the last rule for a file names.
 func ownersOf(rules codeowners.Ruleset, file string) []string {
 	rule, err := rules.Match(strings.TrimPrefix(file, "./"))

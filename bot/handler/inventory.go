@@ -85,6 +85,6 @@ func forgetBlobs(ctx context.Context, d Deps, needed map[string]map[string]bool)
 func hadBlobs(events []routing.Event) bool {
 	return slices.ContainsFunc(events, func(e routing.Event) bool {
 		run, ok := e.Run()
-		return ok && run.Verdict.Whole != ""
+		return ok && (run.Verdict.Whole != "" || run.Verdict.Names != "")
 	})
 }

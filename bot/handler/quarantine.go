@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
@@ -77,84 +76,29 @@ func flakesOf(c routing.Case, checkpoint string) []quarantine.Flaked {
 	return out
 }
 
-// enter puts the tests that a name means in a checkpoint into quarantine, before what a person did to
-// a case is recorded, and returns the act with its end. What cannot be done is a
-// *routing.RefusedError.
+// enter puts the tests that a name means in a case into quarantine, before what a person did to the
+// case is recorded, and returns the act with its end. What cannot be done is a *routing.RefusedError.
 func (c cases) enter(ctx context.Context, now routing.Case, e routing.HumanActed) (routing.HumanActed, error) {
-	if err := now.Admit(e); err != nil {
+	base, err := defaultBranch(ctx, c.Deps)
+	if err != nil {
 		return e, err
 	}
 	s := Quarantine(c.Deps)
-	asked := requestsFor(now, e)
-	for i := range asked { // all or none
-		var err error
-		if asked[i].Broken, err = brokenIn(ctx, c.Deps, now, asked[i].Test); err != nil {
-			return e, err
-		}
-		if asked[i].Broken != "" {
-			asked = asked[i : i+1]
-			break
-		}
-	}
-	for _, r := range asked {
-		entry, err := s.Quarantine(ctx, r, e.By)
-		if err != nil {
-			return e, err
-		}
-		e.Until = entry.Until
+	e, entered, err := s.Enter(ctx, now, base, e)
+	for _, entry := range entered {
 		if err := s.Apply(ctx, entry); err != nil {
 			c.Log.Warn("the issue of a flaky test is left to reconcile", "test", entry.ID, "err", err)
 		}
 	}
-	return e, nil
+	return e, err
 }
 
-// requestsFor are those for the tests that an act names, among what failed in a case.
-func requestsFor(c routing.Case, e routing.HumanActed) []quarantine.Request {
-	var out []quarantine.Request
-	for _, name := range c.Names() {
-		cp := c.Checkpoints[name]
-		seen := []routing.Verdict{}
-		for _, p := range cp.Runs[cp.Last.Key()].Parts {
-			seen = append(seen, p)
-		}
-		if name == e.Checkpoint {
-			for _, t := range slices.Backward(cp.Attempts) {
-				seen = append(seen, t.Verdict)
-			}
-		}
-		for _, v := range seen {
-			for _, t := range v.Tests() {
-				known := slices.ContainsFunc(out, func(r quarantine.Request) bool { return quarantine.IDOf(r.Test) == quarantine.IDOf(t) })
-				if known || !t.Names(e.Test) {
-					continue
-				}
-				t.Checkpoint = name
-				out = append(out, quarantine.Request{Test: t, Source: e.Answer, Evidence: []quarantine.Evidence{{Case: c.Key, Failed: v.Run, At: v.At}}})
-			}
-		}
+// defaultBranch returns the case of the default branch, an empty one where that is not known.
+func defaultBranch(ctx context.Context, d Deps) (routing.Case, error) {
+	if d.DefaultBranch == "" {
+		return routing.Case{}, nil
 	}
-	return out
-}
-
-// brokenIn says where a test fails consistently: in a case, or on the default branch. "" if it does
-// not.
-func brokenIn(ctx context.Context, d Deps, c routing.Case, t routing.TestRef) (string, error) {
-	looked := []routing.Case{c}
-	if base := (effect.Subject{Branch: d.DefaultBranch}).Key(d.Repo); d.DefaultBranch != "" && base != c.Key {
-		b, err := load(ctx, d, base)
-		if err != nil {
-			return "", err
-		}
-		looked = append(looked, b)
-	}
-	id := history.TestID(t.Checkpoint, t.Suite, t.Name)
-	for _, c := range looked {
-		if history.FailsConsistently(routing.TestRuns(c.Checkpoints[t.Checkpoint]), id) {
-			return strings.TrimPrefix(c.Key, d.Repo.String()), nil
-		}
-	}
-	return "", nil
+	return load(ctx, d, effect.Subject{Branch: d.DefaultBranch}.Key(d.Repo))
 }
 
 // quarantineIssue handles the events of the issue of a flaky test. It is done with those alone.
@@ -260,11 +204,11 @@ func (h quarantineIssue) answer(ctx context.Context, s *quarantines.Service, ent
 	var err error
 	switch chosen[0] {
 	case quarantineview.BoxQuarantine:
-		var where string
-		if where, err = brokenIn(ctx, h.Deps, routing.Case{}, entry.TestRef); err != nil {
+		var base routing.Case
+		if base, err = defaultBranch(ctx, h.Deps); err != nil {
 			return err
 		}
-		entry, err = s.Quarantine(ctx, quarantine.Request{Test: entry.TestRef, Source: source, Broken: where}, by)
+		entry, err = s.Quarantine(ctx, quarantine.Request{Test: entry.TestRef, Source: source, Broken: s.Broken(entry.TestRef, base)}, by)
 	case quarantineview.BoxFix:
 		entry, err = s.Fix(ctx, entry.ID, source, by)
 	case quarantineview.BoxRelease:

@@ -63,6 +63,9 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v, err = withRegister(ctx, d, v); err != nil {
 		return err
 	}
+	if v.Names, err = keepInventory(ctx, d, key, out.Names); err != nil {
+		return err
+	}
 	base, err := baseOf(ctx, d, t, v)
 	if err != nil {
 		return err
@@ -168,6 +171,12 @@ func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool
 	return ref, err
 }
 
+// namesTests reports whether the names of the tests of a run are kept: those of the default branch,
+// so that a repository keeps each once.
+func namesTests(d Deps, s effect.Subject) bool {
+	return s.Number == 0 && s.Branch != "" && (d.DefaultBranch == "" || s.Branch == d.DefaultBranch) && ledger.BlobsOf(d.Ledger) != nil
+}
+
 // analyze returns the verdict of a run, and what it is made from.
 func analyze(d Deps, t CheckpointRun) (analysis.Output, error) {
 	failOn := d.Config.Policy(t.Checkpoint, "", nil).FailOn
@@ -178,6 +187,6 @@ func analyze(d Deps, t CheckpointRun) (analysis.Output, error) {
 	in := t.Input
 	in.Rules, in.Criteria, in.Language = d.Rules, d.Config.CriteriaOf(t.Checkpoint), d.Config.Language
 	in.FailOn, in.Reviews = failOn, d.Config.AcceptsReviews(t.Checkpoint)
-	in.Tests, in.Checkpoint = d.Reporter.Tests(), t.Checkpoint
+	in.Tests, in.Checkpoint, in.Names = d.Reporter.Tests(), t.Checkpoint, namesTests(d, t.Subject)
 	return analysis.Analyze(in)
 }
