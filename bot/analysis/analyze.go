@@ -47,6 +47,9 @@ type Input struct {
 	Checkpoint string // whose history the tests become part of, "" to keep no inventory of them
 	Names      bool   // the names of the tests are kept too
 
+	// Owner says who owns a file; it is asked for those of the names that are kept. May be nil.
+	Owner func(file string) string
+
 	// Baseline returns the log of the last run of the same job that passed, nil if there is none. It
 	// is asked if the run did not succeed. May be nil.
 	Baseline func() *diagnosis.Baseline
@@ -81,7 +84,7 @@ func Analyze(in Input) (Output, error) {
 		rules = diagnosis.Default()
 	}
 	col := diagnosis.NewCollector(rules)
-	inv := &inventory{checkpoint: in.Checkpoint, next: in.Tests, naming: in.Names}
+	inv := &inventory{checkpoint: in.Checkpoint, next: in.Tests, naming: in.Names, owner: in.Owner}
 	if in.Checkpoint != "" {
 		in.Tests = inv
 	}

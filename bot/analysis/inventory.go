@@ -24,6 +24,7 @@ type inventory struct {
 	sources    [][]history.Test
 	tests      int
 	naming     bool // the names are kept too
+	owner      func(file string) string
 	names      [][]history.Name
 }
 
@@ -96,7 +97,16 @@ func (in *inventory) packedNames() []byte {
 	if len(names) == 0 {
 		return nil
 	}
-	return history.NewNames(in.checkpoint, redacted(names)).Pack()
+	names = redacted(names)
+	owners := map[string]string{"": ""}
+	for i := range names {
+		file := names[i].File
+		if _, known := owners[file]; !known && in.owner != nil {
+			owners[file] = in.owner(file)
+		}
+		names[i].Owner = owners[file]
+	}
+	return history.NewNames(in.checkpoint, names).Pack()
 }
 
 // redacted masks secrets in names, of which many are masked at once.

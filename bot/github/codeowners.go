@@ -66,6 +66,15 @@ func (s *CodeOwnersService) Owners(ctx context.Context, r Repo, ref, file string
 	return ownersOf(rules, file), nil
 }
 
+// Of returns who owns files according to CODEOWNERS at ref, as Owners does for one.
+func (s *CodeOwnersService) Of(ctx context.Context, r Repo, ref string) (func(file string) []string, error) {
+	rules, err := s.rules(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	return func(file string) []string { return ownersOf(rules, file) }, nil
+}
+
 // OwnersIn is Owners of the text of a CODEOWNERS.
 func OwnersIn(text []byte, file string) []string {
 	rules, _ := rulesOf(text) // what is invalid GitHub skips too

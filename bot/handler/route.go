@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
@@ -42,6 +43,11 @@ type Routed struct {
 
 // Route analyzes a run, records the decision, applies its effects and reports what came of it.
 func Route(ctx context.Context, d Deps, t CheckpointRun) error {
+	owner, err := ownersOf(ctx, d, t)
+	if err != nil {
+		return err
+	}
+	t.Input.Owner = owner
 	out, err := analyze(d, t)
 	if err != nil {
 		return err
@@ -175,6 +181,19 @@ func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool
 // so that a repository keeps each once.
 func namesTests(d Deps, s effect.Subject) bool {
 	return s.Number == 0 && s.Branch != "" && (d.DefaultBranch == "" || s.Branch == d.DefaultBranch) && ledger.BlobsOf(d.Ledger) != nil
+}
+
+// ownersOf returns who owns the files of the tests whose names are kept, nil where that cannot be read.
+func ownersOf(ctx context.Context, d Deps, t CheckpointRun) (func(file string) string, error) {
+	if t.Review != nil || !namesTests(d, t.Subject) {
+		return nil, nil
+	}
+	of, err := d.GitHub.CodeOwners.Of(ctx, d.Repo, t.Run.SHA)
+	why, err := permanent(err)
+	if err != nil || why != nil || of == nil {
+		return nil, err
+	}
+	return func(file string) string { return strings.Join(of(file), " ") }, nil
 }
 
 // analyze returns the verdict of a run, and what it is made from.

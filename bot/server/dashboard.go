@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/testhistory/testpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/signin"
 	"github.com/switchback-ci/switchback/bot/web/sse"
@@ -87,10 +88,14 @@ func (v *server) pages() (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	tests, err := testpages.Section(led, v.live.events, known, nil)
+	if err != nil {
+		return nil, err
+	}
 	events := &sse.Handler{Events: v.live.broadcaster, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
 		Who: func(r *http.Request) string { return web.ViewerOf(r).Login }}
 	p.Handler, err = web.New(web.Options{Store: v.live.events, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
-		Sections: []web.Section{plans},
+		Sections: []web.Section{plans, tests},
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := led.Load(ctx, key)
 			return events, err

@@ -26,6 +26,7 @@ const (
 type Test struct {
 	ID history.ID
 	routing.TestRef
+	Owner string // logins and teams with "@", as CODEOWNERS named them when its name was kept
 }
 
 // Key returns the id of a test as the pages and the quarantine write it.
@@ -152,7 +153,7 @@ func (s *Set) add(c routing.Case) []wanted {
 func (s *Set) name(t routing.TestRef) {
 	id := history.TestID(t.Checkpoint, t.Suite, t.Name)
 	if known, ok := s.tests[id]; !ok || known.File == "" {
-		s.tests[id] = Test{id, t}
+		s.tests[id] = Test{id, t, known.Owner}
 	}
 }
 
@@ -187,6 +188,11 @@ func (s *Set) read(ctx context.Context, blobs ledger.Blobs, all []wanted) error 
 			if names, err := history.UnpackNames(data); err == nil {
 				for _, n := range names.Tests {
 					s.name(routing.TestRef{Checkpoint: w.checkpoint, Suite: n.Suite, Name: n.Name, File: n.File})
+					id := history.TestID(w.checkpoint, n.Suite, n.Name)
+					if t := s.tests[id]; t.Owner == "" {
+						t.Owner = n.Owner
+						s.tests[id] = t
+					}
 				}
 			}
 			continue
@@ -243,11 +249,22 @@ func sortTests(ts []Test) {
 	})
 }
 
+// Owners returns who owns a test, as far as that was recorded.
+func (s *Set) Owners(t Test) []string {
+	if e, ok := s.Entry(t); ok && len(e.Owners) > 0 {
+		return e.Owners
+	}
+	return strings.Fields(t.Owner)
+}
+
 // Known is how many tests have a name.
 func (s *Set) Known() int { return len(s.tests) }
 
 // Entry returns what the quarantine knows of a test.
 func (s *Set) Entry(t Test) (quarantine.Entry, bool) { return s.state.Entry(t.Key()) }
+
+// Entries returns all that the quarantine knows.
+func (s *Set) Entries() []quarantine.Entry { return s.state.Entries }
 
 // Quarantine returns the tests in quarantine at a time.
 func (s *Set) Quarantine(now time.Time) []quarantine.Entry { return s.state.Excused(now) }

@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
+	"github.com/switchback-ci/switchback/bot/testhistory/testpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/sse"
 	"github.com/switchback-ci/switchback/routing"
@@ -58,8 +59,12 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	if err != nil {
 		return failed(err)
 	}
+	tests, err := testpages.Section(w.led, w.events, nil, nil)
+	if err != nil {
+		return failed(err)
+	}
 	pages, err := web.New(web.Options{
-		Store: w.events, Gate: web.Local{}, GitHub: "https://github.com", Log: log, Sections: []web.Section{plans},
+		Store: w.events, Gate: web.Local{}, GitHub: "https://github.com", Log: log, Sections: []web.Section{plans, tests},
 		Events: &sse.Handler{Events: broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
 		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
 			events, _, err := w.led.Load(ctx, key)

@@ -76,9 +76,9 @@ func runHistory(c *cobra.Command, s streams, f historyFlags, args []string) erro
 	}
 	switch {
 	case f.slowest:
-		return printRanked(s, f, set.Slowest(f.n), "no test of %s takes a millisecond, as far as its runs say\n")
+		return printRanked(s, f, set, set.Slowest(f.n), "no test of %s takes a millisecond, as far as its runs say\n")
 	case f.flakiest:
-		return printRanked(s, f, set.Flakiest(f.n), "no test of %s failed and passed on one commit\n")
+		return printRanked(s, f, set, set.Flakiest(f.n), "no test of %s failed and passed on one commit\n")
 	}
 	found, nearest := set.Find(args[0])
 	if len(found) == 0 {
@@ -164,7 +164,7 @@ func printTests(s streams, f historyFlags, set *testhistory.Set, found []testhis
 	all := []historyOf{}
 	for _, t := range found {
 		e, known := set.Entry(t)
-		if len(e.Owners) == 0 {
+		if e.Owners = set.Owners(t); len(e.Owners) == 0 {
 			e.Owners = localOwners(t.File)
 		}
 		all = append(all, newHistoryOf(t, history.Summarize(set.Observations(t)), e, known))
@@ -194,10 +194,10 @@ func localOwners(file string) []string {
 	return nil
 }
 
-func printRanked(s streams, f historyFlags, list []testhistory.Ranked, none string) error {
+func printRanked(s streams, f historyFlags, set *testhistory.Set, list []testhistory.Ranked, none string) error {
 	all := []historyOf{}
 	for _, r := range list {
-		all = append(all, newHistoryOf(r.Test, r.Summary, quarantine.Entry{}, false))
+		all = append(all, newHistoryOf(r.Test, r.Summary, quarantine.Entry{Owners: set.Owners(r.Test)}, false))
 	}
 	if f.json {
 		return printJSON(s, all)
@@ -223,12 +223,17 @@ func aboutMS(ms int64) string {
 	if ms == 0 {
 		return "under 1ms"
 	}
+	if ms < 1000 {
+		return fmt.Sprintf("about %dms", ms)
+	}
 	return "about " + routing.ShortDuration(time.Duration(ms)*time.Millisecond)
 }
 
 func historyText(h historyOf) string {
 	var b strings.Builder
-	line := func(name, format string, a ...any) { fmt.Fprintf(&b, "  %-15s %s\n", name+":", fmt.Sprintf(format, a...)) }
+	line := func(name, format string, a ...any) {
+		fmt.Fprintf(&b, "  %-15s %s\n", name+":", fmt.Sprintf(format, a...))
+	}
 	fmt.Fprintf(&b, "%s\n", safe(routing.TestName(h.Suite, h.Name)))
 	line("checkpoint", "%s", safe(h.Checkpoint))
 	if h.File != "" {

@@ -134,7 +134,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return err
 	}
 	out, err := analysis.Analyze(analysis.Input{
-		Names: strings.Contains(f.key, "@"), Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
+		Names: strings.Contains(f.key, "@"), Owner: func(file string) string { return strings.Join(localOwners(file), " ") }, Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
 		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile(),
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 // Name is what an id stands for.
 type Name struct {
 	Suite, Name, File string
+	Owner             string // of the file then: logins and teams with "@", separated by blanks
 }
 
 // Names are the names of the tests of a checkpoint: what the ids of its inventories stand for.
@@ -37,8 +38,8 @@ func NewNames(checkpoint string, tests []Name) Names {
 	tests = slices.CompactFunc(tests, func(a, b Name) bool { return a.Suite == b.Suite && a.Name == b.Name })
 	size := 0
 	tests = slices.DeleteFunc(tests, func(n Name) bool {
-		size += len(n.Suite) + len(n.Name) + len(n.File)
-		return max(len(n.Suite), len(n.Name), len(n.File)) > longestName || size > mostNamed
+		size += len(n.Suite) + len(n.Name) + len(n.File) + len(n.Owner)
+		return max(len(n.Suite), len(n.Name), len(n.File), len(n.Owner)) > longestName || size > mostNamed
 	})
 	return Names{checkpoint, tests[:min(len(tests), maxNames)]}
 }
@@ -63,6 +64,7 @@ func (n Names) Pack() []byte {
 		text(before.Suite, t.Suite)
 		text(before.Name, t.Name)
 		text(before.File, t.File)
+		text(before.Owner, t.Owner)
 		before = t
 	}
 	out := bytes.NewBuffer(binary.AppendUvarint([]byte{namesVersion}, uint64(len(n.Tests))))
@@ -114,7 +116,7 @@ func UnpackNames(data []byte) (Names, error) {
 		if bad {
 			break
 		}
-		before = Name{text(before.Suite), text(before.Name), text(before.File)}
+		before = Name{text(before.Suite), text(before.Name), text(before.File), text(before.Owner)}
 		out.Tests = append(out.Tests, before)
 	}
 	if bad || len(raw) > 0 {

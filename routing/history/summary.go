@@ -19,6 +19,9 @@ type Observation struct {
 	Timed  bool  // Steps is known
 }
 
+// Duration returns about how long the run of the test took.
+func (o Observation) Duration() time.Duration { return DurationOf(o.Steps) }
+
 // DurationOf returns about how long steps are: what StepsOf counts as that many begins there.
 func DurationOf(steps uint8) time.Duration {
 	if steps == 0 {
@@ -60,14 +63,15 @@ func share(part, whole int) float64 {
 }
 
 // Summarize sums up the observations of one test, which it sorts by time. FirstFailing is the oldest
-// failure since the test last passed on a branch, where it fails there; else the oldest that is known.
+// failure since the test last passed, on a branch if it fails there; of a test that passes, the oldest
+// failure that is known.
 func Summarize(obs []Observation) Summary {
 	slices.SortStableFunc(obs, func(a, b Observation) int { return a.At.Compare(b.At) })
 	var s Summary
 	type ends struct{ failed, passed bool }
 	commits := map[string]ends{}
 	var steps []uint8
-	var onBase Observation
+	var onBase, series Observation // the oldest failure since the test last passed: on a branch, and anywhere
 	for _, o := range obs {
 		if o.Status == Skipped {
 			s.Skipped++
@@ -92,19 +96,20 @@ func Summarize(obs []Observation) Summary {
 			s.Flaked++
 			at.passed, at.failed = true, true
 		}
-		switch {
-		case o.Base && o.Status == Failed && onBase.SHA == "":
-			onBase = o
-		case o.Base && o.Status != Failed:
-			onBase = Observation{}
+		since(&series, o)
+		if o.Base {
+			since(&onBase, o)
 		}
 		commits[o.SHA] = at
 		if o.Timed {
 			steps = append(steps, o.Steps)
 		}
 	}
-	if onBase.SHA != "" {
+	switch {
+	case !onBase.At.IsZero():
 		s.FirstFailing = onBase
+	case !series.At.IsZero():
+		s.FirstFailing = series
 	}
 	s.Failing = s.Runs > 0 && s.Last.Status == Failed
 	s.Commits = len(commits)
@@ -118,6 +123,16 @@ func Summarize(obs []Observation) Summary {
 		s.Trend = int(median(steps[len(steps)-third:])) - int(median(steps[:third]))
 	}
 	return s
+}
+
+// since notes the first of the failures that o continues, or that there are none.
+func since(first *Observation, o Observation) {
+	switch {
+	case o.Status != Failed:
+		*first = Observation{}
+	case first.At.IsZero():
+		*first = o
+	}
 }
 
 // median returns that of durations, which it leaves as they are.
