@@ -233,7 +233,7 @@ func (p *pages) one(v web.Viewer, r *http.Request) (web.Page, error) {
 		b.Entry = &entry{t, e, e.Excuses(p.now()), e.URL}
 	}
 	obs = obs[max(0, len(obs)-mostShown):]
-	b.Bars, b.Width = drawn(obs), max(1, len(obs))*barWidth
+	b.Bars, b.Width = drawn(obs), mostShown*barWidth
 	b.Shown = slices.Clone(obs)
 	slices.Reverse(b.Shown)
 	return web.Page{Name: "test", Title: web.OneLine(t.Title()), Live: live, Body: b}, nil
