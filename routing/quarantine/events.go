@@ -74,7 +74,7 @@ type Evidence struct {
 
 // Flaked is the payload of EventFlaked: a test failed and passed on one commit.
 type Flaked struct {
-	Test     routing.TestRef `json:"test"`
+	Test     routing.TestRef `json:"entry"`
 	Evidence Evidence        `json:"evidence"`
 }
 
@@ -88,7 +88,7 @@ type Proposed struct {
 // Began is the payload of EventBegan: the failures of a test do not count until a time. The event's
 // actor said so.
 type Began struct {
-	Test     routing.TestRef `json:"test"`
+	Test     routing.TestRef `json:"entry"`
 	Evidence []Evidence      `json:"evidence,omitempty"` // besides what is known
 	Until    time.Time       `json:"until"`
 	Source   string          `json:"source,omitempty"` // names what was said: comment/12/1, edit/…
