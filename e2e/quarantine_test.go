@@ -101,7 +101,7 @@ func TestQuarantineOfRepository(t *testing.T) {
 		s.push()
 		s.want(s.run(failing("TestAdd", "TestMine"), nil), 0, map[string]string{"decision": "RETRY"})
 		s.wantSticky("1 failure is in quarantine and does not count", "`TestAdd` (until ", fmt.Sprintf("[#%d]", issue.Number), `"standing": "quarantined"`) // S5-56
-		s.want(s.ranMain("push", failing("TestAdd")), 0, map[string]string{"decision": "PASS"})                                                                    // S5-58
+		s.want(s.ranMain("push", failing("TestAdd")), 0, map[string]string{"decision": "PASS"})                                                             // S5-58
 
 		s.want(s.ranMain("push", passing), 0, nil)
 

@@ -55,7 +55,8 @@ type Case struct {
 	Updated     time.Time             `json:"updated"`
 	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
 	Answered    map[string]Answered   `json:"answered,omitempty"`
-	Quarantine  []Quarantined         `json:"quarantine,omitempty"` // tests whose failures do not count in this case
+	Quarantine  []Quarantined         `json:"quarantine,omitempty"`  // tests whose failures do not count in this case
+	Quarantines bool                  `json:"quarantines,omitempty"` // of a default branch: the repository has, or had, a quarantine
 }
 
 // Checkpoint is the state of one thing that has to pass.

@@ -27,6 +27,7 @@ func init() {
 	RegisterPayload[LeaseTaken](EventLease)
 	RegisterPayload[HumanActed](EventHuman)
 	RegisterPayload[BasePassed](EventBase)
+	RegisterPayload[RegisterBegun](EventRegister)
 }
 
 // RunRecorded is the payload of EventRun: what a run says, and what was decided.

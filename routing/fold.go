@@ -54,6 +54,9 @@ func (c Case) Apply(e Event) (Case, error) {
 		}
 		n.Generation++
 		return n.applyHuman(p, e.At)
+	case EventRegister:
+		n.Quarantines = true
+		return n, nil
 	case EventBase:
 		p, err := PayloadOf[BasePassed](e)
 		if err != nil {

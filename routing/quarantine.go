@@ -37,6 +37,15 @@ type Register struct {
 	Entries []QuarantineEntry `json:"entries,omitempty"`
 }
 
+// RegisterBegun is the payload of EventRegister. Who reads the case of the default branch anyway knows
+// by it whether there is a quarantine to be read.
+type RegisterBegun struct{}
+
+// RegisterEvent returns the event that says that a repository has a quarantine.
+func RegisterEvent(caseKey string, now time.Time) Event {
+	return Event{Type: EventRegister, At: now, Stream: caseKey, Data: RegisterBegun{}}
+}
+
 // QuarantineEntry is a test of a checkpoint in quarantine.
 type QuarantineEntry struct {
 	Suite string    `json:"suite,omitempty"`

@@ -23,15 +23,20 @@ import (
 // Quarantine returns the service that keeps the quarantine of the repository.
 func Quarantine(d Deps) *quarantines.Service {
 	return &quarantines.Service{
-		Ledger: d.Ledger, Repo: d.Repo.String(), Config: d.Config, Render: d.words(), Owner: d.owner(), TTL: d.LeaseTTL, Now: d.Now,
+		Ledger: d.Ledger, Repo: d.Repo.String(), Config: d.Config, Render: d.words(), DefaultBranch: d.DefaultBranch, Owner: d.owner(), TTL: d.LeaseTTL, Now: d.Now,
 		GitHub: &quarantines.GitHub{Issues: d.GitHub.Issues, Comments: d.GitHub.Comments, Repositories: d.GitHub.Repositories, CodeOwners: d.GitHub.CodeOwners},
 	}
 }
 
 // withRegister returns v with what the quarantine of the repository says of its failures: one read of
-// the ledger for a run that failed.
-func withRegister(ctx context.Context, d Deps, v routing.Verdict) (routing.Verdict, error) {
+// the ledger for a run that failed, or none where the default branch, with which the run is compared,
+// says that there is no quarantine.
+func withRegister(ctx context.Context, d Deps, base base, v routing.Verdict) (routing.Verdict, error) {
 	if len(v.Tests()) == 0 {
+		return v, nil
+	}
+	if base.branch != "" && base.branch == d.DefaultBranch && base.lost == nil && !base.cases.Quarantines {
+		v.Register = &routing.Register{}
 		return v, nil
 	}
 	st, err := Quarantine(d).State(ctx)
@@ -79,11 +84,11 @@ func flakesOf(c routing.Case, checkpoint string) []quarantine.Flaked {
 // enter puts the tests that a name means in a case into quarantine, before what a person did to the
 // case is recorded, and returns the act with its end. What cannot be done is a *routing.RefusedError.
 func (c cases) enter(ctx context.Context, now routing.Case, e routing.HumanActed) (routing.HumanActed, error) {
-	base, err := defaultBranch(ctx, c.Deps)
+	d, base, err := defaultBranch(ctx, c.Deps)
 	if err != nil {
 		return e, err
 	}
-	s := Quarantine(c.Deps)
+	s := Quarantine(d)
 	e, entered, err := s.Enter(ctx, now, base, e)
 	for _, entry := range entered {
 		if err := s.Apply(ctx, entry); err != nil {
@@ -93,12 +98,17 @@ func (c cases) enter(ctx context.Context, now routing.Case, e routing.HumanActed
 	return e, err
 }
 
-// defaultBranch returns the case of the default branch, an empty one where that is not known.
-func defaultBranch(ctx context.Context, d Deps) (routing.Case, error) {
+// defaultBranch returns the case of the default branch, and d with the branch's name, which not every
+// event has.
+func defaultBranch(ctx context.Context, d Deps) (Deps, routing.Case, error) {
 	if d.DefaultBranch == "" {
-		return routing.Case{}, nil
+		var err error
+		if d.DefaultBranch, err = d.GitHub.Repositories.DefaultBranch(ctx, d.Repo); err != nil {
+			return d, routing.Case{}, err
+		}
 	}
-	return load(ctx, d, effect.Subject{Branch: d.DefaultBranch}.Key(d.Repo))
+	c, err := load(ctx, d, effect.Subject{Branch: d.DefaultBranch}.Key(d.Repo))
+	return d, c, err
 }
 
 // quarantineIssue handles the events of the issue of a flaky test. It is done with those alone.
@@ -205,9 +215,10 @@ func (h quarantineIssue) answer(ctx context.Context, s *quarantines.Service, ent
 	switch chosen[0] {
 	case quarantineview.BoxQuarantine:
 		var base routing.Case
-		if base, err = defaultBranch(ctx, h.Deps); err != nil {
+		if h.Deps, base, err = defaultBranch(ctx, h.Deps); err != nil {
 			return err
 		}
+		s = Quarantine(h.Deps)
 		entry, err = s.Quarantine(ctx, quarantine.Request{Test: entry.TestRef, Source: source, Broken: s.Broken(entry.TestRef, base)}, by)
 	case quarantineview.BoxFix:
 		entry, err = s.Fix(ctx, entry.ID, source, by)
@@ -269,6 +280,12 @@ func (s *flakeSearch) passes() map[string]int {
 func reconcileQuarantine(ctx context.Context, d Deps, known bool, found *flakeSearch) error {
 	if !known && len(found.found) == 0 {
 		return nil
+	}
+	if known {
+		var err error
+		if d, _, err = defaultBranch(ctx, d); err != nil {
+			return err
+		}
 	}
 	return Quarantine(d).Reconcile(ctx, found.found, found.passes())
 }

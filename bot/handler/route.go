@@ -66,14 +66,14 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v.Whole, err = keepInventory(ctx, d, key, out.Inventory); err != nil {
 		return err
 	}
-	if v, err = withRegister(ctx, d, v); err != nil {
-		return err
-	}
 	if v.Names, err = keepInventory(ctx, d, key, out.Names); err != nil {
 		return err
 	}
 	base, err := baseOf(ctx, d, t, v)
 	if err != nil {
+		return err
+	}
+	if v, err = withRegister(ctx, d, base, v); err != nil {
 		return err
 	}
 	if v, err = base.compare(ctx, d, t, v); err != nil {

@@ -63,9 +63,12 @@ type Service struct {
 	Repo   string // owner/name
 	Config config.File
 	Render render.Options
-	Owner  string        // names this process
-	TTL    time.Duration // how long a process may be silent before another takes over
-	Now    func() time.Time
+
+	DefaultBranch string // of the repository, "" if unknown
+
+	Owner string        // names this process
+	TTL   time.Duration // how long a process may be silent before another takes over
+	Now   func() time.Time
 }
 
 // Key is the ledger key of the repository's quarantine.
@@ -135,9 +138,28 @@ func (s *Service) Flaked(ctx context.Context, found []quarantine.Flaked) error {
 // *routing.RefusedError.
 func (s *Service) Quarantine(ctx context.Context, r quarantine.Request, by string) (quarantine.Entry, error) {
 	r.For = s.Config.QuarantineTime()
+	if err := s.announce(ctx); err != nil {
+		return quarantine.Entry{}, err
+	}
 	st, err := s.change(ctx, by, func(q quarantine.Steps) ([]quarantine.Payload, error) { return q.Quarantine(r) })
 	e, _ := st.Entry(quarantine.IDOf(r.Test))
 	return e, err
+}
+
+// announce notes in the case of the default branch that there is a quarantine, before anything is in
+// it: who compares a run with that branch reads the quarantine only then.
+func (s *Service) announce(ctx context.Context) error {
+	if s.DefaultBranch == "" {
+		return nil
+	}
+	key := s.Repo + "@" + s.DefaultBranch
+	_, err := ledger.Case(s.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		if c.Quarantines {
+			return nil, nil
+		}
+		return []routing.Event{routing.RegisterEvent(key, s.Now().UTC())}, nil
+	})
+	return err
 }
 
 // Fix has a test fixed, and Release ends its quarantine.
@@ -170,6 +192,9 @@ func (s *Service) Reconcile(ctx context.Context, found []quarantine.Flaked, pass
 	})
 	if err != nil {
 		return err
+	}
+	if len(st.Excused(s.Now())) > 0 {
+		err = s.announce(ctx) // the default branch may be another one
 	}
 	for _, e := range st.Entries {
 		err = errors.Join(err, s.Apply(ctx, e))

@@ -199,7 +199,7 @@ func TestKilledAnywhereS5_53_S5_55(t *testing.T) {
 				if err := tell(t.Context(), process(alive, later.Add(5*time.Minute), "reconcile"), "time"); err != nil {
 					t.Fatal(err)
 				}
-				die, total = die, 1<<30 // one death for each story
+				total = 1 << 30 // one death for each story
 			}
 			st, err := process(&mortal{hub: h, Ledger: led}, noon, "reader").State(t.Context())
 			if err != nil {
