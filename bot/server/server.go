@@ -32,6 +32,7 @@ const WebhookPath = "/webhook"
 // server is `switchback serve`.
 type server struct {
 	settings      Settings
+	version       string // of the program
 	log           *slog.Logger
 	metrics       *metrics
 	store         *queue.Store
@@ -51,7 +52,7 @@ type server struct {
 func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logger) (err error) {
 	name := processName()
 	log = log.With("process", name)
-	v := &server{settings: s, log: log, metrics: newMetrics()}
+	v := &server{settings: s, version: version, log: log, metrics: newMetrics()}
 	app, err := github.NewApp(s.App.ID, []byte(s.App.PrivateKey.Reveal()), s.App.APIURL())
 	if err != nil {
 		return err
