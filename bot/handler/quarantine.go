@@ -185,12 +185,12 @@ func (h quarantineIssue) edited(ctx context.Context, e *Event, s *quarantines.Se
 		return h.gone(ctx, err)
 	}
 	whole := func(string) markdown.Text { return s.Body(entry) }
-	untick := func(live string) markdown.Text { return markdown.Text(answers.Untick(live, answers.Submit)) }
+	untick := quarantineview.Unsubmitted
 	switch {
 	case !who.may && broken:
 		return errors.Join(rewrite(whole), h.refuse(ctx, entry.Number, who, true))
 	case !who.may:
-		return errors.Join(rewrite(func(live string) markdown.Text { return markdown.Text(answers.Undo(live, change)) }), h.refuse(ctx, entry.Number, who, true))
+		return errors.Join(rewrite(func(live string) markdown.Text { return quarantineview.Undone(live, change) }), h.refuse(ctx, entry.Number, who, true))
 	case broken:
 		return rewrite(whole)
 	case !after.Submitted():
@@ -219,7 +219,7 @@ func (h quarantineIssue) answer(ctx context.Context, s *quarantines.Service, ent
 			return err
 		}
 		s = Quarantine(h.Deps)
-		entry, err = s.Quarantine(ctx, quarantine.Request{Test: entry.TestRef, Source: source, Broken: s.Broken(entry.TestRef, base)}, by)
+		entry, err = s.Quarantine(ctx, quarantine.Request{Test: entry.TestRef, Source: source, Broken: quarantines.BrokenIn(h.Repo.String(), entry.TestRef, base)}, by)
 	case quarantineview.BoxFix:
 		entry, err = s.Fix(ctx, entry.ID, source, by)
 	case quarantineview.BoxRelease:

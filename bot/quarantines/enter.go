@@ -19,7 +19,7 @@ func (s *Service) Enter(ctx context.Context, c, base routing.Case, e routing.Hum
 	}
 	asked := requests(c, e)
 	for i := range asked {
-		if asked[i].Broken = s.Broken(asked[i].Test, c, base); asked[i].Broken != "" {
+		if asked[i].Broken = BrokenIn(s.Repo, asked[i].Test, c, base); asked[i].Broken != "" {
 			asked = asked[i : i+1]
 			break
 		}
@@ -61,12 +61,13 @@ func requests(c routing.Case, e routing.HumanActed) []quarantine.Request {
 	return out
 }
 
-// Broken says in which of some cases a test fails consistently, "" if it does in none.
-func (s *Service) Broken(t routing.TestRef, cases ...routing.Case) string {
+// BrokenIn says in which of some cases of a repository a test fails consistently, "" if it does in
+// none.
+func BrokenIn(repo string, t routing.TestRef, cases ...routing.Case) string {
 	id := history.TestID(t.Checkpoint, t.Suite, t.Name)
 	for _, c := range cases {
 		if history.FailsConsistently(routing.TestRuns(c.Checkpoints[t.Checkpoint]), id) {
-			return strings.TrimPrefix(c.Key, s.Repo)
+			return strings.TrimPrefix(c.Key, repo)
 		}
 	}
 	return ""

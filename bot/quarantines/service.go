@@ -19,7 +19,6 @@ import (
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/quarantineview"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/quarantine"
 )
@@ -74,15 +73,11 @@ type Service struct {
 // Key is the ledger key of the repository's quarantine.
 func (s *Service) Key() string { return routing.StreamKey(s.Repo, routing.StreamQuarantine) }
 
-func (s *Service) stream() ledger.Stream[quarantine.State] {
-	return ledger.Of(s.Ledger, s.Key(), quarantine.Projection)
-}
-
 func (s *Service) lease() ledger.Lease { return ledger.Lease{Owner: s.Owner, TTL: s.TTL, Now: s.Now} }
 
 // State reads the quarantine of the repository.
 func (s *Service) State(ctx context.Context) (quarantine.State, error) {
-	st, err := s.stream().Load(ctx)
+	st, err := ledger.Of(s.Ledger, s.Key(), quarantine.Projection).Load(ctx)
 	if err != nil {
 		err = fmt.Errorf("reading the quarantine: %w", err)
 	}
@@ -92,9 +87,9 @@ func (s *Service) State(ctx context.Context) (quarantine.State, error) {
 // change appends what step returns for the newest state, said by a person or "", and returns the ids
 // of the entries that this process is to work on.
 func (s *Service) change(ctx context.Context, by string, step func(quarantine.Steps) ([]quarantine.Payload, error)) (quarantine.State, error) {
-	st, err := s.stream().Update(ctx, func(st quarantine.State) ([]routing.Event, error) {
+	st, err := ledger.Of(s.Ledger, s.Key(), quarantine.Projection).Update(ctx, func(st quarantine.State) ([]routing.Event, error) {
 		now := s.Now().UTC()
-		ps, err := step(quarantine.Steps{State: st, Now: now, Lease: s.lease().Take(), Configured: s.configured(now)})
+		ps, err := step(quarantine.Steps{State: st, Now: now, Lease: s.lease().Take(), Configured: configured(s.Config, now)})
 		return quarantine.Events(ps, by, now), err
 	})
 	var refused *routing.RefusedError
@@ -105,9 +100,9 @@ func (s *Service) change(ctx context.Context, by string, step func(quarantine.St
 }
 
 // configured counts the tests in quarantine by the configuration.
-func (s *Service) configured(now time.Time) int {
+func configured(c config.File, now time.Time) int {
 	n := 0
-	for _, q := range s.Config.Quarantine {
+	for _, q := range c.Quarantine {
 		if now.Before(q.Until.Begin()) {
 			n++
 		}
@@ -250,12 +245,9 @@ func (s *Service) take(ctx context.Context, e quarantine.Entry) (bool, error) {
 // Mark is the marker of the issue of a test, in a generation.
 func (s *Service) Mark(id string, gen int) string { return marker.Format(s.Key()+"/"+id, gen) }
 
-// days is how long a quarantine lasts that is ticked now.
-func (s *Service) days() int { return int(s.Config.QuarantineTime() / (24 * time.Hour)) }
-
 // Body returns the issue of a test.
 func (s *Service) Body(e quarantine.Entry) markdown.Text {
-	return quarantineview.Body(e, s.days(), s.Render)
+	return quarantineview.Body(e, int(s.Config.QuarantineTime()/(24*time.Hour)), s.Render)
 }
 
 // poster writes to the issues of flaky tests.
@@ -312,13 +304,7 @@ func (p poster) issue(ctx context.Context, e quarantine.Entry) (github.Issue, er
 	i, _, err := p.GitHub.Issues.Upsert(ctx, p.repo, p.Mark(e.ID, e.Gen), github.IssueSpec{
 		Title: quarantineview.Title(e, p.Render), Body: body,
 		Labels: []github.LabelSpec{{Name: "switchback:flaky", Color: "fbca04", Description: "A test that fails and passes on one commit"}},
-		Write: func(live string) markdown.Text {
-			boxes, _ := answers.Parse(live)
-			if boxes.Submitted() {
-				return body
-			}
-			return markdown.Text(answers.Keep(string(body), boxes.Ticked))
-		},
+		Write:  func(live string) markdown.Text { return quarantineview.Kept(body, live) },
 	}, ref)
 	return i, err
 }

@@ -22,7 +22,7 @@ func resting(fs []routing.Failure) []routing.Failure {
 }
 
 // restingNames names failures in quarantine, the first of them with its end and its issue.
-func (v view) restingNames(most int) md {
+func restingNames(v view, most int) md {
 	var out []md
 	for _, f := range v.resting[:min(len(v.resting), most)] {
 		name := v.names([]string{escalation.Name(f)}, 1)

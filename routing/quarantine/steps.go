@@ -152,7 +152,7 @@ func (s Steps) Due(passes map[string]int) []Payload {
 		switch {
 		case e.Standing == Quarantined && !s.Now.Before(e.Until):
 			out = append(out, Expired{ID: e.ID, Lease: s.Lease})
-		case e.Standing == Quarantined && !e.Reminded && !s.Now.Before(e.remindAt()):
+		case e.Standing == Quarantined && !e.Reminded && !s.Now.Before(remindAt(e)):
 			out = append(out, Reminded{ID: e.ID, Until: e.Until, Lease: s.Lease})
 		}
 		if n := passes[e.ID]; e.Open() && !e.Offered && n >= ReleaseAfter {
@@ -163,7 +163,7 @@ func (s Steps) Due(passes map[string]int) []Payload {
 }
 
 // remindAt is when people are reminded: three days before the end, or at half of a shorter time.
-func (e Entry) remindAt() time.Time {
+func remindAt(e Entry) time.Time {
 	if at := e.Until.Add(-RemindBefore); at.After(e.Since) {
 		return at
 	}

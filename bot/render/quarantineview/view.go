@@ -93,6 +93,22 @@ func owners(e quarantine.Entry, o render.Options) md {
 	return md(o.Mentions())
 }
 
+// Kept returns a body with the boxes ticked that are ticked in the live one, unless those were
+// submitted.
+func Kept(body markdown.Text, live string) markdown.Text {
+	boxes, _ := answers.Parse(live)
+	if boxes.Submitted() {
+		return body
+	}
+	return md(answers.Keep(string(body), boxes.Ticked))
+}
+
+// Unsubmitted returns the live body without the tick of Submit.
+func Unsubmitted(live string) markdown.Text { return md(answers.Untick(live, answers.Submit)) }
+
+// Undone returns the live body without a change of its boxes.
+func Undone(live string, c answers.Change) markdown.Text { return md(answers.Undo(live, c)) }
+
 // Note returns a comment.
 func Note(e quarantine.Entry, n quarantine.Note, o render.Options) markdown.Text {
 	id := "quarantine.note." + string(n.Kind)
