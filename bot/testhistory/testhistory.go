@@ -266,9 +266,6 @@ func (s *Set) Entry(t Test) (quarantine.Entry, bool) { return s.state.Entry(t.Ke
 // Entries returns all that the quarantine knows.
 func (s *Set) Entries() []quarantine.Entry { return s.state.Entries }
 
-// Quarantine returns the tests in quarantine at a time.
-func (s *Set) Quarantine(now time.Time) []quarantine.Entry { return s.state.Excused(now) }
-
 // Observations returns how a test ended in the runs, oldest first.
 func (s *Set) Observations(t Test) []history.Observation {
 	var out []history.Observation

@@ -208,11 +208,11 @@ func TestAtMostFiftyS5_57(t *testing.T) {
 		t.Errorf("S5-57: one of the fifty again: %v", err)
 	}
 	if got := w.flaked(flip("X", "acme/app#1", "aa", noon), flip("X", "acme/app#2", "bb", noon)); got != "flaked flaked" {
-		t.Errorf("S5-57: a proposal without room: %s", got)
+		t.Errorf("S5-57: a proposal beyond the limit: %s", got)
 	}
 	w.record("mona", w.steps().Release(IDOf(ref("T1")), ""))
 	if got := w.record("", w.steps().Due(nil)); !slices.Equal(got, []string{"proposed"}) {
-		t.Errorf("S5-57: with room again: %v", got)
+		t.Errorf("S5-57: below the limit again: %v", got)
 	}
 	s := w.steps()
 	s.Configured = 5

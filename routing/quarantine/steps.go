@@ -51,7 +51,7 @@ func (s Steps) knows(f Flaked) bool {
 	})
 }
 
-// proposals are those of tests with enough evidence, as far as there is room for them.
+// proposals are those of tests with enough evidence, up to the limit.
 func (s Steps) proposals() []Payload {
 	open := s.Configured
 	for _, e := range s.Entries {
@@ -143,9 +143,8 @@ func (s Steps) Release(id, source string) []Payload {
 	return []Payload{Released{ID: id, Source: source, Lease: s.Lease}}
 }
 
-// Due returns what the time brings about: reminders, expiries, and proposals for which there was no
-// room before. Passes are how often each test passed in a row since its quarantine began, or was
-// proposed.
+// Due returns what the time brings about: reminders, expiries, and proposals that the limit kept back
+// before. Passes are how often each test passed in a row since its quarantine began, or was proposed.
 func (s Steps) Due(passes map[string]int) []Payload {
 	var out []Payload
 	for _, e := range s.Entries {
