@@ -51,7 +51,7 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed, flakes))
 		}
 	}
-	failed = errors.Join(failed, forgetBlobs(ctx, d, needed), reconcileQuarantine(ctx, d, quarantined, flakes))
+	failed = errors.Join(failed, ledger.ForgetBlobs(ctx, d.Ledger, needed, mostForgotten), reconcileQuarantine(ctx, d, quarantined, flakes))
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}
