@@ -148,7 +148,7 @@ func (s *story) sends(event string, payload map[string]any) Result {
 // ranInApp adds what run describes as a workflow run, and delivers the event.
 func (s *story) ranInApp(report string, in map[string]string) Result {
 	s.t.Helper()
-	run := s.ranOn(s.r, "feature", report)
+	run := s.ranOn(s.r, s.head(), report)
 	run.Jobs = nil // a log that is no test output would leave open what else failed
 	if report == "" {
 		run.Artifacts = nil

@@ -3,6 +3,7 @@ package e2e
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a person returns for a fix is returned for a fix at once, by the run that the answer
@@ -45,7 +46,7 @@ func TestReturnForFix(t *testing.T) {
 // Quarantine by configuration: what failed is shown and does not count.
 func TestQuarantineOfConfiguration(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "quarantine:\n  - TestAdd\n")
+	s := newStory(t, "quarantine:\n  - {test: TestAdd, until: "+time.Now().AddDate(0, 0, 20).Format(time.DateOnly)+"}\n")
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "PASS"})
 	checks := s.r.CheckRuns(t, s.sha)
 	if len(checks) != 1 || checks[0].Conclusion != "success" || !strings.Contains(checks[0].Output.Title, "1 in quarantine") {

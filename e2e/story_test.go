@@ -39,6 +39,7 @@ type story struct {
 	view   *View
 	config string
 	by     *Served // the App, where that acts; nil where the Action does
+	branch string  // head of the pull request, "" for feature
 	inside bool    // the Action runs in this process, which takes a third of the time
 }
 
@@ -70,7 +71,15 @@ func TestAdd(t *testing.T) {
 func (s *story) push() {
 	s.t.Helper()
 	s.runID++
-	s.sha = s.r.Commit(s.t, "feature", "more work", map[string]string{"calc.go": fmt.Sprintf("package calc\n\n// %d\n", s.runID)})
+	s.sha = s.r.Commit(s.t, s.head(), "more work", map[string]string{"calc.go": fmt.Sprintf("package calc\n\n// %d\n", s.runID)})
+}
+
+// head returns the head branch of the pull request.
+func (s *story) head() string {
+	if s.branch == "" {
+		return "feature"
+	}
+	return s.branch
 }
 
 func (s *story) event() map[string]any {

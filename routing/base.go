@@ -36,11 +36,11 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 		}
 	}
 	leg := ofLeg(cp, v.Run)
-	runs := history.Order(testRuns(leg), at, parents)
+	runs := history.Order(TestRuns(leg), at, parents)
 	v = v.Uncompared(baseName(base.Key))
 	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
 	if !runs.Known() {
-		whole := history.Order(testRuns(cp), at, parents)
+		whole := history.Order(TestRuns(cp), at, parents)
 		v.Base.SHA, v.Base.Known = whole.Compared(), whole.Known()
 	}
 	v.Cut = slices.Clone(v.Cut)
@@ -76,7 +76,7 @@ func (v Verdict) Uncompared(base string) Verdict {
 // FailsSometimes reports whether some run of a base fails a test that v fails. Otherwise all failures
 // of v are new whatever the merge base.
 func (v Verdict) FailsSometimes(base Case) bool {
-	for _, r := range testRuns(ofLeg(base.Checkpoints[v.Checkpoint], v.Run)) {
+	for _, r := range TestRuns(ofLeg(base.Checkpoints[v.Checkpoint], v.Run)) {
 		for _, f := range v.Failures {
 			for _, t := range r.Inventory.Of(history.TestID(v.Checkpoint, f.Suite, f.Name)) {
 				if t.Status == history.Failed {
@@ -106,14 +106,14 @@ func (f Failure) comparable() bool {
 	return f.Fingerprint != "" && f.Name != ""
 }
 
-// testRuns returns the analyzed runs of a checkpoint with their tests, in the order in which they
+// TestRuns returns the analyzed runs of a checkpoint with their tests, in the order in which they
 // were recorded.
-func testRuns(cp Checkpoint) []history.Run {
+func TestRuns(cp Checkpoint) []history.Run {
 	var out []history.Run
 	for _, key := range recordedRuns(cp) {
 		var tests []history.Test
 		partial, analyzed := false, false
-		run := history.Run{}
+		run := history.Run{Passed: true}
 		for _, part := range sortedKeys(cp.Runs[key].Parts) {
 			v := cp.Runs[key].Parts[part]
 			if v.Result.Silent() {
@@ -122,6 +122,7 @@ func testRuns(cp Checkpoint) []history.Run {
 			inv, kept := v.tests()
 			tests, partial = append(tests, inv.Tests...), partial || inv.Partial
 			run.SHA, run.At, run.Lost, analyzed = v.Run.SHA, v.At, run.Lost || !kept, true
+			run.Passed = run.Passed && v.Result == Pass
 		}
 		if analyzed {
 			run.Inventory = history.New(tests, partial)
@@ -196,6 +197,7 @@ func lastMessage(cp Checkpoint, suite, name string) string {
 // the newest.
 func forgetInventories(cp *Checkpoint) {
 	keys := recordedRuns(*cp)
+	forgetNames(cp, keys)
 	for _, key := range keys[:max(0, len(keys)-KeptInventories)] {
 		rs := cp.Runs[key]
 		if rs.Streak == cp.Streak {
@@ -204,6 +206,34 @@ func forgetInventories(cp *Checkpoint) {
 		parts := make(map[string]Verdict, len(rs.Parts))
 		for name, v := range rs.Parts {
 			v.Inventory, v.Whole = nil, ""
+			parts[name] = v
+		}
+		rs.Parts = parts
+		cp.Runs[key] = rs
+	}
+}
+
+// keptNames is how many runs of a checkpoint keep the names of their tests. They are mostly the same.
+const keptNames = 3
+
+// forgetNames drops the names of the tests of all but the newest runs that have any.
+func forgetNames(cp *Checkpoint, keys []string) {
+	kept := 0
+	for _, key := range slices.Backward(keys) {
+		rs := cp.Runs[key]
+		has := false
+		for _, v := range rs.Parts {
+			has = has || v.Names != ""
+		}
+		if !has {
+			continue
+		}
+		if kept++; kept <= keptNames {
+			continue
+		}
+		parts := maps.Clone(rs.Parts)
+		for name, v := range parts {
+			v.Names = ""
 			parts[name] = v
 		}
 		rs.Parts = parts
@@ -251,17 +281,14 @@ func KeptBlobs(c Case) map[string]bool {
 	for _, cp := range c.Checkpoints {
 		for _, rs := range cp.Runs {
 			for _, v := range rs.Parts {
-				if v.Whole != "" {
-					out[v.Whole] = true
-				}
+				out[v.Whole], out[v.Names] = true, true
 			}
 		}
 		for _, v := range cp.Held {
-			if v.Whole != "" {
-				out[v.Whole] = true
-			}
+			out[v.Whole], out[v.Names] = true, true
 		}
 	}
+	delete(out, "")
 	return out
 }
 

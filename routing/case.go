@@ -55,7 +55,8 @@ type Case struct {
 	Updated     time.Time             `json:"updated"`
 	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
 	Answered    map[string]Answered   `json:"answered,omitempty"`
-	Quarantine  []Quarantined         `json:"quarantine,omitempty"` // tests whose failures do not count in this case
+	Quarantine  []Quarantined         `json:"quarantine,omitempty"`  // tests whose failures do not count in this case
+	Quarantines bool                  `json:"quarantines,omitempty"` // of a default branch: the repository has, or had, a quarantine
 }
 
 // Checkpoint is the state of one thing that has to pass.
@@ -104,6 +105,7 @@ type RunState struct {
 	Parts    map[string]Verdict `json:"parts"`
 	Decision Decision           `json:"decision"`
 	Decided  bool               `json:"decided"`
+	At       time.Time          `json:"at,omitzero"`      // of Decision
 	Seq      int                `json:"seq,omitempty"`    // 1-based place of the run among those of the checkpoint
 	Streak   int                `json:"streak,omitempty"` // of the checkpoint when the run was recorded
 }

@@ -16,7 +16,7 @@ const (
 
 	HumanPhase      HumanAction = "phase"      // return to Phase
 	HumanRerun      HumanAction = "rerun"      // it was the environment: run again
-	HumanQuarantine HumanAction = "quarantine" // Test is flaky: its failures no longer count
+	HumanQuarantine HumanAction = "quarantine" // Test is flaky: its failures do not count until Until
 	HumanWontFix    HumanAction = "wont-fix"   // leave it as it is
 	HumanWrong      HumanAction = "wrong"      // the class was wrong, it is Class
 )
@@ -27,6 +27,7 @@ func init() {
 	RegisterPayload[LeaseTaken](EventLease)
 	RegisterPayload[HumanActed](EventHuman)
 	RegisterPayload[BasePassed](EventBase)
+	RegisterPayload[RegisterBegun](EventRegister)
 }
 
 // RunRecorded is the payload of EventRun: what a run says, and what was decided.
@@ -58,6 +59,7 @@ type HumanActed struct {
 	N          int         `json:"n,omitempty"` // further iterations
 	Phase      Phase       `json:"phase,omitempty"`
 	Test       string      `json:"test,omitempty"`
+	Until      time.Time   `json:"until,omitzero"` // of Test in quarantine; zero: DefaultQuarantine from then on
 	Class      Class       `json:"class,omitempty"`
 	Answer     string      `json:"answer,omitempty"` // names what the person wrote or ticked; it counts once
 	SHA        string      `json:"sha,omitempty"`    // commit that it is bound to

@@ -89,6 +89,8 @@ type Failure struct {
 	Quarantined bool       `json:"quarantined,omitempty"` // it does not count, as a human or the configuration said
 	Was         Class      `json:"was,omitempty"`         // what Class was before a human corrected it
 
+	Quarantine *QuarantineEntry `json:"quarantine,omitempty"` // of the repository, by which it is Quarantined
+
 	Standing       history.Standing `json:"standing,omitempty"`         // against the base, "" where none was asked for
 	Since          string           `json:"since,omitempty"`            // first commit of the base that fails like this
 	SinceMergeBase bool             `json:"since_merge_base,omitempty"` // the base fails like this only since the merge base

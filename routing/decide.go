@@ -53,7 +53,7 @@ func Decide(c Case, v Verdict, p Policy, now time.Time) Decision {
 	if v.At.IsZero() {
 		v.At = now
 	}
-	s := newInput(c, v, p)
+	s := newInput(c, v, p, now)
 	for _, r := range rules {
 		if d, ok := r.decide(s); ok {
 			return complete(s, s.unchanged(d), r.name)

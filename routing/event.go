@@ -12,14 +12,16 @@ import (
 // family of the stream and a dot, as "survey.opened" does.
 type EventType string
 
-// The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed and
-// BasePassed.
+// The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed,
+// BasePassed and RegisterBegun.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was applied
 	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
 	EventHuman  EventType = "human"  // a person acted
 	EventBase   EventType = "base"   // the base passes what a checkpoint is on hold for
+
+	EventRegister EventType = "register" // the repository has a quarantine; recorded in the case of its default branch
 )
 
 // The families of events of the other streams.
@@ -27,6 +29,7 @@ const (
 	FamilyEscalation = "escalation" // package escalation
 	FamilySurvey     = "survey"     // package survey
 	FamilyFeedback   = "feedback"   // package plan/feedback
+	FamilyQuarantine = "quarantine" // package quarantine
 	FamilyPlan       = "plan"       // package plan
 	FamilyPort       = "port"       // package plan
 )

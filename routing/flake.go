@@ -1,10 +1,12 @@
 package routing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/truncate"
@@ -78,32 +80,63 @@ func flakesOf(cp Checkpoint, now []Verdict) flakes {
 	}
 	out := flakes{here: map[history.ID]string{}, ever: map[history.ID]bool{}}
 	for at, runs := range legs {
-		for id, name := range flipped(runs) {
+		for id, f := range flipped(runs) {
 			out.ever[id] = true
 			if at.sha == now[0].Run.SHA {
-				out.here[id] = name
+				out.here[id] = TestName(f.Suite, f.Name)
 			}
 		}
 	}
 	return out
 }
 
+// Flip is a test that failed and passed on one commit.
+type Flip struct {
+	TestRef
+	Failed, Passed Run       // the same where it passed when it was repeated within the run
+	At             time.Time // when the later of the runs was recorded
+}
+
+// Flips returns the tests of a checkpoint that failed and passed on one commit, by their commit and
+// name, of the runs that still have their inventories.
+func Flips(cp Checkpoint) []Flip {
+	type leg struct{ sha, part string }
+	legs := map[leg][]Verdict{}
+	for _, key := range recordedRuns(cp) {
+		for _, part := range sortedKeys(cp.Runs[key].Parts) {
+			if v := cp.Runs[key].Parts[part]; v.Run.SHA != "" && !v.Result.Silent() && v.Review == nil {
+				legs[leg{v.Run.SHA, part}] = append(legs[leg{v.Run.SHA, part}], v)
+			}
+		}
+	}
+	var out []Flip
+	for _, runs := range legs {
+		for _, f := range flipped(runs) {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b Flip) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Failed.SHA, b.Failed.SHA), cmp.Compare(a.Suite, b.Suite), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Failed.Part, b.Failed.Part))
+	})
+	return out
+}
+
 // flipped returns the tests that failed in one of the runs of a commit, and passed in another.
-func flipped(runs []Verdict) map[history.ID]string {
-	failed := map[history.ID]string{}
-	out := map[history.ID]string{}
+func flipped(runs []Verdict) map[history.ID]Flip {
+	failed := map[history.ID]Flip{}
+	out := map[history.ID]Flip{}
 	for _, v := range runs {
 		for _, f := range v.Failures {
 			if f.comparable() && !noTest[f.Kind] {
 				id := history.TestID(v.Checkpoint, f.Suite, f.Name)
-				if failed[id] = TestName(f.Suite, f.Name); f.Flaky {
+				if failed[id] = (Flip{TestRef{v.Checkpoint, f.Suite, f.Name, f.File}, v.Run, v.Run, v.At}); f.Flaky {
 					out[id] = failed[id]
 				}
 			}
 		}
 		for _, f := range v.Cut {
 			if f.comparable() && !noTest[f.Kind] {
-				failed[history.TestID(v.Checkpoint, f.Suite, f.Name)] = TestName(f.Suite, f.Name)
+				failed[history.TestID(v.Checkpoint, f.Suite, f.Name)] = Flip{TestRef{v.Checkpoint, f.Suite, f.Name, ""}, v.Run, v.Run, v.At}
 			}
 		}
 	}
@@ -113,9 +146,12 @@ func flipped(runs []Verdict) map[history.ID]string {
 	for _, v := range runs {
 		inv, err := history.Unpack(v.Inventory)
 		known := err == nil
-		for id, name := range failed {
+		for id, f := range failed {
 			if passedIn(v, inv, known, id) {
-				out[id] = name
+				if f.Passed = v.Run; v.At.After(f.At) {
+					f.At = v.At
+				}
+				out[id] = f
 			}
 		}
 	}

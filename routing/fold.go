@@ -54,6 +54,9 @@ func (c Case) Apply(e Event) (Case, error) {
 		}
 		n.Generation++
 		return n.applyHuman(p, e.At)
+	case EventRegister:
+		n.Quarantines = true
+		return n, nil
 	case EventBase:
 		p, err := PayloadOf[BasePassed](e)
 		if err != nil {
@@ -128,7 +131,7 @@ func (c Case) applyRun(e RunRecorded, at time.Time) (Case, error) {
 	if d.Held {
 		err = t.hold(v)
 	} else {
-		err = t.record(v, c.treatment(d.Excused))
+		err = t.record(v, c.treatment(at, d.Excused))
 	}
 	if err != nil {
 		return c, err

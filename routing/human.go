@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,11 +27,14 @@ type Act struct {
 	SHA    string      `json:"sha,omitempty"` // the newest commit then
 }
 
-// Quarantined is a test whose failures do not count in a case, as a human said.
+// Quarantined is a test whose failures do not count in a case until a time, as a human said. It
+// holds for runs that were recorded before, and for those of which the quarantine of the repository
+// was not read.
 type Quarantined struct {
-	Test string    `json:"test"`
-	By   string    `json:"by,omitempty"`
-	At   time.Time `json:"at"`
+	Test  string    `json:"test"`
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at"`
+	Until time.Time `json:"until"`
 }
 
 // Correction says that a failure was taken for the wrong class. Without a
@@ -159,12 +163,20 @@ func (cp *Checkpoint) ask(r *Redo) {
 // the test failed in it.
 func (h *humanChange) quarantine() {
 	c, cp, e := &h.c, &h.cp, h.e
+	until := e.Until
+	if until.IsZero() {
+		until = h.at.Add(DefaultQuarantine)
+	}
+	if latest := h.at.Add(MaxQuarantine); until.After(latest) {
+		until = latest
+	}
 	for _, q := range c.Quarantine {
-		if q.Test == e.Test {
+		if q.Test == e.Test && h.at.Before(q.Until) && !until.After(q.Until) {
 			return
 		}
 	}
-	c.Quarantine = append(c.Quarantine, Quarantined{e.Test, e.By, h.at})
+	c.Quarantine = slices.DeleteFunc(c.Quarantine, func(q Quarantined) bool { return q.Test == e.Test })
+	c.Quarantine = append(c.Quarantine, Quarantined{e.Test, e.By, h.at, until})
 	for _, name := range c.Names() {
 		other := c.Checkpoints[name]
 		if name == cp.Name {

@@ -279,7 +279,7 @@ func TestQuarantine(t *testing.T) {
 	}
 	t.Run("by configuration, for all cases", func(t *testing.T) {
 		w := newWorld(t)
-		w.p.Quarantine = []string{"pkg.TestFlaky", "TestOther"}
+		w.p.Quarantine = namedTests("pkg.TestFlaky", "TestOther")
 		d := w.analyze(broken(1, LogicError, "TestFlaky"))
 		if d.Kind != KindPass || !reflect.DeepEqual(d.Excused, []string{"pkg.TestFlaky"}) || w.unit().State != Completed {
 			t.Errorf("%s %v", d.Kind, d.Excused)
@@ -294,7 +294,7 @@ func TestQuarantine(t *testing.T) {
 			{[]string{"A", "B", "C", "D", "E", "F"}, "3 of 9 tests passed; what failed is in quarantine: A, B, C, D, E and 1 more"},
 		} {
 			w := newWorld(t)
-			w.p.Quarantine = c.names
+			w.p.Quarantine = namedTests(c.names...)
 			if d := w.analyze(broken(1, LogicError, c.names...)); d.Kind != KindPass || d.Reason != c.want {
 				t.Errorf("%s: %s", d.Kind, d.Reason)
 			}
@@ -522,4 +522,13 @@ func TestLedgerOfBefore(t *testing.T) {
 			t.Errorf("%s %d %+v", d.Kind, d.Iteration, w.unit().Redo)
 		}
 	})
+}
+
+// namedTests are tests that are in quarantine by the configuration for longer than any story lasts.
+func namedTests(names ...string) []NamedTest {
+	var out []NamedTest
+	for _, n := range names {
+		out = append(out, NamedTest{Test: n, Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)})
+	}
+	return out
 }

@@ -1,6 +1,9 @@
 package routing
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // input is what a rule looks at: the case, the verdict as it came, the
 // verdict of its whole run, and what the ledger knows of that run.
@@ -20,7 +23,7 @@ type input struct {
 	excused []string // tests of the policy's quarantine that are among the failures
 }
 
-func newInput(c Case, v Verdict, p Policy) input {
+func newInput(c Case, v Verdict, p Policy, now time.Time) input {
 	cp := c.Checkpoints[v.Checkpoint]
 	s := input{v: v, p: p, before: cp}
 	if redoes(cp, v) {
@@ -30,8 +33,8 @@ func newInput(c Case, v Verdict, p Policy) input {
 		c.Checkpoints[v.Checkpoint] = cp
 	}
 	parts := append([]Verdict{v}, otherParts(cp.Runs, v)...)
-	s.excused = excused(p.Quarantine, parts)
-	t := c.treatment(s.excused)
+	s.excused = excused(p.quarantined(now), parts)
+	t := c.treatment(now, s.excused)
 	parts = t.all(parts)
 	s.flakes = flakesOf(cp, parts)
 	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts).markFlaky(s.flakes.names()), len(parts)

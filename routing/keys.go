@@ -7,9 +7,10 @@ const (
 	StreamEscalations      = "escalations"
 	StreamSurveys          = "surveys"
 	StreamFeedbackRequests = "feedback-requests"
-	StreamReruns           = "reruns" // of failed jobs, which are bounded by the hour
-	StreamPorts            = "ports"  // one for each port: PortKey names it
-	StreamPlans            = "plans"  // one for each plan: PlanKey names it
+	StreamQuarantine       = "quarantine" // tests whose failures do not count for some time
+	StreamReruns           = "reruns"     // of failed jobs, which are bounded by the hour
+	StreamPorts            = "ports"      // one for each port: PortKey names it
+	StreamPlans            = "plans"      // one for each plan: PlanKey names it
 )
 
 // StreamKey returns the key of a stream of a repository. No case has it, as a case's key goes on

@@ -62,7 +62,7 @@ func newestWhole(cp Checkpoint, of Run) (baseRun, bool) {
 	if len(parts) == 0 || len(parts) < parts[0].Run.Parts {
 		return baseRun{}, false
 	}
-	all := testRuns(ofLeg(Checkpoint{Runs: map[string]RunState{cp.Last.Key(): runs}}, of))
+	all := TestRuns(ofLeg(Checkpoint{Runs: map[string]RunState{cp.Last.Key(): runs}}, of))
 	if len(all) != 1 {
 		return baseRun{}, false
 	}
@@ -84,7 +84,7 @@ func (r baseRun) passes(checkpoint string, f Failure) bool {
 // Fixes reports whether the newest run of a checkpoint no longer fails what the run before it failed.
 func Fixes(cp Checkpoint) bool {
 	for _, v := range cp.Runs[cp.Last.Key()].Parts {
-		runs := testRuns(ofLeg(cp, v.Run))
+		runs := TestRuns(ofLeg(cp, v.Run))
 		n := len(runs)
 		if n < 2 {
 			continue

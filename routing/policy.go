@@ -45,7 +45,7 @@ type Policy struct {
 	Manual            bool                // a rework waits for a call of its own
 	ApproveHandoff    bool                // a hand-off to anybody but the author waits for a maintainer's approval of the commit
 	ApproveStart      map[string]bool     // dependents whose start waits for that approval; "" is the reviewer
-	Quarantine        []string            // tests whose failures count in no case
+	Quarantine        []NamedTest         // tests whose failures count in no case
 	NoProgress        int                 // new commits in a row that change nothing, from which attempts stop before Max; 0: never
 	BaseCheck         string              // conclusion of the check where only what stands on the base failed
 	Rerun             RerunOn             // for which failures failed jobs run again before they are returned

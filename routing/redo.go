@@ -23,7 +23,7 @@ func Release(c Case, policy func(checkpoint string) Policy, now time.Time) (Case
 	for again := true; again; {
 		again = false
 		for _, name := range c.Names() {
-			for _, v := range due(c, name) {
+			for _, v := range due(c, name, now) {
 				d := Decide(c, v, policy(name), now)
 				if d.Repeated || d.Held {
 					continue
@@ -41,13 +41,13 @@ func Release(c Case, policy func(checkpoint string) Policy, now time.Time) (Case
 }
 
 // due returns the verdicts of a checkpoint that may be decided now.
-func due(c Case, name string) []Verdict {
+func due(c Case, name string, now time.Time) []Verdict {
 	cp := c.Checkpoints[name]
 	if cp.Redo == nil || cp.Paused {
 		return cp.Held
 	}
 	parts := cp.newestRun().Parts
-	t := c.treatment(nil)
+	t := c.treatment(now, nil)
 	best := ""
 	for i, p := range sortedKeys(parts) {
 		if i == 0 || gravity(t.of(parts[p])) > gravity(t.of(parts[best])) {

@@ -2,24 +2,28 @@ package routing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // treatment is what humans and the configuration said of failures: which tests
 // do not count, and which class a failure is of. Verdicts are kept as they came
 // and treated each time they are looked at.
 type treatment struct {
-	tests []string
+	at    time.Time             // of the decision
+	tests []string              // of the configuration
+	acts  []Quarantined         // by people, in this case
 	fixes map[string]Correction // by fingerprint, the newest
 	runs  map[string]Correction // by checkpoint and run, the newest
 }
 
-// treatment returns that of a case; more are tests that do not count besides.
-func (c Case) treatment(more []string) treatment {
-	t := treatment{tests: append([]string(nil), more...), fixes: map[string]Correction{}, runs: map[string]Correction{}}
-	for _, q := range c.Quarantine {
-		t.tests = append(t.tests, q.Test)
-	}
+// treatment returns that of a case for a decision at a time; more are tests that do not count
+// besides.
+func (c Case) treatment(at time.Time, more []string) treatment {
+	t := treatment{at: at, tests: more, acts: c.Quarantine, fixes: map[string]Correction{}, runs: map[string]Correction{}}
 	for _, name := range c.Names() {
 		for _, fix := range c.Checkpoints[name].Corrections {
 			if old, ok := t.fixes[fix.Fingerprint]; fix.Fingerprint != "" && (!ok || !fix.At.Before(old.At)) {
@@ -41,7 +45,7 @@ func (t treatment) all(vs []Verdict) []Verdict {
 
 // of returns v with what was said of its failures.
 func (t treatment) of(v Verdict) Verdict {
-	if v.Result == Pass || v.Result.Silent() || len(t.tests)+len(t.runs) == 0 {
+	if v.Result == Pass || v.Result.Silent() || len(t.tests)+len(t.acts)+len(t.runs) == 0 && v.Register == nil {
 		return v
 	}
 	v.Failures, v.Cut = append([]Failure(nil), v.Failures...), append(CutFailures(nil), v.Cut...)
@@ -93,16 +97,17 @@ func (t treatment) excuse(v Verdict) Verdict {
 	var left []int
 	for i := range v.Failures {
 		f := &v.Failures[i]
-		if !t.excuses(*f) {
+		if !t.excuses(v, *f) {
 			left = append(left, i)
 			continue
 		}
-		f.Quarantined = true
+		f.Quarantined, f.Standing = true, history.StandingQuarantined
+		f.Quarantine = v.Register.entry(*f, t.at)
 		names = append(names, f.Name)
 	}
 	cut := 0
 	for i := range v.Cut {
-		if f := &v.Cut[i]; t.excuses(f.failure()) {
+		if f := &v.Cut[i]; t.excuses(v, f.failure()) {
 			f.Quarantined = true
 			names = append(names, f.Name)
 			cut++
@@ -147,13 +152,15 @@ func (v *Verdict) lead(left []int) {
 	}
 }
 
-func (t treatment) excuses(f Failure) bool {
-	for _, test := range t.tests {
-		if f.IsTest(test) {
-			return true
-		}
+// excuses reports whether a failure of v does not count. What the quarantine of the repository says
+// of a run is recorded with it; what a person said later in the case holds for it as well.
+func (t treatment) excuses(v Verdict, f Failure) bool {
+	if slices.ContainsFunc(t.tests, f.IsTest) || v.Register.entry(f, t.at) != nil {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(t.acts, func(q Quarantined) bool {
+		return t.at.Before(q.Until) && (v.Register == nil || !v.At.After(q.At)) && f.IsTest(q.Test)
+	})
 }
 
 // excused returns those of tests whose failures are among those of vs.
@@ -227,6 +234,6 @@ func (c Case) newest(cp Checkpoint) (Verdict, bool) {
 		return Verdict{}, false
 	}
 	v := parts[sortedKeys(parts)[0]]
-	t := c.treatment(run.Decision.Excused)
+	t := c.treatment(run.At, run.Decision.Excused)
 	return merge(t.all(append([]Verdict{v}, otherParts(cp.Runs, v)...))), true
 }

@@ -84,8 +84,10 @@ type Verdict struct {
 	At         time.Time     `json:"at"`
 
 	Base      *BaseComparison `json:"base,omitempty"`      // what Failures were compared with
+	Register  *Register       `json:"register,omitempty"`  // the quarantine of the repository then; nil: it was not read
 	Inventory []byte          `json:"inventory,omitempty"` // its tests, as package history packs them
 	Whole     string          `json:"whole,omitempty"`     // name of the blob that has all tests, where Inventory does not
+	Names     string          `json:"names,omitempty"`     // name of the blob that has the names of its tests
 	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
 }
 
@@ -114,7 +116,7 @@ func merge(parts []Verdict) Verdict {
 		v.Counts = v.Counts.add(p.Counts)
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
-	v.Inventory, v.Whole = nil, "" // each part keeps its own
+	v.Inventory, v.Whole, v.Names = nil, "", "" // each part keeps its own
 	return v.ledByNew()
 }
 

@@ -45,6 +45,10 @@ type Input struct {
 	Limits     testreport.Limits
 	Tests      Tests  // takes every test of every source; may be nil
 	Checkpoint string // whose history the tests become part of, "" to keep no inventory of them
+	Names      bool   // the names of the tests are kept too
+
+	// Owner says who owns a file; it is asked for those of the names that are kept. May be nil.
+	Owner func(file string) string
 
 	// Baseline returns the log of the last run of the same job that passed, nil if there is none. It
 	// is asked if the run did not succeed. May be nil.
@@ -67,6 +71,7 @@ type Output struct {
 	Verdict   routing.Verdict // without checkpoint, run and head
 	Diagnosis diagnosis.Diagnosis
 	Inventory []byte // of all tests, where they are too many for the verdict; nil otherwise
+	Names     []byte // of all tests, where they are asked for
 	Report    *testreport.Report
 }
 
@@ -79,7 +84,7 @@ func Analyze(in Input) (Output, error) {
 		rules = diagnosis.Default()
 	}
 	col := diagnosis.NewCollector(rules)
-	inv := &inventory{checkpoint: in.Checkpoint, next: in.Tests}
+	inv := &inventory{checkpoint: in.Checkpoint, next: in.Tests, naming: in.Names, owner: in.Owner}
 	if in.Checkpoint != "" {
 		in.Tests = inv
 	}
@@ -111,7 +116,7 @@ func Analyze(in Input) (Output, error) {
 	v := Bound(redact.Verdict(few(st.withReview(st.verdict(rep, diag)))))
 	var whole []byte
 	v.Inventory, whole = inv.packed(v)
-	return Output{Verdict: v, Diagnosis: diag, Inventory: whole, Report: rep}, nil
+	return Output{Verdict: v, Diagnosis: diag, Inventory: whole, Names: inv.packedNames(), Report: rep}, nil
 }
 
 type state struct {

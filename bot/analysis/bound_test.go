@@ -163,7 +163,8 @@ func TestRedactedReachesEveryText(t *testing.T) {
 		".Checkpoint": true, ".Head": true, ".Result": true, ".Class": true,
 		".Run.Repository": true, ".Run.ID": true, ".Run.SHA": true, ".Run.Part": true, ".Run.URL": true, ".Run.Job": true,
 		".Cut.Class": true, ".Cut.Kind": true, ".Run.Tree": true, ".Failures.Class": true, ".Failures.Was": true, ".Failures.Kind": true,
-		".Failures.Standing": true, ".Failures.Since": true, ".Base.Name": true, ".Base.SHA": true, ".Parents": true, ".Whole": true,
+		".Failures.Standing": true, ".Failures.Since": true, ".Base.Name": true, ".Base.SHA": true, ".Parents": true, ".Whole": true, ".Names": true,
+		".Failures.Quarantine.URL": true, ".Register.Entries.URL": true,
 		".Review.Decision": true, ".Review.Severity": true, ".Review.Issues.Severity": true,
 	}
 	var v routing.Verdict

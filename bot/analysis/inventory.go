@@ -2,9 +2,11 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -21,11 +23,14 @@ type inventory struct {
 	next       Tests // gets all of it too; may be nil
 	sources    [][]history.Test
 	tests      int
+	naming     bool // the names are kept too
+	owner      func(file string) string
+	names      [][]history.Name
 }
 
 // Source implements Tests.
 func (in *inventory) Source() {
-	in.sources = append(in.sources, nil)
+	in.sources, in.names = append(in.sources, nil), append(in.names, nil)
 	if in.next != nil {
 		in.next.Source()
 	}
@@ -52,11 +57,15 @@ func (in *inventory) Add(t *testreport.Test) {
 	}
 	last := &in.sources[len(in.sources)-1]
 	*last = append(*last, test)
+	if in.naming {
+		named := &in.names[len(in.names)-1]
+		*named = append(*named, history.Name{Suite: t.Suite, Name: t.Name, File: t.File})
+	}
 }
 
 // Leave implements Tests.
 func (in *inventory) Leave(source int) {
-	in.sources[source] = nil
+	in.sources[source], in.names[source] = nil, nil
 	if in.next != nil {
 		in.next.Leave(source)
 	}
@@ -80,4 +89,50 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 		return nil, whole // the failures of the verdict are what is left
 	}
 	return held, whole
+}
+
+// packedNames returns the names of the tests, nil where they are not wanted or there are none.
+func (in *inventory) packedNames() []byte {
+	names := slices.Concat(in.names...)
+	if len(names) == 0 {
+		return nil
+	}
+	names = redacted(names)
+	owners := map[string]string{"": ""}
+	for i := range names {
+		file := names[i].File
+		if _, known := owners[file]; !known && in.owner != nil {
+			owners[file] = in.owner(file)
+		}
+		names[i].Owner = owners[file]
+	}
+	return history.NewNames(in.checkpoint, names).Pack()
+}
+
+// redacted masks secrets in names, of which many are masked at once.
+func redacted(names []history.Name) []history.Name {
+	const many = 500
+	for part := range slices.Chunk(names, many) {
+		var b strings.Builder
+		for _, n := range part {
+			for _, s := range []string{n.Suite, n.Name, n.File} {
+				b.WriteString(strings.ReplaceAll(s, "\n", " "))
+				b.WriteByte('\n')
+			}
+		}
+		text := b.String()
+		masked := redact.Text(text)
+		if masked == text {
+			continue
+		}
+		lines := strings.Split(masked, "\n")
+		for i := range part {
+			if len(lines) != 3*len(part)+1 { // what was masked went over several lines
+				part[i] = history.Name{Suite: redact.Text(part[i].Suite), Name: redact.Text(part[i].Name), File: redact.Text(part[i].File)}
+				continue
+			}
+			part[i] = history.Name{Suite: lines[3*i], Name: lines[3*i+1], File: lines[3*i+2]}
+		}
+	}
+	return names
 }

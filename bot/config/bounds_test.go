@@ -39,9 +39,9 @@ func TestS6_8_RulesAreBounded(t *testing.T) {
 		"many entries":            {"quarantine:\n" + strings.Repeat("- a\n", 1001), "c.yml:2: a list or mapping of 1001 entries, at most 1000"},
 		"keys that are compared":  {keysOfNothing(20_000), "a list or mapping of 20000 entries"},
 		"deep nesting":            {strings.Repeat("[", 30) + strings.Repeat("]", 30), "more than 20 levels"},
-		"many aliases":            {"quarantine: [&a x" + strings.Repeat(", *a", 101) + "]\n", "more than 100 aliases"},
+		"many aliases":            {"workflows: [&a x" + strings.Repeat(", *a", 101) + "]\n", "more than 100 aliases"},
 		"aliases that multiply":   {"a: &a [" + strings.Repeat("x,", 900) + "]\nb: [" + strings.Repeat("*a,", 30) + "]\n", "more than 20000 values"},
-		"aliases":                 {"quarantine: [&a x, *a]\n", ""},
+		"aliases":                 {"workflows: [&a x, *a]\n", ""},
 		"many checkpoints":        {"checkpoints:\n" + strings.ReplaceAll(keysOfNothing(201), "k", "  k"), "c.yml:1: 201 checkpoints, at most 200 are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,11 +61,7 @@ func (c checker) check(f File) {
 	if f.MaxActions != nil && (*f.MaxActions < 1 || *f.MaxActions > 1000) {
 		c.add([]any{"max_actions"}, "max_actions is %d; it must be 1 to 1000", *f.MaxActions)
 	}
-	for i, name := range f.Quarantine {
-		if strings.TrimSpace(name) == "" {
-			c.add([]any{"quarantine", i}, "quarantine[%d] names no test", i)
-		}
-	}
+	c.quarantine(f)
 	for _, ref := range keys(f.Cases) {
 		if !regexp.MustCompile(`^(#\d+|@\S+)$`).MatchString(ref) {
 			c.add([]any{"cases", ref}, "case %q is neither a pull request (\"#12\") nor a branch (\"@main\")", ref)

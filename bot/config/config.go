@@ -40,7 +40,8 @@ type File struct {
 	Base          BaseSettings          `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"description=What happens to failures that stand on the base of a change already."`
 	Rerun         string                `yaml:"rerun,omitempty" json:"rerun,omitempty" jsonschema:"enum=never,enum=flaky,enum=transient,default=flaky,description=When failed jobs run again before a failure is returned: never; for tests that failed and passed on one commit; or also for failures of the environment."`
 	Budgets       Budgets               `yaml:"budgets,omitempty" json:"budgets,omitempty" jsonschema:"description=Fix attempts by cause within max_iterations."`
-	Quarantine    []string              `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Names of flaky tests whose failures do not count in any case; they are shown as quarantined."`
+	Quarantine    []QuarantinedTest     `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Flaky tests whose failures do not count in any case until a date; they are shown as quarantined."`
+	QuarantineFor *int                  `yaml:"quarantine_days,omitempty" json:"quarantine_days,omitempty" jsonschema:"minimum=1,maximum=30,default=14,description=Days after which the failures of a test count again that a person put into quarantine."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Your own diagnosis rules; they are tried before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How escalation issues are opened."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are surveyed about a cycle of optimization."`
@@ -223,7 +224,9 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 	if f.RetryDelay != nil {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
-	p.Quarantine = f.Quarantine
+	for _, q := range f.Quarantine {
+		p.Quarantine = append(p.Quarantine, routing.NamedTest{Test: q.Test, Until: q.Until.Begin()})
+	}
 	if f.Rerun != "" {
 		p.Rerun = routing.RerunOn(f.Rerun)
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -233,6 +234,9 @@ func explain(msg string) string {
 		what := fmt.Sprintf("%q", m[2])
 		if name, ok := map[string]string{"seq": "a list", "map": "a mapping"}[m[1]]; ok {
 			what = name
+		}
+		if m[3] == "config.QuarantinedTest" {
+			return fmt.Sprintf("%s has no date; every quarantine ends: write {test: %s, until: YYYY-MM-DD}, a day at most %d days ahead", what, cmp.Or(m[2], "NAME"), MaxQuarantineDays)
 		}
 		return fmt.Sprintf("%s is not %s", what, article(m[3]))
 	}

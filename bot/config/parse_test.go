@@ -150,8 +150,8 @@ func TestFullExample(t *testing.T) {
 		p.Notify || p.Scope != routing.ScopeCase || !p.Manual || p.MaxActions != 20 || !p.Reviewer || p.Override != nil {
 		t.Errorf("policy %+v", p)
 	}
-	if !reflect.DeepEqual(p.Quarantine, []string{"TestUpload", "cart › totals"}) {
-		t.Errorf("quarantine %q", p.Quarantine)
+	if q := p.Quarantine; len(q) != 2 || q[0].Test != "TestUpload" || q[1].Test != "cart › totals" || q[1].Until != time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC) || f.QuarantineTime() != 21*24*time.Hour {
+		t.Errorf("quarantine %v for %s", q, f.QuarantineTime())
 	}
 	if !reflect.DeepEqual(p.Needs, map[string][]string{"e2e": {"unit"}, "deploy": {"unit", "e2e"}}) || len(p.Checkpoints) != 3 {
 		t.Errorf("needs %v of %v", p.Needs, p.Checkpoints)

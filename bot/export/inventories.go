@@ -8,16 +8,25 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/activity"
 	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // inventories makes the rows of the tests of a case's runs, as far as they are kept.
 func inventories(ctx context.Context, rows map[string][]row, blobs ledger.Blobs, c routing.Case) error {
+	seen := map[string]bool{"": true} // blobs of names
 	for _, name := range c.Names() {
 		runs := c.Checkpoints[name].Runs
 		for _, key := range slices.Sorted(maps.Keys(runs)) {
 			for _, part := range slices.Sorted(maps.Keys(runs[key].Parts)) {
-				if err := inventory(ctx, rows, blobs, c.Key, runs[key].Parts[part]); err != nil {
+				v := runs[key].Parts[part]
+				if !seen[v.Names] {
+					seen[v.Names] = true
+					if err := names(ctx, rows, blobs, c.Key, v); err != nil {
+						return err
+					}
+				}
+				if err := inventory(ctx, rows, blobs, c.Key, v); err != nil {
 					return err
 				}
 			}
@@ -60,5 +69,29 @@ func inventory(ctx context.Context, rows map[string][]row, blobs ledger.Blobs, k
 		"passed": counts[history.Passed], "skipped": counts[history.Skipped], "flaky": counts[history.Flaky], "failed": counts[history.Failed],
 		"complete": !inv.Partial, "at": stamp(v.At),
 	})
+	return nil
+}
+
+// names makes the rows of the tests whose names are kept with a run. Runs mostly have the same: what
+// is there already is written again as it is.
+func names(ctx context.Context, rows map[string][]row, blobs ledger.Blobs, key string, v routing.Verdict) error {
+	if blobs == nil {
+		return nil
+	}
+	data, err := blobs.Get(ctx, key, v.Names)
+	if err != nil {
+		return fmt.Errorf("the names of the tests of run %s of %s: %w", v.Run.ID, key, err)
+	}
+	named, err := history.UnpackNames(data)
+	if err != nil {
+		return nil //nolint:nilerr // none are kept, or none that this release can read
+	}
+	repo := activity.Repo(key)
+	for _, t := range named.Tests {
+		id := fmt.Sprintf("%s/%016x", repo, uint64(history.TestID(v.Checkpoint, t.Suite, t.Name)))
+		rows["tests"] = append(rows["tests"], row{
+			"id": id, "test": id[len(repo)+1:], "checkpoint": v.Checkpoint, "suite": null(t.Suite), "name": t.Name, "file": null(t.File), "owner": null(t.Owner),
+		})
+	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/quarantine"
 	"github.com/switchback-ci/switchback/routing/survey"
 )
 
@@ -23,10 +24,42 @@ func repositoryStream(rows map[string][]row, key string, events []routing.Event)
 		return feedbackRequests(rows, key, events)
 	case routing.FamilyPort:
 		return ports(rows, key, events)
+	case routing.FamilyQuarantine:
+		return quarantined(rows, key, events)
 	case routing.FamilyPlan:
 		return nil // sums up what the streams of the ports say
 	}
 	return fmt.Errorf("%s: a stream of %q is not known; a newer version of the program wrote it", key, events[0].Type)
+}
+
+// quarantined makes the rows of the tests that were proposed for quarantine, or put there.
+func quarantined(rows map[string][]row, key string, events []routing.Event) error {
+	st, err := quarantine.Fold(events)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	for _, e := range st.Entries {
+		evidence, err := json.Marshal(orEmpty(e.Evidence))
+		if err != nil {
+			return err
+		}
+		owners, err := json.Marshal(orEmpty(e.Owners))
+		if err != nil {
+			return err
+		}
+		one := row{
+			"id": key + "/" + e.ID, "test": e.ID, "checkpoint": e.Checkpoint, "suite": null(e.Suite), "name": e.Name, "file": null(e.File), "owners": string(owners),
+			"evidence": string(evidence), "standing": string(e.Standing), "since": nil, "until": nil, "by": null(e.By), "issue": nil,
+		}
+		if !e.Until.IsZero() {
+			one["since"], one["until"] = stamp(e.Since), stamp(e.Until)
+		}
+		if e.Number > 0 {
+			one["issue"] = e.Number
+		}
+		rows["quarantine"] = append(rows["quarantine"], one)
+	}
+	return nil
 }
 
 // surveys makes the rows of people's answers to surveys. Their ids count

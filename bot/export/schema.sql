@@ -140,6 +140,32 @@ CREATE TABLE IF NOT EXISTS inventories (         -- the tests of a run, or of on
     at         TEXT NOT NULL CHECK (julianday(at) IS NOT NULL)
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS tests (               -- what the ids of tests stand for, as of the newest runs of the default branch
+    id         TEXT PRIMARY KEY,
+    test       TEXT NOT NULL,                    -- id of the test: a hash of checkpoint, suite and name
+    checkpoint TEXT NOT NULL,
+    suite      TEXT,
+    name       TEXT NOT NULL,
+    file       TEXT,
+    owner      TEXT                              -- as CODEOWNERS names them, separated by blanks
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS quarantine (          -- flaky tests
+    id         TEXT PRIMARY KEY,
+    test       TEXT NOT NULL,                    -- id of the test
+    checkpoint TEXT NOT NULL,
+    suite      TEXT,
+    name       TEXT NOT NULL,
+    file       TEXT,
+    owners     TEXT NOT NULL CHECK (json_valid(owners)),
+    evidence   TEXT NOT NULL CHECK (json_valid(evidence)), -- the runs in which it failed and passed
+    standing   TEXT NOT NULL CHECK (standing IN ('seen', 'proposed', 'quarantined', 'expired', 'released')),
+    since      TEXT CHECK (since IS NULL OR julianday(since) IS NOT NULL),
+    until      TEXT CHECK (until IS NULL OR julianday(until) IS NOT NULL), -- its failures count from then on
+    by         TEXT,
+    issue      INTEGER
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS unpassed_tests (
     id           TEXT PRIMARY KEY,
     inventory_id TEXT NOT NULL REFERENCES inventories (id),

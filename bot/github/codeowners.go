@@ -52,6 +52,53 @@ func (s *CodeOwnersService) List(ctx context.Context, r Repo, ref string, files 
 	return out, nil
 }
 
+// Owners returns who owns a file according to the last matching rule of CODEOWNERS at ref, as GitHub
+// reads it: logins and teams, each with "@". Email addresses are left out. There are none without a
+// readable CODEOWNERS.
+func (s *CodeOwnersService) Owners(ctx context.Context, r Repo, ref, file string) ([]string, error) {
+	if file == "" {
+		return nil, nil
+	}
+	rules, err := s.rules(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	return ownersOf(rules, file), nil
+}
+
+// Of returns who owns files according to CODEOWNERS at ref, as Owners does for one.
+func (s *CodeOwnersService) Of(ctx context.Context, r Repo, ref string) (func(file string) []string, error) {
+	rules, err := s.rules(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	return func(file string) []string { return ownersOf(rules, file) }, nil
+}
+
+// OwnersIn is Owners of the text of a CODEOWNERS.
+func OwnersIn(text []byte, file string) []string {
+	rules, _ := rulesOf(text) // what is invalid GitHub skips too
+	return ownersOf(rules, file)
+}
+
+// OwnersFiles are the places of CODEOWNERS in a repository, in the order in which GitHub looks.
+func OwnersFiles() []string { return slices.Clone(ownersFiles) }
+
+// ownersOf returns the logins and teams that the last rule for a file names.
+func ownersOf(rules codeowners.Ruleset, file string) []string {
+	rule, err := rules.Match(strings.TrimPrefix(file, "./"))
+	if err != nil || rule == nil {
+		return nil
+	}
+	var out []string
+	for _, o := range rule.Owners {
+		if name := "@" + o.Value; o.Type != codeowners.EmailOwner && !slices.Contains(out, name) && len(out) < maxAssignees {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 func (s *CodeOwnersService) rules(ctx context.Context, r Repo, ref string) (codeowners.Ruleset, error) {
 	for _, name := range ownersFiles {
 		data, err := s.contents.Get(ctx, r, name, ref)

@@ -109,3 +109,21 @@ func TestRewriteIssue(t *testing.T) {
 		t.Errorf("an older generation: %v %v", changed, err)
 	}
 }
+
+// Owners are those of the last rule that matches, also where that names none, with teams.
+func TestOwnersOfAFileS5_50(t *testing.T) {
+	t.Parallel()
+	text := []byte("* @acme/core\n/calc/ @mona docs@example.com @acme/testers\n*_gen.go\n!broken\n/calc/deep/*.go @octo\n")
+	for file, want := range map[string]string{
+		"README.md": "@acme/core", "calc/add_test.go": "@mona @acme/testers", "./calc/add_test.go": "@mona @acme/testers",
+		"calc/add_gen.go": "", "calc/deep/x.go": "@octo", "": "",
+	} {
+		got := ""
+		if file != "" {
+			got = strings.Join(OwnersIn(text, file), " ")
+		}
+		if got != want {
+			t.Errorf("S5-50: %q is owned by %q, want %q", file, got, want)
+		}
+	}
+}

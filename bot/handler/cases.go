@@ -61,6 +61,17 @@ func (c cases) act(ctx context.Context, key string, e routing.HumanActed) (pipel
 	if err != nil {
 		return pipeline.Recorded{}, err
 	}
+	if e.Action == routing.HumanQuarantine {
+		now, err := load(ctx, c.Deps, key)
+		if err != nil {
+			return pipeline.Recorded{}, err
+		}
+		if _, taken := now.Answered[e.Answer]; !taken || e.Answer == "" {
+			if e, err = c.enter(ctx, now, e); err != nil {
+				return pipeline.Recorded{}, err
+			}
+		}
+	}
 	line := newLine(c.Deps, subject, c.Effects(subject, ""))
 	rec, err := line.Act(ctx, key, e, policies(c.Deps, subject))
 	if err != nil {
@@ -116,9 +127,9 @@ func subjectOf(ctx context.Context, d Deps, key string) (effect.Subject, error) 
 
 // policies gives the policies of the checkpoints of a subject.
 func policies(d Deps, s effect.Subject) pipeline.Policies {
-	label := overrideLabel(s.Labels)
+	label, config := overrideLabel(s.Labels), d.Config.At(d.Now())
 	return func(checkpoint string) routing.Policy {
-		return approvals(d.Config.Policy(checkpoint, s.Ref(), label), d.Config, s)
+		return approvals(config.Policy(checkpoint, s.Ref(), label), config, s)
 	}
 }
 

@@ -62,6 +62,6 @@ const mostForgotten = 50
 func hadBlobs(events []routing.Event) bool {
 	return slices.ContainsFunc(events, func(e routing.Event) bool {
 		run, ok := e.Run()
-		return ok && run.Verdict.Whole != ""
+		return ok && (run.Verdict.Whole != "" || run.Verdict.Names != "")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/quarantine"
 )
 
 // reconcile finishes interrupted work, and looks for what no event said.
@@ -36,15 +37,21 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 	}
 	var failed error
 	bases, needed := bases{}, map[string]map[string]bool{}
+	quarantined := slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamQuarantine))
+	flakes := newFlakeSearch(quarantine.State{})
+	if quarantined {
+		st, err := Quarantine(d).State(ctx)
+		failed, flakes = err, newFlakeSearch(st)
+	}
 	for _, key := range keys {
 		switch {
 		case key == routing.StreamKey(d.Repo.String(), routing.StreamSurveys):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
 		case !routing.IsRepositoryStream(key):
-			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed))
+			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed, flakes))
 		}
 	}
-	failed = errors.Join(failed, ledger.ForgetBlobs(ctx, d.Ledger, needed, mostForgotten))
+	failed = errors.Join(failed, ledger.ForgetBlobs(ctx, d.Ledger, needed, mostForgotten), reconcileQuarantine(ctx, d, quarantined, flakes))
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}
@@ -52,8 +59,8 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 }
 
 // reconcileCase applies what is pending for a case, and resumes it if its base passes what it is on
-// hold for. It notes the blobs that the case needs, by their folder.
-func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool) error {
+// hold for. It notes the blobs that the case needs, by their folder, and which of its tests flake.
+func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool, flakes *flakeSearch) error {
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
 		return err
@@ -62,6 +69,7 @@ func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed 
 	if err != nil {
 		return err
 	}
+	flakes.add(c)
 	if hadBlobs(events) {
 		needed[ledger.BlobFolder(key)] = routing.KeptBlobs(c)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
@@ -42,6 +43,11 @@ type Routed struct {
 
 // Route analyzes a run, records the decision, applies its effects and reports what came of it.
 func Route(ctx context.Context, d Deps, t CheckpointRun) error {
+	owner, err := ownersOf(ctx, d, t)
+	if err != nil {
+		return err
+	}
+	t.Input.Owner = owner
 	out, err := analyze(d, t)
 	if err != nil {
 		return err
@@ -60,8 +66,14 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v.Whole, err = keepInventory(ctx, d, key, out.Inventory); err != nil {
 		return err
 	}
+	if v.Names, err = keepInventory(ctx, d, key, out.Names); err != nil {
+		return err
+	}
 	base, err := baseOf(ctx, d, t, v)
 	if err != nil {
+		return err
+	}
+	if v, err = withRegister(ctx, d, base, v); err != nil {
 		return err
 	}
 	if v, err = base.compare(ctx, d, t, v); err != nil {
@@ -98,6 +110,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if r.ReadOnly != nil || r.Unrecorded {
 		return stuck
 	}
+	stuck = errors.Join(stuck, sawFlakes(ctx, d, r))
 	if t.Subject.Number == 0 {
 		return errors.Join(stuck, resumeOnHold(ctx, d, t.Subject.Branch, r.Case, t.Checkpoint))
 	}
@@ -164,6 +177,25 @@ func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool
 	return ref, err
 }
 
+// namesTests reports whether the names of the tests of a run are kept: those of the default branch,
+// so that a repository keeps each once.
+func namesTests(d Deps, s effect.Subject) bool {
+	return s.Number == 0 && s.Branch != "" && (d.DefaultBranch == "" || s.Branch == d.DefaultBranch) && ledger.BlobsOf(d.Ledger) != nil
+}
+
+// ownersOf returns who owns the files of the tests whose names are kept, nil where that cannot be read.
+func ownersOf(ctx context.Context, d Deps, t CheckpointRun) (func(file string) string, error) {
+	if t.Review != nil || !namesTests(d, t.Subject) {
+		return nil, nil
+	}
+	of, err := d.GitHub.CodeOwners.Of(ctx, d.Repo, t.Run.SHA)
+	why, err := permanent(err)
+	if err != nil || why != nil || of == nil {
+		return nil, err
+	}
+	return func(file string) string { return strings.Join(of(file), " ") }, nil
+}
+
 // analyze returns the verdict of a run, and what it is made from.
 func analyze(d Deps, t CheckpointRun) (analysis.Output, error) {
 	failOn := d.Config.Policy(t.Checkpoint, "", nil).FailOn
@@ -174,6 +206,6 @@ func analyze(d Deps, t CheckpointRun) (analysis.Output, error) {
 	in := t.Input
 	in.Rules, in.Criteria, in.Language = d.Rules, d.Config.CriteriaOf(t.Checkpoint), d.Config.Language
 	in.FailOn, in.Reviews = failOn, d.Config.AcceptsReviews(t.Checkpoint)
-	in.Tests, in.Checkpoint = d.Reporter.Tests(), t.Checkpoint
+	in.Tests, in.Checkpoint, in.Names = d.Reporter.Tests(), t.Checkpoint, namesTests(d, t.Subject)
 	return analysis.Analyze(in)
 }

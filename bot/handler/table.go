@@ -72,6 +72,15 @@ func surveyRoutes() []Row {
 	}
 }
 
+// quarantineRoutes returns the rows of the issues of flaky tests. They are no escalations, so they come
+// before the rows of answers.
+func quarantineRoutes() []Row {
+	return []Row{
+		{Event: "issues", Actions: []string{"edited", "closed", "reopened", "deleted", "transferred"}, App: true, Command: "answer", Needs: []string{"contents:read", "issues:write"},
+			New: func(d Deps) Handler { return quarantineIssue{d} }},
+	}
+}
+
 // serverRoutes returns the events by which the App's server follows its installations and their
 // repositories.
 func serverRoutes() []Row {
@@ -86,7 +95,7 @@ func serverRoutes() []Row {
 
 // table is the dispatch table: every event that anything is done about. The handlers of one event
 // run in this order.
-var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), routes())
+var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), routes())
 
 // Wanted reports whether the App does anything about an event with an action. Its server answers all
 // others and drops them.

@@ -50,7 +50,7 @@ func (v view) excusedText() md {
 	if len(v.excused) == 0 {
 		return ""
 	}
-	return v.lang.Count("excused", len(v.excused), "names", v.names(v.excused, 12))
+	return v.lang.Count("excused", len(v.excused), "names", restingNames(v, 12))
 }
 
 // counting separates the failures that count from the names of those in quarantine.

@@ -34,10 +34,12 @@ type packet struct {
 	Class      routing.Class   `json:"class"`
 	Counts     routing.Counts  `json:"counts"`
 	Failures   []packetFailure `json:"failures"`
-	Omitted    int             `json:"omitted"`               // failures not in here
-	Uncompared int             `json:"uncompared,omitempty"`  // failures of this run and the one before that Changed says nothing of
-	Quarantine []string        `json:"quarantined,omitempty"` // names of failures that do not count
+	Omitted    int             `json:"omitted"`              // failures not in here
+	Uncompared int             `json:"uncompared,omitempty"` // failures of this run and the one before that Changed says nothing of
 	Changed    packetChange    `json:"changed"`
+
+	Quarantine     []packetResting `json:"quarantined,omitempty"` // failures that do not count: not to be fixed here
+	MoreQuarantine int             `json:"quarantined_omitted,omitempty"`
 
 	PreExisting []packetStanding `json:"pre_existing,omitempty"` // failures that stand on the base too: not to be fixed here
 	MoreOld     int              `json:"pre_existing_omitted,omitempty"`
@@ -124,9 +126,8 @@ func pack(v view, n, limit int) ([]byte, int) {
 	names := max(3, min(n, 50))
 	p.PreExisting = packOld(v.old, max(3, min(limit/40, 50)))
 	p.MoreOld = len(v.old) - len(p.PreExisting)
-	if len(v.excused) > 0 {
-		p.Quarantine = few(v.excused, names)
-	}
+	p.Quarantine = packResting(v.resting, max(3, min(limit/40, 50)))
+	p.MoreQuarantine = len(v.resting) - len(p.Quarantine)
 	p.Changed = packetChange{few(v.delta.fixed, names), few(v.delta.still, names), few(v.delta.fresh, names), few(v.delta.unseen, names), few(v.delta.flaky, names)}
 	for i, h := range v.story {
 		p.History = append(p.History, packetRow{i + 1, h.Kind, h.Verdict.Class, h.Verdict.Run.SHA, escalation.FailedCount(h.Verdict), h.At.UTC()})

@@ -14,6 +14,7 @@ const summaryLimit = 200_000
 func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) markdown.Text {
 	v := summaryView{commentView{look(c, checkpoint, o)}}
 	v.turn = routing.Attempt{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.Redacted(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
+	v.resting = resting(v.turn.Verdict.Failures)
 	v.turn.Verdict.Failures, v.excused = counting(v.turn.Verdict.Failures)
 	v.max, v.has = d.Max, true
 	v.o.Mention = ""

@@ -24,6 +24,7 @@ type view struct {
 	lang  Language
 
 	excused []string          // names of the turn's failures that are in quarantine
+	resting []routing.Failure // those failures
 	old     []routing.Failure // failures of the turn that stand on the base too
 
 	plain *view // with handles as they were, for JSON; nil if no handles are broken
@@ -50,6 +51,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		}
 		t.Reason, t.Flaky = o.Redacted(t.Reason), o.RedactedAll(t.Flaky)
 		t.Verdict = o.verdict(t.Verdict)
+		v.resting = resting(t.Verdict.Failures)
 		t.Verdict.Failures, v.excused = counting(t.Verdict.Failures)
 		t.Verdict.Failures, v.old = t.Verdict.Standings()
 		v.story = append(v.story, t)

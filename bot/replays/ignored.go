@@ -19,7 +19,7 @@ const (
 var unseen = map[string]string{
 	"rules": noLog, "reports": noReport, "workflows": noChoice, "acts": noChoice,
 	"version": noMatter, "language": noMatter, "retry_delay": noMatter, "max_actions": noMatter, "comment": noMatter, "handoff": noMatter,
-	"escalation": noMatter, "feedback": noMatter, "ports": noMatter, "answers": noMatter,
+	"escalation": noMatter, "feedback": noMatter, "ports": noMatter, "answers": noMatter, "quarantine_days": noMatter,
 }
 
 // NotReplayed returns the keys that differ between two configurations and that

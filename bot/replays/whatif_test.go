@@ -55,7 +55,7 @@ func ask(t *testing.T, led ledger.Ledger, q Question) (Report, []replay.Differen
 	return rep, all
 }
 
-const base = "max_iterations: 2\ncheckpoints:\n  unit:\n  lint: {needs: [unit]}\ncases:\n  \"#3\": {max_iterations: 5}\nquarantine: [T1]\n"
+const base = "max_iterations: 2\ncheckpoints:\n  unit:\n  lint: {needs: [unit]}\ncases:\n  \"#3\": {max_iterations: 5}\nquarantine: [{test: T1, until: 2100-01-01}]\n"
 
 func TestAsk(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestAsk(t *testing.T) {
 	for key, text := range map[string]string{
 		"max_iterations":     strings.Replace(base, "max_iterations: 2\n", "max_iterations: 0\n", 1),
 		"cases":              strings.Replace(base, "{max_iterations: 5}", "{max_iterations: 5}\n  \"#1\": {max_iterations: 0}\n  \"#2\": {max_iterations: 0}\n  \"#7\": {max_iterations: 0}", 1),
-		"quarantine":         strings.Replace(base, "[T1]", "[T0]", 1),
+		"quarantine":         strings.Replace(base, "test: T1", "test: T0", 1),
 		"checkpoints":        strings.Replace(base, "lint: {needs: [unit]}", "lint:", 1),
 		"mode":               base + "mode: manual\n",
 		"on_max":             base + "on_max: skip\n",

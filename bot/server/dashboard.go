@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/mcp"
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/testhistory/testpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/signin"
 	"github.com/switchback-ci/switchback/bot/web/sse"
@@ -88,9 +89,13 @@ func (v *server) pages() (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	tests, err := testpages.Section(led, v.live.events, known, nil)
+	if err != nil {
+		return nil, err
+	}
 	events := &sse.Handler{Events: v.live.broadcaster, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
 		Who: func(r *http.Request) string { return web.ViewerOf(r).Login }}
-	sections := []web.Section{plans}
+	sections := []web.Section{plans, tests}
 	if p.gate != nil {
 		sections = append(sections, p.gate.Section())
 	}

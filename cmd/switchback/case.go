@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os/user"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/quarantines"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/suggest"
@@ -81,6 +87,9 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		}
 		e := cmd.Event(f.checkpoint)
 		e.By = f.by
+		if e, err = enterQuarantine(c.Context(), led, cfg, f.key, e); err != nil {
+			return failed(err)
+		}
 		rec, err := (&pipeline.Pipeline{Ledger: led}).Act(c.Context(), f.key, e, policies(cfg, f.key))
 		if err != nil {
 			return failed(err)
@@ -89,6 +98,21 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+// enterQuarantine records the quarantine of a test for the whole repository, where the case is of one.
+func enterQuarantine(ctx context.Context, led ledger.Ledger, cfg config.File, key string, e routing.HumanActed) (routing.HumanActed, error) {
+	repo := repositoryOf(key)
+	if e.Action != routing.HumanQuarantine || repo == "" {
+		return e, nil
+	}
+	c, err := ledger.Case(led, key).Load(ctx)
+	if err != nil {
+		return e, err
+	}
+	s := &quarantines.Service{Ledger: led, Repo: repo, Config: cfg, Now: time.Now}
+	e, _, err = s.Enter(ctx, c, routing.Case{}, e)
+	return e, err
 }
 
 func upperFirst(s string) string {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +30,13 @@ func configCommand(s streams) *cobra.Command {
 			}
 			if _, err := analysis.Rules(f); err != nil {
 				return failed(fmt.Errorf("%s: %w", name, err))
+			}
+			tooFar, past := f.Untimely(time.Now())
+			if len(tooFar) > 0 {
+				return failed(fmt.Errorf("%s: %s", name, strings.Join(tooFar, "\n"+name+": ")))
+			}
+			for _, p := range past {
+				fmt.Fprintf(s.out, "%s: %s\n", name, p)
 			}
 			fmt.Fprintf(s.out, "%s is valid\n", name)
 			return nil

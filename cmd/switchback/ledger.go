@@ -27,8 +27,9 @@ func exportCommand(s streams) *cobra.Command {
 		Use:   "export --sqlite FILE [--ledger PATH]",
 		Short: "Export a ledger as tables of an SQLite database",
 		Long: `Write a ledger into the tables of an SQLite database: audit_logs, user_feedback, escalations,
-direct_channels, direct_messages, routing_history, answers, feedback_requests, inventories and
-unpassed_tests. All tables are written or none, and exporting the same ledger again changes nothing.
+direct_channels, direct_messages, routing_history, answers, feedback_requests, tests, inventories,
+unpassed_tests and quarantine. All tables are written or none, and exporting the same ledger again
+changes nothing.
 
 The ledger of a repository is its branch switchback-ledger:
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
+	"github.com/switchback-ci/switchback/bot/quarantines"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
@@ -132,7 +134,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return err
 	}
 	out, err := analysis.Analyze(analysis.Input{
-		Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
+		Names: strings.Contains(f.key, "@"), Owner: func(file string) string { return strings.Join(localOwners(file), " ") }, Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
 		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile(),
 	})
 	if err != nil {
@@ -142,10 +144,11 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	v.Checkpoint, v.Head = f.checkpoint, f.head
 	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Tree: f.tree, Part: f.part, Parts: f.parts, URL: f.url}
 	v.Parents = parents[f.sha]
-	if blobs := ledger.BlobsOf(led); blobs != nil && len(out.Inventory) > 0 {
-		if v.Whole, err = blobs.Put(ctx, f.key, out.Inventory); err != nil {
-			return failed(err)
-		}
+	if v.Whole, v.Names, err = keepInventory(ctx, led, f.key, out); err != nil {
+		return failed(err)
+	}
+	if v, err = withRegister(ctx, led, f.key, v); err != nil {
+		return failed(err)
 	}
 	if f.base != "" {
 		base, err := ledger.Case(led, f.base).Load(ctx)
@@ -165,6 +168,37 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return nil
 	}
 	return printRouted(s, rec, v, o, cfg.CommentsByCase())
+}
+
+// keepInventory keeps what of a run's tests is too large for its event, and returns the names of the
+// blobs.
+func keepInventory(ctx context.Context, led ledger.Ledger, key string, out analysis.Output) (whole, names string, err error) {
+	blobs := ledger.BlobsOf(led)
+	if blobs == nil {
+		return "", "", nil
+	}
+	if len(out.Inventory) > 0 {
+		if whole, err = blobs.Put(ctx, key, out.Inventory); err != nil {
+			return "", "", err
+		}
+	}
+	if len(out.Names) > 0 {
+		names, err = blobs.Put(ctx, key, out.Names)
+	}
+	return whole, names, err
+}
+
+// withRegister returns v with what the quarantine in the same ledger says of its failures.
+func withRegister(ctx context.Context, led ledger.Ledger, key string, v routing.Verdict) (routing.Verdict, error) {
+	repo := repositoryOf(key)
+	if repo == "" || len(v.Tests()) == 0 {
+		return v, nil
+	}
+	st, err := (&quarantines.Service{Ledger: led, Repo: repo}).State(ctx)
+	if err == nil && len(st.Entries) > 0 {
+		v.Register = st.Register(v, time.Now())
+	}
+	return v, err
 }
 
 // readParents reads the parents of commits: a line of a commit and its parents for each, as
@@ -231,8 +265,8 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 		if ev == nil {
 			ev = []routing.Evidence{}
 		}
-		if f.Standing == history.StandingNew || f.Standing == "" {
-			f.Standing = standing(d, f)
+		if now := standing(d, f); f.Standing == history.StandingNew || f.Standing == "" || now == history.StandingQuarantined {
+			f.Standing = now
 		}
 		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message, f.Standing, f.Since})
 	}

@@ -209,6 +209,7 @@ var statsColumns = []struct {
 	{"flaky_runs", func(r stats.Row) any { return r.Flaky }},
 	{"pre_existing_runs", func(r stats.Row) any { return r.PreExistingRuns }},
 	{"pre_existing_failures", func(r stats.Row) any { return r.PreExistingFailures }},
+	{"quarantined_failures", func(r stats.Row) any { return r.QuarantinedFailures }},
 	{"failing_runs_acted_upon", func(r stats.Row) any { return r.Failing }},
 	{"marked_wrong", func(r stats.Row) any { return r.Wrong }},
 	{"precision_percent", func(r stats.Row) any { return r.Precision }},

@@ -9,7 +9,8 @@ type Standing string
 const (
 	StandingNew         Standing = "new"
 	StandingPreExisting Standing = "pre_existing"
-	StandingFlaky       Standing = "flaky" // it failed and passed on one commit
+	StandingFlaky       Standing = "flaky"       // it failed and passed on one commit
+	StandingQuarantined Standing = "quarantined" // it does not count, for some time
 )
 
 // Finding is what the base says of one failure.

@@ -12,6 +12,7 @@ type Run struct {
 	At        time.Time // when it was recorded, zero if unknown
 	Inventory Inventory
 	Lost      bool // Inventory is not kept: it has some of the failures alone
+	Passed    bool // the run as a whole did
 }
 
 // MergeBase is the commit at which a change left its base.

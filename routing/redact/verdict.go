@@ -23,6 +23,13 @@ func VerdictWith(v routing.Verdict, text func(string) string) routing.Verdict {
 	for i := range v.Cut {
 		v.Cut[i].Name, v.Cut[i].Suite = text(v.Cut[i].Name), text(v.Cut[i].Suite)
 	}
+	if v.Register != nil {
+		r := routing.Register{Entries: append([]routing.QuarantineEntry(nil), v.Register.Entries...)}
+		for i := range r.Entries {
+			r.Entries[i] = entry(r.Entries[i], text)
+		}
+		v.Register = &r
+	}
 	if v.Review != nil {
 		r := review(*v.Review, text)
 		v.Review = &r
@@ -35,6 +42,10 @@ func failure(f *routing.Failure, text func(string) string) {
 		*s = text(*s)
 	}
 	f.Evidence = evidence(f.Evidence, text)
+	if f.Quarantine != nil {
+		q := entry(*f.Quarantine, text)
+		f.Quarantine = &q
+	}
 	if f.Excerpt != nil {
 		ex := *f.Excerpt
 		ex.File = text(ex.File)
@@ -43,6 +54,11 @@ func failure(f *routing.Failure, text func(string) string) {
 		}
 		f.Excerpt = &ex
 	}
+}
+
+func entry(q routing.QuarantineEntry, text func(string) string) routing.QuarantineEntry {
+	q.Suite, q.Name = text(q.Suite), text(q.Name)
+	return q
 }
 
 func evidence(in []routing.Evidence, text func(string) string) []routing.Evidence {

@@ -112,6 +112,9 @@ func (n *counter) run(e routing.RunRecorded, at time.Time, before int) {
 	if flaky(v, d) {
 		n.count(p, func(f *Figures) { f.Flaky++ })
 	}
+	if q := analyzed.Counts.Quarantined; taken && q > 0 {
+		n.count(p, func(f *Figures) { f.Quarantined += q })
+	}
 	if _, old := v.Standings(); len(old) > 0 {
 		n.count(p, func(f *Figures) { f.PreExisting += len(old) })
 	}

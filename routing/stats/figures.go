@@ -16,6 +16,7 @@ type Figures struct {
 	Flaky     int // runs that gave evidence of flakiness
 
 	PreExisting int // failures of runs that stand on the base too
+	Quarantined int // failures of runs that did not count
 
 	// Failing is how many failing runs the rules acted upon (returned for a fix, or
 	// escalated), and Wrong of how many of these a person said that they
@@ -93,7 +94,7 @@ func (f *Figures) merge(o *Figures) {
 		to   *int
 		from int
 	}{
-		{&f.Cases, o.Cases}, {&f.Runs, o.Runs}, {&f.Undone, o.Undone}, {&f.Saved, o.Saved}, {&f.Flaky, o.Flaky}, {&f.PreExisting, o.PreExisting}, {&f.Failing, o.Failing}, {&f.Wrong, o.Wrong},
+		{&f.Cases, o.Cases}, {&f.Runs, o.Runs}, {&f.Undone, o.Undone}, {&f.Saved, o.Saved}, {&f.Flaky, o.Flaky}, {&f.PreExisting, o.PreExisting}, {&f.Quarantined, o.Quarantined}, {&f.Failing, o.Failing}, {&f.Wrong, o.Wrong},
 		{&f.Followed, o.Followed}, {&f.Unchanged, o.Unchanged}, {&f.Streaks, o.Streaks}, {&f.Green, o.Green}, {&f.Unescalated, o.Unescalated},
 		{&f.Escalated, o.Escalated}, {&f.First, o.First}, {&f.Effective, o.Effective}, {&f.Ineffective, o.Ineffective}, {&f.NoFeedback, o.NoFeedback},
 	} {

@@ -25,6 +25,7 @@ type Row struct {
 
 	PreExistingRuns     int `json:"pre_existing_runs"` // runs that failed by nothing but what stands on the base
 	PreExistingFailures int `json:"pre_existing_failures"`
+	QuarantinedFailures int `json:"quarantined_failures"` // of tests in quarantine
 
 	Failing   int  `json:"failing_runs_acted_upon"`
 	Wrong     int  `json:"marked_wrong"`
@@ -76,7 +77,7 @@ func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
 		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, Reruns: f.Decisions[routing.KindRerun], Flaky: f.Flaky,
-		PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting,
+		PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting, QuarantinedFailures: f.Quarantined,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
 		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,

@@ -286,6 +286,23 @@ func TestPreExistingFailures(t *testing.T) {
 	}
 }
 
+// TestQuarantinedFailures: those that do not count are counted apart (S5-56).
+func TestQuarantinedFailuresS5_56(t *testing.T) {
+	t.Parallel()
+	key, at := "acme/app#1", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	v := routing.Verdict{Checkpoint: "unit", Result: routing.Fail, Class: routing.LogicError, Run: routing.Run{ID: "1", SHA: "aaaaaaa"}, Counts: routing.Counts{Tests: 3, Passed: 2, Failed: 1}}
+	v.Failures = []routing.Failure{{Name: "A", Class: v.Class, Kind: "test", Fingerprint: "v1:A"}}
+	v.Register = &routing.Register{Entries: []routing.QuarantineEntry{{Name: "A", Until: at.Add(time.Hour)}}}
+	c := routing.Case{Key: key}
+	all := New(Window{})
+	if err := all.Add(key, []routing.Event{routing.RunEvent(key, v, routing.Decide(c, v, routing.DefaultPolicy(), at), at)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := all.All().Total.Row("").QuarantinedFailures; got != 1 {
+		t.Errorf("S5-56: %d failures in quarantine", got)
+	}
+}
+
 // TestReportNamesItsWindow: a bound that is not set is not told.
 func TestReportNamesItsWindow(t *testing.T) {
 	t.Parallel()

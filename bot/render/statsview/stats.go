@@ -47,6 +47,9 @@ func statsHead(r stats.Report) string {
 	}
 	line("Recorded", "%d cases, %d runs (%d of them flaky)", t.Cases, t.Runs, t.Flaky)
 	line("Decided", "%d passed, %d returned for a fix, %d escalated, %d only recorded", t.Passes, t.Retries, t.Escalations, t.Recorded)
+	if t.QuarantinedFailures > 0 {
+		line("In quarantine", "%d failures, which did not count", t.QuarantinedFailures)
+	}
 	if t.PreExistingFailures > 0 {
 		line("Also on the base", "%d failures; %d of the runs had no others, and cost no fix attempt", t.PreExistingFailures, t.PreExistingRuns)
 	}
