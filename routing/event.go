@@ -30,6 +30,7 @@ const (
 	FamilySurvey     = "survey"     // package survey
 	FamilyFeedback   = "feedback"   // package plan/feedback
 	FamilyQuarantine = "quarantine" // package quarantine
+	FamilyRerun      = "rerun"      // failed jobs that were run again, package bot/pipeline/effect
 	FamilyPlan       = "plan"       // package plan
 	FamilyPort       = "port"       // package plan
 )

@@ -26,8 +26,8 @@ func repositoryStream(rows map[string][]row, key string, events []routing.Event)
 		return ports(rows, key, events)
 	case routing.FamilyQuarantine:
 		return quarantined(rows, key, events)
-	case routing.FamilyPlan:
-		return nil // sums up what the streams of the ports say
+	case routing.FamilyPlan, routing.FamilyRerun:
+		return nil // sum up what the streams of ports and cases say
 	}
 	return fmt.Errorf("%s: a stream of %q is not known; a newer version of the program wrote it", key, events[0].Type)
 }

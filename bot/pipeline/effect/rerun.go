@@ -16,7 +16,7 @@ import (
 const mostReruns = 20
 
 // eventRerun is the event of the stream of a repository's reruns.
-const eventRerun routing.EventType = "rerun.asked"
+const eventRerun routing.EventType = routing.FamilyRerun + ".asked"
 
 // rerunAsked is the payload of eventRerun.
 type rerunAsked struct {
