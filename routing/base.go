@@ -119,7 +119,7 @@ func testRuns(cp Checkpoint) []history.Run {
 			run.SHA, run.At, run.Lost, analyzed = v.Run.SHA, v.At, run.Lost || !kept, true
 		}
 		if analyzed {
-			run.Inventory = history.New(tests, partial)
+			run.Inventory, run.Size = history.New(tests, partial), runSize(cp.Runs[key])
 			out = append(out, run)
 		}
 	}
