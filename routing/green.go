@@ -10,7 +10,6 @@ import (
 
 	"github.com/switchback-ci/switchback/routing/evidence"
 	"github.com/switchback-ci/switchback/routing/history"
-	"github.com/switchback-ci/switchback/routing/redact"
 )
 
 // Green is what a run without failures, or a leg of one, was compared with when it was recorded.
@@ -20,8 +19,9 @@ type Green struct {
 	Moved   TestIDs           `json:"moved,omitempty"`   // of Passed: those that this leg did not have then
 	Base    *history.Size     `json:"base,omitempty"`    // of the base's run that it was compared with
 	Changes []evidence.Change `json:"changes,omitempty"` // what the change does to tests and to what runs them
-	Read    bool              `json:"read,omitempty"`    // Changes are known, and all of them
 	Cut     int               `json:"cut,omitempty"`     // tests that are not among Earlier for want of room
+
+	Untouched bool `json:"untouched,omitempty"` // the change cannot have taken a test away
 }
 
 // EarlierTest is a test that failed since the last green run, with what a leg of a later run says of it.
@@ -39,7 +39,10 @@ type EarlierTest struct {
 }
 
 // mostEarlier bounds the tests that a verdict holds because they did not pass.
-const mostEarlier = 200
+const mostEarlier = 100
+
+// mask is what package redact writes in place of a secret: a name that holds it is not the whole name.
+const mask = "***"
 
 // TestIDs are ids of tests, in JSON as eight bytes for each.
 type TestIDs []history.ID
@@ -93,6 +96,7 @@ type failedSince struct {
 	id    history.ID
 	old   bool // it also stands on the base
 	setup bool
+	log   []string // jobs whose logs alone named it
 }
 
 // failedSinceGreen returns the tests that failed since the last green run, each by the leg in which it
@@ -111,6 +115,9 @@ func failedSinceGreen(cp Checkpoint, but string) []failedSince {
 		t := failedSince{
 			EarlierTest: EarlierTest{Suite: f.Suite, Name: f.Name, File: f.File, Run: v.Run.Key(), SHA: v.Run.SHA, Part: v.Run.Part},
 			id:          history.TestID(cp.Name, f.Suite, f.Name), old: old, setup: f.Kind == "setup",
+		}
+		if slices.Contains(v.Logged, t.id) {
+			t.log = v.Logs
 		}
 		if i, known := at[leg{t.id, t.Part}]; known {
 			out[i] = t
@@ -140,23 +147,24 @@ func failedSinceGreen(cp Checkpoint, but string) []failedSince {
 	return out
 }
 
-// FailedBefore reports whether tests failed in a checkpoint since its last green run, so that a green
-// run has to be compared with them.
-func FailedBefore(cp Checkpoint, v Verdict) bool {
-	return v.Result == Pass && v.Review == nil && len(failedSinceGreen(named(cp, v), v.Run.Key())) > 0
-}
-
 // named returns cp with the name that v gives it: one that has no run yet has none.
 func named(cp Checkpoint, v Verdict) Checkpoint {
 	cp.Name = v.Checkpoint
 	return cp
 }
 
-// Follows returns a verdict without failures with what became of the tests that failed since the last
+// counted returns a verdict with what does not count taken out, and reports whether it is a pass then
+// that is compared with earlier runs.
+func (v Verdict) counted(c Case, p Policy) bool {
+	v = c.treatment(p.Quarantine).of(v)
+	return v.Result == Pass && v.Review == nil
+}
+
+// Follows returns a verdict without failures that count with what became of the tests that failed since the last
 // green run of its case. now are its own tests, and base is the case of its base, zero where it has
 // none. Nothing else in v changes.
-func (v Verdict) Follows(c Case, now history.Ran, base Case) Verdict {
-	if v.Result != Pass || v.Review != nil {
+func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
+	if !v.counted(c, p) {
 		return v
 	}
 	cp := named(c.Checkpoints[v.Checkpoint], v)
@@ -169,9 +177,7 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case) Verdict {
 		g = *v.Green
 	}
 	g.Earlier, g.Passed, g.Moved, g.Cut = nil, nil, nil, 0
-	if now.Tests == nil && v.Counts.Tests > 0 {
-		now.Partial = true
-	}
+	now.Partial = now.Partial || len(now.Tests) == 0 || v.Partial || len(v.Notes) > 0
 	inventories := keptInventories(cp, v)
 	onBase := testRuns(base.Checkpoints[v.Checkpoint])
 	tests := make([]history.Earlier, len(failed))
@@ -179,7 +185,7 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case) Verdict {
 		ran, ok := inventories[f.Run+"\x00"+f.Part]
 		tests[i] = history.Earlier{
 			ID: f.id, Suite: f.Suite, Name: f.Name, File: f.File, Run: ran, Lost: !ok, Setup: f.setup,
-			Unsure: strings.Contains(f.Suite+f.Name, redact.Mask) || strings.Contains(f.Suite+f.Name, " bytes left out …]"),
+			Unsure: strings.Contains(f.Suite+f.Name, mask) || strings.Contains(f.Suite+f.Name, " bytes left out …]"),
 		}
 	}
 	known := func(id history.ID) bool {
@@ -190,8 +196,6 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case) Verdict {
 		}
 		return slices.ContainsFunc(onBase, func(r history.Run) bool { return len(r.Inventory.Of(id)) > 0 })
 	}
-	partial := now.Partial || v.Partial || len(v.Notes) > 0
-	now.Partial = partial
 	for i, f := range history.Follow(tests, now, known) {
 		t := failed[i].EarlierTest
 		t.Fate, t.Now = f.Fate, f.Now
@@ -206,6 +210,8 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case) Verdict {
 			continue
 		case failed[i].old && !stillOnBase(onBase, failed[i].id):
 			t.Fate = history.FateUnknown // the base may have taken it away
+		case t.Fate == history.FateGone && slices.ContainsFunc(failed[i].log, func(job string) bool { return !slices.Contains(v.Logs, job) }):
+			t.Fate = history.FateUnknown // the log that named it was not read
 		}
 		if len(g.Earlier) >= mostEarlier {
 			g.Cut++
@@ -241,7 +247,10 @@ func stillOnBase(runs []history.Run, id history.ID) bool {
 
 // UnreadSinceGreen returns the blobs of the runs in which tests failed since the last green run, and
 // whose events do not hold their tests, newest first.
-func UnreadSinceGreen(c Case, v Verdict) []string {
+func UnreadSinceGreen(c Case, v Verdict, p Policy) []string {
+	if !v.counted(c, p) {
+		return nil
+	}
 	cp := named(c.Checkpoints[v.Checkpoint], v)
 	var out []string
 	for _, rs := range slices.Backward(sinceGreen(cp, v.Run.Key())) {
@@ -264,6 +273,7 @@ func sizeOf(parts []Verdict) history.Size {
 		if p.Run.Part != "" {
 			s.Parts = append(s.Parts, p.Run.Part)
 		}
+		s.Parts = append(s.Parts, p.Logs...)
 	}
 	slices.Sort(s.Parts)
 	return s
@@ -299,6 +309,9 @@ func (v Verdict) SizedBy(base Case, at history.MergeBase, parents history.Parent
 		}
 	}
 	runs := history.Order(testRuns(cp), at, parents)
+	if at.SHA == "" { // nobody said where the change left the base: its newest run counts
+		runs.Before = slices.Concat(runs.Before, runs.After)
+	}
 	if len(runs.Before) == 0 {
 		return v
 	}
@@ -307,22 +320,48 @@ func (v Verdict) SizedBy(base Case, at history.MergeBase, parents history.Parent
 		g = *v.Green
 	}
 	size := runs.Before[len(runs.Before)-1].Size
-	g.Base = &size
-	v.Green = &g
+	g.Base, v.Green = &size, &g
+	v.Base = &BaseComparison{Name: baseName(base.Key), SHA: size.SHA, Known: true}
 	return v
 }
 
-// ReadChanges returns v with what its change does to tests and to what runs them. whole says that no file of
-// the change is missing.
-func (v Verdict) ReadChanges(changes []evidence.Change, whole bool) Verdict {
-	if v.Result != Pass || v.Review != nil {
-		return v
-	}
+// Edited returns v with what its change does to tests and to what runs them.
+func (v Verdict) Edited(r evidence.Reading) Verdict {
 	g := Green{}
 	if v.Green != nil {
 		g = *v.Green
 	}
-	g.Changes, g.Read = changes, whole
+	g.Changes, g.Untouched = r.Changes, r.Untouched
 	v.Green = &g
 	return v
+}
+
+// FixedIn returns the tests that failed since the last green run before a run, and ran and passed in it
+// in the legs in which they had failed. compared is false where the run was not compared with any.
+func (cp Checkpoint) FixedIn(r Run) (passed map[history.ID]bool, compared bool) {
+	passed = map[history.ID]bool{}
+	moved, open := map[history.ID]bool{}, map[history.ID]bool{}
+	for part, p := range cp.Runs[r.Key()].Parts {
+		if p.Green == nil {
+			continue
+		}
+		compared = true
+		for _, id := range p.Green.Passed {
+			passed[id] = true
+		}
+		for _, id := range p.Green.Moved {
+			moved[id] = true
+		}
+		for _, t := range p.Green.Earlier {
+			if t.Part == part {
+				open[history.TestID(cp.Name, t.Suite, t.Name)] = true
+			}
+		}
+	}
+	for id := range open {
+		if !moved[id] {
+			delete(passed, id)
+		}
+	}
+	return passed, compared
 }

@@ -11,6 +11,7 @@ type input struct {
 	m     Verdict // of the whole run
 	run   RunState
 	have  int // parts of the run that have a verdict, this one included
+	parts []Verdict
 	p     Policy
 	limit int
 
@@ -35,6 +36,7 @@ func newInput(c Case, v Verdict, p Policy) input {
 	parts = t.all(parts)
 	s.flakes = flakesOf(cp, parts)
 	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts).markFlaky(s.flakes.names()), len(parts)
+	s.parts = parts
 	s.run = t.run(cp.Runs[v.Run.Key()])
 	s.limit = Limit(cp, p)
 	if drop := dropped(cp, s.m, p); drop != "" && s.complete() {

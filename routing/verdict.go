@@ -89,6 +89,8 @@ type Verdict struct {
 	Whole     string          `json:"whole,omitempty"`     // name of the blob that has all tests, where Inventory does not
 	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
 	Green     *Green          `json:"green,omitempty"`     // of a pass: what it was compared with
+	Logs      []string        `json:"logs,omitempty"`      // jobs whose logs name tests that no report does: not those of each run are read
+	Logged    TestIDs         `json:"logged,omitempty"`    // failures that such logs alone name
 }
 
 // merge returns the verdict of a whole run from the verdicts of its parts: the

@@ -20,12 +20,17 @@ type inventory struct {
 	checkpoint string
 	next       Tests // gets all of it too; may be nil
 	sources    [][]history.Test
+	named      [][]history.Named // of sources, where a run without failures is to be compared by them
+	names      int               // bytes of the names that named holds
 	tests      int
 }
 
+// mostNames bounds the names of the tests of a run that are held in memory, in bytes.
+const mostNames = 32 << 20
+
 // Source implements Tests.
 func (in *inventory) Source() {
-	in.sources = append(in.sources, nil)
+	in.sources, in.named = append(in.sources, nil), append(in.named, nil)
 	if in.next != nil {
 		in.next.Source()
 	}
@@ -52,11 +57,15 @@ func (in *inventory) Add(t *testreport.Test) {
 	}
 	last := &in.sources[len(in.sources)-1]
 	*last = append(*last, test)
+	if in.names += len(t.Suite) + len(t.Name) + len(t.File); in.names <= mostNames {
+		named := &in.named[len(in.named)-1]
+		*named = append(*named, history.Named{ID: test.ID, Status: test.Status, Suite: t.Suite, Name: t.Name, File: t.File})
+	}
 }
 
 // Leave implements Tests.
 func (in *inventory) Leave(source int) {
-	in.sources[source] = nil
+	in.sources[source], in.named[source] = nil, nil
 	if in.next != nil {
 		in.next.Leave(source)
 	}
@@ -80,4 +89,39 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 		return nil, whole // the failures of the verdict are what is left
 	}
 	return held, whole
+}
+
+// ran returns the tests of a run without failures with their names.
+func (in *inventory) ran(v routing.Verdict) history.Ran {
+	tests := slices.Concat(in.named...)
+	return history.NewRan(tests, in.names > mostNames || in.tests > mostTests || len(tests) < v.Counts.Tests || v.Dropped > 0)
+}
+
+// logged returns the sources that are logs and name tests, and which failing tests no other source
+// names.
+func (in *inventory) logged(sources []Source, v routing.Verdict) (jobs []string, tests routing.TestIDs) {
+	reported, inLogs := map[history.ID]bool{}, map[history.ID]bool{}
+	for i, of := range in.sources {
+		log := i < len(sources) && sources[i].JobLog != ""
+		if log && len(of) > 0 {
+			jobs = append(jobs, sources[i].JobLog)
+		}
+		for _, t := range of {
+			if log {
+				inLogs[t.ID] = true
+			} else {
+				reported[t.ID] = true
+			}
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	slices.Sort(jobs)
+	for _, f := range routing.FailedTests(in.checkpoint, v) {
+		if inLogs[f.ID] && !reported[f.ID] {
+			tests = append(tests, f.ID)
+		}
+	}
+	return slices.Compact(jobs), tests
 }

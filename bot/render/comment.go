@@ -47,6 +47,7 @@ func (v commentView) comment(d detail) content {
 		return p
 	case v.turn.Kind == routing.KindPass:
 		p.What = markdown.Sentences(v.passed(), v.fixed(), flakyOf(v.view).named())
+		p.Doubts, p.Listed = greenView{v.view}.doubts(), greenView{v.view}.listed()
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
 		}
@@ -70,6 +71,11 @@ func (v commentView) comment(d detail) content {
 		if sha := v.turn.BaseFixed; sha != "" {
 			p.Ask = v.lang.Say("base.fixed", "base", baseView(v).name(), "sha", v.sha(sha))
 		}
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
+	case v.turn.Kind == routing.KindSuspect:
+		p.What = markdown.Sentences(v.passed(), v.fixed())
+		p.Doubts, p.Listed, p.Ask = greenView{v.view}.doubts(), greenView{v.view}.listed(), v.ask()
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	default:
@@ -114,6 +120,8 @@ func (v commentView) head() md {
 		return v.lang.Say("head.rerun", "cp", cp)
 	case v.turn.Kind == routing.KindPreExisting:
 		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
+	case v.turn.Kind == routing.KindSuspect:
+		return v.lang.Say("head.suspect", "cp", cp)
 	case v.turn.Kind.Escalates():
 		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
@@ -216,6 +224,9 @@ func (v commentView) stop(mention md) md {
 	who := v.lang.Say("stop.anyone")
 	if mention != "" {
 		who = v.lang.Say("stop.who", "mention", mention)
+	}
+	if v.turn.Kind == routing.KindSuspect {
+		return greenView{v.view}.ask(mention, issue)
 	}
 	how := v.lang.Say("stop.how", "resume", v.command("resume"))
 	switch v.onMax() {
@@ -330,9 +341,10 @@ func (v commentView) passed() md {
 func (v commentView) fixed() md {
 	seen := map[string]bool{}
 	var names []string
+	passed, _ := v.cp.FixedIn(v.turn.Verdict.Run)
 	for _, t := range v.story {
 		for _, f := range comparedOf(t.Verdict) {
-			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && f.passed(v.cp.Name, passed) && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
 				seen[n] = true
 				names = append(names, n)
 			}

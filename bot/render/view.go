@@ -56,7 +56,8 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 	}
 	v.turn, v.has = v.story[i], true
 	if v.base = comparable(v.story[:i]); v.base > 0 {
-		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict, v.turn.Flaky)
+		passed, _ := cp.FixedIn(v.turn.Verdict.Run)
+		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict, v.turn.Flaky, passed)
 	}
 	if len(o.Handles) > 0 {
 		o.Handles = nil

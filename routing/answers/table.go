@@ -112,6 +112,10 @@ func (s BoxSpec) box(arg string) Box {
 // core are the commands on cases, in the order of the lists. Boxes are offered in the same order.
 var core = []Spec{
 	{
+		Name: "accept", Permission: ByRole, Action: routing.HumanAccept,
+		Box: &BoxSpec{ID: "accept", Text: "box.accept", First: []routing.Kind{routing.KindSuspect}, Offer: offerAccept},
+	},
+	{
 		Name: "retry", Aliases: []string{"extend"}, Args: []Arg{attempts}, Permission: ByRole, Action: routing.HumanExtend,
 		Box: &BoxSpec{ID: "retry", Text: "box.retry", Offer: offerRetry, Read: readAttempts},
 	},

@@ -75,7 +75,7 @@ func Read(files []File, whole bool) Reading {
 		unread := f.Edited && f.Patch == "" && f.Status != "removed"
 		var found []Change
 		switch {
-		case isWorkflow(f.Path) || f.Was != "" && isWorkflow(f.Was):
+		case IsWorkflow(f.Path) || f.Was != "" && IsWorkflow(f.Was):
 			found = append(found, Change{What: Workflow, File: f.Path})
 		case kind.config && (f.Status == "removed" || f.Status == "added" || f.Patch == "" || configTouched(f, edits)):
 			found = append(found, Change{What: Config, File: f.Path})
@@ -83,7 +83,7 @@ func Read(files []File, whole bool) Reading {
 		if kind.test && f.Status == "removed" {
 			found = append(found, Change{What: TestRemoved, File: f.Path})
 		}
-		if kind.settings || kind.config || isWorkflow(f.Path) {
+		if kind.settings || kind.config || IsWorkflow(f.Path) {
 			found = append(found, thresholds(f.Path, edits)...)
 		}
 		if f.Status != "removed" {
@@ -141,8 +141,8 @@ var (
 // inline reports whether tests stand beside what they test in files of this language.
 func inline(name string) bool { return path.Ext(name) == ".rs" }
 
-// isWorkflow reports whether a file is of CI itself.
-func isWorkflow(name string) bool {
+// IsWorkflow reports whether a file is of CI itself.
+func IsWorkflow(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(name, ".github/workflows/") || strings.HasPrefix(name, ".github/actions/") || base == "action.yml" || base == "action.yaml"
 }

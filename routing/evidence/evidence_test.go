@@ -157,7 +157,9 @@ func TestThresholds(t *testing.T) {
 	} {
 		t.Run("S5-23 lowered threshold "+c.file+" "+strings.TrimSpace(c.was), func(t *testing.T) {
 			got := read(c.file, c.was, c.now)
-			if !slices.ContainsFunc(got, func(x Change) bool { return x.What == Threshold && x.Was == strings.TrimSpace(c.was) || x.What == Threshold && strings.Contains(c.now, "false") }) {
+			if !slices.ContainsFunc(got, func(x Change) bool {
+				return x.What == Threshold && x.Was == strings.TrimSpace(c.was) || x.What == Threshold && strings.Contains(c.now, "false")
+			}) {
 				t.Fatalf("%+v", got)
 			}
 			if back := read(c.file, c.now, c.was); slices.Contains(kinds(back), Threshold) && c.now != "fail_over = 90" {

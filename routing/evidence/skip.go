@@ -67,7 +67,7 @@ func skips(name string, k kind, edits []block) []Change {
 	matches := func(text string) bool {
 		return known && (k.test || of.anywhere) && of.re.MatchString(text) && (!commentRE.MatchString(text) || strings.HasPrefix(text, "//go:build") || strings.HasPrefix(text, "// +build"))
 	}
-	if k.settings || isWorkflow(name) {
+	if k.settings || IsWorkflow(name) {
 		matches = func(text string) bool { return configSkipRE.MatchString(text) && !commentRE.MatchString(text) }
 	}
 	var out []Change

@@ -19,7 +19,7 @@ type Run struct {
 type Size struct {
 	SHA   string   `json:"sha,omitempty"`
 	Tests int      `json:"tests"`
-	Parts []string `json:"parts,omitempty"` // names of its legs, where it has more than one
+	Parts []string `json:"parts,omitempty"` // names of its legs, and of the logs that its tests are from
 
 	Partial bool `json:"partial,omitempty"` // not all that it printed could be read, or a leg is missing
 }

@@ -88,12 +88,15 @@ func (w *world) verdict() routing.Verdict {
 	v := routing.Verdict{
 		Checkpoint: pick(w.r, "unit", "unit", "lint"),
 		Result:     pick(w.r, routing.Pass, routing.Fail, routing.Fail, routing.Fail, routing.Fail, routing.TimedOut, routing.Unclear, routing.Errored),
-		Counts:     routing.Counts{Tests: 10 + w.r.IntN(10), Passed: 8},
+		Counts:     routing.Counts{Tests: 17 + w.r.IntN(3), Passed: 8},
 		Run:        routing.Run{Repository: "acme/app", ID: fmt.Sprint(n), Attempt: 1 + w.r.IntN(2), SHA: fmt.Sprintf("%07d", (n+1)/2), Parts: 1 + w.r.IntN(2)},
 	}
 	v.Run.Part = string(rune('a' + w.r.IntN(v.Run.Parts)))
 	if v.Result == routing.Pass {
 		v.Counts.Flaky = w.r.IntN(2)
+		if w.r.IntN(12) == 0 {
+			v.Counts.Tests = 10 // far fewer than before
+		}
 		return v
 	}
 	if v.Result != routing.Fail {
@@ -115,7 +118,7 @@ func (w *world) verdict() routing.Verdict {
 
 var acts = []routing.HumanAction{
 	routing.HumanResume, routing.HumanReset, routing.HumanPause, routing.HumanExtend, routing.HumanSkip, routing.HumanPhase, routing.HumanRerun,
-	routing.HumanQuarantine, routing.HumanWontFix, routing.HumanWrong, routing.HumanHandoff,
+	routing.HumanQuarantine, routing.HumanWontFix, routing.HumanWrong, routing.HumanHandoff, routing.HumanAccept,
 }
 
 func (w *world) act() {
