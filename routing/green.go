@@ -160,13 +160,14 @@ func (v Verdict) counted(c Case, p Policy) bool {
 	return v.Result == Pass && v.Review == nil
 }
 
-// Follows returns a verdict without failures that count with what became of the tests that failed since the last
-// green run of its case. now are its own tests, and base is the case of its base, zero where it has
-// none. Nothing else in v changes.
+// Follows returns a verdict with which of the tests that failed since the last green run of its case
+// passed, and where no failure counts with what became of the others. now are its own tests, and base
+// is the case of its base, zero where it has none. Nothing else in v changes.
 func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
-	if !v.counted(c, p) {
+	if v.Review != nil || v.Result.Silent() {
 		return v
 	}
+	green := v.counted(c, p)
 	cp := named(c.Checkpoints[v.Checkpoint], v)
 	failed := failedSinceGreen(cp, v.Run.Key())
 	if len(failed) == 0 {
@@ -207,6 +208,8 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
 			if !t.Had && t.Part != v.Run.Part {
 				g.Moved = append(g.Moved, failed[i].id)
 			}
+			continue
+		case !green: // what failed is shown, and says enough
 			continue
 		case failed[i].old && !stillOnBase(onBase, failed[i].id):
 			t.Fate = history.FateUnknown // the base may have taken it away
@@ -337,15 +340,14 @@ func (v Verdict) Edited(r evidence.Reading) Verdict {
 }
 
 // FixedIn returns the tests that failed since the last green run before a run, and ran and passed in it
-// in the legs in which they had failed. compared is false where the run was not compared with any.
-func (cp Checkpoint) FixedIn(r Run) (passed map[history.ID]bool, compared bool) {
-	passed = map[history.ID]bool{}
+// in the legs in which they had failed.
+func (cp Checkpoint) FixedIn(r Run) map[history.ID]bool {
+	passed := map[history.ID]bool{}
 	moved, open := map[history.ID]bool{}, map[history.ID]bool{}
 	for part, p := range cp.Runs[r.Key()].Parts {
 		if p.Green == nil {
 			continue
 		}
-		compared = true
 		for _, id := range p.Green.Passed {
 			passed[id] = true
 		}
@@ -363,5 +365,5 @@ func (cp Checkpoint) FixedIn(r Run) (passed map[history.ID]bool, compared bool) 
 			delete(passed, id)
 		}
 	}
-	return passed, compared
+	return passed
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/evidence"
 	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // ChangeCache keeps what changes do to tests between events: several workflows run for one commit. The
@@ -133,7 +134,14 @@ func Follow(ctx context.Context, led ledger.Ledger, c routing.Case, v routing.Ve
 		}
 		c = routing.WithInventory(c, v.Checkpoint, name, data)
 	}
-	return v.Follows(c, now, base, p), nil
+	v = v.Follows(c, now, base, p)
+	if v.Green != nil {
+		for i := range v.Green.Earlier { // names of tests of this run, which are not in the verdict otherwise
+			t := &v.Green.Earlier[i]
+			t.Now = truncate.Counted(redact.Text(t.Now), 500)
+		}
+	}
+	return v, nil
 }
 
 // size returns v with the size of the base's run that it is compared with. The merge base is asked for

@@ -341,10 +341,9 @@ func (v commentView) passed() md {
 func (v commentView) fixed() md {
 	seen := map[string]bool{}
 	var names []string
-	passed, _ := v.cp.FixedIn(v.turn.Verdict.Run)
 	for _, t := range v.story {
 		for _, f := range comparedOf(t.Verdict) {
-			if n := f.name; t.Kind != routing.KindPass && !seen[n] && f.passed(v.cp.Name, passed) && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && f.passed(v.ran) && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
 				seen[n] = true
 				names = append(names, n)
 			}

@@ -33,8 +33,8 @@ type compared struct {
 
 // passed reports whether a failure is among the tests that ran and passed since. What is no test ran
 // as well as it could where the run is green.
-func (f compared) passed(checkpoint string, tests map[history.ID]bool) bool {
-	return !isTest(f.of) || tests[history.TestID(checkpoint, f.of.Suite, f.of.Name)]
+func (f compared) passed(tests map[string]bool) bool {
+	return !isTest(f.of) || tests[testKey(f.of, f.print)]
 }
 
 // comparedOf returns the failures of a verdict that count and are the change's.
@@ -58,7 +58,7 @@ func comparedOf(v routing.Verdict) []compared {
 // one, and by fingerprint, so that a renamed test that fails the same way is
 // no new failure. What this run did not get to is unseen, not fixed, and what
 // failed and passed on its commit is flaky.
-func compare(before, now routing.Verdict, flaky []string, passed map[history.ID]bool) delta {
+func compare(before, now routing.Verdict, flaky []string, passed map[string]bool) delta {
 	d := delta{known: true, differs: map[string]bool{}, missing: before.Unlisted() + now.Unlisted()}
 	earlier := comparedOf(before)
 	was, prints := map[string]compared{}, map[uint64]string{}
@@ -93,7 +93,7 @@ func compare(before, now routing.Verdict, flaky []string, passed map[history.ID]
 	return d
 }
 
-func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool, flaky []string, passed map[history.ID]bool) {
+func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool, flaky []string, passed map[string]bool) {
 	for _, f := range before {
 		if met[f.key] {
 			continue
@@ -102,7 +102,7 @@ func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool
 		switch {
 		case slices.Contains(flaky, routing.TestName(f.of.Suite, f.of.Name)):
 			d.flaky = append(d.flaky, f.name)
-		case reached(now, f.of) && f.passed(now.Checkpoint, passed):
+		case reached(now, f.of) && f.passed(passed):
 			d.fixed = append(d.fixed, f.name)
 		default:
 			d.unseen = append(d.unseen, f.name)
