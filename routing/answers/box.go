@@ -75,6 +75,14 @@ func Offer(q Question) []Box {
 	return append(first, out...)
 }
 
+// offerReset does not offer to return for a fix what did not fail.
+func offerReset(q Question) []Box {
+	if q.Kind == routing.KindSuspect {
+		return nil
+	}
+	return []Box{{ID: "reset"}}
+}
+
 // offerAccept offers to accept a green run only where that is asked.
 func offerAccept(q Question) []Box {
 	if q.Kind != routing.KindSuspect {

@@ -119,7 +119,7 @@ var core = []Spec{
 		Name: "retry", Aliases: []string{"extend"}, Args: []Arg{attempts}, Permission: ByRole, Action: routing.HumanExtend,
 		Box: &BoxSpec{ID: "retry", Text: "box.retry", Offer: offerRetry, Read: readAttempts},
 	},
-	{Name: "reset", Permission: ByRole, Action: routing.HumanReset, Box: &BoxSpec{ID: "reset", Text: "box.reset"}},
+	{Name: "reset", Permission: ByRole, Action: routing.HumanReset, Box: &BoxSpec{ID: "reset", Text: "box.reset", Offer: offerReset}},
 	{
 		Name: "phase", Args: []Arg{phase}, Permission: ByRole, Action: routing.HumanPhase,
 		Box: &BoxSpec{ID: "phase", Text: "box.phase", First: []routing.Kind{routing.KindDesign}, Offer: offerPhases, Read: readPhase},

@@ -2,6 +2,7 @@ package escalation
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +79,7 @@ func Build(c routing.Case, checkpoint string, p routing.Policy) Report {
 	for i, t := range story {
 		r.History = append(r.History, row(i+1, t))
 	}
-	r.Trend, r.Pattern = Pattern(story)
+	r.Trend, r.Pattern = Pattern(slices.DeleteFunc(slices.Clone(story), func(t routing.Attempt) bool { return t.Kind == routing.KindSuspect })) // nothing failed
 	r.Causes = causes(r, last)
 	r.Actions = actions(r, last)
 	return r
