@@ -221,7 +221,17 @@ func (n Named) Title() string {
 }
 
 func sameParametrized(t Earlier, n Named) bool {
-	return together(t, n) && stem(t.Name) == stem(n.Name)
+	return together(t, n) && (stem(t.Name) == stem(n.Name) || extends(n.Name, t.Name) || extends(t.Name, n.Name))
+}
+
+// extends reports whether a name is another one with more behind it, such as a parameter.
+func extends(name, of string) bool {
+	rest, ok := strings.CutPrefix(name, of)
+	if !ok || rest == "" || of == "" {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(rest)
+	return !unicode.IsLetter(first) && !unicode.IsDigit(first)
 }
 
 // moved reports whether n has the name of t in another suite or file. The name of a tool that writes
@@ -230,16 +240,22 @@ func moved(t Earlier, n Named) bool {
 	return t.Name == n.Name || leaf(t.Name) == leaf(n.Name) && leaf(t.Name) != ""
 }
 
+// together reports whether two tests are of one suite or file. Tools without suites write them into the
+// name.
 func together(t Earlier, n Named) bool {
-	return t.Suite == n.Suite || t.File != "" && t.File == n.File
+	return t.Suite == n.Suite && inside(t.Name) == inside(n.Name) || t.File != "" && t.File == n.File
 }
+
+// within is what stands in front of the last part of a name.
+func inside(name string) string { return strings.TrimSuffix(name, leaf(name)) }
 
 // renamed pairs what is left by suite, or by file, where the numbers are equal.
 func (f *follower) renamed() {
 	of := map[string][]int{} // gone tests by suite
 	for i, t := range f.tests {
 		if f.out[i].Fate == FateGone {
-			of[t.Suite] = append(of[t.Suite], i)
+			suite := t.Suite + "\x00" + inside(t.Name)
+			of[suite] = append(of[suite], i)
 		}
 	}
 	equal := f.unchangedNumber()
