@@ -160,14 +160,13 @@ func (v Verdict) counted(c Case, p Policy) bool {
 	return v.Result == Pass && v.Review == nil
 }
 
-// Follows returns a verdict with which of the tests that failed since the last green run of its case
-// passed, and where no failure counts with what became of the others. now are its own tests, and base
-// is the case of its base, zero where it has none. Nothing else in v changes.
+// Follows returns a verdict of which no failure counts with what became of the tests that failed since
+// the last green run of its case. now are its own tests, and base is the case of its base, zero where
+// it has none. Nothing else in v changes.
 func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
-	if v.Review != nil || v.Result.Silent() {
+	if !v.counted(c, p) {
 		return v
 	}
-	green := v.counted(c, p)
 	cp := named(c.Checkpoints[v.Checkpoint], v)
 	failed := failedSinceGreen(cp, v.Run.Key())
 	if len(failed) == 0 {
@@ -208,8 +207,6 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
 			if !t.Had && t.Part != v.Run.Part {
 				g.Moved = append(g.Moved, failed[i].id)
 			}
-			continue
-		case !green: // what failed is shown, and says enough
 			continue
 		case failed[i].old && !stillOnBase(onBase, failed[i].id):
 			t.Fate = history.FateUnknown // the base may have taken it away

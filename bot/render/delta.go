@@ -102,7 +102,7 @@ func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool
 		switch {
 		case slices.Contains(flaky, routing.TestName(f.of.Suite, f.of.Name)):
 			d.flaky = append(d.flaky, f.name)
-		case reached(now, f.of) && f.passed(passed):
+		case reached(now, f.of) && (now.Result != routing.Pass || f.passed(passed)):
 			d.fixed = append(d.fixed, f.name)
 		default:
 			d.unseen = append(d.unseen, f.name)
