@@ -31,9 +31,9 @@ test: e2e-tools build ## everything
 	@echo "make test: all passed"
 
 # -count=1 because a cached result proves nothing about today's bench, -vet=off because lint runs
-# vet, and -w because the linker spends a third of its time on debug information.
+# vet, and -s because the linker spends a third of its time on symbols for debuggers.
 TIMES ?=
-GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-w
+GOTEST = $(GO) test $(TIMES) -vet=off -count=1 -ldflags=-s
 
 # UNRACED packages parse, compute and render, or run the program as a process; they take ten times as
 # long under the race detector. They start no goroutines except in code that tests named AtOnce or

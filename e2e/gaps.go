@@ -33,6 +33,7 @@ type gaps struct {
 	checkApp   map[string]int // check run's URL path → App that made it
 	hooks      map[string]func(Delivery) int
 	deliveries []*Delivery
+	byRepo     map[string][]*Delivery
 	reactions  map[string][]any  // comment's URL path → reactions
 	bodies     map[string]string // issue's URL path → its body as an event told it last
 	manifests  []*Manifest
@@ -48,7 +49,7 @@ type blob struct {
 
 func newGaps(base, emulate string, t *tokens) *gaps {
 	g := &gaps{base: base, tokens: t, mux: http.NewServeMux(), nextID: 9_000_000, runs: map[string][]*Run{},
-		dispatches: map[string][]Dispatch{}, begins: map[string]func(Dispatch){}, blobs: map[string]blob{}, checkApp: map[string]int{}, reactions: map[string][]any{}, bodies: map[string]string{}, hooks: map[string]func(Delivery) int{}}
+		dispatches: map[string][]Dispatch{}, begins: map[string]func(Dispatch){}, blobs: map[string]blob{}, checkApp: map[string]int{}, reactions: map[string][]any{}, bodies: map[string]string{}, hooks: map[string]func(Delivery) int{}, byRepo: map[string][]*Delivery{}}
 	to, _ := url.Parse(emulate) // made by Start
 	front, _ := url.Parse(base)
 	g.up = &httputil.ReverseProxy{

@@ -123,13 +123,13 @@ func (rec *recorder) arrive(r *http.Request, body []byte) (*Request, *Hold, *Fau
 	rec.requests = append(rec.requests, q)
 	var hold *Hold
 	for _, h := range rec.holds {
-		if h.meets(*q) && hold == nil {
+		if h.meets(q) && hold == nil {
 			hold = h
 		}
 	}
 	var fault *Fault
 	for _, f := range rec.faults {
-		if f.meets(*q) && fault == nil {
+		if f.meets(q) && fault == nil {
 			fault = &f.Fault
 		}
 	}

@@ -36,7 +36,7 @@ func twoRepositories(t *testing.T) (one, two *served, other *Served) {
 	return one, two, a.b.Serve(t, bin, db, "SWITCHBACK_ACCESS=1s", "SWITCHBACK_PUBLIC_URL="+app.URL)
 }
 
-var everyPage = []string{"/", "/cases", "/plans", "/failures", "/rules", "/feedback"}
+var everyPage = []string{"/", "/cases", "/plans", "/failures", "/rules", "/feedback", "/agents"}
 
 func TestSignIn(t *testing.T) {
 	one, two, other := twoRepositories(t)

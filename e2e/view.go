@@ -115,7 +115,7 @@ type faultState struct {
 	seen int
 }
 
-func (f *faultState) meets(q Request) bool {
+func (f *faultState) meets(q *Request) bool {
 	if f.repo != q.Repo || f.Method != "" && f.Method != q.Method || f.Path != nil && !f.Path.MatchString(q.Path) {
 		return false
 	}
@@ -229,8 +229,8 @@ func (h *Hold) let(on bool) {
 	}
 }
 
-func (h *Hold) meets(q Request) bool {
-	if h.repo != q.Repo || !h.only(q) {
+func (h *Hold) meets(q *Request) bool {
+	if h.repo != q.Repo || !h.only(*q) {
 		return false
 	}
 	h.seen++

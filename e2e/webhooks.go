@@ -82,10 +82,8 @@ func (r *Repo) Deliveries() []Delivery {
 	r.bench.gaps.mu.Lock()
 	defer r.bench.gaps.mu.Unlock()
 	var out []Delivery
-	for _, d := range r.bench.gaps.deliveries {
-		if d.Repo == r.FullName {
-			out = append(out, *d)
-		}
+	for _, d := range r.bench.gaps.byRepo[r.FullName] {
+		out = append(out, *d)
 	}
 	return out
 }
@@ -158,6 +156,7 @@ func (g *gaps) send(d Delivery) Delivery {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.deliveries = append(g.deliveries, &d)
+	g.byRepo[d.Repo] = append(g.byRepo[d.Repo], &d)
 	return d
 }
 

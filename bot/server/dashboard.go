@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchback-ci/switchback/bot/mcp"
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 	"github.com/switchback-ci/switchback/bot/web"
@@ -89,12 +90,17 @@ func (v *server) pages() (*pages, error) {
 	}
 	events := &sse.Handler{Events: v.live.broadcaster, See: seenBy(gate, known), Again: min(v.settings.Access, time.Minute), Log: v.log,
 		Who: func(r *http.Request) string { return web.ViewerOf(r).Login }}
+	sections := []web.Section{plans}
+	if p.gate != nil {
+		sections = append(sections, p.gate.Section())
+	}
+	stream := func(ctx context.Context, key string) ([]routing.Event, error) {
+		events, _, err := led.Load(ctx, key)
+		return events, err
+	}
+	tools := mcp.Options{Store: v.live.events, Stream: stream, Names: known, Version: v.version, Log: v.log}
 	p.Handler, err = web.New(web.Options{Store: v.live.events, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
-		Sections: []web.Section{plans},
-		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
-			events, _, err := led.Load(ctx, key)
-			return events, err
-		}})
+		Sections: sections, Stream: stream, Agents: mcp.Handler(tools, func(r *http.Request) []string { return web.ViewerOf(r).Repos })})
 	return p, err
 }
 

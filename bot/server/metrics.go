@@ -35,6 +35,8 @@ type metrics struct {
 	coalesced  prometheus.Counter
 	looks      *prometheus.CounterVec
 	recovered  *prometheus.CounterVec
+
+	notifications *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -56,11 +58,12 @@ func newMetrics() *metrics {
 		errors: counter("errors_total", "Work that could not be done, by what the error means.", "kind"),
 		coalesced: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "switchback", Name: "deliveries_overtaken_total",
 			Help: "Deliveries that were recorded and posted nothing, because a newer one of their case waited."}),
-		looks:     counter("recovery_looks_total", "Looks for what the App was not told, by whether all could be looked at.", "outcome"),
-		recovered: counter("recovered_total", "What was found that the App was not told: deliveries asked for again, runs and commands.", "kind"),
+		looks:         counter("recovery_looks_total", "Looks for what the App was not told, by whether all could be looked at.", "outcome"),
+		notifications: counter("notifications_total", "Notifications of chats and services, by endpoint and whether it was told.", "endpoint", "outcome"),
+		recovered:     counter("recovered_total", "What was found that the App was not told: deliveries asked for again, runs and commands.", "kind"),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.deliveries, m.answer, m.work, m.decisions, m.effects, m.requests, m.remaining, m.errors, m.coalesced, m.looks, m.recovered)
+		m.deliveries, m.answer, m.work, m.decisions, m.effects, m.requests, m.remaining, m.errors, m.coalesced, m.looks, m.recovered, m.notifications)
 	return m
 }
 

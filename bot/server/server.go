@@ -20,6 +20,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit/sqllimit"
+	"github.com/switchback-ci/switchback/bot/notify"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 	"github.com/switchback-ci/switchback/bot/server/recovery"
 	"github.com/switchback-ci/switchback/bot/sleep"
@@ -32,6 +33,7 @@ const WebhookPath = "/webhook"
 // server is `switchback serve`.
 type server struct {
 	settings      Settings
+	version       string // of the program
 	log           *slog.Logger
 	metrics       *metrics
 	store         *queue.Store
@@ -51,12 +53,12 @@ type server struct {
 func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logger) (err error) {
 	name := processName()
 	log = log.With("process", name)
-	v := &server{settings: s, log: log, metrics: newMetrics()}
+	v := &server{settings: s, version: version, log: log, metrics: newMetrics()}
 	app, err := github.NewApp(s.App.ID, []byte(s.App.PrivateKey.Reveal()), s.App.APIURL())
 	if err != nil {
 		return err
 	}
-	if v.store, err = queue.Open(ctx, s.Database, s.Data, recovery.Line(), sqllimit.Line(), eventstream.Line(), signin.Line()); err != nil {
+	if v.store, err = queue.Open(ctx, s.Database, s.Data, recovery.Line(), sqllimit.Line(), eventstream.Line(), signin.Line(), notify.Line()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.store.Close()) }()
@@ -65,7 +67,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 		appID: s.App.ID, serverURL: s.App.WebURL(), leaseTTL: s.LeaseTTL}
 	v.live = newNotifier(eventstream.New(v.store.Database()), v.contexts, s.Events, log)
 	v.contexts.shown = v.live.shown
-	v.worker = &worker{live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
+	v.worker = &worker{notified: newNotifications(v), live: v.live, store: v.store, contexts: v.contexts, metrics: v.metrics, log: log, serving: ctx}
 	search, err := v.recovery()
 	if err != nil {
 		return err
@@ -93,6 +95,7 @@ func (v *server) run(ctx, hard context.Context, version slog.Attr) error {
 	telling, end := context.WithCancel(context.WithoutCancel(ctx)) // events of work that ends while the server stops are published too
 	serving, over := context.WithCancel(ctx)                       // also ends with an error of the server
 	defer v.live.run(telling, serving)()
+	defer v.worker.notified.run(serving)()
 	defer v.shown.run(serving)()
 	defer end()
 	defer over()
@@ -144,7 +147,7 @@ func (v *server) start(ctx context.Context) error {
 	v.login.Store(&login)
 	close(v.live.begun)
 	err := v.store.Jobs.Start(ctx, queue.Work{
-		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: []string{asideQueue},
+		Handle: v.worker.handle, AtOnce: v.settings.Workers, Log: quiet(v.log), Workers: v.worker.reconcilers(), Periodic: timers(v.settings), Aside: map[string]int{asideQueue: 1, notifyQueue: notifyAtOnce},
 		Advise: advise,
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
+	"github.com/switchback-ci/switchback/bot/notify"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 	"github.com/switchback-ci/switchback/bot/server/queue"
 )
@@ -44,6 +45,9 @@ type Settings struct {
 	Public    string        // address at which people see the server; "" as setup kept it
 	NoSignIn  bool          // whether people on this machine may see everything
 	Access    time.Duration // how long what GitHub said somebody may see is kept
+
+	Notify []notify.Endpoint // that are told of escalations
+	notify string            // the file that lists them
 
 	Metrics *endpoint.Address // on which metrics are served to everybody who reaches it; nil to serve none
 
@@ -83,6 +87,8 @@ func All() []Setting {
 		text("public-url", "SWITCHBACK_PUBLIC_URL", "", "the URL at which people open the server, such as https://switchback.example.com; default: the one given to setup", func(s *Settings) *string { return &s.Public }),
 		onOff("no-sign-in", "SWITCHBACK_NO_SIGN_IN", "serve the dashboard without sign-in; only with a loopback address or a Unix socket as --listen", func(s *Settings) *bool { return &s.NoSignIn }),
 		span("access", "SWITCHBACK_ACCESS", "2m", "how long the repositories that GitHub lets a person see are cached", time.Second, func(s *Settings) *time.Duration { return &s.Access }),
+		{Flag: "notify", Env: "SWITCHBACK_NOTIFY", Usage: "the file that lists the chats and services to notify; default: nobody is",
+			set: func(s *Settings, v string) error { s.notify = v; return nil }, get: func(s Settings) string { return s.notify }},
 		{Flag: "metrics-listen", Env: "SWITCHBACK_METRICS_LISTEN", Usage: "the address with its host, or unix:PATH, to serve /metrics on, to everybody who reaches it; default: metrics are not served",
 			set: (*Settings).setMetrics, get: func(s Settings) string {
 				if s.Metrics == nil {
@@ -213,6 +219,12 @@ func load(flags map[string]string, getenv func(string) string) (Settings, error)
 	}
 	if s.Data == "" {
 		s.Data = credentials.DataDir(getenv)
+	}
+	if s.notify != "" {
+		var err error
+		if s.Notify, err = notify.Read(s.notify, getenv); err != nil {
+			wrong = append(wrong, fmt.Errorf("--notify: %w", err))
+		}
 	}
 	return s, errors.Join(wrong...)
 }

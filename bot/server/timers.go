@@ -67,6 +67,7 @@ func (w *worker) reconcilers() *river.Workers {
 		return w.reconcile(ctx, job.Args.Repository)
 	}))
 	river.AddWorker(all, river.WorkFunc(w.recover))
+	river.AddWorker(all, river.WorkFunc(w.notified.send))
 	return all
 }
 

@@ -16,6 +16,7 @@ import (
 
 // worker handles deliveries.
 type worker struct {
+	notified *notifications
 	store    *queue.Store
 	live     *notifier
 	contexts *contexts

@@ -33,6 +33,7 @@ type Viewer struct {
 	Login  string
 	Avatar string
 	Local  bool // on this machine, without sign-in
+	Agent  bool // an agent, with a token of the person
 	// Repos are the repositories that the person may read, by the names of their streams; nil: all.
 	Repos []string
 	CSRF  string // the token of every form
@@ -73,6 +74,7 @@ type Options struct {
 	Store  *eventstream.Store
 	Stream func(ctx context.Context, key string) ([]routing.Event, error) // of a case; empty if there is none
 	Events http.Handler                                                   // answers /events for viewers; nil: not found
+	Agents http.Handler                                                   // answers AgentsPath for viewers; nil: not found
 	Gate   Gate
 	Names  Names
 	GitHub string // where people see GitHub, e.g. https://github.com
@@ -87,6 +89,7 @@ type Options struct {
 type Server struct {
 	gate   Gate
 	events http.Handler
+	agents http.Handler
 	cases  eventstream.Cases
 	names  Names
 	log    *slog.Logger
@@ -116,7 +119,7 @@ func New(o Options) (*Server, error) {
 		rulesPage{o.Store.Figures, o.Names, o.Now}.section(),
 	}, o.Sections...)
 	var err error
-	s := &Server{gate: o.Gate, events: o.Events, cases: o.Store.Cases, names: o.Names, log: o.Log, mux: http.NewServeMux()}
+	s := &Server{gate: o.Gate, events: o.Events, agents: o.Agents, cases: o.Store.Cases, names: o.Names, log: o.Log, mux: http.NewServeMux()}
 	if s.pages, err = templates(sections, funcs(l, o.Now, navigation(sections))); err != nil {
 		return nil, err
 	}
@@ -192,6 +195,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, text s
 	s.show(w, r, status, frame{Page: Page{Name: "error", Title: http.StatusText(status)}, Viewer: v, Error: text})
 }
 
+// AgentsPath is the path of the tools for agents below the server's address.
+const AgentsPath = "/mcp"
+
 type viewerKey struct{}
 
 // policy restricts pages to resources of this server.
@@ -236,8 +242,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), viewerKey{}, v))
-	if r.URL.Path == "/events" && s.events != nil {
+	switch {
+	case r.URL.Path == "/events" && s.events != nil:
 		s.events.ServeHTTP(w, r)
+		return
+	case r.URL.Path == AgentsPath && s.agents != nil:
+		s.agents.ServeHTTP(w, r)
 		return
 	}
 	if _, pattern := s.mux.Handler(r); pattern == "" {

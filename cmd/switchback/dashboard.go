@@ -12,10 +12,10 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/endpoint"
 	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/mcp"
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/sse"
-	"github.com/switchback-ci/switchback/routing"
 )
 
 func dashboardCommand(s streams) *cobra.Command {
@@ -47,7 +47,7 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, w.done()) }()
-	defer w.follow(ctx)()
+	defer w.follow(ctx, followEvery)()
 	log := slog.New(slog.NewTextHandler(s.err, nil))
 	broadcaster := eventstream.NewBroadcaster(w.events.Log, sse.Frame)
 	telling, stop := context.WithCancel(ctx)
@@ -59,12 +59,10 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 		return failed(err)
 	}
 	pages, err := web.New(web.Options{
-		Store: w.events, Gate: web.Local{}, GitHub: "https://github.com", Log: log, Sections: []web.Section{plans},
+		Agents: mcp.Handler(w.tools(log), func(*http.Request) []string { return nil }),
+		Store:  w.events, Gate: web.Local{}, GitHub: "https://github.com", Log: log, Sections: []web.Section{plans},
 		Events: &sse.Handler{Events: broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
-		Stream: func(ctx context.Context, key string) ([]routing.Event, error) {
-			events, _, err := w.led.Load(ctx, key)
-			return events, err
-		},
+		Stream: w.stream,
 	})
 	if err != nil {
 		return failed(err)

@@ -72,7 +72,7 @@ func events(ctx context.Context, s streams, o eventsFlags) (err error) {
 		return failed(err)
 	}
 	if o.follow {
-		defer w.follow(ctx)()
+		defer w.follow(ctx, followEvery)()
 	}
 	if !o.follow && o.after >= last {
 		return nil
@@ -123,9 +123,23 @@ type watched struct {
 // openEvents opens the event stream of a ledger: the one that an App keeps in the same database, or one
 // derived from the ledger in a temporary database.
 func openEvents(ctx context.Context, s streams, where string) (w watched, err error) {
-	if w.led, err = openExisting(ctx, where); err != nil {
+	led, err := openExisting(ctx, where)
+	if err != nil {
 		return w, err
 	}
+	w, err = eventsOf(ctx, s, led)
+	if err == nil && w.mirror != nil {
+		_, err = w.mirror.Look(ctx)
+		if err != nil {
+			err = failed(errors.Join(err, w.done()))
+		}
+	}
+	return w, err
+}
+
+// eventsOf is openEvents of a ledger that is open. What the ledger has is not in the stream yet.
+func eventsOf(ctx context.Context, s streams, led ledger.Ledger) (w watched, err error) {
+	w.led = led
 	if l, ok := w.led.(*sqlledger.Ledger); ok {
 		if w.events, err = eventstream.Beside(ctx, l.Database()); err != nil {
 			return w, failed(err)
@@ -148,7 +162,6 @@ func openEvents(ctx context.Context, s streams, where string) (w watched, err er
 	if err == nil {
 		w.events = eventstream.New(db)
 		w.mirror = eventstream.NewMirror(w.events.Projector, w.led, "", slog.New(slog.NewTextHandler(s.err, nil)))
-		_, err = w.mirror.Look(ctx)
 	}
 	if err != nil {
 		return w, failed(errors.Join(err, w.done()))
@@ -156,13 +169,13 @@ func openEvents(ctx context.Context, s streams, where string) (w watched, err er
 	return w, nil
 }
 
-// follow adds what the ledger gets to the stream until stop is called.
-func (w watched) follow(ctx context.Context) (stop func()) {
+// follow adds what the ledger gets to the stream, at an interval, until stop is called.
+func (w watched) follow(ctx context.Context, every time.Duration) (stop func()) {
 	if w.mirror == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
-	go func() { defer close(ended); w.mirror.Run(ctx, followEvery) }()
+	go func() { defer close(ended); w.mirror.Run(ctx, every) }()
 	return func() { cancel(); <-ended }
 }

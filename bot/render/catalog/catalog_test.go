@@ -112,7 +112,7 @@ func TestEveryTextIsUsed(t *testing.T) {
 	t.Parallel()
 	used, literals := map[string]string{}, map[string]bool{}
 	dynamic := map[string]bool{}
-	files(t, "..", func(path string, f *ast.File) {
+	scan := func(path string, f *ast.File) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.BasicLit:
@@ -133,7 +133,9 @@ func TestEveryTextIsUsed(t *testing.T) {
 			}
 			return true
 		})
-	})
+	}
+	files(t, "..", scan)
+	files(t, "../../notify", scan)
 	files(t, "../../../routing", func(_ string, f *ast.File) { // the tables of commands and boxes name their texts
 		ast.Inspect(f, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(literal(lit), "box.") {

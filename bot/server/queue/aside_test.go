@@ -32,7 +32,7 @@ func TestAside(t *testing.T) {
 			}
 			return nil
 		}))
-		err := s.Jobs.Start(t.Context(), queue.Work{AtOnce: 1, Aside: []string{"aside"}, Workers: workers,
+		err := s.Jobs.Start(t.Context(), queue.Work{AtOnce: 1, Aside: map[string]int{"aside": 1}, Workers: workers,
 			Handle: func(_ context.Context, d queue.Delivery) error { done <- d.ID; return nil }})
 		if err == nil {
 			err = s.Jobs.Enqueue(t.Context(), slow{})

@@ -39,8 +39,8 @@ func (j *Jobs) Start(ctx context.Context, w Work) error {
 		return err
 	}
 	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
-	for _, name := range w.Aside {
-		queues[name] = river.QueueConfig{MaxWorkers: 1}
+	for name, n := range w.Aside {
+		queues[name] = river.QueueConfig{MaxWorkers: n}
 	}
 	id := "switchback-" + rand.Text()
 	if err := j.queue.present(ctx, id); err != nil {

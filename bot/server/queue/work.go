@@ -31,9 +31,9 @@ type Work struct {
 	Workers *river.Workers // of further kinds of jobs; nil: none
 	// Periodic jobs, each with a worker among Workers.
 	Periodic []*river.PeriodicJob
-	// Aside are further queues, each with one job at a time in addition to those of AtOnce, so that
-	// a long job delays no delivery.
-	Aside   []string
+	// Aside are further queues, each with so many jobs at a time in addition to those of AtOnce, so
+	// that a long job delays no delivery.
+	Aside   map[string]int
 	AtOnce  int           // jobs, default 8
 	Timeout time.Duration // of one attempt, default 5 minutes
 	// Backoff is how long to wait after the n-th attempt, 1 for the first.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/switchback-ci/switchback/bot/web"
 )
 
 // pending is a sign-in that has begun. The browser stores it encrypted.
@@ -53,9 +55,12 @@ func (g *Gate) Serve(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // SignIn implements web.Gate. The request for a page is redirected to GitHub; the response to a
-// request by a page makes it load again.
+// request by a page makes it load again; that of an agent says where to get a token.
 func (g *Gate) SignIn(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case r.URL.Path == web.AgentsPath:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="switchback"`)
+		http.Error(w, "give a token: sign in at "+g.public+"/agents and make one", http.StatusUnauthorized)
 	case r.Header.Get("HX-Request") != "":
 		w.Header().Set("HX-Refresh", "true")
 		http.Error(w, "sign in first", http.StatusUnauthorized)

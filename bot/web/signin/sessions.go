@@ -152,7 +152,7 @@ func (t sessions) release(ctx context.Context, id string) error {
 	return t.exec(ctx, "UPDATE signin_session SET renewing = 0 WHERE id = $1", id)
 }
 
-// end deletes a session with its token.
+// end deletes a session with its token. The tokens of its agents are good for nothing without it.
 func (t sessions) end(ctx context.Context, id string) error {
 	return t.exec(ctx, "DELETE FROM signin_session WHERE id = $1", id)
 }
@@ -183,13 +183,16 @@ func (t sessions) spend(ctx context.Context, state string, until time.Time) (fir
 	return first && err == nil, err
 }
 
-// prune deletes expired sessions and states.
+// prune deletes expired sessions and states, and the tokens of agents whose session has ended.
 func (t sessions) prune(ctx context.Context, now time.Time) error {
 	// The clocks of replicas differ by less than an hour.
 	if err := t.exec(ctx, "DELETE FROM signin_used WHERE valid_until <= $1", now.Add(-time.Hour).UnixMilli()); err != nil {
 		return err
 	}
-	return t.exec(ctx, "DELETE FROM signin_session WHERE used_at <= $1 OR began_at <= $2", now.Add(-idle).UnixMilli(), now.Add(-absolute).UnixMilli())
+	if err := t.exec(ctx, "DELETE FROM signin_session WHERE used_at <= $1 OR began_at <= $2", now.Add(-idle).UnixMilli(), now.Add(-absolute).UnixMilli()); err != nil {
+		return err
+	}
+	return t.exec(ctx, "DELETE FROM signin_agent WHERE session NOT IN (SELECT id FROM signin_session)")
 }
 
 func (t sessions) exec(ctx context.Context, query string, args ...any) error {

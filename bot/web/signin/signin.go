@@ -63,6 +63,7 @@ type Options struct {
 // Gate is the sign-in with GitHub.
 type Gate struct {
 	o        Options
+	public   string // see Options.Public
 	provider *provider
 	access   *access
 	cookies  cookies
@@ -100,7 +101,7 @@ func New(o Options) (*Gate, error) {
 		oauth: oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret, RedirectURL: public + CallbackPath,
 			Endpoint: oauth2.Endpoint{AuthURL: o.GitHub + "/login/oauth/authorize", TokenURL: o.GitHub + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams}}}
 	t := sessions{o.DB, s}
-	return &Gate{o: o, provider: p, seal: s, sessions: t, cookies: cookies{secure: strings.HasPrefix(public, "https:")},
+	return &Gate{o: o, public: public, provider: p, seal: s, sessions: t, cookies: cookies{secure: strings.HasPrefix(public, "https:")},
 		access:   &access{provider: p, sessions: t, fresh: o.Fresh, now: o.Now, log: o.Log},
 		attempts: newAttempts(o.Now)}, nil
 }
@@ -140,11 +141,15 @@ func (g *Gate) Run(ctx context.Context) {
 // not answer, no older than a quarter of an hour.
 func (g *Gate) Viewer(r *http.Request) (web.Viewer, bool, error) {
 	ctx := r.Context()
-	secret, ok := g.cookies.get(r, sessionCookie)
-	if !ok {
+	var v web.Viewer
+	var err error
+	if token, ok := agentToken(r); ok {
+		v, err = g.agentViewer(ctx, token)
+	} else if secret, ok := g.cookies.get(r, sessionCookie); ok {
+		v, err = g.viewer(ctx, hash(secret))
+	} else {
 		return web.Viewer{}, false, nil
 	}
-	v, err := g.viewer(ctx, hash(secret))
 	if errors.Is(err, errEnded) {
 		return web.Viewer{}, false, nil
 	}

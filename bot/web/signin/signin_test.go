@@ -269,3 +269,41 @@ func TestUnreachable(t *testing.T) {
 		}
 	})
 }
+
+// TestTokensOfAgents is S5-101: a token for an agent is good for its session alone.
+func TestTokensOfAgents(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s sessions) {
+		ctx := t.Context()
+		x, y := begin(t, s, "one", noon), begin(t, s, "two", noon)
+		for i := range perSession + 1 {
+			if err := (agents{s}).add(ctx, hash(fmt.Sprint("token", i)), x.id, noon.Add(time.Duration(i)*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := (agents{s}).add(ctx, hash("other"), y.id, noon); err != nil {
+			t.Fatal(err)
+		}
+		t.Run("S5-101 a session has so many, the newest", func(t *testing.T) {
+			if _, err := (agents{s}).session(ctx, hash("token0")); !errors.Is(err, errEnded) {
+				t.Error(err)
+			}
+			for i := 1; i <= perSession; i++ {
+				if id, err := (agents{s}).session(ctx, hash(fmt.Sprint("token", i))); err != nil || id != x.id {
+					t.Errorf("token %d: %q %v", i, id, err)
+				}
+			}
+		})
+		t.Run("S5-101 those of a session that ended are deleted, and no others", func(t *testing.T) {
+			if err := errors.Join(s.end(ctx, x.id), s.prune(ctx, noon.Add(time.Hour))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (agents{s}).session(ctx, hash("token1")); !errors.Is(err, errEnded) {
+				t.Error(err)
+			}
+			if id, err := (agents{s}).session(ctx, hash("other")); err != nil || id != y.id {
+				t.Errorf("%q %v", id, err)
+			}
+		})
+	})
+}

@@ -1,0 +1,143 @@
+package notify
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/render/catalog"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/activity"
+	"github.com/switchback-ci/switchback/routing/redact"
+)
+
+// Message is one thing that is told. It is the body of a generic webhook, as JSON.
+type Message struct {
+	ID         string    `json:"id"` // the same each time that it is sent: receivers drop repeats by it
+	Topic      Topic     `json:"topic"`
+	Repository string    `json:"repository,omitempty"` // owner/name; of a digest "owner/*"
+	Subject    string    `json:"subject,omitempty"`    // #12 or @branch
+	Checkpoint string    `json:"checkpoint,omitempty"`
+	Decision   string    `json:"decision,omitempty"` // of an escalation
+	Reason     string    `json:"reason,omitempty"`
+	By         string    `json:"by,omitempty"` // who answered
+	SHA        string    `json:"sha,omitempty"`
+	URL        string    `json:"url,omitempty"` // of the pull request, the branch or the dashboard
+	At         time.Time `json:"at"`
+	Figures    *Figures  `json:"figures,omitempty"` // of a digest
+}
+
+// Figures are what a digest says of the last seven days.
+type Figures struct {
+	Passed    int      `json:"passed"`    // runs that passed
+	Returned  int      `json:"returned"`  // failures that were returned for a fix
+	Escalated int      `json:"escalated"` // runs that opened an escalation
+	Waiting   int      `json:"waiting"`   // cases that wait for a maintainer now
+	Longest   []string `json:"longest"`   // those of them that wait longest, at most five
+	Flaky     []string `json:"flaky"`     // tests that failed and passed on one commit, at most five
+}
+
+// Topics returns what an endpoint must want one of to be told.
+func (m Message) Topics() []Topic {
+	if m.Topic == Limit {
+		return []Topic{Limit, Escalation}
+	}
+	return []Topic{m.Topic}
+}
+
+const mostText = 500 // bytes of a text in a message
+
+func clean(s string) string { return markdown.Line(redact.Text(s), mostText) }
+
+// Of returns the message about an event, and false if nobody is told of such. now translates the
+// name of the repository; web is where people see GitHub.
+func Of(e activity.Event, now func(kept string) string, web string) (Message, bool) {
+	m := Message{ID: fmt.Sprintf("event-%d", e.ID), Repository: clean(now(e.Repo)), Subject: clean(strings.TrimPrefix(e.Session, e.Repo)), At: e.At.UTC()}
+	switch e.Type {
+	case activity.EscalationNew:
+		m.Topic = Escalation
+	case activity.EscalationResolved:
+		m.Topic = Resolved
+	default:
+		return m, false
+	}
+	if e.Port != "" {
+		var port struct { // as docs/events.md says: the core builds without plans
+			Title      string `json:"title"`
+			ResolvedBy string `json:"resolved_by"`
+		}
+		if json.Unmarshal(e.Data, &port) != nil {
+			return m, false
+		}
+		m.Subject, m.Checkpoint, m.Reason, m.By = "", clean(e.Port), clean(port.Title), clean(port.ResolvedBy)
+		m.URL = link(web, m.Repository)
+		return m, true
+	}
+	var c activity.Called
+	if json.Unmarshal(e.Data, &c) != nil {
+		return m, false
+	}
+	if m.Topic == Escalation && (c.Decision == routing.KindMaxRetry || c.Decision == routing.KindNoProgress) {
+		m.Topic = Limit
+	}
+	m.Checkpoint, m.Decision, m.Reason, m.By, m.SHA = clean(c.Checkpoint), clean(string(c.Decision)), clean(c.Reason), clean(c.By), clean(c.SHA)
+	switch {
+	case strings.HasPrefix(m.Subject, "#"):
+		m.URL = link(web, m.Repository, "pull", m.Subject[1:])
+	case strings.HasPrefix(m.Subject, "@"):
+		m.URL = link(web, m.Repository, "tree", m.Subject[1:])
+	}
+	return m, true
+}
+
+// link returns an address below a server, "" if there is none.
+func link(web string, parts ...string) string {
+	u, err := url.Parse(web)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.JoinPath(parts...).String()
+}
+
+// text is a message in a language.
+type text struct{ title, body string }
+
+func (m Message) in(l catalog.Language) text {
+	if m.Topic == Digest {
+		return m.digest(l)
+	}
+	where := m.Repository + m.Subject
+	t := text{title: l.Plain("notify.escalation", "where", where, "cp", m.Checkpoint)}
+	switch m.Topic {
+	case Limit:
+		t.title = l.Plain("notify.limit", "where", where, "cp", m.Checkpoint)
+	case Resolved:
+		t.title = l.Plain("notify.resolved", "where", where, "cp", m.Checkpoint)
+		if m.By != "" {
+			t.title = l.Plain("notify.answered", "where", where, "cp", m.Checkpoint, "by", m.By)
+		}
+	}
+	if m.Reason != "" {
+		t.body = m.Reason
+	}
+	return t
+}
+
+func (m Message) digest(l catalog.Language) text {
+	owner := strings.TrimSuffix(m.Repository, "/*")
+	f := m.Figures
+	if f == nil {
+		f = &Figures{}
+	}
+	lines := []string{l.Plain("notify.digest.figures", "passed", f.Passed, "returned", f.Returned, "escalated", f.Escalated)}
+	if f.Waiting > 0 {
+		lines = append(lines, l.Plain("notify.digest.waiting", "n", f.Waiting, "list", strings.Join(f.Longest, ", ")))
+	}
+	if len(f.Flaky) > 0 {
+		lines = append(lines, l.Plain("notify.digest.flaky", "list", strings.Join(f.Flaky, ", ")))
+	}
+	return text{l.Plain("notify.digest.title", "owner", owner), strings.Join(lines, "\n")}
+}
