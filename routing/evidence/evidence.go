@@ -72,7 +72,7 @@ func Read(files []File, whole bool) Reading {
 	for _, f := range files {
 		kind := kindOf(f)
 		edits := blocks(f.Patch)
-		unread := f.Edited && f.Patch == "" && f.Status != "removed"
+		unread := f.Patch == "" && (f.Edited || f.Status == "modified" || f.Status == "changed")
 		var found []Change
 		switch {
 		case IsWorkflow(f.Path) || f.Was != "" && IsWorkflow(f.Was):
