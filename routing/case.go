@@ -237,7 +237,7 @@ func (cp Checkpoint) clone() Checkpoint {
 
 // newestRun returns what is known of the newest run that decided something.
 // asksToAccept reports whether a maintainer is asked about a green run. A new commit is decided anew.
-func (cp Checkpoint) asksToAccept() bool {
+func asksToAccept(cp Checkpoint) bool {
 	return cp.State == Escalated && cp.Escalation != nil && cp.Escalation.Kind == KindSuspect
 }
 

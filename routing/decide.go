@@ -241,7 +241,7 @@ func decideHeld(s input) (Decision, bool) {
 	if by == "" {
 		return Decision{}, false
 	}
-	if by == s.v.Checkpoint && (s.rearmed() || s.cp.asksToAccept() && !s.cp.Paused) {
+	if by == s.v.Checkpoint && (s.rearmed() || asksToAccept(s.cp) && !s.cp.Paused) {
 		return Decision{}, false
 	}
 	green := s.m.Result == Pass && len(s.m.Unmet) == 0
@@ -352,8 +352,8 @@ func decidePass(s input) (Decision, bool) {
 	}
 	d.Complete = after.allDone(s.p)
 	d.Verdict = s.m
-	suspect, listed := s.doubts()
-	if d.Listed = listed; s.accepted() {
+	suspect, listed := greenRun{s}.doubts()
+	if d.Listed = listed; (greenRun{s}).accepted() {
 		d.Suspect = suspect
 	}
 	if s.p.Reviewer && s.p.RunReviewerOnPass && s.v.Review == nil {
@@ -376,7 +376,7 @@ func passReason(s input, attempts int) string {
 	if attempts > 0 {
 		r += fmt.Sprintf(", after %d of %d fix attempts", attempts, s.limit)
 	}
-	if s.accepted() {
+	if (greenRun{s}).accepted() {
 		r += ", accepted by " + orElse(s.redo.By, "a person")
 	}
 	return r + flakyReason(s.m, s.flakes.names())

@@ -154,7 +154,7 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
 	}
-	if cp.asksToAccept() && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
+	if asksToAccept(cp) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
 		out = append(out, mk(EffectLabel, ""), mk(EffectClose, "")) // a new commit voids the question
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {

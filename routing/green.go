@@ -19,7 +19,7 @@ type Green struct {
 	Moved   TestIDs           `json:"moved,omitempty"`   // of Passed: those that this leg did not have then
 	Base    *history.Size     `json:"base,omitempty"`    // of the base's run that it was compared with
 	Changes []evidence.Change `json:"changes,omitempty"` // what the change does to tests and to what runs them
-	Cut     int               `json:"cut,omitempty"`     // tests that are not among Earlier for want of room
+	Cut     int               `json:"cut,omitempty"`     // tests that are not among Earlier, being too many
 
 	Untouched bool `json:"untouched,omitempty"` // the change cannot have taken a test away
 }
@@ -155,7 +155,7 @@ func named(cp Checkpoint, v Verdict) Checkpoint {
 
 // counted returns a verdict with what does not count taken out, and reports whether it is a pass then
 // that is compared with earlier runs.
-func (v Verdict) counted(c Case, p Policy) bool {
+func counted(v Verdict, c Case, p Policy) bool {
 	v = c.treatment(p.Quarantine).of(v)
 	return v.Result == Pass && v.Review == nil
 }
@@ -164,7 +164,7 @@ func (v Verdict) counted(c Case, p Policy) bool {
 // the last green run of its case. now are its own tests, and base is the case of its base, zero where
 // it has none. Nothing else in v changes.
 func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
-	if !v.counted(c, p) {
+	if !counted(v, c, p) {
 		return v
 	}
 	cp := named(c.Checkpoints[v.Checkpoint], v)
@@ -248,7 +248,7 @@ func stillOnBase(runs []history.Run, id history.ID) bool {
 // UnreadSinceGreen returns the blobs of the runs in which tests failed since the last green run, and
 // whose events do not hold their tests, newest first.
 func UnreadSinceGreen(c Case, v Verdict, p Policy) []string {
-	if !v.counted(c, p) {
+	if !counted(v, c, p) {
 		return nil
 	}
 	cp := named(c.Checkpoints[v.Checkpoint], v)
@@ -290,7 +290,7 @@ func runSize(rs RunState) history.Size {
 
 // Shrinks reports whether a green run ran fewer tests than some run of its base by more than the
 // policy allows, so that it matters which one it is compared with.
-func (v Verdict) Shrinks(base Case, p Policy) bool {
+func Shrinks(v Verdict, base Case, p Policy) bool {
 	for _, rs := range base.Checkpoints[v.Checkpoint].Runs {
 		if p.GreenDrop.exceeded(runSize(rs).Tests, v.Counts.Tests-v.Counts.Skipped) {
 			return true
@@ -301,7 +301,7 @@ func (v Verdict) Shrinks(base Case, p Policy) bool {
 
 // SizedBy returns v with the size of the base's run that it is compared with: the newest at or before
 // the merge base. Where none is known to be so, there is none.
-func (v Verdict) SizedBy(base Case, at history.MergeBase, parents history.Parents) Verdict {
+func SizedBy(v Verdict, base Case, at history.MergeBase, parents history.Parents) Verdict {
 	cp := base.Checkpoints[v.Checkpoint]
 	if !parents.Know(at.SHA) {
 		if parents = recordedParents(cp); !parents.Know(at.SHA) {
@@ -326,7 +326,7 @@ func (v Verdict) SizedBy(base Case, at history.MergeBase, parents history.Parent
 }
 
 // Edited returns v with what its change does to tests and to what runs them.
-func (v Verdict) Edited(r evidence.Reading) Verdict {
+func Edited(v Verdict, r evidence.Reading) Verdict {
 	g := Green{}
 	if v.Green != nil {
 		g = *v.Green
@@ -338,7 +338,7 @@ func (v Verdict) Edited(r evidence.Reading) Verdict {
 
 // FixedIn returns the tests that failed since the last green run before a run, and ran and passed in it
 // in the legs in which they had failed.
-func (cp Checkpoint) FixedIn(r Run) map[history.ID]bool {
+func FixedIn(cp Checkpoint, r Run) map[history.ID]bool {
 	passed := map[history.ID]bool{}
 	moved, open := map[history.ID]bool{}, map[history.ID]bool{}
 	for part, p := range cp.Runs[r.Key()].Parts {

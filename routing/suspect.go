@@ -58,8 +58,11 @@ const (
 // mostListed bounds what a decision lists of each kind.
 const mostListed = 50
 
+// greenRun is what a rule looks at, where that is a run without failures.
+type greenRun struct{ input }
+
 // doubts returns why a green run is not trusted, and what else was noticed about it.
-func (s input) doubts() (suspect, listed []Suspicion) {
+func (s greenRun) doubts() (suspect, listed []Suspicion) {
 	if s.m.Result != Pass || s.m.Review != nil {
 		return nil, nil
 	}
@@ -70,7 +73,7 @@ func (s input) doubts() (suspect, listed []Suspicion) {
 }
 
 // edited lists what the change does to tests and to what runs them.
-func (s input) edited(suspect, listed *[]Suspicion) {
+func (s greenRun) edited(suspect, listed *[]Suspicion) {
 	seen := map[evidence.Change]bool{}
 	for _, p := range s.parts {
 		if p.Green == nil {
@@ -108,7 +111,7 @@ func changeInWords(c evidence.Change) string {
 }
 
 // untouched reports whether the change cannot have taken a test away, as far as its files are known.
-func (s input) untouched() bool {
+func (s greenRun) untouched() bool {
 	return slices.ContainsFunc(s.parts, func(p Verdict) bool { return p.Green != nil && p.Green.Untouched })
 }
 
@@ -117,7 +120,7 @@ type earlierTest struct{ suite, name, part string }
 
 // followed says which tests that failed since the last green run did not run, were skipped or have
 // another name.
-func (s input) followed(suspect, listed *[]Suspicion) {
+func (s greenRun) followed(suspect, listed *[]Suspicion) {
 	byLeg := map[earlierTest]map[string]EarlierTest{}
 	var order []earlierTest
 	passed, moved := map[string]map[history.ID]bool{}, map[history.ID]bool{}
@@ -181,7 +184,7 @@ func (s input) followed(suspect, listed *[]Suspicion) {
 }
 
 // excuses reports whether failures of a test do not count.
-func (s input) excuses(t earlierTest) bool {
+func (s greenRun) excuses(t earlierTest) bool {
 	f := Failure{Suite: t.suite, Name: t.name}
 	return slices.ContainsFunc(s.p.Quarantine, f.IsTest) || slices.ContainsFunc(s.c.Quarantine, func(q Quarantined) bool { return f.IsTest(q.Test) })
 }
@@ -189,7 +192,7 @@ func (s input) excuses(t earlierTest) bool {
 // fateOf returns what the legs of a run together say of a test that failed in one of them and passed in
 // none that did not have it then. Where the run has other legs than the run that failed, it does not
 // say whether the test ran.
-func (s input) fateOf(key earlierTest, legs map[string]EarlierTest) EarlierTest {
+func (s greenRun) fateOf(key earlierTest, legs map[string]EarlierTest) EarlierTest {
 	own, here := legs[key.part]
 	if !here {
 		for _, part := range sortedKeys(legs) {
@@ -228,7 +231,7 @@ func (s input) fateOf(key earlierTest, legs map[string]EarlierTest) EarlierTest 
 
 // shrunk says whether the run ran far fewer tests than its base, or than the largest run since the last
 // green one.
-func (s input) shrunk(suspect, listed *[]Suspicion) {
+func (s greenRun) shrunk(suspect, listed *[]Suspicion) {
 	now := sizeOf(s.parts)
 	check := func(was history.Size, base string, untouched bool) bool {
 		if !s.p.GreenDrop.exceeded(was.Tests, now.Tests) {
@@ -268,10 +271,11 @@ func (s input) shrunk(suspect, listed *[]Suspicion) {
 }
 
 // accepted reports whether a maintainer accepts the run as it is.
-func (s input) accepted() bool { return s.redo != nil && s.redo.Action == HumanAccept }
+func (s greenRun) accepted() bool { return s.redo != nil && s.redo.Action == HumanAccept }
 
 // decideSuspect: a green run does not pass by itself where its evidence shrank or was edited.
-func decideSuspect(s input) (Decision, bool) {
+func decideSuspect(in input) (Decision, bool) {
+	s := greenRun{in}
 	if !s.m.green() || s.accepted() {
 		return Decision{}, false
 	}
@@ -322,7 +326,7 @@ func doubtInWords(suspect []Suspicion) string {
 
 // pushers are the people whose commits are asked about: who pushed the newest one, and those before it
 // that were green and not trusted either.
-func (s input) pushers() []string {
+func (s greenRun) pushers() []string {
 	var out []string
 	add := func(login string) {
 		if login != "" && !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, login) }) {

@@ -100,7 +100,7 @@ func TestSuspect(t *testing.T) {
 		if d := w.ran(3, "bob", "a", "b"); d.Kind != KindPass || len(d.Suspect)+len(d.Listed) != 0 {
 			t.Errorf("%s %+v %+v", d.Kind, d.Suspect, d.Listed)
 		}
-		if got := w.c.Checkpoints["unit"].FixedIn(run(3, Pass, "").Run); len(got) != 2 {
+		if got := FixedIn(w.c.Checkpoints["unit"], run(3, Pass, "").Run); len(got) != 2 {
 			t.Errorf("S5-27: %d tests are fixed", len(got))
 		}
 		if d := w.ran(4, "bob", "b"); d.Kind == KindSuspect && d.Suspect[0].What != FewerTests {
@@ -202,14 +202,14 @@ func TestSuspect(t *testing.T) {
 			w = newWorld(t)
 			w.p.GreenDrop = c.drop
 			v, _ := report(2, "", many(c.is, "a")...)
-			if got := v.Shrinks(base.c, w.p); got != (c.want == KindSuspect) {
+			if got := Shrinks(v, base.c, w.p); got != (c.want == KindSuspect) {
 				t.Errorf("%+v: the merge base is asked for: %t", c, got)
 			}
-			if d := w.analyze(v.SizedBy(base.c, history.MergeBase{SHA: run(1, Pass, "").Run.SHA}, nil)); d.Kind != c.want {
+			if d := w.analyze(SizedBy(v, base.c, history.MergeBase{SHA: run(1, Pass, "").Run.SHA}, nil)); d.Kind != c.want {
 				t.Errorf("%+v: against the base: %s (%s)", c, d.Kind, d.Reason)
 			}
 			w = newWorld(t)
-			if d := w.analyze(v.SizedBy(base.c, history.MergeBase{SHA: run(1, Pass, "").Run.SHA}, nil).Edited(evidence.Reading{Untouched: true})); d.Kind != KindPass {
+			if d := w.analyze(Edited(SizedBy(v, base.c, history.MergeBase{SHA: run(1, Pass, "").Run.SHA}, nil), evidence.Reading{Untouched: true})); d.Kind != KindPass {
 				t.Errorf("S5-25 %+v: a change that took no test away: %s", c, d.Kind)
 			}
 		}
@@ -220,7 +220,7 @@ func TestSuspect(t *testing.T) {
 			w := newWorld(t)
 			w.p.Green = mode
 			v, _ := report(1, "bob", "a")
-			d := w.analyze(v.Edited(read))
+			d := w.analyze(Edited(v, read))
 			if d.Kind != want || len(d.Suspect)+len(d.Listed) != 2 || !slices.ContainsFunc(d.Listed, func(x Suspicion) bool { return x.What == What(evidence.Assertion) }) {
 				t.Errorf("%s: %s %+v %+v", mode, d.Kind, d.Suspect, d.Listed)
 			}

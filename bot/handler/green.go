@@ -78,7 +78,7 @@ func edited(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (ro
 		return v, err
 	}
 	v.Workflows = ch.workflows
-	return v.Edited(ch.reading), nil
+	return routing.Edited(v, ch.reading), nil
 }
 
 // readChange reads the files of a pull request.
@@ -147,7 +147,7 @@ func Follow(ctx context.Context, led ledger.Ledger, c routing.Case, v routing.Ve
 // size returns v with the size of the base's run that it is compared with. The merge base is asked for
 // only if v ran far fewer tests than some run of the base.
 func (b base) size(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (routing.Verdict, error) {
-	if b.branch == "" || b.lost != nil || v.Result != routing.Pass || !v.Shrinks(b.cases, d.Config.Policy(t.Checkpoint, "", nil)) {
+	if b.branch == "" || b.lost != nil || v.Result != routing.Pass || !routing.Shrinks(v, b.cases, d.Config.Policy(t.Checkpoint, "", nil)) {
 		return v, nil
 	}
 	at, err := b.mergeBase(ctx, d, t)
@@ -155,7 +155,7 @@ func (b base) size(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdi
 	if err != nil || why != nil || at.SHA == "" {
 		return v, err
 	}
-	return v.SizedBy(b.cases, at, nil), nil
+	return routing.SizedBy(v, b.cases, at, nil), nil
 }
 
 // PusherOf returns the login of who pushed the commit of a run, "" if nobody did: a run that was

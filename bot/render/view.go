@@ -71,7 +71,7 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 
 // ranSince returns the tests that failed in earlier turns, and ran and passed in a run.
 func ranSince(cp routing.Checkpoint, story []routing.Attempt, r routing.Run, o Options) map[string]bool {
-	passed := cp.FixedIn(r)
+	passed := routing.FixedIn(cp, r)
 	out := map[string]bool{}
 	if len(passed) == 0 {
 		return out

@@ -45,7 +45,9 @@ func orPassed(s string) string {
 	return s
 }
 
-func words(name string) string { return strings.NewReplacer("_", " ", "[", " of ", "]", "").Replace(name) }
+func words(name string) string {
+	return strings.NewReplacer("_", " ", "[", " of ", "]", "").Replace(name)
+}
 
 // identifier is a name as a function has it.
 func identifier(name string) string {

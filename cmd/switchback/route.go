@@ -159,7 +159,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		}
 		at := history.MergeBase{SHA: f.mergeBase}
 		if v = v.Against(base, at, parents); v.Result == routing.Pass {
-			v = v.SizedBy(base, at, parents)
+			v = routing.SizedBy(v, base, at, parents)
 		}
 	}
 	line := &pipeline.Pipeline{Ledger: led, Compare: func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error) {

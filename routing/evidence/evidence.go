@@ -1,5 +1,5 @@
 // Package evidence reads what a change does to the tests that are to show that it works, and to what
-// runs them: the diff of its files in, a list out. It judges nothing, and knows no clock, network or
+// runs them: the diff of its files in, a list out. It decides nothing, and knows no clock, network or
 // file.
 package evidence
 

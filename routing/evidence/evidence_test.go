@@ -211,7 +211,7 @@ func TestFilesOfTests(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if Assertion.Gates() || TestRemoved.Gates() {
-			t.Error("what is shown is judged")
+			t.Error("what is only shown decides")
 		}
 	})
 	t.Run("S5-25 a change that cannot have taken a test away", func(t *testing.T) {
