@@ -231,3 +231,38 @@ func TestBaseKilled(t *testing.T) {
 		}
 	}
 }
+
+// leg is a step in one leg of a matrix of two.
+func leg(a Action, os string) Action {
+	a.Inputs["matrix"], a.Inputs["matrix-total"] = fmt.Sprintf(`{"os":%q}`, os), "2"
+	return a
+}
+
+func TestBaseLegs(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "")
+	red, green := failing("TestAdd"), strings.ReplaceAll(passing, "TestSub", "TestAdd")
+	mine := func(report, os string) Action {
+		return leg(s.action(report, map[string]string{"job-status": concluded(report)}), os)
+	}
+	s.runID++
+	s.within(leg(s.onMain("push", red), "ubuntu"), 0)
+	s.within(leg(s.onMain("push", green), "windows"), 0)
+	s.runID++
+	t.Run("S5-1 the leg that fails on the base is excused", func(t *testing.T) {
+		s.want(s.b.RunAction(t, mine(red, "ubuntu")), 0, map[string]string{"decision": "NONE"}) // the other leg may fail otherwise
+		s.want(s.b.RunAction(t, mine(green, "windows")), 0, map[string]string{"decision": "PRE_EXISTING"})
+	})
+	s.push()
+	t.Run("S5-1 S5-35 the leg that passes on the base is not, though the other fails in the same way", func(t *testing.T) {
+		s.want(s.b.RunAction(t, mine(green, "ubuntu")), 0, nil)
+		s.want(s.b.RunAction(t, mine(red, "windows")), 0, map[string]string{"decision": "RETRY", "iteration": "1"})
+	})
+	s.push()
+	t.Run("S5-3 a leg that the base does not have is new", func(t *testing.T) {
+		a := mine(red, "macos")
+		a.Inputs["matrix-total"] = "3"
+		s.want(s.b.RunAction(t, a), 0, map[string]string{"decision": "RETRY", "iteration": "2"})
+	})
+	s.clean()
+}

@@ -57,6 +57,7 @@ var chapters = []struct {
 }{
 	{"the first failure", "", func(*story) {}, failing("TestAdd"), nil},
 	{"a second failure", "", func(s *story) { s.run(failing("TestAdd"), nil); s.push() }, failing("TestSub"), nil},
+	{"a section beside another", "", func(s *story) { s.run(environment, map[string]string{"checkpoint": "deploy"}) }, failing("TestAdd"), nil},
 	{"an escalation", "", func(*story) {}, environment, nil},
 	{"a pass that closes an escalation", "", func(s *story) { s.run(environment, nil); s.push() }, passing, map[string]string{"job-status": "success"}},
 	{"a mention", "handoff: [{mention: \"@claude\"}]\n", func(*story) {}, failing("TestAdd"), nil},
@@ -143,13 +144,13 @@ func TestDelivered(t *testing.T) {
 		}
 		s.clean()
 	})
-	t.Run("two jobs of one pull request at once have a comment each and lose nothing", func(t *testing.T) {
+	t.Run("two jobs of one pull request at once share a comment and lose nothing", func(t *testing.T) {
 		s := newStory(t, "")
 		s.atOnce(2, func(i int) Action {
 			return s.action(failing("TestAdd"), map[string]string{"checkpoint": fmt.Sprintf("job-%d", i)})
 		})
-		if n, c := s.count("run:RETRY"), len(s.bot()); n != 2 || c != 2 {
-			t.Errorf("%d runs recorded, %d comments", n, c)
+		if n, c := s.count("run:RETRY"), s.sections(); n != 2 || len(c) != 2 || c[0] != "job-0" || c[1] != "job-1" {
+			t.Errorf("%d runs recorded, sections %q", n, c)
 		}
 		s.clean()
 	})

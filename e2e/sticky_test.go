@@ -80,7 +80,7 @@ func testCommentOfPeople(t *testing.T, begin begin) {
 	})
 	t.Run("a stranger who was there first with the marker changes nothing", func(t *testing.T) {
 		s := begin(t, "")
-		quote := fmt.Sprintf("First!\n\n<!-- switchback:v1 key=%s#%d/unit/comment gen=99999999999999 -->", s.r.FullName, s.number)
+		quote := fmt.Sprintf("First!\n\n<!-- switchback:v1 key=%s#%d/comment gen=99999999999999 -->", s.r.FullName, s.number)
 		s.r.Comment(t, Stranger, s.number, quote)
 		s.run(failing("TestAdd"), nil)
 		if got := marker(s.botComment().Body); !strings.HasPrefix(got, marker(quote)[:strings.Index(marker(quote), " gen=")]) {

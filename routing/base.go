@@ -25,7 +25,7 @@ type BaseComparison struct {
 }
 
 // Against returns v with the standing of each failure against the runs of the same checkpoint of a
-// base: the newest at or before the merge base, and the newest of all. Where parents say nothing of
+// base, and of the same leg where they have it: the newest at or before the merge base, and the newest of all. Where parents say nothing of
 // the merge base, those recorded with the runs count, and else the order in which the runs were
 // recorded. Nothing else in v changes.
 func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parents) Verdict {
@@ -35,9 +35,14 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 			parents = nil
 		}
 	}
-	runs := history.Order(testRuns(cp), at, parents)
+	leg := ofLeg(cp, v.Run)
+	runs := history.Order(testRuns(leg), at, parents)
 	v = v.Uncompared(baseName(base.Key))
 	v.Base.SHA, v.Base.Known = runs.Compared(), runs.Known()
+	if !runs.Known() {
+		whole := history.Order(testRuns(cp), at, parents)
+		v.Base.SHA, v.Base.Known = whole.Compared(), whole.Known()
+	}
 	v.Cut = slices.Clone(v.Cut)
 	for i := range v.Cut {
 		f := &v.Cut[i]
@@ -51,7 +56,7 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 		found := runs.Look(history.TestID(v.Checkpoint, f.Suite, f.Name), history.FingerprintOf(f.Fingerprint))
 		f.Standing, f.Since, f.SinceMergeBase = found.Standing, found.Since, found.Later
 		if found.Differs {
-			f.BaseMessage = lastMessage(cp, f.Suite, f.Name)
+			f.BaseMessage = lastMessage(leg, f.Suite, f.Name)
 		}
 	}
 	return v
@@ -71,7 +76,7 @@ func (v Verdict) Uncompared(base string) Verdict {
 // FailsSometimes reports whether some run of a base fails a test that v fails. Otherwise all failures
 // of v are new whatever the merge base.
 func (v Verdict) FailsSometimes(base Case) bool {
-	for _, r := range testRuns(base.Checkpoints[v.Checkpoint]) {
+	for _, r := range testRuns(ofLeg(base.Checkpoints[v.Checkpoint], v.Run)) {
 		for _, f := range v.Failures {
 			for _, t := range r.Inventory.Of(history.TestID(v.Checkpoint, f.Suite, f.Name)) {
 				if t.Status == history.Failed {

@@ -46,7 +46,7 @@ func (cp Checkpoint) to(next State) (Checkpoint, error) {
 type Case struct {
 	Key         string                `json:"key"`
 	Version     int                   `json:"version"`    // events folded
-	Generation  int                   `json:"generation"` // events that change what is shown: runs and human acts
+	Generation  int                   `json:"generation"` // events that change what is shown: runs, human acts, and issues that were opened
 	Checkpoints map[string]Checkpoint `json:"checkpoints"`
 	Pending     []Effect              `json:"pending,omitempty"` // effects decided and not yet done, oldest first
 	Done        map[string]string     `json:"done,omitempty"`    // effect slot → reference of what stands outside

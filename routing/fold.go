@@ -88,6 +88,9 @@ func (c Case) applyEffect(e EffectDone) (Case, error) {
 	if e.Effect.Kind == EffectRerun && strings.HasPrefix(e.Ref, refused) {
 		refusedRerun(c, e.Effect)
 	} else if e.Ref != "" {
+		if e.Effect.Kind == EffectIssue && c.Done[e.Effect.Slot] != e.Ref {
+			c.Generation++ // the comment names the issue
+		}
 		c.Done[e.Effect.Slot] = e.Ref
 	}
 	if len(c.Pending) == 0 {

@@ -25,14 +25,21 @@ func BaseFixed(cp Checkpoint, base Case) (sha string, ok bool) {
 	if !OnHoldForBase(cp) {
 		return "", false
 	}
-	run, known := newestWhole(base.Checkpoints[cp.Name])
+	run, known := newestWhole(base.Checkpoints[cp.Name], Run{})
 	if !known {
 		return "", false
 	}
-	_, old := cp.Attempts[len(cp.Attempts)-1].Verdict.Standings()
+	held := cp.Attempts[len(cp.Attempts)-1].Verdict
+	_, old := held.Standings()
 	for _, f := range old {
-		if !run.passes(cp.Name, f) {
-			return "", false
+		legs := cp.Runs[held.Run.Key()].failingIn(f)
+		if len(legs) == 0 {
+			legs = []Run{{}} // it failed in a leg that was not run again
+		}
+		for _, leg := range legs {
+			if of, known := newestWhole(base.Checkpoints[cp.Name], leg); !known || !of.passes(cp.Name, f) {
+				return "", false
+			}
 		}
 	}
 	return run.SHA, len(old) > 0
@@ -44,7 +51,9 @@ type baseRun struct {
 	green bool // it passed as a whole
 }
 
-func newestWhole(cp Checkpoint) (baseRun, bool) {
+// newestWhole returns the newest run of a checkpoint of a base, and of it what is said of the leg that
+// a run is of.
+func newestWhole(cp Checkpoint, of Run) (baseRun, bool) {
 	runs := cp.Runs[cp.Last.Key()]
 	parts := make([]Verdict, 0, len(runs.Parts))
 	for _, name := range sortedKeys(runs.Parts) {
@@ -53,7 +62,7 @@ func newestWhole(cp Checkpoint) (baseRun, bool) {
 	if len(parts) == 0 || len(parts) < parts[0].Run.Parts {
 		return baseRun{}, false
 	}
-	all := testRuns(Checkpoint{Runs: map[string]RunState{cp.Last.Key(): runs}})
+	all := testRuns(ofLeg(Checkpoint{Runs: map[string]RunState{cp.Last.Key(): runs}}, of))
 	if len(all) != 1 {
 		return baseRun{}, false
 	}
@@ -74,14 +83,16 @@ func (r baseRun) passes(checkpoint string, f Failure) bool {
 
 // Fixes reports whether the newest run of a checkpoint no longer fails what the run before it failed.
 func Fixes(cp Checkpoint) bool {
-	runs := testRuns(cp)
-	n := len(runs)
-	if n < 2 {
-		return false
-	}
-	for _, t := range runs[n-2].Inventory.Tests {
-		if t.Status == history.Failed && !failsTest(runs[n-1].Inventory, t.ID) {
-			return true
+	for _, v := range cp.Runs[cp.Last.Key()].Parts {
+		runs := testRuns(ofLeg(cp, v.Run))
+		n := len(runs)
+		if n < 2 {
+			continue
+		}
+		for _, t := range runs[n-2].Inventory.Tests {
+			if t.Status == history.Failed && !failsTest(runs[n-1].Inventory, t.ID) {
+				return true
+			}
 		}
 	}
 	return false

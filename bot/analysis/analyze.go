@@ -149,26 +149,12 @@ func (st *state) read(s Source) error {
 		return nil
 	}
 	defer f.Close()
-	failing := &failingReader{r: f}
+	failing := &FailingReader{R: f}
 	err = st.readOpened(s, failing)
-	if advice.Of(failing.err).Kind == advice.Later {
-		return fmt.Errorf("%s cannot be read yet: %w", s.Name, failing.err)
+	if advice.Of(failing.Err).Kind == advice.Later {
+		return fmt.Errorf("%s cannot be read yet: %w", s.Name, failing.Err)
 	}
 	return err
-}
-
-// failingReader keeps the error of what it reads, which readers of formats put into words.
-type failingReader struct {
-	r   io.Reader
-	err error
-}
-
-func (f *failingReader) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if err != nil && err != io.EOF {
-		f.err = err
-	}
-	return n, err
 }
 
 func (st *state) readOpened(s Source, f io.Reader) error {

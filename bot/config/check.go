@@ -36,6 +36,7 @@ func (c checker) check(f File) {
 	c.oneOf([]any{"language"}, f.Language, "en", "ko")
 	c.oneOf([]any{"on_max"}, f.OnMax, "manual", "error", "skip")
 	c.oneOf([]any{"pause_scope"}, f.PauseScope, "checkpoint", "case")
+	c.oneOf([]any{"comment"}, f.Comment, CommentPerCase, CommentPerCheckpoint)
 	c.oneOf([]any{"rerun"}, f.Rerun, "never", "flaky", "transient")
 	for _, name := range keys(f.Budgets.of()) {
 		if n := f.Budgets.of()[name]; n != nil && (*n < 0 || *n > routing.HardCap) {

@@ -32,6 +32,7 @@ type File struct {
 	PauseScope    string                `yaml:"pause_scope,omitempty" json:"pause_scope,omitempty" jsonschema:"enum=checkpoint,enum=case,default=checkpoint,description=What an escalation puts on hold: the checkpoint and its dependents or the whole case."`
 	Mode          string                `yaml:"mode,omitempty" json:"mode,omitempty" jsonschema:"enum=auto,enum=manual,default=auto,description=Manual prepares each hand-off but sends it only on a command."`
 	MaxActions    *int                  `yaml:"max_actions,omitempty" json:"max_actions,omitempty" jsonschema:"minimum=1,maximum=1000,default=50,description=Effects applied in one run of the program."`
+	Comment       string                `yaml:"comment,omitempty" json:"comment,omitempty" jsonschema:"enum=case,enum=checkpoint,default=case,description=How many sticky comments a pull request has: one with a section per checkpoint or one for each checkpoint."`
 	Checkpoints   map[string]Checkpoint `yaml:"checkpoints,omitempty" json:"checkpoints,omitempty" jsonschema:"description=Settings by name of checkpoint."`
 	Cases         map[string]Override   `yaml:"cases,omitempty" json:"cases,omitempty" jsonschema:"description=Overrides by case: '#12' for a pull request or '@main' for a branch."`
 	Handoff       Handoffs              `yaml:"handoff,omitempty" json:"handoff,omitempty" jsonschema:"description=How a failure that is returned for a fix reaches its worker; default: mention the author in the comment. A list is short for its key to."`
@@ -58,6 +59,15 @@ const (
 	ActsAction = "action"
 	ActsApp    = "app"
 )
+
+// The values of File.Comment.
+const (
+	CommentPerCase       = "case"
+	CommentPerCheckpoint = "checkpoint"
+)
+
+// CommentsByCase reports whether a pull request has one sticky comment for all its checkpoints.
+func (f File) CommentsByCase() bool { return f.Comment != CommentPerCheckpoint }
 
 // AnswerSettings say who may answer.
 type AnswerSettings struct {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 // place is a fingerprint in a checkpoint.
@@ -48,7 +49,7 @@ func (w writer) failures() (failures, error) {
 }
 
 // see adds a run. A failure is fixed by a run of its checkpoint that passes, or that is complete
-// and does not contain it.
+// and does not contain it, not even by name.
 func (k failures) see(c routing.Case, e routing.Event) {
 	run, ok := e.Run()
 	if !ok || run.Decision.Repeated || run.Decision.Rule == "stale-commit" || run.Decision.Rule == "stale-run" {
@@ -77,7 +78,8 @@ func (k failures) see(c routing.Case, e routing.Event) {
 		}
 		k.is[p] = x
 	}
-	whole := v.Run.Part == "" && v.Run.Parts <= 1 && v.Dropped == 0 && (v.Result == routing.Fail || v.Result == routing.Pass)
+	k.seeCut(v, e.At, here)
+	whole := v.Run.Part == "" && v.Run.Parts <= 1 && v.Unlisted() == 0 && (v.Result == routing.Fail || v.Result == routing.Pass)
 	if run.Decision.Kind != routing.KindPass && !whole {
 		return
 	}
@@ -86,6 +88,27 @@ func (k failures) see(c routing.Case, e routing.Event) {
 			x.fixed, x.iterations = e.At, run.Decision.Iteration
 			k.is[p] = x
 		}
+	}
+}
+
+// seeCut adds what is known of a run's failures by name and fingerprint alone, to those that were seen
+// before in full, and to here.
+func (k failures) seeCut(v routing.Verdict, at time.Time, here map[place]bool) {
+	if len(v.Cut) == 0 {
+		return
+	}
+	cut := map[uint64]bool{}
+	for _, f := range v.Cut {
+		cut[f.Print] = true
+	}
+	for p, x := range k.is {
+		if p.checkpoint != text(v.Checkpoint) || here[p] || !cut[history.FingerprintOf(p.fingerprint)] {
+			continue
+		}
+		here[p] = true
+		x.last, x.fixed, x.iterations = at, time.Time{}, 0
+		x.runs++
+		k.is[p] = x
 	}
 }
 

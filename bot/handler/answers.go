@@ -85,7 +85,7 @@ func (h answerer) giveCase(ctx context.Context, rec escalation.Record, m escalat
 		}
 		e := box.Event(m.Checkpoint)
 		e.By, e.SHA = a.By, m.SHA
-		e.Answer = fmt.Sprintf("prompt/%s/%d/%d/%s", rec.ID, a.Generation, n+1, m.Checkpoint)
+		e.Answer = fmt.Sprintf("questions/%s/%d/%d/%s", rec.ID, a.Generation, n+1, m.Checkpoint)
 		if a.SHA == c.Checkpoints[m.Checkpoint].Last.SHA {
 			e.SHA = a.SHA // the commit that was asked about
 		}

@@ -226,7 +226,7 @@ func taken(r escalation.State, id string, a escalation.Answered) bool {
 // readAnswer returns the boxes that an answer chose, or why there are none.
 func (h checkboxes) readAnswer(e edit, host routing.Case) ([]answers.Box, markdown.Text) {
 	o := h.words()
-	rec, asked := e.rec, answers.Checkboxes{Nonce: render.Nonce(e.rec), Gen: e.rec.Generation, SHA: render.PromptSHA(e.rec, host)}
+	rec, asked := e.rec, answers.Checkboxes{Nonce: render.Nonce(e.rec), Gen: e.rec.Generation, SHA: render.QuestionsSHA(e.rec, host)}
 	if e.to.Nonce != asked.Nonce || e.to.Gen > asked.Gen {
 		return nil, render.Foreign(o)
 	}

@@ -166,8 +166,8 @@ func (d Deps) Effects(s effect.Subject, runURL string) *effect.GitHub {
 		Hub: effect.HubOf(d.GitHub), Repo: d.Repo, Subject: s, Config: d.Config, Render: o, Sleep: d.Waiter.Delay,
 		Ledger: d.Ledger, Now: d.Now, Log: d.Log, Owner: d.Process, FileTTL: d.LeaseTTL,
 		Reports: plans.Reports{Ledger: d.Ledger, Repo: d.Repo},
-		Prompt: func(rec escalation.Record, host routing.Case, live string) markdown.Text {
-			return render.PromptSection(rec, host, live, o)
+		Questions: func(rec escalation.Record, host routing.Case, live string) markdown.Text {
+			return render.QuestionSection(rec, host, live, o)
 		},
 	}
 }

@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/switchback-ci/switchback/bot/ledger"
@@ -55,31 +54,9 @@ func withInventories(ctx context.Context, d Deps, c routing.Case, checkpoint str
 	return c, nil
 }
 
-// mostForgotten is how many blobs one reconcile deletes.
+// mostForgotten is how many blobs that no run of a case needs any more one reconcile deletes. The blob
+// of a run that is being recorded may be among them: its event then holds what did not pass.
 const mostForgotten = 50
-
-// forgetBlobs deletes the blobs that no run of a case needs any more. A blob of a run that is being
-// recorded may be among them: its event then holds what did not pass.
-func forgetBlobs(ctx context.Context, d Deps, needed map[string]map[string]bool) error {
-	blobs := ledger.BlobsOf(d.Ledger)
-	if blobs == nil || len(needed) == 0 {
-		return nil
-	}
-	all, err := blobs.List(ctx)
-	if err != nil {
-		return err
-	}
-	n := 0
-	for folder, kept := range needed {
-		for _, name := range slices.DeleteFunc(all[folder], func(name string) bool { return kept[name] }) {
-			if n++; n > mostForgotten {
-				return err
-			}
-			err = errors.Join(err, blobs.Delete(ctx, folder, name))
-		}
-	}
-	return err
-}
 
 // hadBlobs reports whether a run of a stream had a blob.
 func hadBlobs(events []routing.Event) bool {

@@ -30,7 +30,7 @@ func TestInventoriesAreForgotten(t *testing.T) {
 		}
 	}
 	needed := map[string]map[string]bool{ledger.BlobFolder(key): routing.KeptBlobs(c)}
-	if err := forgetBlobs(ctx, d, needed); err != nil {
+	if err := ledger.ForgetBlobs(ctx, d.Ledger, needed, mostForgotten); err != nil {
 		t.Fatal(err)
 	}
 	all, err := ledger.BlobsOf(d.Ledger).List(ctx)

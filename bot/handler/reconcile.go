@@ -44,7 +44,7 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed))
 		}
 	}
-	failed = errors.Join(failed, forgetBlobs(ctx, d, needed))
+	failed = errors.Join(failed, ledger.ForgetBlobs(ctx, d.Ledger, needed, mostForgotten))
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}

@@ -253,3 +253,29 @@ func CopyBlobs(ctx context.Context, from, to Ledger, streams []string) error {
 	}
 	return nil
 }
+
+// ForgetBlobs deletes up to most blobs of a ledger that are not needed. needed holds the names of
+// those that are, by the folders that are looked at; other folders stay as they are.
+func ForgetBlobs(ctx context.Context, l Ledger, needed map[string]map[string]bool, most int) error {
+	blobs := BlobsOf(l)
+	if blobs == nil || len(needed) == 0 {
+		return nil
+	}
+	all, err := blobs.List(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for folder, kept := range needed {
+		for _, name := range all[folder] {
+			if kept[name] {
+				continue
+			}
+			if n++; n > most {
+				return err
+			}
+			err = errors.Join(err, blobs.Delete(ctx, folder, name))
+		}
+	}
+	return err
+}

@@ -10,12 +10,12 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// Nonce names the prompts of a record.
+// Nonce names the questions of a record.
 func Nonce(r escalation.Record) string {
 	return answers.Nonce(r.ID, r.OpenedAt.UTC().Format(time.RFC3339Nano))
 }
 
-// Offered returns the boxes that the prompt of a record offers. c is the case
+// Offered returns the boxes that the questions of a record offer. c is the case
 // of its host.
 func Offered(r escalation.Record, c routing.Case) []answers.Box {
 	if !r.Open() {
@@ -27,15 +27,15 @@ func Offered(r escalation.Record, c routing.Case) []answers.Box {
 	})
 }
 
-// PromptSHA is the commit that the prompt of a record is bound to.
-func PromptSHA(r escalation.Record, c routing.Case) string {
+// QuestionsSHA is the commit that the questions of a record are bound to.
+func QuestionsSHA(r escalation.Record, c routing.Case) string {
 	return c.Checkpoints[r.Host().Checkpoint].Last.SHA
 }
 
-// PromptSection returns the part of an escalation issue that asks: what was
-// answered so far, and the boxes of the present prompt. live is the body as it
+// QuestionSection returns the part of an escalation issue that asks: what was
+// answered so far, and the boxes of the present questions. live is the body as it
 // stands: what is ticked there and was not consumed by an answer stays ticked.
-func PromptSection(r escalation.Record, c routing.Case, live string, o Options) markdown.Text {
+func QuestionSection(r escalation.Record, c routing.Case, live string, o Options) markdown.Text {
 	l := o.Language
 	var parts []md
 	if said := answered(r, c, o); said != "" {
@@ -52,7 +52,7 @@ func PromptSection(r escalation.Record, c routing.Case, live string, o Options) 
 		if routing.IsRepositoryStream(r.Host().Case) {
 			how = "ask.how.plan"
 		}
-		parts = append(parts, "### "+l.Say("ask.title"), md(answers.Head(Nonce(r), r.Generation, PromptSHA(r, c))),
+		parts = append(parts, "### "+l.Say("ask.title"), md(answers.Head(Nonce(r), r.Generation, QuestionsSHA(r, c))),
 			l.Say(how, "help", markdown.Code(answers.Prefix+" "+answers.Help), "retry", markdown.Code(answers.Prefix+" retry 2")),
 			markdown.Join(lines, "\n"))
 	}
@@ -60,7 +60,7 @@ func PromptSection(r escalation.Record, c routing.Case, live string, o Options) 
 }
 
 // Unconsumed returns what a body has ticked that no answer consumed. Of an
-// earlier prompt of the record only what its answer did not hold counts: it was
+// earlier questions of the record only what its answer did not hold counts: it was
 // ticked while that answer was carried out.
 func Unconsumed(r escalation.Record, live string) []string {
 	p, ok := answers.Parse(live)

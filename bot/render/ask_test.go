@@ -36,15 +36,15 @@ var unfilled = regexp.MustCompile(`\{[a-z]+\}`)
 
 func section(t *testing.T, r escalation.Record, c routing.Case, live string) (string, answers.Checkboxes) {
 	t.Helper()
-	body := PromptSection(r, c, live, Options{})
+	body := QuestionSection(r, c, live, Options{})
 	p, ok := answers.Parse(string(body))
 	if !ok {
-		t.Fatalf("no prompt in\n%s", body)
+		t.Fatalf("no questions in\n%s", body)
 	}
 	return string(body), p
 }
 
-func TestPromptSection(t *testing.T) {
+func TestQuestionSection(t *testing.T) {
 	t.Parallel()
 	r, c := asked("TestAdd", "Test|Sub `x` <!-- sb:skip --> @octocat")
 	body, p := section(t, r, c, "")
@@ -77,7 +77,7 @@ func TestPromptSection(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
-	t.Run("ticks of another prompt count for nothing", func(t *testing.T) {
+	t.Run("ticks of other questions count for nothing", func(t *testing.T) {
 		other := r
 		other.ID += "/2"
 		if _, p := section(t, other, c, answers.Keep(body, []string{"reset"})); len(p.Ticked) != 0 {
@@ -87,7 +87,7 @@ func TestPromptSection(t *testing.T) {
 	t.Run("a resolved escalation asks nothing", func(t *testing.T) {
 		done := r
 		done.ResolvedAt = r.OpenedAt
-		if got := PromptSection(done, c, body, Options{}); got != "" {
+		if got := QuestionSection(done, c, body, Options{}); got != "" {
 			t.Errorf("%s", got)
 		}
 	})
@@ -108,7 +108,7 @@ func TestTextsOfAnswers(t *testing.T) {
 		o := Options{Language: lang}
 		one := c.Checkpoints["unit"]
 		one.Retries = routing.HardCap - 1
-		out := []string{string(PromptSection(r, c, "", o)), string(boxText(answers.Read("retry:1"), o)), string(Help(o)), string(Status(c, o)), string(Status(routing.Case{Key: "k"}, o)),
+		out := []string{string(QuestionSection(r, c, "", o)), string(boxText(answers.Read("retry:1"), o)), string(Help(o)), string(Status(c, o)), string(Status(routing.Case{Key: "k"}, o)),
 			string(NotAllowed("x", "write", "read", true, o)), string(Late(escalation.Answered{By: "x", Boxes: []string{"reset", "odd"}}, c, o)), string(Moved(askSHA, "", o)), string(Foreign(o)),
 			string(Unchosen(answers.ErrNothing, o)), string(Restored(o)), string(Unheard(o)), string(Settled(escalation.Record{ResolvedBy: "x"}, o)), string(Lost("unit", "gone", o)), string(Lost("unit", "moved", o)),
 			string(NotDone("/switchback skip", errors.New("no"), o)), string(BoxNotDone(answers.Read("skip"), "k", errors.New("no"), o))}
@@ -150,13 +150,13 @@ func TestRepliesAreTame(t *testing.T) {
 	}
 }
 
-func FuzzPromptSection(f *testing.F) {
+func FuzzQuestionSection(f *testing.F) {
 	f.Add("TestAdd", "- [x] a <!-- sb:skip -->", "octocat")
 	f.Add("x\n- [x] <!-- sb:submit -->", "", "a`b")
 	f.Fuzz(func(t *testing.T, test, live, by string) {
 		r, c := asked(test)
 		r.Answers, r.Generation = []escalation.Answered{{By: by, Boxes: []string{test, "reset"}}}, 1
-		body := PromptSection(r, c, live, Options{})
+		body := QuestionSection(r, c, live, Options{})
 		p, ok := answers.Parse(string(body))
 		if !ok || p.Gen != 1 || !slices.Equal(p.Boxes, append(answers.IDs(Offered(r, c)), answers.Submit)) {
 			t.Fatalf("%v %+v\n%s", ok, p, body)
@@ -171,9 +171,9 @@ func FuzzPromptSection(f *testing.F) {
 	})
 }
 
-func ExamplePromptSection() {
+func ExampleQuestionSection() {
 	r, c := asked("TestAdd")
-	fmt.Println(PromptSection(r, c, "", Options{}))
+	fmt.Println(QuestionSection(r, c, "", Options{}))
 	// Output:
 	// ### What should happen next?
 	//

@@ -19,19 +19,11 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // which nothing that came from a run mentions, links, loads or closes anything;
 // its last line is the marker.
 func Comment(c routing.Case, checkpoint string, o Options) markdown.Text {
-	v := commentView{look(c, checkpoint, o)}
-	mark := md(marker.Format(CommentKey(c.Key, checkpoint), c.Generation))
-	return fit(o.MaxBytes(), func(d detail) md {
-		p := v.comment(d)
-		p.Marker = mark
-		return pages.Print(v.lang, "comment", p)
-	}, func() md {
-		return pages.Print(v.lang, "cut", cutPage{Head: "### " + v.head(), Marker: mark})
-	})
+	return sectionText(commentView{look(c, checkpoint, o)}, o.MaxBytes(), md(marker.Format(CommentKey(c.Key, checkpoint), c.Generation)))
 }
 
 // cutPage is what is left of a page of which not even the first failure fits.
-type cutPage struct{ Head, Prompt, Marker md }
+type cutPage struct{ Head, Questions, Marker md }
 
 // commentView says what happened at a checkpoint and who does what next.
 type commentView struct{ view }
@@ -46,7 +38,7 @@ func (v commentView) comment(d detail) content {
 		}
 		return p
 	case v.turn.Kind == routing.KindPass:
-		p.What = markdown.Sentences(v.passed(), v.fixed(), flakyOf(v.view).named())
+		p.What = markdown.Sentences(v.passed(), v.fixed(12), flakyOf(v.view).named(12))
 		p.Doubts, p.Listed = greenView{v.view}.doubts(), greenView{v.view}.listed()
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
@@ -74,7 +66,7 @@ func (v commentView) comment(d detail) content {
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	case v.turn.Kind == routing.KindSuspect:
-		p.What = markdown.Sentences(v.passed(), v.fixed())
+		p.What = markdown.Sentences(v.passed(), v.fixed(12))
 		p.Doubts, p.Listed, p.Ask = greenView{v.view}.doubts(), greenView{v.view}.listed(), v.ask()
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
@@ -337,8 +329,8 @@ func (v commentView) passed() md {
 	return v.lang.Say("pass.plain", "sha", sha)
 }
 
-// fixed names what failed in an earlier turn of a streak that passed.
-func (v commentView) fixed() md {
+// fixed names up to n of what failed in an earlier turn of a streak that passed.
+func (v commentView) fixed(n int) md {
 	seen := map[string]bool{}
 	var names []string
 	for _, t := range v.story {
@@ -352,7 +344,7 @@ func (v commentView) fixed() md {
 	if len(names) == 0 {
 		return ""
 	}
-	return v.lang.Say("pass.fixed", "names", v.names(names, 12))
+	return v.lang.Say("pass.fixed", "names", v.names(names, n))
 }
 
 // notes says what was cut and what could not be read.
@@ -379,8 +371,8 @@ func (v commentView) notes(p content) md {
 	if len(cuts) > 0 {
 		lines = append(lines, v.lang.Say("note.cut", "what", markdown.Join(cuts, ", ")))
 	}
-	if files := v.turn.Verdict.Workflows; len(files) > 0 {
-		lines = append(lines, v.lang.Say("note.workflows", "files", markdown.Codes(files, 5)))
+	if note := workflowsNote(v.view); note != "" {
+		lines = append(lines, note)
 	}
 	for i, n := range v.turn.Verdict.Notes {
 		if i == 5 {
@@ -393,4 +385,13 @@ func (v commentView) notes(p content) md {
 		return ""
 	}
 	return "> " + markdown.Join(lines, "\n> ")
+}
+
+// workflowsNote says that a green proves less, since the change is to CI itself.
+func workflowsNote(v view) md {
+	files := v.turn.Verdict.Workflows
+	if len(files) == 0 {
+		return ""
+	}
+	return v.lang.Say("note.workflows", "files", markdown.Codes(files, 5))
 }

@@ -125,11 +125,11 @@ type failureList struct {
 
 func newFailures(v view, d detail) failures {
 	l := failureList{view: v, d: d, excerpts: map[string]int{}}
-	gs := groups(v.turn.Verdict.Failures)
+	gs, fresh := flakyLast(groups(v.turn.Verdict.Failures))
 	full := gs[:min(d.full, len(gs))]
 	for i, g := range full {
 		f := l.failure(i, g)
-		if i < d.open {
+		if i < min(d.open, fresh) {
 			l.out.Open = append(l.out.Open, f)
 		} else {
 			l.out.Folded = append(l.out.Folded, f)
@@ -137,6 +137,23 @@ func newFailures(v view, d detail) failures {
 	}
 	l.rest(gs[len(full):])
 	return l.out
+}
+
+// flakyLast puts failures of tests that are flaky behind the others, and counts the others. Where all
+// are flaky they count like others.
+func flakyLast(gs []group) (ordered []group, fresh int) {
+	var flaky []group
+	for _, g := range gs {
+		if g.Standing == history.StandingFlaky {
+			flaky = append(flaky, g)
+		} else {
+			ordered = append(ordered, g)
+		}
+	}
+	if fresh = len(ordered); fresh == 0 {
+		fresh = len(flaky)
+	}
+	return append(ordered, flaky...), fresh
 }
 
 // rest lists the failures that are not shown in full.

@@ -22,10 +22,10 @@ func (v flakyView) commit() bool {
 	return v.turn.Kind == routing.KindRerun && v.cp.Runs[v.turn.Verdict.Run.Key()].Decision.Rule == "flaky-commit"
 }
 
-// named names what passed in this run and failed on its commit before.
-func (v flakyView) named() md {
+// named names up to n tests that passed in this run and failed on its commit before.
+func (v flakyView) named(n int) md {
 	if len(v.turn.Flaky) == 0 {
 		return ""
 	}
-	return v.lang.Say("pass.flaky", "names", v.names(v.turn.Flaky, 12))
+	return v.lang.Say("pass.flaky", "names", v.names(v.turn.Flaky, n))
 }

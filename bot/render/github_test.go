@@ -79,7 +79,7 @@ func (x foreign) posts(t testing.TB, state int, l Language) []rendertest.Page {
 			rec := escalation.Record{ID: "r", Kind: routing.KindDesign, OpenedAt: t0, Members: []escalation.Member{{Case: c.Key, Checkpoint: "unit"}, member, {Case: x.name, Checkpoint: x.message}}}
 			rec.Answers = []escalation.Answered{{By: x.name, Boxes: []string{"retry:2", x.message}, At: t0}}
 			p := o
-			p.Shared = Shared{Members: rec.Members, CommentURL: x.trace, Prompt: PromptSection(rec, c, "", o)}
+			p.Shared = Shared{Members: rec.Members, CommentURL: x.trace, Questions: QuestionSection(rec, c, "", o)}
 			add("issue", IssueKey(c.Key, "unit", routing.KindDesign), IssueBody(c, "unit", p))
 			p.Shared.Marker = marker.Format("summary", 1)
 			add("summary issue", "summary", SummaryIssueBody(rec, 3, p))

@@ -39,12 +39,12 @@ func IssueBody(c routing.Case, checkpoint string, o Options) markdown.Text {
 	v := issueView{commentView{lookAt(c, checkpoint, i, o)}}
 	r := escalation.Build(v.redacted(), v.name, routing.DefaultPolicy())
 	mark := md(orElse(o.Shared.Marker, marker.Format(IssueKey(c.Key, checkpoint, r.Kind), c.Generation)))
-	return fit(o.MaxBytes()-len(o.Shared.Prompt), func(d detail) md {
+	return fit(o.MaxBytes()-len(o.Shared.Questions), func(d detail) md {
 		p := v.issue(r, d)
 		p.Marker = mark
 		return pages.Print(v.lang, "issue", p)
 	}, func() md {
-		return pages.Print(v.lang, "cut", cutPage{Head: "## " + v.lang.Say("issue.title"), Prompt: o.Shared.Prompt, Marker: mark})
+		return pages.Print(v.lang, "cut", cutPage{Head: "## " + v.lang.Say("issue.title"), Questions: o.Shared.Questions, Marker: mark})
 	})
 }
 
@@ -66,7 +66,7 @@ type issueContent struct {
 	content
 	Basic                               []page.Fact
 	HistoryNotes                        []md
-	Pattern, Prompt                     md
+	Pattern, Questions                  md
 	Causes, Design, Environment, Manual []md
 	NoFailing                           bool
 	Held                                *memberTable
@@ -85,7 +85,7 @@ func (v issueView) issue(r escalation.Report, d detail) issueContent {
 		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), Link: v.runLink(), failures: newFailures(v.view, d)},
 		Basic:   v.basic(r), Pattern: sentence(v.lang, r.Pattern), Causes: v.sentences(r.Causes), Design: v.sentences(r.Actions.Design),
 		Environment: v.sentences(r.Actions.Environment), Manual: v.sentences(r.Actions.Manual),
-		Prompt: v.o.Shared.Prompt, NoFailing: len(v.turn.Verdict.Failures) == 0,
+		Questions: v.o.Shared.Questions, NoFailing: len(v.turn.Verdict.Failures) == 0,
 	}
 	if len(p.Causes) == 0 {
 		p.Causes = []md{v.lang.Say("unknown")}
@@ -176,7 +176,7 @@ func argument(name, value string) md {
 // Shared is what an escalation issue shows besides the report of one case.
 type Shared struct {
 	Members    []escalation.Member // that the issue holds; listed where there are several
-	Prompt     md                  // the questions
+	Questions  md                  // the questions
 	Marker     string              // last line, "" is that of the case's own issue
 	CommentURL string              // of the comment on the pull request
 }
@@ -284,10 +284,10 @@ func SummaryIssueTitle(o Options) string { return o.Language.Plain("summaryissue
 func SummaryIssueBody(r escalation.Record, limit int, o Options) markdown.Text {
 	for n := most; ; n /= 2 {
 		body := pages.Print(o.Language, "summary issue", struct {
-			Mention, Prompt, Marker md
-			Limit                   int
-			Held                    *memberTable
-		}{md(o.Mentions()), o.Shared.Prompt, md(o.Shared.Marker), limit, o.members(r.Members, n)})
+			Mention, Questions, Marker md
+			Limit                      int
+			Held                       *memberTable
+		}{md(o.Mentions()), o.Shared.Questions, md(o.Shared.Marker), limit, o.members(r.Members, n)})
 		if len(body) <= o.MaxBytes() || n == 0 {
 			return body
 		}

@@ -61,7 +61,7 @@ func shortSHA(sha string, o Options) md {
 	return markdown.Code(truncate.ShortSHA(sha))
 }
 
-// Foreign says that the boxes of a body are not those of the prompt.
+// Foreign says that the boxes of a body are not those of the questions.
 func Foreign(o Options) markdown.Text { return o.say("reply.foreign") }
 
 // Unchosen says why boxes were not carried out: answers.ErrNothing or a
@@ -74,7 +74,7 @@ func Unchosen(err error, o Options) markdown.Text {
 	return o.say("reply.nothing")
 }
 
-// Restored says that an edit took the prompt away, and that it is back.
+// Restored says that an edit took the questions away, and that they are back.
 func Restored(o Options) markdown.Text { return o.say("reply.restored") }
 
 // Unheard says that Submit is ticked and nobody is known to have ticked it.

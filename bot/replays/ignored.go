@@ -18,7 +18,7 @@ const (
 // unseen are the keys that recorded runs do not show. All others are replayed.
 var unseen = map[string]string{
 	"rules": noLog, "reports": noReport, "workflows": noChoice, "acts": noChoice,
-	"version": noMatter, "language": noMatter, "retry_delay": noMatter, "max_actions": noMatter, "handoff": noMatter,
+	"version": noMatter, "language": noMatter, "retry_delay": noMatter, "max_actions": noMatter, "comment": noMatter, "handoff": noMatter,
 	"escalation": noMatter, "feedback": noMatter, "ports": noMatter, "answers": noMatter,
 }
 

@@ -171,7 +171,7 @@ func (d *demo) play(ctx context.Context, line *pipeline.Pipeline, key string, sc
 // post prints what an effect would post, and writes it to a file if that is asked for.
 func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
 	what := ""
-	shown := show(c, e, o)
+	shown := show(c, e, o, true)
 	switch e.Kind {
 	case routing.EffectComment:
 		what = "the sticky comment of the pull request"

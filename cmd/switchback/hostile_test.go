@@ -54,7 +54,7 @@ func TestHostileReportOnGitHub(t *testing.T) {
 						for _, e := range a.Effects {
 							switch e.Kind {
 							case "comment":
-								pages = append(pages, rendertest.Page{Name: "comment", Body: markdown.Text(e.Body), Marker: caseKey + "/unit/comment"})
+								pages = append(pages, rendertest.Page{Name: "comment", Body: markdown.Text(e.Body), Marker: caseKey + "/comment"})
 							case "issue":
 								pages = append(pages, rendertest.Page{Name: "issue", Body: markdown.Text(e.Body), Marker: caseKey + "/unit/issue/ESCALATE_MAX_RETRY"})
 							case "check":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,16 +28,19 @@ func packetCommand(s streams, getenv func(string) string) *cobra.Command {
 // packetVerify is where a comment stands, and what it is verified against.
 type packetVerify struct {
 	repo, author, login, ledger, branch string
-	issue                               int
-	getenv                              func(string) string
+
+	checkpoint string // whose packet is printed, "" for all
+	issue      int
+	getenv     func(string) string
 }
 
 func packetVerifyCommand(s streams, getenv func(string) string) *cobra.Command {
 	v := packetVerify{getenv: getenv}
 	c := &cobra.Command{
 		Use:   "verify --repo OWNER/NAME --issue N [FILE|-]",
-		Short: "Print the packet of a comment if Switchback posted it, and fail otherwise",
-		Long: "Print the packet of a comment if Switchback posted it, and fail otherwise.\n\n" +
+		Short: "Print the packets of a comment if Switchback posted it, and fail otherwise",
+		Long: "Print the packets of a comment if Switchback posted it, and fail otherwise: a JSON document for\n" +
+			"each checkpoint that does not pass, or that of --checkpoint.\n\n" +
 			"Without a file, Switchback's newest comment on the pull request is read from GitHub, with the\n" +
 			"token in SWITCHBACK_GITHUB_TOKEN or GITHUB_TOKEN. Of a file, --author says who wrote it. The\n" +
 			"packet's run has to be the newest of the ledger: that of --ledger, or the repository's branch.",
@@ -52,6 +56,7 @@ func packetVerifyCommand(s streams, getenv func(string) string) *cobra.Command {
 	}
 	c.Flags().StringVar(&v.repo, "repo", "", "repository of the pull request, OWNER/NAME")
 	c.Flags().IntVar(&v.issue, "issue", 0, "number of the pull request")
+	c.Flags().StringVar(&v.checkpoint, "checkpoint", "", "print the packet of this checkpoint alone")
 	c.Flags().StringVar(&v.author, "author", "", "login of who wrote the comment of the file")
 	c.Flags().StringVar(&v.login, "bot-login", "github-actions[bot]", "login that Switchback posts under")
 	c.Flags().StringVar(&v.ledger, "ledger", "", ledgerHelp)
@@ -86,14 +91,25 @@ func (v packetVerify) run(ctx context.Context, s streams, args []string) ([]byte
 	if !strings.EqualFold(author, v.login) {
 		return nil, failed(fmt.Errorf("the comment is by %q, not by %q", author, v.login))
 	}
-	text, head, err := render.VerifyPacket(body)
+	all, err := render.VerifyPackets(body)
 	if err != nil {
 		return nil, failed(err)
 	}
-	if here := repo.String() + "#" + strconv.Itoa(v.issue); head.Case != here {
-		return nil, failed(fmt.Errorf("the packet is of %s, and stands on %s", head.Case, here))
+	var out [][]byte
+	var heads []render.PacketHead
+	for _, p := range all {
+		if v.checkpoint != "" && p.Checkpoint != v.checkpoint {
+			continue
+		}
+		if here := repo.String() + "#" + strconv.Itoa(v.issue); p.Case != here {
+			return nil, failed(fmt.Errorf("the packet is of %s, and stands on %s", p.Case, here))
+		}
+		out, heads = append(out, p.JSON), append(heads, p.PacketHead)
 	}
-	return text, failedIf(v.recorded(ctx, s, gh, repo, head))
+	if len(out) == 0 {
+		return nil, failed(fmt.Errorf("the comment has no packet of checkpoint %q", v.checkpoint))
+	}
+	return bytes.Join(out, []byte("\n")), failedIf(v.recorded(ctx, s, gh, repo, heads))
 }
 
 // newest returns the newest comment of the bot with a marker, and otherwise that of whoever wrote one.
@@ -103,7 +119,7 @@ func (v packetVerify) newest(ctx context.Context, gh *github.Client, repo github
 		return "", "", err
 	}
 	for _, c := range all {
-		_, _, bad := render.VerifyPacket(c.Body)
+		_, bad := render.VerifyPackets(c.Body)
 		ours := strings.EqualFold(c.Login, v.login)
 		if body == "" || ours && (bad == nil || !strings.EqualFold(author, v.login)) {
 			body, author = c.Body, c.Login
@@ -115,8 +131,8 @@ func (v packetVerify) newest(ctx context.Context, gh *github.Client, repo github
 	return body, author, err
 }
 
-// recorded compares the packet with the ledger, as far as one can be read.
-func (v packetVerify) recorded(ctx context.Context, s streams, gh *github.Client, repo github.Repo, head render.PacketHead) error {
+// recorded compares the packets of a case with the ledger, as far as one can be read.
+func (v packetVerify) recorded(ctx context.Context, s streams, gh *github.Client, repo github.Repo, heads []render.PacketHead) error {
 	var led ledger.Ledger
 	switch {
 	case v.ledger != "":
@@ -130,7 +146,8 @@ func (v packetVerify) recorded(ctx context.Context, s streams, gh *github.Client
 		fmt.Fprintln(s.err, "no ledger is at hand: the packet's run is not compared with it")
 		return nil
 	}
-	events, _, err := led.Load(ctx, head.Case)
+	key := heads[0].Case
+	events, _, err := led.Load(ctx, key)
 	switch {
 	case v.ledger == "" && (err != nil || len(events) == 0):
 		fmt.Fprintln(s.err, "the repository has no ledger of the case: the packet's run is not compared with it")
@@ -138,11 +155,13 @@ func (v packetVerify) recorded(ctx context.Context, s streams, gh *github.Client
 	case err != nil:
 		return err
 	}
-	c, err := routing.Fold(head.Case, events)
-	if err != nil {
-		return err
+	c, err := routing.Fold(key, events)
+	for _, head := range heads {
+		if err == nil {
+			err = head.Recorded(c)
+		}
 	}
-	return head.Recorded(c)
+	return err
 }
 
 // comment reads the comment of a file, "-" for standard input.

@@ -174,7 +174,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
 		return nil
 	}
-	return printRouted(s, rec, v, o)
+	return printRouted(s, rec, v, o, cfg.CommentsByCase())
 }
 
 // readParents reads the parents of commits: a line of a commit and its parents for each, as
@@ -230,7 +230,7 @@ func readWorkingFile() func(name string) ([]byte, error) {
 	}
 }
 
-func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.Options) error {
+func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.Options, byCase bool) error {
 	d := rec.Decision
 	r := routed{
 		Decision: d.Kind, Rule: d.Rule, Reason: d.Reason, Iteration: d.Iteration, MaxIterations: d.Max, Verdict: v.Result,
@@ -251,7 +251,7 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 		r.Failures = append(r.Failures, routedFailure{f.Name, f.Suite, f.Class, ev, f.Fingerprint, f.File, f.Line, f.Message, f.Standing, f.Since})
 	}
 	for _, e := range d.Effects {
-		r.Effects = append(r.Effects, show(rec.Case, e, o))
+		r.Effects = append(r.Effects, show(rec.Case, e, o, byCase))
 	}
 	enc := json.NewEncoder(s.out)
 	enc.SetEscapeHTML(false)
@@ -271,18 +271,18 @@ func standing(d routing.Decision, f routing.Failure) history.Standing {
 	return f.Standing
 }
 
-// show renders what an effect would post.
-func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
+// show renders what an effect would post; with byCase the comment is that of the whole case.
+func show(c routing.Case, e routing.Effect, o render.Options, byCase bool) effectOut {
 	out := effectOut{Kind: e.Kind, Key: e.Key}
 	switch e.Kind {
 	case routing.EffectComment:
-		out.Body = string(render.Comment(c, e.Checkpoint, o))
+		out.Body = string(stickyComment(c, e.Checkpoint, o, byCase))
 	case routing.EffectCheck:
 		k := render.Check(c, e.Checkpoint, e.SHA, o)
 		out.Title, out.Body = k.Title, string(k.Summary)
 	case routing.EffectIssue:
 		out.Title = render.IssueTitle(c, e.Checkpoint, o)
-		o.Shared.Prompt = questions(c, e, out.Title, o)
+		o.Shared.Questions = questions(c, e, out.Title, o)
 		out.Body = string(render.IssueBody(c, e.Checkpoint, o))
 	case routing.EffectHandoff, routing.EffectReview, routing.EffectReady:
 		o.Limit = 56 << 10
@@ -298,6 +298,22 @@ func show(c routing.Case, e routing.Effect, o render.Options) effectOut {
 	return out
 }
 
+// stickyComment renders the comment of a checkpoint, or that of its case, in which o is of the
+// checkpoint's section.
+func stickyComment(c routing.Case, checkpoint string, o render.Options, byCase bool) markdown.Text {
+	if !byCase {
+		return render.Comment(c, checkpoint, o)
+	}
+	return render.CaseComment(c, o, func(name string) render.Options {
+		if name == checkpoint {
+			return o
+		}
+		other := o
+		other.Mention, other.RunURL = "", ""
+		return other
+	})
+}
+
 // questions are the boxes of an escalation issue of this case alone: the other escalations of the
 // repository are not known here.
 func questions(c routing.Case, e routing.Effect, title string, o render.Options) markdown.Text {
@@ -311,5 +327,5 @@ func questions(c routing.Case, e routing.Effect, title string, o render.Options)
 		return ""
 	}
 	rec, _ := reg.ByID(placed.ID)
-	return render.PromptSection(rec, c, "", o)
+	return render.QuestionSection(rec, c, "", o)
 }

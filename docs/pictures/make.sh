@@ -26,6 +26,8 @@ shot rework-comment 02-comment.md 1180
 shot pass-comment 03-comment.md 420
 shot escalation-issue 08-issue.md 1750
 shot feedback-prompt prompt.md 700
+cp bot/render/testdata/casecomment_short.md "$tmp/posts/"
+shot case-comment casecomment_short.md 960
 
 # The dashboard over a sample ledger.
 go run ./internal/sample/fill -cases 300 "$tmp/ledger"

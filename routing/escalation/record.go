@@ -30,7 +30,7 @@ type Record struct {
 	Gone   bool           `json:"gone,omitempty"`  // the issue was deleted or transferred: filed again at new evidence
 	Lease  *routing.Lease `json:"lease,omitempty"` // of the process that files the issue, while there is no number
 
-	Generation int        `json:"generation"` // answers consumed so far; the prompt's generation
+	Generation int        `json:"generation"` // answers consumed so far; that of the questions
 	Answers    []Answered `json:"answers,omitempty"`
 
 	OpenedAt    time.Time `json:"created_at"`
@@ -82,7 +82,7 @@ const (
 
 // Answered is one answer that was consumed.
 type Answered struct {
-	Generation int       `json:"generation"` // of the prompt that was answered
+	Generation int       `json:"generation"` // of the questions that were answered
 	By         string    `json:"by"`
 	ByID       int64     `json:"by_id,omitempty"`
 	Boxes      []string  `json:"boxes,omitempty"` // ids of the boxes ticked

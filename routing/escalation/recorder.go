@@ -148,7 +148,7 @@ func (r Recorder) Recall(id string) ([]routing.Event, error) {
 	return r.checked(r.event(EventRecalled, RecordRecalled{ID: id}))
 }
 
-// Answer consumes the prompt of a record. The first answer of a generation
+// Answer consumes the questions of a record. The first answer of a generation
 // counts; another is refused with an *AnsweredError that holds the first.
 func (r Recorder) Answer(id string, a Answered) ([]routing.Event, error) {
 	a.At, a.Fanned = r.now, false

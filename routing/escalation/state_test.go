@@ -353,10 +353,10 @@ func TestAnswers(t *testing.T) {
 	b.do(b.at().Answer(id, Answered{By: "octocat", Boxes: []string{"retry:2"}}))
 	var first *AnsweredError
 	if _, err := b.at().Answer(id, Answered{By: "hubot"}); !errors.As(err, &first) || first.First.By != "octocat" {
-		t.Errorf("a second answer of one prompt: %v", err)
+		t.Errorf("a second answer of the same questions: %v", err)
 	}
 	if _, err := b.at().Answer(id, Answered{By: "hubot", Generation: 4}); err == nil {
-		t.Error("an answer of a prompt that was never asked")
+		t.Error("an answer of questions that were never asked")
 	}
 	b.do(b.at().Fanned(id, 0))
 	if rec, _ := b.reg.ByID(id); rec.Generation != 1 || !rec.Answers[0].Fanned {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,31 +140,13 @@ func checkNotes(t *testing.T, w *world, want ...string) {
 	}
 }
 
-// alternating is two ledgers of one branch, as two processes have them.
-type alternating struct {
-	handles [2]*Git
-	n       atomic.Uint32
-}
-
-func (a *alternating) next() *Git { return a.handles[a.n.Add(1)%2] }
-
-func (a *alternating) Load(ctx context.Context, key string) ([]routing.Event, ledger.Version, error) {
-	return a.next().Load(ctx, key)
-}
-
-func (a *alternating) Append(ctx context.Context, key string, seen ledger.Version, events []routing.Event) (ledger.Version, error) {
-	return a.next().Append(ctx, key, seen, events)
-}
-
-func (a *alternating) Keys(ctx context.Context) ([]string, error) { return a.next().Keys(ctx) }
-
 func TestGit(t *testing.T) {
 	t.Parallel()
 	ledgertest.Size{Writers: 3, Appends: 4}.Run(t, func(tb testing.TB) ledger.Ledger {
-		w, a := newWorld(tb), &alternating{}
-		a.handles[0], _ = w.ledger(tb)
-		a.handles[1], _ = w.ledger(tb)
-		return a
+		w := newWorld(tb)
+		one, _ := w.ledger(tb)
+		other, _ := w.ledger(tb)
+		return ledgertest.Alternate(one, other) // as two processes have them
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,49 @@ func blobs(t *testing.T, l ledger.Ledger) {
 	stop()
 	if _, err := b.Put(ended, key, []byte("late")); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of its context: %v", err)
+	}
+}
+
+// forgotten checks that blobs are deleted once nothing needs them, some at a time.
+func forgotten(t *testing.T, l ledger.Ledger) {
+	ctx := t.Context()
+	b := ledger.BlobsOf(l)
+	if b == nil {
+		t.Skip("it keeps none")
+	}
+	other, third := "acme/app@main", "acme/app@"+strings.Repeat("Ä/", 200)
+	keep := map[string]bool{}
+	for i := range 7 {
+		name := put(t, b, key, fmt.Appendf(nil, "blob %d", i))
+		if i%3 == 0 {
+			keep[name] = true
+		}
+		put(t, b, third, fmt.Appendf(nil, "blob %d", i))
+	}
+	put(t, b, other, []byte("blob 1"))
+	needed := map[string]map[string]bool{ledger.BlobFolder(key): keep, ledger.BlobFolder(third): nil}
+	for round, left := range []int{14 - 4, 14 - 8, 3, 3} { // 3 of the 14 are needed
+		if err := ledger.ForgetBlobs(ctx, l, needed, 4); err != nil {
+			t.Fatal(err)
+		}
+		all, err := b.List(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(all[ledger.BlobFolder(key)]) + len(all[ledger.BlobFolder(third)]); n != left {
+			t.Errorf("round %d leaves %d blobs, want %d: %v", round+1, n, left, all)
+		}
+		for name := range keep {
+			if data, err := b.Get(ctx, key, name); err != nil || data == nil {
+				t.Errorf("round %d deletes %s, which is needed: %v", round+1, name, err)
+			}
+		}
+		if len(all[ledger.BlobFolder(other)]) != 1 {
+			t.Errorf("round %d deletes what was not looked at: %v", round+1, all)
+		}
+	}
+	if err := ledger.ForgetBlobs(ctx, l, nil, 4); err != nil {
+		t.Error(err)
 	}
 }
 

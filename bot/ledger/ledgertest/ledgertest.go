@@ -41,6 +41,7 @@ func (s Size) Run(t *testing.T, open func(testing.TB) ledger.Ledger) {
 		"a key that cannot name a stream":        badKeys,
 		"all streams one after the other":        each,
 		"blobs beside the streams":               blobs,
+		"blobs that nothing needs":               forgotten,
 		"a big stream":                           s.big,
 		"a context that has ended":               cancelled,
 		"racing writers lose nothing (S3-67)":    s.race,

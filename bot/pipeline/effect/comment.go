@@ -2,16 +2,19 @@ package effect
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
-// commentPoster writes the sticky comments of a pull request, one for each checkpoint.
+// commentPoster writes the sticky comments of a pull request: one for its case, or one for each
+// checkpoint.
 type commentPoster struct {
 	hub     Hub
 	repo    github.Repo
@@ -20,24 +23,72 @@ type commentPoster struct {
 	render  render.Options
 }
 
-// post brings the sticky comment to the newest state. A checkpoint that
-// never failed gets none: a first green run is no news.
+// post brings the sticky comment to the newest state. A case, or a checkpoint, that never failed gets
+// none: a first green run is no news.
 func (p commentPoster) post(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
-	cp := c.Checkpoints[e.Checkpoint]
-	ref := c.Done[e.Slot]
-	if p.subject.Number == 0 || (ref == "" && neverFailed(cp) && !cp.Approval) {
+	ref := p.ref(c, e.Checkpoint)
+	if p.subject.Number == 0 || ref == "" && !p.news(c, e.Checkpoint) {
 		return "", nil
 	}
-	o := p.render
+	key, body := render.CommentKey(c.Key, e.Checkpoint), func() markdown.Text {
+		return render.Comment(c, e.Checkpoint, p.options(c, e.Checkpoint))
+	}
+	if p.config.CommentsByCase() {
+		key, body = render.CaseCommentKey(c.Key), func() markdown.Text {
+			return render.CaseComment(c, p.render, func(checkpoint string) render.Options {
+				o := p.options(c, checkpoint)
+				o.RunURL = "" // each section links the run of its own verdict, whoever renders it
+				return o
+			})
+		}
+	}
+	id, _, err := p.hub.Comments.Upsert(ctx, p.repo, p.subject.Number, marker.Format(key, generation(c)), body(), ref)
+	return id, err
+}
+
+// ref returns the sticky comment that a checkpoint stands in, "" if none is known. That of a case may
+// have been posted for another checkpoint; the newest is the one that was not deleted.
+func (p commentPoster) ref(c routing.Case, checkpoint string) string {
+	if !p.config.CommentsByCase() {
+		return c.Done[commentSlot(checkpoint)]
+	}
+	newest, ref := int64(0), ""
+	for name := range c.Checkpoints {
+		if id, err := strconv.ParseInt(c.Done[commentSlot(name)], 10, 64); err == nil && id > newest {
+			newest, ref = id, c.Done[commentSlot(name)]
+		}
+	}
+	return ref
+}
+
+func commentSlot(checkpoint string) string {
+	return checkpoint + "/" + string(routing.EffectComment)
+}
+
+// news reports whether a comment that was not posted yet has anything to say.
+func (p commentPoster) news(c routing.Case, checkpoint string) bool {
+	if !p.config.CommentsByCase() {
+		cp := c.Checkpoints[checkpoint]
+		return cp.Approval || !neverFailed(cp)
+	}
+	for _, cp := range c.Checkpoints {
+		if cp.Approval || !neverFailed(cp) {
+			return true
+		}
+	}
+	return false
+}
+
+// options returns those of what is said of a checkpoint.
+func (p commentPoster) options(c routing.Case, checkpoint string) render.Options {
+	cp, o := c.Checkpoints[checkpoint], p.render
 	o.IssueURL = issueURL(c, cp)
 	o.Mention = p.stickyMention(cp)
 	o.HandoffNote = p.note()
 	if cp.Approval {
 		o.HandoffNote, o.Approval = "", &render.Approval{What: p.waiting(cp), Role: p.config.Answers.PermissionOrDefault()}
 	}
-	mark := marker.Format(render.CommentKey(c.Key, e.Checkpoint), generation(c))
-	id, _, err := p.hub.Comments.Upsert(ctx, p.repo, p.subject.Number, mark, render.Comment(c, e.Checkpoint, o), ref)
-	return id, err
+	return o
 }
 
 // generation orders the states of a case, also across ledgers: where the

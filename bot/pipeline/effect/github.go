@@ -33,9 +33,9 @@ type GitHub struct {
 
 	Reports ReportSource // of escalations that belong to no case; nil: none
 
-	// Prompt returns the questions at the end of an escalation issue. live is
+	// Questions returns the questions at the end of an escalation issue. live is
 	// the body that stands there, from which it keeps what people ticked. nil: none.
-	Prompt func(rec escalation.Record, host routing.Case, live string) markdown.Text
+	Questions func(rec escalation.Record, host routing.Case, live string) markdown.Text
 }
 
 func (g *GitHub) now() time.Time {
@@ -149,7 +149,7 @@ func (g *GitHub) store() escalationStore {
 func (g *GitHub) writer() issueWriter {
 	return issueWriter{
 		hub: g.Hub, repo: g.Repo, subject: g.Subject, policy: g.policy, config: g.Config.Escalation, render: g.Render,
-		ledger: g.Ledger, source: g.Reports, prompt: g.Prompt, log: g.log(),
+		ledger: g.Ledger, source: g.Reports, questions: g.Questions, log: g.log(),
 	}
 }
 

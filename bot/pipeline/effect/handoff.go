@@ -61,7 +61,7 @@ func (d handoffSender) mention(ctx context.Context, c routing.Case, e routing.Ef
 	}
 	o := d.render
 	o.Mention = "@" + strings.TrimPrefix(who, "@")
-	body := render.Handoff(c, e, o, c.Done[e.Checkpoint+"/"+string(routing.EffectComment)], d.subject.Number)
+	body := render.Handoff(c, e, o, c.Done[commentSlot(e.Checkpoint)], d.subject.Number)
 	id, _, err := d.hub.Comments.PostOnce(ctx, d.repo, d.subject.Number, marker.Format(e.Key+"/"+o.Mention, 0), body, fresh)
 	return "comment:" + id, err
 }

@@ -421,11 +421,11 @@ func TestIssueLife(t *testing.T) {
 			t.Errorf("asked %d times", k.asked)
 		}
 	})
-	t.Run("the prompt is made out of the body that stands there", func(t *testing.T) {
+	t.Run("the questions are made out of the body that stands there", func(t *testing.T) {
 		k := newTracker()
 		d := newFiling(t, k, &ledger.Memory{}, 1)
 		var seen []string
-		d.g.Prompt = func(rec escalation.Record, host routing.Case, live string) markdown.Text {
+		d.g.Questions = func(rec escalation.Record, host routing.Case, live string) markdown.Text {
 			seen = append(seen, live)
 			return markdown.Text("- [ ] ask " + rec.ID + " of " + host.Key)
 		}

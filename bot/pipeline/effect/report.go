@@ -27,16 +27,16 @@ type ReportSource interface {
 
 // issueWriter writes escalation issues out of the ledger.
 type issueWriter struct {
-	hub     Hub
-	repo    github.Repo
-	subject Subject
-	policy  func(checkpoint string) routing.Policy
-	config  config.EscalationSettings
-	render  render.Options
-	ledger  ledger.Ledger
-	source  ReportSource // nil: all escalations are of cases
-	prompt  func(rec escalation.Record, host routing.Case, live string) markdown.Text
-	log     *slog.Logger
+	hub       Hub
+	repo      github.Repo
+	subject   Subject
+	policy    func(checkpoint string) routing.Policy
+	config    config.EscalationSettings
+	render    render.Options
+	ledger    ledger.Ledger
+	source    ReportSource // nil: all escalations are of cases
+	questions func(rec escalation.Record, host routing.Case, live string) markdown.Text
+	log       *slog.Logger
 }
 
 // about returns the case that the issue of a record is about: c where it is c's, else as the ledger
@@ -87,8 +87,8 @@ func (w issueWriter) spec(ctx context.Context, c routing.Case, rec escalation.Re
 	o.Shared.CommentURL = w.commentURL(about, m.Checkpoint)
 	spec.Write = func(live string) markdown.Text {
 		o := o
-		if w.prompt != nil {
-			o.Shared.Prompt = w.prompt(rec, about, live)
+		if w.questions != nil {
+			o.Shared.Questions = w.questions(rec, about, live)
 		}
 		switch {
 		case rec.Fuse:
@@ -126,7 +126,7 @@ func escalationLabels(kind, severity string) []github.LabelSpec {
 
 // commentURL is the address of the checkpoint's comment on its pull request.
 func (w issueWriter) commentURL(c routing.Case, checkpoint string) string {
-	id := c.Done[checkpoint+"/"+string(routing.EffectComment)]
+	id := c.Done[commentSlot(checkpoint)]
 	s, err := ParseSubject(w.repo, c.Key)
 	if id == "" || err != nil || s.Number == 0 {
 		return ""

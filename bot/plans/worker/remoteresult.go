@@ -131,23 +131,9 @@ func open(f github.ArchiveFile, fn func(io.Reader)) error {
 		return err
 	}
 	defer rc.Close()
-	r := &erringReader{r: rc}
+	r := &analysis.FailingReader{R: rc}
 	fn(r)
-	return r.err
-}
-
-// erringReader keeps the error of what it reads, for a caller of readers that hide it.
-type erringReader struct {
-	r   io.Reader
-	err error
-}
-
-func (e *erringReader) Read(p []byte) (int, error) {
-	n, err := e.r.Read(p)
-	if err != nil && err != io.EOF {
-		e.err = err
-	}
-	return n, err
+	return r.Err
 }
 
 // analyzeRun analyzes the run of a testing worker: by its reports, and by the logs

@@ -58,14 +58,14 @@ func pagesOf(a, b, c string, l render.Language) []rendertest.Page {
 	rec := escalation.Record{ID: "k", Type: escalation.TestFailure, Severity: escalation.High, Description: a, Suggested: []string{"s" + b, "s" + c}, Members: []escalation.Member{m}}
 	rec.Answers = []escalation.Answered{{By: "b" + a, Boxes: []string{"x" + b, "again"}, At: now}}
 	o.Shared.Marker = marker.Format("k", 1)
-	o.Shared.Prompt = render.PromptSection(rec, routing.Case{Key: m.Case}, "", o)
+	o.Shared.Questions = render.QuestionSection(rec, routing.Case{Key: m.Case}, "", o)
 	add("port", "k", PortBody(PortReport{Plan: a, Port: b, Journal: plan.Journal{Loop: &loop}, Attempts: attempts, Record: rec}, o))
 	x := feedback.Record{ID: "i" + a, Round: 2, Priority: feedback.High,
 		Message: feedback.Message{From: a, To: b, Type: feedback.DependencyMissing, Text: "t" + b, SuggestedAction: "a" + c, SuggestedFix: "f" + a, RequestedInfo: "r" + b, Trace: "t" + c,
 			Artifacts: []feedback.Artifact{{Path: "p" + a, Line: 1, End: 2}}},
 		Attempts: []feedback.Attempt{{Round: 1, Fix: feedback.Outcome{OK: true, Summary: a}, Verify: &feedback.Outcome{Summary: b, Trace: c}}}}
 	rec.Members = []escalation.Member{{Case: routing.FeedbackRequestKey("octo/work", "ports", "FB-001"), Checkpoint: "refunds"}}
-	o.Shared.Prompt = render.PromptSection(rec, routing.Case{Key: rec.Members[0].Case}, "", o)
+	o.Shared.Questions = render.QuestionSection(rec, routing.Case{Key: rec.Members[0].Case}, "", o)
 	add("request", "k", RequestBody(Request{Feedback: x, Record: rec}, o))
 	add("request done", "", RequestDone(x, "b"+c, o))
 	cmd := answers.Command{Line: "/switchback " + a}

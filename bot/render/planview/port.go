@@ -36,12 +36,12 @@ type shown struct{ tests, rows, text int }
 
 // portContent is what the template of a port's issue prints.
 type portContent struct {
-	Mention, Why, Prompt, Marker md
-	Facts                        []page.Fact
-	Attempts                     []attemptRow
-	MoreAttempts, MoreFailed     int
-	Failed                       []failedTest
-	Suggested                    []md
+	Mention, Why, Questions, Marker md
+	Facts                           []page.Fact
+	Attempts                        []attemptRow
+	MoreAttempts, MoreFailed        int
+	Failed                          []failedTest
+	Suggested                       []md
 }
 
 type attemptRow struct {
@@ -55,7 +55,7 @@ type failedTest struct{ Name, Place, Said, Fix md }
 
 // PortBody returns the escalation report of a port, its last line the marker.
 func PortBody(r PortReport, o render.Options) markdown.Text {
-	p := portContent{Mention: md(o.Mentions()), Why: why(r, o), Facts: portFacts(r, o), Prompt: o.Shared.Prompt, Marker: md(o.Shared.Marker)}
+	p := portContent{Mention: md(o.Mentions()), Why: why(r, o), Facts: portFacts(r, o), Questions: o.Shared.Questions, Marker: md(o.Shared.Marker)}
 	for _, t := range r.Record.Suggested {
 		p.Suggested = append(p.Suggested, markdown.ProseLimit(o.Redacted(t), 1000))
 	}

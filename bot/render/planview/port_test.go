@@ -30,13 +30,13 @@ func planIssues(times int, lang render.Language) (ofPort, asks string) {
 	rec := escalation.Record{ID: "k", Type: escalation.TestFailure, Severity: escalation.High, Description: hostile, Suggested: []string{hostile}, Members: []escalation.Member{m}}
 	o := render.Options{Mention: "@writer", Repo: "octo/work", Language: lang}
 	o.Shared.Marker = marker.Format("k", 1)
-	o.Shared.Prompt = render.PromptSection(rec, routing.Case{Key: m.Case}, "", o)
+	o.Shared.Questions = render.QuestionSection(rec, routing.Case{Key: m.Case}, "", o)
 	ofPort = string(PortBody(PortReport{Plan: "ports", Port: "model", Journal: plan.Journal{Loop: &l}, Attempts: attempts, Record: rec}, o))
 	x := feedback.Record{ID: "FB-001", Round: 2, Priority: feedback.High,
 		Message:  feedback.Message{From: "refunds", To: "workflow-root", Type: feedback.DependencyMissing, Text: hostile, SuggestedAction: hostile, Trace: hostile},
 		Attempts: []feedback.Attempt{{Round: 1, Fix: feedback.Outcome{OK: true, Summary: hostile}, Verify: &feedback.Outcome{Summary: hostile}}}}
 	rec.Members = []escalation.Member{{Case: routing.FeedbackRequestKey("octo/work", "ports", "FB-001"), Checkpoint: "refunds"}}
-	o.Shared.Prompt = render.PromptSection(rec, routing.Case{Key: rec.Members[0].Case}, "", o)
+	o.Shared.Questions = render.QuestionSection(rec, routing.Case{Key: rec.Members[0].Case}, "", o)
 	return ofPort, string(RequestBody(Request{Feedback: x, Record: rec}, o))
 }
 

@@ -21,11 +21,11 @@ type Request struct {
 // requestContent is what the template of a request's issue prints. Title and How are ids of the
 // catalogue.
 type requestContent struct {
-	Title, How                    string
-	Mention, From, Prompt, Marker md
-	Facts, Texts                  []page.Fact
-	Tried                         []triedRound
-	Planned, Answer, Declined     md
+	Title, How                       string
+	Mention, From, Questions, Marker md
+	Facts, Texts                     []page.Fact
+	Tried                            []triedRound
+	Planned, Answer, Declined        md
 }
 
 type triedRound struct {
@@ -43,7 +43,7 @@ func RequestBody(r Request, o render.Options) markdown.Text {
 	x, m := r.Feedback, r.Feedback.Message
 	p := requestContent{
 		Title: "request.head." + string(m.Type), How: "request.how.plan", Mention: md(o.Mentions()), From: markdown.Code(o.Redacted(m.From)),
-		Facts: requestFacts(x, o), Prompt: o.Shared.Prompt, Marker: md(o.Shared.Marker),
+		Facts: requestFacts(x, o), Questions: o.Shared.Questions, Marker: md(o.Shared.Marker),
 		Planned: command("planned TEXT"), Answer: command("answer TEXT"), Declined: command("declined TEXT"),
 	}
 	if m.Type.Asks() == feedback.Reply {
