@@ -21,7 +21,7 @@ func suspects(t *testing.T, begin begin, config string) (*story, Issue) {
 	s.inside = true
 	s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY", "iteration": "1"})
 	s.push()
-	s.want(s.run(deleting("TestAdd"), nil), 0, map[string]string{"decision": "SUSPECT", "iteration": "1"})
+	s.want(s.run(deleting("TestAdd"), map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "SUSPECT", "iteration": "1"})
 	if got := s.check(); got != "action_required" {
 		t.Errorf("S5-20: the check ends as %s", got)
 	}
@@ -65,7 +65,7 @@ func TestGreenBox(t *testing.T) {
 		}
 		s.push() // a new commit voids the question
 		s.inside = true
-		s.want(s.run(deleting("TestAdd"), nil), 0, map[string]string{"decision": "SUSPECT"})
+		s.want(s.run(deleting("TestAdd"), map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "SUSPECT"})
 		s.inside = false
 		if got := s.check(); got != "action_required" {
 			t.Errorf("S5-24: the check of the new commit ends as %s", got)
@@ -87,7 +87,7 @@ func TestGreenAgain(t *testing.T) {
 		s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY", "iteration": "2"})
 		s.wantClosed(issue.Number, true)
 		s.push()
-		s.want(s.run(passing, nil), 0, map[string]string{"decision": "PASS", "iteration": "2"})
+		s.want(s.run(passing, map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "PASS", "iteration": "2"})
 		s.wantSticky("Fixed on the way: `TestAdd`")
 		s.clean()
 	})
@@ -105,14 +105,14 @@ func TestGreenKilled(t *testing.T) {
 				s.inside = true
 				s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
 				s.push()
-				a := s.action(deleting("TestAdd"), nil)
+				a := s.action(deleting("TestAdd"), map[string]string{"job-status": "success"})
 				a.Kill = s.r.View().HoldAt(n, when, writes)
 				first := s.b.RunAction(t, a)
 				a.Kill.Release()
 				if !first.Killed {
 					t.Skip("it has fewer writes")
 				}
-				s.want(s.within(s.action(deleting("TestAdd"), nil), 0), 0, map[string]string{"decision": "SUSPECT"})
+				s.want(s.within(s.action(deleting("TestAdd"), map[string]string{"job-status": "success"}), 0), 0, map[string]string{"decision": "SUSPECT"})
 				if got := s.check(); got != "action_required" {
 					t.Errorf("the check ends as %s", got)
 				}
