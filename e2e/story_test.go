@@ -220,7 +220,15 @@ func failing(names ...string) string {
 	return b.String() + "</testsuite>"
 }
 
-const passing = `<testsuite name="calc" tests="2"><testcase classname="calc" name="TestFine"/><testcase classname="calc" name="TestAdd"/></testsuite>`
+// passing has the tests that other reports fail: a green run without them is not trusted.
+const passing = `<testsuite name="calc">` +
+	`<testcase classname="calc" name="TestFine"/><testcase classname="calc" name="TestAdd"/><testcase classname="calc" name="TestSub"/>` +
+	`<testcase classname="calc" name="TestMul"/><testcase classname="calc" name="TestStock"/><testcase classname="calc" name="TestSlow"/>` +
+	`<testcase classname="calc" name="TestMine"/><testcase classname="calc" name="TestLinux"/><testcase classname="calc" name="TestMac"/>` +
+	`<testcase classname="calc" name="TestFlaky"/><testcase classname="calc" name="TestLater"/><testcase classname="calc" name="TestOther"/>` +
+	`<testcase classname="calc" name="TestOlder"/><testcase classname="calc" name="TestOld"/><testcase classname="calc" name="TestNext"/>` +
+	`<testcase classname="calc" name="TestNewest"/><testcase classname="calc" name="TestFar"/>` +
+	`</testsuite>`
 
 const environment = `<testsuite name="calc" tests="1" errors="1"><testcase classname="calc" name="TestStock"><error message="dial tcp 10.0.0.7:5432: connect: connection refused" type="ConnectionError">dial tcp 10.0.0.7:5432: connect: connection refused</error></testcase></testsuite>`
 

@@ -30,6 +30,8 @@ func (c Case) Admit(e HumanActed) error {
 		return a.rerun()
 	case HumanWrong:
 		return a.wrong()
+	case HumanAccept:
+		return a.accept()
 	case HumanQuarantine:
 		if strings.TrimSpace(e.Test) == "" {
 			return Refuse("no-test", "name the test to put into quarantine")

@@ -125,7 +125,7 @@ func TestRuns(cp Checkpoint) []history.Run {
 			run.Passed = run.Passed && v.Result == Pass
 		}
 		if analyzed {
-			run.Inventory = history.New(tests, partial)
+			run.Inventory, run.Size = history.New(tests, partial), runSize(cp.Runs[key])
 			out = append(out, run)
 		}
 	}

@@ -238,6 +238,11 @@ func (cp Checkpoint) clone() Checkpoint {
 }
 
 // newestRun returns what is known of the newest run that decided something.
+// asksToAccept reports whether a maintainer is asked about a green run. A new commit is decided anew.
+func asksToAccept(cp Checkpoint) bool {
+	return cp.State == Escalated && cp.Escalation != nil && cp.Escalation.Kind == KindSuspect
+}
+
 func (cp Checkpoint) newestRun() RunState { return cp.Runs[cp.Last.Key()] }
 
 // wait notes whether what d starts waits for a call.

@@ -19,6 +19,7 @@ const (
 	HumanQuarantine HumanAction = "quarantine" // Test is flaky: its failures do not count until Until
 	HumanWontFix    HumanAction = "wont-fix"   // leave it as it is
 	HumanWrong      HumanAction = "wrong"      // the class was wrong, it is Class
+	HumanAccept     HumanAction = "accept"     // the green run of the newest commit counts as it is
 )
 
 func init() {

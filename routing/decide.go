@@ -15,7 +15,7 @@ type rule struct {
 
 // rules in their order; the first that applies wins. Above "pass" stand those
 // that keep a run from counting, below them the precedence of the acceptance
-// table: PASS > PRE_EXISTING > RERUN > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
+// table: SUSPECT > PASS > PRE_EXISTING > RERUN > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
 // NO_PROGRESS > RETRY.
 var rules = []rule{
 	{"answered", decideAnswered},
@@ -30,6 +30,7 @@ var rules = []rule{
 	{"matrix-incomplete", decideIncomplete},
 	{"run-already-decided", decideDecided},
 	{"skipped", decideSkipped},
+	{"suspect", decideSuspect},
 	{"pass", decidePass},
 	{"pre-existing", decidePreExisting},
 	{"flaky-commit", decideFlakyCommit},
@@ -240,7 +241,7 @@ func decideHeld(s input) (Decision, bool) {
 	if by == "" {
 		return Decision{}, false
 	}
-	if by == s.v.Checkpoint && s.rearmed() {
+	if by == s.v.Checkpoint && (s.rearmed() || asksToAccept(s.cp) && !s.cp.Paused) {
 		return Decision{}, false
 	}
 	green := s.m.Result == Pass && len(s.m.Unmet) == 0
@@ -299,7 +300,7 @@ func decideIncomplete(s input) (Decision, bool) {
 // decideDecided: a further part of a run adds its failures to the turn already
 // taken, unless it is graver than what was decided.
 func decideDecided(s input) (Decision, bool) {
-	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.passedOverNew() || s.passedOverOther() {
+	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.run.Decision.Kind == KindSuspect || s.passedOverNew() || s.passedOverOther() {
 		return Decision{}, false
 	}
 	before := gravityOf(s.run)
@@ -351,6 +352,10 @@ func decidePass(s input) (Decision, bool) {
 	}
 	d.Complete = after.allDone(s.p)
 	d.Verdict = s.m
+	suspect, listed := greenRun{s}.doubts()
+	if d.Listed = listed; (greenRun{s}).accepted() {
+		d.Suspect = suspect
+	}
 	if s.p.Reviewer && s.p.RunReviewerOnPass && s.v.Review == nil {
 		d.Effects = append(d.Effects, Effect{
 			Kind: EffectReview, Key: fmt.Sprintf("%s/%s/%s/review", s.c.Key, s.v.Checkpoint, orElse(s.v.Run.SHA, s.v.Run.ID)),
@@ -370,6 +375,9 @@ func passReason(s input, attempts int) string {
 	}
 	if attempts > 0 {
 		r += fmt.Sprintf(", after %d of %d fix attempts", attempts, s.limit)
+	}
+	if (greenRun{s}).accepted() {
+		r += ", accepted by " + orElse(s.redo.By, "a person")
 	}
 	return r + flakyReason(s.m, s.flakes.names())
 }

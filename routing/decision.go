@@ -22,12 +22,13 @@ const (
 	KindNoProgress  Kind = "ESCALATE_NO_PROGRESS"
 	KindRerun       Kind = "RERUN"        // failed jobs are run again, and nothing is returned
 	KindPreExisting Kind = "PRE_EXISTING" // only what stands on the base failed
+	KindSuspect     Kind = "SUSPECT"      // green, but the evidence shrank or was edited: a maintainer is asked
 )
 
 // Escalates reports whether k opens an escalation.
 func (k Kind) Escalates() bool {
 	switch k {
-	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry, KindNoProgress:
+	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry, KindNoProgress, KindSuspect:
 		return true
 	}
 	return false
@@ -62,6 +63,9 @@ type Decision struct {
 	Flaky     []string      `json:"flaky,omitempty"`     // tests that failed and passed on the commit, or for which KindRerun is
 	TakeBack  bool          `json:"take_back,omitempty"` // of a pass: the attempt that its commit was returned for is no attempt
 	Budget    Budget        `json:"budget,omitempty"`    // that is used up
+	Suspect   []Suspicion   `json:"suspect,omitempty"`   // why a green run is not trusted
+	Listed    []Suspicion   `json:"listed,omitempty"`    // what was noticed about a green run besides
+	Pushers   []string      `json:"pushers,omitempty"`   // logins of those who may not accept KindSuspect
 	Check     string        `json:"check,omitempty"`     // conclusion of the check of KindPreExisting
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
@@ -149,6 +153,9 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
 	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
+	}
+	if asksToAccept(cp) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
+		out = append(out, mk(EffectLabel, ""), mk(EffectClose, "")) // a new commit voids the question
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {
 		// The report shows the newest evidence, and asks about its commit.

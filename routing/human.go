@@ -81,7 +81,7 @@ func (h *humanChange) apply() error {
 	case HumanSkip:
 		cp.Skipped, cp.Paused, cp.WontFix = true, false, nil
 		cp.Escalation = nil // nobody is called any more: a later failure opens no issue
-	case HumanResume, HumanReset, HumanExtend, HumanPhase, HumanRerun:
+	case HumanResume, HumanReset, HumanExtend, HumanPhase, HumanRerun, HumanAccept:
 		h.resume()
 	case HumanQuarantine:
 		h.quarantine()

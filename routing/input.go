@@ -14,8 +14,10 @@ type input struct {
 	m     Verdict // of the whole run
 	run   RunState
 	have  int // parts of the run that have a verdict, this one included
+	parts []Verdict
 	p     Policy
 	limit int
+	now   time.Time
 
 	redo    *Redo      // v is decided anew, for what a human did
 	before  Checkpoint // cp before what was decided on it was taken back
@@ -25,7 +27,7 @@ type input struct {
 
 func newInput(c Case, v Verdict, p Policy, now time.Time) input {
 	cp := c.Checkpoints[v.Checkpoint]
-	s := input{v: v, p: p, before: cp}
+	s := input{v: v, p: p, before: cp, now: now}
 	if redoes(cp, v) {
 		s.redo = cp.Redo
 		cp = cp.undone(cp.Redo.Action)
@@ -38,6 +40,7 @@ func newInput(c Case, v Verdict, p Policy, now time.Time) input {
 	parts = t.all(parts)
 	s.flakes = flakesOf(cp, parts)
 	s.c, s.cp, s.v, s.m, s.have = c, cp, parts[0], merge(parts).markFlaky(s.flakes.names()), len(parts)
+	s.parts = parts
 	s.run = t.run(cp.Runs[v.Run.Key()])
 	s.limit = Limit(cp, p)
 	if drop := dropped(cp, s.m, p); drop != "" && s.complete() {

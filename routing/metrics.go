@@ -30,7 +30,7 @@ func feedbackQuality(cp Checkpoint) string {
 	quality := "none"
 	for _, e := range cp.History {
 		switch {
-		case e.Undone:
+		case e.Undone, e.Result == KindSuspect:
 		case e.Result == KindRetry:
 			reworked++
 		case e.Result == KindPass:

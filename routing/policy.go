@@ -51,6 +51,8 @@ type Policy struct {
 	Rerun             RerunOn             // for which failures failed jobs run again before they are returned
 	MaxReruns         int                 // reruns of a case
 	Budgets           map[Budget]int      // fix attempts by what they are for, beside Max for all together
+	Green             GreenMode           // what edits of a change to tests and to what runs them are good for
+	GreenDrop         Drop                // how many fewer tests than its base, or an earlier run, a green run may run
 	MaxActions        int                 // effects carried out in one run of the program, 0: DefaultMaxActions
 }
 
@@ -63,7 +65,7 @@ func DefaultPolicy() Policy {
 		Max: 3, OnMax: OnMaxManual, Breaker: true, EscalateOnDesign: true,
 		RunReviewerOnPass: true, Notify: true, RetryDelay: 5 * time.Second,
 		Scope: ScopeCheckpoint, FailOn: FailOn{Blocker: 1, Critical: 1}, MaxDrop: 0.5,
-		BaseCheck: "neutral", NoProgress: 3, Rerun: RerunFlaky, MaxReruns: 3,
+		BaseCheck: "neutral", NoProgress: 3, Rerun: RerunFlaky, MaxReruns: 3, Green: GreenReport, GreenDrop: 0.2,
 	}
 }
 

@@ -257,7 +257,9 @@ func (t *transition) escalate() error {
 		return err
 	}
 	t.keepLimit()
-	t.closeIteration("failed")
+	if t.d.Kind != KindSuspect {
+		t.closeIteration("failed")
+	}
 	cp, d := &t.cp, t.d
 	cp.LastError, cp.WontFix = d.Reason, nil
 	cp.wait(Decision{})

@@ -34,6 +34,7 @@ type Run struct {
 	Parts      int    `json:"parts,omitempty"`   // legs expected, 0 counts as 1
 	URL        string `json:"url,omitempty"`
 	Job        string `json:"job,omitempty"`
+	Pusher     string `json:"pusher,omitempty"` // login of who started the run by pushing the commit, "" if unknown
 }
 
 // Key returns what the run is counted by, without its part.
@@ -89,6 +90,9 @@ type Verdict struct {
 	Whole     string          `json:"whole,omitempty"`     // name of the blob that has all tests, where Inventory does not
 	Names     string          `json:"names,omitempty"`     // name of the blob that has the names of its tests
 	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
+	Green     *Green          `json:"green,omitempty"`     // of a pass: what it was compared with
+	Logs      []string        `json:"logs,omitempty"`      // jobs whose logs name tests that no report does: not those of each run are read
+	Logged    TestIDs         `json:"logged,omitempty"`    // failures that such logs alone name
 }
 
 // merge returns the verdict of a whole run from the verdicts of its parts: the
@@ -116,7 +120,7 @@ func merge(parts []Verdict) Verdict {
 		v.Counts = v.Counts.add(p.Counts)
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
-	v.Inventory, v.Whole, v.Names = nil, "", "" // each part keeps its own
+	v.Inventory, v.Whole, v.Names, v.Green = nil, "", "", nil // each part keeps its own
 	return v.ledByNew()
 }
 

@@ -42,7 +42,8 @@ var failOnNames = map[string][]routing.Kind{
 	"unclear":     {routing.KindUnclear},
 	"max-retry":   {routing.KindMaxRetry},
 	"no-progress": {routing.KindNoProgress},
-	"escalate":    {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress},
+	"suspect":     {routing.KindSuspect},
+	"escalate":    {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress, routing.KindSuspect},
 }
 
 // readInputs returns the inputs or an error that names the input and remedy.
@@ -68,7 +69,7 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
-			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry, no-progress", f)
+			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry, no-progress, suspect", f)
 		}
 	}
 	if s := get("matrix-total", ""); s != "" {

@@ -75,7 +75,7 @@ func ownRun(r runner, repo github.Repo, in Inputs) routing.Run {
 	attempt, _ := strconv.Atoi(get("GITHUB_RUN_ATTEMPT"))
 	return routing.Run{
 		Repository: repo.String(), ID: get("GITHUB_RUN_ID"), Attempt: max(attempt, 1), Job: get("GITHUB_JOB"),
-		Part: in.part(), Parts: in.MatrixTotal,
+		Part: in.part(), Parts: in.MatrixTotal, Pusher: handler.PusherOf(get("GITHUB_EVENT_NAME"), get("GITHUB_ACTOR")),
 		URL: fmt.Sprintf("%s/%s/actions/runs/%s", get("GITHUB_SERVER_URL"), repo, get("GITHUB_RUN_ID")),
 	}
 }

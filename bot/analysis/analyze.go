@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
@@ -25,8 +26,9 @@ const AwaitsApproval = "action_required"
 // Source is one file of test output: a report, a captured log, a review. An error of Open or of
 // reading that may be over later (advice.Later) ends the analysis; any other is a finding.
 type Source struct {
-	Name string
-	Open func() (io.ReadCloser, error)
+	Name   string
+	Open   func() (io.ReadCloser, error)
+	JobLog string // name of the job whose log it is: of other runs other logs may be read. "" for a file
 }
 
 // Input is what a run left behind.
@@ -70,8 +72,9 @@ type Tests interface {
 type Output struct {
 	Verdict   routing.Verdict // without checkpoint, run and head
 	Diagnosis diagnosis.Diagnosis
-	Inventory []byte // of all tests, where they are too many for the verdict; nil otherwise
-	Names     []byte // of all tests, where they are asked for
+	Inventory []byte      // of all tests, where they are too many for the verdict; nil otherwise
+	Names     []byte      // of all tests, where they are asked for
+	Ran       history.Ran // its tests with their names
 	Report    *testreport.Report
 }
 
@@ -116,7 +119,12 @@ func Analyze(in Input) (Output, error) {
 	v := Bound(redact.Verdict(few(st.withReview(st.verdict(rep, diag)))))
 	var whole []byte
 	v.Inventory, whole = inv.packed(v)
-	return Output{Verdict: v, Diagnosis: diag, Inventory: whole, Names: inv.packedNames(), Report: rep}, nil
+	v.Logs, v.Logged = inv.logged(st.begun, v)
+	out := Output{Verdict: v, Diagnosis: diag, Inventory: whole, Names: inv.packedNames(), Report: rep}
+	if in.Checkpoint != "" && (v.Result == routing.Pass || v.Result == routing.Fail) { // what failed may be in quarantine
+		out.Ran = inv.ran(v)
+	}
+	return out, nil
 }
 
 type state struct {
@@ -126,6 +134,7 @@ type state struct {
 	docs   []*testreport.Report // of documents made for machines
 	logs   []*testreport.Report // of consoles
 	logAt  []int                // of each of logs, which source it is
+	begun  []Source             // the sources in the order in which their tests are taken
 	seen   int                  // sources begun
 	found  int                  // sources with something in them
 	unread []string             // why a source could not be used
@@ -172,6 +181,7 @@ func (st *state) readOpened(s Source, f io.Reader) error {
 		st.in.Tests.Source()
 	}
 	c.OnTest = st.onTest
+	st.begun = append(st.begun, s)
 	st.seen++
 	info, err := testreport.Read(r, testreport.Options{Format: st.in.Format, Limits: st.in.Limits, OnLine: st.col.Line}, c)
 	rep := c.Finish(info)

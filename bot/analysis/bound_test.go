@@ -165,6 +165,8 @@ func TestRedactedReachesEveryText(t *testing.T) {
 		".Cut.Class": true, ".Cut.Kind": true, ".Run.Tree": true, ".Failures.Class": true, ".Failures.Was": true, ".Failures.Kind": true,
 		".Failures.Standing": true, ".Failures.Since": true, ".Base.Name": true, ".Base.SHA": true, ".Parents": true, ".Whole": true, ".Names": true,
 		".Failures.Quarantine.URL": true, ".Register.Entries.URL": true,
+		".Run.Pusher": true, ".Green.Earlier.Run": true, ".Green.Earlier.SHA": true, ".Green.Earlier.Part": true, ".Green.Earlier.Fate": true,
+		".Green.Base.SHA": true, ".Green.Base.Parts": true, ".Green.Changes.What": true,
 		".Review.Decision": true, ".Review.Severity": true, ".Review.Issues.Severity": true,
 	}
 	var v routing.Verdict

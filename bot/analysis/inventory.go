@@ -22,15 +22,20 @@ type inventory struct {
 	checkpoint string
 	next       Tests // gets all of it too; may be nil
 	sources    [][]history.Test
+	named      [][]history.Named // of sources, where a run without failures is to be compared by them
+	held       int               // bytes of the names that named holds
 	tests      int
 	naming     bool // the names are kept too
 	owner      func(file string) string
 	names      [][]history.Name
 }
 
+// mostNames bounds the names of the tests of a run that are held in memory, in bytes.
+const mostNames = 32 << 20
+
 // Source implements Tests.
 func (in *inventory) Source() {
-	in.sources, in.names = append(in.sources, nil), append(in.names, nil)
+	in.sources, in.names, in.named = append(in.sources, nil), append(in.names, nil), append(in.named, nil)
 	if in.next != nil {
 		in.next.Source()
 	}
@@ -61,11 +66,15 @@ func (in *inventory) Add(t *testreport.Test) {
 		named := &in.names[len(in.names)-1]
 		*named = append(*named, history.Name{Suite: t.Suite, Name: t.Name, File: t.File})
 	}
+	if in.held += len(t.Suite) + len(t.Name) + len(t.File); in.held <= mostNames {
+		named := &in.named[len(in.named)-1]
+		*named = append(*named, history.Named{ID: test.ID, Status: test.Status, Suite: t.Suite, Name: t.Name, File: t.File})
+	}
 }
 
 // Leave implements Tests.
 func (in *inventory) Leave(source int) {
-	in.sources[source], in.names[source] = nil, nil
+	in.sources[source], in.names[source], in.named[source] = nil, nil, nil
 	if in.next != nil {
 		in.next.Leave(source)
 	}
@@ -135,4 +144,39 @@ func redacted(names []history.Name) []history.Name {
 		}
 	}
 	return names
+}
+
+// ran returns the tests of a run without failures with their names.
+func (in *inventory) ran(v routing.Verdict) history.Ran {
+	tests := slices.Concat(in.named...)
+	return history.NewRan(tests, in.held > mostNames || in.tests > mostTests || len(tests) < v.Counts.Tests || v.Dropped > 0)
+}
+
+// logged returns the sources that are logs and name tests, and which failing tests no other source
+// names.
+func (in *inventory) logged(sources []Source, v routing.Verdict) (jobs []string, tests routing.TestIDs) {
+	reported, inLogs := map[history.ID]bool{}, map[history.ID]bool{}
+	for i, of := range in.sources {
+		log := i < len(sources) && sources[i].JobLog != ""
+		if log && len(of) > 0 {
+			jobs = append(jobs, sources[i].JobLog)
+		}
+		for _, t := range of {
+			if log {
+				inLogs[t.ID] = true
+			} else {
+				reported[t.ID] = true
+			}
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	slices.Sort(jobs)
+	for _, f := range routing.FailedTests(in.checkpoint, v) {
+		if inLogs[f.ID] && !reported[f.ID] {
+			tests = append(tests, f.ID)
+		}
+	}
+	return slices.Compact(jobs), tests
 }

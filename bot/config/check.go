@@ -44,6 +44,7 @@ func (c checker) check(f File) {
 		}
 	}
 	c.oneOf([]any{"mode"}, f.Mode, "auto", "manual")
+	c.oneOf([]any{"green", "mode"}, f.Green.Mode, string(routing.GreenReport), string(routing.GreenGate))
 	c.oneOf([]any{"base", "check"}, f.Base.Check, "neutral", "failure", "success")
 	c.oneOf([]any{"acts"}, f.Acts, ActsAction, ActsApp)
 	for i, glob := range f.Reports {

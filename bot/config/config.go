@@ -3,6 +3,8 @@
 package config
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -37,6 +39,7 @@ type File struct {
 	Reviewer      *Handoff              `yaml:"reviewer,omitempty" json:"reviewer,omitempty" jsonschema:"description=Who reviews a checkpoint that has passed."`
 	Review        ReviewSettings        `yaml:"review,omitempty" json:"review,omitempty" jsonschema:"description=When a review fails."`
 	Criteria      Criteria              `yaml:"criteria,omitempty" json:"criteria,omitempty" jsonschema:"description=What a run has to meet to pass in addition to having no failures."`
+	Green         GreenSettings         `yaml:"green,omitempty" json:"green,omitempty" jsonschema:"description=When a green run is not trusted by itself."`
 	Base          BaseSettings          `yaml:"base,omitempty" json:"base,omitempty" jsonschema:"description=What happens to failures that stand on the base of a change already."`
 	Rerun         string                `yaml:"rerun,omitempty" json:"rerun,omitempty" jsonschema:"enum=never,enum=flaky,enum=transient,default=flaky,description=When failed jobs run again before a failure is returned: never; for tests that failed and passed on one commit; or also for failures of the environment."`
 	Budgets       Budgets               `yaml:"budgets,omitempty" json:"budgets,omitempty" jsonschema:"description=Fix attempts by cause within max_iterations."`
@@ -133,6 +136,26 @@ type BaseSettings struct {
 	Check string `yaml:"check,omitempty" json:"check,omitempty" jsonschema:"enum=neutral,enum=failure,enum=success,default=neutral,description=Conclusion of the check of a run in which nothing failed but what fails on the base too."`
 
 	Update bool `yaml:"update,omitempty" json:"update,omitempty" jsonschema:"default=false,description=Merges the base into the branch of a pull request once the base passes what it failed\\, instead of asking the author to. Needs contents: write and pull_requests: write."`
+}
+
+// GreenSettings say when a maintainer has to accept a green run.
+type GreenSettings struct {
+	Mode string `yaml:"mode,omitempty" json:"mode,omitempty" jsonschema:"enum=report,enum=gate,default=report,description=gate asks a maintainer to accept a green run whose change edits workflows or test configuration or lowers a threshold or adds a marker that skips tests; report lists that."`
+
+	MaxDrop *Percent `yaml:"max_drop,omitempty" json:"max_drop,omitempty" jsonschema:"description=How many percent fewer tests than its base or an earlier run since the last green one a green run may run before a maintainer is asked; 100 allows any number. Default: 20."`
+}
+
+// Percent is a share written as 20 or "20%".
+type Percent int
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (p *Percent) UnmarshalYAML(n *yaml.Node) error {
+	v, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(n.Value, "%")))
+	if n.Kind != yaml.ScalarNode || err != nil || v < 0 || v > 100 {
+		return &yaml.TypeError{Errors: []string{lineError(n.Line, "%q is no percentage; write a whole number from 0 to 100, e.g. 20 or 20%%", n.Value)}}
+	}
+	*p = Percent(v)
+	return nil
 }
 
 // Criteria are what a run without failures has to meet to pass.
@@ -237,6 +260,15 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 				p.Budgets = map[routing.Budget]int{}
 			}
 			p.Budgets[routing.Budget(name)] = *n
+		}
+	}
+	if f.Green.Mode != "" {
+		p.Green = routing.GreenMode(f.Green.Mode)
+	}
+	if d := f.Green.MaxDrop; d != nil {
+		p.GreenDrop = routing.Drop(*d) / 100
+		if *d == 100 {
+			p.GreenDrop = 0
 		}
 	}
 	if f.Base.Check != "" {

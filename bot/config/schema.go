@@ -39,3 +39,11 @@ func Schema() ([]byte, error) {
 	}
 	return append(out, '\n'), nil
 }
+
+// JSONSchema returns the schema of a percentage: a number, or a text with a percent sign.
+func (Percent) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		AnyOf:    []*jsonschema.Schema{{Type: "integer", Minimum: "0", Maximum: "100"}, {Type: "string", Pattern: `^(100|[1-9]?[0-9]) *%?$`}},
+		Examples: []any{20, "20%"},
+	}
+}

@@ -90,20 +90,37 @@ func (s *PullRequestsService) UpdateBranch(ctx context.Context, r Repo, number i
 	return err
 }
 
-// ChangedFiles lists the paths that a pull request changes, the old path of a renamed file included.
-// GitHub lists at most 3,000 files.
-func (s *PullRequestsService) ChangedFiles(ctx context.Context, r Repo, number int) ([]string, error) {
-	return list(fmt.Sprintf("list the files of pull request %s#%d", r, number), func(o github.ListOptions) (page[string], *github.Response, error) {
+// ChangedFile is a file that a pull request changes.
+type ChangedFile struct {
+	Path, Was string // Was is the path before a rename
+	Status    string // added, modified, removed, renamed, copied, changed or unchanged
+	Patch     string // unified diff, "" of a binary file or a large diff
+	Lines     int    // that were added or removed
+}
+
+// mostPages is how many pages of the files of a pull request are read, each of 100 in the order of
+// their paths: those of workflows are among the first.
+const mostPages = 3
+
+// ChangedFiles lists the files that a pull request changes. whole is false if it changes more than are
+// read.
+func (s *PullRequestsService) ChangedFiles(ctx context.Context, r Repo, number int) (files []ChangedFile, whole bool, err error) {
+	whole = true
+	files, err = list(fmt.Sprintf("list the files of pull request %s#%d", r, number), func(o github.ListOptions) (page[ChangedFile], *github.Response, error) {
 		l, res, err := s.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, number, &o)
-		p := page[string]{total: -1}
+		p := page[ChangedFile]{total: -1}
 		for _, f := range l {
-			p.items = append(p.items, f.GetFilename())
-			if old := f.GetPreviousFilename(); old != "" {
-				p.items = append(p.items, old)
+			p.items = append(p.items, ChangedFile{Path: f.GetFilename(), Was: f.GetPreviousFilename(), Status: f.GetStatus(), Patch: f.GetPatch(), Lines: f.GetAdditions() + f.GetDeletions()})
+		}
+		if res != nil {
+			res.LastPage = min(res.LastPage, mostPages)
+			if o.Page >= mostPages && res.NextPage != 0 {
+				res.NextPage, whole = 0, false
 			}
 		}
 		return p, res, err
 	})
+	return files, whole && err == nil, err
 }
 
 // ofCommit returns none where GitHub does not know the commit.

@@ -31,6 +31,7 @@ type WorkflowRun struct {
 	URL          string
 	CreatedAt    time.Time
 	StartedAt    time.Time // of this attempt
+	Actor        string    // login of who started it, such as by a push
 	UpdatedAt    time.Time // once completed, about when that was
 	PullRequests []int     // none for a fork: see PullRequestsService.FindByHead
 }
@@ -66,7 +67,7 @@ func runOf(x *github.WorkflowRun) WorkflowRun {
 	out := WorkflowRun{ID: x.GetID(), Attempt: x.GetRunAttempt(), Name: x.GetName(), Title: x.GetDisplayTitle(),
 		Event: x.GetEvent(), HeadSHA: x.GetHeadSHA(), HeadTree: x.GetHeadCommit().GetTreeID(), HeadRef: x.GetHeadBranch(), HeadRepo: x.GetHeadRepository().GetFullName(),
 		Status: x.GetStatus(), Conclusion: x.GetConclusion(), URL: x.GetHTMLURL(),
-		CreatedAt: x.GetCreatedAt().Time, StartedAt: x.GetRunStartedAt().Time, UpdatedAt: x.GetUpdatedAt().Time}
+		CreatedAt: x.GetCreatedAt().Time, StartedAt: x.GetRunStartedAt().Time, UpdatedAt: x.GetUpdatedAt().Time, Actor: x.GetActor().GetLogin()}
 	for _, p := range x.PullRequests {
 		out.PullRequests = append(out.PullRequests, p.GetNumber())
 	}

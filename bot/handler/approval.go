@@ -52,7 +52,7 @@ func (h commands) bind(ctx context.Context, t target, said string, e *routing.Hu
 		return err
 	}
 	cp := c.Checkpoints[t.checkpoint]
-	if !cp.Approval || len(cp.Attempts) == 0 {
+	if !cp.Approval && e.Action != routing.HumanAccept || len(cp.Attempts) == 0 {
 		return nil
 	}
 	at, err := time.Parse(time.RFC3339, said)

@@ -64,10 +64,10 @@ type base struct {
 	lost   error // why its runs cannot be read
 }
 
-// baseOf returns the base of a pull request whose run failed: one read of the ledger. That of a
-// branch, or of a run without failures, is zero.
+// baseOf returns the base of a pull request whose run failed or passed: one read of the ledger. That of
+// a branch, or of a run that says neither, is zero.
 func baseOf(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (base, error) {
-	if t.Subject.Number == 0 || t.Subject.Base == "" || t.Review != nil || len(v.Failures) == 0 {
+	if t.Subject.Number == 0 || t.Subject.Base == "" || t.Review != nil || len(v.Failures) == 0 && v.Result != routing.Pass {
 		return base{}, nil
 	}
 	b := base{branch: t.Subject.Base}
@@ -90,7 +90,7 @@ func permanent(err error) (stays, over error) {
 // compare returns v with the standing of its failures against the base. Where GitHub does not say
 // at which commit the change left the base, every failure is new.
 func (b base) compare(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (routing.Verdict, error) {
-	if b.branch == "" {
+	if b.branch == "" || len(v.Failures) == 0 {
 		return v, nil
 	}
 	why := b.lost

@@ -129,7 +129,7 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 			}
 		}
 		var err error
-		if e.Action == routing.HumanHandoff {
+		if e.Action == routing.HumanHandoff || e.Action == routing.HumanAccept {
 			err = h.bind(ctx, t, p.said, &e)
 		}
 		if err == nil {

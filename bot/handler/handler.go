@@ -67,6 +67,7 @@ type Deps struct {
 
 	Baselines  *BaselineCache  // nil keeps no logs of successful jobs between events
 	MergeBases *MergeBaseCache // nil keeps no merge bases between events
+	Changes    *ChangeCache    // nil keeps nothing of what pull requests change between events
 
 	Options Options
 }

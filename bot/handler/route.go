@@ -54,10 +54,8 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	}
 	v := out.Verdict
 	v.Checkpoint, v.Run, v.Head = t.Checkpoint, t.Run, t.Head
-	if v.Result == routing.Pass && t.Subject.Number > 0 && t.Review == nil {
-		if v.Workflows, err = workflowFiles(ctx, d, t.Subject.Number); err != nil {
-			return err
-		}
+	if v, err = edited(ctx, d, t, v); err != nil {
+		return err
 	}
 	if t.Subject, err = d.trusted(ctx, t.Subject); err != nil {
 		return err
@@ -79,8 +77,12 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v, err = base.compare(ctx, d, t, v); err != nil {
 		return err
 	}
+	if v, err = base.size(ctx, d, t, v); err != nil {
+		return err
+	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	line := newLine(d, t.Subject, d.Effects(t.Subject, t.Run.URL))
+	line.Compare = base.follow(d, out.Ran)
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	r.Decision, r.Case = rec.Decision, rec.Case
 	var stuck error
@@ -88,7 +90,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	case err != nil && !ReadOnly(err):
 		return fmt.Errorf("recording the decision: %w", err)
 	case err != nil:
-		rec, err := unrecorded(ctx, d, t, v)
+		rec, err := unrecorded(ctx, d, t, v, line.Compare)
 		if err != nil && !ReadOnly(err) {
 			return err
 		}
@@ -126,7 +128,7 @@ func ReadOnly(err error) bool {
 // unrecorded decides on a run that cannot be recorded, and posts the decision. What ran before is
 // known as far as it was recorded. Nothing is called or started: without a record, nothing would
 // bound how often. An error that ReadOnly reports leaves the decision valid, and nothing posted.
-func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (pipeline.Recorded, error) {
+func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict, compare func(context.Context, routing.Case, routing.Verdict) (routing.Verdict, error)) (pipeline.Recorded, error) {
 	key := t.Subject.Key(d.Repo)
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
@@ -138,6 +140,7 @@ func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict)
 	}
 	d.Ledger, d.Config.Handoff = memory, config.Handoffs{}
 	line := newLine(d, t.Subject, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
+	line.Compare = compare
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	if err != nil {
 		return rec, fmt.Errorf("deciding: %w", err)

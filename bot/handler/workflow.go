@@ -56,14 +56,3 @@ func (w workflow) chosen(among []string) bool {
 		return s == w.name || w.path != "" && (s == w.path || s == path.Base(w.path))
 	})
 }
-
-// workflowFiles returns which of the files that a pull request changes decide what CI runs.
-func workflowFiles(ctx context.Context, d Deps, number int) ([]string, error) {
-	files, err := d.GitHub.PullRequests.ChangedFiles(ctx, d.Repo, number)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(files, func(f string) bool {
-		return !strings.HasPrefix(f, ".github/workflows/") && !strings.HasPrefix(f, ".github/actions/") && path.Base(f) != "action.yml" && path.Base(f) != "action.yaml"
-	}), nil
-}

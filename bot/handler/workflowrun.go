@@ -65,6 +65,7 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 	}
 	t.Run = routing.Run{
 		Repository: h.Repo.String(), ID: strconv.FormatInt(e.ID, 10), Attempt: max(e.Attempt, 1), SHA: live.HeadSHA, Tree: live.HeadTree, URL: live.URL,
+		Pusher: PusherOf(live.Event, live.Actor),
 	}
 	if ours, err := h.subject(ctx, live, t); err != nil || !ours {
 		return nil, err
@@ -159,7 +160,7 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 		if len(t.Input.Sources) > 0 && green {
 			break
 		}
-		t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: "log of job " + j.Name, Open: func() (io.ReadCloser, error) {
+		t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: "log of job " + j.Name, JobLog: j.Name, Open: func() (io.ReadCloser, error) {
 			return h.GitHub.Jobs.Log(ctx, h.Repo, j.ID)
 		}})
 	}

@@ -34,6 +34,9 @@ type Pipeline struct {
 	// Policies decide anew what follows from an effect that was refused; nil leaves that to the next
 	// event of the case.
 	Policies Policies
+	// Compare completes a verdict by what is recorded of its case, before it is decided on; nil: nothing
+	// is to be added.
+	Compare func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error)
 	// Owner names this process among those that may carry out effects.
 	Owner string
 	// LeaseTTL is how long a lease on the effects of a case lasts, 0: ledger.DefaultLease. It is
@@ -65,7 +68,13 @@ func (l *Pipeline) Record(ctx context.Context, key string, v routing.Verdict, po
 	var rec Recorded
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
-		now := l.now()
+		now, v := l.now(), v
+		if l.Compare != nil {
+			var err error
+			if v, err = l.Compare(ctx, c, v); err != nil {
+				return nil, err
+			}
+		}
 		d := routing.Decide(c, v, policy(v.Checkpoint), now)
 		rec.Decision = d
 		if d.Repeated {

@@ -119,6 +119,8 @@ func (v checkView) title() string {
 		return v.lang.Plain("check.rerun", "n", n)
 	case k == routing.KindPreExisting:
 		return v.lang.Plain("check.base", "n", len(v.old), "base", baseView{v.view}.name())
+	case k == routing.KindSuspect:
+		return v.lang.Plain("check.suspect", "n", len(v.decision().Suspect))
 	case k.Escalates():
 		return v.lang.Plain("check.stop", "kind", v.stopped(v.turn.Kind))
 	}

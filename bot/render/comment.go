@@ -39,6 +39,7 @@ func (v commentView) comment(d detail) content {
 		return p
 	case v.turn.Kind == routing.KindPass:
 		p.What = markdown.Sentences(v.passed(), v.fixed(12), flakyOf(v.view).named(12))
+		p.Doubts, p.Listed = greenView{v.view}.doubts(), greenView{v.view}.listed()
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
 		}
@@ -62,6 +63,11 @@ func (v commentView) comment(d detail) content {
 		if sha := v.turn.BaseFixed; sha != "" {
 			p.Ask = v.lang.Say("base.fixed", "base", baseView(v).name(), "sha", v.sha(sha))
 		}
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
+	case v.turn.Kind == routing.KindSuspect:
+		p.What = markdown.Sentences(v.passed(), v.fixed(12))
+		p.Doubts, p.Listed, p.Ask = greenView{v.view}.doubts(), greenView{v.view}.listed(), v.ask()
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	default:
@@ -106,6 +112,8 @@ func (v commentView) head() md {
 		return v.lang.Say("head.rerun", "cp", cp)
 	case v.turn.Kind == routing.KindPreExisting:
 		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
+	case v.turn.Kind == routing.KindSuspect:
+		return v.lang.Say("head.suspect", "cp", cp)
 	case v.turn.Kind.Escalates():
 		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
@@ -208,6 +216,9 @@ func (v commentView) stop(mention md) md {
 	who := v.lang.Say("stop.anyone")
 	if mention != "" {
 		who = v.lang.Say("stop.who", "mention", mention)
+	}
+	if v.turn.Kind == routing.KindSuspect {
+		return greenView{v.view}.ask(mention, issue)
 	}
 	how := v.lang.Say("stop.how", "resume", v.command("resume"))
 	switch v.onMax() {
@@ -324,7 +335,7 @@ func (v commentView) fixed(n int) md {
 	var names []string
 	for _, t := range v.story {
 		for _, f := range comparedOf(t.Verdict) {
-			if n := f.name; t.Kind != routing.KindPass && !seen[n] && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
+			if n := f.name; t.Kind != routing.KindPass && !seen[n] && f.passed(v.ran) && !slices.Contains(v.excused, n) && !flakyOf(v.view).failedOn(f) {
 				seen[n] = true
 				names = append(names, n)
 			}

@@ -150,7 +150,7 @@ func TestRenamedTestIsNotNew(t *testing.T) {
 	t.Parallel()
 	before, after := coupon(), coupon()
 	after.Name = "test_renamed"
-	d := compare(runOf(1, routing.Fail, routing.LogicError, before), runOf(2, routing.Fail, routing.LogicError, after), nil)
+	d := compare(runOf(1, routing.Fail, routing.LogicError, before), runOf(2, routing.Fail, routing.LogicError, after), nil, nil)
 	if len(d.fresh) != 0 || len(d.fixed) != 0 || len(d.still) != 1 {
 		t.Errorf("%+v", d)
 	}

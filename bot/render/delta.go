@@ -31,6 +31,12 @@ type compared struct {
 	of    routing.Failure
 }
 
+// passed reports whether a failure is among the tests that ran and passed since. What is no test ran
+// as well as it could where the run is green.
+func (f compared) passed(tests map[string]bool) bool {
+	return !isTest(f.of) || tests[testKey(f.of, f.print)]
+}
+
 // comparedOf returns the failures of a verdict that count and are the change's.
 func comparedOf(v routing.Verdict) []compared {
 	out := make([]compared, 0, len(v.Failures)+len(v.Cut))
@@ -52,7 +58,7 @@ func comparedOf(v routing.Verdict) []compared {
 // one, and by fingerprint, so that a renamed test that fails the same way is
 // no new failure. What this run did not get to is unseen, not fixed, and what
 // failed and passed on its commit is flaky.
-func compare(before, now routing.Verdict, flaky []string) delta {
+func compare(before, now routing.Verdict, flaky []string, passed map[string]bool) delta {
 	d := delta{known: true, differs: map[string]bool{}, missing: before.Unlisted() + now.Unlisted()}
 	earlier := comparedOf(before)
 	was, prints := map[string]compared{}, map[uint64]string{}
@@ -83,11 +89,11 @@ func compare(before, now routing.Verdict, flaky []string) delta {
 			d.differs[f.name] = old.print != f.print
 		}
 	}
-	d.gone(earlier, now, met, flaky)
+	d.gone(earlier, now, met, flaky, passed)
 	return d
 }
 
-func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool, flaky []string) {
+func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool, flaky []string, passed map[string]bool) {
 	for _, f := range before {
 		if met[f.key] {
 			continue
@@ -96,7 +102,7 @@ func (d *delta) gone(before []compared, now routing.Verdict, met map[string]bool
 		switch {
 		case slices.Contains(flaky, routing.TestName(f.of.Suite, f.of.Name)):
 			d.flaky = append(d.flaky, f.name)
-		case reached(now, f.of):
+		case reached(now, f.of) && (now.Result != routing.Pass || f.passed(passed)):
 			d.fixed = append(d.fixed, f.name)
 		default:
 			d.unseen = append(d.unseen, f.name)

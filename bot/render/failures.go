@@ -23,6 +23,7 @@ type content struct {
 	failures
 	Head, What, State, Ask, Since md
 	Excused, Acts, Base, OldNames md
+	Doubts, Listed                md // of a green run
 	History                       []historyRow
 	Earlier                       int // turns in a folded history
 	Notes, Link, Packet, Marker   md

@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/render/rendertest"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/history"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -73,9 +74,40 @@ func play(t testing.TB, p routing.Policy, vs ...routing.Verdict) routing.Case {
 	return c
 }
 
+// ranAll are the tests that failed before, which all ran, and those of v failed.
+func ranAll(c routing.Case, v routing.Verdict) history.Ran {
+	var out []history.Named
+	add := func(f routing.Failure, s history.Status) {
+		out = append(out, history.Named{ID: history.TestID(v.Checkpoint, f.Suite, f.Name), Suite: f.Suite, Name: f.Name, Status: s})
+	}
+	failed := map[string]bool{}
+	for _, f := range v.Failures {
+		failed[f.Suite+"\x00"+f.Name] = true
+		add(f, history.Failed)
+	}
+	for _, c := range v.Cut {
+		failed[c.Suite+"\x00"+c.Name] = true
+		add(routing.Failure{Suite: c.Suite, Name: c.Name}, history.Failed)
+	}
+	for _, t := range c.Checkpoints[v.Checkpoint].Attempts {
+		for _, f := range t.Verdict.Failures {
+			if !failed[f.Suite+"\x00"+f.Name] {
+				add(f, history.Passed)
+			}
+		}
+		for _, c := range t.Verdict.Cut {
+			if !failed[c.Suite+"\x00"+c.Name] {
+				add(routing.Failure{Suite: c.Suite, Name: c.Name}, history.Passed)
+			}
+		}
+	}
+	return history.NewRan(out, false)
+}
+
 func step(t testing.TB, c routing.Case, v routing.Verdict, p routing.Policy, i int) routing.Case {
 	t.Helper()
 	now := t0.Add(time.Duration(i) * 17 * time.Minute)
+	v = v.Follows(c, ranAll(c, v), routing.Case{}, p)
 	d := routing.Decide(c, v, p, now)
 	next, err := c.Apply(routing.RunEvent(c.Key, v, d, now))
 	if err != nil {

@@ -104,11 +104,14 @@ func (v issueView) issue(r escalation.Report, d detail) issueContent {
 		ask = append(ask, v.lang.Say("issue.notify", "mention", md(m)))
 	}
 	switch {
+	case v.has && r.Kind == routing.KindSuspect:
+		ask = append(ask, markdown.Sentences(v.lang.Say("why."+string(r.Kind)), v.passed()))
 	case v.has && r.Kind.Escalates():
 		ask = append(ask, markdown.Sentences(v.lang.Say("why."+string(r.Kind)), v.what()))
 	case v.has:
 		ask = []md{v.what()}
 	}
+	p.Doubts = greenView{v.view}.doubts()
 	p.Ask = markdown.Join(ask, "\n\n")
 	p.Notes = v.notes(p.content)
 	return p

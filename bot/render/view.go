@@ -4,6 +4,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -23,6 +24,7 @@ type view struct {
 	o     Options
 	lang  Language
 
+	ran     map[string]bool   // tests that failed in an earlier turn, and ran and passed in this one, by testKey
 	excused []string          // names of the turn's failures that are in quarantine
 	resting []routing.Failure // those failures
 	old     []routing.Failure // failures of the turn that stand on the base too
@@ -57,8 +59,9 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		v.story = append(v.story, t)
 	}
 	v.turn, v.has = v.story[i], true
+	v.ran = ranSince(cp, story[:i], story[i].Verdict.Run, o)
 	if v.base = comparable(v.story[:i]); v.base > 0 {
-		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict, v.turn.Flaky)
+		v.delta = compare(v.story[v.base-1].Verdict, v.turn.Verdict, v.turn.Flaky, v.ran)
 	}
 	if len(o.Handles) > 0 {
 		o.Handles = nil
@@ -66,6 +69,30 @@ func lookAt(c routing.Case, checkpoint string, i int, o Options) view {
 		v.plain = &plain
 	}
 	return v
+}
+
+// ranSince returns the tests that failed in earlier turns, and ran and passed in a run.
+func ranSince(cp routing.Checkpoint, story []routing.Attempt, r routing.Run, o Options) map[string]bool {
+	passed := routing.FixedIn(cp, r)
+	out := map[string]bool{}
+	if len(passed) == 0 {
+		return out
+	}
+	add := func(f routing.Failure) {
+		if passed[history.TestID(cp.Name, f.Suite, f.Name)] {
+			f.Suite, f.Name = o.Redacted(f.Suite), o.Redacted(f.Name)
+			out[testKey(f, 0)] = true
+		}
+	}
+	for _, t := range story {
+		for _, f := range t.Verdict.Failures {
+			add(f)
+		}
+		for _, c := range t.Verdict.Cut {
+			add(routing.Failure{Suite: c.Suite, Name: c.Name})
+		}
+	}
+	return out
 }
 
 // comparable returns the 1-based place of the newest turn that failed by the

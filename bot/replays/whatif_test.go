@@ -142,7 +142,7 @@ func TestS6_8_ReplayIsBounded(t *testing.T) {
 func TestNotReplayed(t *testing.T) {
 	t.Parallel()
 	replayed := []string{"max_iterations", "on_max", "circuit_breaker", "escalate_on_design_mismatch", "run_reviewer_on_pass", "notify_on_escalation",
-		"pause_scope", "mode", "checkpoints", "cases", "reviewer", "review", "criteria", "quarantine", "no_progress", "base", "rerun", "budgets"}
+		"pause_scope", "mode", "checkpoints", "cases", "reviewer", "review", "criteria", "quarantine", "no_progress", "base", "green", "rerun", "budgets"}
 	f := reflect.TypeFor[config.File]()
 	for i := range f.NumField() {
 		name, _, _ := strings.Cut(f.Field(i).Tag.Get("yaml"), ",")

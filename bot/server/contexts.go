@@ -34,6 +34,7 @@ type contexts struct {
 	plans     handler.PlanCache
 	baselines handler.BaselineCache
 	bases     handler.MergeBaseCache
+	changes   handler.ChangeCache
 }
 
 // cachedConfig is the configuration on the default branch of a repository, as it was read last.
@@ -253,7 +254,7 @@ func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.
 		Repo: o.repo, GitHub: o.gh, Ledger: o.ledger, Config: o.config, Rules: rules, ServerURL: o.serverURL,
 		DefaultBranch: d.event.Repository.DefaultBranch,
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
-		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans, Baselines: &o.baselines, MergeBases: &o.bases,
+		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans, Baselines: &o.baselines, MergeBases: &o.bases, Changes: &o.changes,
 		Options: handler.Options{
 			Reports: o.config.Reports, Workflows: o.config.Workflows, ConfigFile: config.Path, AppID: o.appID, Replayed: mostReplayed,
 			PlanFile: planFile, PlanName: planName,

@@ -95,6 +95,8 @@ func decisionName(k routing.Kind) string {
 		return "escalated: unclear"
 	case routing.KindMaxRetry:
 		return "escalated: no fix attempts left"
+	case routing.KindSuspect:
+		return "green, to be accepted"
 	case routing.KindNoProgress:
 		return "escalated: no progress"
 	}

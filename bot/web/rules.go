@@ -35,6 +35,7 @@ var ruleTexts = map[string]string{
 	"matrix-incomplete":   "A leg is green, and others have not reported yet.",
 	"run-already-decided": "Another part of the run has decided it.",
 	"skipped":             "A maintainer skipped the checkpoint.",
+	"suspect":             "The run is green, but tests that failed are gone or skipped, or far fewer ran: a maintainer is asked to accept it.",
 	"pass":                "Every test passed and every criterion is met.",
 	"pre-existing":        "All that failed also fails on the base: no fix attempt is counted, nobody is asked.",
 	"design":              "Test and design contradict each other: a maintainer decides.",

@@ -50,8 +50,11 @@ var importRules = []importRule{
 	},
 	func(s source, in string) string {
 		// These depend on no package of the module, so they may be below routing.
-		if s.pkg == "routing" && within(in, "routing") && in != "routing/truncate" && in != "routing/history" && !s.test() {
+		if s.pkg == "routing" && within(in, "routing") && in != "routing/truncate" && in != "routing/history" && in != "routing/evidence" && !s.test() {
 			return "routing imports none of its subpackages"
+		}
+		if s.pkg == "routing/evidence" && in != "routing/truncate" && (within(in, "routing") || within(in, "bot") || within(in, "cmd")) && !s.test() {
+			return "routing imports it, so it imports nothing of the module but routing/truncate"
 		}
 		if (s.pkg == "routing/truncate" || s.pkg == "routing/history") && (within(in, "routing") || within(in, "bot") || within(in, "cmd")) && !s.test() {
 			return "routing imports it, so it must not depend on the module"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/quarantines"
@@ -40,7 +41,9 @@ type routed struct {
 	Failures      []routedFailure `json:"failures"`
 	Effects       []effectOut     `json:"effects"`
 
-	Base *routing.BaseComparison `json:"base,omitempty"`
+	Base    *routing.BaseComparison `json:"base,omitempty"`
+	Suspect []routing.Suspicion     `json:"suspect"`          // why a green run is not trusted
+	Listed  []routing.Suspicion     `json:"listed,omitempty"` // what was noticed about it besides
 }
 
 type routedFailure struct {
@@ -65,7 +68,7 @@ type effectOut struct {
 
 type routeFlags struct {
 	key, checkpoint, run, sha, head, part, config, ledger, conclusion, output, url string
-	tree, base, mergeBase, parents                                                 string
+	tree, base, mergeBase, parents, pusher                                         string
 	attempt, parts                                                                 int
 }
 
@@ -86,6 +89,7 @@ decision with its effects. Nothing but the ledger is changed.`,
 	fl.StringVar(&f.sha, "sha", "", "the commit that the run was for")
 	fl.StringVar(&f.tree, "tree", "", "the tree of that commit, as `git rev-parse SHA^{tree}` prints it: a commit with the tree of an earlier one changed nothing")
 	fl.StringVar(&f.head, "head", "", "the newest commit, if it is known; a run of another commit is stale")
+	fl.StringVar(&f.pusher, "pusher", "", "the login of who pushed the commit, who may not accept its green run")
 	fl.StringVar(&f.part, "part", "", "the leg of a matrix that the run is")
 	fl.IntVar(&f.parts, "parts", 1, "the number of legs of the matrix")
 	fl.StringVar(&f.url, "url", "", "the URL of the run")
@@ -142,7 +146,7 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	}
 	v := out.Verdict
 	v.Checkpoint, v.Head = f.checkpoint, f.head
-	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Tree: f.tree, Part: f.part, Parts: f.parts, URL: f.url}
+	v.Run = routing.Run{Repository: repositoryOf(f.key), ID: f.run, Attempt: f.attempt, SHA: f.sha, Tree: f.tree, Part: f.part, Parts: f.parts, URL: f.url, Pusher: f.pusher}
 	v.Parents = parents[f.sha]
 	if v.Whole, v.Names, err = keepInventory(ctx, led, f.key, out); err != nil {
 		return failed(err)
@@ -150,15 +154,21 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if v, err = withRegister(ctx, led, f.key, v); err != nil {
 		return failed(err)
 	}
+	policy := policies(cfg, f.key)
+	var base routing.Case
 	if f.base != "" {
-		base, err := ledger.Case(led, f.base).Load(ctx)
-		if err != nil {
+		if base, err = ledger.Case(led, f.base).Load(ctx); err != nil {
 			return failed(err)
 		}
-		v = v.Against(base, history.MergeBase{SHA: f.mergeBase}, parents)
+		at := history.MergeBase{SHA: f.mergeBase}
+		if v = v.Against(base, at, parents); v.Result == routing.Pass {
+			v = routing.SizedBy(v, base, at, parents)
+		}
 	}
-	line := &pipeline.Pipeline{Ledger: led}
-	rec, err := line.Record(ctx, f.key, v, policies(cfg, f.key))
+	line := &pipeline.Pipeline{Ledger: led, Compare: func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error) {
+		return handler.Follow(ctx, led, c, v, out.Ran, base, policy(v.Checkpoint))
+	}}
+	rec, err := line.Record(ctx, f.key, v, policy)
 	if err != nil {
 		return failed(err)
 	}
@@ -259,6 +269,10 @@ func printRouted(s streams, rec pipeline.Recorded, v routing.Verdict, o render.O
 	r := routed{
 		Decision: d.Kind, Rule: d.Rule, Reason: d.Reason, Iteration: d.Iteration, MaxIterations: d.Max, Verdict: v.Result,
 		Class: v.Class, Phase: d.Phase, Repeated: d.Repeated, Failures: []routedFailure{}, Effects: []effectOut{}, Base: v.Base,
+		Suspect: d.Suspect, Listed: d.Listed,
+	}
+	if r.Suspect == nil {
+		r.Suspect = []routing.Suspicion{}
 	}
 	for _, f := range v.Failures {
 		ev := f.Evidence

@@ -75,7 +75,26 @@ func Offer(q Question) []Box {
 	return append(first, out...)
 }
 
+// offerReset does not offer to return for a fix what did not fail.
+func offerReset(q Question) []Box {
+	if q.Kind == routing.KindSuspect {
+		return nil
+	}
+	return []Box{{ID: "reset"}}
+}
+
+// offerAccept offers to accept a green run only where that is asked.
+func offerAccept(q Question) []Box {
+	if q.Kind != routing.KindSuspect {
+		return nil
+	}
+	return []Box{{ID: "accept"}}
+}
+
 func offerRetry(q Question) []Box {
+	if q.Kind == routing.KindSuspect {
+		return nil // nothing failed
+	}
 	n := min(MoreAttempts, routing.HardCap-q.Checkpoint.Retries)
 	if n < 1 {
 		return nil
@@ -93,7 +112,7 @@ func readAttempts(b *Box, arg string) {
 
 // offerPhases offers the earlier phases while there is a fix attempt left, which that takes as well.
 func offerPhases(q Question) []Box {
-	if q.Checkpoint.Retries >= routing.HardCap {
+	if q.Checkpoint.Retries >= routing.HardCap || q.Kind == routing.KindSuspect {
 		return nil
 	}
 	return []Box{{ID: "phase:plan", Phase: routing.Plan}, {ID: "phase:research", Phase: routing.Research}}
@@ -102,7 +121,7 @@ func offerPhases(q Question) []Box {
 func readPhase(b *Box, arg string) { b.Phase = routing.Phase(arg) }
 
 func offerRerun(q Question) []Box {
-	if newest(q.Checkpoint).Review != nil {
+	if newest(q.Checkpoint).Review != nil || q.Kind == routing.KindSuspect {
 		return nil
 	}
 	return []Box{{ID: "rerun"}}
@@ -173,7 +192,7 @@ var ErrNothing = fmt.Errorf("no answer is ticked")
 
 // Choose returns the boxes of offered that an answer ticked, in the order in
 // which they are to be carried out. A checkpoint goes on in exactly one way: two
-// of retry, reset, phase, rerun, skip and wont-fix contradict each other, also
+// of accept, retry, reset, phase, rerun, skip and wont-fix contradict each other, also
 // retry and reset, which both return for a fix but count differently. Tests may be
 // quarantined with any of them, and come first: what is left without them is
 // what goes on.

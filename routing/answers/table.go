@@ -112,10 +112,14 @@ func (s BoxSpec) box(arg string) Box {
 // core are the commands on cases, in the order of the lists. Boxes are offered in the same order.
 var core = []Spec{
 	{
+		Name: "accept", Permission: ByRole, Action: routing.HumanAccept,
+		Box: &BoxSpec{ID: "accept", Text: "box.accept", First: []routing.Kind{routing.KindSuspect}, Offer: offerAccept},
+	},
+	{
 		Name: "retry", Aliases: []string{"extend"}, Args: []Arg{attempts}, Permission: ByRole, Action: routing.HumanExtend,
 		Box: &BoxSpec{ID: "retry", Text: "box.retry", Offer: offerRetry, Read: readAttempts},
 	},
-	{Name: "reset", Permission: ByRole, Action: routing.HumanReset, Box: &BoxSpec{ID: "reset", Text: "box.reset"}},
+	{Name: "reset", Permission: ByRole, Action: routing.HumanReset, Box: &BoxSpec{ID: "reset", Text: "box.reset", Offer: offerReset}},
 	{
 		Name: "phase", Args: []Arg{phase}, Permission: ByRole, Action: routing.HumanPhase,
 		Box: &BoxSpec{ID: "phase", Text: "box.phase", First: []routing.Kind{routing.KindDesign}, Offer: offerPhases, Read: readPhase},

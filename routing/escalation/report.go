@@ -2,6 +2,7 @@ package escalation
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +79,7 @@ func Build(c routing.Case, checkpoint string, p routing.Policy) Report {
 	for i, t := range story {
 		r.History = append(r.History, row(i+1, t))
 	}
-	r.Trend, r.Pattern = Pattern(story)
+	r.Trend, r.Pattern = Pattern(slices.DeleteFunc(slices.Clone(story), func(t routing.Attempt) bool { return t.Kind == routing.KindSuspect })) // nothing failed
 	r.Causes = causes(r, last)
 	r.Actions = actions(r, last)
 	return r
@@ -159,6 +160,8 @@ func causes(r Report, last routing.Attempt) []Sentence {
 	f, named := decisive(v)
 	var out []Sentence
 	switch {
+	case r.Kind == routing.KindSuspect:
+		return []Sentence{say("cause.suspect", "reason", r.Reason)}
 	case r.Kind == routing.KindDesign:
 		out = append(out, say("cause.design"))
 	case r.Kind == routing.KindEnv:
@@ -247,6 +250,10 @@ func actions(r Report, last routing.Attempt) Actions {
 	f, named := decisive(v)
 	cmd := func(verb string) string { return DefaultCommand + " " + verb + " " + r.Checkpoint }
 	resume := []string{"resume", cmd("resume")}
+	if r.Kind == routing.KindSuspect {
+		return Actions{Design: []Sentence{say("design.suspect", "accept", cmd("accept"))}, Environment: environment(r, v, f, resume),
+			Manual: []Sentence{say("manual.restore"), say("manual.skip", "skip", cmd("skip"))}}
+	}
 	a := Actions{Design: []Sentence{say("design.main", resume...)}}
 	if named && r.Kind != routing.KindEnv {
 		a.Design = append(a.Design, say("design.look", "what", Name(f)))

@@ -13,6 +13,21 @@ type Run struct {
 	Inventory Inventory
 	Lost      bool // Inventory is not kept: it has some of the failures alone
 	Passed    bool // the run as a whole did
+	Size      Size
+}
+
+// Size is how many tests of a run were not skipped.
+type Size struct {
+	SHA   string   `json:"sha,omitempty"`
+	Tests int      `json:"tests"`
+	Parts []string `json:"parts,omitempty"` // names of its legs, and of the logs that its tests are from
+
+	Partial bool `json:"partial,omitempty"` // not all that it printed could be read, or a leg is missing
+}
+
+// Comparable reports whether two runs are of the same legs, and were read whole.
+func (s Size) Comparable(t Size) bool {
+	return !s.Partial && !t.Partial && slices.Equal(s.Parts, t.Parts)
 }
 
 // MergeBase is the commit at which a change left its base.

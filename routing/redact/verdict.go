@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
@@ -29,6 +30,11 @@ func VerdictWith(v routing.Verdict, text func(string) string) routing.Verdict {
 			r.Entries[i] = entry(r.Entries[i], text)
 		}
 		v.Register = &r
+	}
+	v.Logs = texts(v.Logs, text)
+	if v.Green != nil {
+		g := green(*v.Green, text)
+		v.Green = &g
 	}
 	if v.Review != nil {
 		r := review(*v.Review, text)
@@ -59,6 +65,20 @@ func failure(f *routing.Failure, text func(string) string) {
 func entry(q routing.QuarantineEntry, text func(string) string) routing.QuarantineEntry {
 	q.Suite, q.Name = text(q.Suite), text(q.Name)
 	return q
+}
+
+func green(g routing.Green, text func(string) string) routing.Green {
+	g.Earlier = slices.Clone(g.Earlier)
+	for i := range g.Earlier {
+		t := &g.Earlier[i]
+		t.Suite, t.Name, t.File, t.Now = text(t.Suite), text(t.Name), text(t.File), text(t.Now)
+	}
+	g.Changes = slices.Clone(g.Changes)
+	for i := range g.Changes {
+		c := &g.Changes[i]
+		c.File, c.Text, c.Was = text(c.File), text(c.Text), text(c.Was)
+	}
+	return g
 }
 
 func evidence(in []routing.Evidence, text func(string) string) []routing.Evidence {

@@ -88,12 +88,15 @@ func (w *world) verdict() routing.Verdict {
 	v := routing.Verdict{
 		Checkpoint: pick(w.r, "unit", "unit", "lint"),
 		Result:     pick(w.r, routing.Pass, routing.Fail, routing.Fail, routing.Fail, routing.Fail, routing.TimedOut, routing.Unclear, routing.Errored),
-		Counts:     routing.Counts{Tests: 10 + w.r.IntN(10), Passed: 8},
+		Counts:     routing.Counts{Tests: 15 + w.r.IntN(5), Passed: 8},
 		Run:        routing.Run{Repository: "acme/app", ID: fmt.Sprint(n), Attempt: 1 + w.r.IntN(2), SHA: fmt.Sprintf("%07d", (n+1)/2), Parts: 1 + w.r.IntN(2)},
 	}
 	v.Run.Part = string(rune('a' + w.r.IntN(v.Run.Parts)))
 	if v.Result == routing.Pass {
 		v.Counts.Flaky = w.r.IntN(2)
+		if w.r.IntN(20) == 0 {
+			v.Counts.Tests = 10 // far fewer than before
+		}
 		return v
 	}
 	if v.Result != routing.Fail {
@@ -123,6 +126,10 @@ func (w *world) act() {
 		Checkpoint: pick(w.r, w.c.Names()...), Action: pick(w.r, acts...), By: "mona", N: 1 + w.r.IntN(3),
 		Phase: pick(w.r, routing.Research, routing.Plan, routing.Implement), Test: fmt.Sprint("T", w.r.IntN(3)), Class: pick(w.r, routing.Classes()...),
 		Answer: fmt.Sprint("comment/", w.r.IntN(40), "/1"),
+	}
+	accepts := e
+	if accepts.Action = routing.HumanAccept; w.c.Admit(accepts) == nil && w.r.IntN(2) == 0 {
+		e = accepts
 	}
 	if e.Action == routing.HumanHandoff && !w.c.Checkpoints[e.Checkpoint].Waiting || w.c.Admit(e) != nil {
 		return

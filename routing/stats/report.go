@@ -23,6 +23,7 @@ type Row struct {
 	Reruns      int                  `json:"reruns"`
 	Flaky       int                  `json:"flaky_runs"`
 
+	Suspect             int `json:"suspect_runs"`      // green runs that a maintainer was asked about
 	PreExistingRuns     int `json:"pre_existing_runs"` // runs that failed by nothing but what stands on the base
 	PreExistingFailures int `json:"pre_existing_failures"`
 	QuarantinedFailures int `json:"quarantined_failures"` // of tests in quarantine
@@ -77,7 +78,7 @@ func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
 		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, Reruns: f.Decisions[routing.KindRerun], Flaky: f.Flaky,
-		PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting, QuarantinedFailures: f.Quarantined,
+		Suspect: f.Decisions[routing.KindSuspect], PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting, QuarantinedFailures: f.Quarantined,
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
 		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,
@@ -99,7 +100,7 @@ func percent(n int, ok bool) *int {
 
 // Escalating lists the decisions that open an escalation.
 func Escalating() []routing.Kind {
-	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress}
+	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress, routing.KindSuspect}
 }
 
 // Table is the rows of one dimension, sorted by key.
