@@ -355,9 +355,9 @@ func decidePreExisting(s input) (Decision, bool) {
 	_, old := s.m.Standings()
 	d := Decision{Kind: KindPreExisting, Check: s.p.BaseCheck, Iteration: s.cp.Retries}
 	n := len(old) + s.m.cutPreExisting()
-	d.Reason = fmt.Sprintf("all %d failures also stand on %s", n, orElse(s.m.baseName(), "the base"))
+	d.Reason = fmt.Sprintf("all %d failures also stand on %s", n, s.base())
 	if n == 1 {
-		d.Reason = fmt.Sprintf("the failure also stands on %s", orElse(s.m.baseName(), "the base"))
+		d.Reason = fmt.Sprintf("the failure also stands on %s", s.base())
 	}
 	if since := old[0].Since; since != "" {
 		d.Reason += " since " + truncate.ShortSHA(since)
@@ -369,11 +369,12 @@ func decidePreExisting(s input) (Decision, bool) {
 	return d, true
 }
 
-func (v Verdict) baseName() string {
-	if v.Base == nil {
-		return ""
+// base returns what texts call the base that the run was compared with.
+func (s input) base() string {
+	if s.m.Base == nil {
+		return "the base"
 	}
-	return v.Base.Name
+	return orElse(s.m.Base.Name, "the base")
 }
 
 // passedOverNew is true for a run that was decided by what its base has, and of which a further part

@@ -254,7 +254,7 @@ func (s greenRun) shrunk(suspect, listed *[]Suspicion) {
 	}
 	for _, p := range s.parts {
 		if p.Green != nil && p.Green.Base != nil {
-			if check(*p.Green.Base, orElse(s.m.baseName(), "the base"), s.untouched()) {
+			if check(*p.Green.Base, s.base(), s.untouched()) {
 				return
 			}
 			break

@@ -154,7 +154,7 @@ func TestExitCodes(t *testing.T) {
 		{"route --case a/b#1 --run 1 -o xml " + red, 2, `-o is "xml"`, false},
 		{"show --ledger nope.jsonl", 1, "nope.jsonl", false},
 		{"case resume", 2, "--case is missing", false},
-		{"case", 2, "name one of retry, reset, phase, rerun, quarantine, skip, pause, resume, wont-fix, wrong, handoff", false},
+		{"case", 2, "name one of accept, retry, reset, phase, rerun, quarantine, skip, pause, resume, wont-fix, wrong, handoff", false},
 		{"case dance --case a/b#1", 2, `unknown action "dance"`, false},
 		{"case extend --case a/b#1 --attempts 0", 2, "--attempts is 0; it must be 1 to 10", false},
 		{"case resume --case a/b#1 --ledger nope.jsonl", 1, "nope.jsonl", false},
