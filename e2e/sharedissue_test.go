@@ -189,7 +189,8 @@ func TestFuse(t *testing.T) {
 	t.Run("the summary is closed when all of it passes", func(t *testing.T) {
 		for n := 2; n < 4; n++ {
 			stories[n].pushTo(fmt.Sprint("branch-", n+1))
-			stories[n].passes()
+			fixed := strings.Replace(passing, "</testsuite>", fmt.Sprintf(`<testcase classname="calc" name="TestHost%d"/></testsuite>`, n+1), 1)
+			stories[n].want(stories[n].run(fixed, map[string]string{"job-status": "success"}), 0, map[string]string{"decision": "PASS"})
 			if got, want := s.states(), []string{"open open open", "open open closed"}[n-2]; got != want {
 				t.Errorf("after %d: %s, want %s", n-1, got, want)
 			}

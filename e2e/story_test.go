@@ -227,7 +227,7 @@ const passing = `<testsuite name="calc">` +
 	`<testcase classname="calc" name="TestMine"/><testcase classname="calc" name="TestLinux"/><testcase classname="calc" name="TestMac"/>` +
 	`<testcase classname="calc" name="TestFlaky"/><testcase classname="calc" name="TestLater"/><testcase classname="calc" name="TestOther"/>` +
 	`<testcase classname="calc" name="TestOlder"/><testcase classname="calc" name="TestOld"/><testcase classname="calc" name="TestNext"/>` +
-	`<testcase classname="calc" name="TestNewest"/><testcase classname="calc" name="TestFar"/>` +
+	`<testcase classname="calc" name="TestNewest"/><testcase classname="calc" name="TestFar"/><testcase classname="calc" name="TestSpec"/><testcase classname="calc" name="TestBroken"/>` +
 	`</testsuite>`
 
 const environment = `<testsuite name="calc" tests="1" errors="1"><testcase classname="calc" name="TestStock"><error message="dial tcp 10.0.0.7:5432: connect: connection refused" type="ConnectionError">dial tcp 10.0.0.7:5432: connect: connection refused</error></testcase></testsuite>`

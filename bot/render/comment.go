@@ -39,7 +39,7 @@ func (v commentView) comment(d detail) content {
 		return p
 	case v.turn.Kind == routing.KindPass:
 		p.What = markdown.Sentences(v.passed(), v.fixed(12), flakyOf(v.view).named(12))
-		p.Doubts, p.Listed = greenView{v.view}.doubts(), greenView{v.view}.listed()
+		p.Doubts, p.Listed = greenView(v).doubts(), greenView(v).listed()
 		if v.cp.Approval {
 			p.What = markdown.Sentences(p.What, v.approval())
 		}
@@ -67,7 +67,7 @@ func (v commentView) comment(d detail) content {
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	case v.turn.Kind == routing.KindSuspect:
 		p.What = markdown.Sentences(v.passed(), v.fixed(12))
-		p.Doubts, p.Listed, p.Ask = greenView{v.view}.doubts(), greenView{v.view}.listed(), v.ask()
+		p.Doubts, p.Listed, p.Ask = greenView(v).doubts(), greenView(v).listed(), v.ask()
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	default:
@@ -218,7 +218,7 @@ func (v commentView) stop(mention md) md {
 		who = v.lang.Say("stop.who", "mention", mention)
 	}
 	if v.turn.Kind == routing.KindSuspect {
-		return greenView{v.view}.ask(mention, issue)
+		return greenView(v).ask(mention, issue)
 	}
 	how := v.lang.Say("stop.how", "resume", v.command("resume"))
 	switch v.onMax() {

@@ -14,7 +14,6 @@ type ranTest struct{ file, suite, name, status string }
 // tool writes the report of a run as a tool does.
 type tool struct {
 	name  string
-	args  func(led string) []string
 	write func(tests []ranTest) string
 	flat  bool // its suites are part of the names
 }
@@ -247,7 +246,6 @@ type mutation struct {
 	failed []int // of the model, what failed before
 	change func(tests []ranTest) []ranTest
 	want   string // what the one or other failing test is accused of, "" if nothing may be
-	max    bool   // fewer tests are no question here
 }
 
 var mutations = []mutation{
