@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,11 +26,13 @@ var troubles = []struct {
 // compares the world with that of a run in which nothing went wrong.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
-	for _, i := range []int{1, 2, 4} { // a second failure, an escalation, a mention
-		ch := chapters[i]
+	for _, ch := range chapters {
+		if !slices.Contains([]string{"a second failure", "an escalation", "a mention"}, ch.name) {
+			continue
+		}
 		begin := func() *story {
 			s := newStory(t, ch.config)
-			s.inside = i != 1 // the Action is a process in the first of these chapters
+			s.inside = ch.name != "a second failure" // the Action is a process in the first of these chapters
 			ch.prepare(s)
 			s.view.Reset()
 			return s
