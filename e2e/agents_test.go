@@ -64,6 +64,7 @@ func (l *looker) makesToken(app *Served) string {
 
 // TestAgentsOfTheApp is S5-101: an agent reads over HTTP what the person may read whose token it has.
 func TestAgentsOfTheApp(t *testing.T) {
+	t.Parallel()
 	one, two, other := twoRepositories(t)
 	app := one.app
 	l := newLooker(t, one.b)
