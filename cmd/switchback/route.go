@@ -95,7 +95,7 @@ decision with its effects. Nothing but the ledger is changed.`,
 	fl.StringVar(&f.url, "url", "", "the URL of the run")
 	fl.StringVar(&f.base, "base", "", "the key of the base's case in the same ledger, such as acme/app@main: what fails there already is nobody's to fix here")
 	fl.StringVar(&f.mergeBase, "merge-base", "", "the commit at which the change left the base")
-	fl.StringVar(&f.parents, "parents", "", "a file that gives the order of commits, a line `sha parent…` for each; without it they have the order in which their runs were recorded")
+	fl.StringVar(&f.parents, "parents", "", "the `file` that gives the order of commits, a line for each with its SHA and those of its parents; without it they have the order in which their runs were recorded")
 	fl.StringVar(&f.config, "config", "", "the configuration file")
 	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion as GitHub names it")
