@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/switchback-ci/switchback/routing/evidence"
 	"github.com/switchback-ci/switchback/routing/history"
@@ -113,6 +114,16 @@ func TestSuspect(t *testing.T) {
 		w.human(HumanReset, 0)
 		if d := w.ran(2, "bob", "b"); d.Kind != KindSuspect {
 			t.Error(d.Kind)
+		}
+	})
+	t.Run("S5-59 S5-20 a test that is gone is excused by a quarantine that holds, and by none that has ended", func(t *testing.T) {
+		for until, want := range map[time.Time]Kind{{}: KindSuspect, time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC): KindPass} {
+			w := newWorld(t)
+			w.ran(1, "bob", "-a", "b", "c", "d", "e", "f", "g")
+			w.c.Quarantine = []Quarantined{{Test: "a", Until: until}}
+			if d := w.ran(2, "bob", "b", "c", "d", "e", "f", "g"); d.Kind != want {
+				t.Errorf("until %s: %s %+v, want %s", until, d.Kind, d.Suspect, want)
+			}
 		}
 	})
 	t.Run("S5-20 tests in quarantine do not count, and hide nothing", func(t *testing.T) {
