@@ -62,7 +62,8 @@ type recorder struct {
 	faults   []*faultState
 	trouble  *Trouble
 	holds    []*Hold
-	shapes   map[string]int // requests seen, by shape
+	ahead    map[string]time.Duration // by repository, see View.Ahead
+	shapes   map[string]int           // requests seen, by shape
 }
 
 func newRecorder(prism, gaps string, t *tokens) *recorder {
@@ -191,6 +192,9 @@ func (rec *recorder) finish(q *Request, a *answer) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	q.Status, q.Ended = a.status, time.Now()
+	if by := rec.ahead[q.Repo]; by != 0 {
+		a.header.Set("Date", q.Ended.Add(by).UTC().Format(http.TimeFormat))
+	}
 	if unknown {
 		q.Violations = append(q.Violations, Violation{Location: []string{"request", "path"}, Message: "no path of e2e/openapi.go"})
 	}

@@ -131,6 +131,16 @@ func RateLimited(status int, wait time.Duration) Fault {
 		Body: `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`}
 }
 
+// Ahead lets the Date of what this view's repository answers be ahead of the machine's clock.
+func (v *View) Ahead(by time.Duration) {
+	v.rec.mu.Lock()
+	defer v.rec.mu.Unlock()
+	if v.rec.ahead == nil {
+		v.rec.ahead = map[string]time.Duration{}
+	}
+	v.rec.ahead[v.repo] = by
+}
+
 // Fault adds a rule for requests of this view's repository and returns a
 // function that takes it away again.
 func (v *View) Fault(f Fault) (remove func()) {

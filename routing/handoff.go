@@ -10,7 +10,7 @@ import (
 
 // Worker is one of those who are told in turn about a failure that is returned for a fix.
 type Worker struct {
-	Name    string        `json:"name"`                     // as people read it, such as @claude or fix.yml
+	Name    string        `json:"name"`                     // as people read it, such as claude or fix.yml, without @
 	Ack     time.Duration `json:"ack_within,omitempty"`     // for an acknowledgement; 0: none is asked for
 	Deliver time.Duration `json:"deliver_within,omitempty"` // for a new commit; 0: any time
 }
@@ -267,26 +267,14 @@ func unanswered(passed []PassedOver) string {
 	for _, p := range passed {
 		switch p.Why {
 		case ExpiredAck:
-			out = append(out, fmt.Sprintf("%s did not acknowledge within %s", p.Worker.Name, words(p.Worker.Ack)))
+			out = append(out, fmt.Sprintf("%s did not acknowledge within %s", p.Worker.Name, ShortDuration(p.Worker.Ack)))
 		case ExpiredDeliver:
-			out = append(out, fmt.Sprintf("%s did not push within %s", p.Worker.Name, words(p.Worker.Deliver)))
+			out = append(out, fmt.Sprintf("%s did not push within %s", p.Worker.Name, ShortDuration(p.Worker.Deliver)))
 		default:
 			out = append(out, p.Worker.Name+" could not be told")
 		}
 	}
 	return strings.Join(out, "; ")
-}
-
-// words writes a duration without units that are zero: 2h instead of 2h0m0s.
-func words(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // redoUnanswered decides a run anew whose workers did not answer.

@@ -170,6 +170,8 @@ func actText(a routing.Act) string {
 		return fmt.Sprintf("%s granted further fix attempts: %d", who, max(1, a.N))
 	case routing.HumanSkip:
 		return who + " skipped it"
+	case routing.HumanAck:
+		return who + " acknowledged the hand-off"
 	case routing.HumanHandoff:
 		return who + " handed it off to the worker"
 	case routing.HumanPhase:
