@@ -25,6 +25,7 @@ type Handoff struct {
 	Workers     []Worker     `json:"workers"`
 	Place       int          `json:"place"`                 // index of the worker who holds it
 	Told        time.Time    `json:"told,omitzero"`         // when that worker was told; zero: not yet
+	From        time.Time    `json:"from,omitzero"`         // from when that worker's time counts: Told, and what was waited since
 	Unreached   bool         `json:"unreached,omitempty"`   // that worker could not be told
 	Acknowledge *HandoffAck  `json:"acknowledge,omitempty"` // by that worker, nil as long as there is none
 	Pushed      string       `json:"pushed,omitempty"`      // newer commit; its run ends the hand-off
@@ -88,9 +89,9 @@ func (h Handoff) Deadline() (at time.Time, by ExpiredBy, ok bool) {
 	case h.Unreached:
 		return h.Told, ExpiredAtOnce, true
 	case h.Acknowledge == nil && w.Ack > 0 && (w.Deliver <= 0 || w.Ack <= w.Deliver):
-		return h.Told.Add(w.Ack), ExpiredAck, true
+		return h.From.Add(w.Ack), ExpiredAck, true
 	case w.Deliver > 0:
-		return h.Told.Add(w.Deliver), ExpiredDeliver, true
+		return h.From.Add(w.Deliver), ExpiredDeliver, true
 	}
 	return time.Time{}, "", false
 }
@@ -222,7 +223,7 @@ func (h *Handoff) resume(at time.Time) {
 		return
 	}
 	if !h.Told.IsZero() {
-		h.Told = h.Told.Add(max(0, at.Sub(h.Waits.Since)))
+		h.From = h.From.Add(max(0, at.Sub(h.Waits.Since)))
 	}
 	h.Waits = nil
 }
@@ -232,7 +233,7 @@ func (h *Handoff) resume(at time.Time) {
 func (c Case) passOver(h *Handoff, at time.Time) Case {
 	_, why, _ := h.Deadline()
 	h.Passed = append(h.Passed, PassedOver{h.Worker(), why, at})
-	h.Told, h.Unreached, h.Acknowledge, h.Waits = time.Time{}, false, nil, nil
+	h.Told, h.From, h.Unreached, h.Acknowledge, h.Waits = time.Time{}, time.Time{}, false, nil, nil
 	if h.Place+1 == len(h.Workers) {
 		c.Handoff = nil
 		for _, name := range h.Checkpoints {
@@ -393,7 +394,7 @@ func (c *Case) told(e EffectDone, at time.Time) {
 	if h.Told.IsZero() {
 		h.Told = at
 	}
-	h.Unreached = e.Ref == "" || e.Note != ""
+	h.From, h.Unreached = h.Told, e.Ref == "" || e.Note != ""
 }
 
 // acknowledge notes that a person took over the hand-off of a checkpoint for its worker.
@@ -417,8 +418,8 @@ func (h *humanChange) resumedHandoff() {
 	if now := h.c.Handoff; now == nil || !h.was.Paused || h.cp.Paused || now.Told.IsZero() || !slices.Contains(now.Checkpoints, h.cp.Name) {
 		return
 	}
-	if at := h.clock(); at.After(h.c.Handoff.Told) {
-		h.c.ownHandoff().Told = at
+	if at := h.clock(); at.After(h.c.Handoff.From) {
+		h.c.ownHandoff().From = at
 	}
 }
 

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,7 +115,11 @@ func (h handoffs) answered(ctx context.Context, c routing.Case, s effect.Subject
 		case err != nil || !found:
 			return none, false, err
 		case awaits(run):
-			return routing.HandoffChanged{Change: routing.HandoffWaits, URL: run.URL}, c.Handoff.Waits == nil, nil
+			since := run.CreatedAt
+			if since.Before(c.Handoff.Told) {
+				since = c.Handoff.Told
+			}
+			return routing.HandoffChanged{Change: routing.HandoffWaits, URL: run.URL, At: since}, c.Handoff.Waits == nil, nil
 		case c.Handoff.Waits != nil:
 			return routing.HandoffChanged{Change: routing.HandoffContinues}, true, nil
 		}
@@ -214,7 +219,10 @@ func (h handoffAnswer) Handle(ctx context.Context, e *Event) (bool, error) {
 	}
 	s, err := subjectOf(ctx, h.Deps, c.Key)
 	if err == nil {
-		_, err = h.record(ctx, c, s, p)
+		c, err = h.record(ctx, c, s, p)
+	}
+	if err == nil && p.Change == routing.HandoffContinues {
+		err = h.follow(ctx, c)
 	}
 	return false, err
 }
@@ -228,19 +236,21 @@ func (h handoffAnswer) says(ctx context.Context, c routing.Case, e *Event) (rout
 		worker, known := h.Config.Handoff.ByName(now.Worker().Name, now.Place+1)
 		at, err := time.Parse(time.RFC3339, e.Comment.CreatedAt)
 		s, _ := effect.ParseSubject(h.Repo, c.Key)
-		if !known || err != nil || at.Before(now.Told.Truncate(time.Second)) || now.Acknowledge != nil {
+		if err != nil {
+			at = h.GitHub.Time()
+		}
+		if !known || at.Before(now.Told.Truncate(time.Second)) || now.Acknowledge != nil {
 			return ack, false
 		}
 		ack.How, ack.By, ack.At = routing.AckComment, e.Comment.User.Login, at
 		return ack, github.SameLogin(ack.By, loginOf(ctx, h.Deps, s, worker))
 	case e.WorkflowRun != nil:
 		ack.How, ack.By = routing.AckRun, e.WorkflowRun.Actor.Login
-		for _, name := range now.Checkpoints {
-			if strings.Contains(e.WorkflowRun.Title, now.Key(c, name)) {
-				return ack, now.Acknowledge == nil && now.Waits == nil && e.WorkflowRun.Conclusion != analysis.AwaitsApproval
-			}
+		carries := slices.ContainsFunc(now.Checkpoints, func(name string) bool { return strings.Contains(e.WorkflowRun.Title, now.Key(c, name)) })
+		if now.Waits != nil {
+			ack = routing.HandoffChanged{Change: routing.HandoffContinues}
 		}
-		return ack, false
+		return ack, carries && (now.Acknowledge == nil || now.Waits != nil) && e.WorkflowRun.Conclusion != analysis.AwaitsApproval
 	case e.Action == "closed":
 		return routing.HandoffChanged{Change: routing.HandoffEnded}, true
 	}

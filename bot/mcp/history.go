@@ -89,5 +89,9 @@ func eventRow(e routing.Event) (historyRow, bool) {
 		}
 		return row, true
 	}
+	if p, ok := e.Handoff(); ok {
+		row.What, row.By, row.Action, row.SHA = "handoff", clean(p.By, 100), clean(string(p.Change), 100), clean(p.SHA, 100)
+		return row, true
+	}
 	return row, false
 }
