@@ -184,7 +184,7 @@ func (f File) Unstarted() []string {
 	}
 	var out []string
 	warn := func(key string, h *Handoff) {
-		if h != nil && h.Mention != "" && !h.ToAuthor() {
+		if h != nil && h.Mention != "" && !h.ToAuthor() && !strings.Contains(h.Mention, "/") { // a team is people
 			out = append(out, fmt.Sprintf("%s: a comment that GITHUB_TOKEN posts starts no workflow, so the mention of %s starts nothing that runs in GitHub Actions; "+
 				"use workflow or repository_dispatch, the token of an App (the input token), or the App (acts: app)", key, h.Name()))
 		}

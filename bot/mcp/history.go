@@ -18,7 +18,7 @@ type getHistoryIn struct {
 type historyRow struct {
 	At         time.Time     `json:"at"`
 	Checkpoint string        `json:"checkpoint"`
-	What       string        `json:"what" jsonschema:"run, answer, base_passed"`
+	What       string        `json:"what" jsonschema:"run, answer, base_passed, handoff"`
 	Decision   routing.Kind  `json:"decision,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
 	Class      routing.Class `json:"class,omitempty"`
