@@ -162,7 +162,7 @@ func effects(caseKey string, cp Checkpoint, d Decision, place int) []Effect {
 	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
 	}
-	if (asksToAccept(cp) || cp.unanswered()) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
+	if (asksToAccept(cp) || noAnswer(cp)) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
 		out = append(out, mk(EffectLabel, ""), mk(EffectClose, "")) // a new commit ends the question
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {

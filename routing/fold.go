@@ -96,7 +96,7 @@ func (c Case) applyEffect(e EffectDone, at time.Time) (Case, error) {
 		}
 	}
 	c.Pending = kept
-	c.told(e, at)
+	caseHandoff{&c}.told(e, at)
 	if e.Effect.Kind == EffectRerun && strings.HasPrefix(e.Ref, refused) {
 		refusedRerun(c, e.Effect)
 	} else if e.Ref != "" {
@@ -146,10 +146,10 @@ func (c Case) applyRun(e RunRecorded, at time.Time) (Case, error) {
 		return c, err
 	}
 	c.Checkpoints[t.cp.Name] = t.cp
-	c.runOfHandoff(v, d, at)
+	caseHandoff{&c}.ran(v, d, at)
 	for _, x := range d.Effects {
 		if x.Kind == EffectHandoff && x.Target != "" {
-			c.beginHandoff(v.Checkpoint, v.Run.SHA, d.Workers)
+			caseHandoff{&c}.begin(v.Checkpoint, v.Run.SHA, d.Workers)
 		}
 	}
 	c.queue(d.Effects)

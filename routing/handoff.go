@@ -104,21 +104,18 @@ func (h Handoff) Key(c Case, checkpoint string) string {
 
 // HandoffDue reports whether the time of the worker who holds the hand-off of a case is over at now,
 // which is GitHub's. No time passes while people paused all that was handed off.
-func (c Case) HandoffDue(now time.Time) bool {
-	if c.Handoff == nil || c.handoffPaused() {
+func HandoffDue(c Case, now time.Time) bool {
+	h := c.Handoff
+	if h == nil || !slices.ContainsFunc(h.Checkpoints, func(name string) bool { return !c.Checkpoints[name].Paused }) {
 		return false
 	}
-	at, _, ok := c.Handoff.Deadline()
+	at, _, ok := h.Deadline()
 	return ok && !now.Before(at)
 }
 
-func (c Case) handoffPaused() bool {
-	return !slices.ContainsFunc(c.Handoff.Checkpoints, func(name string) bool { return !c.Checkpoints[name].Paused })
-}
-
-// HandsOff reports whether an effect tells the worker who holds the hand-off, or does not belong to
-// workers who are told in turn.
-func (c Case) HandsOff(e Effect) bool {
+// TellsHolder reports whether an effect tells the worker who holds the hand-off of a case, or does not
+// belong to workers who are told in turn.
+func TellsHolder(c Case, e Effect) bool {
 	if e.Kind != EffectHandoff || e.Target == "" {
 		return true
 	}
@@ -176,7 +173,7 @@ func (p HandoffChanged) Changes(c Case) bool {
 	case HandoffContinues:
 		return h.Waits != nil
 	case HandoffExpired:
-		return c.HandoffDue(p.At)
+		return HandoffDue(c, p.At)
 	}
 	return true
 }
@@ -186,7 +183,8 @@ func applyHandoff(c Case, p HandoffChanged) Case {
 	if c.Handoff == nil || c.Handoff.Number != p.Number || c.Handoff.Place != p.Place {
 		return c
 	}
-	h := c.ownHandoff()
+	own := caseHandoff{&c}
+	h := own.change()
 	told := h.Checkpoints
 	switch p.Change {
 	case HandoffAcknowledged:
@@ -201,16 +199,20 @@ func applyHandoff(c Case, p HandoffChanged) Case {
 	case HandoffContinues:
 		h.resume(p.At)
 	case HandoffExpired:
-		return c.passOver(h, p.At)
+		own.passOver(p.At)
+		return c
 	case HandoffEnded:
 		c.Handoff = nil
 	}
-	c.showHandoff(told)
+	own.show(told)
 	return c
 }
 
-// ownHandoff returns a copy of the hand-off that may be changed, which is the case's from then on.
-func (c *Case) ownHandoff() *Handoff {
+// caseHandoff changes the active hand-off of a case, which has to be a clone.
+type caseHandoff struct{ *Case }
+
+// change returns a copy of the hand-off that may be changed, which is the case's from then on.
+func (c caseHandoff) change() *Handoff {
 	h := *c.Handoff
 	h.Checkpoints, h.Passed = slices.Clone(h.Checkpoints), slices.Clone(h.Passed)
 	c.Handoff = &h
@@ -230,7 +232,8 @@ func (h *Handoff) resume(at time.Time) {
 
 // passOver gives the hand-off to the next worker. After the last one its checkpoints are decided anew:
 // a maintainer is asked.
-func (c Case) passOver(h *Handoff, at time.Time) Case {
+func (c caseHandoff) passOver(at time.Time) {
+	h := c.change()
 	_, why, _ := h.Deadline()
 	h.Passed = append(h.Passed, PassedOver{h.Worker(), why, at})
 	h.Told, h.From, h.Unreached, h.Acknowledge, h.Waits = time.Time{}, time.Time{}, false, nil, nil
@@ -241,18 +244,17 @@ func (c Case) passOver(h *Handoff, at time.Time) Case {
 			cp.ask(&Redo{Action: redoUnanswered, Why: unanswered(h.Passed)})
 			c.Checkpoints[name] = cp
 		}
-		return c
+		return
 	}
 	h.Place++
 	for _, name := range h.Checkpoints {
 		c.queue([]Effect{handoffEffect(c.Key, c.Checkpoints[name], h.Place+1)})
 	}
-	c.showHandoff(h.Checkpoints)
-	return c
+	c.show(h.Checkpoints)
 }
 
-// showHandoff brings the comments of checkpoints up to date.
-func (c *Case) showHandoff(checkpoints []string) {
+// show brings the comments of checkpoints up to date.
+func (c caseHandoff) show(checkpoints []string) {
 	for _, name := range checkpoints {
 		cp := c.Checkpoints[name]
 		c.queue([]Effect{{
@@ -289,9 +291,9 @@ func decideUnanswered(s input) (Decision, bool) {
 	return escalate(KindNoAnswer, orElse(s.redo.Why, "nobody answered the hand-off")), true
 }
 
-// unanswered reports whether the checkpoint waits for a maintainer because no worker answered. Whoever
+// noAnswer reports whether a checkpoint waits for a maintainer because no worker answered. Whoever
 // pushes a commit nevertheless has it decided as ever.
-func (cp Checkpoint) unanswered() bool {
+func noAnswer(cp Checkpoint) bool {
 	return cp.State == Escalated && cp.Escalation != nil && cp.Escalation.Kind == KindNoAnswer
 }
 
@@ -302,13 +304,13 @@ func (t Attempt) answered() bool {
 }
 
 // lateDelivery reports whether v is of a newer commit than the one that no worker answered to.
-func (s input) lateDelivery() bool {
-	return s.cp.unanswered() && !s.cp.Paused && s.v.Run.SHA != "" && s.v.Run.SHA != s.cp.Escalation.SHA
+func lateDelivery(s input) bool {
+	return noAnswer(s.cp) && !s.cp.Paused && s.v.Run.SHA != "" && s.v.Run.SHA != s.cp.Escalation.SHA
 }
 
 // place returns the place, from 1, of the worker who is told about a checkpoint: the one who holds the
 // case for the commit already, or the first.
-func (c Case) place(checkpoint, sha string) int {
+func (c caseHandoff) place(checkpoint, sha string) int {
 	if c.joins(checkpoint, sha) {
 		return c.Handoff.Place + 1
 	}
@@ -316,16 +318,16 @@ func (c Case) place(checkpoint, sha string) int {
 }
 
 // joins reports whether a checkpoint is handed off to whoever holds the case for the commit already.
-func (c Case) joins(checkpoint, sha string) bool {
+func (c caseHandoff) joins(checkpoint, sha string) bool {
 	h := c.Handoff
 	return h != nil && sha != "" && h.SHA == sha && !slices.Contains(h.Checkpoints, checkpoint)
 }
 
-// beginHandoff hands a checkpoint off to the first of its workers, or joins it to what the case has
+// begin hands a checkpoint off to the first of its workers, or joins it to what the case has
 // handed off of the commit.
-func (c *Case) beginHandoff(checkpoint, sha string, workers []Worker) {
+func (c caseHandoff) begin(checkpoint, sha string, workers []Worker) {
 	if c.joins(checkpoint, sha) {
-		h := c.ownHandoff()
+		h := c.change()
 		h.Checkpoints = append(h.Checkpoints, checkpoint)
 		return
 	}
@@ -342,9 +344,9 @@ func (c *Case) beginHandoff(checkpoint, sha string, workers []Worker) {
 	c.Handoff = &next
 }
 
-// runOfHandoff notes what a recorded run means for the active hand-off: one of a newer commit is what
+// ran notes what a recorded run means for the active hand-off: one of a newer commit is what
 // was waited for, whoever pushed it.
-func (c *Case) runOfHandoff(v Verdict, d Decision, at time.Time) {
+func (c caseHandoff) ran(v Verdict, d Decision, at time.Time) {
 	h := c.Handoff
 	if h == nil {
 		return
@@ -352,44 +354,44 @@ func (c *Case) runOfHandoff(v Verdict, d Decision, at time.Time) {
 	newer := v.Run.SHA != h.SHA && d.Rule != "stale-commit" && d.Rule != "stale-run"
 	switch {
 	case newer && v.Result == Awaiting && h.Waits == nil:
-		h = c.ownHandoff()
+		h = c.change()
 		h.Waits, h.Pushed = &HandoffWait{v.Run.URL, at}, v.Run.SHA
 		if h.Acknowledge == nil {
 			h.Acknowledge = &HandoffAck{How: AckPush, At: at}
 		}
-		c.showHandoff(h.Checkpoints)
+		c.show(h.Checkpoints)
 	case newer && !v.Result.Silent() && !d.Held, !newer && h.SHA == "" && slices.Contains(h.Checkpoints, v.Checkpoint) && !d.Again:
 		c.Handoff = nil
 	}
-	c.keepHandoff()
+	c.keep()
 }
 
-// keepHandoff takes checkpoints out of the active hand-off of which nothing is to be fixed any more.
-func (c *Case) keepHandoff() {
+// keep takes checkpoints out of the active hand-off of which nothing is to be fixed any more.
+func (c caseHandoff) keep() {
 	if c.Handoff == nil {
 		return
 	}
-	kept := slices.DeleteFunc(slices.Clone(c.Handoff.Checkpoints), func(name string) bool { return !c.Checkpoints[name].returned() })
+	kept := slices.DeleteFunc(slices.Clone(c.Handoff.Checkpoints), func(name string) bool { return !returned(c.Checkpoints[name]) })
 	switch {
 	case len(kept) == 0:
 		c.Handoff = nil
 	case len(kept) < len(c.Handoff.Checkpoints):
-		c.ownHandoff().Checkpoints = kept
+		c.change().Checkpoints = kept
 	}
 }
 
-// returned reports whether the checkpoint was returned for a fix, and that is what it waits for.
-func (cp Checkpoint) returned() bool {
+// returned reports whether a checkpoint was returned for a fix, and that is what it waits for.
+func returned(cp Checkpoint) bool {
 	n := len(cp.Attempts)
 	return n > 0 && cp.State == InProgress && !cp.Skipped && cp.Attempts[n-1].Kind == KindRetry && !cp.Attempts[n-1].Undone
 }
 
 // told notes that the worker who holds the hand-off was told, or cannot be.
-func (c *Case) told(e EffectDone, at time.Time) {
-	if e.Effect.Kind != EffectHandoff || e.Effect.Target == "" || !c.HandsOff(e.Effect) || !c.Handoff.Told.IsZero() {
+func (c caseHandoff) told(e EffectDone, at time.Time) {
+	if e.Effect.Kind != EffectHandoff || e.Effect.Target == "" || !TellsHolder(*c.Case, e.Effect) || !c.Handoff.Told.IsZero() {
 		return
 	}
-	h := c.ownHandoff()
+	h := c.change()
 	h.Told = e.At
 	if h.Told.IsZero() {
 		h.Told = at
@@ -402,7 +404,7 @@ func (h *humanChange) acknowledge() {
 	if h.c.Handoff == nil || h.c.Handoff.Acknowledge != nil || !slices.Contains(h.c.Handoff.Checkpoints, h.cp.Name) {
 		return
 	}
-	h.c.ownHandoff().Acknowledge = &HandoffAck{AckCommand, h.e.By, h.clock()}
+	caseHandoff{&h.c}.change().Acknowledge = &HandoffAck{AckCommand, h.e.By, h.clock()}
 }
 
 // clock returns when the person acted, as GitHub has it if that is known.
@@ -419,7 +421,7 @@ func (h *humanChange) resumedHandoff() {
 		return
 	}
 	if at := h.clock(); at.After(h.c.Handoff.From) {
-		h.c.ownHandoff().From = at
+		caseHandoff{&h.c}.change().From = at
 	}
 }
 

@@ -330,7 +330,7 @@ func TestHandoffHasOneHolder(t *testing.T) {
 				}
 			case 2, 3:
 				for _, e := range slices.Clone(w.c.Pending) {
-					if e.Kind == EffectHandoff && w.c.HandsOff(e) {
+					if e.Kind == EffectHandoff && TellsHolder(w.c, e) {
 						if told[e.Key] {
 							t.Fatalf("S5-86: seed %d: %s is told twice", seed, e.Key)
 						}
@@ -351,7 +351,7 @@ func TestHandoffHasOneHolder(t *testing.T) {
 			}
 			handed := 0
 			for _, e := range w.c.Pending {
-				if e.Kind == EffectHandoff && w.c.HandsOff(e) {
+				if e.Kind == EffectHandoff && TellsHolder(w.c, e) {
 					handed++
 				}
 			}

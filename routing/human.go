@@ -100,8 +100,8 @@ func (h *humanChange) apply() error {
 		if len(start) == 0 {
 			start = []Effect{handoffEffect(h.c.Key, *cp, 0)}
 			if len(cp.Workers) > 0 {
-				start = []Effect{handoffEffect(h.c.Key, *cp, h.c.place(cp.Name, cp.Last.SHA))}
-				h.c.beginHandoff(cp.Name, cp.Last.SHA, cp.Workers)
+				start = []Effect{handoffEffect(h.c.Key, *cp, caseHandoff{&h.c}.place(cp.Name, cp.Last.SHA))}
+				caseHandoff{&h.c}.begin(cp.Name, cp.Last.SHA, cp.Workers)
 			}
 		}
 		cp.wait(Decision{})
@@ -115,7 +115,7 @@ func (h *humanChange) apply() error {
 		h.c.Answered[e.Answer] = Answered{e.Action, e.By, h.at}
 	}
 	h.resumedHandoff()
-	h.c.keepHandoff()
+	caseHandoff{&h.c}.keep()
 	h.c.queue(h.effects())
 	return nil
 }

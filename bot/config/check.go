@@ -75,7 +75,7 @@ func (c checker) check(f File) {
 	c.handoffs(f.Handoff)
 	if f.Reviewer != nil {
 		c.handoff([]any{"reviewer"}, *f.Reviewer)
-		c.unlimited([]any{"reviewer"}, *f.Reviewer)
+		checkUnlimited(c, []any{"reviewer"}, *f.Reviewer)
 	}
 	for _, sev := range keys(f.Review.FailOn) {
 		c.oneOf([]any{"review", "fail_on", sev}, sev, "blocker", "critical", "major", "minor")
@@ -139,7 +139,7 @@ func (c checker) checkpoints(f File) {
 		}
 		if cp.Start != nil {
 			c.handoff(append(path, "start"), *cp.Start)
-			c.unlimited(append(path, "start"), *cp.Start)
+			checkUnlimited(c, append(path, "start"), *cp.Start)
 		}
 		for i, n := range cp.Needs {
 			switch _, ok := f.Checkpoints[n]; {
@@ -214,7 +214,7 @@ func (c checker) handoffs(hs Handoffs) {
 		c.handoff(append(path[:len(path):len(path)], i), h)
 	}
 	if hs.InTurn() {
-		c.inTurn(path, hs.To)
+		checkInTurn(c, path, hs.To)
 	}
 }
 

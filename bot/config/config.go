@@ -251,7 +251,7 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 	if f.RetryDelay != nil {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
-	p.Workers = f.workers(strings.HasPrefix(caseRef, "@"))
+	p.Workers = f.Handoff.workers(strings.HasPrefix(caseRef, "@"))
 	for _, q := range f.Quarantine {
 		p.Quarantine = append(p.Quarantine, routing.NamedTest{Test: q.Test, Until: q.Until.Begin()})
 	}

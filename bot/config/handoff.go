@@ -120,21 +120,21 @@ func (h Handoff) Name() string {
 
 // workers returns who is told in turn, none if all are told at once. A branch has nobody to mention,
 // and nothing to label.
-func (f File) workers(branch bool) []routing.Worker {
-	if !f.Handoff.InTurn() {
+func (h Handoffs) workers(branch bool) []routing.Worker {
+	if !h.InTurn() {
 		return nil
 	}
 	var out []routing.Worker
-	for _, h := range f.Handoff.To {
-		if branch && h.Workflow == "" && h.Dispatch == "" {
+	for _, x := range h.To {
+		if branch && x.Workflow == "" && x.Dispatch == "" {
 			continue
 		}
-		w := routing.Worker{Name: h.Name()}
-		if h.AckWithin != nil {
-			w.Ack = time.Duration(*h.AckWithin)
+		w := routing.Worker{Name: x.Name()}
+		if x.AckWithin != nil {
+			w.Ack = time.Duration(*x.AckWithin)
 		}
-		if h.DeliverWithin != nil {
-			w.Deliver = time.Duration(*h.DeliverWithin)
+		if x.DeliverWithin != nil {
+			w.Deliver = time.Duration(*x.DeliverWithin)
 		}
 		out = append(out, w)
 	}
@@ -154,8 +154,8 @@ func (h Handoffs) ByName(name string, place int) (Handoff, bool) {
 	return h.To[i], true
 }
 
-// inTurn checks the limits of workers who are told in turn.
-func (c checker) inTurn(path []any, hs []Handoff) {
+// checkInTurn checks the limits of workers who are told in turn.
+func checkInTurn(c checker, path []any, hs []Handoff) {
 	if len(hs) > mostInTurn {
 		c.add(path, "%d workers with ack_within or deliver_within, at most %d can be told in turn", len(hs), mostInTurn)
 	}
@@ -170,15 +170,15 @@ func (c checker) inTurn(path []any, hs []Handoff) {
 	}
 }
 
-// unlimited refuses what only workers of handoff have.
-func (c checker) unlimited(path []any, h Handoff) {
+// checkUnlimited refuses what only workers of handoff have.
+func checkUnlimited(c checker, path []any, h Handoff) {
 	if h.limited() || h.Login != "" {
 		c.add(path, "ack_within, deliver_within and login go with the workers of handoff only")
 	}
 }
 
 // Unstarted returns warnings about mentions that start nothing if they are posted with GITHUB_TOKEN.
-func (f File) Unstarted() []string {
+func Unstarted(f File) []string {
 	if f.Acts == ActsApp {
 		return nil // its posts are the App's
 	}

@@ -48,12 +48,12 @@ func TestWorkersInTurn(t *testing.T) {
 		}
 	})
 	t.Run("S5-85 a mention that GITHUB_TOKEN cannot make start anything is warned of", func(t *testing.T) {
-		got := parse(inTurn + "reviewer: {mention: \"@critic\"}\ncheckpoints: {e2e: {start: {mention: runner}}}\n").Unstarted()
+		got := Unstarted(parse(inTurn + "reviewer: {mention: \"@critic\"}\ncheckpoints: {e2e: {start: {mention: runner}}}\n"))
 		if len(got) != 3 || !strings.HasPrefix(got[0], "handoff[0]: ") || !strings.Contains(got[0], "claude") || !strings.HasPrefix(got[1], "reviewer: ") || !strings.HasPrefix(got[2], "checkpoints.e2e.start: ") {
 			t.Errorf("%q", got)
 		}
 		for _, quiet := range []string{"acts: app\n" + inTurn, "handoff: [{mention: author}, {workflow: fix.yml}, {mention: \"@acme/fixers\"}]\n", ""} {
-			if got := parse(quiet).Unstarted(); len(got) != 0 {
+			if got := Unstarted(parse(quiet)); len(got) != 0 {
 				t.Errorf("%q of %s", got, quiet)
 			}
 		}

@@ -24,7 +24,7 @@ type handoffs struct{ Deps }
 func (h handoffs) follow(ctx context.Context, c routing.Case) error {
 	for {
 		now := c.Handoff
-		if now == nil || now.Told.IsZero() || now.Acknowledge != nil && now.Waits == nil && !c.HandoffDue(h.GitHub.Time()) {
+		if now == nil || now.Told.IsZero() || now.Acknowledge != nil && now.Waits == nil && !routing.HandoffDue(c, h.GitHub.Time()) {
 			return nil
 		}
 		subject, head, err := h.subject(ctx, c.Key)
@@ -38,7 +38,7 @@ func (h handoffs) follow(ctx context.Context, c routing.Case) error {
 		if c, err = h.record(ctx, c, subject, p); err != nil {
 			return err
 		}
-		if p.Change != routing.HandoffContinues && !c.HandoffDue(h.GitHub.Time()) {
+		if p.Change != routing.HandoffContinues && !routing.HandoffDue(c, h.GitHub.Time()) {
 			return nil
 		}
 	}
@@ -46,7 +46,7 @@ func (h handoffs) follow(ctx context.Context, c routing.Case) error {
 
 // overdue follows the hand-off of a case that something was done to, if its worker's time is over.
 func (h handoffs) overdue(ctx context.Context, c routing.Case) error {
-	if !c.HandoffDue(h.GitHub.Time()) {
+	if !routing.HandoffDue(c, h.GitHub.Time()) {
 		return nil
 	}
 	return h.follow(ctx, c)
@@ -102,7 +102,7 @@ func (h handoffs) look(ctx context.Context, c routing.Case, s effect.Subject, he
 		}
 	}
 	at := h.GitHub.Time() // there was a response by now
-	return routing.HandoffChanged{Change: routing.HandoffExpired, At: at}, c.HandoffDue(at), nil
+	return routing.HandoffChanged{Change: routing.HandoffExpired, At: at}, routing.HandoffDue(c, at), nil
 }
 
 // answered returns whether the worker who holds a hand-off acknowledges it: by a run that carries its

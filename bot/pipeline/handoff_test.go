@@ -44,7 +44,7 @@ func (m *mortal) sees(ctx context.Context, l *Pipeline) (ended bool, err error) 
 	if err != nil || c.Handoff == nil {
 		return true, err
 	}
-	rec, err := l.Handoff(ctx, key, routing.HandoffChanged{Number: c.Handoff.Number, Place: c.Handoff.Place, Change: routing.HandoffExpired, At: l.clock()}, inTurn)
+	rec, err := l.Handoff(ctx, key, routing.HandoffChanged{Number: c.Handoff.Number, Place: c.Handoff.Place, Change: routing.HandoffExpired, At: githubTime(l)}, inTurn)
 	if err == nil {
 		_, err = l.Apply(ctx, rec)
 	}

@@ -209,7 +209,8 @@ func (l *Pipeline) now() time.Time {
 	return time.Now().UTC()
 }
 
-func (l *Pipeline) clock() time.Time {
+// githubTime returns the time as GitHub has it.
+func githubTime(l *Pipeline) time.Time {
 	if l.Clock != nil {
 		return l.Clock().UTC()
 	}

@@ -87,7 +87,7 @@ func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		if err := g.Sleep(ctx, g.policy(e.Checkpoint).RetryDelay); err != nil {
 			return "", err
 		}
-		return g.handOff(ctx, c, e, g.handoffs(c, e), fresh)
+		return g.handOff(ctx, c, e, handoffs(g.Config, c, e), fresh)
 	case routing.EffectReview:
 		if g.Config.Reviewer == nil {
 			return "", nil
@@ -165,11 +165,11 @@ func (g *GitHub) closer() issueCloser {
 
 // handoffs returns how the workers are reached whom a hand-off tells: all, or of those who are told in
 // turn the one who holds it. One that the configuration has no more cannot be told.
-func (g *GitHub) handoffs(c routing.Case, e routing.Effect) []config.Handoff {
+func handoffs(f config.File, c routing.Case, e routing.Effect) []config.Handoff {
 	if e.Target == "" || c.Handoff == nil {
-		return g.Config.HandoffsOrDefault()
+		return f.HandoffsOrDefault()
 	}
-	h, ok := g.Config.Handoff.ByName(c.Handoff.Worker().Name, c.Handoff.Place+1)
+	h, ok := f.Handoff.ByName(c.Handoff.Worker().Name, c.Handoff.Place+1)
 	if !ok {
 		return nil
 	}
