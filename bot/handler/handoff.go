@@ -73,6 +73,7 @@ func (h handoffs) subject(ctx context.Context, key string) (s effect.Subject, he
 		return s, "", err
 	}
 	if s.Number == 0 {
+		s.DefaultBranch = h.DefaultBranch
 		head, err = h.GitHub.Branches.Head(ctx, h.Repo, s.Branch)
 		return s, head, h.gone(ctx, err)
 	}
