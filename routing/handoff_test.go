@@ -238,6 +238,11 @@ func TestHandoffInTurn(t *testing.T) {
 		if n != 2 || w.c.Handoff.Place != 2 {
 			t.Errorf("%d hand-offs, %+v", n, w.c.Handoff)
 		}
+		again := *w
+		again.must(HumanActed{Action: HumanExtend, N: 1})
+		if h := again.c.Handoff; h.Number != 2 || h.Place != 0 || !slices.Equal(h.Checkpoints, []string{"unit", "lint"}) {
+			t.Errorf("begun again for one, the other is nobody's: %+v", h)
+		}
 		v := lint(1, Pass, "")
 		v.Run.Attempt = 2
 		if w.analyze(v); !slices.Equal(w.c.Handoff.Checkpoints, []string{"unit"}) {

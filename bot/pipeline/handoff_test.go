@@ -149,3 +149,20 @@ func TestHandoffOfSkewedClocks(t *testing.T) {
 		})
 	}
 }
+
+// A hand-off that is over before its worker was told tells nobody.
+func TestHandoffOfWhatIsSkipped(t *testing.T) {
+	t.Parallel()
+	w, led, k := newWorld(), &ledger.Memory{}, newClock()
+	l := line(led, w, k, "p")
+	if _, err := l.Record(t.Context(), key, failing(1), inTurn); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := l.Act(t.Context(), key, routing.HumanActed{Checkpoint: "ci", Action: routing.HumanSkip, By: "mona"}, inTurn)
+	if err == nil {
+		_, err = l.Apply(t.Context(), rec)
+	}
+	if err != nil || len(w.starts) != 0 {
+		t.Errorf("S5-83: %v, started %v", err, w.starts)
+	}
+}
