@@ -28,6 +28,7 @@ func init() {
 	RegisterPayload[LeaseTaken](EventLease)
 	RegisterPayload[HumanActed](EventHuman)
 	RegisterPayload[BasePassed](EventBase)
+	RegisterPayload[IncidentChanged](EventIncident)
 	RegisterPayload[RegisterBegun](EventRegister)
 }
 
@@ -123,11 +124,13 @@ func (e Event) Checkpoint() string {
 		return p.Checkpoint
 	case BasePassed:
 		return p.Checkpoint
+	case IncidentChanged:
+		return p.Checkpoint
 	}
 	return ""
 }
 
-// WithLease returns an event of a run, a person or a base that takes a lease on the effects as well.
+// WithLease returns an event of a run, a person, a base or an incident that takes a lease on the effects as well.
 func (e Event) WithLease(l *Lease) Event {
 	switch p := e.Data.(type) {
 	case RunRecorded:
@@ -137,6 +140,9 @@ func (e Event) WithLease(l *Lease) Event {
 		p.Lease = l
 		e.Data = p
 	case BasePassed:
+		p.Lease = l
+		e.Data = p
+	case IncidentChanged:
 		p.Lease = l
 		e.Data = p
 	}

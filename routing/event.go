@@ -13,13 +13,15 @@ import (
 type EventType string
 
 // The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed,
-// BasePassed and RegisterBegun.
+// BasePassed, IncidentChanged and RegisterBegun.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was applied
 	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
 	EventHuman  EventType = "human"  // a person acted
 	EventBase   EventType = "base"   // the base passes what a checkpoint is on hold for
+
+	EventIncident EventType = "incident" // a checkpoint joins an incident, or is restarted after it
 
 	EventRegister EventType = "register" // the repository has a quarantine; recorded in the case of its default branch
 )
@@ -31,6 +33,7 @@ const (
 	FamilyFeedback   = "feedback"   // package plan/feedback
 	FamilyQuarantine = "quarantine" // package quarantine
 	FamilyRerun      = "rerun"      // failed jobs that were run again, package bot/pipeline/effect
+	FamilyIncident   = "incident"   // package incident
 	FamilyPlan       = "plan"       // package plan
 	FamilyPort       = "port"       // package plan
 )

@@ -89,5 +89,14 @@ func eventRow(e routing.Event) (historyRow, bool) {
 		}
 		return row, true
 	}
+	if e.Type == routing.EventIncident {
+		row.What = "incident"
+		if p, err := routing.PayloadOf[routing.IncidentChanged](e); err == nil {
+			if row.Reason, row.SHA = clean(p.Ref.What, 200), clean(p.SHA, 100); p.Restart {
+				row.What = "incident_over"
+			}
+		}
+		return row, true
+	}
 	return row, false
 }
