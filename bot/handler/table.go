@@ -81,6 +81,15 @@ func quarantineRoutes() []Row {
 	}
 }
 
+// incidentRoutes returns the rows of the issues of incidents. They are no escalations, so they come
+// before the rows of answers.
+func incidentRoutes() []Row {
+	return []Row{
+		{Event: "issues", Actions: []string{"closed", "reopened"}, App: true, Command: "answer", Needs: anything,
+			New: func(d Deps) Handler { return incidentIssue{d} }},
+	}
+}
+
 // serverRoutes returns the events by which the App's server follows its installations and their
 // repositories.
 func serverRoutes() []Row {
@@ -95,7 +104,7 @@ func serverRoutes() []Row {
 
 // table is the dispatch table: every event that anything is done about. The handlers of one event
 // run in this order.
-var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), routes())
+var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), incidentRoutes(), routes())
 
 // Wanted reports whether the App does anything about an event with an action. Its server answers all
 // others and drops them.

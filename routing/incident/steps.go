@@ -345,3 +345,10 @@ func (i Incident) Next(now time.Time) []Member {
 	}
 	return nil
 }
+
+// Released records that the newest run of a checkpoint was decided otherwise than by its incidents.
+func (s Steps) Released(key string, v routing.Verdict) ([]Payload, error) {
+	var out []Payload
+	err := s.releases(&out, Seen{Case: key, Verdict: v})
+	return out, err
+}
