@@ -91,13 +91,11 @@ func afterIncident(ctx context.Context, d Deps, r Routed) error {
 	}
 	cp := r.Case.Checkpoints[r.Checkpoint]
 	s := Incidents(d)
-	_, on := routing.OnHoldForIncident(cp)
+	ref, on := routing.OnHoldForIncident(cp)
 	n := len(cp.Attempts)
 	switch {
 	case on:
-		held := &onHold{}
-		held.add(routing.Case{Key: r.Case.Key, Checkpoints: map[string]routing.Checkpoint{cp.Name: cp}})
-		return held.settle(ctx, d, s)
+		return s.Settle(ctx, []incidents.Held{{Case: r.Case.Key, Checkpoint: cp.Name, Ref: ref}})
 	case n > 1 && cp.Attempts[n-2].Kind == routing.KindIncident && cp.Attempts[n-1].Verdict.Run.Key() == r.Run.Key():
 		if cp.Attempts[n-1].Kind == routing.KindPass {
 			return s.Passed(ctx, r.Case.Key, cp.Name, r.Run.SHA)
@@ -107,54 +105,6 @@ func afterIncident(ctx context.Context, d Deps, r Routed) error {
 		return s.BasePasses(ctx, r.Subject.Branch, cp)
 	}
 	return nil
-}
-
-// onHold are checkpoints that are on hold for incidents.
-type onHold struct {
-	all []heldFor
-}
-
-type heldFor struct {
-	key, checkpoint string
-	ref             routing.IncidentRef
-}
-
-func (h *onHold) add(c routing.Case) {
-	for _, name := range c.Names() {
-		if ref, on := routing.OnHoldForIncident(c.Checkpoints[name]); on {
-			h.all = append(h.all, heldFor{c.Key, name, ref})
-		}
-	}
-}
-
-// settle links the issue of the incident on checks that were written before it was filed, and restarts
-// what was put on hold while its incident ended.
-func (h *onHold) settle(ctx context.Context, d Deps, s *incidents.Service) error {
-	if len(h.all) == 0 {
-		return nil
-	}
-	st, err := s.State(ctx)
-	if err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for _, x := range h.all {
-		in, ok := st.ByID(x.ref.ID)
-		if !ok {
-			continue
-		}
-		m, _ := in.Member(x.key, x.checkpoint)
-		late := in.Standing == incident.Over || !m.Waits() && in.Standing != incident.Open && in.Standing != incident.Dismissed
-		if late && m.Left != incident.LeftClosed || x.ref.Number == 0 && in.Number > 0 {
-			_, failed := s.Cases.Change(ctx, x.key, routing.IncidentChanged{Checkpoint: x.checkpoint, Ref: in.Ref(), Restart: late, SHA: in.SHA})
-			err = errors.Join(err, failed)
-		}
-		if in.Live() && !seen[in.ID] {
-			seen[in.ID] = true
-			err = errors.Join(err, s.Continue(ctx, in.ID))
-		}
-	}
-	return err
 }
 
 // incidentCases are the cases of a repository, as its incidents change them.
@@ -272,7 +222,7 @@ func (h incidentIssue) said(ctx context.Context, s *incidents.Service, in incide
 
 // reconcileIncidents continues incidents: what was interrupted, what the time brings about, and issues
 // that were closed without an event.
-func reconcileIncidents(ctx context.Context, d Deps, held *onHold) error {
+func reconcileIncidents(ctx context.Context, d Deps, held []incidents.Held) error {
 	s := Incidents(d)
 	st, err := s.State(ctx)
 	if err != nil {
@@ -285,7 +235,7 @@ func reconcileIncidents(ctx context.Context, d Deps, held *onHold) error {
 			failed = errors.Join(failed, h.gone(ctx, h.unheard(ctx, s, in)))
 		}
 	}
-	return errors.Join(failed, s.Reconcile(ctx), held.settle(ctx, d, s))
+	return errors.Join(failed, s.Reconcile(ctx), s.Settle(ctx, held))
 }
 
 // unheard handles an issue whose closing sent no event: who closed it is asked for now.

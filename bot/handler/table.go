@@ -85,7 +85,7 @@ func quarantineRoutes() []Row {
 // before the rows of answers.
 func incidentRoutes() []Row {
 	return []Row{
-		{Event: "issues", Actions: []string{"closed", "reopened"}, App: true, Command: "answer", Needs: anything,
+		{Event: "issues", Actions: []string{"edited", "closed", "reopened", "deleted", "transferred"}, App: true, Command: "answer", Needs: anything,
 			New: func(d Deps) Handler { return incidentIssue{d} }},
 	}
 }

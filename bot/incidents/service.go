@@ -183,6 +183,67 @@ func (s *Service) Reconcile(ctx context.Context) error {
 	return err
 }
 
+// Held is a checkpoint that is on hold for an incident, or that may be put on hold for one, as its case
+// says.
+type Held struct {
+	Case, Checkpoint string
+	Ref              routing.IncidentRef // of the incident that it is on hold for
+	Verdict          routing.Verdict     // of one that may be put on hold
+}
+
+// HeldIn returns the checkpoints of a case that are on hold for an incident, or may be put there.
+func HeldIn(c routing.Case) []Held {
+	var out []Held
+	for _, name := range c.Names() {
+		if ref, on := routing.OnHoldForIncident(c.Checkpoints[name]); on {
+			out = append(out, Held{Case: c.Key, Checkpoint: name, Ref: ref})
+		} else if v, may := routing.MayJoinIncident(c.Checkpoints[name]); may {
+			out = append(out, Held{Case: c.Key, Checkpoint: name, Verdict: v})
+		}
+	}
+	return out
+}
+
+// Settle puts members on hold that were decided while their incident was opened, links the issue on
+// checks that were written before it was filed, and restarts what was put on hold while its incident
+// ended.
+func (s *Service) Settle(ctx context.Context, all []Held) error {
+	if len(all) == 0 {
+		return nil
+	}
+	st, err := s.State(ctx)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, x := range all {
+		in, ok := st.ByID(x.Ref.ID)
+		if x.Ref.ID == "" {
+			if in, ok = st.Explaining(x.Verdict); ok {
+				m, _ := in.Member(x.Case, x.Checkpoint)
+				ok = m.Case != "" && m.Waits() && m.Run.Key() == x.Verdict.Run.Key()
+			}
+			if ok {
+				_, failed := s.Cases.Change(ctx, x.Case, routing.IncidentChanged{Checkpoint: x.Checkpoint, Ref: in.Ref()})
+				err = errors.Join(err, failed)
+			}
+			continue
+		}
+		if !ok {
+			continue
+		}
+		if late := in.Late(x.Case, x.Checkpoint); late || x.Ref.Number == 0 && in.Number > 0 {
+			_, failed := s.Cases.Change(ctx, x.Case, routing.IncidentChanged{Checkpoint: x.Checkpoint, Ref: in.Ref(), Restart: late, SHA: in.SHA})
+			err = errors.Join(err, failed)
+		}
+		if in.Live() && !seen[in.ID] {
+			seen[in.ID] = true
+			err = errors.Join(err, s.Continue(ctx, in.ID))
+		}
+	}
+	return err
+}
+
 // Continue posts what is pending for an incident, and restarts what is due.
 func (s *Service) Continue(ctx context.Context, id string) error {
 	for {

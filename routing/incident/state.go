@@ -149,6 +149,19 @@ func (i Incident) Waiting() []Member {
 	return out
 }
 
+// Late reports whether the turn of a checkpoint that is on hold for the incident has passed: it was
+// put on hold while the others were restarted.
+func (i Incident) Late(key, checkpoint string) bool {
+	m, _ := i.Member(key, checkpoint)
+	switch i.Standing {
+	case Open, Dismissed:
+		return false
+	case Over:
+		return m.Left != LeftClosed
+	}
+	return !m.Waits() && m.Left != LeftClosed
+}
+
 // Count counts the members that are on hold, were restarted, and have left.
 func (i Incident) Count() (waiting, restarted, left int) {
 	for _, m := range i.Members {
