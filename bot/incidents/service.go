@@ -119,18 +119,26 @@ func (s *Service) See(ctx context.Context, x incident.Seen) (*incident.Incident,
 		ps, in, err = q.See(x)
 		return ps, err
 	})
-	if err != nil || in == nil {
+	if err != nil {
 		return nil, st, err
 	}
-	if in.Number == 0 {
-		if err := s.Apply(ctx, *in); err != nil {
+	filed := false
+	for _, now := range st.Live() {
+		if now.Number > 0 {
+			continue
+		}
+		if err := s.Apply(ctx, now); err != nil {
 			return in, st, err
 		}
+		filed = true
+	}
+	if filed {
 		if st, err = s.State(ctx); err != nil {
 			return in, st, err
 		}
 	}
-	if now, ok := st.ByID(in.ID); ok {
+	if in != nil {
+		now, _ := st.ByID(in.ID)
 		in = &now
 	}
 	return in, st, nil

@@ -117,6 +117,7 @@ func environment(evidence []routing.Evidence, message string) (Cause, bool) {
 // services are the ways in which a line names a host or a service, the surest first.
 var services = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(?:\blookup|resolve host(?:name)?:?|\bENOTFOUND|\bEAI_AGAIN|UnknownHostException:?|\bresolving) +'?"?([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)`),
+	regexp.MustCompile(`(?i)([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?):? (?:no such host|Name or service not known|nodename nor servname)`),
 	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^/@\s"']*@)?([a-z0-9_-][a-z0-9_.-]*(?::\d+)?)`),
 	regexp.MustCompile(`(?i)\b((?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5})\b`),
 	regexp.MustCompile(`(?i)\bconnect(?:ion)? to (?:server at )?"?([a-z0-9_-][a-z0-9_.-]*(?:(?::| port )\d+)?)`),

@@ -106,6 +106,7 @@ func TestCauseKeyS5_70(t *testing.T) {
 		"Error: connect ECONNREFUSED 127.0.0.1:5432":                             "127.0.0.1:5432",
 		"curl: (7) Failed to connect to localhost port 8086: Connection refused": "localhost:8086",
 		"bash: line 1: cargo: command not found":                                 "cargo",
+		"dial tcp Stock.example: no such host":                                   "stock.example",
 		"No space left on device":                                                "",
 	} {
 		if got := key(outage(1, line, "A")); got != "environment/env-dns/"+want {
