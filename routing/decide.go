@@ -153,7 +153,7 @@ func decideRepeat(s input) (Decision, bool) {
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
-	if !seen || before.Result == Awaiting && s.v.Result != Awaiting || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() || s.passedOverOther() || s.passedOverIncident() {
+	if !seen || before.Result == Awaiting && s.v.Result != Awaiting || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() || s.passedOverOther() || passedOverIncident(s) {
 		return Decision{}, false // new, held until now, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
@@ -301,7 +301,7 @@ func decideIncomplete(s input) (Decision, bool) {
 // decideDecided: a further part of a run adds its failures to the turn already
 // taken, unless it is graver than what was decided.
 func decideDecided(s input) (Decision, bool) {
-	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.run.Decision.Kind == KindSuspect || s.passedOverNew() || s.passedOverOther() || s.passedOverIncident() {
+	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.run.Decision.Kind == KindSuspect || s.passedOverNew() || s.passedOverOther() || passedOverIncident(s) {
 		return Decision{}, false
 	}
 	before := gravityOf(s.run)

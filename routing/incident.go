@@ -114,16 +114,16 @@ func applyIncident(c Case, e IncidentChanged, at time.Time) (Case, error) {
 		cp.Attempts[len(cp.Attempts)-1].Verdict.Incident = &e.Ref
 		add = []EffectKind{EffectComment, EffectCheck}
 	default:
-		add = cp.joinIncident(e.Ref, at)
+		add = joinIncident(&cp, e.Ref, at)
 	}
 	c.Checkpoints[cp.Name] = cp
 	c.queue(incidentEffects(c.Key, cp, e, add))
 	return c, nil
 }
 
-// joinIncident puts the checkpoint on hold for an incident. An escalation ends, and a fix attempt
+// joinIncident puts a checkpoint on hold for an incident. An escalation ends, and a fix attempt
 // that it was returned for is taken back.
-func (cp *Checkpoint) joinIncident(ref IncidentRef, at time.Time) []EffectKind {
+func joinIncident(cp *Checkpoint, ref IncidentRef, at time.Time) []EffectKind {
 	v, _ := MayJoinIncident(*cp)
 	add := []EffectKind{EffectComment, EffectCheck}
 	if cp.State == Escalated {
@@ -175,7 +175,7 @@ func incidentReason(ref IncidentRef) string {
 
 // decideIncident puts a run on hold whose failures all come from one incident.
 func decideIncident(s input) (Decision, bool) {
-	ref, ok := s.incident()
+	ref, ok := explainedBy(s)
 	if !ok || s.redo != nil {
 		return Decision{}, false
 	}
@@ -185,8 +185,8 @@ func decideIncident(s input) (Decision, bool) {
 	return d, true
 }
 
-// incident returns the incident that explains every part of the run that failed.
-func (s input) incident() (IncidentRef, bool) {
+// explainedBy returns the incident that explains every part of the run that failed.
+func explainedBy(s input) (IncidentRef, bool) {
 	var ref *IncidentRef
 	for _, p := range s.parts {
 		if p.green() || p.Result.Silent() {
@@ -205,7 +205,7 @@ func (s input) incident() (IncidentRef, bool) {
 
 // passedOverIncident is true for a run that is on hold for an incident, and of which a further part
 // fails for another reason.
-func (s input) passedOverIncident() bool {
-	_, same := s.incident()
+func passedOverIncident(s input) bool {
+	_, same := explainedBy(s)
 	return s.run.Decided && s.run.Decision.Kind == KindIncident && s.m.Result != Pass && !same
 }

@@ -87,7 +87,7 @@ type Service struct {
 // Key is the ledger key of the repository's incidents.
 func (s *Service) Key() string { return routing.StreamKey(s.Repo, routing.StreamIncidents) }
 
-func (s *Service) lease() ledger.Lease { return ledger.Lease{Owner: s.Owner, TTL: s.TTL, Now: s.Now} }
+func leaseOf(s *Service) ledger.Lease { return ledger.Lease{Owner: s.Owner, TTL: s.TTL, Now: s.Now} }
 
 // State reads the incidents of the repository.
 func (s *Service) State(ctx context.Context) (incident.State, error) {
@@ -102,7 +102,7 @@ func (s *Service) State(ctx context.Context) (incident.State, error) {
 func (s *Service) change(ctx context.Context, by string, step func(incident.Steps) ([]incident.Payload, error)) (incident.State, error) {
 	st, err := ledger.Of(s.Ledger, s.Key(), incident.Projection).Update(ctx, func(st incident.State) ([]routing.Event, error) {
 		now := s.Now().UTC()
-		ps, err := step(incident.Steps{State: st, Now: now, Lease: s.lease().Take(), Settings: s.Config.Incidents.Opens()})
+		ps, err := step(incident.Steps{State: st, Now: now, Lease: leaseOf(s).Take(), Settings: s.Config.Incidents.Opens()})
 		return incident.Events(ps, by, now), err
 	})
 	if err != nil {
@@ -275,7 +275,7 @@ func (s *Service) Continue(ctx context.Context, id string) error {
 			return nil
 		}
 		for _, m := range next {
-			if err := s.restart(ctx, in, m); err != nil {
+			if err := restart(ctx, s, in, m); err != nil {
 				return err
 			}
 		}
@@ -283,7 +283,7 @@ func (s *Service) Continue(ctx context.Context, id string) error {
 }
 
 // restart continues what a member is on hold for, once: the case itself records it, whoever asks.
-func (s *Service) restart(ctx context.Context, in incident.Incident, m incident.Member) error {
+func restart(ctx context.Context, s *Service, in incident.Incident, m incident.Member) error {
 	came, err := s.Cases.Change(ctx, m.Case, routing.IncidentChanged{Checkpoint: m.Checkpoint, Ref: in.Ref(), Restart: true, SHA: in.SHA})
 	if err != nil {
 		return fmt.Errorf("restarting %s: %w", m.Case, err)
@@ -317,7 +317,7 @@ func (s *Service) Apply(ctx context.Context, in incident.Incident) error {
 	if err != nil {
 		return err
 	}
-	if mine, err := s.take(ctx, in); err != nil || !mine {
+	if mine, err := take(ctx, s, in); err != nil || !mine {
 		return err
 	}
 	p := poster{s, repo}
@@ -343,8 +343,8 @@ func (s *Service) Apply(ctx context.Context, in incident.Incident) error {
 }
 
 // take makes this process the one that does the work of an incident.
-func (s *Service) take(ctx context.Context, in incident.Incident) (bool, error) {
-	l := s.lease()
+func take(ctx context.Context, s *Service, in incident.Incident) (bool, error) {
+	l := leaseOf(s)
 	if l.Mine(in.Lease) {
 		return true, nil
 	}
@@ -357,11 +357,6 @@ func (s *Service) take(ctx context.Context, in incident.Incident) (bool, error) 
 		return []incident.Payload{incident.Leased{ID: in.ID, Lease: q.Lease}}, nil
 	})
 	return mine, err
-}
-
-// Mark is the marker of the issue of an incident.
-func (s *Service) Mark(in incident.Incident) string {
-	return marker.Format(s.Key()+"/"+in.ID, in.Gen)
 }
 
 // poster writes to the issues of incidents.
@@ -421,7 +416,7 @@ func (p poster) issue(ctx context.Context, in incident.Incident) (github.Issue, 
 	if in.Number > 0 {
 		ref = strconv.Itoa(in.Number)
 	}
-	i, _, err := p.GitHub.Issues.Upsert(ctx, p.repo, p.Mark(in), spec, ref)
+	i, _, err := p.GitHub.Issues.Upsert(ctx, p.repo, marker.Format(p.Key()+"/"+in.ID, in.Gen), spec, ref)
 	return i, err
 }
 

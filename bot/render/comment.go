@@ -58,7 +58,7 @@ func (v commentView) comment(d detail) content {
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
 	case v.turn.Kind == routing.KindIncident:
-		p.What, p.Ask = v.what(), incidentView{v.view}.ask()
+		p.What, p.Ask = v.what(), incidentView(v).ask()
 		p.failures = newFailures(v.view, d)
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
@@ -116,7 +116,7 @@ func (v commentView) head() md {
 	case v.turn.Kind == routing.KindRerun:
 		return v.lang.Say("head.rerun", "cp", cp)
 	case v.turn.Kind == routing.KindIncident:
-		return v.lang.Say("head.incident", "cp", cp, "incident", incidentView{v.view}.link())
+		return v.lang.Say("head.incident", "cp", cp, "incident", incidentView(v).link())
 	case v.turn.Kind == routing.KindPreExisting:
 		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
 	case v.turn.Kind == routing.KindSuspect:

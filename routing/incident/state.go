@@ -162,21 +162,6 @@ func (i Incident) Late(key, checkpoint string) bool {
 	return !m.Waits() && m.Left != LeftClosed
 }
 
-// Count counts the members that are on hold, were restarted, and have left.
-func (i Incident) Count() (waiting, restarted, left int) {
-	for _, m := range i.Members {
-		switch {
-		case m.Left != "":
-			left++
-		case m.Restarted.IsZero():
-			waiting++
-		default:
-			restarted++
-		}
-	}
-	return waiting, restarted, left
-}
-
 // Sighting is a run that failed by causes that others may share.
 type Sighting struct {
 	Sighted
@@ -194,9 +179,6 @@ var Projection = routing.Projection[State]{
 	New:   func(string) State { return State{} },
 	Apply: State.Apply,
 }
-
-// Fold returns the incidents of a stream; see routing.Projection.
-func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // ByID returns the incident of an id.
 func (s State) ByID(id string) (Incident, bool) {
@@ -298,11 +280,11 @@ func (s State) Apply(ev routing.Event) (State, error) {
 	case Joined:
 		return s.change(p.ID, nil, func(i *Incident) error { return i.join(p.Member, ev.At) })
 	case MemberLeft:
-		return s.change(p.ID, nil, func(i *Incident) error { i.leave(p, ev.At); return nil })
+		return s.change(p.ID, nil, func(i *Incident) error { leave(i, p, ev.At); return nil })
 	case Resolved:
-		return s.change(p.ID, p.Lease, func(i *Incident) error { return i.resolve(p, ev) })
+		return s.change(p.ID, p.Lease, func(i *Incident) error { return resolve(i, p, ev) })
 	case Reopened:
-		return s.change(p.ID, p.Lease, func(i *Incident) error { return i.reopen(p, ev) })
+		return s.change(p.ID, p.Lease, func(i *Incident) error { return reopen(i, p, ev) })
 	case CanaryChosen:
 		return s.change(p.ID, nil, func(i *Incident) error {
 			m, ok := i.Member(p.Case, p.Checkpoint)
@@ -420,7 +402,7 @@ func (i *Incident) join(m Member, at time.Time) error {
 	return nil
 }
 
-func (i *Incident) leave(p MemberLeft, at time.Time) {
+func leave(i *Incident, p MemberLeft, at time.Time) {
 	for n := range i.Members {
 		m := &i.Members[n]
 		if m.Case == p.Case && (p.Checkpoint == "" || m.Checkpoint == p.Checkpoint) && m.Left == "" {
@@ -443,7 +425,7 @@ func (i *Incident) member(key, checkpoint string, fn func(*Member)) error {
 	return nil
 }
 
-func (i *Incident) resolve(p Resolved, ev routing.Event) error {
+func resolve(i *Incident, p Resolved, ev routing.Event) error {
 	if i.Standing != Open && !(p.Dismissed && i.Live()) {
 		return fmt.Errorf("it is %s", i.Standing)
 	}
@@ -461,7 +443,7 @@ func (i *Incident) resolve(p Resolved, ev routing.Event) error {
 	return nil
 }
 
-func (i *Incident) reopen(p Reopened, ev routing.Event) error {
+func reopen(i *Incident, p Reopened, ev routing.Event) error {
 	if i.Standing == Open || i.Standing == Over {
 		return fmt.Errorf("it is %s", i.Standing)
 	}
