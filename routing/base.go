@@ -50,7 +50,7 @@ func (v Verdict) Against(base Case, at history.MergeBase, parents history.Parent
 	}
 	for i := range v.Failures {
 		f := &v.Failures[i]
-		if !f.comparable() {
+		if !f.Comparable() {
 			continue
 		}
 		found := runs.Look(history.TestID(v.Checkpoint, f.Suite, f.Name), history.FingerprintOf(f.Fingerprint))
@@ -96,9 +96,9 @@ func baseName(key string) string {
 	return key
 }
 
-// comparable reports whether a failure names what failed so exactly that the same on the base means
+// Comparable reports whether a failure names what failed so exactly that the same on the base means
 // the same failure: what only says that something failed may hide another one.
-func (f Failure) comparable() bool {
+func (f Failure) Comparable() bool {
 	switch f.Kind {
 	case "truncated", "empty", "exit", "package", "problem", "log", "coverage":
 		return false
@@ -127,6 +127,29 @@ func TestRuns(cp Checkpoint) []history.Run {
 		if analyzed {
 			run.Inventory, run.Size = history.New(tests, partial), runSize(cp.Runs[key])
 			out = append(out, run)
+		}
+	}
+	return out
+}
+
+// NewestRuns returns the parts of the newest runs of a checkpoint of which all legs have reported, the
+// newest first. Attempts of one run count once.
+func NewestRuns(cp Checkpoint, most int) [][]Verdict {
+	var out [][]Verdict
+	seen := map[string]bool{}
+	for _, key := range slices.Backward(recordedRuns(cp)) {
+		var parts []Verdict
+		for _, name := range sortedKeys(cp.Runs[key].Parts) {
+			if v := cp.Runs[key].Parts[name]; !v.Result.Silent() {
+				parts = append(parts, v)
+			}
+		}
+		if len(parts) == 0 || len(parts) < parts[0].Run.Parts || seen[parts[0].Run.ID] {
+			continue
+		}
+		seen[parts[0].Run.ID] = true
+		if out = append(out, parts); len(out) == most {
+			break
 		}
 	}
 	return out
@@ -170,7 +193,7 @@ func FailedTests(checkpoint string, v Verdict) []history.Test {
 		}
 	}
 	for _, f := range v.Failures {
-		if f.comparable() {
+		if f.Comparable() {
 			out = append(out, history.Test{
 				ID: history.TestID(checkpoint, f.Suite, f.Name), Status: history.Failed, Fingerprint: history.FingerprintOf(f.Fingerprint),
 			})

@@ -183,6 +183,7 @@ type Attempt struct {
 	Undone    bool      `json:"undone,omitempty"`     // taken back by a human's answer, or since its commit passed; it counts for nothing
 	Flaky     []string  `json:"flaky,omitempty"`      // tests that failed and passed on its commit
 	BaseFixed string    `json:"base_fixed,omitempty"` // commit of the base that passes what this was on hold for
+	Restarted string    `json:"restarted,omitempty"`  // the incident that this was on hold for is over: its id, or the commit of the base that passes
 }
 
 // Escalation is the open call for a human of a checkpoint.

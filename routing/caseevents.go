@@ -30,6 +30,7 @@ func init() {
 	RegisterPayload[HumanActed](EventHuman)
 	RegisterPayload[BasePassed](EventBase)
 	RegisterPayload[HandoffChanged](EventHandoff)
+	RegisterPayload[IncidentChanged](EventIncident)
 	RegisterPayload[RegisterBegun](EventRegister)
 }
 
@@ -129,11 +130,14 @@ func (e Event) Checkpoint() string {
 		return p.Checkpoint
 	case BasePassed:
 		return p.Checkpoint
+	case IncidentChanged:
+		return p.Checkpoint
 	}
 	return ""
 }
 
-// WithLease returns an event of a run, a person, a base or a hand-off that takes a lease on the effects as well.
+// WithLease returns an event of a run, a person, a base, an incident or a hand-off that takes a lease on
+// the effects as well.
 func (e Event) WithLease(l *Lease) Event {
 	switch p := e.Data.(type) {
 	case RunRecorded:
@@ -146,6 +150,9 @@ func (e Event) WithLease(l *Lease) Event {
 		p.Lease = l
 		e.Data = p
 	case HandoffChanged:
+		p.Lease = l
+		e.Data = p
+	case IncidentChanged:
 		p.Lease = l
 		e.Data = p
 	}

@@ -49,7 +49,7 @@ func (c CutFailure) failure() Failure {
 func (c CutFailure) comparable() bool {
 	f := c.failure()
 	f.Fingerprint = "known"
-	return c.Print != 0 && f.comparable()
+	return c.Print != 0 && f.Comparable()
 }
 
 // Unlisted returns how many failures of v are not known by name.

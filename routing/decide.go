@@ -15,7 +15,7 @@ type rule struct {
 
 // rules in their order; the first that applies wins. Above "pass" stand those
 // that keep a run from counting, below them the precedence of the acceptance
-// table: SUSPECT > PASS > PRE_EXISTING > RERUN > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
+// table: SUSPECT > PASS > INCIDENT > PRE_EXISTING > RERUN > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
 // NO_PROGRESS > RETRY.
 var rules = []rule{
 	{"answered", decideAnswered},
@@ -33,6 +33,7 @@ var rules = []rule{
 	{"skipped", decideSkipped},
 	{"suspect", decideSuspect},
 	{"pass", decidePass},
+	{"incident", decideIncident},
 	{"pre-existing", decidePreExisting},
 	{"flaky-commit", decideFlakyCommit},
 	{"flake-evidence", decideRerun},
@@ -157,7 +158,7 @@ func decideRepeat(s input) (Decision, bool) {
 		return d, true
 	}
 	before, seen := s.run.Parts[s.v.Run.Part]
-	if !seen || before.Result == Awaiting && s.v.Result != Awaiting || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() || s.passedOverOther() {
+	if !seen || before.Result == Awaiting && s.v.Result != Awaiting || s.held() || gravity(s.v) > gravity(before) || s.passedOverNew() || s.passedOverOther() || passedOverIncident(s) {
 		return Decision{}, false // new, held until now, or a second step of the same job that says worse
 	}
 	d := s.run.Decision
@@ -305,7 +306,7 @@ func decideIncomplete(s input) (Decision, bool) {
 // decideDecided: a further part of a run adds its failures to the turn already
 // taken, unless it is graver than what was decided.
 func decideDecided(s input) (Decision, bool) {
-	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.run.Decision.Kind == KindSuspect || s.passedOverNew() || s.passedOverOther() {
+	if !s.run.Decided || s.run.Decision.Kind == KindNone || s.run.Decision.Kind == KindSuspect || s.passedOverNew() || s.passedOverOther() || passedOverIncident(s) {
 		return Decision{}, false
 	}
 	before := gravityOf(s.run)

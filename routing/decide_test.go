@@ -697,7 +697,7 @@ func TestComparable(t *testing.T) {
 		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "log"}, false},
 		{Failure{Name: "T", Fingerprint: "v1:1", Kind: "package"}, false},
 	} {
-		if got := c.f.comparable(); got != c.want {
+		if got := c.f.Comparable(); got != c.want {
 			t.Errorf("%+v can be compared with the base: %v", c.f, got)
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	KindNoAnswer    Kind = "ESCALATE_NO_ANSWER" // no worker answered the hand-off
 	KindRerun       Kind = "RERUN"              // failed jobs are run again, and nothing is returned
 	KindPreExisting Kind = "PRE_EXISTING"       // only what stands on the base failed
+	KindIncident    Kind = "INCIDENT"           // an incident explains all that failed: on hold until that is over
 	KindSuspect     Kind = "SUSPECT"            // green, but the evidence shrank or was edited: a maintainer is asked
 )
 
@@ -157,12 +158,12 @@ func effects(caseKey string, cp Checkpoint, d Decision, place int) []Effect {
 		}
 	case d.Kind.Escalates():
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
-	case d.Again, d.Kind == KindPreExisting, d.Kind == KindRerun:
+	case d.Again, d.Kind == KindPreExisting, d.Kind == KindRerun, d.Kind == KindIncident:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
 	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
 	}
-	if (asksToAccept(cp) || noAnswer(cp)) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
+	if (asksToAccept(cp) || noAnswer(cp)) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun || d.Kind == KindIncident) {
 		out = append(out, mk(EffectLabel, ""), mk(EffectClose, "")) // a new commit ends the question
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {

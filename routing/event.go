@@ -13,7 +13,7 @@ import (
 type EventType string
 
 // The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed,
-// BasePassed, HandoffChanged and RegisterBegun.
+// BasePassed, IncidentChanged, HandoffChanged and RegisterBegun.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was applied
@@ -22,6 +22,8 @@ const (
 	EventBase   EventType = "base"   // the base passes what a checkpoint is on hold for
 
 	EventHandoff EventType = "handoff" // something happened to the active hand-off
+
+	EventIncident EventType = "incident" // a checkpoint joins an incident, or is restarted after it
 
 	EventRegister EventType = "register" // the repository has a quarantine; recorded in the case of its default branch
 )
@@ -33,6 +35,7 @@ const (
 	FamilyFeedback   = "feedback"   // package plan/feedback
 	FamilyQuarantine = "quarantine" // package quarantine
 	FamilyRerun      = "rerun"      // failed jobs that were run again, package bot/pipeline/effect
+	FamilyIncident   = "incident"   // package incident
 	FamilyPlan       = "plan"       // package plan
 	FamilyPort       = "port"       // package plan
 )

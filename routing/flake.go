@@ -127,7 +127,7 @@ func flipped(runs []Verdict) map[history.ID]Flip {
 	out := map[history.ID]Flip{}
 	for _, v := range runs {
 		for _, f := range v.Failures {
-			if f.comparable() && !noTest[f.Kind] {
+			if f.Comparable() && !noTest[f.Kind] {
 				id := history.TestID(v.Checkpoint, f.Suite, f.Name)
 				if failed[id] = (Flip{TestRef{v.Checkpoint, f.Suite, f.Name, f.File}, v.Run, v.Run, v.At}); f.Flaky {
 					out[id] = failed[id]
@@ -204,7 +204,7 @@ func (v Verdict) markFlaky(names []string) Verdict {
 // where they are not: the failures are not all of tests with flake evidence, or the run, the case or
 // the policy allows no more.
 func (s input) rerunnable() (names []string, transient, ok bool) {
-	if s.p.Rerun == RerunNever || s.p.Rerun == "" || s.cp.NoRerun || s.m.Review != nil || s.m.Unlisted() > 0 || !s.complete() {
+	if s.p.Rerun == RerunNever || s.p.Rerun == "" || s.cp.NoRerun || s.m.During != "" || s.m.Review != nil || s.m.Unlisted() > 0 || !s.complete() {
 		return nil, false, false
 	}
 	if _, err := strconv.ParseInt(s.v.Run.ID, 10, 64); err != nil || s.v.Run.Job != "" {
@@ -224,7 +224,7 @@ func (s input) rerunnable() (names []string, transient, ok bool) {
 			continue
 		}
 		id := history.TestID(s.v.Checkpoint, f.Suite, f.Name)
-		if !f.comparable() || noTest[f.Kind] || !s.flakes.ever[id] && !f.Flaky && f.Class != Flaky {
+		if !f.Comparable() || noTest[f.Kind] || !s.flakes.ever[id] && !f.Flaky && f.Class != Flaky {
 			return nil, false, false
 		}
 		names = append(names, TestName(f.Suite, f.Name))
@@ -322,7 +322,7 @@ func (s input) returnedHere() int {
 func refusedRerun(c Case, e Effect) {
 	cp, ok := c.Checkpoints[e.Checkpoint]
 	run := cp.newestRun()
-	if !ok || run.Decision.Kind != KindRerun || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1)) {
+	if !ok || run.Decision.Kind != KindRerun && run.Decision.Kind != KindIncident || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1)) {
 		return
 	}
 	cp = cp.clone()

@@ -73,6 +73,14 @@ func (c Case) Apply(e Event) (Case, error) {
 		n.lease(p.Lease)
 		n.Generation++
 		return applyBase(n, p, e.At)
+	case EventIncident:
+		p, err := PayloadOf[IncidentChanged](e)
+		if err != nil {
+			return c, err
+		}
+		n.lease(p.Lease)
+		n.Generation++
+		return applyIncident(n, p, e.At)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)
 }

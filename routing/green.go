@@ -133,7 +133,7 @@ func failedSinceGreen(cp Checkpoint, but string) []failedSince {
 				continue
 			}
 			for _, f := range v.Failures {
-				if f.comparable() && v.Register.entry(f, v.At) == nil {
+				if f.Comparable() && v.Register.entry(f, v.At) == nil {
 					add(v, f, f.Standing == history.StandingPreExisting)
 				}
 			}

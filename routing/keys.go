@@ -8,6 +8,7 @@ const (
 	StreamSurveys          = "surveys"
 	StreamFeedbackRequests = "feedback-requests"
 	StreamQuarantine       = "quarantine" // tests whose failures do not count for some time
+	StreamIncidents        = "incidents"  // many cases with one cause
 	StreamReruns           = "reruns"     // of failed jobs, which are bounded by the hour
 	StreamPorts            = "ports"      // one for each port: PortKey names it
 	StreamPlans            = "plans"      // one for each plan: PlanKey names it

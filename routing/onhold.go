@@ -81,6 +81,13 @@ func (r baseRun) passes(checkpoint string, f Failure) bool {
 	return len(tests) > 0 || r.green
 }
 
+// PassesTest reports whether the newest run of a checkpoint, of which all legs have reported, passes a
+// test. One that a green run does not have is gone.
+func PassesTest(cp Checkpoint, suite, name string) bool {
+	run, known := newestWhole(cp, Run{})
+	return known && run.passes(cp.Name, Failure{Suite: suite, Name: name})
+}
+
 // Fixes reports whether the newest run of a checkpoint no longer fails what the run before it failed.
 func Fixes(cp Checkpoint) bool {
 	for _, v := range cp.Runs[cp.Last.Key()].Parts {

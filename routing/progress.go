@@ -36,7 +36,7 @@ func (v Verdict) failureSet() (map[failureID]bool, bool) {
 		case f.Kind == "truncated":
 			return nil, false
 		case !f.Quarantined && f.Standing != history.StandingPreExisting:
-			add(f.Suite, f.Name, f.Kind, history.FingerprintOf(f.Fingerprint), f.comparable())
+			add(f.Suite, f.Name, f.Kind, history.FingerprintOf(f.Fingerprint), f.Comparable())
 		}
 	}
 	for _, f := range v.Cut {

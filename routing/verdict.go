@@ -92,6 +92,8 @@ type Verdict struct {
 	Parents   []string        `json:"parents,omitempty"`   // of the run's commit, where they were given
 	Green     *Green          `json:"green,omitempty"`     // of a pass: what it was compared with
 	Logs      []string        `json:"logs,omitempty"`      // jobs whose logs name tests that no report does: not those of each run are read
+	Incident  *IncidentRef    `json:"incident,omitempty"`  // that explains all that failed
+	During    string          `json:"during,omitempty"`    // id of an incident that was open then: nothing runs again by itself
 	Logged    TestIDs         `json:"logged,omitempty"`    // failures that such logs alone name
 }
 

@@ -63,6 +63,7 @@ func (c checker) check(f File) {
 		c.add([]any{"max_actions"}, "max_actions is %d; it must be 1 to 1000", *f.MaxActions)
 	}
 	c.quarantine(f)
+	c.incidents(f.Incidents)
 	for _, ref := range keys(f.Cases) {
 		if !regexp.MustCompile(`^(#\d+|@\S+)$`).MatchString(ref) {
 			c.add([]any{"cases", ref}, "case %q is neither a pull request (\"#12\") nor a branch (\"@main\")", ref)

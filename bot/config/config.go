@@ -45,6 +45,7 @@ type File struct {
 	Budgets       Budgets               `yaml:"budgets,omitempty" json:"budgets,omitempty" jsonschema:"description=Fix attempts by cause within max_iterations."`
 	Quarantine    []QuarantinedTest     `yaml:"quarantine,omitempty" json:"quarantine,omitempty" jsonschema:"description=Flaky tests whose failures do not count in any case until a date; they are shown as quarantined."`
 	QuarantineFor *int                  `yaml:"quarantine_days,omitempty" json:"quarantine_days,omitempty" jsonschema:"minimum=1,maximum=30,default=14,description=Days after which the failures of a test count again that a person put into quarantine."`
+	Incidents     IncidentSettings      `yaml:"incidents,omitempty" json:"incidents,omitempty" jsonschema:"description=When many failures are taken for one incident that puts them on hold."`
 	Rules         []Rule                `yaml:"rules,omitempty" json:"rules,omitempty" jsonschema:"description=Your own diagnosis rules; they are tried before the built-in ones."`
 	Escalation    EscalationSettings    `yaml:"escalation,omitempty" json:"escalation,omitempty" jsonschema:"description=How escalation issues are opened."`
 	Feedback      FeedbackSettings      `yaml:"feedback,omitempty" json:"feedback,omitempty" jsonschema:"description=How people are surveyed about a cycle of optimization."`

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/github"
@@ -91,6 +92,11 @@ func (h closedPullRequest) closed(ctx context.Context, pr PullRequest, by string
 		e := routing.HumanActed{Checkpoint: name, Action: routing.HumanWontFix, By: by,
 			Answer: fmt.Sprintf("closed/%d/%s/%s", pr.Number, pr.ClosedAt, name)}
 		if _, err := h.act(ctx, key, e); err != nil && !refused(err) {
+			return err
+		}
+	}
+	if slices.ContainsFunc(c.Names(), func(name string) bool { _, on := routing.OnHoldForIncident(c.Checkpoints[name]); return on }) {
+		if err := Incidents(h.Deps).Left(ctx, key); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/bot/incidents"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
@@ -37,6 +38,7 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 	}
 	var failed error
 	bases, needed := bases{}, map[string]map[string]bool{}
+	var held []incidents.Held
 	quarantined := slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamQuarantine))
 	flakes := newFlakeSearch(quarantine.State{})
 	if quarantined {
@@ -48,10 +50,13 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 		case key == routing.StreamKey(d.Repo.String(), routing.StreamSurveys):
 			failed = errors.Join(failed, reconcileSurveys(ctx, d))
 		case !routing.IsRepositoryStream(key):
-			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed, flakes))
+			failed = errors.Join(failed, reconcileCase(ctx, d, key, bases, needed, flakes, &held))
 		}
 	}
 	failed = errors.Join(failed, ledger.ForgetBlobs(ctx, d.Ledger, needed, mostForgotten), reconcileQuarantine(ctx, d, quarantined, flakes))
+	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamIncidents)) {
+		failed = errors.Join(failed, reconcileIncidents(ctx, d, held))
+	}
 	if slices.Contains(keys, routing.StreamKey(d.Repo.String(), routing.StreamEscalations)) {
 		failed = errors.Join(failed, newEscalationReconciler(d).reconcile(ctx))
 	}
@@ -59,8 +64,9 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 }
 
 // reconcileCase applies what is pending for a case, resumes it if its base passes what it is on hold
-// for, and follows its hand-off. It notes the blobs that the case needs, by their folder, and which of its tests flake.
-func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool, flakes *flakeSearch) error {
+// for, and follows its hand-off. It notes the blobs that the case needs, by their folder, which of its
+// tests flake, and which of its checkpoints are on hold for an incident.
+func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool, flakes *flakeSearch, held *[]incidents.Held) error {
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
 		return err
@@ -70,6 +76,7 @@ func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed 
 		return err
 	}
 	flakes.add(c)
+	*held = append(*held, incidents.HeldIn(c)...)
 	if hadBlobs(events) {
 		needed[ledger.BlobFolder(key)] = routing.KeptBlobs(c)
 	}

@@ -80,6 +80,9 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v, err = base.size(ctx, d, t, v); err != nil {
 		return err
 	}
+	if v, err = withIncident(ctx, d, t, v, base); err != nil {
+		return err
+	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
 	line := newLine(d, t.Subject, d.Effects(t.Subject, t.Run.URL))
 	line.Compare = base.follow(d, out.Ran)
@@ -112,7 +115,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if r.ReadOnly != nil || r.Unrecorded {
 		return stuck
 	}
-	stuck = errors.Join(stuck, sawFlakes(ctx, d, r), handoffs{d}.overdue(ctx, r.Case))
+	stuck = errors.Join(stuck, sawFlakes(ctx, d, r), afterIncident(ctx, d, r), handoffs{d}.overdue(ctx, r.Case))
 	if t.Subject.Number == 0 {
 		return errors.Join(stuck, resumeOnHold(ctx, d, t.Subject.Branch, r.Case, t.Checkpoint))
 	}

@@ -92,6 +92,15 @@ func handoffRoutes() []Row {
 	}
 }
 
+// incidentRoutes returns the rows of the issues of incidents. They are no escalations, so they come
+// before the rows of answers.
+func incidentRoutes() []Row {
+	return []Row{
+		{Event: "issues", Actions: []string{"edited", "closed", "reopened", "deleted", "transferred"}, App: true, Command: "answer", Needs: anything,
+			New: func(d Deps) Handler { return incidentIssue{d} }},
+	}
+}
+
 // serverRoutes returns the events by which the App's server follows its installations and their
 // repositories.
 func serverRoutes() []Row {
@@ -106,7 +115,7 @@ func serverRoutes() []Row {
 
 // table is the dispatch table: every event that anything is done about. The handlers of one event
 // run in this order.
-var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), handoffRoutes(), routes())
+var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), incidentRoutes(), handoffRoutes(), routes())
 
 // Wanted reports whether the App does anything about an event with an action. Its server answers all
 // others and drops them.

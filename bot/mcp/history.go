@@ -93,5 +93,14 @@ func eventRow(e routing.Event) (historyRow, bool) {
 		row.What, row.By, row.Action, row.SHA = "handoff", clean(p.By, 100), clean(string(p.Change), 100), clean(p.SHA, 100)
 		return row, true
 	}
+	if e.Type == routing.EventIncident {
+		row.What = "incident"
+		if p, err := routing.PayloadOf[routing.IncidentChanged](e); err == nil {
+			if row.Reason, row.SHA = clean(p.Ref.What, 200), clean(p.SHA, 100); p.Restart {
+				row.What = "incident_over"
+			}
+		}
+		return row, true
+	}
 	return row, false
 }

@@ -137,7 +137,7 @@ func superseded(c routing.Case, e routing.Effect) bool {
 		return cp.State != routing.Completed
 	case routing.EffectUpdate:
 		n := len(cp.Attempts)
-		return n == 0 || cp.Attempts[n-1].BaseFixed != e.Target || cp.Last.SHA != e.SHA
+		return n == 0 || cp.Attempts[n-1].BaseFixed != e.Target && cp.Attempts[n-1].Restarted != e.Target || cp.Last.SHA != e.SHA
 	}
 	return false
 }

@@ -59,7 +59,7 @@ type Policies func(checkpoint string) routing.Policy
 type Recorded struct {
 	Decision routing.Decision
 	Case     routing.Case
-	Repeated bool            // Act: the answer was taken before; BasePassed, Handoff: it is known. Nothing was appended
+	Repeated bool            // Act: the answer was taken before; BasePassed, Incident, Handoff: it is known. Nothing was appended
 	fresh    map[string]bool // keys of effects that no one else can have begun
 }
 
@@ -147,6 +147,22 @@ func (l *Pipeline) Handoff(ctx context.Context, key string, p routing.HandoffCha
 		if err != nil {
 			return nil, err
 		}
+		return events, l.leaseInto(c, events, rec.fresh)
+	})
+	rec.Case = c
+	return rec, err
+}
+
+// Incident records what an incident does to a checkpoint. It appends nothing where that is known, or
+// no longer holds: only the first of those who see it asks for what follows.
+func (l *Pipeline) Incident(ctx context.Context, key string, e routing.IncidentChanged) (Recorded, error) {
+	var rec Recorded
+	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		rec = Recorded{fresh: map[string]bool{}}
+		if rec.Repeated = !e.Changes(c.Checkpoints[e.Checkpoint]); rec.Repeated {
+			return nil, nil
+		}
+		events := []routing.Event{routing.IncidentEvent(key, e, l.now())}
 		return events, l.leaseInto(c, events, rec.fresh)
 	})
 	rec.Case = c

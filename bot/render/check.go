@@ -94,7 +94,7 @@ func (v checkView) conclusion() string {
 	switch k := v.turn.Kind; {
 	case k == routing.KindPass:
 		return "success"
-	case k == routing.KindRerun:
+	case k == routing.KindRerun, k == routing.KindIncident:
 		return "neutral"
 	case k == routing.KindPreExisting:
 		return orElse(v.decision().Check, "neutral")
@@ -117,6 +117,8 @@ func (v checkView) title() string {
 		return v.lang.Plain("check.pass")
 	case k == routing.KindRerun:
 		return v.lang.Plain("check.rerun", "n", n)
+	case k == routing.KindIncident:
+		return v.lang.Plain("check.incident", "incident", incidentView{v.view}.plain())
 	case k == routing.KindPreExisting:
 		return v.lang.Plain("check.base", "n", len(v.old), "base", baseView{v.view}.name())
 	case k == routing.KindSuspect:

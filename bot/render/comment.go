@@ -57,6 +57,11 @@ func (v commentView) comment(d detail) content {
 		p.failures = newFailures(v.view, d)
 		p.Earlier = len(v.story) - 1
 		p.History = v.history(v.story[:p.Earlier], d.rows)
+	case v.turn.Kind == routing.KindIncident:
+		p.What, p.Ask = v.what(), incidentView(v).ask()
+		p.failures = newFailures(v.view, d)
+		p.Earlier = len(v.story) - 1
+		p.History = v.history(v.story[:p.Earlier], d.rows)
 	case v.turn.Kind == routing.KindPreExisting:
 		p.What, p.OldNames = baseView(v).text(), baseView(v).listed(d.names)
 		p.Ask = v.lang.Say("base.ask", "base", baseView(v).name())
@@ -110,6 +115,8 @@ func (v commentView) head() md {
 		return v.lang.Say("head.flaky", "cp", cp, "sha", v.sha(v.turn.Verdict.Run.SHA))
 	case v.turn.Kind == routing.KindRerun:
 		return v.lang.Say("head.rerun", "cp", cp)
+	case v.turn.Kind == routing.KindIncident:
+		return v.lang.Say("head.incident", "cp", cp, "incident", incidentView(v).link())
 	case v.turn.Kind == routing.KindPreExisting:
 		return v.lang.Say("head.base", "cp", cp, "base", baseView(v).name())
 	case v.turn.Kind == routing.KindSuspect:

@@ -27,6 +27,8 @@ func Text(slug string, d routing.Decision, o Options) string {
 		lines = reworking(name, d)
 	case d.Kind == routing.KindRerun:
 		lines = []string{fmt.Sprintf("↻ %s: %s", name, reason)}
+	case d.Kind == routing.KindIncident:
+		lines = []string{fmt.Sprintf("⏸ %s is on hold: %s", name, reason)}
 	case d.Kind == routing.KindPreExisting:
 		lines = []string{fmt.Sprintf("· %s: nothing new: %s", name, reason)}
 	case d.Kind == routing.KindSuspect:

@@ -12,12 +12,13 @@ const (
 	noLog    = "how a failure is classified is recorded with the run; the log that the rules would read is not kept"
 	noReport = "what a run left behind is read before it is recorded, and not kept"
 	noChoice = "which runs and reviews are looked at is decided before they are recorded"
+	noShared = "what a run shares with others, and the incident that explains it, is recorded with the run"
 	noMatter = "it changes who is told and how, or when, and no decision"
 )
 
 // unseen are the keys that recorded runs do not show. All others are replayed.
 var unseen = map[string]string{
-	"rules": noLog, "reports": noReport, "workflows": noChoice, "acts": noChoice,
+	"rules": noLog, "reports": noReport, "workflows": noChoice, "acts": noChoice, "incidents": noShared,
 	"version": noMatter, "language": noMatter, "retry_delay": noMatter, "max_actions": noMatter, "comment": noMatter, "handoff": noMatter,
 	"escalation": noMatter, "feedback": noMatter, "ports": noMatter, "answers": noMatter, "quarantine_days": noMatter,
 }

@@ -81,6 +81,8 @@ func decisionName(k routing.Kind) string {
 		return "returned for a fix"
 	case routing.KindRerun:
 		return "failed jobs run again"
+	case routing.KindIncident:
+		return "on hold for an incident"
 	case routing.KindPreExisting:
 		return "also failing on the base"
 	case routing.KindNone:

@@ -38,6 +38,7 @@ var ruleTexts = map[string]string{
 	"skipped":             "A maintainer skipped the checkpoint.",
 	"suspect":             "The run is green, but tests that failed are gone or skipped, or far fewer ran: a maintainer is asked to accept it.",
 	"pass":                "Every test passed and every criterion is met.",
+	"incident":            "An incident explains all that failed: the run is on hold until that is over, and nobody is asked.",
 	"pre-existing":        "All that failed also fails on the base: no fix attempt is counted, nobody is asked.",
 	"design":              "Test and design contradict each other: a maintainer decides.",
 	"environment":         "The machine, the network or the like failed: no fix attempt is counted, an escalation is opened.",

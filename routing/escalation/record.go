@@ -78,6 +78,7 @@ const (
 	Released How = "released" // a human's answer
 	WontFix  How = "wont-fix" // a human leaves it as it is
 	Moved    How = "moved"    // to another record
+	Folded   How = "incident" // into an incident
 )
 
 // Answered is one answer that was consumed.

@@ -52,6 +52,9 @@ func (t *Tally) addCase(key string, events []routing.Event) error {
 		n.c = next
 		if run, ok := e.Run(); ok {
 			n.run(run, e.At, before)
+		} else if cp := n.c.Checkpoints[e.Checkpoint()]; len(cp.Attempts) > before { // it joined an incident
+			v := cp.Attempts[before].Verdict
+			n.attempts[cp.Name] = append(n.attempts[cp.Name], attempt{place: place{cp.Name, cp.Attempts[before].Rule, class(v), signal(v), e.At}})
 		}
 	}
 	for _, name := range n.c.Names() {
@@ -170,7 +173,7 @@ func (n *counter) story(name string) {
 			now = nil
 			continue
 		}
-		if t.Kind == routing.KindPreExisting {
+		if t.Kind == routing.KindPreExisting || t.Kind == routing.KindIncident {
 			continue // nobody had to fix anything
 		}
 		if !is.redone {

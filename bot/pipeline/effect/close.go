@@ -49,6 +49,9 @@ func (p issueCloser) close(ctx context.Context, c routing.Case, e routing.Effect
 	if cp.WontFix != nil {
 		bye.reason = "not_planned"
 	}
+	if how == escalation.Folded {
+		bye = farewell{comment: render.FoldedIn(c, e.Checkpoint, p.render), reason: "not_planned"}
+	}
 	for _, rec := range state.Records {
 		if err := p.after(ctx, c, e.Checkpoint, rec, bye); err != nil {
 			return err
@@ -81,6 +84,9 @@ func (p issueCloser) release(ctx context.Context, key, checkpoint string, how es
 func wayOut(cp routing.Checkpoint) (how escalation.How, by, fix string) {
 	if cp.State == routing.Completed {
 		return escalation.Passed, "", cp.Green
+	}
+	if n := len(cp.Attempts); n > 0 && cp.Attempts[n-1].Kind == routing.KindIncident {
+		return escalation.Folded, "", cp.Last.SHA
 	}
 	by = "a person"
 	if n := len(cp.Acts); n > 0 && cp.Acts[n-1].By != "" {

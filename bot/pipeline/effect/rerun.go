@@ -49,16 +49,19 @@ var rerunProjection = routing.Projection[reruns]{
 // rerunner has failed jobs run again.
 type rerunner struct{ *GitHub }
 
-// takes records a rerun, false where there were too many within an hour. One that was recorded
-// before counts once.
-func (g rerunner) takes(ctx context.Context, key string) (bool, error) {
+// takes records a rerun, false where there were too many within an hour, with the time when the next
+// may be. One that was recorded before counts once.
+func (g rerunner) takes(ctx context.Context, key string) (allowed bool, until time.Time, err error) {
 	stream := ledger.Of(g.Ledger, routing.StreamKey(g.Repo.String(), routing.StreamReruns), rerunProjection)
-	allowed := false
-	_, err := stream.Update(ctx, func(r reruns) ([]routing.Event, error) {
+	oldest := time.Time{}
+	_, err = stream.Update(ctx, func(r reruns) ([]routing.Event, error) {
 		now, recent := g.now(), 0
+		oldest = time.Time{}
 		for _, at := range r {
 			if now.Sub(at) < time.Hour {
-				recent++
+				if recent++; oldest.IsZero() || at.Before(oldest) {
+					oldest = at
+				}
 			}
 		}
 		if _, known := r[key]; known {
@@ -70,19 +73,35 @@ func (g rerunner) takes(ctx context.Context, key string) (bool, error) {
 		}
 		return []routing.Event{{Type: eventRerun, At: now, Data: rerunAsked{key}}}, nil
 	})
-	return allowed, err
+	return allowed, oldest.Add(time.Hour), err
+}
+
+// rerunWaits says that a run is not to be run again before a time.
+type rerunWaits struct{ until, now time.Time }
+
+func (e *rerunWaits) Error() string {
+	return fmt.Sprintf("%d runs were run again within an hour; the next is run after %s", mostReruns, e.until.UTC().Format(time.RFC3339))
+}
+
+// Advice implements advice.Adviser.
+func (e *rerunWaits) Advice() advice.Advice {
+	return advice.Advice{Kind: advice.NotYet, After: max(e.until.Sub(e.now), time.Second), Reason: "early"}
 }
 
 // run runs the failed jobs of a run again. What was decided is returned for a fix instead where
 // that is refused; a person who asked for it is told.
 func (g rerunner) run(ctx context.Context, c routing.Case, e routing.Effect) (string, error) {
 	cp := c.Checkpoints[e.Checkpoint]
-	if cp.Runs[cp.Last.Key()].Decision.Kind != routing.KindRerun {
+	kind := cp.Runs[cp.Last.Key()].Decision.Kind
+	if kind != routing.KindRerun && kind != routing.KindIncident {
 		return "", g.responder().rerun(ctx, e)
 	}
-	allowed, err := g.takes(ctx, e.Key)
+	allowed, until, err := g.takes(ctx, e.Key)
 	if err != nil {
 		return "", err
+	}
+	if !allowed && kind == routing.KindIncident {
+		return "", &rerunWaits{until, g.now()}
 	}
 	if !allowed {
 		return routing.Refused(fmt.Errorf("%d runs were run again within an hour", mostReruns)), nil

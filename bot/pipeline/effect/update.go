@@ -39,6 +39,9 @@ func (u branchUpdater) update(ctx context.Context, c routing.Case, e routing.Eff
 		o.Mention = "@" + u.subject.Author
 	}
 	body := render.BasePasses(c, e, o)
+	if n := len(c.Checkpoints[e.Checkpoint].Attempts); n > 0 && c.Checkpoints[e.Checkpoint].Attempts[n-1].Kind == routing.KindIncident {
+		body = render.IncidentOver(c, e, o)
+	}
 	id, _, err := u.hub.Comments.PostOnce(ctx, u.repo, u.subject.Number, marker.Format(e.Key, 0), body, fresh)
 	return "comment:" + id, err
 }

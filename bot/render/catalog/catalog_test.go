@@ -204,7 +204,7 @@ func put() map[string][]string {
 		"status.":               {"pending", "in_progress", "completed", "escalated", "paused", "skipped", "waiting", "wontfix"},
 		"list.":                 {"fixed", "still", "new", "unseen", "unsure", "flaky"},
 		"since.":                {"fixed", "still", "new", "unseen", "unsure", "flaky"},
-		"next.":                 {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN"},
+		"next.":                 {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN", "INCIDENT"},
 		"reply.lost.":           {"gone", "moved"},
 		"refused.":              nil,
 		"report.":               nil,
@@ -222,9 +222,14 @@ func put() map[string][]string {
 		"quarantine.box.":       {"quarantine", "fix", "release"},
 		"quarantine.state.":     {"proposed.one", "proposed.many", "quarantined", "expired", "released"},
 		"quarantine.note.":      {"began", "fixing", "fixing.nofile", "reminder", "expired", "passing", "released"},
-		"kind.":                 {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN"},
+		"kind.":                 {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN", "INCIDENT"},
 		"stopped.":              nil,
 		"why.":                  nil,
+		"incident.kind.":        {"environment", "base"},
+		"incident.how.":         {"environment", "base"},
+		"incident.state.":       {"open", "testing", "resuming", "over", "dismissed"},
+		"incident.member.":      {"passed", "own", "closed", "other"},
+		"incident.note.":        {"resolved", "resolved.run", "reopened", "reopened.run", "dismissed", "finished"},
 	}
 	for _, k := range stats.Escalating() {
 		for _, prefix := range []string{"kind.", "stopped.", "why."} {

@@ -1,0 +1,181 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// The events of the stream of a repository's incidents.
+const (
+	EventSighted   routing.EventType = "incident.sighted"   // Sighted
+	EventOpened    routing.EventType = "incident.opened"    // Opened
+	EventWidened   routing.EventType = "incident.widened"   // Widened
+	EventJoined    routing.EventType = "incident.joined"    // Joined
+	EventLeft      routing.EventType = "incident.left"      // MemberLeft
+	EventResolved  routing.EventType = "incident.resolved"  // Resolved
+	EventReopened  routing.EventType = "incident.reopened"  // Reopened
+	EventCanary    routing.EventType = "incident.canary"    // CanaryChosen
+	EventPassed    routing.EventType = "incident.passed"    // CanaryPassed
+	EventRestarted routing.EventType = "incident.restarted" // MemberRestarted
+	EventFinished  routing.EventType = "incident.finished"  // Finished
+	EventLeased    routing.EventType = "incident.leased"    // Leased
+	EventDone      routing.EventType = "incident.done"      // WorkDone
+)
+
+func init() {
+	register[Sighted](EventSighted)
+	register[Opened](EventOpened)
+	register[Widened](EventWidened)
+	register[Joined](EventJoined)
+	register[MemberLeft](EventLeft)
+	register[Resolved](EventResolved)
+	register[Reopened](EventReopened)
+	register[CanaryChosen](EventCanary)
+	register[CanaryPassed](EventPassed)
+	register[MemberRestarted](EventRestarted)
+	register[Finished](EventFinished)
+	register[Leased](EventLeased)
+	register[WorkDone](EventDone)
+}
+
+// Payload is that of an event of the stream: one of the types that the events name.
+type Payload interface{ event() routing.EventType }
+
+// payloads reads the payload of each type of events. It is written by register alone, while the
+// package is initialized.
+var payloads = map[routing.EventType]func(routing.Event) (Payload, error){}
+
+func register[P Payload](t routing.EventType) {
+	routing.RegisterPayload[P](t)
+	payloads[t] = func(e routing.Event) (Payload, error) { return routing.PayloadOf[P](e) }
+}
+
+func payloadOf(e routing.Event) (Payload, error) {
+	read, known := payloads[e.Type]
+	if !known {
+		return nil, fmt.Errorf("unknown event type %q", e.Type)
+	}
+	return read(e)
+}
+
+// Events returns payloads as events of a person, "" for the bot itself, at now.
+func Events(ps []Payload, by string, now time.Time) []routing.Event {
+	out := make([]routing.Event, len(ps))
+	for i, p := range ps {
+		out[i] = routing.Event{Type: p.event(), At: now, Actor: by, Data: p}
+	}
+	return out
+}
+
+// Sighted is the payload of EventSighted: a run failed by causes that others may share.
+type Sighted struct {
+	Case       string      `json:"case"`
+	Checkpoint string      `json:"checkpoint"`
+	Author     string      `json:"author,omitempty"` // of the pull request, "" if unknown
+	Run        routing.Run `json:"run"`
+	Causes     []Cause     `json:"causes"`
+}
+
+// Opened is the payload of EventOpened: cases share causes, all of one kind.
+type Opened struct {
+	ID      string         `json:"id"`
+	Causes  []Cause        `json:"causes"`
+	Base    string         `json:"base,omitempty"` // branch whose green run ends the incident
+	Members []Member       `json:"members,omitempty"`
+	Red     []routing.Run  `json:"red,omitempty"` // of the base, where its failures opened the incident
+	Lease   *routing.Lease `json:"lease,omitempty"`
+}
+
+// Widened is the payload of EventWidened: the base fails by further causes.
+type Widened struct {
+	ID     string  `json:"id"`
+	Causes []Cause `json:"causes"`
+}
+
+// Joined is the payload of EventJoined: a member that is new, or that failed by the cause again.
+type Joined struct {
+	ID     string `json:"id"`
+	Member Member `json:"member"`
+}
+
+// MemberLeft is the payload of EventLeft: a member is none any more.
+type MemberLeft struct {
+	ID         string `json:"id"`
+	Case       string `json:"case"`
+	Checkpoint string `json:"checkpoint,omitempty"` // "" is every checkpoint of the case
+	How        How    `json:"how"`
+}
+
+// Resolved is the payload of EventResolved: the cause is over. The event's actor closed the issue, or
+// it is "" for a green run.
+type Resolved struct {
+	ID        string         `json:"id"`
+	SHA       string         `json:"sha,omitempty"`       // commit of the green run
+	Source    string         `json:"source,omitempty"`    // names what the person did; it counts once
+	Dismissed bool           `json:"dismissed,omitempty"` // nothing is restarted
+	Lease     *routing.Lease `json:"lease,omitempty"`
+}
+
+// Reopened is the payload of EventReopened: what was restarted failed by the cause again, or the
+// event's actor opened the issue again.
+type Reopened struct {
+	ID     string         `json:"id"`
+	Source string         `json:"source,omitempty"`
+	Lease  *routing.Lease `json:"lease,omitempty"`
+}
+
+// CanaryChosen is the payload of EventCanary: one member is restarted before all others.
+type CanaryChosen struct {
+	ID         string `json:"id"`
+	Case       string `json:"case"`
+	Checkpoint string `json:"checkpoint"`
+}
+
+// CanaryPassed is the payload of EventPassed: the others may follow.
+type CanaryPassed struct {
+	ID    string `json:"id"`
+	Quiet bool   `json:"quiet,omitempty"` // it did not fail, and nobody waits for it any longer
+}
+
+// MemberRestarted is the payload of EventRestarted.
+type MemberRestarted struct {
+	ID         string `json:"id"`
+	Case       string `json:"case"`
+	Checkpoint string `json:"checkpoint"`
+}
+
+// Finished is the payload of EventFinished: every member was restarted or has left.
+type Finished struct {
+	ID    string         `json:"id"`
+	Lease *routing.Lease `json:"lease,omitempty"`
+}
+
+// Leased is the payload of EventLeased: a process takes over what is to be posted.
+type Leased struct {
+	ID    string         `json:"id"`
+	Lease *routing.Lease `json:"lease,omitempty"`
+}
+
+// WorkDone is the payload of EventDone.
+type WorkDone struct {
+	ID     string `json:"id"`
+	Work   string `json:"work"`             // what of Incident.Pending
+	Number int    `json:"number,omitempty"` // of the issue, of WorkIssue
+	URL    string `json:"url,omitempty"`
+}
+
+func (Sighted) event() routing.EventType         { return EventSighted }
+func (Opened) event() routing.EventType          { return EventOpened }
+func (Widened) event() routing.EventType         { return EventWidened }
+func (Joined) event() routing.EventType          { return EventJoined }
+func (MemberLeft) event() routing.EventType      { return EventLeft }
+func (Resolved) event() routing.EventType        { return EventResolved }
+func (Reopened) event() routing.EventType        { return EventReopened }
+func (CanaryChosen) event() routing.EventType    { return EventCanary }
+func (CanaryPassed) event() routing.EventType    { return EventPassed }
+func (MemberRestarted) event() routing.EventType { return EventRestarted }
+func (Finished) event() routing.EventType        { return EventFinished }
+func (Leased) event() routing.EventType          { return EventLeased }
+func (WorkDone) event() routing.EventType        { return EventDone }
