@@ -28,6 +28,8 @@ func init() {
 	RegisterPayload[LeaseTaken](EventLease)
 	RegisterPayload[HumanActed](EventHuman)
 	RegisterPayload[BasePassed](EventBase)
+	RegisterPayload[GroupNoted](EventGroup)
+	RegisterPayload[GroupRan](EventGroupRan)
 	RegisterPayload[RegisterBegun](EventRegister)
 }
 
@@ -123,11 +125,13 @@ func (e Event) Checkpoint() string {
 		return p.Checkpoint
 	case BasePassed:
 		return p.Checkpoint
+	case GroupRan:
+		return p.Checkpoint
 	}
 	return ""
 }
 
-// WithLease returns an event of a run, a person or a base that takes a lease on the effects as well.
+// WithLease returns an event of a run, a person, a base or a merge group that takes a lease on the effects as well.
 func (e Event) WithLease(l *Lease) Event {
 	switch p := e.Data.(type) {
 	case RunRecorded:
@@ -137,6 +141,9 @@ func (e Event) WithLease(l *Lease) Event {
 		p.Lease = l
 		e.Data = p
 	case BasePassed:
+		p.Lease = l
+		e.Data = p
+	case GroupRan:
 		p.Lease = l
 		e.Data = p
 	}

@@ -93,6 +93,7 @@ type Verdict struct {
 	Green     *Green          `json:"green,omitempty"`     // of a pass: what it was compared with
 	Logs      []string        `json:"logs,omitempty"`      // jobs whose logs name tests that no report does: not those of each run are read
 	Logged    TestIDs         `json:"logged,omitempty"`    // failures that such logs alone name
+	Group     *MergeGroup     `json:"group,omitempty"`     // that the run is of, nil for other runs
 }
 
 // merge returns the verdict of a whole run from the verdicts of its parts: the
@@ -121,6 +122,7 @@ func merge(parts []Verdict) Verdict {
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
 	v.Inventory, v.Whole, v.Names, v.Green = nil, "", "", nil // each part keeps its own
+	v.Group = parts[0].Group                                  // as the part that came last knows it
 	return v.ledByNew()
 }
 

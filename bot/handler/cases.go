@@ -108,7 +108,7 @@ func finish(ctx context.Context, d Deps, c routing.Case) error {
 	if err != nil {
 		return err
 	}
-	_, err = newLine(d, subject, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
+	_, err = newLine(d, subject, effects(d, subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
 	return err
 }
 

@@ -18,7 +18,7 @@ type getHistoryIn struct {
 type historyRow struct {
 	At         time.Time     `json:"at"`
 	Checkpoint string        `json:"checkpoint"`
-	What       string        `json:"what" jsonschema:"run, answer, base_passed"`
+	What       string        `json:"what" jsonschema:"run, answer, base_passed, merge_group"`
 	Decision   routing.Kind  `json:"decision,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
 	Class      routing.Class `json:"class,omitempty"`
@@ -86,6 +86,13 @@ func eventRow(e routing.Event) (historyRow, bool) {
 		row.What = "base_passed"
 		if p, err := routing.PayloadOf[routing.BasePassed](e); err == nil {
 			row.Reason, row.SHA = clean(p.Base, 200), clean(p.SHA, 100)
+		}
+		return row, true
+	}
+	if e.Type == routing.EventGroupRan {
+		row.What = "merge_group"
+		if p, err := routing.PayloadOf[routing.GroupRan](e); err == nil {
+			row.Reason, row.SHA = clean(p.Group.Branch, 200), clean(p.Run.SHA, 100)
 		}
 		return row, true
 	}

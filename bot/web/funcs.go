@@ -83,6 +83,10 @@ func decisionName(k routing.Kind) string {
 		return "failed jobs run again"
 	case routing.KindPreExisting:
 		return "also failing on the base"
+	case routing.KindInteraction:
+		return "merge group: fails only together"
+	case routing.KindGroupFailed:
+		return "merge group failed"
 	case routing.KindNone:
 		return "recorded only"
 	case routing.KindDesign:

@@ -203,7 +203,7 @@ func put() map[string][]string {
 		"status.":           {"pending", "in_progress", "completed", "escalated", "paused", "skipped", "waiting", "wontfix"},
 		"list.":             {"fixed", "still", "new", "unseen", "unsure", "flaky"},
 		"since.":            {"fixed", "still", "new", "unseen", "unsure", "flaky"},
-		"next.":             {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN"},
+		"next.":             {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN", "INTERACTION", "GROUP_FAILED"},
 		"reply.lost.":       {"gone", "moved"},
 		"refused.":          nil,
 		"report.":           nil,
@@ -221,7 +221,7 @@ func put() map[string][]string {
 		"quarantine.box.":   {"quarantine", "fix", "release"},
 		"quarantine.state.": {"proposed.one", "proposed.many", "quarantined", "expired", "released"},
 		"quarantine.note.":  {"began", "fixing", "fixing.nofile", "reminder", "expired", "passing", "released"},
-		"kind.":             {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN"},
+		"kind.":             {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN", "INTERACTION", "GROUP_FAILED"},
 		"stopped.":          nil,
 		"why.":              nil,
 	}
