@@ -210,9 +210,9 @@ func applyGroupRan(c Case, e GroupRan) (Case, error) {
 	return c, nil
 }
 
-// ended says why a run of a merge group says nothing of its pull requests: the group was made anew, or
+// groupEnded says why a run of a merge group says nothing of its pull requests: the group was made anew, or
 // its branch was deleted under a run of which no test failed.
-func (s input) ended() string {
+func groupEnded(s input) string {
 	g := s.m.Group
 	ended := ""
 	if s.c.Noted != nil {
@@ -232,7 +232,7 @@ func decideGroupEnded(s input) (Decision, bool) {
 	if s.m.Group == nil || s.m.green() {
 		return Decision{}, false
 	}
-	why := s.ended()
+	why := groupEnded(s)
 	return none("the merge group is over: %s", why), why != ""
 }
 
@@ -253,8 +253,7 @@ func decideGroupOnBase(s input) (Decision, bool) {
 	if s.m.Group == nil {
 		return Decision{}, false
 	}
-	d, ok := decidePreExisting(s)
-	return d, ok
+	return decidePreExisting(s)
 }
 
 // decideInteraction: the base does not fail, and no pull request of the group does by itself.
@@ -267,7 +266,7 @@ func decideInteraction(s input) (Decision, bool) {
 	if len(g.Pulls) == 1 {
 		d.Reason = fmt.Sprintf("%s passes alone, and fails merged into %s", g.name(), g.Base)
 	}
-	d.Again = s.toldBefore(d.Kind)
+	d.Again = decidedBefore(s, d.Kind)
 	return d, true
 }
 
@@ -285,12 +284,12 @@ func decideGroupFailed(s input) (Decision, bool) {
 	if len(g.Pulls) < 2 && !g.Partial {
 		d.Reason = fmt.Sprintf("%s merged into %s: %s", g.name(), g.Base, why)
 	}
-	d.Again = s.toldBefore(d.Kind)
+	d.Again = decidedBefore(s, d.Kind)
 	return d, true
 }
 
-// toldBefore reports whether the newest decision was the same on the same commit.
-func (s input) toldBefore(k Kind) bool {
+// decidedBefore reports whether the newest decision was the same on the same commit.
+func decidedBefore(s input, k Kind) bool {
 	n := len(s.cp.Attempts)
 	if n == 0 {
 		return false

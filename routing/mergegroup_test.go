@@ -7,7 +7,6 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/history"
-	"github.com/switchback-ci/switchback/routing/replay"
 )
 
 const queue = "gh-readonly-queue/release/1.x/pr-12-4b6fe3a"
@@ -133,26 +132,6 @@ func TestMergeGroupEnded(t *testing.T) {
 		if c.Noted.Base != "release/1.x" || c.Noted.Ended != x.ended {
 			t.Errorf("S5-93: %+v", c.Noted)
 		}
-	}
-}
-
-// What was decided of a group is decided again by a replay.
-func TestMergeGroupReplay(t *testing.T) {
-	t.Parallel()
-	key := "acme/app@" + queue
-	events := []routing.Event{routing.GroupEvent(key, routing.GroupNoted{Base: "main"}, time.Unix(1, 0))}
-	c := apply(t, routing.Case{Key: key}, events[0])
-	for _, v := range []routing.Verdict{inGroup(failing("g", 9, "x"), pull(11, true), pull(12, false)), inGroup(failing("g", 10), pull(11, true))} {
-		e := routing.RunEvent(key, v, decide(c, v), time.Unix(5000, 0))
-		c, events = apply(t, c, e), append(events, e)
-	}
-	rules := replay.Rules{
-		Policy: func(string, string, *int) routing.Policy { return routing.DefaultPolicy() },
-		Unmet:  func(string, routing.Verdict) []string { return nil },
-	}
-	res, err := replay.Case(key, events, nil, rules)
-	if err != nil || res.Runs != 2 || len(res.Differences) != 0 {
-		t.Errorf("S5-92: %+v, %v", res, err)
 	}
 }
 

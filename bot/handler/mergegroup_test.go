@@ -300,6 +300,9 @@ func TestS5_90_MergeGroupKilled(t *testing.T) {
 				if err := Route(t.Context(), again, groupRun(100, report("TestAdd", true), "failure")); err != nil {
 					t.Fatal(err)
 				}
+				if got := h.state(); got != want {
+					t.Errorf("S5-90 killed at write %d, after it: %v, and not reconciled yet:\n%s", n, after, got)
+				}
 				if err := reconcileLedger(t.Context(), again); err != nil {
 					t.Fatal(err)
 				}
@@ -346,6 +349,19 @@ func TestMergeGroupPulls(t *testing.T) {
 				t.Errorf("S5-90: %d requests\n%s", n, strings.Join(h.asked, "\n"))
 			}
 		})
+	}
+}
+
+// TestS5_92_PassesAlone is S5-92: a pull request passes alone if its newest commit does.
+func TestS5_92_PassesAlone(t *testing.T) {
+	t.Parallel()
+	h := newQueueHub(t)
+	d := h.deps(t, &ledger.Memory{}, 0)
+	passAlone(t, d, 11, 12)
+	h.pulls[11]["head"].(object)["sha"] = headOf(13)
+	g, err := groupOf(t.Context(), d, groupRun(100, "", "failure"), routing.Verdict{Result: routing.Fail, Failures: []routing.Failure{{Name: "x", Fingerprint: "x"}}})
+	if err != nil || len(g.Pulls) != 2 || g.Pulls[0].Passes || !g.Pulls[1].Passes {
+		t.Errorf("S5-92: %+v, %v", g, err)
 	}
 }
 
