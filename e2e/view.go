@@ -100,6 +100,7 @@ type Fault struct {
 	Path   *regexp.Regexp
 	Nth    int // the first matching request it is done to, from 1; 0 means 1
 	Times  int // how many in a row; 0 means 1, -1 all
+	Every  int // and again at each Every-th matching request after the Nth; 0 means never
 
 	Delay  time.Duration // waits first; alone, the request then goes on
 	Status int           // answers with this, without forwarding
@@ -121,6 +122,9 @@ func (f *faultState) meets(q *Request) bool {
 	}
 	f.seen++
 	first := max(1, f.Nth)
+	if f.Every > 0 && f.seen > first && (f.seen-first)%f.Every == 0 {
+		return true
+	}
 	return f.seen >= first && (f.Times < 0 || f.seen < first+max(1, f.Times))
 }
 
