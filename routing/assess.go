@@ -44,6 +44,8 @@ func Assess(cp Checkpoint, p Policy) Action {
 		return Action{ActionRework, PriorityRework, lastPhase(cp), fmt.Sprintf("fix attempt %d of %d waits for its call", cp.Retries, limit)}
 	case lastFailed(cp) && cp.Attempts[len(cp.Attempts)-1].Kind == KindPreExisting:
 		return Action{ActionManual, PriorityManual, "", "its failures also stand on the base"}
+	case lastFailed(cp) && cp.Attempts[len(cp.Attempts)-1].Verdict.Group != nil:
+		return Action{ActionManual, PriorityManual, "", "its merge group failed; nothing is returned to the branch of a queue"}
 	case lastFailed(cp) && cp.Attempts[len(cp.Attempts)-1].Kind == KindIncident:
 		return Action{ActionManual, PriorityManual, "", "an incident explains its failures"}
 	case lastFailed(cp) && cp.Attempts[len(cp.Attempts)-1].Kind == KindRerun:

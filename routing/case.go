@@ -40,7 +40,7 @@ func (cp Checkpoint) to(next State) (Checkpoint, error) {
 	return cp, fmt.Errorf("checkpoint %q: no transition from %q to %q", cp.Name, cp.State, next)
 }
 
-// Case is the routing state of one subject (a pull request, a branch, a port)
+// Case is the routing state of one subject (a pull request, a branch, a merge group, a port)
 // over all its checkpoints: the fold of the events of one ledger stream.
 // A Case is a value: Apply returns a new one and never changes the old.
 type Case struct {
@@ -55,10 +55,12 @@ type Case struct {
 	Updated     time.Time             `json:"updated"`
 	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
 	Answered    map[string]Answered   `json:"answered,omitempty"`
-	Handoff     *Handoff              `json:"handoff,omitempty"`     // active, of workers who are told in turn; replaced, never changed
-	Handoffs    int                   `json:"handoffs,omitempty"`    // hand-offs to such workers so far
-	Quarantine  []Quarantined         `json:"quarantine,omitempty"`  // tests whose failures do not count in this case
-	Quarantines bool                  `json:"quarantines,omitempty"` // of a default branch: the repository has, or had, a quarantine
+	Handoff     *Handoff              `json:"handoff,omitempty"`      // active, of workers who are told in turn; replaced, never changed
+	Handoffs    int                   `json:"handoffs,omitempty"`     // hand-offs to such workers so far
+	Quarantine  []Quarantined         `json:"quarantine,omitempty"`   // tests whose failures do not count in this case
+	Quarantines bool                  `json:"quarantines,omitempty"`  // of a default branch: the repository has, or had, a quarantine
+	Groups      map[string]GroupRan   `json:"merge_groups,omitempty"` // of a pull request: what the newest merge group with it came to, by checkpoint
+	Noted       *GroupNoted           `json:"merge_group,omitempty"`  // of a merge group: when it began and ended
 }
 
 // Checkpoint is the state of one thing that has to pass.

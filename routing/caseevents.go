@@ -31,6 +31,8 @@ func init() {
 	RegisterPayload[BasePassed](EventBase)
 	RegisterPayload[HandoffChanged](EventHandoff)
 	RegisterPayload[IncidentChanged](EventIncident)
+	RegisterPayload[GroupNoted](EventGroup)
+	RegisterPayload[GroupRan](EventGroupRan)
 	RegisterPayload[RegisterBegun](EventRegister)
 }
 
@@ -132,12 +134,14 @@ func (e Event) Checkpoint() string {
 		return p.Checkpoint
 	case IncidentChanged:
 		return p.Checkpoint
+	case GroupRan:
+		return p.Checkpoint
 	}
 	return ""
 }
 
-// WithLease returns an event of a run, a person, a base, an incident or a hand-off that takes a lease on
-// the effects as well.
+// WithLease returns an event of a run, a person, a base, an incident, a hand-off or a merge group that
+// takes a lease on the effects as well.
 func (e Event) WithLease(l *Lease) Event {
 	switch p := e.Data.(type) {
 	case RunRecorded:
@@ -153,6 +157,9 @@ func (e Event) WithLease(l *Lease) Event {
 		p.Lease = l
 		e.Data = p
 	case IncidentChanged:
+		p.Lease = l
+		e.Data = p
+	case GroupRan:
 		p.Lease = l
 		e.Data = p
 	}

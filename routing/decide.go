@@ -16,7 +16,7 @@ type rule struct {
 // rules in their order; the first that applies wins. Above "pass" stand those
 // that keep a run from counting, below them the precedence of the acceptance
 // table: SUSPECT > PASS > INCIDENT > PRE_EXISTING > RERUN > DESIGN > ENV > TIMEOUT/UNCLEAR > MAX_RETRY >
-// NO_PROGRESS > RETRY.
+// NO_PROGRESS > RETRY. Those of a merge group take all its runs, so that none is returned for a fix.
 var rules = []rule{
 	{"answered", decideAnswered},
 	{"unanswered", decideUnanswered},
@@ -25,11 +25,16 @@ var rules = []rule{
 	{"analyze-failed", decideErrored},
 	{"stale-commit", decideStaleCommit},
 	{"stale-run", decideStaleRun},
+	{"group-ended", decideGroupEnded},
 	{"waiting-for-needs", decideNeeds},
 	{"held-by-escalation", decideHeld},
 	{"completed-commit", decideCompletedCommit},
 	{"matrix-incomplete", decideIncomplete},
 	{"run-already-decided", decideDecided},
+	{"group-passed", decideGroupPassed},
+	{"group-on-base", decideGroupOnBase},
+	{"interaction", decideInteraction},
+	{"group-failed", decideGroupFailed},
 	{"skipped", decideSkipped},
 	{"suspect", decideSuspect},
 	{"pass", decidePass},
@@ -236,6 +241,9 @@ func decideStaleRun(s input) (Decision, bool) {
 
 func decideNeeds(s input) (Decision, bool) {
 	needs := s.c.unmetNeeds(s.v.Checkpoint, s.p)
+	if s.v.Group != nil {
+		return Decision{}, false // a group is over with the first of its checkpoints that fails
+	}
 	d := none("waits for %s", strings.Join(needs, ", "))
 	d.Held = true
 	return d, len(needs) > 0

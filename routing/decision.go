@@ -25,6 +25,8 @@ const (
 	KindRerun       Kind = "RERUN"              // failed jobs are run again, and nothing is returned
 	KindPreExisting Kind = "PRE_EXISTING"       // only what stands on the base failed
 	KindIncident    Kind = "INCIDENT"           // an incident explains all that failed: on hold until that is over
+	KindInteraction Kind = "INTERACTION"        // the pull requests of a merge group pass alone and fail together
+	KindGroupFailed Kind = "GROUP_FAILED"       // a merge group fails, and nobody can say by which of its pull requests
 	KindSuspect     Kind = "SUSPECT"            // green, but the evidence shrank or was edited: a maintainer is asked
 )
 
@@ -89,6 +91,7 @@ const (
 	EffectReady   EffectKind = "ready"   // start a dependent checkpoint
 	EffectRerun   EffectKind = "rerun"   // run the failed jobs of the newest run again; Target is its id and attempt, "12/1"
 	EffectUpdate  EffectKind = "update"  // bring the branch up to date with its base, or ask for that; Target is the base's commit
+	EffectSection EffectKind = "section" // say in the comment of a pull request what its merge group came to; Target is its number
 	EffectReact   EffectKind = "react"   // acknowledge a human's comment by a reaction; Target is its id
 )
 
@@ -128,20 +131,27 @@ func effects(caseKey string, cp Checkpoint, d Decision, place int) []Effect {
 		switch kind {
 		case EffectCheck:
 			slot += "/" + v.Run.SHA
-		case EffectReady, EffectIssue:
+		case EffectReady, EffectIssue, EffectSection:
 			slot += "/" + target
 		}
 		key := effectKey(caseKey, cp, d.Iteration, kind)
 		if target != "" {
 			key += "/" + target
 		}
-		if kind == EffectCheck {
+		if kind == EffectCheck || kind == EffectSection {
 			key += "/" + orElse(v.Run.SHA, v.Run.ID)
 		}
 		return Effect{Kind: kind, Key: key, Slot: slot, Checkpoint: v.Checkpoint, Iteration: d.Iteration, SHA: v.Run.SHA, Target: target}
 	}
 	var out []Effect
 	switch {
+	case v.Group != nil && (d.Kind != KindNone || d.Again):
+		for _, p := range v.Group.Pulls {
+			if p.Told {
+				out = append(out, mk(EffectSection, strconv.Itoa(p.Number)))
+			}
+		}
+		return append(out, mk(EffectCheck, ""))
 	case d.Kind == KindPass:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""), mk(EffectClose, ""))
 		for _, r := range d.Ready {

@@ -13,13 +13,16 @@ import (
 type EventType string
 
 // The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed,
-// BasePassed, IncidentChanged, HandoffChanged and RegisterBegun.
+// BasePassed, IncidentChanged, HandoffChanged, GroupNoted, GroupRan and RegisterBegun.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was applied
 	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
 	EventHuman  EventType = "human"  // a person acted
 	EventBase   EventType = "base"   // the base passes what a checkpoint is on hold for
+	EventGroup  EventType = "group"  // a merge group began or ended; in the group's case
+
+	EventGroupRan EventType = "group-ran" // a merge group with the pull request ran
 
 	EventHandoff EventType = "handoff" // something happened to the active hand-off
 

@@ -81,6 +81,20 @@ func (c Case) Apply(e Event) (Case, error) {
 		n.lease(p.Lease)
 		n.Generation++
 		return applyIncident(n, p, e.At)
+	case EventGroup:
+		p, err := PayloadOf[GroupNoted](e)
+		if err != nil {
+			return c, err
+		}
+		return applyGroup(n, p), nil
+	case EventGroupRan:
+		p, err := PayloadOf[GroupRan](e)
+		if err != nil {
+			return c, err
+		}
+		n.lease(p.Lease)
+		n.Generation++
+		return applyGroupRan(n, p)
 	}
 	return c, fmt.Errorf("unknown event type %q", e.Type)
 }

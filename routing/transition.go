@@ -118,7 +118,7 @@ func (t *transition) carry() error {
 		return t.pass()
 	case t.d.Kind == KindRetry:
 		return t.retry()
-	case t.d.Kind == KindPreExisting, t.d.Kind == KindRerun, t.d.Kind == KindIncident:
+	case t.d.Kind == KindPreExisting, t.d.Kind == KindRerun, t.d.Kind == KindIncident, t.d.Kind == KindInteraction, t.d.Kind == KindGroupFailed:
 		return t.spendNothing()
 	case t.d.Kind.Escalates():
 		return t.escalate()
@@ -189,8 +189,8 @@ func (t *transition) pass() error {
 	return nil
 }
 
-// spendNothing records the turn and spends no attempt: the case waits for its base, for its
-// failed jobs or for the end of an incident.
+// spendNothing records the turn and spends no attempt: the case waits for its base, for its failed
+// jobs, for the end of an incident, or for the next merge group.
 func (t *transition) spendNothing() error {
 	if err := t.begin(); err != nil {
 		return err

@@ -95,6 +95,7 @@ type Verdict struct {
 	Incident  *IncidentRef    `json:"incident,omitempty"`  // that explains all that failed
 	During    string          `json:"during,omitempty"`    // id of an incident that was open then: nothing runs again by itself
 	Logged    TestIDs         `json:"logged,omitempty"`    // failures that such logs alone name
+	Group     *MergeGroup     `json:"group,omitempty"`     // that the run is of, nil for other runs
 }
 
 // merge returns the verdict of a whole run from the verdicts of its parts: the
@@ -123,6 +124,7 @@ func merge(parts []Verdict) Verdict {
 		v.Unmet = append(v.Unmet, p.Unmet...)
 	}
 	v.Inventory, v.Whole, v.Names, v.Green = nil, "", "", nil // each part keeps its own
+	v.Group = parts[0].Group                                  // as the part that came last knows it
 	return v.ledByNew()
 }
 

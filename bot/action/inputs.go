@@ -35,7 +35,7 @@ var commands = []string{"auto", "step", "workflow-run", "review", "answer", "sur
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
 var failOnNames = map[string][]routing.Kind{
-	"retry":       {routing.KindRetry},
+	"retry":       {routing.KindRetry, routing.KindInteraction, routing.KindGroupFailed},
 	"design":      {routing.KindDesign},
 	"env":         {routing.KindEnv},
 	"timeout":     {routing.KindTimeout},

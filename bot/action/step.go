@@ -53,6 +53,7 @@ func (s *step) checkpointRun(ctx context.Context) (*handler.CheckpointRun, error
 	} else {
 		t.Subject = effect.Subject{Branch: get("GITHUB_REF_NAME"), DefaultBranch: s.event.Repository.DefaultBranch}
 		t.Run.SHA = get("GITHUB_SHA")
+		t.Group = s.event.MergeGroup
 		if head := s.event.HeadCommit; head.ID == t.Run.SHA {
 			t.Run.Tree = head.TreeID
 		}

@@ -81,7 +81,7 @@ CREATE TABLE IF NOT EXISTS routing_history (
     result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
                                                    'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY', 'ESCALATE_NO_PROGRESS',
                                                    'ESCALATE_NO_ANSWER',
-                                                   'PRE_EXISTING', 'RERUN', 'SUSPECT')),
+                                                   'PRE_EXISTING', 'RERUN', 'SUSPECT', 'INCIDENT', 'INTERACTION', 'GROUP_FAILED')),
     reason         TEXT,                         -- the class, null for a pass
     explanation    TEXT,
     class          TEXT,

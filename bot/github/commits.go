@@ -42,6 +42,34 @@ func (s *CommitsService) MergeBase(ctx context.Context, r Repo, base, head strin
 	return at.GetSHA(), at.GetCommit().GetCommitter().GetDate().Time, nil
 }
 
+// Commit is a commit among others.
+type Commit struct {
+	SHA     string
+	Subject string   // first line of its message
+	Parents []string // SHAs
+}
+
+// mostBetween is how many commits Between reads: those of one page.
+const mostBetween = 100
+
+// Between returns up to 100 commits that head has and base has not, oldest first, and the merge base of
+// both. Where there are more, the newest are left out.
+func (s *CommitsService) Between(ctx context.Context, r Repo, base, head string) (commits []Commit, mergeBase string, err error) {
+	c, _, err := s.gh.Repositories.CompareCommits(ctx, r.Owner, r.Name, base, head, &github.ListOptions{PerPage: mostBetween})
+	if err != nil {
+		return nil, "", Wrap(opf("compare %s with %s in %s", base, head, r), err)
+	}
+	for _, x := range c.Commits {
+		subject, _, _ := strings.Cut(x.GetCommit().GetMessage(), "\n")
+		out := Commit{SHA: x.GetSHA(), Subject: subject}
+		for _, p := range x.Parents {
+			out.Parents = append(out.Parents, p.GetSHA())
+		}
+		commits = append(commits, out)
+	}
+	return commits, c.GetMergeBaseCommit().GetSHA(), nil
+}
+
 func isSHA(s string) bool {
 	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -123,6 +123,11 @@ func (s *PullRequestsService) ChangedFiles(ctx context.Context, r Repo, number i
 	return files, whole && err == nil, err
 }
 
+// OfCommit lists the pull requests that GitHub links with a commit, none where it does not know it.
+func (s *PullRequestsService) OfCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
+	return s.ofCommit(ctx, r, sha)
+}
+
 // ofCommit returns none where GitHub does not know the commit.
 func (s *PullRequestsService) ofCommit(ctx context.Context, r Repo, sha string) ([]PullRequest, error) {
 	out, err := list("list the pull requests of "+sha, func(o github.ListOptions) (page[PullRequest], *github.Response, error) {

@@ -64,10 +64,10 @@ type base struct {
 	lost   error // why its runs cannot be read
 }
 
-// baseOf returns the base of a pull request whose run failed or passed: one read of the ledger. That of
-// a branch, or of a run that says neither, is zero.
+// baseOf returns the base of a pull request whose run failed or passed, or of a merge group whose run
+// failed: one read of the ledger. That of a branch, or of a run that says neither, is zero.
 func baseOf(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (base, error) {
-	if t.Subject.Number == 0 || t.Subject.Base == "" || t.Review != nil || len(v.Failures) == 0 && v.Result != routing.Pass {
+	if t.Subject.Base == "" || t.Review != nil || len(v.Failures) == 0 && v.Result != routing.Pass || t.Subject.Group() && v.Result == routing.Pass {
 		return base{}, nil
 	}
 	b := base{branch: t.Subject.Base}

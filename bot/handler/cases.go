@@ -111,7 +111,7 @@ func finish(ctx context.Context, d Deps, c routing.Case) error {
 	if err != nil {
 		return err
 	}
-	c, err = newLine(d, subject, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
+	c, err = newLine(d, subject, effects(d, subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
 	return errors.Join(err, handoffs{d}.overdue(ctx, c))
 }
 

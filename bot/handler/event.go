@@ -3,6 +3,9 @@ package handler
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/switchback-ci/switchback/routing"
 )
 
 // Event is what is used of the payload of any event. It is decoded once, and every handler of the
@@ -18,6 +21,7 @@ type Event struct {
 	Issue        *Issue       `json:"issue"`
 	CheckRun     *CheckRun    `json:"check_run"`
 	CheckSuite   *CheckSuite  `json:"check_suite"`
+	MergeGroup   *MergeGroup  `json:"merge_group"`
 	Label        *Label       `json:"label"`
 	Sender       Sender       `json:"sender"`
 	Changes      Changes      `json:"changes"`
@@ -25,6 +29,8 @@ type Event struct {
 	Installation Installation `json:"installation"`
 
 	Inputs json.RawMessage `json:"inputs"` // of workflow_dispatch
+
+	Reason string `json:"reason"` // of merge_group: why the group ended
 
 	Ref    string `json:"ref"`    // of push: the branch or tag
 	Before string `json:"before"` // of push: the commit that the branch was at
@@ -67,6 +73,8 @@ func (e *Event) incomplete() bool {
 		return e.CheckRun == nil
 	case "check_suite":
 		return e.CheckSuite == nil
+	case "merge_group":
+		return e.MergeGroup == nil || e.MergeGroup.Branch() == ""
 	}
 	return false
 }
@@ -147,6 +155,23 @@ type CheckSuite struct {
 	Pulls      []struct {
 		Number int `json:"number"`
 	} `json:"pull_requests"`
+}
+
+// MergeGroup is a merge group in an event.
+type MergeGroup struct {
+	HeadRef string `json:"head_ref"` // "refs/heads/" and the branch that the queue made
+	HeadSHA string `json:"head_sha"`
+	BaseRef string `json:"base_ref"` // "refs/heads/" and the branch that the group is merged into
+	BaseSHA string `json:"base_sha"`
+}
+
+// Branch returns the branch that the queue made, "" if it is no such branch.
+func (g *MergeGroup) Branch() string {
+	name, _ := strings.CutPrefix(g.HeadRef, "refs/heads/")
+	if !routing.InQueue(name) {
+		return ""
+	}
+	return name
 }
 
 // PullRequest is a pull request in an event.

@@ -29,7 +29,7 @@ func Incidents(d Deps) *incidents.Service {
 // records the causes of v, which may open an incident. A merge group's run is recorded in the same way.
 func withIncident(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict, base base) (routing.Verdict, error) {
 	stale := t.Head != "" && t.Run.SHA != "" && t.Head != t.Run.SHA
-	if !d.Config.Incidents.On() || t.Review != nil || stale || len(incident.CausesOf(v)) == 0 {
+	if !d.Config.Incidents.On() || t.Review != nil || t.Subject.Group() || stale || len(incident.CausesOf(v)) == 0 {
 		return v, nil
 	}
 	x := incident.Seen{Case: t.Subject.Key(d.Repo), Author: t.Subject.Author, Base: t.Subject.Base, Verdict: v}

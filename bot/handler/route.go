@@ -26,6 +26,7 @@ type CheckpointRun struct {
 	Head       string // newest commit of the subject, "" if unknown
 	Input      analysis.Input
 	Review     *routing.ReviewResult // of a review, which has no Input
+	Group      *MergeGroup           // of a merge group, where the event describes it
 }
 
 // Routed is what came of a run that was analyzed.
@@ -43,6 +44,10 @@ type Routed struct {
 
 // Route analyzes a run, records the decision, applies its effects and reports what came of it.
 func Route(ctx context.Context, d Deps, t CheckpointRun) error {
+	if t.Subject.Group() && cancelled(t.Input.Conclusion) {
+		d.notice("run %s of merge group %s was %s, which says nothing of it", t.Run.ID, t.Subject.Branch, t.Input.Conclusion)
+		return nil
+	}
 	owner, err := ownersOf(ctx, d, t)
 	if err != nil {
 		return err
@@ -67,6 +72,12 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if v.Names, err = keepInventory(ctx, d, key, out.Names); err != nil {
 		return err
 	}
+	if t.Subject.Group() {
+		if v.Group, err = groupOf(ctx, d, t, v); err != nil {
+			return err
+		}
+		t.Subject.Base = v.Group.Base
+	}
 	base, err := baseOf(ctx, d, t, v)
 	if err != nil {
 		return err
@@ -84,7 +95,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 		return err
 	}
 	r := Routed{CheckpointRun: t, Output: out, Render: d.Render(t.Run.URL)}
-	line := newLine(d, t.Subject, d.Effects(t.Subject, t.Run.URL))
+	line := newLine(d, t.Subject, effects(d, t.Subject, t.Run.URL))
 	line.Compare = base.follow(d, out.Ran)
 	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
 	r.Decision, r.Case = rec.Decision, rec.Case
@@ -114,6 +125,9 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	}
 	if r.ReadOnly != nil || r.Unrecorded {
 		return stuck
+	}
+	if t.Subject.Group() {
+		return errors.Join(stuck, sawFlakes(ctx, d, r))
 	}
 	stuck = errors.Join(stuck, sawFlakes(ctx, d, r), afterIncident(ctx, d, r), handoffs{d}.overdue(ctx, r.Case))
 	if t.Subject.Number == 0 {
@@ -186,7 +200,7 @@ func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool
 // namesTests reports whether the names of the tests of a run are kept: those of the default branch,
 // so that a repository keeps each once.
 func namesTests(d Deps, s effect.Subject) bool {
-	return s.Number == 0 && s.Branch != "" && (d.DefaultBranch == "" || s.Branch == d.DefaultBranch) && ledger.BlobsOf(d.Ledger) != nil
+	return s.Number == 0 && s.Branch != "" && !s.Group() && (d.DefaultBranch == "" || s.Branch == d.DefaultBranch) && ledger.BlobsOf(d.Ledger) != nil
 }
 
 // ownersOf returns who owns the files of the tests whose names are kept, nil where that cannot be read.

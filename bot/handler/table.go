@@ -38,6 +38,8 @@ func routes() []Row {
 			New: func(d Deps) Handler { return closedPullRequest{newCases(d)} }},
 		{Event: "pull_request", Actions: []string{"opened", "synchronize", "reopened"}, App: true, Command: "replay", Needs: []string{"contents:read", "pull_requests:write"},
 			New: func(d Deps) Handler { return configReplay{d} }},
+		{Event: "merge_group", Actions: []string{"checks_requested", "destroyed"}, App: true, Needs: []string{"merge_queues:read"},
+			New: func(d Deps) Handler { return mergeGroup{d} }},
 		{Event: "pull_request_review", Actions: []string{"submitted"}, App: true, Command: "review", Needs: anything,
 			New: func(d Deps) Handler { return review{d} }},
 		{Event: "issues", Actions: []string{"edited", "closed", "reopened", "deleted", "transferred"}, App: true, Command: "answer", Needs: anything,
@@ -175,6 +177,7 @@ var permissions = []Permission{
 	{Key: "checks", Name: "Checks", Why: "Shows the decision on a commit as a check."},
 	{Key: "contents", Name: "Contents", Why: "Reads `.github/switchback.yml`, CODEOWNERS, and the code around a failing line. Nothing is written."},
 	{Key: "issues", Name: "Issues", Why: "Opens escalation issues, and reads the boxes that are ticked there and the commands in comments."},
+	{Key: "merge_queues", Name: "Merge queues", Why: "GitHub sends the events of merge groups to no App without it."},
 	{Key: "metadata", Name: "Metadata", Why: "GitHub requires it of every App. It says who may answer."},
 	{Key: "pull_requests", Name: "Pull requests", Why: "Keeps the one comment that returns a failure for a fix, and the labels."},
 }
@@ -209,6 +212,7 @@ type Subscription struct{ Event, Why string }
 var subscriptions = []Subscription{
 	{"workflow_run", "A run has completed, and is analyzed."},
 	{"pull_request", "The label `switchback:paused` was added or removed, the pull request was closed, or its commits may change the configuration."},
+	{"merge_group", "A merge queue made a merge group, or removed one whose later results say nothing."},
 	{"pull_request_review", "A review requests changes or approves."},
 	{"issues", "A box was ticked on an escalation, or its issue was closed or opened again."},
 	{"issue_comment", "Somebody answers with a command such as `/switchback resume`."},

@@ -100,6 +100,9 @@ func (h workflowRun) headRepo(r github.WorkflowRun) github.Repo {
 // a fork is never taken for the branch of the same name here.
 func (h workflowRun) subject(ctx context.Context, r github.WorkflowRun, t *CheckpointRun) (bool, error) {
 	t.Subject = effect.Subject{Branch: r.HeadRef, DefaultBranch: h.DefaultBranch}
+	if t.Subject.Group() && strings.EqualFold(r.HeadRepo, h.Repo.String()) && !strings.HasPrefix(r.Event, "pull_request") {
+		return true, nil
+	}
 	ofPull := r.Event == "pull_request" || r.Event == "pull_request_target" || !strings.EqualFold(r.HeadRepo, h.Repo.String())
 	if !ofPull && (len(r.PullRequests) == 0 || r.HeadRef == h.DefaultBranch) {
 		return true, nil // the default branch is the base of others before it is the head of a pull request

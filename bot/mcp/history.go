@@ -18,7 +18,7 @@ type getHistoryIn struct {
 type historyRow struct {
 	At         time.Time     `json:"at"`
 	Checkpoint string        `json:"checkpoint"`
-	What       string        `json:"what" jsonschema:"run, answer, base_passed, handoff"`
+	What       string        `json:"what" jsonschema:"run, answer, base_passed, handoff, incident, incident_over, merge_group"`
 	Decision   routing.Kind  `json:"decision,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
 	Class      routing.Class `json:"class,omitempty"`
@@ -99,6 +99,13 @@ func eventRow(e routing.Event) (historyRow, bool) {
 			if row.Reason, row.SHA = clean(p.Ref.What, 200), clean(p.SHA, 100); p.Restart {
 				row.What = "incident_over"
 			}
+		}
+		return row, true
+	}
+	if e.Type == routing.EventGroupRan {
+		row.What = "merge_group"
+		if p, err := routing.PayloadOf[routing.GroupRan](e); err == nil {
+			row.Reason, row.SHA = clean(p.Group.Branch, 200), clean(p.Run.SHA, 100)
 		}
 		return row, true
 	}

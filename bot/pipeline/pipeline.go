@@ -59,7 +59,7 @@ type Policies func(checkpoint string) routing.Policy
 type Recorded struct {
 	Decision routing.Decision
 	Case     routing.Case
-	Repeated bool            // Act: the answer was taken before; BasePassed, Incident, Handoff: it is known. Nothing was appended
+	Repeated bool            // Act: the answer was taken before; BasePassed, Incident, Handoff, GroupRan: it is known. Nothing was appended
 	fresh    map[string]bool // keys of effects that no one else can have begun
 }
 
@@ -163,6 +163,22 @@ func (l *Pipeline) Incident(ctx context.Context, key string, e routing.IncidentC
 			return nil, nil
 		}
 		events := []routing.Event{routing.IncidentEvent(key, e, l.now())}
+		return events, l.leaseInto(c, events, rec.fresh)
+	})
+	rec.Case = c
+	return rec, err
+}
+
+// GroupRan records in the case of a pull request what a merge group came to that it was in. It appends
+// nothing where that is known, or a later group is.
+func (l *Pipeline) GroupRan(ctx context.Context, key string, e routing.GroupRan) (Recorded, error) {
+	var rec Recorded
+	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		rec = Recorded{fresh: map[string]bool{}}
+		if rec.Repeated = !e.NewsOf(c); rec.Repeated {
+			return nil, nil
+		}
+		events := []routing.Event{routing.GroupRanEvent(key, e, l.now())}
 		return events, l.leaseInto(c, events, rec.fresh)
 	})
 	rec.Case = c

@@ -14,16 +14,24 @@ import (
 func CaseCommentKey(caseKey string) string { return caseKey + "/comment" }
 
 // CaseComment returns the body of the sticky comment of a case: a section for each checkpoint, in
-// the order of their names, those that fail first, and those that pass as a line each. A case of one
+// the order of their names, those that fail first, and those that pass as a line each; what merge
+// groups came to stands before them. A case of one
 // checkpoint has the text of Comment. of returns the options of a checkpoint's section. All sections
 // together are at most o.Limit bytes, which are divided fairly; the last line is the marker.
 func CaseComment(c routing.Case, o Options, of func(checkpoint string) Options) markdown.Text {
 	mark := md(marker.Format(CaseCommentKey(c.Key), c.Generation))
 	names := c.Names()
-	if len(names) == 1 {
+	if len(names) == 1 && len(c.Groups) == 0 {
 		return sectionText(commentView{look(c, names[0], of(names[0]))}, o.MaxBytes(), mark)
 	}
 	var open, settled []caseSection
+	for _, v := range groupSections(c, o) {
+		if v.settled() {
+			settled = append(settled, v)
+		} else {
+			open = append(open, v)
+		}
+	}
 	for _, name := range names {
 		v := caseSection{commentView{look(c, name, of(name))}}
 		if v.settled() {
@@ -65,12 +73,13 @@ func sectionText(v commentView, limit int, mark md) md {
 // caseSection is what the comment of a case says of one checkpoint.
 type caseSection struct{ commentView }
 
-// settled is true for a checkpoint of which there is nothing to do: it passed, or has no result.
-func (v caseSection) settled() bool { return !v.has || v.turn.Kind == routing.KindPass }
+// settled is true for a checkpoint of which there is nothing to do: it passed, or has no result. So is
+// a merge group with an earlier commit.
+func (v caseSection) settled() bool { return !v.has || v.turn.Kind == routing.KindPass || v.stale }
 
 // rank orders the sections of checkpoints that do not pass: what waits for somebody comes first.
 func (v caseSection) rank() int {
-	if v.turn.Kind == routing.KindRetry || v.turn.Kind.Escalates() {
+	if v.turn.Kind == routing.KindRetry || v.turn.Kind.Escalates() || v.turn.Verdict.Group != nil {
 		return 0
 	}
 	return 1
@@ -81,6 +90,7 @@ func (v caseSection) line() md {
 	head := "- **" + v.head() + "**"
 	said := v.state()
 	switch {
+	case v.stale:
 	case v.has:
 		said = markdown.Sentences(v.passed(), v.fixed(5), flakyOf(v.view).named(5), v.excusedText(), workflowsNote(v.view), said)
 		if v.cp.Approval {

@@ -121,6 +121,10 @@ func (v checkView) title() string {
 		return v.lang.Plain("check.incident", "incident", incidentView{v.view}.plain())
 	case k == routing.KindPreExisting:
 		return v.lang.Plain("check.base", "n", len(v.old), "base", baseView{v.view}.name())
+	case k == routing.KindInteraction:
+		return v.lang.Plain("check.interaction", "what", v.lang.Plain("check.failures", "n", n))
+	case k == routing.KindGroupFailed:
+		return v.lang.Plain("check.group", "what", v.lang.Plain("check.failures", "n", n))
 	case k == routing.KindSuspect:
 		return v.lang.Plain("check.suspect", "n", len(v.decision().Suspect))
 	case k.Escalates():

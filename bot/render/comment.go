@@ -17,9 +17,19 @@ func CommentKey(caseKey, checkpoint string) string { return caseKey + "/" + chec
 // Comment returns the body of the sticky comment of a checkpoint: who reads it
 // can act without opening the log. It is at most o.Limit bytes of Markdown, in
 // which nothing that came from a run mentions, links, loads or closes anything;
-// its last line is the marker.
+// its last line is the marker. What a merge group came to stands before it.
 func Comment(c routing.Case, checkpoint string, o Options) markdown.Text {
-	return sectionText(commentView{look(c, checkpoint, o)}, o.MaxBytes(), md(marker.Format(CommentKey(c.Key, checkpoint), c.Generation)))
+	mark := md(marker.Format(CommentKey(c.Key, checkpoint), c.Generation))
+	v := commentView{look(c, checkpoint, o)}
+	g, grouped := c.Groups[checkpoint]
+	if !grouped {
+		return sectionText(v, o.MaxBytes(), mark)
+	}
+	all := []caseSection{{commentView{lookAtGroup(c, g, o)}}}
+	if v.has {
+		all = append(all, caseSection{v})
+	}
+	return markdown.Join(append(shareOut(o.MaxBytes()-len(mark)-len(between), all), mark), between)
 }
 
 // cutPage is what is left of a page of which not even the first failure fits.
@@ -36,6 +46,9 @@ func (v commentView) comment(d detail) content {
 		if len(v.cp.Held) > 0 {
 			p.What, p.State = v.lang.Say("none.held"), ""
 		}
+		return p
+	case v.turn.Verdict.Group != nil && v.turn.Kind != routing.KindPass:
+		groupView(v).fill(&p, d)
 		return p
 	case v.turn.Kind == routing.KindPass:
 		p.What = markdown.Sentences(v.passed(), v.fixed(12), flakyOf(v.view).named(12))
@@ -105,6 +118,8 @@ func (v commentView) head() md {
 	switch {
 	case !v.has:
 		return v.lang.Say("head.none", "cp", cp)
+	case v.turn.Verdict.Group != nil:
+		return groupView(v).head(cp)
 	case v.turn.Kind == routing.KindPass && v.turn.Iteration == 0:
 		return v.lang.Say("head.pass", "cp", cp)
 	case v.turn.Kind == routing.KindPass && v.turn.Iteration == 1:

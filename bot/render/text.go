@@ -31,6 +31,8 @@ func Text(slug string, d routing.Decision, o Options) string {
 		lines = []string{fmt.Sprintf("⏸ %s is on hold: %s", name, reason)}
 	case d.Kind == routing.KindPreExisting:
 		lines = []string{fmt.Sprintf("· %s: nothing new: %s", name, reason)}
+	case d.Kind == routing.KindInteraction, d.Kind == routing.KindGroupFailed:
+		lines = []string{fmt.Sprintf("✘ %s fails in its merge group: %s", name, reason)}
 	case d.Kind == routing.KindSuspect:
 		lines = []string{fmt.Sprintf("⚠ %s is green, and is not trusted: a person has to accept it", name), "   " + reason}
 	case d.Kind == routing.KindPass:

@@ -28,6 +28,7 @@ type view struct {
 	excused []string          // names of the turn's failures that are in quarantine
 	resting []routing.Failure // those failures
 	old     []routing.Failure // failures of the turn that stand on the base too
+	stale   bool              // of a merge group: the pull request has another commit by now
 
 	plain *view // with handles as they were, for JSON; nil if no handles are broken
 }

@@ -67,6 +67,8 @@ func serializationKey(e *handler.Event) string {
 		return clip(fmt.Sprintf("%s@:%s", repo, run.HeadBranch))
 	case e.Name == "workflow_run":
 		return clip(repo + "@:")
+	case e.MergeGroup != nil: // as its runs
+		return clip(fmt.Sprintf("%s@%s:%s", repo, e.Repository.FullName, strings.TrimPrefix(e.MergeGroup.HeadRef, "refs/heads/")))
 	case e.PullRequest != nil && e.PullRequest.Number > 0:
 		return fmt.Sprintf("%s#%d", repo, e.PullRequest.Number)
 	case e.Issue != nil && e.Issue.Number > 0:

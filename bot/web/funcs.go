@@ -85,6 +85,10 @@ func decisionName(k routing.Kind) string {
 		return "on hold for an incident"
 	case routing.KindPreExisting:
 		return "also failing on the base"
+	case routing.KindInteraction:
+		return "merge group: fails only together"
+	case routing.KindGroupFailed:
+		return "merge group failed"
 	case routing.KindNone:
 		return "recorded only"
 	case routing.KindDesign:

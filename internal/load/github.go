@@ -124,6 +124,7 @@ func (g *github) routes() http.Handler {
 	})
 	answer("PATCH "+repo+"/issues/comments/{id}", 200, g.changed)
 	answer("GET "+repo+"/commits/{sha}/check-runs", 200, func(*http.Request) any { return object("total_count", 0, "check_runs", []any{}) })
+	answer("GET "+repo+"/commits/{sha}/pulls", 200, func(*http.Request) any { return []any{} })
 	answer("POST "+repo+"/check-runs", 201, func(r *http.Request) any { return g.made(r) })
 	answer("PATCH "+repo+"/check-runs/{id}", 200, g.changed)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

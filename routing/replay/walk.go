@@ -73,6 +73,8 @@ func walk(key string, events []routing.Event, rules *Rules) (*walked, error) {
 		case e.Type == routing.EventHuman:
 			w.human(before, e)
 			err = w.release(label(events, i), e.At)
+		case e.Type == routing.EventGroup: // whatever the rules
+			w.is, err = w.is.Apply(e)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d of case %s, decided again: %w", i+1, key, err)

@@ -2,6 +2,8 @@ package effect
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +55,7 @@ func (p commentPoster) ref(c routing.Case, checkpoint string) string {
 		return c.Done[commentSlot(checkpoint)]
 	}
 	newest, ref := int64(0), ""
-	for name := range c.Checkpoints {
+	for _, name := range slices.Concat(c.Names(), slices.Collect(maps.Keys(c.Groups))) {
 		if id, err := strconv.ParseInt(c.Done[commentSlot(name)], 10, 64); err == nil && id > newest {
 			newest, ref = id, c.Done[commentSlot(name)]
 		}
@@ -68,8 +70,11 @@ func commentSlot(checkpoint string) string {
 // news reports whether a comment that was not posted yet has anything to say.
 func (p commentPoster) news(c routing.Case, checkpoint string) bool {
 	if !p.config.CommentsByCase() {
-		cp := c.Checkpoints[checkpoint]
-		return cp.Approval || !neverFailed(cp)
+		cp, group := c.Checkpoints[checkpoint], c.Groups[checkpoint]
+		return cp.Approval || !neverFailed(cp) || group.Checkpoint != ""
+	}
+	if len(c.Groups) > 0 {
+		return true
 	}
 	for _, cp := range c.Checkpoints {
 		if cp.Approval || !neverFailed(cp) {

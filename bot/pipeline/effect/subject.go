@@ -10,9 +10,11 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/routing"
 )
 
-// Subject is what a case is about: a pull request, or a branch.
+// Subject is what a case is about: a pull request, a branch, or a merge group, which is the branch that
+// a merge queue made for it.
 type Subject struct {
 	Number        int // of the pull request, 0 for a branch
 	Author        string
@@ -32,6 +34,9 @@ func (s Subject) Ref() string {
 	}
 	return "@" + s.Branch
 }
+
+// Group reports whether the subject is a merge group.
+func (s Subject) Group() bool { return s.Number == 0 && routing.InQueue(s.Branch) }
 
 // Key returns the key of the subject's case.
 func (s Subject) Key(r github.Repo) string { return r.String() + s.Ref() }
